@@ -109,6 +109,6 @@ func (a *App) handleJobs() error {
 			}
 			return a.judge.Account(ctx, j.Args.Org, j.Args.Account)
 		}),
-		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendArgs]) error { return a.sweep.Tend(ctx) }),
+		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendArgs]) error { return a.sweep.Maintain(ctx) }),
 	)
 }

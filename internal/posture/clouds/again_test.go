@@ -8,9 +8,9 @@ import (
 	"vigil/internal/posture"
 )
 
-// TestCollectedTwiceWritesNothing collects accounts of each cloud through the
-// real SDKs into a real database, and again: the second time nothing is written.
-func TestCollectedTwiceWritesNothing(t *testing.T) {
+// TestSecondCollectionWritesNothing collects the accounts of a simulated cloud twice
+// through the real SDKs into a database. The second run must not write.
+func TestSecondCollectionWritesNothing(t *testing.T) {
 	t.Parallel()
 	for _, p := range []posture.Provider{posture.AWS, posture.Azure, posture.GCP} {
 		t.Run(string(p), func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestCollectedTwiceWritesNothing(t *testing.T) {
 			}
 			for _, e := range second {
 				if log, err := r.store.ChangeLog(t.Context(), org, e.ID); err != nil || len(log) > 1 {
-					t.Errorf("%s: the log of changes is %v, %v", e.ID, log, err)
+					t.Errorf("%s: its change log is %v, %v", e.ID, log, err)
 				}
 			}
 		})

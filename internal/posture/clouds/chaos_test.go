@@ -14,18 +14,19 @@ import (
 	"vigil/internal/sim/gateway"
 )
 
-// TestTortureOfRuns collects two accounts of each cloud at once, again and again,
-// while the cloud hangs, resets, throttles, refuses and lies. Every run ends in a
-// final state within its deadline, nothing is lost that is not gone, and the
-// accounts do not mix. When the cloud is well again, one run mends everything.
+// TestRunsUnderFaults collects two accounts of each cloud concurrently and repeatedly,
+// while the cloud hangs, resets connections, throttles, denies and sends garbage. Every
+// run must end in a final state within its deadline, no entity may be lost that still
+// exists, and the accounts must not mix. After the faults, one run must restore
+// everything.
 //
-// VIGIL_TORTURE=1 does 204 runs, otherwise it is a share of them.
-func TestTortureOfRuns(t *testing.T) {
+// VIGIL_TORTURE=1 makes 204 runs; the default is a fraction of them.
+func TestRunsUnderFaults(t *testing.T) {
 	rounds := 3
 	if os.Getenv("VIGIL_TORTURE") != "" {
 		rounds = 34
 	}
-	files := openFiles() // it does not run beside others, so that these are its own
+	files := openFiles() // the test is not parallel, so all of these are its own
 	t.Run("clouds", func(t *testing.T) {
 		for _, p := range []posture.Provider{posture.AWS, posture.Azure, posture.GCP} {
 			t.Run(string(p), func(t *testing.T) {
@@ -37,34 +38,34 @@ func TestTortureOfRuns(t *testing.T) {
 						t.Fatalf("round %d of seed %d", i, seed)
 					}
 				}
-				c.mended(t)
+				c.checkRecovery(t)
 				t.Logf("%d runs ended as %v, with %d resources removed on the way", 2*rounds, c.ends, c.removed)
 			})
 		}
 	})
-	// Connections close some time after their other end did, and the runtime opens
-	// a few files for itself.
+	// Connections close some time after the peer closed them, and the runtime opens a
+	// few files of its own.
 	for end := time.Now().Add(slack); len(openFiles()) > len(files)+5; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("open are %v, before it was %v", openFiles(), files)
+			t.Fatalf("open files %v, before %v", openFiles(), files)
 		}
 	}
 }
 
 const seed = 4
 
-// deadline of a run. What it takes longer to end is for a busy machine.
+// deadline is the deadline of a run. slack is added on a busy machine.
 const (
 	deadline = 5 * time.Second
 	slack    = 30 * time.Second
 )
 
-// chaos is a cloud that misbehaves, and what is known to be in it.
+// chaos is a cloud with injected faults, and its expected contents.
 type chaos struct {
 	*rig
 	random  *rand.Rand
-	there   [2]map[posture.EntityID]posture.Entity // by account: what there is
-	gone    [2]map[posture.EntityID]bool           // and what was removed
+	there   [2]map[posture.EntityID]posture.Entity // by account: existing resources
+	gone    [2]map[posture.EntityID]bool           // by account: removed resources
 	ends    map[posture.RunStatus]int
 	removed int
 }
@@ -82,7 +83,7 @@ func newChaos(t *testing.T, p posture.Provider) *chaos {
 	return c
 }
 
-// round collects both accounts while things go wrong.
+// round removes a resource, injects faults and collects both accounts.
 func (c *chaos) round(t *testing.T, number int) {
 	c.removeOne(t, number%2)
 	faults := c.putFaults(t)
@@ -115,7 +116,7 @@ func (c *chaos) removeOne(t *testing.T, account int) {
 		}
 	}
 	if len(candidates) < 2 {
-		return // there is to be something that could be lost
+		return // keep some, so that a loss could be noticed
 	}
 	slices.Sort(candidates)
 	id := candidates[c.random.IntN(len(candidates))]
@@ -127,14 +128,14 @@ func (c *chaos) removeOne(t *testing.T, account int) {
 	c.removed++
 }
 
-// wrong is what goes wrong. A cloud that says that a service is off is believed,
-// so that is not among it.
-var wrong = []gateway.Kind{
+// faultKinds are the injected faults. A response that a service is disabled is not
+// among them: collectors rightly trust it.
+var faultKinds = []gateway.Kind{
 	gateway.Hang, gateway.Reset, gateway.Throttle, gateway.Garbage, gateway.Half, gateway.Stall, gateway.Fail, gateway.Latency, gateway.Deny, gateway.Expire,
 }
 
-// putFaults makes some calls of the cloud go wrong: of any service and either or
-// both accounts, and not those alone that sign in.
+// putFaults injects faults into random services of one or both accounts, including
+// authentication.
 func (c *chaos) putFaults(t *testing.T) []gateway.Fault {
 	var services []string
 	for call := range c.faults.Calls() {
@@ -146,7 +147,7 @@ func (c *chaos) putFaults(t *testing.T) []gateway.Fault {
 	var faults []gateway.Fault
 	for range 1 + c.random.IntN(4) {
 		f := gateway.Fault{
-			Kind: wrong[c.random.IntN(len(wrong))], Rate: []float64{0.05, 0.2, 0.5, 1}[c.random.IntN(4)], Skip: c.random.IntN(4),
+			Kind: faultKinds[c.random.IntN(len(faultKinds))], Rate: []float64{0.05, 0.2, 0.5, 1}[c.random.IntN(4)], Skip: c.random.IntN(4),
 			RetryAfter: gateway.Duration(time.Duration(c.random.IntN(2)) * time.Second), Delay: gateway.Duration(200 * time.Millisecond),
 		}
 		if c.random.IntN(3) > 0 {
@@ -163,8 +164,8 @@ func (c *chaos) putFaults(t *testing.T) []gateway.Fault {
 	return faults
 }
 
-// compare makes sure that what is known of an account is there or was, and that
-// all that is there is known.
+// compare checks that every stored entity exists or did exist, and that every existing
+// resource is stored.
 func (c *chaos) compare(t *testing.T, account int, why string) {
 	known, _ := c.known(t, c.accounts[account].Account.ID)
 	for id := range c.there[account] {
@@ -179,14 +180,14 @@ func (c *chaos) compare(t *testing.T, account int, why string) {
 			t.Errorf("with %s: %s was never there", why, id)
 		}
 		if ok && strings.Contains(fmt.Sprint(e), other) && !strings.Contains(fmt.Sprint(was), other) {
-			t.Errorf("with %s: %s speaks of the other account: %+v", why, id, e)
+			t.Errorf("with %s: %s contains data of the other account: %+v", why, id, e)
 		}
 	}
 }
 
-// mended collects both accounts from a cloud that is well: what is known is what
-// is there.
-func (c *chaos) mended(t *testing.T) {
+// checkRecovery collects both accounts without faults and checks that the stored
+// entities equal the existing resources.
+func (c *chaos) checkRecovery(t *testing.T) {
 	c.sweep.Deadline = ample
 	for i, a := range c.accounts {
 		if run := c.collect(t, a.Account.ID); run.Status != posture.RunCompleted {
@@ -196,7 +197,7 @@ func (c *chaos) mended(t *testing.T) {
 		for id, e := range known {
 			was, ok := c.there[i][id]
 			if !ok {
-				t.Errorf("%s is still known", id)
+				t.Errorf("%s is still stored", id)
 				continue
 			}
 			if got, want := fmt.Sprint(e.Properties, e.Tags), fmt.Sprint(was.Properties, was.Tags); got != want {
@@ -204,18 +205,18 @@ func (c *chaos) mended(t *testing.T) {
 			}
 		}
 		if len(known) != len(c.there[i]) {
-			t.Errorf("%d entities are known, there are %d", len(known), len(c.there[i]))
+			t.Errorf("%d entities are stored, %d exist", len(known), len(c.there[i]))
 		}
 	}
 }
 
-// openFiles lists the files and connections of this process, where the system
-// tells.
+// openFiles lists the open files and connections of this process, on systems with
+// /proc.
 func openFiles() (names []string) {
 	const dir = "/proc/self/fd"
-	all, _ := os.ReadDir(dir) // not everywhere
+	all, _ := os.ReadDir(dir) // not on all systems
 	for _, f := range all {
-		name, _ := os.Readlink(dir + "/" + f.Name()) // it may be closed by now
+		name, _ := os.Readlink(dir + "/" + f.Name()) // it may be closed already
 		names = append(names, name)
 	}
 	return names

@@ -1,5 +1,5 @@
-// Package clouds puts the three clouds together: how they are reached, what can
-// be read of them, and whether a credential opens an account.
+// Package clouds combines the three clouds: their HTTP transport, their collectors, and
+// the validation of credentials.
 package clouds
 
 import (
@@ -18,13 +18,13 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Options say how the clouds are reached.
+// Options configure the access to the clouds.
 type Options struct {
-	AWS     aws.Identity    // who we are to AWS; the identity of this machine when zero
-	Gateway *egress.Gateway // stands in for all clouds in development; nil in production
+	AWS     aws.Identity    // this server's AWS identity; that of the machine if zero
+	Gateway *egress.Gateway // replaces all clouds in development; nil in production
 	Limiter collect.Limiter
-	Metrics prometheus.Registerer // tells how the clouds answer; may be nil
-	Catalog *resource.Catalog     // the types that are read; those that come with Vigil when nil
+	Metrics prometheus.Registerer // for metrics of the calls; may be nil
+	Catalog *resource.Catalog     // resource types to read; the built-in ones if nil
 }
 
 // Clouds implements [posture.Cloud].
@@ -37,7 +37,7 @@ type Clouds struct {
 
 var _ posture.Cloud = (*Clouds)(nil)
 
-// New returns the clouds. It calls none of them.
+// New returns the clouds. It makes no calls.
 func New(o Options) (*Clouds, error) {
 	var observe func(egress.Call)
 	if o.Metrics != nil {
@@ -60,14 +60,13 @@ func New(o Options) (*Clouds, error) {
 	}, nil
 }
 
-// Client returns a client that reaches the clouds and nothing else, and follows
-// no redirects.
+// Client returns a client that can only reach the clouds and does not follow redirects.
 func (c *Clouds) Client() *http.Client { return c.transport.Client() }
 
-// Close closes the connections that nobody uses.
+// Close closes idle connections.
 func (c *Clouds) Close() { c.transport.Close() }
 
-// Sources lists the clouds.
+// Sources returns the source of each cloud.
 func (c *Clouds) Sources() []collect.Source { return []collect.Source{c.aws, c.azure, c.gcp} }
 
 // Validate implements [posture.Cloud].

@@ -6,6 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain makes sure that no goroutine is left: of calls that hung, of sessions,
-// of connections.
+// TestMain fails if goroutines leak from hanging calls, sessions or connections.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

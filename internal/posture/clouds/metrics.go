@@ -14,8 +14,8 @@ import (
 	"vigil/internal/posture/collect/egress"
 )
 
-// metrics tell how the clouds answer. Labels are bounded: clouds have so many
-// services, and accounts are not among the labels.
+// metrics measures the calls to the clouds. The number of label values is bounded: a
+// cloud has a limited number of services, and accounts are not labels.
 type metrics struct {
 	latency   *prometheus.HistogramVec
 	answers   *prometheus.CounterVec
@@ -27,17 +27,17 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	service := []string{"provider", "service"}
 	m := &metrics{
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vigil_cloud_call_seconds", Help: "Time from a call to a cloud to the header of its answer, or to its failure.",
+			Name: "vigil_cloud_call_seconds", Help: "Time from a request to a cloud to the header of its response, or to its failure.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 2.5, 9), // to 15 s
 		}, service),
 		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vigil_cloud_answers_total", Help: "Answers of the clouds by class of status, 2xx to 5xx; none when there was no answer.",
+			Name: "vigil_cloud_answers_total", Help: "Responses of the clouds by status class, 2xx to 5xx; none if there was no response.",
 		}, []string{"provider", "service", "status"}),
 		throttles: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vigil_cloud_throttles_total", Help: "Calls that a cloud refused because there were too many.",
+			Name: "vigil_cloud_throttles_total", Help: "Calls that a cloud throttled.",
 		}, service),
 		waited: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vigil_cloud_wait_seconds_total", Help: "Time that calls waited so that there are not too many.",
+			Name: "vigil_cloud_wait_seconds_total", Help: "Time that calls waited for the rate limiter.",
 		}, service),
 	}
 	for _, c := range []prometheus.Collector{m.latency, m.answers, m.throttles, m.waited} {
@@ -48,7 +48,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// observe notes a call.
+// observe records a call.
 func (m *metrics) observe(c egress.Call) {
 	provider, service := serviceOf(c.Host)
 	status := "none"
@@ -59,13 +59,13 @@ func (m *metrics) observe(c egress.Call) {
 	m.answers.WithLabelValues(provider, service, status).Inc()
 }
 
-// microsofts are Azure's services by the beginning of their hosts.
+// microsofts maps the first label of a host to the Azure service.
 var microsofts = map[string]string{"management": "arm", "graph": "graph", "dod-graph": "graph", "microsoftgraph": "graph", "login": "login"}
 
 // awsRegion matches the part of a host that names a region of AWS.
 var awsRegion = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]$`)
 
-// serviceOf returns whose host it is.
+// serviceOf returns the provider and the service of a host.
 func serviceOf(host string) (provider, service string) {
 	if name, ok := strings.CutSuffix(host, ".googleapis.com"); ok {
 		return string(posture.GCP), name
@@ -79,7 +79,7 @@ func serviceOf(host string) (provider, service string) {
 		if n := len(parts); n > 1 && awsRegion.MatchString(parts[n-1]) {
 			parts = parts[:n-1]
 		}
-		return string(posture.AWS), parts[len(parts)-1] // a bucket's name comes before
+		return string(posture.AWS), parts[len(parts)-1] // a bucket's name precedes it
 	}
 	first, _, _ := strings.Cut(host, ".")
 	if service, ok := microsofts[first]; ok {
@@ -88,7 +88,7 @@ func serviceOf(host string) (provider, service string) {
 	return string(posture.Azure), "vault"
 }
 
-// measured is a limiter whose throttles and waits are counted.
+// measured is a limiter that counts throttles and waiting time.
 type measured struct {
 	limiter collect.Limiter // nil for no limit
 	metrics *metrics

@@ -31,7 +31,7 @@ func TestHostsBelongToServices(t *testing.T) {
 	} {
 		provider, service := serviceOf(host)
 		if got := strings.ToLower(provider) + " " + service; got != want {
-			t.Errorf("%s is of %s, want %s", host, got, want)
+			t.Errorf("%s belongs to %s, want %s", host, got, want)
 		}
 	}
 }
@@ -51,11 +51,11 @@ func TestCallsAndThrottlesAreCounted(t *testing.T) {
 	}
 	limiter.Throttled(collect.Key{Provider: posture.GCP, Service: "compute"}, time.Second)
 	err = testutil.GatherAndCompare(reg, strings.NewReader(`
-# HELP vigil_cloud_answers_total Answers of the clouds by class of status, 2xx to 5xx; none when there was no answer.
+# HELP vigil_cloud_answers_total Responses of the clouds by status class, 2xx to 5xx; none if there was no response.
 # TYPE vigil_cloud_answers_total counter
 vigil_cloud_answers_total{provider="aws",service="ec2",status="2xx"} 1
 vigil_cloud_answers_total{provider="azure",service="arm",status="none"} 1
-# HELP vigil_cloud_throttles_total Calls that a cloud refused because there were too many.
+# HELP vigil_cloud_throttles_total Calls that a cloud throttled.
 # TYPE vigil_cloud_throttles_total counter
 vigil_cloud_throttles_total{provider="gcp",service="compute"} 1
 `), "vigil_cloud_answers_total", "vigil_cloud_throttles_total")

@@ -13,7 +13,7 @@ import (
 	"vigil/internal/posture/collect/declared"
 )
 
-// ownTypes are declarations of an organisation's own, by file.
+// ownTypes are custom type declarations by file name.
 var ownTypes = map[string]string{
 	"aws/sns/mail-topic.yaml": `
 type: AWS.SNS.MailTopic
@@ -39,8 +39,8 @@ properties:
 `,
 }
 
-// TestAddingATypeTouchesOneFile writes declarations to a folder and collects them
-// through the whole product: nothing else has to be told of them.
+// TestAddingATypeTouchesOneFile writes declarations to a folder and collects their
+// resources with the whole product. No other change is needed.
 func TestAddingATypeTouchesOneFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -92,7 +92,7 @@ func TestAddingATypeTouchesOneFile(t *testing.T) {
 			if !slices.ContainsFunc(source.Declarations(), func(d collect.Declaration) bool {
 				return d.Type == own.name && len(d.Permissions) > 0 && len(d.Events) > 0
 			}) {
-				t.Errorf("%s is not among what can be read", own.name)
+				t.Errorf("%s is not among the declarations", own.name)
 			}
 		})
 	}

@@ -6,9 +6,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// TestARegionThatIsSwitchedOff: what was known of it is gone, and nothing else
-// is.
-func TestARegionThatIsSwitchedOff(t *testing.T) {
+// TestDisabledRegion disables a region: its entities must be removed, and no others.
+func TestDisabledRegion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, posture.AWS, "us-east-1", "eu-west-1")
 	id := r.accounts[0].Account.ID
@@ -26,7 +25,7 @@ func TestARegionThatIsSwitchedOff(t *testing.T) {
 		_, ok := after[key]
 		switch {
 		case ok && e.Region == "eu-west-1":
-			t.Errorf("%s is still known", key)
+			t.Errorf("%s is still stored", key)
 		case !ok && e.Region != "eu-west-1":
 			t.Errorf("%s is lost", key)
 		case !ok:
@@ -34,7 +33,7 @@ func TestARegionThatIsSwitchedOff(t *testing.T) {
 		}
 	}
 	if gone == 0 {
-		t.Error("nothing was in the region")
+		t.Error("the region had no entities")
 	}
 	_, generation := r.known(t, id)
 	r.collect(t, id)
@@ -43,9 +42,9 @@ func TestARegionThatIsSwitchedOff(t *testing.T) {
 	}
 }
 
-// TestARunOfARegion: of Azure and Google what is in the region is read with the
-// rest; of AWS the region alone.
-func TestARunOfARegion(t *testing.T) {
+// TestRunOfARegion restricts a run to a region. Azure and GCP list all regions at once,
+// so other regions are read too; AWS reads only the region.
+func TestRunOfARegion(t *testing.T) {
 	t.Parallel()
 	for p, region := range map[posture.Provider]string{posture.AWS: "us-east-1", posture.Azure: "westeurope", posture.GCP: "europe-west1"} {
 		t.Run(string(p), func(t *testing.T) {

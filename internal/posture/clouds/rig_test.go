@@ -32,21 +32,20 @@ import (
 
 const org = posture.OrgID("org")
 
-// ample is the deadline of a run that is to succeed on a busy machine.
+// ample is a deadline that is long enough on a busy machine.
 const ample = 10 * time.Minute
 
-// today is a day that does not move, so that the same world read twice is the
-// same.
+// today is a fixed date, so that the simulated clouds are deterministic.
 var today = time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
 
-// A rig is a simulated cloud with two accounts, and the product that collects
-// them into a database of its own.
+// A rig is a simulated cloud with two accounts, and the components that collect them
+// into a database.
 type rig struct {
 	provider posture.Provider
 	faults   *gateway.Faults
 	accounts [2]posture.Access
-	remove   func(posture.Entity) error // removes a resource from the cloud
-	loose    posture.EntityType         // resources of this type can go without anything else
+	remove   func(posture.Entity) error // deletes a resource in the cloud
+	loose    posture.EntityType         // type of resources that nothing depends on
 	store    *store.Store
 	sweep    *sweep.Sweep
 	metrics  *prometheus.Registry
@@ -55,14 +54,14 @@ type rig struct {
 	switchOff func(account, region string)
 }
 
-// newRig starts a simulated cloud and onboards its accounts. AWS has the given
-// regions, or one.
+// newRig starts a simulated cloud and onboards its accounts. AWS has the given regions,
+// by default one.
 func newRig(t *testing.T, p posture.Provider, regions ...string) *rig {
 	t.Helper()
 	return newRigOf(t, nil, p, regions...)
 }
 
-// newRigOf is newRig with other types than those that come with Vigil.
+// newRigOf is newRig with other resource types than the built-in ones.
 func newRigOf(t *testing.T, types *resource.Catalog, p posture.Provider, regions ...string) *rig {
 	t.Helper()
 	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
@@ -91,7 +90,7 @@ func newRigOf(t *testing.T, types *resource.Catalog, p posture.Provider, regions
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	r.store = store.New(db, secrettest.NewBox(t), idle{})
+	r.store = store.New(db, secrettest.NewBox(t), noJobs{})
 	sources := map[posture.Provider]collect.Source{}
 	for _, s := range all.Sources() {
 		sources[s.Provider()] = s
@@ -106,7 +105,7 @@ func newRigOf(t *testing.T, types *resource.Catalog, p posture.Provider, regions
 	return r
 }
 
-// simulate makes the cloud. It returns the identity that AWS knows us by.
+// simulate creates the cloud. It returns the server's AWS access key.
 func (r *rig) simulate(g *gateway.Gateway) (key, secret string) {
 	const size = 40
 	shares := world.Shares{Default: 0.2}
@@ -175,15 +174,15 @@ func (r *rig) onboard(t *testing.T) {
 	}
 }
 
-// idle takes jobs and does nothing: the tests do the work themselves.
-type idle struct{}
+// noJobs discards jobs: the tests call the workers themselves.
+type noJobs struct{}
 
-func (idle) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
-func (idle) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
-func (idle) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error    { return nil }
-func (idle) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { return nil }
+func (noJobs) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
+func (noJobs) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
+func (noJobs) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error    { return nil }
+func (noJobs) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { return nil }
 
-// collect collects an account and returns the run as it ended.
+// collect runs a collection of an account and returns the ended run.
 func (r *rig) collect(t *testing.T, id posture.AccountID) posture.Run {
 	t.Helper()
 	run, err := r.sweep.Start(t.Context(), org, id, posture.RunScope{})
@@ -200,7 +199,7 @@ func (r *rig) collect(t *testing.T, id posture.AccountID) posture.Run {
 	return run
 }
 
-// known returns what the database knows of an account, and its generation.
+// known returns the stored entities of an account, and its generation.
 func (r *rig) known(t *testing.T, id posture.AccountID) (map[posture.EntityID]posture.Entity, int64) {
 	t.Helper()
 	all := map[posture.EntityID]posture.Entity{}

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// An array writes a JSON list with one element a line, between a text before and
-// one after it.
+// An array writes a JSON array with one element per line, and a prefix and a suffix
+// around it.
 type array struct {
 	w             io.Writer
 	before, after string
@@ -41,7 +41,7 @@ func (a *array) close() error {
 	return err
 }
 
-// clip keeps a text within what a format allows.
+// clip truncates a text to a number of characters.
 func clip(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// The limits of the AWS Security Finding Format on texts.
+// The size limits of the AWS Security Finding Format.
 const (
 	asffTitle    = 256
 	asffText     = 1024
@@ -69,9 +69,9 @@ type (
 	}
 )
 
-// asff writes a list of findings of AWS Security Hub, as BatchImportFindings takes
-// it, a hundred at a time. Findings of other clouds have no place in it and are
-// left out.
+// asff writes an array of AWS Security Hub findings for BatchImportFindings, which
+// takes a hundred at a time. It omits findings of other clouds, which the format cannot
+// represent.
 type asff struct {
 	array
 	report Report
@@ -92,7 +92,7 @@ func asffOf(f posture.Finding, r Report) asffFinding {
 	rule := r.rule(f.Rule)
 	region, partition := f.Region, "aws"
 	if region == posture.Global || region == "" {
-		region = "us-east-1" // where Security Hub shows what belongs to no region
+		region = "us-east-1" // the region where Security Hub shows global resources
 	}
 	if name, err := arn.Parse(f.XID); err == nil {
 		partition = name.Partition
@@ -121,8 +121,8 @@ func asffOf(f posture.Finding, r Report) asffFinding {
 
 func asffTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// asffTypes are the types of Security Hub that we have under another name; others
-// are "Other".
+// asffTypes maps entity types to resource types of Security Hub. Other types become
+// "Other".
 var asffTypes = map[posture.EntityType]string{
 	"AWS.S3.Bucket": "AwsS3Bucket", "AWS.EC2.Instance": "AwsEc2Instance", "AWS.EC2.SecurityGroup": "AwsEc2SecurityGroup", "AWS.EC2.Volume": "AwsEc2Volume",
 	"AWS.EC2.VPC": "AwsEc2Vpc", "AWS.EC2.Subnet": "AwsEc2Subnet", "AWS.EC2.NetworkAcl": "AwsEc2NetworkAcl", "AWS.IAM.User": "AwsIamUser", "AWS.IAM.Role": "AwsIamRole",
@@ -139,7 +139,7 @@ func asffType(t posture.EntityType) string {
 	return "Other"
 }
 
-// some returns as many tags as Security Hub takes.
+// some returns at most as many tags as Security Hub allows.
 func some(tags map[string]string) map[string]string {
 	if len(tags) <= asffMostTags {
 		return tags

@@ -6,14 +6,14 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Compliance is how an account, or several, stand against a framework.
+// A Compliance is the result of a framework for one or more accounts.
 type Compliance struct {
 	Framework                          posture.Framework
 	Controls                           []ControlResult
-	Pass, Violated, Unknown, Unchecked int // controls
+	Pass, Violated, Unknown, Unchecked int // numbers of controls
 }
 
-// A ControlResult is what the rules of one control say.
+// A ControlResult is the combined result of the rules of one control.
 type ControlResult struct {
 	posture.Control
 	posture.ControlPosture
@@ -29,8 +29,8 @@ const (
 	ControlUnchecked = "no rule"
 )
 
-// VerdictOf sums a control up: one violation is enough, then one unknown. A
-// control that nothing was held against has no verdict.
+// VerdictOf summarises a control: it is violated if there is a violation, otherwise
+// unknown if a result is unknown. A control without results is unchecked.
 func VerdictOf(p posture.ControlPosture) string {
 	switch {
 	case p.Violating > 0:
@@ -43,8 +43,8 @@ func VerdictOf(p posture.ControlPosture) string {
 	return ControlUnchecked
 }
 
-// Comply says how verdicts stand against a framework. A control whose rules found
-// no resource to look at passes: there is nothing that could violate it.
+// Comply combines the verdicts of rules into the result of a framework. A control whose
+// rules apply to no resource passes, because nothing violates it.
 func Comply(f posture.Framework, rules map[posture.RuleID]posture.Rule, verdicts map[posture.RuleID]posture.ControlPosture) Compliance {
 	by := map[string][]posture.RuleID{}
 	for id, r := range rules {

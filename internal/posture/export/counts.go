@@ -2,8 +2,7 @@ package export
 
 import "vigil/internal/posture"
 
-// Counts are how many findings a report has, in all and by what they have in
-// common.
+// Counts are the numbers of findings in a report, in total and by attribute.
 type Counts struct {
 	Total    int
 	Levels   map[posture.FindingLevel]int

@@ -1,8 +1,8 @@
-// Package export writes findings in the formats that other programs read.
+// Package export writes findings in file formats of other programs.
 //
-// A [Writer] takes one finding after another and keeps none of them, so that a
-// million findings need no more memory than ten. What a format must know before
-// the first finding, such as totals, comes with the [Report].
+// A [Writer] writes findings one by one and keeps none in memory, so that memory use
+// does not depend on their number. Data that a format needs before the first finding,
+// such as totals, is in the [Report].
 package export
 
 import (
@@ -15,24 +15,24 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Format is one of the forms that findings are written in.
+// A Format is a file format.
 type Format string
 
 // The formats.
 const (
 	CSV   Format = "csv"
-	Lines Format = "jsonl" // one JSON object a line
-	OCSF  Format = "ocsf"  // events of the class Compliance Finding of the Open Cybersecurity Schema Framework
-	SARIF Format = "sarif" // 2.1.0, for code scanning of GitHub and others
+	Lines Format = "jsonl" // one JSON object per line
+	OCSF  Format = "ocsf"  // Open Cybersecurity Schema Framework, class Compliance Finding
+	SARIF Format = "sarif" // 2.1.0, for GitHub code scanning and others
 	ASFF  Format = "asff"  // AWS Security Finding Format, for Security Hub
-	JUnit Format = "junit" // for pipelines that show tests
-	HTML  Format = "html"  // for people, on screen and on paper
+	JUnit Format = "junit" // for CI pipelines that show test results
+	HTML  Format = "html"  // a report for people, also for printing
 )
 
-// Formats lists them.
+// Formats lists the formats.
 var Formats = []Format{CSV, Lines, OCSF, SARIF, ASFF, JUnit, HTML}
 
-// A form is what is known of a format.
+// A form describes a format.
 type form struct {
 	media  string
 	suffix string
@@ -52,11 +52,10 @@ var forms = map[Format]form{
 // MediaType returns the media type of the format.
 func (f Format) MediaType() string { return forms[f].media }
 
-// Suffix returns what the names of files in the format end in: ".csv".
+// Suffix returns the suffix of file names in the format: ".csv".
 func (f Format) Suffix() string { return forms[f].suffix }
 
-// FormatOf returns the format that the name of a file asks for: the one with the
-// longest suffix that fits.
+// FormatOf returns the format of a file name: the one with the longest matching suffix.
 func FormatOf(file string) (Format, bool) {
 	var best Format
 	for _, f := range Formats {
@@ -67,33 +66,32 @@ func FormatOf(file string) (Format, bool) {
 	return best, best != ""
 }
 
-// A Report is what is known beside the findings themselves.
+// A Report holds the data beside the findings.
 type Report struct {
 	Version string    // of Vigil
-	At      time.Time // when the report is made
-	Scope   string    // what it is about, for people
+	At      time.Time // when the report was made
+	Scope   string    // description of the scope, for people
 	Rules   map[posture.RuleID]posture.Rule
 
 	Frameworks map[string]posture.Framework              // by id
-	Counts     Counts                                    // of the findings; JUnit and HTML need them
-	Verdicts   map[posture.RuleID]posture.ControlPosture // JUnit tells rules that could not be decided
-	Compliance []Compliance                              // HTML shows it
+	Counts     Counts                                    // of the findings; for JUnit and HTML
+	Verdicts   map[posture.RuleID]posture.ControlPosture // for JUnit, to show unknown results
+	Compliance []Compliance                              // for HTML
 }
 
-// A Writer writes findings one after another.
+// A Writer writes findings one by one.
 type Writer interface {
 	// Put writes a finding.
 	Put(f posture.Finding) error
 
-	// Flush hands on what was put so far.
+	// Flush writes buffered data.
 	Flush() error
 
-	// Close writes the end. It does not close what is written to.
+	// Close writes the end of the file. It does not close the underlying writer.
 	Close() error
 }
 
-// New returns a writer of a format. It writes nothing before the first Put or
-// Close.
+// New returns a writer for a format. It writes nothing before the first Put or Close.
 func New(w io.Writer, f Format, r Report) (Writer, error) {
 	known, ok := forms[f]
 	if !ok {
@@ -102,7 +100,7 @@ func New(w io.Writer, f Format, r Report) (Writer, error) {
 	return known.open(w, r), nil
 }
 
-// List names the formats, for messages.
+// List returns the names of the formats, for messages.
 func List() string {
 	names := make([]string, len(Formats))
 	for i, f := range Formats {

@@ -88,7 +88,7 @@ func parse[T any](t *testing.T, text string) T {
 	return v
 }
 
-func TestCSVIsReadBack(t *testing.T) {
+func TestCSV(t *testing.T) {
 	t.Parallel()
 	rows, err := csv.NewReader(strings.NewReader(write(t, export.CSV, report(), findings()))).ReadAll()
 	if err != nil || len(rows) != 5 {
@@ -103,7 +103,7 @@ func TestCSVIsReadBack(t *testing.T) {
 	}
 }
 
-func TestLinesAreReadBack(t *testing.T) {
+func TestJSONLines(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(strings.TrimSuffix(write(t, export.Lines, report(), findings()), "\n"), "\n")
 	if len(lines) != 4 {
@@ -115,7 +115,7 @@ func TestLinesAreReadBack(t *testing.T) {
 	}
 }
 
-func TestOCSFHoldsToItsSchema(t *testing.T) {
+func TestOCSFMatchesItsSchema(t *testing.T) {
 	t.Parallel()
 	events := parse[[]object](t, write(t, export.OCSF, report(), findings()))
 	schema := compile(t, "testdata/ocsf-compliance-finding.schema.json")
@@ -141,7 +141,7 @@ func TestOCSFHoldsToItsSchema(t *testing.T) {
 	}
 }
 
-func TestSARIFHoldsToItsSchema(t *testing.T) {
+func TestSARIFMatchesItsSchema(t *testing.T) {
 	t.Parallel()
 	schema := compile(t, "testdata/sarif-2.1.0.schema.json")
 	for _, all := range [][]posture.Finding{findings(), nil} {
@@ -167,13 +167,13 @@ func TestSARIFHoldsToItsSchema(t *testing.T) {
 	}
 }
 
-// TestASFFHoldsToItsConstraints checks what the API of Security Hub demands of
-// findings; docs.aws.amazon.com/securityhub/latest/userguide/asff-required-attributes.html
-func TestASFFHoldsToItsConstraints(t *testing.T) {
+// TestASFFMatchesItsConstraints checks the constraints of the Security Hub API; see
+// docs.aws.amazon.com/securityhub/latest/userguide/asff-required-attributes.html
+func TestASFFMatchesItsConstraints(t *testing.T) {
 	t.Parallel()
 	all := parse[[]object](t, write(t, export.ASFF, report(), findings()))
 	if len(all) != 3 {
-		t.Fatalf("%d findings; those of other clouds have no place here", len(all))
+		t.Fatalf("%d findings; want only those of AWS", len(all))
 	}
 	date := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
 	for i, f := range all {
@@ -202,11 +202,11 @@ func TestASFFHoldsToItsConstraints(t *testing.T) {
 		}
 	}
 	if all[2]["Region"] != "us-east-1" {
-		t.Errorf("a finding of no region is in %v", all[2]["Region"])
+		t.Errorf("a finding without a region is in %v", all[2]["Region"])
 	}
 }
 
-func TestJUnitIsReadBack(t *testing.T) {
+func TestJUnit(t *testing.T) {
 	t.Parallel()
 	var suites struct {
 		Suite []struct {
@@ -235,7 +235,7 @@ func TestJUnitIsReadBack(t *testing.T) {
 		}
 	}
 	if s.Tests != len(s.Cases) || s.Failures != failed || s.Skipped != skipped || failed != 4 || skipped != 1 || len(s.Cases) != 6 {
-		t.Errorf("%d tests, %d failures and %d skipped are %d, %d and %d", s.Tests, s.Failures, s.Skipped, len(s.Cases), failed, skipped)
+		t.Errorf("attributes say %d tests, %d failures, %d skipped; there are %d, %d and %d", s.Tests, s.Failures, s.Skipped, len(s.Cases), failed, skipped)
 	}
 	if !strings.Contains(s.Cases[0].Name, "<script>") {
 		t.Errorf("name %q", s.Cases[0].Name)
@@ -273,11 +273,11 @@ func TestHTMLHasNoScripts(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "ZgotmplZ") {
-		t.Error("the template has a value where it is not safe")
+		t.Error("the template inserted a value in an unsafe context")
 	}
 }
 
-func TestControlsAreSummedUp(t *testing.T) {
+func TestComply(t *testing.T) {
 	t.Parallel()
 	c := report().Compliance[0]
 	if c.Violated != 2 || c.Unchecked != 1 || c.Pass+c.Unknown != 0 || c.Controls[0].Verdict != export.ControlViolation {
@@ -285,23 +285,23 @@ func TestControlsAreSummedUp(t *testing.T) {
 	}
 }
 
-func TestFormatsAreKnownByTheirFiles(t *testing.T) {
+func TestFormatOf(t *testing.T) {
 	t.Parallel()
 	for _, f := range export.Formats {
 		if got, ok := export.FormatOf("dir/findings" + f.Suffix()); !ok || got != f || f.MediaType() == "" {
-			t.Errorf("%s is taken for %q", f.Suffix(), got)
+			t.Errorf("%s has the format %q", f.Suffix(), got)
 		}
 	}
 	if _, ok := export.FormatOf("findings.pdf"); ok {
-		t.Error("a format that does not exist")
+		t.Error("an unknown suffix has a format")
 	}
 	if _, err := export.New(io.Discard, "pdf", report()); err == nil {
-		t.Error("a writer of a format that does not exist")
+		t.Error("New accepts an unknown format")
 	}
 }
 
-// TestMemoryDoesNotGrowWithFindings writes many findings and few in every format,
-// and compares what is left on the heap before the end.
+// TestMemoryDoesNotGrowWithFindings writes many findings in every format and checks
+// that the heap does not grow.
 func TestMemoryDoesNotGrowWithFindings(t *testing.T) {
 	few := findings()
 	for _, f := range export.Formats {

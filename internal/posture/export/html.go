@@ -13,8 +13,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// maxListed is how many findings an HTML report lists: nobody reads more, and
-// browsers do not open it. The others are counted.
+// maxListed is how many findings an HTML report lists. Browsers do not open much larger
+// files. Further findings are only counted.
 const maxListed = 5000
 
 //go:embed report.html
@@ -32,8 +32,8 @@ var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
 	"short":  func(text string) string { return clip(text, 20) },
 }).Parse(reportText))
 
-// page writes a report for people: one file without scripts, with charts in it,
-// that prints on paper.
+// page writes an HTML report for people: one file with charts and without scripts,
+// which can be printed.
 type page struct {
 	w      io.Writer
 	report Report
@@ -76,11 +76,11 @@ func (p *page) Close() error {
 	return reportPage.ExecuteTemplate(p.w, "foot", map[string]any{"Left": p.left, "Report": p.report})
 }
 
-// A slice is a part of the ring of levels.
+// A slice is a segment of the donut chart of levels.
 type slice struct {
 	Level       posture.FindingLevel
 	Count       int
-	Dash, Start string // of a circle whose circumference is 100
+	Dash, Start string // SVG attributes for a circle with the circumference 100
 }
 
 func (p *page) levels() (all []slice) {
@@ -97,18 +97,18 @@ func (p *page) levels() (all []slice) {
 	return all
 }
 
-// A bar is one line of a bar chart.
+// A bar is one bar of a chart.
 type bar struct {
 	Name  string
 	Count int
-	Width int // of 100
+	Width int // in percent
 	Y     int
 }
 
-// mostBars is how many lines a chart has.
+// mostBars is the maximum number of bars in a chart.
 const mostBars = 10
 
-// bars returns the largest counts, largest first.
+// bars returns the largest counts in descending order.
 func bars[K ~string](counts map[K]int) (all []bar) {
 	keys := slices.SortedFunc(maps.Keys(counts), func(a, b K) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	for i, key := range keys[:min(len(keys), mostBars)] {
@@ -117,14 +117,14 @@ func bars[K ~string](counts map[K]int) (all []bar) {
 	return all
 }
 
-// A ruleLine is one line of the table of rules.
+// A ruleLine is a row of the table of rules.
 type ruleLine struct {
 	Rule  posture.Rule
 	Level posture.FindingLevel
 	Count int
 }
 
-// rules lists the rules that are violated, the worst first.
+// rules returns the violated rules, the most severe first.
 func (p *page) rules() (all []ruleLine) {
 	for id, n := range p.report.Counts.Rules {
 		rule := p.report.rule(id)
@@ -137,7 +137,7 @@ func (p *page) rules() (all []ruleLine) {
 	return all
 }
 
-// A complianceLine is one framework with the widths of its bar.
+// A complianceLine is a framework with the segments of its bar.
 type complianceLine struct {
 	Compliance
 	PassWidth, BadWidth, UnknownWidth     int // of 200

@@ -10,9 +10,9 @@ import (
 	"vigil/internal/posture"
 )
 
-// junit writes a suite in which every finding is a test that failed, and every
-// rule that nothing violates one that passed. Readers want the totals first, so
-// they come with the report.
+// junit writes a test suite in which every finding is a failed test, and every rule
+// without violations a passed one. Its header has the totals, which come from the
+// report.
 type junit struct {
 	w      io.Writer
 	report Report
@@ -39,8 +39,8 @@ type (
 	}
 )
 
-// others are the cases of the rules that have no findings: passed, or skipped when
-// they could not be decided.
+// others returns the test cases of rules without findings: passed, or skipped if the
+// result is unknown.
 func (j *junit) others() (cases []junitCase, skipped int) {
 	for _, id := range slices.Sorted(maps.Keys(j.report.Rules)) {
 		if j.report.Counts.Rules[id] > 0 {
@@ -49,7 +49,7 @@ func (j *junit) others() (cases []junitCase, skipped int) {
 		c := junitCase{Class: string(id), Name: j.report.Rules[id].Name}
 		if j.report.Verdicts[id].Unknown > 0 {
 			skipped++
-			c.Skipped = &junitSkipped{fmt.Sprintf("undecided for %d resources: something could not be read", j.report.Verdicts[id].Unknown)}
+			c.Skipped = &junitSkipped{fmt.Sprintf("unknown for %d resources that could not be read completely", j.report.Verdicts[id].Unknown)}
 		}
 		cases = append(cases, c)
 	}
@@ -84,7 +84,7 @@ func (j *junit) Put(f posture.Finding) error {
 	rule := j.report.rule(f.Rule)
 	return j.write(junitCase{Class: string(f.Rule), Name: resourceID(f), Failure: &junitFailure{
 		Message: rule.Name, Type: string(f.Level),
-		Text: fmt.Sprintf("%s\n\nResource: %s (%s) in %s of %s\nRisk: %d\nMend: %s\n", rule.Description, resourceID(f), f.ObjectType(), f.Region, f.Account, f.Risk.Score, rule.SuggestedAction),
+		Text: fmt.Sprintf("%s\n\nResource: %s (%s) in %s of %s\nRisk: %d\nRemediation: %s\n", rule.Description, resourceID(f), f.ObjectType(), f.Region, f.Account, f.Risk.Score, rule.SuggestedAction),
 	}})
 }
 

@@ -10,11 +10,11 @@ import (
 	"vigil/internal/posture"
 )
 
-// ocsfVersion is the version of the Open Cybersecurity Schema Framework that
-// events are of: schema.ocsf.io/1.3.0/classes/compliance_finding.
+// ocsfVersion is the version of the Open Cybersecurity Schema Framework:
+// schema.ocsf.io/1.3.0/classes/compliance_finding.
 const ocsfVersion = "1.3.0"
 
-// Numbers of OCSF.
+// Enumeration values of OCSF.
 const (
 	ocsfCategory        = 2    // Findings
 	ocsfClass           = 2003 // Compliance Finding
@@ -29,7 +29,7 @@ const (
 
 var ocsfSeverities = map[posture.FindingLevel]int{posture.LevelLow: 2, posture.LevelMedium: 3, posture.LevelHigh: 4}
 
-// ocsfClouds are the names that OCSF uses.
+// ocsfClouds maps providers to their names in OCSF.
 var ocsfClouds = map[posture.Provider]string{posture.AWS: "AWS", posture.Azure: "Azure", posture.GCP: "GCP"}
 
 type (
@@ -113,7 +113,7 @@ type (
 	}
 )
 
-// ocsf writes a list of events, one a line.
+// ocsf writes an array of events, one per line.
 type ocsf struct {
 	array
 	report Report
@@ -129,7 +129,7 @@ func ocsfOf(f posture.Finding, r Report) ocsfEvent {
 	rule := r.rule(f.Rule)
 	standards, requirements := r.controls(rule)
 	if len(standards) == 0 {
-		standards = []string{"Vigil"} // the schema wants one
+		standards = []string{"Vigil"} // the schema requires one
 	}
 	e := ocsfEvent{
 		ActivityID: ocsfCreate, ActivityName: "Create", CategoryName: "Findings", CategoryUID: ocsfCategory, ClassName: "Compliance Finding", ClassUID: ocsfClass,
@@ -167,14 +167,14 @@ func ocsfAccountOf(f posture.Finding) ocsfAccount {
 	case posture.GCP:
 		a.Type, a.TypeID = "GCP Project", 11
 	default:
-		a.Type, a.TypeID = "Azure Subscription", 99 // 1.3 has no number for it
+		a.Type, a.TypeID = "Azure Subscription", 99 // OCSF 1.3 has no value for it
 	}
 	return a
 }
 
 func millis(t time.Time) int64 { return max(0, t.UnixMilli()) }
 
-// labels writes tags as name:value, in order.
+// labels formats tags as name:value, sorted.
 func labels(tags map[string]string) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
 		all = append(all, name+":"+tags[name])
@@ -182,8 +182,7 @@ func labels(tags map[string]string) (all []string) {
 	return all
 }
 
-// controls returns the frameworks that a rule belongs to, and its controls in
-// them.
+// controls returns the names of the frameworks of a rule, and its controls.
 func (r Report) controls(rule posture.Rule) (standards, controls []string) {
 	controls = []string{}
 	for _, c := range rule.Controls {
@@ -203,10 +202,10 @@ func (r Report) controls(rule posture.Rule) (standards, controls []string) {
 	return standards, controls
 }
 
-// rule returns what is known of a rule. One that was deleted has its id alone.
+// rule returns a rule. For a deleted rule it returns one that has only an id.
 func (r Report) rule(id posture.RuleID) posture.Rule {
 	if rule, ok := r.Rules[id]; ok {
 		return rule
 	}
-	return posture.Rule{ID: id, Name: string(id), Description: "This rule does not exist any more.", SuggestedAction: "None.", Category: "Other"}
+	return posture.Rule{ID: id, Name: string(id), Description: "This rule was deleted.", SuggestedAction: "None.", Category: "Other"}
 }

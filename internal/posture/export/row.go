@@ -12,7 +12,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// timeLayout is how times are written, as the API writes them.
+// timeLayout is the time format of the API.
 const timeLayout = "2006-01-02T15:04:05.000Z07:00"
 
 func timeText(t time.Time) string {
@@ -22,7 +22,8 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(timeLayout)
 }
 
-// A row is a finding as CSV and JSON lines have it, under the names of the API.
+// A row is the form of a finding in CSV and JSON lines, with the field names of the
+// API.
 type row struct {
 	ID             string            `json:"id"`
 	Type           string            `json:"type"`
@@ -79,7 +80,7 @@ func rowOf(f posture.Finding, r Report) row {
 	return w
 }
 
-// resourceID is the cloud's own name of what a finding is about.
+// resourceID returns the cloud's identifier of the object, or its entity id.
 func resourceID(f posture.Finding) string {
 	if f.XID != "" {
 		return f.XID
@@ -87,7 +88,7 @@ func resourceID(f posture.Finding) string {
 	return string(f.Object)
 }
 
-// resourceName is what people call it.
+// resourceName returns the display name of the object.
 func resourceName(f posture.Finding) string {
 	if f.Name != "" {
 		return f.Name
@@ -95,7 +96,7 @@ func resourceName(f posture.Finding) string {
 	return f.ObjectID()
 }
 
-// lines writes one JSON object a line.
+// lines writes one JSON object per line.
 type lines struct {
 	encoder *json.Encoder
 	report  Report
@@ -111,7 +112,7 @@ func (l *lines) Put(f posture.Finding) error { return l.encoder.Encode(rowOf(f, 
 func (l *lines) Flush() error                { return nil }
 func (l *lines) Close() error                { return nil }
 
-// table writes CSV with a first row of names.
+// table writes CSV with a header row.
 type table struct {
 	csv    *csv.Writer
 	report Report
@@ -164,8 +165,8 @@ func (t *table) Close() error {
 	return t.Flush()
 }
 
-// PlainCell keeps spreadsheets from taking a text that others chose, such as a
-// tag, for a formula.
+// PlainCell prevents CSV injection: it prefixes a text that a spreadsheet would
+// interpret as a formula. Others choose some texts, such as tags.
 func PlainCell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text

@@ -9,7 +9,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// sarifSchema is where the schema of SARIF 2.1.0 is published.
+// sarifSchema is the URL of the SARIF 2.1.0 schema.
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 type (
@@ -31,7 +31,7 @@ type (
 	}
 	sarifRuleProperties struct {
 		Tags     []string `json:"tags"`
-		Severity string   `json:"security-severity"` // read by code scanning of GitHub
+		Severity string   `json:"security-severity"` // used by GitHub code scanning
 	}
 	sarifResult struct {
 		RuleID       string                `json:"ruleId"`
@@ -47,7 +47,8 @@ type (
 		Physical sarifPhysical  `json:"physicalLocation"`
 		Logical  []sarifLogical `json:"logicalLocations"`
 	}
-	// A result without a file is not shown by most readers, so the resource is one.
+	// Most viewers do not show a result without a file, so the resource is represented
+	// as one.
 	sarifPhysical struct {
 		Artifact sarifArtifact `json:"artifactLocation"`
 		Region   sarifRegion   `json:"region"`
@@ -75,14 +76,14 @@ type (
 	}
 )
 
-// sarifLevels and sarifSeverities are how bad findings are to readers of SARIF.
+// sarifLevels and sarifSeverities map levels to those of SARIF and GitHub.
 var (
 	sarifLevels     = map[posture.FindingLevel]string{posture.LevelHigh: "error", posture.LevelMedium: "warning", posture.LevelLow: "note"}
 	sarifSeverities = map[posture.FindingLevel]string{posture.LevelHigh: "8.0", posture.LevelMedium: "5.5", posture.LevelLow: "3.0"}
 )
 
-// sarif writes one run. Its results come first, because the rules that they name
-// are known only at the end; the members of an object have no order.
+// sarif writes one run. The results come before the rules, which are known only at the
+// end; the order of JSON members does not matter.
 type sarif struct {
 	array
 	report Report
@@ -138,8 +139,8 @@ func sarifRuleOf(r posture.Rule, level posture.FindingLevel) sarifRule {
 	}
 }
 
-// sarifURI makes a relative address of a resource: its id, with what an address
-// may not have escaped.
+// sarifURI returns a relative URI for a resource: its path in the cloud,
+// percent-encoded.
 func sarifURI(f posture.Finding) string {
 	var b strings.Builder
 	b.WriteString(string(f.Provider) + "/" + string(f.Account) + "/" + string(f.ObjectType()) + "/")

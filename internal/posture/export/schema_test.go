@@ -6,7 +6,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// compile reads a schema of testdata; README.md there says where they come from.
+// compile compiles a schema in testdata. README.md there names their sources.
 func compile(t *testing.T, file string) *jsonschema.Schema {
 	t.Helper()
 	s, err := jsonschema.NewCompiler().Compile(file)

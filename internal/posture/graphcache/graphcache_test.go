@@ -17,12 +17,12 @@ import (
 	"vigil/internal/posture/graphcache"
 )
 
-// fakeStore is a PartitionStore in memory that counts how it is used.
+// fakeStore is an in-memory PartitionStore that counts builds.
 type fakeStore struct {
 	mu       sync.Mutex
 	accounts map[posture.AccountRef]*fakeAccount
 	builds   int
-	oldest   int64 // generation before which changes are not known
+	oldest   int64 // oldest generation that ChangesSince accepts
 }
 
 type fakeAccount struct {
@@ -138,7 +138,7 @@ func load(t *testing.T, g *graphcache.Graphs, ref posture.AccountRef) graphcache
 	return found
 }
 
-// contents describes a graph by what can be seen of it.
+// contents returns a readable form of a graph for comparison.
 func contents(g *graph.Graph) map[string][]string {
 	all := map[string][]string{}
 	for _, v := range g.Vertices() {
@@ -156,7 +156,7 @@ func contents(g *graph.Graph) map[string][]string {
 	return all
 }
 
-// built makes a graph from scratch.
+// built builds a graph from entities.
 func built(t *testing.T, es map[posture.EntityID]posture.Entity) *graph.Graph {
 	t.Helper()
 	b := graph.NewBuilder(graph.Limits{})
@@ -209,7 +209,7 @@ func TestGraphFollowsEveryCommit(t *testing.T) {
 
 	s.oldest = s.accounts[ref].generation + 1
 	s.change(ref, nil, slices.Collect(a.All())[30].ID)
-	check("built anew", load(t, cached, ref))
+	check("rebuilt", load(t, cached, ref))
 	if s.builds != 2 {
 		t.Errorf("built %d times", s.builds)
 	}
@@ -260,20 +260,20 @@ func TestCacheStaysWithinItsBytes(t *testing.T) {
 	for _, r := range refs[1:] {
 		load(t, g, r)
 		if load(t, g, refs[0]).Graph != first.Graph {
-			t.Fatal("what is used all the time was dropped")
+			t.Fatal("the most used graph was evicted")
 		}
 		if b := g.Bytes(); b > limit {
-			t.Errorf("%d bytes are kept, the limit is %d", b, limit)
+			t.Errorf("%d bytes are cached, the limit is %d", b, limit)
 		}
 	}
 
 	tiny := graphcache.New(s, graphcache.Options{Bytes: 100})
 	if load(t, tiny, refs[0]).NumVertices() == 0 || tiny.Bytes() != 0 {
-		t.Errorf("a graph larger than the cache: %d bytes are kept", tiny.Bytes())
+		t.Errorf("a graph larger than the cache: %d bytes are cached", tiny.Bytes())
 	}
 }
 
-func TestIndexesThatQueriesMakeCount(t *testing.T) {
+func TestIndexesCountTowardsTheLimit(t *testing.T) {
 	t.Parallel()
 	s := new(fakeStore)
 	s.change(ref, slices.Collect(entitygen.New(0, 300).All()))
@@ -293,7 +293,7 @@ func TestIndexesThatQueriesMakeCount(t *testing.T) {
 	}
 }
 
-func TestGraphOfNoAccount(t *testing.T) {
+func TestGraphOfMissingAccount(t *testing.T) {
 	t.Parallel()
 	s := new(fakeStore)
 	g := graphcache.New(s, graphcache.Options{})
@@ -304,7 +304,7 @@ func TestGraphOfNoAccount(t *testing.T) {
 	load(t, g, ref)
 	delete(s.accounts, ref)
 	if _, err := g.Graph(t.Context(), ref.Org, ref.Account); !fault.Is(err, fault.NotFound) || g.Bytes() != 0 {
-		t.Errorf("removed account: %v, %d bytes are kept", err, g.Bytes())
+		t.Errorf("removed account: %v, %d bytes are cached", err, g.Bytes())
 	}
 }
 

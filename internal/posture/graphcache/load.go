@@ -12,8 +12,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// load brings a graph up to date: the one at hand, or that of the snapshot, or
-// one made from all entities.
+// load returns the current graph: by patching the cached one, by patching the one of
+// the snapshot, or by building it from all entities.
 func (g *Graphs) load(ctx context.Context, ref posture.AccountRef, have Graph) (Graph, error) {
 	if have.Graph != nil {
 		if now, _, ok, err := g.patch(ctx, ref, have); ok || err != nil {
@@ -39,11 +39,12 @@ func (g *Graphs) load(ctx context.Context, ref posture.AccountRef, have Graph) (
 	return now, err
 }
 
-// stale is how many changes since the snapshot make a new one worth while.
+// stale returns the number of changes since the snapshot from which a new snapshot is
+// worth saving.
 func stale(g Graph) int { return 500 + g.NumVertices()/10 }
 
-// patch brings a graph up to date with what changed. It reports false when that
-// cannot be told any more.
+// patch applies the changes since the generation of a graph. It returns false if the
+// change log does not reach back that far.
 func (g *Graphs) patch(ctx context.Context, ref posture.AccountRef, have Graph) (now Graph, changed int, ok bool, err error) {
 	changes, ok, err := g.store.ChangesSince(ctx, ref.Org, ref.Account, have.Generation)
 	if err != nil || !ok {
@@ -66,7 +67,7 @@ func (g *Graphs) patch(ctx context.Context, ref posture.AccountRef, have Graph) 
 	return Graph{patched, changes.Generation}, len(list), true, nil
 }
 
-// build makes a graph from all entities.
+// build builds a graph from all entities.
 func (g *Graphs) build(ctx context.Context, ref posture.AccountRef) (Graph, error) {
 	b := graph.NewBuilder(graph.Limits{})
 	generation, err := g.store.EachEntity(ctx, ref.Org, ref.Account, func(e posture.Entity) error { return b.Add(Record(&e)) })
@@ -80,8 +81,8 @@ func (g *Graphs) build(ctx context.Context, ref posture.AccountRef) (Graph, erro
 	return Graph{built, generation}, nil
 }
 
-// fromSnapshot returns the graph of the snapshot. A snapshot that cannot be read
-// is as good as none.
+// fromSnapshot returns the graph of the snapshot. An unreadable snapshot is treated as
+// missing.
 func (g *Graphs) fromSnapshot(ctx context.Context, ref posture.AccountRef) Graph {
 	s, err := g.store.Snapshot(ctx, ref.Org, ref.Account)
 	if err != nil || s.Generation == 0 {
@@ -95,8 +96,8 @@ func (g *Graphs) fromSnapshot(ctx context.Context, ref posture.AccountRef) Graph
 	return Graph{read, s.Generation}
 }
 
-// save keeps a snapshot for the next time. It is a cache: that it could not be
-// saved is no reason to fail.
+// save saves a snapshot for the next load. It only logs errors, because the snapshot is
+// a cache.
 func (g *Graphs) save(ctx context.Context, ref posture.AccountRef, now Graph) {
 	data, err := Pack(now.Graph)
 	if err == nil {
@@ -107,7 +108,7 @@ func (g *Graphs) save(ctx context.Context, ref posture.AccountRef, now Graph) {
 	}
 }
 
-// maxSnapshot bounds what a snapshot unpacks to.
+// maxSnapshot limits the size of a decompressed snapshot.
 const maxSnapshot = 4 << 30
 
 var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
@@ -118,7 +119,7 @@ var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxSnapshot))
 })
 
-// Pack writes a graph as a compressed snapshot.
+// Pack encodes a graph as a compressed snapshot.
 func Pack(g *graph.Graph) ([]byte, error) {
 	w, err := packer()
 	if err != nil {
@@ -131,7 +132,7 @@ func Pack(g *graph.Graph) ([]byte, error) {
 	return w.EncodeAll(plain.Bytes(), make([]byte, 0, plain.Len()/4)), nil
 }
 
-// Unpack reads what Pack wrote.
+// Unpack decodes a snapshot of Pack.
 func Unpack(data []byte) (*graph.Graph, error) {
 	r, err := unpacker()
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"vigil/internal/posture"
 )
 
-// TagPrefix begins the keys of vertex properties that are tags.
+// TagPrefix is the prefix of the property keys of tags.
 const TagPrefix = "tag."
 
-// Record returns the vertex of an entity: its id and type, its own fields, its
-// properties by name, its tags, and its edges.
+// Record returns the vertex of an entity: its id and type, fields, properties, tags and
+// edges.
 func Record(e *posture.Entity) graph.Record {
 	r := graph.Record{
 		ID: graph.String(string(e.ID)), Label: string(e.Type),
@@ -28,7 +28,7 @@ func Record(e *posture.Entity) graph.Record {
 	own(posture.FieldAccount, string(e.Account))
 	for _, p := range e.Properties {
 		switch {
-		case taken(p.Name): // the entity's own field says it
+		case taken(p.Name): // a field of the entity has this key
 		case p.Type == posture.UnknownProperty:
 			r.Properties = append(r.Properties, graph.PropertyRecord{Key: p.Name, Unknown: true, Reason: p.Error})
 		default:

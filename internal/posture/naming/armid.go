@@ -6,21 +6,21 @@ import (
 	"vigil/internal/posture"
 )
 
-// An ARMID is the id of a resource of Azure Resource Manager, taken apart:
+// An ARMID is a parsed resource id of Azure Resource Manager:
 //
 //	/subscriptions/S/resourceGroups/G/providers/Microsoft.Sql/servers/A/databases/B
 //
-// Of a resource that extends another, such as a lock, the namespace and types are
-// those after the last "providers".
+// For a resource that extends another, such as a lock, namespace and types are those
+// after the last "providers".
 type ARMID struct {
 	Subscription string
-	Group        string   // "" for what is in none
+	Group        string   // "" if it is in none
 	Namespace    string   // "Microsoft.Sql"
 	Types        []string // "servers", "databases"
-	Names        []string // "A", "B", after those of what it extends
+	Names        []string // "A", "B"; for an extension, preceded by the names of the extended resource
 }
 
-// ParseARMID takes an id apart. Case is kept.
+// ParseARMID parses an id. It keeps the case.
 func ParseARMID(id string) (ARMID, bool) {
 	var a ARMID
 	parts := strings.Split(strings.Trim(id, "/"), "/")
@@ -64,10 +64,9 @@ func (a ARMID) ResourceType() string {
 	return "microsoft.resources/subscriptions"
 }
 
-// Name returns what tells the resource apart from others of its type and group:
-// its own name after those of what it is part of. Resource Manager compares names
-// without regard to case and spells them differently from answer to answer, so it
-// is in lower case.
+// Name returns the name that identifies the resource within its type and group: its own
+// name after those of its parents. It is in lower case, because Resource Manager
+// ignores the case of names and spells them inconsistently.
 func (a ARMID) Name() string {
 	switch {
 	case len(a.Names) > 0:
@@ -78,7 +77,7 @@ func (a ARMID) Name() string {
 	return strings.ToLower(a.Subscription)
 }
 
-// Place returns the part of the entity id that says where the resource is: its
+// Place returns the part of the entity id that holds the location of the resource: its
 // resource group.
 func (a ARMID) Place() string {
 	if a.Group == "" || len(a.Names) == 0 {
@@ -87,8 +86,8 @@ func (a ARMID) Place() string {
 	return strings.ToLower(a.Group)
 }
 
-// Within cuts an id down to the resource of the given type that holds it: of a
-// firewall rule of a server, the server.
+// Within returns the prefix of an id that is a resource of the given type: for the id
+// of a server's firewall rule, the id of the server. It returns false if there is none.
 func Within(id, resourceType string) (string, bool) {
 	for id = "/" + strings.Trim(id, "/"); id != ""; id = id[:strings.LastIndex(id, "/")] {
 		if a, ok := ParseARMID(id); ok && strings.EqualFold(a.ResourceType(), resourceType) {

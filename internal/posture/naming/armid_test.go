@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestIDsAreTakenApart(t *testing.T) {
+func TestParseARMID(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{
 		"/subscriptions/S":                  "microsoft.resources/subscriptions global s",

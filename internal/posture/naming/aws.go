@@ -8,8 +8,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// AWS knows how AWS names resources: by ARNs whose forms the declarations
-// tell. It implements [resource.Cloud].
+// AWS maps between AWS's names of resources and entities, using the ARN formats of the
+// declarations. It implements [resource.Cloud].
 type AWS struct{ Catalog *resource.Catalog }
 
 // Identify implements [resource.Cloud].
@@ -37,7 +37,7 @@ func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 // RequestName implements [resource.Cloud].
 func (n AWS) RequestName(_ *resource.Type, _ resource.Vars, name string) string { return name }
 
-// place returns the place in the ids of a type that is read in a region.
+// place returns the place in the entity ids of a type that is read in a region.
 func place(t *resource.Type, v resource.Vars) string {
 	if t.Place != "" || t.Scope == resource.PerAccount {
 		return posture.Global
@@ -45,9 +45,8 @@ func place(t *resource.Type, v resource.Vars) string {
 	return v.Region
 }
 
-// Ref implements [resource.Cloud]. A bare name is of a resource in the same
-// account and region. Of several types, ids of EC2 say by their prefix which one
-// they are of.
+// Ref implements [resource.Cloud]. A bare name refers to a resource in the same account
+// and region. If there are several types, the prefix of an EC2 id selects one.
 func (n AWS) Ref(v resource.Vars, to []posture.EntityType, value string) posture.EntityID {
 	if value == "" {
 		return ""
@@ -76,16 +75,16 @@ func (n AWS) Ref(v resource.Vars, to []posture.EntityType, value string) posture
 	}
 	if t := n.Catalog.Type(to[0]); t != nil {
 		if len(to) > 1 && t.IDPrefix() != "" {
-			return "" // an id of another kind
+			return "" // an id of another type
 		}
 		return t.Type.ID(v.Account, place(t, v), value)
 	}
 	return to[0].ID(v.Account, v.Region, value)
 }
 
-// foreign returns the id of what an ARN names, which may be in another account or
-// region. An ARN without an account, such as a bucket's, is taken for our own, and
-// so are the policies of AWS itself.
+// foreign returns the entity id of an ARN, which may be in another account or region.
+// An ARN without an account, such as a bucket's, and an ARN of AWS's managed policies
+// are assigned to the account that is read.
 func (n AWS) foreign(t *resource.Type, a resource.ARN, v resource.Vars, name string) posture.EntityID {
 	account := posture.AccountID(a.Account)
 	if a.Account == "" || a.Account == "aws" {

@@ -9,7 +9,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-func TestReferencesAreUnderstood(t *testing.T) {
+func TestAWSReferences(t *testing.T) {
 	t.Parallel()
 	catalog := declared.Catalog()
 	cloud := naming.AWS{Catalog: catalog}

@@ -10,13 +10,13 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Azure knows how Azure names resources: by the ids of Resource Manager, whose
-// resource types the declarations tell, and by the object ids of Microsoft Graph.
-// It implements [resource.Cloud].
+// Azure maps between Azure's names of resources and entities, using the Resource
+// Manager types of the declarations and the object ids of Microsoft Graph. It
+// implements [resource.Cloud].
 type Azure struct{ Catalog *resource.Catalog }
 
-// azureSubscription is what an id without a subscription belongs to: it was listed
-// because it holds for the subscription that is read.
+// azureSubscription is the type that an id without a subscription refers to: the
+// resource was listed because it applies to the subscription that is read.
 const azureSubscription posture.EntityType = "Azure.Subscription.Subscription"
 
 // Identify implements [resource.Cloud].
@@ -39,7 +39,7 @@ func (n Azure) Identify(t *resource.Type, item *resource.Item, v resource.Vars) 
 	}, nil
 }
 
-// usual returns an id with the resource type as calls spell it.
+// usual returns an id with the resource type in the spelling that API calls use.
 func usual(t *resource.Type, id string) string {
 	if t.Spelled == "" || id == "" {
 		return id
@@ -47,7 +47,8 @@ func usual(t *resource.Type, id string) string {
 	return "/" + strings.TrimPrefix(strings.Replace(id, "/"+t.Spelled+"/", "/"+t.ResourceType()+"/", 1), "/")
 }
 
-// identifyObject identifies what is not of Resource Manager by its declared name.
+// identifyObject identifies an object that is not in Resource Manager, by its declared
+// name.
 func (n Azure) identifyObject(t *resource.Type, item *resource.Item, v resource.Vars) (resource.Identity, error) {
 	name := bareName(t.Name.Text(item, v))
 	if name == "" {
@@ -59,8 +60,7 @@ func (n Azure) identifyObject(t *resource.Type, item *resource.Item, v resource.
 	}, nil
 }
 
-// location returns where a resource is: at its own location, or at that of what it
-// is part of.
+// location returns the location of a resource, or of its nearest parent that has one.
 func location(item *resource.Item) string {
 	for ; item != nil; item = item.Parent {
 		if where := bareName(item.Get("location").String()); where != "" {
@@ -70,14 +70,14 @@ func location(item *resource.Item) string {
 	return posture.Global
 }
 
-// bareName returns a name as ids of entities have it. Locations are spelled with
-// and without spaces.
+// bareName returns a name in the form of entity ids. Azure spells locations with and
+// without spaces.
 func bareName(name string) string {
 	return strings.ToLower(strings.ReplaceAll(name, " ", ""))
 }
 
-// Ref implements [resource.Cloud]. The value is the id of a resource, or of a part
-// of it; the object id of a principal or directory object; or the name of a
+// Ref implements [resource.Cloud]. The value is the id of a resource or of a child
+// resource, the object id of a principal or directory object, or the name of a
 // location.
 func (n Azure) Ref(v resource.Vars, to []posture.EntityType, value string) posture.EntityID {
 	for _, name := range to {
@@ -94,7 +94,7 @@ func (n Azure) Ref(v resource.Vars, to []posture.EntityType, value string) postu
 		if whole, ok := Within(value, t.ResourceType()); ok {
 			a, _ := ParseARMID(whole)
 			account := v.Account
-			if a.Subscription != "" { // roles of Azure itself belong to each subscription that uses them
+			if a.Subscription != "" { // Azure's built-in roles are assigned to each subscription that uses them
 				account = posture.AccountID(strings.ToLower(a.Subscription))
 			}
 			return t.Type.ID(account, a.Place(), a.Name())
@@ -106,7 +106,8 @@ func (n Azure) Ref(v resource.Vars, to []posture.EntityType, value string) postu
 	return ""
 }
 
-// RequestName implements [resource.Cloud]. Events name the parts of a resource too.
+// RequestName implements [resource.Cloud]. Events may name a child resource; RequestName returns
+// its parent of the type.
 func (n Azure) RequestName(t *resource.Type, _ resource.Vars, name string) string {
 	if t.ARM == "" {
 		return strings.ToLower(name)

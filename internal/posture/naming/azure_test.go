@@ -127,18 +127,18 @@ func TestAzureReferences(t *testing.T) {
 	}
 }
 
-func TestAzureEventsNamePartsToo(t *testing.T) {
+func TestAzureEventsMayNameChildResources(t *testing.T) {
 	t.Parallel()
 	c := azureCatalog(t)
 	cloud := naming.Of(posture.Azure, c)
 	const rule = "/SUBSCRIPTIONS/S/resourceGroups/RG/providers/Microsoft.Sql/servers/A/firewallRules/R"
 	if got := cloud.RequestName(c.Type("Azure.Sql.Server"), resource.Vars{}, rule); got != "/SUBSCRIPTIONS/S/resourceGroups/RG/providers/Microsoft.Sql/servers/A" {
-		t.Errorf("the server of a rule is asked for as %q", got)
+		t.Errorf("the server of a firewall rule is %q", got)
 	}
 	if got := cloud.RequestName(c.Type("Azure.Sql.Database"), resource.Vars{}, rule); got != "" {
-		t.Errorf("a rule is taken for the database %q", got)
+		t.Errorf("a firewall rule is mapped to the database %q", got)
 	}
 	if got := cloud.RequestName(c.Type("Azure.Entra.User"), resource.Vars{}, "ABC"); got != "abc" {
-		t.Errorf("a user is asked for as %q", got)
+		t.Errorf("a user is %q", got)
 	}
 }

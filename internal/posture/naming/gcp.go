@@ -10,12 +10,12 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// GCP knows how Google Cloud names resources: by paths below a project, whose
-// forms the declarations tell, and by the members of IAM policies. It implements
+// GCP maps between Google Cloud's names of resources and entities, using the path
+// formats of the declarations, and members of IAM policies. It implements
 // [resource.Cloud].
 type GCP struct{ Catalog *resource.Catalog }
 
-// Types that policies name in a way of their own.
+// Types with special names in IAM policies.
 const (
 	gcpServiceAccount posture.EntityType = "GCP.IAM.ServiceAccount"
 	gcpPrincipal      posture.EntityType = "GCP.IAM.Principal"
@@ -51,9 +51,9 @@ func (n GCP) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 	return who, nil
 }
 
-// Ref implements [resource.Cloud]. The value is a name or link; the address of a
-// service account or a member of a policy; or a bare name, of a type that is not
-// in locations.
+// Ref implements [resource.Cloud]. The value is a resource name or link, the email
+// address of a service account, a member of an IAM policy, or the bare name of a
+// resource whose type has no locations.
 func (n GCP) Ref(v resource.Vars, to []posture.EntityType, value string) posture.EntityID {
 	host, rest, ok := strings.Cut(value, "/")
 	if ok && strings.HasSuffix(host, ".googleapis.com") { // the destination of a log sink
@@ -78,7 +78,7 @@ func (n GCP) Ref(v resource.Vars, to []posture.EntityType, value string) posture
 	return ""
 }
 
-// ref returns the id of the entity of a type that a name or link is of.
+// ref returns the entity id of a name or link if it is of the type, or "".
 func ref(t *resource.Type, v resource.Vars, host, value string) posture.EntityID {
 	if at, ok := t.Google.Ref(v, value); ok {
 		return t.Type.ID(at.Account, at.Location, at.Name)
@@ -93,14 +93,14 @@ func ref(t *resource.Type, v resource.Vars, host, value string) posture.EntityID
 	return t.Type.ID(at.Account, at.Location, at.Name)
 }
 
-// isMember reports whether a value is the address of a service account or the
-// member of a policy: user:ada@example.com, allUsers.
+// isMember reports whether a value is the email address of a service account or a
+// member of an IAM policy, such as user:ada@example.com or allUsers.
 func isMember(value string) bool {
 	return !resource.IsGoogleName(value) || strings.HasPrefix(value, "principal")
 }
 
-// member returns the id of whom a policy names: a service account of the project,
-// or somebody else.
+// member returns the entity id of a policy member: a service account of the project, or
+// another principal.
 func member(v resource.Vars, value string) posture.EntityID {
 	email, account := strings.CutPrefix(value, "serviceAccount:")
 	if value == "default" {
@@ -115,14 +115,14 @@ func member(v resource.Vars, value string) posture.EntityID {
 	return gcpPrincipal.ID(v.Account, posture.Global, value)
 }
 
-// OwnsServiceAccount reports whether a service account is one of the project. Those
-// that Google uses on a project's behalf are not.
+// OwnsServiceAccount reports whether a service account belongs to the project. Google's
+// service agents do not.
 func OwnsServiceAccount(v resource.Vars, email string) bool {
 	return UserManaged(v, email) || email == DefaultServiceAccount(v) || email == string(v.Account)+"@appspot.gserviceaccount.com"
 }
 
-// UserManaged reports whether somebody made a service account of the project. The
-// project example.com:p has those of p.example.com.
+// UserManaged reports whether a service account of the project was created by a user.
+// The service accounts of the project example.com:p are in p.example.com.
 func UserManaged(v resource.Vars, email string) bool {
 	project := string(v.Account)
 	if domain, name, ok := strings.Cut(project, ":"); ok {
@@ -131,18 +131,17 @@ func UserManaged(v resource.Vars, email string) bool {
 	return strings.HasSuffix(email, "@"+project+".iam.gserviceaccount.com")
 }
 
-// DefaultServiceAccount returns the service account that instances run as unless
-// told otherwise.
+// DefaultServiceAccount returns the service account that instances use by default.
 func DefaultServiceAccount(v resource.Vars) string {
 	return v.Number + "-compute@developer.gserviceaccount.com"
 }
 
-// simpleName is what the filter of a list may be made of.
+// simpleName matches names that can be put into the filter of a list call.
 var simpleName = regexp.MustCompile(`^[a-z0-9_.-]+$`)
 
-// RequestName implements [resource.Cloud]. The name is that of a resource, of something
-// in it, or the bare name of an entity, which is then at the region of the
-// variables. Some services leave the project out in their logs.
+// RequestName implements [resource.Cloud]. The name is that of a resource, of a child
+// resource, or a bare name, which is in v.Region. Some services omit the project in
+// their logs.
 func (n GCP) RequestName(t *resource.Type, v resource.Vars, name string) string {
 	if len(t.Google) == 0 {
 		return name

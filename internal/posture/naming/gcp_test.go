@@ -31,7 +31,7 @@ const (
 	projectType        posture.EntityType = "GCP.CloudResourceManager.Project"
 )
 
-func TestGoogleNamesAreRead(t *testing.T) {
+func TestGoogleReferences(t *testing.T) {
 	t.Parallel()
 	cloud := naming.Of(posture.GCP, declared.Catalog())
 	for _, test := range []struct {
@@ -111,8 +111,8 @@ func TestGoogleEventsNameResources(t *testing.T) {
 	}
 }
 
-// FuzzGoogleNames makes sure that what an event names is asked for in our own
-// project alone, and that the name that is asked for is understood again.
+// FuzzGoogleNames checks that names in events are only mapped to resources of the own
+// project, and that the mapped name parses to itself.
 func FuzzGoogleNames(f *testing.F) {
 	f.Add("projects/p-1/zones/z/instances/vm", "z")
 	f.Add("https://x/projects/1/global/networks/n", "global")
@@ -128,7 +128,7 @@ func FuzzGoogleNames(f *testing.F) {
 			}
 			at, ok := typ.Google.Match(v, asked, false)
 			if !ok || at.Account != "p-1" || at.Name == "" || at.Path != asked {
-				t.Errorf("%s: %q is asked for as %q, which is %+v", typ.Type, name, asked, at)
+				t.Errorf("%s: %q is mapped to %q, which parses to %+v", typ.Type, name, asked, at)
 			}
 		}
 	})

@@ -1,5 +1,5 @@
-// Package naming knows how each cloud names its resources: which entity an item
-// of an answer is, and which entity a reference leads to.
+// Package naming maps the resource names of each cloud to entities: the entity of an
+// item in a response, and the entity that a reference leads to.
 package naming
 
 import (
@@ -7,7 +7,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Of returns the naming of a cloud.
+// Of returns the mapping for a provider.
 func Of(p posture.Provider, c *resource.Catalog) resource.Cloud {
 	switch p {
 	case posture.Azure:

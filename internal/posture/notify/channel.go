@@ -10,7 +10,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// A Type is a kind of receiver.
+// A Type is the type of a channel.
 type Type string
 
 // The types of channels.
@@ -25,24 +25,24 @@ const (
 	Syslog    Type = "syslog"
 )
 
-// Types lists them.
+// Types lists the types of channels.
 var Types = []Type{Webhook, Slack, Teams, PagerDuty, Splunk, Jira, Email, Syslog}
 
-// A Channel is a receiver of messages. Its secrets are never shown: addresses of
-// webhooks, Slack and Teams count among them, because who knows them may post.
+// A Channel is a receiver of messages. The API never returns its secrets. URLs of
+// webhooks, Slack and Teams are secrets too, because anyone who knows them can post.
 type Channel struct {
 	ID        string
 	Name      string
 	Type      Type
 	Enabled   bool
-	PerMinute int // messages a minute at most
+	PerMinute int // maximum number of messages per minute
 	Settings  map[string]string
 	Secrets   map[string]string `json:"-"`
 	ETag      string
 	Updated   time.Time
 
-	Failures int       `json:"-"` // attempts that failed since the last one that did not
-	Resume   time.Time `json:"-"` // nothing is sent before
+	Failures int       `json:"-"` // consecutive failed attempts
+	Resume   time.Time `json:"-"` // no attempts before this time
 }
 
 // Value returns a setting or a secret.
@@ -53,17 +53,17 @@ func (c Channel) Value(name string) string {
 	return c.Settings[name]
 }
 
-// A field is a setting of a type of channel.
+// A field is a setting of a channel type.
 type field struct {
 	name     string
 	secret   bool
 	optional bool
 	check    func(string) bool // nil for any text
-	must     string            // what check wants
+	must     string            // error message of check
 }
 
 var fields = map[Type][]field{
-	Webhook:   {{name: "url", secret: true, check: isHTTPS, must: "be an address that begins with https://"}, {name: "signingKey", secret: true, optional: true, check: long, must: "have at least 16 bytes"}},
+	Webhook:   {{name: "url", secret: true, check: isHTTPS, must: "be an address that begins with https://"}, {name: "signingKey", secret: true, optional: true, check: isLong, must: "have at least 16 bytes"}},
 	Slack:     {{name: "url", secret: true, check: isHTTPS, must: "be an address that begins with https://"}},
 	Teams:     {{name: "url", secret: true, check: isHTTPS, must: "be an address that begins with https://"}},
 	PagerDuty: {{name: "routingKey", secret: true}, {name: "url", optional: true, check: isHTTPS, must: "be an address that begins with https://"}},
@@ -81,8 +81,8 @@ var fields = map[Type][]field{
 	Syslog: {{name: "server", check: isHostPort, must: "be host:port"}, {name: "transport", optional: true, check: oneOf("udp", "tcp", "tls"), must: "be udp, tcp or tls"}},
 }
 
-// SetValues checks the settings of a channel and separates the secret ones from
-// the others. With kept, secrets may be left out: KeepSecrets fills them in.
+// SetValues validates the settings of a channel and separates secrets from other
+// settings. If kept is set, secrets may be missing: KeepSecrets fills them in.
 func (c *Channel) SetValues(values map[string]string, kept bool) error {
 	c.Settings, c.Secrets = map[string]string{}, map[string]string{}
 	var bad []fault.Detail
@@ -116,9 +116,9 @@ func (c *Channel) SetValues(values map[string]string, kept bool) error {
 	return nil
 }
 
-// KeepSecrets takes over the secrets of the channel as it was that c leaves out.
-// They are not taken to another server: whoever may change the address must not
-// get a secret sent there that they do not know.
+// KeepSecrets copies the secrets that c does not set from its previous version. It
+// fails if the address changed: otherwise a user who may change the address could have
+// an unknown secret sent to their own server.
 func (c *Channel) KeepSecrets(was Channel) error {
 	moved := c.Settings["url"] != was.Settings["url"] || c.Settings["server"] != was.Settings["server"]
 	var bad []fault.Detail
@@ -143,8 +143,8 @@ func isHTTPS(v string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname())) && u.Host != "" && u.User == nil
 }
 
-// isLoopback allows plain HTTP to the machine itself, where nobody listens in on
-// the way. Whether connections to it are allowed is decided when they are made.
+// isLoopback reports whether a host is the local machine, to which plain HTTP is
+// allowed. Package outbound decides later whether the connection itself is allowed.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -169,7 +169,7 @@ func areMails(v string) bool {
 	return true
 }
 
-func long(v string) bool { return len(v) >= 16 }
+func isLong(v string) bool { return len(v) >= 16 }
 
 func oneOf(words ...string) func(string) bool {
 	return func(v string) bool {

@@ -1,11 +1,11 @@
-// Package notify holds the words of notifications: events, the rules that choose
-// them, the channels they are sent to, and the messages that are sent.
+// Package notify holds the domain types of notifications: events, the rules that select
+// them, the channels that receive them, and messages.
 //
-// An event is written to the outbox in the transaction of the change that it tells
-// of. A dispatcher groups the events of the outbox into messages, one for each rule,
-// channel and MaxItems events, and removes them from it in the same transaction. A
-// message is attempted until the receiver accepts it or a day has passed; it keeps
-// its id in every attempt, so that receivers recognise a repetition.
+// An event is written to the outbox in the transaction of its cause. A dispatcher
+// groups the events of the outbox into messages, one for each rule, channel and
+// MaxItems events, and removes them from the outbox in the same transaction. Delivery
+// of a message is attempted until the receiver accepts it or a day has passed. The
+// message has the same id in every attempt, so that receivers can detect duplicates.
 package notify
 
 import (
@@ -18,32 +18,32 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Kind says what happened.
+// A Kind is the kind of an event.
 type Kind string
 
 // The kinds of events.
 const (
 	FindingRaised    Kind = "FindingRaised"
 	FindingResolved  Kind = "FindingResolved"
-	SuppressionEnded Kind = "SuppressionEnded" // its time is over and the finding is still open
+	SuppressionEnded Kind = "SuppressionEnded" // it has expired and the finding is still open
 	CollectionFailed Kind = "CollectionFailed"
 	StreamSilent     Kind = "StreamSilent"
 )
 
-// Kinds lists them.
+// Kinds lists the kinds of events.
 var Kinds = []Kind{FindingRaised, FindingResolved, SuppressionEnded, CollectionFailed, StreamSilent}
 
-// An Event is something that somebody may want to be told of.
+// An Event is an occurrence that rules may send to channels.
 type Event struct {
 	ID      string
 	Kind    Kind
 	At      time.Time
 	Account posture.AccountID
-	Finding *posture.Finding `json:",omitempty"` // as it was then; nil unless the event is about one
+	Finding *posture.Finding `json:",omitempty"` // at the time of the event; nil if it is not about a finding
 	Detail  string           `json:",omitempty"` // why a collection failed
 }
 
-// Summary says in one line what happened.
+// Summary describes the event in one line.
 func (e Event) Summary() string { return oneLine.Replace(e.text()) }
 
 var oneLine = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ")
@@ -69,8 +69,8 @@ func name(f posture.Finding) string {
 	return f.ObjectID()
 }
 
-// A Filter chooses events. Members that are empty choose all; those about
-// findings do not apply to other events.
+// A Filter selects events. Empty members do not filter. Levels, MinRisk, Rules and Tags
+// apply only to events about findings.
 type Filter struct {
 	Kinds    []Kind
 	Levels   []posture.FindingLevel
@@ -80,7 +80,7 @@ type Filter struct {
 	Tags     map[string][]string
 }
 
-// Matches reports whether an event is chosen.
+// Matches reports whether the filter selects an event.
 func (f Filter) Matches(e Event) bool {
 	if len(f.Kinds) > 0 && !slices.Contains(f.Kinds, e.Kind) || len(f.Accounts) > 0 && !slices.Contains(f.Accounts, e.Account) {
 		return false
@@ -96,15 +96,15 @@ func (f Filter) Matches(e Event) bool {
 
 // The limits of notifications.
 const (
-	MaxRules    = 100 // of one organisation
-	MaxChannels = 50
+	MaxRules    = 100                 // per organisation
+	MaxChannels = 50                  // per organisation
 	MaxItems    = 200                 // events in one message
-	GroupTime   = 5 * time.Second     // events that come within this time are one message
-	GiveUpAfter = 24 * time.Hour      // then a message that is not delivered is a dead letter
-	KeptFor     = 14 * 24 * time.Hour // how long deliveries are shown
+	GroupTime   = 5 * time.Second     // events within this time form one message
+	GiveUpAfter = 24 * time.Hour      // undelivered messages then become dead letters
+	KeptFor     = 14 * 24 * time.Hour // how long deliveries are listed
 )
 
-// A Rule says which events go to which channels.
+// A Rule selects events and sends them to channels.
 type Rule struct {
 	ID       string
 	Name     string
@@ -115,17 +115,17 @@ type Rule struct {
 	Updated  time.Time
 }
 
-// A Message is what is sent to one channel.
+// A Message is sent to one channel.
 type Message struct {
-	ID       string // the same in every attempt
+	ID       string // the same in all attempts
 	RuleName string
 	At       time.Time
-	Link     string // address of the console; may be empty
-	Test     bool   // somebody tries the channel
+	Link     string // URL of the console; may be empty
+	Test     bool   // a user tests the channel
 	Events   []Event
 }
 
-// Title sums the message up.
+// Title summarises the message.
 func (m Message) Title() string {
 	if m.Test {
 		return "Vigil: test of this channel"
@@ -159,10 +159,10 @@ func (m Message) Title() string {
 	return "Vigil: " + strings.Join(parts, ", ")
 }
 
-// Lines are the summaries of the first events, and how many more there are.
+// Lines returns the summaries of the first events, and the number of further ones.
 func (m Message) Lines(most int) []string {
 	if m.Test {
-		return []string{"If you can read this, notifications arrive."}
+		return []string{"This is a test. Notifications to this channel work."}
 	}
 	var lines []string
 	for _, e := range m.Events[:min(most, len(m.Events))] {
@@ -174,35 +174,35 @@ func (m Message) Lines(most int) []string {
 	return lines
 }
 
-// DeliveryState says what became of a message.
+// DeliveryState is the state of a delivery.
 type DeliveryState string
 
 // The states of deliveries.
 const (
 	Waiting   DeliveryState = "Waiting"
 	Delivered DeliveryState = "Delivered"
-	Dead      DeliveryState = "Dead" // given up; somebody may have it tried again
+	Dead      DeliveryState = "Dead" // given up; can be retried
 )
 
-// DeliveryStates lists them.
+// DeliveryStates lists the states.
 var DeliveryStates = []DeliveryState{Waiting, Delivered, Dead}
 
-// A Delivery is a message on its way to a channel.
+// A Delivery is the delivery of a message to a channel.
 type Delivery struct {
 	ID       string
 	Channel  string
 	State    DeliveryState
 	Attempts int
 	Created  time.Time
-	GiveUp   time.Time // it is a dead letter when it waits longer
-	Ended    time.Time // delivered or given up
-	Count    int       // events in it
+	GiveUp   time.Time // when it becomes a dead letter
+	Ended    time.Time // when it was delivered or given up
+	Count    int       // number of events
 	Title    string
 	Error    string // of the last attempt
 	Message  Message
 }
 
-// NotFound is the fault for something that is not there.
+// NotFound returns the error for a record that does not exist.
 func NotFound(what, id string) error {
 	return fault.New(fault.NotFound, "%s %q was not found", what, id)
 }

@@ -11,7 +11,7 @@ func accountNotFound(id posture.AccountID) error {
 	return fault.New(fault.NotFound, "cloud account %q was not found", id)
 }
 
-// account adds or changes the account of item i.
+// account adds or changes the account of the i-th item.
 func (s *set) account(i int) error {
 	c := s.changes.Accounts[i]
 	var (
@@ -60,14 +60,14 @@ func (s *set) changeAccount(c AccountChange) (posture.Account, error) {
 		return a, err
 	}
 	if old.IsRoot() && !a.IsRoot() {
-		if err := s.childless(a.ID); err != nil {
+		if err := s.checkNoMembers(a.ID); err != nil {
 			return a, err
 		}
 	}
 	return a, s.tx.SaveAccount(a)
 }
 
-// find returns an account of the set's provider.
+// find returns an account. It must be of the provider of the set.
 func (s *set) find(id posture.AccountID) (posture.Account, error) {
 	if id == "" {
 		return posture.Account{}, fault.Field("cloudAccountId", "is required")
@@ -79,11 +79,11 @@ func (s *set) find(id posture.AccountID) (posture.Account, error) {
 	return a, err
 }
 
-// root checks, once every account of the set is in its place, that the account
-// of item i names a root account that is there.
+// root checks that the root account that the i-th item names exists. It runs after all
+// accounts of the set were written, because the set may add the root.
 func (s *set) root(i int) error {
 	a := s.done.Accounts[i]
-	if a.Root() == "" || s.blamed(accountItems, i) {
+	if a.Root() == "" || s.rejected(accountItems, i) {
 		return nil
 	}
 	root, err := s.tx.Account(a.Root())
@@ -94,8 +94,8 @@ func (s *set) root(i int) error {
 	return err
 }
 
-// removeAccounts removes the accounts the set wants gone: members before roots,
-// so that an organisation can go in one call.
+// removeAccounts removes the accounts of delete items. It runs for members first and
+// then for roots, so that one call can remove a whole organisation.
 func (s *set) removeAccounts(roots bool) error {
 	return s.each(accountItems, len(s.changes.Accounts), func(i int) error {
 		c := s.changes.Accounts[i]
@@ -105,7 +105,7 @@ func (s *set) removeAccounts(roots bool) error {
 		a, err := s.find(c.ID)
 		if err != nil || a.IsRoot() != roots {
 			if fault.Is(err, fault.NotFound) && s.done.Accounts[i].ID == c.ID {
-				return nil // removed in the first pass
+				return nil // removed in the pass over members
 			}
 			return err
 		}
@@ -113,15 +113,15 @@ func (s *set) removeAccounts(roots bool) error {
 		if err := a.CheckVersion(c.IfMatch); err != nil {
 			return err
 		}
-		if err := s.childless(a.ID); err != nil {
+		if err := s.checkNoMembers(a.ID); err != nil {
 			return err
 		}
 		return s.tx.RemoveAccount(a.ID)
 	})
 }
 
-// childless fails while other accounts name id as their root.
-func (s *set) childless(id posture.AccountID) error {
+// checkNoMembers fails with fault.Conflict if other accounts name id as their root.
+func (s *set) checkNoMembers(id posture.AccountID) error {
 	n, err := s.tx.Members(id)
 	if err == nil && n > 0 {
 		return fault.New(fault.Conflict, "cloud account %q is the root of %d others; remove them first", id, n)

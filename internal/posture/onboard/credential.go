@@ -11,7 +11,7 @@ func credentialNotFound(id posture.CredentialID) error {
 	return fault.New(fault.NotFound, "credential %q was not found", id)
 }
 
-// credential adds or changes the credential of item i.
+// credential adds or changes the credential of the i-th item.
 func (s *set) credential(i int) error {
 	c := s.changes.Credentials[i]
 	switch c.Action {
@@ -41,8 +41,9 @@ func (s *set) addCredential(i int, c CredentialChange) error {
 	return s.tx.SaveCredential(cred, secrets)
 }
 
-// claimExternalID refuses an external id that belongs to another organisation,
-// whose role the credential would open.
+// claimExternalID reserves the external id of a credential. It fails if the id belongs
+// to another organisation, because the credential would give access to that
+// organisation's role.
 func (s *set) claimExternalID(c posture.Credential, given []posture.Property) error {
 	id := c.Property(posture.PropExternalID)
 	if id == "" {
@@ -55,7 +56,7 @@ func (s *set) claimExternalID(c posture.Credential, given []posture.Property) er
 	return err
 }
 
-// ForeignExternalID is what is said of an external id of another organisation.
+// ForeignExternalID is the error message for an external id of another organisation.
 const ForeignExternalID = "cannot be used by this organisation; use the one that is issued for it (GET /v1/cloud-credentials/aws-external-id)"
 
 func (s *set) changeCredential(i int, c CredentialChange) error {
@@ -81,7 +82,7 @@ func (s *set) changeCredential(i int, c CredentialChange) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range links { // the accounts may be readable now, or no longer
+	for _, l := range links { // revalidate the accounts: they may have become readable or unreadable
 		if err := s.tx.Validate(l.Account); err != nil {
 			return err
 		}
@@ -89,7 +90,7 @@ func (s *set) changeCredential(i int, c CredentialChange) error {
 	return nil
 }
 
-// findCredential returns a credential of the set's provider.
+// findCredential returns a credential. It must be of the provider of the set.
 func (s *set) findCredential(id posture.CredentialID) (posture.Credential, posture.Secrets, error) {
 	if id == "" {
 		return posture.Credential{}, nil, fault.Field("credentialId", "is required")
@@ -101,8 +102,8 @@ func (s *set) findCredential(id posture.CredentialID) (posture.Credential, postu
 	return c, secrets, err
 }
 
-// removeCredential removes the credential of item i; accounts that had no other
-// are drafts again.
+// removeCredential removes the credential of the i-th item. Accounts without another
+// credential become drafts.
 func (s *set) removeCredential(i int) error {
 	c := s.changes.Credentials[i]
 	if c.Action != Delete {

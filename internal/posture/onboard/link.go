@@ -5,7 +5,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// link adds the link of item i. One that exists stays as it is.
+// link adds the link of the i-th item. An existing link stays unchanged.
 func (s *set) link(i int) error {
 	c := s.changes.Links[i]
 	switch c.Action {
@@ -38,8 +38,8 @@ func (s *set) link(i int) error {
 	return s.tx.Validate(account.ID)
 }
 
-// linkedCredential returns the credential that a link names, by its id or by
-// its ref in the same set.
+// linkedCredential returns the credential of a link, which names it by id or by its ref
+// in the same set.
 func (s *set) linkedCredential(c LinkChange) (posture.Credential, error) {
 	switch {
 	case c.Ref != "" && c.Credential != "":
@@ -50,12 +50,12 @@ func (s *set) linkedCredential(c LinkChange) (posture.Credential, error) {
 	}
 	cred, ok := s.refs[c.Ref]
 	if !ok {
-		return cred, fault.Field("credentialRef", "names no credential that this call creates")
+		return cred, fault.Field("credentialRef", "is not the ref of a credential that this call creates")
 	}
 	return cred, nil
 }
 
-// unlink removes the link of item i.
+// unlink removes the link of the i-th item.
 func (s *set) unlink(i int) error {
 	c := s.changes.Links[i]
 	if c.Action != Delete {
@@ -78,8 +78,8 @@ func (s *set) unlink(i int) error {
 	return s.unlinked(l.Account)
 }
 
-// unlinked makes an account a draft when its last link is gone, and otherwise
-// has it tried with what is left.
+// unlinked makes an account a draft if it has no links left, and otherwise enqueues its
+// validation with a remaining credential.
 func (s *set) unlinked(id posture.AccountID) error {
 	links, err := s.tx.LinksOfAccount(id)
 	if err != nil {

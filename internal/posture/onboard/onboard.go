@@ -1,8 +1,8 @@
 // Package onboard adds, changes and removes cloud accounts, credentials and the
 // links between them.
 //
-// There is one way to change them: a set of changes that is applied whole or not
-// at all. Changing a single record is a set of one.
+// All changes are made by a set of changes, which is applied completely or not at all.
+// A change of a single record is a set with one item.
 package onboard
 
 import (
@@ -17,10 +17,10 @@ import (
 	"vigil/internal/posture"
 )
 
-// MaxItems is how many accounts, credentials or links one set may change.
+// MaxItems limits the accounts, credentials and links in one set.
 const MaxItems = 100
 
-// Action says what to do with an item of a set.
+// Action is the operation of an item.
 type Action string
 
 // The actions.
@@ -30,7 +30,7 @@ const (
 	Delete Action = "delete"
 )
 
-// Actions lists them.
+// Actions lists the actions.
 var Actions = []Action{Post, Put, Delete}
 
 // Changes is a set of changes to the records of one provider.
@@ -44,8 +44,8 @@ type Changes struct {
 // A CredentialChange adds, changes or removes a credential.
 type CredentialChange struct {
 	Action     Action
-	ID         posture.CredentialID // of Put and Delete
-	Ref        string               // by which links of the same set may name a new one
+	ID         posture.CredentialID // with Put and Delete
+	Ref        string               // name of a new credential for links in the same set
 	Properties []posture.Property
 	IfMatch    string
 }
@@ -53,7 +53,7 @@ type CredentialChange struct {
 // An AccountChange adds, changes or removes an account.
 type AccountChange struct {
 	Action  Action
-	ID      posture.AccountID // of Put and Delete; optional with Post
+	ID      posture.AccountID // with Put and Delete; optional with Post
 	Spec    posture.AccountSpec
 	IfMatch string
 }
@@ -63,20 +63,20 @@ type LinkChange struct {
 	Action     Action
 	Account    posture.AccountID
 	Credential posture.CredentialID
-	Ref        string // instead of Credential: one added in the same set
+	Ref        string // instead of Credential: the ref of a credential in the same set
 	IfMatch    string
 }
 
-// Changed holds the records that a set of changes touched, each at the index of
-// its item. A removed record is as it was.
+// Changed holds the records that a set changed, by the index of their items. A removed
+// record has its last values.
 type Changed struct {
 	Credentials []posture.Credential
 	Accounts    []posture.Account
 	Links       []posture.Link
-	Existed     []bool // whether a posted link was there already
+	Existed     []bool // whether a posted link existed already
 }
 
-// An ItemError blames one item of a set.
+// An ItemError is the error of one item.
 type ItemError struct {
 	Array string // cloudAccountUpdates, credentialUpdates or relationshipUpdates
 	Index int
@@ -88,7 +88,7 @@ func (e *ItemError) Error() string { return fmt.Sprintf("%s[%d]: %v", e.Array, e
 // Unwrap returns the cause.
 func (e *ItemError) Unwrap() error { return e.Err }
 
-// Rejected is why nothing of a set was applied: every bad item.
+// Rejected holds the errors of all invalid items. Nothing of the set was applied.
 type Rejected []*ItemError
 
 func (r Rejected) Error() string {
@@ -99,26 +99,26 @@ func (r Rejected) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Unwrap returns the first bad item, so that a set of one fails as its item.
+// Unwrap returns the first error, so that the kind of a set with one item is that of
+// its item.
 func (r Rejected) Unwrap() error { return r[0] }
 
-// The arrays of a set, as callers know them.
+// The names of the arrays in the API.
 const (
 	accountItems    = "cloudAccountUpdates"
 	credentialItems = "credentialUpdates"
 	linkItems       = "relationshipUpdates"
 )
 
-// Service changes what an organisation has onboarded.
+// Service changes the accounts, credentials and links of organisations.
 type Service struct {
 	Store posture.OnboardingStore
 	Now   func() time.Time
 	NewID func() posture.CredentialID
 }
 
-// Apply applies a set of changes whole, or fails with Rejected and changes
-// nothing. Credentials come first, then accounts, then links; what is to be
-// removed goes last.
+// Apply applies a set of changes, or fails with Rejected and changes nothing. It
+// processes credentials, then accounts, then links; deletions come last.
 func (s *Service) Apply(ctx context.Context, org posture.OrgID, c Changes) (Changed, error) {
 	if err := c.check(); err != nil {
 		return Changed{}, err
@@ -145,7 +145,7 @@ func (s *Service) Apply(ctx context.Context, org posture.OrgID, c Changes) (Chan
 	return done, nil
 }
 
-// check refuses a set that is too large.
+// check fails if a set has too many items.
 func (c Changes) check() error {
 	var bad []fault.Detail
 	for _, array := range []struct {
@@ -153,7 +153,7 @@ func (c Changes) check() error {
 		n    int
 	}{{accountItems, len(c.Accounts)}, {credentialItems, len(c.Credentials)}, {linkItems, len(c.Links)}} {
 		if array.n > MaxItems {
-			bad = append(bad, fault.Detail{Path: array.name, Message: fmt.Sprintf("has %d items; at most %d go in one call", array.n, MaxItems)})
+			bad = append(bad, fault.Detail{Path: array.name, Message: fmt.Sprintf("has %d items; one call takes at most %d", array.n, MaxItems)})
 		}
 	}
 	if len(bad) > 0 {
@@ -162,7 +162,7 @@ func (c Changes) check() error {
 	return nil
 }
 
-// set is a set of changes while it is being applied.
+// set is the state of a set of changes while it is applied.
 type set struct {
 	tx      posture.OnboardingTx
 	org     posture.OrgID
@@ -174,8 +174,8 @@ type set struct {
 	bad     Rejected
 }
 
-// apply does the items in their order and goes on after a bad one, so that the
-// caller hears of all of them. A fault that no item is to blame for ends it.
+// apply processes all items and continues after an invalid one, so that the caller gets
+// all errors. Errors that no item caused end it.
 func (s *set) apply() error {
 	steps := []func() error{
 		func() error { return s.each(credentialItems, len(s.changes.Credentials), s.credential) },
@@ -199,7 +199,7 @@ func (s *set) apply() error {
 	return nil
 }
 
-// each runs f for every index and keeps the faults that an item is to blame for.
+// each calls f for every index and collects the errors that items caused.
 func (s *set) each(array string, n int, f func(i int) error) error {
 	for i := range n {
 		err := f(i)
@@ -207,20 +207,20 @@ func (s *set) each(array string, n int, f func(i int) error) error {
 		case err == nil:
 		case fault.Is(err, fault.Internal), fault.Is(err, fault.Unavailable):
 			return err
-		case !s.blamed(array, i):
+		case !s.rejected(array, i):
 			s.bad = append(s.bad, &ItemError{array, i, err})
 		}
 	}
 	return nil
 }
 
-// blamed reports whether an item has been found bad already: what follows from
-// that need not be said too.
-func (s *set) blamed(array string, i int) bool {
+// rejected reports whether an item has an error already. Its follow-up errors are not
+// reported.
+func (s *set) rejected(array string, i int) bool {
 	return slices.ContainsFunc(s.bad, func(e *ItemError) bool { return e.Array == array && e.Index == i })
 }
 
-// Cause returns the fault of a set of one.
+// Cause returns the error of a set with one item.
 func Cause(err error) error {
 	if item, ok := errors.AsType[*ItemError](err); ok {
 		return item.Err

@@ -21,15 +21,15 @@ import (
 
 const org = posture.OrgID("org")
 
-// house is a service over a real store, and what it asked to be validated.
-type house struct {
+// fixture is a service over a real store, and a recorder of validation jobs.
+type fixture struct {
 	*onboard.Service
 	mu        sync.Mutex
 	validated []posture.AccountID
 }
 
 // Validate implements [store.Jobs].
-func (h *house) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
+func (h *fixture) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
 	tx.AfterCommit(func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -39,18 +39,18 @@ func (h *house) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) er
 }
 
 // Collect implements [store.Jobs]. Onboarding starts no runs.
-func (h *house) Collect(*sqldb.Tx, posture.OrgID, string) error { return nil }
+func (h *fixture) Collect(*sqldb.Tx, posture.OrgID, string) error { return nil }
 
 // Judge and JudgeRule implement [store.Jobs].
-func (h *house) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
-func (h *house) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
+func (h *fixture) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
+func (h *fixture) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	db := dbtest.Open(t, dbtest.SQLite(t))
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	h := new(house)
+	h := new(fixture)
 	n := 0
 	h.Service = &onboard.Service{
 		Store: store.New(db, secrettest.NewBox(t), h),
@@ -98,9 +98,9 @@ func organisation() onboard.Changes {
 	})
 }
 
-func TestAnOrganisationComesInOneCall(t *testing.T) {
+func TestAddOrganisationInOneCall(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	done, err := h.Apply(t.Context(), org, organisation())
 	if err != nil {
 		t.Fatal(err)
@@ -113,15 +113,15 @@ func TestAnOrganisationComesInOneCall(t *testing.T) {
 	}
 }
 
-func TestARootStaysWhileItHasMembers(t *testing.T) {
+func TestRootWithMembersCannotBeRemoved(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	if _, err := h.Apply(t.Context(), org, organisation()); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]onboard.AccountChange{
-		"removing it":        {Action: onboard.Delete, ID: root},
-		"taking IsRoot away": account(onboard.Put, root),
+		"remove the root": {Action: onboard.Delete, ID: root},
+		"unset IsRoot":    account(onboard.Put, root),
 	} {
 		_, err := h.Apply(t.Context(), org, aws(onboard.Changes{Accounts: []onboard.AccountChange{c}}))
 		if !fault.Is(err, fault.Conflict) {
@@ -132,22 +132,22 @@ func TestARootStaysWhileItHasMembers(t *testing.T) {
 		{Action: onboard.Delete, ID: root}, {Action: onboard.Delete, ID: member},
 	}}))
 	if err != nil {
-		t.Errorf("both at once: %v", err)
+		t.Errorf("root and member together: %v", err)
 	}
 }
 
-func TestOneBadItemChangesNothingAndAllAreNamed(t *testing.T) {
+func TestInvalidItemsAreAllReportedAndNothingChanges(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, err := h.Apply(t.Context(), org, aws(onboard.Changes{
 		Accounts: []onboard.AccountChange{
 			account(onboard.Post, root),
 			account(onboard.Post, "short"),
-			account(onboard.Post, root), // there already, by the first
+			account(onboard.Post, root), // a duplicate of the first
 			account(onboard.Put, member),
 			{Action: onboard.Delete, ID: member},
 			{Action: onboard.Put},
-			account(onboard.Post, "333333333333", posture.Text("RootCloudAccountId", root)), // no root
+			account(onboard.Post, "333333333333", posture.Text("RootCloudAccountId", root)), // not a root account
 		},
 		Credentials: []onboard.CredentialChange{credential("a"), credential("a"), {Action: onboard.Delete, ID: "none"}},
 		Links: []onboard.LinkChange{
@@ -171,16 +171,16 @@ func TestOneBadItemChangesNothingAndAllAreNamed(t *testing.T) {
 		"relationshipUpdates[0]": true, "relationshipUpdates[1]": true, "relationshipUpdates[2]": true, "relationshipUpdates[3]": true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("blamed (-want +got):\n%s", diff)
+		t.Errorf("rejected items (-want +got):\n%s", diff)
 	}
 	if _, total, err := h.Store.Accounts(t.Context(), org, posture.AccountFilter{}, posture.Page{}); err != nil || total != 0 {
-		t.Errorf("%d accounts are there (%v)", total, err)
+		t.Errorf("%d accounts were added (%v)", total, err)
 	}
 }
 
-func TestASetOfMoreThanAHundredIsRefused(t *testing.T) {
+func TestTooManyItems(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	c := aws(onboard.Changes{})
 	for i := range onboard.MaxItems + 1 {
 		c.Accounts = append(c.Accounts, account(onboard.Post, fmt.Sprintf("%012d", i)))
@@ -191,14 +191,15 @@ func TestASetOfMoreThanAHundredIsRefused(t *testing.T) {
 	}
 }
 
-// TestOneWriterWins has many writers change one version of an account.
-func TestOneWriterWins(t *testing.T) {
+// TestConcurrentChangesHaveOneWinner has many writers change the same version of an
+// account.
+func TestConcurrentChangesHaveOneWinner(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		if err := store.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		h := new(house)
+		h := new(fixture)
 		h.Service = &onboard.Service{Store: store.New(db, secrettest.NewBox(t), h), Now: time.Now}
 		done, err := h.Apply(t.Context(), org, aws(onboard.Changes{Accounts: []onboard.AccountChange{account(onboard.Post, root)}}))
 		if err != nil {
@@ -211,9 +212,9 @@ func TestOneWriterWins(t *testing.T) {
 	})
 }
 
-// race lets 64 writers change the account if it is at version tag, and returns
-// the version of the winner.
-func race(t *testing.T, h *house, tag string, round int) string {
+// race runs 64 writers that change the account if it has the ETag tag, and returns the
+// ETag of the winner.
+func race(t *testing.T, h *fixture, tag string, round int) string {
 	var (
 		mu      sync.Mutex
 		winners []string
@@ -241,9 +242,9 @@ func race(t *testing.T, h *house, tag string, round int) string {
 	return winners[0]
 }
 
-func TestStatusFollowsTheLink(t *testing.T) {
+func TestValidationSetsTheStatus(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	cloud := new(memcloud.Cloud)
 	v := &onboard.Validator{Store: h.Store, Cloud: cloud, Now: h.Now}
 	status := func() posture.AccountStatus {
@@ -271,7 +272,7 @@ func TestStatusFollowsTheLink(t *testing.T) {
 		}
 	}
 	apply(onboard.Changes{Accounts: []onboard.AccountChange{account(onboard.Post, root)}})
-	validate(posture.AccountDraft) // not linked: nothing is tried
+	validate(posture.AccountDraft) // without a link, validation does nothing
 	done := apply(onboard.Changes{
 		Credentials: []onboard.CredentialChange{credential("c")},
 		Links:       []onboard.LinkChange{{Action: onboard.Post, Account: root, Ref: "c"}},
@@ -287,7 +288,7 @@ func TestStatusFollowsTheLink(t *testing.T) {
 	put.Action, put.ID = onboard.Put, done.Credentials[0].ID
 	apply(onboard.Changes{Credentials: []onboard.CredentialChange{put}})
 	if diff := cmp.Diff([]posture.AccountID{root}, h.validated); diff != "" {
-		t.Errorf("a changed credential is tried again (-want +got):\n%s", diff)
+		t.Errorf("validated after a change of the credential (-want +got):\n%s", diff)
 	}
 	apply(onboard.Changes{Credentials: []onboard.CredentialChange{{Action: onboard.Delete, ID: put.ID}}})
 	if got := status(); got != posture.AccountDraft {

@@ -9,19 +9,19 @@ import (
 	"vigil/internal/posture"
 )
 
-// Validator tries the links of accounts against their clouds.
+// Validator validates accounts by reading them in their clouds.
 type Validator struct {
 	Store posture.OnboardingStore
 	Cloud posture.Cloud
 	Now   func() time.Time
 }
 
-// errChanged says that an account was linked otherwise while it was tried.
-var errChanged = errors.New("the account was linked otherwise meanwhile")
+// errChanged reports that the link or credential changed during a validation.
+var errChanged = errors.New("the link or credential of the account changed during validation")
 
-// Validate tries to read an account and records what came of it. An account
-// that is gone or has no link by now is left alone. An error means that the
-// cloud could not be asked: the status stays, and it is worth trying again.
+// Validate tries to read an account and records the resulting status. It does nothing
+// if the account was removed or has no link. It fails if the cloud could not be
+// reached: the status stays, and the caller should retry.
 func (v *Validator) Validate(ctx context.Context, org posture.OrgID, id posture.AccountID) (posture.AccountStatus, error) {
 	access, err := v.Store.Access(ctx, org, id)
 	if fault.Is(err, fault.NotFound) {
@@ -48,14 +48,14 @@ func (v *Validator) Validate(ctx context.Context, org posture.OrgID, id posture.
 		return tx.SaveAccount(a.WithStatus(status, why, v.Now()))
 	})
 	if errors.Is(err, errChanged) || fault.Is(err, fault.NotFound) {
-		// Whoever changed the link has asked for another validation.
+		// The change of the link has enqueued another validation.
 		return posture.AccountDraft, nil
 	}
 	return status, err
 }
 
-// unchanged fails unless the account is still linked to the credential it was
-// tried with, as it was then.
+// unchanged fails if the account is no longer linked to the credential of the
+// validation, or the credential has changed.
 func unchanged(tx posture.OnboardingTx, access posture.Access) error {
 	if _, err := tx.Link(access.Account.ID, access.Credential.ID); err != nil {
 		return err

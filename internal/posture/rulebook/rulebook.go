@@ -1,5 +1,5 @@
-// Package rulebook knows the rules and frameworks of an organisation: those that
-// come with the product, what the organisation made of them, and its own.
+// Package rulebook manages the rules and frameworks of an organisation: the built-in
+// ones, the organisation's changes to them, and its own.
 package rulebook
 
 import (
@@ -17,13 +17,13 @@ import (
 	"vigil/internal/posture/search"
 )
 
-// Store keeps what organisations change.
+// Store stores the changes of organisations.
 type Store interface {
 	posture.RuleStore
 	posture.FrameworkStore
 }
 
-// Book answers for rules and frameworks.
+// Book reads and changes rules and frameworks.
 type Book struct {
 	Catalog *catalog.Catalog
 	Store   Store
@@ -31,13 +31,13 @@ type Book struct {
 	NewID   func() posture.RuleID
 }
 
-// Rules returns all rules of an organisation by id.
+// Rules returns all rules of an organisation, sorted by id.
 func (b *Book) Rules(ctx context.Context, org posture.OrgID) ([]posture.Rule, error) {
 	rules, _, err := b.RulesAt(ctx, org)
 	return rules, err
 }
 
-// RulesAt returns all rules of an organisation by id, and their generation.
+// RulesAt returns all rules of an organisation, sorted by id, and their generation.
 func (b *Book) RulesAt(ctx context.Context, org posture.OrgID) ([]posture.Rule, int64, error) {
 	changed, generation, err := b.Store.Rules(ctx, org)
 	if err != nil {
@@ -60,8 +60,8 @@ func (b *Book) RulesAt(ctx context.Context, org posture.OrgID) ([]posture.Rule, 
 	return rules, generation, nil
 }
 
-// overridden returns a native rule with what an organisation changed of it. The
-// rest stays that of the product, which may be newer than the change.
+// overridden returns a native rule with an organisation's changes applied. All other
+// members are those of the product, which may be newer than the change.
 func overridden(entry catalog.Entry, changed posture.Rule) posture.Rule {
 	native := entry.With(changed.Values)
 	native.Status, native.Category, native.Level = changed.Status, changed.Category, changed.Level
@@ -83,7 +83,7 @@ func (b *Book) Rule(ctx context.Context, org posture.OrgID, id posture.RuleID) (
 	return rules[i], nil
 }
 
-// Patch changes a rule whose version the caller has seen.
+// Patch changes a rule if check accepts its ETag.
 func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, p posture.RulePatch, check func(etag string) error, by string) (posture.Rule, error) {
 	r, err := b.Rule(ctx, org, id)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, 
 	return b.bound(r), b.Store.SaveRule(ctx, org, r, by)
 }
 
-// bound returns a rule, as it was changed, with its parameters bound.
+// bound returns a changed rule with its parameters bound.
 func (b *Book) bound(r posture.Rule) posture.Rule {
 	if i := slices.IndexFunc(b.Catalog.Rules, func(e catalog.Entry) bool { return e.ID == r.ID }); i >= 0 {
 		return overridden(b.Catalog.Rules[i], r)
@@ -118,7 +118,7 @@ func (b *Book) bound(r posture.Rule) posture.Rule {
 	return r.Bind()
 }
 
-// Add stores an organisation's own rule after everything about it was checked.
+// Add validates and stores a custom rule.
 func (b *Book) Add(ctx context.Context, org posture.OrgID, r posture.Rule, by string) (posture.Rule, error) {
 	now := b.Now()
 	r.ID, r.Source, r.Version, r.ETag, r.Created, r.Updated = b.NewID(), posture.Custom, 1, posture.NewETag(), now, now
@@ -128,7 +128,7 @@ func (b *Book) Add(ctx context.Context, org posture.OrgID, r posture.Rule, by st
 	return r.Bind(), b.Store.SaveRule(ctx, org, r, by)
 }
 
-// Delete removes an organisation's own rule and resolves its findings.
+// Delete deletes a custom rule and resolves its findings.
 func (b *Book) Delete(ctx context.Context, org posture.OrgID, id posture.RuleID, ifMatch string) (posture.Rule, error) {
 	r, err := b.Rule(ctx, org, id)
 	if err != nil {
@@ -140,8 +140,8 @@ func (b *Book) Delete(ctx context.Context, org posture.OrgID, id posture.RuleID,
 	return b.Store.DeleteRule(ctx, org, id, ifMatch, b.Now())
 }
 
-// History returns the versions of a rule, newest first. The first of a native rule
-// is the one that came with the product, changed by nobody.
+// History returns the versions of a rule, newest first. The first version of a native
+// rule is the one of the product and has no author.
 func (b *Book) History(ctx context.Context, org posture.OrgID, id posture.RuleID) ([]posture.RuleChange, error) {
 	current, err := b.Rule(ctx, org, id)
 	if err != nil {
@@ -161,7 +161,7 @@ func (b *Book) History(ctx context.Context, org posture.OrgID, id posture.RuleID
 	return append(versions, posture.RuleChange{Version: first.Version, At: first.Updated, Rule: first}), nil
 }
 
-// check reports everything that is wrong with a new rule.
+// check reports all errors in a custom rule.
 func (b *Book) check(ctx context.Context, org posture.OrgID, r posture.Rule) error {
 	bad := fault.Details(r.Validate())
 	for _, q := range []struct {
@@ -180,7 +180,7 @@ func (b *Book) check(ctx context.Context, org posture.OrgID, r posture.Rule) err
 	known := controls(frameworks)
 	for i, id := range r.Controls {
 		if !known[id] {
-			bad = append(bad, fault.Detail{Path: fmt.Sprintf("complianceControlIds[%d]", i), Message: "names no control of a framework"})
+			bad = append(bad, fault.Detail{Path: fmt.Sprintf("complianceControlIds[%d]", i), Message: "is not a control of a framework"})
 		}
 	}
 	if len(bad) > 0 {
@@ -189,8 +189,8 @@ func (b *Book) check(ctx context.Context, org posture.OrgID, r posture.Rule) err
 	return nil
 }
 
-// checkParameters reports what is wrong with the parameters of a rule, and with
-// variables of its query that are none.
+// checkParameters reports invalid parameters of a rule, and variables of its query that
+// are not parameters.
 func checkParameters(r posture.Rule) (bad []fault.Detail) {
 	for i, p := range r.Parameters {
 		if err := p.Validate(); err != nil {
@@ -210,7 +210,7 @@ func checkParameters(r posture.Rule) (bad []fault.Detail) {
 	return bad
 }
 
-// CheckQuery says what is wrong with a rule's query and where, by line and
+// CheckQuery fails if a rule's query does not compile. The error has the line and the
 // column.
 func CheckQuery(q posture.RuleQuery) error {
 	text := strings.ReplaceAll(q.Text, posture.EntityClause, "hasId('x')")
@@ -225,7 +225,8 @@ func CheckQuery(q posture.RuleQuery) error {
 	return shown(err)
 }
 
-// shown keeps the words of an error, which are about the caller's own text.
+// shown prefixes a compilation error. It keeps the text, which concerns the caller's
+// own query.
 func shown(err error) error {
 	if err == nil {
 		return nil
@@ -233,8 +234,7 @@ func shown(err error) error {
 	return fmt.Errorf("does not compile: %w", err)
 }
 
-// Frameworks returns the frameworks that come with the product and the
-// organisation's own.
+// Frameworks returns the built-in frameworks and the organisation's own.
 func (b *Book) Frameworks(ctx context.Context, org posture.OrgID) ([]posture.Framework, error) {
 	own, err := b.Store.Frameworks(ctx, org)
 	return append(slices.Clone(b.Catalog.Frameworks), own...), err
@@ -261,7 +261,7 @@ func (b *Book) SaveFramework(ctx context.Context, org posture.OrgID, f posture.F
 	seen := map[string]bool{}
 	for i, c := range f.Controls {
 		if c.ID == "" || seen[c.ID] {
-			return f, fault.Field(fmt.Sprintf("controls[%d].controlId", i), "is missing or there twice")
+			return f, fault.Field(fmt.Sprintf("controls[%d].controlId", i), "is missing or a duplicate")
 		}
 		seen[c.ID] = true
 	}
@@ -272,7 +272,7 @@ func (b *Book) SaveFramework(ctx context.Context, org posture.OrgID, f posture.F
 	return f, b.Store.SaveFramework(ctx, org, f)
 }
 
-// RulesOf returns, for each control of a framework, the rules that answer to it.
+// RulesOf returns, for each control of a framework, the rules that check it.
 func RulesOf(f posture.Framework, rules []posture.Rule) map[string][]posture.RuleID {
 	by := map[string][]posture.RuleID{}
 	for _, r := range rules {

@@ -13,8 +13,8 @@ import (
 	"vigil/internal/posture/graphcache"
 )
 
-// An inventory keeps what collectors read: properties and edges in the graph in
-// the making, and what findings say of an entity beside it.
+// An inventory stores collected entities in memory: properties and edges in a graph
+// builder, the other fields in a map.
 type inventory struct {
 	each func(posture.Entity) error
 	now  func() time.Time
@@ -34,8 +34,8 @@ func (i *inventory) Begin(_ context.Context, s collect.Scoped) (collect.Recordin
 	return &recording{to: i, scope: s, regions: map[string]bool{}}, nil
 }
 
-// A recording adds the entities of one unit to the inventory as they come. What a
-// unit read before it failed stays, as in the server.
+// A recording adds the entities of one unit to the inventory immediately. Entities that
+// were read before a failure stay, as in the server.
 type recording struct {
 	to      *inventory
 	scope   collect.Scoped
@@ -47,7 +47,7 @@ func (r *recording) Put(_ context.Context, e posture.Entity) error {
 	r.to.mu.Lock()
 	defer r.to.mu.Unlock()
 	if _, twice := r.to.entities[e.ID]; twice {
-		return nil // clouds repeat themselves between pages
+		return nil // clouds repeat items between pages
 	}
 	if err := r.to.builder.Add(graphcache.Record(&e)); err != nil {
 		return err
@@ -80,13 +80,13 @@ func (r *recording) Commit(_ context.Context, complete bool) error {
 // Discard implements [collect.Recording].
 func (*recording) Discard() {}
 
-// graph ends the reading and returns the graph of what was read.
+// graph builds the graph of all recorded entities.
 func (i *inventory) graph() (*graph.Graph, error) { return i.builder.Build() }
 
-// coverage says what was read.
+// coverage returns the coverage of each scope.
 func (i *inventory) coverage() []posture.Coverage { return i.scopes }
 
-// regions lists where anything was tried to be read.
+// regions returns the regions of all units, including failed ones.
 func (i *inventory) regions() map[string]bool {
 	all := map[string]bool{}
 	for _, c := range i.scopes {

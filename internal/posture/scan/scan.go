@@ -1,9 +1,8 @@
-// Package scan reads one cloud account and evaluates rules over it in memory:
-// no server, no database, nothing kept.
+// Package scan collects one cloud account and evaluates rules over it in memory,
+// without a server or a database.
 //
-// It uses the collectors and the evaluator of the server as they are. Only the
-// resource types that the rules read are collected, because nothing else can
-// change what they say.
+// It uses the collectors and the evaluator of the server. It collects only the resource
+// types that the rules read, because others cannot change the results.
 package scan
 
 import (
@@ -22,50 +21,52 @@ import (
 	"vigil/internal/posture/evaluate"
 )
 
-// Options say what is scanned.
+// Options configure a scan.
 type Options struct {
 	Source collect.Source
 	Access posture.Access
-	Rules  []posture.Rule // those of other clouds are left out
+	Rules  []posture.Rule // those of other clouds are ignored
 
-	// Regions narrows an AWS account to some regions; what belongs to none is read
-	// too. All regions that are enabled when empty.
+	// Regions restricts an AWS account to some regions; global resources are read too.
+	// If empty, all enabled regions are read.
 	Regions []string
-	// AllTypes collects every resource type, not only those that the rules read.
-	// Risk scores count what is reachable from a resource, so they may be higher.
+	// AllTypes collects every resource type, not only those that the rules read. Risk
+	// scores may then be higher, because they count the resources that are reachable
+	// from a resource.
 	AllTypes bool
-	// Parallel is how many collectors run at a time. 32 when zero: nobody else
-	// needs the machine, and the clouds' own limits are kept by the source.
+	// Parallel is the number of concurrent collectors, 32 if zero: the scan has the
+	// machine for itself, and the source keeps the rate limits of the clouds.
 	Parallel int
-	// Progress, when not nil, is called by one goroutine at a time.
+	// Progress, if not nil, is called by one goroutine at a time.
 	Progress func(Progress)
-	// Each, when not nil, is given every entity that is read, one at a time.
+	// Each, if not nil, is called for every entity that is read, by one goroutine at a
+	// time.
 	Each func(posture.Entity) error
 	Log  *slog.Logger
 	Now  func() time.Time
 }
 
-// Progress says how far the reading of an account has come.
+// Progress is the progress of the collection.
 type Progress struct {
-	Done, Units int // collectors, counted once a region
+	Done, Units int // collectors, counted once per region
 	Entities    int
 }
 
-// A Result is what a scan found.
+// A Result is the result of a scan.
 type Result struct {
 	Account  posture.Account
 	Outcome  collect.Outcome
-	Rules    []posture.Rule // that were evaluated
+	Rules    []posture.Rule // the evaluated rules
 	Findings []posture.Finding
 	Verdicts map[posture.RuleID]posture.ControlPosture
-	Broken   []*evaluate.RuleError // rules that could not be run; unknown for everything
+	Broken   []*evaluate.RuleError // rules that could not be evaluated: unknown for all resources
 	Started  time.Time
 	Ended    time.Time
 }
 
-// Run scans an account. It fails when the account cannot be opened or nothing of
-// it can be read; what could not be read in part is in the outcome, and makes
-// rules that need it unknown.
+// Run scans an account. It fails if the account cannot be accessed or none of it can be
+// read. Resources that could not be read are in the outcome, and make rules that need
+// them unknown.
 func Run(ctx context.Context, o Options) (Result, error) {
 	provider := o.Access.Account.Provider
 	r := Result{Account: o.Access.Account, Started: o.Now(), Verdicts: map[posture.RuleID]posture.ControlPosture{}}
@@ -75,7 +76,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		}
 	}
 	if len(r.Rules) == 0 {
-		return r, fault.New(fault.Invalid, "none of the chosen rules is for %s", provider)
+		return r, fault.New(fault.Invalid, "none of the selected rules is for %s", provider)
 	}
 	read := newInventory(o.Each, o.Now)
 	evaluator := evaluate.New(catalog.Schema(o.Source.Declarations()), read, o.Now)
@@ -108,7 +109,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return r, err
 }
 
-// judge evaluates the rules over what was read.
+// judge evaluates the rules over the inventory.
 func (r *Result) judge(ctx context.Context, e *evaluate.Evaluator, read *inventory) error {
 	g, err := read.graph()
 	if err != nil {
@@ -135,8 +136,8 @@ func (r *Result) judge(ctx context.Context, e *evaluate.Evaluator, read *invento
 	return nil
 }
 
-// typesOf returns the types of a cloud that rules read. A rule whose query is
-// broken reads nothing: the judgement says what is wrong with it.
+// typesOf returns the types of a cloud that rules read. It ignores rules with an
+// invalid query, which the evaluation reports.
 func typesOf(e *evaluate.Evaluator, rules []posture.Rule, p posture.Provider) []posture.EntityType {
 	seen := map[posture.EntityType]bool{}
 	var types []posture.EntityType
@@ -155,8 +156,8 @@ func typesOf(e *evaluate.Evaluator, rules []posture.Rule, p posture.Provider) []
 	return types
 }
 
-// checkRegions fails when a region that was asked for was not read: nothing of it
-// would otherwise look like nothing wrong with it.
+// checkRegions fails if a requested region was not read: the absence of findings would
+// otherwise look like a clean region.
 func checkRegions(o Options, read map[string]bool) error {
 	for _, region := range o.Regions {
 		if !read[region] {
@@ -166,7 +167,7 @@ func checkRegions(o Options, read map[string]bool) error {
 	return nil
 }
 
-// firstProblem tells why nothing could be read, by an example.
+// firstProblem returns one reason why nothing could be read.
 func firstProblem(o collect.Outcome) string {
 	if len(o.Unread) == 0 || o.Unread[0].Why == o.Reason {
 		return ""

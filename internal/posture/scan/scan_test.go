@@ -36,7 +36,7 @@ var (
 	shares = world.Shares{Default: 0.3}
 )
 
-// clouds are simulated ones behind one gateway.
+// clouds are simulated clouds behind one gateway.
 type clouds struct {
 	aws    *simaws.Cloud
 	azure  *simazure.Cloud
@@ -78,8 +78,7 @@ func simulate(t *testing.T) *clouds {
 	return c
 }
 
-// useAWS puts the credentials of a session in the first account into the
-// environment.
+// useAWS sets the environment variables to session credentials of the first account.
 func (c *clouds) useAWS(t *testing.T) {
 	t.Helper()
 	out, err := egress.New(egress.Options{Gateway: c.at})
@@ -129,15 +128,15 @@ func options(t *testing.T, target scan.Target) scan.Options {
 	}
 }
 
-// only keeps the rules of some services, so that less is read.
+// only keeps the rules of some services, so that fewer types are collected.
 func only(o scan.Options, services ...string) scan.Options {
 	o.Rules = slices.DeleteFunc(o.Rules, func(r posture.Rule) bool { return !slices.Contains(services, r.Service) })
 	return o
 }
 
-// agree holds the findings of a scan against those that the cloud was made to
-// have, of the rules that the cloud knows.
-func agree(t *testing.T, got scan.Result, want iter.Seq[world.Finding]) {
+// compareFindings compares the findings of a scan with those that the simulated cloud
+// was generated with, for the rules that the cloud has data for.
+func compareFindings(t *testing.T, got scan.Result, want iter.Seq[world.Finding]) {
 	t.Helper()
 	key := func(rule, entity string) string { return rule + " " + entity }
 	have, wanted, known := map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -155,11 +154,11 @@ func agree(t *testing.T, got scan.Result, want iter.Seq[world.Finding]) {
 		t.Errorf("findings (-want +got), %d wanted:\n%s", len(wanted), d)
 	}
 	if len(all) != len(got.Findings) {
-		t.Errorf("%d findings, %d of them different", len(got.Findings), len(all))
+		t.Errorf("%d findings, %d distinct ids", len(got.Findings), len(all))
 	}
 }
 
-func TestAWSIsScannedWithTheCredentialsOfTheEnvironment(t *testing.T) {
+func TestScanAWSWithCredentialsOfTheEnvironment(t *testing.T) {
 	c := simulate(t)
 	c.useAWS(t)
 	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
@@ -177,7 +176,7 @@ func TestAWSIsScannedWithTheCredentialsOfTheEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agree(t, got, slices.Values(c.aws.Findings(account)))
+	compareFindings(t, got, slices.Values(c.aws.Findings(account)))
 	if last.Done != last.Units || last.Units == 0 || last.Entities != got.Outcome.Entities {
 		t.Errorf("progress ended at %+v", last)
 	}
@@ -191,7 +190,7 @@ func TestAWSIsScannedWithTheCredentialsOfTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatTheRulesReadIsCollected(t *testing.T) {
+func TestOnlyTypesThatRulesReadAreCollected(t *testing.T) {
 	c := simulate(t)
 	c.useAWS(t)
 	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
@@ -207,7 +206,7 @@ func TestOnlyWhatTheRulesReadIsCollected(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all != got.Outcome.Entities || all == 0 || len(got.Outcome.Collectors) > 5 {
-		t.Errorf("%d entities of %d types, %d handed on", got.Outcome.Entities, len(got.Outcome.Collectors), all)
+		t.Errorf("%d entities of %d types, %d passed to Each", got.Outcome.Entities, len(got.Outcome.Collectors), all)
 	}
 	o.AllTypes = true
 	if got, err = scan.Run(t.Context(), o); err != nil || len(got.Outcome.Collectors) < 100 {
@@ -215,7 +214,7 @@ func TestOnlyWhatTheRulesReadIsCollected(t *testing.T) {
 	}
 }
 
-func TestARegionIsReadAlone(t *testing.T) {
+func TestScanOneRegion(t *testing.T) {
 	c := simulate(t)
 	c.useAWS(t)
 	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
@@ -241,7 +240,7 @@ func TestARegionIsReadAlone(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsUnknown(t *testing.T) {
+func TestUnreadableTypesHaveNoFindings(t *testing.T) {
 	c := simulate(t)
 	c.useAWS(t)
 	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
@@ -261,12 +260,12 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 	}
 	for _, f := range got.Findings {
 		if f.Type == "AWS.S3.Bucket" {
-			t.Errorf("finding of what was not read: %+v", f)
+			t.Errorf("finding for a type that was not read: %+v", f)
 		}
 	}
 }
 
-func TestARoleOfAnotherAccountIsAssumed(t *testing.T) {
+func TestScanByAssumedRole(t *testing.T) {
 	c := simulate(t)
 	key, secret := c.aws.Identity()
 	setenv(t, map[string]string{"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": "", "AWS_REGION": "us-east-1"})
@@ -284,11 +283,11 @@ func TestARoleOfAnotherAccountIsAssumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := scan.Run(t.Context(), only(options(t, targets[0]), "IAM")); err == nil {
-		t.Error("a role that may read nothing was scanned")
+		t.Error("a scan with a role without permissions succeeded")
 	}
 }
 
-func TestAzureIsScannedWithTheCredentialsOfTheEnvironment(t *testing.T) {
+func TestScanAzureWithCredentialsOfTheEnvironment(t *testing.T) {
 	c := simulate(t)
 	reader := c.azure.Reader(false)
 	setenv(t, map[string]string{"AZURE_TENANT_ID": reader.Tenant, "AZURE_CLIENT_ID": reader.Application, "AZURE_CLIENT_SECRET": reader.Key})
@@ -300,10 +299,10 @@ func TestAzureIsScannedWithTheCredentialsOfTheEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agree(t, got, c.azure.Findings(string(targets[1].Access.Account.ID)))
+	compareFindings(t, got, c.azure.Findings(string(targets[1].Access.Account.ID)))
 }
 
-func TestGCPIsScannedWithTheCredentialsOfTheEnvironment(t *testing.T) {
+func TestScanGCPWithCredentialsOfTheEnvironment(t *testing.T) {
 	c := simulate(t)
 	file := filepath.Join(t.TempDir(), "key.json")
 	key, err := base64.StdEncoding.DecodeString(c.gcp.Reader().Key)
@@ -323,10 +322,10 @@ func TestGCPIsScannedWithTheCredentialsOfTheEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agree(t, got, c.gcp.Findings(project))
+	compareFindings(t, got, c.gcp.Findings(project))
 }
 
-func TestNoCredentialsSayWhatToDo(t *testing.T) {
+func TestMissingCredentialsErrorSaysWhatToDo(t *testing.T) {
 	setenv(t, map[string]string{
 		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": "/dev/null",
 		"AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true", "AWS_WEB_IDENTITY_TOKEN_FILE": "", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "",

@@ -28,28 +28,28 @@ import (
 type Target struct {
 	Source collect.Source
 	Access posture.Access
-	As     string // whose credentials are used, as the cloud names them; "" when it does not say
+	As     string // identity of the credentials, as the cloud names it; "" if unknown
 }
 
-// AWS says which account of AWS is scanned, and with which identity.
+// AWS selects the AWS account to scan and the identity to use.
 type AWS struct {
-	Profile    string          // of the shared configuration; AWS_PROFILE or the default when empty
-	RoleARN    string          // assumed first when not empty; its account is scanned
-	ExternalID string          // asked for by the role, if it is
-	Endpoint   string          // one address in place of all of AWS
-	Gateway    *egress.Gateway // stands in for all clouds; nil for the real ones
+	Profile    string          // of the shared configuration; AWS_PROFILE or the default if empty
+	RoleARN    string          // role to assume; its account is scanned
+	ExternalID string          // that the role requires, if it does
+	Endpoint   string          // replaces all endpoints of AWS
+	Gateway    *egress.Gateway // replaces all clouds; nil for the real ones
 }
 
-// Targets finds the account that the credentials of the environment belong to.
+// Targets returns the account that the credentials of the environment belong to.
 func (a AWS) Targets(ctx context.Context) ([]Target, error) {
-	client, err := way(a.Gateway, a.Endpoint)
+	client, err := httpClient(a.Gateway, a.Endpoint)
 	if err != nil {
 		return nil, err
 	}
 	o := aws.Options{HTTP: client, Identity: aws.Identity{Profile: a.Profile}, OwnAccount: true, Endpoint: a.Endpoint, SessionName: "vigil-scan"}
 	if a.Endpoint == "" {
 		o.Limiter = collect.NewLimits(time.Now)
-	} else { // it has no limits, and what it does not know it does not know the next time
+	} else { // it has no rate limits, and retrying an unsupported call does not help
 		o.Attempts, o.Backoff = 2, 100*time.Millisecond
 	}
 	src := aws.New(o)
@@ -74,15 +74,16 @@ func (a AWS) Targets(ctx context.Context) ([]Target, error) {
 	return []Target{t}, nil
 }
 
-// Azure says which subscriptions are scanned.
+// Azure selects the subscriptions to scan.
 type Azure struct {
-	Subscriptions []string // all that the identity sees when empty
+	Subscriptions []string // all that the identity can list if empty
 	Gateway       *egress.Gateway
 }
 
-// Targets finds the subscriptions that the credentials of the environment open.
+// Targets returns the subscriptions that the credentials of the environment give access
+// to.
 func (a Azure) Targets(ctx context.Context) ([]Target, error) {
-	client, err := way(a.Gateway, "")
+	client, err := httpClient(a.Gateway, "")
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (a Azure) Targets(ctx context.Context) ([]Target, error) {
 		ids = a.Subscriptions
 	}
 	if len(ids) == 0 {
-		return nil, fault.New(fault.Invalid, "the identity sees no Azure subscription; give it the role Reader on one")
+		return nil, fault.New(fault.Invalid, "the identity has no access to an Azure subscription; give it the role Reader on one")
 	}
 	var all []Target
 	for _, id := range ids {
@@ -121,15 +122,15 @@ func (a Azure) Targets(ctx context.Context) ([]Target, error) {
 	return all, nil
 }
 
-// GCP says which projects are scanned.
+// GCP selects the projects to scan.
 type GCP struct {
-	Projects []string // the project of the credentials when empty
+	Projects []string // the project of the credentials if empty
 	Gateway  *egress.Gateway
 }
 
-// Targets finds the projects that the application default credentials open.
+// Targets returns the projects that the application default credentials give access to.
 func (g GCP) Targets(ctx context.Context) ([]Target, error) {
-	client, err := way(g.Gateway, "")
+	client, err := httpClient(g.Gateway, "")
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func (g GCP) Targets(ctx context.Context) ([]Target, error) {
 		}
 	}
 	if len(projects) == 0 {
-		return nil, fault.New(fault.Invalid, "say which project to scan: --project or GOOGLE_CLOUD_PROJECT")
+		return nil, fault.New(fault.Invalid, "no project to scan: set --project or GOOGLE_CLOUD_PROJECT")
 	}
 	src := gcp.New(gcp.Options{HTTP: client, Limiter: collect.NewLimits(time.Now), Tokens: own})
 	var all []Target
@@ -169,24 +170,24 @@ func (g GCP) Targets(ctx context.Context) ([]Target, error) {
 	return all, nil
 }
 
-// noLogin says what to do when there are no credentials.
-func noLogin(err error, cloud, mend string) error {
-	return fault.Wrap(fault.Unauthenticated, err, "no credentials that open %s were found in the environment: %s (%v)", cloud, mend, firstLine(err))
+// noLogin returns an error for missing credentials that says what to do.
+func noLogin(err error, cloud, fix string) error {
+	return fault.Wrap(fault.Unauthenticated, err, "no credentials for %s were found in the environment: %s (%v)", cloud, fix, firstLine(err))
 }
 
-// firstLine returns the beginning of an error: those of credential chains list
-// every link.
+// firstLine returns the first line of an error: those of credential chains have a line
+// for each source.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
 }
 
-// way returns the client that reaches the clouds, by the proxy of the environment
-// where it names one, or the one address that stands in for a cloud.
-func way(gateway *egress.Gateway, endpoint string) (*http.Client, error) {
+// httpClient returns a client for the clouds, through the proxy of the environment if
+// it has one, or for the endpoint that replaces a cloud.
+func httpClient(gateway *egress.Gateway, endpoint string) (*http.Client, error) {
 	if endpoint != "" {
 		if gateway != nil {
-			return nil, fault.New(fault.Invalid, "an endpoint and a gateway exclude each other")
+			return nil, fault.New(fault.Invalid, "an endpoint and a gateway cannot be used together")
 		}
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.MaxIdleConnsPerHost, transport.MaxConnsPerHost = 64, 64
@@ -206,11 +207,11 @@ func way(gateway *egress.Gateway, endpoint string) (*http.Client, error) {
 	return transport.Client(), nil
 }
 
-// proxy returns the proxy that the environment names for the clouds.
+// proxy returns the proxy that the environment sets for the clouds.
 func proxy() (*url.URL, error) {
 	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: "sts.amazonaws.com"}})
 	if err != nil {
-		return nil, errors.Join(fault.New(fault.Invalid, "HTTPS_PROXY cannot be read"), err)
+		return nil, errors.Join(fault.New(fault.Invalid, "HTTPS_PROXY is not a valid URL"), err)
 	}
 	return proxy, nil
 }

@@ -1,9 +1,9 @@
-// Package scripts holds what customers run in their own shell to let this server
-// read their accounts and to have changes told to it, and to end that again:
-// scripts, templates, policies and roles, filled in with where this server is.
+// Package scripts holds the files that customers run in their own shell to give this
+// server access to their accounts, to set up event streams, and to revoke both:
+// scripts, templates, policies and roles. The address of this server is filled in.
 //
-// Nothing in them is secret. A script asks the server for what is, with the
-// caller's own API token, which it takes from its environment.
+// They contain no secrets. A script fetches secrets from the server with the caller's
+// API token, which it reads from its environment.
 package scripts
 
 import (
@@ -19,17 +19,17 @@ import (
 //go:embed aws azure gcp part
 var files embed.FS
 
-// MaxAccounts is how many accounts one run takes.
+// MaxAccounts limits the accounts of one run of a script.
 const MaxAccounts = 100
 
-// Values are what is filled in.
+// Values are the values to fill in.
 type Values struct {
 	URL       string   // of this server
-	Accounts  []string // that the script is for when it is told no others
-	Principal string   // what this server is to AWS; "" when it is not known
+	Accounts  []string // default accounts of the script
+	Principal string   // ARN of this server's AWS identity; "" if unknown
 }
 
-// kinds are the content types of files.
+// kinds maps file extensions to content types.
 var kinds = map[string]string{
 	".sh":   "text/x-shellscript; charset=utf-8",
 	".yaml": "application/yaml",
@@ -37,8 +37,8 @@ var kinds = map[string]string{
 	".txt":  "text/plain; charset=utf-8",
 }
 
-// Fill returns a script or template with its values, and its content type. It
-// reports false when there is none of this name.
+// Fill returns a file with the values filled in, and its content type. It returns false
+// if there is no such file.
 func Fill(p posture.Provider, name string, v Values) (text []byte, kind string, ok bool) {
 	kind, ok = kinds[path.Ext(name)]
 	if !ok || strings.ContainsAny(name, "/\\") {
@@ -53,17 +53,17 @@ func Fill(p posture.Provider, name string, v Values) (text []byte, kind string, 
 	}
 	var policy bytes.Buffer
 	if err := json.Compact(&policy, file("aws/policy.json")); err != nil {
-		panic(err) // it is made from declarations, and tested
+		panic(err) // it is generated from declarations, and tested
 	}
 	return fillIn(text, v, policy.String()), kind, true
 }
 
-// NamesPrincipal reports whether a file of AWS names what this server is to AWS.
+// NamesPrincipal reports whether a file of AWS contains the principal of this server.
 func NamesPrincipal(name string) bool { return name == "link.sh" || name == "role.yaml" }
 
-// fillIn puts values where their names stand.
+// fillIn replaces the placeholders by values.
 func fillIn(text []byte, v Values, policy string) []byte {
-	scopes := []string{"@scopes@"} // which the script fills in
+	scopes := []string{"@scopes@"} // filled in by the script
 	for i, id := range v.Accounts {
 		scopes = append(scopes[:i], "/subscriptions/"+id)
 	}
@@ -85,10 +85,10 @@ func file(name string) []byte {
 	return text
 }
 
-// quote makes a text one word of the shell.
+// quote quotes a text for the shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// plain leaves of a text what means nothing in comments, YAML and JSON.
+// plain removes the characters of a text that have a meaning in comments, YAML or JSON.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("\"'\\`$\n\r", r) {

@@ -27,7 +27,7 @@ func fill(t *testing.T, p posture.Provider, name string, v scripts.Values) []byt
 	return text
 }
 
-func TestShellcheckHasNothingToSay(t *testing.T) {
+func TestShellcheck(t *testing.T) {
 	t.Parallel()
 	shellcheck, err := exec.LookPath("shellcheck")
 	if err != nil {
@@ -47,8 +47,8 @@ func TestShellcheckHasNothingToSay(t *testing.T) {
 	}
 }
 
-// TestTemplatesAreWhole parses what is not a script, filled in.
-func TestTemplatesAreWhole(t *testing.T) {
+// TestTemplatesParse parses the filled-in files that are not scripts.
+func TestTemplatesParse(t *testing.T) {
 	t.Parallel()
 	v := scripts.Values{URL: "https://vigil.example", Principal: "arn:aws:iam::111111111111:role/vigil"}
 	for name, keys := range map[string][]string{
@@ -75,9 +75,9 @@ func TestTemplatesAreWhole(t *testing.T) {
 	}
 }
 
-// TestThePolicyFits into the inline policies of a role, which the scripts and the
-// template make: AWS permits 10,240 characters for all of them.
-func TestThePolicyFits(t *testing.T) {
+// TestPolicySize checks that the policy fits into the inline policies of a role, for
+// which AWS permits 10,240 characters.
+func TestPolicySize(t *testing.T) {
 	t.Parallel()
 	var small bytes.Buffer
 	if err := json.Compact(&small, fill(t, posture.AWS, "policy.json", scripts.Values{})); err != nil || small.Len() > 10240 {
@@ -85,7 +85,7 @@ func TestThePolicyFits(t *testing.T) {
 	}
 }
 
-func TestValuesAreFilledInAndCannotBreakOut(t *testing.T) {
+func TestValuesAreFilledInAndQuoted(t *testing.T) {
 	t.Parallel()
 	hostile := `https://x.example/'; touch pwned; echo '`
 	for p, names := range all {
@@ -104,7 +104,7 @@ func TestValuesAreFilledInAndCannotBreakOut(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsThereIsServed(t *testing.T) {
+func TestUnknownNamesAreNotServed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "none.sh", "../library.sh", "setup", "library.sh", "..%2flibrary.sh", "aws/setup.sh", "setup.sh/", "become.sh", "../part/library.sh"} {
 		if _, _, ok := scripts.Fill(posture.AWS, name, scripts.Values{}); ok {

@@ -1,5 +1,5 @@
-// Package sweep keeps the picture of every account up to date: it starts
-// collections, works on them, and ends those that lost their worker.
+// Package sweep schedules collections: it starts the runs of accounts, executes them,
+// and replaces those that lost their worker.
 package sweep
 
 import (
@@ -14,7 +14,7 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// Store is what a Sweep needs to keep.
+// Store is the storage that a Sweep needs.
 type Store interface {
 	posture.OnboardingStore
 	posture.RunStore
@@ -30,13 +30,13 @@ type Sweep struct {
 	Now    func() time.Time
 	NewID  func() string
 
-	Deadline time.Duration // longest time of a run
-	Lease    time.Duration // a run whose worker was not heard of for this long has lost it
+	Deadline time.Duration // of a run
+	Lease    time.Duration // a run whose lease was not renewed for this long has lost its worker
 }
 
-// Start begins a collection of an account. It fails with fault.NotFound for an
-// account that is not there or has no credential, and with fault.Conflict while
-// one goes on.
+// Start starts a run of an account. It fails with fault.NotFound if the account does
+// not exist, and with fault.Conflict if the account is a draft or has a run in
+// progress.
 func (s *Sweep) Start(ctx context.Context, org posture.OrgID, id posture.AccountID, scope posture.RunScope) (posture.Run, error) {
 	a, err := s.Store.Account(ctx, org, id)
 	if err != nil {
@@ -53,16 +53,16 @@ func (s *Sweep) Start(ctx context.Context, org posture.OrgID, id posture.Account
 	return r, s.Store.StartRun(ctx, org, r, now.Add(queued))
 }
 
-// queued is how long a run may wait for a worker: the queue does not lose it, and
-// where many accounts are added at once the last wait for long.
+// queued is how long a run may wait for a worker. It is long, because the job queue is
+// durable and jobs queue up when many accounts are added.
 const queued = 24 * time.Hour
 
-// Work works on a run that was started. A run that is over is left alone. Again
-// says that another worker began it and is gone: the run ends as Timeout, and
-// another takes its place.
+// Work executes a run. It does nothing if the run has ended. If again is set, another
+// worker began the run and is lost: the run ends as Timeout and Work starts another
+// one.
 func (s *Sweep) Work(ctx context.Context, org posture.OrgID, id string, again bool) error {
-	// An error would bring the job back with again set, and the run would end for
-	// a database that was away for a moment.
+	// Retry here while the database is unavailable: if Work failed, the queue would
+	// retry the job with again set, which ends the run.
 	return collect.RetryUnavailable(ctx, func() error { return s.work(ctx, org, id, again) })
 }
 
@@ -87,18 +87,18 @@ func (s *Sweep) work(ctx context.Context, org posture.OrgID, id string, again bo
 	return s.run(ctx, org, r, access)
 }
 
-// errStopped ends a run that somebody wants stopped.
+// errStopped is the cause of cancellation if a user stopped the run.
 var errStopped = errors.New("the run was stopped")
 
-// run collects while it keeps the lease. The run's deadline is not the job's:
-// what was read until then is kept and reported.
+// run collects while it renews the lease. The run has its own deadline, shorter than
+// the job's, so that what was read until then is stored and reported.
 func (s *Sweep) run(ctx context.Context, org posture.OrgID, r posture.Run, access posture.Access) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ctx, cancel := context.WithTimeout(ctx, s.Deadline)
 	defer cancel()
 
-	k := &keeper{sweep: s, org: org, run: r, stop: stop}
+	k := &leaseKeeper{sweep: s, org: org, run: r, stop: stop}
 	k.renew(ctx)
 	var keeping sync.WaitGroup
 	done := make(chan struct{})
@@ -111,19 +111,20 @@ func (s *Sweep) run(ctx context.Context, org posture.OrgID, r posture.Run, acces
 	case errors.Is(cause, errStopped):
 		outcome.Status, outcome.Reason = posture.RunFailed, errStopped.Error()
 	case cause != nil && !errors.Is(cause, context.DeadlineExceeded):
-		return cause // the process stops: whoever takes the job up goes on
+		return cause // the process shuts down; another worker will continue
 	}
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	return collect.RetryUnavailable(saving, func() error { return s.end(saving, org, k.snapshot(), outcome) })
 }
 
-// endTime is how long recording the end of a run may take: the database may be away.
+// endTime is the time limit for recording the end of a run while the database is
+// unavailable.
 const endTime = 5 * time.Minute
 
 // end records the outcome of a run.
 func (s *Sweep) end(ctx context.Context, org posture.OrgID, r posture.Run, o collect.Outcome) error {
-	if err := s.doubt(ctx, org, r, o); err != nil {
+	if err := s.markUnread(ctx, org, r, o); err != nil {
 		return err
 	}
 	now := s.Now()
@@ -138,17 +139,17 @@ func (s *Sweep) end(ctx context.Context, org posture.OrgID, r posture.Run, o col
 		return a.WithRun(r.Status, now)
 	})
 	if fault.Is(err, fault.NotFound) {
-		return nil // somebody else ended it
+		return nil // another worker ended it
 	}
 	return err
 }
 
-// doubt notes what a run did not read to the end, before anybody judges by it: a
-// rule that looks at it neither raises nor resolves until it is read. A run that
-// was cut short, or could not begin, has read what was saved since it started and
-// nothing else.
-func (s *Sweep) doubt(ctx context.Context, org posture.OrgID, r posture.Run, o collect.Outcome) error {
-	unread := map[posture.Scope]string{} // why
+// markUnread marks the scopes that a run did not read completely as failed, before
+// rules are evaluated: a rule that uses them neither raises nor resolves findings. If
+// the run failed or timed out, these are all scopes that were not saved since its
+// start.
+func (s *Sweep) markUnread(ctx context.Context, org posture.OrgID, r posture.Run, o collect.Outcome) error {
+	unread := map[posture.Scope]string{} // reason by scope
 	for _, u := range o.Unread {
 		unread[posture.Scope{Org: org, Account: r.Account, Type: u.Type, Region: u.Region}] = u.Why
 	}
@@ -166,7 +167,7 @@ func (s *Sweep) doubt(ctx context.Context, org posture.OrgID, r posture.Run, o c
 	for scope, why := range unread {
 		err := s.Store.ScopeFailed(ctx, scope, why)
 		if fault.Is(err, fault.NotFound) {
-			return nil // the account is gone
+			return nil // the account was removed
 		}
 		if err != nil {
 			return err
@@ -175,7 +176,7 @@ func (s *Sweep) doubt(ctx context.Context, org posture.OrgID, r posture.Run, o c
 	return nil
 }
 
-// replace ends a run that lost its worker and starts another in its place.
+// replace ends a run that lost its worker and starts a new one.
 func (s *Sweep) replace(ctx context.Context, org posture.OrgID, r posture.Run) error {
 	s.Log.WarnContext(ctx, "run lost its worker", "account", r.Account, "run", r.ID)
 	err := s.end(ctx, org, r, collect.Outcome{Status: posture.RunTimeout, Reason: "the run lost its worker"})
@@ -184,14 +185,14 @@ func (s *Sweep) replace(ctx context.Context, org posture.OrgID, r posture.Run) e
 	}
 	_, err = s.Start(ctx, org, r.Account, r.Scope)
 	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
-		return nil // another has begun, or the account is gone
+		return nil // another run has started, or the account was removed
 	}
 	return err
 }
 
-// Tend ends runs that lost their workers, starts those that are due and forgets
+// Maintain replaces runs that lost their workers, starts those that are due and deletes
 // old ones.
-func (s *Sweep) Tend(ctx context.Context) error {
+func (s *Sweep) Maintain(ctx context.Context) error {
 	now := s.Now()
 	expired, err := s.Store.ExpiredRuns(ctx, now)
 	if err != nil {
@@ -219,5 +220,5 @@ func (s *Sweep) Tend(ctx context.Context) error {
 	return s.Store.ForgetRuns(ctx, now.Add(-posture.History))
 }
 
-// dueAtOnce bounds how many runs one call of Tend starts.
+// dueAtOnce limits the runs that one call of Maintain starts.
 const dueAtOnce = 200

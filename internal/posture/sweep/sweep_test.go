@@ -24,16 +24,16 @@ const (
 	id  = posture.AccountID("123456789012")
 )
 
-// idle takes jobs and does nothing: the tests do the work themselves.
-type idle struct{}
+// noJobs discards jobs: the tests call the workers themselves.
+type noJobs struct{}
 
-func (idle) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
-func (idle) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
+func (noJobs) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
+func (noJobs) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
 
-func (idle) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
-func (idle) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
+func (noJobs) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
+func (noJobs) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
 
-// cloud has one unit, which does what list says.
+// cloud is a source with one unit that calls list.
 type cloud struct {
 	list func(context.Context, collect.Emit) error
 }
@@ -47,23 +47,23 @@ func (c *cloud) Units(context.Context) ([]collect.Unit, error) {
 	return []collect.Unit{{Type: "AWS.S3.Bucket", Region: posture.Global, List: c.list}}, nil
 }
 
-// nowhere records nothing.
-type nowhere struct{}
+// discard is a recorder that stores nothing.
+type discard struct{}
 
-func (nowhere) Begin(context.Context, collect.Scoped) (collect.Recording, error) {
-	return nowhere{}, nil
+func (discard) Begin(context.Context, collect.Scoped) (collect.Recording, error) {
+	return discard{}, nil
 }
-func (nowhere) Put(context.Context, posture.Entity) error { return nil }
-func (nowhere) Commit(context.Context, bool) error        { return nil }
-func (nowhere) Discard()                                  {}
+func (discard) Put(context.Context, posture.Entity) error { return nil }
+func (discard) Commit(context.Context, bool) error        { return nil }
+func (discard) Discard()                                  {}
 
-// newSweep returns a sweep over an active account whose cloud does as list says.
+// newSweep returns a sweep over an active account whose only unit calls list.
 func newSweep(t *testing.T, db *sqldb.DB, list func(context.Context, collect.Emit) error) *sweep.Sweep {
 	t.Helper()
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	s := store.New(db, secrettest.NewBox(t), idle{})
+	s := store.New(db, secrettest.NewBox(t), noJobs{})
 	now := time.Now()
 	err := s.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
 		a := posture.Account{ID: id, Provider: posture.AWS, Name: "a"}.WithStream(posture.StreamDisconnected, now).WithStatus(posture.AccountActive, "", now)
@@ -77,7 +77,7 @@ func newSweep(t *testing.T, db *sqldb.DB, list func(context.Context, collect.Emi
 	return &sweep.Sweep{
 		Store: s, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return fmt.Sprintf("run-%d", n.Add(1)) },
 		Deadline: time.Minute, Lease: 40 * time.Millisecond,
-		Runner: &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: &cloud{list}}, Recorder: nowhere{}, Parallel: 2, Log: slog.New(slog.DiscardHandler)},
+		Runner: &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: &cloud{list}}, Recorder: discard{}, Parallel: 2, Log: slog.New(slog.DiscardHandler)},
 	}
 }
 
@@ -90,7 +90,7 @@ func start(t *testing.T, s *sweep.Sweep) posture.Run {
 	return r
 }
 
-func look(t *testing.T, s *sweep.Sweep, run string) posture.Run {
+func loadRun(t *testing.T, s *sweep.Sweep, run string) posture.Run {
 	t.Helper()
 	r, err := s.Store.Run(t.Context(), org, run)
 	if err != nil {
@@ -101,7 +101,7 @@ func look(t *testing.T, s *sweep.Sweep, run string) posture.Run {
 
 func nothing(context.Context, collect.Emit) error { return nil }
 
-func TestARunEndsAndSaysSoOfTheAccount(t *testing.T) {
+func TestRunUpdatesItsAccount(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSweep(t, db, nothing)
@@ -112,33 +112,33 @@ func TestARunEndsAndSaysSoOfTheAccount(t *testing.T) {
 		if err := s.Work(t.Context(), org, r.ID, false); err != nil {
 			t.Fatal(err)
 		}
-		if got := look(t, s, r.ID); got.Status != posture.RunCompleted || got.End.Before(got.Start) || got.Done != 1 {
+		if got := loadRun(t, s, r.ID); got.Status != posture.RunCompleted || got.End.Before(got.Start) || got.Done != 1 {
 			t.Errorf("run %+v", got)
 		}
 		a, err := s.Store.Account(t.Context(), org, id)
 		if err != nil || a.LastRun != posture.RunCompleted || a.Rollup.Value != posture.RollupHealthy {
 			t.Errorf("account %s, %s, %v", a.LastRun, a.Rollup.Value, err)
 		}
-		if err := s.Work(t.Context(), org, r.ID, true); err != nil { // a late second try
+		if err := s.Work(t.Context(), org, r.ID, true); err != nil { // a late second attempt
 			t.Errorf("working on a run that is over: %v", err)
 		}
 	})
 }
 
-func TestARunThatLostItsWorkerEndsAsTimeoutAndIsTakenUp(t *testing.T) {
+func TestRunThatLostItsWorkerIsReplaced(t *testing.T) {
 	t.Parallel()
-	for name, takeUp := range map[string]func(*sweep.Sweep, string) error{
-		"by the queue": func(s *sweep.Sweep, run string) error { return s.Work(t.Context(), org, run, true) },
-		"by the lapse of its lease": func(s *sweep.Sweep, _ string) error {
+	for name, replace := range map[string]func(*sweep.Sweep, string) error{
+		"the queue retries the job": func(s *sweep.Sweep, run string) error { return s.Work(t.Context(), org, run, true) },
+		"its lease expires": func(s *sweep.Sweep, _ string) error {
 			s.Now = func() time.Time { return time.Now().Add(time.Hour) }
-			return s.Tend(t.Context())
+			return s.Maintain(t.Context())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, die := context.WithCancel(t.Context())
+			ctx, crash := context.WithCancel(t.Context())
 			s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(ctx context.Context, _ collect.Emit) error {
-				die()
+				crash()
 				<-ctx.Done()
 				return ctx.Err()
 			})
@@ -146,47 +146,47 @@ func TestARunThatLostItsWorkerEndsAsTimeoutAndIsTakenUp(t *testing.T) {
 			if err := s.Work(ctx, org, r.ID, false); !errors.Is(err, context.Canceled) {
 				t.Fatalf("Work = %v", err)
 			}
-			if err := takeUp(s, r.ID); err != nil {
+			if err := replace(s, r.ID); err != nil {
 				t.Fatal(err)
 			}
-			if got := look(t, s, r.ID); got.Status != posture.RunTimeout {
+			if got := loadRun(t, s, r.ID); got.Status != posture.RunTimeout {
 				t.Errorf("the lost run is %s", got.Status)
 			}
-			if got := look(t, s, "run-2"); got.Status != posture.RunStarted {
-				t.Errorf("the run in its place is %s", got.Status)
+			if got := loadRun(t, s, "run-2"); got.Status != posture.RunStarted {
+				t.Errorf("the replacement is %s", got.Status)
 			}
 		})
 	}
 }
 
-// TestARunThatWaitsForAWorkerIsNotLost leaves a run in the queue for hours, as it
-// happens where many accounts are added at once.
-func TestARunThatWaitsForAWorkerIsNotLost(t *testing.T) {
+// TestQueuedRunIsNotLost leaves a run in the queue for hours, as happens when many
+// accounts are added at once.
+func TestQueuedRunIsNotLost(t *testing.T) {
 	t.Parallel()
 	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), nothing)
 	r := start(t, s)
 	s.Now = func() time.Time { return time.Now().Add(3 * time.Hour) }
-	if err := s.Tend(t.Context()); err != nil {
+	if err := s.Maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := look(t, s, r.ID); got.Status != posture.RunStarted {
+	if got := loadRun(t, s, r.ID); got.Status != posture.RunStarted {
 		t.Errorf("the run is %s", got.Status)
 	}
 	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := look(t, s, r.ID); got.Status != posture.RunCompleted {
-		t.Errorf("the run is %s in the end", got.Status)
+	if got := loadRun(t, s, r.ID); got.Status != posture.RunCompleted {
+		t.Errorf("the run ended as %s", got.Status)
 	}
 }
 
-// TestAWorkerKeepsItsLease works on a run for longer than its lease.
-func TestAWorkerKeepsItsLease(t *testing.T) {
+// TestWorkerRenewsItsLease works on a run for longer than its lease.
+func TestWorkerRenewsItsLease(t *testing.T) {
 	t.Parallel()
 	var s *sweep.Sweep
 	s = newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(ctx context.Context, _ collect.Emit) error {
-		first := look(t, s, "run-1").Updated
-		for !look(t, s, "run-1").Updated.After(first.Add(2 * s.Lease)) {
+		first := loadRun(t, s, "run-1").Updated
+		for !loadRun(t, s, "run-1").Updated.After(first.Add(2 * s.Lease)) {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -197,17 +197,17 @@ func TestAWorkerKeepsItsLease(t *testing.T) {
 		}
 		return nil
 	})
-	s.Lease = time.Second // the store is asked often here, and must keep up
+	s.Lease = time.Second // the test queries the store often, so a short lease could expire
 	r := start(t, s)
 	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := look(t, s, r.ID); got.Status != posture.RunCompleted {
+	if got := loadRun(t, s, r.ID); got.Status != posture.RunCompleted {
 		t.Errorf("run %+v", got)
 	}
 }
 
-func TestAStoppedRunEndsAsFailed(t *testing.T) {
+func TestStoppedRunEndsAsFailed(t *testing.T) {
 	t.Parallel()
 	var s *sweep.Sweep
 	s = newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(ctx context.Context, _ collect.Emit) error {
@@ -221,12 +221,12 @@ func TestAStoppedRunEndsAsFailed(t *testing.T) {
 	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := look(t, s, r.ID); got.Status != posture.RunFailed || got.Reason != "the run was stopped" {
+	if got := loadRun(t, s, r.ID); got.Status != posture.RunFailed || got.Reason != "the run was stopped" {
 		t.Errorf("run %s: %s", got.Status, got.Reason)
 	}
 }
 
-func TestARunEndsAtItsDeadline(t *testing.T) {
+func TestRunEndsAtItsDeadline(t *testing.T) {
 	t.Parallel()
 	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(ctx context.Context, _ collect.Emit) error {
 		<-ctx.Done()
@@ -237,14 +237,14 @@ func TestARunEndsAtItsDeadline(t *testing.T) {
 	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := look(t, s, r.ID); got.Status != posture.RunTimeout || got.Collectors["AWS.S3.Bucket"].Status != posture.CollectorTimeout {
+	if got := loadRun(t, s, r.ID); got.Status != posture.RunTimeout || got.Collectors["AWS.S3.Bucket"].Status != posture.CollectorTimeout {
 		t.Errorf("run %s, collectors %v", got.Status, got.Collectors)
 	}
 }
 
-// TestAProcessThatStopsLeavesTheRunToOthers ends the worker's context, as a
-// process does that shuts down.
-func TestAProcessThatStopsLeavesTheRunToOthers(t *testing.T) {
+// TestShutdownLeavesTheRunStarted cancels the worker's context, as a shutdown of the
+// process does.
+func TestShutdownLeavesTheRunStarted(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(ctx context.Context, _ collect.Emit) error {
@@ -256,7 +256,7 @@ func TestAProcessThatStopsLeavesTheRunToOthers(t *testing.T) {
 	if err := s.Work(ctx, org, r.ID, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("Work = %v", err)
 	}
-	if got := look(t, s, r.ID); got.Status != posture.RunStarted {
+	if got := loadRun(t, s, r.ID); got.Status != posture.RunStarted {
 		t.Errorf("run %s", got.Status)
 	}
 }
@@ -268,17 +268,17 @@ func TestDueAccountsAreStarted(t *testing.T) {
 	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Tend(t.Context()); err != nil {
+	if err := s.Maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, total, _ := s.Store.Runs(t.Context(), org, posture.RunFilter{}, posture.Page{}); total != 1 {
 		t.Errorf("%d runs right after one has ended", total)
 	}
 	s.Now = func() time.Time { return time.Now().Add(posture.Interval + time.Hour) }
-	if err := s.Tend(t.Context()); err != nil {
+	if err := s.Maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := look(t, s, "run-2"); got.Status != posture.RunStarted {
+	if got := loadRun(t, s, "run-2"); got.Status != posture.RunStarted {
 		t.Errorf("the second run is %s", got.Status)
 	}
 }

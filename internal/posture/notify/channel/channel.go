@@ -1,8 +1,8 @@
-// Package channel sends messages to receivers: one file for each kind.
+// Package channel sends messages to receivers. Each type of channel has a file.
 //
-// Whoever sets up a channel names an address, and the server reaches more than
-// they may. Every connection therefore goes through package outbound, and an
-// error tells them only that the receiver did not take the message.
+// The user who configures a channel chooses its address, and the server can reach
+// addresses that the user cannot (SSRF). So every connection goes through package
+// outbound, and errors for users only say that the receiver did not accept the message.
 package channel
 
 import (
@@ -23,10 +23,10 @@ import (
 	"vigil/internal/webhook"
 )
 
-// Options say how receivers are reached.
+// Options configure the connections to receivers.
 type Options struct {
 	Policy outbound.Policy
-	TLS    *tls.Config // authorities of the receivers; the machine's own when nil
+	TLS    *tls.Config // trusted certificate authorities; those of the system if nil
 	Now    func() time.Time
 }
 
@@ -37,7 +37,7 @@ type Senders struct {
 	client *http.Client
 }
 
-// New returns senders.
+// New returns senders for all types.
 func New(o Options) *Senders {
 	if o.TLS == nil {
 		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
@@ -45,8 +45,7 @@ func New(o Options) *Senders {
 	return &Senders{o: o, dialer: o.Policy.Dialer(5 * time.Second), client: webhook.NewClient(o.Policy, o.TLS)}
 }
 
-// Send sends a message. An error for which Refused reports true will not go away
-// by trying again.
+// Send sends a message. If Refused reports true for its error, retrying is useless.
 func (s *Senders) Send(ctx context.Context, c notify.Channel, m notify.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, webhook.Timeout)
 	defer cancel()
@@ -68,15 +67,15 @@ func (s *Senders) Send(ctx context.Context, c notify.Channel, m notify.Message) 
 	case notify.Syslog:
 		return s.syslog(ctx, c, m)
 	}
-	return fmt.Errorf("channels of type %q are not known", c.Type)
+	return fmt.Errorf("unknown channel type %q", c.Type)
 }
 
-// refused is an answer that another attempt would not change.
+// refused is a response that a retry would not change.
 type refused struct{ error }
 
 func (r refused) Unwrap() error { return r.error }
 
-// busy is an answer that asks for a pause.
+// busy is a response that asks the sender to wait.
 type busy struct {
 	error
 	pause time.Duration
@@ -84,10 +83,10 @@ type busy struct {
 
 func (b busy) Unwrap() error { return b.error }
 
-// maxRetryAfter is how long a receiver may keep us waiting by its own word.
+// maxRetryAfter limits the Retry-After of receivers.
 const maxRetryAfter = time.Hour
 
-// RetryAfter is how long the receiver asked us to wait, 0 if it did not.
+// RetryAfter returns how long the receiver asked to wait, or 0.
 func RetryAfter(err error) time.Duration {
 	var b busy
 	if errors.As(err, &b) {
@@ -96,8 +95,8 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// Cause is the innermost error, for the log: the outer ones leave out what
-// whoever set the channel up must not learn.
+// Cause returns the underlying error for the log. Outer errors hide it from the user
+// who configured the channel.
 func Cause(err error) error {
 	if u, ok := errors.AsType[webhook.Unreachable](err); ok {
 		return u.Cause
@@ -105,13 +104,13 @@ func Cause(err error) error {
 	return err
 }
 
-// Refused reports whether the receiver will never take the message.
+// Refused reports whether the receiver will never accept the message.
 func Refused(err error) bool {
 	var r refused
 	return errors.As(err, &r)
 }
 
-// post sends a JSON body and decodes the answer into out unless it is nil.
+// post sends a JSON body and decodes the response into out if that is not nil.
 func (s *Senders) post(ctx context.Context, address string, header map[string]string, body []byte, out any) error {
 	return s.call(ctx, http.MethodPost, address, header, body, out)
 }
@@ -119,7 +118,7 @@ func (s *Senders) post(ctx context.Context, address string, header map[string]st
 func (s *Senders) call(ctx context.Context, method, address string, header map[string]string, body []byte, out any) error {
 	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return refused{errors.New("the address of the channel is not valid")}
+		return refused{errors.New("the URL of the channel is invalid")}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "vigil-notify/1")
@@ -137,8 +136,8 @@ func (s *Senders) call(ctx context.Context, method, address string, header map[s
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		err := fmt.Errorf("the receiver answered %d", res.StatusCode)
-		// Wrong credentials and missing pages are often corrected within a day; a
-		// body that the receiver does not understand stays what it is.
+		// Retry other errors: wrong credentials and missing pages are often corrected
+		// within a day. A body that the receiver rejects stays the same.
 		switch res.StatusCode {
 		case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 			return refused{err}
@@ -152,12 +151,12 @@ func (s *Senders) call(ctx context.Context, method, address string, header map[s
 		return nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("the receiver's answer is not the JSON that was expected")
+		return fmt.Errorf("the receiver's response is not the expected JSON")
 	}
 	return nil
 }
 
-// encode encodes a value of our own, which cannot fail.
+// encode encodes a value of this package, which cannot fail.
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -44,14 +44,15 @@ func message() notify.Message {
 	}}
 }
 
-// A request is what an HTTP receiver got.
+// A request is a request that an HTTP receiver got.
 type request struct {
 	method, path string
 	header       http.Header
 	body         []byte
 }
 
-// receive returns an HTTP receiver that answers everything with a body.
+// receive starts an HTTP receiver with a fixed response. It returns its URL and a
+// function that returns the received requests.
 func receive(t *testing.T, status int, header map[string]string, answer string) (address string, got func() []request) {
 	t.Helper()
 	requests := make(chan request, 10)
@@ -73,7 +74,7 @@ func receive(t *testing.T, status int, header map[string]string, answer string) 
 	}
 }
 
-// member walks a decoded JSON value.
+// member returns a member of a decoded JSON value by path.
 func member(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {
@@ -91,7 +92,7 @@ func member(v any, path ...any) any {
 	return v
 }
 
-func TestHTTPReceiversGetWhatTheyExpect(t *testing.T) {
+func TestHTTPRequests(t *testing.T) {
 	t.Parallel()
 	title := "Vigil: 1 new finding, 1 resolved finding, 1 failed collection"
 	for _, c := range []struct {
@@ -99,7 +100,7 @@ func TestHTTPReceiversGetWhatTheyExpect(t *testing.T) {
 		values map[string]string
 		path   string
 		header [2]string
-		want   map[string]any // by path of members
+		want   map[string]any // by the path of the member
 	}{
 		{notify.Webhook, map[string]string{"signingKey": "0123456789abcdef"}, "/", [2]string{"Vigil-Delivery", "m-1"}, map[string]any{
 			"id": "m-1", "title": title, "rule": "all", "link": "https://vigil.example/console/findings", "events.0.type": "FindingRaised", "events.0.finding.level": "High",
@@ -167,7 +168,7 @@ func TestHTTPReceiversGetWhatTheyExpect(t *testing.T) {
 	}
 }
 
-// TestJiraGetsOneIssue has a message sent again whose issue is there already.
+// TestJiraGetsOneIssue sends a message again whose issue exists already.
 func TestJiraGetsOneIssue(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]int{`{"issues": []}`: 2, `{"issues": [{"key": "SEC-1"}]}`: 1} {
@@ -200,7 +201,7 @@ func TestJiraGetsOneIssue(t *testing.T) {
 	}
 }
 
-func TestAnswersAreToldApart(t *testing.T) {
+func TestErrorResponses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status  int
@@ -213,7 +214,7 @@ func TestAnswersAreToldApart(t *testing.T) {
 		{status: 429, header: map[string]string{"Retry-After": "30"}, pause: 30 * time.Second},
 		{status: 503, header: map[string]string{"Retry-After": "999999999"}, pause: time.Hour},
 	} {
-		address, _ := receive(t, c.status, c.header, "secret words of the receiver")
+		address, _ := receive(t, c.status, c.header, "secret response body")
 		err := senders().Send(t.Context(), notify.Channel{Type: notify.Slack, Secrets: map[string]string{"url": address}}, message())
 		if err == nil || channel.Refused(err) != c.refused || channel.RetryAfter(err) != c.pause || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%d: %v, refused %t, retry after %s", c.status, err, channel.Refused(err), channel.RetryAfter(err))
@@ -221,10 +222,10 @@ func TestAnswersAreToldApart(t *testing.T) {
 	}
 }
 
-// TestForbiddenAddressesAreNotToldFromOthers holds errors to one text, whether an
-// address is forbidden, closed or unknown: whoever chose it must not explore the
+// TestForbiddenAndClosedAddressesHaveTheSameError checks that the error does not depend
+// on whether an address is forbidden or closed: otherwise users could explore the
 // server's network.
-func TestForbiddenAddressesAreNotToldFromOthers(t *testing.T) {
+func TestForbiddenAndClosedAddressesHaveTheSameError(t *testing.T) {
 	t.Parallel()
 	address, got := receive(t, 200, nil, "")
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -260,8 +261,8 @@ func TestForbiddenAddressesAreNotToldFromOthers(t *testing.T) {
 	}
 }
 
-// serveSMTP takes one mail and returns the lines that the client sent. final is the
-// answer to the mail.
+// serveSMTP starts an SMTP server for one mail. heard receives the lines that the
+// client sent; final is the response to the mail.
 func serveSMTP(t *testing.T, final string) (address string, heard <-chan string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -305,7 +306,7 @@ func serveSMTP(t *testing.T, final string) (address string, heard <-chan string)
 	return l.Addr().String(), out
 }
 
-func TestMailIsSent(t *testing.T) {
+func TestSendMail(t *testing.T) {
 	t.Parallel()
 	address, heard := serveSMTP(t, "250 queued")
 	target := notify.Channel{Type: notify.Email}
@@ -315,13 +316,13 @@ func TestMailIsSent(t *testing.T) {
 	if err := senders().Send(t.Context(), target, message()); err != nil {
 		t.Fatal(err)
 	}
-	said := <-heard
+	sent := <-heard
 	for _, want := range []string{"MAIL FROM:<vigil@example.com>", "RCPT TO:<ann@example.com>", "RCPT TO:<bob@example.com>"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q was not said in %s", want, said)
+		if !strings.Contains(sent, want) {
+			t.Errorf("%q is missing in %s", want, sent)
 		}
 	}
-	_, text, _ := strings.Cut(said, "DATA\n")
+	_, text, _ := strings.Cut(sent, "DATA\n")
 	m, err := mail.ReadMessage(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -336,7 +337,7 @@ func TestMailIsSent(t *testing.T) {
 	}
 }
 
-func TestMailServersRefuse(t *testing.T) {
+func TestMailServerErrors(t *testing.T) {
 	t.Parallel()
 	for final, refused := range map[string]bool{"452 too many": false, "552 too large": true} {
 		address, _ := serveSMTP(t, final)
@@ -345,10 +346,10 @@ func TestMailServersRefuse(t *testing.T) {
 			t.Errorf("%s: %v, refused %t", final, err, channel.Refused(err))
 		}
 	}
-	address, _ := serveSMTP(t, "250 queued") // which has no STARTTLS: nothing is sent in the clear
+	address, _ := serveSMTP(t, "250 queued") // it has no STARTTLS, so nothing may be sent in plain text
 	target := notify.Channel{Type: notify.Email, Settings: map[string]string{"server": address, "from": "a@b.example", "to": "c@d.example"}}
 	if err := senders().Send(t.Context(), target, message()); err == nil {
-		t.Error("a mail was sent without TLS, which nobody allowed")
+		t.Error("a mail was sent without TLS")
 	}
 }
 

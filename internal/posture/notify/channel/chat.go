@@ -7,10 +7,10 @@ import (
 	"vigil/internal/posture/notify"
 )
 
-// shownLines is how many events a chat message lists.
+// shownLines is the number of events that a chat message lists.
 const shownLines = 10
 
-// slackText escapes what Slack's markup means.
+// slackText escapes Slack's markup.
 var slackText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // slack posts to an incoming webhook of Slack.

@@ -12,8 +12,8 @@ import (
 	"vigil/internal/webhook"
 )
 
-// email sends a plain text mail. Its id is the message's, so that mail programs
-// show a repetition once.
+// email sends a plain text mail. Its Message-Id is derived from the message, so that
+// mail clients show duplicates once.
 func (s *Senders) email(ctx context.Context, c notify.Channel, m notify.Message) error {
 	var to []string
 	for each := range strings.SplitSeq(c.Value("to"), ",") {
@@ -30,8 +30,8 @@ func (s *Senders) email(ctx context.Context, c notify.Channel, m notify.Message)
 	return mailFault(server.Send(ctx, mail.Message{ID: m.ID, From: c.Value("from"), To: to, Subject: cut(m.Title(), 200), Date: m.At, Text: text}))
 }
 
-// mailFault tells answers of a mail server, which are shown, from failures to
-// reach one. Codes of the 500s are final.
+// mailFault classifies an error: responses of the mail server, which users see, and
+// failures to reach it. Codes from 500 are permanent.
 func mailFault(err error) error {
 	if err == nil {
 		return nil
@@ -40,7 +40,7 @@ func mailFault(err error) error {
 	if !ok {
 		return webhook.Unreachable{Cause: err}
 	}
-	if answer.Code >= 500 && answer.Code != 535 { // 535: the password is wrong, which can be mended
+	if answer.Code >= 500 && answer.Code != 535 { // 535: wrong password, which can be corrected
 		return refused{err}
 	}
 	return err

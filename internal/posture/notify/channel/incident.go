@@ -12,8 +12,8 @@ import (
 	"vigil/internal/posture/notify"
 )
 
-// pagerDuty sends an event of the Events API v2. The message's id is the
-// deduplication key, so that a repetition is the same incident.
+// pagerDuty sends an event of the Events API v2. The message's id is the deduplication
+// key, so that a retry belongs to the same incident.
 func (s *Senders) pagerDuty(ctx context.Context, c notify.Channel, m notify.Message) error {
 	severity := "warning"
 	for _, e := range m.Events {
@@ -37,8 +37,9 @@ func (s *Senders) pagerDuty(ctx context.Context, c notify.Channel, m notify.Mess
 	return s.post(ctx, cmp.Or(c.Value("url"), "https://events.pagerduty.com/v2/enqueue"), nil, encode(body), nil)
 }
 
-// jira creates an issue by the REST API v2. An issue with the message's label is
-// looked for first: an earlier attempt may have created it and lost the answer.
+// jira creates an issue with the REST API v2. It first searches for an issue with the
+// message's label, because an earlier attempt may have created one and lost the
+// response.
 func (s *Senders) jira(ctx context.Context, c notify.Channel, m notify.Message) error {
 	base := strings.TrimRight(c.Value("url"), "/")
 	header := map[string]string{"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte(c.Value("username")+":"+c.Value("apiToken")))}
@@ -65,7 +66,7 @@ func (s *Senders) jira(ctx context.Context, c notify.Channel, m notify.Message) 
 	}}), nil)
 }
 
-// cut shortens a text to a number of bytes, at the end of a character.
+// cut truncates a text to a number of bytes at a character boundary.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -15,8 +15,7 @@ import (
 	"vigil/internal/webhook"
 )
 
-// splunk sends one event of the HTTP Event Collector for each event of the
-// message, in one request.
+// splunk sends the events of the message to the HTTP Event Collector in one request.
 func (s *Senders) splunk(ctx context.Context, c notify.Channel, m notify.Message) error {
 	var body bytes.Buffer
 	write := func(at time.Time, e any) {
@@ -35,8 +34,8 @@ func (s *Senders) splunk(ctx context.Context, c notify.Channel, m notify.Message
 	return s.post(ctx, strings.TrimRight(c.Value("url"), "/")+"/services/collector/event", map[string]string{"Authorization": "Splunk " + c.Value("token")}, body.Bytes(), nil)
 }
 
-// syslog sends one message of RFC 5424 for each event: over UDP one in each
-// datagram, over TCP and TLS with the octet counts of RFC 6587.
+// syslog sends one RFC 5424 message per event: over UDP one per datagram, over TCP and
+// TLS with the octet counting of RFC 6587.
 func (s *Senders) syslog(ctx context.Context, c notify.Channel, m notify.Message) error {
 	transport := cmp.Or(c.Value("transport"), "udp")
 	network := map[string]string{"udp": "udp", "tcp": "tcp", "tls": "tcp"}[transport]
@@ -51,7 +50,7 @@ func (s *Senders) syslog(ctx context.Context, c notify.Channel, m notify.Message
 		config.ServerName = cmp.Or(config.ServerName, host)
 		conn = tls.Client(conn, config)
 	}
-	_ = conn.SetDeadline(time.Now().Add(webhook.Timeout)) // of a socket, which the real clock rules
+	_ = conn.SetDeadline(time.Now().Add(webhook.Timeout)) // socket deadlines use the real clock
 	for _, line := range syslogLines(m) {
 		if network == "tcp" {
 			line = fmt.Sprintf("%d %s", len(line), line)
@@ -63,8 +62,8 @@ func (s *Senders) syslog(ctx context.Context, c notify.Channel, m notify.Message
 	return nil
 }
 
-// syslogLines writes the messages of RFC 5424, of facility 13 (log audit). The id
-// of the event is the MSGID's structured data, so that a repetition is known.
+// syslogLines formats RFC 5424 messages with facility 13 (log audit). The structured
+// data has the id of the event, so that receivers can detect duplicates.
 func syslogLines(m notify.Message) (lines []string) {
 	line := func(severity int, at time.Time, kind, id, text string) {
 		lines = append(lines, fmt.Sprintf(`<%d>1 %s - vigil - %s [vigil@32473 id="%s"] %s`, 13*8+severity, at.UTC().Format("2006-01-02T15:04:05.000Z"), kind, id, text))

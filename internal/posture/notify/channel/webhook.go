@@ -8,7 +8,7 @@ import (
 	"vigil/internal/webhook"
 )
 
-// event is an event as webhooks and Splunk get it.
+// event is the JSON form of an event for webhooks and Splunk.
 type event struct {
 	ID             string    `json:"id"`
 	Type           string    `json:"type"`
@@ -46,10 +46,9 @@ func eventOf(e notify.Event) event {
 	return w
 }
 
-// webhook posts the whole message as JSON. With a signing key the header
-// Vigil-Signature has the time and the HMAC-SHA256 of time, dot and body, so that
-// receivers can refuse forged and old messages. Vigil-Delivery is the same in
-// every attempt.
+// webhook posts the message as JSON. If there is a signing key, the header
+// Vigil-Signature has the time and the HMAC-SHA256 of "time.body", so that receivers
+// can reject forged and old messages. Vigil-Delivery is the same in every attempt.
 func (s *Senders) webhook(ctx context.Context, c notify.Channel, m notify.Message) error {
 	body := struct {
 		ID     string    `json:"id"`

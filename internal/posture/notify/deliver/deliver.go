@@ -1,9 +1,9 @@
-// Package deliver makes recorded events into messages and sends them, until the
+// Package deliver groups recorded events into messages and sends them until the
 // receiver accepts them or they become dead letters.
 //
-// The messages of one channel are sent one after another; channels do not wait for
-// each other. An organisation sends to a few channels at a time, so that its
-// receivers, however slow, leave workers for the others.
+// Messages of one channel are sent sequentially; channels are independent. The number
+// of concurrent channels per organisation is limited, so that slow receivers of one
+// organisation do not occupy all workers.
 package deliver
 
 import (
@@ -24,17 +24,17 @@ type Sender interface {
 }
 
 const (
-	batches   = 5                // of events of one organisation that one dispatch makes into messages
-	turn      = 20 * time.Second // how long one call of Channel goes on
-	orgAtOnce = 4                // channels of one organisation that are sent to at a time
-	maxPause  = 10 * time.Minute // between attempts at a receiver that fails
+	batches   = 5                // batches of events per organisation and dispatch
+	turn      = 20 * time.Second // time limit of one call of Channel
+	orgAtOnce = 4                // concurrent channels per organisation
+	maxPause  = 10 * time.Minute // between attempts to a failing receiver
 )
 
-// Deliverer makes messages and sends them.
+// Deliverer dispatches events and delivers messages.
 type Deliverer struct {
 	Store  notify.Outbox
 	Sender Sender
-	Link   func() string // returns the address of the console, for messages; nil for none
+	Link   func() string // returns the URL of the console for messages; nil for none
 	Now    func() time.Time
 	Log    *slog.Logger
 
@@ -42,9 +42,9 @@ type Deliverer struct {
 	busy map[posture.OrgID]int
 }
 
-// Dispatch makes what is in the outbox into messages and returns the channels that
-// have something to send. Organisations take turns: one with many events does not
-// keep the others waiting.
+// Dispatch groups the events of the outbox into messages and returns the channels that
+// are due. It takes one batch per organisation in turn, so that an organisation with
+// many events does not delay the others.
 func (d *Deliverer) Dispatch(ctx context.Context) ([]notify.Ref, error) {
 	orgs, err := d.Store.OutboxOrgs(ctx)
 	if err != nil {
@@ -72,9 +72,9 @@ func (d *Deliverer) Dispatch(ctx context.Context) ([]notify.Ref, error) {
 	return d.Store.DueChannels(ctx, d.Now())
 }
 
-// Channel sends the messages of a channel until there are none, one fails, the rate
-// limit is reached, or the turn is over. It is called again while there are
-// messages, and for one channel once at a time.
+// Channel sends the messages of a channel until there are none left, one fails, the
+// rate limit is reached, or the time limit has passed. The caller calls it again while
+// there are messages, and never concurrently for the same channel.
 func (d *Deliverer) Channel(ctx context.Context, r notify.Ref) error {
 	if !d.enter(r.Org) {
 		return nil
@@ -82,7 +82,7 @@ func (d *Deliverer) Channel(ctx context.Context, r notify.Ref) error {
 	defer d.leave(r.Org)
 	c, err := d.Store.Channel(ctx, r.Org, r.Channel)
 	if fault.Is(err, fault.NotFound) {
-		return nil // it was deleted meanwhile
+		return nil // it was deleted in the meantime
 	}
 	if err != nil || !c.Enabled {
 		return err
@@ -116,7 +116,7 @@ func (d *Deliverer) leave(org posture.OrgID) {
 	}
 }
 
-// attempt sends the next message. It reports whether there may be another to send.
+// attempt sends the next message. It returns true if there may be another one to send.
 func (d *Deliverer) attempt(ctx context.Context, r notify.Ref, c *notify.Channel) (bool, error) {
 	now := d.Now()
 	sent, first, err := d.Store.SentSince(ctx, r, now.Add(-time.Minute))
@@ -132,7 +132,7 @@ func (d *Deliverer) attempt(ctx context.Context, r notify.Ref, c *notify.Channel
 	}
 	sending := d.Sender.Send(ctx, *c, m.Message)
 	if ctx.Err() != nil {
-		return false, ctx.Err() // the server stops; the receiver is not to blame
+		return false, ctx.Err() // the server shuts down; this is no failure of the receiver
 	}
 	m.Attempts++
 	now = d.Now()
@@ -141,11 +141,11 @@ func (d *Deliverer) attempt(ctx context.Context, r notify.Ref, c *notify.Channel
 		c.Failures = 0
 		return true, d.Store.SaveAttempt(ctx, r, m, 0, time.Time{})
 	}
-	d.Log.WarnContext(ctx, "a notification was not delivered",
+	d.Log.WarnContext(ctx, "notification not delivered",
 		"org", r.Org, "channel", r.Channel, "type", c.Type, "delivery", m.ID, "attempt", m.Attempts, "error", channel.Cause(sending))
 	m.Error = sending.Error()
 	if channel.Refused(sending) {
-		// The receiver is well and refuses this message: the others are not delayed.
+		// The receiver works but refuses this message: do not delay the others.
 		m.State, m.Ended = notify.Dead, now
 		return true, d.Store.SaveAttempt(ctx, r, m, c.Failures, time.Time{})
 	}

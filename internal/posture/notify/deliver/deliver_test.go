@@ -23,13 +23,13 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// A receiver takes webhooks and remembers what it took.
+// A receiver is a webhook server that records the messages it accepts.
 type receiver struct {
 	url   string
-	serve func(n int) int // status of the n-th request, 0 to accept it
+	serve func(n int) int // status for the n-th request, 0 to accept it
 
 	mu     sync.Mutex
-	events map[string]int    // in how many messages each finding came
+	events map[string]int    // number of messages by finding
 	bodies map[string]string // of messages by id
 	n      int
 	wrong  []string
@@ -43,7 +43,7 @@ func newReceiver(t *testing.T, serve func(n int) int) *receiver {
 	return r
 }
 
-// ServeHTTP takes a message. One that comes again must be the same.
+// ServeHTTP records a message. A duplicate must have the same body.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	text, _ := io.ReadAll(q.Body)
 	r.mu.Lock()
@@ -65,7 +65,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	if was, again := r.bodies[m.ID]; again {
 		if was != string(text) {
-			r.wrong = append(r.wrong, "another text in a repetition")
+			r.wrong = append(r.wrong, "duplicate with another body")
 		}
 		return
 	}
@@ -75,7 +75,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// check holds a receiver to having got each finding once.
+// check fails the test unless the receiver got each finding exactly once.
 func (r *receiver) check(t *testing.T, name string, findings, messages int) {
 	t.Helper()
 	r.mu.Lock()
@@ -90,7 +90,7 @@ func (r *receiver) check(t *testing.T, name string, findings, messages int) {
 	}
 }
 
-// clock is a time that tests move on.
+// clock is a clock that tests advance.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -102,7 +102,7 @@ func (c *clock) now() time.Time {
 	return c.at
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
@@ -130,7 +130,8 @@ func run(t *testing.T, test func(f fixture)) {
 	})
 }
 
-// add sends what an organisation finds to receivers.
+// add adds channels and a rule that sends all findings of an organisation to the
+// receivers.
 func (f fixture) add(org posture.OrgID, perMinute int, receivers map[string]*receiver) {
 	f.Helper()
 	rule := notify.Rule{ID: "all", Name: "all", Enabled: true}
@@ -146,7 +147,7 @@ func (f fixture) add(org posture.OrgID, perMinute int, receivers map[string]*rec
 	}
 }
 
-// raise raises findings at once, at most a thousand in each account.
+// raise creates findings, at most a thousand per account.
 func (f fixture) raise(org posture.OrgID, count int) {
 	f.Helper()
 	r := posture.RuleJudgement{Rule: "r"}
@@ -167,8 +168,8 @@ func (f fixture) raise(org posture.OrgID, count int) {
 	}
 }
 
-// round does what the server does every few seconds: it dispatches, and sends to all
-// channels that are due at the same time.
+// round does one cycle of the server: it dispatches, and sends to all due channels
+// concurrently.
 func (f fixture) round(sending *sync.WaitGroup) {
 	f.Helper()
 	due, err := f.Dispatch(f.Context())
@@ -184,7 +185,8 @@ func (f fixture) round(sending *sync.WaitGroup) {
 	}
 }
 
-// until lets time pass until as many messages of the organisation "many" wait.
+// until runs cycles, advancing the clock, until at most this many messages of the
+// organisation "many" wait.
 func (f fixture) until(waiting int) {
 	f.Helper()
 	var sending sync.WaitGroup
@@ -198,16 +200,16 @@ func (f fixture) until(waiting int) {
 		if n <= waiting {
 			return
 		}
-		f.clock.pass(10 * time.Minute) // longer than any pause
+		f.clock.advance(10 * time.Minute) // longer than any pause
 	}
 }
 
 func always(status int) func(int) int { return func(int) int { return status } }
 
-// TestTenThousandFindingsAreNeitherLostNorDoubled raises many findings at once while
-// receivers are slow, fail, or are dead. The slow one answers its first message only
-// after another organisation has got everything.
-func TestTenThousandFindingsAreNeitherLostNorDoubled(t *testing.T) {
+// TestNoFindingIsLostOrDuplicated creates many findings while receivers are slow, fail,
+// or are down. The slow one responds to its first message only after another
+// organisation has got everything.
+func TestNoFindingIsLostOrDuplicated(t *testing.T) {
 	t.Parallel()
 	run(t, func(f fixture) {
 		findings := 10_000
@@ -246,14 +248,14 @@ func TestTenThousandFindingsAreNeitherLostNorDoubled(t *testing.T) {
 		other.check(f.T, "of the other organisation", 3, 1)
 		close(otherDone)
 		sending.Wait()
-		f.until(messages) // only those of the dead receiver wait
+		f.until(messages) // only messages to the dead receiver wait
 		for name, r := range receivers {
 			if name != "dead" {
 				r.check(f.T, name, findings, messages)
 			}
 		}
 
-		f.clock.pass(notify.GiveUpAfter)
+		f.clock.advance(notify.GiveUpAfter)
 		if err := f.store.ExpireDeliveries(f.Context(), f.clock.now(), f.clock.now().Add(-notify.KeptFor)); err != nil {
 			f.Fatal(err)
 		}
@@ -261,7 +263,7 @@ func TestTenThousandFindingsAreNeitherLostNorDoubled(t *testing.T) {
 		if err != nil || total != messages || len(dead) != messages || dead[0].Channel != "dead" || dead[0].Count != notify.MaxItems {
 			f.Fatalf("%d dead letters, %v; want the %d of the dead receiver", total, err, messages)
 		}
-		receivers["dead"].serve = always(0) // it is repaired, and nothing was lost
+		receivers["dead"].serve = always(0) // it works again
 		if n, err := f.store.RetryChannel(f.Context(), "many", "dead", f.clock.now()); err != nil || n != messages {
 			f.Fatalf("%d dead letters are tried again, %v", n, err)
 		}
@@ -270,9 +272,9 @@ func TestTenThousandFindingsAreNeitherLostNorDoubled(t *testing.T) {
 	})
 }
 
-// TestARefusedMessageDoesNotDelayOthers has a receiver refuse one message and fail
-// on another: those that come after them arrive.
-func TestARefusedMessageDoesNotDelayOthers(t *testing.T) {
+// TestRefusedMessageDoesNotDelayOthers has a receiver refuse one message and fail on
+// another. Later messages must arrive.
+func TestRefusedMessageDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	run(t, func(f fixture) {
 		r := newReceiver(f.T, func(n int) int { return map[int]int{1: 400, 2: 500}[n] })
@@ -281,18 +283,18 @@ func TestARefusedMessageDoesNotDelayOthers(t *testing.T) {
 		var sending sync.WaitGroup
 		f.round(&sending)
 		sending.Wait()
-		f.clock.pass(time.Minute)
+		f.clock.advance(time.Minute)
 		f.round(&sending)
 		sending.Wait()
 		r.check(f.T, "r", 2*notify.MaxItems, 2)
 		dead, total, err := f.store.Deliveries(f.Context(), "org", notify.Dead, 10)
 		if err != nil || total != 1 || dead[0].Error != "the receiver answered 400" {
-			f.Errorf("dead letters %+v, %v; want the message that was refused", dead, err)
+			f.Errorf("dead letters %+v, %v; want the refused message", dead, err)
 		}
 	})
 }
 
-func TestAChannelKeepsToItsRate(t *testing.T) {
+func TestChannelRateLimit(t *testing.T) {
 	t.Parallel()
 	run(t, func(f fixture) {
 		r := newReceiver(f.T, always(0))
@@ -303,14 +305,14 @@ func TestAChannelKeepsToItsRate(t *testing.T) {
 			f.round(&sending)
 			sending.Wait()
 			r.check(f.T, "r", want*notify.MaxItems, want)
-			f.clock.pass(31 * time.Second)
+			f.clock.advance(31 * time.Second)
 		}
 	})
 }
 
-// TestAnOrganisationSendsToAFewChannelsAtATime holds an organisation with many slow
-// receivers to its share of the workers.
-func TestAnOrganisationSendsToAFewChannelsAtATime(t *testing.T) {
+// TestConcurrentChannelsPerOrganisationAreLimited checks that an organisation with many
+// slow receivers uses only its share of the workers.
+func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 	t.Parallel()
 	run(t, func(f fixture) {
 		var (

@@ -2,5 +2,5 @@
 
 package deliver_test
 
-// raced says that the race detector is at work, which makes everything slower.
+// raced reports whether the race detector is enabled, which makes everything slower.
 const raced = true

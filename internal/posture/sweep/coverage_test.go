@@ -15,7 +15,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// pair is a cloud with two units, whose lists are given.
+// pair is a cloud with two units that call the given list functions.
 type pair struct {
 	cloud
 	open         error
@@ -32,9 +32,9 @@ func (p *pair) Units(context.Context) ([]collect.Unit, error) {
 	}, nil
 }
 
-// TestWhatARunDidNotReadIsDoubted ends runs in every way but well: what they did
-// not read to the end is not current, and the next good run makes it so.
-func TestWhatARunDidNotReadIsDoubted(t *testing.T) {
+// TestUnreadScopesAreMarkedFailed ends runs in all ways but success. The scopes that
+// they did not read completely must be marked as failed until the next successful run.
+func TestUnreadScopesAreMarkedFailed(t *testing.T) {
 	t.Parallel()
 	hang := func(ctx context.Context, _ collect.Emit) error {
 		<-ctx.Done()
@@ -45,55 +45,55 @@ func TestWhatARunDidNotReadIsDoubted(t *testing.T) {
 		return errors.Join(emit(collect.NewResource(laterType, id, "eu-west-1", "k")), errors.New("cut off"))
 	}
 	for name, tt := range map[string]struct {
-		cloud   pair
-		lost    bool // its worker
-		doubted []posture.EntityType
-		says    string
+		cloud  pair
+		lost   bool // its worker is lost
+		failed []posture.EntityType
+		says   string
 	}{
-		"a collector fails":          {cloud: pair{first: nothing, later: fails}, doubted: []posture.EntityType{laterType}, says: "out of order"},
-		"a page is cut off":          {cloud: pair{first: nothing, later: halfway}, doubted: []posture.EntityType{laterType}, says: "cut off"},
-		"the run ends too late":      {cloud: pair{first: nothing, later: hang}, doubted: []posture.EntityType{laterType}, says: "in time"},
-		"it ends before all is read": {cloud: pair{first: hang, later: nothing}, doubted: []posture.EntityType{firstType, laterType}, says: "in time"},
-		"the run cannot begin":       {cloud: pair{open: errors.New("no way in")}, doubted: []posture.EntityType{firstType, laterType}, says: "no way in"},
-		"the worker is gone":         {lost: true, doubted: []posture.EntityType{firstType, laterType}, says: "lost its worker"},
+		"a collector fails":               {cloud: pair{first: nothing, later: fails}, failed: []posture.EntityType{laterType}, says: "out of order"},
+		"a page is cut off":               {cloud: pair{first: nothing, later: halfway}, failed: []posture.EntityType{laterType}, says: "cut off"},
+		"the run times out":               {cloud: pair{first: nothing, later: hang}, failed: []posture.EntityType{laterType}, says: "in time"},
+		"it times out before all is read": {cloud: pair{first: hang, later: nothing}, failed: []posture.EntityType{firstType, laterType}, says: "in time"},
+		"the session fails":               {cloud: pair{open: errors.New("no way in")}, failed: []posture.EntityType{firstType, laterType}, says: "no way in"},
+		"the worker is lost":              {lost: true, failed: []posture.EntityType{firstType, laterType}, says: "lost its worker"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := dbtest.Open(t, dbtest.SQLite(t))
-			s, kept := newPair(t, db, &pair{first: nothing, later: nothing})
+			s, st := newPair(t, db, &pair{first: nothing, later: nothing})
 			work(t, s, false)
-			wantDoubted(t, kept, nil, "")
-			// The clock of the store has milliseconds.
+			wantFailed(t, st, nil, "")
+			// The store's clock has a resolution of a millisecond.
 			for now := time.Now(); time.Since(now) < 2*time.Millisecond; {
 			}
 			s.Runner.Sources[posture.AWS] = &tt.cloud
 			s.Runner.Parallel, s.Deadline = 1, 200*time.Millisecond
 			work(t, s, tt.lost)
-			wantDoubted(t, kept, tt.doubted, tt.says)
+			wantFailed(t, st, tt.failed, tt.says)
 
 			s.Runner.Sources[posture.AWS] = &pair{first: nothing, later: nothing}
 			s.Deadline = time.Minute
 			work(t, s, false)
-			wantDoubted(t, kept, nil, "")
+			wantFailed(t, st, nil, "")
 		})
 	}
 }
 
-// TestARunOfARegionDoubtsWhatIsListedForAll loses the worker of a run that was
-// asked for one region. What Azure lists at once is of all regions: the run would
-// have read it, and did not.
-func TestARunOfARegionDoubtsWhatIsListedForAll(t *testing.T) {
+// TestRunOfARegionMarksGlobalScopes loses the worker of a run that is restricted to one
+// region. Azure and GCP list all regions at once, so their global scopes were part of
+// the run and are marked as failed.
+func TestRunOfARegionMarksGlobalScopes(t *testing.T) {
 	t.Parallel()
-	s, kept := newPair(t, dbtest.Open(t, dbtest.SQLite(t)), &cloud{})
-	doubted := map[posture.Scope]bool{
+	s, st := newPair(t, dbtest.Open(t, dbtest.SQLite(t)), &cloud{})
+	failed := map[posture.Scope]bool{
 		{Type: "Azure.Storage.StorageAccount", Region: posture.Global}: true,
 		{Type: "GCP.Compute.Network", Region: posture.Global}:          true,
 		{Type: "AWS.S3.Bucket", Region: posture.Global}:                false,
 		{Type: "AWS.EC2.Instance", Region: "westeurope"}:               true,
 		{Type: "AWS.EC2.Instance", Region: "northeurope"}:              false,
 	}
-	for of := range doubted {
-		recording, err := kept.Begin(t.Context(), collect.Scoped{Org: org, Account: id, Type: of.Type, Region: of.Region})
+	for of := range failed {
+		recording, err := st.Begin(t.Context(), collect.Scoped{Org: org, Account: id, Type: of.Type, Region: of.Region})
 		if err == nil {
 			err = recording.Commit(t.Context(), true)
 		}
@@ -101,7 +101,7 @@ func TestARunOfARegionDoubtsWhatIsListedForAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The clock of the store has milliseconds.
+	// The store's clock has a resolution of a millisecond.
 	for now := time.Now(); time.Since(now) < 2*time.Millisecond; {
 	}
 	r, err := s.Start(t.Context(), org, id, posture.RunScope{Regions: []string{"westeurope"}})
@@ -111,27 +111,27 @@ func TestARunOfARegionDoubtsWhatIsListedForAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := kept.Coverage(t.Context(), org, id)
-	if err != nil || len(all) != len(doubted) {
+	all, err := st.Coverage(t.Context(), org, id)
+	if err != nil || len(all) != len(failed) {
 		t.Fatalf("coverage %v, %v", all, err)
 	}
 	for _, c := range all {
-		if want := doubted[posture.Scope{Type: c.Type, Region: c.Region}]; c.Current() == want {
-			t.Errorf("%s of %s: doubted is %v, want %v", c.Type, c.Region, !c.Current(), want)
+		if want := failed[posture.Scope{Type: c.Type, Region: c.Region}]; c.Current() == want {
+			t.Errorf("%s of %s: failed is %v, want %v", c.Type, c.Region, !c.Current(), want)
 		}
 	}
 }
 
-// newPair returns a sweep that records what it reads.
+// newPair returns a sweep that records to its store.
 func newPair(t *testing.T, db *sqldb.DB, c collect.Source) (*sweep.Sweep, *store.Store) {
 	t.Helper()
 	s := newSweep(t, db, nothing)
-	kept := s.Store.(*store.Store)
-	s.Runner.Sources[posture.AWS], s.Runner.Recorder, s.Lease = c, kept, time.Minute
-	return s, kept
+	st := s.Store.(*store.Store)
+	s.Runner.Sources[posture.AWS], s.Runner.Recorder, s.Lease = c, st, time.Minute
+	return s, st
 }
 
-// work starts a run, or takes up the one that another left, and works on it.
+// work continues the run that is in progress, or starts one.
 func work(t *testing.T, s *sweep.Sweep, lost bool) {
 	t.Helper()
 	runs, _, err := s.Store.Runs(t.Context(), org, posture.RunFilter{}, posture.Page{Size: 1})
@@ -149,23 +149,23 @@ func work(t *testing.T, s *sweep.Sweep, lost bool) {
 	}
 }
 
-func wantDoubted(t *testing.T, s *store.Store, want []posture.EntityType, says string) {
+func wantFailed(t *testing.T, s *store.Store, want []posture.EntityType, says string) {
 	t.Helper()
 	all, err := s.Coverage(t.Context(), org, id)
 	if err != nil || len(all) != 2 {
 		t.Fatalf("coverage %v, %v", all, err)
 	}
-	doubted := 0
+	failed := 0
 	for _, c := range all {
 		if c.Current() {
 			continue
 		}
-		doubted++
+		failed++
 		if !strings.Contains(c.Why, says) {
-			t.Errorf("%s is doubted because %q", c.Type, c.Why)
+			t.Errorf("%s failed because %q", c.Type, c.Why)
 		}
 	}
-	if doubted != len(want) {
-		t.Errorf("%d scopes are doubted, want %v", doubted, want)
+	if failed != len(want) {
+		t.Errorf("%d scopes failed, want %v", failed, want)
 	}
 }

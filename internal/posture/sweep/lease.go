@@ -10,8 +10,8 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// A keeper keeps the lease of a run and reports how far it has come.
-type keeper struct {
+// A leaseKeeper renews the lease of a run and saves its progress.
+type leaseKeeper struct {
 	sweep *Sweep
 	org   posture.OrgID
 	stop  context.CancelCauseFunc
@@ -20,22 +20,22 @@ type keeper struct {
 	run posture.Run
 }
 
-// progress notes how far the run has come. The next beat saves it.
-func (k *keeper) progress(o collect.Outcome, done int) {
+// progress updates the progress of the run. The next renewal saves it.
+func (k *leaseKeeper) progress(o collect.Outcome, done int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.run.Collectors, k.run.Entities, k.run.Units, k.run.Done = o.Collectors, o.Entities, o.Units, done
 }
 
-// snapshot returns the run as it stands.
-func (k *keeper) snapshot() posture.Run {
+// snapshot returns the current state of the run.
+func (k *leaseKeeper) snapshot() posture.Run {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.run
 }
 
-// keep renews the lease until done is closed or the run is to end.
-func (k *keeper) keep(ctx context.Context, done <-chan struct{}) {
+// keep renews the lease periodically until done is closed or the run ended.
+func (k *leaseKeeper) keep(ctx context.Context, done <-chan struct{}) {
 	tick := time.NewTicker(min(k.sweep.Lease/4, 2*time.Second))
 	defer tick.Stop()
 	for {
@@ -50,9 +50,9 @@ func (k *keeper) keep(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-// renew renews the lease. It stops the run, and reports false, when somebody wants
-// that or when the run is over already.
-func (k *keeper) renew(ctx context.Context) bool {
+// renew renews the lease once. If a stop was requested or the run has ended already, it
+// cancels the run and returns false.
+func (k *leaseKeeper) renew(ctx context.Context) bool {
 	now := k.sweep.Now()
 	r := k.snapshot()
 	r.Updated = now
@@ -62,7 +62,7 @@ func (k *keeper) renew(ctx context.Context) bool {
 		k.stop(errStopped)
 		return false
 	case err != nil && ctx.Err() == nil:
-		k.sweep.Log.WarnContext(ctx, "lease of a run not renewed", "run", r.ID, "error", err)
+		k.sweep.Log.WarnContext(ctx, "lease renewal of a run failed", "run", r.ID, "error", err)
 	}
 	return true
 }
