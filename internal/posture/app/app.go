@@ -1,4 +1,4 @@
-// Package app builds the posture server out of its parts and runs it.
+// Package app assembles the posture server and runs it.
 package app
 
 import (
@@ -47,17 +47,17 @@ import (
 	"vigil/rules"
 )
 
-// Options are what a posture server is built from.
+// Options configure a posture server.
 type Options struct {
 	Install *instance.Installation
 	Cloud   posture.Cloud
 	Sources []collect.Source
-	Limits  *collect.Limits // of calls to the clouds, to be shared with other processes; may be nil
-	Client  *http.Client    // reaches the clouds and nothing else; made when nil
-	Warning string          // shown by /healthz and on pages: that what is read is not real, for one
+	Limits  *collect.Limits // rate limits of calls to the clouds, shared between processes; may be nil
+	Client  *http.Client    // an HTTP client restricted to the clouds; New makes one if nil
+	Warning string          // shown by /healthz and in the console, for example that the data is simulated
 	Version string
-	Demo    bool          // what is read is simulated
-	Desktop func() string // address of the desktop server, empty when there is none; may be nil
+	Demo    bool          // the data is simulated
+	Desktop func() string // returns the URL of the desktop server, "" if there is none; may be nil
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
 	Now     func() time.Time
@@ -84,15 +84,15 @@ type App struct {
 	server    *httpapi.Server
 }
 
-// audience is for whom the server's access tokens are: those of another server
-// do not open this one.
+// audience is the audience of the server's access tokens: tokens of another server are
+// not valid here.
 const audience = "vigil-posture"
 
-// New builds a server. It does nothing before Listen and Serve.
+// New builds a server. It is idle until Listen and Serve.
 func New(ctx context.Context, o Options) (*App, error) {
 	in := o.Install
 	if err := store.Migrate(ctx, in.DB); err != nil {
-		return nil, fmt.Errorf("bring the tables up to date: %w", err)
+		return nil, fmt.Errorf("migrate the database: %w", err)
 	}
 	a := &App{o: o, roles: in.Config.RoleList()}
 	var err error
@@ -129,12 +129,12 @@ func New(ctx context.Context, o Options) (*App, error) {
 	return a, err
 }
 
-// runLease is how long a run outlives the last sign of life of its worker. The
-// queue notices a dead worker within seconds; a lease that were as short would end
-// runs after a longer outage of the database.
+// runLease is how long a run keeps its worker without a renewal. The job queue detects
+// a dead worker within seconds. The lease is longer, so that runs survive an outage of
+// the database.
 const runLease = 5 * time.Minute
 
-// newSweep returns what collects accounts.
+// newSweep returns the scheduler of collections.
 func (a *App) newSweep() *sweep.Sweep {
 	sources := map[posture.Provider]collect.Source{}
 	for _, s := range a.o.Sources {
@@ -146,13 +146,12 @@ func (a *App) newSweep() *sweep.Sweep {
 	}
 }
 
-// shippedRules are those that come with Vigil. They do not change, so they are
-// read once even where a process makes many servers, as tests do.
+// shippedRules loads the built-in rules. They do not change, so they are loaded once
+// per process, although tests build many servers.
 var shippedRules = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.Load(rules.Files, frameworks.Files) })
 
-// newBook returns what knows the rules: those that come with Vigil, and those of
-// the folders that the settings name, which are held against the types that can be
-// read.
+// newBook returns the rules and frameworks: the built-in ones, and those in the
+// configured folders, which are checked against the collected types.
 func (a *App) newBook() (*rulebook.Book, error) {
 	var own []fs.FS
 	for _, folder := range config.Folders(a.o.Install.Config.Posture.RuleDirs) {
@@ -178,13 +177,13 @@ func (a *App) newBook() (*rulebook.Book, error) {
 	return &rulebook.Book{Catalog: c, Store: a.store, Now: a.o.Now, NewID: newID}, nil
 }
 
-// Keys returns the keys that sign the server's access tokens.
+// Keys returns the keys that sign access tokens.
 func Keys(ctx context.Context, in *instance.Installation, now func() time.Time) (*auth.Keys, error) {
 	keys := auth.NewKeys(in.Auth, in.Box, auth.KeyOptions{Realm: "posture", Issuer: in.Config.Posture.PublicURL, Now: now})
 	return keys, keys.Maintain(ctx)
 }
 
-// newServer puts everything that is served behind one address.
+// newServer returns the HTTP server with all routes.
 func (a *App) newServer() (*httpapi.Server, error) {
 	in, conf := a.o.Install, a.o.Install.Config.Posture
 	health := &httpapi.Health{Warning: a.o.Warning}
@@ -238,7 +237,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	return httpapi.NewServer(options)
 }
 
-// routes lists everything the server answers to.
+// routes returns all routes of the server.
 func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpapi.Route, error) {
 	own := append(httpapi.HealthRoutes(health), httpapi.MetricsRoute(a.o.Metrics, auth.Admin.String()))
 	if a.has(config.RoleStream) || a.has(config.RoleAPI) {
@@ -276,12 +275,12 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 	), nil
 }
 
-// Onboarding changes what organisations have onboarded.
+// Onboarding returns the service that changes accounts, credentials and links.
 func (a *App) Onboarding() *onboard.Service { return a.admit }
 
-// Settled reports whether every account of an organisation that has a credential
-// was collected. A run that lost its worker, or took too long, does not count:
-// another takes its place.
+// Settled reports whether every account of an organisation that has a credential was
+// collected. A run that timed out or lost its worker does not count, because another
+// run replaces it.
 func (a *App) Settled(ctx context.Context, org posture.OrgID) (bool, error) {
 	all, _, err := a.store.Accounts(ctx, org, posture.AccountFilter{}, posture.Page{})
 	if err != nil {
@@ -297,32 +296,32 @@ func (a *App) Settled(ctx context.Context, org posture.OrgID) (bool, error) {
 	}), err
 }
 
-// callerOrg returns the organisation of a caller whom the guard let in.
+// callerOrg returns the organisation of an authenticated caller.
 func callerOrg(ctx context.Context) posture.OrgID {
 	c, _ := auth.CallerFrom(ctx)
 	return posture.OrgID(c.Org)
 }
 
-// Routes lists everything the server answers to, for those who hold it against
-// its document and its role matrix.
+// Routes returns all routes, for tests that compare them with the OpenAPI document and
+// the role matrix.
 func (a *App) Routes() []httpapi.Route { return a.table }
 
-// Handler answers requests without a network, for tests.
+// Handler returns the HTTP handler, for tests.
 func (a *App) Handler() http.Handler { return a.mux }
 
-// callerName returns the name of a caller whom the guard let in.
+// callerName returns the name of an authenticated caller.
 func callerName(ctx context.Context) string {
 	c, _ := auth.CallerFrom(ctx)
 	return c.Name
 }
 
-// callerUser returns the id of a caller whom the guard let in.
+// callerUser returns the user id of an authenticated caller.
 func callerUser(ctx context.Context) string {
 	c, _ := auth.CallerFrom(ctx)
 	return string(c.User)
 }
 
-// Listen takes the server's address and returns its URL.
+// Listen opens the server's port and returns its URL.
 func (a *App) Listen(ctx context.Context) (string, error) {
 	if err := a.server.Listen(ctx); err != nil {
 		return "", err
@@ -332,8 +331,7 @@ func (a *App) Listen(ctx context.Context) (string, error) {
 	return url, nil
 }
 
-// Serve answers requests and does jobs until ctx ends, then lets what is under
-// way finish.
+// Serve serves requests and runs jobs until ctx ends, then waits for those in progress.
 func (a *App) Serve(ctx context.Context) error {
 	if err := a.queue.Start(ctx); err != nil {
 		return err

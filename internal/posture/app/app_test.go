@@ -17,21 +17,20 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// newApp builds a server over a database, without limits that would get in the
-// way of a test.
+// newApp builds a server over a database, with rate limits that do not affect tests.
 func newApp(t *testing.T, dsn string, cloud *memcloud.Cloud, sources ...collect.Source) (*app.App, *instance.Installation) {
 	t.Helper()
 	return build(t, dsn, app.Options{Cloud: cloud, Sources: sources})
 }
 
-// build builds a server with options that need not say how it is installed, logs
-// and tells the time.
+// build builds a server. It sets the installation, the log and the clock of the
+// options.
 func build(t *testing.T, dsn string, o app.Options) (*app.App, *instance.Installation) {
 	t.Helper()
 	return buildWith(t, dsn, o, func(*config.Posture) {})
 }
 
-// buildWith is build with other settings.
+// buildWith is build with changed settings.
 func buildWith(t *testing.T, dsn string, o app.Options, change func(*config.Posture)) (*app.App, *instance.Installation) {
 	t.Helper()
 	if o.Log == nil {
@@ -63,7 +62,7 @@ func buildWith(t *testing.T, dsn string, o app.Options, change func(*config.Post
 	return a, in
 }
 
-// launch runs a server that does its jobs, and returns where.
+// launch runs a server with job workers, and returns its URL.
 func launch(t *testing.T, dsn string, o app.Options) (*instance.Installation, string) {
 	t.Helper()
 	a, in := build(t, dsn, o)

@@ -20,7 +20,7 @@ import (
 	"vigil/internal/sim/memcloud"
 )
 
-// safeBuffer is a log that may be written to from everywhere.
+// safeBuffer is a buffer that is safe for concurrent use.
 type safeBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -38,9 +38,9 @@ func (b *safeBuffer) String() string {
 	return b.buf.String()
 }
 
-// TestNoSecretLeaves gives the server secrets in every way there is, good and
-// bad, and looks for them in everything that comes out of it: answers, the log
-// at its most talkative, audit records, metrics, the data folder and a backup.
+// TestNoSecretLeaves sends secrets to the server in every possible way, in valid and
+// invalid requests, and searches for them in all output: responses, the debug log,
+// audit records, metrics, the data folder and a backup.
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
 	const canary = "c4n4ry-0f-th3-m1n3"
@@ -74,7 +74,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	const azure = "/v1/providers/azure/cloud-credentials"
 	id := say("POST", azure, azureCredential(canary)).member("credentialId")
 	if id == "" {
-		t.Fatal("the credential was not taken")
+		t.Fatal("the credential was not created")
 	}
 	say("GET", azure+"/"+id, nil)
 	say("PUT", azure+"/"+id, azureCredential(canary+"-2"))
@@ -91,7 +91,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	const channels = "/v1/notification-channels"
 	channel := say("POST", channels, object{"name": "x", "type": "webhook", "settings": object{"url": "https://receiver.invalid/" + canary, "signingKey": canary}}).member("id")
 	if channel == "" {
-		t.Fatal("the notification channel was not taken")
+		t.Fatal("the notification channel was not created")
 	}
 	say("POST", channels, object{"name": "x", "type": "slack", "settings": object{"url": canary, "token": canary}})
 	say("POST", channels+"/"+channel+"/test", nil)
@@ -116,14 +116,14 @@ func TestNoSecretLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	say("POST", azure, azureCredential(canary)) // stays in the database
+	say("POST", azure, azureCredential(canary)) // stays in the database, encrypted
 
 	if err := in.DB.Backup(t.Context(), filepath.Join(conf.DataDir, "backup.db")); err != nil {
 		t.Fatal(err)
 	}
 	for what, text := range map[string]string{"answers": out.String(), "log": log.String(), "metrics": metrics.String(), "data files": dataFiles(t, conf.DataDir)} {
 		if len(text) < 100 {
-			t.Errorf("there are no %s to look at", what)
+			t.Errorf("there are no %s to search", what)
 		}
 		if i := strings.Index(text, canary); i >= 0 {
 			t.Errorf("the secret is in the %s: …%.200s…", what, text[max(0, i-100):])
@@ -134,7 +134,8 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 }
 
-// dataFiles returns everything in a folder, the write-ahead log included.
+// dataFiles returns the contents of all files in a folder, including the write-ahead
+// log.
 func dataFiles(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder

@@ -18,7 +18,8 @@ import (
 	"vigil/internal/posture/app"
 )
 
-// document checks every answer that the tests of this package get.
+// document is the OpenAPI document that every response in the tests of this package is
+// validated against.
 var document = func() *apitest.Document {
 	d, err := apitest.New(api.Document)
 	if err != nil {
@@ -27,7 +28,7 @@ var document = func() *apitest.Document {
 	return d
 }()
 
-// A client is one caller of a server under test.
+// A client calls the server under test as one user.
 type client struct {
 	t     testing.TB
 	base  string
@@ -35,14 +36,14 @@ type client struct {
 	http  *http.Client
 }
 
-// serve puts a server on loopback.
+// serve serves a server on the loopback interface.
 func serve(t *testing.T, a *app.App) string {
 	s := httptest.NewServer(a.Handler())
 	t.Cleanup(s.Close)
 	return s.URL
 }
 
-// newOrg adds an organisation and returns its admin.
+// newOrg adds an organisation and returns a client for its admin.
 func newOrg(t *testing.T, in *instance.Installation, base, name string) (*client, auth.Org, auth.User) {
 	t.Helper()
 	org, admin, err := in.Registry.CreateOrg(t.Context(), name, "admin")
@@ -52,7 +53,7 @@ func newOrg(t *testing.T, in *instance.Installation, base, name string) (*client
 	return newClient(t, in, base, admin, auth.Admin), org, admin
 }
 
-// newClient returns a caller with a token of a user and role.
+// newClient returns a client with a token of a user with a role.
 func newClient(t testing.TB, in *instance.Installation, base string, u auth.User, r auth.Role) *client {
 	t.Helper()
 	_, text, err := in.Registry.IssueToken(t.Context(), auth.Operator(u.Org), auth.TokenEdit{Name: "test", User: u.ID, Role: r})
@@ -64,7 +65,7 @@ func newClient(t testing.TB, in *instance.Installation, base string, u auth.User
 	return c
 }
 
-// exchange trades an API token for an access token.
+// exchange exchanges an API token for an access token.
 func (c *client) exchange(apiToken string) string {
 	c.t.Helper()
 	res, err := c.http.PostForm(c.base+"/csp/gateway/am/api/auth/api-tokens/authorize", url.Values{"refresh_token": {apiToken}})
@@ -81,7 +82,7 @@ func (c *client) exchange(apiToken string) string {
 	return body.AccessToken
 }
 
-// An answer is what came back.
+// An answer is a response.
 type answer struct {
 	status int
 	header http.Header
@@ -89,7 +90,7 @@ type answer struct {
 	body   map[string]any
 }
 
-// request makes a request with a JSON body, or none when body is nil.
+// request creates a request with a JSON body, or without a body if it is nil.
 func (c *client) request(method, path string, body any, headers ...string) (*http.Request, error) {
 	var reader io.Reader
 	if body != nil {
@@ -112,7 +113,7 @@ func (c *client) request(method, path string, body any, headers ...string) (*htt
 	return r, nil
 }
 
-// do sends a request and reads the answer.
+// do sends a request and reads the response.
 func (c *client) do(method, path string, body any, headers ...string) answer {
 	c.t.Helper()
 	r, err := c.request(method, path, body, headers...)
@@ -129,11 +130,11 @@ func (c *client) do(method, path string, body any, headers ...string) answer {
 		c.t.Fatal(err)
 	}
 	a := answer{status: res.StatusCode, header: res.Header, text: string(data)}
-	_ = json.Unmarshal(data, &a.body) // a body that is no object stays nil
+	_ = json.Unmarshal(data, &a.body) // body stays nil if it is not an object
 	return a
 }
 
-// want is do that fails the test unless the status is as wanted.
+// want is do that fails the test if the response has another status.
 func (c *client) want(status int, method, path string, body any, headers ...string) answer {
 	c.t.Helper()
 	a := c.do(method, path, body, headers...)
@@ -143,7 +144,7 @@ func (c *client) want(status int, method, path string, body any, headers ...stri
 	return a
 }
 
-// member returns a string member of an answer.
+// member returns a string member of a response.
 func (a answer) member(name string) string {
 	s, _ := a.body[name].(string)
 	return s
@@ -165,7 +166,7 @@ func awsCredential() object {
 	}}
 }
 
-// azureCredential holds a secret.
+// azureCredential returns a credential with a secret.
 func azureCredential(secret string) object {
 	const id = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
 	return object{"credentialType": "collection", "properties": []object{
@@ -179,10 +180,10 @@ const (
 	relationships = "/v1/providers/aws/account-credential-relationship"
 )
 
-// accountID returns the i-th account id of a test.
+// accountID returns the i-th account id.
 func accountID(i int) string { return fmt.Sprintf("%012d", i) }
 
-// fill puts values into the wildcards of a route's path.
+// fill replaces the wildcards of a route's pattern by values.
 func fill(pattern string, values map[string]string) (method, path string) {
 	method, path, _ = strings.Cut(pattern, " ")
 	for name, value := range values {

@@ -17,7 +17,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// awsOnly is a cloud that has AWS alone.
+// awsOnly implements posture.Cloud for AWS only.
 type awsOnly struct{ *aws.Source }
 
 func (awsOnly) Discover(context.Context, posture.ServiceAccountKey) ([]posture.Project, error) {
@@ -28,9 +28,9 @@ func (awsOnly) Subscriptions(context.Context, posture.Access, string) ([]posture
 	return nil, nil
 }
 
-// TestAnAccountIsOnboardedAndCollected takes an account the whole way: added,
-// linked, validated and collected from a simulated AWS through the real SDK.
-func TestAnAccountIsOnboardedAndCollected(t *testing.T) {
+// TestOnboardAndCollect adds, links, validates and collects an account of a simulated
+// AWS through the real SDK.
+func TestOnboardAndCollect(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
@@ -67,7 +67,7 @@ func TestAnAccountIsOnboardedAndCollected(t *testing.T) {
 	})
 }
 
-// startCollecting runs a server that does its jobs, and returns an admin.
+// startCollecting runs a server with job workers, and returns an admin.
 func startCollecting(t *testing.T, dsn string, source *aws.Source) *client {
 	t.Helper()
 	in, base := launch(t, dsn, app.Options{Cloud: awsOnly{source}, Sources: []collect.Source{source}})
@@ -75,7 +75,7 @@ func startCollecting(t *testing.T, dsn string, source *aws.Source) *client {
 	return c
 }
 
-// background runs f until the test ends.
+// background runs f until the end of the test.
 func background(t *testing.T, f func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -89,7 +89,7 @@ func background(t *testing.T, f func(context.Context) error) {
 	})
 }
 
-// waitRun returns the newest run of an account once it has ended.
+// waitRun waits until the newest run of an account has ended and returns it.
 func (c *client) waitRun(account string) object {
 	c.t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
@@ -101,6 +101,6 @@ func (c *client) waitRun(account string) object {
 			}
 		}
 	}
-	c.t.Fatal("no run has ended within a minute")
+	c.t.Fatal("no run ended within a minute")
 	return nil
 }

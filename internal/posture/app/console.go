@@ -11,7 +11,7 @@ import (
 	"vigil/web"
 )
 
-// consoleRoutes serve the console and what it must know before a login.
+// consoleRoutes serve the console and its public configuration.
 func (a *App) consoleRoutes() ([]httpapi.Route, error) {
 	routes, err := web.Routes()
 	return append(routes, web.ConfigRoute(a.consoleConfig)), err
@@ -28,8 +28,8 @@ func (a *App) consoleConfig() web.Config {
 	}
 }
 
-// ConsoleLink returns the path of a one-time link that opens the console for
-// the holder of an API token.
+// ConsoleLink returns the path of a one-time link that logs the holder of an API token
+// in to the console.
 func (a *App) ConsoleLink(ctx context.Context, token secret.Text, life time.Duration) (string, error) {
 	gate := auth.NewAuthenticator(a.o.Install.Registry, a.keys, auth.AuthenticatorOptions{Audience: audience})
 	s, err := gate.Authenticate(ctx, token, "")

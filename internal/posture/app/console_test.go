@@ -14,7 +14,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// newBrowser returns a caller without a token that keeps cookies.
+// newBrowser returns a client without a token that keeps cookies.
 func newBrowser(t *testing.T, base string) *client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -47,7 +47,7 @@ func TestBrowserLogsInWithAnAPIToken(t *testing.T) {
 			t.Errorf("cookie %q", cookie)
 		}
 		if strings.Contains(login.text, text.Reveal()) {
-			t.Error("the answer repeats the API token")
+			t.Error("the response contains the API token")
 		}
 		csrf := login.member("csrfToken")
 		me := b.want(200, "GET", "/console/session", nil)
@@ -56,9 +56,9 @@ func TestBrowserLogsInWithAnAPIToken(t *testing.T) {
 		}
 		b.want(200, "POST", "/v2/findings/query", object{}, "X-CSRF-Token", csrf)
 		b.want(403, "POST", "/v2/findings/query", object{})
-		b.want(403, "POST", accounts, awsAccount(accountID(1)), "X-CSRF-Token", csrf) // an analyst may not
+		b.want(403, "POST", accounts, awsAccount(accountID(1)), "X-CSRF-Token", csrf) // an analyst lacks the permission
 
-		// A program's access token counts before the cookie.
+		// The access token takes precedence over the cookie.
 		b.want(401, "GET", "/console/session", nil, "Authorization", "Bearer none")
 
 		if _, err := in.Registry.RevokeToken(t.Context(), auth.Operator(org.ID), token.ID); err != nil {
@@ -82,14 +82,14 @@ func TestLogoutEndsTheSession(t *testing.T) {
 	b.want(403, "DELETE", "/console/session", nil)
 	b.want(204, "DELETE", "/console/session", nil, "X-CSRF-Token", csrf)
 	b.want(401, "GET", "/console/session", nil)
-	// A caller with an access token has no session, and is told who they are.
+	// A client with an access token has no session, but can read its own profile.
 	if me := api.want(200, "GET", "/console/session", nil); me.member("method") != "accessToken" || me.body["csrfToken"] != nil {
 		t.Errorf("%s", me.text)
 	}
 	api.want(404, "DELETE", "/console/session", nil)
 }
 
-func TestOneTimeLinkOpensTheConsole(t *testing.T) {
+func TestOneTimeLinkLogsIn(t *testing.T) {
 	t.Parallel()
 	a, in := newApp(t, dbtest.SQLite(t), new(memcloud.Cloud))
 	base := serve(t, a)
@@ -99,7 +99,7 @@ func TestOneTimeLinkOpensTheConsole(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := a.ConsoleLink(t.Context(), secret.NewText("vgl_guess"), time.Hour); err == nil {
-		t.Error("a link for a token that does not exist")
+		t.Error("a link was made for an unknown token")
 	}
 	link, err := a.ConsoleLink(t.Context(), text, time.Hour)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestOneTimeLinkOpensTheConsole(t *testing.T) {
 	}
 	b := newBrowser(t, base)
 	open := func() (int, string) {
-		res, err := (&http.Client{Jar: b.http.Jar}).Get(base + link) // pages are not in the document
+		res, err := (&http.Client{Jar: b.http.Jar}).Get(base + link) // pages are not in the OpenAPI document
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestOneTimeLinkOpensTheConsole(t *testing.T) {
 	}
 	b = newBrowser(t, base)
 	if status, _ := open(); status != http.StatusUnauthorized {
-		t.Errorf("the link used again = %d", status)
+		t.Errorf("the second use of the link = %d", status)
 	}
 }
 

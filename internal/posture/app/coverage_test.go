@@ -19,8 +19,8 @@ import (
 	"vigil/rules"
 )
 
-// TestRulesAreCounted holds the list of rules and controls that docs/catalog.md has
-// against the catalog, and writes it when UPDATE is set.
+// TestRulesAreCounted compares docs/catalog.md, the list of rules and controls, with
+// the catalog. It rewrites the file if UPDATE is set.
 func TestRulesAreCounted(t *testing.T) {
 	t.Parallel()
 	c, err := catalog.Load(rules.Files, frameworks.Files)
@@ -35,11 +35,11 @@ func TestRulesAreCounted(t *testing.T) {
 	}
 	have, err := os.ReadFile(path)
 	if err != nil || string(have) != want {
-		t.Errorf("docs/catalog.md is not what the catalog has: run go generate ./internal/posture/app (%v)", err)
+		t.Errorf("docs/catalog.md is out of date: run go generate ./internal/posture/app (%v)", err)
 	}
 }
 
-// catalogPage returns the page that counts the catalog and lists its rules.
+// catalogPage returns the text of docs/catalog.md.
 func catalogPage(c *catalog.Catalog) string {
 	var b strings.Builder
 	b.WriteString("# What is checked\n\nEvery rule that comes with Vigil, and the controls that they answer. Made from the catalog by `go generate ./internal/posture/app`.\n")

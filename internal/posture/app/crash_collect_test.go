@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// TestCollectionsOutlastCrashesOfPostgreSQL stops the database server while two
-// processes collect accounts. Every run ends as if nothing had happened.
-func TestCollectionsOutlastCrashesOfPostgreSQL(t *testing.T) {
+// TestCollectionsSurviveCrashesOfPostgreSQL crashes the database server while two
+// processes collect accounts. Every run must complete.
+func TestCollectionsSurviveCrashesOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	stops := crashes(t, "VIGIL_STOPS_POSTGRES", 0, 10)
 	if stops == 0 {
-		t.Skip("needs a database server of its own: see make crash")
+		t.Skip("needs its own database server: see make crash")
 	}
 	db := newDatabaseServer(t)
 	s := newStorm(t, 6, 600)
@@ -33,7 +33,7 @@ func TestCollectionsOutlastCrashesOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// wantCompleted waits until a run ends.
+// wantCompleted waits until a run ends and fails the test unless it completed.
 func (s *storm) wantCompleted(c *client, account, run string, stop int) {
 	s.t.Helper()
 	last := ""
@@ -42,7 +42,7 @@ func (s *storm) wantCompleted(c *client, account, run string, stop int) {
 		body := object{"filters": object{"cloudAccountId": account}}
 		if status, _, err := c.send("POST", path, body); err != nil || status != 200 {
 			last = fmt.Sprintf("answer %d, %v", status, err)
-			continue // the database is not back yet
+			continue // the database is not available yet
 		}
 		answer := c.want(200, "POST", path, body).body
 		newest, _ := answer["results"].([]any)[0].(object)

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// TestCrashesOfPostgreSQLLoseNothing stops the database server at once, again and
-// again, while many clients write. The server of ours goes on when it is back.
+// TestCrashesOfPostgreSQLLoseNothing repeatedly crashes the database server while
+// clients write. The server must continue when the database is available again.
 func TestCrashesOfPostgreSQLLoseNothing(t *testing.T) {
 	t.Parallel()
 	stops := crashes(t, "VIGIL_STOPS_POSTGRES", 0, 60)
 	if stops == 0 {
-		t.Skip("needs a database server of its own: see make crash")
+		t.Skip("needs its own database server: see make crash")
 	}
 	db := newDatabaseServer(t)
 	r := &recorder{host: newHost(t, db.dsn), accounts: map[string]string{}, gone: map[string]bool{}}
@@ -34,7 +34,7 @@ func TestCrashesOfPostgreSQLLoseNothing(t *testing.T) {
 	r.checkDatabase()
 }
 
-// A databaseServer is a PostgreSQL server of a test's own, which it may stop.
+// A databaseServer is a PostgreSQL server of one test.
 type databaseServer struct {
 	t        *testing.T
 	dir, dsn string
@@ -59,20 +59,20 @@ func (s *databaseServer) do(action string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// crash stops the server at once, as a loss of power does.
+// crash stops the server without a shutdown, like a power failure.
 func (s *databaseServer) crash() { s.t.Helper(); s.do("crash") }
 
 func (s *databaseServer) start() {
 	s.t.Helper()
 	dsn := s.do("start")
 	if s.dsn != "" && dsn != s.dsn {
-		s.t.Fatalf("the database server is at %s now, and was at %s", dsn, s.dsn)
+		s.t.Fatalf("the address of the database server changed to %s from %s", dsn, s.dsn)
 	}
 	s.dsn = dsn
 }
 
-// outage checks what was acknowledged before, lets clients write, and stops the
-// database server in the middle.
+// outage checks the acknowledged writes, lets clients write, and crashes the database
+// server meanwhile.
 func (r *recorder) outage(c *client, n int, crash, start func()) {
 	r.t.Helper()
 	r.check(c)
@@ -84,7 +84,7 @@ func (r *recorder) outage(c *client, n int, crash, start func()) {
 		writers.Go(func() {
 			for j := 0; !over.Load() && r.write(c, fmt.Sprintf("%03d%d%04d", n, i, j), i+j); j++ {
 				if j > 1000 {
-					time.Sleep(10 * time.Millisecond) // it is answered at once while the database is away
+					time.Sleep(10 * time.Millisecond) // without the database, the server responds immediately
 				}
 			}
 		})
@@ -104,7 +104,7 @@ func (r *recorder) outage(c *client, n int, crash, start func()) {
 	})
 }
 
-// wait waits until something is the case, for two minutes.
+// wait waits up to two minutes until done returns true.
 func (r *recorder) wait(problem string, done func() bool) {
 	r.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(20 * time.Millisecond) {

@@ -6,17 +6,16 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// An attempt is a request to change accounts, whether it was answered or not.
+// An attempt is a request that changes accounts, whether or not it got a response.
 type attempt struct {
 	request string
-	ids     []string // of the accounts that it adds
-	name    string   // that it gives to an account
+	ids     []string // of the accounts to add
+	name    string   // new name of an account
 	acked   bool
 }
 
-// checkRecords holds the audit log against the accounts: no change without its
-// record, and no record of a success without its change, whenever the server
-// died.
+// checkRecords compares the audit log with the accounts: every change must have a
+// record, and every record of a success a change, whenever the server crashed.
 func (r *recorder) checkRecords(in *instance.Installation) {
 	r.t.Helper()
 	recorded, removed := r.successes(in)
@@ -41,12 +40,12 @@ func (r *recorder) checkRecords(in *instance.Installation) {
 	changes := 0
 	for _, a := range r.attempts {
 		if a.acked && !recorded[a.request] {
-			r.t.Errorf("%s was acknowledged and is not on record", a.request)
+			r.t.Errorf("%s was acknowledged and has no audit record", a.request)
 		}
 		if a.name != "" && named[a.name] {
 			changes++
 			if !recorded[a.request] {
-				r.t.Errorf("%s: there is an account %q and no record of the renaming", a.request, a.name)
+				r.t.Errorf("%s: account %q was renamed without an audit record", a.request, a.name)
 			}
 		}
 		for _, id := range a.ids {
@@ -55,7 +54,7 @@ func (r *recorder) checkRecords(in *instance.Installation) {
 				changes++
 			}
 			if changed != recorded[a.request] {
-				r.t.Errorf("%s: account %s was added: %t; there is a record of it: %t", a.request, id, changed, recorded[a.request])
+				r.t.Errorf("%s: account %s was added: %t; it has an audit record: %t", a.request, id, changed, recorded[a.request])
 			}
 		}
 	}
@@ -64,8 +63,8 @@ func (r *recorder) checkRecords(in *instance.Installation) {
 	}
 }
 
-// successes returns the requests that are on record as successful, and the
-// accounts that some of them removed.
+// successes returns the requests that the audit log has as successful, and the accounts
+// that they removed.
 func (r *recorder) successes(in *instance.Installation) (recorded, removed map[string]bool) {
 	r.t.Helper()
 	recorded, removed = map[string]bool{}, map[string]bool{}

@@ -15,14 +15,14 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestCrashesLoseNothing kills a server again and again while many clients
-// write. What was acknowledged must be there, and nothing may be half there.
+// TestCrashesLoseNothing repeatedly kills the server while clients write. Acknowledged
+// writes must be stored, and writes must be atomic.
 func TestCrashesLoseNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		kills := crashes(t, "VIGIL_KILLS_SQLITE", 10, 1000)
 		if strings.HasPrefix(dsn, "postgres") {
-			kills = crashes(t, "VIGIL_KILLS_POSTGRES", 10, 200) // durability is PostgreSQL's own affair
+			kills = crashes(t, "VIGIL_KILLS_POSTGRES", 10, 200) // durability is PostgreSQL's responsibility
 		}
 		r := &recorder{host: newHost(t, dsn), accounts: map[string]string{}, gone: map[string]bool{}}
 		for n := range kills {
@@ -34,8 +34,8 @@ func TestCrashesLoseNothing(t *testing.T) {
 	})
 }
 
-// crashes returns how often to crash: what the environment says (see
-// scripts/crash), few times otherwise, and many under torture.
+// crashes returns the number of crashes: the value of the environment variable (see
+// scripts/crash), otherwise few, or many with VIGIL_TORTURE.
 func crashes(t *testing.T, variable string, few, many int) int {
 	t.Helper()
 	if text := os.Getenv(variable); text != "" {
@@ -54,35 +54,35 @@ func crashes(t *testing.T, variable string, few, many int) int {
 	return few
 }
 
-// perCycle is the least number of acknowledged writes before a kill: a server
-// that does nothing loses nothing.
+// perCycle is the minimum number of acknowledged writes before a kill, so that there is
+// something to lose.
 const perCycle = 12
 
-// A recorder remembers what a server acknowledged.
+// A recorder records the acknowledged writes.
 type recorder struct {
 	*host
 	kills int
 
 	mu       sync.Mutex
 	acked    int
-	accounts map[string]string // name by id, as acknowledged last
-	gone     map[string]bool   // ids whose removal was acknowledged
-	unsure   map[string]bool   // ids that a request was under way for when the server died
-	refused  map[string]bool   // ids that were to be added by a request whose answer said that nothing was changed
+	accounts map[string]string // name by id, as last acknowledged
+	gone     map[string]bool   // ids of acknowledged removals
+	unsure   map[string]bool   // ids of requests that were in progress at a crash
+	refused  map[string]bool   // ids of additions that the server reported as not made
 	bulk     int
-	answers  map[string]int // of the outages: answers of 503 by what they said of the change
+	answers  map[string]int // numbers of 503 responses by their Vigil-Change header
 	attempts []*attempt
 }
 
-// progress says now and then how far a long run has come.
+// progress logs the progress of long runs.
 func (r *recorder) progress(n, of int) {
 	if n%50 == 0 && n < of {
 		r.t.Logf("%d of %d, %d writes sent", n, of, len(r.attempts))
 	}
 }
 
-// cycle starts the server, checks what was acknowledged before, lets clients
-// write, and kills it in the middle.
+// cycle starts the server, checks the acknowledged writes, lets clients write, and
+// kills the server meanwhile.
 func (r *recorder) cycle(n int) {
 	r.t.Helper()
 	c, kill := r.start()
@@ -108,15 +108,15 @@ func (r *recorder) cycle(n int) {
 	case <-enough:
 	case <-time.After(5 * time.Minute):
 		r.mu.Lock()
-		r.t.Errorf("the server took only %d of %d writes", r.acked, perCycle)
+		r.t.Errorf("the server acknowledged only %d of %d writes", r.acked, perCycle)
 		r.mu.Unlock()
 	}
 	kill()
 	writers.Wait()
 }
 
-// write does one of several kinds of write. It reports false when the server is
-// gone.
+// write makes one write, of a kind that depends on the number. It returns false if the
+// server has crashed.
 func (r *recorder) write(c *client, seed string, kind int) bool {
 	switch kind % 4 {
 	case 0, 1:
@@ -128,7 +128,7 @@ func (r *recorder) write(c *client, seed string, kind int) bool {
 	}
 }
 
-// try sends a request and returns its status, or 0 when the server is gone.
+// try sends a request and returns its status, or 0 if the server has crashed.
 func (r *recorder) try(c *client, method, path string, body any, ids ...string) int {
 	r.mu.Lock()
 	for _, id := range ids {
@@ -166,14 +166,14 @@ func (r *recorder) try(c *client, method, path string, body any, ids ...string) 
 	return status
 }
 
-// outcome notes what an answer of 503 said of the change.
+// outcome records what the Vigil-Change header of a 503 response said.
 func (r *recorder) outcome(a *attempt, said string, ids []string) {
 	if r.answers == nil {
 		r.answers, r.refused = map[string]int{}, map[string]bool{}
 	}
 	r.answers[said]++
 	switch said {
-	case "unknown": // and so the ids stay unsure
+	case "unknown": // the ids stay unsure
 	case "made":
 		a.acked = true
 	case "":
@@ -199,7 +199,7 @@ func (r *recorder) add(c *client, id string) bool {
 	return status != 0
 }
 
-// rename changes the name of an account that is there, or removes it.
+// rename renames or removes an existing account.
 func (r *recorder) rename(c *client, seed string) bool {
 	r.mu.Lock()
 	var id string
@@ -236,7 +236,7 @@ func (r *recorder) rename(c *client, seed string) bool {
 	return status != 0
 }
 
-// bulkAdd adds five accounts at once: all or none.
+// bulkAdd adds five accounts in one atomic request.
 func (r *recorder) bulkAdd(c *client, seed string) bool {
 	var ids []string
 	var items []object
@@ -258,7 +258,7 @@ func (r *recorder) bulkAdd(c *client, seed string) bool {
 	return status != 0
 }
 
-// check holds what the server has against what it acknowledged.
+// check compares the accounts of the server with the acknowledged writes.
 func (r *recorder) check(c *client) {
 	r.t.Helper()
 	got := c.do("POST", "/v1/cloud-accounts/query", object{})
@@ -280,20 +280,20 @@ func (r *recorder) check(c *client) {
 	}
 	for id := range r.gone {
 		if _, ok := there[id]; ok {
-			r.t.Errorf("account %s was removed and is there", id)
+			r.t.Errorf("account %s was removed and still exists", id)
 		}
 	}
 	for id := range r.refused {
 		if _, ok := there[id]; ok {
-			r.t.Errorf("account %s was added by a request that was answered with 503 and no Vigil-Change", id)
+			r.t.Errorf("account %s was added by a request with a 503 response without Vigil-Change", id)
 		}
 	}
 	for set, n := range sets {
 		if n != 5 {
-			r.t.Errorf("%d of 5 accounts of bulk-update %s are there", n, set)
+			r.t.Errorf("%d of 5 accounts of bulk-update %s exist", n, set)
 		}
 	}
-	for id, name := range there { // what was under way is now known
+	for id, name := range there { // resolve the unsure ids
 		r.accounts[id] = name
 	}
 	for id := range r.unsure {
@@ -303,7 +303,7 @@ func (r *recorder) check(c *client) {
 	}
 }
 
-// checkDatabase looks at the database itself.
+// checkDatabase checks the integrity of the database and the audit log.
 func (r *recorder) checkDatabase() {
 	r.t.Helper()
 	in := r.open()
@@ -317,7 +317,7 @@ func (r *recorder) checkDatabase() {
 	}
 	r.checkRecords(in)
 	if r.bulk == 0 || len(r.gone) == 0 {
-		r.t.Errorf("%d bulk-updates and %d removals: this tests little", r.bulk, len(r.gone))
+		r.t.Errorf("%d bulk-updates and %d removals: too few for the test", r.bulk, len(r.gone))
 	}
 	acked := 0
 	for _, a := range r.attempts {
@@ -325,11 +325,11 @@ func (r *recorder) checkDatabase() {
 			acked++
 		}
 	}
-	r.t.Logf("%d crashes, %d writes sent, %d acknowledged, %d accounts, %d removals, %d bulk-updates, %d audit records, answers of 503 by Vigil-Change %v",
+	r.t.Logf("%d crashes, %d writes sent, %d acknowledged, %d accounts, %d removals, %d bulk-updates, %d audit records, 503 responses by Vigil-Change %v",
 		r.kills, len(r.attempts), acked, len(r.accounts), len(r.gone), r.bulk, report.Records, r.answers)
 }
 
-// send is do for a server that may be gone.
+// send is do for a server that may have crashed.
 func (c *client) send(method, path string, body any, headers ...string) (int, http.Header, error) {
 	r, err := c.request(method, path, body, headers...)
 	if err != nil {
@@ -341,7 +341,7 @@ func (c *client) send(method, path string, body any, headers ...string) (int, ht
 	}
 	defer res.Body.Close()
 	if _, err := io.Copy(io.Discard, res.Body); err != nil {
-		return 0, nil, errors.New("the answer was cut off")
+		return 0, nil, errors.New("the response was truncated")
 	}
 	return res.StatusCode, res.Header, nil
 }

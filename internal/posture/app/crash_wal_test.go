@@ -15,11 +15,11 @@ import (
 	"vigil/internal/instance"
 )
 
-// TestADamagedWALIsNoticed kills a server and changes eight bytes in the
-// write-ahead log of its SQLite database. SQLite takes the log to end there and
-// says nothing, so acknowledged accounts are gone; the server must not start on
-// that until an operator accepts the loss.
-func TestADamagedWALIsNoticed(t *testing.T) {
+// TestDamagedWALIsDetected kills a server and changes eight bytes in the write-ahead
+// log of its SQLite database. SQLite silently ignores the log from there on, so
+// acknowledged accounts are lost. The server must refuse to start until an operator
+// accepts the loss.
+func TestDamagedWALIsDetected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	h := newHost(t, "sqlite:"+filepath.Join(dir, "vigil.db"))
@@ -35,7 +35,7 @@ func TestADamagedWALIsNoticed(t *testing.T) {
 	add(5)
 	before, kept := readWAL(t, wal), added
 	for add(5); !bytes.Equal(readWAL(t, wal).salts, before.salts); add(5) {
-		before, kept = readWAL(t, wal), added // SQLite began the log anew
+		before, kept = readWAL(t, wal), added // SQLite restarted the log
 	}
 	kill()
 	before.damage(t, wal)
@@ -60,15 +60,14 @@ func TestADamagedWALIsNoticed(t *testing.T) {
 	}
 }
 
-// walState is how far SQLite has written its write-ahead log.
+// walState is the extent of a write-ahead log.
 type walState struct {
-	salts []byte // which SQLite changes when it begins the log anew
+	salts []byte // SQLite changes them when it restarts the log
 	end   int    // of the frames with these salts, in bytes
 }
 
-// readWAL reads a write-ahead log: a header of 32 bytes with the page size at 8
-// and two salts at 16, then frames, each a header of 24 bytes with the salts at
-// 8, and a page.
+// readWAL reads a write-ahead log. Its header of 32 bytes has the page size at 8 and
+// two salts at 16. Each frame is a header of 24 bytes, with the salts at 8, and a page.
 func readWAL(t *testing.T, path string) walState {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -83,7 +82,7 @@ func readWAL(t *testing.T, path string) walState {
 	return w
 }
 
-// damage changes eight bytes in the first page after the state.
+// damage changes eight bytes in the first page after the extent.
 func (w walState) damage(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

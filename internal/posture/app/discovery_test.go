@@ -7,8 +7,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestDiscovery asks the simulated clouds for the accounts of an organisation,
-// the subscriptions of a management group and the projects of a service account.
+// TestDiscovery lists the accounts of an organisation, the subscriptions of a
+// management group and the projects of a service account in simulated clouds.
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	s := newStageOf(t, dbtest.SQLite(t), 2)
@@ -21,7 +21,7 @@ func TestDiscovery(t *testing.T) {
 		name, cloud string
 		body        object
 		status      int
-		want        []string // in the answer
+		want        []string // in the response
 	}{
 		{"organisation", "aws", object{"roleArn": root.RoleArn, "externalId": root.ExternalID}, 200, []string{`"accountId":"` + root.ID + `"`, `"isRoot":true`, `"accountId":"` + member.ID + `"`, `"state":"ACTIVE"`}},
 		{"a member", "aws", object{"roleArn": member.RoleArn, "externalId": member.ExternalID}, 400, []string{"permission organizations:ListAccounts is missing"}},
@@ -47,7 +47,7 @@ func TestDiscovery(t *testing.T) {
 		}
 		for _, secret := range []string{app.Key, denied.Key} {
 			if strings.Contains(got.text, secret) {
-				t.Errorf("%s: the answer holds a secret", c.name)
+				t.Errorf("%s: the response contains a secret", c.name)
 			}
 		}
 	}

@@ -12,14 +12,13 @@ import (
 	"vigil/internal/posture/walk"
 )
 
-// forgetArgs asks for the change logs of entities that are long gone to be
-// forgotten.
+// forgetArgs are the arguments of the job that deletes old change logs.
 type forgetArgs struct{}
 
 // Kind implements [job.Args].
 func (forgetArgs) Kind() string { return "forget_changes" }
 
-// handleEntityJobs has change logs forgotten once a day.
+// handleEntityJobs registers the daily deletion of old change logs.
 func (a *App) handleEntityJobs() error {
 	kept := cmp.Or(a.o.Install.Config.Posture.ChangesKept, posture.ChangesKept)
 	a.queue.Every("forget_changes", 24*time.Hour, forgetArgs{}, job.Options{Attempts: 3})
@@ -28,8 +27,8 @@ func (a *App) handleEntityJobs() error {
 	})
 }
 
-// walkOptions bounds graph queries as the settings say. A budget is that of a
-// query somebody typed where they say nothing.
+// walkOptions returns the configured limits of graph queries. The default budget is
+// that of interactive queries.
 func walkOptions(g config.Graph, now func() time.Time) walk.Options {
 	budget := gremlin.DefaultBudget
 	budget.Traversers = cmp.Or(g.Work, budget.Traversers)

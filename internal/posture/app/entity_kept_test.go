@@ -14,8 +14,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// restart serves the database of an inventory once more, with other settings and
-// with workers.
+// restart starts a second server with job workers and changed options on the database
+// of an inventory.
 func (i *inventory) restart(edit func(*app.Options)) string {
 	i.t.Helper()
 	in := *i.install
@@ -58,12 +58,12 @@ func TestChangeLogsOutliveTheirAccounts(t *testing.T) {
 		}
 		log := entityPath(string(entity.ID)) + "/changelog"
 		if got := i.want(200, "GET", log, nil).body["changeLog"].([]any); len(got) != 2 {
-			t.Errorf("the log is %v, want that it came and went", got)
+			t.Errorf("the log is %v, want an addition and a removal", got)
 		}
 	})
 }
 
-func TestChangeLogsAreForgottenAsTheSettingsSay(t *testing.T) {
+func TestOldChangeLogsAreDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 1, 30)
@@ -74,13 +74,13 @@ func TestChangeLogsAreForgottenAsTheSettingsSay(t *testing.T) {
 		i.restart(func(o *app.Options) { o.Install.Config.Posture.ChangesKept = time.Nanosecond })
 		for deadline := time.Now().Add(time.Minute); i.do("GET", log, nil).status != 404; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatal("the log is still there after a minute")
+				t.Fatal("the log still exists after a minute")
 			}
 		}
 	})
 }
 
-func TestGraphQueriesAreBoundedAsTheSettingsSay(t *testing.T) {
+func TestConfiguredLimitsOfGraphQueries(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 1, 30)
 	account := entitygen.New(0, 0).ID

@@ -17,7 +17,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// an inventory is a server whose organisation has a made-up estate.
+// an inventory is a server whose organisation has generated entities.
 type inventory struct {
 	*client
 	test    *testing.T
@@ -38,7 +38,7 @@ func newInventory(t *testing.T, dsn string, accounts, entities int, sources ...c
 	return i
 }
 
-// collect onboards a made-up account and records its entities.
+// collect onboards a generated account and records its entities.
 func (i *inventory) collect(a entitygen.Account) {
 	i.t.Helper()
 	property := map[posture.Provider]string{posture.AWS: "accountId", posture.Azure: "subscriptionId", posture.GCP: "projectId"}[a.Provider]
@@ -111,17 +111,17 @@ func TestEntitiesOverHTTP(t *testing.T) {
 		second := i.find(object{}, 5, token)
 		other := i.find(object{"regions": []string{"x"}, "query": "region = x"}, 5, token)
 		if !reflect.DeepEqual(results(other), results(second)) || other.body["totalCount"] != second.body["totalCount"] {
-			t.Errorf("a token with another query goes on with that one: %.200s", other.text)
+			t.Errorf("a page token with another query uses the new query: %.200s", other.text)
 		}
 		i.want(400, "POST", "/v1/cloud-accounts/query", object{"paginationInfo": object{"continuationToken": token}})
 
 		if got := i.find(object{"query": " \t"}, 1, "").body["totalCount"]; got != float64(len(i.all)) {
-			t.Errorf("a query of spaces finds %v", got)
+			t.Errorf("a query of only spaces finds %v", got)
 		}
 		for _, e := range results(first)[:10] {
 			id := e["entityId"].(string)
 			if got := i.want(200, "GET", entityPath(id), nil); !reflect.DeepEqual(got.body, e) {
-				t.Errorf("GET of %s is not the record of the query:\n%v\n%v", id, got.body, e)
+				t.Errorf("GET of %s differs from the query result:\n%v\n%v", id, got.body, e)
 			}
 			log, _ := i.want(200, "GET", entityPath(id)+"/changelog", nil).body["changeLog"].([]any)
 			if len(log) != 1 || !strings.Contains(fmt.Sprint(log[0]), "ADD") {
@@ -131,12 +131,12 @@ func TestEntitiesOverHTTP(t *testing.T) {
 		i.want(404, "GET", entityPath("AWS.S3.000000000000.global.Bucket.none"), nil)
 		i.want(404, "GET", entityPath("AWS.S3.000000000000.global.Bucket.none")+"/changelog", nil)
 		if got := i.want(400, "POST", entities+"/query", object{"filters": object{"query": "noSuchField = 1"}}); !strings.Contains(got.text, "noSuchField") || !strings.Contains(got.text, "column 1") {
-			t.Errorf("the error says %s", got.text)
+			t.Errorf("the error is %s", got.text)
 		}
 	})
 }
 
-func TestEntityNamesOfEveryKindTravel(t *testing.T) {
+func TestEntityIDsWithSpecialCharacters(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 1, 10)
 	account := entitygen.New(0, 0).ID
@@ -244,7 +244,7 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 			t.Helper()
 			got := i.want(200, "POST", entities+"/graph-query", object{"gremlin": text, "partitionKey": account})
 			if got.header.Get("X-Query-Cost") == "" {
-				t.Error("the answer does not say what it cost")
+				t.Error("the response has no cost")
 			}
 			return got.body
 		}
@@ -267,10 +267,10 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 		}
 		explained := i.want(200, "POST", entities+"/graph-query", object{"gremlin": "g.V().has('tag.env','prod').out('USES')", "partitionKey": account, "explain": true}).body
 		if explained["explain"] == nil || explained["cost"] == nil {
-			t.Errorf("not explained: %v", explained)
+			t.Errorf("no explanation: %v", explained)
 		}
 
-		// A change is seen at once.
+		// Queries see a change immediately.
 		one := i.all[0]
 		if err := i.store.Replace(t.Context(), posture.Scope{Org: i.org, Account: account, Type: one.Type, Region: one.Region}, nil, []posture.EntityID{one.ID}); err != nil {
 			t.Fatal(err)
@@ -298,7 +298,7 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 	})
 }
 
-// TestEntitiesOfAnotherOrganisation asks two organisations that have onboarded
+// TestEntitiesOfAnotherOrganisation queries as two organisations that have onboarded
 // the same account.
 func TestEntitiesOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()

@@ -17,9 +17,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestNoOrganisationLinksAnAccountThroughAnothersRole has organisation B try all
-// that it can know of the role of organisation A.
-func TestNoOrganisationLinksAnAccountThroughAnothersRole(t *testing.T) {
+// TestAnotherOrganisationsRoleCannotBeUsed has organisation B try to use the role of
+// organisation A with all that it can know.
+func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
@@ -83,7 +83,7 @@ func TestNoOrganisationLinksAnAccountThroughAnothersRole(t *testing.T) {
 			t.Fatalf("the owner's account is %s: %s", value, reason)
 		}
 
-		// With A's external id, by every way in.
+		// With A's external id, in every kind of request.
 		refused := func(what string, got answer, member string) {
 			t.Helper()
 			if got.status != 400 || !strings.Contains(got.text, member) || !strings.Contains(got.text, "cannot be used by this organisation") {
@@ -97,7 +97,7 @@ func TestNoOrganisationLinksAnAccountThroughAnothersRole(t *testing.T) {
 		mine := b.want(201, "POST", credentials, with(bID)).member("credentialId")
 		refused("PUT", b.do("PUT", credentials+"/"+mine, with(aID)), "properties[1].stringV")
 
-		// With its own, and with none.
+		// With B's own external id, and with none.
 		b.want(201, "POST", accounts, awsAccount(account))
 		b.want(201, "POST", relationships, object{"cloudAccountId": account, "credentialId": mine})
 		if value, reason := status(b); value != "validation-failed" {
@@ -109,11 +109,12 @@ func TestNoOrganisationLinksAnAccountThroughAnothersRole(t *testing.T) {
 			t.Errorf("B's account without an external id is %s: %s", value, reason)
 		}
 
-		// A's id stays A's when its credential is gone.
+		// A's external id stays reserved for A after its credential was deleted.
 		a.want(200, "DELETE", credentials+"/"+credential, nil)
 		refused("after A removed its credential", b.do("POST", credentials, with(aID)), "properties[1].stringV")
 
-		// A role that asks for nothing is refused with the reason, and mended.
+		// A role that does not require an external id is rejected with a reason, and
+		// accepted after a correction.
 		b.want(200, "DELETE", credentials+"/"+none, nil)
 		role("")
 		link(a, aID)
@@ -122,7 +123,7 @@ func TestNoOrganisationLinksAnAccountThroughAnothersRole(t *testing.T) {
 		}
 		role(aID)
 
-		// Only administrators see it.
+		// Only administrators can read it.
 		viewer := newClient(t, in, base, admin, auth.Viewer)
 		viewer.want(403, "GET", issue, nil)
 		for _, got := range []answer{

@@ -10,8 +10,9 @@ import (
 	"vigil/internal/posture/store"
 )
 
-// figures shows what the database says of findings and accounts as metrics. It is
-// asked when the metrics are: all processes on one database show the same.
+// figures exports counts of findings and accounts from the database as metrics. It
+// queries the database at each scrape, so all processes on one database export the same
+// values.
 type figures struct {
 	read       func(ctx context.Context, now time.Time) (store.Figures, error)
 	now        func() time.Time
@@ -39,8 +40,8 @@ func (f *figures) Describe(ch chan<- *prometheus.Desc) {
 	ch <- f.oldestRead
 }
 
-// Collect implements [prometheus.Collector]. A database that does not answer must
-// not take the other metrics along: these are missing then.
+// Collect implements [prometheus.Collector]. If the database does not answer, it omits
+// these metrics, so that the others are still exported.
 func (f *figures) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -16,14 +16,14 @@ func TestMetricsCountFindingsAndAccounts(t *testing.T) {
 		i.raise("r", time.Now(), nil, 1, 2, 3)
 		i.raise("s", time.Now(), nil, 4)
 		i.want(201, "POST", muteRules, object{"name": "x", "reason": "x", "scope": object{"ruleIds": []string{"s"}}})
-		i.http = http.DefaultClient // the document does not have this path
+		i.http = http.DefaultClient // the OpenAPI document does not have this path
 		text := i.want(200, "GET", "/metrics", nil).text
 		for _, line := range []string{
 			`vigil_findings{level="High",suppressed="false"} 3`, `vigil_findings{level="High",suppressed="true"} 1`, `vigil_findings{level="Low",suppressed="false"} 0`,
 			`vigil_accounts{provider="aws"} `, "vigil_accounts_overdue 0", "vigil_account_oldest_collection_seconds 0",
 		} {
 			if !strings.Contains(text, line) {
-				t.Errorf("the metrics do not say %s", line)
+				t.Errorf("the metrics lack %s", line)
 			}
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// raise records that buckets violate a rule.
+// raise records violations of a rule by buckets.
 func (i *inventory) raise(rule posture.RuleID, at time.Time, change func(n int, f *posture.Finding), buckets ...int) {
 	i.t.Helper()
 	r := posture.RuleJudgement{Rule: rule, Passing: 3}
@@ -35,7 +35,7 @@ func (i *inventory) raise(rule posture.RuleID, at time.Time, change func(n int, 
 
 const findings = "/v2/findings/query"
 
-func TestFindingNamesItsObjectInEveryWay(t *testing.T) {
+func TestFindingIsFoundByAllNamesOfItsObject(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	i.raise("r", time.Now(), nil, 1, 2)
@@ -56,7 +56,7 @@ func TestFindingNamesItsObjectInEveryWay(t *testing.T) {
 	}
 }
 
-func TestTokenCarriesItsQuery(t *testing.T) {
+func TestPageTokenContainsTheQuery(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0)
@@ -81,7 +81,7 @@ func TestTokenCarriesItsQuery(t *testing.T) {
 	})
 }
 
-func TestIgnoredFiltersAreNamed(t *testing.T) {
+func TestIgnoredFiltersAreReported(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	got := i.want(200, "POST", findings, object{"filters": object{"severity": "x"}, "sorts": []object{{"fieldName": "id", "direction": 1}}, "paginationInfo": object{"size": 1}})
@@ -100,7 +100,7 @@ func TestIgnoredFiltersAreNamed(t *testing.T) {
 	}
 }
 
-func TestFacetsCountWithoutTheirOwnFilter(t *testing.T) {
+func TestFacetCountsIgnoreTheirOwnFilter(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0)
@@ -135,7 +135,7 @@ func TestFacetsCountWithoutTheirOwnFilter(t *testing.T) {
 	})
 }
 
-func TestFindingsOfAControlAndATime(t *testing.T) {
+func TestFilterFindingsByControlAndTime(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	day := time.Date(2026, 11, 10, 12, 0, 0, 0, time.UTC)
@@ -162,7 +162,7 @@ func TestFindingsOfAControlAndATime(t *testing.T) {
 	i.want(400, "POST", findings, object{"filters": object{"createdFrom": "yesterday"}})
 }
 
-func TestManyFindingsAreSuppressedAndReleased(t *testing.T) {
+func TestSuppressManyFindings(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	i.raise("r", time.Now(), nil, 1, 2, 3)

@@ -9,9 +9,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestPostureIsSummedUpBySectionAndAccount counts controls, not resources: a
-// violated one counts once however many resources violate it.
-func TestPostureIsSummedUpBySectionAndAccount(t *testing.T) {
+// TestPostureBySectionAndAccount checks that controls are counted, not resources: a
+// violated control counts once, however many resources violate it.
+func TestPostureBySectionAndAccount(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	first, second := posture.AccountID("111111111111"), posture.AccountID("222222222222")
@@ -39,13 +39,13 @@ func TestPostureIsSummedUpBySectionAndAccount(t *testing.T) {
 
 	got := i.want(200, "POST", "/v1/compliance-frameworks/cis-aws-5.0/posture", nil)
 	if source, _ := i.want(200, "GET", "/v1/compliance-frameworks/cis-aws-5.0", nil).body["source"].(string); source == "" {
-		t.Error("the framework does not say where its numbers are from")
+		t.Error("the framework has no source")
 	}
 	assessments := map[any]int{}
 	for _, c := range results(got) {
 		assessments[c["assessment"]]++
 		if c["accounts"] != nil || c["rules"] != nil {
-			t.Errorf("details were not asked for: %v", c)
+			t.Errorf("details were not requested: %v", c)
 		}
 	}
 	if assessments["rule"] == 0 || assessments["manual"] == 0 || assessments["noRule"] == 0 || len(got.body["results"].([]any)) != 63 {
@@ -54,7 +54,7 @@ func TestPostureIsSummedUpBySectionAndAccount(t *testing.T) {
 	sections := got.body["sections"].([]any)
 	identity := sections[0].(object)
 	if identity["section"] != "Identity and access management" || identity["violating"] != 2.0 || identity["passing"] != 1.0 || identity["unknown"] != 0.0 || identity["manual"] == 0.0 {
-		t.Errorf("identity stands at %v", identity)
+		t.Errorf("the section identity is %v", identity)
 	}
 	sum := 0.0
 	for _, s := range sections {
@@ -70,13 +70,13 @@ func TestPostureIsSummedUpBySectionAndAccount(t *testing.T) {
 	accounts := got.body["accounts"].(object)
 	one, two := accounts[string(first)].(object), accounts[string(second)].(object)
 	if one["violating"] != 2.0 || one["passing"] != 1.0 || two["violating"] != 0.0 || two["unknown"] != 1.0 || two["passing"] != 1.0 {
-		t.Errorf("accounts stand at %v", accounts)
+		t.Errorf("accounts are %v", accounts)
 	}
 }
 
-// TestControlsWhoseResourcesWereNotListedAreUnknown tells an account without users
-// from one whose users could not be listed.
-func TestControlsWhoseResourcesWereNotListedAreUnknown(t *testing.T) {
+// TestControlsOfUnlistedResourcesAreUnknown distinguishes an account without users from
+// one whose users could not be listed.
+func TestControlsOfUnlistedResourcesAreUnknown(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0, aws.New(aws.Options{}))
 	account, _ := i.network()
@@ -105,6 +105,6 @@ func TestControlsWhoseResourcesWereNotListedAreUnknown(t *testing.T) {
 		t.Errorf("users were not listed: %v", c)
 	}
 	if after := tally(); after["unknown"].(float64) <= before["unknown"].(float64) {
-		t.Errorf("controls by how they stand: %v, then %v", before, after)
+		t.Errorf("controls by assessment: %v, then %v", before, after)
 	}
 }

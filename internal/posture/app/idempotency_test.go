@@ -11,9 +11,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestARequestWithAKeyIsCarriedOutOnce sends the same requests again, as a client
-// does whose answers were lost.
-func TestARequestWithAKeyIsCarriedOutOnce(t *testing.T) {
+// TestIdempotencyKeys repeats requests with the same key, as a client does that lost
+// the responses.
+func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		a, in := newApp(t, dsn, new(memcloud.Cloud))
@@ -23,7 +23,7 @@ func TestARequestWithAKeyIsCarriedOutOnce(t *testing.T) {
 		first := c.want(201, "POST", credentials, awsCredential(), header, "k1")
 		again := newClient(t, in, base, admin, auth.Admin).want(201, "POST", credentials, awsCredential(), header, "k1")
 		if again.text != first.text || again.header.Get("Location") != first.header.Get("Location") || again.header.Get("ETag") != first.header.Get("ETag") {
-			t.Errorf("answered %s, and then %s", first.text, again.text)
+			t.Errorf("responses %s, then %s", first.text, again.text)
 		}
 		if first.header.Get("Idempotency-Replayed") != "" || again.header.Get("Idempotency-Replayed") != "true" {
 			t.Errorf("replayed: %q, %q", first.header.Get("Idempotency-Replayed"), again.header.Get("Idempotency-Replayed"))
@@ -40,32 +40,32 @@ func TestARequestWithAKeyIsCarriedOutOnce(t *testing.T) {
 		c.want(400, "POST", credentials, awsCredential(), header, strings.Repeat("x", 256))
 		c.want(400, "POST", credentials, awsCredential(), header, "with space")
 
-		// What failed changed nothing, and may be sent again.
+		// A failed request changed nothing and may be repeated.
 		c.want(400, "POST", credentials, object{"properties": []object{}}, header, "k2")
 		c.want(201, "POST", credentials, awsCredential(), header, "k2")
 
-		// A key belongs to the one who chose it.
+		// A key belongs to the client that chose it.
 		other, _, _ := newOrg(t, in, base, "other")
 		if got := other.want(201, "POST", accounts, awsAccount("222222222222"), header, "k1"); got.header.Get("Idempotency-Replayed") != "" {
-			t.Error("another organisation's answer was replayed")
+			t.Error("another organisation's response was replayed")
 		}
 
-		// A removal is answered as it was.
+		// The response of a removal is replayed.
 		path := first.header.Get("Location")
 		gone := c.want(200, "DELETE", path, nil, header, "k3")
 		if again := c.want(200, "DELETE", path, nil, header, "k3"); again.text != gone.text {
-			t.Errorf("removed %s, and then %s", gone.text, again.text)
+			t.Errorf("responses %s, then %s", gone.text, again.text)
 		}
 		c.want(404, "DELETE", path, nil, header, "k4")
 
-		// A secret is not kept, and not made twice.
+		// A response with a secret is not stored, and the secret is not created twice.
 		token := c.want(201, "POST", "/v1/api-tokens", object{"name": "once"}, header, "k5").member("token")
 		refused := c.want(409, "POST", "/v1/api-tokens", object{"name": "once"}, header, "k5")
 		if token == "" || strings.Contains(refused.text, token) || !strings.Contains(refused.text, "was carried out") {
-			t.Errorf("answered %s", refused.text)
+			t.Errorf("response %s", refused.text)
 		}
 
-		// Of many at once, one is carried out.
+		// Of many concurrent requests, one is executed.
 		before := count()
 		statuses := make([]int, 20)
 		var wait sync.WaitGroup

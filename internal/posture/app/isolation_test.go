@@ -22,10 +22,10 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestNoIDOfAnotherOrganisationMeansAnything uses every id of one organisation
-// in every request of another, in paths, bodies, filters and tokens. Each answer
-// must be the one that an id gets which nobody has.
-func TestNoIDOfAnotherOrganisationMeansAnything(t *testing.T) {
+// TestIDsOfAnotherOrganisationAreUnknown uses every id of one organisation in every
+// request of another, in paths, bodies, filters and tokens. Each response must equal
+// the one for an id that does not exist.
+func TestIDsOfAnotherOrganisationAreUnknown(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		a, in := newApp(t, dsn, new(memcloud.Cloud))
@@ -43,7 +43,7 @@ func TestNoIDOfAnotherOrganisationMeansAnything(t *testing.T) {
 				method, path := fill(route.Pattern, with(theirs, "provider", "aws"))
 				_, path2 := fill(route.Pattern, with(unknown, "provider", "aws"))
 				if strings.Contains(path, "{") {
-					t.Fatalf("%s has an id that this test does not know: add it to newTenant and to unknown", route.Pattern)
+					t.Fatalf("%s has an id that this test lacks: add it to newTenant and to unknown", route.Pattern)
 				}
 				foreign, absent := two.do(method, path, body[0]), two.do(method, path2, body[1])
 				probes++
@@ -51,7 +51,7 @@ func TestNoIDOfAnotherOrganisationMeansAnything(t *testing.T) {
 					continue
 				}
 				if got, want := shape(foreign, theirs), shape(absent, unknown); got != want {
-					t.Errorf("%s:\n  with an id of another organisation %.300s\n  with an id that nobody has         %.300s", route.Pattern, got, want)
+					t.Errorf("%s:\n  with an id of another organisation %.300s\n  with an id that does not exist     %.300s", route.Pattern, got, want)
 				}
 			}
 		}
@@ -66,17 +66,17 @@ func TestNoIDOfAnotherOrganisationMeansAnything(t *testing.T) {
 	})
 }
 
-// unknown are ids that nobody has, by the names that routes give them.
+// unknown are ids that do not exist, by their names in routes.
 var unknown = map[string]string{
-	"cloud_account_id": accountID(777), "credential_id": nobody, "pair": accountID(777) + "_" + nobody, "token_id": nobody, "user_id": nobody,
-	"resource_id": "AWS.Test.000000000777.global.Thing.t", "rule_id": nobody, "framework_id": "house-of-nobody", "finding_id": nobody, "collection_id": nobody,
-	"session_id": nobody, "view_id": nobody, "mute_rule_id": nobody, "channel_id": nobody, "notification_rule_id": nobody, "delivery_id": nobody,
+	"cloud_account_id": accountID(777), "credential_id": absentID, "pair": accountID(777) + "_" + absentID, "token_id": absentID, "user_id": absentID,
+	"resource_id": "AWS.Test.000000000777.global.Thing.t", "rule_id": absentID, "framework_id": "missing-framework", "finding_id": absentID, "collection_id": absentID,
+	"session_id": absentID, "view_id": absentID, "mute_rule_id": absentID, "channel_id": absentID, "notification_rule_id": absentID, "delivery_id": absentID,
 }
 
-const nobody = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+const absentID = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
 
-// newTenant adds an organisation that has one of everything, and returns its admin
-// and the ids by the names that routes give them.
+// newTenant adds an organisation with one record of each type. It returns its admin and
+// the ids by their names in routes.
 func newTenant(t *testing.T, in *instance.Installation, base string) (*client, map[string]string) {
 	t.Helper()
 	c, org, admin := newOrg(t, in, base, "one")
@@ -148,13 +148,13 @@ func newTenant(t *testing.T, in *instance.Installation, base string) (*client, m
 	}
 }
 
-// noJobs takes jobs and does none of them.
+// noJobs discards jobs.
 type noJobs struct{ store.Jobs }
 
 // Collect implements [store.Jobs].
 func (noJobs) Collect(*sqldb.Tx, posture.OrgID, string) error { return nil }
 
-// everything is what an organisation sees of its own.
+// everything returns all that an organisation can list.
 func everything(c *client, ids map[string]string) string {
 	c.t.Helper()
 	text := c.want(200, "POST", "/v1/cloud-accounts/query", object{"getCredentials": true}).text
@@ -178,17 +178,16 @@ func TestTwoOrganisationsMayHaveTheSameAccount(t *testing.T) {
 	first := one.want(201, "POST", accounts, awsAccount(accountID(1)))
 	second := two.want(201, "POST", accounts, awsAccount(accountID(1)))
 	if fmt.Sprint(first.body["properties"]) == fmt.Sprint(second.body["properties"]) {
-		t.Error("both have the same LegacyCloudAccountID, and so learn of each other")
+		t.Error("both organisations have the same LegacyCloudAccountID")
 	}
 	two.want(200, "DELETE", accounts+"/"+accountID(1), nil)
 	one.want(200, "GET", accounts+"/"+accountID(1), nil)
 }
 
-// ownOnly are operations that take no id, and whose answers change from call to
-// call.
+// ownOnly are operations that take no id and whose responses differ between calls.
 var ownOnly = []string{"listAuditRecords", "getMetrics", "createUser"}
 
-// bodies returns pairs of bodies that differ in whose ids they name.
+// bodies returns pairs of request bodies that differ only in whose ids they contain.
 func bodies(theirs, unknown map[string]string) [][2]any {
 	return pairs(theirs, unknown,
 		func(ids map[string]string) any { return nil },
@@ -240,8 +239,8 @@ func with(m map[string]string, name, value string) map[string]string {
 
 var generated = regexp.MustCompile(`"(id|eTag|createdTime|creationTime|lastUpdateTime|expiryTime|token|hint|time|requestId)":("[^"]*"|\d+)`)
 
-// shape is what an answer says apart from the ids that were asked for and what
-// differs between any two answers.
+// shape returns a response without the requested ids and without members that differ in
+// every response.
 func shape(a answer, ids map[string]string) string {
 	text := generated.ReplaceAllString(a.text, `"$1":""`)
 	longest := slices.SortedFunc(maps.Values(ids), func(a, b string) int { return len(b) - len(a) })

@@ -12,10 +12,10 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// jobs puts the work that a change causes into the queue.
+// jobs enqueues the jobs that follow from a change.
 type jobs struct{ queue *job.Queue }
 
-// validateArgs asks for an account's link to be tried against its cloud.
+// validateArgs are the arguments of the job that validates an account in its cloud.
 type validateArgs struct {
 	Org     posture.OrgID     `json:"org"`
 	Account posture.AccountID `json:"account"`
@@ -24,8 +24,8 @@ type validateArgs struct {
 // Kind implements [job.Args].
 func (validateArgs) Kind() string { return "validate" }
 
-// Validate asks for a validation once tx is committed. While one waits to begin,
-// another is not needed: it will see this change.
+// Validate enqueues a validation in tx. A queued validation is not enqueued again: it
+// will see this change.
 func (j jobs) Validate(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	key := string(org) + "/" + string(id)
 	_, err := j.queue.Insert(tx, validateArgs{org, id}, job.Options{
@@ -34,7 +34,7 @@ func (j jobs) Validate(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) er
 	return err
 }
 
-// collectArgs asks for a run to be worked on.
+// collectArgs are the arguments of the job that executes a run.
 type collectArgs struct {
 	Org posture.OrgID `json:"org"`
 	Run string        `json:"run"`
@@ -43,48 +43,48 @@ type collectArgs struct {
 // Kind implements [job.Args].
 func (collectArgs) Kind() string { return "collect" }
 
-// Collect asks for a run to be worked on once tx is committed.
+// Collect enqueues the execution of a run in tx.
 func (j jobs) Collect(tx *sqldb.Tx, org posture.OrgID, run string) error {
 	_, err := j.queue.Insert(tx, collectArgs{org, run}, job.Options{Queue: collecting})
 	return err
 }
 
-// judgeArgs asks for rules to be evaluated over an account, or over all accounts
-// of an organisation when none is named.
+// judgeArgs are the arguments of the job that evaluates rules over an account, or over
+// all accounts of an organisation if Account is empty.
 type judgeArgs struct {
 	Org     posture.OrgID     `json:"org"`
 	Account posture.AccountID `json:"account,omitempty"`
-	Rule    posture.RuleID    `json:"rule,omitempty"` // only this one
+	Rule    posture.RuleID    `json:"rule,omitempty"` // evaluates only this rule
 }
 
 // Kind implements [job.Args].
 func (judgeArgs) Kind() string { return "judge" }
 
-// Judge asks for the rules to be evaluated over an account once tx is committed.
-// While one such job waits to begin, another is not needed.
+// Judge enqueues the evaluation of all rules over an account in tx. A queued evaluation
+// is not enqueued again.
 func (j jobs) Judge(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	key := string(org) + "/" + string(id)
 	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Account: id}, job.Options{Queue: evaluating, Unique: key, Once: job.UntilStarted, Exclusive: "judge/" + key, Priority: 1})
 	return err
 }
 
-// JudgeRule asks for one rule to be evaluated over all accounts.
+// JudgeRule enqueues the evaluation of one rule over all accounts.
 func (j jobs) JudgeRule(tx *sqldb.Tx, org posture.OrgID, id posture.RuleID) error {
 	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Rule: id}, job.Options{Queue: evaluating, Unique: string(org) + "//" + string(id), Once: job.UntilStarted, Priority: 1})
 	return err
 }
 
-// collecting is the queue of runs. They take long: they have workers of their
-// own, so that short jobs do not wait for them.
+// collecting is the queue of runs. They take long, so they have their own workers and
+// do not delay short jobs.
 const collecting = "collect"
 
-// tendArgs asks for runs to be looked after.
+// tendArgs are the arguments of the periodic job that maintains runs.
 type tendArgs struct{}
 
 // Kind implements [job.Args].
 func (tendArgs) Kind() string { return "tend_runs" }
 
-// handleJobs says who does which job.
+// handleJobs registers the job handlers.
 func (a *App) handleJobs() error {
 	v := &onboard.Validator{Store: a.store, Cloud: a.o.Cloud, Now: a.o.Now}
 	a.queue.Every("tend_runs", 30*time.Second, tendArgs{}, job.Options{Attempts: 1})
@@ -96,7 +96,7 @@ func (a *App) handleJobs() error {
 			}
 			_, err = a.sweep.Start(ctx, j.Args.Org, j.Args.Account, posture.RunScope{})
 			if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
-				return nil // one goes on already, or the account is gone
+				return nil // a run is in progress, or the account was removed
 			}
 			return err
 		}),

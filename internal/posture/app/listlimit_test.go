@@ -10,8 +10,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestListsAreBoundedAsTheDocumentSays holds every list of every request body
-// to the limit that the document states for it.
+// TestListsAreBoundedAsTheDocumentSays checks that every list in request bodies has the
+// limit that the OpenAPI document states.
 func TestListsAreBoundedAsTheDocumentSays(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {

@@ -12,11 +12,11 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestMalformedRequestsAreRefused sends requests that are wrong in many ways:
-// none may get a 5xx, an undocumented answer or an error of another shape.
+// TestMalformedRequestsAreRefused sends requests with many kinds of errors: none may
+// get a 5xx response, an undocumented response or an error of another form.
 func TestMalformedRequestsAreRefused(t *testing.T) {
 	t.Parallel()
-	n := 5_000 // on each database
+	n := 5_000 // per database
 	if os.Getenv("VIGIL_TORTURE") != "" {
 		n = 50_000
 	}
@@ -24,7 +24,8 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 		a, in := newApp(t, dsn, new(memcloud.Cloud))
 		base := serve(t, a)
 		c, org, _ := newOrg(t, in, base, "org")
-		// Not the caller: a request that hits on a way to remove them would end the test.
+		// Use another user: a request that happens to delete the caller would end the
+		// test.
 		other, err := in.Registry.AddUser(t.Context(), auth.Operator(org.ID), auth.UserEdit{Name: "other", Role: auth.Viewer})
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +41,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 				"provider": {"aws", "azure", "gcp"}, "cloud_account_id": {accountID(1), accountID(2)}, "credential_id": {credential},
 				"pair": {accountID(1) + "_" + credential}, "user_id": {string(other.ID)},
 			},
-			Skip: []string{"revokeApiToken"}, // it may end the caller's own token
+			Skip: []string{"revokeApiToken"}, // it may revoke the caller's own token
 		}.Run(t)
 	})
 }

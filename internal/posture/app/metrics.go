@@ -17,11 +17,11 @@ import (
 	"vigil/internal/secret"
 )
 
-// metricsTokenFile is the file in the data folder whose text Prometheus sends as
-// bearer token: access tokens are too short-lived for it.
+// metricsTokenFile is the file in the data folder with the bearer token for Prometheus,
+// which needs a token that does not expire.
 const metricsTokenFile = "metrics.token"
 
-// guard lets callers in by access token or browser session, and to the metrics
+// guard authenticates callers by access token or browser session, and for the metrics
 // also by the token in the data folder.
 func (a *App) guard(gate *auth.Authenticator) (httpapi.Guard, error) {
 	token, err := metricsToken(filepath.Join(a.o.Install.Config.DataDir, metricsTokenFile))
@@ -40,7 +40,7 @@ func (a *App) guard(gate *auth.Authenticator) (httpapi.Guard, error) {
 	}, nil
 }
 
-// metricsToken reads the token, and makes it if there is none.
+// metricsToken reads the token, creating it if there is none.
 func metricsToken(path string) (secret.Text, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
@@ -48,14 +48,14 @@ func metricsToken(path string) (secret.Text, error) {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return secret.Text{}, fmt.Errorf("make the token for metrics: %w", err)
+		return secret.Text{}, fmt.Errorf("create the token for metrics: %w", err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return secret.Text{}, fmt.Errorf("read the token for metrics: %w", err)
 	}
 	if len(strings.TrimSpace(string(text))) < 16 {
-		return secret.Text{}, fmt.Errorf("the token for metrics in %s is too short", path)
+		return secret.Text{}, fmt.Errorf("the token for metrics in %s is too short; delete the file to create a new one", path)
 	}
 	return secret.NewText(strings.TrimSpace(string(text))), nil
 }

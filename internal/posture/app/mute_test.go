@@ -10,7 +10,7 @@ import (
 
 const muteRules = "/v1/mute-rules"
 
-func TestMuteRulesArePreviewedThenSuppress(t *testing.T) {
+func TestMuteRules(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0)
@@ -35,14 +35,14 @@ func TestMuteRulesArePreviewedThenSuppress(t *testing.T) {
 			"ruleIds[0]": {"name": "x", "reason": "x", "scope": object{"ruleIds": []string{""}}},
 		} {
 			if text := i.want(400, "POST", muteRules, bad).text; !strings.Contains(text, name) {
-				t.Errorf("a bad %s is answered %s", name, text)
+				t.Errorf("the response for an invalid %s is %s", name, text)
 			}
 		}
 		made := i.want(201, "POST", muteRules, object{"name": "Sandbox", "reason": "goes away", "scope": scope, "until": time.Now().Add(time.Hour)})
 		path := muteRules + "/" + made.member("id")
 		i.raise("r", time.Now(), nil, 1, 2, 3, 5)
 		if got := count(true); got != 4.0 {
-			t.Errorf("%v findings are suppressed, want 3 old ones and a new one", got)
+			t.Errorf("%v findings are suppressed, want 3 existing ones and a new one", got)
 		}
 		muted := results(i.want(200, "POST", findings, object{"filters": object{"isSuppressed": true}}))[0]
 		if s := muted["suppression"].(object); s["muteRuleId"] != made.body["id"] || s["reason"] != "goes away" {

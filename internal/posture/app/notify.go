@@ -15,20 +15,20 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// notifying is the queue of channels to send to. Receivers may be slow: the queue has
-// workers of its own, which mostly wait for answers.
+// notifying is the queue of channels to send to. Receivers may be slow, so the queue
+// has its own workers, which mostly wait for responses.
 const (
 	notifying     = "notify"
 	notifyWorkers = 64
 )
 
-// dispatchArgs asks for recorded events to be made into messages.
+// dispatchArgs are the arguments of the job that groups recorded events into messages.
 type dispatchArgs struct{}
 
 // Kind implements [job.Args].
 func (dispatchArgs) Kind() string { return "notify_dispatch" }
 
-// deliverArgs asks for the messages of a channel to be sent.
+// deliverArgs are the arguments of the job that sends the messages of a channel.
 type deliverArgs struct {
 	Org     posture.OrgID `json:"org"`
 	Channel string        `json:"channel"`
@@ -37,21 +37,21 @@ type deliverArgs struct {
 // Kind implements [job.Args].
 func (deliverArgs) Kind() string { return "notify_deliver" }
 
-// tendNotifyArgs asks for the ends of suppressions to be recorded, and for messages
-// that waited for too long to become dead letters.
+// tendNotifyArgs are the arguments of the periodic job that records expired
+// suppressions and turns old messages into dead letters.
 type tendNotifyArgs struct{}
 
 // Kind implements [job.Args].
 func (tendNotifyArgs) Kind() string { return "notify_tend" }
 
-// private are networks that are not part of the internet: no message is sent
-// there unless a setting allows it.
+// private are networks that are not part of the internet. No message is sent there
+// unless a setting allows it.
 var private = []netip.Prefix{
 	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
 	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("fc00::/7"),
 }
 
-// newSenders returns what sends notifications.
+// newSenders returns the senders of notifications.
 func (a *App) newSenders() *channel.Senders {
 	policy := outbound.Policy{Deny: private}
 	if a.o.Install.Config.Posture.NotifyPrivate {
@@ -60,7 +60,7 @@ func (a *App) newSenders() *channel.Senders {
 	return channel.New(channel.Options{Policy: policy, Now: a.o.Now})
 }
 
-// handleNotifyJobs registers the jobs that make, send and expire notifications.
+// handleNotifyJobs registers the jobs that dispatch, deliver and expire notifications.
 func (a *App) handleNotifyJobs(senders *channel.Senders) error {
 	d := &deliver.Deliverer{
 		Store: a.store, Sender: senders, Now: a.o.Now, Log: a.o.Log,

@@ -21,8 +21,8 @@ import (
 
 const signingKey = "0123456789abcdef0123"
 
-// TestFindingsReachAWebhook has the server itself send: from a judgement through
-// the outbox and the queue to a receiver on this machine, which a setting allows.
+// TestFindingsReachAWebhook runs the whole server: a judgement is sent through the
+// outbox and the job queue to a receiver on this machine, which a setting allows.
 func TestFindingsReachAWebhook(t *testing.T) {
 	t.Parallel()
 	type request struct {
@@ -80,7 +80,7 @@ func TestFindingsReachAWebhook(t *testing.T) {
 	}
 }
 
-func TestChannelsKeepTheirSecretsAndRefuseAddressesInside(t *testing.T) {
+func TestChannelsHideSecretsAndRejectPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	const channels = "/v1/notification-channels"
@@ -91,11 +91,11 @@ func TestChannelsKeepTheirSecretsAndRefuseAddressesInside(t *testing.T) {
 	path := channels + "/" + made.member("id")
 	for _, text := range []string{made.text, i.want(200, "GET", channels, nil).text} {
 		if strings.Contains(text, url) || strings.Contains(text, signingKey) {
-			t.Errorf("a secret is shown: %s", text)
+			t.Errorf("the response contains a secret: %s", text)
 		}
 	}
 	if got := i.want(200, "POST", path+"/test", nil); got.body["delivered"] != false || !strings.Contains(got.text, "could not be reached") || strings.Contains(got.text, "127.0.0.1") {
-		t.Errorf("a message to this machine, which is not allowed: %s", got.text)
+		t.Errorf("a message to this machine, which no setting allows: %s", got.text)
 	}
 	for _, bad := range []struct {
 		name string
@@ -110,7 +110,7 @@ func TestChannelsKeepTheirSecretsAndRefuseAddressesInside(t *testing.T) {
 		{"perMinute", object{"name": "x", "type": "slack", "perMinute": 0, "settings": object{"url": "https://example.com"}}},
 	} {
 		if text := i.want(400, "POST", channels, bad.body).text; !strings.Contains(text, bad.name) {
-			t.Errorf("a bad %s is answered %s", bad.name, text)
+			t.Errorf("the response for an invalid %s is %s", bad.name, text)
 		}
 	}
 	i.want(200, "PUT", path, object{"name": "y", "type": "webhook", "settings": object{}}, "If-Match", made.member("eTag"))
@@ -130,7 +130,7 @@ func TestChannelsKeepTheirSecretsAndRefuseAddressesInside(t *testing.T) {
 		{"minRiskScore", object{"name": "x", "channelIds": []string{known}, "minRiskScore": 101}},
 	} {
 		if text := i.want(400, "POST", "/v1/notification-rules", bad.body).text; !strings.Contains(text, bad.name) {
-			t.Errorf("a bad %s is answered %s", bad.name, text)
+			t.Errorf("the response for an invalid %s is %s", bad.name, text)
 		}
 	}
 }
@@ -152,6 +152,6 @@ func TestMutedFindingsSendNothing(t *testing.T) {
 	}
 	got := results(i.want(200, "GET", "/v1/notification-deliveries", nil))
 	if len(got) != 1 || got[0]["eventCount"] != 1.0 {
-		t.Errorf("deliveries %v, want one of the finding that is neither muted, of low level nor of low risk", got)
+		t.Errorf("deliveries %v, want one, for the finding that is not muted and of high level and risk", got)
 	}
 }

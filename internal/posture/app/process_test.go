@@ -18,15 +18,14 @@ import (
 	"vigil/internal/posture"
 )
 
-// builds is where the crash tests put the server that they start, once for all of
-// them.
+// builds holds the executable of the server for crash tests, which is built once.
 var builds struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
-// TestMain removes what the crash tests built.
+// TestMain removes the executable of the crash tests.
 func TestMain(m *testing.M) {
 	status := m.Run()
 	if builds.dir != "" {
@@ -35,15 +34,15 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// crashServer builds package crashserver without the race detector and returns
-// the path of the executable.
+// crashServer builds package crashserver without the race detector and returns the path
+// of the executable.
 func crashServer(t *testing.T) string {
 	t.Helper()
 	builds.once.Do(func() {
 		if builds.dir, builds.err = os.MkdirTemp("", "vigil-crash-"); builds.err != nil {
 			return
 		}
-		// Symbols make up half of the time that linking takes.
+		// Omit symbols: they take half of the link time.
 		cmd := exec.Command("go", "build", "-race=false", "-buildvcs=false", "-ldflags=-s -w", "-o", builds.dir, "./crashserver")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			builds.err = fmt.Errorf("build the server: %w\n%s", err, out)
@@ -55,18 +54,18 @@ func crashServer(t *testing.T) string {
 	return filepath.Join(builds.dir, "crashserver")
 }
 
-// A host is a data folder and a database on which a server is started, killed and
-// started again, each time in a process of its own.
+// A host is a data folder and a database on which the server is started and killed
+// repeatedly, each time in its own process.
 type host struct {
 	t        *testing.T
 	dir, dsn string
-	args     []string // of the server, besides those that name the folder and the database
-	env      []string // of the server, besides our own
+	args     []string // additional arguments of the server
+	env      []string // additional environment variables of the server
 	org      posture.OrgID
 	apiToken string // of the organisation's admin
 }
 
-// newHost makes an installation with one organisation.
+// newHost creates an installation with one organisation.
 func newHost(t *testing.T, dsn string) *host {
 	t.Helper()
 	h := &host{t: t, dir: t.TempDir(), dsn: dsn}
@@ -87,7 +86,7 @@ func newHost(t *testing.T, dsn string) *host {
 	return h
 }
 
-// open opens the installation while no server runs on it.
+// open opens the installation while no server is running.
 func (h *host) open() *instance.Installation {
 	h.t.Helper()
 	conf := config.Config{DataDir: h.dir, Database: h.dsn}
@@ -99,8 +98,8 @@ func (h *host) open() *instance.Installation {
 	return in
 }
 
-// start starts the server and returns the organisation's admin and what kills the
-// server.
+// start starts the server. It returns a client for the organisation's admin and a
+// function that kills the server.
 func (h *host) start() (admin *client, kill func()) {
 	h.t.Helper()
 	admin, kill = h.launch()
@@ -108,9 +107,9 @@ func (h *host) start() (admin *client, kill func()) {
 	return admin, kill
 }
 
-// launch starts the server and returns a client without a token and what kills the
-// server.
-func (h *host) launch() (anybody *client, kill func()) {
+// launch starts the server. It returns a client without a token and a function that
+// kills the server.
+func (h *host) launch() (c *client, kill func()) {
 	h.t.Helper()
 	cmd := exec.Command(crashServer(h.t), append([]string{"-dir", h.dir, "-database", h.dsn}, h.args...)...)
 	cmd.Env = append(os.Environ(), h.env...)
@@ -136,7 +135,7 @@ func (h *host) launch() (anybody *client, kill func()) {
 	if err != nil {
 		h.t.Fatalf("the server does not start: %v", err)
 	}
-	// A request that runs into the timeout looks like a server that is gone. On a
-	// busy machine an answer may take long.
+	// The timeout is long, because a busy machine is slow and a timeout would look like
+	// a crashed server.
 	return &client{t: h.t, base: strings.TrimSpace(line), http: &http.Client{Timeout: 2 * time.Minute}}, kill
 }

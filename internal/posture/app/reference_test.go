@@ -17,7 +17,7 @@ import (
 	"vigil/internal/posture/collect/gcp"
 )
 
-// fromDeclarations returns every file that is made from the declarations of the
+// fromDeclarations returns every file that is generated from the declarations of
 // collectors, by its path in the repository.
 func fromDeclarations() map[string]string {
 	all := map[string]string{
@@ -85,7 +85,7 @@ func title(p string) string {
 	return map[string]string{"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}[p]
 }
 
-// anchor is what Markdown makes of a heading.
+// anchor returns the Markdown anchor of a heading.
 func anchor(t posture.EntityType) string {
 	return strings.ToLower(strings.ReplaceAll(string(t), ".", ""))
 }
@@ -94,8 +94,8 @@ func code(names []string) string { return "`" + strings.Join(names, "`, `") + "`
 
 func lines(names []string) string { return strings.Join(names, "\n") + "\n" }
 
-// TestGeneratedFilesAreCurrent holds the files that are made from declarations
-// against them, and writes them when UPDATE is set.
+// TestGeneratedFilesAreCurrent compares generated files with the declarations. It
+// rewrites them if UPDATE is set.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	t.Parallel()
 	all := fromDeclarations()
@@ -111,13 +111,13 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 		}
 		have, err := os.ReadFile(path)
 		if err != nil || string(have) != all[name] {
-			t.Errorf("%s is not what the declarations say: run go generate ./internal/posture/app (%v)", name, err)
+			t.Errorf("%s is out of date: run go generate ./internal/posture/app (%v)", name, err)
 		}
 	}
 }
 
-// TestServicesHaveOneSpelling holds because filters compare without case: whoever
-// asks for one service must not get another.
+// TestServicesHaveOneSpelling checks that no two services differ only in case, because
+// filters ignore case.
 func TestServicesHaveOneSpelling(t *testing.T) {
 	t.Parallel()
 	spelled := map[string]string{}

@@ -10,12 +10,12 @@ import (
 // has reports whether this process has a role.
 func (a *App) has(role string) bool { return slices.Contains(a.roles, role) }
 
-// evaluating is the queue of rules that are to be evaluated.
+// evaluating is the queue of rule evaluations.
 const evaluating = "evaluate"
 
-// queues returns the queues whose jobs a process with some roles does, and how many
-// at once. Short jobs of the default queue and notifications are done by everyone who
-// does jobs.
+// queues returns the queues of a process with the given roles, and their numbers of
+// workers. Every process that runs jobs has the default queue, with short jobs, and
+// notifications.
 func queues(roles []string, collectors int) map[string]int {
 	all := map[string]int{}
 	for role, of := range map[string]struct {
@@ -31,8 +31,8 @@ func queues(roles []string, collectors int) map[string]int {
 	return all
 }
 
-// shareLimits gives this process its part of the limits: those of the API are shared
-// by all that answer requests, those of the clouds by all that call them.
+// shareLimits sets this process's share of the rate limits: API limits are divided
+// among processes that serve requests, cloud limits among those that call the clouds.
 func (a *App) shareLimits(living []job.Member) {
 	api, callers := 0, 0
 	for _, m := range living {

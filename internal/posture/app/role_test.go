@@ -11,8 +11,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestRolesAreEnforcedOnEveryRoute calls every route with every role. What the
-// request asks for does not exist, so that nothing is changed.
+// TestRolesAreEnforcedOnEveryRoute calls every route with every role. The requested
+// records do not exist, so nothing changes.
 func TestRolesAreEnforcedOnEveryRoute(t *testing.T) {
 	t.Parallel()
 	a, in := newApp(t, dbtest.SQLite(t), new(memcloud.Cloud))
@@ -37,7 +37,7 @@ func TestRolesAreEnforcedOnEveryRoute(t *testing.T) {
 				"user_id": "none", "collection_id": "none", "resource_id": "none", "rule_id": "none", "finding_id": "none", "framework_id": "none", "session_id": "none", "view_id": "none",
 			})
 			c, anonymous := c, anonymous
-			if route.Hidden { // the document does not know it, and the clients hold answers against the document
+			if route.Hidden { // it is not in the OpenAPI document, against which clients validate responses
 				c = &client{t: t, base: base, token: c.token, http: http.DefaultClient}
 				anonymous = &client{t: t, base: base, token: "none", http: http.DefaultClient}
 			}

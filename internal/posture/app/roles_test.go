@@ -8,8 +8,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestProcessesShareTheWorkByRole has one process answer requests and another work
-// on jobs. Both use one PostgreSQL database.
+// TestProcessesShareTheWorkByRole runs one process that serves requests and one that
+// runs jobs, on one PostgreSQL database.
 func TestProcessesShareTheWorkByRole(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, dbtest.Postgres(t))
@@ -34,7 +34,7 @@ func TestProcessesShareTheWorkByRole(t *testing.T) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("the account is %v: the other process did not try its link", got)
+			t.Fatalf("the account is %v: the other process did not validate it", got)
 		}
 	}
 }

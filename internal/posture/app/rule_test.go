@@ -15,11 +15,11 @@ func graphQuery(text string) string {
 	return `{"inventoryQueryType":"Graph","queryString":"` + text + `"}`
 }
 
-func TestARuleIsTriedBeforeItIsMade(t *testing.T) {
+func TestRuleTrial(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0, aws.New(aws.Options{}))
-		account := entitygen.New(0, 0) // empty, of AWS
+		account := entitygen.New(0, 0) // an empty AWS account
 		i.collect(account)
 		vpc := func(name string, p posture.Property) posture.Entity {
 			kind := posture.EntityType("AWS.EC2.Vpc")
@@ -58,7 +58,7 @@ func TestARuleIsTriedBeforeItIsMade(t *testing.T) {
 			t.Errorf("a search: %s", search.text)
 		}
 		if page := i.want(200, "POST", "/v2/findings/query", nil); page.body["totalCount"] != 0.0 {
-			t.Errorf("a trial raised findings: %s", page.text)
+			t.Errorf("a trial created findings: %s", page.text)
 		}
 
 		i.want(404, "POST", path, try(text, "none"))
@@ -70,7 +70,7 @@ func TestARuleIsTriedBeforeItIsMade(t *testing.T) {
 	})
 }
 
-func TestARuleRemembersItsVersions(t *testing.T) {
+func TestRuleHistory(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0)
@@ -101,9 +101,9 @@ func TestARuleRemembersItsVersions(t *testing.T) {
 	})
 }
 
-// TestARuleHasParameters sets a value of a native rule, which judges it again, and
-// makes a rule with a parameter.
-func TestARuleHasParameters(t *testing.T) {
+// TestRuleParameters sets a parameter of a native rule, which must be evaluated again,
+// and adds a rule with a parameter.
+func TestRuleParameters(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0, aws.New(aws.Options{}))
@@ -166,7 +166,7 @@ func TestARuleHasParameters(t *testing.T) {
 	})
 }
 
-func TestAnOrganisationHasFrameworksOfItsOwn(t *testing.T) {
+func TestCustomFrameworks(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0)

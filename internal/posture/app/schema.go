@@ -10,7 +10,7 @@ import (
 
 //go:generate env UPDATE=1 go test -count=1 -run "TestGeneratedFilesAreCurrent|TestRulesAreCounted" .
 
-// declarations lists the entity types that the sources can read.
+// declarations returns the declarations of all sources.
 func (a *App) declarations() []collect.Declaration {
 	var all []collect.Declaration
 	for _, s := range a.o.Sources {
@@ -19,8 +19,8 @@ func (a *App) declarations() []collect.Declaration {
 	return all
 }
 
-// reads says what the rules of an organisation read. Entities of other clouds are
-// none of their business.
+// reads returns the types and attributes that the rules of an organisation read,
+// without those of other clouds.
 func (a *App) reads(ctx context.Context, org posture.OrgID) ([]api.RuleReads, error) {
 	rules, err := a.book.Rules(ctx, org)
 	if err != nil {
@@ -30,7 +30,7 @@ func (a *App) reads(ctx context.Context, org posture.OrgID) ([]api.RuleReads, er
 	for _, r := range rules {
 		sees, err := a.judge.Evaluator.See(r.Query)
 		if err != nil {
-			continue // one that is broken was found so when it was saved
+			continue // invalid queries were reported when the rule was saved
 		}
 		reads := api.RuleReads{Rule: r.ID, Properties: sees.Properties, Edges: sees.Edges}
 		for _, t := range sees.Types {

@@ -9,7 +9,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestSchemaNamesTheRulesThatReadIt adds rules in both languages.
+// TestSchemaNamesTheRulesThatReadIt adds rules in both query languages.
 func TestSchemaNamesTheRulesThatReadIt(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0, aws.New(aws.Options{}), gcp.New(gcp.Options{}))
@@ -48,7 +48,7 @@ func TestSchemaNamesTheRulesThatReadIt(t *testing.T) {
 		}
 		for id, reads := range want {
 			if slices.Contains(readers[what], any(id)) != reads {
-				t.Errorf("%s is read by %v; of %s that is %v", what, readers[what], id, !reads)
+				t.Errorf("%s is read by %v; for %s want %v", what, readers[what], id, !reads)
 			}
 		}
 	}

@@ -15,11 +15,11 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// network records three networks, one of which could not be read in full, and a
-// subnet that is part of the first.
+// network records three networks, of which one was not read completely, and a subnet of
+// the first.
 func (i *inventory) network() (account posture.AccountID, vpcs []posture.Entity) {
 	i.t.Helper()
-	a := entitygen.New(0, 0) // empty, of AWS
+	a := entitygen.New(0, 0) // an empty AWS account
 	i.collect(a)
 	make := func(kind posture.EntityType, name string, to posture.EntityID, ps ...posture.Property) posture.Entity {
 		e := posture.Entity{
@@ -47,7 +47,7 @@ func (i *inventory) ownRule(query string) answer {
 	return i.want(201, "POST", "/v1/rules", object{"name": "Mine", "displayName": "mine", "provider": "aws", "level": "Low", "query": graphQuery(query)})
 }
 
-func TestEntityTellsItsVerdictsNeighboursAndFindings(t *testing.T) {
+func TestVerdictsNeighboursAndFindingsOfAnEntity(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0, aws.New(aws.Options{}))
@@ -105,9 +105,10 @@ func TestEntityTellsItsVerdictsNeighboursAndFindings(t *testing.T) {
 	})
 }
 
-// TestRuleSaysWhatItIsAboutAndWhatIsUnknown counts resources outside as neither
-// passing nor violating, and lists those of which something could not be read.
-func TestRuleSaysWhatItIsAboutAndWhatIsUnknown(t *testing.T) {
+// TestRuleVerdictsAndUnknownResources checks that resources to which a rule does not
+// apply neither pass nor violate it, and that resources with unread values are listed
+// as unknown.
+func TestRuleVerdictsAndUnknownResources(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0, aws.New(aws.Options{}))
 	account, vpcs := i.network()
@@ -148,7 +149,7 @@ func TestRuleSaysWhatItIsAboutAndWhatIsUnknown(t *testing.T) {
 	i.want(400, "POST", "/v1/rules/"+rule+"/unknown-query", object{"paginationInfo": object{"pageSize": 0}})
 }
 
-func TestOwnRuleIsEditedAndChecked(t *testing.T) {
+func TestEditAndCheckCustomRule(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0, aws.New(aws.Options{}))
 	account, _ := i.network()
@@ -197,7 +198,7 @@ func TestOwnRuleIsEditedAndChecked(t *testing.T) {
 	}
 }
 
-func TestPulseChangesWithWhatChanged(t *testing.T) {
+func TestPulse(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0, aws.New(aws.Options{}))
@@ -223,7 +224,7 @@ func TestPulseChangesWithWhatChanged(t *testing.T) {
 	})
 }
 
-func TestAccountTellsItsCollections(t *testing.T) {
+func TestCollectionsOfAnAccount(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	i.want(201, "POST", accounts, awsAccount(accountID(1)))
@@ -233,7 +234,7 @@ func TestAccountTellsItsCollections(t *testing.T) {
 	id := i.want(201, "POST", credentials, awsCredential()).member("credentialId")
 	i.want(201, "POST", relationships, object{"cloudAccountId": accountID(1), "credentialId": id})
 	i.want(202, "POST", validate, nil)
-	// Nobody does jobs here: the account becomes active by hand.
+	// There are no job workers, so the test activates the account itself.
 	err := i.store.Onboard(t.Context(), i.org, func(tx posture.OnboardingTx) error {
 		a, err := tx.Account(posture.AccountID(accountID(1)))
 		if err != nil {
@@ -265,7 +266,7 @@ func TestAccountTellsItsCollections(t *testing.T) {
 	i.want(400, "POST", runs, object{"filters": object{"statuses": []string{"odd"}}})
 }
 
-func TestPostureIsCountedByRuleAndAccount(t *testing.T) {
+func TestPostureByRuleAndAccount(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	i.raise("aws-iam-root-mfa", time.Now(), nil, 1, 2)
@@ -287,11 +288,11 @@ func TestPostureIsCountedByRuleAndAccount(t *testing.T) {
 		t.Errorf("%v violating, %d rules, %d accounts", n, rules, accounts)
 	}
 	if n, _, _ := count(object{"cloudAccountIds": []string{"222222222222"}}); n != 0 {
-		t.Errorf("%v violating in an account that is not there", n)
+		t.Errorf("%v violating in an account that does not exist", n)
 	}
 }
 
-func TestViewsAreSaved(t *testing.T) {
+func TestSavedViews(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	made := i.want(201, "POST", "/v1/views", object{"name": " Critical ", "screen": "findings", "query": "level=High", "shared": true})
@@ -310,13 +311,13 @@ func TestViewsAreSaved(t *testing.T) {
 	ann.want(404, "DELETE", path, nil)
 	i.want(200, "PUT", path, object{"name": "Mine", "screen": "findings"})
 	if all := results(ann.want(200, "GET", "/v1/views", nil)); len(all) != 0 {
-		t.Errorf("a view that is not shared any more: %v", all)
+		t.Errorf("a view that is no longer shared: %v", all)
 	}
 	i.want(204, "DELETE", path, nil)
 	i.want(404, "DELETE", path, nil)
 }
 
-func TestAdminSeesAndEndsSessions(t *testing.T) {
+func TestAdminListsAndEndsSessions(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	org := auth.OrgID(i.org)

@@ -12,9 +12,9 @@ import (
 	"vigil/internal/posture"
 )
 
-// TestPeerScripts runs the scripts with the real command line of AWS against moto,
-// whose authors saw neither. It is skipped unless VIGIL_TEST_MOTO says where a moto
-// server listens; aws must be installed.
+// TestPeerScripts runs the scripts with the real AWS CLI against moto, an independent
+// implementation. It is skipped unless VIGIL_TEST_MOTO has the address of a moto
+// server; aws must be installed.
 func TestPeerScripts(t *testing.T) {
 	address := os.Getenv("VIGIL_TEST_MOTO")
 	if address == "" {
@@ -24,7 +24,7 @@ func TestPeerScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal("aws is not installed")
 	}
-	answer, err := http.Post("http://"+address+"/moto-api/reset", "", nil) // others leave things there
+	answer, err := http.Post("http://"+address+"/moto-api/reset", "", nil) // remove resources of other tests
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +41,9 @@ func TestPeerScripts(t *testing.T) {
 	if err := os.Symlink(real, filepath.Join(d.dir, "aws")); err != nil {
 		t.Fatal(err)
 	}
-	d.wait = 1 // moto sends nothing, and nobody is let in there
-	// moto's own account is the caller's; the other is reached through a role.
+	d.wait = 1 // moto sends no events and grants no access, so waiting is useless
+	// moto's default account is that of the caller; the other is reached through a
+	// role.
 	const own, other = "123456789012", "200000000002"
 	ask := func(arguments ...string) string {
 		text, _ := exec.CommandContext(t.Context(), real, append(arguments, "--output", "text")...).CombinedOutput()
@@ -65,7 +66,7 @@ func TestPeerScripts(t *testing.T) {
 		if got := ask("iam", "get-role", "--role-name", "vigil-reader", "--query", "Role.AssumeRolePolicyDocument.Statement[0].Principal.AWS"); got != "arn:aws:iam::111111111111:user/collector" {
 			t.Errorf("link %s: the role trusts %s", way, got)
 		}
-		// moto prints the policy of a template in a form of its own.
+		// moto prints the policy of a template in another format.
 		policy := ask("iam", "get-role-policy", "--role-name", "vigil-reader", "--policy-name", "read-configuration", "--query", "PolicyDocument")
 		if strings.Count(policy, "Allow") != 1 || strings.Count(policy, "Deny") != 1 {
 			t.Errorf("link %s: the policy is %s", way, policy)
@@ -76,15 +77,15 @@ func TestPeerScripts(t *testing.T) {
 			}
 		}
 		if got := ask("iam", "list-roles", "--query", "Roles[?RoleName=='vigil-reader'].RoleName"); got != "" {
-			t.Errorf("unlink %s: there is %s", way, got)
+			t.Errorf("unlink %s: %s is left", way, got)
 		}
 	}
 	d.peerStreams(own, ask)
 }
 
-// times is how often something is done, and for how many: a real command takes a
-// second to begin with. moto refuses to make a stack again when nothing is new,
-// where AWS says that there is nothing to do.
+// times returns how often each step is repeated. A real command takes a second to
+// start, and moto fails on an unchanged stack, where AWS reports that there is nothing
+// to do.
 func times(way string) int {
 	if way == "" {
 		return 2
@@ -92,7 +93,7 @@ func times(way string) int {
 	return 1
 }
 
-// peerStreams sets up a stream in moto in every way, and tears it down.
+// peerStreams sets up a stream in moto in every way and removes it.
 func (d *desk) peerStreams(id string, ask func(...string) string) {
 	t := d.t
 	d.do("POST", "/v1/providers/aws/cloud-accounts", object{"cloudAccountName": "a", "properties": []object{textProperty("accountId", id)}})
@@ -108,10 +109,10 @@ func (d *desk) peerStreams(id string, ask func(...string) string) {
 			t.Errorf("set up %s: %s rules", way, got)
 		}
 		if got := ask("events", "list-rules", "--query", "length(Rules)"); got != "2" {
-			t.Errorf("set up %s: %s rules at home", way, got)
+			t.Errorf("set up %s: %s rules in the home region", way, got)
 		}
 		want := d.base + "/events/aws"
-		if way != "" { // moto knows no subscriptions in templates
+		if way != "" { // moto does not support subscriptions in templates
 			want = ""
 		}
 		if got := ask("sns", "list-subscriptions", "--region", "eu-west-1", "--query", "Subscriptions[].Endpoint"); got != want {
@@ -126,7 +127,7 @@ func (d *desk) peerStreams(id string, ask func(...string) string) {
 			"rules": {"events", "list-rules"}, "topics": {"sns", "list-topics"}, "connections": {"events", "list-connections"}, "destinations": {"events", "list-api-destinations"},
 		} {
 			if got := ask(query...); got != "" {
-				t.Errorf("torn down %s: there are %s %s", way, what, got)
+				t.Errorf("torn down %s: left are %s %s", way, what, got)
 			}
 		}
 	}

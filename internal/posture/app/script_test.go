@@ -19,14 +19,14 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// A desk is a server with simulated clouds, and somebody at a shell who has their
-// command lines and an API token.
+// A desk is a server with simulated clouds, and a shell with their command-line tools
+// and an API token.
 type desk struct {
 	*stage
 	*cli.Desk
 	dir   string
 	token string
-	wait  int // how often scripts look before they give up
+	wait  int // how often scripts poll before they give up
 }
 
 func newDesk(t *testing.T) *desk {
@@ -45,7 +45,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// bash runs a script that the server serves, and returns what it printed.
+// bash runs a script that the server serves, and returns its output.
 func (d *desk) bash(p posture.Provider, script string, arguments ...string) (printed string, err error) {
 	d.t.Helper()
 	res, err := http.Get(d.base + "/scripts/" + string(p) + "/" + script)
@@ -66,8 +66,8 @@ func (d *desk) bash(p posture.Provider, script string, arguments ...string) (pri
 	return out.String(), err
 }
 
-// must runs a script that is to succeed, and returns the command lines that
-// changed something.
+// must runs a script that must succeed, and returns the commands that changed
+// something.
 func (d *desk) must(p posture.Provider, script string, arguments ...string) []string {
 	d.t.Helper()
 	d.Calls()
@@ -80,21 +80,21 @@ func (d *desk) must(p posture.Provider, script string, arguments ...string) []st
 		if !reading(c) {
 			changes = append(changes, c.String())
 			if !strings.Contains(printed, "+ "+c.String()) {
-				d.t.Errorf("%s %s does not say that it does %s:\n%s", p, script, c, printed)
+				d.t.Errorf("%s %s does not announce %s:\n%s", p, script, c, printed)
 			}
 		}
 	}
 	return changes
 }
 
-// reading reports whether a command changes nothing.
+// reading reports whether a command is read-only.
 func reading(c cli.Call) bool {
 	return slices.ContainsFunc(c.Words, func(word string) bool {
 		return slices.ContainsFunc([]string{"describe", "get-", "list", "show", "assume-role", "rest"}, func(verb string) bool { return strings.HasPrefix(word, verb) })
 	})
 }
 
-// status returns a status of an account.
+// status returns one of the statuses of an account.
 func (d *desk) status(id, name string) string {
 	d.t.Helper()
 	s, _ := d.want(200, "GET", "/v1/cloud-accounts/"+id, nil).body[name].(object)
@@ -102,7 +102,8 @@ func (d *desk) status(id, name string) string {
 	return value
 }
 
-// customers are whom the scripts are run for, and how.
+// customers returns the accounts of each provider and the variants in which the scripts
+// are run.
 func (d *desk) customers() map[posture.Provider][]string {
 	var subscriptions, projects []string
 	for _, s := range d.azure.Subscriptions() {
@@ -114,9 +115,9 @@ func (d *desk) customers() map[posture.Provider][]string {
 	return map[posture.Provider][]string{posture.AWS: {d.aws.Account(0).ID, d.aws.Account(1).ID}, posture.Azure: subscriptions, posture.GCP: projects}
 }
 
-// TestScriptsTakeAccountsTheWholeWay links accounts with the role that the
-// product asks for and nothing more, streams their events, and takes it all back.
-func TestScriptsTakeAccountsTheWholeWay(t *testing.T) {
+// TestScriptsLinkAndStream links accounts with only the role that the product requests,
+// sets up their event streams, and removes everything.
+func TestScriptsLinkAndStream(t *testing.T) {
 	t.Parallel()
 	for p, ways := range map[posture.Provider][][2]string{
 		posture.AWS:   {{"--organization", ""}, {"--cloudformation", "--cloudformation"}, {"", "--api-destination"}},
@@ -126,29 +127,29 @@ func TestScriptsTakeAccountsTheWholeWay(t *testing.T) {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			for i, way := range ways { // the first for all accounts and twice
+			for i, way := range ways { // the first variant for all accounts and twice
 				ids := d.customers()[p]
 				if i > 0 && !strings.Contains(way[0], "group") {
 					ids = ids[1:]
 				}
-				d.wholeWay(p, ids, max(2-i, 1), strings.Fields(way[0]), strings.Fields(way[1]))
+				d.linkAndStream(p, ids, max(2-i, 1), strings.Fields(way[0]), strings.Fields(way[1]))
 			}
 		})
 	}
 }
 
-func (d *desk) wholeWay(p posture.Provider, ids []string, times int, linking, streaming []string) {
+func (d *desk) linkAndStream(p posture.Provider, ids []string, times int, linking, streaming []string) {
 	t, before := d.t, d.Things()
 	link := slices.Concat(linking, ids)
 	if slices.Contains(linking, "--management-group") || p == posture.AWS && slices.Contains(linking, "--organization") {
-		link = linking // the cloud knows which
+		link = linking // the cloud determines the account
 	}
 	d.must(p, "link.sh", link...)
 	for _, id := range ids {
 		if got := d.status(id, "accountStatus"); got != "active" {
 			t.Errorf("%s is %s", id, got)
 		}
-		// With what the role allows everything can be read.
+		// The permissions of the role suffice to read everything.
 		if run := d.collect(id); run["status"] != "Completed" {
 			t.Errorf("the run of %s is %v", id, run)
 		}
@@ -157,7 +158,7 @@ func (d *desk) wholeWay(p posture.Provider, ids []string, times int, linking, st
 	for range times - 1 {
 		again := d.must(p, "link.sh", link...)
 		if slices.ContainsFunc(again, func(c string) bool { return strings.Contains(c, "create") && !strings.Contains(c, "assignment") }) {
-			t.Errorf("linked again it does %v", again)
+			t.Errorf("the second link changes %v", again)
 		}
 		if diff := cmp.Diff(linked, d.Things()); diff != "" || d.credentials() != credentials {
 			t.Errorf("linked again (-once +twice):\n%s%s %s", diff, credentials, d.credentials())
@@ -167,7 +168,7 @@ func (d *desk) wholeWay(p posture.Provider, ids []string, times int, linking, st
 	d.unlinked(p, ids, times, linking, before)
 }
 
-// streamed sets up streams and tears them down.
+// streamed sets up streams and removes them.
 func (d *desk) streamed(p posture.Provider, ids []string, times int, options []string) {
 	t, before := d.t, d.Things()
 	var once []string
@@ -196,7 +197,7 @@ func (d *desk) streamed(p posture.Provider, ids []string, times int, options []s
 	}
 }
 
-// unlinked takes accounts away again.
+// unlinked removes accounts.
 func (d *desk) unlinked(p posture.Provider, ids []string, times int, options, before []string) {
 	t := d.t
 	if !slices.Contains(options, "--management-group") && p != posture.GCP {
@@ -209,11 +210,11 @@ func (d *desk) unlinked(p posture.Provider, ids []string, times int, options, be
 		}
 	}
 	if got := d.status(ids[0], "accountStatus"); got != "draft" || d.credentials() != "" {
-		t.Errorf("unlinked it is %s, with %s", got, d.credentials())
+		t.Errorf("after unlinking it is %s, with %s", got, d.credentials())
 	}
 }
 
-// collect has an account collected and returns how that ended.
+// collect collects an account and returns the ended run.
 func (d *desk) collect(id string) object {
 	d.t.Helper()
 	d.waitRun(id)
@@ -221,7 +222,7 @@ func (d *desk) collect(id string) object {
 	return d.waitRun(id)
 }
 
-// credentials lists the credentials that the server knows.
+// credentials lists the credentials of the server.
 func (d *desk) credentials() string {
 	d.t.Helper()
 	var ids []string
@@ -233,8 +234,8 @@ func (d *desk) credentials() string {
 	return strings.Join(ids, " ")
 }
 
-// TestADryRunChangesNothing neither in a cloud nor here.
-func TestADryRunChangesNothing(t *testing.T) {
+// TestDryRun checks that a dry run changes nothing in a cloud or on the server.
+func TestDryRun(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for p, ids := range d.customers() {
@@ -247,16 +248,17 @@ func TestADryRunChangesNothing(t *testing.T) {
 	}
 	for _, c := range d.Calls() {
 		if !reading(c) {
-			t.Errorf("a dry run does %s", c)
+			t.Errorf("a dry run runs %s", c)
 		}
 	}
 	if all := d.Things(); len(all) > 0 || d.credentials() != "" {
-		t.Errorf("there are %v", all)
+		t.Errorf("the server has %v", all)
 	}
 }
 
-// TestScriptsTakeNoMoreThanTheyShould and go on when one account fails.
-func TestScriptsTakeNoMoreThanTheyShould(t *testing.T) {
+// TestScriptErrors checks that scripts reject invalid arguments, and continue with
+// other accounts if one fails.
+func TestScriptErrors(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	many := make([]string, 101)

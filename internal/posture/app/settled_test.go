@@ -11,9 +11,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestSettledWaitsForARunThatEndedWell has the last run of an account end in every
-// way. One that lost its worker ends as Timeout, and another takes its place.
-func TestSettledWaitsForARunThatEndedWell(t *testing.T) {
+// TestSettledIgnoresTimeouts ends the last run of an account with every status. A run
+// that lost its worker ends as Timeout and is replaced.
+func TestSettledIgnoresTimeouts(t *testing.T) {
 	t.Parallel()
 	a, in := newApp(t, dbtest.SQLite(t), new(memcloud.Cloud))
 	kept := store.New(in.DB, in.Box, nil)

@@ -17,21 +17,22 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// streams are the parts that deal with what clouds send.
+// streams are the components that receive and process events.
 type streams struct {
 	store    *store.Streams
 	receiver *stream.Receiver
 	reader   *stream.Reader
 }
 
-// streaming is the queue of what is read because of events. It has workers of its
-// own, so that an event does not wait for a collection.
+// streaming is the queue of reads that events cause. It has its own workers, so that an
+// event does not wait for a collection.
 const streaming = "stream"
 
-// streamWorkers is how many accounts are worked on at a time because of events.
+// streamWorkers is the number of accounts that are processed concurrently because of
+// events.
 const streamWorkers = 32
 
-// streamArgs asks for what is due in an account to be read.
+// streamArgs are the arguments of the job that makes the due reads of an account.
 type streamArgs struct {
 	Org     posture.OrgID     `json:"org"`
 	Account posture.AccountID `json:"account"`
@@ -40,28 +41,28 @@ type streamArgs struct {
 // Kind implements [job.Args].
 func (streamArgs) Kind() string { return "stream" }
 
-// Stream asks for what is due in an account to be read once tx is committed. The
-// store asks once until whoever works on the account has come to rest. That such a
-// job has ended is recorded later, so this one must not wait for that.
+// Stream enqueues the due reads of an account in tx. The store calls it only if no job
+// of the account is active. The ending of such a job is recorded later, so the new job
+// must not depend on that record.
 func (j jobs) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Priority: 1, Attempts: streamLives})
 	return err
 }
 
-// streamLives is how many processes may die while they work on an account before
-// that is taken for the work's fault. Failures do not count: see goOn.
+// streamLives is how many worker processes may crash during an account's job before the
+// job is given up. Errors do not count: see reschedule.
 const streamLives = 1000
 
-// streamPause is how long an account rests on which work failed.
+// streamPause is the pause of an account whose job failed.
 const streamPause = 5 * time.Second
 
-// tendStreamsArgs asks for event streams to be looked after.
+// tendStreamsArgs are the arguments of the periodic job that maintains event streams.
 type tendStreamsArgs struct{}
 
 // Kind implements [job.Args].
 func (tendStreamsArgs) Kind() string { return "tend_streams" }
 
-// newStreams builds what takes events.
+// newStreams builds the components for event streams.
 func (a *App) newStreams() error {
 	client := a.o.Client
 	if client == nil {
@@ -92,16 +93,16 @@ func (a *App) updateGraph(ctx context.Context, org posture.OrgID, id posture.Acc
 	return err
 }
 
-// handleStreamJobs says who reads what events name.
+// handleStreamJobs registers the jobs for event streams.
 func (a *App) handleStreamJobs() error {
 	a.queue.Every("tend_streams", 5*time.Second, tendStreamsArgs{}, job.Options{Queue: streaming, Attempts: 1})
 	return errors.Join(
 		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[streamArgs]) error {
 			err := a.streams.reader.Work(ctx, j.Args.Org, j.Args.Account)
 			if err != nil && ctx.Err() == nil {
-				a.o.Log.WarnContext(ctx, "work on events failed", "account", j.Args.Account, "error", err)
+				a.o.Log.WarnContext(ctx, "reads after events failed", "account", j.Args.Account, "error", err)
 			}
-			return goOn(ctx, err)
+			return reschedule(ctx, err)
 		}),
 		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendStreamsArgs]) error {
 			lost, err := a.streams.store.MaintainStreams(ctx, posture.DefaultStreamTimeouts)
@@ -113,20 +114,20 @@ func (a *App) handleStreamJobs() error {
 	)
 }
 
-// goOn says when work on an account that ended with an error goes on. It has not
-// failed for good: what is left to read is still there.
-func goOn(ctx context.Context, err error) error {
+// reschedule reschedules the job of an account that ended with an error. The error is not
+// final, because the pending reads are stored.
+func reschedule(ctx context.Context, err error) error {
 	switch {
-	case err == nil, errors.Is(ctx.Err(), context.Canceled): // it is done, or the process stops
+	case err == nil, errors.Is(ctx.Err(), context.Canceled): // done, or the process shuts down
 		return err
-	case ctx.Err() != nil: // there was always more to do
+	case ctx.Err() != nil: // more reads were due all the time
 		return job.Later(0)
 	}
 	return job.Later(streamPause)
 }
 
-// publicURL returns the address by which people and clouds reach the server. A
-// port that the system chose is known only once the server listens.
+// publicURL returns the URL by which people and clouds reach the server. A port that
+// the system assigns is known only after Listen.
 func (a *App) publicURL() string {
 	conf := a.o.Install.Config.Posture
 	if url := a.listening.Load(); url != nil && strings.HasSuffix(conf.PublicURL, ":0") {
@@ -135,7 +136,7 @@ func (a *App) publicURL() string {
 	return conf.PublicURL
 }
 
-// streamRoutes lists everything about event streams.
+// streamRoutes returns the routes of event streams.
 func (a *App) streamRoutes() []httpapi.Route {
 	return slices.Concat(
 		(&api.Streams{Org: callerOrg, Accounts: a.store, Store: a.streams.store, Receiver: a.streams.receiver, URL: a.publicURL}).Routes(),
@@ -143,6 +144,6 @@ func (a *App) streamRoutes() []httpapi.Route {
 	)
 }
 
-// eventRate is how often one network may send events: clouds send many from few
-// addresses.
+// eventRate is the rate limit of events per network. It is high, because clouds send
+// many events from few addresses.
 var eventRate = httpapi.Rate{PerSecond: 2000, Burst: 20000}

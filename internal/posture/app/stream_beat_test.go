@@ -11,9 +11,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestAStreamWithoutItsHeartbeatIsDisconnected has a stream send a heartbeat, which
-// connects it, and then nothing for hours. The account record says so.
-func TestAStreamWithoutItsHeartbeatIsDisconnected(t *testing.T) {
+// TestStreamWithoutHeartbeatIsDisconnected sends a heartbeat, which connects a stream,
+// and then nothing for hours. The account must show the stream as disconnected.
+func TestStreamWithoutHeartbeatIsDisconnected(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		var later atomic.Int64
@@ -32,7 +32,7 @@ func TestAStreamWithoutItsHeartbeatIsDisconnected(t *testing.T) {
 		c.wantStream("connected", begin)
 
 		later.Store(int64(4 * time.Hour))
-		c = logIn() // the access token has expired too
+		c = logIn() // the access token has expired as well
 		c.wantStream("disconnected", begin.Add(4*time.Hour))
 		begin = now()
 		beat("second")
@@ -40,7 +40,7 @@ func TestAStreamWithoutItsHeartbeatIsDisconnected(t *testing.T) {
 	})
 }
 
-// serveAt runs a server by a clock and returns who logs its admin in.
+// serveAt runs a server with a clock and returns a function that logs its admin in.
 func serveAt(t *testing.T, dsn string, now func() time.Time) func() *client {
 	t.Helper()
 	in, base := launch(t, dsn, app.Options{Cloud: new(memcloud.Cloud), Now: now})
@@ -48,8 +48,8 @@ func serveAt(t *testing.T, dsn string, now func() time.Time) func() *client {
 	return func() *client { return newClient(t, in, base, admin, auth.Admin) }
 }
 
-// wantStream waits until the record of the account shows a status of its stream,
-// which must be no older than a time.
+// wantStream waits until the account shows a stream status, which must have changed
+// after a time.
 func (c *client) wantStream(status string, since time.Time) {
 	c.t.Helper()
 	var got object

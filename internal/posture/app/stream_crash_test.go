@@ -28,17 +28,18 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// A storm is a simulated AWS in which much changes, and a server that is told.
+// A storm is a simulated AWS with many changes, and a server that receives their
+// events.
 type storm struct {
 	t        *testing.T
 	cloud    *simaws.Cloud
 	sns      *events.SNS
 	accounts []simaws.Account
 	changes  []world.Change
-	flags    []string // of a server that reads the cloud
-	keys     []string // of the cloud's identity, in such a server's environment
+	flags    []string // of a server that collects from the cloud
+	keys     []string // credentials of the cloud in the environment of the server
 
-	*host // of the server that is told
+	*host // of the server that receives the events
 }
 
 const stormRegion = "us-east-1"
@@ -73,8 +74,8 @@ func newStorm(t *testing.T, accounts, changes int) *storm {
 	return s
 }
 
-// plan thinks up at least n changes: resources of several kinds that are made,
-// changed again and again, and removed.
+// plan generates at least n changes: resources of several types that are created,
+// changed repeatedly, and removed.
 func (s *storm) plan(n int) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := 0; len(s.changes) < n; i++ {
@@ -108,7 +109,7 @@ func (s *storm) plan(n int) {
 	}
 }
 
-// pick returns the name of one of the resources of a type.
+// pick returns the name of the i-th resource of a type.
 func (s *storm) pick(t posture.EntityType, place world.Place, i int) string {
 	name, _, ok := s.cloud.Resource(t, place, i)
 	if !ok {
@@ -125,8 +126,8 @@ func openPort(port int, toAll bool) world.Object {
 	return world.Obj("ipPermissions", world.Items(world.Obj("ipProtocol", "tcp", "fromPort", port, "toPort", port, "ipRanges", world.Items(world.Obj("cidrIp", cidr)))))
 }
 
-// install starts anew: a cloud without changes, and an installation that has
-// collected it.
+// install creates a new cloud without changes, and an installation that has collected
+// it.
 func (s *storm) install(dsn string) map[string]events.Stream {
 	s.t.Helper()
 	s.cloud.Changes.Reset()
@@ -153,8 +154,7 @@ func (s *storm) install(dsn string) map[string]events.Stream {
 	return streams
 }
 
-// quiet waits until nothing is left to do: no job that matters, and nothing to
-// read.
+// quiet waits until no relevant job is queued or running and no read is pending.
 func (c *client) quiet() {
 	c.t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
@@ -170,10 +170,10 @@ func (c *client) quiet() {
 			return
 		}
 	}
-	c.t.Fatal("it does not come to rest")
+	c.t.Fatal("jobs or pending reads remain after the timeout")
 }
 
-// messages returns the messages that tell the changes.
+// messages returns the event messages of the changes.
 func (s *storm) messages(streams map[string]events.Stream) []events.Notification {
 	var all []events.Notification
 	for i, c := range s.changes {
@@ -197,7 +197,7 @@ func (s *storm) messages(streams map[string]events.Stream) []events.Notification
 	return all
 }
 
-// send delivers a message and reports whether it was taken.
+// send delivers a message and reports whether the server accepted it.
 func send(c *client, n events.Notification) bool {
 	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.base+"/events/aws", bytes.NewReader(n.Body()))
 	if err != nil {
@@ -206,14 +206,14 @@ func send(c *client, n events.Notification) bool {
 	r.Header = n.Header()
 	res, err := c.http.Do(r)
 	if err != nil {
-		return false // the server is gone
+		return false // the server has crashed
 	}
 	defer res.Body.Close()
 	_, err = io.Copy(io.Discard, res.Body)
 	return err == nil && res.StatusCode == http.StatusOK
 }
 
-// apply makes all changes in the world.
+// apply makes all changes in the cloud.
 func (s *storm) apply() {
 	s.t.Helper()
 	for _, c := range s.changes {
@@ -223,7 +223,7 @@ func (s *storm) apply() {
 	}
 }
 
-// A state is everything that a server has recorded, without times.
+// A state is all that a server has stored, without times.
 type state struct {
 	Entities map[posture.EntityID]posture.Entity
 	Changes  map[posture.EntityID][]posture.EntityChange
@@ -248,13 +248,13 @@ func (s *storm) recorded() state {
 		}
 	}
 	ids := maps.Clone(a.Entities)
-	for _, c := range s.changes { // those that are gone have a log too
+	for _, c := range s.changes { // removed entities have a change log too
 		ids[c.Ref.Type.ID(posture.AccountID(c.Ref.Place.Account), c.Ref.Place.Region, c.Ref.Name)] = posture.Entity{}
 	}
 	for id := range ids {
 		log, err := st.ChangeLog(s.t.Context(), s.org, id)
 		if err != nil {
-			continue // it never was, to us
+			continue // the server never collected it
 		}
 		for i := range log {
 			log[i].At = time.Time{}
@@ -271,10 +271,10 @@ func (s *storm) recorded() state {
 	return a
 }
 
-// TestAStormOfEventsLosesNothing tells a server of many changes, each once to
-// five times, out of order, and kills it again and again. What it knows in the
-// end is what another knows that was told once, in order, and left alone.
-func TestAStormOfEventsLosesNothing(t *testing.T) {
+// TestStormOfEventsLosesNothing sends the events of many changes to a server, each one
+// to five times and out of order, while it is killed repeatedly. Its final state must
+// equal that of a server that got each event once, in order, without crashes.
+func TestStormOfEventsLosesNothing(t *testing.T) {
 	t.Parallel()
 	changes, kills := 250, 3
 	if os.Getenv("VIGIL_TORTURE") != "" {
@@ -290,7 +290,7 @@ func TestAStormOfEventsLosesNothing(t *testing.T) {
 		}
 	}
 	if open == 0 || len(inOrder.Entities) < 100 {
-		t.Errorf("%d open findings of %d entities: that tests nothing", open, len(inOrder.Entities))
+		t.Errorf("%d open findings of %d entities: too few for the test", open, len(inOrder.Entities))
 	}
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		crashed := newStorm(t, 3, changes).deliverAmidCrashes(dsn, kills)
@@ -300,7 +300,7 @@ func TestAStormOfEventsLosesNothing(t *testing.T) {
 	})
 }
 
-// deliverInOrder tells everything once and in order, to a server on SQLite.
+// deliverInOrder sends all messages once and in order, to a server on SQLite.
 func (s *storm) deliverInOrder(dsn string) state {
 	s.t.Helper()
 	streams := s.install(dsn)
@@ -308,7 +308,7 @@ func (s *storm) deliverInOrder(dsn string) state {
 	c, stop := s.start()
 	for _, n := range s.messages(streams) {
 		if !send(c, n) {
-			s.t.Fatal("a message was not taken")
+			s.t.Fatal("a message was not accepted")
 		}
 	}
 	c.quiet()
@@ -316,8 +316,8 @@ func (s *storm) deliverInOrder(dsn string) state {
 	return s.recorded()
 }
 
-// deliverAmidCrashes tells everything several times and in any order while the
-// server is killed.
+// deliverAmidCrashes sends all messages several times in random order while the server
+// is killed.
 func (s *storm) deliverAmidCrashes(dsn string, kills int) state {
 	s.t.Helper()
 	streams := s.install(dsn)
@@ -333,10 +333,10 @@ func (s *storm) deliverAmidCrashes(dsn string, kills int) state {
 	for part := range slices.Chunk(posts, len(posts)/(kills+1)+1) {
 		c, stop := s.start()
 		unsure := deliverAndKill(c, part, stop)
-		c, stop = s.start() // what was not acknowledged is sent again, as the clouds do
+		c, stop = s.start() // send unacknowledged messages again, as clouds do
 		for _, n := range unsure {
 			if !send(c, n) {
-				s.t.Fatal("a message was not taken")
+				s.t.Fatal("a message was not accepted")
 			}
 		}
 		stop()
@@ -347,8 +347,8 @@ func (s *storm) deliverAmidCrashes(dsn string, kills int) state {
 	return s.recorded()
 }
 
-// deliverAndKill sends messages from several clients and kills the server in the
-// middle. It returns those that were not acknowledged.
+// deliverAndKill sends messages from several clients and kills the server meanwhile. It
+// returns the unacknowledged messages.
 func deliverAndKill(c *client, posts []events.Notification, kill func()) (unsure []events.Notification) {
 	next := make(chan events.Notification)
 	var mu sync.Mutex

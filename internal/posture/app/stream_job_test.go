@@ -13,16 +13,16 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestWorkIsTakenUpWhileTheLastIsNotRecorded asks for work on an account whose last
-// job has come to rest, and is not recorded as done yet. Nobody else would do it.
-func TestWorkIsTakenUpWhileTheLastIsNotRecorded(t *testing.T) {
+// TestJobRunsWhileThePreviousIsNotRecorded enqueues a job for an account whose previous
+// job has released the account and is not recorded as done yet. The new job must run.
+func TestJobRunsWhileThePreviousIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		queue := streamQueue(t, db)
-		begun, goOn := make(chan int64, 2), make(chan struct{})
+		begun, proceed := make(chan int64, 2), make(chan struct{})
 		err := job.Handle(queue, time.Minute, func(_ context.Context, j job.Job[streamArgs]) error {
 			begun <- j.ID
-			<-goOn
+			<-proceed
 			return nil
 		})
 		if err != nil {
@@ -32,7 +32,7 @@ func TestWorkIsTakenUpWhileTheLastIsNotRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() {
-			close(goOn)
+			close(proceed)
 			if err := queue.Stop(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
 			}
@@ -44,13 +44,13 @@ func TestWorkIsTakenUpWhileTheLastIsNotRecorded(t *testing.T) {
 			select {
 			case <-begun:
 			case <-time.After(2 * time.Minute):
-				t.Fatal("nobody takes it up")
+				t.Fatal("no worker runs the job")
 			}
 		}
 	})
 }
 
-// streamQueue makes a queue of work on event streams. It is not started.
+// streamQueue returns a queue for event stream jobs. It is not started.
 func streamQueue(t *testing.T, db *sqldb.DB) *job.Queue {
 	t.Helper()
 	if err := job.Migrate(t.Context(), db); err != nil {
@@ -63,9 +63,9 @@ func streamQueue(t *testing.T, db *sqldb.DB) *job.Queue {
 	return queue
 }
 
-// TestWorkOutlivesManyWorkers has the process die again and again that works on an
-// account. Nobody else would do what is left.
-func TestWorkOutlivesManyWorkers(t *testing.T) {
+// TestJobSurvivesManyCrashes crashes the worker process of an account repeatedly. The
+// job must still be retried, because no other job makes the pending reads.
+func TestJobSurvivesManyCrashes(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		queue := streamQueue(t, db)
@@ -80,7 +80,7 @@ func TestWorkOutlivesManyWorkers(t *testing.T) {
 			if err := (jobs{queue}).Stream(tx, "org", "account"); err != nil {
 				return err
 			}
-			// This is how the twentieth who died left it.
+			// The state that the twentieth crashed worker leaves.
 			_, err := tx.Exec(`UPDATE river_job SET state = 'running', attempt = 20, attempted_at = created_at`)
 			return err
 		})
@@ -101,14 +101,14 @@ func TestWorkOutlivesManyWorkers(t *testing.T) {
 				t.Errorf("attempt %d", n)
 			}
 		case <-time.After(2 * time.Minute):
-			t.Fatal("nobody takes it up")
+			t.Fatal("no worker runs the job")
 		}
 	})
 }
 
-// TestWorkThatFailsGoesOn: no end of work on an account counts against it, so that
-// the next need not wait longer and longer.
-func TestWorkThatFailsGoesOn(t *testing.T) {
+// TestFailedStreamJobsAreRescheduled checks that no ending of a job counts as a failed
+// attempt, which would lengthen the backoff.
+func TestFailedStreamJobsAreRescheduled(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("failed")
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
@@ -119,12 +119,12 @@ func TestWorkThatFailsGoesOn(t *testing.T) {
 		ctx       context.Context
 		err, want error
 	}{
-		"done":              {t.Context(), nil, nil},
-		"failed":            {t.Context(), failed, job.Later(streamPause)},
-		"never out of work": {late, context.DeadlineExceeded, job.Later(0)},
-		"stopped":           {stopped, context.Canceled, context.Canceled},
+		"done":                       {t.Context(), nil, nil},
+		"failed":                     {t.Context(), failed, job.Later(streamPause)},
+		"more reads at the deadline": {late, context.DeadlineExceeded, job.Later(0)},
+		"stopped":                    {stopped, context.Canceled, context.Canceled},
 	} {
-		if got := goOn(tt.ctx, tt.err); fmt.Sprint(got) != fmt.Sprint(tt.want) {
+		if got := reschedule(tt.ctx, tt.err); fmt.Sprint(got) != fmt.Sprint(tt.want) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}

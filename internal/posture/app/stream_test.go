@@ -23,8 +23,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// A stage is the three simulated clouds with their events, and a server that
-// reads them.
+// A stage is the three simulated clouds with their events, and a server that collects
+// them.
 type stage struct {
 	aws     *simaws.Cloud
 	azure   *simazure.Cloud
@@ -33,10 +33,10 @@ type stage struct {
 	*client
 }
 
-// newStage starts it all over a database, with one account in each cloud.
+// newStage starts a stage over a database, with one account in each cloud.
 func newStage(t *testing.T, dsn string) *stage { return newStageOf(t, dsn, 1) }
 
-// newStageOf starts it all with some accounts in each cloud.
+// newStageOf starts a stage with several accounts in each cloud.
 func newStageOf(t *testing.T, dsn string, accounts int) *stage {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -83,7 +83,7 @@ func newStageOf(t *testing.T, dsn string, accounts int) *stage {
 	return s
 }
 
-// serveClouds runs a server that reads clouds, and returns an admin.
+// serveClouds runs a server that collects from clouds, and returns an admin.
 func serveClouds(t *testing.T, dsn string, c *clouds.Clouds) *client {
 	t.Helper()
 	in, base := launch(t, dsn, app.Options{
@@ -105,7 +105,7 @@ func (s *stage) onboard(p posture.Provider, idProperty, id string, credential ..
 	}
 }
 
-// subscribe opens the account's stream and has its cloud send to it.
+// subscribe opens the account's stream and makes its cloud send events to it.
 func (s *stage) subscribe(id string) events.Stream {
 	s.t.Helper()
 	answer := s.want(201, "POST", "/v1/cloud-accounts/"+id+"/event-stream", nil)
@@ -123,7 +123,7 @@ func (s *stage) subscribe(id string) events.Stream {
 	return stream
 }
 
-// findings returns the rules that an entity violates now.
+// findings returns the rules that an entity violates.
 func (s *stage) findings(entity posture.EntityID) map[string]bool {
 	s.t.Helper()
 	got := s.want(200, "POST", "/v2/findings/query", object{"filters": object{"objectIds": []string{string(entity)}, "status": "Open"}})
@@ -136,7 +136,7 @@ func (s *stage) findings(entity posture.EntityID) map[string]bool {
 	return rules
 }
 
-// awaitFinding waits until an entity violates a rule, or does not any more.
+// awaitFinding waits until an entity violates a rule, or no longer does.
 func (s *stage) awaitFinding(entity posture.EntityID, rule string, want bool) {
 	s.t.Helper()
 	begin := time.Now()
@@ -147,12 +147,12 @@ func (s *stage) awaitFinding(entity posture.EntityID, rule string, want bool) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	s.t.Fatalf("%s of %s is not %v after half a minute; it has %v", rule, entity, want, s.findings(entity))
+	s.t.Fatalf("%s of %s is not %v after half a minute; the findings are %v", rule, entity, want, s.findings(entity))
 }
 
-// TestAChangeInTheCloudIsAFinding takes a change in each of the clouds the whole
-// way: made, told, verified, read again, judged and shown, then mended and gone.
-func TestAChangeInTheCloudIsAFinding(t *testing.T) {
+// TestChangeInTheCloudBecomesAFinding makes a change in each of the clouds, whose event
+// must lead to a finding, and corrects it, which must resolve the finding.
+func TestChangeInTheCloudBecomesAFinding(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		s := newStage(t, dsn)
@@ -187,7 +187,7 @@ func (s *stage) changeAWS() {
 	s.want(404, "GET", "/v1/entities/"+string(entity), nil)
 }
 
-// must fails the test when a change could not be made.
+// must fails the test if a change failed.
 func (s *stage) must(err error) {
 	s.t.Helper()
 	if err != nil {

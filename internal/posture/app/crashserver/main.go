@@ -1,11 +1,10 @@
 // Command crashserver is the posture server that the crash tests of package app
-// start and kill. The tests build it without the race detector: a server under
-// the detector spends its life starting up, and is hardly ever killed in the
-// middle of a write.
+// start and kill. The tests build it without the race detector, under which it
+// would spend most of its time starting and would rarely be killed during a write.
 //
 // It prints its address on the first line of standard output and then serves
-// until it is killed. What it reads is a simulated cloud in memory or, with
-// -gateway, the simulated AWS behind that address.
+// until it is killed. It collects from a simulated cloud in memory or, with
+// -gateway, from the simulated AWS at that address.
 package main
 
 import (
@@ -67,7 +66,7 @@ func serve(ctx context.Context, conf config.Config, gateway, ca string) error {
 	return a.Serve(ctx)
 }
 
-// readFrom has the server read the simulated AWS. The keys of the simulation's
+// readFrom makes the server collect from the simulated AWS. The credentials of its
 // identity come from the environment variables that the AWS SDK uses.
 func readFrom(o *app.Options, gateway, ca string) error {
 	pem, err := os.ReadFile(ca)
