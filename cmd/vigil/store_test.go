@@ -239,7 +239,7 @@ func copied(t *testing.T, tx *sqldb.Tx) []string {
 // fillTable inserts a few rows. The value of a column depends on its type and the row
 // alone, so that references lead to rows.
 func fillTable(tx *sqldb.Tx, table string) error {
-	if table == "river_job" || strings.HasPrefix(table, "entity") && table != "entity_change" && table != "entity_snapshot" && table != "entity_coverage" {
+	if table == "river_job" || strings.HasPrefix(table, "entity") && table != "entity_change" && table != "entity_removal" && table != "entity_snapshot" && table != "entity_coverage" {
 		return nil // they have rows that fit together
 	}
 	type column struct{ name, typ string }

@@ -11,6 +11,7 @@ import (
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/entitygen"
 	"vigil/internal/sim/memcloud"
+	"vigil/internal/sqldb"
 	"vigil/internal/sqldb/dbtest"
 )
 
@@ -61,6 +62,38 @@ func TestChangeLogsOutliveTheirAccounts(t *testing.T) {
 			t.Errorf("the log is %v, want an addition and a removal", got)
 		}
 	})
+}
+
+// TestLargeAccountsAreRemovedByAJob removes an account with too many entities for one
+// transaction while no process does jobs, and then starts one.
+func TestLargeAccountsAreRemovedByAJob(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 1, 2300)
+	path := "/v1/providers/aws/cloud-accounts/" + string(entitygen.New(0, 0).ID)
+	i.want(200, "DELETE", path, nil, "If-Match", i.want(200, "GET", path, nil).header.Get("ETag"))
+	i.want(404, "GET", path, nil)
+	if got := i.find(object{}, 1, "").body["totalCount"]; got != 0.0 {
+		t.Errorf("%v entities are found", got)
+	}
+	rows := func() (n int64) {
+		err := i.install.DB.Read(t.Context(), func(tx *sqldb.Tx) (err error) {
+			n, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT (SELECT count(*) FROM entity) + (SELECT count(*) FROM entity_removal)`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if rows() < 2000 {
+		t.Errorf("%d rows are left: they were removed in one transaction", rows())
+	}
+	i.restart(func(*app.Options) {})
+	for deadline := time.Now().Add(5 * time.Minute); rows() > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the rows are still there after five minutes")
+		}
+	}
 }
 
 func TestOldChangeLogsAreDeleted(t *testing.T) {

@@ -49,6 +49,23 @@ func (j jobs) Collect(tx *sqldb.Tx, org posture.OrgID, run string) error {
 	return err
 }
 
+// removeArgs asks for the rest of an account that was removed to be removed.
+type removeArgs struct {
+	Org     posture.OrgID     `json:"org"`
+	Account posture.AccountID `json:"account"`
+}
+
+// Kind implements [job.Args].
+func (removeArgs) Kind() string { return "remove_account" }
+
+// Remove asks for the rest of an account to be removed once tx is committed. It is tried
+// until it is done.
+func (j jobs) Remove(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
+	key := string(org) + "/" + string(id)
+	_, err := j.queue.Insert(tx, removeArgs{org, id}, job.Options{Unique: key, Exclusive: "remove/" + key, Priority: 4, Attempts: 10_000})
+	return err
+}
+
 // judgeArgs are the arguments of the job that evaluates rules over an account, or over
 // all accounts of an organisation if Account is empty.
 type judgeArgs struct {
@@ -108,6 +125,13 @@ func (a *App) handleJobs() error {
 				return a.judge.Rule(ctx, j.Args.Org, j.Args.Rule)
 			}
 			return a.judge.Account(ctx, j.Args.Org, j.Args.Account)
+		}),
+		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[removeArgs]) error {
+			more, err := a.store.RemovePieces(ctx, j.Args.Org, j.Args.Account, time.Minute)
+			if err == nil && more {
+				return job.Later(0)
+			}
+			return err
 		}),
 		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendArgs]) error { return a.sweep.Maintain(ctx) }),
 	)

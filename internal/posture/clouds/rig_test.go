@@ -181,6 +181,7 @@ func (noJobs) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { retu
 func (noJobs) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
 func (noJobs) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error    { return nil }
 func (noJobs) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { return nil }
+func (noJobs) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error   { return nil }
 
 // collect runs a collection of an account and returns the ended run.
 func (r *rig) collect(t *testing.T, id posture.AccountID) posture.Run {

@@ -104,7 +104,7 @@ func (s *selection) countCells(a posture.Aggregation, c *counter) error {
 // countHits counts the matches of a plan by cell.
 func (s *selection) countHits(c *counter) (int, error) {
 	var args []any
-	from := source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
+	from := s.source(s.rows(), &args)
 	return countRows(s.tx, c, `
 		SELECT p.account, c.type, c.region, h.count
 		FROM (SELECT row_id >> 28 AS cell, count(*) AS count FROM `+from+` GROUP BY row_id >> 28) AS h

@@ -53,12 +53,18 @@ func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.findEntities(tx, accountNo, []posture.EntityID{id})
+	found, err := s.findRows(tx, accountNo, []posture.EntityID{id})
+	if err != nil {
+		return nil, err
+	}
+	removal, err := removalOf(tx, accountNo)
 	if err != nil {
 		return nil, err
 	}
 	l := logReader{store: s, tx: tx, id: id}
-	if at, ok := found[id]; ok {
+	if at, ok := found[id]; ok && removal.at != 0 {
+		l.removed(at.entity, removal.at)
+	} else if ok {
 		l.begin(at.entity)
 	}
 	for _, row := range rows {
@@ -83,6 +89,14 @@ type logReader struct {
 // begin sets the current or last state of the entity.
 func (l *logReader) begin(e posture.Entity) { l.state, l.alive = e, true }
 
+// removed appends the entry of the removal and sets the state before it.
+func (l *logReader) removed(last posture.Entity, at int64) {
+	c := posture.Compare(last, posture.Entity{})
+	c.At = sqldb.Time(at)
+	l.log = append(l.log, c)
+	l.begin(last)
+}
+
 // added appends the entry of the addition.
 func (l *logReader) added() {
 	if !l.alive {
@@ -101,10 +115,7 @@ func (l *logReader) read(row changeRow) error {
 			return err
 		}
 		l.added()
-		c := posture.Compare(last, posture.Entity{})
-		c.At = sqldb.Time(row.at)
-		l.log = append(l.log, c)
-		l.begin(last)
+		l.removed(last, row.at)
 		return nil
 	}
 	id, c, err := readChange(row.body)

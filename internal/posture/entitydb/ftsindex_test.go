@@ -30,7 +30,8 @@ func TestIndexFollowsChanges(t *testing.T) {
 					}
 				}
 				if round == 7 {
-					return RemoveAccount(tx, posture.AccountRef{Org: "org", Account: "1"}, 0)
+					_, err := RemoveAccount(tx, posture.AccountRef{Org: "org", Account: "1"}, 1, false)
+					return err
 				}
 				return nil
 			}); err != nil {

@@ -87,7 +87,7 @@ func (s *selection) addGroups(groups []tokenGroup, a posture.Aggregation, c *cou
 // true), or only those that have an attribute.
 func (s *selection) groupSource(a posture.Attribute, args *[]any) (text string, whole bool, err error) {
 	if s.plan != nil {
-		return source(s.tx.Dialect(), s.org, s.plan, s.rows(), args), true, nil
+		return s.source(s.rows(), args), true, nil
 	}
 	having, err := s.havingText(a)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *selection) accountSpans() (spans []span, err error) {
 			return nil, err
 		}
 	}
-	for _, accountNo := range accountNos {
+	for _, accountNo := range s.present(accountNos) {
 		spans = appendSpan(spans, accountSpan(accountNo))
 	}
 	return spans, nil

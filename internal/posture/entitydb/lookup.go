@@ -95,6 +95,15 @@ type located struct {
 // findEntities returns the entities of an account with the given ids, omitting ids that
 // do not exist.
 func (s *Store) findEntities(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
+	removal, err := removalOf(tx, accountNo)
+	if err != nil || removal.at != 0 {
+		return nil, err
+	}
+	return s.findRows(tx, accountNo, ids)
+}
+
+// findRows is findEntities that also finds rows that are being removed.
+func (s *Store) findRows(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
 	requested := make(map[posture.EntityID]bool, len(ids))
 	keys := make([]int64, len(ids))
 	for i, id := range ids {

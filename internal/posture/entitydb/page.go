@@ -93,7 +93,7 @@ func (s *selection) planned(after int64, limit int) ([]entityRow, error) {
 	in := s.rows()
 	in.from = max(in.from, after+1)
 	var args []any
-	from := source(s.tx.Dialect(), s.org, s.plan, in, &args)
+	from := s.source(in, &args)
 	args = append(args, limit)
 	n := len(args)
 	if s.tx.Dialect() == sqldb.Postgres {
@@ -115,7 +115,7 @@ const maxListed = 10_000
 // maxListed matches that scan is the right plan, and listed reports false.
 func (s *selection) listed(after int64, limit int) (rows []entityRow, total int, ok bool, err error) {
 	var args []any
-	from := source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
+	from := s.source(s.rows(), &args)
 	args = append(args, after, limit)
 	rows, err = sqldb.Query(s.tx, func(r sqldb.Row) (row entityRow, err error) {
 		err = r.Scan(&row.rowID, &row.idHash, &row.created, &row.updated, &row.doc, &total)

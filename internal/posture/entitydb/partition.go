@@ -45,10 +45,17 @@ func lockPartition(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID) (
 		return partition{}, noAccount(err, account)
 	}
 	p, err := findPartition(tx, org, account)
-	if !sqldb.Missing(err) {
+	if sqldb.Missing(err) {
+		return newPartition(tx, org, account, provider)
+	}
+	if err != nil {
 		return p, err
 	}
-	return newPartition(tx, org, account, provider)
+	removal, err := removalOf(tx, p.accountNo)
+	if err == nil && removal.at != 0 {
+		err = fault.New(fault.Unavailable, "the entities that account %q had before it was removed are still being removed; try again later", account)
+	}
+	return p, err
 }
 
 // lockAccount makes this transaction the only one that changes the entities of an
@@ -128,5 +135,12 @@ func livePartition(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID) (
 	if sqldb.Missing(err) {
 		return partition{}, nil
 	}
-	return p, err
+	if err != nil {
+		return p, err
+	}
+	removal, err := removalOf(tx, p.accountNo)
+	if err != nil || removal.at != 0 { // it was added again, and has nothing yet
+		return partition{}, err
+	}
+	return p, nil
 }

@@ -5,34 +5,133 @@ import (
 	"vigil/internal/sqldb"
 )
 
+// The rows of a small account are removed in the transaction that removes the account.
+// Those of a large one are hidden in that transaction, and removed in pieces afterwards,
+// so that other writers need not wait.
+const (
+	removedAtOnce = 2000
+	removalPiece  = 1000
+)
+
+// A removal is the row of an account whose rows are being removed.
+type removal struct {
+	accountNo  int64
+	at         int64 // 0 for none
+	generation int64
+}
+
+// removalOf returns the removal of an account, or none.
+func removalOf(tx *sqldb.Tx, accountNo int64) (removal, error) {
+	r, err := sqldb.QueryOne(tx, func(r sqldb.Row) (v removal, err error) {
+		return v, r.Scan(&v.accountNo, &v.at, &v.generation)
+	}, `SELECT account_no, at, generation FROM entity_removal WHERE account_no = $1`, accountNo)
+	if sqldb.Missing(err) {
+		return removal{}, nil
+	}
+	return r, err
+}
+
+// removing returns the accounts of an organisation whose rows are being removed.
+func removing(tx *sqldb.Tx, org posture.OrgID) ([]int64, error) {
+	return sqldb.Query(tx, sqldb.Scalar[int64], `SELECT account_no FROM entity_removal WHERE org = $1 ORDER BY account_no`, org)
+}
+
 // RemoveAccount removes the entities of an account at a time, given in
 // milliseconds. Their change logs stay, and their row ids are not used again.
-func RemoveAccount(tx *sqldb.Tx, ref posture.AccountRef, at int64) error {
+//
+// It reports true if there are so many that they are only hidden, or if later asks for
+// that: the caller then has [RemoveSome] called until it reports false.
+func RemoveAccount(tx *sqldb.Tx, ref posture.AccountRef, at int64, later bool) (pending bool, err error) {
 	if err := lockAccount(tx, ref.Org, ref.Account); err != nil {
-		return err
+		return false, err
 	}
 	p, err := findPartition(tx, ref.Org, ref.Account)
 	if sqldb.Missing(err) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	rows := accountSpan(p.accountNo)
-	if _, err := tx.Exec(`
-		INSERT INTO entity_change (id_hash, generation, row_id, at, gone, created, body)
-		SELECT id_hash, CAST($1 AS BIGINT), row_id, CAST($2 AS BIGINT), TRUE, created, doc
+	if earlier, err := removalOf(tx, p.accountNo); err != nil || earlier.at != 0 {
+		return true, err // it was added again, and has nothing new
+	}
+	count, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM entity_cell WHERE account_no = $1`, p.accountNo)
+	if err != nil {
+		return false, err
+	}
+	this := removal{p.accountNo, at, p.generation + 1}
+	if pending = later || count > removedAtOnce; pending {
+		_, err = tx.Exec(`INSERT INTO entity_removal (account_no, org, account, at, generation) VALUES ($1, $2, $3, $4, $5)`,
+			p.accountNo, p.org, p.account, this.at, this.generation)
+	} else {
+		_, err = New(nil).removeRows(tx, this, removedAtOnce)
+	}
+	if err != nil {
+		return false, err
+	}
+	return pending, emptyPartition(tx, p)
+}
+
+// Removing reports whether entities that an account had are still to be removed.
+func Removing(tx *sqldb.Tx, ref posture.AccountRef) (bool, error) {
+	return sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT EXISTS (SELECT 1 FROM entity_removal WHERE org = $1 AND account = $2)`, ref.Org, ref.Account)
+}
+
+// RemoveSome removes a piece of the rows of an account that [RemoveAccount] has left.
+// It reports false when none are left.
+func RemoveSome(tx *sqldb.Tx, ref posture.AccountRef) (more bool, err error) {
+	if err := lockAccount(tx, ref.Org, ref.Account); err != nil {
+		return false, err
+	}
+	p, err := findPartition(tx, ref.Org, ref.Account)
+	if sqldb.Missing(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	this, err := removalOf(tx, p.accountNo)
+	if err != nil || this.at == 0 {
+		return false, err
+	}
+	n, err := New(nil).removeRows(tx, this, removalPiece)
+	if err != nil || n == removalPiece {
+		return true, err
+	}
+	_, err = tx.Exec(`DELETE FROM entity_removal WHERE account_no = $1`, p.accountNo)
+	return false, err
+}
+
+// removeRows moves up to limit rows of an account to the change log.
+func (s *Store) removeRows(tx *sqldb.Tx, of removal, limit int) (int, error) {
+	in := accountSpan(of.accountNo)
+	rows, err := sqldb.Query(tx, scanRow, `
+		SELECT `+rowColumns+`
 		FROM entity
-		WHERE row_id BETWEEN $3 AND $4`, p.generation+1, at, rows.from, rows.to); err != nil {
-		return err
+		WHERE row_id BETWEEN $1 AND $2
+		ORDER BY row_id
+		LIMIT $3`, in.from, in.to, limit)
+	if err != nil || len(rows) == 0 {
+		return 0, err
 	}
-	if _, err := tx.Exec(`DELETE FROM entity WHERE row_id BETWEEN $1 AND $2`, rows.from, rows.to); err != nil {
-		return err
+	if _, err := tx.Load("entity_change", []string{"id_hash", "generation", "row_id", "at", "gone", "created", "body"}, argsOf(rows, func(r entityRow) []any {
+		return []any{r.idHash, of.generation, r.rowID, of.at, true, r.created, r.doc}
+	})); err != nil {
+		return 0, err
 	}
-	if tx.Dialect() == sqldb.SQLite {
-		tx.Defer(accountIndexRemoval{p, p.generation + 1}, ftsIndex{})
+	if tx.Dialect() == sqldb.SQLite { // to remove a row from its index takes the tokens
+		if err := s.tokenize(tx, rows); err != nil {
+			return 0, err
+		}
+		for i := range rows {
+			rows[i].oldTokens, rows[i].tokens = rows[i].tokens, nil
+		}
 	}
-	return emptyPartition(tx, p)
+	w := rowWriter{tx: tx}
+	if err := w.remove(rows); err != nil {
+		return 0, err
+	}
+	return len(rows), w.finish()
 }
 
 // emptyPartition resets counts, ledger, deltas, snapshot and coverage of an account

@@ -97,7 +97,7 @@ func (s *selection) visit(f func(rowID int64, doc []byte) error) error {
 			FROM entity_cell c JOIN entity e ON e.row_id BETWEEN c.id << %d AND (c.id << %[1]d) + %d
 			WHERE %s`, memberBits, memberMask, where), args...)
 	}
-	from := source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
+	from := s.source(s.rows(), &args)
 	if s.tx.Dialect() == sqldb.Postgres {
 		return s.tx.Visit(f, `SELECT row_id, doc FROM `+from, args...)
 	}

@@ -20,8 +20,9 @@ type selection struct {
 	accountNos []int64
 	types      []posture.EntityType
 	regions    []string
-	plan       plan // nil for none
-	empty      bool // nothing can match
+	removing   []int64 // accounts whose rows are being removed
+	plan       plan    // nil for none
+	empty      bool    // nothing can match
 }
 
 // selectEntities resolves a filter.
@@ -31,7 +32,10 @@ func (s *Store) selectEntities(tx *sqldb.Tx, org posture.OrgID, f posture.Entity
 }
 
 // resolve determines accounts, types, regions and plan of the filter.
-func (s *selection) resolve() error {
+func (s *selection) resolve() (err error) {
+	if s.removing, err = removing(s.tx, s.org); err != nil {
+		return err
+	}
 	f := s.filter
 	if len(f.Accounts) > 0 {
 		if err := s.selectAccounts(); err != nil {
@@ -41,7 +45,6 @@ func (s *selection) resolve() error {
 	byType := len(f.Types)+len(f.Services)+len(f.Providers) > 0
 	tokens := len(f.Names) > 0 || f.Where != nil
 	var types []posture.EntityType
-	var err error
 	if byType || f.Where != nil && needsTypes(f.Where) {
 		if types, err = s.typesInUse(); err != nil {
 			return err
@@ -125,6 +128,7 @@ func (s *selection) selectAccounts() error {
 		FROM entity_partition
 		WHERE org = $1 AND lower(account) IN `+s.tx.Dialect().TextList(&args, sqldb.Lower(storable(s.filter.Accounts)))+`
 		ORDER BY account_no`, args...)
+	s.accountNos = s.present(s.accountNos)
 	s.empty = len(s.accountNos) == 0
 	return err
 }
@@ -167,6 +171,21 @@ func (s *selection) rows() span {
 	return everywhere
 }
 
+// source returns the rows that match the plan within a range as SQL to follow FROM.
+func (s *selection) source(in span, args *[]any) string {
+	text := source(s.tx.Dialect(), s.org, s.plan, in, args)
+	for _, accountNo := range s.removing { // cells have no entities any more, but the index still has rows
+		rows := accountSpan(accountNo)
+		text += fmt.Sprintf(" AND NOT row_id BETWEEN %d AND %d", rows.from, rows.to)
+	}
+	return text
+}
+
+// present returns the accounts whose rows are not being removed.
+func (s *selection) present(accountNos []int64) []int64 {
+	return slices.DeleteFunc(accountNos, func(n int64) bool { return slices.Contains(s.removing, n) })
+}
+
 // cellWhere returns the SQL condition for the cells of the selection.
 func (s *selection) cellWhere(args *[]any) string {
 	terms := []string{"count > 0"}
@@ -192,7 +211,7 @@ func (s *selection) count() (int, error) {
 		return 0, nil
 	case s.plan != nil:
 		var args []any
-		text := `SELECT count(*) FROM ` + source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
+		text := `SELECT count(*) FROM ` + s.source(s.rows(), &args)
 		return sqldb.QueryOne(s.tx, sqldb.Scalar[int], text, args...)
 	}
 	var args []any

@@ -44,6 +44,7 @@ func (h *fixture) Collect(*sqldb.Tx, posture.OrgID, string) error { return nil }
 // Judge and JudgeRule implement [store.Jobs].
 func (h *fixture) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
 func (h *fixture) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
+func (h *fixture) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
 
 func newFixture(t *testing.T) *fixture {
 	db := dbtest.Open(t, dbtest.SQLite(t))

@@ -7,7 +7,6 @@ import (
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
-	"vigil/internal/posture/entitydb"
 	"vigil/internal/sqldb"
 )
 
@@ -178,21 +177,5 @@ func (t *onboardTx) SaveAccount(a posture.Account) error {
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound, "cloud account %q was not found", a.ID)
 	}
-	return err
-}
-
-// RemoveAccount implements [posture.OnboardingTx].
-func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
-	now := t.store.now()
-	if err := entitydb.RemoveAccount(t.tx, posture.AccountRef{Org: t.org, Account: id}, sqldb.Millis(now)); err != nil {
-		return err
-	}
-	if err := removeFindings(t.tx, t.org, id, now); err != nil {
-		return err
-	}
-	if err := abandonRun(t.tx, t.org, id, now); err != nil {
-		return err
-	}
-	_, err := t.tx.Exec(`DELETE FROM account WHERE org = $1 AND id = $2`, t.org, id)
 	return err
 }

@@ -445,26 +445,27 @@ func takeNumbers(tx *sqldb.Tx, count int) (int64, error) {
 }
 
 // resolveWhere resolves the open findings of an organisation that a condition
-// chooses. Its parameters start at $2.
-func resolveWhere(tx *sqldb.Tx, org posture.OrgID, where string, at time.Time, args ...any) error {
+// chooses, and returns how many. Its parameters start at $2.
+func resolveWhere(tx *sqldb.Tx, org posture.OrgID, where string, at time.Time, args ...any) (int, error) {
 	o := &observation{tx: tx, org: org, at: at}
 	all, err := sqldb.Query(tx, func(row sqldb.Row) (k stored, err error) {
 		return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
 	}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND status = 'Open' AND `+where, append([]any{org}, args...)...)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, k := range all {
 		o.resolve(k)
 	}
-	return o.save()
+	return len(all), o.save()
 }
 
-// removeFindings resolves all findings of an account that is removed. They stay,
-// as what was found.
-func removeFindings(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, now time.Time) error {
+// removeFindings resolves findings of an account that is removed, up to a limit. They
+// stay, as what was found. It reports whether there may be more.
+func removeFindings(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, now time.Time, limit int) (more bool, err error) {
 	if _, err := tx.Exec(`DELETE FROM rule_verdict WHERE org = $1 AND account = $2`, org, id); err != nil {
-		return err
+		return false, err
 	}
-	return resolveWhere(tx, org, `account = $2`, now, id)
+	n, err := resolveWhere(tx, org, `account = $2 ORDER BY n LIMIT $3`, now, id, limit)
+	return n == limit, err
 }

@@ -112,7 +112,8 @@ func (s *Store) DeleteRule(ctx context.Context, org posture.OrgID, id posture.Ru
 		if _, err := tx.Exec(`DELETE FROM rule_verdict WHERE org = $1 AND rule = $2`, org, id); err != nil {
 			return err
 		}
-		return resolveWhere(tx, org, `rule = $2`, now, id)
+		_, err = resolveWhere(tx, org, `rule = $2`, now, id)
+		return err
 	})
 	return r, err
 }

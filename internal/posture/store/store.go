@@ -78,6 +78,9 @@ type Jobs interface {
 	// JudgeRule asks for a rule that has changed to be evaluated anew.
 	JudgeRule(tx *sqldb.Tx, org posture.OrgID, id posture.RuleID) error
 
+	// Remove asks for the rest of an account that was removed to be removed.
+	Remove(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error
+
 	// Collect asks for a run that has begun to be worked on.
 	Collect(tx *sqldb.Tx, org posture.OrgID, run string) error
 }

@@ -36,6 +36,10 @@ func (a *enqueued) Collect(tx *sqldb.Tx, _ posture.OrgID, run string) error {
 func (*enqueued) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
 func (*enqueued) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
 
+func (a *enqueued) Remove(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
+	return a.Validate(tx, "", "remove "+id)
+}
+
 func (a *enqueued) all() []posture.AccountID {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -32,6 +32,7 @@ func (noJobs) Collect(*sqldb.Tx, posture.OrgID, string) error             { retu
 
 func (noJobs) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
 func (noJobs) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
+func (noJobs) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
 
 // cloud is a source with one unit that calls list.
 type cloud struct {

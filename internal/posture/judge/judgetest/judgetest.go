@@ -115,6 +115,7 @@ type idle struct{}
 func (idle) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
 func (idle) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
 func (idle) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error    { return nil }
+func (idle) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error   { return nil }
 func (idle) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { return nil }
 
 // shippedRules are those that come with Vigil, read once for all tests.

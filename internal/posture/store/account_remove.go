@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/entitydb"
+	"vigil/internal/sqldb"
+)
+
+// The findings of an account that is removed are resolved in the transaction that
+// removes it, unless they are more than resolvedAtOnce: the rest is resolved in pieces,
+// as the entities of large accounts are removed.
+const (
+	resolvedAtOnce = 2000
+	resolvedPiece  = 500
+)
+
+// RemoveAccount implements [posture.OnboardingTx].
+func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
+	now := t.store.now()
+	more, err := removeFindings(t.tx, t.org, id, now, resolvedAtOnce)
+	if err != nil {
+		return err
+	}
+	pending, err := entitydb.RemoveAccount(t.tx, posture.AccountRef{Org: t.org, Account: id}, sqldb.Millis(now), more)
+	if err != nil {
+		return err
+	}
+	for more && !pending && err == nil { // an account that was never collected
+		more, err = removeFindings(t.tx, t.org, id, now, resolvedAtOnce)
+	}
+	if err != nil {
+		return err
+	}
+	if pending && t.store.jobs != nil { // a measurement has no queue
+		if err := t.store.jobs.Remove(t.tx, t.org, id); err != nil {
+			return err
+		}
+	}
+	if err := abandonRun(t.tx, t.org, id, now); err != nil {
+		return err
+	}
+	_, err = t.tx.Exec(`DELETE FROM account WHERE org = $1 AND id = $2`, t.org, id)
+	return err
+}
+
+// RemoveSome removes a piece of what a large account has left that was removed: open
+// findings are resolved, and rows of entities are moved to the change log. It reports
+// false when nothing is left.
+func (s *Store) RemoveSome(ctx context.Context, org posture.OrgID, id posture.AccountID) (more bool, err error) {
+	ref := posture.AccountRef{Org: org, Account: id}
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if more, err = entitydb.Removing(tx, ref); err != nil || !more {
+			return err
+		}
+		if more, err = removeFindings(tx, org, id, s.now(), resolvedPiece); err != nil || more {
+			return err
+		}
+		more, err = entitydb.RemoveSome(tx, ref)
+		return err
+	})
+	return more, err
+}
+
+// removeRest removes what an account has left that was removed and added again, so that
+// it can be collected.
+func (s *Store) removeRest(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
+	left := false
+	err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+		left, err = entitydb.Removing(tx, posture.AccountRef{Org: org, Account: id})
+		return err
+	})
+	for left && err == nil {
+		left, err = s.RemoveSome(ctx, org, id)
+	}
+	return err
+}
+
+// Begin implements [collect.Recorder].
+func (s *Store) Begin(ctx context.Context, scope collect.Scoped) (collect.Recording, error) {
+	if err := s.removeRest(ctx, scope.Org, scope.Account); err != nil {
+		return nil, err
+	}
+	return s.Store.Begin(ctx, scope)
+}
+
+// RemovePieces is [Store.RemoveSome] until nothing is left or the time is up. It reports
+// whether there is more.
+func (s *Store) RemovePieces(ctx context.Context, org posture.OrgID, id posture.AccountID, within time.Duration) (more bool, err error) {
+	for until := time.Now().Add(within); ; {
+		if more, err = s.RemoveSome(ctx, org, id); err != nil || !more || time.Now().After(until) {
+			return more, err
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/entitygen"
+	"vigil/internal/posture/store"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestLargeAccountIsRemovedInPieces removes an account that has too many entities and
+// findings for one transaction, and adds it again in the middle.
+func TestLargeAccountIsRemovedInPieces(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		if err := store.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		jobs := new(enqueued)
+		r := removalTest{t, store.New(db, secrettest.NewBox(t), jobs)}
+		large, small := entitygen.New(0, 2600), entitygen.New(1, 60)
+		r.add(large)
+		r.add(small)
+		of := r.counts(small)
+		r.raise(large, 2100)
+
+		before := r.first(large)
+		if err := r.store.Onboard(t.Context(), "org", func(tx posture.OnboardingTx) error { return tx.RemoveAccount(large.ID) }); err != nil {
+			t.Fatal(err)
+		}
+		if want := []posture.AccountID{"remove " + large.ID}; !slices.Equal(jobs.all(), want) {
+			t.Errorf("the jobs are %v, want %v", jobs.all(), want)
+		}
+		gone := func(when string) {
+			t.Helper()
+			if got := r.counts(large); got != (counts{}) {
+				t.Errorf("%s the account has %+v", when, got)
+			}
+			if got := r.counts(small); got != of {
+				t.Errorf("%s the other account has %+v, want %+v", when, got, of)
+			}
+			if _, err := r.store.Entity(t.Context(), "org", before.ID); !fault.Is(err, fault.NotFound) {
+				t.Errorf("%s an entity is found: %v", when, err)
+			}
+			if got := r.history(before.ID); got != 2 {
+				t.Errorf("%s the change log has %d entries, want those of the addition and the removal", when, got)
+			}
+		}
+		gone("at once")
+		if n := r.open(large); n != 100 {
+			t.Errorf("%d findings are left to be resolved, want 100", n)
+		}
+		for range 2 { // then the process dies
+			if more, err := r.store.RemoveSome(t.Context(), "org", large.ID); err != nil || !more {
+				t.Fatalf("more is %v, %v", more, err)
+			}
+			gone("between pieces")
+		}
+
+		r.onboard(large)
+		gone("after it was added again")
+		if _, err := r.store.EachEntity(t.Context(), "org", large.ID, func(e posture.Entity) error { return fmt.Errorf("%s is there", e.ID) }); err != nil {
+			t.Error(err)
+		}
+		scope := posture.Scope{Org: "org", Account: large.ID, Type: before.Type, Region: before.Region}
+		if err := r.store.Replace(t.Context(), scope, []posture.Entity{before}, nil); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("an entity is written while old ones are removed: %v", err)
+		}
+		r.collect(large)
+		if n := r.open(large); n != 0 {
+			t.Errorf("%d findings of before are open", n)
+		}
+		if more, err := r.store.RemoveSome(t.Context(), "org", large.ID); err != nil || more {
+			t.Errorf("after the next collection there is more to remove: %v, %v", more, err)
+		}
+		if got := r.counts(large); got.all < 2000 || got.tagged == 0 {
+			t.Errorf("after the next collection the account has %+v", got)
+		}
+		if got := r.history(before.ID); got != 3 {
+			t.Errorf("the change log has %d entries after the entity was added again, want 3", got)
+		}
+		if err := db.IntegrityCheck(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+type removalTest struct {
+	t     *testing.T
+	store *store.Store
+}
+
+func (r removalTest) add(a entitygen.Account) {
+	r.onboard(a)
+	r.collect(a)
+}
+
+func (r removalTest) onboard(a entitygen.Account) {
+	r.t.Helper()
+	if err := r.store.Onboard(r.t.Context(), "org", func(tx posture.OnboardingTx) error {
+		return tx.AddAccount(posture.Account{ID: a.ID, Provider: a.Provider})
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// collect records all entities of an account.
+func (r removalTest) collect(a entitygen.Account) {
+	r.t.Helper()
+	for _, u := range a.Units() {
+		rec, err := r.store.Begin(r.t.Context(), collect.Scoped{Org: "org", Account: a.ID, Type: u.Type, Region: u.Region})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for e := range u.Each {
+			if err := rec.Put(r.t.Context(), e); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+		if err := rec.Commit(r.t.Context(), true); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// raise raises findings of an account.
+func (r removalTest) raise(a entitygen.Account, n int) {
+	r.t.Helper()
+	rule := posture.RuleJudgement{Rule: "rule"}
+	for i := range n {
+		rule.Violating = append(rule.Violating, posture.Raised{Finding: posture.Finding{
+			Provider: a.Provider, Object: posture.EntityID(fmt.Sprint("it", i)), Level: posture.LevelHigh,
+		}, Blob: func() string { return "{}" }})
+	}
+	if _, err := r.store.Observe(r.t.Context(), "org", posture.Judgement{
+		Account: a.ID, Generation: 1000, RulesAt: posture.AnyRules, At: time.Now(), Rules: []posture.RuleJudgement{rule},
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// first returns one entity of an account.
+func (r removalTest) first(a entitygen.Account) posture.Entity {
+	r.t.Helper()
+	page, err := r.store.Entities(r.t.Context(), "org", posture.EntityFilter{Accounts: []string{string(a.ID)}}, posture.Page{Size: 1})
+	if err != nil || len(page.Entities) == 0 {
+		r.t.Fatalf("%d entities, %v", len(page.Entities), err)
+	}
+	return page.Entities[0]
+}
+
+// counts are how many entities of an account are found in several ways.
+type counts struct{ all, tagged, aggregated, byTag int }
+
+func (r removalTest) counts(a entitygen.Account) (c counts) {
+	r.t.Helper()
+	env := posture.Attribute{Kind: posture.TagAttribute, Name: "env"}
+	account := posture.Attribute{Kind: posture.FieldAttribute, Name: posture.FieldAccount}
+	for _, each := range []struct {
+		into   *int
+		filter posture.EntityFilter
+	}{
+		{&c.all, posture.EntityFilter{Accounts: []string{string(a.ID)}}},
+		{&c.tagged, posture.EntityFilter{Where: posture.AllOf{posture.Equal{Attribute: env, Value: "prod"}, posture.Equal{Attribute: account, Value: string(a.ID)}}}},
+	} {
+		page, err := r.store.Entities(r.t.Context(), "org", each.filter, posture.Page{Size: 1})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		*each.into = page.Total
+	}
+	_, found, err := r.store.Aggregate(r.t.Context(), "org", posture.EntityFilter{}, map[string]posture.Aggregation{
+		"accounts": {Of: account}, "tags": {Of: env, Sub: map[string]posture.Aggregation{"accounts": {Of: account}}},
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	c.aggregated = found["accounts"][string(a.ID)].Count
+	for _, b := range found["tags"] {
+		c.byTag += b.Sub["accounts"][string(a.ID)].Count
+	}
+	return c
+}
+
+// history returns how many entries the change log of an entity has.
+func (r removalTest) history(id posture.EntityID) int {
+	r.t.Helper()
+	log, err := r.store.ChangeLog(r.t.Context(), "org", id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return len(log)
+}
+
+// open returns how many findings of an account are open.
+func (r removalTest) open(a entitygen.Account) int {
+	r.t.Helper()
+	page, err := r.store.Findings(r.t.Context(), "org", posture.FindingFilter{
+		Accounts: []string{string(a.ID)}, Statuses: []posture.FindingStatus{posture.FindingOpen},
+	}, nil, posture.Page{Size: 1}, time.Now())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return page.Total
+}
