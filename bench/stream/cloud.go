@@ -30,7 +30,7 @@ const groupType posture.EntityType = "AWS.EC2.SecurityGroup"
 type cloud struct {
 	*simaws.Cloud
 	gate    *gateway.Gateway
-	courier *events.Courier
+	courier *events.Publisher
 	ids     []string
 	open    map[world.Ref]bool // the groups that are open to all
 
@@ -55,7 +55,7 @@ func newCloud(ctx context.Context, o options) (*cloud, error) {
 		g.Handle(host, c.Cloud)
 	}
 	g.Handle("sns."+region+".amazonaws.com", sns.Handler(c.Cloud))
-	c.courier = &events.Courier{
+	c.courier = &events.Publisher{
 		Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, SNS: sns,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now,
 	}
@@ -136,7 +136,7 @@ func (c *cloud) plan(rate float64, over time.Duration) []step {
 	sign := func(from, to int, begin time.Time) {
 		for i := from; i < to; i++ {
 			steps[i].at = begin.Add(time.Duration(float64(i) / rate * float64(time.Second)))
-			steps[i].tell = c.courier.AheadAWS(steps[i].at, world.Change{Ref: steps[i].ref, Patch: rules(true)})
+			steps[i].tell = c.courier.PrepareAWS(steps[i].at, world.Change{Ref: steps[i].ref, Patch: rules(true)})
 		}
 	}
 	const tried = 50

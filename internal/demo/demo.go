@@ -1,6 +1,5 @@
-// Package demo runs everything on a temporary folder, with simulated clouds and
-// a simulated desktop estate beside it, so that one command shows what Vigil
-// does.
+// Package demo runs both servers in a temporary folder, with simulated clouds
+// and a simulated desktop environment, so that one command demonstrates Vigil.
 package demo
 
 import (
@@ -27,20 +26,21 @@ import (
 	"vigil/internal/telemetry"
 )
 
-// Options say how the demo runs.
+// Options configure the demo.
 type Options struct {
-	ReadyFile     string // written once everything runs; none when empty
+	ReadyFile     string // written when everything runs; none when empty
 	Database      string // a temporary SQLite file when empty
 	Listen        string // of the posture server
 	DesktopListen string
-	Out           io.Writer // where to look and how to log in
+	Out           io.Writer // for the addresses and login data
 	Log           *slog.Logger
 	Version       string
 }
 
-// Ready is what the ready file says. Keys of parts that do not run are left out.
+// Ready is the content of the ready file. Members of parts that do not run are
+// omitted.
 type Ready struct {
-	ConsoleURL       string     `json:"console_url"` // opens the console logged in, once
+	ConsoleURL       string     `json:"console_url"` // one-time link that opens the console logged in
 	PostureURL       string     `json:"posture_url"`
 	AuthURL          string     `json:"auth_url"`
 	EventsURL        string     `json:"events_url"`
@@ -54,9 +54,9 @@ type Ready struct {
 	Sim              *simulated `json:"sim,omitempty"`
 }
 
-// Run runs the demo until ctx ends.
+// Run runs the demo until ctx is done.
 func Run(ctx context.Context, o Options) (err error) {
-	fmt.Fprintln(o.Out, "Starting two servers, three simulated clouds and a desktop estate, and collecting the first accounts ...")
+	fmt.Fprintln(o.Out, "Starting two servers, three simulated clouds and simulated desktops, and collecting the first accounts ...")
 	dir, err := os.MkdirTemp("", "vigil-demo-")
 	if err != nil {
 		return err
@@ -80,9 +80,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	return run(ctx, o, in, world, desktops)
 }
 
-// run builds both servers and serves until ctx ends or one of them fails.
+// run assembles both servers and serves until ctx is done or one of them fails.
 func run(ctx context.Context, o Options, in *instance.Installation, w *world, desktops *estate.Estate) error {
-	var desktopURL atomic.Value // known once the desktop server listens
+	var desktopURL atomic.Value // set when the desktop server listens
 	desktopURL.Store("")
 	posture, err := app.New(ctx, app.Options{
 		Install: in, Warning: "demo: the clouds are simulated", Cloud: w.clouds, Sources: w.clouds.Sources(), Client: w.clouds.Client(), Log: o.Log,
@@ -113,7 +113,7 @@ func run(ctx context.Context, o Options, in *instance.Installation, w *world, de
 	defer stop()
 	serve := func(f func(context.Context) error) {
 		servers.Go(func() error {
-			defer stop() // one without the other is no demo
+			defer stop() // when one server fails, stop the other
 			return f(ctx)
 		})
 	}
@@ -125,7 +125,7 @@ func run(ctx context.Context, o Options, in *instance.Installation, w *world, de
 		return errors.Join(err, servers.Wait())
 	}
 	servers.Go(func() error {
-		historyWhenJudged(ctx, in.DB, org, len(w.sets), o.Log)
+		generateHistory(ctx, in.DB, org, len(w.sets), o.Log)
 		return nil
 	})
 	if err := w.stream(ctx, url, ready.APIToken); err != nil {
@@ -145,22 +145,22 @@ func run(ctx context.Context, o Options, in *instance.Installation, w *world, de
 	return servers.Wait()
 }
 
-// settings are those of an installation in a folder of its own.
+// settings returns the configuration of an installation in its own folder.
 func settings(dir, inventory string, o Options) config.Config {
 	c := config.Config{DataDir: filepath.Join(dir, "data"), Database: o.Database}
 	c.Posture = config.Posture{Enabled: true, Workers: 8, Rate: 2000, Timeout: 30 * time.Second}
 	c.Posture.Listen, c.Posture.PlainHTTP = o.Listen, true
-	c.Posture.NotifyPrivate = true // a receiver to try notifications with is on this machine
+	c.Posture.NotifyPrivate = true // so that notifications can be tried with a receiver on this machine
 	c.Desktop = config.Desktop{Enabled: true, Inventory: inventory}
 	c.Desktop.Listen = o.DesktopListen
 	c.Complete()
 	return c
 }
 
-// addTokens makes the demo organisation, a second one, and tokens for both. It
-// returns the first.
+// addTokens creates the demo organisation, a second one, and tokens for both.
+// It returns the first.
 func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) (auth.OrgID, error) {
-	moment := time.Now().UTC().Format("2006-01-02 15:04:05.000") // the database may have seen other demos
+	moment := time.Now().UTC().Format("2006-01-02 15:04:05.000") // unique, because the database may contain earlier demos
 	org, admin, err := r.CreateOrg(ctx, "demo "+moment, "admin")
 	if err != nil {
 		return "", err
@@ -188,9 +188,9 @@ func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) (auth.OrgID,
 	return org.ID, nil
 }
 
-// announce says where to look, to people and to the ready file.
+// announce prints the addresses and login data, and writes the ready file.
 func announce(o Options, r Ready, incidents string) error {
-	fmt.Fprintf(o.Out, `Vigil runs on a temporary folder, beside simulated clouds and desktops. Ctrl-C ends it and removes everything.
+	fmt.Fprintf(o.Out, `Vigil runs in a temporary folder, with simulated clouds and desktops. Ctrl-C ends it and removes everything.
 
   console       %s
                 (this link logs you in, once; later log in with the admin's token)
@@ -219,6 +219,6 @@ Something breaks among the desktops, and is mended again (a list of what can):
 	if err != nil {
 		return err
 	}
-	// Whoever waits for the file must not read half of it.
+	// Write atomically, so that a waiting program does not read a partial file.
 	return atomicfile.WriteBytes(o.ReadyFile, 0o600, append(text, '\n'))
 }

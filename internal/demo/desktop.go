@@ -20,14 +20,14 @@ import (
 	"vigil/internal/telemetry"
 )
 
-// desktopDemo is the desktop server with a simulated estate beside it.
+// desktopDemo is the desktop server with a simulated environment.
 type desktopDemo struct {
 	estate *estate.Estate
 	app    *app.App
 	url    string
 }
 
-// newDesktop starts the estate and takes the server's address.
+// newDesktop starts the simulated environment and binds the server's address.
 func newDesktop(ctx context.Context, in *instance.Installation, e *estate.Estate, posture string, o Options) (*desktopDemo, error) {
 	if err := e.Start(ctx); err != nil {
 		return nil, err
@@ -42,9 +42,9 @@ func newDesktop(ctx context.Context, in *instance.Installation, e *estate.Estate
 			if err != nil {
 				return err
 			}
-			return remember(ctx, d.app.Store(), estate.MakePast(inv, time.Now(), e.ControlURL()+"/notices"))
+			return storeHistory(ctx, d.app.Store(), estate.GenerateHistory(inv, time.Now(), e.ControlURL()+"/notices"))
 		},
-		// The rules of the demo post to the simulation on this machine.
+		// The alert rules of the demo post to the simulation on this machine.
 		Settings: app.Settings{Webhook: alert.WebhookOptions{AllowPlain: true, AllowLoopback: true}},
 	})
 	if err != nil {
@@ -54,8 +54,8 @@ func newDesktop(ctx context.Context, in *instance.Installation, e *estate.Estate
 	return d, err
 }
 
-// remember puts an invented past into the store, unless it has one.
-func remember(ctx context.Context, st *store.Store, p estate.Past) error {
+// storeHistory stores a simulated history, unless the store has one.
+func storeHistory(ctx context.Context, st *store.Store, p estate.History) error {
 	if _, err := st.Rule(ctx, p.Rules[0].ID); err == nil {
 		return nil
 	}
@@ -73,25 +73,26 @@ func remember(ctx context.Context, st *store.Store, p estate.Past) error {
 		st.AddSamples(ctx, desktop.FineStep, p.Fine), st.AddSamples(ctx, desktop.CoarseStep, p.Coarse))...)
 }
 
-// join lets gateways and RDS servers enrol and report, once the server answers.
+// join makes gateways and RDS servers enrol and report, after the server
+// answers.
 func (d *desktopDemo) join(ctx context.Context, log *slog.Logger) {
 	trust, err := thumbprint(ctx, d.url)
 	if err == nil {
 		err = d.estate.Join(ctx, d.url, trust, d.app.EnrolmentToken)
 	}
 	if err != nil && ctx.Err() == nil {
-		log.ErrorContext(ctx, "the simulated machines do not report", "error", err)
+		log.ErrorContext(ctx, "simulated machines could not enrol", "error", err)
 	}
 }
 
-// thumbprint returns the certificate that the server shows: it signs its own,
-// and this is the machine that it runs on.
+// thumbprint returns a trust in the server's certificate, which is self-signed
+// and on this machine.
 func thumbprint(ctx context.Context, address string) (heartbeat.ServerTrust, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return heartbeat.ServerTrust{}, err
 	}
-	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // only the thumbprint is taken
+	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // only the thumbprint is read
 	conn, err := dialer.DialContext(ctx, "tcp", u.Host)
 	if err != nil {
 		return heartbeat.ServerTrust{}, err

@@ -13,20 +13,20 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// historyDays is how far back the made-up history of the demo goes.
+// historyDays is the length of the demo's simulated history.
 const historyDays = 30
 
-// past is what the history makes of one finding.
-type past struct {
+// findingHistory is the simulated history of one finding.
+type findingHistory struct {
 	n        int64
 	id       string
 	raised   time.Time      // when it was last raised
-	episodes [][2]time.Time // earlier times from raised to resolved
+	episodes [][2]time.Time // earlier periods from raised to resolved
 }
 
-// historyWhenJudged makes up the history of an organisation once all its accounts
-// were judged, beside everything else: nobody waits for it.
-func historyWhenJudged(ctx context.Context, db *sqldb.DB, id auth.OrgID, accounts int, log *slog.Logger) {
+// generateHistory generates the history of an organisation in the background,
+// after all its accounts were evaluated.
+func generateHistory(ctx context.Context, db *sqldb.DB, id auth.OrgID, accounts int, log *slog.Logger) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
@@ -36,10 +36,10 @@ func historyWhenJudged(ctx context.Context, db *sqldb.DB, id auth.OrgID, account
 			return err
 		})
 		if err == nil && judged >= accounts {
-			err = giveHistory(ctx, db, posture.OrgID(id), time.Now())
+			err = backdateFindings(ctx, db, posture.OrgID(id), time.Now())
 		}
 		if err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, "the demo has no history", "error", err)
+			log.ErrorContext(ctx, "generate the history of the demo", "error", err)
 		}
 		if err != nil || judged >= accounts {
 			return
@@ -50,25 +50,25 @@ func historyWhenJudged(ctx context.Context, db *sqldb.DB, id auth.OrgID, account
 		case <-tick.C:
 		}
 	}
-	log.WarnContext(ctx, "the demo has no history: its accounts were not judged in time")
+	log.WarnContext(ctx, "the demo has no history: its accounts were not evaluated in time")
 }
 
-// giveHistory spreads the findings of an organisation over the last month, as if
-// the demo had run that long: the time at which each was raised is moved back,
-// and some were raised and resolved before. What is open now stays as it is.
+// backdateFindings distributes the findings of an organisation over the last month,
+// as if the demo had run that long: the time at which each was raised is moved
+// back, and some were raised and resolved before. Open findings stay open.
 //
-// It writes to the tables of findings directly, because the product has no way to
-// change what has happened.
-func giveHistory(ctx context.Context, db *sqldb.DB, org posture.OrgID, now time.Time) error {
+// It writes to the tables of findings directly, because the product cannot
+// change the past.
+func backdateFindings(ctx context.Context, db *sqldb.DB, org posture.OrgID, now time.Time) error {
 	err := db.Write(ctx, func(tx *sqldb.Tx) error {
-		found, err := sqldb.Query(tx, func(row sqldb.Row) (p past, err error) { return p, row.Scan(&p.n, &p.id) },
+		found, err := sqldb.Query(tx, func(row sqldb.Row) (p findingHistory, err error) { return p, row.Scan(&p.n, &p.id) },
 			`SELECT n, id FROM finding WHERE org = $1 AND status = 'Open' ORDER BY n`, org)
 		if err != nil {
 			return err
 		}
 		var moved, events [][]any
 		for _, p := range found {
-			p.imagine(now)
+			p.generate(now)
 			at := sqldb.Millis(p.raised)
 			moved = append(moved, []any{p.n, at})
 			for _, e := range p.episodes {
@@ -85,18 +85,18 @@ func giveHistory(ctx context.Context, db *sqldb.DB, org posture.OrgID, now time.
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("make up the history of the demo: %w", err)
+		return fmt.Errorf("generate the history of the demo: %w", err)
 	}
 	return nil
 }
 
-// imagine makes up what happened to a finding. The same finding has the same
-// history in every demo.
-func (p *past) imagine(now time.Time) {
+// generate generates the history of a finding. It depends only on the finding,
+// so that it is the same in every demo.
+func (p *findingHistory) generate(now time.Time) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(p.id))
 	seed := h.Sum64()
-	next := func(below int) int { // below some number, as if by chance
+	next := func(below int) int { // a pseudo-random number below a limit
 		seed ^= seed << 13
 		seed ^= seed >> 7
 		seed ^= seed << 17
@@ -104,13 +104,13 @@ func (p *past) imagine(now time.Time) {
 	}
 	const minutes = 24 * 60
 	back := func(most int) time.Duration { return time.Duration(1+next(most*minutes)) * time.Minute }
-	// Most have been there since the beginning: an estate is not made in a month.
+	// Most findings have existed since the start of the history.
 	age := historyDays * 24 * time.Hour
 	if next(100) < 55 {
 		age = back(historyDays - 1)
 	}
 	p.raised = now.Add(-age)
-	// One in three was mended and came back.
+	// One in three was resolved and raised again.
 	for begin := p.raised; next(3) == 0; {
 		resolved := begin.Add(-back(4))
 		raised := resolved.Add(-back(6))

@@ -12,7 +12,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-func TestHistoryFillsAMonthAndLeavesThePresentAlone(t *testing.T) {
+func TestHistoryCoversAMonthAndKeepsOpenFindings(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		if err := store.Migrate(t.Context(), db); err != nil {
@@ -32,7 +32,7 @@ func TestHistoryFillsAMonthAndLeavesThePresentAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := giveHistory(t.Context(), db, "org", now); err != nil {
+		if err := backdateFindings(t.Context(), db, "org", now); err != nil {
 			t.Fatal(err)
 		}
 		trends, err := s.Trends(t.Context(), "org", posture.FindingFilter{}, "day", "", now)
@@ -58,7 +58,7 @@ func TestHistoryFillsAMonthAndLeavesThePresentAlone(t *testing.T) {
 				t.Fatalf("finding %+v", f)
 			}
 		}
-		// Another evaluation finds nothing new.
+		// Another evaluation raises no new finding.
 		if _, err := s.Observe(t.Context(), "org", posture.Judgement{Account: "a", RulesAt: posture.AnyRules, At: now.Add(time.Hour), Rules: []posture.RuleJudgement{r}}); err != nil {
 			t.Fatal(err)
 		}

@@ -11,11 +11,11 @@ import (
 	"vigil/internal/telemetry"
 )
 
-// A Sandbox is the simulated clouds of the demo without its servers, for trying
-// resource types.
+// A Sandbox contains the simulated clouds of the demo without its servers, for
+// trying resource types.
 type Sandbox struct{ world *world }
 
-// NewSandbox starts the simulated clouds, which are read by the given types.
+// NewSandbox starts the simulated clouds and a reader with the given types.
 func NewSandbox(types *resource.Catalog, log *slog.Logger) (*Sandbox, error) {
 	w, err := newWorld(log, telemetry.NewRegistry(telemetry.ThisBuild("")), types)
 	if err != nil {
@@ -24,14 +24,14 @@ func NewSandbox(types *resource.Catalog, log *slog.Logger) (*Sandbox, error) {
 	return &Sandbox{w}, nil
 }
 
-// Close ends the simulated clouds.
+// Close stops the simulated clouds.
 func (s *Sandbox) Close() { s.world.close() }
 
-// Sources returns what reads the simulated clouds.
+// Sources returns the collectors of the simulated clouds.
 func (s *Sandbox) Sources() []collect.Source { return s.world.clouds.Sources() }
 
-// Access returns the credential of a simulated account; of the first one of the
-// cloud when the id is empty.
+// Access returns the credential of a simulated account, or of the cloud's first
+// account when the id is empty.
 func (s *Sandbox) Access(p posture.Provider, id string) (posture.Access, error) {
 	var ids []string
 	for _, set := range s.world.sets {

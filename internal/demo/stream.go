@@ -14,11 +14,11 @@ import (
 	"vigil/internal/sim/events"
 )
 
-// tenantEvery is how often somebody changes something in the simulated clouds.
+// tenantEvery is the interval of changes in the simulated clouds.
 const tenantEvery = 4 * time.Second
 
-// newCourier returns what delivers the events of the simulated clouds.
-func newCourier(log *slog.Logger) (*events.Courier, error) {
+// newPublisher returns the publisher of the simulated clouds' events.
+func newPublisher(log *slog.Logger) (*events.Publisher, error) {
 	sns, err := events.NewSNS(time.Now)
 	if err != nil {
 		return nil, err
@@ -27,35 +27,35 @@ func newCourier(log *slog.Logger) (*events.Courier, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &events.Courier{Client: &http.Client{Timeout: 15 * time.Second}, SNS: sns, Google: google, Log: log, Now: time.Now}, nil
+	return &events.Publisher{Client: &http.Client{Timeout: 15 * time.Second}, SNS: sns, Google: google, Log: log, Now: time.Now}, nil
 }
 
-// stream sets up the event streams of the demo's accounts, as the set-up scripts
-// would, and has somebody work in them until ctx ends.
+// stream sets up the event streams of the demo's accounts, like the set-up
+// scripts, and simulates a tenant until ctx is done.
 func (w *world) stream(ctx context.Context, base, apiToken string) error {
 	token, err := logIn(ctx, base, apiToken)
 	if err != nil {
 		return err
 	}
-	w.courier.Start(ctx)
+	w.publisher.Start(ctx)
 	for _, set := range w.sets {
 		var s events.Stream
 		path := "/v1/cloud-accounts/" + string(set.Links[0].Account) + "/event-stream"
 		if err := call(ctx, base+path, token, &s); err != nil {
 			return fmt.Errorf("set up event stream: %w", err)
 		}
-		if err := w.courier.Subscribe(ctx, s); err != nil {
+		if err := w.publisher.Subscribe(ctx, s); err != nil {
 			return err
 		}
 	}
 	w.work.Go(func() {
 		w.tenant.Run(ctx)
-		w.courier.Wait()
+		w.publisher.Wait()
 	})
 	return nil
 }
 
-// logIn trades an API token for an access token.
+// logIn exchanges an API token for an access token.
 func logIn(ctx context.Context, base, apiToken string) (string, error) {
 	form := url.Values{"refresh_token": {apiToken}}.Encode()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/csp/gateway/am/api/auth/api-tokens/authorize", bytes.NewReader([]byte(form)))
@@ -70,7 +70,7 @@ func logIn(ctx context.Context, base, apiToken string) (string, error) {
 	return grant.AccessToken, err
 }
 
-// call posts to the server and reads its answer.
+// call posts to the server and decodes its response.
 func call(ctx context.Context, address, token string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, nil)
 	if err != nil {

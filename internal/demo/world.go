@@ -26,8 +26,8 @@ import (
 	simworld "vigil/internal/sim/world"
 )
 
-// simulated names one account per provider that the simulated clouds have and
-// that is not onboarded.
+// simulated names one account per provider that exists in the simulated clouds
+// but is not onboarded.
 type simulated struct {
 	AWSAccountID           string `json:"aws_account_id"`
 	AWSRoleArn             string `json:"aws_role_arn"`
@@ -42,26 +42,26 @@ type simulated struct {
 	GCPServiceAccountKey   string `json:"gcp_service_account_key"`
 }
 
-// world is the simulated clouds, reached by the product under their own names
-// through one gateway.
+// world contains the simulated clouds, which the product reaches by their real
+// host names through one gateway.
 type world struct {
 	clouds  *clouds.Clouds
 	metrics *prometheus.Registry // of the server that reads them
 	sim     simulated
-	sets    []onboard.Changes // the accounts that the demo organisation has
+	sets    []onboard.Changes // the accounts of the demo organisation
 
-	courier *events.Courier // delivers the clouds' events
-	tenant  *events.Tenant  // works in the clouds
+	publisher *events.Publisher // publishes the clouds' events
+	tenant    *events.Tenant    // makes changes in the clouds
 
 	stop context.CancelFunc
 	work sync.WaitGroup
 }
 
-// perCloud is how many accounts each cloud has; the first is left for visitors
-// to onboard.
+// perCloud is the number of accounts of each cloud; the first is left for
+// visitors to onboard.
 const (
 	perCloud = 3
-	size     = 120 // resources of an account, about
+	size     = 120 // approximate number of resources of an account
 )
 
 func newWorld(log *slog.Logger, metrics *prometheus.Registry, types *resource.Catalog) (*world, error) {
@@ -83,16 +83,16 @@ func newWorld(log *slog.Logger, metrics *prometheus.Registry, types *resource.Ca
 		g.Handle(host, google)
 	}
 	w := &world{metrics: metrics}
-	if w.courier, err = newCourier(log); err != nil {
+	if w.publisher, err = newPublisher(log); err != nil {
 		return nil, err
 	}
 	for _, region := range []string{"us-east-1", "eu-west-1"} {
-		g.Handle("sns."+region+".amazonaws.com", w.courier.SNS.Handler(amazon))
+		g.Handle("sns."+region+".amazonaws.com", w.publisher.SNS.Handler(amazon))
 	}
-	g.Handle(events.KeysHost, w.courier.Google.Handler(google))
-	w.courier.WatchAWS(amazon)
-	w.courier.WatchGCP(google)
-	w.tenant = &events.Tenant{Courier: w.courier, Every: tenantEvery, Log: log}
+	g.Handle(events.KeysHost, w.publisher.Google.Handler(google))
+	w.publisher.WatchAWS(amazon)
+	w.publisher.WatchGCP(google)
+	w.tenant = &events.Tenant{Publisher: w.publisher, Every: tenantEvery, Log: log}
 	if err := w.tenant.WorkAWS(amazon, amazon.Account(1).ID, "us-east-1"); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func newWorld(log *slog.Logger, metrics *prometheus.Registry, types *resource.Ca
 	w.stop = stop
 	w.work.Go(func() {
 		if err := g.Serve(ctx); err != nil {
-			log.Error("the simulated clouds are gone", "error", err)
+			log.Error("simulated clouds stopped", "error", err)
 		}
 	})
 	return w, nil
@@ -124,7 +124,7 @@ func (w *world) close() {
 	w.work.Wait()
 }
 
-// add notes an account that the demo organisation is to have.
+// add adds an account to those of the demo organisation.
 func (w *world) add(p posture.Provider, idProperty, id, name string, credential ...posture.Property) {
 	w.sets = append(w.sets, onboard.Changes{
 		Provider:    p,
@@ -173,7 +173,7 @@ func (w *world) addGCP(c *simgcp.Cloud) {
 }
 
 // onboard adds the accounts of the demo organisation and waits until they are
-// collected and judged, so that there is something to look at.
+// collected and evaluated.
 func (w *world) onboard(ctx context.Context, a *app.App, id auth.OrgID) error {
 	org := posture.OrgID(id)
 	for _, set := range w.sets {
@@ -194,5 +194,5 @@ func (w *world) onboard(ctx context.Context, a *app.App, id auth.OrgID) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the accounts of the demo are not collected after two minutes")
+	return fmt.Errorf("the accounts of the demo were not collected within two minutes")
 }

@@ -54,7 +54,7 @@ func TestOnPostgreSQL(t *testing.T) {
 	const path = "/rest/config/v1/ic-domain-accounts"
 	id := idOf(t, w.expect(201, "POST", path, token, object{"ad_domain_id": sid, "username": "admin", "password": w.estate.Admin.Password}))
 	w.expect(204, "DELETE", path+"/"+id, token, nil)
-	w.estate.Gateways[0].Complain("a problem")
+	w.estate.Gateways[0].SetProblems("a problem")
 	w.status(desktop.KindGateway, "gw1.corp.example", "", "PROBLEM")
 	w.until("the history has the change", func() bool {
 		return strings.Contains(string(w.expect(200, "GET", "/rest/monitor/history", token, nil).body), "PROBLEM")

@@ -55,7 +55,7 @@ func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 		{"it recovers", end("domain-down"), desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
 		{"a domain that refuses binds", begin("domain-refuses-binds"), desktop.KindDomain, "lab.example", self, "CANNOT_BIND"},
 		{"it recovers", end("domain-refuses-binds"), desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
-		{"peers have views of their own", func(w *fixture) { w.estate.Peers[0].See(w.domain("lab.example"), "CANNOT_BIND") },
+		{"peers have views of their own", func(w *fixture) { w.estate.Peers[0].OverrideView(w.domain("lab.example"), "CANNOT_BIND") },
 			desktop.KindDomain, "lab.example", peer, "CANNOT_BIND"},
 
 		{"a healthy server", none, desktop.KindConnectionServer, peer, "", "OK"},
@@ -237,9 +237,9 @@ func TestHangingDomainDelaysNothingElse(t *testing.T) {
 	w.status(desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE")
 	w.estate.Domains[2].Break(directory.Hung)
 	for range 3 {
-		w.estate.Pods[0].Line().Set(flakylistener.Down)
+		w.estate.Pods[0].Listener().Set(flakylistener.Down)
 		w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE")
-		w.estate.Pods[0].Line().Set(flakylistener.Up)
+		w.estate.Pods[0].Listener().Set(flakylistener.Up)
 		w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
 	}
 	w.status(desktop.KindDomain, "lab.example", self, "UNCONTACTABLE")

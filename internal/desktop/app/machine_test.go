@@ -92,11 +92,11 @@ func TestVirtualCenterWithAChangedPassword(t *testing.T) {
 		if err := os.WriteFile(secret, tt.password, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.estate.Centers[0].Line().Set(flakylistener.Down)
+		w.estate.Centers[0].Listener().Set(flakylistener.Down)
 		w.until("the session is lost", func() bool {
 			return w.record(desktop.KindVirtualCenter, "vc1.corp.example").Statuses()[0].Status != "OK"
 		})
-		w.estate.Centers[0].Line().Set(flakylistener.Up)
+		w.estate.Centers[0].Listener().Set(flakylistener.Up)
 		w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, tt.want)
 	}
 }

@@ -42,13 +42,13 @@ func TestStatesDuringRecovery(t *testing.T) {
 	w := start(t, options{size: estate.Small()})
 	center, pod := w.estate.Centers[0], w.estate.Pods[0]
 	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "OK")
-	w.passesThrough(func() { center.Line().Set(flakylistener.Down) }, desktop.KindVirtualCenter, "vc1.corp.example", self, "RECONNECTING")
+	w.passesThrough(func() { center.Listener().Set(flakylistener.Down) }, desktop.KindVirtualCenter, "vc1.corp.example", self, "RECONNECTING")
 	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "DOWN")
 
 	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
-	pod.Line().Set(flakylistener.Down)
+	pod.Listener().Set(flakylistener.Down)
 	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE")
-	w.passesThrough(func() { pod.Line().Set(flakylistener.Up) }, desktop.KindPod, "pod-1", "cs1.pod1.example", "UNCHECKED")
+	w.passesThrough(func() { pod.Listener().Set(flakylistener.Up) }, desktop.KindPod, "pod-1", "cs1.pod1.example", "UNCHECKED")
 	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
 }
 
@@ -155,9 +155,9 @@ func TestEveryPartOfSingleSignOn(t *testing.T) {
 	part("certificates "+issuer, "ERROR")
 	show(365 * 24 * time.Hour)
 	part("", "OK")
-	w.estate.Enrollment[0].Line().Set(flakylistener.Down)
+	w.estate.Enrollment[0].Listener().Set(flakylistener.Down)
 	part("enrollment localhost", "ERROR")
-	w.estate.Enrollment[0].Line().Set(flakylistener.Up)
+	w.estate.Enrollment[0].Listener().Set(flakylistener.Up)
 	part("enrollment localhost", "OK")
 
 	corp.Break(directory.Down)

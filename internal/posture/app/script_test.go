@@ -23,7 +23,7 @@ import (
 // and an API token.
 type desk struct {
 	*stage
-	*cli.Desk
+	*cli.Server
 	dir   string
 	token string
 	wait  int // how often scripts poll before they give up
@@ -36,7 +36,7 @@ func newDesk(t *testing.T) *desk {
 	}
 	d := &desk{stage: newStageOf(t, dbtest.SQLite(t), 2), dir: t.TempDir(), wait: 200}
 	var err error
-	d.Desk, err = cli.Open(cli.Options{Dir: d.dir, AWS: d.aws, Azure: d.azure, GCP: d.gcp, Courier: d.courier})
+	d.Server, err = cli.Open(cli.Options{Dir: d.dir, AWS: d.aws, Azure: d.azure, GCP: d.gcp, Publisher: d.courier})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestScriptsLinkAndStream(t *testing.T) {
 }
 
 func (d *desk) linkAndStream(p posture.Provider, ids []string, times int, linking, streaming []string) {
-	t, before := d.t, d.Things()
+	t, before := d.t, d.Objects()
 	link := slices.Concat(linking, ids)
 	if slices.Contains(linking, "--management-group") || p == posture.AWS && slices.Contains(linking, "--organization") {
 		link = linking // the cloud determines the account
@@ -154,13 +154,13 @@ func (d *desk) linkAndStream(p posture.Provider, ids []string, times int, linkin
 			t.Errorf("the run of %s is %v", id, run)
 		}
 	}
-	linked, credentials := d.Things(), d.credentials()
+	linked, credentials := d.Objects(), d.credentials()
 	for range times - 1 {
 		again := d.must(p, "link.sh", link...)
 		if slices.ContainsFunc(again, func(c string) bool { return strings.Contains(c, "create") && !strings.Contains(c, "assignment") }) {
 			t.Errorf("the second link changes %v", again)
 		}
-		if diff := cmp.Diff(linked, d.Things()); diff != "" || d.credentials() != credentials {
+		if diff := cmp.Diff(linked, d.Objects()); diff != "" || d.credentials() != credentials {
 			t.Errorf("linked again (-once +twice):\n%s%s %s", diff, credentials, d.credentials())
 		}
 	}
@@ -170,7 +170,7 @@ func (d *desk) linkAndStream(p posture.Provider, ids []string, times int, linkin
 
 // streamed sets up streams and removes them.
 func (d *desk) streamed(p posture.Provider, ids []string, times int, options []string) {
-	t, before := d.t, d.Things()
+	t, before := d.t, d.Objects()
 	var once []string
 	for i := range times {
 		d.must(p, "setup.sh", slices.Concat(options, ids)...)
@@ -180,15 +180,15 @@ func (d *desk) streamed(p posture.Provider, ids []string, times int, options []s
 			}
 		}
 		if i == 0 {
-			once = d.Things()
+			once = d.Objects()
 		}
-		if diff := cmp.Diff(once, d.Things()); diff != "" {
+		if diff := cmp.Diff(once, d.Objects()); diff != "" {
 			t.Errorf("set up again (-once +twice):\n%s", diff)
 		}
 	}
 	for range times {
 		d.must(p, "teardown.sh", ids...)
-		if diff := cmp.Diff(before, d.Things()); diff != "" {
+		if diff := cmp.Diff(before, d.Objects()); diff != "" {
 			t.Errorf("torn down (-before +after):\n%s", diff)
 		}
 	}
@@ -205,7 +205,7 @@ func (d *desk) unlinked(p posture.Provider, ids []string, times int, options, be
 	}
 	for range times {
 		d.must(p, "unlink.sh", slices.Concat(options, ids)...)
-		if diff := cmp.Diff(before, d.Things()); diff != "" {
+		if diff := cmp.Diff(before, d.Objects()); diff != "" {
 			t.Errorf("unlinked (-before +after):\n%s", diff)
 		}
 	}
@@ -251,7 +251,7 @@ func TestDryRun(t *testing.T) {
 			t.Errorf("a dry run runs %s", c)
 		}
 	}
-	if all := d.Things(); len(all) > 0 || d.credentials() != "" {
+	if all := d.Objects(); len(all) > 0 || d.credentials() != "" {
 		t.Errorf("the server has %v", all)
 	}
 }

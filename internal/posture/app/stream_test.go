@@ -29,7 +29,7 @@ type stage struct {
 	aws     *simaws.Cloud
 	azure   *simazure.Cloud
 	gcp     *simgcp.Cloud
-	courier *events.Courier
+	courier *events.Publisher
 	*client
 }
 
@@ -48,7 +48,7 @@ func newStageOf(t *testing.T, dsn string, accounts int) *stage {
 		aws:     simaws.New(simaws.Options{Seed: 1, Size: 60, Accounts: accounts, Regions: []string{"us-east-1"}}, g.Faults),
 		azure:   simazure.New(simazure.Options{Seed: 2, Size: 60, Subscriptions: accounts}, g.Faults),
 		gcp:     simgcp.New(simgcp.Options{Seed: 3, Size: 60, Projects: accounts}, g.Faults),
-		courier: &events.Courier{Client: http.DefaultClient, Log: log, Now: time.Now},
+		courier: &events.Publisher{Client: http.DefaultClient, Log: log, Now: time.Now},
 	}
 	if s.courier.SNS, err = events.NewSNS(time.Now); err != nil {
 		t.Fatal(err)

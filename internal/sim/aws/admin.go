@@ -9,35 +9,35 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// Change makes a change to a resource: a patch is merged into it, as RFC 7386
-// says, in the words of its list call. Fields that begin with an underscore are
-// what other calls show of it.
+// Change changes a resource. A patch is merged into it by RFC 7386, with the
+// field names of its list call. Fields that begin with an underscore are
+// returned by other calls.
 func (c *Cloud) Change(change world.Change) error {
-	kind, ok := c.estate.kinds[change.Ref.Type]
+	kind, ok := c.inventory.kinds[change.Ref.Type]
 	if !ok {
 		return fmt.Errorf("the simulated AWS has no %s", change.Ref.Type)
 	}
 	if _, exists := c.Get(kind, change.Ref.Place, change.Ref.Name); exists == (change.Make != nil) {
-		return fmt.Errorf("%s %s: it exists, or does not", change.Ref.Type, change.Ref.Name)
+		return fmt.Errorf("%s %s: a created resource must not exist, any other must exist", change.Ref.Type, change.Ref.Name)
 	}
 	c.Changes.Apply(change)
 	return nil
 }
 
-// SwitchOff makes an account not use a region any more.
+// SwitchOff disables a region for an account.
 func (c *Cloud) SwitchOff(account, region string) {
 	c.off.Store(world.Place{Account: account, Region: region}, true)
 }
 
-// closed reports whether an account does not use a region.
+// closed reports whether a region is disabled for an account.
 func (c *Cloud) closed(account, region string) bool {
 	_, off := c.off.Load(world.Place{Account: account, Region: region})
 	return off
 }
 
-// Resource returns the i-th resource of a type as it is now, and its name.
+// Resource returns the name and current state of the i-th resource of a type.
 func (c *Cloud) Resource(t posture.EntityType, p world.Place, i int) (name string, o world.Object, ok bool) {
-	kind, known := c.estate.kinds[t]
+	kind, known := c.inventory.kinds[t]
 	if !known {
 		return "", nil, false
 	}
@@ -48,11 +48,11 @@ func (c *Cloud) Resource(t posture.EntityType, p world.Place, i int) (name strin
 	return name, o, ok
 }
 
-// Administer adds what the gateway's admin host answers about AWS:
+// Administer adds the routes about AWS to the gateway's admin host:
 //
 //	POST /aws/changes             {type, account, region?, name, patch | make | gone}
-//	GET  /aws/findings?account=   what rules ought to find
-//	GET  /aws/accounts            how accounts are opened
+//	GET  /aws/findings?account=   the findings that the rules must report
+//	GET  /aws/accounts            the access data of the accounts
 func (c *Cloud) Administer(mux *http.ServeMux) {
 	mux.HandleFunc("POST /aws/changes", func(w http.ResponseWriter, r *http.Request) {
 		var body struct {

@@ -1,9 +1,9 @@
-// Package aws is a simulated AWS: accounts, regions and resources behind the
-// real host names and in the real protocols, so that the official SDK reads them
-// without knowing.
+// Package aws simulates AWS: accounts, regions and resources under the real
+// host names and in the real protocols, so that the official SDK works with it
+// unchanged.
 //
-// What there is follows from a seed (see package world). The cloud can also say
-// which findings the built-in rules ought to make of it.
+// The resources are generated from a seed (see package world). The cloud also
+// computes which findings the built-in rules must report.
 package aws
 
 import (
@@ -21,30 +21,30 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// Options say what the cloud is like.
+// Options configure the simulated cloud.
 type Options struct {
 	Seed     world.Seed
-	Accounts int      // how many accounts there are
-	First    int64    // the number of the first; 200000000001 when zero
-	Regions  []string // that are enabled; the first is where most is
-	Size     int      // about how many resources an account has; at least some of each kind
+	Accounts int      // number of accounts
+	First    int64    // id of the first account; 200000000001 when zero
+	Regions  []string // enabled regions; most resources are in the first
+	Size     int      // approximate number of resources of an account; at least some of each kind
 	Shares   world.Shares
 
-	// Today is the day the world is of: keys are old and certificates have
-	// expired as seen from here. It does not move, so that the same world read
+	// Today is the reference date of ages: keys are old and certificates have
+	// expired relative to it. It does not advance, so that the same cloud read
 	// twice is the same.
 	Today time.Time
 
-	// AccessKeyID and SecretAccessKey are of the identity that may ask for roles.
+	// AccessKeyID and SecretAccessKey belong to the identity that may assume roles.
 	AccessKeyID, SecretAccessKey string
-	// Now is the clock that sessions end by.
+	// Now is the clock for the expiry of sessions.
 	Now func() time.Time
 }
 
-// Names of the roles that every account has for us.
+// Names of the roles that every account has for the product.
 const (
 	ReaderRole = "vigil"        // may read everything
-	DeniedRole = "vigil-denied" // may be assumed, and read nothing
+	DeniedRole = "vigil-denied" // may be assumed, but may read nothing
 )
 
 // Cloud is a simulated AWS. It is an http.Handler for Hosts.
@@ -52,17 +52,17 @@ type Cloud struct {
 	world.World
 	options    Options
 	faults     *gateway.Faults
-	key        []byte // signs session tokens
-	estate     *estate
+	key        []byte // key of the signatures of session tokens
+	inventory  *inventory
 	operations map[string]map[string]operation
 	madeRoles  roles
-	off        sync.Map // regions that were switched off, by their places
+	off        sync.Map // disabled regions by place
 }
 
-// Hosts are the names the cloud answers for.
+// Hosts are the host names that the cloud serves.
 var Hosts = []string{".amazonaws.com", ".amazonaws.com.cn", ".api.aws"}
 
-// New returns a cloud whose calls go wrong where faults says so.
+// New returns a cloud. Faults determines which calls fail.
 func New(o Options, faults *gateway.Faults) *Cloud {
 	if o.First == 0 {
 		o.First = 200000000001
@@ -83,19 +83,19 @@ func New(o Options, faults *gateway.Faults) *Cloud {
 		o.AccessKeyID, o.SecretAccessKey = "AKIA"+rand.Text()[:16], rand.Text()
 	}
 	c := &Cloud{options: o, faults: faults, key: []byte(rand.Text()), operations: map[string]map[string]operation{}}
-	c.estate = newEstate(c)
+	c.inventory = newInventory(c)
 	for _, register := range services {
 		register(c)
 	}
 	return c
 }
 
-// Identity returns the access key of the identity that may ask for roles.
+// Identity returns the access key of the identity that may assume roles.
 func (c *Cloud) Identity() (accessKeyID, secretAccessKey string) {
 	return c.options.AccessKeyID, c.options.SecretAccessKey
 }
 
-// An Account is how one account is opened.
+// An Account contains the data for accessing one account.
 type Account struct {
 	ID            string
 	RoleArn       string
@@ -114,24 +114,24 @@ func (c *Cloud) Account(i int) Account {
 	}
 }
 
-// account returns the number of an account, or false when there is none.
+// account returns the number of an account, or false for an unknown one.
 func (c *Cloud) account(id string) (int, bool) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	i := int(n - c.options.First)
 	return i, err == nil && len(id) == 12 && i >= 0 && i < c.options.Accounts
 }
 
-// flawed reports whether the i-th resource that a rule looks at violates it.
+// flawed reports whether the i-th resource must violate a rule.
 func (c *Cloud) flawed(rule string, p world.Place, i int) bool {
 	return c.seed(p).With(rule).Nth(i).Share(c.options.Shares.Of(rule))
 }
 
-// seed returns what everything in a place follows from.
+// seed returns the seed of a place.
 func (c *Cloud) seed(p world.Place) world.Seed {
 	return c.options.Seed.With(p.Account).With(p.Region)
 }
 
-// ago returns the time some days before the world's day.
+// ago returns the time a number of days before Today.
 func (c *Cloud) ago(days int) time.Time { return c.options.Today.AddDate(0, 0, -days) }
 
 // ServeHTTP implements [http.Handler].
@@ -152,7 +152,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// answer carries a call out.
+// answer executes a call.
 func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 	if x.role == DeniedRole && x.service != "sts" || c.forbidden(x) {
 		x.refuse(w, x.denied())
@@ -175,8 +175,8 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 	x.write(w, out)
 }
 
-// reads reports whether a call that is not simulated reads something: the account
-// has none of it.
+// reads reports whether a call that is not simulated only reads. Its answer is
+// empty.
 func (x *call) reads() bool {
 	return slices.ContainsFunc([]string{"List", "Describe", "Get", "BatchGet", "Search"}, func(verb string) bool { return strings.HasPrefix(x.action, verb) })
 }

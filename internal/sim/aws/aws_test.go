@@ -22,7 +22,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// serve runs a cloud behind a gateway and returns a client whose calls go there.
+// serve runs a cloud behind a gateway and returns a client that connects to it.
 func serve(t *testing.T, o Options) (*Cloud, *http.Client) {
 	t.Helper()
 	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
@@ -52,7 +52,7 @@ func serve(t *testing.T, o Options) (*Cloud, *http.Client) {
 	return c, &http.Client{Transport: transport}
 }
 
-// ask makes a call in the query protocol.
+// ask sends a call in the query protocol.
 func ask(t *testing.T, client *http.Client, service, key, token string, form url.Values) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+service+".us-east-1.amazonaws.com/", strings.NewReader(form.Encode()))
@@ -76,7 +76,7 @@ func ask(t *testing.T, client *http.Client, service, key, token string, form url
 	return answer.StatusCode, string(body)
 }
 
-func TestSessionsAreGuarded(t *testing.T) {
+func TestCallsNeedAValidSession(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	c, client := serve(t, Options{Seed: 1, Now: func() time.Time { return now }})
@@ -98,12 +98,12 @@ func TestSessionsAreGuarded(t *testing.T) {
 		key, token, code string
 		status           int
 	}{
-		"the session":        {key, token, "regionName", http.StatusOK},
-		"nobody":             {"", "", "MissingAuthenticationToken", http.StatusForbidden},
-		"our own identity":   {own, "", "AuthFailure", http.StatusUnauthorized},
-		"a forged token":     {key, token[:len(token)-2] + "00", "AuthFailure", http.StatusUnauthorized},
-		"somebody's token":   {"ASIAOTHER", token, "AuthFailure", http.StatusUnauthorized},
-		"a token of nothing": {key, "x", "AuthFailure", http.StatusUnauthorized},
+		"the session":       {key, token, "regionName", http.StatusOK},
+		"nobody":            {"", "", "MissingAuthenticationToken", http.StatusForbidden},
+		"our own identity":  {own, "", "AuthFailure", http.StatusUnauthorized},
+		"a forged token":    {key, token[:len(token)-2] + "00", "AuthFailure", http.StatusUnauthorized},
+		"somebody's token":  {"ASIAOTHER", token, "AuthFailure", http.StatusUnauthorized},
+		"a malformed token": {key, "x", "AuthFailure", http.StatusUnauthorized},
 	} {
 		if status, body := ask(t, client, "ec2", test.key, test.token, regions); status != test.status || !strings.Contains(body, test.code) {
 			t.Errorf("%s: %d %s", name, status, body)
@@ -111,7 +111,7 @@ func TestSessionsAreGuarded(t *testing.T) {
 	}
 	now = now.Add(16 * time.Minute)
 	if _, body := ask(t, client, "ec2", key, token, regions); !strings.Contains(body, "RequestExpired") {
-		t.Errorf("after its end: %s", body)
+		t.Errorf("after it expired: %s", body)
 	}
 	for name, form := range map[string]url.Values{
 		"no external id":      {"Action": {"AssumeRole"}, "RoleArn": {a.RoleArn}},
@@ -124,7 +124,7 @@ func TestSessionsAreGuarded(t *testing.T) {
 	}
 }
 
-func TestTheWorldIsAFunctionOfItsSeed(t *testing.T) {
+func TestResourcesDependOnTheSeed(t *testing.T) {
 	t.Parallel()
 	o := Options{Seed: 5, Size: 300, Shares: world.Shares{Default: 0.2}, Today: time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)}
 	one, two := New(o, gateway.NewFaults()), New(o, gateway.NewFaults())
@@ -134,7 +134,7 @@ func TestTheWorldIsAFunctionOfItsSeed(t *testing.T) {
 	o.Seed = 6
 	other := New(o, gateway.NewFaults())
 	if cmp.Equal(one.Findings(one.Account(0).ID), other.Findings(other.Account(0).ID)) {
-		t.Error("another seed makes the same world")
+		t.Error("another seed generates the same resources")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestEveryResourceIsFoundByName(t *testing.T) {
 	t.Parallel()
 	c := New(Options{Seed: 9, Size: 2000}, gateway.NewFaults())
 	account := c.Account(0).ID
-	for _, kind := range c.estate.kinds {
+	for _, kind := range c.inventory.kinds {
 		for _, p := range []world.Place{{Account: account}, {Account: account, Region: "us-east-1"}, {Account: account, Region: "eu-west-1"}} {
 			c.List(kind, p, 0, -1, func(name string, o world.Object) bool {
 				again, ok := c.Get(kind, p, name)
@@ -155,7 +155,7 @@ func TestEveryResourceIsFoundByName(t *testing.T) {
 	}
 }
 
-func TestCBORComesBackAsItWent(t *testing.T) {
+func TestCBORRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		o := world.Obj(
@@ -182,7 +182,7 @@ func TestXMLIsEscapedAndNested(t *testing.T) {
 	}
 }
 
-func TestTheWorldIsChangedOverHTTP(t *testing.T) {
+func TestResourcesAreChangedOverHTTP(t *testing.T) {
 	t.Parallel()
 	c, client := serve(t, Options{Seed: 1, Shares: world.Shares{Default: -1}})
 	account := c.Account(0).ID

@@ -7,10 +7,10 @@ import (
 	"vigil/internal/sim/world"
 )
 
-func (e *estate) makeBuckets() {
-	// A bucket's name says whose it is and where, so that it can be found by name
-	// alone.
-	e.buckets = e.spelt("AWS.S3.Bucket", func(p world.Place, i int) string {
+func (e *inventory) makeBuckets() {
+	// A bucket's name contains its account and region, so that it can be found by
+	// name alone.
+	e.buckets = e.numberNamed("AWS.S3.Bucket", func(p world.Place, i int) string {
 		return fmt.Sprintf("%s-%s-%s-%d", world.Of(e.seed(p).With("bucket").Nth(i), "logs", "assets", "backup", "reports"), p.Account, p.Region, i)
 	}, e.share(30, 4), e.bucket)
 	e.blocks = e.single("AWS.S3.AccountPublicAccessBlock", func(p world.Place) world.Object {
@@ -19,7 +19,7 @@ func (e *estate) makeBuckets() {
 	})
 }
 
-func (e *estate) bucket(p world.Place, i int, name string) world.Object {
+func (e *inventory) bucket(p world.Place, i int, name string) world.Object {
 	s := e.seed(p).With("bucket").Nth(i)
 	public := e.flawed("aws-s3-bucket-public", p, i)
 	resource := "arn:aws:s3:::" + name
@@ -37,7 +37,7 @@ func (e *estate) bucket(p world.Place, i int, name string) world.Object {
 		}
 	}
 	o := world.Obj("Name", name, "CreationDate", e.ago(100+i%500), "BucketRegion", p.Region, "_acl", grants, "_tags", e.tagList(p, "bucket", i, "Key", "Value"))
-	// Some buckets have no policy at all: "not configured" is an answer too.
+	// Some buckets have no policy at all, to cover the error for that.
 	if len(statements) > 1 || s.With("policy").Share(0.5) {
 		o = append(o, world.Obj("_policy", policy(statements...))...)
 	}
@@ -64,7 +64,7 @@ func grant(kind, field, who, permission string) world.Object {
 	return world.Obj("Grantee", element{world.Obj(field, who), ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="` + kind + `"`}, "Permission", permission)
 }
 
-// bucketPlace returns where a bucket is, from its name.
+// bucketPlace returns the account and region of a bucket from its name.
 func (c *Cloud) bucketPlace(x *call, name string) world.Place {
 	_, rest, _ := strings.Cut(name, "-"+x.account+"-")
 	region := rest[:max(0, strings.LastIndex(rest, "-"))]
@@ -76,7 +76,7 @@ func s3Service(c *Cloud) {
 	detail := func(action, field, missing string, write func(o world.Object) (answer, error)) {
 		c.on("s3", action, func(x *call) (answer, error) {
 			name := x.text("Bucket")
-			o, ok := c.Get(c.estate.buckets, c.bucketPlace(x, name), name)
+			o, ok := c.Get(c.inventory.buckets, c.bucketPlace(x, name), name)
 			if !ok {
 				return answer{}, &failure{404, "NoSuchBucket", "The specified bucket does not exist"}
 			}
@@ -115,7 +115,7 @@ func s3Service(c *Cloud) {
 		return answer{root: "Tagging", Object: world.Obj("TagSet", named("Tag", o.List("_tags")))}, nil
 	})
 	c.on("s3-control", "GetPublicAccessBlock", func(x *call) (answer, error) {
-		o, ok := c.Get(c.estate.blocks, x.global(), x.account)
+		o, ok := c.Get(c.inventory.blocks, x.global(), x.account)
 		if !ok {
 			return answer{}, &failure{404, "NoSuchPublicAccessBlockConfiguration", "There is none"}
 		}
@@ -129,7 +129,7 @@ func (c *Cloud) listBuckets(x *call) (answer, error) {
 	if region == "" {
 		var all []any
 		for _, name := range c.options.Regions {
-			c.List(c.estate.buckets, world.Place{Account: x.account, Region: name}, 0, -1, func(_ string, o world.Object) bool {
+			c.List(c.inventory.buckets, world.Place{Account: x.account, Region: name}, 0, -1, func(_ string, o world.Object) bool {
 				all = append(all, o.Visible())
 				return true
 			})
@@ -138,7 +138,7 @@ func (c *Cloud) listBuckets(x *call) (answer, error) {
 	}
 	x.region = region
 	return x.list(c, listing{
-		kind: c.estate.buckets, root: "ListAllMyBucketsResult", field: "Buckets", item: "Bucket", token: "continuation-token", next: "ContinuationToken",
+		kind: c.inventory.buckets, root: "ListAllMyBucketsResult", field: "Buckets", item: "Bucket", token: "continuation-token", next: "ContinuationToken",
 		max: "max-buckets", page: 1000,
 		only: func(name string, _ world.Object) bool { return strings.HasPrefix(name, x.text("prefix")) },
 	})

@@ -15,12 +15,12 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A protocol is one of the ways AWS speaks.
+// A protocol is one of the wire protocols of AWS.
 type protocol int
 
 const (
 	queryXML protocol = iota // form in, XML out
-	ec2XML                   // the same in EC2's own way
+	ec2XML                   // like queryXML, in EC2's variant
 	restXML                  // paths in, XML out
 	restJSON                 // paths in, JSON out
 	json10                   // JSON both ways
@@ -28,10 +28,10 @@ const (
 	cbor // CBOR both ways
 )
 
-// A call is one request, understood.
+// A call is one parsed request.
 type call struct {
 	protocol protocol
-	service  string // as in signatures, with s3-control apart
+	service  string // as in signatures, but with s3-control separate
 	action   string
 	region   string
 	account  string
@@ -43,17 +43,17 @@ type call struct {
 	vars     map[string]string // from the path
 }
 
-// operation carries a call out.
+// operation executes a call.
 type operation func(x *call) (answer, error)
 
-// An answer is what a call returns.
+// An answer is the result of a call.
 type answer struct {
 	world.Object
 	root string // the outermost element, for restXML
-	raw  string // instead of the object
+	raw  string // sent instead of the object, if not empty
 }
 
-// A failure is an error as the cloud reports it.
+// A failure is an error response of the cloud.
 type failure struct {
 	status  int
 	code    string
@@ -62,7 +62,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.code + ": " + f.message }
 
-// parse reads who asks for what.
+// parse parses a request and authenticates its sender.
 func (c *Cloud) parse(r *http.Request) (*call, error) {
 	x := &call{vars: map[string]string{}, form: r.URL.Query(), token: r.Header.Get("X-Amz-Security-Token")}
 	x.key, x.region, x.service = signature(r.Header.Get("Authorization"))
@@ -104,7 +104,7 @@ func (c *Cloud) parse(r *http.Request) (*call, error) {
 		if restServices[x.service] {
 			x.protocol = restXML
 		}
-		_ = json.Unmarshal(body, &x.body) // absent in most
+		_ = json.Unmarshal(body, &x.body) // most requests have no body
 		if !x.route(r, host) {
 			if name, ok := unsimulated(x.service, r); ok && x.protocol == restJSON {
 				x.action = name
@@ -116,7 +116,7 @@ func (c *Cloud) parse(r *http.Request) (*call, error) {
 	return x, nil
 }
 
-// signature reads key, region and service from a signature's scope.
+// signature returns key, region and service from a signature's scope.
 func signature(header string) (key, region, service string) {
 	_, scope, ok := strings.Cut(header, "Credential=")
 	scope, _, _ = strings.Cut(scope, ",")
@@ -143,7 +143,7 @@ func (x *call) text(names ...string) string {
 	return ""
 }
 
-// number returns a parameter, or other when it is absent.
+// number returns a numeric parameter, or other when it is absent.
 func (x *call) number(name string, other int) int {
 	n, err := strconv.Atoi(x.text(name))
 	if err != nil {
@@ -178,10 +178,10 @@ func (x *call) filter(name string) []string {
 
 func (x *call) place() world.Place { return world.Place{Account: x.account, Region: x.region} }
 
-// global is the place of what belongs to no region.
+// global returns the place of global resources, which have no region.
 func (x *call) global() world.Place { return world.Place{Account: x.account} }
 
-// write sends an answer.
+// write sends the response.
 func (x *call) write(w http.ResponseWriter, a answer) {
 	var b bytes.Buffer
 	w.Header().Set("X-Amzn-Requestid", requestID)
@@ -224,7 +224,7 @@ func (x *call) write(w http.ResponseWriter, a answer) {
 
 const requestID = "00000000-0000-4000-8000-000000000000"
 
-// refuse sends an error.
+// refuse sends an error response.
 func (x *call) refuse(w http.ResponseWriter, err error) {
 	var f *failure
 	if !errors.As(err, &f) {
@@ -256,7 +256,7 @@ func (x *call) refuse(w http.ResponseWriter, err error) {
 	_, _ = w.Write(b.Bytes())
 }
 
-// denied is how a service says that something is not allowed.
+// denied returns the service's error for a missing permission.
 func (x *call) denied() *failure {
 	message := fmt.Sprintf("User: arn:aws:sts::%s:assumed-role/%s/session is not authorized to perform: %s:%s because no identity-based policy allows it",
 		x.account, x.role, x.service, x.action)
@@ -273,7 +273,7 @@ func (x *call) denied() *failure {
 	return &failure{http.StatusBadRequest, "AccessDeniedException", message}
 }
 
-// fault is how a service says what a fault is to look like.
+// fault returns the service's error for an injected fault.
 func (x *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
 	switch f.Kind {
 	case gateway.Deny:

@@ -6,8 +6,8 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// readCBOR reads a request of maps, lists, texts and numbers. What it does not
-// understand it leaves out: requests to a simulator are not hostile.
+// readCBOR decodes a request of maps, lists, texts and numbers. It skips
+// everything else: requests to a simulator are not hostile.
 func readCBOR(b []byte) world.Object {
 	v, _ := cborValue(b)
 	o, _ := v.(world.Object)
@@ -61,7 +61,7 @@ func cborValue(b []byte) (any, []byte) {
 	return nil, b
 }
 
-// after skips the break of what has no length.
+// after skips the break code of an indefinite-length value.
 func after(b []byte, open bool) []byte {
 	if open && len(b) > 0 {
 		return b[1:]

@@ -6,31 +6,31 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// compute is what runs programs on machines of its own.
+// compute contains the kinds of virtual machines.
 type compute struct {
 	instances, keyPairs, launchTemplates *world.Kind
 }
 
-func (e *estate) makeCompute() {
-	e.instances = e.coded("AWS.EC2.Instance", "i-0", 16, e.share(150, 6), e.instance)
-	e.keyPairs = e.called("AWS.EC2.KeyPair", "key", fixed(2), func(p world.Place, i int, name string) world.Object {
+func (e *inventory) makeCompute() {
+	e.instances = e.hexNamed("AWS.EC2.Instance", "i-0", 16, e.share(150, 6), e.instance)
+	e.keyPairs = e.wordNamed("AWS.EC2.KeyPair", "key", fixed(2), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("keyPairId", "key-0"+e.seed(p).With(name).Hex(16), "keyName", name, "keyFingerprint", e.seed(p).With(name).Hex(40),
 			"keyType", "ed25519", "createTime", e.ago(500), "tagSet", e.tagSet(p, "key", i))
 	})
-	e.launchTemplates = e.coded("AWS.EC2.LaunchTemplate", "lt-0", 16, e.share(5, 1), func(p world.Place, i int, id string) world.Object {
+	e.launchTemplates = e.hexNamed("AWS.EC2.LaunchTemplate", "lt-0", 16, e.share(5, 1), func(p world.Place, i int, id string) world.Object {
 		return world.Obj("launchTemplateId", id, "launchTemplateName", fmt.Sprintf("template-%d", i), "createTime", e.ago(120),
 			"createdBy", arn("iam", everywhere(p), "root"), "defaultVersionNumber", 1, "latestVersionNumber", 3, "tagSet", e.tagSet(p, "lt", i))
 	})
 }
 
-// A machine is what other resources need to know of an instance.
+// A machine contains the properties of an instance that other resources need.
 type machine struct {
 	subnet, group, profile int
 	running                bool
 	privateIP, publicIP    string
 }
 
-func (e *estate) machine(p world.Place, i int) machine {
+func (e *inventory) machine(p world.Place, i int) machine {
 	s := e.seed(p).With("instance").Nth(i)
 	m := machine{subnet: i % e.subnets.Count(p), running: !s.With("stopped").Share(0.1), profile: -1}
 	v := e.vpcOf(p, m.subnet)
@@ -45,7 +45,7 @@ func (e *estate) machine(p world.Place, i int) machine {
 	return m
 }
 
-func (e *estate) instance(p world.Place, i int, id string) world.Object {
+func (e *inventory) instance(p world.Place, i int, id string) world.Object {
 	s := e.seed(p).With("instance").Nth(i)
 	m := e.machine(p, i)
 	state, tokens := world.Obj("code", 16, "name", "running"), "required"
@@ -80,27 +80,28 @@ func (e *estate) instance(p world.Place, i int, id string) world.Object {
 	return o
 }
 
-// groupSet writes a security group as its members show it.
-func (e *estate) groupSet(p world.Place, group int) []any {
+// groupSet returns a security group in the form of its members' descriptions.
+func (e *inventory) groupSet(p world.Place, group int) []any {
 	return world.Items(world.Obj("groupId", e.securityGroups.Name(p, group), "groupName", e.groupName(p, group)))
 }
 
-// The first security groups of a place are the default ones of its VPCs.
-func (e *estate) groupName(p world.Place, i int) string {
+// groupName returns a security group's name. The first groups of a place are
+// the default groups of its VPCs.
+func (e *inventory) groupName(p world.Place, i int) string {
 	if i < e.vpcs.Count(p) {
 		return "default"
 	}
 	return fmt.Sprintf("group-%d", i)
 }
 
-// ordinaryGroup returns the number of a group of a VPC that is not its default.
-func (e *estate) ordinaryGroup(p world.Place, vpc, which int) int {
+// ordinaryGroup returns the number of a non-default group of a VPC.
+func (e *inventory) ordinaryGroup(p world.Place, vpc, which int) int {
 	n := e.vpcs.Count(p)
 	perVPC := e.securityGroups.Count(p)/n - 1
 	return n*(1+which%perVPC) + vpc%n
 }
 
-func (e *estate) securityGroup(p world.Place, i int, id string) world.Object {
+func (e *inventory) securityGroup(p world.Place, i int, id string) world.Object {
 	n := e.vpcs.Count(p)
 	var in, out []any
 	if i < n {
@@ -115,7 +116,7 @@ func (e *estate) securityGroup(p world.Place, i int, id string) world.Object {
 		"vpcId", e.vpcs.Name(p, i%n), "ipPermissions", in, "ipPermissionsEgress", out, "tagSet", e.tagSet(p, "sg", i))
 }
 
-func (e *estate) groupRules(p world.Place, i int) []any {
+func (e *inventory) groupRules(p world.Place, i int) []any {
 	in := world.Items(permit("tcp", 443, 443, "10.0.0.0/8", "fd00::/8"))
 	for _, flaw := range []struct {
 		rule     string
@@ -128,14 +129,14 @@ func (e *estate) groupRules(p world.Place, i int) []any {
 			in = append(in, permit(flaw.protocol, flaw.port, flaw.port, world.Of(e.seed(p).With(flaw.rule).Nth(i).With("from"), "0.0.0.0/0", "::/0")))
 		}
 	}
-	if i%3 == 0 { // some let another group in
+	if i%3 == 0 { // some allow another group
 		in = append(in, world.Obj("ipProtocol", "tcp", "fromPort", 8080, "toPort", 8090,
 			"groups", world.Items(world.Obj("groupId", e.securityGroups.Name(p, i%e.vpcs.Count(p)), "userId", p.Account))))
 	}
 	return in
 }
 
-// permit is a rule of a security group.
+// permit returns a rule of a security group.
 func permit(protocol string, from, to int, cidrs ...string) world.Object {
 	o := world.Obj("ipProtocol", protocol)
 	if protocol != "-1" {

@@ -7,38 +7,38 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// data is where programs keep things.
+// data contains the kinds of databases and other stores.
 type data struct {
 	dbInstances, dbClusters, dbSnapshots, dbClusterSnapshots, dbSubnetGroups                 *world.Kind
 	tables, cacheClusters, replicationGroups, warehouses, fileSystems, domains, repositories *world.Kind
 }
 
-func (e *estate) makeData() {
-	e.dbSubnetGroups = e.called("AWS.RDS.DBSubnetGroup", "db-subnets", fixed(1), func(p world.Place, i int, name string) world.Object {
+func (e *inventory) makeData() {
+	e.dbSubnetGroups = e.wordNamed("AWS.RDS.DBSubnetGroup", "db-subnets", fixed(1), func(p world.Place, i int, name string) world.Object {
 		subnet := func(j int) world.Object {
 			return world.Obj("SubnetIdentifier", nth(e.subnets, p, j*e.vpcs.Count(p)+i), "SubnetStatus", "Active")
 		}
 		return world.Obj("DBSubnetGroupName", name, "DBSubnetGroupDescription", "subnets of databases", "VpcId", nth(e.vpcs, p, i), "SubnetGroupStatus", "Complete",
 			"DBSubnetGroupArn", arn("rds", p, "subgrp:"+name), "Subnets", named("Subnet", world.Items(subnet(0), subnet(1))))
 	})
-	e.dbInstances = e.called("AWS.RDS.DBInstance", "db", e.share(10, 4), e.dbInstance)
-	e.dbClusters = e.called("AWS.RDS.DBCluster", "aurora", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.dbInstances = e.wordNamed("AWS.RDS.DBInstance", "db", e.share(10, 4), e.dbInstance)
+	e.dbClusters = e.wordNamed("AWS.RDS.DBCluster", "aurora", fixed(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DBClusterIdentifier", name, "DBClusterArn", arn("rds", p, "cluster:"+name), "Engine", "aurora-postgresql", "EngineVersion", "16.4",
 			"Status", "available", "Endpoint", name+".cluster-x."+p.Region+".rds.amazonaws.com", "Port", 5432, "StorageEncrypted", true, "KmsKeyId", e.keyARN(p, i),
 			"BackupRetentionPeriod", 7, "DeletionProtection", true, "IAMDatabaseAuthenticationEnabled", true, "HttpEndpointEnabled", false,
 			"DBSubnetGroup", e.dbSubnetGroups.Name(p, 0), "VpcSecurityGroups", e.dbGroups(p, i), "TagList", named("Tag", e.tagList(p, "cluster", i, "Key", "Value")))
 	})
-	e.dbSnapshots = e.called("AWS.RDS.DBSnapshot", "db-snapshot", e.share(10, 3), func(p world.Place, i int, name string) world.Object {
+	e.dbSnapshots = e.wordNamed("AWS.RDS.DBSnapshot", "db-snapshot", e.share(10, 3), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DBSnapshotIdentifier", name, "DBSnapshotArn", arn("rds", p, "snapshot:"+name), "DBInstanceIdentifier", nth(e.dbInstances, p, i),
 			"Engine", "postgres", "EngineVersion", "16.4", "Status", "available", "SnapshotType", "manual", "SnapshotCreateTime", e.ago(15), "Encrypted", true,
 			"KmsKeyId", e.keyARN(p, i), "TagList", named("Tag", e.tagList(p, "dbsnap", i, "Key", "Value")), "_restore", e.restore(p, i))
 	})
-	e.dbClusterSnapshots = e.called("AWS.RDS.DBClusterSnapshot", "aurora-snapshot", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.dbClusterSnapshots = e.wordNamed("AWS.RDS.DBClusterSnapshot", "aurora-snapshot", fixed(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DBClusterSnapshotIdentifier", name, "DBClusterSnapshotArn", arn("rds", p, "cluster-snapshot:"+name),
 			"DBClusterIdentifier", nth(e.dbClusters, p, i), "Engine", "aurora-postgresql", "EngineVersion", "16.4", "Status", "available", "SnapshotType", "manual",
 			"SnapshotCreateTime", e.ago(15), "StorageEncrypted", true, "KmsKeyId", e.keyARN(p, i), "_restore", world.Items("123456789012"))
 	})
-	e.tables = e.called("AWS.DynamoDB.Table", "table", e.share(15, 3), func(p world.Place, i int, name string) world.Object {
+	e.tables = e.wordNamed("AWS.DynamoDB.Table", "table", e.share(15, 3), func(p world.Place, i int, name string) world.Object {
 		status := "ENABLED"
 		if e.flawed("aws-dynamodb-pitr", p, i) {
 			status = "DISABLED"
@@ -50,8 +50,8 @@ func (e *estate) makeData() {
 	e.makeStores()
 }
 
-// restore returns which accounts may restore a snapshot.
-func (e *estate) restore(p world.Place, i int) []any {
+// restore returns the accounts that may restore a snapshot.
+func (e *inventory) restore(p world.Place, i int) []any {
 	if e.flawed("aws-rds-snapshot-public", p, i) {
 		return world.Items("all")
 	}
@@ -59,12 +59,12 @@ func (e *estate) restore(p world.Place, i int) []any {
 }
 
 // dbGroups returns the security group of the i-th database.
-func (e *estate) dbGroups(p world.Place, i int) world.List {
+func (e *inventory) dbGroups(p world.Place, i int) world.List {
 	id := e.securityGroups.Name(p, e.ordinaryGroup(p, 0, i))
 	return named("VpcSecurityGroupMembership", world.Items(world.Obj("VpcSecurityGroupId", id, "Status", "active")))
 }
 
-func (e *estate) dbInstance(p world.Place, i int, name string) world.Object {
+func (e *inventory) dbInstance(p world.Place, i int, name string) world.Object {
 	days := 7
 	if e.flawed("aws-rds-backup", p, i) {
 		days = 0
@@ -91,20 +91,20 @@ func (e *estate) dbInstance(p world.Place, i int, name string) world.Object {
 	return append(o, world.Obj("StorageEncrypted", true, "KmsKeyId", e.keyARN(p, i))...)
 }
 
-func (e *estate) makeStores() {
+func (e *inventory) makeStores() {
 	group := func(p world.Place, i int) string { return e.securityGroups.Name(p, e.ordinaryGroup(p, 0, i)) }
-	e.replicationGroups = e.called("AWS.ElastiCache.ReplicationGroup", "redis", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.replicationGroups = e.wordNamed("AWS.ElastiCache.ReplicationGroup", "redis", fixed(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("ReplicationGroupId", name, "Description", "sessions", "ARN", arn("elasticache", p, "replicationgroup:"+name), "Status", "available",
 			"Engine", "valkey", "AtRestEncryptionEnabled", true, "TransitEncryptionEnabled", true, "AuthTokenEnabled", false, "KmsKeyId", e.keyARN(p, i),
 			"AutomaticFailover", "enabled", "MultiAZ", "enabled", "SnapshotRetentionLimit", 5)
 	})
-	e.cacheClusters = e.called("AWS.ElastiCache.CacheCluster", "redis-node", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.cacheClusters = e.wordNamed("AWS.ElastiCache.CacheCluster", "redis-node", fixed(2), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("CacheClusterId", name, "ARN", arn("elasticache", p, "cluster:"+name), "Engine", "redis", "EngineVersion", "7.1", "CacheNodeType", "cache.t4g.micro",
 			"CacheClusterStatus", "available", "AtRestEncryptionEnabled", true, "TransitEncryptionEnabled", i%2 == 0, "AuthTokenEnabled", false,
 			"AutoMinorVersionUpgrade", true, "SnapshotRetentionLimit", 1, "ReplicationGroupId", e.replicationGroups.Name(p, 0),
 			"SecurityGroups", world.Items(world.Obj("SecurityGroupId", group(p, i), "Status", "active")))
 	})
-	e.warehouses = e.called("AWS.Redshift.Cluster", "warehouse", e.share(1, 2), func(p world.Place, i int, name string) world.Object {
+	e.warehouses = e.wordNamed("AWS.Redshift.Cluster", "warehouse", e.share(1, 2), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("ClusterIdentifier", name, "ClusterStatus", "available", "NodeType", "ra3.xlplus", "PubliclyAccessible", e.flawed("aws-redshift-public", p, i),
 			"Encrypted", true, "KmsKeyId", e.keyARN(p, i), "EnhancedVpcRouting", true, "AllowVersionUpgrade", true, "AutomatedSnapshotRetentionPeriod", 3,
 			"Endpoint", world.Obj("Address", name+".redshift.amazonaws.com", "Port", 5439), "VpcId", e.vpcs.Name(p, 0),
@@ -112,7 +112,7 @@ func (e *estate) makeStores() {
 			"IamRoles", named("ClusterIamRole", world.Items(world.Obj("IamRoleArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "ApplyStatus", "in-sync"))),
 			"Tags", named("Tag", e.tagList(p, "warehouse", i, "Key", "Value")))
 	})
-	e.fileSystems = e.coded("AWS.EFS.FileSystem", "fs-0", 16, e.share(5, 3), func(p world.Place, i int, id string) world.Object {
+	e.fileSystems = e.hexNamed("AWS.EFS.FileSystem", "fs-0", 16, e.share(5, 3), func(p world.Place, i int, id string) world.Object {
 		o := world.Obj("FileSystemId", id, "FileSystemArn", arn("elasticfilesystem", p, "file-system/"+id), "OwnerId", p.Account, "CreationToken", id,
 			"CreationTime", e.ago(150), "LifeCycleState", "available", "NumberOfMountTargets", 2, "PerformanceMode", "generalPurpose", "ThroughputMode", "elastic",
 			"SizeInBytes", world.Obj("Value", 6144), "Name", fmt.Sprintf("shared-%d", i), "Tags", e.tagList(p, "efs", i, "Key", "Value"))
@@ -121,7 +121,7 @@ func (e *estate) makeStores() {
 		}
 		return append(o, world.Obj("Encrypted", true, "KmsKeyId", e.keyARN(p, i))...)
 	})
-	e.domains = e.called("AWS.OpenSearch.Domain", "search", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.domains = e.wordNamed("AWS.OpenSearch.Domain", "search", fixed(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DomainName", name, "DomainId", p.Account+"/"+name, "ARN", arn("es", p, "domain/"+name), "EngineVersion", "OpenSearch_2.13",
 			"ClusterConfig", world.Obj("InstanceCount", 2), "EncryptionAtRestOptions", world.Obj("Enabled", true, "KmsKeyId", e.keyARN(p, i)),
 			"NodeToNodeEncryptionOptions", world.Obj("Enabled", true), "DomainEndpointOptions", world.Obj("EnforceHTTPS", true, "TLSSecurityPolicy", "Policy-Min-TLS-1-2-2019-07"),
@@ -129,7 +129,7 @@ func (e *estate) makeStores() {
 			"AccessPolicies", policy(allow("AWS:"+arn("iam", everywhere(p), "root"), "es:*", "*")),
 			"VPCOptions", world.Obj("VPCId", e.vpcs.Name(p, 0), "SubnetIds", world.Items(e.subnets.Name(p, 0)), "SecurityGroupIds", world.Items(group(p, i))))
 	})
-	e.repositories = e.called("AWS.ECR.Repository", "app/image", e.share(5, 2), func(p world.Place, i int, name string) world.Object {
+	e.repositories = e.wordNamed("AWS.ECR.Repository", "app/image", e.share(5, 2), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("repositoryArn", arn("ecr", p, "repository/"+name), "registryId", p.Account, "repositoryName", name,
 			"repositoryUri", p.Account+".dkr.ecr."+p.Region+".amazonaws.com/"+name, "createdAt", e.ago(220), "imageTagMutability", "MUTABLE",
 			"imageScanningConfiguration", world.Obj("scanOnPush", i%2 == 0), "encryptionConfiguration", world.Obj("encryptionType", "KMS", "kmsKey", e.keyARN(p, i)))
@@ -141,8 +141,8 @@ func (e *estate) makeStores() {
 }
 
 func dataService(c *Cloud) {
-	e := c.estate
-	// Calls with a marker, of services that list by one name.
+	e := c.inventory
+	// List calls with a marker, of services whose resources have a single name.
 	for _, l := range []struct {
 		service, action, field, item, name, missing string
 		kind                                        *world.Kind
@@ -203,9 +203,9 @@ func dataService(c *Cloud) {
 	})
 }
 
-// tableService is DynamoDB, which goes on after the last name.
+// tableService registers DynamoDB, whose pages continue after the last name.
 func tableService(c *Cloud) {
-	e := c.estate
+	e := c.inventory
 	c.on("dynamodb", "ListTables", func(x *call) (answer, error) {
 		from := 0
 		if after := x.text("ExclusiveStartTableName"); after != "" {

@@ -7,7 +7,7 @@ import (
 )
 
 func ec2Service(c *Cloud) {
-	e := c.estate
+	e := c.inventory
 	c.on("ec2", "DescribeRegions", func(x *call) (answer, error) {
 		var all []any
 		for _, name := range c.options.Regions {
@@ -59,7 +59,7 @@ func ec2Service(c *Cloud) {
 	}
 }
 
-// ec2Filter keeps what the filters of a call ask for.
+// ec2Filter returns a function that applies the filters of a call.
 func ec2Filter(x *call) func(string, world.Object) bool {
 	resources, ips, kept := x.filter("resource-id"), x.filter("association.public-ip"), x.texts("PublicIp")
 	public := slices.Contains(x.texts("RestorableBy"), "all")
@@ -71,7 +71,7 @@ func ec2Filter(x *call) func(string, world.Object) bool {
 	}
 }
 
-// ec2Shape puts instances into reservations.
+// ec2Shape returns a function that wraps instances in reservations.
 func ec2Shape(x *call) func(string, world.Object) any {
 	if x.action != "DescribeInstances" {
 		return nil

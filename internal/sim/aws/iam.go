@@ -9,7 +9,7 @@ import (
 )
 
 func iamService(c *Cloud) {
-	e := c.estate
+	e := c.inventory
 	c.on("iam", "GetAccountAuthorizationDetails", c.authorization)
 	c.on("iam", "GetAccountSummary", func(x *call) (answer, error) {
 		o, _ := c.Get(e.summaries, x.global(), x.account)
@@ -54,10 +54,10 @@ func iamService(c *Cloud) {
 	marked("ListOpenIDConnectProviders", "OpenIDConnectProviderList", e.oidcProviders)
 }
 
-// authorization answers with identities and policies, one kind after another,
-// page by page. The marker is the kind's number and where to go on.
+// authorization returns identities and policies, one kind after another, in
+// pages. The marker contains the kind's number and the position in it.
 func (c *Cloud) authorization(x *call) (answer, error) {
-	e := c.estate
+	e := c.inventory
 	parts := []struct {
 		filter []string
 		field  string
@@ -102,7 +102,7 @@ func (c *Cloud) authorization(x *call) (answer, error) {
 	return answer{Object: append(out, world.Obj("IsTruncated", false)...)}, nil
 }
 
-// reportColumns are those of the credential report, in order.
+// reportColumns are the columns of the credential report, in order.
 var reportColumns = []string{
 	"user", "arn", "user_creation_time", "password_enabled", "password_last_used", "password_last_changed", "password_next_rotation", "mfa_active",
 	"access_key_1_active", "access_key_1_last_rotated", "access_key_1_last_used_date", "access_key_1_last_used_region", "access_key_1_last_used_service",
@@ -130,10 +130,10 @@ func (c *Cloud) credentialReport(p world.Place) string {
 			}
 		}
 	}
-	root, _ := c.Get(c.estate.summaries, p, p.Account)
+	root, _ := c.Get(c.inventory.summaries, p, p.Account)
 	report, _ := root.Get("_report").(world.Object)
 	row("<root_account>", arn("iam", p, "root"), report)
-	c.List(c.estate.users, p, 0, -1, func(name string, o world.Object) bool {
+	c.List(c.inventory.users, p, 0, -1, func(name string, o world.Object) bool {
 		report, _ := o.Get("_report").(world.Object)
 		row(name, o.Text("Arn"), report)
 		return true

@@ -10,30 +10,30 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// identity is who may do what.
+// identity contains the kinds of IAM.
 type identity struct {
 	users, groups, roles, policies, profiles, certificates, mfaDevices, samlProviders, oidcProviders *world.Kind
 	summaries, passwordPolicies                                                                      *world.Kind
 }
 
-// The first roles and policies have names of their own.
+// The first roles and policies have fixed names.
 var (
 	firstRoles    = []string{ReaderRole, DeniedRole}
 	firstPolicies = []string{"aws/SecurityAudit", "aws/ReadOnlyAccess"}
 )
 
-func (e *estate) makeIdentity() {
-	e.users = e.called("AWS.IAM.User", "user", e.share(20, 6), e.user)
-	e.groups = e.called("AWS.IAM.Group", "group", e.share(3, 2), e.group)
-	e.roles = e.led("AWS.IAM.Role", firstRoles, "role", e.share(30, 10), e.role)
-	e.policies = e.led("AWS.IAM.Policy", firstPolicies, "policy", e.share(20, 8), e.policy)
-	e.profiles = e.called("AWS.IAM.InstanceProfile", "profile", e.share(8, 4), func(p world.Place, i int, name string) world.Object {
+func (e *inventory) makeIdentity() {
+	e.users = e.wordNamed("AWS.IAM.User", "user", e.share(20, 6), e.user)
+	e.groups = e.wordNamed("AWS.IAM.Group", "group", e.share(3, 2), e.group)
+	e.roles = e.namedFirst("AWS.IAM.Role", firstRoles, "role", e.share(30, 10), e.role)
+	e.policies = e.namedFirst("AWS.IAM.Policy", firstPolicies, "policy", e.share(20, 8), e.policy)
+	e.profiles = e.wordNamed("AWS.IAM.InstanceProfile", "profile", e.share(8, 4), func(p world.Place, i int, name string) world.Object {
 		role := e.roles.Name(p, len(firstRoles)+i)
 		return world.Obj("Path", "/", "InstanceProfileName", name, "InstanceProfileId", e.iamID(p, "AIPA", name), "Arn", arn("iam", p, "instance-profile/"+name),
 			"CreateDate", e.ago(300), "Roles", world.Items(world.Obj("Path", "/", "RoleName", role, "RoleId", e.iamID(p, "AROA", role),
 				"Arn", arn("iam", p, "role/"+role), "CreateDate", e.ago(300))))
 	})
-	e.certificates = e.called("AWS.IAM.ServerCertificate", "certificate", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.certificates = e.wordNamed("AWS.IAM.ServerCertificate", "certificate", fixed(2), func(p world.Place, i int, name string) world.Object {
 		ends := e.ago(-200)
 		if e.flawed("aws-iam-server-certificate-expired", p, i) {
 			ends = e.ago(10)
@@ -41,7 +41,7 @@ func (e *estate) makeIdentity() {
 		return world.Obj("Path", "/", "ServerCertificateName", name, "ServerCertificateId", e.iamID(p, "ASCA", name),
 			"Arn", arn("iam", p, "server-certificate/"+name), "UploadDate", e.ago(300), "Expiration", ends)
 	})
-	e.mfaDevices = e.called("AWS.IAM.VirtualMfaDevice", "mfa", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.mfaDevices = e.wordNamed("AWS.IAM.VirtualMfaDevice", "mfa", fixed(2), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("SerialNumber", arn("iam", p, "mfa/"+name))
 		if i == 0 {
 			user := e.users.Name(p, 0)
@@ -50,19 +50,19 @@ func (e *estate) makeIdentity() {
 		}
 		return o
 	})
-	e.samlProviders = e.led("AWS.IAM.SamlProvider", []string{"corporate"}, "", fixed(1), func(p world.Place, _ int, name string) world.Object {
+	e.samlProviders = e.namedFirst("AWS.IAM.SamlProvider", []string{"corporate"}, "", fixed(1), func(p world.Place, _ int, name string) world.Object {
 		return world.Obj("Arn", arn("iam", p, "saml-provider/"+name), "CreateDate", e.ago(700), "ValidUntil", e.ago(-700))
 	})
-	e.oidcProviders = e.led("AWS.IAM.OidcProvider", []string{"token.actions.githubusercontent.com"}, "", fixed(1), func(p world.Place, _ int, name string) world.Object {
+	e.oidcProviders = e.namedFirst("AWS.IAM.OidcProvider", []string{"token.actions.githubusercontent.com"}, "", fixed(1), func(p world.Place, _ int, name string) world.Object {
 		return world.Obj("Arn", arn("iam", p, "oidc-provider/"+name))
 	})
 	e.summaries = e.single("AWS.IAM.AccountSummary", e.summary)
 	e.passwordPolicies = e.single("AWS.IAM.AccountPasswordPolicy", e.passwordPolicy)
 }
 
-// led is a kind whose first resources have names of their own.
-func (e *estate) led(t posture.EntityType, first []string, stem string, n counter, make maker) *world.Kind {
-	k := e.called(t, stem, n, nil)
+// namedFirst returns a kind whose first resources have fixed names.
+func (e *inventory) namedFirst(t posture.EntityType, first []string, stem string, n counter, make maker) *world.Kind {
+	k := e.wordNamed(t, stem, n, nil)
 	numbered := *k
 	k.Name = func(p world.Place, i int) string {
 		if i < len(first) {
@@ -80,9 +80,9 @@ func (e *estate) led(t posture.EntityType, first []string, stem string, n counte
 	return k
 }
 
-// single is a kind that every place has one of, named like the account or the
-// region.
-func (e *estate) single(t posture.EntityType, make func(p world.Place) world.Object) *world.Kind {
+// single returns a kind with one resource per place, named like the account or
+// the region.
+func (e *inventory) single(t posture.EntityType, make func(p world.Place) world.Object) *world.Kind {
 	name := func(p world.Place, _ int) string {
 		if p.Region != "" {
 			return p.Region
@@ -96,12 +96,12 @@ func (e *estate) single(t posture.EntityType, make func(p world.Place) world.Obj
 	})
 }
 
-// iamID returns an id as IAM makes them.
-func (e *estate) iamID(p world.Place, prefix, name string) string {
+// iamID returns an id in IAM's form.
+func (e *inventory) iamID(p world.Place, prefix, name string) string {
 	return prefix + strings.ToUpper(e.seed(p).With(prefix).With(name).Hex(17))
 }
 
-func (e *estate) user(p world.Place, i int, name string) world.Object {
+func (e *inventory) user(p world.Place, i int, name string) world.Object {
 	var inline, attached []any
 	if e.flawed("aws-iam-user-direct-policy", p, i) {
 		if i%2 == 0 {
@@ -119,8 +119,8 @@ func (e *estate) user(p world.Place, i int, name string) world.Object {
 		"Tags", e.tagList(p, "user", i, "Key", "Value"), "_report", e.reportOf(p, i))
 }
 
-// reportOf returns what the credential report says of a user.
-func (e *estate) reportOf(p world.Place, i int) world.Object {
+// reportOf returns a user's row of the credential report.
+func (e *inventory) reportOf(p world.Place, i int) world.Object {
 	s := e.seed(p).With("report").Nth(i)
 	old, idle, single := e.flawed("aws-iam-access-key-age-90", p, i), e.flawed("aws-iam-credential-unused-45", p, i), e.flawed("aws-iam-user-console-mfa", p, i)
 	password, key := single || s.With("password").Share(0.6), old || idle || s.With("key").Share(0.5)
@@ -139,7 +139,7 @@ func (e *estate) reportOf(p world.Place, i int) world.Object {
 	return append(o, keyColumns(2, key && i%4 == 3, scalar(e.ago(10)), scalar(e.ago(1)))...)
 }
 
-func (e *estate) boundary(p world.Place) world.Object {
+func (e *inventory) boundary(p world.Place) world.Object {
 	return world.Obj("PermissionsBoundaryType", "Policy", "PermissionsBoundaryArn", e.policyARN(p, 1))
 }
 
@@ -155,7 +155,7 @@ func keyColumns(n int, active bool, rotated, used string) world.Object {
 	return append(o, world.Obj(column+"last_used_region", "N/A", column+"last_used_service", "N/A")...)
 }
 
-func (e *estate) group(p world.Place, i int, name string) world.Object {
+func (e *inventory) group(p world.Place, i int, name string) world.Object {
 	return world.Obj("Path", "/", "GroupName", name, "GroupId", e.iamID(p, "AGPA", name), "Arn", arn("iam", p, "group/"+name), "CreateDate", e.ago(500),
 		"GroupPolicyList", world.Items(inlinePolicy("own", allow("", "ec2:Describe*", "*"))),
 		"AttachedManagedPolicies", world.Items(e.attached(p, e.attachable(p, i))))
@@ -165,22 +165,22 @@ func inlinePolicy(name string, statements ...world.Object) world.Object {
 	return world.Obj("PolicyName", name, "PolicyDocument", url.PathEscape(policy(statements...)))
 }
 
-// attachable returns the number of the policy that the i-th identity has. The
-// last policy is attached to nothing.
-func (e *estate) attachable(p world.Place, i int) int { return i % (e.policies.Count(p) - 1) }
+// attachable returns the number of the policy attached to the i-th identity.
+// The last policy is not attached.
+func (e *inventory) attachable(p world.Place, i int) int { return i % (e.policies.Count(p) - 1) }
 
-func (e *estate) attached(p world.Place, i int) world.Object {
+func (e *inventory) attached(p world.Place, i int) world.Object {
 	return world.Obj("PolicyName", strings.TrimPrefix(e.policies.Name(p, i), "aws/"), "PolicyArn", e.policyARN(p, i))
 }
 
-func (e *estate) policyARN(p world.Place, i int) string {
+func (e *inventory) policyARN(p world.Place, i int) string {
 	if name, ok := strings.CutPrefix(e.policies.Name(p, i), "aws/"); ok {
 		return "arn:aws:iam::aws:policy/" + name
 	}
 	return arn("iam", p, "policy/"+e.policies.Name(p, i))
 }
 
-func (e *estate) policy(p world.Place, i int, name string) world.Object {
+func (e *inventory) policy(p world.Place, i int, name string) world.Object {
 	document := policy(allow("", "s3:*", "arn:aws:s3:::"+name+"/*"))
 	if i < len(firstPolicies) {
 		document = policy(allow("", "ec2:Describe*", "*"))
@@ -193,8 +193,9 @@ func (e *estate) policy(p world.Place, i int, name string) world.Object {
 			"VersionId", "v1", "IsDefaultVersion", true, "CreateDate", e.ago(100))))
 }
 
-// attachmentCount counts the identities that have the i-th policy.
-func (e *estate) attachmentCount(p world.Place, i int) int {
+// attachmentCount returns the number of identities that the i-th policy is
+// attached to.
+func (e *inventory) attachmentCount(p world.Place, i int) int {
 	n, used := 0, e.policies.Count(p)-1
 	if i >= used {
 		return 0
@@ -212,7 +213,7 @@ func (e *estate) attachmentCount(p world.Place, i int) int {
 	return n
 }
 
-func (e *estate) role(p world.Place, i int, name string) world.Object {
+func (e *inventory) role(p world.Place, i int, name string) world.Object {
 	trust := allow("Service:"+world.Of(e.seed(p).With("trust").Nth(i), "lambda.amazonaws.com", "ecs-tasks.amazonaws.com", "events.amazonaws.com"), "sts:AssumeRole", "")
 	switch {
 	case i < len(firstRoles):
@@ -237,12 +238,12 @@ func (e *estate) role(p world.Place, i int, name string) world.Object {
 }
 
 // number returns the number of a place's account.
-func (e *estate) number(p world.Place) int {
+func (e *inventory) number(p world.Place) int {
 	i, _ := e.account(p.Account)
 	return i
 }
 
-func (e *estate) summary(p world.Place) world.Object {
+func (e *inventory) summary(p world.Place) world.Object {
 	flag := func(b bool) int { return map[bool]int{true: 1}[b] }
 	used := "no_information"
 	if e.flawed("aws-iam-root-recent-use", p, 0) {
@@ -255,7 +256,7 @@ func (e *estate) summary(p world.Place) world.Object {
 			append(keyColumns(1, key, scalar(e.ago(600)), scalar(e.ago(100))), keyColumns(2, false, "", "")...)...))
 }
 
-func (e *estate) passwordPolicy(p world.Place) world.Object {
+func (e *inventory) passwordPolicy(p world.Place) world.Object {
 	length, reuse := 14, any(24)
 	if e.flawed("aws-iam-password-min-length-14", p, 0) {
 		length = 8

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// writeJSON writes a value as the JSON protocols do: times are seconds.
+// writeJSON encodes a value for the JSON protocols: times are seconds.
 func writeJSON(b *bytes.Buffer, v any) {
 	switch v := v.(type) {
 	case world.Object:
@@ -50,11 +50,11 @@ func writeJSON(b *bytes.Buffer, v any) {
 	}
 }
 
-// writeCBOR writes a value as RFC 8949 says.
+// writeCBOR encodes a value by RFC 8949.
 func writeCBOR(b *bytes.Buffer, v any) {
 	switch v := v.(type) {
 	case world.Object:
-		b.WriteByte(0xbf) // a map that ends with a break
+		b.WriteByte(0xbf) // a map of indefinite length, which ends with a break code
 		for _, f := range v {
 			if f.Value != nil {
 				writeCBOR(b, f.Name)

@@ -4,17 +4,17 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// vault is what keeps secrets.
+// vault contains the kinds of keys and secrets.
 type vault struct {
 	keys, aliases, secrets, parameters *world.Kind
 }
 
-func (e *estate) makeVault() {
-	e.keys = e.uuids("AWS.KMS.Key", e.share(10, 5), e.kmsKey)
-	e.aliases = e.called("AWS.KMS.Alias", "app", e.keys.Count, func(p world.Place, i int, name string) world.Object {
+func (e *inventory) makeVault() {
+	e.keys = e.uuidNamed("AWS.KMS.Key", e.share(10, 5), e.kmsKey)
+	e.aliases = e.wordNamed("AWS.KMS.Alias", "app", e.keys.Count, func(p world.Place, i int, name string) world.Object {
 		return world.Obj("AliasName", "alias/"+name, "AliasArn", arn("kms", p, "alias/"+name), "TargetKeyId", e.keys.Name(p, i), "CreationDate", e.ago(250))
 	})
-	e.secrets = e.coded("AWS.SecretsManager.Secret", "secret-", 9, e.share(20, 3), func(p world.Place, i int, name string) world.Object {
+	e.secrets = e.hexNamed("AWS.SecretsManager.Secret", "secret-", 9, e.share(20, 3), func(p world.Place, i int, name string) world.Object {
 		rotates := !e.flawed("aws-secret-rotation", p, i)
 		o := world.Obj("ARN", arn("secretsmanager", p, "secret:"+name), "Name", name[:len(name)-2], "RotationEnabled", rotates, "KmsKeyId", e.keyARN(p, i),
 			"CreatedDate", e.ago(300), "LastChangedDate", e.ago(20), "OwningService", "rds", "Tags", e.tagList(p, "secret", i, "Key", "Value"))
@@ -24,7 +24,7 @@ func (e *estate) makeVault() {
 		}
 		return o
 	})
-	e.parameters = e.called("AWS.SSM.Parameter", "/app/setting", e.share(40, 3), func(p world.Place, i int, name string) world.Object {
+	e.parameters = e.wordNamed("AWS.SSM.Parameter", "/app/setting", e.share(40, 3), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("Name", name, "ARN", arn("ssm", p, "parameter"+name), "Type", "String", "LastModifiedDate", e.ago(40), "Version", 1+i%7,
 			"Tier", "Standard", "DataType", "text")
 		if i%2 == 0 {
@@ -34,10 +34,12 @@ func (e *estate) makeVault() {
 	})
 }
 
-// keyARN returns the resource name of the i-th key, going round.
-func (e *estate) keyARN(p world.Place, i int) string { return arn("kms", p, "key/"+nth(e.keys, p, i)) }
+// keyARN returns the ARN of the i-th key, modulo their number.
+func (e *inventory) keyARN(p world.Place, i int) string {
+	return arn("kms", p, "key/"+nth(e.keys, p, i))
+}
 
-func (e *estate) kmsKey(p world.Place, i int, id string) world.Object {
+func (e *inventory) kmsKey(p world.Place, i int, id string) world.Object {
 	statements := []world.Object{allow("AWS:"+arn("iam", everywhere(p), "root"), "kms:*", "*")}
 	if e.flawed("aws-kms-key-public", p, i) {
 		statements = append(statements, allow("AWS:*", "kms:Decrypt", "*"))
@@ -57,7 +59,7 @@ func (e *estate) kmsKey(p world.Place, i int, id string) world.Object {
 }
 
 func vaultService(c *Cloud) {
-	e := c.estate
+	e := c.inventory
 	c.on("kms", "ListKeys", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.keys, field: "Keys", token: "Marker", next: "NextMarker", max: "Limit", truncated: "Truncated", page: 1000,
 			shape: func(name string, o world.Object) any { return world.Obj("KeyId", name, "KeyArn", o.Get("Arn")) }})

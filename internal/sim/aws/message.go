@@ -6,17 +6,17 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// messages is what passes messages on.
+// messages contains the kinds of messaging services.
 type messages struct {
 	topics, subscriptions, queues *world.Kind
 }
 
-func (e *estate) makeMessages() {
-	e.topics = e.called("AWS.SNS.Topic", "topic", e.share(15, 4), func(p world.Place, i int, name string) world.Object {
+func (e *inventory) makeMessages() {
+	e.topics = e.wordNamed("AWS.SNS.Topic", "topic", e.share(15, 4), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("TopicArn", arn("sns", p, name), "Owner", p.Account, "DisplayName", "news "+name, "FifoTopic", false,
 			"KmsMasterKeyId", "alias/"+nth(e.aliases, p, i), "Policy", e.openPolicy("aws-sns-public", p, i, "sns:Publish", arn("sns", p, name)))
 	})
-	e.subscriptions = e.spelt("AWS.SNS.Subscription", func(p world.Place, i int) string {
+	e.subscriptions = e.numberNamed("AWS.SNS.Subscription", func(p world.Place, i int) string {
 		return fmt.Sprintf("%s/s-%d", nth(e.topics, p, i), i)
 	}, e.share(15, 3), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("TopicArn", arn("sns", p, nth(e.topics, p, i)), "Owner", p.Account, "SubscriptionArn", arn("sns", p, nth(e.topics, p, i)+":"+afterSlash(name)))
@@ -25,7 +25,7 @@ func (e *estate) makeMessages() {
 		}
 		return append(o, world.Obj("Protocol", "email", "Endpoint", fmt.Sprintf("team%d@example.com", i))...)
 	})
-	e.queues = e.called("AWS.SQS.Queue", "queue", e.share(20, 4), func(p world.Place, i int, name string) world.Object {
+	e.queues = e.wordNamed("AWS.SQS.Queue", "queue", e.share(20, 4), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("QueueArn", arn("sqs", p, name), "SqsManagedSseEnabled", true, "FifoQueue", false, "MessageRetentionPeriod", 345600,
 			"Policy", e.openPolicy("aws-sqs-public", p, i, "sqs:SendMessage", arn("sqs", p, name)))
 		if i%3 == 0 {
@@ -38,9 +38,9 @@ func (e *estate) makeMessages() {
 	})
 }
 
-// openPolicy is a policy for one account under a condition, or for anybody where
-// a rule says so.
-func (e *estate) openPolicy(rule string, p world.Place, i int, action, resource string) string {
+// openPolicy returns a policy for one account under a condition, or for
+// everybody where the resource violates the rule.
+func (e *inventory) openPolicy(rule string, p world.Place, i int, action, resource string) string {
 	statement := allow("AWS:*", action, resource)
 	if !e.flawed(rule, p, i) {
 		statement = under(statement, "StringEquals", "aws:SourceAccount", p.Account)
@@ -49,7 +49,7 @@ func (e *estate) openPolicy(rule string, p world.Place, i int, action, resource 
 }
 
 func messageService(c *Cloud) {
-	e := c.estate
+	e := c.inventory
 	c.on("sns", "ListTopics", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.topics, field: "Topics", token: "NextToken", next: "NextToken", page: 100,
 			shape: func(_ string, o world.Object) any { return world.Obj("TopicArn", o.Get("TopicArn")) }})

@@ -7,65 +7,65 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// network is what the estates' networks are made of. The i-th of most kinds
-// belongs to the VPC of the same number.
+// network contains the kinds of networks. The i-th resource of most kinds
+// belongs to the VPC with the same number.
 type network struct {
 	vpcs, subnets, routeTables, internetGateways, natGateways, networkACLs, flowLogs, securityGroups *world.Kind
 	peerings, endpoints, transitGateways, vpnGateways, vpnConnections                                *world.Kind
 	interfaces, addresses                                                                            *world.Kind
 }
 
-const groupsPerVPC = 6 // beside the default one, at least
+const groupsPerVPC = 6 // at least, in addition to the default one
 
-func (e *estate) makeNetwork() {
+func (e *inventory) makeNetwork() {
 	perVPC := func(n int) counter { return func(p world.Place) int { return n * e.vpcs.Count(p) } }
-	e.vpcs = e.coded("AWS.EC2.Vpc", "vpc-0", 16, e.share(2, 2), e.vpc)
-	e.subnets = e.coded("AWS.EC2.Subnet", "subnet-0", 16, perVPC(4), e.subnet)
-	e.routeTables = e.coded("AWS.EC2.RouteTable", "rtb-0", 16, perVPC(2), e.routeTable)
-	e.internetGateways = e.coded("AWS.EC2.InternetGateway", "igw-0", 16, perVPC(1), func(p world.Place, i int, id string) world.Object {
+	e.vpcs = e.hexNamed("AWS.EC2.Vpc", "vpc-0", 16, e.share(2, 2), e.vpc)
+	e.subnets = e.hexNamed("AWS.EC2.Subnet", "subnet-0", 16, perVPC(4), e.subnet)
+	e.routeTables = e.hexNamed("AWS.EC2.RouteTable", "rtb-0", 16, perVPC(2), e.routeTable)
+	e.internetGateways = e.hexNamed("AWS.EC2.InternetGateway", "igw-0", 16, perVPC(1), func(p world.Place, i int, id string) world.Object {
 		return world.Obj("internetGatewayId", id, "ownerId", p.Account,
 			"attachmentSet", world.Items(world.Obj("vpcId", e.vpcs.Name(p, i), "state", "available")), "tagSet", e.tagSet(p, "igw", i))
 	})
-	e.natGateways = e.coded("AWS.EC2.NatGateway", "nat-0", 16, perVPC(1), e.natGateway)
-	e.networkACLs = e.coded("AWS.EC2.NetworkAcl", "acl-0", 16, perVPC(2), e.networkACL)
-	e.flowLogs = e.coded("AWS.EC2.FlowLog", "fl-0", 16, perVPC(1), e.flowLog)
-	e.securityGroups = e.coded("AWS.EC2.SecurityGroup", "sg-0", 16, func(p world.Place) int {
+	e.natGateways = e.hexNamed("AWS.EC2.NatGateway", "nat-0", 16, perVPC(1), e.natGateway)
+	e.networkACLs = e.hexNamed("AWS.EC2.NetworkAcl", "acl-0", 16, perVPC(2), e.networkACL)
+	e.flowLogs = e.hexNamed("AWS.EC2.FlowLog", "fl-0", 16, perVPC(1), e.flowLog)
+	e.securityGroups = e.hexNamed("AWS.EC2.SecurityGroup", "sg-0", 16, func(p world.Place) int {
 		n := e.vpcs.Count(p)
 		return n * (1 + max(groupsPerVPC, e.share(60, 0)(p)/n))
 	}, e.securityGroup)
-	e.peerings = e.coded("AWS.EC2.VpcPeeringConnection", "pcx-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
+	e.peerings = e.hexNamed("AWS.EC2.VpcPeeringConnection", "pcx-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
 		side := func(v int) world.Object {
 			return world.Obj("ownerId", p.Account, "vpcId", nth(e.vpcs, p, v), "cidrBlock", cidr(v, 0, 16), "region", p.Region)
 		}
 		return world.Obj("vpcPeeringConnectionId", id, "requesterVpcInfo", side(i), "accepterVpcInfo", side(i+1),
 			"status", world.Obj("code", "active", "message", "Active"), "tagSet", e.tagSet(p, "pcx", i))
 	})
-	e.endpoints = e.coded("AWS.EC2.VpcEndpoint", "vpce-0", 16, perVPC(1), e.endpoint)
-	e.transitGateways = e.coded("AWS.EC2.TransitGateway", "tgw-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
+	e.endpoints = e.hexNamed("AWS.EC2.VpcEndpoint", "vpce-0", 16, perVPC(1), e.endpoint)
+	e.transitGateways = e.hexNamed("AWS.EC2.TransitGateway", "tgw-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
 		return world.Obj("transitGatewayId", id, "transitGatewayArn", arn("ec2", p, "transit-gateway/"+id), "state", "available", "ownerId", p.Account,
 			"options", world.Obj("autoAcceptSharedAttachments", "disable"), "tagSet", e.tagSet(p, "tgw", i))
 	})
-	e.vpnGateways = e.coded("AWS.EC2.VpnGateway", "vgw-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
+	e.vpnGateways = e.hexNamed("AWS.EC2.VpnGateway", "vgw-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
 		return world.Obj("vpnGatewayId", id, "state", "available", "type", "ipsec.1",
 			"attachments", world.Items(world.Obj("vpcId", nth(e.vpcs, p, i), "state", "attached")), "tagSet", e.tagSet(p, "vgw", i))
 	})
-	e.vpnConnections = e.coded("AWS.EC2.VpnConnection", "vpn-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
+	e.vpnConnections = e.hexNamed("AWS.EC2.VpnConnection", "vpn-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
 		tunnel := func(status string) world.Object {
 			return world.Obj("status", status, "outsideIpAddress", "203.0.113.7")
 		}
 		return world.Obj("vpnConnectionId", id, "state", "available", "type", "ipsec.1", "vpnGatewayId", nth(e.vpnGateways, p, i),
 			"vgwTelemetry", world.Items(tunnel("UP"), tunnel("DOWN")), "tagSet", e.tagSet(p, "vpn", i))
 	})
-	e.interfaces = e.coded("AWS.EC2.NetworkInterface", "eni-0", 16, func(p world.Place) int {
+	e.interfaces = e.hexNamed("AWS.EC2.NetworkInterface", "eni-0", 16, func(p world.Place) int {
 		return e.instances.Count(p) + e.natGateways.Count(p) + e.endpoints.Count(p)
 	}, e.networkInterface)
-	e.addresses = e.coded("AWS.EC2.Address", "eipalloc-0", 16, func(p world.Place) int { return e.natGateways.Count(p) + 1 }, e.address)
+	e.addresses = e.hexNamed("AWS.EC2.Address", "eipalloc-0", 16, func(p world.Place) int { return e.natGateways.Count(p) + 1 }, e.address)
 }
 
-// cidr returns a part of the private addresses of the v-th VPC.
+// cidr returns a subrange of the private addresses of the v-th VPC.
 func cidr(v, part, bits int) string { return fmt.Sprintf("10.%d.%d.0/%d", v%256, part%256, bits) }
 
-func (e *estate) vpc(p world.Place, i int, id string) world.Object {
+func (e *inventory) vpc(p world.Place, i int, id string) world.Object {
 	return world.Obj("vpcId", id, "state", "available", "cidrBlock", cidr(i, 0, 16), "isDefault", i == 0, "instanceTenancy", "default",
 		"dhcpOptionsId", "dopt-0"+e.seed(p).With("dopt").Hex(16),
 		"cidrBlockAssociationSet", world.Items(world.Obj("associationId", "vpc-cidr-assoc-"+id[4:], "cidrBlock", cidr(i, 0, 16),
@@ -74,12 +74,12 @@ func (e *estate) vpc(p world.Place, i int, id string) world.Object {
 }
 
 // vpcOf returns the number of the VPC that the i-th subnet is in.
-func (e *estate) vpcOf(p world.Place, subnet int) int { return subnet % e.vpcs.Count(p) }
+func (e *inventory) vpcOf(p world.Place, subnet int) int { return subnet % e.vpcs.Count(p) }
 
-// open reports whether the i-th subnet has a way to the internet.
-func (e *estate) open(p world.Place, subnet int) bool { return subnet/e.vpcs.Count(p)%2 == 0 }
+// open reports whether the i-th subnet has a route to the internet.
+func (e *inventory) open(p world.Place, subnet int) bool { return subnet/e.vpcs.Count(p)%2 == 0 }
 
-func (e *estate) subnet(p world.Place, i int, id string) world.Object {
+func (e *inventory) subnet(p world.Place, i int, id string) world.Object {
 	v := e.vpcOf(p, i)
 	return world.Obj("subnetId", id, "subnetArn", arn("ec2", p, "subnet/"+id), "state", "available", "vpcId", e.vpcs.Name(p, v),
 		"cidrBlock", cidr(v, i/e.vpcs.Count(p)*16, 20), "availableIpAddressCount", 4000, "availabilityZone", zone(p, i), "defaultForAz", v == 0,
@@ -88,9 +88,9 @@ func (e *estate) subnet(p world.Place, i int, id string) world.Object {
 
 func zone(p world.Place, i int) string { return p.Region + string("abc"[i%3]) }
 
-// routeTable describes the two tables of a VPC: the main one leads to the
-// internet, the other out through the NAT gateway.
-func (e *estate) routeTable(p world.Place, i int, id string) world.Object {
+// routeTable generates the two tables of a VPC: the main one routes to the
+// internet, the other through the NAT gateway.
+func (e *inventory) routeTable(p world.Place, i int, id string) world.Object {
 	n := e.vpcs.Count(p)
 	v, private := i%n, i >= n
 	routes := world.Items(world.Obj("destinationCidrBlock", cidr(v, 0, 16), "gatewayId", "local", "state", "active", "origin", "CreateRouteTable"))
@@ -114,7 +114,7 @@ func (e *estate) routeTable(p world.Place, i int, id string) world.Object {
 	return world.Obj("routeTableId", id, "vpcId", e.vpcs.Name(p, v), "routeSet", routes, "associationSet", associations, "tagSet", e.tagSet(p, "rtb", i))
 }
 
-func (e *estate) natGateway(p world.Place, i int, id string) world.Object {
+func (e *inventory) natGateway(p world.Place, i int, id string) world.Object {
 	return world.Obj("natGatewayId", id, "vpcId", e.vpcs.Name(p, i), "subnetId", e.subnets.Name(p, i), "state", "available", "connectivityType", "public",
 		"createTime", e.ago(300), "natGatewayAddressSet", world.Items(world.Obj("publicIp", natIP(e.region(p), i), "allocationId", e.addresses.Name(p, i),
 			"privateIp", fmt.Sprintf("10.%d.0.9", i%256), "networkInterfaceId", e.interfaces.Name(p, e.instances.Count(p)+i))),
@@ -122,7 +122,7 @@ func (e *estate) natGateway(p world.Place, i int, id string) world.Object {
 }
 
 // region returns the number of a place's region.
-func (e *estate) region(p world.Place) int {
+func (e *inventory) region(p world.Place) int {
 	for i, name := range e.options.Regions {
 		if name == p.Region {
 			return i
@@ -131,14 +131,14 @@ func (e *estate) region(p world.Place) int {
 	return 0
 }
 
-// instanceIP and natIP are public addresses, each once in an account.
+// instanceIP and natIP return public addresses that are unique in an account.
 func instanceIP(region, i int) string {
 	return fmt.Sprintf("18.%d.%d.%d", region*8+i>>16, i>>8&255, i&255)
 }
 
 func natIP(region, i int) string { return fmt.Sprintf("34.%d.%d.%d", region, i>>8&255, i&255) }
 
-func (e *estate) address(p world.Place, i int, id string) world.Object {
+func (e *inventory) address(p world.Place, i int, id string) world.Object {
 	o := world.Obj("allocationId", id, "publicIp", natIP(e.region(p), i), "domain", "vpc", "tagSet", e.tagSet(p, "eip", i))
 	if i < e.natGateways.Count(p) {
 		o = append(o, world.Obj("associationId", "eipassoc-"+id[9:], "networkInterfaceId", e.interfaces.Name(p, e.instances.Count(p)+i),
@@ -147,9 +147,9 @@ func (e *estate) address(p world.Place, i int, id string) world.Object {
 	return o
 }
 
-// networkInterface describes those of instances, then of NAT gateways, then of
-// endpoints.
-func (e *estate) networkInterface(p world.Place, i int, id string) world.Object {
+// networkInterface generates the interfaces of instances, then of NAT gateways,
+// then of endpoints.
+func (e *inventory) networkInterface(p world.Place, i int, id string) world.Object {
 	o := world.Obj("networkInterfaceId", id, "ownerId", p.Account, "status", "in-use", "sourceDestCheck", true, "tagSet", []any{})
 	instances, nats := e.instances.Count(p), e.natGateways.Count(p)
 	in := func(subnet int) world.Object {
@@ -178,7 +178,7 @@ func (e *estate) networkInterface(p world.Place, i int, id string) world.Object 
 	return o
 }
 
-func (e *estate) endpoint(p world.Place, i int, id string) world.Object {
+func (e *inventory) endpoint(p world.Place, i int, id string) world.Object {
 	return world.Obj("vpcEndpointId", id, "vpcEndpointType", "Interface", "vpcId", e.vpcs.Name(p, i),
 		"serviceName", "com.amazonaws."+p.Region+".ssm", "state", "available", "privateDnsEnabled", true,
 		"policyDocument", policy(allow("*", "*", "*")), "subnetIdSet", world.Items(e.subnets.Name(p, i)),
@@ -186,7 +186,7 @@ func (e *estate) endpoint(p world.Place, i int, id string) world.Object {
 		"networkInterfaceIdSet", world.Items(e.interfaces.Name(p, e.instances.Count(p)+e.natGateways.Count(p)+i)), "tagSet", e.tagSet(p, "vpce", i))
 }
 
-func (e *estate) flowLog(p world.Place, i int, id string) world.Object {
+func (e *inventory) flowLog(p world.Place, i int, id string) world.Object {
 	delivery := "SUCCESS"
 	if e.flawed("aws-vpc-flow-logs", p, i) {
 		delivery = "FAILED"
@@ -196,7 +196,7 @@ func (e *estate) flowLog(p world.Place, i int, id string) world.Object {
 		"deliverLogsPermissionArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "creationTime", e.ago(200), "tagSet", e.tagSet(p, "fl", i))
 }
 
-func (e *estate) networkACL(p world.Place, i int, id string) world.Object {
+func (e *inventory) networkACL(p world.Place, i int, id string) world.Object {
 	n := e.vpcs.Count(p)
 	v := i % n
 	rule := func(number int, action, block, protocol string, egress bool, ports ...int) world.Object {

@@ -9,12 +9,12 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// Findings returns what the built-in rules ought to say of an account as it is
-// now, in the order of rule and entity. It looks at the resources themselves,
-// not at what they were made to be, so that changes count.
+// Findings returns the findings that the built-in rules must report for an
+// account, ordered by rule and entity. It checks the current resources,
+// including changes, rather than the intended flaws.
 func (c *Cloud) Findings(account string) []world.Finding {
 	var all []world.Finding
-	e := c.estate
+	e := c.inventory
 	places := make([]world.Place, 0, len(c.options.Regions)+1)
 	for _, region := range c.options.Regions {
 		places = append(places, world.Place{Account: account, Region: region})
@@ -48,8 +48,8 @@ func (c *Cloud) Findings(account string) []world.Finding {
 	return all
 }
 
-// entityID returns the id the product gives a resource. A bucket is known by its
-// name alone.
+// entityID returns the product's id of a resource. A bucket is identified by
+// its name alone.
 func entityID(t posture.EntityType, p world.Place, name string) posture.EntityID {
 	if t == "AWS.S3.Bucket" {
 		p.Region = ""
@@ -57,76 +57,76 @@ func entityID(t posture.EntityType, p world.Place, name string) posture.EntityID
 	return t.ID(posture.AccountID(p.Account), p.Region, name)
 }
 
-// A judgement says which resources violate a rule.
-type judgement struct {
+// A ruleCheck determines which resources violate a rule.
+type ruleCheck struct {
 	rule   string
-	kind   func(*estate) *world.Kind
+	kind   func(*inventory) *world.Kind
 	global bool
-	bad    func(e *estate, p world.Place, name string, o world.Object) bool
+	bad    func(e *inventory, p world.Place, name string, o world.Object) bool
 }
 
-// whose makes a judgement of what a resource itself says.
-func whose(rule string, kind func(*estate) *world.Kind, bad func(e *estate, o world.Object) bool) judgement {
-	return judgement{rule: rule, kind: kind, bad: func(e *estate, _ world.Place, _ string, o world.Object) bool { return bad(e, o) }}
+// checkOf returns a check that depends only on the resource itself.
+func checkOf(rule string, kind func(*inventory) *world.Kind, bad func(e *inventory, o world.Object) bool) ruleCheck {
+	return ruleCheck{rule: rule, kind: kind, bad: func(e *inventory, _ world.Place, _ string, o world.Object) bool { return bad(e, o) }}
 }
 
-// everywhere makes a judgement hold for what belongs to no region.
-func (j judgement) everywhere() judgement {
+// everywhere returns the check for a global kind.
+func (j ruleCheck) everywhere() ruleCheck {
 	j.global = true
 	return j
 }
 
 var (
-	ofSummary   = func(e *estate) *world.Kind { return e.summaries }
-	ofUser      = func(e *estate) *world.Kind { return e.users }
-	ofPasswords = func(e *estate) *world.Kind { return e.passwordPolicies }
-	ofBucket    = func(e *estate) *world.Kind { return e.buckets }
-	ofGroup     = func(e *estate) *world.Kind { return e.securityGroups }
-	ofInstance  = func(e *estate) *world.Kind { return e.instances }
-	ofTrail     = func(e *estate) *world.Kind { return e.trails }
-	ofKey       = func(e *estate) *world.Kind { return e.keys }
-	ofDatabase  = func(e *estate) *world.Kind { return e.dbInstances }
-	ofFunction  = func(e *estate) *world.Kind { return e.functions }
+	ofSummary   = func(e *inventory) *world.Kind { return e.summaries }
+	ofUser      = func(e *inventory) *world.Kind { return e.users }
+	ofPasswords = func(e *inventory) *world.Kind { return e.passwordPolicies }
+	ofBucket    = func(e *inventory) *world.Kind { return e.buckets }
+	ofGroup     = func(e *inventory) *world.Kind { return e.securityGroups }
+	ofInstance  = func(e *inventory) *world.Kind { return e.instances }
+	ofTrail     = func(e *inventory) *world.Kind { return e.trails }
+	ofKey       = func(e *inventory) *world.Kind { return e.keys }
+	ofDatabase  = func(e *inventory) *world.Kind { return e.dbInstances }
+	ofFunction  = func(e *inventory) *world.Kind { return e.functions }
 )
 
 var judgements = slices.Concat(identityJudgements, bucketJudgements, networkJudgements, recordJudgements, serviceJudgements)
 
-var identityJudgements = []judgement{
-	whose("aws-iam-root-mfa", ofSummary, func(_ *estate, o world.Object) bool { return o.Number("AccountMFAEnabled") == 0 }).everywhere(),
-	whose("aws-iam-root-access-key", ofSummary, func(_ *estate, o world.Object) bool { return o.Number("AccountAccessKeysPresent") == 1 }).everywhere(),
-	whose("aws-iam-root-recent-use", ofSummary, func(e *estate, o world.Object) bool {
+var identityJudgements = []ruleCheck{
+	checkOf("aws-iam-root-mfa", ofSummary, func(_ *inventory, o world.Object) bool { return o.Number("AccountMFAEnabled") == 0 }).everywhere(),
+	checkOf("aws-iam-root-access-key", ofSummary, func(_ *inventory, o world.Object) bool { return o.Number("AccountAccessKeysPresent") == 1 }).everywhere(),
+	checkOf("aws-iam-root-recent-use", ofSummary, func(e *inventory, o world.Object) bool {
 		return slices.ContainsFunc([]string{"password_last_used", "access_key_1_last_used_date", "access_key_2_last_used_date"}, func(column string) bool {
 			return o.Time("_report", column).After(e.ago(1))
 		})
 	}).everywhere(),
-	whose("aws-iam-user-console-mfa", ofUser, func(_ *estate, o world.Object) bool {
+	checkOf("aws-iam-user-console-mfa", ofUser, func(_ *inventory, o world.Object) bool {
 		return o.Flag("_report", "password_enabled") && !o.Flag("_report", "mfa_active")
 	}).everywhere(),
-	whose("aws-iam-access-key-age-90", ofUser, func(e *estate, o world.Object) bool { return keyOlder(e, o, "last_rotated", 90) }).everywhere(),
-	whose("aws-iam-credential-unused-45", ofUser, func(e *estate, o world.Object) bool {
+	checkOf("aws-iam-access-key-age-90", ofUser, func(e *inventory, o world.Object) bool { return keyOlder(e, o, "last_rotated", 90) }).everywhere(),
+	checkOf("aws-iam-credential-unused-45", ofUser, func(e *inventory, o world.Object) bool {
 		idle := o.Flag("_report", "password_enabled") && o.Time("_report", "password_last_used").Before(e.ago(45))
 		return idle || keyOlder(e, o, "last_used_date", 45)
 	}).everywhere(),
-	whose("aws-iam-password-min-length-14", ofPasswords, func(_ *estate, o world.Object) bool { return o.Number("MinimumPasswordLength") < 14 }).everywhere(),
-	whose("aws-iam-password-reuse-24", ofPasswords, func(_ *estate, o world.Object) bool { return o.Number("PasswordReusePrevention") < 24 }).everywhere(),
-	whose("aws-iam-policy-admin-star", func(e *estate) *world.Kind { return e.policies }, func(_ *estate, o world.Object) bool {
+	checkOf("aws-iam-password-min-length-14", ofPasswords, func(_ *inventory, o world.Object) bool { return o.Number("MinimumPasswordLength") < 14 }).everywhere(),
+	checkOf("aws-iam-password-reuse-24", ofPasswords, func(_ *inventory, o world.Object) bool { return o.Number("PasswordReusePrevention") < 24 }).everywhere(),
+	checkOf("aws-iam-policy-admin-star", func(e *inventory) *world.Kind { return e.policies }, func(_ *inventory, o world.Object) bool {
 		return !strings.Contains(o.Text("Arn"), "::aws:") && o.Number("AttachmentCount") > 0 && administers(o)
 	}).everywhere(),
-	whose("aws-iam-user-direct-policy", ofUser, func(_ *estate, o world.Object) bool {
+	checkOf("aws-iam-user-direct-policy", ofUser, func(_ *inventory, o world.Object) bool {
 		return len(o.List("UserPolicyList"))+len(o.List("AttachedManagedPolicies")) > 0
 	}).everywhere(),
-	whose("aws-iam-role-trust-wildcard", func(e *estate) *world.Kind { return e.roles }, func(_ *estate, o world.Object) bool {
+	checkOf("aws-iam-role-trust-wildcard", func(e *inventory) *world.Kind { return e.roles }, func(_ *inventory, o world.Object) bool {
 		return anyoneAllowed(unescape(o.Text("AssumeRolePolicyDocument")))
 	}).everywhere(),
-	whose("aws-iam-server-certificate-expired", func(e *estate) *world.Kind { return e.certificates }, func(e *estate, o world.Object) bool {
+	checkOf("aws-iam-server-certificate-expired", func(e *inventory) *world.Kind { return e.certificates }, func(e *inventory, o world.Object) bool {
 		return o.Time("Expiration").Before(e.options.Today)
 	}).everywhere(),
-	whose("aws-s3-account-public-access-block", func(e *estate) *world.Kind { return e.blocks }, func(_ *estate, o world.Object) bool { return !allSwitches(o) }).everywhere(),
+	checkOf("aws-s3-account-public-access-block", func(e *inventory) *world.Kind { return e.blocks }, func(_ *inventory, o world.Object) bool { return !allSwitches(o) }).everywhere(),
 }
 
-// keyOlder reports whether an active access key's column lies more than some
-// days back.
-func keyOlder(e *estate, o world.Object, column string, days int) bool {
+// keyOlder reports whether a date column of an active access key is older than
+// a number of days.
+func keyOlder(e *inventory, o world.Object, column string, days int) bool {
 	for _, key := range []string{"access_key_1_", "access_key_2_"} {
 		if o.Flag("_report", key+"active") && o.Time("_report", key+column).Before(e.ago(days)) {
 			return true
@@ -149,17 +149,17 @@ func allSwitches(o world.Object) bool {
 	return o.Flag("BlockPublicAcls") && o.Flag("IgnorePublicAcls") && o.Flag("BlockPublicPolicy") && o.Flag("RestrictPublicBuckets")
 }
 
-var bucketJudgements = []judgement{
-	{rule: "aws-s3-bucket-public", kind: ofBucket, bad: func(e *estate, p world.Place, _ string, o world.Object) bool { return e.publicBucket(p, o) }},
-	whose("aws-s3-bucket-encryption", ofBucket, func(_ *estate, o world.Object) bool { return o.Get("_encryption") == nil }),
-	whose("aws-s3-bucket-tls-only", ofBucket, func(_ *estate, o world.Object) bool { return !plaintextRefused(o.Text("_policy")) }),
-	whose("aws-s3-bucket-versioning", ofBucket, func(_ *estate, o world.Object) bool { return o.Text("_versioning", "Status") != "Enabled" }),
-	whose("aws-s3-bucket-access-logging", ofBucket, func(_ *estate, o world.Object) bool { return o.Get("_logging") == nil }),
+var bucketJudgements = []ruleCheck{
+	{rule: "aws-s3-bucket-public", kind: ofBucket, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool { return e.publicBucket(p, o) }},
+	checkOf("aws-s3-bucket-encryption", ofBucket, func(_ *inventory, o world.Object) bool { return o.Get("_encryption") == nil }),
+	checkOf("aws-s3-bucket-tls-only", ofBucket, func(_ *inventory, o world.Object) bool { return !plaintextRefused(o.Text("_policy")) }),
+	checkOf("aws-s3-bucket-versioning", ofBucket, func(_ *inventory, o world.Object) bool { return o.Text("_versioning", "Status") != "Enabled" }),
+	checkOf("aws-s3-bucket-access-logging", ofBucket, func(_ *inventory, o world.Object) bool { return o.Get("_logging") == nil }),
 }
 
-// publicBucket reports whether the internet gets at a bucket: by its policy or
-// its list, where no switch of the bucket or the account stops that.
-func (e *estate) publicBucket(p world.Place, o world.Object) bool {
+// publicBucket reports whether a bucket is public: by its policy or ACL, unless
+// a public access block of the bucket or account prevents it.
+func (e *inventory) publicBucket(p world.Place, o world.Object) bool {
 	account, _ := e.Get(e.blocks, everywhere(p), p.Account)
 	byPolicy := anyoneAllowed(o.Text("_policy")) && !o.Flag("_block", "RestrictPublicBuckets") && !account.Flag("RestrictPublicBuckets")
 	byList := false
@@ -172,24 +172,24 @@ func (e *estate) publicBucket(p world.Place, o world.Object) bool {
 	return byPolicy || byList && !o.Flag("_block", "IgnorePublicAcls") && !account.Flag("IgnorePublicAcls")
 }
 
-var recordJudgements = []judgement{
-	whose("aws-cloudtrail-log-validation", ofTrail, func(_ *estate, o world.Object) bool { return !o.Flag("LogFileValidationEnabled") }),
-	whose("aws-cloudtrail-kms", ofTrail, func(_ *estate, o world.Object) bool { return o.Text("KmsKeyId") == "" }),
-	{rule: "aws-cloudtrail-bucket-public", kind: ofTrail, bad: func(e *estate, p world.Place, _ string, o world.Object) bool {
+var recordJudgements = []ruleCheck{
+	checkOf("aws-cloudtrail-log-validation", ofTrail, func(_ *inventory, o world.Object) bool { return !o.Flag("LogFileValidationEnabled") }),
+	checkOf("aws-cloudtrail-kms", ofTrail, func(_ *inventory, o world.Object) bool { return o.Text("KmsKeyId") == "" }),
+	{rule: "aws-cloudtrail-bucket-public", kind: ofTrail, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
 		bucket, ok := e.Get(e.buckets, p, o.Text("S3BucketName"))
 		return ok && e.publicBucket(p, bucket)
 	}},
-	whose("aws-cloudtrail-cloudwatch", ofTrail, func(e *estate, o world.Object) bool {
+	checkOf("aws-cloudtrail-cloudwatch", ofTrail, func(e *inventory, o world.Object) bool {
 		return o.Text("CloudWatchLogsLogGroupArn") == "" || o.Time("_delivered").Before(e.ago(1))
 	}),
-	whose("aws-kms-rotation", ofKey, func(_ *estate, o world.Object) bool {
+	checkOf("aws-kms-rotation", ofKey, func(_ *inventory, o world.Object) bool {
 		return o.Text("KeyManager") == "CUSTOMER" && o.Text("KeyState") == "Enabled" && o.Text("KeySpec") == "SYMMETRIC_DEFAULT" && o.Text("Origin") == "AWS_KMS" && !o.Flag("_rotation")
 	}),
-	whose("aws-kms-key-public", ofKey, func(_ *estate, o world.Object) bool { return anyoneAllowed(o.Text("_policy")) }),
+	checkOf("aws-kms-key-public", ofKey, func(_ *inventory, o world.Object) bool { return anyoneAllowed(o.Text("_policy")) }),
 }
 
-// regionFindings judges what regions lack.
-func (e *estate) regionFindings(places []world.Place) []world.Finding {
+// regionFindings returns the findings about missing resources of regions.
+func (e *inventory) regionFindings(places []world.Place) []world.Finding {
 	var all []world.Finding
 	for _, p := range places {
 		any := func(k *world.Kind, good func(o world.Object) bool) bool {
@@ -219,7 +219,7 @@ func (e *estate) regionFindings(places []world.Place) []world.Finding {
 }
 
 // recorded reports whether a trail records every region.
-func (e *estate) recorded(p world.Place) bool {
+func (e *inventory) recorded(p world.Place) bool {
 	found := false
 	e.List(e.trails, world.Place{Account: p.Account, Region: e.options.Regions[0]}, 0, -1, func(_ string, o world.Object) bool {
 		found = found || o.Flag("IsMultiRegionTrail") && o.Flag("_logging")
@@ -228,14 +228,14 @@ func (e *estate) recorded(p world.Place) bool {
 	return found
 }
 
-var serviceJudgements = []judgement{
-	whose("aws-rds-public", ofDatabase, func(_ *estate, o world.Object) bool { return o.Flag("PubliclyAccessible") }),
-	whose("aws-rds-encrypted", ofDatabase, func(_ *estate, o world.Object) bool { return !o.Flag("StorageEncrypted") }),
-	whose("aws-rds-backup", ofDatabase, func(_ *estate, o world.Object) bool { return o.Number("BackupRetentionPeriod") == 0 }),
-	whose("aws-rds-minor-upgrade", ofDatabase, func(_ *estate, o world.Object) bool { return !o.Flag("AutoMinorVersionUpgrade") }),
-	whose("aws-rds-snapshot-public", func(e *estate) *world.Kind { return e.dbSnapshots }, func(_ *estate, o world.Object) bool { return slices.Contains(o.List("_restore"), any("all")) }),
-	whose("aws-efs-encrypted", func(e *estate) *world.Kind { return e.fileSystems }, func(_ *estate, o world.Object) bool { return !o.Flag("Encrypted") }),
-	whose("aws-lambda-public", ofFunction, func(_ *estate, o world.Object) bool {
+var serviceJudgements = []ruleCheck{
+	checkOf("aws-rds-public", ofDatabase, func(_ *inventory, o world.Object) bool { return o.Flag("PubliclyAccessible") }),
+	checkOf("aws-rds-encrypted", ofDatabase, func(_ *inventory, o world.Object) bool { return !o.Flag("StorageEncrypted") }),
+	checkOf("aws-rds-backup", ofDatabase, func(_ *inventory, o world.Object) bool { return o.Number("BackupRetentionPeriod") == 0 }),
+	checkOf("aws-rds-minor-upgrade", ofDatabase, func(_ *inventory, o world.Object) bool { return !o.Flag("AutoMinorVersionUpgrade") }),
+	checkOf("aws-rds-snapshot-public", func(e *inventory) *world.Kind { return e.dbSnapshots }, func(_ *inventory, o world.Object) bool { return slices.Contains(o.List("_restore"), any("all")) }),
+	checkOf("aws-efs-encrypted", func(e *inventory) *world.Kind { return e.fileSystems }, func(_ *inventory, o world.Object) bool { return !o.Flag("Encrypted") }),
+	checkOf("aws-lambda-public", ofFunction, func(_ *inventory, o world.Object) bool {
 		for _, u := range o.Objects("_urls") {
 			if u.Text("AuthType") == "NONE" {
 				return true
@@ -243,26 +243,25 @@ var serviceJudgements = []judgement{
 		}
 		return anyoneAllowed(o.Text("_policy"))
 	}),
-	whose("aws-lambda-runtime", ofFunction, func(_ *estate, o world.Object) bool { return o.Text("Runtime") == "python3.7" }),
-	whose("aws-sqs-public", func(e *estate) *world.Kind { return e.queues }, func(_ *estate, o world.Object) bool { return anyoneAllowed(o.Text("Policy")) }),
-	whose("aws-sns-public", func(e *estate) *world.Kind { return e.topics }, func(_ *estate, o world.Object) bool { return anyoneAllowed(o.Text("Policy")) }),
-	whose("aws-eks-endpoint-public", func(e *estate) *world.Kind { return e.eksClusters }, func(_ *estate, o world.Object) bool {
+	checkOf("aws-lambda-runtime", ofFunction, func(_ *inventory, o world.Object) bool { return o.Text("Runtime") == "python3.7" }),
+	checkOf("aws-sqs-public", func(e *inventory) *world.Kind { return e.queues }, func(_ *inventory, o world.Object) bool { return anyoneAllowed(o.Text("Policy")) }),
+	checkOf("aws-sns-public", func(e *inventory) *world.Kind { return e.topics }, func(_ *inventory, o world.Object) bool { return anyoneAllowed(o.Text("Policy")) }),
+	checkOf("aws-eks-endpoint-public", func(e *inventory) *world.Kind { return e.eksClusters }, func(_ *inventory, o world.Object) bool {
 		return o.Flag("resourcesVpcConfig", "endpointPublicAccess") && slices.Contains(o.List("resourcesVpcConfig", "publicAccessCidrs"), any("0.0.0.0/0"))
 	}),
-	{rule: "aws-elb-https", kind: func(e *estate) *world.Kind { return e.loadBalancers }, bad: func(e *estate, p world.Place, _ string, o world.Object) bool {
+	{rule: "aws-elb-https", kind: func(e *inventory) *world.Kind { return e.loadBalancers }, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
 		return o.Text("Scheme") == "internet-facing" && e.plainHTTP(p, o.Text("LoadBalancerArn"))
 	}},
-	whose("aws-cloudfront-https", func(e *estate) *world.Kind { return e.distributions }, func(_ *estate, o world.Object) bool {
+	checkOf("aws-cloudfront-https", func(e *inventory) *world.Kind { return e.distributions }, func(_ *inventory, o world.Object) bool {
 		return o.Text("DefaultCacheBehavior", "ViewerProtocolPolicy") == "allow-all"
 	}).everywhere(),
-	whose("aws-redshift-public", func(e *estate) *world.Kind { return e.warehouses }, func(_ *estate, o world.Object) bool { return o.Flag("PubliclyAccessible") }),
-	whose("aws-dynamodb-pitr", func(e *estate) *world.Kind { return e.tables }, func(_ *estate, o world.Object) bool { return o.Text("_pitr") != "ENABLED" }),
-	whose("aws-secret-rotation", func(e *estate) *world.Kind { return e.secrets }, func(_ *estate, o world.Object) bool { return !o.Flag("RotationEnabled") }),
+	checkOf("aws-redshift-public", func(e *inventory) *world.Kind { return e.warehouses }, func(_ *inventory, o world.Object) bool { return o.Flag("PubliclyAccessible") }),
+	checkOf("aws-dynamodb-pitr", func(e *inventory) *world.Kind { return e.tables }, func(_ *inventory, o world.Object) bool { return o.Text("_pitr") != "ENABLED" }),
+	checkOf("aws-secret-rotation", func(e *inventory) *world.Kind { return e.secrets }, func(_ *inventory, o world.Object) bool { return !o.Flag("RotationEnabled") }),
 }
 
-// plainHTTP reports whether a load balancer answers HTTP with more than a
-// redirect.
-func (e *estate) plainHTTP(p world.Place, balancer string) bool {
+// plainHTTP reports whether a load balancer serves HTTP other than a redirect.
+func (e *inventory) plainHTTP(p world.Place, balancer string) bool {
 	found := false
 	e.List(e.listeners, p, 0, -1, func(_ string, o world.Object) bool {
 		if o.Text("LoadBalancerArn") == balancer && o.Text("Protocol") == "HTTP" {
@@ -275,5 +274,5 @@ func (e *estate) plainHTTP(p world.Place, balancer string) bool {
 	return found
 }
 
-// Today returns the day the world is of, by which findings are judged.
+// Today returns the reference date of ages.
 func (c *Cloud) Today() time.Time { return c.options.Today }

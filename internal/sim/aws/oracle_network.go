@@ -14,13 +14,13 @@ func unescape(text string) string {
 	return plain
 }
 
-var networkJudgements = []judgement{
-	whose("aws-ec2-sg-ssh-open", ofGroup, func(_ *estate, o world.Object) bool { return opens(o, 22) }),
-	whose("aws-ec2-sg-rdp-open", ofGroup, func(_ *estate, o world.Object) bool { return opens(o, 3389) }),
-	whose("aws-ec2-sg-db-ports-open", ofGroup, func(_ *estate, o world.Object) bool {
+var networkJudgements = []ruleCheck{
+	checkOf("aws-ec2-sg-ssh-open", ofGroup, func(_ *inventory, o world.Object) bool { return opens(o, 22) }),
+	checkOf("aws-ec2-sg-rdp-open", ofGroup, func(_ *inventory, o world.Object) bool { return opens(o, 3389) }),
+	checkOf("aws-ec2-sg-db-ports-open", ofGroup, func(_ *inventory, o world.Object) bool {
 		return opens(o, 1433, 1521, 3306, 5432, 6379, 9200, 11211, 27017)
 	}),
-	whose("aws-ec2-sg-all-open", ofGroup, func(_ *estate, o world.Object) bool {
+	checkOf("aws-ec2-sg-all-open", ofGroup, func(_ *inventory, o world.Object) bool {
 		for _, rule := range o.Objects("ipPermissions") {
 			everything := rule.Text("ipProtocol") == "-1" || rule.Get("fromPort") != nil && rule.Number("fromPort") <= 0 && rule.Number("toPort") >= 65535
 			if everything && fromInternet(rule) {
@@ -29,23 +29,23 @@ var networkJudgements = []judgement{
 		}
 		return false
 	}),
-	whose("aws-ec2-default-sg-open", ofGroup, func(_ *estate, o world.Object) bool {
+	checkOf("aws-ec2-default-sg-open", ofGroup, func(_ *inventory, o world.Object) bool {
 		return o.Text("groupName") == "default" && len(o.List("ipPermissions"))+len(o.List("ipPermissionsEgress")) > 0
 	}),
-	whose("aws-ec2-nacl-admin-open", func(e *estate) *world.Kind { return e.networkACLs }, func(_ *estate, o world.Object) bool { return lets(o, 22) || lets(o, 3389) }),
-	whose("aws-ec2-ebs-encrypted", func(e *estate) *world.Kind { return e.volumes }, func(_ *estate, o world.Object) bool { return !o.Flag("encrypted") }),
-	whose("aws-ec2-snapshot-public", func(e *estate) *world.Kind { return e.snapshots }, func(_ *estate, o world.Object) bool { return o.Flag("_public") }),
-	whose("aws-ec2-ami-public", func(e *estate) *world.Kind { return e.images }, func(_ *estate, o world.Object) bool { return o.Flag("isPublic") }),
-	whose("aws-ec2-imdsv2", ofInstance, func(_ *estate, o world.Object) bool {
+	checkOf("aws-ec2-nacl-admin-open", func(e *inventory) *world.Kind { return e.networkACLs }, func(_ *inventory, o world.Object) bool { return lets(o, 22) || lets(o, 3389) }),
+	checkOf("aws-ec2-ebs-encrypted", func(e *inventory) *world.Kind { return e.volumes }, func(_ *inventory, o world.Object) bool { return !o.Flag("encrypted") }),
+	checkOf("aws-ec2-snapshot-public", func(e *inventory) *world.Kind { return e.snapshots }, func(_ *inventory, o world.Object) bool { return o.Flag("_public") }),
+	checkOf("aws-ec2-ami-public", func(e *inventory) *world.Kind { return e.images }, func(_ *inventory, o world.Object) bool { return o.Flag("isPublic") }),
+	checkOf("aws-ec2-imdsv2", ofInstance, func(_ *inventory, o world.Object) bool {
 		return o.Text("metadataOptions", "httpTokens") != "required" && o.Text("metadataOptions", "httpEndpoint") == "enabled"
 	}),
-	whose("aws-ec2-instance-public-ip", ofInstance, func(_ *estate, o world.Object) bool {
+	checkOf("aws-ec2-instance-public-ip", ofInstance, func(_ *inventory, o world.Object) bool {
 		return o.Text("ipAddress") != "" && o.Text("instanceState", "name") == "running"
 	}),
-	{rule: "aws-ec2-exposed-admin-instance", kind: ofInstance, bad: func(e *estate, p world.Place, _ string, o world.Object) bool {
+	{rule: "aws-ec2-exposed-admin-instance", kind: ofInstance, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
 		return o.Text("ipAddress") != "" && e.exposed(p, o) && e.powerful(p, o.Text("iamInstanceProfile", "arn"))
 	}},
-	{rule: "aws-vpc-flow-logs", kind: func(e *estate) *world.Kind { return e.vpcs }, bad: func(e *estate, p world.Place, name string, _ world.Object) bool {
+	{rule: "aws-vpc-flow-logs", kind: func(e *inventory) *world.Kind { return e.vpcs }, bad: func(e *inventory, p world.Place, name string, _ world.Object) bool {
 		recorded := false
 		e.List(e.flowLogs, p, 0, -1, func(_ string, o world.Object) bool {
 			recorded = recorded || o.Text("resourceId") == name && o.Text("deliverLogsStatus") == "SUCCESS"
@@ -55,7 +55,7 @@ var networkJudgements = []judgement{
 	}},
 }
 
-// fromInternet reports whether a rule is for every address.
+// fromInternet reports whether a rule applies to all addresses.
 func fromInternet(rule world.Object) bool {
 	for _, r := range rule.Objects("ipRanges") {
 		if r.Text("cidrIp") == "0.0.0.0/0" {
@@ -70,8 +70,8 @@ func fromInternet(rule world.Object) bool {
 	return false
 }
 
-// opens reports whether a security group lets the internet in to one of the TCP
-// ports.
+// opens reports whether a security group allows the internet to connect to one
+// of the TCP ports.
 func opens(o world.Object, ports ...int64) bool {
 	for _, rule := range o.Objects("ipPermissions") {
 		if !fromInternet(rule) {
@@ -90,8 +90,8 @@ func opens(o world.Object, ports ...int64) bool {
 	return false
 }
 
-// lets reports whether a network ACL lets the internet in to a TCP port: the rule
-// with the lowest number decides.
+// lets reports whether a network ACL allows the internet to connect to a TCP
+// port: the rule with the lowest number decides.
 func lets(o world.Object, port int64) bool {
 	var decides world.Object
 	for _, rule := range o.Objects("entrySet") {
@@ -109,9 +109,10 @@ func lets(o world.Object, port int64) bool {
 	return decides.Text("ruleAction") == "allow"
 }
 
-// exposed reports whether a security group of an instance lets the internet in to a
-// port over IPv4, which is what instances made here have. Pings are no port.
-func (e *estate) exposed(p world.Place, instance world.Object) bool {
+// exposed reports whether a security group of an instance allows the internet
+// to connect to a port over IPv4, which is the only version of the instances'
+// addresses. ICMP does not count.
+func (e *inventory) exposed(p world.Place, instance world.Object) bool {
 	for _, g := range instance.Objects("groupSet") {
 		group, _ := e.Get(e.securityGroups, p, g.Text("groupId"))
 		for _, rule := range group.Objects("ipPermissions") {
@@ -124,9 +125,9 @@ func (e *estate) exposed(p world.Place, instance world.Object) bool {
 	return false
 }
 
-// bounded reports whether a permissions boundary keeps a role from doing
-// everything: what the boundary does not allow, no policy of the role can.
-func (e *estate) bounded(p world.Place, role world.Object) bool {
+// bounded reports whether a permissions boundary limits a role: actions that
+// the boundary does not allow are denied.
+func (e *inventory) bounded(p world.Place, role world.Object) bool {
 	arn := role.Text("PermissionsBoundary", "PermissionsBoundaryArn")
 	if arn == "" {
 		return false
@@ -141,7 +142,7 @@ func (e *estate) bounded(p world.Place, role world.Object) bool {
 }
 
 // powerful reports whether the role of an instance profile may do everything.
-func (e *estate) powerful(p world.Place, profile string) bool {
+func (e *inventory) powerful(p world.Place, profile string) bool {
 	g := everywhere(p)
 	o, ok := e.Get(e.profiles, g, afterSlash(profile))
 	if !ok {

@@ -8,14 +8,15 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// policy writes an IAM policy of statements.
+// policy returns an IAM policy document.
 func policy(statements ...world.Object) string {
 	var b bytes.Buffer
 	writeJSON(&b, world.Obj("Version", "2012-10-17", "Statement", world.Items(statements...)))
 	return b.String()
 }
 
-// allow is a statement. The principal is "*", "", or kind and value with a colon.
+// allow returns a statement. The principal is "*", "", or type and value
+// separated by a colon.
 func allow(principal, action, resource string) world.Object {
 	o := world.Obj("Effect", "Allow")
 	if principal == "*" {
@@ -35,13 +36,14 @@ func under(statement world.Object, operator, key, value string) world.Object {
 	return statement.With("Condition", world.Obj(operator, world.Obj(key, value)))
 }
 
-// tlsOnly refuses calls that are not encrypted, to a bucket and to its objects.
+// tlsOnly returns a statement that denies unencrypted calls to a bucket and its
+// objects.
 func tlsOnly(bucket string) world.Object {
 	deny := allow("*", "s3:*", bucket).With("Effect", "Deny").With("Resource", world.Items(bucket, bucket+"/*"))
 	return under(deny, "Bool", "aws:SecureTransport", "false")
 }
 
-// anyoneAllowed reports whether a policy made here allows anybody something
+// anyoneAllowed reports whether a generated policy allows everybody something
 // without a condition.
 func anyoneAllowed(text string) bool {
 	for _, s := range statementsOf(text) {
@@ -52,8 +54,8 @@ func anyoneAllowed(text string) bool {
 	return false
 }
 
-// everythingAllowed reports whether a policy made here allows everything on
-// everything.
+// everythingAllowed reports whether a generated policy allows all actions on
+// all resources.
 func everythingAllowed(text string) bool {
 	for _, s := range statementsOf(text) {
 		if s.Text("Effect") == "Allow" && s.Text("Action") == "*" && s.Text("Resource") == "*" {
@@ -63,8 +65,8 @@ func everythingAllowed(text string) bool {
 	return false
 }
 
-// plaintextRefused reports whether a policy made here refuses calls that are not
-// encrypted, whatever the action, to the bucket and to its objects.
+// plaintextRefused reports whether a generated policy denies unencrypted calls
+// with any action, to the bucket and to its objects.
 func plaintextRefused(text string) bool {
 	for _, s := range statementsOf(text) {
 		both := s.Text("Action") == "s3:*" && len(s.List("Resource")) == 2

@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// restServices are those that speak XML over paths.
+// restServices are the services with the REST XML protocol.
 var restServices = map[string]bool{"s3": true, "s3-control": true, "cloudfront": true, "route53": true}
 
-// A path is one call of a service that is called by method and path. A segment
-// in braces is a parameter; the last may take the rest of the path.
+// A path is one operation of a service with REST paths. A segment in braces is
+// a parameter; the last one may match the rest of the path.
 type path struct {
 	service, method, pattern, query, action string
 }
 
-// paths of all services but S3, whose calls differ by their query alone.
+// paths lists the operations of all services except S3, whose operations differ
+// only in the query.
 var paths = []path{
 	{"s3-control", "GET", "/v20180820/configuration/publicAccessBlock", "", "GetPublicAccessBlock"},
 	{"cloudfront", "GET", "/2020-05-31/distribution", "", "ListDistributions"},
@@ -42,14 +43,14 @@ var paths = []path{
 	{"apigateway", "GET", "/v2/apis/{apiId}/stages", "", "GetV2Stages"},
 }
 
-// bucketCalls are the calls of S3 by the query that tells them apart.
+// bucketCalls maps the query parameter of an S3 call to its operation.
 var bucketCalls = map[string]string{
 	"policy": "GetBucketPolicy", "policyStatus": "GetBucketPolicyStatus", "acl": "GetBucketAcl", "publicAccessBlock": "GetPublicAccessBlock",
 	"encryption": "GetBucketEncryption", "versioning": "GetBucketVersioning", "logging": "GetBucketLogging", "tagging": "GetBucketTagging",
 	"location": "GetBucketLocation",
 }
 
-// route finds the action of a call made by method and path.
+// route finds the operation of a REST call.
 func (x *call) route(r *http.Request, host string) bool {
 	if x.service == "s3" {
 		return x.routeBucket(r, host)
@@ -84,8 +85,8 @@ func (x *call) match(want, have []string) bool {
 	return true
 }
 
-// routeBucket finds the action of a call to S3: the bucket is in the host, or
-// the first segment of the path.
+// routeBucket finds the operation of an S3 call: the bucket is in the host name
+// or the first segment of the path.
 func (x *call) routeBucket(r *http.Request, host string) bool {
 	bucket, _, _ := strings.Cut(host, ".s3.")
 	if bucket == host {

@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// A Role is one that somebody made in an account for the product. It may do what
-// its policy allows and nothing else.
+// A Role is a role that was created in an account for the product. It allows
+// exactly the actions of its policy.
 type Role struct {
 	Account    string
 	Name       string
-	Trusts     string   // who may take it on
-	ExternalID string   // that the trust policy asks for; "" for none, "a*" for all that begin with a
-	Actions    []string // that it may do: "ec2:DescribeVpcs"
+	Trusts     string   // principal that may assume it
+	ExternalID string   // required by the trust policy; "" for none, "a*" for a prefix
+	Actions    []string // allowed actions, such as "ec2:DescribeVpcs"
 }
 
-// Collector is what the identity that may ask for roles is called.
+// Collector is the ARN of the identity that may assume roles.
 const Collector = "arn:aws:iam::111111111111:user/collector"
 
-// roles are those that were made.
+// roles are the created roles.
 type roles struct {
 	mu   sync.Mutex
 	made map[string]Role // by account and name
 }
 
-// PutRole makes a role, or changes it.
+// PutRole creates or replaces a role.
 func (c *Cloud) PutRole(r Role) {
 	c.madeRoles.mu.Lock()
 	defer c.madeRoles.mu.Unlock()
@@ -42,7 +42,7 @@ func (c *Cloud) DropRole(account, name string) {
 	delete(c.madeRoles.made, account+"/"+name)
 }
 
-// RoleMade returns a role that was made.
+// RoleMade returns a created role.
 func (c *Cloud) RoleMade(account, name string) (Role, bool) {
 	c.madeRoles.mu.Lock()
 	defer c.madeRoles.mu.Unlock()
@@ -50,14 +50,14 @@ func (c *Cloud) RoleMade(account, name string) (Role, bool) {
 	return r, ok
 }
 
-// forbidden reports whether the caller's role is one that was made and does not
-// allow the call.
+// forbidden reports whether the caller's role was created and does not allow
+// the call.
 func (c *Cloud) forbidden(x *call) bool {
 	r, ok := c.RoleMade(x.account, x.role)
 	return ok && x.service != "sts" && !slices.Contains(r.Actions, x.permission())
 }
 
-// permission is what AWS calls the right to make a call.
+// permission returns the IAM action of a call.
 func (x *call) permission() string {
 	name := x.service + ":" + x.action
 	switch name {

@@ -6,15 +6,15 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// storage is where machines keep things.
+// storage contains the kinds of disks.
 type storage struct {
 	volumes, snapshots, images *world.Kind
 }
 
-func (e *estate) makeStorage() {
-	e.volumes = e.coded("AWS.EC2.Volume", "vol-0", 16, func(p world.Place) int { return e.instances.Count(p) + e.share(50, 2)(p) }, e.volume)
-	e.snapshots = e.coded("AWS.EC2.Snapshot", "snap-0", 16, e.share(100, 4), e.snapshot)
-	e.images = e.coded("AWS.EC2.Image", "ami-0", 16, e.share(10, 2), func(p world.Place, i int, id string) world.Object {
+func (e *inventory) makeStorage() {
+	e.volumes = e.hexNamed("AWS.EC2.Volume", "vol-0", 16, func(p world.Place) int { return e.instances.Count(p) + e.share(50, 2)(p) }, e.volume)
+	e.snapshots = e.hexNamed("AWS.EC2.Snapshot", "snap-0", 16, e.share(100, 4), e.snapshot)
+	e.images = e.hexNamed("AWS.EC2.Image", "ami-0", 16, e.share(10, 2), func(p world.Place, i int, id string) world.Object {
 		return world.Obj("imageId", id, "imageState", "available", "imageOwnerId", p.Account, "isPublic", e.flawed("aws-ec2-ami-public", p, i),
 			"architecture", "x86_64", "imageType", "machine", "name", fmt.Sprintf("golden-%d", i), "creationDate", scalar(e.ago(90+i%100)),
 			"deprecationTime", scalar(e.ago(-300)), "platformDetails", "Linux/UNIX", "imdsSupport", "v2.0",
@@ -23,8 +23,8 @@ func (e *estate) makeStorage() {
 	})
 }
 
-// volume describes the disks of instances, then some that nobody uses.
-func (e *estate) volume(p world.Place, i int, id string) world.Object {
+// volume generates the volumes of instances, then some unattached ones.
+func (e *inventory) volume(p world.Place, i int, id string) world.Object {
 	o := world.Obj("volumeId", id, "size", 8+i%500, "availabilityZone", zone(p, i%e.subnets.Count(p)), "createTime", e.ago(30+i%300), "volumeType", "gp3",
 		"snapshotId", nth(e.snapshots, p, i), "tagSet", e.tagSet(p, "vol", i))
 	if i < e.instances.Count(p) {
@@ -39,7 +39,7 @@ func (e *estate) volume(p world.Place, i int, id string) world.Object {
 	return append(o, world.Obj("encrypted", true, "kmsKeyId", e.keyARN(p, i))...)
 }
 
-func (e *estate) snapshot(p world.Place, i int, id string) world.Object {
+func (e *inventory) snapshot(p world.Place, i int, id string) world.Object {
 	public := e.flawed("aws-ec2-snapshot-public", p, i)
 	o := world.Obj("snapshotId", id, "volumeId", nth(e.volumes, p, i), "status", "completed", "startTime", e.ago(i%60), "ownerId", p.Account,
 		"volumeSize", 8+i%500, "description", fmt.Sprintf("backup %d", i), "encrypted", !public, "_public", public, "tagSet", e.tagSet(p, "snap", i))

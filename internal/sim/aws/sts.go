@@ -13,8 +13,8 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A session is what a token holds. Tokens are signed, so that the cloud need not
-// remember them.
+// A session is the content of a session token. Tokens are signed, so that the
+// cloud does not store them.
 type session struct {
 	Account string    `json:"account"`
 	Role    string    `json:"role"`
@@ -42,8 +42,8 @@ func (c *Cloud) unseal(token string) (s session, ok bool) {
 	return s, true
 }
 
-// authenticate finds out who makes a call: the identity that may only ask for
-// roles, or a session of a role.
+// authenticate determines the sender of a call: the identity that may only
+// assume roles, or a session of a role.
 func (c *Cloud) authenticate(x *call) error {
 	if x.token == "" {
 		if x.key != c.options.AccessKeyID || x.service != "sts" {
@@ -68,7 +68,7 @@ func (c *Cloud) authenticate(x *call) error {
 	return nil
 }
 
-// unknown is how a service says that it does not know who is asking.
+// unknown returns the service's error for invalid credentials.
 func (x *call) unknown(message string) *failure {
 	switch x.protocol {
 	case ec2XML:
@@ -91,15 +91,16 @@ func stsService(c *Cloud) {
 	})
 }
 
-// accepts says whether a trust policy takes an external id. One that wants none
-// takes any; one that ends in * compares by StringLike.
+// accepts reports whether a trust policy accepts an external id. A policy
+// without one accepts any; one that ends in * matches by prefix, like
+// StringLike.
 func accepts(wanted, given string) bool {
 	prefix, like := strings.CutSuffix(wanted, "*")
 	return wanted == "" || equal(given, wanted) || like && strings.HasPrefix(given, prefix)
 }
 
-// assumeRole opens a session. A role that does not exist, or that wants another
-// external id, is refused with the same words, as AWS does.
+// assumeRole opens a session. As in AWS, an unknown role and a wrong external
+// id give the same error.
 func (c *Cloud) assumeRole(x *call) (answer, error) {
 	arn := x.text("RoleArn")
 	refused := &failure{http.StatusForbidden, "AccessDenied", "User: " + Collector + " is not authorized to perform: sts:AssumeRole on resource: " + arn}

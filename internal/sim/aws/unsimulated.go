@@ -7,11 +7,12 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// signers are the services that sign under the name of another.
+// signers maps the name in a signature to the services that use it.
 var signers = map[string][]string{"ses": {"sesv2"}, "bedrock": {"bedrock", "bedrock-agent"}}
 
-// unsimulated returns the name of the REST operation of a service that is not
-// simulated, as AWS publishes it. The account has nothing of such services.
+// unsimulated returns the name of a REST operation of a service that is not
+// simulated, from AWS's published models. Accounts have no resources of such
+// services.
 func unsimulated(service string, r *http.Request) (string, bool) {
 	names, ok := signers[service]
 	if !ok {
@@ -31,7 +32,7 @@ func unsimulated(service string, r *http.Request) (string, bool) {
 	return "", false
 }
 
-// matches reports whether a path has the form of a URI with {members}.
+// matches reports whether a path matches a URI template with {members}.
 func matches(uri, path string) bool {
 	uri, _, _ = strings.Cut(uri, "?")
 	want, got := strings.Split(strings.Trim(uri, "/"), "/"), strings.Split(strings.Trim(path, "/"), "/")

@@ -6,18 +6,18 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// watch is what records and looks out.
+// watch contains the kinds of logging and monitoring services.
 type watch struct {
 	trails, logGroups, metricFilters, alarms, eventBuses, eventRules *world.Kind
 	regions, analyzers, recorders, detectors, hubs                   *world.Kind
 }
 
-func (e *estate) makeWatch() {
-	home := func(n int) counter { // of which the first region alone has some
+func (e *inventory) makeWatch() {
+	home := func(n int) counter { // only in the first region
 		return func(p world.Place) int { return map[bool]int{true: n}[p.Region == e.options.Regions[0]] }
 	}
-	e.trails = e.called("AWS.CloudTrail.Trail", "trail", home(2), e.trail)
-	e.logGroups = e.called("AWS.Logs.LogGroup", "/app/log", e.share(60, 4), func(p world.Place, i int, name string) world.Object {
+	e.trails = e.wordNamed("AWS.CloudTrail.Trail", "trail", home(2), e.trail)
+	e.logGroups = e.wordNamed("AWS.Logs.LogGroup", "/app/log", e.share(60, 4), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("logGroupName", name, "arn", arn("logs", p, "log-group:"+name+":*"), "creationTime", e.ago(200).UnixMilli(), "metricFilterCount", 1,
 			"storedBytes", 1024*i, "logGroupClass", "STANDARD")
 		if i%2 == 0 {
@@ -25,13 +25,13 @@ func (e *estate) makeWatch() {
 		}
 		return o
 	})
-	e.metricFilters = e.spelt("AWS.Logs.MetricFilter", func(p world.Place, i int) string {
+	e.metricFilters = e.numberNamed("AWS.Logs.MetricFilter", func(p world.Place, i int) string {
 		return fmt.Sprintf("%s/filter-%d", nth(e.logGroups, p, i), i)
 	}, fixed(2), func(p world.Place, i int, _ string) world.Object {
 		return world.Obj("filterName", fmt.Sprintf("filter-%d", i), "filterPattern", "{ $.errorCode = \"AccessDenied\" }", "logGroupName", nth(e.logGroups, p, i),
 			"creationTime", e.ago(100).UnixMilli(), "metricTransformations", world.Items(world.Obj("metricName", "Denied", "metricNamespace", "Security", "metricValue", "1")))
 	})
-	e.alarms = e.called("AWS.CloudWatch.Alarm", "alarm", e.share(30, 3), func(p world.Place, i int, name string) world.Object {
+	e.alarms = e.wordNamed("AWS.CloudWatch.Alarm", "alarm", e.share(30, 3), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("AlarmName", name, "AlarmArn", arn("cloudwatch", p, "alarm:"+name), "ActionsEnabled", i%4 != 0,
 			"AlarmActions", world.Items(arn("sns", p, nth(e.topics, p, i))))
 		if i == 2 {
@@ -40,18 +40,18 @@ func (e *estate) makeWatch() {
 		return append(o, world.Obj("Namespace", "AWS/EC2", "MetricName", "CPUUtilization", "ComparisonOperator", "GreaterThanThreshold", "Threshold", 80.5,
 			"EvaluationPeriods", 3, "StateUpdatedTimestamp", e.ago(2))...)
 	})
-	e.eventBuses = e.led("AWS.Events.EventBus", []string{"default"}, "bus", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.eventBuses = e.namedFirst("AWS.Events.EventBus", []string{"default"}, "bus", fixed(2), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("Name", name, "Arn", arn("events", p, "event-bus/"+name))
 		if i > 0 {
 			o = append(o, world.Obj("Policy", policy(allow("AWS:arn:aws:iam::123456789012:root", "events:PutEvents", arn("events", p, "event-bus/"+name))))...)
 		}
 		return o
 	})
-	e.eventRules = e.spelt("AWS.Events.Rule", func(p world.Place, i int) string { return fmt.Sprintf("%s/rule-%d", nth(e.eventBuses, p, i), i) }, e.share(5, 3), e.eventRule)
+	e.eventRules = e.numberNamed("AWS.Events.Rule", func(p world.Place, i int) string { return fmt.Sprintf("%s/rule-%d", nth(e.eventBuses, p, i), i) }, e.share(5, 3), e.eventRule)
 	e.makeGuards()
 }
 
-func (e *estate) eventRule(p world.Place, i int, _ string) world.Object {
+func (e *inventory) eventRule(p world.Place, i int, _ string) world.Object {
 	name := fmt.Sprintf("rule-%d", i)
 	o := world.Obj("Name", name, "EventBusName", nth(e.eventBuses, p, i), "Arn", arn("events", p, "rule/"+name), "State", "ENABLED",
 		"RoleArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)),
@@ -62,9 +62,8 @@ func (e *estate) eventRule(p world.Place, i int, _ string) world.Object {
 	return append(o, world.Obj("ScheduleExpression", "rate(1 hour)", "ManagedBy", "states.amazonaws.com")...)
 }
 
-// trail describes the one that records all regions, and one that records its
-// own.
-func (e *estate) trail(p world.Place, i int, name string) world.Object {
+// trail generates one trail for all regions and one for its own region.
+func (e *inventory) trail(p world.Place, i int, name string) world.Object {
 	o := world.Obj("Name", name, "TrailARN", arn("cloudtrail", p, "trail/"+name), "HomeRegion", p.Region, "S3BucketName", nth(e.buckets, p, i),
 		"IncludeGlobalServiceEvents", true, "IsMultiRegionTrail", i == 0, "IsOrganizationTrail", false,
 		"LogFileValidationEnabled", !e.flawed("aws-cloudtrail-log-validation", p, i), "SnsTopicARN", arn("sns", p, nth(e.topics, p, 0)), "HasCustomEventSelectors", true,
@@ -79,34 +78,34 @@ func (e *estate) trail(p world.Place, i int, name string) world.Object {
 	return o
 }
 
-func (e *estate) makeGuards() {
+func (e *inventory) makeGuards() {
 	unless := func(rule string) counter {
 		return func(p world.Place) int { return map[bool]int{false: 1}[e.flawed(rule, p, 0)] }
 	}
 	e.regions = e.single("AWS.Account.Region", func(p world.Place) world.Object {
 		return world.Obj("ebsEncryptionByDefault", !e.flawed("aws-ec2-ebs-default-encryption", p, 0))
 	})
-	e.analyzers = e.called("AWS.AccessAnalyzer.Analyzer", "analyzer", unless("aws-accessanalyzer-enabled"), func(p world.Place, _ int, name string) world.Object {
+	e.analyzers = e.wordNamed("AWS.AccessAnalyzer.Analyzer", "analyzer", unless("aws-accessanalyzer-enabled"), func(p world.Place, _ int, name string) world.Object {
 		return world.Obj("arn", arn("access-analyzer", p, "analyzer/"+name), "name", name, "type", "ACCOUNT", "createdAt", scalar(e.ago(300)), "status", "ACTIVE",
 			"tags", world.Obj("Owner", "platform"))
 	})
-	e.recorders = e.led("AWS.Config.Recorder", []string{"default"}, "", fixed(1), func(p world.Place, _ int, name string) world.Object {
+	e.recorders = e.namedFirst("AWS.Config.Recorder", []string{"default"}, "", fixed(1), func(p world.Place, _ int, name string) world.Object {
 		return world.Obj("name", name, "roleARN", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), 4)),
 			"recordingGroup", world.Obj("allSupported", true, "includeGlobalResourceTypes", p.Region == e.options.Regions[0]),
 			"_recording", !e.flawed("aws-config-recorder", p, 0))
 	})
-	e.detectors = e.coded("AWS.GuardDuty.Detector", "", 32, unless("aws-guardduty-enabled"), func(p world.Place, i int, _ string) world.Object {
+	e.detectors = e.hexNamed("AWS.GuardDuty.Detector", "", 32, unless("aws-guardduty-enabled"), func(p world.Place, i int, _ string) world.Object {
 		return world.Obj("status", "ENABLED", "createdAt", scalar(e.ago(300)), "serviceRole", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), 5)),
 			"findingPublishingFrequency", "SIX_HOURS", "features", world.Items(world.Obj("name", "S3_DATA_EVENTS", "status", "ENABLED"), world.Obj("name", "EKS_AUDIT_LOGS", "status", "DISABLED")),
 			"tags", world.Obj("Owner", "platform"))
 	})
-	e.hubs = e.led("AWS.SecurityHub.Hub", []string{"default"}, "", unless("aws-securityhub-enabled"), func(p world.Place, _ int, _ string) world.Object {
+	e.hubs = e.namedFirst("AWS.SecurityHub.Hub", []string{"default"}, "", unless("aws-securityhub-enabled"), func(p world.Place, _ int, _ string) world.Object {
 		return world.Obj("HubArn", arn("securityhub", p, "hub/default"), "SubscribedAt", scalar(e.ago(300)), "AutoEnableControls", true)
 	})
 }
 
 func watchService(c *Cloud) {
-	e := c.estate
+	e := c.inventory
 	trailService(c)
 	c.on("logs", "DescribeLogGroups", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.logGroups, field: "logGroups", token: "nextToken", next: "nextToken", max: "limit", page: 50,
@@ -148,10 +147,10 @@ func watchService(c *Cloud) {
 
 func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(prefix)] == prefix }
 
-// trailService is CloudTrail. Trails of all regions are listed in each, where
-// that is asked for.
+// trailService registers CloudTrail. Trails of all regions are listed in each
+// region on request.
 func trailService(c *Cloud) {
-	e := c.estate
+	e := c.inventory
 	home := func(x *call) world.Place { return world.Place{Account: x.account, Region: c.options.Regions[0]} }
 	c.on("cloudtrail", "DescribeTrails", func(x *call) (answer, error) {
 		shadows := x.body.Get("includeShadowTrails") != false
@@ -198,7 +197,7 @@ func contains(list []string, s string) bool {
 }
 
 func guardService(c *Cloud) {
-	e := c.estate
+	e := c.inventory
 	c.on("ec2", "GetEbsEncryptionByDefault", func(x *call) (answer, error) {
 		o, _ := c.Get(e.regions, x.place(), x.region)
 		return answer{Object: o.Visible()}, nil
@@ -239,7 +238,8 @@ func guardService(c *Cloud) {
 	c.on("organizations", "ListAccounts", c.listAccounts)
 }
 
-// listAccounts lists the members of the organisation, to its root alone.
+// listAccounts lists the accounts of the organisation; only its management
+// account may.
 func (c *Cloud) listAccounts(x *call) (answer, error) {
 	if x.account != c.Account(0).ID {
 		return answer{}, x.denied()

@@ -7,28 +7,28 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// web is what stands between people and programs.
+// web contains the kinds of web services.
 type web struct {
 	loadBalancers, listeners, targetGroups, restAPIs, httpAPIs, webACLs, siteACLs, distributions, zones, webCertificates *world.Kind
 }
 
-func (e *estate) makeWeb() {
-	e.loadBalancers = e.spelt("AWS.ELB.LoadBalancer", func(p world.Place, i int) string {
+func (e *inventory) makeWeb() {
+	e.loadBalancers = e.numberNamed("AWS.ELB.LoadBalancer", func(p world.Place, i int) string {
 		return fmt.Sprintf("app/front/%s%d", e.seed(p).With("elb").Hex(12), 1000+i)
 	}, e.share(5, 4), e.loadBalancer)
 	e.loadBalancers.Index = func(_ world.Place, name string) (i int, ok bool) {
 		_, err := fmt.Sscanf(name[max(0, len(name)-4):], "%d", &i)
 		return i - 1000, err == nil
 	}
-	e.listeners = e.spelt("AWS.ELB.Listener", func(p world.Place, i int) string {
+	e.listeners = e.numberNamed("AWS.ELB.Listener", func(p world.Place, i int) string {
 		return fmt.Sprintf("%s/l-%d", e.loadBalancers.Name(p, i/2), i)
 	}, func(p world.Place) int { return 2 * e.loadBalancers.Count(p) }, e.listener)
-	e.targetGroups = e.spelt("AWS.ELB.TargetGroup", func(p world.Place, i int) string { return fmt.Sprintf("targets-%d/t-%d", i, i) }, e.share(5, 3), func(p world.Place, i int, name string) world.Object {
+	e.targetGroups = e.numberNamed("AWS.ELB.TargetGroup", func(p world.Place, i int) string { return fmt.Sprintf("targets-%d/t-%d", i, i) }, e.share(5, 3), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("TargetGroupArn", arn("elasticloadbalancing", p, "targetgroup/"+name), "TargetGroupName", strings.Split(name, "/")[0], "Protocol", "HTTP", "Port", 8080,
 			"VpcId", e.vpcs.Name(p, 0), "TargetType", "instance", "HealthCheckProtocol", "HTTP", "LoadBalancerArns", world.Items(e.balancerARN(p, i)),
 			"_targets", world.Items(nth(e.instances, p, i)))
 	})
-	e.restAPIs = e.coded("AWS.APIGateway.RestApi", "r", 9, fixed(2), func(p world.Place, i int, id string) world.Object {
+	e.restAPIs = e.hexNamed("AWS.APIGateway.RestApi", "r", 9, fixed(2), func(p world.Place, i int, id string) world.Object {
 		o := world.Obj("id", id, "name", fmt.Sprintf("rest-%d", i), "createdDate", e.ago(140), "endpointConfiguration", world.Obj("types", world.Items("REGIONAL")),
 			"disableExecuteApiEndpoint", i%2 == 0, "tags", world.Obj("Owner", "web"), "_stages", world.Items(e.stage(p, i, "prod", true), e.stage(p, i, "test", false)))
 		if i == 0 {
@@ -36,35 +36,35 @@ func (e *estate) makeWeb() {
 		}
 		return o
 	})
-	e.httpAPIs = e.coded("AWS.APIGateway.HttpApi", "h", 9, fixed(2), func(p world.Place, i int, id string) world.Object {
+	e.httpAPIs = e.hexNamed("AWS.APIGateway.HttpApi", "h", 9, fixed(2), func(p world.Place, i int, id string) world.Object {
 		return world.Obj("apiId", id, "name", fmt.Sprintf("http-%d", i), "protocolType", "HTTP", "apiEndpoint", "https://"+id+".execute-api."+p.Region+".amazonaws.com",
 			"createdDate", scalar(e.ago(130)), "disableExecuteApiEndpoint", false, "corsConfiguration", world.Obj("allowOrigins", world.Items("https://example.com")),
 			"routeSelectionExpression", "$request.method", "tags", world.Obj("Owner", "web"), "_stages", world.Items(e.stage(p, i, "$default", i == 0)))
 	})
-	e.webACLs = e.spelt("AWS.WAF.WebACL", func(p world.Place, i int) string { return fmt.Sprintf("acl-%d/id-%d", i, i) }, fixed(1), e.webACL)
-	site := *e.webACLs // those of CloudFront belong to no region
+	e.webACLs = e.numberNamed("AWS.WAF.WebACL", func(p world.Place, i int) string { return fmt.Sprintf("acl-%d/id-%d", i, i) }, fixed(1), e.webACL)
+	site := *e.webACLs // those of CloudFront have no region
 	e.siteACLs = &site
-	e.distributions = e.coded("AWS.CloudFront.Distribution", "E", 12, e.share(2, 3), e.distribution)
-	e.zones = e.coded("AWS.Route53.HostedZone", "Z", 16, e.share(2, 2), func(_ world.Place, i int, id string) world.Object {
+	e.distributions = e.hexNamed("AWS.CloudFront.Distribution", "E", 12, e.share(2, 3), e.distribution)
+	e.zones = e.hexNamed("AWS.Route53.HostedZone", "Z", 16, e.share(2, 2), func(_ world.Place, i int, id string) world.Object {
 		return world.Obj("Id", "/hostedzone/"+id, "Name", fmt.Sprintf("zone%d.example.com.", i), "CallerReference", id, "Config", world.Obj("PrivateZone", i%2 == 1),
 			"ResourceRecordSetCount", 4+i)
 	})
-	e.webCertificates = e.uuids("AWS.ACM.Certificate", e.share(3, 2), func(p world.Place, i int, id string) world.Object {
+	e.webCertificates = e.uuidNamed("AWS.ACM.Certificate", e.share(3, 2), func(p world.Place, i int, id string) world.Object {
 		name := fmt.Sprintf("site%d.example.com", i)
 		return world.Obj("CertificateArn", arn("acm", p, "certificate/"+id), "DomainName", name, "SubjectAlternativeNameSummaries", world.Items(name, "www."+name),
 			"Status", "ISSUED", "Type", "AMAZON_ISSUED", "KeyAlgorithm", "EC-prime256v1", "InUse", true, "NotAfter", e.ago(-200), "RenewalEligibility", "ELIGIBLE")
 	})
 }
 
-func (e *estate) balancerARN(p world.Place, i int) string {
+func (e *inventory) balancerARN(p world.Place, i int) string {
 	return arn("elasticloadbalancing", p, "loadbalancer/"+nth(e.loadBalancers, p, i))
 }
 
-func (e *estate) targetGroupARN(p world.Place, i int) string {
+func (e *inventory) targetGroupARN(p world.Place, i int) string {
 	return arn("elasticloadbalancing", p, "targetgroup/"+nth(e.targetGroups, p, i))
 }
 
-func (e *estate) loadBalancer(p world.Place, i int, name string) world.Object {
+func (e *inventory) loadBalancer(p world.Place, i int, name string) world.Object {
 	scheme := world.Of(e.seed(p).With("scheme").Nth(i), "internet-facing", "internal")
 	if e.flawed("aws-elb-https", p, i) {
 		scheme = "internet-facing"
@@ -75,9 +75,9 @@ func (e *estate) loadBalancer(p world.Place, i int, name string) world.Object {
 		"SecurityGroups", world.Items(e.securityGroups.Name(p, e.ordinaryGroup(p, 0, i))), "_tags", e.tagList(p, "elb", i, "Key", "Value"))
 }
 
-// listener describes two for each load balancer: HTTP, which redirects unless it
-// is flawed, and HTTPS.
-func (e *estate) listener(p world.Place, i int, name string) world.Object {
+// listener generates two listeners per load balancer: HTTP, which redirects
+// unless it violates the rule, and HTTPS.
+func (e *inventory) listener(p world.Place, i int, name string) world.Object {
 	o := world.Obj("ListenerArn", arn("elasticloadbalancing", p, "listener/"+name), "LoadBalancerArn", e.balancerARN(p, i/2))
 	forward := world.Obj("Type", "forward", "TargetGroupArn", e.targetGroupARN(p, i))
 	if i%2 == 1 {
@@ -91,7 +91,7 @@ func (e *estate) listener(p world.Place, i int, name string) world.Object {
 	return append(o, world.Obj("Protocol", "HTTP", "Port", 80, "DefaultActions", world.Items(action))...)
 }
 
-func (e *estate) stage(p world.Place, i int, name string, logged bool) world.Object {
+func (e *inventory) stage(p world.Place, i int, name string, logged bool) world.Object {
 	o := world.Obj("stageName", name)
 	if logged {
 		o = append(o, world.Obj("accessLogSettings", world.Obj("destinationArn", arn("logs", p, "log-group:"+nth(e.logGroups, p, i)), "format", "$context.requestId"),
@@ -100,7 +100,7 @@ func (e *estate) stage(p world.Place, i int, name string, logged bool) world.Obj
 	return o
 }
 
-func (e *estate) webACL(p world.Place, _ int, name string) world.Object {
+func (e *inventory) webACL(p world.Place, _ int, name string) world.Object {
 	scope, place := "regional", p
 	if p.Region == "" {
 		scope, place.Region = "global", "us-east-1"
@@ -111,7 +111,7 @@ func (e *estate) webACL(p world.Place, _ int, name string) world.Object {
 			"VisibilityConfig", world.Obj("SampledRequestsEnabled", true, "CloudWatchMetricsEnabled", true, "MetricName", "core"))))
 }
 
-func (e *estate) distribution(p world.Place, i int, id string) world.Object {
+func (e *inventory) distribution(p world.Place, i int, id string) world.Object {
 	way := "redirect-to-https"
 	if e.flawed("aws-cloudfront-https", p, i) {
 		way = "allow-all"
@@ -129,7 +129,7 @@ func (e *estate) distribution(p world.Place, i int, id string) world.Object {
 
 func webService(c *Cloud) {
 	balancerService(c)
-	e := c.estate
+	e := c.inventory
 	c.on("cloudfront", "ListDistributions", func(x *call) (answer, error) {
 		out, err := x.list(c, listing{kind: e.distributions, global: true, root: "DistributionList", field: "Items", item: "DistributionSummary", token: "Marker", next: "NextMarker",
 			max: "MaxItems", truncated: "IsTruncated", page: 100})
@@ -187,8 +187,8 @@ func webService(c *Cloud) {
 }
 
 func balancerService(c *Cloud) {
-	e := c.estate
-	// Resources are asked for by resource name.
+	e := c.inventory
+	// Resources are requested by ARN.
 	for _, l := range []struct {
 		action, field, arns, kindName, missing string
 		kind                                   *world.Kind

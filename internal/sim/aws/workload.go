@@ -7,19 +7,19 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// workload is what runs without machines of its own.
+// workload contains the kinds of serverless and container services.
 type workload struct {
 	functions, ecsClusters, ecsServices, taskDefinitions, eksClusters, nodegroups, scalingGroups *world.Kind
 }
 
-func (e *estate) makeWorkload() {
-	e.functions = e.called("AWS.Lambda.Function", "function", e.share(40, 6), e.function)
-	e.ecsClusters = e.called("AWS.ECS.Cluster", "containers", fixed(1), func(p world.Place, i int, name string) world.Object {
+func (e *inventory) makeWorkload() {
+	e.functions = e.wordNamed("AWS.Lambda.Function", "function", e.share(40, 6), e.function)
+	e.ecsClusters = e.wordNamed("AWS.ECS.Cluster", "containers", fixed(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("clusterArn", arn("ecs", p, "cluster/"+name), "clusterName", name, "status", "ACTIVE", "activeServicesCount", e.ecsServices.Count(p),
 			"capacityProviders", world.Items("FARGATE"), "settings", world.Items(world.Obj("name", "containerInsights", "value", "enabled")), "tags", e.tagSet(p, "ecs", i))
 	})
-	e.ecsServices = e.spelt("AWS.ECS.Service", func(p world.Place, i int) string { return fmt.Sprintf("%s/service-%d", e.ecsClusters.Name(p, 0), i) }, e.share(10, 2), e.ecsService)
-	e.taskDefinitions = e.called("AWS.ECS.TaskDefinition", "task", e.share(8, 2), func(p world.Place, i int, name string) world.Object {
+	e.ecsServices = e.numberNamed("AWS.ECS.Service", func(p world.Place, i int) string { return fmt.Sprintf("%s/service-%d", e.ecsClusters.Name(p, 0), i) }, e.share(10, 2), e.ecsService)
+	e.taskDefinitions = e.wordNamed("AWS.ECS.TaskDefinition", "task", e.share(8, 2), func(p world.Place, i int, name string) world.Object {
 		role := func(j int) string { return arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i+j)) }
 		container := world.Obj("name", "main", "image", "public.ecr.aws/app:1", "privileged", i%5 == 0, "readonlyRootFilesystem", i%2 == 1, "essential", true)
 		if i%2 == 1 {
@@ -30,17 +30,17 @@ func (e *estate) makeWorkload() {
 			"volumes", world.Items(world.Obj("name", "shared", "efsVolumeConfiguration", world.Obj("fileSystemId", nth(e.fileSystems, p, i)))),
 			"_tags", e.tagSet(p, "task", i))
 	})
-	e.eksClusters = e.called("AWS.EKS.Cluster", "kubernetes", fixed(2), e.eksCluster)
-	e.nodegroups = e.spelt("AWS.EKS.Nodegroup", func(p world.Place, i int) string { return fmt.Sprintf("%s/nodes-%d", nth(e.eksClusters, p, i), i) }, fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.eksClusters = e.wordNamed("AWS.EKS.Cluster", "kubernetes", fixed(2), e.eksCluster)
+	e.nodegroups = e.numberNamed("AWS.EKS.Nodegroup", func(p world.Place, i int) string { return fmt.Sprintf("%s/nodes-%d", nth(e.eksClusters, p, i), i) }, fixed(2), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("nodegroupName", afterSlash(name), "clusterName", nth(e.eksClusters, p, i), "nodegroupArn", arn("eks", p, "nodegroup/"+name), "version", "1.33",
 			"status", "ACTIVE", "capacityType", "ON_DEMAND", "amiType", "AL2023_x86_64_STANDARD", "instanceTypes", world.Items("m6i.large"),
 			"nodeRole", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i+3)), "subnets", world.Items(nth(e.subnets, p, i)),
 			"remoteAccess", world.Obj("ec2SshKey", nth(e.keyPairs, p, i)), "createdAt", e.ago(60),
 			"resources", world.Obj("autoScalingGroups", world.Items(world.Obj("name", nth(e.scalingGroups, p, i)))), "tags", world.Obj("Owner", "platform"))
 	})
-	e.scalingGroups = e.called("AWS.AutoScaling.Group", "scaling", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.scalingGroups = e.wordNamed("AWS.AutoScaling.Group", "scaling", fixed(2), func(p world.Place, i int, name string) world.Object {
 		template, configuration := any(world.Obj("LaunchTemplateId", nth(e.launchTemplates, p, i), "Version", "1")), any(nil)
-		if i == 1 { // the older way
+		if i == 1 { // the older form
 			template, configuration = nil, "launch-configuration"
 		}
 		return world.Obj("AutoScalingGroupName", name, "LaunchTemplate", template, "LaunchConfigurationName", configuration, "AutoScalingGroupARN", arn("autoscaling", p, "autoScalingGroup:x:autoScalingGroupName/"+name), "MinSize", 1, "MaxSize", 4,
@@ -52,7 +52,7 @@ func (e *estate) makeWorkload() {
 	})
 }
 
-func (e *estate) function(p world.Place, i int, name string) world.Object {
+func (e *inventory) function(p world.Place, i int, name string) world.Object {
 	runtime := "python3.13"
 	if e.flawed("aws-lambda-runtime", p, i) {
 		runtime = "python3.7"
@@ -75,7 +75,7 @@ func (e *estate) function(p world.Place, i int, name string) world.Object {
 			statements = append(statements, under(allow("*", "lambda:InvokeFunctionUrl", resource), "StringEquals", "lambda:FunctionUrlAuthType", "NONE"))
 		}
 	}
-	// Some functions have no policy: "not configured" is an answer too.
+	// Some functions have no policy, to cover the error for that.
 	if len(statements) > 1 || i%3 != 0 {
 		o = append(o, world.Obj("_policy", policy(statements...))...)
 	}
@@ -86,7 +86,7 @@ func (e *estate) function(p world.Place, i int, name string) world.Object {
 	return o
 }
 
-func (e *estate) ecsService(p world.Place, i int, name string) world.Object {
+func (e *inventory) ecsService(p world.Place, i int, name string) world.Object {
 	return world.Obj("serviceArn", arn("ecs", p, "service/"+name), "serviceName", afterSlash(name), "clusterArn", arn("ecs", p, "cluster/"+e.ecsClusters.Name(p, 0)),
 		"status", "ACTIVE", "desiredCount", 2, "launchType", "FARGATE", "platformVersion", "LATEST", "taskDefinition", arn("ecs", p, "task-definition/"+nth(e.taskDefinitions, p, i)+":3"),
 		"enableExecuteCommand", i%2 == 0, "networkConfiguration", world.Obj("awsvpcConfiguration", world.Obj("subnets", world.Items(nth(e.subnets, p, i)),
@@ -95,7 +95,7 @@ func (e *estate) ecsService(p world.Place, i int, name string) world.Object {
 		"createdAt", e.ago(45), "tags", e.tagSet(p, "service", i))
 }
 
-func (e *estate) eksCluster(p world.Place, i int, name string) world.Object {
+func (e *inventory) eksCluster(p world.Place, i int, name string) world.Object {
 	cidrs := world.Items("203.0.113.0/24")
 	if e.flawed("aws-eks-endpoint-public", p, i) {
 		cidrs = world.Items("0.0.0.0/0")
@@ -111,7 +111,7 @@ func (e *estate) eksCluster(p world.Place, i int, name string) world.Object {
 }
 
 func workloadService(c *Cloud) {
-	e := c.estate
+	e := c.inventory
 	c.on("lambda", "ListFunctions", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.functions, field: "Functions", token: "Marker", next: "NextMarker", max: "MaxItems", page: 50})
 	})
@@ -159,9 +159,9 @@ func workloadService(c *Cloud) {
 	})
 }
 
-// containerService is ECS, which takes names and resource names alike.
+// containerService registers ECS, which accepts names and ARNs.
 func containerService(c *Cloud) {
-	e := c.estate
+	e := c.inventory
 	arns := func(action, field, of string, kind *world.Kind) {
 		c.on("ecs", action, func(x *call) (answer, error) {
 			return x.list(c, listing{kind: kind, field: field, token: "nextToken", next: "nextToken", max: "maxResults", page: 100,

@@ -10,8 +10,8 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// writeXML writes the fields of an object as elements. Lists without an element
-// name of their own use item.
+// writeXML encodes the fields of an object as elements. Lists without their own
+// element name use item.
 func writeXML(b *bytes.Buffer, o world.Object, item string) {
 	for _, f := range o {
 		writeElement(b, f.Name, f.Value, item)
@@ -61,7 +61,7 @@ type element struct {
 	attributes string
 }
 
-// scalar writes a value as XML protocols do.
+// scalar encodes a value for the XML protocols.
 func scalar(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -80,8 +80,8 @@ func scalar(v any) string {
 	return fmt.Sprint(v)
 }
 
-// named is a list whose elements have a name of their own.
+// named returns a list with its own element name.
 func named(item string, of []any) world.List { return world.List{Item: item, Of: of} }
 
-// flat is a list whose elements follow one another.
+// flat returns a list whose elements have no parent element.
 func flat(of []any) world.List { return world.List{Flat: true, Of: of} }

@@ -10,7 +10,7 @@ const (
 	definitions = "Microsoft.Authorization/roleDefinitions"
 )
 
-// builtIn are Azure's own roles.
+// builtIn are Azure's built-in roles.
 var builtIn = []struct{ id, name, action string }{
 	{"8e3af657-a8ff-443c-a75c-2fe8c4bcb635", "Owner", "*"},
 	{"b24988ac-6180-42a0-ab88-20f7382dd24c", "Contributor", "*"},
@@ -26,10 +26,10 @@ const (
 	reader
 )
 
-// customRoles is how many roles a subscription has of its own.
+// customRoles is the number of custom roles of a subscription.
 const customRoles = 3
 
-// people is how many assignments are of users.
+// people is the number of role assignments to users.
 const people = 4
 
 var accessKinds = []*kind{
@@ -100,10 +100,10 @@ var accessKinds = []*kind{
 	},
 }
 
-// client is the application id of a managed identity.
+// client returns the application id of a managed identity.
 func (a at) client() string { return a.options.Seed.With(a.sub.ID).With("client").UUID(a.i) }
 
-// user is the object id of the i-th user of the subscription's directory.
+// user returns the object id of the i-th user of the subscription's directory.
 func (a at) user(i int) string { return a.userID(a.sub.Tenant, i%a.options.Users) }
 
 func (c *Cloud) userID(tenant string, i int) string {

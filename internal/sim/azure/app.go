@@ -27,7 +27,7 @@ var appKinds = []*kind{
 				"hostNames", world.Items(a.name()+".azurewebsites.net"), "serverFarmId", a.ref(plans, a.i%a.of(plans)), "siteConfig", world.Obj("numberOfWorkers", 1)),
 				"_config/web", world.Obj("name", a.name(), "properties", world.Obj("minTlsVersion", choose(a, "azure-app-min-tls", "1.0", "1.2"), "scmMinTlsVersion", "1.2",
 					"ftpsState", choose(a, "azure-app-ftp", "AllAllowed", "FtpsOnly"), "http20Enabled", true, "alwaysOn", true, "linuxFxVersion", "NODE|22-lts")))
-			// App Service writes locations as people do.
+			// App Service returns locations as display names.
 			o = o.With("location", displayNames[a.location()])
 			if a.bad("azure-app-managed-identity") {
 				return o

@@ -8,8 +8,8 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// applications are those that somebody registered for the product. They may read
-// what roles on subscriptions allow them and nothing else.
+// applications are those registered for the product. They may read only what
+// their roles allow.
 type applications struct {
 	mu   sync.Mutex
 	made map[string]*registration
@@ -17,14 +17,14 @@ type applications struct {
 
 type registration struct {
 	Credential
-	roles   map[string][]string // what it may do, by subscription
-	consent []string            // what it may ask of Graph
+	roles   map[string][]string // allowed actions by subscription
+	consent []string            // permissions in Graph
 }
 
-// made is the role of applications that were registered.
+// made is the role name of registered applications.
 const made = "made"
 
-// Register adds an application without a key to the directory.
+// Register registers an application without a key in the directory.
 func (c *Cloud) Register(government bool) Credential {
 	c.applications.mu.Lock()
 	defer c.applications.mu.Unlock()
@@ -44,7 +44,7 @@ func (c *Cloud) Unregister(id string) {
 	delete(c.applications.made, id)
 }
 
-// registered does something with an application that was registered.
+// registered calls do with a registered application.
 func (c *Cloud) registered(id string, do func(*registration)) {
 	c.applications.mu.Lock()
 	defer c.applications.mu.Unlock()
@@ -53,15 +53,15 @@ func (c *Cloud) registered(id string, do func(*registration)) {
 	}
 }
 
-// NewKey gives an application a key.
+// NewKey adds a key to an application.
 func (c *Cloud) NewKey(id string) (key string) {
 	key = "sim8Q~" + world.Seed(1).With(id).With("key").Hex(34)
 	c.registered(id, func(a *registration) { a.Key = key })
 	return key
 }
 
-// Assign lets an application do some actions in a subscription; none takes that
-// away.
+// Assign sets the actions of an application in a subscription; none removes the
+// assignment.
 func (c *Cloud) Assign(id, subscription string, actions []string) {
 	c.registered(id, func(a *registration) {
 		if len(actions) == 0 {
@@ -72,7 +72,7 @@ func (c *Cloud) Assign(id, subscription string, actions []string) {
 	})
 }
 
-// Consent lets an application ask Graph for what these permissions allow.
+// Consent grants an application permissions in Graph.
 func (c *Cloud) Consent(id string, permissions ...string) {
 	c.registered(id, func(a *registration) { a.consent = permissions })
 }
@@ -83,9 +83,9 @@ func (c *Cloud) sees(id, subscription string) (seen bool) {
 	return seen
 }
 
-// may reports whether a role of an application allows what is asked for.
+// may reports whether a role of an application allows the request.
 func (c *Cloud) may(id string, t target) (allowed bool) {
-	if t.sub.ID == "" { // who sees nothing gets an empty list
+	if t.sub.ID == "" { // without access, the list is empty
 		return true
 	}
 	want := t.space + "/" + t.action

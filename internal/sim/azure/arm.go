@@ -11,18 +11,18 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A target is what a call to Resource Manager is about.
+// A target is the object of a call to Resource Manager.
 type target struct {
 	sub    Subscription
-	in     at           // the kind and place that is listed, or that has the resource
+	in     at           // the listed kind and place, or those of the resource
 	name   string       // of the resource; "" for the list
 	object world.Object // the resource
-	rest   string       // what more of it is asked for
+	rest   string       // sub-resource that is requested
 	action string       // "storageAccounts/blobServices/containers/read"
 	space  string       // "Microsoft.Storage"
 }
 
-// A refusal is an answer that says no.
+// A refusal is an error response.
 type refusal struct {
 	status        int
 	code, message string
@@ -30,7 +30,7 @@ type refusal struct {
 
 var versions = regexp.MustCompile(`^20[0-9]{2}-[0-9]{2}-[0-9]{2}(-preview)?$`)
 
-// manager answers for Resource Manager.
+// manager serves Resource Manager.
 func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool) {
 	who, no := c.caller(r, government)
 	if no != nil {
@@ -65,7 +65,7 @@ func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool)
 	})
 }
 
-// caller returns who a call comes from.
+// caller returns the sender of a call.
 func (c *Cloud) caller(r *http.Request, government bool) (claims, *refusal) {
 	who, ok := c.bearer(r)
 	switch {
@@ -79,7 +79,7 @@ func (c *Cloud) caller(r *http.Request, government bool) (claims, *refusal) {
 	return who, nil
 }
 
-// find takes the path of a call apart.
+// find parses the path of a call.
 func (c *Cloud) find(at string, government bool) (target, *refusal) {
 	parts := strings.Split(strings.Trim(at, "/"), "/")
 	if strings.EqualFold(parts[0], "providers") {
@@ -105,13 +105,13 @@ func (c *Cloud) find(at string, government bool) (target, *refusal) {
 		t.space = rest[1]
 		return t.walk(c, group, rest[1], rest[2:])
 	}
-	if len(rest) > 0 && !strings.EqualFold(rest[0], "providers") { // the subscription's own lists
+	if len(rest) > 0 && !strings.EqualFold(rest[0], "providers") { // lists of the subscription itself
 		return t.walk(c, "", subscriptions, rest)
 	}
 	return t.walk(c, "", "Microsoft.Resources", []string{"subscriptions", sub.ID})
 }
 
-// walk follows a path of types and names from the outside in.
+// walk follows a path of types and names from the outermost.
 func (t target) walk(c *Cloud, group, space string, rest []string) (target, *refusal) {
 	arm := space
 	place := world.Place{Account: t.sub.ID}
@@ -148,7 +148,7 @@ func (t target) walk(c *Cloud, group, space string, rest []string) (target, *ref
 	return t, nil
 }
 
-// actionOf returns what reading a type is called, without the namespace.
+// actionOf returns the read action of a type, without the namespace.
 func actionOf(arm string) string {
 	_, types, _ := strings.Cut(arm, "/")
 	return types + "/read"
@@ -162,10 +162,10 @@ func (a at) isIn(group string) bool {
 	case inWatcherGroup:
 		return strings.EqualFold(group, "NetworkWatcherRG")
 	}
-	return strings.EqualFold(group, a.group()) || a.i >= a.count() // what was made later can be anywhere
+	return strings.EqualFold(group, a.group()) || a.i >= a.count() // created resources may be in any group
 }
 
-// answer writes what was asked for.
+// answer sends the response.
 func (c *Cloud) answer(w http.ResponseWriter, r *http.Request, t target, seen func(Subscription) bool) {
 	switch {
 	case t.sub.ID == "":
@@ -184,7 +184,7 @@ func (c *Cloud) answer(w http.ResponseWriter, r *http.Request, t target, seen fu
 	}
 }
 
-// answerList writes one page of a list.
+// answerList sends one page of a list.
 func (c *Cloud) answerList(w http.ResponseWriter, r *http.Request, t target) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("$skiptoken"))
 	if r.URL.Query().Has("$skiptoken") && from <= 0 {
@@ -209,11 +209,11 @@ func (c *Cloud) answerList(w http.ResponseWriter, r *http.Request, t target) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// answerSubscriptions lists the subscriptions that a caller sees, of a management
-// group or at all.
+// answerSubscriptions lists the subscriptions that a caller sees, of a
+// management group or all.
 func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, seen func(Subscription) bool) {
 	values := []any{}
-	if t.rest != "" { // a group in between is a descendant, too
+	if t.rest != "" { // intermediate groups are descendants, too
 		values = append(values, world.Obj("id", "/providers/Microsoft.Management/managementGroups/inner", "type", "Microsoft.Management/managementGroups", "name", "inner",
 			"properties", world.Obj("displayName", "Inner")))
 	}
@@ -231,7 +231,7 @@ func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, seen func(S
 	writeJSON(w, http.StatusOK, world.Obj("value", values))
 }
 
-// refuse writes what Resource Manager says when something is wrong.
+// refuse sends Resource Manager's error for a fault.
 func (t target) refuse(w http.ResponseWriter, f gateway.Fault, who claims) {
 	permission := t.space + "/" + t.action
 	no := map[gateway.Kind]refusal{

@@ -1,9 +1,9 @@
 // Package azure simulates Azure: its directory, Resource Manager and Microsoft
-// Graph, commercial and government, under their own host names.
+// Graph, commercial and government, under the real host names.
 //
-// What there is follows from a seed, so that two runs agree and any number of
-// subscriptions costs no memory. The findings that its faults ought to produce
-// can be listed, and resources can be changed while it runs.
+// The resources are generated from a seed, so that runs are repeatable and any
+// number of subscriptions needs no memory. The cloud computes the findings that
+// the built-in rules must report, and resources can be changed while it runs.
 package azure
 
 import (
@@ -17,20 +17,20 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// Options say what there is.
+// Options configure the simulated cloud.
 type Options struct {
 	Seed          world.Seed
-	Subscriptions int // in all. 1 when zero
+	Subscriptions int // number of subscriptions; 1 when zero
 	Government    int // how many of them, the last ones, are in the government cloud
-	Size          int // about how many resources a subscription has. 200 when zero
-	Users         int // in each directory. 40 when zero
-	Page          int // resources on a page of a list. 100 when zero
+	Size          int // approximate number of resources of a subscription; 200 when zero
+	Users         int // users of each directory; 40 when zero
+	Page          int // page size of lists; 100 when zero
 	Shares        world.Shares
 
-	// Today is the day the world is of: keys are old as seen from here. It does
-	// not move, so that the same world read twice is the same.
+	// Today is the reference date of ages: keys are old relative to it. It does not
+	// advance, so that the same cloud read twice is the same.
 	Today time.Time
-	// Now is the clock that tokens end by. time.Now when nil.
+	// Now is the clock for the expiry of tokens; time.Now when nil.
 	Now func() time.Time
 }
 
@@ -40,19 +40,19 @@ type Cloud struct {
 
 	options      Options
 	faults       *gateway.Faults
-	secret       []byte // signs tokens
+	secret       []byte // key of the signatures of tokens
 	subs         map[string]Subscription
 	order        []Subscription
 	applications applications
 }
 
-// Hosts are the names the cloud answers for.
+// Hosts are the host names that the cloud serves.
 var Hosts = []string{
 	"login.microsoftonline.com", "login.microsoft.com", "login.microsoftonline.us",
 	"management.azure.com", "management.usgovcloudapi.net", "graph.microsoft.com", "graph.microsoft.us",
 }
 
-// A Subscription is one of those that there are.
+// A Subscription is a simulated subscription.
 type Subscription struct {
 	ID         string
 	Name       string
@@ -68,7 +68,7 @@ type Credential struct {
 	Key         string
 }
 
-// New returns a cloud whose calls go wrong where faults says so.
+// New returns a cloud. Faults determines which calls fail.
 func New(o Options, faults *gateway.Faults) *Cloud {
 	if o.Subscriptions == 0 {
 		o.Subscriptions = 1
@@ -115,17 +115,17 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Subscriptions lists what there is, in order.
+// Subscriptions returns the subscriptions in order.
 func (c *Cloud) Subscriptions() []Subscription { return c.order }
 
-// Reader is an application that may read everything in the subscriptions of its
-// directory.
+// Reader returns an application that may read everything in the subscriptions
+// of its directory.
 func (c *Cloud) Reader(government bool) Credential { return c.application("reader", government) }
 
-// Denied is an application that may sign in and nothing else.
+// Denied returns an application that may sign in and nothing else.
 func (c *Cloud) Denied(government bool) Credential { return c.application("denied", government) }
 
-// Unconsented is an application that may read subscriptions, but not the
+// Unconsented returns an application that may read subscriptions, but not the
 // directory.
 func (c *Cloud) Unconsented(government bool) Credential {
 	return c.application("unconsented", government)
@@ -136,8 +136,8 @@ func (c *Cloud) application(role string, government bool) Credential {
 	return Credential{Tenant: c.tenant(government), Application: seed.UUID(0), Key: "sim8Q~" + seed.With("key").Hex(34)}
 }
 
-// roleOf returns the role of an application and its key, or false when there is
-// no such application.
+// roleOf returns the role of an application and its key, or false for an
+// unknown application.
 func (c *Cloud) roleOf(application string, government bool) (role, key string, ok bool) {
 	for _, role := range []string{"reader", "denied", "unconsented"} {
 		if a := c.application(role, government); a.Application == application {
@@ -156,7 +156,7 @@ func (c *Cloud) tenant(government bool) string {
 	return c.options.Seed.With("tenant").UUID(0)
 }
 
-// Access returns what the product needs to read a subscription.
+// Access returns the product's access data for a subscription.
 func (s Subscription) Access(org posture.OrgID, c Credential) posture.Access {
 	kind := "Commercial"
 	if s.Government {

@@ -32,7 +32,8 @@ func findings(c *azure.Cloud, subscription string) []world.Finding {
 	return slices.Collect(c.Findings(subscription))
 }
 
-// TestEveryRuleIsViolatedSomewhere holds the world against the list of checks.
+// TestEveryRuleIsViolatedSomewhere compares the violated rules with the list of
+// checks.
 func TestEveryRuleIsViolatedSomewhere(t *testing.T) {
 	t.Parallel()
 	violated := map[string]bool{}
@@ -48,8 +49,8 @@ func TestEveryRuleIsViolatedSomewhere(t *testing.T) {
 	}
 }
 
-// azureRules returns the ids of the list of built-in checks where it is beside
-// the checkout.
+// azureRules returns the ids of the list of built-in checks, if it exists
+// beside the checkout.
 func azureRules(t *testing.T) []string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -95,7 +96,7 @@ func TestSharesAreKept(t *testing.T) {
 	}
 }
 
-func TestTheSameSeedIsTheSameWorld(t *testing.T) {
+func TestTheSameSeedGeneratesTheSameResources(t *testing.T) {
 	t.Parallel()
 	o := azure.Options{Seed: 9, Size: 100, Subscriptions: 3, Shares: world.Shares{Default: 0.4}}
 	a, b := newCloud(o), newCloud(o)
@@ -109,7 +110,7 @@ func TestTheSameSeedIsTheSameWorld(t *testing.T) {
 	}
 	first, second := findings(a, a.Subscriptions()[0].ID), findings(a, a.Subscriptions()[1].ID)
 	if len(first) == 0 || len(first) == len(second) && fmt.Sprint(first) == strings.ReplaceAll(fmt.Sprint(second), a.Subscriptions()[1].ID, a.Subscriptions()[0].ID) {
-		t.Error("two subscriptions are alike")
+		t.Error("two subscriptions are equal")
 	}
 }
 

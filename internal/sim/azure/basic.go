@@ -4,7 +4,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// Types that other descriptions name.
+// Types that other kinds refer to.
 const (
 	subscriptions = "Microsoft.Resources/subscriptions"
 	groups        = subscriptions + "/resourceGroups"
@@ -47,13 +47,13 @@ var basicKinds = []*kind{
 	},
 }
 
-// description is what Resource Manager says of a subscription.
+// description returns Resource Manager's description of a subscription.
 func (s Subscription) description() world.Object {
 	return world.Obj("id", "/subscriptions/"+s.ID, "authorizationSource", "RoleBased", "subscriptionId", s.ID, "tenantId", s.Tenant,
 		"displayName", s.Name, "state", "Enabled", "subscriptionPolicies", world.Obj("locationPlacementId", "Public_2014-09-01", "quotaId", "EnterpriseAgreement_2014-09-01", "spendingLimit", "Off"))
 }
 
-// tags are what owners note on resources.
+// tags returns the resource's tags.
 func (a at) tags() world.Object {
 	if a.seed("tags").Intn(10) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func (a at) tags() world.Object {
 	return world.Obj("env", world.Of(a.seed("env"), "prod", "stage", "dev"), "owner", world.Of(a.seed("owner"), "payments", "platform", "data"))
 }
 
-// resource begins the description of a resource that has a place of its own.
+// resource returns a description with location and tags.
 func (a at) resource(more ...any) world.Object {
 	o := world.Obj("location", a.location())
 	if tags := a.tags(); tags != nil {
@@ -70,10 +70,10 @@ func (a at) resource(more ...any) world.Object {
 	return append(o, world.Obj(more...)...)
 }
 
-// sub is a reference to another resource.
+// sub returns a reference to another resource.
 func sub(id string) world.Object { return world.Obj("id", id) }
 
-// choose returns bad when a resource violates a rule, else good.
+// choose returns bad when the resource must violate a rule, else good.
 func choose[T any](a at, rule string, bad, good T) T {
 	if a.bad(rule) {
 		return bad
@@ -81,17 +81,17 @@ func choose[T any](a at, rule string, bad, good T) T {
 	return good
 }
 
-// daysAgo is a time as Azure writes it.
+// daysAgo returns a time in Azure's format.
 func (a at) daysAgo(days int) string {
 	return a.options.Today.AddDate(0, 0, -days).Format("2006-01-02T15:04:05.0000000Z")
 }
 
-// identity describes a managed identity of the resource itself.
+// identity returns the resource's managed identity.
 func (a at) identity() world.Object {
 	return world.Obj("type", "SystemAssigned", "principalId", a.principal(), "tenantId", a.sub.Tenant)
 }
 
-// principal is the object id of the resource's own identity.
+// principal returns the object id of the resource's managed identity.
 func (a at) principal() string {
 	return a.options.Seed.With(a.sub.ID).With(a.k.arm).With("principal").UUID(a.i)
 }

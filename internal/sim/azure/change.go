@@ -11,10 +11,10 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A Change is something that happens to a resource while the simulation runs.
-// Exactly one of Patch, Make and Gone says what.
+// A Change is a change of a resource while the simulation runs. Exactly one of
+// Patch, Make and Gone is set.
 type Change struct {
-	// ID is the resource's, or for a directory object its path in Microsoft Graph,
+	// ID is the resource's id, or a directory object's path in Microsoft Graph,
 	// such as graph/users/<id>.
 	ID    string       `json:"id"`
 	Patch world.Object `json:"patch,omitempty"` // merged into its description
@@ -22,9 +22,8 @@ type Change struct {
 	Gone  bool         `json:"gone,omitempty"`
 }
 
-// Change makes a change. Parts of a description that further calls tell are
-// fields whose names are an underscore and the rest of the path, such as
-// _config/web.
+// Change applies a change. Fields whose names are an underscore and a sub-path,
+// such as _config/web, are returned by calls for that sub-path.
 func (c *Cloud) Change(change Change) error {
 	ref, err := c.resolve(change.ID)
 	if err != nil {
@@ -37,11 +36,11 @@ func (c *Cloud) Change(change Change) error {
 	return nil
 }
 
-// resolve returns how the overlay names a resource.
+// resolve returns the overlay's reference of a resource.
 func (c *Cloud) resolve(id string) (world.Ref, error) {
 	if rest, ok := strings.CutPrefix(id, "graph/"); ok {
 		name := path.Dir(rest)
-		if _, ok := shelves[name]; ok {
+		if _, ok := collections[name]; ok {
 			return directoryRef(name, c.tenantOf(name, path.Base(rest)), path.Base(rest)), nil
 		}
 		return world.Ref{}, fmt.Errorf("the directory has no %s", name)
@@ -65,7 +64,7 @@ func (c *Cloud) resolve(id string) (world.Ref, error) {
 func (c *Cloud) tenantOf(name, id string) string {
 	for _, government := range []bool{false, true} {
 		tenant := c.tenant(government)
-		s := shelves[name]
+		s := collections[name]
 		for i := range s.count(c) {
 			if s.make(c, tenant, i).Text("id") == id {
 				return tenant
@@ -75,15 +74,15 @@ func (c *Cloud) tenantOf(name, id string) string {
 	return c.tenant(false)
 }
 
-// directoryRef is how the overlay names a directory object.
+// directoryRef returns the overlay's reference of a directory object.
 func directoryRef(name, tenant, id string) world.Ref {
 	return world.Ref{Type: posture.EntityType("graph/" + name), Place: world.Place{Account: tenant}, Name: id}
 }
 
-// Admin adds what the gateway's admin host answers about the cloud:
+// Admin adds the routes about the cloud to the gateway's admin host:
 //
-//	POST /azure/changes                  makes a Change
-//	GET  /azure/findings/{subscription}  what the rules ought to find
+//	POST /azure/changes                  applies a Change
+//	GET  /azure/findings/{subscription}  the findings that the rules must report
 func (c *Cloud) Admin(mux *http.ServeMux) {
 	mux.HandleFunc("POST /azure/changes", func(w http.ResponseWriter, r *http.Request) {
 		var change Change

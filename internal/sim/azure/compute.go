@@ -29,7 +29,7 @@ var computeKinds = []*kind{
 		},
 	},
 	{
-		// The first disks are those of machines.
+		// The first disks belong to machines.
 		typ: "Azure.Compute.Disk", arm: disks, prefix: "disk-",
 		count: func(a at) int { return a.of(machines) + a.n(20, 3) },
 		body: func(a at) world.Object {
@@ -37,7 +37,7 @@ var computeKinds = []*kind{
 			p := world.Obj("diskSizeGB", 64, "timeCreated", a.daysAgo(200), "osType", "Linux", "provisioningState", "Succeeded", "networkAccessPolicy", "DenyAll")
 			if a.i < a.of(machines) {
 				p = p.With("diskState", "Attached").With("encryption", world.Obj("type", "EncryptionAtRestWithPlatformKey"))
-				// Compute spells groups in its own way.
+				// Compute returns group names in upper case.
 				id := strings.Replace(a.ref(machines, a.i), a.group(), strings.ToUpper(a.group()), 1)
 				return a.resource("managedBy", id, "sku", world.Obj("name", "Premium_LRS"), "properties", p)
 			}
@@ -67,15 +67,15 @@ var computeKinds = []*kind{
 	},
 }
 
-// candidates is how many machines have an identity with a role. Azure allows a
-// subscription some thousand role assignments.
+// candidates returns how many machines have an identity with a role. Azure
+// limits a subscription to some thousand role assignments.
 func (a at) candidates() int { return min(200, a.of(machines)) }
 
-// exposed reports whether a machine is one that the internet reaches and that may
-// do everything.
+// exposed reports whether a machine is reachable from the internet and has all
+// permissions.
 func (a at) exposed() bool { return a.i < a.candidates() && a.bad("azure-vm-exposed-privileged") }
 
-// reachable reports whether a machine has an address on the internet.
+// reachable reports whether a machine has a public address.
 func (a at) reachable() bool { return a.i < a.candidates() && (a.i%5 == 1 || a.exposed()) }
 
 func machineBody(a at) world.Object {

@@ -72,7 +72,7 @@ var dataKinds = []*kind{
 	},
 }
 
-// address is where a vault answers.
+// address returns the host name of a vault.
 func (a at) address() string {
 	if a.sub.Government {
 		return "https://" + a.name() + ".vault.usgovcloudapi.net"
@@ -80,7 +80,7 @@ func (a at) address() string {
 	return "https://" + a.name() + ".vault.azure.net"
 }
 
-// attributes of a key or secret.
+// attributes returns the attributes of a key or secret.
 func (a at) attributes(rule string) world.Object {
 	o := world.Obj("enabled", true, "created", a.options.Today.AddDate(0, -6, 0).Unix(), "recoveryLevel", "Recoverable+Purgeable")
 	if a.bad(rule) {
@@ -89,7 +89,7 @@ func (a at) attributes(rule string) world.Object {
 	return o.With("exp", a.options.Today.AddDate(0, 6, 0).Unix())
 }
 
-// diagnostic describes a diagnostic setting with one category of log.
+// diagnostic returns a diagnostic setting with one category of logs.
 func (a at) diagnostic(category string, group bool) world.Object {
 	log := world.Obj("category", category, "enabled", true)
 	if group {
@@ -99,8 +99,8 @@ func (a at) diagnostic(category string, group bool) world.Object {
 		"properties", world.Obj("storageAccountId", a.ref(storage, 1), "workspaceId", a.ref(workspaces, 0), "logs", world.Items(log)))
 }
 
-// openBlobs reports whether a storage account shows blobs to anybody. The first
-// account keeps the activity log.
+// openBlobs reports whether a storage account allows public blobs. The first
+// account stores the activity log.
 func (a at) openBlobs() bool {
 	if a.i == 0 {
 		return a.bad("azure-monitor-log-storage-public")

@@ -98,13 +98,13 @@ var databaseKinds = []*kind{
 	},
 }
 
-// flexible describes a PostgreSQL or MySQL server.
+// flexible returns a PostgreSQL or MySQL flexible server.
 func (a at) flexible(version string) world.Object {
 	return a.resource("properties", world.Obj("version", version, "state", "Ready", "fullyQualifiedDomainName", a.name()+".example.azure.com",
 		"network", world.Obj("publicNetworkAccess", "Enabled"), "highAvailability", world.Obj("mode", "Disabled"), "backup", world.Obj("backupRetentionDays", 7, "geoRedundantBackup", "Disabled")))
 }
 
-// value is one setting of a server.
+// value returns one setting of a server.
 func value(v string) world.Object {
 	return world.Obj("properties", world.Obj("value", v, "source", "user-override"))
 }

@@ -6,7 +6,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// kindIn returns the world's view of a kind in the place of a.
+// kindIn returns the world.Kind of a's kind and place.
 func (a at) kindIn() *world.Kind {
 	return &world.Kind{
 		Type:  a.k.typ,
@@ -23,11 +23,11 @@ func (a at) kindIn() *world.Kind {
 	}
 }
 
-// description describes a resource with its id, name and type.
+// description returns a resource with its id, name and type.
 func (a at) description() world.Object {
 	o := world.Obj("id", a.id(), "name", a.name(), "type", a.k.arm)
 	for _, f := range a.k.body(a) {
-		switch f.Name { // some types are spelled in a way of their own
+		switch f.Name { // some types have another spelling in responses
 		case "id":
 			o[0] = f
 		case "type":
@@ -39,7 +39,7 @@ func (a at) description() world.Object {
 	return o
 }
 
-// list visits the resources of a kind in a place, from a number on.
+// list visits the resources of a kind in a place, starting at a number.
 func (a at) list(from, max int, visit func(name string, o world.Object) bool) int {
 	return a.World.List(a.kindIn(), a.place, from, max, func(name string, o world.Object) bool { return visit(name, a.embedded(name, o)) })
 }
@@ -59,7 +59,7 @@ func (a at) get(name string) (at, world.Object, bool) {
 	return a, a.embedded(name, o), true
 }
 
-// embedded adds the parts that a description has.
+// embedded adds the parts that the description contains.
 func (a at) embedded(name string, o world.Object) world.Object {
 	for field, arm := range a.k.embeds {
 		i, ok := a.index(name)
@@ -78,8 +78,8 @@ func (a at) embedded(name string, o world.Object) world.Object {
 	return o
 }
 
-// detail returns what a further call tells of a resource: a field whose name is
-// the rest of the path after an underscore.
+// detail returns the result of a call for a sub-path: the field whose name is
+// an underscore and the sub-path.
 func detail(o world.Object, rest string) (world.Object, bool) {
 	for _, f := range o {
 		if name, hidden := strings.CutPrefix(f.Name, "_"); hidden && strings.EqualFold(name, rest) {

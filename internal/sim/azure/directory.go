@@ -5,7 +5,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// roles are the directory roles that somebody has.
+// roles are the assigned directory roles.
 var roles = []struct{ template, name string }{
 	{"62e90394-69f5-4237-9190-012177145e10", "Global Administrator"},
 	{"194ae4cb-b126-40b2-bd5b-6091b380977d", "Security Administrator"},
@@ -16,7 +16,7 @@ func (c *Cloud) roleID(tenant string, i int) string {
 	return c.options.Seed.With(tenant).With("directory role").UUID(i)
 }
 
-// privileged is how many of the roles give access to everything.
+// privileged is the number of roles with full access.
 const privileged = 2
 
 // members returns the numbers of the users who have a role.
@@ -30,12 +30,12 @@ func (c *Cloud) members(role int) []int {
 	return all
 }
 
-// One group has a directory role, and one user is eligible for another: they are
-// administrators whom the members of the roles do not name.
+// One group has a directory role, and one user is eligible for another:
+// administrators who are not direct members of a role.
 const (
-	groupRole    = 1 // the role that the group has
+	groupRole    = 1 // the role of the group
 	roleGroup    = 0 // the group
-	eligibleRole = 0 // the role that somebody may take
+	eligibleRole = 0 // the role that a user is eligible for
 )
 
 func (c *Cloud) groupID(tenant string, i int) string {
@@ -57,7 +57,8 @@ func (c *Cloud) someUsers(numbers ...int) (all []int) {
 	return all
 }
 
-// holders returns the numbers of all users who have a role, or may take it.
+// holders returns the numbers of all users who have a role or are eligible for
+// it.
 func (c *Cloud) holders(role int) []int {
 	all := c.members(role)
 	if role == groupRole {
@@ -69,19 +70,19 @@ func (c *Cloud) holders(role int) []int {
 	return all
 }
 
-// unregistered reports whether a user lacks a second factor.
+// unregistered reports whether a user has no second factor.
 func (c *Cloud) unregistered(tenant string, user int) bool {
 	const rule = "azure-entra-privileged-mfa"
 	return c.options.Seed.With(tenant).With(rule).Nth(user).Share(c.options.Shares.Of(rule))
 }
 
-// lax reports whether the directory violates a rule.
-func (c *Cloud) lax(tenant, rule string) bool {
+// directoryViolates reports whether the directory must violate a rule.
+func (c *Cloud) directoryViolates(tenant, rule string) bool {
 	return c.options.Seed.With(tenant).With(rule).Share(c.options.Shares.Of(rule))
 }
 
-// directoryObject describes one object, with what was changed of it.
-func (c *Cloud) directoryObject(name string, s shelf, tenant string, i int) world.Object {
+// directoryObject returns one object, including changes.
+func (c *Cloud) directoryObject(name string, s collection, tenant string, i int) world.Object {
 	k := &world.Kind{
 		Type:  posture.EntityType("graph/" + name),
 		Count: func(world.Place) int { return i + 1 },
@@ -97,8 +98,8 @@ func fixed(n int) func(*Cloud) int { return func(*Cloud) int { return n } }
 
 func users(c *Cloud) int { return c.options.Users }
 
-// shelves by their paths.
-var shelves = map[string]shelf{
+// collections are the directory lists by path.
+var collections = map[string]collection{
 	"organization": {count: fixed(1), make: func(_ *Cloud, tenant string, _ int) world.Object {
 		return world.Obj("id", tenant, "displayName", "Contoso", "verifiedDomains", world.Items(world.Obj("name", "contoso.example", "isDefault", true)))
 	}},
@@ -128,7 +129,7 @@ var shelves = map[string]shelf{
 	}},
 	"identity/conditionalAccess/policies": {count: fixed(2), make: func(c *Cloud, tenant string, i int) world.Object {
 		state := "enabled"
-		if i == 0 && c.lax(tenant, "azure-entra-security-defaults") {
+		if i == 0 && c.directoryViolates(tenant, "azure-entra-security-defaults") {
 			state = "enabledForReportingButNotEnforced"
 		}
 		name, who, control := "Require MFA for all users", "All", "mfa"
@@ -148,7 +149,7 @@ var shelves = map[string]shelf{
 	}},
 	"policies/authorizationPolicy": {single: true, count: fixed(1), make: func(c *Cloud, tenant string, _ int) world.Object {
 		return world.Obj("id", "authorizationPolicy", "allowInvitesFrom", "adminsAndGuestInviters", "defaultUserRolePermissions",
-			world.Obj("allowedToCreateApps", c.lax(tenant, "azure-entra-users-register-apps"), "allowedToCreateTenants", false))
+			world.Obj("allowedToCreateApps", c.directoryViolates(tenant, "azure-entra-users-register-apps"), "allowedToCreateTenants", false))
 	}},
 	"reports/authenticationMethods/userRegistrationDetails": {plain: true, count: users, make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.userID(tenant, i), "userPrincipalName", "user"+number(i)+"@contoso.example", "isMfaRegistered", !c.unregistered(tenant, i))

@@ -12,37 +12,38 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A judge says whether a resource violates a rule, from its description alone.
-type judge func(v *verdicts, o world.Object) bool
+// A ruleCheck reports whether a resource violates a rule, from its description
+// alone.
+type ruleCheck func(v *checker, o world.Object) bool
 
-// verdicts finds what is wrong in one subscription.
-type verdicts struct {
+// checker checks the resources of one subscription.
+type checker struct {
 	*Cloud
 	sub    Subscription
-	admins map[string]bool // principals that may do everything in the subscription
-	logs   map[string]bool // ids of storage accounts that keep the activity log, in lower case
+	admins map[string]bool // principals with full access to the subscription
+	logs   map[string]bool // lower-case ids of storage accounts that store the activity log
 }
 
-// Findings lists what the built-in rules ought to say of a subscription as it is
-// now.
+// Findings returns the findings that the built-in rules must report for a
+// subscription, including changes.
 func (c *Cloud) Findings(subscription string) iter.Seq[world.Finding] {
 	return func(yield func(world.Finding) bool) {
 		sub, ok := c.subs[subscription]
 		if !ok {
 			return
 		}
-		v := &verdicts{Cloud: c, sub: sub, admins: map[string]bool{}, logs: map[string]bool{}}
+		v := &checker{Cloud: c, sub: sub, admins: map[string]bool{}, logs: map[string]bool{}}
 		v.prepare()
 		for f := range v.directory() {
 			if !yield(f) {
 				return
 			}
 		}
-		for _, arm := range slices.Sorted(maps.Keys(judges)) {
+		for _, arm := range slices.Sorted(maps.Keys(ruleChecks)) {
 			k := kinds[strings.ToLower(arm)]
 			for o := range v.each(arm) {
-				for _, rule := range slices.Sorted(maps.Keys(judges[arm])) {
-					if judges[arm][rule](v, o) && !yield(world.Finding{Rule: rule, Entity: entityOf(k.typ, o.Text("id"))}) {
+				for _, rule := range slices.Sorted(maps.Keys(ruleChecks[arm])) {
+					if ruleChecks[arm][rule](v, o) && !yield(world.Finding{Rule: rule, Entity: entityOf(k.typ, o.Text("id"))}) {
 						return
 					}
 				}
@@ -54,8 +55,8 @@ func (c *Cloud) Findings(subscription string) iter.Seq[world.Finding] {
 	}
 }
 
-// prepare reads what judges of other kinds need.
-func (v *verdicts) prepare() {
+// prepare collects the data that checks of other kinds need.
+func (v *checker) prepare() {
 	for o := range v.each(assignments) {
 		p, _ := o.Get("properties").(world.Object)
 		role := p.Text("roleDefinitionId")
@@ -70,15 +71,15 @@ func (v *verdicts) prepare() {
 }
 
 // each visits all resources of a kind.
-func (v *verdicts) each(arm string) iter.Seq[world.Object] {
+func (v *checker) each(arm string) iter.Seq[world.Object] {
 	return func(yield func(world.Object) bool) {
 		k := kinds[strings.ToLower(arm)]
 		v.visit(k, func(_ at, o world.Object) bool { return yield(o) })
 	}
 }
 
-// visit visits all resources of a kind, with those they are parts of.
-func (v *verdicts) visit(k *kind, f func(at, world.Object) bool) bool {
+// visit visits all resources of a kind, including those nested in others.
+func (v *checker) visit(k *kind, f func(at, world.Object) bool) bool {
 	list := func(in at) bool {
 		going := true
 		in.list(0, -1, func(name string, o world.Object) bool {
@@ -94,7 +95,7 @@ func (v *verdicts) visit(k *kind, f func(at, world.Object) bool) bool {
 	return v.visit(kinds[strings.ToLower(k.in)], func(whole at, _ world.Object) bool { return list(whole.parts(k.arm)) })
 }
 
-func (v *verdicts) none(arm string) bool {
+func (v *checker) none(arm string) bool {
 	for range v.each(arm) {
 		return false
 	}
@@ -102,7 +103,7 @@ func (v *verdicts) none(arm string) bool {
 }
 
 // find returns a resource by its id.
-func (v *verdicts) find(id string) world.Object {
+func (v *checker) find(id string) world.Object {
 	t, no := v.Cloud.find(id, v.sub.Government)
 	if no != nil {
 		return nil
@@ -111,11 +112,11 @@ func (v *verdicts) find(id string) world.Object {
 }
 
 // entity returns the id of an entity without a group.
-func (v *verdicts) entity(t posture.EntityType, name string) posture.EntityID {
+func (v *checker) entity(t posture.EntityType, name string) posture.EntityID {
 	return t.ID(posture.AccountID(v.sub.ID), posture.Global, strings.ToLower(name))
 }
 
-// entityOf returns the id of the entity that the product makes of a resource.
+// entityOf returns the product's entity id of a resource.
 func entityOf(t posture.EntityType, id string) posture.EntityID {
 	parts := strings.Split(strings.ToLower(strings.Trim(id, "/")), "/")
 	account, place, name := parts[1], posture.Global, ""
@@ -132,11 +133,12 @@ func entityOf(t posture.EntityType, id string) posture.EntityID {
 	return t.ID(posture.AccountID(account), place, cmp.Or(strings.TrimPrefix(name, "/"), account))
 }
 
-// directory finds what is wrong in the directory, as each subscription sees it.
-func (v *verdicts) directory() iter.Seq[world.Finding] {
+// directory returns the findings about the directory, as each subscription
+// reports them.
+func (v *checker) directory() iter.Seq[world.Finding] {
 	return func(yield func(world.Finding) bool) {
 		tenant := v.sub.Tenant
-		object := func(name string, i int) world.Object { return v.directoryObject(name, shelves[name], tenant, i) }
+		object := func(name string, i int) world.Object { return v.directoryObject(name, collections[name], tenant, i) }
 		enforced := slices.ContainsFunc([]int{0, 1}, func(i int) bool {
 			p := object("identity/conditionalAccess/policies", i)
 			return p.Text("state") == "enabled" && slices.Contains(p.List("grantControls", "builtInControls"), any("mfa"))
@@ -159,8 +161,8 @@ func (v *verdicts) directory() iter.Seq[world.Finding] {
 	}
 }
 
-// older reports whether a time is more than some days before the world's day.
-func (v *verdicts) older(text string, days int) bool {
+// older reports whether a time is more than a number of days before Today.
+func (v *checker) older(text string, days int) bool {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	return err == nil && t.Before(v.options.Today.AddDate(0, 0, -days))
 }

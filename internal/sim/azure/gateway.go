@@ -13,20 +13,21 @@ const (
 	privateEndpoints    = "Microsoft.Network/privateEndpoints"
 )
 
-// extraIPUsers are what has the addresses that no machine has, in order.
+// extraIPUsers are the types that use the public addresses after those of
+// machines, in order.
 var extraIPUsers = []string{loadBalancers, applicationGateways, firewalls, bastions, natGateways}
 
 const extraIPs = 5
 
-// publicIP is the public address of one of extraIPUsers.
+// publicIP returns the public address of one of extraIPUsers.
 func (a at) publicIP(i int) world.Object { return sub(a.ref(publicIPs, a.candidates()+i)) }
 
-// front describes how something answers at a public address in a subnet.
+// front returns a frontend configuration with a public address in a subnet.
 func (a at) front(i int) []any {
 	return world.Items(world.Obj("name", "front", "properties", world.Obj("publicIPAddress", a.publicIP(i), "subnet", a.anySubnet())))
 }
 
-// anySubnet is a subnet that something is in.
+// anySubnet returns a subnet for a resource.
 func (a at) anySubnet() world.Object {
 	return sub(a.ref(vnets, a.i%a.of(vnets)) + "/subnets/snet-00000")
 }

@@ -10,15 +10,15 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A shelf is a list of directory objects.
-type shelf struct {
-	single bool // it is one object, not a list
-	plain  bool // it takes no parameters that choose or count
+// A collection is a list of directory objects.
+type collection struct {
+	single bool // one object, not a list
+	plain  bool // does not support query options
 	count  func(c *Cloud) int
 	make   func(c *Cloud, tenant string, i int) world.Object
 }
 
-// graph answers for Microsoft Graph.
+// graph serves Microsoft Graph.
 func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 	tenant := c.tenant(government)
 	at := strings.TrimPrefix(strings.Trim(r.URL.Path, "/"), "v1.0/")
@@ -29,12 +29,12 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 	if of, ok := strings.CutPrefix(at, "groups/"); ok && strings.HasSuffix(of, "/transitiveMembers") {
 		name = "groups/transitiveMembers"
 	}
-	s, known := shelves[name]
+	s, known := collections[name]
 	id := ""
 	if !known {
 		if i := strings.LastIndex(at, "/"); i > 0 {
 			name, id = at[:i], at[i+1:]
-			s, known = shelves[name]
+			s, known = collections[name]
 		}
 	}
 	if !known {
@@ -63,14 +63,14 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 			case name == "groups/transitiveMembers":
 				c.answerGroupMembers(w, tenant, strings.Split(at, "/")[1])
 			default:
-				c.answerShelf(w, r, name, s, tenant)
+				c.answerCollection(w, r, name, s, tenant)
 			}
 		},
 	})
 }
 
-// answerShelf writes one page of a list.
-func (c *Cloud) answerShelf(w http.ResponseWriter, r *http.Request, name string, s shelf, tenant string) {
+// answerCollection sends one page of a list.
+func (c *Cloud) answerCollection(w http.ResponseWriter, r *http.Request, name string, s collection, tenant string) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("$skiptoken"))
 	count := s.count(c)
 	values := []any{}
@@ -87,7 +87,7 @@ func (c *Cloud) answerShelf(w http.ResponseWriter, r *http.Request, name string,
 	writeJSON(w, http.StatusOK, answer)
 }
 
-func (c *Cloud) answerObject(w http.ResponseWriter, name string, s shelf, tenant, id string) {
+func (c *Cloud) answerObject(w http.ResponseWriter, name string, s collection, tenant, id string) {
 	for i := range s.count(c) {
 		if o := c.directoryObject(name, s, tenant, i); strings.EqualFold(o.Text("id"), id) {
 			writeJSON(w, http.StatusOK, o.Visible())
@@ -97,7 +97,7 @@ func (c *Cloud) answerObject(w http.ResponseWriter, name string, s shelf, tenant
 	writeJSON(w, http.StatusNotFound, graphError("Request_ResourceNotFound", "Resource '"+id+"' does not exist or one of its queried reference-property objects are not present."))
 }
 
-// answerMembers lists who has a directory role.
+// answerMembers lists the members of a directory role.
 func (c *Cloud) answerMembers(w http.ResponseWriter, tenant, role string) {
 	values := []any{}
 	for i := range roles {
@@ -113,7 +113,7 @@ func (c *Cloud) answerMembers(w http.ResponseWriter, tenant, role string) {
 	writeJSON(w, http.StatusOK, world.Obj("value", values))
 }
 
-// answerGroupMembers lists who is in a group.
+// answerGroupMembers lists the members of a group.
 func (c *Cloud) answerGroupMembers(w http.ResponseWriter, tenant, group string) {
 	values := []any{}
 	if strings.EqualFold(group, c.groupID(tenant, roleGroup)) {
@@ -128,7 +128,7 @@ func graphError(code, message string) world.Object {
 	return world.Obj("error", world.Obj("code", code, "message", message))
 }
 
-// refuseGraph writes what Graph says when something is wrong.
+// refuseGraph sends Graph's error for a fault.
 func refuseGraph(w http.ResponseWriter, f gateway.Fault) {
 	retryAfter(w, f)
 	switch f.Kind {

@@ -16,30 +16,30 @@ type kind struct {
 	typ posture.EntityType
 	arm string // "Microsoft.Storage/storageAccounts"
 
-	prefix string              // of names, which a number follows
-	names  func(a at) []string // instead: the names there are
+	prefix string              // of names, followed by a number
+	names  func(a at) []string // fixed names, instead of prefix
 	where  level
-	in     string // the kind that these are parts of; "" for none
+	in     string // the kind in which these are nested; "" for none
 
-	// count says how many there are in a subscription, or in what they are part
-	// of. As many as there are names when nil.
+	// count returns how many there are in a subscription, or in the parent
+	// resource. When nil, it is the number of names.
 	count func(a at) int
-	// body describes one, without id, name and type.
+	// body returns the description of one, without id, name and type.
 	body func(a at) world.Object
-	// embeds are parts that the description has, by their place in it.
+	// embeds maps positions in the description to nested kinds that it contains.
 	embeds map[string]string
 }
 
-// level says where resources of a kind are.
+// level is where resources of a kind are.
 type level uint8
 
 const (
 	inGroup level = iota
 	inSubscription
-	inWatcherGroup // the group that Azure makes for network watchers
+	inWatcherGroup // the group that Azure creates for network watchers
 )
 
-// kinds by type in lower case.
+// kinds maps lower-case types to kinds.
 var kinds map[string]*kind
 
 func init() {
@@ -49,34 +49,34 @@ func init() {
 	}
 }
 
-// at is one resource: where it is, and what it is made from.
+// at identifies one resource by its place and number.
 type at struct {
 	*Cloud
 	k      *kind
 	sub    Subscription
 	place  world.Place
 	i      int
-	parent []int // numbers of what it is part of, the outermost first
+	parent []int // numbers of the enclosing resources, outermost first
 }
 
-// seed is where everything random about the resource comes from.
+// seed returns the seed of a random property of the resource.
 func (a at) seed(what string) world.Seed {
 	return a.options.Seed.With(a.place.Account).With(a.place.Region).With(a.k.arm).With(what).Nth(a.i)
 }
 
-// bad reports whether the resource violates a rule.
+// bad reports whether the resource must violate a rule.
 func (a at) bad(rule string) bool { return a.seed(rule).Share(a.options.Shares.Of(rule)) }
 
-// n is a number of resources: permille of all, and at least some.
+// n returns permille of the size, at least least.
 func (a at) n(permille, least int) int { return max(least, a.options.Size*permille/1000) }
 
-// of returns how many of a kind there are in the subscription.
+// of returns the number of resources of a kind in the subscription.
 func (a at) of(arm string) int {
 	k := kinds[strings.ToLower(arm)]
 	return at{Cloud: a.Cloud, k: k, sub: a.sub, place: world.Place{Account: a.sub.ID}}.count()
 }
 
-// count returns how many there are where the resource is.
+// count returns the number of resources of the kind in the resource's place.
 func (a at) count() int {
 	if a.k.count == nil {
 		return len(a.k.names(a))
@@ -84,7 +84,7 @@ func (a at) count() int {
 	return a.k.count(a)
 }
 
-// peer is the i-th resource of another kind in the subscription.
+// peer returns the i-th resource of another kind in the subscription.
 func (a at) peer(arm string, i int) at {
 	k := kinds[strings.ToLower(arm)]
 	return at{Cloud: a.Cloud, k: k, sub: a.sub, place: world.Place{Account: a.sub.ID}, i: i}
@@ -119,7 +119,7 @@ func (a at) index(name string) (int, bool) {
 	return i, ok && err == nil && i >= 0
 }
 
-// group returns the resource group that the resource is in.
+// group returns the resource's resource group.
 func (a at) group() string { return groupName(a.i % a.groups()) }
 
 func (a at) groups() int { return a.n(20, 3) }
@@ -130,7 +130,7 @@ func groupName(i int) string {
 
 func number(i int) string { return fmt.Sprintf("%03d", i) }
 
-// Locations that subscriptions use, and others that they could use.
+// Locations that subscriptions use, and further ones that are available.
 var (
 	commercialLocations = []string{"eastus", "westeurope", "northeurope", "westus2", "francecentral", "japaneast"}
 	governmentLocations = []string{"usgovvirginia", "usgovarizona", "usgovtexas"}
@@ -140,7 +140,7 @@ var (
 	}
 )
 
-// usedLocations is how many locations have resources.
+// usedLocations is the number of locations with resources.
 const usedLocations = 2
 
 func (a at) locations() []string {
@@ -150,7 +150,7 @@ func (a at) locations() []string {
 	return commercialLocations
 }
 
-// location returns where the resource is: where its group is.
+// location returns the resource's location, which is that of its group.
 func (a at) location() string { return a.locations()[a.i%a.groups()%usedLocations] }
 
 // id returns the resource's id.
@@ -174,7 +174,7 @@ func (a at) id() string {
 	return base + "/providers/" + a.k.arm + "/" + a.name()
 }
 
-// whole returns what the resource is part of.
+// whole returns the enclosing resource.
 func (a at) whole() at {
 	k := kinds[strings.ToLower(a.k.in)]
 	names, last := strings.Split(a.place.Region, "/"), len(a.parent)-1
@@ -184,7 +184,7 @@ func (a at) whole() at {
 	}
 }
 
-// parts returns where the parts of the resource are.
+// parts returns the place of the nested resources of a kind.
 func (a at) parts(arm string) at {
 	return at{
 		Cloud: a.Cloud, k: kinds[strings.ToLower(arm)], sub: a.sub, parent: append(slices.Clone(a.parent), a.i),

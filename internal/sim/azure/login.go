@@ -13,7 +13,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// claims are what a token says.
+// claims are the content of a token.
 type claims struct {
 	Tenant      string `json:"tid"`
 	Application string `json:"appid"`
@@ -21,10 +21,10 @@ type claims struct {
 	Expires     int64  `json:"exp"`
 }
 
-// tokenLife is how long tokens are good.
+// tokenLife is the lifetime of tokens.
 const tokenLife = time.Hour
 
-// login answers for the directory.
+// login serves the directory's sign-in endpoints.
 func (c *Cloud) login(w http.ResponseWriter, r *http.Request, government bool) {
 	tenant, rest, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "/")
 	action := rest[strings.LastIndex(rest, "/")+1:]
@@ -59,7 +59,7 @@ func (c *Cloud) login(w http.ResponseWriter, r *http.Request, government bool) {
 	})
 }
 
-// instances tells which hosts are the same directory.
+// instances returns the host aliases of the directory.
 func instances(r *http.Request) world.Object {
 	endpoint := r.URL.Query().Get("authorization_endpoint")
 	discovery := strings.Replace(endpoint, "/oauth2/v2.0/authorize", "/v2.0/.well-known/openid-configuration", 1)
@@ -72,7 +72,7 @@ func instances(r *http.Request) world.Object {
 	))
 }
 
-// token gives an application a token for its secret.
+// token issues a token for an application's secret.
 func (c *Cloud) token(w http.ResponseWriter, r *http.Request, government bool) {
 	if err := r.ParseForm(); err != nil || r.PostForm.Get("grant_type") != "client_credentials" {
 		signInError(w, http.StatusBadRequest, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type.")
@@ -97,11 +97,11 @@ func (c *Cloud) token(w http.ResponseWriter, r *http.Request, government bool) {
 		"access_token", c.sign(claims{c.tenant(government), application, strings.TrimRight(audience, "/"), c.options.Now().Add(tokenLife).Unix()})))
 }
 
-// sign makes a token of claims.
+// sign returns a signed token.
 func (c *Cloud) sign(of claims) string {
 	text, err := json.Marshal(of)
 	if err != nil {
-		panic(err) // strings and a number cannot fail
+		panic(err) // cannot fail: strings and a number
 	}
 	body := base64.RawURLEncoding.EncodeToString(text)
 	return body + "." + base64.RawURLEncoding.EncodeToString(c.seal(body))
@@ -113,7 +113,8 @@ func (c *Cloud) seal(body string) []byte {
 	return mac.Sum(nil)
 }
 
-// bearer returns what the token of a request says, and whether it is one of ours.
+// bearer returns the claims of a request's token. It returns false for an
+// invalid token.
 func (c *Cloud) bearer(r *http.Request) (claims, bool) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {

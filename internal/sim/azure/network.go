@@ -19,7 +19,8 @@ const (
 	flowLogs   = watchers + "/flowLogs"
 )
 
-// subnetsEach is how many subnets a network has. The last has no security group.
+// subnetsEach is the number of subnets of a network. The last has no security
+// group.
 const subnetsEach = 3
 
 var networkKinds = []*kind{
@@ -123,8 +124,8 @@ var networkKinds = []*kind{
 	},
 }
 
-// guard returns the number of the security group that guards the i-th interface
-// or subnet. The first group is the one of web servers.
+// guard returns the number of the security group of the i-th interface or
+// subnet. The first group is for web servers.
 func (a at) guard(i int) int { return 1 + i%(a.of(nsgs)-1) }
 
 func interfaceBody(a at) world.Object {

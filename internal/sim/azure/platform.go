@@ -9,7 +9,7 @@ const (
 	backupPolicies = recoveryVaults + "/backupPolicies"
 )
 
-// platformKinds are services of which a subscription has a few.
+// platformKinds are services of which a subscription has only a few resources.
 var platformKinds = []*kind{
 	{
 		typ: "Azure.Search.Service", arm: "Microsoft.Search/searchServices", prefix: "searchx", count: one,
@@ -94,7 +94,8 @@ var platformKinds = []*kind{
 	},
 }
 
-// backupItem describes what a Recovery Services vault backs up: the first machine.
+// backupItem returns the protected item of a Recovery Services vault: the first
+// machine.
 func (a at) backupItem() world.Object {
 	machine := a.ref("Microsoft.Compute/virtualMachines", 0)
 	return world.Obj("id", a.id()+"/backupFabrics/Azure/protectionContainers/iaasvm-0/protectedItems/vm-0", "name", "vm-0",

@@ -15,7 +15,7 @@ const (
 	contacts   = "Microsoft.Security/securityContacts"
 )
 
-// defenderRules are the rules about plans of Defender.
+// defenderRules maps the plans of Defender to their rules.
 var defenderRules = map[string]string{
 	"VirtualMachines": "azure-defender-servers", "StorageAccounts": "azure-defender-storage", "SqlServers": "azure-defender-sql", "KeyVaults": "azure-defender-keyvault",
 }
@@ -51,7 +51,7 @@ var watchKinds = []*kind{
 			if a.bad("azure-monitor-activity-log") {
 				categories = categories[:1]
 			}
-			// So does Monitor, without a slash in front.
+			// Monitor also returns ids without a leading slash.
 			return world.Obj("id", "subscriptions/"+a.sub.ID+"/providers/AzureResourceManager/diagnosticSettings/"+a.name(), "properties", world.Obj("storageAccountId", a.ref(storage, 0), "workspaceId", a.ref(workspaces, 0),
 				"logs", world.Each(len(categories), func(i int) world.Object { return world.Obj("category", categories[i], "enabled", true) })))
 		},
@@ -80,7 +80,7 @@ var watchKinds = []*kind{
 			return []string{"default"}
 		},
 		body: func(a at) world.Object {
-			// Defender spells its own type in another way than calls do.
+			// Defender returns its own type in another spelling than in requests.
 			return world.Obj("id", strings.Replace(a.id(), "/securityContacts/", "/securityContact/", 1), "type", "Microsoft.Security/securityContact", "properties", world.Obj("emails", "security@example.com;soc@example.com", "isEnabled", true, "notificationsByRole", world.Obj("state", "On", "roles", world.Items("Owner"))))
 		},
 	},

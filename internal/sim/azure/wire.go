@@ -16,7 +16,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// retryAfter says when to try again, where a fault does.
+// retryAfter sets the Retry-After header if the fault has one.
 func retryAfter(w http.ResponseWriter, f gateway.Fault) {
 	if f.Kind == gateway.Throttle && f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(time.Duration(f.RetryAfter).Seconds())))

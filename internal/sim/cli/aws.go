@@ -15,80 +15,80 @@ import (
 )
 
 var awsProgram = program{
-	"sts get-caller-identity": {"", (*Desk).callerIdentity},
-	"sts assume-role":         {"role-arn role-session-name", (*Desk).assumeRole},
-	"ec2 describe-regions": {"", func(d *Desk, _ context.Context, c Call) (string, error) {
+	"sts get-caller-identity": {"", (*Server).callerIdentity},
+	"sts assume-role":         {"role-arn role-session-name", (*Server).assumeRole},
+	"ec2 describe-regions": {"", func(d *Server, _ context.Context, c Call) (string, error) {
 		return c.answer(map[string]string{"Regions[].RegionName": "us-east-1\teu-west-1"})
 	}},
-	"cloudtrail describe-trails": {"", func(d *Desk, _ context.Context, c Call) (string, error) {
+	"cloudtrail describe-trails": {"", func(d *Server, _ context.Context, c Call) (string, error) {
 		return "arn:aws:cloudtrail:us-east-1:" + d.account(c) + ":trail/all\tus-east-1", nil
 	}},
-	"cloudtrail get-trail-status":         {"name", func(*Desk, context.Context, Call) (string, error) { return "True", nil }},
-	"organizations describe-organization": {"", func(d *Desk, _ context.Context, c Call) (string, error) { return d.o.AWS.Account(0).ID, nil }},
-	"organizations list-accounts":         {"", (*Desk).listAccounts},
-	"sns create-topic": {"name tags", func(d *Desk, _ context.Context, c Call) (string, error) {
+	"cloudtrail get-trail-status":         {"name", func(*Server, context.Context, Call) (string, error) { return "True", nil }},
+	"organizations describe-organization": {"", func(d *Server, _ context.Context, c Call) (string, error) { return d.o.AWS.Account(0).ID, nil }},
+	"organizations list-accounts":         {"", (*Server).listAccounts},
+	"sns create-topic": {"name tags", func(d *Server, _ context.Context, c Call) (string, error) {
 		d.put(d.at(c, "topic", c.one("name")))
 		return "", nil
 	}},
-	"sns set-topic-attributes":        {"topic-arn attribute-name attribute-value", (*Desk).setTopic},
-	"sns subscribe":                   {"topic-arn protocol notification-endpoint", (*Desk).subscribe},
-	"sns delete-topic":                {"topic-arn", (*Desk).deleteTopic},
-	"events put-rule":                 {"name event-pattern schedule-expression tags", (*Desk).putRule},
-	"events put-targets":              {"rule targets", (*Desk).putTargets},
-	"events remove-targets":           {"rule ids", (*Desk).removeTargets},
-	"events delete-rule":              {"name", (*Desk).deleteRule},
-	"events create-connection":        {"cli-input-json", (*Desk).putConnection},
-	"events update-connection":        {"cli-input-json", (*Desk).putConnection},
+	"sns set-topic-attributes":        {"topic-arn attribute-name attribute-value", (*Server).setTopic},
+	"sns subscribe":                   {"topic-arn protocol notification-endpoint", (*Server).subscribe},
+	"sns delete-topic":                {"topic-arn", (*Server).deleteTopic},
+	"events put-rule":                 {"name event-pattern schedule-expression tags", (*Server).putRule},
+	"events put-targets":              {"rule targets", (*Server).putTargets},
+	"events remove-targets":           {"rule ids", (*Server).removeTargets},
+	"events delete-rule":              {"name", (*Server).deleteRule},
+	"events create-connection":        {"cli-input-json", (*Server).putConnection},
+	"events update-connection":        {"cli-input-json", (*Server).putConnection},
 	"events describe-connection":      {"name", describe("connection")},
 	"events delete-connection":        {"name", remove("connection")},
-	"events create-api-destination":   {"cli-input-json", (*Desk).putDestination},
-	"events update-api-destination":   {"cli-input-json", (*Desk).putDestination},
+	"events create-api-destination":   {"cli-input-json", (*Server).putDestination},
+	"events update-api-destination":   {"cli-input-json", (*Server).putDestination},
 	"events describe-api-destination": {"name", describe("api-destination")},
 	"events delete-api-destination":   {"name", remove("api-destination")},
-	"iam create-role":                 {"role-name description assume-role-policy-document tags", (*Desk).createRole},
-	"iam get-role":                    {"role-name", (*Desk).getRole},
-	"iam update-assume-role-policy":   {"role-name policy-document", (*Desk).trustRole},
-	"iam put-role-policy":             {"role-name policy-name policy-document", (*Desk).allowRole},
-	"iam delete-role-policy":          {"role-name policy-name", (*Desk).disallowRole},
-	"iam delete-role":                 {"role-name", (*Desk).deleteRole},
-	"cloudformation deploy":           {"stack-name template-file no-fail-on-empty-changeset capabilities parameter-overrides tags", (*Desk).deployStack},
-	"cloudformation describe-stacks":  {"stack-name", (*Desk).describeStack},
-	"cloudformation delete-stack":     {"stack-name", (*Desk).deleteStack},
+	"iam create-role":                 {"role-name description assume-role-policy-document tags", (*Server).createRole},
+	"iam get-role":                    {"role-name", (*Server).getRole},
+	"iam update-assume-role-policy":   {"role-name policy-document", (*Server).trustRole},
+	"iam put-role-policy":             {"role-name policy-name policy-document", (*Server).allowRole},
+	"iam delete-role-policy":          {"role-name policy-name", (*Server).disallowRole},
+	"iam delete-role":                 {"role-name", (*Server).deleteRole},
+	"cloudformation deploy":           {"stack-name template-file no-fail-on-empty-changeset capabilities parameter-overrides tags", (*Server).deployStack},
+	"cloudformation describe-stacks":  {"stack-name", (*Server).describeStack},
+	"cloudformation delete-stack":     {"stack-name", (*Server).deleteStack},
 }
 
-// account returns whose credentials a call has: those of a session, or of the
-// first account.
-func (d *Desk) account(c Call) string {
+// account returns the account of a call's credentials: that of a session, or
+// the first account.
+func (d *Server) account(c Call) string {
 	if id, ok := strings.CutPrefix(c.Session, "session-"); ok {
 		return id
 	}
 	return d.o.AWS.Account(0).ID
 }
 
-// at returns the path of a thing of AWS.
-func (d *Desk) at(c Call, kind, name string) string {
+// at returns the path of an AWS object.
+func (d *Server) at(c Call, kind, name string) string {
 	return "aws/" + d.account(c) + "/" + c.one("region") + "/" + kind + "/" + name
 }
 
-func (d *Desk) callerIdentity(_ context.Context, c Call) (string, error) {
+func (d *Server) callerIdentity(_ context.Context, c Call) (string, error) {
 	id := d.account(c)
 	return c.answer(map[string]string{"[Account,Arn]": id + "\tarn:aws:iam::" + id + ":user/admin"})
 }
 
-func (d *Desk) assumeRole(_ context.Context, c Call) (string, error) {
+func (d *Server) assumeRole(_ context.Context, c Call) (string, error) {
 	parts := strings.Split(c.one("role-arn"), ":")
-	// The caller manages one account beside its own.
+	// The caller manages one account in addition to its own.
 	if len(parts) != 6 || parts[4] != d.o.AWS.Account(1).ID || parts[5] != "role/OrganizationAccountAccessRole" || c.Session != "" {
 		return "", refuse("An error occurred (AccessDenied) when calling the AssumeRole operation")
 	}
 	return c.answer(map[string]string{"Credentials.[AccessKeyId,SecretAccessKey,SessionToken]": "ASIAX\tsecret\tsession-" + parts[4]})
 }
 
-func (d *Desk) listAccounts(_ context.Context, c Call) (string, error) {
+func (d *Server) listAccounts(_ context.Context, c Call) (string, error) {
 	return c.answer(map[string]string{"Accounts[?Status=='ACTIVE'].Id": d.o.AWS.Account(0).ID + "\t" + d.o.AWS.Account(1).ID})
 }
 
-func (d *Desk) setTopic(_ context.Context, c Call) (string, error) {
+func (d *Server) setTopic(_ context.Context, c Call) (string, error) {
 	path := d.at(c, "topic", last(c.one("topic-arn"), ":"))
 	if _, ok := d.get(path, ""); !ok {
 		return "", refuse("An error occurred (NotFound) when calling the SetTopicAttributes operation: Topic does not exist")
@@ -101,9 +101,9 @@ func (d *Desk) setTopic(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// subscribe has the courier confirm the subscription, which it does in the first
-// region alone, and send what changes from then on.
-func (d *Desk) subscribe(ctx context.Context, c Call) (string, error) {
+// subscribe makes the publisher confirm the subscription, which it does only in
+// the first region, and send changes from then on.
+func (d *Server) subscribe(ctx context.Context, c Call) (string, error) {
 	name := last(c.one("topic-arn"), ":")
 	path := d.at(c, "topic", name)
 	version, _ := d.get(path, "SignatureVersion")
@@ -111,18 +111,18 @@ func (d *Desk) subscribe(ctx context.Context, c Call) (string, error) {
 		return "", refuse("An error occurred (NotFound) when calling the Subscribe operation: Topic does not exist, or is not safe")
 	}
 	if was, _ := d.get(path, "endpoint"); was == c.one("notification-endpoint") {
-		return "", nil // it is subscribed already
+		return "", nil // already subscribed
 	}
 	d.put(path, "endpoint", c.one("notification-endpoint"))
-	return "", d.o.Courier.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: d.account(c), Endpoint: c.one("notification-endpoint"), Topic: name})
+	return "", d.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: d.account(c), Endpoint: c.one("notification-endpoint"), Topic: name})
 }
 
-func (d *Desk) deleteTopic(_ context.Context, c Call) (string, error) {
-	d.drop(d.at(c, "topic", last(c.one("topic-arn"), ":"))) // that it is gone is no error to SNS
+func (d *Server) deleteTopic(_ context.Context, c Call) (string, error) {
+	d.drop(d.at(c, "topic", last(c.one("topic-arn"), ":"))) // SNS does not report a missing topic
 	return "", nil
 }
 
-func (d *Desk) putRule(_ context.Context, c Call) (string, error) {
+func (d *Server) putRule(_ context.Context, c Call) (string, error) {
 	if text := c.one("event-pattern"); text != "" && !json.Valid([]byte(text)) {
 		return "", refuse("An error occurred (InvalidEventPatternException)")
 	}
@@ -130,7 +130,7 @@ func (d *Desk) putRule(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) putTargets(_ context.Context, c Call) (string, error) {
+func (d *Server) putTargets(_ context.Context, c Call) (string, error) {
 	path := d.at(c, "rule", c.one("rule"))
 	if _, ok := d.get(path, ""); !ok || !strings.Contains(c.one("targets"), "Arn=arn:") {
 		return "", refuse("An error occurred (ResourceNotFoundException) when calling the PutTargets operation")
@@ -139,7 +139,7 @@ func (d *Desk) putTargets(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) removeTargets(_ context.Context, c Call) (string, error) {
+func (d *Server) removeTargets(_ context.Context, c Call) (string, error) {
 	path := d.at(c, "rule", c.one("rule"))
 	if _, ok := d.get(path, ""); !ok {
 		return "", refuse("An error occurred (ResourceNotFoundException) when calling the RemoveTargets operation: Rule does not exist.")
@@ -148,7 +148,7 @@ func (d *Desk) removeTargets(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) deleteRule(_ context.Context, c Call) (string, error) {
+func (d *Server) deleteRule(_ context.Context, c Call) (string, error) {
 	path := d.at(c, "rule", c.one("name"))
 	if targets, _ := d.get(path, "targets"); targets != "" {
 		return "", refuse("An error occurred (ValidationException) when calling the DeleteRule operation: Rule can't be deleted since it has targets.")
@@ -157,7 +157,7 @@ func (d *Desk) deleteRule(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) putConnection(_ context.Context, c Call) (string, error) {
+func (d *Server) putConnection(_ context.Context, c Call) (string, error) {
 	var in struct {
 		Name           string
 		AuthParameters struct {
@@ -174,7 +174,7 @@ func (d *Desk) putConnection(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) putDestination(_ context.Context, c Call) (string, error) {
+func (d *Server) putDestination(_ context.Context, c Call) (string, error) {
 	var in struct{ Name, ConnectionArn, InvocationEndpoint, HttpMethod string }
 	if err := readInput(c, &in); err != nil {
 		return "", err
@@ -189,7 +189,7 @@ func (d *Desk) putDestination(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// readInput reads the parameters of a call from the file that it names.
+// readInput reads the parameters of a call from the file in its options.
 func readInput(c Call, in any) error {
 	text, err := os.ReadFile(strings.TrimPrefix(c.one("cli-input-json"), "file://")) // #nosec G304 -- the script wrote it
 	if err != nil {
@@ -201,9 +201,9 @@ func readInput(c Call, in any) error {
 	return nil
 }
 
-// describe shows a thing of EventBridge.
-func describe(kind string) func(*Desk, context.Context, Call) (string, error) {
-	return func(d *Desk, _ context.Context, c Call) (string, error) {
+// describe returns a command that describes an EventBridge object.
+func describe(kind string) func(*Server, context.Context, Call) (string, error) {
+	return func(d *Server, _ context.Context, c Call) (string, error) {
 		text, ok := d.get(d.at(c, kind, c.one("name")), c.one("query"))
 		if !ok {
 			return "", refuse("An error occurred (ResourceNotFoundException)")
@@ -212,9 +212,9 @@ func describe(kind string) func(*Desk, context.Context, Call) (string, error) {
 	}
 }
 
-// remove removes a thing of EventBridge.
-func remove(kind string) func(*Desk, context.Context, Call) (string, error) {
-	return func(d *Desk, _ context.Context, c Call) (string, error) {
+// remove returns a command that removes an EventBridge object.
+func remove(kind string) func(*Server, context.Context, Call) (string, error) {
+	return func(d *Server, _ context.Context, c Call) (string, error) {
 		if !d.drop(d.at(c, kind, c.one("name"))) {
 			return "", refuse("An error occurred (ResourceNotFoundException)")
 		}
@@ -229,9 +229,11 @@ var (
 	trusts     = regexp.MustCompile(`"AWS":"([^"]+)"`)
 )
 
-func (d *Desk) rolePath(c Call) string { return "aws/" + d.account(c) + "//role/" + c.one("role-name") }
+func (d *Server) rolePath(c Call) string {
+	return "aws/" + d.account(c) + "//role/" + c.one("role-name")
+}
 
-func (d *Desk) createRole(_ context.Context, c Call) (string, error) {
+func (d *Server) createRole(_ context.Context, c Call) (string, error) {
 	if _, ok := d.get(d.rolePath(c), ""); ok {
 		return "", refuse("An error occurred (EntityAlreadyExists) when calling the CreateRole operation")
 	}
@@ -239,9 +241,8 @@ func (d *Desk) createRole(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// trust makes a role known to the simulated cloud. Until it has a policy it may do
-// nothing.
-func (d *Desk) trust(c Call, name, document string) {
+// trust adds a role to the simulated cloud. Without a policy it allows nothing.
+func (d *Server) trust(c Call, name, document string) {
 	d.put("aws/"+d.account(c)+"//role/"+name, "trust", document)
 	r, _ := d.o.AWS.RoleMade(d.account(c), name)
 	r.Account, r.Name = d.account(c), name
@@ -254,7 +255,7 @@ func (d *Desk) trust(c Call, name, document string) {
 	d.o.AWS.PutRole(r)
 }
 
-func (d *Desk) getRole(_ context.Context, c Call) (string, error) {
+func (d *Server) getRole(_ context.Context, c Call) (string, error) {
 	document, ok := d.get(d.rolePath(c), "trust")
 	if !ok {
 		return "", refuse("An error occurred (NoSuchEntity) when calling the GetRole operation: The role with name %s cannot be found.", c.one("role-name"))
@@ -266,7 +267,7 @@ func (d *Desk) getRole(_ context.Context, c Call) (string, error) {
 	return c.answer(map[string]string{`Role.AssumeRolePolicyDocument.Statement[0].Condition.StringEquals."sts:ExternalId"`: external})
 }
 
-func (d *Desk) trustRole(_ context.Context, c Call) (string, error) {
+func (d *Server) trustRole(_ context.Context, c Call) (string, error) {
 	if _, ok := d.get(d.rolePath(c), ""); !ok {
 		return "", refuse("An error occurred (NoSuchEntity)")
 	}
@@ -274,7 +275,7 @@ func (d *Desk) trustRole(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) allowRole(_ context.Context, c Call) (string, error) {
+func (d *Server) allowRole(_ context.Context, c Call) (string, error) {
 	if _, ok := d.get(d.rolePath(c), ""); !ok {
 		return "", refuse("An error occurred (NoSuchEntity)")
 	}
@@ -289,8 +290,8 @@ func (d *Desk) allowRole(_ context.Context, c Call) (string, error) {
 	return "", d.allow(d.account(c), c.one("role-name"), document)
 }
 
-// allow lets a role do what a policy allows.
-func (d *Desk) allow(account, name, document string) error {
+// allow sets the actions of a role to those of a policy.
+func (d *Server) allow(account, name, document string) error {
 	var policy struct {
 		Statement []struct {
 			Effect string
@@ -314,7 +315,7 @@ func (d *Desk) allow(account, name, document string) error {
 	return nil
 }
 
-func (d *Desk) disallowRole(_ context.Context, c Call) (string, error) {
+func (d *Server) disallowRole(_ context.Context, c Call) (string, error) {
 	if policy, ok := d.get(d.rolePath(c), "policy"); !ok || policy == "" {
 		return "", refuse("An error occurred (NoSuchEntity)")
 	}
@@ -322,7 +323,7 @@ func (d *Desk) disallowRole(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) deleteRole(_ context.Context, c Call) (string, error) {
+func (d *Server) deleteRole(_ context.Context, c Call) (string, error) {
 	if policy, _ := d.get(d.rolePath(c), "policy"); policy != "" {
 		return "", refuse("An error occurred (DeleteConflict): Cannot delete entity, must delete policies first.")
 	}
@@ -335,8 +336,8 @@ func (d *Desk) deleteRole(_ context.Context, c Call) (string, error) {
 
 var policyLine = regexp.MustCompile(`(?m)^ *PolicyDocument: (\{"Version.*)$`)
 
-// deployStack does what the two templates of the product say.
-func (d *Desk) deployStack(ctx context.Context, c Call) (string, error) {
+// deployStack applies the effects of the product's two templates.
+func (d *Server) deployStack(ctx context.Context, c Call) (string, error) {
 	text, err := os.ReadFile(c.one("template-file")) // #nosec G304 -- the script wrote it
 	if err != nil {
 		return "", err
@@ -353,7 +354,7 @@ func (d *Desk) deployStack(ctx context.Context, c Call) (string, error) {
 		if was || given["Heartbeat"] != "true" {
 			return "", nil
 		}
-		return "", d.o.Courier.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: d.account(c), Endpoint: given["Endpoint"], Topic: given["TopicName"]})
+		return "", d.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: d.account(c), Endpoint: given["Endpoint"], Topic: given["TopicName"]})
 	}
 	found := policyLine.FindStringSubmatch(string(text))
 	if found == nil || !slices.Contains(c.Options["capabilities"], "CAPABILITY_NAMED_IAM") {
@@ -364,16 +365,16 @@ func (d *Desk) deployStack(ctx context.Context, c Call) (string, error) {
 	return "", d.allow(d.account(c), given["RoleName"], found[1])
 }
 
-func (d *Desk) describeStack(_ context.Context, c Call) (string, error) {
+func (d *Server) describeStack(_ context.Context, c Call) (string, error) {
 	if _, ok := d.get(d.at(c, "stack", c.one("stack-name")), ""); !ok {
 		return "", refuse("An error occurred (ValidationError): Stack with id %s does not exist", c.one("stack-name"))
 	}
 	return "", nil
 }
 
-func (d *Desk) deleteStack(_ context.Context, c Call) (string, error) {
+func (d *Server) deleteStack(_ context.Context, c Call) (string, error) {
 	d.drop(d.at(c, "stack", c.one("stack-name")))
-	for _, path := range d.below("aws/" + d.account(c) + "//role/") {
+	for _, path := range d.withPrefix("aws/" + d.account(c) + "//role/") {
 		if of, _ := d.get(path, "stack"); of == c.one("stack-name") {
 			d.drop(path)
 			d.o.AWS.DropRole(d.account(c), last(path, "/"))

@@ -12,40 +12,40 @@ import (
 )
 
 var azProgram = program{
-	"account show": {"", (*Desk).azAccount},
-	"cloud show":   {"", func(*Desk, context.Context, Call) (string, error) { return "AzureCloud", nil }},
-	"rest":         {"method url", (*Desk).azRest},
+	"account show": {"", (*Server).azAccount},
+	"cloud show":   {"", func(*Server, context.Context, Call) (string, error) { return "AzureCloud", nil }},
+	"rest":         {"method url", (*Server).azRest},
 
-	"ad app list":                     {"display-name", (*Desk).listApps},
-	"ad app create":                   {"display-name sign-in-audience", (*Desk).createApp},
-	"ad app delete":                   {"id", (*Desk).deleteApp},
-	"ad app permission list":          {"id", func(d *Desk, _ context.Context, c Call) (string, error) { return d.asked(c), nil }},
-	"ad app permission add":           {"id api api-permissions", (*Desk).askGraph},
-	"ad app permission admin-consent": {"id", (*Desk).consent},
-	"ad app credential reset":         {"id append display-name years", (*Desk).resetApp},
-	"ad sp show":                      {"id", (*Desk).showPrincipal},
-	"ad sp create":                    {"id", (*Desk).createPrincipal},
+	"ad app list":                     {"display-name", (*Server).listApps},
+	"ad app create":                   {"display-name sign-in-audience", (*Server).createApp},
+	"ad app delete":                   {"id", (*Server).deleteApp},
+	"ad app permission list":          {"id", func(d *Server, _ context.Context, c Call) (string, error) { return d.asked(c), nil }},
+	"ad app permission add":           {"id api api-permissions", (*Server).askGraph},
+	"ad app permission admin-consent": {"id", (*Server).consent},
+	"ad app credential reset":         {"id append display-name years", (*Server).resetApp},
+	"ad sp show":                      {"id", (*Server).showPrincipal},
+	"ad sp create":                    {"id", (*Server).createPrincipal},
 
-	"role definition list":   {"name scope", (*Desk).listDefinitions},
-	"role definition create": {"role-definition", (*Desk).putDefinition},
-	"role definition update": {"role-definition", (*Desk).putDefinition},
-	"role definition delete": {"name scope", (*Desk).deleteDefinition},
-	"role assignment create": {"assignee-object-id assignee-principal-type role scope", (*Desk).assign},
-	"role assignment delete": {"assignee scope", (*Desk).unassign},
+	"role definition list":   {"name scope", (*Server).listDefinitions},
+	"role definition create": {"role-definition", (*Server).putDefinition},
+	"role definition update": {"role-definition", (*Server).putDefinition},
+	"role definition delete": {"name scope", (*Server).deleteDefinition},
+	"role assignment create": {"assignee-object-id assignee-principal-type role scope", (*Server).assign},
+	"role assignment delete": {"assignee scope", (*Server).unassign},
 
-	"group create":            {"subscription name location tags", (*Desk).createGroup},
-	"group delete":            {"subscription name yes no-wait", (*Desk).deleteGroup},
-	"deployment group create": {"subscription resource-group name mode template-file parameters", (*Desk).deployGroup},
-	"resource show":           {"ids", (*Desk).showResource},
-	"resource delete":         {"ids", (*Desk).deleteResource},
-	"resource list":           {"subscription resource-group", (*Desk).listResources},
+	"group create":            {"subscription name location tags", (*Server).createGroup},
+	"group delete":            {"subscription name yes no-wait", (*Server).deleteGroup},
+	"deployment group create": {"subscription resource-group name mode template-file parameters", (*Server).deployGroup},
+	"resource show":           {"ids", (*Server).showResource},
+	"resource delete":         {"ids", (*Server).deleteResource},
+	"resource list":           {"subscription resource-group", (*Server).listResources},
 }
 
-func (d *Desk) azAccount(_ context.Context, c Call) (string, error) {
+func (d *Server) azAccount(_ context.Context, c Call) (string, error) {
 	return c.answer(map[string]string{"tenantId": d.o.Azure.Reader(false).Tenant})
 }
 
-func (d *Desk) azRest(_ context.Context, c Call) (string, error) {
+func (d *Server) azRest(_ context.Context, c Call) (string, error) {
 	var ids []string
 	for _, s := range d.o.Azure.Subscriptions() {
 		ids = append(ids, s.ID)
@@ -53,19 +53,19 @@ func (d *Desk) azRest(_ context.Context, c Call) (string, error) {
 	return c.answer(map[string]string{"value[?ends_with(type, '/subscriptions')].name": strings.Join(ids, "\n")})
 }
 
-func (d *Desk) listApps(_ context.Context, c Call) (string, error) {
+func (d *Server) listApps(_ context.Context, c Call) (string, error) {
 	id, _ := d.get("azure/app/"+c.one("display-name"), "id")
 	return c.answer(map[string]string{"[0].appId": id})
 }
 
-func (d *Desk) createApp(_ context.Context, c Call) (string, error) {
+func (d *Server) createApp(_ context.Context, c Call) (string, error) {
 	d.put("azure/app/"+c.one("display-name"), "id", d.o.Azure.Register(false).Application)
 	return "", nil
 }
 
-// app returns the path of the application of an id.
-func (d *Desk) app(id string) string {
-	for _, path := range d.below("azure/app/") {
+// app returns the path of the application with an id.
+func (d *Server) app(id string) string {
+	for _, path := range d.withPrefix("azure/app/") {
 		if is, _ := d.get(path, "id"); is == id {
 			return path
 		}
@@ -73,7 +73,7 @@ func (d *Desk) app(id string) string {
 	return ""
 }
 
-func (d *Desk) deleteApp(_ context.Context, c Call) (string, error) {
+func (d *Server) deleteApp(_ context.Context, c Call) (string, error) {
 	if !d.drop(d.app(c.one("id"))) {
 		return "", refuse("Resource '%s' does not exist or one of its queried reference-property objects are not present.", c.one("id"))
 	}
@@ -81,7 +81,7 @@ func (d *Desk) deleteApp(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// graphRoles are what Graph calls its permissions.
+// graphRoles maps the ids of Graph's permissions to their names.
 var graphRoles = map[string]string{
 	"AuditLog.Read.All":                      "b0afded3-3588-46d8-8b3d-9842eff778da",
 	"Directory.Read.All":                     "7ab1d382-f21e-4acd-a863-ba3e13f7da61",
@@ -91,7 +91,7 @@ var graphRoles = map[string]string{
 
 const graphID = "00000003-0000-0000-c000-000000000000"
 
-func (d *Desk) showPrincipal(_ context.Context, c Call) (string, error) {
+func (d *Server) showPrincipal(_ context.Context, c Call) (string, error) {
 	known := map[string]string{}
 	if c.one("id") == graphID {
 		for name, id := range graphRoles {
@@ -105,7 +105,7 @@ func (d *Desk) showPrincipal(_ context.Context, c Call) (string, error) {
 	return c.answer(map[string]string{"id": "principal-" + c.one("id")})
 }
 
-func (d *Desk) createPrincipal(_ context.Context, c Call) (string, error) {
+func (d *Server) createPrincipal(_ context.Context, c Call) (string, error) {
 	path := d.app(c.one("id"))
 	if path == "" {
 		return "", refuse("Resource '%s' does not exist", c.one("id"))
@@ -114,13 +114,13 @@ func (d *Desk) createPrincipal(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// asked returns what an application asks of Graph.
-func (d *Desk) asked(c Call) string {
+// asked returns the Graph permissions that an application requests.
+func (d *Server) asked(c Call) string {
 	asked, _ := d.get(d.app(c.one("id")), "asks")
 	return strings.TrimSpace(strings.ReplaceAll(asked, " ", "\n"))
 }
 
-func (d *Desk) askGraph(_ context.Context, c Call) (string, error) {
+func (d *Server) askGraph(_ context.Context, c Call) (string, error) {
 	id, kind, _ := strings.Cut(c.one("api-permissions"), "=")
 	if c.one("api") != graphID || kind != "Role" {
 		return "", refuse("no such permission")
@@ -129,7 +129,7 @@ func (d *Desk) askGraph(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) consent(_ context.Context, c Call) (string, error) {
+func (d *Server) consent(_ context.Context, c Call) (string, error) {
 	var names []string
 	for name, id := range graphRoles {
 		if slices.Contains(strings.Fields(d.asked(c)), id) {
@@ -140,21 +140,21 @@ func (d *Desk) consent(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) resetApp(_ context.Context, c Call) (string, error) {
+func (d *Server) resetApp(_ context.Context, c Call) (string, error) {
 	if d.app(c.one("id")) == "" {
 		return "", refuse("Resource '%s' does not exist", c.one("id"))
 	}
 	return c.answer(map[string]string{"password": d.o.Azure.NewKey(c.one("id"))})
 }
 
-func (d *Desk) listDefinitions(_ context.Context, c Call) (string, error) {
+func (d *Server) listDefinitions(_ context.Context, c Call) (string, error) {
 	if _, ok := d.get("azure/role/"+c.one("name"), ""); ok {
 		return c.answer(map[string]string{"[].name": "0000"})
 	}
 	return "", nil
 }
 
-func (d *Desk) putDefinition(_ context.Context, c Call) (string, error) {
+func (d *Server) putDefinition(_ context.Context, c Call) (string, error) {
 	text, err := os.ReadFile(strings.TrimPrefix(c.one("role-definition"), "@")) // #nosec G304 -- the script wrote it
 	if err != nil {
 		return "", err
@@ -170,8 +170,8 @@ func (d *Desk) putDefinition(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) deleteDefinition(_ context.Context, c Call) (string, error) {
-	if assigned := d.below("azure/assignment/"); slices.ContainsFunc(assigned, func(path string) bool {
+func (d *Server) deleteDefinition(_ context.Context, c Call) (string, error) {
+	if assigned := d.withPrefix("azure/assignment/"); slices.ContainsFunc(assigned, func(path string) bool {
 		role, _ := d.get(path, "role")
 		return role == c.one("name")
 	}) {
@@ -181,7 +181,7 @@ func (d *Desk) deleteDefinition(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) assign(_ context.Context, c Call) (string, error) {
+func (d *Server) assign(_ context.Context, c Call) (string, error) {
 	app, ok := strings.CutPrefix(c.one("assignee-object-id"), "principal-")
 	actions, known := d.get("azure/role/"+c.one("role"), "actions")
 	scope, _ := d.get("azure/role/"+c.one("role"), "scope")
@@ -196,9 +196,9 @@ func (d *Desk) assign(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// eachSubscription does something for the subscriptions of a scope: all are below
-// every management group.
-func (d *Desk) eachSubscription(scope string, do func(id string)) {
+// eachSubscription calls do for the subscriptions of a scope: every management
+// group contains all.
+func (d *Server) eachSubscription(scope string, do func(id string)) {
 	for _, s := range d.o.Azure.Subscriptions() {
 		if scope == "/subscriptions/"+s.ID || strings.Contains(scope, "/managementGroups/") {
 			do(s.ID)
@@ -206,24 +206,24 @@ func (d *Desk) eachSubscription(scope string, do func(id string)) {
 	}
 }
 
-func (d *Desk) unassign(_ context.Context, c Call) (string, error) {
+func (d *Server) unassign(_ context.Context, c Call) (string, error) {
 	d.drop("azure/assignment/" + c.one("assignee") + c.one("scope"))
 	d.eachSubscription(c.one("scope"), func(id string) { d.o.Azure.Assign(c.one("assignee"), id, nil) })
 	return "", nil
 }
 
-func (d *Desk) createGroup(_ context.Context, c Call) (string, error) {
+func (d *Server) createGroup(_ context.Context, c Call) (string, error) {
 	d.put("azure/" + c.one("subscription") + "/group/" + c.one("name"))
 	return "", nil
 }
 
-func (d *Desk) deleteGroup(_ context.Context, c Call) (string, error) {
+func (d *Server) deleteGroup(_ context.Context, c Call) (string, error) {
 	d.drop("azure/" + c.one("subscription") + "/group/" + c.one("name"))
 	return "", nil
 }
 
-// deployGroup does what the product's template says.
-func (d *Desk) deployGroup(ctx context.Context, c Call) (string, error) {
+// deployGroup applies the effects of the product's template.
+func (d *Server) deployGroup(ctx context.Context, c Call) (string, error) {
 	var given map[string]struct{ Value string }
 	var template struct {
 		Resources []struct{ Condition, Type string }
@@ -248,27 +248,27 @@ func (d *Desk) deployGroup(ctx context.Context, c Call) (string, error) {
 	if given["manner"].Value != "grid" {
 		return "", nil
 	}
-	return "", d.o.Courier.Subscribe(ctx, events.Stream{Provider: posture.Azure, Account: c.one("subscription"), Endpoint: given["endpoint"].Value})
+	return "", d.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.Azure, Account: c.one("subscription"), Endpoint: given["endpoint"].Value})
 }
 
-func (d *Desk) showResource(_ context.Context, c Call) (string, error) {
+func (d *Server) showResource(_ context.Context, c Call) (string, error) {
 	if _, ok := d.get("azure"+c.one("ids"), ""); !ok {
 		return "", refuse("(ResourceNotFound)")
 	}
 	return "", nil
 }
 
-func (d *Desk) deleteResource(_ context.Context, c Call) (string, error) {
+func (d *Server) deleteResource(_ context.Context, c Call) (string, error) {
 	d.drop("azure" + c.one("ids"))
 	return "", nil
 }
 
-func (d *Desk) listResources(_ context.Context, c Call) (string, error) {
+func (d *Server) listResources(_ context.Context, c Call) (string, error) {
 	if _, ok := d.get("azure/"+c.one("subscription")+"/group/"+c.one("resource-group"), ""); !ok {
 		return "", refuse("(ResourceGroupNotFound)")
 	}
 	count := "0"
-	if len(d.below("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/")) > 0 {
+	if len(d.withPrefix("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/")) > 0 {
 		count = "1"
 	}
 	return c.answer(map[string]string{"length(@)": count})

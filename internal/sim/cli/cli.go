@@ -1,9 +1,9 @@
-// Package cli stands in for the command lines of the clouds: programs called aws,
-// az and gcloud that do to the simulated clouds what the real ones do to the real
-// ones, as far as the product's scripts go, and that record every call.
+// Package cli simulates the command lines of the clouds: programs named aws, az
+// and gcloud that change the simulated clouds like the real ones, as far as the
+// product's scripts need it, and that record every call.
 //
-// They know no more commands and options than the scripts use, and refuse all
-// others, so that a misspelt one does not pass.
+// They implement exactly the commands and options that the scripts use and
+// refuse all others, so that misspelt ones fail.
 package cli
 
 import (
@@ -24,26 +24,26 @@ import (
 	"vigil/internal/sim/gcp"
 )
 
-// Options are what the programs work on.
+// Options configure the simulated programs.
 type Options struct {
-	Dir     string // where the programs are put, for PATH
-	AWS     *aws.Cloud
-	Azure   *azure.Cloud
-	GCP     *gcp.Cloud
-	Courier *events.Courier
+	Dir       string // folder of the programs, for PATH
+	AWS       *aws.Cloud
+	Azure     *azure.Cloud
+	GCP       *gcp.Cloud
+	Publisher *events.Publisher
 }
 
-// A Desk is where the programs' calls arrive.
-type Desk struct {
+// A Server receives the calls of the programs.
+type Server struct {
 	o      Options
 	server *httptest.Server
 
-	mu     sync.Mutex
-	calls  []Call
-	things map[string]map[string]string // what was made, by its path
+	mu      sync.Mutex
+	calls   []Call
+	objects map[string]map[string]string // created objects by path
 }
 
-// A Call is one run of a program.
+// A Call is one execution of a program.
 type Call struct {
 	Program string
 	Words   []string            // before the options: {"sns", "create-topic"}
@@ -57,7 +57,7 @@ func (c Call) String() string { return c.Program + " " + strings.Join(c.Words, "
 // one returns the value of an option.
 func (c Call) one(name string) string { return strings.Join(c.Options[name], " ") }
 
-// A refusal is a call that ends badly.
+// A refusal is an error with an exit code.
 type refusal struct {
 	code    int
 	message string
@@ -67,23 +67,24 @@ func (r *refusal) Error() string { return r.message }
 
 func refuse(format string, args ...any) error { return &refusal{254, fmt.Sprintf(format, args...)} }
 
-// A command is something a program can do.
+// A command is a command of a program.
 type command struct {
-	options string // that it takes, apart by spaces
-	run     func(d *Desk, ctx context.Context, c Call) (string, error)
+	options string // supported options, separated by spaces
+	run     func(d *Server, ctx context.Context, c Call) (string, error)
 }
 
-// A program has commands by their first words. Words that follow are arguments.
+// A program maps the first words of commands to commands. The remaining words
+// are arguments.
 type program map[string]command
 
 var programs = map[string]program{"aws": awsProgram, "az": azProgram, "gcloud": gcloudProgram}
 
-// Open puts the programs in place.
-func Open(o Options) (*Desk, error) {
-	d := &Desk{o: o, things: map[string]map[string]string{}}
+// Open writes the programs and starts the server that they call.
+func Open(o Options) (*Server, error) {
+	d := &Server{o: o, objects: map[string]map[string]string{}}
 	d.server = httptest.NewServer(d)
 	for name := range programs {
-		text := strings.NewReplacer("@program@", name, "@server@", d.server.URL).Replace(standIn)
+		text := strings.NewReplacer("@program@", name, "@server@", d.server.URL).Replace(script)
 		if err := os.WriteFile(filepath.Join(o.Dir, name), []byte(text), 0o755); err != nil { // #nosec G306 -- a program must be executable
 			d.Close()
 			return nil, err
@@ -92,8 +93,9 @@ func Open(o Options) (*Desk, error) {
 	return d, nil
 }
 
-// standIn is the program. The first line of an answer is its exit code.
-const standIn = `#!/usr/bin/env bash
+// script is the program's script. The first line of a response is its exit
+// code.
+const script = `#!/usr/bin/env bash
 words=()
 for word in "$@"; do
 	words+=(--data-urlencode "word=$word")
@@ -109,11 +111,11 @@ fi
 printf '%s' "$answer"
 `
 
-// Close ends the desk.
-func (d *Desk) Close() { d.server.Close() }
+// Close stops the server.
+func (d *Server) Close() { d.server.Close() }
 
-// Calls returns what was called since it was last asked, and forgets it.
-func (d *Desk) Calls() []Call {
+// Calls returns the calls since the last call of Calls.
+func (d *Server) Calls() []Call {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := d.calls
@@ -121,12 +123,12 @@ func (d *Desk) Calls() []Call {
 	return all
 }
 
-// Things lists what there is, by its path, in order.
-func (d *Desk) Things() []string {
+// Objects returns the paths of the created objects, sorted.
+func (d *Server) Objects() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := []string{}
-	for path, values := range d.things {
+	for path, values := range d.objects {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			path += " " + name + "=" + values[name]
 		}
@@ -137,7 +139,7 @@ func (d *Desk) Things() []string {
 }
 
 // ServeHTTP implements [http.Handler].
-func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -161,7 +163,7 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%d\n%s", code, text)
 }
 
-// parse takes a command line apart.
+// parse parses a command line.
 func parse(name string, words []string) Call {
 	c := Call{Program: name, Options: map[string][]string{}}
 	option := ""
@@ -184,7 +186,7 @@ func parse(name string, words []string) Call {
 	return c
 }
 
-func (d *Desk) run(ctx context.Context, c Call) (string, error) {
+func (d *Server) run(ctx context.Context, c Call) (string, error) {
 	commands := programs[c.Program]
 	for n := len(c.Words); n > 0; n-- {
 		found, ok := commands[strings.Join(c.Words[:n], " ")]
@@ -203,46 +205,47 @@ func (d *Desk) run(ctx context.Context, c Call) (string, error) {
 	return "", fmt.Errorf("%s: no such command", c)
 }
 
-// everywhere are the options that all commands of a program take.
+// everywhere are the options that all commands of a program accept.
 var everywhere = map[string][]string{
 	"aws": {"region", "query", "output"}, "az": {"query", "output", "only-show-errors"}, "gcloud": {"project", "format", "quiet"},
 }
 
-// put makes a thing or adds to it.
-func (d *Desk) put(path string, pairs ...string) {
+// put creates an object or adds values to it.
+func (d *Server) put(path string, pairs ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.things[path] == nil {
-		d.things[path] = map[string]string{}
+	if d.objects[path] == nil {
+		d.objects[path] = map[string]string{}
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		d.things[path][pairs[i]] = pairs[i+1]
+		d.objects[path][pairs[i]] = pairs[i+1]
 	}
 }
 
-// get returns a value of a thing, and whether the thing is there.
-func (d *Desk) get(path, name string) (string, bool) {
+// get returns a value of an object. It returns false if the object does not
+// exist.
+func (d *Server) get(path, name string) (string, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t, ok := d.things[path]
+	t, ok := d.objects[path]
 	return t[name], ok
 }
 
-// drop removes a thing and reports whether it was there.
-func (d *Desk) drop(path string) bool {
+// drop removes an object and reports whether it existed.
+func (d *Server) drop(path string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, ok := d.things[path]
-	delete(d.things, path)
+	_, ok := d.objects[path]
+	delete(d.objects, path)
 	return ok
 }
 
-// below lists the things whose path begins like this.
-func (d *Desk) below(prefix string) []string {
+// withPrefix returns the objects whose path has a prefix.
+func (d *Server) withPrefix(prefix string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var all []string
-	for path := range d.things {
+	for path := range d.objects {
 		if strings.HasPrefix(path, prefix) {
 			all = append(all, path)
 		}
@@ -251,7 +254,7 @@ func (d *Desk) below(prefix string) []string {
 	return all
 }
 
-// answer returns what a query asks for. Every query that scripts ask is known.
+// answer returns the result for the call's --query, which must be one of known.
 func (c Call) answer(known map[string]string) (string, error) {
 	if c.one("output") == "none" || c.one("query") == "" {
 		return known[""], nil
@@ -259,5 +262,5 @@ func (c Call) answer(known map[string]string) (string, error) {
 	if text, ok := known[c.one("query")]; ok {
 		return text, nil
 	}
-	return "", fmt.Errorf("%s: nobody knows what %s is", c, c.one("query"))
+	return "", fmt.Errorf("%s: unknown query %s", c, c.one("query"))
 }

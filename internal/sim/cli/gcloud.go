@@ -13,46 +13,47 @@ import (
 )
 
 var gcloudProgram = program{
-	"services enable":                         {"", (*Desk).enable},
-	"projects describe":                       {"", (*Desk).describeProject},
-	"projects add-iam-policy-binding":         {"member role condition", (*Desk).bind},
-	"projects remove-iam-policy-binding":      {"member role condition", (*Desk).unbind},
-	"organizations add-iam-policy-binding":    {"member role condition", (*Desk).bind},
-	"organizations remove-iam-policy-binding": {"member role condition", (*Desk).unbind},
+	"services enable":                         {"", (*Server).enable},
+	"projects describe":                       {"", (*Server).describeProject},
+	"projects add-iam-policy-binding":         {"member role condition", (*Server).bind},
+	"projects remove-iam-policy-binding":      {"member role condition", (*Server).unbind},
+	"organizations add-iam-policy-binding":    {"member role condition", (*Server).bind},
+	"organizations remove-iam-policy-binding": {"member role condition", (*Server).unbind},
 
-	"iam roles describe":                          {"", (*Desk).describeRole},
-	"iam roles create":                            {"file", (*Desk).putRole},
-	"iam roles update":                            {"file", (*Desk).putRole},
+	"iam roles describe":                          {"", (*Server).describeRole},
+	"iam roles create":                            {"file", (*Server).putRole},
+	"iam roles update":                            {"file", (*Server).putRole},
 	"iam roles delete":                            {"", gone("role")},
 	"iam service-accounts describe":               {"", shown("account")},
-	"iam service-accounts create":                 {"display-name", (*Desk).createAccount},
-	"iam service-accounts delete":                 {"", (*Desk).deleteAccount},
-	"iam service-accounts keys create":            {"iam-account", (*Desk).createKey},
-	"iam service-accounts add-iam-policy-binding": {"member role", (*Desk).bindAccount},
+	"iam service-accounts create":                 {"display-name", (*Server).createAccount},
+	"iam service-accounts delete":                 {"", (*Server).deleteAccount},
+	"iam service-accounts keys create":            {"iam-account", (*Server).createKey},
+	"iam service-accounts add-iam-policy-binding": {"member role", (*Server).bindAccount},
 
 	"pubsub topics describe":               {"", shown("topic")},
 	"pubsub topics create":                 {"labels", made("topic")},
 	"pubsub topics delete":                 {"", gone("topic")},
-	"pubsub topics publish":                {"message attribute", (*Desk).publish},
-	"pubsub topics add-iam-policy-binding": {"member role", (*Desk).bindTopic},
+	"pubsub topics publish":                {"message attribute", (*Server).publish},
+	"pubsub topics add-iam-policy-binding": {"member role", (*Server).bindTopic},
 	"pubsub subscriptions describe":        {"", shown("subscription")},
-	"pubsub subscriptions create":          {"topic push-endpoint push-auth-service-account push-auth-token-audience ack-deadline expiration-period min-retry-delay max-retry-delay labels", (*Desk).putSubscription},
-	"pubsub subscriptions update":          {"push-endpoint push-auth-service-account push-auth-token-audience", (*Desk).putSubscription},
+	"pubsub subscriptions create":          {"topic push-endpoint push-auth-service-account push-auth-token-audience ack-deadline expiration-period min-retry-delay max-retry-delay labels", (*Server).putSubscription},
+	"pubsub subscriptions update":          {"push-endpoint push-auth-service-account push-auth-token-audience", (*Server).putSubscription},
 	"pubsub subscriptions delete":          {"", gone("subscription")},
 	"logging sinks describe":               {"", shown("sink")},
-	"logging sinks create":                 {"log-filter", (*Desk).putSink},
-	"logging sinks update":                 {"log-filter", (*Desk).putSink},
+	"logging sinks create":                 {"log-filter", (*Server).putSink},
+	"logging sinks update":                 {"log-filter", (*Server).putSink},
 	"logging sinks delete":                 {"", gone("sink")},
 }
 
-// of returns the path of a thing of a project.
+// of returns the path of an object of a project.
 func (c Call) of(kind string) string {
 	return "gcp/" + c.one("project") + "/" + kind + "/" + c.Words[0]
 }
 
-// made, shown and gone make, show and remove things that have nothing to them.
-func made(kind string) func(*Desk, context.Context, Call) (string, error) {
-	return func(d *Desk, _ context.Context, c Call) (string, error) {
+// made, shown and gone return commands that create, describe and delete objects
+// without properties.
+func made(kind string) func(*Server, context.Context, Call) (string, error) {
+	return func(d *Server, _ context.Context, c Call) (string, error) {
 		if _, ok := d.get(c.of(kind), ""); ok {
 			return "", refuse("ERROR: (gcloud) Resource already exists in the project")
 		}
@@ -61,8 +62,8 @@ func made(kind string) func(*Desk, context.Context, Call) (string, error) {
 	}
 }
 
-func shown(kind string) func(*Desk, context.Context, Call) (string, error) {
-	return func(d *Desk, _ context.Context, c Call) (string, error) {
+func shown(kind string) func(*Server, context.Context, Call) (string, error) {
+	return func(d *Server, _ context.Context, c Call) (string, error) {
 		name := strings.TrimSuffix(strings.TrimPrefix(c.one("format"), "value("), ")")
 		text, ok := d.get(c.of(kind), name)
 		if !ok {
@@ -72,8 +73,8 @@ func shown(kind string) func(*Desk, context.Context, Call) (string, error) {
 	}
 }
 
-func gone(kind string) func(*Desk, context.Context, Call) (string, error) {
-	return func(d *Desk, _ context.Context, c Call) (string, error) {
+func gone(kind string) func(*Server, context.Context, Call) (string, error) {
+	return func(d *Server, _ context.Context, c Call) (string, error) {
 		if !d.drop(c.of(kind)) {
 			return "", refuse("ERROR: (gcloud) NOT_FOUND: Resource not found (resource=%s).", c.Words[0])
 		}
@@ -81,16 +82,16 @@ func gone(kind string) func(*Desk, context.Context, Call) (string, error) {
 	}
 }
 
-func (d *Desk) enable(_ context.Context, c Call) (string, error) {
+func (d *Server) enable(_ context.Context, c Call) (string, error) {
 	for _, name := range c.Words {
 		if !strings.HasSuffix(name, ".googleapis.com") {
 			return "", refuse("ERROR: (gcloud.services.enable) %s is not a service", name)
 		}
 	}
-	return "", nil // what is enabled stays, and is not counted
+	return "", nil // enabled services are not tracked
 }
 
-func (d *Desk) describeProject(_ context.Context, c Call) (string, error) {
+func (d *Server) describeProject(_ context.Context, c Call) (string, error) {
 	for _, p := range d.o.GCP.Projects() {
 		if p.ID == c.Words[0] && c.one("format") == "value(projectNumber)" {
 			return p.Number, nil
@@ -99,14 +100,14 @@ func (d *Desk) describeProject(_ context.Context, c Call) (string, error) {
 	return "", refuse("ERROR: (gcloud.projects.describe) [%s] not found", c.Words[0])
 }
 
-func (d *Desk) describeRole(_ context.Context, c Call) (string, error) {
+func (d *Server) describeRole(_ context.Context, c Call) (string, error) {
 	if _, ok := d.get(c.of("role"), ""); !ok {
 		return "", refuse("ERROR: (gcloud.iam.roles.describe) NOT_FOUND: The role named %s was not found.", c.Words[0])
 	}
 	return "", nil
 }
 
-func (d *Desk) putRole(_ context.Context, c Call) (string, error) {
+func (d *Server) putRole(_ context.Context, c Call) (string, error) {
 	text, err := os.ReadFile(c.one("file")) // #nosec G304 -- the script wrote it
 	if err != nil {
 		return "", err
@@ -119,21 +120,21 @@ func (d *Desk) putRole(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// reader returns the name of a service account by its email.
+// reader returns the name of a service account from its email.
 func reader(email string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(email, "serviceAccount:"), "@")
 	return name
 }
 
-// organizationRoles are what roles of Google that are granted on the organisation
-// add to the roles of projects.
+// organizationRoles are predefined roles on the organisation, with the
+// permissions that they add.
 var organizationRoles = map[string][]string{
 	"roles/iam.securityReviewer": {"resourcemanager.folders.getIamPolicy", "resourcemanager.organizations.getIamPolicy", "iam.denypolicies.list"},
 	"roles/iam.denyReviewer":     {"iam.denypolicies.list", "iam.denypolicies.get"},
 }
 
-// bind gives a service account the permissions of a role.
-func (d *Desk) bind(_ context.Context, c Call) (string, error) {
+// bind grants a service account the permissions of a role.
+func (d *Server) bind(_ context.Context, c Call) (string, error) {
 	project, role, custom := strings.Cut(strings.TrimPrefix(c.one("role"), "projects/"), "/roles/")
 	permissions, known := d.get("gcp/"+project+"/role/"+role, "permissions")
 	if custom && (!known || project != c.Words[0]) || c.one("condition") != "None" {
@@ -152,28 +153,28 @@ func (d *Desk) bind(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) unbind(_ context.Context, c Call) (string, error) {
+func (d *Server) unbind(_ context.Context, c Call) (string, error) {
 	if !d.drop("gcp/binding/" + c.Words[0] + " " + c.one("role") + " " + c.one("member")) {
 		return "", refuse("ERROR: (gcloud) Policy binding with the specified principal, role, and condition not found!")
 	}
 	return "", nil
 }
 
-func (d *Desk) createAccount(_ context.Context, c Call) (string, error) {
+func (d *Server) createAccount(_ context.Context, c Call) (string, error) {
 	email := c.Words[0] + "@" + c.one("project") + ".iam.gserviceaccount.com"
 	d.put("gcp/" + c.one("project") + "/account/" + email)
 	return "", nil
 }
 
-func (d *Desk) deleteAccount(ctx context.Context, c Call) (string, error) {
+func (d *Server) deleteAccount(ctx context.Context, c Call) (string, error) {
 	if strings.HasPrefix(c.Words[0], "vigil-reader@") {
 		d.o.GCP.Limited("vigil-reader")
 	}
 	return gone("account")(d, ctx, c)
 }
 
-// createKey writes the key of a service account. What it may do it may still do.
-func (d *Desk) createKey(_ context.Context, c Call) (string, error) {
+// createKey writes the key of a service account. Its permissions do not change.
+func (d *Server) createKey(_ context.Context, c Call) (string, error) {
 	email := c.one("iam-account")
 	if _, ok := d.get("gcp/"+c.one("project")+"/account/"+email, ""); !ok {
 		return "", refuse("ERROR: (gcloud.iam.service-accounts.keys.create) NOT_FOUND: Unknown service account")
@@ -189,12 +190,12 @@ func (d *Desk) createKey(_ context.Context, c Call) (string, error) {
 	return "", os.WriteFile(c.Words[0], text, 0o600)
 }
 
-func (d *Desk) bindAccount(_ context.Context, c Call) (string, error) {
+func (d *Server) bindAccount(_ context.Context, c Call) (string, error) {
 	d.put(c.of("account"), c.one("role"), c.one("member"))
 	return "", nil
 }
 
-func (d *Desk) bindTopic(_ context.Context, c Call) (string, error) {
+func (d *Server) bindTopic(_ context.Context, c Call) (string, error) {
 	if _, ok := d.get(c.of("topic"), ""); !ok {
 		return "", refuse("ERROR: (gcloud) NOT_FOUND: Resource not found")
 	}
@@ -202,7 +203,7 @@ func (d *Desk) bindTopic(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) putSink(_ context.Context, c Call) (string, error) {
+func (d *Server) putSink(_ context.Context, c Call) (string, error) {
 	if len(c.Words) != 2 || c.Words[1] != "pubsub.googleapis.com/projects/"+c.one("project")+"/topics/"+c.Words[0] {
 		return "", refuse("ERROR: (gcloud.logging.sinks) a sink needs a destination")
 	}
@@ -210,7 +211,7 @@ func (d *Desk) putSink(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (d *Desk) putSubscription(_ context.Context, c Call) (string, error) {
+func (d *Server) putSubscription(_ context.Context, c Call) (string, error) {
 	if c.one("push-auth-token-audience") != c.one("push-endpoint") {
 		return "", refuse("ERROR: (gcloud.pubsub.subscriptions) tokens for %s", c.one("push-auth-token-audience"))
 	}
@@ -222,27 +223,27 @@ func (d *Desk) putSubscription(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// publish has the courier push what is published to whoever subscribed, and what
-// changes from then on.
-func (d *Desk) publish(ctx context.Context, c Call) (string, error) {
+// publish makes the publisher push the message, and further changes, to the
+// subscription.
+func (d *Server) publish(ctx context.Context, c Call) (string, error) {
 	if c.one("attribute") != "eventStreamStatus=connected" {
-		return "", refuse("nobody waits for %s", c.one("attribute"))
+		return "", refuse("unexpected attribute %s", c.one("attribute"))
 	}
-	all := d.below("gcp/" + c.one("project") + "/subscription/")
+	all := d.withPrefix("gcp/" + c.one("project") + "/subscription/")
 	i := slices.IndexFunc(all, func(path string) bool {
 		topic, _ := d.get(path, "topic")
 		return topic == c.Words[0]
 	})
 	publisher, _ := d.get("gcp/"+c.one("project")+"/topic/"+c.Words[0], "roles/pubsub.publisher")
 	if i < 0 || publisher == "" {
-		return "", nil // nobody gets it
+		return "", nil // there is no subscription
 	}
 	endpoint, _ := d.get(all[i], "endpoint")
 	account, _ := d.get(all[i], "account")
 	if signer, _ := d.get("gcp/"+c.one("project")+"/account/"+account, "roles/iam.serviceAccountTokenCreator"); signer == "" {
 		return "", nil // there are no tokens
 	}
-	return "", d.o.Courier.Subscribe(ctx, events.Stream{
+	return "", d.o.Publisher.Subscribe(ctx, events.Stream{
 		Provider: posture.GCP, Account: c.one("project"), Endpoint: endpoint, Topic: c.Words[0], Subscription: last(all[i], "/"), ServiceAccount: account,
 	})
 }

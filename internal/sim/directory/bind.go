@@ -7,7 +7,7 @@ import (
 	"github.com/go-ldap/ldap/v3"
 )
 
-// The sub-codes that the directory puts into the diagnostic of a refused bind.
+// The data codes in the diagnostic message of a refused bind.
 const (
 	dataBadCredentials = "52e"
 	dataDisabled       = "533"
@@ -29,7 +29,7 @@ func (in *session) bind(r bindRequest) result {
 	case !r.simple:
 		return result{code: ldap.LDAPResultAuthMethodNotSupported, diagnostic: "only simple binds are simulated"}
 	case r.name == "", r.password == "":
-		// A name without a password is an unauthenticated bind, which succeeds and
+		// A name without a password is an unauthenticated bind, which succeeds but
 		// proves nothing. Clients must refuse empty passwords themselves.
 		return result{}
 	}
@@ -54,8 +54,8 @@ func (in *session) bind(r bindRequest) result {
 	return res
 }
 
-// principal finds the account that a bind name means: NETBIOS\user, user@domain
-// or a distinguished name. A bare user name means nobody.
+// principal returns the account of a bind name: NETBIOS\user, user@domain or a
+// distinguished name. It returns nil for a user name without a domain.
 func (d *domain) principal(name string) *account {
 	if netbios, user, ok := strings.Cut(name, `\`); ok {
 		if strings.EqualFold(netbios, d.NetBIOS) || strings.EqualFold(netbios, d.DNSName) {

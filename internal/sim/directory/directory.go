@@ -1,13 +1,13 @@
 // Package directory simulates the domain controller of a directory domain: LDAP
-// with StartTLS, LDAP over TLS and the connectionless LDAP ping on UDP.
+// with StartTLS, LDAP over TLS and the connectionless LDAP ping over UDP.
 //
-// It answers as the real thing does where a client can tell: the diagnostic
-// codes of a refused bind, the counting of bad passwords up to a lockout, the
-// unauthenticated bind that succeeds, nested groups as binary SIDs in
-// tokenGroups, referrals among the search results, and nothing but the rootDSE
-// for whoever has not bound. It is written on the BER codec rather than on an
-// LDAP server library because a simulated controller must also be cut off, hang,
-// and be pinged over UDP, on ports that stay the same all the while.
+// It behaves like a real controller where a client can observe it: the
+// diagnostic codes of a refused bind, the counting of bad passwords up to a
+// lockout, the unauthenticated bind that succeeds, nested groups as binary SIDs
+// in tokenGroups, referrals in search results, and only the rootDSE for
+// unauthenticated clients. It is implemented on a BER codec rather than an LDAP
+// server library because a simulated controller must also be able to cut
+// connections, hang, and answer UDP pings on fixed ports.
 package directory
 
 import (
@@ -23,7 +23,7 @@ import (
 	"vigil/internal/sim/flakylistener"
 )
 
-// Fault is a way for a controller to be broken.
+// Fault is a fault of a controller.
 type Fault int
 
 // The faults of a controller.
@@ -31,14 +31,14 @@ const (
 	Healthy   Fault = iota
 	Down            // connections are reset, pings are not answered
 	Hung            // connections are accepted and nothing is answered
-	PingOnly        // pings and the rootDSE are answered, every bind is refused
-	Unwilling       // every bind is answered with "busy", whatever the password
+	PingOnly        // pings and the rootDSE are answered, binds are refused
+	Unwilling       // every bind is answered with "busy"
 )
 
-// Options says what to simulate.
+// Options configure a simulated controller.
 type Options struct {
 	Domain      Domain
-	Certificate tls.Certificate  // shown on StartTLS and LDAPS
+	Certificate tls.Certificate  // of StartTLS and LDAPS
 	Host        string           // address to listen on; 127.0.0.1 when empty
 	AllowPlain  bool             // accept binds without TLS
 	Now         func() time.Time // time.Now when nil
@@ -61,7 +61,7 @@ type Server struct {
 	work          sync.WaitGroup
 }
 
-// New makes a controller. It listens once started.
+// New returns a controller that is not started.
 func New(o Options) *Server {
 	if o.Host == "" {
 		o.Host = "127.0.0.1"
@@ -102,7 +102,7 @@ func (s *Server) Start(ctx context.Context) error {
 // listen opens the same port number for TCP and UDP, as clients expect.
 func (s *Server) listen() error {
 	var err error
-	for range 20 { // the UDP port of a free TCP port may be taken
+	for range 20 { // the UDP port of a free TCP port may be in use
 		if s.plain, err = flakylistener.Listen(net.JoinHostPort(s.options.Host, "0")); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (s *Server) listen() error {
 	return err
 }
 
-// Stop ends the controller and waits for it.
+// Stop stops the controller and waits for it.
 func (s *Server) Stop() error {
 	if s.stop == nil {
 		return nil
@@ -149,7 +149,7 @@ func (s *Server) address(port int) string {
 	return net.JoinHostPort(s.options.Host, strconv.Itoa(port))
 }
 
-// Break puts the controller into a fault; Healthy mends it.
+// Break sets the controller's fault; Healthy removes it.
 func (s *Server) Break(f Fault) {
 	s.mu.Lock()
 	s.fault = f
@@ -171,14 +171,14 @@ func (s *Server) broken() Fault {
 	return s.fault
 }
 
-// Binds returns how many binds with a name have been tried so far.
+// Binds returns the number of binds with a name so far.
 func (s *Server) Binds() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.binds
 }
 
-// BadPasswords returns how many wrong passwords an account has against it.
+// BadPasswords returns an account's count of bad passwords.
 func (s *Server) BadPasswords(user string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +188,7 @@ func (s *Server) BadPasswords(user string) int {
 	return 0
 }
 
-// Locked tells whether an account is locked out.
+// Locked reports whether an account is locked out.
 func (s *Server) Locked(user string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +196,8 @@ func (s *Server) Locked(user string) bool {
 	return a != nil && s.domain.locked(a, s.now())
 }
 
-// Change edits the domain: users come and go, groups and trusts change. The
-// counts of bad passwords stay with their users.
+// Change edits the domain: users, groups and trusts. The counts of bad
+// passwords are kept.
 func (s *Server) Change(edit func(*Domain)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -94,7 +94,7 @@ func TestBindDiagnostics(t *testing.T) {
 	}
 }
 
-func TestLockoutCountsWrongPasswordsAndForgivesTheRightOne(t *testing.T) {
+func TestLockoutCountIsResetByTheRightPassword(t *testing.T) {
 	t.Parallel()
 	f := start(t, corp())
 	c := f.dial(t)
@@ -110,7 +110,7 @@ func TestLockoutCountsWrongPasswordsAndForgivesTheRightOne(t *testing.T) {
 	}
 }
 
-func TestPlainBindNeedsTLSAndStartTLSGivesIt(t *testing.T) {
+func TestBindNeedsTLSOrStartTLS(t *testing.T) {
 	t.Parallel()
 	f := start(t, corp())
 	c, err := ldap.DialURL(f.URL())
@@ -137,7 +137,7 @@ func TestSearches(t *testing.T) {
 		t.Errorf("rootDSE: %q", got)
 	}
 	if _, err := anonymous.Search(request("DC=corp,DC=example", ldap.ScopeBaseObject, "(objectClass=*)")); err == nil {
-		t.Error("whoever has not bound can read the domain")
+		t.Error("an unauthenticated client can read the domain")
 	}
 	c := f.dial(t)
 	if err := c.Bind(`CORP\alice`, "right"); err != nil {
@@ -162,7 +162,7 @@ func TestSearches(t *testing.T) {
 		{"net bios name", "CN=Partitions,CN=Configuration," + root, ldap.ScopeSingleLevel, "(&(objectClass=crossRef)(nCName=" + root + "))",
 			"nETBIOSName", []string{"CORP"}},
 		{"may join computers", "OU=Clones," + root, ldap.ScopeBaseObject, "(objectClass=*)", "allowedChildClassesEffective", []string{"computer"}},
-		{"operational attributes are not sent unasked", alice, ldap.ScopeBaseObject, "(objectClass=*)", "*", nil},
+		{"operational attributes must be requested", alice, ldap.ScopeBaseObject, "(objectClass=*)", "*", nil},
 	} {
 		got := search(t, c, tt.base, tt.scope, tt.filter, tt.asked)
 		if tt.asked != "*" && !slices.Equal(got, tt.want) {
@@ -174,7 +174,7 @@ func TestSearches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := len(tokens.Entries[0].GetRawAttributeValues("tokenGroups")); got != 4 {
-		t.Errorf("alice has %d token groups, want 4: two of everybody, Ops and, through it, Root Admins", got)
+		t.Errorf("alice has %d token groups, want 4: two of all users, Ops and, nested, Root Admins", got)
 	}
 }
 
@@ -235,7 +235,7 @@ func search(t *testing.T, c *ldap.Conn, base string, scope int, filter, attribut
 	var values []string
 	for _, e := range r.Entries {
 		if attribute == "*" && e.GetAttributeValue("tokenGroups") != "" {
-			t.Errorf("%s: tokenGroups was sent unasked", e.DN)
+			t.Errorf("%s: tokenGroups was sent without being requested", e.DN)
 		}
 		values = append(values, e.GetAttributeValue(attribute))
 	}

@@ -26,7 +26,7 @@ type Domain struct {
 	OUs       []string // names of organisational units below the root
 
 	LockoutThreshold int           // bad passwords that lock an account; 0 is never
-	LockoutWindow    time.Duration // in which they are counted, and for which it stays locked; 30 min when zero
+	LockoutWindow    time.Duration // window of the count, and duration of the lock; 30 min when zero
 }
 
 // User is an account of the domain.
@@ -37,7 +37,7 @@ type User struct {
 	Disabled   bool
 	Expired    bool
 	MustChange bool
-	JoinsTo    []string // organisational units in which it may create computers
+	JoinsTo    []string // organisational units in which it may create computer accounts
 }
 
 // Group is a security group of the domain.
@@ -46,7 +46,7 @@ type Group struct {
 	Groups []string // groups it is a member of, by name
 }
 
-// Trust is a trustedDomain object. The numbers are those of the directory.
+// Trust is a trustedDomain object, with the directory's numeric values.
 type Trust struct {
 	Partner    string // DNS name
 	NetBIOS    string
@@ -63,8 +63,7 @@ type Template struct {
 	KeySize int
 }
 
-// Issuer is an enterprise certificate authority that is published in the
-// directory.
+// Issuer is an enterprise certificate authority that the directory publishes.
 type Issuer struct {
 	Name        string
 	Host        string
@@ -72,7 +71,7 @@ type Issuer struct {
 	Templates   []string
 }
 
-// SmartCardLogon is the key usage that single sign-on needs in its template.
+// SmartCardLogon is the key usage that a template for single sign-on needs.
 const SmartCardLogon = "1.3.6.1.4.1.311.20.2.2"
 
 // GroupSID returns the SID of a group of the domain.
@@ -109,10 +108,10 @@ func (d Domain) host() string {
 const (
 	firstGroupRID = 1200
 	firstUserRID  = 2000
-	usersRID      = 513 // Domain Users, everybody's primary group
+	usersRID      = 513 // Domain Users, the primary group of every user
 )
 
-// account is a user with what the directory remembers of its logins.
+// account is a user with the state of its logins.
 type account struct {
 	User
 	dn       string
@@ -121,7 +120,7 @@ type account struct {
 	lockedAt time.Time
 }
 
-// domain is a built Domain: its entries, and its accounts by lower-case name.
+// domain is a Domain with its entries, and its accounts by lower-case name.
 type domain struct {
 	Domain
 	entries  []*entry
@@ -141,8 +140,8 @@ func (d *domain) locked(a *account, now time.Time) bool {
 	return !a.lockedAt.IsZero() && now.Sub(a.lockedAt) < d.window()
 }
 
-// memberships returns the names of all groups that are reached from the given
-// ones, which may form a ring.
+// memberships returns the names of all groups that are reachable from the given
+// ones. Memberships may be cyclic.
 func (d *domain) memberships(direct []string) []string {
 	var all []string
 	for queue := slices.Clone(direct); len(queue) > 0; queue = queue[1:] {
@@ -156,7 +155,7 @@ func (d *domain) memberships(direct []string) []string {
 	return all
 }
 
-// sid encodes a SID as the directory stores it.
+// sid returns the binary form of a SID.
 func sid(text string) string {
 	parts := strings.Split(text, "-")
 	if len(parts) < 3 || parts[0] != "S" {
@@ -175,12 +174,13 @@ func sid(text string) string {
 	return string(b)
 }
 
-// guid derives the objectGUID of an entry from its name, so that it is the same
-// in every run.
+// guid derives an entry's objectGUID from its name, so that it is the same in
+// every run.
 func guid(dn string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(dn)))
 	return string(sum[:16])
 }
 
-// interval writes a duration as the directory does: negative, in units of 100 ns.
+// interval returns a duration in the directory's format: negative, in units of
+// 100 ns.
 func interval(d time.Duration) string { return fmt.Sprintf("-%d", d.Nanoseconds()/100) }

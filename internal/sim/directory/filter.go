@@ -9,14 +9,14 @@ import (
 	"github.com/go-ldap/ldap/v3"
 )
 
-// The matching rules of the directory that filters may name.
+// The directory's extensible matching rules.
 const (
 	ruleInChain = "1.2.840.113556.1.4.1941" // transitive membership
 	ruleBitAnd  = "1.2.840.113556.1.4.803"
 )
 
-// matches tells whether an entry passes a filter. What cannot be understood does
-// not match, as an undefined filter does not.
+// matches reports whether an entry matches a filter. An unsupported filter does
+// not match, like an undefined one.
 func (d *domain) matches(f *ber.Packet, e *entry) bool {
 	switch f.Tag {
 	case ldap.FilterAnd:
@@ -47,7 +47,8 @@ func compares(f *ber.Packet, e *entry, test func(have, want string) bool) bool {
 	}
 	name, want := octets(f.Children[0]), octets(f.Children[1])
 	return slices.ContainsFunc(e.values(name), func(have string) bool {
-		// objectCategory is a distinguished name and is asked for by its first part.
+		// objectCategory is a distinguished name but is searched by its first
+		// component.
 		if strings.EqualFold(name, "objectCategory") {
 			first, _, _ := strings.Cut(strings.TrimPrefix(have, "CN="), ",")
 			return test(have, want) || test(first, want)

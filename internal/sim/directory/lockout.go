@@ -2,9 +2,9 @@ package directory
 
 import "time"
 
-// check tries a password, counting as the directory counts: a wrong password
-// adds to the count within the window, the threshold locks the account, and the
-// right one sets the count back.
+// check checks a password and counts like a directory: a wrong password
+// increments the count within the window, the threshold locks the account, and
+// the right password resets the count.
 func (d *domain) check(a *account, password string, now func() time.Time) result {
 	at := now()
 	if d.locked(a, at) {

@@ -12,7 +12,7 @@ const startTLS = "1.3.6.1.4.1.1466.20037"
 
 var errMalformed = errors.New("malformed LDAP message")
 
-// message is one request as it was read.
+// message is one parsed request.
 type message struct {
 	id int64
 	op *ber.Packet
@@ -62,7 +62,7 @@ func parseSearch(op *ber.Packet) (searchRequest, error) {
 	scope, okScope := c[1].Value.(int64)
 	size, okSize := c[3].Value.(int64)
 	if !okScope || !okSize {
-		return searchRequest{}, fmt.Errorf("%w: scope or size is no number", errMalformed)
+		return searchRequest{}, fmt.Errorf("%w: scope or size is not a number", errMalformed)
 	}
 	r := searchRequest{base: octets(c[0]), scope: scope, size: size, filter: c[6]}
 	for _, a := range c[7].Children {
@@ -71,7 +71,7 @@ func parseSearch(op *ber.Packet) (searchRequest, error) {
 	return r, nil
 }
 
-// result is the end of an operation: a code and words for whoever debugs it.
+// result is the result of an operation: a code and a diagnostic message.
 type result struct {
 	code       int64
 	matched    string
@@ -93,7 +93,7 @@ func (r result) packet(id int64, tag ber.Tag) *ber.Packet {
 	return envelope(id, op)
 }
 
-// packet encodes an entry with the attributes that were asked for.
+// packet encodes an entry with the requested attributes.
 func (e *entry) packet(id int64, wanted []string) *ber.Packet {
 	op := ber.Encode(ber.ClassApplication, ber.TypeConstructed, ldap.ApplicationSearchResultEntry, nil, "entry")
 	op.AppendChild(text(e.dn))
@@ -122,7 +122,7 @@ func text(s string) *ber.Packet {
 	return ber.NewString(ber.ClassUniversal, ber.TypePrimitive, ber.TagOctetString, s, "")
 }
 
-// octets returns the content of a primitive value, whatever its tag.
+// octets returns the content of a primitive value with any tag.
 func octets(p *ber.Packet) string {
 	if p.Data == nil {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/go-ldap/ldap/v3"
 )
 
-// opcodeSAMLogonResponseEx opens the answer to an LDAP ping.
+// opcodeSAMLogonResponseEx is the opcode of the response to an LDAP ping.
 const opcodeSAMLogonResponseEx = 23
 
 // servePings answers LDAP pings until the socket is closed.
@@ -22,18 +22,18 @@ func (s *Server) servePings() {
 			return
 		}
 		if err != nil {
-			continue // a peer that was gone before it got its answer
+			continue // an earlier peer closed its socket
 		}
 		if f := s.broken(); f == Down || f == Hung {
 			continue
 		}
 		if answer := s.pong(packet[:n]); answer != nil {
-			_, _ = s.ping.WriteTo(answer, from) // a lost ping is asked again
+			_, _ = s.ping.WriteTo(answer, from) // clients repeat a lost ping
 		}
 	}
 }
 
-// pong answers one ping, or nil to what is none.
+// pong returns the response to a ping, or nil for any other packet.
 func (s *Server) pong(packet []byte) []byte {
 	p, err := ber.DecodePacketErr(packet)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Server) pong(packet []byte) []byte {
 	return append(answer, result{}.packet(m.id, ldap.ApplicationSearchResultDone).Bytes()...)
 }
 
-// filterValue finds the value that a filter demands of an attribute.
+// filterValue returns the value that a filter requires of an attribute.
 func filterValue(f *ber.Packet, name string) string {
 	if f.Tag == ldap.FilterEqualityMatch && len(f.Children) == 2 && strings.EqualFold(octets(f.Children[0]), name) {
 		return octets(f.Children[1])
@@ -82,7 +82,7 @@ func (d *domain) netlogon() []byte {
 	b = append(b, guid(d.Root())...)
 	for _, name := range []string{
 		d.forest(), d.DNSName, d.host() + "." + d.DNSName,
-		d.NetBIOS, strings.ToUpper(d.host()), "", // the user asked about: none
+		d.NetBIOS, strings.ToUpper(d.host()), "", // the requested user: none
 		"Default-First-Site-Name", "Default-First-Site-Name",
 	} {
 		b = appendName(b, name)
@@ -91,7 +91,7 @@ func (d *domain) netlogon() []byte {
 	return append(b, 0xff, 0xff, 0xff, 0xff)
 }
 
-// appendName encodes a name as DNS does, without compression.
+// appendName encodes a name in DNS format, without compression.
 func appendName(b []byte, name string) []byte {
 	for label := range strings.SplitSeq(name, ".") {
 		if label != "" {

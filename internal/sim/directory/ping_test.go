@@ -11,7 +11,7 @@ import (
 	"github.com/go-ldap/ldap/v3"
 )
 
-func TestPingNamesTheDomainAndNothingToStrangers(t *testing.T) {
+func TestPingIsAnsweredForTheServedDomainOnly(t *testing.T) {
 	t.Parallel()
 	f := start(t, corp())
 	answer := ping(t, f, "corp.example")
@@ -24,7 +24,7 @@ func TestPingNamesTheDomainAndNothingToStrangers(t *testing.T) {
 		t.Errorf("opcode %d", op)
 	}
 	if answer := ping(t, f, "other.example"); answer == "" || strings.Contains(answer, "netlogon") {
-		t.Errorf("a ping for a domain it does not hold: %q", answer)
+		t.Errorf("a ping for a domain it does not serve: %q", answer)
 	}
 }
 

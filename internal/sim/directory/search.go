@@ -46,8 +46,8 @@ func (in *session) search(id int64, r searchRequest) []*ber.Packet {
 	return append(packets, done(ldap.LDAPResultSuccess, ""))
 }
 
-// seen returns the entry as one user sees it: what may be created below it
-// depends on who asks.
+// seen returns an entry as a user sees it: the permission to create children
+// depends on the user.
 func (d *domain) seen(e *entry, by *account) *entry {
 	ou := e.values("ou")
 	if len(ou) == 0 {
@@ -61,7 +61,7 @@ func (d *domain) seen(e *entry, by *account) *entry {
 	return &view
 }
 
-// selected returns the attributes of an entry that a search asked for.
+// selected returns the attributes of an entry that a search requested.
 func (e *entry) selected(wanted []string) []attribute {
 	all := len(wanted) == 0 || slices.Contains(wanted, "*")
 	var chosen []attribute

@@ -18,7 +18,7 @@ type session struct {
 	server *Server
 	conn   net.Conn
 	secure bool
-	user   *account // who has bound; nil for nobody
+	user   *account // the bound user; nil for none
 }
 
 func (s *Server) serve(ctx context.Context, l *flakylistener.Listener, config *tls.Config) {
@@ -53,7 +53,7 @@ func (in *session) handshake(ctx context.Context, config *tls.Config) bool {
 	return true
 }
 
-// run answers requests one after the other until the client leaves.
+// run handles requests sequentially until the client disconnects.
 func (in *session) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		p, err := ber.ReadPacket(in.conn)
@@ -67,7 +67,7 @@ func (in *session) run(ctx context.Context) {
 	}
 }
 
-// answer handles one request and tells whether the connection goes on.
+// answer handles one request and reports whether the connection stays open.
 func (in *session) answer(ctx context.Context, m message) bool {
 	switch m.op.Tag {
 	case ldap.ApplicationBindRequest:
@@ -85,9 +85,9 @@ func (in *session) answer(ctx context.Context, m message) bool {
 	case ldap.ApplicationExtendedRequest:
 		return in.extended(ctx, m)
 	case ldap.ApplicationAbandonRequest:
-		return true // every request is answered before the next is read
+		return true // an abandon request: there is nothing pending
 	}
-	return false // unbind, and whatever a monitor has no business asking
+	return false // unbind and unsupported requests
 }
 
 func (in *session) extended(ctx context.Context, m message) bool {
@@ -96,7 +96,7 @@ func (in *session) extended(ctx context.Context, m message) bool {
 		return in.send(r.packet(m.id, ldap.ApplicationExtendedResponse))
 	}
 	if in.secure {
-		r := result{code: ldap.LDAPResultOperationsError, diagnostic: "TLS is in use already"}
+		r := result{code: ldap.LDAPResultOperationsError, diagnostic: "TLS is already in use"}
 		return in.send(r.packet(m.id, ldap.ApplicationExtendedResponse))
 	}
 	return in.send(result{}.packet(m.id, ldap.ApplicationExtendedResponse)) && in.handshake(ctx, in.server.tls)

@@ -11,7 +11,7 @@ import (
 type entry struct {
 	dn          string
 	attributes  []attribute
-	operational []attribute // sent only when asked for by name
+	operational []attribute // returned only when requested by name
 }
 
 type attribute struct {
@@ -19,7 +19,7 @@ type attribute struct {
 	values []string
 }
 
-// values returns the values of an attribute, whatever its case.
+// values returns the values of an attribute, ignoring the case of its name.
 func (e *entry) values(name string) []string {
 	for _, list := range [][]attribute{e.attributes, e.operational} {
 		for _, a := range list {
@@ -33,7 +33,7 @@ func (e *entry) values(name string) []string {
 
 func attr(name string, values ...string) attribute { return attribute{name, values} }
 
-// build lays out the entries of a domain.
+// build creates the entries of a domain.
 func build(d Domain) *domain {
 	b := &domain{Domain: d, accounts: map[string]*account{}}
 	root, config := d.Root(), d.configuration()
@@ -163,7 +163,7 @@ func (d *domain) addPublicKeyServices(config string) {
 	}
 }
 
-// rootDSE is the one entry that anybody may read.
+// rootDSE returns the only entry that unauthenticated clients may read.
 func (d *domain) rootDSE() *entry {
 	host := d.host() + "." + d.DNSName
 	return &entry{attributes: []attribute{

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/sim/vcenter"
 )
 
-// Names that the inventory and the parts share.
+// Names that are shared by the inventory and the components.
 const (
 	adminGroup  = "Desktop Root Administrators"
 	serviceUser = "svc-vigil"
@@ -36,16 +36,16 @@ func (e *Estate) build() error {
 	return nil
 }
 
-// domainNames are the domains of the estate with the trust that the first holds
-// of each: its direction, type and attributes.
+// domainNames are the domains of the environment, with the primary domain's
+// trust of each: its direction, type and attributes.
 var domainNames = []struct {
 	dns, netbios string
 	trust        [3]int
 }{
 	{"corp.example", "CORP", [3]int{}},
-	{"emea.corp.example", "EMEA", [3]int{3, 2, 0x20}}, // a child of the forest
-	{"lab.example", "LAB", [3]int{3, 2, 0x8}},         // another forest, both ways
-	{"partner.example", "PARTNER", [3]int{2, 2, 0}},   // trusted by us
+	{"emea.corp.example", "EMEA", [3]int{3, 2, 0x20}}, // a child domain of the forest
+	{"lab.example", "LAB", [3]int{3, 2, 0x8}},         // another forest, two-way
+	{"partner.example", "PARTNER", [3]int{2, 2, 0}},   // trusted by the primary domain
 }
 
 func domainSID(i int) string { return fmt.Sprintf("S-1-5-21-%d-2000000001-3000000001", 1000000001+i) }
@@ -98,7 +98,7 @@ func (e *Estate) buildPeers() error {
 			return err
 		}
 		e.Peers = append(e.Peers, p)
-		if i < 3 { // a few of them are secure gateways too
+		if i < 3 { // some of them are secure gateways too
 			e.SecurePorts = append(e.SecurePorts, new(Port))
 		}
 	}

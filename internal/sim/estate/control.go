@@ -12,12 +12,12 @@ import (
 	"vigil/internal/fault"
 )
 
-// control is how incidents are begun and ended over HTTP, on loopback:
+// control is an HTTP server on loopback that starts and ends incidents:
 //
-//	GET    /incidents         what can happen
-//	POST   /incidents/{name}  let it happen
-//	DELETE /incidents/{name}  mend it
-//	POST   /notices           takes the notices of alert rules, and throws them away
+//	GET    /incidents         lists the incidents
+//	POST   /incidents/{name}  starts one
+//	DELETE /incidents/{name}  ends one
+//	POST   /notices           accepts and discards the notices of alert rules
 type control struct {
 	estate   *Estate
 	listener net.Listener
@@ -27,7 +27,7 @@ type control struct {
 
 func newControl(e *Estate) *control { return &control{estate: e} }
 
-// URL is where the control listens.
+// URL returns the address of the server.
 func (c *control) URL() string { return "http://" + c.listener.Addr().String() }
 
 // Start listens on a free port of loopback.
@@ -46,7 +46,7 @@ func (c *control) Start(context.Context) error {
 	return nil
 }
 
-// Stop ends the control and waits for it.
+// Stop stops the server and waits for it.
 func (c *control) Stop() error {
 	if c.server == nil {
 		return nil
@@ -58,7 +58,7 @@ func (c *control) Stop() error {
 
 func (c *control) list(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(c.estate.Incidents()) // whoever hung up does not need it
+	_ = json.NewEncoder(w).Encode(c.estate.Incidents()) // ignored: the client has disconnected
 }
 
 func (c *control) change(begin bool) http.HandlerFunc {

@@ -1,7 +1,7 @@
-// Package estate simulates a whole virtual-desktop estate over the real
+// Package estate simulates a whole virtual-desktop infrastructure over the real
 // protocols: directory domains, connection servers, gateways, RDS servers, a
-// SAML provider, pods, single sign-on, a composer and virtual centers. It writes
-// an inventory that the product reads like any other, and breaks on demand.
+// SAML provider, pods, single sign-on, a composer and virtual centers. It
+// writes an inventory for the product, and injects faults on request.
 package estate
 
 import (
@@ -26,7 +26,7 @@ import (
 	"vigil/internal/sim/vcenter"
 )
 
-// Size says how large the estate is.
+// Size is the number of components of each kind.
 type Size struct {
 	ConnectionServers int // one of them is the product itself
 	Farms             int
@@ -46,7 +46,7 @@ func Small() Size {
 	return Size{ConnectionServers: 3, Farms: 3, RDSServers: 9, Gateways: 2, Pods: 1, VirtualCenters: 1}
 }
 
-// Database is an event database that is really there.
+// Database is a real event database.
 type Database struct {
 	Host     string
 	Port     int
@@ -57,24 +57,24 @@ type Database struct {
 	Prefix   string // of the event tables; vigil_demo_ when empty
 }
 
-// Options says what to simulate.
+// Options configure the simulated environment.
 type Options struct {
-	Dir             string // for the inventory, certificates and secrets; made if it is not there
+	Dir             string // folder of the inventory, certificates and secrets; created if missing
 	Size            Size   // Demo when zero
 	EventDatabase   *Database
 	GatewayInterval time.Duration // how often gateways report; 10 s when zero
 	AgentInterval   time.Duration // how often RDS agents report; 20 s when zero
-	Failures        int           // failures in succession before a component is called bad; the product's default when zero
-	ThisMachine     bool          // one more RDS server reports the real load of this machine
+	Failures        int           // failures in succession before a component counts as down; the product's default when zero
+	ThisMachine     bool          // add an RDS server that reports the real load of this machine
 	Now             func() time.Time
 	Log             *slog.Logger
 }
 
-// Administrator is somebody who may log in.
+// Administrator is a user who may log in.
 type Administrator struct{ Domain, Username, Password string }
 
-// Estate is a simulated estate. Its parts are exported so that tests can break
-// them one by one; [Estate.Incidents] does so by name.
+// Estate is a simulated environment. Its components are exported so that tests
+// can inject faults one by one; [Estate.Incidents] does so by name.
 type Estate struct {
 	Domains     []*directory.Server // the first is the primary one
 	Peers       []*Peer             // connection servers other than the product itself
@@ -98,16 +98,16 @@ type Estate struct {
 	running  []component
 
 	mu     sync.Mutex
-	active map[string]bool // names of incidents that have begun
+	active map[string]bool // names of active incidents
 }
 
-// component is a part with a life of its own.
+// component is a part that is started and stopped.
 type component interface {
 	Start(ctx context.Context) error
 	Stop() error
 }
 
-// New makes an estate. Nothing listens before Start.
+// New creates the environment. Nothing listens before Start.
 func New(o Options) (*Estate, error) {
 	o.Size = cmp.Or(o.Size, Demo())
 	o.GatewayInterval = cmp.Or(o.GatewayInterval, 10*time.Second)
@@ -132,22 +132,22 @@ func New(o Options) (*Estate, error) {
 	e.machines = newMachines(o)
 	e.follower = &follower{token: e.secrets["peer-token"], now: o.Now}
 	if err := e.build(); err != nil {
-		return nil, fmt.Errorf("make the estate: %w", err)
+		return nil, fmt.Errorf("create the simulated environment: %w", err)
 	}
 	e.control = newControl(e)
 	return e, nil
 }
 
-// leaf makes a certificate for a site on this machine.
+// leaf issues a certificate for a server on this machine.
 func (e *Estate) leaf() (tls.Certificate, error) {
 	return e.ca.Leaf(pki.Around(e.options.Now(), 365*24*time.Hour), "localhost", "127.0.0.1")
 }
 
-// Authority signs the certificates of the estate.
+// Authority returns the authority of the certificates.
 func (e *Estate) Authority() *pki.Authority { return e.ca }
 
-// Start starts every part but the machines that report, which need a server to
-// report to.
+// Start starts every component except the machines that send heartbeats, which
+// need a server first.
 func (e *Estate) Start(ctx context.Context) error {
 	all := []component{e.SAML, e.Composer, e.control}
 	for _, d := range e.Domains {
@@ -170,14 +170,14 @@ func (e *Estate) Start(ctx context.Context) error {
 	}
 	for _, c := range all {
 		if err := c.Start(ctx); err != nil {
-			return errors.Join(fmt.Errorf("start the estate: %w", err), e.Stop())
+			return errors.Join(fmt.Errorf("start the simulated environment: %w", err), e.Stop())
 		}
 		e.running = append(e.running, c)
 	}
 	return nil
 }
 
-// Stop ends everything and waits for it.
+// Stop stops everything and waits for it.
 func (e *Estate) Stop() error {
 	e.machines.stop()
 	e.follower.stop()
@@ -189,12 +189,11 @@ func (e *Estate) Stop() error {
 	return errors.Join(errs...)
 }
 
-// InventoryFile is where the inventory is written.
+// InventoryFile returns the path of the inventory.
 func (e *Estate) InventoryFile() string { return filepath.Join(e.options.Dir, "inventory.yaml") }
 
-// WriteInventory writes the inventory of the estate, with the product at the
-// given https URL as one of its connection servers, and returns it as it will
-// be read.
+// WriteInventory writes the inventory, with the product at the given https URL
+// as one of its connection servers, and returns it parsed.
 func (e *Estate) WriteInventory(self string) (desktop.Inventory, error) {
 	if err := e.writeFiles(); err != nil {
 		return desktop.Inventory{}, err
@@ -214,7 +213,7 @@ func (e *Estate) WriteInventory(self string) (desktop.Inventory, error) {
 	return inv, nil
 }
 
-// writeFiles writes what the inventory refers to.
+// writeFiles writes the files that the inventory refers to.
 func (e *Estate) writeFiles() error {
 	if err := os.MkdirAll(e.options.Dir, 0o700); err != nil {
 		return err
@@ -231,5 +230,5 @@ func (e *Estate) writeFiles() error {
 	return nil
 }
 
-// ControlURL is where incidents are begun and ended.
+// ControlURL returns the address of the server that starts and ends incidents.
 func (e *Estate) ControlURL() string { return e.control.URL() }

@@ -12,8 +12,8 @@ import (
 	"vigil/internal/desktop"
 )
 
-// follower keeps the simulated connection servers in step with the product, as
-// replication would: it reads the product's health as any peer does.
+// follower simulates replication: it reads the product's health like a peer,
+// and the simulated connection servers report the same revision.
 type follower struct {
 	token string
 	now   func() time.Time
@@ -24,11 +24,11 @@ type follower struct {
 	work   sync.WaitGroup
 }
 
-// followEvery is well below the time that the product gives a peer to catch up.
+// followEvery is well below the grace period of replication.
 const followEvery = 2 * time.Second
 
-// start follows the server at an https URL. Its certificate is not looked at:
-// the token is worth nothing outside the simulation.
+// start follows the server at an https URL. It does not verify the certificate:
+// the token is worthless outside the simulation.
 func (f *follower) start(ctx context.Context, server string) {
 	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	client := &http.Client{
@@ -50,7 +50,8 @@ func (f *follower) start(ctx context.Context, server string) {
 	})
 }
 
-// follow asks once. A server that does not answer is followed where it was.
+// follow reads the health once. If the server does not answer, the last health
+// is kept.
 func (f *follower) follow(ctx context.Context, client *http.Client, server string) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+desktop.HealthPath, nil)
 	if err != nil {

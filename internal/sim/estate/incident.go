@@ -17,7 +17,7 @@ import (
 	"vigil/internal/sim/vcenter"
 )
 
-// incident is something that goes wrong, and can be mended.
+// incident is a fault that can be injected and removed.
 type incident struct {
 	group   desktop.IncidentGroup
 	name    string
@@ -26,12 +26,12 @@ type incident struct {
 	end     func() error
 }
 
-// Begin lets an incident happen.
+// Begin starts an incident.
 func (e *Estate) Begin(name string) error {
 	return e.change(name, true, func(i incident) error { return i.begin() })
 }
 
-// End mends what an incident broke.
+// End ends an incident.
 func (e *Estate) End(name string) error {
 	return e.change(name, false, func(i incident) error { return i.end() })
 }
@@ -40,7 +40,7 @@ func (e *Estate) change(name string, active bool, do func(incident) error) error
 	all := e.incidents()
 	i := slices.IndexFunc(all, func(i incident) bool { return i.name == name })
 	if i < 0 {
-		return fault.New(fault.NotFound, "there is no incident called %s", name)
+		return fault.New(fault.NotFound, "there is no incident named %s", name)
 	}
 	if err := do(all[i]); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (e *Estate) change(name string, active bool, do func(incident) error) error
 	return nil
 }
 
-// always wraps what cannot fail.
+// always adapts a function that cannot fail.
 func always(f func()) func() error {
 	return func() error {
 		f()
@@ -59,7 +59,7 @@ func always(f func()) func() error {
 	}
 }
 
-// Incidents lists what can be made to happen.
+// Incidents returns all incidents.
 func (e *Estate) Incidents() []desktop.Incident {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -102,9 +102,9 @@ func (e *Estate) serverIncidents() []incident {
 	peer, pod := e.Peers[0], e.Pods[0]
 	return []incident{
 		{desktop.IncidentConnectionServers, "server-down", peer.Name + " is gone",
-			always(func() { peer.Line().Set(flakylistener.Down) }), always(func() { peer.Line().Set(flakylistener.Up) })},
+			always(func() { peer.Listener().Set(flakylistener.Down) }), always(func() { peer.Listener().Set(flakylistener.Up) })},
 		{desktop.IncidentConnectionServers, "server-complains", peer.Name + " reports a problem of its own",
-			always(func() { peer.Complain("its disk is full") }), always(func() { peer.Complain() })},
+			always(func() { peer.SetProblems("its disk is full") }), always(func() { peer.SetProblems() })},
 		{desktop.IncidentConnectionServers, "server-lags", peer.Name + " no longer replicates",
 			always(func() { peer.Lag(true) }), always(func() { peer.Lag(false) })},
 		{desktop.IncidentConnectionServers, "server-certificate-expired", "the certificate of " + peer.Name + " has ended",
@@ -114,16 +114,16 @@ func (e *Estate) serverIncidents() []incident {
 		{desktop.IncidentConnectionServers, "secure-gateway-down", "the secure gateway of " + peer.Name + " refuses connections",
 			always(func() { e.SecurePorts[0].Set(flakylistener.Down) }), always(func() { e.SecurePorts[0].Set(flakylistener.Up) })},
 		{desktop.IncidentConnectionServers, "pod-down", pod.Name + " of a remote pod is gone",
-			always(func() { pod.Line().Set(flakylistener.Down) }), always(func() { pod.Line().Set(flakylistener.Up) })},
+			always(func() { pod.Listener().Set(flakylistener.Down) }), always(func() { pod.Listener().Set(flakylistener.Up) })},
 	}
 }
 
-// reissue gives a peer a certificate that lasts for the given time.
+// reissue replaces a peer's certificate by one that expires after left.
 func (e *Estate) reissue(p *Peer, left time.Duration) error {
 	now := e.options.Now()
 	leaf, err := e.ca.Leaf(pki.Validity{From: now.Add(-48 * time.Hour), To: now.Add(left)}, "localhost", "127.0.0.1")
 	if err == nil {
-		p.Show(leaf)
+		p.SetCertificate(leaf)
 	}
 	return err
 }
@@ -144,7 +144,7 @@ func (e *Estate) machineIncidents() []incident {
 		{desktop.IncidentGateways, "gateway-silent", gateway.Name + " stops reporting",
 			always(func() { gateway.Silence(true) }), always(func() { gateway.Silence(false) })},
 		{desktop.IncidentGateways, "gateway-problem", gateway.Name + " reports a problem",
-			always(func() { gateway.Complain("a back end is unreachable") }), always(func() { gateway.Complain() })},
+			always(func() { gateway.SetProblems("a back end is unreachable") }), always(func() { gateway.SetProblems() })},
 		{desktop.IncidentFarms, "farm-fails", "every agent of " + farm + " reports an error",
 			of(func(r *RDSServer) { r.SetState(desktop.RDSDomainFailure, "the domain cannot be reached") }),
 			of(func(r *RDSServer) { r.SetState("") })},
@@ -161,26 +161,26 @@ func (e *Estate) siteIncidents() []incident {
 	broken := func(f saml.Fault) func() error { return always(func() { e.SAML.Break(f) }) }
 	return []incident{
 		{desktop.IncidentSignOn, "saml-down", "the identity provider is gone",
-			always(func() { e.SAML.Line().Set(flakylistener.Down) }), always(func() { e.SAML.Line().Set(flakylistener.Up) })},
+			always(func() { e.SAML.Listener().Set(flakylistener.Down) }), always(func() { e.SAML.Listener().Set(flakylistener.Up) })},
 		{desktop.IncidentSignOn, "saml-expired", "the metadata of the identity provider have expired", broken(saml.Expired), broken(saml.Healthy)},
 		{desktop.IncidentSignOn, "saml-ending", "the metadata of the identity provider are about to expire", broken(saml.EndingSoon), broken(saml.Healthy)},
 		{desktop.IncidentSignOn, "saml-tampered", "the metadata of the identity provider were tampered with", broken(saml.Tampered), broken(saml.Healthy)},
 		{desktop.IncidentSignOn, "enrollment-server-down", "the primary enrollment server is gone",
-			always(func() { e.Enrollment[0].Line().Set(flakylistener.Down) }), always(func() { e.Enrollment[0].Line().Set(flakylistener.Up) })},
+			always(func() { e.Enrollment[0].Listener().Set(flakylistener.Down) }), always(func() { e.Enrollment[0].Listener().Set(flakylistener.Up) })},
 		{desktop.IncidentVirtualCenters, "composer-down", "the composer is gone",
-			always(func() { e.Composer.Line().Set(flakylistener.Down) }), always(func() { e.Composer.Line().Set(flakylistener.Up) })},
+			always(func() { e.Composer.Listener().Set(flakylistener.Down) }), always(func() { e.Composer.Listener().Set(flakylistener.Up) })},
 		{desktop.IncidentVirtualCenters, "composer-untrusted", "the composer shows a certificate that nobody vouches for",
 			func() error {
 				leaf, err := pki.SelfSigned(pki.Around(e.options.Now(), 24*time.Hour), "localhost")
 				if err == nil {
-					e.Composer.Show(leaf)
+					e.Composer.SetCertificate(leaf)
 				}
 				return err
 			},
 			func() error {
 				leaf, err := e.leaf()
 				if err == nil {
-					e.Composer.Show(leaf)
+					e.Composer.SetCertificate(leaf)
 				}
 				return err
 			}},
@@ -195,7 +195,7 @@ func (e *Estate) centerIncidents() []incident {
 	host := func(s types.HostSystemConnectionState) func() error { return always(func() { c.SetHost(0, s) }) }
 	return []incident{
 		{desktop.IncidentVirtualCenters, "center-down", "the virtual center is gone",
-			always(func() { c.Line().Set(flakylistener.Down) }), always(func() { c.Line().Set(flakylistener.Up) })},
+			always(func() { c.Listener().Set(flakylistener.Down) }), always(func() { c.Listener().Set(flakylistener.Up) })},
 		{desktop.IncidentVirtualCenters, "center-denies", "the virtual center lets us read nothing",
 			always(func() { c.Break(vcenter.NoPermission) }), always(func() { c.Break(vcenter.Healthy) })},
 		{desktop.IncidentVirtualCenters, "host-down", fmt.Sprintf("one of %d hosts does not respond", c.Hosts()),

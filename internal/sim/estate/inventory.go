@@ -15,7 +15,7 @@ var inventoryText string
 
 var inventoryTemplate = template.Must(template.New("inventory").Parse(inventoryText))
 
-// The types below are what the template is filled with.
+// The types below are the data of the template.
 
 type inventoryData struct {
 	Dir             string
@@ -80,7 +80,7 @@ type centerData struct {
 	Secret string
 }
 
-// inventory writes the inventory as YAML.
+// inventory returns the inventory as YAML.
 func (e *Estate) inventory(self string) ([]byte, error) {
 	d := inventoryData{
 		Dir: filepath.ToSlash(e.options.Dir), Failures: e.options.Failures,
@@ -108,7 +108,7 @@ func (e *Estate) inventory(self string) ([]byte, error) {
 	for _, s := range e.Enrollment {
 		d.Enrollment = append(d.Enrollment, s.Port())
 	}
-	// Two centers at one address would be one to the inventory.
+	// The inventory identifies centers by address, so that each needs its own.
 	for i, c := range e.Centers {
 		d.Centers = append(d.Centers, centerData{
 			Host: []string{"localhost", "127.0.0.1"}[i], Port: c.Port(), Name: fmt.Sprintf("vc%d.corp.example", i+1),

@@ -12,7 +12,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// thisMachine is the name of the RDS server that is really there.
+// thisMachine is the name of the RDS server that represents this machine.
 const thisMachine = "this-machine"
 
 // Gateway is a simulated gateway. It reports over the real protocol.
@@ -26,8 +26,8 @@ type Gateway struct {
 	pcoip    int
 }
 
-// Complain has the gateway report problems; none mends it.
-func (g *Gateway) Complain(problems ...string) {
+// SetProblems sets the problems that the gateway reports; none clears them.
+func (g *Gateway) SetProblems(problems ...string) {
 	g.mu.Lock()
 	g.problems = problems
 	g.mu.Unlock()
@@ -61,7 +61,7 @@ type RDSServer struct {
 	problems []string
 }
 
-// SetState has the agent report a state; empty is AVAILABLE.
+// SetState sets the state that the agent reports; empty means AVAILABLE.
 func (r *RDSServer) SetState(s desktop.RDSState, problems ...string) {
 	r.mu.Lock()
 	r.state, r.problems = s, problems
@@ -69,7 +69,7 @@ func (r *RDSServer) SetState(s desktop.RDSState, problems ...string) {
 	r.ReportNow()
 }
 
-// SetSystem has the agent report another operating system.
+// SetSystem sets the operating system that the agent reports.
 func (r *RDSServer) SetSystem(s desktop.OperatingSystem) {
 	r.mu.Lock()
 	r.system = s
@@ -77,7 +77,8 @@ func (r *RDSServer) SetSystem(s desktop.OperatingSystem) {
 	r.ReportNow()
 }
 
-// SetLoad has the agent report a load index; nil lets it follow the day again.
+// SetLoad sets the load index that the agent reports; nil restores the
+// simulated daily curve.
 func (r *RDSServer) SetLoad(index *int) {
 	r.mu.Lock()
 	r.load, r.unloaded = index, false
@@ -85,7 +86,7 @@ func (r *RDSServer) SetLoad(index *int) {
 	r.ReportNow()
 }
 
-// SetSessions has the agent report a number of sessions.
+// SetSessions sets the number of sessions that the agent reports.
 func (r *RDSServer) SetSessions(n int) {
 	r.mu.Lock()
 	r.sessions = &n
@@ -93,7 +94,7 @@ func (r *RDSServer) SetSessions(n int) {
 	r.ReportNow()
 }
 
-// HideLoad has the agent report no load at all.
+// HideLoad makes the agent report no load.
 func (r *RDSServer) HideLoad() {
 	r.mu.Lock()
 	r.unloaded = true
@@ -101,8 +102,8 @@ func (r *RDSServer) HideLoad() {
 	r.ReportNow()
 }
 
-// report makes what the agent tells: sessions that rise and fall with the hour,
-// a little differently on each server.
+// report returns the agent's report: sessions follow the time of day, with
+// small differences between servers.
 func (r *RDSServer) report(s heartbeat.Stamp) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,7 +130,7 @@ func (r *RDSServer) report(s heartbeat.Stamp) any {
 	}}
 }
 
-// machine is what gateways and agents share: they report, or have fallen silent.
+// machine is the common part of gateways and agents: it reports or is silent.
 type machine struct {
 	agent    heartbeat.Agent
 	reporter *heartbeat.Machine
@@ -138,7 +139,7 @@ type machine struct {
 	mute  bool
 }
 
-// Silence has the machine stop reporting, or begin again.
+// Silence stops or resumes the reports.
 func (m *machine) Silence(yes bool) {
 	m.quiet.Lock()
 	m.mute = yes
@@ -152,20 +153,20 @@ func (m *machine) silent() bool {
 	return m.mute
 }
 
-// ReportNow has the machine report now.
+// ReportNow makes the machine report now.
 func (m *machine) ReportNow() { m.reporter.ReportNow() }
 
-// ID is the id of the component in the inventory, once it was written.
+// ID returns the component's id in the inventory, after it was written.
 func (m *machine) ID() desktop.ID { return m.agent.ID }
 
-// memory keeps a credential for as long as the estate lives.
-type memory struct {
+// memoryStore is an in-memory credential store.
+type memoryStore struct {
 	mu    sync.Mutex
 	saved *heartbeat.Credential
 }
 
-// Load implements [heartbeat.Keeper].
-func (k *memory) Load() (heartbeat.Credential, error) {
+// Load implements [heartbeat.CredentialStore].
+func (k *memoryStore) Load() (heartbeat.Credential, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.saved == nil {
@@ -174,18 +175,18 @@ func (k *memory) Load() (heartbeat.Credential, error) {
 	return *k.saved, nil
 }
 
-// Save implements [heartbeat.Keeper].
-func (k *memory) Save(c heartbeat.Credential) error {
+// Save implements [heartbeat.CredentialStore].
+func (k *memoryStore) Save(c heartbeat.Credential) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.saved = &c
 	return nil
 }
 
-// systems are what the RDS servers run, by turns.
+// systems are the operating systems of the RDS servers, used in turn.
 var systems = []desktop.OperatingSystem{desktop.OSWindows2016, desktop.OSWindows2012R2, desktop.OSLinuxOther}
 
-// buildMachines makes gateways and RDS servers.
+// buildMachines creates gateways and RDS servers.
 func (e *Estate) buildMachines() {
 	for i := range e.options.Size.Gateways {
 		g := &Gateway{Name: fmt.Sprintf("gw%d.corp.example", i+1), blast: 20 + i*13, pcoip: 5 + i*3}

@@ -11,11 +11,11 @@ import (
 	"vigil/internal/desktop/heartbeat"
 )
 
-// machines runs everything that reports.
+// machines runs all machines that send heartbeats.
 type machines struct {
 	options Options
 	all     []*machine
-	ids     map[heartbeat.Agent]string // components that report -> name
+	ids     map[heartbeat.Agent]string // component -> name
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 }
@@ -24,7 +24,7 @@ func newMachines(o Options) *machines { return &machines{options: o} }
 
 func (ms *machines) add(m *machine, report func(heartbeat.Stamp) any) {
 	m.reporter = heartbeat.NewMachine()
-	m.reporter.CredentialStore = new(memory)
+	m.reporter.CredentialStore = new(memoryStore)
 	m.reporter.Now, m.reporter.Log = ms.options.Now, ms.options.Log
 	m.reporter.Report = func(_ context.Context, s heartbeat.Stamp) (any, error) {
 		if m.silent() {
@@ -35,7 +35,7 @@ func (ms *machines) add(m *machine, report func(heartbeat.Stamp) any) {
 	ms.all = append(ms.all, m)
 }
 
-// know learns the ids that the inventory gives to the machines.
+// know sets the ids of the machines from the inventory.
 func (ms *machines) know(inv desktop.Inventory) {
 	ms.ids = map[heartbeat.Agent]string{}
 	i := 0
@@ -54,10 +54,10 @@ func (ms *machines) know(inv desktop.Inventory) {
 	}
 }
 
-// Tokens makes enrolment tokens; an administrator of the product would.
+// Tokens creates enrolment tokens, like an administrator of the product.
 type Tokens func(ctx context.Context, a heartbeat.Agent) (string, error)
 
-// joining is how many machines enrol at the same time.
+// joining is the number of concurrent enrolments.
 const joining = 8
 
 // Join starts the machines: they enrol with the product at an https URL and
@@ -89,7 +89,7 @@ func (e *Estate) Join(ctx context.Context, server string, trust heartbeat.Server
 	return ms.joinThisMachine(ctx, life, server, trust, tokens)
 }
 
-// enrol gets a machine its certificate.
+// enrol requests a machine's certificate.
 func (m *machine) enrol(ctx context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
 	token, err := tokens(ctx, m.agent)
 	if err != nil {
@@ -110,11 +110,12 @@ func (m *machine) enrol(ctx context.Context, server string, trust heartbeat.Serv
 
 func (ms *machines) report(ctx context.Context, m *machine) {
 	if err := m.reporter.Run(ctx); err != nil && ctx.Err() == nil {
-		ms.options.Log.ErrorContext(ctx, "a simulated machine gave up", "kind", m.agent.Kind, "id", m.agent.ID, "error", err)
+		ms.options.Log.ErrorContext(ctx, "simulated machine stopped", "kind", m.agent.Kind, "id", m.agent.ID, "error", err)
 	}
 }
 
-// joinThisMachine runs the real agent for the one server that is really there.
+// joinThisMachine runs the real agent for the server that represents this
+// machine.
 func (ms *machines) joinThisMachine(ctx, life context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
 	for a := range ms.ids {
 		token, err := tokens(ctx, a)
@@ -128,7 +129,7 @@ func (ms *machines) joinThisMachine(ctx, life context.Context, server string, tr
 				Now: ms.options.Now, Log: ms.options.Log,
 			})
 			if err != nil && life.Err() == nil {
-				ms.options.Log.ErrorContext(life, "the agent of this machine gave up", "error", err)
+				ms.options.Log.ErrorContext(life, "agent of this machine stopped", "error", err)
 			}
 		})
 	}

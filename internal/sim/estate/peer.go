@@ -12,48 +12,49 @@ import (
 	"vigil/internal/sim/site"
 )
 
-// Peer is a connection server other than the product: a peer of the same pod, or
-// an endpoint of a remote one. It tells of itself as the product does.
+// Peer is a simulated connection server: a peer of the same pod, or an endpoint
+// of a remote one. It serves the same health document as the product.
 type Peer struct {
 	*site.Site
 	Name     string
 	token    string
 	follower *follower
 
-	mu       sync.Mutex
-	problems []string
-	lagging  bool
-	blind    map[desktop.ID]string // components it sees in another state than we do
+	mu        sync.Mutex
+	problems  []string
+	lagging   bool
+	overrides map[desktop.ID]string // overridden statuses of components in its views
 }
 
 func newPeer(name string, certificate tls.Certificate, token string, f *follower) *Peer {
-	p := &Peer{Name: name, token: token, follower: f, blind: map[desktop.ID]string{}}
+	p := &Peer{Name: name, token: token, follower: f, overrides: map[desktop.ID]string{}}
 	p.Site = site.New(certificate, http.HandlerFunc(p.serve))
 	return p
 }
 
-// Complain has the peer report problems of its own; none mends it.
-func (p *Peer) Complain(problems ...string) {
+// SetProblems sets the problems that the peer reports; none clears them.
+func (p *Peer) SetProblems(problems ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.problems = problems
 }
 
-// Lag has the peer fall behind in replication.
+// Lag makes the peer fall behind in replication, or catch up.
 func (p *Peer) Lag(yes bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lagging = yes
 }
 
-// See has the peer see a component in a state of its own; empty mends it.
-func (p *Peer) See(id desktop.ID, status string) {
+// OverrideView overrides the status of a component in the peer's views; empty removes
+// the override.
+func (p *Peer) OverrideView(id desktop.ID, status string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if status == "" {
-		delete(p.blind, id)
+		delete(p.overrides, id)
 	} else {
-		p.blind[id] = status
+		p.overrides[id] = status
 	}
 }
 
@@ -64,10 +65,10 @@ func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path != desktop.HealthPath:
 		http.NotFound(w, r)
 	case r.Header.Get("Authorization") != "Bearer "+p.token:
-		http.Error(w, "the peers' token is needed", http.StatusUnauthorized)
+		http.Error(w, "the peer token is required", http.StatusUnauthorized)
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(p.health()) // whoever hung up does not need it
+		_ = json.NewEncoder(w).Encode(p.health()) // ignored: the client has disconnected
 	}
 }
 
@@ -86,11 +87,11 @@ func (p *Peer) health() desktop.PeerHealth {
 		Views:    slices.Clone(followed.Views),
 	}
 	if p.lagging {
-		h.Revision.Store = "a store of its own" // at once, and for as long as it lasts
+		h.Revision.Store = "a store of its own" // another store is an error at once, unlike a lag
 	}
 	for i, v := range h.Views {
 		h.Views[i].Certificate, h.Views[i].Reasons = v.Certificate, nil
-		if status, ok := p.blind[v.ID]; ok {
+		if status, ok := p.overrides[v.ID]; ok {
 			h.Views[i].Status, h.Views[i].Reasons = status, []string{"seen so from " + p.Name}
 		}
 	}

@@ -10,13 +10,13 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// Pin looks at the certificate of the product at an https URL, and returns the
-// trust in that one. An administrator would compare the thumbprint.
+// Pin reads the certificate of the product at an https URL, and returns a trust
+// in that certificate. An administrator would compare the thumbprint.
 func Pin(ctx context.Context, server string) (heartbeat.ServerTrust, error) {
-	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} // it is only looked at
+	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} // the certificate is only read
 	conn, err := dialer.DialContext(ctx, "tcp", strings.TrimPrefix(server, "https://"))
 	if err != nil {
-		return heartbeat.ServerTrust{}, fmt.Errorf("look at the server's certificate: %w", err)
+		return heartbeat.ServerTrust{}, fmt.Errorf("read the server's certificate: %w", err)
 	}
 	defer conn.Close()
 	shown := conn.(*tls.Conn).ConnectionState().PeerCertificates[0]

@@ -8,7 +8,7 @@ import (
 	"vigil/internal/sim/flakylistener"
 )
 
-// Port is a TCP port that accepts connections and waits for what they say: a
+// Port is a TCP port that accepts connections and reads from them: a simulated
 // secure gateway.
 type Port struct {
 	*flakylistener.Listener
@@ -35,7 +35,7 @@ func (p *Port) accept() {
 	}
 }
 
-// wait reads until the client leaves.
+// wait reads until the client disconnects.
 func wait(c net.Conn) {
 	defer c.Close()
 	buffer := make([]byte, 512)
@@ -46,7 +46,7 @@ func wait(c net.Conn) {
 	}
 }
 
-// Stop ends the port and waits for it.
+// Stop closes the port and waits for it.
 func (p *Port) Stop() error {
 	if p.Listener == nil {
 		return nil

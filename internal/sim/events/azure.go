@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An Operation is something that was done to a resource of Azure.
+// An Operation is an operation on an Azure resource.
 type Operation struct {
 	Subscription string
 	Resource     string // its id
@@ -53,7 +53,7 @@ func (o Operation) Common() []byte {
 	}})
 }
 
-// kind returns the type of Event Grid's event.
+// kind returns the type of the Event Grid event.
 func (o Operation) kind() string {
 	switch {
 	case strings.HasSuffix(o.Name, "/delete"):
@@ -72,7 +72,7 @@ func (o Operation) data() map[string]any {
 	}
 }
 
-// Grid returns the operation as an event of Event Grid in its own schema.
+// Grid returns the operation as an event in Event Grid's schema.
 func (o Operation) Grid() map[string]any {
 	return map[string]any{
 		"subject": o.Resource, "eventType": o.kind(), "eventTime": o.At, "id": o.ID, "data": o.data(), "dataVersion": "2", "metadataVersion": "1",
@@ -96,7 +96,8 @@ func (o Operation) CloudEvent() []byte {
 	})
 }
 
-// Binary returns the operation as a CloudEvent whose attributes are headers.
+// Binary returns the operation as a CloudEvent in binary mode, with attributes
+// as headers.
 func (o Operation) Binary() (http.Header, []byte) {
 	return http.Header{
 		"Ce-Specversion": {"1.0"}, "Ce-Id": {o.ID}, "Ce-Source": {"/subscriptions/" + o.Subscription}, "Ce-Subject": {o.Resource},
@@ -104,7 +105,7 @@ func (o Operation) Binary() (http.Header, []byte) {
 	}, encode(o.data())
 }
 
-// Validation returns the question that Event Grid asks of a new webhook.
+// Validation returns Event Grid's validation request for a new webhook.
 func Validation(subscription, code string, at time.Time) (http.Header, []byte) {
 	topic := "/subscriptions/" + subscription + "/resourceGroups/vigil-events/providers/Microsoft.EventGrid/systemTopics/vigil"
 	return http.Header{"Aeg-Event-Type": {"SubscriptionValidation"}}, encode([]any{map[string]any{
@@ -114,7 +115,7 @@ func Validation(subscription, code string, at time.Time) (http.Header, []byte) {
 	}})
 }
 
-// Deleted returns the message that a subscription of Event Grid was removed.
+// Deleted returns the event that an Event Grid subscription was deleted.
 func Deleted(subscription string, at time.Time) []byte {
 	return encode([]any{map[string]any{
 		"id": uuid(), "topic": "/subscriptions/" + subscription, "subject": "", "eventType": "Microsoft.EventGrid.SubscriptionDeletedEvent",
@@ -125,7 +126,7 @@ func Deleted(subscription string, at time.Time) []byte {
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it is made of strings
+		panic(err) // cannot fail: strings only
 	}
 	return text
 }

@@ -1,8 +1,6 @@
-// Package events sends what clouds send when something changes in them, as the
-// clouds do: signed, in their own forms, in order, again and again until it is
-// taken.
+// Package events sends the change events of simulated clouds like the real
+// ones: signed, in the real formats, and with retries until they are accepted.
 //
-// The signing keys are made anew in each run and shown under the clouds' own
-// host names, so that the product verifies messages without knowing that they are
-// simulated.
+// The signing keys are generated in each run and served under the clouds' host
+// names, so that the product verifies the messages unchanged.
 package events

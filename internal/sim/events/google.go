@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// KeysHost is where Google shows its keys.
+// KeysHost is the host of Google's public keys.
 const KeysHost = "www.googleapis.com"
 
-// Google signs identity tokens as Google does.
+// Google signs identity tokens like Google.
 type Google struct {
 	key *rsa.PrivateKey
 	id  string
 	now func() time.Time
 }
 
-// NewGoogle returns a signer with a key of its own.
+// NewGoogle returns a signer with a new key.
 func NewGoogle(now func() time.Time) (*Google, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	return &Google{key: key, id: rand.Text(), now: now}, err
@@ -31,8 +31,8 @@ func NewGoogle(now func() time.Time) (*Google, error) {
 // KeyID returns the id of the key.
 func (g *Google) KeyID() string { return g.id }
 
-// Claims returns what an identity token of a service account for an audience
-// says.
+// Claims returns the claims of a service account's identity token for an
+// audience.
 func (g *Google) Claims(email, audience string) map[string]any {
 	now := g.now().Unix()
 	return map[string]any{
@@ -52,7 +52,7 @@ func (g *Google) Sign(header, claims map[string]any) string {
 	sum := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(rand.Reader, g.key, crypto.SHA256, sum[:])
 	if err != nil {
-		panic(err) // a good key signs any hash
+		panic(err) // cannot fail with a valid key
 	}
 	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
@@ -60,7 +60,7 @@ func (g *Google) Sign(header, claims map[string]any) string {
 func segment(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it is made of strings and numbers
+		panic(err) // cannot fail: strings and numbers
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
 }
@@ -68,7 +68,8 @@ func segment(v any) string {
 // Public returns the public key.
 func (g *Google) Public() *rsa.PublicKey { return &g.key.PublicKey }
 
-// Handler answers for the host that shows the keys. All else is passed on.
+// Handler serves the public keys on their host and passes all other requests to
+// next.
 func (g *Google) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/oauth2/v3/certs" {
@@ -88,7 +89,7 @@ func (g *Google) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// A Push is a message as Pub/Sub pushes it.
+// A Push is a Pub/Sub push message.
 type Push struct {
 	Message struct {
 		Data        []byte            `json:"data,omitempty"`
@@ -107,11 +108,11 @@ func (g *Google) Push(subscription string, data []byte, attributes map[string]st
 	return p
 }
 
-// Body returns the message as it is sent.
+// Body returns the JSON of the message.
 func (p Push) Body() []byte {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // it is made of strings
+		panic(err) // cannot fail: strings only
 	}
 	return text
 }

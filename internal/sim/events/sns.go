@@ -21,19 +21,19 @@ import (
 	"time"
 )
 
-// SNS signs messages as Amazon's notification service does.
+// SNS signs messages like Amazon SNS.
 type SNS struct {
 	key  *rsa.PrivateKey
 	cert []byte // PEM
-	path string // where the certificate is
+	path string // URL path of the certificate
 	now  func() time.Time
 
 	mu        sync.Mutex
 	confirmed map[string]string // topics by the token that confirmed them
 }
 
-// NewSNS returns a service with a key of its own. The names are what its
-// certificate is for: sns.amazonaws.com when there are none.
+// NewSNS returns a service with a new key. The names are those of its
+// certificate: sns.amazonaws.com by default.
 func NewSNS(now func() time.Time, names ...string) (*SNS, error) {
 	if len(names) == 0 {
 		names = []string{"sns.amazonaws.com"}
@@ -57,7 +57,7 @@ func NewSNS(now func() time.Time, names ...string) (*SNS, error) {
 	}, nil
 }
 
-// A Notification is a message as SNS sends it.
+// A Notification is an SNS message.
 type Notification struct {
 	Type             string  `json:"Type"`
 	MessageID        string  `json:"MessageId"`
@@ -83,11 +83,11 @@ func (s *SNS) notify(at time.Time, topic, message string) Notification {
 	return s.Sign(n)
 }
 
-// Confirm returns the signed question whether a subscription is wanted.
+// Confirm returns a signed request to confirm a subscription.
 func (s *SNS) Confirm(topic string) Notification { return s.ask("SubscriptionConfirmation", topic) }
 
-// Farewell returns the signed message that a subscription has ended.
-func (s *SNS) Farewell(topic string) Notification { return s.ask("UnsubscribeConfirmation", topic) }
+// Unsubscribed returns the signed message that a subscription has ended.
+func (s *SNS) Unsubscribed(topic string) Notification { return s.ask("UnsubscribeConfirmation", topic) }
 
 func (s *SNS) ask(kind, topic string) Notification {
 	n := s.message(s.now(), kind, topic)
@@ -104,7 +104,7 @@ func (s *SNS) message(at time.Time, kind, topic string) Notification {
 	}
 }
 
-// Sign signs a message as it stands, in the version that it says.
+// Sign signs a message with its current content, in its signature version.
 func (s *SNS) Sign(n Notification) Notification {
 	text := []byte(n.text())
 	var signature []byte
@@ -117,13 +117,13 @@ func (s *SNS) Sign(n Notification) Notification {
 		signature, err = rsa.SignPKCS1v15(rand.Reader, s.key, crypto.SHA256, sum[:])
 	}
 	if err != nil {
-		panic(err) // a good key signs any hash
+		panic(err) // cannot fail with a valid key
 	}
 	n.Signature = base64.StdEncoding.EncodeToString(signature)
 	return n
 }
 
-// text is what is signed.
+// text returns the string to sign.
 func (n Notification) text() string {
 	fields := [][2]string{{"Message", n.Message}, {"MessageId", n.MessageID}}
 	if n.Type == "Notification" {
@@ -142,16 +142,16 @@ func (n Notification) text() string {
 	return b.String()
 }
 
-// Body returns the message as it is sent.
+// Body returns the JSON of the message.
 func (n Notification) Body() []byte {
 	text, err := json.Marshal(n)
 	if err != nil {
-		panic(err) // it is made of strings
+		panic(err) // cannot fail: strings only
 	}
 	return text
 }
 
-// Header returns the headers that go with the message.
+// Header returns the headers of the message.
 func (n Notification) Header() http.Header {
 	return http.Header{
 		"Content-Type": {"text/plain; charset=UTF-8"}, "User-Agent": {"Amazon Simple Notification Service Agent"},
@@ -159,8 +159,8 @@ func (n Notification) Header() http.Header {
 	}
 }
 
-// Handler answers for the hosts of SNS: the certificate, and confirmations. All
-// else is passed on.
+// Handler serves the hosts of SNS: the certificate and confirmations. It passes
+// all other requests to next.
 func (s *SNS) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -187,7 +187,7 @@ func (s *SNS) Confirmed(token string) string {
 	return s.confirmed[token]
 }
 
-// hostOf returns the host that answers for a topic.
+// hostOf returns the SNS host of a topic.
 func hostOf(topic string) string {
 	part := strings.Split(topic, ":")
 	if len(part) < 4 {

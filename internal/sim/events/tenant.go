@@ -12,17 +12,17 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A Tenant is somebody who works in the simulated clouds: every few seconds they
-// open something that they should not, close it again, or throw it away.
+// A Tenant simulates a user of the clouds: periodically it opens a resource to
+// the internet, closes it again, or deletes it.
 type Tenant struct {
-	Courier *Courier
-	Every   time.Duration
-	Log     *slog.Logger
+	Publisher *Publisher
+	Every     time.Duration
+	Log       *slog.Logger
 
 	steps []func(round int) error
 }
 
-// Run works until ctx ends.
+// Run makes changes until ctx is done.
 func (t *Tenant) Run(ctx context.Context) {
 	tick := time.NewTicker(t.Every)
 	defer tick.Stop()
@@ -33,14 +33,14 @@ func (t *Tenant) Run(ctx context.Context) {
 			return
 		}
 		if err := t.steps[i%len(t.steps)](i / len(t.steps)); err != nil {
-			t.Log.Warn("the simulated tenant could not make a change", "error", err)
+			t.Log.Warn("simulated tenant: change failed", "error", err)
 		}
 	}
 }
 
-// WorkAWS has the tenant work in an account: a security group that is opened,
-// narrowed and closed again. It is there from the start, so that whoever looks
-// twice at the graph of the account finds the same vertices.
+// WorkAWS makes the tenant change an account: a security group is opened,
+// narrowed and closed again. The group exists from the start, so that the
+// vertices of the account's graph do not change.
 func (t *Tenant) WorkAWS(cloud *aws.Cloud, account, region string) error {
 	place := world.Place{Account: account, Region: region}
 	ref := world.Ref{Type: "AWS.EC2.SecurityGroup", Place: place, Name: fmt.Sprintf("sg-0%016x", 0xfeed)}
@@ -62,8 +62,8 @@ func (t *Tenant) WorkAWS(cloud *aws.Cloud, account, region string) error {
 	return nil
 }
 
-// WorkAzure has the tenant work in a subscription: a security group that is
-// opened, closed and removed.
+// WorkAzure makes the tenant change a subscription: a security group is opened,
+// closed and deleted.
 func (t *Tenant) WorkAzure(cloud *azure.Cloud, subscription string) {
 	id := func(round int) string {
 		return fmt.Sprintf("/subscriptions/%s/resourceGroups/maintenance/providers/Microsoft.Network/networkSecurityGroups/nsg-%05d", subscription, 90000+round)
@@ -75,17 +75,17 @@ func (t *Tenant) WorkAzure(cloud *azure.Cloud, subscription string) {
 	}
 	t.steps = append(t.steps,
 		func(round int) error {
-			return t.Courier.ChangeAzure(cloud, azure.Change{ID: id(round), Make: append(world.Obj("location", "westeurope"), rules("*")...)})
+			return t.Publisher.ChangeAzure(cloud, azure.Change{ID: id(round), Make: append(world.Obj("location", "westeurope"), rules("*")...)})
 		},
 		func(round int) error {
-			return t.Courier.ChangeAzure(cloud, azure.Change{ID: id(round), Patch: rules("10.0.0.0/8")})
+			return t.Publisher.ChangeAzure(cloud, azure.Change{ID: id(round), Patch: rules("10.0.0.0/8")})
 		},
-		func(round int) error { return t.Courier.ChangeAzure(cloud, azure.Change{ID: id(round), Gone: true}) },
+		func(round int) error { return t.Publisher.ChangeAzure(cloud, azure.Change{ID: id(round), Gone: true}) },
 	)
 }
 
-// WorkGCP has the tenant work in a project: a firewall rule that is opened,
-// closed and removed.
+// WorkGCP makes the tenant change a project: a firewall rule is opened, closed
+// and deleted.
 func (t *Tenant) WorkGCP(cloud *gcp.Cloud, project string) {
 	rule := func(round int) gcp.Change {
 		return gcp.Change{Type: "GCP.Compute.Firewall", Project: project, Name: fmt.Sprintf("maintenance-%d", round)}

@@ -12,15 +12,15 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A call is how AWS names what makes, changes and removes a resource, and where
-// the call names it.
+// A call names the AWS calls that create, change and delete a resource, and the
+// request member with its name.
 type call struct {
 	source             string
 	made, changed, end string
 	member             string
 }
 
-// calls of the types whose changes are told.
+// calls maps the types whose changes cause events.
 var calls = map[posture.EntityType]call{
 	"AWS.EC2.Instance":          {"ec2", "RunInstances", "ModifyInstanceAttribute", "TerminateInstances", "instanceId"},
 	"AWS.EC2.SecurityGroup":     {"ec2", "CreateSecurityGroup", "AuthorizeSecurityGroupIngress", "DeleteSecurityGroup", "groupId"},
@@ -54,7 +54,7 @@ var calls = map[posture.EntityType]call{
 	"AWS.IAM.ServerCertificate": {"iam", "UploadServerCertificate", "UpdateServerCertificate", "DeleteServerCertificate", "serverCertificateName"},
 }
 
-// name returns the name of the call that made a change.
+// name returns the name of the call of a change.
 func (c call) name(change world.Change) string {
 	switch {
 	case change.Gone:
@@ -65,30 +65,30 @@ func (c call) name(change world.Change) string {
 	return c.changed
 }
 
-// WatchAWS has the changes of a simulated AWS told.
-func (c *Courier) WatchAWS(cloud *aws.Cloud) {
+// WatchAWS sends events for the changes of a simulated AWS.
+func (c *Publisher) WatchAWS(cloud *aws.Cloud) {
 	cloud.Changes.Watch = func(change world.Change) {
 		if how, ok := calls[change.Ref.Type]; ok {
 			region, text := regionOf(change), how.event(c.Now(), change)
-			c.deliver(posture.AWS, change.Ref.Place.Account, func(s Stream) parcel { return s.parcel(c.SNS.Notify(s.topic(region), text)) })
+			c.deliver(posture.AWS, change.Ref.Place.Account, func(s Stream) request { return s.request(c.SNS.Notify(s.topic(region), text)) })
 		}
 	}
 }
 
-// event returns what CloudTrail says of the call that made a change.
+// event returns CloudTrail's event of a change.
 func (c call) event(at time.Time, change world.Change) string {
 	return trailEvent(at.UTC(), change.Ref.Place.Account, regionOf(change), c.source+".amazonaws.com", c.name(change), map[string]any{c.member: change.Ref.Name})
 }
 
-// regionOf returns where a change is told.
+// regionOf returns the region of a change's event.
 func regionOf(change world.Change) string {
 	return cmp.Or(change.Ref.Place.Region, "us-east-1")
 }
 
-// AheadAWS signs what will be told of a change at a time and returns what delivers
-// it. To sign takes the simulated cloud almost half as long as it takes the product
-// to work the change off: whoever measures the product has it done before.
-func (c *Courier) AheadAWS(at time.Time, change world.Change) (tell func()) {
+// PrepareAWS signs the event of a change in advance and returns a function that
+// delivers it. Signing takes almost half as long as the product needs to
+// process the change, so that benchmarks do it before they measure.
+func (c *Publisher) PrepareAWS(at time.Time, change world.Change) (tell func()) {
 	account, text := change.Ref.Place.Account, calls[change.Ref.Type].event(at, change)
 	c.mu.Lock()
 	l, ok := c.streams[key(posture.AWS, account)]
@@ -96,18 +96,18 @@ func (c *Courier) AheadAWS(at time.Time, change world.Change) (tell func()) {
 	if !ok {
 		return func() {}
 	}
-	ready := l.parcel(c.SNS.notify(at, l.topic(regionOf(change)), text))
-	return func() { c.deliver(posture.AWS, account, func(Stream) parcel { return ready }) }
+	ready := l.request(c.SNS.notify(at, l.topic(regionOf(change)), text))
+	return func() { c.deliver(posture.AWS, account, func(Stream) request { return ready }) }
 }
 
-// ChangeAzure makes a change in a simulated Azure and has it told.
-func (c *Courier) ChangeAzure(cloud *azure.Cloud, change azure.Change) error {
+// ChangeAzure applies a change to a simulated Azure and sends its event.
+func (c *Publisher) ChangeAzure(cloud *azure.Cloud, change azure.Change) error {
 	if err := cloud.Change(change); err != nil {
 		return err
 	}
 	part := strings.Split(strings.Trim(change.ID, "/"), "/")
 	if len(part) < 2 || !strings.EqualFold(part[0], "subscriptions") {
-		return nil // the directory is not in the activity log
+		return nil // directory changes are not in the activity log
 	}
 	verb := "/write"
 	if change.Gone {
@@ -117,7 +117,7 @@ func (c *Courier) ChangeAzure(cloud *azure.Cloud, change azure.Change) error {
 	return nil
 }
 
-// kindOf returns the type of a resource from the parts of its id.
+// kindOf returns the type of a resource from the segments of its id.
 func kindOf(part []string) string {
 	kind := "Microsoft.Resources/subscriptions"
 	for i := 2; i+1 < len(part); i += 2 {
@@ -130,7 +130,8 @@ func kindOf(part []string) string {
 	return kind
 }
 
-// methods are how Google names what makes, changes and removes a resource.
+// methods maps types to the methods that create, change and delete a resource
+// in audit logs.
 var methods = map[posture.EntityType][3]string{
 	"GCP.Compute.Firewall":             {"v1.compute.firewalls.insert", "v1.compute.firewalls.patch", "v1.compute.firewalls.delete"},
 	"GCP.Compute.Instance":             {"v1.compute.instances.insert", "v1.compute.instances.setMetadata", "v1.compute.instances.delete"},
@@ -145,8 +146,8 @@ var methods = map[posture.EntityType][3]string{
 	"GCP.CloudResourceManager.Project": {"CreateProject", "SetIamPolicy", "DeleteProject"},
 }
 
-// WatchGCP has the changes of a simulated Google Cloud told.
-func (c *Courier) WatchGCP(cloud *gcp.Cloud) {
+// WatchGCP sends events for the changes of a simulated Google Cloud.
+func (c *Publisher) WatchGCP(cloud *gcp.Cloud) {
 	cloud.Changes.Watch = func(change world.Change) {
 		how, ok := methods[change.Ref.Type]
 		if !ok {

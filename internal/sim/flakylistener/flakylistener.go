@@ -1,8 +1,8 @@
-// Package flakylistener is a TCP listener whose line can be cut, hung and mended.
+// Package flakylistener provides a TCP listener whose connections can be reset
+// or left hanging.
 //
-// The simulated components listen through it, so that "the machine is gone" and
-// "the machine accepts and never answers" look to a prober as they do on a real
-// network, while the port stays ours.
+// The simulated components use it, so that a machine that is down or hangs
+// looks to a probe as on a real network, while the port stays reserved.
 package flakylistener
 
 import (
@@ -10,26 +10,26 @@ import (
 	"sync"
 )
 
-// State says how the line behaves.
+// State is the state of a listener.
 type State int
 
-// The states of a line.
+// The states of a listener.
 const (
 	Up   State = iota // connections are served
 	Down              // connections are reset at once
 	Hung              // connections are accepted and never answered
 )
 
-// Listener is a [net.Listener] with a switch. It is safe for concurrent use.
+// Listener is a [net.Listener] with a state. It is safe for concurrent use.
 type Listener struct {
 	net.Listener
 
 	mu    sync.Mutex
 	state State
-	open  map[net.Conn]struct{} // served and held connections
+	open  map[net.Conn]struct{} // served and hanging connections
 }
 
-// Listen listens on a TCP address, with the line up.
+// Listen listens on a TCP address, in the state Up.
 func Listen(address string) (*Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -38,18 +38,18 @@ func Listen(address string) (*Listener, error) {
 	return &Listener{Listener: l, open: map[net.Conn]struct{}{}}, nil
 }
 
-// Port returns the port that is listened on.
+// Port returns the listener's port.
 func (l *Listener) Port() int { return l.Addr().(*net.TCPAddr).Port }
 
-// State returns the state of the line.
+// State returns the current state.
 func (l *Listener) State() State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state
 }
 
-// Set changes the state of the line and drops the connections it has: whatever
-// the peers were doing, they have to begin anew.
+// Set changes the state and resets all open connections, so that peers must
+// reconnect.
 func (l *Listener) Set(s State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,20 +60,20 @@ func (l *Listener) Set(s State) {
 	clear(l.open)
 }
 
-// Accept returns the next connection that is to be served.
+// Accept returns the next connection to serve.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		if served := l.admit(c); served != nil {
+		if served := l.accept(c); served != nil {
 			return served, nil
 		}
 	}
 }
 
-// Close stops listening and drops all connections.
+// Close stops listening and closes all connections.
 func (l *Listener) Close() error {
 	err := l.Listener.Close()
 	l.mu.Lock()
@@ -85,7 +85,7 @@ func (l *Listener) Close() error {
 	return err
 }
 
-func (l *Listener) admit(c net.Conn) net.Conn {
+func (l *Listener) accept(c net.Conn) net.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch l.state {
@@ -97,7 +97,7 @@ func (l *Listener) admit(c net.Conn) net.Conn {
 		return nil
 	}
 	l.open[c] = struct{}{}
-	return &conn{Conn: c, line: l}
+	return &conn{Conn: c, listener: l}
 }
 
 func (l *Listener) forget(c net.Conn) {
@@ -106,20 +106,20 @@ func (l *Listener) forget(c net.Conn) {
 	delete(l.open, c)
 }
 
-// reset closes a connection so that the peer sees a reset, not an orderly end.
+// reset closes a connection with a TCP reset rather than an orderly shutdown.
 func reset(c net.Conn) {
 	if tc, ok := c.(*net.TCPConn); ok {
-		_ = tc.SetLinger(0) // the connection is given up either way
+		_ = tc.SetLinger(0) // ignored: the connection is closed in any case
 	}
 	_ = c.Close()
 }
 
 type conn struct {
 	net.Conn
-	line *Listener
+	listener *Listener
 }
 
 func (c *conn) Close() error {
-	c.line.forget(c.Conn)
+	c.listener.forget(c.Conn)
 	return c.Conn.Close()
 }

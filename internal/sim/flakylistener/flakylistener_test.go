@@ -11,24 +11,24 @@ import (
 	"vigil/internal/sim/flakylistener"
 )
 
-func TestLineStates(t *testing.T) {
+func TestStates(t *testing.T) {
 	t.Parallel()
 	l := serveEcho(t)
 
 	if got := ask(t, l); got != "hello" {
-		t.Errorf("a line that is up answers %q", got)
+		t.Errorf("a listener that is up answers %q", got)
 	}
 	l.Set(flakylistener.Down)
 	if got := ask(t, l); got != "gone" {
-		t.Errorf("a line that is down answers %q", got)
+		t.Errorf("a listener that is down answers %q", got)
 	}
 	l.Set(flakylistener.Hung)
 	if got := ask(t, l); got != "silence" {
-		t.Errorf("a hung line answers %q", got)
+		t.Errorf("a hung listener answers %q", got)
 	}
 	l.Set(flakylistener.Up)
 	if got := ask(t, l); got != "hello" {
-		t.Errorf("a mended line answers %q", got)
+		t.Errorf("a listener that is up again answers %q", got)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestSetDropsOpenConnections(t *testing.T) {
 	}
 	l.Set(flakylistener.Down)
 	if _, err := c.Read(make([]byte, 1)); err == nil {
-		t.Error("an open connection survived the cut")
+		t.Error("an open connection was not reset")
 	}
 }
 

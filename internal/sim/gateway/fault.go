@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// A Call is what a client asks of a simulated cloud.
+// A Call identifies a call to a simulated cloud.
 type Call struct {
 	Cloud   string `json:"cloud,omitempty"`   // aws, azure or gcp
-	Account string `json:"account,omitempty"` // as the cloud names it
+	Account string `json:"account,omitempty"` // the cloud's id of the account
 	Region  string `json:"region,omitempty"`
 	Service string `json:"service,omitempty"` // ec2, Microsoft.Storage, compute
 	Action  string `json:"action,omitempty"`  // DescribeInstances, storageAccounts/read, instances.list
 }
 
-// matches reports whether every member of a pattern, as path.Match reads it,
-// matches; an empty one does.
+// matches reports whether every member matches its pattern by path.Match; an
+// empty pattern matches.
 func (pattern Call) matches(c Call) bool {
 	for _, pair := range [][2]string{
 		{pattern.Cloud, c.Cloud}, {pattern.Account, c.Account}, {pattern.Region, c.Region},
@@ -32,38 +32,38 @@ func (pattern Call) matches(c Call) bool {
 	return true
 }
 
-// Kind is what goes wrong with a call.
+// Kind is a kind of fault.
 type Kind string
 
 // The kinds of fault.
 const (
-	Throttle Kind = "throttle" // refused in the cloud's way: too many calls
-	Deny     Kind = "deny"     // refused in the cloud's way: not allowed
-	Expire   Kind = "expire"   // refused in the cloud's way: the session has ended
-	Off      Kind = "off"      // refused in the cloud's way: service or region not enabled
-	Fail     Kind = "fail"     // refused in the cloud's way: an internal error
-	Hang     Kind = "hang"     // never answered
-	Reset    Kind = "reset"    // the connection is cut
-	Garbage  Kind = "garbage"  // answered with 200 and something else
-	Half     Kind = "half"     // the answer ends in the middle
-	Stall    Kind = "stall"    // the answer stops in the middle and never ends
-	Latency  Kind = "latency"  // answered after Delay
+	Throttle Kind = "throttle" // error response: too many calls
+	Deny     Kind = "deny"     // error response: not authorised
+	Expire   Kind = "expire"   // error response: the session has expired
+	Off      Kind = "off"      // error response: service or region not enabled
+	Fail     Kind = "fail"     // error response: internal error
+	Hang     Kind = "hang"     // no response
+	Reset    Kind = "reset"    // the connection is reset
+	Garbage  Kind = "garbage"  // status 200 with an invalid body
+	Half     Kind = "half"     // the response is truncated
+	Stall    Kind = "stall"    // the response stops in the middle without an end
+	Latency  Kind = "latency"  // response after Delay
 )
 
 // Kinds lists the kinds.
 var Kinds = []Kind{Throttle, Deny, Expire, Off, Fail, Hang, Reset, Garbage, Half, Stall, Latency}
 
-// A Fault makes calls go wrong.
+// A Fault makes calls fail.
 type Fault struct {
 	ID    string  `json:"id,omitempty"`
-	Match Call    `json:"match"`           // which calls, by pattern
+	Match Call    `json:"match"`           // patterns of the calls
 	Kind  Kind    `json:"kind"`            //
-	Rate  float64 `json:"rate,omitempty"`  // the share of calls it hits; all when 0
-	Times int     `json:"times,omitempty"` // how many calls it hits at most; no end when 0
-	Skip  int     `json:"skip,omitempty"`  // how many calls go through first
+	Rate  float64 `json:"rate,omitempty"`  // fraction of affected calls; all when 0
+	Times int     `json:"times,omitempty"` // maximum number of affected calls; unlimited when 0
+	Skip  int     `json:"skip,omitempty"`  // number of calls that succeed first
 
-	RetryAfter Duration `json:"retryAfter,omitempty"` // said when throttling
-	Delay      Duration `json:"delay,omitempty"`      // before the answer, with Latency
+	RetryAfter Duration `json:"retryAfter,omitempty"` // of throttling responses
+	Delay      Duration `json:"delay,omitempty"`      // before the response, with Latency
 }
 
 // Duration is a time.Duration that JSON writes as "1.5s".
@@ -79,8 +79,8 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Faults decides what goes wrong. It also counts the calls, so that tests can
-// say how many there were. It is safe for concurrent use.
+// Faults injects faults. It also counts the calls, for tests. It is safe for
+// concurrent use.
 type Faults struct {
 	mu     sync.Mutex
 	next   int
@@ -93,11 +93,11 @@ type armed struct {
 	seen, hit int
 }
 
-// NewFaults returns an engine with no faults.
+// NewFaults returns an injector without faults.
 func NewFaults() *Faults { return &Faults{counts: map[Call]int{}} }
 
-// Add puts a fault on and returns its id. Of several that match a call the first
-// that hits counts, but latency adds to whatever follows.
+// Add adds a fault and returns its id. The first matching fault that applies to
+// a call wins; latency is added to it.
 func (f *Faults) Add(fault Fault) (string, error) {
 	if !slices.Contains(Kinds, fault.Kind) {
 		return "", fmt.Errorf("unknown kind of fault %q", fault.Kind)
@@ -110,14 +110,14 @@ func (f *Faults) Add(fault Fault) (string, error) {
 	return fault.ID, nil
 }
 
-// Remove takes a fault off, or all when id is empty.
+// Remove removes a fault, or all when id is empty.
 func (f *Faults) Remove(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults = slices.DeleteFunc(f.faults, func(a *armed) bool { return id == "" || a.ID == id })
 }
 
-// List returns the faults that are on.
+// List returns the active faults.
 func (f *Faults) List() []Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,7 +128,7 @@ func (f *Faults) List() []Fault {
 	return list
 }
 
-// decide counts a call and returns how long to wait and what goes wrong then.
+// decide counts a call and returns its delay and its fault, if any.
 func (f *Faults) decide(c Call) (delay time.Duration, wrong *Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -146,8 +146,8 @@ func (f *Faults) decide(c Call) (delay time.Duration, wrong *Fault) {
 	return delay, nil
 }
 
-// hits reports whether the next call is hit. Which ones are follows from their
-// number alone, so that runs repeat.
+// hits reports whether the fault applies to the next call. This depends only on
+// the call's number, so that runs are repeatable.
 func (a *armed) hits() bool {
 	n := a.seen - a.Skip
 	a.seen++
@@ -161,7 +161,7 @@ func (a *armed) hits() bool {
 	return true
 }
 
-// Calls returns how often each call was made.
+// Calls returns the number of each call.
 func (f *Faults) Calls() map[Call]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +172,7 @@ func (f *Faults) Calls() map[Call]int {
 	return counts
 }
 
-// Forget sets the counts to zero.
+// Forget resets the counts.
 func (f *Faults) Forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package gateway stands in for the clouds: one TLS listener that answers under
-// the clouds' own host names, with certificates of a throw-away authority.
+// Package gateway simulates the endpoints of the clouds: one TLS listener that
+// serves the clouds' host names, with certificates of a temporary authority.
 //
-// A simulated cloud is an http.Handler for some hosts. Faults can be put on any
-// of its calls, over HTTP too. The product reaches the gateway only where it is
-// told its address and authority; see package egress.
+// A simulated cloud is an http.Handler for some hosts. Faults can be injected
+// into any of its calls, also over HTTP. The product connects to the gateway
+// only if its address and authority are configured; see package egress.
 package gateway
 
 import (
@@ -21,24 +21,24 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// AdminHost is the host name under which faults and changes are made.
+// AdminHost is the host name of the routes for faults and changes.
 const AdminHost = "admin.sim.internal"
 
-// Gateway routes calls to simulated clouds. Handle is called before Serve.
+// Gateway routes calls to simulated clouds. Call Handle before Serve.
 type Gateway struct {
 	Faults *Faults
-	Admin  *http.ServeMux // what AdminHost answers
+	Admin  *http.ServeMux // handler of AdminHost
 
 	log       *slog.Logger
 	authority *pki.Authority
 	listener  net.Listener
 	hosts     []route
 
-	calls sync.RWMutex // held by each call for reading
-	over  bool         // no call is answered any more
+	calls sync.RWMutex // held for reading by each running call
+	over  bool         // Serve has ended: no call is answered any more
 
 	mu     sync.Mutex
-	leaves map[string]*tls.Certificate // by the names they are for
+	leaves map[string]*tls.Certificate // by host name pattern
 }
 
 type route struct {
@@ -46,7 +46,7 @@ type route struct {
 	cloud  http.Handler
 }
 
-// Listen opens a gateway on an address such as 127.0.0.1:0. It answers once
+// Listen opens a gateway on an address such as 127.0.0.1:0. It serves after
 // Serve is called.
 func Listen(address string, log *slog.Logger) (*Gateway, error) {
 	authority, err := pki.New("simulated clouds", pki.Around(time.Now(), 365*24*time.Hour))
@@ -66,8 +66,8 @@ func Listen(address string, log *slog.Logger) (*Gateway, error) {
 	return g, nil
 }
 
-// Handle makes a cloud answer for a host, or for all below it when it begins
-// with a dot. The longest match counts.
+// Handle registers a cloud for a host, or for all subdomains when the host
+// begins with a dot. The longest match wins.
 func (g *Gateway) Handle(host string, cloud http.Handler) {
 	g.hosts = append(g.hosts, route{host, cloud})
 }
@@ -78,7 +78,7 @@ func (g *Gateway) Address() string { return g.listener.Addr().String() }
 // CA returns the authority's certificate as PEM.
 func (g *Gateway) CA() []byte { return g.authority.PEM() }
 
-// Serve answers calls until ctx ends. It returns when the last call has.
+// Serve serves calls until ctx is done. It returns after the last call.
 func (g *Gateway) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler:           http.HandlerFunc(g.route),
@@ -99,7 +99,7 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	return err
 }
 
-// Close closes a gateway that was never served.
+// Close closes a gateway on which Serve was not called.
 func (g *Gateway) Close() error { return g.listener.Close() }
 
 func (g *Gateway) route(w http.ResponseWriter, r *http.Request) {
@@ -130,8 +130,8 @@ func (g *Gateway) route(w http.ResponseWriter, r *http.Request) {
 	best.cloud.ServeHTTP(w, r)
 }
 
-// configFor returns how to speak TLS under the name the client asks for. AWS
-// speaks HTTP/1.1 alone.
+// configFor returns the TLS configuration for the requested name. AWS supports
+// only HTTP/1.1.
 func (g *Gateway) configFor(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	name := strings.ToLower(hello.ServerName)
 	if name == "" {
@@ -148,8 +148,8 @@ func (g *Gateway) configFor(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{*leaf}, NextProtos: protocols}, nil
 }
 
-// leaf returns a certificate for a name. Names with the same parent share one,
-// as a bucket's do in the real cloud.
+// leaf returns a certificate for a name. Names with the same parent domain
+// share a wildcard certificate, like buckets.
 func (g *Gateway) leaf(name string) (*tls.Certificate, error) {
 	names := []string{name}
 	if _, parent, ok := strings.Cut(name, "."); ok && strings.Count(parent, ".") >= 2 && net.ParseIP(name) == nil {

@@ -20,7 +20,7 @@ import (
 	"vigil/internal/sim/gateway"
 )
 
-// start serves a gateway and returns a client whose calls all go to it.
+// start serves a gateway and returns a client that sends all calls to it.
 func start(t *testing.T, prepare func(*gateway.Gateway)) (*gateway.Gateway, *http.Client) {
 	t.Helper()
 	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
@@ -42,7 +42,7 @@ func start(t *testing.T, prepare func(*gateway.Gateway)) (*gateway.Gateway, *htt
 	return g, client
 }
 
-// clientOf returns a client whose calls all go to a gateway.
+// clientOf returns a client that sends all calls to a gateway.
 func clientOf(g *gateway.Gateway) *http.Client {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(g.CA())
@@ -54,7 +54,7 @@ func clientOf(g *gateway.Gateway) *http.Client {
 	}}
 }
 
-// echo is a cloud with one call whose answer is fixed.
+// echo returns a cloud with one call and a fixed response.
 func echo(g *gateway.Gateway, name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.Faults.Serve(w, r, gateway.Exchange{
@@ -76,7 +76,7 @@ func get(t *testing.T, c *http.Client, url string) (status int, body string, err
 	return answer.StatusCode, string(raw), err
 }
 
-func TestCallsAreRoutedByHostUnderRealNames(t *testing.T) {
+func TestCallsAreRoutedByHost(t *testing.T) {
 	t.Parallel()
 	_, client := start(t, func(g *gateway.Gateway) {
 		g.Handle(".amazonaws.com", echo(g, "aws"))
@@ -97,11 +97,11 @@ func TestCallsAreRoutedByHostUnderRealNames(t *testing.T) {
 		}
 	}
 	if status, _, _ := get(t, client, "https://example.org/"); status != http.StatusMisdirectedRequest {
-		t.Errorf("a host of no cloud: status %d", status)
+		t.Errorf("an unknown host: status %d", status)
 	}
 }
 
-func TestFaultsHitTheCallsTheyMatch(t *testing.T) {
+func TestFaultsApplyToMatchingCalls(t *testing.T) {
 	t.Parallel()
 	g, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", echo(g, "aws")) })
 	const url = "https://sts.us-east-1.amazonaws.com/"
@@ -132,7 +132,7 @@ func TestFaultsHitTheCallsTheyMatch(t *testing.T) {
 	}
 }
 
-func TestFaultsOfTheLine(t *testing.T) {
+func TestConnectionFaults(t *testing.T) {
 	t.Parallel()
 	g, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", echo(g, "aws")) })
 	for _, kind := range []gateway.Kind{gateway.Reset, gateway.Half, gateway.Garbage, gateway.Hang, gateway.Stall} {
@@ -142,7 +142,7 @@ func TestFaultsOfTheLine(t *testing.T) {
 	}
 	const url = "https://sts.us-east-1.amazonaws.com/"
 	if _, _, err := get(t, client, url+"reset"); err == nil {
-		t.Error("reset: there was an answer")
+		t.Error("reset: there was a response")
 	}
 	if _, body, err := get(t, client, url+"half"); !errors.Is(err, io.ErrUnexpectedEOF) || body != "aws say" {
 		t.Errorf("half: %q, %v", body, err)
@@ -213,14 +213,14 @@ func TestFaultsAreSetOverHTTP(t *testing.T) {
 	}
 }
 
-func TestServeMayEndAmongCalls(t *testing.T) {
+func TestServeEndsDuringCalls(t *testing.T) {
 	t.Parallel()
 	for range 30 {
 		endAmongCalls(t)
 	}
 }
 
-// endAmongCalls ends a gateway with the first of many answers.
+// endAmongCalls stops a gateway during the first of many responses.
 func endAmongCalls(t *testing.T) {
 	t.Helper()
 	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))

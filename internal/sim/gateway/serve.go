@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// An Exchange is one call that a cloud has understood and is about to answer.
+// An Exchange is one parsed call that a cloud is about to answer.
 type Exchange struct {
 	Call Call
-	// Refuse writes the cloud's own way of saying what kind of fault it is:
-	// Throttle, Deny, Expire, Off or Fail.
+	// Refuse sends the cloud's error response for a fault: Throttle, Deny, Expire,
+	// Off or Fail.
 	Refuse func(w http.ResponseWriter, f Fault)
-	// Answer writes the answer.
+	// Answer sends the response.
 	Answer func(w http.ResponseWriter)
 }
 
-// Serve answers a call, or lets it go wrong where a fault says so.
+// Serve answers a call, or injects a fault.
 func (f *Faults) Serve(w http.ResponseWriter, r *http.Request, x Exchange) {
 	delay, wrong := f.decide(x.Call)
 	if delay > 0 {
@@ -54,7 +54,7 @@ func (f *Faults) Serve(w http.ResponseWriter, r *http.Request, x Exchange) {
 	}
 }
 
-// half sends the first half of an answer.
+// half sends the first half of a response.
 func half(w http.ResponseWriter, answer func(http.ResponseWriter)) {
 	whole := buffer{ResponseWriter: w, status: http.StatusOK}
 	answer(&whole)
@@ -64,7 +64,7 @@ func half(w http.ResponseWriter, answer func(http.ResponseWriter)) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// buffer holds an answer back.
+// buffer buffers a response.
 type buffer struct {
 	http.ResponseWriter
 	status int
@@ -78,13 +78,13 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// routes adds what the admin host answers about faults:
+// routes adds the routes about faults to the admin host:
 //
-//	GET    /faults       those that are on
-//	POST   /faults       puts one on
-//	DELETE /faults       takes all off
-//	DELETE /faults/{id}  takes one off
-//	GET    /calls        how often each call was made
+//	GET    /faults       lists the active faults
+//	POST   /faults       adds one
+//	DELETE /faults       removes all
+//	DELETE /faults/{id}  removes one
+//	GET    /calls        returns the number of each call
 func (f *Faults) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /faults", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, f.List()) })
 	mux.HandleFunc("POST /faults", func(w http.ResponseWriter, r *http.Request) {

@@ -10,19 +10,19 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A Change is something that happens to a resource while the simulation runs.
-// Exactly one of Patch, Make and Gone says what.
+// A Change is a change of a resource while the simulation runs. Exactly one of
+// Patch, Make and Gone is set.
 type Change struct {
 	Type    posture.EntityType `json:"type"`             // GCP.Compute.Firewall
 	Project string             `json:"project"`          // its id
-	Parent  string             `json:"parent,omitempty"` // the name of what it is part of: a service account, a key ring
+	Parent  string             `json:"parent,omitempty"` // name of the enclosing resource: a service account, a key ring
 	Name    string             `json:"name"`             // its own name
 	Patch   world.Object       `json:"patch,omitempty"`  // merged into its description
-	Make    world.Object       `json:"make,omitempty"`   // its description, with name and link
+	Make    world.Object       `json:"make,omitempty"`   // its description, including name and link
 	Gone    bool               `json:"gone,omitempty"`
 }
 
-// Change makes a change. The policy on a resource is its field _policy.
+// Change applies a change. A resource's IAM policy is its field _policy.
 func (c *Cloud) Change(change Change) error {
 	k, ok := kinds[change.Type]
 	p, known := c.projects[change.Project]
@@ -36,7 +36,7 @@ func (c *Cloud) Change(change Change) error {
 	}
 	a := at{Cloud: c, k: k, project: p, parent: change.Parent}
 	if _, exists := a.get(change.Name); exists == (change.Make != nil) {
-		return fmt.Errorf("%s %q: it exists is %v", change.Type, change.Name, exists)
+		return fmt.Errorf("%s %q: a created resource must not exist, any other must exist (it exists: %v)", change.Type, change.Name, exists)
 	}
 	c.Changes.Apply(world.Change{
 		Ref:   world.Ref{Type: change.Type, Place: a.place(), Name: change.Name},
@@ -45,8 +45,8 @@ func (c *Cloud) Change(change Change) error {
 	return nil
 }
 
-// Resource returns the full name of the resource that a change is of, as audit
-// logs have it, and the service it belongs to.
+// Resource returns the service and the full resource name, as in audit logs, of
+// a change's resource.
 func (c *Cloud) Resource(change Change) (service, name string) {
 	k, p := kinds[change.Type], c.projects[change.Project]
 	if k == nil || p.ID == "" {
@@ -71,10 +71,10 @@ func (c *Cloud) Resource(change Change) (service, name string) {
 	return service, a.pathTo(location, change.Name)
 }
 
-// Admin adds what the gateway's admin host answers about the cloud:
+// Admin adds the routes about the cloud to the gateway's admin host:
 //
-//	POST /gcp/changes             makes a Change
-//	GET  /gcp/findings/{project}  what the rules ought to find
+//	POST /gcp/changes             applies a Change
+//	GET  /gcp/findings/{project}  the findings that the rules must report
 func (c *Cloud) Admin(mux *http.ServeMux) {
 	mux.HandleFunc("POST /gcp/changes", func(w http.ResponseWriter, r *http.Request) {
 		var change Change
@@ -97,8 +97,8 @@ func (c *Cloud) Admin(mux *http.ServeMux) {
 	})
 }
 
-// Methods lists the methods that the cloud answers, as discovery documents name
-// them, with the permission that each takes.
+// Methods returns the simulated methods by their names in discovery documents,
+// with the permission that each needs.
 func Methods() map[string]string {
 	all := map[string]string{}
 	for _, r := range routes {
@@ -107,7 +107,7 @@ func Methods() map[string]string {
 	return all
 }
 
-// Routes lists the methods with the request each is: a verb, host and path.
+// Routes returns the methods with their requests: a verb, host and path.
 func Routes() map[string]string {
 	all := map[string]string{}
 	for _, r := range routes {

@@ -23,15 +23,15 @@ const cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
 
 func (a at) instances() int { return a.n(250, 8) }
 
-// zonalMachine is how sizes of machines are named.
+// machine returns the link of a machine type.
 func (a at) machine(name string) string {
 	return computeBase + "projects/" + a.project.ID + "/zones/" + a.location() + "/machineTypes/" + name
 }
 
-// item is one entry of metadata.
+// item returns one entry of metadata.
 func item(key, value string) world.Object { return world.Obj("key", key, "value", value) }
 
-// publicIP is the i-th address of some block that the internet reaches.
+// publicIP returns the i-th public address of a block.
 func publicIP(block, i int) string {
 	return fmt.Sprintf("34.%d.%d.%d", block+i>>16&7, i>>8&255, i&255)
 }
@@ -115,7 +115,7 @@ var computeKinds = []*kind{
 	},
 }
 
-// encryption is a customer's key for every third resource.
+// encryption returns a customer-managed key for every third resource.
 func (a at) encryption(field string) any {
 	if a.i%3 != 1 {
 		return nil
@@ -123,9 +123,9 @@ func (a at) encryption(field string) any {
 	return world.Obj(field, a.keyPath(a.i)+"/cryptoKeyVersions/1")
 }
 
-// instance describes a virtual machine.
+// instance generates a virtual machine.
 func instance(a at) world.Object {
-	node := a.i%37 == 5 // of a cluster
+	node := a.i%37 == 5 // a node of a cluster
 	email, scopes := a.email(a.i%a.accounts()), world.Items(cloudPlatform)
 	full := a.bad("gcp-vm-default-sa-full-scope")
 	if full || node || a.bad("gcp-vm-default-sa") {
@@ -158,7 +158,7 @@ func instance(a at) world.Object {
 		"shieldedInstanceConfig", world.Obj("enableSecureBoot", a.i%2 == 0, "enableVtpm", whole, "enableIntegrityMonitoring", whole || a.i%2 == 0))
 }
 
-// nic is the network interface of an instance.
+// nic returns the network interface of an instance.
 func (a at) nic() world.Object {
 	network := a.i % a.networks()
 	region := a.i % len(regions)

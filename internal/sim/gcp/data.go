@@ -21,7 +21,7 @@ const (
 	fileType    posture.EntityType = "GCP.Filestore.Instance"
 )
 
-// keyPath is the name of a key that encrypts the i-th resource of something.
+// keyPath returns the name of a key for encrypting the i-th resource.
 func (a at) keyPath(i int) string {
 	ring := a.peer(ringType, i%a.of(ringType))
 	key := ring.peer(cryptoType, 0)
@@ -29,7 +29,7 @@ func (a at) keyPath(i int) string {
 	return key.path()
 }
 
-// ownerOf returns the project that has a bucket: its name begins with it.
+// ownerOf returns the project of a bucket, which is the prefix of its name.
 func (c *Cloud) ownerOf(bucket string) string {
 	if i := strings.LastIndex(bucket, "-data-"); i > 0 {
 		return bucket[:i]
@@ -138,7 +138,7 @@ var dataKinds = []*kind{
 	},
 }
 
-// bucket describes a bucket. The first ones take logs.
+// bucket generates a bucket. The first ones receive logs.
 func bucket(a at) world.Object {
 	uniform := !a.bad("gcp-storage-uniform-access")
 	prevention := "enforced"
@@ -151,7 +151,7 @@ func bucket(a at) world.Object {
 	case a.bad("gcp-storage-public"):
 		prevention = "inherited"
 		p = grants(append(p.List("bindings"), binding("roles/storage.objectViewer", world.Of(a.seed("public"), "allUsers", "allAuthenticatedUsers")))...)
-	case a.i%4 == 1: // looks public and is not
+	case a.i%4 == 1: // looks public but is not
 		p = grants(append(p.List("bindings"), binding("roles/storage.objectViewer", "allUsers"))...)
 	}
 	o := world.Obj("location", []string{"US", "EUROPE-WEST1"}[a.i%2], "locationType", "region", "storageClass", "STANDARD", "timeCreated", a.made(), "updated", a.made(), "labels", a.labels(),
@@ -199,7 +199,7 @@ func sqlInstance(a at) world.Object {
 	kind, backup := "CLOUD_SQL_INSTANCE", world.Obj("kind", "sql#backupConfiguration", "enabled", !a.bad("gcp-sql-backup"), "pointInTimeRecoveryEnabled", true)
 	o := world.Obj("databaseVersion", world.Of(a.seed("version"), "POSTGRES_15", "MYSQL_8_0"), "state", "RUNNABLE", "region", regions[a.i%len(regions)], "createTime", a.made(), "ipAddresses", addresses,
 		"serviceAccountEmailAddress", "p"+a.project.Number+"-x@gcp-sa-cloud-sql.iam.gserviceaccount.com")
-	if a.i%5 == 4 { // a copy has no backups of its own
+	if a.i%5 == 4 { // a replica has no backups of its own
 		kind, backup = "READ_REPLICA_INSTANCE", world.Obj("kind", "sql#backupConfiguration", "enabled", false)
 		o = append(o, world.Obj("masterInstanceName", a.project.ID+":"+a.peer(sqlType, a.i-1).name())...)
 	}
@@ -231,7 +231,7 @@ func dataset(a at) world.Object {
 	return o
 }
 
-// summary is how the list of datasets shows one.
+// summary returns a dataset's entry in the list of datasets.
 func summary(_ at, o world.Object) world.Object {
 	return world.Obj("kind", o.Get("kind"), "id", o.Get("id"), "datasetReference", o.Get("datasetReference"), "location", o.Get("location"), "labels", o.Get("labels"))
 }
@@ -242,7 +242,7 @@ func cryptoKey(a at) world.Object {
 		p = grants(binding("roles/cloudkms.cryptoKeyEncrypterDecrypter", world.Of(a.seed("public"), "allUsers", "allAuthenticatedUsers")))
 	}
 	o := world.Obj("createTime", a.made(), "labels", a.labels(), "versionTemplate", world.Obj("protectionLevel", "SOFTWARE", "algorithm", "GOOGLE_SYMMETRIC_ENCRYPTION"), "_policy", p)
-	if a.i%4 == 3 { // has nothing to rotate
+	if a.i%4 == 3 { // cannot be rotated
 		return append(o, world.Obj("purpose", "ASYMMETRIC_SIGN")...)
 	}
 	state := "ENABLED"

@@ -13,7 +13,7 @@ import (
 	"vigil/internal/sim/gcp"
 )
 
-// A schema describes a value, as discovery documents do.
+// A schema describes a value in a discovery document.
 type schema struct {
 	Ref        string             `json:"$ref"`
 	Type       string             `json:"type"`
@@ -24,7 +24,7 @@ type schema struct {
 	Additional *schema            `json:"additionalProperties"`
 }
 
-// A document describes an API.
+// A document is the discovery document of an API.
 type document struct {
 	RootURL     string             `json:"rootUrl"`
 	ServicePath string             `json:"servicePath"`
@@ -32,7 +32,7 @@ type document struct {
 	Resources   map[string]*branch `json:"resources"`
 }
 
-// A branch holds the methods of a resource.
+// A branch contains the methods of a resource.
 type branch struct {
 	Methods   map[string]*method `json:"methods"`
 	Resources map[string]*branch `json:"resources"`
@@ -47,14 +47,14 @@ type method struct {
 	doc        *document
 }
 
-// documents are those of the services that are simulated.
+// documents are the discovery documents of the simulated services.
 var documents = []string{
 	"apikeys/v2", "artifactregistry/v1", "bigquery/v2", "cloudfunctions/v2", "cloudkms/v1", "cloudresourcemanager/v3", "cloudresourcemanager/v1", "compute/v1", "container/v1", "dns/v1", "file/v1",
 	"iam/v2", "iam/v1", "logging/v2", "monitoring/v3", "pubsub/v1", "redis/v1", "run/v1", "run/v2", "secretmanager/v1", "serviceusage/v1", "sqladmin/v1", "storage/v1",
 }
 
-// discovered reads Google's own description of its APIs, which comes with a module
-// that only the oracle needs.
+// discovered reads Google's discovery documents, which are in a module that
+// only the oracle needs.
 func discovered(t *testing.T) map[string][]*method {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "google.golang.org/api")
@@ -62,14 +62,14 @@ func discovered(t *testing.T) map[string][]*method {
 	out, err := list.Output()
 	dir := strings.TrimSpace(string(out))
 	if err != nil || dir == "" {
-		t.Skip("the module with the discovery documents is not here")
+		t.Skip("the module with the discovery documents is not available")
 	}
 	found := map[string][]*method{}
 	for _, name := range documents {
 		api, _, _ := strings.Cut(name, "/")
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name), api+"-api.json"))
 		if err != nil {
-			t.Skipf("the discovery document of %s is not here: %v", name, err)
+			t.Skipf("the discovery document of %s is not available: %v", name, err)
 		}
 		doc := new(document)
 		if err := json.Unmarshal(text, doc); err != nil {
@@ -94,7 +94,7 @@ func (b *branch) walk(visit func(*method)) {
 	}
 }
 
-// shape makes paths comparable: what they call their parts does not matter.
+// shape replaces the parameters of a path, to make paths comparable.
 func shape(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
@@ -106,14 +106,14 @@ func shape(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// covers reports whether one shape is another, or leaves open more of it.
+// covers reports whether a path shape equals another or is more general.
 func covers(wide, narrow string) bool {
 	a, b := strings.Split(wide, "/"), strings.Split(narrow, "/")
 	return len(a) == len(b) && slices.EqualFunc(a, b, func(x, y string) bool { return x == y || x == "{}" })
 }
 
-// TestRoutesAreGoogles holds every method that is simulated against Google's own
-// description: its name, verb, host and path.
+// TestRoutesAreGoogles compares the name, verb, host and path of every
+// simulated method with Google's discovery documents.
 func TestRoutesAreGoogles(t *testing.T) {
 	t.Parallel()
 	found := discovered(t)
@@ -132,8 +132,8 @@ func TestRoutesAreGoogles(t *testing.T) {
 	}
 }
 
-// TestAnswersAreGoogles holds every field of every answer against Google's own
-// description: its name, type, format and values.
+// TestAnswersAreGoogles compares the name, type, format and values of every
+// field of every response with Google's discovery documents.
 func TestAnswersAreGoogles(t *testing.T) {
 	t.Parallel()
 	found := discovered(t)
@@ -141,7 +141,7 @@ func TestAnswersAreGoogles(t *testing.T) {
 	for id, answers := range c.everyAnswer(t) {
 		m := found[id]
 		if len(m) == 0 {
-			continue // TestRoutesAreGoogles says so
+			continue // TestRoutesAreGoogles reports it
 		}
 		checked := &check{doc: m[len(m)-1].doc}
 		for _, answer := range answers {
@@ -154,7 +154,7 @@ func TestAnswersAreGoogles(t *testing.T) {
 	}
 }
 
-// A check collects what does not fit.
+// A check collects errors.
 type check struct {
 	doc      *document
 	problems []string
@@ -164,7 +164,7 @@ func (c *check) complain(at, format string, args ...any) {
 	c.problems = append(c.problems, at+": "+fmt.Sprintf(format, args...))
 }
 
-// value holds a value against its schema.
+// value checks a value against its schema.
 func (c *check) value(s *schema, v any, at string) {
 	for s.Ref != "" {
 		s = c.doc.Schemas[s.Ref]
@@ -175,7 +175,7 @@ func (c *check) value(s *schema, v any, at string) {
 			c.complain(at, "%q is a string, not %s", v, s.Type)
 		}
 		if len(s.Enum) > 0 && !slices.Contains(s.Enum, v) {
-			c.complain(at, "%q is none of its values", v)
+			c.complain(at, "%q is not one of its values", v)
 		}
 	case bool:
 		if s.Type != "boolean" {

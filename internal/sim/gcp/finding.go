@@ -11,38 +11,40 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A judge says whether a resource violates a rule, from its description alone.
-type judge func(v *verdicts, o world.Object) bool
+// A ruleCheck reports whether a resource violates a rule, from its description
+// alone.
+type ruleCheck func(v *checker, o world.Object) bool
 
-// verdicts finds what is wrong in one project.
-type verdicts struct {
+// checker checks the resources of one project.
+type checker struct {
 	*Cloud
 	project  Project
 	bindings []world.Object  // of the project's policy
-	admins   map[string]bool // service accounts that may do too much
-	logs     map[string]bool // buckets that take logs
-	logged   map[string]bool // networks whose DNS queries are logged, by name
-	open     []world.Object  // firewall rules that let the internet in
-	rings    map[string]bool // key rings that everybody has access to
-	keys     map[string]bool // keys that something is encrypted by
+	admins   map[string]bool // service accounts with too many permissions
+	logs     map[string]bool // buckets that receive logs
+	logged   map[string]bool // names of networks whose DNS queries are logged
+	open     []world.Object  // firewall rules that allow the internet
+	rings    map[string]bool // key rings with public access
+	keys     map[string]bool // keys that encrypt something
 	disabled map[string]bool // service accounts
-	parent   string          // the name of what the resource is part of
+	parent   string          // name of the enclosing resource
 }
 
-// Findings lists what the built-in rules ought to say of a project as it is now.
+// Findings returns the findings that the built-in rules must report for a
+// project, including changes.
 func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 	return func(yield func(world.Finding) bool) {
 		p, ok := c.projects[project]
 		if !ok {
 			return
 		}
-		v := &verdicts{Cloud: c, project: p, admins: map[string]bool{}, logs: map[string]bool{}, logged: map[string]bool{}, rings: map[string]bool{}, keys: map[string]bool{}, disabled: map[string]bool{}}
+		v := &checker{Cloud: c, project: p, admins: map[string]bool{}, logs: map[string]bool{}, logged: map[string]bool{}, rings: map[string]bool{}, keys: map[string]bool{}, disabled: map[string]bool{}}
 		v.prepare()
-		for _, t := range slices.Sorted(maps.Keys(judges)) {
+		for _, t := range slices.Sorted(maps.Keys(ruleChecks)) {
 			going := v.visit(t, func(a at, name string, o world.Object) bool {
 				v.parent = a.parent
-				for _, rule := range slices.Sorted(maps.Keys(judges[t])) {
-					if judges[t][rule](v, o) && !yield(world.Finding{Rule: rule, Entity: a.entityOf(name, located(a, o))}) {
+				for _, rule := range slices.Sorted(maps.Keys(ruleChecks[t])) {
+					if ruleChecks[t][rule](v, o) && !yield(world.Finding{Rule: rule, Entity: a.entityOf(name, located(a, o))}) {
 						return false
 					}
 				}
@@ -55,7 +57,7 @@ func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 	}
 }
 
-// located returns the location that a resource's name tells, if any.
+// located returns the location in a resource's name, if any.
 func located(a at, o world.Object) string {
 	switch a.k.where {
 	case inProject:
@@ -65,7 +67,7 @@ func located(a at, o world.Object) string {
 }
 
 // visit visits all resources of a kind.
-func (v *verdicts) visit(t posture.EntityType, f func(a at, name string, o world.Object) bool) bool {
+func (v *checker) visit(t posture.EntityType, f func(a at, name string, o world.Object) bool) bool {
 	a := at{Cloud: v.Cloud, k: kinds[t], project: v.project}
 	going := true
 	list := func(a at) bool {
@@ -85,14 +87,14 @@ func (v *verdicts) visit(t posture.EntityType, f func(a at, name string, o world
 }
 
 // each visits the descriptions of a kind.
-func (v *verdicts) each(t posture.EntityType) iter.Seq[world.Object] {
+func (v *checker) each(t posture.EntityType) iter.Seq[world.Object] {
 	return func(yield func(world.Object) bool) {
 		v.visit(t, func(_ at, _ string, o world.Object) bool { return yield(o) })
 	}
 }
 
-// prepare reads what judges of other kinds need.
-func (v *verdicts) prepare() {
+// prepare collects the data that checks of other kinds need.
+func (v *checker) prepare() {
 	for o := range v.each(projectType) {
 		v.bindings = o.Objects("_policy", "bindings")
 	}
@@ -139,8 +141,8 @@ func (v *verdicts) prepare() {
 	})
 }
 
-// encrypted notes the keys that a value names.
-func (v *verdicts) encrypted(value any) {
+// encrypted records the keys that a value refers to.
+func (v *checker) encrypted(value any) {
 	switch value := value.(type) {
 	case string:
 		if strings.Contains(value, "/cryptoKeys/") {
@@ -160,8 +162,8 @@ func (v *verdicts) encrypted(value any) {
 
 func last(link string) string { return link[strings.LastIndexByte(link, '/')+1:] }
 
-// older reports whether a time is more than some days before the world's day.
-func (v *verdicts) older(text string, days int) bool {
+// older reports whether a time is more than a number of days before Today.
+func (v *checker) older(text string, days int) bool {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	return err == nil && t.Before(v.options.Today.AddDate(0, 0, -days))
 }

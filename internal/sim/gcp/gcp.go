@@ -1,9 +1,9 @@
 // Package gcp simulates Google Cloud: its token endpoint and the APIs of its
-// services under their own host names.
+// services under the real host names.
 //
-// What there is follows from a seed, so that two runs agree and any number of
-// projects costs no memory. The findings that its flaws ought to produce can be
-// listed, and resources can be changed while it runs.
+// The resources are generated from a seed, so that runs are repeatable and any
+// number of projects needs no memory. The cloud computes the findings that the
+// built-in rules must report, and resources can be changed while it runs.
 package gcp
 
 import (
@@ -18,18 +18,18 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// Options say what there is.
+// Options configure the simulated cloud.
 type Options struct {
 	Seed     world.Seed
 	Projects int // 1 when zero
-	Size     int // about how many resources a project has. 200 when zero
-	Page     int // resources on a page of a list at most. As many as asked for when zero
+	Size     int // approximate number of resources of a project; 200 when zero
+	Page     int // maximum page size of lists; as requested when zero
 	Shares   world.Shares
 
-	// Today is the day the world is of: keys are old as seen from here. It does
-	// not move, so that the same world read twice is the same.
+	// Today is the reference date of ages: keys are old relative to it. It does not
+	// advance, so that the same cloud read twice is the same.
 	Today time.Time
-	// Now is the clock that tokens end by. time.Now when nil.
+	// Now is the clock for the expiry of tokens; time.Now when nil.
 	Now func() time.Time
 }
 
@@ -39,7 +39,7 @@ type Cloud struct {
 
 	options  Options
 	faults   *gateway.Faults
-	secret   []byte // signs tokens
+	secret   []byte // key of the signatures of tokens
 	projects map[string]Project
 	order    []Project
 
@@ -47,10 +47,10 @@ type Cloud struct {
 	accounts map[string]*account // service accounts that may sign in, by email
 }
 
-// Hosts are the names the cloud answers for.
+// Hosts are the host names that the cloud serves.
 var Hosts = []string{".googleapis.com"}
 
-// A Project is one of those that there are.
+// A Project is a simulated project.
 type Project struct {
 	ID     string
 	Number string
@@ -58,7 +58,7 @@ type Project struct {
 	number int
 }
 
-// New returns a cloud whose calls go wrong where faults says so.
+// New returns a cloud. Faults determines which calls fail.
 func New(o Options, faults *gateway.Faults) *Cloud {
 	if o.Projects == 0 {
 		o.Projects = 1
@@ -86,10 +86,10 @@ func New(o Options, faults *gateway.Faults) *Cloud {
 	return c
 }
 
-// Projects lists what there is, in order.
+// Projects returns the projects in order.
 func (c *Cloud) Projects() []Project { return c.order }
 
-// Access returns what the product needs to read a project.
+// Access returns the product's access data for a project.
 func (p Project) Access(org posture.OrgID, c Credential) posture.Access {
 	return posture.Access{
 		Org:     org,

@@ -22,7 +22,7 @@ import (
 	"vigil/internal/sim/gcp"
 )
 
-// cloud is a simulated cloud that is asked without an SDK.
+// cloud is a simulated cloud with a client that uses no SDK.
 type cloud struct {
 	*gcp.Cloud
 	faults *gateway.Faults
@@ -47,7 +47,7 @@ func serve(t *testing.T, o gcp.Options) *cloud {
 	return c
 }
 
-// claims of an assertion; the zero value is filled in.
+// claims are those of an assertion; zero fields are filled in.
 type claims struct {
 	Iss   string `json:"iss"`
 	Aud   string `json:"aud"`
@@ -56,7 +56,7 @@ type claims struct {
 	Exp   int64  `json:"exp"`
 }
 
-// signIn asks for a token as a client does that has a key file.
+// signIn requests a token like a client with a key file.
 func (c *cloud) signIn(t *testing.T, credential gcp.Credential, said claims) (int, map[string]any) {
 	t.Helper()
 	raw, err := base64.StdEncoding.DecodeString(credential.Key)
@@ -125,7 +125,7 @@ func (c *cloud) do(t *testing.T, r *http.Request) (int, map[string]any) {
 	return w.Code, answer
 }
 
-// ask makes one call.
+// ask sends one call.
 func (c *cloud) ask(t *testing.T, verb, address string) (int, map[string]any) {
 	t.Helper()
 	r := httptest.NewRequest(verb, address, bytes.NewReader([]byte(`{"permissions":["compute.instances.list"]}`)))
@@ -133,7 +133,7 @@ func (c *cloud) ask(t *testing.T, verb, address string) (int, map[string]any) {
 	return c.do(t, r)
 }
 
-func TestTokensAreForWhoHasTheKey(t *testing.T) {
+func TestTokensNeedTheServiceAccountKey(t *testing.T) {
 	t.Parallel()
 	c := serve(t, gcp.Options{})
 	now := time.Now().Unix()
@@ -141,12 +141,12 @@ func TestTokensAreForWhoHasTheKey(t *testing.T) {
 		said claims
 		want string
 	}{
-		"somebody else":      {claims{Iss: "eve@example.com"}, "Invalid grant: account not found"},
-		"another audience":   {claims{Aud: "https://example.com/token"}, "Invalid JWT: Failed audience check. The right audience is https://oauth2.googleapis.com/token"},
-		"too long":           {claims{Iat: now, Exp: now + 7200}, "reasonable timeframe"},
-		"ended":              {claims{Iat: now - 7200, Exp: now - 3600}, "reasonable timeframe"},
-		"not yet":            {claims{Iat: now + 1200, Exp: now + 2400}, "reasonable timeframe"},
-		"everything is fine": {claims{}, ""},
+		"another account":  {claims{Iss: "eve@example.com"}, "Invalid grant: account not found"},
+		"another audience": {claims{Aud: "https://example.com/token"}, "Invalid JWT: Failed audience check. The right audience is https://oauth2.googleapis.com/token"},
+		"too long":         {claims{Iat: now, Exp: now + 7200}, "reasonable timeframe"},
+		"ended":            {claims{Iat: now - 7200, Exp: now - 3600}, "reasonable timeframe"},
+		"not yet":          {claims{Iat: now + 1200, Exp: now + 2400}, "reasonable timeframe"},
+		"valid claims":     {claims{}, ""},
 	} {
 		status, answer := c.signIn(t, c.Reader(), tt.said)
 		description, _ := answer["error_description"].(string)
@@ -169,7 +169,7 @@ func TestTokensAreForWhoHasTheKey(t *testing.T) {
 	}
 }
 
-func TestCallsTakeAToken(t *testing.T) {
+func TestCallsNeedAToken(t *testing.T) {
 	t.Parallel()
 	c := serve(t, gcp.Options{})
 	address := "https://compute.googleapis.com/compute/v1/projects/" + c.Projects()[0].ID + "/global/networks"
@@ -185,15 +185,15 @@ func TestCallsTakeAToken(t *testing.T) {
 		t.Errorf("with a token: %d", status)
 	}
 	if status, answer := c.ask(t, http.MethodGet, strings.Replace(address, c.Projects()[0].ID, "no-such-project", 1)); status != http.StatusForbidden {
-		t.Errorf("a project that is not there: %d %v", status, answer)
+		t.Errorf("an unknown project: %d %v", status, answer)
 	}
 	if status, answer := c.ask(t, http.MethodGet, address+"?pageToken=nonsense"); status != http.StatusBadRequest {
-		t.Errorf("a page that is not there: %d %v", status, answer)
+		t.Errorf("an unknown page: %d %v", status, answer)
 	}
 }
 
-// everyAnswer calls every method, with the names that its lists have, and returns
-// the answers.
+// everyAnswer calls every method, with names from its lists, and returns the
+// responses.
 func (c *cloud) everyAnswer(t *testing.T) map[string][]any {
 	t.Helper()
 	all := map[string][]any{}
@@ -215,7 +215,7 @@ func (c *cloud) everyAnswer(t *testing.T) map[string][]any {
 	return all
 }
 
-// samples are names that there are, by what comes before them in a path.
+// samples returns existing names by the path segment before them.
 func samples(before string, p gcp.Project) []string {
 	number := func(prefix string) []string {
 		return []string{prefix + "00000", prefix + "00001"}
@@ -251,7 +251,8 @@ func samples(before string, p gcp.Project) []string {
 	return number(prefixes[before])
 }
 
-// fill puts names into an address. Where a location is asked for it tries all.
+// fill replaces the parameters of an address by names. For a location it tries
+// all.
 func fill(address string, p gcp.Project) []string {
 	start := strings.IndexByte(address, '{')
 	if start < 0 {
@@ -276,13 +277,13 @@ func fill(address string, p gcp.Project) []string {
 		values = []string{"fn-00000"}
 	case before == "nodePools":
 		values = []string{"pool-0", "pool-1"}
-	case strings.Contains(address, "us-central1"): // where even numbers are
+	case strings.Contains(address, "us-central1"): // the location of even numbers
 		values = samples(before, p)[:1]
 		if before == "cryptoKeys" {
 			values = samples(before, p)
 		}
 	case before == "keys" && strings.Contains(address, "serviceAccounts"):
-		return nil // their names are random; lists show the same
+		return nil // their names are random; lists cover them
 	default:
 		values = samples(before, p)
 	}
@@ -293,7 +294,7 @@ func fill(address string, p gcp.Project) []string {
 	return all
 }
 
-func TestPagesHoldEverythingOnce(t *testing.T) {
+func TestPagesContainEverythingOnce(t *testing.T) {
 	t.Parallel()
 	c := serve(t, gcp.Options{Size: 200})
 	p := c.Projects()[0]

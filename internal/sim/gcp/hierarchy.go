@@ -7,14 +7,14 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// Organization is the number of the organisation that all projects are in.
+// Organization is the number of the organisation of all projects.
 const Organization = "990000000001"
 
-// folder returns the number of the folder that a project is in.
+// folder returns the number of a project's folder.
 func (p Project) folder() string { return "8" + p.Number }
 
-// folderPolicy is who may do what in all projects of a folder: service accounts of
-// which the policy of the project itself tells little.
+// folderPolicy returns the policy of a folder, which grants roles to service
+// accounts that the project's own policy barely mentions.
 func (a at) folderPolicy() world.Object {
 	members := []string{"group:folder-admins@example.com"}
 	for i := range a.accounts() {
@@ -25,7 +25,7 @@ func (a at) folderPolicy() world.Object {
 	return grants(binding("roles/owner", members...), binding("roles/viewer", "group:everyone@example.com"))
 }
 
-// hierarchyRoutes are the methods that tell what a project inherits.
+// hierarchyRoutes are the methods about a project's ancestors.
 var hierarchyRoutes = []route{
 	{"cloudresourcemanager.projects.getAncestry", http.MethodPost, "/v1/projects/{project}:getAncestry", "resourcemanager.projects.get", func(x *call) (world.Object, *failure) {
 		one := func(kind, id string) world.Object { return world.Obj("resourceId", world.Obj("type", kind, "id", id)) }
@@ -68,9 +68,9 @@ var hierarchyRoutes = []route{
 	{"iam.projects.roles.get", http.MethodGet, "/v1/projects/{project}/roles/{name}", "iam.roles.get", get(roleType)},
 }
 
-// effectiveFirewalls are the rules of a network, after a policy of the organisation
-// that leaves the decision to them but for one port, which it denies, and a policy of
-// the network that decides nothing.
+// effectiveFirewalls returns the rules of a network, after a policy of the
+// organisation that delegates all decisions except one denied port, and a
+// policy of the network without rules.
 func effectiveFirewalls(x *call) (world.Object, *failure) {
 	if _, ok := x.at(networkType).get(x.args["name"]); !ok {
 		return nil, notFound(x.args["name"])

@@ -27,9 +27,9 @@ type account struct {
 	email   string
 	keyID   string
 	key     *rsa.PrivateKey
-	project Project  // it belongs to
-	all     bool     // it may do everything
-	may     []string // otherwise: permissions it has
+	project Project  // home project
+	all     bool     // has all permissions
+	may     []string // its permissions, unless all is set
 }
 
 // A Credential is a service account and its key.
@@ -38,14 +38,14 @@ type Credential struct {
 	Key   string // the key file in base64
 }
 
-// Reader is a service account of the first project that may read everything in
-// all projects.
+// Reader returns a service account of the first project that may read
+// everything in all projects.
 func (c *Cloud) Reader() Credential { return c.credential("vigil-reader", true, nil) }
 
-// Denied is a service account that may sign in and nothing else.
+// Denied returns a service account that may sign in and nothing else.
 func (c *Cloud) Denied() Credential { return c.credential("vigil-denied", false, nil) }
 
-// Limited is a service account that has these permissions in all projects.
+// Limited returns a service account with these permissions in all projects.
 func (c *Cloud) Limited(name string, permissions ...string) Credential {
 	return c.credential(name, false, permissions)
 }
@@ -55,14 +55,14 @@ func (c *Cloud) credential(name string, all bool, may []string) Credential {
 	email := name + "@" + home.ID + ".iam.gserviceaccount.com"
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// Calls under way keep the account that they began with.
+	// Running calls keep the old account.
 	a := &account{email: email, keyID: c.options.Seed.With(email).Hex(40), key: keyFor(name), project: home, all: all, may: may}
 	c.accounts[email] = a
 	return Credential{Email: email, Key: base64.StdEncoding.EncodeToString(a.file())}
 }
 
-// privateKeys by the name of their service account. They take long to make, and
-// all clouds of a process may have the same.
+// privateKeys are keys by the name of their service account. They are slow to
+// generate, and all clouds of a process can share them.
 var (
 	keyMutex    sync.Mutex
 	privateKeys = map[string]*rsa.PrivateKey{}
@@ -75,7 +75,7 @@ func keyFor(name string) *rsa.PrivateKey {
 	if !ok {
 		made, err := rsa.GenerateKey(rand.Reader, 2048)
 		if err != nil {
-			panic(err) // only a broken source of randomness can fail
+			panic(err) // cannot fail with a working random source
 		}
 		key = made
 		privateKeys[name] = key
@@ -83,11 +83,11 @@ func keyFor(name string) *rsa.PrivateKey {
 	return key
 }
 
-// file is the key file that Google hands out once.
+// file returns Google's key file.
 func (a *account) file() []byte {
 	der, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err != nil {
-		panic(err) // an RSA key has a form
+		panic(err) // cannot fail for an RSA key
 	}
 	text, err := json.MarshalIndent(map[string]string{
 		"type": "service_account", "project_id": a.project.ID, "private_key_id": a.keyID,
@@ -97,7 +97,7 @@ func (a *account) file() []byte {
 		"auth_provider_x509_cert_url": "https://www.googleapis.com/oauth2/v1/certs", "universe_domain": "googleapis.com",
 	}, "", "  ")
 	if err != nil {
-		panic(err) // strings alone cannot fail
+		panic(err) // cannot fail: strings only
 	}
 	return text
 }
@@ -113,7 +113,8 @@ const (
 	tokenStart = "ya29."
 )
 
-// token answers POST /token: a signed assertion in, an access token out.
+// token handles POST /token: it exchanges a signed assertion for an access
+// token.
 func (c *Cloud) token(w http.ResponseWriter, r *http.Request) {
 	refuse := func(w http.ResponseWriter, status int, code, description string) {
 		writeJSON(w, status, map[string]string{"error": code, "error_description": description})
@@ -154,7 +155,7 @@ func (c *Cloud) token(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// verify checks an assertion as Google does and returns whose it is.
+// verify checks an assertion like Google and returns its account.
 func (c *Cloud) verify(assertion string) (*account, error) {
 	parts := strings.Split(assertion, ".")
 	if len(parts) != 3 {
@@ -196,7 +197,7 @@ func (c *Cloud) verify(assertion string) (*account, error) {
 	return a, nil
 }
 
-// mint makes a token of an account that ends at some time.
+// mint returns a token of an account that expires at some time.
 func (c *Cloud) mint(email string, end time.Time) string {
 	body := email + "|" + strconv.FormatInt(end.Unix(), 10)
 	return tokenStart + base64.RawURLEncoding.EncodeToString([]byte(body+"|"+c.sign(body)))
@@ -208,7 +209,7 @@ func (c *Cloud) sign(body string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// bearer returns the account whose token a call shows, or nil.
+// bearer returns the account of a call's token, or nil.
 func (c *Cloud) bearer(r *http.Request) *account {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "+tokenStart)
 	raw, err := base64.RawURLEncoding.DecodeString(token)

@@ -17,21 +17,21 @@ type kind struct {
 	service    string // compute
 	collection string // instances
 	where      level
-	in         posture.EntityType // the kind that these are parts of; "" for none
+	in         posture.EntityType // the kind in which these are nested; "" for none
 
-	prefix string              // of names, which a number follows; {project} stands for the project
-	names  func(a at) []string // instead: the names there are
-	// count says how many there are in a project, or in what they are part of. As
-	// many as there are names when nil.
+	prefix string              // of names, followed by a number; {project} is replaced by the project
+	names  func(a at) []string // fixed names, instead of prefix
+	// count returns how many there are in a project, or in the parent resource.
+	// When nil, it is the number of names.
 	count func(a at) int
-	// body describes one, without name and link.
+	// body returns the description of one, without name and link.
 	body func(a at) world.Object
-	// named says which field has the name, and whether with its path. The field
-	// name without a path when nil.
+	// named returns the field with the name or path. When nil, it is the field name
+	// without a path.
 	named func(a at) world.Object
 }
 
-// level says where resources of a kind are.
+// level is where resources of a kind are.
 type level uint8
 
 const (
@@ -44,13 +44,13 @@ const (
 	computeMixed // some global, some in regions
 )
 
-// Where resources are.
+// Locations of resources.
 var (
 	zones   = []string{"us-central1-a", "europe-west1-b", "us-central1-b", "europe-west1-c"}
 	regions = []string{"us-central1", "europe-west1"}
 )
 
-// kinds by type.
+// kinds maps types to kinds.
 var kinds map[posture.EntityType]*kind
 
 func init() {
@@ -60,38 +60,38 @@ func init() {
 	}
 }
 
-// at is one resource: where it is, and what it is made from.
+// at identifies one resource by its place and number.
 type at struct {
 	*Cloud
 	k       *kind
 	project Project
-	parent  string // the name of what it is part of
+	parent  string // name of the enclosing resource
 	i       int
 }
 
-// place is how the world names where the resource is.
+// place returns the resource's world.Place.
 func (a at) place() world.Place { return world.Place{Account: a.project.ID, Region: a.parent} }
 
-// seed is where everything random about the resource comes from.
+// seed returns the seed of a random property of the resource.
 func (a at) seed(what string) world.Seed {
 	return a.options.Seed.With(a.project.ID).With(a.parent).With(string(a.k.typ)).With(what).Nth(a.i)
 }
 
-// bad reports whether the resource violates a rule.
+// bad reports whether the resource must violate a rule.
 func (a at) bad(rule string) bool { return a.seed(rule).Share(a.options.Shares.Of(rule)) }
 
-// n is a number of resources: permille of all, and at least some.
+// n returns permille of the size, at least least.
 func (a at) n(permille, least int) int { return max(least, a.options.Size*permille/1000) }
 
-// of returns how many of a kind there are in the project.
+// of returns the number of resources of a kind in the project.
 func (a at) of(t posture.EntityType) int { return a.peer(t, 0).count() }
 
-// peer is the i-th resource of another kind in the project.
+// peer returns the i-th resource of another kind in the project.
 func (a at) peer(t posture.EntityType, i int) at {
 	return at{Cloud: a.Cloud, k: kinds[t], project: a.project, i: i}
 }
 
-// count returns how many there are where the resource is.
+// count returns the number of resources of the kind in the resource's place.
 func (a at) count() int {
 	if a.k.count == nil {
 		return len(a.k.names(a))
@@ -120,7 +120,7 @@ func (a at) index(name string) (int, bool) {
 	return i, ok && err == nil && i >= 0
 }
 
-// location returns where the resource is.
+// location returns the resource's location.
 func (a at) location() string {
 	switch a.k.where {
 	case computeZone:
@@ -135,7 +135,7 @@ func (a at) location() string {
 	return posture.Global
 }
 
-// path returns the resource's name as Google has it.
+// path returns the resource's full name.
 func (a at) path() string { return a.pathTo(a.location(), a.name()) }
 
 func (a at) pathTo(location, name string) string {
@@ -166,23 +166,23 @@ func (a at) link() string { return computeBase + a.path() }
 // ref returns the self link of the i-th resource of a kind.
 func (a at) ref(t posture.EntityType, i int) string { return a.peer(t, i).link() }
 
-// id is a number that the service gives out.
+// id returns the resource's numeric id.
 func (a at) id() string { return strconv.FormatUint(uint64(a.seed("id"))>>2, 10) }
 
-// made is when the resource was made, in the form of most services.
+// made returns the creation time in the format of most services.
 func (a at) made() string {
 	return a.options.Today.AddDate(0, 0, -a.seed("age").Intn(700)-1).Format(time.RFC3339)
 }
 
-// ago is a time some days before the world's day.
+// ago returns the time a number of days before Today.
 func (a at) ago(days int) string { return a.options.Today.AddDate(0, 0, -days).Format(time.RFC3339) }
 
-// labels that the resource has.
+// labels returns the resource's labels.
 func (a at) labels() world.Object {
 	return world.Obj("env", world.Of(a.seed("env"), "prod", "stage", "dev"), "team", world.Of(a.seed("team"), "red", "blue", "green"))
 }
 
-// entityOf returns the id of the entity that the product makes of a resource.
+// entityOf returns the product's entity id of a resource.
 func (a at) entityOf(name, location string) posture.EntityID {
 	if a.k.in != "" {
 		whole := at{Cloud: a.Cloud, k: kinds[a.k.in], project: a.project}
@@ -192,7 +192,7 @@ func (a at) entityOf(name, location string) posture.EntityID {
 	return a.k.typ.ID(posture.AccountID(a.project.ID), location, name)
 }
 
-// kind returns what the world knows of the kind where the resource is.
+// kind returns the world.Kind of a's kind and place.
 func (a at) kind() *world.Kind {
 	return &world.Kind{
 		Type:  a.k.typ,
@@ -203,8 +203,8 @@ func (a at) kind() *world.Kind {
 	}
 }
 
-// describe returns the resource as its service does, and what further calls tell
-// of it.
+// describe returns the resource's description, including fields of further
+// calls.
 func (a at) describe() world.Object {
 	switch {
 	case a.k.named != nil:
@@ -215,25 +215,26 @@ func (a at) describe() world.Object {
 	return append(world.Obj("name", a.name()), a.k.body(a)...)
 }
 
-// madeHere is when the resource was made in the form of Compute Engine, whose
-// clock is in California.
+// madeHere returns the creation time in Compute Engine's format, with the time
+// zone of California.
 func (a at) madeHere() string {
 	t, _ := time.Parse(time.RFC3339, a.made())
 	return t.In(time.FixedZone("", -8*3600)).Format("2006-01-02T15:04:05.000-07:00")
 }
 
-// pathNamed is for services that put the whole path into the name.
+// pathNamed returns the name field for services with full names.
 func pathNamed(a at) world.Object { return world.Obj("name", a.path()) }
 
-// list visits the resources of a kind from a number on; see [world.World.List].
+// list visits the resources of a kind, starting at a number; see
+// [world.World.List].
 func (a at) list(from, most int, visit func(name string, o world.Object) bool) int {
 	return a.World.List(a.kind(), a.place(), from, most, visit)
 }
 
-// get returns the resource of a name.
+// get returns the resource with a name.
 func (a at) get(name string) (world.Object, bool) { return a.World.Get(a.kind(), a.place(), name) }
 
-// placeOf returns the location in a name or link: global when it has none.
+// placeOf returns the location in a name or link, or global.
 func placeOf(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {

@@ -8,7 +8,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// at returns the kind in the project that a call is about.
+// at returns a kind in the project of a call.
 func (x *call) at(t posture.EntityType) at {
 	a := at{Cloud: x.Cloud, k: kinds[t], project: x.project}
 	if a.k.in != "" {
@@ -17,7 +17,7 @@ func (x *call) at(t posture.EntityType) at {
 	return a
 }
 
-// list answers with a page of a kind, under the given name.
+// list returns a handler that answers with a page of a kind in the given field.
 func list(t posture.EntityType, field string, shape ...func(at, world.Object) world.Object) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
 		from, no := x.from()
@@ -42,8 +42,8 @@ func list(t posture.EntityType, field string, shape ...func(at, world.Object) wo
 	}
 }
 
-// page visits resources that fit what a call asks for, at most some, and returns
-// where the next page begins.
+// page visits at most most resources that match the call's parameters, and
+// returns the start of the next page.
 func (x *call) page(a at, from, most int, visit func(world.Object)) int {
 	location, name := x.args["location"], filterName(x.query.Get("filter"))
 	if location == "-" {
@@ -68,7 +68,7 @@ func (x *call) page(a at, from, most int, visit func(world.Object)) int {
 	return from
 }
 
-// linkOf returns what tells where a resource is.
+// linkOf returns the field that contains a resource's location.
 func linkOf(o world.Object) string {
 	if link := o.Text("selfLink"); link != "" {
 		return link
@@ -85,11 +85,11 @@ func filterName(filter string) string {
 	return strings.Trim(name, `"`)
 }
 
-// get answers with one resource.
+// get returns a handler that answers with one resource.
 func get(t posture.EntityType) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
 		name := x.args["name"]
-		if plain, err := url.PathUnescape(name); err == nil { // the name of a log metric may hold slashes
+		if plain, err := url.PathUnescape(name); err == nil { // the name of a log metric may contain slashes
 			name = plain
 		}
 		o, ok := x.at(t).get(name)
@@ -100,7 +100,7 @@ func get(t posture.EntityType) func(*call) (world.Object, *failure) {
 	}
 }
 
-// policy answers with the policy on a resource.
+// policy returns a handler that answers with a resource's IAM policy.
 func policy(t posture.EntityType) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
 		name := x.args["name"]
@@ -119,17 +119,18 @@ func policy(t posture.EntityType) func(*call) (world.Object, *failure) {
 	}
 }
 
-// grants is a policy of bindings: a role and its members each.
+// grants returns a policy with bindings.
 func grants(bindings ...any) world.Object {
 	return world.Obj("version", 1, "etag", "BwWWja0YfJA=", "bindings", bindings)
 }
 
-// binding gives a role to members.
+// binding returns a binding of a role to members.
 func binding(role string, members ...string) world.Object {
 	return world.Obj("role", role, "members", world.Items(members...))
 }
 
-// aggregated answers with a page of a kind of Compute Engine by location.
+// aggregated returns a handler that answers with a page of a Compute Engine
+// kind, grouped by location.
 func aggregated(t posture.EntityType) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
 		from, no := x.from()
@@ -157,7 +158,7 @@ func aggregated(t posture.EntityType) func(*call) (world.Object, *failure) {
 	}
 }
 
-// scopeOf returns the key of a location in a list across locations.
+// scopeOf returns the key of a location in an aggregated list.
 func scopeOf(place string) string {
 	switch strings.Count(place, "-") {
 	case 0:
@@ -168,7 +169,7 @@ func scopeOf(place string) string {
 	return "zones/" + place
 }
 
-// locations answers with where a service is.
+// locations answers with the locations of a service.
 func locations(x *call) (world.Object, *failure) {
 	return world.Obj("locations", world.Each(len(regions), func(i int) world.Object {
 		return world.Obj("name", "projects/"+x.project.ID+"/locations/"+regions[i], "locationId", regions[i])

@@ -20,7 +20,7 @@ const (
 
 func (a at) networks() int { return min(a.n(10, 3), 15) }
 
-// subnetOf is the number of the subnetwork of a network in a region: every
+// subnetOf returns the number of the subnetwork of a network in a region: every
 // network has one in each.
 func (a at) subnetOf(network, region int) int { return network*len(regions) + region }
 
@@ -124,8 +124,8 @@ var networkKinds = []*kind{
 	},
 }
 
-// firewall describes a firewall rule. Some look open and are not: they are
-// disabled, for what leaves, or about ports that may be open.
+// firewall generates a firewall rule. Some look open but are not: they are
+// disabled, for egress, or for ports that may be open.
 func firewall(a at) world.Object {
 	protocol, ports, sources := "tcp", []string{"443"}, []string{"10.0.0.0/8"}
 	o := world.Obj("network", a.ref(networkType, a.i%a.networks()), "direction", "INGRESS", "priority", 1000, "disabled", false, "logConfig", world.Obj("enable", a.i%2 == 0))

@@ -18,18 +18,18 @@ const (
 	enabledType posture.EntityType = "GCP.ServiceUsage.Service"
 )
 
-// email returns the address of the i-th service account that somebody made.
+// email returns the address of the i-th user-managed service account.
 func (a at) email(i int) string {
 	return fmt.Sprintf("svc-%05d@%s.iam.gserviceaccount.com", i, a.project.ID)
 }
 
-// defaultAccount is whom instances run as unless told otherwise.
+// defaultAccount returns the default service account of instances.
 func (a at) defaultAccount() string {
 	return a.project.Number + "-compute@developer.gserviceaccount.com"
 }
 
-// accounts is how many service accounts somebody made: as many as a project may
-// have without asking for more.
+// accounts returns the number of user-managed service accounts, up to the
+// default quota of a project.
 func (a at) accounts() int { return min(a.n(40, 4), 100) }
 
 var projectKinds = []*kind{
@@ -111,7 +111,7 @@ var projectKinds = []*kind{
 	},
 }
 
-// orAbsent is true, or absent: the services leave false out.
+// orAbsent returns true, or nil: the services omit false.
 func orAbsent(v bool) any {
 	if v {
 		return true
@@ -119,7 +119,7 @@ func orAbsent(v bool) any {
 	return nil
 }
 
-// projectPolicy is who may do what in the project.
+// projectPolicy returns the project's IAM policy.
 func (a at) projectPolicy() world.Object {
 	all := []any{
 		binding("roles/owner", "user:owner@example.com"),
@@ -139,7 +139,7 @@ func (a at) projectPolicy() world.Object {
 			storage = append(storage, member)
 		}
 	}
-	if a.bad("gcp-vm-exposed-privileged") { // as Google makes it, unless told otherwise
+	if a.bad("gcp-vm-exposed-privileged") { // Google's default
 		editors = append(editors, "serviceAccount:"+a.defaultAccount())
 	}
 	for role, members := range map[string][]string{"roles/logging.logWriter": plain, "roles/editor": editors, "roles/storage.admin": storage} {

@@ -11,13 +11,13 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A failure is a call that is refused.
+// A failure is an error response.
 type failure struct {
 	status  int
-	reason  string // in the older form of errors
-	state   string // in the newer form
+	reason  string // in the older error format
+	state   string // in the newer error format
 	message string
-	info    world.Object // more, in the newer form
+	info    world.Object // details, in the newer format
 }
 
 var unauthenticated = &failure{
@@ -29,10 +29,10 @@ func notFound(what string) *failure {
 	return &failure{status: http.StatusNotFound, reason: "notFound", state: "NOT_FOUND", message: "The resource '" + what + "' was not found"}
 }
 
-// older are services that write errors in the older form alone.
+// older are services that use only the older error format.
 var older = []string{"compute", "storage", "sqladmin", "bigquery", "dns"}
 
-// refuse writes a failure as the service would.
+// refuse sends a failure in the service's format.
 func (x *call) refuse(w http.ResponseWriter, f *failure) {
 	e := world.Obj("code", f.status, "message", f.message)
 	if slices.Contains(older, x.service) {
@@ -47,7 +47,7 @@ func (x *call) refuse(w http.ResponseWriter, f *failure) {
 	writeJSON(w, f.status, world.Obj("error", e))
 }
 
-// denied says that the caller lacks the permission, in the service's own words.
+// denied returns the service's error for a missing permission.
 func (x *call) denied() *failure {
 	permission, project := x.route.permission, "projects/"+x.project.ID
 	f := &failure{status: http.StatusForbidden, reason: "forbidden", state: "PERMISSION_DENIED"}
@@ -79,7 +79,7 @@ func (x *call) email() string {
 	return x.who.email
 }
 
-// fault says what kind of fault it is in the service's own way.
+// fault returns the service's error for an injected fault.
 func (x *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
 	switch f.Kind {
 	case gateway.Throttle:
@@ -101,8 +101,8 @@ func (x *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
 	return x.denied()
 }
 
-// off says that the API is not enabled in the project that the caller belongs to,
-// which is where Google looks.
+// off returns the error that the API is not enabled in the caller's own
+// project, which is the one that Google checks.
 func (x *call) off() *failure {
 	home := x.who.project
 	return &failure{

@@ -14,14 +14,14 @@ import (
 
 // A route is one method of an API.
 type route struct {
-	id         string // as the discovery document has it: compute.instances.aggregatedList
+	id         string // in the discovery document: compute.instances.aggregatedList
 	method     string
 	path       string // with {names}; the last may be followed by a verb
-	permission string // that it takes
+	permission string // that it requires
 	answer     func(x *call) (world.Object, *failure)
 }
 
-// A call is one request that was understood.
+// A call is one parsed request.
 type call struct {
 	*Cloud
 	service string // compute
@@ -33,7 +33,7 @@ type call struct {
 	project Project
 }
 
-// action names the method without its service.
+// action returns the method's name without its service.
 func (x *call) action() string { return strings.TrimPrefix(x.route.id, x.route.service()+".") }
 
 func (r *route) service() string {
@@ -50,7 +50,7 @@ func hostOf(r *http.Request) string {
 	return name
 }
 
-// parse finds out what is asked, by whom and of which project.
+// parse parses a request: its method, sender and project.
 func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 	x := &call{Cloud: c, service: hostOf(r), query: r.URL.Query(), args: map[string]string{}}
 	x.route = x.match(r.Method, r.URL.EscapedPath())
@@ -88,7 +88,7 @@ func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 	return x, x.denied()
 }
 
-// match finds the route of a path and sets what its names stand for.
+// match finds the route of a path and sets its parameters.
 func (x *call) match(method, path string) *route {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i := range routes {
@@ -99,7 +99,7 @@ func (x *call) match(method, path string) *route {
 	return nil
 }
 
-// apiOf returns the name of the API that a host serves.
+// apiOf returns the API of a host.
 func apiOf(host string) string {
 	if host == "sqladmin" {
 		return "sql"
@@ -134,7 +134,7 @@ func (x *call) fits(pattern, segments []string) bool {
 	return true
 }
 
-// answer carries a call out.
+// answer executes a call.
 func (x *call) answer(w http.ResponseWriter) {
 	if !x.who.has(x.route.permission) {
 		x.refuse(w, x.denied())
@@ -148,7 +148,7 @@ func (x *call) answer(w http.ResponseWriter) {
 	writeJSON(w, http.StatusOK, out)
 }
 
-// size returns how many resources the page that is asked for has at most.
+// size returns the maximum number of resources of the requested page.
 func (x *call) size() int {
 	n := 100
 	for _, name := range []string{"maxResults", "pageSize"} {
@@ -162,7 +162,7 @@ func (x *call) size() int {
 	return n
 }
 
-// from returns where the page that is asked for begins.
+// from returns the start of the requested page.
 func (x *call) from() (int, *failure) {
 	token := x.query.Get("pageToken")
 	if token == "" {
@@ -177,7 +177,8 @@ func (x *call) from() (int, *failure) {
 	return n, nil
 }
 
-// next returns the token of the page that begins at a number; nil after the last.
+// next returns the token of the page that starts at a number; nil after the
+// last.
 func (x *call) next(n int) any {
 	if n < 0 {
 		return nil

@@ -9,14 +9,14 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// routes are all methods that the cloud answers.
+// routes are all simulated methods.
 var routes []route
 
-func init() { // because answers refer to kinds
+func init() { // in init because answers refer to kinds
 	routes = slices.Concat(computeRoutes(), projectRoutes, hierarchyRoutes, dataRoutes, runtimeRoutes, watchRoutes)
 }
 
-// reads are the methods that list and get a kind below a prefix of paths.
+// reads returns the methods that list and get a kind below a path prefix.
 func reads(api, prefix, methods string, t posture.EntityType, path, permission string, shape ...func(at, world.Object) world.Object) []route {
 	collection := path[strings.LastIndex(path, "/")+1:]
 	return []route{
@@ -25,8 +25,8 @@ func reads(api, prefix, methods string, t posture.EntityType, path, permission s
 	}
 }
 
-// computeRoutes are those of Compute Engine: lists across locations where there
-// are any.
+// computeRoutes returns the methods of Compute Engine, as aggregated lists
+// where available.
 func computeRoutes() []route {
 	const base = "/compute/v1/projects/{project}"
 	all := []route{{"compute.projects.get", http.MethodGet, base, "compute.projects.get", func(x *call) (world.Object, *failure) {
@@ -52,7 +52,7 @@ var projectRoutes = slices.Concat([]route{
 	{"cloudresourcemanager.projects.list", http.MethodGet, "/v1/projects", "", func(x *call) (world.Object, *failure) {
 		from, no := x.from()
 		if no != nil || !x.who.has("resourcemanager.projects.get") {
-			return world.Obj(), no // who may see none sees none
+			return world.Obj(), no // without permission, the list is empty
 		}
 		end := min(from+x.size(), len(x.order))
 		items := world.Each(end-from, func(i int) world.Object {
@@ -94,7 +94,7 @@ var projectRoutes = slices.Concat([]route{
 		if no != nil {
 			return nil, no
 		}
-		return world.Obj("keys", o.Get("keys")), nil // there are never more than a page
+		return world.Obj("keys", o.Get("keys")), nil // always one page
 	}},
 	{"iam.projects.serviceAccounts.keys.get", http.MethodGet, "/v1/projects/{project}/serviceAccounts/{parent}/keys/{name}", "iam.serviceAccountKeys.get", get(keyType)},
 	{"iam.projects.roles.list", http.MethodGet, "/v1/projects/{project}/roles", "iam.roles.list", list(roleType, "roles")},
@@ -156,7 +156,7 @@ func allClusters(x *call) (world.Object, *failure) {
 	return world.Obj("clusters", items), nil
 }
 
-// nodePool answers with a part of a cluster.
+// nodePool answers with a node pool of a cluster.
 func nodePool(x *call) (world.Object, *failure) {
 	o, ok := x.at(clusterType).get(x.args["parent"])
 	if ok {

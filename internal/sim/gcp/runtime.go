@@ -105,8 +105,8 @@ func cluster(a at) world.Object {
 	return append(o, world.Obj("masterAuthorizedNetworksConfig", world.Obj("enabled", true, "cidrBlocks", world.Items(world.Obj("displayName", "office", "cidrBlock", "203.0.113.0/24"))))...)
 }
 
-// function describes a function. Every other is of the second generation, whose
-// callers are in the policy of a service of Cloud Run.
+// function generates a function. Every other is of the second generation, whose
+// invokers are in the policy of a Cloud Run service.
 func function(a at) world.Object {
 	ingress, p := "ALLOW_INTERNAL_ONLY", grants(binding("roles/cloudfunctions.viewer", "group:developers@example.com"))
 	gen := []string{"GEN_1", "GEN_2"}[a.i%2]

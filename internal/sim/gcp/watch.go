@@ -15,13 +15,14 @@ const (
 	dnsPolicyType posture.EntityType = "GCP.DNS.Policy"
 )
 
-// logBuckets is how many buckets, the first ones, take logs.
+// logBuckets is the number of buckets, the first ones, that receive logs.
 const logBuckets = 2
 
-// ownershipFilter finds changes of a project's owners, and of permissions on buckets.
+// ownershipFilter matches changes of a project's owners and of permissions on
+// buckets.
 const ownershipFilter = `(protoPayload.serviceName="cloudresourcemanager.googleapis.com") AND (ProjectOwnership OR projectOwnerInvitee) OR (protoPayload.serviceData.policyDelta.bindingDeltas.action="ADD" AND protoPayload.serviceData.policyDelta.bindingDeltas.role="roles/owner") OR protoPayload.methodName="storage.setIamPermissions"`
 
-// root is the project as a resource.
+// root returns the project as a resource.
 func (a at) root() at { return a.peer(projectType, 0) }
 
 var watchKinds = []*kind{

@@ -9,15 +9,15 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// writeJSON answers with a value.
+// writeJSON sends a JSON response.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(appendJSON(make([]byte, 0, 4096), v), '\n'))
 }
 
-// appendJSON writes a value in one go: pages are large, and the standard encoder
-// reads again what each object in them has written.
+// appendJSON encodes a value in one pass: pages are large, and the standard
+// encoder reads the output of each MarshalJSON again.
 func appendJSON(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case string:
@@ -55,18 +55,18 @@ func appendJSON(b []byte, v any) []byte {
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // the world has nothing that has no form
+		panic(err) // cannot fail for values of package world
 	}
 	return append(b, text...)
 }
 
-// appendText writes a string. Most have nothing that must be escaped.
+// appendText encodes a string. Most need no escapes.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
 			text, err := json.Marshal(s)
 			if err != nil {
-				panic(err) // a string has a form
+				panic(err) // cannot fail for a string
 			}
 			return append(b, text...)
 		}

@@ -1,5 +1,5 @@
-// Package memcloud is a pretend cloud in memory: it knows which credential opens
-// which account, and nothing else. Tests of onboarding use it.
+// Package memcloud is an in-memory fake of a cloud that only knows which
+// credential gives access to which account. Tests of onboarding use it.
 package memcloud
 
 import (
@@ -18,13 +18,13 @@ type Cloud struct {
 	projects map[string][]posture.Project // by service account
 }
 
-// Account is how an account is opened.
+// Account contains the data for accessing an account.
 type Account struct {
-	Properties map[string]string // of the credential, secrets included, that opens it
-	Denied     map[string]string // property values with which it may be opened and not read
+	Properties map[string]string // credential properties, including secrets, that give access
+	Denied     map[string]string // property values that give access without permission to read
 }
 
-// Add puts an account into the cloud.
+// Add adds an account.
 func (c *Cloud) Add(id posture.AccountID, a Account) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +34,7 @@ func (c *Cloud) Add(id posture.AccountID, a Account) {
 	c.accounts[id] = a
 }
 
-// AddProjects lets a service account see projects.
+// AddProjects makes projects visible to a service account.
 func (c *Cloud) AddProjects(serviceAccount string, projects ...posture.Project) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,7 @@ func (*Cloud) Principal(context.Context) (string, error) {
 	return "arn:aws:iam::111111111111:role/vigil", nil
 }
 
-// Project returns a project made at the beginning of time.
+// Project returns a project that was created at the zero time.
 func Project(id string) posture.Project {
 	return posture.Project{
 		ID: id, Number: "100000000001", Name: id, State: "ACTIVE", Labels: map[string]string{},

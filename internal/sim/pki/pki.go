@@ -1,5 +1,5 @@
-// Package pki makes the certificates of simulated components: a throwaway
-// authority and the leaves it signs.
+// Package pki issues the certificates of simulated components: it has a
+// temporary authority and signs leaf certificates.
 package pki
 
 import (
@@ -19,21 +19,21 @@ import (
 	"time"
 )
 
-// Authority is a throwaway certificate authority.
+// Authority is a temporary certificate authority.
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// Validity is the time in which a certificate is valid.
+// Validity is the validity period of a certificate.
 type Validity struct{ From, To time.Time }
 
-// Around returns a validity from one day before now to the given time after it.
+// Around returns a validity from one day before now until left after now.
 func Around(now time.Time, left time.Duration) Validity {
 	return Validity{From: now.Add(-24 * time.Hour), To: now.Add(left)}
 }
 
-// New makes an authority with the given name.
+// New creates an authority with the given name.
 func New(name string, v Validity) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -54,8 +54,8 @@ func New(name string, v Validity) (*Authority, error) {
 	return &Authority{cert: cert, key: key}, nil
 }
 
-// Leaf makes a server certificate for host names and IP addresses; the first is
-// its common name.
+// Leaf issues a server certificate for host names and IP addresses; the first
+// is its common name.
 func (a *Authority) Leaf(v Validity, hosts ...string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *Authority) Leaf(v Validity, hosts ...string) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}, nil
 }
 
-// SelfSigned makes a server certificate that no authority vouches for.
+// SelfSigned issues a self-signed server certificate.
 func SelfSigned(v Validity, hosts ...string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -90,15 +90,15 @@ func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// Pool returns a pool that holds the authority alone.
+// Pool returns a pool with only this authority.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
 	return pool
 }
 
-// Thumbprint returns the SHA-256 thumbprint of a certificate, as administrators
-// write it: upper-case pairs with colons between.
+// Thumbprint returns the SHA-256 thumbprint of a certificate in the usual form:
+// upper-case pairs separated by colons.
 func Thumbprint(cert *x509.Certificate) string {
 	sum := sha256.Sum256(cert.Raw)
 	pairs := make([]string, len(sum))

@@ -9,7 +9,7 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-func TestLeafIsVouchedForByItsAuthorityAlone(t *testing.T) {
+func TestLeafVerifiesOnlyWithItsAuthority(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	ca, err := pki.New("Test CA", pki.Around(now, time.Hour))

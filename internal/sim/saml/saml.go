@@ -1,6 +1,5 @@
 // Package saml simulates a SAML identity provider: it serves signed metadata
-// over HTTPS, and can let them expire, be tampered with or describe something
-// else.
+// over HTTPS, which can be expired, tampered with or of another type.
 package saml
 
 import (
@@ -25,8 +24,8 @@ import (
 	"vigil/internal/sim/site"
 )
 
-// Fault is a way for a provider to be broken. That it is gone or shows a bad
-// certificate is the business of its site.
+// Fault is a fault of the metadata. Its Site simulates that the provider is
+// down or has a bad certificate.
 type Fault int
 
 // The faults of a provider.
@@ -34,13 +33,13 @@ const (
 	Healthy        Fault = iota
 	Expired              // the metadata were valid until yesterday
 	EndingSoon           // the metadata are valid for another week
-	Tampered             // the metadata were changed after they were signed
-	NoProvider           // the metadata describe a service, not an identity provider
-	Nonsense             // what is served is not XML
-	SigningExpired       // the signing certificate has ended
+	Tampered             // the metadata were changed after signing
+	NoProvider           // the metadata describe a service provider, not an identity provider
+	Nonsense             // the content is not XML
+	SigningExpired       // the signing certificate has expired
 )
 
-// Options says what to simulate.
+// Options configure a provider.
 type Options struct {
 	EntityID    string
 	Certificate tls.Certificate // of the site
@@ -54,13 +53,13 @@ type Provider struct {
 	now     func() time.Time
 	key     *rsa.PrivateKey
 	signing *x509.Certificate
-	ended   *x509.Certificate // of the same key, and no longer valid
+	ended   *x509.Certificate // of the same key, expired
 
 	mu    sync.Mutex
 	fault Fault
 }
 
-// New makes a provider with a signing key of its own.
+// New returns a provider with a new signing key.
 func New(o Options) (*Provider, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -96,7 +95,7 @@ func (p *Provider) certify(from, to time.Time) (*x509.Certificate, error) {
 	return x509.ParseCertificate(der)
 }
 
-// MetadataURL is where the metadata are served.
+// MetadataURL returns the address of the metadata.
 func (p *Provider) MetadataURL() string { return p.URL() + "/metadata" }
 
 // SignerPEM returns the certificate of the metadata's signer.
@@ -104,7 +103,7 @@ func (p *Provider) SignerPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.signing.Raw})
 }
 
-// Break puts the provider into a fault; Healthy mends it.
+// Break sets the provider's fault; Healthy removes it.
 func (p *Provider) Break(f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +116,7 @@ func (p *Provider) broken() Fault {
 	return p.fault
 }
 
-// Start implements the life of a component.
+// Start starts the provider.
 func (p *Provider) Start(ctx context.Context) error { return p.Site.Start(ctx) }
 
 func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
@@ -131,10 +130,10 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/samlmetadata+xml")
-	_, _ = w.Write(text) // whoever hung up does not need it
+	_, _ = w.Write(text) // ignored: the client has disconnected
 }
 
-// metadata writes and signs the metadata.
+// metadata returns the signed metadata.
 func (p *Provider) metadata(f Fault) ([]byte, error) {
 	if f == Nonsense {
 		return []byte("<html>under maintenance"), nil
@@ -154,7 +153,7 @@ func (p *Provider) metadata(f Fault) ([]byte, error) {
 	if f == Tampered {
 		signed.CreateAttr("entityID", "https://evil.example/idp")
 	}
-	// The schema wants the signature first.
+	// The schema requires the signature as the first child.
 	signature := signed.RemoveChildAt(len(signed.Child) - 1)
 	signed.InsertChildAt(0, signature)
 	doc := etree.NewDocument()

@@ -1,6 +1,6 @@
-// Package site is an HTTPS server on loopback whose line can be cut and whose
-// certificate can be changed while it runs. The simulated components that speak
-// HTTP stand on it.
+// Package site provides an HTTPS server on loopback whose connections can be
+// cut and whose certificate can be replaced while it runs. Simulated components
+// with HTTP use it.
 package site
 
 import (
@@ -22,12 +22,12 @@ import (
 type Site struct {
 	handler     http.Handler
 	certificate atomic.Pointer[tls.Certificate]
-	line        *flakylistener.Listener
+	listener    *flakylistener.Listener
 	server      *http.Server
 	work        sync.WaitGroup
 }
 
-// New makes a site. It listens once started.
+// New returns a site that is not started.
 func New(certificate tls.Certificate, h http.Handler) *Site {
 	s := &Site{handler: h}
 	s.certificate.Store(&certificate)
@@ -37,24 +37,24 @@ func New(certificate tls.Certificate, h http.Handler) *Site {
 // Start listens on a free port of loopback and serves until Stop.
 func (s *Site) Start(context.Context) error {
 	var err error
-	if s.line, err = flakylistener.Listen("127.0.0.1:0"); err != nil {
+	if s.listener, err = flakylistener.Listen("127.0.0.1:0"); err != nil {
 		return err
 	}
 	s.server = &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          log.New(io.Discard, "", 0), // probes hang up in the middle of things
+		ErrorLog:          log.New(io.Discard, "", 0), // probes close connections at any point
 	}
 	config := &tls.Config{
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     []string{"http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.Load(), nil },
 	}
-	s.work.Go(func() { _ = s.server.Serve(tls.NewListener(s.line, config)) }) // until it is closed
+	s.work.Go(func() { _ = s.server.Serve(tls.NewListener(s.listener, config)) }) // until it is closed
 	return nil
 }
 
-// Stop ends the site and waits for it.
+// Stop stops the site and waits for it.
 func (s *Site) Stop() error {
 	if s.server == nil {
 		return nil
@@ -64,24 +64,23 @@ func (s *Site) Stop() error {
 	return errors.Join(err)
 }
 
-// Port returns the port that is listened on.
-func (s *Site) Port() int { return s.line.Port() }
+// Port returns the site's port.
+func (s *Site) Port() int { return s.listener.Port() }
 
-// Host returns the name by which the site is reached.
+// Host returns the site's host name.
 func (s *Site) Host() string { return "localhost" }
 
-// URL returns the address of the site, without a slash at the end.
+// URL returns the site's address, without a trailing slash.
 func (s *Site) URL() string { return "https://localhost:" + strconv.Itoa(s.Port()) }
 
-// Line is the line that can be cut.
-func (s *Site) Line() *flakylistener.Listener { return s.line }
+// Listener returns the listener, whose connections can be cut.
+func (s *Site) Listener() *flakylistener.Listener { return s.listener }
 
-// Show changes the certificate, for connections to come; those that are open are
-// dropped.
-func (s *Site) Show(certificate tls.Certificate) {
+// SetCertificate replaces the certificate for new connections; open ones are reset.
+func (s *Site) SetCertificate(certificate tls.Certificate) {
 	s.certificate.Store(&certificate)
-	s.line.Set(s.line.State())
+	s.listener.Set(s.listener.State())
 }
 
-// Certificate returns the certificate that is shown.
+// Certificate returns the current certificate.
 func (s *Site) Certificate() tls.Certificate { return *s.certificate.Load() }

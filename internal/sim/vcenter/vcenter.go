@@ -1,6 +1,6 @@
 // Package vcenter simulates a virtual center: govmomi's simulator behind a site
-// whose line can be cut, with switches for the faults that a monitor must tell
-// apart.
+// whose connections can be cut, with the faults that monitoring must
+// distinguish.
 package vcenter
 
 import (
@@ -20,8 +20,8 @@ import (
 	"vigil/internal/sim/site"
 )
 
-// Fault is a way for a virtual center to be broken. That it is gone or shows a
-// bad certificate is the business of its site.
+// Fault is a fault of a virtual center. Its Site simulates that it is down or
+// has a bad certificate.
 type Fault int
 
 // The faults of a virtual center.
@@ -31,7 +31,7 @@ const (
 	Unhelpful          // it answers every request with a server error
 )
 
-// Options says what to simulate.
+// Options configure a virtual center.
 type Options struct {
 	User, Password string
 	Certificate    tls.Certificate
@@ -53,8 +53,8 @@ type Center struct {
 // simulator.
 var creating sync.Mutex
 
-// create makes the inventory of a model and gives it settings of its own. The
-// simulator shares the values of vpx.Setting between all models of a process, and
+// create creates the inventory of a model with its own settings. The simulator
+// shares the values of vpx.Setting between all models of a process, and
 // NewServer writes the server's address into them.
 func create(m *simulator.Model) error {
 	creating.Lock()
@@ -72,7 +72,7 @@ func create(m *simulator.Model) error {
 	return nil
 }
 
-// New makes a virtual center and its inventory.
+// New returns a virtual center with its inventory.
 func New(o Options) (*Center, error) {
 	m := simulator.VPX()
 	m.Host = 0 // no hosts outside the cluster
@@ -88,14 +88,14 @@ func New(o Options) (*Center, error) {
 	if err := create(m); err != nil {
 		return nil, err
 	}
-	// The simulator wants a listener of its own; ours serves the same requests.
+	// The simulator requires its own listener; the site serves the same handler.
 	m.Service.Listen = &url.URL{User: url.UserPassword(o.User, o.Password), Host: "127.0.0.1:0"}
 	c := &Center{model: m, server: m.Service.NewServer()}
 	c.Site = site.New(o.Certificate, http.HandlerFunc(c.serve))
 	return c, nil
 }
 
-// Stop ends the virtual center and waits for it.
+// Stop stops the virtual center and waits for it.
 func (c *Center) Stop() error {
 	err := c.Site.Stop()
 	c.server.Close()
@@ -103,7 +103,7 @@ func (c *Center) Stop() error {
 	return errors.Join(err)
 }
 
-// Start begins to serve.
+// Start starts the virtual center.
 func (c *Center) Start(ctx context.Context) error { return c.Site.Start(ctx) }
 
 func (c *Center) serve(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +120,7 @@ func (c *Center) broken() Fault {
 	return c.fault
 }
 
-// Break puts the virtual center into a fault; Healthy mends it.
+// Break sets the virtual center's fault; Healthy removes it.
 func (c *Center) Break(f Fault) {
 	c.mu.Lock()
 	c.fault = f
@@ -142,12 +142,12 @@ func (c *Center) SetHost(n int, state types.HostSystemConnectionState) {
 	ctx.WithLock(host, func() { host.Runtime.ConnectionState = state })
 }
 
-// SetDatastore changes whether the n-th datastore can be used.
+// SetDatastore sets whether the n-th datastore is accessible.
 func (c *Center) SetDatastore(n int, accessible bool) {
 	c.changeDatastore(n, func(s *types.DatastoreSummary) { s.Accessible = accessible })
 }
 
-// SetStorage changes what the n-th datastore is made of: "VMFS" or "vsan".
+// SetStorage sets the type of the n-th datastore: "VMFS" or "vsan".
 func (c *Center) SetStorage(n int, kind string) {
 	c.changeDatastore(n, func(s *types.DatastoreSummary) { s.Type = kind })
 }
@@ -161,10 +161,10 @@ func (c *Center) changeDatastore(n int, change func(*types.DatastoreSummary)) {
 	})
 }
 
-// Hosts returns how many hosts there are.
+// Hosts returns the number of hosts.
 func (c *Center) Hosts() int { return len(c.all("HostSystem")) }
 
-// all returns the objects of a kind, always in the same order.
+// all returns the objects of a kind in a stable order.
 func (c *Center) all(kind string) []mo.Entity {
 	found := c.model.Service.Context.Map.All(kind)
 	slices.SortFunc(found, func(a, b mo.Entity) int { return strings.Compare(a.Reference().Value, b.Reference().Value) })

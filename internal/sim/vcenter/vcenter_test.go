@@ -19,7 +19,7 @@ import (
 	"vigil/internal/sim/vcenter"
 )
 
-func TestCenterIsReadAndBroken(t *testing.T) {
+func TestCenterIsReadableUntilAFaultIsSet(t *testing.T) {
 	t.Parallel()
 	leaf, err := pki.SelfSigned(pki.Around(time.Now(), time.Hour), "localhost")
 	if err != nil {
@@ -51,11 +51,11 @@ func TestCenterIsReadAndBroken(t *testing.T) {
 		t.Errorf("no permission: %v", err)
 	}
 	c.Break(vcenter.Healthy)
-	c.Line().Set(flakylistener.Down)
+	c.Listener().Set(flakylistener.Down)
 	if _, _, err := read(t.Context(), c, "right"); err == nil {
 		t.Error("a center that is down answers")
 	}
-	c.Line().Set(flakylistener.Up)
+	c.Listener().Set(flakylistener.Up)
 	if _, _, err := read(t.Context(), c, "right"); err != nil {
 		t.Errorf("mended: %v", err)
 	}
@@ -109,8 +109,8 @@ func read(ctx context.Context, c *vcenter.Center, password string) (map[types.Ho
 	return states, accessible, nil
 }
 
-// TestSeveralAreMadeAtOnce also holds each server to settings of its own: the
-// simulator writes a server's address into them.
+// TestSeveralAreMadeAtOnce creates centers concurrently and checks that each
+// has its own settings, into which the simulator writes the server's address.
 func TestSeveralAreMadeAtOnce(t *testing.T) {
 	t.Parallel()
 	leaf, err := pki.SelfSigned(pki.Around(time.Now(), time.Hour), "localhost")
@@ -146,7 +146,7 @@ func TestSeveralAreMadeAtOnce(t *testing.T) {
 	}
 }
 
-// setting reads one of a server's settings.
+// setting returns one of a server's settings.
 func setting(t *testing.T, c *vcenter.Center, key string) any {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

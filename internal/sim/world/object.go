@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// An Object is a resource, or a part of one, as its cloud describes it: named
+// An Object is a resource, or a part of one, in its cloud's format: named
 // values in a fixed order. Values are string, bool, int, int64, float64,
-// time.Time, Object, List, []any of these, and nil for what is absent.
+// time.Time, Object, List, []any of these, and nil for absent.
 type Object []Field
 
 // A Field is one named value.
@@ -19,14 +19,14 @@ type Field struct {
 	Value any
 }
 
-// A List is a list whose elements have a name of their own in XML.
+// A List is a list with an element name for XML.
 type List struct {
 	Item string // the element's name
-	Flat bool   // elements follow one another without a parent
+	Flat bool   // the elements have no parent element
 	Of   []any
 }
 
-// Obj returns the object of alternating names and values.
+// Obj returns an object from alternating names and values.
 func Obj(pairs ...any) Object {
 	o := make(Object, 0, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -35,7 +35,7 @@ func Obj(pairs ...any) Object {
 	return o
 }
 
-// Each returns the list of what f makes of 0 to n-1.
+// Each returns the list of f(0) to f(n-1).
 func Each[T any](n int, f func(i int) T) []any {
 	list := make([]any, n)
 	for i := range list {
@@ -44,7 +44,7 @@ func Each[T any](n int, f func(i int) T) []any {
 	return list
 }
 
-// Items returns the list of values.
+// Items returns a list of values.
 func Items[T any](values ...T) []any {
 	return Each(len(values), func(i int) T { return values[i] })
 }
@@ -116,7 +116,7 @@ func (o Object) List(path ...string) []any {
 	return nil
 }
 
-// Objects returns the objects among the elements at a path.
+// Objects returns the elements at a path that are objects.
 func (o Object) Objects(path ...string) []Object {
 	var found []Object
 	for _, v := range o.List(path...) {
@@ -127,7 +127,7 @@ func (o Object) Objects(path ...string) []Object {
 	return found
 }
 
-// With returns a copy of the object with a field set, or added.
+// With returns a copy of the object with a field replaced or added.
 func (o Object) With(name string, value any) Object {
 	out := append(make(Object, 0, len(o)+1), o...)
 	for i := range out {
@@ -139,7 +139,7 @@ func (o Object) With(name string, value any) Object {
 	return append(out, Field{name, value})
 }
 
-// Visible returns the object without the fields that only other calls show.
+// Visible returns the object without the fields that only other calls return.
 func (o Object) Visible() Object {
 	out := make(Object, 0, len(o))
 	for _, f := range o {
@@ -150,8 +150,9 @@ func (o Object) Visible() Object {
 	return out
 }
 
-// Merge returns the object with a patch applied as RFC 7386 says: objects are
-// merged, null removes, everything else replaces. Lists keep their element name.
+// Merge returns the object with a merge patch of RFC 7386 applied: objects are
+// merged, null removes, everything else replaces. Lists keep their element
+// name.
 func (o Object) Merge(patch Object) Object {
 	for _, f := range patch {
 		switch v := f.Value.(type) {
@@ -173,8 +174,8 @@ func (o Object) Merge(patch Object) Object {
 	return o
 }
 
-// MarshalJSON writes the object in the order of its fields, without those that
-// are absent.
+// MarshalJSON encodes the object in the order of its fields, without absent
+// ones.
 func (o Object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -201,10 +202,10 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// MarshalJSON writes the elements alone.
+// MarshalJSON encodes the elements.
 func (l List) MarshalJSON() ([]byte, error) { return json.Marshal(l.Of) }
 
-// UnmarshalJSON reads an object and keeps the order of its fields.
+// UnmarshalJSON decodes an object and keeps the order of its fields.
 func (o *Object) UnmarshalJSON(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -214,13 +215,13 @@ func (o *Object) UnmarshalJSON(text []byte) error {
 	}
 	object, ok := v.(Object)
 	if !ok {
-		return fmt.Errorf("read object: it is a %T", v)
+		return fmt.Errorf("decode object: got a %T", v)
 	}
 	*o = object
 	return nil
 }
 
-// decode reads the next value.
+// decode decodes the next value.
 func decode(d *json.Decoder) (any, error) {
 	token, err := d.Token()
 	if err != nil {

@@ -7,32 +7,32 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Ref names a resource.
+// A Ref identifies a resource.
 type Ref struct {
 	Type  posture.EntityType
 	Place Place
 	Name  string
 }
 
-// A Change is what was done to a resource. Exactly one of Patch, Make and Gone
-// says what.
+// A Change is a change of a resource. Exactly one of Patch, Make and Gone is
+// set.
 type Change struct {
 	Ref   Ref
-	Patch Object // merged into it
-	Make  Object // it is new, and this
-	Gone  bool   // it was removed
+	Patch Object // merged into the resource
+	Make  Object // the new resource
+	Gone  bool   // the resource was deleted
 }
 
-// An Overlay holds the changes made to a world. The zero value has none. It is
+// An Overlay contains the changes of a world. The zero value is empty. It is
 // safe for concurrent use.
 type Overlay struct {
-	// Watch, when set before use, is told of every change after it was made: a
-	// simulated cloud sends its events from here.
+	// Watch, if set before use, is called after every change. Simulated clouds send
+	// their events from it.
 	Watch func(Change)
 
 	mu      sync.RWMutex
 	changes map[Ref]changed
-	made    map[scope][]made // in the order they were made
+	made    map[scope][]made // in order of creation
 }
 
 type scope struct {
@@ -46,12 +46,12 @@ type made struct {
 }
 
 type changed struct {
-	patch Object // or all of it, when made
+	patch Object // the patch, or the whole object when created
 	made  bool
 	gone  bool
 }
 
-// Apply makes a change.
+// Apply applies a change.
 func (o *Overlay) Apply(c Change) {
 	o.record(c)
 	if o.Watch != nil {
@@ -95,7 +95,7 @@ func (o *Overlay) Reset() {
 	o.changes, o.made = nil, nil
 }
 
-// at returns what was done to a resource.
+// at returns the change of a resource.
 func (o *Overlay) at(r Ref) (changed, bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -103,7 +103,7 @@ func (o *Overlay) at(r Ref) (changed, bool) {
 	return c, ok
 }
 
-// added returns what was made of a kind in a place.
+// added returns the created resources of a kind in a place.
 func (o *Overlay) added(t posture.EntityType, p Place) []made {
 	o.mu.RLock()
 	defer o.mu.RUnlock()

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// A Seed is where everything random comes from. Seeds are derived from one
-// another by naming what they are for, so that the same question always has the
-// same answer.
+// A Seed is the source of all random values. Seeds are derived from each other
+// by name, so that a value depends only on its names.
 type Seed uint64
 
-// With derives the seed for something that has a name.
+// With derives the seed for a name.
 func (s Seed) With(name string) Seed {
 	h := uint64(s) ^ 14695981039346656037
 	for i := range len(name) {
@@ -20,10 +19,10 @@ func (s Seed) With(name string) Seed {
 	return Seed(mix(h))
 }
 
-// Nth derives the seed of the i-th of several.
+// Nth derives the i-th seed.
 func (s Seed) Nth(i int) Seed { return Seed(mix(uint64(s) + uint64(i)*0x9e3779b97f4a7c15)) }
 
-// Intn returns a number from 0 to n-1. n may be 0: the answer is 0.
+// Intn returns a number from 0 to n-1, or 0 if n is 0.
 func (s Seed) Intn(n int) int {
 	if n <= 0 {
 		return 0
@@ -31,7 +30,7 @@ func (s Seed) Intn(n int) int {
 	return int(mix(uint64(s)) % uint64(n))
 }
 
-// Share is true for the given share of all seeds.
+// Share returns true for the given fraction of all seeds.
 func (s Seed) Share(share float64) bool {
 	return float64(mix(uint64(s))>>11)/(1<<53) < share
 }
@@ -49,13 +48,13 @@ func (s Seed) Hex(n int) string {
 	return b.String()[:n]
 }
 
-// Numbered returns n hexadecimal digits, at least 9, that look random and hold
-// the number i.
+// Numbered returns n hexadecimal digits, at least 9, that look random and
+// encode the number i.
 func (s Seed) Numbered(i, n int) string {
 	return fmt.Sprintf("%08x", (uint32(i)^uint32(s))*odd) + s.Nth(i).Hex(n-8)
 }
 
-// Number returns the number that digits made by Numbered hold.
+// Number returns the number encoded by Numbered.
 func (s Seed) Number(digits string) (i int, ok bool) {
 	if len(digits) < 9 {
 		return 0, false
@@ -68,13 +67,13 @@ func (s Seed) Number(digits string) (i int, ok bool) {
 	return i, s.Numbered(i, len(digits)) == digits
 }
 
-// UUID returns a UUID that holds the number i.
+// UUID returns a UUID that encodes the number i.
 func (s Seed) UUID(i int) string {
 	d := s.Numbered(i, 32)
 	return d[:8] + "-" + d[8:12] + "-4" + d[13:16] + "-a" + d[17:20] + "-" + d[20:]
 }
 
-// UUIDNumber returns the number that a UUID made by UUID holds.
+// UUIDNumber returns the number encoded by UUID.
 func (s Seed) UUIDNumber(uuid string) (i int, ok bool) {
 	if len(uuid) != 36 {
 		return 0, false
@@ -89,7 +88,7 @@ func (s Seed) UUIDNumber(uuid string) (i int, ok bool) {
 
 const odd uint32 = 0x9e3779b1
 
-// inverse undoes a multiplication by odd.
+// inverse is the multiplicative inverse of odd.
 var inverse = func() uint32 {
 	v := odd
 	for range 5 {
@@ -98,7 +97,7 @@ var inverse = func() uint32 {
 	return v
 }()
 
-// mix spreads the bits of x over all of the result.
+// mix distributes the bits of x over the result.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

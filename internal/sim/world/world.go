@@ -1,15 +1,15 @@
-// Package world makes up the contents of the simulated clouds.
+// Package world generates the resources of the simulated clouds.
 //
 // A resource is a function of the seed, its account, place, kind and number: it
-// costs no memory, any of it can be read at any time, and two runs see the same.
-// What is changed while the simulation runs is kept in an overlay.
+// needs no memory, can be read at any time, and is the same in every run.
+// Changes during the simulation are stored in an overlay.
 package world
 
 import (
 	"vigil/internal/posture"
 )
 
-// A Place is where resources are: a region of an account.
+// A Place is a region of an account.
 type Place struct {
 	Account string
 	Region  string // as the cloud names it; "" for none
@@ -19,30 +19,30 @@ type Place struct {
 type Kind struct {
 	Type posture.EntityType
 
-	// Count says how many there are before anything was changed.
+	// Count returns how many there are before any change.
 	Count func(p Place) int
 	// Name returns the name of the i-th, the last part of its entity id.
 	Name func(p Place, i int) string
 	// Index is the inverse of Name. It need not check that i is in range.
 	Index func(p Place, name string) (i int, ok bool)
-	// Make describes the i-th as the cloud would. Fields whose names begin with
-	// an underscore are for other calls than the list, and are not written.
+	// Make returns the i-th in the cloud's format. Fields whose names begin with an
+	// underscore are for calls other than the list, and are not encoded.
 	Make func(p Place, i int) Object
 }
 
-// A Finding is what a rule ought to say of an entity.
+// A Finding is a finding that a rule must report for an entity.
 type Finding struct {
 	Rule   string           `json:"ruleId"`
 	Entity posture.EntityID `json:"entityId"`
 }
 
-// Shares say which share of the resources that a rule looks at violates it.
+// Shares are the fractions of resources that violate each rule.
 type Shares struct {
 	Default float64
 	ByRule  map[string]float64
 }
 
-// Of returns the share of a rule.
+// Of returns the fraction of a rule.
 func (s Shares) Of(rule string) float64 {
 	if v, ok := s.ByRule[rule]; ok {
 		return v
@@ -50,14 +50,14 @@ func (s Shares) Of(rule string) float64 {
 	return s.Default
 }
 
-// World is what there is: kinds as they were made, with the changes on top.
+// World contains the generated resources with the changes applied.
 type World struct {
 	Changes Overlay
 }
 
-// List visits the resources of a kind in a place from the given number on, at
-// most max of them, and returns the number to go on from, or -1 at the end. It
-// stops when visit returns false.
+// List visits at most max resources of a kind in a place, starting at the given
+// number, and returns the number to continue from, or -1 at the end. It stops
+// when visit returns false.
 func (w *World) List(k *Kind, p Place, from, max int, visit func(name string, o Object) bool) (next int) {
 	count := k.Count(p)
 	added := w.Changes.added(k.Type, p)
@@ -87,7 +87,8 @@ func (w *World) List(k *Kind, p Place, from, max int, visit func(name string, o 
 	return -1
 }
 
-// Get returns the resource of a kind and name, or false when there is none.
+// Get returns the resource of a kind with a name. It returns false if there is
+// none.
 func (w *World) Get(k *Kind, p Place, name string) (Object, bool) {
 	changed, touched := w.Changes.at(Ref{k.Type, p, name})
 	if touched && (changed.gone || changed.made) {

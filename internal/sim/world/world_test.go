@@ -12,7 +12,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-func TestNumbersHideInDigits(t *testing.T) {
+func TestNumbersAreEncodedInDigits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		seed := world.Seed(rapid.Uint64().Draw(t, "seed"))
@@ -22,7 +22,7 @@ func TestNumbersHideInDigits(t *testing.T) {
 		if got, ok := seed.Number(digits); !ok || got != i || len(digits) != n {
 			t.Fatalf("Number(%s) = %d, %v; want %d", digits, got, ok, i)
 		}
-		if _, ok := seed.With("other").Number(digits); ok && n >= 16 { // fewer leave too little to tell
+		if _, ok := seed.With("other").Number(digits); ok && n >= 16 { // too few digits cannot distinguish seeds
 			t.Fatalf("another seed accepts %s", digits)
 		}
 		uuid := seed.UUID(i)
@@ -70,7 +70,7 @@ func TestMergePatch(t *testing.T) {
 	}
 }
 
-// things is a kind of seven.
+// things is a kind with seven resources.
 var things = &world.Kind{
 	Type:  "AWS.Test.Thing",
 	Count: func(world.Place) int { return 7 },
@@ -82,7 +82,7 @@ var things = &world.Kind{
 	Make: func(p world.Place, i int) world.Object { return world.Obj("n", i, "where", p.Region) },
 }
 
-func TestChangesLieOverTheWorld(t *testing.T) {
+func TestChangesAreAppliedToGeneratedResources(t *testing.T) {
 	t.Parallel()
 	var w world.World
 	place := world.Place{Account: "1", Region: "r"}

@@ -163,7 +163,7 @@ func TestSubscriptionIsConfirmedAndEnds(t *testing.T) {
 	if err := w.verifier.Confirm(t.Context(), o); err != nil || w.sns.Confirmed(n.Token) != topic {
 		t.Errorf("Confirm: %v, %q", err, w.sns.Confirmed(n.Token))
 	}
-	n = w.sns.Farewell(topic)
+	n = w.sns.Unsubscribed(topic)
 	o, err = w.verifier.Verify(t.Context(), n.Header(), n.Body())
 	if err != nil || o.Messages[0].Signal != posture.SignalDisconnected {
 		t.Fatalf("Open = %v, %v", o, err)
@@ -438,7 +438,7 @@ func FuzzVerify(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, n := range []events.Notification{sns.Notify(topic, event()), sns.Confirm(topic), sns.Farewell(topic)} {
+	for _, n := range []events.Notification{sns.Notify(topic, event()), sns.Confirm(topic), sns.Unsubscribed(topic)} {
 		f.Add("", n.Body())
 	}
 	f.Add(secret.Reveal(), []byte(event()))

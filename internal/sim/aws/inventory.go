@@ -14,9 +14,9 @@ var services = []func(*Cloud){
 	stsService, ec2Service, iamService, s3Service, vaultService, dataService, watchService, workloadService, webService, messageService,
 }
 
-// An estate is what the accounts have: one kind of resource each. Kinds refer to
-// one another by number, so that every relation leads somewhere.
-type estate struct {
+// An inventory contains the resources of the accounts, one field per kind. Kinds
+// refer to each other by number, so that every relation has a target.
+type inventory struct {
 	*Cloud
 	kinds map[posture.EntityType]*world.Kind
 
@@ -33,8 +33,8 @@ type estate struct {
 	buckets, blocks *world.Kind
 }
 
-func newEstate(c *Cloud) *estate {
-	e := &estate{Cloud: c, kinds: map[posture.EntityType]*world.Kind{}}
+func newInventory(c *Cloud) *inventory {
+	e := &inventory{Cloud: c, kinds: map[posture.EntityType]*world.Kind{}}
 	e.makeNetwork()
 	e.makeCompute()
 	e.makeStorage()
@@ -49,18 +49,18 @@ func newEstate(c *Cloud) *estate {
 	return e
 }
 
-// add enters a kind.
-func (e *estate) add(k *world.Kind) *world.Kind {
+// add registers a kind.
+func (e *inventory) add(k *world.Kind) *world.Kind {
 	e.kinds[k.Type] = k
 	return k
 }
 
-// counter says how many resources of a kind a place has.
+// counter returns the number of resources of a kind in a place.
 type counter func(p world.Place) int
 
-// share is a counter: parts of a thousand of the place's size, and no fewer than
+// share returns a counter: parts per thousand of the place's size, at least
 // least.
-func (e *estate) share(parts, least int) counter {
+func (e *inventory) share(parts, least int) counter {
 	return func(p world.Place) int {
 		size := e.options.Size
 		if p.Region != "" {
@@ -70,14 +70,15 @@ func (e *estate) share(parts, least int) counter {
 	}
 }
 
-// fixed is a counter.
+// fixed returns a counter with a fixed result.
 func fixed(n int) counter { return func(world.Place) int { return n } }
 
-// maker describes the i-th resource of a place, whose name is given.
+// maker generates the i-th resource of a place with the given name.
 type maker func(p world.Place, i int, name string) world.Object
 
-// coded is a kind whose names are a prefix and hexadecimal digits, as EC2's are.
-func (e *estate) coded(t posture.EntityType, prefix string, digits int, n counter, make maker) *world.Kind {
+// hexNamed returns a kind whose names are a prefix and hexadecimal digits, like
+// those of EC2.
+func (e *inventory) hexNamed(t posture.EntityType, prefix string, digits int, n counter, make maker) *world.Kind {
 	seed := func(p world.Place) world.Seed { return e.seed(p).With(prefix) }
 	k := &world.Kind{
 		Type:  t,
@@ -95,13 +96,13 @@ func (e *estate) coded(t posture.EntityType, prefix string, digits int, n counte
 	return e.add(k)
 }
 
-// called is a kind whose names are words and a number.
-func (e *estate) called(t posture.EntityType, stem string, n counter, make maker) *world.Kind {
-	return e.spelt(t, func(_ world.Place, i int) string { return fmt.Sprintf("%s-%04d", stem, i) }, n, make)
+// wordNamed returns a kind whose names are a word and a number.
+func (e *inventory) wordNamed(t posture.EntityType, stem string, n counter, make maker) *world.Kind {
+	return e.numberNamed(t, func(_ world.Place, i int) string { return fmt.Sprintf("%s-%04d", stem, i) }, n, make)
 }
 
-// spelt is a kind whose names end in their number.
-func (e *estate) spelt(t posture.EntityType, name func(p world.Place, i int) string, n counter, make maker) *world.Kind {
+// numberNamed returns a kind whose names end in their number.
+func (e *inventory) numberNamed(t posture.EntityType, name func(p world.Place, i int) string, n counter, make maker) *world.Kind {
 	k := &world.Kind{
 		Type:  t,
 		Count: n,
@@ -116,8 +117,8 @@ func (e *estate) spelt(t posture.EntityType, name func(p world.Place, i int) str
 	return e.add(k)
 }
 
-// uuids is a kind whose names are UUIDs.
-func (e *estate) uuids(t posture.EntityType, n counter, make maker) *world.Kind {
+// uuidNamed returns a kind whose names are UUIDs.
+func (e *inventory) uuidNamed(t posture.EntityType, n counter, make maker) *world.Kind {
 	seed := func(p world.Place) world.Seed { return e.seed(p).With(string(t)) }
 	k := &world.Kind{
 		Type:  t,
@@ -129,7 +130,7 @@ func (e *estate) uuids(t posture.EntityType, n counter, make maker) *world.Kind 
 	return e.add(k)
 }
 
-// nth returns the name of the i-th of a kind, going round when there are fewer.
+// nth returns the name of the i-th resource of a kind, modulo their number.
 func nth(k *world.Kind, p world.Place, i int) string {
 	n := k.Count(p)
 	if n == 0 {
@@ -143,12 +144,12 @@ func arn(service string, p world.Place, resource string) string {
 	return "arn:aws:" + service + ":" + p.Region + ":" + p.Account + ":" + resource
 }
 
-// everywhere is the place of what belongs to no region.
+// everywhere returns the place of global resources of the same account.
 func everywhere(p world.Place) world.Place { return world.Place{Account: p.Account} }
 
-// tags returns what people note on the i-th resource of a kind, as name and
-// value pairs.
-func (e *estate) tags(p world.Place, kind string, i int) [][2]string {
+// tags returns the tags of the i-th resource of a kind, as name and value
+// pairs.
+func (e *inventory) tags(p world.Place, kind string, i int) [][2]string {
 	s := e.seed(p).With(kind).Nth(i)
 	return [][2]string{
 		{"Name", world.Of(s.With("app"), "orders", "billing", "search", "reports", "portal") + "-" + kind + "-" + strconv.Itoa(i)},
@@ -157,8 +158,8 @@ func (e *estate) tags(p world.Place, kind string, i int) [][2]string {
 	}
 }
 
-// tagList writes tags with the member names that a service uses.
-func (e *estate) tagList(p world.Place, kind string, i int, key, value string) []any {
+// tagList returns tags with the member names of a service.
+func (e *inventory) tagList(p world.Place, kind string, i int, key, value string) []any {
 	var list []any
 	for _, t := range e.tags(p, kind, i) {
 		list = append(list, world.Obj(key, t[0], value, t[1]))
@@ -166,12 +167,12 @@ func (e *estate) tagList(p world.Place, kind string, i int, key, value string) [
 	return list
 }
 
-// tagSet writes tags as EC2 does.
-func (e *estate) tagSet(p world.Place, kind string, i int) []any {
+// tagSet returns tags in EC2's form.
+func (e *inventory) tagSet(p world.Place, kind string, i int) []any {
 	return e.tagList(p, kind, i, "key", "value")
 }
 
-// list returns the resources of a kind for a list call.
+// list executes a list call.
 func (x *call) list(c *Cloud, l listing) (answer, error) {
 	p := x.place()
 	if l.global {
@@ -216,19 +217,19 @@ func (x *call) list(c *Cloud, l listing) (answer, error) {
 	return answer{Object: out, root: l.root}, nil
 }
 
-// A listing says how a list call looks.
+// A listing describes a list call.
 type listing struct {
 	kind      *world.Kind
-	global    bool   // the kind belongs to no region
-	field     string // where the resources go
-	item      string // their element's name, where the protocol has another
+	global    bool   // the kind has no region
+	field     string // member of the response that contains the resources
+	item      string // name of their XML element, where the protocol needs one
 	root      string // the outermost element, for restXML
-	names     string // the parameter that asks for some by name
-	missing   string // the code when one of them does not exist
-	token     string // the parameter to go on from
-	next      string // where it is answered
-	max       string // the parameter for the size of a page
-	truncated string // where it is answered that there is more
+	names     string // parameter with the names of requested resources
+	missing   string // error code when one of them does not exist
+	token     string // parameter with the page token
+	next      string // member of the response with the next token
+	max       string // parameter with the page size
+	truncated string // member of the response that reports further pages
 	page      int    // the largest page
 	only      func(name string, o world.Object) bool
 	shape     func(name string, o world.Object) any

@@ -8,13 +8,13 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// judges by kind and rule. They are written from the rules' conditions, not from
-// what the product does.
-var judges map[string]map[string]judge
+// ruleChecks maps kind and rule to a check. The checks are written from the rules'
+// conditions, independently of the product.
+var ruleChecks map[string]map[string]ruleCheck
 
-func init() { // because what judges look up refers to kinds
-	judges = map[string]map[string]judge{
-		definitions: {"azure-iam-custom-owner-role": func(_ *verdicts, o world.Object) bool {
+func init() { // in init because checks refer to kinds
+	ruleChecks = map[string]map[string]ruleCheck{
+		definitions: {"azure-iam-custom-owner-role": func(_ *checker, o world.Object) bool {
 			wide := slices.ContainsFunc(o.List("properties", "assignableScopes"), func(s any) bool { return s == "/" || strings.Count(s.(string), "/") == 2 })
 			all := slices.ContainsFunc(o.Objects("properties", "permissions"), func(p world.Object) bool { return slices.Contains(p.List("actions"), any("*")) })
 			return o.Text("properties", "type") == "CustomRole" && wide && all
@@ -25,7 +25,7 @@ func init() { // because what judges look up refers to kinds
 			"azure-defender-sql":      plan("SqlServers"),
 			"azure-defender-keyvault": plan("KeyVaults"),
 		},
-		contacts: {"azure-security-contact": func(_ *verdicts, o world.Object) bool { return o.Text("properties", "emails") == "" }},
+		contacts: {"azure-security-contact": func(_ *checker, o world.Object) bool { return o.Text("properties", "emails") == "" }},
 		storage: {
 			"azure-storage-https-only":         not("properties", "supportsHttpsTrafficOnly"),
 			"azure-storage-public-blob":        publicBlobs,
@@ -35,46 +35,46 @@ func init() { // because what judges look up refers to kinds
 			"azure-storage-key-rotation":       oldKeys,
 			"azure-monitor-log-storage-public": publicLogs,
 		},
-		blobServices: {"azure-storage-soft-delete": func(_ *verdicts, o world.Object) bool {
+		blobServices: {"azure-storage-soft-delete": func(_ *checker, o world.Object) bool {
 			return !o.Flag("properties", "deleteRetentionPolicy", "enabled") || !o.Flag("properties", "containerDeleteRetentionPolicy", "enabled")
 		}},
 		sqlServers: {
 			"azure-sql-firewall-any": anyAddress,
 			"azure-sql-auditing":     isNot([]string{"Enabled"}, "_auditingSettings/default", "properties", "state"),
-			"azure-sql-entra-admin":  func(_ *verdicts, o world.Object) bool { return o.Get("properties", "administrators") == nil },
+			"azure-sql-entra-admin":  func(_ *checker, o world.Object) bool { return o.Get("properties", "administrators") == nil },
 		},
-		sqlDatabases: {"azure-sql-tde": func(_ *verdicts, o world.Object) bool {
+		sqlDatabases: {"azure-sql-tde": func(_ *checker, o world.Object) bool {
 			return o.Text("name") != "master" && o.Text("_transparentDataEncryption/current", "properties", "state") != "Enabled"
 		}},
-		postgres: {"azure-postgres-tls": func(_ *verdicts, o world.Object) bool { return settingOf(o, "require_secure_transport") == "off" }},
-		mysql: {"azure-mysql-tls": func(_ *verdicts, o world.Object) bool {
+		postgres: {"azure-postgres-tls": func(_ *checker, o world.Object) bool { return settingOf(o, "require_secure_transport") == "off" }},
+		mysql: {"azure-mysql-tls": func(_ *checker, o world.Object) bool {
 			return settingOf(o, "require_secure_transport") == "off" || !strings.Contains(settingOf(o, "tls_version"), "tlsv1.2")
 		}},
-		cosmos: {"azure-cosmosdb-network": func(_ *verdicts, o world.Object) bool {
+		cosmos: {"azure-cosmosdb-network": func(_ *checker, o world.Object) bool {
 			return !o.Flag("properties", "isVirtualNetworkFilterEnabled") && len(o.List("properties", "ipRules")) == 0 && o.Text("properties", "publicNetworkAccess") != "Disabled"
 		}},
 		subscriptions: {"azure-monitor-activity-log": unexported, "azure-monitor-nsg-alert": unwatched},
 		nsgs: {
-			"azure-nsg-rdp-open": func(_ *verdicts, o world.Object) bool { return reaches(o, "tcp", 3389) },
-			"azure-nsg-ssh-open": func(_ *verdicts, o world.Object) bool { return reaches(o, "tcp", 22) },
-			"azure-nsg-udp-open": func(_ *verdicts, o world.Object) bool { return reachesAny(o, "udp") },
+			"azure-nsg-rdp-open": func(_ *checker, o world.Object) bool { return reaches(o, "tcp", 3389) },
+			"azure-nsg-ssh-open": func(_ *checker, o world.Object) bool { return reaches(o, "tcp", 22) },
+			"azure-nsg-udp-open": func(_ *checker, o world.Object) bool { return reachesAny(o, "udp") },
 		},
 		subscriptions + "/locations": {"azure-network-watcher": unwatchedLocation},
-		flowLogs: {"azure-nsg-flow-log-retention": func(_ *verdicts, o world.Object) bool {
+		flowLogs: {"azure-nsg-flow-log-retention": func(_ *checker, o world.Object) bool {
 			days := o.Number("properties", "retentionPolicy", "days")
 			return !o.Flag("properties", "enabled") || o.Flag("properties", "retentionPolicy", "enabled") && days >= 1 && days <= 89
 		}},
 		machines: {
-			"azure-vm-managed-disks": func(_ *verdicts, o world.Object) bool {
+			"azure-vm-managed-disks": func(_ *checker, o world.Object) bool {
 				return o.Get("properties", "storageProfile", "osDisk", "managedDisk") == nil
 			},
 			"azure-vm-exposed-privileged": exposedAdmin,
 		},
-		disks: {"azure-disk-unattached-cmk": func(_ *verdicts, o world.Object) bool {
+		disks: {"azure-disk-unattached-cmk": func(_ *checker, o world.Object) bool {
 			return o.Text("properties", "diskState") == "Unattached" && o.Text("properties", "encryption", "type") == "EncryptionAtRestWithPlatformKey"
 		}},
 		vaults: {
-			"azure-keyvault-recoverable": func(_ *verdicts, o world.Object) bool {
+			"azure-keyvault-recoverable": func(_ *checker, o world.Object) bool {
 				return !o.Flag("properties", "enablePurgeProtection") || !o.Flag("properties", "enableSoftDelete")
 			},
 			"azure-keyvault-logging": unlogged,
@@ -83,36 +83,36 @@ func init() { // because what judges look up refers to kinds
 		secrets: {"azure-keyvault-secret-expiry": endless},
 		sites: {
 			"azure-app-https-only": not("properties", "httpsOnly"),
-			"azure-app-min-tls": func(_ *verdicts, o world.Object) bool {
+			"azure-app-min-tls": func(_ *checker, o world.Object) bool {
 				return o.Text("_config/web", "properties", "minTlsVersion") < "1.2"
 			},
-			"azure-app-ftp": func(_ *verdicts, o world.Object) bool {
+			"azure-app-ftp": func(_ *checker, o world.Object) bool {
 				return o.Text("_config/web", "properties", "ftpsState") == "AllAllowed"
 			},
-			"azure-app-managed-identity": func(_ *verdicts, o world.Object) bool { return o.Get("identity") == nil },
+			"azure-app-managed-identity": func(_ *checker, o world.Object) bool { return o.Get("identity") == nil },
 		},
 		clusters: {
 			"azure-aks-rbac": not("properties", "enableRBAC"),
-			"azure-aks-api-public": func(_ *verdicts, o world.Object) bool {
+			"azure-aks-api-public": func(_ *checker, o world.Object) bool {
 				return !o.Flag("properties", "apiServerAccessProfile", "enablePrivateCluster") && len(o.List("properties", "apiServerAccessProfile", "authorizedIPRanges")) == 0
 			},
 		},
 	}
 }
 
-// not is violated by what is not true.
-func not(path ...string) judge {
-	return func(_ *verdicts, o world.Object) bool { return !o.Flag(path...) }
+// not returns a check that is violated when a flag is not true.
+func not(path ...string) ruleCheck {
+	return func(_ *checker, o world.Object) bool { return !o.Flag(path...) }
 }
 
-// isNot is violated by what has none of some values.
-func isNot(good []string, path ...string) judge {
-	return func(_ *verdicts, o world.Object) bool { return !slices.Contains(good, o.Text(path...)) }
+// isNot returns a check that is violated by any other value.
+func isNot(good []string, path ...string) ruleCheck {
+	return func(_ *checker, o world.Object) bool { return !slices.Contains(good, o.Text(path...)) }
 }
 
-// plan is violated when a plan of Defender is off.
-func plan(name string) judge {
-	return func(_ *verdicts, o world.Object) bool {
+// plan returns a check that is violated when a plan of Defender is off.
+func plan(name string) ruleCheck {
+	return func(_ *checker, o world.Object) bool {
 		return o.Text("name") == name && o.Text("properties", "pricingTier") != "Standard"
 	}
 }
@@ -121,8 +121,8 @@ func settingOf(o world.Object, name string) string {
 	return strings.ToLower(o.Text("_configurations/"+name, "properties", "value"))
 }
 
-// partsOf returns the parts of a resource.
-func (v *verdicts) partsOf(id, path string) []world.Object {
+// partsOf returns the nested resources of a resource.
+func (v *checker) partsOf(id, path string) []world.Object {
 	t, no := v.Cloud.find(id+path, v.sub.Government)
 	if no != nil {
 		return nil
@@ -135,30 +135,30 @@ func (v *verdicts) partsOf(id, path string) []world.Object {
 	return all
 }
 
-func publicBlobs(v *verdicts, o world.Object) bool {
+func publicBlobs(v *checker, o world.Object) bool {
 	public := slices.ContainsFunc(v.partsOf(o.Text("id"), "/blobServices/default/containers"), func(c world.Object) bool { return c.Text("properties", "publicAccess") != "None" })
 	return o.Flag("properties", "allowBlobPublicAccess") && public
 }
 
-func openStorage(_ *verdicts, o world.Object) bool {
+func openStorage(_ *checker, o world.Object) bool {
 	return o.Text("properties", "networkAcls", "defaultAction") == "Allow" && o.Text("properties", "publicNetworkAccess") != "Disabled"
 }
 
-func oldKeys(v *verdicts, o world.Object) bool {
+func oldKeys(v *checker, o world.Object) bool {
 	return v.older(o.Text("properties", "keyCreationTime", "key1"), 90) || v.older(o.Text("properties", "keyCreationTime", "key2"), 90)
 }
 
-func publicLogs(v *verdicts, o world.Object) bool {
+func publicLogs(v *checker, o world.Object) bool {
 	return o.Flag("properties", "allowBlobPublicAccess") && v.logs[strings.ToLower(o.Text("id"))]
 }
 
-func anyAddress(v *verdicts, o world.Object) bool {
+func anyAddress(v *checker, o world.Object) bool {
 	return slices.ContainsFunc(v.partsOf(o.Text("id"), "/firewallRules"), func(r world.Object) bool { return r.Text("properties", "startIpAddress") == "0.0.0.0" })
 }
 
-// unexported is violated by a subscription none of whose settings exports all
+// unexported is violated by a subscription without a setting that exports all
 // categories.
-func unexported(v *verdicts, _ world.Object) bool {
+func unexported(v *checker, _ world.Object) bool {
 	for s := range v.each(settings) {
 		var on []string
 		for _, log := range s.Objects("properties", "logs") {
@@ -174,7 +174,7 @@ func unexported(v *verdicts, _ world.Object) bool {
 }
 
 // unwatched is violated by a subscription without an alert on security groups.
-func unwatched(v *verdicts, _ world.Object) bool {
+func unwatched(v *checker, _ world.Object) bool {
 	for alert := range v.each(alerts) {
 		on := slices.ContainsFunc(alert.Objects("properties", "condition", "allOf"), func(c world.Object) bool {
 			return c.Text("equals") == "Microsoft.Network/networkSecurityGroups/write"
@@ -186,7 +186,7 @@ func unwatched(v *verdicts, _ world.Object) bool {
 	return true
 }
 
-func unwatchedLocation(v *verdicts, o world.Object) bool {
+func unwatchedLocation(v *checker, o world.Object) bool {
 	has := func(arm string) bool {
 		for other := range v.each(arm) {
 			if other.Text("location") == o.Text("name") {
@@ -198,7 +198,7 @@ func unwatchedLocation(v *verdicts, o world.Object) bool {
 	return has(vnets) && !has(watchers)
 }
 
-func unlogged(_ *verdicts, o world.Object) bool {
+func unlogged(_ *checker, o world.Object) bool {
 	return !slices.ContainsFunc(o.Objects("_providers/"+settings, "value"), func(s world.Object) bool {
 		return slices.ContainsFunc(s.Objects("properties", "logs"), func(log world.Object) bool {
 			return log.Flag("enabled") && (log.Text("category") == "AuditEvent" || log.Text("categoryGroup") == "allLogs")
@@ -206,13 +206,13 @@ func unlogged(_ *verdicts, o world.Object) bool {
 	})
 }
 
-func endless(_ *verdicts, o world.Object) bool {
+func endless(_ *checker, o world.Object) bool {
 	return o.Flag("properties", "attributes", "enabled") && o.Get("properties", "attributes", "exp") == nil
 }
 
-// exposedAdmin is violated by a machine that the internet reaches and that may do
-// everything.
-func exposedAdmin(v *verdicts, o world.Object) bool {
+// exposedAdmin is violated by a machine that is reachable from the internet and
+// has full access.
+func exposedAdmin(v *checker, o world.Object) bool {
 	if !v.admins[o.Text("identity", "principalId")] {
 		return false
 	}
@@ -220,7 +220,8 @@ func exposedAdmin(v *verdicts, o world.Object) bool {
 		nic := v.find(n.Text("id"))
 		for _, config := range nic.Objects("properties", "ipConfigurations") {
 			subnet := v.find(config.Text("properties", "subnet", "id"))
-			// Traffic passes the groups of subnet and interface, where they have one.
+			// Traffic passes the security groups of subnet and interface, where they have
+			// one.
 			guarded, open := false, true
 			for _, id := range []string{nic.Text("properties", "networkSecurityGroup", "id"), subnet.Text("properties", "networkSecurityGroup", "id")} {
 				if group := v.find(id); group != nil {
@@ -237,9 +238,9 @@ func exposedAdmin(v *verdicts, o world.Object) bool {
 	return false
 }
 
-// balanced reports whether a load balancer with a public address leads to a
-// network interface.
-func (v *verdicts) balanced(nic string) bool {
+// balanced reports whether a load balancer with a public address has a network
+// interface as a target.
+func (v *checker) balanced(nic string) bool {
 	for balancer := range v.each(loadBalancers) {
 		leads := slices.ContainsFunc(balancer.Objects("properties", "backendAddressPools"), func(pool world.Object) bool {
 			return slices.ContainsFunc(pool.Objects("properties", "backendIPConfigurations"), func(c world.Object) bool {
@@ -256,8 +257,8 @@ func (v *verdicts) balanced(nic string) bool {
 	return false
 }
 
-// reaches reports whether anybody reaches a port: the first rule that is about it
-// counts.
+// reaches reports whether everybody can connect to a port: the first matching
+// rule decides.
 func reaches(group world.Object, protocol string, port int) bool {
 	rules := slices.Clone(group.Objects("properties", "securityRules"))
 	slices.SortFunc(rules, func(a, b world.Object) int {
@@ -280,7 +281,8 @@ func reaches(group world.Object, protocol string, port int) bool {
 	return false
 }
 
-// reachesAny reports whether anybody reaches the first port of some rule.
+// reachesAny reports whether everybody can connect to the first port of any
+// rule.
 func reachesAny(group world.Object, protocol string) bool {
 	return slices.ContainsFunc(group.Objects("properties", "securityRules"), func(r world.Object) bool {
 		from, _ := portsOf(r.Text("properties", "destinationPortRange"))

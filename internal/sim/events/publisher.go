@@ -15,8 +15,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Stream is where the events of an account go: what the server answers to the
-// set-up script.
+// A Stream is the destination of an account's events: the server's response to
+// the set-up script.
 type Stream struct {
 	Provider       posture.Provider `json:"provider"`
 	Account        string           `json:"cloudAccountId"`
@@ -27,16 +27,17 @@ type Stream struct {
 	ServiceAccount string           `json:"serviceAccount"`
 }
 
-// A parcel is one request to be made.
-type parcel struct {
+// A request is one request to send.
+type request struct {
 	url    string
 	header http.Header
 	body   []byte
 }
 
-// Courier delivers events, several of an account at a time, so that they need not
-// arrive in order; each again until it is taken or was refused for good.
-type Courier struct {
+// Publisher delivers events like the clouds: several of an account concurrently,
+// so that they may arrive out of order, and each with retries until it is
+// accepted or refused permanently.
+type Publisher struct {
 	Client *http.Client
 	SNS    *SNS
 	Google *Google
@@ -44,58 +45,58 @@ type Courier struct {
 	Now    func() time.Time
 
 	mu      sync.Mutex
-	ctx     context.Context // of the deliveries, which outlive the calls that ask for them
-	streams map[string]*lane
+	ctx     context.Context // of the deliveries, which outlive the calls that queue them
+	streams map[string]*queue
 	work    sync.WaitGroup
 	ended   bool
 }
 
-// A lane is the way to one stream.
-type lane struct {
+// A queue is the queue of one stream.
+type queue struct {
 	Stream
-	waiting []func(Stream) parcel // that are signed when they are sent
-	busy    int                   // deliveries that are under way
+	waiting []func(Stream) request // signed when they are sent
+	busy    int                    // running deliveries
 }
 
-// atOnce is how many deliveries of an account are under way at a time.
-const atOnce = 4
+// maxConcurrent is the number of concurrent deliveries of an account.
+const maxConcurrent = 4
 
-// Start begins to deliver, until ctx ends and Wait returns.
-func (c *Courier) Start(ctx context.Context) {
+// Start starts deliveries, until ctx is done and Wait returns.
+func (c *Publisher) Start(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ctx, c.streams = ctx, map[string]*lane{}
+	c.ctx, c.streams = ctx, map[string]*queue{}
 }
 
-// Wait ends the deliveries once ctx has ended.
-func (c *Courier) Wait() {
+// Wait waits for the deliveries after ctx is done.
+func (c *Publisher) Wait() {
 	c.mu.Lock()
 	c.ended = true
 	c.mu.Unlock()
 	c.work.Wait()
 }
 
-// Subscribe sets up the stream of an account, with the handshake that its cloud
-// does. From then on its events are delivered.
-func (c *Courier) Subscribe(ctx context.Context, s Stream) error {
-	var p parcel
+// Subscribe subscribes the stream of an account, with its cloud's handshake.
+// Its events are delivered from then on.
+func (c *Publisher) Subscribe(ctx context.Context, s Stream) error {
+	var p request
 	switch s.Provider {
 	case posture.AWS:
-		p = s.parcel(c.SNS.Confirm(s.topic("us-east-1")))
+		p = s.request(c.SNS.Confirm(s.topic("us-east-1")))
 	case posture.Azure:
 		h, body := Validation(s.Account, "code-"+uuid(), c.Now())
-		p = parcel{s.Endpoint, h, body}
+		p = request{s.Endpoint, h, body}
 	case posture.GCP:
 		p = c.push(s, []byte("{}"), map[string]string{"eventStreamStatus": "connected"})
 	default:
-		return fmt.Errorf("there is no cloud %q", s.Provider)
+		return fmt.Errorf("unknown cloud %q", s.Provider)
 	}
 	if status, err := c.send(ctx, p); err != nil || status/100 != 2 {
 		return fmt.Errorf("subscribe %s: status %d, %w", s.Account, status, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.streams[key(s.Provider, s.Account)] = &lane{Stream: s}
+	c.streams[key(s.Provider, s.Account)] = &queue{Stream: s}
 	return nil
 }
 
@@ -108,15 +109,15 @@ func (s Stream) topic(region string) string {
 	return "arn:aws:sns:" + region + ":" + s.Account + ":" + s.Topic
 }
 
-// push returns a message that Pub/Sub pushes.
-func (c *Courier) push(s Stream, data []byte, attributes map[string]string) parcel {
+// push returns a Pub/Sub push request.
+func (c *Publisher) push(s Stream, data []byte, attributes map[string]string) request {
 	p := c.Google.Push("projects/"+s.Account+"/subscriptions/"+s.Subscription, data, attributes)
 	token := c.Google.Token(c.Google.Claims(s.ServiceAccount, s.Endpoint))
-	return parcel{s.Endpoint, http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}, p.Body()}
+	return request{s.Endpoint, http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}, p.Body()}
 }
 
-// deliver has something delivered to the stream of an account, if it has one.
-func (c *Courier) deliver(p posture.Provider, account string, pack func(Stream) parcel) {
+// deliver queues an event for the stream of an account, if it has one.
+func (c *Publisher) deliver(p posture.Provider, account string, pack func(Stream) request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l, ok := c.streams[key(p, account)]
@@ -124,14 +125,14 @@ func (c *Courier) deliver(p posture.Provider, account string, pack func(Stream) 
 		return
 	}
 	l.waiting = append(l.waiting, pack)
-	if l.busy < atOnce {
+	if l.busy < maxConcurrent {
 		l.busy++
-		c.work.Go(func() { c.drive(l) })
+		c.work.Go(func() { c.deliverQueued(l) })
 	}
 }
 
-// drive delivers what waits in a lane.
-func (c *Courier) drive(l *lane) {
+// deliverQueued delivers the events in a queue.
+func (c *Publisher) deliverQueued(l *queue) {
 	for {
 		c.mu.Lock()
 		if len(l.waiting) == 0 || c.ctx.Err() != nil {
@@ -143,19 +144,19 @@ func (c *Courier) drive(l *lane) {
 		next := l.waiting[0]
 		l.waiting = l.waiting[1:]
 		c.mu.Unlock()
-		c.insist(next(l.Stream))
+		c.sendWithRetries(next(l.Stream))
 	}
 }
 
-// insist sends something until it is taken, as the clouds do.
-func (c *Courier) insist(p parcel) {
+// sendWithRetries sends an event until it is accepted, like the clouds.
+func (c *Publisher) sendWithRetries(p request) {
 	for pause := 50 * time.Millisecond; pause < time.Minute; pause *= 2 {
 		status, err := c.send(c.ctx, p)
 		switch {
 		case err == nil && status/100 == 2:
 			return
 		case err == nil && status/100 == 4 && status != http.StatusTooManyRequests:
-			c.Log.Warn("a simulated event was refused", "status", status)
+			c.Log.Warn("simulated event refused", "status", status)
 			return
 		}
 		select {
@@ -166,7 +167,7 @@ func (c *Courier) insist(p parcel) {
 	}
 }
 
-func (c *Courier) send(ctx context.Context, p parcel) (int, error) {
+func (c *Publisher) send(ctx context.Context, p request) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(p.body))
@@ -183,8 +184,8 @@ func (c *Courier) send(ctx context.Context, p parcel) (int, error) {
 	return res.StatusCode, err
 }
 
-// Idle reports whether everything was delivered.
-func (c *Courier) Idle() bool {
+// Idle reports whether all events were delivered.
+func (c *Publisher) Idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range c.streams {
@@ -195,7 +196,7 @@ func (c *Courier) Idle() bool {
 	return true
 }
 
-// trailEvent returns what CloudTrail says of a call.
+// trailEvent returns CloudTrail's event of a call.
 func trailEvent(at time.Time, account, region, source, name string, parameters map[string]any) string {
 	e, err := json.Marshal(map[string]any{
 		"version": "0", "id": uuid(), "detail-type": "AWS API Call via CloudTrail", "source": "aws." + strings.TrimSuffix(source, ".amazonaws.com"),
@@ -207,24 +208,24 @@ func trailEvent(at time.Time, account, region, source, name string, parameters m
 		},
 	})
 	if err != nil {
-		panic(err) // it is made of strings
+		panic(err) // cannot fail: strings only
 	}
 	return string(e)
 }
 
-// parcel returns the request in which SNS delivers a message.
-func (s Stream) parcel(n Notification) parcel { return parcel{s.Endpoint, n.Header(), n.Body()} }
+// request returns the request of an SNS message.
+func (s Stream) request(n Notification) request { return request{s.Endpoint, n.Header(), n.Body()} }
 
-// SendAzure delivers what the activity log says of an operation.
-func (c *Courier) SendAzure(o Operation) {
-	c.deliver(posture.Azure, o.Subscription, func(s Stream) parcel {
-		return parcel{s.Endpoint, http.Header{"Aeg-Event-Type": {"Notification"}, "Content-Type": {"application/json"}}, GridBatch(o)}
+// SendAzure delivers the activity log event of an operation.
+func (c *Publisher) SendAzure(o Operation) {
+	c.deliver(posture.Azure, o.Subscription, func(s Stream) request {
+		return request{s.Endpoint, http.Header{"Aeg-Event-Type": {"Notification"}, "Content-Type": {"application/json"}}, GridBatch(o)}
 	})
 }
 
 // SendGCP delivers an entry of the audit log.
-func (c *Courier) SendGCP(project, service, method, resource string) {
-	c.deliver(posture.GCP, project, func(s Stream) parcel {
+func (c *Publisher) SendGCP(project, service, method, resource string) {
+	c.deliver(posture.GCP, project, func(s Stream) request {
 		return c.push(s, encode(Entry(project, service, method, resource, c.Now())), nil)
 	})
 }

@@ -9,18 +9,18 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// judges by kind and rule. They are written from the rules' conditions, not from
-// what the product does.
-var judges = map[posture.EntityType]map[string]judge{
-	accountType: {"gcp-iam-sa-admin-role": func(v *verdicts, o world.Object) bool {
+// ruleChecks maps kind and rule to a check. The checks are written from the rules'
+// conditions, independently of the product.
+var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
+	accountType: {"gcp-iam-sa-admin-role": func(v *checker, o world.Object) bool {
 		return v.admins[o.Text("email")] && strings.HasSuffix(o.Text("email"), ".iam.gserviceaccount.com")
 	}},
 	keyType: {
-		"gcp-iam-sa-user-keys": func(_ *verdicts, o world.Object) bool { return o.Text("keyType") == "USER_MANAGED" },
-		"gcp-iam-sa-key-age-90": func(v *verdicts, o world.Object) bool {
+		"gcp-iam-sa-user-keys": func(_ *checker, o world.Object) bool { return o.Text("keyType") == "USER_MANAGED" },
+		"gcp-iam-sa-key-age-90": func(v *checker, o world.Object) bool {
 			return o.Text("keyType") == "USER_MANAGED" && v.older(o.Text("validAfterTime"), 90)
 		},
-		"gcp-iam-admin-key": func(v *verdicts, o world.Object) bool {
+		"gcp-iam-admin-key": func(v *checker, o world.Object) bool {
 			return o.Text("keyType") == "USER_MANAGED" && !o.Flag("disabled") && v.admins[v.parent] && !v.disabled[v.parent]
 		},
 	},
@@ -32,45 +32,45 @@ var judges = map[posture.EntityType]map[string]judge{
 		"gcp-alert-ownership-change":          unwatched,
 	},
 	cryptoType: {
-		"gcp-kms-key-public": func(v *verdicts, o world.Object) bool { return everybody(o) || v.rings[v.parent] },
-		"gcp-kms-rotation-90": func(_ *verdicts, o world.Object) bool {
+		"gcp-kms-key-public": func(v *checker, o world.Object) bool { return everybody(o) || v.rings[v.parent] },
+		"gcp-kms-rotation-90": func(_ *checker, o world.Object) bool {
 			seconds, err := strconv.Atoi(strings.TrimSuffix(o.Text("rotationPeriod"), "s"))
 			return o.Text("purpose") == "ENCRYPT_DECRYPT" && (err != nil || seconds > 90*24*3600)
 		},
-		"gcp-kms-key-dead-in-use": func(v *verdicts, o world.Object) bool {
+		"gcp-kms-key-dead-in-use": func(v *checker, o world.Object) bool {
 			return slices.Contains([]string{"DISABLED", "DESTROY_SCHEDULED", "DESTROYED"}, o.Text("primary", "state")) && v.keys[o.Text("name")]
 		},
 	},
 	apiKeyType: {
-		"gcp-apikey-api-restrictions": func(_ *verdicts, o world.Object) bool { return len(o.List("restrictions", "apiTargets")) == 0 },
-		"gcp-apikey-age-90":           func(v *verdicts, o world.Object) bool { return v.older(o.Text("createTime"), 90) },
+		"gcp-apikey-api-restrictions": func(_ *checker, o world.Object) bool { return len(o.List("restrictions", "apiTargets")) == 0 },
+		"gcp-apikey-age-90":           func(v *checker, o world.Object) bool { return v.older(o.Text("createTime"), 90) },
 	},
 	bucketType: {
-		"gcp-log-bucket-retention-lock": func(v *verdicts, o world.Object) bool {
+		"gcp-log-bucket-retention-lock": func(v *checker, o world.Object) bool {
 			return v.logs[o.Text("name")] && !o.Flag("retentionPolicy", "isLocked")
 		},
-		"gcp-storage-public": func(_ *verdicts, o world.Object) bool {
+		"gcp-storage-public": func(_ *checker, o world.Object) bool {
 			return publicBucket(o)
 		},
-		"gcp-storage-log-bucket-public": func(v *verdicts, o world.Object) bool { return v.logs[o.Text("name")] && publicBucket(o) },
+		"gcp-storage-log-bucket-public": func(v *checker, o world.Object) bool { return v.logs[o.Text("name")] && publicBucket(o) },
 		"gcp-storage-uniform-access":    not("iamConfiguration", "uniformBucketLevelAccess", "enabled"),
 	},
 	networkType: {
-		"gcp-dns-logging":     func(v *verdicts, o world.Object) bool { return !v.logged[o.Text("name")] },
-		"gcp-default-network": func(_ *verdicts, o world.Object) bool { return o.Text("name") == "default" },
+		"gcp-dns-logging":     func(v *checker, o world.Object) bool { return !v.logged[o.Text("name")] },
+		"gcp-default-network": func(_ *checker, o world.Object) bool { return o.Text("name") == "default" },
 	},
-	zoneType: {"gcp-dnssec": func(_ *verdicts, o world.Object) bool {
+	zoneType: {"gcp-dnssec": func(_ *checker, o world.Object) bool {
 		return o.Text("visibility") == "public" && o.Text("dnssecConfig", "state") != "on"
 	}},
 	firewallType: {
-		"gcp-fw-ssh-open": func(_ *verdicts, o world.Object) bool { return ingress(o) && allows(o, 22) },
-		"gcp-fw-rdp-open": func(_ *verdicts, o world.Object) bool { return ingress(o) && allows(o, 3389) },
-		"gcp-fw-all-open": func(_ *verdicts, o world.Object) bool { return ingress(o, "0.0.0.0/0") && allowsAll(o) },
+		"gcp-fw-ssh-open": func(_ *checker, o world.Object) bool { return ingress(o) && allows(o, 22) },
+		"gcp-fw-rdp-open": func(_ *checker, o world.Object) bool { return ingress(o) && allows(o, 3389) },
+		"gcp-fw-all-open": func(_ *checker, o world.Object) bool { return ingress(o, "0.0.0.0/0") && allowsAll(o) },
 	},
-	subnetType: {"gcp-subnet-flow-logs": func(_ *verdicts, o world.Object) bool {
+	subnetType: {"gcp-subnet-flow-logs": func(_ *checker, o world.Object) bool {
 		return o.Text("purpose") == "PRIVATE" && !o.Flag("logConfig", "enable")
 	}},
-	computeProjectType: {"gcp-project-oslogin": func(v *verdicts, o world.Object) bool {
+	computeProjectType: {"gcp-project-oslogin": func(v *checker, o world.Object) bool {
 		overridden := false
 		for i := range v.each(instanceType) {
 			own := setting(i, "metadata", "enable-oslogin")
@@ -79,53 +79,53 @@ var judges = map[posture.EntityType]map[string]judge{
 		return overridden || !strings.EqualFold(setting(o, "commonInstanceMetadata", "enable-oslogin"), "true")
 	}},
 	instanceType: {
-		"gcp-vm-default-sa": func(v *verdicts, o world.Object) bool {
+		"gcp-vm-default-sa": func(v *checker, o world.Object) bool {
 			return !node(o) && runsAs(o, defaultEmail(v))
 		},
-		"gcp-vm-default-sa-full-scope": func(v *verdicts, o world.Object) bool {
+		"gcp-vm-default-sa-full-scope": func(v *checker, o world.Object) bool {
 			return slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool {
 				return s.Text("email") == defaultEmail(v) && slices.Contains(s.List("scopes"), any(cloudPlatform))
 			}) && !node(o)
 		},
-		"gcp-vm-public-ip": func(_ *verdicts, o world.Object) bool { return public(o) && !node(o) },
-		"gcp-vm-project-ssh-keys": func(_ *verdicts, o world.Object) bool {
+		"gcp-vm-public-ip": func(_ *checker, o world.Object) bool { return public(o) && !node(o) },
+		"gcp-vm-project-ssh-keys": func(_ *checker, o world.Object) bool {
 			return !node(o) && !strings.EqualFold(setting(o, "metadata", "block-project-ssh-keys"), "true")
 		},
-		"gcp-vm-serial-port": func(_ *verdicts, o world.Object) bool {
+		"gcp-vm-serial-port": func(_ *checker, o world.Object) bool {
 			return slices.Contains([]string{"1", "true"}, setting(o, "metadata", "serial-port-enable"))
 		},
-		"gcp-vm-ip-forward": func(_ *verdicts, o world.Object) bool { return o.Flag("canIpForward") && !node(o) },
-		"gcp-vm-shielded": func(_ *verdicts, o world.Object) bool {
+		"gcp-vm-ip-forward": func(_ *checker, o world.Object) bool { return o.Flag("canIpForward") && !node(o) },
+		"gcp-vm-shielded": func(_ *checker, o world.Object) bool {
 			return !o.Flag("shieldedInstanceConfig", "enableVtpm") || !o.Flag("shieldedInstanceConfig", "enableIntegrityMonitoring")
 		},
 		"gcp-vm-exposed-privileged": exposed,
 	},
 	sqlType: {
-		"gcp-sql-authorized-any": func(_ *verdicts, o world.Object) bool {
+		"gcp-sql-authorized-any": func(_ *checker, o world.Object) bool {
 			return slices.ContainsFunc(o.Objects("settings", "ipConfiguration", "authorizedNetworks"), func(n world.Object) bool { return n.Text("value") == "0.0.0.0/0" })
 		},
-		"gcp-sql-ssl": func(_ *verdicts, o world.Object) bool {
+		"gcp-sql-ssl": func(_ *checker, o world.Object) bool {
 			mode := o.Text("settings", "ipConfiguration", "sslMode")
 			return mode != "ENCRYPTED_ONLY" && mode != "TRUSTED_CLIENT_CERTIFICATE_REQUIRED" && !o.Flag("settings", "ipConfiguration", "requireSsl")
 		},
-		"gcp-sql-public-ip": func(_ *verdicts, o world.Object) bool { return o.Flag("settings", "ipConfiguration", "ipv4Enabled") },
-		"gcp-sql-backup": func(_ *verdicts, o world.Object) bool {
+		"gcp-sql-public-ip": func(_ *checker, o world.Object) bool { return o.Flag("settings", "ipConfiguration", "ipv4Enabled") },
+		"gcp-sql-backup": func(_ *checker, o world.Object) bool {
 			return o.Text("instanceType") != "READ_REPLICA_INSTANCE" && !o.Flag("settings", "backupConfiguration", "enabled")
 		},
 	},
 	datasetType: {
-		"gcp-bigquery-public": func(_ *verdicts, o world.Object) bool {
+		"gcp-bigquery-public": func(_ *checker, o world.Object) bool {
 			return slices.ContainsFunc(o.Objects("access"), func(a world.Object) bool { return anyone(a.Text("specialGroup")) || anyone(a.Text("iamMember")) })
 		},
-		"gcp-bigquery-cmek": func(_ *verdicts, o world.Object) bool {
+		"gcp-bigquery-cmek": func(_ *checker, o world.Object) bool {
 			return o.Text("defaultEncryptionConfiguration", "kmsKeyName") == ""
 		},
 	},
 	clusterType: {
-		"gcp-gke-public-endpoint": func(_ *verdicts, o world.Object) bool {
+		"gcp-gke-public-endpoint": func(_ *checker, o world.Object) bool {
 			return !o.Flag("privateClusterConfig", "enablePrivateEndpoint") && !o.Flag("masterAuthorizedNetworksConfig", "enabled")
 		},
-		"gcp-gke-default-sa": func(v *verdicts, o world.Object) bool {
+		"gcp-gke-default-sa": func(v *checker, o world.Object) bool {
 			return slices.ContainsFunc(o.Objects("nodePools"), func(p world.Object) bool {
 				email := p.Text("config", "serviceAccount")
 				return email == "default" || email == defaultEmail(v)
@@ -133,47 +133,47 @@ var judges = map[posture.EntityType]map[string]judge{
 		},
 	},
 	functionType: {
-		"gcp-function-public": func(v *verdicts, o world.Object) bool {
+		"gcp-function-public": func(v *checker, o world.Object) bool {
 			return v.callable(o) && o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL"
 		},
-		"gcp-function-public-privileged": func(v *verdicts, o world.Object) bool {
+		"gcp-function-public-privileged": func(v *checker, o world.Object) bool {
 			return v.callable(o) && o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL" && v.admins[o.Text("serviceConfig", "serviceAccountEmail")]
 		},
 	},
 }
 
 // callable reports whether everybody may call a function.
-func (v *verdicts) callable(o world.Object) bool {
+func (v *checker) callable(o world.Object) bool {
 	service := o.Text("serviceConfig", "service")
 	run, ok := (at{Cloud: v.Cloud, k: kinds[runType], project: v.project}).get(last(service))
 	return everybody(o) || service != "" && ok && everybody(run)
 }
 
-// publicBucket reports whether everybody reaches a bucket.
+// publicBucket reports whether a bucket is public.
 func publicBucket(o world.Object) bool {
 	listed := slices.ContainsFunc(o.Objects("acl"), func(e world.Object) bool { return anyone(e.Text("entity")) })
 	return (everybody(o) || listed) && o.Text("iamConfiguration", "publicAccessPrevention") != "enforced"
 }
 
-// node reports whether an instance is a node of a cluster, which Google makes as
-// it must be.
+// node reports whether an instance is a node of a cluster, which Google
+// configures.
 func node(o world.Object) bool { return o.Get("labels", "goog-gke-node") != nil }
 
-// not is violated by what is not true.
-func not(path ...string) judge {
-	return func(_ *verdicts, o world.Object) bool { return !o.Flag(path...) }
+// not returns a check that is violated when a flag is not true.
+func not(path ...string) ruleCheck {
+	return func(_ *checker, o world.Object) bool { return !o.Flag(path...) }
 }
 
 func anyone(who string) bool { return who == "allUsers" || who == "allAuthenticatedUsers" }
 
-// everybody reports whether the policy on a resource gives something to everybody.
+// everybody reports whether a resource's policy grants something to everybody.
 func everybody(o world.Object) bool {
 	return slices.ContainsFunc(o.Objects("_policy", "bindings"), func(b world.Object) bool {
 		return slices.ContainsFunc(b.List("members"), func(m any) bool { return anyone(m.(string)) })
 	})
 }
 
-// ingress reports whether a firewall rule lets the internet in at all.
+// ingress reports whether a firewall rule allows anything from the internet.
 func ingress(o world.Object, from ...string) bool {
 	if len(from) == 0 {
 		from = []string{"0.0.0.0/0", "::/0"}
@@ -182,7 +182,7 @@ func ingress(o world.Object, from ...string) bool {
 		slices.ContainsFunc(o.List("sourceRanges"), func(r any) bool { return slices.Contains(from, r.(string)) })
 }
 
-// allows reports whether a firewall rule is about a TCP port.
+// allows reports whether a firewall rule covers a TCP port.
 func allows(o world.Object, port int) bool {
 	return slices.ContainsFunc(o.Objects("allowed"), func(a world.Object) bool {
 		protocol := a.Text("IPProtocol")
@@ -193,8 +193,8 @@ func allows(o world.Object, port int) bool {
 	})
 }
 
-// allowsAll reports whether a firewall rule is about everything, or about all
-// ports of a protocol.
+// allowsAll reports whether a firewall rule covers everything, or all ports of
+// a protocol.
 func allowsAll(o world.Object) bool {
 	return slices.ContainsFunc(o.Objects("allowed"), func(a world.Object) bool {
 		protocol, ports := a.Text("IPProtocol"), a.List("ports")
@@ -205,7 +205,7 @@ func allowsAll(o world.Object) bool {
 	})
 }
 
-// holds reports whether ports such as 20-25 hold a range.
+// holds reports whether a port range such as 20-25 contains another.
 func holds(ports string, from, to int) bool {
 	low, high, ranged := strings.Cut(ports, "-")
 	if !ranged {
@@ -226,7 +226,7 @@ func setting(o world.Object, field, key string) string {
 	return ""
 }
 
-func defaultEmail(v *verdicts) string {
+func defaultEmail(v *checker) string {
 	return v.project.Number + "-compute@developer.gserviceaccount.com"
 }
 
@@ -241,14 +241,14 @@ func public(o world.Object) bool {
 	})
 }
 
-// exposed reports whether the internet reaches an instance whose service account
-// may do too much.
-func exposed(v *verdicts, o world.Object) bool {
+// exposed reports whether an instance is reachable from the internet and its
+// service account has too many permissions.
+func exposed(v *checker, o world.Object) bool {
 	if !public(o) || !slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool { return v.admins[s.Text("email")] }) {
 		return false
 	}
 	return slices.ContainsFunc(v.open, func(f world.Object) bool {
-		// Its addresses are of version 4.
+		// The addresses are IPv4.
 		in := slices.Contains(f.List("sourceRanges"), any("0.0.0.0/0")) &&
 			slices.ContainsFunc(o.Objects("networkInterfaces"), func(n world.Object) bool { return n.Text("network") == f.Text("network") })
 		tags, accounts := f.List("targetTags"), f.List("targetServiceAccounts")
@@ -259,8 +259,8 @@ func exposed(v *verdicts, o world.Object) bool {
 	})
 }
 
-// members returns who has a role in the project.
-func (v *verdicts) members(role string) []any {
+// members returns the members of a role in the project.
+func (v *checker) members(role string) []any {
 	var all []any
 	for _, b := range v.bindings {
 		if b.Text("role") == role {
@@ -270,7 +270,7 @@ func (v *verdicts) members(role string) []any {
 	return all
 }
 
-func impersonation(v *verdicts, _ world.Object) bool {
+func impersonation(v *checker, _ world.Object) bool {
 	for _, role := range []string{"roles/iam.serviceAccountUser", "roles/iam.serviceAccountTokenCreator"} {
 		if slices.ContainsFunc(v.members(role), func(m any) bool {
 			kind, _, _ := strings.Cut(m.(string), ":")
@@ -282,12 +282,12 @@ func impersonation(v *verdicts, _ world.Object) bool {
 	return false
 }
 
-func unseparated(v *verdicts, _ world.Object) bool {
+func unseparated(v *checker, _ world.Object) bool {
 	users := v.members("roles/iam.serviceAccountUser")
 	return slices.ContainsFunc(v.members("roles/iam.serviceAccountAdmin"), func(m any) bool { return slices.Contains(users, m) })
 }
 
-func unaudited(_ *verdicts, o world.Object) bool {
+func unaudited(_ *checker, o world.Object) bool {
 	kinds := map[string]bool{}
 	for _, c := range o.Objects("_policy", "auditConfigs") {
 		for _, k := range c.Objects("auditLogConfigs") {
@@ -302,7 +302,7 @@ func unaudited(_ *verdicts, o world.Object) bool {
 	return !kinds["ADMIN_READ"] || !kinds["DATA_READ"] || !kinds["DATA_WRITE"]
 }
 
-func unexported(v *verdicts, _ world.Object) bool {
+func unexported(v *checker, _ world.Object) bool {
 	for o := range v.each(sinkType) {
 		if o.Text("filter") == "" {
 			return false
@@ -311,7 +311,7 @@ func unexported(v *verdicts, _ world.Object) bool {
 	return true
 }
 
-func unwatched(v *verdicts, _ world.Object) bool {
+func unwatched(v *checker, _ world.Object) bool {
 	for m := range v.each(metricType) {
 		if !strings.Contains(m.Text("filter"), "ProjectOwnership") {
 			continue

@@ -7,8 +7,8 @@ import (
 	"vigil/internal/desktop"
 )
 
-// pastInventory is an inventory with some of everything that has a past.
-func pastInventory() desktop.Inventory {
+// historyInventory returns an inventory with every kind that has a history.
+func historyInventory() desktop.Inventory {
 	inv := desktop.Inventory{
 		Domains:           []desktop.Domain{{ID: "d1", DNSName: "corp.example"}, {ID: "d2", DNSName: "lab.example"}},
 		ConnectionServers: []desktop.ConnectionServer{{ID: "c1", Name: "cs1"}, {ID: "c2", Name: "cs2"}, {ID: "c3", Name: "cs3"}},
@@ -21,10 +21,10 @@ func pastInventory() desktop.Inventory {
 	return inv
 }
 
-func TestThePastIsAMonthAndEndsWell(t *testing.T) {
+func TestHistoryCoversAMonthAndEndsHealthy(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
-	p := MakePast(pastInventory(), now, "http://127.0.0.1/notices")
+	p := GenerateHistory(historyInventory(), now, "http://127.0.0.1/notices")
 	if len(p.Changes) < 50 || len(p.Alerts) < 20 || len(p.Fine) == 0 || len(p.Coarse) == 0 {
 		t.Fatalf("%d changes, %d alerts, %d and %d samples", len(p.Changes), len(p.Alerts), len(p.Fine), len(p.Coarse))
 	}
@@ -33,7 +33,7 @@ func TestThePastIsAMonthAndEndsWell(t *testing.T) {
 		if i > 0 && c.At.Before(p.Changes[i-1].At) {
 			t.Fatal("the changes are not in order")
 		}
-		if c.At.Before(now.Add(-(PastDays+1)*24*time.Hour)) || !c.At.Before(now) {
+		if c.At.Before(now.Add(-(HistoryDays+1)*24*time.Hour)) || !c.At.Before(now) {
 			t.Errorf("a change at %s", c.At)
 		}
 		if c.Cause.Kind == "" {
@@ -57,7 +57,7 @@ func TestThePastIsAMonthAndEndsWell(t *testing.T) {
 			days[s.Point.At.YearDay()] = true
 		}
 	}
-	if len(days) < PastDays {
-		t.Errorf("sessions of %d days, want %d", len(days), PastDays)
+	if len(days) < HistoryDays {
+		t.Errorf("sessions of %d days, want %d", len(days), HistoryDays)
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"vigil/internal/desktop"
 )
 
-// curve is a series and what it measured at a time.
+// curve is a series with a function of its values over time.
 type curve struct {
 	series desktop.Series
 	value  func(at time.Time) float64
-	fine   time.Duration // how far its samples go back
+	fine   time.Duration // how far its fine samples go back
 	coarse time.Duration
 }
 
-// sample makes the samples of all series.
-func (p *past) sample() {
+// sample generates the samples of all series.
+func (p *historyBuilder) sample() {
 	for _, c := range p.curves() {
 		p.Fine = append(p.Fine, c.samples(desktop.FineStep, p.now.Add(-c.fine), p.now)...)
 		p.Coarse = append(p.Coarse, c.samples(desktop.CoarseStep, p.now.Add(-c.coarse), p.now)...)
@@ -35,13 +35,13 @@ func (c curve) samples(step time.Duration, from, to time.Time) []desktop.Sample 
 	return out
 }
 
-func (p *past) curves() []curve {
-	const month = PastDays * 24 * time.Hour
+func (p *historyBuilder) curves() []curve {
+	const month = HistoryDays * 24 * time.Hour
 	var out []curve
 	add := func(k desktop.Kind, id desktop.ID, measure string, fineBack, coarseBack time.Duration, value func(time.Time) float64) {
 		out = append(out, curve{desktop.Series{Kind: k, ID: id, Measure: measure}, value, fineBack, coarseBack})
 	}
-	// ripple sets components of the same kind apart.
+	// ripple adds small differences between components of the same kind.
 	ripple := func(n int, at time.Time) float64 {
 		return 1 + 0.15*math.Sin(float64(at.Unix())/1700+float64(n)) + 0.08*math.Sin(float64(at.Unix())/310+float64(3*n))
 	}
