@@ -1,5 +1,5 @@
-// Package archtest holds the rules of the house that a compiler cannot: who may
-// import whom, how long a file may be, and that every package says what it is.
+// Package archtest contains tests of architecture rules: the import policy, the
+// length of files, and package comments.
 package archtest
 
 import (
@@ -23,18 +23,19 @@ const (
 
 type line struct{ pkg, mayImport string }
 
-// policy lists, for each package or tree of packages, what it may import from
-// this module; "x/..." allows a tree. The first line that covers a package
-// counts. It is a statement of intent: do not widen it to fix a build. A package
-// that no line covers fails the test, so that a new one takes a stand.
+// policy lists, for each package or tree of packages, the packages of this
+// module that it may import; "x/..." allows a tree. The first matching line
+// counts. It is a statement of intent: do not widen it to fix a build. A
+// package without a matching line fails the test, so that a new one needs a
+// decision.
 var policy = []line{
-	// The query engine, for use by others: it knows nothing of the rest.
+	// The query engine, which is usable on its own: it imports nothing else.
 	{"graph/...", "graph graph/..."},
 	{"graph", "graph/..."},
 	{"gremlin/...", "graph graph/... gremlin gremlin/..."},
 	{"gremlin", "graph graph/... gremlin/..."},
 
-	// Foundation: knows nothing of either server.
+	// Foundation: independent of both servers.
 	{"internal/fault", ""},
 	{"internal/atomicfile", ""},
 	{"internal/config", ""},
@@ -68,7 +69,7 @@ var policy = []line{
 	{"internal/audit/...", "internal/audit internal/auth internal/auth/authapi internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb"},
 	{"internal/instance", "internal/audit internal/audit/... internal/auth internal/auth/... internal/config internal/diskspace internal/fault internal/idempotency internal/job internal/secret internal/secret/... internal/sqldb internal/sqldb/dbcopy"},
 
-	// The console, served by both servers.
+	// The console of both servers.
 	{"web", "internal/fault internal/httpapi"},
 
 	// Rules, frameworks and resource types are data.
@@ -120,7 +121,7 @@ var policy = []line{
 	{"internal/desktop/app", "web internal/apidoc internal/config internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/docsite internal/fault internal/httpapi internal/idempotency internal/instance internal/job internal/mail internal/secret internal/sqldb internal/desktop internal/desktop/..."},
 	{"internal/desktop/...", "internal/apidoc internal/atomicfile internal/audit internal/auth internal/auth/websession internal/cursor internal/fault internal/httpapi internal/mail internal/outbound internal/secret internal/secret/secretdb internal/sqldb internal/webhook internal/desktop internal/desktop/..."},
 
-	// Pretend clouds and estates. Only the demo and tests start them.
+	// Simulated clouds and desktops. Only the demo and tests start them.
 	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture internal/posture/collect/awsapi/model"},
 
 	// Wiring may import anything, and nothing imports it.
@@ -139,7 +140,7 @@ func TestImportsFollowPolicy(t *testing.T) {
 		}
 		i := slices.IndexFunc(policy, func(l line) bool { return covers(l.pkg, f.pkg) })
 		if i < 0 {
-			t.Errorf("%s: no line of the policy covers it", f.pkg)
+			t.Errorf("%s: not covered by the import policy", f.pkg)
 			continue
 		}
 		for _, spec := range f.ast.Imports {
@@ -155,7 +156,7 @@ func allowed(list, imp string) bool {
 	return list == "*" || slices.ContainsFunc(strings.Fields(list), func(p string) bool { return covers(p, imp) })
 }
 
-// simulated are the packages that may start simulators, besides tests.
+// simulated are the packages that may start simulators, in addition to tests.
 var simulated = []string{"internal/sim/...", "internal/demo", "internal/posture/app/crashserver", "cmd/...", "bench/..."}
 
 func TestNothingImportsTheWiring(t *testing.T) {
@@ -177,12 +178,12 @@ func TestFilesAreShort(t *testing.T) {
 	t.Parallel()
 	for _, f := range files(t) {
 		if !f.generated && f.lines > maxLines {
-			t.Errorf("%s has %d lines; %d are the most a reader keeps in mind", f.name, f.lines, maxLines)
+			t.Errorf("%s has %d lines; the maximum is %d", f.name, f.lines, maxLines)
 		}
 	}
 }
 
-func TestPackagesSayWhatTheyAre(t *testing.T) {
+func TestPackagesHaveComments(t *testing.T) {
 	t.Parallel()
 	documented := map[string]bool{}
 	for _, f := range files(t) {
@@ -198,12 +199,12 @@ func TestPackagesSayWhatTheyAre(t *testing.T) {
 	}
 }
 
-func TestNamesSaySomething(t *testing.T) {
+func TestPackageNamesAreSpecific(t *testing.T) {
 	t.Parallel()
 	for _, f := range files(t) {
 		for _, word := range []string{"util", "utils", "common", "helper", "helpers", "manager", "impl", "misc", "base"} {
 			if slices.Contains(strings.Split(f.pkg, "/"), word) || strings.TrimSuffix(path.Base(f.name), ".go") == word {
-				t.Errorf("%s: %q says nothing about what is inside", f.name, word)
+				t.Errorf("%s: %q is not a specific name", f.name, word)
 			}
 		}
 	}
@@ -216,8 +217,8 @@ type file struct {
 	ast       *ast.File
 }
 
-// files parses every Go file of the module. It reads them itself rather than
-// asking the go command, so that the test cache notices when they change.
+// files parses every Go file of the module. It reads them itself instead of
+// calling the go command, so that the test cache detects changes.
 func files(t *testing.T) []file {
 	t.Helper()
 	root := "../.."
@@ -252,7 +253,7 @@ func files(t *testing.T) []file {
 	return all
 }
 
-// covers reports whether pattern, as the go command understands it, matches pkg.
+// covers reports whether a package pattern of the go command matches pkg.
 func covers(pattern, pkg string) bool {
 	if tree, ok := strings.CutSuffix(pattern, "/..."); ok {
 		return strings.HasPrefix(pkg, tree+"/")

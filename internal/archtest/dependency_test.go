@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// allowedServices are the generated modules of AWS that the credential chain itself
-// imports. All other calls go through collect/awsapi.
+// allowedServices are the generated AWS modules that the credential chain
+// itself imports. All other calls use collect/awsapi.
 var allowedServices = []string{"sts", "sso", "ssooidc", "signin", "internal"}
 
-// TestTheBinaryHasNoGeneratedClients keeps generated API clients and gRPC out of the
-// binary: they made it three times as large and its build twice as long.
+// TestTheBinaryHasNoGeneratedClients keeps generated API clients and gRPC out
+// of the binary: they tripled its size and doubled its build time.
 func TestTheBinaryHasNoGeneratedClients(t *testing.T) {
 	t.Parallel()
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/vigil")
@@ -23,7 +23,7 @@ func TestTheBinaryHasNoGeneratedClients(t *testing.T) {
 	}
 	packages := strings.Fields(string(out))
 	if len(packages) < 500 {
-		t.Fatalf("go list names %d packages", len(packages))
+		t.Fatalf("go list returned %d packages", len(packages))
 	}
 	for _, p := range packages {
 		if strings.HasPrefix(p, "google.golang.org/grpc") || strings.HasPrefix(p, "google.golang.org/api") {

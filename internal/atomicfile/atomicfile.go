@@ -1,4 +1,4 @@
-// Package atomicfile writes files that are there whole or not at all.
+// Package atomicfile replaces files atomically.
 package atomicfile
 
 import (
@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Write replaces a file with what the function writes. The content is on disk
-// before the file has its name. When the function fails, the file stays as it was.
-// A device or a named pipe is written to, not replaced.
+// Write replaces a file with the output of a function. The content is synced to
+// disk before the file is renamed. If the function fails, the file does not
+// change. A device or a named pipe is written to, not replaced.
 func Write(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		device, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -34,7 +34,7 @@ func Write(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	return nil
 }
 
-// WriteBytes is [Write] of a content that is at hand.
+// WriteBytes is [Write] with a given content.
 func WriteBytes(name string, mode fs.FileMode, content []byte) error {
 	return Write(name, mode, func(w io.Writer) error {
 		_, err := w.Write(content)

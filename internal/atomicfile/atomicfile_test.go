@@ -11,7 +11,7 @@ import (
 	"vigil/internal/atomicfile"
 )
 
-func TestWriteReplacesTheFileOrLeavesIt(t *testing.T) {
+func TestWriteReplacesTheFileOrKeepsIt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "file")

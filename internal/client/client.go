@@ -1,9 +1,9 @@
 // Package client calls the API of a running Vigil server.
 //
-// A [Profile] says where the server is and holds the API token. The client
-// exchanges it for an access token, keeps that until shortly before it ends, and
-// renews it when the server does not accept it any more. Records are handed on as
-// the server sent them, so that what a server adds reaches the user without a new
+// A [Profile] contains the server's address and the API token. The client
+// exchanges the token for an access token, caches that until shortly before it
+// expires, and renews it when the server refuses it. Records are returned as
+// the server sent them, so that new members reach the user without a new
 // client.
 package client
 
@@ -26,13 +26,13 @@ import (
 	"vigil/internal/fault"
 )
 
-// Record is one object as the server sent it.
+// Record is one JSON object of a response.
 type Record = map[string]any
 
 // A Client calls one server. It is safe for concurrent use.
 type Client struct {
 	http  *http.Client
-	save  func(Profile) error // keeps a renewed access token; may be nil
+	save  func(Profile) error // stores a renewed access token; may be nil
 	now   func() time.Time
 	agent string
 
@@ -40,14 +40,14 @@ type Client struct {
 	profile Profile
 }
 
-// Options of a client.
+// Options configure a client.
 type Options struct {
 	Save    func(Profile) error
 	Version string // of the program, for the server's log
 	Now     func() time.Time
 }
 
-// New returns a client of the server that a profile names.
+// New returns a client of a profile's server.
 func New(p Profile, o Options) (*Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if p.CA != "" {
@@ -57,7 +57,7 @@ func New(p Profile, o Options) (*Client, error) {
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(text) {
-			return nil, fault.New(fault.Invalid, "%s holds no certificate", p.CA)
+			return nil, fault.New(fault.Invalid, "%s contains no PEM certificate", p.CA)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
@@ -67,15 +67,15 @@ func New(p Profile, o Options) (*Client, error) {
 	return &Client{http: &http.Client{Transport: transport}, save: o.Save, now: o.Now, agent: "vigil/" + o.Version, profile: p}, nil
 }
 
-// early is how long before its end an access token is renewed.
-const early = time.Minute
+// renewBefore is how long before its expiry an access token is renewed.
+const renewBefore = time.Minute
 
-// access returns an access token. With renew, the one that is kept is not good any
-// more.
+// access returns an access token. With renew, the cached one was refused and is
+// replaced.
 func (c *Client) access(ctx context.Context, renew bool) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !renew && c.profile.Access != "" && c.now().Add(early).Before(c.profile.Ends) {
+	if !renew && c.profile.Access != "" && c.now().Add(renewBefore).Before(c.profile.Ends) {
 		return c.profile.Access, nil
 	}
 	switch {
@@ -116,7 +116,7 @@ func (c *Client) access(ctx context.Context, renew bool) (string, error) {
 	return c.profile.Access, nil
 }
 
-// keep keeps an access token in the profile. The caller holds mu.
+// keep stores an access token in the profile. The caller holds mu.
 func (c *Client) keep(access string, life time.Duration) error {
 	c.profile.Access, c.profile.Ends = access, c.now().Add(life)
 	if c.save == nil {
@@ -125,13 +125,12 @@ func (c *Client) keep(access string, life time.Duration) error {
 	return c.save(c.profile)
 }
 
-// send makes a request, and says what to do about a certificate that nobody
-// vouches for.
+// send sends a request. It explains the error of an untrusted certificate.
 func (c *Client) send(r *http.Request) (*http.Response, error) {
 	r.Header.Set("User-Agent", c.agent)
 	answer, err := c.http.Do(r)
 	if unknown, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return nil, fault.Wrap(fault.Unauthenticated, unknown, "nobody we know vouches for the certificate of %s; get it from the server (tls/tls.crt in its data folder) and log in with --ca FILE", r.URL.Host)
+		return nil, fault.Wrap(fault.Unauthenticated, unknown, "the certificate of %s is not signed by a trusted authority; get it from the server (tls/tls.crt in its data folder) and log in with --ca FILE", r.URL.Host)
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "the server cannot be reached: %v", err)
@@ -145,7 +144,7 @@ func (c *Client) Login(ctx context.Context) error {
 	return err
 }
 
-// do calls an operation. An answer other than 2xx is an error.
+// do calls an operation. A status other than 2xx is an error.
 func (c *Client) do(ctx context.Context, method, path, ifMatch string, in any) (*http.Response, error) {
 	var body []byte
 	switch in := in.(type) {
@@ -197,7 +196,7 @@ func (c *Client) request(ctx context.Context, method, path, ifMatch string, body
 	return c.send(r)
 }
 
-// Call calls an operation and decodes its answer into out, unless out is nil.
+// Call calls an operation and decodes its response into out, unless out is nil.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
 	answer, err := c.do(ctx, method, path, "", in)
 	if err != nil {
@@ -230,12 +229,12 @@ func decode(answer *http.Response, method, path string, out any) error {
 	decoder := json.NewDecoder(answer.Body)
 	decoder.UseNumber()
 	if err := decoder.Decode(out); err != nil {
-		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
+		return fmt.Errorf("decode the response of %s %s: %w", method, path, err)
 	}
 	return nil
 }
 
-// Copy calls an operation and copies its answer as it comes.
+// Copy calls an operation and streams its response to a writer.
 func (c *Client) Copy(ctx context.Context, method, path string, in any, to io.Writer) error {
 	answer, err := c.do(ctx, method, path, "", in)
 	if err != nil {
@@ -243,16 +242,16 @@ func (c *Client) Copy(ctx context.Context, method, path string, in any, to io.Wr
 	}
 	defer answer.Body.Close()
 	if _, err = io.Copy(to, answer.Body); err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the answer ends in the middle: %v", err)
+		return fault.Wrap(fault.Unavailable, err, "the response was interrupted: %v", err)
 	}
 	return nil
 }
 
-// pageSize is how many records are asked for at a time.
+// pageSize is the number of records of one request.
 const pageSize = 500
 
-// List reads the records under a key of a list that is answered in pages, at most
-// limit of them, and how many there are in all.
+// List reads at most limit records of a paged list, which are in the member key
+// of each response, and returns their total number.
 func (c *Client) List(ctx context.Context, path, key string, query Record, limit int) (all []Record, total int, err error) {
 	token := ""
 	for {
@@ -282,7 +281,7 @@ func (c *Client) List(ctx context.Context, path, key string, query Record, limit
 	}
 }
 
-// Records returns the objects of a list that an answer has under a key.
+// Records returns the objects in a list member of a response.
 func Records(answer Record, key string) (all []Record) {
 	members, _ := answer[key].([]any)
 	for _, each := range members {
@@ -293,7 +292,7 @@ func Records(answer Record, key string) (all []Record) {
 	return all
 }
 
-// problem reads what the server says is wrong, in the form of either server.
+// problem converts an error response of either server to an error.
 func problem(answer *http.Response) error {
 	var said struct {
 		Message string `json:"message"`
@@ -305,9 +304,9 @@ func problem(answer *http.Response) error {
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	if err != nil || json.Unmarshal(text, &said) != nil || said.Message+said.Desktop == "" {
-		said.Message = "the server answers " + answer.Status
+		said.Message = "the server answered " + answer.Status
 	}
-	if said.Message == "" { // it names the members itself
+	if said.Message == "" { // the message is composed from the members
 		said.Message, said.Errors = said.Desktop, nil
 	}
 	for _, e := range said.Errors {

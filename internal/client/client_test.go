@@ -17,7 +17,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// server is a Vigil server whose access tokens can be made worthless.
+// server is a simulated Vigil server whose access tokens can be invalidated.
 type server struct {
 	*httptest.Server
 	logins, calls int
@@ -82,7 +82,7 @@ func connect(t *testing.T, s *server, now func() time.Time) (*client.Client, *cl
 	return c, profiles, file
 }
 
-func TestTheAccessTokenIsKeptAndRenewed(t *testing.T) {
+func TestAccessTokenIsCachedAndRenewed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	now := time.Now()
@@ -101,9 +101,9 @@ func TestTheAccessTokenIsKeptAndRenewed(t *testing.T) {
 	now = now.Add(29*time.Minute + 30*time.Second)
 	call()
 	if s.logins != 2 {
-		t.Errorf("%d logins after the token ended", s.logins)
+		t.Errorf("%d logins after the token expired", s.logins)
 	}
-	s.good = "another" // as after the server's keys were changed
+	s.good = "another" // as after a rotation of the server's keys
 	call()
 	if s.logins != 3 {
 		t.Errorf("%d logins after the token was refused", s.logins)
@@ -113,14 +113,14 @@ func TestTheAccessTokenIsKeptAndRenewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p, err := kept.Get(client.Posture, ""); err != nil || p.Access != "access-3" || p.Token != "api-token" || p.URL != s.URL {
-		t.Errorf("kept %+v, %v", p, err)
+		t.Errorf("stored %+v, %v", p, err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 }
 
-func TestListsAreReadPageByPage(t *testing.T) {
+func TestListsAreReadInPages(t *testing.T) {
 	t.Parallel()
 	c, _, _ := connect(t, newServer(t), nil)
 	all, total, err := c.List(t.Context(), "/v1/things/query", "things", nil, 10)
@@ -147,7 +147,7 @@ func TestListsAreReadPageByPage(t *testing.T) {
 	}
 }
 
-func TestWhatTheServerSaysIsPassedOn(t *testing.T) {
+func TestErrorsOfTheServerAreReported(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	c, _, _ := connect(t, s, nil)
@@ -170,7 +170,7 @@ func TestWhatTheServerSaysIsPassedOn(t *testing.T) {
 	}
 }
 
-func TestAFileThatOthersCanReadIsRefused(t *testing.T) {
+func TestProfilesReadableByOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "profiles.yaml")
 	if err := os.WriteFile(file, []byte("current: p\n"), 0o644); err != nil {
@@ -181,7 +181,7 @@ func TestAFileThatOthersCanReadIsRefused(t *testing.T) {
 	}
 }
 
-func TestTokensDoNotCrossTheNetworkInTheClear(t *testing.T) {
+func TestPlainHTTPIsRefusedBeyondLoopback(t *testing.T) {
 	t.Parallel()
 	for address, good := range map[string]bool{
 		"https://vigil.example": true, "https://vigil.example:8443/": true, "http://127.0.0.1:8080": true, "http://localhost:1": true, "http://[::1]:1": true,
@@ -193,7 +193,7 @@ func TestTokensDoNotCrossTheNetworkInTheClear(t *testing.T) {
 	}
 }
 
-func TestAStreamHasOneHeading(t *testing.T) {
+func TestStreamHasOneHeading(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string]string{
 		"table": "A  B\n1  two\n333  4\n",

@@ -13,12 +13,12 @@ import (
 // Credentials are those of a user in the directory of a desktop server.
 type Credentials struct{ Domain, User, Password string }
 
-// desktopAccessLife is how long an access token of a desktop server is used. The
-// server does not say how long it is good for: 30 minutes unless configured
-// otherwise. One that ended earlier is renewed when the server refuses it.
+// desktopAccessLife is how long an access token of a desktop server is used.
+// The server does not return its lifetime, which is 30 minutes by default. A
+// token that expired earlier is renewed when the server refuses it.
 const desktopAccessLife = 25 * time.Minute
 
-// LoginDesktop begins a session at a desktop server. The password is not kept.
+// LoginDesktop opens a session at a desktop server. The password is not stored.
 func (c *Client) LoginDesktop(ctx context.Context, by Credentials) error {
 	var got struct {
 		Access  string `json:"access_token"`
@@ -37,12 +37,12 @@ func (c *Client) LoginDesktop(ctx context.Context, by Credentials) error {
 	return c.keep(got.Access, desktopAccessLife)
 }
 
-// LogoutDesktop ends the session of the profile at a desktop server.
+// LogoutDesktop ends the profile's session at a desktop server.
 func (c *Client) LogoutDesktop(ctx context.Context) error {
 	return c.callPublic(ctx, "/rest/logout", Record{"refresh_token": c.profile.Token}, nil)
 }
 
-// refreshDesktop has a new access token of the session.
+// refreshDesktop requests a new access token of the session.
 func (c *Client) refreshDesktop(ctx context.Context) error {
 	var got struct {
 		Access string `json:"access_token"`

@@ -16,26 +16,26 @@ import (
 	"vigil/internal/fault"
 )
 
-// The servers that a profile may name.
+// Values of Profile.Server.
 const (
 	Posture = ""
 	Desktop = "desktop"
 )
 
-// A Profile is a server and who we are to it.
+// A Profile is a server with the credentials for it.
 type Profile struct {
 	Name   string    `yaml:"-"`
 	Server string    `yaml:"server,omitempty"` // Posture or Desktop
 	URL    string    `yaml:"url"`
 	Token  string    `yaml:"token"`            // the API token; of a desktop server the refresh token, or a read-only key
 	Key    bool      `yaml:"key,omitempty"`    // the token is a read-only key of a desktop server
-	CA     string    `yaml:"ca,omitempty"`     // file with the certificate that vouches for the server; the machine's when empty
-	Access string    `yaml:"access,omitempty"` // the access token that was had last
-	Ends   time.Time `yaml:"ends,omitempty"`   // when it does
+	CA     string    `yaml:"ca,omitempty"`     // file with the certificate of the server's authority; the system's when empty
+	Access string    `yaml:"access,omitempty"` // the latest access token
+	Ends   time.Time `yaml:"ends,omitempty"`   // when the access token expires
 }
 
-// Profiles is the file that profiles are kept in. Only its owner can read it: API
-// tokens are in it.
+// Profiles is the file of profiles. Only its owner may read it, because it
+// contains API tokens.
 type Profiles struct {
 	Current        string             `yaml:"current"`
 	CurrentDesktop string             `yaml:"current_desktop,omitempty"`
@@ -43,16 +43,16 @@ type Profiles struct {
 	file           string
 }
 
-// File returns where profiles are kept unless somebody says otherwise.
+// File returns the default path of the profiles.
 func File() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fault.Wrap(fault.Invalid, err, "there is no folder for settings of this user; set HOME or VIGIL_PROFILES")
+		return "", fault.Wrap(fault.Invalid, err, "this user has no configuration folder; set HOME or VIGIL_PROFILES")
 	}
 	return filepath.Join(dir, "vigil", "profiles.yaml"), nil
 }
 
-// ReadProfiles reads the profiles of a file. One that does not exist has none.
+// ReadProfiles reads the profiles in a file. A missing file has none.
 func ReadProfiles(file string) (*Profiles, error) {
 	p := &Profiles{file: file, All: map[string]Profile{}}
 	info, err := os.Stat(file)
@@ -63,7 +63,7 @@ func ReadProfiles(file string) (*Profiles, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fault.New(fault.Invalid, "others can read %s, which holds API tokens; run chmod 600 on it, and make new tokens", file)
+		return nil, fault.New(fault.Invalid, "other users can read %s, which contains API tokens; run chmod 600 on it and create new tokens", file)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -78,7 +78,7 @@ func ReadProfiles(file string) (*Profiles, error) {
 	return p, nil
 }
 
-// loginCommand is the command that makes a profile of a server.
+// loginCommand returns the command that creates a profile of a server.
 func loginCommand(server string) string {
 	if server == Desktop {
 		return "vigil desktop login URL"
@@ -86,7 +86,7 @@ func loginCommand(server string) string {
 	return "vigil login URL"
 }
 
-// Get returns the profile of a name, or the current one of a server.
+// Get returns the profile with a name, or the server's current one.
 func (p *Profiles) Get(server, name string) (Profile, error) {
 	if name == "" {
 		name = p.Current
@@ -101,7 +101,7 @@ func (p *Profiles) Get(server, name string) (Profile, error) {
 	case !ok:
 		return found, fault.New(fault.NotFound, "there is no profile %q; see vigil profiles", name)
 	case found.Server != server:
-		return found, fault.New(fault.Invalid, "profile %q is of the other server: vigil desktop calls desktop servers, the other commands posture servers; see vigil profiles", name)
+		return found, fault.New(fault.Invalid, "profile %q is for the other server: vigil desktop calls desktop servers, the other commands posture servers; see vigil profiles", name)
 	}
 	found.Name = name
 	return found, nil
@@ -117,7 +117,7 @@ func (p *Profiles) Use(name string) error {
 	return p.write()
 }
 
-// Login keeps a profile and makes it the current one of its server.
+// Login stores a profile and makes it the current one of its server.
 func (p *Profiles) Login(one Profile) error {
 	p.choose(one.Server, one.Name)
 	return p.Put(one)
@@ -131,14 +131,13 @@ func (p *Profiles) choose(server, name string) {
 	}
 }
 
-// Put keeps a profile. The file is replaced whole, so that one that is interrupted
-// loses nothing.
+// Put stores a profile. The file is replaced atomically.
 func (p *Profiles) Put(one Profile) error {
 	p.All[one.Name] = one
 	return p.write()
 }
 
-// Remove forgets a profile.
+// Remove removes a profile.
 func (p *Profiles) Remove(name string) error {
 	delete(p.All, name)
 	if p.Current == name {
@@ -161,15 +160,15 @@ func (p *Profiles) write() error {
 	return atomicfile.WriteBytes(p.file, 0o600, text)
 }
 
-// CheckURL returns the address of a server in its plain form. Plain HTTP is taken
-// for this machine only: a token must not cross a network in the clear.
+// CheckURL returns the normalised address of a server. Plain HTTP is accepted
+// only for loopback: a token must not be sent unencrypted over a network.
 func CheckURL(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSuffix(address, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
 		return "", fault.New(fault.Invalid, "%q is not the address of a server, such as https://vigil.example:8443", address)
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", fault.New(fault.Invalid, "the token would cross the network in the clear; use https for %s", u.Host)
+		return "", fault.New(fault.Invalid, "the token would be sent unencrypted; use https for %s", u.Host)
 	}
 	return u.String(), nil
 }

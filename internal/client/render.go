@@ -14,11 +14,11 @@ import (
 	"vigil/internal/terminal"
 )
 
-// A Column is one column of a table: its heading, and the member of records that
-// it shows, with dots between names.
+// A Column is one column of a table: its heading, and the path of the record's
+// member, with dots between names.
 type Column struct{ Head, Member string }
 
-// Columns reads "HEAD=member HEAD=member".
+// Columns parses "HEAD=member HEAD=member".
 func Columns(text string) (all []Column) {
 	for _, field := range strings.Fields(text) {
 		head, member, _ := strings.Cut(field, "=")
@@ -27,7 +27,7 @@ func Columns(text string) (all []Column) {
 	return all
 }
 
-// Formats of what commands print.
+// Formats are the output formats of commands.
 const Formats = "table,json,yaml,csv"
 
 // Render prints records.
@@ -80,7 +80,7 @@ func Render(w io.Writer, format string, columns []Column, records []Record) erro
 	return out.Flush()
 }
 
-// A Stream prints records as they come, under one heading.
+// A Stream prints records as they arrive, under one heading.
 type Stream struct {
 	w       io.Writer
 	format  string
@@ -89,7 +89,7 @@ type Stream struct {
 	begun   bool
 }
 
-// NewStream returns a stream. In JSON it has one object a line.
+// NewStream returns a stream. In JSON it prints one object per line.
 func NewStream(w io.Writer, format string, columns []Column) *Stream {
 	return &Stream{w: w, format: format, columns: columns, widths: make([]int, len(columns))}
 }
@@ -141,7 +141,7 @@ func (s *Stream) heading() (row []string) {
 	return row
 }
 
-// table prints rows in columns that are as wide as their widest cell so far.
+// table prints rows, with each column as wide as its widest cell so far.
 func (s *Stream) table(rows [][]string) error {
 	for _, row := range rows {
 		for i := range row {
@@ -179,7 +179,7 @@ func renderYAML(w io.Writer, records []Record) error {
 	return encoder.Close()
 }
 
-// Text returns a member of a record as text; "" when there is none.
+// Text returns a member of a record as text; "" if it is missing.
 func Text(r Record, member string) string {
 	name, rest, deeper := strings.Cut(member, ".")
 	value, ok := r[name]

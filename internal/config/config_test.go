@@ -33,7 +33,7 @@ func TestTheEnvironmentWinsOverTheFile(t *testing.T) {
 		}
 	}
 	if _, _, ok := s.Lookup("log-level"); ok {
-		t.Error("a setting that nobody gives was found")
+		t.Error("a setting that is not set was found")
 	}
 }
 
@@ -71,22 +71,22 @@ func TestCheckNamesEverySetting(t *testing.T) {
 		{"plain HTTP behind a proxy", func(c *config.Config) {
 			c.Posture.Listen, c.Posture.PlainHTTP, c.Posture.InsecureHTTP = "0.0.0.0:80", true, true
 		}, ""},
-		{"half a certificate", func(c *config.Config) { c.Desktop.TLSCert = "x" }, "desktop.tls_cert and tls_key go together"},
-		{"a mail password in place", func(c *config.Config) { c.Desktop.Mail.Password = "hunter2" }, "desktop.mail.password must say where"},
-		{"mail from nobody", func(c *config.Config) { c.Desktop.Mail.Server = "mail:25" }, "desktop.mail.from must be an address"},
+		{"a certificate without a key", func(c *config.Config) { c.Desktop.TLSCert = "x" }, "desktop.tls_cert and tls_key must be set together"},
+		{"a mail password instead of a reference", func(c *config.Config) { c.Desktop.Mail.Password = "hunter2" }, "desktop.mail.password must be a reference"},
+		{"mail without a sender", func(c *config.Config) { c.Desktop.Mail.Server = "mail:25" }, "desktop.mail.from must be an address"},
 		{"mail without a port", func(c *config.Config) { c.Desktop.Mail.Server, c.Desktop.Mail.From = "mail", "a@b.example" }, "desktop.mail.server must be host:port"},
-		{"mail with a password in the clear", func(c *config.Config) {
+		{"mail with an unencrypted password", func(c *config.Config) {
 			c.Desktop.Mail = config.Mail{Server: "mail:25", From: "a@b.example", Username: "u", Password: "env:P", Security: "none"}
 		}, "desktop.mail.security must not be none"},
-		{"mail as it should be", func(c *config.Config) {
+		{"valid mail settings", func(c *config.Config) {
 			c.Desktop.Mail = config.Mail{Server: "mail:587", From: "a@b.example", Username: "u", Password: "file:/p", Security: "starttls"}
 		}, ""},
-		{"networks that are none", func(c *config.Config) { c.Desktop.Webhook.Deny = "10.0.0.0/8, x" }, "desktop.webhook.deny must be networks"},
+		{"invalid networks", func(c *config.Config) { c.Desktop.Webhook.Deny = "10.0.0.0/8, x" }, "desktop.webhook.deny must be networks"},
 		{"sessions shorter than tokens", func(c *config.Config) {
 			c.Desktop.AccessLife, c.Desktop.RefreshLife = time.Hour, time.Minute
 		}, "desktop.refresh_life must not be shorter"},
 		{"a negative number", func(c *config.Config) { c.Desktop.Login.FailuresPerUser = -1 }, "desktop.login.failures_per_user must not be negative"},
-		{"looks without a pause", func(c *config.Config) { c.Desktop.Probe.Interval = time.Millisecond }, "desktop.probe.interval must be at least 1s"},
+		{"probes without a pause", func(c *config.Config) { c.Desktop.Probe.Interval = time.Millisecond }, "desktop.probe.interval must be at least 1s"},
 		{"desktop without inventory", func(c *config.Config) { c.Desktop.Enabled = true }, "desktop.inventory is required"},
 	} {
 		c := good()
@@ -116,7 +116,7 @@ func TestPrintMasksSecrets(t *testing.T) {
 	}
 }
 
-func TestPrintShowsWhereSecretsAreAndNeverWhatTheyAre(t *testing.T) {
+func TestPrintShowsReferencesToSecretsOnly(t *testing.T) {
 	t.Parallel()
 	for password, want := range map[string]string{
 		"file:/etc/vigil/mail": "password: file:/etc/vigil/mail", "env:MAIL": "password: env:MAIL", "hunter2": "password: xxxxx", "": `password: ""`,

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Desktop is the desktop server. What is 0 has its default.
+// Desktop contains the settings of the desktop server. 0 means the default.
 type Desktop struct {
 	Enabled     bool `yaml:"enabled" help:"Run the desktop server."`
 	Listener    `yaml:",inline" embed:""`
 	Inventory   string        `yaml:"inventory" help:"File (YAML) that describes the desktop environment."`
-	AccessLife  time.Duration `yaml:"access_life" default:"30m" help:"How long access tokens are good for."`
-	RefreshLife time.Duration `yaml:"refresh_life" default:"8h" help:"How long a session lasts."`
+	AccessLife  time.Duration `yaml:"access_life" default:"30m" help:"Lifetime of access tokens."`
+	RefreshLife time.Duration `yaml:"refresh_life" default:"8h" help:"Lifetime of sessions."`
 	HistoryKept time.Duration `yaml:"history_kept" default:"2160h" help:"How long changes of statuses are kept."`
 	Login       DesktopLogin  `yaml:"login" embed:"" prefix:"login-"`
 	Probe       Probe         `yaml:"probe" embed:"" prefix:"probe-"`
@@ -23,39 +23,39 @@ type Desktop struct {
 	Webhook     Webhook       `yaml:"webhook" embed:"" prefix:"webhook-"`
 }
 
-// DesktopLogin bounds how many logins may fail. The limits stay below the
-// lockout of the user's directory in any case.
+// DesktopLogin limits failed logins. The limits stay below the lockout
+// threshold of the user's directory in any case.
 type DesktopLogin struct {
 	FailuresPerUser    int           `yaml:"failures_per_user" default:"5" help:"Wrong passwords of one user from one address before the next must wait: a second, then twice as long each time. Fewer are passed on where the directory locks accounts sooner."`
 	FailuresPerAddress int           `yaml:"failures_per_address" default:"200" help:"Refused logins from one address before further ones must wait, longer each time."`
-	Window             time.Duration `yaml:"window" default:"15m" help:"After which failures are forgotten, where the directory does not say."`
+	Window             time.Duration `yaml:"window" default:"15m" help:"Time after which failures are forgotten, if the directory has no such setting."`
 	MaxWait            time.Duration `yaml:"max_wait" default:"1m" help:"How long a login waits for others of the same user."`
 }
 
-// Probe says how often components are looked at.
+// Probe contains the intervals of probes.
 type Probe struct {
-	Interval     time.Duration `yaml:"interval" default:"30s" help:"Time between two looks at a component."`
-	Timeout      time.Duration `yaml:"timeout" default:"10s" help:"Longest time of one look."`
-	MaxBackoff   time.Duration `yaml:"max_backoff" default:"5m" help:"Longest time between two looks at a component that fails."`
-	RefusedPause time.Duration `yaml:"refused_pause" default:"15m" help:"Time before credentials that were refused are tried again."`
+	Interval     time.Duration `yaml:"interval" default:"30s" help:"Interval between probes of a component."`
+	Timeout      time.Duration `yaml:"timeout" default:"10s" help:"Timeout of one probe."`
+	MaxBackoff   time.Duration `yaml:"max_backoff" default:"5m" help:"Longest interval between probes of a failing component."`
+	RefusedPause time.Duration `yaml:"refused_pause" default:"15m" help:"Time before refused credentials are tried again."`
 }
 
-// Mail is the server that sends alerts.
+// Mail contains the settings of the mail server for alerts.
 type Mail struct {
 	Server   string `yaml:"server" help:"Mail server (host:port) for alerts. Without it no mail is sent."`
-	Security string `yaml:"security" default:"starttls" help:"How the mail server is spoken to: starttls, tls or none."`
+	Security string `yaml:"security" default:"starttls" help:"Encryption of the connection to the mail server: starttls, tls or none."`
 	From     string `yaml:"from" help:"Address that alerts are sent from."`
-	Username string `yaml:"username" help:"User to log in to the mail server as, if it wants one."`
-	Password string `yaml:"password" secret:"reference" help:"Where that user's password is kept (file:PATH or env:NAME)."`
-	CAFile   string `yaml:"ca_file" name:"ca-file" help:"Authorities (PEM) of the mail server, instead of the machine's own."`
+	Username string `yaml:"username" help:"User name for the mail server, if it requires a login."`
+	Password string `yaml:"password" secret:"reference" help:"Reference to that user's password (file:PATH or env:NAME)."`
+	CAFile   string `yaml:"ca_file" name:"ca-file" help:"Certificate authorities (PEM) of the mail server, instead of the system's."`
 }
 
-// Webhook says where alerts may be posted to.
+// Webhook contains the settings of webhooks for alerts.
 type Webhook struct {
 	AllowPlain    bool   `yaml:"allow_plain" help:"Post alerts also over plain http."`
 	AllowLoopback bool   `yaml:"allow_loopback" help:"Post alerts also to this machine."`
 	Deny          string `yaml:"deny" help:"Networks that alerts are never posted to, separated by commas."`
-	CAFile        string `yaml:"ca_file" name:"ca-file" help:"Authorities (PEM) of the receivers, instead of the machine's own."`
+	CAFile        string `yaml:"ca_file" name:"ca-file" help:"Certificate authorities (PEM) of the receivers, instead of the system's."`
 }
 
 // Networks returns the networks that alerts are never posted to.
@@ -63,8 +63,8 @@ func (w Webhook) Networks() ([]netip.Prefix, error) {
 	return networks(w.Deny)
 }
 
-// problems returns what is wrong with the desktop server's own settings, as
-// setting and complaint.
+// problems returns the errors of the desktop server's settings, as pairs of
+// setting and message.
 func (d Desktop) problems() [][2]string {
 	var bad [][2]string
 	wrong := func(name, complaint string) { bad = append(bad, [2]string{name, complaint}) }
@@ -85,8 +85,8 @@ func (m Mail) problems() [][2]string {
 	var bad [][2]string
 	wrong := func(name, complaint string) { bad = append(bad, [2]string{name, complaint}) }
 	if kind, where, ok := strings.Cut(m.Password, ":"); m.Password != "" && (!ok || where == "" || kind != "file" && kind != "env") {
-		// The value is not repeated: it may be the secret itself.
-		wrong("password", "must say where the password is kept (file: or env:), not what it is")
+		// The message does not repeat the value: it may be the secret itself.
+		wrong("password", "must be a reference to the password (file: or env:), not the password itself")
 	}
 	if !slices.Contains([]string{"", "starttls", "tls", "none"}, m.Security) {
 		wrong("security", "must be starttls, tls or none")
@@ -101,10 +101,10 @@ func (m Mail) problems() [][2]string {
 		wrong("from", "must be an address to send mail from")
 	}
 	if (m.Username == "") != (m.Password == "") {
-		wrong("username", "and password go together")
+		wrong("username", "and password must be set together")
 	}
 	if m.Username != "" && m.Security == "none" {
-		wrong("security", "must not be none where there is a password")
+		wrong("security", "must not be none with a password")
 	}
 	return bad
 }

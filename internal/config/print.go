@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// masked stands for a secret in what is printed.
+// masked is printed instead of a secret.
 const masked = "xxxxx"
 
-// Print writes the settings as a file would have them, secrets masked.
+// Print writes the settings as a YAML file, with secrets masked.
 func Print(w io.Writer, c Config) error {
 	mask(reflect.ValueOf(&c).Elem())
 	enc := yaml.NewEncoder(w)
@@ -23,8 +23,9 @@ func Print(w io.Writer, c Config) error {
 	return enc.Close()
 }
 
-// mask hides the fields that are tagged as secrets: whole, or the password of a
-// URL, or what ought to be a reference to a secret and is not.
+// mask masks the fields that are tagged as secrets: the whole value, the
+// password of a URL, or a value that should be a reference to a secret but is
+// not.
 func mask(v reflect.Value) {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag.Get("secret")
@@ -32,7 +33,7 @@ func mask(v reflect.Value) {
 		case field.Kind() == reflect.Struct:
 			mask(field)
 		case tag == "reference" && isReference(field.String()):
-			// It says where the secret is, and may be shown.
+			// A reference is not secret.
 		case tag == "url":
 			field.SetString(maskURL(field.String()))
 		case tag != "" && field.String() != "":
@@ -45,8 +46,8 @@ func isReference(s string) bool {
 	return strings.HasPrefix(s, "file:") || strings.HasPrefix(s, "env:")
 }
 
-// maskURL hides a URL's password, also the one that PostgreSQL takes as a
-// parameter. What cannot be read as a URL is hidden whole.
+// maskURL masks a URL's password, including PostgreSQL's password parameter. It
+// masks the whole value if it is not a URL.
 func maskURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -65,7 +66,7 @@ func maskURL(s string) string {
 	return u.String()
 }
 
-// Names lists every setting by its name in the file.
+// Names returns the names of all settings in the file.
 func Names() []string { return names(reflect.TypeFor[Config](), "") }
 
 func names(t reflect.Type, prefix string) []string {

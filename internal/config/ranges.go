@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Longest times that make sense. A mistyped unit shows when the settings are
-// read, and not when something never happens.
+// Upper limits of durations. They detect a mistyped unit when the settings are
+// read.
 const (
 	hour  = time.Hour
 	day   = 24 * time.Hour
 	years = 10 * 365 * day
 )
 
-// A span is a setting and what it may be. Zero is allowed where it stands for
-// the default.
+// A span is a setting with its valid range. With zero set, 0 is allowed too and
+// means the default.
 type span struct {
 	name       string
 	value      int64
@@ -36,8 +36,8 @@ func (s span) orZero() span {
 	return s
 }
 
-// outside returns the settings that are out of their range, as setting and
-// complaint.
+// outside returns the settings that are out of range, as pairs of setting and
+// message.
 func outside(spans ...span) [][2]string {
 	var bad [][2]string
 	for _, s := range spans {
@@ -60,7 +60,7 @@ func outside(spans ...span) [][2]string {
 	return bad
 }
 
-// ranges returns what is out of range in the settings of both servers.
+// ranges returns the settings of both servers that are out of range.
 func (c Config) ranges() [][2]string {
 	own := outside(
 		duration("token_life", c.TokenLife, hour, years).orZero(),
@@ -72,7 +72,7 @@ func (c Config) ranges() [][2]string {
 	return append(own, append(c.Posture.ranges(), c.Desktop.ranges()...)...)
 }
 
-// ranges returns what is out of range in the settings of the posture server.
+// ranges returns the settings of the posture server that are out of range.
 func (p Posture) ranges() [][2]string {
 	g := p.Graph
 	return outside(
@@ -93,7 +93,7 @@ func (p Posture) ranges() [][2]string {
 	)
 }
 
-// ranges returns what is out of range in the settings of the desktop server.
+// ranges returns the settings of the desktop server that are out of range.
 func (d Desktop) ranges() [][2]string {
 	return outside(
 		duration("desktop.access_life", d.AccessLife, time.Minute, day).orZero(),

@@ -9,8 +9,8 @@ import (
 	"vigil/internal/config"
 )
 
-// TestEveryNumberHasARange sets every number and every time of the settings to
-// values that make no sense, and expects a complaint that names the setting.
+// TestEveryNumberHasARange sets every number and duration to invalid values and
+// expects an error with the setting's name.
 func TestEveryNumberHasARange(t *testing.T) {
 	t.Parallel()
 	numbers := 0

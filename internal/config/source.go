@@ -12,10 +12,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Prefix begins the names of our environment variables.
+// Prefix is the prefix of environment variables.
 const Prefix = "VIGIL_"
 
-// A Source knows the settings that a file and the environment give.
+// A Source contains the settings of a file and the environment.
 type Source struct {
 	path string
 	file map[string]string // by flag name
@@ -25,11 +25,11 @@ type Source struct {
 // Flag returns the command-line spelling of a setting's name in the file.
 func Flag(key string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(key) }
 
-// EnvName returns the environment's spelling of a flag.
+// EnvName returns the environment variable of a flag.
 func EnvName(flag string) string { return Prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) }
 
-// Read reads the file, unless path is empty, and the environment (as
-// [os.Environ] gives it). reserved names variables that are not settings.
+// Read reads the file, unless path is empty, and the environment (as returned
+// by [os.Environ]). reserved are variables that are not settings.
 func Read(path string, environ []string, reserved ...string) (*Source, error) {
 	s := &Source{path: path, file: map[string]string{}, env: map[string]string{}}
 	if path != "" {
@@ -54,7 +54,8 @@ func Read(path string, environ []string, reserved ...string) (*Source, error) {
 	return s, errors.Join(unknown...)
 }
 
-// Lookup returns what the environment or else the file says of a flag.
+// Lookup returns the value of a flag in the environment, or else in the file,
+// and its source.
 func (s *Source) Lookup(flag string) (value, from string, ok bool) {
 	if v, ok := s.env[flag]; ok {
 		return v, EnvName(flag), true
@@ -69,7 +70,7 @@ func (s *Source) readFile() error {
 		return err
 	}
 	strict := yaml.NewDecoder(bytes.NewReader(text))
-	strict.KnownFields(true) // names the unknown key and its line
+	strict.KnownFields(true) // reports an unknown key with its line
 	if err := strict.Decode(new(Config)); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -81,7 +82,7 @@ func (s *Source) readFile() error {
 	return nil
 }
 
-// flatten puts the leaves of a YAML tree under their flag names.
+// flatten stores the leaves of a YAML tree under their flag names.
 func flatten(tree map[string]any, prefix string, into map[string]string) {
 	for key, v := range tree {
 		if sub, ok := v.(map[string]any); ok {

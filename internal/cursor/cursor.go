@@ -1,8 +1,8 @@
-// Package cursor makes continuation tokens: where a list was left off, in a
-// form that callers can neither read nor alter.
+// Package cursor creates continuation tokens: the position in a list, encrypted
+// so that callers can neither read nor alter it.
 //
-// A token is good for one organisation and one query only. It survives a
-// restart and works in every process, because the key is that of package
+// A token is valid for one organisation and one query. It survives restarts and
+// works in every process, because it is encrypted with the keys of package
 // secret.
 package cursor
 
@@ -18,30 +18,30 @@ import (
 	"vigil/internal/secret"
 )
 
-// maxToken bounds the text that is looked at. A token may carry a query with
+// maxToken limits the length of tokens. A token may contain a query with
 // thousands of filter values.
 const maxToken = 512 << 10
 
-// Sealer encrypts. *secret.Box is one.
+// Sealer encrypts and decrypts. *secret.Box implements it.
 type Sealer interface {
 	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
 }
 
-// Cursors make and read tokens. They are safe for concurrent use.
+// Cursors creates and opens tokens. It is safe for concurrent use.
 type Cursors struct{ box Sealer }
 
-// New returns cursors that are sealed by box.
+// New returns cursors that are encrypted by box.
 func New(box Sealer) *Cursors { return &Cursors{box} }
 
-// A Query is what a token belongs to.
+// A Query identifies what a token belongs to.
 type Query struct {
 	Org    string
 	Name   string // of the operation
-	Filter string // everything that decides what is listed and in which order; see [Hash]
+	Filter string // everything that determines the elements and their order; see [Hash]
 }
 
-// Hash returns a short text that stands for all the given values.
+// Hash returns a short hash of the given values.
 func Hash(values ...any) (string, error) {
 	data, err := json.Marshal(values)
 	if err != nil {
@@ -55,7 +55,7 @@ func (q Query) cell() secret.Cell {
 	return secret.Cell{Org: q.Org, Table: "cursor", Row: q.Filter, Field: q.Name}
 }
 
-// Seal returns a token for a place in the query's answer.
+// Seal returns a token for a position in the query's result.
 func (c *Cursors) Seal(ctx context.Context, q Query, place []byte) (string, error) {
 	sealed, err := c.box.Seal(ctx, q.cell(), place)
 	if err != nil {
@@ -64,8 +64,8 @@ func (c *Cursors) Seal(ctx context.Context, q Query, place []byte) (string, erro
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// Open returns the place a token stands for. It fails with fault.Invalid for
-// one that was altered, made up, or made for another query or organisation.
+// Open returns the position in a token. It fails with fault.Invalid for a token
+// that was altered, forged, or created for another query or organisation.
 func (c *Cursors) Open(ctx context.Context, q Query, token string) ([]byte, error) {
 	sealed, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(token) > maxToken || base64.RawURLEncoding.EncodeToString(sealed) != token {
@@ -82,5 +82,5 @@ func (c *Cursors) Open(ctx context.Context, q Query, token string) ([]byte, erro
 }
 
 func invalid(cause error) error {
-	return fault.Wrap(fault.Invalid, cause, "the continuation token is not one that this query gave out")
+	return fault.Wrap(fault.Invalid, cause, "the continuation token does not belong to this query")
 }

@@ -23,7 +23,7 @@ func seal(t testing.TB, c *cursor.Cursors, q cursor.Query, place string) string 
 	return token
 }
 
-func TestTokenOpensForItsQueryAlone(t *testing.T) {
+func TestTokenIsValidForItsQueryOnly(t *testing.T) {
 	t.Parallel()
 	c := cursor.New(secrettest.NewBox(t))
 	token := seal(t, c, query, "row 17")
@@ -87,21 +87,21 @@ func TestAlteredTokenIsInvalid(t *testing.T) {
 	}
 }
 
-// broken is a box whose store is away.
+// broken is a sealer that fails like an unavailable store.
 type broken struct{ cursor.Sealer }
 
 func (broken) Open(context.Context, secret.Cell, []byte) ([]byte, error) {
 	return nil, fault.New(fault.Unavailable, "down")
 }
 
-func TestOutageIsNotTheCallersFault(t *testing.T) {
+func TestOutageIsUnavailable(t *testing.T) {
 	t.Parallel()
 	if _, err := cursor.New(broken{}).Open(t.Context(), query, "AAAA"); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("Open = %v, want Unavailable", err)
 	}
 }
 
-func TestHashTellsFiltersApart(t *testing.T) {
+func TestHashDistinguishesFilters(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, values := range [][]any{

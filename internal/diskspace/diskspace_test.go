@@ -25,14 +25,14 @@ func TestLevels(t *testing.T) {
 		{99, nil, Critical, "changes are refused"}, {0, nil, Critical, "critical"}, {0, errors.New("no such disk"), Enough, ""}, {500, nil, Enough, ""},
 	} {
 		free, fails = tt.mb<<20, tt.fails
-		now = now.Add(lookEvery)
+		now = now.Add(cacheTime)
 		if got := w.Level(); got != tt.level || !strings.Contains(w.Notice(), tt.notice) || (tt.notice == "") != (w.Notice() == "") {
 			t.Errorf("%d MB: %s, %q; want %s, %q", tt.mb, got, w.Notice(), tt.level, tt.notice)
 		}
 	}
 	free = 0
 	if w.Level() != Enough {
-		t.Error("the disk was looked at again too soon")
+		t.Error("the free space was read again too soon")
 	}
 	if (*Watch)(nil).Level() != Enough || New("/", 0).Level() != Enough {
 		t.Error("without a minimum there is always enough")

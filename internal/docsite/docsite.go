@@ -1,8 +1,8 @@
-// Package docsite serves the documents as pages under /docs, with a table of contents
-// and a search.
+// Package docsite serves the documents as pages under /docs, with a table of
+// contents and a search.
 //
-// The pages need no script and call no other server; their content security policy
-// holds them to that.
+// The pages have no scripts and connect to no other server, which their content
+// security policy enforces.
 package docsite
 
 import (
@@ -28,13 +28,13 @@ var assets embed.FS
 
 const policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// A group is a part of the table of contents.
+// A group is a section of the table of contents.
 type group struct {
 	Title string
 	Pages []string // paths of documents, without .md
 }
 
-// contents is the table of contents. Every document is in it once.
+// contents is the table of contents. It contains every document once.
 var contents = []group{
 	{"Start", []string{"installation", "scan", "onboarding", "tutorial"}},
 	{"How to", []string{"cli", "findings", "exports", "notifications", "operations", "desktop", "troubleshooting"}},
@@ -42,10 +42,10 @@ var contents = []group{
 	{"Background", []string{"predicates", "resource-types", "own-types", "entity-storage"}},
 }
 
-// A site is the documents as HTML.
+// A site contains the documents as HTML.
 type site struct {
 	pages map[string]*page // by path, without .md
-	order []*page          // of the table of contents
+	order []*page          // in the order of the table of contents
 	page  *template.Template
 }
 
@@ -72,7 +72,7 @@ var load = sync.OnceValues(func() (*site, error) {
 	return s, nil
 })
 
-// Routes serves the pages at /docs and below.
+// Routes returns the routes of the pages at /docs and below.
 func Routes() ([]httpapi.Route, error) {
 	s, err := load()
 	if err != nil {
@@ -100,7 +100,7 @@ func Routes() ([]httpapi.Route, error) {
 	}, nil
 }
 
-// front shows the table of contents.
+// front serves the table of contents.
 func (s *site) front(w http.ResponseWriter, r *http.Request) error {
 	return s.write(w, r, view{Title: "Documentation", Front: true})
 }
@@ -113,7 +113,7 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, at string) error {
 	return s.write(w, r, view{Title: p.Title, At: p.Path, Body: p.body, Headings: p.headings})
 }
 
-// maxQuery is the longest search, in bytes.
+// maxQuery is the maximum length of a search, in bytes.
 const maxQuery = 200
 
 func (s *site) search(w http.ResponseWriter, r *http.Request) error {
@@ -124,10 +124,10 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) error {
 	return s.write(w, r, view{Title: cmp.Or(q, "Search"), Query: q, Searched: true, Hits: s.find(q)})
 }
 
-// A view is what the template shows.
+// A view is the data of the template.
 type view struct {
 	Title    string
-	At       string // path of the document that is shown
+	At       string // path of the shown document
 	Front    bool
 	Body     template.HTML
 	Headings []heading
@@ -160,7 +160,7 @@ func write(w http.ResponseWriter, r *http.Request, kind string, data []byte) err
 	h := w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Content-Security-Policy", policy)
-	h.Set("Cache-Control", "no-cache") // may be kept, must be asked about
+	h.Set("Cache-Control", "no-cache") // may be cached, must be revalidated
 	h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	return nil

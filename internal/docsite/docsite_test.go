@@ -14,7 +14,7 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// get asks the site for a path.
+// get requests a path of the site.
 func get(t *testing.T, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	routes, err := Routes()
@@ -57,8 +57,8 @@ var (
 	id   = regexp.MustCompile(`id="([^"]*)"`)
 )
 
-// TestLinksLeadSomewhere follows every link of every page to a page and a heading of
-// the site.
+// TestLinksLeadSomewhere checks that every link on every page leads to an
+// existing page and heading.
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	s, err := load()
@@ -93,7 +93,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				to = at
 			}
 			if _, ok := texts[to]; !ok {
-				t.Errorf("%s links to %s, which is no page", at, m[1])
+				t.Errorf("%s links to %s, which is not a page", at, m[1])
 			} else if u.Fragment != "" && !slices.Contains(anchors[to], u.Fragment) {
 				t.Errorf("%s links to %s, which has no such heading", at, m[1])
 			}

@@ -21,19 +21,20 @@ type page struct {
 	Summary  string // its first paragraph
 	body     template.HTML
 	headings []heading // of the second level
-	sections []section // what is searched
+	sections []section // for the search
 }
 
-// A heading is an entry of the list of what a page has.
+// A heading is an entry in the list of a page's headings.
 type heading struct{ ID, Text string }
 
-// A section is a heading of any level and the text below it, up to the next heading.
+// A section is a heading of any level with the text up to the next heading.
 type section struct{ heading, text string }
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// render turns a document into a page. A link to another document leads to its page. A
-// link to a file of the source becomes its text: the source is not served.
+// render converts a document to a page. A link to another document becomes a
+// link to its page. A link to a source file becomes plain text, because the
+// source is not served.
 func render(at string, source []byte) (*page, error) {
 	p := &page{Path: at}
 	doc := markdown.Parser().Parse(text.NewReader(source))
@@ -68,7 +69,7 @@ func render(at string, source []byte) (*page, error) {
 	return p, nil
 }
 
-// read takes note of the headings and of the text below them.
+// read collects the headings and the text below them.
 func (p *page) read(n ast.Node, source []byte) {
 	words := plain(n, source)
 	if h, ok := n.(*ast.Heading); ok {
@@ -92,10 +93,10 @@ func (p *page) read(n ast.Node, source []byte) {
 	}
 }
 
-// plain returns the text of a node without its marks.
+// plain returns the text of a node without markup.
 func plain(n ast.Node, source []byte) string {
 	var b strings.Builder
-	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function does not fail
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function never fails
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -119,8 +120,8 @@ func plain(n ast.Node, source []byte) string {
 	return strings.TrimSpace(b.String())
 }
 
-// address turns the target of a link into an address of the site. It reports false for
-// files that are not documents.
+// address converts the target of a link to an address of the site. It returns
+// false for files that are not documents.
 func address(at, to string) (string, bool) {
 	if strings.Contains(to, "://") || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "/") || strings.HasPrefix(to, "mailto:") {
 		return to, true
@@ -137,7 +138,7 @@ func address(at, to string) (string, bool) {
 	return target, true
 }
 
-// unlink puts the text of a link in its place.
+// unlink replaces a link by its text.
 func unlink(link *ast.Link) {
 	parent := link.Parent()
 	for c := link.FirstChild(); c != nil; {

@@ -8,7 +8,7 @@ import (
 // A hit is a section that a search found.
 type hit struct {
 	Page    *page
-	Heading string // id of the section, empty for the beginning of the page
+	Heading string // id of the section, empty for the start of the page
 	Title   string
 	Excerpt string
 }
@@ -18,8 +18,8 @@ const (
 	excerptLen = 240 // bytes
 )
 
-// find returns the sections that have every word of the query, those with a word in
-// their heading first.
+// find returns the sections that contain every word of the query; those with a
+// word in their heading come first.
 func (s *site) find(query string) []hit {
 	words := strings.Fields(strings.ToLower(query))
 	if len(words) == 0 {

@@ -1,8 +1,7 @@
 // Package fault defines the one error type that crosses package boundaries.
 //
-// A fault says what kind of thing went wrong, in words fit for the caller. How
-// a kind is shown to the outside world (an HTTP status, an exit code) is the
-// business of the package that does the showing.
+// A fault has a kind and a message for the caller. Packages at the boundary of
+// the program convert the kind to an HTTP status or an exit code.
 package fault
 
 import (
@@ -12,48 +11,49 @@ import (
 	"time"
 )
 
-// Kind is a coarse class of failure, enough for a caller to decide what to do.
+// Kind is a class of failures, sufficient for a caller to decide how to react.
 type Kind uint8
 
-// The kinds. Internal is the zero value so that an error nobody classified is
-// never mistaken for the client's mistake.
+// The kinds. Internal is the zero value, so that an unclassified error never
+// counts as the caller's mistake.
 const (
-	Internal        Kind = iota // a bug, or a dependency that misbehaved
-	Invalid                     // the request makes no sense as it stands
-	Unauthenticated             // we do not know who is asking
-	Forbidden                   // we know, and they may not
-	NotFound                    // no such thing, or none the caller may see
-	Conflict                    // the thing is already there, or in use
-	Stale                       // the caller's version of the thing is not the current one
-	VersionRequired             // the caller must say which version it means to change
-	TooLarge                    // the request is bigger than we read
+	Internal        Kind = iota // a bug, or an unexpected failure of a dependency
+	Invalid                     // the request is not valid
+	Unauthenticated             // the caller is not authenticated
+	Forbidden                   // the caller is not authorised
+	NotFound                    // the object does not exist, or is not visible to the caller
+	Conflict                    // the object already exists or is in use
+	Stale                       // the caller's version of the object is outdated
+	VersionRequired             // the caller must name the version to change
+	TooLarge                    // the request exceeds a size limit
 	TooSlow                     // the request did not arrive in time
-	Limited                     // the caller asks too often
-	Unavailable                 // we cannot answer now, and may be able to later
+	Limited                     // the caller exceeded a limit
+	Unavailable                 // temporarily unavailable
 )
 
-// ErrOutcomeUnknown is in the chain of an error after which a change may have
-// been made or not: the database was lost while it committed.
+// ErrOutcomeUnknown is in the chain of an error after which a change may or may
+// not have been made: the database connection was lost during the commit.
 var ErrOutcomeUnknown = errors.New("it is not known whether the change was made")
 
-// A Detail blames one member of the input, by its path: "properties[0].stringV".
+// A Detail is an error of one member of the input, by its path:
+// "properties[0].stringV".
 type Detail struct {
 	Path    string
 	Message string
 
-	// Where in the member's text, for one that is a query: lines and columns count
-	// from 1, and 0 stands for unknown.
+	// Position in the member's text, if it is a query: lines and columns count from
+	// 1, and 0 means unknown.
 	Line, Column, EndColumn int
-	Hint                    string // what was perhaps meant; may be empty
+	Hint                    string // suggested correction; may be empty
 }
 
 // Error is a classified failure.
 type Error struct {
 	Kind    Kind
 	Message string        // safe to show to the caller
-	Details []Detail      // the offending members, where the input is to blame
-	After   time.Duration // for Limited and Unavailable: when to try again
-	Err     error         // cause; for logs only, never shown
+	Details []Detail      // the invalid members of the input
+	After   time.Duration // for Limited and Unavailable: when to retry
+	Err     error         // cause; for logs only, not shown
 }
 
 func (e *Error) Error() string {
@@ -71,19 +71,19 @@ func New(k Kind, format string, args ...any) error {
 	return &Error{Kind: k, Message: fmt.Sprintf(format, args...)}
 }
 
-// Wrap returns an error of the given kind with a cause that is logged and never
+// Wrap returns an error of the given kind with a cause that is logged but not
 // shown.
 func Wrap(k Kind, cause error, format string, args ...any) error {
 	return &Error{Kind: k, Message: fmt.Sprintf(format, args...), Err: cause}
 }
 
-// Field reports that one member of the input is wrong. The message is written
-// to follow the member's name: "must be a string".
+// Field returns an error about one member of the input. The message follows the
+// member's name: "must be a string".
 func Field(path, format string, args ...any) error {
 	return Fields(Detail{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// Fields reports that several members of the input are wrong.
+// Fields returns an error about several members of the input.
 func Fields(details ...Detail) error {
 	parts := make([]string, len(details))
 	for i, d := range details {
@@ -103,7 +103,7 @@ func KindOf(err error) Kind {
 // Is reports whether err is a fault of the given kind.
 func Is(err error, k Kind) bool { return err != nil && KindOf(err) == k }
 
-// Details returns the offending members that err names, if any.
+// Details returns the invalid members in err, if any.
 func Details(err error) []Detail {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Details

@@ -17,7 +17,7 @@ func TestKindOfFindsTheNearestFault(t *testing.T) {
 		want fault.Kind
 	}{
 		{"plain errors are internal", errors.New("boom"), fault.Internal},
-		{"a fault is its kind", inner, fault.NotFound},
+		{"a fault has its kind", inner, fault.NotFound},
 		{"a wrapped fault keeps its kind", fmt.Errorf("read account: %w", inner), fault.NotFound},
 		{"the outer fault wins", fault.Wrap(fault.Conflict, inner, "in use"), fault.Conflict},
 	} {
@@ -30,7 +30,7 @@ func TestKindOfFindsTheNearestFault(t *testing.T) {
 	}
 }
 
-func TestFieldsNameEveryMember(t *testing.T) {
+func TestFieldsListsEveryMember(t *testing.T) {
 	t.Parallel()
 	err := fault.Fields(fault.Detail{Path: "a", Message: "is missing"}, fault.Detail{Path: "b[0]", Message: "must be a string"})
 	if got, want := err.Error(), "a is missing; b[0] must be a string"; got != want {

@@ -1,4 +1,5 @@
-// Package gctune sets how much memory the servers take to save processor time.
+// Package gctune tunes the garbage collector: it trades memory for processor
+// time.
 package gctune
 
 import (
@@ -8,42 +9,43 @@ import (
 	"runtime/metrics"
 )
 
-// How much a heap grows before it is collected. Go lets it grow by as much as is in
-// use, which is little: most of what a server allocates is a page of a cloud's
-// answer or a request, and gone a moment later. Collecting it less often takes more
-// than a tenth off the processor time of reading accounts (see bench/collect).
+// Heap growth between collections. By default Go lets the heap grow by 100 per
+// cent, which is little for a server: most of its allocations are pages of a
+// cloud's responses or requests, and short-lived. Collecting less often saves
+// more than a tenth of the processor time of reading accounts (see
+// bench/collect).
 const (
-	growth = 200      // per cent of what is in use, or
-	least  = 96 << 20 // bytes if that is more, but not more than
-	most   = 400      // per cent: much may soon be in use of a heap that was small
+	growthPercent = 200      // per cent of the live heap, or
+	minGrowth     = 96 << 20 // bytes if that is more, but at most
+	maxPercent    = 400      // per cent, because a small live heap may soon be larger
 )
 
-// Tune sets the growth of the heap, unless the environment does (GOGC).
+// Tune sets the growth of the heap, unless GOGC is set.
 func Tune() {
 	if os.Getenv("GOGC") == "" {
 		adjust()
 	}
 }
 
-// adjust sets the growth for what is in use now, and does it again after the next
+// adjust sets the growth for the current live heap, and again after the next
 // collection.
 func adjust() {
 	live := max(1, read("/gc/heap/live:bytes"))
-	percent := int(min(most, max(growth, least*100/live)))
+	percent := int(min(maxPercent, max(growthPercent, minGrowth*100/live)))
 	if now := int(read("/gc/gogc:percent")); percent > now+now/10 || percent < now-now/10 {
-		debug.SetGCPercent(percent) // it stops the world for a moment
+		debug.SetGCPercent(percent) // stops the world briefly
 	}
 	adjustLimit()
-	type sentinel struct{ _ *byte } // a pointer keeps it from sharing its memory with other small objects
+	type sentinel struct{ _ *byte } // the pointer keeps it out of the tiny allocator, which would delay its cleanup
 	runtime.AddCleanup(new(sentinel), func(struct{}) { adjust() }, struct{}{})
 }
 
-// read returns a measure of the runtime.
+// read returns a runtime metric.
 func read(name string) uint64 {
 	return readAll(name)[0]
 }
 
-// readAll returns measures of the runtime.
+// readAll returns runtime metrics.
 func readAll(names ...string) []uint64 {
 	samples := make([]metrics.Sample, len(names))
 	for i, name := range names {

@@ -5,23 +5,23 @@ import (
 	"testing"
 )
 
-// TestTheHeapGrowsByAShareOrSomeBytes changes what is in use and looks at the
-// growth that follows.
-func TestTheHeapGrowsByAShareOrSomeBytes(t *testing.T) {
+// TestHeapGrowthDependsOnTheLiveHeap changes the live heap and checks the
+// resulting growth.
+func TestHeapGrowthDependsOnTheLiveHeap(t *testing.T) {
 	adjust()
-	until(t, "little is in use", func(percent uint64) bool { return percent == most })
-	large := make([]byte, least)
-	until(t, "much is in use", func(percent uint64) bool { return percent == growth })
+	until(t, "small live heap", func(percent uint64) bool { return percent == maxPercent })
+	large := make([]byte, minGrowth)
+	until(t, "large live heap", func(percent uint64) bool { return percent == growthPercent })
 	runtime.KeepAlive(large)
-	until(t, "little is in use again", func(percent uint64) bool { return percent == most })
+	until(t, "small live heap again", func(percent uint64) bool { return percent == maxPercent })
 }
 
-// until collects until the growth is as wanted, which it is soon or never.
+// until collects garbage until the growth has the wanted value.
 func until(t *testing.T, what string, wanted func(percent uint64) bool) {
 	t.Helper()
 	for range 1000 {
 		runtime.GC()
-		runtime.Gosched() // to those who adjust
+		runtime.Gosched() // lets the finalizer run
 		if wanted(read("/gc/gogc:percent")) {
 			return
 		}

@@ -6,50 +6,50 @@ import (
 	"time"
 )
 
-// A Work is a task with a budget of memory, such as a graph query. Go would let
-// the garbage of a task that keeps 64 MiB grow to twice as much before it is
-// collected. While tasks that grew are under way, the soft memory limit of the
-// runtime keeps the process at what it had before plus their budgets, with a
-// share for garbage. When the last of them ends, unused memory goes back to the
-// operating system.
+// A Work is a task with a memory budget, such as a graph query. By default Go
+// would let the garbage of a task that uses 64 MiB grow to the same size before
+// a collection. While such tasks run, the soft memory limit of the runtime is
+// set to the memory before them plus their budgets and a share for garbage.
+// When the last of them ends, unused memory is returned to the operating
+// system.
 type Work struct {
 	budget int64
-	before int64 // bytes the process had when the task began
+	before int64 // memory of the process when the task began, in bytes
 	grown  bool
 }
 
 const (
-	garbageShare = 4 // one part in this of the budgets is for garbage, besides the budgets
-	headroom     = 5 // one part in this of what is in use stays free for garbage, whatever the budgets say
+	garbageShare = 4 // 1/garbageShare of the budgets is added for garbage
+	headroom     = 5 // at least 1/headroom of the live heap stays free for garbage, regardless of the budgets
 	returnFrom   = 16 << 20
 )
 
-// Begin starts a task. End must be called. It costs next to nothing: only Grow
-// and what follows from it do.
+// Begin starts a task. End must be called. Begin is cheap; only Grow has a
+// cost.
 func Begin(budget int64) *Work { return &Work{budget: budget, before: mapped()} }
 
-// mapped returns the bytes that the runtime has from the operating system.
+// mapped returns the bytes that the runtime has obtained from the operating
+// system.
 func mapped() int64 {
 	s := readAll("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
 	return int64(s[0]) - int64(s[1])
 }
 
-// limits is the soft memory limit of the process and the tasks that it follows
-// from.
+// limits is the state of the soft memory limit.
 var limits struct {
 	sync.Mutex
 	tasks  int
-	budget int64 // of all tasks
-	before int64 // bytes the process had before the first of them
-	set    int64 // the limit in force, 0 for that of the environment
+	budget int64 // sum over all tasks
+	before int64 // memory of the process before the first task, in bytes
+	set    int64 // the current limit, 0 for that of the environment
 	usual  int64 // the limit of the environment
 
-	returning bool      // unused memory is about to go back
-	rest      time.Time // no memory goes back before
-	least     int64     // bytes the process had when memory went back, or before there were tasks
+	returning  bool      // returnMemory is running
+	nextReturn time.Time // no memory is returned before this time
+	lowest     int64     // memory of the process after the last return, or before the first task, in bytes
 }
 
-// Grow says that the task begins to use much memory.
+// Grow declares that the task begins to use much memory.
 func (w *Work) Grow() {
 	limits.Lock()
 	defer limits.Unlock()
@@ -59,8 +59,8 @@ func (w *Work) Grow() {
 	w.grown = true
 	if limits.tasks == 0 {
 		limits.before = w.before
-		if limits.least == 0 {
-			limits.least = w.before
+		if limits.lowest == 0 {
+			limits.lowest = w.before
 		}
 	}
 	limits.tasks++
@@ -79,31 +79,31 @@ func (w *Work) End() {
 	limits.tasks--
 	limits.budget -= w.budget
 	limitMemory()
-	if limits.tasks == 0 && !limits.returning && mapped() > limits.least+returnFrom {
+	if limits.tasks == 0 && !limits.returning && mapped() > limits.lowest+returnFrom {
 		limits.returning = true
-		time.AfterFunc(max(time.Until(limits.rest), 100*time.Millisecond), giveBack)
+		time.AfterFunc(max(time.Until(limits.nextReturn), 100*time.Millisecond), returnMemory)
 	}
 }
 
-// limitMemory sets the limit for the tasks under way. Callers hold the lock.
+// limitMemory sets the limit for the running tasks. The caller holds the lock.
 func limitMemory() {
 	if limits.usual == 0 {
 		limits.usual = debug.SetMemoryLimit(-1)
 	}
 	want := limits.usual
 	if limits.tasks > 0 {
-		// What else the process does may need more than it had: leave it room, or
-		// it would do nothing but collect garbage.
+		// Leave room for the rest of the process, which may need more than before;
+		// otherwise it would collect garbage continuously.
 		live := int64(read("/gc/heap/live:bytes"))
 		want = min(want, max(limits.before+limits.budget+limits.budget/garbageShare, live+live/headroom+returnFrom))
 	}
 	if want != limits.set {
-		debug.SetMemoryLimit(want) // it stops the world for a moment
+		debug.SetMemoryLimit(want) // stops the world briefly
 		limits.set = want
 	}
 }
 
-// adjustLimit follows what is in use, after a collection.
+// adjustLimit adapts the limit to the live heap, after a collection.
 func adjustLimit() {
 	limits.Lock()
 	defer limits.Unlock()
@@ -112,22 +112,22 @@ func adjustLimit() {
 	}
 }
 
-// giveBack returns unused memory to the operating system. It collects garbage
-// first, which may take long where much is in use, so it takes a tenth of the
-// time at most.
-func giveBack() {
+// returnMemory returns unused memory to the operating system. It collects garbage
+// first, which is slow for a large heap, so that it runs at most a tenth of the
+// time.
+func returnMemory() {
 	limits.Lock()
 	limits.returning = false
 	busy := limits.tasks > 0
 	limits.Unlock()
 	if busy {
-		return // it is done when they end
+		return // it runs again when they end
 	}
 	begin := time.Now()
 	debug.FreeOSMemory()
 	took := time.Since(begin)
 	limits.Lock()
 	defer limits.Unlock()
-	limits.least = mapped()
-	limits.rest = time.Now().Add(max(time.Second, 10*took))
+	limits.lowest = mapped()
+	limits.nextReturn = time.Now().Add(max(time.Second, 10*took))
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// limit returns the soft memory limit in force.
+// limit returns the current soft memory limit.
 func limit() int64 { return debug.SetMemoryLimit(-1) }
 
-func TestTasksThatGrowLimitTheProcess(t *testing.T) {
+func TestGrowingTasksSetTheMemoryLimit(t *testing.T) {
 	usual := limit()
 	const budget = 64 << 20
 	small, one, two := Begin(budget), Begin(budget), Begin(budget)
@@ -21,8 +21,8 @@ func TestTasksThatGrowLimitTheProcess(t *testing.T) {
 	one.Grow()
 	one.Grow()
 	first := limit()
-	if most := mapped() + budget*3/2; first > most {
-		t.Errorf("the limit is %d, want at most %d", first, most)
+	if maxPercent := mapped() + budget*3/2; first > maxPercent {
+		t.Errorf("the limit is %d, want at most %d", first, maxPercent)
 	}
 	two.Grow()
 	if got := limit() - first; got != budget+budget/garbageShare {
@@ -39,7 +39,7 @@ func TestTasksThatGrowLimitTheProcess(t *testing.T) {
 	}
 }
 
-func TestOthersKeepRoomWhileATaskRuns(t *testing.T) {
+func TestLimitLeavesRoomForTheLiveHeap(t *testing.T) {
 	task := Begin(1 << 20)
 	task.Grow()
 	defer task.End()
@@ -52,7 +52,7 @@ func TestOthersKeepRoomWhileATaskRuns(t *testing.T) {
 	runtime.KeepAlive(large)
 }
 
-func TestMemoryIsGivenBack(t *testing.T) {
+func TestMemoryIsReturned(t *testing.T) {
 	before := mapped()
 	task := Begin(64 << 20)
 	task.Grow()

@@ -1,6 +1,6 @@
-// Package idempotency keeps the Idempotency-Key of requests with the changes that
-// they made: a key is committed in the transaction of the change, so that a
-// request whose answer was lost is known to have been carried out, or not.
+// Package idempotency stores the Idempotency-Key of requests with the changes
+// that they made: a key is committed in the transaction of the change, so that
+// it shows whether a request whose response was lost was executed.
 package idempotency
 
 import (
@@ -18,7 +18,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the tables up to date.
+// Migrate migrates the tables to the current schema.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -27,10 +27,10 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	return db.Migrate(ctx, "idempotency", files)
 }
 
-// Kept is how long keys are remembered.
+// Kept is how long keys are stored.
 const Kept = 24 * time.Hour
 
-// pruneEvery is after how many keys old ones are removed.
+// pruneEvery is the number of keys after which old ones are deleted.
 const pruneEvery = 200
 
 // Store implements [httpapi.Idempotency].
@@ -80,7 +80,7 @@ func (s *Store) Attach(ctx context.Context, k httpapi.RequestKey) context.Contex
 		if committed.Load() || !tx.On(s.db) {
 			return nil
 		}
-		// One that has expired and was not removed yet gives way.
+		// Overwrite a key that has expired but was not deleted yet.
 		n, err := tx.Exec(`
 			INSERT INTO idempotency_key (realm, owner, key, fingerprint, request_id, created_at, status, location, etag, content_type, body)
 			VALUES ($1, $2, $3, $4, $5, $6, 0, '', '', '', $7)
@@ -93,7 +93,7 @@ func (s *Store) Attach(ctx context.Context, k httpapi.RequestKey) context.Contex
 			return err
 		}
 		if n == 0 {
-			return fault.New(fault.Conflict, "another request with the same Idempotency-Key is being carried out, or was")
+			return fault.New(fault.Conflict, "another request with the same Idempotency-Key is being executed, or was")
 		}
 		tx.AfterCommit(func() { committed.Store(true) })
 		return nil

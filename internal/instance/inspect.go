@@ -18,33 +18,33 @@ import (
 	"vigil/internal/sqldb/dbcopy"
 )
 
-// MigrateAll brings the tables up to date that both servers stand on.
+// MigrateAll migrates the tables that both servers use.
 func MigrateAll(ctx context.Context, db *sqldb.DB) error {
 	for _, migrate := range migrations {
 		if err := migrate(ctx, db); err != nil {
-			return fmt.Errorf("bring the tables up to date: %w", err)
+			return fmt.Errorf("migrate the tables: %w", err)
 		}
 	}
 	return nil
 }
 
-// A Migrate brings tables up to date.
+// A Migrate migrates tables to their current schema.
 type Migrate = func(context.Context, *sqldb.DB) error
 
-// migrations are those of the tables that both servers stand on.
+// migrations are those of the tables that both servers use.
 var migrations = []Migrate{secretdb.Migrate, authdb.Migrate, websession.Migrate, auditdb.Migrate, job.Migrate, idempotency.Migrate}
 
-// CheckMaster reports what is wrong with the master key of the settings. It makes
-// none.
+// CheckMaster returns an error if the configured master key cannot be used. It
+// does not create one.
 func CheckMaster(ctx context.Context, c config.Config) error {
 	_, err := openMaster(ctx, c.MasterKey, false)
 	return err
 }
 
-// CheckDatabase looks at the database of the settings and changes nothing. It
-// returns when the newest change of tables was applied. The error is
-// fs.ErrNotExist without a database file, fault.NotFound without an installation,
-// and sqldb.ErrPending when the tables, or those of more, are not up to date.
+// CheckDatabase checks the configured database without changing it, and returns
+// when the newest migration was applied. It fails with fs.ErrNotExist without a
+// database file, with fault.NotFound without an installation, and with
+// sqldb.ErrPending when migrations, including those of more, are pending.
 func CheckDatabase(ctx context.Context, c config.Config, more ...Migrate) (changed time.Time, err error) {
 	db, err := sqldb.Open(ctx, c.Database, sqldb.Options{MustExist: true, ReadOnly: true})
 	if err != nil {
@@ -56,7 +56,7 @@ func CheckDatabase(ctx context.Context, c config.Config, more ...Migrate) (chang
 		return changed, err
 	}
 	if !there {
-		return changed, fault.New(fault.NotFound, "the database has no installation in it")
+		return changed, fault.New(fault.NotFound, "the database contains no installation")
 	}
 	if err := dbcopy.Check(ctx, db); err != nil {
 		return changed, err

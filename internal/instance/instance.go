@@ -1,6 +1,5 @@
-// Package instance opens an installation: its database, its sealed secrets, who
-// may use it, and the record of what they did. Both servers and the commands
-// stand on it.
+// Package instance opens an installation: its database, its encrypted secrets,
+// its users, and its audit log. Both servers and the commands use it.
 package instance
 
 import (
@@ -45,11 +44,11 @@ type Installation struct {
 	Space     *diskspace.Watch // of the disk that the data folder is on
 }
 
-// Init makes the installation that the settings describe: data folder, master
-// key and database. It fails with fault.Conflict if there is one.
+// Init creates the configured installation: data folder, master key and
+// database. It fails with fault.Conflict if there is one.
 func Init(ctx context.Context, c config.Config, now func() time.Time) error {
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
-		return fmt.Errorf("make the data folder: %w", err)
+		return fmt.Errorf("create the data folder: %w", err)
 	}
 	db, err := sqldb.Open(ctx, c.Database, sqldb.Options{})
 	if err != nil {
@@ -60,9 +59,9 @@ func Init(ctx context.Context, c config.Config, now func() time.Time) error {
 	case err != nil:
 		return errors.Join(err, db.Close())
 	case there:
-		// The key is not made, either: one that is lost must be put back, and a new
-		// one in its place would hide that.
-		return errors.Join(fault.New(fault.Conflict, "there is an installation in this database already"), db.Close())
+		// The key is not created either: a lost key must be restored, and a new one
+		// would hide the loss.
+		return errors.Join(fault.New(fault.Conflict, "this database already contains an installation"), db.Close())
 	}
 	master, err := openMaster(ctx, c.MasterKey, true)
 	if err != nil {
@@ -75,12 +74,11 @@ func Init(ctx context.Context, c config.Config, now func() time.Time) error {
 	return i.Close()
 }
 
-// Open opens the installation that the settings describe and brings its tables
-// up to date. It makes nothing: a folder, key or database that is missing is
-// lost or mistyped, and starting without it would look like a server that has
-// forgotten everything.
+// Open opens the configured installation and migrates its tables. It creates
+// nothing: a missing folder, key or database is lost or mistyped, and starting
+// without it would look like a server that has lost all data.
 //
-// It also refuses a database that lacks records which had been written: see
+// It also refuses a database that lacks audit records which were written: see
 // [audit.Log.KeepCheckpoint].
 func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installation, error) {
 	i, err := open(ctx, c, now)
@@ -92,7 +90,7 @@ func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 		err = i.Witnesses.Compare(ctx)
 	}
 	if errors.Is(err, audit.ErrTruncated) {
-		err = fmt.Errorf("%w; vigil audit verify says more, and vigil audit accept-loss goes on with what is there", err)
+		err = fmt.Errorf("%w; run vigil audit verify for details, and vigil audit accept-loss to continue with the remaining records", err)
 	}
 	if err != nil {
 		return nil, errors.Join(err, i.Close())
@@ -100,22 +98,22 @@ func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 	return i, nil
 }
 
-// open is Open without a look at what may be missing.
+// open is Open without the check for missing records.
 func open(ctx context.Context, c config.Config, now func() time.Time) (*Installation, error) {
 	master, err := openMaster(ctx, c.MasterKey, false)
 	if err != nil {
-		return nil, fmt.Errorf("%w; if there is no installation yet, vigil init makes one", err)
+		return nil, fmt.Errorf("%w; if there is no installation yet, create one with vigil init", err)
 	}
 	db, err := sqldb.Open(ctx, c.Database, sqldb.Options{MustExist: true})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; restore it from a backup or, if there is no installation yet, make one with vigil init", err)
+		return nil, fmt.Errorf("%w; restore it from a backup or, if there is no installation yet, create one with vigil init", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	there, err := db.HasTable(ctx, secretdb.Table)
 	if err == nil && !there {
-		err = fault.New(fault.NotFound, "the database has no installation in it; restore it from a backup or, if there is no installation yet, make one with vigil init")
+		err = fault.New(fault.NotFound, "the database contains no installation; restore it from a backup or, if there is no installation yet, create one with vigil init")
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -123,8 +121,8 @@ func open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 	return openOn(ctx, c, db, master, now)
 }
 
-// OpenDespiteLoss is Open for an installation whose newest records are missing.
-// If accept is set, the loss is recorded, and Open works again.
+// OpenDespiteLoss is Open for an installation whose newest audit records are
+// missing. If accept is set, the loss is recorded, and Open works again.
 func OpenDespiteLoss(ctx context.Context, c config.Config, now func() time.Time, accept bool) (*Installation, error) {
 	i, err := open(ctx, c, now)
 	if err != nil || !accept {
@@ -133,15 +131,15 @@ func OpenDespiteLoss(ctx context.Context, c config.Config, now func() time.Time,
 	if err := i.Audit.KeepCheckpoint(ctx, c.Audit.Checkpoint, true); err != nil {
 		return nil, errors.Join(err, i.Close())
 	}
-	// Witnesses must not hold what is lost against the next start.
+	// Otherwise the witnesses would report the loss at the next start.
 	if err := i.Witnesses.Replace(ctx); err != nil {
 		return nil, errors.Join(err, i.Close())
 	}
 	return i, nil
 }
 
-// RunAudit keeps the audit log to its size and hands its checkpoints to the
-// witnesses, until ctx ends.
+// RunAudit prunes the audit log and publishes its checkpoints to the witnesses,
+// until ctx is done.
 func (i *Installation) RunAudit(ctx context.Context, log *slog.Logger) {
 	var wait sync.WaitGroup
 	defer wait.Wait()
@@ -151,13 +149,13 @@ func (i *Installation) RunAudit(ctx context.Context, log *slog.Logger) {
 	i.Audit.Run(ctx, log, i.AuditRetention())
 }
 
-// AuditRetention says how much of the audit log is kept.
+// AuditRetention returns the configured retention of the audit log.
 func (i *Installation) AuditRetention() audit.Retention {
 	return audit.Retention{Age: i.Config.Audit.Kept, Records: i.Config.Audit.MaxRecords}
 }
 
-// OpenOrInit opens the installation and makes it if there is none. It is for the
-// demo, benchmarks and tests.
+// OpenOrInit opens the installation, or creates it. It is for the demo,
+// benchmarks and tests.
 func OpenOrInit(ctx context.Context, c config.Config, now func() time.Time) (*Installation, error) {
 	if err := Init(ctx, c, now); err != nil && !fault.Is(err, fault.Conflict) {
 		return nil, err
@@ -165,7 +163,8 @@ func OpenOrInit(ctx context.Context, c config.Config, now func() time.Time) (*In
 	return Open(ctx, c, now)
 }
 
-// openOn opens the installation in a database, which it closes if it fails.
+// openOn opens the installation in a database. It closes the database on
+// failure.
 func openOn(ctx context.Context, c config.Config, db *sqldb.DB, master secret.Master, now func() time.Time) (*Installation, error) {
 	i := &Installation{Config: c, DB: db, Space: diskspace.New(c.DataDir, c.MinFreeMB<<20), Keyring: secretdb.NewKeyring(db), Auth: authdb.NewStore(db)}
 	if err := i.open(ctx, master, now); err != nil {
@@ -198,7 +197,7 @@ func (i *Installation) open(ctx context.Context, master secret.Master, now func(
 	return nil
 }
 
-// SealedColumns lists what must be resealed when keys are rotated.
+// SealedColumns returns the columns to reseal when master keys are rotated.
 func (i *Installation) SealedColumns() []secret.Column {
 	var all []secret.Column
 	for _, c := range slices.Concat(authdb.SealedColumns(i.DB), auditdb.SealedColumns(i.DB)) {
@@ -210,8 +209,8 @@ func (i *Installation) SealedColumns() []secret.Column {
 // Close closes the installation.
 func (i *Installation) Close() error { return errors.Join(i.Audit.Close(), i.DB.Close()) }
 
-// openMaster finds the master key that a setting names. A key file is made if
-// it is missing and create is set.
+// openMaster opens the configured master key. A missing key file is created if
+// create is set.
 func openMaster(ctx context.Context, setting string, create bool) (secret.Master, error) {
 	kind, rest, _ := strings.Cut(setting, ":")
 	switch kind {
@@ -223,8 +222,8 @@ func openMaster(ctx context.Context, setting string, create bool) (secret.Master
 	return kms.Open(ctx, setting, kms.Options{})
 }
 
-// Rewrap wraps the keys for stored secrets with the master key of the settings,
-// instead of the one that from names.
+// Rewrap encrypts the keyset with the configured master key, instead of the
+// master key that from names.
 func Rewrap(ctx context.Context, c config.Config, from string, now func() time.Time) error {
 	master, err := openMaster(ctx, c.MasterKey, false)
 	if err != nil {

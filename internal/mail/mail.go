@@ -15,29 +15,29 @@ import (
 	"vigil/internal/secret"
 )
 
-// Security says how the mail server is spoken to.
+// Security is the encryption of the connection to the mail server.
 type Security string
 
-// The ways to speak to a mail server.
+// The values of Security.
 const (
 	StartTLS    Security = "starttls" // the default
 	ImplicitTLS Security = "tls"
 	NoTLS       Security = "none"
 )
 
-// A Server is a mail server and how to log in to it.
+// A Server is a mail server with login data.
 type Server struct {
 	Address  string // host:port
 	Security Security
-	Username string // empty: no login
+	Username string // empty for no login
 	Password secret.Text
-	TLS      *tls.Config // authorities of the server; the machine's own when nil
+	TLS      *tls.Config // authorities of the server; the system's when nil
 	Dialer   *net.Dialer
 }
 
-// A Message is a mail. Mail programs show messages of the same id once.
+// A Message is a mail. Mail programs show messages with the same id once.
 type Message struct {
-	ID      string // unique under the domain of the sender
+	ID      string // unique in the domain of the sender
 	From    string // a plain address
 	To      []string
 	Subject string
@@ -45,11 +45,11 @@ type Message struct {
 	Text    string // lines end with "\n"
 }
 
-// conversation is how long the whole exchange with a server may take.
-const conversation = 20 * time.Second
+// sessionTimeout limits the duration of the whole SMTP session.
+const sessionTimeout = 20 * time.Second
 
-// Send sends a mail. It returns when the server has taken the mail. An answer of
-// the server that refuses it is a *textproto.Error.
+// Send sends a mail. It returns after the server has accepted the mail. A
+// refusal of the server is a *textproto.Error.
 func (s Server) Send(ctx context.Context, m Message) error {
 	host, _, err := net.SplitHostPort(s.Address)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s Server) Send(ctx context.Context, m Message) error {
 	}
 	defer c.Close()
 	if s.Username != "" {
-		// PlainAuth itself refuses to send a password in the clear.
+		// PlainAuth refuses to send a password unencrypted.
 		if err := c.Auth(smtp.PlainAuth("", s.Username, s.Password.Reveal(), host)); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (s Server) Send(ctx context.Context, m Message) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	_ = c.Quit() // the server has taken the mail already
+	_ = c.Quit() // the server has already accepted the mail
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (s Server) dial(ctx context.Context, host string) (*smtp.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = conn.SetDeadline(time.Now().Add(conversation)) // of a socket, which the real clock rules
+	_ = conn.SetDeadline(time.Now().Add(sessionTimeout)) // deadlines of sockets use the real clock
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if s.TLS != nil {
 		config = s.TLS.Clone()
@@ -117,8 +117,8 @@ func (s Server) dial(ctx context.Context, host string) (*smtp.Client, error) {
 	return c, nil
 }
 
-// bytes returns the message as RFC 5322 writes it. A line break in a header
-// would begin another header, so it becomes a space.
+// bytes returns the message in the format of RFC 5322. Line breaks in headers
+// are replaced by spaces, because they would start another header.
 func (m Message) bytes() []byte {
 	_, domain, _ := strings.Cut(m.From, "@")
 	var b strings.Builder
@@ -136,7 +136,7 @@ func (m Message) bytes() []byte {
 	header("Content-Transfer-Encoding", "quoted-printable")
 	b.WriteString("\r\n")
 	body := quotedprintable.NewWriter(&b)
-	_, _ = body.Write([]byte(strings.ReplaceAll(m.Text, "\n", "\r\n"))) // a strings.Builder does not fail
+	_, _ = body.Write([]byte(strings.ReplaceAll(m.Text, "\n", "\r\n"))) // a strings.Builder never fails
 	_ = body.Close()
 	return []byte(b.String())
 }

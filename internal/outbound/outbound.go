@@ -1,11 +1,11 @@
-// Package outbound decides where connections that leave the server may go.
+// Package outbound restricts the destinations of outgoing connections.
 //
-// Whoever may name an address (an administrator, an inventory, a message of a
-// cloud) could otherwise use the server to reach what they cannot: its own
-// services, or the metadata service that hands out the credentials of the
-// machine. The decision is made about the address that is about to be connected
-// to, after names are resolved, so that a name cannot change its mind between
-// check and use.
+// Anybody who may configure an address (an administrator, an inventory, a
+// message of a cloud) could otherwise use the server to connect to addresses
+// that they cannot reach: its own services, or the metadata service with the
+// machine's credentials (server-side request forgery). The check applies to the
+// resolved address at the time of connecting, so that a name cannot resolve
+// differently between check and use.
 package outbound
 
 import (
@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// ErrRefused says that a connection was refused before it was attempted.
+// ErrRefused means that a connection was refused by the policy.
 var ErrRefused = errors.New("connections to this address are not allowed")
 
-// metadata are the addresses at which clouds hand out credentials and settings
-// of a machine, besides those that are local to the link.
+// metadata are addresses of metadata services of clouds, in addition to
+// link-local ones.
 var metadata = []netip.Prefix{
 	netip.MustParsePrefix("fd00:ec2::/32"),      // AWS: metadata, DNS and time
 	netip.MustParsePrefix("fd20:ce::254/128"),   // Google Cloud
@@ -32,8 +32,8 @@ var metadata = []netip.Prefix{
 	netip.MustParsePrefix("192.0.0.192/32"),     // Oracle Cloud
 }
 
-// embedding are IPv6 networks whose addresses contain an IPv4 address, and the
-// byte it begins at.
+// embedding are IPv6 networks whose addresses contain an IPv4 address, and its
+// offset in bytes.
 var embedding = []struct {
 	prefix netip.Prefix
 	at     int
@@ -45,19 +45,20 @@ var embedding = []struct {
 	{netip.MustParsePrefix("2001::/32"), 12}, // Teredo; the client's address, inverted
 }
 
-// A Policy says which addresses may be connected to. The zero value allows all
-// but the own machine, the link, multicast, and metadata services.
+// A Policy determines which addresses may be connected to. The zero value
+// allows all except this machine, link-local addresses, multicast, and metadata
+// services.
 type Policy struct {
-	AllowSelf bool           // also this machine, by loopback or any of its addresses
+	AllowSelf bool           // allow this machine, by loopback or any of its addresses
 	Deny      []netip.Prefix // further networks
 }
 
-// Dialer returns a dialer under the policy.
+// Dialer returns a dialer that enforces the policy.
 func (p Policy) Dialer(timeout time.Duration) *net.Dialer {
 	return &net.Dialer{Timeout: timeout, KeepAlive: 30 * time.Second, ControlContext: p.control}
 }
 
-// control is asked with each address that is about to be connected to.
+// control is called with each address before connecting.
 func (p Policy) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -95,8 +96,8 @@ func contains(list []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// embedded returns the IPv4 address that an IPv6 address leads to, if it is of
-// a kind that does.
+// embedded returns the IPv4 address in an IPv6 address of one of the embedding
+// networks. It returns false for other addresses.
 func embedded(a netip.Addr) (netip.Addr, bool) {
 	if !a.Is6() || a.IsLoopback() || a.IsUnspecified() {
 		return netip.Addr{}, false
@@ -117,10 +118,10 @@ func embedded(a netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// own are the addresses of this machine, looked up now and then: they change.
+// own caches the addresses of this machine, which may change.
 var own struct {
 	sync.Mutex
-	looked    time.Time
+	readAt    time.Time
 	addresses map[netip.Addr]bool
 }
 
@@ -129,7 +130,7 @@ const ownAge = 10 * time.Second
 func isOwn(a netip.Addr) bool {
 	own.Lock()
 	defer own.Unlock()
-	if own.addresses == nil || time.Since(own.looked) > ownAge {
+	if own.addresses == nil || time.Since(own.readAt) > ownAge {
 		if list, err := net.InterfaceAddrs(); err == nil {
 			own.addresses = make(map[netip.Addr]bool, len(list))
 			for _, n := range list {
@@ -137,7 +138,7 @@ func isOwn(a netip.Addr) bool {
 					own.addresses[p.Addr().WithZone("").Unmap()] = true
 				}
 			}
-			own.looked = time.Now()
+			own.readAt = time.Now()
 		}
 	}
 	return own.addresses[a]

@@ -37,7 +37,7 @@ func TestForbiddenAddressesAreRefused(t *testing.T) {
 	}
 }
 
-func TestOwnAddressesAreRefusedByEveryName(t *testing.T) {
+func TestOwnAddressesAreRefused(t *testing.T) {
 	t.Parallel()
 	list, err := net.InterfaceAddrs()
 	if err != nil {
@@ -51,7 +51,7 @@ func TestOwnAddressesAreRefusedByEveryName(t *testing.T) {
 	}
 }
 
-func TestTheAddressIsCheckedWhenItIsConnectedTo(t *testing.T) {
+func TestAddressIsCheckedWhenConnecting(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package processors says how many processors there are, and keeps requests that
-// compute from making others wait.
+// Package processors returns the number of processors, and raises GOMAXPROCS so
+// that computing requests do not delay others.
 package processors
 
 import (
@@ -7,20 +7,20 @@ import (
 	"runtime"
 )
 
-// Go runs at most GOMAXPROCS goroutines at a time and takes turns of 10 ms. If as
-// many compute, a request that needs a moment waits for such a turn at every step:
-// when it arrives, when the database answers, when its commit is done. With more of
-// them than requests of one caller that compute, there is always a thread left
-// that wakes at once, and the operating system prefers it to those that compute.
+// Go runs at most GOMAXPROCS goroutines in parallel, with time slices of 10 ms.
+// If that many are computing, a short request waits for a time slice at every
+// step: when it arrives, when the database answers, when its commit is done.
+// With more threads than one caller's computing requests, one thread is always
+// available, and the operating system prefers it to the computing ones.
 const threads = 4 // for each processor
 
 var count = runtime.GOMAXPROCS(0)
 
-// Count returns how many processors this process may use.
+// Count returns the number of processors that this process may use.
 func Count() int { return count }
 
-// Spread lets more goroutines run at a time than there are processors, unless the
-// environment says how many (GOMAXPROCS).
+// Spread raises GOMAXPROCS above the number of processors, unless the
+// environment sets it.
 func Spread() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(threads * count)

@@ -1,5 +1,5 @@
-// Package telemetry sets up what a process tells about itself: its log, its
-// metrics, its version. It hands out values; nothing here is global.
+// Package telemetry creates a process's log, metrics registry and build
+// information. It has no global state.
 package telemetry
 
 import (
@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// LogOptions say what a log looks like.
+// LogOptions configure a log.
 type LogOptions struct {
 	Format string // "json" or "text"; text when empty
 	Level  string // "debug", "info", "warn" or "error"; info when empty
 }
 
 // NewLog returns a logger that writes lines to w. The value of an attribute
-// whose key sounds like a secret is never written, whatever it is.
+// whose key looks like that of a secret is redacted.
 func NewLog(w io.Writer, o LogOptions) (*slog.Logger, error) {
 	var level slog.Level
 	if o.Level != "" {
@@ -35,7 +35,7 @@ func NewLog(w io.Writer, o LogOptions) (*slog.Logger, error) {
 	return nil, fmt.Errorf("log format %q is not json or text", o.Format)
 }
 
-// Redacted stands for a secret wherever one would have been shown.
+// Redacted is written instead of a secret.
 const Redacted = "[redacted]"
 
 func redact(groups []string, a slog.Attr) slog.Attr {
@@ -45,16 +45,17 @@ func redact(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// secretWords give a key away, wherever in it they stand.
+// secretWords are words that mark a key as secret, at any position in it.
 var secretWords = []string{
 	"password", "passwd", "passphrase", "secret", "token", "authorization", "cookie", "bearer", "apikey", "privatekey", "masterkey",
 	"applicationkey", "serviceaccountkey", "accesskey", "signature",
 }
 
-// harmlessEndings are of keys that name a secret without holding it.
+// harmlessEndings are the last words of keys that refer to a secret without
+// containing it.
 var harmlessEndings = []string{"id", "ids", "count", "type", "name", "file", "kind", "expires", "expiry"}
 
-// Secret reports whether a key sounds like that of a secret: "db_password",
+// Secret reports whether a key looks like that of a secret: "db_password",
 // "refreshToken". A key such as "token_id" or "password_file" does not.
 func Secret(key string) bool {
 	words := strings.FieldsFunc(split(key), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' })
@@ -75,8 +76,8 @@ func Secret(key string) bool {
 	return false
 }
 
-// split puts a space before each capital that follows a small letter, and makes
-// all letters small.
+// split separates the words of a camel-case key by spaces and converts it to
+// lower case.
 func split(key string) string {
 	var b strings.Builder
 	small := false

@@ -7,12 +7,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// NewRegistry returns a registry that already tells about the Go runtime, the
+// NewRegistry returns a registry with the metrics of the Go runtime, the
 // process and the build.
 func NewRegistry(b Build) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "vigil_build_info", Help: "Always 1; the labels say what was built.",
+		Name: "vigil_build_info", Help: "Always 1; the labels describe the build.",
 		ConstLabels: prometheus.Labels{"version": b.Version, "commit": b.Commit, "go": b.Go},
 	})
 	info.Set(1)
@@ -20,7 +20,7 @@ func NewRegistry(b Build) *prometheus.Registry {
 	return reg
 }
 
-// A Build says what was built, from what, and when the source was committed.
+// A Build describes the program's version, commit and commit time.
 type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -29,8 +29,8 @@ type Build struct {
 	Go       string `json:"go"`
 }
 
-// ThisBuild returns what the linker wrote into the running program. The version
-// given at link time, if any, wins over the module's.
+// ThisBuild returns the build information of the running program. The version
+// given at link time, if any, has precedence over the module's.
 func ThisBuild(version string) Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

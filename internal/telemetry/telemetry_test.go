@@ -59,7 +59,7 @@ func TestLogOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestRegistryTellsAboutTheBuild(t *testing.T) {
+func TestRegistryHasBuildInformation(t *testing.T) {
 	t.Parallel()
 	families, err := NewRegistry(Build{Version: "v1", Go: "go1"}).Gather()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HideTyping switches off the echo of a terminal, for a secret that is typed, and
-// returns what switches it on again. It does nothing where nobody types.
+// HideTyping disables the echo of a terminal, for typing a secret, and returns
+// a function that restores it. It does nothing if r is not a terminal.
 func HideTyping(r io.Reader) (restore func()) {
 	f, ok := r.(*os.File)
 	if !ok {

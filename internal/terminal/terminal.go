@@ -1,7 +1,7 @@
-// Package terminal writes for people: colours, and a line that shows progress.
+// Package terminal formats output for people: colours, and a progress line.
 //
-// Both are left out where nobody looks: when the output is not a terminal, and
-// colours also when NO_COLOR is set (no-color.org) or TERM is dumb.
+// Both are disabled when the output is not a terminal, and colours also when
+// NO_COLOR is set (no-color.org) or TERM is dumb.
 package terminal
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// Is reports whether somebody looks at what is written.
+// Is reports whether w is a terminal.
 func Is(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
@@ -25,12 +25,12 @@ func Is(w io.Writer) bool {
 // A Style colours text. The zero value does not.
 type Style struct{ colour bool }
 
-// StyleOf returns the style for an output and the environment's wishes.
+// StyleOf returns the style for an output and the environment.
 func StyleOf(w io.Writer) Style {
 	return Style{Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
-// A Colour is one that all terminals have.
+// A Colour is one of the standard terminal colours.
 type Colour string
 
 // The colours.
@@ -51,8 +51,8 @@ func (s Style) Paint(c Colour, text string) string {
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
 }
 
-// OneLine replaces what does not print, so that a name that somebody gave to a
-// resource cannot move the cursor or change colours.
+// OneLine replaces unprintable characters, so that the name of a resource
+// cannot move the cursor or change colours.
 func OneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -62,8 +62,8 @@ func OneLine(text string) string {
 	}, text)
 }
 
-// A Progress is one line that is written over and over. It writes nothing where
-// nobody looks.
+// A Progress is one line that is overwritten repeatedly. It writes nothing if
+// the output is not a terminal.
 type Progress struct {
 	w   io.Writer
 	now func() time.Time
@@ -73,8 +73,8 @@ type Progress struct {
 	shown int
 }
 
-// often is how often the line changes at most.
-const often = 100 * time.Millisecond
+// minInterval is the minimum time between two updates of the line.
+const minInterval = 100 * time.Millisecond
 
 // NewProgress returns a progress line on w.
 func NewProgress(w io.Writer) *Progress {
@@ -84,11 +84,11 @@ func NewProgress(w io.Writer) *Progress {
 	return &Progress{w: w, now: time.Now}
 }
 
-// Say shows a text in place of the last one.
+// Say replaces the text of the line.
 func (p *Progress) Say(format string, values ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.w == nil || p.now().Sub(p.last) < often {
+	if p.w == nil || p.now().Sub(p.last) < minInterval {
 		return
 	}
 	p.last = p.now()
@@ -97,7 +97,7 @@ func (p *Progress) Say(format string, values ...any) {
 	p.shown = len(text)
 }
 
-// Bar draws how much of a whole is done.
+// Bar returns a progress bar.
 func Bar(done, all, width int) string {
 	if all <= 0 {
 		return strings.Repeat("░", width)

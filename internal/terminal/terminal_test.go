@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestNothingIsPaintedWhereNobodyLooks(t *testing.T) {
+func TestColoursAreDisabledWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	if got := StyleOf(&out).Paint(Red, "high"); got != "high" {
@@ -27,8 +27,8 @@ func TestProgressIsOneLine(t *testing.T) {
 	now := time.Unix(1, 0)
 	p := &Progress{w: &out, now: func() time.Time { return now }}
 	p.Say("%d of 10", 1)
-	p.Say("%d of 10", 2) // too soon
-	now = now.Add(often)
+	p.Say("%d of 10", 2) // within the minimum time between updates
+	now = now.Add(minInterval)
 	p.Say("%d", 3)
 	p.Clear()
 	if got := out.String(); got != "\r1 of 10\r3      \r \r" {
@@ -43,7 +43,7 @@ func TestNamesCannotMoveTheCursor(t *testing.T) {
 	}
 }
 
-func TestBarIsFullAtTheEnd(t *testing.T) {
+func TestBarShowsProgress(t *testing.T) {
 	t.Parallel()
 	for done, want := range map[int]string{0: "░░░░", 1: "██░░", 2: "████", 3: "████"} {
 		if got := Bar(done, 2, 4); got != want {
@@ -51,6 +51,6 @@ func TestBarIsFullAtTheEnd(t *testing.T) {
 		}
 	}
 	if Bar(1, 0, 2) != "░░" {
-		t.Error("a whole that is not known has a bar")
+		t.Error("an unknown total has a bar")
 	}
 }

@@ -1,10 +1,11 @@
-// Command testreport turns what "go test -json" prints into what a person reads:
+// Command testreport converts the output of "go test -json" to a readable
+// report:
 //
 //	go test -json ./... | go run ./internal/testreport
 //
-// It prints a line for each package, everything that a failed test printed and,
-// at the end, how many tests passed, the slowest of them and every test that was
-// skipped with its reason. It exits with 1 if anything failed.
+// It prints a line for each package, the output of failed tests and, at the
+// end, the number of passed tests, the slowest tests and every skipped test
+// with its reason. It exits with 1 if anything failed.
 package main
 
 import (
@@ -32,7 +33,7 @@ func main() {
 	}
 }
 
-// An event is one line of "go test -json", as "go doc test2json" describes it.
+// An event is one line of "go test -json"; see "go doc test2json".
 type event struct {
 	Action     string
 	Package    string
@@ -42,16 +43,16 @@ type event struct {
 	Elapsed    float64 // seconds
 }
 
-// A test is named by its package; a package itself has an empty name.
+// A test is identified by package and name; a package itself has an empty name.
 type test struct{ pkg, name string }
 
 type report struct {
 	out     io.Writer
-	output  map[test][]string // of those that have not ended
-	results map[string]int    // how many tests ended with an action: pass, fail or skip
+	output  map[test][]string // of running tests
+	results map[string]int    // number of tests by final action: pass, fail or skip
 	skipped map[string][]test // by reason
 	times   map[test]time.Duration
-	broken  bool // something failed that is no test
+	broken  bool // a failure outside of tests
 }
 
 func newReport(out io.Writer) *report {
@@ -68,7 +69,7 @@ func (r *report) read(in io.Reader) error {
 	for lines.Scan() {
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			fmt.Fprintln(r.out, lines.Text()) // from the go command itself
+			fmt.Fprintln(r.out, lines.Text()) // output of the go command itself
 			r.broken = true
 			continue
 		}
@@ -110,8 +111,8 @@ func (r *report) finish(t test, e event) {
 	}
 }
 
-// finishPackage prints a package's line and, when it failed, what its tests left
-// unfinished: those that a panic or the deadline ended.
+// finishPackage prints a package's line and, if it failed, the output of
+// unfinished tests: those that a panic or the timeout ended.
 func (r *report) finishPackage(t test, e event, output []string) {
 	if e.Action == "skip" { // it has no tests
 		return
@@ -130,7 +131,7 @@ func (r *report) finishPackage(t test, e event, output []string) {
 	fmt.Fprint(r.out, strings.Join(output, ""))
 }
 
-// reason is what a test said last before it was skipped.
+// reason returns the last message of a skipped test.
 func reason(output []string) string {
 	why := "without a reason"
 	for _, line := range output {

@@ -26,7 +26,7 @@ func TestReport(t *testing.T) {
 {"Action":"fail","Package":"p","Elapsed":2}`,
 			want: []string{"it is wrong", "fail    2.0s p", "0 tests passed, 1 failed"}, failed: true,
 		},
-		"one is skipped": {
+		"one test is skipped": {
 			in: `{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}
 {"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:7: there is no data: fetch it\n"}
 {"Action":"output","Package":"p","Test":"TestA","Output":"--- SKIP: TestA (0.00s)\n"}
@@ -39,13 +39,13 @@ func TestReport(t *testing.T) {
 {"Action":"fail","Package":"p","Elapsed":2}`,
 			want: []string{"panic: oh"}, failed: true,
 		},
-		"it does not build": {
+		"a build failure": {
 			in: `{"ImportPath":"p","Action":"build-output","Output":"p.go:1: no\n"}
 {"ImportPath":"p","Action":"build-fail"}
 {"Action":"fail","Package":"p","FailedBuild":"p"}`,
 			want: []string{"p.go:1: no"}, failed: true,
 		},
-		"the go command complains": {in: "go: no such package", want: []string{"no such package"}, failed: true},
+		"an error of the go command": {in: "go: no such package", want: []string{"no such package"}, failed: true},
 	} {
 		var out strings.Builder
 		r := newReport(&out)

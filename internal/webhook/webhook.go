@@ -1,8 +1,8 @@
 // Package webhook posts to addresses that users choose.
 //
-// The server reaches more than its users may. Connections therefore follow an
-// outbound policy, redirects are not followed, and [Unreachable] has the same
-// text whatever the cause.
+// The server can connect to addresses that its users cannot. Connections
+// therefore follow an outbound policy, redirects are not followed, and
+// [Unreachable] has the same text for every cause.
 package webhook
 
 import (
@@ -18,11 +18,12 @@ import (
 	"vigil/internal/outbound"
 )
 
-// Timeout is how long one attempt may take.
+// Timeout limits one attempt.
 const Timeout = 10 * time.Second
 
-// NewClient returns a client whose connections follow the policy. The authorities
-// of the receivers are those of config, or the machine's own when it is nil.
+// NewClient returns a client whose connections follow the policy. The
+// authorities of the receivers are those of config, or the system's when it is
+// nil.
 func NewClient(policy outbound.Policy, config *tls.Config) *http.Client {
 	return &http.Client{
 		Timeout: Timeout,
@@ -35,20 +36,20 @@ func NewClient(policy outbound.Policy, config *tls.Config) *http.Client {
 }
 
 // Sign returns the signature of a body: "t=SECONDS,v1=HEX", where HEX is the
-// HMAC-SHA256 of the seconds, a dot and the body. A receiver can refuse forged
-// and old messages with it.
+// HMAC-SHA256 of the seconds, a dot and the body. It lets a receiver refuse
+// forged and old messages.
 func Sign(key []byte, at time.Time, body []byte) string {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(stamp + ".")) // a hash does not fail
+	_, _ = mac.Write([]byte(stamp + ".")) // a hash never fails
 	_, _ = mac.Write(body)
 	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Unreachable is an attempt that got no answer. Its text is the same whether the
-// address is not allowed, nothing listens there, or something listens that does
-// not speak TLS: it is shown to whoever chose the address, who must not be able
-// to explore the network with it. The cause is for the log.
+// Unreachable is the error of an attempt without a response. Its text is the
+// same whether the address is not allowed, nothing listens there, or the
+// listener does not speak TLS: it is shown to the user who chose the address,
+// who must not be able to scan the network with it. The cause is logged.
 type Unreachable struct{ Cause error }
 
 func (Unreachable) Error() string {
