@@ -205,7 +205,7 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 	return decode(answer, method, path, out)
 }
 
-// Patch changes a record in the version that it has now.
+// Patch reads the current version of a record and changes it with If-Match.
 func (c *Client) Patch(ctx context.Context, path string, in, out any) error {
 	now, err := c.do(ctx, http.MethodGet, path, "", nil)
 	if err != nil {
@@ -219,7 +219,7 @@ func (c *Client) Patch(ctx context.Context, path string, in, out any) error {
 	return decode(answer, http.MethodPatch, path, out)
 }
 
-// decode reads an answer.
+// decode decodes a JSON response into out, unless out is nil.
 func decode(answer *http.Response, method, path string, out any) error {
 	defer answer.Body.Close()
 	if out == nil || answer.StatusCode == http.StatusNoContent {
