@@ -20,15 +20,15 @@ import (
 	"vigil/internal/posture"
 )
 
-// types are those that are read: the ones that most of a large account is of and
-// that a list tells all about.
+// types are the types to read: those of most resources of a large account for
+// which the list contains all properties.
 var types = []posture.EntityType{
 	"AWS.EC2.Instance", "AWS.EC2.Volume", "AWS.EC2.NetworkInterface", "AWS.EC2.Snapshot", "AWS.EC2.SecurityGroup", "AWS.EC2.Subnet",
 	"AWS.EC2.RouteTable", "AWS.EC2.NetworkAcl", "AWS.EC2.Image", "AWS.EC2.LaunchTemplate", "AWS.Logs.LogGroup", "AWS.CloudWatch.Alarm",
 	"AWS.SSM.Parameter", "AWS.SecretsManager.Secret",
 }
 
-// bare reads accounts with the SDK alone, as its manual says.
+// bare reads accounts with only the SDK, as documented.
 type bare struct {
 	cloud  cloud
 	client *http.Client
@@ -40,7 +40,7 @@ type pager[O, Opt any] interface {
 	NextPage(context.Context, ...func(*Opt)) (*O, error)
 }
 
-// count lists all pages and counts what is on them.
+// count lists all pages and counts their items.
 func count[O, Opt any](ctx context.Context, p pager[O, Opt], on func(*O) int) (n int, err error) {
 	for p.HasMorePages() {
 		out, err := p.NextPage(ctx)
@@ -78,7 +78,7 @@ func (b bare) read(ctx context.Context, a posture.Access) (int, error) {
 	return int(total.Load()), err
 }
 
-// pages lists what is to be listed, on pages as large as the product's.
+// pages returns the lists to read, with the same page size as the product.
 func pages(config aws.Config) []func(context.Context) (int, error) {
 	many, few := aws.Int32(1000), aws.Int32(50)
 	self := []string{"self"}
@@ -101,7 +101,7 @@ func pages(config aws.Config) []func(context.Context) (int, error) {
 			return count(ctx, ec2.NewDescribeNetworkInterfacesPaginator(e, &ec2.DescribeNetworkInterfacesInput{MaxResults: many}),
 				func(o *ec2.DescribeNetworkInterfacesOutput) int { return len(o.NetworkInterfaces) })
 		},
-		func(ctx context.Context) (int, error) { // first which of them anybody may use
+		func(ctx context.Context) (int, error) { // the public ones are listed first
 			open := &ec2.DescribeSnapshotsInput{OwnerIds: self, RestorableByUserIds: []string{"all"}, MaxResults: many}
 			if _, err := count(ctx, ec2.NewDescribeSnapshotsPaginator(e, open), func(*ec2.DescribeSnapshotsOutput) int { return 0 }); err != nil {
 				return 0, err

@@ -19,20 +19,20 @@ import (
 	simworld "vigil/internal/sim/world"
 )
 
-// region is where everything is.
+// region is the region of all resources.
 const region = "us-east-1"
 
-// A world is what the simulated cloud has.
+// A world configures the simulated cloud.
 type world struct {
-	Accounts int // how many
-	Each     int // resources of each, of the types that are read
+	Accounts int // number of accounts
+	Each     int // resources per account, of the types that are read
 }
 
-// perThousand is how many resources of a thousand that the simulated cloud makes
-// are of the types that are read.
+// perThousand is the number of resources per thousand of the simulated cloud
+// that have the types to read.
 const perThousand = 847
 
-// A cloud is how the simulated cloud is reached.
+// A cloud holds the address and credentials of the simulated cloud.
 type cloud struct {
 	Address  string
 	CA       []byte
@@ -41,8 +41,7 @@ type cloud struct {
 	Accounts []simaws.Account
 }
 
-// simulate serves a cloud until standard input ends. It says on standard output
-// how it is reached.
+// simulate serves a cloud until standard input ends. It prints the address to standard output.
 func simulate(ctx context.Context, w world) error {
 	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -64,14 +63,13 @@ func simulate(ctx context.Context, w world) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // ends when the parent does
+		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent process
 		stop()
 	}()
 	return g.Serve(ctx)
 }
 
-// startCloud starts a process that serves a world. The function it returns ends
-// it.
+// startCloud starts a process that simulates a world. The returned function stops it.
 func startCloud(ctx context.Context, w world) (c cloud, stop func(), err error) {
 	cmd, err := self(ctx, "cloud", w)
 	if err != nil {
@@ -114,7 +112,7 @@ func self(ctx context.Context, purpose string, what any) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// calls returns how often each call was made so far.
+// calls returns the number of calls so far by operation.
 func (c cloud) calls(ctx context.Context) (map[string]int, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(c.CA) {
@@ -144,7 +142,7 @@ func (c cloud) calls(ctx context.Context) (map[string]int, error) {
 	return all, nil
 }
 
-// access is what opens an account.
+// access returns the credential of an account.
 func access(a simaws.Account) posture.Access {
 	return posture.Access{
 		Org:     org,

@@ -1,21 +1,21 @@
-// Command collect measures what it costs to collect accounts beside what the
-// bare SDK takes to list the same pages and throw them away.
+// Command collect measures the cost of collecting accounts, compared with
+// listing the same pages with only the SDK.
 //
 //	go run ./bench/collect
 //
-// The cloud is simulated and runs in a process of its own, so that its work does
-// not count; so does every way to read it, so that each has a peak of memory of
-// its own. Processor time and memory are what the operating system says of those
-// processes. The ways:
+// The cloud is simulated in a separate process, so that its work is not counted.
+// Every mode also runs in a separate process, so that each has its own peak of
+// memory. The operating system reports the processor time and memory of these
+// processes. The modes:
 //
-//	bare    the official SDK lists the pages and drops them
-//	read    the product's collectors make entities of them, which nobody keeps
+//	bare    the official SDK lists the pages and discards them
+//	read    the product's collectors produce entities, which are discarded
 //	first   the product collects the account into an empty database
 //	again   the product collects it once more: everything is compared, nothing
 //	        has changed
 //
-// The cloud counts its calls, and the run fails unless all ways made the same
-// ones. There is no limiter: the clouds' limits are not what is measured.
+// The cloud counts its calls, and the run fails unless all modes make the same
+// calls. There is no rate limiter.
 package main
 
 import (
@@ -27,24 +27,24 @@ import (
 	"os/signal"
 )
 
-// options are what a run is told.
+// options are the flags.
 type options struct {
-	resources int    // of the large account
-	accounts  int    // in the fleet
-	each      int    // resources of an account of the fleet
-	rounds    int    // measurements of each way
-	profile   string // where to write processor profiles, one a way
+	resources int    // resources of the large account
+	accounts  int    // number of small accounts
+	each      int    // resources per small account
+	rounds    int    // measurements per mode
+	profile   string // prefix of the CPU profile files, one per mode
 }
 
 func main() {
 	var o options
 	flag.IntVar(&o.resources, "resources", 200_000, "resources of the large account")
-	flag.IntVar(&o.accounts, "accounts", 200, "accounts of the fleet")
-	flag.IntVar(&o.each, "each", 1000, "resources of an account of the fleet")
-	flag.IntVar(&o.rounds, "rounds", 1, "how often each way is measured; the median counts")
-	flag.StringVar(&o.profile, "profile", "", "write a processor profile of each way to a file that begins with this")
-	cloud := flag.String("cloud", "", "be the simulated cloud (for the command's own use)")
-	work := flag.String("work", "", "read accounts (for the command's own use)")
+	flag.IntVar(&o.accounts, "accounts", 200, "number of small accounts")
+	flag.IntVar(&o.each, "each", 1000, "resources per small account")
+	flag.IntVar(&o.rounds, "rounds", 1, "number of measurements per mode; the median is reported")
+	flag.StringVar(&o.profile, "profile", "", "write a CPU profile of each mode to a file with this prefix")
+	cloud := flag.String("cloud", "", "run the simulated cloud (internal)")
+	work := flag.String("work", "", "read accounts (internal)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -63,7 +63,7 @@ func main() {
 	}
 }
 
-// child does what this process was started for.
+// child runs the task for which this process was started.
 func child[T any](text string, do func(T) error) error {
 	var what T
 	if err := json.Unmarshal([]byte(text), &what); err != nil {

@@ -13,11 +13,10 @@ import (
 	"time"
 )
 
-// cost is what a piece of work took: by the clock, and of the processors. Both
-// are measured because machines are shared.
+// cost is the wall-clock and CPU time of some work. Both are measured because machines are shared.
 type cost struct{ Wall, CPU time.Duration }
 
-// measure runs f and returns what it took.
+// measure runs f and returns its cost.
 func measure(f func() error) (cost, error) {
 	cpu, wall := usage(), time.Now()
 	err := f()
@@ -26,30 +25,30 @@ func measure(f func() error) (cost, error) {
 
 type rusage syscall.Rusage
 
-// usage returns what this process has used.
+// usage returns the resource usage of this process.
 func usage() (u rusage) {
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, (*syscall.Rusage)(&u)) // fails for no reason that can be here
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, (*syscall.Rusage)(&u)) // cannot fail with these arguments
 	return u
 }
 
 func (u rusage) cpu() time.Duration { return time.Duration(u.Utime.Nano() + u.Stime.Nano()) }
 
-// peak returns the most memory that this process has had, in bytes.
+// peak returns the peak memory of this process in bytes.
 func peak() int64 { return usage().Maxrss * 1024 }
 
-// ways are the ways to read, in the order in which they are measured. The first,
-// the bare SDK, is measured around each of the others: how quick a shared machine
-// is changes within a minute.
-var ways = []string{"bare", "read", "first", "again"}
+// modes are the modes in the order of measurement. The first, the bare SDK, is
+// measured before and after each of the others, because the speed of a shared
+// machine changes within a minute.
+var modes = []string{"bare", "read", "first", "again"}
 
-// A report is what the ways took in one world.
+// A report holds the results of all modes in one world.
 type report struct {
 	world world
 	calls int
-	ways  map[string]result
+	modes map[string]result
 }
 
-// measureWorld measures every way in a world.
+// measureWorld measures every mode in a world.
 func measureWorld(ctx context.Context, o options, w world) (*report, error) {
 	c, stop, err := startCloud(ctx, w)
 	if err != nil {
@@ -64,48 +63,48 @@ func measureWorld(ctx context.Context, o options, w world) (*report, error) {
 	m := &measuring{cloud: c}
 	all := map[string][]result{}
 	for round := range o.rounds {
-		bare, err := m.run(ctx, task{Way: "bare", Profile: profile(o, w, "bare", round)})
+		bare, err := m.run(ctx, task{Mode: "bare", Profile: profile(o, w, "bare", round)})
 		if err != nil {
 			return nil, err
 		}
-		for _, way := range ways[1:] {
-			got, err := m.run(ctx, task{Way: way, Database: filepath.Join(dir, fmt.Sprintf("%d.db", round)), Profile: profile(o, w, way, round)})
+		for _, mode := range modes[1:] {
+			got, err := m.run(ctx, task{Mode: mode, Database: filepath.Join(dir, fmt.Sprintf("%d.db", round)), Profile: profile(o, w, mode, round)})
 			if err != nil {
 				return nil, err
 			}
-			next, err := m.run(ctx, task{Way: "bare"})
+			next, err := m.run(ctx, task{Mode: "bare"})
 			if err != nil {
 				return nil, err
 			}
 			got.OfBare = 2 * got.Took.CPU.Seconds() / (bare.Took.CPU + next.Took.CPU).Seconds()
-			all[way], all["bare"] = append(all[way], got), append(all["bare"], bare)
+			all[mode], all["bare"] = append(all[mode], got), append(all["bare"], bare)
 			bare = next
 		}
 	}
-	r := &report{world: w, calls: m.total, ways: map[string]result{}}
-	for way, results := range all {
-		r.ways[way] = median(results)
+	r := &report{world: w, calls: m.total, modes: map[string]result{}}
+	for mode, results := range all {
+		r.modes[mode] = median(results)
 	}
 	return r, nil
 }
 
-// profile returns where the profile of a way is to be written.
-func profile(o options, w world, way string, round int) string {
+// profile returns the profile file of a mode.
+func profile(o options, w world, mode string, round int) string {
 	if o.profile == "" || round > 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s-%d-%d-%s.pprof", o.profile, w.Accounts, w.Each, way)
+	return fmt.Sprintf("%s-%d-%d-%s.pprof", o.profile, w.Accounts, w.Each, mode)
 }
 
-// A measuring runs ways to read a cloud and checks that all read the same.
+// A measuring runs modes and checks that all read the same.
 type measuring struct {
 	cloud     cloud
-	want      map[string]int // calls
-	total     int            // of them
+	want      map[string]int // expected calls by operation
+	total     int            // total number of calls
 	resources int
 }
 
-// run reads the cloud in one way.
+// run runs one mode.
 func (m *measuring) run(ctx context.Context, t task) (result, error) {
 	t.Cloud = m.cloud
 	before, err := m.cloud.calls(ctx)
@@ -128,13 +127,13 @@ func (m *measuring) run(ctx context.Context, t task) (result, error) {
 		}
 	}
 	if !maps.Equal(made, m.want) || got.Resources != m.resources {
-		return result{}, fmt.Errorf("%s reads %d resources with %v, the first to read had %d with %v", t.Way, got.Resources, made, m.resources, m.want)
+		return result{}, fmt.Errorf("%s reads %d resources with %v, the first mode had %d with %v", t.Mode, got.Resources, made, m.resources, m.want)
 	}
 	got.OfBare = 1
 	return got, nil
 }
 
-// since returns how much counts have grown.
+// since returns the differences of counts.
 func since(now, before map[string]int) map[string]int {
 	grown := map[string]int{}
 	for name, n := range now {
@@ -145,7 +144,7 @@ func since(now, before map[string]int) map[string]int {
 	return grown
 }
 
-// start does the task in a process of its own.
+// start runs the task in a separate process.
 func (t task) start(ctx context.Context) (r result, err error) {
 	cmd, err := self(ctx, "work", t)
 	if err != nil {
@@ -153,13 +152,13 @@ func (t task) start(ctx context.Context) (r result, err error) {
 	}
 	out, err := cmd.Output()
 	if err != nil {
-		return r, fmt.Errorf("read in the way %q: %w", t.Way, err)
+		return r, fmt.Errorf("run mode %q: %w", t.Mode, err)
 	}
 	return r, json.Unmarshal(out, &r)
 }
 
-// median returns the result whose proportion to bare, or else processor time, is
-// in the middle, with the highest peak of all.
+// median returns the result with the median ratio to bare, or else CPU time, and
+// with the highest peak of all.
 func median(all []result) result {
 	slices.SortFunc(all, func(a, b result) int {
 		return cmp.Or(cmp.Compare(a.OfBare, b.OfBare), cmp.Compare(a.Took.CPU, b.Took.CPU))
@@ -172,23 +171,23 @@ func median(all []result) result {
 }
 
 func (r *report) print(title string) {
-	bare := r.ways["bare"]
+	bare := r.modes["bare"]
 	fmt.Printf("%s: %d x %d resources, %d calls\n", title, r.world.Accounts, bare.Resources/r.world.Accounts, r.calls)
-	for _, way := range ways {
-		x := r.ways[way]
+	for _, mode := range modes {
+		x := r.modes[mode]
 		n := float64(x.Resources)
 		fmt.Printf("  %-6s %8.0f resources/s  %8.0f per second of processor  peak %4d MB  processor %5.1f s, %.2f of bare\n",
-			way, n/x.Took.Wall.Seconds(), n/x.Took.CPU.Seconds(), x.Peak>>20, x.Took.CPU.Seconds(), x.OfBare)
+			mode, n/x.Took.Wall.Seconds(), n/x.Took.CPU.Seconds(), x.Peak>>20, x.Took.CPU.Seconds(), x.OfBare)
 	}
 	fmt.Println()
 }
 
-// compareMemory says how the peaks grow with the number of resources.
+// compareMemory prints how the peaks grow with the number of resources.
 func (r *report) compareMemory(small *report) {
-	fmt.Printf("peak of memory with %d resources, and with %d\n", small.ways["bare"].Resources, r.ways["bare"].Resources)
-	for _, way := range ways {
-		a, b := small.ways[way].Peak, r.ways[way].Peak
-		fmt.Printf("  %-6s %4d MB %4d MB  %.2f times\n", way, a>>20, b>>20, float64(b)/float64(a))
+	fmt.Printf("peak memory with %d resources, and with %d\n", small.modes["bare"].Resources, r.modes["bare"].Resources)
+	for _, mode := range modes {
+		a, b := small.modes[mode].Peak, r.modes[mode].Peak
+		fmt.Printf("  %-6s %4d MB %4d MB  %.2f times\n", mode, a>>20, b>>20, float64(b)/float64(a))
 	}
 	fmt.Println()
 }

@@ -25,37 +25,37 @@ import (
 
 const (
 	org      = posture.OrgID("bench")
-	accounts = 4 // that are read at a time
-	lists    = 8 // of an account that are read at a time
+	accounts = 4 // accounts that are read concurrently
+	lists    = 8 // lists of an account that are read concurrently
 )
 
-// A task is one way to read all accounts of a cloud.
+// A task is one mode of reading all accounts of a cloud.
 type task struct {
-	Way      string
+	Mode     string
 	Cloud    cloud
 	Database string // a SQLite file
 	Profile  string
 }
 
-// A result is what a task took.
+// A result is the cost of a task.
 type result struct {
 	Resources int
 	Took      cost
 	Peak      int64   // bytes of memory
-	OfBare    float64 // processor, in proportion to the bare SDK before and after it
+	OfBare    float64 // CPU time relative to the bare SDK before and after it
 }
 
-// run does the task and says on standard output what it took.
+// run runs the task and prints its cost to standard output.
 func (t task) run(ctx context.Context) error {
-	if t.Way != "bare" {
-		gctune.Tune() // as the server does
+	if t.Mode != "bare" {
+		gctune.Tune() // like the server
 	}
-	way, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: t.Cloud.Address, CA: t.Cloud.CA}})
+	transport, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: t.Cloud.Address, CA: t.Cloud.CA}})
 	if err != nil {
 		return err
 	}
-	defer way.Close()
-	read, done, err := t.reader(ctx, way)
+	defer transport.Close()
+	read, done, err := t.reader(ctx, transport)
 	if err != nil {
 		return err
 	}
@@ -85,29 +85,29 @@ func (t task) run(ctx context.Context) error {
 		return group.Wait()
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.Way, err)
+		return fmt.Errorf("%s: %w", t.Mode, err)
 	}
 	return json.NewEncoder(os.Stdout).Encode(result{Resources: int(total.Load()), Took: took, Peak: peak()})
 }
 
-// reader returns what reads one account, and what to do at the end.
-func (t task) reader(ctx context.Context, way *egress.Transport) (func(context.Context, posture.Access) (int, error), func(), error) {
-	if t.Way == "bare" {
-		return bare{t.Cloud, way.Client()}.read, func() {}, nil
+// reader returns a function that reads one account, and a cleanup function.
+func (t task) reader(ctx context.Context, transport *egress.Transport) (func(context.Context, posture.Access) (int, error), func(), error) {
+	if t.Mode == "bare" {
+		return bare{t.Cloud, transport.Client()}.read, func() {}, nil
 	}
 	runner := &collect.Runner{
 		Sources: map[posture.Provider]collect.Source{posture.AWS: aws.New(aws.Options{
-			HTTP: way.Client(), Identity: aws.Identity{AccessKeyID: t.Cloud.Key, SecretAccessKey: t.Cloud.Secret},
+			HTTP: transport.Client(), Identity: aws.Identity{AccessKeyID: t.Cloud.Key, SecretAccessKey: t.Cloud.Secret},
 		})},
-		Recorder: nowhere{}, Parallel: lists, Log: slog.New(slog.DiscardHandler),
+		Recorder: discardRecorder{}, Parallel: lists, Log: slog.New(slog.DiscardHandler),
 	}
 	done := func() {}
-	if t.Way != "read" {
+	if t.Mode != "read" {
 		db, err := t.open(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		runner.Recorder, done = store.New(db, noBox{}, nil), func() { _ = db.Close() }
+		runner.Recorder, done = store.New(db, plainBox{}, nil), func() { _ = db.Close() }
 	}
 	return func(ctx context.Context, a posture.Access) (int, error) {
 		o := runner.Run(ctx, a, posture.RunScope{Types: types}, nil)
@@ -118,7 +118,7 @@ func (t task) reader(ctx context.Context, way *egress.Transport) (func(context.C
 	}, done, nil
 }
 
-// open opens the database and makes sure that it knows the accounts.
+// open opens the database and adds the accounts if they are missing.
 func (t task) open(ctx context.Context) (*sqldb.DB, error) {
 	db, err := sqldb.Open(ctx, "sqlite:"+t.Database, sqldb.Options{WriteTimeout: time.Hour, WaitTimeout: time.Hour})
 	if err != nil {
@@ -127,10 +127,10 @@ func (t task) open(ctx context.Context) (*sqldb.DB, error) {
 	if err := store.Migrate(ctx, db); err != nil {
 		return nil, err
 	}
-	if t.Way != "first" {
+	if t.Mode != "first" {
 		return db, nil
 	}
-	return db, store.New(db, noBox{}, nil).Onboard(ctx, org, func(tx posture.OnboardingTx) error {
+	return db, store.New(db, plainBox{}, nil).Onboard(ctx, org, func(tx posture.OnboardingTx) error {
 		for _, a := range t.Cloud.Accounts {
 			err := tx.AddAccount(posture.Account{ID: posture.AccountID(a.ID), Provider: posture.AWS, Name: a.ID, ETag: rand.Text()})
 			if err != nil {
@@ -141,20 +141,22 @@ func (t task) open(ctx context.Context) (*sqldb.DB, error) {
 	})
 }
 
-// nowhere is a recorder that keeps nothing.
-type nowhere struct{}
+// discardRecorder is a recorder that discards all entities.
+type discardRecorder struct{}
 
-func (nowhere) Begin(context.Context, collect.Scoped) (collect.Recording, error) {
-	return nowhere{}, nil
+func (discardRecorder) Begin(context.Context, collect.Scoped) (collect.Recording, error) {
+	return discardRecorder{}, nil
 }
-func (nowhere) Put(context.Context, posture.Entity) error { return nil }
-func (nowhere) Commit(context.Context, bool) error        { return nil }
-func (nowhere) Discard()                                  {}
+func (discardRecorder) Put(context.Context, posture.Entity) error { return nil }
+func (discardRecorder) Commit(context.Context, bool) error        { return nil }
+func (discardRecorder) Discard()                                  {}
 
-// noBox seals nothing: there are no secrets here.
-type noBox struct{}
+// plainBox does not encrypt: there are no secrets here.
+type plainBox struct{}
 
-func (noBox) Seal(_ context.Context, _ secret.Cell, plain []byte) ([]byte, error) { return plain, nil }
-func (noBox) Open(_ context.Context, _ secret.Cell, sealed []byte) ([]byte, error) {
+func (plainBox) Seal(_ context.Context, _ secret.Cell, plain []byte) ([]byte, error) {
+	return plain, nil
+}
+func (plainBox) Open(_ context.Context, _ secret.Cell, sealed []byte) ([]byte, error) {
 	return sealed, nil
 }

@@ -1,11 +1,11 @@
 // Command desktop compares the monitor list of 500 RDS servers with a static
 // file of the same size, served by Go's own file server, in one run.
 //
-// The server is the whole one: its guard, log, metrics and limits, with a
-// simulated estate that reports all the while. Both are asked over plain HTTP on
-// loopback by the same client, in turns, so that whatever else the machine does
-// hits both. The exit status is 1 when the list is served at less than half the
-// rate of the file.
+// The server is the complete product with authentication, log, metrics and
+// limits. Simulated machines report to it continuously. The same client requests
+// both over HTTP on loopback, alternating, so that other load on the machine
+// affects both. The exit status is 1 when the list is served at less than half
+// the rate of the file.
 package main
 
 import (
@@ -37,7 +37,7 @@ import (
 func main() {
 	round := flag.Duration("time", 3*time.Second, "length of a round")
 	rounds := flag.Int("rounds", 5, "rounds of each")
-	clients := flag.Int("clients", 8, "requests at a time")
+	clients := flag.Int("clients", 8, "number of concurrent requests")
 	flag.Parse()
 	if err := run(*round, *rounds, *clients); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -87,7 +87,7 @@ func run(round time.Duration, rounds, clients int) (err error) {
 	return compare(list, target{url: files.URL + "/rds-servers.json"}, len(body), round, rounds, clients)
 }
 
-// serve runs a desktop server with the estate reporting to it.
+// serve runs a desktop server to which the simulated machines report.
 func serve(ctx context.Context, dir string, e *estate.Estate) (*app.App, func() error, error) {
 	conf := config.Config{DataDir: filepath.Join(dir, "data")}
 	conf.Desktop = config.Desktop{Enabled: true, Inventory: e.InventoryFile()}
@@ -131,7 +131,7 @@ func serve(ctx context.Context, dir string, e *estate.Estate) (*app.App, func() 
 	return server, stop, nil
 }
 
-// reported tells whether every RDS server has reported.
+// reported reports whether every RDS server has reported.
 func reported(b *desktop.Board) bool {
 	for _, r := range b.Records(desktop.KindRDSServer) {
 		if m, ok := r.(desktop.RDSServerMonitor); ok && m.Details.State == desktop.RDSWaitForAgent {
@@ -160,7 +160,7 @@ func login(url string, a estate.Administrator) (string, error) {
 	return tokens.Access, nil
 }
 
-// target is something to ask for.
+// target is a URL to request.
 type target struct{ url, token string }
 
 func (t target) get(c *http.Client) ([]byte, error) {
@@ -186,7 +186,7 @@ func (t target) do(c *http.Client) (*http.Response, error) {
 	return c.Do(request)
 }
 
-// rate returns how many requests a second are answered.
+// rate returns the number of requests per second.
 func (t target) rate(round time.Duration, clients int) (float64, error) {
 	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients, DisableCompression: true}}
 	defer c.CloseIdleConnections()
@@ -219,7 +219,7 @@ func (t target) rate(round time.Duration, clients int) (float64, error) {
 	return float64(answered.Load()) / time.Since(began).Seconds(), nil
 }
 
-// writerOnly hides that io.Discard can read for itself, with a buffer of its own.
+// writerOnly hides the ReadFrom method of io.Discard, which uses its own buffer.
 type writerOnly struct{ io.Writer }
 
 func compare(list, file target, size int, round time.Duration, rounds, clients int) error {
@@ -240,7 +240,7 @@ func compare(list, file target, size int, round time.Duration, rounds, clients i
 	ratio := sumList / sumFile
 	fmt.Printf("all:     list %8.0f/s  file %8.0f/s  ratio %.2f\n", sumList/float64(rounds), sumFile/float64(rounds), ratio)
 	if ratio < 0.5 {
-		return fmt.Errorf("the list is served at %.2f of the rate of a file; at least 0.5 is wanted", ratio)
+		return fmt.Errorf("the list is served at %.2f of the rate of a file; want at least 0.5", ratio)
 	}
 	return nil
 }

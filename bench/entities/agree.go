@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// agree makes sure that both ways give the same answer, or there is nothing to
-// compare.
+// agree checks that both implementations give the same result.
 func agree(q question, ours, theirs string) error {
 	type counted struct {
 		TotalCount   float64        `json:"totalCount"`
@@ -24,7 +23,7 @@ func agree(q question, ours, theirs string) error {
 	}
 	switch {
 	case q.single && (a.EntityID == "" || len(h.Results) != 1):
-		return fmt.Errorf("%s: one of the two finds nothing", q.name)
+		return fmt.Errorf("%s: one of the results is empty", q.name)
 	case q.groups != "":
 		if n := leaves(a.Aggregations); n != len(h.Rows) {
 			return fmt.Errorf("%s: the API has %d buckets, SQL has %d", q.name, n, len(h.Rows))

@@ -10,9 +10,9 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// loadBulk records all accounts, two at a time: one is made up while another is
-// written. PostgreSQL makes its indexes afterwards. What is in the database then
-// is what collections would have left there, only sooner.
+// loadBulk records all accounts, two at a time: one is generated while another
+// is written. PostgreSQL builds its indexes afterwards. The resulting database
+// is the same as after collections.
 func (b *bench) loadBulk(ctx context.Context) error {
 	restore, err := b.dropIndexes(ctx)
 	if err != nil {
@@ -29,7 +29,7 @@ func (b *bench) loadBulk(ctx context.Context) error {
 	for _, a := range b.accounts {
 		group.Go(func() error {
 			if ctx.Err() != nil {
-				return nil // another has failed
+				return nil // another goroutine has failed
 			}
 			n, _, err := b.record(ctx, a)
 			count.Add(int64(n))
@@ -41,8 +41,8 @@ func (b *bench) loadBulk(ctx context.Context) error {
 	return errors.Join(err, restore())
 }
 
-// dropIndexes drops the indexes of entities in PostgreSQL and returns what makes
-// them again.
+// dropIndexes drops the indexes of entities in PostgreSQL and returns a function
+// that creates them again.
 func (b *bench) dropIndexes(ctx context.Context) (restore func() error, err error) {
 	if b.db.Dialect() != sqldb.Postgres {
 		return func() error { return nil }, nil
@@ -71,5 +71,5 @@ func (b *bench) dropIndexes(ctx context.Context) (restore func() error, err erro
 	}, err
 }
 
-// roomToSort lets PostgreSQL make indexes in memory.
+// roomToSort lets PostgreSQL build indexes in memory.
 const roomToSort = `SET LOCAL maintenance_work_mem = '1GB'`

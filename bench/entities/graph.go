@@ -10,11 +10,11 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// graph loads the graph of one account in both ways.
+// graph loads the graph of one account in each way.
 func (b *bench) graph(ctx context.Context) error {
 	account := b.accounts[0]
 	graphs := graphcache.New(b.store, graphcache.Options{})
-	if _, err := graphs.Graph(ctx, org, account.ID); err != nil { // makes the snapshot
+	if _, err := graphs.Graph(ctx, org, account.ID); err != nil { // writes the snapshot
 		return err
 	}
 	var vertices, edges int
@@ -43,7 +43,7 @@ func (b *bench) graph(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	say("graph of %d entities and %d edges, processor time", vertices, edges)
+	say("graph of %d entities and %d edges, CPU time", vertices, edges)
 	say("  from the snapshot         %10s", short(snapshot.cpu))
 	say("  from our rows             %10s", short(ours.cpu))
 	say("  from rows and JSON        %10s", short(rows.cpu))

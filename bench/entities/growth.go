@@ -8,20 +8,20 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// An outcome is what questions took in an estate of some size.
+// An outcome holds the times of queries for one number of entities.
 type outcome struct {
 	entities int
 	took     map[string]cost
 }
 
-// growth says how much longer narrow questions take in a larger estate.
+// growth prints how much longer selective queries take with more entities.
 func growth(all []outcome) {
 	if len(all) < 2 {
 		return
 	}
 	small, large := all[0], all[len(all)-1]
-	say("narrow questions, %d entities beside %d: the estate is %.0f times as large", large.entities, small.entities, float64(large.entities)/float64(small.entities))
-	say("%-42s %10s %10s %7s %10s %10s %7s", "question", "clock", "then", "ratio", "processor", "then", "ratio")
+	say("narrow questions, %d entities compared with %d: %.0f times as many", large.entities, small.entities, float64(large.entities)/float64(small.entities))
+	say("%-42s %10s %10s %7s %10s %10s %7s", "query", "clock", "then", "ratio", "CPU", "then", "ratio")
 	for _, q := range narrowNames {
 		a, b := small.took[q], large.took[q]
 		if a.wall > 0 && b.wall > 0 {
@@ -30,17 +30,17 @@ func growth(all []outcome) {
 	}
 }
 
-// narrowNames are the questions whose answers do not depend on the size of the
-// estate: first pages, and filters that find little.
+// narrowNames are the queries whose results do not depend on the number of
+// entities: first pages, and selective filters.
 var narrowNames = []string{
 	"first page of all", "one type", "one region", "one provider", "one service", "one account", "account, type and region", "one name", "a rare value",
 	"a property in an account", "one entity", "count by type", "count by type in an account",
 }
 
-// narrow asks the narrow questions of the API alone, for estates that are too
-// large for the plain way.
+// narrow runs only the selective queries of the API, for sizes that are too
+// large for the plain tables.
 func (b *bench) narrow(ctx context.Context) error {
-	say("%-42s %10s %10s", "question", "clock", "processor")
+	say("%-42s %10s %10s", "query", "clock", "CPU")
 	for _, q := range b.asked() {
 		if !strings.Contains(q.name, b.o.asks) {
 			continue
@@ -59,10 +59,10 @@ func (b *bench) narrow(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// schema is where everything is in PostgreSQL.
+// schema is the PostgreSQL schema of the benchmark.
 const schema = "vigil_bench"
 
-// emptySchema makes a new schema in a PostgreSQL database.
+// emptySchema creates an empty schema in a PostgreSQL database.
 func emptySchema(ctx context.Context, database string) error {
 	db, err := sqldb.Open(ctx, database, sqldb.Options{})
 	if err != nil {
@@ -75,7 +75,7 @@ func emptySchema(ctx context.Context, database string) error {
 	})
 }
 
-// inSchema has the run use the schema, if the database is PostgreSQL.
+// inSchema sets the schema in the database URL, if it is PostgreSQL.
 func inSchema(o *options) error {
 	if strings.HasPrefix(o.database, "sqlite:") {
 		return nil

@@ -1,8 +1,8 @@
-// Command entities measures the entity half of the posture server beside the
-// same work done in the plain way: questions through the API beside hand-written
-// SQL, graphs from snapshots beside rows and JSON, a collection that finds little
-// changed beside one that writes everything, and readers during a collection
-// beside readers at rest. Everything is measured in one run on the same data.
+// Command entities compares the entity store of the posture server with simple
+// implementations of the same work: API queries with hand-written SQL, graphs
+// from snapshots with graphs from rows and JSON, a collection with few changes
+// with one that writes everything, and readers during a collection with readers
+// without one. Everything is measured in one run on the same data.
 //
 //	go run ./bench/entities -entities 100000,1000000
 //	go run ./bench/entities -entities 100000,1000000 -database postgres://…
@@ -23,44 +23,44 @@ import (
 	"vigil/internal/gctune"
 )
 
-// options are what a run is told.
+// options are the flags.
 type options struct {
 	entities int
 	account  int           // entities of an account
-	atOnce   int           // accounts that are recorded at a time
+	atOnce   int           // accounts that are recorded concurrently
 	database string        // URL; a new SQLite file when empty
 	dir      string        // for SQLite files
-	rounds   int           // measurements of each question
+	rounds   int           // measurements per query
 	only     string        // parts to run; all when empty
-	asks     string        // part of the names of questions to ask
-	patience time.Duration // for answers by hand
-	bulk     bool          // load as quickly as possible
-	reuse    bool          // what an earlier run left in the database
+	asks     string        // substring of the names of queries to run
+	patience time.Duration // timeout of hand-written queries
+	bulk     bool          // load as fast as possible
+	reuse    bool          // use the database of an earlier run
 	changed  float64
 }
 
-// runs reports whether a part is to run.
+// runs reports whether a part is selected.
 func (o options) runs(part string) bool { return o.only == "" || strings.Contains(o.only, part) }
 
 func main() {
 	var o options
 	var sizes, profile string
-	flag.StringVar(&sizes, "entities", "100000", "entities in all; several numbers, with commas, make several runs")
+	flag.StringVar(&sizes, "entities", "100000", "total number of entities; several comma-separated numbers make several runs")
 	flag.IntVar(&o.account, "account", 50_000, "entities of an account")
-	flag.IntVar(&o.atOnce, "at-once", 8, "accounts that are recorded at a time, as many as the server works on")
+	flag.IntVar(&o.atOnce, "at-once", 8, "accounts that are recorded concurrently; the default is that of the server")
 	flag.StringVar(&o.database, "database", "", "PostgreSQL URL, in whose schema vigil_bench everything is removed; a new SQLite file when empty")
-	flag.StringVar(&o.dir, "dir", "", "folder for SQLite files, which are removed afterwards; that for temporary files when empty")
-	flag.IntVar(&o.rounds, "rounds", 15, "how often each question is asked")
+	flag.StringVar(&o.dir, "dir", "", "folder for SQLite files, which are removed afterwards; the temporary folder when empty")
+	flag.IntVar(&o.rounds, "rounds", 15, "number of measurements per query")
 	flag.StringVar(&o.only, "only", "", "parts to run, of narrow, questions, graph, upsert and readers; all but narrow when empty")
-	flag.StringVar(&o.asks, "ask", "", "ask only questions whose name has this in it")
-	flag.BoolVar(&o.bulk, "bulk", false, "load two accounts at a time, and make PostgreSQL's indexes afterwards")
-	flag.BoolVar(&o.reuse, "reuse", false, "ask what an earlier run of this size has left in the database, and leave it there")
-	flag.DurationVar(&o.patience, "patience", 30*time.Second, "how long to wait for an answer by hand")
-	flag.StringVar(&profile, "profile", "", "write a processor profile of all parts but the loading to this file")
-	flag.Float64Var(&o.changed, "changed", 0.01, "share of entities that are different in the second collection")
+	flag.StringVar(&o.asks, "ask", "", "run only queries whose name contains this")
+	flag.BoolVar(&o.bulk, "bulk", false, "load two accounts at a time, and build PostgreSQL's indexes afterwards")
+	flag.BoolVar(&o.reuse, "reuse", false, "use and keep the database of an earlier run of this size")
+	flag.DurationVar(&o.patience, "patience", 30*time.Second, "timeout of hand-written queries")
+	flag.StringVar(&profile, "profile", "", "write a CPU profile of all parts except loading to this file")
+	flag.Float64Var(&o.changed, "changed", 0.01, "share of entities that change in the second collection")
 	flag.Parse()
 	o.atOnce = max(o.atOnce, 1)
-	gctune.Tune() // as the server does
+	gctune.Tune() // like the server
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := runAll(ctx, o, sizes, profile); err != nil {
@@ -69,7 +69,7 @@ func main() {
 	}
 }
 
-// runAll makes one run for each size and compares them.
+// runAll makes one run per size and compares them.
 func runAll(ctx context.Context, o options, sizes, profile string) error {
 	if profile != "" {
 		f, err := os.Create(profile)
@@ -86,7 +86,7 @@ func runAll(ctx context.Context, o options, sizes, profile string) error {
 	for size := range strings.SplitSeq(sizes, ",") {
 		n, err := strconv.Atoi(size)
 		if err != nil || n < 1 {
-			return fmt.Errorf("%q is no number of entities", size)
+			return fmt.Errorf("%q is not a number of entities", size)
 		}
 		o.entities = n
 		found, err := run(ctx, o)

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// cost is what a piece of work took: by the clock, and of the processor of this
-// process. Both are measured because machines are shared.
+// cost is the wall-clock time and the CPU time of this process for some work.
+// Both are measured because machines are shared.
 type cost struct{ wall, cpu time.Duration }
 
-// measure runs f and returns what it took.
+// measure runs f and returns its cost.
 func measure(f func() error) (cost, error) {
 	cpu, wall := processor(), time.Now()
 	err := f()
 	return cost{time.Since(wall), processor() - cpu}, err
 }
 
-// processor returns the processor time that this process has used.
+// processor returns the CPU time of this process.
 func processor() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -26,8 +26,7 @@ func processor() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// median repeats f and returns the median of what it took. What takes long is
-// not repeated as often.
+// median repeats f and returns the median cost. Slow functions are repeated less often.
 func median(rounds int, f func() error) (cost, error) {
 	var walls, cpus []time.Duration
 	for begun := time.Now(); rounds > 0 && time.Since(begun) < enough; rounds-- {
@@ -40,11 +39,11 @@ func median(rounds int, f func() error) (cost, error) {
 	return cost{quantile(walls, 0.5), quantile(cpus, 0.5)}, nil
 }
 
-// enough is how long a comparison takes, unless a single round takes longer.
+// enough is the maximum duration of a comparison, unless a single round takes longer.
 const enough = 5 * time.Second
 
-// inTurn does two things in turn, so that what else the machine does disturbs
-// both alike, and returns the medians. What takes long is not repeated as often.
+// inTurn alternates two functions, so that other load on the machine affects
+// both, and returns the median costs. Slow functions are repeated less often.
 func inTurn(rounds int, f, g func() error) (cost, cost, error) {
 	var took [2]struct{ walls, cpus []time.Duration }
 	for begun := time.Now(); rounds > 0 && time.Since(begun) < enough; rounds-- {
@@ -60,7 +59,7 @@ func inTurn(rounds int, f, g func() error) (cost, cost, error) {
 	return middle(0), middle(1), nil
 }
 
-// quantile returns the value below which a share of all lie.
+// quantile returns the q-quantile.
 func quantile(all []time.Duration, q float64) time.Duration {
 	if len(all) == 0 {
 		return 0
@@ -69,5 +68,5 @@ func quantile(all []time.Duration, q float64) time.Duration {
 	return s[min(int(q*float64(len(s))), len(s)-1)]
 }
 
-// ratio returns a in units of b.
+// ratio returns a divided by b.
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }

@@ -11,15 +11,15 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// The plain way: one row an entity, what varies as JSON, and an index for
-// everything that is asked for often.
+// plainTable is the simple schema: one row per entity, JSON for variable parts,
+// and an index for every frequent query.
 const plainTable = `
 	CREATE TABLE IF NOT EXISTS plain_entity (
 		id TEXT NOT NULL, org TEXT NOT NULL, account TEXT NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, region TEXT NOT NULL,
 		service TEXT NOT NULL, provider TEXT NOT NULL, xid TEXT NOT NULL, properties %[1]s NOT NULL, tags %[1]s NOT NULL, edges %[1]s NOT NULL,
 		created BIGINT NOT NULL, updated BIGINT NOT NULL, PRIMARY KEY (org, id));`
 
-// The indexes are made when the rows are there, which is quicker.
+// The indexes are created after loading, which is faster.
 const plainIndexes = `
 	CREATE INDEX plain_account ON plain_entity (org, account, id);
 	CREATE INDEX plain_type ON plain_entity (org, type, id);
@@ -56,14 +56,14 @@ func (b *bench) indexPlain(ctx context.Context) error {
 
 var plainColumns = []string{"id", "org", "account", "type", "name", "region", "service", "provider", "xid", "properties", "tags", "edges", "created", "updated"}
 
-// loadPlain writes every entity, a few thousand in a transaction. While some are
-// written the next are made up.
+// loadPlain writes every entity, a few thousand per transaction. The next ones
+// are generated while some are written.
 func (b *bench) loadPlain(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	batches := make(chan [][]any, 2)
 	defer func() {
 		cancel()
-		for range batches { // until it is closed
+		for range batches { // until the channel is closed
 		}
 	}()
 	go func() {
@@ -97,7 +97,7 @@ func (b *bench) loadPlain(ctx context.Context) error {
 	return b.indexPlain(ctx)
 }
 
-// What the JSON columns hold.
+// Contents of the JSON columns.
 type (
 	plainProperty struct {
 		Name    string  `json:"name"`
@@ -148,8 +148,7 @@ func toJSON(v any) string {
 	return string(b)
 }
 
-// plainEntity is an entity as the API shows it. Its JSON columns go through as
-// they are.
+// plainEntity is an entity in the form of the API. Its JSON columns are passed through unchanged.
 type plainEntity struct {
 	PartitionKey   string          `json:"partitionKey"`
 	EntityID       string          `json:"entityId"`
@@ -189,7 +188,7 @@ type (
 	}
 )
 
-// plainRoutes answer the questions by hand, behind the same server.
+// plainRoutes answer the queries with hand-written SQL, behind the same server.
 func (b *bench) plainRoutes() []httpapi.Route {
 	return []httpapi.Route{{
 		Pattern: "POST /plain/{question}", Need: httpapi.Public, Operation: "plain", Safe: true,
@@ -203,7 +202,7 @@ func (b *bench) plainRoutes() []httpapi.Route {
 	}}
 }
 
-// byHand answers a question with SQL somebody wrote for it.
+// byHand answers a query with hand-written SQL.
 func (b *bench) byHand(ctx context.Context, q question) (any, error) {
 	if q.groups != "" {
 		var out plainCounts

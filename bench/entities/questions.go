@@ -11,14 +11,14 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A question is asked of the API, and of the plain tables.
+// A question is a query for the API, and for the plain tables.
 type question struct {
 	name   string
 	method string
 	path   string
 	body   string
 
-	where   string // by hand, with parameters from $1 on
+	where   string // condition of the hand-written SQL, with parameters from $1
 	join    string // further tables
 	args    []any
 	groups  string // columns to count by
@@ -30,7 +30,7 @@ func (q question) from() string {
 	return "plain_entity e" + q.join + " WHERE org = 'bench'" + q.where
 }
 
-// groupBy names the columns by their numbers, as both databases allow.
+// groupBy refers to the columns by number, as both databases allow.
 func (q question) groupBy() string {
 	var all []string
 	for i := range q.columns {
@@ -39,7 +39,7 @@ func (q question) groupBy() string {
 	return strings.Join(all, ", ")
 }
 
-// asked lists the questions about this estate.
+// asked returns the queries for the generated entities.
 func (b *bench) asked() []question {
 	if b.cached != nil {
 		return b.cached
@@ -125,7 +125,7 @@ func (q question) with(args ...any) question {
 	return q
 }
 
-// tagTerms counts by fields and the tag team.
+// tagTerms counts by fields and by the tag team.
 func (b *bench) tagTerms(name, filters, where string, fields ...string) question {
 	column := `json_extract(tags, '$.team')`
 	if b.db.Dialect() == sqldb.Postgres {
@@ -151,7 +151,7 @@ func (b *bench) propertyTerms(name, property, member string) question {
 	return q
 }
 
-// hasProperty writes the condition that a property has a value.
+// hasProperty returns the condition that a property has a value.
 func (b *bench) hasProperty(name, member string, value any) string {
 	if b.db.Dialect() == sqldb.Postgres {
 		return ` AND properties @> '` + toJSON([]map[string]any{{"name": name, member: value}}) + `'`
@@ -164,7 +164,7 @@ func (b *bench) hasProperty(name, member string, value any) string {
 		WHERE json_extract(p.value, '$.name') = '` + name + `' AND json_extract(p.value, '$.` + member + `') = ` + text + `)`
 }
 
-// questions asks everything both ways.
+// questions runs all queries in both ways.
 func (b *bench) questions(ctx context.Context) error {
 	say("%-42s %10s %10s %7s %10s %10s %7s", "question", "API", "by hand", "clock", "API cpu", "hand cpu", "cpu")
 	worst := [2]float64{}
@@ -187,14 +187,15 @@ func (b *bench) questions(ctx context.Context) error {
 	}
 	note := ""
 	if b.db.Dialect() == sqldb.Postgres {
-		note = ", of this process, not the database"
+		note = ", without that of the database"
 	}
-	say("worst ratio %.2f by the clock, %.2f of processor%s (target 1.50)\n", worst[0], worst[1], note)
+	say("worst ratio %.2f of wall-clock time, %.2f of CPU time%s (target 1.50)\n", worst[0], worst[1], note)
 	return ctx.Err()
 }
 
-// both asks a question both ways. The first answers warm both, and are compared.
-// They count if they take so long that there is no time for others.
+// both runs a query in both ways. The first results warm the caches and are
+// compared. They are used as the measurement if they take so long that there is
+// no time for repetitions.
 func (b *bench) both(q question) (api, hand cost, err error) {
 	askAPI := func() error {
 		_, err := b.ask(q.method, q.path, q.body)
@@ -215,7 +216,7 @@ func (b *bench) both(q question) (api, hand cost, err error) {
 		answers[1], err = b.ask("POST", "/plain/"+url.PathEscape(q.name), "{}")
 		return err
 	})
-	if hand.wall >= b.o.patience { // it was given up
+	if hand.wall >= b.o.patience { // it timed out
 		api, err = median(3, askAPI)
 		return api, hand, err
 	}
@@ -228,7 +229,7 @@ func (b *bench) both(q question) (api, hand cost, err error) {
 	return inTurn(b.o.rounds, askAPI, byHand)
 }
 
-// short writes a duration with four digits.
+// short formats a duration with four digits.
 func short(d time.Duration) string {
 	unit := time.Duration(1)
 	for unit*10_000 < d {

@@ -13,13 +13,13 @@ import (
 	"vigil/internal/posture/entitygen"
 )
 
-// readers asks questions at rest and while an account is collected. Somebody who
-// asks by hand has the same processors and the same disk, and waits for them as
-// long: the second ratio says how much of the first is that. They take turns of
-// many questions, because asking by hand reads whole tables, which pushes
-// everything else out of the memory that both have.
+// readers measures queries with and without a concurrent collection.
+// Hand-written queries compete for the same processors and disk, so the second
+// ratio shows how much of the first is due to that. The two kinds alternate in
+// long series, because hand-written queries read whole tables and evict
+// everything else from the caches.
 func (b *bench) readers(ctx context.Context) error {
-	quick := b.asked()[:8] // pages and narrow filters: what people wait for
+	quick := b.asked()[:8] // pages and selective filters: interactive queries
 	readers := []reader{{"API", func(q question) error {
 		_, err := b.ask(q.method, q.path, q.body)
 		return err
@@ -55,7 +55,7 @@ func (b *bench) readers(ctx context.Context) error {
 	return nil
 }
 
-// A reader asks questions in one way.
+// A reader runs queries in one way.
 type reader struct {
 	name string
 	ask  func(question) error
@@ -76,13 +76,13 @@ func (b *bench) collect(ctx context.Context) error {
 	return nil
 }
 
-// What clouds do at best: this many entities a page, in this time.
+// The best case of a cloud: this many entities per page, in this time.
 const (
 	cloudPage = 100
 	cloudTime = 50 * time.Millisecond
 )
 
-// collectAccount collects an account page by page, many units at a time.
+// collectAccount collects an account page by page, several units concurrently.
 func (b *bench) collectAccount(ctx context.Context, a entitygen.Account) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(unitsAtOnce)
@@ -109,13 +109,13 @@ func (b *bench) collectAccount(ctx context.Context, a entitygen.Account) error {
 	return group.Wait()
 }
 
-// A p99 of fewer answers than these is that of the slowest ones alone.
+// A p99 of fewer samples would depend on single outliers.
 const (
 	manyAnswers = 2000
 	longEnough  = time.Minute
 )
 
-// waits returns how long the answers to each reader take.
+// waits returns the latencies of each reader.
 func waits(readers []reader, quick []question) (all [][]time.Duration, err error) {
 	for _, r := range readers {
 		w, err := r.wait(quick)
@@ -127,7 +127,7 @@ func waits(readers []reader, quick []question) (all [][]time.Duration, err error
 	return all, nil
 }
 
-// wait asks until there are many answers, or for a time at most.
+// wait runs queries until there are enough samples, or until the time limit.
 func (r reader) wait(quick []question) (w []time.Duration, err error) {
 	for end := time.Now().Add(longEnough); time.Now().Before(end) && len(w) < manyAnswers; {
 		for _, q := range quick {
@@ -136,7 +136,7 @@ func (r reader) wait(quick []question) (w []time.Duration, err error) {
 				return w, err
 			}
 			w = append(w, c.wall)
-			time.Sleep(2 * time.Millisecond) // people do not ask without pause
+			time.Sleep(2 * time.Millisecond) // users pause between queries
 		}
 	}
 	return w, nil

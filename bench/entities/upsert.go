@@ -9,10 +9,10 @@ import (
 	"vigil/internal/posture/entitygen"
 )
 
-// upsert collects everything again with one entity in a hundred changed, and
+// upsert collects everything again with 1 % of the entities changed, and
 // compares that with collecting accounts in which everything has changed, and
-// with writing accounts for the first time. Few entities are collected several
-// times, for a figure that is worth something.
+// with writing accounts for the first time. Small numbers of entities are
+// collected several times for a meaningful result.
 func (b *bench) upsert(ctx context.Context) error {
 	few := min(b.o.atOnce, len(b.accounts)) // writing costs the same for every account
 	rounds := max(1, 1_000_000/b.o.entities)
@@ -52,14 +52,14 @@ func (b *bench) upsert(ctx context.Context) error {
 	say("  the first time            %s", first)
 	say("  again, all changed        %s", all)
 	say("  again, %4.1f %% changed     %s", 100*b.o.changed, some)
-	say("  all / %.1f %%               %.1f by the clock, %.1f of processor (target 20)", 100*b.o.changed,
+	say("  all / %.1f %%               %.1f of wall-clock time, %.1f of CPU time (target 20)", 100*b.o.changed,
 		ratio(all.each().wall, some.each().wall), ratio(all.each().cpu, some.each().cpu))
-	say("  first time / %.1f %%        %.1f by the clock, %.1f of processor\n", 100*b.o.changed,
+	say("  first time / %.1f %%        %.1f of wall-clock time, %.1f of CPU time\n", 100*b.o.changed,
 		ratio(first.each().wall, some.each().wall), ratio(first.each().cpu, some.each().cpu))
 	return nil
 }
 
-// written is what writing some entities took.
+// written is the cost of writing some entities.
 type written struct {
 	entities int
 	cost
@@ -72,7 +72,7 @@ func (w *written) add(n int, c cost, err error) error {
 	return err
 }
 
-// each returns what one entity took.
+// each returns the cost per entity.
 func (w written) each() cost {
 	n := max(w.entities, 1)
 	return cost{w.wall / time.Duration(n), w.cpu / time.Duration(n)}
@@ -80,5 +80,5 @@ func (w written) each() cost {
 
 func (w written) String() string {
 	e := w.each()
-	return fmt.Sprintf("%7.2f us by the clock, %7.2f us of processor", float64(e.wall.Nanoseconds())/1000, float64(e.cpu.Nanoseconds())/1000)
+	return fmt.Sprintf("%7.2f us of wall-clock time, %7.2f us of CPU time", float64(e.wall.Nanoseconds())/1000, float64(e.cpu.Nanoseconds())/1000)
 }

@@ -30,19 +30,19 @@ import (
 
 const org = posture.OrgID("bench")
 
-// bench is a filled database and the two ways to ask it.
+// bench is a filled database with both implementations of the queries.
 type bench struct {
 	o        options
 	db       *sqldb.DB
 	store    *store.Store
 	accounts []entitygen.Account
-	mux      *httpapi.Mux // the API, and the same questions by hand
+	mux      *httpapi.Mux // the API, and the same queries as hand-written SQL
 	count    int
 	cached   []question
-	took     map[string]cost // by question, of the API
+	took     map[string]cost // cost of the API by query
 }
 
-// plainBox seals nothing: continuation tokens are not what is measured.
+// plainBox does not encrypt: continuation tokens are not measured.
 type plainBox struct{}
 
 func (plainBox) Seal(_ context.Context, _ secret.Cell, plain []byte) ([]byte, error) {
@@ -91,7 +91,7 @@ func open(ctx context.Context, o options) (*bench, error) {
 
 func (b *bench) close() { _ = b.db.Close() }
 
-// load fills the database, in our tables and in plain ones.
+// load fills our tables and the plain ones.
 func (b *bench) load(ctx context.Context) error {
 	fmt.Printf("%s, %d entities in %d accounts\n\n", b.db.Dialect(), b.o.entities, len(b.accounts))
 	if b.o.reuse {
@@ -109,7 +109,7 @@ func (b *bench) load(ctx context.Context) error {
 	}
 	bytes := b.size(ctx) - before
 	per := func(d time.Duration, n int) float64 { return float64(d.Microseconds()) / float64(max(n, 1)) }
-	say("load: %d entities, %.1f us each by the clock, %.1f us of processor, with making them up", b.count, per(ours.wall, b.count), per(ours.cpu, b.count))
+	say("load: %d entities, %.1f us of wall-clock time and %.1f us of CPU time each, including generation", b.count, per(ours.wall, b.count), per(ours.cpu, b.count))
 	say("size: %d bytes per entity with edges, tokens, hashes and counters", bytes/int64(max(b.count, 1)))
 	if !b.o.runs("questions") && !b.o.runs("graph") {
 		return nil
@@ -118,13 +118,13 @@ func (b *bench) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	say("      %d bytes per entity in plain tables with JSON and indexes, %.1f us each by the clock\n",
+	say("      %d bytes per entity in plain tables with JSON and indexes, %.1f us of wall-clock time each\n",
 		(b.size(ctx)-before-bytes)/int64(max(b.count, 1)), per(plain.wall, b.count))
 	return nil
 }
 
-// find counts what an earlier run has left, and adds the plain tables if they are
-// needed and are not there.
+// find counts the entities of an earlier run, and adds the plain tables if they
+// are needed and missing.
 func (b *bench) find(ctx context.Context) error {
 	plain := 0
 	if err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
@@ -143,7 +143,7 @@ func (b *bench) find(ctx context.Context) error {
 	return b.loadPlain(ctx)
 }
 
-// loadEach records one account after the other, as collections do.
+// loadEach records one account after another, like collections.
 func (b *bench) loadEach(ctx context.Context) error {
 	for _, a := range b.accounts {
 		if err := b.onboard(ctx, a); err != nil {
@@ -165,11 +165,11 @@ func (b *bench) onboard(ctx context.Context, a entitygen.Account) error {
 	})
 }
 
-// unitsAtOnce is how many units of an account the server reads at a time.
+// unitsAtOnce is the number of units of an account that the server reads concurrently.
 const unitsAtOnce = 8
 
-// record collects some accounts at a time. It returns how many entities they have
-// and what recording them took, without making them up.
+// record collects some accounts concurrently. It returns their number of
+// entities and the cost of recording them, without generating them.
 func (b *bench) record(ctx context.Context, accounts ...entitygen.Account) (n int, took cost, err error) {
 	for some := range slices.Chunk(accounts, b.o.atOnce) {
 		var work []func(context.Context) error
@@ -178,7 +178,7 @@ func (b *bench) record(ctx context.Context, accounts ...entitygen.Account) (n in
 			n += made
 			work = append(work, collect)
 		}
-		runtime.GC() // what making them up leaves behind is not part of it
+		runtime.GC() // exclude the garbage of generation
 		c, err := measure(func() error {
 			group, ctx := errgroup.WithContext(ctx)
 			for _, collect := range work {
@@ -195,8 +195,8 @@ func (b *bench) record(ctx context.Context, accounts ...entitygen.Account) (n in
 	return n, took, nil
 }
 
-// collection makes up the entities of an account. It returns how many there are and
-// what records them.
+// collection generates the entities of an account. It returns their number and a
+// function that records them.
 func (b *bench) collection(a entitygen.Account) (n int, record func(context.Context) error) {
 	units := a.Units()
 	read := make([][]posture.Entity, len(units))
@@ -255,7 +255,7 @@ func (b *bench) all() iter.Seq[posture.Entity] {
 	}
 }
 
-// ask sends a request and fails unless it is answered with 200.
+// ask sends a request and fails unless its status is 200.
 func (b *bench) ask(method, path, body string) (string, error) {
 	r, err := http.NewRequest(method, path, strings.NewReader(body))
 	if err != nil {
@@ -269,7 +269,7 @@ func (b *bench) ask(method, path, body string) (string, error) {
 	return w.body.String(), nil
 }
 
-// answer keeps what a handler writes.
+// answer stores the response of a handler.
 type answer struct {
 	header http.Header
 	status int
@@ -287,7 +287,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// sample returns entities spread over the estate.
+// sample returns entities evenly spread over all.
 func (b *bench) sample(n int) []posture.Entity {
 	var some []posture.Entity
 	last := b.accounts[len(b.accounts)/2]

@@ -12,8 +12,7 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// shares say how many of the entities of an account are of a type, in parts of a
-// thousand. Other types share what is left.
+// shares are the numbers of entities per thousand by type. Other types share the rest.
 var shares = map[posture.EntityType]int{
 	"AWS.EC2.NetworkInterface": 120, "AWS.EC2.Volume": 120, "AWS.EC2.Snapshot": 120, "AWS.EC2.Instance": 90, "AWS.Logs.LogGroup": 70,
 	"AWS.EC2.SecurityGroup": 60, "AWS.Lambda.Function": 50, "AWS.IAM.Role": 50, "AWS.IAM.Policy": 30, "AWS.CloudWatch.Alarm": 30,
@@ -21,7 +20,7 @@ var shares = map[posture.EntityType]int{
 	"AWS.RDS.DBInstance": 10, "AWS.SecretsManager.Secret": 10, "AWS.KMS.Key": 10, "AWS.EC2.Vpc": 3, "AWS.EC2.CidrRange": 5,
 }
 
-// single are the types that an account, or a region, has one of.
+// single are the types with one entity per account or region.
 var single = []posture.EntityType{
 	"AWS.IAM.AccountSummary", "AWS.IAM.AccountPasswordPolicy", "AWS.S3.AccountPublicAccessBlock", "AWS.Account.Account", "AWS.Account.Region",
 }
@@ -30,8 +29,8 @@ var regions = []string{"eu-west-1", "eu-central-1", "us-east-1", "us-west-2"}
 
 const account = posture.AccountID("123456789012")
 
-// A maker makes entities as collectors declare them. Values of properties are
-// those that the cases of rules have, mostly of cases that pass.
+// A maker generates entities that match the declarations of collectors. Values
+// of properties are taken from the cases of rules, mostly from cases that pass.
 type maker struct {
 	declared []collect.Declaration
 	fine     map[key][]any // values in cases that pass
@@ -70,7 +69,7 @@ func newMaker(declared []collect.Declaration, entries []catalog.Entry) *maker {
 	return m
 }
 
-// count returns how many entities of a type an account of a size has.
+// count returns the number of entities of a type in an account of a size.
 func (m *maker) count(t posture.EntityType, size int) int {
 	if slices.Contains(single, t) {
 		return 1
@@ -85,7 +84,7 @@ func (m *maker) count(t posture.EntityType, size int) int {
 	return max(1, size*left/1000/(len(m.declared)-len(shares)-len(single)))
 }
 
-// make returns an account of about a size.
+// make generates an account of about a size.
 func (m *maker) make(size int) []posture.Entity {
 	counts := map[posture.EntityType]int{}
 	for _, d := range m.declared {
@@ -100,7 +99,8 @@ func (m *maker) make(size int) []posture.Entity {
 	return all
 }
 
-// id returns the n-th entity of a type. Entities know each other by number.
+// id returns the id of the n-th entity of a type, so that entities can refer to
+// each other by number.
 func (m *maker) id(t posture.EntityType, n int) (id posture.EntityID, region, name string) {
 	region, name = posture.Global, fmt.Sprintf("%s-%06d", t[len("AWS."):], n)
 	i := slices.IndexFunc(m.declared, func(d collect.Declaration) bool { return d.Type == t })
@@ -126,8 +126,7 @@ func (m *maker) entity(d *collect.Declaration, n int, counts map[posture.EntityT
 	return e
 }
 
-// property adds a property: now and then an unusual one, seldom one that could
-// not be read.
+// property adds a property: sometimes an unusual value, rarely an unknown one.
 func (m *maker) property(e *posture.Entity, p collect.Property) {
 	k := key{e.Type, p.Name}
 	pool := m.fine[k]
@@ -139,7 +138,7 @@ func (m *maker) property(e *posture.Entity, p collect.Property) {
 		e.Properties = append(e.Properties, posture.Unknown(p.Name, "access denied"))
 	case len(pool) > 0:
 		m.value(e, p.Name, pool[m.rnd.IntN(len(pool))])
-	case m.rnd.IntN(4) == 0: // often there is nothing
+	case m.rnd.IntN(4) == 0: // often absent
 	case p.Kind == posture.BoolProperty:
 		e.Properties = append(e.Properties, posture.Flag(p.Name, m.rnd.IntN(2) == 0))
 	case p.Kind == posture.LongProperty:
@@ -169,8 +168,7 @@ func (m *maker) value(e *posture.Entity, name string, v any) {
 	}
 }
 
-// edge adds one or two edges to entities of the same region, as far as numbers
-// go.
+// edge adds one or two edges to entities of the same region, if there are any.
 func (m *maker) edge(e *posture.Entity, d collect.Edge, n int, counts map[posture.EntityType]int) {
 	for range 1 + m.rnd.IntN(2) {
 		to := d.To[m.rnd.IntN(len(d.To))]

@@ -9,8 +9,7 @@ import (
 	"vigil/internal/posture/catalog"
 )
 
-// A read account is what checks written by hand work on: entities by type and by
-// id, as any tool keeps them.
+// readAccount is the input of hand-written checks: entities by type and by id.
 type readAccount struct {
 	byType map[posture.EntityType][]*posture.Entity
 	byID   map[posture.EntityID]*posture.Entity
@@ -26,14 +25,13 @@ func read(all []posture.Entity) *readAccount {
 	return a
 }
 
-// A check says whether an entity violates something.
+// A check decides whether an entity violates a rule.
 type check struct {
 	of    posture.EntityType
 	holds func(a *readAccount, e *posture.Entity) posture.Truth
 }
 
-// run returns the entities that violate a check, and those of which it is not
-// known.
+// run returns the entities that violate a check, and those for which it is unknown.
 func (c check) run(a *readAccount) (violating, unknown []posture.EntityID) {
 	for _, e := range a.byType[c.of] {
 		switch c.holds(a, e) {
@@ -48,12 +46,12 @@ func (c check) run(a *readAccount) (violating, unknown []posture.EntityID) {
 	return violating, unknown
 }
 
-// find returns where the properties of a name begin.
+// find returns the index of the first property of a name.
 func find(e *posture.Entity, name string) int {
 	return sort.Search(len(e.Properties), func(i int) bool { return e.Properties[i].Name >= name })
 }
 
-// some asks whether one of the values of a property is as wanted.
+// some reports whether one of the values of a property satisfies a condition.
 func some(e *posture.Entity, name string, wanted func(p *posture.Property) bool) posture.Truth {
 	answer := posture.No
 	for i := find(e, name); i < len(e.Properties) && e.Properties[i].Name == name; i++ {
@@ -81,8 +79,8 @@ func has(e *posture.Entity, name string) posture.Truth {
 
 func not(t posture.Truth) posture.Truth { return posture.Yes - t }
 
-// ofThose answers a check of resources that a rule is about. Of those that it may be
-// about nothing is certain.
+// ofThose combines whether a rule applies to a resource with whether the
+// resource is wrong. If it may apply, the result is not certain.
 func ofThose(about, wrong posture.Truth) posture.Truth {
 	if about == posture.Maybe {
 		return posture.Maybe
@@ -90,7 +88,7 @@ func ofThose(about, wrong posture.Truth) posture.Truth {
 	return min(about, wrong)
 }
 
-// out asks whether one of the entities at the end of edges is as wanted.
+// out reports whether one of the targets of edges satisfies a condition.
 func (a *readAccount) out(e *posture.Entity, label string, wanted func(edge *posture.Edge, to *posture.Entity) posture.Truth) posture.Truth {
 	answer := posture.No
 	for i := range e.Edges {
@@ -106,7 +104,7 @@ func (a *readAccount) out(e *posture.Entity, label string, wanted func(edge *pos
 	return answer
 }
 
-// number returns a property of an edge.
+// number returns a numeric property of an edge.
 func number(edge *posture.Edge, name string) int64 {
 	for i := range edge.Properties {
 		if edge.Properties[i].Name == name {
@@ -132,9 +130,9 @@ var byHand = map[posture.RuleID]check{
 	}},
 	"aws-iam-access-key-age-90": {"AWS.IAM.User", func(_ *readAccount, e *posture.Entity) posture.Truth {
 		if max(is(e, "accessKey1Active", true), is(e, "accessKey2Active", true)) == posture.No {
-			return posture.No // the rule is not about users without an active key
+			return posture.No // the rule does not apply to users without an active key
 		}
-		// Like the rule, it decides nothing when it cannot read some of it.
+		// Like the rule, it is unknown when one of these properties is unknown.
 		for _, name := range [...]string{"accessKey1Active", "accessKey1LastRotated", "accessKey2Active", "accessKey2LastRotated"} {
 			if has(e, name) == posture.Maybe {
 				return posture.Maybe
@@ -181,8 +179,8 @@ var byHand = map[posture.RuleID]check{
 	"aws-rds-public": {"AWS.RDS.DBInstance", func(_ *readAccount, e *posture.Entity) posture.Truth { return is(e, "publiclyAccessible", true) }},
 }
 
-// reached asks whether an instance has an address of a version and a security
-// group that lets the internet in over it.
+// reached reports whether an instance has an address of an IP version and a
+// security group that allows the internet over it.
 func (a *readAccount) reached(e *posture.Entity, address string, version int64) posture.Truth {
 	there := has(e, address)
 	if there == posture.No {
@@ -198,7 +196,7 @@ func (a *readAccount) reached(e *posture.Entity, address string, version int64) 
 	}))
 }
 
-// oldKey asks whether a key is active and older than 90 days.
+// oldKey reports whether a key is active and older than 90 days.
 func oldKey(e *posture.Entity, active, made string) posture.Truth {
 	return min(is(e, active, true), some(e, made, func(p *posture.Property) bool {
 		at, err := time.Parse(time.RFC3339, p.String)
@@ -206,8 +204,7 @@ func oldKey(e *posture.Entity, active, made string) posture.Truth {
 	}))
 }
 
-// open asks whether a bucket is public in one of the two ways, and nothing
-// cancels that.
+// open reports whether a bucket is public in one of the two ways, and no setting overrides that.
 func open(a *readAccount, e *posture.Entity, public, block string) posture.Truth {
 	answer := is(e, public, true)
 	if answer == posture.No {

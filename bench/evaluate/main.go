@@ -1,9 +1,8 @@
-// Command evaluate measures what it costs to hold the whole catalog of rules
-// against an account, beside ten of the rules written by hand in Go and scaled to
-// all of them. Both must find the same violations.
+// Command evaluate measures the cost of evaluating the whole catalog of rules on
+// an account, compared with ten of the rules written in Go and extrapolated to
+// all. Both must find the same violations.
 //
-// Accounts of several sizes show that the cost grows with the account and no
-// faster. Everything runs on one core.
+// Accounts of several sizes show that the cost is linear in the size. Everything runs on one core.
 package main
 
 import (
@@ -28,8 +27,8 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.sizes, "sizes", "5000,50000,500000", "resources of the accounts")
-	flag.DurationVar(&o.time, "time", 2*time.Second, "how long each side is measured; at least three runs")
+	flag.StringVar(&o.sizes, "sizes", "5000,50000,500000", "numbers of resources of the accounts")
+	flag.DurationVar(&o.time, "time", 2*time.Second, "duration of each measurement; at least three runs")
 	flag.StringVar(&o.profile, "cpuprofile", "", "write a profile of the rules to a file")
 	flag.BoolVar(&o.each, "each", false, "print the time of every rule")
 	flag.Parse()
@@ -43,7 +42,7 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
-	w, err := newWorkshop()
+	w, err := newFixture()
 	if err != nil {
 		return err
 	}

@@ -21,20 +21,20 @@ import (
 	"vigil/rules"
 )
 
-// A workshop has what every measurement needs.
-type workshop struct {
+// A fixture holds the common data of all measurements.
+type fixture struct {
 	rules    []posture.Rule
 	declared []collect.Declaration
 	maker    *maker
 	schema   *evaluate.Schema
 }
 
-func newWorkshop() (*workshop, error) {
+func newFixture() (*fixture, error) {
 	c, err := catalog.Load(rules.Files, frameworks.Files)
 	if err != nil {
 		return nil, err
 	}
-	w := &workshop{declared: aws.Declarations(declared.Catalog())}
+	w := &fixture{declared: aws.Declarations(declared.Catalog())}
 	w.schema = catalog.Schema(w.declared)
 	for _, e := range c.Rules {
 		if e.Provider == posture.AWS {
@@ -45,16 +45,16 @@ func newWorkshop() (*workshop, error) {
 	return w, nil
 }
 
-// A result is what one size gave.
+// A result holds the measurements for one size.
 type result struct {
 	resources, violations int
 	catalog               time.Duration // all rules
-	byHand                time.Duration // ten rules, scaled to all
-	whole                 time.Duration // all rules with findings, risks and what they tell
-	again                 time.Duration // the same after one resource changed
+	byHand                time.Duration // ten rules in Go, extrapolated to all
+	whole                 time.Duration // all rules with findings, risks and notifications
+	again                 time.Duration // the same after a change of one resource
 }
 
-// entities looks up what was made.
+// entities is an in-memory entity store.
 type entities map[posture.EntityID]posture.Entity
 
 func (es entities) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
@@ -67,7 +67,7 @@ func (es entities) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.Acco
 	return found, nil
 }
 
-func (w *workshop) measure(ctx context.Context, size int, o options) (result, error) {
+func (w *fixture) measure(ctx context.Context, size int, o options) (result, error) {
 	all := w.maker.make(size)
 	lookup := make(entities, len(all))
 	for _, e := range all {
@@ -119,12 +119,12 @@ func (w *workshop) measure(ctx context.Context, size int, o options) (result, er
 	return r, err
 }
 
-// agree makes sure that both sides find the same.
-func (w *workshop) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount) error {
+// agree checks that both sides find the same.
+func (w *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount) error {
 	for id, c := range byHand {
 		i := slices.IndexFunc(w.rules, func(r posture.Rule) bool { return r.ID == id })
 		if i < 0 {
-			return fmt.Errorf("there is no rule %s", id)
+			return fmt.Errorf("unknown rule %s", id)
 		}
 		answers, err := e.Try(ctx, a, w.rules[i])
 		if err != nil {
@@ -139,8 +139,8 @@ func (w *workshop) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.
 	return nil
 }
 
-// each prints what single rules cost, the dearest first.
-func (w *workshop) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount, limit time.Duration) error {
+// each prints the cost of single rules, most expensive first.
+func (w *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount, limit time.Duration) error {
 	type cost struct {
 		id     posture.RuleID
 		rule   time.Duration
@@ -170,8 +170,8 @@ func (w *workshop) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.A
 	return nil
 }
 
-// again measures what is judged anew when one resource changed.
-func (w *workshop) again(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, all []posture.Entity, o options) (time.Duration, error) {
+// again measures the re-evaluation after a change of one resource.
+func (w *fixture) again(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, all []posture.Entity, o options) (time.Duration, error) {
 	i := slices.IndexFunc(all, func(x posture.Entity) bool { return x.Type == "AWS.S3.Bucket" })
 	changed := all[i]
 	changed.Properties = slices.DeleteFunc(slices.Clone(changed.Properties), func(p posture.Property) bool { return p.Name == "versioningStatus" })
@@ -189,7 +189,7 @@ func (w *workshop) again(ctx context.Context, e *evaluate.Evaluator, a evaluate.
 	})
 }
 
-func (w *workshop) coverage() []posture.Coverage {
+func (w *fixture) coverage() []posture.Coverage {
 	var all []posture.Coverage
 	for _, d := range w.declared {
 		places := regions
@@ -213,8 +213,8 @@ func build(all []posture.Entity) (*graph.Graph, error) {
 	return b.Build()
 }
 
-// repeat runs something for a while, at least three times after a first one that
-// does not count, and returns how much of a core the cheapest run took.
+// repeat runs f for some time, at least three times after a warm-up, and returns
+// the CPU time of the cheapest run.
 func repeat(limit time.Duration, f func() error) (time.Duration, error) {
 	if err := f(); err != nil {
 		return 0, err
@@ -231,12 +231,12 @@ func repeat(limit time.Duration, f func() error) (time.Duration, error) {
 	return best, nil
 }
 
-// spent returns the processor time of this process, which says more than the
-// clock where others work on the same machine.
+// spent returns the CPU time of this process, which is more accurate than
+// wall-clock time on a shared machine.
 func spent() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // it cannot fail for the process itself
+		panic(err) // cannot fail for the own process
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -1,7 +1,6 @@
-// Command findings measures what it costs to ask for findings when there are
-// many: pages at the front and deep in the list, substrings and nested
-// aggregations, each at two sizes in one run. What is asked for is the same, so
-// the time should be, too.
+// Command findings measures queries of many findings: first and deep pages,
+// substrings and nested aggregations, each at two sizes in one run. The results
+// have the same size, so the times should not differ much.
 //
 //	go run ./bench/findings
 //	go run ./bench/findings -database postgres://…
@@ -17,21 +16,21 @@ import (
 	"time"
 )
 
-// options are what a run is told.
+// options are the flags.
 type options struct {
 	small, large int
 	database     string // URL, or a folder of SQLite files; a new one when empty
-	rounds       int    // measurements of each question
+	rounds       int    // measurements per query
 	most         float64
 }
 
 func main() {
 	var o options
 	flag.IntVar(&o.small, "small", 10_000, "findings of the small organisation")
-	flag.IntVar(&o.large, "large", 1_000_000, "findings of the large one")
+	flag.IntVar(&o.large, "large", 1_000_000, "findings of the large organisation")
 	flag.StringVar(&o.database, "database", "", "URL of a PostgreSQL database, or a folder for SQLite files; a new folder when empty")
-	flag.IntVar(&o.rounds, "rounds", 15, "how often each question is asked; the quickest counts")
-	flag.Float64Var(&o.most, "most", 3, "how many times longer the large one may take")
+	flag.IntVar(&o.rounds, "rounds", 15, "number of measurements per query; the fastest is used")
+	flag.Float64Var(&o.most, "most", 3, "maximum ratio of the time at the large size to that at the small size")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -41,7 +40,7 @@ func main() {
 	}
 }
 
-var errSlow = errors.New("a question takes longer than it may")
+var errSlow = errors.New("a query exceeds the maximum ratio")
 
 func run(ctx context.Context, o options) error {
 	if o.database == "" {

@@ -9,12 +9,12 @@ import (
 	"vigil/internal/posture"
 )
 
-// A question is something that is asked at both sizes.
+// A question is a query that is run at both sizes.
 type question struct {
 	name   string
 	filter posture.FindingFilter
 	sorts  []posture.FindingSort
-	deep   bool // the page eight tenths down the list
+	deep   bool // query the page at 80 % of the list
 	counts map[string]posture.Aggregation
 }
 
@@ -40,7 +40,7 @@ var questions = []question{
 	{name: "rules, regions and levels, not suppressed", filter: posture.FindingFilter{Suppressed: &no}, counts: nested("ruleId", "region", "level")},
 }
 
-// nested counts by one field within another.
+// nested returns an aggregation by nested fields.
 func nested(fields ...string) map[string]posture.Aggregation {
 	a := posture.Aggregation{Of: posture.Attribute{Name: fields[0]}}
 	if len(fields) > 1 {
@@ -51,16 +51,16 @@ func nested(fields ...string) map[string]posture.Aggregation {
 
 const pageSize = 100
 
-// measure returns the time of the quickest round.
+// measure returns the time of the fastest round.
 func (w *world) measure(ctx context.Context, q question, rounds int) (time.Duration, error) {
 	page := posture.Page{Size: pageSize}
 	if q.deep {
-		if err := w.dive(ctx, q, &page); err != nil {
+		if err := w.seek(ctx, q, &page); err != nil {
 			return 0, err
 		}
 	}
 	best := time.Duration(1<<63 - 1)
-	for range rounds + 1 { // the first warms up
+	for range rounds + 1 { // the first is a warm-up
 		runtime.GC()
 		began := time.Now()
 		if err := w.ask(ctx, q, page); err != nil {
@@ -86,8 +86,8 @@ func (w *world) ask(ctx context.Context, q question, page posture.Page) error {
 	return err
 }
 
-// dive goes eight tenths down the list, page by page.
-func (w *world) dive(ctx context.Context, q question, page *posture.Page) error {
+// seek moves to 80 % of the list, page by page.
+func (w *world) seek(ctx context.Context, q question, page *posture.Page) error {
 	p := posture.Page{Size: 1000}
 	for seen := 0; seen < w.size*8/10; seen += p.Size {
 		found, err := w.store.Findings(ctx, org, q.filter, q.sorts, p, now)

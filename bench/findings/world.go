@@ -14,7 +14,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// plainBox seals nothing: nothing here is secret.
+// plainBox does not encrypt: there are no secrets here.
 type plainBox struct{}
 
 func (plainBox) Seal(_ context.Context, _ secret.Cell, plain []byte) ([]byte, error) {
@@ -24,8 +24,8 @@ func (plainBox) Open(_ context.Context, _ secret.Cell, sealed []byte) ([]byte, e
 	return sealed, nil
 }
 
-// The databases are alike in all but the number of resources: as many
-// accounts, rules, services and regions, as people have.
+// The databases differ only in the number of resources: the numbers of accounts,
+// rules, services and regions are the same.
 const (
 	accounts = 50
 	rules    = 160
@@ -38,7 +38,7 @@ var (
 	now      = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// A world is a database with findings of one organisation.
+// A world is a database with the findings of one organisation.
 type world struct {
 	db    *sqldb.DB
 	store *store.Store
@@ -47,7 +47,7 @@ type world struct {
 
 const org = posture.OrgID("acme")
 
-// open opens the database of a size: a file of its own, or a schema of its own.
+// open opens the database of a size: a separate file or schema.
 func open(ctx context.Context, database string, size int) (*world, error) {
 	dsn := "sqlite://" + filepath.ToSlash(filepath.Join(database, fmt.Sprintf("findings-%d.db", size)))
 	if strings.Contains(database, "://") {
@@ -63,8 +63,8 @@ func open(ctx context.Context, database string, size int) (*world, error) {
 	return &world{db, store.New(db, plainBox{}, nil), size}, store.Migrate(ctx, db)
 }
 
-// schema makes a schema in a PostgreSQL database, if it is not there, and returns
-// the URL that leads to it.
+// schema creates a schema in a PostgreSQL database, if it is missing, and
+// returns the URL with the schema.
 func schema(ctx context.Context, database, name string) (string, error) {
 	dsn, err := dbtest.InSchema(database, name)
 	if err != nil {
@@ -81,8 +81,9 @@ func schema(ctx context.Context, database, name string) (string, error) {
 	})
 }
 
-// load raises findings as evaluations do, account by account; a tenth of them is
-// resolved again and some are suppressed. What an earlier run loaded is kept.
+// load raises findings like evaluations, account by account. A tenth of them is
+// resolved again and some are suppressed. It does nothing if an earlier run has
+// loaded them.
 func (w *world) load(ctx context.Context) error {
 	if there, err := w.store.Findings(ctx, org, posture.FindingFilter{}, nil, posture.Page{Size: 1}, now); err != nil || there.Total > 0 {
 		return err
@@ -95,7 +96,7 @@ func (w *world) load(ctx context.Context) error {
 			f := finding(a*each+i, account)
 			by[f.Rule] = append(by[f.Rule], posture.Raised{Finding: f, Blob: func() string { return `{"finding":{"id":"` + f.Name + `"}}` }})
 		}
-		for generation, share := range []int{10, 9} { // of ten
+		for generation, share := range []int{10, 9} { // tenths of the findings
 			j := posture.Judgement{Account: account, Generation: int64(generation + 1), RulesAt: posture.AnyRules, At: now.Add(-time.Duration(2-generation) * time.Duration(a+1) * time.Hour)}
 			for rule, raised := range by {
 				j.Rules = append(j.Rules, posture.RuleJudgement{Rule: rule, Violating: raised[:(len(raised)*share+9)/10]})
@@ -108,11 +109,11 @@ func (w *world) load(ctx context.Context) error {
 	if err := w.suppress(ctx); err != nil {
 		return err
 	}
-	_, err := w.db.Pool().ExecContext(ctx, "ANALYZE") // so that the database knows what it has
+	_, err := w.db.Pool().ExecContext(ctx, "ANALYZE") // update the statistics of the database
 	return err
 }
 
-// suppress puts some findings aside, as many at both sizes.
+// suppress suppresses the same number of findings at both sizes.
 func (w *world) suppress(ctx context.Context) error {
 	page, err := w.store.Findings(ctx, org, posture.FindingFilter{}, nil, posture.Page{Size: 50}, now)
 	if err != nil {
@@ -129,7 +130,7 @@ func (w *world) suppress(ctx context.Context) error {
 	return nil
 }
 
-// finding makes the i-th finding: several rules look at one resource.
+// finding returns the i-th finding; several rules apply to one resource.
 func finding(i int, account posture.AccountID) posture.Finding {
 	resource := i / 3
 	h := uint64(resource)*0x9e3779b97f4a7c15 + 0x1234567

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vigil/bench/gremlin/estate"
+	"vigil/bench/gremlin/accountgen"
 	"vigil/graph"
 	"vigil/gremlin"
 )
@@ -15,7 +15,7 @@ import (
 func account(t *testing.T, n int) ([]graph.Record, *graph.Graph) {
 	t.Helper()
 	var records []graph.Record
-	if err := estate.Generate(n, 1, func(r graph.Record) error { records = append(records, r); return nil }); err != nil {
+	if err := accountgen.Generate(n, 1, func(r graph.Record) error { records = append(records, r); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	g, err := buildGraph(records)
@@ -25,7 +25,7 @@ func account(t *testing.T, n int) ([]graph.Record, *graph.Graph) {
 	return records, g
 }
 
-// results runs a query and adds up what it finds.
+// results runs a query and computes the checksum of its results.
 func results(ctx context.Context, t *testing.T, g *graph.Graph, text string) (checksum, *gremlin.Result) {
 	t.Helper()
 	p, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: gremlin.Unlimited})
@@ -62,7 +62,7 @@ func TestEveryQueryFindsSomething(t *testing.T) {
 	}
 }
 
-func TestLoopsComputeWhatTheirQueriesDo(t *testing.T) {
+func TestLoopsMatchQueries(t *testing.T) {
 	t.Parallel()
 	_, g := account(t, 5000)
 	n := 0

@@ -10,18 +10,18 @@ import (
 	"vigil/gremlin"
 )
 
-// checksum adds up results, whatever their order, as the Java program does.
+// checksum is an order-independent checksum of results, the same as in the Java program.
 type checksum struct {
 	count, value int64
 }
 
-// add counts a result that occurs a number of times.
+// add adds a result that occurs a number of times.
 func (c *checksum) add(g *graph.Graph, v graph.Value, times int64) {
 	c.count += times
 	c.value += times * int64(crc32.ChecksumIEEE([]byte(text(g, v))))
 }
 
-// text describes a result as the Java program does.
+// text formats a result like the Java program.
 func text(g *graph.Graph, v graph.Value) string {
 	switch v.Kind() {
 	case graph.KindFloat, graph.KindDouble:

@@ -10,8 +10,8 @@ import (
 	"vigil/gremlin"
 )
 
-// runOurs measures a query on our engine. As on the other side, the text is read
-// once and each run takes all results.
+// runOurs measures a query on our engine. As for TinkerGraph, the text is
+// compiled once and each run consumes all results.
 func runOurs(ctx context.Context, g *graph.Graph, text string, warm, enough time.Duration) (result, error) {
 	plan, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: gremlin.Unlimited})
 	if err != nil {
@@ -26,7 +26,7 @@ func runOurs(ctx context.Context, g *graph.Graph, text string, warm, enough time
 	for _, it := range first.Items {
 		sum.add(g, it.Value, it.Bulk)
 	}
-	runtime.GC() // the garbage of the query before is not this one's
+	runtime.GC() // collect the garbage of the previous query
 	r, err := measure(warm, enough, func() error {
 		res, err := plan.Run(ctx, g, opts)
 		if err != nil {
@@ -37,7 +37,7 @@ func runOurs(ctx context.Context, g *graph.Graph, text string, warm, enough time
 			n++
 		}
 		if n != sum.count {
-			return fmt.Errorf("%d results, and %d the time before", n, sum.count)
+			return fmt.Errorf("%d results, but %d in the previous run", n, sum.count)
 		}
 		return nil
 	})
@@ -45,7 +45,7 @@ func runOurs(ctx context.Context, g *graph.Graph, text string, warm, enough time
 	return r, err
 }
 
-// heapOf returns the memory that what make returns keeps alive.
+// heapOf returns the value of create and the heap memory that it retains.
 func heapOf[T any](create func() (T, error)) (T, int64, error) {
 	before := heap()
 	x, err := create()

@@ -10,14 +10,14 @@ import (
 	"vigil/graph"
 )
 
-// Graphs are handed to the Java program in a file of lines. A line is a vertex
-// (V, id, label, then keys and values) or an edge (E, label, source, target,
-// then keys and values), in fields separated by tabs. A value starts with a
-// letter for its type. Every vertex comes before the edges that use it.
+// Graphs are passed to the Java program in a text file. A line is a vertex (V,
+// id, label, then keys and values) or an edge (E, label, source, target, then
+// keys and values), in tab-separated fields. A value starts with a letter for
+// its type. Every vertex precedes the edges that use it.
 
 var escaper = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`)
 
-// field writes a value as a field.
+// field formats a value as a field.
 func field(v graph.Value) (string, error) {
 	switch v.Kind() {
 	case graph.KindString:
@@ -31,7 +31,7 @@ func field(v graph.Value) (string, error) {
 	case graph.KindDouble:
 		return "d" + v.String(), nil
 	}
-	return "", fmt.Errorf("write graph: a %s has no field", v.Kind())
+	return "", fmt.Errorf("write graph: values of kind %s are not supported", v.Kind())
 }
 
 // writeExchange writes a graph to a file.
@@ -97,7 +97,7 @@ func writeEdge(w *bufio.Writer, from graph.Value, e graph.EdgeRecord) error {
 	return w.WriteByte('\n')
 }
 
-// buildGraph makes our graph of the records.
+// buildGraph builds our graph from the records.
 func buildGraph(records []graph.Record) (*graph.Graph, error) {
 	b := graph.NewBuilder(graph.Limits{})
 	for _, r := range records {
@@ -108,7 +108,7 @@ func buildGraph(records []graph.Record) (*graph.Graph, error) {
 	return b.Build()
 }
 
-// readExchange reads a graph that the Java program wrote.
+// readExchange parses a graph that the Java program wrote.
 func readExchange(path string) ([]graph.Record, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -167,7 +167,7 @@ func pairs(f []string) ([]graph.Meta, error) {
 
 var unescaper = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n")
 
-// unfield reads a field as a value.
+// unfield parses a field as a value.
 func unfield(s string) (graph.Value, error) {
 	if s == "" {
 		return graph.Null, fmt.Errorf("a field is empty")
@@ -189,5 +189,5 @@ func unfield(s string) (graph.Value, error) {
 		f, err := strconv.ParseFloat(text, 64)
 		return graph.Double(f), err
 	}
-	return graph.Null, fmt.Errorf("no type %q", s[0])
+	return graph.Null, fmt.Errorf("unknown type %q", s[0])
 }

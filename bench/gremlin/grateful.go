@@ -8,7 +8,7 @@ import (
 	"vigil/graph"
 )
 
-// typed is a value as the toy graphs of TinkerPop are written.
+// typed is a value in the format of TinkerPop's toy graphs.
 type typed struct {
 	T string          `json:"t"`
 	V json.RawMessage `json:"v"`
@@ -33,7 +33,7 @@ func (t typed) value() (graph.Value, error) {
 		err = json.Unmarshal(t.V, &s)
 		return graph.String(s), err
 	}
-	return graph.Null, fmt.Errorf("no type %s", t.T)
+	return graph.Null, fmt.Errorf("unknown type %s", t.T)
 }
 
 type toyGraph struct {

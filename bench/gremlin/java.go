@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// tinker is a running Java program that has TinkerGraph in it.
+// tinker is a running Java program with TinkerGraph.
 type tinker struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-// buildJava compiles the Java program below dir and returns its class path.
+// buildJava compiles the Java program into dir and returns its class path.
 func buildJava(ctx context.Context, source, dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func (t *tinker) close() error {
 	return t.cmd.Wait()
 }
 
-// ask sends one command and returns the answer.
+// ask sends one command and returns the response.
 func (t *tinker) ask(args ...string) (string, error) {
 	if _, err := fmt.Fprintln(t.in, strings.Join(args, "\t")); err != nil {
 		return "", fmt.Errorf("ask java: %w", err)
@@ -77,12 +77,12 @@ func (t *tinker) ask(args ...string) (string, error) {
 	}
 	answer, ok := strings.CutPrefix(strings.TrimSpace(line), "ok")
 	if !ok {
-		return "", fmt.Errorf("java says: %s", answer)
+		return "", fmt.Errorf("java: %s", answer)
 	}
 	return strings.TrimSpace(answer), nil
 }
 
-// load makes TinkerGraph read a graph, and returns its memory in bytes.
+// load makes TinkerGraph load a graph, and returns its memory in bytes.
 func (t *tinker) load(path string) (vertices, edges int, bytes int64, err error) {
 	answer, err := t.ask("load", path)
 	if err != nil {

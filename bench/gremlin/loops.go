@@ -2,8 +2,8 @@ package main
 
 import "vigil/graph"
 
-// loops compute by hand, over the columns our engine reads too, what some
-// queries ask for. They return the number the query counts.
+// loops are hand-written equivalents of some queries over the same columns. They
+// return the number that the query counts.
 var loops = map[string]func(g *graph.Graph) int64{
 	"volume-plain":         volumePlain,
 	"volume-plain-running": volumePlainRunning,

@@ -1,9 +1,9 @@
-// Command gremlin measures our Gremlin engine and TinkerGraph on the same graphs
-// and queries in one run, and prints how they compare: time per query, memory
-// per element, and for some queries the time of a loop written by hand.
+// Command gremlin compares our Gremlin engine with TinkerGraph on the same
+// graphs and queries in one run: time per query, memory per element, and for
+// some queries the time of a hand-written loop.
 //
-// It needs java and mvn; the first run fetches TinkerPop from Maven Central. With
-// -java=false only our side is measured.
+// It needs java and mvn; the first run downloads TinkerPop from Maven Central.
+// With -java=false only our engine is measured.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"strings"
 	"time"
 
-	"vigil/bench/gremlin/estate"
+	"vigil/bench/gremlin/accountgen"
 	"vigil/graph"
 )
 
@@ -43,17 +43,17 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.sizes, "sizes", "5000,50000,500000", "resources of the accounts made up")
-	flag.StringVar(&o.grateful, "grateful", "../shared/gremlin/graphs/grateful.json", "the grateful-dead graph; when it is not there TinkerPop's own is used")
+	flag.StringVar(&o.sizes, "sizes", "5000,50000,500000", "numbers of resources of the generated accounts")
+	flag.StringVar(&o.grateful, "grateful", "../shared/gremlin/graphs/grateful.json", "file of the grateful-dead graph; TinkerPop's own is used when it does not exist")
 	flag.StringVar(&o.javaSource, "java-source", "bench/gremlin/java", "folder of the Java program")
-	flag.StringVar(&o.work, "work", ".cache/bench-gremlin", "folder for the compiled Java program and the graphs handed to it")
-	flag.StringVar(&o.heap, "heap", "8g", "largest heap of the Java program")
+	flag.StringVar(&o.work, "work", ".cache/bench-gremlin", "folder for the compiled Java program and the graphs passed to it")
+	flag.StringVar(&o.heap, "heap", "8g", "maximum heap of the Java program")
 	flag.BoolVar(&o.java, "java", true, "measure TinkerGraph too")
-	flag.StringVar(&o.index, "index", "", "keys that TinkerGraph is told to index, separated by commas")
+	flag.StringVar(&o.index, "index", "", "comma-separated keys that TinkerGraph indexes")
 	flag.StringVar(&o.only, "only", "", "measure only queries whose name matches")
-	flag.StringVar(&o.profile, "cpuprofile", "", "write a profile of our side to a file")
-	flag.DurationVar(&o.warm, "warm", time.Second, "how long a query runs at least before it is measured; it goes on while it gets faster")
-	flag.DurationVar(&o.time, "time", 500*time.Millisecond, "how long a query is measured; at least three runs")
+	flag.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of our engine to a file")
+	flag.DurationVar(&o.warm, "warm", time.Second, "minimum warm-up time of a query; the warm-up continues while the query gets faster")
+	flag.DurationVar(&o.time, "time", 500*time.Millisecond, "duration of each measurement; at least three runs")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -110,7 +110,7 @@ func run(ctx context.Context, o options) (err error) {
 type bench struct {
 	options
 	report report
-	tinker *tinker // nil when only our side is measured
+	tinker *tinker // nil when only our engine is measured
 }
 
 func (b *bench) all(ctx context.Context) error {
@@ -132,7 +132,7 @@ func (b *bench) all(ctx context.Context) error {
 			return fmt.Errorf("read -sizes: %w", err)
 		}
 		var records []graph.Record
-		err = estate.Generate(n, 1, func(r graph.Record) error {
+		err = accountgen.Generate(n, 1, func(r graph.Record) error {
 			records = append(records, r)
 			return nil
 		})
@@ -146,8 +146,8 @@ func (b *bench) all(ctx context.Context) error {
 	return nil
 }
 
-// gratefulRecords reads the grateful-dead graph, from the file given or from
-// TinkerPop. Without either it returns nil.
+// gratefulRecords reads the grateful-dead graph from the given file or from
+// TinkerPop. It returns nil if there is neither.
 func (b *bench) gratefulRecords() ([]graph.Record, error) {
 	records, err := readToy(b.grateful)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -189,7 +189,7 @@ func (b *bench) graph(ctx context.Context, name string, records []graph.Record, 
 		}
 	}
 	g, ours, err := heapOf(func() (*graph.Graph, error) { return buildGraph(records) })
-	runtime.KeepAlive(records) // they must not be freed while the graph is weighed
+	runtime.KeepAlive(records) // keep them alive while the memory of the graph is measured
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (b *bench) graph(ctx context.Context, name string, records []graph.Record, 
 	from := b.report.mark()
 	queries = slices.DeleteFunc(slices.Clone(queries), func(q query) bool { return !b.filter.MatchString(q.name) })
 	if b.tinker != nil {
-		// What the queries have in common is compiled before the first is measured.
+		// Code that the queries share is compiled (JIT) before the first measurement.
 		for _, q := range queries {
 			if _, err := b.tinker.run(q.text, b.warm/2, 0); err != nil {
 				b.report.broken(q, "TinkerGraph", err)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// result is what measuring one query on one engine gave.
+// result is the measurement of one query on one engine.
 type result struct {
 	sum    checksum
 	runs   int
@@ -15,8 +15,7 @@ type result struct {
 	median time.Duration
 }
 
-// measure runs f until it is warm, then as often as fits the time, as the Java
-// program does.
+// measure runs f until it is warm, then repeatedly for the given time, like the Java program.
 func measure(warm, enough time.Duration, f func() error) (result, error) {
 	once := func() (time.Duration, error) { return timed(f) }
 	if err := warmUp(warm, once); err != nil {
@@ -34,9 +33,9 @@ func measure(warm, enough time.Duration, f func() error) (result, error) {
 	return result{runs: len(runs), best: runs[0], median: runs[len(runs)/2]}, nil
 }
 
-// timed returns how long f took: by the clock or by the processor, whichever is
-// less, as on the other side. Neighbours on a busy machine take up the first. The
-// processor is not asked about what is short.
+// timed returns the lower of the wall-clock and the CPU time of f, as for
+// TinkerGraph: other load on the machine increases only the former. The CPU time
+// of short runs is not measured.
 func timed(f func() error) (time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -51,8 +50,7 @@ func timed(f func() error) (time.Duration, error) {
 	return d, err
 }
 
-// warmUp runs a query for the time given, and on as long as it still gets
-// faster.
+// warmUp runs a query for the given time, and continues while it gets faster.
 func warmUp(enough time.Duration, once func() (time.Duration, error)) error {
 	best := time.Duration(math.MaxInt64)
 	for round := range 10 {

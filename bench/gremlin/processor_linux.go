@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processor returns the time that this thread has had on one, where that is known.
+// processor returns the CPU time of this thread, if it is available.
 func processor() (time.Duration, bool) {
 	var t unix.Timespec
 	err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t)

@@ -4,5 +4,5 @@ package main
 
 import "time"
 
-// processor returns the time that this thread has had on one, where that is known.
+// processor returns the CPU time of this thread, if it is available.
 func processor() (time.Duration, bool) { return 0, false }

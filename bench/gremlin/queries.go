@@ -4,10 +4,10 @@ package main
 type query struct {
 	name string
 	text string
-	loop string // the hand-written loop that computes the same, if there is one
+	loop string // name of an equivalent hand-written loop, if any
 }
 
-// gratefulQueries are the anchors on the grateful-dead graph, and three queries
+// gratefulQueries are the standard queries on the grateful-dead graph, and three
 // with paths and local folds.
 var gratefulQueries = []query{
 	{name: "out-out", text: `g.V().out().out().count()`},
@@ -19,7 +19,7 @@ var gratefulQueries = []query{
 	{name: "top-songs-fold", text: `g.V().hasLabel('song').order().by(__.out('followedBy').count(), desc).by('name').limit(20).local(__.in('followedBy').values('name').order().fold())`},
 }
 
-// securityQueries are what rules over a cloud account ask.
+// securityQueries are typical queries of rules on a cloud account.
 var securityQueries = []query{
 	{name: "bucket-public", text: `g.V().hasLabel('AWS.S3.Bucket').has('public', true)`},
 	{name: "bucket-plain", text: `g.V().hasLabel('AWS.S3.Bucket').has('encryption', 'none').values('name')`},

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// A report is printed as it grows.
+// A report is printed as results arrive.
 type report struct {
 	w      io.Writer
 	ratios []float64
 	failed int
 	slower []string
-	loops  []float64 // our time over that of the loop
+	loops  []float64 // ratios of our time to that of the loop
 }
 
 // heading starts the table of one graph.
@@ -28,8 +28,8 @@ func (r *report) heading(name string, vertices, edges int, ours, accounted, thei
 	fmt.Fprintf(r.w, "\n  %-24s %12s %12s %9s %10s  %s\n", "query", "ours", "TinkerGraph", "ratio", "to a loop", "results")
 }
 
-// row prints one query. The best run of each side counts: on a shared machine it
-// is the one least disturbed.
+// row prints one query. It uses the best run of each engine, which is the least
+// disturbed on a shared machine.
 func (r *report) row(q query, ours result, theirs *result, loop *time.Duration) {
 	ratio, toLoop, note := "", "", ""
 	if theirs != nil {
@@ -62,7 +62,7 @@ func (r *report) broken(q query, side string, err error) {
 	fmt.Fprintf(r.w, "  %-24s FAILED on %s: %v\n", q.name, side, err)
 }
 
-// mark is where a part of the report starts.
+// mark is the start of a part of the report.
 type mark struct{ ratios, loops int }
 
 func (r *report) mark() mark { return mark{len(r.ratios), len(r.loops)} }
@@ -77,7 +77,7 @@ func (r *report) subtotal(from mark) {
 	}
 }
 
-// end prints the sum of all.
+// end prints the totals.
 func (r *report) end() {
 	fmt.Fprintln(r.w)
 	if len(r.ratios) > 0 {
@@ -100,7 +100,7 @@ func geometricMean(xs []float64) float64 {
 	return math.Exp(sum / float64(len(xs)))
 }
 
-// short writes a duration with three digits.
+// short formats a duration with three digits.
 func short(d time.Duration) string {
 	switch {
 	case d < 10*time.Microsecond:

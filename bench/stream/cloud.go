@@ -17,22 +17,22 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// region is where everything is.
+// region is the region of all resources.
 const region = "us-east-1"
 
-// perAccount is how many security groups of each account are opened and closed.
+// perAccount is the number of security groups per account that are opened and closed.
 const perAccount = 60
 
-// groupType is what changes.
+// groupType is the type of the changing resources.
 const groupType posture.EntityType = "AWS.EC2.SecurityGroup"
 
-// A cloud is a simulated AWS that tells of its changes.
+// A cloud is a simulated AWS that reports its changes.
 type cloud struct {
 	*simaws.Cloud
 	gate    *gateway.Gateway
 	courier *events.Publisher
 	ids     []string
-	open    map[world.Ref]bool // the groups that are open to all
+	open    map[world.Ref]bool // groups that are open to the internet
 
 	end  context.CancelFunc
 	work sync.WaitGroup
@@ -66,7 +66,7 @@ func newCloud(ctx context.Context, o options) (*cloud, error) {
 		}
 	}
 	ctx, c.end = context.WithCancel(ctx)
-	c.work.Go(func() { _ = g.Serve(ctx) }) // it ends with ctx
+	c.work.Go(func() { _ = g.Serve(ctx) }) // ends with ctx
 	c.courier.Start(ctx)
 	return c, nil
 }
@@ -77,17 +77,17 @@ func (c *cloud) close() {
 	c.work.Wait()
 }
 
-// group returns how the cloud calls a security group that is to change.
+// group returns the reference of the i-th security group in the simulation.
 func group(account string, i int) world.Ref {
 	return world.Ref{Type: groupType, Place: world.Place{Account: account, Region: region}, Name: fmt.Sprintf("sg-0%016x", 0xbe0000+i)}
 }
 
-// entity returns how the product calls it.
+// entity returns the entity id of a security group.
 func entity(r world.Ref) posture.EntityID {
 	return r.Type.ID(posture.AccountID(r.Place.Account), r.Place.Region, r.Name)
 }
 
-// rules are those of a group that is open to all, or is not.
+// rules returns the rules of a group that is open to the internet, or of one that is not.
 func rules(open bool) world.Object {
 	cidr := "10.0.0.0/8"
 	if open {
@@ -103,7 +103,7 @@ func (c *cloud) makeGroups(account string) error {
 	}
 	for i := range perAccount {
 		ref := group(account, i)
-		made := world.Obj("groupId", ref.Name, "groupName", fmt.Sprint("bench-", i), "groupDescription", "of the benchmark", "ownerId", account, "vpcId", vpc,
+		made := world.Obj("groupId", ref.Name, "groupName", fmt.Sprint("bench-", i), "groupDescription", "used by the benchmark", "ownerId", account, "vpcId", vpc,
 			"ipPermissionsEgress", []any{})
 		if err := c.Change(world.Change{Ref: ref, Make: append(made, rules(false)...)}); err != nil {
 			return err
@@ -112,22 +112,22 @@ func (c *cloud) makeGroups(account string) error {
 	return nil
 }
 
-// turn opens a group to all, or closes it.
-func (c *cloud) turn(ref world.Ref, open bool) error {
+// setOpen opens a group to the internet, or closes it.
+func (c *cloud) setOpen(ref world.Ref, open bool) error {
 	c.open[ref] = open
 	return c.Change(world.Change{Ref: ref, Patch: rules(open)})
 }
 
-// A step is a change that is going to be made.
+// A step is a planned change.
 type step struct {
 	ref  world.Ref
 	at   time.Time
 	tell func() // sends the message
 }
 
-// plan returns changes at a rate, all accounts in turn, which begin when it
-// returns. Their messages are signed: that is the cloud's work, and would take
-// almost half as much of the cores as the server's.
+// plan returns changes at a rate, distributed over all accounts. Their messages
+// are signed in advance: signing is work of the cloud, and would take almost
+// half as much CPU time as the server.
 func (c *cloud) plan(rate float64, over time.Duration) []step {
 	steps := make([]step, int(rate*over.Seconds()))
 	for i := range steps {

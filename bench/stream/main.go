@@ -1,10 +1,10 @@
-// Command stream measures how long it takes from a change in a cloud to the
-// finding that the API shows, and where the time goes.
+// Command stream measures the time from a change in a cloud until the API shows
+// the finding, and the time of each stage.
 //
-// The server is the product and runs in a process of its own. This process is
-// its surroundings: a simulated AWS, which changes, tells of it in signed
-// messages and answers the official SDK, and somebody who looks at the newest
-// findings through the API. Both share the cores that there are.
+// The server is the product and runs in a separate process. This process
+// simulates its environment: an AWS, which changes, reports changes in signed
+// messages and answers the official SDK, and a client that polls the newest
+// findings through the API. Both share the cores of the machine.
 package main
 
 import (
@@ -31,12 +31,12 @@ func main() {
 	var o options
 	flag.IntVar(&o.Accounts, "accounts", 20, "accounts")
 	flag.IntVar(&o.Size, "size", 5000, "resources of an account")
-	flag.Float64Var(&o.Rate, "rate", 200, "changes a second, over all accounts")
+	flag.Float64Var(&o.Rate, "rate", 200, "changes per second, over all accounts")
 	flag.DurationVar(&o.Time, "time", 30*time.Second, "how long to measure")
-	flag.StringVar(&o.Dir, "dir", "", "keep the installation in a directory, and go on with it the next time")
+	flag.StringVar(&o.Dir, "dir", "", "keep the installation in this directory and reuse it in the next run")
 	flag.StringVar(&o.Database, "database", "", "database to use instead of a SQLite file")
 	flag.StringVar(&o.Profile, "cpuprofile", "", "write a profile of the server over the measured time to a file")
-	flag.BoolVar(&o.serve, "serve", false, "be the server; the benchmark starts itself so")
+	flag.BoolVar(&o.serve, "serve", false, "run the server (internal)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -72,7 +72,7 @@ func run(ctx context.Context, o options) error {
 	defer s.stop()
 	fmt.Printf("%d accounts, %d entities, %d rules, collected and judged in %s\n", o.Accounts, s.ready.Entities, s.ready.Rules, time.Since(begin).Round(time.Second))
 	if s.ready.Entities < o.Accounts*o.Size {
-		return fmt.Errorf("there should be %d entities: the machine is too busy to collect them", o.Accounts*o.Size)
+		return fmt.Errorf("want %d entities: the machine was too busy to collect them", o.Accounts*o.Size)
 	}
 	r, err := measure(ctx, o, c, s)
 	if err != nil {

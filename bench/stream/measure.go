@@ -15,16 +15,16 @@ import (
 	"vigil/internal/posture"
 )
 
-// rule finds groups that are open to all.
+// rule finds groups that are open to the internet.
 const rule = "aws-ec2-sg-ssh-open"
 
 const (
-	pageSize  = 100                   // findings that are looked at at a time
-	pollEvery = 25 * time.Millisecond // that somebody looks
+	pageSize  = 100                   // findings per poll
+	pollEvery = 25 * time.Millisecond // interval of polling
 	warmUp    = 15 * time.Second
 )
 
-// A watch knows which findings are expected, and since when.
+// A watch holds the expected findings with the times of their changes.
 type watch struct {
 	mu       sync.Mutex
 	expected map[posture.EntityID]expectation
@@ -36,8 +36,8 @@ type expectation struct {
 	since  time.Time
 }
 
-// expect notes that a change is made. It reports false while an earlier change of
-// the same resource has not been seen yet.
+// expect records a change. It returns false while an earlier change of the same
+// resource has not been seen.
 func (w *watch) expect(id posture.EntityID, open bool) bool {
 	status := "Resolved"
 	if open {
@@ -52,8 +52,8 @@ func (w *watch) expect(id posture.EntityID, open bool) bool {
 	return true
 }
 
-// saw notes what the API shows: findings of this and other rules.
-func (w *watch) saw(all []finding, now time.Time) {
+// observe records the findings that the API shows, of this and other rules.
+func (w *watch) observe(all []finding, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range all {
@@ -64,7 +64,7 @@ func (w *watch) saw(all []finding, now time.Time) {
 	}
 }
 
-// longest returns for how long something is expected already.
+// longest returns the age of the oldest expectation.
 func (w *watch) longest() (d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,18 +74,18 @@ func (w *watch) longest() (d time.Duration) {
 	return d
 }
 
-// left returns what was not seen yet.
+// left returns the entities whose changes have not been seen.
 func (w *watch) left() []posture.EntityID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Collect(maps.Keys(w.expected))
 }
 
-// poll looks at the newest findings again and again, as a console would.
+// poll polls the newest findings, like a console.
 func (s *server) poll(ctx context.Context, w *watch) {
 	for ctx.Err() == nil {
 		size := pageSize
-		if w.longest() > time.Second { // what came was perhaps not on the page
+		if w.longest() > time.Second { // the finding may have missed the page
 			size = min(posture.MaxPage, pageSize+2*len(w.left()))
 		}
 		found, err := s.findings(ctx, map[string]any{}, size)
@@ -95,7 +95,7 @@ func (s *server) poll(ctx context.Context, w *watch) {
 			}
 			return
 		}
-		w.saw(found, time.Now())
+		w.observe(found, time.Now())
 		select {
 		case <-time.After(pollEvery):
 		case <-ctx.Done():
@@ -103,7 +103,7 @@ func (s *server) poll(ctx context.Context, w *watch) {
 	}
 }
 
-// measure changes something at a steady rate and watches for the findings.
+// measure makes changes at a steady rate and waits for the findings.
 func measure(ctx context.Context, o options, c *cloud, s *server) (*result, error) {
 	w := &watch{expected: map[posture.EntityID]expectation{}}
 	polling, stop := context.WithCancel(ctx)
@@ -111,11 +111,11 @@ func measure(ctx context.Context, o options, c *cloud, s *server) (*result, erro
 	poll.Go(func() { s.poll(polling, w) })
 	defer poll.Wait()
 	defer stop()
-	if _, err := c.storm(ctx, w, c.plan(o.Rate, warmUp)); err != nil {
+	if _, err := c.makeChanges(ctx, w, c.plan(o.Rate, warmUp)); err != nil {
 		return nil, err
 	}
 	if late := s.drain(ctx, w); late > 0 {
-		return nil, fmt.Errorf("%d changes were never seen while all warmed up", late)
+		return nil, fmt.Errorf("%d changes were not seen during the warm-up", late)
 	}
 	w.took = nil
 	steps := c.plan(o.Rate, o.Time)
@@ -123,14 +123,14 @@ func measure(ctx context.Context, o options, c *cloud, s *server) (*result, erro
 	if err != nil {
 		return nil, err
 	}
-	own, begin, kept := cpu(), time.Now(), withheld()
-	n, err := c.storm(ctx, w, steps)
+	own, begin, kept := cpu(), time.Now(), stealTime()
+	n, err := c.makeChanges(ctx, w, steps)
 	if err != nil {
 		return nil, err
 	}
 	r := &result{changes: n, over: time.Since(begin)}
 	r.late = s.drain(ctx, w)
-	r.own, r.all, r.withheld = cpu()-own, time.Since(begin), withheld()-kept
+	r.own, r.all, r.stealTime = cpu()-own, time.Since(begin), stealTime()-kept
 	after, err := s.mark()
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func measure(ctx context.Context, o options, c *cloud, s *server) (*result, erro
 	return r, nil
 }
 
-// cpu returns how much time this process has used.
+// cpu returns the CPU time of this process.
 func cpu() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -153,9 +153,9 @@ func cpu() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// withheld returns for how long the machine's own host has given its processors to
-// others while it had something to do. It is 0 where nobody says.
-func withheld() time.Duration {
+// stealTime returns the steal time of the machine: how long its host gave its
+// processors to others while it had work. It is 0 if unknown.
+func stealTime() time.Duration {
 	text, _ := os.ReadFile("/proc/stat")
 	fields := strings.Fields(string(text)) // cpu, then user, nice, system, idle, iowait, irq, softirq and steal
 	if len(fields) < 9 {
@@ -165,8 +165,8 @@ func withheld() time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-// storm makes changes, each at its time.
-func (c *cloud) storm(ctx context.Context, w *watch, steps []step) (int, error) {
+// makeChanges makes the changes at their times.
+func (c *cloud) makeChanges(ctx context.Context, w *watch, steps []step) (int, error) {
 	n := 0
 	for _, s := range steps {
 		select {
@@ -178,7 +178,7 @@ func (c *cloud) storm(ctx context.Context, w *watch, steps []step) (int, error) 
 		if !w.expect(entity(s.ref), open) {
 			continue
 		}
-		if err := c.turn(s.ref, open); err != nil {
+		if err := c.setOpen(s.ref, open); err != nil {
 			return n, err
 		}
 		s.tell()
@@ -187,7 +187,8 @@ func (c *cloud) storm(ctx context.Context, w *watch, steps []step) (int, error) 
 	return n, nil
 }
 
-// drain waits until all that is expected was seen and returns how many were not.
+// drain waits until all expected changes have been seen and returns the number
+// of those that were not.
 func (s *server) drain(ctx context.Context, w *watch) int {
 	for deadline := time.Now().Add(30 * time.Second); len(w.left()) > 0 && time.Now().Before(deadline); {
 		select {

@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// A result is what was measured.
+// A result holds the measurements.
 type result struct {
 	changes, late int
-	over, all     time.Duration // while there were changes; until all were seen
+	over, all     time.Duration // duration of the changes; duration until all were seen
 	took          []time.Duration
 	stages        map[string]stage
-	server, own   time.Duration // of CPU
-	withheld      time.Duration // by the machine's host
+	server, own   time.Duration // CPU time
+	stealTime     time.Duration // steal time
 }
 
-// stages in the order in which a change goes through them.
+// stages are the stages of a change in order.
 var stages = [][2]string{
 	{"receive", "received: the cloud's message arrives and is verified"},
 	{"store", "durable: it is on disk and acknowledged"},
-	{"wait", "a worker takes up what it names"},
+	{"wait", "a worker starts with the named resources"},
 	{"read", "cloud asked"},
 	{"save", "entity and change log written"},
 	{"patch", "graph patched"},
 	{"judge", "judged: rules evaluated, findings written"},
 }
 
-// What is wanted at 200 changes a second on two cores.
+// The targets at 200 changes per second on two cores.
 const (
 	wantMedian = 300 * time.Millisecond
 	wantP99    = time.Second
 )
 
-// print shows the result.
+// print prints the result.
 func (r *result) print(out io.Writer) {
 	quantile := func(q float64) time.Duration {
 		if len(r.took) == 0 {
@@ -51,8 +51,8 @@ func (r *result) print(out io.Writer) {
 	each := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(max(r.changes, 1)) }
 	fmt.Fprintf(out, "CPU a change: server %.1f ms, simulated cloud and client %.1f ms (together %.2f cores over %s)\n",
 		each(r.server), each(r.own), (r.server+r.own).Seconds()/r.all.Seconds(), r.all.Round(time.Second))
-	if r.withheld > 0 {
-		fmt.Fprintf(out, "the host of this machine gave %.2f cores to others meanwhile\n", r.withheld.Seconds()/r.all.Seconds())
+	if r.stealTime > 0 {
+		fmt.Fprintf(out, "the host of this machine gave %.2f cores to others meanwhile\n", r.stealTime.Seconds()/r.all.Seconds())
 	}
 	var total time.Duration
 	for _, d := range r.took {

@@ -27,7 +27,7 @@ import (
 	simaws "vigil/internal/sim/aws"
 )
 
-// A setup is what the server is told first.
+// A setup is the first message to the server process.
 type setup struct {
 	Options  options
 	Gateway  egress.Gateway
@@ -35,27 +35,27 @@ type setup struct {
 	Accounts []simaws.Account
 }
 
-// A ready is what it says when the accounts are collected and judged.
+// A ready is the message of the server process when the accounts are collected and evaluated.
 type ready struct {
 	Base, Token     string
 	Entities, Rules int
 }
 
-// A mark is how much it has done until a moment.
+// A mark holds counters at a point in time.
 type mark struct {
 	CPU    time.Duration
 	Stages map[string]stage
 }
 
-// A stage is how often something was done and how long it took in all.
+// A stage holds the number of operations and their total time.
 type stage struct {
 	Count   uint64
 	Seconds float64
 }
 
-// serve is the server. It reads a setup, says when it is ready, and answers each
-// line with a mark; it ends with its input. The time between the first two marks
-// is profiled.
+// serve runs the server process. It reads a setup, reports when it is ready, and
+// answers each input line with a mark. It ends with its input. The time between
+// the first two marks is profiled.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines, say := bufio.NewScanner(in), json.NewEncoder(out)
 	lines.Buffer(nil, 1<<20)
@@ -66,7 +66,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
 		return err
 	}
-	h, err := newHouse(ctx, s)
+	h, err := newBenchServer(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ended := make(chan error, 1)
 	go func() { ended <- h.app.Serve(ctx) }()
 	defer func() { end(); <-ended }()
-	r, err := h.settle(ctx, s)
+	r, err := h.onboard(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -91,8 +91,8 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// A house is the server from inside.
-type house struct {
+// A benchServer is the server inside its process.
+type benchServer struct {
 	in      *instance.Installation
 	app     *app.App
 	metrics *prometheus.Registry
@@ -100,8 +100,8 @@ type house struct {
 	marks   int
 }
 
-func newHouse(ctx context.Context, s setup) (*house, error) {
-	h := &house{metrics: prometheus.NewRegistry()}
+func newBenchServer(ctx context.Context, s setup) (*benchServer, error) {
+	h := &benchServer{metrics: prometheus.NewRegistry()}
 	sources, err := clouds.New(clouds.Options{AWS: s.AWS, Gateway: &s.Gateway})
 	if err != nil {
 		return nil, err
@@ -124,21 +124,21 @@ func newHouse(ctx context.Context, s setup) (*house, error) {
 	return h, err
 }
 
-// A tenant is who looks at the findings. It is kept beside the data.
+// A tenant holds the credentials of the client. It is stored beside the data.
 type tenant struct {
 	Org   posture.OrgID
 	Token string
 }
 
-// settle onboards the accounts and waits until they are collected and judged.
-func (h *house) settle(ctx context.Context, s setup) (ready, error) {
+// onboard onboards the accounts and waits until they are collected and evaluated.
+func (h *benchServer) onboard(ctx context.Context, s setup) (ready, error) {
 	file := filepath.Join(s.Options.Dir, "bench.json")
 	var who tenant
 	text, err := os.ReadFile(file)
 	if err == nil {
 		err = json.Unmarshal(text, &who)
-	} else if who, err = h.found(ctx, s.Accounts); err == nil {
-		text, _ = json.Marshal(who) // it is made of strings
+	} else if who, err = h.createOrganisation(ctx, s.Accounts); err == nil {
+		text, _ = json.Marshal(who) // strings always marshal
 		err = os.WriteFile(file, text, 0o600)
 	}
 	if err != nil {
@@ -157,8 +157,8 @@ func (h *house) settle(ctx context.Context, s setup) (ready, error) {
 	return ready{Base: h.base, Token: who.Token}, nil
 }
 
-// found makes an organisation with all accounts.
-func (h *house) found(ctx context.Context, accounts []simaws.Account) (tenant, error) {
+// createOrganisation creates an organisation with all accounts.
+func (h *benchServer) createOrganisation(ctx context.Context, accounts []simaws.Account) (tenant, error) {
 	org, admin, err := h.in.Registry.CreateOrg(ctx, fmt.Sprint("bench ", time.Now().UnixNano()), "admin")
 	if err != nil {
 		return tenant{}, err
@@ -187,7 +187,7 @@ func (h *house) found(ctx context.Context, accounts []simaws.Account) (tenant, e
 }
 
 // profile starts a profile at the first mark and ends it at the second.
-func (h *house) profile(file string) error {
+func (h *benchServer) profile(file string) error {
 	h.marks++
 	if file == "" || h.marks > 2 {
 		return nil
@@ -203,8 +203,8 @@ func (h *house) profile(file string) error {
 	return pprof.StartCPUProfile(f)
 }
 
-// mark returns how much was done until now.
-func (h *house) mark() (mark, error) {
+// mark returns the current counters.
+func (h *benchServer) mark() (mark, error) {
 	m := mark{Stages: map[string]stage{}}
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

@@ -17,7 +17,7 @@ import (
 	"vigil/internal/sim/events"
 )
 
-// A server is the server's process from outside.
+// A server controls the server process.
 type server struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -26,8 +26,8 @@ type server struct {
 	token string
 }
 
-// start starts the server, waits until it is ready and sets up the streams of all
-// accounts.
+// start starts the server process, waits until it is ready and configures the
+// event streams of all accounts.
 func start(ctx context.Context, o options, c *cloud) (*server, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -53,9 +53,9 @@ func start(ctx context.Context, o options, c *cloud) (*server, error) {
 	return s, nil
 }
 
-// stop ends the server.
+// stop ends the server process.
 func (s *server) stop() {
-	_ = s.in.Close() // which tells it to end
+	_ = s.in.Close() // ends the server process
 	if err := s.cmd.Wait(); err != nil {
 		fmt.Fprintln(os.Stderr, "stream: the server ended:", err)
 	}
@@ -88,7 +88,7 @@ func (s *server) prepare(ctx context.Context, o options, c *cloud) error {
 	return s.look(ctx, c)
 }
 
-// look sees how much there is, and which groups were left open the last time.
+// look reads the number of entities, and the groups that an earlier run left open.
 func (s *server) look(ctx context.Context, c *cloud) error {
 	first := map[string]any{"paginationInfo": map[string]any{"pageSize": 1}}
 	var total struct {
@@ -113,7 +113,7 @@ func (s *server) look(ctx context.Context, c *cloud) error {
 		}
 		for i := range perAccount {
 			if ref := group(id, i); open[entity(ref)] {
-				if err := c.turn(ref, true); err != nil {
+				if err := c.setOpen(ref, true); err != nil {
 					return err
 				}
 			}
@@ -122,7 +122,7 @@ func (s *server) look(ctx context.Context, c *cloud) error {
 	return nil
 }
 
-// mark asks how much was done until now.
+// mark requests the current counters.
 func (s *server) mark() (m mark, err error) {
 	if _, err := io.WriteString(s.in, "mark\n"); err != nil {
 		return m, err
@@ -130,7 +130,7 @@ func (s *server) mark() (m mark, err error) {
 	return m, s.out.Decode(&m)
 }
 
-// logIn trades the API token for an access token.
+// logIn exchanges the API token for an access token.
 func (s *server) logIn(ctx context.Context) error {
 	form := url.Values{"refresh_token": {s.ready.Token}}.Encode()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.ready.Base+"/csp/gateway/am/api/auth/api-tokens/authorize", bytes.NewReader([]byte(form)))
@@ -145,14 +145,14 @@ func (s *server) logIn(ctx context.Context) error {
 	return err
 }
 
-// A finding is what the API shows of one.
+// A finding is a finding in the API.
 type finding struct {
 	EntityID posture.EntityID `json:"entityId"`
 	RuleID   string           `json:"ruleId"`
 	Status   string           `json:"status"`
 }
 
-// findings returns the newest findings that a filter leaves.
+// findings returns the newest findings that match a filter.
 func (s *server) findings(ctx context.Context, filters map[string]any, size int) ([]finding, error) {
 	var page struct {
 		Results []finding `json:"results"`

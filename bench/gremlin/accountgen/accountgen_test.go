@@ -1,18 +1,18 @@
-package estate_test
+package accountgen_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"vigil/bench/gremlin/estate"
+	"vigil/bench/gremlin/accountgen"
 	"vigil/graph"
 )
 
 func build(t *testing.T, n int) *graph.Graph {
 	t.Helper()
 	b := graph.NewBuilder(graph.Limits{})
-	if err := estate.Generate(n, 1, b.Add); err != nil {
+	if err := accountgen.Generate(n, 1, b.Add); err != nil {
 		t.Fatal(err)
 	}
 	g, err := b.Build()
@@ -26,7 +26,7 @@ func TestEveryEdgeHasBothEnds(t *testing.T) {
 	t.Parallel()
 	g := build(t, 5000)
 	if g.HiddenEdges() != 0 {
-		t.Errorf("%d edges lead nowhere", g.HiddenEdges())
+		t.Errorf("%d edges have a missing end", g.HiddenEdges())
 	}
 	if v, e := g.NumVertices(), g.NumEdges(); v < 4900 || v > 5100 || e < 2*v {
 		t.Errorf("%d vertices and %d edges", v, e)
@@ -37,7 +37,7 @@ func TestSameSeedSameAccount(t *testing.T) {
 	t.Parallel()
 	collect := func() []string {
 		var lines []string
-		err := estate.Generate(300, 1, func(r graph.Record) error {
+		err := accountgen.Generate(300, 1, func(r graph.Record) error {
 			line := r.ID.Str()
 			for _, p := range r.Properties {
 				line += " " + p.Key + "=" + p.Value.String()

@@ -1,7 +1,7 @@
-// Package estate makes up cloud accounts to measure queries on: resources with
-// the types, properties and edges of a mid-sized company's AWS account. The same
-// size and seed always give the same account.
-package estate
+// Package accountgen generates cloud accounts for measuring queries: resources
+// with the types, properties and edges of a mid-sized company's AWS account. The
+// same size and seed always give the same account.
+package accountgen
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"vigil/graph"
 )
 
-// Account is the number of the account made up.
+// Account is the id of the generated account.
 const Account = "123456789012"
 
-// shares says how many of a thousand resources are of a type.
+// shares are the numbers of resources per thousand by type.
 var shares = []struct {
 	label string
 	share int
@@ -38,20 +38,19 @@ var shares = []struct {
 	{"AWS.ELB.LoadBalancer", 10, (*maker).loadBalancer},
 }
 
-// maker makes up resources one by one.
+// maker generates resources one by one.
 type maker struct {
 	r     *rand.Rand
 	count map[string]int
 }
 
-// resource is the one in the making.
+// resource is the resource being generated.
 type resource struct {
 	graph.Record
 	i int
 }
 
-// Generate makes up an account of about n resources and hands them out one by
-// one, until emit fails.
+// Generate generates an account of about n resources and calls emit for each, until emit fails.
 func Generate(n int, seed uint64, emit func(graph.Record) error) error {
 	m := &maker{r: rand.New(rand.NewPCG(seed, uint64(n))), count: map[string]int{}}
 	for _, s := range shares {
@@ -84,7 +83,7 @@ var (
 	teams        = []string{"payments", "search", "platform", "data", "mobile", "risk", "growth", "identity"}
 )
 
-// common sets what every resource has.
+// common sets the common properties of all resources.
 func (m *maker) common(r *resource) {
 	r.set("name", fmt.Sprintf("%s-%d", kebab(r.Label), r.i))
 	r.set("region", m.pick(regions))
@@ -100,7 +99,7 @@ func (m *maker) common(r *resource) {
 	}
 }
 
-// kebab returns the last part of a label in small letters.
+// kebab returns the last part of a label in lower case.
 func kebab(label string) string {
 	for i := len(label) - 1; ; i-- {
 		if label[i] == '.' {
@@ -115,7 +114,7 @@ func kebab(label string) string {
 	}
 }
 
-// set gives the resource a property. A key that is there already is replaced.
+// set sets a property of the resource and replaces an existing value.
 func (r *resource) set(key string, v any) {
 	p := graph.PropertyRecord{Key: key}
 	switch v := v.(type) {
@@ -137,15 +136,15 @@ func (r *resource) set(key string, v any) {
 	r.Properties = append(r.Properties, p)
 }
 
-// link adds an edge to some resource of a type. Resources of low number are
-// linked to more often than others: estates have hubs.
+// link adds an edge to a random resource of a type. Resources with low numbers
+// are chosen more often, so that there are hubs.
 func (m *maker) link(r *resource, edge, label string) {
 	n := m.count[label]
 	i := min(m.r.IntN(n), m.r.IntN(n))
 	r.to(edge, label, i)
 }
 
-// to adds an edge to one resource, unless it is there.
+// to adds an edge to one resource, unless it exists.
 func (r *resource) to(edge, label string, i int) {
 	to := id(label, i)
 	for _, e := range r.Out {
@@ -158,5 +157,5 @@ func (r *resource) to(edge, label string, i int) {
 
 func (m *maker) pick(of []string) string { return of[m.r.IntN(len(of))] }
 
-// chance is true in so many of a hundred cases.
+// chance returns true with a probability in percent.
 func (m *maker) chance(percent int) bool { return m.r.IntN(100) < percent }
