@@ -16,30 +16,30 @@ import (
 // the call is made again.
 type Answers struct {
 	mu  sync.Mutex
-	all map[string]*kept
+	all map[string]*cacheEntry
 }
 
 // NewAnswers returns an empty cache for a run.
-func NewAnswers() *Answers { return &Answers{all: map[string]*kept{}} }
+func NewAnswers() *Answers { return &Answers{all: map[string]*cacheEntry{}} }
 
 // A readFunc makes a call and returns all pages of its answer.
 type readFunc func(ctx context.Context) ([]gjson.Result, error)
 
 // read returns the cached response of a key. The first caller reads it; concurrent
 // callers wait for that read.
-func (a *Answers) read(ctx context.Context, key string, read readFunc) (*kept, error) {
+func (a *Answers) read(ctx context.Context, key string, read readFunc) (*cacheEntry, error) {
 	a.mu.Lock()
 	k, ok := a.all[key]
 	if !ok {
-		k = new(kept)
+		k = new(cacheEntry)
 		a.all[key] = k
 	}
 	a.mu.Unlock()
 	return k, k.read(ctx, read)
 }
 
-// A kept is the cache entry of one call.
-type kept struct {
+// A cacheEntry is the cache entry of one call.
+type cacheEntry struct {
 	mu     sync.Mutex // held while the call is made
 	done   bool
 	err    error // error of a refused call
@@ -48,7 +48,7 @@ type kept struct {
 	groups map[string]map[string][]gjson.Result // list elements by the value at a path
 }
 
-func (k *kept) read(ctx context.Context, read readFunc) error {
+func (k *cacheEntry) read(ctx context.Context, read readFunc) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.done {
@@ -62,7 +62,7 @@ func (k *kept) read(ctx context.Context, read readFunc) error {
 }
 
 // whole returns the response with its pages joined.
-func (k *kept) whole() gjson.Result {
+func (k *cacheEntry) whole() gjson.Result {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.joined.Exists() {
@@ -71,9 +71,9 @@ func (k *kept) whole() gjson.Result {
 	return k.joined
 }
 
-// about returns the part of the response that a call declares: the value at its
+// partFor returns the part of the response that a call declares: the value at its
 // path and, for a list, the elements that meet its conditions.
-func (k *kept) about(call *resource.Call, item *resource.Item, v resource.Vars) (gjson.Result, error) {
+func (k *cacheEntry) partFor(call *resource.Call, item *resource.Item, v resource.Vars) (gjson.Result, error) {
 	conditions := call.Where
 	if len(call.Find) > 0 {
 		conditions = call.Find
@@ -100,7 +100,7 @@ func (k *kept) about(call *resource.Call, item *resource.Item, v resource.Vars) 
 	return found[0], nil
 }
 
-func (k *kept) at(call *resource.Call, item *resource.Item, v resource.Vars) gjson.Result {
+func (k *cacheEntry) at(call *resource.Call, item *resource.Item, v resource.Vars) gjson.Result {
 	whole := k.whole()
 	if call.At.IsZero() {
 		return whole
@@ -111,7 +111,7 @@ func (k *kept) at(call *resource.Call, item *resource.Item, v resource.Vars) gjs
 // group returns the elements of the list at the call's path, indexed by their value
 // at another path. The index is built once: a linear search per item would take
 // time proportional to items times elements.
-func (k *kept) group(call *resource.Call, path resource.Expr, item *resource.Item, v resource.Vars) map[string][]gjson.Result {
+func (k *cacheEntry) group(call *resource.Call, path resource.Expr, item *resource.Item, v resource.Vars) map[string][]gjson.Result {
 	name := call.At.String() + " " + path.String()
 	k.mu.Lock()
 	g, ok := k.groups[name]

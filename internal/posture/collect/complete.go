@@ -46,7 +46,7 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := overIn(b); err != nil {
+	if err := fatalProblem(b); err != nil {
 		return nil, nil, err
 	}
 	if len(t.Calls) > 0 {
@@ -113,7 +113,7 @@ func (r *Reader) call(
 		answer := &resource.Item{Result: told, Parent: item, Answers: item.Answers}
 		item.Answers[call.As] = told
 		call.Put(ctx, b, answer, item, where, caller{&bound})
-		err = overIn(b)
+		err = fatalProblem(b)
 	}
 	switch meaning = meaningOf(t, call, err); {
 	case err == nil, meaning == resource.MeansVanished:
@@ -128,8 +128,8 @@ func (r *Reader) call(
 	return resource.MeansUnknown, err, nil
 }
 
-// overIn returns an error of a function that must end the whole list, if any.
-func overIn(b *resource.Builder) error {
+// fatalProblem returns an error of a function that must end the whole list, if any.
+func fatalProblem(b *resource.Builder) error {
 	for _, err := range b.Problems() {
 		if Over(err) {
 			return err
@@ -145,10 +145,10 @@ func (r *Reader) answer(ctx context.Context, call *resource.Call, item *resource
 	if err != nil {
 		return gjson.Result{}, err
 	}
-	return k.about(call, item, r.Context.Vars)
+	return k.partFor(call, item, r.Context.Vars)
 }
 
-func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.Item) (*kept, error) {
+func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.Item) (*cacheEntry, error) {
 	function := func(ctx context.Context) ([]gjson.Result, error) {
 		answer, err := r.Catalog.AnswerFunction(call.Function).Apply(ctx, caller{r})
 		return []gjson.Result{answer}, err
@@ -157,9 +157,9 @@ func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.I
 	case r.Answers != nil && call.Function != "":
 		return r.Answers.read(ctx, r.Context.Region+" "+call.Function, function)
 	case r.Answers != nil && (call.Static() || r.Catalog.Shared(call.Call)):
-		return r.kept(ctx, &call.Request, item)
+		return r.cacheEntry(ctx, &call.Request, item)
 	}
-	k := new(kept)
+	k := new(cacheEntry)
 	return k, k.read(ctx, func(ctx context.Context) (pages []gjson.Result, err error) {
 		if call.Function != "" {
 			return function(ctx)

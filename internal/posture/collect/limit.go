@@ -18,8 +18,8 @@ type Key struct {
 	Service  string
 }
 
-// Limiter keeps calls below the rate limits of a cloud. Full runs and events share one limiter, so that
-// together they stay below the limits.
+// Limiter keeps calls below the rate limits of a cloud. Full runs and events
+// share one limiter, so that together they stay below the limits.
 type Limiter interface {
 	// Wait returns when a call may be made, or the error of ctx. It may return
 	// context.DeadlineExceeded early when the call would have to wait longer.
@@ -30,9 +30,10 @@ type Limiter interface {
 	Throttled(k Key, after time.Duration)
 }
 
-// Rates are the initial rates in calls per second by service: half of the published limits, so that the
-// customer's own programs have the other half. When calls of a service have different limits, it is half of
-// the lowest one that is used.
+// Rates are the initial rates in calls per second by service: half of the
+// published limits, so that the customer's own programs have the other half.
+// When calls of a service have different limits, it is half of the lowest one
+// that is used.
 var Rates = map[string]float64{
 	"": 10, // default
 
@@ -74,7 +75,8 @@ const (
 	idleAfter   = 10 * time.Minute // unused limits are removed
 )
 
-// Limits is an adaptive Limiter: it lowers its rate when calls are throttled and raises it again over time.
+// Limits is an adaptive Limiter: it lowers its rate when calls are throttled and
+// raises it again over time.
 type Limits struct {
 	now func() time.Time
 
@@ -97,7 +99,8 @@ func NewLimits(now func() time.Time) *Limits {
 	return &Limits{now: now, limits: map[Key]*limit{}, processes: 1, swept: now()}
 }
 
-// SetProcesses sets the number of processes that call the clouds. Each uses an equal share of every limit.
+// SetProcesses sets the number of processes that call the clouds. Each uses an
+// equal share of every limit.
 func (l *Limits) SetProcesses(n int) {
 	now := l.now()
 	l.mu.Lock()
@@ -138,8 +141,8 @@ func (l *Limits) Wait(ctx context.Context, k Key) error {
 	return nil
 }
 
-// prepare returns the limiter of a key, with its rate recovered for the elapsed time, and the pause before it
-// may be used.
+// prepare returns the limiter of a key, with its rate recovered for the elapsed
+// time, and the pause before it may be used.
 func (l *Limits) prepare(k Key) (*rate.Limiter, time.Duration) {
 	now := l.now()
 	l.mu.Lock()

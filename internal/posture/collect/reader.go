@@ -15,8 +15,9 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A Reader reads declared types of one account in one region. It implements what the clouds have in common:
-// listing, pagination, completing items and relating entities.
+// A Reader reads declared types of one account in one region. It implements what
+// the clouds have in common: listing, pagination, completing items and relating
+// entities.
 type Reader struct {
 	Catalog   *resource.Catalog
 	Transport Transport
@@ -27,8 +28,8 @@ type Reader struct {
 	once *once // cache of the current list
 }
 
-// concurrency is the number of items of a page that are completed concurrently. It bounds memory and
-// connections; the limiter bounds the rate.
+// concurrency is the number of items of a page that are completed concurrently.
+// It bounds memory and connections; the limiter bounds the rate.
 const concurrency = 8
 
 // Unit returns the unit that reads a type.
@@ -61,8 +62,8 @@ func (r *Reader) begin() *Reader {
 	return &of
 }
 
-// Get emits the resource of a name, or fails with ErrGone. For a gathered type it emits all entities that are
-// related to the name.
+// Get emits the resource of a name, or fails with ErrGone. For a gathered type
+// it emits all entities that are related to the name.
 func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Emit) error {
 	found, emitted := false, false
 	told := func(b *Resource) error {
@@ -154,9 +155,10 @@ var errFound = errors.New("found")
 // A visit processes the items of one page.
 type visit func(ctx context.Context, items []resource.Item) error
 
-// stages runs the stages of a list. Each stage is called for the items of the previous one; the items of the
-// last stage are visited. When a call for one item fails, the other items are still visited, and the list
-// returns an error at its end.
+// stages runs the stages of a list. Each stage is called for the items of the
+// previous one; the items of the last stage are visited. When a call for one
+// item fails, the other items are still visited, and the list returns an error
+// at its end.
 func (r *Reader) stages(ctx context.Context, stages []resource.Stage, above *resource.Item, last visit) error {
 	if len(stages) == 0 {
 		return nil
@@ -302,7 +304,7 @@ func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.
 		}
 		return r.send(ctx, q, address, q.Input.JSON(item, r.Context.Vars), page)
 	}
-	k, err := r.kept(ctx, q, item)
+	k, err := r.cacheEntry(ctx, q, item)
 	if err != nil {
 		return err
 	}
@@ -314,8 +316,8 @@ func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.
 	return nil
 }
 
-// kept returns the cached response of a shared call.
-func (r *Reader) kept(ctx context.Context, q *resource.Request, item *resource.Item) (*kept, error) {
+// cacheEntry returns the cached response of a shared call.
+func (r *Reader) cacheEntry(ctx context.Context, q *resource.Request, item *resource.Item) (*cacheEntry, error) {
 	address, err := q.Address(item, r.Context.Vars)
 	if err != nil {
 		return nil, err

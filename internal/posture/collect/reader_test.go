@@ -134,8 +134,8 @@ func TestReaderBatchesAndPages(t *testing.T) {
 	}
 }
 
-// A refused part of a list does not prevent the rest from being read, but the list is incomplete. Items that
-// were deleted in the meantime are not a failure.
+// A refused part of a list does not prevent the rest from being read, but the
+// list is incomplete. Items that were deleted in the meantime are not a failure.
 func TestReaderContinuesAfterRefusedPart(t *testing.T) {
 	t.Parallel()
 	r, calls := newReader(t, clusterAnswers(), clusters, nodes)

@@ -13,8 +13,9 @@ const (
 	lastPause  = 5 * time.Second
 )
 
-// RetryUnavailable calls f until it no longer fails with [fault.Unavailable], the error of a database that
-// restarts or fails over. It gives up when ctx ends.
+// RetryUnavailable calls f until it no longer fails with [fault.Unavailable],
+// the error of a database that restarts or fails over. It gives up when ctx
+// ends.
 func RetryUnavailable(ctx context.Context, f func() error) error {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		err := f()

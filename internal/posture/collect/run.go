@@ -70,12 +70,12 @@ type Unread struct {
 // Progress is called while a run progresses, by one goroutine at a time.
 type Progress func(o Outcome, done int)
 
-// maxErrors is the number of messages that are kept per collector. Further messages would repeat the first
-// ones.
+// maxErrors is the number of messages that are kept per collector. Further
+// messages would repeat the first ones.
 const maxErrors = 20
 
-// Run collects an account. It returns when all units are done or ctx has ended. Failures are reported in the
-// outcome.
+// Run collects an account. It returns when all units are done or ctx has ended.
+// Failures are reported in the outcome.
 func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunScope, progress Progress) Outcome {
 	source, ok := r.Sources[a.Account.Provider]
 	if !ok {
@@ -111,8 +111,8 @@ type coverage interface {
 	Coverage(ctx context.Context, org posture.OrgID, account posture.AccountID) ([]posture.Coverage, error)
 }
 
-// closed returns a unit for each stored type and region that the account no longer uses. These units read
-// nothing and report that there is nothing.
+// closed returns a unit for each stored type and region that the account no
+// longer uses. These units read nothing and report that there is nothing.
 func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units []Unit) {
 	recorder, ok := r.Recorder.(coverage)
 	regions, regional := s.(Regional)
@@ -143,8 +143,8 @@ type reading struct {
 // commitTime limits the time to save the entities of a unit.
 const commitTime = time.Minute
 
-// unit reads one unit and saves its entities. When the database is unavailable, it waits and then reads the
-// unit again, so that the run continues.
+// unit reads one unit and saves its entities. When the database is unavailable,
+// it waits and then reads the unit again, so that the run continues.
 func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got reading) {
 	err := RetryUnavailable(ctx, func() (err error) {
 		got, err = r.readAndSave(ctx, a, u)
@@ -157,8 +157,8 @@ func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got readin
 	return got
 }
 
-// readAndSave reads one unit and saves its entities. It fails when they cannot be saved; errors of reading are
-// part of the reading.
+// readAndSave reads one unit and saves its entities. It fails when they cannot
+// be saved; errors of reading are part of the reading.
 func (r *Runner) readAndSave(ctx context.Context, a posture.Access, u Unit) (got reading, err error) {
 	if err := ctx.Err(); err != nil {
 		return got, err

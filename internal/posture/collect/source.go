@@ -40,8 +40,9 @@ type Regional interface {
 	Closed(region string) bool
 }
 
-// A Unit is one collector bound to a session and a region. When it succeeds, it has read all entities of its
-// type in its region, so that stored entities that it did not read are gone.
+// A Unit is one collector bound to a session and a region. When it succeeds, it
+// has read all entities of its type in its region, so that stored entities that
+// it did not read are gone.
 type Unit struct {
 	Type    posture.EntityType
 	Region  string // posture.Global for collectors that run once per account

@@ -60,12 +60,12 @@ func (t *tally) add(u Unit, got reading) {
 	case got.err == nil:
 		tt.good++
 		tt.off(u.Region, got.off)
-	case late(got.err):
+	case timedOut(got.err):
 		tt.late++
 		tt.message = why(got.err)
 	case errors.Is(got.err, ErrDenied):
 		tt.denied++
-		tt.complain(u.Region, got.err)
+		tt.addError(u.Region, got.err)
 	case errors.Is(got.err, ErrIdentity):
 		t.identity = got.err
 		tt.message = got.err.Error()
@@ -73,19 +73,19 @@ func (t *tally) add(u Unit, got reading) {
 		tt.message = at(u.Region, got.err)
 	}
 	for _, problem := range got.problems {
-		tt.complain(u.Region, problem)
+		tt.addError(u.Region, problem)
 	}
 	t.progress(Outcome{Status: posture.RunStarted, Collectors: t.results(), Entities: t.entities, Units: t.units}, t.done)
 }
 
-// late reports whether a unit was not read because the run had ended.
-func late(err error) bool {
+// timedOut reports whether a unit was not read because the run had ended.
+func timedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // why returns the reason why a unit was not read.
 func why(err error) string {
-	if late(err) {
+	if timedOut(err) {
 		return "not read in time"
 	}
 	return err.Error()
@@ -102,7 +102,7 @@ func (tt *typeTally) off(region string, err error) {
 	}
 }
 
-func (tt *typeTally) complain(region string, err error) {
+func (tt *typeTally) addError(region string, err error) {
 	if text := at(region, err); len(tt.errors) < maxErrors && !slices.Contains(tt.errors, text) {
 		tt.errors = append(tt.errors, text)
 	}

@@ -8,8 +8,9 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A Transport makes the calls of one cloud account, in one region if the cloud has regions. It authenticates
-// calls, waits for the rate limiter and retries. It is safe for concurrent use.
+// A Transport makes the calls of one cloud account, in one region if the cloud
+// has regions. It authenticates calls, waits for the rate limiter and retries.
+// It is safe for concurrent use.
 type Transport interface {
 	// Pages makes a call and calls page for every page of its response. The address is
 	// the call of the request with its templates filled in. Errors are those of this

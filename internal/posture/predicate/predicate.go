@@ -1,11 +1,16 @@
-// Package predicate defines the predicates that rules use on policies, firewalls and role bindings: whether something is
-// public, may do everything, is reachable from the internet, requires a second factor of everybody, or is privileged.
+// Package predicate defines the predicates that rules use on policies, firewalls
+// and role bindings: whether something is public, may do everything, is
+// reachable from the internet, requires a second factor of everybody, or is
+// privileged.
 //
-// Each cloud has a package below this one. Its predicates are pure functions of responses of the cloud. Each is defined in
-// words in docs/predicates.md and has a corpus in the testdata folder of its package, which package predicatetest runs.
+// Each cloud has a package below this one. Its predicates are pure functions of
+// responses of the cloud. Each is defined in words in docs/predicates.md and has
+// a corpus in the testdata folder of its package, which package predicatetest
+// runs.
 //
-// A predicate has three answers. Input that could not be read or is not supported makes the answer unknown, unless the rest
-// of the input decides it in any case. Unknown never becomes No by accident: the zero Answer is Unknown.
+// A predicate has three answers. Input that could not be read or is not
+// supported makes the answer unknown, unless the rest of the input decides it in
+// any case. Unknown never becomes No by accident: the zero Answer is Unknown.
 package predicate
 
 // A Truth is yes, no, or unknown.
@@ -29,7 +34,8 @@ func (t Truth) String() string {
 	return "unknown"
 }
 
-// An Answer is the result of a predicate and the reason for users: what decided it, or what could not be decided.
+// An Answer is the result of a predicate and the reason for users: what decided
+// it, or what could not be decided.
 type Answer struct {
 	Truth Truth
 	Why   string

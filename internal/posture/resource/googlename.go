@@ -187,7 +187,8 @@ func (f *GoogleForm) match(v Vars, name string, part bool) (GoogleName, bool) {
 		}
 		switch f.segments[i] {
 		case "{project}":
-			// Some responses have the project number in place of the id. Names of buckets have neither.
+			// Some responses have the project number in place of the id. Names
+			// of buckets have neither.
 			if segment == v.Number || segment == "_" || segment == "-" {
 				segment = string(v.Account)
 			}

@@ -82,7 +82,8 @@ type Answer struct {
 // NewText returns an empty text within the budget of the query.
 func (a *Answer) NewText() *Text { return &Text{budget: a.budget} }
 
-// Fits returns the error for the caller when the response exceeds the memory or time budget, or nil.
+// Fits returns the error for the caller when the response exceeds the memory or
+// time budget, or nil.
 func (a *Answer) Fits() error {
 	if a.budget.err != nil {
 		return refused(a.budget.err)
@@ -107,17 +108,19 @@ type Cost struct {
 	Ran        time.Duration
 }
 
-// Enter waits for a place in the admission limits, for queries that other code runs at similar cost.
-// The caller must call leave afterwards. It fails with fault.Limited when the caller or organisation
-// has too many queries, and with fault.Unavailable when the server has.
+// Enter waits for a place in the admission limits, for queries that other code
+// runs at similar cost. The caller must call leave afterwards. It fails with
+// fault.Limited when the caller or organisation has too many queries, and with
+// fault.Unavailable when the server has.
 func (w *Walker) Enter(ctx context.Context, org posture.OrgID, caller string) (leave func(), err error) {
 	return w.gate.enter(ctx, string(org), caller)
 }
 
-// Ask runs a query. It fails with fault.Invalid when the text is wrong or the budget is exceeded, with
-// fault.NotFound when the organisation does not have the account, and like Enter when a limit of
-// concurrent queries is reached. The budget covers the run and the response. Without an error, the
-// answer must be closed.
+// Ask runs a query. It fails with fault.Invalid when the text is wrong or the
+// budget is exceeded, with fault.NotFound when the organisation does not have
+// the account, and like Enter when a limit of concurrent queries is reached. The
+// budget covers the run and the response. Without an error, the answer must be
+// closed.
 func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 	plan, err := w.plans.Compile(q.Text, gremlin.CompileOptions{Budget: w.budget})
 	if err != nil {

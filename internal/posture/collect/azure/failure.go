@@ -88,8 +88,8 @@ func message(e *azcore.ResponseError) string {
 	return gjson.GetBytes(body, "error.message").String()
 }
 
-// passing are transient sign-in error codes, which say nothing about the application.
-var passing = []string{"AADSTS90033", "AADSTS90036", "AADSTS90006", "AADSTS50196"}
+// transientCodes are transient sign-in error codes, which say nothing about the application.
+var transientCodes = []string{"AADSTS90033", "AADSTS90036", "AADSTS90006", "AADSTS50196"}
 
 // signInCode matches the error code in a message of the directory.
 var signInCode = regexp.MustCompile(`AADSTS[0-9]{4,8}`)
@@ -111,7 +111,7 @@ func signIn(refused *azidentity.AuthenticationFailedError) error {
 	switch {
 	case refused.RawResponse.StatusCode == http.StatusTooManyRequests:
 		return &classError{collect.ErrThrottled, "sign in", refused}
-	case refused.RawResponse.StatusCode >= http.StatusInternalServerError, slices.Contains(passing, code):
+	case refused.RawResponse.StatusCode >= http.StatusInternalServerError, slices.Contains(transientCodes, code):
 		return fmt.Errorf("sign in: the directory answers %d %s", refused.RawResponse.StatusCode, code)
 	case code != "":
 		return because(code, refused)

@@ -226,16 +226,16 @@ type memoryRecorder struct {
 	mixed []string
 }
 
-type keeping struct {
+type memoryRecording struct {
 	*memoryRecorder
 	scope collect.Scoped
 }
 
 func (k *memoryRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
-	return keeping{k, s}, nil
+	return memoryRecording{k, s}, nil
 }
 
-func (k keeping) Put(_ context.Context, e posture.Entity) error {
+func (k memoryRecording) Put(_ context.Context, e posture.Entity) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.kept[k.scope.Account]++
@@ -245,8 +245,8 @@ func (k keeping) Put(_ context.Context, e posture.Entity) error {
 	return nil
 }
 
-func (k keeping) Commit(context.Context, bool) error { return nil }
-func (k keeping) Discard()                           {}
+func (k memoryRecording) Commit(context.Context, bool) error { return nil }
+func (k memoryRecording) Discard()                           {}
 
 // TestAccountsAreIsolated runs several subscriptions concurrently through the runner, one of
 // them in the government cloud and one without access.

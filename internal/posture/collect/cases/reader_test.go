@@ -30,13 +30,13 @@ func load(t *testing.T, functions resource.Functions, declarations string) *reso
 	return catalog
 }
 
-// answering is a transport with fixed responses that counts its calls.
-type answering struct {
+// fakeTransport is a transport with fixed responses that counts its calls.
+type fakeTransport struct {
 	answers map[string]string // by call, or by call and input
 	made    map[string]int
 }
 
-func (a *answering) Pages(_ context.Context, q *resource.Request, _ string, input []byte, page func(gjson.Result) error) error {
+func (a *fakeTransport) Pages(_ context.Context, q *resource.Request, _ string, input []byte, page func(gjson.Result) error) error {
 	key := q.Call
 	if _, ok := a.answers[key+" "+string(input)]; ok {
 		key += " " + string(input)
@@ -58,7 +58,7 @@ func (a *answering) Pages(_ context.Context, q *resource.Request, _ string, inpu
 }
 
 // read lists a type, or reads the resource of a name if one is given.
-func read(t *testing.T, catalog *resource.Catalog, a *answering, kind posture.EntityType, name string) ([]posture.Entity, error) {
+func read(t *testing.T, catalog *resource.Catalog, a *fakeTransport, kind posture.EntityType, name string) ([]posture.Entity, error) {
 	t.Helper()
 	a.made = map[string]int{}
 	r := &collect.Reader{
@@ -140,7 +140,7 @@ calls:
 func TestJoinedCalls(t *testing.T) {
 	t.Parallel()
 	catalog := load(t, resource.Functions{}, disks)
-	a := &answering{answers: map[string]string{
+	a := &fakeTransport{answers: map[string]string{
 		"test.ListDisks": `{"Disks":[{"Id":"disk-1","Zone":"b","Zones":["a"],"Users":["x","all"],"Made":"2024-05-01T23:30:00-01:00","Places":"disk-9, box-8, other","Endpoint":"ann@example.com"},{"Id":"disk-2"}]}`,
 		"test.ListLocks": `{"Locks":[{"Disk":"disk-7"}]}` + "\n" + `{"Locks":[{"Disk":"disk-1","On":true}]}`,
 		"test.ListLogs":  `{"Logs":[{"Disk":"disk-1","Name":"l1"},{"Disk":"disk-2","Name":"l2"},{"Disk":"disk-1","Name":"l3"}]}`,
@@ -183,7 +183,7 @@ func TestJoinedCalls(t *testing.T) {
 func TestIdentityFromAnswers(t *testing.T) {
 	t.Parallel()
 	catalog := load(t, resource.Functions{}, disks)
-	a := &answering{answers: map[string]string{
+	a := &fakeTransport{answers: map[string]string{
 		"test.ListBoxes":                `{"Boxes":["b/box-1"]}`,
 		"test.DescribeBox":              `{"Title":"Red","Arn":"arn:aws:test:::red","Size":3,"Lid":"l9"}`,
 		`test.DescribeLid {"Lid":"l9"}`: `{"Kind":"flat"}`,
@@ -250,7 +250,7 @@ scope: region
 list: [{function: test.colours}]
 name: [Colour, Id]
 `)
-	a := &answering{answers: map[string]string{
+	a := &fakeTransport{answers: map[string]string{
 		"test.ListCars": `{"Cars":[{"Id":"c1"},{"Id":"c2"}]}`, `test.Report {"Of":"1"}`: `{"Text":"{\"Colour\":\"red\"}"}`,
 	}}
 	got, err := read(t, catalog, a, "AWS.Test.Car", "")

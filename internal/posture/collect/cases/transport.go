@@ -61,7 +61,7 @@ func (c *transport) Pages(_ context.Context, q *resource.Request, address string
 		return errors.New("no response")
 	}
 	if list, ok := answer.([]any); ok {
-		answer = chosen(list, address, gjson.ParseBytes(input))
+		answer = selectResponse(list, address, gjson.ParseBytes(input))
 	}
 	if word, ok := answer.(string); ok {
 		return refusal(word)
@@ -73,8 +73,8 @@ func (c *transport) Pages(_ context.Context, q *resource.Request, address string
 	return page(gjson.ParseBytes(text))
 }
 
-// chosen returns the first response whose for member is contained in the input.
-func chosen(list []any, address string, input gjson.Result) any {
+// selectResponse returns the first response whose for member is contained in the input.
+func selectResponse(list []any, address string, input gjson.Result) any {
 	for _, element := range list {
 		option, ok := element.(map[string]any)
 		if !ok {

@@ -119,8 +119,8 @@ func TestCallsAreObserved(t *testing.T) {
 	}
 }
 
-// writerToBody is a body like those of the AWS SDK: it implements io.WriterTo, which fails once it is
-// closed.
+// writerToBody is a body like those of the AWS SDK: it implements io.WriterTo,
+// which fails once it is closed.
 type writerToBody struct {
 	io.Reader
 	asked *bool

@@ -199,8 +199,9 @@ func TestDeclaredPermissionsSuffice(t *testing.T) {
 	}
 }
 
-// TestDeniedCallsLeavePropertiesUnknown removes one permission at a time. Values that need it must be unknown
-// and name it. Nothing may become absent, and everything else must be unchanged.
+// TestDeniedCallsLeavePropertiesUnknown removes one permission at a time. Values
+// that need it must be unknown and name it. Nothing may become absent, and
+// everything else must be unchanged.
 func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Size: 60})

@@ -67,16 +67,16 @@ func (c *client) token(ctx context.Context) (string, error) {
 	return c.tokens.get(ctx)
 }
 
-// never is the pause of an error that must not be retried.
-const never = time.Duration(-1)
+// noRetry is the pause of an error that must not be retried.
+const noRetry = time.Duration(-1)
 
 // try makes one attempt. It returns the pause that Google requests before the next attempt, or
-// never when a retry is pointless.
+// noRetry when a retry is pointless.
 func (c *client) try(req *http.Request, key collect.Key, token string) (answer *http.Response, pause time.Duration, err error) {
 	limiter := c.src.options.Limiter
 	if limiter != nil {
 		if err := limiter.Wait(req.Context(), key); err != nil {
-			return nil, never, err
+			return nil, noRetry, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), c.src.options.Timeout)
@@ -84,7 +84,7 @@ func (c *client) try(req *http.Request, key collect.Key, token string) (answer *
 	out := req.Clone(ctx)
 	if out.GetBody != nil {
 		if out.Body, err = out.GetBody(); err != nil {
-			return nil, never, err
+			return nil, noRetry, err
 		}
 	}
 	out.Header.Set("User-Agent", "vigil")
@@ -98,15 +98,15 @@ func (c *client) try(req *http.Request, key collect.Key, token string) (answer *
 	}
 	switch {
 	case err != nil && req.Context().Err() != nil:
-		return nil, never, req.Context().Err()
+		return nil, noRetry, req.Context().Err()
 	case errors.Is(err, errTooLarge):
-		return nil, never, err
+		return nil, noRetry, err
 	case errors.Is(err, context.DeadlineExceeded): // the attempt timed out
 		return nil, 0, errSlow
 	case err != nil:
 		return nil, 0, err
 	}
-	pause = again(answer, body)
+	pause = retryPause(answer, body)
 	if limiter != nil && throttling(answer.StatusCode, body) {
 		limiter.Throttled(key, pause)
 	}
@@ -135,13 +135,13 @@ var (
 	errSlow     = errors.New("Google did not answer in time") //nolint:staticcheck // a name
 )
 
-// again returns the pause that Google requests before a retry, or never.
-func again(answer *http.Response, body []byte) time.Duration {
+// retryPause returns the pause that Google requests before a retry, or noRetry.
+func retryPause(answer *http.Response, body []byte) time.Duration {
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusRequestTimeout:
 	default:
 		if !throttling(answer.StatusCode, body) {
-			return never
+			return noRetry
 		}
 	}
 	return retryAfter(answer.Header)

@@ -168,8 +168,8 @@ func TestMissingResourcesAreGone(t *testing.T) {
 	}
 }
 
-// TestReadingIsDeterministic checks that results do not depend on the order of responses or on the page
-// size.
+// TestReadingIsDeterministic checks that results do not depend on the order of
+// responses or on the page size.
 func TestReadingIsDeterministic(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 4, Size: 300})

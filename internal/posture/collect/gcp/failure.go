@@ -12,19 +12,19 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// permissionSaid extracts the permission from error messages of Google: Required
+// permissionInMessage extracts the permission from error messages of Google: Required
 // 'compute.instances.list' permission for 'projects/p', Permission
 // 'iam.roles.list' denied on resource, x does not have storage.buckets.list
 // access, Permission bigquery.datasets.get denied on dataset.
-var permissionSaid = regexp.MustCompile(`(?:[Pp]ermission '?|Required '|Required "|does not have )([a-z][a-zA-Z0-9]+(?:\.[a-zA-Z0-9]+)+)`)
+var permissionInMessage = regexp.MustCompile(`(?:[Pp]ermission '?|Required '|Required "|does not have )([a-z][a-zA-Z0-9]+(?:\.[a-zA-Z0-9]+)+)`)
 
-// consumerSaid extracts the project from the error message of an API that is not enabled.
-var consumerSaid = regexp.MustCompile(`has not been used in project ([a-z0-9:.-]+) before`)
+// projectInMessage extracts the project from the error message of an API that is not enabled.
+var projectInMessage = regexp.MustCompile(`has not been used in project ([a-z0-9:.-]+) before`)
 
 // refusal converts an error response to an error of package collect. The permission is the one that
 // the call needs.
 func refusal(status int, body []byte, permission string) error {
-	answer := readRefusal(status, body)
+	answer := parseErrorResponse(status, body)
 	switch {
 	case answer.reason == "SERVICE_DISABLED" || answer.reason == "accessNotConfigured":
 		return &offError{answer.service, answer.consumer, answer}
@@ -37,7 +37,7 @@ func refusal(status int, body []byte, permission string) error {
 	case status == http.StatusForbidden:
 		if answer.permission != "" {
 			permission = answer.permission
-		} else if said := permissionSaid.FindStringSubmatch(answer.message); said != nil {
+		} else if said := permissionInMessage.FindStringSubmatch(answer.message); said != nil {
 			permission = said[1]
 		}
 		return &collect.DeniedError{Permission: permission, Err: answer}
@@ -47,20 +47,20 @@ func refusal(status int, body []byte, permission string) error {
 	return answer
 }
 
-// An answerError is a parsed error response.
-type answerError struct {
+// An responseError is a parsed error response.
+type responseError struct {
 	status                                         int
 	message, reason, permission, service, consumer string
 }
 
-func (e *answerError) Error() string {
+func (e *responseError) Error() string {
 	return fmt.Sprintf("Google responded with %d %s: %s", e.status, e.reason, clip(e.message))
 }
 
-// readRefusal parses the two formats of error responses.
-func readRefusal(status int, body []byte) *answerError {
+// parseErrorResponse parses the two formats of error responses.
+func parseErrorResponse(status int, body []byte) *responseError {
 	said := gjson.GetBytes(body, "error")
-	e := &answerError{status: status, message: said.Get("message").String(), reason: said.Get("errors.0.reason").String()}
+	e := &responseError{status: status, message: said.Get("message").String(), reason: said.Get("errors.0.reason").String()}
 	for _, info := range said.Get("details").Array() {
 		if !strings.HasSuffix(info.Get("@type").String(), "google.rpc.ErrorInfo") {
 			continue
@@ -71,7 +71,7 @@ func readRefusal(status int, body []byte) *answerError {
 		metadata := info.Get("metadata")
 		e.permission, e.service, e.consumer = metadata.Get("permission").String(), metadata.Get("service").String(), metadata.Get("consumer").String()
 	}
-	if named := consumerSaid.FindStringSubmatch(e.message); named != nil && e.consumer == "" {
+	if named := projectInMessage.FindStringSubmatch(e.message); named != nil && e.consumer == "" {
 		e.consumer = "projects/" + named[1]
 	}
 	if e.reason == "" {
@@ -141,15 +141,15 @@ func (e *offError) Error() string {
 
 func (e *offError) Unwrap() []error { return wrapped(collect.ErrOff, e.err) }
 
-// homeOffError is an offError of another project than the one being read. It is a failure, because
+// otherProjectOffError is an offError of another project than the one being read. It is a failure, because
 // there may be resources.
-type homeOffError struct{ off *offError }
+type otherProjectOffError struct{ off *offError }
 
-func (e *homeOffError) Error() string {
+func (e *otherProjectOffError) Error() string {
 	return e.off.Error() + ", which the service account belongs to: enable it there"
 }
 
-func isHomeOff(err error) bool {
-	_, ok := errors.AsType[*homeOffError](err)
+func isOtherProjectOff(err error) bool {
+	_, ok := errors.AsType[*otherProjectOffError](err)
 	return ok
 }

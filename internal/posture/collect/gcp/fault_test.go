@@ -86,8 +86,8 @@ func TestLimiterCalls(t *testing.T) {
 	}
 }
 
-// TestPermanentFaultsFailTheList makes one list fail permanently: only that list must fail, with a clear
-// error.
+// TestPermanentFaultsFailTheList makes one list fail permanently: only that list
+// must fail, with a clear error.
 func TestPermanentFaultsFailTheList(t *testing.T) {
 	t.Parallel()
 	const kind = posture.EntityType("GCP.Compute.Firewall")
@@ -183,8 +183,9 @@ func TestDisabledServices(t *testing.T) {
 	}
 }
 
-// TestDisabledServicesOfDerivedProperties checks properties that are derived from another service: when that is
-// disabled the property is false, unless the error concerns another project.
+// TestDisabledServicesOfDerivedProperties checks properties that are derived
+// from another service: when that is disabled the property is false, unless the
+// error concerns another project.
 func TestDisabledServicesOfDerivedProperties(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60, Projects: 2})

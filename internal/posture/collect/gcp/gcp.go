@@ -134,7 +134,7 @@ func (src *Source) keyOf(a posture.Access) (posture.ServiceAccountKey, error) {
 // for this key, or the API is not enabled in the project of the key.
 func (s *session) refused(err error) error {
 	switch {
-	case errors.Is(err, collect.ErrOff), isHomeOff(err):
+	case errors.Is(err, collect.ErrOff), isOtherProjectOff(err):
 		return &accessError{fmt.Sprintf("the Cloud Resource Manager API is not enabled in project %s, which the service account belongs to", s.key.ProjectID), err}
 	case errors.Is(err, collect.ErrGone):
 		return &collect.DeniedError{Permission: getProject, Err: err}
@@ -142,8 +142,8 @@ func (s *session) refused(err error) error {
 	return err
 }
 
-// probes are permissions of which every useful credential has at least one. Testing permissions needs
-// no permission.
+// probes are permissions of which every useful credential has at least one.
+// Testing permissions needs no permission.
 var probes = []string{
 	"resourcemanager.projects.getIamPolicy", "compute.instances.list", "storage.buckets.list", "iam.serviceAccounts.list",
 }

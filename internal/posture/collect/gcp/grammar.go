@@ -42,8 +42,8 @@ func declarations(c *resource.Catalog) []collect.Declaration {
 	return all
 }
 
-// inOrder returns the types of Google Cloud, ordered so that types that make the same calls are adjacent
-// and few responses are cached at a time.
+// inOrder returns the types of Google Cloud, ordered so that types that make the
+// same calls are adjacent and few responses are cached at a time.
 func inOrder(c *resource.Catalog) []*resource.Type {
 	all := c.Of(posture.GCP)
 	slices.SortStableFunc(all, func(a, b *resource.Type) int { return strings.Compare(firstCall(c, a), firstCall(c, b)) })

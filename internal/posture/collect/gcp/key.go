@@ -16,19 +16,19 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// tokenURI is the only URL from which tokens are requested. A key file also contains a URL, which is not
-// trusted because the author of the file chose it.
+// tokenURI is the only URL from which tokens are requested. A key file also
+// contains a URL, which is not trusted because the author of the file chose it.
 const tokenURI = "https://oauth2.googleapis.com/token"
 
-// tokenScope is the scope of all tokens. The roles of the service account limit what may be read; the
-// read-only scope does not cover all services.
+// tokenScope is the scope of all tokens. The roles of the service account limit
+// what may be read; the read-only scope does not cover all services.
 const tokenScope = "https://www.googleapis.com/auth/cloud-platform"
 
-// early is how long before its expiry a token is renewed.
-const early = 4 * time.Minute
+// renewBefore is how long before its expiry a token is renewed.
+const renewBefore = 4 * time.Minute
 
-// tokens provides the access tokens of a service account. It caches a token until shortly before its
-// expiry.
+// tokens provides the access tokens of a service account. It caches a token
+// until shortly before its expiry.
 type tokens struct {
 	source auth.TokenProvider
 
@@ -54,14 +54,15 @@ func newTokens(key posture.ServiceAccountKey, client *http.Client) (*tokens, err
 	return &tokens{source: source}, nil
 }
 
-// get returns a token that is valid for some minutes. Concurrent callers wait for the one that signs in.
+// get returns a token that is valid for some minutes. Concurrent callers wait
+// for the one that signs in.
 func (t *tokens) get(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	if t.token != nil && (t.token.Expiry.IsZero() || time.Until(t.token.Expiry) > early) {
+	if t.token != nil && (t.token.Expiry.IsZero() || time.Until(t.token.Expiry) > renewBefore) {
 		return t.token.Value, nil
 	}
 	token, err := t.source.Token(ctx)
@@ -84,8 +85,8 @@ func (t *tokens) forget(value string) {
 	}
 }
 
-// signIn explains why a key is refused. When Google did not respond, or not as expected, the error says
-// nothing about the key.
+// signIn explains why a key is refused. When Google did not respond, or not as
+// expected, the error says nothing about the key.
 func signIn(ctx context.Context, err error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"vigil/internal/posture/collect/declared"
 )
 
-// Permissions returns the minimal permissions that a service account needs to read every type. None of them
-// gives access to stored data.
+// Permissions returns the minimal permissions that a service account needs to
+// read every type. None of them gives access to stored data.
 func Permissions() []string {
 	var all []string
 	for _, d := range declarations(declared.Catalog()) {
@@ -20,12 +20,13 @@ func Permissions() []string {
 	return slices.Compact(all)
 }
 
-// parentPermissions are the prefixes of permissions that only folders and organisations can grant. Roles of
-// projects cannot contain them; link.sh grants them with predefined roles.
+// parentPermissions are the prefixes of permissions that only folders and
+// organisations can grant. Roles of projects cannot contain them; link.sh grants
+// them with predefined roles.
 var parentPermissions = []string{"resourcemanager.folders.", "resourcemanager.organizations.", "iam.denypolicies."}
 
-// APIs returns the APIs that are called. They must be enabled in the project of the service account, where
-// Google counts the calls.
+// APIs returns the APIs that are called. They must be enabled in the project of
+// the service account, where Google counts the calls.
 func APIs() []string {
 	all := []string{"cloudresourcemanager.googleapis.com"}
 	catalog := declared.Catalog()

@@ -80,8 +80,8 @@ func (m model) opens(e posture.Entity, from, to int64, protocols ...string) bool
 	})
 }
 
-// admin reports whether a service account has a role that controls the project, granted on the project or
-// inherited.
+// admin reports whether a service account has a role that controls the project,
+// granted on the project or inherited.
 func (m model) admin(e posture.Entity) bool {
 	return some(m.out(e, "BOUND_TO", "GCP.IAM.Role"), func(r posture.Entity) bool { return is(r, "privileged", true) }) ||
 		slices.Contains(texts(e, "inheritedBindings"), "roles/owner")
@@ -95,8 +95,8 @@ var limit = today.AddDate(0, 0, -90).Format(time.RFC3339)
 
 const defaultAccount = "-compute@developer.gserviceaccount.com"
 
-// judgements decide which entities violate each rule. They use only properties and edges that the schema
-// declares.
+// judgements decide which entities violate each rule. They use only properties
+// and edges that the schema declares.
 var judgements = map[string]struct {
 	on       posture.EntityType
 	violated func(m model, e posture.Entity) bool

@@ -39,8 +39,8 @@ func (s *session) reader(region string, answers *collect.Answers) *collect.Reade
 	}}
 }
 
-// Units implements [collect.Session]. Google lists most types across all locations, so each type is read once
-// per project.
+// Units implements [collect.Session]. Google lists most types across all
+// locations, so each type is read once per project.
 func (s *session) Units(context.Context) ([]collect.Unit, error) {
 	reader := s.reader(posture.Global, collect.NewAnswers())
 	var units []collect.Unit
@@ -65,8 +65,9 @@ func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bo
 // Close implements [collect.Session].
 func (*session) Close() {}
 
-// classify completes the classification of an error: when a service is disabled in the project of the key and
-// that is not the project being read, nothing is known about the latter.
+// classify completes the classification of an error: when a service is disabled
+// in the project of the key and that is not the project being read, nothing is
+// known about the latter.
 func (s *session) classify(err error) error {
 	off, ok := errors.AsType[*offError](err)
 	if !ok {
@@ -76,5 +77,5 @@ func (s *session) classify(err error) error {
 	if consumer == string(s.account) || consumer == s.number || consumer == "" && s.key.ProjectID == string(s.account) {
 		return off
 	}
-	return &homeOffError{off}
+	return &otherProjectOffError{off}
 }

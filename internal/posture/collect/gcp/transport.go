@@ -102,7 +102,8 @@ func (s *session) call(ctx context.Context, method, address string, query url.Va
 	return gjson.ParseBytes(text), nil
 }
 
-// escape escapes the characters that would end a path. Other characters of names may already be escaped.
+// escape escapes the characters that would end a path. Other characters of names
+// may already be escaped.
 var escape = strings.NewReplacer("?", "%3F", "#", "%23", " ", "%20")
 
 // urlOf returns the URL of an address.
@@ -121,8 +122,8 @@ func urlOf(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// incomplete fails when a list reports that it is incomplete, so that missing resources are not taken as
-// deleted.
+// incomplete fails when a list reports that it is incomplete, so that missing
+// resources are not taken as deleted.
 func incomplete(answer gjson.Result) error {
 	var places []string
 	for _, member := range []string{"unreachable", "unreachables", "missingZones", `warnings.#(code=="REGION_UNREACHABLE")#.region`} {

@@ -16,8 +16,8 @@ var troubles = map[judgetest.Trouble]gateway.Fault{
 	judgetest.Partial: {Kind: gateway.Half, Skip: 1}, // the second page
 }
 
-// TestFailuresKeepFindings closes an open firewall and opens another while firewalls cannot be read.
-// No finding may change.
+// TestFailuresKeepFindings closes an open firewall and opens another while
+// firewalls cannot be read. No finding may change.
 func TestFailuresKeepFindings(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60, Page: 2})

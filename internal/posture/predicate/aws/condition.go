@@ -69,9 +69,9 @@ const (
 	endpointKey // the target of notifications
 )
 
-// keyKinds are the condition keys whose values strangers cannot choose. Every other key is free: a
-// stranger may have a user of that name or a tag of that value, or may know the external id, which AWS
-// does not treat as a secret.
+// keyKinds are the condition keys whose values strangers cannot choose. Every
+// other key is free: a stranger may have a user of that name or a tag of that
+// value, or may know the external id, which AWS does not treat as a secret.
 var keyKinds = map[string]keyKind{
 	"aws:sourceaccount": accountKey, "aws:sourceowner": accountKey, "aws:principalaccount": accountKey, "kms:calleraccount": accountKey,
 	"s3:dataaccesspointaccount": accountKey, "aws:vpceaccount": accountKey,
@@ -83,8 +83,8 @@ var keyKinds = map[string]keyKind{
 	"sns:endpoint": endpointKey,
 }
 
-// alwaysThere are the keys that every request has, so that IfExists has no effect.
-var alwaysThere = []string{"kms:calleraccount"}
+// alwaysPresent are the keys that every request has, so that IfExists has no effect.
+var alwaysPresent = []string{"kms:calleraccount"}
 
 // admits decides whether a stranger can meet a condition.
 func (c Condition) admits() predicate.Answer {
@@ -103,7 +103,7 @@ func (c Condition) admits() predicate.Answer {
 		return predicate.Of(true, "")
 	case kind == serviceKey:
 		return predicate.Of(!c.demandsService(t), "")
-	case (t.ifExists || t.forAll) && !slices.Contains(alwaysThere, c.Key) && !t.negated:
+	case (t.ifExists || t.forAll) && !slices.Contains(alwaysPresent, c.Key) && !t.negated:
 		return predicate.Of(true, "") // a request without the key meets it
 	case kind == addressKey:
 		return c.admitsAddress(t)

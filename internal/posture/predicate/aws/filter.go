@@ -16,7 +16,8 @@ import (
 // { ($.eventName = CreateTrail) || ($.eventName = DeleteTrail) }. The zero value
 // matches every event, as the empty pattern does.
 //
-// See https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntaxForMetricFilters.html.
+// See
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntaxForMetricFilters.html.
 type FilterPattern struct{ root filterNode }
 
 // A filterNode is a comparison or a compound expression.

@@ -6,8 +6,8 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// Policy variables are replaced before values are compared. The owner controls those of the resource;
-// the caller controls those of the request.
+// Policy variables are replaced before values are compared. The owner controls
+// those of the resource; the caller controls those of the request.
 const (
 	ownerMark  = "\x01" // a value that the owner controls
 	callerMark = "\x02" // a value that the caller controls
@@ -39,14 +39,15 @@ func expand(value string) string {
 	}
 }
 
-// open reports whether strangers can match a part of a value: it has a wildcard, or a variable that the
-// caller controls.
+// open reports whether strangers can match a part of a value: it has a wildcard,
+// or a variable that the caller controls.
 func open(part string, like bool) bool {
 	return strings.Contains(part, callerMark) || like && strings.ContainsAny(part, "*?")
 }
 
-// fixes decides whether only callers that the owner of the policy chose can match a condition value. When
-// values are compared exactly, wildcards are literal, so that no caller matches them.
+// fixes decides whether only callers that the owner of the policy chose can
+// match a condition value. When values are compared exactly, wildcards are
+// literal, so that no caller matches them.
 func fixes(kind keyKind, value string, like bool) predicate.Answer {
 	value = expand(value)
 	switch kind {
@@ -66,8 +67,8 @@ func fixes(kind keyKind, value string, like bool) predicate.Answer {
 	return predicate.NotKnown("cannot decide who matches the value " + value)
 }
 
-// fixesARN is fixes for ARNs. An ARN contains an account id, or the name of a bucket, which is globally
-// unique.
+// fixesARN is fixes for ARNs. An ARN contains an account id, or the name of a
+// bucket, which is globally unique.
 func fixesARN(value string, like bool) predicate.Answer {
 	if !open(value, like) {
 		return predicate.Of(true, "")
@@ -95,8 +96,8 @@ func fixesARN(value string, like bool) predicate.Answer {
 	return predicate.Of(false, "")
 }
 
-// fixesEndpoint is fixes for targets of notifications: an address of a certain domain or host, or a resource
-// of a certain account.
+// fixesEndpoint is fixes for targets of notifications: an address of a certain
+// domain or host, or a resource of a certain account.
 func fixesEndpoint(value string, like bool) predicate.Answer {
 	if strings.HasPrefix(value, "arn:") {
 		return fixesARN(value, like)

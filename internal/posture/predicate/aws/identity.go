@@ -7,8 +7,9 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// An Identity holds the permissions of a user, group or role: the statements of all policies that apply to it
-// (inline, attached and of its groups) and its permissions boundary.
+// An Identity holds the permissions of a user, group or role: the statements of
+// all policies that apply to it (inline, attached and of its groups) and its
+// permissions boundary.
 type Identity struct {
 	Policies []Policy
 	Boundary *Policy // nil when there is none
@@ -17,25 +18,27 @@ type Identity struct {
 	Unread string
 }
 
-// grants are the actions by which an identity can give itself any permission on the resource of the action.
+// grants are the actions by which an identity can give itself any permission on
+// the resource of the action.
 var grants = []string{
 	"iam:putuserpolicy", "iam:putgrouppolicy", "iam:putrolepolicy", "iam:attachuserpolicy", "iam:attachgrouppolicy", "iam:attachrolepolicy",
 	"iam:createpolicyversion",
 }
 
-// Admin decides whether an identity may do everything: a statement allows every action, or all except some
-// that do not prevent granting further permissions, on every resource, and neither a Deny nor the boundary
-// prevents granting.
+// Admin decides whether an identity may do everything: a statement allows every
+// action, or all except some that do not prevent granting further permissions,
+// on every resource, and neither a Deny nor the boundary prevents granting.
 //
-// Conditions on the caller, such as a second factor, are ignored. With conditions on the resource or the
-// request, the identity is not an administrator.
+// Conditions on the caller, such as a second factor, are ignored. With
+// conditions on the resource or the request, the identity is not an
+// administrator.
 func (i Identity) Admin() predicate.Answer {
 	allowed := i.allows(Statement.isBroad, grants)
 	return i.complete(allowed)
 }
 
-// complete takes unread policies into account: an unread policy may allow or deny more, and an unread boundary
-// may allow less.
+// complete takes unread policies into account: an unread policy may allow or
+// deny more, and an unread boundary may allow less.
 func (i Identity) complete(a predicate.Answer) predicate.Answer {
 	if i.Unread != "" {
 		return predicate.NotKnown(i.Unread)
@@ -53,8 +56,8 @@ func (s Statement) onEverything() bool {
 	return s.Resources.isAll() || s.Resources.Except && !slices.ContainsFunc(s.Resources.List, func(p string) bool { return covers(p, "*") })
 }
 
-// allows decides whether a statement that satisfies kind allows one of the actions on every resource, and
-// neither a Deny nor the boundary prevents it.
+// allows decides whether a statement that satisfies kind allows one of the
+// actions on every resource, and neither a Deny nor the boundary prevents it.
 func (i Identity) allows(kind func(Statement) bool, actions []string) predicate.Answer {
 	var all []predicate.Answer
 	for _, p := range i.Policies {
@@ -64,7 +67,7 @@ func (i Identity) allows(kind func(Statement) bool, actions []string) predicate.
 			}
 			for _, action := range actions {
 				if s.Actions.has(action) {
-					all = append(all, predicate.And(s.atWill(), i.leaves(action)))
+					all = append(all, predicate.And(s.unrestricted(), i.leaves(action)))
 				}
 			}
 		}
@@ -72,8 +75,9 @@ func (i Identity) allows(kind func(Statement) bool, actions []string) predicate.
 	return predicate.Or(all...)
 }
 
-// callerKeys are the condition keys, or prefixes of them, that concern the caller and its session. The holder
-// of the permission can meet conditions on them.
+// callerKeys are the condition keys, or prefixes of them, that concern the
+// caller and its session. The holder of the permission can meet conditions on
+// them.
 var callerKeys = []string{
 	"aws:multifactorauth", "aws:principal", "aws:userid", "aws:username", "aws:sourceip", "aws:sourcevpc", "aws:vpcsourceip", "aws:vpce", "aws:securetransport",
 	"aws:useragent", "aws:referer", "aws:currenttime", "aws:epochtime", "aws:tokenissuetime", "aws:federatedprovider", "aws:sourceidentity",
@@ -84,9 +88,9 @@ func isCallerKey(key string) bool {
 	return slices.ContainsFunc(callerKeys, func(k string) bool { return strings.HasPrefix(key, k) })
 }
 
-// atWill decides whether the holder of a permission can use it for everything: its conditions concern only the
-// holder, not the resource or the request.
-func (s Statement) atWill() predicate.Answer {
+// unrestricted decides whether the holder of a permission can use it for everything:
+// its conditions concern only the holder, not the resource or the request.
+func (s Statement) unrestricted() predicate.Answer {
 	for _, c := range s.Conditions {
 		switch t := c.test(); {
 		case t.kind == unknownTest:
@@ -100,7 +104,8 @@ func (s Statement) atWill() predicate.Answer {
 	return predicate.Of(true, "a statement allows it on every resource")
 }
 
-// leaves decides whether Deny statements and the boundary leave an action allowed on every resource.
+// leaves decides whether Deny statements and the boundary leave an action
+// allowed on every resource.
 func (i Identity) leaves(action string) predicate.Answer {
 	out := predicate.Of(true, "")
 	for _, p := range i.Policies {
@@ -112,8 +117,9 @@ func (i Identity) leaves(action string) predicate.Answer {
 	return out
 }
 
-// leaves decides whether the Deny statements of a policy leave an action allowed. A Deny with a condition does:
-// the holder can avoid meeting the condition.
+// leaves decides whether the Deny statements of a policy leave an action
+// allowed. A Deny with a condition does: the holder can avoid meeting the
+// condition.
 func (p Policy) leaves(action string) predicate.Answer {
 	out := predicate.Of(true, "")
 	for _, d := range p.Statements {
@@ -137,7 +143,7 @@ func (p Policy) bounds(action string) predicate.Answer {
 	var all []predicate.Answer
 	for _, s := range p.Statements {
 		if s.Allow && s.Actions.has(action) && s.onEverything() {
-			all = append(all, s.atWill())
+			all = append(all, s.unrestricted())
 		}
 	}
 	return predicate.Or(all...)

@@ -12,9 +12,10 @@ type SignIn struct {
 	MFA      string `yaml:"mfa"`      // mfa_active: true, false
 }
 
-// MFAForAll decides whether every console user needs a second factor: each user with a password, and the root
-// user unless the account has no root credentials. rootPassword says whether the root user has a password,
-// which an organisation can remove.
+// MFAForAll decides whether every console user needs a second factor: each user
+// with a password, and the root user unless the account has no root credentials.
+// rootPassword says whether the root user has a password, which an organisation
+// can remove.
 func MFAForAll(report []SignIn, rootPassword predicate.Truth) predicate.Answer {
 	if len(report) == 0 {
 		return predicate.NotKnown("there is no credential report")

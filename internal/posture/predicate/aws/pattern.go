@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Patterns are actions or resources with wildcards: * matches any text, ? one character. The zero value is
-// everything.
+// Patterns are actions or resources with wildcards: * matches any text, ? one
+// character. The zero value is everything.
 type Patterns struct {
 	Except bool // the set is everything except the patterns
 	List   []string
@@ -51,8 +51,8 @@ func (p Patterns) has(pattern string) bool {
 	return slices.ContainsFunc(p.List, func(one string) bool { return covers(one, pattern) })
 }
 
-// contains reports whether the set contains another set. It returns false when only several patterns in
-// combination cover a pattern of the other set.
+// contains reports whether the set contains another set. It returns false when
+// only several patterns in combination cover a pattern of the other set.
 func (p Patterns) contains(o Patterns) bool {
 	switch {
 	case !o.Except:

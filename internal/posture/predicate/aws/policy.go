@@ -1,9 +1,10 @@
-// Package aws implements the predicates of AWS, on the statements of IAM policies and on the rules of security
-// groups and network ACLs.
+// Package aws implements the predicates of AWS, on the statements of IAM
+// policies and on the rules of security groups and network ACLs.
 //
-// It evaluates policies as AWS does: everything that no statement allows is denied, and a Deny overrides an
-// Allow. It compares statements as sets of principals, actions, resources and condition values, never by
-// searching for names in the text.
+// It evaluates policies as AWS does: everything that no statement allows is
+// denied, and a Deny overrides an Allow. It compares statements as sets of
+// principals, actions, resources and condition values, never by searching for
+// names in the text.
 package aws
 
 import (
@@ -21,8 +22,8 @@ type Policy struct {
 	Statements []Statement
 }
 
-// A Statement of a policy. A member and its Not counterpart exclude each other; without both, the statement
-// applies to everything.
+// A Statement of a policy. A member and its Not counterpart exclude each other;
+// without both, the statement applies to everything.
 type Statement struct {
 	Allow      bool
 	Principals Principals
@@ -38,8 +39,9 @@ type Condition struct {
 	Values   []string
 }
 
-// Parse parses a policy, which IAM sends percent-encoded. It also returns the text as JSON, even when parsing
-// fails. Syntax that AWS does not document is an error, because its meaning is unknown.
+// Parse parses a policy, which IAM sends percent-encoded. It also returns the
+// text as JSON, even when parsing fails. Syntax that AWS does not document is an
+// error, because its meaning is unknown.
 func Parse(text string) (p Policy, plain string, err error) {
 	if strings.HasPrefix(text, "%7B") || strings.HasPrefix(text, "%7b") {
 		if decoded, err := url.PathUnescape(text); err == nil {

@@ -7,8 +7,8 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// escalations are the published privilege escalations: each is a set of actions with which an identity can
-// become administrator.
+// escalations are the published privilege escalations: each is a set of actions
+// with which an identity can become administrator.
 var escalations = [][]string{
 	{"iam:createpolicyversion"}, {"iam:setdefaultpolicyversion"},
 	{"iam:putuserpolicy"}, {"iam:putgrouppolicy"}, {"iam:putrolepolicy"},
@@ -35,8 +35,9 @@ var kindsOf = map[string]string{
 	"iam:updateassumerolepolicy": "role", "iam:passrole": "role", "sts:assumerole": "role",
 }
 
-// Privileged decides whether an identity is administrator or can make itself one: it has all actions of a
-// published privilege escalation, each on every resource of the action's type.
+// Privileged decides whether an identity is administrator or can make itself
+// one: it has all actions of a published privilege escalation, each on every
+// resource of the action's type.
 func (i Identity) Privileged() predicate.Answer {
 	all := []predicate.Answer{i.allows(Statement.isBroad, grants)}
 	for _, way := range escalations {

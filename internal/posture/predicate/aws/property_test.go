@@ -69,8 +69,9 @@ func TestAllowNeverMakesPrivate(t *testing.T) {
 	}
 }
 
-// TestUnknownOperatorNeverPasses replaces the operator of each condition by an unknown one. If the statement is
-// public without the condition, the answer must not be no.
+// TestUnknownOperatorNeverPasses replaces the operator of each condition by an
+// unknown one. If the statement is public without the condition, the answer must
+// not be no.
 func TestUnknownOperatorNeverPasses(t *testing.T) {
 	t.Parallel()
 	for name, p := range readable(t) {
@@ -199,7 +200,8 @@ func randomFirewall(random *rand.Rand) (f Firewall) {
 	return f
 }
 
-// TestPatternsMatchTexts compares covers and overlaps with the sets of short texts that the patterns match.
+// TestPatternsMatchTexts compares covers and overlaps with the sets of short
+// texts that the patterns match.
 func TestPatternsMatchTexts(t *testing.T) {
 	t.Parallel()
 	texts := words{""}

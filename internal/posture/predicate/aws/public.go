@@ -7,22 +7,24 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// Public decides whether a resource policy, or the trust policy of a role, allows something to strangers:
-// callers that its owner did not choose.
+// Public decides whether a resource policy, or the trust policy of a role,
+// allows something to strangers: callers that its owner did not choose.
 //
-// That is so when a statement allows an outside principal that meets its conditions, ignoring conditions whose
-// values the owner does not control, and no Deny removes that permission.
+// That is so when a statement allows an outside principal that meets its
+// conditions, ignoring conditions whose values the owner does not control, and
+// no Deny removes that permission.
 func (p Policy) Public() predicate.Answer {
 	var all []predicate.Answer
 	for _, s := range p.Statements {
 		if s.Allow {
-			all = append(all, predicate.And(s.admitsStrangers(), p.leavesOver(s)))
+			all = append(all, predicate.And(s.admitsStrangers(), p.notDenied(s)))
 		}
 	}
 	return predicate.Or(all...)
 }
 
-// admitsStrangers decides whether a stranger is among the principals of a statement and can meet its conditions.
+// admitsStrangers decides whether a stranger is among the principals of a
+// statement and can meet its conditions.
 func (s Statement) admitsStrangers() predicate.Answer {
 	if !s.Principals.Given {
 		return predicate.Of(false, "")
@@ -55,16 +57,16 @@ func (s Statement) meets() predicate.Answer {
 	return predicate.And(all...)
 }
 
-// sharedProviders are the identity providers with which anybody can register, with the claims that distinguish
-// the owner's identities.
+// sharedProviders are the identity providers with which anybody can register,
+// with the claims that distinguish the owner's identities.
 var sharedProviders = map[string][]string{
 	"accounts.google.com": {"aud", "azp", "oaud", "sub"}, "graph.facebook.com": {"app_id", "id"}, "www.amazon.com": {"app_id", "user_id"},
 	"cognito-identity.amazonaws.com": {"aud", "sub"}, "token.actions.githubusercontent.com": {"sub", "repository", "repository_id", "repository_owner", "repository_owner_id", "job_workflow_ref"},
 	"gitlab.com": {"sub", "project_path", "namespace_path"}, "app.terraform.io": {"sub"}, "oidc.circleci.com": {"sub", "aud"}, "agent.buildkite.com": {"sub"},
 }
 
-// admitsAnyUserOf decides whether an arbitrary user of an identity provider can meet the conditions of a
-// statement.
+// admitsAnyUserOf decides whether an arbitrary user of an identity provider can
+// meet the conditions of a statement.
 func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
 	if i := strings.LastIndex(provider, ":oidc-provider/"); i >= 0 {
 		provider = provider[i+len(":oidc-provider/"):]
@@ -89,8 +91,8 @@ func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
 	return predicate.Of(true, "anybody can be a user of "+provider)
 }
 
-// openClaim reports whether users of other owners can match a claim of a token. The first part of a subject
-// names the owner: repo:acme/site:*.
+// openClaim reports whether users of other owners can match a claim of a token.
+// The first part of a subject names the owner: repo:acme/site:*.
 func openClaim(value string, like bool) bool {
 	value = expand(value)
 	if rest, ok := strings.CutPrefix(value, "repo:"); ok {
@@ -104,8 +106,8 @@ func openClaim(value string, like bool) bool {
 	return owner == "" || open(owner, like)
 }
 
-// leavesOver decides whether Deny statements leave something of what a statement allows strangers.
-func (p Policy) leavesOver(allow Statement) predicate.Answer {
+// notDenied decides whether Deny statements leave something of what a statement allows strangers.
+func (p Policy) notDenied(allow Statement) predicate.Answer {
 	var all []predicate.Answer
 	for _, actions := range allow.Actions.pieces() {
 		for _, resources := range allow.Resources.pieces() {

@@ -19,7 +19,8 @@ type Rule struct {
 	Groups      []string `yaml:"groups"`      // other groups: never the internet
 }
 
-// A Firewall holds the rules of all security groups of a network interface. There are no rules that deny.
+// A Firewall holds the rules of all security groups of a network interface.
+// There are no rules that deny.
 type Firewall struct {
 	Rules []Rule `yaml:"rules"`
 	// Lists are the entries of prefix lists. A list that could not be read is missing.
@@ -67,8 +68,8 @@ func (r Rule) ports() (from, to int64) {
 // whole are all addresses by IP version.
 var whole = map[int]ipset.Set{4: ipset.Must("0.0.0.0/0"), 6: ipset.Must("::/0")}
 
-// Reaches decides whether a port is reachable from the internet over an IP version: the union of the allowed
-// ranges is the internet. ICMP has no ports.
+// Reaches decides whether a port is reachable from the internet over an IP
+// version: the union of the allowed ranges is the internet. ICMP has no ports.
 func (f Firewall) Reaches(protocol string, port int64, version int) predicate.Answer {
 	var all ipset.Set
 	unread := ""
@@ -114,8 +115,8 @@ func (f Firewall) peers(r Rule) (all ipset.Set, unread string) {
 	return all, unread
 }
 
-// Openings returns the maximal port ranges that are reachable from the internet, and the first reason why there
-// may be more.
+// Openings returns the maximal port ranges that are reachable from the internet,
+// and the first reason why there may be more.
 func (f Firewall) Openings() (open []Opening, unread string) {
 	for _, protocol := range []string{TCP, UDP} {
 		for _, version := range []int{4, 6} {
@@ -147,8 +148,8 @@ func (f Firewall) Openings() (open []Opening, unread string) {
 	return open, unread
 }
 
-// An Entry of a network ACL. Entries are evaluated in the order of their numbers; the first that matches a
-// packet decides.
+// An Entry of a network ACL. Entries are evaluated in the order of their
+// numbers; the first that matches a packet decides.
 type Entry struct {
 	Number   int64  `yaml:"number"`
 	Deny     bool   `yaml:"deny"`

@@ -7,8 +7,9 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// TLSOnly decides whether the policy of an S3 bucket denies every request without TLS: everybody is denied every
-// S3 action on the bucket and on its objects when aws:SecureTransport is false, without further conditions.
+// TLSOnly decides whether the policy of an S3 bucket denies every request
+// without TLS: everybody is denied every S3 action on the bucket and on its
+// objects when aws:SecureTransport is false, without further conditions.
 func (p Policy) TLSOnly(bucket string) predicate.Answer {
 	var all []predicate.Answer
 	for _, resource := range []string{"arn:aws:s3:::" + bucket, "arn:aws:s3:::" + bucket + "/*"} {
@@ -17,7 +18,7 @@ func (p Policy) TLSOnly(bucket string) predicate.Answer {
 			if d.Allow || !d.Principals.everybody() || !d.Actions.has("s3:*") || !d.Resources.inAnyPartition(resource) {
 				continue
 			}
-			denied = append(denied, d.whenPlain())
+			denied = append(denied, d.withoutTLS())
 		}
 		all = append(all, predicate.Or(denied...))
 	}
@@ -31,8 +32,8 @@ func (p Patterns) inAnyPartition(resource string) bool {
 	})
 }
 
-// whenPlain decides whether a Deny applies to every request without TLS.
-func (s Statement) whenPlain() predicate.Answer {
+// withoutTLS decides whether a Deny applies to every request without TLS.
+func (s Statement) withoutTLS() predicate.Answer {
 	for _, c := range s.Conditions {
 		t := c.test()
 		if t.kind == unknownTest {

@@ -13,8 +13,8 @@ type Trust struct {
 	Restricted predicate.Truth // a condition requires more than the identity of the principal
 }
 
-// Trusts returns the sorted distinct principals that a trust policy allows, except those that an unconditional
-// Deny names.
+// Trusts returns the sorted distinct principals that a trust policy allows,
+// except those that an unconditional Deny names.
 func (p Policy) Trusts() []Trust {
 	var all []Trust
 	for _, s := range p.Statements {
@@ -26,7 +26,7 @@ func (p Policy) Trusts() []Trust {
 			names = []string{"*"}
 		}
 		for _, who := range names {
-			if p.bars(who, s.Actions) {
+			if p.excludes(who, s.Actions) {
 				continue
 			}
 			t := Trust{who, s.restricted()}
@@ -41,8 +41,8 @@ func (p Policy) Trusts() []Trust {
 	return all
 }
 
-// bars reports whether a Deny without conditions excludes a principal.
-func (p Policy) bars(who string, actions Patterns) bool {
+// excludes reports whether a Deny without conditions excludes a principal.
+func (p Policy) excludes(who string, actions Patterns) bool {
 	return slices.ContainsFunc(p.Statements, func(d Statement) bool {
 		if d.Allow || len(d.Conditions) > 0 || !d.Actions.contains(actions) {
 			return false
@@ -52,8 +52,9 @@ func (p Policy) bars(who string, actions Patterns) bool {
 	})
 }
 
-// restricted decides whether the conditions of a statement require more of a caller than its identity: an
-// external id, a second factor, an organisation, an address.
+// restricted decides whether the conditions of a statement require more of a
+// caller than its identity: an external id, a second factor, an organisation, an
+// address.
 func (s Statement) restricted() predicate.Truth {
 	out := predicate.No
 	for _, c := range s.Conditions {

@@ -23,9 +23,10 @@ func raw(v any) gjson.Result {
 	return gjson.ParseBytes(text)
 }
 
-// securityGroup returns a network security group with inbound rules such as "100 Allow Tcp Internet > * 22".
-// Lists are separated by commas, application security groups are written asg:name, and source ports may be
-// given as from=1024-2000.
+// securityGroup returns a network security group with inbound rules such as "100
+// Allow Tcp Internet > * 22". Lists are separated by commas, application
+// security groups are written asg:name, and source ports may be given as
+// from=1024-2000.
 func securityGroup(rules []string) gjson.Result {
 	all := []any{}
 	for _, line := range rules {
@@ -132,8 +133,8 @@ func TestPublicCorpus(t *testing.T) {
 	})
 }
 
-// policy returns a conditional access policy that requires a second factor of everybody, with members changed by
-// path; null removes a member.
+// policy returns a conditional access policy that requires a second factor of
+// everybody, with members changed by path; null removes a member.
 func policy(t *testing.T, changes map[string]any) gjson.Result {
 	t.Helper()
 	base := map[string]any{

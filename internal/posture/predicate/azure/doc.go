@@ -1,5 +1,6 @@
-// Package azure implements the predicates of Azure, on network security groups, conditional access policies, role
-// assignments and network settings. docs/predicates.md defines them in words.
+// Package azure implements the predicates of Azure, on network security groups,
+// conditional access policies, role assignments and network settings.
+// docs/predicates.md defines them in words.
 package azure
 
 import (
@@ -31,7 +32,8 @@ func has(list []string, value string) bool {
 	return false
 }
 
-// hasAny reports whether a value is a list or object that is not empty, or another value that is not null.
+// hasAny reports whether a value is a list or object that is not empty, or
+// another value that is not null.
 func hasAny(v gjson.Result) bool {
 	switch {
 	case v.IsArray():

@@ -9,17 +9,19 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// EmergencyAccounts is the number of users that a policy may exclude and still count as applying to everybody:
-// Microsoft recommends excluding two emergency access accounts.
+// EmergencyAccounts is the number of users that a policy may exclude and still
+// count as applying to everybody: Microsoft recommends excluding two emergency
+// access accounts.
 // https://learn.microsoft.com/entra/identity/role-based-access-control/security-emergency-access
 const EmergencyAccounts = 2
 
-// Members returns the number of users in a directory group, transitively. known is false when the group could not
-// be read.
+// Members returns the number of users in a directory group, transitively. known
+// is false when the group could not be read.
 type Members func(group string) (count int, known bool)
 
-// MFAForAll decides whether the conditional access policies of a tenant, as Microsoft Graph lists them, require
-// multifactor authentication of everybody for every sign-in. members may be nil when groups are unknown.
+// MFAForAll decides whether the conditional access policies of a tenant, as
+// Microsoft Graph lists them, require multifactor authentication of everybody
+// for every sign-in. members may be nil when groups are unknown.
 func MFAForAll(policies gjson.Result, members Members) predicate.Answer {
 	all := policies.Array()
 	answers := []predicate.Answer{predicate.Of(false, "")}
@@ -39,7 +41,7 @@ func mfaForAll(p gjson.Result, all []gjson.Result, members Members) predicate.An
 	return predicate.And(
 		predicate.Of(has(texts(p.Get("conditions.users.includeUsers")), "All"), "policy "+p.Get("displayName").String()+" is for all users"),
 		asksForMFA(p, all),
-		leavesOut(p, all, members),
+		excludesOnlyCovered(p, all, members),
 	)
 }
 
@@ -83,8 +85,9 @@ var understood = func() map[string]bool {
 	return all
 }()
 
-// everySignIn decides whether a policy has no condition that limits it to some sign-ins, such as risky ones or those
-// from certain devices, platforms or places.
+// everySignIn decides whether a policy has no condition that limits it to some
+// sign-ins, such as risky ones or those from certain devices, platforms or
+// places.
 func everySignIn(p gjson.Result) predicate.Answer {
 	conditions := p.Get("conditions")
 	for _, path := range narrowing {
@@ -111,14 +114,15 @@ func everySignIn(p gjson.Result) predicate.Answer {
 	return predicate.Of(true, "")
 }
 
-// modern and legacy are the kinds of clients. Legacy clients do not support a second factor, so that a password
-// suffices for them unless they are blocked.
+// modern and legacy are the kinds of clients. Legacy clients do not support a
+// second factor, so that a password suffices for them unless they are blocked.
 var (
 	modern = []string{"browser", "mobileAppsAndDesktopClients"}
 	legacy = []string{"exchangeActiveSync", "other"}
 )
 
-// everyClient decides whether a policy applies to every kind of client. Another policy may block legacy clients.
+// everyClient decides whether a policy applies to every kind of client. Another
+// policy may block legacy clients.
 func everyClient(p gjson.Result, all []gjson.Result) predicate.Answer {
 	kinds := texts(p.Get("conditions.clientAppTypes"))
 	if len(kinds) == 0 || has(kinds, "all") {
@@ -157,8 +161,8 @@ func blocks(p gjson.Result, kind string) predicate.Answer {
 // multifactor and phishing-resistant multifactor.
 var strengths = []string{"00000000-0000-0000-0000-000000000002", "00000000-0000-0000-0000-000000000003", "00000000-0000-0000-0000-000000000004"}
 
-// grantsByMFA decides whether access is granted only after a second factor. With the operator OR, every alternative
-// must require one.
+// grantsByMFA decides whether access is granted only after a second factor. With
+// the operator OR, every alternative must require one.
 func grantsByMFA(grant gjson.Result) predicate.Answer {
 	var ways []predicate.Answer
 	for _, control := range texts(grant.Get("builtInControls")) {
@@ -199,9 +203,9 @@ func byStrength(strength gjson.Result) predicate.Answer {
 	return predicate.NotKnown(fmt.Sprintf("the requirements of the authentication strength %s are unknown", strength.Get("id")))
 }
 
-// leavesOut decides whether a policy for all users excludes nobody except emergency accounts and users whom another
-// policy covers.
-func leavesOut(p gjson.Result, all []gjson.Result, members Members) predicate.Answer {
+// excludesOnlyCovered decides whether a policy for all users excludes nobody except
+// emergency accounts and users whom another policy covers.
+func excludesOnlyCovered(p gjson.Result, all []gjson.Result, members Members) predicate.Answer {
 	users := p.Get("conditions.users")
 	people := len(texts(users.Get("excludeUsers")))
 	if has(texts(users.Get("excludeUsers")), "GuestsOrExternalUsers") {
@@ -209,7 +213,7 @@ func leavesOut(p gjson.Result, all []gjson.Result, members Members) predicate.An
 	}
 	var answers []predicate.Answer
 	for _, group := range texts(users.Get("excludeGroups")) {
-		covered := includedElsewhere(p, all, "Groups", group)
+		covered := coveredByOtherPolicy(p, all, "Groups", group)
 		if covered.Truth == predicate.Yes {
 			continue
 		}
@@ -226,27 +230,27 @@ func leavesOut(p gjson.Result, all []gjson.Result, members Members) predicate.An
 	}
 	answers = append(answers, predicate.Of(people <= EmergencyAccounts, ""))
 	for _, role := range texts(users.Get("excludeRoles")) {
-		answers = append(answers, includedElsewhere(p, all, "Roles", role))
+		answers = append(answers, coveredByOtherPolicy(p, all, "Roles", role))
 	}
 	if hasAny(users.Get("excludeGuestsOrExternalUsers")) || has(texts(users.Get("excludeUsers")), "GuestsOrExternalUsers") {
-		answers = append(answers, guestsElsewhere(p, all))
+		answers = append(answers, guestsCoveredByOtherPolicy(p, all))
 	}
 	return predicate.And(answers...)
 }
 
-// includedElsewhere decides whether another policy covers a group or role without exclusions.
-func includedElsewhere(p gjson.Result, all []gjson.Result, what, id string) predicate.Answer {
-	return elsewhere(p, all, func(users gjson.Result) bool { return has(texts(users.Get("include"+what)), id) })
+// coveredByOtherPolicy decides whether another policy covers a group or role without exclusions.
+func coveredByOtherPolicy(p gjson.Result, all []gjson.Result, what, id string) predicate.Answer {
+	return coveredByOther(p, all, func(users gjson.Result) bool { return has(texts(users.Get("include"+what)), id) })
 }
 
-// guestsElsewhere decides whether another policy covers guests.
-func guestsElsewhere(p gjson.Result, all []gjson.Result) predicate.Answer {
-	return elsewhere(p, all, func(users gjson.Result) bool {
+// guestsCoveredByOtherPolicy decides whether another policy covers guests.
+func guestsCoveredByOtherPolicy(p gjson.Result, all []gjson.Result) predicate.Answer {
+	return coveredByOther(p, all, func(users gjson.Result) bool {
 		return hasAny(users.Get("includeGuestsOrExternalUsers")) || has(texts(users.Get("includeUsers")), "GuestsOrExternalUsers")
 	})
 }
 
-func elsewhere(p gjson.Result, all []gjson.Result, includes func(users gjson.Result) bool) predicate.Answer {
+func coveredByOther(p gjson.Result, all []gjson.Result, includes func(users gjson.Result) bool) predicate.Answer {
 	answers := []predicate.Answer{predicate.Of(false, "")}
 	for _, other := range all {
 		users := other.Get("conditions.users")

@@ -16,9 +16,11 @@ type Opening struct {
 	Why string // the reason when it is uncertain
 }
 
-// FromInternet returns the port ranges of a protocol ("tcp", "udp", "icmp") that the whole internet can reach through
-// all network security groups on the way: those of the subnet and of the network interface, as Resource Manager
-// describes them. Omit a level without a group. unsure are the ranges that cannot be decided.
+// FromInternet returns the port ranges of a protocol ("tcp", "udp", "icmp") that
+// the whole internet can reach through all network security groups on the way:
+// those of the subnet and of the network interface, as Resource Manager
+// describes them. Omit a level without a group. unsure are the ranges that
+// cannot be decided.
 func FromInternet(protocol string, groups ...gjson.Result) (open, unsure []Opening) {
 	if len(groups) == 0 {
 		return nil, nil
@@ -62,8 +64,8 @@ func Reaches(protocol string, port int, groups ...gjson.Result) predicate.Answer
 	return predicate.Of(false, "")
 }
 
-// pieces splits all ports at the boundaries of the rules' ranges, so that each piece is completely inside or outside
-// each range.
+// pieces splits all ports at the boundaries of the rules' ranges, so that each
+// piece is completely inside or outside each range.
 func pieces(rules []securityRule) []Ports {
 	cuts := []int{0, 65536}
 	for _, r := range rules {
@@ -86,9 +88,11 @@ type admission struct {
 	why              string
 }
 
-// admit returns the sources whose traffic passes to a piece. Rules are in order of priority. An allow rule admits the
-// sources that no earlier deny rule covers. A deny rule certainly covers them only if it applies to every destination
-// and every source port of the allow rule. Default rules deny everything else.
+// admit returns the sources whose traffic passes to a piece. Rules are in order
+// of priority. An allow rule admits the sources that no earlier deny rule
+// covers. A deny rule certainly covers them only if it applies to every
+// destination and every source port of the allow rule. Default rules deny
+// everything else.
 func admit(rules []securityRule, p Ports) (a admission) {
 	for i := range rules {
 		r := &rules[i]

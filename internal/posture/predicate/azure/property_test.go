@@ -92,8 +92,9 @@ func TestFurtherGroupNeverOpensPort(t *testing.T) {
 	})
 }
 
-// TestReachesMatchesPacketSimulation compares the predicate with a simulation of single packets, for rules that
-// are fully supported and apply to every destination.
+// TestReachesMatchesPacketSimulation compares the predicate with a simulation of
+// single packets, for rules that are fully supported and apply to every
+// destination.
 func TestReachesMatchesPacketSimulation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

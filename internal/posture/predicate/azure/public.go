@@ -25,10 +25,11 @@ func publicNetwork(properties gjson.Result) predicate.Answer {
 	}
 }
 
-// OpenToNetworks decides whether a resource with network rules (storage accounts, key vaults, registries, search and
-// cognitive services) is reachable from the whole internet: its public endpoint is enabled, and its rules either allow
-// by default or allow ranges that are the internet. It does not consider authentication. properties are those of the
-// resource.
+// OpenToNetworks decides whether a resource with network rules (storage
+// accounts, key vaults, registries, search and cognitive services) is reachable
+// from the whole internet: its public endpoint is enabled, and its rules either
+// allow by default or allow ranges that are the internet. It does not consider
+// authentication. properties are those of the resource.
 func OpenToNetworks(properties gjson.Result) predicate.Answer {
 	rules := properties.Get("networkAcls")
 	if !rules.Exists() {
@@ -77,14 +78,17 @@ func internet(open ipset.Set, unclear string) predicate.Answer {
 	return predicate.Of(false, "")
 }
 
-// OpenDatabase decides whether a database server (SQL, PostgreSQL, MySQL) is reachable from the whole internet: its public
-// endpoint is enabled, and the union of its firewall rules is the internet. rules is the list of firewallRules; it does not
-// exist when it could not be read. The rule from 0.0.0.0 to 0.0.0.0 allows services in Azure; see [OpenToAzure].
+// OpenDatabase decides whether a database server (SQL, PostgreSQL, MySQL) is
+// reachable from the whole internet: its public endpoint is enabled, and the
+// union of its firewall rules is the internet. rules is the list of
+// firewallRules; it does not exist when it could not be read. The rule from
+// 0.0.0.0 to 0.0.0.0 allows services in Azure; see [OpenToAzure].
 func OpenDatabase(properties, rules gjson.Result) predicate.Answer {
 	return predicate.And(publicAccess(properties), openRules(rules))
 }
 
-// OpenToAzure decides whether a database server allows connections from all of Azure, including other customers.
+// OpenToAzure decides whether a database server allows connections from all of
+// Azure, including other customers.
 func OpenToAzure(properties, rules gjson.Result) predicate.Answer {
 	found := predicate.Of(false, "")
 	if !rules.IsArray() {
@@ -128,8 +132,8 @@ func openRules(rules gjson.Result) predicate.Answer {
 	return internet(open, unclear)
 }
 
-// OpenCosmos decides whether a Cosmos DB account is reachable from the whole internet: without ranges and virtual networks,
-// everybody is allowed.
+// OpenCosmos decides whether a Cosmos DB account is reachable from the whole
+// internet: without ranges and virtual networks, everybody is allowed.
 func OpenCosmos(properties gjson.Result) predicate.Answer {
 	var open ipset.Set
 	unclear := ""

@@ -15,23 +15,27 @@ const (
 	defineRoles = "Microsoft.Authorization/roleDefinitions/write"
 )
 
-// somewhere is an operation of a resource provider that does not exist: a role that allows it allows writing everywhere.
-const somewhere = "Vigil.Probe/things/write"
+// probeOperation is an operation of a resource provider that does not exist: a role
+// that allows it allows writing everywhere.
+const probeOperation = "Vigil.Probe/things/write"
 
-// resources are write operations on the main types of resources. A role that allows all of them administers a
-// subscription, even if it excludes other operations.
+// resources are write operations on the main types of resources. A role that
+// allows all of them administers a subscription, even if it excludes other
+// operations.
 var resources = []string{
 	"Microsoft.Compute/virtualMachines/write", "Microsoft.Storage/storageAccounts/write", "Microsoft.KeyVault/vaults/write",
 	"Microsoft.Network/networkSecurityGroups/write", "Microsoft.Sql/servers/write", "Microsoft.Web/sites/write",
 }
 
-// Admin decides whether a role, given by the properties of its Microsoft.Authorization/roleDefinitions, administers its
-// scope: it may write resources of every kind, or may assign roles.
+// Admin decides whether a role, given by the properties of its
+// Microsoft.Authorization/roleDefinitions, administers its scope: it may write
+// resources of every kind, or may assign roles.
 func Admin(definition gjson.Result) predicate.Answer {
 	return predicate.Or(WritesEverything(definition), givesRoles(definition))
 }
 
-// AdminBy decides the same for an assignment of the role, whose condition may limit the roles that can be assigned.
+// AdminBy decides the same for an assignment of the role, whose condition may
+// limit the roles that can be assigned.
 func AdminBy(definition gjson.Result, condition string) predicate.Answer {
 	gives := givesRoles(definition)
 	if gives.Truth == predicate.Yes && strings.TrimSpace(condition) != "" {
@@ -46,7 +50,7 @@ func WritesEverything(definition gjson.Result) predicate.Answer {
 	if !permissions.IsArray() {
 		return predicate.NotKnown("the role's permissions are not known")
 	}
-	if Allows(permissions, somewhere) {
+	if Allows(permissions, probeOperation) {
 		return predicate.Of(true, "it may write everywhere")
 	}
 	for _, operation := range resources {
@@ -70,8 +74,9 @@ func givesRoles(definition gjson.Result) predicate.Answer {
 	return predicate.Of(false, "")
 }
 
-// builtIn are built-in roles whose definitions are known without reading them: Owner, Contributor, User Access
-// Administrator, and Role Based Access Control Administrator.
+// builtIn are built-in roles whose definitions are known without reading them:
+// Owner, Contributor, User Access Administrator, and Role Based Access Control
+// Administrator.
 var builtIn = map[string]gjson.Result{
 	"8e3af657-a8ff-443c-a75c-2fe8c4bcb635": gjson.Parse(`{"permissions":[{"actions":["*"]}]}`),
 	"b24988ac-6180-42a0-ab88-20f7382dd24c": gjson.Parse(`{"permissions":[{"actions":["*"],"notActions":["Microsoft.Authorization/*/Delete","Microsoft.Authorization/*/Write","Microsoft.Authorization/elevateAccess/Action"]}]}`),
@@ -87,8 +92,9 @@ func BuiltIn(name string) (definition gjson.Result, known bool) {
 	return definition, known
 }
 
-// Allows reports whether a role's permissions allow an operation: one of them has it among its actions and not among its
-// notActions. An operation that one permission excludes may be allowed by another.
+// Allows reports whether a role's permissions allow an operation: one of them
+// has it among its actions and not among its notActions. An operation that one
+// permission excludes may be allowed by another.
 // https://learn.microsoft.com/azure/role-based-access-control/role-definitions
 func Allows(permissions gjson.Result, operation string) bool {
 	for _, p := range permissions.Array() {
@@ -131,8 +137,8 @@ func wildcard(pattern, text string) bool {
 	}
 }
 
-// Wide reports whether a scope is a whole subscription, a management group or the root, so that an assignment applies to
-// all resources of the subscription.
+// Wide reports whether a scope is a whole subscription, a management group or
+// the root, so that an assignment applies to all resources of the subscription.
 func Wide(scope string) bool {
 	parts := strings.FieldsFunc(scope, func(r rune) bool { return r == '/' })
 	switch {
@@ -144,16 +150,18 @@ func Wide(scope string) bool {
 	return len(parts) == 4 && strings.EqualFold(parts[0], "providers") && strings.EqualFold(parts[2], "managementGroups")
 }
 
-// An Assignment gives a role at a scope. It is a role assignment or an eligibility (roleEligibilityScheduleInstances),
-// which the principal can activate.
+// An Assignment gives a role at a scope. It is a role assignment or an
+// eligibility (roleEligibilityScheduleInstances), which the principal can
+// activate.
 type Assignment struct {
 	Scope      string
 	Condition  string
 	Definition gjson.Result // properties of the role definition; does not exist when it could not be read
 }
 
-// Privileged decides whether a principal administers a whole subscription by one of its assignments, including those of its
-// groups and those it is eligible for. unread describes what could not be read, or is empty.
+// Privileged decides whether a principal administers a whole subscription by one
+// of its assignments, including those of its groups and those it is eligible
+// for. unread describes what could not be read, or is empty.
 func Privileged(assignments []Assignment, unread string) predicate.Answer {
 	answers := []predicate.Answer{predicate.Of(false, "")}
 	for _, a := range assignments {
@@ -168,8 +176,8 @@ func Privileged(assignments []Assignment, unread string) predicate.Answer {
 	return predicate.Or(answers...)
 }
 
-// directoryRoles are the templates of the directory roles that Microsoft marks as privileged: with them one can take over
-// the directory.
+// directoryRoles are the templates of the directory roles that Microsoft marks
+// as privileged: with them one can take over the directory.
 // https://learn.microsoft.com/entra/identity/role-based-access-control/permissions-reference
 var directoryRoles = []string{
 	"62e90394-69f5-4237-9190-012177145e10", "e8611ab8-c189-46e8-94e1-60213ab1f814", "7be44c8a-adaf-4e2a-84d6-ab2649e08a13",
@@ -179,5 +187,6 @@ var directoryRoles = []string{
 	"b0f54661-2d74-4c50-afa3-1ec803f12efe", "729827e3-9c14-49f7-bb1b-9608f156bbb8",
 }
 
-// PrivilegedDirectoryRole reports whether one can take over the directory with a directory role, given by its template.
+// PrivilegedDirectoryRole reports whether one can take over the directory with a
+// directory role, given by its template.
 func PrivilegedDirectoryRole(template string) bool { return has(directoryRoles, template) }

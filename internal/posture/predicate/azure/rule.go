@@ -62,11 +62,12 @@ type securityRule struct {
 // everywhere is the set of all addresses.
 var everywhere = ipset.Must("0.0.0.0/0", "::/0")
 
-// serviceTag is the syntax of service tags, which name groups of addresses: Storage, Sql.WestEurope,
-// AzureFrontDoor.Backend.
+// serviceTag is the syntax of service tags, which name groups of addresses:
+// Storage, Sql.WestEurope, AzureFrontDoor.Backend.
 var serviceTag = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(\.[A-Za-z0-9]+)*$`)
 
-// source returns the addresses of a source prefix: a lower bound if the rule allows, an upper bound if it denies.
+// source returns the addresses of a source prefix: a lower bound if the rule
+// allows, an upper bound if it denies.
 func source(text string, denied bool) (ipset.Set, bool) {
 	switch strings.ToLower(text) {
 	case "*", "any", "internet":
@@ -82,13 +83,13 @@ func source(text string, denied bool) (ipset.Set, bool) {
 	if set, err := ipset.Parse(text); err == nil {
 		return set, true
 	}
-	// Other tags denote the virtual network, the load balancer's probes, and addresses of services that
-	// Microsoft runs: not the whole internet.
+	// Other tags denote the virtual network, the load balancer's probes, and
+	// addresses of services that Microsoft runs: not the whole internet.
 	return ipset.Set{}, serviceTag.MatchString(text)
 }
 
-// targets are the destinations of a rule: addresses, or the machines of application security groups, whose addresses are
-// unknown.
+// targets are the destinations of a rule: addresses, or the machines of
+// application security groups, whose addresses are unknown.
 type targets struct {
 	all    bool
 	addrs  ipset.Set

@@ -33,7 +33,8 @@ type firewall struct {
 	Unread string   `yaml:"unread"`
 }
 
-// line is a rule: "1000 allow tcp:22,80;udp 0.0.0.0/0,::/0", where - means no source, followed by further attributes.
+// line is a rule: "1000 allow tcp:22,80;udp 0.0.0.0/0,::/0", where - means no
+// source, followed by further attributes.
 type line struct {
 	priority       int
 	action         string
@@ -230,7 +231,8 @@ func worse(a, b predicate.Answer) bool {
 	return slices.Index(order, a.Truth) > slices.Index(order, b.Truth)
 }
 
-// TestDenyNeverOpens adds a deny rule with precedence to every entry of the corpus, and unread policies.
+// TestDenyNeverOpens adds a deny rule with precedence to every entry of the
+// corpus, and unread policies.
 func TestDenyNeverOpens(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[firewall](t, "testdata/firewall.yaml") {

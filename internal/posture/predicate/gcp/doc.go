@@ -1,5 +1,5 @@
-// Package gcp implements the predicates of Google Cloud, on firewalls and IAM policies. docs/predicates.md defines them in
-// words.
+// Package gcp implements the predicates of Google Cloud, on firewalls and IAM
+// policies. docs/predicates.md defines them in words.
 package gcp
 
 import "github.com/tidwall/gjson"

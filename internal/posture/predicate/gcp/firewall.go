@@ -13,9 +13,11 @@ import (
 	"vigil/internal/posture/predicate/ipset"
 )
 
-// A Network holds the rules that apply to traffic into a VPC network, in order of evaluation: policies of the organisation
-// and folders from the top down, the global network policy, and the network's own rules. With the enforcement order
-// BEFORE_CLASSIC_FIREWALL the network policy is evaluated before the rules, otherwise after them, which is the default.
+// A Network holds the rules that apply to traffic into a VPC network, in order
+// of evaluation: policies of the organisation and folders from the top down, the
+// global network policy, and the network's own rules. With the enforcement order
+// BEFORE_CLASSIC_FIREWALL the network policy is evaluated before the rules,
+// otherwise after them, which is the default.
 // https://cloud.google.com/firewall/docs/firewall-policies-overview
 type Network struct {
 	Hierarchy []gjson.Result // firewall policies (rules), the organisation's first
@@ -53,8 +55,9 @@ type match struct {
 	ports    []Ports
 }
 
-// Reaches decides whether the whole internet can reach a port of some machine in the network. In each stage the first
-// matching rule decides. goto_next, or no match, continues with the next stage. At the end the network denies.
+// Reaches decides whether the whole internet can reach a port of some machine in
+// the network. In each stage the first matching rule decides. goto_next, or no
+// match, continues with the next stage. At the end the network denies.
 func Reaches(n Network, protocol string, port int) predicate.Answer {
 	a := n.admitted(n.stages(""), nil, protocol, port)
 	return n.answer(a.certain, a.certain.Union(a.perhaps), a.why, protocol, port)
@@ -76,8 +79,9 @@ func (n *Network) answer(certain, possible ipset.Set, why, protocol string, port
 // A Machine holds the selectors of a machine in rules, and its public addresses.
 type Machine struct{ Tags, Accounts, Addresses []string }
 
-// OnMachine returns the rules that apply to traffic to the public addresses of a machine. It omits rules for other
-// machines. Secure tags of policies are not read.
+// OnMachine returns the rules that apply to traffic to the public addresses of a
+// machine. It omits rules for other machines. Secure tags of policies are not
+// read.
 func (n Network) OnMachine(m Machine) Network {
 	n.machine, n.selectors, n.from = true, nil, ipset.Set{}
 	for _, t := range m.Tags {
@@ -130,7 +134,8 @@ func (n *Network) stages(name string) [][]rule {
 	return stages
 }
 
-// forMachine drops the rules for other machines. The remaining rules are treated as rules for all machines.
+// forMachine drops the rules for other machines. The remaining rules are treated
+// as rules for all machines.
 func (n *Network) forMachine(rules []rule) (kept []rule) {
 	for _, r := range rules {
 		switch {
@@ -138,7 +143,7 @@ func (n *Network) forMachine(rules []rule) (kept []rule) {
 		case slices.ContainsFunc(r.targets, func(t string) bool { return slices.Contains(n.selectors, t) }):
 			r.whole = true
 		case slices.ContainsFunc(r.targets, func(t string) bool { return strings.HasPrefix(t, "secure tag ") }):
-			r.doubt("it applies to machines with secure tags, which are not read")
+			r.markUnclear("it applies to machines with secure tags, which are not read")
 		default:
 			continue
 		}
@@ -152,8 +157,9 @@ type admission struct {
 	why              string
 }
 
-// admitted evaluates the stages for the sources that are still undecided. With about, it admits only what that rule allows
-// to the machines that the rule applies to.
+// admitted evaluates the stages for the sources that are still undecided. With
+// about, it admits only what that rule allows to the machines that the rule
+// applies to.
 func (n *Network) admitted(stages [][]rule, about *rule, protocol string, port int) (a admission) {
 	clouded := false // an earlier rule may deny
 	undecided := ipset.Must("0.0.0.0/0", "::/0")
@@ -228,7 +234,7 @@ func (r *rule) add(protocol string, ports []string) {
 		a, err := strconv.ParseUint(from, 10, 16)
 		b, err2 := strconv.ParseUint(to, 10, 16)
 		if err != nil || err2 != nil || a > b {
-			r.doubt("the port range %q is not supported", text)
+			r.markUnclear("the port range %q is not supported", text)
 			m.ports = append(m.ports, allPorts)
 			continue
 		}
@@ -237,7 +243,7 @@ func (r *rule) add(protocol string, ports []string) {
 	r.matches = append(r.matches, m)
 }
 
-func (r *rule) doubt(format string, args ...any) {
+func (r *rule) markUnclear(format string, args ...any) {
 	if r.unclear == "" {
 		r.unclear = fmt.Sprintf("firewall rule with priority %d: ", r.priority) + fmt.Sprintf(format, args...)
 	}
@@ -247,14 +253,14 @@ func (r *rule) from(ranges []string) {
 	for _, text := range ranges {
 		set, err := ipset.Parse(text)
 		if err != nil {
-			r.doubt("the source %q is not supported", text)
+			r.markUnclear("the source %q is not supported", text)
 		}
 		r.sources = r.sources.Union(set)
 	}
 }
 
-// vpcRule converts a VPC firewall rule to one rule for what it allows and one for what it denies. It returns none for
-// disabled and egress rules.
+// vpcRule converts a VPC firewall rule to one rule for what it allows and one
+// for what it denies. It returns none for disabled and egress rules.
 func vpcRule(v gjson.Result) (all []rule) {
 	if v.Get("disabled").Bool() || strings.EqualFold(v.Get("direction").String(), "EGRESS") {
 		return nil
@@ -304,7 +310,7 @@ func policyRules(policy gjson.Result, network string) (all []rule) {
 		r.targets = append(prefixed("secure tag ", v.Get("targetSecureTags.#.name")), prefixed("account ", v.Get("targetServiceAccounts"))...)
 		r.whole = len(r.targets) == 0
 		if !slices.Contains([]string{"allow", "deny", "goto_next"}, r.verdict) {
-			r.doubt("the action %q is not supported", r.verdict)
+			r.markUnclear("the action %q is not supported", r.verdict)
 		}
 		m := v.Get("match")
 		ranges := texts(m.Get("srcIpRanges"))
@@ -318,7 +324,7 @@ func policyRules(policy gjson.Result, network string) (all []rule) {
 		case len(ranges) == 0 && !narrowed:
 			ranges = []string{"0.0.0.0/0", "::/0"}
 		case narrowed && r.verdict != "deny":
-			r.doubt("it is limited to tags, countries or groups of addresses, which are not read")
+			r.markUnclear("it is limited to tags, countries or groups of addresses, which are not read")
 		case narrowed:
 			ranges = nil // it denies unknown sources
 		}

@@ -14,9 +14,10 @@ import (
 // PublicMembers are the members that denote everybody, with or without a Google account.
 var PublicMembers = []string{"allUsers", "allAuthenticatedUsers"}
 
-// Public decides whether one of some IAM policies (bindings) gives a role to everybody. A condition may limit the binding
-// to a time or some resources, not to some people. A deny policy for everybody makes the answer unknown, because its
-// permissions are not evaluated.
+// Public decides whether one of some IAM policies (bindings) gives a role to
+// everybody. A condition may limit the binding to a time or some resources, not
+// to some people. A deny policy for everybody makes the answer unknown, because
+// its permissions are not evaluated.
 func Public(denies []gjson.Result, policies ...gjson.Result) predicate.Answer {
 	out := predicate.Of(false, "")
 	for _, policy := range policies {
@@ -52,15 +53,17 @@ func limited(condition gjson.Result, why string) predicate.Answer {
 // A Role returns the permissions of a role, and false when they could not be read.
 type Role func(name string) (permissions []string, known bool)
 
-// control are the permissions with which a principal can give itself every permission in a project: by its policy, by its
-// roles, or by acting as its service accounts.
+// control are the permissions with which a principal can give itself every
+// permission in a project: by its policy, by its roles, or by acting as its
+// service accounts.
 var control = []string{
 	"resourcemanager.projects.setIamPolicy", "resourcemanager.folders.setIamPolicy", "resourcemanager.organizations.setIamPolicy", "iam.roles.update",
 	"iam.serviceAccounts.setIamPolicy", "iam.serviceAccountKeys.create", "iam.serviceAccounts.getAccessToken", "iam.serviceAccounts.implicitDelegation",
 	"iam.serviceAccounts.signJwt",
 }
 
-// everywhere are permissions to change the main types of resources. A principal that has all of them administers a project.
+// everywhere are permissions to change the main types of resources. A principal
+// that has all of them administers a project.
 var everywhere = []string{"compute.instances.create", "storage.buckets.delete", "cloudsql.instances.update", "iam.serviceAccounts.actAs"}
 
 // basic are the roles whose permissions are known without reading them.
@@ -85,7 +88,8 @@ var basic = map[string][]string{
 	"roles/monitoring.metricWriter":           {"monitoring.timeSeries.create"},
 }
 
-// Controls decides whether a role's permissions control a project: they allow changing its policy, or all of its resources.
+// Controls decides whether a role's permissions control a project: they allow
+// changing its policy, or all of its resources.
 func Controls(name string, role Role) predicate.Answer {
 	permissions, known := basic[name]
 	if !known && role != nil {
@@ -107,9 +111,10 @@ func Controls(name string, role Role) predicate.Answer {
 	return predicate.Of(true, name+" may change everything")
 }
 
-// Privileged decides whether a member controls a project by the IAM policies of the project, its folders and its
-// organisation. Deny policies are not evaluated: one that names the member makes the answer unknown. unread describes what
-// could not be read, or is empty.
+// Privileged decides whether a member controls a project by the IAM policies of
+// the project, its folders and its organisation. Deny policies are not
+// evaluated: one that names the member makes the answer unknown. unread
+// describes what could not be read, or is empty.
 func Privileged(member string, policies, denies []gjson.Result, role Role, unread string) predicate.Answer {
 	out := predicate.Of(false, "")
 	for _, policy := range policies {
@@ -129,8 +134,8 @@ func Privileged(member string, policies, denies []gjson.Result, role Role, unrea
 	return out
 }
 
-// matches reports whether a member is among the members of a binding, directly or as part of everybody. Deleted members
-// have no access.
+// matches reports whether a member is among the members of a binding, directly
+// or as part of everybody. Deleted members have no access.
 func matches(members []string, member string) bool {
 	return slices.ContainsFunc(members, func(m string) bool {
 		return strings.EqualFold(m, member) || slices.Contains(PublicMembers, m)
@@ -156,8 +161,8 @@ func denied(member string, policies []gjson.Result) bool {
 	return false
 }
 
-// Invocable decides whether anybody on the internet may invoke a function or service: its ingress setting allows the
-// internet, and IAM allows everybody.
+// Invocable decides whether anybody on the internet may invoke a function or
+// service: its ingress setting allows the internet, and IAM allows everybody.
 func Invocable(ingress string, public predicate.Answer) predicate.Answer {
 	open := predicate.NotKnown(fmt.Sprintf("the ingress setting %q is not supported", ingress))
 	switch strings.ToUpper(strings.TrimPrefix(strings.ToUpper(ingress), "INGRESS_TRAFFIC_")) {
@@ -169,8 +174,9 @@ func Invocable(ingress string, public predicate.Answer) predicate.Answer {
 	return predicate.And(open, public)
 }
 
-// PublicBucket decides whether everybody has access to a bucket: by an IAM policy, or by its access control list, which
-// applies unless access is uniform; and neither the bucket nor an organisation policy prevents public access.
+// PublicBucket decides whether everybody has access to a bucket: by an IAM
+// policy, or by its access control list, which applies unless access is uniform;
+// and neither the bucket nor an organisation policy prevents public access.
 func PublicBucket(bucket gjson.Result, byPolicy, prevented predicate.Answer) predicate.Answer {
 	configuration := bucket.Get("iamConfiguration")
 	if strings.EqualFold(configuration.Get("publicAccessPrevention").String(), "enforced") {
@@ -181,8 +187,10 @@ func PublicBucket(bucket gjson.Result, byPolicy, prevented predicate.Answer) pre
 	return predicate.And(predicate.Not(prevented), predicate.Or(predicate.Of(listed, "its access control list names everybody"), byPolicy))
 }
 
-// AuditsAllServices decides whether the audit configurations of policies, the project's first, log all reads and writes of
-// all services. Logging that an ancestor enables for everybody also applies to members whom the project exempts.
+// AuditsAllServices decides whether the audit configurations of policies, the
+// project's first, log all reads and writes of all services. Logging that an
+// ancestor enables for everybody also applies to members whom the project
+// exempts.
 func AuditsAllServices(policies []gjson.Result, unread string) predicate.Answer {
 	missing := map[string]bool{"ADMIN_READ": true, "DATA_READ": true, "DATA_WRITE": true}
 	for i, policy := range policies {
@@ -203,7 +211,8 @@ func AuditsAllServices(policies []gjson.Result, unread string) predicate.Answer 
 	return predicate.Of(len(missing) == 0, "")
 }
 
-// OSLogin decides whether machines of a project use OS Login. The metadata of the machine override those of the project.
+// OSLogin decides whether machines of a project use OS Login. The metadata of
+// the machine override those of the project.
 func OSLogin(project, instance gjson.Result) predicate.Answer {
 	for _, metadata := range []gjson.Result{instance, project} {
 		for _, item := range metadata.Get("items").Array() {

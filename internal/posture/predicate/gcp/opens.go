@@ -9,9 +9,10 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// Opens decides whether the whole internet can reach a port of some machine by one VPC firewall rule. Rules and policies
-// with precedence that deny the port to all machines of the rule are taken into account. Other rules that allow the same
-// are ignored.
+// Opens decides whether the whole internet can reach a port of some machine by
+// one VPC firewall rule. Rules and policies with precedence that deny the port
+// to all machines of the rule are taken into account. Other rules that allow the
+// same are ignored.
 func Opens(n Network, name, protocol string, port int) predicate.Answer {
 	stages := n.stages(name)
 	var about *rule
@@ -29,13 +30,15 @@ func Opens(n Network, name, protocol string, port int) predicate.Answer {
 	return n.answer(a.certain, a.certain.Union(a.perhaps), a.why, protocol, port)
 }
 
-// OpensAny decides whether the whole internet can reach some TCP or UDP port by one VPC firewall rule.
+// OpensAny decides whether the whole internet can reach some TCP or UDP port by
+// one VPC firewall rule.
 func OpensAny(n Network, name string) predicate.Answer {
 	return n.any(func(n Network, protocol string, port int) predicate.Answer { return Opens(n, name, protocol, port) })
 }
 
-// OpensAll decides whether one VPC firewall rule covers all ports of TCP or of UDP and the whole internet can reach more
-// than half of them by it. Denying a few ports with precedence does not make such a rule safe.
+// OpensAll decides whether one VPC firewall rule covers all ports of TCP or of
+// UDP and the whole internet can reach more than half of them by it. Denying a
+// few ports with precedence does not make such a rule safe.
 func OpensAll(n Network, name string) predicate.Answer {
 	alone := Network{Rules: slices.DeleteFunc(slices.Clone(n.Rules), func(r gjson.Result) bool { return r.Get("name").String() != name })}
 	out := predicate.Of(false, "")
@@ -56,7 +59,8 @@ func OpensAll(n Network, name string) predicate.Answer {
 	return out
 }
 
-// opened returns the number of ports that the internet certainly reaches by a rule, and the number that it may reach.
+// opened returns the number of ports that the internet certainly reaches by a
+// rule, and the number that it may reach.
 func opened(n Network, name, protocol string) (certain, possible int, why string) {
 	starts := n.starts()
 	for i, port := range starts {
@@ -93,8 +97,8 @@ func (n Network) any(ask func(n Network, protocol string, port int) predicate.An
 
 const lastPort = 65535
 
-// starts returns the ports at which a port range of a rule begins, or the first port after one. All ports between two
-// starts are treated in the same way.
+// starts returns the ports at which a port range of a rule begins, or the first
+// port after one. All ports between two starts are treated in the same way.
 func (n *Network) starts() []int {
 	ports := map[int]bool{1: true}
 	for _, stage := range n.stages("") {

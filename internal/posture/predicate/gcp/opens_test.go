@@ -50,7 +50,8 @@ func TestOpensCorpus(t *testing.T) {
 	}
 }
 
-// TestDenyNeverOpensRule adds a deny rule with precedence to every entry, and removes what could not be read.
+// TestDenyNeverOpensRule adds a deny rule with precedence to every entry, and
+// removes what could not be read.
 func TestDenyNeverOpensRule(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[opens](t, "testdata/opens.yaml") {

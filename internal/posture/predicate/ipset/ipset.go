@@ -1,5 +1,6 @@
-// Package ipset implements sets of IP addresses. Whether a firewall admits the internet depends on the union of its rules:
-// 0.0.0.0/1 and 128.0.0.0/1 together are the internet, as is 0.0.0.0/0.
+// Package ipset implements sets of IP addresses. Whether a firewall admits the
+// internet depends on the union of its rules: 0.0.0.0/1 and 128.0.0.0/1 together
+// are the internet, as is 0.0.0.0/0.
 package ipset
 
 import (
@@ -16,8 +17,8 @@ type Set struct {
 // A span is an inclusive range of addresses of one IP version.
 type span struct{ from, to netip.Addr }
 
-// Parse parses a CIDR range or a single address. Addresses of ::ffff:0:0/96 are converted to the IPv4 addresses that they
-// represent.
+// Parse parses a CIDR range or a single address. Addresses of ::ffff:0:0/96 are
+// converted to the IPv4 addresses that they represent.
 func Parse(text string) (Set, error) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
@@ -133,8 +134,9 @@ var internet = Must("0.0.0.0/0", "::/0").Less(private)
 // Public returns the addresses of the set that are routed on the internet.
 func (s Set) Public() Set { return s.Intersect(internet) }
 
-// IsInternet reports whether the set counts as the internet: it has more public addresses than a /8 of IPv4 or a /32 of
-// IPv6, in any number of ranges. Amazon S3 uses the same limits for policies:
+// IsInternet reports whether the set counts as the internet: it has more public
+// addresses than a /8 of IPv4 or a /32 of IPv6, in any number of ranges. Amazon
+// S3 uses the same limits for policies:
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
 func (s Set) IsInternet() bool {
 	const rounding = 1 + 1e-9

@@ -48,8 +48,8 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// TestSetsMatchAddresses compares set operations with those on single addresses, in a small part of the address
-// space.
+// TestSetsMatchAddresses compares set operations with those on single addresses,
+// in a small part of the address space.
 func TestSetsMatchAddresses(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -1,5 +1,5 @@
-// Package predicatetest runs the corpora of predicates: data files of possible responses of a cloud, each entry with the
-// expected answer.
+// Package predicatetest runs the corpora of predicates: data files of possible
+// responses of a cloud, each entry with the expected answer.
 package predicatetest
 
 import (
@@ -15,9 +15,10 @@ import (
 // atLeast is the minimum number of entries of a corpus.
 const atLeast = 80
 
-// Corpus runs a file of entries, each of which has a name, the answer (yes, no or unknown), the reason if the name does not
-// say it, and the members of T. It fails when an answer differs, when a name is repeated, when one of the three answers does
-// not occur, and when there are fewer than 80 entries.
+// Corpus runs a file of entries, each of which has a name, the answer (yes, no
+// or unknown), the reason if the name does not say it, and the members of T. It
+// fails when an answer differs, when a name is repeated, when one of the three
+// answers does not occur, and when there are fewer than 80 entries.
 func Corpus[T any](t *testing.T, file string, ask func(T) predicate.Answer) {
 	t.Helper()
 	count := Examples(t, file, ask)
@@ -26,7 +27,8 @@ func Corpus[T any](t *testing.T, file string, ask func(T) predicate.Answer) {
 	}
 }
 
-// Examples is Corpus for a part of a predicate, for which fewer entries suffice. It returns the number of entries by answer.
+// Examples is Corpus for a part of a predicate, for which fewer entries suffice.
+// It returns the number of entries by answer.
 func Examples[T any](t *testing.T, file string, ask func(T) predicate.Answer) map[string]int {
 	t.Helper()
 	count := map[string]int{}
