@@ -19,8 +19,8 @@ func (v Value) IsNumber() bool { return v.kind >= KindByte && v.kind <= KindBigD
 // IsInteger reports whether v is a byte, short, int or long.
 func (v Value) IsInteger() bool { return v.kind >= KindByte && v.kind <= KindLong }
 
-// must panics when an accessor is used on a value of another kind, because it would misinterpret the memory of
-// the value.
+// must panics when an accessor is used on a value of another kind, because it
+// would misinterpret the memory of the value.
 func (v Value) must(k Kind) {
 	if v.kind != k {
 		panic("graph: value is a " + v.kind.String() + ", not a " + k.String())
@@ -121,7 +121,8 @@ func (v Value) Handle() Handle {
 	return Handle(v.num)
 }
 
-// A PropertyRef identifies the property that a value of kind KindVertexProperty or KindProperty refers to.
+// A PropertyRef identifies the property that a value of kind KindVertexProperty
+// or KindProperty refers to.
 type PropertyRef struct {
 	Owner Handle // the vertex, or the edge of an edge property
 	Key   Key    // the key at the vertex or edge

@@ -11,11 +11,13 @@ const (
 	In
 )
 
-// A block is the adjacency list, in compressed sparse row form, of the vertices of one label in one direction. The
-// edges of one row are contiguous, ordered by edge label and then by handle.
+// A block is the adjacency list, in compressed sparse row form, of the vertices
+// of one label in one direction. The edges of one row are contiguous, ordered by
+// edge label and then by handle.
 //
-// A dense block has a slot in every row for each edge label that occurs in the block. When most slots would be
-// empty, the block is sparse: a row has only the start of its edges, and each edge has its label.
+// A dense block has a slot in every row for each edge label that occurs in the
+// block. When most slots would be empty, the block is sparse: a row has only the
+// start of its edges, and each edge has its label.
 type block struct {
 	labels []Label  // the edge labels that occur, ascending; a slot is an index into it
 	starts []uint32 // offsets of edges: dense by row*len(labels)+slot, sparse by row; with an end offset
@@ -108,8 +110,8 @@ func (g *Graph) block(v Handle, d Direction) (*block, uint32) {
 	return g.blocks[d][p.label], p.row
 }
 
-// Neighbours returns the vertices at the other end of the edges of v in one direction, ordered by edge label. A
-// vertex occurs once per edge.
+// Neighbours returns the vertices at the other end of the edges of v in one
+// direction, ordered by edge label. A vertex occurs once per edge.
 func (g *Graph) Neighbours(v Handle, d Direction) []Handle {
 	b, row := g.block(v, d)
 	lo, hi := b.all(row)

@@ -10,8 +10,8 @@ import (
 
 var accountLabels = []string{"Instance", "Volume", "SecurityGroup", "Subnet", "Role", "Policy", "Bucket", "Key"}
 
-// accountRecord generates the i-th of n resources of an account: about fifteen properties, two of them unique, and
-// three edges.
+// accountRecord generates the i-th of n resources of an account: about fifteen
+// properties, two of them unique, and three edges.
 func accountRecord(i, n int, r *rand.Rand) graph.Record {
 	kind := i % len(accountLabels)
 	region := []string{"eu-west-1", "us-east-1", "ap-south-1"}[r.IntN(3)]

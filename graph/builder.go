@@ -16,8 +16,9 @@ type Limits struct {
 	Bytes    int64 // estimated bytes of strings and cells; roughly the size of the graph
 }
 
-// A Builder builds a graph. Vertices and edges may be added in any order: an edge refers to its ends by id, and they
-// may be added later. A Builder is not safe for concurrent use. After an error, only the effect of the failed call is
+// A Builder builds a graph. Vertices and edges may be added in any order: an
+// edge refers to its ends by id, and they may be added later. A Builder is not
+// safe for concurrent use. After an error, only the effect of the failed call is
 // lost. Strings and collections are copied.
 type Builder struct {
 	limits       Limits
@@ -58,8 +59,9 @@ func (b *poolBuilder) text(code uint32) string { return string(b.at(code)) }
 // text returns the string of a code.
 func (p *pool) text(code uint32) string { return p.str(code) }
 
-// AddVertex adds a vertex and returns its handle, which is also its handle in the graph. For a null id it generates a
-// unique number. It fails with [ErrDuplicate] when the id is used.
+// AddVertex adds a vertex and returns its handle, which is also its handle in
+// the graph. For a null id it generates a unique number. It fails with
+// [ErrDuplicate] when the id is used.
 func (b *Builder) AddVertex(id Value, label string) (Handle, error) {
 	if id.IsNull() {
 		id = b.freshID(&b.vertices)
@@ -96,8 +98,9 @@ func (b *Builder) vertex(id Value) (Handle, error) {
 	return b.vertices.name(id, &b.pool)
 }
 
-// AddEdge adds an edge between the vertices with the given ids and returns its handle, which is also its handle in the
-// graph. With a null id, the graph generates the id. It fails with [ErrDuplicate] when the id is used.
+// AddEdge adds an edge between the vertices with the given ids and returns its
+// handle, which is also its handle in the graph. With a null id, the graph
+// generates the id. It fails with [ErrDuplicate] when the id is used.
 func (b *Builder) AddEdge(id Value, label string, from, to Value) (Handle, error) {
 	if n := len(b.src); n >= math.MaxInt32 || b.limits.Edges > 0 && n >= b.limits.Edges {
 		return NoHandle, fmt.Errorf("add edge %s: %w", label, ErrTooLarge)

@@ -11,8 +11,8 @@ type interner interface {
 	intern(s string) (uint32, error)
 }
 
-// cells is a sequence of values in the narrowest representation that holds them all. Only the slice for its kind is
-// used.
+// cells is a sequence of values in the narrowest representation that holds them
+// all. Only the slice for its kind is used.
 type cells struct {
 	kind    Kind // Bool, Int, Long, Float, Double, String, Mixed, or Null when empty
 	n       int
@@ -53,8 +53,8 @@ func (c *cells) value(i int, p *pool) Value {
 	return c.dict[c.codes[i]]
 }
 
-// put stores a value whose cellKind is c.kind at position i, which may be the end. code is the code of a string or an
-// index into dict.
+// put stores a value whose cellKind is c.kind at position i, which may be the
+// end. code is the code of a string or an index into dict.
 func (c *cells) put(i int, v Value, code uint32) {
 	if i == c.n {
 		c.extend()
@@ -99,7 +99,8 @@ func (c *cells) extend() {
 	c.n++
 }
 
-// pick returns the cells at the given positions in order. A negative position yields the zero of the kind.
+// pick returns the cells at the given positions in order. A negative position
+// yields the zero of the kind.
 func (c *cells) pick(at []int32) cells {
 	out := cells{kind: c.kind, n: len(at), dict: c.dict}
 	switch c.kind {
@@ -177,7 +178,8 @@ func (v Value) Bytes() int64 {
 	return n
 }
 
-// own returns v with copies of all memory that it refers to, so that it does not keep a larger buffer alive.
+// own returns v with copies of all memory that it refers to, so that it does not
+// keep a larger buffer alive.
 func own(v Value) Value {
 	switch v.kind {
 	case KindString:

@@ -153,8 +153,9 @@ func (d *decoder) uint64() uint64 {
 	return 0
 }
 
-// count reads the number of following items, each of which has at least size bytes. It fails when the data cannot hold
-// them, so that no input makes the decoder allocate more than a small multiple of the input size.
+// count reads the number of following items, each of which has at least size
+// bytes. It fails when the data cannot hold them, so that no input makes the
+// decoder allocate more than a small multiple of the input size.
 func (d *decoder) count(size int) int {
 	b := d.take(4)
 	if b == nil {

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// A Column holds the values of one property key for the elements of one label, by row. The cells hold at most one value
-// per row. When a vertex has several values under a key, further values are in a side table.
+// A Column holds the values of one property key for the elements of one label,
+// by row. The cells hold at most one value per row. When a vertex has several
+// values under a key, further values are in a side table.
 //
-// A dense column has a position for every row; a sparse column has positions only for rows with a value. Rows beyond the
-// column have no value.
+// A dense column has a position for every row; a sparse column has positions
+// only for rows with a value. Rows beyond the column have no value.
 type Column struct {
 	cells
 	rows    []uint32 // sparse: the rows with a value, ascending
@@ -46,7 +47,8 @@ func (c *Column) Kind() Kind { return c.kind }
 // Filled returns the number of rows with a value.
 func (c *Column) Filled() int { return c.filled }
 
-// Place returns the position of a row's value in the slices of the column, or a negative number when the row has none.
+// Place returns the position of a row's value in the slices of the column, or a
+// negative number when the row has none.
 func (c *Column) Place(row uint32) int {
 	if c.sparse {
 		if i, ok := slices.BinarySearch(c.rows, row); ok {
@@ -72,8 +74,9 @@ func (c *Column) At(row uint32) (Value, bool) {
 // Has reports whether a row has a value.
 func (c *Column) Has(row uint32) bool { return c.Place(row) >= 0 }
 
-// Rows returns the rows of a sparse column in ascending order: position i belongs to row Rows()[i]. For a dense column it
-// returns nil and false: position i belongs to row i, if [Column.Present] contains it.
+// Rows returns the rows of a sparse column in ascending order: position i
+// belongs to row Rows()[i]. For a dense column it returns nil and false:
+// position i belongs to row i, if [Column.Present] contains it.
 func (c *Column) Rows() ([]uint32, bool) { return c.rows, c.sparse }
 
 // Present returns the rows of a dense column that have a value, or nil when all rows have one.
@@ -97,8 +100,8 @@ func (c *Column) Floats() []float32 { return c.floats }
 // Doubles returns the values of a column of doubles.
 func (c *Column) Doubles() []float64 { return c.doubles }
 
-// Codes returns the values of a column of strings as codes; see [Graph.StringOf] and [Graph.CodeOf]. For a mixed column it
-// returns indexes into [Column.Dict].
+// Codes returns the values of a column of strings as codes; see [Graph.StringOf]
+// and [Graph.CodeOf]. For a mixed column it returns indexes into [Column.Dict].
 func (c *Column) Codes() []uint32 { return c.codes }
 
 // Dict returns the distinct values of a mixed column.

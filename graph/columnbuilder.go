@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A columnBuilder collects the cells of one column. Rows normally arrive in ascending order; it uses a map to find rows
-// only when they do not.
+// A columnBuilder collects the cells of one column. Rows normally arrive in
+// ascending order; it uses a map to find rows only when they do not.
 type columnBuilder struct {
 	cells
 	rows    []uint32

@@ -7,9 +7,11 @@ import (
 	"strings"
 )
 
-// Equal reports whether v and w are the same value of the same kind: int 1 differs from long 1, and NaN equals NaN. Map
-// keys, sets and deduplication use this equality. Sets and maps are equal regardless of order. Elements are equal when
-// their handles are. Opaque values are equal when == says so; types that do not support == are never equal.
+// Equal reports whether v and w are the same value of the same kind: int 1
+// differs from long 1, and NaN equals NaN. Map keys, sets and deduplication use
+// this equality. Sets and maps are equal regardless of order. Elements are equal
+// when their handles are. Opaque values are equal when == says so; types that do
+// not support == are never equal.
 func (v Value) Equal(w Value) bool {
 	if v.kind != w.kind {
 		return false
@@ -49,7 +51,8 @@ func opaqueEqual(a, b any) (same bool) {
 	return a == b
 }
 
-// sameMembers reports whether two collections without duplicates have the same members in any order.
+// sameMembers reports whether two collections without duplicates have the same
+// members in any order.
 func sameMembers[T any](a, b []T, equal func(T, T) bool, hash func(T) uint64) bool {
 	if len(a) != len(b) {
 		return false
@@ -75,8 +78,9 @@ func sameMembers[T any](a, b []T, equal func(T, T) bool, hash func(T) uint64) bo
 	return true
 }
 
-// Eq reports whether a and b are equal in the sense of Gremlin's eq: numbers are compared by value regardless of width, NaN
-// equals nothing, and values of different types are not equal.
+// Eq reports whether a and b are equal in the sense of Gremlin's eq: numbers are
+// compared by value regardless of width, NaN equals nothing, and values of
+// different types are not equal.
 func Eq(a, b Value) bool {
 	if a.kind == KindString && b.kind == KindString {
 		return a.num == b.num && (a.ptr == b.ptr || a.Str() == b.Str())
@@ -101,8 +105,9 @@ func Eq(a, b Value) bool {
 
 func eqEntries(a, b Entry) bool { return Eq(a.Key, b.Key) && Eq(a.Value, b.Value) }
 
-// Compare orders two values of one type. It returns false when they have no order: different types, NaN, or collections
-// that contain such values. It is the order of Gremlin's lt, lte, gt and gte.
+// Compare orders two values of one type. It returns false when they have no
+// order: different types, NaN, or collections that contain such values. It is
+// the order of Gremlin's lt, lte, gt and gte.
 func Compare(a, b Value) (int, bool) {
 	if !orderable(a, b) {
 		return 0, false
@@ -130,9 +135,10 @@ func orderable(a, b Value) bool {
 	return true
 }
 
-// Order is a total order of all values, the order of Gremlin's order step: null, booleans, numbers, dates, strings, UUIDs,
-// elements, sets, lists, maps. Elements are ordered by handle, and opaque values are all equal; callers that need another
-// order for these must compare them first.
+// Order is a total order of all values, the order of Gremlin's order step: null,
+// booleans, numbers, dates, strings, UUIDs, elements, sets, lists, maps.
+// Elements are ordered by handle, and opaque values are all equal; callers that
+// need another order for these must compare them first.
 func Order(a, b Value) int {
 	if ra, rb := rank(a.kind), rank(b.kind); ra != rb {
 		return cmp.Compare(ra, rb)

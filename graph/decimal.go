@@ -41,7 +41,8 @@ func parseDecimal(s string) (*big.Int, int64, bool) {
 	return u, int64(len(frac)) - exp, true
 }
 
-// decimalString formats a big decimal like Java's toPlainString for ordinary scales, and with an exponent beyond them.
+// decimalString formats a big decimal like Java's toPlainString for ordinary
+// scales, and with an exponent beyond them.
 func decimalString(u *big.Int, scale int32) string {
 	if scale < -64 || scale > 1024 {
 		return u.String() + "E" + strconv.FormatInt(-int64(scale), 10)

@@ -31,13 +31,16 @@ func (g *Graph) NumVertices() int { return g.vertices.live }
 // NumEdges returns the number of visible edges.
 func (g *Graph) NumEdges() int { return g.edges.live - len(g.hidden) }
 
-// HiddenEdges returns the number of edges that are hidden because one of their ends is not in the graph.
+// HiddenEdges returns the number of edges that are hidden because one of their
+// ends is not in the graph.
 func (g *Graph) HiddenEdges() int { return len(g.hidden) }
 
-// VertexCap returns a number above every vertex handle. Not every handle below it is a vertex: see [Graph.HasVertex].
+// VertexCap returns a number above every vertex handle. Not every handle below
+// it is a vertex: see [Graph.HasVertex].
 func (g *Graph) VertexCap() int { return len(g.vertices.places.items) }
 
-// EdgeCap returns a number above every edge handle. Not every handle below it is an edge: see [Graph.HasEdge].
+// EdgeCap returns a number above every edge handle. Not every handle below it is
+// an edge: see [Graph.HasEdge].
 func (g *Graph) EdgeCap() int { return len(g.edges.places.items) }
 
 // HasVertex reports whether v is a vertex of the graph.
@@ -141,8 +144,8 @@ func (g *Graph) StringOf(code uint32) string { return g.pool.str(code) }
 // NumCodes returns a number above every string code.
 func (g *Graph) NumCodes() int { return g.pool.count() }
 
-// Bytes returns the estimated memory of the graph, including lists and indexes that have been made. Memory that several
-// graphs share is counted in each.
+// Bytes returns the estimated memory of the graph, including lists and indexes
+// that have been made. Memory that several graphs share is counted in each.
 func (g *Graph) Bytes() int64 {
 	n := g.pool.bytes() + g.keys.bytes() + g.vertexLabels.bytes() + g.edgeLabels.bytes()
 	n += g.vertices.bytes() + g.edges.bytes() + 4*int64(cap(g.src.items)+cap(g.dst.items)+cap(g.hidden)) + 8*int64(cap(g.dead))

@@ -20,7 +20,8 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// Hash returns a hash of v. Values that are [Value.Equal] have the same hash. It differs between processes.
+// Hash returns a hash of v. Values that are [Value.Equal] have the same hash. It
+// differs between processes.
 func (v Value) Hash() uint64 {
 	k := uint64(v.kind)
 	switch v.kind {

@@ -1,8 +1,9 @@
 package graph
 
-// A Hop traverses the edges of one label, or of all labels, in one direction. It caches the block of the last vertex label,
-// so it is faster than [Graph.NeighboursBy] when consecutive vertices mostly have the same label. It is not safe for
-// concurrent use.
+// A Hop traverses the edges of one label, or of all labels, in one direction. It
+// caches the block of the last vertex label, so it is faster than
+// [Graph.NeighboursBy] when consecutive vertices mostly have the same label. It
+// is not safe for concurrent use.
 type Hop struct {
 	places []place
 	blocks []*block // by vertex label

@@ -1,7 +1,7 @@
 package graph
 
-// An idIndex finds elements by id. It keeps elements that patches added in a separate table, so that the base table can be
-// shared.
+// An idIndex finds elements by id. It keeps elements that patches added in a
+// separate table, so that the base table can be shared.
 type idIndex struct {
 	table []uint32 // see hashTable
 	base  int      // number of elements in table
@@ -31,7 +31,8 @@ func (e *elements) findWhere(id Value, accept func(Handle) bool) (Handle, bool) 
 	return base + x, ok
 }
 
-// add adds the next element, whose id has the given hash. The table of late elements must not be shared.
+// add adds the next element, whose id has the given hash. The table of late
+// elements must not be shared.
 func (x *idIndex) add(hash uint64, id func(Handle) Value) {
 	if !hasRoom(x.late, x.extra) {
 		base := uint32(x.base)

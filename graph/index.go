@@ -6,8 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// An Index lists the elements of one label sorted by their value under one key, in the order of [Order]. Every result is a
-// subslice without copying. Elements with equal values are ordered by row.
+// An Index lists the elements of one label sorted by their value under one key,
+// in the order of [Order]. Every result is a subslice without copying. Elements
+// with equal values are ordered by row.
 type Index struct {
 	size   int // number of distinct values
 	value  func(i int) Value
@@ -57,8 +58,9 @@ type Bound struct {
 	Set    bool
 }
 
-// Range returns the elements whose value has the type of the bounds and is between them. At least one bound must be set. It
-// returns false when an index does not support the values, as for collections.
+// Range returns the elements whose value has the type of the bounds and is
+// between them. At least one bound must be set. It returns false when an index
+// does not support the values, as for collections.
 func (x *Index) Range(from, to Bound) ([]Handle, bool) {
 	v := from.Value
 	if !from.Set {
@@ -109,8 +111,8 @@ func (x *Index) bytes() int64 {
 	return 4*int64(cap(x.starts)+cap(x.elems)) + 4*int64(x.size) + 80
 }
 
-// VertexIndex returns the index of a key for the vertices of a label and builds it on first use. It returns nil when there is
-// no such column.
+// VertexIndex returns the index of a key for the vertices of a label and builds
+// it on first use. It returns nil when there is no such column.
 func (g *Graph) VertexIndex(l Label, k Key) *Index {
 	c := g.VertexColumn(l, k)
 	if c == nil {
@@ -125,8 +127,9 @@ func (g *Graph) VertexIndexReady(l Label, k Key) bool {
 	return c != nil && c.index.ready()
 }
 
-// VerticesWith appends to dst the vertices of a label that have a value [Eq] to v under a key, and returns the result. It
-// scans a column at the first call for it and builds an index at the second.
+// VerticesWith appends to dst the vertices of a label that have a value [Eq] to
+// v under a key, and returns the result. It scans a column at the first call for
+// it and builds an index at the second.
 func (g *Graph) VerticesWith(dst []Handle, l Label, k Key, v Value) []Handle {
 	c := g.VertexColumn(l, k)
 	if c == nil {

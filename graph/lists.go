@@ -12,7 +12,8 @@ func newLists(vertexLabels, edgeLabels int) lists {
 	return lists{vertexOf: make([]once[[]Handle], vertexLabels), edgeOf: make([]once[[]Handle], edgeLabels)}
 }
 
-// Vertices returns all vertices in ascending order of handle, which is the order in which the builder first saw their ids.
+// Vertices returns all vertices in ascending order of handle, which is the order
+// in which the builder first saw their ids.
 func (g *Graph) Vertices() []Handle {
 	return g.lists.vertices.get(func() []Handle {
 		return present(len(g.vertices.places.items), g.vertices.live, g.HasVertex)
@@ -70,8 +71,8 @@ func filtered(t *table, has func(Handle) bool) []Handle {
 	return hs
 }
 
-// VertexRows returns the vertices of a label by row: element i belongs to row i of the label's columns. It is NoHandle when
-// that row was removed.
+// VertexRows returns the vertices of a label by row: element i belongs to row i
+// of the label's columns. It is NoHandle when that row was removed.
 func (g *Graph) VertexRows(l Label) []Handle {
 	if t := g.vertices.table(l); t != nil {
 		return t.rows.items
@@ -79,7 +80,8 @@ func (g *Graph) VertexRows(l Label) []Handle {
 	return nil
 }
 
-// EdgeRows is like [Graph.VertexRows] for edges, except that it may contain edges for which [Graph.HasEdge] is false.
+// EdgeRows is like [Graph.VertexRows] for edges, except that it may contain
+// edges for which [Graph.HasEdge] is false.
 func (g *Graph) EdgeRows(l Label) []Handle {
 	if t := g.edges.table(l); t != nil {
 		return t.rows.items

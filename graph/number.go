@@ -6,8 +6,9 @@ import (
 	"math/big"
 )
 
-// compareNumbers orders two numbers after promotion to the narrowest type that holds both kinds, as Gremlin does: int and
-// float are compared as floats, long and float as doubles.
+// compareNumbers orders two numbers after promotion to the narrowest type that
+// holds both kinds, as Gremlin does: int and float are compared as floats, long
+// and float as doubles.
 func compareNumbers(a, b Value) int {
 	switch {
 	case a.IsInteger() && b.IsInteger():
@@ -34,7 +35,8 @@ func compareFloats(a, b float64) int {
 	return cmp.Compare(javaBits(a), javaBits(b))
 }
 
-// javaBits returns bits that distinguish -0.0 from 0.0 and map all NaNs to one value above all others.
+// javaBits returns bits that distinguish -0.0 from 0.0 and map all NaNs to one
+// value above all others.
 func javaBits(f float64) int64 {
 	if math.IsNaN(f) {
 		return math.MaxInt64
@@ -65,8 +67,8 @@ func (v Value) bigInteger() *big.Int {
 	return big.NewInt(v.Int())
 }
 
-// decimalLimit limits the power of ten that a comparison computes. Numbers whose scales differ by more are compared by
-// magnitude.
+// decimalLimit limits the power of ten that a comparison computes. Numbers whose
+// scales differ by more are compared by magnitude.
 const decimalLimit = 4096
 
 // compareDecimals orders two numbers by value. Neither may be NaN.
@@ -130,8 +132,8 @@ func stripZeros(u *big.Int, scale int64) (*big.Int, int64) {
 	return u, scale
 }
 
-// decimal returns a finite number as unscaled * 10^-scale. A float is converted by its shortest decimal form, as Java's
-// BigDecimal does.
+// decimal returns a finite number as unscaled * 10^-scale. A float is converted
+// by its shortest decimal form, as Java's BigDecimal does.
 func (v Value) decimal() (*big.Int, int64) {
 	switch v.kind {
 	case KindBigDecimal:

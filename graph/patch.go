@@ -13,13 +13,16 @@ type Change struct {
 	Remove bool // remove the vertex; only the ID of the record is used
 }
 
-// Patch returns a graph in which some vertices are replaced, added or removed. A record describes the whole vertex:
-// properties and outgoing edges that are not in it are removed. Incoming edges belong to their source vertices: they are
-// kept, and hidden while the vertex is missing. Among several changes to one id, the last one is applied.
+// Patch returns a graph in which some vertices are replaced, added or removed. A
+// record describes the whole vertex: properties and outgoing edges that are not
+// in it are removed. Incoming edges belong to their source vertices: they are
+// kept, and hidden while the vertex is missing. Among several changes to one id,
+// the last one is applied.
 //
-// The original graph is not changed. Columns and adjacency blocks that a change does not affect are shared, so a patch costs
-// about as much as copying the affected ones. Handles stay valid, unless so much has been removed since the graph was built
-// that the patch compacts it.
+// The original graph is not changed. Columns and adjacency blocks that a change
+// does not affect are shared, so a patch costs about as much as copying the
+// affected ones. Handles stay valid, unless so much has been removed since the
+// graph was built that the patch compacts it.
 func (g *Graph) Patch(changes []Change) (*Graph, error) {
 	p := &patch{old: g, edits: map[columnRef][]edit{}, changed: map[Handle]bool{}}
 	p.begin()
@@ -51,8 +54,8 @@ type resolved struct {
 	vertex Handle
 }
 
-// patch is a change in progress. The new graph starts as a copy that shares everything; parts are copied before they are
-// changed.
+// patch is a change in progress. The new graph starts as a copy that shares
+// everything; parts are copied before they are changed.
 type patch struct {
 	old, new *Graph
 	changed  map[Handle]bool // vertices with a change
@@ -240,7 +243,8 @@ func (p *patch) appendID(e *elements, h Handle, id Value) error {
 	return nil
 }
 
-// needsCompaction reports whether a large part of the graph is left over from removals, so that it should be compacted.
+// needsCompaction reports whether a large part of the graph is left over from
+// removals, so that it should be compacted.
 func (g *Graph) needsCompaction() bool {
 	const slack = 4096
 	rows := 0

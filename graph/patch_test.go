@@ -15,8 +15,8 @@ import (
 	"vigil/graph"
 )
 
-// dump describes everything in a graph in terms of ids, so that graphs with different handles can be compared. It omits
-// generated ids.
+// dump describes everything in a graph in terms of ids, so that graphs with
+// different handles can be compared. It omits generated ids.
 func dump(t require, g *graph.Graph) []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }

@@ -36,7 +36,8 @@ type blockWriter struct {
 	alike    bool // the new block has the same layout as the old one
 }
 
-// newBlockWriter returns a writer for a block with a slot for every edge label of the old block and of the changed rows.
+// newBlockWriter returns a writer for a block with a slot for every edge label
+// of the old block and of the changed rows.
 func newBlockWriter(g *Graph, d Direction, old *block, rows int, changed []rowEdges) *blockWriter {
 	labels := slices.Clone(old.labels)
 	size := len(old.to)

@@ -72,7 +72,8 @@ func (p *patch) compareCells(at place, cells map[Key]edit, kept bool) {
 	}
 }
 
-// nameExtras generates ids for values beyond the first that have none, and removes details that are all empty.
+// nameExtras generates ids for values beyond the first that have none, and
+// removes details that are all empty.
 func (p *patch) nameExtras(e *edit) {
 	for i := 1; i < len(e.details); i++ {
 		if e.details[i].id.IsNull() {
@@ -155,8 +156,9 @@ func (c *Column) edited(edits []edit, p *pool) (*Column, error) {
 	return b.column(p), nil
 }
 
-// overwritten is edited for the common case: a dense column that stays dense and of one kind, and cells with at most one plain
-// value. It returns nil in other cases.
+// overwritten is edited for the common case: a dense column that stays dense and
+// of one kind, and cells with at most one plain value. It returns nil in other
+// cases.
 func (c *Column) overwritten(edits []edit, p *pool) (*Column, error) {
 	last, n := 0, c.n
 	for _, e := range edits {
@@ -195,7 +197,8 @@ func plainOverwrite(edits []edit, n int) bool {
 	return true
 }
 
-// presence returns the rows of a dense column that have a value, with capacity for the rows below n.
+// presence returns the rows of a dense column that have a value, with capacity
+// for the rows below n.
 func (c *Column) presence(n int) Bits {
 	b := NewBits(n)
 	if c.present != nil {

@@ -13,7 +13,8 @@ type edgeChanges struct {
 	added   map[Handle]bool // newly visible
 }
 
-// replaceEdges gives each changed vertex the edges of its record. An edge that existed before keeps its handle.
+// replaceEdges gives each changed vertex the edges of its record. An edge that
+// existed before keeps its handle.
 func (p *patch) replaceEdges(changes []resolved) error {
 	hidden := map[Handle][]Handle{} // hidden edges by changed source
 	for _, e := range p.old.hidden {
@@ -52,8 +53,8 @@ type newEdge struct {
 	label    Label
 }
 
-// matchEdges pairs the existing edges of a vertex with those of its record. Unmatched edges are removed; unmatched records are
-// returned.
+// matchEdges pairs the existing edges of a vertex with those of its record.
+// Unmatched edges are removed; unmatched records are returned.
 func (p *patch) matchEdges(c resolved, had []Handle, ch *edgeChanges) ([]newEdge, error) {
 	type end struct {
 		label Label
@@ -92,7 +93,8 @@ func (p *patch) matchEdges(c resolved, had []Handle, ch *edgeChanges) ([]newEdge
 	return fresh, nil
 }
 
-// sameEdge reports whether an edge has the properties of a record and, if the record has one, its id.
+// sameEdge reports whether an edge has the properties of a record and, if the
+// record has one, its id.
 func (g *Graph) sameEdge(e Handle, r EdgeRecord) bool {
 	if !r.ID.IsNull() && !g.EdgeID(e).Equal(r.ID) {
 		return false
@@ -144,7 +146,8 @@ func (p *patch) addEdge(n newEdge, ch *edgeChanges) error {
 	return nil
 }
 
-// nameEdges stores the generated ids of all edges, because an edge with a given id is about to be added.
+// nameEdges stores the generated ids of all edges, because an edge with a given
+// id is about to be added.
 func (p *patch) nameEdges() error {
 	es := &p.new.edges
 	var b columnBuilder
@@ -185,7 +188,8 @@ func (p *patch) markDead(ch *edgeChanges) {
 	g.edges.live -= len(ch.died)
 }
 
-// updateHidden determines which edges become visible or hidden, and updates the list of hidden edges.
+// updateHidden determines which edges become visible or hidden, and updates the
+// list of hidden edges.
 func (p *patch) updateHidden(ch *edgeChanges) {
 	for e := range ch.died {
 		if p.old.HasEdge(e) {

@@ -11,8 +11,9 @@ import (
 // ErrTooLarge is the error of a graph that would exceed a limit of the builder or of the format.
 var ErrTooLarge = errors.New("graph: too large")
 
-// A pool assigns a code to each distinct string. The strings of the base are in one memory block without pointers. Patches append
-// further strings. A graph and all graphs patched from it share one pool, which only grows.
+// A pool assigns a code to each distinct string. The strings of the base are in
+// one memory block without pointers. Patches append further strings. A graph and
+// all graphs patched from it share one pool, which only grows.
 type pool struct {
 	blob  string
 	ends  []uint32 // ends[i] is the end of string i in blob

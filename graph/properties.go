@@ -7,8 +7,8 @@ func (g *Graph) VertexColumn(l Label, k Key) *Column { return g.vertices.table(l
 // EdgeColumn returns the column of a key for the edges of a label, or nil.
 func (g *Graph) EdgeColumn(l Label, k Key) *Column { return g.edges.table(l).column(k) }
 
-// VertexColumns returns the columns of a key by vertex label, nil for labels without the key. It is for reading one key of many
-// vertices.
+// VertexColumns returns the columns of a key by vertex label, nil for labels
+// without the key. It is for reading one key of many vertices.
 func (g *Graph) VertexColumns(k Key) []*Column { return columnsOf(g.vertices.tables, k) }
 
 // EdgeColumns returns the columns of a key by edge label.
@@ -22,7 +22,8 @@ func columnsOf(tables []*table, k Key) []*Column {
 	return cols
 }
 
-// VertexKeysOf returns the keys that vertices of a label may have, in the order in which the graph first saw them.
+// VertexKeysOf returns the keys that vertices of a label may have, in the order
+// in which the graph first saw them.
 func (g *Graph) VertexKeysOf(l Label) []Key {
 	if t := g.vertices.table(l); t != nil {
 		return t.keys
@@ -93,7 +94,8 @@ func (g *Graph) VertexPropertyValue(v Handle, k Key, i int) Value {
 	return g.vertices.table(p.label).column(k).Nth(p.row, i)
 }
 
-// VertexPropertyID returns the id of the i-th value of a key of a vertex. A generated id may change with a patch.
+// VertexPropertyID returns the id of the i-th value of a key of a vertex. A
+// generated id may change with a patch.
 func (g *Graph) VertexPropertyID(v Handle, k Key, i int) Value {
 	p := g.vertices.places.items[v]
 	if id := g.vertices.table(p.label).column(k).detail(p.row, i).id; !id.IsNull() {

@@ -1,6 +1,7 @@
 package graph
 
-// A Record is a vertex with its properties and outgoing edges: the unit in which graphs are loaded and changed.
+// A Record is a vertex with its properties and outgoing edges: the unit in which
+// graphs are loaded and changed.
 type Record struct {
 	ID         Value
 	Label      string
@@ -8,7 +9,8 @@ type Record struct {
 	Out        []EdgeRecord
 }
 
-// A PropertyRecord is one property of a vertex. Several records with the same key are several values of it.
+// A PropertyRecord is one property of a vertex. Several records with the same
+// key are several values of it.
 type PropertyRecord struct {
 	Key string
 	VertexProperty
@@ -24,7 +26,8 @@ type EdgeRecord struct {
 	Properties []Meta
 }
 
-// Add adds a vertex with its properties and edges. When it fails, a part of the vertex may have been added.
+// Add adds a vertex with its properties and edges. When it fails, a part of the
+// vertex may have been added.
 func (b *Builder) Add(r Record) error {
 	v, err := b.AddVertex(r.ID, r.Label)
 	if err != nil {
@@ -80,7 +83,8 @@ func seenBefore(ps []PropertyRecord, i int) bool {
 	return false
 }
 
-// Record returns a vertex with its properties and all outgoing edges, including hidden ones. It omits generated ids.
+// Record returns a vertex with its properties and all outgoing edges, including
+// hidden ones. It omits generated ids.
 func (g *Graph) Record(v Handle) Record {
 	return g.record(v, g.hiddenFrom(v))
 }

@@ -2,8 +2,9 @@ package graph
 
 import "sync/atomic"
 
-// A sharedSlice is an append-only slice that a graph shares with the graphs patched from it. Its content never changes. The
-// newest graph appends in place; appending from an older one copies the slice.
+// A sharedSlice is an append-only slice that a graph shares with the graphs
+// patched from it. Its content never changes. The newest graph appends in place;
+// appending from an older one copies the slice.
 type sharedSlice[T any] struct {
 	items []T
 	used  *atomic.Int64 // used length of the backing array

@@ -9,8 +9,10 @@ import (
 	"slices"
 )
 
-// snapshotMagic is the magic number of a snapshot. A snapshot is the in-memory graph without what can be derived again: hash tables,
-// adjacency lists, indexes. It consists of little-endian numbers after the magic number, with a checksum at the end.
+// snapshotMagic is the magic number of a snapshot. A snapshot is the in-memory
+// graph without what can be derived again: hash tables, adjacency lists,
+// indexes. It consists of little-endian numbers after the magic number, with a
+// checksum at the end.
 const snapshotMagic = "VIGILGR\x01"
 
 // ErrSnapshot is the error of data that is not a valid snapshot.

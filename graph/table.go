@@ -2,13 +2,15 @@ package graph
 
 import "slices"
 
-// A Handle identifies a vertex or an edge of one graph. Handles are dense: they can be used as indexes into slices and bit sets.
+// A Handle identifies a vertex or an edge of one graph. Handles are dense: they
+// can be used as indexes into slices and bit sets.
 type Handle = uint32
 
 // NoHandle is not the handle of any element.
 const NoHandle = ^Handle(0)
 
-// A Label is the number of a vertex label or of an edge label of one graph. Vertex and edge labels are numbered separately.
+// A Label is the number of a vertex label or of an edge label of one graph.
+// Vertex and edge labels are numbered separately.
 type Label uint32
 
 // NoLabel is not the number of any label.

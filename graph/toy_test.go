@@ -9,7 +9,8 @@ import (
 	"vigil/graph"
 )
 
-// sharedFile returns the path of a file of the shared test data. It skips the test when there is none.
+// sharedFile returns the path of a file of the shared test data. It skips the
+// test when there is none.
 func sharedFile(tb testing.TB, name string) string {
 	tb.Helper()
 	dir, err := os.Getwd()

@@ -54,11 +54,12 @@ func (k Kind) String() string {
 	return "mixed"
 }
 
-// A Value is one Gremlin value: a number of a certain width, a string, a date, a collection or a reference to an element. The
-// zero Value is null.
+// A Value is one Gremlin value: a number of a certain width, a string, a date, a
+// collection or a reference to an element. The zero Value is null.
 //
-// Scalars other than UUID, BigInt and BigDecimal need no memory besides the 24 bytes of the Value. Values are immutable: a
-// collection must not be changed after it was passed to a constructor. Use [Value.Equal] or [Eq] instead of ==.
+// Scalars other than UUID, BigInt and BigDecimal need no memory besides the 24
+// bytes of the Value. Values are immutable: a collection must not be changed
+// after it was passed to a constructor. Use [Value.Equal] or [Eq] instead of ==.
 type Value struct {
 	_    [0]func()
 	ptr  unsafe.Pointer // string bytes, slice elements, or a single object
@@ -111,7 +112,8 @@ func String(s string) Value {
 	return Value{kind: KindString, ptr: unsafe.Pointer(unsafe.StringData(s)), num: uint64(len(s))}
 }
 
-// DateTime returns a date with its offset from UTC in whole minutes. The name of the time zone is lost.
+// DateTime returns a date with its offset from UTC in whole minutes. The name of
+// the time zone is lost.
 func DateTime(t time.Time) Value {
 	_, off := t.Zone()
 	return Value{kind: KindDateTime, num: uint64(t.Unix()), aux: uint32(t.Nanosecond()), off: int16(off / 60)}
@@ -123,7 +125,8 @@ func UUID(u [16]byte) Value { return Value{kind: KindUUID, ptr: unsafe.Pointer(&
 // List returns a list of vs, which the caller must not change later.
 func List(vs ...Value) Value { return sliceValue(KindList, vs) }
 
-// Set returns a set of vs, which must not contain duplicates and must not be changed later. The set keeps their order.
+// Set returns a set of vs, which must not contain duplicates and must not be
+// changed later. The set keeps their order.
 func Set(vs ...Value) Value { return sliceValue(KindSet, vs) }
 
 func sliceValue(k Kind, vs []Value) Value {
@@ -131,8 +134,9 @@ func sliceValue(k Kind, vs []Value) Value {
 	return Value{kind: k, ptr: unsafe.Pointer(unsafe.SliceData(vs)), num: uint64(len(vs))}
 }
 
-// clip returns a slice without much spare capacity. A Value does not store the capacity, so spare capacity would be memory that
-// Bytes does not count, up to the whole slice of which this one is a part.
+// clip returns a slice without much spare capacity. A Value does not store the
+// capacity, so spare capacity would be memory that Bytes does not count, up to
+// the whole slice of which this one is a part.
 func clip[E any](s []E) []E {
 	if cap(s)-len(s) <= len(s)/8 {
 		return s
@@ -143,7 +147,8 @@ func clip[E any](s []E) []E {
 // An Entry is one key of a map with its value.
 type Entry struct{ Key, Value Value }
 
-// Map returns a map of the entries, which must not contain duplicate keys and must not be changed later. The map keeps their order.
+// Map returns a map of the entries, which must not contain duplicate keys and
+// must not be changed later. The map keeps their order.
 func Map(es ...Entry) Value {
 	es = clip(es)
 	return Value{kind: KindMap, ptr: unsafe.Pointer(unsafe.SliceData(es)), num: uint64(len(es))}
@@ -177,6 +182,6 @@ func MetaPropertyOf(v Handle, key Key, i, m int) Value {
 // Opaque returns a value that contains x, which this package does not interpret.
 func Opaque(x any) Value { return OpaqueAt(&x) }
 
-// OpaqueAt returns a value that contains *x. It saves an allocation when the caller stores x together with other data. *x must not be
-// changed later.
+// OpaqueAt returns a value that contains *x. It saves an allocation when the
+// caller stores x together with other data. *x must not be changed later.
 func OpaqueAt(x *any) Value { return Value{kind: KindOpaque, ptr: unsafe.Pointer(x)} }

@@ -8,8 +8,8 @@ import (
 	"vigil/graph"
 )
 
-// account returns a graph like that of a cloud account with about n resources: many small resources that are connected to
-// a few large ones.
+// account returns a graph like that of a cloud account with about n resources:
+// many small resources that are connected to a few large ones.
 func account(tb testing.TB, n int) *graph.Graph {
 	tb.Helper()
 	a := &accountBuilder{tb: tb, b: graph.NewBuilder(graph.Limits{}), rnd: rand.New(rand.NewPCG(1, uint64(n)))}

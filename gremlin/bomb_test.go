@@ -15,8 +15,9 @@ import (
 	"vigil/gremlin"
 )
 
-// web returns a highly connected graph: n vertices, each with edges to degree others, and one hub with edges to all.
-func web(tb testing.TB, n, degree int) *graph.Graph {
+// denseGraph returns a highly connected graph: n vertices, each with edges to degree
+// others, and one hub with edges to all.
+func denseGraph(tb testing.TB, n, degree int) *graph.Graph {
 	tb.Helper()
 	b := graph.NewBuilder(graph.Limits{})
 	must := func(err error) {
@@ -48,7 +49,8 @@ func web(tb testing.TB, n, degree int) *graph.Graph {
 // A bomb is a query that would exhaust a machine without limits.
 type bomb struct{ name, text string }
 
-// bombs reads the bombs, one per line after its name. A test of cmd/vigil sends the same queries to a server.
+// bombs reads the bombs, one per line after its name. A test of cmd/vigil sends
+// the same queries to a server.
 func bombs(tb testing.TB) []bomb {
 	tb.Helper()
 	data, err := os.ReadFile("testdata/bombs.txt")
@@ -71,7 +73,7 @@ func bombs(tb testing.TB) []bomb {
 
 func TestBombsExceedBudget(t *testing.T) {
 	t.Parallel()
-	g := web(t, 2000, 8)
+	g := denseGraph(t, 2000, 8)
 	// A tenth of the default budget, so that the test is faster.
 	budget := gremlin.Budget{Traversers: 100_000, Live: 10_000, Memory: 6 << 20, Results: 1000}
 	for _, b := range bombs(t) {
@@ -103,13 +105,14 @@ func run(ctx context.Context, tb testing.TB, g *graph.Graph, text string, budget
 	return p.Run(ctx, g, gremlin.RunOptions{Budget: budget})
 }
 
-// TestBombsRespectTimeLimit runs each bomb with only a time limit. Other load on the machine can only delay a query, so the
-// test uses the best of many attempts.
+// TestBombsRespectTimeLimit runs each bomb with only a time limit. Other load on
+// the machine can only delay a query, so the test uses the best of many
+// attempts.
 func TestBombsRespectTimeLimit(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("slow, and needs an unloaded machine")
 	}
-	g := web(t, 2000, 8)
+	g := denseGraph(t, 2000, 8)
 	budget := gremlin.Unlimited
 	budget.Memory = 128 << 20
 	budget.Time = 300 * time.Millisecond
@@ -128,13 +131,13 @@ func TestBombsRespectTimeLimit(t *testing.T) {
 	}
 }
 
-// TestBombsRespectMemoryLimit measures the live heap while a bomb runs with only a small memory limit and a time
-// limit.
+// TestBombsRespectMemoryLimit measures the live heap while a bomb runs with only
+// a small memory limit and a time limit.
 func TestBombsRespectMemoryLimit(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("slow, and needs an undisturbed heap")
 	}
-	g := web(t, 2000, 8)
+	g := denseGraph(t, 2000, 8)
 	budget := gremlin.Unlimited
 	budget.Memory = 32 << 20
 	for _, b := range bombs(t) {
@@ -148,8 +151,9 @@ func TestBombsRespectMemoryLimit(t *testing.T) {
 	}
 }
 
-// A heapWatch is the context of a query. The query calls Err from time to time and pauses while Err measures the heap, so that
-// no garbage of the query is counted as live.
+// A heapWatch is the context of a query. The query calls Err from time to time
+// and pauses while Err measures the heap, so that no garbage of the query is
+// counted as live.
 type heapWatch struct {
 	context.Context
 	allowed int64         // allowed live bytes above those at the start
@@ -162,7 +166,8 @@ type heapWatch struct {
 	resumed time.Time
 }
 
-// Err measures the heap when enough was allocated since the last measurement for the live bytes to exceed the limit.
+// Err measures the heap when enough was allocated since the last measurement for
+// the live bytes to exceed the limit.
 func (w *heapWatch) Err() error {
 	if w.resumed.IsZero() {
 		w.base = alive()

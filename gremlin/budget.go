@@ -9,8 +9,9 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// A Budget limits the cost of a query, from parsing its text to storing its results. A zero field means the value of
-// [DefaultBudget], a negative one no limit.
+// A Budget limits the cost of a query, from parsing its text to storing its
+// results. A zero field means the value of [DefaultBudget], a negative one no
+// limit.
 type Budget struct {
 	Length   int // bytes of text
 	Steps    int // steps, nested ones included
@@ -136,7 +137,8 @@ var limitNames = map[string]string{
 	"path length": LimitPath, "time": LimitTime,
 }
 
-// budgetError converts limit errors of the parser and the executor to a BudgetError. It returns other errors unchanged.
+// budgetError converts limit errors of the parser and the executor to a
+// BudgetError. It returns other errors unchanged.
 func budgetError(err error) error {
 	var le *exec.LimitError
 	if errors.As(err, &le) {

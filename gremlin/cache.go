@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// A Cache is an LRU cache of compiled queries by text. It is safe for concurrent use. The zero Cache holds up to
-// [DefaultCacheSize] plans.
+// A Cache is an LRU cache of compiled queries by text. It is safe for concurrent
+// use. The zero Cache holds up to [DefaultCacheSize] plans.
 type Cache struct {
 	// Size is the maximum number of plans. It must not be changed after first use.
 	Size int

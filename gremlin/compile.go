@@ -22,8 +22,9 @@ type Plan struct {
 	plain *plan.Root // before optimisation, for Explain
 }
 
-// Compile compiles a query. It fails with a [*syntax.Error] with line and column, with a [*PlanError] for a query that is
-// syntactically correct but invalid, or with a [*BudgetError].
+// Compile compiles a query. It fails with a [*syntax.Error] with line and
+// column, with a [*PlanError] for a query that is syntactically correct but
+// invalid, or with a [*BudgetError].
 func Compile(text string, opts CompileOptions) (*Plan, error) {
 	b := opts.Budget.orDefaults()
 	q, err := syntax.Parse(text, syntax.Options{Limits: b.syntax()})
@@ -56,7 +57,8 @@ func prepare(q *syntax.Query, bind plan.Binding) (root, plain *plan.Root, err er
 	return root, plain, nil
 }
 
-// depends reports whether the plan of a query depends on the run: it has variables or uses the current time.
+// depends reports whether the plan of a query depends on the run: it has
+// variables or uses the current time.
 func depends(q *syntax.Query) bool {
 	found := false
 	syntax.Walk(q, func(a syntax.Arg) {

@@ -14,8 +14,8 @@ import (
 	"vigil/gremlin"
 )
 
-// TestEngineMatchesReference compares the engine with the reference implementation on random queries over random
-// graphs.
+// TestEngineMatchesReference compares the engine with the reference
+// implementation on random queries over random graphs.
 func TestEngineMatchesReference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, agree)
@@ -93,7 +93,8 @@ func drawGraph(t *rapid.T) *graph.Graph {
 	return g
 }
 
-// drawSteps draws steps that start from vertices. Steps that do not yield vertices may only be last, and only if last is true.
+// drawSteps draws steps that start from vertices. Steps that do not yield
+// vertices may only be last, and only if last is true.
 func drawSteps(t *rapid.T, depth int, last, within bool) string {
 	var b strings.Builder
 	n := rapid.IntRange(0, 5).Draw(t, "steps")

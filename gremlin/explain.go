@@ -22,8 +22,8 @@ type ExplainedStep struct {
 	Note  string // remark
 }
 
-// Explain describes how the query will be run. A query with variables is explained without optimisation, because its plan
-// depends on their values.
+// Explain describes how the query will be run. A query with variables is
+// explained without optimisation, because its plan depends on their values.
 func (p *Plan) Explain() *Explanation {
 	e := &Explanation{Query: p.text}
 	if p.root == nil {

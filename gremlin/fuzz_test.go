@@ -11,8 +11,8 @@ import (
 	"vigil/gremlin"
 )
 
-// FuzzRun runs every text that compiles on a small graph. The query may fail, but only with an error
-// about the query.
+// FuzzRun runs every text that compiles on a small graph. The query may fail,
+// but only with an error about the query.
 func FuzzRun(f *testing.F) {
 	for _, text := range security {
 		f.Add(text)

@@ -22,7 +22,8 @@ type Profile struct {
 	Time    time.Duration
 }
 
-// A ProfiledStep is one step of a profile. Nested traversals follow their step with a greater depth; their time is included in its time.
+// A ProfiledStep is one step of a profile. Nested traversals follow their step
+// with a greater depth; their time is included in its time.
 type ProfiledStep struct {
 	Depth      int
 	Text       string

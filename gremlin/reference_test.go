@@ -10,9 +10,10 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// reference is a naive interpreter of queries: it runs one traverser at a time, without plan, batches and bulk. It supports few steps. The
-// engine is compared with it. It stops when a query produces too many traversers: nested unions and repeats produce billions of them on a
-// graph of seven vertices.
+// reference is a naive interpreter of queries: it runs one traverser at a time,
+// without plan, batches and bulk. It supports few steps. The engine is compared
+// with it. It stops when a query produces too many traversers: nested unions and
+// repeats produce billions of them on a graph of seven vertices.
 type reference struct {
 	g    *graph.Graph
 	left *int // remaining number of traversers

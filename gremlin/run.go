@@ -71,8 +71,9 @@ func (r *Result) Values() iter.Seq[graph.Value] {
 	}
 }
 
-// Run executes the plan on a graph. It fails with a [*BudgetError], with the error of the context, or with an error that says which operation
-// of the query does not support its values.
+// Run executes the plan on a graph. It fails with a [*BudgetError], with the
+// error of the context, or with an error that says which operation of the query
+// does not support its values.
 func (p *Plan) Run(ctx context.Context, g *graph.Graph, opts RunOptions) (*Result, error) {
 	root, err := p.bound(opts)
 	if err != nil {

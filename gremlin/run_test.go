@@ -25,7 +25,7 @@ func texts(g *graph.Graph, res *gremlin.Result) []string {
 
 func TestVariables(t *testing.T) {
 	t.Parallel()
-	g := web(t, 10, 1)
+	g := denseGraph(t, 10, 1)
 	p, err := gremlin.Compile(`g.V(ids).has("n", gt(least)).values("n")`, gremlin.CompileOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestVariables(t *testing.T) {
 
 func TestSortWithLimit(t *testing.T) {
 	t.Parallel()
-	g := web(t, 2000, 0)
+	g := denseGraph(t, 2000, 0)
 	for _, c := range []struct {
 		text string
 		want []string
@@ -69,12 +69,13 @@ func TestSortWithLimit(t *testing.T) {
 	}
 }
 
-// TestCostIsLinearInEdges doubles a graph and expects twice the work. Each query visits every edge a fixed number of times.
+// TestCostIsLinearInEdges doubles a graph and expects twice the work. Each query
+// visits every edge a fixed number of times.
 func TestCostIsLinearInEdges(t *testing.T) {
 	t.Parallel()
 	var graphs []*graph.Graph
 	for _, n := range []int{500, 1000, 2000} {
-		graphs = append(graphs, web(t, n, 6))
+		graphs = append(graphs, denseGraph(t, n, 6))
 	}
 	for _, c := range []struct {
 		text  string
@@ -110,7 +111,7 @@ func TestCostIsLinearInEdges(t *testing.T) {
 
 func TestInitialSideEffects(t *testing.T) {
 	t.Parallel()
-	g := web(t, 3, 0)
+	g := denseGraph(t, 3, 0)
 	p, err := gremlin.Compile(`g.V().values("n").where(within("some"))`, gremlin.CompileOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +129,7 @@ func TestInitialSideEffects(t *testing.T) {
 
 func TestCancelledQuery(t *testing.T) {
 	t.Parallel()
-	g := web(t, 500, 8)
+	g := denseGraph(t, 500, 8)
 	p, err := gremlin.Compile(`g.V().repeat(both().simplePath()).times(9).path().count()`, gremlin.CompileOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +149,7 @@ func TestCancelledQuery(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	g := web(t, 500, 8)
+	g := denseGraph(t, 500, 8)
 	budget := gremlin.Unlimited
 	budget.Time = 10 * time.Millisecond
 	_, err := run(t.Context(), t, g, `g.V().repeat(both().simplePath()).times(9).path().count()`, budget)
@@ -171,10 +172,11 @@ func TestErrorsHavePosition(t *testing.T) {
 	}
 }
 
-// TestConcurrentRuns runs one plan on two graphs from many goroutines. With -race it shows that runs share no mutable state.
+// TestConcurrentRuns runs one plan on two graphs from many goroutines. With
+// -race it shows that runs share no mutable state.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
-	graphs := []*graph.Graph{web(t, 40, 3), web(t, 60, 2)}
+	graphs := []*graph.Graph{denseGraph(t, 40, 3), denseGraph(t, 60, 2)}
 	var plans []*gremlin.Plan
 	for _, text := range append(security,
 		`g.V().out().out().group().by("n").by(count())`, `g.V().as("a").both().as("b").where("a", neq("b")).by("n").select("a", "b")`,
@@ -217,7 +219,7 @@ func counted(t *testing.T, p *gremlin.Plan, g *graph.Graph) string {
 
 func TestProfileMatchesRun(t *testing.T) {
 	t.Parallel()
-	g := web(t, 100, 4)
+	g := denseGraph(t, 100, 4)
 	p, err := gremlin.Compile(`g.V().has("n", lt(50)).out().out().where(out().has("n", 3)).local(out().order().by("n").limit(1)).values("name")`, gremlin.CompileOptions{})
 	if err != nil {
 		t.Fatal(err)

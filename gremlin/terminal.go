@@ -9,7 +9,8 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// report returns the result of a query with explain() or profile(). It returns nil for other queries.
+// report returns the result of a query with explain() or profile(). It returns
+// nil for other queries.
 func (p *Plan) report(ctx context.Context, g *graph.Graph, root *plan.Root, opts RunOptions) (*Result, error) {
 	var text string
 	switch root.Terminal {

@@ -8,12 +8,14 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// Touches is the part of a graph that a query can read. A change of the graph cannot change the query's result if it adds or removes no vertex
-// with Labels, changes no property with Keys, and adds or removes no edge with Edges.
+// Touches is the part of a graph that a query can read. A change of the graph
+// cannot change the query's result if it adds or removes no vertex with Labels,
+// changes no property with Keys, and adds or removes no edge with Edges.
 type Touches = plan.Touched
 
-// Touches computes what the query can read; it may overestimate. params are the values of its variables: when one has no
-// value, the query can read anything. The time of datetime() does not affect what the query reads, but its result.
+// Touches computes what the query can read; it may overestimate. params are the
+// values of its variables: when one has no value, the query can read anything.
+// The time of datetime() does not affect what the query reads, but its result.
 func (p *Plan) Touches(params map[string]graph.Value) Touches {
 	root := p.root
 	if root == nil {

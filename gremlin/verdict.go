@@ -45,8 +45,10 @@ func (v *Verdict) Of(h graph.Handle) Answer {
 	return No
 }
 
-// Verdict runs a query that finds vertices under two interpretations of unknown values: one in which they satisfy no condition, and one in
-// which they satisfy every condition; within not() it is the opposite. Vertices found in both are certain, those found in one are unknown.
+// Verdict runs a query that finds vertices under two interpretations of unknown
+// values: one in which they satisfy no condition, and one in which they satisfy
+// every condition; within not() it is the opposite. Vertices found in both are
+// certain, those found in one are unknown.
 func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*Verdict, error) {
 	root, err := p.bound(opts)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"vigil/gremlin/conformance/internal/suite"
 )
 
-// budget is generous: scenarios test the meaning of the language, not limits. It only stops the engine when it runs
-// endlessly by mistake.
+// budget is generous: scenarios test the meaning of the language, not limits. It
+// only stops the engine when it runs endlessly by mistake.
 var budget = gremlin.Budget{
 	Repeat: -1, Traversers: 1_000_000_000, Live: -1, Memory: 2 << 30, PathLength: -1, Results: 10_000_000, Time: 10 * time.Minute,
 }

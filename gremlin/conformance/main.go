@@ -3,9 +3,10 @@
 //	go run ./gremlin/conformance
 //	go run ./gremlin/conformance -scenarios FILE -graphs DIR
 //
-// Without a file it runs the scenarios that Apache TinkerPop publishes, which it downloads from Maven Central the first time.
-// It prints each scenario that fails and, as its last line, the number of passed and failed ones. It exits with 1 if any
-// failed.
+// Without a file it runs the scenarios that Apache TinkerPop publishes, which it
+// downloads from Maven Central the first time. It prints each scenario that
+// fails and, as its last line, the number of passed and failed ones. It exits
+// with 1 if any failed.
 package main
 
 import (

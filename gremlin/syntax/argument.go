@@ -2,8 +2,9 @@ package syntax
 
 import "strings"
 
-// argument parses one argument. accept is the set of kinds that are allowed at this place: it decides how a word is interpreted, and other kinds
-// are errors. of is the step or predicate of the argument.
+// argument parses one argument. accept is the set of kinds that are allowed at
+// this place: it decides how a word is interpreted, and other kinds are errors.
+// of is the step or predicate of the argument.
 func (p *parser) argument(accept Kind, of string) (Arg, *Error) {
 	at := p.tok.Span
 	a, err := p.readArgument(accept, of)
@@ -141,7 +142,8 @@ func (p *parser) calling(name string, accept Kind, of string) (Arg, *Error) {
 	return p.traversal()
 }
 
-// negatesPredicate looks ahead after not( to decide whether it is P.not, followed by a predicate, or the step, followed by a traversal.
+// negatesPredicate looks ahead after not( to decide whether it is P.not,
+// followed by a predicate, or the step, followed by a traversal.
 func (p *parser) negatesPredicate() bool {
 	l := p.lex
 	for {

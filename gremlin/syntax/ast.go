@@ -1,6 +1,7 @@
 package syntax
 
-// A Query is a whole traversal: g, its configuration, its steps and, if the text has one, its terminal step.
+// A Query is a whole traversal: g, its configuration, its steps and, if the text
+// has one, its terminal step.
 //
 // A Query may also be an argument: inject(g.V().count().next()).
 type Query struct {
@@ -18,7 +19,8 @@ type Traversal struct {
 
 // A Step is one call in a chain. Name is as in the signature table.
 //
-// An infix and() or or() is a Step of that name without arguments; see [Connect], which converts it to the prefix form.
+// An infix and() or or() is a Step of that name without arguments; see
+// [Connect], which converts it to the prefix form.
 type Step struct {
 	Span
 	Name string
@@ -52,8 +54,8 @@ type Set struct {
 	Items []Arg
 }
 
-// A Map is [k: v, ...] in the order of the text. A bare word as a key is a string literal; a key in parentheses and a prefixed token keep their
-// kind.
+// A Map is [k: v, ...] in the order of the text. A bare word as a key is a
+// string literal; a key in parentheses and a prefixed token keep their kind.
 type Map struct {
 	Span
 	Entries []Entry
@@ -64,14 +66,15 @@ type Entry struct {
 	Key, Value Arg
 }
 
-// A Range is from..to with both ends included: integers, or strings that differ in their last character. It denotes the list that
-// [Range.Items] returns.
+// A Range is from..to with both ends included: integers, or strings that differ
+// in their last character. It denotes the list that [Range.Items] returns.
 type Range struct {
 	Span
 	From, To *Literal
 }
 
-// A Fresh value is created when the query runs: datetime() is the time of the run, UUID() a random identifier.
+// A Fresh value is created when the query runs: datetime() is the time of the
+// run, UUID() a random identifier.
 type Fresh struct {
 	Span
 	Name string // "datetime" or "UUID"
@@ -92,8 +95,9 @@ type CardinalityValue struct {
 	Value       Arg
 }
 
-// A Predicate is a P or a TextP. Name is the function: eq, within, startingWith; or and, or, not with predicates as arguments. Chains of the
-// same connective are one Predicate with several arguments; negate() becomes not.
+// A Predicate is a P or a TextP. Name is the function: eq, within, startingWith;
+// or and, or, not with predicates as arguments. Chains of the same connective
+// are one Predicate with several arguments; negate() becomes not.
 type Predicate struct {
 	Span
 	Name string

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// ParseTime parses a date like datetime("..."): 2018-03, 2018-03-22, 2018-03-22T00:35, with seconds, a fraction and an offset such as Z, +0130,
+// ParseTime parses a date like datetime("..."): 2018-03, 2018-03-22,
+// 2018-03-22T00:35, with seconds, a fraction and an offset such as Z, +0130,
 // +01:30 or +01:30:15. Without an offset it is UTC.
 func ParseTime(s string) (time.Time, bool) {
 	c := cursor{s: s}

@@ -5,8 +5,8 @@ import "strings"
 // Enum names one of Gremlin's enumerations.
 type Enum uint8
 
-// The enumerations, spelled as their prefix in a query. A word without a prefix that occurs in several belongs to the first: set is a cardinality,
-// not a type.
+// The enumerations, spelled as their prefix in a query. A word without a prefix
+// that occurs in several belongs to the first: set is a cardinality, not a type.
 const (
 	NoEnum Enum = iota
 	T
@@ -58,7 +58,8 @@ var enums = [enumCount]struct {
 	}},
 }
 
-// spellings returns the spellings of a constant: Direction.from is OUT, and every GType may also be in lower or camel case.
+// spellings returns the spellings of a constant: Direction.from is OUT, and
+// every GType may also be in lower or camel case.
 func spellings(e Enum, name string) []string {
 	switch {
 	case e == GType && name == "BIGDECIMAL":

@@ -41,7 +41,8 @@ const (
 	kindCollection = KindCollection | KindMap
 )
 
-// kindNames describes groups of kinds and single kinds. Groups come first: kinds that a listed group covers are not listed again.
+// kindNames describes groups of kinds and single kinds. Groups come first: kinds
+// that a listed group covers are not listed again.
 var kindNames = []struct {
 	kind Kind
 	name string
@@ -79,7 +80,8 @@ var kindNames = []struct {
 	{KindCardinalityValue, "a value with cardinality"},
 }
 
-// String lists the kinds in words: "a string, a predicate or null". If any value is accepted, tokens are not listed.
+// String lists the kinds in words: "a string, a predicate or null". If any value
+// is accepted, tokens are not listed.
 func (k Kind) String() string {
 	if k&kindValue == kindValue {
 		k &^= kindValue &^ (kindScalar | kindCollection)

@@ -1,7 +1,9 @@
 package syntax
 
-// modernAggregate rewrites store(name) and aggregate(local, name), with the following by() modulators, to local(aggregate(name).by()), and
-// aggregate(global, name) to aggregate(name). Gremlin 3.8 removed the old spellings, but existing rules use them.
+// modernAggregate rewrites store(name) and aggregate(local, name), with the
+// following by() modulators, to local(aggregate(name).by()), and
+// aggregate(global, name) to aggregate(name). Gremlin 3.8 removed the old
+// spellings, but existing rules use them.
 func (p *parser) modernAggregate(old Step) (Step, *Error) {
 	name := old.Args[len(old.Args)-1]
 	inner := Step{Span: old.Span, Name: "aggregate", Args: []Arg{name}}

@@ -27,7 +27,8 @@ type token struct {
 	message string // error message of tokBad
 }
 
-// lexer is the tokenizer. It is small and has no pointers except the text, so that copying it is a cheap way to look ahead.
+// lexer is the tokenizer. It is small and has no pointers except the text, so
+// that copying it is a cheap way to look ahead.
 type lexer struct {
 	src       string
 	off       int
@@ -98,7 +99,8 @@ func (l *lexer) stray() (tokenKind, string) {
 	return tokBad, "a character that no part of a query starts with: " + quoteRune(r)
 }
 
-// space skips white space and comments. It returns a token of kind tokBad for an unterminated comment.
+// space skips white space and comments. It returns a token of kind tokBad for an
+// unterminated comment.
 func (l *lexer) space() token {
 	for l.off < len(l.src) {
 		switch c := l.src[l.off]; {

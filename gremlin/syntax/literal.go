@@ -8,7 +8,8 @@ import (
 
 const freshUUID = "UUID"
 
-// literal returns a literal node. Nodes are allocated in slabs: a within() of a thousand values costs a dozen allocations.
+// literal returns a literal node. Nodes are allocated in slabs: a within() of a
+// thousand values costs a dozen allocations.
 func (p *parser) literal(at Span, v any) *Literal {
 	if len(p.slab) == 0 {
 		p.slab = make([]Literal, min(4+p.literals, 64))
@@ -19,7 +20,8 @@ func (p *parser) literal(at Span, v any) *Literal {
 	return l
 }
 
-// countValue counts a value against the limit. Keys, labels and the numbers of limit() and similar steps are not counted.
+// countValue counts a value against the limit. Keys, labels and the numbers of
+// limit() and similar steps are not counted.
 func (p *parser) countValue(a Arg) *Error {
 	switch a := a.(type) {
 	case *Literal, *Fresh, *Token:

@@ -8,7 +8,8 @@ import (
 
 const noLambda = "lambdas and closures are not part of the language; write a traversal"
 
-// lambdaAhead recognises a closure: it{...}, x -> ..., filter{...}, or Groovy's implicit it. Otherwise the message would be about a brace or a dot.
+// lambdaAhead recognises a closure: it{...}, x -> ..., filter{...}, or Groovy's
+// implicit it. Otherwise the message would be about a brace or a dot.
 func (p *parser) lambdaAhead(name string) (*Error, bool) {
 	next := p.ahead()
 	arrow := next.kind == tokBad && next.message == noLambda

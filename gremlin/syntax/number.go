@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// maxScale limits the scale of a Decimal: arithmetic on a greater one, such as 1e999999999m, would exhaust the memory.
+// maxScale limits the scale of a Decimal: arithmetic on a greater one, such as
+// 1e999999999m, would exhaust the memory.
 const (
 	maxScale       = 6144
 	decimalTooWide = "a decimal number has at most 6144 places before or after the point"
@@ -82,8 +83,9 @@ func isHexDigit(c byte) bool {
 	return isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// integer parses an integer. Its type is given by its suffix, otherwise it is the smallest of int32, int64 and *big.Int that holds it. The message is
-// empty on success.
+// integer parses an integer. Its type is given by its suffix, otherwise it is
+// the smallest of int32, int64 and *big.Int that holds it. The message is empty
+// on success.
 func integer(text string) (v any, message string) {
 	digits := text
 	suffix := digits[len(digits)-1] | 0x20

@@ -180,7 +180,8 @@ func (p *parser) chainStep(steps []Step, sig *Signature) ([]Step, *Error) {
 	return append(steps, s), nil
 }
 
-// signature returns the signature of the current step and rejects forbidden steps. source is true before the first step of a query.
+// signature returns the signature of the current step and rejects forbidden
+// steps. source is true before the first step of a query.
 func (p *parser) signature(source bool) (*Signature, *Error) {
 	if p.tok.kind != tokWord {
 		return nil, p.unexpected("", "the name of a step")
@@ -252,7 +253,8 @@ func (p *parser) arguments(sig *Signature) ([]Arg, *Error) {
 	return args, nil
 }
 
-// expect consumes a token of the kind, or fails. The place is passed in two parts to avoid building a string on success.
+// expect consumes a token of the kind, or fails. The place is passed in two
+// parts to avoid building a string on success.
 func (p *parser) expect(kind tokenKind, where, name string) *Error {
 	if p.tok.kind != kind {
 		return p.unexpected(where+" "+name, strconv.Quote(string(rune(kind))))

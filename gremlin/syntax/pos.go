@@ -2,8 +2,9 @@ package syntax
 
 import "strconv"
 
-// Pos is a position in a query text. Offset counts bytes from 0; Line and Column count from 1, columns in characters. The zero Pos means "unknown", as in
-// a tree built by hand.
+// Pos is a position in a query text. Offset counts bytes from 0; Line and Column
+// count from 1, columns in characters. The zero Pos means "unknown", as in a
+// tree built by hand.
 type Pos struct {
 	Offset, Line, Column int32
 }

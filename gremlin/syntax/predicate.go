@@ -13,7 +13,8 @@ const (
 	kindText    = KindString | KindVariable
 )
 
-// predicateShapes lists P and TextP. The parser handles the connectives and, or and negate, which follow a predicate.
+// predicateShapes lists P and TextP. The parser handles the connectives and, or
+// and negate, which follow a predicate.
 var predicateShapes = []predicateShape{
 	{"eq", false, 1, 1, kindOperand},
 	{"neq", false, 1, 1, kindOperand},

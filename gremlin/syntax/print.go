@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// String formats the query in canonical form: constants and predicates with their prefix, anonymous traversals with __, strings in double quotes, one
+// String formats the query in canonical form: constants and predicates with
+// their prefix, anonymous traversals with __, strings in double quotes, one
 // space after a comma. Parsing it yields the same tree.
 func (q *Query) String() string {
 	var w writer
@@ -203,7 +204,8 @@ func (w *writer) value(v any) {
 	}
 }
 
-// floatText formats a number so that it is parsed as a float. There is no float32 infinity; a number that is too large is used instead.
+// floatText formats a number so that it is parsed as a float. There is no
+// float32 infinity; a number that is too large is used instead.
 func floatText(f float64, size int) string {
 	switch {
 	case size == 32 && math.IsInf(f, 0):

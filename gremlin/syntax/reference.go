@@ -23,7 +23,8 @@ var sections = []struct {
 	{RefusedStep, "Rejected: these access external resources or need a graph computer"},
 }
 
-// WriteReference writes the tables of steps, predicates and constants as Markdown. STEPS.md is its output.
+// WriteReference writes the tables of steps, predicates and constants as
+// Markdown. STEPS.md is its output.
 func WriteReference(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# Steps\n\nGenerated from the table of signatures; a test checks that it is up to date. A star marks steps that may follow `g` directly.\n")

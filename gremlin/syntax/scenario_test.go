@@ -25,7 +25,8 @@ func TestScenarioRoundTrip(t *testing.T) {
 	}
 }
 
-// checkRoundTrip checks that a text is parsed, and that its canonical text yields the same tree and is its own canonical text.
+// checkRoundTrip checks that a text is parsed, and that its canonical text
+// yields the same tree and is its own canonical text.
 func checkRoundTrip(t *testing.T, name, text string, o Options) {
 	t.Helper()
 	q, err := Parse(text, o)

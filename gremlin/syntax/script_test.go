@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestScripts runs testdata/script: "parse" prints the canonical text of a query, "connect" the text after Connect; both print errors with their
-// excerpt.
+// TestScripts runs testdata/script: "parse" prints the canonical text of a
+// query, "connect" the text after Connect; both print errors with their excerpt.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "testdata/script", func(t *testing.T, path string) {
@@ -30,7 +30,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptTexts returns the queries of a command: one per line, or with the argument "whole" the whole input.
+// scriptTexts returns the queries of a command: one per line, or with the
+// argument "whole" the whole input.
 func scriptTexts(d *datadriven.TestData) []string {
 	if d.HasArg("whole") {
 		return []string{d.Input}

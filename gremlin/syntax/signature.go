@@ -43,7 +43,8 @@ type Signature struct {
 // A Form is one way to call a step.
 type Form []Param
 
-// A Param is one parameter of a Form. Only the last may be Variadic: it then accepts any number of arguments, including none.
+// A Param is one parameter of a Form. Only the last may be Variadic: it then
+// accepts any number of arguments, including none.
 type Param struct {
 	Name     string
 	Kinds    Kind
@@ -143,8 +144,10 @@ var kindWords = map[string]Kind{
 	"WithOptions": kindOfEnum(WithOptions),
 }
 
-// parseForms parses the table's notation: forms are separated by "|", parameters by ",", each "name:kind/kind". "?" after a kind adds null, "$" a
-// variable; "..." after the name makes the parameter variadic. A form without parameters is "-".
+// parseForms parses the table's notation: forms are separated by "|", parameters
+// by ",", each "name:kind/kind". "?" after a kind adds null, "$" a variable;
+// "..." after the name makes the parameter variadic. A form without parameters
+// is "-".
 func parseForms(notation string) []Form {
 	var forms []Form
 	for text := range strings.SplitSeq(notation, "|") {

@@ -20,7 +20,8 @@ var aliases = []struct{ old, modern string }{
 	{"in_e", "inE"},
 }
 
-// suggest returns a hint for an unknown name, or "". candidates are the names that are allowed at the place; call adds "()" to them.
+// suggest returns a hint for an unknown name, or "". candidates are the names
+// that are allowed at the place; call adds "()" to them.
 func suggest(name string, candidates []string, call bool) string {
 	parens := ""
 	if call {
@@ -52,7 +53,8 @@ func suggest(name string, candidates []string, call bool) string {
 	return "did you mean " + best + parens + "?"
 }
 
-// distance is the Damerau-Levenshtein distance of a and b: the number of inserted, deleted, replaced or swapped letters. A difference in case costs
+// distance is the Damerau-Levenshtein distance of a and b: the number of
+// inserted, deleted, replaced or swapped letters. A difference in case costs
 // nothing, so that "hasid" is closest to hasId.
 func distance(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
@@ -80,7 +82,8 @@ func distance(a, b string) int {
 	return rows[len(a)%3][len(b)]
 }
 
-// stepNames returns the sorted names of steps that can be suggested, without rejected ones. The caller must not change them.
+// stepNames returns the sorted names of steps that can be suggested, without
+// rejected ones. The caller must not change them.
 func stepNames(source bool) []string {
 	if source {
 		return sourceStepNames()

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescape decodes the inside of a quoted string. On failure at is the offset of the invalid escape in s.
+// unescape decodes the inside of a quoted string. On failure at is the offset of
+// the invalid escape in s.
 func unescape(s string) (text string, at int, message string) {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -73,7 +74,8 @@ func octalEscape(b *strings.Builder, s string) (used int, ok bool) {
 	return i, i > 1
 }
 
-// unicodeEscape decodes \u0041, with any number of u, and surrogate pairs. A single surrogate becomes U+FFFD.
+// unicodeEscape decodes \u0041, with any number of u, and surrogate pairs. A
+// single surrogate becomes U+FFFD.
 func unicodeEscape(b *strings.Builder, s string) (used int, ok bool) {
 	r, used, ok := codeUnit(s)
 	if !ok {

@@ -29,7 +29,8 @@ type Decimal struct {
 	Scale int32
 }
 
-// String formats d with a decimal point, or with an exponent instead of many zeros. Trailing zeros are kept.
+// String formats d with a decimal point, or with an exponent instead of many
+// zeros. Trailing zeros are kept.
 func (d Decimal) String() string {
 	if d.Coef == nil {
 		return "0"

@@ -1,6 +1,7 @@
 package syntax
 
-// Walk calls fn for a and all nested arguments in depth-first preorder. For a Query or Traversal it visits the arguments of its steps.
+// Walk calls fn for a and all nested arguments in depth-first preorder. For a
+// Query or Traversal it visits the arguments of its steps.
 func Walk(a Arg, fn func(Arg)) {
 	fn(a)
 	switch a := a.(type) {

@@ -2,7 +2,8 @@ package syntax
 
 import "slices"
 
-// word holds all meanings of a name. The parser looks a name up once and selects the meaning by what is allowed at the place.
+// word holds all meanings of a name. The parser looks a name up once and selects
+// the meaning by what is allowed at the place.
 type word struct {
 	step      *Signature      // as a step in a chain
 	source    *Signature      // as a step between g and the first step
@@ -22,7 +23,8 @@ type lexicon map[string]word
 
 var words, steps = newLexicon()
 
-// Steps returns the signature of every step, including rejected ones, source steps first. The caller must not change them.
+// Steps returns the signature of every step, including rejected ones, source
+// steps first. The caller must not change them.
 func Steps() []*Signature { return steps }
 
 // otherWords are reserved words that are not steps, predicates or constants.
@@ -71,7 +73,8 @@ func (l lexicon) change(name string, f func(*word)) {
 	l[name] = w
 }
 
-// enterEnums adds every spelling of every constant that may be used without its prefix. Constants of WithOptions always need their prefix.
+// enterEnums adds every spelling of every constant that may be used without its
+// prefix. Constants of WithOptions always need their prefix.
 func (l lexicon) enterEnums() {
 	for e := NoEnum + 1; e < enumCount; e++ {
 		l.change(e.String(), func(w *word) { w.reserved = true })

@@ -29,7 +29,8 @@ const (
 	byValue
 )
 
-// access selects the cheapest access path: by id, by the value of a property, by label, or a full scan.
+// access selects the cheapest access path: by id, by the value of a property, by
+// label, or a full scan.
 func (o *graphOp) access() access {
 	a := access{kind: o.kind, run: o.run}
 	if o.step.ByID {
@@ -126,7 +127,8 @@ func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
 	return nil
 }
 
-// lessOne returns nil when the test consists only of the condition that was looked up, optionally with one on the label.
+// lessOne returns nil when the test consists only of the condition that was
+// looked up, optionally with one on the label.
 func lessOne(t *condTest) *condTest {
 	properties := 0
 	for _, c := range t.conds {

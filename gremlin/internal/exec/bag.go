@@ -6,7 +6,8 @@ import (
 	"vigil/graph"
 )
 
-// A bag is a multiset of vertices in the order of their first insertion, with the number of traversers at each.
+// A bag is a multiset of vertices in the order of their first insertion, with
+// the number of traversers at each.
 type bag struct {
 	run  *run
 	at   []int32 // by vertex: its index plus one, 0 if absent

@@ -6,8 +6,9 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// mergingStore stores rows and merges equal traversers, which have equal objects and paths, by adding their bulks. Sacks are
-// merged by the sack operator; without one, traversers with sacks are not merged.
+// mergingStore stores rows and merges equal traversers, which have equal objects
+// and paths, by adding their bulks. Sacks are merged by the sack operator;
+// without one, traversers with sacks are not merged.
 type mergingStore struct {
 	store
 	table map[uint64][]int32

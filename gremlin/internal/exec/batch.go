@@ -2,7 +2,8 @@ package exec
 
 import "vigil/graph"
 
-// A batch is a sequence of traversers in columns. Either ids holds vertices or edges, or vals holds values of any kind.
+// A batch is a sequence of traversers in columns. Either ids holds vertices or
+// edges, or vals holds values of any kind.
 type batch struct {
 	kind graph.Kind     // KindVertex or KindEdge for ids; KindNull for vals
 	ids  []graph.Handle // handles
@@ -158,8 +159,8 @@ func (b *batch) move(i, j int) {
 	}
 }
 
-// appendRow appends row i of another batch. A batch of handles accepts only rows of the same kind; a batch of values accepts
-// any row.
+// appendRow appends row i of another batch. A batch of handles accepts only rows
+// of the same kind; a batch of values accepts any row.
 func (b *batch) appendRow(in *batch, i int) {
 	n := b.len()
 	if n == 0 {

@@ -81,7 +81,8 @@ func (r *run) newBranch(t *plan.Traversal, next op) (*branch, error) {
 	return b, err
 }
 
-// feed pushes rows to the branch. It returns errDone only if the receiver of the results needs no more.
+// feed pushes rows to the branch. It returns errDone only if the receiver of the
+// results needs no more.
 func (b *branch) feed(rows *batch) error {
 	b.fed = true
 	if b.done {

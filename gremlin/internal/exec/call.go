@@ -188,7 +188,8 @@ func millisBetween(a, b time.Time) graph.Value {
 	return graph.Long(d.Int64())
 }
 
-// argument returns the second argument of a function: a literal, or the result of a traversal, which must have one.
+// argument returns the second argument of a function: a literal, or the result
+// of a traversal, which must have one.
 func (r *run) argument(s *plan.Call) (func(in *batch, i int) (graph.Value, error), error) {
 	if len(s.Traversals) == 0 {
 		return func(*batch, int) (graph.Value, error) { return s.Args[0], nil }, nil

@@ -7,8 +7,8 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// errDone means that the receiver needs no more input. It is not a failure: operators stop and return it up to the source of
-// the chain.
+// errDone means that the receiver needs no more input. It is not a failure:
+// operators stop and return it up to the source of the chain.
 var errDone = errors.New("done")
 
 // An op is one operator of a chain.
@@ -103,8 +103,8 @@ func (o *output) flush() error {
 	return err
 }
 
-// failed handles an error of one row. It first pushes the results of earlier rows: if the receiver needs no more than those, the
-// error is not reported.
+// failed handles an error of one row. It first pushes the results of earlier
+// rows: if the receiver needs no more than those, the error is not reported.
 func (o *output) failed(err error) error {
 	if err == errDone {
 		return err
@@ -192,8 +192,8 @@ func (o *output) carry(in *batch, i, n int) {
 	}
 }
 
-// fresh adds a value that does not derive from a single row, such as a count or a list of all. The operator that made it has
-// reserved its memory.
+// fresh adds a value that does not derive from a single row, such as a count or
+// a list of all. The operator that made it has reserved its memory.
 func (o *output) fresh(v graph.Value) error {
 	one := &batch{vals: []graph.Value{v}}
 	if o.run.sackInit != nil {

@@ -7,7 +7,8 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// A child is a nested traversal that is run for one row at a time: the argument of a where(), by() or map().
+// A child is a nested traversal that is run for one row at a time: the argument
+// of a where(), by() or map().
 type child struct {
 	run *run
 	chain
@@ -32,7 +33,8 @@ func (r *run) newChild(t *plan.Traversal) (*child, error) {
 	return c, err
 }
 
-// lazyChild is a child that is built on first use. Most are never used, because there is a fast path for vertices.
+// lazyChild is a child that is built on first use. Most are never used, because
+// there is a fast path for vertices.
 type lazyChild struct {
 	run     *run
 	t       *plan.Traversal

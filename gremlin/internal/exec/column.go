@@ -8,8 +8,9 @@ import (
 // rowTest reports whether a row of a column satisfies a predicate.
 type rowTest func(row uint32) bool
 
-// columnTest builds the test of a predicate on a column; without a predicate, it tests whether a value exists. Typed columns are
-// compared without converting cells to values.
+// columnTest builds the test of a predicate on a column; without a predicate, it
+// tests whether a value exists. Typed columns are compared without converting
+// cells to values.
 func (r *run) columnTest(c *graph.Column, p *plan.Pred, negate bool) rowTest {
 	test := r.knownTest(c, p)
 	if r.opt.Reading == Plain || !c.HasUnknown() {
@@ -109,7 +110,8 @@ func placed(c *graph.Column, at func(i int) bool) rowTest {
 	}
 }
 
-// placeTest builds a test for the cells of a typed column, or returns nil if there is no fast path for the predicate.
+// placeTest builds a test for the cells of a typed column, or returns nil if
+// there is no fast path for the predicate.
 func (r *run) placeTest(c *graph.Column, p *plan.Pred) func(i int) bool {
 	switch c.Kind() {
 	case graph.KindString:

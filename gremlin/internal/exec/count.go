@@ -6,7 +6,8 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// countOp counts the results of a step without producing them: neighbours by degrees, vertices by the graph's lists.
+// countOp counts the results of a step without producing them: neighbours by
+// degrees, vertices by the graph's lists.
 type countOp struct {
 	output
 	move *walk

@@ -31,7 +31,8 @@ type sideEffect struct {
 	cachedV int
 }
 
-// newSideEffects creates all side effects of a plan, so that empty ones exist before anything is added.
+// newSideEffects creates all side effects of a plan, so that empty ones exist
+// before anything is added.
 func newSideEffects(r *run) *sideEffects {
 	s := &sideEffects{run: r, byID: map[string]*sideEffect{}}
 	for _, init := range r.root.SideEffects {
@@ -57,7 +58,8 @@ func newSideEffects(r *run) *sideEffects {
 	return s
 }
 
-// initial returns a side effect with an initial value. Without an operator, the value is a collection to which values are added.
+// initial returns a side effect with an initial value. Without an operator, the
+// value is a collection to which values are added.
 func initial(v graph.Value, op plan.Operator) *sideEffect {
 	if op == "" || op == "addAll" {
 		switch v.Kind() {
@@ -211,7 +213,8 @@ func (r *run) effect(next op, note func(in *batch, i int) (int64, error)) op {
 	return &effectOp{store: store{base: base{run: r, next: next}}, note: note}
 }
 
-// aggregateOp collects values under a name. The values of one input become visible together at its end.
+// aggregateOp collects values under a name. The values of one input become
+// visible together at its end.
 type aggregateOp struct {
 	store
 	by      projector

@@ -57,8 +57,9 @@ func (r *run) Property(v graph.Value) (string, graph.Value) {
 	return r.g.Keys()[m.Key], m.Value
 }
 
-// same returns the representative of the values that equal v. Edge properties and meta-properties are equal if key and value
-// are, regardless of their owners; the first of them is the representative.
+// same returns the representative of the values that equal v. Edge properties
+// and meta-properties are equal if key and value are, regardless of their
+// owners; the first of them is the representative.
 func (r *run) same(v graph.Value) graph.Value {
 	if v.Kind() != graph.KindProperty {
 		return v

@@ -148,7 +148,8 @@ func (r *run) timeLimit(s *plan.TimeLimit, next op) op {
 	})
 }
 
-// coinOp keeps each traverser with a probability. A row with a bulk is sampled for each of its traversers.
+// coinOp keeps each traverser with a probability. A row with a bulk is sampled
+// for each of its traversers.
 type coinOp struct {
 	base
 	p      float64

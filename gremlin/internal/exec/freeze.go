@@ -7,10 +7,12 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// Growing side effects are returned by reference and show later additions. A side effect that contains itself would be
-// infinite. So values are frozen before they are added to a side effect: growing parts are replaced by copies.
+// Growing side effects are returned by reference and show later additions. A
+// side effect that contains itself would be infinite. So values are frozen
+// before they are added to a side effect: growing parts are replaced by copies.
 
-// freeze returns v with all growing parts replaced by copies. The caller must have checked the size of v.
+// freeze returns v with all growing parts replaced by copies. The caller must
+// have checked the size of v.
 func freeze(v graph.Value) graph.Value {
 	if !composite(v) || !grows(v) {
 		return v

@@ -41,8 +41,9 @@ func (r *run) newGrouping(key, val *plan.By, reserve func(int64) error) (*groupi
 	return g, err
 }
 
-// groupValue selects the cheapest implementation of the second by() of a group: a list of values, an incremental reduction, the
-// last result of a traversal without barriers, or a traversal over all rows of the group.
+// groupValue selects the cheapest implementation of the second by() of a group:
+// a list of values, an incremental reduction, the last result of a traversal
+// without barriers, or a traversal over all rows of the group.
 func (r *run) groupValue(val *plan.By, reserve func(int64) error) (groupValue, error) {
 	if val == nil || val.Kind != plan.ByTraversal {
 		p, err := r.projector(val)

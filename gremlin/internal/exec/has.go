@@ -8,8 +8,8 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// condTest tests a conjunction of conditions. Vertices and edges are tested by their rows; the tests of columns are built on
-// first use.
+// condTest tests a conjunction of conditions. Vertices and edges are tested by
+// their rows; the tests of columns are built on first use.
 type condTest struct {
 	run    *run
 	conds  []*condition
@@ -237,7 +237,8 @@ func (r *run) idValue(v graph.Value) graph.Value {
 	return v
 }
 
-// textIDs reports whether a predicate compares only with strings. Ids of other types are then compared as text.
+// textIDs reports whether a predicate compares only with strings. Ids of other
+// types are then compared as text.
 func textIDs(p *plan.Pred) bool {
 	if len(p.Args) > 0 {
 		return false

@@ -47,8 +47,8 @@ func (r *run) localOp(s *plan.Local, next op) (op, error) {
 	return &localOp{base: base{run: r, next: next}, c: c, pure: pure(s.Traversal)}, nil
 }
 
-// oneResult returns the projector of a traversal that ends with a count or a list and can be evaluated as a walk, if neither paths
-// nor sacks are needed.
+// oneResult returns the projector of a traversal that ends with a count or a
+// list and can be evaluated as a walk, if neither paths nor sacks are needed.
 func (r *run) oneResult(t *plan.Traversal) projector {
 	n := len(t.Steps)
 	if n == 0 || r.sackInit != nil || !plainInfo(t.Steps[n-1]) {

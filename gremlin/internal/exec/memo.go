@@ -2,8 +2,8 @@ package exec
 
 import "vigil/graph"
 
-// A memo caches by vertex whether a walk from it has a result. Many walks meet at the same vertices: instances share groups, users
-// share roles.
+// A memo caches by vertex whether a walk from it has a result. Many walks meet
+// at the same vertices: instances share groups, users share roles.
 type memo struct {
 	known graph.Bits
 	leads graph.Bits
@@ -27,7 +27,8 @@ func (w *walk) remember() {
 	}
 }
 
-// recall continues at h with the move at hop i unless the result is cached. It returns false to stop.
+// recall continues at h with the move at hop i unless the result is cached. It
+// returns false to stop.
 func (w *walk) recall(i int, p *hop, h graph.Handle) bool {
 	if p.memo.known.Has(h) {
 		if p.memo.leads.Has(h) {

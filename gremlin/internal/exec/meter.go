@@ -52,8 +52,9 @@ type meter struct {
 	large    func() // called once when the run becomes large; nil afterwards
 }
 
-// Large is the reserved memory at which Options.OnLarge is called, and largeWork the amount of work at which it is called, because
-// much work produces much garbage.
+// Large is the reserved memory at which Options.OnLarge is called, and largeWork
+// the amount of work at which it is called, because much work produces much
+// garbage.
 const (
 	Large     = 4 << 20
 	largeWork = 1 << 16
@@ -79,8 +80,8 @@ func (m *meter) spend(n int) error {
 	return m.checkLimits()
 }
 
-// tick is spend for callers that cannot return an error: it returns false when a limit is exceeded, and the next spend returns the
-// error.
+// tick is spend for callers that cannot return an error: it returns false when a
+// limit is exceeded, and the next spend returns the error.
 func (m *meter) tick(n int) bool {
 	m.work += int64(n)
 	if m.work < m.check {

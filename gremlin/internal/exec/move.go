@@ -232,7 +232,8 @@ func (r *run) edgeEnds(d plan.Direction) func(o *output, in *batch, i int) error
 	}
 }
 
-// otherEnd moves to the end point of an edge from which the traverser did not come. It is known from the batch or from the path.
+// otherEnd moves to the end point of an edge from which the traverser did not
+// come. It is known from the batch or from the path.
 func (r *run) otherEnd(in *batch, i int) (graph.Value, bool, error) {
 	e, ok := in.edge(i)
 	if !ok {

@@ -9,7 +9,8 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// A node is the last object of a path, linked to the preceding path. Paths share their prefixes and are immutable.
+// A node is the last object of a path, linked to the preceding path. Paths share
+// their prefixes and are immutable.
 type node struct {
 	prev   *node
 	val    graph.Value
@@ -102,8 +103,8 @@ func (n *node) has(label string) bool {
 	return false
 }
 
-// get returns the object with a label: the last, the first, all as a list, or, for mixed, the object if there is one and a list if
-// there are more.
+// get returns the object with a label: the last, the first, all as a list, or,
+// for mixed, the object if there is one and a list if there are more.
 func (n *node) get(label string, pop plan.Pop) (graph.Value, bool) {
 	var found []graph.Value
 	for ; n != nil; n = n.prev {

@@ -108,7 +108,8 @@ func (s *sorter) order(a, b graph.Value) int {
 	return value.Order(s.run, a, b)
 }
 
-// arrange returns the positions 0..n-1 in sorted order. keys holds the keys of all rows one after another.
+// arrange returns the positions 0..n-1 in sorted order. keys holds the keys of
+// all rows one after another.
 func (s *sorter) arrange(n int, keys []graph.Value) []int {
 	pos := make([]int, n)
 	for i := range pos {
@@ -129,8 +130,8 @@ func (s *sorter) arrange(n int, keys []graph.Value) []int {
 	return pos
 }
 
-// orderOp sorts its whole input. Before a shuffle it merges equal traversers, so that the result for a seed does not depend on
-// how they were split into rows.
+// orderOp sorts its whole input. Before a shuffle it merges equal traversers, so
+// that the result for a seed does not depend on how they were split into rows.
 type orderOp struct {
 	mergingStore
 	sorter

@@ -53,7 +53,8 @@ func simple(p *node) bool {
 	return true
 }
 
-// pathOf returns a path value with each object replaced by the value of its by(). It returns false if a by() has no value.
+// pathOf returns a path value with each object replaced by the value of its
+// by(). It returns false if a by() has no value.
 func (r *run) pathOf(way *node, from, to string, bys []projector) (*shortPath, bool, error) {
 	if from != "" || to != "" {
 		nodes, err := way.between(from, to)
@@ -117,8 +118,9 @@ func remembered(bys []projector) []projector {
 	return out
 }
 
-// shortPath is a path with inline storage for its objects, so that it needs a single allocation. carrier is the target of the opaque
-// value that refers to the path.
+// shortPath is a path with inline storage for its objects, so that it needs a
+// single allocation. carrier is the target of the opaque value that refers to
+// the path.
 type shortPath struct {
 	carrier any
 	path    value.Path
@@ -165,7 +167,8 @@ type treeMaker struct {
 	tree *value.Tree
 }
 
-// add adds the path of a row to the tree and returns the memory used. It skips objects for which their by() has no value.
+// add adds the path of a row to the tree and returns the memory used. It skips
+// objects for which their by() has no value.
 func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int64, error) {
 	added := int64(0)
 	for k, n := range in.pathOf(i).nodes() {

@@ -42,7 +42,8 @@ func (p *probes) measures() []Measure {
 	return out
 }
 
-// outProbe is placed after an operator: it counts its results and subtracts the time of later operators.
+// outProbe is placed after an operator: it counts its results and subtracts the
+// time of later operators.
 type outProbe struct {
 	base
 	m *Measure

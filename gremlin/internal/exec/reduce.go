@@ -173,7 +173,8 @@ func (a *arithmetic) addValue(v graph.Value, bulk int64) error {
 	return err
 }
 
-// narrow returns a bulk in the smallest integer type, so that multiplying by it does not widen the result unnecessarily.
+// narrow returns a bulk in the smallest integer type, so that multiplying by it
+// does not widen the result unnecessarily.
 func narrow(n int64) graph.Value {
 	switch {
 	case n == int64(int8(n)):

@@ -5,8 +5,9 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// repeatOp runs a traversal iteratively, breadth first: all rows of an iteration are finished before the next begins, so that all rows
-// have the same iteration count.
+// repeatOp runs a traversal iteratively, breadth first: all rows of an iteration
+// are finished before the next begins, so that all rows have the same iteration
+// count.
 type repeatOp struct {
 	output
 	step   *plan.Repeat
@@ -93,8 +94,9 @@ func (r *run) cutsShort() bool {
 	return cuts
 }
 
-// gather runs the first iteration for rows. Further iterations wait for all rows of the input, so that rows at the same vertex can be
-// merged, unless too many rows are waiting.
+// gather runs the first iteration for rows. Further iterations wait for all rows
+// of the input, so that rows at the same vertex can be merged, unless too many
+// rows are waiting.
 func (o *repeatOp) gather(b *batch) error {
 	outer := o.round
 	defer func() { o.round = outer }()
@@ -121,7 +123,7 @@ func (o *repeatOp) runPending() error {
 	defer func() { o.round = outer }()
 	o.round, o.down = 1, false
 	defer o.front.reset()
-	return o.further(o.front.take())
+	return o.iterate(o.front.take())
 }
 
 func (o *repeatOp) finish() error {
@@ -148,11 +150,11 @@ func (o *repeatOp) rounds(b *batch) error {
 	o.round, o.down = 0, false
 	o.front.reset()
 	defer o.front.reset()
-	return o.further(b)
+	return o.iterate(b)
 }
 
-// further runs the iterations after the first.
-func (o *repeatOp) further(b *batch) error {
+// iterate runs the iterations after the first.
+func (o *repeatOp) iterate(b *batch) error {
 	for b.len() > 0 {
 		if err := o.enter(b); err != nil {
 			return err
@@ -175,12 +177,12 @@ func (o *repeatOp) enter(b *batch) error {
 	}
 	kept := 0
 	for i := range b.len() {
-		out, err := o.leaves(b, i, true)
+		out, err := o.exits(b, i, true)
 		if err != nil {
 			return err
 		}
 		if !out {
-			if out, err = o.shows(b, i, true); err != nil {
+			if out, err = o.emits(b, i, true); err != nil {
 				return err
 			}
 			if out {
@@ -229,7 +231,7 @@ func (o *repeatOp) back(b *batch) error {
 		return o.receiveHandles(b)
 	}
 	for i := range b.len() {
-		out, err := o.leaves(b, i, false)
+		out, err := o.exits(b, i, false)
 		if err != nil {
 			return err
 		}
@@ -243,7 +245,7 @@ func (o *repeatOp) back(b *batch) error {
 		if err := o.front.add(b, i); err != nil {
 			return err
 		}
-		shown, err := o.shows(b, i, false)
+		shown, err := o.emits(b, i, false)
 		if err != nil {
 			return err
 		}
@@ -270,8 +272,8 @@ func (o *repeatOp) receiveHandles(b *batch) error {
 	return err
 }
 
-// leaves reports whether a row leaves the loop.
-func (o *repeatOp) leaves(b *batch, i int, first bool) (bool, error) {
+// exits reports whether a row leaves the loop.
+func (o *repeatOp) exits(b *batch, i int, first bool) (bool, error) {
 	switch {
 	case o.step.UntilFirst != first:
 		return false, nil
@@ -283,8 +285,8 @@ func (o *repeatOp) leaves(b *batch, i int, first bool) (bool, error) {
 	return o.until(b, i)
 }
 
-// shows reports whether a row is emitted as an intermediate result.
-func (o *repeatOp) shows(b *batch, i int, first bool) (bool, error) {
+// emits reports whether a row is emitted as an intermediate result.
+func (o *repeatOp) emits(b *batch, i int, first bool) (bool, error) {
 	switch {
 	case o.step.EmitFirst != first:
 		return false, nil
@@ -404,7 +406,8 @@ type place struct {
 	way *node
 }
 
-// merged adds the bulk of a row to a row at the same vertex with the same path labels. It returns false if there is none.
+// merged adds the bulk of a row to a row at the same vertex with the same path
+// labels. It returns false if there is none.
 func (f *frontier) merged(b *batch, i int) bool {
 	if f.places == nil {
 		f.places = map[place]int32{}
@@ -443,8 +446,8 @@ func (f *frontier) take() *batch {
 		}
 		f.bag.empty()
 	}
-	// The rows of the current iteration are released when the next one is complete. Paths share their
-	// prefixes and are released at the end.
+	// The rows of the current iteration are released when the next one is
+	// complete. Paths share their prefixes and are released at the end.
 	f.run.meter.removeLive(f.liveNow)
 	f.liveNow, f.live = f.live, 0
 	if f.spare.path == nil {

@@ -138,7 +138,8 @@ func usesSack(root *plan.Root) bool {
 	return found
 }
 
-// drive starts the chain of the query: an empty batch triggers the first operator, which is a source.
+// drive starts the chain of the query: an empty batch triggers the first
+// operator, which is a source.
 func (r *run) drive(c *chain) error {
 	start := &batch{vals: []graph.Value{graph.Null}}
 	if r.sackInit != nil {

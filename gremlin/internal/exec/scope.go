@@ -6,7 +6,8 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// scoped resolves a name for a row, in this order: a key of a map, a side effect, a labelled object of the path.
+// scoped resolves a name for a row, in this order: a key of a map, a side
+// effect, a labelled object of the path.
 func (r *run) scoped(in *batch, i int, name string, pop plan.Pop) (graph.Value, bool, error) {
 	return r.scopedKey(in, i, graph.String(name), name, true, pop)
 }
@@ -138,7 +139,8 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 	}), nil
 }
 
-// bindPred replaces names in a predicate by their values. It returns false if a by() has no value for one of them.
+// bindPred replaces names in a predicate by their values. It returns false if a
+// by() has no value for one of them.
 func (r *run) bindPred(p *plan.Pred, in *batch, i int, by func() projector) (*plan.Pred, bool, error) {
 	q := *p
 	if len(p.Args) > 0 {

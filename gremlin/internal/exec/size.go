@@ -17,8 +17,8 @@ const (
 	nodeBytes  = 72  // one object of a path
 )
 
-// maxNodes limits the size of a nested value. Values may share parts, so that a value with little memory can have an excessive number
-// of parts.
+// maxNodes limits the size of a nested value. Values may share parts, so that a
+// value with little memory can have an excessive number of parts.
 const maxNodes = 1 << 22
 
 // composite reports whether v contains other values.
@@ -97,8 +97,8 @@ func (s *sizer) tree(t *value.Tree) {
 	}
 }
 
-// sizeOf returns the bytes of a stored value, without the Value itself, and counts the visit as work. It fails when the value is too
-// large.
+// sizeOf returns the bytes of a stored value, without the Value itself, and
+// counts the visit as work. It fails when the value is too large.
 func (r *run) sizeOf(v graph.Value) (int64, error) {
 	switch v.Kind() {
 	case graph.KindString:

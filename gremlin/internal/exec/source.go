@@ -8,7 +8,8 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// graphOp emits vertices or edges of the graph, once for each input row. At the start of a query the input is a single empty row.
+// graphOp emits vertices or edges of the graph, once for each input row. At the
+// start of a query the input is a single empty row.
 type graphOp struct {
 	output
 	step *plan.Graph
@@ -28,7 +29,8 @@ func (r *run) graphOp(s *plan.Graph, next op) op {
 	return o
 }
 
-// firstRows is the size of the first batch. It is small so that a query with a small limit does little work.
+// firstRows is the size of the first batch. It is small so that a query with a
+// small limit does little work.
 const firstRows = 64
 
 func (o *graphOp) push(b *batch) error {
@@ -118,7 +120,8 @@ func (r *run) byID(id graph.Value, kind graph.Kind) (graph.Handle, bool) {
 	return 0, false
 }
 
-// injectOp emits values before its input or, at the start of a nested traversal, after its first input row.
+// injectOp emits values before its input or, at the start of a nested traversal,
+// after its first input row.
 type injectOp struct {
 	output
 	values []graph.Value

@@ -42,7 +42,8 @@ func roundsOf(loops []*repeatOp) rounds {
 	return out
 }
 
-// rangeOp keeps the traversers from low up to high. Within a repeat it counts each iteration separately.
+// rangeOp keeps the traversers from low up to high. Within a repeat it counts
+// each iteration separately.
 type rangeOp struct {
 	base
 	low, high int64

@@ -5,8 +5,9 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// tally counts vertices by label or by a key without creating values: by label number and by string code. It falls back to the general
-// implementation for other cases.
+// tally counts vertices by label or by a key without creating values: by label
+// number and by string code. It falls back to the general implementation for
+// other cases.
 type tally struct {
 	run    *run
 	counts *counts

@@ -57,7 +57,8 @@ func replacer(old, with graph.Value) func(string) string {
 	return strings.NewReplacer(old.Str(), with.Str()).Replace
 }
 
-// splitter splits at a separator: without one at white space, with an empty one into characters. Empty parts are dropped.
+// splitter splits at a separator: without one at white space, with an empty one
+// into characters. Empty parts are dropped.
 func splitter(sep graph.Value) func(string) graph.Value {
 	return func(t string) graph.Value {
 		var parts []string

@@ -5,8 +5,9 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// With unknown values, a count is a range: from the certain to the possible number. Whether it satisfies a predicate depends on the
-// Reading: with Perhaps, if some number of the range does; with Certain, if all do.
+// With unknown values, a count is a range: from the certain to the possible
+// number. Whether it satisfies a predicate depends on the Reading: with Perhaps,
+// if some number of the range does; with Certain, if all do.
 
 // bounds builds something twice: for the certain and for the possible elements.
 func bounds[T any](r *run, build func() T) (least, most T) {
@@ -46,7 +47,8 @@ func (r *run) countMayBe(steps []plan.Step, p *plan.Pred, limit int64, kind grap
 	return func(h graph.Handle) bool { return test(least.count(h, limit), most.count(h, limit)) }
 }
 
-// countTest builds the test of a traversal that ends with a compared count, or returns nil for other traversals.
+// countTest builds the test of a traversal that ends with a compared count, or
+// returns nil for other traversals.
 func (r *run) countTest(t *plan.Traversal) (func(in *batch, i int) (bool, error), error) {
 	n := len(t.Steps)
 	if n < 2 {

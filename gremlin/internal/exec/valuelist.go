@@ -2,7 +2,8 @@ package exec
 
 import "vigil/graph"
 
-// valueList is a list that grows in chunks, so that growing a long list does not copy it repeatedly.
+// valueList is a list that grows in chunks, so that growing a long list does not
+// copy it repeatedly.
 type valueList struct {
 	full [][]graph.Value // complete chunks
 	n    int             // number of values in full

@@ -5,8 +5,9 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// A walk is a traversal of moves and tests that is evaluated depth first on handles, without batches. It answers whether there is a
-// result, how many there are, and which.
+// A walk is a traversal of moves and tests that is evaluated depth first on
+// handles, without batches. It answers whether there is a result, how many there
+// are, and which.
 type walk struct {
 	run  *run
 	kind graph.Kind // kind of the start elements
@@ -158,7 +159,8 @@ func (r *run) connected(ts []*plan.Traversal, kind graph.Kind, stop bool) func(g
 	}
 }
 
-// existence compiles a test of whether a traversal has a result, or returns nil. It supports compared counts.
+// existence compiles a test of whether a traversal has a result, or returns nil.
+// It supports compared counts.
 func (r *run) existence(t *plan.Traversal, kind graph.Kind) func(graph.Handle) bool {
 	steps := t.Steps
 	n := len(steps)

@@ -5,7 +5,8 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// walkBy recognises traversals that can be evaluated as a walk: a count or a list of the results of moves and tests.
+// walkBy recognises traversals that can be evaluated as a walk: a count or a
+// list of the results of moves and tests.
 func (r *run) walkBy(t *plan.Traversal) projector {
 	n := len(t.Steps)
 	if n == 0 {

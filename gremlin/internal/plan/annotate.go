@@ -19,7 +19,8 @@ func (n need) wants(labels []string) bool {
 	return false
 }
 
-// before returns the need before a step that assigns labels: the last object of a label is known from there on.
+// before returns the need before a step that assigns labels: the last object of
+// a label is known from there on.
 func (n need) before(labels []string) need {
 	if !n.wants(labels) {
 		return n
@@ -59,8 +60,9 @@ func needLabels(labels ...string) need {
 	return n
 }
 
-// Annotate determines, from the end of the query to its start, which parts of the path each step must store. Paths and labels that no
-// later step uses are dropped, so that equal traversers can be merged.
+// Annotate determines, from the end of the query to its start, which parts of
+// the path each step must store. Paths and labels that no later step uses are
+// dropped, so that equal traversers can be merged.
 func Annotate(r *Root) {
 	origins(&r.Traversal, false)
 	a := annotator{keep: keptLabels(r), given: givenLabels(r)}
@@ -196,7 +198,8 @@ func (a *annotator) children(s Step, after need) need {
 	return out
 }
 
-// loop returns the need of the body of a repeat: the need after the loop, and that of the next iteration.
+// loop returns the need of the body of a repeat: the need after the loop, and
+// that of the next iteration.
 func (a *annotator) loop(r *Repeat, after need) need {
 	around := need{}
 	if r.Until != nil {
@@ -290,7 +293,8 @@ func resets(s Step) bool {
 	return reduces(s)
 }
 
-// MakesObject reports whether the results of a step are new objects, not its input or results of a nested traversal.
+// MakesObject reports whether the results of a step are new objects, not its
+// input or results of a nested traversal.
 func MakesObject(s Step) bool {
 	switch s := s.(type) {
 	case *Has, *HasNot, *Is, *Filter, *Not, *And, *Or, *WherePred, *WhereEnd, *Range, *Tail, *Dedup, *Sample, *Coin,
@@ -307,8 +311,9 @@ func MakesObject(s Step) bool {
 	return true
 }
 
-// origins finds the otherV() steps whose edges carry the vertex from which they were reached, so that no path is needed. It reports
-// whether the results of t are such edges, given whether its input is.
+// origins finds the otherV() steps whose edges carry the vertex from which they
+// were reached, so that no path is needed. It reports whether the results of t
+// are such edges, given whether its input is.
 func origins(t *Traversal, known bool) bool {
 	for _, s := range t.Steps {
 		inner := known

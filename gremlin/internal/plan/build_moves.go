@@ -250,8 +250,9 @@ func (b *builder) hasPart(part Part, args []syntax.Arg) (Step, error) {
 	return &Has{Conds: []Cond{{Part: part, Pred: p}}}, err
 }
 
-// partPred builds the predicate of hasLabel("a", "b") and similar steps: one value means equality, several mean membership, and a
-// predicate is used as it is.
+// partPred builds the predicate of hasLabel("a", "b") and similar steps: one
+// value means equality, several mean membership, and a predicate is used as it
+// is.
 func (b *builder) partPred(args []syntax.Arg) (*Pred, error) {
 	if p, ok := args[0].(*syntax.Predicate); ok && len(args) == 1 {
 		return b.pred(p)

@@ -217,7 +217,8 @@ func (b *builder) applyStrategies() {
 	}
 }
 
-// lazy reports whether a side effect is written one traverser at a time, so that other steps can see it grow.
+// lazy reports whether a side effect is written one traverser at a time, so that
+// other steps can see it grow.
 func lazy(r *Root) bool {
 	var visit func(t *Traversal, single bool) bool
 	visit = func(t *Traversal, single bool) bool {

@@ -1,8 +1,10 @@
-// Package plan converts the syntax tree of a query to a logical plan: modulators are attached to their steps, predicates and literals
-// are values, strategies are applied.
+// Package plan converts the syntax tree of a query to a logical plan: modulators
+// are attached to their steps, predicates and literals are values, strategies
+// are applied.
 //
-// A plan describes the meaning of a query independently of a graph. It is built without optimisation ([Build]), then rewritten
-// ([Optimise]) and annotated with the parts of the path that each step must store ([Annotate]).
+// A plan describes the meaning of a query independently of a graph. It is built
+// without optimisation ([Build]), then rewritten ([Optimise]) and annotated with
+// the parts of the path that each step must store ([Annotate]).
 package plan
 
 import "vigil/graph"

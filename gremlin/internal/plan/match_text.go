@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestText reports whether a string satisfies a text predicate. Its work is proportional to the length of the string.
+// TestText reports whether a string satisfies a text predicate. Its work is
+// proportional to the length of the string.
 func (p *Pred) TestText(t Tester, s string) bool {
 	switch p.Op {
 	case StartingWith:
@@ -21,10 +22,12 @@ func (p *Pred) TestText(t Tester, s string) bool {
 	return false
 }
 
-// bytesPerUnit is the number of bytes per unit of work in matching a regular expression, at about a hundred nanoseconds per byte.
+// bytesPerUnit is the number of bytes per unit of work in matching a regular
+// expression, at about a hundred nanoseconds per byte.
 const bytesPerUnit = 8
 
-// matches searches for the regular expression. Long texts are read in parts, so that the search stops when the budget is exceeded.
+// matches searches for the regular expression. Long texts are read in parts, so
+// that the search stops when the budget is exceeded.
 func (p *Pred) matches(t Tester, s string) bool {
 	if len(s) < readerStep {
 		return t.Tick(len(s)/bytesPerUnit) && p.Re.MatchString(s)

@@ -1,7 +1,7 @@
 package plan
 
-// Optimise rewrites a plan to an equivalent one with lower cost. Each rewrite is a function of one chain; nested chains are rewritten
-// first.
+// Optimise rewrites a plan to an equivalent one with lower cost. Each rewrite is
+// a function of one chain; nested chains are rewritten first.
 func Optimise(r *Root) {
 	o := optimiser{root: r}
 	Walk(&r.Traversal, func(s Step) { o.whole = o.whole || ownNeed(s).full && !isOther(s) })
@@ -100,7 +100,8 @@ func overEdges(steps []Step) []Step {
 	return out
 }
 
-// reaches reports whether a step moves from an edge that was reached in a direction to its other end.
+// reaches reports whether a step moves from an edge that was reached in a
+// direction to its other end.
 func reaches(d Direction, s Step) bool {
 	switch s := s.(type) {
 	case *OtherEnd:

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// limitCounts makes comparisons of counts stop as early as possible: a count of zero is an existence test, and "more than five" is
-// decided at six.
+// limitCounts makes comparisons of counts stop as early as possible: a count of
+// zero is an existence test, and "more than five" is decided at six.
 func limitCounts(steps []Step) []Step {
 	out := slices.Clone(steps)
 	for i := range out {
@@ -45,7 +45,8 @@ func tests(s Step) []*Traversal {
 	return nil
 }
 
-// testTail replaces a trailing values() of a test by a condition: only the existence of such a value matters.
+// testTail replaces a trailing values() of a test by a condition: only the
+// existence of such a value matters.
 func testTail(t *Traversal) {
 	for n := min(2, len(t.Steps)); n > 0; n-- {
 		tail := &Traversal{Steps: t.Steps[len(t.Steps)-n:]}
@@ -87,7 +88,8 @@ func countFilter(s Step, t *Traversal, negated bool) Step {
 	return s
 }
 
-// countTest reduces a predicate on a count to an existence test, or to the number up to which to count.
+// countTest reduces a predicate on a count to an existence test, or to the
+// number up to which to count.
 func countTest(p *Pred) (some *bool, limit int64) {
 	yes, no := true, false
 	switch p.Op {
@@ -140,7 +142,8 @@ func effects(t *Traversal) bool {
 	return found
 }
 
-// inlineFilters replaces filters that test only the current object by their conditions: where(has("a", 1)) becomes has("a", 1).
+// inlineFilters replaces filters that test only the current object by their
+// conditions: where(has("a", 1)) becomes has("a", 1).
 func inlineFilters(steps []Step) []Step {
 	var out []Step
 	for _, s := range steps {
@@ -351,7 +354,8 @@ func traversalCost(t *Traversal) int {
 	return n
 }
 
-// pullHas moves the conditions of has steps into a preceding V() or E(), which can use them to find elements.
+// pullHas moves the conditions of has steps into a preceding V() or E(), which
+// can use them to find elements.
 func pullHas(steps []Step) []Step {
 	var out []Step
 	for _, s := range steps {

@@ -34,7 +34,8 @@ func oneToOne(s Step) bool {
 	return false
 }
 
-// topOrder passes a following limit to a sort. A shuffle is excluded because it needs its whole input.
+// topOrder passes a following limit to a sort. A shuffle is excluded because it
+// needs its whole input.
 func topOrder(steps []Step) []Step {
 	for i := 1; i < len(steps); i++ {
 		r, ok := steps[i].(*Range)
@@ -73,8 +74,9 @@ func countless(s Step) bool {
 	return oneToOne(s)
 }
 
-// bulk inserts steps that merge equal traversers after a move, before the next step for which merging pays. It does so only if paths are
-// not used, and not before a limit that could end the query early.
+// bulk inserts steps that merge equal traversers after a move, before the next
+// step for which merging pays. It does so only if paths are not used, and not
+// before a limit that could end the query early.
 func (o *optimiser) bulk(t *Traversal) {
 	var out []Step
 	for i, s := range t.Steps {
@@ -172,7 +174,8 @@ func anyOrder(steps []Step) bool {
 	return false
 }
 
-// countUnseen moves a preceding move into a count, so that neighbours are counted by degree without visiting them.
+// countUnseen moves a preceding move into a count, so that neighbours are
+// counted by degree without visiting them.
 func countUnseen(t *Traversal) {
 	for i := 1; i < len(t.Steps); i++ {
 		c, ok := t.Steps[i].(*Count)

@@ -103,7 +103,8 @@ func (p *Pred) member(s Tester, v graph.Value) bool {
 	return slices.ContainsFunc(p.Values, func(w graph.Value) bool { return value.Eq(s, v, w) })
 }
 
-// inSet searches for v in a bulk set: elements and strings by hash, numbers linearly, because numbers of different width may be equal.
+// inSet searches for v in a bulk set: elements and strings by hash, numbers
+// linearly, because numbers of different width may be equal.
 func (p *Pred) inSet(s Tester, v graph.Value) bool {
 	if k := v.Kind(); k == graph.KindVertex || k == graph.KindEdge || k == graph.KindString || k == graph.KindVertexProperty {
 		return p.Set.Has(v)

@@ -2,9 +2,11 @@ package plan
 
 import "maps"
 
-// keptLabels determines which labels the reference implementation keeps at the steps that use labels. It drops labels that later steps of
-// the same chain do not mention, and does not consider what by() modulators use in the next iteration of a repeat. That affects results, so
-// the engine does the same. Steps that are not in the returned map lose nothing.
+// keptLabels determines which labels the reference implementation keeps at the
+// steps that use labels. It drops labels that later steps of the same chain do
+// not mention, and does not consider what by() modulators use in the next
+// iteration of a repeat. That affects results, so the engine does the same.
+// Steps that are not in the returned map lose nothing.
 func keptLabels(r *Root) map[Step]map[string]bool {
 	if r.FullPath {
 		return nil
@@ -113,7 +115,8 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 	}
 }
 
-// parent adds the labels that a nested traversal uses to the steps before its enclosing step, and to the other traversals of that step.
+// parent adds the labels that a nested traversal uses to the steps before its
+// enclosing step, and to the other traversals of that step.
 func (k *keeper) parent(p frame, wanted labelSet) {
 	children := Children(p.step())
 	count := len(children)

@@ -28,7 +28,8 @@ type Match struct {
 	Vars     []string
 }
 
-// A Pattern of a match: a traversal from one label to another, a connective of patterns, or a where() over labels.
+// A Pattern of a match: a traversal from one label to another, a connective of
+// patterns, or a where() over labels.
 type Pattern struct {
 	Start, End string // End "" for a test
 	Traversal  *Traversal

@@ -2,7 +2,8 @@ package plan
 
 import "vigil/gremlin/syntax"
 
-// criteria are the filters of a SubgraphStrategy. They are functions because each place in the plan needs its own traversal.
+// criteria are the filters of a SubgraphStrategy. They are functions because
+// each place in the plan needs its own traversal.
 type criteria struct {
 	vertex, edge, property func() *Traversal
 	adjacent               bool // an edge is visible only if its end points are
@@ -102,7 +103,8 @@ func (c criteria) vertexFilter() []Step {
 	return []Step{filterBy(c.vertex())}
 }
 
-// edgeFilter returns the filters for edges that were reached in a direction or from the graph itself.
+// edgeFilter returns the filters for edges that were reached in a direction or
+// from the graph itself.
 func (c criteria) edgeFilter(d Direction, fromGraph bool) []Step {
 	var out []Step
 	if c.edge != nil {

@@ -12,7 +12,8 @@ var mathWords = map[string]bool{
 	"tanh": true,
 }
 
-// MathVariables returns the variables of an expression in the order of first occurrence. "_" is the current object.
+// MathVariables returns the variables of an expression in the order of first
+// occurrence. "_" is the current object.
 func MathVariables(expr string) []string {
 	var out []string
 	for i := 0; i < len(expr); {

@@ -7,7 +7,8 @@ import (
 	"vigil/graph"
 )
 
-// Touched is the part of a graph that a plan can read. A change outside of it cannot change the result.
+// Touched is the part of a graph that a plan can read. A change outside of it
+// cannot change the result.
 type Touched struct {
 	Labels    []string // labels of vertices that it may start from or tests
 	AllLabels bool     // any vertex may be read

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Unsure returns the keys that a plan uses non-monotonically: satisfying more conditions does not simply mean more results. That is so for
-// keys of an order or a group, for values, and after a limit. If such a key has unknown values, neither Reading determines what the query
-// would find.
+// Unsure returns the keys that a plan uses non-monotonically: satisfying more
+// conditions does not simply mean more results. That is so for keys of an order
+// or a group, for values, and after a limit. If such a key has unknown values,
+// neither Reading determines what the query would find.
 func Unsure(r *Root) (keys []string, all bool) {
 	u := unsure{keys: map[string]bool{}}
 	strict := false
@@ -21,8 +22,8 @@ type unsure struct {
 	all  bool
 }
 
-// chain records the keys of a chain. In a strict chain, conditions count too. In a top chain, whose results are those of the query, values
-// do not count.
+// chain records the keys of a chain. In a strict chain, conditions count too. In
+// a top chain, whose results are those of the query, values do not count.
 func (u *unsure) chain(t *Traversal, strict, top bool) {
 	steps := t.Steps
 	if n := len(steps); !top && countsAtEnd(t) {

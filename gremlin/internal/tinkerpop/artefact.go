@@ -19,7 +19,8 @@ import (
 	"strings"
 )
 
-// The artefact of Apache TinkerPop with its scenarios and toy graphs. Published artefacts on Maven Central never change.
+// The artefact of Apache TinkerPop with its scenarios and toy graphs. Published
+// artefacts on Maven Central never change.
 const (
 	artefactVersion = "3.8.1"
 	artefactURL     = "https://repo1.maven.org/maven2/org/apache/tinkerpop/gremlin-test/" + artefactVersion + "/gremlin-test-" + artefactVersion + ".jar"

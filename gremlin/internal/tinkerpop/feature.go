@@ -33,7 +33,8 @@ type form struct {
 	add     func(s *Scenario, words []string, step step) error
 }
 
-// forms lists every step of TinkerPop's feature files. Any other step is an error, so that no assertion is lost.
+// forms lists every step of TinkerPop's feature files. Any other step is an
+// error, so that no assertion is lost.
 var forms = []form{
 	{regexp.MustCompile(`^the (\w+) graph$`), func(s *Scenario, words []string, _ step) error {
 		s.Graph = words[1]

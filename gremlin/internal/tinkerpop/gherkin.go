@@ -22,7 +22,8 @@ type step struct {
 	rows [][]string // cells of a table, header first
 }
 
-// parse parses a feature file: the part of the Gherkin language that TinkerPop uses, without outlines and backgrounds.
+// parse parses a feature file: the part of the Gherkin language that TinkerPop
+// uses, without outlines and backgrounds.
 func parse(r io.Reader) ([]written, error) {
 	p := parser{lines: bufio.NewScanner(r)}
 	for p.lines.Scan() {

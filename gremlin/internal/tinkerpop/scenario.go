@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A Scenario is a query and its expected results. The struct tags are the member names in a file of scenarios, which has one JSON object per
-// line.
+// A Scenario is a query and its expected results. The struct tags are the member
+// names in a file of scenarios, which has one JSON object per line.
 type Scenario struct {
 	ID          string      `json:"id"`
 	Tags        []string    `json:"tags"`

@@ -49,7 +49,8 @@ var castNames = map[graph.Kind]string{
 	graph.KindBigInt: "BigInteger", graph.KindFloat: "Float", graph.KindDouble: "Double", graph.KindBigDecimal: "BigDecimal",
 }
 
-// Cast converts a number to another kind of number and truncates fractions. It fails when the kind cannot hold the number.
+// Cast converts a number to another kind of number and truncates fractions. It
+// fails when the kind cannot hold the number.
 func Cast(v graph.Value, to graph.Kind) (graph.Value, error) {
 	if v.Kind() == to {
 		return v, nil

@@ -2,7 +2,8 @@ package value
 
 import "vigil/graph"
 
-// classNames are the names of kinds in error messages. They are those of the reference implementation, which authors of queries know.
+// classNames are the names of kinds in error messages. They are those of the
+// reference implementation, which authors of queries know.
 var classNames = [...]string{
 	graph.KindNull: "null", graph.KindBool: "Boolean", graph.KindByte: "Byte", graph.KindShort: "Short", graph.KindInt: "Integer",
 	graph.KindLong: "Long", graph.KindBigInt: "BigInteger", graph.KindFloat: "Float", graph.KindDouble: "Double",
@@ -60,8 +61,8 @@ func NumberKind(gtype string) (graph.Kind, bool) {
 	return k, ok && k >= graph.KindByte && k <= graph.KindBigDecimal
 }
 
-// IsType reports whether v has a GType type. Some types include others: NUMBER is any number, PROPERTY includes vertex properties, a tree is a
-// MAP.
+// IsType reports whether v has a GType type. Some types include others: NUMBER
+// is any number, PROPERTY includes vertex properties, a tree is a MAP.
 func IsType(v graph.Value, gtype string) bool {
 	if k, ok := typeKinds[gtype]; ok {
 		return v.Kind() == k

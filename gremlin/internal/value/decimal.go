@@ -7,8 +7,8 @@ import (
 	"vigil/graph"
 )
 
-// decimalParts returns a finite number as unscaled * 10^-scale with the scale of Java's BigDecimal. Floats are converted by their shortest
-// decimal form.
+// decimalParts returns a finite number as unscaled * 10^-scale with the scale of
+// Java's BigDecimal. Floats are converted by their shortest decimal form.
 func decimalParts(v graph.Value) (*big.Int, int64) {
 	switch v.Kind() {
 	case graph.KindBigDecimal:
@@ -65,7 +65,8 @@ func (op Arith) decimal(a, b graph.Value) (graph.Value, error) {
 	return graph.BigDecimal(new(big.Int).Sub(x, y), int32(xs)), nil
 }
 
-// divide returns the exact quotient if it is finite, otherwise one rounded to ten more digits than the operands have.
+// divide returns the exact quotient if it is finite, otherwise one rounded to
+// ten more digits than the operands have.
 func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
 	if y.Sign() == 0 {
 		return graph.Null, Errorf("Division by zero")
@@ -99,7 +100,8 @@ func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
 	return graph.BigDecimal(q, int32(s)), nil
 }
 
-// exactQuotient returns the exact quotient if the reduced divisor has only the prime factors 2 and 5.
+// exactQuotient returns the exact quotient if the reduced divisor has only the
+// prime factors 2 and 5.
 func exactQuotient(x, y *big.Int, preferred int64) (*big.Int, int64, bool) {
 	g := new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y))
 	d := new(big.Int).Quo(new(big.Int).Abs(y), g)

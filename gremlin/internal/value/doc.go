@@ -1,14 +1,15 @@
-// Package value implements Gremlin's operations on graph values: arithmetic that widens before it overflows, conversion, text form, equality
-// and order.
+// Package value implements Gremlin's operations on graph values: arithmetic that
+// widens before it overflows, conversion, text form, equality and order.
 //
-// Package graph defines values; this package defines what queries can do with them. It adds the kinds that exist only while a query runs
-// (paths, trees, bulk sets, subgraphs, tokens), which are opaque values for package graph.
+// Package graph defines values; this package defines what queries can do with
+// them. It adds the kinds that exist only while a query runs (paths, trees, bulk
+// sets, subgraphs, tokens), which are opaque values for package graph.
 package value
 
 import "fmt"
 
-// An Error is the error of an operation that its values do not support, such as adding a string to a number. The text is for the author of
-// the query.
+// An Error is the error of an operation that its values do not support, such as
+// adding a string to a number. The text is for the author of the query.
 type Error struct{ Text string }
 
 // Error returns the text.

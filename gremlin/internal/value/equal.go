@@ -9,8 +9,9 @@ import (
 // flat reports whether v contains no other values, so that package graph can compare it.
 func flat(v graph.Value) bool { return v.Kind() < graph.KindSet }
 
-// Equal reports whether a and b are the same value of the same kind. It is [graph.Value.Equal], except that paths, trees and bulk sets are
-// compared by content.
+// Equal reports whether a and b are the same value of the same kind. It is
+// [graph.Value.Equal], except that paths, trees and bulk sets are compared by
+// content.
 func Equal(a, b graph.Value) bool {
 	if flat(a) || a.Kind() != b.Kind() {
 		return a.Equal(b)

@@ -2,7 +2,8 @@ package value
 
 import "vigil/graph"
 
-// Keys numbers distinct values in the order of first insertion: it is a hash table from value to index. The zero Keys is empty.
+// Keys numbers distinct values in the order of first insertion: it is a hash
+// table from value to index. The zero Keys is empty.
 type Keys struct {
 	vals   []graph.Value
 	hashes []uint64

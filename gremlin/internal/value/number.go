@@ -7,8 +7,8 @@ import (
 	"vigil/graph"
 )
 
-// width is the size class of a number: 8, 16, 32, 64 or 128 bits, floating-point or not. Arithmetic uses the smallest class that holds both
-// operands.
+// width is the size class of a number: 8, 16, 32, 64 or 128 bits, floating-point
+// or not. Arithmetic uses the smallest class that holds both operands.
 type width struct {
 	bits     int
 	floating bool
@@ -64,8 +64,9 @@ const (
 	Div
 )
 
-// Apply computes a op b. If the result does not fit the operands' type, the next wider type is used; a long that overflows is an error, a
-// double becomes infinite. If either operand is null, the result is a.
+// Apply computes a op b. If the result does not fit the operands' type, the next
+// wider type is used; a long that overflows is an error, a double becomes
+// infinite. If either operand is null, the result is a.
 func (op Arith) Apply(a, b graph.Value) (graph.Value, error) { return op.apply(a, b, false) }
 
 // Quotient divides a by b as floating-point numbers even if both are integers.
@@ -90,7 +91,8 @@ func (op Arith) apply(a, b graph.Value, forceFloat bool) (graph.Value, error) {
 	return op.integer(whole(a), whole(b), w.bits)
 }
 
-// whole returns an integer. It returns zero for NaN, which is ignored when the type of a result is determined.
+// whole returns an integer. It returns zero for NaN, which is ignored when the
+// type of a result is determined.
 func whole(v graph.Value) int64 {
 	if v.IsInteger() {
 		return v.Int()
@@ -107,7 +109,8 @@ func bothNumbers(a, b graph.Value) error {
 	return nil
 }
 
-// integer computes in 64 bits and returns the narrowest type that has at least the given bits and holds the result.
+// integer computes in 64 bits and returns the narrowest type that has at least
+// the given bits and holds the result.
 func (op Arith) integer(x, y int64, bits int) (graph.Value, error) {
 	var r int64
 	var ok bool
@@ -175,7 +178,8 @@ func (op Arith) float32(x, y float32) float32 {
 	return x / y
 }
 
-// maxBits limits the size of big numbers. Repeated squaring doubles the length of a number at every step; larger numbers are an error.
+// maxBits limits the size of big numbers. Repeated squaring doubles the length
+// of a number at every step; larger numbers are an error.
 const maxBits = 1 << 16
 
 func (op Arith) big(a, b graph.Value) (graph.Value, error) {
@@ -199,10 +203,12 @@ func (op Arith) big(a, b graph.Value) (graph.Value, error) {
 	return graph.BigInt(r), nil
 }
 
-// Min returns the smaller of two numbers in their common type. A number takes precedence over null and NaN.
+// Min returns the smaller of two numbers in their common type. A number takes
+// precedence over null and NaN.
 func Min(a, b graph.Value) (graph.Value, error) { return pick(a, b, -1) }
 
-// Max returns the greater of two numbers in their common type. A number takes precedence over null and NaN.
+// Max returns the greater of two numbers in their common type. A number takes
+// precedence over null and NaN.
 func Max(a, b graph.Value) (graph.Value, error) { return pick(a, b, 1) }
 
 func pick(a, b graph.Value, sign int) (graph.Value, error) {
@@ -241,7 +247,8 @@ func pick(a, b graph.Value, sign int) (graph.Value, error) {
 	return b, nil
 }
 
-// Comparable reports whether values of the type of v have a natural order: scalars do, elements and collections do not.
+// Comparable reports whether values of the type of v have a natural order:
+// scalars do, elements and collections do not.
 func Comparable(v graph.Value) bool {
 	if v.Kind() == graph.KindOpaque {
 		_, token := As[Token](v)

@@ -2,7 +2,8 @@ package value
 
 import "vigil/graph"
 
-// A Path is the history of a traverser: the objects it visited, each with the labels of its step. Labels is nil if there are none.
+// A Path is the history of a traverser: the objects it visited, each with the
+// labels of its step. Labels is nil if there are none.
 type Path struct {
 	Objects []graph.Value
 	Labels  [][]string
@@ -30,7 +31,8 @@ const (
 	TokenBoth  Token = "BOTH"
 )
 
-// A Subgraph is the set of edges, with their end points, that subgraph() collected. Handles are those of the graph on which the query ran.
+// A Subgraph is the set of edges, with their end points, that subgraph()
+// collected. Handles are those of the graph on which the query ran.
 type Subgraph struct {
 	Vertices []graph.Handle
 	Edges    []graph.Handle
@@ -64,7 +66,8 @@ func (s *Subgraph) AddEdge(e graph.Handle) bool {
 	return true
 }
 
-// A Tree is a prefix tree of paths: each key is an object, and below it are the trees of the objects that followed.
+// A Tree is a prefix tree of paths: each key is an object, and below it are the
+// trees of the objects that followed.
 type Tree struct {
 	keys Keys
 	subs []*Tree
@@ -98,7 +101,8 @@ func (t *Tree) Copy() *Tree {
 	return out
 }
 
-// A BulkSet is a multiset that stores equal values once with a count. aggregate() collects values in it.
+// A BulkSet is a multiset that stores equal values once with a count.
+// aggregate() collects values in it.
 type BulkSet struct {
 	keys  Keys
 	bulks []int64

@@ -35,7 +35,8 @@ func rank(v graph.Value) int {
 	return 2 * int(graph.KindOpaque)
 }
 
-// Eq reports whether a and b are equal in the sense of Gremlin's eq. Edge properties and meta-properties are equal if key and value are.
+// Eq reports whether a and b are equal in the sense of Gremlin's eq. Edge
+// properties and meta-properties are equal if key and value are.
 func Eq(s Space, a, b graph.Value) bool {
 	if flat(a) && flat(b) {
 		if a.Kind() == graph.KindProperty && b.Kind() == graph.KindProperty && s != nil {
@@ -80,7 +81,8 @@ func sortedForEq(vs []graph.Value) []graph.Value {
 	return vs
 }
 
-// eqEntries compares maps. Numbers of different width may be the same key, so keys are searched linearly, not by hash.
+// eqEntries compares maps. Numbers of different width may be the same key, so
+// keys are searched linearly, not by hash.
 func eqEntries(s Space, x, y []graph.Entry) bool {
 	for _, e := range x {
 		if !slices.ContainsFunc(y, func(f graph.Entry) bool { return Eq(s, e.Key, f.Key) && Eq(s, e.Value, f.Value) }) {
@@ -90,7 +92,8 @@ func eqEntries(s Space, x, y []graph.Entry) bool {
 	return true
 }
 
-// Compare orders two values of one type and returns false when they have no order. It is the order of lt, lte, gt and gte.
+// Compare orders two values of one type and returns false when they have no
+// order. It is the order of lt, lte, gt and gte.
 func Compare(s Space, a, b graph.Value) (int, bool) {
 	if k := a.Kind(); flat(a) && flat(b) && (k < graph.KindVertex || k != b.Kind()) {
 		return graph.Compare(a, b)
@@ -117,7 +120,8 @@ func comparable2(s Space, a, b graph.Value) bool {
 	return true
 }
 
-// contents returns the contained values of two values of one type in the order of comparison, or false if they contain none.
+// contents returns the contained values of two values of one type in the order
+// of comparison, or false if they contain none.
 func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
 	if x, ok = Elems(a); ok {
 		y, _ = Elems(b)
@@ -162,8 +166,8 @@ func sorted(s Space, vs []graph.Value) []graph.Value {
 	return vs
 }
 
-// Order is a total order of all values, the order of the order step: null, booleans, numbers, dates, strings, UUIDs, elements, paths, sets,
-// lists, maps.
+// Order is a total order of all values, the order of the order step: null,
+// booleans, numbers, dates, strings, UUIDs, elements, paths, sets, lists, maps.
 func Order(s Space, a, b graph.Value) int {
 	if a.Kind() < graph.KindVertex && b.Kind() < graph.KindVertex {
 		return graph.Order(a, b)

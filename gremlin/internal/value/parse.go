@@ -9,8 +9,10 @@ import (
 	"vigil/graph"
 )
 
-// ParseNumber parses a number like asNumber(). Integers become the smallest of int, long and big integer that holds them. Other numbers become
-// a float if that is exact enough, else a double, else a big decimal. It supports type suffixes (L, F, D), hexadecimal (0x1F) and octal (017).
+// ParseNumber parses a number like asNumber(). Integers become the smallest of
+// int, long and big integer that holds them. Other numbers become a float if
+// that is exact enough, else a double, else a big decimal. It supports type
+// suffixes (L, F, D), hexadecimal (0x1F) and octal (017).
 func ParseNumber(text string) (graph.Value, bool) {
 	s := strings.TrimSpace(text)
 	sign, body := splitSign(s)

@@ -2,8 +2,8 @@ package value
 
 import "math"
 
-// Random is the pseudorandom generator of the reference implementation (a 48-bit linear congruential generator), so that seeded queries make the
-// same choices.
+// Random is the pseudorandom generator of the reference implementation (a 48-bit
+// linear congruential generator), so that seeded queries make the same choices.
 type Random struct{ state int64 }
 
 const (

@@ -162,7 +162,8 @@ func FormatTime(t time.Time) string {
 	return s + t.Format("Z07:00")
 }
 
-// formatDecimal formats a big decimal like Java's toString: with an exponent if the scale is negative or the number is very small.
+// formatDecimal formats a big decimal like Java's toString: with an exponent if
+// the scale is negative or the number is very small.
 func formatDecimal(v graph.Value) string {
 	u, scale := v.BigDecimal()
 	digits := u.String()

@@ -1,5 +1,6 @@
-// Package fuzz_test fuzzes the parser. It is a separate package because the fuzzer examines the coverage counters of all linked code after each
-// execution: with few imports it is several times as fast.
+// Package fuzz_test fuzzes the parser. It is a separate package because the
+// fuzzer examines the coverage counters of all linked code after each execution:
+// with few imports it is several times as fast.
 package fuzz_test
 
 import (
@@ -10,8 +11,8 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// FuzzParse checks for any text that the parser does not crash and that errors have valid positions. It does little else, so that it runs many
-// executions.
+// FuzzParse checks for any text that the parser does not crash and that errors
+// have valid positions. It does little else, so that it runs many executions.
 func FuzzParse(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text string, mutation bool) {

@@ -13,8 +13,9 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// world parses cells: values in the notation of scenario files, in which elements are identified by their properties.
-type world struct{ g *graph.Graph }
+// cellParser parses cells: values in the notation of scenario files, in which
+// elements are identified by their properties.
+type cellParser struct{ g *graph.Graph }
 
 // keyValue is prop[key,value]: a property of any element.
 type keyValue struct {
@@ -23,7 +24,7 @@ type keyValue struct {
 }
 
 // cell parses one cell or parameter.
-func (w world) cell(text string) (graph.Value, error) {
+func (w cellParser) cell(text string) (graph.Value, error) {
 	switch text {
 	case "null":
 		return graph.Null, nil
@@ -85,7 +86,7 @@ func takeApart(text string) (name, inside, suffix string, ok bool) {
 }
 
 // items parses a list of cells, separated by commas outside brackets.
-func (w world) items(text string) ([]graph.Value, error) {
+func (w cellParser) items(text string) ([]graph.Value, error) {
 	var items []graph.Value
 	for _, part := range splitOutside(text) {
 		v, err := w.cell(strings.TrimSpace(part))
@@ -167,13 +168,13 @@ func decimal(text string) (syntax.Decimal, error) {
 }
 
 // jsonCell parses the inside of m[...]: JSON whose strings are cells.
-func (w world) jsonCell(text string) (graph.Value, error) {
+func (w cellParser) jsonCell(text string) (graph.Value, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	return w.jsonValue(d)
 }
 
-func (w world) jsonValue(d *json.Decoder) (graph.Value, error) {
+func (w cellParser) jsonValue(d *json.Decoder) (graph.Value, error) {
 	t, err := d.Token()
 	if err != nil {
 		return graph.Null, fmt.Errorf("read map: %w", err)
@@ -201,7 +202,7 @@ func (w world) jsonValue(d *json.Decoder) (graph.Value, error) {
 	return graph.Null, nil
 }
 
-func (w world) jsonList(d *json.Decoder) (graph.Value, error) {
+func (w cellParser) jsonList(d *json.Decoder) (graph.Value, error) {
 	var items []graph.Value
 	for d.More() {
 		v, err := w.jsonValue(d)
@@ -214,7 +215,7 @@ func (w world) jsonList(d *json.Decoder) (graph.Value, error) {
 	return graph.List(items...), err
 }
 
-func (w world) jsonMap(d *json.Decoder) (graph.Value, error) {
+func (w cellParser) jsonMap(d *json.Decoder) (graph.Value, error) {
 	var entries []graph.Entry
 	for d.More() {
 		k, err := w.jsonValue(d)

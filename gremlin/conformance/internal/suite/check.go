@@ -11,7 +11,7 @@ import (
 )
 
 // check compares results with an expectation and describes the difference, "" if there is none.
-func (w world) check(e tinkerpop.Expectation, results []graph.Value, err error) string {
+func (w cellParser) check(e tinkerpop.Expectation, results []graph.Value, err error) string {
 	if e.Kind == "error" {
 		return checkError(e, err)
 	}
@@ -44,7 +44,7 @@ func (w world) check(e tinkerpop.Expectation, results []graph.Value, err error) 
 	return w.checkValues(e.Kind, want, results)
 }
 
-func (w world) checkValues(kind string, want, results []graph.Value) string {
+func (w cellParser) checkValues(kind string, want, results []graph.Value) string {
 	switch kind {
 	case "ordered":
 		if !slices.EqualFunc(want, results, w.same) {
@@ -110,8 +110,9 @@ type node struct {
 	children []*node
 }
 
-// checkTree compares a tree with lines such as "   |--v[marko]", indented by three spaces per level.
-func (w world) checkTree(lines []string, results []graph.Value) string {
+// checkTree compares a tree with lines such as "   |--v[marko]", indented by
+// three spaces per level.
+func (w cellParser) checkTree(lines []string, results []graph.Value) string {
 	root := &node{}
 	path := []*node{root}
 	for _, line := range lines {
@@ -141,7 +142,7 @@ func (w world) checkTree(lines []string, results []graph.Value) string {
 	return ""
 }
 
-func (w world) sameTree(want *node, got *value.Tree) bool {
+func (w cellParser) sameTree(want *node, got *value.Tree) bool {
 	if len(want.children) != got.Len() {
 		return false
 	}

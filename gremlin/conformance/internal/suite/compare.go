@@ -12,7 +12,7 @@ import (
 const tolerance = 1e-15
 
 // same reports whether a result equals a cell in value and type.
-func (w world) same(want, got graph.Value) bool {
+func (w cellParser) same(want, got graph.Value) bool {
 	if got.Kind() == graph.KindEntry { // a map entry is a one-entry map
 		got = graph.Map(got.Entry())
 	}
@@ -38,7 +38,7 @@ func (w world) same(want, got graph.Value) bool {
 	return want.Equal(got)
 }
 
-func (w world) sameOpaque(want any, got graph.Value) bool {
+func (w cellParser) sameOpaque(want any, got graph.Value) bool {
 	switch want := want.(type) {
 	case *value.Path:
 		p, ok := value.As[*value.Path](got)
@@ -57,13 +57,13 @@ func (w world) sameOpaque(want any, got graph.Value) bool {
 }
 
 // sameItems reports whether both have the same items in any order.
-func (w world) sameItems(want, got []graph.Value) bool {
+func (w cellParser) sameItems(want, got []graph.Value) bool {
 	missing, surplus := w.differences(want, got)
 	return len(missing) == 0 && len(surplus) == 0
 }
 
 // differences matches results with cells and returns the unmatched ones of both.
-func (w world) differences(want, got []graph.Value) (missing, surplus []graph.Value) {
+func (w cellParser) differences(want, got []graph.Value) (missing, surplus []graph.Value) {
 	surplus = slices.Clone(got)
 	for _, v := range want {
 		i := slices.IndexFunc(surplus, func(r graph.Value) bool { return w.same(v, r) })
@@ -76,7 +76,7 @@ func (w world) differences(want, got []graph.Value) (missing, surplus []graph.Va
 	return missing, surplus
 }
 
-func (w world) sameEntries(want, got []graph.Entry) bool {
+func (w cellParser) sameEntries(want, got []graph.Entry) bool {
 	if len(want) != len(got) {
 		return false
 	}

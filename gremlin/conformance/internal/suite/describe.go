@@ -14,7 +14,7 @@ var suffixes = map[graph.Kind]string{
 	graph.KindFloat: ".f", graph.KindDouble: ".d", graph.KindBigDecimal: ".m",
 }
 
-func (w world) describeAll(vs []graph.Value) []string {
+func (w cellParser) describeAll(vs []graph.Value) []string {
 	texts := make([]string, len(vs))
 	for i, v := range vs {
 		texts[i] = w.describe(v)
@@ -23,7 +23,7 @@ func (w world) describeAll(vs []graph.Value) []string {
 }
 
 // describe formats a result as a cell, for error messages.
-func (w world) describe(v graph.Value) string {
+func (w cellParser) describe(v graph.Value) string {
 	if v.IsNumber() {
 		return "d[" + value.Text(nil, v) + "]" + suffixes[v.Kind()]
 	}
@@ -52,7 +52,7 @@ func (w world) describe(v graph.Value) string {
 	return v.Kind().String() + "[" + value.Text(nil, v) + "]"
 }
 
-func (w world) describeMap(entries []graph.Entry) string {
+func (w cellParser) describeMap(entries []graph.Entry) string {
 	parts := make([]string, len(entries))
 	for i, e := range entries {
 		parts[i] = w.describe(e.Key) + ":" + w.describe(e.Value)
@@ -60,7 +60,7 @@ func (w world) describeMap(entries []graph.Entry) string {
 	return "m[{" + strings.Join(parts, ",") + "}]"
 }
 
-func (w world) describeOpaque(o any) string {
+func (w cellParser) describeOpaque(o any) string {
 	switch o := o.(type) {
 	case *value.Path:
 		return "p[" + strings.Join(w.describeAll(o.Objects), ",") + "]"
@@ -83,7 +83,7 @@ func (w world) describeOpaque(o any) string {
 }
 
 // name returns the name of a vertex, or its id if it has none.
-func (w world) name(h graph.Handle) string {
+func (w cellParser) name(h graph.Handle) string {
 	if key, ok := w.g.KeyByName("name"); ok {
 		if v, ok := w.g.VertexValue(h, key); ok {
 			return value.Text(nil, v)

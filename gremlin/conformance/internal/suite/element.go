@@ -9,8 +9,9 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// element parses v[name], e[a-label->b], their .id and .sid, vp[name-key->value] and prop[key,value].
-func (w world) element(kind, inside, suffix string) (graph.Value, error) {
+// element parses v[name], e[a-label->b], their .id and .sid, vp[name-key->value]
+// and prop[key,value].
+func (w cellParser) element(kind, inside, suffix string) (graph.Value, error) {
 	switch kind + suffix {
 	case "v", "v.id", "v.sid":
 		h, ok := w.vertex(inside)
@@ -46,7 +47,7 @@ func reference(element, id graph.Value, suffix string) graph.Value {
 }
 
 // vertex finds the first vertex with the name.
-func (w world) vertex(name string) (graph.Handle, bool) {
+func (w cellParser) vertex(name string) (graph.Handle, bool) {
 	for _, h := range w.g.Vertices() {
 		if w.hasName(h, name) {
 			return h, true
@@ -55,7 +56,7 @@ func (w world) vertex(name string) (graph.Handle, bool) {
 	return graph.NoHandle, false
 }
 
-func (w world) hasName(h graph.Handle, name string) bool {
+func (w cellParser) hasName(h graph.Handle, name string) bool {
 	key, ok := w.g.KeyByName("name")
 	if !ok {
 		return false
@@ -65,7 +66,7 @@ func (w world) hasName(h graph.Handle, name string) bool {
 }
 
 // edge finds the first edge a-label->b.
-func (w world) edge(text string) (graph.Handle, error) {
+func (w cellParser) edge(text string) (graph.Handle, error) {
 	from, label, to, ok := triplet(text)
 	l, known := w.g.EdgeLabelByName(label)
 	if ok && known {
@@ -92,7 +93,7 @@ func triplet(text string) (a, label, b string, ok bool) {
 }
 
 // vertexProperty finds vp[name-key->value].
-func (w world) vertexProperty(text string) (graph.Value, error) {
+func (w cellParser) vertexProperty(text string) (graph.Value, error) {
 	name, key, cell, ok := triplet(text)
 	v, found := w.vertex(name)
 	k, known := w.g.KeyByName(key)
@@ -112,7 +113,7 @@ func (w world) vertexProperty(text string) (graph.Value, error) {
 }
 
 // property returns the key and the value of a property.
-func (w world) property(v graph.Value) keyValue {
+func (w cellParser) property(v graph.Value) keyValue {
 	ref := v.Property()
 	if ref.Edge {
 		got, _ := w.g.EdgeValue(ref.Owner, ref.Key)

@@ -23,7 +23,8 @@ func ReadGraphs(a *tinkerpop.Artefact) (map[string]*graph.Graph, error) {
 	return graphs, err
 }
 
-// readGraphSON parses a graph in TinkerPop's GraphSON 3.0 format: a line per vertex, with its outgoing edges.
+// readGraphSON parses a graph in TinkerPop's GraphSON 3.0 format: a line per
+// vertex, with its outgoing edges.
 func readGraphSON(r io.Reader) (*graph.Graph, error) {
 	var toy toyGraph
 	lines := bufio.NewScanner(r)

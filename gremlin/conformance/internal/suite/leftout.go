@@ -7,20 +7,20 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// beyond maps tags of scenarios that do not apply to the engine to the reason.
-var beyond = map[string]string{
+// excludedTags maps tags of scenarios that do not apply to the engine to the reason.
+var excludedTags = map[string]string{
 	"@GraphComputerOnly":     "it needs a graph computer",
 	"@TinkerServiceRegistry": "it calls a service of the reference graph",
 }
 
-// LeftOut returns the reason why a scenario does not apply to a read-only engine without a graph computer, "" if it
-// applies.
+// LeftOut returns the reason why a scenario does not apply to a read-only engine
+// without a graph computer, "" if it applies.
 func LeftOut(s tinkerpop.Scenario) string {
 	if s.LeftOut != "" {
 		return s.LeftOut
 	}
 	for _, t := range s.Tags {
-		if why := beyond[t]; why != "" {
+		if why := excludedTags[t]; why != "" {
 			return why
 		}
 	}

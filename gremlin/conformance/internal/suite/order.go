@@ -5,12 +5,15 @@ import (
 	"slices"
 )
 
-// Scenarios with a seeded shuffle depend on the order in which the reference graph returns the edges of a vertex: the order
-// of hash tables, one per label and direction. No engine guarantees an order. This engine keeps the order in which edges were
-// added, so toy graphs are loaded in an order that yields that of the reference.
+// Scenarios with a seeded shuffle depend on the order in which the reference
+// graph returns the edges of a vertex: the order of hash tables, one per label
+// and direction. No engine guarantees an order. This engine keeps the order in
+// which edges were added, so toy graphs are loaded in an order that yields that
+// of the reference.
 
-// edgeOrder returns the indexes of edges in the order to add them. When the orders of outgoing and incoming edges conflict,
-// that of outgoing edges is used.
+// edgeOrder returns the indexes of edges in the order to add them. When the
+// orders of outgoing and incoming edges conflict, that of outgoing edges is
+// used.
 func (t *toyGraph) edgeOrder() []int {
 	byLabel := map[string][]int{}
 	var labels []string
@@ -87,8 +90,9 @@ func hashOf(s string) int32 {
 	return h
 }
 
-// sorted is a topological sort: it returns edges in an order that respects every chain, preferring the lowest index. It
-// returns false if there is no such order.
+// sorted is a topological sort: it returns edges in an order that respects every
+// chain, preferring the lowest index. It returns false if there is no such
+// order.
 func sorted(edges []int, chains [][]int) ([]int, bool) {
 	next := map[int][]int{}
 	waits := map[int]int{}

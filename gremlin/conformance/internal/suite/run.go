@@ -47,7 +47,7 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 		o.Failure, o.Err = "setup failed", err
 		return o
 	}
-	w := world{g}
+	w := cellParser{g}
 	q := Query{Graph: g, Text: sc.Gremlin}
 	if q.Params, err = w.named(sc.Params); err == nil {
 		q.SideEffects, err = w.named(sc.SideEffects)
@@ -87,7 +87,7 @@ func (s *Suite) graph(sc tinkerpop.Scenario) (*graph.Graph, error) {
 }
 
 // named parses named values.
-func (w world) named(pairs [][2]string) (map[string]graph.Value, error) {
+func (w cellParser) named(pairs [][2]string) (map[string]graph.Value, error) {
 	values := make(map[string]graph.Value, len(pairs))
 	for _, p := range pairs {
 		v, err := w.cell(p[1])
@@ -99,7 +99,8 @@ func (w world) named(pairs [][2]string) (map[string]graph.Value, error) {
 	return values, nil
 }
 
-// next returns what "iterated next" compares: the items of the first result if it is iterable, otherwise the result itself.
+// next returns what "iterated next" compares: the items of the first result if
+// it is iterable, otherwise the result itself.
 func next(results []graph.Value, kind string) ([]graph.Value, error) {
 	if len(results) == 0 {
 		return nil, fmt.Errorf("there is no result")

@@ -7,8 +7,8 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// BuildGraph executes a setup traversal: a chain of addV(), addE(), property(), as(), from() and to(). An empty text yields
-// an empty graph.
+// BuildGraph executes a setup traversal: a chain of addV(), addE(), property(),
+// as(), from() and to(). An empty text yields an empty graph.
 func BuildGraph(text string) (*graph.Graph, error) {
 	l := &loader{labelled: map[string]*element{}}
 	if text != "" {
@@ -27,8 +27,8 @@ func BuildGraph(text string) (*graph.Graph, error) {
 	return l.build()
 }
 
-// loader executes a setup traversal. It collects elements first and builds the graph at the end, because an id may follow
-// the label.
+// loader executes a setup traversal. It collects elements first and builds the
+// graph at the end, because an id may follow the label.
 type loader struct {
 	elements []*element
 	current  *element // position of the traverser
@@ -92,8 +92,8 @@ func (l *loader) end(s syntax.Step) error {
 	return nil
 }
 
-// property adds property([cardinality,] key, value, metaKey, metaValue, ...) or property([cardinality,] map) to the current
-// element.
+// property adds property([cardinality,] key, value, metaKey, metaValue, ...) or
+// property([cardinality,] map) to the current element.
 func (l *loader) property(args []syntax.Arg) error {
 	if l.current == nil {
 		return fmt.Errorf("there is no current element")
@@ -205,8 +205,8 @@ func (l *loader) build() (*graph.Graph, error) {
 	return b.Build()
 }
 
-// number generates ids for elements without one, as TinkerGraph does: longs from 0, one sequence for vertices, edges and
-// vertex properties.
+// number generates ids for elements without one, as TinkerGraph does: longs from
+// 0, one sequence for vertices, edges and vertex properties.
 func (l *loader) number() {
 	used := map[int64]bool{}
 	for _, e := range l.elements {

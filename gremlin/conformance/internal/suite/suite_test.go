@@ -19,18 +19,18 @@ const marko = `g.addV("person").property("name", "marko").property("age", 29).as
   addV("software").property("name", "lop").property(list, "tag", "x", "since", 1).property(list, "tag", "y").as("b").
   addE("created").from("a").to("b").property("weight", 0.4d)`
 
-func markoWorld(t *testing.T) world {
+func markoParser(t *testing.T) cellParser {
 	t.Helper()
 	g, err := BuildGraph(marko)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return world{g}
+	return cellParser{g}
 }
 
 func TestCellRoundTrip(t *testing.T) {
 	t.Parallel()
-	w := markoWorld(t)
+	w := markoParser(t)
 	for _, text := range []string{
 		"plain", "{name=[marko]}", "x[1]", "d[1].b", "d[-2].s", "d[3].i", "d[4].l", "d[5].n", "d[1.5].f", "d[0.4].d", "d[1.50].m", "d[NaN].d", "d[Infinity].d",
 		"v[marko]", "e[marko-created->lop]", "l[]", "s[]", "l[a,l[d[1].i,b],m[{x:y}]]", "s[a,b]", "p[v[marko],e[marko-created->lop],v[lop]]",
@@ -60,7 +60,7 @@ func TestCellRoundTrip(t *testing.T) {
 
 func TestReferences(t *testing.T) {
 	t.Parallel()
-	w := markoWorld(t)
+	w := markoParser(t)
 	for text, want := range map[string]string{
 		"v[marko].id": "d[0].l", "v[marko].sid": "0", "e[marko-created->lop].id": "d[7].l", "e[marko-created->lop].sid": "7",
 		"vp[marko-age->d[29].i]": "prop[age,d[29].i]", "str[v[1]]": "v[1]", "dt[2023-08-08T00:00:00Z]": "datetime[2023-08-08T00:00Z]",
@@ -82,7 +82,7 @@ func TestReferences(t *testing.T) {
 
 func TestTypesMatter(t *testing.T) {
 	t.Parallel()
-	w := markoWorld(t)
+	w := markoParser(t)
 	prop := func(key string) graph.Value {
 		k, _ := w.g.KeyByName(key)
 		return graph.VertexPropertyOf(0, k, 0)
@@ -209,7 +209,7 @@ func TestNextComparesItemsOfFirstResult(t *testing.T) {
 func TestQueryValuesAndPanics(t *testing.T) {
 	t.Parallel()
 	s := &Suite{Engine: func(_ context.Context, q Query) ([]graph.Value, error) {
-		w := world{q.Graph}
+		w := cellParser{q.Graph}
 		got := q.Text + " x=" + w.describe(q.Params["x"]) + " a=" + w.describe(q.SideEffects["a"])
 		if want := "g.V().out() x=y a=s[d[1].l,b]"; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -225,8 +225,9 @@ func TestQueryValuesAndPanics(t *testing.T) {
 	}
 }
 
-// TestEveryScenarioIsParsed checks that the graph, parameters and expectation of every scenario can be parsed: an engine
-// that returns the expected values passes.
+// TestEveryScenarioIsParsed checks that the graph, parameters and expectation of
+// every scenario can be parsed: an engine that returns the expected values
+// passes.
 func TestEveryScenarioIsParsed(t *testing.T) {
 	t.Parallel()
 	graphs, err := ReadGraphs(tinkerpoptest.Open(t))
@@ -243,7 +244,7 @@ func TestEveryScenarioIsParsed(t *testing.T) {
 		sc.When = tinkerpop.ToList
 		s := &Suite{Graphs: graphs, Engine: func(_ context.Context, q Query) (vs []graph.Value, err error) {
 			for _, text := range sc.Expect.Values {
-				v, err := world{q.Graph}.cell(text)
+				v, err := cellParser{q.Graph}.cell(text)
 				if err != nil {
 					return nil, err
 				}
@@ -259,7 +260,7 @@ func TestEveryScenarioIsParsed(t *testing.T) {
 
 func TestBuildGraph(t *testing.T) {
 	t.Parallel()
-	w := markoWorld(t)
+	w := markoParser(t)
 	got := []string{}
 	for _, v := range w.g.Vertices() {
 		r := w.g.Record(v)

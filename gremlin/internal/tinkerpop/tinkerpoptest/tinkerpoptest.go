@@ -1,6 +1,7 @@
 // Package tinkerpoptest provides the scenarios of Apache TinkerPop to tests.
 //
-// "make conformance" and scripts/test download them. Without a download, tests are skipped, or fail if VIGIL_TEST_TINKERPOP_REQUIRED is 1.
+// "make conformance" and scripts/test download them. Without a download, tests
+// are skipped, or fail if VIGIL_TEST_TINKERPOP_REQUIRED is 1.
 package tinkerpoptest
 
 import (
