@@ -160,7 +160,7 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 	}
 	run, ok := c.operations[x.service][x.action]
 	if !ok && x.reads() {
-		x.write(w, answer{})
+		x.write(w, answer{root: x.action + "Result"})
 		return
 	}
 	if !ok {

@@ -106,7 +106,7 @@ func (c *Cloud) parse(r *http.Request) (*call, error) {
 		}
 		_ = json.Unmarshal(body, &x.body) // most requests have no body
 		if !x.route(r, host) {
-			if name, ok := unsimulated(x.service, r); ok && x.protocol == restJSON {
+			if name, ok := unsimulated(x.service, r); ok && x.service != "s3" {
 				x.action = name
 				return x, nil
 			}

@@ -8,7 +8,10 @@ import (
 )
 
 // signers maps the name in a signature to the services that use it.
-var signers = map[string][]string{"ses": {"sesv2"}, "bedrock": {"bedrock", "bedrock-agent"}}
+var signers = map[string][]string{
+	"ses": {"sesv2"}, "bedrock": {"bedrock", "bedrock-agent"}, "apigateway": {"apigateway", "apigatewayv2"}, "elasticfilesystem": {"efs"}, "es": {"opensearch"},
+	"s3-control": {"s3control"},
+}
 
 // unsimulated returns the name of a REST operation of a service that is not
 // simulated, from AWS's published models. Accounts have no resources of such

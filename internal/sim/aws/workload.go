@@ -9,7 +9,7 @@ import (
 
 // workload contains the kinds of serverless and container services.
 type workload struct {
-	functions, ecsClusters, ecsServices, taskDefinitions, eksClusters, nodegroups, scalingGroups *world.Kind
+	functions, ecsClusters, ecsServices, taskDefinitions, eksClusters, nodegroups, scalingGroups, launchConfigurations *world.Kind
 }
 
 func (e *inventory) makeWorkload() {
@@ -38,10 +38,16 @@ func (e *inventory) makeWorkload() {
 			"remoteAccess", world.Obj("ec2SshKey", nth(e.keyPairs, p, i)), "createdAt", e.ago(60),
 			"resources", world.Obj("autoScalingGroups", world.Items(world.Obj("name", nth(e.scalingGroups, p, i)))), "tags", world.Obj("Owner", "platform"))
 	})
+	e.launchConfigurations = e.wordNamed("AWS.AutoScaling.LaunchConfiguration", "launch", fixed(1), func(p world.Place, i int, name string) world.Object {
+		return world.Obj("LaunchConfigurationName", name, "LaunchConfigurationARN", arn("autoscaling", p, "launchConfiguration:x:launchConfigurationName/"+name),
+			"ImageId", nth(e.images, p, i), "InstanceType", "t3.micro", "SecurityGroups", world.Items(nth(e.securityGroups, p, i)), "IamInstanceProfile", nth(e.profiles, everywhere(p), i),
+			"KeyName", nth(e.keyPairs, p, i), "AssociatePublicIpAddress", false, "MetadataOptions", world.Obj("HttpTokens", "required", "HttpEndpoint", "enabled", "HttpPutResponseHopLimit", 1),
+			"BlockDeviceMappings", world.Items(world.Obj("DeviceName", "/dev/xvda", "Ebs", world.Obj("Encrypted", true, "VolumeSize", 8))), "CreatedTime", e.ago(400))
+	})
 	e.scalingGroups = e.wordNamed("AWS.AutoScaling.Group", "scaling", fixed(2), func(p world.Place, i int, name string) world.Object {
 		template, configuration := any(world.Obj("LaunchTemplateId", nth(e.launchTemplates, p, i), "Version", "1")), any(nil)
 		if i == 1 { // the older form
-			template, configuration = nil, "launch-configuration"
+			template, configuration = nil, nth(e.launchConfigurations, p, 0)
 		}
 		return world.Obj("AutoScalingGroupName", name, "LaunchTemplate", template, "LaunchConfigurationName", configuration, "AutoScalingGroupARN", arn("autoscaling", p, "autoScalingGroup:x:autoScalingGroupName/"+name), "MinSize", 1, "MaxSize", 4,
 			"DesiredCapacity", 2, "DefaultCooldown", 300, "HealthCheckType", "EC2", "CreatedTime", e.ago(90), "AvailabilityZones", world.Items(zone(p, 0), zone(p, 1)),
@@ -153,6 +159,9 @@ func workloadService(c *Cloud) {
 			return answer{}, &failure{404, "ResourceNotFoundException", "No node group found for name: " + x.text("nodegroupName") + "."}
 		}
 		return answer{Object: world.Obj("nodegroup", o.Visible())}, nil
+	})
+	c.on("autoscaling", "DescribeLaunchConfigurations", func(x *call) (answer, error) {
+		return x.list(c, listing{kind: e.launchConfigurations, field: "LaunchConfigurations", names: "LaunchConfigurationNames", token: "NextToken", next: "NextToken", max: "MaxRecords", page: 100})
 	})
 	c.on("autoscaling", "DescribeAutoScalingGroups", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.scalingGroups, field: "AutoScalingGroups", names: "AutoScalingGroupNames", token: "NextToken", next: "NextToken", max: "MaxRecords", page: 100})

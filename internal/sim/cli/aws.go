@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -298,8 +299,12 @@ func (d *Server) allow(account, name, document string) error {
 			Action any
 		}
 	}
-	if err := json.Unmarshal([]byte(document), &policy); err != nil || len(document) > 10240 {
-		return refuse("An error occurred (MalformedPolicyDocument): %v, %d characters", err, len(document))
+	if err := json.Unmarshal([]byte(document), &policy); err != nil {
+		return refuse("An error occurred (MalformedPolicyDocument): %v", err)
+	}
+	var counted bytes.Buffer // IAM does not count white space
+	if err := json.Compact(&counted, []byte(document)); err != nil || counted.Len() > 10240 {
+		return refuse("An error occurred (LimitExceeded): %v, %d characters", err, counted.Len())
 	}
 	r, _ := d.o.AWS.RoleMade(account, name)
 	r.Account, r.Name, r.Actions = account, name, nil
