@@ -8,7 +8,15 @@ const proxied = ['/v1', '/v2', '/rest', '/scripts', '/docs', '/console/session',
 export default defineConfig({
   base: '/console/',
   plugins: [react()],
-  build: { outDir: 'dist/app', emptyOutDir: true, target: 'es2023', assetsInlineLimit: 0, cssCodeSplit: false, modulePreload: { polyfill: false }, reportCompressedSize: false },
+  build: {
+    outDir: 'dist/app',
+    emptyOutDir: true,
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
   server: { port: 5173, proxy: Object.fromEntries(proxied.map((path) => [path, { target: server, secure: false }])) },
   test: { include: ['src/**/*.test.ts', 'src/**/*.test.tsx'] },
 } as Parameters<typeof defineConfig>[0]);

@@ -1,20 +1,35 @@
 // Measures the console in Chromium against a running demo: how much is loaded
 // first and how long that takes, and how smoothly a list of 100,000 findings
 // scrolls. See README.md beside it.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 
-const require = createRequire(new URL('../../web/package.json', import.meta.url));
-const { chromium } = require('@playwright/test');
-const ready = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
+const require = createRequire(
+  new URL("../../web/package.json", import.meta.url),
+);
+const { chromium } = require("@playwright/test");
+const ready = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
 const rounds = Number(process.argv[3] ?? 5);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+const median = (values) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 async function newPage() {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ignoreHTTPSErrors: true });
-  const answer = await context.request.post(`${ready.posture_url}/console/session`, { data: { apiToken: ready.api_token }, headers: { Origin: ready.posture_url } });
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    ignoreHTTPSErrors: true,
+  });
+  const answer = await context.request.post(
+    `${ready.posture_url}/console/session`,
+    {
+      data: { apiToken: ready.api_token },
+      headers: { Origin: ready.posture_url },
+    },
+  );
   if (!answer.ok()) throw new Error(`log in: ${answer.status()}`);
   return context.newPage();
 }
@@ -23,16 +38,25 @@ async function newPage() {
 async function firstLoad() {
   const page = await newPage();
   const client = await page.context().newCDPSession(page);
-  await client.send('Network.enable');
+  await client.send("Network.enable");
   const scripts = new Set();
   let bytes = 0;
-  client.on('Network.responseReceived', (e) => { if (e.type === 'Script') scripts.add(e.requestId); });
-  client.on('Network.loadingFinished', (e) => { if (scripts.has(e.requestId)) bytes += e.encodedDataLength; });
+  client.on("Network.responseReceived", (e) => {
+    if (e.type === "Script") scripts.add(e.requestId);
+  });
+  client.on("Network.loadingFinished", (e) => {
+    if (scripts.has(e.requestId)) bytes += e.encodedDataLength;
+  });
   const begin = performance.now();
   await page.goto(`${ready.posture_url}/console/overview`);
-  await page.waitForFunction(() => /^[0-9]/.test(document.querySelector('.ledger .figure')?.textContent ?? ''));
+  await page.waitForFunction(() =>
+    /^[0-9]/.test(document.querySelector(".ledger .figure")?.textContent ?? ""),
+  );
   const useful = performance.now() - begin;
-  const painted = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0);
+  const painted = await page.evaluate(
+    () =>
+      performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
+  );
   await page.context().close();
   return { kib: bytes / 1024, painted, useful };
 }
@@ -41,39 +65,89 @@ async function firstLoad() {
 async function scroll() {
   const page = await newPage();
   const total = 100_000;
-  const first = await (await page.request.post(`${ready.posture_url}/v2/findings/query`, { data: { paginationInfo: { pageSize: 1 } }, headers: { 'X-CSRF-Token': (await (await page.request.get(`${ready.posture_url}/console/session`)).json()).csrfToken } })).json();
-  await page.route('**/v2/findings/query', async (route) => {
-    const { paginationInfo, facets, aggregations } = JSON.parse(route.request().postData() ?? '{}');
-    if (facets || aggregations || paginationInfo?.pageSize !== 200) return route.continue();
+  const first = await (
+    await page.request.post(`${ready.posture_url}/v2/findings/query`, {
+      data: { paginationInfo: { pageSize: 1 } },
+      headers: {
+        "X-CSRF-Token": (
+          await (
+            await page.request.get(`${ready.posture_url}/console/session`)
+          ).json()
+        ).csrfToken,
+      },
+    })
+  ).json();
+  await page.route("**/v2/findings/query", async (route) => {
+    const { paginationInfo, facets, aggregations } = JSON.parse(
+      route.request().postData() ?? "{}",
+    );
+    if (facets || aggregations || paginationInfo?.pageSize !== 200)
+      return route.continue();
     const from = Number(paginationInfo.continuationToken ?? 0);
-    const results = Array.from({ length: 200 }, (_, i) => ({ ...first.results[0], id: `finding-${from + i}` }));
-    return route.fulfill({ json: { totalCount: total, pageCount: 200, results, ...(from + 200 < total ? { continuationToken: String(from + 200) } : {}) } });
+    const results = Array.from({ length: 200 }, (_, i) => ({
+      ...first.results[0],
+      id: `finding-${from + i}`,
+    }));
+    return route.fulfill({
+      json: {
+        totalCount: total,
+        pageCount: 200,
+        results,
+        ...(from + 200 < total
+          ? { continuationToken: String(from + 200) }
+          : {}),
+      },
+    });
   });
   await page.goto(`${ready.posture_url}/console/findings`);
-  await page.locator('.finding').first().waitFor();
+  await page.locator(".finding").first().waitFor();
   const client = await page.context().newCDPSession(page);
   const events = [];
-  client.on('Tracing.dataCollected', ({ value }) => events.push(...value));
-  const complete = new Promise((done) => client.once('Tracing.tracingComplete', done));
-  await client.send('Tracing.start', { categories: 'disabled-by-default-devtools.timeline.frame,devtools.timeline', transferMode: 'ReportEvents' });
+  client.on("Tracing.dataCollected", ({ value }) => events.push(...value));
+  const complete = new Promise((done) =>
+    client.once("Tracing.tracingComplete", done),
+  );
+  await client.send("Tracing.start", {
+    categories: "disabled-by-default-devtools.timeline.frame,devtools.timeline",
+    transferMode: "ReportEvents",
+  });
   await page.mouse.move(800, 500);
   const until = Date.now() + 5000;
   while (Date.now() < until) await page.mouse.wheel(0, 400);
-  await client.send('Tracing.end');
+  await client.send("Tracing.end");
   await complete;
-  const frames = events.filter((e) => e.name === 'DrawFrame').map((e) => e.ts / 1000).sort((a, b) => a - b);
+  const frames = events
+    .filter((e) => e.name === "DrawFrame")
+    .map((e) => e.ts / 1000)
+    .sort((a, b) => a - b);
   const gaps = frames.slice(1).map((t, i) => t - frames[i]);
-  const long = events.filter((e) => e.name === 'RunTask' && e.dur > 50_000).length;
-  const rows = await page.locator('.finding').count();
+  const long = events.filter(
+    (e) => e.name === "RunTask" && e.dur > 50_000,
+  ).length;
+  const rows = await page.locator(".finding").count();
   await page.context().close();
-  return { frames: frames.length, median: median(gaps), worst: Math.max(...gaps), long, rows };
+  return {
+    frames: frames.length,
+    median: median(gaps),
+    worst: Math.max(...gaps),
+    long,
+    rows,
+  };
 }
 
 const loads = [];
 for (let i = 0; i < rounds; i++) loads.push(await firstLoad());
-console.log(`first load      ${median(loads.map((l) => l.kib)).toFixed(1)} KiB of JavaScript as sent`);
-console.log(`first paint     ${median(loads.map((l) => l.painted)).toFixed(0)} ms`);
-console.log(`figures there   ${median(loads.map((l) => l.useful)).toFixed(0)} ms (median of ${rounds}, no cache)`);
+console.log(
+  `first load      ${median(loads.map((l) => l.kib)).toFixed(1)} KiB of JavaScript as sent`,
+);
+console.log(
+  `first paint     ${median(loads.map((l) => l.painted)).toFixed(0)} ms`,
+);
+console.log(
+  `figures there   ${median(loads.map((l) => l.useful)).toFixed(0)} ms (median of ${rounds}, no cache)`,
+);
 const s = await scroll();
-console.log(`100,000 rows    ${s.frames} frames in 5 s, ${s.median.toFixed(1)} ms apart (median), worst ${s.worst.toFixed(0)} ms, ${s.long} tasks above 50 ms, ${s.rows} rows in the page`);
+console.log(
+  `100,000 rows    ${s.frames} frames in 5 s, ${s.median.toFixed(1)} ms apart (median), worst ${s.worst.toFixed(0)} ms, ${s.long} tasks above 50 ms, ${s.rows} rows in the page`,
+);
 await browser.close();

@@ -30,7 +30,8 @@ function load(path) {
   const text = readFileSync(path, 'utf8');
   for (const [, name] of text.matchAll(/(?:from|import)\s*["']\.\/([^"']+\.js)["']/g)) load(join(folder, 'assets', name));
 }
-for (const [, name] of readFileSync(join(folder, 'index.html'), 'utf8').matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g)) load(join(folder, name));
+for (const [, name] of readFileSync(join(folder, 'index.html'), 'utf8').matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g))
+  load(join(folder, name));
 const size = [...seen].reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0);
 console.log(`first load: ${(size / 1024).toFixed(1)} KiB of JavaScript, gzip, of ${budget / 1024}`);
 if (size > budget) {

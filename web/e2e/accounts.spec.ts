@@ -32,7 +32,12 @@ test.describe('AWS', () => {
 
   test('an account is linked by the wizard, read and deleted', async ({ posture: page }) => {
     const { sim } = ready();
-    await link(page, 'aws', { 'Account id': sim.aws_account_id ?? '', 'ARN of the role': sim.aws_role_arn ?? '', 'External id': sim.aws_external_id ?? '' }, 'aws-spare');
+    await link(
+      page,
+      'aws',
+      { 'Account id': sim.aws_account_id ?? '', 'ARN of the role': sim.aws_role_arn ?? '', 'External id': sim.aws_external_id ?? '' },
+      'aws-spare',
+    );
     await page.getByRole('link', { name: 'The account' }).click();
     await expect(page.getByText('types read completely')).toBeVisible();
     await unlink(page, sim.aws_account_id ?? '', 'aws-spare');
@@ -56,13 +61,32 @@ test.describe('AWS', () => {
 
 test('a subscription of Azure is linked by the wizard, read and deleted', async ({ posture: page }) => {
   const { sim } = ready();
-  await link(page, 'azure', { 'Subscription id': sim.azure_subscription_id ?? '', 'Directory (tenant) id': sim.azure_tenant_id ?? '', 'Application (client) id': sim.azure_application_id ?? '', 'Client secret': sim.azure_application_key ?? '' }, 'azure-spare');
+  await link(
+    page,
+    'azure',
+    {
+      'Subscription id': sim.azure_subscription_id ?? '',
+      'Directory (tenant) id': sim.azure_tenant_id ?? '',
+      'Application (client) id': sim.azure_application_id ?? '',
+      'Client secret': sim.azure_application_key ?? '',
+    },
+    'azure-spare',
+  );
   await unlink(page, sim.azure_subscription_id ?? '', 'azure-spare');
 });
 
 test('a project of Google Cloud is linked by the wizard, read and deleted', async ({ posture: page }) => {
   const { sim } = ready();
-  await link(page, 'gcp', { 'Project id': sim.gcp_project_id ?? '', 'E-mail of the service account': sim.gcp_service_account_email ?? '', 'Key of the service account': sim.gcp_service_account_key ?? '' }, 'gcp-spare');
+  await link(
+    page,
+    'gcp',
+    {
+      'Project id': sim.gcp_project_id ?? '',
+      'E-mail of the service account': sim.gcp_service_account_email ?? '',
+      'Key of the service account': sim.gcp_service_account_key ?? '',
+    },
+    'gcp-spare',
+  );
   await unlink(page, sim.gcp_project_id ?? '', 'gcp-spare');
 });
 
@@ -169,7 +193,7 @@ test('a token is made, shown once, and revoked', async ({ posture: page }, info)
   await expect(row).toHaveCount(0);
 });
 
-test('one\'s sessions are listed', async ({ posture: page }) => {
+test("one's sessions are listed", async ({ posture: page }) => {
   await page.goto(postureAt('/admin/sessions'));
   await expect(page.getByText('this one')).toBeVisible();
 });

@@ -86,31 +86,139 @@ test.describe('without a session', () => {
 
 /** Dialogs: how each is opened. */
 const dialogs: [string, 'posture' | 'desktop', string, (page: Page) => Promise<void>][] = [
-  ['suppress', 'posture', '/findings', async (page) => { await expect(page.locator('.finding').first()).toBeVisible(); await page.keyboard.press('j'); await page.keyboard.press('s'); }],
+  [
+    'suppress',
+    'posture',
+    '/findings',
+    async (page) => {
+      await expect(page.locator('.finding').first()).toBeVisible();
+      await page.keyboard.press('j');
+      await page.keyboard.press('s');
+    },
+  ],
   ['add a filter', 'posture', '/findings', (page) => page.getByRole('button', { name: 'Filter', exact: true }).click()],
   ['keep a view', 'posture', '/findings?level=High', (page) => page.getByRole('button', { name: 'Keep view' }).click()],
-  ['keys', 'posture', '/overview', async (page) => { await settled(page); await page.keyboard.press('?'); }],
-  ['jump', 'posture', '/overview', async (page) => { await settled(page); await page.keyboard.press('Control+k'); }],
+  [
+    'keys',
+    'posture',
+    '/overview',
+    async (page) => {
+      await settled(page);
+      await page.keyboard.press('?');
+    },
+  ],
+  [
+    'jump',
+    'posture',
+    '/overview',
+    async (page) => {
+      await settled(page);
+      await page.keyboard.press('Control+k');
+    },
+  ],
   ['new user', 'posture', '/admin/users', (page) => page.getByRole('button', { name: 'New user' }).click()],
   ['new token', 'posture', '/admin/tokens', (page) => page.getByRole('button', { name: 'New token' }).click()],
   ['new framework', 'posture', '/compliance', (page) => page.getByRole('button', { name: 'New', exact: true }).click()],
   ['versions of a rule', 'posture', '/rules/aws-ec2-metadata-theft', (page) => page.getByRole('button', { name: 'History' }).click()],
-  ['new mute rule', 'posture', '/mute-rules?new=yes&rule=aws-ec2-metadata-theft', async (page) => { await expect(page.locator('.mute-preview .risk').first()).toBeVisible(); }],
-  ['columns', 'posture', '/inventory?type=AWS.EC2.Volume', async (page) => { await expect(page.locator('tbody tr').first()).toBeVisible(); await page.keyboard.press('v'); }],
+  [
+    'new mute rule',
+    'posture',
+    '/mute-rules?new=yes&rule=aws-ec2-metadata-theft',
+    async (page) => {
+      await expect(page.locator('.mute-preview .risk').first()).toBeVisible();
+    },
+  ],
+  [
+    'columns',
+    'posture',
+    '/inventory?type=AWS.EC2.Volume',
+    async (page) => {
+      await expect(page.locator('tbody tr').first()).toBeVisible();
+      await page.keyboard.press('v');
+    },
+  ],
   ['break something', 'desktop', '/health', (page) => page.getByRole('button', { name: /^All \d+/ }).click()],
-  ['domain account', 'desktop', '/domain-accounts', async (page) => { await settled(page); await page.keyboard.press('n'); }],
+  [
+    'domain account',
+    'desktop',
+    '/domain-accounts',
+    async (page) => {
+      await settled(page);
+      await page.keyboard.press('n');
+    },
+  ],
   ['monitoring key', 'desktop', '/admin/keys', (page) => page.getByRole('button', { name: 'New key' }).click()],
   ['enrol', 'desktop', '/machines', (page) => page.getByRole('button', { name: 'Enrol' }).click()],
-  ['new channel', 'posture', '/notifications/channels?new=yes', (page) => page.getByLabel('Type', { exact: true }).selectOption('E-mail').then(() => undefined)],
-  ['new notification rule without a channel', 'posture', '/notifications/rules?new=yes', async (page) => { await page.getByLabel('Name', { exact: true }).fill('axe'); await page.getByRole('button', { name: 'Add', exact: true }).click(); await expect(page.getByText('Choose a channel.')).toBeVisible(); }],
+  [
+    'new channel',
+    'posture',
+    '/notifications/channels?new=yes',
+    (page) =>
+      page
+        .getByLabel('Type', { exact: true })
+        .selectOption('E-mail')
+        .then(() => undefined),
+  ],
+  [
+    'new notification rule without a channel',
+    'posture',
+    '/notifications/rules?new=yes',
+    async (page) => {
+      await page.getByLabel('Name', { exact: true }).fill('axe');
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await expect(page.getByText('Choose a channel.')).toBeVisible();
+    },
+  ],
   ['change a user', 'posture', '/admin/users', (page) => page.getByRole('button', { name: 'Change' }).first().click()],
-  ['delete a user', 'posture', '/admin/users', (page) => page.locator('tbody').getByRole('button', { name: 'Delete', disabled: false }).first().click()],
+  [
+    'delete a user',
+    'posture',
+    '/admin/users',
+    (page) => page.locator('tbody').getByRole('button', { name: 'Delete', disabled: false }).first().click(),
+  ],
   ['revoke a token', 'posture', '/admin/tokens', (page) => page.getByRole('button', { name: 'Revoke' }).first().click()],
-  ['delete an account', 'posture', '/accounts', async (page) => { await page.getByRole('link', { name: /aws-demo-1/ }).click(); await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'Settings' }).click(); await page.getByRole('main').getByRole('button', { name: /^Delete/ }).click(); }],
-  ['leave a rule', 'posture', '/rules/new', async (page) => { await page.getByLabel('Name', { exact: true }).fill('Not saved'); await page.getByRole('link', { name: 'Rules', exact: true }).last().click(); }],
+  [
+    'delete an account',
+    'posture',
+    '/accounts',
+    async (page) => {
+      await page.getByRole('link', { name: /aws-demo-1/ }).click();
+      await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'Settings' }).click();
+      await page
+        .getByRole('main')
+        .getByRole('button', { name: /^Delete/ })
+        .click();
+    },
+  ],
+  [
+    'leave a rule',
+    'posture',
+    '/rules/new',
+    async (page) => {
+      await page.getByLabel('Name', { exact: true }).fill('Not saved');
+      await page.getByRole('link', { name: 'Rules', exact: true }).last().click();
+    },
+  ],
   ['revoke a machine', 'desktop', '/machines', (page) => page.getByRole('button', { name: /^Revoke gw1/ }).click()],
-  ['silence', 'desktop', '/alerts', (page) => page.getByRole('button', { name: /^Silence/ }).first().click()],
-  ['jump on the desktop', 'desktop', '/health', async (page) => { await settled(page); await page.keyboard.press('Control+k'); }],
+  [
+    'silence',
+    'desktop',
+    '/alerts',
+    (page) =>
+      page
+        .getByRole('button', { name: /^Silence/ })
+        .first()
+        .click(),
+  ],
+  [
+    'jump on the desktop',
+    'desktop',
+    '/health',
+    async (page) => {
+      await settled(page);
+      await page.keyboard.press('Control+k');
+    },
+  ],
 ];
 for (const [name, server, path, open] of dialogs) {
   test(`axe finds nothing on the dialog ${name}`, async ({ page }) => {

@@ -4,5 +4,13 @@ import { desktopScreens, postureScreens } from './screens';
 
 test.describe.configure({ timeout: 300_000 }); // six looks at up to 10,000 elements each
 
-for (const screen of postureScreens) test(`axe finds nothing on ${screen}`, async ({ posture }) => { await posture.goto(postureAt(screen)); await check(posture); });
-for (const screen of desktopScreens) test(`axe finds nothing on the desktop's ${screen}`, async ({ desktop }) => { await desktop.goto(desktopAt(screen)); await check(desktop); });
+for (const screen of postureScreens)
+  test(`axe finds nothing on ${screen}`, async ({ posture }) => {
+    await posture.goto(postureAt(screen));
+    await check(posture);
+  });
+for (const screen of desktopScreens)
+  test(`axe finds nothing on the desktop's ${screen}`, async ({ desktop }) => {
+    await desktop.goto(desktopAt(screen));
+    await check(desktop);
+  });

@@ -13,7 +13,15 @@ export async function check(page: Page, loggedIn = true): Promise<void> {
       if (loggedIn) await settled(page);
       const axe = new AxeBuilder({ page }).setLegacyMode(true); // without it every look opens a tab to merge frames, and there are no frames
       const { violations } = await (scheme === 'dark' ? axe.withRules(['color-contrast']) : axe).analyze();
-      expect(violations.map((v) => `${width} ${scheme} ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html).join(' | ')}`)).toEqual([]);
+      expect(
+        violations.map(
+          (v) =>
+            `${width} ${scheme} ${v.id}: ${v.nodes
+              .slice(0, 3)
+              .map((n) => n.html)
+              .join(' | ')}`,
+        ),
+      ).toEqual([]);
     }
   }
 }

@@ -29,7 +29,9 @@ test('arrows walk the map', async ({ desktop: page }) => {
 
 test('answers that did not change are not sent again', async ({ desktop: page }) => {
   const conditional: string[] = [];
-  page.on('request', (r) => { if (r.headers()['if-none-match']) conditional.push(new URL(r.url()).pathname); });
+  page.on('request', (r) => {
+    if (r.headers()['if-none-match']) conditional.push(new URL(r.url()).pathname);
+  });
   await page.goto(desktopAt('/gateways'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
   await page.getByRole('link', { name: /^Farms/ }).click();
@@ -146,7 +148,17 @@ test('the table is the other view of the wall, and is searched', async ({ deskto
   await expect(page.locator('tbody tr')).toHaveCount(10);
 });
 
-const lists: Record<string, string> = { gateways: 'Connections', 'connection-servers': 'Replication', domains: 'As connection servers see it', farms: 'Sessions', 'virtual-centers': 'Hosts', pods: 'Endpoints', saml: 'As connection servers see it', 'true-sso': 'Parts', composers: 'As connection servers see it' };
+const lists: Record<string, string> = {
+  gateways: 'Connections',
+  'connection-servers': 'Replication',
+  domains: 'As connection servers see it',
+  farms: 'Sessions',
+  'virtual-centers': 'Hosts',
+  pods: 'Endpoints',
+  saml: 'As connection servers see it',
+  'true-sso': 'Parts',
+  composers: 'As connection servers see it',
+};
 for (const [kind, part] of Object.entries(lists)) {
   test(`one of the ${kind} opens beside its list`, async ({ desktop: page }) => {
     await page.goto(desktopAt(`/${kind}`));
@@ -268,7 +280,7 @@ test('a monitoring key is made, shown once, and revoked', async ({ desktop: page
   await expect(row).toHaveCount(0);
 });
 
-test('one\'s own sessions and the audit of the desktop server are listed', async ({ desktop: page }) => {
+test("one's own sessions and the audit of the desktop server are listed", async ({ desktop: page }) => {
   await page.goto(desktopAt('/admin/sessions'));
   await expect(page.getByText('this one')).toBeVisible();
   await page.getByRole('link', { name: 'Audit' }).click();
@@ -282,5 +294,11 @@ test('an enrolment token is made, shown once, and revoked', async ({ desktop: pa
   await page.getByRole('dialog').getByRole('button', { name: 'Make a token' }).click();
   await expect(page.getByRole('dialog').locator('.secret')).not.toBeEmpty();
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
-  await expect(page.getByRole('heading', { name: 'Enrolment tokens' })).toBeVisible();
+  const tokens = page.locator('section', { has: page.getByRole('heading', { name: 'Enrolment tokens' }) });
+  const rows = tokens.locator('tbody tr');
+  await expect(rows.first()).toBeVisible();
+  const before = await rows.count();
+  await rows.first().getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await expect(rows).toHaveCount(before - 1);
 });

@@ -6,13 +6,24 @@ test.use({ failing: true });
 
 /** How an API can fail a screen. Each must leave the frame, a title and a sentence that says what is wrong. */
 const failures: Record<string, (route: Route) => Promise<void>> = {
-  403: (route) => route.fulfill({ status: 403, json: { message: 'this takes the role admin', error_message: 'this takes the role admin' } }),
+  403: (route) =>
+    route.fulfill({ status: 403, json: { message: 'this takes the role admin', error_message: 'this takes the role admin' } }),
   401: (route) => route.fulfill({ status: 401, json: { message: 'log in', error_message: 'log in' } }),
   404: (route) => route.fulfill({ status: 404, json: { message: 'there is no such record', error_message: 'there is no such record' } }),
   409: (route) => route.fulfill({ status: 409, json: { message: 'it was changed meanwhile', error_message: 'it was changed meanwhile' } }),
   412: (route) => route.fulfill({ status: 412, json: { message: 'it has another version', error_message: 'it has another version' } }),
-  429: (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '60' }, json: { message: 'too many requests', error_message: 'too many requests' } }),
-  500: (route) => route.fulfill({ status: 500, headers: { 'X-Request-Id': 'REQUEST1' }, json: { message: 'internal error', error_message: 'internal error' } }),
+  429: (route) =>
+    route.fulfill({
+      status: 429,
+      headers: { 'Retry-After': '60' },
+      json: { message: 'too many requests', error_message: 'too many requests' },
+    }),
+  500: (route) =>
+    route.fulfill({
+      status: 500,
+      headers: { 'X-Request-Id': 'REQUEST1' },
+      json: { message: 'internal error', error_message: 'internal error' },
+    }),
   garbage: (route) => route.fulfill({ status: 200, contentType: 'application/json', body: '<html>{"results":' }),
   503: (route) => route.fulfill({ status: 503, headers: { 'Retry-After': '60' }, json: { message: 'no room', error_message: 'no room' } }),
   'no body': (route) => route.fulfill({ status: 200, contentType: 'application/json', body: '' }),
@@ -37,8 +48,11 @@ async function failEverything(page: Page, address: string, path: string): Promis
   }
 }
 
-for (const path of postureScreens) test(`answers that fail leave a useful page at ${path}`, async ({ posture }) => failEverything(posture, postureAt(path), path));
-for (const path of desktopScreens) test(`answers that fail leave a useful page at the desktop's ${path}`, async ({ desktop }) => failEverything(desktop, desktopAt(path), path));
+for (const path of postureScreens)
+  test(`answers that fail leave a useful page at ${path}`, async ({ posture }) => failEverything(posture, postureAt(path), path));
+for (const path of desktopScreens)
+  test(`answers that fail leave a useful page at the desktop's ${path}`, async ({ desktop }) =>
+    failEverything(desktop, desktopAt(path), path));
 
 test('the request id of a failure can be copied', async ({ posture: page }) => {
   await page.route('**/v2/findings/query', failures[500] as never);
@@ -100,7 +114,19 @@ test('the desktop server is lost and comes back by itself', async ({ desktop: pa
 });
 
 test('ten thousand items are shown without a stall', async ({ desktop: page }) => {
-  await page.route('**/rest/config/v1/agents', (route) => route.fulfill({ json: Array.from({ length: 10_000 }, (_, i) => ({ kind: 'RDS_SERVER', id: `00000000-0000-0000-0000-${String(i).padStart(12, '0')}`, name: `host${i}`, certificate_serial: String(i), certificate_not_after: Date.now() + 1e10, revoked: false, last_seen_at: Date.now() })) }));
+  await page.route('**/rest/config/v1/agents', (route) =>
+    route.fulfill({
+      json: Array.from({ length: 10_000 }, (_, i) => ({
+        kind: 'RDS_SERVER',
+        id: `00000000-0000-0000-0000-${String(i).padStart(12, '0')}`,
+        name: `host${i}`,
+        certificate_serial: String(i),
+        certificate_not_after: Date.now() + 1e10,
+        revoked: false,
+        last_seen_at: Date.now(),
+      })),
+    }),
+  );
   await page.goto(desktopAt('/machines'));
   await expect(page.getByText('and 9,700 more: search for one.')).toBeVisible();
   await page.getByLabel('Search machines').fill('host9999');
@@ -111,7 +137,16 @@ test('ten thousand rules can be searched', async ({ posture: page }) => {
   await page.goto(postureAt('/rules'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
   const rules = (await (await page.request.get(`${ready().posture_url}/v1/rules`)).json()) as object[];
-  await page.route('**/v1/rules', (route) => route.fulfill({ json: Array.from({ length: 10_000 }, (_, i) => ({ ...rules[0], id: `rule-${i}`, displayName: `rule-${i}`, name: `Rule number ${i}` })) }));
+  await page.route('**/v1/rules', (route) =>
+    route.fulfill({
+      json: Array.from({ length: 10_000 }, (_, i) => ({
+        ...rules[0],
+        id: `rule-${i}`,
+        displayName: `rule-${i}`,
+        name: `Rule number ${i}`,
+      })),
+    }),
+  );
   await page.reload();
   await page.getByLabel('Search rules').fill('number 9999');
   await expect(page.getByRole('link', { name: 'Rule number 9999', exact: true })).toBeVisible({ timeout: 60_000 });

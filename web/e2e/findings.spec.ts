@@ -9,7 +9,12 @@ test('a figure of the overview opens the list it counts', async ({ posture: page
   await expect(page).toHaveURL(/level=High/);
 });
 
-for (const [key, address] of [['2', /risk=90/], ['3', /level=High/], ['4', /level=Medium/], ['5', /level=Low/]] as const) {
+for (const [key, address] of [
+  ['2', /risk=90/],
+  ['3', /level=High/],
+  ['4', /level=Medium/],
+  ['5', /level=Low/],
+] as const) {
   test(`the key ${key} opens a figure of the overview`, async ({ posture: page }) => {
     await page.goto(postureAt('/overview'));
     await expect(page.locator('.ledger .figure').first()).toHaveText(/^[1-9]/);
@@ -218,7 +223,10 @@ test('a view is kept, opened again and removed', async ({ posture: page }, info)
   await expect(page.getByRole('link', { name })).toHaveCount(0);
 });
 
-for (const [choice, file] of [['CSV', 'findings.csv'], ['JSON', 'findings.jsonl']] as const) {
+for (const [choice, file] of [
+  ['CSV', 'findings.csv'],
+  ['JSON', 'findings.jsonl'],
+] as const) {
   test(`findings are exported as ${choice}`, async ({ posture: page }) => {
     await page.goto(postureAt('/findings?level=Low'));
     await expect(page.locator('.finding').first()).toBeVisible();

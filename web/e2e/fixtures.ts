@@ -24,20 +24,31 @@ const failedAnswer = /^Failed to load resource/;
 async function watch(context: BrowserContext, failing: () => boolean): Promise<string[]> {
   const complaints: string[] = [];
   const origins = [new URL(ready().posture_url).origin, new URL(ready().desktop_url).origin];
-  await context.addInitScript(() => document.addEventListener('securitypolicyviolation', (e) => console.error(`content security policy: ${e.violatedDirective} ${e.blockedURI}`)));
+  await context.addInitScript(() =>
+    document.addEventListener('securitypolicyviolation', (e) =>
+      console.error(`content security policy: ${e.violatedDirective} ${e.blockedURI}`),
+    ),
+  );
   context.on('weberror', (error) => complaints.push(`script: ${error.error().message}`));
   context.on('console', (message) => {
     if (message.type() !== 'error' || (failing() && failedAnswer.test(message.text()))) return;
     complaints.push(`console: ${message.text()} ${message.location().url}`);
   });
   context.on('request', (request) => {
-    if (/^https?:/.test(request.url()) && !origins.includes(new URL(request.url()).origin)) complaints.push(`other origin: ${request.url()}`);
+    if (/^https?:/.test(request.url()) && !origins.includes(new URL(request.url()).origin))
+      complaints.push(`other origin: ${request.url()}`);
   });
   return complaints;
 }
 
-const types: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.html': 'text/html; charset=utf-8' };
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+const types: Record<string, string> = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.html': 'text/html; charset=utf-8',
+};
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
 
 /** Serves a build from disk instead of the one in the binary, for quick turns while working on the console. */
 async function serveBuild(context: BrowserContext, folder: string): Promise<void> {
@@ -57,7 +68,9 @@ async function logIn(page: Page, data: Record<string, string>, origin: string): 
 /** Logs in as the administrator of one of the servers. */
 export function logInTo(page: Page, server: 'posture' | 'desktop'): Promise<void> {
   const { posture_url, api_token, desktop_url, desktop_domain: domain, desktop_username: username, desktop_password: password } = ready();
-  return server === 'posture' ? logIn(page, { apiToken: api_token }, posture_url) : logIn(page, { domain, username, password }, desktop_url);
+  return server === 'posture'
+    ? logIn(page, { apiToken: api_token }, posture_url)
+    : logIn(page, { domain, username, password }, desktop_url);
 }
 
 interface Fixtures {

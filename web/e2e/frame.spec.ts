@@ -59,7 +59,10 @@ test('the jump box finds a rule and an account', async ({ posture: page }) => {
   const targets = page.getByRole('listbox', { name: 'Targets' });
   await expect(targets.getByRole('option', { name: /aws-demo-1/ }).first()).toBeVisible();
   await box.fill('metadata without a token');
-  await targets.getByRole('option', { name: /metadata without a token/ }).first().click();
+  await targets
+    .getByRole('option', { name: /metadata without a token/ })
+    .first()
+    .click();
   await expect(page).toHaveURL(/\/rules\//);
 });
 
@@ -68,11 +71,22 @@ test('the jump box finds a component', async ({ desktop: page }) => {
   await expect(page.locator('.stage').first()).toBeVisible();
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search or jump to' }).fill('farm-07');
-  await page.getByRole('listbox', { name: 'Targets' }).getByRole('option', { name: /farm-07/ }).first().click();
+  await page
+    .getByRole('listbox', { name: 'Targets' })
+    .getByRole('option', { name: /farm-07/ })
+    .first()
+    .click();
   await expect(page).toHaveURL(/\/farms\//);
 });
 
-for (const [letter, address] of Object.entries({ f: /findings/, i: /inventory/, e: /explore/, a: /activity/, r: /rules/, c: /compliance/ })) {
+for (const [letter, address] of Object.entries({
+  f: /findings/,
+  i: /inventory/,
+  e: /explore/,
+  a: /activity/,
+  r: /rules/,
+  c: /compliance/,
+})) {
   test(`G and ${letter} go to a screen`, async ({ posture: page }) => {
     await page.goto(postureAt('/overview'));
     await expect(page.locator('.ledger')).toBeVisible();
@@ -139,12 +153,23 @@ test('the menu is a sheet on a narrow screen', async ({ posture: page }) => {
 
 test('the switch leads to the other server', async ({ posture: page }) => {
   await page.goto(postureAt('/overview'));
-  await expect(page.getByRole('group', { name: 'Server' }).getByRole('link', { name: 'Desktop' })).toHaveAttribute('href', new RegExp(`^${ready().desktop_url}`));
+  await expect(page.getByRole('group', { name: 'Server' }).getByRole('link', { name: 'Desktop' })).toHaveAttribute(
+    'href',
+    new RegExp(`^${ready().desktop_url}`),
+  );
 });
 
 test('the first load is within its budget', async ({ posture: page }) => {
   let size = 0;
-  page.on('response', (response) => { if (response.url().endsWith('.js')) void response.body().then((body) => { size += body.length; }, () => undefined); });
+  page.on('response', (response) => {
+    if (response.url().endsWith('.js'))
+      void response.body().then(
+        (body) => {
+          size += body.length;
+        },
+        () => undefined,
+      );
+  });
   await page.goto(postureAt('/overview'));
   await expect(page.locator('.ledger .figure').first()).toHaveText(/^[1-9]/);
   await expect.poll(() => size).toBeGreaterThan(100_000);

@@ -23,7 +23,16 @@ test('keyboard: suppress a finding and undo it', async ({ posture: page }) => {
   await expect(page.getByRole('dialog')).toBeVisible();
   await page.keyboard.type('Known');
   await page.keyboard.press('Tab');
-  for (let i = 0; i < 6 && !(await page.getByRole('dialog').getByRole('button', { name: 'Suppress', exact: true }).evaluate((b) => b === document.activeElement)); i++) await page.keyboard.press('Tab');
+  for (
+    let i = 0;
+    i < 6 &&
+    !(await page
+      .getByRole('dialog')
+      .getByRole('button', { name: 'Suppress', exact: true })
+      .evaluate((b) => b === document.activeElement));
+    i++
+  )
+    await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect(page.getByText('1 finding suppressed')).toBeVisible();
   await expect(page.getByRole('dialog')).toHaveCount(0);

@@ -64,9 +64,14 @@ test.describe('somebody else', () => {
     await dialog.getByLabel('Reason').fill('Mine.');
     const session = (await (await page.request.get(`${ready().posture_url}/console/session`)).json()) as { csrfToken: string };
     const headers = { 'X-CSRF-Token': session.csrfToken, Origin: ready().posture_url };
-    const list = (await (await page.request.get(`${ready().posture_url}/v1/mute-rules`)).json()) as { results: { id: string; name: string; eTag: string; scope: object }[] };
+    const list = (await (await page.request.get(`${ready().posture_url}/v1/mute-rules`)).json()) as {
+      results: { id: string; name: string; eTag: string; scope: object }[];
+    };
     const stored = list.results.find((m) => m.name === name);
-    const put = await page.request.put(`${ready().posture_url}/v1/mute-rules/${stored?.id}`, { data: { name, reason: 'Theirs.', scope: stored?.scope }, headers: { ...headers, 'If-Match': `"${stored?.eTag}"` } });
+    const put = await page.request.put(`${ready().posture_url}/v1/mute-rules/${stored?.id}`, {
+      data: { name, reason: 'Theirs.', scope: stored?.scope },
+      headers: { ...headers, 'If-Match': `"${stored?.eTag}"` },
+    });
     expect(put.status(), await put.text()).toBe(200);
     await dialog.getByRole('button', { name: 'Save' }).click();
     const conflict = page.getByRole('dialog', { name: 'Somebody else saved in the meantime' });
@@ -91,5 +96,7 @@ test('a finding leads to a mute rule of what is like it', async ({ posture: page
   await page.locator('.finding-link').first().click();
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Mute what is like it' }).click();
-  await expect(page.getByRole('dialog', { name: 'New mute rule' }).getByRole('region', { name: 'Preview' })).toContainText(/open findings? match/);
+  await expect(page.getByRole('dialog', { name: 'New mute rule' }).getByRole('region', { name: 'Preview' })).toContainText(
+    /open findings? match/,
+  );
 });

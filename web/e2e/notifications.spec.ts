@@ -13,7 +13,12 @@ interface Receiver {
 }
 
 const receivers: Server[] = [];
-test.afterAll(() => receivers.splice(0).forEach((server) => { server.closeAllConnections(); server.close(); }));
+test.afterAll(() =>
+  receivers.splice(0).forEach((server) => {
+    server.closeAllConnections();
+    server.close();
+  }),
+);
 
 async function receive(status = 200): Promise<Receiver> {
   const receiver: Receiver = { url: '', bodies: [], status };
@@ -35,16 +40,23 @@ async function receive(status = 200): Promise<Receiver> {
 async function call<T>(page: Page, method: 'POST' | 'PUT' | 'DELETE' | 'GET', path: string, data?: object, etag?: string): Promise<T> {
   const { posture_url } = ready();
   const { csrfToken } = (await (await page.request.get(`${posture_url}/console/session`)).json()) as { csrfToken: string };
-  const answer = await page.request.fetch(posture_url + path, { method, ...(data ? { data } : {}), headers: { 'X-CSRF-Token': csrfToken, Origin: posture_url, ...(etag ? { 'If-Match': `"${etag}"` } : {}) } });
+  const answer = await page.request.fetch(posture_url + path, {
+    method,
+    ...(data ? { data } : {}),
+    headers: { 'X-CSRF-Token': csrfToken, Origin: posture_url, ...(etag ? { 'If-Match': `"${etag}"` } : {}) },
+  });
   expect(answer.ok(), `${method} ${path}: ${await answer.text()}`).toBe(true);
   return (await answer.json()) as T;
 }
 
-const addWebhook = (page: Page, name: string, url: string) => call<{ id: string }>(page, 'POST', '/v1/notification-channels', { name, type: 'webhook', settings: { url } });
+const addWebhook = (page: Page, name: string, url: string) =>
+  call<{ id: string }>(page, 'POST', '/v1/notification-channels', { name, type: 'webhook', settings: { url } });
 const row = (page: Page, name: string): Locator => page.locator('tbody tr', { hasText: name });
 
 async function remove(page: Page, name: string): Promise<void> {
-  await row(page, name).getByRole('button', { name: `Delete ${name}` }).click();
+  await row(page, name)
+    .getByRole('button', { name: `Delete ${name}` })
+    .click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(row(page, name)).toHaveCount(0);
 }
@@ -60,7 +72,9 @@ test('a channel is added, tested, switched off and deleted', async ({ posture: p
   await expect(dialog.getByLabel('Address')).toHaveAttribute('type', 'password');
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   await expect(row(page, name)).toContainText('Not used yet');
-  await row(page, name).getByRole('button', { name: `Test ${name}` }).click();
+  await row(page, name)
+    .getByRole('button', { name: `Test ${name}` })
+    .click();
   await expect(row(page, name).getByRole('status')).toContainText('The receiver accepted the test');
   expect(receiver.bodies).toHaveLength(1);
   await row(page, name).getByRole('button', { name, exact: true }).click();
@@ -70,7 +84,9 @@ test('a channel is added, tested, switched off and deleted', async ({ posture: p
   await change.getByLabel('On: messages are sent to it').uncheck();
   await change.getByRole('button', { name: 'Save' }).click();
   await expect(row(page, name)).toContainText('Off');
-  await row(page, name).getByRole('button', { name: `Test ${name}` }).click();
+  await row(page, name)
+    .getByRole('button', { name: `Test ${name}` })
+    .click();
   await expect(row(page, name).getByRole('status')).toContainText('The receiver accepted the test');
   expect(receiver.bodies, 'the address was kept').toHaveLength(2);
   await remove(page, name);
@@ -82,15 +98,22 @@ test('a test that the receiver refuses says why', async ({ posture: page }) => {
   await page.goto(postureAt('/notifications'));
   await addWebhook(page, name, receiver.url);
   await page.reload();
-  await row(page, name).getByRole('button', { name: `Test ${name}` }).click();
+  await row(page, name)
+    .getByRole('button', { name: `Test ${name}` })
+    .click();
   await expect(row(page, name).getByRole('status')).toContainText(/Test failed: .*500/);
   await remove(page, name);
 });
 
 const asks: [string, string[]][] = [
-  ['Webhook', ['Address', 'Signing key (optional)']], ['Slack', ['Address of the incoming webhook']], ['Microsoft Teams', ['Address of the workflow']],
-  ['E-mail', ['Mail server', 'Security', 'From', 'To', 'User name (optional)', 'Password (optional)']], ['PagerDuty', ['Routing key', 'Address (optional)']],
-  ['Jira', ['Address', 'Project', 'User name', 'API token', 'Issue type (optional)']], ['Splunk', ['Address of the HTTP Event Collector', 'Token', 'Index (optional)']], ['Syslog', ['Server', 'Transport']],
+  ['Webhook', ['Address', 'Signing key (optional)']],
+  ['Slack', ['Address of the incoming webhook']],
+  ['Microsoft Teams', ['Address of the workflow']],
+  ['E-mail', ['Mail server', 'Security', 'From', 'To', 'User name (optional)', 'Password (optional)']],
+  ['PagerDuty', ['Routing key', 'Address (optional)']],
+  ['Jira', ['Address', 'Project', 'User name', 'API token', 'Issue type (optional)']],
+  ['Splunk', ['Address of the HTTP Event Collector', 'Token', 'Index (optional)']],
+  ['Syslog', ['Server', 'Transport']],
 ];
 test('each of the eight types asks for its own settings', async ({ posture: page }) => {
   await page.goto(postureAt('/notifications/channels?new=yes'));
@@ -125,7 +148,11 @@ test.describe('answers that refuse', () => {
   test('a secret is not taken to another address', async ({ posture: page }) => {
     const name = unique('Splunk');
     await page.goto(postureAt('/notifications'));
-    await call(page, 'POST', '/v1/notification-channels', { name, type: 'splunk', settings: { url: 'https://splunk.example', token: 'SECRET-TOKEN' } });
+    await call(page, 'POST', '/v1/notification-channels', {
+      name,
+      type: 'splunk',
+      settings: { url: 'https://splunk.example', token: 'SECRET-TOKEN' },
+    });
     await page.reload();
     await row(page, name).getByRole('button', { name, exact: true }).click();
     const dialog = page.getByRole('dialog', { name: `Change ${name}` });
@@ -146,15 +173,23 @@ test.describe('answers that refuse', () => {
     const name = unique('Used');
     await page.goto(postureAt('/notifications'));
     const { id } = await addWebhook(page, name, 'https://hook.example');
-    const rule = await call<{ id: string }>(page, 'POST', '/v1/notification-rules', { name: `Rule of ${name}`, enabled: false, channelIds: [id] });
+    const rule = await call<{ id: string }>(page, 'POST', '/v1/notification-rules', {
+      name: `Rule of ${name}`,
+      enabled: false,
+      channelIds: [id],
+    });
     await page.reload();
-    await row(page, name).getByRole('button', { name: `Delete ${name}` }).click();
+    await row(page, name)
+      .getByRole('button', { name: `Delete ${name}` })
+      .click();
     const dialog = page.getByRole('dialog', { name: `Delete ${name}` });
     await expect(dialog).toContainText(`Rule of ${name} sends to it.`);
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await expect(dialog.getByRole('alert')).toBeVisible();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
-    await row(page, name).getByRole('link', { name: `1 rule of ${name}` }).click();
+    await row(page, name)
+      .getByRole('link', { name: `1 rule of ${name}` })
+      .click();
     await expect(page).toHaveURL(new RegExp(`/notifications/rules\\?channel=${id}`));
     await expect(page.locator('tbody tr')).toHaveCount(1);
     await call(page, 'DELETE', `/v1/notification-rules/${rule.id}`);
@@ -165,12 +200,22 @@ test.describe('answers that refuse', () => {
     const name = unique('Contested');
     await page.goto(postureAt('/notifications'));
     const channel = await addWebhook(page, `Channel of ${name}`, 'https://hook.example');
-    const rule = await call<{ id: string; eTag: string }>(page, 'POST', '/v1/notification-rules', { name, enabled: false, channelIds: [channel.id] });
+    const rule = await call<{ id: string; eTag: string }>(page, 'POST', '/v1/notification-rules', {
+      name,
+      enabled: false,
+      channelIds: [channel.id],
+    });
     await page.goto(postureAt('/notifications/rules'));
     await row(page, name).getByRole('button', { name, exact: true }).click();
     const dialog = page.getByRole('dialog', { name: `Change ${name}` });
     await dialog.getByLabel('Risk at least').fill('70');
-    await call(page, 'PUT', `/v1/notification-rules/${rule.id}`, { name, enabled: false, minRiskScore: 20, channelIds: [channel.id] }, rule.eTag);
+    await call(
+      page,
+      'PUT',
+      `/v1/notification-rules/${rule.id}`,
+      { name, enabled: false, minRiskScore: 20, channelIds: [channel.id] },
+      rule.eTag,
+    );
     await dialog.getByRole('button', { name: 'Save' }).click();
     const conflict = page.getByRole('dialog', { name: 'Somebody else saved in the meantime' });
     await expect(conflict.getByRole('row', { name: /Risk/ })).toContainText('20');
@@ -198,7 +243,8 @@ test('a rule is written with filters, switched off and deleted', async ({ postur
   await dialog.getByLabel('Tags', { exact: true }).fill('env=prod');
   await dialog.getByLabel('Tags', { exact: true }).press('Enter');
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-  for (const part of ['raised, resolved', 'High, Medium', '80 and more', 'env=prod', `Channel of ${name}`]) await expect(row(page, name)).toContainText(part);
+  for (const part of ['raised, resolved', 'High, Medium', '80 and more', 'env=prod', `Channel of ${name}`])
+    await expect(row(page, name)).toContainText(part);
   const toggle = row(page, name).getByRole('switch');
   await toggle.click();
   await expect(toggle).toHaveAttribute('aria-checked', 'false');
@@ -225,18 +271,37 @@ test('a message that was given up is seen, sent again and delivered', async ({ p
   const channel = await addWebhook(page, name, receiver.url);
   const query = { inventoryQueryType: 'Graph', queryString: "g.V().hasLabel('AWS.EC2.Instance').limit(2)" };
   // The notification rule comes first and names the rule that is made next, so that nothing else is sent.
-  const rule = await call<{ id: string; eTag: string }>(page, 'POST', '/v1/rules', { name, displayName: name.replaceAll(' ', '-').toLowerCase(), provider: 'aws', level: 'Low', status: 'Disabled', query: JSON.stringify(query) });
-  const sends = await call<{ id: string }>(page, 'POST', '/v1/notification-rules', { name: `Rule of ${name}`, events: ['FindingRaised'], ruleIds: [rule.id], channelIds: [channel.id] });
+  const rule = await call<{ id: string; eTag: string }>(page, 'POST', '/v1/rules', {
+    name,
+    displayName: name.replaceAll(' ', '-').toLowerCase(),
+    provider: 'aws',
+    level: 'Low',
+    status: 'Disabled',
+    query: JSON.stringify(query),
+  });
+  const sends = await call<{ id: string }>(page, 'POST', '/v1/notification-rules', {
+    name: `Rule of ${name}`,
+    events: ['FindingRaised'],
+    ruleIds: [rule.id],
+    channelIds: [channel.id],
+  });
   await page.goto(postureAt(`/rules?q=${encodeURIComponent(name)}`));
   await row(page, name).getByRole('switch').click();
   await page.goto(postureAt(`/notifications/deliveries?state=Dead&channel=${channel.id}`));
   await expect(row(page, name)).toContainText('Given up', { timeout: 120_000 });
   await expect(row(page, name)).toContainText('400');
-  await page.getByRole('navigation', { name: 'Notifications' }).getByRole('link', { name: /^Channels/ }).click();
+  await page
+    .getByRole('navigation', { name: 'Notifications' })
+    .getByRole('link', { name: /^Channels/ })
+    .click();
   await expect(row(page, name)).toContainText('Fails');
-  await row(page, name).getByRole('link', { name: /given up of/ }).click();
+  await row(page, name)
+    .getByRole('link', { name: /given up of/ })
+    .click();
   receiver.status = 200;
-  await row(page, name).getByRole('button', { name: /^Send again/ }).click();
+  await row(page, name)
+    .getByRole('button', { name: /^Send again/ })
+    .click();
   await expect(page.getByText(`The message waits to be sent to ${name} again`)).toBeVisible();
   await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Delivered' }).click();
   await expect(row(page, name).first()).toContainText('Delivered', { timeout: 60_000 });
@@ -262,7 +327,9 @@ test('keyboard: add a channel and delete it', async ({ posture: page }) => {
   await page.keyboard.type('https://hook.example');
   await page.keyboard.press('Enter');
   await expect(dialog).toHaveCount(0);
-  await row(page, name).getByRole('button', { name: `Delete ${name}` }).focus();
+  await row(page, name)
+    .getByRole('button', { name: `Delete ${name}` })
+    .focus();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).focus();
   await page.keyboard.press('Enter');
@@ -272,7 +339,10 @@ test('keyboard: add a channel and delete it', async ({ posture: page }) => {
 test('an organisation without channels is told the next step', async ({ otherOrg: page }) => {
   await page.goto(postureAt('/notifications'));
   await expect(page.getByRole('heading', { name: 'Nobody is told yet' })).toBeVisible();
-  await page.getByRole('navigation', { name: 'Notifications' }).getByRole('link', { name: /^Rules/ }).click();
+  await page
+    .getByRole('navigation', { name: 'Notifications' })
+    .getByRole('link', { name: /^Rules/ })
+    .click();
   await expect(page.getByText('Add a channel first.')).toBeVisible();
   await page.getByRole('navigation', { name: 'Notifications' }).getByRole('link', { name: 'Deliveries' }).click();
   await expect(page.getByRole('heading', { name: 'No message was sent in the last 14 days' })).toBeVisible();

@@ -15,5 +15,7 @@ async function take(page: Page, address: string, name: string): Promise<void> {
 }
 
 const file = (screen: string) => screen.slice(1).replace(/[^a-z0-9]+/gi, '-');
-for (const screen of postureScreens) test(`picture of ${screen}`, async ({ posture }) => take(posture, postureAt(screen), `posture-${file(screen)}`));
-for (const screen of desktopScreens) test(`picture of the desktop's ${screen}`, async ({ desktop }) => take(desktop, desktopAt(screen), `desktop-${file(screen)}`));
+for (const screen of postureScreens)
+  test(`picture of ${screen}`, async ({ posture }) => take(posture, postureAt(screen), `posture-${file(screen)}`));
+for (const screen of desktopScreens)
+  test(`picture of the desktop's ${screen}`, async ({ desktop }) => take(desktop, desktopAt(screen), `desktop-${file(screen)}`));

@@ -83,7 +83,10 @@ test('columns of the inventory are chosen', async ({ posture: page }) => {
   await page.goto(postureAt('/inventory?type=AWS.EC2.Volume'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
   await page.keyboard.press('v');
-  await page.getByRole('dialog').getByLabel(/^encrypted/).uncheck();
+  await page
+    .getByRole('dialog')
+    .getByLabel(/^encrypted/)
+    .uncheck();
   await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
   await expect(page.getByRole('columnheader', { name: 'encrypted' })).toHaveCount(0);
 });
@@ -128,7 +131,10 @@ test('compliance opens a control and leads to its findings', async ({ posture: p
 
 test('controls are filtered by verdict and by account', async ({ posture: page }) => {
   await page.goto(postureAt('/compliance/cis-aws-3.0'));
-  await page.getByRole('group', { name: 'Verdict' }).getByRole('button', { name: /Violated/ }).click();
+  await page
+    .getByRole('group', { name: 'Verdict' })
+    .getByRole('button', { name: /Violated/ })
+    .click();
   await expect(page).toHaveURL(/verdict=violation/);
   await page.getByLabel('Account').selectOption({ label: 'aws-demo-1' });
   await expect(page).toHaveURL(/account=/);
@@ -154,7 +160,7 @@ test('posture is exported', async ({ posture: page }) => {
   expect((await saved).suggestedFilename()).toBe('cis-aws-3.0.csv');
 });
 
-test('a framework of one\'s own is made and deleted', async ({ posture: page }, info) => {
+test("a framework of one's own is made and deleted", async ({ posture: page }, info) => {
   const id = `own-${info.workerIndex}-${Date.now()}`;
   await page.goto(postureAt('/compliance'));
   await page.getByRole('button', { name: 'New', exact: true }).click();

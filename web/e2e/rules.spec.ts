@@ -69,7 +69,12 @@ for (const view of ['Accounts', 'Plan', 'JSON']) {
     await page.getByRole('button', { name: 'Run' }).click();
     await expect(page.locator('.dry-summary')).toBeVisible();
     await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: view }).click();
-    await expect(page.locator('.dry').getByText(view === 'Accounts' ? 'aws-demo-1' : view === 'Plan' ? 'AWS.EC2.Instance' : '"violating"').first()).toBeVisible();
+    await expect(
+      page
+        .locator('.dry')
+        .getByText(view === 'Accounts' ? 'aws-demo-1' : view === 'Plan' ? 'AWS.EC2.Instance' : '"violating"')
+        .first(),
+    ).toBeVisible();
   });
 }
 

@@ -9,7 +9,10 @@ export default async function setup(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'vigil-e2e-'));
   const file = join(folder, 'ready.json');
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VIGIL_'))); // those would be settings
-  const demo = spawn(process.env.CONSOLE_BIN ?? '../bin/vigil', ['demo', '--ready-file', file], { stdio: ['ignore', 'ignore', 'inherit'], env });
+  const demo = spawn(process.env.CONSOLE_BIN ?? '../bin/vigil', ['demo', '--ready-file', file], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env,
+  });
   const ended = new Promise<void>((done) => demo.once('exit', () => done()));
   for (let waited = 0; !existsSync(file); waited += 200) {
     if (demo.exitCode !== null) throw new Error(`the demo ended with status ${demo.exitCode}`);
@@ -27,11 +30,22 @@ export default async function setup(): Promise<() => Promise<void>> {
 
 /** Waits until the first collections are evaluated and the demo has its month of history, so that counts stand still. */
 async function judged(ready: { posture_url: string; api_token: string }): Promise<void> {
-  const authorize = await fetch(`${ready.posture_url}/csp/gateway/am/api/auth/api-tokens/authorize`, { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: `refresh_token=${encodeURIComponent(ready.api_token)}` });
+  const authorize = await fetch(`${ready.posture_url}/csp/gateway/am/api/auth/api-tokens/authorize`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: `refresh_token=${encodeURIComponent(ready.api_token)}`,
+  });
   const { access_token } = (await authorize.json()) as { access_token: string };
   const headers = { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' };
   for (let waited = 0; waited < 120_000; waited += 500) {
-    const answer = await fetch(`${ready.posture_url}/v2/findings/query`, { method: 'POST', headers, body: JSON.stringify({ filters: { createdTo: new Date(Date.now() - 3 * 86_400_000).toISOString() }, paginationInfo: { pageSize: 1 } }) });
+    const answer = await fetch(`${ready.posture_url}/v2/findings/query`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({
+        filters: { createdTo: new Date(Date.now() - 3 * 86_400_000).toISOString() },
+        paginationInfo: { pageSize: 1 },
+      }),
+    });
     if (((await answer.json()) as { totalCount: number }).totalCount > 0) return;
     await new Promise((go) => setTimeout(go, 500));
   }

@@ -5,9 +5,28 @@ const account = '111111111111';
 
 // Everything can be read in the demo, so these answers say otherwise.
 test('the resources that a rule cannot judge are listed with what could not be read', async ({ posture: page }) => {
-  const entity = { entityId: `AWS.EC2.${account}.eu-west-1.Instance.i-1`, entityName: 'hidden-vm', entityType: 'AWS.EC2.Instance', provider: 'aws', cloudAccountId: account, region: 'eu-west-1', properties: [], tags: {} };
-  await page.route('**/v1/rules/verdicts-query', (route) => route.fulfill({ json: { totalCount: 1, results: [{ ruleId: rule, cloudAccountId: account, violating: 1, passing: 2, unknown: 1, notApplicable: 4 }], unread: [{ cloudAccountId: account, entityType: 'AWS.EC2.Instance', region: 'eu-north-1', why: 'access denied' }] } }));
-  await page.route(`**/v1/rules/${rule}/unknown-query`, (route) => route.fulfill({ json: { totalCount: 1, results: [{ entity, reasons: ['metadataHttpTokens: access denied'] }] } }));
+  const entity = {
+    entityId: `AWS.EC2.${account}.eu-west-1.Instance.i-1`,
+    entityName: 'hidden-vm',
+    entityType: 'AWS.EC2.Instance',
+    provider: 'aws',
+    cloudAccountId: account,
+    region: 'eu-west-1',
+    properties: [],
+    tags: {},
+  };
+  await page.route('**/v1/rules/verdicts-query', (route) =>
+    route.fulfill({
+      json: {
+        totalCount: 1,
+        results: [{ ruleId: rule, cloudAccountId: account, violating: 1, passing: 2, unknown: 1, notApplicable: 4 }],
+        unread: [{ cloudAccountId: account, entityType: 'AWS.EC2.Instance', region: 'eu-north-1', why: 'access denied' }],
+      },
+    }),
+  );
+  await page.route(`**/v1/rules/${rule}/unknown-query`, (route) =>
+    route.fulfill({ json: { totalCount: 1, results: [{ entity, reasons: ['metadataHttpTokens: access denied'] }] } }),
+  );
   await page.goto(postureAt('/rules?unknown=yes'));
   const row = page.locator('tbody tr');
   await expect(row).toHaveCount(1);
@@ -25,7 +44,17 @@ test('a rule that can judge every resource says so', async ({ posture: page }) =
 });
 
 test('rules of the type that are not about a resource are not applicable, not unknown', async ({ posture: page }) => {
-  await page.route('**/v1/entities/*/verdicts', (route) => route.fulfill({ json: { results: [{ ruleId: 'a', ruleName: 'Rule A', level: 'High', verdict: 'NotApplicable' }, { ruleId: 'b', ruleName: 'Rule B', level: 'Low', verdict: 'Unknown' }], unread: [] } }));
+  await page.route('**/v1/entities/*/verdicts', (route) =>
+    route.fulfill({
+      json: {
+        results: [
+          { ruleId: 'a', ruleName: 'Rule A', level: 'High', verdict: 'NotApplicable' },
+          { ruleId: 'b', ruleName: 'Rule B', level: 'Low', verdict: 'Unknown' },
+        ],
+        unread: [],
+      },
+    }),
+  );
   await page.goto(postureAt(`/findings?rule=${rule}`));
   await page.locator('.finding-link').first().click();
   await page.getByRole('link', { name: 'Open resource' }).click();
@@ -37,7 +66,14 @@ test('what was not listed leaves a control unknown and says why', async ({ postu
   await page.route('**/v1/compliance-frameworks/cis-aws-3.0/posture', async (route) => {
     const answer = (await (await route.fetch()).json()) as { results: Record<string, unknown>[] };
     const control = answer.results.find((c) => (c.ruleIds as string[]).length > 0) ?? {};
-    Object.assign(control, { violating: 0, unknown: 0, passing: 5, notApplicable: 3, notListed: 1, unread: [{ cloudAccountId: account, entityType: 'AWS.IAM.User', region: '', why: 'access denied' }] });
+    Object.assign(control, {
+      violating: 0,
+      unknown: 0,
+      passing: 5,
+      notApplicable: 3,
+      notListed: 1,
+      unread: [{ cloudAccountId: account, entityType: 'AWS.IAM.User', region: '', why: 'access denied' }],
+    });
     await route.fulfill({ json: { ...answer, results: [control] } });
   });
   await page.goto(postureAt('/compliance/cis-aws-3.0'));

@@ -40,8 +40,17 @@ function Console({ config }: { config: Config }) {
   if (session.isPending || !router) return null;
   if (!session.data) {
     const refused = session.error instanceof ApiError && (session.error.status === 401 || session.error.status === 403);
-    if (!refused) return <main className="login"><Failure error={session.error} what="the session" onRetry={() => void session.refetch()} /></main>;
-    return <main className="login"><Login config={config} onSession={accept} /></main>;
+    if (!refused)
+      return (
+        <main className="login">
+          <Failure error={session.error} what="the session" onRetry={() => void session.refetch()} />
+        </main>
+      );
+    return (
+      <main className="login">
+        <Login config={config} onSession={accept} />
+      </main>
+    );
   }
   return (
     <>

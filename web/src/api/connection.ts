@@ -70,7 +70,10 @@ export async function answers(): Promise<boolean> {
 /** Ends when a lost server answers again. */
 export function back(): Promise<void> {
   return new Promise((done) => {
-    const stop = whenBack(() => { stop(); done(); });
+    const stop = whenBack(() => {
+      stop();
+      done();
+    });
   });
 }
 

@@ -6,7 +6,13 @@ import { csrf } from './request';
 export async function download(path: string, body: unknown, fileName: string): Promise<void> {
   let answer: Response;
   try {
-    answer = await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': csrf() }, body: JSON.stringify(body), credentials: 'same-origin', cache: 'no-store' });
+    answer = await fetch(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': csrf() },
+      body: JSON.stringify(body),
+      credentials: 'same-origin',
+      cache: 'no-store',
+    });
   } catch {
     lost();
     throw new ApiError(0, 'The server is not reached.');

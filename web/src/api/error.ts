@@ -42,7 +42,11 @@ interface Problem {
 /** Reads the error body of both servers: posture says message and path, desktop error_message and error_key. */
 export async function readError(answer: Response): Promise<ApiError> {
   const problem = (await answer.json().catch(() => ({}))) as Problem;
-  const fields = (problem.errors ?? []).map((e) => ({ ...e, path: e.path ?? e.error_key ?? '', message: e.message ?? e.error_message ?? '' }));
+  const fields = (problem.errors ?? []).map((e) => ({
+    ...e,
+    path: e.path ?? e.error_key ?? '',
+    message: e.message ?? e.error_message ?? '',
+  }));
   const message = problem.message ?? problem.error_message ?? `The server answered ${answer.status}.`;
   return new ApiError(answer.status, message, fields, answer.headers.get('X-Request-Id') ?? '', retryAfter(answer));
 }

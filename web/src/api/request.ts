@@ -83,7 +83,8 @@ function init(method: string, request: Request, etag?: string): RequestInit {
   return { method, headers, body, signal: request.signal ?? null, credentials: 'same-origin', cache: 'no-store' };
 }
 
-const senseless = (why: string, answer: Response) => new ApiError(502, `The answer makes no sense: ${why}.`, [], answer.headers.get('X-Request-Id') ?? '');
+const senseless = (why: string, answer: Response) =>
+  new ApiError(502, `The answer makes no sense: ${why}.`, [], answer.headers.get('X-Request-Id') ?? '');
 
 /** Reads the body of a success. A question is never answered by nothing; a change may be. */
 async function readBody<T>(answer: Response, asked: boolean): Promise<T> {

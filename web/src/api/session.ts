@@ -44,7 +44,8 @@ export const sessionQuery = queryOptions({
 
 export type Login = { apiToken: string } | { domain: string; username: string; password: string };
 
-export const logIn = async (login: Login): Promise<Session> => accept((await send<Session>('POST', '/console/session', { body: login })).data);
+export const logIn = async (login: Login): Promise<Session> =>
+  accept((await send<Session>('POST', '/console/session', { body: login })).data);
 export const logOut = () => send<void>('DELETE', '/console/session');
 
 const ranks = ['viewer', 'analyst', 'admin'];

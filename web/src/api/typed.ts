@@ -4,7 +4,11 @@ import { send, type Answer } from './request';
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 type With<Paths, M extends Method> = { [P in keyof Paths]: Paths[P] extends { [K in M]: object } ? P : never }[keyof Paths] & string;
 type Operation<Paths, P extends keyof Paths, M extends Method> = M extends keyof Paths[P] ? NonNullable<Paths[P][M]> : never;
-type Content<R> = R extends { content: { 'application/json': infer T } } ? T : R extends { content: Record<string, infer T> } ? T : undefined;
+type Content<R> = R extends { content: { 'application/json': infer T } }
+  ? T
+  : R extends { content: Record<string, infer T> }
+    ? T
+    : undefined;
 type Success<O> = O extends { responses: infer R } ? Content<R[keyof R & (200 | 201 | 202 | 204)]> : never;
 type Body<O> = O extends { requestBody?: { content: { 'application/json': infer B } } } ? B : never;
 type PathOf<O> = O extends { parameters: { path: infer T } } ? T : never;
@@ -29,7 +33,11 @@ export function client<Paths>() {
     return async <P extends With<Paths, M>>(path: P, input: Input<Operation<Paths, P, M>> = {}): Promise<Success<Operation<Paths, P, M>>> =>
       (await answer(method, path, input)).data;
   }
-  async function answer<M extends Method, P extends With<Paths, M>>(method: M, path: P, input: Input<Operation<Paths, P, M>> = {}): Promise<Answer<Success<Operation<Paths, P, M>>>> {
+  async function answer<M extends Method, P extends With<Paths, M>>(
+    method: M,
+    path: P,
+    input: Input<Operation<Paths, P, M>> = {},
+  ): Promise<Answer<Success<Operation<Paths, P, M>>>> {
     return send(method.toUpperCase(), fill(path, (input.path ?? {}) as Record<string, string>), {
       body: input.body,
       query: input.query as Record<string, string> | undefined,

@@ -1,7 +1,32 @@
 import { useQueries } from '@tanstack/react-query';
-import type { ADDomain, Composer, ConnectionServer, EventDatabase, Farm, Gateway, Kind, Pod, RDSServer, SAMLAuthenticator, TrueSSO, VirtualCenter } from '../api/desktop';
+import type {
+  ADDomain,
+  Composer,
+  ConnectionServer,
+  EventDatabase,
+  Farm,
+  Gateway,
+  Kind,
+  Pod,
+  RDSServer,
+  SAMLAuthenticator,
+  TrueSSO,
+  VirtualCenter,
+} from '../api/desktop';
 import { words } from '../parts/text';
-import { centersQuery, composersQuery, connectionServersQuery, domainsQuery, eventDatabaseQuery, farmsQuery, gatewaysQuery, podsQuery, rdsQuery, samlQuery, ssoQuery } from './data';
+import {
+  centersQuery,
+  composersQuery,
+  connectionServersQuery,
+  domainsQuery,
+  eventDatabaseQuery,
+  farmsQuery,
+  gatewaysQuery,
+  podsQuery,
+  rdsQuery,
+  samlQuery,
+  ssoQuery,
+} from './data';
 import { healthMark, markOf, worst, type Status } from './status';
 
 /** One component of any kind, as lists and the map show it. */
@@ -25,64 +50,227 @@ export interface Component {
 const short = (name: string) => name.split('.')[0] ?? name;
 
 /** "18/20": how many of several servers see it well. */
-const ratio = (all: { status: string }[] | undefined) => `${(all ?? []).filter((s) => markOf(s.status) === 'ok').length}/${all?.length ?? 0}`;
+const ratio = (all: { status: string }[] | undefined) =>
+  `${(all ?? []).filter((s) => markOf(s.status) === 'ok').length}/${all?.length ?? 0}`;
 
 /** What every kind has in common. */
-const base = (x: { health?: string; since?: number; reasons?: string[]; parts?: Component['parts'] }) => ({ status: healthMark(x.health), reasons: x.reasons ?? [], parts: x.parts ?? [], ...(x.since ? { since: x.since } : {}) });
+const base = (x: { health?: string; since?: number; reasons?: string[]; parts?: Component['parts'] }) => ({
+  status: healthMark(x.health),
+  reasons: x.reasons ?? [],
+  parts: x.parts ?? [],
+  ...(x.since ? { since: x.since } : {}),
+});
 
-export const fromGateway = (g: Gateway): Component => ({ ...base(g), kind: 'GATEWAY', path: 'gateways', id: g.id, name: short(g.name), word: words(g.status), detail: `${g.details.type}${g.details.internal ? ', internal' : ''}`, measure: String(g.active_connection_count ?? 0) });
+export const fromGateway = (g: Gateway): Component => ({
+  ...base(g),
+  kind: 'GATEWAY',
+  path: 'gateways',
+  id: g.id,
+  name: short(g.name),
+  word: words(g.status),
+  detail: `${g.details.type}${g.details.internal ? ', internal' : ''}`,
+  measure: String(g.active_connection_count ?? 0),
+});
 
-export const fromConnectionServer = (s: ConnectionServer): Component => ({ ...base(s), kind: 'CONNECTION_SERVER', path: 'connection-servers', id: s.id, name: short(s.name), word: words(s.health === 'WARNING' && s.status === 'OK' ? 'WARNING' : s.status), detail: s.details.version, measure: String(s.connection_count ?? 0) });
+export const fromConnectionServer = (s: ConnectionServer): Component => ({
+  ...base(s),
+  kind: 'CONNECTION_SERVER',
+  path: 'connection-servers',
+  id: s.id,
+  name: short(s.name),
+  word: words(s.health === 'WARNING' && s.status === 'OK' ? 'WARNING' : s.status),
+  detail: s.details.version,
+  measure: String(s.connection_count ?? 0),
+});
 
 export function fromDomain(d: ADDomain): Component {
   const all = d.connection_servers ?? [];
   const worstSeen = worst(all.map((s) => markOf(s.status)));
   const trust = all[0]?.trust_relationship ?? 'UNKNOWN';
-  return { ...base(d), kind: 'AD_DOMAIN', path: 'domains', id: d.id ?? d.dns_name, name: d.dns_name, word: words(all.find((s) => markOf(s.status) === worstSeen)?.status ?? 'UNKNOWN'), detail: trust === 'PRIMARY_DOMAIN' ? 'primary' : words(trust), measure: ratio(all) };
+  return {
+    ...base(d),
+    kind: 'AD_DOMAIN',
+    path: 'domains',
+    id: d.id ?? d.dns_name,
+    name: d.dns_name,
+    word: words(all.find((s) => markOf(s.status) === worstSeen)?.status ?? 'UNKNOWN'),
+    detail: trust === 'PRIMARY_DOMAIN' ? 'primary' : words(trust),
+    measure: ratio(all),
+  };
 }
 
-export const fromFarm = (f: Farm): Component => ({ ...base(f), kind: 'FARM', path: 'farms', id: f.id, name: f.name, word: words(f.status), detail: `${words(f.details.type)}${f.details.source ? `, ${words(f.details.source)}` : ''}`, measure: String(f.rds_server_count ?? 0) });
+export const fromFarm = (f: Farm): Component => ({
+  ...base(f),
+  kind: 'FARM',
+  path: 'farms',
+  id: f.id,
+  name: f.name,
+  word: words(f.status),
+  detail: `${words(f.details.type)}${f.details.source ? `, ${words(f.details.source)}` : ''}`,
+  measure: String(f.rds_server_count ?? 0),
+});
 
 export const rdsStatus = (s: RDSServer): Status => healthMark(s.health);
-export const fromRDS = (s: RDSServer): Component => ({ ...base(s), kind: 'RDS_SERVER', path: 'rds-servers', id: s.id, name: short(s.name), word: words(s.details.state), detail: words(s.details.operating_system), measure: `${s.session_count ?? 0}/${s.details.max_sessions_count_configured ?? 0}` });
+export const fromRDS = (s: RDSServer): Component => ({
+  ...base(s),
+  kind: 'RDS_SERVER',
+  path: 'rds-servers',
+  id: s.id,
+  name: short(s.name),
+  word: words(s.details.state),
+  detail: words(s.details.operating_system),
+  measure: `${s.session_count ?? 0}/${s.details.max_sessions_count_configured ?? 0}`,
+});
 
 export function fromCenter(c: VirtualCenter): Component {
   const connected = c.hosts.filter((h) => h.status === 'CONNECTED').length;
-  return { ...base(c), kind: 'VIRTUAL_CENTER', path: 'virtual-centers', id: c.id, name: short(c.name), word: words(c.status), detail: `${connected}/${c.hosts.length} hosts, ${c.desktops_count} desktops` };
+  return {
+    ...base(c),
+    kind: 'VIRTUAL_CENTER',
+    path: 'virtual-centers',
+    id: c.id,
+    name: short(c.name),
+    word: words(c.status),
+    detail: `${connected}/${c.hosts.length} hosts, ${c.desktops_count} desktops`,
+  };
 }
 
 export function fromPod(p: Pod): Component {
   const ends = (p.endpoints ?? []).filter((e) => e.enabled);
   const trip = Math.max(0, ...ends.map((e) => e.roundtrip_time ?? 0));
-  return { ...base(p), kind: 'POD', path: 'pods', id: p.id, name: p.name, word: words(p.status), detail: `${ends.filter((e) => e.status === 'ONLINE').length}/${ends.length} online`, measure: trip < 1 ? '<1 ms' : `${trip} ms` };
+  return {
+    ...base(p),
+    kind: 'POD',
+    path: 'pods',
+    id: p.id,
+    name: p.name,
+    word: words(p.status),
+    detail: `${ends.filter((e) => e.status === 'ONLINE').length}/${ends.length} online`,
+    measure: trip < 1 ? '<1 ms' : `${trip} ms`,
+  };
 }
 
-export const fromSAML = (s: SAMLAuthenticator): Component => ({ ...base(s), kind: 'SAML_AUTHENTICATOR', path: 'saml', id: s.id, name: s.details.label, word: words(s.status), detail: 'SAML', measure: ratio(s.connection_servers) });
-export const fromSSO = (s: TrueSSO): Component => ({ ...base(s), kind: 'TRUE_SSO', path: 'true-sso', id: s.id, name: s.name, word: s.enabled ? words(s.status) : 'disabled', detail: 'single sign-on', measure: s.ad_domain_dns_name });
-export const fromComposer = (c: Composer): Component => ({ ...base(c), kind: 'COMPOSER', path: 'composers', id: c.id ?? c.name, name: short(c.name), word: words(c.status), detail: c.details.version, measure: ratio(c.connection_servers) });
-export const fromEventDatabase = (e: EventDatabase): Component => ({ ...base(e), kind: 'EVENT_DATABASE', path: 'event-database', id: e.id ?? 'event-database', name: 'Event database', word: words(e.status ?? 'UNKNOWN'), detail: e.details ? `${e.details.server_name}, ${e.event_count ?? 0} events` : 'the inventory names none' });
+export const fromSAML = (s: SAMLAuthenticator): Component => ({
+  ...base(s),
+  kind: 'SAML_AUTHENTICATOR',
+  path: 'saml',
+  id: s.id,
+  name: s.details.label,
+  word: words(s.status),
+  detail: 'SAML',
+  measure: ratio(s.connection_servers),
+});
+export const fromSSO = (s: TrueSSO): Component => ({
+  ...base(s),
+  kind: 'TRUE_SSO',
+  path: 'true-sso',
+  id: s.id,
+  name: s.name,
+  word: s.enabled ? words(s.status) : 'disabled',
+  detail: 'single sign-on',
+  measure: s.ad_domain_dns_name,
+});
+export const fromComposer = (c: Composer): Component => ({
+  ...base(c),
+  kind: 'COMPOSER',
+  path: 'composers',
+  id: c.id ?? c.name,
+  name: short(c.name),
+  word: words(c.status),
+  detail: c.details.version,
+  measure: ratio(c.connection_servers),
+});
+export const fromEventDatabase = (e: EventDatabase): Component => ({
+  ...base(e),
+  kind: 'EVENT_DATABASE',
+  path: 'event-database',
+  id: e.id ?? 'event-database',
+  name: 'Event database',
+  word: words(e.status ?? 'UNKNOWN'),
+  detail: e.details ? `${e.details.server_name}, ${e.event_count ?? 0} events` : 'the inventory names none',
+});
 
 /** Where a component of a kind is shown. */
-const paths: Record<Kind, string> = { AD_DOMAIN: 'domains', CONNECTION_SERVER: 'connection-servers', EVENT_DATABASE: 'event-database', FARM: 'farms', GATEWAY: 'gateways', RDS_SERVER: 'rds-servers', SAML_AUTHENTICATOR: 'saml', POD: 'pods', TRUE_SSO: 'true-sso', COMPOSER: 'composers', VIRTUAL_CENTER: 'virtual-centers' };
-export const addressOf = (kind: Kind, id: string) => (kind === 'EVENT_DATABASE' ? '/event-database' : `/${paths[kind]}/${encodeURIComponent(id)}`);
-export const kindWords: Record<Kind, string> = { AD_DOMAIN: 'domain', CONNECTION_SERVER: 'connection server', EVENT_DATABASE: 'event database', FARM: 'farm', GATEWAY: 'gateway', RDS_SERVER: 'RDS server', SAML_AUTHENTICATOR: 'SAML authenticator', POD: 'pod', TRUE_SSO: 'single sign-on', COMPOSER: 'composer', VIRTUAL_CENTER: 'virtual center' };
+const paths: Record<Kind, string> = {
+  AD_DOMAIN: 'domains',
+  CONNECTION_SERVER: 'connection-servers',
+  EVENT_DATABASE: 'event-database',
+  FARM: 'farms',
+  GATEWAY: 'gateways',
+  RDS_SERVER: 'rds-servers',
+  SAML_AUTHENTICATOR: 'saml',
+  POD: 'pods',
+  TRUE_SSO: 'true-sso',
+  COMPOSER: 'composers',
+  VIRTUAL_CENTER: 'virtual-centers',
+};
+export const addressOf = (kind: Kind, id: string) =>
+  kind === 'EVENT_DATABASE' ? '/event-database' : `/${paths[kind]}/${encodeURIComponent(id)}`;
+export const kindWords: Record<Kind, string> = {
+  AD_DOMAIN: 'domain',
+  CONNECTION_SERVER: 'connection server',
+  EVENT_DATABASE: 'event database',
+  FARM: 'farm',
+  GATEWAY: 'gateway',
+  RDS_SERVER: 'RDS server',
+  SAML_AUTHENTICATOR: 'SAML authenticator',
+  POD: 'pod',
+  TRUE_SSO: 'single sign-on',
+  COMPOSER: 'composer',
+  VIRTUAL_CENTER: 'virtual center',
+};
 export const allKinds = Object.keys(paths) as Kind[];
 /** The name of a machine without its domain. The name of a domain is its DNS name as a whole. */
 export const shortName = (of: { kind: Kind; name: string }) => (of.kind === 'AD_DOMAIN' ? of.name : short(of.name));
 
 /** Every component, by kind; a kind that did not answer is missing. */
 export function useComponents() {
-  const answers = useQueries({ queries: [gatewaysQuery, connectionServersQuery, domainsQuery, farmsQuery, rdsQuery, centersQuery, podsQuery, samlQuery, ssoQuery, composersQuery, eventDatabaseQuery] as never[] }) as { data?: unknown; error?: unknown; refetch: () => unknown }[];
+  const answers = useQueries({
+    queries: [
+      gatewaysQuery,
+      connectionServersQuery,
+      domainsQuery,
+      farmsQuery,
+      rdsQuery,
+      centersQuery,
+      podsQuery,
+      samlQuery,
+      ssoQuery,
+      composersQuery,
+      eventDatabaseQuery,
+    ] as never[],
+  }) as { data?: unknown; error?: unknown; refetch: () => unknown }[];
   const of = <T>(i: number, make: (x: T) => Component) => ((answers[i]?.data as T[] | undefined) ?? []).map(make);
   const database = answers[10]?.data as EventDatabase | undefined;
   return {
     loaded: answers.some((a) => a.data !== undefined),
     error: (answers.find((a) => a.error && a.data === undefined)?.error ?? undefined) as unknown,
     retry: () => answers.forEach((a) => void a.refetch()),
-    gateways: of(0, fromGateway), servers: of(1, fromConnectionServer), domains: of(2, fromDomain), farms: of(3, fromFarm), rds: of(4, fromRDS), centers: of(5, fromCenter), pods: of(6, fromPod),
-    saml: of(7, fromSAML), sso: of(8, fromSSO), composers: of(9, fromComposer), database: database ? [fromEventDatabase(database)] : [],
+    gateways: of(0, fromGateway),
+    servers: of(1, fromConnectionServer),
+    domains: of(2, fromDomain),
+    farms: of(3, fromFarm),
+    rds: of(4, fromRDS),
+    centers: of(5, fromCenter),
+    pods: of(6, fromPod),
+    saml: of(7, fromSAML),
+    sso: of(8, fromSSO),
+    composers: of(9, fromComposer),
+    database: database ? [fromEventDatabase(database)] : [],
   };
 }
 export type Components = ReturnType<typeof useComponents>;
 
-export const everything = (c: Components): Component[] => [...c.gateways, ...c.servers, ...c.domains, ...c.farms, ...c.rds, ...c.centers, ...c.pods, ...c.saml, ...c.sso, ...c.composers, ...c.database];
+export const everything = (c: Components): Component[] => [
+  ...c.gateways,
+  ...c.servers,
+  ...c.domains,
+  ...c.farms,
+  ...c.rds,
+  ...c.centers,
+  ...c.pods,
+  ...c.saml,
+  ...c.sso,
+  ...c.composers,
+  ...c.database,
+];

@@ -13,7 +13,11 @@ export function setPaused(on: boolean): void {
   paused = on;
   onPause.forEach((listener) => listener());
 }
-export const usePaused = () => useSyncExternalStore((listener) => (onPause.add(listener), () => onPause.delete(listener)), () => paused);
+export const usePaused = () =>
+  useSyncExternalStore(
+    (listener) => (onPause.add(listener), () => onPause.delete(listener)),
+    () => paused,
+  );
 
 function list<T>(name: string, ask: () => Promise<T>) {
   return queryOptions({
@@ -61,10 +65,13 @@ export interface ChangeFilter {
 }
 
 /** The newest changes, of everything or of one component. */
-export const changesQuery = (filter: ChangeFilter = {}) => list(`changes ${JSON.stringify(filter)}`, () => desktop.get('/rest/monitor/history', { query: filter as never }));
+export const changesQuery = (filter: ChangeFilter = {}) =>
+  list(`changes ${JSON.stringify(filter)}`, () => desktop.get('/rest/monitor/history', { query: filter as never }));
 
 /** Changes by cause: one dead domain controller is one group. */
-export const changeGroupsQuery = (filter: ChangeFilter = {}) => list(`change-groups ${JSON.stringify(filter)}`, () => desktop.get('/rest/monitor/history/groups', { query: filter as never }));
+export const changeGroupsQuery = (filter: ChangeFilter = {}) =>
+  list(`change-groups ${JSON.stringify(filter)}`, () => desktop.get('/rest/monitor/history/groups', { query: filter as never }));
 
 /** A measure over time, of one component or of all of a kind. */
-export const samplesQuery = (of: { kind: string; id?: string; measure: string; since?: number }) => list(`samples ${JSON.stringify(of)}`, () => desktop.get('/rest/monitor/samples', { query: of as never }));
+export const samplesQuery = (of: { kind: string; id?: string; measure: string; since?: number }) =>
+  list(`samples ${JSON.stringify(of)}`, () => desktop.get('/rest/monitor/samples', { query: of as never }));

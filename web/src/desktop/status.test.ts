@@ -3,7 +3,19 @@ import type { StatusChange } from '../api/desktop';
 import { spansOf } from './kinds/spans';
 import { certificateStatus, healthMark, markOf, worst } from './status';
 
-const change = (timestamp: number, from_status: string, to_status: string, part?: string): StatusChange => ({ timestamp, kind: 'GATEWAY', id: '1', name: 'gw1', from_status, to_status, reasons: [], from_health: from_status as 'OK', to_health: to_status as 'OK', cause: { kind: 'GATEWAY', id: '1', name: 'gw1' }, ...(part ? { part } : {}) });
+const change = (timestamp: number, from_status: string, to_status: string, part?: string): StatusChange => ({
+  timestamp,
+  kind: 'GATEWAY',
+  id: '1',
+  name: 'gw1',
+  from_status,
+  to_status,
+  reasons: [],
+  from_health: from_status as 'OK',
+  to_health: to_status as 'OK',
+  cause: { kind: 'GATEWAY', id: '1', name: 'gw1' },
+  ...(part ? { part } : {}),
+});
 
 describe('statuses', () => {
   it('that nobody knows are unknown, never well', () => {
@@ -23,7 +35,11 @@ describe('statuses', () => {
     expect(certificateStatus(undefined, now)).toBe('unknown');
   });
   it('over time are spans without a gap', () => {
-    expect(spansOf([change(30, 'ERROR', 'OK'), change(20, 'OK', 'ERROR')], 'ok', 10, 40)).toEqual([{ status: 'ok', from: 10, to: 20 }, { status: 'error', from: 20, to: 30 }, { status: 'ok', from: 30, to: 40 }]);
+    expect(spansOf([change(30, 'ERROR', 'OK'), change(20, 'OK', 'ERROR')], 'ok', 10, 40)).toEqual([
+      { status: 'ok', from: 10, to: 20 },
+      { status: 'error', from: 20, to: 30 },
+      { status: 'ok', from: 30, to: 40 },
+    ]);
     expect(spansOf([], 'warn', 0, 5)).toEqual([{ status: 'warn', from: 0, to: 5 }]);
   });
 });

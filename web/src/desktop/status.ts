@@ -6,14 +6,28 @@ export type Status = Extract<MarkName, 'ok' | 'warn' | 'error' | 'unknown' | 'of
 const marks: Record<Status, string[]> = {
   ok: ['OK', 'FULLY_ACCESSIBLE', 'CONNECTED', 'ONLINE', 'ACCESSIBLE', 'UP', 'AVAILABLE', 'PROVISIONED'],
   warn: ['WARNING', 'WARN', 'RECONNECTING', 'CONNECTING', 'NOT_ACCESSIBLE', 'AGENT_DRAIN_MODE', 'AGENT_DRAIN_UNTIL_RESTART', 'MAINTENANCE'],
-  error: ['ERROR', 'PROBLEM', 'DOWN', 'OFFLINE', 'DISCONNECTED', 'UNCONTACTABLE', 'CANNOT_BIND', 'CANNOT_LOGIN', 'INVALID_CREDENTIALS', 'CERT_ERROR', 'MALFORMED_URL', 'NOT_RESPONDING'],
+  error: [
+    'ERROR',
+    'PROBLEM',
+    'DOWN',
+    'OFFLINE',
+    'DISCONNECTED',
+    'UNCONTACTABLE',
+    'CANNOT_BIND',
+    'CANNOT_LOGIN',
+    'INVALID_CREDENTIALS',
+    'CERT_ERROR',
+    'MALFORMED_URL',
+    'NOT_RESPONDING',
+  ],
   unknown: ['UNKNOWN', 'STALE', 'NOT_CONTACTED', 'UNCHECKED', 'NOT_YET_CONNECTED', 'NOT_CONFIGURED'],
   off: ['DISABLED'],
 };
 const byName = new Map(Object.entries(marks).flatMap(([mark, names]) => names.map((n) => [n, mark as Status] as const)));
 
 /** The mark of a status that the API names. What is not known is unknown, never well. */
-export const markOf = (status: string | undefined): Status => byName.get(status ?? '') ?? (status?.startsWith('AGENT_ERR') ? 'error' : 'unknown');
+export const markOf = (status: string | undefined): Status =>
+  byName.get(status ?? '') ?? (status?.startsWith('AGENT_ERR') ? 'error' : 'unknown');
 
 const ofHealth: Record<string, Status> = { OK: 'ok', WARNING: 'warn', ERROR: 'error', UNKNOWN: 'unknown', DISABLED: 'off' };
 
@@ -26,7 +40,8 @@ export const rank = (status: Status) => order.indexOf(status);
 /** The worst of several statuses; unknown where there is none. */
 export const worst = (statuses: Status[]): Status => [...statuses].sort((a, b) => rank(a) - rank(b))[0] ?? 'unknown';
 
-export const countBy = (statuses: Status[]) => Object.fromEntries(order.map((s) => [s, statuses.filter((x) => x === s).length])) as Record<Status, number>;
+export const countBy = (statuses: Status[]) =>
+  Object.fromEntries(order.map((s) => [s, statuses.filter((x) => x === s).length])) as Record<Status, number>;
 
 const day = 24 * 3_600_000;
 
@@ -38,6 +53,7 @@ export function certificateStatus(certificate: { valid: boolean; valid_to: numbe
 }
 
 /** Whether a certificate ends within 30 days, or has ended. */
-export const endsSoon = (certificate: { valid_to: number }, now = Date.now()) => certificate.valid_to > 0 && certificate.valid_to - now < 30 * day;
+export const endsSoon = (certificate: { valid_to: number }, now = Date.now()) =>
+  certificate.valid_to > 0 && certificate.valid_to - now < 30 * day;
 
 export const daysLeft = (to: number, now = Date.now()) => Math.floor((to - now) / day);

@@ -18,8 +18,10 @@ export function ScreenFailed({ error }: { error: unknown }) {
     <main className="region" role="alert">
       <div className="state">
         <h2>This screen could not be shown</h2>
-        <p>The console failed: {error instanceof Error ? error.message : "unknown"}. Nothing was changed on the server.</p>
-        <button type="button" className="btn" onClick={() => location.reload()}>Load again</button>
+        <p>The console failed: {error instanceof Error ? error.message : 'unknown'}. Nothing was changed on the server.</p>
+        <button type="button" className="btn" onClick={() => location.reload()}>
+          Load again
+        </button>
       </div>
     </main>
   );

@@ -35,7 +35,9 @@ export function Frame({ server, useMenu, letters, find }: Props) {
     { keys: 't', does: 'Theme', run: theme },
     { keys: 'c', does: 'Copy the link to this screen', run: () => void copyText(location.href, 'Link copied') },
     { keys: 'f', does: 'Focus the filter', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
-    ...items.flatMap((item): Key[] => (letters[item.to] ? [{ keys: `g ${letters[item.to]}`, does: `Go to ${item.label}`, run: () => go(item.to) }] : [])),
+    ...items.flatMap((item): Key[] =>
+      letters[item.to] ? [{ keys: `g ${letters[item.to]}`, does: `Go to ${item.label}`, run: () => go(item.to) }] : [],
+    ),
   ]);
   const screens: Target[] = items.map((i) => ({ group: 'Screen', icon: i.icon, label: i.label, to: i.to }));
   const actions = useMemo<FrameActions>(
@@ -51,7 +53,9 @@ export function Frame({ server, useMenu, letters, find }: Props) {
   );
   return (
     <FrameContext value={actions}>
-      <a className="skip" href="#main">Skip to content</a>
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
       <div className="app">
         {layer === 'menu' && <button type="button" className="scrim" aria-label="Close menu" onClick={() => setLayer('none')} />}
         <Navigation groups={groups} open={layer === 'menu'} />

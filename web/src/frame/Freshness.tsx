@@ -21,7 +21,12 @@ export function Freshness() {
       </span>
     );
   }
-  const text = server === 'desktop' ? `Looked ${span(now - pulse.lookedAt)} ago, every ${pulse.every} s` : pulse.changedAt ? `Live · last change ${clockTime(pulse.changedAt)}` : 'Live';
+  const text =
+    server === 'desktop'
+      ? `Looked ${span(now - pulse.lookedAt)} ago, every ${pulse.every} s`
+      : pulse.changedAt
+        ? `Live · last change ${clockTime(pulse.changedAt)}`
+        : 'Live';
   return (
     <span className="fresh">
       <Mark name="ok" />
@@ -44,9 +49,12 @@ export function StaleBanner() {
     <div className="banner" role="status">
       <Mark name="unknown" />
       <span className="grow">
-        <b>Not reached since {clockTime(lostSince)}.</b> You see what was known then. Next try in {Math.max(0, Math.ceil((nextTry - now) / 1000))} s.
+        <b>Not reached since {clockTime(lostSince)}.</b> You see what was known then. Next try in{' '}
+        {Math.max(0, Math.ceil((nextTry - now) / 1000))} s.
       </span>
-      <Button look="quiet" onClick={() => void again()}>Try now</Button>
+      <Button look="quiet" onClick={() => void again()}>
+        Try now
+      </Button>
     </div>
   );
 }

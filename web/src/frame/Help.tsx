@@ -8,19 +8,31 @@ const spelled = (keys: string) => keys.split(/[ +]/).map((k) => (k === 'Escape' 
 /** The keys of this screen, and how times are shown. */
 export function Help({ onClose }: { onClose: () => void }) {
   const utc = useUTC();
-  const keys = [...new Map(currentKeys().filter((k) => k.does).map((k) => [k.keys, k])).values()].reverse();
+  const keys = [
+    ...new Map(
+      currentKeys()
+        .filter((k) => k.does)
+        .map((k) => [k.keys, k]),
+    ).values(),
+  ].reverse();
   return (
     <Dialog title="Keys of this screen" onClose={onClose}>
       <dl className="kv">
         {keys.map((k) => (
           <div key={k.keys}>
             <dt>{k.does}</dt>
-            <dd className="row tight">{spelled(k.keys).map((name, i) => <kbd key={i}>{name}</kbd>)}</dd>
+            <dd className="row tight">
+              {spelled(k.keys).map((name, i) => (
+                <kbd key={i}>{name}</kbd>
+              ))}
+            </dd>
           </div>
         ))}
       </dl>
       <Checkbox label="Show times in UTC" checked={utc} onChange={(e) => setUTC(e.target.checked)} />
-      <a className="link" href="/docs/api">The API of this server</a>
+      <a className="link" href="/docs/api">
+        The API of this server
+      </a>
     </Dialog>
   );
 }

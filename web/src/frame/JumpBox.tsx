@@ -34,7 +34,13 @@ export function JumpBox({ fixed, find, onClose }: Props) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   const asked = useDeferredValue(text.trim());
-  const found = useQuery({ queryKey: ['jump', asked], queryFn: () => find(asked), enabled: asked.length > 1, staleTime: 60_000, placeholderData: (before) => before });
+  const found = useQuery({
+    queryKey: ['jump', asked],
+    queryFn: () => find(asked),
+    enabled: asked.length > 1,
+    staleTime: 60_000,
+    placeholderData: (before) => before,
+  });
   const navigate = useNavigate();
   const targets = [...fixed.filter((t) => matches(t, text)), ...(asked.length > 1 ? (found.data ?? []) : [])].slice(0, 40);
   const current = Math.min(chosen, targets.length - 1);
@@ -55,10 +61,32 @@ export function JumpBox({ fixed, find, onClose }: Props) {
 
   return (
     <Dialog title="Search or jump to" className="jumpbox" bare onClose={onClose}>
-      <input className="input" role="combobox" aria-expanded="true" aria-controls="jump-list" aria-activedescendant={targets.length ? `jump-${current}` : undefined} aria-label="Search or jump to" placeholder="Screens, accounts, rules, resources by name" value={text} autoFocus onKeyDown={onKey} onChange={(e) => { setText(e.target.value); setChosen(0); }} />
+      <input
+        className="input"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="jump-list"
+        aria-activedescendant={targets.length ? `jump-${current}` : undefined}
+        aria-label="Search or jump to"
+        placeholder="Screens, accounts, rules, resources by name"
+        value={text}
+        autoFocus
+        onKeyDown={onKey}
+        onChange={(e) => {
+          setText(e.target.value);
+          setChosen(0);
+        }}
+      />
       <div className="jump-list" role="listbox" id="jump-list" aria-label="Targets">
         {targets.map((t, i) => (
-          <div key={`${t.group}${t.label}${t.detail ?? ''}`} id={`jump-${i}`} role="option" aria-selected={i === current} onClick={() => go(t)} onMouseMove={() => setChosen(i)}>
+          <div
+            key={`${t.group}${t.label}${t.detail ?? ''}`}
+            id={`jump-${i}`}
+            role="option"
+            aria-selected={i === current}
+            onClick={() => go(t)}
+            onMouseMove={() => setChosen(i)}
+          >
             <Icon name={t.icon} />
             <span className="cut">{t.label}</span>
             <span className="small t3 end cut">{t.detail ?? t.group}</span>

@@ -9,7 +9,17 @@ import { sentence } from '../parts/text';
 import { Logo } from './Navigation';
 
 function TokenFields({ error }: { error: string | undefined }) {
-  return <TextField label="API token" name="apiToken" type="password" required autoFocus error={error} hint="An admin makes one under Admin, Tokens." />;
+  return (
+    <TextField
+      label="API token"
+      name="apiToken"
+      type="password"
+      required
+      autoFocus
+      error={error}
+      hint="An admin makes one under Admin, Tokens."
+    />
+  );
 }
 
 function DirectoryFields({ error }: { error: string | undefined }) {
@@ -24,7 +34,9 @@ function DirectoryFields({ error }: { error: string | undefined }) {
 
 function read(form: HTMLFormElement, product: Config['product']): Credentials {
   const value = (name: string) => String(new FormData(form).get(name) ?? '').trim();
-  return product === 'posture' ? { apiToken: value('apiToken') } : { domain: value('domain'), username: value('username'), password: String(new FormData(form).get('password')) };
+  return product === 'posture'
+    ? { apiToken: value('apiToken') }
+    : { domain: value('domain'), username: value('username'), password: String(new FormData(form).get('password')) };
 }
 
 interface Props {
@@ -50,10 +62,19 @@ export function Login({ config, onSession }: Props) {
   };
   return (
     <form className="login-form" onSubmit={(e) => void submit(e)}>
-      <h1 className="brand"><Logo />Vigil<span className="brand-org">{config.product === 'posture' ? 'Posture' : 'Desktop'}</span></h1>
+      <h1 className="brand">
+        <Logo />
+        Vigil<span className="brand-org">{config.product === 'posture' ? 'Posture' : 'Desktop'}</span>
+      </h1>
       {config.product === 'posture' ? <TokenFields error={error} /> : <DirectoryFields error={error} />}
-      <Button type="submit" look="primary" disabled={busy}>Log in</Button>
-      {config.login.includes('oidc') && <a className="btn" href="/console/sso/start">Log in with single sign-on</a>}
+      <Button type="submit" look="primary" disabled={busy}>
+        Log in
+      </Button>
+      {config.login.includes('oidc') && (
+        <a className="btn" href="/console/sso/start">
+          Log in with single sign-on
+        </a>
+      )}
     </form>
   );
 }
@@ -64,7 +85,13 @@ export function LoginAgain(props: Props) {
   useEffect(() => element.current?.showModal(), []);
   return (
     <dialog ref={element} className="dialog" aria-label="Log in again" onCancel={(e) => e.preventDefault()}>
-      <div className="dialog-body"><p className="note warn"><Mark name="warn" /><span>Your session has ended. Log in to go on where you were.</span></p><Login {...props} /></div>
+      <div className="dialog-body">
+        <p className="note warn">
+          <Mark name="warn" />
+          <span>Your session has ended. Log in to go on where you were.</span>
+        </p>
+        <Login {...props} />
+      </div>
     </dialog>
   );
 }

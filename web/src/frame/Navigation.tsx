@@ -78,8 +78,12 @@ function Foot() {
         </div>
       )}
       <div className="row">
-        <span className="cut">{session?.userName} · {sentence(session?.role ?? '')}</span>
-        <button type="button" className="link end" onClick={() => void leave()}>Log out</button>
+        <span className="cut">
+          {session?.userName} · {sentence(session?.role ?? '')}
+        </span>
+        <button type="button" className="link end" onClick={() => void leave()}>
+          Log out
+        </button>
       </div>
     </div>
   );

@@ -26,8 +26,23 @@ export function Page({ title, crumbs, beside, actions, fixed, className = '', ch
   return (
     <div className="page">
       <header className="bar">
-        <Button look="quiet" icon="menu" className="menu-button" aria-label="Menu" aria-expanded={frame.menuOpen} onClick={frame.toggleMenu} />
-        {crumbs ? <div className="crumbs">{crumbs}<span aria-hidden="true">/</span><h1>{title}</h1></div> : <h1>{title}</h1>}
+        <Button
+          look="quiet"
+          icon="menu"
+          className="menu-button"
+          aria-label="Menu"
+          aria-expanded={frame.menuOpen}
+          onClick={frame.toggleMenu}
+        />
+        {crumbs ? (
+          <div className="crumbs">
+            {crumbs}
+            <span aria-hidden="true">/</span>
+            <h1>{title}</h1>
+          </div>
+        ) : (
+          <h1>{title}</h1>
+        )}
         {beside}
         <div className="bar-end">
           {actions}

@@ -12,7 +12,10 @@ export function parseSearch(text: string): Search {
 export function formatSearch(search: Record<string, unknown>): string {
   const parts = Object.entries(search)
     .filter(([, v]) => v !== undefined && v !== null && v !== '')
-    .map(([k, v]) => `${encodeURIComponent(k)}=${encodeURIComponent(String(v)).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%2F', '/')}`);
+    .map(
+      ([k, v]) =>
+        `${encodeURIComponent(k)}=${encodeURIComponent(String(v)).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%2F', '/')}`,
+    );
   return parts.length ? '?' + parts.join('&') : '';
 }
 

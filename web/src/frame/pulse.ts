@@ -17,4 +17,7 @@ export function setPulse(patch: Partial<Pulse>): void {
 }
 
 export const usePulse = (): Pulse =>
-  useSyncExternalStore((listener) => (listeners.add(listener), () => listeners.delete(listener)), () => pulse);
+  useSyncExternalStore(
+    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    () => pulse,
+  );

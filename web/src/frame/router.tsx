@@ -9,21 +9,29 @@ import { Empty } from '../parts/states';
 type Loader = () => Promise<{ default: ComponentType }>;
 
 /** Loads the code of a screen; while the server is not reached, waits until it is. Code that a server which answers does not have is of another version. */
-const patient = (load: Loader): Loader => async () => {
-  for (let refused = 0; ; ) {
-    try {
-      return await load();
-    } catch (cause) {
-      if (!(await answers())) await back();
-      else if (++refused === 2) throw cause;
+const patient =
+  (load: Loader): Loader =>
+  async () => {
+    for (let refused = 0; ;) {
+      try {
+        return await load();
+      } catch (cause) {
+        if (!(await answers())) await back();
+        else if (++refused === 2) throw cause;
+      }
     }
-  }
-};
+  };
 
 /** What stands in for a screen whose code is on its way. */
 function Loading() {
   const { lostSince } = useConnection();
-  return lostSince === undefined ? <div className="page" /> : <Page title="Not loaded yet"><Empty padded title="This screen is shown as soon as the server is reached" /></Page>;
+  return lostSince === undefined ? (
+    <div className="page" />
+  ) : (
+    <Page title="Not loaded yet">
+      <Empty padded title="This screen is shown as soon as the server is reached" />
+    </Page>
+  );
 }
 
 function screen(load: Loader): RouteComponent {
@@ -37,13 +45,20 @@ function screen(load: Loader): RouteComponent {
 
 const NotFound = () => (
   <Page title="Not found">
-    <Empty padded title="There is no such screen">The address may be of another version. Use the navigation, or Ctrl K.</Empty>
+    <Empty padded title="There is no such screen">
+      The address may be of another version. Use the navigation, or Ctrl K.
+    </Empty>
   </Page>
 );
 
 /** A router of screens by their path. The code of a screen is loaded when it is opened. */
 export function routerOf(frame: RouteComponent, home: string, screens: Record<string, Loader>): AnyRouter {
-  const root = createRootRoute({ component: frame, notFoundComponent: NotFound, errorComponent: ScreenFailed, validateSearch: (search: Record<string, unknown>) => search });
+  const root = createRootRoute({
+    component: frame,
+    notFoundComponent: NotFound,
+    errorComponent: ScreenFailed,
+    validateSearch: (search: Record<string, unknown>) => search,
+  });
   const index = createRoute({
     getParentRoute: () => root,
     path: '/',

@@ -18,7 +18,13 @@ export function Button({ icon, look, keys, takes, changes, children, className =
   const unreached = changes && lostSince !== undefined;
   const title = takes ? `Takes the role ${takes}` : unreached ? 'The server is not reached' : rest.title;
   return (
-    <button type="button" {...rest} title={title} disabled={rest.disabled || !!takes || unreached} className={`btn ${look ?? ''} ${children ? '' : 'icon'} ${className}`}>
+    <button
+      type="button"
+      {...rest}
+      title={title}
+      disabled={rest.disabled || !!takes || unreached}
+      className={`btn ${look ?? ''} ${children ? '' : 'icon'} ${className}`}
+    >
       {icon && <Icon name={icon} small />}
       {children}
       {keys && <kbd aria-hidden="true">{keys}</kbd>}

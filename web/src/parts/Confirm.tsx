@@ -31,8 +31,18 @@ export function Confirm({ title, action, children, run, onClose }: Props) {
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="t2">{children}</div>
-      {error && <div className="note error" role="alert"><Mark name="error" /><span>{error}</span></div>}
-      <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button look="danger" changes disabled={busy} onClick={() => void go()}>{action}</Button></div>
+      {error && (
+        <div className="note error" role="alert">
+          <Mark name="error" />
+          <span>{error}</span>
+        </div>
+      )}
+      <div className="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="danger" changes disabled={busy} onClick={() => void go()}>
+          {action}
+        </Button>
+      </div>
     </Dialog>
   );
 }

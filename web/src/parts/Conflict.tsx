@@ -9,7 +9,11 @@ export interface Difference {
 }
 
 /** The members whose values differ. */
-export const differencesOf = (labels: Record<string, string>, mine: Record<string, unknown>, theirs: Record<string, unknown>): Difference[] => {
+export const differencesOf = (
+  labels: Record<string, string>,
+  mine: Record<string, unknown>,
+  theirs: Record<string, unknown>,
+): Difference[] => {
   const text = (value: unknown) => (Array.isArray(value) ? value.join(', ') : String(value ?? ''));
   return Object.entries(labels)
     .map(([name, label]) => ({ label, mine: text(mine[name]), theirs: text(theirs[name]) }))
@@ -29,16 +33,43 @@ interface Props {
 export function Conflict({ what, differences, onMine, onTheirs, onClose }: Props) {
   return (
     <Dialog title="Somebody else saved in the meantime" className="broad" onClose={onClose}>
-      <p className="t2">{what.charAt(0).toUpperCase() + what.slice(1)} was changed after you opened it. {differences.length === 0 ? 'What they saved is the same as yours.' : 'These differ:'}</p>
+      <p className="t2">
+        {what.charAt(0).toUpperCase() + what.slice(1)} was changed after you opened it.{' '}
+        {differences.length === 0 ? 'What they saved is the same as yours.' : 'These differ:'}
+      </p>
       {differences.length > 0 && (
         <div className="table-scroll">
           <table className="conflict">
-            <thead><tr><th>Member</th><th>Theirs</th><th>Mine</th></tr></thead>
-            <tbody>{differences.map((d) => <tr key={d.label}><th scope="row">{d.label}</th><td className="del"><pre>{d.theirs || 'empty'}</pre></td><td className="add"><pre>{d.mine || 'empty'}</pre></td></tr>)}</tbody>
+            <thead>
+              <tr>
+                <th>Member</th>
+                <th>Theirs</th>
+                <th>Mine</th>
+              </tr>
+            </thead>
+            <tbody>
+              {differences.map((d) => (
+                <tr key={d.label}>
+                  <th scope="row">{d.label}</th>
+                  <td className="del">
+                    <pre>{d.theirs || 'empty'}</pre>
+                  </td>
+                  <td className="add">
+                    <pre>{d.mine || 'empty'}</pre>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
           </table>
         </div>
       )}
-      <div className="dialog-foot"><Button onClick={onClose}>Go on editing</Button><Button onClick={onTheirs}>Take theirs</Button><Button look="primary" changes onClick={onMine}>Save mine</Button></div>
+      <div className="dialog-foot">
+        <Button onClick={onClose}>Go on editing</Button>
+        <Button onClick={onTheirs}>Take theirs</Button>
+        <Button look="primary" changes onClick={onMine}>
+          Save mine
+        </Button>
+      </div>
     </Dialog>
   );
 }

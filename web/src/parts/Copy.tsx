@@ -17,5 +17,17 @@ export async function copyText(text: string, what = 'Copied'): Promise<void> {
 }
 
 export const CopyButton = ({ text, label }: { text: string; label: string }) => (
-  <Button look="quiet" icon="copy" className="xs" aria-label={label} title={label} onClick={() => void copyText(text, `${label.replace(/^Copy /, '')} copied`.replace(/^./, (c) => c.toUpperCase()))} />
+  <Button
+    look="quiet"
+    icon="copy"
+    className="xs"
+    aria-label={label}
+    title={label}
+    onClick={() =>
+      void copyText(
+        text,
+        `${label.replace(/^Copy /, '')} copied`.replace(/^./, (c) => c.toUpperCase()),
+      )
+    }
+  />
 );

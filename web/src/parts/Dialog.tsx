@@ -22,7 +22,16 @@ export function Dialog({ title, onClose, children, className = '', bare }: Props
     };
   }, []);
   return (
-    <dialog ref={element} className={`dialog ${className}`} aria-label={title} onCancel={(e) => { e.preventDefault(); onClose(); }} onClick={(e) => e.target === element.current && onClose()}>
+    <dialog
+      ref={element}
+      className={`dialog ${className}`}
+      aria-label={title}
+      onCancel={(e) => {
+        e.preventDefault();
+        onClose();
+      }}
+      onClick={(e) => e.target === element.current && onClose()}
+    >
       {bare ? (
         children
       ) : (

@@ -51,7 +51,13 @@ export function TextArea({ label, error, hint, ...rest }: Common & TextareaHTMLA
   );
 }
 
-export function SelectField({ label, error, hint, options, ...rest }: Common & { options: { value: string; label: string }[] } & SelectHTMLAttributes<HTMLSelectElement>) {
+export function SelectField({
+  label,
+  error,
+  hint,
+  options,
+  ...rest
+}: Common & { options: { value: string; label: string }[] } & SelectHTMLAttributes<HTMLSelectElement>) {
   return (
     <Labelled label={label} error={error} hint={hint}>
       {(wiring) => (

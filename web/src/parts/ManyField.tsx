@@ -40,20 +40,54 @@ export function ManyField({ label, values, onChange, options, parse, placeholder
   const shown = problem ?? error;
   return (
     <div className="field">
-      <label className="label" htmlFor={id}>{label}</label>
+      <label className="label" htmlFor={id}>
+        {label}
+      </label>
       {values.length > 0 && (
         <ul className="row tight wrap" aria-label={`${label}, chosen`}>
-          {values.map((v) => <li key={v} className="chip"><span className="v">{labelOf(v)}</span><button type="button" aria-label={`Remove ${labelOf(v)}`} onClick={() => onChange(values.filter((o) => o !== v))}><Icon name="x" small /></button></li>)}
+          {values.map((v) => (
+            <li key={v} className="chip">
+              <span className="v">{labelOf(v)}</span>
+              <button type="button" aria-label={`Remove ${labelOf(v)}`} onClick={() => onChange(values.filter((o) => o !== v))}>
+                <Icon name="x" small />
+              </button>
+            </li>
+          ))}
         </ul>
       )}
       <input
-        className="input" id={id} list={options ? `${id}-l` : undefined} autoComplete="off" spellCheck={false} placeholder={placeholder} value={text}
-        aria-invalid={!!shown} aria-describedby={shown ? `${id}-e` : hint ? `${id}-h` : undefined}
-        onChange={(e) => (options?.some((o) => o.label === e.target.value) ? add(e.target.value) : setText(e.target.value))} onKeyDown={onKey} onBlur={() => add(text)}
+        className="input"
+        id={id}
+        list={options ? `${id}-l` : undefined}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={placeholder}
+        value={text}
+        aria-invalid={!!shown}
+        aria-describedby={shown ? `${id}-e` : hint ? `${id}-h` : undefined}
+        onChange={(e) => (options?.some((o) => o.label === e.target.value) ? add(e.target.value) : setText(e.target.value))}
+        onKeyDown={onKey}
+        onBlur={() => add(text)}
       />
-      {options && <datalist id={`${id}-l`}>{options.filter((o) => !values.includes(o.value)).map((o) => <option key={o.value} value={o.label} />)}</datalist>}
-      {shown && <span className="field-error" id={`${id}-e`} role="alert">{shown}</span>}
-      {hint && <span className="field-hint" id={`${id}-h`}>{hint}</span>}
+      {options && (
+        <datalist id={`${id}-l`}>
+          {options
+            .filter((o) => !values.includes(o.value))
+            .map((o) => (
+              <option key={o.value} value={o.label} />
+            ))}
+        </datalist>
+      )}
+      {shown && (
+        <span className="field-error" id={`${id}-e`} role="alert">
+          {shown}
+        </span>
+      )}
+      {hint && (
+        <span className="field-hint" id={`${id}-h`}>
+          {hint}
+        </span>
+      )}
     </div>
   );
 }

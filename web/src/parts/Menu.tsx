@@ -9,7 +9,19 @@ export interface MenuChoice {
 }
 
 /** A button that opens a few actions below it. Arrows move, Esc closes. */
-export function Menu({ label, icon, text, choices, className = '' }: { label: string; icon?: IconName; text?: string; choices: MenuChoice[]; className?: string }) {
+export function Menu({
+  label,
+  icon,
+  text,
+  choices,
+  className = '',
+}: {
+  label: string;
+  icon?: IconName;
+  text?: string;
+  choices: MenuChoice[];
+  className?: string;
+}) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLSpanElement>(null);
   const id = useId();
@@ -39,10 +51,32 @@ export function Menu({ label, icon, text, choices, className = '' }: { label: st
   };
   return (
     <span className={`menu-box ${className}`} ref={box} onKeyDown={onKey}>
-      <Button {...(icon ? { icon } : {})} aria-haspopup="menu" aria-expanded={open} aria-controls={open ? id : undefined} {...(text ? {} : { 'aria-label': label })} onClick={() => setOpen(!open)}>{text}</Button>
+      <Button
+        {...(icon ? { icon } : {})}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        {...(text ? {} : { 'aria-label': label })}
+        onClick={() => setOpen(!open)}
+      >
+        {text}
+      </Button>
       {open && (
         <div className="menu-list" role="menu" id={id} aria-label={label}>
-          {choices.map((c) => <button key={c.label} type="button" role="menuitem" disabled={c.disabled} onClick={() => { close(); c.run(); }}>{c.label}</button>)}
+          {choices.map((c) => (
+            <button
+              key={c.label}
+              type="button"
+              role="menuitem"
+              disabled={c.disabled}
+              onClick={() => {
+                close();
+                c.run();
+              }}
+            >
+              {c.label}
+            </button>
+          ))}
         </div>
       )}
     </span>

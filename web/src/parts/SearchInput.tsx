@@ -29,7 +29,15 @@ export function SearchInput({ label, placeholder, value, onChange }: Props) {
   return (
     <div className="search">
       <Icon name="search" small />
-      <input className="input" type="search" aria-label={label} placeholder={placeholder ?? label} value={text} onChange={(e) => setText(e.target.value)} data-filter />
+      <input
+        className="input"
+        type="search"
+        aria-label={label}
+        placeholder={placeholder ?? label}
+        value={text}
+        onChange={(e) => setText(e.target.value)}
+        data-filter
+      />
     </div>
   );
 }

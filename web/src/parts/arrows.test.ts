@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest';
 import { nearestPlace } from './arrows';
 
-const grid = [{ x: 0, y: 0 }, { x: 10, y: 0 }, { x: 20, y: 0 }, { x: 0, y: 10 }, { x: 10, y: 11 }];
+const grid = [
+  { x: 0, y: 0 },
+  { x: 10, y: 0 },
+  { x: 20, y: 0 },
+  { x: 0, y: 10 },
+  { x: 10, y: 11 },
+];
 
 it('the arrow keys go to the nearest place straight ahead', () => {
   expect(nearestPlace({ x: 0, y: 0 }, grid, 'ArrowRight')).toBe(1);

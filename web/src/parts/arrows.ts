@@ -29,7 +29,9 @@ export function walkWithArrows(event: KeyboardEvent<HTMLElement>): void {
   if (!(event.key in ways) || event.altKey || event.ctrlKey || event.metaKey) return;
   const from = document.activeElement;
   if (!(from instanceof HTMLElement) || !event.currentTarget.contains(from)) return;
-  const targets = [...event.currentTarget.querySelectorAll<HTMLElement>('a[href], button:not(:disabled)')].filter((e) => e !== from && e.offsetParent !== null);
+  const targets = [...event.currentTarget.querySelectorAll<HTMLElement>('a[href], button:not(:disabled)')].filter(
+    (e) => e !== from && e.offsetParent !== null,
+  );
   const middle = (e: HTMLElement): Place => {
     const box = e.getBoundingClientRect();
     return { x: box.x + box.width / 2, y: box.y + box.height / 2 };

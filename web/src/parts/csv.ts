@@ -5,4 +5,5 @@ function cell(value: string | number): string {
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-export const csv = (head: string[], rows: (string | number)[][]) => [head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
+export const csv = (head: string[], rows: (string | number)[][]) =>
+  [head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';

@@ -17,7 +17,11 @@ export const currentKeys = (): Key[] => layers.flatMap((layer) => layer.current)
 function typing(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.shadowRoot) return true;
-  return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName) || (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type));
+  return (
+    target.isContentEditable ||
+    ['TEXTAREA', 'SELECT'].includes(target.tagName) ||
+    (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type))
+  );
 }
 
 /** Enter and Space on a link, a button or a checkbox are for that element, not for the screen. */

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 
 /** Every shape that goes with a colour. Colour never speaks alone. */
-export type MarkName = 'critical' | 'high' | 'medium' | 'low' | 'violation' | 'pass' | 'unknown' | 'none' | 'nothing' | 'ok' | 'warn' | 'error' | 'off';
+export type MarkName =
+  'critical' | 'high' | 'medium' | 'low' | 'violation' | 'pass' | 'unknown' | 'none' | 'nothing' | 'ok' | 'warn' | 'error' | 'off';
 
 const bars = (name: string, filled: number) => (
   <>
@@ -58,8 +59,19 @@ const shapes: Record<MarkName, ReactNode> = {
 };
 
 const words: Record<MarkName, string> = {
-  critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', violation: 'Violation', pass: 'Pass',
-  unknown: 'Unknown', none: 'No rule', nothing: 'Not applicable', ok: 'OK', warn: 'Warning', error: 'Error', off: 'Disabled',
+  critical: 'Critical',
+  high: 'High',
+  medium: 'Medium',
+  low: 'Low',
+  violation: 'Violation',
+  pass: 'Pass',
+  unknown: 'Unknown',
+  none: 'No rule',
+  nothing: 'Not applicable',
+  ok: 'OK',
+  warn: 'Warning',
+  error: 'Error',
+  off: 'Disabled',
 };
 
 /** A shape; `label` is read to screen readers where no word stands beside it. */

@@ -15,7 +15,14 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
   }, []);
   return (
     <div className="skeleton" role="status" aria-label="Loading">
-      {visible && Array.from({ length: rows }, (_, i) => <div key={i}><span /><span /><span /></div>)}
+      {visible &&
+        Array.from({ length: rows }, (_, i) => (
+          <div key={i}>
+            <span />
+            <span />
+            <span />
+          </div>
+        ))}
     </div>
   );
 }
@@ -40,13 +47,28 @@ interface Explanation {
 function explain(error: unknown, what: string): Explanation {
   const status = error instanceof ApiError ? error.status : -1;
   const message = error instanceof Error ? sentence(error.message) : 'It is not known why.';
-  if (status === 0) return { mark: 'unknown', title: `${sentence(what)} is not known now`, text: 'The server is not reached. The console asks again by itself.' };
+  if (status === 0)
+    return {
+      mark: 'unknown',
+      title: `${sentence(what)} is not known now`,
+      text: 'The server is not reached. The console asks again by itself.',
+    };
   if (status === 401) return { mark: 'unknown', title: 'You are logged out', text: 'Log in to see this.' };
-  if (status === 403) return { mark: 'off', title: `${sentence(what)} is not shown to your role`, text: `${message}. An admin of this organisation can change that.`.replace('..', '.') };
+  if (status === 403)
+    return {
+      mark: 'off',
+      title: `${sentence(what)} is not shown to your role`,
+      text: `${message}. An admin of this organisation can change that.`.replace('..', '.'),
+    };
   if (status === 404) return { mark: 'unknown', title: `${sentence(what)} is not there`, text: message };
-  if (status === 429 || status === 503) return { mark: 'warn', title: `${sentence(what)} did not answer`, text: `The server has no room now (${status}).` };
+  if (status === 429 || status === 503)
+    return { mark: 'warn', title: `${sentence(what)} did not answer`, text: `The server has no room now (${status}).` };
   if (status >= 400 && status < 500) return { mark: 'error', title: `${sentence(what)} could not be read`, text: message };
-  return { mark: 'error', title: `${sentence(what)} could not be read`, text: status > 0 ? `The server failed (${status}). Nothing was changed.` : 'The answer makes no sense.' };
+  return {
+    mark: 'error',
+    title: `${sentence(what)} could not be read`,
+    text: status > 0 ? `The server failed (${status}). Nothing was changed.` : 'The answer makes no sense.',
+  };
 }
 
 function Countdown({ seconds, onEnd }: { seconds: number; onEnd: () => void }) {
@@ -68,7 +90,9 @@ export function Failure({ error, what, onRetry, padded }: { error: unknown; what
   const api = error instanceof ApiError ? error : undefined;
   return (
     <div className={`state ${padded ? 'padded' : ''}`} role="alert">
-      <h2><Mark name={mark} /> {title}</h2>
+      <h2>
+        <Mark name={mark} /> {title}
+      </h2>
       <p>{text}</p>
       {api?.requestId && (
         <span className="row small t3">
@@ -100,15 +124,23 @@ export function Answer<T>({ query, what, rows, padded, children }: AnswerProps<T
   if (query.data === undefined) {
     const error = query.error ?? query.failureReason; // the reason is there while an attempt waits for the next
     if (error) return <Failure error={error} what={what} onRetry={retry} padded={padded ?? false} />;
-    return <div className={padded ? 'region' : ''}><Skeleton {...(rows ? { rows } : {})} /></div>;
+    return (
+      <div className={padded ? 'region' : ''}>
+        <Skeleton {...(rows ? { rows } : {})} />
+      </div>
+    );
   }
   return (
     <>
       {query.isError && !(query.error instanceof ApiError && query.error.status === 0) && (
         <div className="note warn">
           <Mark name="warn" />
-          <span className="grow"><b>{sentence(what)} did not answer.</b> {sentence(query.error.message)}. You see what was known before.</span>
-          <Button look="quiet" onClick={retry}>Try now</Button>
+          <span className="grow">
+            <b>{sentence(what)} did not answer.</b> {sentence(query.error.message)}. You see what was known before.
+          </span>
+          <Button look="quiet" onClick={retry}>
+            Try now
+          </Button>
         </div>
       )}
       {children(query.data)}

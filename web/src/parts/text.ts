@@ -27,4 +27,5 @@ export function typeInId(id: string): string {
   return parts.length > 5 ? `${parts[1]}.${parts[4]}` : '';
 }
 
-export const middleCut = (text: string, length = 24) => (text.length <= length ? text : `${text.slice(0, length / 2 - 1)}…${text.slice(-(length / 2 - 2))}`);
+export const middleCut = (text: string, length = 24) =>
+  text.length <= length ? text : `${text.slice(0, length / 2 - 1)}…${text.slice(-(length / 2 - 2))}`;

@@ -11,16 +11,21 @@ export function setUTC(on: boolean): void {
   listeners.forEach((listener) => listener());
 }
 export const useUTC = () =>
-  useSyncExternalStore((listener) => (listeners.add(listener), () => listeners.delete(listener)), () => utc);
+  useSyncExternalStore(
+    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    () => utc,
+  );
 
 type Instant = string | number | Date;
 const zone = () => (utc ? { timeZone: 'UTC' } : {});
-const format = (instant: Instant, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, ...zone() }).format(new Date(instant));
+const format = (instant: Instant, options: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat('en-GB', { ...options, ...zone() }).format(new Date(instant));
 
 export const clockTime = (instant: Instant) => format(instant, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 export const day = (instant: Instant) => format(instant, { day: 'numeric', month: 'short' });
 export const dateTime = (instant: Instant) => `${day(instant)}, ${clockTime(instant)}`;
-export const fullTime = (instant: Instant) => `${format(instant, { day: 'numeric', month: 'short', year: 'numeric' })}, ${clockTime(instant)}${utc ? ' UTC' : ''}`;
+export const fullTime = (instant: Instant) =>
+  `${format(instant, { day: 'numeric', month: 'short', year: 'numeric' })}, ${clockTime(instant)}${utc ? ' UTC' : ''}`;
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -58,7 +63,8 @@ export function Time({ at, as = 'ago' }: { at: Instant | undefined; as?: 'ago' |
   useUTC();
   const now = useNow();
   if (at === undefined || at === 0) return <span className="t3">never</span>;
-  const text = as === 'clock' ? clockTime(at) : as === 'date' ? dateTime(at) : as === 'age' ? span(now - new Date(at).getTime()) : ago(at, now);
+  const text =
+    as === 'clock' ? clockTime(at) : as === 'date' ? dateTime(at) : as === 'age' ? span(now - new Date(at).getTime()) : ago(at, now);
   return (
     <time dateTime={new Date(at).toISOString()} title={fullTime(at)}>
       {text}

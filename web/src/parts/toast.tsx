@@ -29,14 +29,23 @@ export function say(text: string, undo?: () => void): void {
 }
 
 export function Toasts() {
-  const all = useSyncExternalStore((listener) => (listeners.add(listener), () => listeners.delete(listener)), () => toasts);
+  const all = useSyncExternalStore(
+    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    () => toasts,
+  );
   return (
     <div className="toasts" role="status" aria-live="polite">
       {all.map((t) => (
         <div className="toast" key={t.id}>
           <span className="grow">{t.text}</span>
           {t.undo && (
-            <button type="button" onClick={() => { drop(t.id); t.undo?.(); }}>
+            <button
+              type="button"
+              onClick={() => {
+                drop(t.id);
+                t.undo?.();
+              }}
+            >
               Undo
             </button>
           )}

@@ -9,7 +9,9 @@ export const accountsQuery = queryOptions({
     const accounts: Account[] = [];
     let token: string | undefined;
     do {
-      const page = await posture.post('/v1/cloud-accounts/query', { body: { paginationInfo: { pageSize: 1000, continuationToken: token ?? null } } });
+      const page = await posture.post('/v1/cloud-accounts/query', {
+        body: { paginationInfo: { pageSize: 1000, continuationToken: token ?? null } },
+      });
       accounts.push(...page.cloudAccounts);
       token = page.continuationToken;
     } while (token);
@@ -40,7 +42,11 @@ export const runsQuery = (cloudAccountId?: string, pageSize = 100) =>
   queryOptions({
     queryKey: ['runs', cloudAccountId ?? '', pageSize],
     queryFn: async (): Promise<Run[]> =>
-      (await posture.post('/v1/cloud-accounts/collection-status/query', { body: { ...(cloudAccountId ? { filters: { cloudAccountId } } : {}), paginationInfo: { pageSize } } })).results,
+      (
+        await posture.post('/v1/cloud-accounts/collection-status/query', {
+          body: { ...(cloudAccountId ? { filters: { cloudAccountId } } : {}), paginationInfo: { pageSize } },
+        })
+      ).results,
   });
 
 export const findingsQuery = (body: FindingQuery) =>
@@ -66,4 +72,6 @@ export function useRules(): Map<string, Rule> {
 
 /** Buckets of an aggregation, fullest first. */
 export const buckets = (of: { buckets: Record<string, { count: number }> } | undefined) =>
-  Object.entries(of?.buckets ?? {}).map(([value, b]) => ({ value, ...b })).sort((a, b) => b.count - a.count || a.value.localeCompare(b.value));
+  Object.entries(of?.buckets ?? {})
+    .map(([value, b]) => ({ value, ...b }))
+    .sort((a, b) => b.count - a.count || a.value.localeCompare(b.value));

@@ -14,8 +14,26 @@ export async function jumpTargets(text: string): Promise<Target[]> {
     ...accounts.cloudAccounts
       .filter((a) => `${a.cloudAccountName} ${a.cloudAccountId}`.toLowerCase().includes(lower))
       .slice(0, 10)
-      .map((a): Target => ({ group: 'Account', icon: 'accounts', label: a.cloudAccountName, detail: `Account ${a.cloudAccountId}`, to: `/accounts/${a.cloudAccountId}` })),
-    ...entities.results.map((e): Target => ({ group: 'Resource', icon: 'box', label: e.entityName, detail: `${shortType(e.entityType)} in ${e.region}`, to: `/resource/${encodeURIComponent(e.entityId)}` })),
-    ...rules.results.map((r): Target => ({ group: 'Rule', icon: 'rules', label: r.name, detail: `Rule ${r.displayName}`, to: `/rules/${encodeURIComponent(r.id)}` })),
+      .map((a): Target => ({
+        group: 'Account',
+        icon: 'accounts',
+        label: a.cloudAccountName,
+        detail: `Account ${a.cloudAccountId}`,
+        to: `/accounts/${a.cloudAccountId}`,
+      })),
+    ...entities.results.map((e): Target => ({
+      group: 'Resource',
+      icon: 'box',
+      label: e.entityName,
+      detail: `${shortType(e.entityType)} in ${e.region}`,
+      to: `/resource/${encodeURIComponent(e.entityId)}`,
+    })),
+    ...rules.results.map((r): Target => ({
+      group: 'Rule',
+      icon: 'rules',
+      label: r.name,
+      detail: `Rule ${r.displayName}`,
+      to: `/rules/${encodeURIComponent(r.id)}`,
+    })),
   ];
 }

@@ -19,9 +19,35 @@ export function useMenu(): MenuGroup[] {
   const sick = useQuery(accountsQuery).data?.filter((a) => a.rollupStatus.value === 'error').length;
   const failing = useQuery({ ...channelsQuery, staleTime: 60_000 }).data?.filter((c) => c.enabled && c.consecutiveFailures > 0).length;
   return [
-    { items: [{ to: '/overview', icon: 'overview', label: 'Overview' }, { to: '/findings', icon: 'findings', label: 'Findings', count: findings }] },
-    { title: 'Look', items: [{ to: '/inventory', icon: 'inventory', label: 'Inventory', count: entities }, { to: '/explore', icon: 'explore', label: 'Explore' }, { to: '/activity', icon: 'activity', label: 'Activity' }] },
-    { title: 'Decide', items: [{ to: '/rules', icon: 'rules', label: 'Rules', count: rules }, { to: '/mute-rules', icon: 'mute', label: 'Mute rules' }, { to: '/compliance', icon: 'compliance', label: 'Compliance', count: frameworks }] },
-    { title: 'Run', items: [{ to: '/accounts', icon: 'accounts', label: 'Accounts', count: sick, bad: true }, { to: '/notifications', icon: 'bell', label: 'Notifications', count: failing, bad: true }, { to: '/admin', icon: 'admin', label: 'Admin' }] },
+    {
+      items: [
+        { to: '/overview', icon: 'overview', label: 'Overview' },
+        { to: '/findings', icon: 'findings', label: 'Findings', count: findings },
+      ],
+    },
+    {
+      title: 'Look',
+      items: [
+        { to: '/inventory', icon: 'inventory', label: 'Inventory', count: entities },
+        { to: '/explore', icon: 'explore', label: 'Explore' },
+        { to: '/activity', icon: 'activity', label: 'Activity' },
+      ],
+    },
+    {
+      title: 'Decide',
+      items: [
+        { to: '/rules', icon: 'rules', label: 'Rules', count: rules },
+        { to: '/mute-rules', icon: 'mute', label: 'Mute rules' },
+        { to: '/compliance', icon: 'compliance', label: 'Compliance', count: frameworks },
+      ],
+    },
+    {
+      title: 'Run',
+      items: [
+        { to: '/accounts', icon: 'accounts', label: 'Accounts', count: sick, bad: true },
+        { to: '/notifications', icon: 'bell', label: 'Notifications', count: failing, bad: true },
+        { to: '/admin', icon: 'admin', label: 'Admin' },
+      ],
+    },
   ];
 }

@@ -18,6 +18,8 @@ export function useServerPulse(): void {
     const first = known.current === undefined;
     known.current = text;
     if (first) return;
-    void client.invalidateQueries({ predicate: (q) => !['pulse', 'session', 'config', 'schema', 'script'].includes(String(q.queryKey[0])) });
+    void client.invalidateQueries({
+      predicate: (q) => !['pulse', 'session', 'config', 'schema', 'script'].includes(String(q.queryKey[0])),
+    });
   }, [text, client]);
 }

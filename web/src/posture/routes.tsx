@@ -4,7 +4,15 @@ import { jumpTargets } from './jump';
 import { useMenu } from './menu';
 
 const letters = {
-  '/overview': 'o', '/findings': 'f', '/inventory': 'i', '/explore': 'e', '/activity': 'a', '/rules': 'r', '/compliance': 'c', '/mute-rules': 'm', '/notifications': 'n',
+  '/overview': 'o',
+  '/findings': 'f',
+  '/inventory': 'i',
+  '/explore': 'e',
+  '/activity': 'a',
+  '/rules': 'r',
+  '/compliance': 'c',
+  '/mute-rules': 'm',
+  '/notifications': 'n',
 };
 
 const PostureFrame = () => <Frame server="posture" useMenu={useMenu} letters={letters} find={jumpTargets} />;

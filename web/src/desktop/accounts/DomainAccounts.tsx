@@ -46,18 +46,46 @@ function AddDialog({ onClose }: { onClose: () => void }) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const body = { ad_domain_id: String(form.get('domain')), username: String(form.get('username')).trim(), password: [String(form.get('password'))] };
+    const body = {
+      ad_domain_id: String(form.get('domain')),
+      username: String(form.get('username')).trim(),
+      password: [String(form.get('password'))],
+    };
     void run(() => desktop.post('/rest/config/v1/ic-domain-accounts', { body, query: { verify } }), `${body.username} is added`);
   };
   const conflict = error?.status === 409;
   return (
     <Dialog title="Add a domain account" onClose={onClose}>
       <form className="form" onSubmit={submit}>
-        <SelectField label="Domain" name="domain" required options={domains.map((d) => ({ value: d.id, label: `${d.dns_name} (${d.netbios_name})` }))} error={error?.field('ad_domain_id')} />
-        <TextField label="User name" name="username" required autoComplete="off" error={conflict ? message(error) : error?.field('username')} />
-        <TextField label="Password" name="password" type="password" required autoComplete="new-password" error={conflict ? undefined : (error?.field('password') ?? message(error))} />
+        <SelectField
+          label="Domain"
+          name="domain"
+          required
+          options={domains.map((d) => ({ value: d.id, label: `${d.dns_name} (${d.netbios_name})` }))}
+          error={error?.field('ad_domain_id')}
+        />
+        <TextField
+          label="User name"
+          name="username"
+          required
+          autoComplete="off"
+          error={conflict ? message(error) : error?.field('username')}
+        />
+        <TextField
+          label="Password"
+          name="password"
+          type="password"
+          required
+          autoComplete="new-password"
+          error={conflict ? undefined : (error?.field('password') ?? message(error))}
+        />
         <Checkbox label="Try it with the domain first" checked={verify} onChange={(e) => setVerify(e.target.checked)} />
-        <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes disabled={busy}>Add</Button></div>
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" changes disabled={busy}>
+            Add
+          </Button>
+        </div>
       </form>
     </Dialog>
   );
@@ -68,13 +96,30 @@ function PasswordDialog({ account, onClose }: { account: DomainAccount; onClose:
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const password = [String(new FormData(event.currentTarget).get('password'))];
-    void run(() => desktop.put('/rest/config/v1/ic-domain-accounts/{id}', { path: { id: account.id }, body: { password } }), `The password of ${account.username} is changed`);
+    void run(
+      () => desktop.put('/rest/config/v1/ic-domain-accounts/{id}', { path: { id: account.id }, body: { password } }),
+      `The password of ${account.username} is changed`,
+    );
   };
   return (
     <Dialog title={`Change the password of ${account.username}`} onClose={onClose}>
       <form className="form" onSubmit={submit}>
-        <TextField label="New password" name="password" type="password" required autoFocus autoComplete="new-password" error={message(error)} hint="It is tried with the domain before it is kept, and never shown." />
-        <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes disabled={busy}>Change</Button></div>
+        <TextField
+          label="New password"
+          name="password"
+          type="password"
+          required
+          autoFocus
+          autoComplete="new-password"
+          error={message(error)}
+          hint="It is tried with the domain before it is kept, and never shown."
+        />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" changes disabled={busy}>
+            Change
+          </Button>
+        </div>
       </form>
     </Dialog>
   );
@@ -85,14 +130,28 @@ function DeleteDialog({ account, onClose }: { account: DomainAccount; onClose: (
   const { run, error, busy } = useChange(onClose);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void run(() => desktop.delete('/rest/config/v1/ic-domain-accounts/{id}', { path: { id: account.id } }), `${account.username} is deleted`);
+    void run(
+      () => desktop.delete('/rest/config/v1/ic-domain-accounts/{id}', { path: { id: account.id } }),
+      `${account.username} is deleted`,
+    );
   };
   return (
     <Dialog title={`Delete ${account.username}`} onClose={onClose}>
       <form className="form" onSubmit={submit}>
         <p className="t2">Instant clones can no longer join their domain with it.</p>
-        <TextField label={`Type ${account.username} to delete it`} value={typed} autoFocus error={message(error)} onChange={(e) => setTyped(e.target.value)} />
-        <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="danger" changes disabled={busy || typed !== account.username}>Delete</Button></div>
+        <TextField
+          label={`Type ${account.username} to delete it`}
+          value={typed}
+          autoFocus
+          error={message(error)}
+          onChange={(e) => setTyped(e.target.value)}
+        />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="danger" changes disabled={busy || typed !== account.username}>
+            Delete
+          </Button>
+        </div>
       </form>
     </Dialog>
   );
@@ -106,14 +165,60 @@ export default function DomainAccounts() {
   const close = () => setDoing(undefined);
   useKeys([{ keys: 'n', does: 'Add a domain account', run: () => setDoing({ what: 'add' }) }]);
   return (
-    <Page title="Domain accounts" actions={<Button look="primary" icon="plus" changes onClick={() => setDoing({ what: 'add' })}>Add</Button>}>
+    <Page
+      title="Domain accounts"
+      actions={
+        <Button look="primary" icon="plus" changes onClick={() => setDoing({ what: 'add' })}>
+          Add
+        </Button>
+      }
+    >
       <Answer query={query} what="the accounts" padded>
-        {(accounts) => accounts.length === 0 ? <Empty padded title="There is no domain account" action={<Button look="primary" onClick={() => setDoing({ what: 'add' })}>Add one</Button>}>Instant clones join their domain with such an account.</Empty> : (
-          <table className="table">
-            <thead><tr><th>User name</th><th>Domain</th><th><span className="hide">Actions</span></th></tr></thead>
-            <tbody>{accounts.map((a) => <tr key={a.id}><th scope="row">{a.username}</th><td>{domains.get(a.ad_domain_id) ?? a.ad_domain_id}</td><td className="num"><span className="row tight"><Button className="end" changes onClick={() => setDoing({ what: 'password', account: a })}>Change password</Button><Button changes look="danger" onClick={() => setDoing({ what: 'delete', account: a })}>Delete</Button></span></td></tr>)}</tbody>
-          </table>
-        )}
+        {(accounts) =>
+          accounts.length === 0 ? (
+            <Empty
+              padded
+              title="There is no domain account"
+              action={
+                <Button look="primary" onClick={() => setDoing({ what: 'add' })}>
+                  Add one
+                </Button>
+              }
+            >
+              Instant clones join their domain with such an account.
+            </Empty>
+          ) : (
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>User name</th>
+                  <th>Domain</th>
+                  <th>
+                    <span className="hide">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {accounts.map((a) => (
+                  <tr key={a.id}>
+                    <th scope="row">{a.username}</th>
+                    <td>{domains.get(a.ad_domain_id) ?? a.ad_domain_id}</td>
+                    <td className="num">
+                      <span className="row tight">
+                        <Button className="end" changes onClick={() => setDoing({ what: 'password', account: a })}>
+                          Change password
+                        </Button>
+                        <Button changes look="danger" onClick={() => setDoing({ what: 'delete', account: a })}>
+                          Delete
+                        </Button>
+                      </span>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
       </Answer>
       {doing?.what === 'add' && <AddDialog onClose={close} />}
       {doing?.what === 'password' && <PasswordDialog account={doing.account} onClose={close} />}

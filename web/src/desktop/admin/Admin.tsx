@@ -14,7 +14,13 @@ export default function Admin() {
   const tab = (given && given in tabs ? given : 'keys') as Tab;
   return (
     <Page title="Admin">
-      <nav className="tabs" aria-label="Admin">{(Object.keys(tabs) as Tab[]).map((t) => <Link key={t} to={`/admin/${t}`} aria-current={t === tab ? 'true' : undefined}>{tabs[t]}</Link>)}</nav>
+      <nav className="tabs" aria-label="Admin">
+        {(Object.keys(tabs) as Tab[]).map((t) => (
+          <Link key={t} to={`/admin/${t}`} aria-current={t === tab ? 'true' : undefined}>
+            {tabs[t]}
+          </Link>
+        ))}
+      </nav>
       {tab === 'keys' && <Keys />}
       {tab === 'sessions' && <Sessions />}
       {tab === 'audit' && <Audit />}

@@ -23,7 +23,9 @@ function NewKey({ onClose }: { onClose: () => void }) {
     const form = new FormData(event.currentTarget);
     const ends = String(form.get('expiry') ?? '');
     try {
-      const key = await desktop.post('/rest/config/v1/monitoring-keys', { body: { name: String(form.get('name')).trim(), ...(ends ? { expires_at: new Date(ends).getTime() } : {}) } });
+      const key = await desktop.post('/rest/config/v1/monitoring-keys', {
+        body: { name: String(form.get('name')).trim(), ...(ends ? { expires_at: new Date(ends).getTime() } : {}) },
+      });
       setMade(key.key);
       await client.invalidateQueries({ queryKey: keysKey });
     } catch (cause) {
@@ -33,11 +35,25 @@ function NewKey({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog title="New monitoring key" onClose={onClose}>
-      {made ? <Secret label="Monitoring key" value={made} /> : (
+      {made ? (
+        <Secret label="Monitoring key" value={made} />
+      ) : (
         <form className="form" onSubmit={(e) => void add(e)}>
-          <TextField label="Name" name="name" required autoFocus maxLength={100} error={error && (error.field('name') ?? sentence(error.message))} />
+          <TextField
+            label="Name"
+            name="name"
+            required
+            autoFocus
+            maxLength={100}
+            error={error && (error.field('name') ?? sentence(error.message))}
+          />
           <TextField label="Ends" name="expiry" type="date" hint="Never when left empty" error={error?.field('expires_at')} />
-          <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes>Make it</Button></div>
+          <div className="dialog-foot">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" look="primary" changes>
+              Make it
+            </Button>
+          </div>
         </form>
       )}
     </Dialog>
@@ -53,17 +69,75 @@ export function Keys() {
   useKeys([{ keys: 'n', does: 'New key', run: () => setAdding(true) }]);
   return (
     <>
-      <div className="toolbar"><Button look="primary" icon="plus" changes onClick={() => setAdding(true)}>New key</Button><span className="t3 small">Read-only, for dashboards and scripts.</span></div>
+      <div className="toolbar">
+        <Button look="primary" icon="plus" changes onClick={() => setAdding(true)}>
+          New key
+        </Button>
+        <span className="t3 small">Read-only, for dashboards and scripts.</span>
+      </div>
       <Answer query={query} what="the keys" padded>
-        {(keys) => keys.length === 0 ? <Empty padded title="There is no monitoring key">A key reads the monitor and changes nothing.</Empty> : (
-          <table className="table">
-            <thead><tr><th>Name</th><th className="wide">Begins with</th><th className="wide">Made by</th><th>Made</th><th className="wide">Ends</th><th>Last used</th><th><span className="hide">Actions</span></th></tr></thead>
-            <tbody>{keys.map((k) => <tr key={k.id}><th scope="row">{k.name}</th><td className="wide"><code>{k.hint}</code></td><td className="wide">{k.created_by}</td><td><Time at={k.created_at} /></td><td className="wide">{k.expires_at ? <Time at={k.expires_at} as="date" /> : 'never'}</td><td><Time at={k.last_used_at} /></td><td className="num"><Button changes look="danger" onClick={() => setRemoving(k)}>Revoke</Button></td></tr>)}</tbody>
-          </table>
-        )}
+        {(keys) =>
+          keys.length === 0 ? (
+            <Empty padded title="There is no monitoring key">
+              A key reads the monitor and changes nothing.
+            </Empty>
+          ) : (
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>Name</th>
+                  <th className="wide">Begins with</th>
+                  <th className="wide">Made by</th>
+                  <th>Made</th>
+                  <th className="wide">Ends</th>
+                  <th>Last used</th>
+                  <th>
+                    <span className="hide">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {keys.map((k) => (
+                  <tr key={k.id}>
+                    <th scope="row">{k.name}</th>
+                    <td className="wide">
+                      <code>{k.hint}</code>
+                    </td>
+                    <td className="wide">{k.created_by}</td>
+                    <td>
+                      <Time at={k.created_at} />
+                    </td>
+                    <td className="wide">{k.expires_at ? <Time at={k.expires_at} as="date" /> : 'never'}</td>
+                    <td>
+                      <Time at={k.last_used_at} />
+                    </td>
+                    <td className="num">
+                      <Button changes look="danger" onClick={() => setRemoving(k)}>
+                        Revoke
+                      </Button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
       </Answer>
       {adding && <NewKey onClose={() => setAdding(false)} />}
-      {removing && <Confirm title={`Revoke ${removing.name}`} action="Revoke" onClose={() => setRemoving(undefined)} run={() => desktop.delete('/rest/config/v1/monitoring-keys/{id}', { path: { id: removing.id } }).then(() => client.invalidateQueries({ queryKey: keysKey }))}>Whoever reads the monitor with it is refused from now on.</Confirm>}
+      {removing && (
+        <Confirm
+          title={`Revoke ${removing.name}`}
+          action="Revoke"
+          onClose={() => setRemoving(undefined)}
+          run={() =>
+            desktop
+              .delete('/rest/config/v1/monitoring-keys/{id}', { path: { id: removing.id } })
+              .then(() => client.invalidateQueries({ queryKey: keysKey }))
+          }
+        >
+          Whoever reads the monitor with it is refused from now on.
+        </Confirm>
+      )}
     </>
   );
 }

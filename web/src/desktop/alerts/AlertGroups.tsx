@@ -47,19 +47,56 @@ function DoDialog({ doing: { what, group }, onClose }: { doing: Doing; onClose: 
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const text = String(new FormData(event.currentTarget).get('text') ?? '').trim();
-    const done = what === 'acknowledge'
-      ? await change(() => desktop.put('/rest/monitor/alert-groups/{id}/acknowledgement', { path, body: { comment: text } }), 'Acknowledged', () => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/acknowledgement', { path }), 'Taken back'))
-      : await change(() => desktop.put('/rest/monitor/alert-groups/{id}/silence', { path, body: { until: Date.now() + Number(hours) * hour, reason: text } }), 'Silenced', () => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/silence', { path }), 'The silence ended'));
+    const done =
+      what === 'acknowledge'
+        ? await change(
+            () => desktop.put('/rest/monitor/alert-groups/{id}/acknowledgement', { path, body: { comment: text } }),
+            'Acknowledged',
+            () => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/acknowledgement', { path }), 'Taken back'),
+          )
+        : await change(
+            () =>
+              desktop.put('/rest/monitor/alert-groups/{id}/silence', {
+                path,
+                body: { until: Date.now() + Number(hours) * hour, reason: text },
+              }),
+            'Silenced',
+            () => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/silence', { path }), 'The silence ended'),
+          );
     if (done) onClose();
   };
   const name = shortName(group.cause);
   return (
     <Dialog title={what === 'acknowledge' ? `Acknowledge ${name}` : `Silence ${name}`} onClose={onClose}>
       <form className="form" onSubmit={(e) => void submit(e)}>
-        <p className="t2">{what === 'acknowledge' ? 'Says that somebody looks after it. It is not told of again while it lasts; its end is.' : 'Nothing of it is sent for this time, also when it ends and begins anew.'}</p>
-        {what === 'silence' && <div className="field"><span className="label">For</span><Segments label="For" value={hours} onChange={setHours} options={[{ value: '1', label: '1 hour' }, { value: '4', label: '4 hours' }, { value: '24', label: '1 day' }, { value: '168', label: '7 days' }]} /></div>}
+        <p className="t2">
+          {what === 'acknowledge'
+            ? 'Says that somebody looks after it. It is not told of again while it lasts; its end is.'
+            : 'Nothing of it is sent for this time, also when it ends and begins anew.'}
+        </p>
+        {what === 'silence' && (
+          <div className="field">
+            <span className="label">For</span>
+            <Segments
+              label="For"
+              value={hours}
+              onChange={setHours}
+              options={[
+                { value: '1', label: '1 hour' },
+                { value: '4', label: '4 hours' },
+                { value: '24', label: '1 day' },
+                { value: '168', label: '7 days' },
+              ]}
+            />
+          </div>
+        )}
         <TextField label={what === 'acknowledge' ? 'Comment' : 'Reason'} name="text" autoFocus maxLength={500} />
-        <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes>{what === 'acknowledge' ? 'Acknowledge' : 'Silence'}</Button></div>
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" changes>
+            {what === 'acknowledge' ? 'Acknowledge' : 'Silence'}
+          </Button>
+        </div>
       </form>
     </Dialog>
   );
@@ -73,28 +110,97 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
   return (
     <>
       <tr>
-        <td><span className={`word c-${marks[g.state]}`}><Mark name={marks[g.state]} />{stateWords[g.state]}</span></td>
+        <td>
+          <span className={`word c-${marks[g.state]}`}>
+            <Mark name={marks[g.state]} />
+            {stateWords[g.state]}
+          </span>
+        </td>
         <th scope="row">
           <span className="row tight">
-            {g.count > 1 && <Button look="quiet" icon={open ? 'down' : 'right'} className="xs" aria-expanded={open} aria-label={`${open ? 'Hide' : 'Show'} the ${g.count} alerts of ${shortName(g.cause)}`} onClick={() => setOpen(!open)} />}
+            {g.count > 1 && (
+              <Button
+                look="quiet"
+                icon={open ? 'down' : 'right'}
+                className="xs"
+                aria-expanded={open}
+                aria-label={`${open ? 'Hide' : 'Show'} the ${g.count} alerts of ${shortName(g.cause)}`}
+                onClick={() => setOpen(!open)}
+              />
+            )}
             <Link to={addressOf(g.cause.kind, g.cause.id)}>{shortName(g.cause)}</Link>
             {g.count > 1 && <span className="small t3">{plural(g.count, 'alert')}</span>}
           </span>
         </th>
-        <td className="wide t2">{sentence(g.summary)}
-          {g.acknowledgement && <span className="small t3 block"><Icon name="check" small /> {g.acknowledgement.by} looks after it{g.acknowledgement.comment && `: ${g.acknowledgement.comment}`}</span>}
-          {g.silence && <span className="small t3 block">Silent until {dateTime(g.silence.until)}{g.silence.reason && `: ${g.silence.reason}`}</span>}
+        <td className="wide t2">
+          {sentence(g.summary)}
+          {g.acknowledgement && (
+            <span className="small t3 block">
+              <Icon name="check" small /> {g.acknowledgement.by} looks after it
+              {g.acknowledgement.comment && `: ${g.acknowledgement.comment}`}
+            </span>
+          )}
+          {g.silence && (
+            <span className="small t3 block">
+              Silent until {dateTime(g.silence.until)}
+              {g.silence.reason && `: ${g.silence.reason}`}
+            </span>
+          )}
         </td>
-        <td className="wide"><Link className="t2" to={`/alert-rules/${g.rule_id}`}>{g.rule_name}</Link></td>
-        <td className="t3"><Time at={over ? g.resolved_at : g.since} /></td>
+        <td className="wide">
+          <Link className="t2" to={`/alert-rules/${g.rule_id}`}>
+            {g.rule_name}
+          </Link>
+        </td>
+        <td className="t3">
+          <Time at={over ? g.resolved_at : g.since} />
+        </td>
         <td className="num">
           <span className="row tight">
-            {over ? null : g.acknowledgement ? <Button className="end" changes onClick={() => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/acknowledgement', { path }), 'Taken back')}>Take back</Button> : <Button className="end" changes onClick={() => onDo({ what: 'acknowledge', group: g })}>Acknowledge</Button>}
-            {g.silence ? <Button changes className={over ? 'end' : ''} onClick={() => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/silence', { path }), 'The silence ended')}>End silence</Button> : <Button changes className={over ? 'end' : ''} onClick={() => onDo({ what: 'silence', group: g })}>Silence</Button>}
+            {over ? null : g.acknowledgement ? (
+              <Button
+                className="end"
+                changes
+                onClick={() => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/acknowledgement', { path }), 'Taken back')}
+              >
+                Take back
+              </Button>
+            ) : (
+              <Button className="end" changes onClick={() => onDo({ what: 'acknowledge', group: g })}>
+                Acknowledge
+              </Button>
+            )}
+            {g.silence ? (
+              <Button
+                changes
+                className={over ? 'end' : ''}
+                onClick={() => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/silence', { path }), 'The silence ended')}
+              >
+                End silence
+              </Button>
+            ) : (
+              <Button changes className={over ? 'end' : ''} onClick={() => onDo({ what: 'silence', group: g })}>
+                Silence
+              </Button>
+            )}
           </span>
         </td>
       </tr>
-      {open && g.alerts.map((a) => <tr key={`${a.kind}${a.component_id}${a.part ?? ''}`} className="alert-member"><td /><td colSpan={2}><Link to={addressOf(a.kind, a.component_id)}>{shortName(a)}</Link> <span className="small t3">{a.part}</span> <span className="small t2">{sentence(a.summary)}</span></td><td className="wide" /><td className="t3"><Time at={a.since} /></td><td /></tr>)}
+      {open &&
+        g.alerts.map((a) => (
+          <tr key={`${a.kind}${a.component_id}${a.part ?? ''}`} className="alert-member">
+            <td />
+            <td colSpan={2}>
+              <Link to={addressOf(a.kind, a.component_id)}>{shortName(a)}</Link> <span className="small t3">{a.part}</span>{' '}
+              <span className="small t2">{sentence(a.summary)}</span>
+            </td>
+            <td className="wide" />
+            <td className="t3">
+              <Time at={a.since} />
+            </td>
+            <td />
+          </tr>
+        ))}
     </>
   );
 }
@@ -109,15 +215,55 @@ export function AlertGroups() {
     <>
       <Answer query={query} what="the alerts" padded>
         {(groups) => {
-          const shown = groups.filter((g) => !state || g.state === state).sort((a, b) => states.indexOf(a.state) - states.indexOf(b.state) || b.since - a.since);
+          const shown = groups
+            .filter((g) => !state || g.state === state)
+            .sort((a, b) => states.indexOf(a.state) - states.indexOf(b.state) || b.since - a.since);
           return (
             <>
-              <div className="toolbar"><Segments label="State" value={state ?? 'all'} onChange={(s) => change({ state: s === 'all' ? undefined : s.toLowerCase() })} options={[{ value: 'all', label: 'All', count: groups.length }, ...states.map((s) => ({ value: s as string, label: <><Mark name={marks[s]} />{stateWords[s]}</>, count: groups.filter((g) => g.state === s).length }))]} /></div>
-              {shown.length === 0 ? <Empty padded title={state && groups.length ? 'No alert is in this state' : 'Nothing fires'}>{state ? '' : 'No alert is raised, and none ended within a day.'}</Empty> : (
+              <div className="toolbar">
+                <Segments
+                  label="State"
+                  value={state ?? 'all'}
+                  onChange={(s) => change({ state: s === 'all' ? undefined : s.toLowerCase() })}
+                  options={[
+                    { value: 'all', label: 'All', count: groups.length },
+                    ...states.map((s) => ({
+                      value: s as string,
+                      label: (
+                        <>
+                          <Mark name={marks[s]} />
+                          {stateWords[s]}
+                        </>
+                      ),
+                      count: groups.filter((g) => g.state === s).length,
+                    })),
+                  ]}
+                />
+              </div>
+              {shown.length === 0 ? (
+                <Empty padded title={state && groups.length ? 'No alert is in this state' : 'Nothing fires'}>
+                  {state ? '' : 'No alert is raised, and none ended within a day.'}
+                </Empty>
+              ) : (
                 <div className="table-scroll">
                   <table className="table">
-                    <thead><tr><th>State</th><th>What</th><th className="wide">Why</th><th className="wide">Rule</th><th>Since</th><th><span className="hide">Actions</span></th></tr></thead>
-                    <tbody>{shown.map((g) => <Group key={`${g.id}${g.state}${g.since}`} group={g} onDo={setDoing} />)}</tbody>
+                    <thead>
+                      <tr>
+                        <th>State</th>
+                        <th>What</th>
+                        <th className="wide">Why</th>
+                        <th className="wide">Rule</th>
+                        <th>Since</th>
+                        <th>
+                          <span className="hide">Actions</span>
+                        </th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {shown.map((g) => (
+                        <Group key={`${g.id}${g.state}${g.since}`} group={g} onDo={setDoing} />
+                      ))}
+                    </tbody>
                   </table>
                 </div>
               )}

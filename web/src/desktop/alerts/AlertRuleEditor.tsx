@@ -16,7 +16,20 @@ import { conditionText } from './condition';
 import '../../posture/accounts/accounts.css';
 
 type Condition = AlertRuleSpec['condition'];
-const kinds = ['', 'AD_DOMAIN', 'CONNECTION_SERVER', 'EVENT_DATABASE', 'FARM', 'GATEWAY', 'RDS_SERVER', 'SAML_AUTHENTICATOR', 'POD', 'TRUE_SSO', 'COMPOSER', 'VIRTUAL_CENTER'];
+const kinds = [
+  '',
+  'AD_DOMAIN',
+  'CONNECTION_SERVER',
+  'EVENT_DATABASE',
+  'FARM',
+  'GATEWAY',
+  'RDS_SERVER',
+  'SAML_AUTHENTICATOR',
+  'POD',
+  'TRUE_SSO',
+  'COMPOSER',
+  'VIRTUAL_CENTER',
+];
 
 function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
   const { search } = useAddress();
@@ -30,7 +43,14 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
     event.preventDefault();
     const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
     const target = value('target');
-    const body: AlertRuleSpec = { name: value('name'), enabled: rule?.enabled ?? true, condition, for_seconds: Number(value('for')) || 0, repeat_seconds: Number(value('repeat')) || 0, channels: [channel === 'MAIL' ? { type: 'MAIL', to: target.split(/[\s,]+/).filter(Boolean) } : { type: 'WEBHOOK', url: target }] };
+    const body: AlertRuleSpec = {
+      name: value('name'),
+      enabled: rule?.enabled ?? true,
+      condition,
+      for_seconds: Number(value('for')) || 0,
+      repeat_seconds: Number(value('repeat')) || 0,
+      channels: [channel === 'MAIL' ? { type: 'MAIL', to: target.split(/[\s,]+/).filter(Boolean) } : { type: 'WEBHOOK', url: target }],
+    };
     setError(undefined);
     try {
       if (rule) await desktop.put('/rest/config/v1/alert-rules/{id}', { path: { id: rule.id }, body });
@@ -46,19 +66,131 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
   const first = rule?.channels[0];
   return (
     <form className="form settings-form region" onSubmit={(e) => void submit(e)}>
-      <TextField label="Name" name="name" required defaultValue={rule?.name ?? (search.name ? `${search.name} is not well` : '')} error={error?.field('name')} />
-      <SelectField label="Alerts on" value={condition.type} onChange={(e) => set({ type: e.target.value as Condition['type'] })} options={[{ value: 'STATUS', label: 'a status' }, { value: 'CERTIFICATE', label: 'a certificate that ends' }, { value: 'COUNT', label: 'a number' }]} />
-      <SelectField label="Of" value={condition.kind ?? ''} onChange={(e) => { const { component_id: _, ...rest } = condition; setCondition({ ...rest, kind: e.target.value }); }} options={kinds.map((k) => ({ value: k, label: k ? words(k) : 'every kind' }))} />
+      <TextField
+        label="Name"
+        name="name"
+        required
+        defaultValue={rule?.name ?? (search.name ? `${search.name} is not well` : '')}
+        error={error?.field('name')}
+      />
+      <SelectField
+        label="Alerts on"
+        value={condition.type}
+        onChange={(e) => set({ type: e.target.value as Condition['type'] })}
+        options={[
+          { value: 'STATUS', label: 'a status' },
+          { value: 'CERTIFICATE', label: 'a certificate that ends' },
+          { value: 'COUNT', label: 'a number' },
+        ]}
+      />
+      <SelectField
+        label="Of"
+        value={condition.kind ?? ''}
+        onChange={(e) => {
+          const { component_id: _, ...rest } = condition;
+          setCondition({ ...rest, kind: e.target.value });
+        }}
+        options={kinds.map((k) => ({ value: k, label: k ? words(k) : 'every kind' }))}
+      />
       {condition.component_id && <p className="small t3">Only {search.name ?? condition.component_id}.</p>}
-      {condition.type === 'CERTIFICATE' && <TextField label="Days before it ends" type="number" min={0} value={condition.days ?? 30} onChange={(e) => set({ days: Number(e.target.value) })} />}
-      {condition.type === 'STATUS' && <TextField label="Statuses, apart by commas" mono value={(condition.statuses ?? []).join(', ')} error={error?.field('statuses')} onChange={(e) => set({ statuses: e.target.value.toUpperCase().split(/[\s,]+/).filter(Boolean) })} />}
-      {condition.type === 'COUNT' && <div className="form-2"><TextField label="Measure" mono value={condition.measure ?? 'session_count'} error={error?.field('measure')} onChange={(e) => set({ measure: e.target.value })} /><SelectField label="Is" value={condition.operator ?? 'ABOVE'} onChange={(e) => set({ operator: e.target.value })} options={[{ value: 'ABOVE', label: 'above' }, { value: 'BELOW', label: 'below' }]} /><TextField label="Value" type="number" value={condition.value ?? 0} onChange={(e) => set({ value: Number(e.target.value) })} /></div>}
-      <div className="form-2"><TextField label="For seconds" name="for" type="number" min={0} defaultValue={rule?.for_seconds ?? 0} error={error?.field('for_seconds')} /><TextField label="Again after seconds, 0: not" name="repeat" type="number" min={0} defaultValue={rule?.repeat_seconds ?? 0} error={error?.field('repeat_seconds')} /></div>
-      <SelectField label="Tells by" value={channel} onChange={(e) => setChannel(e.target.value as 'MAIL')} options={[{ value: 'WEBHOOK', label: 'webhook' }, { value: 'MAIL', label: 'mail' }]} />
-      <TextField key={channel} label={channel === 'MAIL' ? 'Addresses' : 'Address of the webhook'} name="target" required defaultValue={channel === 'MAIL' ? (first?.to ?? []).join(', ') : (first?.url ?? '')} error={error?.field('url') ?? error?.field('to')} />
+      {condition.type === 'CERTIFICATE' && (
+        <TextField
+          label="Days before it ends"
+          type="number"
+          min={0}
+          value={condition.days ?? 30}
+          onChange={(e) => set({ days: Number(e.target.value) })}
+        />
+      )}
+      {condition.type === 'STATUS' && (
+        <TextField
+          label="Statuses, apart by commas"
+          mono
+          value={(condition.statuses ?? []).join(', ')}
+          error={error?.field('statuses')}
+          onChange={(e) =>
+            set({
+              statuses: e.target.value
+                .toUpperCase()
+                .split(/[\s,]+/)
+                .filter(Boolean),
+            })
+          }
+        />
+      )}
+      {condition.type === 'COUNT' && (
+        <div className="form-2">
+          <TextField
+            label="Measure"
+            mono
+            value={condition.measure ?? 'session_count'}
+            error={error?.field('measure')}
+            onChange={(e) => set({ measure: e.target.value })}
+          />
+          <SelectField
+            label="Is"
+            value={condition.operator ?? 'ABOVE'}
+            onChange={(e) => set({ operator: e.target.value })}
+            options={[
+              { value: 'ABOVE', label: 'above' },
+              { value: 'BELOW', label: 'below' },
+            ]}
+          />
+          <TextField label="Value" type="number" value={condition.value ?? 0} onChange={(e) => set({ value: Number(e.target.value) })} />
+        </div>
+      )}
+      <div className="form-2">
+        <TextField
+          label="For seconds"
+          name="for"
+          type="number"
+          min={0}
+          defaultValue={rule?.for_seconds ?? 0}
+          error={error?.field('for_seconds')}
+        />
+        <TextField
+          label="Again after seconds, 0: not"
+          name="repeat"
+          type="number"
+          min={0}
+          defaultValue={rule?.repeat_seconds ?? 0}
+          error={error?.field('repeat_seconds')}
+        />
+      </div>
+      <SelectField
+        label="Tells by"
+        value={channel}
+        onChange={(e) => setChannel(e.target.value as 'MAIL')}
+        options={[
+          { value: 'WEBHOOK', label: 'webhook' },
+          { value: 'MAIL', label: 'mail' },
+        ]}
+      />
+      <TextField
+        key={channel}
+        label={channel === 'MAIL' ? 'Addresses' : 'Address of the webhook'}
+        name="target"
+        required
+        defaultValue={channel === 'MAIL' ? (first?.to ?? []).join(', ') : (first?.url ?? '')}
+        error={error?.field('url') ?? error?.field('to')}
+      />
       <p className="t2">Alerts when {conditionText({ condition, for_seconds: 0 })}.</p>
-      {error && <div className="note error" role="alert"><Mark name="error" /><span><b>{sentence(error.message)}</b> {error.fields.map((f) => `${f.path}: ${f.message}`).join('; ')}</span></div>}
-      <div className="row"><Button type="submit" look="primary" changes>Save</Button><Link className="btn" to="/alerts">Cancel</Link></div>
+      {error && (
+        <div className="note error" role="alert">
+          <Mark name="error" />
+          <span>
+            <b>{sentence(error.message)}</b> {error.fields.map((f) => `${f.path}: ${f.message}`).join('; ')}
+          </span>
+        </div>
+      )}
+      <div className="row">
+        <Button type="submit" look="primary" changes>
+          Save
+        </Button>
+        <Link className="btn" to="/alerts">
+          Cancel
+        </Link>
+      </div>
     </form>
   );
 }
@@ -68,11 +200,26 @@ export default function AlertRuleEditor() {
   const { id } = useParams({ strict: false }) as { id?: string };
   const { search } = useAddress();
   const made = id === 'new' || !id;
-  const query = useQuery({ queryKey: ['desktop', 'alert-rule', id], enabled: !made, queryFn: () => desktop.get('/rest/config/v1/alert-rules/{id}', { path: { id: id ?? '' } }) });
-  const start: Condition = { type: 'STATUS', statuses: ['ERROR', 'PROBLEM', 'DOWN'], ...(search.kind ? { kind: search.kind } : {}), ...(search.component ? { component_id: search.component } : {}) };
+  const query = useQuery({
+    queryKey: ['desktop', 'alert-rule', id],
+    enabled: !made,
+    queryFn: () => desktop.get('/rest/config/v1/alert-rules/{id}', { path: { id: id ?? '' } }),
+  });
+  const start: Condition = {
+    type: 'STATUS',
+    statuses: ['ERROR', 'PROBLEM', 'DOWN'],
+    ...(search.kind ? { kind: search.kind } : {}),
+    ...(search.component ? { component_id: search.component } : {}),
+  };
   return (
     <Page title={made ? 'New alert rule' : (query.data?.name ?? 'Alert rule')} crumbs={<Link to="/alerts">Alerts</Link>}>
-      {made ? <Form start={start} /> : <Answer query={query} what="the rule" padded>{(rule) => <Form key={rule.id} rule={rule} start={start} />}</Answer>}
+      {made ? (
+        <Form start={start} />
+      ) : (
+        <Answer query={query} what="the rule" padded>
+          {(rule) => <Form key={rule.id} rule={rule} start={start} />}
+        </Answer>
+      )}
     </Page>
   );
 }

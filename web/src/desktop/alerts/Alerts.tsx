@@ -18,21 +18,103 @@ function Rules() {
   const query = useQuery(alertRulesQuery);
   const tell = (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
   const renew = () => client.invalidateQueries({ queryKey: alertRulesQuery.queryKey });
-  const test = (r: AlertRule) => desktop.post('/rest/config/v1/alert-rules/{id}/test', { path: { id: r.id } }).then((results) => say(results.map((x) => (x.delivered ? 'delivered' : `not delivered: ${x.error ?? ''}`)).join('; ')), tell);
-  const flip = (r: AlertRule) => desktop.put('/rest/config/v1/alert-rules/{id}', { path: { id: r.id }, body: { name: r.name, enabled: !r.enabled, condition: r.condition, for_seconds: r.for_seconds, repeat_seconds: r.repeat_seconds, channels: r.channels } }).then(renew, tell);
+  const test = (r: AlertRule) =>
+    desktop
+      .post('/rest/config/v1/alert-rules/{id}/test', { path: { id: r.id } })
+      .then((results) => say(results.map((x) => (x.delivered ? 'delivered' : `not delivered: ${x.error ?? ''}`)).join('; ')), tell);
+  const flip = (r: AlertRule) =>
+    desktop
+      .put('/rest/config/v1/alert-rules/{id}', {
+        path: { id: r.id },
+        body: {
+          name: r.name,
+          enabled: !r.enabled,
+          condition: r.condition,
+          for_seconds: r.for_seconds,
+          repeat_seconds: r.repeat_seconds,
+          channels: r.channels,
+        },
+      })
+      .then(renew, tell);
   const [removing, setRemoving] = useState<AlertRule>();
   return (
     <section>
-      <div className="region-head region"><h2>Rules</h2><Link className="btn end" to="/alert-rules/new">New rule</Link></div>
+      <div className="region-head region">
+        <h2>Rules</h2>
+        <Link className="btn end" to="/alert-rules/new">
+          New rule
+        </Link>
+      </div>
       <Answer query={query} what="the rules" padded>
-        {(rules) => rules.length === 0 ? <Empty padded title="There is no alert rule" action={<Link className="btn primary" to="/alert-rules/new">New rule</Link>}>A rule tells by webhook or mail when something is wrong.</Empty> : (
-          <table className="table">
-            <thead><tr><th>On</th><th>Rule</th><th>Alerts when</th><th className="wide">Tells</th><th><span className="hide">Actions</span></th></tr></thead>
-            <tbody>{rules.map((r) => <tr key={r.id}><td><button type="button" role="switch" className="toggle" aria-checked={r.enabled} aria-label={`${r.name} is on`} onClick={() => void flip(r)} /></td><th scope="row"><Link to={`/alert-rules/${r.id}`}>{r.name}</Link></th><td>{conditionText(r)}</td><td className="wide t2">{r.channels.map((c) => (c.type === 'MAIL' ? (c.to ?? []).join(', ') : c.url)).join(', ')}</td><td><span className="row tight"><Button changes onClick={() => void test(r)}>Test</Button><Button changes icon="trash" aria-label={`Delete ${r.name}`} onClick={() => setRemoving(r)} /></span></td></tr>)}</tbody>
-          </table>
-        )}
+        {(rules) =>
+          rules.length === 0 ? (
+            <Empty
+              padded
+              title="There is no alert rule"
+              action={
+                <Link className="btn primary" to="/alert-rules/new">
+                  New rule
+                </Link>
+              }
+            >
+              A rule tells by webhook or mail when something is wrong.
+            </Empty>
+          ) : (
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>On</th>
+                  <th>Rule</th>
+                  <th>Alerts when</th>
+                  <th className="wide">Tells</th>
+                  <th>
+                    <span className="hide">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {rules.map((r) => (
+                  <tr key={r.id}>
+                    <td>
+                      <button
+                        type="button"
+                        role="switch"
+                        className="toggle"
+                        aria-checked={r.enabled}
+                        aria-label={`${r.name} is on`}
+                        onClick={() => void flip(r)}
+                      />
+                    </td>
+                    <th scope="row">
+                      <Link to={`/alert-rules/${r.id}`}>{r.name}</Link>
+                    </th>
+                    <td>{conditionText(r)}</td>
+                    <td className="wide t2">{r.channels.map((c) => (c.type === 'MAIL' ? (c.to ?? []).join(', ') : c.url)).join(', ')}</td>
+                    <td>
+                      <span className="row tight">
+                        <Button changes onClick={() => void test(r)}>
+                          Test
+                        </Button>
+                        <Button changes icon="trash" aria-label={`Delete ${r.name}`} onClick={() => setRemoving(r)} />
+                      </span>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
       </Answer>
-      {removing && <Confirm title={`Delete ${removing.name}`} action="Delete" onClose={() => setRemoving(undefined)} run={() => desktop.delete('/rest/config/v1/alert-rules/{id}', { path: { id: removing.id } }).then(renew)}>Its alerts end, and nobody is told of them any more.</Confirm>}
+      {removing && (
+        <Confirm
+          title={`Delete ${removing.name}`}
+          action="Delete"
+          onClose={() => setRemoving(undefined)}
+          run={() => desktop.delete('/rest/config/v1/alert-rules/{id}', { path: { id: removing.id } }).then(renew)}
+        >
+          Its alerts end, and nobody is told of them any more.
+        </Confirm>
+      )}
     </section>
   );
 }

@@ -10,7 +10,14 @@ import { sentence } from '../../parts/text';
 import { say } from '../../parts/toast';
 import { incidentsQuery } from '../data';
 
-const groupNames: Record<Incident['group'], string> = { GATEWAYS: 'Gateways', CONNECTION_SERVERS: 'Connection servers', DIRECTORY: 'Directory', SIGN_ON: 'Sign-on', FARMS: 'Farms', VIRTUAL_CENTERS: 'Virtual centers' };
+const groupNames: Record<Incident['group'], string> = {
+  GATEWAYS: 'Gateways',
+  CONNECTION_SERVERS: 'Connection servers',
+  DIRECTORY: 'Directory',
+  SIGN_ON: 'Sign-on',
+  FARMS: 'Farms',
+  VIRTUAL_CENTERS: 'Virtual centers',
+};
 const order = Object.keys(groupNames) as Incident['group'][];
 
 /** Begins and ends incidents, and has every screen look again. */
@@ -28,7 +35,12 @@ function useIncidents() {
       setBusy(undefined);
     }
   };
-  const flip = (i: Incident) => run(i.name, () => (i.active ? desktop.delete('/rest/demo/incidents/{name}', { path: { name: i.name } }) : desktop.post('/rest/demo/incidents/{name}', { path: { name: i.name } })));
+  const flip = (i: Incident) =>
+    run(i.name, () =>
+      i.active
+        ? desktop.delete('/rest/demo/incidents/{name}', { path: { name: i.name } })
+        : desktop.post('/rest/demo/incidents/{name}', { path: { name: i.name } }),
+    );
   return { busy, flip, mend: () => run('*', () => desktop.delete('/rest/demo/incidents')) };
 }
 
@@ -37,7 +49,16 @@ function Switch({ incident: i, busy, onFlip }: { incident: Incident; busy: boole
   return (
     <li>
       <span className="grow">{sentence(i.summary)}</span>
-      <button type="button" role="switch" className="toggle" aria-checked={i.active} aria-label={sentence(i.summary)} disabled={busy || !admin} title={admin ? undefined : 'Takes the role admin'} onClick={onFlip} />
+      <button
+        type="button"
+        role="switch"
+        className="toggle"
+        aria-checked={i.active}
+        aria-label={sentence(i.summary)}
+        disabled={busy || !admin}
+        title={admin ? undefined : 'Takes the role admin'}
+        onClick={onFlip}
+      />
     </li>
   );
 }
@@ -49,10 +70,17 @@ export function Breaks() {
   const [all, setAll] = useState(false);
   const { busy, flip, mend } = useIncidents();
   if (!demo) return null;
-  const switches = (of: Incident[]) => of.map((i) => <Switch key={i.name} incident={i} busy={busy !== undefined} onFlip={() => void flip(i)} />);
+  const switches = (of: Incident[]) =>
+    of.map((i) => <Switch key={i.name} incident={i} busy={busy !== undefined} onFlip={() => void flip(i)} />);
   return (
     <section className="region breaks">
-      <header><h2>Break something</h2><span className="pill warn">Demo</span><button type="button" className="link end" onClick={() => setAll(true)}>All {query.data?.length}</button></header>
+      <header>
+        <h2>Break something</h2>
+        <span className="pill warn">Demo</span>
+        <button type="button" className="link end" onClick={() => setAll(true)}>
+          All {query.data?.length}
+        </button>
+      </header>
       <Answer query={query} what="the list of incidents">
         {(incidents) => {
           const active = incidents.filter((i) => i.active);
@@ -61,13 +89,32 @@ export function Breaks() {
           return (
             <>
               <ul className="list">{switches([...active, ...first].slice(0, 6))}</ul>
-              <div className="row"><Button disabled={active.length === 0 || busy !== undefined} changes onClick={() => void mend()}>Mend all</Button><span className="small t3" aria-live="polite">{active.length === 0 ? 'Nothing is broken.' : `${active.length} broken.`}</span></div>
+              <div className="row">
+                <Button disabled={active.length === 0 || busy !== undefined} changes onClick={() => void mend()}>
+                  Mend all
+                </Button>
+                <span className="small t3" aria-live="polite">
+                  {active.length === 0 ? 'Nothing is broken.' : `${active.length} broken.`}
+                </span>
+              </div>
               {all && (
                 <Dialog title="Break something" className="broad" onClose={() => setAll(false)}>
                   <div className="breaks-all">
-                    {order.map((g) => <section key={g}><h3 className="label">{groupNames[g]}</h3><ul className="list">{switches(incidents.filter((i) => i.group === g))}</ul></section>)}
+                    {order.map((g) => (
+                      <section key={g}>
+                        <h3 className="label">{groupNames[g]}</h3>
+                        <ul className="list">{switches(incidents.filter((i) => i.group === g))}</ul>
+                      </section>
+                    ))}
                   </div>
-                  <div className="dialog-foot"><Button disabled={active.length === 0 || busy !== undefined} changes onClick={() => void mend()}>Mend all</Button><Button look="primary" onClick={() => setAll(false)}>Done</Button></div>
+                  <div className="dialog-foot">
+                    <Button disabled={active.length === 0 || busy !== undefined} changes onClick={() => void mend()}>
+                      Mend all
+                    </Button>
+                    <Button look="primary" onClick={() => setAll(false)}>
+                      Done
+                    </Button>
+                  </div>
                 </Dialog>
               )}
             </>

@@ -27,17 +27,23 @@ const to = (c: Component) => addressOf(c.kind, c.id);
 function Rows({ of }: { of: Component[] }) {
   return (
     <ul className="health-rows">
-      {[...of].sort((a, b) => rank(a.status) - rank(b.status) || a.name.localeCompare(b.name, 'en', { numeric: true })).map((c) => (
-        <li key={c.id} className={c.status}>
-          <Link to={to(c)}>
-            <Mark name={c.status} label />
-            <span className="grow">
-              <span className="row tight"><span className="strong">{c.name}</span><span className="small t3 cut grow">{c.detail}</span><span>{c.measure}</span></span>
-              {c.status !== 'ok' && c.reasons[0] && <span className="small why-line">{sentence(c.reasons[0])}</span>}
-            </span>
-          </Link>
-        </li>
-      ))}
+      {[...of]
+        .sort((a, b) => rank(a.status) - rank(b.status) || a.name.localeCompare(b.name, 'en', { numeric: true }))
+        .map((c) => (
+          <li key={c.id} className={c.status}>
+            <Link to={to(c)}>
+              <Mark name={c.status} label />
+              <span className="grow">
+                <span className="row tight">
+                  <span className="strong">{c.name}</span>
+                  <span className="small t3 cut grow">{c.detail}</span>
+                  <span>{c.measure}</span>
+                </span>
+                {c.status !== 'ok' && c.reasons[0] && <span className="small why-line">{sentence(c.reasons[0])}</span>}
+              </span>
+            </Link>
+          </li>
+        ))}
     </ul>
   );
 }
@@ -64,8 +70,15 @@ function Stage({ title, of, children }: { title: string; of: Component[]; childr
   return (
     <section className="stage">
       <header className="stage-head">
-        <span className={`stage-node ${status}`}><Mark name={status} label /></span>
-        <div><h2>{title}</h2><p className="small t3">{countBy(of.map((c) => c.status)).ok} of {of.length} OK</p></div>
+        <span className={`stage-node ${status}`}>
+          <Mark name={status} label />
+        </span>
+        <div>
+          <h2>{title}</h2>
+          <p className="small t3">
+            {countBy(of.map((c) => c.status)).ok} of {of.length} OK
+          </p>
+        </div>
       </header>
       {children}
     </section>
@@ -77,11 +90,26 @@ function Map({ c }: { c: Components }) {
   const identity = [...c.domains, ...c.saml, ...c.sso];
   return (
     <div className="health-map">
-      <Stage title="Gateways" of={c.gateways}><Rows of={c.gateways} /></Stage>
-      <Stage title="Connection servers" of={c.servers}><Tiles of={c.servers} /></Stage>
-      <Stage title="Identity" of={identity}><Rows of={c.domains} /><hr /><Rows of={[...c.saml, ...c.sso]} /></Stage>
-      <Stage title="Farms and RDS servers" of={c.farms}><Tiles of={c.farms} dense /><ServerTiles servers={servers} farms={c.farms} /></Stage>
-      <Stage title="Virtual centers" of={c.centers}><Rows of={[...c.centers, ...c.composers]} /><h3 className="label beside-path">Beside the path</h3><Rows of={[...c.database, ...c.pods]} /></Stage>
+      <Stage title="Gateways" of={c.gateways}>
+        <Rows of={c.gateways} />
+      </Stage>
+      <Stage title="Connection servers" of={c.servers}>
+        <Tiles of={c.servers} />
+      </Stage>
+      <Stage title="Identity" of={identity}>
+        <Rows of={c.domains} />
+        <hr />
+        <Rows of={[...c.saml, ...c.sso]} />
+      </Stage>
+      <Stage title="Farms and RDS servers" of={c.farms}>
+        <Tiles of={c.farms} dense />
+        <ServerTiles servers={servers} farms={c.farms} />
+      </Stage>
+      <Stage title="Virtual centers" of={c.centers}>
+        <Rows of={[...c.centers, ...c.composers]} />
+        <h3 className="label beside-path">Beside the path</h3>
+        <Rows of={[...c.database, ...c.pods]} />
+      </Stage>
     </div>
   );
 }
@@ -100,12 +128,44 @@ function useFigures(c: Components, overview: Overview | undefined): Figure[] {
   const unknown = everything(c).filter((x) => x.status === 'unknown');
   const firing = groups?.filter((g) => g.state === 'FIRING');
   return [
-    { label: 'Sessions', value: sessions, to: '/rds-servers', detail: room ? `of ${count(room)}, ${Math.round((100 * (sessions ?? 0)) / room)} %` : ' ' },
-    { label: 'RDS servers in error', mark: bad ? 'error' : 'ok', value: overview && bad, to: '/rds-servers', search: { status: 'error' }, detail: `of ${count(kind('RDS_SERVER')?.total ?? 0)}` },
-    { label: 'Farms not OK', mark: sick ? (farms.ERROR ? 'error' : 'warn') : 'ok', value: overview && sick, to: '/farms', search: { status: farms.ERROR ? 'error' : farms.WARNING ? 'warn' : undefined }, detail: `of ${count(kind('FARM')?.total ?? 0)}; ${farms.DISABLED ?? 0} more are disabled` },
+    {
+      label: 'Sessions',
+      value: sessions,
+      to: '/rds-servers',
+      detail: room ? `of ${count(room)}, ${Math.round((100 * (sessions ?? 0)) / room)} %` : ' ',
+    },
+    {
+      label: 'RDS servers in error',
+      mark: bad ? 'error' : 'ok',
+      value: overview && bad,
+      to: '/rds-servers',
+      search: { status: 'error' },
+      detail: `of ${count(kind('RDS_SERVER')?.total ?? 0)}`,
+    },
+    {
+      label: 'Farms not OK',
+      mark: sick ? (farms.ERROR ? 'error' : 'warn') : 'ok',
+      value: overview && sick,
+      to: '/farms',
+      search: { status: farms.ERROR ? 'error' : farms.WARNING ? 'warn' : undefined },
+      detail: `of ${count(kind('FARM')?.total ?? 0)}; ${farms.DISABLED ?? 0} more are disabled`,
+    },
     { label: 'Certificates', mark: ending ? 'warn' : 'ok', value: ending, to: '/connection-servers', detail: 'end within 30 days' },
-    { label: 'Alerts firing', mark: firing?.length ? 'error' : 'ok', value: firing?.length, to: '/alerts', detail: `${count(firing?.reduce((n, g) => n + g.count, 0) ?? 0)} before grouping` },
-    { label: 'Unknown', mark: 'unknown', value: c.loaded ? unknown.length : undefined, to: '/history', search: { status: 'UNKNOWN' }, detail: unknown[0] ? `${unknown[0].name}: ${unknown[0].word}` : 'everything is known' },
+    {
+      label: 'Alerts firing',
+      mark: firing?.length ? 'error' : 'ok',
+      value: firing?.length,
+      to: '/alerts',
+      detail: `${count(firing?.reduce((n, g) => n + g.count, 0) ?? 0)} before grouping`,
+    },
+    {
+      label: 'Unknown',
+      mark: 'unknown',
+      value: c.loaded ? unknown.length : undefined,
+      to: '/history',
+      search: { status: 'UNKNOWN' },
+      detail: unknown[0] ? `${unknown[0].name}: ${unknown[0].word}` : 'everything is known',
+    },
   ];
 }
 
@@ -113,7 +173,12 @@ function Changes() {
   const query = useQuery(changeGroupsQuery({ limit: 9 }));
   return (
     <section className="region">
-      <header><h2>Changes</h2><Link className="end" to="/history">History</Link></header>
+      <header>
+        <h2>Changes</h2>
+        <Link className="end" to="/history">
+          History
+        </Link>
+      </header>
       <Answer query={query} what="the history">
         {({ groups }) => (
           <>
@@ -123,7 +188,20 @@ function Changes() {
                 const last = g.changes.at(-1);
                 const mark = healthMark(g.health);
                 return (
-                  <li key={g.id}><Link className="row" to="/history" search={{ q: g.cause.name } as never}><span className="t3 small change-time"><Time at={g.last_timestamp} as={Date.now() - g.last_timestamp < 80_000_000 ? 'clock' : 'ago'} /></span><span className="cut grow">{shortName(g.cause)} <span className="small t3">{g.count > 1 ? `${g.count} changes` : last?.part}</span></span><span className={`word c-${mark}`}><Mark name={mark} />{words(last?.to_status ?? g.health)}</span></Link></li>
+                  <li key={g.id}>
+                    <Link className="row" to="/history" search={{ q: g.cause.name } as never}>
+                      <span className="t3 small change-time">
+                        <Time at={g.last_timestamp} as={Date.now() - g.last_timestamp < 80_000_000 ? 'clock' : 'ago'} />
+                      </span>
+                      <span className="cut grow">
+                        {shortName(g.cause)} <span className="small t3">{g.count > 1 ? `${g.count} changes` : last?.part}</span>
+                      </span>
+                      <span className={`word c-${mark}`}>
+                        <Mark name={mark} />
+                        {words(last?.to_status ?? g.health)}
+                      </span>
+                    </Link>
+                  </li>
                 );
               })}
             </ul>
@@ -138,15 +216,35 @@ function Problems({ query }: { query: UseQueryResult<Overview> }) {
   const total = query.data?.problems.length;
   return (
     <section className="region">
-      <header><h2>What is wrong</h2>{total !== undefined && <span className="end">{plural(total, 'problem')}, worst first</span>}</header>
+      <header>
+        <h2>What is wrong</h2>
+        {total !== undefined && <span className="end">{plural(total, 'problem')}, worst first</span>}
+      </header>
       <Answer query={query} what="the overview">
-        {(overview) => overview.problems.length === 0 ? <Empty title="Nothing is wrong">Every component answers as it should.</Empty> : (
-          <ul className="list problem-list" aria-live="polite">
-            {problemsOf(overview.problems).map((p) => (
-              <li key={p.key}><Link className="row" to={p.to}><Mark name={p.status} label /><span className="grow"><span className="strong">{p.title}</span> <span className="small t3">{p.detail}</span><span className="small t2 block">{p.reason}</span></span>{p.since && <span className="small t3 wide">since <Time at={p.since} as={Date.now() - p.since < 80_000_000 ? 'clock' : 'date'} /></span>}</Link></li>
-            ))}
-          </ul>
-        )}
+        {(overview) =>
+          overview.problems.length === 0 ? (
+            <Empty title="Nothing is wrong">Every component answers as it should.</Empty>
+          ) : (
+            <ul className="list problem-list" aria-live="polite">
+              {problemsOf(overview.problems).map((p) => (
+                <li key={p.key}>
+                  <Link className="row" to={p.to}>
+                    <Mark name={p.status} label />
+                    <span className="grow">
+                      <span className="strong">{p.title}</span> <span className="small t3">{p.detail}</span>
+                      <span className="small t2 block">{p.reason}</span>
+                    </span>
+                    {p.since && (
+                      <span className="small t3 wide">
+                        since <Time at={p.since} as={Date.now() - p.since < 80_000_000 ? 'clock' : 'date'} />
+                      </span>
+                    )}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          )
+        }
       </Answer>
     </section>
   );
@@ -159,13 +257,49 @@ export default function Health() {
   const figures = useFigures(c, overview.data);
   const paused = usePaused();
   useEffect(() => () => setPaused(false), []);
-  useKeys([{ keys: 'p', does: 'Pause or go on', run: () => { setPaused(!paused); say(paused ? 'Looking every 15 s again' : 'Paused: the screen stands still'); } }]);
+  useKeys([
+    {
+      keys: 'p',
+      does: 'Pause or go on',
+      run: () => {
+        setPaused(!paused);
+        say(paused ? 'Looking every 15 s again' : 'Paused: the screen stands still');
+      },
+    },
+  ]);
   const refused = overview.data?.inventory.refused;
   return (
-    <Page title="Health map" className="health" actions={<Button look="quiet" icon={paused ? 'play' : 'history'} className="wide" aria-pressed={paused} onClick={() => setPaused(!paused)}>{paused ? 'Paused' : 'Pause'}</Button>}>
-      {refused && <div className="region"><div className="note warn"><Mark name="warn" /><span><b>The inventory file has errors; the last good one is in use.</b> {sentence(refused.message)}</span></div></div>}
+    <Page
+      title="Health map"
+      className="health"
+      actions={
+        <Button look="quiet" icon={paused ? 'play' : 'history'} className="wide" aria-pressed={paused} onClick={() => setPaused(!paused)}>
+          {paused ? 'Paused' : 'Pause'}
+        </Button>
+      }
+    >
+      {refused && (
+        <div className="region">
+          <div className="note warn">
+            <Mark name="warn" />
+            <span>
+              <b>The inventory file has errors; the last good one is in use.</b> {sentence(refused.message)}
+            </span>
+          </div>
+        </div>
+      )}
       <Ledger figures={figures} />
-      {c.loaded ? <div onKeyDown={walkWithArrows}><Map c={c} /></div> : c.error ? <Failure padded error={c.error} what="the map" onRetry={c.retry} /> : <div className="region"><Skeleton /></div>}
+      {c.loaded ? (
+        <div onKeyDown={walkWithArrows}>
+          <Map c={c} />
+        </div>
+      ) : c.error ? (
+        <Failure padded error={c.error} what="the map" onRetry={c.retry} />
+      ) : (
+        <div className="region">
+          <Skeleton />
+        </div>
+      )}
       <div className="cols health-below">
         <Problems query={overview} />
         <Changes />

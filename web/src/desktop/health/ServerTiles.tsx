@@ -16,10 +16,31 @@ export function ServerTiles({ servers, farms }: { servers: RDSServer[]; farms: C
         {sorted.map((s, i) => {
           const status = rdsStatus(s);
           const fill = status === 'ok' ? `r${ramp(s.load_index ?? 0)}` : status;
-          return <rect key={s.id} className={`st-${fill}`} x={(i % columns) * 8.7} y={Math.floor(i / columns) * 8.7} width="7.7" height="7.7" rx="1" />;
+          return (
+            <rect
+              key={s.id}
+              className={`st-${fill}`}
+              x={(i % columns) * 8.7}
+              y={Math.floor(i / columns) * 8.7}
+              width="7.7"
+              height="7.7"
+              rx="1"
+            />
+          );
         })}
       </svg>
-      <span className="ramp-legend small t3">load 0 {[1, 2, 3, 4, 5].map((n) => <span key={n} className={`swatch bg-r${n}`} />)} 100 <span className="end row tight"><span className="swatch b-error" />error <span className="swatch b-off" />off</span></span>
+      <span className="ramp-legend small t3">
+        load 0{' '}
+        {[1, 2, 3, 4, 5].map((n) => (
+          <span key={n} className={`swatch bg-r${n}`} />
+        ))}{' '}
+        100{' '}
+        <span className="end row tight">
+          <span className="swatch b-error" />
+          error <span className="swatch b-off" />
+          off
+        </span>
+      </span>
     </Link>
   );
 }

@@ -23,10 +23,19 @@ const statuses = ['ERROR', 'PROBLEM', 'DOWN', 'OFFLINE', 'UNCONTACTABLE', 'WARNI
 
 const Change = ({ of: c }: { of: StatusChange }) => (
   <tr className="alert-member">
-    <td className="t3 small"><Time at={c.timestamp} as="clock" /></td>
-    <td><Link to={addressOf(c.kind, c.id)}>{shortName(c)}</Link> <span className="small t3">{c.part}</span></td>
+    <td className="t3 small">
+      <Time at={c.timestamp} as="clock" />
+    </td>
+    <td>
+      <Link to={addressOf(c.kind, c.id)}>{shortName(c)}</Link> <span className="small t3">{c.part}</span>
+    </td>
     <td className="wide t3">{words(c.from_status)}</td>
-    <td><span className={`word c-${healthMark(c.to_health)}`}><Mark name={healthMark(c.to_health)} />{words(c.to_status)}</span></td>
+    <td>
+      <span className={`word c-${healthMark(c.to_health)}`}>
+        <Mark name={healthMark(c.to_health)} />
+        {words(c.to_status)}
+      </span>
+    </td>
     <td className="wide small t2">{c.reasons[0] && sentence(c.reasons[0])}</td>
   </tr>
 );
@@ -40,20 +49,45 @@ function Group({ group: g }: { group: ChangeGroup }) {
   return (
     <>
       <tr>
-        <td className="t3"><Time at={g.last_timestamp} as="date" /></td>
+        <td className="t3">
+          <Time at={g.last_timestamp} as="date" />
+        </td>
         <th scope="row">
           <span className="row tight">
-            {g.count > 1 && <Button look="quiet" icon={open ? 'down' : 'right'} className="xs" aria-expanded={open} aria-label={`${open ? 'Hide' : 'Show'} the changes of ${name}`} onClick={() => setOpen(!open)} />}
+            {g.count > 1 && (
+              <Button
+                look="quiet"
+                icon={open ? 'down' : 'right'}
+                className="xs"
+                aria-expanded={open}
+                aria-label={`${open ? 'Hide' : 'Show'} the changes of ${name}`}
+                onClick={() => setOpen(!open)}
+              />
+            )}
             <Link to={addressOf(g.cause.kind, g.cause.id)}>{name}</Link>
-            <span className="small t3">{g.count > 1 ? (g.component_count > 1 ? plural(g.component_count, 'component') : plural(g.count, 'part')) : last?.part}</span>
+            <span className="small t3">
+              {g.count > 1 ? (g.component_count > 1 ? plural(g.component_count, 'component') : plural(g.count, 'part')) : last?.part}
+            </span>
           </span>
         </th>
         <td className="wide t3">{last && words(last.from_status)}</td>
-        <td><span className={`word c-${mark}`}><Mark name={mark} />{words(last?.to_status ?? g.health)}</span></td>
+        <td>
+          <span className={`word c-${mark}`}>
+            <Mark name={mark} />
+            {words(last?.to_status ?? g.health)}
+          </span>
+        </td>
         <td className="wide t2">{g.reasons[0] && sentence(g.reasons[0])}</td>
       </tr>
       {open && g.changes.map((c, i) => <Change key={i} of={c} />)}
-      {open && g.count > g.changes.length && <tr className="alert-member"><td /><td colSpan={4} className="small t3">and {g.count - g.changes.length} more</td></tr>}
+      {open && g.count > g.changes.length && (
+        <tr className="alert-member">
+          <td />
+          <td colSpan={4} className="small t3">
+            and {g.count - g.changes.length} more
+          </td>
+        </tr>
+      )}
     </>
   );
 }
@@ -63,14 +97,28 @@ function Lane({ cause, from, to }: { cause: ChangeGroup['cause']; from: number; 
   const query = useQuery(changesQuery({ kind: cause.kind, id: cause.id, since: from, limit: 500 }));
   const own = (query.data?.changes ?? []).filter((c) => !c.part);
   if (!own[0]) return null;
-  return <div className="lane"><Link className="cut" to={addressOf(cause.kind, cause.id)}>{shortName(cause)}</Link><StatusStrip changes={own} now={healthMark(own[0].to_health)} from={from} to={to} /></div>;
+  return (
+    <div className="lane">
+      <Link className="cut" to={addressOf(cause.kind, cause.id)}>
+        {shortName(cause)}
+      </Link>
+      <StatusStrip changes={own} now={healthMark(own[0].to_health)} from={from} to={to} />
+    </div>
+  );
 }
 
 /** Components that changed, one strip each; those that changed for the worse first. */
 function Lanes({ groups, from, to }: { groups: ChangeGroup[]; from: number; to: number }) {
   const causes = new Map<string, ChangeGroup['cause']>();
-  for (const g of [...groups].sort((a, b) => rank(healthMark(a.health)) - rank(healthMark(b.health)))) causes.set(`${g.cause.kind} ${g.cause.id}`, g.cause);
-  return <section className="region" aria-label="Statuses over time">{[...causes].slice(0, 6).map(([key, cause]) => <Lane key={key} cause={cause} from={from} to={to} />)}</section>;
+  for (const g of [...groups].sort((a, b) => rank(healthMark(a.health)) - rank(healthMark(b.health))))
+    causes.set(`${g.cause.kind} ${g.cause.id}`, g.cause);
+  return (
+    <section className="region" aria-label="Statuses over time">
+      {[...causes].slice(0, 6).map(([key, cause]) => (
+        <Lane key={key} cause={cause} from={from} to={to} />
+      ))}
+    </section>
+  );
 }
 
 /** What was how, when. */
@@ -80,25 +128,83 @@ export default function History() {
   const minute = 60_000;
   const until = search.to ? Number(search.to) || undefined : undefined;
   const since = Number(search.from) || Math.floor(((until ?? Date.now()) - ranges[range]) / minute) * minute;
-  const filter = { since, ...(until ? { until } : {}), ...(search.kind ? { kind: search.kind } : {}), ...(search.id ? { id: search.id } : {}), ...(search.q ? { q: search.q } : {}), ...(search.status ? { status: search.status } : {}) };
+  const filter = {
+    since,
+    ...(until ? { until } : {}),
+    ...(search.kind ? { kind: search.kind } : {}),
+    ...(search.id ? { id: search.id } : {}),
+    ...(search.q ? { q: search.q } : {}),
+    ...(search.status ? { status: search.status } : {}),
+  };
   const query = useQuery(changeGroupsQuery({ ...filter, limit: 200 }));
   const clear = () => change({ q: undefined, kind: undefined, id: undefined, status: undefined, from: undefined, to: undefined });
   return (
     <Page title="History">
       <div className="toolbar">
         <SearchInput label="Search changes" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
-        <Select label="Kind" value={search.kind ?? ''} onChange={(kind) => change({ kind: kind || undefined, id: undefined })} options={[{ value: '', label: 'Every kind' }, ...allKinds.map((k) => ({ value: k as string, label: kindWords[k] }))]} />
-        <Select label="Became" value={search.status ?? ''} onChange={(status) => change({ status: status || undefined })} options={[{ value: '', label: 'Became anything' }, ...statuses.map((s) => ({ value: s, label: `Became ${words(s)}` }))]} />
-        <Segments<Range> label="Range" value={range} onChange={(r) => change({ range: r === '1d' ? undefined : r, from: undefined, to: undefined })} options={[{ value: '1h', label: '1 hour' }, { value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }]} />
-        {search.id && <Link className="link" to="/history">Every component</Link>}
+        <Select
+          label="Kind"
+          value={search.kind ?? ''}
+          onChange={(kind) => change({ kind: kind || undefined, id: undefined })}
+          options={[{ value: '', label: 'Every kind' }, ...allKinds.map((k) => ({ value: k as string, label: kindWords[k] }))]}
+        />
+        <Select
+          label="Became"
+          value={search.status ?? ''}
+          onChange={(status) => change({ status: status || undefined })}
+          options={[{ value: '', label: 'Became anything' }, ...statuses.map((s) => ({ value: s, label: `Became ${words(s)}` }))]}
+        />
+        <Segments<Range>
+          label="Range"
+          value={range}
+          onChange={(r) => change({ range: r === '1d' ? undefined : r, from: undefined, to: undefined })}
+          options={[
+            { value: '1h', label: '1 hour' },
+            { value: '1d', label: '1 day' },
+            { value: '7d', label: '7 days' },
+            { value: '30d', label: '30 days' },
+          ]}
+        />
+        {search.id && (
+          <Link className="link" to="/history">
+            Every component
+          </Link>
+        )}
       </div>
       <Answer query={query} what="the history" padded>
         {({ groups, next_cursor }) => {
-          if (groups.length === 0) return <Empty padded title="Nothing changed" action={search.q || search.kind || search.status ? <Button onClick={clear}>Clear all</Button> : undefined}>No component changed its status in this time{search.q || search.kind || search.status ? ' in a way that these filters match' : ''}.</Empty>;
+          if (groups.length === 0)
+            return (
+              <Empty
+                padded
+                title="Nothing changed"
+                action={search.q || search.kind || search.status ? <Button onClick={clear}>Clear all</Button> : undefined}
+              >
+                No component changed its status in this time
+                {search.q || search.kind || search.status ? ' in a way that these filters match' : ''}.
+              </Empty>
+            );
           return (
             <>
               <Lanes groups={groups} from={since} to={until ?? Date.now()} />
-              <div className="table-scroll"><table className="table"><thead><tr><th>When</th><th>What</th><th className="wide">From</th><th>To</th><th className="wide">Why</th></tr></thead><tbody>{groups.map((g) => <Group key={g.id} group={g} />)}</tbody></table></div>
+              <div className="table-scroll">
+                <table className="table">
+                  <thead>
+                    <tr>
+                      <th>When</th>
+                      <th>What</th>
+                      <th className="wide">From</th>
+                      <th>To</th>
+                      <th className="wide">Why</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {groups.map((g) => (
+                      <Group key={g.id} group={g} />
+                    ))}
+                  </tbody>
+                </table>
+              </div>
               {next_cursor && <p className="region t3">These are the newest 200 causes: choose a shorter range or search.</p>}
             </>
           );

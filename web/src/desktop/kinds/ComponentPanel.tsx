@@ -13,13 +13,45 @@ import { Measures } from './Measures';
 import { StatusStrip } from './StatusStrip';
 
 /** The parts of a component with their statuses. */
-export function Parts({ title, rows, since }: { title: string; rows: { name: string; status: string; detail?: string }[]; since?: Component['parts'] }) {
+export function Parts({
+  title,
+  rows,
+  since,
+}: {
+  title: string;
+  rows: { name: string; status: string; detail?: string }[];
+  since?: Component['parts'];
+}) {
   if (rows.length === 0) return null;
   const changed = (name: string) => since?.find((p) => p.name === name || p.name.startsWith(`${name}.`))?.since;
   return (
     <section>
-      <div className="region-head"><h3>{title}</h3><span className="end">{rows.filter((r) => markOf(r.status) === 'ok').length} of {rows.length}</span></div>
-      <ul className="list">{[...rows].sort((a, b) => rank(markOf(a.status)) - rank(markOf(b.status))).map((r) => <li key={r.name}><span className="cut grow">{r.name} <span className="small t3">{r.detail}</span></span><span className={`word c-${markOf(r.status)}`}><Mark name={markOf(r.status)} />{words(r.status)}</span>{markOf(r.status) !== 'ok' && changed(r.name) && <span className="small t3">since <Time at={changed(r.name)} /></span>}</li>)}</ul>
+      <div className="region-head">
+        <h3>{title}</h3>
+        <span className="end">
+          {rows.filter((r) => markOf(r.status) === 'ok').length} of {rows.length}
+        </span>
+      </div>
+      <ul className="list">
+        {[...rows]
+          .sort((a, b) => rank(markOf(a.status)) - rank(markOf(b.status)))
+          .map((r) => (
+            <li key={r.name}>
+              <span className="cut grow">
+                {r.name} <span className="small t3">{r.detail}</span>
+              </span>
+              <span className={`word c-${markOf(r.status)}`}>
+                <Mark name={markOf(r.status)} />
+                {words(r.status)}
+              </span>
+              {markOf(r.status) !== 'ok' && changed(r.name) && (
+                <span className="small t3">
+                  since <Time at={changed(r.name)} />
+                </span>
+              )}
+            </li>
+          ))}
+      </ul>
     </section>
   );
 }
@@ -29,12 +61,30 @@ export function ComponentHistory({ kind, id, status }: { kind: Kind; id: string;
   const query = useQuery(changesQuery({ kind, id, limit: 50 }));
   return (
     <section>
-      <div className="region-head"><h3>Status</h3><Link className="end" to="/history" search={{ kind, id } as never}>History</Link></div>
+      <div className="region-head">
+        <h3>Status</h3>
+        <Link className="end" to="/history" search={{ kind, id } as never}>
+          History
+        </Link>
+      </div>
       <Answer query={query} what="the history" rows={2}>
         {({ changes }) => (
           <>
             <StatusStrip changes={changes.filter((c) => !c.part)} now={status} />
-            <ul className="list">{changes.slice(0, 6).map((c, i) => <li key={i}><span className="small t3"><Time at={c.timestamp} as="date" /></span><span className="cut grow small">{c.part}</span><span className={`word c-${markOf(c.to_status)}`}><Mark name={markOf(c.to_status)} />{words(c.to_status)}</span></li>)}</ul>
+            <ul className="list">
+              {changes.slice(0, 6).map((c, i) => (
+                <li key={i}>
+                  <span className="small t3">
+                    <Time at={c.timestamp} as="date" />
+                  </span>
+                  <span className="cut grow small">{c.part}</span>
+                  <span className={`word c-${markOf(c.to_status)}`}>
+                    <Mark name={markOf(c.to_status)} />
+                    {words(c.to_status)}
+                  </span>
+                </li>
+              ))}
+            </ul>
           </>
         )}
       </Answer>
@@ -46,12 +96,31 @@ export function ComponentHistory({ kind, id, status }: { kind: Kind; id: string;
 export function ComponentPanel({ component: c, children, actions }: { component: Component; children?: ReactNode; actions?: ReactNode }) {
   return (
     <div className="panel-body">
-      <div className="row"><Mark name={c.status} /><h2 className="panel-title cut">{c.name}</h2><span className={`c-${c.status}`}>{c.word}</span>{c.since && <span className="small t3">since <Time at={c.since} as={Date.now() - c.since < 80_000_000 ? 'clock' : 'date'} /></span>}</div>
-      {c.reasons.map((r) => <div key={r} className={`note ${c.status}`}><Mark name={c.status} /><span>{sentence(r)}</span></div>)}
+      <div className="row">
+        <Mark name={c.status} />
+        <h2 className="panel-title cut">{c.name}</h2>
+        <span className={`c-${c.status}`}>{c.word}</span>
+        {c.since && (
+          <span className="small t3">
+            since <Time at={c.since} as={Date.now() - c.since < 80_000_000 ? 'clock' : 'date'} />
+          </span>
+        )}
+      </div>
+      {c.reasons.map((r) => (
+        <div key={r} className={`note ${c.status}`}>
+          <Mark name={c.status} />
+          <span>{sentence(r)}</span>
+        </div>
+      ))}
       {children}
       <Measures kind={c.kind} id={c.id} />
       <ComponentHistory kind={c.kind} id={c.id} status={c.status} />
-      <div className="row wrap">{actions}<Link className="btn" to="/alert-rules/new" search={{ kind: c.kind, component: c.id, name: c.name } as never}>Alert on this</Link></div>
+      <div className="row wrap">
+        {actions}
+        <Link className="btn" to="/alert-rules/new" search={{ kind: c.kind, component: c.id, name: c.name } as never}>
+          Alert on this
+        </Link>
+      </div>
     </div>
   );
 }

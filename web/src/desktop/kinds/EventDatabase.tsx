@@ -18,7 +18,36 @@ export default function EventDatabase() {
         {(d) => (
           <div className="settings-form">
             <ComponentPanel component={fromEventDatabase(d)}>
-              {d.details && <dl className="kv"><div><dt>Server</dt><dd>{d.details.server_name}:{d.details.port}</dd></div><div><dt>Database</dt><dd>{d.details.database_name}, {d.details.type.toLowerCase()}</dd></div><div><dt>User</dt><dd>{d.details.user_name}</dd></div><div><dt>Events</dt><dd>{count(d.event_count ?? 0)}</dd></div><div><dt>Looked</dt><dd><Time at={d.last_updated_timestamp} /></dd></div></dl>}
+              {d.details && (
+                <dl className="kv">
+                  <div>
+                    <dt>Server</dt>
+                    <dd>
+                      {d.details.server_name}:{d.details.port}
+                    </dd>
+                  </div>
+                  <div>
+                    <dt>Database</dt>
+                    <dd>
+                      {d.details.database_name}, {d.details.type.toLowerCase()}
+                    </dd>
+                  </div>
+                  <div>
+                    <dt>User</dt>
+                    <dd>{d.details.user_name}</dd>
+                  </div>
+                  <div>
+                    <dt>Events</dt>
+                    <dd>{count(d.event_count ?? 0)}</dd>
+                  </div>
+                  <div>
+                    <dt>Looked</dt>
+                    <dd>
+                      <Time at={d.last_updated_timestamp} />
+                    </dd>
+                  </div>
+                </dl>
+              )}
             </ComponentPanel>
           </div>
         )}

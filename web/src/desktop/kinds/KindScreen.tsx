@@ -16,24 +16,64 @@ import { kinds, type KindSpec } from './columns';
 import { Matrix } from './Matrix';
 import './kinds.css';
 
-const statusLabels: Record<Status | 'all', string> = { all: 'All', ok: 'OK', warn: 'Warning', error: 'Error', unknown: 'Unknown', off: 'Disabled' };
+const statusLabels: Record<Status | 'all', string> = {
+  all: 'All',
+  ok: 'OK',
+  warn: 'Warning',
+  error: 'Error',
+  unknown: 'Unknown',
+  off: 'Disabled',
+};
 
 interface Row {
   item: never;
   component: Component;
 }
 
-function Table({ spec, rows, chosen, cursor, path }: { spec: KindSpec; rows: Row[]; chosen: string | undefined; cursor: number; path: string }) {
+function Table({
+  spec,
+  rows,
+  chosen,
+  cursor,
+  path,
+}: {
+  spec: KindSpec;
+  rows: Row[];
+  chosen: string | undefined;
+  cursor: number;
+  path: string;
+}) {
   return (
     <div className="table-scroll">
       <table className="table">
-        <thead><tr><th>Name</th><th>Status</th>{spec.columns.map((c) => <th key={c.head} className={`${c.wide ? 'wide' : ''} ${c.num ? 'num' : ''}`}>{c.head}</th>)}</tr></thead>
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>Status</th>
+            {spec.columns.map((c) => (
+              <th key={c.head} className={`${c.wide ? 'wide' : ''} ${c.num ? 'num' : ''}`}>
+                {c.head}
+              </th>
+            ))}
+          </tr>
+        </thead>
         <tbody>
           {rows.map(({ item, component: c }, i) => (
             <tr key={c.id} className={c.id === chosen || i === cursor ? 'on' : ''}>
-              <th scope="row"><Link to={`/${path}/${encodeURIComponent(c.id)}`}>{c.name}</Link></th>
-              <td><span className={`word c-${c.status}`}><Mark name={c.status} />{c.word}</span></td>
-              {spec.columns.map((col) => <td key={col.head} className={`${col.wide ? 'wide' : ''} ${col.num ? 'num' : ''}`}>{col.cell(item)}</td>)}
+              <th scope="row">
+                <Link to={`/${path}/${encodeURIComponent(c.id)}`}>{c.name}</Link>
+              </th>
+              <td>
+                <span className={`word c-${c.status}`}>
+                  <Mark name={c.status} />
+                  {c.word}
+                </span>
+              </td>
+              {spec.columns.map((col) => (
+                <td key={col.head} className={`${col.wide ? 'wide' : ''} ${col.num ? 'num' : ''}`}>
+                  {col.cell(item)}
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>
@@ -49,9 +89,21 @@ export default function KindScreen() {
   const navigate = useNavigate();
   const { search, change } = useAddress();
   const [cursor, setCursor] = useState(-1);
-  const query = useQuery({ ...(spec?.query ?? { queryKey: ['none'], queryFn: () => Promise.resolve([]) }), enabled: !!spec } as unknown as { queryKey: string[]; queryFn: () => Promise<never[]> });
-  const all: Row[] = (query.data ?? []).map((item) => ({ item, component: (spec as KindSpec).component(item) })).sort((a, b) => rank(a.component.status) - rank(b.component.status) || a.component.name.localeCompare(b.component.name, 'en', { numeric: true }));
-  const rows = all.filter(({ component: c }) => (!search.status || c.status === search.status) && `${c.name} ${c.detail} ${c.word}`.toLowerCase().includes((search.q ?? '').toLowerCase()));
+  const query = useQuery({ ...(spec?.query ?? { queryKey: ['none'], queryFn: () => Promise.resolve([]) }), enabled: !!spec } as unknown as {
+    queryKey: string[];
+    queryFn: () => Promise<never[]>;
+  });
+  const all: Row[] = (query.data ?? [])
+    .map((item) => ({ item, component: (spec as KindSpec).component(item) }))
+    .sort(
+      (a, b) =>
+        rank(a.component.status) - rank(b.component.status) || a.component.name.localeCompare(b.component.name, 'en', { numeric: true }),
+    );
+  const rows = all.filter(
+    ({ component: c }) =>
+      (!search.status || c.status === search.status) &&
+      `${c.name} ${c.detail} ${c.word}`.toLowerCase().includes((search.q ?? '').toLowerCase()),
+  );
   const chosen = all.find((r) => r.component.id === id);
   const move = (by: number) => {
     const next = Math.max(0, Math.min(cursor + by, rows.length - 1));
@@ -62,26 +114,104 @@ export default function KindScreen() {
   useKeys([
     { keys: 'j', does: 'Next', run: () => move(1) },
     { keys: 'k', does: 'Previous', run: () => move(-1) },
-    { keys: 'Enter', does: 'Open', run: () => rows[cursor] && void navigate({ to: `/${kind}/${encodeURIComponent(rows[cursor].component.id)}`, search } as never) },
+    {
+      keys: 'Enter',
+      does: 'Open',
+      run: () => rows[cursor] && void navigate({ to: `/${kind}/${encodeURIComponent(rows[cursor].component.id)}`, search } as never),
+    },
     ...(id ? [{ keys: 'Escape', does: 'Close', run: close }] : []),
   ]);
-  if (!spec) return <Page title="Not found"><Empty padded title="There is no such screen">The address may be of another version. Use the navigation, or Ctrl K.</Empty></Page>;
+  if (!spec)
+    return (
+      <Page title="Not found">
+        <Empty padded title="There is no such screen">
+          The address may be of another version. Use the navigation, or Ctrl K.
+        </Empty>
+      </Page>
+    );
   const matrix = spec.matrix?.(query.data ?? []);
   const counts = countBy(all.map((r) => r.component.status));
   return (
     <Page title={spec.title} beside={<span className="t3">{all.length}</span>}>
       <div className="toolbar">
         <SearchInput label="Search" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
-        <Segments label="Status" value={search.status ?? 'all'} onChange={(s) => change({ status: s === 'all' ? undefined : s })} options={(Object.keys(statusLabels) as (Status | 'all')[]).map((s) => ({ value: s, label: s === 'all' ? 'All' : <><Mark name={s} />{statusLabels[s]}</>, count: s === 'all' ? all.length : counts[s] }))} />
+        <Segments
+          label="Status"
+          value={search.status ?? 'all'}
+          onChange={(s) => change({ status: s === 'all' ? undefined : s })}
+          options={(Object.keys(statusLabels) as (Status | 'all')[]).map((s) => ({
+            value: s,
+            label:
+              s === 'all' ? (
+                'All'
+              ) : (
+                <>
+                  <Mark name={s} />
+                  {statusLabels[s]}
+                </>
+              ),
+            count: s === 'all' ? all.length : counts[s],
+          }))}
+        />
       </div>
       <div className={`kind-split ${id ? 'with-panel' : ''}`}>
         <Answer query={query} what="the list" padded>
-          {() => all.length === 0 ? <Empty padded title="There is none">The inventory names no component of this kind.</Empty> : rows.length === 0 ? <Empty padded title="None matches" action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}>Without the filters there are {all.length}.</Empty> : <><Table spec={spec} rows={rows} chosen={id} cursor={cursor} path={kind} />{matrix && matrix.rows.length > 0 && <Matrix of={matrix} />}</>}
+          {() =>
+            all.length === 0 ? (
+              <Empty padded title="There is none">
+                The inventory names no component of this kind.
+              </Empty>
+            ) : rows.length === 0 ? (
+              <Empty
+                padded
+                title="None matches"
+                action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}
+              >
+                Without the filters there are {all.length}.
+              </Empty>
+            ) : (
+              <>
+                <Table spec={spec} rows={rows} chosen={id} cursor={cursor} path={kind} />
+                {matrix && matrix.rows.length > 0 && <Matrix of={matrix} />}
+              </>
+            )
+          }
         </Answer>
         {id && (
           <aside className="panel" aria-label={spec.one}>
             <Button look="quiet" icon="x" className="panel-close" aria-label="Close" onClick={close} />
-            {chosen ? <ComponentPanel component={chosen.component} actions={kind === 'farms' && <Link className="btn" to="/rds-servers" search={{ farm: id } as never}>Its servers</Link>}>{spec.facts && <dl className="kv">{spec.facts(chosen.item).map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>}{spec.parts(chosen.item).map((p) => <Parts key={p.title} {...p} since={chosen.component.parts} />)}</ComponentPanel> : query.data && <Empty padded title={`This ${spec.one.toLowerCase()} is not there`}>It may have been taken out of the inventory.</Empty>}
+            {chosen ? (
+              <ComponentPanel
+                component={chosen.component}
+                actions={
+                  kind === 'farms' && (
+                    <Link className="btn" to="/rds-servers" search={{ farm: id } as never}>
+                      Its servers
+                    </Link>
+                  )
+                }
+              >
+                {spec.facts && (
+                  <dl className="kv">
+                    {spec.facts(chosen.item).map(([name, value]) => (
+                      <div key={name}>
+                        <dt>{name}</dt>
+                        <dd>{value}</dd>
+                      </div>
+                    ))}
+                  </dl>
+                )}
+                {spec.parts(chosen.item).map((p) => (
+                  <Parts key={p.title} {...p} since={chosen.component.parts} />
+                ))}
+              </ComponentPanel>
+            ) : (
+              query.data && (
+                <Empty padded title={`This ${spec.one.toLowerCase()} is not there`}>
+                  It may have been taken out of the inventory.
+                </Empty>
+              )
+            )}
           </aside>
         )}
       </div>

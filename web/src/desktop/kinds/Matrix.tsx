@@ -16,17 +16,39 @@ const shortest = (name: string) => name.split('.')[0] ?? name;
 export function Matrix({ of: { title, row, rows, columns } }: { of: MatrixData }) {
   return (
     <section className="region matrix">
-      <div className="region-head"><h2>{title}</h2></div>
+      <div className="region-head">
+        <h2>{title}</h2>
+      </div>
       <div className="table-scroll" tabIndex={0} role="region" aria-label={title}>
         <table>
-          <thead><tr><th scope="col">{row}</th>{columns.map((c) => <th key={c} scope="col" title={c}><span>{shortest(c)}</span></th>)}</tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">{row}</th>
+              {columns.map((c) => (
+                <th key={c} scope="col" title={c}>
+                  <span>{shortest(c)}</span>
+                </th>
+              ))}
+            </tr>
+          </thead>
           <tbody>
             {rows.map((r) => (
               <tr key={r.name}>
                 <th scope="row">{shortest(r.name)}</th>
                 {columns.map((c) => {
                   const status = r.cells.get(c);
-                  return <td key={c} title={status ? `${shortest(r.name)}, ${shortest(c)}: ${words(status)}` : undefined}>{status ? <><Mark name={markOf(status)} /><span className="hide">{words(status)}</span></> : <span className="t3">·</span>}</td>;
+                  return (
+                    <td key={c} title={status ? `${shortest(r.name)}, ${shortest(c)}: ${words(status)}` : undefined}>
+                      {status ? (
+                        <>
+                          <Mark name={markOf(status)} />
+                          <span className="hide">{words(status)}</span>
+                        </>
+                      ) : (
+                        <span className="t3">·</span>
+                      )}
+                    </td>
+                  );
                 })}
               </tr>
             ))}

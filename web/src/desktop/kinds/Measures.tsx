@@ -16,11 +16,23 @@ interface Measure {
 /** What is measured over time, by kind. */
 const measures: Partial<Record<Kind, Measure[]>> = {
   GATEWAY: [{ measure: 'active_connection_count', label: 'Connections' }],
-  CONNECTION_SERVER: [{ measure: 'connection_count', label: 'Connections' }, { measure: 'session_count', label: 'Sessions' }],
-  FARM: [{ measure: 'session_count', label: 'Sessions' }, { measure: 'load_index', label: 'Load', atLeast: 100 }],
-  RDS_SERVER: [{ measure: 'session_count', label: 'Sessions' }, { measure: 'load_index', label: 'Load', atLeast: 100 }],
+  CONNECTION_SERVER: [
+    { measure: 'connection_count', label: 'Connections' },
+    { measure: 'session_count', label: 'Sessions' },
+  ],
+  FARM: [
+    { measure: 'session_count', label: 'Sessions' },
+    { measure: 'load_index', label: 'Load', atLeast: 100 },
+  ],
+  RDS_SERVER: [
+    { measure: 'session_count', label: 'Sessions' },
+    { measure: 'load_index', label: 'Load', atLeast: 100 },
+  ],
   POD: [{ measure: 'roundtrip_time', label: 'Round trip', unit: ' ms' }],
-  VIRTUAL_CENTER: [{ measure: 'free_space_percent', label: 'Free space', unit: ' %', atLeast: 100 }, { measure: 'desktops_count', label: 'Desktops' }],
+  VIRTUAL_CENTER: [
+    { measure: 'free_space_percent', label: 'Free space', unit: ' %', atLeast: 100 },
+    { measure: 'desktops_count', label: 'Desktops' },
+  ],
   EVENT_DATABASE: [{ measure: 'event_count', label: 'Events' }],
 };
 
@@ -33,8 +45,17 @@ function Chart({ kind, id, of, range }: { kind: Kind; id: string; of: Measure; r
   return (
     <Answer query={query} what={of.label.toLowerCase()} rows={3}>
       {(samples) => (
-        <LineChart label={of.label} from={samples.since} to={samples.until} {...(of.unit ? { unit: of.unit } : {})} {...(of.atLeast ? { atLeast: of.atLeast } : {})}
-          lines={samples.series.slice(0, 4).map((s) => ({ label: s.part ?? of.label, points: s.points.map((p) => ({ at: p.timestamp, value: p.average, least: p.minimum, most: p.maximum })) }))} />
+        <LineChart
+          label={of.label}
+          from={samples.since}
+          to={samples.until}
+          {...(of.unit ? { unit: of.unit } : {})}
+          {...(of.atLeast ? { atLeast: of.atLeast } : {})}
+          lines={samples.series.slice(0, 4).map((s) => ({
+            label: s.part ?? of.label,
+            points: s.points.map((p) => ({ at: p.timestamp, value: p.average, least: p.minimum, most: p.maximum })),
+          }))}
+        />
       )}
     </Answer>
   );
@@ -49,7 +70,33 @@ export function Measures({ kind, id }: { kind: Kind; id: string }) {
   if (!of) return null;
   return (
     <section>
-      <div className="region-head"><h3>{all.length > 1 ? <Segments small label="Measure" value={of.measure} onChange={setChosen} options={all.map((m) => ({ value: m.measure, label: m.label }))} /> : of.label}</h3><span className="end"><Segments<Range> small label="Time" value={range} onChange={setRange} options={[{ value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }]} /></span></div>
+      <div className="region-head">
+        <h3>
+          {all.length > 1 ? (
+            <Segments
+              small
+              label="Measure"
+              value={of.measure}
+              onChange={setChosen}
+              options={all.map((m) => ({ value: m.measure, label: m.label }))}
+            />
+          ) : (
+            of.label
+          )}
+        </h3>
+        <span className="end">
+          <Segments<Range>
+            small
+            label="Time"
+            value={range}
+            onChange={setRange}
+            options={[
+              { value: '1d', label: '1 day' },
+              { value: '7d', label: '7 days' },
+            ]}
+          />
+        </span>
+      </div>
       <Chart kind={kind} id={id} of={of} range={range} />
     </section>
   );

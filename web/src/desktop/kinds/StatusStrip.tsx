@@ -4,15 +4,35 @@ import type { Status } from '../status';
 import { spansOf } from './spans';
 
 /** How a component was over the last hour, or since its first change. */
-export function StatusStrip({ changes, now, from = Math.min(Date.now() - 3_600_000, ...changes.map((c) => c.timestamp - 60_000)), to = Date.now() }: { changes: StatusChange[]; now: Status; from?: number; to?: number }) {
+export function StatusStrip({
+  changes,
+  now,
+  from = Math.min(Date.now() - 3_600_000, ...changes.map((c) => c.timestamp - 60_000)),
+  to = Date.now(),
+}: {
+  changes: StatusChange[];
+  now: Status;
+  from?: number;
+  to?: number;
+}) {
   const spans = spansOf(changes, now, from, to);
   const label = (t: number) => (to - from > 36 * 3_600_000 ? day(t) : clockTime(t).slice(0, 5));
   return (
     <div className="strip-box">
       <div className="stackbar tall" role="img" aria-label={spans.map((s) => `${s.status} from ${label(s.from)}`).join(', ')}>
-        {spans.map((s) => <span key={s.from} className={`b-${s.status}`} style={{ width: `${(100 * (s.to - s.from)) / (to - from)}%` }} title={`${s.status} from ${label(s.from)} to ${label(s.to)}`} />)}
+        {spans.map((s) => (
+          <span
+            key={s.from}
+            className={`b-${s.status}`}
+            style={{ width: `${(100 * (s.to - s.from)) / (to - from)}%` }}
+            title={`${s.status} from ${label(s.from)} to ${label(s.to)}`}
+          />
+        ))}
       </div>
-      <span className="row small t3"><span>{label(from)}</span><span className="end">now</span></span>
+      <span className="row small t3">
+        <span>{label(from)}</span>
+        <span className="end">now</span>
+      </span>
     </div>
   );
 }

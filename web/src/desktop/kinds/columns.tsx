@@ -1,12 +1,43 @@
 import type { ReactNode } from 'react';
 import type { QueryKey, UseQueryOptions } from '@tanstack/react-query';
-import type { ADDomain, Composer, ConnectionServer, Farm, Gateway, Pod, SAMLAuthenticator, TrueSSO, VirtualCenter } from '../../api/desktop';
+import type {
+  ADDomain,
+  Composer,
+  ConnectionServer,
+  Farm,
+  Gateway,
+  Pod,
+  SAMLAuthenticator,
+  TrueSSO,
+  VirtualCenter,
+} from '../../api/desktop';
 import { StackBar } from '../../parts/Bars';
 import { Mark } from '../../parts/marks';
 import { count, words } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { centersQuery, composersQuery, connectionServersQuery, domainsQuery, farmsQuery, gatewaysQuery, podsQuery, samlQuery, ssoQuery } from '../data';
-import { fromCenter, fromComposer, fromConnectionServer, fromDomain, fromFarm, fromGateway, fromPod, fromSAML, fromSSO, type Component } from '../components';
+import {
+  centersQuery,
+  composersQuery,
+  connectionServersQuery,
+  domainsQuery,
+  farmsQuery,
+  gatewaysQuery,
+  podsQuery,
+  samlQuery,
+  ssoQuery,
+} from '../data';
+import {
+  fromCenter,
+  fromComposer,
+  fromConnectionServer,
+  fromDomain,
+  fromFarm,
+  fromGateway,
+  fromPod,
+  fromSAML,
+  fromSSO,
+  type Component,
+} from '../components';
 import { certificateStatus, daysLeft, markOf } from '../status';
 import type { MatrixData } from './Matrix';
 
@@ -25,87 +56,243 @@ export interface KindSpec<T = never> {
   matrix?: (items: T[]) => MatrixData;
 }
 
-const Bar = ({ value, of }: { value: number; of: number }) => of === 0 ? <>{count(value)}</> : (
-  <span className="row tight kind-bar"><StackBar total={Math.max(of, 1)} parts={[{ name: 'ramp', value }]} /><span className="small t3">{count(value)}/{count(of)}</span></span>
-);
+const Bar = ({ value, of }: { value: number; of: number }) =>
+  of === 0 ? (
+    <>{count(value)}</>
+  ) : (
+    <span className="row tight kind-bar">
+      <StackBar total={Math.max(of, 1)} parts={[{ name: 'ramp', value }]} />
+      <span className="small t3">
+        {count(value)}/{count(of)}
+      </span>
+    </span>
+  );
 
 export function Certificate({ of }: { of: { valid: boolean; valid_to: number } | undefined }) {
   const status = certificateStatus(of);
-  return <span className={`word c-${status}`}><Mark name={status} />{!of || of.valid_to === 0 ? 'unknown' : `${daysLeft(of.valid_to)} d${of.valid ? '' : ', not trusted'}`}</span>;
+  return (
+    <span className={`word c-${status}`}>
+      <Mark name={status} />
+      {!of || of.valid_to === 0 ? 'unknown' : `${daysLeft(of.valid_to)} d${of.valid ? '' : ', not trusted'}`}
+    </span>
+  );
 }
 
 /** Above 100 ms a session is felt to lag, above 200 ms it is hard to work. */
 function RoundTrip({ of }: { of: Pod }) {
   const trip = Math.max(0, ...(of.endpoints ?? []).map((e) => e.roundtrip_time ?? 0));
   const mark = trip >= 200 ? 'error' : trip >= 100 ? 'warn' : undefined;
-  return mark ? <span className={`word c-${mark}`}><Mark name={mark} label />{trip} ms</span> : <>{trip < 1 ? '<1' : trip} ms</>;
+  return mark ? (
+    <span className={`word c-${mark}`}>
+      <Mark name={mark} label />
+      {trip} ms
+    </span>
+  ) : (
+    <>{trip < 1 ? '<1' : trip} ms</>
+  );
 }
 
-const seenBy = (all: { name: string; status: string }[] | undefined) => ({ title: 'As connection servers see it', rows: (all ?? []).map((s) => ({ name: s.name.split('.')[0] ?? s.name, status: s.status })) });
+const seenBy = (all: { name: string; status: string }[] | undefined) => ({
+  title: 'As connection servers see it',
+  rows: (all ?? []).map((s) => ({ name: s.name.split('.')[0] ?? s.name, status: s.status })),
+});
 const spec = <T,>(s: KindSpec<T>) => s as unknown as KindSpec;
 
 export const kinds: Record<string, KindSpec> = {
   gateways: spec<Gateway>({
-    title: 'Gateways', one: 'Gateway', query: gatewaysQuery as never, component: fromGateway,
+    title: 'Gateways',
+    one: 'Gateway',
+    query: gatewaysQuery as never,
+    component: fromGateway,
     columns: [
-      { head: 'Type', cell: (g) => g.details.type }, { head: 'Internal', wide: true, cell: (g) => (g.details.internal ? 'yes' : 'no') }, { head: 'Address', wide: true, cell: (g) => <code>{g.details.address}</code> }, { head: 'Version', wide: true, cell: (g) => g.details.version },
-      { head: 'Connections', num: true, cell: (g) => count(g.active_connection_count ?? 0) }, { head: 'Blast', num: true, wide: true, cell: (g) => count(g.blast_connection_count ?? 0) }, { head: 'PCoIP', num: true, wide: true, cell: (g) => count(g.pcoip_connection_count ?? 0) }, { head: 'Last report', wide: true, cell: (g) => <Time at={g.last_updated_timestamp} /> },
+      { head: 'Type', cell: (g) => g.details.type },
+      { head: 'Internal', wide: true, cell: (g) => (g.details.internal ? 'yes' : 'no') },
+      { head: 'Address', wide: true, cell: (g) => <code>{g.details.address}</code> },
+      { head: 'Version', wide: true, cell: (g) => g.details.version },
+      { head: 'Connections', num: true, cell: (g) => count(g.active_connection_count ?? 0) },
+      { head: 'Blast', num: true, wide: true, cell: (g) => count(g.blast_connection_count ?? 0) },
+      { head: 'PCoIP', num: true, wide: true, cell: (g) => count(g.pcoip_connection_count ?? 0) },
+      { head: 'Last report', wide: true, cell: (g) => <Time at={g.last_updated_timestamp} /> },
     ],
     parts: () => [],
   }),
   'connection-servers': spec<ConnectionServer>({
-    title: 'Connection servers', one: 'Connection server', query: connectionServersQuery as never, component: fromConnectionServer,
+    title: 'Connection servers',
+    one: 'Connection server',
+    query: connectionServersQuery as never,
+    component: fromConnectionServer,
     columns: [
-      { head: 'Version', wide: true, cell: (s) => s.details.version }, { head: 'Connections', cell: (s) => <Bar value={s.connection_count ?? 0} of={s.session_threshold ?? 0} /> }, { head: 'Tunnels', num: true, wide: true, cell: (s) => count(s.tunnel_connection_count ?? 0) },
-      { head: 'Sessions', wide: true, cell: (s) => s.session_protocol_data?.map((p) => `${p.session_protocol} ${p.session_count}`).join(', ') }, { head: 'Services', wide: true, cell: (s) => `${s.services?.filter((x) => x.status === 'UP').length ?? 0}/${s.services?.length ?? 0} up` },
-      { head: 'Certificate', cell: (s) => <Certificate of={s.certificate} /> }, { head: 'Default certificate', wide: true, cell: (s) => (s.default_certificate ? 'yes' : 'no') },
+      { head: 'Version', wide: true, cell: (s) => s.details.version },
+      { head: 'Connections', cell: (s) => <Bar value={s.connection_count ?? 0} of={s.session_threshold ?? 0} /> },
+      { head: 'Tunnels', num: true, wide: true, cell: (s) => count(s.tunnel_connection_count ?? 0) },
+      {
+        head: 'Sessions',
+        wide: true,
+        cell: (s) => s.session_protocol_data?.map((p) => `${p.session_protocol} ${p.session_count}`).join(', '),
+      },
+      {
+        head: 'Services',
+        wide: true,
+        cell: (s) => `${s.services?.filter((x) => x.status === 'UP').length ?? 0}/${s.services?.length ?? 0} up`,
+      },
+      { head: 'Certificate', cell: (s) => <Certificate of={s.certificate} /> },
+      { head: 'Default certificate', wide: true, cell: (s) => (s.default_certificate ? 'yes' : 'no') },
     ],
-    parts: (s) => [{ title: 'Replication', rows: (s.cs_replications ?? []).map((r) => ({ name: r.server_name.split('.')[0] ?? '', status: r.status })) }, { title: 'Services', rows: (s.services ?? []).map((x) => ({ name: words(x.service_name), status: x.status })) }],
-    facts: (s) => [['Build', `${s.details.version}, ${s.details.build}`], ['Certificate', <Certificate key="c" of={s.certificate} />], ['Thumbprint', <code key="t">{s.certificate.thumbprint?.slice(0, 16) ?? '–'}</code>], ...(s.session_protocol_data ?? []).map((p): [string, ReactNode] => [`${p.session_protocol} sessions`, count(p.session_count)])],
-    matrix: (all) => ({ title: 'Replication', row: 'Server', columns: all.map((s) => s.name), rows: all.map((s) => ({ name: s.name, cells: new Map((s.cs_replications ?? []).map((r) => [all.find((x) => x.name === r.server_name || x.name.split('.')[0] === r.server_name.split('.')[0])?.name ?? r.server_name, r.status])) })) }),
+    parts: (s) => [
+      { title: 'Replication', rows: (s.cs_replications ?? []).map((r) => ({ name: r.server_name.split('.')[0] ?? '', status: r.status })) },
+      { title: 'Services', rows: (s.services ?? []).map((x) => ({ name: words(x.service_name), status: x.status })) },
+    ],
+    facts: (s) => [
+      ['Build', `${s.details.version}, ${s.details.build}`],
+      ['Certificate', <Certificate key="c" of={s.certificate} />],
+      ['Thumbprint', <code key="t">{s.certificate.thumbprint?.slice(0, 16) ?? '–'}</code>],
+      ...(s.session_protocol_data ?? []).map((p): [string, ReactNode] => [`${p.session_protocol} sessions`, count(p.session_count)]),
+    ],
+    matrix: (all) => ({
+      title: 'Replication',
+      row: 'Server',
+      columns: all.map((s) => s.name),
+      rows: all.map((s) => ({
+        name: s.name,
+        cells: new Map(
+          (s.cs_replications ?? []).map((r) => [
+            all.find((x) => x.name === r.server_name || x.name.split('.')[0] === r.server_name.split('.')[0])?.name ?? r.server_name,
+            r.status,
+          ]),
+        ),
+      })),
+    }),
   }),
   domains: spec<ADDomain>({
-    title: 'Domains', one: 'Domain', query: domainsQuery as never, component: fromDomain,
+    title: 'Domains',
+    one: 'Domain',
+    query: domainsQuery as never,
+    component: fromDomain,
     columns: [
-      { head: 'NetBIOS', wide: true, cell: (d) => d.netbios_name }, { head: 'Trust', cell: (d) => words(d.connection_servers?.[0]?.trust_relationship ?? 'UNKNOWN') }, { head: 'Reached by', num: true, cell: (d) => fromDomain(d).measure }, { head: 'NT4', wide: true, cell: (d) => (d.nt4_domain ? 'yes' : 'no') }, { head: 'Looked', wide: true, cell: (d) => <Time at={d.last_updated_timestamp} /> },
+      { head: 'NetBIOS', wide: true, cell: (d) => d.netbios_name },
+      { head: 'Trust', cell: (d) => words(d.connection_servers?.[0]?.trust_relationship ?? 'UNKNOWN') },
+      { head: 'Reached by', num: true, cell: (d) => fromDomain(d).measure },
+      { head: 'NT4', wide: true, cell: (d) => (d.nt4_domain ? 'yes' : 'no') },
+      { head: 'Looked', wide: true, cell: (d) => <Time at={d.last_updated_timestamp} /> },
     ],
     parts: (d) => [seenBy(d.connection_servers)],
-    matrix: (all) => ({ title: 'As connection servers see them', row: 'Domain', columns: (all[0]?.connection_servers ?? []).map((s) => s.name), rows: all.map((d) => ({ name: d.netbios_name || d.dns_name, cells: new Map(d.connection_servers.map((s) => [s.name, s.status])) })) }),
+    matrix: (all) => ({
+      title: 'As connection servers see them',
+      row: 'Domain',
+      columns: (all[0]?.connection_servers ?? []).map((s) => s.name),
+      rows: all.map((d) => ({ name: d.netbios_name || d.dns_name, cells: new Map(d.connection_servers.map((s) => [s.name, s.status])) })),
+    }),
   }),
   farms: spec<Farm>({
-    title: 'Farms', one: 'Farm', query: farmsQuery as never, component: fromFarm,
+    title: 'Farms',
+    one: 'Farm',
+    query: farmsQuery as never,
+    component: fromFarm,
     columns: [
-      { head: 'Kind', cell: (f) => fromFarm(f).detail }, { head: 'Servers OK', num: true, cell: (f) => `${count(f.healthy_rds_server_count ?? 0)}/${count(f.rds_server_count ?? 0)}` }, { head: 'Sessions', num: true, cell: (f) => count(f.session_count ?? 0) }, { head: 'Applications', num: true, wide: true, cell: (f) => count(f.application_count ?? 0) }, { head: 'Looked', wide: true, cell: (f) => <Time at={f.last_updated_timestamp} /> },
+      { head: 'Kind', cell: (f) => fromFarm(f).detail },
+      { head: 'Servers OK', num: true, cell: (f) => `${count(f.healthy_rds_server_count ?? 0)}/${count(f.rds_server_count ?? 0)}` },
+      { head: 'Sessions', num: true, cell: (f) => count(f.session_count ?? 0) },
+      { head: 'Applications', num: true, wide: true, cell: (f) => count(f.application_count ?? 0) },
+      { head: 'Looked', wide: true, cell: (f) => <Time at={f.last_updated_timestamp} /> },
     ],
     parts: () => [],
   }),
   'virtual-centers': spec<VirtualCenter>({
-    title: 'Virtual centers', one: 'Virtual center', query: centersQuery as never, component: fromCenter,
+    title: 'Virtual centers',
+    one: 'Virtual center',
+    query: centersQuery as never,
+    component: fromCenter,
     columns: [
-      { head: 'Hosts', cell: (c) => `${c.hosts.filter((h) => h.status === 'CONNECTED').length}/${c.hosts.length}` }, { head: 'Datastores', cell: (c) => `${c.datastores.filter((d) => d.status === 'ACCESSIBLE').length}/${c.datastores.length}` },
-      { head: 'Space', wide: true, cell: (c) => { const all = c.datastores.reduce((n, d) => n + d.capacity_mb, 0); const free = c.datastores.reduce((n, d) => n + d.free_space_mb, 0); return <Bar value={Math.round((all - free) / 1024)} of={Math.round(all / 1024)} />; } },
-      { head: 'Desktops', num: true, cell: (c) => count(c.desktops_count) }, { head: 'Version', wide: true, cell: (c) => c.details.version }, { head: 'Certificate', wide: true, cell: (c) => <Certificate of={c.connection_servers[0]?.certificate} /> },
+      { head: 'Hosts', cell: (c) => `${c.hosts.filter((h) => h.status === 'CONNECTED').length}/${c.hosts.length}` },
+      { head: 'Datastores', cell: (c) => `${c.datastores.filter((d) => d.status === 'ACCESSIBLE').length}/${c.datastores.length}` },
+      {
+        head: 'Space',
+        wide: true,
+        cell: (c) => {
+          const all = c.datastores.reduce((n, d) => n + d.capacity_mb, 0);
+          const free = c.datastores.reduce((n, d) => n + d.free_space_mb, 0);
+          return <Bar value={Math.round((all - free) / 1024)} of={Math.round(all / 1024)} />;
+        },
+      },
+      { head: 'Desktops', num: true, cell: (c) => count(c.desktops_count) },
+      { head: 'Version', wide: true, cell: (c) => c.details.version },
+      { head: 'Certificate', wide: true, cell: (c) => <Certificate of={c.connection_servers[0]?.certificate} /> },
     ],
-    parts: (c) => [{ title: 'Hosts', rows: c.hosts.map((h) => ({ name: h.details.name, status: h.status, detail: h.details.cluster_name })) }, { title: 'Datastores', rows: c.datastores.map((d) => ({ name: d.details.name, status: d.status, detail: `${count(Math.round(d.free_space_mb / 1024))} of ${count(Math.round(d.capacity_mb / 1024))} GB free` })) }, seenBy(c.connection_servers)],
+    parts: (c) => [
+      { title: 'Hosts', rows: c.hosts.map((h) => ({ name: h.details.name, status: h.status, detail: h.details.cluster_name })) },
+      {
+        title: 'Datastores',
+        rows: c.datastores.map((d) => ({
+          name: d.details.name,
+          status: d.status,
+          detail: `${count(Math.round(d.free_space_mb / 1024))} of ${count(Math.round(d.capacity_mb / 1024))} GB free`,
+        })),
+      },
+      seenBy(c.connection_servers),
+    ],
   }),
   pods: spec<Pod>({
-    title: 'Remote pods', one: 'Remote pod', query: podsQuery as never, component: fromPod,
-    columns: [{ head: 'Endpoints', cell: (p) => fromPod(p).detail }, { head: 'Round trip', num: true, cell: (p) => <RoundTrip of={p} /> }, { head: 'Site', wide: true, cell: (p) => <code>{p.site_id.slice(0, 8)}</code> }, { head: 'Looked', wide: true, cell: (p) => <Time at={p.last_updated_timestamp} /> }],
-    parts: (p) => [{ title: 'Endpoints', rows: (p.endpoints ?? []).map((e) => ({ name: e.name, status: e.enabled ? e.status : 'DISABLED', detail: e.url })) }],
+    title: 'Remote pods',
+    one: 'Remote pod',
+    query: podsQuery as never,
+    component: fromPod,
+    columns: [
+      { head: 'Endpoints', cell: (p) => fromPod(p).detail },
+      { head: 'Round trip', num: true, cell: (p) => <RoundTrip of={p} /> },
+      { head: 'Site', wide: true, cell: (p) => <code>{p.site_id.slice(0, 8)}</code> },
+      { head: 'Looked', wide: true, cell: (p) => <Time at={p.last_updated_timestamp} /> },
+    ],
+    parts: (p) => [
+      {
+        title: 'Endpoints',
+        rows: (p.endpoints ?? []).map((e) => ({ name: e.name, status: e.enabled ? e.status : 'DISABLED', detail: e.url })),
+      },
+    ],
   }),
   saml: spec<SAMLAuthenticator>({
-    title: 'SAML authenticators', one: 'SAML authenticator', query: samlQuery as never, component: fromSAML,
-    columns: [{ head: 'Metadata', wide: true, cell: (s) => <code>{s.details.metadata_url}</code> }, { head: 'Well for', num: true, cell: (s) => fromSAML(s).measure }],
+    title: 'SAML authenticators',
+    one: 'SAML authenticator',
+    query: samlQuery as never,
+    component: fromSAML,
+    columns: [
+      { head: 'Metadata', wide: true, cell: (s) => <code>{s.details.metadata_url}</code> },
+      { head: 'Well for', num: true, cell: (s) => fromSAML(s).measure },
+    ],
     parts: (s) => [seenBy(s.connection_servers)],
   }),
   'true-sso': spec<TrueSSO>({
-    title: 'Single sign-on', one: 'Single sign-on connector', query: ssoQuery as never, component: fromSSO,
-    columns: [{ head: 'Domain', cell: (s) => s.ad_domain_dns_name }, { head: 'Template', wide: true, cell: (s) => s.template_name }, { head: 'Enrolment server', wide: true, cell: (s) => s.primary_enrollment_server.dns_name }],
-    parts: (s) => [{ title: 'Parts', rows: [{ name: s.ad_domain_dns_name, status: s.ad_domain_status, detail: 'domain' }, { name: s.template_name, status: s.template_status, detail: 'template' }, { name: s.primary_enrollment_server.dns_name, status: s.primary_enrollment_server.status, detail: 'enrolment server' }, ...s.certificate_server_details.map((c) => ({ name: c.name, status: c.status, detail: 'certificate server' }))] }],
+    title: 'Single sign-on',
+    one: 'Single sign-on connector',
+    query: ssoQuery as never,
+    component: fromSSO,
+    columns: [
+      { head: 'Domain', cell: (s) => s.ad_domain_dns_name },
+      { head: 'Template', wide: true, cell: (s) => s.template_name },
+      { head: 'Enrolment server', wide: true, cell: (s) => s.primary_enrollment_server.dns_name },
+    ],
+    parts: (s) => [
+      {
+        title: 'Parts',
+        rows: [
+          { name: s.ad_domain_dns_name, status: s.ad_domain_status, detail: 'domain' },
+          { name: s.template_name, status: s.template_status, detail: 'template' },
+          { name: s.primary_enrollment_server.dns_name, status: s.primary_enrollment_server.status, detail: 'enrolment server' },
+          ...s.certificate_server_details.map((c) => ({ name: c.name, status: c.status, detail: 'certificate server' })),
+        ],
+      },
+    ],
   }),
   composers: spec<Composer>({
-    title: 'Composers', one: 'Composer', query: composersQuery as never, component: fromComposer,
-    columns: [{ head: 'Version', cell: (c) => c.details.version }, { head: 'Port', wide: true, num: true, cell: (c) => String(c.port) }, { head: 'Reached by', num: true, cell: (c) => fromComposer(c).measure }, { head: 'Certificate', wide: true, cell: (c) => <Certificate of={c.connection_servers[0]?.certificate} /> }],
+    title: 'Composers',
+    one: 'Composer',
+    query: composersQuery as never,
+    component: fromComposer,
+    columns: [
+      { head: 'Version', cell: (c) => c.details.version },
+      { head: 'Port', wide: true, num: true, cell: (c) => String(c.port) },
+      { head: 'Reached by', num: true, cell: (c) => fromComposer(c).measure },
+      { head: 'Certificate', wide: true, cell: (c) => <Certificate of={c.connection_servers[0]?.certificate} /> },
+    ],
     parts: (c) => [seenBy(c.connection_servers)],
   }),
 };

@@ -32,15 +32,39 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const component_id = String(new FormData(event.currentTarget).get('component'));
-    void desktop.post('/rest/config/v1/enrollment-tokens', { body: { kind, component_id } }).then((made) => { setToken(made.token); void client.invalidateQueries({ queryKey: ['desktop', 'tokens'] }); }, tell);
+    void desktop.post('/rest/config/v1/enrollment-tokens', { body: { kind, component_id } }).then((made) => {
+      setToken(made.token);
+      void client.invalidateQueries({ queryKey: ['desktop', 'tokens'] });
+    }, tell);
   };
   return (
     <Dialog title="Enrol a machine" onClose={onClose}>
-      {token ? <Secret label="Enrolment token" value={token} /> : (
+      {token ? (
+        <Secret label="Enrolment token" value={token} />
+      ) : (
         <form className="form" onSubmit={submit}>
-          <SelectField label="Kind" value={kind} onChange={(e) => setKind(e.target.value as 'GATEWAY')} options={[{ value: 'GATEWAY', label: 'Gateway' }, { value: 'RDS_SERVER', label: 'RDS server' }]} />
-          <SelectField key={kind} label="Machine" name="component" options={items.map((i) => ({ value: i.id, label: i.name }))} hint="A machine that enrols again gets a new certificate; the one before is revoked." />
-          <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes>Make a token</Button></div>
+          <SelectField
+            label="Kind"
+            value={kind}
+            onChange={(e) => setKind(e.target.value as 'GATEWAY')}
+            options={[
+              { value: 'GATEWAY', label: 'Gateway' },
+              { value: 'RDS_SERVER', label: 'RDS server' },
+            ]}
+          />
+          <SelectField
+            key={kind}
+            label="Machine"
+            name="component"
+            options={items.map((i) => ({ value: i.id, label: i.name }))}
+            hint="A machine that enrols again gets a new certificate; the one before is revoked."
+          />
+          <div className="dialog-foot">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" look="primary" changes>
+              Make a token
+            </Button>
+          </div>
         </form>
       )}
     </Dialog>
@@ -50,13 +74,67 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
 function Tokens() {
   const client = useQueryClient();
   const query = useQuery({ queryKey: ['desktop', 'tokens'], queryFn: () => desktop.get('/rest/config/v1/enrollment-tokens') });
-  const remove = (id: string) => void desktop.delete('/rest/config/v1/enrollment-tokens/{id}', { path: { id } }).then(() => client.invalidateQueries({ queryKey: ['desktop', 'tokens'] }), tell);
+  const [revoking, setRevoking] = useState<string>();
+  const revoke = (id: string) =>
+    desktop
+      .delete('/rest/config/v1/enrollment-tokens/{id}', { path: { id } })
+      .then(() => client.invalidateQueries({ queryKey: ['desktop', 'tokens'] }));
   return (
     <section>
-      <div className="region-head region"><h2>Enrolment tokens</h2></div>
+      <div className="region-head region">
+        <h2>Enrolment tokens</h2>
+      </div>
       <Answer query={query} what="the tokens" padded>
-        {(tokens) => tokens.length === 0 ? <p className="region t3">There is none.</p> : <table className="table"><thead><tr><th>Kind</th><th>Made by</th><th>Made</th><th>Ends</th><th><span className="hide">Actions</span></th></tr></thead><tbody>{tokens.map((t) => <tr key={t.id}><td>{words(t.kind)}</td><td>{t.created_by}</td><td><Time at={t.created_at} /></td><td>{t.used_at ? <>used <Time at={t.used_at} /></> : <Time at={t.expires_at} />}</td><td><Button changes onClick={() => remove(t.id)}>Revoke</Button></td></tr>)}</tbody></table>}
+        {(tokens) =>
+          tokens.length === 0 ? (
+            <p className="region t3">There are no enrolment tokens.</p>
+          ) : (
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>Kind</th>
+                  <th>Made by</th>
+                  <th>Made</th>
+                  <th>Ends</th>
+                  <th>
+                    <span className="hide">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {tokens.map((t) => (
+                  <tr key={t.id}>
+                    <td>{words(t.kind)}</td>
+                    <td>{t.created_by}</td>
+                    <td>
+                      <Time at={t.created_at} />
+                    </td>
+                    <td>
+                      {t.used_at ? (
+                        <>
+                          used <Time at={t.used_at} />
+                        </>
+                      ) : (
+                        <Time at={t.expires_at} />
+                      )}
+                    </td>
+                    <td>
+                      <Button changes onClick={() => setRevoking(t.id)}>
+                        Revoke
+                      </Button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
       </Answer>
+      {revoking && (
+        <Confirm title="Revoke the enrolment token" action="Revoke" onClose={() => setRevoking(undefined)} run={() => revoke(revoking)}>
+          A machine that has not enrolled with it yet needs another token.
+        </Confirm>
+      )}
     </section>
   );
 }
@@ -71,24 +149,82 @@ export default function Machines() {
   const [adding, setAdding] = useState(false);
   const query = useQuery(agentsQuery);
   const [revoking, setRevoking] = useState<Agent>();
-  const revoke = (a: Agent) => desktop.delete('/rest/config/v1/agents/{kind}/{id}', { path: { kind: a.kind === 'GATEWAY' ? 'gateways' : 'rds-servers', id: a.id } }).then(() => client.invalidateQueries({ queryKey: agentsQuery.queryKey }));
+  const revoke = (a: Agent) =>
+    desktop
+      .delete('/rest/config/v1/agents/{kind}/{id}', { path: { kind: a.kind === 'GATEWAY' ? 'gateways' : 'rds-servers', id: a.id } })
+      .then(() => client.invalidateQueries({ queryKey: agentsQuery.queryKey }));
   return (
-    <Page title="Machines" beside={<span className="t3">{count(query.data?.length ?? 0)}</span>} actions={<Button look="primary" icon="plus" changes onClick={() => setAdding(true)}>Enrol</Button>}>
-      <div className="toolbar"><SearchInput label="Search machines" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} /></div>
+    <Page
+      title="Machines"
+      beside={<span className="t3">{count(query.data?.length ?? 0)}</span>}
+      actions={
+        <Button look="primary" icon="plus" changes onClick={() => setAdding(true)}>
+          Enrol
+        </Button>
+      }
+    >
+      <div className="toolbar">
+        <SearchInput label="Search machines" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
+      </div>
       <Answer query={query} what="the machines" padded>
         {(agents) => {
-          const shown = agents.filter((a) => a.name.toLowerCase().includes((search.q ?? '').toLowerCase())).sort((a, b) => names.compare(a.name, b.name));
+          const shown = agents
+            .filter((a) => a.name.toLowerCase().includes((search.q ?? '').toLowerCase()))
+            .sort((a, b) => names.compare(a.name, b.name));
           if (shown.length === 0) return <Empty padded title={agents.length ? 'No machine matches' : 'No machine is enrolled'} />;
           return (
-            <div className="table-scroll"><table className="table"><thead><tr><th>Machine</th><th className="wide">Kind</th><th>Certificate</th><th className="wide">Last seen</th><th><span className="hide">Actions</span></th></tr></thead>
-              <tbody>{shown.slice(0, 300).map((a) => { const status = a.revoked ? 'off' : certificateStatus({ valid: true, valid_to: a.certificate_not_after }); return <tr key={a.id}><th scope="row">{a.name}</th><td className="wide t2">{words(a.kind)}</td><td><span className={`word c-${status}`}><Mark name={status} />{a.revoked ? 'revoked' : `${daysLeft(a.certificate_not_after)} d`}</span></td><td className="wide t3"><Time at={a.last_seen_at} /></td><td className="num">{!a.revoked && <Button changes aria-label={`Revoke ${a.name}`} onClick={() => setRevoking(a)}>Revoke</Button>}</td></tr>; })}</tbody></table>
+            <div className="table-scroll">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th>Machine</th>
+                    <th className="wide">Kind</th>
+                    <th>Certificate</th>
+                    <th className="wide">Last seen</th>
+                    <th>
+                      <span className="hide">Actions</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {shown.slice(0, 300).map((a) => {
+                    const status = a.revoked ? 'off' : certificateStatus({ valid: true, valid_to: a.certificate_not_after });
+                    return (
+                      <tr key={a.id}>
+                        <th scope="row">{a.name}</th>
+                        <td className="wide t2">{words(a.kind)}</td>
+                        <td>
+                          <span className={`word c-${status}`}>
+                            <Mark name={status} />
+                            {a.revoked ? 'revoked' : `${daysLeft(a.certificate_not_after)} d`}
+                          </span>
+                        </td>
+                        <td className="wide t3">
+                          <Time at={a.last_seen_at} />
+                        </td>
+                        <td className="num">
+                          {!a.revoked && (
+                            <Button changes aria-label={`Revoke ${a.name}`} onClick={() => setRevoking(a)}>
+                              Revoke
+                            </Button>
+                          )}
+                        </td>
+                      </tr>
+                    );
+                  })}
+                </tbody>
+              </table>
               {shown.length > 300 && <p className="region t3">and {count(shown.length - 300)} more: search for one.</p>}
             </div>
           );
         }}
       </Answer>
       <Tokens />
-      {revoking && <Confirm title={`Revoke ${revoking.name}`} action="Revoke" onClose={() => setRevoking(undefined)} run={() => revoke(revoking)}>Its certificate is refused from now on, and it stops reporting until it enrols again.</Confirm>}
+      {revoking && (
+        <Confirm title={`Revoke ${revoking.name}`} action="Revoke" onClose={() => setRevoking(undefined)} run={() => revoke(revoking)}>
+          Its certificate is refused from now on, and it stops reporting until it enrols again.
+        </Confirm>
+      )}
       {adding && <TokenDialog onClose={() => setAdding(false)} />}
     </Page>
   );

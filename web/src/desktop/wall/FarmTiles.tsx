@@ -13,7 +13,15 @@ function share(s: RDSServer, colour: Colour): number {
 }
 
 /** The servers of a farm: the height and shade of a tile are its load; a shape stands where something is wrong. */
-export const FarmTiles = memo(function FarmTiles({ servers, colour, chosen }: { servers: RDSServer[]; colour: Colour; chosen: string | undefined }) {
+export const FarmTiles = memo(function FarmTiles({
+  servers,
+  colour,
+  chosen,
+}: {
+  servers: RDSServer[];
+  colour: Colour;
+  chosen: string | undefined;
+}) {
   const width = 100 / Math.max(servers.length, 10);
   const sort = (s: RDSServer) => (colour === 'system' ? s.details.operating_system : s.details.agent_version);
   const sorts = [...new Set(servers.map(sort))].sort();
@@ -23,20 +31,48 @@ export const FarmTiles = memo(function FarmTiles({ servers, colour, chosen }: { 
         const x = 2 * i * width;
         const w = 2 * width - 1.6;
         const { mark } = groupOf(s);
-        if (mark === 'error') return <g key={s.id}><rect className="st-error" x={x} width={w} height={height} rx="2" /><path className="tile-cross" d={`M${x + w / 2 - 3} ${height / 2 - 3}l6 6m0-6l-6 6`} /></g>;
+        if (mark === 'error')
+          return (
+            <g key={s.id}>
+              <rect className="st-error" x={x} width={w} height={height} rx="2" />
+              <path className="tile-cross" d={`M${x + w / 2 - 3} ${height / 2 - 3}l6 6m0-6l-6 6`} />
+            </g>
+          );
         if (mark === 'off') return <rect key={s.id} className="tile-off" x={x + 0.4} y=".4" width={w - 0.8} height={height - 0.8} rx="2" />;
-        if (mark === 'unknown') return <rect key={s.id} className="tile-unknown" x={x + 0.5} y=".5" width={w - 1} height={height - 1} rx="2" />;
+        if (mark === 'unknown')
+          return <rect key={s.id} className="tile-unknown" x={x + 0.5} y=".5" width={w - 1} height={height - 1} rx="2" />;
         const value = share(s, colour);
-        const shade = colour === 'version' || colour === 'system' ? `st-r${2 + (sorts.indexOf(sort(s)) % 4)}` : colour === 'state' ? 'tile-ok' : `st-r${ramp(value)}`;
+        const shade =
+          colour === 'version' || colour === 'system'
+            ? `st-r${2 + (sorts.indexOf(sort(s)) % 4)}`
+            : colour === 'state'
+              ? 'tile-ok'
+              : `st-r${ramp(value)}`;
         const tall = colour === 'load' || colour === 'sessions' ? Math.max(2, (value * height) / 100) : height;
         return (
           <g key={s.id}>
             <rect className="tile-track" x={x} width={w} height={height} rx="2" />
-            {mark === 'warn' ? <><rect className="tile-warn" x={x + 0.4} y=".4" width={w - 0.8} height={height - 0.8} rx="2" /><path className="st-warn" d={`M${x + w / 2} ${height / 2 - 4}l4 7h-8z`} /></> : <rect className={shade} x={x} y={height - tall} width={w} height={tall} rx="1.5" />}
+            {mark === 'warn' ? (
+              <>
+                <rect className="tile-warn" x={x + 0.4} y=".4" width={w - 0.8} height={height - 0.8} rx="2" />
+                <path className="st-warn" d={`M${x + w / 2} ${height / 2 - 4}l4 7h-8z`} />
+              </>
+            ) : (
+              <rect className={shade} x={x} y={height - tall} width={w} height={tall} rx="1.5" />
+            )}
           </g>
         );
       })}
-      {chosen && servers.some((s) => s.id === chosen) && <rect className="tile-chosen" x={2 * servers.findIndex((s) => s.id === chosen) * width - 0.4} y="-1" width={2 * width - 0.8} height={height + 2} rx="2" />}
+      {chosen && servers.some((s) => s.id === chosen) && (
+        <rect
+          className="tile-chosen"
+          x={2 * servers.findIndex((s) => s.id === chosen) * width - 0.4}
+          y="-1"
+          width={2 * width - 0.8}
+          height={height + 2}
+          rx="2"
+        />
+      )}
     </svg>
   );
 });

@@ -42,24 +42,56 @@ function groupsOf(servers: RDSServer[], by: 'state' | 'version'): FarmRow[] {
     const name = by === 'state' ? groupOf(s).label : s.details.agent_version;
     rows.set(name, [...(rows.get(name) ?? []), s]);
   }
-  return [...rows].sort(([a], [b]) => a.localeCompare(b)).flatMap(([name, all]) =>
-    Array.from({ length: Math.ceil(all.length / 40) }, (_, i) => {
-      const part = all.slice(i * 40, i * 40 + 40);
-      return { key: `${name} ${i}`, name: all.length > 40 ? `${name} ${i * 40 + 1}–${i * 40 + part.length}` : name, status: worst(part.map((s) => fromRDS(s).status)), servers: part };
-    }));
+  return [...rows]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .flatMap(([name, all]) =>
+      Array.from({ length: Math.ceil(all.length / 40) }, (_, i) => {
+        const part = all.slice(i * 40, i * 40 + 40);
+        return {
+          key: `${name} ${i}`,
+          name: all.length > 40 ? `${name} ${i * 40 + 1}–${i * 40 + part.length}` : name,
+          status: worst(part.map((s) => fromRDS(s).status)),
+          servers: part,
+        };
+      }),
+    );
 }
 
 function Summary({ servers }: { servers: RDSServer[] }) {
-  const loads = servers.filter((s) => s.enabled).map((s) => s.load_index ?? 0).sort((a, b) => a - b);
+  const loads = servers
+    .filter((s) => s.enabled)
+    .map((s) => s.load_index ?? 0)
+    .sort((a, b) => a - b);
   const bins = Array.from({ length: 14 }, (_, i) => loads.filter((l) => Math.min(13, Math.floor(l / 7.15)) === i).length);
   const most = Math.max(1, ...bins);
   return (
     <div className="wall-summary">
-      <span><b>{count(sum(servers, (s) => s.session_count))}</b> <span className="t3">of {count(sum(servers, (s) => s.details.max_sessions_count_configured))} sessions</span></span>
-      <span><b>{loads[Math.floor(loads.length / 2)] ?? 0}</b> <span className="t3">median load</span></span>
-      <svg width="112" height="26" aria-hidden="true">{bins.map((n, i) => <rect key={i} className={`st-r${Math.min(5, 1 + Math.floor(i / 3))}`} x={i * 8} y={26 - (n * 26) / most} width="7" height={(n * 26) / most} />)}</svg>
-      <span className="wide"><b>{new Set(servers.map((s) => s.details.agent_version)).size}</b> <span className="t3">agent versions</span></span>
-      <span className="small t3 row tight end wide"><span className="swatch bg-r3" />height is load</span>
+      <span>
+        <b>{count(sum(servers, (s) => s.session_count))}</b>{' '}
+        <span className="t3">of {count(sum(servers, (s) => s.details.max_sessions_count_configured))} sessions</span>
+      </span>
+      <span>
+        <b>{loads[Math.floor(loads.length / 2)] ?? 0}</b> <span className="t3">median load</span>
+      </span>
+      <svg width="112" height="26" aria-hidden="true">
+        {bins.map((n, i) => (
+          <rect
+            key={i}
+            className={`st-r${Math.min(5, 1 + Math.floor(i / 3))}`}
+            x={i * 8}
+            y={26 - (n * 26) / most}
+            width="7"
+            height={(n * 26) / most}
+          />
+        ))}
+      </svg>
+      <span className="wide">
+        <b>{new Set(servers.map((s) => s.details.agent_version)).size}</b> <span className="t3">agent versions</span>
+      </span>
+      <span className="small t3 row tight end wide">
+        <span className="swatch bg-r3" />
+        height is load
+      </span>
     </div>
   );
 }
@@ -67,10 +99,54 @@ function Summary({ servers }: { servers: RDSServer[] }) {
 function FarmPanel({ row }: { row: FarmRow & { farm: Farm } }) {
   const component = fromFarm(row.farm);
   return (
-    <ComponentPanel component={component} actions={<Link className="btn" to={`/farms/${row.farm.id}`}>Open farm</Link>}>
-      <dl className="kv"><div><dt>Kind</dt><dd>{component.detail}</dd></div><div><dt>Applications</dt><dd>{row.farm.application_count ?? 0}</dd></div><div><dt>Sessions</dt><dd>{count(sum(row.servers, (s) => s.session_count))} of {count(sum(row.servers, (s) => s.details.max_sessions_count_configured))}</dd></div></dl>
-      <section><div className="region-head"><h3>Servers</h3><span className="end">{row.servers.length}</span></div>
-        <ul className="list">{row.servers.map((s) => <li key={s.id}><Link className="row" to={`/rds-servers/${s.id}`}><span className="strong wall-name cut">{short(s.name)}</span><span className={`word small c-${groupOf(s).mark} grow cut`}><Mark name={groupOf(s).mark} />{words(s.details.state).replace('agent err ', '')}</span><span className="wall-load"><StackBar total={100} parts={[{ name: 'ramp', value: s.load_index ?? 0 }]} /></span><span className="num small">{s.session_count ?? 0}/{s.details.max_sessions_count_configured ?? 0}</span></Link></li>)}</ul>
+    <ComponentPanel
+      component={component}
+      actions={
+        <Link className="btn" to={`/farms/${row.farm.id}`}>
+          Open farm
+        </Link>
+      }
+    >
+      <dl className="kv">
+        <div>
+          <dt>Kind</dt>
+          <dd>{component.detail}</dd>
+        </div>
+        <div>
+          <dt>Applications</dt>
+          <dd>{row.farm.application_count ?? 0}</dd>
+        </div>
+        <div>
+          <dt>Sessions</dt>
+          <dd>
+            {count(sum(row.servers, (s) => s.session_count))} of {count(sum(row.servers, (s) => s.details.max_sessions_count_configured))}
+          </dd>
+        </div>
+      </dl>
+      <section>
+        <div className="region-head">
+          <h3>Servers</h3>
+          <span className="end">{row.servers.length}</span>
+        </div>
+        <ul className="list">
+          {row.servers.map((s) => (
+            <li key={s.id}>
+              <Link className="row" to={`/rds-servers/${s.id}`}>
+                <span className="strong wall-name cut">{short(s.name)}</span>
+                <span className={`word small c-${groupOf(s).mark} grow cut`}>
+                  <Mark name={groupOf(s).mark} />
+                  {words(s.details.state).replace('agent err ', '')}
+                </span>
+                <span className="wall-load">
+                  <StackBar total={100} parts={[{ name: 'ramp', value: s.load_index ?? 0 }]} />
+                </span>
+                <span className="num small">
+                  {s.session_count ?? 0}/{s.details.max_sessions_count_configured ?? 0}
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
       </section>
     </ComponentPanel>
   );
@@ -80,8 +156,39 @@ function ServerTable({ servers, farmName }: { servers: RDSServer[]; farmName: (i
   return (
     <div className="table-scroll">
       <table className="table">
-        <thead><tr><th>Server</th><th>State</th><th>Farm</th><th className="num">Load</th><th className="num">Sessions</th><th className="wide">Agent</th><th className="wide">System</th></tr></thead>
-        <tbody>{servers.map((s) => <tr key={s.id}><th scope="row"><Link to={`/rds-servers/${s.id}`}>{short(s.name)}</Link></th><td><span className={`word c-${groupOf(s).mark}`}><Mark name={groupOf(s).mark} />{words(s.details.state)}</span></td><td>{farmName(s.farm_id)}</td><td className="num">{s.load_index ?? '–'}</td><td className="num">{s.session_count ?? 0}/{s.details.max_sessions_count_configured ?? 0}</td><td className="wide">{s.details.agent_version}</td><td className="wide">{words(s.details.operating_system)}</td></tr>)}</tbody>
+        <thead>
+          <tr>
+            <th>Server</th>
+            <th>State</th>
+            <th>Farm</th>
+            <th className="num">Load</th>
+            <th className="num">Sessions</th>
+            <th className="wide">Agent</th>
+            <th className="wide">System</th>
+          </tr>
+        </thead>
+        <tbody>
+          {servers.map((s) => (
+            <tr key={s.id}>
+              <th scope="row">
+                <Link to={`/rds-servers/${s.id}`}>{short(s.name)}</Link>
+              </th>
+              <td>
+                <span className={`word c-${groupOf(s).mark}`}>
+                  <Mark name={groupOf(s).mark} />
+                  {words(s.details.state)}
+                </span>
+              </td>
+              <td>{farmName(s.farm_id)}</td>
+              <td className="num">{s.load_index ?? '–'}</td>
+              <td className="num">
+                {s.session_count ?? 0}/{s.details.max_sessions_count_configured ?? 0}
+              </td>
+              <td className="wide">{s.details.agent_version}</td>
+              <td className="wide">{words(s.details.operating_system)}</td>
+            </tr>
+          ))}
+        </tbody>
       </table>
     </div>
   );
@@ -97,12 +204,24 @@ export default function Wall() {
   const farms = useQuery(farmsQuery);
   const all = query.data ?? [];
   const names = new Map(farms.data?.map((f) => [f.id, f.name]));
-  const fits = (s: RDSServer) => (!search.status || groupOf(s).name === search.status) && `${s.name} ${names.get(s.farm_id)} ${s.details.agent_version} ${words(s.details.operating_system)}`.toLowerCase().includes((search.q ?? '').toLowerCase());
+  const fits = (s: RDSServer) =>
+    (!search.status || groupOf(s).name === search.status) &&
+    `${s.name} ${names.get(s.farm_id)} ${s.details.agent_version} ${words(s.details.operating_system)}`
+      .toLowerCase()
+      .includes((search.q ?? '').toLowerCase());
   const rows = useMemo(() => {
     const byFarm = new Map<string, RDSServer[]>();
     for (const s of all) byFarm.set(s.farm_id, [...(byFarm.get(s.farm_id) ?? []), s]);
     if (groupBy !== 'farm') return groupsOf(all, groupBy);
-    return (farms.data ?? []).map((farm): FarmRow => ({ key: farm.id, name: farm.name, status: fromFarm(farm).status, farm, servers: (byFarm.get(farm.id) ?? []).sort((a, b) => a.name.localeCompare(b.name)) })).sort((a, b) => order(a) - order(b) || a.name.localeCompare(b.name, 'en', { numeric: true }));
+    return (farms.data ?? [])
+      .map((farm): FarmRow => ({
+        key: farm.id,
+        name: farm.name,
+        status: fromFarm(farm).status,
+        farm,
+        servers: (byFarm.get(farm.id) ?? []).sort((a, b) => a.name.localeCompare(b.name)),
+      }))
+      .sort((a, b) => order(a) - order(b) || a.name.localeCompare(b.name, 'en', { numeric: true }));
   }, [all, farms.data, groupBy]);
   const shown = rows.filter((r) => r.servers.some(fits) || (!search.q && !search.status));
   const server = all.find((s) => s.id === id);
@@ -117,7 +236,8 @@ export default function Wall() {
   const step = (key: string) => {
     const at = tiles.findIndex((s) => s.id === tile);
     if (at < 0) return setTile(tiles[0]?.id);
-    if (key === 'ArrowLeft' || key === 'ArrowRight') return setTile(tiles[Math.max(0, Math.min(tiles.length - 1, at + (key === 'ArrowRight' ? 1 : -1)))]?.id);
+    if (key === 'ArrowLeft' || key === 'ArrowRight')
+      return setTile(tiles[Math.max(0, Math.min(tiles.length - 1, at + (key === 'ArrowRight' ? 1 : -1)))]?.id);
     const row = shown.findIndex((r) => r.servers.some((s) => s.id === tile));
     const within = shown[row]?.servers.findIndex((s) => s.id === tile) ?? 0;
     const columns = getComputedStyle(document.querySelector('.wall') ?? document.body).gridTemplateColumns.split(' ').length;
@@ -130,30 +250,127 @@ export default function Wall() {
   const focused = tiles.find((s) => s.id === tile);
   useKeys([
     { keys: 'v', does: 'Wall or table', run: () => change({ view: table ? undefined : 'table' }) },
-    ...(table ? [] : ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'].map((keys) => ({ keys, does: 'From tile to tile', run: () => step(keys) }))),
+    ...(table
+      ? []
+      : ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'].map((keys) => ({ keys, does: 'From tile to tile', run: () => step(keys) }))),
     ...(tile && !table ? [{ keys: 'Enter', does: 'Open the server', run: () => open(tile) }] : []),
     ...(chosen || server ? [{ keys: 'Escape', does: 'Close', run: close }] : []),
   ]);
   return (
-    <Page title="RDS servers" beside={<><span className="t3 wide">{count(all.length)} in {farms.data?.length ?? 0} farms</span><Segments label="View" value={table ? 'table' : 'wall'} onChange={(v) => change({ view: v === 'wall' ? undefined : v })} options={[{ value: 'wall', label: 'Wall' }, { value: 'table', label: 'Table' }]} /></>}>
+    <Page
+      title="RDS servers"
+      beside={
+        <>
+          <span className="t3 wide">
+            {count(all.length)} in {farms.data?.length ?? 0} farms
+          </span>
+          <Segments
+            label="View"
+            value={table ? 'table' : 'wall'}
+            onChange={(v) => change({ view: v === 'wall' ? undefined : v })}
+            options={[
+              { value: 'wall', label: 'Wall' },
+              { value: 'table', label: 'Table' },
+            ]}
+          />
+        </>
+      }
+    >
       <div className="toolbar">
-        <SearchInput label="Search servers" placeholder="Search name, version, OS" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
-        <Segments label="State" value={search.status ?? 'all'} onChange={(s) => change({ status: s === 'all' ? undefined : s })} options={[{ value: 'all', label: 'All', count: all.length }, ...groups.map((g) => ({ value: g.name, label: <><Mark name={g.mark} />{g.label}</>, count: all.filter((s) => groupOf(s).name === g.name).length }))]} />
-        <span className="end row tight wide"><Select<Colour> label="Colour" visibleLabel value={colour} onChange={(c) => change({ color: c === 'load' ? undefined : c })} options={[{ value: 'load', label: 'Load' }, { value: 'sessions', label: 'Sessions' }, { value: 'state', label: 'State' }, { value: 'version', label: 'Agent version' }, { value: 'system', label: 'System' }]} /><Select<GroupBy> label="Group" visibleLabel value={groupBy} onChange={(g) => change({ group: g === 'farm' ? undefined : g, farm: undefined })} options={[{ value: 'farm', label: 'Farm' }, { value: 'state', label: 'State' }, { value: 'version', label: 'Agent version' }]} /></span>
+        <SearchInput
+          label="Search servers"
+          placeholder="Search name, version, OS"
+          value={search.q ?? ''}
+          onChange={(q) => change({ q: q || undefined })}
+        />
+        <Segments
+          label="State"
+          value={search.status ?? 'all'}
+          onChange={(s) => change({ status: s === 'all' ? undefined : s })}
+          options={[
+            { value: 'all', label: 'All', count: all.length },
+            ...groups.map((g) => ({
+              value: g.name,
+              label: (
+                <>
+                  <Mark name={g.mark} />
+                  {g.label}
+                </>
+              ),
+              count: all.filter((s) => groupOf(s).name === g.name).length,
+            })),
+          ]}
+        />
+        <span className="end row tight wide">
+          <Select<Colour>
+            label="Colour"
+            visibleLabel
+            value={colour}
+            onChange={(c) => change({ color: c === 'load' ? undefined : c })}
+            options={[
+              { value: 'load', label: 'Load' },
+              { value: 'sessions', label: 'Sessions' },
+              { value: 'state', label: 'State' },
+              { value: 'version', label: 'Agent version' },
+              { value: 'system', label: 'System' },
+            ]}
+          />
+          <Select<GroupBy>
+            label="Group"
+            visibleLabel
+            value={groupBy}
+            onChange={(g) => change({ group: g === 'farm' ? undefined : g, farm: undefined })}
+            options={[
+              { value: 'farm', label: 'Farm' },
+              { value: 'state', label: 'State' },
+              { value: 'version', label: 'Agent version' },
+            ]}
+          />
+        </span>
       </div>
       <div className={`kind-split ${chosen || server ? 'with-panel' : ''}`}>
         <Answer query={query} what="the list" padded>
           {() => (
             <div className="wall-main">
               <Summary servers={all} />
-              <p className="hide" aria-live="polite">{focused && !table ? `${short(focused.name)}, ${words(focused.details.state)}, load ${focused.load_index ?? 'unknown'}` : ''}</p>
-              {shown.length === 0 && <Empty title="None matches" action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>} />}
-              {table ? <ServerTable servers={all.filter(fits)} farmName={(f) => names.get(f) ?? f} /> : (
+              <p className="hide" aria-live="polite">
+                {focused && !table
+                  ? `${short(focused.name)}, ${words(focused.details.state)}, load ${focused.load_index ?? 'unknown'}`
+                  : ''}
+              </p>
+              {shown.length === 0 && (
+                <Empty
+                  title="None matches"
+                  action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}
+                />
+              )}
+              {table ? (
+                <ServerTable servers={all.filter(fits)} farmName={(f) => names.get(f) ?? f} />
+              ) : (
                 <ul className="wall">
                   {shown.map((r) => (
                     <li key={r.key}>
-                      <button type="button" className={`wall-farm ${r.status} ${r.key === search.farm ? 'on' : ''}`} aria-pressed={r.key === search.farm} disabled={!r.farm} onClick={() => change({ farm: r.key === search.farm ? undefined : r.key })}>
-                        <span className="row tight small">{r.status !== 'ok' && <Mark name={r.status} label />}<span className="wall-farm-name cut">{r.name}</span><span className="end">{r.status === 'off' ? 'disabled' : <>{count(sum(r.servers, (s) => s.session_count))}<span className="t3">/{count(sum(r.servers, (s) => s.details.max_sessions_count_configured))}</span></>}</span></span>
+                      <button
+                        type="button"
+                        className={`wall-farm ${r.status} ${r.key === search.farm ? 'on' : ''}`}
+                        aria-pressed={r.key === search.farm}
+                        disabled={!r.farm}
+                        onClick={() => change({ farm: r.key === search.farm ? undefined : r.key })}
+                      >
+                        <span className="row tight small">
+                          {r.status !== 'ok' && <Mark name={r.status} label />}
+                          <span className="wall-farm-name cut">{r.name}</span>
+                          <span className="end">
+                            {r.status === 'off' ? (
+                              'disabled'
+                            ) : (
+                              <>
+                                {count(sum(r.servers, (s) => s.session_count))}
+                                <span className="t3">/{count(sum(r.servers, (s) => s.details.max_sessions_count_configured))}</span>
+                              </>
+                            )}
+                          </span>
+                        </span>
                         <FarmTiles servers={r.servers} colour={colour} chosen={r.servers.some((s) => s.id === tile) ? tile : undefined} />
                       </button>
                     </li>
@@ -163,7 +380,48 @@ export default function Wall() {
             </div>
           )}
         </Answer>
-        {(chosen || server) && <aside className="panel" aria-label="Details"><Button look="quiet" icon="x" className="panel-close" aria-label="Close" onClick={close} />{server ? <ComponentPanel component={fromRDS(server)} actions={<Link className="btn" to="/rds-servers" search={{ farm: server.farm_id } as never}>Its farm</Link>}><dl className="kv"><div><dt>Farm</dt><dd>{names.get(server.farm_id)}</dd></div><div><dt>Load</dt><dd>{server.load_index ?? 'unknown'}</dd></div><div><dt>Sessions</dt><dd>{server.session_count ?? 0} of {server.details.max_sessions_count_configured ?? 0}</dd></div><div><dt>Agent</dt><dd>{server.details.agent_version}</dd></div><div><dt>System</dt><dd>{words(server.details.operating_system)}</dd></div></dl></ComponentPanel> : chosen && <FarmPanel row={chosen} />}</aside>}
+        {(chosen || server) && (
+          <aside className="panel" aria-label="Details">
+            <Button look="quiet" icon="x" className="panel-close" aria-label="Close" onClick={close} />
+            {server ? (
+              <ComponentPanel
+                component={fromRDS(server)}
+                actions={
+                  <Link className="btn" to="/rds-servers" search={{ farm: server.farm_id } as never}>
+                    Its farm
+                  </Link>
+                }
+              >
+                <dl className="kv">
+                  <div>
+                    <dt>Farm</dt>
+                    <dd>{names.get(server.farm_id)}</dd>
+                  </div>
+                  <div>
+                    <dt>Load</dt>
+                    <dd>{server.load_index ?? 'unknown'}</dd>
+                  </div>
+                  <div>
+                    <dt>Sessions</dt>
+                    <dd>
+                      {server.session_count ?? 0} of {server.details.max_sessions_count_configured ?? 0}
+                    </dd>
+                  </div>
+                  <div>
+                    <dt>Agent</dt>
+                    <dd>{server.details.agent_version}</dd>
+                  </div>
+                  <div>
+                    <dt>System</dt>
+                    <dd>{words(server.details.operating_system)}</dd>
+                  </div>
+                </dl>
+              </ComponentPanel>
+            ) : (
+              chosen && <FarmPanel row={chosen} />
+            )}
+          </aside>
+        )}
       </div>
     </Page>
   );

@@ -5,10 +5,35 @@ type State = RDSServer['details']['state'];
 
 /** The 27 states of an RDS server in seven groups. */
 export const groups: { name: string; label: string; mark: MarkName; states: State[] }[] = [
-  { name: 'available', label: 'Available', mark: 'ok', states: ['AVAILABLE', 'CONNECTED', 'DISCONNECTED', 'PROVISIONED', 'ALREADY_USED', 'IN_PROGRESS'] },
-  { name: 'error', label: 'Agent error', mark: 'error', states: ['ERROR', 'AGENT_CONFIG_ERROR', 'PROVISIONING_ERROR', 'AGENT_ERR_STARTUP_IN_PROGRESS', 'AGENT_ERR_DISABLED', 'AGENT_ERR_INVALID_IP', 'AGENT_ERR_NEED_REBOOT', 'AGENT_ERR_PROTOCOL_FAILURE', 'AGENT_ERR_DOMAIN_FAILURE'] },
+  {
+    name: 'available',
+    label: 'Available',
+    mark: 'ok',
+    states: ['AVAILABLE', 'CONNECTED', 'DISCONNECTED', 'PROVISIONED', 'ALREADY_USED', 'IN_PROGRESS'],
+  },
+  {
+    name: 'error',
+    label: 'Agent error',
+    mark: 'error',
+    states: [
+      'ERROR',
+      'AGENT_CONFIG_ERROR',
+      'PROVISIONING_ERROR',
+      'AGENT_ERR_STARTUP_IN_PROGRESS',
+      'AGENT_ERR_DISABLED',
+      'AGENT_ERR_INVALID_IP',
+      'AGENT_ERR_NEED_REBOOT',
+      'AGENT_ERR_PROTOCOL_FAILURE',
+      'AGENT_ERR_DOMAIN_FAILURE',
+    ],
+  },
   { name: 'full', label: 'Full', mark: 'warn', states: [] },
-  { name: 'draining', label: 'Draining', mark: 'warn', states: ['AGENT_DRAIN_MODE', 'AGENT_DRAIN_UNTIL_RESTART', 'DISABLE_IN_PROGRESS', 'MAINTENANCE'] },
+  {
+    name: 'draining',
+    label: 'Draining',
+    mark: 'warn',
+    states: ['AGENT_DRAIN_MODE', 'AGENT_DRAIN_UNTIL_RESTART', 'DISABLE_IN_PROGRESS', 'MAINTENANCE'],
+  },
   { name: 'provisioning', label: 'Provisioning', mark: 'unknown', states: ['PROVISIONING', 'CUSTOMIZING', 'VALIDATING', 'DELETING'] },
   { name: 'unreachable', label: 'Unreachable', mark: 'unknown', states: ['AGENT_UNREACHABLE', 'WAIT_FOR_AGENT', 'UNKNOWN'] },
   { name: 'disabled', label: 'Disabled', mark: 'off', states: ['DISABLED'] },

@@ -29,29 +29,51 @@ type Tab = keyof typeof tabs;
 
 function Runs({ account }: { account: Account }) {
   const { search, change } = useAddress();
-  const query = useQuery({ ...runsQuery(account.cloudAccountId), refetchInterval: (q) => (q.state.data?.some((r) => r.status === 'Started') ? 2000 : false) });
+  const query = useQuery({
+    ...runsQuery(account.cloudAccountId),
+    refetchInterval: (q) => (q.state.data?.some((r) => r.status === 'Started') ? 2000 : false),
+  });
   return (
     <Answer query={query} what="the runs" padded>
       {(runs) => {
-        if (runs.length === 0) return <Empty padded title="This account was not read yet">It is read as soon as its credential is accepted.</Empty>;
+        if (runs.length === 0)
+          return (
+            <Empty padded title="This account was not read yet">
+              It is read as soon as its credential is accepted.
+            </Empty>
+          );
         const chosen = search.run ?? runs[0]?.collectionId ?? '';
         return (
           <div className="cols account-runs">
             <div className="table-scroll">
               <table className="table">
-                <thead><tr><th>Started</th><th>Status</th><th className="num">Entities</th></tr></thead>
+                <thead>
+                  <tr>
+                    <th>Started</th>
+                    <th>Status</th>
+                    <th className="num">Entities</th>
+                  </tr>
+                </thead>
                 <tbody>
                   {runs.map((r) => (
                     <tr key={r.collectionId} className={r.collectionId === chosen ? 'on' : ''}>
-                      <td><button type="button" className="link" onClick={() => change({ run: r.collectionId })}><Time at={r.startTime} as="date" /></button></td>
-                      <td><RunWord run={r} /></td>
+                      <td>
+                        <button type="button" className="link" onClick={() => change({ run: r.collectionId })}>
+                          <Time at={r.startTime} as="date" />
+                        </button>
+                      </td>
+                      <td>
+                        <RunWord run={r} />
+                      </td>
                       <td className="num">{count(r.progress.entities)}</td>
                     </tr>
                   ))}
                 </tbody>
               </table>
             </div>
-            <section className="region"><RunDetail cloudAccountId={account.cloudAccountId} collectionId={chosen} /></section>
+            <section className="region">
+              <RunDetail cloudAccountId={account.cloudAccountId} collectionId={chosen} />
+            </section>
           </div>
         );
       }}
@@ -63,8 +85,19 @@ function Runs({ account }: { account: Account }) {
 function TryAgain({ account: a }: { account: Account }) {
   const admin = useMay('admin');
   const client = useQueryClient();
-  const run = () => posture.post('/v1/cloud-accounts/{cloud_account_id}/validation', { path: { cloud_account_id: a.cloudAccountId } }).then(() => { say('Trying the credential'); void client.invalidateQueries({ queryKey: ['accounts'] }); }, (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'));
-  return <Button className="end" changes takes={!admin && 'admin'} onClick={() => void run()}>Try the link now</Button>;
+  const run = () =>
+    posture.post('/v1/cloud-accounts/{cloud_account_id}/validation', { path: { cloud_account_id: a.cloudAccountId } }).then(
+      () => {
+        say('Trying the credential');
+        void client.invalidateQueries({ queryKey: ['accounts'] });
+      },
+      (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'),
+    );
+  return (
+    <Button className="end" changes takes={!admin && 'admin'} onClick={() => void run()}>
+      Try the link now
+    </Button>
+  );
 }
 
 function Head({ account: a }: { account: Account }) {
@@ -72,16 +105,63 @@ function Head({ account: a }: { account: Account }) {
   const step = nextStep[a.accountStatus.value];
   return (
     <div className="region account-head">
-      <div className="row"><ProviderMark provider={a.provider} /><h2 className="drawer-title">{a.cloudAccountName}</h2><span className={`word c-${mark}`}><Mark name={mark} />{word}</span></div>
+      <div className="row">
+        <ProviderMark provider={a.provider} />
+        <h2 className="drawer-title">{a.cloudAccountName}</h2>
+        <span className={`word c-${mark}`}>
+          <Mark name={mark} />
+          {word}
+        </span>
+      </div>
       <dl className="meta">
-        <div><dt>Id</dt><dd><code>{a.cloudAccountId}</code><CopyButton text={a.cloudAccountId} label="Copy account id" /></dd></div>
-        <div><dt>Cloud</dt><dd>{providerName(a.provider)}</dd></div>
-        {a.environment && <div><dt>Environment</dt><dd>{a.environment}</dd></div>}
-        <div><dt>Linked</dt><dd><Time at={a.createdTime} as="date" /></dd></div>
-        {a.nextCollectionTime && <div><dt>Next read</dt><dd><Time at={a.nextCollectionTime} /></dd></div>}
-        <div><dt>Events</dt><dd>{a.eventStreamStatus.value}</dd></div>
+        <div>
+          <dt>Id</dt>
+          <dd>
+            <code>{a.cloudAccountId}</code>
+            <CopyButton text={a.cloudAccountId} label="Copy account id" />
+          </dd>
+        </div>
+        <div>
+          <dt>Cloud</dt>
+          <dd>{providerName(a.provider)}</dd>
+        </div>
+        {a.environment && (
+          <div>
+            <dt>Environment</dt>
+            <dd>{a.environment}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Linked</dt>
+          <dd>
+            <Time at={a.createdTime} as="date" />
+          </dd>
+        </div>
+        {a.nextCollectionTime && (
+          <div>
+            <dt>Next read</dt>
+            <dd>
+              <Time at={a.nextCollectionTime} />
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Events</dt>
+          <dd>{a.eventStreamStatus.value}</dd>
+        </div>
       </dl>
-      {step && <div className="note error"><Mark name={mark} /><span><b>{sentence(a.accountStatus.reason ?? word)}</b> {step} <Link className="inline-link" to={`/accounts/link/${a.provider}/access`}>Fix access</Link></span><TryAgain account={a} /></div>}
+      {step && (
+        <div className="note error">
+          <Mark name={mark} />
+          <span>
+            <b>{sentence(a.accountStatus.reason ?? word)}</b> {step}{' '}
+            <Link className="inline-link" to={`/accounts/link/${a.provider}/access`}>
+              Fix access
+            </Link>
+          </span>
+          <TryAgain account={a} />
+        </div>
+      )}
     </div>
   );
 }
@@ -93,7 +173,12 @@ export default function AccountPage() {
   const analyst = useMay('analyst');
   const { start } = useCollect(id);
   const [deleting, setDeleting] = useState(false); // an account that goes is not asked for again
-  const query = useQuery({ queryKey: ['accounts', id], queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: id } }), refetchInterval: 10_000, enabled: !deleting });
+  const query = useQuery({
+    queryKey: ['accounts', id],
+    queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: id } }),
+    refetchInterval: 10_000,
+    enabled: !deleting,
+  });
   const read = async () => {
     const run = await start();
     if (run) change({ tab: undefined, run: run.collectionId });
@@ -101,12 +186,31 @@ export default function AccountPage() {
   useKeys([{ keys: 'r', does: 'Read now', run: () => analyst && void read() }]);
   const tab = (search.tab && search.tab in tabs ? search.tab : 'runs') as Tab;
   return (
-    <Page title={query.data?.cloudAccountName ?? id} crumbs={<Link to="/accounts">Accounts</Link>} actions={<><Link className="btn wide" to="/findings" search={{ account: id } as never}>Findings</Link><Button icon="history" changes takes={!analyst && 'analyst'} onClick={() => void read()}>Read now</Button></>}>
+    <Page
+      title={query.data?.cloudAccountName ?? id}
+      crumbs={<Link to="/accounts">Accounts</Link>}
+      actions={
+        <>
+          <Link className="btn wide" to="/findings" search={{ account: id } as never}>
+            Findings
+          </Link>
+          <Button icon="history" changes takes={!analyst && 'analyst'} onClick={() => void read()}>
+            Read now
+          </Button>
+        </>
+      }
+    >
       <Answer query={query} what="the account" padded>
         {(account) => (
           <>
             <Head account={account} />
-            <nav className="tabs" aria-label="Account">{(Object.keys(tabs) as Tab[]).map((t) => <Link key={t} to="." search={{ tab: t === 'runs' ? undefined : t } as never} aria-current={t === tab ? 'true' : undefined}>{tabs[t]}</Link>)}</nav>
+            <nav className="tabs" aria-label="Account">
+              {(Object.keys(tabs) as Tab[]).map((t) => (
+                <Link key={t} to="." search={{ tab: t === 'runs' ? undefined : t } as never} aria-current={t === tab ? 'true' : undefined}>
+                  {tabs[t]}
+                </Link>
+              ))}
+            </nav>
             {tab === 'runs' && <Runs account={account} />}
             {tab === 'stream' && <StreamTab account={account} />}
             {tab === 'credential' && <CredentialTab account={account} />}

@@ -20,11 +20,20 @@ import './accounts.css';
 const useEntityCounts = () =>
   useQuery({
     queryKey: ['entities', 'by-account'],
-    queryFn: () => posture.post('/v1/entities/aggregations-query', { body: { aggregations: { account: { fieldName: 'cloudAccountId', aggregationType: 'Terms', termsCount: 1000 } } } }),
+    queryFn: () =>
+      posture.post('/v1/entities/aggregations-query', {
+        body: { aggregations: { account: { fieldName: 'cloudAccountId', aggregationType: 'Terms', termsCount: 1000 } } },
+      }),
   }).data?.aggregations.account?.buckets ?? {};
 
 const useFindingCounts = () =>
-  useQuery(findingsQuery({ filters: open, aggregations: { account: { fieldName: 'cloudAccountId', termsCount: 1000 } }, paginationInfo: { pageSize: 1 } })).data?.aggregations?.account?.buckets ?? {};
+  useQuery(
+    findingsQuery({
+      filters: open,
+      aggregations: { account: { fieldName: 'cloudAccountId', termsCount: 1000 } },
+      paginationInfo: { pageSize: 1 },
+    }),
+  ).data?.aggregations?.account?.buckets ?? {};
 
 function Row({ account: a, runs, entities, findings }: { account: Account; runs: Run[]; entities: number; findings: number }) {
   const { mark, word } = accountMark(a);
@@ -32,14 +41,55 @@ function Row({ account: a, runs, entities, findings }: { account: Account; runs:
   const last = runs[0];
   return (
     <tr>
-      <th scope="row"><Link className="row" to={`/accounts/${encodeURIComponent(a.cloudAccountId)}`}><ProviderMark provider={a.provider} /><span>{a.cloudAccountName}</span><span className="small t3 wide">{a.cloudAccountId}</span></Link></th>
-      <td><span className={`word c-${mark}`}><Mark name={mark} />{word}</span>{a.accountStatus.reason && <span className="small t3 block cut reason" title={a.accountStatus.reason}>{sentence(a.accountStatus.reason)}</span>}</td>
-      <td className="wide"><span className={`word c-${stream ? 'ok' : 'none'}`}><Mark name={stream ? 'ok' : 'none'} />{stream ? 'Connected' : 'No events'}</span></td>
-      <td className="wide"><RunSquares runs={runs} /></td>
-      <td className="wide t2">{last ? last.status === 'Started' ? `reading, ${last.progress.done} of ${last.progress.total}` : <Time at={last.endTime ?? last.startTime} /> : '–'}</td>
+      <th scope="row">
+        <Link className="row" to={`/accounts/${encodeURIComponent(a.cloudAccountId)}`}>
+          <ProviderMark provider={a.provider} />
+          <span>{a.cloudAccountName}</span>
+          <span className="small t3 wide">{a.cloudAccountId}</span>
+        </Link>
+      </th>
+      <td>
+        <span className={`word c-${mark}`}>
+          <Mark name={mark} />
+          {word}
+        </span>
+        {a.accountStatus.reason && (
+          <span className="small t3 block cut reason" title={a.accountStatus.reason}>
+            {sentence(a.accountStatus.reason)}
+          </span>
+        )}
+      </td>
+      <td className="wide">
+        <span className={`word c-${stream ? 'ok' : 'none'}`}>
+          <Mark name={stream ? 'ok' : 'none'} />
+          {stream ? 'Connected' : 'No events'}
+        </span>
+      </td>
+      <td className="wide">
+        <RunSquares runs={runs} />
+      </td>
+      <td className="wide t2">
+        {last ? (
+          last.status === 'Started' ? (
+            `reading, ${last.progress.done} of ${last.progress.total}`
+          ) : (
+            <Time at={last.endTime ?? last.startTime} />
+          )
+        ) : (
+          '–'
+        )}
+      </td>
       <td className="wide t2">{a.nextCollectionTime ? <Time at={a.nextCollectionTime} /> : '–'}</td>
-      <td className="num"><Link to="/inventory" search={{ account: a.cloudAccountId } as never}>{count(entities)}</Link></td>
-      <td className="num"><Link to="/findings" search={{ account: a.cloudAccountId } as never}>{count(findings)}</Link></td>
+      <td className="num">
+        <Link to="/inventory" search={{ account: a.cloudAccountId } as never}>
+          {count(entities)}
+        </Link>
+      </td>
+      <td className="num">
+        <Link to="/findings" search={{ account: a.cloudAccountId } as never}>
+          {count(findings)}
+        </Link>
+      </td>
     </tr>
   );
 }
@@ -47,7 +97,8 @@ function Row({ account: a, runs, entities, findings }: { account: Account; runs:
 const kinds = { all: 'All', error: 'With a problem', aws: 'AWS', azure: 'Azure', gcp: 'Google Cloud' } as const;
 type Kind = keyof typeof kinds;
 const fits = (a: Account, kind: Kind, text: string) =>
-  (kind === 'all' || (kind === 'error' ? accountMark(a).mark !== 'ok' : a.provider === kind)) && `${a.cloudAccountName} ${a.cloudAccountId}`.toLowerCase().includes(text.toLowerCase());
+  (kind === 'all' || (kind === 'error' ? accountMark(a).mark !== 'ok' : a.provider === kind)) &&
+  `${a.cloudAccountName} ${a.cloudAccountId}`.toLowerCase().includes(text.toLowerCase());
 
 /** Which clouds are read, and how well. */
 export default function Accounts() {
@@ -55,30 +106,90 @@ export default function Accounts() {
   const navigate = useNavigate();
   const admin = useMay('admin');
   const accounts = useQuery(accountsQuery);
-  const runs = useQuery({ ...runsQuery(undefined, 500), refetchInterval: (q) => (q.state.data?.some((r) => r.status === 'Started') ? 2000 : false) });
+  const runs = useQuery({
+    ...runsQuery(undefined, 500),
+    refetchInterval: (q) => (q.state.data?.some((r) => r.status === 'Started') ? 2000 : false),
+  });
   const entities = useEntityCounts();
   const findings = useFindingCounts();
   const link = () => void navigate({ to: '/accounts/link' } as never);
   const kind = (search.status && search.status in kinds ? search.status : 'all') as Kind;
   useKeys([{ keys: 'l', does: 'Link an account', run: link }]);
-  const runsOf = (id: string) => (runs.data ?? []).filter((r) => r.cloudAccountId === id).sort((a, b) => b.startTime.localeCompare(a.startTime));
+  const runsOf = (id: string) =>
+    (runs.data ?? []).filter((r) => r.cloudAccountId === id).sort((a, b) => b.startTime.localeCompare(a.startTime));
   return (
-    <Page title="Accounts" actions={<Button look="primary" icon="plus" takes={!admin && 'admin'} onClick={link}>Link an account</Button>}>
+    <Page
+      title="Accounts"
+      actions={
+        <Button look="primary" icon="plus" takes={!admin && 'admin'} onClick={link}>
+          Link an account
+        </Button>
+      }
+    >
       <Answer query={accounts} what="the accounts" padded>
         {(all) => {
-          if (all.length === 0) return <Empty padded title="No account is linked" action={<Link className="btn primary" to="/accounts/link">Link an account</Link>}>Vigil reads AWS, Azure and Google Cloud with an identity you make for it. Linking one takes about five minutes.</Empty>;
+          if (all.length === 0)
+            return (
+              <Empty
+                padded
+                title="No account is linked"
+                action={
+                  <Link className="btn primary" to="/accounts/link">
+                    Link an account
+                  </Link>
+                }
+              >
+                Vigil reads AWS, Azure and Google Cloud with an identity you make for it. Linking one takes about five minutes.
+              </Empty>
+            );
           const shown = all.filter((a) => fits(a, kind, search.q ?? ''));
           return (
             <>
               <div className="toolbar">
                 <SearchInput label="Search accounts" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
-                <Segments<Kind> label="Accounts" value={kind} onChange={(k) => change({ status: k === 'all' ? undefined : k })} options={(Object.keys(kinds) as Kind[]).map((k) => ({ value: k, label: kinds[k], count: all.filter((a) => fits(a, k, '')).length }))} />
+                <Segments<Kind>
+                  label="Accounts"
+                  value={kind}
+                  onChange={(k) => change({ status: k === 'all' ? undefined : k })}
+                  options={(Object.keys(kinds) as Kind[]).map((k) => ({
+                    value: k,
+                    label: kinds[k],
+                    count: all.filter((a) => fits(a, k, '')).length,
+                  }))}
+                />
               </div>
-              {shown.length === 0 ? <Empty padded title="No account matches" action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>} /> : (
+              {shown.length === 0 ? (
+                <Empty
+                  padded
+                  title="No account matches"
+                  action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}
+                />
+              ) : (
                 <div className="table-scroll">
                   <table className="table">
-                    <thead><tr><th>Account</th><th>Status</th><th className="wide">Events</th><th className="wide">Runs</th><th className="wide">Last read</th><th className="wide">Next</th><th className="num">Entities</th><th className="num">Findings</th></tr></thead>
-                    <tbody>{shown.map((a) => <Row key={a.cloudAccountId} account={a} runs={runsOf(a.cloudAccountId)} entities={entities[a.cloudAccountId]?.count ?? 0} findings={findings[a.cloudAccountId]?.count ?? 0} />)}</tbody>
+                    <thead>
+                      <tr>
+                        <th>Account</th>
+                        <th>Status</th>
+                        <th className="wide">Events</th>
+                        <th className="wide">Runs</th>
+                        <th className="wide">Last read</th>
+                        <th className="wide">Next</th>
+                        <th className="num">Entities</th>
+                        <th className="num">Findings</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {shown.map((a) => (
+                        <Row
+                          key={a.cloudAccountId}
+                          account={a}
+                          runs={runsOf(a.cloudAccountId)}
+                          entities={entities[a.cloudAccountId]?.count ?? 0}
+                          findings={findings[a.cloudAccountId]?.count ?? 0}
+                        />
+                      ))}
+                    </tbody>
                   </table>
                 </div>
               )}

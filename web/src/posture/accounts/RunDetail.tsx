@@ -13,8 +13,15 @@ export function Progress({ run }: { run: Run }) {
   const { done, total, entities } = run.progress;
   return (
     <div className="stack">
-      <StackBar tall total={Math.max(total, 1)} parts={[{ name: run.status === 'Started' ? 'accent' : 'ok', value: done }]} label={`${done} of ${total} units are read`} />
-      <span className="small t2">{count(done)} of {count(total)} units, {plural(entities, 'entity', 'entities')}</span>
+      <StackBar
+        tall
+        total={Math.max(total, 1)}
+        parts={[{ name: run.status === 'Started' ? 'accent' : 'ok', value: done }]}
+        label={`${done} of ${total} units are read`}
+      />
+      <span className="small t2">
+        {count(done)} of {count(total)} units, {plural(entities, 'entity', 'entities')}
+      </span>
     </div>
   );
 }
@@ -36,16 +43,32 @@ function Problems({ run, provider }: { run: Run; provider: string }) {
               <li key={type}>
                 <Mark name="unknown" label />
                 <div className="grow">
-                  <p className="strong">{shortType(type)} <span className="t3">{c.status === 'Timeout' ? 'timed out' : 'not read'}</span></p>
-                  {messages.slice(0, 3).map((m) => <p key={m} className="small t2">{sentence(m)}</p>)}
-                  {missing && <p className="small">Permission <code>{missing}</code> is missing. <a className="link" href={`/scripts/${provider}/link.sh`}>Script that grants it</a></p>}
+                  <p className="strong">
+                    {shortType(type)} <span className="t3">{c.status === 'Timeout' ? 'timed out' : 'not read'}</span>
+                  </p>
+                  {messages.slice(0, 3).map((m) => (
+                    <p key={m} className="small t2">
+                      {sentence(m)}
+                    </p>
+                  ))}
+                  {missing && (
+                    <p className="small">
+                      Permission <code>{missing}</code> is missing.{' '}
+                      <a className="link" href={`/scripts/${provider}/link.sh`}>
+                        Script that grants it
+                      </a>
+                    </p>
+                  )}
                 </div>
               </li>
             );
           })}
         </ul>
       )}
-      <p className="t2 row tight"><Mark name="ok" />{plural(good, 'type')} read completely</p>
+      <p className="t2 row tight">
+        <Mark name="ok" />
+        {plural(good, 'type')} read completely
+      </p>
       {off.length > 0 && (
         <details>
           <summary className="t2 small">{plural(off.length, 'type')} of services that are not enabled or not offered somewhere</summary>
@@ -53,7 +76,11 @@ function Problems({ run, provider }: { run: Run; provider: string }) {
             {off.map(([type, c]) => (
               <li key={type} className="small t2">
                 <span className="grow">{shortType(type)}</span>
-                <span>{[c.notEnabled && `not enabled: ${c.notEnabled.join(', ')}`, c.notOffered && `not offered: ${c.notOffered.join(', ')}`].filter(Boolean).join('; ')}</span>
+                <span>
+                  {[c.notEnabled && `not enabled: ${c.notEnabled.join(', ')}`, c.notOffered && `not offered: ${c.notOffered.join(', ')}`]
+                    .filter(Boolean)
+                    .join('; ')}
+                </span>
               </li>
             ))}
           </ul>
@@ -72,8 +99,17 @@ export function RunDetail({ cloudAccountId, collectionId }: { cloudAccountId: st
     <Answer query={query} what="the run">
       {(run) => (
         <div className="stack">
-          <div className="row"><RunWord run={run} /><span className="t3 small"><Time at={run.startTime} as="date" />{run.endTime && `, took ${span(new Date(run.endTime).getTime() - new Date(run.startTime).getTime())}`}</span>
-            {run.status === 'Started' && <Button className="end" changes takes={!analyst && 'analyst'} onClick={() => void stop(collectionId)}>Stop</Button>}
+          <div className="row">
+            <RunWord run={run} />
+            <span className="t3 small">
+              <Time at={run.startTime} as="date" />
+              {run.endTime && `, took ${span(new Date(run.endTime).getTime() - new Date(run.startTime).getTime())}`}
+            </span>
+            {run.status === 'Started' && (
+              <Button className="end" changes takes={!analyst && 'analyst'} onClick={() => void stop(collectionId)}>
+                Stop
+              </Button>
+            )}
           </div>
           <Progress run={run} />
           {run.reason && <p className="t2">{sentence(run.reason)}</p>}

@@ -10,11 +10,16 @@ export function RunSquares({ runs }: { runs: Run[] }) {
   const words = last.map((r) => `${dateTime(r.startTime)} ${runMark[r.status].word}`);
   return (
     <span className="run-squares" role="img" aria-label={`Last ${last.length} runs; newest: ${words.at(-1)}`}>
-      {last.map((r, i) => <span key={r.collectionId} className={`b-${runMark[r.status].mark}`} title={words[i]} />)}
+      {last.map((r, i) => (
+        <span key={r.collectionId} className={`b-${runMark[r.status].mark}`} title={words[i]} />
+      ))}
     </span>
   );
 }
 
 export const RunWord = ({ run }: { run: Run }) => (
-  <span className={`word c-${runMark[run.status].mark}`}><Mark name={runMark[run.status].mark} />{runMark[run.status].word}</span>
+  <span className={`word c-${runMark[run.status].mark}`}>
+    <Mark name={runMark[run.status].mark} />
+    {runMark[run.status].word}
+  </span>
 );

@@ -19,7 +19,11 @@ interface Props {
 const about = (script: string) => {
   const lines = script.split('\n').slice(1);
   const end = lines.findIndex((l) => !l.startsWith('#'));
-  return lines.slice(0, end).map((l) => l.replace(/^# ?/, '')).join('\n').trim();
+  return lines
+    .slice(0, end)
+    .map((l) => l.replace(/^# ?/, ''))
+    .join('\n')
+    .trim();
 };
 
 /** Commands to copy, what they do, and the script itself. */
@@ -37,16 +41,34 @@ export function ScriptBox({ provider, script, accounts, title, undo }: Props) {
   const dry = `${fetchIt}\nVIGIL_API_TOKEN=... bash ${script} --dry-run`;
   return (
     <section className="script-box">
-      <div className="region-head"><h3>{title}</h3></div>
-      <pre className="json" tabIndex={0} aria-label="Commands">{commands}</pre>
+      <div className="region-head">
+        <h3>{title}</h3>
+      </div>
+      <pre className="json" tabIndex={0} aria-label="Commands">
+        {commands}
+      </pre>
       <div className="row wrap">
-        <Button icon="copy" onClick={() => void copyText(commands, 'Commands copied')}>Copy</Button>
-        <Button icon="copy" onClick={() => void copyText(dry, 'Commands copied')}>Copy dry run</Button>
-        <Button aria-expanded={whole} onClick={() => setWhole(!whole)}>{whole ? 'Hide the script' : 'Read the script'}</Button>
-        {undo && <a className="link small" href={`/scripts/${provider}/${undo}?account=${account}`}>How to undo it</a>}
+        <Button icon="copy" onClick={() => void copyText(commands, 'Commands copied')}>
+          Copy
+        </Button>
+        <Button icon="copy" onClick={() => void copyText(dry, 'Commands copied')}>
+          Copy dry run
+        </Button>
+        <Button aria-expanded={whole} onClick={() => setWhole(!whole)}>
+          {whole ? 'Hide the script' : 'Read the script'}
+        </Button>
+        {undo && (
+          <a className="link small" href={`/scripts/${provider}/${undo}?account=${account}`}>
+            How to undo it
+          </a>
+        )}
       </div>
       <Answer query={query} what="the script" rows={3}>
-        {(text) => <pre className="json about" tabIndex={0} aria-label={whole ? 'Script' : 'What it does'}>{whole ? text : about(text)}</pre>}
+        {(text) => (
+          <pre className="json about" tabIndex={0} aria-label={whole ? 'Script' : 'What it does'}>
+            {whole ? text : about(text)}
+          </pre>
+        )}
       </Answer>
     </section>
   );
@@ -57,8 +79,15 @@ export function Secret({ label, value }: { label: string; value: string }) {
   return (
     <div className="note warn">
       <Mark name="warn" />
-      <div className="grow stack"><span><b>{label}</b>, shown this once:</span><code className="secret">{value}</code></div>
-      <Button icon="copy" onClick={() => void copyText(value, 'Secret copied')}>Copy</Button>
+      <div className="grow stack">
+        <span>
+          <b>{label}</b>, shown this once:
+        </span>
+        <code className="secret">{value}</code>
+      </div>
+      <Button icon="copy" onClick={() => void copyText(value, 'Secret copied')}>
+        Copy
+      </Button>
     </div>
   );
 }

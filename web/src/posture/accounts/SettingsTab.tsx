@@ -20,7 +20,9 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
     event.preventDefault();
     onDelete(true);
     try {
-      await posture.delete('/v1/providers/{provider}/cloud-accounts/{cloud_account_id}', { path: { provider: account.provider, cloud_account_id: account.cloudAccountId } });
+      await posture.delete('/v1/providers/{provider}/cloud-accounts/{cloud_account_id}', {
+        path: { provider: account.provider, cloud_account_id: account.cloudAccountId },
+      });
       await client.invalidateQueries({ queryKey: ['accounts'] });
       say(`${account.cloudAccountName} is deleted`);
       void navigate({ to: '/accounts' } as never);
@@ -32,9 +34,22 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
   return (
     <Dialog title={`Delete ${account.cloudAccountName}`} onClose={onClose}>
       <form className="form" onSubmit={(e) => void submit(e)}>
-        <p className="t2">Its entities, findings and their history go with it. The identity in the cloud stays; the script unlink.sh ends it.</p>
-        <TextField label={`Type ${account.cloudAccountName} to delete it`} value={typed} autoFocus error={error} onChange={(e) => setTyped(e.target.value)} />
-        <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="danger" changes disabled={typed !== account.cloudAccountName}>Delete</Button></div>
+        <p className="t2">
+          Its entities, findings and their history go with it. The identity in the cloud stays; the script unlink.sh ends it.
+        </p>
+        <TextField
+          label={`Type ${account.cloudAccountName} to delete it`}
+          value={typed}
+          autoFocus
+          error={error}
+          onChange={(e) => setTyped(e.target.value)}
+        />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="danger" changes disabled={typed !== account.cloudAccountName}>
+            Delete
+          </Button>
+        </div>
       </form>
     </Dialog>
   );
@@ -64,7 +79,11 @@ export function SettingsTab({ account, onDelete }: { account: Account; onDelete:
       say('Saved');
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
-      if (cause.status === 412) setConflict({ body, theirs: await posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: account.cloudAccountId } }) });
+      if (cause.status === 412)
+        setConflict({
+          body,
+          theirs: await posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: account.cloudAccountId } }),
+        });
       else setError(cause);
     }
   };
@@ -72,19 +91,68 @@ export function SettingsTab({ account, onDelete }: { account: Account; onDelete:
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const value = (name: string) => String(form.get(name) ?? '').trim();
-    return save({ cloudAccountName: value('name'), environment: value('environment') || null, ownerInfo: value('owner') || value('email') ? { name: value('owner'), email: value('email') } : null }, opened.eTag);
+    return save(
+      {
+        cloudAccountName: value('name'),
+        environment: value('environment') || null,
+        ownerInfo: value('owner') || value('email') ? { name: value('owner'), email: value('email') } : null,
+      },
+      opened.eTag,
+    );
   };
-  const flat = (a: { cloudAccountName: string; environment?: string | null; ownerInfo?: { name?: string; email?: string } | null }) => ({ name: a.cloudAccountName, environment: a.environment ?? '', owner: a.ownerInfo?.name ?? '', email: a.ownerInfo?.email ?? '' });
+  const flat = (a: { cloudAccountName: string; environment?: string | null; ownerInfo?: { name?: string; email?: string } | null }) => ({
+    name: a.cloudAccountName,
+    environment: a.environment ?? '',
+    owner: a.ownerInfo?.name ?? '',
+    email: a.ownerInfo?.email ?? '',
+  });
   return (
     <section className="region">
       <form className="form settings-form" key={opened.eTag} onSubmit={(e) => void submit(e)}>
-        <TextField label="Name" name="name" required defaultValue={opened.cloudAccountName} error={error?.field('cloudAccountName') ?? (error && error.fields.length === 0 ? sentence(error.message) : undefined)} />
+        <TextField
+          label="Name"
+          name="name"
+          required
+          defaultValue={opened.cloudAccountName}
+          error={error?.field('cloudAccountName') ?? (error && error.fields.length === 0 ? sentence(error.message) : undefined)}
+        />
         <TextField label="Environment" name="environment" defaultValue={opened.environment} error={error?.field('environment')} />
         <TextField label="Owner" name="owner" defaultValue={opened.ownerInfo?.name} />
-        <TextField label="Owner's e-mail" name="email" type="email" defaultValue={opened.ownerInfo?.email} error={error?.field('ownerInfo.email')} />
-        <div className="row"><Button type="submit" look="primary" changes takes={!admin && 'admin'}>Save</Button><Button className="end" look="danger" changes takes={!admin && 'admin'} onClick={() => setDeleting(true)}>Delete the account</Button></div>
+        <TextField
+          label="Owner's e-mail"
+          name="email"
+          type="email"
+          defaultValue={opened.ownerInfo?.email}
+          error={error?.field('ownerInfo.email')}
+        />
+        <div className="row">
+          <Button type="submit" look="primary" changes takes={!admin && 'admin'}>
+            Save
+          </Button>
+          <Button className="end" look="danger" changes takes={!admin && 'admin'} onClick={() => setDeleting(true)}>
+            Delete the account
+          </Button>
+        </div>
       </form>
-      {conflict && <Conflict what="the account" differences={differencesOf({ name: 'Name', environment: 'Environment', owner: 'Owner', email: "Owner's e-mail" }, flat(conflict.body), flat(conflict.theirs))} onClose={() => setConflict(undefined)} onTheirs={() => { setOpened(conflict.theirs); setConflict(undefined); }} onMine={() => { setConflict(undefined); void save(conflict.body, conflict.theirs.eTag); }} />}
+      {conflict && (
+        <Conflict
+          what="the account"
+          differences={differencesOf(
+            { name: 'Name', environment: 'Environment', owner: 'Owner', email: "Owner's e-mail" },
+            flat(conflict.body),
+            flat(conflict.theirs),
+          )}
+          onClose={() => setConflict(undefined)}
+          onTheirs={() => {
+            setOpened(conflict.theirs);
+            setConflict(undefined);
+          }}
+          onMine={() => {
+            setConflict(undefined);
+            void save(conflict.body, conflict.theirs.eTag);
+          }}
+        />
+      )}
       {deleting && <DeleteDialog account={account} onDelete={onDelete} onClose={() => setDeleting(false)} />}
     </section>
   );

@@ -15,12 +15,45 @@ function Facts({ stream: s }: { stream: EventStream }) {
   const ok = s.status.value === 'connected';
   return (
     <dl className="kv narrow-kv">
-      <div><dt>Status</dt><dd><span className={`word c-${ok ? 'ok' : 'none'}`}><Mark name={ok ? 'ok' : 'none'} />{s.status.value}</span></dd></div>
-      <div><dt>Last event</dt><dd><Time at={s.lastEventTime} /></dd></div>
-      <div><dt>Waiting to be read</dt><dd>{count(s.pendingCount)}</dd></div>
-      <div><dt>Accepted, came twice, about nothing read</dt><dd>{count(s.acceptedCount)}, {count(s.duplicateCount)}, {count(s.unmappedCount)}</dd></div>
-      <div><dt>Endpoint</dt><dd><code>{s.endpoint}</code></dd></div>
-      {s.topicName && <div><dt>Topic</dt><dd><code>{s.topicName}</code></dd></div>}
+      <div>
+        <dt>Status</dt>
+        <dd>
+          <span className={`word c-${ok ? 'ok' : 'none'}`}>
+            <Mark name={ok ? 'ok' : 'none'} />
+            {s.status.value}
+          </span>
+        </dd>
+      </div>
+      <div>
+        <dt>Last event</dt>
+        <dd>
+          <Time at={s.lastEventTime} />
+        </dd>
+      </div>
+      <div>
+        <dt>Waiting to be read</dt>
+        <dd>{count(s.pendingCount)}</dd>
+      </div>
+      <div>
+        <dt>Accepted, came twice, about nothing read</dt>
+        <dd>
+          {count(s.acceptedCount)}, {count(s.duplicateCount)}, {count(s.unmappedCount)}
+        </dd>
+      </div>
+      <div>
+        <dt>Endpoint</dt>
+        <dd>
+          <code>{s.endpoint}</code>
+        </dd>
+      </div>
+      {s.topicName && (
+        <div>
+          <dt>Topic</dt>
+          <dd>
+            <code>{s.topicName}</code>
+          </dd>
+        </div>
+      )}
     </dl>
   );
 }
@@ -32,7 +65,12 @@ export function StreamTab({ account }: { account: Account }) {
   const admin = useMay('admin');
   const client = useQueryClient();
   const [secret, setSecret] = useState<string>();
-  const query = useQuery({ queryKey: ['stream', id], queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }), refetchInterval: 5000, retry: false });
+  const query = useQuery({
+    queryKey: ['stream', id],
+    queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }),
+    refetchInterval: 5000,
+    retry: false,
+  });
   const run = async (what: () => Promise<EventStream>) => {
     try {
       const stream = await what();
@@ -49,12 +87,20 @@ export function StreamTab({ account }: { account: Account }) {
     <section className="region stack">
       {query.isPending && <Skeleton />}
       {query.error && !missing && <Failure error={query.error} what="the stream" onRetry={() => void query.refetch()} />}
-      {missing && <p className="t2">This account has no event stream: changes show with the next full read. The script below sets one up.</p>}
+      {missing && (
+        <p className="t2">This account has no event stream: changes show with the next full read. The script below sets one up.</p>
+      )}
       {query.data && <Facts stream={query.data} />}
       {secret && <Secret label="Secret of the stream" value={secret} />}
       <div className="row">
-        <Button changes takes={!admin && 'admin'} onClick={() => void open()}>{query.data ? 'New secret' : 'Open by hand'}</Button>
-        {query.data && <Button look="danger" changes takes={!admin && 'admin'} onClick={() => void close()}>Close the stream</Button>}
+        <Button changes takes={!admin && 'admin'} onClick={() => void open()}>
+          {query.data ? 'New secret' : 'Open by hand'}
+        </Button>
+        {query.data && (
+          <Button look="danger" changes takes={!admin && 'admin'} onClick={() => void close()}>
+            Close the stream
+          </Button>
+        )}
       </div>
       <ScriptBox provider={account.provider} script="setup.sh" accounts={[id]} title="Set up by script" undo="teardown.sh" />
     </section>

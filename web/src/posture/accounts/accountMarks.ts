@@ -4,15 +4,22 @@ import type { MarkName } from '../../parts/marks';
 /** How an account does, as one of the five marks and a word. */
 export function accountMark(account: Account): { mark: MarkName; word: string } {
   switch (account.accountStatus.value) {
-    case 'draft': return { mark: 'unknown', word: 'Not linked' };
-    case 'validation-failed': return { mark: 'error', word: 'Link failed' };
-    case 'deny-access': return { mark: 'error', word: 'Access denied' };
-    case 'active': break;
+    case 'draft':
+      return { mark: 'unknown', word: 'Not linked' };
+    case 'validation-failed':
+      return { mark: 'error', word: 'Link failed' };
+    case 'deny-access':
+      return { mark: 'error', word: 'Access denied' };
+    case 'active':
+      break;
   }
   switch (account.rollupStatus.value) {
-    case 'error': return { mark: 'error', word: 'Error' };
-    case 'review': return { mark: 'warn', word: 'Review' };
-    default: return { mark: 'ok', word: 'Active' };
+    case 'error':
+      return { mark: 'error', word: 'Error' };
+    case 'review':
+      return { mark: 'warn', word: 'Review' };
+    default:
+      return { mark: 'ok', word: 'Active' };
   }
 }
 

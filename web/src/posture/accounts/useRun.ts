@@ -11,7 +11,10 @@ export function useRun(cloudAccountId: string, collectionId: string | undefined)
   const query = useQuery({
     queryKey: ['run', collectionId],
     enabled: !!collectionId,
-    queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}', { path: { cloud_account_id: cloudAccountId, collection_id: collectionId ?? '' } }),
+    queryFn: () =>
+      posture.get('/v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}', {
+        path: { cloud_account_id: cloudAccountId, collection_id: collectionId ?? '' },
+      }),
     refetchInterval: (q) => (q.state.data?.status === 'Started' ? 1000 : false),
   });
   const ended = query.data !== undefined && query.data.status !== 'Started';
@@ -29,7 +32,10 @@ export function useCollect(cloudAccountId: string) {
   return {
     start: async (): Promise<Run | undefined> => {
       try {
-        const run = await posture.post('/v1/cloud-accounts/{cloud_account_id}/collections', { path: { cloud_account_id: cloudAccountId }, body: {} });
+        const run = await posture.post('/v1/cloud-accounts/{cloud_account_id}/collections', {
+          path: { cloud_account_id: cloudAccountId },
+          body: {},
+        });
         await client.invalidateQueries({ queryKey: ['runs'] });
         say('Reading the account');
         return run as Run;
@@ -40,7 +46,9 @@ export function useCollect(cloudAccountId: string) {
     },
     stop: async (collectionId: string) => {
       try {
-        await posture.delete('/v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}', { path: { cloud_account_id: cloudAccountId, collection_id: collectionId } });
+        await posture.delete('/v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}', {
+          path: { cloud_account_id: cloudAccountId, collection_id: collectionId },
+        });
         await client.invalidateQueries({ queryKey: ['run', collectionId] });
       } catch (cause) {
         tell(cause);

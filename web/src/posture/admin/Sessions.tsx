@@ -22,21 +22,93 @@ export function Sessions() {
   const user = search.user ?? me;
   const [ending, setEnding] = useState<UserSession>();
   const key = ['sessions', user];
-  const query = useQuery({ queryKey: key, queryFn: async () => (await posture.get('/v1/users/{user_id}/sessions', { path: { user_id: user } })).results, enabled: user !== '' });
+  const query = useQuery({
+    queryKey: key,
+    queryFn: async () => (await posture.get('/v1/users/{user_id}/sessions', { path: { user_id: user } })).results,
+    enabled: user !== '',
+  });
   return (
     <>
-      {admin && <div className="toolbar"><Select label="User" value={user} onChange={(u) => change({ user: u === me ? undefined : u })} options={users.map((u) => ({ value: u.id, label: u.id === me ? `${u.name} (you)` : u.name }))} /></div>}
+      {admin && (
+        <div className="toolbar">
+          <Select
+            label="User"
+            value={user}
+            onChange={(u) => change({ user: u === me ? undefined : u })}
+            options={users.map((u) => ({ value: u.id, label: u.id === me ? `${u.name} (you)` : u.name }))}
+          />
+        </div>
+      )}
       <Answer query={query} what="the sessions" padded>
-        {(sessions) => sessions.length === 0 ? <Empty padded title="Not logged in">This user has no session.</Empty> : (
-          <div className="table-scroll">
-            <table className="table">
-              <thead><tr><th>From</th><th>How</th><th className="wide">Browser</th><th>Logged in</th><th>Last used</th><th className="wide">Ends</th><th><span className="hide">Actions</span></th></tr></thead>
-              <tbody>{sessions.map((s) => <tr key={s.id}><th scope="row">{s.address} {s.current && <span className="pill accent">this one</span>}</th><td>{methods[s.method] ?? s.method}</td><td className="wide t2"><span className="cut block agent">{s.userAgent}</span></td><td><Time at={s.startTime} /></td><td><Time at={s.lastUseTime} /></td><td className="wide"><Time at={s.endTime} /></td><td className="num">{!s.current && <Button changes look="danger" takes={!admin && user !== me && 'admin'} onClick={() => setEnding(s)}>End</Button>}</td></tr>)}</tbody>
-            </table>
-          </div>
-        )}
+        {(sessions) =>
+          sessions.length === 0 ? (
+            <Empty padded title="Not logged in">
+              This user has no session.
+            </Empty>
+          ) : (
+            <div className="table-scroll">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th>From</th>
+                    <th>How</th>
+                    <th className="wide">Browser</th>
+                    <th>Logged in</th>
+                    <th>Last used</th>
+                    <th className="wide">Ends</th>
+                    <th>
+                      <span className="hide">Actions</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {sessions.map((s) => (
+                    <tr key={s.id}>
+                      <th scope="row">
+                        {s.address} {s.current && <span className="pill accent">this one</span>}
+                      </th>
+                      <td>{methods[s.method] ?? s.method}</td>
+                      <td className="wide t2">
+                        <span className="cut block agent">{s.userAgent}</span>
+                      </td>
+                      <td>
+                        <Time at={s.startTime} />
+                      </td>
+                      <td>
+                        <Time at={s.lastUseTime} />
+                      </td>
+                      <td className="wide">
+                        <Time at={s.endTime} />
+                      </td>
+                      <td className="num">
+                        {!s.current && (
+                          <Button changes look="danger" takes={!admin && user !== me && 'admin'} onClick={() => setEnding(s)}>
+                            End
+                          </Button>
+                        )}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
       </Answer>
-      {ending && <Confirm title="End the session" action="End it" onClose={() => setEnding(undefined)} run={() => posture.delete('/v1/users/{user_id}/sessions/{session_id}', { path: { user_id: user, session_id: ending.id } }).then(() => client.invalidateQueries({ queryKey: key }))}>Whoever uses it from {ending.address} has to log in again.</Confirm>}
+      {ending && (
+        <Confirm
+          title="End the session"
+          action="End it"
+          onClose={() => setEnding(undefined)}
+          run={() =>
+            posture
+              .delete('/v1/users/{user_id}/sessions/{session_id}', { path: { user_id: user, session_id: ending.id } })
+              .then(() => client.invalidateQueries({ queryKey: key }))
+          }
+        >
+          Whoever uses it from {ending.address} has to log in again.
+        </Confirm>
+      )}
     </>
   );
 }

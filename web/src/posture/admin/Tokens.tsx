@@ -24,7 +24,14 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
     event.preventDefault();
     const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
     try {
-      const made = await posture.post('/v1/api-tokens', { body: { name: value('name'), role: value('role') as Role, ...(value('user') ? { userId: value('user') } : {}), ...(value('expiry') ? { expiryTime: new Date(value('expiry')).toISOString() } : {}) } });
+      const made = await posture.post('/v1/api-tokens', {
+        body: {
+          name: value('name'),
+          role: value('role') as Role,
+          ...(value('user') ? { userId: value('user') } : {}),
+          ...(value('expiry') ? { expiryTime: new Date(value('expiry')).toISOString() } : {}),
+        },
+      });
       setToken(made.token);
       await client.invalidateQueries({ queryKey: ['tokens'] });
     } catch (cause) {
@@ -34,13 +41,30 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog title="New API token" onClose={onClose}>
-      {token ? <Secret label="API token" value={token} /> : (
+      {token ? (
+        <Secret label="API token" value={token} />
+      ) : (
         <form className="form" onSubmit={(e) => void submit(e)}>
           <TextField label="Name" name="name" required autoFocus error={error?.field('name')} />
-          <SelectField label="Whose" name="user" options={[{ value: '', label: 'mine' }, ...users.map((u) => ({ value: u.id, label: u.name }))]} />
-          <SelectField label="Role" name="role" defaultValue="viewer" options={roles} error={error?.field('role') ?? (error && sentence(error.message))} />
+          <SelectField
+            label="Whose"
+            name="user"
+            options={[{ value: '', label: 'mine' }, ...users.map((u) => ({ value: u.id, label: u.name }))]}
+          />
+          <SelectField
+            label="Role"
+            name="role"
+            defaultValue="viewer"
+            options={roles}
+            error={error?.field('role') ?? (error && sentence(error.message))}
+          />
           <TextField label="Ends" name="expiry" type="date" hint="Never when left empty" />
-          <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes>Make it</Button></div>
+          <div className="dialog-foot">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" look="primary" changes>
+              Make it
+            </Button>
+          </div>
         </form>
       )}
     </Dialog>
@@ -54,19 +78,71 @@ export function Tokens() {
   const users = new Map(useQuery(usersQuery).data?.map((u) => [u.id, u.name]));
   const query = useQuery({ queryKey: ['tokens'], queryFn: async () => (await posture.get('/v1/api-tokens')).results });
   const [revoking, setRevoking] = useState<{ id: string; name: string }>();
-  const unused = (t: { createdTime: string; lastUsedTime?: string }) => Date.now() - new Date(t.lastUsedTime ?? t.createdTime).getTime() > unusedAfter;
+  const unused = (t: { createdTime: string; lastUsedTime?: string }) =>
+    Date.now() - new Date(t.lastUsedTime ?? t.createdTime).getTime() > unusedAfter;
   return (
     <>
-      <div className="toolbar"><Button icon="plus" changes takes={!admin && 'admin'} onClick={() => setAdding(true)}>New token</Button></div>
+      <div className="toolbar">
+        <Button icon="plus" changes takes={!admin && 'admin'} onClick={() => setAdding(true)}>
+          New token
+        </Button>
+      </div>
       <Answer query={query} what="tokens" padded>
         {(tokens) => (
           <table className="table">
-            <thead><tr><th>Name</th><th>Whose</th><th>Role</th><th className="wide">Begins with</th><th className="wide">Ends</th><th>Last used</th><th><span className="hide">Actions</span></th></tr></thead>
-            <tbody>{tokens.map((t) => <tr key={t.id}><th scope="row">{t.name} {unused(t) && <span className="pill warn">unused</span>}</th><td>{users.get(t.userId) ?? t.userId}</td><td>{t.role}</td><td className="wide"><code>{t.hint}</code></td><td className="wide t2">{t.expiryTime ? <Time at={t.expiryTime} as="date" /> : 'never'}</td><td className="t2"><Time at={t.lastUsedTime} /> <span className="small t3 wide">{t.lastUsedAddress}</span></td><td className="num"><Button changes look="danger" takes={!admin && 'admin'} onClick={() => setRevoking(t)}>Revoke</Button></td></tr>)}</tbody>
+            <thead>
+              <tr>
+                <th>Name</th>
+                <th>Whose</th>
+                <th>Role</th>
+                <th className="wide">Begins with</th>
+                <th className="wide">Ends</th>
+                <th>Last used</th>
+                <th>
+                  <span className="hide">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {tokens.map((t) => (
+                <tr key={t.id}>
+                  <th scope="row">
+                    {t.name} {unused(t) && <span className="pill warn">unused</span>}
+                  </th>
+                  <td>{users.get(t.userId) ?? t.userId}</td>
+                  <td>{t.role}</td>
+                  <td className="wide">
+                    <code>{t.hint}</code>
+                  </td>
+                  <td className="wide t2">{t.expiryTime ? <Time at={t.expiryTime} as="date" /> : 'never'}</td>
+                  <td className="t2">
+                    <Time at={t.lastUsedTime} /> <span className="small t3 wide">{t.lastUsedAddress}</span>
+                  </td>
+                  <td className="num">
+                    <Button changes look="danger" takes={!admin && 'admin'} onClick={() => setRevoking(t)}>
+                      Revoke
+                    </Button>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
           </table>
         )}
       </Answer>
-      {revoking && <Confirm title={`Revoke ${revoking.name}`} action="Revoke" onClose={() => setRevoking(undefined)} run={() => posture.delete('/v1/api-tokens/{token_id}', { path: { token_id: revoking.id } }).then(() => client.invalidateQueries({ queryKey: ['tokens'] }))}>Whoever uses it is refused from now on; sessions that it began end.</Confirm>}
+      {revoking && (
+        <Confirm
+          title={`Revoke ${revoking.name}`}
+          action="Revoke"
+          onClose={() => setRevoking(undefined)}
+          run={() =>
+            posture
+              .delete('/v1/api-tokens/{token_id}', { path: { token_id: revoking.id } })
+              .then(() => client.invalidateQueries({ queryKey: ['tokens'] }))
+          }
+        >
+          Whoever uses it is refused from now on; sessions that it began end.
+        </Confirm>
+      )}
       {adding && <TokenDialog onClose={() => setAdding(false)} />}
     </>
   );

@@ -33,7 +33,12 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
-    const body: Body = { name: value('name'), email: value('email') || null, role: (value('role') || user?.role || 'viewer') as Role, status: (value('status') || 'active') as 'active' };
+    const body: Body = {
+      name: value('name'),
+      email: value('email') || null,
+      role: (value('role') || user?.role || 'viewer') as Role,
+      status: (value('status') || 'active') as 'active',
+    };
     try {
       if (user) await put(body, user.eTag);
       else await posture.post('/v1/users', { body });
@@ -42,21 +47,76 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
       onClose();
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
-      if (cause.status === 412 && user) setConflict({ body, theirs: await posture.get('/v1/users/{user_id}', { path: { user_id: user.id } }) });
+      if (cause.status === 412 && user)
+        setConflict({ body, theirs: await posture.get('/v1/users/{user_id}', { path: { user_id: user.id } }) });
       else setError(cause);
     }
   };
-  const end = async (text: string) => { await client.invalidateQueries({ queryKey: ['users'] }); say(text); onClose(); };
-  if (conflict) return <Conflict what="the user" differences={differencesOf({ name: 'Name', email: 'E-mail', role: 'Role', status: 'Status' }, { ...conflict.body }, { ...conflict.theirs })} onClose={() => setConflict(undefined)} onTheirs={() => void end('Theirs is kept')} onMine={() => void put(conflict.body, conflict.theirs.eTag).then(() => end('Saved'), (cause: unknown) => { setConflict(undefined); setError(cause instanceof ApiError ? cause : undefined); })} />;
+  const end = async (text: string) => {
+    await client.invalidateQueries({ queryKey: ['users'] });
+    say(text);
+    onClose();
+  };
+  if (conflict)
+    return (
+      <Conflict
+        what="the user"
+        differences={differencesOf(
+          { name: 'Name', email: 'E-mail', role: 'Role', status: 'Status' },
+          { ...conflict.body },
+          { ...conflict.theirs },
+        )}
+        onClose={() => setConflict(undefined)}
+        onTheirs={() => void end('Theirs is kept')}
+        onMine={() =>
+          void put(conflict.body, conflict.theirs.eTag).then(
+            () => end('Saved'),
+            (cause: unknown) => {
+              setConflict(undefined);
+              setError(cause instanceof ApiError ? cause : undefined);
+            },
+          )
+        }
+      />
+    );
   return (
     <Dialog title={user ? `Change ${user.name}` : 'New user'} onClose={onClose}>
       <form className="form" onSubmit={(e) => void submit(e)}>
         <TextField label="Name" name="name" required autoFocus defaultValue={user?.name} error={error?.field('name')} />
         <TextField label="E-mail" name="email" type="email" defaultValue={user?.email} error={error?.field('email')} />
-        <SelectField label="Role" name="role" defaultValue={user?.role ?? 'viewer'} disabled={last} options={roles} error={error?.field('role')} hint={last ? 'The last admin cannot be lowered.' : undefined} />
-        {user && <SelectField label="Status" name="status" defaultValue={user.status} disabled={last} options={[{ value: 'active', label: 'active' }, { value: 'disabled', label: 'disabled' }]} />}
-        {error && <div className="note error" role="alert"><Mark name="error" /><span>{sentence(error.message)}</span></div>}
-        <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes>Save</Button></div>
+        <SelectField
+          label="Role"
+          name="role"
+          defaultValue={user?.role ?? 'viewer'}
+          disabled={last}
+          options={roles}
+          error={error?.field('role')}
+          hint={last ? 'The last admin cannot be lowered.' : undefined}
+        />
+        {user && (
+          <SelectField
+            label="Status"
+            name="status"
+            defaultValue={user.status}
+            disabled={last}
+            options={[
+              { value: 'active', label: 'active' },
+              { value: 'disabled', label: 'disabled' },
+            ]}
+          />
+        )}
+        {error && (
+          <div className="note error" role="alert">
+            <Mark name="error" />
+            <span>{sentence(error.message)}</span>
+          </div>
+        )}
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" changes>
+            Save
+          </Button>
+        </div>
       </form>
     </Dialog>
   );
@@ -68,14 +128,32 @@ function DeleteDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const [error, setError] = useState<string>();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    await posture.delete('/v1/users/{user_id}', { path: { user_id: user.id } }).then(async () => { await client.invalidateQueries({ queryKey: ['users'] }); say(`${user.name} is deleted`); onClose(); }, (cause: unknown) => setError(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'));
+    await posture.delete('/v1/users/{user_id}', { path: { user_id: user.id } }).then(
+      async () => {
+        await client.invalidateQueries({ queryKey: ['users'] });
+        say(`${user.name} is deleted`);
+        onClose();
+      },
+      (cause: unknown) => setError(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'),
+    );
   };
   return (
     <Dialog title={`Delete ${user.name}`} onClose={onClose}>
       <form className="form" onSubmit={(e) => void submit(e)}>
         <p className="t2">Their tokens end with them.</p>
-        <TextField label={`Type ${user.name} to delete them`} value={typed} autoFocus error={error} onChange={(e) => setTyped(e.target.value)} />
-        <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="danger" changes disabled={typed !== user.name}>Delete</Button></div>
+        <TextField
+          label={`Type ${user.name} to delete them`}
+          value={typed}
+          autoFocus
+          error={error}
+          onChange={(e) => setTyped(e.target.value)}
+        />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="danger" changes disabled={typed !== user.name}>
+            Delete
+          </Button>
+        </div>
       </form>
     </Dialog>
   );
@@ -91,17 +169,71 @@ export function Users() {
   const close = () => setDoing(undefined);
   return (
     <>
-      <div className="toolbar"><Button icon="plus" changes takes={!admin && 'admin'} onClick={() => setDoing({ what: 'new' })}>New user</Button></div>
+      <div className="toolbar">
+        <Button icon="plus" changes takes={!admin && 'admin'} onClick={() => setDoing({ what: 'new' })}>
+          New user
+        </Button>
+      </div>
       <Answer query={query} what="users" padded>
         {(users) => (
           <table className="table">
-            <thead><tr><th>Name</th><th className="wide">E-mail</th><th>Role</th><th>Status</th><th className="wide">Changed</th><th><span className="hide">Actions</span></th></tr></thead>
-            <tbody>{users.map((u) => <tr key={u.id}><th scope="row">{u.name}</th><td className="wide t2">{u.email}</td><td>{u.role}</td><td><span className={`word c-${u.status === 'active' ? 'ok' : 'off'}`}><Mark name={u.status === 'active' ? 'ok' : 'off'} />{u.status}</span></td><td className="wide t3"><Time at={u.lastUpdateTime} /></td><td><span className="row tight"><Link className="btn quiet end wide" to="/admin/audit" search={{ actor: u.id } as never}>Audit</Link><Button changes takes={!admin && 'admin'} onClick={() => setDoing({ what: 'change', user: u })}>Change</Button><Button changes look="danger" takes={!admin && 'admin'} disabled={isLast(u)} title={isLast(u) ? 'The last admin cannot be deleted' : undefined} onClick={() => setDoing({ what: 'delete', user: u })}>Delete</Button></span></td></tr>)}</tbody>
+            <thead>
+              <tr>
+                <th>Name</th>
+                <th className="wide">E-mail</th>
+                <th>Role</th>
+                <th>Status</th>
+                <th className="wide">Changed</th>
+                <th>
+                  <span className="hide">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {users.map((u) => (
+                <tr key={u.id}>
+                  <th scope="row">{u.name}</th>
+                  <td className="wide t2">{u.email}</td>
+                  <td>{u.role}</td>
+                  <td>
+                    <span className={`word c-${u.status === 'active' ? 'ok' : 'off'}`}>
+                      <Mark name={u.status === 'active' ? 'ok' : 'off'} />
+                      {u.status}
+                    </span>
+                  </td>
+                  <td className="wide t3">
+                    <Time at={u.lastUpdateTime} />
+                  </td>
+                  <td>
+                    <span className="row tight">
+                      <Link className="btn quiet end wide" to="/admin/audit" search={{ actor: u.id } as never}>
+                        Audit
+                      </Link>
+                      <Button changes takes={!admin && 'admin'} onClick={() => setDoing({ what: 'change', user: u })}>
+                        Change
+                      </Button>
+                      <Button
+                        changes
+                        look="danger"
+                        takes={!admin && 'admin'}
+                        disabled={isLast(u)}
+                        title={isLast(u) ? 'The last admin cannot be deleted' : undefined}
+                        onClick={() => setDoing({ what: 'delete', user: u })}
+                      >
+                        Delete
+                      </Button>
+                    </span>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
           </table>
         )}
       </Answer>
       {doing?.what === 'delete' && doing.user && <DeleteDialog user={doing.user} onClose={close} />}
-      {doing && doing.what !== 'delete' && <UserDialog {...(doing.user ? { user: doing.user } : {})} last={!!doing.user && isLast(doing.user)} onClose={close} />}
+      {doing && doing.what !== 'delete' && (
+        <UserDialog {...(doing.user ? { user: doing.user } : {})} last={!!doing.user && isLast(doing.user)} onClose={close} />
+      )}
     </>
   );
 }

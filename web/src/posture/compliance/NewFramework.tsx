@@ -10,11 +10,15 @@ import { sentence } from '../../parts/text';
 
 /** One control a line: number, title, and its section after a bar. */
 export const controlsOf = (text: string) =>
-  text.split('\n').map((line) => line.trim()).filter(Boolean).map((line) => {
-    const [left = '', section = ''] = line.split('|').map((part) => part.trim());
-    const [controlId = '', ...title] = left.split(/\s+/);
-    return { controlId, title: title.join(' '), section };
-  });
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map((line) => {
+      const [left = '', section = ''] = line.split('|').map((part) => part.trim());
+      const [controlId = '', ...title] = left.split(/\s+/);
+      return { controlId, title: title.join(' '), section };
+    });
 
 /** Makes a framework of one's own. Rules name its controls as <id>_<control>. */
 export function NewFramework({ onClose }: { onClose: () => void }) {
@@ -26,7 +30,15 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
     const form = new FormData(event.currentTarget);
     const value = (name: string) => String(form.get(name) ?? '').trim();
     try {
-      await posture.put('/v1/compliance-frameworks/{framework_id}', { path: { framework_id: value('id') }, body: { name: value('name'), version: value('version'), description: value('description'), controls: controlsOf(value('controls')) } });
+      await posture.put('/v1/compliance-frameworks/{framework_id}', {
+        path: { framework_id: value('id') },
+        body: {
+          name: value('name'),
+          version: value('version'),
+          description: value('description'),
+          controls: controlsOf(value('controls')),
+        },
+      });
       await client.invalidateQueries({ queryKey: ['frameworks'] });
       onClose();
       void navigate({ to: `/compliance/${encodeURIComponent(value('id'))}` } as never);
@@ -38,11 +50,36 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="New framework" onClose={onClose}>
       <form className="form" onSubmit={(e) => void submit(e)}>
-        <TextField label="Id" name="id" mono required autoFocus pattern="[a-z0-9][a-z0-9.\-]*" hint="Small letters, digits, dots and dashes; it stays" error={error?.field('id')} />
-        <div className="form-2"><TextField label="Name" name="name" required error={error?.field('name')} /><TextField label="Version" name="version" error={error?.field('version')} /></div>
+        <TextField
+          label="Id"
+          name="id"
+          mono
+          required
+          autoFocus
+          pattern="[a-z0-9][a-z0-9.\-]*"
+          hint="Small letters, digits, dots and dashes; it stays"
+          error={error?.field('id')}
+        />
+        <div className="form-2">
+          <TextField label="Name" name="name" required error={error?.field('name')} />
+          <TextField label="Version" name="version" error={error?.field('version')} />
+        </div>
         <TextField label="What it is for" name="description" />
-        <TextArea label="Controls" name="controls" required rows={6} placeholder={'1.1 Keys are rotated | Keys\n1.2 Buckets are private | Storage'} hint="One a line: number, title, and its section after a bar" error={error?.field('controls') ?? (error && sentence([error.message, ...error.fields.map((f) => f.message)].join('; ')))} />
-        <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes>Make it</Button></div>
+        <TextArea
+          label="Controls"
+          name="controls"
+          required
+          rows={6}
+          placeholder={'1.1 Keys are rotated | Keys\n1.2 Buckets are private | Storage'}
+          hint="One a line: number, title, and its section after a bar"
+          error={error?.field('controls') ?? (error && sentence([error.message, ...error.fields.map((f) => f.message)].join('; ')))}
+        />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" changes>
+            Make it
+          </Button>
+        </div>
       </form>
     </Dialog>
   );

@@ -2,7 +2,13 @@ import type { ControlPosture } from '../../api/posture';
 
 export type Verdict = 'violation' | 'unknown' | 'pass' | 'nothing' | 'none';
 export const verdicts: Verdict[] = ['violation', 'unknown', 'pass', 'nothing', 'none'];
-export const verdictWords: Record<Verdict, string> = { violation: 'Violated', unknown: 'Unknown', pass: 'Pass', nothing: 'No resource', none: 'No rule' };
+export const verdictWords: Record<Verdict, string> = {
+  violation: 'Violated',
+  unknown: 'Unknown',
+  pass: 'Pass',
+  nothing: 'No resource',
+  none: 'No rule',
+};
 
 type Counts = Pick<ControlPosture, 'violating' | 'unknown' | 'notListed' | 'passing' | 'ruleIds'>;
 
@@ -31,5 +37,11 @@ export function sections(controls: ControlPosture[]): Section[] {
   const byName = new Map<string, ControlPosture[]>();
   for (const c of controls) byName.set(c.section, [...(byName.get(c.section) ?? []), c]);
   const order = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true });
-  return [...byName].map(([name, all]) => ({ name, number: all[0]?.controlId.split(/[.(-]/)[0] ?? '', controls: [...all].sort((a, b) => order(a.controlId, b.controlId)) })).sort((a, b) => order(a.controls[0]?.controlId ?? '', b.controls[0]?.controlId ?? ''));
+  return [...byName]
+    .map(([name, all]) => ({
+      name,
+      number: all[0]?.controlId.split(/[.(-]/)[0] ?? '',
+      controls: [...all].sort((a, b) => order(a.controlId, b.controlId)),
+    }))
+    .sort((a, b) => order(a.controls[0]?.controlId ?? '', b.controls[0]?.controlId ?? ''));
 }

@@ -31,7 +31,14 @@ const look = EditorView.theme({
   '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--text-3)', border: '0', paddingLeft: '12px' },
   '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--accent) 7%, transparent)' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
-  '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--text)', border: '0', borderRadius: '8px', boxShadow: 'var(--shadow-pop)', font: 'var(--type-small)' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--raised)',
+    color: 'var(--text)',
+    border: '0',
+    borderRadius: '8px',
+    boxShadow: 'var(--shadow-pop)',
+    font: 'var(--type-small)',
+  },
   '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--selected)', color: 'var(--text)' },
   '.hover': { padding: '9px 12px', maxWidth: '440px' },
 });
@@ -43,15 +50,22 @@ function hover(schema: Schema | undefined) {
       const from = line.from + match.index + 1;
       const name = match[1] ?? '';
       if (position < from || position > from + name.length) continue;
-      const type = schema?.types.find((t) => t.entityType === name || t.properties.some((p) => p.name === name) || t.edges.some((e) => e.label === name));
-      const known = type?.entityType === name ? type : (type?.properties.find((p) => p.name === name) ?? type?.edges.find((e) => e.label === name));
+      const type = schema?.types.find(
+        (t) => t.entityType === name || t.properties.some((p) => p.name === name) || t.edges.some((e) => e.label === name),
+      );
+      const known =
+        type?.entityType === name ? type : (type?.properties.find((p) => p.name === name) ?? type?.edges.find((e) => e.label === name));
       if (!known) return null;
-      return { pos: from, end: from + name.length, create: () => {
-        const dom = document.createElement('div');
-        dom.className = 'hover';
-        dom.textContent = `${name} of ${type?.entityType ?? ''}: ${known.description}`;
-        return { dom };
-      } };
+      return {
+        pos: from,
+        end: from + name.length,
+        create: () => {
+          const dom = document.createElement('div');
+          dom.className = 'hover';
+          dom.textContent = `${name} of ${type?.entityType ?? ''}: ${known.description}`;
+          return { dom };
+        },
+      };
     }
     return null;
   });
@@ -78,25 +92,51 @@ export default function CodeEditor({ label, value, onChange, onRun, schema, prob
     const element = host.current;
     if (!element) return;
     const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
-    const run = () => { latest.current.onRun(); return true; };
+    const run = () => {
+      latest.current.onRun();
+      return true;
+    };
     view.current = new EditorView({
-      root, parent: root as unknown as Element,
+      root,
+      parent: root as unknown as Element,
       state: EditorState.create({
         doc: value,
         extensions: [
-          keymap.of([{ key: 'Mod-Enter', run }]), lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), highlightActiveLine(), lintGutter(), gremlin, look,
-          known.current.of([]), keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
-          EditorState.readOnly.of(readOnly), EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }), EditorView.lineWrapping,
+          keymap.of([{ key: 'Mod-Enter', run }]),
+          lineNumbers(),
+          history(),
+          drawSelection(),
+          bracketMatching(),
+          closeBrackets(),
+          highlightActiveLine(),
+          lintGutter(),
+          gremlin,
+          look,
+          known.current.of([]),
+          keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+          EditorState.readOnly.of(readOnly),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+          EditorView.lineWrapping,
           EditorView.updateListener.of((u) => u.docChanged && latest.current.onChange(u.state.doc.toString())),
         ],
       }),
     });
     return () => view.current?.destroy();
   }, [label, readOnly]);
-  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure([autocompletion({ override: [language === 'Search' ? completeSearch(schema) : completeGremlin(schema)] }), hover(schema)]) }), [schema, language]);
+  useEffect(
+    () =>
+      view.current?.dispatch({
+        effects: known.current.reconfigure([
+          autocompletion({ override: [language === 'Search' ? completeSearch(schema) : completeGremlin(schema)] }),
+          hover(schema),
+        ]),
+      }),
+    [schema, language],
+  );
   useEffect(() => {
     const editor = view.current;
-    if (editor && editor.state.doc.toString() !== value) editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    if (editor && editor.state.doc.toString() !== value)
+      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
   }, [value]);
   useEffect(() => {
     if (view.current) view.current.dispatch(setDiagnostics(view.current.state, diagnostics(view.current.state, problems)));

@@ -1,15 +1,56 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { Schema } from '../../api/posture';
 
-const steps = ['V', 'has', 'hasNot', 'hasLabel', 'hasId', 'out', 'in', 'both', 'outE', 'inE', 'bothE', 'where', 'not', 'and', 'or', 'union', 'repeat', 'times', 'emit', 'until', 'path', 'values', 'valueMap', 'project', 'by', 'count', 'groupCount', 'group', 'order', 'limit', 'dedup', 'optional', 'select', 'as', 'fold', 'unfold', 'is', 'simplePath'];
+const steps = [
+  'V',
+  'has',
+  'hasNot',
+  'hasLabel',
+  'hasId',
+  'out',
+  'in',
+  'both',
+  'outE',
+  'inE',
+  'bothE',
+  'where',
+  'not',
+  'and',
+  'or',
+  'union',
+  'repeat',
+  'times',
+  'emit',
+  'until',
+  'path',
+  'values',
+  'valueMap',
+  'project',
+  'by',
+  'count',
+  'groupCount',
+  'group',
+  'order',
+  'limit',
+  'dedup',
+  'optional',
+  'select',
+  'as',
+  'fold',
+  'unfold',
+  'is',
+  'simplePath',
+];
 
 /** Completes steps after a dot; types, properties and edges within quotes. */
 export function completeGremlin(schema: Schema | undefined) {
   const names = new Map<string, Completion>();
   for (const type of schema?.types ?? []) {
     names.set(type.entityType, { label: type.entityType, type: 'class', detail: type.description });
-    for (const p of type.properties) if (!names.has(p.name)) names.set(p.name, { label: p.name, type: 'property', detail: p.type, info: p.description });
-    for (const e of type.edges) if (!names.has(e.label)) names.set(e.label, { label: e.label, type: 'constant', detail: 'edge', info: e.description });
+    for (const p of type.properties)
+      if (!names.has(p.name)) names.set(p.name, { label: p.name, type: 'property', detail: p.type, info: p.description });
+    for (const e of type.edges)
+      if (!names.has(e.label)) names.set(e.label, { label: e.label, type: 'constant', detail: 'edge', info: e.description });
   }
   const quoted = [...names.values()];
   const after = steps.map((label): Completion => ({ label, type: 'function' }));
@@ -24,10 +65,13 @@ export function completeGremlin(schema: Schema | undefined) {
 
 /** Completes fields and properties of the search language. */
 export function completeSearch(schema: Schema | undefined) {
-  const names = new Map<string, Completion>(['entityType', 'entityName', 'cloudAccountId', 'region', 'service', 'provider'].map((f) => [f, { label: f, type: 'keyword' }]));
+  const names = new Map<string, Completion>(
+    ['entityType', 'entityName', 'cloudAccountId', 'region', 'service', 'provider'].map((f) => [f, { label: f, type: 'keyword' }]),
+  );
   for (const type of schema?.types ?? []) {
     names.set(type.entityType, { label: type.entityType, type: 'class', detail: type.description });
-    for (const p of type.properties) names.set(`property.${p.name}`, { label: `property.${p.name}`, type: 'property', detail: p.type, info: p.description });
+    for (const p of type.properties)
+      names.set(`property.${p.name}`, { label: `property.${p.name}`, type: 'property', detail: p.type, info: p.description });
   }
   for (const word of ['AND', 'OR', 'NOT', 'exists(']) names.set(word, { label: word, type: 'keyword' });
   const options = [...names.values()];

@@ -1,7 +1,24 @@
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
 
-const keywords = new Set(['true', 'false', 'null', 'neq', 'eq', 'gt', 'gte', 'lt', 'lte', 'within', 'without', 'AND', 'OR', 'NOT', 'desc', 'asc']);
+const keywords = new Set([
+  'true',
+  'false',
+  'null',
+  'neq',
+  'eq',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'within',
+  'without',
+  'AND',
+  'OR',
+  'NOT',
+  'desc',
+  'asc',
+]);
 
 /** Colours of Gremlin and of the search language: steps, texts, numbers and words. */
 const language = StreamLanguage.define({

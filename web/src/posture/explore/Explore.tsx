@@ -50,23 +50,101 @@ function remember(query: Past): Past[] {
 
 /** Edges as the answer has them; a path's own edges have labels in it. */
 function graphOf(answer: GraphAnswer): Graph {
-  const nodes = new Map(Object.entries(answer.entities).slice(0, 250).map(([id, e]) => [id, nodeOf(id, e)]));
+  const nodes = new Map(
+    Object.entries(answer.entities)
+      .slice(0, 250)
+      .map(([id, e]) => [id, nodeOf(id, e)]),
+  );
   return { nodes, edges: answer.edges.filter((e) => nodes.has(e.from) && nodes.has(e.to)) };
 }
 
 function EntityTable({ entities }: { entities: Entity[] }) {
-  return <table className="table"><thead><tr><th>Name</th><th>Type</th><th className="wide">Region</th><th className="wide">Id</th></tr></thead><tbody>{entities.map((e) => <tr key={e.entityId}><th scope="row"><Link to={`/resource/${encodeURIComponent(e.entityId)}`}>{e.entityName}</Link></th><td className="t2">{shortType(e.entityType)}</td><td className="wide t2">{e.region}</td><td className="wide"><code className="small">{e.xid}</code></td></tr>)}</tbody></table>;
+  return (
+    <table className="table">
+      <thead>
+        <tr>
+          <th>Name</th>
+          <th>Type</th>
+          <th className="wide">Region</th>
+          <th className="wide">Id</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entities.map((e) => (
+          <tr key={e.entityId}>
+            <th scope="row">
+              <Link to={`/resource/${encodeURIComponent(e.entityId)}`}>{e.entityName}</Link>
+            </th>
+            <td className="t2">{shortType(e.entityType)}</td>
+            <td className="wide t2">{e.region}</td>
+            <td className="wide">
+              <code className="small">{e.xid}</code>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }
 
 function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
   const navigate = useNavigate();
   const graph = useMemo(() => graphOf(answer), [answer]);
   const entities = Object.values(answer.entities);
-  if (view === 'json') return <pre className="json region" tabIndex={0}>{JSON.stringify(answer, null, 2).slice(0, 200_000)}</pre>;
-  if (view === 'plan') return <pre className="json region" tabIndex={0}>{answer.explain ? answer.explain.steps.map((s) => `${'  '.repeat(s.depth)}${s.step}${s.note ? `   ${s.note}` : ''}`).join('\n') + '\n' + answer.explain.notes.join('\n') : 'The server told no plan.'}</pre>;
-  if (view === 'graph' && entities.length > 0 && entities.length <= 250) return <div className="graph-band"><Suspense fallback={<Skeleton />}><GraphView graph={graph} centre="" hot={new Set()} findings={new Map()} onOpen={(n) => void navigate({ to: `/resource/${encodeURIComponent(n.id)}` } as never)} /></Suspense></div>;
-  if (answer.count === 0) return <Empty padded title="No result">The query is right; nothing in this account matches it.</Empty>;
-  return <div className="table-scroll">{entities.length > 0 && <EntityTable entities={entities.slice(0, 500)} />}{answer.values.length > 0 && <table className="table"><tbody>{answer.values.slice(0, 500).map((v, i) => <tr key={i}><td><code>{typeof v === 'string' ? v : JSON.stringify(v)}</code></td></tr>)}</tbody></table>}</div>;
+  if (view === 'json')
+    return (
+      <pre className="json region" tabIndex={0}>
+        {JSON.stringify(answer, null, 2).slice(0, 200_000)}
+      </pre>
+    );
+  if (view === 'plan')
+    return (
+      <pre className="json region" tabIndex={0}>
+        {answer.explain
+          ? answer.explain.steps.map((s) => `${'  '.repeat(s.depth)}${s.step}${s.note ? `   ${s.note}` : ''}`).join('\n') +
+            '\n' +
+            answer.explain.notes.join('\n')
+          : 'The server told no plan.'}
+      </pre>
+    );
+  if (view === 'graph' && entities.length > 0 && entities.length <= 250)
+    return (
+      <div className="graph-band">
+        <Suspense fallback={<Skeleton />}>
+          <GraphView
+            graph={graph}
+            centre=""
+            hot={new Set()}
+            findings={new Map()}
+            onOpen={(n) => void navigate({ to: `/resource/${encodeURIComponent(n.id)}` } as never)}
+          />
+        </Suspense>
+      </div>
+    );
+  if (answer.count === 0)
+    return (
+      <Empty padded title="No result">
+        The query is right; nothing in this account matches it.
+      </Empty>
+    );
+  return (
+    <div className="table-scroll">
+      {entities.length > 0 && <EntityTable entities={entities.slice(0, 500)} />}
+      {answer.values.length > 0 && (
+        <table className="table">
+          <tbody>
+            {answer.values.slice(0, 500).map((v, i) => (
+              <tr key={i}>
+                <td>
+                  <code>{typeof v === 'string' ? v : JSON.stringify(v)}</code>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
 }
 
 interface Answers {
@@ -78,7 +156,10 @@ async function askGraph(gremlin: string, accounts: Account[]): Promise<Answers> 
   const answers: Answers['answers'] = [];
   for (const account of accounts) {
     try {
-      answers.push({ account, answer: await posture.post('/v1/entities/graph-query', { body: { gremlin, partitionKey: account.cloudAccountId, explain: true } }) });
+      answers.push({
+        account,
+        answer: await posture.post('/v1/entities/graph-query', { body: { gremlin, partitionKey: account.cloudAccountId, explain: true } }),
+      });
     } catch (error) {
       if (accounts.length === 1 || (error instanceof ApiError && error.status === 400)) throw error;
       answers.push({ account, error });
@@ -92,26 +173,83 @@ function joined({ answers }: Answers): GraphAnswer | undefined {
   const all = answers.flatMap((a) => (a.answer ? [a.answer] : []));
   const first = all[0];
   if (!first || all.length === 1) return first;
-  const cost = all.reduce((sum, a) => ({ ...sum, traversers: sum.traversers + (a.cost?.traversers ?? 0), ranMs: sum.ranMs + (a.cost?.ranMs ?? 0) }), { traversers: 0, bytes: 0, generation: 0, waitedMs: 0, ranMs: 0 });
-  return { ...first, count: all.reduce((n, a) => n + a.count, 0), entities: Object.assign({}, ...all.map((a) => a.entities)) as GraphAnswer['entities'], values: all.flatMap((a) => a.values), edges: all.flatMap((a) => a.edges), tree: { nodes: all.flatMap((a) => a.tree.nodes) }, cost };
+  const cost = all.reduce(
+    (sum, a) => ({ ...sum, traversers: sum.traversers + (a.cost?.traversers ?? 0), ranMs: sum.ranMs + (a.cost?.ranMs ?? 0) }),
+    { traversers: 0, bytes: 0, generation: 0, waitedMs: 0, ranMs: 0 },
+  );
+  return {
+    ...first,
+    count: all.reduce((n, a) => n + a.count, 0),
+    entities: Object.assign({}, ...all.map((a) => a.entities)) as GraphAnswer['entities'],
+    values: all.flatMap((a) => a.values),
+    edges: all.flatMap((a) => a.edges),
+    tree: { nodes: all.flatMap((a) => a.tree.nodes) },
+    cost,
+  };
 }
 
 /** A search answers with entities, and with how many there are of each type. */
 function SearchResult({ query, account }: { query: string; account: string }) {
   const filters = { query, ...(account ? { cloudAccountIds: [account] } : {}) };
-  const found = useQuery({ queryKey: ['explore', 'search', filters], queryFn: () => posture.post('/v1/entities/query', { body: { filters, paginationInfo: { pageSize: 200 } } }), retry: false });
-  const counts = useQuery({ queryKey: ['explore', 'counts', filters], enabled: found.isSuccess, queryFn: () => posture.post('/v1/entities/aggregations-query', { body: { filters, aggregations: { type: { fieldName: 'entityType', aggregationType: 'Terms', termsCount: 12 } } } }) }).data;
+  const found = useQuery({
+    queryKey: ['explore', 'search', filters],
+    queryFn: () => posture.post('/v1/entities/query', { body: { filters, paginationInfo: { pageSize: 200 } } }),
+    retry: false,
+  });
+  const counts = useQuery({
+    queryKey: ['explore', 'counts', filters],
+    enabled: found.isSuccess,
+    queryFn: () =>
+      posture.post('/v1/entities/aggregations-query', {
+        body: { filters, aggregations: { type: { fieldName: 'entityType', aggregationType: 'Terms', termsCount: 12 } } },
+      }),
+  }).data;
   const problems = queryProblems(found.error);
-  if (problems.length > 0) return <div className="region"><div className="note error" role="alert"><Mark name="error" /><span>{problems.map((p) => sentence(p.message)).join('; ')}</span></div></div>;
+  if (problems.length > 0)
+    return (
+      <div className="region">
+        <div className="note error" role="alert">
+          <Mark name="error" />
+          <span>{problems.map((p) => sentence(p.message)).join('; ')}</span>
+        </div>
+      </div>
+    );
   return (
     <Answer query={found} what="the search" padded>
-      {(page) => page.totalCount === 0 ? <Empty padded title="No result">The search is right; no resource matches it.</Empty> : (
-        <>
-          <div className="toolbar"><b>{plural(page.totalCount, 'resource')}</b>{buckets(counts?.aggregations.type).map((b) => <Link key={b.value} className="tag" to="/inventory" search={{ type: b.value, q: query, account: account || undefined } as never}><b>{shortType(b.value)}</b> {count(b.count)}</Link>)}</div>
-          <div className="table-scroll"><EntityTable entities={page.results} /></div>
-          {page.totalCount > page.results.length && <p className="region t3">The first {count(page.results.length)}. <Link className="link" to="/inventory" search={{ q: query, account: account || undefined } as never}>All in the inventory</Link></p>}
-        </>
-      )}
+      {(page) =>
+        page.totalCount === 0 ? (
+          <Empty padded title="No result">
+            The search is right; no resource matches it.
+          </Empty>
+        ) : (
+          <>
+            <div className="toolbar">
+              <b>{plural(page.totalCount, 'resource')}</b>
+              {buckets(counts?.aggregations.type).map((b) => (
+                <Link
+                  key={b.value}
+                  className="tag"
+                  to="/inventory"
+                  search={{ type: b.value, q: query, account: account || undefined } as never}
+                >
+                  <b>{shortType(b.value)}</b> {count(b.count)}
+                </Link>
+              ))}
+            </div>
+            <div className="table-scroll">
+              <EntityTable entities={page.results} />
+            </div>
+            {page.totalCount > page.results.length && (
+              <p className="region t3">
+                The first {count(page.results.length)}.{' '}
+                <Link className="link" to="/inventory" search={{ q: query, account: account || undefined } as never}>
+                  All in the inventory
+                </Link>
+              </p>
+            )}
+          </>
+        )
+      }
     </Answer>
   );
 }
@@ -143,38 +281,182 @@ export default function Explore() {
     change({ q: text, account: search.account });
     setAsked({ text, n: (asked?.n ?? 0) + 1 });
   };
-  const use = (next: string, lang: Language = 'gremlin') => { setText(next); if (lang !== language) { change({ lang: lang === 'search' ? 'search' : undefined, q: undefined }); setAsked(undefined); } };
-  const problems = useMemo(() => (asked?.text === text && language === 'gremlin' ? queryProblems(query.error) : []), [query.error, asked, text, language]);
-  const saveRule = () => void navigate({ to: '/rules/new', search: { q: text, ...(language === 'search' ? { lang: 'search' } : {}) } } as never);
+  const use = (next: string, lang: Language = 'gremlin') => {
+    setText(next);
+    if (lang !== language) {
+      change({ lang: lang === 'search' ? 'search' : undefined, q: undefined });
+      setAsked(undefined);
+    }
+  };
+  const problems = useMemo(
+    () => (asked?.text === text && language === 'gremlin' ? queryProblems(query.error) : []),
+    [query.error, asked, text, language],
+  );
+  const saveRule = () =>
+    void navigate({ to: '/rules/new', search: { q: text, ...(language === 'search' ? { lang: 'search' } : {}) } } as never);
   const views: View[] = ['table', 'graph', 'json', 'plan'];
-  useKeys([{ keys: 'Ctrl+Enter', does: 'Run', run }, { keys: 'Ctrl+s', does: 'Save as rule', run: saveRule }, ...views.map((v, i) => ({ keys: `Alt+${i + 1}`, does: `Show as ${v}`, run: () => change({ view: v === 'table' ? undefined : v }) }))]);
+  useKeys([
+    { keys: 'Ctrl+Enter', does: 'Run', run },
+    { keys: 'Ctrl+s', does: 'Save as rule', run: saveRule },
+    ...views.map((v, i) => ({ keys: `Alt+${i + 1}`, does: `Show as ${v}`, run: () => change({ view: v === 'table' ? undefined : v }) })),
+  ]);
   const answer = query.data && joined(query.data);
   const failed = query.data?.answers.filter((a) => a.error) ?? [];
   const cost = answer?.cost;
   return (
-    <Page title="Explore" actions={<Button className="wide" onClick={saveRule}>Save as rule</Button>}>
+    <Page
+      title="Explore"
+      actions={
+        <Button className="wide" onClick={saveRule}>
+          Save as rule
+        </Button>
+      }
+    >
       <div className="toolbar">
-        <Segments<Language> label="Language" value={language} onChange={(l) => use(l === 'search' ? firstSearch : (questions[0]?.gremlin ?? ''), l)} options={[{ value: 'gremlin', label: 'Gremlin' }, { value: 'search', label: 'Search' }]} />
-        {language === 'gremlin' && <Select label="Question" value="" onChange={(q) => q && use(q)} options={[{ value: '', label: 'Begin with a question' }, ...questions.map((q) => ({ value: q.gremlin, label: q.text }))]} />}
-        <Select label="Account" value={account} onChange={(a) => change({ account: a || undefined })} options={[...(language === 'search' ? [{ value: '', label: 'All accounts' }] : [{ value: 'all', label: 'All, one after the other' }]), ...accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))]} />
-        <Button look="go" icon="play" keys="Ctrl ↵" disabled={query.isFetching || (language === 'gremlin' && !account)} onClick={run}>Run</Button>
-        {language === 'gremlin' && <span className="end"><Segments<View> label="View" value={view} onChange={(v) => change({ view: v === 'table' ? undefined : v })} options={views.map((v) => ({ value: v, label: v === 'json' ? 'JSON' : sentence(v) }))} /></span>}
-        {answer && Object.keys(answer.entities).length > 0 && <Button icon="download" aria-label="Save rows" onClick={() => saveFile('resources.csv', 'text/csv', csv(['id', 'name', 'type', 'region', 'cloud_id'], Object.values(answer.entities).map((e) => [e.entityId, e.entityName, e.entityType, e.region, e.xid])))} />}
+        <Segments<Language>
+          label="Language"
+          value={language}
+          onChange={(l) => use(l === 'search' ? firstSearch : (questions[0]?.gremlin ?? ''), l)}
+          options={[
+            { value: 'gremlin', label: 'Gremlin' },
+            { value: 'search', label: 'Search' },
+          ]}
+        />
+        {language === 'gremlin' && (
+          <Select
+            label="Question"
+            value=""
+            onChange={(q) => q && use(q)}
+            options={[{ value: '', label: 'Begin with a question' }, ...questions.map((q) => ({ value: q.gremlin, label: q.text }))]}
+          />
+        )}
+        <Select
+          label="Account"
+          value={account}
+          onChange={(a) => change({ account: a || undefined })}
+          options={[
+            ...(language === 'search' ? [{ value: '', label: 'All accounts' }] : [{ value: 'all', label: 'All, one after the other' }]),
+            ...accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName })),
+          ]}
+        />
+        <Button look="go" icon="play" keys="Ctrl ↵" disabled={query.isFetching || (language === 'gremlin' && !account)} onClick={run}>
+          Run
+        </Button>
+        {language === 'gremlin' && (
+          <span className="end">
+            <Segments<View>
+              label="View"
+              value={view}
+              onChange={(v) => change({ view: v === 'table' ? undefined : v })}
+              options={views.map((v) => ({ value: v, label: v === 'json' ? 'JSON' : sentence(v) }))}
+            />
+          </span>
+        )}
+        {answer && Object.keys(answer.entities).length > 0 && (
+          <Button
+            icon="download"
+            aria-label="Save rows"
+            onClick={() =>
+              saveFile(
+                'resources.csv',
+                'text/csv',
+                csv(
+                  ['id', 'name', 'type', 'region', 'cloud_id'],
+                  Object.values(answer.entities).map((e) => [e.entityId, e.entityName, e.entityType, e.region, e.xid]),
+                ),
+              )
+            }
+          />
+        )}
       </div>
       <div className="explore-split">
         <div className="explore-main">
-          <div className="editor-box explore-editor"><Suspense fallback={<Skeleton />}><CodeEditor label="Query" value={text} language={language === 'search' ? 'Search' : 'Graph'} schema={schema} problems={problems} onChange={setText} onRun={run} /></Suspense></div>
-          {cost && <div className="explore-cost small t3"><span>{plural(answer.count, 'result')}</span><span className="cost-bar"><StackBar total={1_000_000} parts={[{ name: 'ramp', value: cost.traversers }]} label={`${cost.traversers} of 1,000,000 steps`} /></span><span>{count(cost.traversers)} of 1,000,000 steps · {cost.ranMs.toFixed(1)} ms</span></div>}
-          {problems.length > 0 ? <div className="region"><div className="note error" role="alert"><Mark name="error" /><span>{problems.map((p) => `${p.line ? `Line ${p.line}, column ${p.column ?? 1}: ` : ''}${sentence(p.message)}${p.hint ? `. ${sentence(p.hint)}` : ''}`).join('; ')}</span></div></div> : query.isError ? <Failure padded error={query.error} what="the query" onRetry={run} /> : null}
-          {failed.map((f) => <div key={f.account.cloudAccountId} className="region"><div className="note unknown"><Mark name="unknown" /><span><b>{f.account.cloudAccountName}</b> {f.error instanceof Error ? sentence(f.error.message) : 'did not answer'}</span></div></div>)}
-          {query.isFetching && <div className="region"><Skeleton /></div>}
+          <div className="editor-box explore-editor">
+            <Suspense fallback={<Skeleton />}>
+              <CodeEditor
+                label="Query"
+                value={text}
+                language={language === 'search' ? 'Search' : 'Graph'}
+                schema={schema}
+                problems={problems}
+                onChange={setText}
+                onRun={run}
+              />
+            </Suspense>
+          </div>
+          {cost && (
+            <div className="explore-cost small t3">
+              <span>{plural(answer.count, 'result')}</span>
+              <span className="cost-bar">
+                <StackBar
+                  total={1_000_000}
+                  parts={[{ name: 'ramp', value: cost.traversers }]}
+                  label={`${cost.traversers} of 1,000,000 steps`}
+                />
+              </span>
+              <span>
+                {count(cost.traversers)} of 1,000,000 steps · {cost.ranMs.toFixed(1)} ms
+              </span>
+            </div>
+          )}
+          {problems.length > 0 ? (
+            <div className="region">
+              <div className="note error" role="alert">
+                <Mark name="error" />
+                <span>
+                  {problems
+                    .map(
+                      (p) =>
+                        `${p.line ? `Line ${p.line}, column ${p.column ?? 1}: ` : ''}${sentence(p.message)}${p.hint ? `. ${sentence(p.hint)}` : ''}`,
+                    )
+                    .join('; ')}
+                </span>
+              </div>
+            </div>
+          ) : query.isError ? (
+            <Failure padded error={query.error} what="the query" onRetry={run} />
+          ) : null}
+          {failed.map((f) => (
+            <div key={f.account.cloudAccountId} className="region">
+              <div className="note unknown">
+                <Mark name="unknown" />
+                <span>
+                  <b>{f.account.cloudAccountName}</b> {f.error instanceof Error ? sentence(f.error.message) : 'did not answer'}
+                </span>
+              </div>
+            </div>
+          ))}
+          {query.isFetching && (
+            <div className="region">
+              <Skeleton />
+            </div>
+          )}
           {language === 'gremlin' && answer && !query.isFetching && <Result answer={answer} view={view} />}
           {language === 'search' && asked && <SearchResult key={asked.n} query={asked.text} account={account} />}
-          {!asked && <Empty padded title={language === 'search' ? 'Search resources of every account' : 'Ask about one account'}>{language === 'search' ? 'Conditions such as property.encrypted = false, joined by AND, OR and NOT.' : 'Gremlin walks the graph of its resources: begin with a question, or write one.'} Ctrl Space completes names.</Empty>}
+          {!asked && (
+            <Empty padded title={language === 'search' ? 'Search resources of every account' : 'Ask about one account'}>
+              {language === 'search'
+                ? 'Conditions such as property.encrypted = false, joined by AND, OR and NOT.'
+                : 'Gremlin walks the graph of its resources: begin with a question, or write one.'}{' '}
+              Ctrl Space completes names.
+            </Empty>
+          )}
         </div>
         <aside className="explore-past wide" aria-label="Before">
           <h2>Before</h2>
-          {past.length === 0 ? <p className="small t3">What you run is kept here, in this browser.</p> : <ul>{past.slice(0, 50).map((q) => <li key={`${q.language}${q.text}`}><button type="button" onClick={() => use(q.text, q.language)}><code className="cut block">{q.text}</code></button></li>)}</ul>}
+          {past.length === 0 ? (
+            <p className="small t3">What you run is kept here, in this browser.</p>
+          ) : (
+            <ul>
+              {past.slice(0, 50).map((q) => (
+                <li key={`${q.language}${q.text}`}>
+                  <button type="button" onClick={() => use(q.text, q.language)}>
+                    <code className="cut block">{q.text}</code>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
         </aside>
       </div>
     </Page>

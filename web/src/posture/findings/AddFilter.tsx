@@ -34,11 +34,33 @@ export function AddFilter({ search, change, onClose }: { search: Search; change:
   return (
     <Dialog title="Add a filter" onClose={onClose}>
       <form className="form" onSubmit={submit}>
-        <SelectField label="By" value={kind} onChange={(e) => setKind(e.target.value as Kind)} options={(Object.keys(kinds) as Kind[]).map((k) => ({ value: k, label: kinds[k] }))} />
+        <SelectField
+          label="By"
+          value={kind}
+          onChange={(e) => setKind(e.target.value as Kind)}
+          options={(Object.keys(kinds) as Kind[]).map((k) => ({ value: k, label: kinds[k] }))}
+        />
         {kind === 'tag' && <TextField label="Tag" name="tag" required placeholder="Owner" pattern="[^,=&]+" />}
-        <TextField key={kind} label={kind === 'tag' ? 'Value' : kinds[kind]} name="value" required autoFocus list="filter-values" placeholder={kind === 'tag' ? 'data' : 'Type to search'} />
-        <datalist id="filter-values">{options[kind].map((o) => <option key={o.value} value={o.label} />)}</datalist>
-        <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary">Add</Button></div>
+        <TextField
+          key={kind}
+          label={kind === 'tag' ? 'Value' : kinds[kind]}
+          name="value"
+          required
+          autoFocus
+          list="filter-values"
+          placeholder={kind === 'tag' ? 'data' : 'Type to search'}
+        />
+        <datalist id="filter-values">
+          {options[kind].map((o) => (
+            <option key={o.value} value={o.label} />
+          ))}
+        </datalist>
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary">
+            Add
+          </Button>
+        </div>
       </form>
     </Dialog>
   );

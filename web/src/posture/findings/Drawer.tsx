@@ -34,16 +34,50 @@ function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: s
   return (
     <>
       <div className="row tight wrap drawer-actions">
-        <Link className="btn primary" to={`/resource/${encodeURIComponent(finding.entityId)}`}>Open resource <kbd aria-hidden="true">O</kbd></Link>
+        <Link className="btn primary" to={`/resource/${encodeURIComponent(finding.entityId)}`}>
+          Open resource <kbd aria-hidden="true">O</kbd>
+        </Link>
         {finding.isSuppressed ? (
-          <Button changes takes={!analyst && 'analyst'} onClick={() => void release([finding.id])}>Release</Button>
+          <Button changes takes={!analyst && 'analyst'} onClick={() => void release([finding.id])}>
+            Release
+          </Button>
         ) : (
-          <Button changes keys="S" takes={!analyst && 'analyst'} onClick={() => onSuppress(finding.id)}>Suppress</Button>
+          <Button changes keys="S" takes={!analyst && 'analyst'} onClick={() => onSuppress(finding.id)}>
+            Suppress
+          </Button>
         )}
-        <Link className="btn" to={`/rules/${encodeURIComponent(finding.ruleId)}`}>Rule</Link>
-        <Menu label="More actions" icon="more" choices={[{ label: json ? 'Hide JSON' : 'Show JSON', run: () => setJSON(!json) }, { label: 'Mute what is like it', disabled: !analyst, run: () => void navigate({ to: '/mute-rules', search: { new: 'yes', rule: finding.ruleId, account: finding.cloudAccountId } } as never) }, { label: 'Copy id', run: () => void copyText(finding.id, 'Id copied') }, { label: 'Copy id in the cloud', run: () => void copyText(finding.objectXid, 'Id copied') }, { label: 'Findings of this rule', run: () => void navigate({ to: '/findings', search: { rule: finding.ruleId } } as never) }, { label: 'Findings of this account', run: () => void navigate({ to: '/findings', search: { account: finding.cloudAccountId } } as never) }]} />
+        <Link className="btn" to={`/rules/${encodeURIComponent(finding.ruleId)}`}>
+          Rule
+        </Link>
+        <Menu
+          label="More actions"
+          icon="more"
+          choices={[
+            { label: json ? 'Hide JSON' : 'Show JSON', run: () => setJSON(!json) },
+            {
+              label: 'Mute what is like it',
+              disabled: !analyst,
+              run: () =>
+                void navigate({
+                  to: '/mute-rules',
+                  search: { new: 'yes', rule: finding.ruleId, account: finding.cloudAccountId },
+                } as never),
+            },
+            { label: 'Copy id', run: () => void copyText(finding.id, 'Id copied') },
+            { label: 'Copy id in the cloud', run: () => void copyText(finding.objectXid, 'Id copied') },
+            { label: 'Findings of this rule', run: () => void navigate({ to: '/findings', search: { rule: finding.ruleId } } as never) },
+            {
+              label: 'Findings of this account',
+              run: () => void navigate({ to: '/findings', search: { account: finding.cloudAccountId } } as never),
+            },
+          ]}
+        />
       </div>
-      {json && <pre className="json" tabIndex={0}>{JSON.stringify(finding, null, 2)}</pre>}
+      {json && (
+        <pre className="json" tabIndex={0}>
+          {JSON.stringify(finding, null, 2)}
+        </pre>
+      )}
     </>
   );
 }
@@ -55,14 +89,42 @@ function Body({ finding, inList, onSuppress }: { finding: Finding; inList: boole
   const { completeBlob: _, ...shown } = finding;
   return (
     <div className="drawer-body" tabIndex={0} role="region" aria-label="Finding">
-      {!inList && <div className="note"><Mark name="none" /><span>This finding is not in the list beside it.</span></div>}
-      {finding.status === 'Resolved' && <div className="note"><Mark name="pass" /><span>Resolved <Time at={finding.resolvedTime} as="date" />. The resource does not violate the rule any more.</span></div>}
-      {finding.suppression && <div className="note"><Mark name="off" /><span>Suppressed by {finding.suppression.by}: {finding.suppression.reason}{finding.suppression.until ? `, until ${day(finding.suppression.until)}` : ''}. {finding.suppression.muteRuleId && <Link className="inline-link" to="/mute-rules">By a mute rule</Link>}</span></div>}
+      {!inList && (
+        <div className="note">
+          <Mark name="none" />
+          <span>This finding is not in the list beside it.</span>
+        </div>
+      )}
+      {finding.status === 'Resolved' && (
+        <div className="note">
+          <Mark name="pass" />
+          <span>
+            Resolved <Time at={finding.resolvedTime} as="date" />. The resource does not violate the rule any more.
+          </span>
+        </div>
+      )}
+      {finding.suppression && (
+        <div className="note">
+          <Mark name="off" />
+          <span>
+            Suppressed by {finding.suppression.by}: {finding.suppression.reason}
+            {finding.suppression.until ? `, until ${day(finding.suppression.until)}` : ''}.{' '}
+            {finding.suppression.muteRuleId && (
+              <Link className="inline-link" to="/mute-rules">
+                By a mute rule
+              </Link>
+            )}
+          </span>
+        </div>
+      )}
       <h2 className="drawer-title">{rule?.name ?? finding.ruleId}</h2>
       <div className="row wrap tight drawer-resource">
         <Icon name={iconOfType(typeName(type))} />
-        <Link className="link" to={`/resource/${encodeURIComponent(finding.entityId)}`}>{resourceName(finding)}</Link>
-        <span className="t3">{type}</span>·<ProviderMark provider={finding.cloudProvider} />{accountName(finding.cloudAccountId)} · {finding.region}
+        <Link className="link" to={`/resource/${encodeURIComponent(finding.entityId)}`}>
+          {resourceName(finding)}
+        </Link>
+        <span className="t3">{type}</span>·<ProviderMark provider={finding.cloudProvider} />
+        {accountName(finding.cloudAccountId)} · {finding.region}
       </div>
       <Actions finding={shown} onSuppress={onSuppress} />
       <RiskSection finding={finding} />
@@ -77,7 +139,11 @@ function Body({ finding, inList, onSuppress }: { finding: Finding; inList: boole
 
 /** One finding beside the list: what, how risky, how, why, and what to do. */
 export function Drawer({ id, inList, onClose, onMove, onSuppress }: Props) {
-  const query = useQuery({ queryKey: ['findings', 'one', id], queryFn: () => posture.get('/v2/findings/{finding_id}', { path: { finding_id: id } }), placeholderData: (before) => before });
+  const query = useQuery({
+    queryKey: ['findings', 'one', id],
+    queryFn: () => posture.get('/v2/findings/{finding_id}', { path: { finding_id: id } }),
+    placeholderData: (before) => before,
+  });
   const navigate = useNavigate();
   const box = useRef<HTMLElement>(null);
   const finding = query.data;
@@ -88,20 +154,37 @@ export function Drawer({ id, inList, onClose, onMove, onSuppress }: Props) {
     { keys: 'Escape', does: 'Close the drawer', run: onClose },
     { keys: '.', does: 'More actions', run: () => box.current?.querySelector<HTMLElement>('[aria-haspopup="menu"]')?.click() },
     { keys: 's', does: 'Suppress', run: () => onSuppress(id) },
-    { keys: 'o', does: 'Open the resource', run: () => finding && void navigate({ to: `/resource/${encodeURIComponent(finding.entityId)}` } as never) },
-    { keys: 'r', does: 'Open the rule', run: () => finding && void navigate({ to: `/rules/${encodeURIComponent(finding.ruleId)}` } as never) },
+    {
+      keys: 'o',
+      does: 'Open the resource',
+      run: () => finding && void navigate({ to: `/resource/${encodeURIComponent(finding.entityId)}` } as never),
+    },
+    {
+      keys: 'r',
+      does: 'Open the rule',
+      run: () => finding && void navigate({ to: `/rules/${encodeURIComponent(finding.ruleId)}` } as never),
+    },
   ]);
   return (
     <aside className="drawer" aria-label="Finding" ref={box}>
       <div className="drawer-head">
         {finding && <Word name={severity(finding.level, finding.riskScore)}>{finding.riskScore >= 90 ? 'Critical' : finding.level}</Word>}
-        {finding && <span className="t3 cut">· {finding.status === 'Open' ? `Open since ${day(finding.creationTime)}, ${span(Date.now() - new Date(finding.creationTime).getTime())}` : 'Resolved'}</span>}
+        {finding && (
+          <span className="t3 cut">
+            ·{' '}
+            {finding.status === 'Open'
+              ? `Open since ${day(finding.creationTime)}, ${span(Date.now() - new Date(finding.creationTime).getTime())}`
+              : 'Resolved'}
+          </span>
+        )}
         <Button look="quiet" icon="up" className="end" aria-label="Previous finding" onClick={() => onMove(-1)} />
         <Button look="quiet" icon="down" aria-label="Next finding" onClick={() => onMove(1)} />
         <Button look="quiet" icon="copy" aria-label="Copy link" onClick={() => void copyText(location.href, 'Link copied')} />
         <Button look="quiet" icon="x" aria-label="Close finding" onClick={onClose} />
       </div>
-      <Answer query={query} what="the finding" padded>{(f) => <Body finding={f} inList={inList} onSuppress={onSuppress} />}</Answer>
+      <Answer query={query} what="the finding" padded>
+        {(f) => <Body finding={f} inList={inList} onSuppress={onSuppress} />}
+      </Answer>
     </aside>
   );
 }

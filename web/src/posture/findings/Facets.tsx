@@ -27,13 +27,31 @@ interface Props {
   change: (patch: Search) => void;
 }
 
-function Value({ facet, value, n, on, toggle, name, provider }: { facet: Facet; value: string; n: number; on: boolean; toggle: () => void; name: string; provider: string | undefined }) {
+function Value({
+  facet,
+  value,
+  n,
+  on,
+  toggle,
+  name,
+  provider,
+}: {
+  facet: Facet;
+  value: string;
+  n: number;
+  on: boolean;
+  toggle: () => void;
+  name: string;
+  provider: string | undefined;
+}) {
   return (
     <label className={`facet-value ${on ? 'on' : ''}`}>
       <input type="checkbox" checked={on} onChange={toggle} />
       {facet.name === 'level' && <Mark name={severity(value)} />}
       {provider && <ProviderMark provider={provider} />}
-      <span className="grow cut" title={name}>{name}</span>
+      <span className="grow cut" title={name}>
+        {name}
+      </span>
       <span className="n">{count(n)}</span>
     </label>
   );
@@ -50,7 +68,14 @@ export function Facets({ search, change }: Props) {
   const accounts = new Map(useQuery(accountsQuery).data?.map((a) => [a.cloudAccountId, a]));
   return (
     <div className="facets" role="group" aria-label="Filters">
-      {query.isError && !query.data && <p className="small t3">The counts could not be read. <button type="button" className="link" onClick={() => void query.refetch()}>Try again</button></p>}
+      {query.isError && !query.data && (
+        <p className="small t3">
+          The counts could not be read.{' '}
+          <button type="button" className="link" onClick={() => void query.refetch()}>
+            Try again
+          </button>
+        </p>
+      )}
       {facets.map((facet) => {
         const chosen = listOf(search[facet.name]);
         const values = buckets(found[facet.field]);
@@ -64,11 +89,28 @@ export function Facets({ search, change }: Props) {
         return (
           <fieldset key={facet.name}>
             <legend className="label">{facet.label}</legend>
-            {values.filter((v, i) => i < most || whole.includes(facet.name) || chosen.includes(v.value)).map((v) => {
-              const account = facet.name === 'account' ? accounts.get(v.value) : undefined;
-              return <Value key={v.value} facet={facet} value={v.value} n={v.count} on={chosen.includes(v.value)} toggle={() => toggle(v.value)} name={account?.cloudAccountName ?? (v.value || 'none')} provider={account?.provider} />;
-            })}
-            {values.length > most && !whole.includes(facet.name) && <button type="button" className="link small" onClick={() => setWhole([...whole, facet.name])}>All {values.length} of {facet.label.toLowerCase()}</button>}
+            {values
+              .filter((v, i) => i < most || whole.includes(facet.name) || chosen.includes(v.value))
+              .map((v) => {
+                const account = facet.name === 'account' ? accounts.get(v.value) : undefined;
+                return (
+                  <Value
+                    key={v.value}
+                    facet={facet}
+                    value={v.value}
+                    n={v.count}
+                    on={chosen.includes(v.value)}
+                    toggle={() => toggle(v.value)}
+                    name={account?.cloudAccountName ?? (v.value || 'none')}
+                    provider={account?.provider}
+                  />
+                );
+              })}
+            {values.length > most && !whole.includes(facet.name) && (
+              <button type="button" className="link small" onClick={() => setWhole([...whole, facet.name])}>
+                All {values.length} of {facet.label.toLowerCase()}
+              </button>
+            )}
           </fieldset>
         );
       })}

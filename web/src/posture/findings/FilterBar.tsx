@@ -16,10 +16,25 @@ interface Props {
 export function useFilterLabels() {
   const accountName = useAccountNames();
   const rules = useRules();
-  const label = (name: string) => kinds.find((k) => k.name === name)?.label ?? ({ q: 'Text', risk: 'Risk at least', since: 'Raised' }[name] ?? name.slice(4));
+  const label = (name: string) =>
+    kinds.find((k) => k.name === name)?.label ?? { q: 'Text', risk: 'Risk at least', since: 'Raised' }[name] ?? name.slice(4);
   const value = (name: string, text: string) =>
-    name === 'account' ? accountName(text) : name === 'rule' ? (rules.get(text)?.name ?? text) : name === 'control' ? text.replace('_', ' ') : text;
-  return { label, value: (name: string, text: string) => (name === 'q' ? text : listOf(text).map((v) => value(name, v)).join(', ')) };
+    name === 'account'
+      ? accountName(text)
+      : name === 'rule'
+        ? (rules.get(text)?.name ?? text)
+        : name === 'control'
+          ? text.replace('_', ' ')
+          : text;
+  return {
+    label,
+    value: (name: string, text: string) =>
+      name === 'q'
+        ? text
+        : listOf(text)
+            .map((v) => value(name, v))
+            .join(', '),
+  };
 }
 
 /** One active filter, with a way to remove it. */
@@ -28,12 +43,15 @@ export function FilterChip({ label, value, onRemove }: { label: string; value: s
     <span className="chip">
       <span className="k">{label}</span>
       <span className="v">{value}</span>
-      <button type="button" aria-label={`Remove ${label}`} onClick={onRemove}><Icon name="x" small /></button>
+      <button type="button" aria-label={`Remove ${label}`} onClick={onRemove}>
+        <Icon name="x" small />
+      </button>
     </span>
   );
 }
 
-const options = <T extends string>(of: Record<T, string>) => (Object.entries(of) as [T, string][]).map(([value, label]) => ({ value, label }));
+const options = <T extends string>(of: Record<T, string>) =>
+  (Object.entries(of) as [T, string][]).map(([value, label]) => ({ value, label }));
 
 /** Search, active filters, grouping and order. */
 export function FilterBar({ search, change }: Props) {
@@ -42,15 +60,38 @@ export function FilterBar({ search, change }: Props) {
   const active = activeNames(search).filter((n) => n !== 'q');
   return (
     <div className="toolbar">
-      <SearchInput label="Search findings" placeholder="Search rule, resource, tag" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
+      <SearchInput
+        label="Search findings"
+        placeholder="Search rule, resource, tag"
+        value={search.q ?? ''}
+        onChange={(q) => change({ q: q || undefined })}
+      />
       {active.map((name) => (
         <FilterChip key={name} label={label(name)} value={value(name, search[name] ?? '')} onRemove={() => change({ [name]: undefined })} />
       ))}
-      <Button look="quiet" icon="plus" onClick={() => setAdding(true)}>Filter</Button>
-      {(active.length > 0 || search.q) && <Button look="quiet" onClick={() => change(cleared(search))}>Clear</Button>}
+      <Button look="quiet" icon="plus" onClick={() => setAdding(true)}>
+        Filter
+      </Button>
+      {(active.length > 0 || search.q) && (
+        <Button look="quiet" onClick={() => change(cleared(search))}>
+          Clear
+        </Button>
+      )}
       <span className="row end">
-        <Select<Group> label="Group" visibleLabel value={groupOf(search)} options={options(groups)} onChange={(g) => change({ group: g === 'none' ? undefined : g })} />
-        <Select<Sort> label="Sort" visibleLabel value={sortOf(search)} options={options(sorts)} onChange={(s) => change({ sort: s === '-risk' ? undefined : s })} />
+        <Select<Group>
+          label="Group"
+          visibleLabel
+          value={groupOf(search)}
+          options={options(groups)}
+          onChange={(g) => change({ group: g === 'none' ? undefined : g })}
+        />
+        <Select<Sort>
+          label="Sort"
+          visibleLabel
+          value={sortOf(search)}
+          options={options(sorts)}
+          onChange={(s) => change({ sort: s === '-risk' ? undefined : s })}
+        />
       </span>
       {adding && <AddFilter search={search} change={change} onClose={() => setAdding(false)} />}
     </div>

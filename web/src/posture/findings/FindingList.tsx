@@ -18,8 +18,13 @@ interface Props {
 
 const Heads = () => (
   <div className="finding-heads" aria-hidden="true">
-    <span className="f-rule">Rule</span><span className="f-res">Resource</span><span className="f-acc">Account</span><span className="f-reg">Region</span>
-    <span className="f-svc">Service</span><span className="f-risk num">Risk</span><span className="f-age num">Failing for</span>
+    <span className="f-rule">Rule</span>
+    <span className="f-res">Resource</span>
+    <span className="f-acc">Account</span>
+    <span className="f-reg">Region</span>
+    <span className="f-svc">Service</span>
+    <span className="f-risk num">Risk</span>
+    <span className="f-age num">Failing for</span>
   </div>
 );
 
@@ -28,7 +33,12 @@ export function FindingList({ findings, total, compact, search, cursor, selected
   const scroller = useRef<HTMLDivElement>(null);
   const rules = useRules();
   const accountName = useAccountNames();
-  const rows = useVirtualizer({ count: findings.length, getScrollElement: () => scroller.current, estimateSize: () => (compact ? 52 : 36), overscan: 12 });
+  const rows = useVirtualizer({
+    count: findings.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => (compact ? 52 : 36),
+    overscan: 12,
+  });
   const visible = rows.getVirtualItems();
   const last = visible.at(-1)?.index ?? 0;
   useEffect(() => rows.measure(), [compact, rows]);
@@ -47,8 +57,23 @@ export function FindingList({ findings, total, compact, search, cursor, selected
             const finding = findings[row.index];
             if (!finding) return null;
             return (
-              <li key={finding.id} style={{ transform: `translateY(${row.start}px)`, height: row.size }} aria-setsize={total} aria-posinset={row.index + 1}>
-                <FindingRow finding={finding} ruleName={rules.get(finding.ruleId)?.name ?? finding.ruleId} accountName={accountName(finding.cloudAccountId)} compact={compact} on={search.f === finding.id} cursor={row.index === cursor} selected={selected.has(finding.id)} onSelect={() => onSelect(finding.id)} search={search} />
+              <li
+                key={finding.id}
+                style={{ transform: `translateY(${row.start}px)`, height: row.size }}
+                aria-setsize={total}
+                aria-posinset={row.index + 1}
+              >
+                <FindingRow
+                  finding={finding}
+                  ruleName={rules.get(finding.ruleId)?.name ?? finding.ruleId}
+                  accountName={accountName(finding.cloudAccountId)}
+                  compact={compact}
+                  on={search.f === finding.id}
+                  cursor={row.index === cursor}
+                  selected={selected.has(finding.id)}
+                  onSelect={() => onSelect(finding.id)}
+                  search={search}
+                />
               </li>
             );
           })}

@@ -29,8 +29,13 @@ function Compact({ finding, ruleName }: Pick<Props, 'finding' | 'ruleName'>) {
         <span className="finding-meta cut">{[resourceName(finding), shortType(finding.objectType), env].filter(Boolean).join(' · ')}</span>
       </span>
       <span className="finding-end">
-        <span className="risk"><span className="hide">Risk </span>{finding.riskScore}</span>
-        <span className="small t3"><Time at={finding.creationTime} as="age" /></span>
+        <span className="risk">
+          <span className="hide">Risk </span>
+          {finding.riskScore}
+        </span>
+        <span className="small t3">
+          <Time at={finding.creationTime} as="age" />
+        </span>
       </span>
     </>
   );
@@ -40,12 +45,19 @@ function Wide({ finding, ruleName, accountName }: Pick<Props, 'finding' | 'ruleN
   return (
     <>
       <span className="cut strong f-rule">{ruleName}</span>
-      <span className="cut f-res">{resourceName(finding)} <span className="t3">{shortType(finding.objectType)}</span></span>
+      <span className="cut f-res">
+        {resourceName(finding)} <span className="t3">{shortType(finding.objectType)}</span>
+      </span>
       <span className="cut t2 f-acc">{accountName}</span>
       <span className="cut t2 f-reg">{finding.region}</span>
       <span className="cut t2 f-svc">{finding.service}</span>
-      <span className="risk f-risk"><span className="hide">Risk </span>{finding.riskScore}</span>
-      <span className="t3 num f-age"><Time at={finding.creationTime} as="age" /></span>
+      <span className="risk f-risk">
+        <span className="hide">Risk </span>
+        {finding.riskScore}
+      </span>
+      <span className="t3 num f-age">
+        <Time at={finding.creationTime} as="age" />
+      </span>
     </>
   );
 }
@@ -56,7 +68,14 @@ export function FindingRow(props: Props) {
   return (
     <div className={`finding ${compact ? 'compact' : 'columns'} ${on ? 'on' : ''} ${cursor ? 'cursor' : ''}`}>
       <input type="checkbox" aria-label={`Select ${props.ruleName}, ${resourceName(finding)}`} checked={selected} onChange={onSelect} />
-      <Link to="/findings" search={{ ...search, f: finding.id } as never} replace className="finding-link" data-finding={finding.id} aria-current={on ? 'true' : undefined}>
+      <Link
+        to="/findings"
+        search={{ ...search, f: finding.id } as never}
+        replace
+        className="finding-link"
+        data-finding={finding.id}
+        aria-current={on ? 'true' : undefined}
+      >
         <Mark name={severity(finding.level, finding.riskScore)} label />
         {compact ? <Compact {...props} /> : <Wide {...props} />}
       </Link>

@@ -28,13 +28,31 @@ function NoMatch({ search, change }: { search: Search; change: (patch: Search) =
   const active = activeNames(search);
   const last = active.at(-1);
   const without = useFindings(last ? { ...search, [last]: undefined } : search).total;
-  if (!last) return <Empty padded title={stateOf(search) === 'open' ? 'Nothing is open' : 'Nothing is here'}>{stateOf(search) === 'open' ? 'No rule finds a violation in what was read.' : 'No finding is in this state.'}</Empty>;
+  if (!last)
+    return (
+      <Empty padded title={stateOf(search) === 'open' ? 'Nothing is open' : 'Nothing is here'}>
+        {stateOf(search) === 'open' ? 'No rule finds a violation in what was read.' : 'No finding is in this state.'}
+      </Empty>
+    );
   return (
     <div className="state padded">
       <h2>No finding matches</h2>
-      <div className="row wrap">{active.map((n) => <FilterChip key={n} label={label(n)} value={value(n, search[n] ?? '')} onRemove={() => change({ [n]: undefined })} />)}</div>
-      {without !== undefined && <p>Without {label(last)} there are {count(without)}.</p>}
-      <div className="row"><Button onClick={() => change({ [last]: undefined })}>Remove {label(last)}</Button><Button look="quiet" onClick={() => change(cleared(search))}>Clear all</Button></div>
+      <div className="row wrap">
+        {active.map((n) => (
+          <FilterChip key={n} label={label(n)} value={value(n, search[n] ?? '')} onRemove={() => change({ [n]: undefined })} />
+        ))}
+      </div>
+      {without !== undefined && (
+        <p>
+          Without {label(last)} there are {count(without)}.
+        </p>
+      )}
+      <div className="row">
+        <Button onClick={() => change({ [last]: undefined })}>Remove {label(last)}</Button>
+        <Button look="quiet" onClick={() => change(cleared(search))}>
+          Clear all
+        </Button>
+      </div>
     </div>
   );
 }
@@ -67,13 +85,24 @@ export default function Findings() {
     else focusSoon(rowOf(findings[next]?.id ?? ''));
   };
   const toggle = (id: string) => setSelected((before) => new Set(before.has(id) ? [...before].filter((v) => v !== id) : [...before, id]));
-  const more = useCallback(() => { if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage(); }, [query]);
-  const suppress = (ids: string[]) => { if (ids.length && analyst) setSuppressing(ids); };
+  const more = useCallback(() => {
+    if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
+  }, [query]);
+  const suppress = (ids: string[]) => {
+    if (ids.length && analyst) setSuppressing(ids);
+  };
   useKeys([
     { keys: 'j', does: 'Next finding', run: () => move(1) },
     { keys: 'k', does: 'Previous finding', run: () => move(-1) },
     { keys: 'Enter', does: 'Open the finding', run: () => change({ f: findings[cursor]?.id }) },
-    { keys: 'x', does: 'Select the finding', run: () => { const f = findings[at]; if (f) toggle(f.id); } },
+    {
+      keys: 'x',
+      does: 'Select the finding',
+      run: () => {
+        const f = findings[at];
+        if (f) toggle(f.id);
+      },
+    },
     { keys: 's', does: 'Suppress', run: () => suppress(selected.size ? [...selected] : findings[at] ? [findings[at].id] : []) },
     { keys: 'Shift+f', does: 'Clear the filters', run: () => change(cleared(search)) },
     { keys: 'e', does: 'Export', run: () => void exportFindings(search) },
@@ -89,37 +118,105 @@ export default function Findings() {
     }
   };
   return (
-    <Page title="Findings" fixed actions={<Menu label="Export" icon="download" text="Export" className="wide" choices={[{ label: 'CSV, for spreadsheets', run: () => void exportFindings(search) }, { label: 'JSON lines, for programs', run: () => void exportFindings(search, 'jsonl') }]} />}>
-      <div className={`findings-top ${search.f ? 'beside' : ''}`}><Views search={search} /><FilterBar search={search} change={change} /></div>
+    <Page
+      title="Findings"
+      fixed
+      actions={
+        <Menu
+          label="Export"
+          icon="download"
+          text="Export"
+          className="wide"
+          choices={[
+            { label: 'CSV, for spreadsheets', run: () => void exportFindings(search) },
+            { label: 'JSON lines, for programs', run: () => void exportFindings(search, 'jsonl') },
+          ]}
+        />
+      }
+    >
+      <div className={`findings-top ${search.f ? 'beside' : ''}`}>
+        <Views search={search} />
+        <FilterBar search={search} change={change} />
+      </div>
       <div className={`findings ${search.f ? 'with-drawer' : ''}`}>
         <Facets search={search} change={change} />
         <div className="finding-list">
           <div className="list-head">
-            {grouping === 'none' && <input type="checkbox" aria-label="Select all findings of this list" checked={everyLoaded} onChange={() => void selectAll()} />}
+            {grouping === 'none' && (
+              <input
+                type="checkbox"
+                aria-label="Select all findings of this list"
+                checked={everyLoaded}
+                onChange={() => void selectAll()}
+              />
+            )}
             {ids.length > 0 ? (
               <>
                 <b>{plural(ids.length, 'finding')} selected</b>
-                <Button changes takes={!analyst && 'analyst'} onClick={() => suppress(ids)}>Suppress</Button>
-                {stateOf(search) === 'suppressed' && <Button changes takes={!analyst && 'analyst'} onClick={() => void release(ids).then(() => setSelected(new Set()))}>Release</Button>}
+                <Button changes takes={!analyst && 'analyst'} onClick={() => suppress(ids)}>
+                  Suppress
+                </Button>
+                {stateOf(search) === 'suppressed' && (
+                  <Button changes takes={!analyst && 'analyst'} onClick={() => void release(ids).then(() => setSelected(new Set()))}>
+                    Release
+                  </Button>
+                )}
                 <Button onClick={() => void copyText(ids.join('\n'), 'Ids copied')}>Copy ids</Button>
-                <Button look="quiet" onClick={() => setSelected(new Set())}>Clear</Button>
+                <Button look="quiet" onClick={() => setSelected(new Set())}>
+                  Clear
+                </Button>
               </>
             ) : (
-              <span aria-live="polite"><b>{total === undefined ? ' ' : plural(total, 'finding')}</b></span>
+              <span aria-live="polite">
+                <b>{total === undefined ? ' ' : plural(total, 'finding')}</b>
+              </span>
             )}
-            <span className="small t3 end wide"><kbd>J</kbd> <kbd>K</kbd> move <kbd>X</kbd> select <kbd>S</kbd> suppress</span>
+            <span className="small t3 end wide">
+              <kbd>J</kbd> <kbd>K</kbd> move <kbd>X</kbd> select <kbd>S</kbd> suppress
+            </span>
           </div>
           {grouping !== 'none' ? (
             <GroupedList search={search} grouping={grouping} compact={!!search.f} />
           ) : (
             <Answer query={query} what="the list" padded rows={12}>
-              {() => total === 0 ? <NoMatch search={search} change={change} /> : <FindingList findings={findings} total={total ?? 0} compact={!!search.f} search={search} cursor={at} selected={selected} onSelect={toggle} onEnd={more} />}
+              {() =>
+                total === 0 ? (
+                  <NoMatch search={search} change={change} />
+                ) : (
+                  <FindingList
+                    findings={findings}
+                    total={total ?? 0}
+                    compact={!!search.f}
+                    search={search}
+                    cursor={at}
+                    selected={selected}
+                    onSelect={toggle}
+                    onEnd={more}
+                  />
+                )
+              }
             </Answer>
           )}
         </div>
-        {search.f && <Drawer id={search.f} inList={openIndex >= 0 || grouping !== 'none'} onClose={close} onMove={move} onSuppress={(id) => suppress([id])} />}
+        {search.f && (
+          <Drawer
+            id={search.f}
+            inList={openIndex >= 0 || grouping !== 'none'}
+            onClose={close}
+            onMove={move}
+            onSuppress={(id) => suppress([id])}
+          />
+        )}
       </div>
-      {suppressing && <SuppressDialog ids={suppressing} onClose={() => { setSuppressing(undefined); setSelected(new Set()); }} />}
+      {suppressing && (
+        <SuppressDialog
+          ids={suppressing}
+          onClose={() => {
+            setSuppressing(undefined);
+            setSelected(new Set());
+          }}
+        />
+      )}
     </Page>
   );
 }

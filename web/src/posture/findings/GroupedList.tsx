@@ -15,7 +15,13 @@ type Grouping = Exclude<Group, 'none'>;
 const member = { rule: 'ruleIds', resource: 'objectIds', account: 'cloudAccountIds', service: 'services' } as const;
 
 function Members({ search, grouping, value, compact }: { search: Search; grouping: Grouping; value: string; compact: boolean }) {
-  const query = useQuery(findingsQuery({ filters: { ...filtersOf(search), [member[grouping]]: [value] }, sorts: sortsOf(search), paginationInfo: { pageSize: 100 } }));
+  const query = useQuery(
+    findingsQuery({
+      filters: { ...filtersOf(search), [member[grouping]]: [value] },
+      sorts: sortsOf(search),
+      paginationInfo: { pageSize: 100 },
+    }),
+  );
   const rules = useRules();
   const accountName = useAccountNames();
   return (
@@ -24,10 +30,24 @@ function Members({ search, grouping, value, compact }: { search: Search; groupin
         <ul>
           {page.results.map((f) => (
             <li key={f.id}>
-              <FindingRow finding={f} ruleName={rules.get(f.ruleId)?.name ?? f.ruleId} accountName={accountName(f.cloudAccountId)} compact={compact} on={search.f === f.id} cursor={false} selected={false} onSelect={() => undefined} search={search} />
+              <FindingRow
+                finding={f}
+                ruleName={rules.get(f.ruleId)?.name ?? f.ruleId}
+                accountName={accountName(f.cloudAccountId)}
+                compact={compact}
+                on={search.f === f.id}
+                cursor={false}
+                selected={false}
+                onSelect={() => undefined}
+                search={search}
+              />
             </li>
           ))}
-          {page.totalCount > page.results.length && <li className="group-more t3 small">and {count(page.totalCount - page.results.length)} more: filter by this {grouping} to see them</li>}
+          {page.totalCount > page.results.length && (
+            <li className="group-more t3 small">
+              and {count(page.totalCount - page.results.length)} more: filter by this {grouping} to see them
+            </li>
+          )}
         </ul>
       )}
     </Answer>
@@ -37,7 +57,14 @@ function Members({ search, grouping, value, compact }: { search: Search; groupin
 function useGroupName(grouping: Grouping): (value: string) => string {
   const rules = useRules();
   const accountName = useAccountNames();
-  return (value) => (grouping === 'rule' ? (rules.get(value)?.name ?? value) : grouping === 'account' ? accountName(value) : grouping === 'resource' ? `${nameInId(value)} · ${typeInId(value)}` : value);
+  return (value) =>
+    grouping === 'rule'
+      ? (rules.get(value)?.name ?? value)
+      : grouping === 'account'
+        ? accountName(value)
+        : grouping === 'resource'
+          ? `${nameInId(value)} · ${typeInId(value)}`
+          : value;
 }
 
 const levels = (of: Buckets | undefined) =>
@@ -54,13 +81,17 @@ export function GroupedList({ search, grouping, compact }: { search: Search; gro
       paginationInfo: { pageSize: 1 },
     }),
   );
-  const toggle = (value: string) => setOpen((before) => new Set(before.has(value) ? [...before].filter((v) => v !== value) : [...before, value]));
+  const toggle = (value: string) =>
+    setOpen((before) => new Set(before.has(value) ? [...before].filter((v) => v !== value) : [...before, value]));
   const move = (by: number) => {
     const heads = [...document.querySelectorAll<HTMLElement>('.group-head')];
     const at = heads.indexOf(document.activeElement as HTMLElement);
     heads[Math.max(0, Math.min(heads.length - 1, at < 0 ? 0 : at + by))]?.focus();
   };
-  useKeys([{ keys: ']', does: 'Next group', run: () => move(1) }, { keys: '[', does: 'Previous group', run: () => move(-1) }]);
+  useKeys([
+    { keys: ']', does: 'Next group', run: () => move(1) },
+    { keys: '[', does: 'Previous group', run: () => move(-1) },
+  ]);
   return (
     <Answer query={query} what="the list" padded>
       {(page) => {
@@ -74,7 +105,9 @@ export function GroupedList({ search, grouping, compact }: { search: Search; gro
                 <button type="button" className="group-head" aria-expanded={open.has(g.value)} onClick={() => toggle(g.value)}>
                   <Icon name={open.has(g.value) ? 'down' : 'right'} small />
                   <span className="strong cut grow">{name(g.value)}</span>
-                  <span className="group-bar"><StackBar parts={levels((g as { subAggregations?: Record<string, Buckets> }).subAggregations?.level)} total={largest} /></span>
+                  <span className="group-bar">
+                    <StackBar parts={levels((g as { subAggregations?: Record<string, Buckets> }).subAggregations?.level)} total={largest} />
+                  </span>
                   <span className="num group-count">{count(g.count)}</span>
                 </button>
                 {open.has(g.value) && <Members search={search} grouping={grouping} value={g.value} compact={compact} />}

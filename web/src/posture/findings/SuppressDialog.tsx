@@ -34,13 +34,27 @@ export function SuppressDialog({ ids, onClose }: { ids: string[]; onClose: () =>
         <TextArea label="Reason" required autoFocus value={reason} error={message} onChange={(e) => setReason(e.target.value)} />
         <div className="field">
           <span className="label">Until</span>
-          <Segments<Until> label="Until" value={choice} onChange={setChoice} options={[{ value: '7', label: '7 days' }, { value: '30', label: '30 days' }, { value: 'date', label: 'A date' }, { value: 'never', label: 'For good' }]} />
+          <Segments<Until>
+            label="Until"
+            value={choice}
+            onChange={setChoice}
+            options={[
+              { value: '7', label: '7 days' },
+              { value: '30', label: '30 days' },
+              { value: 'date', label: 'A date' },
+              { value: 'never', label: 'For good' },
+            ]}
+          />
         </div>
         {choice === 'date' && <TextField label="Date" type="date" required value={date} onChange={(e) => setDate(e.target.value)} />}
         <div className="dialog-foot">
-          <span className="small t3 grow">{until ? `Comes back on ${day(until)}.` : 'Does not come back by itself.'} Status and score stay.</span>
+          <span className="small t3 grow">
+            {until ? `Comes back on ${day(until)}.` : 'Does not come back by itself.'} Status and score stay.
+          </span>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes disabled={busy || reason.trim() === ''}>Suppress</Button>
+          <Button type="submit" look="primary" changes disabled={busy || reason.trim() === ''}>
+            Suppress
+          </Button>
         </div>
       </form>
     </Dialog>

@@ -14,7 +14,11 @@ import { say } from '../../parts/toast';
 import { activeNames, stateOf, states, type State } from './filters';
 import { useViewCounts } from './useFindings';
 
-const viewsQuery = { queryKey: ['views'], queryFn: async () => (await posture.get('/v1/views')).results.filter((v) => v.screen === 'findings'), staleTime: 60_000 };
+const viewsQuery = {
+  queryKey: ['views'],
+  queryFn: async () => (await posture.get('/v1/views')).results.filter((v) => v.screen === 'findings'),
+  staleTime: 60_000,
+};
 
 /** What of an address belongs to a view: not the open finding. */
 const queryOf = (search: Search) => formatSearch({ ...search, f: undefined }).slice(1);
@@ -40,7 +44,12 @@ function SaveDialog({ search, onClose }: { search: Search; onClose: () => void }
       <form className="form" onSubmit={(e) => void submit(e)}>
         <TextField label="Name" name="name" required autoFocus maxLength={100} error={error} hint="Filters, order and grouping are kept." />
         <Checkbox label="Everybody in the organisation sees it" checked={shared} onChange={(e) => setShared(e.target.checked)} />
-        <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes>Keep</Button></div>
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" changes>
+            Keep
+          </Button>
+        </div>
       </form>
     </Dialog>
   );
@@ -58,7 +67,8 @@ export function Views({ search }: { search: Search }) {
   const current = own ? undefined : search.since ? 'today' : search.risk ? 'critical' : stateOf(search);
   const tab = (name: string, label: string, to: Search) => (
     <Link key={name} to="/findings" search={to as never} aria-current={name === current ? 'true' : undefined}>
-      {label}<span className="n">{counts[name] === undefined ? '' : count(counts[name])}</span>
+      {label}
+      <span className="n">{counts[name] === undefined ? '' : count(counts[name])}</span>
     </Link>
   );
   const [first, ...rest] = Object.keys(states) as State[];
@@ -70,13 +80,41 @@ export function Views({ search }: { search: Search }) {
       {rest.map((s) => tab(s, states[s].label, { status: s }))}
       {kept.map((v) => (
         <span key={v.id} className="tab-own">
-          <Link to="/findings" search={parseSearch(v.query) as never} aria-current={v === own ? 'true' : undefined} title={v.shared ? 'Everybody sees this view' : 'Only you see this view'}>{v.name}</Link>
-          {v === own && v.own && <button type="button" className="link t3" aria-label={`Remove the view ${v.name}`} onClick={() => setRemoving(v)}><Icon name="x" small /></button>}
+          <Link
+            to="/findings"
+            search={parseSearch(v.query) as never}
+            aria-current={v === own ? 'true' : undefined}
+            title={v.shared ? 'Everybody sees this view' : 'Only you see this view'}
+          >
+            {v.name}
+          </Link>
+          {v === own && v.own && (
+            <button type="button" className="link t3" aria-label={`Remove the view ${v.name}`} onClick={() => setRemoving(v)}>
+              <Icon name="x" small />
+            </button>
+          )}
         </span>
       ))}
-      {!own && (activeNames(search).length > 0 || search.sort || search.group) && <button type="button" className="link small" onClick={() => setSaving(true)}>Keep view</button>}
+      {!own && (activeNames(search).length > 0 || search.sort || search.group) && (
+        <button type="button" className="link small" onClick={() => setSaving(true)}>
+          Keep view
+        </button>
+      )}
       {saving && <SaveDialog search={search} onClose={() => setSaving(false)} />}
-      {removing && <Confirm title={`Remove the view ${removing.name}`} action="Remove" onClose={() => setRemoving(undefined)} run={() => posture.delete('/v1/views/{view_id}', { path: { view_id: removing.id } }).then(() => client.invalidateQueries({ queryKey: viewsQuery.queryKey }))}>{removing.shared ? 'Nobody in the organisation sees it any more.' : 'Its filters can be set again by hand.'}</Confirm>}
+      {removing && (
+        <Confirm
+          title={`Remove the view ${removing.name}`}
+          action="Remove"
+          onClose={() => setRemoving(undefined)}
+          run={() =>
+            posture
+              .delete('/v1/views/{view_id}', { path: { view_id: removing.id } })
+              .then(() => client.invalidateQueries({ queryKey: viewsQuery.queryKey }))
+          }
+        >
+          {removing.shared ? 'Nobody in the organisation sees it any more.' : 'Its filters can be set again by hand.'}
+        </Confirm>
+      )}
     </nav>
   );
 }

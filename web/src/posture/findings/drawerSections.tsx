@@ -19,13 +19,27 @@ export function RiskSection({ finding }: { finding: Finding }) {
   const parts = finding.riskParts.map((p, i) => ({ ...p, colour: partColours[i % partColours.length] ?? 'low' }));
   return (
     <section className="drawer-section">
-      <div className="region-head"><h3>Risk</h3><span className={`risk-total c-${finding.riskScore >= 90 ? 'critical' : 'high'}`}>{finding.riskScore}</span></div>
-      <StackBar tall total={100} parts={parts.map((p) => ({ name: p.colour, value: p.points }))} label={`Risk ${finding.riskScore} of 100`} />
+      <div className="region-head">
+        <h3>Risk</h3>
+        <span className={`risk-total c-${finding.riskScore >= 90 ? 'critical' : 'high'}`}>{finding.riskScore}</span>
+      </div>
+      <StackBar
+        tall
+        total={100}
+        parts={parts.map((p) => ({ name: p.colour, value: p.points }))}
+        label={`Risk ${finding.riskScore} of 100`}
+      />
       <dl className="risk-parts">
         {parts.map((p) => (
           <div key={p.name}>
-            <dt><span className={`swatch b-${p.colour}`} />{sentence(p.name)}<b>{p.points}</b></dt>
-            <dd><EntityText text={p.why} /></dd>
+            <dt>
+              <span className={`swatch b-${p.colour}`} />
+              {sentence(p.name)}
+              <b>{p.points}</b>
+            </dt>
+            <dd>
+              <EntityText text={p.why} />
+            </dd>
           </div>
         ))}
       </dl>
@@ -38,8 +52,15 @@ export function HowSection({ finding, rule }: { finding: Finding; rule: Rule | u
   const query = useQuery(pictureQuery(rule, finding.entityId, finding.cloudAccountId));
   return (
     <section className="drawer-section">
-      <div className="region-head"><h3>How</h3><Link className="end" to={`/resource/${encodeURIComponent(finding.entityId)}`} search={{ rule: finding.ruleId } as never}>Open graph</Link></div>
-      <Answer query={query} what="the picture" rows={2}>{(picture) => <PathPicture picture={picture} entityId={finding.entityId} />}</Answer>
+      <div className="region-head">
+        <h3>How</h3>
+        <Link className="end" to={`/resource/${encodeURIComponent(finding.entityId)}`} search={{ rule: finding.ruleId } as never}>
+          Open graph
+        </Link>
+      </div>
+      <Answer query={query} what="the picture" rows={2}>
+        {(picture) => <PathPicture picture={picture} entityId={finding.entityId} />}
+      </Answer>
     </section>
   );
 }
@@ -48,22 +69,38 @@ export function WhySection({ rule }: { rule: Rule | undefined }) {
   if (!rule) return null;
   return (
     <section className="drawer-section why">
-      <div><h3>Why it matters</h3><p className="t2">{rule.description}</p></div>
+      <div>
+        <h3>Why it matters</h3>
+        <p className="t2">{rule.description}</p>
+      </div>
       <div>
         <h3>What to do</h3>
         <p>{rule.suggestedAction}</p>
-        {rule.documentationLink && <p><a className="link row tight" href={rule.documentationLink} target="_blank" rel="noreferrer">How the provider describes it <Icon name="out" small /></a></p>}
+        {rule.documentationLink && (
+          <p>
+            <a className="link row tight" href={rule.documentationLink} target="_blank" rel="noreferrer">
+              How the provider describes it <Icon name="out" small />
+            </a>
+          </p>
+        )}
       </div>
     </section>
   );
 }
 
 /** A rule with what its query reads, as the server works it out. */
-const readsQuery = (id: string) => ({ queryKey: ['rules', id, 'reads'], queryFn: () => posture.get('/v1/rules/{rule_id}', { path: { rule_id: id }, query: { include: 'reads' } }), staleTime: 300_000 });
+const readsQuery = (id: string) => ({
+  queryKey: ['rules', id, 'reads'],
+  queryFn: () => posture.get('/v1/rules/{rule_id}', { path: { rule_id: id }, query: { include: 'reads' } }),
+  staleTime: 300_000,
+});
 
 /** The properties of the resource that the rule reads, with what they mean. */
 export function EvidenceSection({ finding }: { finding: Finding }) {
-  const query = useQuery({ queryKey: ['entity', finding.entityId], queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: finding.entityId } }) });
+  const query = useQuery({
+    queryKey: ['entity', finding.entityId],
+    queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: finding.entityId } }),
+  });
   const reads = useQuery(readsQuery(finding.ruleId)).data?.reads;
   const schema = useQuery(schemaQuery).data?.types.find((t) => t.entityType === finding.objectType);
   const entity = query.data as Entity | undefined;
@@ -74,11 +111,26 @@ export function EvidenceSection({ finding }: { finding: Finding }) {
   if (read.length === 0) return null;
   return (
     <section className="drawer-section">
-      <div className="region-head"><h3>Evidence</h3><span className="end">as read <Time at={entity.lastUpdateTime} as="clock" /></span></div>
+      <div className="region-head">
+        <h3>Evidence</h3>
+        <span className="end">
+          as read <Time at={entity.lastUpdateTime} as="clock" />
+        </span>
+      </div>
       <table className="evidence">
         <tbody>
           {read.map((p) => (
-            <tr key={p.name}><th scope="row"><code>{p.name}</code></th><td><code className={p.type === 'unknown' ? 'value c-unknown' : 'value'} title={p.error}>{propertyText(p)}</code></td><td className="small t3 wide">{told.get(p.name)}</td></tr>
+            <tr key={p.name}>
+              <th scope="row">
+                <code>{p.name}</code>
+              </th>
+              <td>
+                <code className={p.type === 'unknown' ? 'value c-unknown' : 'value'} title={p.error}>
+                  {propertyText(p)}
+                </code>
+              </td>
+              <td className="small t3 wide">{told.get(p.name)}</td>
+            </tr>
           ))}
         </tbody>
       </table>
@@ -94,10 +146,15 @@ export function ControlsSection({ rule }: { rule: Rule | undefined }) {
   if (controls.length === 0) return null;
   return (
     <section className="drawer-section">
-      <div className="region-head"><h3>Controls</h3><span className="end">{controls.length}</span></div>
+      <div className="region-head">
+        <h3>Controls</h3>
+        <span className="end">{controls.length}</span>
+      </div>
       <div className="row wrap tight">
         {controls.map((c) => (
-          <Link key={c} className="tag" to={`/compliance/${frameworkOf(c)}`} search={{ control: numberOf(c) } as never}><b>{frameworkOf(c)}</b> {numberOf(c)}</Link>
+          <Link key={c} className="tag" to={`/compliance/${frameworkOf(c)}`} search={{ control: numberOf(c) } as never}>
+            <b>{frameworkOf(c)}</b> {numberOf(c)}
+          </Link>
         ))}
       </div>
     </section>
@@ -107,15 +164,28 @@ export function ControlsSection({ rule }: { rule: Rule | undefined }) {
 const happened: Record<string, string> = { raised: 'Raised', resolved: 'Resolved', suppressed: 'Suppressed', released: 'Released' };
 
 export function LifeSection({ finding }: { finding: Finding }) {
-  const query = useQuery({ queryKey: ['findings', 'history', finding.id], queryFn: () => posture.get('/v2/findings/{finding_id}/history', { path: { finding_id: finding.id } }) });
+  const query = useQuery({
+    queryKey: ['findings', 'history', finding.id],
+    queryFn: () => posture.get('/v2/findings/{finding_id}/history', { path: { finding_id: finding.id } }),
+  });
   return (
     <section className="drawer-section">
-      <div className="region-head"><h3>Life</h3></div>
+      <div className="region-head">
+        <h3>Life</h3>
+      </div>
       <Answer query={query} what="the history" rows={2}>
         {(history) => (
           <ol className="timeline">
             {history.results.map((e, i) => (
-              <li key={i}><span className="timeline-head"><Time at={e.time} as="date" /> <span className="t2">{happened[e.what]}{e.by ? ` by ${e.by}` : ''}</span></span></li>
+              <li key={i}>
+                <span className="timeline-head">
+                  <Time at={e.time} as="date" />{' '}
+                  <span className="t2">
+                    {happened[e.what]}
+                    {e.by ? ` by ${e.by}` : ''}
+                  </span>
+                </span>
+              </li>
             ))}
           </ol>
         )}

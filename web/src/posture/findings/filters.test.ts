@@ -5,7 +5,14 @@ import { activeNames, cleared, filtersOf } from './filters';
 describe('the filters of an address', () => {
   const search = parseSearch('?level=High,Low&account=A&tag.env=prod&q=ssh&f=1');
   it('become filters of the API', () => {
-    expect(filtersOf(search)).toEqual({ status: 'Open', isSuppressed: false, levels: ['High', 'Low'], cloudAccountIds: ['A'], cloudTags: { env: ['prod'] }, queryString: 'ssh' });
+    expect(filtersOf(search)).toEqual({
+      status: 'Open',
+      isSuppressed: false,
+      levels: ['High', 'Low'],
+      cloudAccountIds: ['A'],
+      cloudTags: { env: ['prod'] },
+      queryString: 'ssh',
+    });
   });
   it('leave one out, to count what it would show', () => {
     expect(filtersOf(search, 'level').levels).toBeUndefined();

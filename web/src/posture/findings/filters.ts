@@ -4,7 +4,15 @@ import { listOf, type Search } from '../../frame/address';
 /** A filter of findings: its name in addresses, in the API, and on the screen. */
 export interface FilterKind {
   name: string;
-  member: 'levels' | 'cloudProviders' | 'cloudAccountIds' | 'services' | 'regions' | 'ruleIds' | 'complianceFrameworkIds' | 'complianceControlIds';
+  member:
+    | 'levels'
+    | 'cloudProviders'
+    | 'cloudAccountIds'
+    | 'services'
+    | 'regions'
+    | 'ruleIds'
+    | 'complianceFrameworkIds'
+    | 'complianceControlIds';
   field: string;
   label: string;
 }
@@ -31,7 +39,9 @@ export type State = keyof typeof states;
 export const stateOf = (search: Search): State => (search.status && search.status in states ? (search.status as State) : 'open');
 
 export const tagsOf = (search: Search) =>
-  Object.entries(search).filter(([k, v]) => k.startsWith('tag.') && v).map(([k, v]) => [k.slice(4), listOf(v)] as const);
+  Object.entries(search)
+    .filter(([k, v]) => k.startsWith('tag.') && v)
+    .map(([k, v]) => [k.slice(4), listOf(v)] as const);
 
 /** The filters of an address as the API takes them. `without` leaves one out, to count what it would show. */
 export function filtersOf(search: Search, without?: string): FindingFilters {
@@ -57,7 +67,10 @@ const orders: Record<Sort, NonNullable<FindingQuery['sorts']>> = {
   '-new': [{ fieldName: 'creationTime', order: 'desc' }],
   new: [{ fieldName: 'creationTime', order: 'asc' }],
   '-changed': [{ fieldName: 'lastUpdateTime', order: 'desc' }],
-  level: [{ fieldName: 'level', order: 'asc' }, { fieldName: 'riskScore', order: 'desc' }],
+  level: [
+    { fieldName: 'level', order: 'asc' },
+    { fieldName: 'riskScore', order: 'desc' },
+  ],
 };
 export const sortsOf = (search: Search) => orders[sortOf(search)];
 
@@ -74,4 +87,9 @@ export const cleared = (search: Search): Search => Object.fromEntries(activeName
 export const groups = { none: 'None', rule: 'Rule', resource: 'Resource', account: 'Account', service: 'Service' } as const;
 export type Group = keyof typeof groups;
 export const groupOf = (search: Search): Group => (search.group && search.group in groups ? (search.group as Group) : 'none');
-export const groupField: Record<Exclude<Group, 'none'>, string> = { rule: 'ruleId', resource: 'entityId', account: 'cloudAccountId', service: 'service' };
+export const groupField: Record<Exclude<Group, 'none'>, string> = {
+  rule: 'ruleId',
+  resource: 'entityId',
+  account: 'cloudAccountId',
+  service: 'service',
+};

@@ -25,22 +25,31 @@ export function useFindings(search: Search) {
 /** How many findings each view has, without any filter. */
 export function useViewCounts(): Record<string, number | undefined> {
   const names = Object.keys(states) as State[];
-  const searches: [string, Search][] = [...names.map((s): [string, Search] => [s, { status: s }]), ['today', { since: 'today' }], ['critical', { risk: '90' }]];
-  const answers = useQueries({ queries: searches.map(([, search]) => findingsQuery({ filters: filtersOf(search), paginationInfo: { pageSize: 1 } })) });
+  const searches: [string, Search][] = [
+    ...names.map((s): [string, Search] => [s, { status: s }]),
+    ['today', { since: 'today' }],
+    ['critical', { risk: '90' }],
+  ];
+  const answers = useQueries({
+    queries: searches.map(([, search]) => findingsQuery({ filters: filtersOf(search), paginationInfo: { pageSize: 1 } })),
+  });
   return Object.fromEntries(searches.map(([name], i) => [name, answers[i]?.data?.totalCount]));
 }
 
 const counted = ['level', 'cloudAccountId', 'service', 'region', 'tag.Environment'];
 
 /** Counts of each facet's values; a filter does not narrow its own facet. */
-export const useFacets = (search: Search) => useQuery(findingsQuery({ filters: filtersOf(search), facets: counted, paginationInfo: { pageSize: 1 } }));
+export const useFacets = (search: Search) =>
+  useQuery(findingsQuery({ filters: filtersOf(search), facets: counted, paginationInfo: { pageSize: 1 } }));
 
 /** The ids of every finding of an address, at most ten thousand. */
 export async function allIds(search: Search): Promise<string[]> {
   const ids: string[] = [];
   let token: string | null = null;
   do {
-    const page: FindingPage = await posture.post('/v2/findings/query', { body: { filters: filtersOf(search), sorts: sortsOf(search), paginationInfo: { pageSize: 1000, continuationToken: token } } });
+    const page: FindingPage = await posture.post('/v2/findings/query', {
+      body: { filters: filtersOf(search), sorts: sortsOf(search), paginationInfo: { pageSize: 1000, continuationToken: token } },
+    });
     ids.push(...page.results.map((f) => f.id));
     token = page.continuationToken ?? null;
   } while (token && ids.length < 10_000);

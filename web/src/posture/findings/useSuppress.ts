@@ -25,7 +25,9 @@ export function useSuppress() {
     setBusy(true);
     setError(undefined);
     try {
-      const { changedCount } = await posture.post('/v2/findings/suppressions', { body: { findingIds: ids, reason, until: until?.toISOString() ?? null } });
+      const { changedCount } = await posture.post('/v2/findings/suppressions', {
+        body: { findingIds: ids, reason, until: until?.toISOString() ?? null },
+      });
       say(`${plural(changedCount, 'finding')} suppressed`, () => void release(ids));
       void renew(); // not waited for: the dialog closes at once, because the way back behind it is offered for ten seconds
       return true;

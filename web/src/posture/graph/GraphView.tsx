@@ -36,14 +36,20 @@ export default function GraphView({ graph, centre, hot, findings, onOpen }: Prop
     if (!from || !way) return;
     event.preventDefault();
     const [dx = 0, dy = 0] = way;
-    const next = [...places].filter(([, p]) => (p.x - from.x) * dx + (p.y - from.y) * dy > 4).sort(([, a], [, b]) => distance(a, from, dx) - distance(b, from, dx))[0];
+    const next = [...places]
+      .filter(([, p]) => (p.x - from.x) * dx + (p.y - from.y) * dy > 4)
+      .sort(([, a], [, b]) => distance(a, from, dx) - distance(b, from, dx))[0];
     if (next) box.current?.querySelector<HTMLElement>(`[data-node="${CSS.escape(next[0])}"]`)?.focus();
   };
   return (
     <div className="graph-scroll" ref={box} tabIndex={0} role="region" aria-label="Graph">
       <div className="graph-canvas" style={{ width, height }}>
         <svg width={width} height={height} aria-hidden="true">
-          <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M1 1l5 3-5 3" className="arrow" /></marker></defs>
+          <defs>
+            <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+              <path d="M1 1l5 3-5 3" className="arrow" />
+            </marker>
+          </defs>
           {graph.edges.map((e) => {
             const a = places.get(e.from);
             const b = places.get(e.to);
@@ -53,7 +59,14 @@ export default function GraphView({ graph, centre, hot, findings, onOpen }: Prop
             const x2 = b.x - left + (back ? 1 : -1) * (card.width / 2);
             const bend = Math.max(16, Math.abs(x2 - x1) / 2) * (back ? -1 : 1);
             const isHot = hot.has(e.from) && hot.has(e.to);
-            return <path key={`${e.from}${e.label}${e.to}`} className={`graph-edge ${isHot ? 'hot' : ''}`} markerEnd="url(#arrow)" d={`M${x1} ${a.y - top}C${x1 + bend} ${a.y - top} ${x2 - bend} ${b.y - top} ${x2} ${b.y - top}`} />;
+            return (
+              <path
+                key={`${e.from}${e.label}${e.to}`}
+                className={`graph-edge ${isHot ? 'hot' : ''}`}
+                markerEnd="url(#arrow)"
+                d={`M${x1} ${a.y - top}C${x1 + bend} ${a.y - top} ${x2 - bend} ${b.y - top} ${x2} ${b.y - top}`}
+              />
+            );
           })}
         </svg>
         {[...graph.nodes.values()].map((n: FoldedNode) => {
@@ -62,12 +75,31 @@ export default function GraphView({ graph, centre, hot, findings, onOpen }: Prop
           const incoming = graph.edges.find((e) => (e.to === n.id && e.from !== n.id) || (e.from === n.id && e.to === centre));
           const count = findings.get(n.id) ?? 0;
           return (
-            <div key={n.id} className="graph-place" style={{ transform: `translate(${p.x - left - card.width / 2}px, ${p.y - top - card.height / 2}px)` }}>
+            <div
+              key={n.id}
+              className="graph-place"
+              style={{ transform: `translate(${p.x - left - card.width / 2}px, ${p.y - top - card.height / 2}px)` }}
+            >
               {incoming && n.id !== centre && <span className={`graph-label ${hot.has(n.id) ? 'hot' : ''}`}>{incoming.label}</span>}
-              <button type="button" data-node={n.id} className={`graph-card ${n.id === centre ? 'me' : ''} ${hot.has(n.id) ? 'hot' : ''} ${n.members ? 'folded' : ''}`} title={n.name} onKeyDown={(e) => walk(e, n.id)} onClick={() => onOpen(n)}>
+              <button
+                type="button"
+                data-node={n.id}
+                className={`graph-card ${n.id === centre ? 'me' : ''} ${hot.has(n.id) ? 'hot' : ''} ${n.members ? 'folded' : ''}`}
+                title={n.name}
+                onKeyDown={(e) => walk(e, n.id)}
+                onClick={() => onOpen(n)}
+              >
                 <Icon name={iconOfType(n.type)} />
-                <span className="grow"><span className="graph-name cut">{middleCut(n.name, 20)}</span><span className="graph-type cut">{n.type}</span></span>
-                {count > 0 && <span className="graph-count">{count}<span className="hide"> findings</span></span>}
+                <span className="grow">
+                  <span className="graph-name cut">{middleCut(n.name, 20)}</span>
+                  <span className="graph-type cut">{n.type}</span>
+                </span>
+                {count > 0 && (
+                  <span className="graph-count">
+                    {count}
+                    <span className="hide"> findings</span>
+                  </span>
+                )}
               </button>
             </div>
           );

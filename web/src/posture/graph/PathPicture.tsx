@@ -18,7 +18,10 @@ const spoken = (label: string) => label.toLowerCase().replaceAll('_', ' ');
 /** The ways a rule took from a resource: a row of circles each; a list on narrow screens. */
 export function PathPicture({ picture, entityId }: { picture: Picture; entityId: string }) {
   const { graph, paths } = picture;
-  const shown = paths.filter((p) => p.length > 1).sort((a, b) => b.length - a.length).slice(0, 3);
+  const shown = paths
+    .filter((p) => p.length > 1)
+    .sort((a, b) => b.length - a.length)
+    .slice(0, 3);
   if (shown.length === 0) return <p className="small t3">The rule looks at this resource alone.</p>;
   return (
     <div className="paths">
@@ -30,9 +33,15 @@ export function PathPicture({ picture, entityId }: { picture: Picture; entityId:
             const link = before ? labelBetween(graph, before, id) : undefined;
             return (
               <li key={id} className={id === entityId ? 'me' : i === path.length - 1 ? 'last' : ''}>
-                {link && <span className={`path-edge ${link.back ? 'back' : ''}`}><span>{spoken(link.text)}</span></span>}
+                {link && (
+                  <span className={`path-edge ${link.back ? 'back' : ''}`}>
+                    <span>{spoken(link.text)}</span>
+                  </span>
+                )}
                 <Link to={`/resource/${encodeURIComponent(id)}`} className="path-node" title={node?.name}>
-                  <span className="path-dot"><Icon name={iconOfType(node?.type ?? '')} /></span>
+                  <span className="path-dot">
+                    <Icon name={iconOfType(node?.type ?? '')} />
+                  </span>
                   <span className="path-name cut">{middleCut(node?.name ?? id, 18)}</span>
                   <span className="path-type cut">{node?.type}</span>
                 </Link>

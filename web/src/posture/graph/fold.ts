@@ -32,11 +32,13 @@ export function fold(graph: Graph, centre: string, opened: Set<string>): Graph &
     nodes.set(key, { ...nodeOf(key), id: key, name: `${members.length} alike`, type: typeName(type), members });
   }
   const seen = new Set<string>();
-  const edges = graph.edges.map((e) => ({ ...e, from: into.get(e.from) ?? e.from, to: into.get(e.to) ?? e.to })).filter((e) => {
-    const key = `${e.from} ${e.label} ${e.to}`;
-    if (seen.has(key)) return false;
-    seen.add(key);
-    return true;
-  });
+  const edges = graph.edges
+    .map((e) => ({ ...e, from: into.get(e.from) ?? e.from, to: into.get(e.to) ?? e.to }))
+    .filter((e) => {
+      const key = `${e.from} ${e.label} ${e.to}`;
+      if (seen.has(key)) return false;
+      seen.add(key);
+      return true;
+    });
   return { nodes, edges };
 }

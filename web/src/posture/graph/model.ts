@@ -22,7 +22,12 @@ export type TreeNode = GraphAnswer['tree']['nodes'][number];
 
 export const nodeOf = (id: string, entity?: Entity): GraphNode => {
   const parts = id.split('.');
-  return { id, name: entity?.entityName || nameInId(id), type: entity ? typeName(entity.entityType) : (parts[4] ?? ''), ...(entity ? { entity } : {}) };
+  return {
+    id,
+    name: entity?.entityName || nameInId(id),
+    type: entity ? typeName(entity.entityType) : (parts[4] ?? ''),
+    ...(entity ? { entity } : {}),
+  };
 };
 
 /** Every way from the root of a tree to a leaf. */

@@ -40,7 +40,26 @@ function useTree(search: Search) {
   return useQuery({
     queryKey: ['entities', 'tree', filtersOf(search, undefined)],
     placeholderData: keepPreviousData,
-    queryFn: () => posture.post('/v1/entities/aggregations-query', { body: { filters: filtersOf(search, undefined), aggregations: { provider: { fieldName: 'provider', aggregationType: 'Terms', subAggregations: { service: { fieldName: 'service', aggregationType: 'Terms', termsCount: 200, subAggregations: { type: { fieldName: 'entityType', aggregationType: 'Terms', termsCount: 200 } } } } } } } }),
+    queryFn: () =>
+      posture.post('/v1/entities/aggregations-query', {
+        body: {
+          filters: filtersOf(search, undefined),
+          aggregations: {
+            provider: {
+              fieldName: 'provider',
+              aggregationType: 'Terms',
+              subAggregations: {
+                service: {
+                  fieldName: 'service',
+                  aggregationType: 'Terms',
+                  termsCount: 200,
+                  subAggregations: { type: { fieldName: 'entityType', aggregationType: 'Terms', termsCount: 200 } },
+                },
+              },
+            },
+          },
+        },
+      }),
   });
 }
 
@@ -50,7 +69,13 @@ const below = (level: Level, name: string) => buckets(level.subAggregations?.[na
 /** Types that the newest runs could not read, and why. */
 function useUnread(): Map<string, string> {
   const runs = useQuery(runsQuery()).data ?? [];
-  return new Map(runs.flatMap((r) => Object.entries(r.collectorStatus).filter(([, c]) => c.status !== 'Success').map(([t, c]) => [t, c.errors?.[0] ?? c.message ?? 'It could not be read'] as const)));
+  return new Map(
+    runs.flatMap((r) =>
+      Object.entries(r.collectorStatus)
+        .filter(([, c]) => c.status !== 'Success')
+        .map(([t, c]) => [t, c.errors?.[0] ?? c.message ?? 'It could not be read'] as const),
+    ),
+  );
 }
 
 function Tree({ search, chosen }: { search: Search; chosen: string | undefined }) {
@@ -63,16 +88,53 @@ function Tree({ search, chosen }: { search: Search; chosen: string | undefined }
           <>
             {(buckets(data.aggregations.provider) as Level[]).map((p) => (
               <section key={p.value}>
-                <h2><ProviderMark provider={p.value} />{providerName(p.value)}<span className="end t3 small">{count(p.count)}</span></h2>
-                {below(p, 'service').sort((a, b) => a.value.localeCompare(b.value)).map((s) => (
-                  <details key={s.value} open={below(s, 'type').some((t) => t.value === chosen)}>
-                    <summary>{s.value}<span className="end t3 small">{count(s.count)}</span></summary>
-                    <ul>{below(s, 'type').map((t) => <li key={t.value}><Link to="/inventory" search={{ ...search, type: t.value } as never} aria-current={t.value === chosen ? 'true' : undefined}>{unread.has(t.value) && <Mark name="unknown" label />}<span className="cut">{typeName(t.value)}</span><span className="end t3 small">{count(t.count)}</span></Link></li>)}</ul>
-                  </details>
-                ))}
+                <h2>
+                  <ProviderMark provider={p.value} />
+                  {providerName(p.value)}
+                  <span className="end t3 small">{count(p.count)}</span>
+                </h2>
+                {below(p, 'service')
+                  .sort((a, b) => a.value.localeCompare(b.value))
+                  .map((s) => (
+                    <details key={s.value} open={below(s, 'type').some((t) => t.value === chosen)}>
+                      <summary>
+                        {s.value}
+                        <span className="end t3 small">{count(s.count)}</span>
+                      </summary>
+                      <ul>
+                        {below(s, 'type').map((t) => (
+                          <li key={t.value}>
+                            <Link
+                              to="/inventory"
+                              search={{ ...search, type: t.value } as never}
+                              aria-current={t.value === chosen ? 'true' : undefined}
+                            >
+                              {unread.has(t.value) && <Mark name="unknown" label />}
+                              <span className="cut">{typeName(t.value)}</span>
+                              <span className="end t3 small">{count(t.count)}</span>
+                            </Link>
+                          </li>
+                        ))}
+                      </ul>
+                    </details>
+                  ))}
               </section>
             ))}
-            {[...unread].length > 0 && <section><h2><Mark name="unknown" />Not read</h2><ul>{[...unread].slice(0, 20).map(([t, why]) => <li key={t} className="small t2" title={why}>{shortType(t)}</li>)}</ul></section>}
+            {[...unread].length > 0 && (
+              <section>
+                <h2>
+                  <Mark name="unknown" />
+                  Not read
+                </h2>
+                <ul>
+                  {[...unread].slice(0, 20).map(([t, why]) => (
+                    <li key={t} className="small t2" title={why}>
+                      {shortType(t)}
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            )}
           </>
         )}
       </Answer>
@@ -84,11 +146,40 @@ function Rows({ entities, columns }: { entities: Entity[]; columns: string[] }) 
   const accountName = useAccountNames();
   return entities.map((e) => (
     <tr key={e.entityId}>
-      <th scope="row"><Link className="row tight" to={`/resource/${encodeURIComponent(e.entityId)}`}><Icon name={iconOfType(typeName(e.entityType))} small /><span className="cut">{e.entityName}</span></Link></th>
-      <td className="wide t2">{shortType(e.entityType)}</td><td className="t2">{accountName(e.cloudAccountId)}</td><td className="wide t2">{e.region}</td>
-      {columns.map((c) => { const p = e.properties.find((x) => x.name === c); return <td key={c} className="wide"><code className={p?.type === 'unknown' ? 'c-unknown' : ''}>{p ? propertyText(p) : '–'}</code></td>; })}
-      <td className="num">{e.findings?.open ? <Link className={`word c-${severity('Medium', e.findings.maxRiskScore)}`} to={`/resource/${encodeURIComponent(e.entityId)}`} title={`Highest risk ${e.findings.maxRiskScore}`}>{e.findings.open}<span className="hide"> open findings</span></Link> : <span className="t3">–</span>}</td>
-      <td className="wide t3"><Time at={e.lastUpdateTime} /></td>
+      <th scope="row">
+        <Link className="row tight" to={`/resource/${encodeURIComponent(e.entityId)}`}>
+          <Icon name={iconOfType(typeName(e.entityType))} small />
+          <span className="cut">{e.entityName}</span>
+        </Link>
+      </th>
+      <td className="wide t2">{shortType(e.entityType)}</td>
+      <td className="t2">{accountName(e.cloudAccountId)}</td>
+      <td className="wide t2">{e.region}</td>
+      {columns.map((c) => {
+        const p = e.properties.find((x) => x.name === c);
+        return (
+          <td key={c} className="wide">
+            <code className={p?.type === 'unknown' ? 'c-unknown' : ''}>{p ? propertyText(p) : '–'}</code>
+          </td>
+        );
+      })}
+      <td className="num">
+        {e.findings?.open ? (
+          <Link
+            className={`word c-${severity('Medium', e.findings.maxRiskScore)}`}
+            to={`/resource/${encodeURIComponent(e.entityId)}`}
+            title={`Highest risk ${e.findings.maxRiskScore}`}
+          >
+            {e.findings.open}
+            <span className="hide"> open findings</span>
+          </Link>
+        ) : (
+          <span className="t3">–</span>
+        )}
+      </td>
+      <td className="wide t3">
+        <Time at={e.lastUpdateTime} />
+      </td>
     </tr>
   ));
 }
@@ -100,7 +191,11 @@ export default function Inventory() {
   const filters = filtersOf(search, type);
   const accounts = useQuery(accountsQuery).data ?? [];
   const schema = useQuery(schemaQuery).data?.types.find((t) => t.entityType === type);
-  const usual = (schema?.properties ?? []).filter((p) => !p.list).sort((a, b) => b.rules.length - a.rules.length).slice(0, 3).map((p) => p.name);
+  const usual = (schema?.properties ?? [])
+    .filter((p) => !p.list)
+    .sort((a, b) => b.rules.length - a.rules.length)
+    .slice(0, 3)
+    .map((p) => p.name);
   const columns = search.columns === undefined ? usual : listOf(search.columns);
   const [choosing, setChoosing] = useState(false);
   useKeys([{ keys: 'v', does: 'Columns', run: () => type && setChoosing(true) }]);
@@ -114,7 +209,10 @@ export default function Inventory() {
   };
   const query = useInfiniteQuery({
     queryKey: ['entities', 'list', filters],
-    queryFn: ({ pageParam }) => posture.post('/v1/entities/query', { body: { filters, includeFindings: true, paginationInfo: { pageSize: 100, continuationToken: pageParam } } }),
+    queryFn: ({ pageParam }) =>
+      posture.post('/v1/entities/query', {
+        body: { filters, includeFindings: true, paginationInfo: { pageSize: 100, continuationToken: pageParam } },
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.continuationToken ?? null,
     placeholderData: keepPreviousData,
@@ -123,29 +221,139 @@ export default function Inventory() {
   const total = query.data?.pages[0]?.totalCount ?? 0;
   const asQuery = `g.V()${type ? `.hasLabel('${type}')` : ''}.limit(100)`;
   return (
-    <Page title="Inventory" beside={<span className="t3">{count(total)}</span>} actions={<Menu label="Export" icon="download" text="Export" className="wide" choices={[{ label: 'CSV, for spreadsheets', run: () => void save('csv') }, { label: 'JSON lines, for programs', run: () => void save('jsonl') }]} />}>
+    <Page
+      title="Inventory"
+      beside={<span className="t3">{count(total)}</span>}
+      actions={
+        <Menu
+          label="Export"
+          icon="download"
+          text="Export"
+          className="wide"
+          choices={[
+            { label: 'CSV, for spreadsheets', run: () => void save('csv') },
+            { label: 'JSON lines, for programs', run: () => void save('jsonl') },
+          ]}
+        />
+      }
+    >
       <div className="toolbar">
-        <div className="inventory-search"><SearchInput label="Search resources" placeholder="A name, or property.encrypted = false AND tag.env = prod" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} /></div>
-        <Select label="Account" value={search.account ?? ''} onChange={(a) => change({ account: a || undefined })} options={[{ value: '', label: 'All accounts' }, ...accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))]} />
-        {type && <span className="chip"><span className="k">Type</span><span className="v">{shortType(type)}</span><button type="button" aria-label="Remove Type" onClick={() => change({ type: undefined })}><Icon name="x" small /></button></span>}
-        {type && <Button look="quiet" className="wide" keys="V" onClick={() => setChoosing(true)}>Columns</Button>}
-        <Link className="btn quiet end" to="/explore" search={(searching.test(search.q ?? '') ? { lang: 'search', q: `${type ? `entityType = ${type} AND ` : ''}${search.q}`, account: search.account } : { q: asQuery, account: search.account }) as never}>Show as query</Link>
+        <div className="inventory-search">
+          <SearchInput
+            label="Search resources"
+            placeholder="A name, or property.encrypted = false AND tag.env = prod"
+            value={search.q ?? ''}
+            onChange={(q) => change({ q: q || undefined })}
+          />
+        </div>
+        <Select
+          label="Account"
+          value={search.account ?? ''}
+          onChange={(a) => change({ account: a || undefined })}
+          options={[{ value: '', label: 'All accounts' }, ...accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))]}
+        />
+        {type && (
+          <span className="chip">
+            <span className="k">Type</span>
+            <span className="v">{shortType(type)}</span>
+            <button type="button" aria-label="Remove Type" onClick={() => change({ type: undefined })}>
+              <Icon name="x" small />
+            </button>
+          </span>
+        )}
+        {type && (
+          <Button look="quiet" className="wide" keys="V" onClick={() => setChoosing(true)}>
+            Columns
+          </Button>
+        )}
+        <Link
+          className="btn quiet end"
+          to="/explore"
+          search={
+            (searching.test(search.q ?? '')
+              ? { lang: 'search', q: `${type ? `entityType = ${type} AND ` : ''}${search.q}`, account: search.account }
+              : { q: asQuery, account: search.account }) as never
+          }
+        >
+          Show as query
+        </Link>
       </div>
       <div className="inventory">
         <Tree search={search} chosen={type} />
         <Answer query={query} what="the list" padded rows={12}>
-          {() => entities.length === 0 ? <Empty padded title="No resource matches" action={<Button onClick={() => change({ q: undefined, type: undefined, account: undefined })}>Clear all</Button>}>Names are matched whole. With an operator the text is a search: property.encrypted = false.</Empty> : (
-            <div className="table-scroll">
-              <table className="table">
-                <thead><tr><th>Name</th><th className="wide">Type</th><th>Account</th><th className="wide">Region</th>{columns.map((c) => <th key={c} className="wide"><code>{c}</code></th>)}<th className="num">Findings</th><th className="wide">Read</th></tr></thead>
-                <tbody>{query.data?.pages.map((p, i) => <Rows key={i} entities={p.results} columns={columns} />)}</tbody>
-              </table>
-              {query.hasNextPage && <div className="region"><Button onClick={() => void query.fetchNextPage()} disabled={query.isFetchingNextPage}>Show more of {count(total)}</Button></div>}
-            </div>
-          )}
+          {() =>
+            entities.length === 0 ? (
+              <Empty
+                padded
+                title="No resource matches"
+                action={<Button onClick={() => change({ q: undefined, type: undefined, account: undefined })}>Clear all</Button>}
+              >
+                Names are matched whole. With an operator the text is a search: property.encrypted = false.
+              </Empty>
+            ) : (
+              <div className="table-scroll">
+                <table className="table">
+                  <thead>
+                    <tr>
+                      <th>Name</th>
+                      <th className="wide">Type</th>
+                      <th>Account</th>
+                      <th className="wide">Region</th>
+                      {columns.map((c) => (
+                        <th key={c} className="wide">
+                          <code>{c}</code>
+                        </th>
+                      ))}
+                      <th className="num">Findings</th>
+                      <th className="wide">Read</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {query.data?.pages.map((p, i) => (
+                      <Rows key={i} entities={p.results} columns={columns} />
+                    ))}
+                  </tbody>
+                </table>
+                {query.hasNextPage && (
+                  <div className="region">
+                    <Button onClick={() => void query.fetchNextPage()} disabled={query.isFetchingNextPage}>
+                      Show more of {count(total)}
+                    </Button>
+                  </div>
+                )}
+              </div>
+            )
+          }
         </Answer>
       </div>
-      {choosing && schema && <Dialog title={`Columns of ${shortType(schema.entityType)}`} onClose={() => setChoosing(false)}><div className="column-choices">{schema.properties.map((p) => <Checkbox key={p.name} label={<><code>{p.name}</code> <span className="small t3">{p.description}</span></>} checked={columns.includes(p.name)} onChange={() => change({ columns: (columns.includes(p.name) ? columns.filter((c) => c !== p.name) : [...columns, p.name]).join(',') || undefined })} />)}</div><div className="dialog-foot"><Button onClick={() => change({ columns: undefined })}>As usual</Button><Button look="primary" onClick={() => setChoosing(false)}>Done</Button></div></Dialog>}
+      {choosing && schema && (
+        <Dialog title={`Columns of ${shortType(schema.entityType)}`} onClose={() => setChoosing(false)}>
+          <div className="column-choices">
+            {schema.properties.map((p) => (
+              <Checkbox
+                key={p.name}
+                label={
+                  <>
+                    <code>{p.name}</code> <span className="small t3">{p.description}</span>
+                  </>
+                }
+                checked={columns.includes(p.name)}
+                onChange={() =>
+                  change({
+                    columns: (columns.includes(p.name) ? columns.filter((c) => c !== p.name) : [...columns, p.name]).join(',') || undefined,
+                  })
+                }
+              />
+            ))}
+          </div>
+          <div className="dialog-foot">
+            <Button onClick={() => change({ columns: undefined })}>As usual</Button>
+            <Button look="primary" onClick={() => setChoosing(false)}>
+              Done
+            </Button>
+          </div>
+        </Dialog>
+      )}
     </Page>
   );
 }

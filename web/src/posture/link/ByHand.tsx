@@ -10,11 +10,19 @@ import { linkAccount } from './link';
 
 function Input({ spec, error }: { spec: FieldSpec; error?: string | undefined }) {
   const common = { label: spec.label, name: spec.name, required: !spec.optional, hint: spec.hint, error };
-  return spec.file ? <TextArea {...common} rows={5} spellCheck={false} autoComplete="off" /> : <TextField {...common} type={spec.secret ? 'password' : 'text'} autoComplete="off" mono />;
+  return spec.file ? (
+    <TextArea {...common} rows={5} spellCheck={false} autoComplete="off" />
+  ) : (
+    <TextField {...common} type={spec.secret ? 'password' : 'text'} autoComplete="off" mono />
+  );
 }
 
 export const CredentialInputs = ({ provider, errorOf }: { provider: Provider; errorOf: (name: string) => string | undefined }) => (
-  <>{specs[provider].credential.map((spec) => <Input key={spec.name} spec={spec} error={errorOf(spec.name)} />)}</>
+  <>
+    {specs[provider].credential.map((spec) => (
+      <Input key={spec.name} spec={spec} error={errorOf(spec.name)} />
+    ))}
+  </>
 );
 
 export const readCredential = (provider: Provider, form: FormData) =>
@@ -51,8 +59,19 @@ export function ByHand({ provider, onLinked }: { provider: Provider; onLinked: (
       <TextField label="Name" name="name" required hint="How the account is called in the console" error={errorOf('cloudAccountName')} />
       <Input spec={spec.account} error={errorOf(spec.account.name)} />
       <CredentialInputs provider={provider} errorOf={errorOf} />
-      {error && !known && <div className="note error" role="alert"><Mark name="error" /><span><b>{sentence(error.message)}</b> {error.fields.map((f) => `${f.path}: ${f.message}`).join('; ')}</span></div>}
-      <div className="row"><Button type="submit" look="primary" changes disabled={busy}>Link the account</Button></div>
+      {error && !known && (
+        <div className="note error" role="alert">
+          <Mark name="error" />
+          <span>
+            <b>{sentence(error.message)}</b> {error.fields.map((f) => `${f.path}: ${f.message}`).join('; ')}
+          </span>
+        </div>
+      )}
+      <div className="row">
+        <Button type="submit" look="primary" changes disabled={busy}>
+          Link the account
+        </Button>
+      </div>
     </form>
   );
 }

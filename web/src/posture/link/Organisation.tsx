@@ -41,45 +41,94 @@ export function Organisation({ provider, onLinked }: { provider: Provider; onLin
       const found = await discover(provider, given);
       setCredential(given);
       setMembers(found);
-      setChosen(new Set(found.filter((m) => !linked.has(m.id)).slice(0, 100).map((m) => m.id)));
+      setChosen(
+        new Set(
+          found
+            .filter((m) => !linked.has(m.id))
+            .slice(0, 100)
+            .map((m) => m.id),
+        ),
+      );
     });
   };
   const link = () =>
     attempt(async () => {
       const wanted = (members ?? []).filter((m) => chosen.has(m.id) && !linked.has(m.id));
       for (const member of wanted) {
-        const outcome = await linkMany(provider, [member], (m) => memberCredential(provider, credential ?? {}, m.id)).then(() => 'linked', (cause: unknown) => (cause instanceof ApiError ? sentence(cause.message) : 'failed'));
+        const outcome = await linkMany(provider, [member], (m) => memberCredential(provider, credential ?? {}, m.id)).then(
+          () => 'linked',
+          (cause: unknown) => (cause instanceof ApiError ? sentence(cause.message) : 'failed'),
+        );
         setResults((before) => new Map(before).set(member.id, outcome));
       }
       await client.invalidateQueries({ queryKey: ['accounts'] });
     });
   const toggle = (id: string) => setChosen((before) => new Set(before.has(id) ? [...before].filter((v) => v !== id) : [...before, id]));
-  const markOf = (id: string): MarkName | undefined => (results.get(id) === 'linked' || linked.has(id) ? 'ok' : results.has(id) ? 'error' : undefined);
+  const markOf = (id: string): MarkName | undefined =>
+    results.get(id) === 'linked' || linked.has(id) ? 'ok' : results.has(id) ? 'error' : undefined;
   return (
     <>
       <form className="form settings-form" onSubmit={(e) => void search(e)}>
         <CredentialInputs provider={provider} errorOf={() => undefined} />
-        <div className="row"><Button type="submit" changes disabled={busy}>Find accounts</Button></div>
+        <div className="row">
+          <Button type="submit" changes disabled={busy}>
+            Find accounts
+          </Button>
+        </div>
       </form>
-      {error && <div className="note error" role="alert"><Mark name="error" /><span>{error}</span></div>}
+      {error && (
+        <div className="note error" role="alert">
+          <Mark name="error" />
+          <span>{error}</span>
+        </div>
+      )}
       {members && (
         <>
           <table className="table">
-            <thead><tr><th>Account</th><th>Id</th><th>State</th><th>Result</th></tr></thead>
+            <thead>
+              <tr>
+                <th>Account</th>
+                <th>Id</th>
+                <th>State</th>
+                <th>Result</th>
+              </tr>
+            </thead>
             <tbody>
               {members.map((m) => {
                 const mark = markOf(m.id);
                 return (
                   <tr key={m.id}>
-                    <td><Checkbox label={m.name || m.id} checked={chosen.has(m.id)} disabled={linked.has(m.id)} onChange={() => toggle(m.id)} /></td>
-                    <td><code>{m.id}</code></td><td>{m.state.toLowerCase()}</td>
-                    <td>{mark && <span className={`word c-${mark}`}><Mark name={mark} />{results.get(m.id) ?? 'linked before'}</span>}</td>
+                    <td>
+                      <Checkbox
+                        label={m.name || m.id}
+                        checked={chosen.has(m.id)}
+                        disabled={linked.has(m.id)}
+                        onChange={() => toggle(m.id)}
+                      />
+                    </td>
+                    <td>
+                      <code>{m.id}</code>
+                    </td>
+                    <td>{m.state.toLowerCase()}</td>
+                    <td>
+                      {mark && (
+                        <span className={`word c-${mark}`}>
+                          <Mark name={mark} />
+                          {results.get(m.id) ?? 'linked before'}
+                        </span>
+                      )}
+                    </td>
                   </tr>
                 );
               })}
             </tbody>
           </table>
-          <div className="row"><Button look="primary" changes disabled={busy || chosen.size === 0} onClick={() => void link()}>Link {plural(chosen.size, 'account')}</Button>{results.size > 0 && <Button onClick={() => onLinked([...results.keys()][0] ?? '')}>Go on</Button>}</div>
+          <div className="row">
+            <Button look="primary" changes disabled={busy || chosen.size === 0} onClick={() => void link()}>
+              Link {plural(chosen.size, 'account')}
+            </Button>
+            {results.size > 0 && <Button onClick={() => onLinked([...results.keys()][0] ?? '')}>Go on</Button>}
+          </div>
         </>
       )}
     </>

@@ -24,7 +24,15 @@ function ChooseProvider() {
     <>
       <h2>Which cloud?</h2>
       <div className="choices">
-        {providers.map((p) => <Link key={p} to={`/accounts/link/${p}/access`}><span className="row"><ProviderMark provider={p} /><b>{specs[p].label}</b></span><span className="t2">{specs[p].makes}</span></Link>)}
+        {providers.map((p) => (
+          <Link key={p} to={`/accounts/link/${p}/access`}>
+            <span className="row">
+              <ProviderMark provider={p} />
+              <b>{specs[p].label}</b>
+            </span>
+            <span className="t2">{specs[p].makes}</span>
+          </Link>
+        ))}
       </div>
     </>
   );
@@ -37,7 +45,16 @@ function AccessStep({ provider, onLinked }: { provider: Provider; onLinked: (id:
     <>
       <h2>Give Vigil an identity in {specs[provider].label}</h2>
       <p className="t2">{specs[provider].makes}</p>
-      <Segments<Way> label="How" value={way} onChange={(w) => change({ way: w === 'script' ? undefined : w })} options={[{ value: 'script', label: 'By script' }, { value: 'hand', label: 'By hand' }, { value: 'organisation', label: 'Whole organisation' }]} />
+      <Segments<Way>
+        label="How"
+        value={way}
+        onChange={(w) => change({ way: w === 'script' ? undefined : w })}
+        options={[
+          { value: 'script', label: 'By script' },
+          { value: 'hand', label: 'By hand' },
+          { value: 'organisation', label: 'Whole organisation' },
+        ]}
+      />
       {way === 'script' && <ByScript provider={provider} onChosen={onLinked} />}
       {way === 'hand' && <ByHand provider={provider} onLinked={onLinked} />}
       {way === 'organisation' && <Organisation provider={provider} onLinked={onLinked} />}
@@ -63,9 +80,22 @@ export default function Wizard() {
   };
   return (
     <Page title="Link an account" crumbs={<Link to="/accounts">Accounts</Link>}>
-      {!admin ? <Empty padded title="Linking takes the role admin">You can see accounts, their runs and findings. An admin of this organisation can link one.</Empty> : (
+      {!admin ? (
+        <Empty padded title="Linking takes the role admin">
+          You can see accounts, their runs and findings. An admin of this organisation can link one.
+        </Empty>
+      ) : (
         <div className="wizard">
-          <nav className="wizard-steps" aria-label="Steps"><ol><li aria-current={provider ? undefined : 'step'}>1. Cloud</li>{(Object.keys(steps) as Step[]).map((s, i) => <li key={s} aria-current={provider && s === step ? 'step' : undefined}>{i + 2}. {steps[s]}</li>)}</ol></nav>
+          <nav className="wizard-steps" aria-label="Steps">
+            <ol>
+              <li aria-current={provider ? undefined : 'step'}>1. Cloud</li>
+              {(Object.keys(steps) as Step[]).map((s, i) => (
+                <li key={s} aria-current={provider && s === step ? 'step' : undefined}>
+                  {i + 2}. {steps[s]}
+                </li>
+              ))}
+            </ol>
+          </nav>
           <div className="wizard-body">{provider ? content[step]() : <ChooseProvider />}</div>
         </div>
       )}

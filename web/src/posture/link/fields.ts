@@ -33,7 +33,12 @@ export const specs: Record<Provider, ProviderSpec> = {
     credential: [
       { name: 'DirectoryId', label: 'Directory (tenant) id' },
       { name: 'ApplicationId', label: 'Application (client) id' },
-      { name: 'ApplicationKey', label: 'Client secret', secret: true, hint: 'The value of the secret, not its id. It is kept sealed and never shown again.' },
+      {
+        name: 'ApplicationKey',
+        label: 'Client secret',
+        secret: true,
+        hint: 'The value of the secret, not its id. It is kept sealed and never shown again.',
+      },
     ],
     makes: 'An application with a custom role that may read and change nothing.',
   },
@@ -42,7 +47,13 @@ export const specs: Record<Provider, ProviderSpec> = {
     account: { name: 'projectId', label: 'Project id' },
     credential: [
       { name: 'ServiceAccountEmail', label: 'E-mail of the service account' },
-      { name: 'ServiceAccountKey', label: 'Key of the service account', secret: true, file: true, hint: 'The JSON key file, or its base64. It is kept sealed and never shown again.' },
+      {
+        name: 'ServiceAccountKey',
+        label: 'Key of the service account',
+        secret: true,
+        file: true,
+        hint: 'The JSON key file, or its base64. It is kept sealed and never shown again.',
+      },
     ],
     makes: 'A service account with a custom role that may read and change nothing.',
   },

@@ -19,7 +19,8 @@ import { draftOfScope, parseTag, scopeOf, type ScopeDraft } from './scope';
 type End = '7' | '30' | '90' | 'date' | 'never';
 
 /** A date as an input of the browser has it, in local time. */
-const dateOf = (at: string | undefined) => (at ? new Date(new Date(at).getTime() - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 10) : '');
+const dateOf = (at: string | undefined) =>
+  at ? new Date(new Date(at).getTime() - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 10) : '';
 
 function untilOf(choice: End, date: string): Date | undefined {
   if (choice === 'never') return undefined;
@@ -27,7 +28,15 @@ function untilOf(choice: End, date: string): Date | undefined {
   return new Date(Date.now() + Number(choice) * 24 * 3_600_000);
 }
 
-const labels = { name: 'Name', reason: 'Reason', until: 'Until', rules: 'Rules', accounts: 'Accounts', tags: 'Tags', resources: 'Resources' };
+const labels = {
+  name: 'Name',
+  reason: 'Reason',
+  until: 'Until',
+  rules: 'Rules',
+  accounts: 'Accounts',
+  tags: 'Tags',
+  resources: 'Resources',
+};
 const plain = (m: MuteSpec | MuteRule) => ({ name: m.name, reason: m.reason, until: m.until ?? '', ...draftOfScope(m.scope) });
 
 /** A new mute rule, or a change of one: which findings, why and how long, with what it would suppress now. */
@@ -70,29 +79,111 @@ export function MuteDialog({ rule, first, onClose }: { rule?: MuteRule; first: S
     void save();
   };
   const told = error && (['name', 'reason', 'until'].some((f) => error.field(f)) ? undefined : sentence(error.message));
-  if (theirs) return <Conflict what="the mute rule" differences={differencesOf(labels, plain(spec), plain(theirs))} onClose={() => setTheirs(undefined)} onTheirs={() => { void client.invalidateQueries({ queryKey: ['mutes'] }); onClose(); }} onMine={() => { setTheirs(undefined); void save(theirs.eTag); }} />;
+  if (theirs)
+    return (
+      <Conflict
+        what="the mute rule"
+        differences={differencesOf(labels, plain(spec), plain(theirs))}
+        onClose={() => setTheirs(undefined)}
+        onTheirs={() => {
+          void client.invalidateQueries({ queryKey: ['mutes'] });
+          onClose();
+        }}
+        onMine={() => {
+          setTheirs(undefined);
+          void save(theirs.eTag);
+        }}
+      />
+    );
   return (
     <Dialog title={rule ? `Change ${rule.name}` : 'New mute rule'} className="broad" onClose={onClose}>
       <form className="form" onSubmit={submit}>
-        <TextField label="Name" required maxLength={100} value={name} error={error?.field('name')} onChange={(e) => setName(e.target.value)} />
+        <TextField
+          label="Name"
+          required
+          maxLength={100}
+          value={name}
+          error={error?.field('name')}
+          onChange={(e) => setName(e.target.value)}
+        />
         <div className="form-2">
-          <ManyField label="Rules" values={draft.rules} onChange={set('rules')} options={rules.map((r) => ({ value: r.id, label: r.name }))} placeholder="Any rule" />
-          <ManyField label="Accounts" values={draft.accounts} onChange={set('accounts')} options={accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))} placeholder="Any account" />
+          <ManyField
+            label="Rules"
+            values={draft.rules}
+            onChange={set('rules')}
+            options={rules.map((r) => ({ value: r.id, label: r.name }))}
+            placeholder="Any rule"
+          />
+          <ManyField
+            label="Accounts"
+            values={draft.accounts}
+            onChange={set('accounts')}
+            options={accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))}
+            placeholder="Any account"
+          />
           <ManyField label="Tags" values={draft.tags} onChange={set('tags')} parse={parseTag} placeholder="env=dev" />
-          <ManyField label="Resources" values={draft.resources} onChange={set('resources')} placeholder="arn:aws:s3:::sandbox-*" hint="Ids or names; * is any text, ? one character" />
+          <ManyField
+            label="Resources"
+            values={draft.resources}
+            onChange={set('resources')}
+            placeholder="arn:aws:s3:::sandbox-*"
+            hint="Ids or names; * is any text, ? one character"
+          />
         </div>
         <MutePreview scope={scope} />
-        <TextArea label="Reason" required rows={2} maxLength={1000} value={reason} error={error?.field('reason')} onChange={(e) => setReason(e.target.value)} />
+        <TextArea
+          label="Reason"
+          required
+          rows={2}
+          maxLength={1000}
+          value={reason}
+          error={error?.field('reason')}
+          onChange={(e) => setReason(e.target.value)}
+        />
         <div className="field">
           <span className="label">Until</span>
-          <Segments<End> label="Until" value={end} onChange={setEnd} options={[{ value: '7', label: '7 days' }, { value: '30', label: '30 days' }, { value: '90', label: '90 days' }, { value: 'date', label: 'A date' }, { value: 'never', label: 'For good' }]} />
+          <Segments<End>
+            label="Until"
+            value={end}
+            onChange={setEnd}
+            options={[
+              { value: '7', label: '7 days' },
+              { value: '30', label: '30 days' },
+              { value: '90', label: '90 days' },
+              { value: 'date', label: 'A date' },
+              { value: 'never', label: 'For good' },
+            ]}
+          />
         </div>
-        {end === 'date' && <TextField label="Date" type="date" required value={date} error={error?.field('until')} onChange={(e) => setDate(e.target.value)} />}
-        {told && <div className="note error" role="alert"><Mark name="error" /><span>{told}</span></div>}
+        {end === 'date' && (
+          <TextField
+            label="Date"
+            type="date"
+            required
+            value={date}
+            error={error?.field('until')}
+            onChange={(e) => setDate(e.target.value)}
+          />
+        )}
+        {told && (
+          <div className="note error" role="alert">
+            <Mark name="error" />
+            <span>{told}</span>
+          </div>
+        )}
         <div className="dialog-foot">
-          <span className="small t3 grow">{until ? `The findings count again on ${day(until)}.` : 'The findings count again when it is ended or deleted.'}</span>
+          <span className="small t3 grow">
+            {until ? `The findings count again on ${day(until)}.` : 'The findings count again when it is ended or deleted.'}
+          </span>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes disabled={busy || name.trim() === '' || reason.trim() === '' || Object.keys(scope).length === 0}>{rule ? 'Save' : 'Mute'}</Button>
+          <Button
+            type="submit"
+            look="primary"
+            changes
+            disabled={busy || name.trim() === '' || reason.trim() === '' || Object.keys(scope).length === 0}
+          >
+            {rule ? 'Save' : 'Mute'}
+          </Button>
         </div>
       </form>
     </Dialog>

@@ -28,8 +28,27 @@ function Scope({ of }: { of: MuteRule['scope'] }) {
   const rules = useRules();
   const accountName = useAccountNames();
   const { rules: ids, accounts, tags, resources } = draftOfScope(of);
-  const part = (label: string, values: string[]) => values.length > 0 && <span className="tag" title={values.join('\n')}><b>{label}</b><span className="cut">{values.slice(0, 2).join(', ')}{values.length > 2 ? ` and ${count(values.length - 2)} more` : ''}</span></span>;
-  return <span className="row tight wrap">{part('rule', ids.map((id) => rules.get(id)?.name ?? id))}{part('account', accounts.map(accountName))}{part('tag', tags)}{part('resource', resources)}</span>;
+  const part = (label: string, values: string[]) =>
+    values.length > 0 && (
+      <span className="tag" title={values.join('\n')}>
+        <b>{label}</b>
+        <span className="cut">
+          {values.slice(0, 2).join(', ')}
+          {values.length > 2 ? ` and ${count(values.length - 2)} more` : ''}
+        </span>
+      </span>
+    );
+  return (
+    <span className="row tight wrap">
+      {part(
+        'rule',
+        ids.map((id) => rules.get(id)?.name ?? id),
+      )}
+      {part('account', accounts.map(accountName))}
+      {part('tag', tags)}
+      {part('resource', resources)}
+    </span>
+  );
 }
 
 /** Ends a mute rule, with a way back. */
@@ -38,7 +57,9 @@ function useEnd() {
   const renew = () => Promise.all(['mutes', 'findings'].map((key) => client.invalidateQueries({ queryKey: [key] })));
   const replace = async (m: MuteRule, etag: string | undefined, until: string | null) => {
     const body = { name: m.name, reason: m.reason, scope: m.scope, until };
-    return (await posture.answer('put', '/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: m.id }, body, etag })).headers.get('ETag') ?? '';
+    return (
+      (await posture.answer('put', '/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: m.id }, body, etag })).headers.get('ETag') ?? ''
+    );
   };
   const failed = (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
   return async (m: MuteRule) => {
@@ -47,7 +68,13 @@ function useEnd() {
       const { headers } = await posture.answer('get', '/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: m.id } });
       const now = new Date(headers.get('Date') ?? Date.now()).getTime();
       const etag = await replace(m, m.eTag, new Date(now + 10_000).toISOString());
-      say(`${m.name} ends within ten seconds; its findings count again then`, () => void replace(m, etag, m.until ?? null).then(renew).catch(failed));
+      say(
+        `${m.name} ends within ten seconds; its findings count again then`,
+        () =>
+          void replace(m, etag, m.until ?? null)
+            .then(renew)
+            .catch(failed),
+      );
       await renew();
       setTimeout(() => void renew(), 11_000); // nothing tells that a time has passed
     } catch (cause) {
@@ -68,42 +95,151 @@ export default function MuteRules() {
   const query = useQuery({ queryKey: ['mutes'], queryFn: async () => (await posture.get('/v1/mute-rules')).results });
   const all = query.data ?? [];
   const standing = (search.status ?? 'all') as Standing;
-  const fits = (m: MuteRule) => (standing === 'all' || m.inForce === (standing === 'active')) && `${m.name} ${m.reason} ${m.by}`.toLowerCase().includes((search.q ?? '').toLowerCase());
+  const fits = (m: MuteRule) =>
+    (standing === 'all' || m.inForce === (standing === 'active')) &&
+    `${m.name} ${m.reason} ${m.by}`.toLowerCase().includes((search.q ?? '').toLowerCase());
   const rows = all.filter(fits);
   const add = () => change({ new: 'yes' }, { push: true });
   useKeys([{ keys: 'n', does: 'New mute rule', run: () => analyst && add() }]);
   const active = all.filter((m) => m.inForce).length;
   return (
-    <Page title="Mute rules" beside={query.data && <span className="t3">{count(active)} in force</span>} actions={<Button look="primary" icon="plus" takes={!analyst && 'analyst'} onClick={add}>New mute rule</Button>}>
+    <Page
+      title="Mute rules"
+      beside={query.data && <span className="t3">{count(active)} in force</span>}
+      actions={
+        <Button look="primary" icon="plus" takes={!analyst && 'analyst'} onClick={add}>
+          New mute rule
+        </Button>
+      }
+    >
       <div className="toolbar">
         <SearchInput label="Search mute rules" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
-        <Segments<Standing> label="Status" value={standing} onChange={(s) => change({ status: s === 'all' ? undefined : s })} options={[{ value: 'all', label: 'All', count: all.length }, { value: 'active', label: 'In force', count: active }, { value: 'ended', label: 'Ended', count: all.length - active }]} />
-        <span className="end small t3 wide">A muted finding keeps its status and score, and is not counted as open. <Link className="inline-link" to="/findings" search={{ status: 'suppressed' } as never}>Suppressed findings</Link></span>
+        <Segments<Standing>
+          label="Status"
+          value={standing}
+          onChange={(s) => change({ status: s === 'all' ? undefined : s })}
+          options={[
+            { value: 'all', label: 'All', count: all.length },
+            { value: 'active', label: 'In force', count: active },
+            { value: 'ended', label: 'Ended', count: all.length - active },
+          ]}
+        />
+        <span className="end small t3 wide">
+          A muted finding keeps its status and score, and is not counted as open.{' '}
+          <Link className="inline-link" to="/findings" search={{ status: 'suppressed' } as never}>
+            Suppressed findings
+          </Link>
+        </span>
       </div>
       <Answer query={query} what="the list of mute rules" padded>
-        {(list) => list.length === 0 ? <Empty padded title="Nothing is muted" action={<Button takes={!analyst && 'analyst'} onClick={add}>New mute rule</Button>}>A mute rule suppresses the findings in its scope, those that are open and those that are raised later.</Empty> : rows.length === 0 ? <Empty padded title="No mute rule matches" action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>} /> : (
-          <div className="table-scroll">
-            <table className="table mutes">
-              <thead><tr><th>Status</th><th>Mute rule</th><th className="wide">Scope</th><th className="wide">By</th><th>Until</th><th><span className="hide">Actions</span></th></tr></thead>
-              <tbody>
-                {rows.map((m) => (
-                  <tr key={m.id}>
-                    <td><span className={`word ${m.inForce ? 'c-ok' : 'c-off'}`}><Mark name={m.inForce ? 'ok' : 'off'} />{m.inForce ? 'In force' : 'Ended'}</span></td>
-                    <th scope="row"><button type="button" className="link" disabled={!analyst} title={analyst ? undefined : 'Takes the role analyst'} onClick={() => setChanging(m)}>{m.name}</button><span className="small t3 block">{m.reason}</span></th>
-                    <td className="wide"><Scope of={m.scope} /></td>
-                    <td className="wide t2">{m.by}</td>
-                    <td className="t2">{m.until ? <Time at={m.until} as="date" /> : 'for good'}</td>
-                    <td className="num"><span className="row tight mute-actions">{m.inForce && <Button changes aria-label={`End ${m.name}`} takes={!analyst && 'analyst'} onClick={() => void end(m)}>End</Button>}<Button look="danger" changes aria-label={`Delete ${m.name}`} takes={!analyst && 'analyst'} onClick={() => setDeleting(m)}>Delete</Button></span></td>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty
+              padded
+              title="Nothing is muted"
+              action={
+                <Button takes={!analyst && 'analyst'} onClick={add}>
+                  New mute rule
+                </Button>
+              }
+            >
+              A mute rule suppresses the findings in its scope, those that are open and those that are raised later.
+            </Empty>
+          ) : rows.length === 0 ? (
+            <Empty
+              padded
+              title="No mute rule matches"
+              action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}
+            />
+          ) : (
+            <div className="table-scroll">
+              <table className="table mutes">
+                <thead>
+                  <tr>
+                    <th>Status</th>
+                    <th>Mute rule</th>
+                    <th className="wide">Scope</th>
+                    <th className="wide">By</th>
+                    <th>Until</th>
+                    <th>
+                      <span className="hide">Actions</span>
+                    </th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+                </thead>
+                <tbody>
+                  {rows.map((m) => (
+                    <tr key={m.id}>
+                      <td>
+                        <span className={`word ${m.inForce ? 'c-ok' : 'c-off'}`}>
+                          <Mark name={m.inForce ? 'ok' : 'off'} />
+                          {m.inForce ? 'In force' : 'Ended'}
+                        </span>
+                      </td>
+                      <th scope="row">
+                        <button
+                          type="button"
+                          className="link"
+                          disabled={!analyst}
+                          title={analyst ? undefined : 'Takes the role analyst'}
+                          onClick={() => setChanging(m)}
+                        >
+                          {m.name}
+                        </button>
+                        <span className="small t3 block">{m.reason}</span>
+                      </th>
+                      <td className="wide">
+                        <Scope of={m.scope} />
+                      </td>
+                      <td className="wide t2">{m.by}</td>
+                      <td className="t2">{m.until ? <Time at={m.until} as="date" /> : 'for good'}</td>
+                      <td className="num">
+                        <span className="row tight mute-actions">
+                          {m.inForce && (
+                            <Button changes aria-label={`End ${m.name}`} takes={!analyst && 'analyst'} onClick={() => void end(m)}>
+                              End
+                            </Button>
+                          )}
+                          <Button
+                            look="danger"
+                            changes
+                            aria-label={`Delete ${m.name}`}
+                            takes={!analyst && 'analyst'}
+                            onClick={() => setDeleting(m)}
+                          >
+                            Delete
+                          </Button>
+                        </span>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
       </Answer>
-      {search.new && analyst && <MuteDialog first={draftOfAddress(search)} onClose={() => change({ new: undefined, rule: undefined, account: undefined, tag: undefined, resource: undefined })} />}
-      {changing && <MuteDialog key={changing.id} rule={changing} first={draftOfScope(changing.scope)} onClose={() => setChanging(undefined)} />}
-      {deleting && <Confirm title={`Delete ${deleting.name}`} action="Delete" onClose={() => setDeleting(undefined)} run={async () => { await posture.delete('/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: deleting.id }, etag: deleting.eTag }); await Promise.all(['mutes', 'findings'].map((key) => client.invalidateQueries({ queryKey: [key] }))); }}>Its findings count again at once, unless another mute rule covers them.</Confirm>}
+      {search.new && analyst && (
+        <MuteDialog
+          first={draftOfAddress(search)}
+          onClose={() => change({ new: undefined, rule: undefined, account: undefined, tag: undefined, resource: undefined })}
+        />
+      )}
+      {changing && (
+        <MuteDialog key={changing.id} rule={changing} first={draftOfScope(changing.scope)} onClose={() => setChanging(undefined)} />
+      )}
+      {deleting && (
+        <Confirm
+          title={`Delete ${deleting.name}`}
+          action="Delete"
+          onClose={() => setDeleting(undefined)}
+          run={async () => {
+            await posture.delete('/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: deleting.id }, etag: deleting.eTag });
+            await Promise.all(['mutes', 'findings'].map((key) => client.invalidateQueries({ queryKey: [key] })));
+          }}
+        >
+          Its findings count again at once, unless another mute rule covers them.
+        </Confirm>
+      )}
     </Page>
   );
 }

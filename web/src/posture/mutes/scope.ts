@@ -26,7 +26,8 @@ export function tagsOf(texts: string[]): Record<string, string[]> {
 }
 
 /** Tags as they are typed. */
-export const tagTexts = (tags: Record<string, string[]> | undefined): string[] => Object.entries(tags ?? {}).flatMap(([name, values]) => values.map((v) => `${name}=${v}`));
+export const tagTexts = (tags: Record<string, string[]> | undefined): string[] =>
+  Object.entries(tags ?? {}).flatMap(([name, values]) => values.map((v) => `${name}=${v}`));
 
 /** The scope as the API takes it; parts without a value are left out. */
 export function scopeOf(draft: ScopeDraft): MuteScope {
@@ -46,4 +47,9 @@ export const draftOfScope = (scope: MuteScope): ScopeDraft => ({
 });
 
 /** The scope that an address asks for: /mute-rules?new=yes&rule=R&account=A&resource=PATTERN */
-export const draftOfAddress = (search: Search): ScopeDraft => ({ rules: listOf(search.rule), accounts: listOf(search.account), tags: listOf(search.tag), resources: listOf(search.resource) });
+export const draftOfAddress = (search: Search): ScopeDraft => ({
+  rules: listOf(search.rule),
+  accounts: listOf(search.account),
+  tags: listOf(search.tag),
+  resources: listOf(search.resource),
+});

@@ -43,7 +43,21 @@ function useTests() {
 function TestResult({ of }: { of: Tested | 'running' | undefined }) {
   return (
     <span role="status" className="small block test-result">
-      {of === 'running' ? <span className="t3">Sending a test message</span> : of?.error ? <span className="word c-error"><Mark name="error" /><span>Test failed: {sentence(of.error)}</span></span> : of && <span className="word c-ok"><Mark name="ok" />The receiver accepted the test <Time at={of.at} as="clock" /></span>}
+      {of === 'running' ? (
+        <span className="t3">Sending a test message</span>
+      ) : of?.error ? (
+        <span className="word c-error">
+          <Mark name="error" />
+          <span>Test failed: {sentence(of.error)}</span>
+        </span>
+      ) : (
+        of && (
+          <span className="word c-ok">
+            <Mark name="ok" />
+            The receiver accepted the test <Time at={of.at} as="clock" />
+          </span>
+        )
+      )}
     </span>
   );
 }
@@ -61,9 +75,18 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
   const newest = useQuery(deliveriesQuery()).data?.results ?? [];
   const dead = useQuery(deliveriesQuery('Dead')).data?.results ?? [];
   const renew = () => client.invalidateQueries({ queryKey: ['notifications'] });
-  const all = (query.data ?? []).map((channel) => ({ channel, standing: standingOf(channel, newest), rules: rules.filter((r) => r.channelIds.includes(channel.id)), dead: dead.filter((d) => d.channelId === channel.id).length }));
+  const all = (query.data ?? []).map((channel) => ({
+    channel,
+    standing: standingOf(channel, newest),
+    rules: rules.filter((r) => r.channelIds.includes(channel.id)),
+    dead: dead.filter((d) => d.channelId === channel.id).length,
+  }));
   const chosen = (search.status ?? 'all') as Standing | 'all';
-  const rows = all.filter(({ channel: c, standing }) => (chosen === 'all' || chosen === standing) && `${c.name} ${receivers[c.type].label} ${target(c)}`.toLowerCase().includes((search.q ?? '').toLowerCase()));
+  const rows = all.filter(
+    ({ channel: c, standing }) =>
+      (chosen === 'all' || chosen === standing) &&
+      `${c.name} ${receivers[c.type].label} ${target(c)}`.toLowerCase().includes((search.q ?? '').toLowerCase()),
+  );
   const retry = async (c: NotificationChannel) => {
     try {
       const { retriedCount } = await posture.post('/v1/notification-channels/{channel_id}/retry', { path: { channel_id: c.id } });
@@ -78,37 +101,169 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
     <>
       <div className="toolbar">
         <SearchInput label="Search channels" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
-        <Segments<Standing | 'all'> label="Status" value={chosen} onChange={(s) => change({ status: s === 'all' ? undefined : s })} options={[{ value: 'all', label: 'All', count: all.length }, ...(Object.keys(standings) as Standing[]).map((s) => ({ value: s, label: standings[s].label, count: all.filter((c) => c.standing === s).length }))]} />
+        <Segments<Standing | 'all'>
+          label="Status"
+          value={chosen}
+          onChange={(s) => change({ status: s === 'all' ? undefined : s })}
+          options={[
+            { value: 'all', label: 'All', count: all.length },
+            ...(Object.keys(standings) as Standing[]).map((s) => ({
+              value: s,
+              label: standings[s].label,
+              count: all.filter((c) => c.standing === s).length,
+            })),
+          ]}
+        />
         <span className="end small t3 wide">Secrets are sealed on the server and never shown.</span>
       </div>
       <Answer query={query} what="the list of channels" padded>
-        {(list) => list.length === 0 ? <Empty padded title="Nobody is told yet" action={<Button takes={!admin && 'admin'} onClick={onAdd}>New channel</Button>}>A channel is one receiver: a webhook, a Slack channel, a mailbox. Rules say which events it gets.</Empty> : rows.length === 0 ? <Empty padded title="No channel matches" action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>} /> : (
-          <div className="table-scroll">
-            <table className="table notifications">
-              <thead><tr><th>Status</th><th>Channel</th><th className="wide">Type</th><th className="wide num">Rules</th><th className="wide num">Given up</th><th className="wide num">A minute</th><th className="wide">Changed</th><th><span className="hide">Actions</span></th></tr></thead>
-              <tbody>
-                {rows.map(({ channel: c, standing, rules: by, dead: lost }) => (
-                  <tr key={c.id}>
-                    <td><Word name={standings[standing].mark}>{standings[standing].label}</Word>{c.consecutiveFailures > 0 && <span className="small t3 block">{plural(c.consecutiveFailures, 'attempt')} in a row{c.nextAttemptTime && <>, next <Time at={c.nextAttemptTime} /></>}</span>}</td>
-                    <th scope="row"><button type="button" className="link" disabled={!admin} title={admin ? undefined : 'Takes the role admin'} onClick={() => setChanging(c)}>{c.name}</button>{target(c) && <span className="small t3 block">{target(c)}</span>}<TestResult of={tests[c.id]} /></th>
-                    <td className="wide t2">{receivers[c.type].label}</td>
-                    <td className="wide num">{by.length > 0 ? <Link to="/notifications/rules" search={{ channel: c.id } as never} aria-label={`${plural(by.length, 'rule')} of ${c.name}`}>{count(by.length)}</Link> : <span className="t3">none</span>}</td>
-                    <td className="wide num">{lost > 0 ? <Link to="/notifications/deliveries" search={{ state: 'Dead', channel: c.id } as never} aria-label={`${plural(lost, 'message')} given up of ${c.name}`}>{count(lost)}</Link> : <span className="t3">0</span>}</td>
-                    <td className="wide num t2">{count(c.perMinute)}</td>
-                    <td className="wide t3"><Time at={c.lastUpdateTime} /></td>
-                    <td className="num"><span className="row tight row-actions">{lost > 0 && <Button changes aria-label={`Send again to ${c.name}`} takes={!admin && 'admin'} onClick={() => void retry(c)}>Send again</Button>}<Button changes aria-label={`Test ${c.name}`} takes={!admin && 'admin'} disabled={tests[c.id] === 'running'} onClick={() => void run(c)}>Test</Button><Button look="danger" changes aria-label={`Delete ${c.name}`} takes={!admin && 'admin'} onClick={() => setDeleting(c)}>Delete</Button></span></td>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty
+              padded
+              title="Nobody is told yet"
+              action={
+                <Button takes={!admin && 'admin'} onClick={onAdd}>
+                  New channel
+                </Button>
+              }
+            >
+              A channel is one receiver: a webhook, a Slack channel, a mailbox. Rules say which events it gets.
+            </Empty>
+          ) : rows.length === 0 ? (
+            <Empty
+              padded
+              title="No channel matches"
+              action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}
+            />
+          ) : (
+            <div className="table-scroll">
+              <table className="table notifications">
+                <thead>
+                  <tr>
+                    <th>Status</th>
+                    <th>Channel</th>
+                    <th className="wide">Type</th>
+                    <th className="wide num">Rules</th>
+                    <th className="wide num">Given up</th>
+                    <th className="wide num">A minute</th>
+                    <th className="wide">Changed</th>
+                    <th>
+                      <span className="hide">Actions</span>
+                    </th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+                </thead>
+                <tbody>
+                  {rows.map(({ channel: c, standing, rules: by, dead: lost }) => (
+                    <tr key={c.id}>
+                      <td>
+                        <Word name={standings[standing].mark}>{standings[standing].label}</Word>
+                        {c.consecutiveFailures > 0 && (
+                          <span className="small t3 block">
+                            {plural(c.consecutiveFailures, 'attempt')} in a row
+                            {c.nextAttemptTime && (
+                              <>
+                                , next <Time at={c.nextAttemptTime} />
+                              </>
+                            )}
+                          </span>
+                        )}
+                      </td>
+                      <th scope="row">
+                        <button
+                          type="button"
+                          className="link"
+                          disabled={!admin}
+                          title={admin ? undefined : 'Takes the role admin'}
+                          onClick={() => setChanging(c)}
+                        >
+                          {c.name}
+                        </button>
+                        {target(c) && <span className="small t3 block">{target(c)}</span>}
+                        <TestResult of={tests[c.id]} />
+                      </th>
+                      <td className="wide t2">{receivers[c.type].label}</td>
+                      <td className="wide num">
+                        {by.length > 0 ? (
+                          <Link
+                            to="/notifications/rules"
+                            search={{ channel: c.id } as never}
+                            aria-label={`${plural(by.length, 'rule')} of ${c.name}`}
+                          >
+                            {count(by.length)}
+                          </Link>
+                        ) : (
+                          <span className="t3">none</span>
+                        )}
+                      </td>
+                      <td className="wide num">
+                        {lost > 0 ? (
+                          <Link
+                            to="/notifications/deliveries"
+                            search={{ state: 'Dead', channel: c.id } as never}
+                            aria-label={`${plural(lost, 'message')} given up of ${c.name}`}
+                          >
+                            {count(lost)}
+                          </Link>
+                        ) : (
+                          <span className="t3">0</span>
+                        )}
+                      </td>
+                      <td className="wide num t2">{count(c.perMinute)}</td>
+                      <td className="wide t3">
+                        <Time at={c.lastUpdateTime} />
+                      </td>
+                      <td className="num">
+                        <span className="row tight row-actions">
+                          {lost > 0 && (
+                            <Button changes aria-label={`Send again to ${c.name}`} takes={!admin && 'admin'} onClick={() => void retry(c)}>
+                              Send again
+                            </Button>
+                          )}
+                          <Button
+                            changes
+                            aria-label={`Test ${c.name}`}
+                            takes={!admin && 'admin'}
+                            disabled={tests[c.id] === 'running'}
+                            onClick={() => void run(c)}
+                          >
+                            Test
+                          </Button>
+                          <Button
+                            look="danger"
+                            changes
+                            aria-label={`Delete ${c.name}`}
+                            takes={!admin && 'admin'}
+                            onClick={() => setDeleting(c)}
+                          >
+                            Delete
+                          </Button>
+                        </span>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
       </Answer>
       {search.new && admin && <ChannelDialog onClose={() => change({ new: undefined })} />}
       {changing && <ChannelDialog key={changing.id} channel={changing} onClose={() => setChanging(undefined)} />}
       {deleting && (
-        <Confirm title={`Delete ${deleting.name}`} action="Delete" onClose={() => setDeleting(undefined)} run={async () => { await posture.delete('/v1/notification-channels/{channel_id}', { path: { channel_id: deleting.id }, etag: deleting.eTag }); say(`${deleting.name} is deleted`); await renew(); }}>
-          {users && users.length > 0 ? `${users.map((r) => r.name).join(', ')} ${users.length === 1 ? 'sends' : 'send'} to it. Take the channel out of ${users.length === 1 ? 'this rule' : 'these rules'} first.` : 'Messages that wait for it are dropped.'}
+        <Confirm
+          title={`Delete ${deleting.name}`}
+          action="Delete"
+          onClose={() => setDeleting(undefined)}
+          run={async () => {
+            await posture.delete('/v1/notification-channels/{channel_id}', { path: { channel_id: deleting.id }, etag: deleting.eTag });
+            say(`${deleting.name} is deleted`);
+            await renew();
+          }}
+        >
+          {users && users.length > 0
+            ? `${users.map((r) => r.name).join(', ')} ${users.length === 1 ? 'sends' : 'send'} to it. Take the channel out of ${users.length === 1 ? 'this rule' : 'these rules'} first.`
+            : 'Messages that wait for it are dropped.'}
         </Confirm>
       )}
     </>

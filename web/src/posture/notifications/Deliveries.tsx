@@ -21,7 +21,14 @@ const states: Record<State, { mark: MarkName; label: string }> = {
 };
 
 /** When a message ended, or until when it is tried. */
-const End = ({ of: d }: { of: NotificationDelivery }) => (d.state === 'Waiting' && d.giveUpTime ? <>tried until <Time at={d.giveUpTime} as="date" /></> : d.endTime ? <Time at={d.endTime} /> : null);
+const End = ({ of: d }: { of: NotificationDelivery }) =>
+  d.state === 'Waiting' && d.giveUpTime ? (
+    <>
+      tried until <Time at={d.giveUpTime} as="date" />
+    </>
+  ) : d.endTime ? (
+    <Time at={d.endTime} />
+  ) : null;
 
 /** Messages: which wait, which were accepted, and which were given up and can be sent again. */
 export function Deliveries() {
@@ -46,46 +53,119 @@ export function Deliveries() {
     await client.invalidateQueries({ queryKey: ['notifications'] });
     setBusy(undefined);
   };
-  const retry = (d: NotificationDelivery) => again(d.id, async () => {
-    await posture.post('/v1/notification-deliveries/{delivery_id}/retry', { path: { delivery_id: d.id } });
-    return `The message waits to be sent to ${nameOf(d.channelId)} again`;
-  });
-  const retryAll = (id: string) => again(id, async () => {
-    const { retriedCount } = await posture.post('/v1/notification-channels/{channel_id}/retry', { path: { channel_id: id } });
-    return `${plural(retriedCount, 'message waits', 'messages wait')} to be sent to ${nameOf(id)} again`;
-  });
+  const retry = (d: NotificationDelivery) =>
+    again(d.id, async () => {
+      await posture.post('/v1/notification-deliveries/{delivery_id}/retry', { path: { delivery_id: d.id } });
+      return `The message waits to be sent to ${nameOf(d.channelId)} again`;
+    });
+  const retryAll = (id: string) =>
+    again(id, async () => {
+      const { retriedCount } = await posture.post('/v1/notification-channels/{channel_id}/retry', { path: { channel_id: id } });
+      return `${plural(retriedCount, 'message waits', 'messages wait')} to be sent to ${nameOf(id)} again`;
+    });
   return (
     <>
       <div className="toolbar">
-        <Segments<State | 'all'> label="State" value={state ?? 'all'} onChange={(s) => change({ state: s === 'all' ? undefined : s })} options={[{ value: 'all', label: 'All' }, { value: 'Waiting', label: 'Waiting' }, { value: 'Delivered', label: 'Delivered' }, { value: 'Dead', label: 'Given up', ...(dead ? { count: dead.totalCount } : {}) }]} />
-        <Select label="Channel" value={search.channel ?? ''} onChange={(channel) => change({ channel: channel || undefined })} options={[{ value: '', label: 'Every channel' }, ...channels.map((c) => ({ value: c.id, label: c.name }))]} />
-        {search.channel && deadHere > 0 && <Button changes takes={!admin && 'admin'} disabled={busy !== undefined} onClick={() => void retryAll(search.channel ?? '')}>Send all given up again</Button>}
+        <Segments<State | 'all'>
+          label="State"
+          value={state ?? 'all'}
+          onChange={(s) => change({ state: s === 'all' ? undefined : s })}
+          options={[
+            { value: 'all', label: 'All' },
+            { value: 'Waiting', label: 'Waiting' },
+            { value: 'Delivered', label: 'Delivered' },
+            { value: 'Dead', label: 'Given up', ...(dead ? { count: dead.totalCount } : {}) },
+          ]}
+        />
+        <Select
+          label="Channel"
+          value={search.channel ?? ''}
+          onChange={(channel) => change({ channel: channel || undefined })}
+          options={[{ value: '', label: 'Every channel' }, ...channels.map((c) => ({ value: c.id, label: c.name }))]}
+        />
+        {search.channel && deadHere > 0 && (
+          <Button changes takes={!admin && 'admin'} disabled={busy !== undefined} onClick={() => void retryAll(search.channel ?? '')}>
+            Send all given up again
+          </Button>
+        )}
         <span className="end small t3 wide">Messages are kept for 14 days after they ended.</span>
       </div>
       <Answer query={query} what="the list of messages" padded>
         {({ results, totalCount }) => {
           const rows = results.filter(ofChannel);
-          if (rows.length === 0) return state || search.channel ? <Empty padded title="No message matches" action={<Button onClick={() => change({ state: undefined, channel: undefined })}>Clear all</Button>} /> : <Empty padded title="No message was sent in the last 14 days">A message is made as soon as an event happens that a rule chooses.</Empty>;
+          if (rows.length === 0)
+            return state || search.channel ? (
+              <Empty
+                padded
+                title="No message matches"
+                action={<Button onClick={() => change({ state: undefined, channel: undefined })}>Clear all</Button>}
+              />
+            ) : (
+              <Empty padded title="No message was sent in the last 14 days">
+                A message is made as soon as an event happens that a rule chooses.
+              </Empty>
+            );
           return (
             <div className="table-scroll">
               <table className="table notifications">
-                <thead><tr><th>State</th><th>Message</th><th className="wide">Channel</th><th className="wide num">Events</th><th className="wide num">Attempts</th><th className="wide">Made</th><th className="wide">Ended</th><th><span className="hide">Actions</span></th></tr></thead>
+                <thead>
+                  <tr>
+                    <th>State</th>
+                    <th>Message</th>
+                    <th className="wide">Channel</th>
+                    <th className="wide num">Events</th>
+                    <th className="wide num">Attempts</th>
+                    <th className="wide">Made</th>
+                    <th className="wide">Ended</th>
+                    <th>
+                      <span className="hide">Actions</span>
+                    </th>
+                  </tr>
+                </thead>
                 <tbody>
                   {rows.map((d) => (
                     <tr key={d.id}>
-                      <td><Word name={states[d.state].mark}>{states[d.state].label}</Word></td>
-                      <th scope="row">{d.title}<span className="narrow small t3 block">to {nameOf(d.channelId)}</span>{d.error && d.state !== 'Delivered' && <span className="small t2 block">{sentence(d.error)}</span>}</th>
+                      <td>
+                        <Word name={states[d.state].mark}>{states[d.state].label}</Word>
+                      </td>
+                      <th scope="row">
+                        {d.title}
+                        <span className="narrow small t3 block">to {nameOf(d.channelId)}</span>
+                        {d.error && d.state !== 'Delivered' && <span className="small t2 block">{sentence(d.error)}</span>}
+                      </th>
                       <td className="wide t2">{nameOf(d.channelId)}</td>
                       <td className="wide num">{count(d.eventCount)}</td>
                       <td className="wide num">{count(d.attempts)}</td>
-                      <td className="wide t3"><Time at={d.creationTime} /></td>
-                      <td className="wide t3"><End of={d} /></td>
-                      <td className="num"><span className="row tight row-actions">{d.state === 'Dead' && <Button changes aria-label={`Send again: ${d.title}`} takes={!admin && 'admin'} disabled={busy !== undefined} onClick={() => void retry(d)}>Send again</Button>}</span></td>
+                      <td className="wide t3">
+                        <Time at={d.creationTime} />
+                      </td>
+                      <td className="wide t3">
+                        <End of={d} />
+                      </td>
+                      <td className="num">
+                        <span className="row tight row-actions">
+                          {d.state === 'Dead' && (
+                            <Button
+                              changes
+                              aria-label={`Send again: ${d.title}`}
+                              takes={!admin && 'admin'}
+                              disabled={busy !== undefined}
+                              onClick={() => void retry(d)}
+                            >
+                              Send again
+                            </Button>
+                          )}
+                        </span>
+                      </td>
                     </tr>
                   ))}
                 </tbody>
               </table>
-              {totalCount > results.length && <p className="small t3 region">The newest {count(results.length)} of {count(totalCount)}.</p>}
+              {totalCount > results.length && (
+                <p className="small t3 region">
+                  The newest {count(results.length)} of {count(totalCount)}.
+                </p>
+              )}
             </div>
           );
         }}

@@ -22,13 +22,40 @@ export default function Notifications() {
   const admin = useMay('admin');
   const { change } = useAddress();
   const dead = useQuery(deliveriesQuery('Dead')).data?.totalCount;
-  const counts = { channels: useQuery(channelsQuery).data?.length, rules: useQuery(notificationRulesQuery).data?.length, deliveries: undefined };
+  const counts = {
+    channels: useQuery(channelsQuery).data?.length,
+    rules: useQuery(notificationRulesQuery).data?.length,
+    deliveries: undefined,
+  };
   const add = () => change({ new: 'yes' }, { push: true });
   const what = tab === 'rules' ? 'New rule' : 'New channel';
   useKeys(tab === 'deliveries' ? [] : [{ keys: 'n', does: what, run: () => admin && add() }]);
   return (
-    <Page title="Notifications" beside={dead ? <Link className="pill error" to="/notifications/deliveries" search={{ state: 'Dead' } as never}>{count(dead)} given up</Link> : undefined} actions={tab !== 'deliveries' && <Button look="primary" icon="plus" changes takes={!admin && 'admin'} onClick={add}>{what}</Button>}>
-      <nav className="tabs" aria-label="Notifications">{(Object.keys(tabs) as Tab[]).map((t) => <Link key={t} to={`/notifications/${t}`} aria-current={t === tab ? 'true' : undefined}>{tabs[t]}{counts[t] !== undefined && <span className="n">{count(counts[t])}</span>}</Link>)}</nav>
+    <Page
+      title="Notifications"
+      beside={
+        dead ? (
+          <Link className="pill error" to="/notifications/deliveries" search={{ state: 'Dead' } as never}>
+            {count(dead)} given up
+          </Link>
+        ) : undefined
+      }
+      actions={
+        tab !== 'deliveries' && (
+          <Button look="primary" icon="plus" changes takes={!admin && 'admin'} onClick={add}>
+            {what}
+          </Button>
+        )
+      }
+    >
+      <nav className="tabs" aria-label="Notifications">
+        {(Object.keys(tabs) as Tab[]).map((t) => (
+          <Link key={t} to={`/notifications/${t}`} aria-current={t === tab ? 'true' : undefined}>
+            {tabs[t]}
+            {counts[t] !== undefined && <span className="n">{count(counts[t])}</span>}
+          </Link>
+        ))}
+      </nav>
       {tab === 'channels' && <Channels onAdd={add} />}
       {tab === 'rules' && <NotificationRules onAdd={add} />}
       {tab === 'deliveries' && <Deliveries />}

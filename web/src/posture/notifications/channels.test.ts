@@ -2,8 +2,26 @@ import { expect, test } from 'vitest';
 import type { NotificationChannel, NotificationDelivery } from '../../api/posture';
 import { moved, receivers, settingsOf, standingOf, target } from './channels';
 
-const channel: NotificationChannel = { id: 'c', name: 'c', type: 'splunk', enabled: true, perMinute: 30, settings: { url: 'https://splunk.example' }, consecutiveFailures: 0, eTag: 'e', lastUpdateTime: '2026-01-01T00:00:00Z' };
-const delivery = (state: NotificationDelivery['state'], channelId = 'c'): NotificationDelivery => ({ id: state, channelId, state, title: 't', eventCount: 1, attempts: 1, creationTime: '2026-01-01T00:00:00Z' });
+const channel: NotificationChannel = {
+  id: 'c',
+  name: 'c',
+  type: 'splunk',
+  enabled: true,
+  perMinute: 30,
+  settings: { url: 'https://splunk.example' },
+  consecutiveFailures: 0,
+  eTag: 'e',
+  lastUpdateTime: '2026-01-01T00:00:00Z',
+};
+const delivery = (state: NotificationDelivery['state'], channelId = 'c'): NotificationDelivery => ({
+  id: state,
+  channelId,
+  state,
+  title: 't',
+  eventCount: 1,
+  attempts: 1,
+  creationTime: '2026-01-01T00:00:00Z',
+});
 
 test('settings without a value are left out, and so are those of another type', () => {
   expect(settingsOf('splunk', { url: ' https://splunk.example ', token: '', project: 'SEC' })).toEqual({ url: 'https://splunk.example' });

@@ -24,16 +24,45 @@ export const receivers: Record<ChannelType, Receiver> = {
     label: 'Webhook',
     settings: [
       { name: 'url', label: 'Address', secret: true, placeholder: 'https://', hint: 'Kept secret: whoever knows it may post.' },
-      { name: 'signingKey', label: 'Signing key', secret: true, optional: true, hint: '16 bytes or more. Messages carry a signature made with it.' },
+      {
+        name: 'signingKey',
+        label: 'Signing key',
+        secret: true,
+        optional: true,
+        hint: '16 bytes or more. Messages carry a signature made with it.',
+      },
     ],
   },
-  slack: { label: 'Slack', settings: [{ name: 'url', label: 'Address of the incoming webhook', secret: true, placeholder: 'https://hooks.slack.com/services/' }] },
-  teams: { label: 'Microsoft Teams', settings: [{ name: 'url', label: 'Address of the workflow', secret: true, placeholder: 'https://', hint: 'Of a workflow that posts what a webhook receives.' }] },
+  slack: {
+    label: 'Slack',
+    settings: [{ name: 'url', label: 'Address of the incoming webhook', secret: true, placeholder: 'https://hooks.slack.com/services/' }],
+  },
+  teams: {
+    label: 'Microsoft Teams',
+    settings: [
+      {
+        name: 'url',
+        label: 'Address of the workflow',
+        secret: true,
+        placeholder: 'https://',
+        hint: 'Of a workflow that posts what a webhook receives.',
+      },
+    ],
+  },
   email: {
     label: 'E-mail',
     settings: [
       { name: 'server', label: 'Mail server', placeholder: 'mail.example.com:587' },
-      { name: 'security', label: 'Security', optional: true, options: [{ value: '', label: 'STARTTLS' }, { value: 'tls', label: 'TLS' }, { value: 'none', label: 'None' }] },
+      {
+        name: 'security',
+        label: 'Security',
+        optional: true,
+        options: [
+          { value: '', label: 'STARTTLS' },
+          { value: 'tls', label: 'TLS' },
+          { value: 'none', label: 'None' },
+        ],
+      },
       { name: 'from', label: 'From', placeholder: 'vigil@example.com' },
       { name: 'to', label: 'To', placeholder: 'a@example.com, b@example.com' },
       { name: 'username', label: 'User name', optional: true },
@@ -69,7 +98,16 @@ export const receivers: Record<ChannelType, Receiver> = {
     label: 'Syslog',
     settings: [
       { name: 'server', label: 'Server', placeholder: 'syslog.example.com:514' },
-      { name: 'transport', label: 'Transport', optional: true, options: [{ value: '', label: 'UDP' }, { value: 'tcp', label: 'TCP' }, { value: 'tls', label: 'TLS' }] },
+      {
+        name: 'transport',
+        label: 'Transport',
+        optional: true,
+        options: [
+          { value: '', label: 'UDP' },
+          { value: 'tcp', label: 'TCP' },
+          { value: 'tls', label: 'TLS' },
+        ],
+      },
     ],
   },
 };

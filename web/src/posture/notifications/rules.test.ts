@@ -2,7 +2,20 @@ import { expect, test } from 'vitest';
 import type { NotificationRule } from '../../api/posture';
 import { choices, draftOfRule, eventNames, levelNames, problemsOf, specOfRule } from './rules';
 
-const rule: NotificationRule = { id: 'r', name: 'all', enabled: true, events: [], levels: [], minRiskScore: 0, ruleIds: [], cloudAccountIds: [], cloudTags: {}, channelIds: ['c'], eTag: 'e', lastUpdateTime: '2026-01-01T00:00:00Z' };
+const rule: NotificationRule = {
+  id: 'r',
+  name: 'all',
+  enabled: true,
+  events: [],
+  levels: [],
+  minRiskScore: 0,
+  ruleIds: [],
+  cloudAccountIds: [],
+  cloudTags: {},
+  channelIds: ['c'],
+  eTag: 'e',
+  lastUpdateTime: '2026-01-01T00:00:00Z',
+};
 const names = { rule: (id: string) => `rule ${id}`, account: (id: string) => `account ${id}` };
 
 test('what the API leaves out is ticked in the form, and the other way round', () => {
@@ -14,13 +27,28 @@ test('what the API leaves out is ticked in the form, and the other way round', (
 });
 
 test('a rule survives the form unchanged', () => {
-  const full = { ...rule, events: ['FindingRaised' as const], levels: ['High' as const], minRiskScore: 70, ruleIds: ['x'], cloudAccountIds: ['1'], cloudTags: { env: ['prod', 'a=b'] } };
+  const full = {
+    ...rule,
+    events: ['FindingRaised' as const],
+    levels: ['High' as const],
+    minRiskScore: 70,
+    ruleIds: ['x'],
+    cloudAccountIds: ['1'],
+    cloudTags: { env: ['prod', 'a=b'] },
+  };
   const { id: _id, eTag: _eTag, lastUpdateTime: _time, ...spec } = full;
   expect(specOfRule(draftOfRule(full))).toEqual(spec);
 });
 
 test('events of accounts have no level, risk or rule', () => {
-  const spec = specOfRule({ ...draftOfRule(rule), events: ['StreamSilent'], levels: ['High'], minRisk: '70', rules: ['x'], accounts: ['1'] });
+  const spec = specOfRule({
+    ...draftOfRule(rule),
+    events: ['StreamSilent'],
+    levels: ['High'],
+    minRisk: '70',
+    rules: ['x'],
+    accounts: ['1'],
+  });
   expect(spec).toMatchObject({ events: ['StreamSilent'], levels: [], minRiskScore: 0, ruleIds: [], cloudAccountIds: ['1'] });
 });
 
@@ -33,6 +61,9 @@ test('a rule without event, level or channel is refused', () => {
 test('only what chooses something is told', () => {
   expect(choices(rule, names)).toEqual([]);
   expect(choices({ ...rule, events: ['FindingRaised'], minRiskScore: 70, ruleIds: ['x'], cloudTags: { env: ['prod'] } }, names)).toEqual([
-    { label: 'event', values: ['raised'] }, { label: 'risk', values: ['70 and more'] }, { label: 'rule', values: ['rule x'] }, { label: 'tag', values: ['env=prod'] },
+    { label: 'event', values: ['raised'] },
+    { label: 'risk', values: ['70 and more'] },
+    { label: 'rule', values: ['rule x'] },
+    { label: 'tag', values: ['env=prod'] },
   ]);
 });

@@ -71,10 +71,19 @@ export function problemsOf(draft: RuleDraft): Partial<Record<'events' | 'levels'
   };
 }
 
-const short: Record<Event, string> = { FindingRaised: 'raised', FindingResolved: 'resolved', SuppressionEnded: 'suppression ended', CollectionFailed: 'collection failed', StreamSilent: 'stream silent' };
+const short: Record<Event, string> = {
+  FindingRaised: 'raised',
+  FindingResolved: 'resolved',
+  SuppressionEnded: 'suppression ended',
+  CollectionFailed: 'collection failed',
+  StreamSilent: 'stream silent',
+};
 
 /** The parts of a rule that choose something, as label and values. A rule that chooses nothing sends everything. */
-export function choices(rule: NotificationRule, names: { rule: (id: string) => string; account: (id: string) => string }): { label: string; values: string[] }[] {
+export function choices(
+  rule: NotificationRule,
+  names: { rule: (id: string) => string; account: (id: string) => string },
+): { label: string; values: string[] }[] {
   return [
     { label: 'event', values: rule.events.map((e) => short[e]) },
     { label: 'level', values: rule.levels },

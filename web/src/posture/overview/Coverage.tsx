@@ -34,23 +34,78 @@ export function coverageOf(accounts: Account[], runs: Run[], verdicts?: Verdicts
     const to = `/accounts/${encodeURIComponent(a.cloudAccountId)}`;
     const run = latest.get(a.cloudAccountId);
     if (a.accountStatus.value !== 'active') {
-      items.push({ mark: a.accountStatus.value === 'draft' ? 'unknown' : 'error', title: `${a.cloudAccountName} cannot be read`, text: sentence(a.accountStatus.reason ?? `The account is ${a.accountStatus.value}.`), action: 'Fix access', to });
+      items.push({
+        mark: a.accountStatus.value === 'draft' ? 'unknown' : 'error',
+        title: `${a.cloudAccountName} cannot be read`,
+        text: sentence(a.accountStatus.reason ?? `The account is ${a.accountStatus.value}.`),
+        action: 'Fix access',
+        to,
+      });
       continue;
     }
-    if (run?.status === 'Started') items.push({ mark: 'unknown', title: `${a.cloudAccountName} is being read`, text: `${count(run.progress.done)} of ${count(run.progress.total)} units, ${plural(run.progress.entities, 'entity', 'entities')}.`, action: 'Run', to });
+    if (run?.status === 'Started')
+      items.push({
+        mark: 'unknown',
+        title: `${a.cloudAccountName} is being read`,
+        text: `${count(run.progress.done)} of ${count(run.progress.total)} units, ${plural(run.progress.entities, 'entity', 'entities')}.`,
+        action: 'Run',
+        to,
+      });
     const missing = unread(run);
-    if (missing.length && run?.status !== 'Started') items.push({ mark: 'unknown', title: `${plural(missing.length, 'type')} of ${a.cloudAccountName} not read`, text: `${missing.slice(0, 3).map(([t]) => t).join(', ')}${missing.length > 3 ? ` and ${missing.length - 3} more` : ''}. Their verdicts are unknown.`, action: 'Show', to });
-    if (a.eventStreamStatus.value !== 'connected') items.push({ mark: 'warn', title: `${a.cloudAccountName} sends no events`, text: 'Its stream is not connected; changes show with the next full read.', action: 'Set up', to, search: { tab: 'stream' } });
+    if (missing.length && run?.status !== 'Started')
+      items.push({
+        mark: 'unknown',
+        title: `${plural(missing.length, 'type')} of ${a.cloudAccountName} not read`,
+        text: `${missing
+          .slice(0, 3)
+          .map(([t]) => t)
+          .join(', ')}${missing.length > 3 ? ` and ${missing.length - 3} more` : ''}. Their verdicts are unknown.`,
+        action: 'Show',
+        to,
+      });
+    if (a.eventStreamStatus.value !== 'connected')
+      items.push({
+        mark: 'warn',
+        title: `${a.cloudAccountName} sends no events`,
+        text: 'Its stream is not connected; changes show with the next full read.',
+        action: 'Set up',
+        to,
+        search: { tab: 'stream' },
+      });
   }
   const unknown = verdicts?.results.reduce((n, v) => n + v.unknown, 0) ?? 0;
   if (unknown > 0) {
     const blind = [...new Set(verdicts?.unread?.map((u) => u.entityType))];
-    items.push({ mark: 'unknown', title: `${plural(unknown, 'verdict')} ${unknown === 1 ? 'is' : 'are'} unknown`, text: blind.length ? `${blind.slice(0, 2).join(', ')}${blind.length > 2 ? ` and ${blind.length - 2} more types` : ''} could not be read.` : 'Something that their rules look at could not be read.', action: 'Show', to: '/rules', search: { unknown: 'yes' } });
+    items.push({
+      mark: 'unknown',
+      title: `${plural(unknown, 'verdict')} ${unknown === 1 ? 'is' : 'are'} unknown`,
+      text: blind.length
+        ? `${blind.slice(0, 2).join(', ')}${blind.length > 2 ? ` and ${blind.length - 2} more types` : ''} could not be read.`
+        : 'Something that their rules look at could not be read.',
+      action: 'Show',
+      to: '/rules',
+      search: { unknown: 'yes' },
+    });
   }
-  const next = accounts.map((a) => a.nextCollectionTime ?? '').filter(Boolean).sort()[0];
-  const current = accounts.filter((a) => a.accountStatus.value === 'active' && latest.get(a.cloudAccountId)?.status.startsWith('Completed'));
-  const newest = [...latest.values()].map((r) => r.endTime ?? '').sort().at(-1);
-  if (current.length) items.push({ mark: 'ok', title: `${current.length} of ${accounts.length} accounts are current`, text: newest ? `Last full read ended ${clockTime(newest)}${next ? `, next ${clockTime(next)}` : ''}.` : 'Everything was read.', action: 'Runs', to: '/accounts' });
+  const next = accounts
+    .map((a) => a.nextCollectionTime ?? '')
+    .filter(Boolean)
+    .sort()[0];
+  const current = accounts.filter(
+    (a) => a.accountStatus.value === 'active' && latest.get(a.cloudAccountId)?.status.startsWith('Completed'),
+  );
+  const newest = [...latest.values()]
+    .map((r) => r.endTime ?? '')
+    .sort()
+    .at(-1);
+  if (current.length)
+    items.push({
+      mark: 'ok',
+      title: `${current.length} of ${accounts.length} accounts are current`,
+      text: newest ? `Last full read ended ${clockTime(newest)}${next ? `, next ${clockTime(next)}` : ''}.` : 'Everything was read.',
+      action: 'Runs',
+      to: '/accounts',
+    });
   return items;
 }
 
@@ -62,11 +117,22 @@ export function Coverage({ accounts, runs, verdicts }: { accounts: Account[]; ru
       {shown.map((i) => (
         <li key={i.title}>
           <Mark name={i.mark} />
-          <div className="grow"><p className="strong">{i.title}</p><p className="small t2">{i.text}</p></div>
-          <Link className="link small" to={i.to} search={(i.search ?? {}) as never} aria-label={`${i.action}: ${i.title}`}>{i.action}</Link>
+          <div className="grow">
+            <p className="strong">{i.title}</p>
+            <p className="small t2">{i.text}</p>
+          </div>
+          <Link className="link small" to={i.to} search={(i.search ?? {}) as never} aria-label={`${i.action}: ${i.title}`}>
+            {i.action}
+          </Link>
         </li>
       ))}
-      {items.length > shown.length && <li><Link className="link" to="/accounts">{items.length - shown.length} more</Link></li>}
+      {items.length > shown.length && (
+        <li>
+          <Link className="link" to="/accounts">
+            {items.length - shown.length} more
+          </Link>
+        </li>
+      )}
     </ul>
   );
 }

@@ -18,7 +18,10 @@ export function Ledger({ figures }: { figures: Figure[] }) {
     <div className="ledger">
       {figures.map((f) => (
         <Link key={f.label} to={f.to} search={(f.search ?? {}) as never}>
-          <span className="label row tight">{f.mark && <Mark name={f.mark} />}{f.label}</span>
+          <span className="label row tight">
+            {f.mark && <Mark name={f.mark} />}
+            {f.label}
+          </span>
           <span className="figure">{f.value === undefined ? '–' : count(f.value)}</span>
           <span className="small t3">{f.detail}</span>
         </Link>

@@ -18,18 +18,57 @@ import './overview.css';
 
 const signed = (n: number | undefined) => (n === undefined ? ' ' : `${n > 0 ? '+' : n < 0 ? '−' : '±'}${count(Math.abs(n))} in 7 days`);
 
-function figures(page: FindingPage | undefined, series: Series | undefined, verdicts: Verdicts | undefined, account: string | undefined): Figure[] {
+function figures(
+  page: FindingPage | undefined,
+  series: Series | undefined,
+  verdicts: Verdicts | undefined,
+  account: string | undefined,
+): Figure[] {
   const unknown = verdicts?.results.reduce((n, v) => n + v.unknown, 0);
   const blind = new Set(verdicts?.unread?.map((u) => u.cloudAccountId)).size;
   const level = (name: string) => (page ? (page.aggregations?.level?.buckets[name]?.count ?? 0) : undefined);
-  const critical = page && Object.entries(page.aggregations?.risk?.buckets ?? {}).reduce((sum, [score, b]) => sum + (Number(score) >= 90 ? b.count : 0), 0);
+  const critical =
+    page &&
+    Object.entries(page.aggregations?.risk?.buckets ?? {}).reduce((sum, [score, b]) => sum + (Number(score) >= 90 ? b.count : 0), 0);
   const today = { raised: series?.raised.at(-1) ?? 0, resolved: series?.resolved.at(-1) ?? 0 };
   const search = account ? { account } : {};
   return [
-    { label: 'Open', value: page?.totalCount, to: '/findings', search, detail: <><span className="c-high">+{count(today.raised)}</span> new, <span className="c-pass">−{count(today.resolved)}</span> resolved today</> },
-    { label: 'Critical risk', mark: 'critical', value: critical, to: '/findings', search: { ...search, risk: '90' }, detail: 'score 90 and more' },
-    ...(['High', 'Medium', 'Low'] as const).map((name): Figure => ({ label: name, mark: name.toLowerCase() as 'high', value: level(name), to: '/findings', search: { ...search, level: name }, detail: signed(weekChange(series, name.toLowerCase())) })),
-    { label: 'Unknown', mark: 'unknown', value: unknown, to: '/accounts', search: { status: 'error' }, detail: unknown === undefined ? ' ' : unknown === 0 && blind === 0 ? 'everything was read' : `verdicts, ${plural(blind, 'account')}` },
+    {
+      label: 'Open',
+      value: page?.totalCount,
+      to: '/findings',
+      search,
+      detail: (
+        <>
+          <span className="c-high">+{count(today.raised)}</span> new, <span className="c-pass">−{count(today.resolved)}</span> resolved
+          today
+        </>
+      ),
+    },
+    {
+      label: 'Critical risk',
+      mark: 'critical',
+      value: critical,
+      to: '/findings',
+      search: { ...search, risk: '90' },
+      detail: 'score 90 and more',
+    },
+    ...(['High', 'Medium', 'Low'] as const).map((name): Figure => ({
+      label: name,
+      mark: name.toLowerCase() as 'high',
+      value: level(name),
+      to: '/findings',
+      search: { ...search, level: name },
+      detail: signed(weekChange(series, name.toLowerCase())),
+    })),
+    {
+      label: 'Unknown',
+      mark: 'unknown',
+      value: unknown,
+      to: '/accounts',
+      search: { status: 'error' },
+      detail: unknown === undefined ? ' ' : unknown === 0 && blind === 0 ? 'everything was read' : `verdicts, ${plural(blind, 'account')}`,
+    },
   ];
 }
 
@@ -48,31 +87,91 @@ export default function Overview() {
   const row = figures(findings.data, range === '30d' ? trend.series : undefined, verdicts.data, account);
   const names = Object.keys(ranges) as Range[];
   useKeys([
-    ...row.map((f, i) => ({ keys: String(i + 1), does: `Open ${f.label}`, run: () => void navigate({ to: f.to, search: f.search } as never) })),
+    ...row.map((f, i) => ({
+      keys: String(i + 1),
+      does: `Open ${f.label}`,
+      run: () => void navigate({ to: f.to, search: f.search } as never),
+    })),
     { keys: 'r', does: 'Next range', run: () => change({ range: names[(names.indexOf(range) + 1) % names.length] }) },
   ]);
   if (accounts.data?.length === 0) return <FirstRun />;
-  const choices = [{ value: '', label: 'All accounts' }, ...(accounts.data ?? []).map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))];
+  const choices = [
+    { value: '', label: 'All accounts' },
+    ...(accounts.data ?? []).map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName })),
+  ];
   return (
-    <Page title="Overview" beside={<Select label="Account" value={account ?? ''} options={choices} onChange={(a) => change({ account: a || undefined })} />}>
+    <Page
+      title="Overview"
+      beside={<Select label="Account" value={account ?? ''} options={choices} onChange={(a) => change({ account: a || undefined })} />}
+    >
       <Ledger figures={row} />
       <div className="cols overview-2">
         <section className="region">
-          <header><h2>Open findings</h2><span className="end"><Segments<Range> small label="Range" value={range} onChange={(r) => change({ range: r === '30d' ? undefined : r })} options={names.map((r) => ({ value: r, label: ranges[r].label }))} /></span></header>
-          <Answer query={trend.query} what="the trend">{() => trend.series && <TrendChart series={trend.series} />}</Answer>
+          <header>
+            <h2>Open findings</h2>
+            <span className="end">
+              <Segments<Range>
+                small
+                label="Range"
+                value={range}
+                onChange={(r) => change({ range: r === '30d' ? undefined : r })}
+                options={names.map((r) => ({ value: r, label: ranges[r].label }))}
+              />
+            </span>
+          </header>
+          <Answer query={trend.query} what="the trend">
+            {() => trend.series && <TrendChart series={trend.series} />}
+          </Answer>
         </section>
         <section className="region">
-          <header><h2>Coverage</h2><Link className="end" to="/accounts">Collection runs</Link></header>
-          <Answer query={runs} what="coverage">{(all) => <Coverage accounts={accounts.data ?? []} runs={all} verdicts={verdicts.data} />}</Answer>
+          <header>
+            <h2>Coverage</h2>
+            <Link className="end" to="/accounts">
+              Collection runs
+            </Link>
+          </header>
+          <Answer query={runs} what="coverage">
+            {(all) => <Coverage accounts={accounts.data ?? []} runs={all} verdicts={verdicts.data} />}
+          </Answer>
         </section>
       </div>
       <div className="cols overview-3">
-        <section className="region"><header><h2>Riskiest resources</h2><Link className="end" to="/findings">All by risk</Link></header><Answer query={findings} what="the list">{(page) => <Riskiest page={page} />}</Answer></section>
-        <section className="region"><header><h2>Rules that find most</h2><Link className="end" to="/rules">{count(rules.data?.length ?? 0)} rules</Link></header><Answer query={findings} what="the list">{(page) => <TopRules page={page} />}</Answer></section>
         <section className="region">
-          <header><h2>Accounts</h2><Link className="end" to="/accounts">{count(accounts.data?.length ?? 0)} accounts</Link></header>
-          <Answer query={findings} what="the list">{(page) => <AccountCounts page={page} accounts={accounts.data ?? []} />}</Answer>
-          <Link className="link add-account" to="/accounts/link"><Icon name="plus" small />Link an account</Link>
+          <header>
+            <h2>Riskiest resources</h2>
+            <Link className="end" to="/findings">
+              All by risk
+            </Link>
+          </header>
+          <Answer query={findings} what="the list">
+            {(page) => <Riskiest page={page} />}
+          </Answer>
+        </section>
+        <section className="region">
+          <header>
+            <h2>Rules that find most</h2>
+            <Link className="end" to="/rules">
+              {count(rules.data?.length ?? 0)} rules
+            </Link>
+          </header>
+          <Answer query={findings} what="the list">
+            {(page) => <TopRules page={page} />}
+          </Answer>
+        </section>
+        <section className="region">
+          <header>
+            <h2>Accounts</h2>
+            <Link className="end" to="/accounts">
+              {count(accounts.data?.length ?? 0)} accounts
+            </Link>
+          </header>
+          <Answer query={findings} what="the list">
+            {(page) => <AccountCounts page={page} accounts={accounts.data ?? []} />}
+          </Answer>
+          <Link className="link add-account" to="/accounts/link">
+            <Icon name="plus" small />
+            Link an account
+          </Link>
         </section>
       </div>
     </Page>
@@ -81,7 +180,19 @@ export default function Overview() {
 
 const FirstRun = () => (
   <Page title="Overview">
-    <Empty padded title="No account is linked" action={<>{(['aws', 'azure', 'gcp'] as const).map((p) => <Link key={p} className={`btn ${p === 'aws' ? 'primary' : ''}`} to={`/accounts/link/${p}`}>{{ aws: 'Link AWS', azure: 'Link Azure', gcp: 'Link Google Cloud' }[p]}</Link>)}</>}>
+    <Empty
+      padded
+      title="No account is linked"
+      action={
+        <>
+          {(['aws', 'azure', 'gcp'] as const).map((p) => (
+            <Link key={p} className={`btn ${p === 'aws' ? 'primary' : ''}`} to={`/accounts/link/${p}`}>
+              {{ aws: 'Link AWS', azure: 'Link Azure', gcp: 'Link Google Cloud' }[p]}
+            </Link>
+          ))}
+        </>
+      }
+    >
       Vigil reads AWS, Azure and Google Cloud with an identity you make for it. Linking one takes about five minutes.
     </Empty>
   </Page>

@@ -49,40 +49,98 @@ export function TrendChart({ series }: { series: Series }) {
   const open = parts.at(-1)?.to[shown] ?? 0;
   return (
     <div ref={ref} className="trend">
-      <svg width={width} height={height} role="img" aria-label={`Open findings over time; ${open} now`} onPointerMove={move} onPointerLeave={() => setAt(undefined)}>
+      <svg
+        width={width}
+        height={height}
+        role="img"
+        aria-label={`Open findings over time; ${open} now`}
+        onPointerMove={move}
+        onPointerLeave={() => setAt(undefined)}
+      >
         {lines.map((v) => (
-          <g key={v}><line x1={plot.left} x2={width - right} y1={y(v)} y2={y(v)} className="gl" /><text x={plot.left - 8} y={y(v) + 4} textAnchor="end" className="ax">{count(v)}</text></g>
+          <g key={v}>
+            <line x1={plot.left} x2={width - right} y1={y(v)} y2={y(v)} className="gl" />
+            <text x={plot.left - 8} y={y(v) + 4} textAnchor="end" className="ax">
+              {count(v)}
+            </text>
+          </g>
         ))}
         {parts.map((p) => (
           <g key={p.name}>
-            <path className={`area a-${p.name}`} d={`M${p.to.map((v, i) => `${x(i)} ${y(v)}`).join('L')}L${p.from.map((v, i) => `${x(i)} ${y(v)}`).reverse().join('L')}z`} />
+            <path
+              className={`area a-${p.name}`}
+              d={`M${p.to.map((v, i) => `${x(i)} ${y(v)}`).join('L')}L${p.from
+                .map((v, i) => `${x(i)} ${y(v)}`)
+                .reverse()
+                .join('L')}z`}
+            />
             <path className={`edge e-${p.name}`} d={`M${p.to.map((v, i) => `${x(i)} ${y(v)}`).join('L')}`} />
           </g>
         ))}
         <line x1={plot.left} x2={width - right} y1={bars.middle} y2={bars.middle} className="gl-strong" />
         {series.times.map((t, i) => (
           <g key={t}>
-            <rect className="bar-new" x={x(i) - thick / 2} width={thick} y={bars.middle - bar(series.raised[i] ?? 0)} height={bar(series.raised[i] ?? 0)} rx="1" />
-            <rect className="bar-resolved" x={x(i) - thick / 2} width={thick} y={bars.middle} height={bar(series.resolved[i] ?? 0)} rx="1" />
+            <rect
+              className="bar-new"
+              x={x(i) - thick / 2}
+              width={thick}
+              y={bars.middle - bar(series.raised[i] ?? 0)}
+              height={bar(series.raised[i] ?? 0)}
+              rx="1"
+            />
+            <rect
+              className="bar-resolved"
+              x={x(i) - thick / 2}
+              width={thick}
+              y={bars.middle}
+              height={bar(series.resolved[i] ?? 0)}
+              rx="1"
+            />
           </g>
         ))}
-        {marked.map((i, k) => <text key={k} x={x(i)} y={height - 4} className="ax" textAnchor={k === 0 ? 'start' : k === marked.length - 1 ? 'end' : 'middle'}>{i === n - 1 ? 'Today' : day(series.times[i] ?? 0)}</text>)}
+        {marked.map((i, k) => (
+          <text key={k} x={x(i)} y={height - 4} className="ax" textAnchor={k === 0 ? 'start' : k === marked.length - 1 ? 'end' : 'middle'}>
+            {i === n - 1 ? 'Today' : day(series.times[i] ?? 0)}
+          </text>
+        ))}
         {at !== undefined && <line x1={x(at)} x2={x(at)} y1={plot.top} y2={bars.middle + bars.most} className="ann" />}
-        {right > 20 && <Legend series={series} shown={shown} x={width - right + 14} y={(i) => y(((parts[i]?.from[n - 1] ?? 0) + (parts[i]?.to[n - 1] ?? 0)) / 2)} />}
+        {right > 20 && (
+          <Legend
+            series={series}
+            shown={shown}
+            x={width - right + 14}
+            y={(i) => y(((parts[i]?.from[n - 1] ?? 0) + (parts[i]?.to[n - 1] ?? 0)) / 2)}
+          />
+        )}
       </svg>
-      <p className="trend-at small t3" aria-live="off">{at === undefined ? ' ' : `${day(series.times[at] ?? 0)}: ${count(open)} open, ${count(series.raised[at] ?? 0)} new, ${count(series.resolved[at] ?? 0)} resolved`}</p>
+      <p className="trend-at small t3" aria-live="off">
+        {at === undefined
+          ? ' '
+          : `${day(series.times[at] ?? 0)}: ${count(open)} open, ${count(series.raised[at] ?? 0)} new, ${count(series.resolved[at] ?? 0)} resolved`}
+      </p>
     </div>
   );
 }
 
 function Legend({ series, shown, x, y }: { series: Series; shown: number; x: number; y: (i: number) => number }) {
   const rows = series.levels.map((l, i) => ({ name: l.name, value: l.open[shown] ?? 0, at: y(i) + 4 })).sort((a, b) => b.at - a.at);
-  rows.forEach((r, i) => { const below = rows[i - 1]; if (below && below.at - r.at < 15) r.at = below.at - 15; });
+  rows.forEach((r, i) => {
+    const below = rows[i - 1];
+    if (below && below.at - r.at < 15) r.at = below.at - 15;
+  });
   return (
     <>
-      {rows.map((r) => <text key={r.name} x={x} y={r.at} className="ax"><tspan className="ax-strong">{count(r.value)}</tspan> {r.name.charAt(0).toUpperCase() + r.name.slice(1)}</text>)}
-      <text x={x} y={bars.middle - 8} className="ax"><tspan className="ax-strong">+{count(series.raised[shown] ?? 0)}</tspan> new</text>
-      <text x={x} y={bars.middle + 16} className="ax"><tspan className="ax-strong">−{count(series.resolved[shown] ?? 0)}</tspan> resolved</text>
+      {rows.map((r) => (
+        <text key={r.name} x={x} y={r.at} className="ax">
+          <tspan className="ax-strong">{count(r.value)}</tspan> {r.name.charAt(0).toUpperCase() + r.name.slice(1)}
+        </text>
+      ))}
+      <text x={x} y={bars.middle - 8} className="ax">
+        <tspan className="ax-strong">+{count(series.raised[shown] ?? 0)}</tspan> new
+      </text>
+      <text x={x} y={bars.middle + 16} className="ax">
+        <tspan className="ax-strong">−{count(series.resolved[shown] ?? 0)}</tspan> resolved
+      </text>
     </>
   );
 }

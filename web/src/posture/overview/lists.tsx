@@ -28,7 +28,9 @@ export function Riskiest({ page }: { page: FindingPage }) {
             <b className="risk">{finding.riskScore}</b>
             <span className="cut">{rules.get(finding.ruleId)?.name ?? finding.ruleId}</span>
             {more > 0 && <span className="small t3">+{more}</span>}
-            <span className="small t3 cut list-resource">{middleCut(resourceName(finding), 22)} · {shortType(finding.objectType)}</span>
+            <span className="small t3 cut list-resource">
+              {middleCut(resourceName(finding), 22)} · {shortType(finding.objectType)}
+            </span>
           </Link>
         </li>
       ))}
@@ -49,7 +51,9 @@ export function TopRules({ page }: { page: FindingPage }) {
             <Link className="row" to="/findings" search={{ rule: b.value } as never}>
               <Mark name={mark} label />
               <span className="cut grow">{rule?.name ?? b.value}</span>
-              <span className="barbox"><StackBar parts={[{ name: mark, value: b.count }]} total={top[0]?.count ?? 1} /></span>
+              <span className="barbox">
+                <StackBar parts={[{ name: mark, value: b.count }]} total={top[0]?.count ?? 1} />
+              </span>
               <span className="num n2">{count(b.count)}</span>
             </Link>
           </li>
@@ -63,8 +67,14 @@ const problem: Record<string, string> = { draft: 'Not linked', 'validation-faile
 
 export function AccountCounts({ page, accounts }: { page: FindingPage; accounts: Account[] }) {
   const counts = page.aggregations?.account?.buckets ?? {};
-  const rows = accounts.map((a) => ({ account: a, count: counts[a.cloudAccountId]?.count ?? 0, levels: counts[a.cloudAccountId]?.subAggregations?.level as Buckets | undefined }));
-  rows.sort((a, b) => Number(b.account.accountStatus.value !== 'active') - Number(a.account.accountStatus.value !== 'active') || b.count - a.count);
+  const rows = accounts.map((a) => ({
+    account: a,
+    count: counts[a.cloudAccountId]?.count ?? 0,
+    levels: counts[a.cloudAccountId]?.subAggregations?.level as Buckets | undefined,
+  }));
+  rows.sort(
+    (a, b) => Number(b.account.accountStatus.value !== 'active') - Number(a.account.accountStatus.value !== 'active') || b.count - a.count,
+  );
   const most = Math.max(1, ...rows.map((r) => r.count));
   return (
     <ul className="list">
@@ -72,12 +82,23 @@ export function AccountCounts({ page, accounts }: { page: FindingPage; accounts:
         const sick = a.accountStatus.value !== 'active';
         return (
           <li key={a.cloudAccountId}>
-            <Link className="row" to={sick ? `/accounts/${encodeURIComponent(a.cloudAccountId)}` : '/findings'} search={(sick ? {} : { account: a.cloudAccountId }) as never}>
+            <Link
+              className="row"
+              to={sick ? `/accounts/${encodeURIComponent(a.cloudAccountId)}` : '/findings'}
+              search={(sick ? {} : { account: a.cloudAccountId }) as never}
+            >
               <ProviderMark provider={a.provider} />
               <span className="cut grow">{a.cloudAccountName}</span>
-              {sick ? <span className="small c-error">{problem[a.accountStatus.value]}</span> : (
+              {sick ? (
+                <span className="small c-error">{problem[a.accountStatus.value]}</span>
+              ) : (
                 <>
-                  <span className="barbox"><StackBar total={most} parts={['High', 'Medium', 'Low'].map((l) => ({ name: l.toLowerCase(), value: levels?.buckets[l]?.count ?? 0 }))} /></span>
+                  <span className="barbox">
+                    <StackBar
+                      total={most}
+                      parts={['High', 'Medium', 'Low'].map((l) => ({ name: l.toLowerCase(), value: levels?.buckets[l]?.count ?? 0 }))}
+                    />
+                  </span>
                   <span className="num n2">{count(n)}</span>
                 </>
               )}

@@ -56,7 +56,11 @@ export function useTrend(range: Range, account: string | undefined) {
 
 /** How many verdicts are unknown, and what was not read. */
 export const useVerdicts = (account: string | undefined) =>
-  useQuery({ queryKey: ['verdicts', account ?? ''], queryFn: () => posture.post('/v1/rules/verdicts-query', { body: { filters: account ? { cloudAccountIds: [account] } : {}, includeUnread: true } }) });
+  useQuery({
+    queryKey: ['verdicts', account ?? ''],
+    queryFn: () =>
+      posture.post('/v1/rules/verdicts-query', { body: { filters: account ? { cloudAccountIds: [account] } : {}, includeUnread: true } }),
+  });
 
 /** How a level changed over the last seven days, when the trend is by day. */
 export function weekChange(series: Series | undefined, level: string): number | undefined {

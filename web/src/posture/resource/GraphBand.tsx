@@ -19,7 +19,14 @@ const GraphView = lazy(() => import('../graph/GraphView'));
 type View = 'why' | 'near' | 'reach';
 
 function useCounts(account: string, ids: string[]): Map<string, number> {
-  const page = useQuery({ ...findingsQuery({ filters: { ...open, cloudAccountIds: [account], objectIds: ids.slice(0, 250) }, aggregations: { object: { fieldName: 'entityId', termsCount: 250 } }, paginationInfo: { pageSize: 1 } }), enabled: ids.length > 0 }).data;
+  const page = useQuery({
+    ...findingsQuery({
+      filters: { ...open, cloudAccountIds: [account], objectIds: ids.slice(0, 250) },
+      aggregations: { object: { fieldName: 'entityId', termsCount: 250 } },
+      paginationInfo: { pageSize: 1 },
+    }),
+    enabled: ids.length > 0,
+  }).data;
   return new Map(Object.entries(page?.aggregations?.object?.buckets ?? {}).map(([id, b]) => [id, b.count]));
 }
 
@@ -27,8 +34,30 @@ function List({ graph }: { graph: Graph }) {
   return (
     <div className="table-scroll graph-list">
       <table className="table">
-        <thead><tr><th>From</th><th>Edge</th><th>To</th></tr></thead>
-        <tbody>{graph.edges.map((e) => <tr key={`${e.from}${e.label}${e.to}`}>{[e.from, '', e.to].map((id, i) => <td key={i}>{i === 1 ? <code>{e.label}</code> : <Link className="link" to={`/resource/${encodeURIComponent(id)}`}>{graph.nodes.get(id)?.name ?? id}</Link>}</td>)}</tr>)}</tbody>
+        <thead>
+          <tr>
+            <th>From</th>
+            <th>Edge</th>
+            <th>To</th>
+          </tr>
+        </thead>
+        <tbody>
+          {graph.edges.map((e) => (
+            <tr key={`${e.from}${e.label}${e.to}`}>
+              {[e.from, '', e.to].map((id, i) => (
+                <td key={i}>
+                  {i === 1 ? (
+                    <code>{e.label}</code>
+                  ) : (
+                    <Link className="link" to={`/resource/${encodeURIComponent(id)}`}>
+                      {graph.nodes.get(id)?.name ?? id}
+                    </Link>
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </div>
   );
@@ -48,25 +77,80 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
   const near = useQuery(neighboursQuery(entity.entityId, entity.cloudAccountId, depth, view === 'reach' ? 'out' : 'both'));
   const raw = view === 'why' && (picture.data?.graph.nodes.size ?? 0) > 1 ? picture.data?.graph : near.data;
   const graph = useMemo(() => raw && fold(raw, entity.entityId, opened), [raw, entity.entityId, opened]);
-  const hot = useMemo(() => new Set(worst && picture.data ? picture.data.paths.filter((p) => p.length > 1).flat() : []), [picture.data, worst]);
-  const counts = useCounts(entity.cloudAccountId, useMemo(() => [...(raw?.nodes.keys() ?? [])].sort(), [raw]));
+  const hot = useMemo(
+    () => new Set(worst && picture.data ? picture.data.paths.filter((p) => p.length > 1).flat() : []),
+    [picture.data, worst],
+  );
+  const counts = useCounts(
+    entity.cloudAccountId,
+    useMemo(() => [...(raw?.nodes.keys() ?? [])].sort(), [raw]),
+  );
   useKeys([{ keys: 'l', does: 'Graph or list', run: () => setList(!list) }]);
   const query = view === 'why' && (picture.data?.graph.nodes.size ?? 2) > 1 ? picture : near;
   return (
     <div className="graph-band">
       <div className="graph-tools">
-        <Segments<View> label="Graph" value={view} onChange={(v) => change({ graph: v === 'why' ? undefined : v, depth: undefined })} options={[...(worst ? [{ value: 'why' as const, label: 'Why it is risky' }] : []), { value: 'near', label: 'Neighbours' }, { value: 'reach', label: 'Reach' }]} />
-        {view !== 'why' && <Segments label="Depth" value={String(depth)} onChange={(d) => change({ depth: d })} options={['1', '2', '3'].map((d) => ({ value: d, label: d }))} />}
-        <span className="small t3 row tight end">{worst && hot.size > 0 && <><span className="hot-line" />path of <code>{worst.ruleId}</code></>}{graph && <span>{count(graph.nodes.size)} shown{near.data?.cut && view !== 'why' ? '; the graph is too large, choose depth 1' : ''}</span>}</span>
+        <Segments<View>
+          label="Graph"
+          value={view}
+          onChange={(v) => change({ graph: v === 'why' ? undefined : v, depth: undefined })}
+          options={[
+            ...(worst ? [{ value: 'why' as const, label: 'Why it is risky' }] : []),
+            { value: 'near', label: 'Neighbours' },
+            { value: 'reach', label: 'Reach' },
+          ]}
+        />
+        {view !== 'why' && (
+          <Segments
+            label="Depth"
+            value={String(depth)}
+            onChange={(d) => change({ depth: d })}
+            options={['1', '2', '3'].map((d) => ({ value: d, label: d }))}
+          />
+        )}
+        <span className="small t3 row tight end">
+          {worst && hot.size > 0 && (
+            <>
+              <span className="hot-line" />
+              path of <code>{worst.ruleId}</code>
+            </>
+          )}
+          {graph && (
+            <span>
+              {count(graph.nodes.size)} shown{near.data?.cut && view !== 'why' ? '; the graph is too large, choose depth 1' : ''}
+            </span>
+          )}
+        </span>
         <Button icon="list" aria-label="List of edges" aria-pressed={list} onClick={() => setList(!list)} />
-        <Button icon="download" aria-label="Save as JSON" onClick={() => raw && saveFile('graph.json', 'application/json', JSON.stringify({ nodes: [...raw.nodes.values()], edges: raw.edges }, null, 2))} />
+        <Button
+          icon="download"
+          aria-label="Save as JSON"
+          onClick={() =>
+            raw && saveFile('graph.json', 'application/json', JSON.stringify({ nodes: [...raw.nodes.values()], edges: raw.edges }, null, 2))
+          }
+        />
       </div>
       <Answer query={query as typeof near} what="the graph" padded>
-        {() => graph && (list ? <List graph={raw ?? graph} /> : (
-          <Suspense fallback={<Skeleton />}>
-            <GraphView graph={graph} centre={entity.entityId} hot={hot} findings={counts} onOpen={(n) => n.members ? setOpened(new Set([...opened, n.id])) : void navigate({ to: `/resource/${encodeURIComponent(n.id)}` } as never)} />
-          </Suspense>
-        ))}
+        {() =>
+          graph &&
+          (list ? (
+            <List graph={raw ?? graph} />
+          ) : (
+            <Suspense fallback={<Skeleton />}>
+              <GraphView
+                graph={graph}
+                centre={entity.entityId}
+                hot={hot}
+                findings={counts}
+                onOpen={(n) =>
+                  n.members
+                    ? setOpened(new Set([...opened, n.id]))
+                    : void navigate({ to: `/resource/${encodeURIComponent(n.id)}` } as never)
+                }
+              />
+            </Suspense>
+          ))
+        }
       </Answer>
     </div>
   );

@@ -29,17 +29,60 @@ function Head({ entity, findings }: { entity: Entity; findings: Finding[] }) {
   return (
     <div className="resource-head">
       <div className="row wrap">
-        <span className="resource-icon"><Icon name={iconOfType(typeName(entity.entityType))} /></span>
+        <span className="resource-icon">
+          <Icon name={iconOfType(typeName(entity.entityType))} />
+        </span>
         <h2 className="drawer-title">{entity.entityName}</h2>
         <span className="t3">{shortType(entity.entityType)}</span>
-        {worst ? <span className="pill error"><Mark name={severity(worst.level, worst.riskScore)} />{plural(open.length, 'finding')}, risk {worst.riskScore}</span> : <span className="pill ok"><Mark name="ok" />No open finding</span>}
+        {worst ? (
+          <span className="pill error">
+            <Mark name={severity(worst.level, worst.riskScore)} />
+            {plural(open.length, 'finding')}, risk {worst.riskScore}
+          </span>
+        ) : (
+          <span className="pill ok">
+            <Mark name="ok" />
+            No open finding
+          </span>
+        )}
       </div>
       <dl className="meta">
-        <div><dt>Account</dt><dd><ProviderMark provider={entity.provider} /><Link to={`/accounts/${encodeURIComponent(entity.cloudAccountId)}`}>{accountName(entity.cloudAccountId)}</Link></dd></div>
-        <div><dt>Region</dt><dd>{entity.region}</dd></div>
-        <div><dt>Id in the cloud</dt><dd><code>{entity.xid}</code><CopyButton text={entity.xid} label="Copy id in the cloud" /></dd></div>
-        {Object.keys(entity.tags).length > 0 && <div><dt>Tags</dt><dd>{Object.entries(entity.tags).map(([k, v]) => <span key={k} className="tag"><b>{k}</b> {v}</span>)}</dd></div>}
-        <div><dt>Read</dt><dd><Time at={entity.lastUpdateTime} as="date" /></dd></div>
+        <div>
+          <dt>Account</dt>
+          <dd>
+            <ProviderMark provider={entity.provider} />
+            <Link to={`/accounts/${encodeURIComponent(entity.cloudAccountId)}`}>{accountName(entity.cloudAccountId)}</Link>
+          </dd>
+        </div>
+        <div>
+          <dt>Region</dt>
+          <dd>{entity.region}</dd>
+        </div>
+        <div>
+          <dt>Id in the cloud</dt>
+          <dd>
+            <code>{entity.xid}</code>
+            <CopyButton text={entity.xid} label="Copy id in the cloud" />
+          </dd>
+        </div>
+        {Object.keys(entity.tags).length > 0 && (
+          <div>
+            <dt>Tags</dt>
+            <dd>
+              {Object.entries(entity.tags).map(([k, v]) => (
+                <span key={k} className="tag">
+                  <b>{k}</b> {v}
+                </span>
+              ))}
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Read</dt>
+          <dd>
+            <Time at={entity.lastUpdateTime} as="date" />
+          </dd>
+        </div>
       </dl>
     </div>
   );
@@ -49,8 +92,18 @@ function Head({ entity, findings }: { entity: Entity; findings: Finding[] }) {
 function Gone({ id, findings }: { id: string; findings: Finding[] }) {
   return (
     <>
-      <div className="region"><div className="note unknown"><Mark name="unknown" /><span><b>{nameInId(id)} is gone, or was never read.</b> What is left of it is below.</span></div></div>
-      <div className="cols resource-columns"><FindingsColumn findings={findings} /><ChangesColumn id={id} /></div>
+      <div className="region">
+        <div className="note unknown">
+          <Mark name="unknown" />
+          <span>
+            <b>{nameInId(id)} is gone, or was never read.</b> What is left of it is below.
+          </span>
+        </div>
+      </div>
+      <div className="cols resource-columns">
+        <FindingsColumn findings={findings} />
+        <ChangesColumn id={id} />
+      </div>
     </>
   );
 }
@@ -60,13 +113,29 @@ export default function Resource() {
   const { id } = useParams({ strict: false }) as { id: string };
   const client = useQueryClient();
   const analyst = useMay('analyst');
-  const query = useQuery({ queryKey: ['entity', id], queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: id } }) });
-  const findings = useQuery(findingsQuery({ filters: { objectIds: [id] }, sorts: [{ fieldName: 'status', order: 'asc' }, { fieldName: 'riskScore', order: 'desc' }], paginationInfo: { pageSize: 100 } })).data?.results ?? [];
+  const query = useQuery({
+    queryKey: ['entity', id],
+    queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: id } }),
+  });
+  const findings =
+    useQuery(
+      findingsQuery({
+        filters: { objectIds: [id] },
+        sorts: [
+          { fieldName: 'status', order: 'asc' },
+          { fieldName: 'riskScore', order: 'desc' },
+        ],
+        paginationInfo: { pageSize: 100 },
+      }),
+    ).data?.results ?? [];
   const entity = query.data;
   const readAgain = async () => {
     if (!entity) return;
     try {
-      await posture.post('/v1/cloud-accounts/{cloud_account_id}/collections', { path: { cloud_account_id: entity.cloudAccountId }, body: { types: [entity.entityType], regions: [entity.region] } });
+      await posture.post('/v1/cloud-accounts/{cloud_account_id}/collections', {
+        path: { cloud_account_id: entity.cloudAccountId },
+        body: { types: [entity.entityType], regions: [entity.region] },
+      });
       say('Reading it again');
       setTimeout(() => void client.invalidateQueries({ queryKey: ['entity', id] }), 4000);
     } catch (cause) {
@@ -78,17 +147,51 @@ export default function Resource() {
   return (
     <Page
       title={entity?.entityName ?? nameInId(id)}
-      crumbs={<><Link to="/inventory" className="wide">Inventory</Link><span className="wide" aria-hidden="true">/</span><Link className="wide" to="/inventory" search={{ type } as never}>{type ? shortType(type) : typeInId(id)}</Link></>}
-      actions={entity && <><Link className="btn wide" to="/explore" search={{ account: entity.cloudAccountId, q: `g.V().hasId(${quoted(id)})` } as never}><Icon name="explore" small />Query from here</Link><Button icon="history" changes takes={!analyst && 'analyst'} onClick={() => void readAgain()}>Read again</Button></>}
+      crumbs={
+        <>
+          <Link to="/inventory" className="wide">
+            Inventory
+          </Link>
+          <span className="wide" aria-hidden="true">
+            /
+          </span>
+          <Link className="wide" to="/inventory" search={{ type } as never}>
+            {type ? shortType(type) : typeInId(id)}
+          </Link>
+        </>
+      }
+      actions={
+        entity && (
+          <>
+            <Link className="btn wide" to="/explore" search={{ account: entity.cloudAccountId, q: `g.V().hasId(${quoted(id)})` } as never}>
+              <Icon name="explore" small />
+              Query from here
+            </Link>
+            <Button icon="history" changes takes={!analyst && 'analyst'} onClick={() => void readAgain()}>
+              Read again
+            </Button>
+          </>
+        )
+      }
     >
-      {query.isPending && <div className="region"><Skeleton /></div>}
+      {query.isPending && (
+        <div className="region">
+          <Skeleton />
+        </div>
+      )}
       {query.isError && !gone && <Failure padded error={query.error} what="the resource" onRetry={() => void query.refetch()} />}
       {gone && <Gone id={id} findings={findings} />}
       {entity && (
         <>
           <Head entity={entity} findings={findings} />
           <GraphBand key={id} entity={entity} findings={findings} />
-          <div className="cols resource-columns"><FindingsColumn findings={findings}><OtherVerdicts id={id} provider={entity.provider} /></FindingsColumn><PropertiesColumn entity={entity} findings={findings} /><ChangesColumn id={id} /></div>
+          <div className="cols resource-columns">
+            <FindingsColumn findings={findings}>
+              <OtherVerdicts id={id} provider={entity.provider} />
+            </FindingsColumn>
+            <PropertiesColumn entity={entity} findings={findings} />
+            <ChangesColumn id={id} />
+          </div>
         </>
       )}
     </Page>

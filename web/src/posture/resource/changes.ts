@@ -20,6 +20,11 @@ export function differences(entry: ChangeLog['changeLog'][number]): Difference[]
   return [
     ...ofValues(entry.propertyChanges, ''),
     ...ofValues(entry.tagChanges, 'tag '),
-    ...(entry.edgeChanges ?? []).map((e) => ({ name: e.label, ...(e.changeType === 'ADD' ? { after: e.to.split('.').slice(5).join('.') || e.to } : { before: e.to.split('.').slice(5).join('.') || e.to }) })),
+    ...(entry.edgeChanges ?? []).map((e) => ({
+      name: e.label,
+      ...(e.changeType === 'ADD'
+        ? { after: e.to.split('.').slice(5).join('.') || e.to }
+        : { before: e.to.split('.').slice(5).join('.') || e.to }),
+    })),
   ];
 }

@@ -17,16 +17,31 @@ export function FindingsColumn({ findings, children }: { findings: Finding[]; ch
   const open = findings.filter((f) => f.status === 'Open' && !f.isSuppressed);
   return (
     <section className="region">
-      <header><h2>Findings</h2><span className="end">{open.length} open</span></header>
+      <header>
+        <h2>Findings</h2>
+        <span className="end">{open.length} open</span>
+      </header>
       {findings.length === 0 && <p className="t3">No rule has found a violation here.</p>}
       <ul className="list">
         {findings.map((f) => (
           <li key={f.id}>
-            <Link className="row" to="/findings" search={{ ...(f.status === 'Resolved' ? { status: 'resolved' } : f.isSuppressed ? { status: 'suppressed' } : {}), q: undefined, f: f.id } as never}>
+            <Link
+              className="row"
+              to="/findings"
+              search={
+                {
+                  ...(f.status === 'Resolved' ? { status: 'resolved' } : f.isSuppressed ? { status: 'suppressed' } : {}),
+                  q: undefined,
+                  f: f.id,
+                } as never
+              }
+            >
               <Mark name={f.status === 'Resolved' ? 'pass' : severity(f.level, f.riskScore)} label />
               <b className="risk">{f.riskScore}</b>
               <span className="cut grow">{rules.get(f.ruleId)?.name ?? f.ruleId}</span>
-              <span className="small t3"><Time at={f.creationTime} as="age" /></span>
+              <span className="small t3">
+                <Time at={f.creationTime} as="age" />
+              </span>
             </Link>
           </li>
         ))}
@@ -38,13 +53,18 @@ export function FindingsColumn({ findings, children }: { findings: Finding[]; ch
 
 /** What the rules that found nothing say of the resource. */
 export function OtherVerdicts({ id, provider }: { id: string; provider: string }) {
-  const query = useQuery({ queryKey: ['entity', id, 'verdicts'], queryFn: () => posture.get('/v1/entities/{resource_id}/verdicts', { path: { resource_id: id } }) });
+  const query = useQuery({
+    queryKey: ['entity', id, 'verdicts'],
+    queryFn: () => posture.get('/v1/entities/{resource_id}/verdicts', { path: { resource_id: id } }),
+  });
   const rules = useRules();
   const [all, setAll] = useState(false);
   return (
     <Answer query={query} what="the list of verdicts" rows={3}>
       {({ results, unread }) => {
-        const others = results.filter((v) => v.verdict !== 'Violation' && v.verdict !== 'NotApplicable').sort((a, b) => b.verdict.localeCompare(a.verdict) || a.ruleName.localeCompare(b.ruleName));
+        const others = results
+          .filter((v) => v.verdict !== 'Violation' && v.verdict !== 'NotApplicable')
+          .sort((a, b) => b.verdict.localeCompare(a.verdict) || a.ruleName.localeCompare(b.ruleName));
         const notApplicable = results.filter((v) => v.verdict === 'NotApplicable');
         const shown = all ? others : others.slice(0, 5);
         const rest = [...rules.values()].filter((r) => r.provider === provider).length - results.length;
@@ -52,12 +72,44 @@ export function OtherVerdicts({ id, provider }: { id: string; provider: string }
           <>
             <h3 className="label other-verdicts">Other verdicts</h3>
             <ul className="list">
-              {shown.map((v) => <li key={v.ruleId}><Link className="row" to={`/rules/${encodeURIComponent(v.ruleId)}`}><Mark name={v.verdict === 'Pass' ? 'pass' : 'unknown'} /><span className="cut grow">{v.ruleName}</span><span className={v.verdict === 'Pass' ? 'c-pass small' : 'c-unknown small'}>{v.verdict}</span></Link></li>)}
-              {others.length > shown.length && <li><button type="button" className="link" onClick={() => setAll(true)}>{others.length - shown.length} more</button></li>}
-              {notApplicable.length > 0 && <li className="t3" title={notApplicable.map((v) => v.ruleName).join('\n')}><Mark name="nothing" />{plural(notApplicable.length, 'rule')} {notApplicable.length === 1 ? 'is' : 'are'} about its type, but not about this resource: not applicable</li>}
-              {rest > 0 && <li className="t3"><Mark name="none" />{plural(rest, 'rule')} {rest === 1 ? 'is' : 'are'} about other types</li>}
+              {shown.map((v) => (
+                <li key={v.ruleId}>
+                  <Link className="row" to={`/rules/${encodeURIComponent(v.ruleId)}`}>
+                    <Mark name={v.verdict === 'Pass' ? 'pass' : 'unknown'} />
+                    <span className="cut grow">{v.ruleName}</span>
+                    <span className={v.verdict === 'Pass' ? 'c-pass small' : 'c-unknown small'}>{v.verdict}</span>
+                  </Link>
+                </li>
+              ))}
+              {others.length > shown.length && (
+                <li>
+                  <button type="button" className="link" onClick={() => setAll(true)}>
+                    {others.length - shown.length} more
+                  </button>
+                </li>
+              )}
+              {notApplicable.length > 0 && (
+                <li className="t3" title={notApplicable.map((v) => v.ruleName).join('\n')}>
+                  <Mark name="nothing" />
+                  {plural(notApplicable.length, 'rule')} {notApplicable.length === 1 ? 'is' : 'are'} about its type, but not about this
+                  resource: not applicable
+                </li>
+              )}
+              {rest > 0 && (
+                <li className="t3">
+                  <Mark name="none" />
+                  {plural(rest, 'rule')} {rest === 1 ? 'is' : 'are'} about other types
+                </li>
+              )}
             </ul>
-            {unread.slice(0, 3).map((u) => <p key={`${u.entityType}${u.region}`} className="note unknown"><Mark name="unknown" /><span>{u.entityType} in {u.region || 'every region'} was not read: {u.why}</span></p>)}
+            {unread.slice(0, 3).map((u) => (
+              <p key={`${u.entityType}${u.region}`} className="note unknown">
+                <Mark name="unknown" />
+                <span>
+                  {u.entityType} in {u.region || 'every region'} was not read: {u.why}
+                </span>
+              </p>
+            ))}
           </>
         );
       }}
@@ -73,17 +125,33 @@ export function PropertiesColumn({ entity, findings }: { entity: Entity; finding
   const told = new Map(schema?.properties.map((p) => [p.name, p.description]));
   const queries = findings.filter((f) => f.status === 'Open').map((f) => gremlinOf(rules.get(f.ruleId)?.query ?? ''));
   const red = (name: string) => queries.some((q) => q.includes(`'${name}'`));
-  const shown = entity.properties.filter((p) => `${p.name} ${propertyText(p)}`.toLowerCase().includes(text.toLowerCase())).sort((a, b) => Number(red(b.name)) - Number(red(a.name)) || a.name.localeCompare(b.name));
+  const shown = entity.properties
+    .filter((p) => `${p.name} ${propertyText(p)}`.toLowerCase().includes(text.toLowerCase()))
+    .sort((a, b) => Number(red(b.name)) - Number(red(a.name)) || a.name.localeCompare(b.name));
   return (
     <section className="region">
-      <header><h2>Properties</h2><span className="t3">{entity.properties.length}</span><span className="end"><SearchInput label="Search properties" placeholder="Search" value={text} onChange={setText} /></span></header>
+      <header>
+        <h2>Properties</h2>
+        <span className="t3">{entity.properties.length}</span>
+        <span className="end">
+          <SearchInput label="Search properties" placeholder="Search" value={text} onChange={setText} />
+        </span>
+      </header>
       <div className="table-scroll properties-scroll" tabIndex={0} role="region" aria-label="Properties">
         <table className="properties">
           <tbody>
             {shown.map((p, i) => (
               <tr key={`${p.name}${i}`} className={p.type === 'unknown' ? 'unknown' : red(p.name) ? 'red' : ''}>
-                <th scope="row" title={told.get(p.name)}>{p.type === 'unknown' ? <Mark name="unknown" /> : red(p.name) && <Mark name="violation" />}<span>{p.name}</span></th>
-                <td><code className={`v-${p.type}`} title={p.error}>{propertyText(p)}</code>{p.error && <span className="small block">{p.error}</span>}</td>
+                <th scope="row" title={told.get(p.name)}>
+                  {p.type === 'unknown' ? <Mark name="unknown" /> : red(p.name) && <Mark name="violation" />}
+                  <span>{p.name}</span>
+                </th>
+                <td>
+                  <code className={`v-${p.type}`} title={p.error}>
+                    {propertyText(p)}
+                  </code>
+                  {p.error && <span className="small block">{p.error}</span>}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -94,27 +162,54 @@ export function PropertiesColumn({ entity, findings }: { entity: Entity; finding
 }
 
 export function ChangesColumn({ id }: { id: string }) {
-  const query = useQuery({ queryKey: ['entities', 'changelog', id], queryFn: () => posture.get('/v1/entities/{resource_id}/changelog', { path: { resource_id: id } }) });
+  const query = useQuery({
+    queryKey: ['entities', 'changelog', id],
+    queryFn: () => posture.get('/v1/entities/{resource_id}/changelog', { path: { resource_id: id } }),
+  });
   return (
     <section className="region">
-      <header><h2>Changes</h2></header>
+      <header>
+        <h2>Changes</h2>
+      </header>
       <Answer query={query} what="the change log">
-        {({ changeLog }) => changeLog.length === 0 ? <Empty title="Nothing has changed">It is as it was read first.</Empty> : (
-          <ol className="timeline">
-            {[...changeLog].sort((a, b) => b.lastUpdateTime.localeCompare(a.lastUpdateTime)).slice(0, 30).map((entry, i, all) => {
-              const lines = differences(entry);
-              const first = i === all.length - 1 && lines.every((l) => l.before === undefined) && lines.length > 3;
-              return (
-                <li key={entry.lastUpdateTime}>
-                  <span className="timeline-head"><Time at={entry.lastUpdateTime} as="date" />{first && <span className="t3">first read</span>}</span>
-                  {first ? <p className="small t3">{plural(lines.length, 'value')}</p> : (
-                    <table className="diff"><tbody>{lines.slice(0, 12).map((l, k) => <tr key={k}><th scope="row">{l.name}</th><td className={l.before === undefined ? '' : 'del'}>{l.before}</td><td className={l.after === undefined ? '' : 'add'}>{l.after}</td></tr>)}</tbody></table>
-                  )}
-                </li>
-              );
-            })}
-          </ol>
-        )}
+        {({ changeLog }) =>
+          changeLog.length === 0 ? (
+            <Empty title="Nothing has changed">It is as it was read first.</Empty>
+          ) : (
+            <ol className="timeline">
+              {[...changeLog]
+                .sort((a, b) => b.lastUpdateTime.localeCompare(a.lastUpdateTime))
+                .slice(0, 30)
+                .map((entry, i, all) => {
+                  const lines = differences(entry);
+                  const first = i === all.length - 1 && lines.every((l) => l.before === undefined) && lines.length > 3;
+                  return (
+                    <li key={entry.lastUpdateTime}>
+                      <span className="timeline-head">
+                        <Time at={entry.lastUpdateTime} as="date" />
+                        {first && <span className="t3">first read</span>}
+                      </span>
+                      {first ? (
+                        <p className="small t3">{plural(lines.length, 'value')}</p>
+                      ) : (
+                        <table className="diff">
+                          <tbody>
+                            {lines.slice(0, 12).map((l, k) => (
+                              <tr key={k}>
+                                <th scope="row">{l.name}</th>
+                                <td className={l.before === undefined ? '' : 'del'}>{l.before}</td>
+                                <td className={l.after === undefined ? '' : 'add'}>{l.after}</td>
+                              </tr>
+                            ))}
+                          </tbody>
+                        </table>
+                      )}
+                    </li>
+                  );
+                })}
+            </ol>
+          )
+        }
       </Answer>
     </section>
   );

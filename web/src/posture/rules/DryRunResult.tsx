@@ -24,33 +24,173 @@ export function DryRunResult({ run, level, old }: { run: DryRun; level: string; 
     <div className={old ? 'dry-old' : ''}>
       {old && <p className="small t3 dry-note">Of an older query.</p>}
       <div className="dry-summary">
-        <span><Word name="violation" /><b>{count(t.violating)}</b> <span className="small t3">of {count(all)}</span></span>
-        <span><Word name="unknown" /><b>{count(t.unknown)}</b> <span className="small t3">{blind ? `and ${plural(blind, 'account')} not read in full` : `of ${count(all)}`}</span></span>
-        <span><Word name="pass" /><b>{count(t.passing)}</b> <span className="small t3">of {count(all)}</span></span>
-        {t.notApplicable > 0 && <span title="Of the types that the rule finds, but not what it is about"><Word name="nothing" /><b>{count(t.notApplicable)}</b></span>}
-        <p className="dry-effect"><b>If you enable it:</b> {t.violating === 0 ? 'no finding is raised.' : `${plural(t.violating, 'new finding')} of level ${level} in ${plural(hit, 'account')}.`}</p>
+        <span>
+          <Word name="violation" />
+          <b>{count(t.violating)}</b> <span className="small t3">of {count(all)}</span>
+        </span>
+        <span>
+          <Word name="unknown" />
+          <b>{count(t.unknown)}</b>{' '}
+          <span className="small t3">{blind ? `and ${plural(blind, 'account')} not read in full` : `of ${count(all)}`}</span>
+        </span>
+        <span>
+          <Word name="pass" />
+          <b>{count(t.passing)}</b> <span className="small t3">of {count(all)}</span>
+        </span>
+        {t.notApplicable > 0 && (
+          <span title="Of the types that the rule finds, but not what it is about">
+            <Word name="nothing" />
+            <b>{count(t.notApplicable)}</b>
+          </span>
+        )}
+        <p className="dry-effect">
+          <b>If you enable it:</b>{' '}
+          {t.violating === 0
+            ? 'no finding is raised.'
+            : `${plural(t.violating, 'new finding')} of level ${level} in ${plural(hit, 'account')}.`}
+        </p>
       </div>
-      <div className="dry-bar"><StackBar tall label={`${t.violating} violating, ${t.unknown} unknown, ${t.passing} passing`} parts={[{ name: 'violation', value: t.violating }, { name: 'pass', value: t.passing }, { name: 'unknown', value: t.unknown }]} /></div>
-      <div className="toolbar"><Segments<View> label="Result" value={view} onChange={setView} options={[{ value: 'resources', label: 'Resources', count: rows.length }, { value: 'accounts', label: 'Accounts', count: run.outcomes.length }, { value: 'plan', label: 'Plan' }, { value: 'json', label: 'JSON' }]} /></div>
+      <div className="dry-bar">
+        <StackBar
+          tall
+          label={`${t.violating} violating, ${t.unknown} unknown, ${t.passing} passing`}
+          parts={[
+            { name: 'violation', value: t.violating },
+            { name: 'pass', value: t.passing },
+            { name: 'unknown', value: t.unknown },
+          ]}
+        />
+      </div>
+      <div className="toolbar">
+        <Segments<View>
+          label="Result"
+          value={view}
+          onChange={setView}
+          options={[
+            { value: 'resources', label: 'Resources', count: rows.length },
+            { value: 'accounts', label: 'Accounts', count: run.outcomes.length },
+            { value: 'plan', label: 'Plan' },
+            { value: 'json', label: 'JSON' },
+          ]}
+        />
+      </div>
       {view === 'resources' && (
         <div className="table-scroll">
           <table className="table">
-            <thead><tr><th>Verdict</th><th>Resource</th><th>Account</th><th className="wide">Region</th>{reads.map((p) => <th key={p} className="wide"><code>{p}</code></th>)}</tr></thead>
+            <thead>
+              <tr>
+                <th>Verdict</th>
+                <th>Resource</th>
+                <th>Account</th>
+                <th className="wide">Region</th>
+                {reads.map((p) => (
+                  <th key={p} className="wide">
+                    <code>{p}</code>
+                  </th>
+                ))}
+              </tr>
+            </thead>
             <tbody>
               {rows.map((r) => {
                 const value = (name: string) => r.entity.properties.find((p) => p.name === name);
-                return <tr key={r.entity.entityId}><td><Word name={r.verdict === 'Violation' ? 'violation' : 'unknown'} /></td><th scope="row"><Link to={`/resource/${encodeURIComponent(r.entity.entityId)}`}>{r.entity.entityName}</Link></th><td>{r.account.cloudAccountName}</td><td className="wide t2">{r.entity.region}</td>{reads.map((p) => { const v = value(p); return <td key={p} className="wide"><code>{v ? propertyText(v) : '–'}</code></td>; })}</tr>;
+                return (
+                  <tr key={r.entity.entityId}>
+                    <td>
+                      <Word name={r.verdict === 'Violation' ? 'violation' : 'unknown'} />
+                    </td>
+                    <th scope="row">
+                      <Link to={`/resource/${encodeURIComponent(r.entity.entityId)}`}>{r.entity.entityName}</Link>
+                    </th>
+                    <td>{r.account.cloudAccountName}</td>
+                    <td className="wide t2">{r.entity.region}</td>
+                    {reads.map((p) => {
+                      const v = value(p);
+                      return (
+                        <td key={p} className="wide">
+                          <code>{v ? propertyText(v) : '–'}</code>
+                        </td>
+                      );
+                    })}
+                  </tr>
+                );
               })}
-              {failed.map((o) => <tr key={o.account.cloudAccountId} className="dry-unknown"><td><Word name="unknown" /></td><td colSpan={3 + reads.length}><b>{o.account.cloudAccountName}</b> {o.error instanceof Error ? sentence(o.error.message) : 'was not tried.'}</td></tr>)}
-              {unread.slice(0, 20).map((u) => <tr key={`${u.cloudAccountId}${u.entityType}${u.region}`} className="dry-unknown"><td><Word name="unknown" /></td><td colSpan={3 + reads.length}><b>{u.account.cloudAccountName}</b> <code>{u.entityType}</code> in {u.region || 'every region'} was not read: {u.why} <Link className="inline-link" to={`/accounts/${encodeURIComponent(u.cloudAccountId)}`}>Fix access</Link></td></tr>)}
-              {rows.length === 0 && failed.length === 0 && unread.length === 0 && <tr><td colSpan={4 + reads.length} className="t3">No resource violates it, and none is unknown.</td></tr>}
+              {failed.map((o) => (
+                <tr key={o.account.cloudAccountId} className="dry-unknown">
+                  <td>
+                    <Word name="unknown" />
+                  </td>
+                  <td colSpan={3 + reads.length}>
+                    <b>{o.account.cloudAccountName}</b> {o.error instanceof Error ? sentence(o.error.message) : 'was not tried.'}
+                  </td>
+                </tr>
+              ))}
+              {unread.slice(0, 20).map((u) => (
+                <tr key={`${u.cloudAccountId}${u.entityType}${u.region}`} className="dry-unknown">
+                  <td>
+                    <Word name="unknown" />
+                  </td>
+                  <td colSpan={3 + reads.length}>
+                    <b>{u.account.cloudAccountName}</b> <code>{u.entityType}</code> in {u.region || 'every region'} was not read: {u.why}{' '}
+                    <Link className="inline-link" to={`/accounts/${encodeURIComponent(u.cloudAccountId)}`}>
+                      Fix access
+                    </Link>
+                  </td>
+                </tr>
+              ))}
+              {rows.length === 0 && failed.length === 0 && unread.length === 0 && (
+                <tr>
+                  <td colSpan={4 + reads.length} className="t3">
+                    No resource violates it, and none is unknown.
+                  </td>
+                </tr>
+              )}
             </tbody>
           </table>
         </div>
       )}
-      {view === 'accounts' && <table className="table"><thead><tr><th>Account</th><th className="num">Violating</th><th className="num">Unknown</th><th className="num">Passing</th><th className="num">Not applicable</th><th className="num">Steps</th></tr></thead><tbody>{run.outcomes.map((o) => <tr key={o.account.cloudAccountId}><th scope="row">{o.account.cloudAccountName}</th><td className="num">{o.answer?.violating ?? '–'}</td><td className="num">{o.answer?.unknown ?? '–'}</td><td className="num">{o.answer?.passing ?? '–'}</td><td className="num">{o.answer?.notApplicable ?? '–'}</td><td className="num">{o.answer ? count(o.answer.cost.traversers) : <Mark name="unknown" label />}</td></tr>)}</tbody></table>}
-      {view === 'plan' && <pre className="json" tabIndex={0}>{run.outcomes.find((o) => o.answer?.explain)?.answer?.explain?.steps.map((s) => `${'  '.repeat(s.depth)}${s.step}${s.note ? `   ${s.note}` : ''}`).join('\n') ?? 'The server told no plan.'}</pre>}
-      {view === 'json' && <pre className="json" tabIndex={0}>{JSON.stringify(run.outcomes.map((o) => ({ account: o.account.cloudAccountId, answer: o.answer })), null, 2)}</pre>}
+      {view === 'accounts' && (
+        <table className="table">
+          <thead>
+            <tr>
+              <th>Account</th>
+              <th className="num">Violating</th>
+              <th className="num">Unknown</th>
+              <th className="num">Passing</th>
+              <th className="num">Not applicable</th>
+              <th className="num">Steps</th>
+            </tr>
+          </thead>
+          <tbody>
+            {run.outcomes.map((o) => (
+              <tr key={o.account.cloudAccountId}>
+                <th scope="row">{o.account.cloudAccountName}</th>
+                <td className="num">{o.answer?.violating ?? '–'}</td>
+                <td className="num">{o.answer?.unknown ?? '–'}</td>
+                <td className="num">{o.answer?.passing ?? '–'}</td>
+                <td className="num">{o.answer?.notApplicable ?? '–'}</td>
+                <td className="num">{o.answer ? count(o.answer.cost.traversers) : <Mark name="unknown" label />}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {view === 'plan' && (
+        <pre className="json" tabIndex={0}>
+          {run.outcomes
+            .find((o) => o.answer?.explain)
+            ?.answer?.explain?.steps.map((s) => `${'  '.repeat(s.depth)}${s.step}${s.note ? `   ${s.note}` : ''}`)
+            .join('\n') ?? 'The server told no plan.'}
+        </pre>
+      )}
+      {view === 'json' && (
+        <pre className="json" tabIndex={0}>
+          {JSON.stringify(
+            run.outcomes.map((o) => ({ account: o.account.cloudAccountId, answer: o.answer })),
+            null,
+            2,
+          )}
+        </pre>
+      )}
     </div>
   );
 }

@@ -31,11 +31,30 @@ import './rules.css';
 
 const CodeEditor = lazy(() => import('../editor/CodeEditor'));
 
-const example = "g.V().hasLabel('AWS.EC2.Instance')\n  .has('metadataHttpEndpoint', 'enabled')\n  .not(has('metadataHttpTokens', 'required'))";
-const empty: Draft = { name: '', displayName: '', provider: 'aws', level: 'Med', category: 'Security', service: '', description: '', suggestedAction: '', documentationLink: '', query: example, language: 'Graph', complianceControlIds: [], visualizationQuery: '' };
+const example =
+  "g.V().hasLabel('AWS.EC2.Instance')\n  .has('metadataHttpEndpoint', 'enabled')\n  .not(has('metadataHttpTokens', 'required'))";
+const empty: Draft = {
+  name: '',
+  displayName: '',
+  provider: 'aws',
+  level: 'Med',
+  category: 'Security',
+  service: '',
+  description: '',
+  suggestedAction: '',
+  documentationLink: '',
+  query: example,
+  language: 'Graph',
+  complianceControlIds: [],
+  visualizationQuery: '',
+};
 
 /** A draft that names what is left empty after the rest, so that it can be saved. */
-const idOf = (name: string) => name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
+const idOf = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
 
 function Editor({ given, first, onDeleting }: { given: Versioned | undefined; first: Draft; onDeleting?: (going: boolean) => void }) {
   // The version that was opened: what others save meanwhile is a conflict, not a surprise in the text.
@@ -55,7 +74,10 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const check = useCheck(draft);
   const native = rule?.source === 'Native';
   const blocker = useBlocker({ shouldBlockFn: () => dirty, enableBeforeUnload: () => dirty, withResolver: true });
-  const change = (patch: Partial<Draft>) => { setDraft((d) => ({ ...d, ...patch })); setDirty(true); };
+  const change = (patch: Partial<Draft>) => {
+    setDraft((d) => ({ ...d, ...patch }));
+    setDirty(true);
+  };
   const failure = run?.query === draft.query ? run.outcomes.find((o) => o.error)?.error : undefined;
   const saveProblems = queryProblems(error).filter((p) => p.path === 'query' || p.path === 'queryString');
   const problems = check.problems.length ? check.problems : [...queryProblems(failure), ...saveProblems];
@@ -98,37 +120,199 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     await client.invalidateQueries({ queryKey: ['rules'], exact: true }); // the list
     setTimeout(() => void navigate({ to: '/rules' } as never));
   };
-  useKeys([{ keys: 'Ctrl+Enter', does: 'Dry run', run: test }, { keys: 'Ctrl+s', does: 'Save', run: () => void save(rule?.status ?? 'Disabled') }]);
+  useKeys([
+    { keys: 'Ctrl+Enter', does: 'Dry run', run: test },
+    { keys: 'Ctrl+s', does: 'Save', run: () => void save(rule?.status ?? 'Disabled') },
+  ]);
   const t = run && totals(run);
   return (
     <Page
       title={rule?.name ?? 'New rule'}
       crumbs={<Link to="/rules">Rules</Link>}
-      beside={rule ? <span className={`pill ${rule.status === 'Enabled' ? 'ok' : ''} wide`}>{rule.status}</span> : <span className="pill accent">Draft</span>}
-      actions={native ? <>{dirty && <Button changes takes={!analyst && 'analyst'} onClick={() => void save(rule.status)}>Save</Button>}<Link className="btn primary" to="/rules/new" search={{ copy: rule.id } as never}>Copy as custom</Link></> : <>{rule && <Button look="danger" changes className="wide" takes={!analyst && 'analyst'} onClick={() => setAsking('delete')}>Delete</Button>}{dirty && <Button look="quiet" className="wide" onClick={() => { setDraft(first); setDirty(false); setError(undefined); }}>Discard</Button>}<Button changes takes={!analyst && 'analyst'} onClick={() => void save('Disabled')}>Save disabled</Button><Button look="primary" changes takes={!analyst && 'analyst'} onClick={() => void save('Enabled')}>Save and enable</Button></>}
+      beside={
+        rule ? (
+          <span className={`pill ${rule.status === 'Enabled' ? 'ok' : ''} wide`}>{rule.status}</span>
+        ) : (
+          <span className="pill accent">Draft</span>
+        )
+      }
+      actions={
+        native ? (
+          <>
+            {dirty && (
+              <Button changes takes={!analyst && 'analyst'} onClick={() => void save(rule.status)}>
+                Save
+              </Button>
+            )}
+            <Link className="btn primary" to="/rules/new" search={{ copy: rule.id } as never}>
+              Copy as custom
+            </Link>
+          </>
+        ) : (
+          <>
+            {rule && (
+              <Button look="danger" changes className="wide" takes={!analyst && 'analyst'} onClick={() => setAsking('delete')}>
+                Delete
+              </Button>
+            )}
+            {dirty && (
+              <Button
+                look="quiet"
+                className="wide"
+                onClick={() => {
+                  setDraft(first);
+                  setDirty(false);
+                  setError(undefined);
+                }}
+              >
+                Discard
+              </Button>
+            )}
+            <Button changes takes={!analyst && 'analyst'} onClick={() => void save('Disabled')}>
+              Save disabled
+            </Button>
+            <Button look="primary" changes takes={!analyst && 'analyst'} onClick={() => void save('Enabled')}>
+              Save and enable
+            </Button>
+          </>
+        )
+      }
     >
       <div className="rule">
         <div className="rule-left">
           <div className="toolbar">
-            <Segments<Draft['language']> label="Language" value={draft.language} onChange={(language) => !native && change({ language })} options={[{ value: 'Graph', label: 'Gremlin' }, { value: 'Search', label: 'Search' }]} />
-            <span className="t2 wide">{native ? 'This rule comes with Vigil; its query is read-only.' : draft.language === 'Search' ? 'Every resource that matches is a violation.' : 'Every vertex this query returns is a violation.'}</span>
-            <span className="end row tight">{rule && <><Link className="link" to="/findings" search={{ rule: rule.id } as never}>Findings of this rule</Link><Link className="link" to={`/rules/${encodeURIComponent(rule.id)}/unknown`}>Unknown</Link><RuleHistory id={rule.id} /></>}</span>
+            <Segments<Draft['language']>
+              label="Language"
+              value={draft.language}
+              onChange={(language) => !native && change({ language })}
+              options={[
+                { value: 'Graph', label: 'Gremlin' },
+                { value: 'Search', label: 'Search' },
+              ]}
+            />
+            <span className="t2 wide">
+              {native
+                ? 'This rule comes with Vigil; its query is read-only.'
+                : draft.language === 'Search'
+                  ? 'Every resource that matches is a violation.'
+                  : 'Every vertex this query returns is a violation.'}
+            </span>
+            <span className="end row tight">
+              {rule && (
+                <>
+                  <Link className="link" to="/findings" search={{ rule: rule.id } as never}>
+                    Findings of this rule
+                  </Link>
+                  <Link className="link" to={`/rules/${encodeURIComponent(rule.id)}/unknown`}>
+                    Unknown
+                  </Link>
+                  <RuleHistory id={rule.id} />
+                </>
+              )}
+            </span>
           </div>
-          <div className="editor-box"><Suspense fallback={<Skeleton />}><CodeEditor label="Query" value={draft.query} readOnly={native} language={draft.language} schema={schema} problems={problems} onChange={(query) => query !== draft.query && change({ query })} onRun={test} /></Suspense></div>
+          <div className="editor-box">
+            <Suspense fallback={<Skeleton />}>
+              <CodeEditor
+                label="Query"
+                value={draft.query}
+                readOnly={native}
+                language={draft.language}
+                schema={schema}
+                problems={problems}
+                onChange={(query) => query !== draft.query && change({ query })}
+                onRun={test}
+              />
+            </Suspense>
+          </div>
           <div className="editor-foot" aria-live="polite">
-            {problems.length ? <span className="word c-error"><Mark name="error" />{sentence(problems[0]?.message ?? '')}</span> : reads ? <><span className="word c-ok"><Mark name="ok" />No problems</span><span className="t3">finds {reads.findsTypes.map((x) => <code key={x}>{x}</code>)} reads {count(reads.properties.length)} properties, {count(reads.edges.length)} edges{reads.clock ? '; asks the clock' : ''}</span>{reads.notInSchema.length > 0 && <span className="c-warn">not in the schema: {reads.notInSchema.join(', ')}</span>}</> : <span className="t3">Checking it…</span>}
+            {problems.length ? (
+              <span className="word c-error">
+                <Mark name="error" />
+                {sentence(problems[0]?.message ?? '')}
+              </span>
+            ) : reads ? (
+              <>
+                <span className="word c-ok">
+                  <Mark name="ok" />
+                  No problems
+                </span>
+                <span className="t3">
+                  finds{' '}
+                  {reads.findsTypes.map((x) => (
+                    <code key={x}>{x}</code>
+                  ))}{' '}
+                  reads {count(reads.properties.length)} properties, {count(reads.edges.length)} edges
+                  {reads.clock ? '; asks the clock' : ''}
+                </span>
+                {reads.notInSchema.length > 0 && <span className="c-warn">not in the schema: {reads.notInSchema.join(', ')}</span>}
+              </>
+            ) : (
+              <span className="t3">Checking it…</span>
+            )}
           </div>
-          {error && problems.length === 0 && <div className="region"><div className="note error" role="alert"><Mark name="error" /><span><b>{sentence(error.message)}</b> {error.fields.map((f) => `${f.path}: ${f.message}`).join('; ')}</span></div></div>}
+          {error && problems.length === 0 && (
+            <div className="region">
+              <div className="note error" role="alert">
+                <Mark name="error" />
+                <span>
+                  <b>{sentence(error.message)}</b> {error.fields.map((f) => `${f.path}: ${f.message}`).join('; ')}
+                </span>
+              </div>
+            </div>
+          )}
           <section className="dry" aria-label="Dry run">
-            <div className="toolbar dry-toolbar"><h2>Dry run</h2><span className="t2">{accounts.length} accounts</span><Button look="go" icon="play" keys="Ctrl ↵" disabled={busy || accounts.length === 0} onClick={test}>{busy ? 'Running…' : 'Run'}</Button>{run && t && <span className="small t3">{clockTime(run.at)} · {count(t.cost)} of 1,000,000 steps · {t.ms.toFixed(1)} ms · nothing was kept</span>}</div>
+            <div className="toolbar dry-toolbar">
+              <h2>Dry run</h2>
+              <span className="t2">{accounts.length} accounts</span>
+              <Button look="go" icon="play" keys="Ctrl ↵" disabled={busy || accounts.length === 0} onClick={test}>
+                {busy ? 'Running…' : 'Run'}
+              </Button>
+              {run && t && (
+                <span className="small t3">
+                  {clockTime(run.at)} · {count(t.cost)} of 1,000,000 steps · {t.ms.toFixed(1)} ms · nothing was kept
+                </span>
+              )}
+            </div>
             {run && <DryRunResult run={run} level={levelName(draft.level)} old={run.query !== draft.query} />}
           </section>
         </div>
         <RuleForm draft={draft} change={change} fixed={native} stored={!!rule} error={error} />
       </div>
-      {asking === 'delete' && rule && <Confirm title={`Delete ${rule.name}`} action="Delete" run={remove} onClose={() => setAsking(undefined)}>Its findings are resolved, and it is not evaluated any more.</Confirm>}
-      {conflict && <Conflict what="the rule" differences={differencesOf(labels, { ...draft }, { ...draftOf(conflict.theirs.rule) })} onClose={() => setConflict(undefined)} onTheirs={() => { setVersion(conflict.theirs); setDraft(draftOf(conflict.theirs.rule)); setDirty(false); setConflict(undefined); void client.invalidateQueries({ queryKey: ['rules'] }); }} onMine={() => { setConflict(undefined); void save(conflict.status, conflict.theirs); }} />}
-      {blocker.status === 'blocked' && <Dialog title="The rule is not saved" onClose={blocker.reset}><p className="t2">What you changed is lost when you leave.</p><div className="dialog-foot"><Button onClick={blocker.reset}>Stay</Button><Button look="danger" onClick={blocker.proceed}>Leave</Button></div></Dialog>}
+      {asking === 'delete' && rule && (
+        <Confirm title={`Delete ${rule.name}`} action="Delete" run={remove} onClose={() => setAsking(undefined)}>
+          Its findings are resolved, and it is not evaluated any more.
+        </Confirm>
+      )}
+      {conflict && (
+        <Conflict
+          what="the rule"
+          differences={differencesOf(labels, { ...draft }, { ...draftOf(conflict.theirs.rule) })}
+          onClose={() => setConflict(undefined)}
+          onTheirs={() => {
+            setVersion(conflict.theirs);
+            setDraft(draftOf(conflict.theirs.rule));
+            setDirty(false);
+            setConflict(undefined);
+            void client.invalidateQueries({ queryKey: ['rules'] });
+          }}
+          onMine={() => {
+            setConflict(undefined);
+            void save(conflict.status, conflict.theirs);
+          }}
+        />
+      )}
+      {blocker.status === 'blocked' && (
+        <Dialog title="The rule is not saved" onClose={blocker.reset}>
+          <p className="t2">What you changed is lost when you leave.</p>
+          <div className="dialog-foot">
+            <Button onClick={blocker.reset}>Stay</Button>
+            <Button look="danger" onClick={blocker.proceed}>
+              Leave
+            </Button>
+          </div>
+        </Dialog>
+      )}
     </Page>
   );
 }
@@ -140,9 +324,37 @@ export default function RuleEditor() {
   const source = id ?? search.copy;
   // A rule that is being deleted is not asked for again: a change elsewhere makes every screen ask, and the answer would be 404.
   const [deleting, setDeleting] = useState(false);
-  const query = useQuery({ queryKey: ['rules', source, 'version'], enabled: !!source && !deleting, queryFn: () => readRule(source ?? ''), refetchOnWindowFocus: false, staleTime: 0 });
-  if (!source) return <Editor key="new" given={undefined} first={{ ...empty, ...(search.q ? { query: search.q, language: search.lang === 'search' ? 'Search' : 'Graph' } : {}) }} />;
-  if (!query.data) return <Page title="Rule" crumbs={<Link to="/rules">Rules</Link>}><Answer query={query} what="the rule" padded>{() => null}</Answer></Page>;
+  const query = useQuery({
+    queryKey: ['rules', source, 'version'],
+    enabled: !!source && !deleting,
+    queryFn: () => readRule(source ?? ''),
+    refetchOnWindowFocus: false,
+    staleTime: 0,
+  });
+  if (!source)
+    return (
+      <Editor
+        key="new"
+        given={undefined}
+        first={{ ...empty, ...(search.q ? { query: search.q, language: search.lang === 'search' ? 'Search' : 'Graph' } : {}) }}
+      />
+    );
+  if (!query.data)
+    return (
+      <Page title="Rule" crumbs={<Link to="/rules">Rules</Link>}>
+        <Answer query={query} what="the rule" padded>
+          {() => null}
+        </Answer>
+      </Page>
+    );
   const { rule } = query.data;
-  return id ? <Editor key={id} given={query.data} first={draftOf(rule)} onDeleting={setDeleting} /> : <Editor key={`copy ${source}`} given={undefined} first={{ ...draftOf(rule), name: `${rule.name} (copy)`, displayName: `${rule.displayName}-copy` }} />;
+  return id ? (
+    <Editor key={id} given={query.data} first={draftOf(rule)} onDeleting={setDeleting} />
+  ) : (
+    <Editor
+      key={`copy ${source}`}
+      given={undefined}
+      first={{ ...draftOf(rule), name: `${rule.name} (copy)`, displayName: `${rule.displayName}-copy` }}
+    />
+  );
 }

@@ -25,8 +25,32 @@ function Controls({ draft, change, fixed }: Pick<Props, 'draft' | 'change' | 'fi
     <div className="field">
       <span className="label">Controls</span>
       <div className="row wrap tight">
-        {own.map((c) => <span key={c} className="tag">{spoken(c)}{!fixed && <button type="button" className="link t3" aria-label={`Remove ${spoken(c)}`} onClick={() => change({ complianceControlIds: own.filter((x) => x !== c) })}><Icon name="x" small /></button>}</span>)}
-        {!fixed && <Select label="Add a control" value="" onChange={(c) => c && change({ complianceControlIds: [...own, c] })} options={[{ value: '', label: 'Add a control' }, ...known.filter((c) => !own.includes(c)).map((c) => ({ value: c, label: spoken(c) }))]} />}
+        {own.map((c) => (
+          <span key={c} className="tag">
+            {spoken(c)}
+            {!fixed && (
+              <button
+                type="button"
+                className="link t3"
+                aria-label={`Remove ${spoken(c)}`}
+                onClick={() => change({ complianceControlIds: own.filter((x) => x !== c) })}
+              >
+                <Icon name="x" small />
+              </button>
+            )}
+          </span>
+        ))}
+        {!fixed && (
+          <Select
+            label="Add a control"
+            value=""
+            onChange={(c) => c && change({ complianceControlIds: [...own, c] })}
+            options={[
+              { value: '', label: 'Add a control' },
+              ...known.filter((c) => !own.includes(c)).map((c) => ({ value: c, label: spoken(c) })),
+            ]}
+          />
+        )}
       </div>
     </div>
   );
@@ -34,19 +58,85 @@ function Controls({ draft, change, fixed }: Pick<Props, 'draft' | 'change' | 'fi
 
 /** Everything of a rule but its query. */
 export function RuleForm({ draft, change, fixed, stored, error }: Props) {
-  const text = (name: 'name' | 'displayName' | 'category' | 'service' | 'documentationLink') => ({ value: draft[name] ?? '', readOnly: fixed, error: error?.field(name), onChange: (e: { target: { value: string } }) => change({ [name]: e.target.value }) });
+  const text = (name: 'name' | 'displayName' | 'category' | 'service' | 'documentationLink') => ({
+    value: draft[name] ?? '',
+    readOnly: fixed,
+    error: error?.field(name),
+    onChange: (e: { target: { value: string } }) => change({ [name]: e.target.value }),
+  });
   return (
     <div className="rule-form">
       <TextField label="Name" required {...text('name')} />
-      <TextField label="Id" mono {...text('displayName')} hint={stored || fixed ? undefined : 'Without spaces; made of the name when left empty'} />
-      <div className="field"><span className="label">Level</span><Segments label="Level" value={draft.level} onChange={(level) => change({ level })} options={(['High', 'Med', 'Low'] as const).map((l) => ({ value: l, label: <><Mark name={severity(levelName(l))} />{levelName(l)}</> }))} /></div>
-      {!stored && !fixed && <div className="field"><span className="label">Cloud</span><Select label="Cloud" value={draft.provider} onChange={(provider) => change({ provider })} options={[{ value: 'aws', label: 'AWS' }, { value: 'azure', label: 'Azure' }, { value: 'gcp', label: 'Google Cloud' }]} /></div>}
-      <div className="form-2"><TextField label="Category" {...text('category')} /><TextField label="Service" {...text('service')} /></div>
-      <TextArea label="Why it matters" rows={4} value={draft.description ?? ''} readOnly={fixed} error={error?.field('description')} onChange={(e) => change({ description: e.target.value })} />
-      <TextArea label="What to do" rows={2} value={draft.suggestedAction ?? ''} readOnly={fixed} error={error?.field('suggestedAction')} onChange={(e) => change({ suggestedAction: e.target.value })} />
+      <TextField
+        label="Id"
+        mono
+        {...text('displayName')}
+        hint={stored || fixed ? undefined : 'Without spaces; made of the name when left empty'}
+      />
+      <div className="field">
+        <span className="label">Level</span>
+        <Segments
+          label="Level"
+          value={draft.level}
+          onChange={(level) => change({ level })}
+          options={(['High', 'Med', 'Low'] as const).map((l) => ({
+            value: l,
+            label: (
+              <>
+                <Mark name={severity(levelName(l))} />
+                {levelName(l)}
+              </>
+            ),
+          }))}
+        />
+      </div>
+      {!stored && !fixed && (
+        <div className="field">
+          <span className="label">Cloud</span>
+          <Select
+            label="Cloud"
+            value={draft.provider}
+            onChange={(provider) => change({ provider })}
+            options={[
+              { value: 'aws', label: 'AWS' },
+              { value: 'azure', label: 'Azure' },
+              { value: 'gcp', label: 'Google Cloud' },
+            ]}
+          />
+        </div>
+      )}
+      <div className="form-2">
+        <TextField label="Category" {...text('category')} />
+        <TextField label="Service" {...text('service')} />
+      </div>
+      <TextArea
+        label="Why it matters"
+        rows={4}
+        value={draft.description ?? ''}
+        readOnly={fixed}
+        error={error?.field('description')}
+        onChange={(e) => change({ description: e.target.value })}
+      />
+      <TextArea
+        label="What to do"
+        rows={2}
+        value={draft.suggestedAction ?? ''}
+        readOnly={fixed}
+        error={error?.field('suggestedAction')}
+        onChange={(e) => change({ suggestedAction: e.target.value })}
+      />
       <TextField label="Link" {...text('documentationLink')} />
       <Controls draft={draft} change={change} fixed={fixed} />
-      <TextArea label="Picture" rows={2} className="input mono" value={draft.visualizationQuery ?? ''} readOnly={fixed} error={error?.field('visualizationQuery')} hint="A walk from <entity_id_clause>, which stands for the resource" onChange={(e) => change({ visualizationQuery: e.target.value })} />
+      <TextArea
+        label="Picture"
+        rows={2}
+        className="input mono"
+        value={draft.visualizationQuery ?? ''}
+        readOnly={fixed}
+        error={error?.field('visualizationQuery')}
+        hint="A walk from <entity_id_clause>, which stands for the resource"
+        onChange={(e) => change({ visualizationQuery: e.target.value })}
+      />
     </div>
   );
 }

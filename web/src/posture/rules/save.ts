@@ -6,7 +6,19 @@ export interface Draft extends RuleSpec {
   language: 'Graph' | 'Search';
 }
 
-export const labels: Record<string, string> = { name: 'Name', displayName: 'Id', level: 'Level', category: 'Category', service: 'Service', description: 'Why it matters', suggestedAction: 'What to do', documentationLink: 'Link', query: 'Query', visualizationQuery: 'Picture', complianceControlIds: 'Controls' };
+export const labels: Record<string, string> = {
+  name: 'Name',
+  displayName: 'Id',
+  level: 'Level',
+  category: 'Category',
+  service: 'Service',
+  description: 'Why it matters',
+  suggestedAction: 'What to do',
+  documentationLink: 'Link',
+  query: 'Query',
+  visualizationQuery: 'Picture',
+  complianceControlIds: 'Controls',
+};
 
 function languageOf(stored: string): Draft['language'] {
   try {
@@ -17,8 +29,19 @@ function languageOf(stored: string): Draft['language'] {
 }
 
 export const draftOf = (r: Rule): Draft => ({
-  name: r.name, displayName: r.displayName, provider: r.provider, level: r.level, category: r.category, service: r.service, description: r.description, suggestedAction: r.suggestedAction,
-  documentationLink: r.documentationLink, query: gremlinOf(r.query), language: languageOf(r.query), complianceControlIds: r.complianceControlIds, visualizationQuery: gremlinOf(r.visualizationQuery),
+  name: r.name,
+  displayName: r.displayName,
+  provider: r.provider,
+  level: r.level,
+  category: r.category,
+  service: r.service,
+  description: r.description,
+  suggestedAction: r.suggestedAction,
+  documentationLink: r.documentationLink,
+  query: gremlinOf(r.query),
+  language: languageOf(r.query),
+  complianceControlIds: r.complianceControlIds,
+  visualizationQuery: gremlinOf(r.visualizationQuery),
 });
 
 const stored = (text: string, language: Draft['language'] = 'Graph') => JSON.stringify({ inventoryQueryType: language, queryString: text });
@@ -39,10 +62,13 @@ export async function readRule(id: string): Promise<Versioned> {
 function editOf(draft: Draft, rule: Rule): RuleEdit {
   const before = draftOf(rule);
   const edit: RuleEdit = {};
-  for (const name of ['name', 'displayName', 'description', 'suggestedAction', 'documentationLink', 'service'] as const) if ((draft[name] ?? '') !== (before[name] ?? '')) edit[name] = draft[name] ?? '';
+  for (const name of ['name', 'displayName', 'description', 'suggestedAction', 'documentationLink', 'service'] as const)
+    if ((draft[name] ?? '') !== (before[name] ?? '')) edit[name] = draft[name] ?? '';
   if (draft.query !== before.query || draft.language !== before.language) edit.query = storedQuery(draft);
-  if ((draft.visualizationQuery ?? '') !== (before.visualizationQuery ?? '')) edit.visualizationQuery = draft.visualizationQuery ? stored(draft.visualizationQuery) : '';
-  if ((draft.complianceControlIds ?? []).join() !== (before.complianceControlIds ?? []).join()) edit.complianceControlIds = draft.complianceControlIds ?? [];
+  if ((draft.visualizationQuery ?? '') !== (before.visualizationQuery ?? ''))
+    edit.visualizationQuery = draft.visualizationQuery ? stored(draft.visualizationQuery) : '';
+  if ((draft.complianceControlIds ?? []).join() !== (before.complianceControlIds ?? []).join())
+    edit.complianceControlIds = draft.complianceControlIds ?? [];
   return edit;
 }
 
@@ -51,13 +77,20 @@ export async function saveRule(draft: Draft, status: Rule['status'], { rule, eta
   const path = { rule_id: rule.id };
   const edit = editOf(draft, rule);
   let version = etag;
-  if (Object.keys(edit).length > 0) version = (await posture.answer('put', '/v1/rules/{rule_id}', { path, body: edit, etag: version })).headers.get('ETag') ?? '';
-  const patch = { ...(status !== rule.status ? { status } : {}), ...(draft.level !== rule.level ? { level: draft.level } : {}), ...(draft.category && draft.category !== rule.category ? { category: draft.category } : {}) };
+  if (Object.keys(edit).length > 0)
+    version = (await posture.answer('put', '/v1/rules/{rule_id}', { path, body: edit, etag: version })).headers.get('ETag') ?? '';
+  const patch = {
+    ...(status !== rule.status ? { status } : {}),
+    ...(draft.level !== rule.level ? { level: draft.level } : {}),
+    ...(draft.category && draft.category !== rule.category ? { category: draft.category } : {}),
+  };
   if (Object.keys(patch).length > 0) await posture.patch('/v1/rules/{rule_id}', { path, body: patch, etag: version });
 }
 
 /** Stores a new rule. */
 export async function addRule(draft: Draft, status: Rule['status']): Promise<Rule> {
   const { language: _, visualizationQuery, ...spec } = draft;
-  return (await posture.post('/v1/rules', { body: { ...spec, status, query: storedQuery(draft), ...(visualizationQuery ? { visualizationQuery: stored(visualizationQuery) } : {}) } })) as Rule;
+  return (await posture.post('/v1/rules', {
+    body: { ...spec, status, query: storedQuery(draft), ...(visualizationQuery ? { visualizationQuery: stored(visualizationQuery) } : {}) },
+  })) as Rule;
 }

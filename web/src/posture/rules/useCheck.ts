@@ -12,7 +12,14 @@ export function useCheck(draft: Draft) {
     const timer = setTimeout(() => setAsked(query), 400);
     return () => clearTimeout(timer);
   }, [query]);
-  const answer = useQuery({ queryKey: ['rule-check', asked], queryFn: () => posture.post('/v1/rules/check', { body: { query: asked } }), enabled: draft.query.trim() !== '', placeholderData: keepPreviousData, staleTime: Infinity, retry: false });
+  const answer = useQuery({
+    queryKey: ['rule-check', asked],
+    queryFn: () => posture.post('/v1/rules/check', { body: { query: asked } }),
+    enabled: draft.query.trim() !== '',
+    placeholderData: keepPreviousData,
+    staleTime: Infinity,
+    retry: false,
+  });
   const current = asked === query && !answer.isPlaceholderData ? answer.data : undefined;
   const problems: FieldError[] = (current?.errors ?? []).map((e) => ({ ...e, path: 'query' }));
   return { problems, reads: answer.data?.reads, valid: current?.valid };

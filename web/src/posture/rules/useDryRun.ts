@@ -25,7 +25,10 @@ export function useDryRun() {
     const worker = async () => {
       for (let account = waiting.shift(); account; account = waiting.shift()) {
         try {
-          outcomes.push({ account, answer: await posture.post('/v1/rules/test', { body: { query: stored, partitionKey: account.cloudAccountId } }) });
+          outcomes.push({
+            account,
+            answer: await posture.post('/v1/rules/test', { body: { query: stored, partitionKey: account.cloudAccountId } }),
+          });
         } catch (error) {
           outcomes.push({ account, error });
         }
