@@ -110,7 +110,7 @@ test('the keys of a screen are listed', async ({ posture: page }) => {
   await page.goto(postureAt('/findings'));
   await expect(page.locator('.finding').first()).toBeVisible();
   await page.keyboard.press('?');
-  await expect(page.getByRole('dialog', { name: 'Keys of this screen' })).toContainText('Suppress');
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts of this screen' })).toContainText('Suppress');
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
 });
@@ -134,12 +134,12 @@ test('the theme is kept', async ({ posture: page }) => {
 
 test('an address that is no screen says so', async ({ posture: page }) => {
   await page.goto(postureAt('/nothing-here'));
-  await expect(page.getByText('There is no such screen')).toBeVisible();
+  await expect(page.getByText('This screen does not exist')).toBeVisible();
 });
 
 test('an address that is no screen of the desktop says so', async ({ desktop: page }) => {
   await page.goto(desktopAt('/nothing-here'));
-  await expect(page.getByText('There is no such screen')).toBeVisible();
+  await expect(page.getByText('This screen does not exist')).toBeVisible();
 });
 
 test('the menu is a sheet on a narrow screen', async ({ posture: page }) => {

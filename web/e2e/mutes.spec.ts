@@ -74,7 +74,7 @@ test.describe('somebody else', () => {
     });
     expect(put.status(), await put.text()).toBe(200);
     await dialog.getByRole('button', { name: 'Save' }).click();
-    const conflict = page.getByRole('dialog', { name: 'Somebody else saved in the meantime' });
+    const conflict = page.getByRole('dialog', { name: 'Someone else saved a change' });
     await expect(conflict).toContainText('Theirs.');
     await conflict.getByRole('button', { name: 'Save mine' }).click();
     await expect(row).toContainText('Mine.');

@@ -217,7 +217,7 @@ test.describe('answers that refuse', () => {
       rule.eTag,
     );
     await dialog.getByRole('button', { name: 'Save' }).click();
-    const conflict = page.getByRole('dialog', { name: 'Somebody else saved in the meantime' });
+    const conflict = page.getByRole('dialog', { name: 'Someone else saved a change' });
     await expect(conflict.getByRole('row', { name: /Risk/ })).toContainText('20');
     await conflict.getByRole('button', { name: 'Save mine' }).click();
     await expect(row(page, name)).toContainText('70 and more');
@@ -338,7 +338,7 @@ test('keyboard: add a channel and delete it', async ({ posture: page }) => {
 
 test('an organisation without channels is told the next step', async ({ otherOrg: page }) => {
   await page.goto(postureAt('/notifications'));
-  await expect(page.getByRole('heading', { name: 'Nobody is told yet' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'No channels yet' })).toBeVisible();
   await page
     .getByRole('navigation', { name: 'Notifications' })
     .getByRole('link', { name: /^Rules/ })

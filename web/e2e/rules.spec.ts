@@ -134,7 +134,7 @@ test.describe('what the server refuses', () => {
     await expect(other.getByText('Saved', { exact: true })).toBeVisible();
     await page.getByLabel('What to do').fill('What I say');
     await page.getByRole('button', { name: 'Save disabled' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Somebody else saved in the meantime' });
+    const dialog = page.getByRole('dialog', { name: 'Someone else saved a change' });
     await expect(dialog).toContainText('What they say');
     await expect(dialog).toContainText('What I say');
     await dialog.getByRole('button', { name: 'Save mine' }).click();

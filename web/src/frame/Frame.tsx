@@ -31,7 +31,7 @@ export function Frame({ server, useMenu, letters, find }: Props) {
   useKeys([
     { keys: 'Ctrl+k', does: 'Search or jump to', run: () => setLayer('jump') },
     { keys: '/', does: 'Search or jump to', run: () => setLayer('jump') },
-    { keys: '?', does: 'Keys of this screen', run: () => setLayer('help') },
+    { keys: '?', does: 'Keyboard shortcuts of this screen', run: () => setLayer('help') },
     { keys: 't', does: 'Theme', run: theme },
     { keys: 'c', does: 'Copy the link to this screen', run: () => void copyText(location.href, 'Link copied') },
     { keys: 'f', does: 'Focus the filter', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },

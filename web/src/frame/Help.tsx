@@ -16,7 +16,7 @@ export function Help({ onClose }: { onClose: () => void }) {
     ).values(),
   ].reverse();
   return (
-    <Dialog title="Keys of this screen" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts of this screen" onClose={onClose}>
       <dl className="kv">
         {keys.map((k) => (
           <div key={k.keys}>

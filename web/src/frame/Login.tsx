@@ -17,7 +17,7 @@ function TokenFields({ error }: { error: string | undefined }) {
       required
       autoFocus
       error={error}
-      hint="An admin makes one under Admin, Tokens."
+      hint="An administrator creates one under Admin, Tokens."
     />
   );
 }

@@ -45,7 +45,7 @@ function screen(load: Loader): RouteComponent {
 
 const NotFound = () => (
   <Page title="Not found">
-    <Empty padded title="There is no such screen">
+    <Empty padded title="This screen does not exist">
       The address may be of another version. Use the navigation, or Ctrl K.
     </Empty>
   </Page>

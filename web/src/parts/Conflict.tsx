@@ -32,7 +32,7 @@ interface Props {
 /** Somebody else saved in the meantime: theirs, mine, and which to keep. */
 export function Conflict({ what, differences, onMine, onTheirs, onClose }: Props) {
   return (
-    <Dialog title="Somebody else saved in the meantime" className="broad" onClose={onClose}>
+    <Dialog title="Someone else saved a change" className="broad" onClose={onClose}>
       <p className="t2">
         {what.charAt(0).toUpperCase() + what.slice(1)} was changed after you opened it.{' '}
         {differences.length === 0 ? 'What they saved is the same as yours.' : 'These differ:'}

@@ -25,7 +25,7 @@ export function ManyField({ label, values, onChange, options, parse, placeholder
     const wanted = typed.trim();
     if (wanted === '') return;
     const option = options?.find((o) => o.label === wanted || o.value === wanted);
-    const read = options ? (option ?? { error: `There is no “${wanted}” to choose.` }) : (parse?.(wanted) ?? { value: wanted });
+    const read = options ? (option ?? { error: `“${wanted}” is not an option.` }) : (parse?.(wanted) ?? { value: wanted });
     if ('error' in read) return setProblem(read.error);
     onChange([...new Set([...values, read.value])]);
     setText('');

@@ -51,7 +51,7 @@ function explain(error: unknown, what: string): Explanation {
     return {
       mark: 'unknown',
       title: `${sentence(what)} is not known now`,
-      text: 'The server is not reached. The console asks again by itself.',
+      text: 'The server cannot be reached. The console retries automatically.',
     };
   if (status === 401) return { mark: 'unknown', title: 'You are logged out', text: 'Log in to see this.' };
   if (status === 403)

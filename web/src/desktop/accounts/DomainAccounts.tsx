@@ -112,7 +112,7 @@ function PasswordDialog({ account, onClose }: { account: DomainAccount; onClose:
           autoFocus
           autoComplete="new-password"
           error={message(error)}
-          hint="It is tried with the domain before it is kept, and never shown."
+          hint="The server tests it against the domain before it stores it, and never shows it."
         />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
@@ -178,7 +178,7 @@ export default function DomainAccounts() {
           accounts.length === 0 ? (
             <Empty
               padded
-              title="There is no domain account"
+              title="No domain accounts yet"
               action={
                 <Button look="primary" onClick={() => setDoing({ what: 'add' })}>
                   Add one

@@ -78,7 +78,7 @@ export function Keys() {
       <Answer query={query} what="the keys" padded>
         {(keys) =>
           keys.length === 0 ? (
-            <Empty padded title="There is no monitoring key">
+            <Empty padded title="No monitoring keys yet">
               A key reads the monitor and changes nothing.
             </Empty>
           ) : (
@@ -87,8 +87,8 @@ export function Keys() {
                 <tr>
                   <th>Name</th>
                   <th className="wide">Begins with</th>
-                  <th className="wide">Made by</th>
-                  <th>Made</th>
+                  <th className="wide">Created by</th>
+                  <th>Created</th>
                   <th className="wide">Ends</th>
                   <th>Last used</th>
                   <th>
@@ -135,7 +135,7 @@ export function Keys() {
               .then(() => client.invalidateQueries({ queryKey: keysKey }))
           }
         >
-          Whoever reads the monitor with it is refused from now on.
+          Programs that use this key lose access at once.
         </Confirm>
       )}
     </>

@@ -75,7 +75,7 @@ export function Sessions() {
               .then(() => client.invalidateQueries({ queryKey: sessionsKey }))
           }
         >
-          Whoever uses it from {ending.source} has to log in again.
+          The user at {ending.source} must log in again.
         </Confirm>
       )}
     </>

@@ -71,8 +71,8 @@ function DoDialog({ doing: { what, group }, onClose }: { doing: Doing; onClose: 
       <form className="form" onSubmit={(e) => void submit(e)}>
         <p className="t2">
           {what === 'acknowledge'
-            ? 'Says that somebody looks after it. It is not told of again while it lasts; its end is.'
-            : 'Nothing of it is sent for this time, also when it ends and begins anew.'}
+            ? 'Shows others that you are working on it. No reminders are sent; its end is announced.'
+            : 'No messages are sent during this time, even if it ends and starts again.'}
         </p>
         {what === 'silence' && (
           <div className="field">

@@ -50,7 +50,7 @@ function Rules() {
           rules.length === 0 ? (
             <Empty
               padded
-              title="There is no alert rule"
+              title="No alert rules yet"
               action={
                 <Link className="btn primary" to="/alert-rules/new">
                   New rule
@@ -112,7 +112,7 @@ function Rules() {
           onClose={() => setRemoving(undefined)}
           run={() => desktop.delete('/rest/config/v1/alert-rules/{id}', { path: { id: removing.id } }).then(renew)}
         >
-          Its alerts end, and nobody is told of them any more.
+          Its alerts end, and no more messages are sent for it.
         </Confirm>
       )}
     </section>

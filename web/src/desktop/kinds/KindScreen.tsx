@@ -124,7 +124,7 @@ export default function KindScreen() {
   if (!spec)
     return (
       <Page title="Not found">
-        <Empty padded title="There is no such screen">
+        <Empty padded title="This screen does not exist">
           The address may be of another version. Use the navigation, or Ctrl K.
         </Empty>
       </Page>
@@ -158,7 +158,7 @@ export default function KindScreen() {
         <Answer query={query} what="the list" padded>
           {() =>
             all.length === 0 ? (
-              <Empty padded title="There is none">
+              <Empty padded title="No component of this kind">
                 The inventory names no component of this kind.
               </Empty>
             ) : rows.length === 0 ? (

@@ -93,8 +93,8 @@ function Tokens() {
               <thead>
                 <tr>
                   <th>Kind</th>
-                  <th>Made by</th>
-                  <th>Made</th>
+                  <th>Created by</th>
+                  <th>Created</th>
                   <th>Ends</th>
                   <th>
                     <span className="hide">Actions</span>
@@ -222,7 +222,7 @@ export default function Machines() {
       <Tokens />
       {revoking && (
         <Confirm title={`Revoke ${revoking.name}`} action="Revoke" onClose={() => setRevoking(undefined)} run={() => revoke(revoking)}>
-          Its certificate is refused from now on, and it stops reporting until it enrols again.
+          The server rejects its certificate at once. The machine does not report until it enrols again.
         </Confirm>
       )}
       {adding && <TokenDialog onClose={() => setAdding(false)} />}

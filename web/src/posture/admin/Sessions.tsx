@@ -106,7 +106,7 @@ export function Sessions() {
               .then(() => client.invalidateQueries({ queryKey: key }))
           }
         >
-          Whoever uses it from {ending.address} has to log in again.
+          The user at {ending.address} must log in again.
         </Confirm>
       )}
     </>

@@ -140,7 +140,7 @@ export function Tokens() {
               .then(() => client.invalidateQueries({ queryKey: ['tokens'] }))
           }
         >
-          Whoever uses it is refused from now on; sessions that it began end.
+          Programs that use this token lose access at once, and its sessions end.
         </Confirm>
       )}
       {adding && <TokenDialog onClose={() => setAdding(false)} />}

@@ -298,7 +298,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
           ))}
           <p className="framework-note small t2">
             Unknown is not pass. {n.none === 1 ? '1 control has' : `${n.none} controls have`} no rule: a person must look.
-            {n.nothing > 0 && ` For ${n.nothing} there is no resource to look at.`}
+            {n.nothing > 0 && ` ${n.nothing} have no resources to check.`}
           </p>
         </div>
       </div>
@@ -354,7 +354,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
                 <th className="num">Violating</th>
                 <th className="num wide">Unknown</th>
                 <th className="num wide">Passing</th>
-                <th className="num wide" title="Of the types that the rules find, but not what they are about">
+                <th className="num wide" title="Resources of the rules’ types that the rules do not apply to">
                   Not applicable
                 </th>
               </tr>
@@ -458,7 +458,7 @@ export default function Compliance() {
       <Answer query={frameworks} what="the frameworks" padded>
         {(all) =>
           all.length === 0 ? (
-            <Empty padded title="There is no framework" />
+            <Empty padded title="No frameworks" />
           ) : (
             <div className="compliance">
               <Frameworks frameworks={all} chosen={chosen} onNew={() => setAdding(true)} />
@@ -467,7 +467,7 @@ export default function Compliance() {
                   {(c) => <Chosen key={chosen} framework={framework} controls={c} />}
                 </Answer>
               ) : (
-                <Empty padded title="There is no such framework" />
+                <Empty padded title="This framework does not exist" />
               )}
             </div>
           )

@@ -57,7 +57,7 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
           required
           autoFocus
           pattern="[a-z0-9][a-z0-9.\-]*"
-          hint="Small letters, digits, dots and dashes; it stays"
+          hint="Lower-case letters, digits, dots and dashes; cannot be changed later"
           error={error?.field('id')}
         />
         <div className="form-2">

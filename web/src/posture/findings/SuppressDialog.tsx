@@ -49,7 +49,7 @@ export function SuppressDialog({ ids, onClose }: { ids: string[]; onClose: () =>
         {choice === 'date' && <TextField label="Date" type="date" required value={date} onChange={(e) => setDate(e.target.value)} />}
         <div className="dialog-foot">
           <span className="small t3 grow">
-            {until ? `Comes back on ${day(until)}.` : 'Does not come back by itself.'} Status and score stay.
+            {until ? `Comes back on ${day(until)}.` : 'Stays suppressed until released.'} Status and score stay.
           </span>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" changes disabled={busy || reason.trim() === ''}>

@@ -112,7 +112,7 @@ export function Views({ search }: { search: Search }) {
               .then(() => client.invalidateQueries({ queryKey: viewsQuery.queryKey }))
           }
         >
-          {removing.shared ? 'Nobody in the organisation sees it any more.' : 'Its filters can be set again by hand.'}
+          {removing.shared ? 'It disappears for everyone in the organisation.' : 'Its filters can be set again by hand.'}
         </Confirm>
       )}
     </nav>

@@ -22,7 +22,7 @@ export function PathPicture({ picture, entityId }: { picture: Picture; entityId:
     .filter((p) => p.length > 1)
     .sort((a, b) => b.length - a.length)
     .slice(0, 3);
-  if (shown.length === 0) return <p className="small t3">The rule looks at this resource alone.</p>;
+  if (shown.length === 0) return <p className="small t3">The rule reads only this resource.</p>;
   return (
     <div className="paths">
       {shown.map((path) => (

@@ -56,7 +56,7 @@ export function ByHand({ provider, onLinked }: { provider: Provider; onLinked: (
   const known = [spec.account.name, 'cloudAccountName', ...spec.credential.map((f) => f.name)].some(errorOf);
   return (
     <form className="form settings-form" onSubmit={(e) => void submit(e)}>
-      <TextField label="Name" name="name" required hint="How the account is called in the console" error={errorOf('cloudAccountName')} />
+      <TextField label="Name" name="name" required hint="The name of the account in the console" error={errorOf('cloudAccountName')} />
       <Input spec={spec.account} error={errorOf(spec.account.name)} />
       <CredentialInputs provider={provider} errorOf={errorOf} />
       {error && !known && (

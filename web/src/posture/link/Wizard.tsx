@@ -81,7 +81,7 @@ export default function Wizard() {
   return (
     <Page title="Link an account" crumbs={<Link to="/accounts">Accounts</Link>}>
       {!admin ? (
-        <Empty padded title="Linking takes the role admin">
+        <Empty padded title="Linking requires the role admin">
           You can see accounts, their runs and findings. An admin of this organisation can link one.
         </Empty>
       ) : (

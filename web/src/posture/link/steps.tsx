@@ -152,7 +152,7 @@ export function RunStep({ id }: { id: string }) {
             <RunDetail cloudAccountId={id} collectionId={newest.collectionId} />
           ) : (
             <div className="stack">
-              <p className="t2">No run has begun yet. One begins by itself soon after the credential is accepted.</p>
+              <p className="t2">No collection has started yet. The first starts soon after the credential is accepted.</p>
               <div className="row">
                 <Button changes onClick={() => void start()}>
                   Read now

@@ -121,7 +121,7 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
           list.length === 0 ? (
             <Empty
               padded
-              title="Nobody is told yet"
+              title="No channels yet"
               action={
                 <Button takes={!admin && 'admin'} onClick={onAdd}>
                   New channel

@@ -115,7 +115,7 @@ export function Deliveries() {
                     <th className="wide">Channel</th>
                     <th className="wide num">Events</th>
                     <th className="wide num">Attempts</th>
-                    <th className="wide">Made</th>
+                    <th className="wide">Created</th>
                     <th className="wide">Ended</th>
                     <th>
                       <span className="hide">Actions</span>

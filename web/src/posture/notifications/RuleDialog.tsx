@@ -143,7 +143,7 @@ export function RuleDialog({ rule, onClose }: { rule?: NotificationRule; onClose
             options={channels.map((c) => ({ value: c.id, label: c.name }))}
             placeholder="Add a channel"
             error={shown.channels}
-            {...(channels.length === 0 ? { hint: 'There is no channel yet: add one first.' } : {})}
+            {...(channels.length === 0 ? { hint: 'No channels yet: add one first.' } : {})}
           />
         </div>
         <Ticks

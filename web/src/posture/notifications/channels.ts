@@ -23,7 +23,13 @@ export const receivers: Record<ChannelType, Receiver> = {
   webhook: {
     label: 'Webhook',
     settings: [
-      { name: 'url', label: 'Address', secret: true, placeholder: 'https://', hint: 'Kept secret: whoever knows it may post.' },
+      {
+        name: 'url',
+        label: 'Address',
+        secret: true,
+        placeholder: 'https://',
+        hint: 'Stored as a secret: anyone who knows the address can post to it.',
+      },
       {
         name: 'signingKey',
         label: 'Signing key',

@@ -81,7 +81,7 @@ export function coverageOf(accounts: Account[], runs: Run[], verdicts?: Verdicts
       title: `${plural(unknown, 'verdict')} ${unknown === 1 ? 'is' : 'are'} unknown`,
       text: blind.length
         ? `${blind.slice(0, 2).join(', ')}${blind.length > 2 ? ` and ${blind.length - 2} more types` : ''} could not be read.`
-        : 'Something that their rules look at could not be read.',
+        : 'Data that their rules need could not be read.',
       action: 'Show',
       to: '/rules',
       search: { unknown: 'yes' },

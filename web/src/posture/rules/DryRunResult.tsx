@@ -38,7 +38,7 @@ export function DryRunResult({ run, level, old }: { run: DryRun; level: string; 
           <b>{count(t.passing)}</b> <span className="small t3">of {count(all)}</span>
         </span>
         {t.notApplicable > 0 && (
-          <span title="Of the types that the rule finds, but not what it is about">
+          <span title="Resources of the rule’s types that the rule does not apply to">
             <Word name="nothing" />
             <b>{count(t.notApplicable)}</b>
           </span>

@@ -180,7 +180,7 @@ export default function Rules() {
                     <th className="num">Findings</th>
                     <th className="num wide">Unknown</th>
                     <th className="num wide">Passing</th>
-                    <th className="num wide" title="Of the types that the rule finds, but not what it is about">
+                    <th className="num wide" title="Resources of the rule’s types that the rule does not apply to">
                       Not applicable
                     </th>
                     <th className="wide">Changed</th>
