@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 
 .PHONY: help
-help: ## Say what can be made
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
@@ -14,11 +14,11 @@ demo: ## Run everything on a temporary folder, with simulated clouds
 	scripts/demo
 
 .PHONY: test
-test: ## Pass every test, on SQLite and on PostgreSQL
+test: ## Run every test, on SQLite and on PostgreSQL
 	scripts/test
 
 .PHONY: test-web
-test-web: ## Test the console: types, units, build, and scenarios in a real browser
+test-web: ## Test the console: types, unit tests, build, and scenarios in a real browser
 	scripts/test-web
 
 .PHONY: pictures
@@ -26,7 +26,7 @@ pictures: ## Take pictures of every screen of the console, light and dark, into 
 	CONSOLE_PICTURES=1 scripts/test-web pictures
 
 .PHONY: bench-console
-bench-console: ## Measure the console's first load and scrolling; READY names the ready file of a running demo
+bench-console: ## Measure the console's first load and scrolling; READY=FILE is the ready file of a running demo
 	node bench/console/measure.mjs $(READY)
 
 .PHONY: test-e2e
@@ -38,47 +38,47 @@ package: ## Build a Debian package into dist/
 	scripts/package debian
 
 .PHONY: test-package
-test-package: ## Build the Debian package, install it into a folder and run what it installs
+test-package: ## Build the Debian package, install it into a folder and run the installed program
 	scripts/test-package
 
 .PHONY: bench-entities
-bench-entities: ## Measure entities beside hand-written SQL; SIZES=100000,1000000 DATABASE=postgres://...
+bench-entities: ## Compare the entity storage with hand-written SQL; SIZES=100000,1000000 DATABASE=postgres://...
 	go run ./bench/entities -entities $(or $(SIZES),100000) $(if $(DATABASE),-database "$(DATABASE)")
 
 .PHONY: generate
-generate: ## Make the documents, policies and roles that follow from the declarations
+generate: ## Generate the documents, policies and roles from the declarations
 	go generate ./internal/posture/app
 
 .PHONY: generate-aws
-generate-aws: ## Make the models of AWS's read operations anew from botocore; a minute of processor time
+generate-aws: ## Generate the models of AWS's read operations from botocore; a minute of processor time
 	scripts/generate-aws
 
 .PHONY: test-peers
-test-peers: ## Test what is done with AWS against moto and the real command line of AWS
+test-peers: ## Test the AWS collectors and scripts against moto and the real AWS command line
 	scripts/test-peers
 
 .PHONY: torture
-torture: ## The long versions of the crash, storm and malformed-request tests, and of runs against clouds that misbehave
+torture: ## Run the long versions of the crash, storm and malformed-request tests, and of collections from faulty clouds
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|Storm' -timeout 90m
 
 .PHONY: lint
-lint: ## staticcheck and the architecture tests
+lint: ## Run staticcheck and the architecture tests
 	scripts/lint
 
 .PHONY: race
-race: ## Every test with the race detector
+race: ## Run every test with the race detector
 	scripts/test -race '-gcflags=modernc.org/...=-race=false'
 
 .PHONY: crash
-crash: ## Kill the server 1,000 times on SQLite and 200 on PostgreSQL, stop PostgreSQL 60 times, and compare changes with records; SQLITE=, POSTGRES=, STOPS=
+crash: ## Kill the server 1,000 times on SQLite and 200 on PostgreSQL, stop PostgreSQL 60 times, and compare changes with audit records; SQLITE=, POSTGRES=, STOPS=
 	scripts/crash $(or $(SQLITE),1000) $(or $(POSTGRES),200) $(or $(STOPS),60)
 
 .PHONY: siege
-siege: ## One hostile client against the real server for ten minutes on each database: others keep their pace, memory and disk their bounds
+siege: ## Run one hostile client against the real server for ten minutes on each database; check the latency of others, memory and disk
 	scripts/siege
 
 .PHONY: bombs
-bombs: ## Hold hostile queries to their limits of time and memory, without the race detector
+bombs: ## Check that hostile queries stay within their limits of time and memory, without the race detector
 	go test ./gremlin -run 'Bomb' -count 1 -v
 	VIGIL_BOMBS=all go test ./cmd/vigil -run Bomb -count 1 -v
 
@@ -94,23 +94,23 @@ fuzz: ## Fuzz the query language: its parser ten million times, then its printer
 	go test ./gremlin -run '^$$' -fuzz FuzzRun -fuzztime 10m -fuzzminimizetime 200x
 
 .PHONY: oracle
-oracle: ## Hold our reading of AWS against the SDK's generated modules; compiles them, minutes when it is the first time
+oracle: ## Compare our AWS requests and answers with the SDK's generated modules; compiling them takes minutes the first time
 	cd oracle/aws && go vet . && go test -count=1 .
 
 .PHONY: oracle-gcp
-oracle-gcp: ## Hold the declarations of Google Cloud against Google's discovery documents
+oracle-gcp: ## Check the declarations of Google Cloud against Google's discovery documents
 	cd oracle/gcp && go vet . && go test -count=1 .
 
 .PHONY: oracle-azure
-oracle-azure: ## Hold the declarations of Azure against the models of Microsoft's typed modules
+oracle-azure: ## Check the declarations of Azure against the models of Microsoft's typed modules
 	cd oracle/azure && go vet . && go test -count=1 .
 
 .PHONY: bench-awsapi
-bench-awsapi: ## Measure calls to AWS beside the SDK's generated modules
+bench-awsapi: ## Compare the cost of AWS calls with the SDK's generated modules
 	cd oracle/aws && RATIO=1 go test -count=1 -run Ratio -v .
 
 .PHONY: fuzz-awsapi
-fuzz-awsapi: ## Hold our reading of AWS's answers against smithy-go's own: ten million damaged answers, then any bytes
+fuzz-awsapi: ## Compare our decoders of AWS answers with those of smithy-go: ten million damaged answers, then random bytes
 	AWSAPI_EXECUTIONS=10000000 go test ./internal/posture/collect/awsapi/wire -count 1 -timeout 5h -run TestDamaged -v
 	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzXML -fuzztime 2m -fuzzminimizetime 200x
 	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzQuery -fuzztime 2m -fuzzminimizetime 200x
@@ -122,17 +122,17 @@ bench-gremlin: ## Compare the query engine with TinkerGraph; needs java and mvn
 	go run ./bench/gremlin
 
 .PHONY: bench-stream
-bench-stream: ## Measure from a change in a cloud to its finding, stage by stage; DATABASE=postgres://...
+bench-stream: ## Measure the time from a change in a cloud to its finding, stage by stage; DATABASE=postgres://...
 	go run ./bench/stream $(if $(DATABASE),-database "$(DATABASE)")
 
 .PHONY: bench-collect
-bench-collect: ## Measure collecting beside the bare SDK
+bench-collect: ## Compare the cost of collecting with the bare SDK
 	cd bench/collect && go run .
 
 .PHONY: bench-evaluate
-bench-evaluate: ## Measure the whole catalog of rules beside checks written by hand
+bench-evaluate: ## Compare the evaluation of all rules with checks written by hand
 	go run ./bench/evaluate
 
 .PHONY: bench-findings
-bench-findings: ## Ask for findings at 10,000 and at 1,000,000; DATABASE=postgres://...
+bench-findings: ## Compare queries for findings with 10,000 and 1,000,000 findings; DATABASE=postgres://...
 	go run ./bench/findings $(if $(DATABASE),-database "$(DATABASE)")

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Sourced by the other scripts: finds what they need, installs it where that is
-# allowed, and says what is missing where it is not.
+# Sourced by the other scripts: checks that the programs they need are installed,
+# installs missing ones when run as root, and otherwise prints what is missing.
 
-# need COMMAND PACKAGE: makes sure that a command is there.
+# need COMMAND PACKAGE: makes sure that a command exists.
 need() { need_that "command -v $1" "$1" "$2"; }
 
-# need_file FILE PACKAGE: makes sure that a file is there.
+# need_file FILE PACKAGE: makes sure that a file exists.
 need_file() { need_that "test -e $1" "$1" "$2"; }
 
 # need_that CHECK THING PACKAGE: installs the package unless the check succeeds.
@@ -21,7 +21,7 @@ need_that() {
 	exit 1
 }
 
-# need_go: makes sure that Go is there; which version is go.mod's business.
+# need_go: makes sure that Go is installed. The go command itself checks the version in go.mod.
 need_go() {
 	command -v go >/dev/null && return
 	[ -x /usr/local/go/bin/go ] && PATH=$PATH:/usr/local/go/bin && return

@@ -1,23 +1,22 @@
 #!/bin/sh
-# Starts and stops a PostgreSQL server for the tests: on a free port of loopback,
-# with its data in a folder of its own.
+# Starts and stops a PostgreSQL server for the tests, on a free loopback port and with its
+# data in a separate folder.
 #
 #   scripts/postgres.sh start DIR [OPTIONS]
-#                                   start it, unless it runs, and print its URL; OPTIONS are the server's, such as "-c fsync=off"
-#   scripts/postgres.sh pause DIR   stop it and keep its data; when it starts again, it has the same URL if its port is free
-#   scripts/postgres.sh crash DIR   stop it at once, as if it had crashed, and keep its data
+#                                   start it, unless it runs, and print its URL; OPTIONS are passed to the server, such as "-c fsync=off"
+#   scripts/postgres.sh pause DIR   stop it and keep its data; after a restart it has the same URL if its port is free
+#   scripts/postgres.sh crash DIR   stop it immediately, as in a crash, and keep its data
 #   scripts/postgres.sh stop DIR    stop it and remove its data
 #
-# The server is looked for on this machine, and installed with apt-get if it is
-# not there and we are root. Exit status 3 means that it is missing and cannot be
-# installed by us.
+# The script uses the server programs of this machine. As root it installs missing ones with
+# apt-get. Exit status 3 means that they are missing and it cannot install them.
 set -eu
 
 oldest=15
 
 say() { echo "postgres.sh: $*" >&2; }
 
-# find_server prints the folder with the newest server programs that will do.
+# find_server prints the folder with the newest suitable server programs.
 find_server() {
 	best=0
 	found=
@@ -34,8 +33,8 @@ find_server() {
 	[ -n "$found" ] && echo "$found"
 }
 
-# install_server installs Debian's server without the cluster that comes with it,
-# which would run, and start again with the machine.
+# install_server installs Debian's server without its default cluster, which would run
+# permanently.
 install_server() {
 	say "installing PostgreSQL"
 	export DEBIAN_FRONTEND=noninteractive
@@ -50,7 +49,7 @@ install_server() {
 	return $status
 }
 
-# quietly runs a command and shows what it says only if it fails.
+# quietly runs a command and shows its output only if it fails.
 quietly() {
 	output=$("$@" 2>&1 </dev/null) || {
 		say "$* failed:"
@@ -59,7 +58,7 @@ quietly() {
 	}
 }
 
-# server sets bin, or ends the script saying what is missing.
+# server sets bin, or ends the script with a message about what is missing.
 server() {
 	bin=$(find_server) && return
 	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && install_server; then
@@ -71,7 +70,7 @@ server() {
 	exit 3
 }
 
-# as_server runs a command as the user the server runs as: PostgreSQL refuses root.
+# as_server runs a command as the user of the server: PostgreSQL refuses to run as root.
 as_server() {
 	if [ "$(id -u)" = 0 ]; then
 		runuser -u "$(id -un postgres 2>/dev/null || echo nobody)" -- "$@"
@@ -80,14 +79,13 @@ as_server() {
 	fi
 }
 
-# control runs pg_ctl on the server. The folder it starts in must be one that the
-# server's user may be in.
+# control runs pg_ctl on the server, in a folder that the server's user can access.
 control() { (cd / && as_server "$bin/pg_ctl" -D "$(readlink -f "$dir/data")" -s "$@"); }
 
 running() { [ -s "$dir/url" ] && [ -f "$dir/data/postmaster.pid" ] && control status >/dev/null 2>&1; }
 
-# create makes a new data folder. Where the server's user cannot get at DIR, the
-# data is kept in a temporary folder and DIR points there.
+# create creates a data folder. If the server's user cannot access DIR, the data is in a
+# temporary folder and DIR has a link to it.
 create() {
 	remove
 	data=$dir/data
@@ -100,15 +98,14 @@ create() {
 			ln -s "$data" "$dir/data"
 		fi
 	fi
-	# Sorted as people sort words, not by bytes, so that a test notices a key that
-	# leaves its order to the database. The password keeps other users of this
-	# machine out.
+	# Use a linguistic collation, not byte order, so that tests detect keys whose order
+	# depends on the database. The password keeps out other users of this machine.
 	password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 	(
 		umask 077
 		echo "$password" >"$dir/password"
 	)
-	# The server's user may not be able to read the file where it lies.
+	# The server's user may not be able to read the file in its folder.
 	copy=$(as_server mktemp /tmp/vigil-postgres.XXXXXX)
 	as_server tee "$copy" <"$dir/password" >/dev/null
 	status=0
@@ -124,7 +121,7 @@ create() {
 	END
 }
 
-# remove removes what create made.
+# remove deletes what create created.
 remove() {
 	if [ -L "$dir/data" ]; then
 		rm -rf "$(readlink "$dir/data")"
@@ -140,7 +137,7 @@ start() {
 		if [ ! -f "$dir/data/PG_VERSION" ] || [ ! -s "$dir/password" ]; then
 			create
 		fi
-		# Whether a port is free shows when the server takes it.
+		# Only starting the server shows whether a port is free.
 		for try in 1 2 3 4 5 6 7 8 9 10; do
 			port=$((20000 + $(od -An -N2 -tu2 /dev/urandom) % 30000))
 			if [ "$try" = 1 ] && [ -s "$dir/url" ]; then
@@ -163,7 +160,7 @@ start() {
 	cat "$dir/url"
 }
 
-# pause stops the server in one of the ways of pg_ctl.
+# pause stops the server with a shutdown mode of pg_ctl.
 pause() {
 	[ -f "$dir/data/postmaster.pid" ] || return 0
 	dir=$(cd "$dir" && pwd)

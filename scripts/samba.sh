@@ -1,15 +1,15 @@
 #!/bin/sh
-# Starts and stops a real directory for the tests: a Samba domain controller of
-# the domain corp.example, on an address of loopback that nothing else uses.
+# Starts and stops a real directory for the tests: a Samba domain controller of the domain
+# corp.example, on a loopback address that nothing else uses.
 #
 #   scripts/samba.sh start DIR   start it, unless it runs, and print its address
-#   scripts/samba.sh kill DIR    end it at once, and keep its data
+#   scripts/samba.sh kill DIR    kill it, and keep its data
 #   scripts/samba.sh stop DIR    stop it and remove its data
 #
-# DIR holds ca.pem, the authority of its certificate. Its users are in the seed
-# below. The ports of a directory are fixed and low, so that it takes root, and
-# Debian's packages, which are installed if they are missing. Exit status 3
-# means that it cannot be had on this machine.
+# DIR contains ca.pem, the authority of its certificate. The function seed creates its
+# users. The script needs root, because the ports of a directory are fixed and low, and
+# packages of Debian, which it installs if they are missing. Exit status 3 means that
+# a directory is not available on this machine.
 set -eu
 
 address=127.0.0.10
@@ -17,7 +17,7 @@ realm=corp.example
 
 say() { echo "samba.sh: $*" >&2; }
 
-# quietly runs a command and shows what it says only if it fails.
+# quietly runs a command and shows its output only if it fails.
 quietly() {
 	output=$("$@" 2>&1 </dev/null) || {
 		say "$* failed:"
@@ -26,17 +26,17 @@ quietly() {
 	}
 }
 
-# programs makes sure that the programs are there.
+# programs makes sure that the programs are installed.
 programs() {
 	if [ "$(id -u)" != 0 ]; then
-		say "a directory listens on ports 389 and 636, which takes root"
+		say "a directory listens on ports 389 and 636, which requires root"
 		exit 3
 	fi
 	if command -v samba >/dev/null && command -v samba-tool >/dev/null && command -v openssl >/dev/null; then
 		return
 	fi
 	if ! command -v apt-get >/dev/null; then
-		say "samba and openssl are needed, and not installed"
+		say "samba and openssl are required but not installed"
 		exit 3
 	fi
 	say "installing Samba"
@@ -45,8 +45,8 @@ programs() {
 	quietly "$@" || { quietly apt-get update && quietly "$@"; } || exit 3
 }
 
-# configure writes the configuration: no more services than a directory has, and
-# nothing outside DIR.
+# configure writes the configuration: only the services of a directory, and no files outside
+# DIR.
 configure() {
 	cat >"$dir/etc/smb.conf" <<-END
 		[global]
@@ -75,8 +75,8 @@ configure() {
 	END
 }
 
-# certify makes an authority and a certificate of it. The one that Samba makes
-# names no host in a way that clients of today accept.
+# certify creates an authority and a certificate. Current clients refuse the certificate
+# that Samba creates, because it has no suitable host name.
 certify() {
 	mkdir -p "$dir/private/tls"
 	quietly openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj "/CN=Test CA" \
@@ -92,7 +92,7 @@ certify() {
 # seed fills the directory: users, nested groups, trusts, certificate templates.
 seed() {
 	openssl x509 -in "$dir/ca.pem" -outform DER -out "$dir/ca.der"
-	# Debian's own Python has Samba's modules, another one may come first.
+	# Samba's modules are in Debian's Python; another Python may come first in PATH.
 	/usr/bin/python3 - "$dir" <<'END'
 import sys
 import ldb
@@ -120,14 +120,14 @@ db.setexpiry("(sAMAccountName=old)", -86400)
 db.setpassword("(sAMAccountName=new)", password, force_change_at_next_login=True)
 db.add({"dn": "OU=Clones," + base, "objectClass": "organizationalUnit"})
 
-# Five bad passwords within half an hour lock an account.
+# Five wrong passwords within half an hour lock an account.
 rule = ldb.Message(ldb.Dn(db, base))
 rule["a"] = ldb.MessageElement("5", ldb.FLAG_MOD_REPLACE, "lockoutThreshold")
 rule["b"] = ldb.MessageElement(str(-30 * 60 * 10**7), ldb.FLAG_MOD_REPLACE, "lockOutObservationWindow")
 rule["c"] = ldb.MessageElement(str(-30 * 60 * 10**7), ldb.FLAG_MOD_REPLACE, "lockoutDuration")
 db.modify(rule)
 
-# Alice may create computers below the clones.
+# Alice may create computers in the organisational unit of clones.
 sid = db.search(base, scope=ldb.SCOPE_SUBTREE, expression="(sAMAccountName=alice)", attrs=["objectSid"])[0]["objectSid"][0]
 sid = str(security.dom_sid(db.schema_format_value("objectSID", sid).decode()))
 from samba.sd_utils import SDUtils
@@ -188,7 +188,7 @@ start() {
 	echo "$address"
 }
 
-# end ends the directory and waits until it is gone.
+# end stops the directory and waits until its processes have ended.
 end() {
 	[ -d "$dir" ] || return 0
 	if running; then

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Sourced by the other scripts: builds the console where Node is there, and says
-# so where it is not. A build that is newer than its sources is kept.
+# Sourced by the other scripts: builds the console if Node is installed, and prints
+# a message otherwise. A build that is newer than its sources is kept.
 
 build_web() {
 	if ! command -v npm >/dev/null || ! node -e 'process.exit(+process.versions.node.split(".")[0] >= 20 ? 0 : 1)' 2>/dev/null; then
-		echo "Node 20 or newer is missing: the console is left out, and its address says how to build it." >&2
+		echo "Node 20 or newer is missing: building without the console. The page /console/ explains how to build it." >&2
 		return
 	fi
 	local built=web/dist/app/index.html
@@ -17,9 +17,9 @@ build_web() {
 	(cd web && npm run --silent build >&2)
 }
 
-# install_web installs what the lock file names, unless that was done. "npm ci"
-# refuses a lock file without the optional packages of other systems, which not
-# every registry has.
+# install_web installs the packages of the lock file, unless they are installed. It does
+# not use "npm ci", which refuses a lock file without the optional packages of other
+# systems: not every registry has them.
 install_web() {
 	[ web/node_modules/.package-lock.json -nt web/package-lock.json ] || (cd web && npm install --no-save --no-audit --no-fund --loglevel=error >&2)
 }

@@ -1,13 +1,12 @@
 #!/bin/sh
-# Starts and stops a real session host for the tests: an xrdp that listens on a
-# port of loopback.
+# Starts and stops a real session host for the tests: xrdp on a loopback port.
 #
 #   scripts/xrdp.sh start DIR   start it, unless it runs, and print host:port
-#   scripts/xrdp.sh end DIR     end it, and keep its data
+#   scripts/xrdp.sh end DIR     stop it, and keep its data
 #   scripts/xrdp.sh stop DIR    stop it and remove its data
 #
-# Debian's package is installed if it is missing and we are root. Exit status 3
-# means that it cannot be had on this machine.
+# As root the script installs Debian's package if it is missing. Exit status 3 means that
+# xrdp is not available on this machine.
 set -eu
 
 say() { echo "xrdp.sh: $*" >&2; }
@@ -15,7 +14,7 @@ say() { echo "xrdp.sh: $*" >&2; }
 programs() {
 	command -v xrdp >/dev/null && command -v openssl >/dev/null && return
 	if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-		say "xrdp and openssl are needed, and not installed"
+		say "xrdp and openssl are required but not installed"
 		exit 3
 	fi
 	say "installing xrdp"
@@ -26,7 +25,7 @@ programs() {
 
 running() { [ -s "$dir/pid" ] && kill -0 "$(cat "$dir/pid")" 2>/dev/null; }
 
-# configure writes the configuration once, so that the port stays the same.
+# configure writes the configuration once, so that the port does not change.
 configure() {
 	[ -f "$dir/port" ] || echo $((20000 + $(od -An -N2 -tu2 /dev/urandom) % 30000)) >"$dir/port"
 	openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj "/CN=session host" -keyout "$dir/key.pem" -out "$dir/cert.pem" 2>/dev/null
@@ -57,7 +56,7 @@ start() {
 	echo "127.0.0.1:$(cat "$dir/port")"
 }
 
-# end ends the session host, with the children it has for its connections.
+# end stops the session host and the child processes of its connections.
 end() {
 	if running; then
 		children=$(ps -o pid= --ppid "$(cat "$dir/pid")" || true)
