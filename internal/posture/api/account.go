@@ -15,7 +15,7 @@ type (
 		Email string `json:"email,omitempty"`
 	}
 
-	// account is an account as answers show it.
+	// account is the wire form of an account.
 	account struct {
 		CloudAccountID    string            `json:"cloudAccountId"`
 		CloudAccountName  string            `json:"cloudAccountName"`
@@ -36,7 +36,7 @@ type (
 		NextCollectionTime *httpapi.Time `json:"nextCollectionTime,omitempty"`
 	}
 
-	// lastRun is the newest collection of an account.
+	// lastRun is the newest run of an account.
 	lastRun struct {
 		CollectionID string        `json:"collectionId"`
 		Status       string        `json:"status"`
@@ -46,7 +46,7 @@ type (
 		Reason       string        `json:"reason,omitempty"`
 	}
 
-	// accountBody is what callers say of an account.
+	// accountBody holds the members of a request that adds or changes an account.
 	accountBody struct {
 		CloudAccountName string                              `json:"cloudAccountName"`
 		CSPProjectID     *string                             `json:"cspProjectId"`
@@ -58,7 +58,7 @@ type (
 	}
 
 	accountPath struct {
-		Provider  string `path:"provider"` // empty in the paths without it
+		Provider  string `path:"provider"` // empty in paths without a provider
 		AccountID string `path:"cloud_account_id"`
 	}
 	addAccountIn struct {
@@ -93,7 +93,7 @@ func accountOf(a posture.Account) account {
 	return w
 }
 
-// spec returns what the body says of an account.
+// spec returns the account spec of the body.
 func (b accountBody) spec() (posture.AccountSpec, error) {
 	s := posture.AccountSpec{Name: b.CloudAccountName}
 	if b.CSPProjectID != nil {
@@ -124,7 +124,7 @@ func (b accountBody) spec() (posture.AccountSpec, error) {
 	return s, nil
 }
 
-// apply applies a change of one account.
+// applyAccount applies a change of one account.
 func (a *API) applyAccount(ctx context.Context, p posture.Provider, c onboard.AccountChange) (posture.Account, error) {
 	done, err := a.Onboarding.Apply(ctx, a.Org(ctx), onboard.Changes{Provider: p, Accounts: []onboard.AccountChange{c}})
 	return one(done.Accounts, err)
@@ -149,8 +149,8 @@ func (a *API) addAccount(ctx context.Context, in addAccountIn) (httpapi.Reply, e
 	return httpapi.Created("/v1/providers/"+string(p)+"/cloud-accounts/"+string(done.ID), done.ETag, accountOf(done)), nil
 }
 
-// find returns the account that a path names. A provider in the path that is not
-// the account's makes it another path.
+// find returns the account of a path. If the path has a provider that is not the
+// account's, it fails with fault.NotFound.
 func (a *API) find(ctx context.Context, in accountPath) (posture.Account, error) {
 	found, err := a.Store.Account(ctx, a.Org(ctx), posture.AccountID(in.AccountID))
 	if err != nil {
@@ -174,8 +174,8 @@ func (a *API) getAccount(ctx context.Context, in accountPath) (httpapi.Reply, er
 	return httpapi.Tagged(found.ETag, shown[0]), err
 }
 
-// addSchedules adds when accounts were and will be collected: all of them, or the
-// only one.
+// addSchedules adds the last and next runs to accounts: to all, or to one if only is
+// set.
 func (a *API) addSchedules(ctx context.Context, all []account, only posture.AccountID) error {
 	schedules, err := a.Runs.Schedules(ctx, a.Org(ctx), only)
 	for i := range all {
@@ -190,7 +190,7 @@ func (a *API) addSchedules(ctx context.Context, all []account, only posture.Acco
 	return err
 }
 
-// validateAccount has the link of an account tried against its cloud once more.
+// validateAccount enqueues another validation of an account.
 func (a *API) validateAccount(ctx context.Context, in accountPath) (httpapi.Reply, error) {
 	found, err := a.find(ctx, in)
 	if err != nil {

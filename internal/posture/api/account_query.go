@@ -20,7 +20,7 @@ type (
 		Tags                map[string]tagMatch `json:"tags" maxItems:"50"`
 	}
 
-	// tagMatch takes one value of a tag or several.
+	// tagMatch accepts one value of a tag or a list.
 	tagMatch = httpapi.OneOrMany[string]
 
 	accountQuery struct {
@@ -95,8 +95,8 @@ func (a *API) queryAccounts(ctx context.Context, in accountQuery) (accountPage, 
 	return out, err
 }
 
-// addCredentials puts the credentials of the providers asked for, and the links
-// of the accounts found, beside them.
+// addCredentials adds the credentials of the given providers, and the links of the
+// found accounts.
 func (a *API) addCredentials(ctx context.Context, out *accountPage, found []posture.Account, ps []posture.Provider) error {
 	creds, _, err := a.Store.Credentials(ctx, a.Org(ctx), ps, posture.Page{})
 	if err != nil {
@@ -121,8 +121,8 @@ func (a *API) addCredentials(ctx context.Context, out *accountPage, found []post
 	return nil
 }
 
-// known reads filter values in any case. A value that cannot be is an error, so
-// that a misspelt filter does not look like an empty answer.
+// known parses filter values, ignoring case. An invalid value is an error, so that a
+// misspelt filter is not mistaken for an empty result.
 func known[T ~string](path string, values []string, set []T, bad *[]fault.Detail) []T {
 	out := make([]T, 0, len(values))
 	for i, v := range values {

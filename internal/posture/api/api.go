@@ -1,5 +1,5 @@
-// Package api is the HTTP face of the posture server. Each file is one kind of
-// thing: its wire types, then its handlers.
+// Package api implements the HTTP API of the posture server. Each file has the wire
+// types of one kind of record, then its handlers.
 package api
 
 import (
@@ -21,21 +21,21 @@ import (
 	"vigil/internal/posture/walk"
 )
 
-// Document is the OpenAPI document that the routes must match.
+// Document is the OpenAPI document. The routes must match it.
 //
 //go:embed openapi.yaml
 var Document []byte
 
-// The roles that routes ask for.
+// The roles that routes require.
 const (
 	viewer  = "viewer"
 	analyst = "analyst"
 	admin   = "admin"
 )
 
-// API answers requests.
+// API handles requests.
 type API struct {
-	Org         func(context.Context) posture.OrgID // whose data the caller sees
+	Org         func(context.Context) posture.OrgID // the caller's organisation
 	Onboarding  *onboard.Service
 	Store       posture.OnboardingStore
 	Cloud       posture.Cloud
@@ -50,18 +50,18 @@ type API struct {
 	Mutes       posture.MuteStore
 	Notify      notify.Store
 	Sender      NotifySender
-	User        func(context.Context) string // who is asking, by id
+	User        func(context.Context) string // id of the caller
 	Judge       *judge.Judge
-	Caller      func(context.Context) string // who is asking, by name
+	Caller      func(context.Context) string // name of the caller
 	Cursors     *cursor.Cursors
 	Now         func() time.Time
 	Version     string // of Vigil, for exports
 
 	Declarations func() []collect.Declaration                                      // of all entity types
-	Reads        func(ctx context.Context, org posture.OrgID) ([]RuleReads, error) // what the rules of an organisation read
+	Reads        func(ctx context.Context, org posture.OrgID) ([]RuleReads, error) // types and attributes that the rules of an organisation read
 }
 
-// Routes lists everything this package answers to, and the role each asks for.
+// Routes returns the routes of this package and the roles that they require.
 func (a *API) Routes() []httpapi.Route {
 	large := httpapi.Limits{Body: httpapi.LargeBody}
 	return slices.Concat(a.exportRoutes(), a.viewRoutes(), a.muteRoutes(), a.notifyRoutes(), []httpapi.Route{
@@ -137,13 +137,13 @@ func (a *API) Routes() []httpapi.Route {
 	})
 }
 
-// providerPath is the provider of a path.
+// providerPath is the provider in a path.
 type providerPath struct {
 	Provider string `path:"provider"`
 }
 
-// provider returns the provider that the path names. One that does not exist is
-// a path that does not exist.
+// provider returns the provider in the path. It fails with fault.NotFound if there is
+// no such provider.
 func (p providerPath) provider() (posture.Provider, error) {
 	v, ok := posture.ParseProvider(p.Provider)
 	if !ok {
@@ -152,7 +152,7 @@ func (p providerPath) provider() (posture.Provider, error) {
 	return v, nil
 }
 
-// sameProvider refuses a body whose provider is not that of the path.
+// sameProvider fails if the body has another provider than the path.
 func sameProvider(path posture.Provider, body string) error {
 	if body == "" || strings.EqualFold(body, string(path)) {
 		return nil
@@ -160,7 +160,7 @@ func sameProvider(path posture.Provider, body string) error {
 	return fault.Field("provider", "must be %q, as in the path", path)
 }
 
-// one returns the single record that a set of one changed, or its fault.
+// one returns the single record of a set with one change, or its error.
 func one[T any](records []T, err error) (T, error) {
 	if err != nil {
 		var zero T
@@ -169,7 +169,7 @@ func one[T any](records []T, err error) (T, error) {
 	return records[0], nil
 }
 
-// status is a status value on the wire.
+// status is the wire form of a status.
 type status struct {
 	Value          string       `json:"value"`
 	LastUpdateTime httpapi.Time `json:"lastUpdateTime"`

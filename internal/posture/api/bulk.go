@@ -55,7 +55,7 @@ type (
 	}
 )
 
-// changes reads the items. What is wrong with each is reported together.
+// changes parses the items. It reports the errors of all items together.
 func (in bulkIn) changes() (onboard.Changes, error) {
 	c := onboard.Changes{Provider: posture.Provider(in.Provider)}
 	var bad []fault.Detail
@@ -87,7 +87,7 @@ func (in bulkIn) changes() (onboard.Changes, error) {
 	return c, nil
 }
 
-// blame adds what is wrong with one item, by the path of its members.
+// blame appends the errors of one item, prefixed with its path.
 func blame(bad *[]fault.Detail, path string, err error) {
 	if err == nil {
 		return

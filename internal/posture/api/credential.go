@@ -11,8 +11,8 @@ import (
 )
 
 type (
-	// credential is a credential as answers show it: without its secrets, which
-	// package posture keeps apart.
+	// credential is the wire form of a credential. It has no secrets, which package
+	// posture keeps separately.
 	credential struct {
 		CredentialID   string       `json:"credentialId"`
 		CredentialType string       `json:"credentialType"`
@@ -59,8 +59,8 @@ type (
 	}
 )
 
-// credentialOf returns a credential as the caller may see it: external ids are
-// for administrators alone.
+// credentialOf returns the wire form of a credential for the caller: only
+// administrators see external ids.
 func credentialOf(ctx context.Context, c posture.Credential) credential {
 	properties := c.Properties
 	if !httpapi.CallerOf(ctx).Admin {
@@ -165,7 +165,7 @@ func (a *API) deleteCredential(ctx context.Context, in deleteCredentialIn) (cred
 	return credentialOf(ctx, done), err
 }
 
-// issuedExternalID is what roles of the organisation are to ask for.
+// issuedExternalID is the external id that the organisation's roles must require.
 type issuedExternalID struct {
 	ExternalID string `json:"externalId"`
 }

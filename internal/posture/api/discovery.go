@@ -76,12 +76,12 @@ func (a *API) discover(ctx context.Context, in discoverIn) (discovered, error) {
 	return discovered{httpapi.Each(found, projectOf)}, err
 }
 
-// tried returns access to an account with a credential that is not kept. Where a
-// property is wrong, the member that gave it is blamed.
+// tried returns access to an account with a credential that is not stored. Errors name
+// the members of the request instead of the properties.
 func (a *API) tried(ctx context.Context, account posture.Account, given ...[3]string) (posture.Access, error) {
 	var properties []posture.Property
 	var members []string
-	for _, g := range given { // a property, its value, the member
+	for _, g := range given { // property, value and member
 		if g[1] != "" {
 			properties, members = append(properties, posture.Text(g[0], g[1])), append(members, g[2])
 		}

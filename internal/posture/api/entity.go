@@ -8,7 +8,7 @@ import (
 )
 
 type (
-	// entity is an entity as answers show it.
+	// entity is the wire form of an entity.
 	entity struct {
 		PartitionKey   string            `json:"partitionKey"`
 		EntityID       string            `json:"entityId"`
@@ -23,7 +23,7 @@ type (
 		Tags           map[string]string `json:"tags"`
 		CreationTime   httpapi.Time      `json:"creationTime"`
 		LastUpdateTime httpapi.Time      `json:"lastUpdateTime"`
-		Findings       *entityFindings   `json:"findings,omitempty"` // when they were asked for
+		Findings       *entityFindings   `json:"findings,omitempty"` // if requested
 	}
 
 	entityPath struct {
@@ -108,7 +108,8 @@ func changeOf(c posture.EntityChange) change {
 	return w
 }
 
-// valuesOf returns the value of a property, or all of them if it is a list.
+// valuesOf returns the value of a property, or a list of values if it occurs more than
+// once.
 func valuesOf(ps []posture.Property) any {
 	all := make([]any, len(ps))
 	for i, p := range ps {

@@ -8,17 +8,17 @@ import (
 	"vigil/internal/posture"
 )
 
-// maxEntityIDs is how many entities can be asked for by their ids at once.
+// maxEntityIDs is the number of entities that one request can get by id.
 const maxEntityIDs = 200
 
-// entityFindings sums up the open findings of an entity.
+// entityFindings summarises the open findings of an entity.
 type entityFindings struct {
 	Open         int `json:"open"`
 	MaxRiskScore int `json:"maxRiskScore"`
 }
 
-// entitiesByID returns those of the entities that exist and that the other
-// filters let through, all on one page.
+// entitiesByID returns the entities with the given ids that exist and that the other
+// filters select, on one page.
 func (a *API) entitiesByID(ctx context.Context, ids []string, f posture.EntityFilter) (page posture.EntityPage, err error) {
 	if len(ids) > maxEntityIDs {
 		return page, fault.Field("filters.entityIds", "must have at most %d elements", maxEntityIDs)
@@ -44,7 +44,7 @@ func (a *API) entitiesByID(ctx context.Context, ids []string, f posture.EntityFi
 	return page, nil
 }
 
-// addFindings adds to entities how many open findings they have.
+// addFindings adds the numbers of open findings to entities.
 func (a *API) addFindings(ctx context.Context, all []entity) error {
 	if len(all) == 0 {
 		return nil

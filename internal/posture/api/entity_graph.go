@@ -60,8 +60,8 @@ func (a *API) queryGraph(ctx context.Context, in graphIn) (httpapi.Reply, error)
 	return reply, nil
 }
 
-// graphBody writes an answer as JSON. It may be large, so it is written within
-// the memory of the query: graphEnd has the members that are always small.
+// graphBody writes a result as JSON. The result may be large, so it is written within
+// the memory budget of the query. graphEnd has the members that are always small.
 func graphBody(found *walk.Answer) (*walk.Text, error) {
 	body := found.NewText()
 	body.Raw(`{"tree":{"nodes":`)

@@ -47,7 +47,7 @@ type (
 	aggregationsIn struct {
 		Aggregations map[string]entityAggregation `json:"aggregations" maxItems:"100"`
 		Filters      entityFilters                `json:"filters" null:"absent"`
-		Pagination   *pagination                  `json:"paginationInfo"` // checked as elsewhere; there are no pages
+		Pagination   *pagination                  `json:"paginationInfo"` // validated as elsewhere, but there are no pages
 		Warnings     httpapi.Warnings
 	}
 	aggregationsOut struct {
@@ -57,7 +57,7 @@ type (
 	}
 )
 
-// maxFilterValues is how many values all lists of a filter may have together.
+// maxFilterValues limits the total number of values in the lists of a filter.
 const maxFilterValues = 2000
 
 func (f entityFilters) filter() (posture.EntityFilter, error) {
@@ -70,7 +70,7 @@ func (f entityFilters) filter() (posture.EntityFilter, error) {
 		out.Providers = append(out.Providers, string(p))
 	}
 	if n := len(out.Accounts) + len(out.Names) + len(out.Types) + len(out.Regions) + len(out.Services) + len(out.Providers); n > maxFilterValues {
-		bad = append(bad, fault.Detail{Path: "filters", Message: fmt.Sprintf("has %d values; at most %d can be looked for at once", n, maxFilterValues)})
+		bad = append(bad, fault.Detail{Path: "filters", Message: fmt.Sprintf("has %d values; at most %d are allowed", n, maxFilterValues)})
 	}
 	if strings.TrimSpace(f.Query) != "" {
 		var err error
@@ -136,7 +136,8 @@ func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggrega
 	return aggregationsOut{total, findingBucketsOf(found), in.Warnings}, err
 }
 
-// aggregations reads what is to be counted. There is room for so many of them.
+// aggregations parses aggregations. room is the number of further aggregations that the
+// request may have.
 func aggregations(path string, asked map[string]entityAggregation, depth int, room *int) (map[string]posture.Aggregation, error) {
 	if err := roomFor(path, len(asked), depth, room); err != nil {
 		return nil, err
@@ -163,13 +164,13 @@ func aggregations(path string, asked map[string]entityAggregation, depth int, ro
 	return all, nil
 }
 
-// roomFor takes the room that n aggregations at some depth need.
+// roomFor subtracts n aggregations at a depth from the remaining room.
 func roomFor(path string, n, depth int, room *int) error {
 	if n > 0 && depth > posture.MaxAggregationDepth {
 		return fault.Field(path, "is nested deeper than %d", posture.MaxAggregationDepth)
 	}
 	if *room -= n; *room < 0 {
-		return fault.Field("aggregations", "has more than %d aggregations, those within others included", posture.MaxAggregations)
+		return fault.Field("aggregations", "has more than %d aggregations, including nested ones", posture.MaxAggregations)
 	}
 	return nil
 }

@@ -35,16 +35,16 @@ type (
 	}
 	schema struct {
 		Types  []schemaType `json:"types"`
-		Fields []string     `json:"fields"` // that every vertex has
+		Fields []string     `json:"fields"` // of every vertex
 	}
 )
 
-// RuleReads says what the query of a rule reads.
+// RuleReads holds the types and attributes that the query of a rule reads.
 type RuleReads struct {
 	Rule       posture.RuleID
-	Types      []posture.EntityType // whose entities can make a difference
-	Properties []string             // by name, in any case
-	Edges      []string             // by label
+	Types      []posture.EntityType // types whose entities can change the result
+	Properties []string             // names, case-insensitive
+	Edges      []string             // labels
 }
 
 func (a *API) getSchema(ctx context.Context, _ httpapi.None) (schema, error) {
@@ -68,7 +68,7 @@ func (a *API) getSchema(ctx context.Context, _ httpapi.None) (schema, error) {
 	return out, nil
 }
 
-// schemaTypeOf describes a type that some rules read.
+// schemaTypeOf describes a type and lists the rules that read it.
 func schemaTypeOf(d collect.Declaration, reads []RuleReads) schemaType {
 	rules := func(uses func(RuleReads) bool) []string {
 		ids := []string{}

@@ -19,7 +19,7 @@ const (
 	formatLines = "jsonl"
 )
 
-// maxExported is how many records one export has at most.
+// maxExported limits the records of one export.
 const maxExported = 1_000_000
 
 type (
@@ -36,14 +36,14 @@ type (
 	}
 )
 
-// An exporter writes records one after another, as lines of JSON or rows of CSV.
-// Nothing is sent before the first record or the end, so that what is wrong with
-// a request can still be answered.
+// An exporter writes records one by one, as JSON lines or CSV rows. It sends nothing
+// before the first record or the end, so that errors can still be reported with a
+// status.
 type exporter struct {
 	w       http.ResponseWriter
 	name    string
 	columns []string
-	csv     *csv.Writer // nil for lines of JSON
+	csv     *csv.Writer // nil for JSON lines
 	lines   *json.Encoder
 	begun   bool
 	written int
@@ -60,7 +60,7 @@ func newExporter(w http.ResponseWriter, format, name string, columns ...string) 
 	return x
 }
 
-// begin sends the headers and, of CSV, the names of the columns.
+// begin sends the headers and the header row of CSV.
 func (x *exporter) begin() error {
 	if x.begun {
 		return nil
@@ -95,7 +95,7 @@ func (x *exporter) put(record any, row ...string) error {
 	return x.csv.Write(row)
 }
 
-// flush sends what was written so far.
+// flush sends buffered data.
 func (x *exporter) flush() error {
 	if err := x.begin(); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (x *exporter) flush() error {
 	return http.NewResponseController(x.w).Flush()
 }
 
-// pages writes one page after another until there is no more.
+// pages writes page after page until the last.
 func (x *exporter) pages(read func(p posture.Page) (next string, err error)) error {
 	for p := (posture.Page{Size: posture.MaxPage}); ; {
 		next, err := read(p)
@@ -192,12 +192,12 @@ func (a *API) exportPosture(w http.ResponseWriter, r *http.Request) error {
 	return x.flush()
 }
 
-// verdict sums a control up.
+// verdict summarises a control.
 func (p controlPosture) verdict() string {
 	return export.VerdictOf(posture.ControlPosture{Violating: p.Violating, Passing: p.Passing, Unknown: p.Unknown})
 }
 
-// exportRoutes stream lists as files.
+// exportRoutes are the routes that stream lists as files.
 func (a *API) exportRoutes() []httpapi.Route {
 	limits := httpapi.Limits{Timeout: -1, Rate: httpapi.RateHeavy}
 	return []httpapi.Route{

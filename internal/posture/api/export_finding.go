@@ -15,8 +15,8 @@ type findingExport struct {
 	Format string `json:"format" enum:"csv,jsonl,ocsf,sarif,asff,junit,html"`
 }
 
-// present are the formats that tell what is wrong now. Unless asked otherwise they
-// have open findings only.
+// present are the formats that show current problems. By default they contain only
+// open findings.
 var present = []export.Format{export.SARIF, export.JUnit, export.HTML}
 
 func (a *API) exportFindings(w http.ResponseWriter, r *http.Request) error {
@@ -82,7 +82,7 @@ func (a *API) exportFindings(w http.ResponseWriter, r *http.Request) error {
 	return body.flush()
 }
 
-// report gathers what a format says beside the findings.
+// report collects the data that a format needs besides the findings.
 func (a *API) report(ctx context.Context, format export.Format, f posture.FindingFilter) (export.Report, error) {
 	r := export.Report{Version: a.Version, At: a.Now(), Rules: map[posture.RuleID]posture.Rule{}, Frameworks: map[string]posture.Framework{}}
 	rules, err := a.Book.Rules(ctx, a.Org(ctx))
@@ -97,7 +97,7 @@ func (a *API) report(ctx context.Context, format export.Format, f posture.Findin
 		r.Frameworks[framework.ID] = framework
 	}
 	for _, rule := range rules {
-		// A rule that is disabled passes nothing, so a list of tests leaves it out.
+		// Disabled rules have no results, so a list of tests omits them.
 		if format != export.JUnit || rule.Status == posture.RuleEnabled {
 			r.Rules[rule.ID] = rule
 		}
@@ -145,8 +145,8 @@ func countsOf[K ~string](buckets posture.Buckets) map[K]int {
 	return counts
 }
 
-// An attachment is the body of an answer that is kept as a file. Its headers are
-// sent with the first byte, so that what goes wrong before it can be answered.
+// An attachment is a response body that clients save as a file. Its headers are sent
+// with the first byte, so that earlier errors can still be reported with a status.
 type attachment struct {
 	w           http.ResponseWriter
 	name, media string
@@ -164,8 +164,7 @@ func (b *attachment) Write(text []byte) (int, error) {
 	return b.w.Write(text)
 }
 
-// flush sends what was written so far. An answer with nothing in it has headers
-// too.
+// flush sends buffered data. It sends the headers even if the body is empty.
 func (b *attachment) flush() error {
 	if _, err := b.Write(nil); err != nil {
 		return err

@@ -30,9 +30,9 @@ type (
 		CloudAccountID string            `json:"cloudAccountId"`
 		CloudProvider  string            `json:"cloudProvider"`
 		EntityID       string            `json:"entityId"`
-		ObjectID       string            `json:"objectId"` // the object's own name in its cloud: the last part of the entityId
+		ObjectID       string            `json:"objectId"` // name in the cloud: the last part of entityId
 		ObjectXID      string            `json:"objectXid"`
-		ObjectName     string            `json:"objectName"` // as people call it
+		ObjectName     string            `json:"objectName"` // display name
 		ObjectType     string            `json:"objectType"`
 		Service        string            `json:"service"`
 		Region         string            `json:"region"`
@@ -57,7 +57,7 @@ type (
 		Reason string                      `json:"reason" required:"true"`
 		Until  httpapi.Optional[time.Time] `json:"until"`
 	}
-	// findingSelection chooses the findings that a change is about.
+	// findingSelection selects the findings of a bulk change.
 	findingSelection struct {
 		FindingIDs []string        `json:"findingIds" maxItems:"10000"`
 		Filters    *findingFilters `json:"filters"`
@@ -127,7 +127,7 @@ func (a *API) getFindingHistory(ctx context.Context, in findingPath) (findingHis
 	})}, err
 }
 
-// Validate refuses a suppression without a reason, or one that has ended.
+// Validate fails if a suppression has no reason or has ended already.
 func (in *suppressIn) Validate() error {
 	if in.Reason == "" {
 		return fault.Field("reason", "must say why")
@@ -148,7 +148,7 @@ func (a *API) suppress(ctx context.Context, in suppressIn) (finding, error) {
 	return a.findingOf(f), err
 }
 
-// Validate refuses a selection that is empty, or made in two ways.
+// Validate fails if a selection is empty or has both ids and filters.
 func (in findingSelection) Validate() error {
 	if (in.FindingIDs == nil) == (in.Filters == nil) {
 		return fault.Field("findingIds", "or filters must say which findings are meant, and not both")
@@ -156,12 +156,12 @@ func (in findingSelection) Validate() error {
 	return nil
 }
 
-// filter returns the filter of a selection.
+// selected returns the filter of a selection.
 func (a *API) selected(ctx context.Context, in findingSelection) (posture.FindingFilter, error) {
 	if in.Filters != nil {
 		return a.findingFilter(ctx, *in.Filters)
 	}
-	f := posture.FindingFilter{IDs: []posture.FindingID{"none"}} // an empty list is nothing, not everything
+	f := posture.FindingFilter{IDs: []posture.FindingID{"none"}} // an empty list selects nothing, not everything
 	for _, id := range in.FindingIDs {
 		f.IDs = append(f.IDs, posture.FindingID(id))
 	}
@@ -192,7 +192,7 @@ func (a *API) suppressSelected(ctx context.Context, in findingSelection, s *post
 	if err != nil {
 		return suppressedMany{}, err
 	}
-	if len(warnings) > 0 { // a filter that is not understood would choose too many
+	if len(warnings) > 0 { // an unknown filter would select too many findings
 		return suppressedMany{}, fault.New(fault.Invalid, "%s", warnings[0])
 	}
 	matched, changed, err := a.Findings.SuppressAll(ctx, a.Org(ctx), filter, s, a.Now())

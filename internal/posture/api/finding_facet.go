@@ -8,12 +8,12 @@ import (
 	"vigil/internal/posture"
 )
 
-// facetOfFrameworks is the facet that counts findings by the frameworks of their
-// rules. A finding may count in several.
+// facetOfFrameworks is the facet that counts findings by the frameworks of their rules.
+// A finding may count in several.
 const facetOfFrameworks = "complianceFrameworkId"
 
-// findingFacets counts findings by each field, without the filters on that field:
-// what there would be if it were filtered otherwise.
+// findingFacets counts findings by each field, ignoring the filters on that field. The
+// counts show what another filter on the field would find.
 func (a *API) findingFacets(ctx context.Context, f findingFilters, fields []string) (map[string]findingBuckets, error) {
 	out := map[string]findingBuckets{}
 	for i, field := range fields {
@@ -43,8 +43,8 @@ func (a *API) findingFacets(ctx context.Context, f findingFilters, fields []stri
 	return out, nil
 }
 
-// without returns the filters but those on a field. It reports false for a field
-// without filters.
+// without returns the filters except those on a field. It returns false if the field
+// has no filters.
 func (f findingFilters) without(field string) (findingFilters, bool) {
 	lower := strings.ToLower(field)
 	switch lower {
@@ -74,7 +74,7 @@ func (f findingFilters) without(field string) (findingFilters, bool) {
 	return f, true
 }
 
-// withoutTag drops the filter on a tag, given as tag.name.
+// withoutTag removes the filter on a tag, given as tag.name.
 func (f findingFilters) withoutTag(field string) (findingFilters, bool) {
 	tag, ok := strings.CutPrefix(field, "tag.")
 	if !ok {
@@ -93,7 +93,7 @@ func (f findingFilters) withoutTag(field string) (findingFilters, bool) {
 	return f, true
 }
 
-// byFramework sums counts by rule to counts by framework.
+// byFramework adds up counts by rule to counts by framework.
 func (a *API) byFramework(ctx context.Context, byRule findingBuckets) (findingBuckets, error) {
 	rules, err := a.Book.Rules(ctx, a.Org(ctx))
 	if err != nil {

@@ -15,9 +15,9 @@ type (
 	findingFilters struct {
 		Services               []string                  `json:"services"`
 		Levels                 []string                  `json:"levels"`
-		CapitalLevels          []string                  `json:"Levels"` // as the document spells it
+		CapitalLevels          []string                  `json:"Levels"` // spelled as in the OpenAPI document
 		CloudAccountIDs        []string                  `json:"cloudAccountIds"`
-		CloudAccountID         httpapi.OneOrMany[string] `json:"cloudAccountId"` // another name for cloudAccountIds, as are those below for theirs
+		CloudAccountID         httpapi.OneOrMany[string] `json:"cloudAccountId"` // synonym of cloudAccountIds; those below are synonyms too
 		CloudProviders         []string                  `json:"cloudProviders"`
 		CloudProvider          httpapi.OneOrMany[string] `json:"cloudProvider"`
 		CloudTags              map[string][]string       `json:"cloudTags" maxItems:"50"`
@@ -42,11 +42,11 @@ type (
 		FieldName string `json:"fieldName" required:"true"`
 		Order     string `json:"order" enum:"asc,desc"`
 	}
-	// findingList is what decides which findings are listed, and in which order.
+	// findingList determines which findings are listed, and their order.
 	findingList struct {
 		Filters findingFilters                 `json:"filters" null:"absent"`
 		Sorts   []findingSort                  `json:"sorts" null:"absent" maxItems:"20"`
-		Sort    httpapi.OneOrMany[findingSort] `json:"sort" null:"absent" maxItems:"20"` // another name for sorts
+		Sort    httpapi.OneOrMany[findingSort] `json:"sort" null:"absent" maxItems:"20"` // synonym of sorts
 	}
 	findingQuery struct {
 		findingList
@@ -80,7 +80,7 @@ type (
 	}
 )
 
-// filter reads what a caller asks for.
+// findingFilter parses the filters of a request.
 func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.FindingFilter, error) {
 	var bad []fault.Detail
 	levels := func(path string, values []string) []posture.FindingLevel {
@@ -135,7 +135,7 @@ func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.Find
 	return out, nil
 }
 
-// span reads the ends of a stretch of time.
+// span returns the interval between two optional times.
 func span(from, to *time.Time) (s posture.Span) {
 	if from != nil {
 		s.From = *from
@@ -200,8 +200,8 @@ func (a *API) aggregateFindings(ctx context.Context, f posture.FindingFilter, as
 	return findingBucketsOf(found), nil
 }
 
-// findingAggregations reads nested aggregations. There is room for so many of
-// them.
+// findingAggregations parses nested aggregations. room is the number of further
+// aggregations that the request may have.
 func findingAggregations(path string, asked map[string]findingAggregation, depth int, room *int) (map[string]posture.Aggregation, error) {
 	if len(asked) == 0 {
 		return nil, nil

@@ -33,8 +33,8 @@ type (
 		Section   string   `json:"section"`
 		RuleIDs   []string `json:"ruleIds"`
 
-		// Assessment says what answers it: rule, manual (who published it says that
-		// a person has to look), or noRule.
+		// Assessment says how the control is assessed: rule, manual (the publisher says
+		// that it cannot be automated), or noRule.
 		Assessment string `json:"assessment"`
 	}
 	controlPage struct {
@@ -44,19 +44,19 @@ type (
 	controlPosture struct {
 		control
 		verdictSum
-		Rules    map[string]*verdictSum `json:"rules,omitempty"`    // by rule, when details were asked for
-		Accounts map[string]*verdictSum `json:"accounts,omitempty"` // by account, likewise
-		Unread   []unread               `json:"unread,omitempty"`   // the first of what was not listed
+		Rules    map[string]*verdictSum `json:"rules,omitempty"`    // by rule, if details were requested
+		Accounts map[string]*verdictSum `json:"accounts,omitempty"` // by account, if details were requested
+		Unread   []unread               `json:"unread,omitempty"`   // the first scopes that were not listed
 	}
 	verdictSum struct {
 		Violating int `json:"violating"`
 		Passing   int `json:"passing"`
 		Unknown   int `json:"unknown"`
-		// NotApplicable are resources of the types that the rules find, but not what
-		// they are about.
+		// NotApplicable counts resources of the rules' types that the rules do not
+		// apply to.
 		NotApplicable int `json:"notApplicable"`
-		// NotListed is how many types, by region, of what the rules are about were not
-		// listed at the last collection: nobody knows how many resources there are.
+		// NotListed counts the scopes (type and region) of the rules that were not
+		// listed at the last collection: their number of resources is unknown.
 		NotListed int `json:"notListed"`
 	}
 	posturePage struct {
@@ -122,7 +122,7 @@ func (a *API) controls(ctx context.Context, id string) ([]control, error) {
 	}), nil
 }
 
-// assessment says what answers a control.
+// assessment returns how a control is assessed.
 func assessment(c posture.Control, rules int) string {
 	switch {
 	case rules > 0:
@@ -150,7 +150,7 @@ func (a *API) getPosture(ctx context.Context, in postureIn) (posturePage, error)
 		}
 	}
 	if len(rules) == 0 {
-		rules = append(rules, "none") // no rule, rather than all
+		rules = append(rules, "none") // selects no rule; an empty list would select all
 	}
 	verdicts, err := a.Findings.Verdicts(ctx, a.Org(ctx), rules, idsOf[posture.AccountID](in.CloudAccountIDs))
 	if err != nil {
@@ -181,7 +181,7 @@ func (a *API) getPosture(ctx context.Context, in postureIn) (posturePage, error)
 	return page, nil
 }
 
-// add counts what a rule says of an account.
+// add adds the result of a rule in an account.
 func (p *controlPosture) add(v posture.RuleVerdict) {
 	for _, s := range []*verdictSum{&p.verdictSum, sumOf(p.Rules, string(v.Rule)), sumOf(p.Accounts, string(v.Account))} {
 		s.Violating, s.Passing, s.Unknown = s.Violating+v.Violating, s.Passing+v.Passing, s.Unknown+v.Unknown

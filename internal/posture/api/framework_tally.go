@@ -3,14 +3,14 @@ package api
 import "slices"
 
 type (
-	// controlTally counts controls by how they stand. A control counts once: as
-	// violated when one resource violates it, otherwise as unknown when one is
-	// unknown or resources could not be listed, otherwise as passing when one passes.
+	// controlTally counts controls by result. A control counts once: as violated if a
+	// resource violates it, otherwise as unknown if a result is unknown or resources
+	// could not be listed, otherwise as passing if a resource passes.
 	controlTally struct {
 		Violating int `json:"violating"`
 		Unknown   int `json:"unknown"`
 		Passing   int `json:"passing"`
-		Nothing   int `json:"nothing"` // has rules, and there is no resource that they are about
+		Nothing   int `json:"nothing"` // has rules, which apply to no resource
 		Manual    int `json:"manual"`
 		NoRule    int `json:"noRule"`
 	}
@@ -20,7 +20,7 @@ type (
 	}
 )
 
-// count adds a control that stands as the sum says.
+// count adds a control with the given results.
 func (t *controlTally) count(assessment string, sum verdictSum) {
 	switch {
 	case assessment == "manual":
@@ -38,7 +38,7 @@ func (t *controlTally) count(assessment string, sum verdictSum) {
 	}
 }
 
-// sectionsOf sums controls up by section, in the order of the framework.
+// sectionsOf adds up controls by section, in the order of the framework.
 func sectionsOf(controls []controlPosture) []sectionPosture {
 	all := []sectionPosture{}
 	for _, c := range controls {
@@ -52,8 +52,8 @@ func sectionsOf(controls []controlPosture) []sectionPosture {
 	return all
 }
 
-// accountsOf sums controls up by account: those of which a rule said something
-// in it.
+// accountsOf adds up controls by account. It counts the controls that have a result in
+// the account.
 func accountsOf(controls []controlPosture) map[string]*controlTally {
 	all := map[string]*controlTally{}
 	for _, c := range controls {

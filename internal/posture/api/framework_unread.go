@@ -6,12 +6,12 @@ import (
 	"vigil/internal/posture"
 )
 
-// maxUnread is how many scopes that were not listed a control names.
+// maxUnread limits the unlisted scopes that a control names.
 const maxUnread = 20
 
-// addNotListed tells of every control which of the resources that its rules are about
-// could not be listed. Where nothing is known of a type in a region, no resource can be
-// counted as unknown, and a count of 0 would read like an account without any.
+// addNotListed adds to every control the scopes of its rules that could not be listed.
+// If a type was not listed in a region, no resource can be counted as unknown, and a
+// count of 0 would look like an account without such resources.
 func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only []string) error {
 	org := a.Org(ctx)
 	rules, err := a.Book.Rules(ctx, org)
@@ -23,7 +23,7 @@ func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only 
 		if r.Status != posture.RuleEnabled {
 			continue
 		}
-		if sees, err := a.Judge.Evaluator.See(r.Query); err == nil { // one that cannot be run is unknown for all
+		if sees, err := a.Judge.Evaluator.See(r.Query); err == nil { // a rule with an invalid query is unknown for all resources
 			about[string(r.ID)] = sees.Subjects
 		}
 	}
@@ -51,7 +51,7 @@ func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only 
 	return nil
 }
 
-// addNotListed counts the scopes of one account, each once for the control.
+// addNotListed adds the scopes of one account, each once per control.
 func (p *controlPosture) addNotListed(account string, about map[string][]posture.EntityType, by map[posture.EntityType][]unread) {
 	seen := map[posture.EntityType]bool{}
 	for _, rule := range p.RuleIDs {

@@ -25,7 +25,7 @@ type (
 	}
 	deleteLinkIn struct {
 		providerPath
-		Pair    string        `path:"pair"` // account and credential joined by an underscore
+		Pair    string        `path:"pair"` // account and credential, joined by an underscore
 		IfMatch httpapi.Match `header:"If-Match"`
 	}
 )
@@ -61,7 +61,7 @@ func (a *API) deleteLink(ctx context.Context, in deleteLinkIn) (relationship, er
 	if err != nil {
 		return relationship{}, err
 	}
-	// No account id has an underscore, so the first one parts the two.
+	// Account ids contain no underscore, so the first one is the separator.
 	account, credential, ok := strings.Cut(in.Pair, "_")
 	if !ok {
 		return relationship{}, fault.New(fault.NotFound, "there is no link %q", in.Pair)

@@ -72,7 +72,7 @@ type (
 	}
 )
 
-// scope checks a scope and returns it.
+// scope validates and returns a scope.
 func (s muteScope) scope() (out posture.MuteScope, err error) {
 	text := func(path, value string) {
 		if err == nil && (strings.TrimSpace(value) == "" || len(value) > 500) {
@@ -103,7 +103,7 @@ func (s muteScope) scope() (out posture.MuteScope, err error) {
 	return out, err
 }
 
-// muteRule checks a mute rule and returns it with a new version.
+// muteRule validates a mute rule and returns it with a new ETag.
 func (a *API) muteRule(ctx context.Context, id string, b muteBody, warnings []string) (posture.MuteRule, error) {
 	now := a.Now()
 	m := posture.MuteRule{
@@ -112,7 +112,7 @@ func (a *API) muteRule(ctx context.Context, id string, b muteBody, warnings []st
 	}
 	var err error
 	switch {
-	case len(warnings) > 0: // a part of the scope that is not understood would mute too much
+	case len(warnings) > 0: // an unknown member of the scope would mute too much
 		return m, fault.New(fault.Invalid, "%s", warnings[0])
 	case m.Name == "" || len(m.Name) > 100:
 		return m, fault.Field("name", "must have from 1 to 100 bytes")
@@ -185,7 +185,7 @@ func (a *API) addMute(ctx context.Context, in addMuteIn) (httpapi.Reply, error) 
 	return httpapi.Created("/v1/mute-rules/"+string(m.ID), m.ETag, a.muteOf(m)), nil
 }
 
-// putMute replaces a mute rule. Who changes it answers for it from then on.
+// putMute replaces a mute rule. The caller becomes its author.
 func (a *API) putMute(ctx context.Context, in putMuteIn) (httpapi.Reply, error) {
 	m, err := a.muteRule(ctx, in.ID, in.muteBody, in.Warnings)
 	if err != nil {
@@ -199,7 +199,8 @@ func (a *API) putMute(ctx context.Context, in putMuteIn) (httpapi.Reply, error) 
 	return httpapi.Tagged(now.ETag, a.muteOf(now)), nil
 }
 
-// versionCheck asks for If-Match once it is known that the record is there.
+// versionCheck returns a function that requires If-Match. It is called once the record
+// was found, so that a missing record is reported first.
 func versionCheck(m httpapi.Match) func(etag string) error {
 	return func(etag string) error {
 		if err := m.Require(); err != nil {
@@ -215,7 +216,7 @@ func (a *API) deleteMute(ctx context.Context, in deleteMuteIn) (mute, error) {
 	return a.muteOf(was), err
 }
 
-// muteRoutes are the routes of mute rules. They take the roles that suppressions take.
+// muteRoutes are the routes of mute rules. They require the same roles as suppressions.
 func (a *API) muteRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Pattern: "GET /v1/mute-rules", Need: viewer, Operation: "listMuteRules", Handler: httpapi.JSON(a.listMutes)},

@@ -13,7 +13,7 @@ import (
 )
 
 type (
-	// neighborList is what decides which neighbours are listed.
+	// neighborList determines which neighbours are listed.
 	neighborList struct {
 		ID        string `path:"resource_id" json:"id"`
 		Direction string `query:"direction" enum:"in,out" json:"direction"`
@@ -34,7 +34,7 @@ type (
 		Direction string  `json:"direction"`
 		Label     string  `json:"label"`
 		EntityID  string  `json:"entityId"`
-		Entity    *entity `json:"entity,omitempty"` // left out when it is gone meanwhile
+		Entity    *entity `json:"entity,omitempty"` // omitted if it was deleted in the meantime
 	}
 	neighborPage struct {
 		TotalCount        int             `json:"totalCount"`
@@ -44,8 +44,8 @@ type (
 	}
 )
 
-// getNeighbors lists what an entity is connected to. Counts are of all
-// neighbours, whatever the list is narrowed to.
+// getNeighbors lists the neighbours of an entity. Counts include all neighbours,
+// regardless of the filters of the list.
 func (a *API) getNeighbors(ctx context.Context, in neighborsIn) (neighborPage, error) {
 	id := in.ID
 	list := listing{"neighbors", &in.neighborList}
@@ -86,7 +86,7 @@ func (a *API) getNeighbors(ctx context.Context, in neighborsIn) (neighborPage, e
 	return out, a.addNeighbors(ctx, &out, e.Account, page)
 }
 
-// addNeighbors adds neighbours with their records.
+// addNeighbors adds neighbours with their entities.
 func (a *API) addNeighbors(ctx context.Context, out *neighborPage, account posture.AccountID, page []walk.Neighbour) error {
 	ids := httpapi.Each(page, func(n walk.Neighbour) posture.EntityID { return n.ID })
 	records, err := a.Entities.EntitiesOf(ctx, a.Org(ctx), account, ids)

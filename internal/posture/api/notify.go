@@ -14,7 +14,7 @@ import (
 	"vigil/internal/posture/notify"
 )
 
-// NotifySender sends a message now, to try a channel.
+// NotifySender sends a message immediately, to test a channel.
 type NotifySender interface {
 	Send(ctx context.Context, c notify.Channel, m notify.Message) error
 }
@@ -90,7 +90,7 @@ func notifyChannelOf(c notify.Channel) notifyChannel {
 	return w
 }
 
-// channelOf checks a channel. With kept, secrets may be left out.
+// channelOf validates a channel. If kept is set, secrets may be missing.
 func (a *API) channelOf(id string, b channelBody, kept bool) (notify.Channel, error) {
 	c := notify.Channel{
 		ID: id, Name: strings.TrimSpace(b.Name), Type: notify.Type(b.Type), Enabled: b.Enabled == nil || *b.Enabled, PerMinute: 30, ETag: uuid.NewString(), Updated: a.Now(),
@@ -151,7 +151,7 @@ func (a *API) testChannel(ctx context.Context, in channelPath) (channelTest, err
 	return channelTest{Delivered: true}, nil
 }
 
-// retryChannel has the dead letters of a channel sent again.
+// retryChannel retries the dead letters of a channel.
 func (a *API) retryChannel(ctx context.Context, in channelPath) (channelRetry, error) {
 	n, err := a.Notify.RetryChannel(ctx, a.Org(ctx), in.ID, a.Now())
 	return channelRetry{n}, err
@@ -168,7 +168,7 @@ func deliveryOf(d notify.Delivery) delivery {
 	return w
 }
 
-// shownDeliveries is how many deliveries are listed.
+// shownDeliveries is the number of deliveries in a list.
 const shownDeliveries = 200
 
 func (a *API) listDeliveries(ctx context.Context, in deliveriesIn) (notifyList[delivery], error) {
@@ -258,7 +258,7 @@ func (a *API) notifyRuleFrom(id string, b notifyRuleBody) (notify.Rule, error) {
 	}
 	for i, id := range b.ChannelIDs {
 		if len(id) > 100 || slices.Contains(b.ChannelIDs[:i], id) {
-			bad = append(bad, fault.Detail{Path: fmt.Sprintf("channelIds[%d]", i), Message: "must name a channel that is not named before"})
+			bad = append(bad, fault.Detail{Path: fmt.Sprintf("channelIds[%d]", i), Message: "must be the id of a channel, without duplicates"})
 		}
 	}
 	if len(bad) > 0 {
@@ -299,8 +299,8 @@ func (a *API) deleteNotifyRule(ctx context.Context, in deleteNotifyRuleIn) (noti
 	return notifyRuleOf(was), err
 }
 
-// notifyRoutes keep notifications. Channels send data of the organisation away:
-// only admins set them up.
+// notifyRoutes are the routes of notifications. Channels send the organisation's data
+// to other servers, so only admins configure them.
 func (a *API) notifyRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Pattern: "GET /v1/notification-channels", Need: viewer, Operation: "listNotificationChannels", Handler: httpapi.JSON(a.listChannels)},

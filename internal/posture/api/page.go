@@ -15,24 +15,24 @@ import (
 	"vigil/internal/posture"
 )
 
-// defaultPage is the size of a page whose size is not said.
+// defaultPage is the default page size.
 const defaultPage = 100
 
-// pagination is how a caller asks for one page.
+// pagination holds the members of a request that select a page.
 type pagination struct {
 	Token *string               `json:"continuationToken"`
 	Size  httpapi.Optional[int] `json:"pageSize"`
 }
 
-// A listing is a query that is answered in pages. Its tokens carry the query:
-// clients in the field change filters between pages and still mean the list that
-// they began with.
+// A listing is a paginated query. Its continuation tokens contain the query, because
+// existing clients change filters between pages and still expect the list that they
+// began with.
 type listing struct {
 	name  string // of the operation
-	query any    // pointer to everything that decides what is listed and in which order
+	query any    // pointer to everything that determines the list and its order
 }
 
-// continuation is what a token says.
+// continuation is the content of a token.
 type continuation struct {
 	Query json.RawMessage `json:"q"`
 	After string          `json:"a"`
@@ -42,9 +42,8 @@ func (a *API) cursorOf(ctx context.Context, l listing) cursor.Query {
 	return cursor.Query{Org: string(a.Org(ctx)), Name: l.name, Filter: "query"}
 }
 
-// page reads which page a caller asks for. Without pagination it is size
-// records, 0 for all. When the caller sends a token, the query is replaced by the
-// one that the token was made for.
+// page returns the requested page. Without pagination it has size records, 0 for all.
+// If the caller sends a token, the query is replaced by the one in the token.
 func (a *API) page(ctx context.Context, l listing, p *pagination, size int) (posture.Page, error) {
 	want := posture.Page{Size: size}
 	if p == nil {
@@ -74,7 +73,7 @@ func (a *API) page(ctx context.Context, l listing, p *pagination, size int) (pos
 		err = json.Unmarshal(text, &c)
 	}
 	if err == nil {
-		reflect.ValueOf(l.query).Elem().SetZero() // nothing of the query that came along is kept
+		reflect.ValueOf(l.query).Elem().SetZero() // discard the query of the request
 		err = json.Unmarshal(c.Query, l.query)
 	}
 	want.After = c.After
@@ -84,7 +83,7 @@ func (a *API) page(ctx context.Context, l listing, p *pagination, size int) (pos
 	return want, err
 }
 
-// token continues a listing after a place.
+// token returns the token that continues a listing after a position.
 func (a *API) token(ctx context.Context, l listing, after string) (string, error) {
 	query, err := json.Marshal(l.query)
 	if err != nil {
@@ -108,8 +107,8 @@ func (a *API) token(ctx context.Context, l listing, after string) (string, error
 	return a.Cursors.Seal(ctx, a.cursorOf(ctx, l), packed.Bytes())
 }
 
-// next returns the token that continues a page of n records after last. It is
-// empty when the page was not full.
+// next returns the token that continues a listing after a page of n records that ends
+// at last. It is empty if the page was not full.
 func (a *API) next(ctx context.Context, l listing, p posture.Page, n int, last string) (string, error) {
 	if p.Size == 0 || n < p.Size {
 		return "", nil

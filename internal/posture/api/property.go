@@ -7,8 +7,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// property is a property on the wire: the value stands in the member that its
-// type names.
+// property is the wire form of a property. The value is in the member that its type
+// names.
 type property struct {
 	Name    string  `json:"name" required:"true"`
 	Type    string  `json:"type" enum:"string,bool,long,unknown"`
@@ -18,7 +18,7 @@ type property struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-// valueMembers names the member that holds the value of each type.
+// valueMembers maps each type to the member that holds its value.
 var valueMembers = map[string]string{
 	posture.StringProperty: "stringV",
 	posture.BoolProperty:   "boolV",
@@ -38,8 +38,7 @@ func propertyOf(p posture.Property) property {
 	return w
 }
 
-// given returns the property, with the type that its value has where none is
-// said.
+// given returns the property. If the type is missing, it is derived from the value.
 func (w property) given() (p posture.Property, missing string) {
 	p = posture.Property{Name: w.Name, Type: w.Type}
 	switch {
@@ -64,7 +63,7 @@ func (w property) given() (p posture.Property, missing string) {
 	return p, ""
 }
 
-// givenProperties reads the properties of a request.
+// givenProperties parses the properties of a request.
 func givenProperties(ws []property) ([]posture.Property, error) {
 	ps := make([]posture.Property, len(ws))
 	var bad []fault.Detail

@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// Pulses tell whether anything has changed.
+// Pulses returns version tokens of an organisation's data.
 type Pulses interface {
 	Pulse(ctx context.Context, org posture.OrgID) (posture.Pulse, error)
 }
@@ -29,7 +29,7 @@ type (
 	}
 )
 
-// getPulse answers 304 while nothing has changed.
+// getPulse responds with 304 if nothing has changed.
 func (a *API) getPulse(ctx context.Context, in pulseIn) (httpapi.Reply, error) {
 	p, err := a.Pulses.Pulse(ctx, a.Org(ctx))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 type (
-	// rule is a rule as answers show it.
+	// rule is the wire form of a rule.
 	rule struct {
 		ID                   string              `json:"id"`
 		OrgID                string              `json:"orgId"`
@@ -40,7 +40,7 @@ type (
 		Parameters           []ruleParameter     `json:"parameters"`
 		ParameterValues      map[string]any      `json:"parameterValues"`
 		Table                *versionTable       `json:"table,omitempty"`
-		Reads                *triedReads         `json:"reads,omitempty"` // when it was asked for
+		Reads                *triedReads         `json:"reads,omitempty"` // if requested
 	}
 
 	ruleParameter struct {
@@ -53,7 +53,7 @@ type (
 		Description string `json:"description" required:"true"`
 	}
 
-	// versionTable is the table that a rule compares versions with.
+	// versionTable is the table of versions that a rule compares with.
 	versionTable struct {
 		Name   string       `json:"name"`
 		Title  string       `json:"title"`
@@ -67,7 +67,7 @@ type (
 		Ends    string `json:"ends,omitempty"`
 	}
 
-	// queryText is the JSON that a rule's query is a string of.
+	// queryText is the JSON object that a rule's query string contains.
 	queryText struct {
 		Language string `json:"inventoryQueryType"`
 		Text     string `json:"queryString"`
@@ -110,7 +110,8 @@ type (
 		IfMatch httpapi.Match `header:"If-Match"`
 	}
 
-	// patchRuleIn takes what may be changed, and notices what may not.
+	// patchRuleIn has the members that may be changed, and those that may not, to
+	// report them.
 	patchRuleIn struct {
 		rulePath
 		IfMatch   httpapi.Match                       `header:"If-Match"`
@@ -143,7 +144,7 @@ type (
 		LastUpdateTime       fixed `json:"lastUpdateTime"`
 	}
 
-	// fixed is a member of the record that cannot be patched.
+	// fixed is a member that cannot be patched.
 	fixed = httpapi.Optional[json.RawMessage]
 
 	ruleQuery struct {
@@ -184,14 +185,14 @@ func queryJSON(q posture.RuleQuery) string {
 	}
 	var text strings.Builder
 	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false) // <entity_id_clause> is for people to read
+	enc.SetEscapeHTML(false) // keep <entity_id_clause> readable
 	if err := enc.Encode(queryText{q.Language, q.Text}); err != nil {
-		return "" // two strings always encode
+		return "" // strings always encode
 	}
 	return strings.TrimSpace(text.String())
 }
 
-// readQuery reads the JSON of a rule's query.
+// readQuery parses the JSON of a rule's query.
 func readQuery(path, text string) (posture.RuleQuery, error) {
 	if text == "" {
 		return posture.RuleQuery{}, nil
@@ -233,7 +234,7 @@ func ruleOf(org posture.OrgID, r posture.Rule) rule {
 	return w
 }
 
-// ruleShown returns how rules look to the caller.
+// ruleShown returns a function that converts rules to their wire form for the caller.
 func (a *API) ruleShown(ctx context.Context) func(posture.Rule) rule {
 	org := a.Org(ctx)
 	return func(r posture.Rule) rule { return ruleOf(org, r) }
@@ -253,7 +254,7 @@ func (a *API) getRule(ctx context.Context, in getRuleIn) (httpapi.Reply, error) 
 	if in.Include == "" {
 		return httpapi.Tagged(r.ETag, w), nil
 	}
-	if sees, err := a.Judge.Evaluator.See(r.Query); err == nil { // one that does not compile any more reads nothing
+	if sees, err := a.Judge.Evaluator.See(r.Query); err == nil { // a query that no longer compiles reads nothing
 		reads := readsOf(sees)
 		w.Reads = &reads
 	}
@@ -285,7 +286,7 @@ func (a *API) queryRules(ctx context.Context, in ruleQuery) (rulePage, error) {
 		return rulePage{}, err
 	}
 	out := rulePage{Results: []rule{}, Warnings: in.Warnings}
-	for _, r := range rules { // there are some hundreds, in the order of their ids
+	for _, r := range rules { // some hundreds, sorted by id
 		if !filter.Matches(r) {
 			continue
 		}
@@ -312,7 +313,7 @@ func (a *API) addRule(ctx context.Context, in addRuleIn) (httpapi.Reply, error) 
 	return httpapi.Created("/v1/rules/"+string(added.ID), added.ETag, ruleOf(a.Org(ctx), added)), nil
 }
 
-// rule reads a new rule.
+// rule returns the rule of a request.
 func (in addRuleIn) rule(org posture.OrgID) (posture.Rule, error) {
 	if in.OrgID != "" && in.OrgID != string(org) {
 		return posture.Rule{}, fault.Field("orgId", "must be the id of your organisation, or left out")
@@ -357,8 +358,7 @@ func (in addRuleIn) rule(org posture.OrgID) (posture.Rule, error) {
 	return r, nil
 }
 
-// Validate refuses members that cannot be patched, and null where it means
-// nothing.
+// Validate fails if members cannot be patched or must not be null.
 func (in *patchRuleIn) Validate() error {
 	var bad []fault.Detail
 	for name, member := range map[string]fixed{
@@ -405,7 +405,7 @@ func (a *API) patchRule(ctx context.Context, in patchRuleIn) (httpapi.Reply, err
 	return a.changeRule(ctx, in.rulePath, in.IfMatch, p)
 }
 
-// changeRule changes a rule of which the caller has seen the newest version.
+// changeRule changes a rule if the caller has its newest version.
 func (a *API) changeRule(ctx context.Context, path rulePath, match httpapi.Match, p posture.RulePatch) (httpapi.Reply, error) {
 	check := func(etag string) error {
 		if err := match.Require(); err != nil {

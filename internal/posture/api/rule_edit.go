@@ -7,8 +7,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// putRuleIn is what may be changed of a rule of the organisation's own, besides
-// what may be patched of every rule. What is left out stays as it is.
+// putRuleIn has the members that may be changed in a custom rule, besides those that
+// may be patched in every rule. Members that are left out stay unchanged.
 type putRuleIn struct {
 	rulePath
 	IfMatch              httpapi.Match `header:"If-Match"`
@@ -31,7 +31,7 @@ func (a *API) putRule(ctx context.Context, in putRuleIn) (httpapi.Reply, error) 
 	return a.changeRule(ctx, in.rulePath, in.IfMatch, p)
 }
 
-// patch returns what is changed.
+// patch returns the changes.
 func (in *putRuleIn) patch() (p posture.RulePatch, err error) {
 	for _, m := range []struct {
 		from *string

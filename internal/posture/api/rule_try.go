@@ -64,15 +64,15 @@ type (
 		Reads         triedReads    `json:"reads"`
 		Cost          triedCost     `json:"cost"`
 		Explain       *graphExplain `json:"explain,omitempty"`
-		Unread        []unread      `json:"unread"` // scopes of the types it reads that were not read
+		Unread        []unread      `json:"unread"` // scopes of its types that could not be read
 	}
 )
 
-// tryRule says what a query would find as a rule. Nothing is kept of it.
+// tryRule evaluates a query as a rule without storing anything.
 func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 	org, account := a.Org(ctx), posture.AccountID(in.PartitionKey)
 	if _, err := a.Store.Account(ctx, org, account); err != nil {
-		return tryRuleOut{}, err // whether it is theirs comes before what is wrong with the text
+		return tryRuleOut{}, err // check access to the account before the text
 	}
 	q, err := a.bind(ctx, in.boundQuery)
 	if err != nil {
@@ -133,7 +133,7 @@ func (a *API) checkRule(ctx context.Context, in boundQuery) (checkRuleOut, error
 	return out, nil
 }
 
-// tell adds the entities that the trial has of some ids.
+// tell adds the trial's entities with the given ids.
 func (out *tryRuleOut) tell(t judge.Trial, verdict string, ids []posture.EntityID) {
 	for _, id := range ids[:min(len(ids), judge.Shown)] {
 		if e, ok := t.Entities[id]; ok {
@@ -142,7 +142,7 @@ func (out *tryRuleOut) tell(t judge.Trial, verdict string, ids []posture.EntityI
 	}
 }
 
-// bind reads a query and binds its variables.
+// bind parses a query and binds its variables to the parameters of a rule.
 func (a *API) bind(ctx context.Context, in boundQuery) (posture.RuleQuery, error) {
 	q, err := tryQuery(in.Query)
 	if err != nil || in.RuleID == "" {
@@ -159,7 +159,7 @@ func (a *API) bind(ctx context.Context, in boundQuery) (posture.RuleQuery, error
 	return q, nil
 }
 
-// tryQuery reads a query as a rule has it, or plain Gremlin.
+// tryQuery parses the JSON query of a rule, or plain Gremlin.
 func tryQuery(text string) (posture.RuleQuery, error) {
 	text = strings.TrimSpace(text)
 	switch {

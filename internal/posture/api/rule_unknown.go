@@ -30,14 +30,14 @@ type (
 		ContinuationToken string          `json:"continuationToken,omitempty"`
 		Warnings          []string        `json:"warnings,omitempty"`
 	}
-	// unknownListing is what a token of the listing is made for.
+	// unknownListing is the query that a continuation token contains.
 	unknownListing struct {
 		Rule     string
 		Accounts []string
 	}
 )
 
-// queryUnknown lists the resources for which the verdict of a rule is unknown, ordered by
+// queryUnknown lists the resources for which the result of a rule is unknown, sorted by
 // account and entity id, with the reasons.
 func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, error) {
 	org, out := a.Org(ctx), unknownPage{Results: []unknownEntity{}, Warnings: in.Warnings}
@@ -100,7 +100,7 @@ func (a *API) appendUnknown(ctx context.Context, out *unknownPage, account postu
 	return err
 }
 
-// reasonsOf says why a rule cannot judge an entity.
+// reasonsOf returns why the result of a rule is unknown for an entity.
 func reasonsOf(e posture.Entity, reads judge.Sees, missing []unread) []string {
 	reasons := []string{}
 	for _, p := range e.Properties {

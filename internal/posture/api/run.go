@@ -137,8 +137,8 @@ func (a *API) getRun(ctx context.Context, in runPath) (run, error) {
 	return runOf(found), err
 }
 
-// stopRun asks for a run to be stopped and answers with it as it stands: it ends
-// as soon as its worker hears of it.
+// stopRun requests that a run be stopped and returns its current state. The run ends
+// when its worker sees the request.
 func (a *API) stopRun(ctx context.Context, in runPath) (httpapi.Reply, error) {
 	if err := a.Runs.StopRun(ctx, a.Org(ctx), posture.AccountID(in.AccountID), in.CollectionID); err != nil {
 		return httpapi.Reply{}, err
@@ -147,7 +147,7 @@ func (a *API) stopRun(ctx context.Context, in runPath) (httpapi.Reply, error) {
 	return httpapi.Accepted(found), err
 }
 
-// Collections starts collections.
+// Collections starts runs.
 type Collections interface {
 	Start(ctx context.Context, org posture.OrgID, id posture.AccountID, scope posture.RunScope) (posture.Run, error)
 }

@@ -10,14 +10,14 @@ import (
 	"vigil/internal/posture/scripts"
 )
 
-// Scripts serves what customers run in their own shell. Nothing in it is secret,
-// so that curl can get it without a token.
+// Scripts serves the files that customers run in their own shell. They contain no
+// secrets, so that curl can fetch them without a token.
 type Scripts struct {
-	URL       func() string                         // the address of this server, without a path
-	Principal func(context.Context) (string, error) // what this server is to AWS
+	URL       func() string                         // URL of this server, without a path
+	Principal func(context.Context) (string, error) // ARN of this server's AWS identity
 }
 
-// Routes lists everything about scripts.
+// Routes returns the routes of scripts.
 func (a *Scripts) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Pattern: "GET /scripts/{provider}/{script}", Need: httpapi.Public, Operation: "getScript", Handler: httpapi.JSON(a.getScript)},
@@ -41,7 +41,7 @@ func (a *Scripts) getScript(ctx context.Context, in scriptIn) (httpapi.Reply, er
 	}
 	v := scripts.Values{URL: a.URL(), Accounts: accounts}
 	if p == posture.AWS && scripts.NamesPrincipal(in.Script) {
-		// Where AWS does not say who we are, the script asks whoever runs it.
+		// If the principal is unknown, the script asks the person who runs it.
 		v.Principal, _ = a.Principal(ctx)
 	}
 	text, kind, ok := scripts.Fill(p, in.Script, v)
@@ -51,7 +51,7 @@ func (a *Scripts) getScript(ctx context.Context, in scriptIn) (httpapi.Reply, er
 	return httpapi.OK(text).With("Content-Type", kind), nil
 }
 
-// givenAccounts reads the accounts that a script is to be filled in with.
+// givenAccounts parses the accounts to fill in.
 func givenAccounts(p posture.Provider, given []string) ([]string, error) {
 	var all []string
 	for _, list := range given {

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/posture/stream/gcp"
 )
 
-// Receiver takes the messages that clouds send.
+// Receiver accepts the messages of clouds.
 type Receiver interface {
 	AWS(ctx context.Context, h http.Header, body []byte) error
 	Azure(ctx context.Context, secret posture.StreamSecret, h http.Header, body []byte) (code string, err error)
@@ -22,27 +22,27 @@ type Receiver interface {
 	GCP(ctx context.Context, h http.Header, body []byte) error
 }
 
-// Streams answers requests about event streams, and the clouds.
+// Streams handles requests for event streams, and messages of clouds.
 type Streams struct {
-	Org      func(context.Context) posture.OrgID // whose data the caller sees
+	Org      func(context.Context) posture.OrgID // the caller's organisation
 	Accounts posture.OnboardingStore
 	Store    posture.StreamStore
 	Receiver Receiver
-	URL      func() string // the address that clouds send to, without a path
+	URL      func() string // URL that clouds send to, without a path
 }
 
-// RateEvents is the rate limit of what clouds send.
+// RateEvents is the rate limit of messages from clouds.
 const RateEvents = "events"
 
-// eventBody is the largest message of a cloud: SNS sends up to 256 KiB, Event Grid
-// batches of a megabyte.
+// eventBody is the size limit of a message: SNS sends up to 256 KiB, Event Grid batches
+// of up to 1 MB.
 const eventBody = 1 << 20
 
-// Routes lists everything about event streams.
+// Routes returns the routes of event streams.
 func (a *Streams) Routes() []httpapi.Route {
 	limits := httpapi.Limits{Body: eventBody, Timeout: 20 * time.Second, Rate: RateEvents}
 	cloud := func(pattern, operation string, h httpapi.Handler) httpapi.Route {
-		// Messages are not audited one by one: they are many, and each is kept.
+		// Messages are not audited individually: there are many, and each is stored.
 		return httpapi.Route{Pattern: pattern, Need: httpapi.Public, Operation: operation, Safe: true, Quiet: true, Deferrable: true, Limits: limits, Handler: h}
 	}
 	return []httpapi.Route{
@@ -59,8 +59,8 @@ func (a *Streams) Routes() []httpapi.Route {
 }
 
 type (
-	// eventStream is an event stream as answers show it. The secret is shown
-	// when it is made and never again.
+	// eventStream is the wire form of an event stream. The secret is returned only when
+	// it is created.
 	eventStream struct {
 		Provider          string        `json:"provider"`
 		CloudAccountID    string        `json:"cloudAccountId"`
@@ -94,7 +94,7 @@ type (
 	}
 )
 
-// body returns the body of a request as it is: signatures are over its bytes.
+// body returns the raw body of a request: signatures cover its bytes.
 func body(r *http.Request) ([]byte, error) {
 	var in wholeBody
 	err := httpapi.Bind(r, &in)
@@ -117,8 +117,8 @@ func (a *Streams) receiveGCP(_ http.ResponseWriter, r *http.Request) (any, error
 	return httpapi.Text("Accepted"), a.Receiver.GCP(r.Context(), r.Header, text)
 }
 
-// azureSecret returns the secret of an address: its last part or, as Azure's own
-// services have it, a parameter called code.
+// azureSecret returns the secret in a URL: its last path segment or, as Azure services
+// send it, the query parameter "code".
 func azureSecret(r *http.Request) posture.StreamSecret {
 	return posture.StreamSecret(cmp.Or(r.PathValue("secret"), r.URL.Query().Get("code")))
 }
@@ -135,7 +135,7 @@ func (a *Streams) receiveAzure(_ http.ResponseWriter, r *http.Request) (any, err
 	return map[string]string{"validationResponse": code}, nil
 }
 
-// greetAzure answers the question that Event Grid asks before it sends
+// greetAzure responds to the validation request that Event Grid sends before
 // CloudEvents.
 func (a *Streams) greetAzure(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := a.Receiver.AuthenticateAzure(r.Context(), azureSecret(r)); err != nil {
@@ -143,7 +143,7 @@ func (a *Streams) greetAzure(_ http.ResponseWriter, r *http.Request) (any, error
 	}
 	origin := r.Header.Get("WebHook-Request-Origin")
 	if !strings.EqualFold(origin, "eventgrid.azure.net") {
-		return nil, fault.New(fault.Forbidden, "only Event Grid may send here")
+		return nil, fault.New(fault.Forbidden, "only Event Grid may send to this address")
 	}
 	return httpapi.Text("").With("WebHook-Allowed-Origin", "eventgrid.azure.net").With("WebHook-Allowed-Rate", "1000"), nil
 }
@@ -160,7 +160,7 @@ func (a *Streams) reportStream(ctx context.Context, in reportIn) (httpapi.Reply,
 	return httpapi.Text("Accepted"), a.Store.SetStream(ctx, a.Org(ctx), posture.Provider(in.Provider), id, s)
 }
 
-// show returns a stream as answers show it.
+// show returns the wire form of a stream.
 func (a *Streams) show(ctx context.Context, s posture.Stream) (eventStream, error) {
 	account, err := a.Accounts.Account(ctx, s.Org, s.Account)
 	if err != nil {

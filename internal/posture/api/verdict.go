@@ -26,7 +26,7 @@ type (
 		Unknown        int    `json:"unknown"`
 		NotApplicable  int    `json:"notApplicable"`
 	}
-	// unread is a scope of an account that was not read when it was last tried.
+	// unread is a scope of an account that could not be read at the last attempt.
 	unread struct {
 		CloudAccountID string        `json:"cloudAccountId"`
 		EntityType     string        `json:"entityType"`
@@ -84,8 +84,8 @@ func idsOf[T ~string](values []string) []T {
 	return httpapi.Each(values, func(v string) T { return T(v) })
 }
 
-// unreadOf lists the scopes of an account that were not read when they were last
-// tried: all, or those of some types.
+// unreadOf returns the scopes of an account that could not be read at the last attempt:
+// all, or those of some types.
 func (a *API) unreadOf(ctx context.Context, account posture.AccountID, types []posture.EntityType) ([]unread, error) {
 	coverage, err := a.Entities.Coverage(ctx, a.Org(ctx), account)
 	all := []unread{}
@@ -97,7 +97,7 @@ func (a *API) unreadOf(ctx context.Context, account posture.AccountID, types []p
 	return all, err
 }
 
-// getEntityVerdicts says what every rule that can find an entity says of it.
+// getEntityVerdicts returns the result of every rule that applies to an entity.
 func (a *API) getEntityVerdicts(ctx context.Context, in entityPath) (entityVerdicts, error) {
 	org := a.Org(ctx)
 	e, err := a.Entities.Entity(ctx, org, posture.EntityID(in.ID))

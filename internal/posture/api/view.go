@@ -14,7 +14,7 @@ import (
 type (
 	view struct {
 		ID             string       `json:"id"`
-		Own            bool         `json:"own"` // the caller may change it
+		Own            bool         `json:"own"` // whether the caller may change it
 		Shared         bool         `json:"shared"`
 		Name           string       `json:"name"`
 		Screen         string       `json:"screen"`
@@ -40,7 +40,7 @@ type (
 	}
 )
 
-// Validate bounds what is kept.
+// Validate limits the sizes of the members.
 func (b viewBody) Validate() error {
 	for _, m := range []struct {
 		path, value string
@@ -94,7 +94,7 @@ func (a *API) deleteView(ctx context.Context, in viewPath) (httpapi.Reply, error
 	return httpapi.NoContent(), a.Views.DeleteView(ctx, a.Org(ctx), a.User(ctx), in.ID)
 }
 
-// viewRoutes keep the views of the console. Everybody may have some.
+// viewRoutes are the routes of saved views. Every user may have some.
 func (a *API) viewRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Pattern: "GET /v1/views", Need: viewer, Operation: "listViews", Handler: httpapi.JSON(a.listViews)},

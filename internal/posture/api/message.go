@@ -8,7 +8,7 @@ import (
 // index returns the path of the i-th item of an array.
 func index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-// join lists values for an error message.
+// join formats values for an error message.
 func join[T ~string](set []T) string {
 	parts := make([]string, len(set))
 	for i, v := range set {
