@@ -10,12 +10,12 @@ import (
 
 type agentCmd struct {
 	Server     string `required:"" placeholder:"URL" help:"Address (https) of the desktop server."`
-	CAFile     string `name:"ca-file" type:"existingfile" help:"Authority (PEM) of the server's certificate. Default: those of this machine."`
-	Thumbprint string `help:"SHA-256 of the server's certificate, accepted whoever signed it."`
-	TokenFile  []byte `type:"filecontent" help:"File with the enrolment token; needed once."`
+	CAFile     string `name:"ca-file" type:"existingfile" help:"Certificate authority (PEM) of the server's certificate. Default: those of this machine."`
+	Thumbprint string `help:"SHA-256 of the server's certificate, which is then accepted without checking its issuer."`
+	TokenFile  []byte `type:"filecontent" help:"File with the enrolment token; needed only for the first start."`
 	StateDir   string `default:"/var/lib/vigil-agent" type:"path" help:"Folder for key and certificate."`
-	RDPAddress string `name:"rdp-address" help:"host:port of the RDP listener that must answer. Default: not checked."`
-	LogLevel   string `default:"info" enum:"debug,info,warn,error" help:"Least level that is logged: debug, info, warn or error."`
+	RDPAddress string `name:"rdp-address" help:"host:port of the RDP listener to check. Default: not checked."`
+	LogLevel   string `default:"info" enum:"debug,info,warn,error" help:"Minimum level of log messages: debug, info, warn or error."`
 }
 
 // Run implements the command.

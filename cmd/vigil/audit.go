@@ -11,10 +11,10 @@ import (
 )
 
 type auditCmd struct {
-	List       auditListCmd       `cmd:"" default:"withargs" help:"List the audit log of a server, newest first. This is what vigil audit does by itself."`
-	Verify     auditVerifyCmd     `cmd:"" group:"installation" help:"Check in the database that no record was changed, removed or put in."`
-	Prune      auditPruneCmd      `cmd:"" group:"installation" help:"Remove old records now, beyond what the servers remove by themselves."`
-	AcceptLoss auditAcceptLossCmd `cmd:"" group:"installation" help:"Go on although the database lacks its newest records, and record that."`
+	List       auditListCmd       `cmd:"" default:"withargs" help:"List the audit log of a server, newest first. The default of vigil audit."`
+	Verify     auditVerifyCmd     `cmd:"" group:"installation" help:"Check in the database that no record was changed, removed or inserted."`
+	Prune      auditPruneCmd      `cmd:"" group:"installation" help:"Remove old records now, in addition to what the servers remove automatically."`
+	AcceptLoss auditAcceptLossCmd `cmd:"" group:"installation" help:"Accept that the newest records of the database are lost, and record that."`
 }
 
 type auditVerifyCmd struct {
@@ -49,7 +49,7 @@ func (c *auditVerifyCmd) Run(e *environment) error {
 			fmt.Fprintln(e.stdout, "there is no checkpoint file, so that missing newest records would not show")
 		}
 		if unasked != nil {
-			return fault.New(fault.Unavailable, "a place that keeps checkpoints could not be asked: %v", unasked)
+			return fault.New(fault.Unavailable, "a checkpoint store could not be reached: %v", unasked)
 		}
 		return nil
 	})
@@ -70,14 +70,14 @@ func (f *settingsFlags) despiteLoss(e *environment, accept bool, use func(*insta
 
 type auditPruneCmd struct {
 	settingsFlags
-	Keep    time.Duration `help:"Remove records older than this, such as 2160h, counted back from the time that the newest records tell."`
-	Records int64         `help:"Remove all but so many of the newest records."`
+	Keep    time.Duration `help:"Remove records older than this, such as 2160h, counted back from the time of the newest records."`
+	Records int64         `help:"Keep only this many of the newest records."`
 }
 
 // Run implements the command.
 func (c *auditPruneCmd) Run(e *environment) error {
 	if c.Keep <= 0 && c.Records <= 0 {
-		return fault.New(fault.Invalid, "say what to keep: --keep or --records")
+		return fault.New(fault.Invalid, "give --keep or --records")
 	}
 	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		n, err := in.Audit.Prune(e.ctx, audit.Retention{Age: c.Keep, Records: c.Records})

@@ -17,20 +17,19 @@ import (
 	"vigil/resources"
 )
 
-// catalogCmd works on declarations of resource types.
+// catalogCmd works with declarations of resource types.
 type catalogCmd struct {
 	Check      catalogCheckCmd      `cmd:"" help:"Check the resource types of a folder and run their cases."`
 	Try        catalogTryCmd        `cmd:"" help:"Read a resource type from an account and print the calls, answers and entities; nothing is saved."`
-	Policy     catalogPolicyCmd     `cmd:"" help:"Print the least that a role must be allowed for everything to be read, types of your own included."`
-	Operations catalogOperationsCmd `cmd:"" help:"List what can be called of a cloud's service, and what it returns."`
+	Policy     catalogPolicyCmd     `cmd:"" help:"Print the minimal permissions that a role needs to read everything, including custom types."`
+	Operations catalogOperationsCmd `cmd:"" help:"List the operations of a cloud's services and the members that they return."`
 }
 
 type catalogCheckCmd struct {
-	Dir string `arg:"" optional:"" type:"existingdir" help:"Folder with <cloud>/<service>/<noun>.yaml; the types that come with Vigil when it is left out."`
+	Dir string `arg:"" optional:"" type:"existingdir" help:"Folder with <cloud>/<service>/<noun>.yaml; default: the built-in types."`
 }
 
-// Run checks a folder beside the types that come with Vigil, which it may refer
-// to.
+// Run checks a folder together with the built-in types, which its types may refer to.
 func (c *catalogCheckCmd) Run(env *environment) error {
 	var root fs.FS = resources.Files
 	var own []string
@@ -51,10 +50,10 @@ func (c *catalogCheckCmd) Run(env *environment) error {
 
 type catalogPolicyCmd struct {
 	Cloud string   `arg:"" enum:"aws" help:"aws."`
-	Dirs  []string `arg:"" optional:"" type:"existingdir" help:"Folders with resource types of your own."`
+	Dirs  []string `arg:"" optional:"" type:"existingdir" help:"Folders with custom resource types."`
 }
 
-// Run prints the policy of the types that come with Vigil and of folders.
+// Run prints the policy of the built-in types and of the types in folders.
 func (c *catalogPolicyCmd) Run(env *environment) error {
 	catalog, err := declared.Load(c.Dirs...)
 	if err != nil {
@@ -66,8 +65,8 @@ func (c *catalogPolicyCmd) Run(env *environment) error {
 
 type catalogOperationsCmd struct {
 	Cloud     string `arg:"" enum:"aws" help:"aws."`
-	Service   string `arg:"" optional:"" help:"Service, such as sqs; all services when left out."`
-	Operation string `arg:"" optional:"" help:"Operation, such as GetQueueAttributes; all of the service when left out."`
+	Service   string `arg:"" optional:"" help:"Service, such as sqs; default: all services."`
+	Operation string `arg:"" optional:"" help:"Operation, such as GetQueueAttributes; default: all of the service."`
 }
 
 // Run lists services, the operations of one, or the members of an operation.
@@ -113,8 +112,8 @@ func memberNames(s *model.Shape) (names []string) {
 	return names
 }
 
-// describeShape writes the members of a shape, indented. A shape within itself is
-// written once.
+// describeShape writes the members of a shape, indented. It does not expand recursive
+// shapes again.
 func describeShape(w io.Writer, s *model.Shape, depth int, above map[*model.Shape]bool) {
 	if s == nil || above[s] {
 		return

@@ -30,15 +30,15 @@ import (
 type catalogTryCmd struct {
 	settingsFlags
 	File    string `arg:"" type:"existingfile" help:"File of the resource type."`
-	Account string `help:"Id of the cloud account to read it from; of the first simulated one with --demo when left out."`
+	Account string `help:"Id of the cloud account to read it from; default with --demo: the first simulated one."`
 	Org     string `help:"Name or id of the organisation that has the account."`
 	Region  string `help:"Region to read it in. Default: the first enabled one."`
 	Demo    bool   `help:"Read it from the simulated clouds of the demo, without an installation."`
-	Calls   int    `default:"20" help:"How many calls to print with their answers at most."`
+	Calls   int    `default:"20" help:"Maximum number of calls to print with their responses."`
 }
 
-// Run reads the type from an account and prints the calls, the answers and the
-// entities. It writes nothing.
+// Run reads the type from an account and prints the calls, the responses and the
+// entities. It stores nothing.
 func (c *catalogTryCmd) Run(env *environment) error {
 	conf, err := c.effective()
 	if c.Demo {
@@ -64,7 +64,7 @@ func (c *catalogTryCmd) Run(env *environment) error {
 		return c.try(env, sandbox.Sources(), access, t)
 	}
 	if c.Account == "" || c.Org == "" {
-		return fault.New(fault.Invalid, "say which account to read with --account and --org, or --demo")
+		return fault.New(fault.Invalid, "give the account with --account and --org, or use --demo")
 	}
 	return c.withInstallation(env.ctx, func(in *instance.Installation) error {
 		by, err := orgFlag{c.Org}.operator(env, in)
@@ -91,7 +91,7 @@ func (c *catalogTryCmd) Run(env *environment) error {
 // try reads a type of an account in one region.
 func (c *catalogTryCmd) try(env *environment, sources []collect.Source, access posture.Access, t *resource.Type) error {
 	if access.Account.Provider != t.Type.Provider() {
-		return fault.New(fault.Invalid, "account %s is of %s, and the type of %s", access.Account.ID, access.Account.Provider, t.Type.Provider())
+		return fault.New(fault.Invalid, "account %s belongs to %s, but the type to %s", access.Account.ID, access.Account.Provider, t.Type.Provider())
 	}
 	i := slices.IndexFunc(sources, func(s collect.Source) bool { return s.Provider() == t.Type.Provider() })
 	session, err := sources[i].Open(env.ctx, access)
@@ -113,7 +113,7 @@ func (c *catalogTryCmd) try(env *environment, sources []collect.Source, access p
 	return c.read(env, units[i])
 }
 
-// read reads a unit and prints what it does.
+// read reads a unit and prints the calls and entities.
 func (c *catalogTryCmd) read(env *environment, u collect.Unit) error {
 	var mu sync.Mutex
 	made := 0
@@ -150,7 +150,7 @@ func (c *catalogTryCmd) read(env *environment, u collect.Unit) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
-		return fmt.Errorf("the list fails, so that nothing would be taken for gone: %w", err)
+		return fmt.Errorf("the list fails, so no entity would be removed: %w", err)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func printCall(w io.Writer, call collect.TracedCall) {
 	}
 }
 
-// indented returns JSON in several lines.
+// indented returns JSON with line breaks and indentation.
 func indented(text string) string {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {
@@ -181,7 +181,7 @@ func indented(text string) string {
 	return "  " + string(lines)
 }
 
-// printEntity prints an entity in the form of a case, to be copied into one.
+// printEntity prints an entity in the format of test cases, to be copied into one.
 func printEntity(w io.Writer, e posture.Entity) error {
 	text, err := yaml.Marshal(cases.Describe(e))
 	if err != nil {

@@ -17,19 +17,19 @@ import (
 	"vigil/internal/terminal"
 )
 
-// profileFlags choose the server that a command calls.
+// profileFlags select the server that a command calls.
 type profileFlags struct {
 	Profile  string `env:"VIGIL_PROFILE" placeholder:"NAME" help:"Profile of the server; see vigil profiles. Default: the current one."`
-	Profiles string `env:"VIGIL_PROFILES" placeholder:"FILE" help:"File that profiles are kept in."`
+	Profiles string `env:"VIGIL_PROFILES" placeholder:"FILE" help:"File with the profiles."`
 }
 
-// listFlags are those of commands that print records.
+// listFlags are the flags of commands that print records.
 type listFlags struct {
 	profileFlags
-	Output string `short:"o" enum:"table,json,yaml,csv" default:"table" help:"How to print: table, json, yaml or csv."`
+	Output string `short:"o" enum:"table,json,yaml,csv" default:"table" help:"Output format: table, json, yaml or csv."`
 }
 
-// file reads the profiles.
+// file reads the file of profiles.
 func (f profileFlags) file() (*client.Profiles, error) {
 	name := f.Profiles
 	if name == "" {
@@ -41,8 +41,8 @@ func (f profileFlags) file() (*client.Profiles, error) {
 	return client.ReadProfiles(name)
 }
 
-// client returns a client of the chosen server. VIGIL_URL and VIGIL_TOKEN take the
-// place of a profile, for pipelines.
+// client returns a client for the selected server. VIGIL_URL and VIGIL_TOKEN replace a
+// profile, for CI pipelines.
 func (f profileFlags) client() (*client.Client, error) {
 	if address, token := os.Getenv("VIGIL_URL"), os.Getenv("VIGIL_TOKEN"); f.Profile == "" && address != "" && token != "" {
 		address, err := client.CheckURL(address)
@@ -62,7 +62,7 @@ func (f profileFlags) client() (*client.Client, error) {
 	return client.New(p, client.Options{Save: profiles.Put, Version: version})
 }
 
-// call calls an operation of the chosen server that answers with one record.
+// call calls an operation of the selected server that returns one record.
 func (f profileFlags) call(e *environment, method, path string, in any) (client.Record, error) {
 	to, err := f.client()
 	if err != nil {
@@ -77,12 +77,12 @@ type loginCmd struct {
 	profileFlags
 	URL       string `arg:"" help:"Address of the posture server, such as https://vigil.example:8443."`
 	TokenFile string `type:"existingfile" placeholder:"FILE" help:"File with the API token. Default: standard input."`
-	CA        string `name:"ca" type:"existingfile" placeholder:"FILE" help:"Certificate that vouches for the server, if the machine does not know it."`
-	Name      string `default:"default" help:"Name of the profile to keep this under."`
+	CA        string `name:"ca" type:"existingfile" placeholder:"FILE" help:"Certificate authority of the server, if the machine does not trust it."`
+	Name      string `default:"default" help:"Name of the profile to save."`
 }
 
-// Run implements the command. The token is not a flag: other users of the machine
-// can see flags.
+// Run implements the command. The token is not a flag, because other users of the
+// machine can see flags.
 func (c *loginCmd) Run(e *environment) error {
 	address, err := client.CheckURL(c.URL)
 	if err != nil {
@@ -112,8 +112,8 @@ func (c *loginCmd) token(e *environment) (string, error) {
 	return strings.TrimSpace(token), err
 }
 
-// readSecret reads a line of a file, or of standard input, where it is asked for
-// and not shown as it is typed.
+// readSecret reads a line of a file or of standard input. On a terminal it prompts and
+// does not echo.
 func readSecret(e *environment, file, what, hint string) (string, error) {
 	in := e.stdin
 	if file != "" {
@@ -181,7 +181,7 @@ func (c *profilesCmd) Run(e *environment) error {
 	return client.Render(e.stdout, "table", client.Columns("CURRENT=current NAME=name KIND=kind SERVER=url"), all)
 }
 
-// list prints a list that is answered in pages.
+// list prints a paginated list.
 func (f listFlags) list(e *environment, path, key, columns string, query client.Record, limit int) ([]client.Record, error) {
 	if limit < 1 {
 		return nil, fault.New(fault.Invalid, "--limit must be at least 1")
@@ -200,8 +200,8 @@ func (f listFlags) list(e *environment, path, key, columns string, query client.
 	return all, client.Render(e.stdout, f.Output, client.Columns(columns), all)
 }
 
-// get prints the records under a key of an answer, or the answer itself when the
-// key is "".
+// get prints the records under a key of a response, or the response itself if the key
+// is "".
 func (f listFlags) get(e *environment, method, path, key, columns string, in any) error {
 	c, err := f.client()
 	if err != nil {
@@ -218,7 +218,7 @@ func (f listFlags) get(e *environment, method, path, key, columns string, in any
 	return client.Render(e.stdout, f.Output, client.Columns(columns), all)
 }
 
-// wait sleeps until ctx ends.
+// wait sleeps for d or until ctx ends.
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -22,9 +22,9 @@ type auditListCmd struct {
 	Actor     string        `placeholder:"USER" help:"Only what this user did: name or id; see vigil users."`
 	Operation string        `name:"action" placeholder:"NAME" help:"Only this action, by the name that the list shows, such as createApiToken."`
 	Outcome   string        `enum:"success,denied,failure,all" default:"all" help:"Only what succeeded, was denied or failed: success, denied, failure or all."`
-	Limit     int           `default:"100" help:"How many to print at most; with --follow, how many to begin with."`
-	Follow    bool          `short:"f" help:"Oldest first, and go on with new records until interrupted. With -o json, one object a line."`
-	Interval  time.Duration `default:"2s" help:"How often --follow asks."`
+	Limit     int           `default:"100" help:"Maximum number of records; with --follow, of the first output."`
+	Follow    bool          `short:"f" help:"Print the oldest first, then new records until interrupted. With -o json, one object per line."`
+	Interval  time.Duration `default:"2s" help:"Polling interval of --follow."`
 }
 
 const auditColumns = "TIME=time ACTOR=actorName ACTION=operation OUTCOME=outcome TARGETS=targets FROM=source CAUSE=cause"
@@ -35,7 +35,7 @@ func (c *auditListCmd) Run(e *environment) error {
 	case c.Limit < 1:
 		return fault.New(fault.Invalid, "--limit must be at least 1")
 	case c.Follow && c.Until != "":
-		return fault.New(fault.Invalid, "--follow has no end: leave out --until")
+		return fault.New(fault.Invalid, "--follow and --until cannot be used together")
 	case c.Interval <= 0:
 		return fault.New(fault.Invalid, "--interval must be longer than zero")
 	}
@@ -60,7 +60,7 @@ func (c *auditListCmd) Run(e *environment) error {
 	return client.Render(e.stdout, c.Output, client.Columns(auditColumns), c.shown(all))
 }
 
-// query returns the filters of the API. The API knows users by id only.
+// query returns the filters of the API. The API identifies users by id only.
 func (c *auditListCmd) query(e *environment, to *client.Client) (url.Values, error) {
 	query, now := url.Values{}, time.Now()
 	for flag, text := range map[string]string{"from": c.Since, "to": c.Until} {
@@ -95,7 +95,7 @@ func (c *auditListCmd) query(e *environment, to *client.Client) (url.Values, err
 	return query, nil
 }
 
-// parseTime reads a time, a date in this machine's time zone, or how long ago.
+// parseTime parses a time, a date in the local time zone, or a duration before now.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
@@ -110,10 +110,10 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// auditPage is how many records the server answers with at most.
+// auditPage is the maximum page size of the server.
 const auditPage = 1000
 
-// auditRecords returns at most limit records that came after the one of the id
+// auditRecords returns at most limit records that are newer than the one with the id
 // last, newest first, and whether there are more.
 func auditRecords(e *environment, to *client.Client, query url.Values, limit int, last string) (all []client.Record, more bool, err error) {
 	query = maps.Clone(query)
@@ -137,8 +137,8 @@ func auditRecords(e *environment, to *client.Client, query url.Values, limit int
 	}
 }
 
-// follow prints records as they come. Records are in the order in which they were
-// written, so that those before the last one printed are new.
+// follow prints records as they arrive. Records are in the order in which they were
+// written, so those before the last printed one are new.
 func (c *auditListCmd) follow(e *environment, to *client.Client, query url.Values) error {
 	out := client.NewStream(e.stdout, c.Output, client.Columns(auditColumns))
 	last, limit := "", c.Limit
@@ -161,8 +161,8 @@ func (c *auditListCmd) follow(e *environment, to *client.Client, query url.Value
 	}
 }
 
-// shown returns records as columns show them: targets as NAME=ID. Formats that
-// show whole records get them as the server sent them.
+// shown returns records in the form of tables, with targets as NAME=ID. Formats that
+// print whole records get them unchanged.
 func (c *auditListCmd) shown(records []client.Record) []client.Record {
 	if c.Output == "json" || c.Output == "yaml" {
 		return records

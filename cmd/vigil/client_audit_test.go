@@ -18,7 +18,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// auditServer answers with a growing audit log, two records a page.
+// auditServer serves a growing audit log with two records per page.
 type auditServer struct {
 	mu      sync.Mutex
 	records []string // newest last
@@ -78,7 +78,7 @@ func newAuditServer(t *testing.T, records ...string) (server *auditServer, flags
 	return server, listFlags{profileFlags: profileFlags{Profiles: file}, Output: "table"}
 }
 
-func TestTheAuditLogIsListedWithFilters(t *testing.T) {
+func TestListAuditLog(t *testing.T) {
 	t.Parallel()
 	server, flags := newAuditServer(t, "r1", "r2", "r3")
 	var out, problems strings.Builder
@@ -87,7 +87,7 @@ func TestTheAuditLogIsListedWithFilters(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, &out, &problems)
 	}
 	if got := server.queries[0].Encode(); got != "actor=u2&from=2026-01-29T23%3A00%3A00Z&operation=login&outcome=denied&pageSize=100" {
-		t.Errorf("the server was asked for %s", got)
+		t.Errorf("the request was %s", got)
 	}
 	out.Reset()
 	flags.Output = "json"
@@ -106,7 +106,7 @@ func TestTheAuditLogIsListedWithFilters(t *testing.T) {
 	}
 }
 
-func TestTheAuditLogIsFollowedWithoutGapsOrRepeats(t *testing.T) {
+func TestFollowAuditLog(t *testing.T) {
 	t.Parallel()
 	server, flags := newAuditServer(t, "r1", "r2", "r3")
 	ctx, stop := context.WithCancel(t.Context())
@@ -138,7 +138,7 @@ func TestTheAuditLogIsFollowedWithoutGapsOrRepeats(t *testing.T) {
 	}
 }
 
-func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
+func TestParseTime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.FixedZone("here", 3600))
 	for text, want := range map[string]string{

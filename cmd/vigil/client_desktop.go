@@ -14,20 +14,20 @@ import (
 	"vigil/internal/fault"
 )
 
-// desktopFlags choose the desktop server that a command calls.
+// desktopFlags select the desktop server that a command calls.
 type desktopFlags struct {
 	Profile  string `env:"VIGIL_DESKTOP_PROFILE" placeholder:"NAME" help:"Profile of the desktop server; see vigil profiles. Default: the current one."`
-	Profiles string `env:"VIGIL_PROFILES" placeholder:"FILE" help:"File that profiles are kept in."`
+	Profiles string `env:"VIGIL_PROFILES" placeholder:"FILE" help:"File with the profiles."`
 }
 
-// desktopListFlags are those of commands that print records of a desktop server.
+// desktopListFlags are the flags of commands that print records of a desktop server.
 type desktopListFlags struct {
 	desktopFlags
-	Output string `short:"o" enum:"table,json,yaml,csv" default:"table" help:"How to print: table, json, yaml or csv."`
+	Output string `short:"o" enum:"table,json,yaml,csv" default:"table" help:"Output format: table, json, yaml or csv."`
 }
 
-// client returns a client of the chosen server. VIGIL_DESKTOP_URL and
-// VIGIL_DESKTOP_KEY take the place of a profile, for pipelines.
+// client returns a client for the selected server. VIGIL_DESKTOP_URL and
+// VIGIL_DESKTOP_KEY replace a profile, for CI pipelines.
 func (f desktopFlags) client() (*client.Client, error) {
 	if address, key := os.Getenv("VIGIL_DESKTOP_URL"), os.Getenv("VIGIL_DESKTOP_KEY"); f.Profile == "" && address != "" && key != "" {
 		address, err := client.CheckURL(address)
@@ -62,8 +62,8 @@ func (f desktopFlags) records(e *environment, path string, query url.Values) ([]
 	return all, err
 }
 
-// change calls an operation that changes something and answers with one record,
-// or with none.
+// change calls an operation that changes something and returns its record, if it has
+// one.
 func (f desktopFlags) change(e *environment, method, path string, in any) (client.Record, error) {
 	to, err := f.client()
 	if err != nil {
@@ -79,8 +79,8 @@ func (f desktopListFlags) print(e *environment, columns string, all []client.Rec
 	return client.Render(e.stdout, f.Output, client.Columns(columns), f.shown(all))
 }
 
-// shown returns records with readable times. Formats that show whole records get
-// them as the server sent them.
+// shown returns records with readable times. Formats that print whole records get them
+// unchanged.
 func (f desktopListFlags) shown(records []client.Record) []client.Record {
 	if f.Output == "json" || f.Output == "yaml" {
 		return records
@@ -106,16 +106,16 @@ func (f desktopListFlags) shown(records []client.Record) []client.Record {
 }
 
 type desktopLoginCmd struct {
-	Profiles     string `env:"VIGIL_PROFILES" placeholder:"FILE" help:"File that profiles are kept in."`
+	Profiles     string `env:"VIGIL_PROFILES" placeholder:"FILE" help:"File with the profiles."`
 	URL          string `arg:"" help:"Address of the desktop server, such as https://desktop.example:8444."`
-	User         string `placeholder:"DOMAIN\\USER" help:"Who you are in the directory."`
+	User         string `placeholder:"DOMAIN\\USER" help:"Your user in the directory."`
 	PasswordFile string `type:"existingfile" placeholder:"FILE" help:"File with the password. Default: standard input."`
-	KeyFile      string `type:"existingfile" placeholder:"FILE" help:"File with a read-only key, in place of a user; the console makes one under monitoring keys."`
-	CA           string `name:"ca" type:"existingfile" placeholder:"FILE" help:"Certificate that vouches for the server, if the machine does not know it."`
-	Name         string `default:"desktop" help:"Name of the profile to keep this under."`
+	KeyFile      string `type:"existingfile" placeholder:"FILE" help:"File with a read-only key instead of a user; create one in the console under monitoring keys."`
+	CA           string `name:"ca" type:"existingfile" placeholder:"FILE" help:"Certificate authority of the server, if the machine does not trust it."`
+	Name         string `default:"desktop" help:"Name of the profile to save."`
 }
 
-// Run implements the command. The password is not a flag: other users of the
+// Run implements the command. The password is not a flag, because other users of the
 // machine can see flags.
 func (c *desktopLoginCmd) Run(e *environment) error {
 	address, err := client.CheckURL(c.URL)
@@ -141,7 +141,7 @@ func (c *desktopLoginCmd) Run(e *environment) error {
 func (c *desktopLoginCmd) withPassword(e *environment, p client.Profile, profiles *client.Profiles) error {
 	domain, user, ok := strings.Cut(c.User, `\`)
 	if !ok || domain == "" || user == "" {
-		return fault.New(fault.Invalid, `say who you are: --user 'DOMAIN\USER', or --key-file with a read-only key`)
+		return fault.New(fault.Invalid, `give --user 'DOMAIN\USER', or --key-file with a read-only key`)
 	}
 	password, err := readSecret(e, c.PasswordFile, "password", "give it on standard input or with --password-file")
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *desktopLoginCmd) withPassword(e *environment, p client.Profile, profile
 	return to.LoginDesktop(e.ctx, client.Credentials{Domain: domain, User: user, Password: password})
 }
 
-// withKey keeps a key that the server accepts.
+// withKey saves a profile with a key if the server accepts it.
 func (c *desktopLoginCmd) withKey(e *environment, p client.Profile, profiles *client.Profiles) error {
 	if c.User != "" || c.PasswordFile != "" {
 		return fault.New(fault.Invalid, "give --key-file or --user, not both")
@@ -176,8 +176,8 @@ func (c *desktopLoginCmd) withKey(e *environment, p client.Profile, profiles *cl
 
 type desktopLogoutCmd struct{ desktopFlags }
 
-// Run implements the command. A profile whose session cannot be ended is kept, so
-// that it can be tried again.
+// Run implements the command. If the session cannot be ended, it keeps the profile, so
+// that the user can retry.
 func (c *desktopLogoutCmd) Run(e *environment) error {
 	profiles, err := profileFlags{Profiles: c.Profiles}.file()
 	if err != nil {
@@ -192,7 +192,7 @@ func (c *desktopLogoutCmd) Run(e *environment) error {
 		if err != nil {
 			return err
 		}
-		if err := to.LogoutDesktop(e.ctx); err != nil && !fault.Is(err, fault.Invalid) { // invalid: it has ended by itself
+		if err := to.LogoutDesktop(e.ctx); err != nil && !fault.Is(err, fault.Invalid) { // invalid: the session has expired
 			return err
 		}
 	}

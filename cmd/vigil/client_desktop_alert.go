@@ -13,16 +13,16 @@ import (
 )
 
 type desktopAlertsCmd struct {
-	List        desktopAlertsListCmd    `cmd:"" default:"withargs" help:"List alerts by rule and cause, newest first. This is what vigil desktop alerts does by itself."`
-	Acknowledge desktopAlertsAckCmd     `cmd:"" help:"Say that somebody looks after a group of alerts; it is not told of again."`
-	Silence     desktopAlertsSilenceCmd `cmd:"" help:"Send nothing of a group of alerts for a while."`
+	List        desktopAlertsListCmd    `cmd:"" default:"withargs" help:"List alerts by rule and cause, newest first. The default of vigil desktop alerts."`
+	Acknowledge desktopAlertsAckCmd     `cmd:"" help:"Mark a group of alerts as being handled; no further messages are sent about it."`
+	Silence     desktopAlertsSilenceCmd `cmd:"" help:"Send no messages about a group of alerts for some time."`
 }
 
 type desktopAlertsListCmd struct {
 	desktopListFlags
 	State []string `enum:"pending,firing,resolved" default:"pending,firing" help:"Only alerts in these states: pending, firing, resolved."`
-	Since string   `placeholder:"TIME" help:"Of those that are over, the ones that ended after this time: 48h for two days ago, or a date. Default: a day ago."`
-	Limit int      `default:"1000" help:"How many to print at most."`
+	Since string   `placeholder:"TIME" help:"Only resolved alerts that ended after this time: 48h for two days ago, or a date. Default: a day ago."`
+	Limit int      `default:"1000" help:"Maximum number of alerts."`
 }
 
 // Run implements the command.
@@ -45,8 +45,8 @@ func (c *desktopAlertsListCmd) Run(e *environment) error {
 type desktopAlertsAckCmd struct {
 	desktopFlags
 	ID      string `arg:"" help:"Id of the group; see vigil desktop alerts."`
-	Comment string `help:"What others should know."`
-	Undo    bool   `help:"Take the acknowledgement back."`
+	Comment string `help:"Comment for others."`
+	Undo    bool   `help:"Remove the acknowledgement."`
 }
 
 // Run implements the command.
@@ -67,15 +67,15 @@ func (c *desktopAlertsAckCmd) Run(e *environment) error {
 type desktopAlertsSilenceCmd struct {
 	desktopFlags
 	ID     string        `arg:"" help:"Id of the group; see vigil desktop alerts."`
-	For    time.Duration `help:"How long, such as 2h; at most 90 days."`
-	Reason string        `help:"Why."`
+	For    time.Duration `help:"Duration, such as 2h; at most 90 days."`
+	Reason string        `help:"Reason."`
 	Undo   bool          `help:"End the silence."`
 }
 
 // Run implements the command.
 func (c *desktopAlertsSilenceCmd) Run(e *environment) error {
 	if c.Undo == (c.For > 0) {
-		return fault.New(fault.Invalid, "say how long, such as --for 2h, or --undo to end the silence")
+		return fault.New(fault.Invalid, "give a duration, such as --for 2h, or --undo to end the silence")
 	}
 	method, done := http.MethodDelete, "no longer silenced"
 	var in any

@@ -19,9 +19,9 @@ import (
 
 type desktopStatusCmd struct {
 	desktopListFlags
-	Watch    bool          `short:"w" help:"Show it again and again until interrupted."`
-	Interval time.Duration `default:"5s" help:"How often --watch looks."`
-	FailOn   string        `enum:"none,warning,error" default:"none" help:"Exit with 3 when a component is as bad as this or worse: warning or error."`
+	Watch    bool          `short:"w" help:"Refresh the output until interrupted."`
+	Interval time.Duration `default:"5s" help:"Refresh interval of --watch."`
+	FailOn   string        `enum:"none,warning,error" default:"none" help:"Exit with 3 if a component has this status or a worse one: warning or error."`
 }
 
 // Run implements the command.
@@ -39,7 +39,7 @@ func (c *desktopStatusCmd) Run(e *environment) error {
 			return err
 		}
 		if c.Watch && terminal.Is(e.stdout) {
-			fmt.Fprint(e.stdout, "\x1b[H\x1b[2J") // to the top of an empty screen
+			fmt.Fprint(e.stdout, "\x1b[H\x1b[2J") // clear the screen
 		}
 		if err := c.show(e.stdout, overview); err != nil {
 			return err
@@ -53,7 +53,7 @@ func (c *desktopStatusCmd) Run(e *environment) error {
 	}
 }
 
-// show prints the kinds, and in a table what is wrong as well.
+// show prints the kinds of components, and as a table also the problems.
 func (c *desktopStatusCmd) show(w io.Writer, overview client.Record) error {
 	if c.Output == "json" || c.Output == "yaml" {
 		return client.Render(w, c.Output, nil, []client.Record{overview})
@@ -91,7 +91,7 @@ func (c *desktopStatusCmd) fail(overview client.Record) error {
 	return nil
 }
 
-// monitorPaths are where components of each kind are listed.
+// monitorPaths are the paths that list the components of each kind.
 var monitorPaths = map[desktop.Kind]string{
 	desktop.KindDomain: "ad-domains", desktop.KindConnectionServer: "connection-servers", desktop.KindEventDatabase: "event-database", desktop.KindFarm: "farms",
 	desktop.KindGateway: "gateways", desktop.KindRDSServer: "rds-servers", desktop.KindSAMLAuthenticator: "saml-authenticators", desktop.KindPod: "v1/pods",
@@ -136,8 +136,8 @@ func (c *desktopComponentsCmd) Run(e *environment) error {
 	return c.print(e, "KIND=kind NAME=name STATUS=status HEALTH=health SINCE=since REASONS=reasons ID=id", all)
 }
 
-// components lists the components of a kind, with their kind, and under "name"
-// what each is called.
+// components returns the components of a kind. It adds the kind, and the display name
+// under "name".
 func components(e *environment, to *client.Client, kind desktop.Kind) ([]client.Record, error) {
 	path := "/rest/monitor/" + monitorPaths[kind]
 	var all []client.Record
@@ -155,7 +155,7 @@ func components(e *environment, to *client.Client, kind desktop.Kind) ([]client.
 		if r["name"] == nil {
 			r["name"] = cmp.Or(client.Text(r, "dns_name"), client.Text(r, "details.label"), client.Text(r, "server_name"))
 		}
-		if r["status"] == nil { // only the connection servers that look at it have one
+		if r["status"] == nil { // only connection servers that monitor it report one
 			r["status"] = r["health"]
 		}
 	}
@@ -218,8 +218,8 @@ func (c *desktopFarmsCmd) Run(e *environment) error {
 
 type desktopAccountsCmd struct{ desktopListFlags }
 
-// Run implements the command. The server knows accounts by the SID of their
-// domain; people know its name.
+// Run implements the command. The server identifies domains by SID; the output has
+// their names.
 func (c *desktopAccountsCmd) Run(e *environment) error {
 	all, err := c.records(e, "/rest/config/v1/ic-domain-accounts", nil)
 	if err != nil {
@@ -243,7 +243,7 @@ func (c *desktopAccountsCmd) Run(e *environment) error {
 }
 
 type desktopSessionsCmd struct {
-	List desktopSessionsListCmd `cmd:"" default:"withargs" help:"List your sessions. This is what vigil desktop sessions does by itself."`
+	List desktopSessionsListCmd `cmd:"" default:"withargs" help:"List your sessions. The default of vigil desktop sessions."`
 	End  desktopSessionsEndCmd  `cmd:"" help:"End one of your sessions."`
 }
 

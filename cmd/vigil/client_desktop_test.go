@@ -14,16 +14,16 @@ import (
 	"vigil/internal/fault"
 )
 
-// desktopServer answers as a desktop server does.
+// desktopServer is a fake desktop server.
 type desktopServer struct {
 	mu      sync.Mutex
-	access  string   // the access token that is good
-	ended   bool     // the session
-	asked   []string // method, path and query of requests with a good token
+	access  string   // the valid access token
+	ended   bool     // whether the session has ended
+	asked   []string // method, path and query of authenticated requests
 	changed map[string]any
 }
 
-// desktopAnswers are the answers to reads, by path.
+// desktopAnswers are the responses to GET requests, by path.
 var desktopAnswers = map[string]string{
 	"/rest/monitor/overview": `{"kinds":[{"kind":"FARM","total":3,"health":{"OK":1,"WARNING":1,"ERROR":1,"UNKNOWN":0,"DISABLED":0}}],
 		"sessions":{"rds_sessions":12,"connections":3,"gateway_connections":4},"problem_count":2,
@@ -79,8 +79,7 @@ func (s *desktopServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer)
 }
 
-// newDesktopServer returns a server, and the flags with which it is reached once
-// somebody has logged in.
+// newDesktopServer returns a server, its URL, and the flags to call it after a login.
 func newDesktopServer(t *testing.T) (server *desktopServer, url string, flags desktopListFlags) {
 	t.Helper()
 	server = &desktopServer{access: "a1"}
@@ -89,7 +88,7 @@ func newDesktopServer(t *testing.T) (server *desktopServer, url string, flags de
 	return server, s.URL, desktopListFlags{desktopFlags{Profiles: filepath.Join(t.TempDir(), "profiles.yaml")}, "table"}
 }
 
-// runDesktop runs a command and returns what it prints.
+// runDesktop runs a command and returns its output.
 func runDesktop(t *testing.T, command interface{ Run(*environment) error }, stdin string) (string, error) {
 	t.Helper()
 	var out strings.Builder
@@ -97,7 +96,7 @@ func runDesktop(t *testing.T, command interface{ Run(*environment) error }, stdi
 	return out.String(), err
 }
 
-func TestADesktopSessionIsRenewedAndEnded(t *testing.T) {
+func TestDesktopSessionIsRenewedAndEnded(t *testing.T) {
 	t.Parallel()
 	server, url, flags := newDesktopServer(t)
 	farms := &desktopFarmsCmd{flags}
@@ -116,7 +115,7 @@ func TestADesktopSessionIsRenewedAndEnded(t *testing.T) {
 		t.Errorf("farms: %s%v", out, err)
 	}
 	if _, err := (profileFlags{Profiles: flags.Profiles, Profile: "desk"}).client(); !fault.Is(err, fault.Invalid) {
-		t.Errorf("the profile of a desktop server serves for a posture server: %v", err)
+		t.Errorf("a profile of a desktop server was used for a posture server: %v", err)
 	}
 	if out, err := runDesktop(t, &desktopLogoutCmd{flags.desktopFlags}, ""); err != nil || !server.ended {
 		t.Errorf("logout: %s%v", out, err)
@@ -126,7 +125,7 @@ func TestADesktopSessionIsRenewedAndEnded(t *testing.T) {
 	}
 }
 
-func TestASessionThatHasEndedSaysHowToBeginAnother(t *testing.T) {
+func TestExpiredSessionErrorSaysHowToLogIn(t *testing.T) {
 	t.Parallel()
 	server, url, flags := newDesktopServer(t)
 	if _, err := runDesktop(t, &desktopLoginCmd{Profiles: flags.Profiles, URL: url, User: `CORP\ann`, Name: "desk"}, "pass word\n"); err != nil {
@@ -157,14 +156,14 @@ func loggedIn(t *testing.T) (*desktopServer, desktopListFlags) {
 	return server, flags
 }
 
-func TestTheStateOfADesktopServerIsPrinted(t *testing.T) {
+func TestDesktopCommands(t *testing.T) {
 	t.Parallel()
 	server, flags := loggedIn(t)
 	json, csv := flags, flags
 	json.Output, csv.Output = "json", "csv"
 	for _, c := range []struct {
 		command interface{ Run(*environment) error }
-		want    []string // in what is printed
+		want    []string // in the output
 		asked   string   // the last request
 		fails   string
 	}{
@@ -196,7 +195,7 @@ func TestTheStateOfADesktopServerIsPrinted(t *testing.T) {
 			}
 		}
 		if c.asked != "" && (len(server.asked) == 0 || server.asked[len(server.asked)-1] != c.asked) {
-			t.Errorf("%T asked %q", c.command, server.asked)
+			t.Errorf("%T requested %q", c.command, server.asked)
 		}
 	}
 	if _, code := runDesktop(t, &desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "error"}, ""); exitCode(code) != exitFindings {

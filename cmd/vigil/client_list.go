@@ -12,7 +12,7 @@ type entitiesCmd struct {
 	Type    []string `placeholder:"TYPE" help:"Only resources of this type, such as AWS.S3.Bucket."`
 	Region  []string `placeholder:"NAME" help:"Only resources of this region."`
 	Search  string   `placeholder:"QUERY" help:"Only resources that this search finds; see docs/entities.md."`
-	Limit   int      `default:"100" help:"How many to print at most."`
+	Limit   int      `default:"100" help:"Maximum number of resources."`
 }
 
 // Run implements the command.
@@ -34,10 +34,10 @@ type queryCmd struct {
 	profileFlags
 	Account string `arg:"" help:"Id of the cloud account; see vigil accounts."`
 	Gremlin string `arg:"" help:"The query."`
-	Explain bool   `help:"Also say how the query was run."`
+	Explain bool   `help:"Also print the query plan and its cost."`
 }
 
-// Run implements the command. The answer is the API's, as JSON.
+// Run implements the command. It prints the response of the API as JSON.
 func (c *queryCmd) Run(e *environment) error {
 	to, err := c.client()
 	if err != nil {

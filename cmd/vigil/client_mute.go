@@ -13,7 +13,7 @@ import (
 
 type muteCmd struct {
 	List    muteListCmd    `cmd:"" help:"List mute rules."`
-	Preview mutePreviewCmd `cmd:"" help:"Show what a mute rule would suppress, and change nothing."`
+	Preview mutePreviewCmd `cmd:"" help:"Show what a mute rule would suppress, without changing anything."`
 	Add     muteAddCmd     `cmd:"" help:"Add a mute rule."`
 	Delete  muteDeleteCmd  `cmd:"" help:"Delete a mute rule; its findings count again."`
 }
@@ -30,7 +30,7 @@ type muteScopeFlags struct {
 	Rule     []string `placeholder:"ID" help:"Findings of this rule."`
 	Account  []string `placeholder:"ID" help:"Findings of this account."`
 	Tag      []string `placeholder:"NAME=VALUE" help:"Findings on resources with this tag."`
-	Resource []string `placeholder:"PATTERN" help:"Findings on resources whose id or name fits: * is any text, ? one character."`
+	Resource []string `placeholder:"PATTERN" help:"Findings on resources whose id or name matches: * is any text, ? one character."`
 }
 
 func (f muteScopeFlags) scope() (client.Record, error) {
@@ -47,7 +47,7 @@ func (f muteScopeFlags) scope() (client.Record, error) {
 	return scope, err
 }
 
-// tagValues returns the values of each tag, as the flags --tag NAME=VALUE give them.
+// tagValues returns the values by tag name of the flags --tag NAME=VALUE.
 func tagValues(flags []string) (map[string][]string, error) {
 	tags := map[string][]string{}
 	for _, t := range flags {
@@ -84,8 +84,8 @@ type muteAddCmd struct {
 	profileFlags
 	muteScopeFlags
 	Name   string        `arg:"" help:"Name of the mute rule."`
-	Reason string        `required:"" help:"Why."`
-	For    time.Duration `help:"How long, such as 720h. Default: for good."`
+	Reason string        `required:"" help:"Reason."`
+	For    time.Duration `help:"Duration, such as 720h. Default: no end."`
 }
 
 // Run implements the command.

@@ -12,16 +12,16 @@ import (
 )
 
 type notificationsCmd struct {
-	Channel    notifyChannelCmd    `cmd:"" help:"Receivers: webhooks, chats, mailboxes, incident and log systems."`
-	Rule       notifyRuleCmd       `cmd:"" help:"Which events are sent to which channels."`
+	Channel    notifyChannelCmd    `cmd:"" help:"Manage receivers: webhooks, chats, mailboxes, incident and log systems."`
+	Rule       notifyRuleCmd       `cmd:"" help:"Manage rules: which events are sent to which channels."`
 	Deliveries notifyDeliveriesCmd `cmd:"" help:"List messages that wait, were delivered or were given up."`
 }
 
 type notifyChannelCmd struct {
 	List   channelListCmd   `cmd:"" help:"List channels."`
 	Add    channelAddCmd    `cmd:"" help:"Add a channel."`
-	Test   channelTestCmd   `cmd:"" help:"Send a test message now, and say whether the receiver accepted it."`
-	Retry  channelRetryCmd  `cmd:"" help:"Send the messages again that were given up."`
+	Test   channelTestCmd   `cmd:"" help:"Send a test message and report whether the receiver accepted it."`
+	Retry  channelRetryCmd  `cmd:"" help:"Retry the messages that were given up."`
 	Delete channelDeleteCmd `cmd:"" help:"Delete a channel that no rule sends to."`
 }
 
@@ -42,7 +42,7 @@ type channelAddCmd struct {
 	Name      string   `arg:"" help:"Name of the channel."`
 	Type      string   `required:"" enum:"webhook,slack,teams,email,pagerduty,jira,splunk,syslog" help:"${enum}; docs/notifications.md lists the settings of each."`
 	Set       []string `placeholder:"NAME=VALUE" help:"A setting, such as server=mail.example:587. NAME=@FILE reads a secret from a file."`
-	PerMinute int      `placeholder:"N" help:"Send at most so many messages a minute. Default: 30."`
+	PerMinute int      `placeholder:"N" help:"Maximum number of messages per minute. Default: 30."`
 }
 
 // Run implements the command.
@@ -64,8 +64,8 @@ func (c *channelAddCmd) Run(e *environment) error {
 	return nil
 }
 
-// channelSettings reads settings as the command line gives them. The command line
-// is seen by other users of the machine, so that secrets can be read from files.
+// channelSettings parses settings. Secrets can be read from files, because other users
+// of the machine can see the command line.
 func channelSettings(set []string) (map[string]string, error) {
 	settings := map[string]string{}
 	for _, s := range set {
@@ -133,7 +133,7 @@ func (f channelFlags) path() string { return channelsPath + "/" + url.PathEscape
 
 type notifyRuleCmd struct {
 	List   notifyRuleListCmd   `cmd:"" help:"List notification rules."`
-	Add    notifyRuleAddCmd    `cmd:"" help:"Add a notification rule. What is left out chooses all."`
+	Add    notifyRuleAddCmd    `cmd:"" help:"Add a notification rule. A filter that is not given selects all events."`
 	Delete notifyRuleDeleteCmd `cmd:"" help:"Delete a notification rule."`
 }
 

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// TestNotificationCommands holds what each command sends and prints against what
-// the API takes and answers.
+// TestNotificationCommands checks the requests and the output of each command.
 func TestNotificationCommands(t *testing.T) {
 	t.Parallel()
 	var request, answer string

@@ -21,7 +21,7 @@ import (
 type accountsCmd struct {
 	listFlags
 	Provider []string `enum:"aws,azure,gcp" placeholder:"CLOUD" help:"Only accounts of this cloud: aws, azure or gcp."`
-	Limit    int      `default:"1000" help:"How many to print at most."`
+	Limit    int      `default:"1000" help:"Maximum number of accounts."`
 }
 
 // Run implements the command.
@@ -38,11 +38,10 @@ func (c *accountsCmd) Run(e *environment) error {
 type collectCmd struct {
 	profileFlags
 	Account string `arg:"" help:"Id of the cloud account; see vigil accounts."`
-	Watch   bool   `short:"w" help:"Wait until it has ended, and show how far it has come."`
+	Watch   bool   `short:"w" help:"Wait until the collection ends, and show its progress."`
 }
 
-// Run implements the command. With --watch, a collection that did not complete is
-// a failure.
+// Run implements the command. With --watch it fails if the collection did not complete.
 func (c *collectCmd) Run(e *environment) error {
 	to, err := c.client()
 	if err != nil {
@@ -78,7 +77,7 @@ func (c *collectCmd) Run(e *environment) error {
 	return nil
 }
 
-// findingFlags choose findings.
+// findingFlags select findings.
 type findingFlags struct {
 	Level     []string `enum:"high,medium,low" placeholder:"LEVEL" help:"Only findings of this level: high, medium or low."`
 	Account   []string `placeholder:"ID" help:"Only findings of this account."`
@@ -112,8 +111,8 @@ func (f findingFlags) filters() client.Record {
 type findingsCmd struct {
 	listFlags
 	findingFlags
-	Limit  int    `default:"100" help:"How many to print at most."`
-	FailOn string `enum:"none,low,medium,high" default:"none" help:"Exit with 3 when there is an open finding of this level or a higher one that is not suppressed."`
+	Limit  int    `default:"100" help:"Maximum number of findings."`
+	FailOn string `enum:"none,low,medium,high" default:"none" help:"Exit with 3 if there is an open finding of this level or a higher one that is not suppressed."`
 }
 
 // Run implements the command.
@@ -125,8 +124,8 @@ func (c *findingsCmd) Run(e *environment) error {
 	return c.fail(e)
 }
 
-// fail returns the error of --fail-on. It counts all findings that match, not only
-// those that were printed.
+// fail returns the error of --fail-on. It counts all matching findings, not only the
+// printed ones.
 func (c *findingsCmd) fail(e *environment) error {
 	levels := failingLevels(c.FailOn)
 	if len(levels) == 0 {
@@ -153,7 +152,7 @@ type exportCmd struct {
 	What      string   `arg:"" enum:"findings,resources,compliance" help:"What to export: findings, resources or compliance."`
 	Framework string   `arg:"" optional:"" help:"Id of the framework, for compliance."`
 	Output    string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	Format    string   `placeholder:"FORMAT" help:"${export_formats}; resources and compliance in csv and jsonl. Default: what the file's name ends in, or csv."`
+	Format    string   `placeholder:"FORMAT" help:"${export_formats}; resources and compliance in csv and jsonl. Default: the format of the file name's suffix, or csv."`
 	Level     []string `enum:"high,medium,low" placeholder:"LEVEL" help:"Only findings of this level."`
 	Account   []string `placeholder:"ID" help:"Only this account."`
 }
@@ -181,7 +180,7 @@ func (c *exportCmd) Run(e *environment) (err error) {
 		path, in["filters"] = "/v1/entities/export", filters
 	case "compliance":
 		if c.Framework == "" {
-			return fault.New(fault.Invalid, "say which framework: vigil export compliance cis-aws-3.0")
+			return fault.New(fault.Invalid, "give a framework, such as: vigil export compliance cis-aws-3.0")
 		}
 		path = "/v1/compliance-frameworks/" + url.PathEscape(c.Framework) + "/posture/export"
 		if len(c.Account) > 0 {
@@ -220,8 +219,8 @@ func (c *complianceCmd) Run(e *environment) error {
 type suppressCmd struct {
 	profileFlags
 	Finding []string      `arg:"" help:"Ids of findings; see vigil findings."`
-	Reason  string        `required:"" help:"Why."`
-	For     time.Duration `help:"How long, such as 720h. Default: for good."`
+	Reason  string        `required:"" help:"Reason."`
+	For     time.Duration `help:"Duration, such as 720h. Default: no end."`
 }
 
 // Run implements the command.
@@ -254,8 +253,8 @@ func (c *apiCmd) Run(e *environment) error {
 	return callAny(e, to, c.Method, c.Path, c.Data)
 }
 
-// callAny calls an operation with JSON, or @FILE that holds it, and prints the
-// answer.
+// callAny calls an operation with JSON data, or data from @FILE, and prints the
+// response.
 func callAny(e *environment, to *client.Client, method, path, data string) error {
 	var in any
 	if file, ok := strings.CutPrefix(data, "@"); ok {

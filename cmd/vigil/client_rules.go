@@ -15,7 +15,7 @@ import (
 )
 
 type rulesCmd struct {
-	List rulesListCmd `cmd:"" default:"withargs" help:"List rules. This is what vigil rules does by itself."`
+	List rulesListCmd `cmd:"" default:"withargs" help:"List rules. The default of vigil rules."`
 	Show rulesShowCmd `cmd:"" help:"Show a rule with its parameters."`
 	Set  rulesSetCmd  `cmd:"" help:"Set parameters, level or status of a rule; it is evaluated again."`
 }
@@ -25,7 +25,7 @@ type rulesListCmd struct {
 	Provider  []string `enum:"aws,azure,gcp" placeholder:"CLOUD" help:"Only rules of this cloud."`
 	Framework []string `placeholder:"ID" help:"Only rules of this framework."`
 	Text      string   `help:"Only rules with this text in their names and descriptions."`
-	Limit     int      `default:"1000" help:"How many to print at most."`
+	Limit     int      `default:"1000" help:"Maximum number of rules."`
 }
 
 // Run implements the command.
@@ -84,7 +84,7 @@ func printParameters(e *environment, rule client.Record) {
 type rulesSetCmd struct {
 	profileFlags
 	Rule   string   `arg:"" help:"Id of the rule; see vigil rules."`
-	Values []string `arg:"" optional:"" help:"NAME=VALUE; lists have commas, and NAME= is the default."`
+	Values []string `arg:"" optional:"" help:"NAME=VALUE; lists are separated by commas, and NAME= restores the default."`
 	Level  string   `enum:"high,med,low," default:"" help:"Level of the rule: high, med or low."`
 	Status string   `enum:"enabled,disabled," default:"" help:"Whether the rule is evaluated: enabled or disabled."`
 }
@@ -114,7 +114,7 @@ func (c *rulesSetCmd) Run(e *environment) error {
 		change["parameterValues"] = values
 	}
 	if len(change) == 0 {
-		return fault.New(fault.Invalid, "say what to set: NAME=VALUE, --level or --status")
+		return fault.New(fault.Invalid, "give something to set: NAME=VALUE, --level or --status")
 	}
 	if err := to.Patch(e.ctx, rulePath(c.Rule), change, &rule); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *rulesSetCmd) Run(e *environment) error {
 	return nil
 }
 
-// parameterValues reads NAME=VALUE by the types of a rule's parameters.
+// parameterValues parses NAME=VALUE according to the types of a rule's parameters.
 func parameterValues(given []string, parameters []client.Record) (map[string]any, error) {
 	types := map[string]string{}
 	for _, p := range parameters {
@@ -149,7 +149,7 @@ func parameterValues(given []string, parameters []client.Record) (map[string]any
 	return values, nil
 }
 
-// parameterValue reads one value; none is the default.
+// parameterValue parses one value. The empty text stands for the default.
 func parameterValue(kind posture.ParameterType, text string) (any, error) {
 	switch {
 	case text == "":

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// pretendServer answers as a posture server does and notes the last request.
+// pretendServer is a fake posture server that records the last request.
 func pretendServer(t *testing.T) (url string, last *map[string]any) {
 	t.Helper()
 	last = new(map[string]any)
@@ -38,7 +38,7 @@ func pretendServer(t *testing.T) (url string, last *map[string]any) {
 	return s.URL, last
 }
 
-func TestTheCommandLineCallsAServer(t *testing.T) {
+func TestClientCommands(t *testing.T) {
 	t.Parallel()
 	url, last := pretendServer(t)
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ func TestTheCommandLineCallsAServer(t *testing.T) {
 	}
 	file := filepath.Join(dir, "report.html")
 	if code, _, problems := call("export", "findings", "-o", file); code != 0 || (*last)["format"] != "html" {
-		t.Errorf("export: exit %d: %s, asked for %v", code, problems, *last)
+		t.Errorf("export: exit %d: %s, request %v", code, problems, *last)
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "<!doctype html>" {
 		t.Errorf("file %q, %v", text, err)
@@ -87,6 +87,6 @@ func TestTheCommandLineCallsAServer(t *testing.T) {
 		t.Errorf("after logout: exit %d", code)
 	}
 	if code, _, problems := call("login", "http://vigil.example", "--token-file", token); code != exitUsage {
-		t.Errorf("a token in the clear: exit %d: %s", code, problems)
+		t.Errorf("a token over plain HTTP: exit %d: %s", code, problems)
 	}
 }

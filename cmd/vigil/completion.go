@@ -22,15 +22,15 @@ type completionCmd struct {
 
 // Run implements the command.
 func (c *completionCmd) Run(e *environment, k *kong.Kong) error {
-	words := map[string][]string{} // what may follow each command, by its path
+	words := map[string][]string{} // words that may follow each command, by its path
 	gather(k.Model.Node, "", words)
 	write := map[string]func(io.Writer, map[string][]string){"bash": bash, "zsh": zsh, "fish": fish}[c.Shell]
 	write(e.stdout, words)
 	return nil
 }
 
-// gather finds the commands and flags that may follow a node. Flags of a
-// subcommand that need not be named may follow its parent.
+// gather collects the commands and flags that may follow a node. The flags of a default
+// subcommand may also follow its parent.
 func gather(n *kong.Node, path string, words map[string][]string) {
 	var next []string
 	for _, child := range n.Children {
@@ -52,15 +52,15 @@ func gather(n *kong.Node, path string, words map[string][]string) {
 	words[path] = next
 }
 
-// liveFlags are the flags whose values a server, or the file of profiles, names.
-// The values are arguments of vigil names.
+// liveFlags maps flags to the kind of names that are their values; "vigil names" prints
+// the names, from a server or the profiles.
 var liveFlags = map[string]string{"--account": "accounts", "--rule": "rules", "--framework": "frameworks", "--farm": "farms", "--profile": "profiles", "--use": "profiles"}
 
-// liveArguments are the commands whose arguments are such names.
+// liveArguments maps commands to the kind of names that are their arguments.
 var liveArguments = map[string]string{"collect": "accounts", "query": "accounts", "compliance": "frameworks"}
 
-// bash writes a function that walks the words typed so far and offers what may
-// follow them. Words that are no commands are values of flags and arguments.
+// bash writes a function that walks the typed words and offers those that may follow.
+// Words that are not commands are values of flags and arguments.
 func bash(w io.Writer, words map[string][]string) {
 	var commands []string
 	for _, path := range sortedKeys(words) {
@@ -117,17 +117,17 @@ func fish(w io.Writer, words map[string][]string) {
 func sortedKeys(words map[string][]string) []string { return slices.Sorted(maps.Keys(words)) }
 
 type namesCmd struct {
-	Profiles string `env:"VIGIL_PROFILES" help:"File that profiles are kept in."`
-	Kind     string `arg:"" enum:"accounts,rules,frameworks,farms,profiles" help:"What to name: accounts, rules, frameworks, farms or profiles."`
+	Profiles string `env:"VIGIL_PROFILES" help:"File with the profiles."`
+	Kind     string `arg:"" enum:"accounts,rules,frameworks,farms,profiles" help:"Kind of names: accounts, rules, frameworks, farms or profiles."`
 }
 
-// namesWithin is how long somebody who presses Tab waits.
+// namesWithin is the time limit of a completion.
 const namesWithin = 5 * time.Second
 
-// mostNames is how many names are of use to somebody who presses Tab.
+// mostNames is the maximum number of completions.
 const mostNames = 2000
 
-// Run implements the command: one name a line, for completion.
+// Run implements the command. It prints one name per line, for completion.
 func (c *namesCmd) Run(e *environment) error {
 	if c.Kind == "profiles" {
 		profiles, err := profileFlags{Profiles: c.Profiles}.file()
@@ -150,7 +150,7 @@ func (c *namesCmd) Run(e *environment) error {
 	return err
 }
 
-// records returns what is named, and the member that names it.
+// records returns the records to name, and the member that holds their names.
 func (c *namesCmd) records(e *environment) (all []client.Record, member string, err error) {
 	if c.Kind == "farms" {
 		all, err = desktopFlags{Profiles: c.Profiles}.records(e, "/rest/monitor/farms", nil)

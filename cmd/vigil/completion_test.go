@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestBashCompletes runs the script in bash, with a function in the place of vigil
-// that names what it was asked for.
+// TestBashCompletes runs the script in bash, with a function that replaces vigil and
+// prints its arguments.
 func TestBashCompletes(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("there is no bash")
+		t.Skip("bash is not installed")
 	}
 	parser, err := newParser(nil, nil, io.Discard, io.Discard, func(int) {})
 	if err != nil {
@@ -59,7 +59,7 @@ func TestBashCompletes(t *testing.T) {
 	}
 }
 
-func TestNamesComeFromTheServer(t *testing.T) {
+func TestNames(t *testing.T) {
 	t.Parallel()
 	_, flags := loggedIn(t)
 	for kind, want := range map[string]string{"farms": "Blue\ngreen\n", "profiles": "desk\n"} {
@@ -68,6 +68,6 @@ func TestNamesComeFromTheServer(t *testing.T) {
 		}
 	}
 	if _, err := runDesktop(t, &namesCmd{Profiles: flags.Profiles, Kind: "rules"}, ""); err == nil {
-		t.Error("rules of nobody")
+		t.Error("names were printed without a login")
 	}
 }

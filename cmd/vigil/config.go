@@ -6,13 +6,12 @@ import (
 	"vigil/internal/config"
 )
 
-// settingsFlags are the flags of every command that works on an installation.
+// settingsFlags are the flags of commands that work on an installation.
 type settingsFlags struct {
 	config.Config `embed:""`
 }
 
-// effective returns the settings in force, or everything that is wrong with
-// them.
+// effective returns the effective settings, or all errors in them.
 func (f *settingsFlags) effective() (config.Config, error) {
 	c := f.Config
 	c.Complete()
@@ -20,8 +19,8 @@ func (f *settingsFlags) effective() (config.Config, error) {
 }
 
 type configCmd struct {
-	Check configCheckCmd `cmd:"" help:"Report what is wrong with the settings."`
-	Print configPrintCmd `cmd:"" help:"Print the settings in force, secrets masked."`
+	Check configCheckCmd `cmd:"" help:"Report errors in the settings."`
+	Print configPrintCmd `cmd:"" help:"Print the effective settings, with secrets masked."`
 }
 
 type configCheckCmd struct {

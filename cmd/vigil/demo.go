@@ -6,11 +6,11 @@ import (
 )
 
 type demoCmd struct {
-	ReadyFile     string `placeholder:"FILE" help:"File to write addresses, tokens and simulated accounts to (JSON) once everything runs."`
+	ReadyFile     string `placeholder:"FILE" help:"File to write addresses, tokens and simulated accounts to (JSON) once everything is running."`
 	Database      string `placeholder:"URL" help:"Database to use instead of a temporary SQLite file: postgres://..."`
-	Listen        string `default:"127.0.0.1:0" help:"Address of the posture server; port 0 takes a free one."`
-	DesktopListen string `default:"127.0.0.1:0" help:"Address of the desktop server; port 0 takes a free one."`
-	LogLevel      string `default:"warn" enum:"debug,info,warn,error" help:"Least level that is logged: debug, info, warn or error."`
+	Listen        string `default:"127.0.0.1:0" help:"Address of the posture server; port 0 selects a free one."`
+	DesktopListen string `default:"127.0.0.1:0" help:"Address of the desktop server; port 0 selects a free one."`
+	LogLevel      string `default:"warn" enum:"debug,info,warn,error" help:"Minimum level of log messages: debug, info, warn or error."`
 }
 
 // Run implements the command.

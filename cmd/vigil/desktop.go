@@ -16,9 +16,9 @@ import (
 )
 
 type desktopCmd struct {
-	Login      desktopLoginCmd      `cmd:"" help:"Log in to a desktop server and keep that as a profile."`
-	Logout     desktopLogoutCmd     `cmd:"" help:"End the session and forget the profile."`
-	Status     desktopStatusCmd     `cmd:"" help:"Show how well everything is, and what is wrong and why."`
+	Login      desktopLoginCmd      `cmd:"" help:"Log in to a desktop server and save a profile."`
+	Logout     desktopLogoutCmd     `cmd:"" help:"End the session and delete the profile."`
+	Status     desktopStatusCmd     `cmd:"" help:"Show the overall status, and problems with their reasons."`
 	Components desktopComponentsCmd `cmd:"" help:"List components with their status and the reasons for it."`
 	Machines   desktopMachinesCmd   `cmd:"" help:"List RDS servers with load and sessions."`
 	Farms      desktopFarmsCmd      `cmd:"" help:"List farms with load and sessions."`
@@ -26,15 +26,15 @@ type desktopCmd struct {
 	Accounts   desktopAccountsCmd   `cmd:"" help:"List the domain accounts of instant clones."`
 	Sessions   desktopSessionsCmd   `cmd:"" help:"List your own sessions at the desktop server, and end one."`
 	API        desktopAPICmd        `cmd:"" name:"api" help:"Call any operation of the desktop server's API."`
-	Check      desktopCheckCmd      `cmd:"" group:"installation" help:"Look once at everything in the inventory and print what is wrong and why."`
-	Enrol      desktopEnrolCmd      `cmd:"" group:"installation" help:"Make a token with which the agent of a gateway or RDS server enrols, once, and print it."`
-	Vault      desktopVaultCmd      `cmd:"" group:"installation" help:"Keep secrets that the inventory refers to as vault:NAME."`
+	Check      desktopCheckCmd      `cmd:"" group:"installation" help:"Probe everything in the inventory once and print problems with their reasons."`
+	Enrol      desktopEnrolCmd      `cmd:"" group:"installation" help:"Create and print a one-time token with which the agent of a gateway or RDS server enrols."`
+	Vault      desktopVaultCmd      `cmd:"" group:"installation" help:"Manage the secrets that the inventory refers to as vault:NAME."`
 }
 
 type desktopEnrolCmd struct {
 	settingsFlags
 	Machine string        `arg:"" help:"Name or id of the machine in the inventory."`
-	Expires time.Duration `default:"24h" help:"How long the token is good for."`
+	Expires time.Duration `default:"24h" help:"How long the token is valid."`
 }
 
 // Run implements the command.
@@ -67,8 +67,8 @@ func (c *desktopCheckCmd) Run(e *environment) error {
 	})
 }
 
-// printReport prints what a check found, one line for each component, and fails
-// when some cannot be read.
+// printReport prints the results of a check, one line per component. It fails if some
+// could not be read.
 func printReport(out io.Writer, report app.Report) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KIND\tNAME\tTOOK\tRESULT")
@@ -99,7 +99,7 @@ func printReport(out io.Writer, report app.Report) error {
 	return nil
 }
 
-// withVault runs f with the tables of the desktop server up to date.
+// withVault migrates the tables of the desktop server and runs use.
 func (f *settingsFlags) withVault(e *environment, use func(*instance.Installation, *store.Store) error) error {
 	return f.withInstallation(e.ctx, func(in *instance.Installation) error {
 		if err := store.Migrate(e.ctx, in.DB); err != nil {
@@ -112,7 +112,7 @@ func (f *settingsFlags) withVault(e *environment, use func(*instance.Installatio
 type desktopVaultCmd struct {
 	Set    vaultSetCmd    `cmd:"" help:"Store a secret, read from standard input."`
 	List   vaultListCmd   `cmd:"" help:"List the names of stored secrets."`
-	Delete vaultDeleteCmd `cmd:"" help:"Forget a secret."`
+	Delete vaultDeleteCmd `cmd:"" help:"Delete a secret."`
 }
 
 type vaultSetCmd struct {

@@ -27,9 +27,9 @@ import (
 
 type doctorCmd struct {
 	settingsFlags
-	Output string        `short:"o" enum:"table,json,yaml,csv" default:"table" help:"How to print: table, json, yaml or csv."`
-	Clouds []string      `enum:"aws,azure,gcp" placeholder:"CLOUD" help:"Also see whether these clouds can be reached from here, and compare clocks: aws, azure, gcp."`
-	Within time.Duration `default:"10s" help:"How long one check may take."`
+	Output string        `short:"o" enum:"table,json,yaml,csv" default:"table" help:"Output format: table, json, yaml or csv."`
+	Clouds []string      `enum:"aws,azure,gcp" placeholder:"CLOUD" help:"Also check whether these clouds can be reached from here, and compare clocks: aws, azure, gcp."`
+	Within time.Duration `default:"10s" help:"Time limit of one check."`
 }
 
 // The results of a check.
@@ -40,7 +40,7 @@ const (
 	checkSkipped = "skipped"
 )
 
-// A diagnosis is what one check found, and what to do about it.
+// A diagnosis is the result of one check, and what to do about it.
 type diagnosis struct {
 	check, status, detail, next string
 }
@@ -57,14 +57,14 @@ func wrong(err error, next string) diagnosis {
 	return diagnosis{status: checkFailed, detail: err.Error(), next: next}
 }
 
-// A doctor looks at one installation. It changes nothing.
+// A doctor checks one installation. It changes nothing.
 type doctor struct {
 	conf    config.Config
 	clouds  []string
 	now     func() time.Time
 	changed time.Time     // when the tables were last changed
-	skew    time.Duration // how far a cloud's clock is ahead, if one was asked
-	asked   bool          // whether one was
+	skew    time.Duration // how far the clock of a cloud is ahead
+	asked   bool          // whether a cloud was asked for its time
 }
 
 // Run implements the command.
@@ -93,7 +93,7 @@ func (c *doctorCmd) Run(e *environment) error {
 	return nil
 }
 
-// examine runs all checks, in the order in which they build on each other.
+// examine runs all checks in the order of their dependencies.
 func (d *doctor) examine(ctx context.Context, within time.Duration) (all []diagnosis) {
 	type check struct {
 		name string
@@ -133,7 +133,7 @@ func (d *doctor) examine(ctx context.Context, within time.Duration) (all []diagn
 	return all
 }
 
-// show prints the diagnoses: for people with what to do on a line of its own.
+// show prints the diagnoses. In the table, the advice has its own line.
 func (c *doctorCmd) show(w io.Writer, all []diagnosis) error {
 	if c.Output != "table" {
 		var records []client.Record
@@ -158,15 +158,15 @@ func (d *doctor) folder(context.Context) diagnosis {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return wrong(fmt.Errorf("%s does not exist", dir), "if this is a new installation run vigil init; if not, set data_dir to where it is")
+		return wrong(fmt.Errorf("%s does not exist", dir), "for a new installation run vigil init; otherwise set data_dir to the folder of the installation")
 	case err != nil:
 		return wrong(err, "run this as the user who runs the servers, such as sudo -u vigil vigil doctor")
 	case !info.IsDir():
 		return wrong(fmt.Errorf("%s is not a folder", dir), "set data_dir to the folder of the installation")
 	case unix.Access(dir, unix.R_OK|unix.W_OK|unix.X_OK) != nil:
-		return wrong(fmt.Errorf("this user may not write to %s", dir), "run this as the user who runs the servers, such as sudo -u vigil vigil doctor, or give it the folder with chown")
+		return wrong(fmt.Errorf("this user cannot write to %s", dir), "run this as the user who runs the servers, such as sudo -u vigil vigil doctor, or give it the folder with chown")
 	case info.Mode().Perm()&0o022 != 0:
-		return wrong(fmt.Errorf("others may change what is in %s (mode %04o)", dir, info.Mode().Perm()), "chmod 700 "+dir)
+		return wrong(fmt.Errorf("other users can change the files in %s (mode %04o)", dir, info.Mode().Perm()), "chmod 700 "+dir)
 	}
 	return well("%s", dir)
 }
@@ -209,7 +209,7 @@ func (d *doctor) database(ctx context.Context) diagnosis {
 	case err == nil:
 		return well("it answers, and its tables are up to date")
 	case errors.Is(err, sqldb.ErrPending):
-		return diagnosis{status: checkWarning, detail: err.Error(), next: "make a backup (vigil backup FILE, or pg_dump); the servers bring the tables up to date when they start"}
+		return diagnosis{status: checkWarning, detail: err.Error(), next: "make a backup (vigil backup FILE, or pg_dump); the servers migrate the database when they start"}
 	case errors.Is(err, fs.ErrNotExist), fault.Is(err, fault.NotFound):
 		return wrong(err, "restore the backup; if this is a new installation run vigil init; or set database to where it is")
 	case errors.Is(err, fs.ErrPermission):
@@ -220,7 +220,7 @@ func (d *doctor) database(ctx context.Context) diagnosis {
 	return wrong(err, "see that the database server runs and that the setting database names it, with a user that may log in")
 }
 
-// certificateSoon is how long before its end a certificate is a warning.
+// certificateSoon is how long before its expiry a certificate leads to a warning.
 const certificateSoon = 30 * 24 * time.Hour
 
 func (d *doctor) inventory(context.Context) diagnosis {
@@ -234,8 +234,8 @@ func (d *doctor) inventory(context.Context) diagnosis {
 	return well("%s can be read; vigil desktop check looks at everything in it", d.conf.Desktop.Inventory)
 }
 
-// clockTolerance is how wrong the clock may be. Clouds refuse signatures of other
-// times, AWS from five minutes on.
+// clockTolerance is the maximum error of the clock. Clouds reject signatures with a
+// wrong time, AWS from five minutes on.
 const clockTolerance = 2 * time.Minute
 
 func (d *doctor) clock(context.Context) diagnosis {
@@ -243,9 +243,9 @@ func (d *doctor) clock(context.Context) diagnosis {
 	mend := "set the clock and keep it right, such as with timedatectl set-ntp true"
 	switch {
 	case now.Add(clockTolerance).Before(d.changed):
-		return wrong(fmt.Errorf("it is %s here, but the database was changed at %s", now.UTC().Format(time.RFC3339), d.changed.Format(time.RFC3339)), mend)
+		return wrong(fmt.Errorf("the time is %s here, but the database was changed at %s", now.UTC().Format(time.RFC3339), d.changed.Format(time.RFC3339)), mend)
 	case d.asked && d.skew.Abs() > clockTolerance:
-		return wrong(fmt.Errorf("it is %s off the clock of a cloud", d.skew.Round(time.Second)), mend)
+		return wrong(fmt.Errorf("the clock differs by %s from that of a cloud", d.skew.Round(time.Second)), mend)
 	case d.asked:
 		return well("it agrees with that of a cloud")
 	case d.changed.IsZero():
@@ -254,8 +254,8 @@ func (d *doctor) clock(context.Context) diagnosis {
 	return well("it is not before the last change of the database; --clouds compares it with others")
 }
 
-// tlsFiles returns where the certificate of a server is, and whether it is one
-// that the servers make themselves.
+// tlsFiles returns the paths of the certificate and the key of a server, and whether
+// the server generates them itself.
 func (d *doctor) tlsFiles(l config.Listener) (cert, key string, own bool) {
 	dir := filepath.Join(d.conf.DataDir, "tls")
 	return cmp.Or(l.TLSCert, filepath.Join(dir, "tls.crt")), cmp.Or(l.TLSKey, filepath.Join(dir, "tls.key")), l.TLSCert == ""

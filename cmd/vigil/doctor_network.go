@@ -35,16 +35,17 @@ func (d *doctor) certificate(name string, l config.Listener) diagnosis {
 	detail := fmt.Sprintf("%s ends at %s", cert, pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	switch {
 	case left <= 0 && own:
-		return diagnosis{status: checkWarning, detail: detail, next: "restart the server, which makes a new one, and hand that to clients (--ca)"}
+		return diagnosis{status: checkWarning, detail: detail, next: "restart the server, which generates a new one, and give that to clients (--ca)"}
 	case left <= 0:
-		return wrong(errors.New(detail), "get a new certificate and put it there; the server takes it up by itself")
+		return wrong(errors.New(detail), "install a new certificate there; the server reloads it automatically")
 	case left < certificateSoon:
-		return diagnosis{status: checkWarning, detail: detail, next: "get a new certificate in time"}
+		return diagnosis{status: checkWarning, detail: detail, next: "install a new certificate before that date"}
 	}
 	return well("%s", detail)
 }
 
-// server sees whether a server answers or, if none runs, could listen.
+// server checks whether a server responds or, if none is running, whether it could
+// listen.
 func (d *doctor) server(ctx context.Context, name string, l config.Listener) diagnosis {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", l.Listen)
 	switch {
@@ -52,7 +53,7 @@ func (d *doctor) server(ctx context.Context, name string, l config.Listener) dia
 		if err := listener.Close(); err != nil {
 			return wrong(err, "try again")
 		}
-		return diagnosis{status: checkWarning, detail: "no server runs at " + l.Listen, next: "start it: systemctl start vigil, or vigil serve"}
+		return diagnosis{status: checkWarning, detail: "no server is running at " + l.Listen, next: "start it: systemctl start vigil, or vigil serve"}
 	case errors.Is(err, syscall.EADDRINUSE):
 		return d.ready(ctx, name, l)
 	case errors.Is(err, syscall.EACCES):
@@ -61,7 +62,7 @@ func (d *doctor) server(ctx context.Context, name string, l config.Listener) dia
 	return wrong(err, fmt.Sprintf("set %s.listen to an address of this machine", name))
 }
 
-// ready asks the server at an address how it is.
+// ready queries the readiness of the server at an address.
 func (d *doctor) ready(ctx context.Context, name string, l config.Listener) diagnosis {
 	host, port, err := net.SplitHostPort(l.Listen)
 	if err != nil {
@@ -79,13 +80,14 @@ func (d *doctor) ready(ctx context.Context, name string, l config.Listener) diag
 	if err != nil {
 		return wrong(err, "set "+name+".listen to HOST:PORT")
 	}
-	// Nothing secret is sent, and the certificate names the public address.
+	// Do not verify the certificate: nothing secret is sent, and it names the public
+	// address.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}}
 	defer transport.CloseIdleConnections()
 	other := fmt.Sprintf("stop the other program, or choose another address as %s.listen", name)
 	answer, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
-		return wrong(fmt.Errorf("something listens at %s and does not answer as a server of Vigil does: %w", l.Listen, err), other)
+		return wrong(fmt.Errorf("a program listens at %s that does not respond like a Vigil server: %w", l.Listen, err), other)
 	}
 	defer answer.Body.Close()
 	var said struct {
@@ -93,7 +95,7 @@ func (d *doctor) ready(ctx context.Context, name string, l config.Listener) diag
 		Checks map[string]string `json:"checks"`
 	}
 	if err := json.NewDecoder(answer.Body).Decode(&said); err != nil || said.Status == "" {
-		return wrong(fmt.Errorf("something else than Vigil answers at %s", l.Listen), other)
+		return wrong(fmt.Errorf("another program than Vigil responds at %s", l.Listen), other)
 	}
 	if answer.StatusCode != http.StatusOK {
 		var bad []string
@@ -116,13 +118,13 @@ func (d *doctor) gateway(ctx context.Context) diagnosis {
 		return wrong(err, "start the simulator, or remove posture.cloud_gateway to read the clouds themselves")
 	}
 	_ = conn.Close()
-	return diagnosis{status: checkWarning, detail: "a simulator at " + d.conf.Posture.CloudGateway + " stands in for all clouds", next: "for real accounts remove posture.cloud_gateway"}
+	return diagnosis{status: checkWarning, detail: "a simulator at " + d.conf.Posture.CloudGateway + " replaces all clouds", next: "for real accounts remove posture.cloud_gateway"}
 }
 
-// cloudHosts are where each cloud is asked for credentials.
+// cloudHosts are the hosts that issue credentials in each cloud.
 var cloudHosts = map[string]string{"aws": "sts.amazonaws.com", "azure": "login.microsoftonline.com", "gcp": "oauth2.googleapis.com"}
 
-// cloud sees whether a cloud answers at all, in the way that collections call it.
+// cloud checks whether a cloud responds, over the same path as collections.
 func (d *doctor) cloud(ctx context.Context, name string) diagnosis {
 	host := cloudHosts[name]
 	mend := "allow HTTPS from this machine to " + host + " in firewalls, and see that names can be resolved"

@@ -18,8 +18,8 @@ import (
 	"vigil/internal/instance"
 )
 
-// newDoctor returns a doctor for an installation of a posture server in a folder
-// that is empty but for the server's address.
+// newDoctor returns a doctor for an installation of a posture server in a folder that
+// is empty except for the settings of the server's address.
 func newDoctor(t *testing.T) *doctor {
 	t.Helper()
 	conf := config.Config{DataDir: filepath.Join(t.TempDir(), "data"), MinFreeMB: 1}
@@ -28,13 +28,13 @@ func newDoctor(t *testing.T) *doctor {
 	return &doctor{conf: conf, now: time.Now}
 }
 
-// found returns the diagnoses of an examination by check.
+// found returns the diagnoses by check.
 func found(t *testing.T, d *doctor) map[string]diagnosis {
 	t.Helper()
 	all := map[string]diagnosis{}
 	for _, one := range d.examine(t.Context(), time.Minute) {
 		if one.status == checkFailed && one.next == "" {
-			t.Errorf("%s failed, and nobody says what to do: %s", one.check, one.detail)
+			t.Errorf("%s failed without advice: %s", one.check, one.detail)
 		}
 		all[one.check] = one
 	}
@@ -50,23 +50,23 @@ func want(t *testing.T, got map[string]diagnosis, statuses map[string]string) {
 	}
 }
 
-func TestTheDoctorMakesNothing(t *testing.T) {
+func TestDoctorCreatesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDoctor(t)
 	want(t, found(t, d), map[string]string{"data folder": checkFailed, "disk space": checkSkipped, "master key": checkFailed, "database": checkFailed, "clock": checkSkipped})
 	if _, err := os.Stat(d.conf.DataDir); err == nil {
-		t.Error("it made the data folder")
+		t.Error("it created the data folder")
 	}
 	if err := os.Mkdir(d.conf.DataDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	want(t, found(t, d), map[string]string{"data folder": checkOK, "disk space": checkOK, "master key": checkFailed, "database": checkFailed})
 	if files, err := os.ReadDir(d.conf.DataDir); err != nil || len(files) > 0 {
-		t.Errorf("it made %v, %v", files, err)
+		t.Errorf("it created %v, %v", files, err)
 	}
 }
 
-func TestTheDoctorLooksAtAnInstallation(t *testing.T) {
+func TestDoctorChecksAnInstallation(t *testing.T) {
 	t.Parallel()
 	d := newDoctor(t)
 	if err := instance.Init(t.Context(), d.conf, time.Now); err != nil {
@@ -75,7 +75,7 @@ func TestTheDoctorLooksAtAnInstallation(t *testing.T) {
 	want(t, found(t, d), map[string]string{
 		"settings": checkOK, "data folder": checkOK, "master key": checkOK, "database": checkWarning, "posture certificate": checkSkipped, "posture server": checkWarning, "clock": checkOK,
 	})
-	d.conf.Posture.Enabled = false // then its tables are not missed
+	d.conf.Posture.Enabled = false // then its tables are not needed
 	want(t, found(t, d), map[string]string{"database": checkOK})
 	d.now = func() time.Time { return time.Now().Add(-time.Hour) }
 	want(t, found(t, d), map[string]string{"clock": checkFailed})
@@ -83,11 +83,11 @@ func TestTheDoctorLooksAtAnInstallation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := found(t, d)["data folder"]; got.status != checkFailed || !strings.HasPrefix(got.next, "chmod 700") {
-		t.Errorf("a folder that others may change: %+v", got)
+		t.Errorf("a folder that other users can change: %+v", got)
 	}
 }
 
-func TestTheDoctorAsksTheServer(t *testing.T) {
+func TestDoctorChecksTheServer(t *testing.T) {
 	t.Parallel()
 	status, body := http.StatusOK, `{"status":"ok"}`
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -121,7 +121,7 @@ func TestTheDoctorAsksTheServer(t *testing.T) {
 	}
 }
 
-func TestTheDoctorReadsCertificates(t *testing.T) {
+func TestDoctorChecksCertificates(t *testing.T) {
 	t.Parallel()
 	d := newDoctor(t)
 	own := config.Listener{}
@@ -147,7 +147,7 @@ func TestTheDoctorReadsCertificates(t *testing.T) {
 	}
 }
 
-func TestTheDoctorsReportIsForPeopleAndPrograms(t *testing.T) {
+func TestDoctorOutput(t *testing.T) {
 	t.Parallel()
 	all := []diagnosis{{"a", checkOK, "fine", ""}, {"b", checkFailed, "broken\x1b[2J", "mend it"}}
 	var text, programs strings.Builder
@@ -163,7 +163,7 @@ func TestTheDoctorsReportIsForPeopleAndPrograms(t *testing.T) {
 	if got := programs.String(); !strings.HasPrefix(got, "check,status,detail,next\na,ok,fine,\nb,failed,") {
 		t.Errorf("%q", got)
 	}
-	// Settings that make no sense are a diagnosis, too, and the command fails.
+	// Invalid settings are a diagnosis too, and the command fails.
 	var out strings.Builder
 	err := (&doctorCmd{Output: "csv", Within: time.Minute}).Run(&environment{ctx: t.Context(), stdout: &out})
 	if exitCode(err) != exitFailed || !strings.Contains(out.String(), "settings,failed") {

@@ -17,16 +17,16 @@ import (
 )
 
 type entityCmd struct {
-	Find entityFindCmd `cmd:"" help:"Print the resources that the search language describes."`
+	Find entityFindCmd `cmd:"" help:"Print the resources that match a query in the search language."`
 }
 
 type entityFindCmd struct {
 	settingsFlags
 	orgFlag
-	Query   string   `arg:"" optional:"" help:"What they are like, such as: property.encrypted = false AND tag.env = prod. Default: all."`
-	Account []string `help:"Ids of the cloud accounts to look in. Default: all."`
-	Limit   int      `default:"100" help:"How many to print at most."`
-	Count   bool     `help:"Print only how many there are."`
+	Query   string   `arg:"" optional:"" help:"Query, such as: property.encrypted = false AND tag.env = prod. Default: all."`
+	Account []string `help:"Ids of the cloud accounts to search. Default: all."`
+	Limit   int      `default:"100" help:"Maximum number of resources."`
+	Count   bool     `help:"Print only their number."`
 }
 
 // Run implements the command.
@@ -45,7 +45,7 @@ func (c *entityFindCmd) Run(e *environment) error {
 			return err
 		}
 		if err := store.Migrate(e.ctx, in.DB); err != nil {
-			return fmt.Errorf("bring the tables up to date: %w", err)
+			return fmt.Errorf("migrate the database: %w", err)
 		}
 		entities := store.New(in.DB, in.Box, nil)
 		if c.Count {
@@ -66,7 +66,7 @@ func (c *entityFindCmd) Run(e *environment) error {
 	})
 }
 
-// find returns as many entities as are to be printed, and how many there are.
+// find returns the entities to print, and the total number.
 func (c *entityFindCmd) find(ctx context.Context, from posture.EntityStore, org posture.OrgID, f posture.EntityFilter) (found []posture.Entity, total int, err error) {
 	for after := ""; ; {
 		page, err := from.Entities(ctx, org, f, posture.Page{Size: min(c.Limit-len(found), posture.MaxPage), After: after})
@@ -80,8 +80,7 @@ func (c *entityFindCmd) find(ctx context.Context, from posture.EntityStore, org 
 	}
 }
 
-// condition reads what the search language says. What is wrong with it is shown
-// where it is.
+// condition parses the search language. Its error shows the position of the problem.
 func condition(text string) (posture.Condition, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -102,7 +101,8 @@ func printEntities(e *environment, found []posture.Entity) error {
 	return w.Flush()
 }
 
-// oneLine keeps what people named their resources from moving the cursor.
+// oneLine removes control characters, so that names of resources cannot move the
+// cursor.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

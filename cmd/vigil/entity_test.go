@@ -13,8 +13,8 @@ import (
 	"vigil/internal/posture/store"
 )
 
-// newInventory makes an installation with an organisation that has a few
-// resources, and returns its data folder.
+// newInventory creates an installation with an organisation that has a few resources,
+// and returns its data folder.
 func newInventory(t *testing.T) string {
 	t.Helper()
 	conf := config.Config{DataDir: t.TempDir()}
@@ -54,13 +54,13 @@ func newInventory(t *testing.T) string {
 	return conf.DataDir
 }
 
-func TestEntitiesAreFoundOnTheCommandLine(t *testing.T) {
+func TestEntityFind(t *testing.T) {
 	t.Parallel()
 	environ := []string{"VIGIL_DATA_DIR=" + newInventory(t)}
 	for _, c := range []struct {
 		args           []string
 		exit           int
-		stdout, stderr string // that they hold
+		stdout, stderr string // expected parts
 		lines          int    // of stdout
 	}{
 		{nil, 0, "Bucket.b", "", 4},

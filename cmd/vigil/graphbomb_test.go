@@ -27,17 +27,16 @@ const (
 	bombAccount = posture.AccountID("123456789012")
 	bombMemory  = 64 << 20        // bytes, the default of posture.graph.memory_mb
 	bombTime    = 3 * time.Second // a third of the default of posture.graph.time
-	bombFactor  = 15              // tenths of the budget by which the process may grow
+	bombFactor  = 15              // growth of the process, in tenths of the budget
 )
 
-// largestBombs are those that take the most memory, when nothing keeps them from
-// it, of each kind.
+// largestBombs are the queries of each kind that need the most memory without a limit.
 var largestBombs = []string{
 	"cross product", "match", "short lists in lists", "names that grow", "one list of edges", "one list of vertices", "neighbours as maps",
 }
 
-// fillWeb records n entities, each connected to a few others, and one that is
-// connected to all.
+// fillWeb records n entities, each connected to a few others, and one that is connected
+// to all.
 func fillWeb(t *testing.T, n, degree int) func(config.Config) {
 	return func(conf config.Config) {
 		ctx := t.Context()
@@ -85,10 +84,10 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// A bomb is a query that would use up a machine if it were let.
+// A bomb is a query that would exhaust the machine without limits.
 type bomb struct{ name, text string }
 
-// readBombs reads a file of queries, each a line with its name before it.
+// readBombs reads a file of queries. Each line has a name and a query.
 func readBombs(t *testing.T, path string) []bomb {
 	t.Helper()
 	f, err := os.Open(path)
@@ -105,9 +104,9 @@ func readBombs(t *testing.T, path string) []bomb {
 	return all
 }
 
-// TestBombsOnTheServer sends queries that would use up the machine to the real
-// server, with limits of memory and time and hardly any others. The memory of the
-// process grows by no more than bombFactor times the budget, and shrinks again.
+// TestBombsOnTheServer sends queries that would exhaust the machine to the real server,
+// with limits of memory and time and hardly any others. The memory of the process must
+// grow by at most bombFactor times the budget, and shrink again.
 func TestBombsOnTheServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -121,7 +120,7 @@ func TestBombsOnTheServer(t *testing.T) {
 	if os.Getenv("VIGIL_BOMBS") == "" { // all of them take three minutes
 		bombs = slices.DeleteFunc(bombs, func(b bomb) bool { return !slices.Contains(largestBombs, b.name) })
 		if len(bombs) != len(largestBombs) {
-			t.Fatalf("%d of %d bombs are there", len(bombs), len(largestBombs))
+			t.Fatalf("found %d of %d bombs", len(bombs), len(largestBombs))
 		}
 	}
 	most, idle := int64(0), f.settled(t, 1<<40)
@@ -151,20 +150,20 @@ func TestBombsOnTheServer(t *testing.T) {
 	t.Logf("at most %d MB of %d", most>>20, bombMemory>>20)
 }
 
-// bomb sends a query that is refused, or answered, in time.
+// bomb sends a query and checks that it is rejected or answered in time.
 func (c *caller) bomb(b bomb) {
 	status, text, ran := c.graphQuery(c.t.Context(), b.text)
 	if status != http.StatusOK && status != http.StatusBadRequest {
 		c.t.Errorf("%s = %d %s", b.name, status, text)
 	}
-	// The machine may be busy, so what the clock says counts only when it is far off.
+	// The machine may be busy, so only a large difference counts.
 	if ran > 2*bombTime+5*time.Second {
 		c.t.Errorf("%s ran for %v, at most %v", b.name, ran, bombTime)
 	}
 }
 
-// graphQuery returns the status of an answer, the beginning of its text and when
-// that came.
+// graphQuery returns the status of a response, the beginning of its text, and the time
+// until then.
 func (c *caller) graphQuery(ctx context.Context, query string) (status int, text []byte, took time.Duration) {
 	body, err := json.Marshal(map[string]string{"gremlin": query, "partitionKey": string(bombAccount)})
 	must(c.t, err)
@@ -183,8 +182,8 @@ func (c *caller) graphQuery(ctx context.Context, query string) (status int, text
 	return res.StatusCode, text, took
 }
 
-// settled waits until the server has given back what it had above idle, and
-// returns what it has.
+// settled waits until the memory of the server has shrunk to about idle, and returns
+// it.
 func (f *fortress) settled(t *testing.T, idle int64) int64 {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -198,7 +197,7 @@ func (f *fortress) settled(t *testing.T, idle int64) int64 {
 	}
 }
 
-// status returns a size in the status of the server's process.
+// status returns a value of the server's /proc status in bytes.
 func (f *fortress) status(name string) int64 {
 	f.t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.pid))
@@ -215,7 +214,7 @@ func (f *fortress) status(name string) int64 {
 	return 0
 }
 
-// resetPeak has the kernel forget the largest size of the process so far.
+// resetPeak resets the peak memory size of the process.
 func (f *fortress) resetPeak() {
 	must(f.t, os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", f.pid), []byte("5"), 0))
 }

@@ -13,9 +13,9 @@ import (
 )
 
 type keysCmd struct {
-	RotateSigning keysRotateSigningCmd `cmd:"" help:"Make a new key for access tokens. Nobody is logged out."`
-	RotateSecrets keysRotateSecretsCmd `cmd:"" help:"Make a new key for stored secrets and bring all of them under it."`
-	Rewrap        keysRewrapCmd        `cmd:"" help:"Wrap the keys for stored secrets with another master key."`
+	RotateSigning keysRotateSigningCmd `cmd:"" help:"Create a new signing key for access tokens. Existing tokens stay valid."`
+	RotateSecrets keysRotateSecretsCmd `cmd:"" help:"Create a new key for stored secrets and re-encrypt all of them."`
+	Rewrap        keysRewrapCmd        `cmd:"" help:"Encrypt the keys for stored secrets with another master key."`
 }
 
 type keysRotateSigningCmd struct {
@@ -57,7 +57,7 @@ func (c *keysRotateSecretsCmd) Run(e *environment) error {
 		total := 0
 		err := in.Box.ResealAll(e.ctx, in.Keyring, func(_ string, n int) { total += n }, columns...)
 		if err != nil {
-			return fmt.Errorf("%w; run the command again to go on", err)
+			return fmt.Errorf("%w; run the command again to continue", err)
 		}
 		fmt.Fprintf(e.stdout, "%d secrets are under the new key\n", total)
 		return nil
@@ -66,7 +66,7 @@ func (c *keysRotateSecretsCmd) Run(e *environment) error {
 
 type keysRewrapCmd struct {
 	settingsFlags
-	From string `required:"" placeholder:"KEY" help:"Master key until now, spelt as the setting master_key is; the new one is that setting."`
+	From string `required:"" placeholder:"KEY" help:"The previous master key, in the format of the setting master_key, which has the new one."`
 }
 
 // Run implements the command.

@@ -1,7 +1,7 @@
-// Command vigil watches over cloud accounts and virtual desktops.
+// Command vigil monitors cloud accounts and virtual desktops.
 //
-// It reads flags, environment and file, and hands what they say to the packages
-// that do the work. See "vigil --help".
+// It parses flags, environment and settings file, and calls the packages that implement
+// the commands. See "vigil --help".
 package main
 
 import (
@@ -29,61 +29,61 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }
 
-// cli is the command line: one field a command.
+// cli is the command line. Each command is a field.
 type cli struct {
 	ConfigFile string `name:"config" short:"c" type:"existingfile" env:"VIGIL_CONFIG" help:"File (YAML) with settings."`
 
-	Init          initCmd          `cmd:"" help:"Make an installation: data folder, master key and database. Nothing else does."`
-	Serve         serveCmd         `cmd:"" help:"Run the servers that the configuration names."`
-	Scan          scanCmd          `cmd:"" help:"Read a cloud account with your own credentials and print what is wrong. Needs no server."`
-	Login         loginCmd         `cmd:"" group:"client" help:"Log in to a server and keep that as a profile."`
-	Logout        logoutCmd        `cmd:"" group:"client" help:"Forget a profile."`
-	Profiles      profilesCmd      `cmd:"" group:"client" help:"List profiles, or choose the current one."`
+	Init          initCmd          `cmd:"" help:"Create an installation: data folder, master key and database. No other command creates one."`
+	Serve         serveCmd         `cmd:"" help:"Run the servers that the settings enable."`
+	Scan          scanCmd          `cmd:"" help:"Scan a cloud account with your own credentials and print the findings. Needs no server."`
+	Login         loginCmd         `cmd:"" group:"client" help:"Log in to a server and save a profile."`
+	Logout        logoutCmd        `cmd:"" group:"client" help:"Delete a profile."`
+	Profiles      profilesCmd      `cmd:"" group:"client" help:"List profiles, or select the current one."`
 	Accounts      accountsCmd      `cmd:"" group:"client" help:"List cloud accounts."`
 	Collect       collectCmd       `cmd:"" group:"client" help:"Collect a cloud account now."`
-	Findings      findingsCmd      `cmd:"" group:"client" help:"List findings, the riskiest first."`
-	Suppress      suppressCmd      `cmd:"" group:"client" help:"Put findings aside."`
+	Findings      findingsCmd      `cmd:"" group:"client" help:"List findings, those with the highest risk first."`
+	Suppress      suppressCmd      `cmd:"" group:"client" help:"Suppress findings."`
 	Mute          muteCmd          `cmd:"" group:"client" help:"Suppress findings by rule, account, tag or resource."`
-	Notifications notificationsCmd `cmd:"" group:"client" help:"Tell people and programs of findings, failed collections and silent streams."`
+	Notifications notificationsCmd `cmd:"" group:"client" help:"Send notifications of findings, failed collections and silent streams."`
 	Rules         rulesCmd         `cmd:"" group:"client" help:"List rules, and set their parameters."`
-	Compliance    complianceCmd    `cmd:"" group:"client" help:"List frameworks, or how accounts stand against the controls of one."`
+	Compliance    complianceCmd    `cmd:"" group:"client" help:"List frameworks, or the results of the controls of one."`
 	Entities      entitiesCmd      `cmd:"" group:"client" help:"List the resources of cloud accounts."`
 	Query         queryCmd         `cmd:"" group:"client" help:"Run a Gremlin query over the graph of an account."`
 	Users         usersCmd         `cmd:"" group:"client" help:"List users."`
 	Tokens        tokensCmd        `cmd:"" group:"client" help:"List API tokens."`
-	Audit         auditCmd         `cmd:"" group:"client" help:"List the audit log of a server; check that of an installation."`
+	Audit         auditCmd         `cmd:"" group:"client" help:"List the audit log of a server; verify that of an installation."`
 	Export        exportCmd        `cmd:"" group:"client" help:"Write findings, resources or compliance to a file."`
 	API           apiCmd           `cmd:"" name:"api" group:"client" help:"Call any operation of the API."`
-	Demo          demoCmd          `cmd:"" help:"Run everything on a temporary folder, with simulated clouds beside it."`
+	Demo          demoCmd          `cmd:"" help:"Run everything in a temporary folder, with simulated clouds."`
 	Agent         agentCmd         `cmd:"" help:"Report load, sessions and state of this machine to a desktop server."`
-	Desktop       desktopCmd       `cmd:"" group:"client" help:"Watch a desktop server: its components, alerts and sessions. Check the environment and keep its secrets."`
+	Desktop       desktopCmd       `cmd:"" group:"client" help:"Monitor a desktop server: its components, alerts and sessions. Check the environment and manage its secrets."`
 	Org           orgCmd           `cmd:"" help:"Add and list organisations."`
-	Token         tokenCmd         `cmd:"" help:"Make, list and revoke API tokens."`
+	Token         tokenCmd         `cmd:"" help:"Create, list and revoke API tokens."`
 	Entity        entityCmd        `cmd:"" help:"Find the resources of cloud accounts."`
-	Catalog       catalogCmd       `cmd:"" help:"Check resource types, and list what clouds can be asked."`
-	Keys          keysCmd          `cmd:"" help:"Rotate the keys that sign tokens and seal secrets."`
-	Backup        backupCmd        `cmd:"" help:"Write a copy of the SQLite database to a file while servers run."`
+	Catalog       catalogCmd       `cmd:"" help:"Check resource types, and list the operations of clouds."`
+	Keys          keysCmd          `cmd:"" help:"Rotate the keys that sign tokens and encrypt secrets."`
+	Backup        backupCmd        `cmd:"" help:"Write a copy of the SQLite database to a file; servers may be running."`
 	Store         storeCmd         `cmd:"" help:"Copy the database to another engine, and list its tables."`
-	Doctor        doctorCmd        `cmd:"" help:"Check settings, keys, database, disk, certificates and servers, and say what to do. Changes nothing."`
-	Config        configCmd        `cmd:"" help:"Check and print the settings in force."`
+	Doctor        doctorCmd        `cmd:"" help:"Check settings, keys, database, disk, certificates and servers, and print advice. Changes nothing."`
+	Config        configCmd        `cmd:"" help:"Check and print the effective settings."`
 	Version       versionCmd       `cmd:"" help:"Print the version."`
 	Man           manCmd           `cmd:"" help:"Print the manual page."`
 	Completion    completionCmd    `cmd:"" help:"Print a completion script for a shell."`
-	Names         namesCmd         `cmd:"" hidden:"" help:"Print names that a server knows, for completion."`
+	Names         namesCmd         `cmd:"" hidden:"" help:"Print names from a server, for completion."`
 }
 
-// environment is what commands get from the process.
+// environment holds the parts of the process that commands use.
 type environment struct {
 	ctx            context.Context
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
 
-// reserved are environment variables with our prefix that are not settings.
+// reserved are environment variables with the prefix VIGIL_ that are not settings.
 var reserved = []string{"VIGIL_CONFIG", "VIGIL_TEST_POSTGRES", "VIGIL_TEST_POSTGRES_REQUIRED", "VIGIL_PROFILE", "VIGIL_PROFILES", "VIGIL_URL", "VIGIL_TOKEN", "VIGIL_CA",
 	"VIGIL_DESKTOP_PROFILE", "VIGIL_DESKTOP_URL", "VIGIL_DESKTOP_KEY"}
 
-// run is main without the process: it returns the exit status.
+// run is main without the process. It returns the exit code.
 func run(args, environ []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -111,13 +111,13 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 
 // The exit codes, as docs/cli.md lists them.
 const (
-	exitFailed   = 1 // it did not work
-	exitUsage    = 2 // the command or its input makes no sense
-	exitFindings = 3 // there are findings of the level that --fail-on names
+	exitFailed   = 1 // the command failed
+	exitUsage    = 2 // the command or its input is invalid
+	exitFindings = 3 // there are findings of the --fail-on level or a higher one
 	exitUnknown  = 4 // there are none, but not everything could be read
 )
 
-// An exitError ends the process with a code of its own.
+// An exitError has its own exit code.
 type exitError struct {
 	code int
 	text string
@@ -135,8 +135,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// newParser returns a parser whose flags fall back to the environment, then to
-// the file that args or the environment name.
+// newParser returns a parser whose flags default to the environment, then to the
+// settings file that args or the environment name.
 func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
 	source, err := config.Read(configFile(args, environ), environ, reserved...)
 	if err != nil {
@@ -164,8 +164,8 @@ func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int))
 	)
 }
 
-// configFile finds the settings file before the flags are parsed, because what
-// it says is needed to parse them.
+// configFile finds the settings file before the flags are parsed, because their
+// defaults depend on it.
 func configFile(args, environ []string) string {
 	for i, arg := range args {
 		if path, ok := strings.CutPrefix(arg, "--config="); ok {

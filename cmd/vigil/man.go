@@ -16,8 +16,8 @@ type manCmd struct{}
 // Run implements the command.
 func (c *manCmd) Run(e *environment, k *kong.Kong) error { return writeMan(e.stdout, k.Model) }
 
-// writeMan writes the manual page of all commands, for troff with the macros of
-// man(7). It has no date, so that the same version makes the same page.
+// writeMan writes the manual page of all commands in troff with the macros of man(7).
+// It has no date, so that the output is reproducible.
 func writeMan(w io.Writer, app *kong.Application) error {
 	m := &manual{Writer: bufio.NewWriter(w), settings: map[string]string{}}
 	for _, name := range config.Names() {
@@ -74,18 +74,18 @@ func (m *manual) macro(format string, args ...any) { fmt.Fprintf(m, format+"\n",
 
 func (m *manual) section(name string) { m.macro(".SH %s", name) }
 
-// text writes a paragraph of its own line.
+// text writes a paragraph.
 func (m *manual) text(text string) {
 	fmt.Fprintln(m, escape(text))
 }
 
-// item writes a term and what it means.
+// item writes a term and its description.
 func (m *manual) item(term, text string) {
 	m.macro(".TP\n.B %s", quote(term))
 	m.text(text)
 }
 
-// command writes how a command is called, what it does, and its own flags.
+// command writes the synopsis of a command, its description, and its own flags.
 func (m *manual) command(n *kong.Node) {
 	m.macro(".SS %s", quote(n.FullPath()))
 	m.text(n.Help)
@@ -109,7 +109,7 @@ func (m *manual) command(n *kong.Node) {
 	}
 }
 
-// flags writes the flags that are no settings.
+// flags writes the flags that are not settings.
 func (m *manual) flags(flags []*kong.Flag) {
 	for _, f := range flags {
 		if !f.Hidden && m.settings[f.Name] == "" {
@@ -133,8 +133,8 @@ func (m *manual) flag(f *kong.Flag, variables ...string) {
 	m.item(term, text)
 }
 
-// settingFlags writes the flags of all settings, as the first command that takes
-// them has them.
+// settingFlags writes the flags of all settings once, using the first command that has
+// them.
 func (m *manual) settingFlags(app *kong.Application) {
 	for _, leaf := range app.Leaves(true) {
 		found := false
@@ -150,7 +150,7 @@ func (m *manual) settingFlags(app *kong.Application) {
 	}
 }
 
-// escape returns text as troff prints it: no character of it is a request.
+// escape escapes text for troff.
 func escape(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
@@ -159,5 +159,5 @@ func escape(text string) string {
 	return text
 }
 
-// quote returns text as one argument of a macro.
+// quote quotes text as one argument of a macro.
 func quote(text string) string { return `"` + strings.ReplaceAll(escape(text), `"`, `""`) + `"` }

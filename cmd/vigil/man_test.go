@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTheManualHasEveryCommandAndSettingOnce(t *testing.T) {
+func TestManualHasEveryCommandAndSettingOnce(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(nil, nil, io.Discard, io.Discard, func(int) {})
 	if err != nil {
@@ -28,7 +28,7 @@ func TestTheManualHasEveryCommandAndSettingOnce(t *testing.T) {
 		}
 	}
 	if n := strings.Count(page.String(), `.B "\-\-posture\-listen=`); n != 1 {
-		t.Errorf("a setting is there %d times", n)
+		t.Errorf("a setting occurs %d times", n)
 	}
 	macros := []string{".TH", ".SH", ".SS", ".TP", ".B", ".PP"}
 	for line := range strings.Lines(page.String()) {
@@ -38,7 +38,7 @@ func TestTheManualHasEveryCommandAndSettingOnce(t *testing.T) {
 	}
 }
 
-func TestTextIsNeverARequestToTroff(t *testing.T) {
+func TestTroffEscaping(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{".so file": `\&.so file`, "'a": `\&'a`, `a\b`: `a\eb`, "--x\ny": `\-\-x y`} {
 		if got := escape(text); got != want {

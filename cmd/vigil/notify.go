@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// notifyReady tells systemd that the servers accept requests, when it asks for that
-// (a unit of Type=notify). See sd_notify(3).
+// notifyReady notifies systemd that the servers accept requests, if the unit has
+// Type=notify. See sd_notify(3).
 func notifyReady() error {
 	address := os.Getenv("NOTIFY_SOCKET")
 	if address == "" {

@@ -24,10 +24,10 @@ func TestNotifyReady(t *testing.T) {
 	message := make([]byte, 64)
 	n, err := conn.Read(message)
 	if err != nil || string(message[:n]) != "READY=1" {
-		t.Errorf("systemd was told %q, %v; want READY=1", message[:n], err)
+		t.Errorf("the message is %q, %v; want READY=1", message[:n], err)
 	}
 	t.Setenv("NOTIFY_SOCKET", path+".gone")
 	if err := notifyReady(); err == nil {
-		t.Error("a socket that is not there was notified")
+		t.Error("notifying a missing socket succeeded")
 	}
 }

@@ -29,32 +29,32 @@ type scanCmd struct {
 	GCP   scanGCPCmd   `cmd:"" name:"gcp" help:"Scan a Google Cloud project with the application default credentials."`
 }
 
-// scanFlags are those of all clouds.
+// scanFlags are the flags of all scan commands.
 type scanFlags struct {
 	Framework []string `placeholder:"ID" help:"Evaluate only the rules of this framework, such as cis-aws-3.0. May be repeated."`
 	Rule      []string `placeholder:"ID" help:"Evaluate only this rule. May be repeated."`
-	FailOn    string   `enum:"none,low,medium,high" default:"none" help:"Exit with 3 when there is a finding of this level or a higher one: low, medium or high."`
-	Unknown   string   `enum:"fail,ignore" default:"fail" help:"With --fail-on, exit with 4 (fail) or 0 (ignore) when rules of the level could not be decided because something could not be read."`
+	FailOn    string   `enum:"none,low,medium,high" default:"none" help:"Exit with 3 if there is a finding of this level or a higher one: low, medium or high."`
+	Unknown   string   `enum:"fail,ignore" default:"fail" help:"With --fail-on, exit with 4 (fail) or 0 (ignore) if rules of the level have an unknown result because something could not be read."`
 	Output    []string `short:"o" sep:"none" placeholder:"FILE" help:"Write the findings to this file, or - for standard output. May be repeated."`
-	Format    string   `placeholder:"FORMAT" help:"Format of the output: ${export_formats}. Default: what the file's name ends in."`
-	List      int      `default:"5" help:"How many resources to list for a rule; 0 for all."`
+	Format    string   `placeholder:"FORMAT" help:"Format of the output: ${export_formats}. Default: the format of the file name's suffix."`
+	List      int      `default:"5" help:"Number of resources to list per rule; 0 for all."`
 	Quiet     bool     `short:"q" help:"Print no report."`
-	Parallel  int      `default:"32" help:"How many reads to run at a time."`
-	AllTypes  bool     `help:"Read every type of resource, not only those that the rules look at."`
-	Verbose   bool     `short:"v" help:"Log what could not be read as it happens."`
+	Parallel  int      `default:"32" help:"Number of concurrent reads."`
+	AllTypes  bool     `help:"Read every resource type, not only those that the rules use."`
+	Verbose   bool     `short:"v" help:"Log read errors as they occur."`
 
-	// For development: what stands in for all clouds.
+	// For development: a gateway that replaces all clouds.
 	CloudGateway   string `hidden:"" name:"gateway"`
 	CloudGatewayCA string `hidden:"" name:"gateway-ca" type:"existingfile"`
 }
 
 type scanAWSCmd struct {
 	scanFlags
-	Region     []string `placeholder:"REGION" help:"Read only this region, and what belongs to none. May be repeated. Default: every enabled region."`
+	Region     []string `placeholder:"REGION" help:"Read only this region and global resources. May be repeated. Default: every enabled region."`
 	Profile    string   `env:"AWS_PROFILE" help:"Profile of the AWS configuration files."`
 	RoleARN    string   `name:"role-arn" placeholder:"ARN" help:"Assume this role first, and scan its account."`
-	ExternalID string   `placeholder:"ID" help:"External id that the role asks for."`
-	Endpoint   string   `env:"AWS_ENDPOINT_URL" placeholder:"URL" help:"One address in place of all of AWS, such as that of moto."`
+	ExternalID string   `placeholder:"ID" help:"External id that the role requires."`
+	Endpoint   string   `env:"AWS_ENDPOINT_URL" placeholder:"URL" help:"Endpoint that replaces all of AWS, such as that of moto."`
 }
 
 // Run implements the command.
@@ -68,7 +68,7 @@ func (c *scanAWSCmd) Run(e *environment) error {
 
 type scanAzureCmd struct {
 	scanFlags
-	Subscription []string `env:"AZURE_SUBSCRIPTION_ID" placeholder:"ID" help:"Scan this subscription. May be repeated. Default: all that the identity sees."`
+	Subscription []string `env:"AZURE_SUBSCRIPTION_ID" placeholder:"ID" help:"Scan this subscription. May be repeated. Default: all that the identity can access."`
 }
 
 // Run implements the command.
@@ -98,7 +98,7 @@ func (c *scanFlags) gateway() (*egress.Gateway, error) {
 	return cloudGateway(c.CloudGateway, c.CloudGatewayCA)
 }
 
-// scan finds the accounts, scans one after the other, and reports them together.
+// scan finds the accounts, scans them one after another, and reports them together.
 func (c *scanFlags) scan(e *environment, targets func(context.Context) ([]scan.Target, error), regions []string) error {
 	outputs, err := c.outputs()
 	if err != nil {
@@ -150,7 +150,7 @@ func (c *scanFlags) scan(e *environment, targets func(context.Context) ([]scan.T
 	return report.exit()
 }
 
-// rules returns the rules that the flags choose.
+// rules returns the rules that the flags select.
 func (c *scanFlags) rules(known *catalog.Catalog) ([]posture.Rule, error) {
 	for _, id := range c.Framework {
 		if !slices.ContainsFunc(known.Frameworks, func(f posture.Framework) bool { return strings.EqualFold(f.ID, id) }) {
@@ -177,13 +177,14 @@ func (c *scanFlags) rules(known *catalog.Catalog) ([]posture.Rule, error) {
 	return chosen, nil
 }
 
-// A scanOutput is a file that findings are written to.
+// A scanOutput is a file and its format.
 type scanOutput struct {
 	file   string
 	format export.Format
 }
 
-// outputs reads which files are written in which formats, before any work is done.
+// outputs returns the files to write and their formats. It is called before the scan,
+// to report errors early.
 func (c *scanFlags) outputs() ([]scanOutput, error) {
 	if len(c.Output) == 0 && c.Format != "" {
 		c.Output = []string{"-"}
@@ -197,7 +198,7 @@ func (c *scanFlags) outputs() ([]scanOutput, error) {
 		case c.Format == "":
 			var ok bool
 			if format, ok = export.FormatOf(file); !ok {
-				return nil, fault.New(fault.Invalid, "%s: the name does not say a format; give --format: one of %s", file, export.List())
+				return nil, fault.New(fault.Invalid, "%s: the file name has no known suffix; give --format: one of %s", file, export.List())
 			}
 		}
 		all = append(all, scanOutput{file, format})
@@ -205,7 +206,7 @@ func (c *scanFlags) outputs() ([]scanOutput, error) {
 	return all, nil
 }
 
-// write writes the findings to one output. A file is there whole or not at all.
+// write writes the findings to one output. It creates a file atomically.
 func (r *scanReport) write(stdout io.Writer, o scanOutput) error {
 	if o.file == "-" {
 		return r.export(stdout, o.format)

@@ -16,18 +16,18 @@ import (
 	"vigil/internal/terminal"
 )
 
-// A scanReport is what the scans of one command found, together.
+// A scanReport is the combined result of the scans of one command.
 type scanReport struct {
 	flags    *scanFlags
 	catalog  *catalog.Catalog
 	targets  []scan.Target
 	results  []scan.Result
-	findings []posture.Finding // riskiest first
+	findings []posture.Finding // highest risk first
 	rules    map[posture.RuleID]posture.Rule
 	verdicts map[posture.RuleID]posture.ControlPosture
 }
 
-// add takes the result of one account.
+// add adds the result of one account.
 func (r *scanReport) add(t scan.Target, s scan.Result) {
 	r.targets, r.results = append(r.targets, t), append(r.results, s)
 	if r.rules == nil {
@@ -46,7 +46,7 @@ func (r *scanReport) add(t scan.Target, s scan.Result) {
 	}
 }
 
-// about is what exports say beside the findings.
+// about returns the data that exports need besides the findings.
 func (r *scanReport) about() export.Report {
 	about := export.Report{
 		Version: version, At: time.Now(), Rules: r.rules, Verdicts: r.verdicts, Counts: export.Count(r.findings), Frameworks: map[string]posture.Framework{},
@@ -65,24 +65,23 @@ func (r *scanReport) about() export.Report {
 	return about
 }
 
-// chosen reports whether a framework was asked for.
+// chosen reports whether a framework was selected.
 func (r *scanReport) chosen(framework string) bool {
 	return slices.ContainsFunc(r.flags.Framework, func(id string) bool { return strings.EqualFold(id, framework) })
 }
 
-// failingLevels returns the level that --fail-on names and those above it, or none
-// for "none".
+// failingLevels returns the level of --fail-on and higher ones, or none for "none".
 func failingLevels(failOn string) []posture.FindingLevel {
 	i := slices.IndexFunc(posture.FindingLevels, func(l posture.FindingLevel) bool { return strings.EqualFold(string(l), failOn) })
 	return posture.FindingLevels[:i+1]
 }
 
-// levelColours are those of the levels on the screen.
+// levelColours are the terminal colours of the levels.
 var levelColours = map[posture.FindingLevel]terminal.Colour{
 	posture.LevelHigh: terminal.Red, posture.LevelMedium: terminal.Yellow, posture.LevelLow: terminal.Blue,
 }
 
-// exit returns the error that makes the exit code, or nil.
+// exit returns the error with the exit code, or nil.
 func (r *scanReport) exit() error {
 	levels := failingLevels(r.flags.FailOn)
 	if len(levels) == 0 {
@@ -109,7 +108,7 @@ func (r *scanReport) exit() error {
 	return nil
 }
 
-// print writes the report for people.
+// print writes the report as text.
 func (r *scanReport) print(w io.Writer) {
 	style := terminal.StyleOf(w)
 	for i, t := range r.targets {
@@ -133,8 +132,7 @@ func (r *scanReport) print(w io.Writer) {
 	r.printSummary(w, style)
 }
 
-// printLevel lists the rules of a level that are violated, those with the riskiest
-// findings first.
+// printLevel lists the violated rules of a level, those with the highest risk first.
 func (r *scanReport) printLevel(w io.Writer, style terminal.Style, level posture.FindingLevel) {
 	by := map[posture.RuleID][]posture.Finding{}
 	var order []posture.RuleID
@@ -160,10 +158,10 @@ func (r *scanReport) printLevel(w io.Writer, style terminal.Style, level posture
 	}
 }
 
-// most is how many problems of reading are printed.
+// most is the maximum number of read errors that are printed.
 const most = 10
 
-// printUnread says what could not be read, one line for each reason.
+// printUnread prints what could not be read, one line per reason.
 func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
 	type problem struct {
 		kind posture.EntityType
@@ -199,7 +197,7 @@ func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
 	}
 }
 
-// denied lists the details that could not be read of resources that could.
+// denied returns the details that could not be read of listed resources.
 func denied(o collect.Outcome) (all []collect.Unread) {
 	unread := map[posture.EntityType]bool{}
 	for _, u := range o.Unread {
@@ -217,7 +215,7 @@ func denied(o collect.Outcome) (all []collect.Unread) {
 	return all
 }
 
-// printSummary counts findings and rules.
+// printSummary prints the numbers of findings and rules.
 func (r *scanReport) printSummary(w io.Writer, style terminal.Style) {
 	counts := map[posture.FindingLevel]int{}
 	for _, f := range r.findings {

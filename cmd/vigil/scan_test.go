@@ -14,8 +14,8 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// simulatedAWS serves a simulated AWS where every resource violates every rule,
-// and returns the flags that scan its account.
+// simulatedAWS serves a simulated AWS in which each resource violates a rule with the
+// probability flaws, and returns the flags to scan its account.
 func simulatedAWS(t *testing.T, flaws float64) (flags []string, faults *gateway.Faults) {
 	t.Helper()
 	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
@@ -49,7 +49,7 @@ func simulatedAWS(t *testing.T, flaws float64) (flags []string, faults *gateway.
 	return []string{"--gateway", g.Address(), "--gateway-ca", ca, "--role-arn", account.RoleArn, "--external-id", account.ExternalID}, g.Faults
 }
 
-// scanned runs a scan and returns its exit code and what it printed.
+// scanned runs a scan and returns its exit code and output.
 func scanned(flags []string, more ...string) (code int, stdout, stderr string) {
 	var out, problems strings.Builder
 	args := append(append([]string{"scan", "aws"}, flags...), more...)
@@ -57,7 +57,7 @@ func scanned(flags []string, more ...string) (code int, stdout, stderr string) {
 	return code, out.String(), problems.String()
 }
 
-func TestAScanTellsFindingsByItsExitCode(t *testing.T) {
+func TestScanExitCodes(t *testing.T) {
 	flags, faults := simulatedAWS(t, 1)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "findings.csv")
@@ -71,7 +71,7 @@ func TestAScanTellsFindingsByItsExitCode(t *testing.T) {
 		}
 	}
 	if strings.Contains(out, "\x1b") {
-		t.Error("colours where nobody looks")
+		t.Error("colours although the output is not a terminal")
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -81,7 +81,7 @@ func TestAScanTellsFindingsByItsExitCode(t *testing.T) {
 		t.Errorf("file %q, %v", text, err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
 	if code, out, _ := scanned(flags, "--rule", "aws-iam-root-mfa", "--format", "jsonl"); code != 0 || !strings.HasPrefix(out, `{"id":`) || strings.Count(out, "\n") != 1 {
 		t.Errorf("exit %d, standard output %q", code, out)
@@ -91,21 +91,21 @@ func TestAScanTellsFindingsByItsExitCode(t *testing.T) {
 	}
 	code, out, problems = scanned(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "high")
 	if code != exitUnknown || !strings.Contains(out, "iam:GetAccountSummary") {
-		t.Errorf("what could not be read: exit %d: %s%s", code, problems, out)
+		t.Errorf("unreadable resources: exit %d: %s%s", code, problems, out)
 	}
 	if code, _, problems := scanned(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "high", "--unknown", "ignore", "-q"); code != 0 {
-		t.Errorf("what could not be read is ignored: exit %d: %s", code, problems)
+		t.Errorf("ignored unreadable resources: exit %d: %s", code, problems)
 	}
 }
 
-func TestAScanOfASoundAccountPasses(t *testing.T) {
+func TestScanWithoutFindings(t *testing.T) {
 	flags, _ := simulatedAWS(t, 0)
 	if code, out, problems := scanned(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "low"); code != 0 || !strings.Contains(out, "0 findings") {
 		t.Errorf("exit %d: %s%s", code, problems, out)
 	}
 }
 
-func TestAScanRefusesWhatMakesNoSenseBeforeItReads(t *testing.T) {
+func TestScanRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"a framework that does not exist": {"--framework", "cis-aws-99"},
@@ -113,7 +113,7 @@ func TestAScanRefusesWhatMakesNoSenseBeforeItReads(t *testing.T) {
 		"a format that does not exist":    {"--format", "pdf"},
 		"a file without a format":         {"--output", "findings"},
 		"a level that does not exist":     {"--fail-on", "worst"},
-		"a role that is none":             {"--role-arn", "vigil", "--endpoint", "http://127.0.0.1:1"},
+		"an invalid role":                 {"--role-arn", "vigil", "--endpoint", "http://127.0.0.1:1"},
 	} {
 		if code, _, problems := scanned(nil, args...); code != exitUsage {
 			t.Errorf("%s: exit %d, want %d: %s", name, code, exitUsage, problems)

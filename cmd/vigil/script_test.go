@@ -17,8 +17,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
 }
 
-// TestPostgresScripts runs the scripts that need a PostgreSQL database, whose URL is
-// in POSTGRES.
+// TestPostgresScripts runs the scripts that need a PostgreSQL database. Its URL is in
+// POSTGRES.
 func TestPostgresScripts(t *testing.T) {
 	t.Parallel()
 	database := dbtest.Postgres(t)

@@ -28,7 +28,7 @@ type serveCmd struct {
 	settingsFlags
 }
 
-// server is either of the two.
+// server is the posture or the desktop server.
 type server interface {
 	Listen(ctx context.Context) (url string, err error)
 	Serve(ctx context.Context) error
@@ -51,8 +51,7 @@ func (c *serveCmd) Run(e *environment) error {
 	return errors.Join(serveAll(e, in, log), in.Close())
 }
 
-// serveAll runs the servers that the settings name until one fails or the
-// process is told to stop.
+// serveAll runs the enabled servers until one fails or the process is stopped.
 func serveAll(e *environment, in *instance.Installation, log *slog.Logger) error {
 	group, ctx := errgroup.WithContext(e.ctx)
 	for _, s := range []struct {
@@ -78,7 +77,7 @@ func serveAll(e *environment, in *instance.Installation, log *slog.Logger) error
 		group.Go(func() error { return built.Serve(ctx) })
 	}
 	if err := notifyReady(); err != nil {
-		log.WarnContext(ctx, "systemd was not told that the servers are ready", "error", err)
+		log.WarnContext(ctx, "notifying systemd of readiness failed", "error", err)
 	}
 	return group.Wait()
 }
@@ -109,8 +108,8 @@ func newPosture(ctx context.Context, in *instance.Installation, log *slog.Logger
 	})
 }
 
-// otherServer is the address of the server beside this one that the console
-// links to, when it runs and can be reached by a name.
+// otherServer returns the URL of the other server for links in the console, or "" if it
+// is disabled or has no public URL.
 func otherServer(enabled bool, url string) string {
 	if !enabled || strings.HasSuffix(url, ":0") {
 		return ""
@@ -118,15 +117,15 @@ func otherServer(enabled bool, url string) string {
 	return url
 }
 
-// cloudGateway returns what stands in for the clouds in development, if the
-// settings say so.
+// cloudGateway returns the gateway that replaces the clouds in development, if the
+// settings have one.
 func cloudGateway(address, authority string) (*egress.Gateway, error) {
 	if address == "" {
 		return nil, nil
 	}
 	ca, err := os.ReadFile(authority)
 	if err != nil {
-		return nil, fmt.Errorf("read the authority of the cloud gateway: %w", err)
+		return nil, fmt.Errorf("read the certificate authority of the cloud gateway: %w", err)
 	}
 	return &egress.Gateway{Address: address, CA: ca}, nil
 }
@@ -145,7 +144,7 @@ func newDesktop(ctx context.Context, in *instance.Installation, log *slog.Logger
 	})
 }
 
-// withInstallation runs f on the installation that the settings describe.
+// withInstallation opens the installation of the settings and runs use.
 func (f *settingsFlags) withInstallation(ctx context.Context, use func(*instance.Installation) error) error {
 	conf, err := f.effective()
 	if err != nil {

@@ -17,9 +17,8 @@ import (
 	"time"
 )
 
-// attackers is the process of the hostile client: a client has its own machine,
-// or at least its own process, and the well-behaved one must not wait for it in
-// the same scheduler.
+// attackers is the process of the hostile client. It is a separate process, so that the
+// well-behaved client does not compete with it in the same scheduler.
 type attackers struct {
 	f     *fortress
 	cmd   *exec.Cmd
@@ -28,13 +27,13 @@ type attackers struct {
 	seen  map[int]int
 }
 
-// attackReport is what the hostile client says on each line.
+// attackReport is the JSON object that the hostile client prints on each line.
 type attackReport struct {
 	Statuses map[int]int
 	Problems []string
 }
 
-// hire starts the process of the attackers. They rest until told to attack.
+// hire starts the process of the attackers. They are idle until attack is called.
 func (f *fortress) hire() *attackers {
 	f.t.Helper()
 	bad := f.caller(f.bad)
@@ -56,7 +55,7 @@ func (f *fortress) hire() *attackers {
 	return a
 }
 
-// ask sends a command and returns the report that answers it.
+// ask sends a command and waits for its report.
 func (a *attackers) ask(command string) {
 	a.f.t.Helper()
 	_, err := fmt.Fprintln(a.tell, command)
@@ -64,7 +63,7 @@ func (a *attackers) ask(command string) {
 	for a.lines.Scan() {
 		var report attackReport
 		if json.Unmarshal(a.lines.Bytes(), &report) != nil {
-			continue // what the testing package prints
+			continue // output of the testing package
 		}
 		a.f.statuses, a.seen = report.Statuses, report.Statuses
 		for _, p := range report.Problems {
@@ -72,15 +71,15 @@ func (a *attackers) ask(command string) {
 		}
 		return
 	}
-	a.f.t.Fatalf("the attackers are gone: %v", a.lines.Err())
+	a.f.t.Fatalf("the process of the attackers ended: %v", a.lines.Err())
 }
 
 func (a *attackers) attack()  { a.ask("attack") }
 func (a *attackers) rest()    { a.ask("rest") }
 func (a *attackers) dismiss() { _ = a.tell.Close() }
 
-// answered reports whether the attackers were answered often enough to tell
-// something. On a busy machine that takes its time.
+// answered reports whether the attackers got enough responses for the test. On a busy
+// machine that takes time.
 func (a *attackers) answered() bool {
 	a.ask("report")
 	return enoughAnswers(a.seen)
@@ -102,7 +101,8 @@ func TestSiegeAttackers(t *testing.T) {
 	if base == "" {
 		t.Skip("is started by TestSiege")
 	}
-	// What the attackers' own machine would compute is not taken from the server.
+	// Lower the priority, so that the attackers do not take processor time from the
+	// server.
 	must(t, syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10))
 	h := &hostile{t: t, base: base, token: os.Getenv("VIGIL_SIEGE_TOKEN"), statuses: map[int]int{}}
 	var group sync.WaitGroup
@@ -127,7 +127,7 @@ func TestSiegeAttackers(t *testing.T) {
 	group.Wait()
 }
 
-// hostile is a client that means harm.
+// hostile is the hostile client.
 type hostile struct {
 	t           *testing.T
 	base, token string
@@ -146,11 +146,11 @@ func (h *hostile) caller(token string) *caller {
 		}}
 }
 
-// attack starts everything that one hostile client can think of.
+// attack starts all attacks.
 func (h *hostile) attack(ctx context.Context, group *sync.WaitGroup) {
 	known, nobody := h.caller(h.token), h.caller("")
 	list := func(n int) string { return `["` + strings.Repeat(`x","`, n-1) + `x"]` }
-	only := os.Getenv("VIGIL_SIEGE_ONLY") // to find out which attack slows others down: read, graph, nobody or stall
+	only := os.Getenv("VIGIL_SIEGE_ONLY") // to find the attack that slows others down: read, graph, nobody or stall
 	loop := func(kind string, n int, c *caller, method, path, body string) {
 		if only != "" && !strings.Contains(only, kind) {
 			return
@@ -166,16 +166,16 @@ func (h *hostile) attack(ctx context.Context, group *sync.WaitGroup) {
 			})
 		}
 	}
-	// The most expensive reads that are allowed, and lists that are not.
+	// The most expensive allowed reads, and lists that are too long.
 	loop("read", 4, known, "POST", "/v2/findings/query", `{"filters":{"services":`+list(1000)+`,"ruleIds":`+list(1000)+`,"objectIds":`+list(1000)+`,"regions":`+list(1000)+`}}`)
 	loop("read", 2, known, "POST", "/v1/entities/query", `{"filters":{"entityNames":`+list(1000)+`,"regions":`+list(1000)+`}}`)
 	loop("read", 2, known, "POST", "/v2/findings/query", `{"filters":{"ruleIds":`+list(60_000)+`}}`)
-	// Changes by nobody, wrong tokens, forged events, and what makes no sense.
+	// Unauthenticated changes, wrong tokens, forged events, and malformed requests.
 	loop("nobody", 2, nobody, "POST", "/v1/providers/aws/cloud-accounts", `{}`)
 	loop("nobody", 1, nobody, "POST", "/csp/gateway/am/api/auth/api-tokens/authorize?refresh_token=vgl_wrong", ``)
 	loop("nobody", 1, nobody, "POST", "/events/aws", `{"Type":"Notification"}`)
 	loop("nobody", 1, known, "POST", "/v1/cloud-accounts/bulk-update", `{"provider":"aws","cloudAccountUpdates":[`+strings.Repeat(`{"action":"post"},`, 99)+`{}]}`)
-	// Queries that would use up the machine, and answers that nobody reads.
+	// Queries that would exhaust the machine, and responses that are never read.
 	for _, query := range []string{
 		`g.V().as("a").V().as("b").V().as("c").select("a","b","c")`, `g.V().both().both().both().limit(500000).fold()`, `g.V().repeat(both()).times(30).path()`,
 	} {
@@ -199,7 +199,7 @@ func (h *hostile) attack(ctx context.Context, group *sync.WaitGroup) {
 	}
 }
 
-// stall sends the beginning of a large body, again and again.
+// stall repeatedly sends the beginning of a large body.
 func stall(ctx context.Context, address, path string) {
 	for ctx.Err() == nil {
 		c, err := net.Dial("tcp", address)
@@ -221,7 +221,7 @@ func stall(ctx context.Context, address, path string) {
 	}
 }
 
-// unread asks for a large answer and does not read it, again and again.
+// unread repeatedly requests a large response and does not read it.
 func unread(ctx context.Context, address, token string) {
 	body := fmt.Sprintf(`{"gremlin":"g.V().map(bothE().fold())","partitionKey":%q}`, bombAccount)
 	for ctx.Err() == nil {

@@ -12,13 +12,13 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// refusedBytes is what refused requests may have written in all: they are sampled
-// for the audit log.
+// refusedBytes is the total number of bytes that rejected requests may write: only a
+// sample of them is audited.
 const refusedBytes = 8 << 20
 
-// TestRefusedRequestsDoNotFillTheDisk sends requests that are refused to every
-// changing route over three connections, for twenty seconds if VIGIL_SIEGE is set.
-// When each had its record, that wrote 191 MB.
+// TestRefusedRequestsDoNotFillTheDisk sends invalid requests to every changing route
+// over three connections, for twenty seconds if VIGIL_SIEGE is set. Before sampling,
+// that wrote 191 MB of audit records.
 func TestRefusedRequestsDoNotFillTheDisk(t *testing.T) {
 	length := time.Second
 	if os.Getenv("VIGIL_SIEGE") != "" {
@@ -66,7 +66,7 @@ func TestRefusedRequestsDoNotFillTheDisk(t *testing.T) {
 			t.Errorf("refused requests wrote %d KB, at most %d", grown>>10, refusedBytes>>10)
 		}
 		if len(f.problems) > 0 {
-			t.Errorf("%d answers that no server may give, such as %s", len(f.problems), f.problems[0])
+			t.Errorf("%d responses that no server may send, such as %s", len(f.problems), f.problems[0])
 		}
 	})
 }

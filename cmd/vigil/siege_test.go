@@ -23,23 +23,23 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// What a server must keep under siege.
+// The limits of a server under attack.
 const (
-	siegeSlower = 5                     // times that a well-behaved caller may wait longer than in peace,
-	siegeFloor  = 10 * time.Millisecond // counted from at least this, because the attackers use the same processors
-	siegeMemory = 768 << 20             // bytes resident at any time
-	siegeDisk   = 64 << 20              // bytes by which the data folder and the database may grow, beyond
-	siegeChange = 16 << 10              // bytes for each change of the good caller, with its record, job and indexes
-	siegeShort  = 4 * time.Second       // the length of the test beside others
-	siegeRound  = 20 * time.Second      // of siege, after half as long of peace
+	siegeSlower = 5                     // how many times longer a well-behaved client may wait than without attack,
+	siegeFloor  = 10 * time.Millisecond // counted from at least this time, because the attackers use the same processors
+	siegeMemory = 768 << 20             // maximum resident memory
+	siegeDisk   = 64 << 20              // maximum growth of the data folder and the database, in addition to
+	siegeChange = 16 << 10              // this for each change of the well-behaved client, with its audit record, job and indexes
+	siegeShort  = 4 * time.Second       // duration in a normal test run
+	siegeRound  = 20 * time.Second      // duration of an attack; the phase without attack before it takes half as long
 )
 
-// TestSiege runs the real server against one hostile client beside a
-// well-behaved organisation: anonymous floods, bodies that never end, the most
-// expensive requests that are allowed, and those that are not. VIGIL_SIEGE says
-// for how long, such as 10m; see make siege. How long the well-behaved caller
-// waits counts only then, when the machine has nothing else to do. Peace and
-// siege take turns, so that what else the machine does slows both.
+// TestSiege runs the real server with a well-behaved organisation and a hostile client:
+// anonymous floods, bodies that never end, the most expensive allowed requests, and
+// invalid ones. VIGIL_SIEGE sets the duration, such as 10m; see make siege. Only then
+// the waiting time of the well-behaved client is checked, because the machine has no
+// other load. Phases with and without attack alternate, so that other load affects
+// both.
 func TestSiege(t *testing.T) {
 	length, alone := siegeShort, false
 	if text := os.Getenv("VIGIL_SIEGE"); text != "" {
@@ -51,7 +51,7 @@ func TestSiege(t *testing.T) {
 	} else if testing.Short() {
 		t.Skip("takes twenty seconds")
 	}
-	var turn sync.Mutex // they would disturb each other
+	var turn sync.Mutex // the tests would disturb each other
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		turn.Lock()
 		defer turn.Unlock()
@@ -77,27 +77,27 @@ func TestSiege(t *testing.T) {
 	})
 }
 
-// A fortress is a server under siege.
+// A fortress is a server under attack.
 type fortress struct {
 	t         *testing.T
 	binary    string
 	dir, dsn  string
 	base      string
 	pid       int
-	good, bad string // API tokens
+	good, bad string // API tokens of the well-behaved and the hostile organisation
 
 	mu       sync.Mutex
-	statuses map[int]int // answers to attackers
+	statuses map[int]int // responses to attackers by status
 	problems []string
 	written  int
 }
 
-// build builds vigil, without the race detector even when the test runs with it:
-// it makes a server that is measured slow and large.
+// build builds vigil, always without the race detector, which would make the measured
+// server slow and large.
 func (f *fortress) build() {
 	f.t.Helper()
 	if f.binary = os.Getenv("VIGIL_SIEGE_BINARY"); f.binary != "" {
-		return // to compare with another
+		return // to compare with another build
 	}
 	f.binary = filepath.Join(f.t.TempDir(), "vigil")
 	cmd := exec.Command("go", "build", "-race=false", "-buildvcs=false", "-ldflags=-s -w", "-o", f.binary, ".")
@@ -106,15 +106,15 @@ func (f *fortress) build() {
 	}
 }
 
-// vigil runs the command line.
+// vigil returns a command of the built executable.
 func (f *fortress) vigil(args ...string) *exec.Cmd {
 	cmd := exec.Command(f.binary, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "VIGIL_") })
 	return cmd
 }
 
-// startFortress makes an installation with two organisations and starts its
-// server. fill, if there is one, adds to the installation before the start.
+// startFortress creates an installation with two organisations and starts its server.
+// fill, if not nil, adds data before the start.
 func startFortress(t *testing.T, dsn string, fill func(config.Config), flags ...string) *fortress {
 	t.Helper()
 	f := &fortress{t: t, dir: filepath.Join(t.TempDir(), "data"), dsn: dsn, statuses: map[int]int{}}
@@ -163,7 +163,7 @@ type caller struct {
 	base    string
 	http    *http.Client
 	token   string
-	problem func(string) // told what no server may answer
+	problem func(string) // called for responses that no server may send
 }
 
 func (f *fortress) problem(text string) {
@@ -192,7 +192,7 @@ func (f *fortress) caller(apiToken string) *caller {
 	return c
 }
 
-// send returns the status of an answer, and notes what no server may answer.
+// send returns the status of a response and reports responses that no server may send.
 func (c *caller) send(ctx context.Context, method, path string, body []byte) int {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -214,7 +214,7 @@ func (c *caller) send(ctx context.Context, method, path string, body []byte) int
 	return res.StatusCode
 }
 
-// waits are how long the well-behaved caller waited, by request.
+// waits are the response times of the well-behaved client, by request.
 type waits struct {
 	all  []time.Duration
 	step [3][]time.Duration
@@ -238,9 +238,8 @@ func (w *waits) String() string {
 	return strings.TrimSpace(text) + ")"
 }
 
-// behave is the well-behaved organisation: it reads and writes, one request at
-// a time, and measures how long each takes, for a time and until something else
-// is the case.
+// behave is the well-behaved organisation: it reads and writes, one request at a time,
+// and measures the response times, for at least length and until enough returns true.
 func (f *fortress) behave(w *waits, length time.Duration, enough func() bool) {
 	f.t.Helper()
 	c := f.caller(f.good)
@@ -294,7 +293,7 @@ func (f *fortress) diskUse() (total int64) {
 	return total
 }
 
-// judge holds what was measured against what must be kept.
+// judge compares the measurements with the limits.
 func (f *fortress) judge(quiet, loud *waits, memory, disk int64, alone bool) {
 	f.t.Helper()
 	sent := 0
@@ -304,16 +303,16 @@ func (f *fortress) judge(quiet, loud *waits, memory, disk int64, alone bool) {
 	f.t.Logf("in peace %v; under siege %v: %.1f times; %d hostile requests %v; %d MB resident, %d KB more on disk, %d changes",
 		quiet, loud, float64(loud.p(99))/float64(quiet.p(99)), sent, f.statuses, memory>>20, disk>>10, f.written)
 	if limit := siegeDisk + siegeChange*int64(f.written); disk > limit {
-		f.t.Errorf("the disk holds %d MB more, at most %d", disk>>20, limit>>20)
+		f.t.Errorf("the disk use grew by %d MB, at most %d", disk>>20, limit>>20)
 	}
 	if len(f.problems) > 0 {
-		f.t.Errorf("%d answers that no server may give, such as %s", len(f.problems), f.problems[0])
+		f.t.Errorf("%d responses that no server may send, such as %s", len(f.problems), f.problems[0])
 	}
 	if !enoughAnswers(f.statuses) {
-		f.t.Errorf("%d hostile requests, %v: this tests little", sent, f.statuses)
+		f.t.Errorf("%d hostile requests, %v: too few for the test", sent, f.statuses)
 	}
 	if records := f.records(); records != f.written {
-		f.t.Errorf("%d records of %d changes", records, f.written)
+		f.t.Errorf("%d audit records of %d changes", records, f.written)
 	}
 	if limit := siegeSlower * max(quiet.p(99), siegeFloor); alone && loud.p(99) > limit {
 		f.t.Errorf("p99 of the well-behaved organisation is %v under siege, %v in peace; at most %v", loud.p(99), quiet.p(99), limit)
@@ -323,8 +322,8 @@ func (f *fortress) judge(quiet, loud *waits, memory, disk int64, alone bool) {
 	}
 }
 
-// records returns how many changes of the well-behaved organisation the audit log
-// has.
+// records returns the number of audit records of changes by the well-behaved
+// organisation.
 func (f *fortress) records() (n int) {
 	f.t.Helper()
 	c := f.caller(f.good)

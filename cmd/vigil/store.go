@@ -24,7 +24,7 @@ import (
 )
 
 type storeCmd struct {
-	Copy   storeCopyCmd   `cmd:"" help:"Copy the database from SQLite to PostgreSQL or back, while servers run. Run it again to go on, or to catch up."`
+	Copy   storeCopyCmd   `cmd:"" help:"Copy the database from SQLite to PostgreSQL or back, while servers run. Run it again to continue or to copy later changes."`
 	Status storeStatusCmd `cmd:"" help:"List the tables of the database with their rows and sizes."`
 }
 
@@ -43,7 +43,7 @@ func (c *storeCopyCmd) Run(e *environment) error {
 	if c.From != "" {
 		conf.Database = c.From
 	}
-	// The source is opened as by any other command, which makes nothing.
+	// The source is opened as by other commands, which do not create it.
 	in, err := instance.Open(e.ctx, conf, time.Now)
 	if err != nil {
 		return err
@@ -75,8 +75,8 @@ func (c *storeCopyCmd) copy(e *environment, in *instance.Installation) (reports 
 	opts := copyOptions(source, func(p dbcopy.Progress) {
 		progress.Say("%s %s (table %d of %d): %d rows", p.Step, p.Table, p.Number, p.Tables, p.Rows)
 	})
-	// The record is in both databases. One written after the source was read would be
-	// missing in the copy.
+	// The audit record is written to both databases: one written after the source was
+	// read would be missing in the copy.
 	opts.Accepted = func(ctx context.Context) error {
 		return in.Audit.Append(ctx, audit.Record{
 			Operation: "store.copy", ActorName: "operator", Outcome: audit.Success,
@@ -86,7 +86,7 @@ func (c *storeCopyCmd) copy(e *environment, in *instance.Installation) (reports 
 	return dbcopy.Copy(e.ctx, in.DB, to, opts)
 }
 
-// copyOptions says how an installation is copied.
+// copyOptions returns the options for copying an installation.
 func copyOptions(source string, progress func(dbcopy.Progress)) dbcopy.Options {
 	return dbcopy.Options{
 		Source: source,
@@ -102,7 +102,7 @@ func copyOptions(source string, progress func(dbcopy.Progress)) dbcopy.Options {
 	}
 }
 
-// migrateServers brings the tables of both servers up to date.
+// migrateServers migrates the tables of both servers.
 func migrateServers(ctx context.Context, db *sqldb.DB) error {
 	if err := posture.Migrate(ctx, db); err != nil {
 		return err
@@ -110,8 +110,8 @@ func migrateServers(ctx context.Context, db *sqldb.DB) error {
 	return desktop.Migrate(ctx, db)
 }
 
-// storeID returns what identifies an installation: the id of the first key that
-// signed its audit log.
+// storeID returns the identity of an installation: the id of the first key that signed
+// its audit log.
 func storeID(ctx context.Context, db *sqldb.DB) (id string, err error) {
 	err = db.Read(ctx, func(tx *sqldb.Tx) error {
 		id, err = sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT id FROM audit_key ORDER BY number LIMIT 1`)
@@ -120,7 +120,7 @@ func storeID(ctx context.Context, db *sqldb.DB) (id string, err error) {
 	return id, err
 }
 
-// withoutPassword returns the URL of a database as it may be shown.
+// withoutPassword returns the URL of a database without its password.
 func withoutPassword(dsn string) string {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -152,7 +152,7 @@ func printCopied(w io.Writer, reports []dbcopy.TableReport) error {
 
 type storeStatusCmd struct {
 	settingsFlags
-	Output string `short:"o" enum:"table,json,yaml,csv" default:"table" help:"How to print: table, json, yaml or csv."`
+	Output string `short:"o" enum:"table,json,yaml,csv" default:"table" help:"Output format: table, json, yaml or csv."`
 }
 
 // Run implements the command.

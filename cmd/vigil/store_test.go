@@ -23,7 +23,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// vigil runs a command on an installation and returns what it prints.
+// vigil runs a command on an installation and returns its output.
 func vigil(t *testing.T, environ []string, wantExit int, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -46,19 +46,19 @@ func TestStoreCopyKeepsEverything(t *testing.T) {
 	vigil(t, environ, 0, "store", "copy", "--to", post)
 	before := dump(t, first)
 	second := dbtest.SQLite(t)
-	// The commands do not touch the checkpoint of the first installation, whose log
-	// goes on by itself.
+	// The commands do not change the checkpoint of the first installation, whose audit
+	// log continues separately.
 	environ = append(environ, "VIGIL_AUDIT_CHECKPOINT="+filepath.Join(t.TempDir(), "checkpoint"))
 	if got := vigil(t, environ, 0, "entity", "find", "--org", "example", "--count", "tag.env = prod", "--database", post); got != "2\n" {
 		t.Errorf("the copy finds %q by tag, want 2", got)
 	}
 	vigil(t, environ, 0, "store", "copy", "--from", post, "--to", second)
 	after := dump(t, second)
-	delete(before, "audit_record") // it has one more: the second copy
+	delete(before, "audit_record") // it has one more, of the second copy
 	delete(before, "audit_chain")
 	for table, rows := range before {
 		if len(rows) == 0 {
-			t.Errorf("table %s is empty: the test does not show that it is copied", table)
+			t.Errorf("table %s is empty, so the test does not cover it", table)
 		}
 		if diff := cmp.Diff(rows, after[table]); diff != "" {
 			t.Errorf("table %s after two copies (-want +got):\n%s", table, diff)
@@ -77,7 +77,7 @@ func TestStoreCopyKeepsEverything(t *testing.T) {
 	}
 }
 
-// TestStoreCopyRefuses tries sources and targets that are not to be touched.
+// TestStoreCopyRefuses uses invalid sources and targets.
 func TestStoreCopyRefuses(t *testing.T) {
 	t.Parallel()
 	dir := newInventory(t)
@@ -87,7 +87,7 @@ func TestStoreCopyRefuses(t *testing.T) {
 		t.Error(got)
 	}
 	if _, err := os.Stat(missing); err == nil {
-		t.Error("a mistyped source was made")
+		t.Error("a mistyped source was created")
 	}
 	if got := vigil(t, environ, 2, "store", "copy", "--to", dbtest.SQLite(t)); !strings.Contains(got, "both sqlite") {
 		t.Error(got)
@@ -100,7 +100,7 @@ func TestStoreCopyRefuses(t *testing.T) {
 	if got := vigil(t, other, 1, "store", "copy", "--to", post); !strings.Contains(got, "a copy of another database") {
 		t.Error(got)
 	}
-	// Once the copy is in use, nothing is copied to it.
+	// A copy that is in use is rejected as a target.
 	vigil(t, environ, 0, "org", "list", "--database", post)
 	if got := vigil(t, environ, 1, "store", "copy", "--to", post); !strings.Contains(got, "give an empty database") {
 		t.Error(got)
@@ -123,7 +123,7 @@ func TestStoreCopyResumes(t *testing.T) {
 		t.Fatalf("the copy ended with %v", err)
 	}
 	if err := dbcopy.Check(t.Context(), to); !fault.Is(err, fault.Conflict) {
-		t.Errorf("a copy that was not finished is opened: %v", err)
+		t.Errorf("an unfinished copy was opened: %v", err)
 	}
 	written := func() map[string]int64 {
 		reports, err := dbcopy.Copy(t.Context(), from, to, copyOptions("it", nil))
@@ -149,9 +149,9 @@ func TestStoreCopyResumes(t *testing.T) {
 			`DELETE FROM finding WHERE n = 2`,
 			`UPDATE finding SET words = 'changed' WHERE n = 3`,
 			`DELETE FROM entity_change WHERE generation = 2`,
-			`DELETE FROM stream WHERE org = 't2'`, // and what refers to it
+			`DELETE FROM stream WHERE org = 't2'`, // and rows that refer to it
 			`INSERT INTO finding_event (org, n, at, what, who) SELECT org, n, at, what, who FROM finding_event WHERE n = 3`,
-			// Two rows exchange a value that is unique.
+			// Two rows exchange a unique value.
 			`UPDATE auth_signing_key SET number = 9 WHERE number = 2`,
 			`UPDATE auth_signing_key SET number = 2, realm = 't2' WHERE number = 3`,
 			`UPDATE auth_signing_key SET number = 3, realm = 't3' WHERE number = 9`,
@@ -181,8 +181,8 @@ func TestStoreCopyResumes(t *testing.T) {
 	}
 }
 
-// fill puts rows into every table that is copied, made from the types of columns, and
-// jobs into the queue.
+// fill inserts rows into every copied table, with values according to the types of
+// columns, and jobs into the queue.
 func fill(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	if err := errors.Join(instance.MigrateAll(t.Context(), db), migrateServers(t.Context(), db)); err != nil {
@@ -236,11 +236,11 @@ func copied(t *testing.T, tx *sqldb.Tx) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(skip, name) })
 }
 
-// fillTable inserts a few rows. The value of a column depends on its type and the row
-// alone, so that references lead to rows.
+// fillTable inserts a few rows. The value of a column depends only on its type and the
+// row, so that foreign keys are valid.
 func fillTable(tx *sqldb.Tx, table string) error {
 	if table == "river_job" || strings.HasPrefix(table, "entity") && table != "entity_change" && table != "entity_removal" && table != "entity_snapshot" && table != "entity_coverage" {
-		return nil // they have rows that fit together
+		return nil // they have consistent rows already
 	}
 	type column struct{ name, typ string }
 	columns, err := sqldb.Query(tx, func(r sqldb.Row) (c column, err error) {
@@ -250,10 +250,10 @@ func fillTable(tx *sqldb.Tx, table string) error {
 		return err
 	}
 	if single := []string{"secret_keyset", "auth_generation", "audit_chain", "finding_number"}; slices.Contains(single, table) {
-		return nil // made with the installation
+		return nil // filled when the installation was created
 	}
 	if table == "audit_record" || table == "audit_key" {
-		return nil // a chain
+		return nil // a hash chain
 	}
 	for i := int64(1); i <= 3; i++ {
 		var names, values []string
@@ -283,7 +283,7 @@ func fillTable(tx *sqldb.Tx, table string) error {
 	return nil
 }
 
-// dump returns the rows of the tables that are copied, as text.
+// dump returns the rows of the copied tables as text.
 func dump(t *testing.T, dsn string) map[string][]string {
 	t.Helper()
 	db := dbtest.Open(t, dsn)

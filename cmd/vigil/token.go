@@ -13,17 +13,17 @@ import (
 )
 
 type tokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Make an API token and print it. It cannot be shown again."`
+	Create tokenCreateCmd `cmd:"" help:"Create an API token and print it. It cannot be shown again."`
 	List   tokenListCmd   `cmd:"" help:"List API tokens."`
-	Revoke tokenRevokeCmd `cmd:"" help:"Make an API token worthless."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Revoke an API token."`
 }
 
-// orgFlag names the organisation that a command works on.
+// orgFlag selects the organisation that a command works on.
 type orgFlag struct {
 	Org string `required:"" help:"Name or id of the organisation."`
 }
 
-// operator returns who acts for the organisation on the command line.
+// operator returns the caller that represents the command line in the organisation.
 func (f orgFlag) operator(e *environment, in *instance.Installation) (auth.Caller, error) {
 	orgs, err := in.Registry.Orgs(e.ctx)
 	if err != nil {
@@ -39,15 +39,15 @@ func (f orgFlag) operator(e *environment, in *instance.Installation) (auth.Calle
 type tokenCreateCmd struct {
 	settingsFlags
 	orgFlag
-	Name    string        `arg:"" help:"Name to tell the token by."`
+	Name    string        `arg:"" help:"Name of the token."`
 	User    string        `default:"admin" help:"Name of the user it belongs to."`
-	Role    string        `enum:"viewer,analyst,admin" default:"viewer" help:"The most it grants: viewer, analyst or admin."`
-	Expires time.Duration `help:"How long it is good for, such as 720h. Default: token_life, 90 days unless set."`
+	Role    string        `enum:"viewer,analyst,admin" default:"viewer" help:"Role of the token: viewer, analyst or admin."`
+	Expires time.Duration `help:"How long it is valid, such as 720h. Default: token_life, 90 days unless set."`
 	Scope   []string      `help:"Parts of the API that it is limited to: accounts, administration, console, entities, findings, rules."`
 	Address []string      `help:"Addresses and networks that it may be used from, such as 192.0.2.0/24."`
 }
 
-// tokenEdit is what a new token is to be.
+// tokenEdit holds the members of a new token.
 type tokenEdit struct {
 	name    string
 	role    auth.Role
@@ -82,7 +82,7 @@ func (c *tokenCreateCmd) Run(e *environment) error {
 	})
 }
 
-// issueToken makes an API token of a user and prints it.
+// issueToken creates an API token for a user and prints it.
 func issueToken(e *environment, in *instance.Installation, u auth.User, t tokenEdit) error {
 	edit := auth.TokenEdit{Name: t.name, User: u.ID, Role: t.role, Limits: t.limits}
 	if t.expires > 0 {
@@ -122,7 +122,7 @@ func (c *tokenListCmd) Run(e *environment) error {
 	})
 }
 
-// day prints a date, or that there is none.
+// day formats a date, or says that there is none.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return "never"

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// version is set by the linker when a release is built.
+// version is set by the linker in release builds.
 var version = "dev"
 
 type versionCmd struct{}

@@ -41,7 +41,7 @@ func scanAccount(r sqldb.Row) (posture.Account, error) {
 	return a, fromJSON(tags, &a.Tags)
 }
 
-// accountValues returns the columns of an account after org, in their order.
+// accountValues returns the column values of an account, beginning with org.
 func accountValues(org posture.OrgID, a posture.Account) []any {
 	var owner *string
 	if a.Owner != nil {
@@ -76,7 +76,7 @@ func account(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) (posture.Acc
 func (s *Store) Accounts(ctx context.Context, org posture.OrgID, f posture.AccountFilter, p posture.Page) (page []posture.Account, total int, err error) {
 	where, args := accountWhere(s.db.Dialect(), org, f)
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		if len(f.Tags) > 0 { // tags are text to the database: they are looked at here
+		if len(f.Tags) > 0 { // the database cannot query tags, which are JSON: filter them here
 			page, total, err = s.taggedAccounts(tx, where, args, f, p)
 			return err
 		}
@@ -107,7 +107,8 @@ func (s *Store) taggedAccounts(tx *sqldb.Tx, where string, args []any, f posture
 	return page, total, nil
 }
 
-// accountWhere writes the part of a filter that the database can answer.
+// accountWhere returns the SQL condition for the members of a filter that the database
+// can evaluate.
 func accountWhere(d sqldb.Dialect, org posture.OrgID, f posture.AccountFilter) (string, []any) {
 	args := []any{org}
 	terms := []string{"org = $1"}
@@ -129,7 +130,7 @@ func accountWhere(d sqldb.Dialect, org posture.OrgID, f posture.AccountFilter) (
 	return strings.Join(terms, " AND "), args
 }
 
-// pageOf makes a query return one page in the order of key.
+// pageOf appends the clauses to a query that select one page in the order of key.
 func pageOf(text, key string, args *[]any, p posture.Page) string {
 	if p.After != "" {
 		*args = append(*args, p.After)

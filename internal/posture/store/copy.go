@@ -8,16 +8,16 @@ import (
 	"vigil/internal/sqldb/dbcopy"
 )
 
-// CopyWriters write the tables from which an engine derives an index, when they are
-// copied from another database.
+// CopyWriters returns the writers of tables with derived indexes, for copies from
+// another database.
 func CopyWriters() []dbcopy.Writer {
 	return []dbcopy.Writer{entitydb.CopyWriter(), {Table: "finding", Write: copyFindings}}
 }
 
-// CopySkip names the tables that are not copied: indexes, and how far they are built.
+// CopySkip lists the tables that are not copied: indexes and their build progress.
 var CopySkip = []string{entitydb.CopySkip, "finding_gram"}
 
-// copyFindings writes findings and the index of their texts.
+// copyFindings writes findings and their text index.
 func copyFindings(tx *sqldb.Tx, changes []dbcopy.Change, plain func() error) error {
 	if err := plain(); err != nil {
 		return err

@@ -24,13 +24,13 @@ func scanCredential(r sqldb.Row) (posture.Credential, error) {
 	return c, fromJSON(properties, &c.Properties)
 }
 
-// secretsCell says where a credential's secrets are stored; they are sealed for
-// that place and open nowhere else.
+// secretsCell returns the database cell of a credential's secrets. The encryption is
+// bound to the cell, so that a secret cannot be decrypted elsewhere.
 func secretsCell(org posture.OrgID, id posture.CredentialID) secret.Cell {
 	return secret.Cell{Org: string(org), Table: "credential", Row: string(id), Field: "secrets"}
 }
 
-// SealedColumns lists what must be resealed when keys are rotated.
+// SealedColumns lists the columns to re-encrypt when keys are rotated.
 func SealedColumns(db *sqldb.DB) []secretdb.Column {
 	return []secretdb.Column{
 		{DB: db, Table: "credential", Org: "org", Row: "id", Field: "secrets"},
@@ -80,8 +80,8 @@ func (s *Store) Access(ctx context.Context, org posture.OrgID, id posture.Accoun
 		if a.Account, err = account(tx, org, id); err != nil {
 			return err
 		}
-		// The newest link is the one meant: a credential is changed by adding
-		// the new one and removing the old.
+		// Use the newest link: a credential is replaced by adding the new one and then
+		// removing the old.
 		a.Credential, err = sqldb.QueryOne(tx, scanCredential, `
 			SELECT c.id, c.provider, c.properties, c.etag, c.created, c.updated
 			FROM link l
@@ -98,7 +98,7 @@ func (s *Store) Access(ctx context.Context, org posture.OrgID, id posture.Accoun
 	return a, err
 }
 
-// secrets opens what a credential has sealed.
+// secrets decrypts the secrets of a credential.
 func (s *Store) secrets(ctx context.Context, tx *sqldb.Tx, org posture.OrgID, id posture.CredentialID) (posture.Secrets, error) {
 	sealed, err := sqldb.QueryOne(tx, sqldb.Scalar[[]byte], `SELECT secrets FROM credential WHERE org = $1 AND id = $2`, org, id)
 	if err != nil {

@@ -22,7 +22,7 @@ func (s *Store) ExternalID(ctx context.Context, org posture.OrgID) (id string, e
 			return err
 		}
 		if id, err = issuedID(tx, org); err == nil || !sqldb.Missing(err) {
-			return err // issued by another process meanwhile
+			return err // another process has issued it in the meantime
 		}
 		id = posture.NewExternalID()
 		_, err := tx.Exec(`
@@ -48,7 +48,7 @@ func (s *Store) CheckExternalID(ctx context.Context, org posture.OrgID, id strin
 	})
 }
 
-// owned fails unless an external id belongs to the organisation.
+// owned fails with fault.Conflict if an external id belongs to another organisation.
 func owned(tx *sqldb.Tx, org posture.OrgID, id string) error {
 	owner, err := sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT org FROM external_id WHERE id = $1`, id)
 	if err != nil {
@@ -76,8 +76,8 @@ func claim(tx *sqldb.Tx, org posture.OrgID, id string, at int64) error {
 	return err
 }
 
-// claimExternalIDs gives the external ids of credentials that are older than the
-// table to their organisations. Of two that have the same one the first gets it.
+// claimExternalIDs claims the external ids of credentials that are older than the table
+// external_id. If two organisations have the same id, the older credential gets it.
 func claimExternalIDs(ctx context.Context, db *sqldb.DB) error {
 	return db.Write(ctx, func(tx *sqldb.Tx) error {
 		known, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT count(*) FROM external_id`)

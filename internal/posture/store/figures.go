@@ -8,19 +8,19 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Figures are what an operator watches of all organisations together.
+// Figures are metrics over all organisations.
 type Figures struct {
-	Open       map[posture.FindingLevel]int // open findings, suppressed ones included
+	Open       map[posture.FindingLevel]int // open findings, including suppressed ones
 	Suppressed map[posture.FindingLevel]int // open findings that are suppressed
-	Accounts   map[posture.Provider]int     // accounts that are collected
-	Overdue    int                          // of them, those whose collection is late by more than OverdueAfter
-	OldestRead time.Duration                // since the last completed collection of the account that waits longest for one; 0 when none was collected
+	Accounts   map[posture.Provider]int     // accounts with a schedule
+	Overdue    int                          // accounts whose collection is late by more than OverdueAfter
+	OldestRead time.Duration                // the longest time since an account's last completed collection; 0 if none was collected
 }
 
-// OverdueAfter is how late a collection may begin before its account is overdue.
+// OverdueAfter is how late a collection may start before its account counts as overdue.
 const OverdueAfter = time.Hour
 
-// Figures counts findings and accounts.
+// Figures returns the current metrics.
 func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err error) {
 	f = Figures{Open: map[posture.FindingLevel]int{}, Suppressed: map[posture.FindingLevel]int{}, Accounts: map[posture.Provider]int{}}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
@@ -53,7 +53,7 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 	return f, err
 }
 
-// countInto reads rows of a name and a count.
+// countInto reads rows of a name and a count into a map.
 func countInto[T ~string](tx *sqldb.Tx, into map[T]int, text string, args ...any) error {
 	type count struct {
 		name T

@@ -22,7 +22,7 @@ func scanFinding(row sqldb.Row) (posture.Finding, error) {
 	return f, scanFindingInto(row, &f)
 }
 
-// scanFindingInto reads the columns of a finding, and more into extra.
+// scanFindingInto scans the columns of a finding, and further columns into extra.
 func scanFindingInto(row sqldb.Row, f *posture.Finding, extra ...any) error {
 	var (
 		parts                      string
@@ -58,7 +58,8 @@ func scanFindingInto(row sqldb.Row, f *posture.Finding, extra ...any) error {
 	return nil
 }
 
-// findingDigest tells whether two states of a finding differ in what is worth saving.
+// findingDigest returns a hash of the members of a finding. Observe updates a finding
+// only if the hash differs.
 func findingDigest(f posture.Finding) int64 {
 	h := fnv.New64a()
 	parts := []string{string(f.Type), f.XID, f.Name, f.Service, f.Region, string(f.Level), toJSON(f.Risk), toJSON(f.Tags)}
@@ -72,9 +73,9 @@ func findingDigest(f posture.Finding) int64 {
 	return int64(h.Sum64())
 }
 
-// words is what a substring of a finding is looked for in. What is part of
-// something else is not said twice.
-func words(f posture.Finding) string {
+// searchText returns the text in which substrings of a finding are searched. It omits
+// members that are contained in others.
+func searchText(f posture.Finding) string {
 	all := ""
 	for _, part := range []string{
 		f.XID, string(f.Object), string(f.Rule), string(f.ID), f.Name, f.Service, f.Region, string(f.Account), string(f.Level),
@@ -113,8 +114,7 @@ func (s *Store) Finding(ctx context.Context, org posture.OrgID, id posture.Findi
 	return f, text, err
 }
 
-// Blobs are written once, read rarely, and mostly say the same things: they are
-// kept small.
+// Blobs are written once, read rarely, and repetitive, so they are compressed.
 var (
 	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
@@ -150,7 +150,7 @@ func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.Find
 		)
 		if sup != nil {
 			text := toJSON(sup)
-			aside, till, what, by = &text, asideTill(*sup), "suppressed", sup.By
+			aside, till, what, by = &text, suppressedUntil(*sup), "suppressed", sup.By
 		}
 		f.Suppression, f.Updated = sup, now
 		_, err = tx.Exec(`UPDATE finding SET put_aside = $2, aside_till = $3, mute_rule = '', updated = $4 WHERE n = $1`, n, aside, till, sqldb.Millis(now))
@@ -163,11 +163,11 @@ func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.Find
 	return f, err
 }
 
-// forever is when a suppression without an end ends.
+// forever is the end of a suppression without an end.
 const forever = int64(1) << 60
 
-// asideTill is the column by which suppressed findings are told: 0 for none.
-func asideTill(s posture.Suppression) int64 {
+// suppressedUntil returns the value of the column aside_till for a suppression.
+func suppressedUntil(s posture.Suppression) int64 {
 	if s.Until.IsZero() {
 		return forever
 	}

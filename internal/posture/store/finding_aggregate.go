@@ -31,7 +31,7 @@ func (s *Store) AggregateFindings(ctx context.Context, org posture.OrgID, f post
 	return total, found, err
 }
 
-// aggregated checks the fields that are asked for and returns their columns.
+// aggregated validates the fields of aggregations and returns their columns.
 func aggregated(as map[string]posture.Aggregation) (map[string]string, error) {
 	columns := map[string]string{}
 	for name, a := range as {
@@ -55,7 +55,7 @@ func aggregated(as map[string]posture.Aggregation) (map[string]string, error) {
 	return columns, nil
 }
 
-// fieldName returns what an aggregation asks for as callers write it.
+// fieldName returns the field of an aggregation as in the API.
 func fieldName(a posture.Attribute) string {
 	if a.Kind == posture.TagAttribute {
 		return "tag." + a.Name
@@ -63,7 +63,7 @@ func fieldName(a posture.Attribute) string {
 	return a.Name
 }
 
-// grouping counts findings by one chain of fields after another.
+// grouping counts findings, one query per chain of nested fields.
 type grouping struct {
 	tx     *sqldb.Tx
 	org    posture.OrgID
@@ -72,7 +72,7 @@ type grouping struct {
 	fields map[string]string // column by field
 }
 
-// all answers aggregations that are not nested in others.
+// all computes top-level aggregations.
 func (g *grouping) all(as map[string]posture.Aggregation) (map[string]posture.Buckets, error) {
 	found := map[string]posture.Buckets{}
 	for name, a := range as {
@@ -91,8 +91,8 @@ type step struct {
 	a    posture.Aggregation
 }
 
-// chain counts by the fields of the levels above and this one, puts the counts
-// into the tree that starts at root, and goes on with the levels below.
+// chain counts by the fields of the levels above and this one, adds the counts to the
+// tree at root, and continues with the nested levels.
 func (g *grouping) chain(above []step, name string, a posture.Aggregation, root posture.Buckets) error {
 	levels := append(above[:len(above):len(above)], step{name, a})
 	rows, err := g.group(levels, g.filter)
@@ -110,7 +110,7 @@ func (g *grouping) chain(above []step, name string, a posture.Aggregation, root 
 	return nil
 }
 
-// put enters a count at its place in the tree.
+// put adds a count to the tree at the path of values.
 func put(at posture.Buckets, levels []step, values []string, count int) {
 	for i := range levels[:len(levels)-1] {
 		next := at[values[i]].Sub[levels[i+1].name]
@@ -136,7 +136,7 @@ type group struct {
 	count  int
 }
 
-// group counts findings by the fields of some levels.
+// group counts findings by the fields of the levels.
 func (g *grouping) group(levels []step, f posture.FindingFilter) ([]group, error) {
 	var columns, expressions []string
 	for _, l := range levels {
@@ -150,14 +150,14 @@ func (g *grouping) group(levels []step, f posture.FindingFilter) ([]group, error
 		}
 	}
 	if len(f.Tags) > 0 || slices.Contains(columns, "tags") {
-		return g.groupHere(levels, f)
+		return g.groupByTags(levels, f)
 	}
 	where, args, dims := findingWhere(g.tx, g.org, f, g.now)
 	table, ok := sumTableFor(slices.Concat(dims, columns))
 	sum := "sum(total)"
 	if !ok {
 		if f.Suppressed != nil && !*f.Suppressed && counted(slices.Concat(columns, without(dims, "aside_till"))) {
-			return g.groupWithout(levels, f)
+			return g.groupUnsuppressed(levels, f)
 		}
 		table, sum = "finding", "count(*)"
 	}
@@ -177,10 +177,9 @@ func without(names []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 }
 
-// groupWithout counts findings that are not suppressed: all without those that
-// are.
-func (g *grouping) groupWithout(levels []step, f posture.FindingFilter) ([]group, error) {
-	all, aside := withoutAside(f)
+// groupUnsuppressed counts findings that are not suppressed: all minus the suppressed ones.
+func (g *grouping) groupUnsuppressed(levels []step, f posture.FindingFilter) ([]group, error) {
+	all, aside := splitSuppressed(f)
 	rows, err := g.group(levels, all)
 	if err != nil {
 		return nil, err
@@ -199,8 +198,8 @@ func (g *grouping) groupWithout(levels []step, f posture.FindingFilter) ([]group
 	return slices.DeleteFunc(rows, func(r group) bool { return r.count <= 0 }), nil
 }
 
-// groupHere counts by tags, which are text to the database.
-func (g *grouping) groupHere(levels []step, filter posture.FindingFilter) ([]group, error) {
+// groupByTags counts by tags in this process, because tags are JSON in the database.
+func (g *grouping) groupByTags(levels []step, filter posture.FindingFilter) ([]group, error) {
 	by := map[string]*group{}
 	where, args, _ := findingWhere(g.tx, g.org, filter, g.now)
 	for f, err := range sqldb.Each(g.tx, scanFinding, `SELECT `+findingColumns+` FROM finding WHERE `+where, args...) {
@@ -227,8 +226,8 @@ func (g *grouping) groupHere(levels []step, filter posture.FindingFilter) ([]gro
 	return rows, nil
 }
 
-// values returns what a finding has in the fields of some levels. One without a
-// value is not counted.
+// values returns the values of a finding in the fields of the levels. It returns false
+// if a value is missing.
 func (g *grouping) values(f posture.Finding, levels []step) ([]string, bool) {
 	values := make([]string, len(levels))
 	for i, l := range levels {
@@ -292,7 +291,7 @@ func findingValue(f posture.Finding, column string) string {
 	}
 }
 
-// limited keeps the most frequent values, here and below.
+// limited keeps the most frequent values, at every level.
 func limited(b posture.Buckets, a posture.Aggregation) posture.Buckets {
 	keys := slices.SortedFunc(maps.Keys(b), func(x, y string) int {
 		return cmp.Or(cmp.Compare(b[y].Count, b[x].Count), cmp.Compare(x, y))

@@ -11,14 +11,15 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A sumTable is a table that knows how many findings there are by some fields.
+// A sumTable is a table with the numbers of findings by some fields.
 type sumTable struct {
 	table  string
 	fields []string
 }
 
-// sumTables are kept as findings change, the smallest first. Between them they
-// know any two of account, rule and region without a look at every cell.
+// sumTables are maintained incrementally, the smallest first. Together they have every
+// pair of account, rule and region, so that the large table finding_cell is rarely
+// read.
 var sumTables = []sumTable{
 	{"finding_kind", []string{"rule", "provider", "service", "level", "status"}},
 	{"finding_place", []string{"account", "provider", "service", "region", "level", "status"}},
@@ -27,7 +28,7 @@ var sumTables = []sumTable{
 	{"finding_cell", []string{"account", "rule", "region", "provider", "service", "level", "status"}},
 }
 
-// sumTableFor returns the smallest table that knows the given columns.
+// sumTableFor returns the smallest table that has the given columns.
 func sumTableFor(dims []string) (table string, ok bool) {
 	for _, c := range sumTables {
 		if !slices.ContainsFunc(dims, func(d string) bool { return !slices.Contains(c.fields, d) }) {
@@ -37,13 +38,13 @@ func sumTableFor(dims []string) (table string, ok bool) {
 	return "", false
 }
 
-// counts gathers by how much the numbers of findings change.
+// counts collects the changes of the numbers of findings.
 type counts struct{ by map[countKey]int }
 
-// countKey is the values of all fields that are counted by, as in finding_cell.
+// countKey holds the values of all counted fields, in the order of finding_cell.
 type countKey [7]string
 
-// add counts a finding in, or out with -1.
+// add adds a finding (by is 1) or removes it (-1).
 func (c *counts) add(f posture.Finding, by int) {
 	if c.by == nil {
 		c.by = map[countKey]int{}
@@ -51,7 +52,7 @@ func (c *counts) add(f posture.Finding, by int) {
 	c.by[countKey{string(f.Account), string(f.Rule), f.Region, string(f.Provider), f.Service, string(f.Level), string(f.Status)}] += by
 }
 
-// save writes the differences.
+// save adds the changes to the tables.
 func (c *counts) save(tx *sqldb.Tx, org posture.OrgID) error {
 	all := sumTables[len(sumTables)-1].fields
 	for _, into := range sumTables {
@@ -71,8 +72,7 @@ func (c *counts) save(tx *sqldb.Tx, org posture.OrgID) error {
 }
 
 func (c sumTable) save(tx *sqldb.Tx, org posture.OrgID, sums map[countKey]int) error {
-	// In one order, so that two who count at once do not wait for each other in a
-	// circle.
+	// Write in sorted order, so that concurrent transactions do not deadlock.
 	keys := slices.SortedFunc(maps.Keys(sums), func(a, b countKey) int { return slices.Compare(a[:], b[:]) })
 	var rows [][]any
 	for _, k := range keys {
@@ -98,16 +98,16 @@ func (c sumTable) save(tx *sqldb.Tx, org posture.OrgID, sums map[countKey]int) e
 	return err
 }
 
-// isAside is the condition for findings that are suppressed at a time. The second
-// part lets it be looked up.
-func isAside(args *[]any, now time.Time) string {
+// isSuppressed returns the condition for findings that are suppressed at a time. Its second
+// part lets the database use the partial index.
+func isSuppressed(args *[]any, now time.Time) string {
 	*args = append(*args, sqldb.Millis(now))
 	return fmt.Sprintf("aside_till > $%d AND aside_till <> 0", len(*args))
 }
 
-// countFindings returns how many findings a filter lets through, from the
-// tables of sums where they know. Few findings are suppressed at a time: those that are
-// not are all without those that are.
+// countFindings returns the number of findings that a filter selects. It uses the
+// tables of sums if possible. Few findings are suppressed, so it counts unsuppressed
+// ones as all minus the suppressed ones.
 func countFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now time.Time) (int, error) {
 	where, args, dims := findingWhere(tx, org, f, now)
 	if len(f.Tags) > 0 {
@@ -117,7 +117,7 @@ func countFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now
 		return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(coalesce(sum(total), 0) AS BIGINT) FROM `+table+` WHERE `+where, args...)
 	}
 	if f.Suppressed != nil && !*f.Suppressed {
-		all, aside := withoutAside(f)
+		all, aside := splitSuppressed(f)
 		if _, _, dims := findingWhere(tx, org, all, now); counted(dims) {
 			total, err := countFindings(tx, org, all, now)
 			if err != nil {
@@ -135,16 +135,16 @@ func counted(dims []string) bool {
 	return ok
 }
 
-// withoutAside splits a filter for findings that are not suppressed into one for
-// all and one for those that are.
-func withoutAside(f posture.FindingFilter) (all, aside posture.FindingFilter) {
+// splitSuppressed returns two filters for a filter of unsuppressed findings: one for all
+// and one for the suppressed ones.
+func splitSuppressed(f posture.FindingFilter) (all, aside posture.FindingFilter) {
 	yes := true
 	all, aside = f, f
 	all.Suppressed, aside.Suppressed = nil, &yes
 	return all, aside
 }
 
-// countTagged counts by tags, which are text to the database.
+// countTagged counts by tags in this process, because tags are JSON in the database.
 func countTagged(tx *sqldb.Tx, f posture.FindingFilter, where string, args []any) (int, error) {
 	total := 0
 	for row, err := range sqldb.Each(tx, scanFinding, `SELECT `+findingColumns+` FROM finding WHERE `+where, args...) {

@@ -9,13 +9,12 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// gramLen is how many characters of a text are looked up at once. Three, as is
-// usual, are too few for names that end in numbers: "000" is in most of them, so
-// a search would look at more findings the more there are.
+// gramLen is the length of n-grams. Trigrams, which are usual, are not selective enough
+// for names that end in numbers: most contain "000", so that the cost of a search would
+// grow with the number of findings.
 const gramLen = 5
 
-// indexGrams enters what findings can be found by, as rows of a number and its
-// words.
+// indexGrams indexes findings. Each row has the number of a finding and its text.
 func indexGrams(tx *sqldb.Tx, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
@@ -31,8 +30,8 @@ func indexGrams(tx *sqldb.Tx, rows [][]any) error {
 	return err
 }
 
-// gramText writes the grams of a text as words that any full-text index takes:
-// what stands at each place of it, up to gramLen characters.
+// gramText returns the n-grams of a text, hex-encoded, so that every full-text index
+// accepts them as words. The last ones are shorter than gramLen.
 func gramText(text string) string {
 	runes := []rune(text)
 	out := make([]byte, 0, len(text)*(2*gramLen+1))
@@ -43,8 +42,8 @@ func gramText(text string) string {
 	return string(out)
 }
 
-// textTerm looks for a substring. From three characters on the index narrows the
-// search; the row itself decides.
+// textTerm returns the condition for a substring. From three characters on, it uses the
+// index to preselect rows; LIKE decides.
 func textTerm(tx *sqldb.Tx, args *[]any, text string) string {
 	*args = append(*args, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)+"%")
 	like := fmt.Sprintf(`words LIKE $%d ESCAPE '\'`, len(*args))
@@ -60,8 +59,8 @@ func textTerm(tx *sqldb.Tx, args *[]any, text string) string {
 	return fmt.Sprintf("n IN (SELECT n FROM finding_gram WHERE grams @@ $%d::text::tsquery) AND %s", len(*args), like)
 }
 
-// gramQuery asks for all grams of a text, or for the ones that begin with a text
-// that is shorter.
+// gramQuery returns the query for all n-grams of a text, or a prefix query if the text
+// is shorter than gramLen.
 func gramQuery(text []rune, and, prefix string) string {
 	write := func(gram []rune) string { return hex.EncodeToString([]byte(string(gram))) }
 	if len(text) < gramLen {

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// stored is what Observe must know of a finding that is there.
+// stored holds the data that Observe needs of an existing finding.
 type stored struct {
 	n       int64
 	finding posture.Finding
@@ -24,7 +24,7 @@ func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgem
 		if err := sameRules(tx, org, j.RulesAt); err != nil {
 			return err
 		}
-		if serial, err = judging(tx, org, j); err != nil {
+		if serial, err = recordJudgement(tx, org, j); err != nil {
 			return err
 		}
 		known, err := knownFindings(tx, org, j)
@@ -49,9 +49,9 @@ func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgem
 	return serial, err
 }
 
-// sameRules fails when the organisation's rules have changed since, and keeps
-// them as they are until the transaction ends: a rule that is deleted meanwhile
-// must not raise findings that nobody resolves.
+// sameRules fails with fault.Stale if the organisation's rules have changed since the
+// generation at. It locks the generation until the end of the transaction, so that a
+// rule that is deleted concurrently cannot leave open findings.
 func sameRules(tx *sqldb.Tx, org posture.OrgID, at int64) error {
 	if at == posture.AnyRules {
 		return nil
@@ -61,15 +61,15 @@ func sameRules(tx *sqldb.Tx, org posture.OrgID, at int64) error {
 		return err
 	}
 	if now != at {
-		return fault.New(fault.Stale, "the rules have changed meanwhile")
+		return fault.New(fault.Stale, "the rules have changed in the meantime")
 	}
 	return nil
 }
 
-// judging makes a judgement the last one, and returns its number. It fails when
-// it is older than the last one or does not build on it. Judgements of one account
-// wait for each other here.
-func judging(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (int64, error) {
+// recordJudgement records a judgement as the last one of its account and returns its number. It
+// fails with fault.Stale if it is older than the last one or not incremental to it. It
+// serialises the judgements of an account.
+func recordJudgement(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (int64, error) {
 	serial, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 		INSERT INTO judged (org, account, generation, serial)
 		VALUES ($1, $2, $3, 1)
@@ -78,17 +78,17 @@ func judging(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (int64, error
 		WHERE judged.generation <= excluded.generation
 		RETURNING serial`, org, j.Account, j.Generation)
 	if sqldb.Missing(err) {
-		return 0, fault.New(fault.Stale, "the account was judged as it is later")
+		return 0, fault.New(fault.Stale, "a later generation of the account was evaluated already")
 	}
 	if err == nil && j.Since != 0 && j.Since != serial-1 {
-		return 0, fault.New(fault.Stale, "the account was judged meanwhile")
+		return 0, fault.New(fault.Stale, "the account was evaluated in the meantime")
 	}
 	return serial, err
 }
 
-// knownFindings returns the findings of the account that the judgement may change,
-// by rule and object: those that its rules have or had, or some of them where it
-// is about some entities only.
+// knownFindings returns the findings of the account that the judgement may change, by
+// rule and object: all findings of its rules, or those of the evaluated entities if a
+// rule was evaluated for some only.
 func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[posture.RuleID]map[posture.EntityID]stored, error) {
 	known := map[posture.RuleID]map[posture.EntityID]stored{}
 	var rules, ids []string
@@ -126,8 +126,8 @@ func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[po
 	return known, nil
 }
 
-// openFindings returns how many findings are open by the rules that say something
-// of some entities only.
+// openFindings returns the numbers of open findings of rules that were evaluated for
+// some entities only.
 func openFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[posture.RuleID]int, error) {
 	var rules []string
 	for _, r := range j.Rules {
@@ -156,17 +156,17 @@ func openFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[pos
 	return open, nil
 }
 
-// An observation gathers what a judgement changes, and saves it at once.
+// An observation collects the changes of a judgement and saves them together.
 type observation struct {
 	tx    *sqldb.Tx
 	org   posture.OrgID
 	at    time.Time
 	known map[posture.RuleID]map[posture.EntityID]stored
-	open  map[posture.RuleID]int // of rules that say something of some entities only
+	open  map[posture.RuleID]int // of rules that were evaluated for some entities only
 	mutes []posture.MuteRule     // in force
 
 	added    []added
-	changed  []changed // raised anew or refreshed
+	changed  []changed // reopened or updated
 	blobs    map[int64]func() string
 	resolved []stored
 	verdicts [][]any
@@ -181,11 +181,11 @@ type added struct {
 type changed struct {
 	stored
 	words    string
-	reworded bool   // it is found by other words than before
-	muted    string // suppressed or released, when a mute rule did so
+	reworded bool   // its text changed, so that it is indexed again
+	muted    string // "suppressed" or "released" if a mute rule did so
 }
 
-// rule compares what one rule says with what is known.
+// rule compares the result of one rule with the stored findings.
 func (o *observation) rule(account posture.AccountID, r posture.RuleJudgement) {
 	known := o.known[r.Rule]
 	seen := map[posture.EntityID]bool{}
@@ -222,8 +222,8 @@ func (o *observation) rule(account posture.AccountID, r posture.RuleJudgement) {
 	o.verdicts = append(o.verdicts, []any{o.org, account, r.Rule, open, r.Passing, unknown, r.NotApplicable})
 }
 
-// raise adds a finding, raises it anew, refreshes it, or leaves it as it is. It
-// reports whether there is one open finding more.
+// raise adds, reopens or updates a finding, or leaves it unchanged. It returns true if
+// the number of open findings grows.
 func (o *observation) raise(f posture.Finding, blob func() string, known map[posture.EntityID]stored) bool {
 	f.Status = posture.FindingOpen
 	k, ok := known[f.Object]
@@ -251,8 +251,8 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 		f.Suppression = s
 	}
 	o.counts.add(f, 1)
-	now := words(f)
-	o.changed = append(o.changed, changed{stored{k.n, f, sum}, now, now != words(k.finding), muted})
+	now := searchText(f)
+	o.changed = append(o.changed, changed{stored{k.n, f, sum}, now, now != searchText(k.finding), muted})
 	if o.blobs == nil {
 		o.blobs = map[int64]func() string{}
 	}
@@ -260,9 +260,9 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 	return k.finding.Status == posture.FindingResolved
 }
 
-// muteChanged returns the suppression of a finding that is raised anew or has
-// changed: its tags may have taken it into the scope of a mute rule or out of it.
-// What a person suppressed, or released from a mute rule, stays so.
+// muteChanged returns the suppression of a finding that is reopened or has changed: its
+// tags may have moved it into or out of the scope of a mute rule. It keeps suppressions
+// by people, and does not mute a finding again that a person released.
 func (o *observation) muteChanged(was, f posture.Finding) *posture.Suppression {
 	s := f.Suppression
 	muted := s != nil && s.MuteRule != ""
@@ -288,7 +288,7 @@ func (o *observation) resolve(k stored) {
 	o.resolved = append(o.resolved, k)
 }
 
-// save writes what was gathered.
+// save writes the collected changes.
 func (o *observation) save() error {
 	var events [][]any
 	event := func(n int64, what string) {
@@ -303,7 +303,7 @@ func (o *observation) save() error {
 		n := next + int64(i)
 		rows = append(rows, findingRow(n, o.org, a.finding))
 		blobs = append(blobs, []any{n, pack(a.blob())})
-		index = append(index, []any{n, words(a.finding)})
+		index = append(index, []any{n, searchText(a.finding)})
 		event(n, "raised")
 		if a.finding.Suppression != nil {
 			event(n, "suppressed")
@@ -407,19 +407,19 @@ func findingRow(n int64, org posture.OrgID, f posture.Finding) []any {
 	return []any{
 		n, string(org), string(f.ID), string(f.Rule), string(f.Account), string(f.Provider), string(f.Object), string(f.Type), f.ObjectID(), f.XID, f.Name, f.Service, f.Region,
 		string(f.Level), int64(f.Risk.Score), toJSON(f.Risk.Parts), string(f.Status), tagsColumn(f), aside, till, mute, sqldb.Millis(f.Created),
-		sqldb.Millis(f.Updated), int64(0), findingDigest(f), words(f), parametersColumn(f),
+		sqldb.Millis(f.Updated), int64(0), findingDigest(f), searchText(f), parametersColumn(f),
 	}
 }
 
-// suppressionColumns are put_aside, aside_till and mute_rule.
+// suppressionColumns returns the values of put_aside, aside_till and mute_rule.
 func suppressionColumns(s *posture.Suppression) (aside any, till int64, mute string) {
 	if s == nil {
 		return nil, 0, ""
 	}
-	return toJSON(s), asideTill(*s), string(s.MuteRule)
+	return toJSON(s), suppressedUntil(*s), string(s.MuteRule)
 }
 
-// tagsColumn is NULL for a finding on a resource without tags.
+// tagsColumn returns NULL for a finding on a resource without tags.
 func tagsColumn(f posture.Finding) any {
 	if f.Tags == nil {
 		return nil
@@ -427,7 +427,7 @@ func tagsColumn(f posture.Finding) any {
 	return toJSON(f.Tags)
 }
 
-// parametersColumn is NULL for a finding of a rule without parameters.
+// parametersColumn returns NULL for a finding of a rule without parameters.
 func parametersColumn(f posture.Finding) any {
 	if f.Parameters == nil {
 		return nil
@@ -444,8 +444,8 @@ func takeNumbers(tx *sqldb.Tx, count int) (int64, error) {
 	return next - int64(count), err
 }
 
-// resolveWhere resolves the open findings of an organisation that a condition
-// chooses, and returns how many. Its parameters start at $2.
+// resolveWhere resolves the open findings of an organisation that match a condition,
+// and returns their number. Its parameters start at $2.
 func resolveWhere(tx *sqldb.Tx, org posture.OrgID, where string, at time.Time, args ...any) (int, error) {
 	o := &observation{tx: tx, org: org, at: at}
 	all, err := sqldb.Query(tx, func(row sqldb.Row) (k stored, err error) {
@@ -460,8 +460,8 @@ func resolveWhere(tx *sqldb.Tx, org posture.OrgID, where string, at time.Time, a
 	return len(all), o.save()
 }
 
-// removeFindings resolves findings of an account that is removed, up to a limit. They
-// stay, as what was found. It reports whether there may be more.
+// removeFindings resolves findings of a removed account, up to a limit. They are kept
+// as history. It returns true if there may be more.
 func removeFindings(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, now time.Time, limit int) (more bool, err error) {
 	if _, err := tx.Exec(`DELETE FROM rule_verdict WHERE org = $1 AND account = $2`, org, id); err != nil {
 		return false, err

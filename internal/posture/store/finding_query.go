@@ -13,8 +13,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// findingFields are the columns of the fields that findings are sorted and
-// counted by, under their lower-case names on the wire.
+// findingFields maps the lower-case names of fields in the API to the columns for
+// sorting and counting.
 var findingFields = map[string]string{
 	"id": "id", "ruleid": "rule", "cloudaccountid": "account", "cloudprovider": "provider", "entityid": "object", "objectid": "local_id", "objectxid": "xid",
 	"objectname": "name", "objecttype": "type",
@@ -22,14 +22,14 @@ var findingFields = map[string]string{
 	"creationtime": "created", "lastupdatetime": "updated",
 }
 
-// FindingField returns the column of a field by its name on the wire.
+// findingField returns the column of a field by its name in the API.
 func findingField(name string) (string, bool) {
 	column, ok := findingFields[strings.ToLower(name)]
 	return column, ok
 }
 
-// findingWhere writes a filter as SQL. Tags are left to the caller: they are
-// text to the database. dims are the columns that it looks at.
+// findingWhere returns the SQL condition of a filter. The caller must filter tags,
+// which are JSON in the database. dims are the columns that the condition uses.
 func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now time.Time) (where string, args []any, dims []string) {
 	args = []any{org}
 	terms := []string{"org = $1"}
@@ -77,7 +77,7 @@ func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now 
 	}
 	if f.Suppressed != nil {
 		if *f.Suppressed {
-			terms = append(terms, isAside(&args, now))
+			terms = append(terms, isSuppressed(&args, now))
 		} else {
 			args = append(args, sqldb.Millis(now))
 			terms = append(terms, fmt.Sprintf("aside_till <= $%d", len(args)))
@@ -103,12 +103,12 @@ func (s *Store) Findings(ctx context.Context, org posture.OrgID, f posture.Findi
 			return err
 		}
 		where, args, _ := findingWhere(tx, org, f, now)
-		stretches, err := order.after(p.After, args)
+		ranges, err := order.after(p.After, args)
 		if err != nil {
 			return err
 		}
 		r := &pageReader{tx: tx, filter: f, order: order, size: p.Size, page: &page}
-		for _, s := range stretches {
+		for _, s := range ranges {
 			if more, err := r.read(where, s); err != nil || !more {
 				return err
 			}
@@ -128,9 +128,9 @@ type pageReader struct {
 	place  string // of the last finding
 }
 
-// read adds the findings of a stretch of the list. It reports whether the page
-// has room for more; else it says where the next one begins if there is one.
-func (r *pageReader) read(where string, s stretch) (bool, error) {
+// read adds the findings of a part of the list. It returns true if the page is not
+// full. Otherwise it sets the cursor of the next page if there is one.
+func (r *pageReader) read(where string, s keyRange) (bool, error) {
 	text := `SELECT ` + findingColumns + r.order.columns() + ` FROM finding WHERE ` + where + s.where + ` ORDER BY ` + r.order.String()
 	args := s.args
 	if len(r.filter.Tags) == 0 && r.size > 0 {
@@ -156,13 +156,12 @@ func (r *pageReader) read(where string, s stretch) (bool, error) {
 	return true, nil
 }
 
-// tagged reports whether tags have one of the wanted values of every name.
+// tagged reports whether tags have one of the wanted values for every name.
 func tagged(tags map[string]string, want map[string][]string) bool {
 	return posture.AccountFilter{Tags: want}.Matches(posture.Account{Tags: tags})
 }
 
-// findingSorts is the order of a list: fields, the last of which tells all
-// findings apart.
+// findingSorts is the order of a list. The last column makes it unique.
 type findingSorts []findingSort
 
 type findingSort struct {
@@ -170,7 +169,8 @@ type findingSort struct {
 	desc   bool
 }
 
-// findingOrder reads an order. The default is by risk; the id comes last.
+// findingOrder returns the order for sort keys. The default is by risk. It appends the
+// id.
 func findingOrder(sorts []posture.FindingSort) (findingSorts, error) {
 	if len(sorts) == 0 {
 		return findingSorts{{"risk", true}, {"id", false}}, nil
@@ -186,7 +186,7 @@ func findingOrder(sorts []posture.FindingSort) (findingSorts, error) {
 		}
 	}
 	if !slices.ContainsFunc(order, func(o findingSort) bool { return o.column == "id" }) {
-		// The other way round than the field before, as in the indexes.
+		// The direction is opposite to that of the column before, as in the indexes.
 		order = append(order, findingSort{"id", !order[len(order)-1].desc})
 	}
 	return order, nil
@@ -200,7 +200,8 @@ func (o findingSorts) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// columns selects the sorted columns again, for the place of each row.
+// columns returns the sort columns for the SELECT list, from which the cursor of a row
+// is made.
 func (o findingSorts) columns() string {
 	text := ""
 	for _, s := range o {
@@ -209,7 +210,7 @@ func (o findingSorts) columns() string {
 	return text
 }
 
-// placed is a finding and the values that it was sorted by.
+// placed is a finding and the values of its sort columns.
 type placed struct {
 	finding posture.Finding
 	values  []any
@@ -232,31 +233,31 @@ func (o findingSorts) scan(row sqldb.Row) (p placed, err error) {
 	return p, nil
 }
 
-// place writes where the finding stands in the list.
+// place returns the cursor of the finding.
 func (p placed) place() (string, error) {
 	text, err := json.Marshal(p.values)
 	return string(text), err
 }
 
-// A stretch is a part of the list that one index can give in order.
-type stretch struct {
-	where string // to be added to others
-	args  []any  // of all of them
+// A keyRange is a range of the list that one index scan returns in order.
+type keyRange struct {
+	where string // appended to other conditions
+	args  []any  // of all conditions
 }
 
-// after returns what comes after a place, stretch by stretch: what is equal in
-// all fields but the last and beyond it there, then what is equal in all but the
-// last two, and so on. Without a place it is all. Databases look each of them up
-// directly, however deep in the list it is.
-func (o findingSorts) after(place string, args []any) ([]stretch, error) {
+// after returns the ranges that follow a cursor (keyset pagination): rows that are
+// equal in all columns but the last and greater in it, then rows that are equal in all
+// but the last two, and so on. Without a cursor it returns the whole list. The database
+// finds each range with an index lookup, so deep pages are as fast as the first.
+func (o findingSorts) after(place string, args []any) ([]keyRange, error) {
 	if place == "" {
-		return []stretch{{"", args}}, nil
+		return []keyRange{{"", args}}, nil
 	}
 	var values []json.RawMessage
 	if err := json.Unmarshal([]byte(place), &values); err != nil || len(values) != len(o) {
 		return nil, fault.New(fault.Invalid, "the page does not exist")
 	}
-	var all []stretch
+	var all []keyRange
 	equal := ""
 	args = args[:len(args):len(args)]
 	for i, s := range o {
@@ -271,7 +272,7 @@ func (o findingSorts) after(place string, args []any) ([]stretch, error) {
 		args = append(args, value)
 		parameter := fmt.Sprintf("$%d", len(args))
 		beyond := map[bool]string{true: " < ", false: " > "}[s.desc]
-		all = append(all, stretch{equal + " AND " + s.column + beyond + parameter, slices.Clone(args)})
+		all = append(all, keyRange{equal + " AND " + s.column + beyond + parameter, slices.Clone(args)})
 		equal += " AND " + s.column + " = " + parameter
 	}
 	slices.Reverse(all)

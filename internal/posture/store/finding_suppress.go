@@ -25,7 +25,7 @@ func (s *Store) SuppressAll(ctx context.Context, org posture.OrgID, f posture.Fi
 	return matched, changed, err
 }
 
-// saveSuppressions writes what suppressionRows made.
+// saveSuppressions writes the rows of suppressionRows.
 func saveSuppressions(tx *sqldb.Tx, rows, events [][]any) error {
 	if len(rows) == 0 {
 		return nil
@@ -37,7 +37,7 @@ func saveSuppressions(tx *sqldb.Tx, rows, events [][]any) error {
 	return err
 }
 
-// matchingFindings reads the findings that a filter lets through, for a change.
+// matchingFindings reads and locks the findings that a filter selects.
 func matchingFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now time.Time) ([]stored, error) {
 	where, args, _ := findingWhere(tx, org, f, now)
 	var found []stored
@@ -58,8 +58,8 @@ func matchingFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, 
 	return found, nil
 }
 
-// suppressionRows are the changes to findings, and what their histories will
-// say. A finding that is not suppressed has nothing to be released from.
+// suppressionRows returns the changes of findings and their history events. A finding
+// that is not suppressed is not released.
 func suppressionRows(org posture.OrgID, found []stored, sup *posture.Suppression, now time.Time) (rows, events [][]any) {
 	what, by := "released", ""
 	var (
@@ -68,7 +68,7 @@ func suppressionRows(org posture.OrgID, found []stored, sup *posture.Suppression
 		mute  posture.MuteRuleID
 	)
 	if sup != nil {
-		aside, till, what, by, mute = toJSON(sup), asideTill(*sup), "suppressed", sup.By, sup.MuteRule
+		aside, till, what, by, mute = toJSON(sup), suppressedUntil(*sup), "suppressed", sup.By, sup.MuteRule
 	}
 	for _, k := range found {
 		if sup == nil && k.finding.Suppression == nil {

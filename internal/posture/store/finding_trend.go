@@ -12,10 +12,10 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// trendLength is how many intervals a trend covers.
+// trendLength is the number of intervals of a trend.
 var trendLength = map[string]int{"day": 30, "week": 13, "month": 12}
 
-// trendStart returns the beginning of the interval that t lies in.
+// trendStart returns the start of the interval that contains t.
 func trendStart(t time.Time, interval string) time.Time {
 	t = t.UTC()
 	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
@@ -28,7 +28,7 @@ func trendStart(t time.Time, interval string) time.Time {
 	return day
 }
 
-// trendNext returns the beginning of the interval after.
+// trendNext returns the start of the next interval.
 func trendNext(t time.Time, interval string) time.Time {
 	switch interval {
 	case "week":
@@ -39,8 +39,8 @@ func trendNext(t time.Time, interval string) time.Time {
 	return t.AddDate(0, 0, 1)
 }
 
-// Trends implements [posture.FindingStore]. The number that is open now is
-// known; what it was before follows from what came and went since.
+// Trends implements [posture.FindingStore]. It starts from the current number of open
+// findings and computes earlier numbers from the events since.
 func (s *Store) Trends(ctx context.Context, org posture.OrgID, f posture.FindingFilter, interval, by string, now time.Time) (posture.Trends, error) {
 	length, ok := trendLength[interval]
 	if !ok {
@@ -76,12 +76,12 @@ func (s *Store) Trends(ctx context.Context, org posture.OrgID, f posture.Finding
 	return t.trends(by != ""), err
 }
 
-// trendColumns are the columns of the fields that trends are counted by.
+// trendColumns maps the fields that trends can be grouped by to columns.
 var trendColumns = map[string]string{
 	"": "''", "level": "level", "cloudprovider": "provider", "cloudaccountid": "account", "service": "service", "ruleid": "rule",
 }
 
-// openByGroup returns how many findings are open now, by the value of a column.
+// openByGroup returns the number of open findings by the value of a column.
 func openByGroup(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, by, column string, now time.Time) (map[string]int, error) {
 	f.Statuses = []posture.FindingStatus{posture.FindingOpen}
 	open := map[string]int{}
@@ -100,8 +100,8 @@ func openByGroup(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, by, c
 
 // A trendCounter counts events by group and interval.
 type trendCounter struct {
-	frame  []posture.Trend // without counts
-	open   map[string]int  // now
+	frame  []posture.Trend // intervals without counts
+	open   map[string]int  // current number by group
 	groups map[string][]posture.Trend
 }
 
@@ -113,8 +113,7 @@ func (t *trendCounter) group(name string) []posture.Trend {
 	return t.groups[name]
 }
 
-// trends works out how many findings were open in each interval, and sums the
-// groups.
+// trends computes the number of open findings in each interval, and adds up the groups.
 func (t *trendCounter) trends(grouped bool) posture.Trends {
 	for name := range t.open {
 		t.group(name)
@@ -172,7 +171,7 @@ func scanTrendEvent(row sqldb.Row) (e trendEvent, err error) {
 	return e, err
 }
 
-// countTrend counts an event in the interval that it lies in.
+// countTrend counts an event in its interval.
 func countTrend(trends []posture.Trend, e trendEvent) {
 	for i := len(trends) - 1; i >= 0; i-- {
 		if e.at.Before(trends[i].Start) {

@@ -10,9 +10,9 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// muteLock is held while the mute rules of an organisation change, and shared by
-// those who raise findings: a finding that is raised at the same time is seen by
-// one of them.
+// muteLock is the lock of an organisation's mute rules. Changes of mute rules take it
+// exclusively and Observe takes it shared, so that a finding that is created
+// concurrently is matched by one of them.
 func muteLock(org posture.OrgID) string { return "mute/" + string(org) }
 
 func scanMuteRule(row sqldb.Row) (m posture.MuteRule, err error) {
@@ -32,13 +32,13 @@ func (s *Store) MuteRules(ctx context.Context, org posture.OrgID) (all []posture
 	return all, err
 }
 
-// mutesInForce are the mute rules of an organisation that suppress findings at a
-// time. Those of no end come first: a finding gets the longest suppression.
+// mutesInForce returns the mute rules that are in force at a time. Those without an end
+// come first, so that a finding gets the longest suppression.
 func mutesInForce(tx *sqldb.Tx, org posture.OrgID, at time.Time) ([]posture.MuteRule, error) {
 	return sqldb.Query(tx, scanMuteRule, `SELECT record FROM mute_rule WHERE org = $1 AND until > $2 ORDER BY until DESC, id`, org, sqldb.Millis(at))
 }
 
-// muteOf returns the mute rule that suppresses a finding, if one does.
+// muteOf returns the first mute rule that matches a finding.
 func muteOf(mutes []posture.MuteRule, f posture.Finding) (posture.MuteRule, bool) {
 	i := slices.IndexFunc(mutes, func(m posture.MuteRule) bool { return m.Scope.Matches(f) })
 	if i < 0 {
@@ -70,11 +70,11 @@ func saveMuteRule(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule) error {
 		VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org, id) DO UPDATE
 		SET name = excluded.name, until = excluded.until, record = excluded.record`,
-		org, m.ID, m.Name, asideTill(posture.Suppression{Until: m.Until}), toJSON(m))
+		org, m.ID, m.Name, suppressedUntil(posture.Suppression{Until: m.Until}), toJSON(m))
 	return err
 }
 
-// openInScope calls f with the open findings in a scope, those of highest risk
+// openInScope calls f for the open findings in a scope, those with the highest risk
 // first.
 func openInScope(tx *sqldb.Tx, org posture.OrgID, s posture.MuteScope, lock string, f func(stored) error) error {
 	filter := posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}, Accounts: sqldb.Strings(s.Accounts)}
@@ -138,7 +138,7 @@ func (s *Store) AddMuteRule(ctx context.Context, org posture.OrgID, m posture.Mu
 	return changed, err
 }
 
-// mute suppresses the open findings in the scope of a mute rule that nobody has
+// mute suppresses the open findings in the scope of a mute rule that are not
 // suppressed.
 func mute(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule, at time.Time) (int, error) {
 	var found []stored
@@ -159,8 +159,7 @@ func mute(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule, at time.Time) (in
 	return len(rows), saveSuppressions(tx, rows, events)
 }
 
-// mutedBy are the findings that a mute rule has suppressed, whether they are
-// open or not.
+// mutedBy returns the findings that a mute rule has suppressed, open or not.
 func mutedBy(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID) ([]stored, error) {
 	return sqldb.Query(tx, func(row sqldb.Row) (k stored, err error) {
 		return k, scanFindingInto(row, &k.finding, &k.n)
@@ -204,7 +203,7 @@ func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m postur
 	return changed, now, err
 }
 
-// lockedMuteRule reads a mute rule that is about to be changed.
+// lockedMuteRule reads and locks a mute rule for a change.
 func lockedMuteRule(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID, check func(etag string) error) (posture.MuteRule, error) {
 	if err := tx.Lock(muteLock(org)); err != nil {
 		return posture.MuteRule{}, err
@@ -216,8 +215,8 @@ func lockedMuteRule(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID, chec
 	return m, err
 }
 
-// handOver releases findings from a mute rule, or gives them to another that
-// they match.
+// handOver ends the suppression of findings by a mute rule, or transfers them to
+// another mute rule that matches.
 func handOver(tx *sqldb.Tx, org posture.OrgID, from posture.MuteRuleID, found []stored, at time.Time) (int, error) {
 	mutes, err := mutesInForce(tx, org, at)
 	if err != nil {

@@ -41,7 +41,7 @@ func (s *Store) Channels(ctx context.Context, org posture.OrgID) (all []notify.C
 	return all, err
 }
 
-// Channel implements [notify.Store]. It opens the secrets.
+// Channel implements [notify.Store]. It decrypts the secrets.
 func (s *Store) Channel(ctx context.Context, org posture.OrgID, id string) (c notify.Channel, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		c, err = s.channel(ctx, tx, org, id)
@@ -67,8 +67,8 @@ func (s *Store) channel(ctx context.Context, tx *sqldb.Tx, org posture.OrgID, id
 	return c, fromJSON(string(plain), &c.Secrets)
 }
 
-// saveChannel adds a channel or replaces it. A channel that was changed is tried at
-// once: the change may have been the remedy.
+// saveChannel adds or replaces a channel. It clears a pause, because the change may
+// have fixed the problem.
 func (s *Store) saveChannel(ctx context.Context, tx *sqldb.Tx, org posture.OrgID, c notify.Channel) error {
 	sealed, err := s.box.Seal(ctx, channelCell(org, c.ID), []byte(toJSON(c.Secrets)))
 	if err != nil {
@@ -93,11 +93,12 @@ func (s *Store) AddChannel(ctx context.Context, org posture.OrgID, c notify.Chan
 	})
 }
 
-// notifyLock is held by whoever changes channels or rules of an organisation, so
-// that no rule sends to a channel that is being deleted.
+// notifyLock is the lock of an organisation's channels and notification rules. It
+// prevents a rule from using a channel that is being deleted.
 func notifyLock(org posture.OrgID) string { return "notify/" + string(org) }
 
-// roomInOrg fails when an organisation has as many rows as it may.
+// roomInOrg fails with fault.Conflict if an organisation has the maximum number of
+// rows.
 func roomInOrg(tx *sqldb.Tx, org posture.OrgID, table string, most int, what string) error {
 	if err := tx.Lock(notifyLock(org)); err != nil {
 		return err
@@ -187,7 +188,7 @@ func saveNotifyRule(tx *sqldb.Tx, org posture.OrgID, r notify.Rule) error {
 			return err
 		}
 		if n == 0 {
-			return fault.Field("channelIds", "names a channel that does not exist")
+			return fault.Field("channelIds", "has a channel that does not exist")
 		}
 	}
 	_, err := tx.Exec(`

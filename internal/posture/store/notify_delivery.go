@@ -83,8 +83,7 @@ func (s *Store) SentSince(ctx context.Context, r notify.Ref, since time.Time) (n
 	return n, first, err
 }
 
-// SaveAttempt implements [notify.Outbox]. A delivered message is kept without
-// its text.
+// SaveAttempt implements [notify.Outbox]. It deletes the text of a delivered message.
 func (s *Store) SaveAttempt(ctx context.Context, r notify.Ref, d notify.Delivery, failures int, resume time.Time) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		ended := int64(0)
@@ -162,7 +161,7 @@ func (s *Store) RetryDelivery(ctx context.Context, org posture.OrgID, id string,
 			return err
 		}
 		if d.State != notify.Dead {
-			return fault.New(fault.Conflict, "the delivery is %s; only dead letters are tried again", d.State)
+			return fault.New(fault.Conflict, "the delivery is %s; only dead letters can be retried", d.State)
 		}
 		d.State, d.Attempts, d.Ended, d.GiveUp = notify.Waiting, 0, time.Time{}, now.Add(notify.GiveUpAfter)
 		if _, err := retryDead(tx, org, `id = $2`, id, now); err != nil {

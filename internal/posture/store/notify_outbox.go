@@ -12,8 +12,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// recordEvents writes events to the outbox, in the transaction of the change that
-// they tell of. Nothing is written for organisations without notification rules.
+// recordEvents writes events to the outbox in the transaction of their cause. It writes
+// nothing for organisations without notification rules.
 func recordEvents(tx *sqldb.Tx, org posture.OrgID, events []notify.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func recordEvents(tx *sqldb.Tx, org posture.OrgID, events []notify.Event) error 
 	}
 	rows := make([][]any, len(events))
 	for i, e := range events {
-		id, err := uuid.NewV7() // grows with time: the order of the outbox
+		id, err := uuid.NewV7() // increases with time, which is the order of the outbox
 		if err != nil {
 			return err
 		}
@@ -35,14 +35,13 @@ func recordEvents(tx *sqldb.Tx, org posture.OrgID, events []notify.Event) error 
 	return err
 }
 
-// findingEvent returns an event about a finding, with what messages say of it.
+// findingEvent returns an event about a finding, with the members that messages use.
 func findingEvent(kind notify.Kind, at time.Time, f posture.Finding) notify.Event {
 	f.Risk.Parts, f.Suppression = nil, nil
 	return notify.Event{Kind: kind, At: at, Account: f.Account, Finding: &f}
 }
 
-// notices are the events of an observation that somebody may want to be told of.
-// Those of suppressed findings are not.
+// notices returns the events of an observation, except those of suppressed findings.
 func (o *observation) notices() (all []notify.Event) {
 	add := func(kind notify.Kind, f posture.Finding) {
 		if !f.Suppressed(o.at) {
@@ -53,7 +52,7 @@ func (o *observation) notices() (all []notify.Event) {
 		add(notify.FindingRaised, a.finding)
 	}
 	for _, c := range o.changed {
-		if c.finding.Created.Equal(o.at) { // it had been resolved, and is raised anew
+		if c.finding.Created.Equal(o.at) { // it was resolved and is reopened
 			add(notify.FindingRaised, c.finding)
 		}
 	}
@@ -113,7 +112,7 @@ func (s *Store) OutboxOrgs(ctx context.Context) (orgs []posture.OrgID, err error
 	return orgs, err
 }
 
-// dispatchBatch is how many events one transaction makes into messages.
+// dispatchBatch is the number of events that one transaction groups into messages.
 const dispatchBatch = 2000
 
 // Dispatch implements [notify.Outbox].
@@ -142,7 +141,8 @@ func (s *Store) Dispatch(ctx context.Context, org posture.OrgID, link string, no
 				return err
 			}
 		}
-		// Exactly these: another transaction may have committed one in between meanwhile.
+		// Delete exactly these events: another transaction may have committed one with
+		// an id in between.
 		for some := range slices.Chunk(events, 500) {
 			args := []any{org}
 			ids := make([]string, len(some))
@@ -158,8 +158,8 @@ func (s *Store) Dispatch(ctx context.Context, org posture.OrgID, link string, no
 	return more, err
 }
 
-// deliveriesOf returns the rows of the messages that the rules of an organisation
-// make of events. Channels that are disabled get none.
+// deliveriesOf returns the rows of the messages that an organisation's rules make of
+// events. Disabled channels get none.
 func deliveriesOf(tx *sqldb.Tx, org posture.OrgID, events []notify.Event, link string, now time.Time) (rows [][]any, err error) {
 	rules, err := sqldb.Query(tx, scanNotifyRule, `SELECT record FROM notify_rule WHERE org = $1 AND enabled ORDER BY id`, org)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// onboardTx is one transaction of one organisation.
+// onboardTx is a transaction of one organisation.
 type onboardTx struct {
 	tx    *sqldb.Tx
 	org   posture.OrgID

@@ -10,14 +10,14 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Pulse tells whether anything of an organisation has changed since another
-// pulse. It looks at a few index entries and at what is kept per account.
+// Pulse returns version tokens that change with an organisation's data. It reads only a
+// few index entries and per-account rows.
 func (s *Store) Pulse(ctx context.Context, org posture.OrgID) (p posture.Pulse, err error) {
 	last := int64(0)
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		for _, each := range []struct {
 			into  *string
-			times bool // the first number is a time
+			times bool // whether the first number is a time
 			text  string
 		}{
 			{&p.Findings, true, `SELECT updated, 0 FROM finding WHERE org = $1 ORDER BY updated DESC LIMIT 1`},

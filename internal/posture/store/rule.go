@@ -76,8 +76,8 @@ func (s *Store) SaveRule(ctx context.Context, org posture.OrgID, r posture.Rule,
 	})
 }
 
-// touchRules counts a change of an organisation's rules. It also makes such
-// changes wait for each other.
+// touchRules increments the generation of an organisation's rules. Its row lock
+// serialises changes of rules.
 func touchRules(tx *sqldb.Tx, org posture.OrgID) error {
 	_, err := tx.Exec(`
 		INSERT INTO rule_generation (org, generation)

@@ -36,7 +36,7 @@ func scanRun(row sqldb.Row) (posture.Run, error) {
 	return r, fromJSON(collectors, &r.Collectors)
 }
 
-// endOf returns the column of a run's end, 0 while it runs.
+// endOf returns the column value of a run's end, 0 while it is running.
 func endOf(r posture.Run) int64 {
 	if r.End.IsZero() {
 		return 0
@@ -60,7 +60,7 @@ func (s *Store) StartRun(ctx context.Context, org posture.OrgID, r posture.Run, 
 			return err
 		}
 		if n == 0 {
-			return fault.New(fault.Conflict, "a collection of cloud account %q goes on", r.Account)
+			return fault.New(fault.Conflict, "a collection of cloud account %q is in progress", r.Account)
 		}
 		if err := setDue(tx, org, r.Account, posture.NextRun(org, r.Account, r.Start)); err != nil {
 			return err
@@ -158,8 +158,8 @@ func (s *Store) Schedules(ctx context.Context, org posture.OrgID, only posture.A
 	return all, err
 }
 
-// errRunOver says that a run has ended, or is gone with its account.
-func errRunOver(id string) error { return fault.New(fault.NotFound, "collection %q is over", id) }
+// errRunOver reports that a run has ended, or was removed with its account.
+func errRunOver(id string) error { return fault.New(fault.NotFound, "collection %q has ended", id) }
 
 // RenewRun implements [posture.RunStore].
 func (s *Store) RenewRun(ctx context.Context, org posture.OrgID, r posture.Run, lease time.Time) (stop bool, err error) {
@@ -278,9 +278,8 @@ func (s *Store) ForgetRuns(ctx context.Context, before time.Time) error {
 	})
 }
 
-// abandonRun ends the run of an account that is removed, so that it is not in the
-// way when the account is added again. Whoever works on it hears of it with the
-// next renewal of the lease.
+// abandonRun ends the run of a removed account, so that it does not block a run when
+// the account is added again. Its worker notices at the next renewal of the lease.
 func abandonRun(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, now time.Time) error {
 	_, err := tx.Exec(`
 		UPDATE run
@@ -289,7 +288,7 @@ func abandonRun(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, now time.
 	return err
 }
 
-// setDue says when an account is to be collected next.
+// setDue sets the time of an account's next collection.
 func setDue(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, due time.Time) error {
 	_, err := tx.Exec(`
 		INSERT INTO schedule (org, account, due)

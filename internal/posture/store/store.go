@@ -1,8 +1,7 @@
-// Package store keeps the posture server's state in SQLite or PostgreSQL.
+// Package store stores the state of the posture server in SQLite or PostgreSQL.
 //
-// One SQL text serves both; package sqldb says how it is written. Secret values
-// are sealed before they reach the database and bound to the place they are
-// stored in.
+// Both databases use the same SQL; see package sqldb. Secrets are encrypted before they
+// reach the database, bound to their cell.
 package store
 
 import (
@@ -32,8 +31,8 @@ var streamMigrations embed.FS
 //go:embed migrations/notify/*.sql
 var notifyMigrations embed.FS
 
-// Migrate brings the tables of the posture server up to date. Each group of
-// tables is numbered by itself.
+// Migrate migrates the tables of the posture server. Each group of tables has its own
+// numbering.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
 	if err := entitydb.Migrate(ctx, db); err != nil {
 		return err
@@ -61,31 +60,31 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	return nil
 }
 
-// A Sealer encrypts values for one cell of the database and opens them there.
+// A Sealer encrypts and decrypts values of one cell of the database.
 type Sealer interface {
 	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
 }
 
-// Jobs takes the work that a change causes into the transaction of the change.
+// Jobs enqueues the jobs that follow from a change, in the transaction of the change.
 type Jobs interface {
-	// Validate asks for an account's link to be tried.
+	// Validate enqueues the validation of an account.
 	Validate(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error
 
-	// Judge asks for the rules to be evaluated over an account.
+	// Judge enqueues the evaluation of all rules over an account.
 	Judge(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error
 
-	// JudgeRule asks for a rule that has changed to be evaluated anew.
+	// JudgeRule enqueues the evaluation of a changed rule.
 	JudgeRule(tx *sqldb.Tx, org posture.OrgID, id posture.RuleID) error
 
-	// Remove asks for the rest of an account that was removed to be removed.
+	// Remove enqueues the deletion of the remaining data of a removed account.
 	Remove(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error
 
-	// Collect asks for a run that has begun to be worked on.
+	// Collect enqueues the execution of a run.
 	Collect(tx *sqldb.Tx, org posture.OrgID, run string) error
 }
 
-// Store implements the stores of package posture; that of entities is embedded.
+// Store implements the stores of package posture. It embeds the store of entities.
 type Store struct {
 	*entitydb.Store
 	db   *sqldb.DB
@@ -94,19 +93,19 @@ type Store struct {
 	now  func() time.Time
 }
 
-// New returns a store over a database whose tables are up to date.
+// New returns a store over a migrated database.
 func New(db *sqldb.DB, box Sealer, jobs Jobs) *Store {
 	return &Store{Store: entitydb.New(db), db: db, box: box, jobs: jobs, now: time.Now}
 }
 
-// At returns the store with another clock.
+// At returns the store with another clock, for tests.
 func (s *Store) At(now func() time.Time) *Store {
 	other := *s
 	other.now, other.Store = now, s.Store.At(now)
 	return &other
 }
 
-// toJSON encodes a value of our own, which cannot fail.
+// toJSON encodes a value of this package, which cannot fail.
 func toJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -115,7 +114,7 @@ func toJSON(v any) string {
 	return string(text)
 }
 
-// fromJSON decodes a column that toJSON wrote.
+// fromJSON decodes a column that toJSON encoded.
 func fromJSON(text string, into any) error {
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		return fmt.Errorf("decode a column into %T: %w", into, err)
@@ -123,7 +122,7 @@ func fromJSON(text string, into any) error {
 	return nil
 }
 
-// missing turns "no row" into a fault that names what is not there.
+// missing replaces "no row" by a fault.NotFound with a message.
 func missing(err error, format string, args ...any) error {
 	if sqldb.Missing(err) {
 		return fault.New(fault.NotFound, format, args...)

@@ -65,8 +65,8 @@ func fixture(t *testing.T, dsn string) storetest.Fixture {
 	return storetest.Fixture{Store: store.New(db, secrettest.NewBox(t), jobs), Asked: jobs.all}
 }
 
-// TestSecretsAreSealedForTheirPlace swaps two sealed secrets in the database.
-func TestSecretsAreSealedForTheirPlace(t *testing.T) {
+// TestSecretsAreBoundToTheirCell swaps two encrypted secrets in the database.
+func TestSecretsAreBoundToTheirCell(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		if err := store.Migrate(t.Context(), db); err != nil {

@@ -22,7 +22,7 @@ type Streams struct {
 	now  func() time.Time
 }
 
-// NewStreams returns a store over a database whose tables are up to date.
+// NewStreams returns a store over a migrated database.
 func NewStreams(db *sqldb.DB, jobs StreamJobs, now func() time.Time) *Streams {
 	return &Streams{db: db, jobs: jobs, now: now}
 }
@@ -38,7 +38,7 @@ func scanStream(r sqldb.Row) (s posture.Stream, err error) {
 	return s, err
 }
 
-// ever returns the time of a column that is 0 for never.
+// ever returns the time of a column in which 0 means never.
 func ever(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}

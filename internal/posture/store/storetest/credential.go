@@ -112,6 +112,6 @@ func externalIDsHaveOneOwner(t *testing.T, f Fixture) {
 		}
 	}
 	if err := f.Store.CheckExternalID(ctx, other, "nobody's"); err != nil {
-		t.Errorf("CheckExternalID of nobody's: %v", err)
+		t.Errorf("CheckExternalID of an unclaimed id: %v", err)
 	}
 }

@@ -12,14 +12,13 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// An EntityFixture is a store of entities under test, empty.
+// An EntityFixture is an empty store of entities under test.
 type EntityFixture struct {
 	Store EntityStore
-	Clock *Clock // what the store takes the time from
+	Clock *Clock // the clock of the store
 }
 
-// EntityStore is everything a store does with entities and the accounts they
-// belong to.
+// EntityStore is the store of entities and their accounts.
 type EntityStore interface {
 	collect.Recorder
 	posture.OnboardingStore
@@ -27,7 +26,7 @@ type EntityStore interface {
 	posture.PartitionStore
 }
 
-// A Clock stands still until it is moved.
+// A Clock is a clock that only tests advance.
 type Clock struct{ T time.Time }
 
 // Now returns the time.
@@ -36,25 +35,25 @@ func (c *Clock) Now() time.Time { return c.T }
 // RunEntities runs the tests of entities on stores that open returns.
 func RunEntities(t *testing.T, open func(t *testing.T) EntityFixture) {
 	tests := map[string]func(*testing.T, EntityFixture){
-		"EntityComesBackWhole":               entityComesBackWhole,
+		"EntityRoundTrips":                   entityComesBackWhole,
 		"SecondCollectionWritesNothing":      secondCollectionWritesNothing,
 		"ChangesAreFoundAndLogged":           changesAreFoundAndLogged,
 		"IncompleteCollectionRemovesNothing": incompleteCollectionRemovesNothing,
-		"CompleteCollectionRemovesWhatIsNot": completeCollectionRemoves,
-		"OtherScopesAreLeftAlone":            otherScopesAreLeftAlone,
-		"RegionOfAnEntityMayChange":          regionMayChange,
-		"EventsWinOverOlderCollections":      eventsWin,
-		"ReplaceTouchesOnlyItsEntities":      replaceTouchesOnlyItsEntities,
+		"CompleteCollectionRemovesMissing":   completeCollectionRemoves,
+		"OtherScopesAreUnchanged":            otherScopesAreLeftAlone,
+		"RegionChanges":                      regionMayChange,
+		"NewerReadsWinOverCollections":       eventsWin,
+		"ReplaceChangesOnlyItsEntities":      replaceTouchesOnlyItsEntities,
 		"DiscardedRecordingLeavesNothing":    discardedLeavesNothing,
 		"RemovedAccountHasNoEntities":        removedAccountHasNone,
-		"RecordingOfRemovedAccountIsRefused": recordingOfRemovedAccountIsRefused,
-		"ForeignEntityIsRefused":             foreignEntityIsRefused,
-		"ChangeLogsAreForgotten":             changeLogsAreForgotten,
+		"RecordingOfRemovedAccountFails":     recordingOfRemovedAccountIsRefused,
+		"EntityOfAnotherScopeFails":          foreignEntityIsRefused,
+		"OldChangeLogsAreDeleted":            changeLogsAreForgotten,
 		"CoverageFollowsCommits":             coverageFollowsCommits,
 		"ChangesSinceAGeneration":            changesSinceAGeneration,
 		"SnapshotsAreReplacedByNewer":        snapshotsAreReplaced,
 		"LargeCollectionSpills":              largeCollectionSpills,
-		"UnitsCommitSideBySide":              unitsCommitSideBySide,
+		"ConcurrentCommits":                  unitsCommitSideBySide,
 	}
 	maps.Copy(tests, queryTests)
 	for name, test := range tests {
@@ -88,7 +87,7 @@ func remove(t *testing.T, s posture.OnboardingStore, id posture.AccountID) {
 	change(t, s, func(tx posture.OnboardingTx) error { return tx.RemoveAccount(id) })
 }
 
-// newEntity returns an instance with a property of every kind.
+// newEntity returns an instance with a property of every type.
 func newEntity(region, name string, edit ...func(*posture.Entity)) posture.Entity {
 	e := posture.Entity{
 		ID: instance.ID(account, region, name), Type: instance, Name: "name of " + name,
@@ -127,7 +126,7 @@ func scoped(t posture.EntityType, region string) collect.Scoped {
 	return collect.Scoped{Org: org, Account: account, Type: t, Region: region}
 }
 
-// record records entities as one unit.
+// record records entities as one unit of collection.
 func record(t *testing.T, s EntityStore, scope collect.Scoped, complete bool, es ...posture.Entity) {
 	t.Helper()
 	if err := tryRecord(t.Context(), s, scope, complete, es...); err != nil {
@@ -158,7 +157,7 @@ func generation(t *testing.T, s EntityStore) int64 {
 	return g
 }
 
-// names returns the names of all entities, in their order.
+// names returns the names of all entities in order.
 func names(t *testing.T, s EntityStore) []string {
 	t.Helper()
 	var all []string
@@ -203,7 +202,7 @@ func secondCollectionWritesNothing(t *testing.T, f EntityFixture) {
 	record(t, f.Store, scoped(instance, east), true, all...)
 	before := generation(t, f.Store)
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	record(t, f.Store, scoped(instance, east), true, append(all, all[7])...) // one comes twice
+	record(t, f.Store, scoped(instance, east), true, append(all, all[7])...) // with a duplicate
 	if g := generation(t, f.Store); g != before || before == 0 {
 		t.Errorf("generation %d became %d", before, g)
 	}
@@ -281,7 +280,7 @@ func completeCollectionRemoves(t *testing.T, f EntityFixture) {
 	}
 
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	record(t, f.Store, scoped(instance, east), true, one, two) // it comes back
+	record(t, f.Store, scoped(instance, east), true, one, two) // it is added again
 	log, err = f.Store.ChangeLog(t.Context(), org, one.ID)
 	if err != nil || len(log) != 3 || !log[0].At.Equal(f.Clock.T) || log[0].Tags["env"].Type != posture.Added {
 		t.Errorf("log %v, %v", log, err)

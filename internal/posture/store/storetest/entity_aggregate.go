@@ -37,8 +37,8 @@ func aggregationsCount(t *testing.T, f EntityFixture) {
 	}
 }
 
-// aggregationsNest asks for everything that can be counted within everything
-// else, as deep as it goes, with filters of every kind.
+// aggregationsNest nests all kinds of aggregations to the maximum depth, with filters
+// of every kind.
 func aggregationsNest(t *testing.T, f EntityFixture) {
 	all := fill(t, f, org, 5, 100)
 	levels := []posture.Attribute{
@@ -80,7 +80,7 @@ func aggregationsNest(t *testing.T, f EntityFixture) {
 	}
 }
 
-// randomAggregation returns an aggregation of what entities have.
+// randomAggregation returns a random aggregation of existing attributes.
 func randomAggregation(r *rand.Rand, all []posture.Entity, depth int) posture.Aggregation {
 	of, _ := randomAttribute(r, all[r.IntN(len(all))])
 	if r.IntN(2) == 0 {
@@ -102,7 +102,7 @@ func randomAggregation(r *rand.Rand, all []posture.Entity, depth int) posture.Ag
 	return a
 }
 
-// countAll answers an aggregation by looking at every entity.
+// countAll computes an aggregation by scanning all entities.
 func countAll(all []posture.Entity, a posture.Aggregation) posture.Buckets {
 	groups := map[string][]posture.Entity{}
 	for _, e := range all {
@@ -149,7 +149,8 @@ func tooManyBuckets(t *testing.T, f EntityFixture) {
 	wantKind(t, "buckets", err, fault.Invalid)
 }
 
-// aggregationsKeepCase has values that are found alike and counted apart.
+// aggregationsKeepCase checks that values that differ in case are found together and
+// counted separately.
 func aggregationsKeepCase(t *testing.T, f EntityFixture) {
 	var es []posture.Entity
 	for i, v := range []string{"Prod", "prod", "PROD", "prod", "straße", "STRASSE", "Straße", ""} {

@@ -13,8 +13,8 @@ import (
 	"vigil/internal/posture/search"
 )
 
-// queryTests ask questions about a made-up estate and compare the answers with
-// those of looking at every entity.
+// queryTests run queries on generated entities and compare the results with a scan of
+// all entities.
 var queryTests = map[string]func(*testing.T, EntityFixture){
 	"FiltersFindWhatTheyShould":       filtersFind,
 	"PagesCoverAllEntitiesOnce":       pagesCoverAll,
@@ -28,7 +28,7 @@ var queryTests = map[string]func(*testing.T, EntityFixture){
 	"TooManyBucketsAreRefused":        tooManyBuckets,
 }
 
-// fill records made-up accounts and returns their entities.
+// fill records generated accounts and returns their entities.
 func fill(t *testing.T, f EntityFixture, org posture.OrgID, accounts, entities int) []posture.Entity {
 	t.Helper()
 	var all []posture.Entity
@@ -52,7 +52,7 @@ func fill(t *testing.T, f EntityFixture, org posture.OrgID, accounts, entities i
 	return all
 }
 
-// matching returns the ids of the entities that a filter lets through.
+// matching returns the ids of the entities that a filter selects.
 func matching(all []posture.Entity, f posture.EntityFilter) []posture.EntityID {
 	ids := []posture.EntityID{}
 	for i := range all {
@@ -64,7 +64,7 @@ func matching(all []posture.Entity, f posture.EntityFilter) []posture.EntityID {
 	return ids
 }
 
-// pages walks a query page by page.
+// pages reads all pages of a query.
 func pages(t *testing.T, s EntityStore, org posture.OrgID, f posture.EntityFilter, size int) (found []posture.Entity, total int) {
 	t.Helper()
 	for p := (posture.Page{Size: size}); ; {
@@ -105,7 +105,7 @@ func filtersFind(t *testing.T, f EntityFixture) {
 	}
 }
 
-// randomFilter returns a filter made of what entities have.
+// randomFilter returns a random filter of existing values.
 func randomFilter(r *rand.Rand, all []posture.Entity) posture.EntityFilter {
 	var f posture.EntityFilter
 	some := func() posture.Entity { return all[r.IntN(len(all))] }
@@ -149,7 +149,7 @@ func randomCondition(r *rand.Rand, some func() posture.Entity, depth int) postur
 	return posture.Equal{Attribute: a, Value: value}
 }
 
-// randomAttribute returns something an entity has, and its value.
+// randomAttribute returns an attribute of an entity and its value.
 func randomAttribute(r *rand.Rand, e posture.Entity) (posture.Attribute, string) {
 	switch {
 	case r.IntN(5) == 0:
@@ -181,7 +181,7 @@ func pagesCoverAll(t *testing.T, f EntityFixture) {
 	wantKind(t, "bad place", err, fault.Invalid)
 }
 
-// pagesAreStable changes the estate between pages.
+// pagesAreStable changes entities between pages.
 func pagesAreStable(t *testing.T, f EntityFixture) {
 	var es []posture.Entity
 	for i := range 60 {
@@ -203,7 +203,8 @@ func pagesAreStable(t *testing.T, f EntityFixture) {
 				break
 			}
 			p.After = page.Next
-			// Every round the entity just seen goes, another changes and one comes.
+			// In every round the last listed entity is removed, another changes and one
+			// is added.
 			last := page.Entities[len(page.Entities)-1]
 			changed := newEntity(east, "i-59", set(posture.Number("round", int64(round))))
 			if err := f.Store.Replace(t.Context(), posture.Scope(scoped(instance, east)),
@@ -257,7 +258,7 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 	}
 }
 
-// unreadTagsAreNeither asks for tags of an entity whose tags could not be read.
+// unreadTagsAreNeither queries tags of an entity whose tags could not be read.
 func unreadTagsAreNeither(t *testing.T, f EntityFixture) {
 	made := func(name string, edit func(*posture.Entity)) posture.Entity {
 		return newEntity(east, name, func(e *posture.Entity) { e.Tags = nil; edit(e) })

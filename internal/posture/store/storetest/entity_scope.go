@@ -16,7 +16,7 @@ func otherScopesAreLeftAlone(t *testing.T, f EntityFixture) {
 	record(t, f.Store, scoped(instance, east), true, newEntity(east, "i-1"))
 	record(t, f.Store, scoped(instance, west), true, newEntity(west, "i-2"))
 	var buckets []posture.Entity
-	for _, region := range []string{east, west} { // listed once for all regions
+	for _, region := range []string{east, west} { // collected once for all regions
 		buckets = append(buckets, newEntity(region, "b-"+region, func(e *posture.Entity) {
 			e.Type, e.Service, e.ID = bucket, "S3", bucket.ID(account, "", "b-"+region)
 		}))
@@ -27,7 +27,8 @@ func otherScopesAreLeftAlone(t *testing.T, f EntityFixture) {
 	record(t, f.Store, scoped(bucket, posture.Global), true, buckets[1])
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-2", "name of b-us-west-2"})
 
-	// A collector that begins to run per region takes over what it covers.
+	// A collector that changes to one unit per region takes over the entities that it
+	// covers.
 	record(t, f.Store, scoped(bucket, west), true)
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-2"})
 }
@@ -110,7 +111,7 @@ func replaceTouchesOnlyItsEntities(t *testing.T, f EntityFixture) {
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-2", "name of i-3"})
 	record(t, f.Store, scoped(instance, east), true, two, newEntity(east, "i-3"))
 	if g := generation(t, f.Store); g != before+1 {
-		t.Errorf("the collection found differences to what the event saved: generation %d, want %d", g, before+1)
+		t.Errorf("the collection found differences to the replaced entities: generation %d, want %d", g, before+1)
 	}
 }
 

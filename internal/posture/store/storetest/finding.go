@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// newFinding returns what an evaluation says of the i-th object.
+// newFinding returns a violation by the i-th object.
 func newFinding(i int, change ...func(*posture.Finding)) posture.Raised {
 	f := posture.Finding{
 		Provider: posture.AWS, Object: posture.EntityID(fmt.Sprintf("AWS.S3.a.global.Bucket.bucket-%03d", i)), Type: "AWS.S3.Bucket", XID: fmt.Sprintf("arn:aws:s3:::bucket-%03d", i),
@@ -24,7 +24,7 @@ func newFinding(i int, change ...func(*posture.Finding)) posture.Raised {
 	return posture.Raised{Finding: f, Blob: func() string { return fmt.Sprintf(`{"n":%d}`, i) }}
 }
 
-// judge has a rule say that some objects violate it.
+// judge records the result of one rule.
 func judge(t *testing.T, f Fixture, generation int64, at time.Time, r posture.RuleJudgement) {
 	t.Helper()
 	_, err := f.Store.Observe(t.Context(), org, posture.Judgement{Account: "a", Generation: generation, RulesAt: posture.AnyRules, At: at, Rules: []posture.RuleJudgement{r}})
@@ -87,7 +87,7 @@ func findingIsRaisedOnceResolvedAndRaisedAnew(t *testing.T, f Fixture) {
 	changed.Violating[0].Finding.Level = posture.LevelLow
 	judge(t, f, 3, later(2), changed)
 	if got := find(t, f, "r", 1); got.Level != posture.LevelLow || !got.Updated.Equal(later(2)) || !got.Created.Equal(begin) {
-		t.Errorf("refreshed: %+v", got)
+		t.Errorf("updated: %+v", got)
 	}
 	judge(t, f, 4, later(3), violating("r", 2))
 	if got := find(t, f, "r", 1); got.Status != posture.FindingResolved || !got.Resolved.Equal(later(3)) {
@@ -95,7 +95,7 @@ func findingIsRaisedOnceResolvedAndRaisedAnew(t *testing.T, f Fixture) {
 	}
 	judge(t, f, 5, later(4), violating("r", 1, 2))
 	if got := find(t, f, "r", 1); got.Status != posture.FindingOpen || !got.Created.Equal(later(4)) || !got.Resolved.IsZero() {
-		t.Errorf("raised anew: %+v", got)
+		t.Errorf("reopened: %+v", got)
 	}
 	history, err := f.Store.FindingHistory(t.Context(), org, find(t, f, "r", 1).ID)
 	if err != nil {
@@ -171,7 +171,7 @@ func olderJudgementsAreRefused(t *testing.T, f Fixture) {
 	}
 	next, err := observe(8, last)
 	if err != nil || next <= last {
-		t.Errorf("a judgement that builds on the last one: %d after %d, %v", next, last, err)
+		t.Errorf("an incremental judgement: %d after %d, %v", next, last, err)
 	}
 	_, err = observe(9, last)
 	wantKind(t, "a judgement that builds on one before the last", err, fault.Stale)
@@ -242,8 +242,8 @@ func findingFilters(t *testing.T, f Fixture) {
 	}
 }
 
-// everySubstringIsFound asks for each part of a name that has all that the query
-// languages of databases take for something else.
+// everySubstringIsFound searches for all substrings of a name that contains the special
+// characters of query languages.
 func everySubstringIsFound(t *testing.T, f Fixture) {
 	const name = `Ägypten's "x" \ 100%_(a & b) | c:* 0001`
 	odd := newFinding(1, func(f *posture.Finding) { f.Name = name })

@@ -8,8 +8,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// countsAgreeWithARecount raises, resolves and suppresses findings and compares
-// what is counted from sums with a count of the list.
+// countsAgreeWithARecount creates, resolves and suppresses findings and compares the
+// sums with counts of the list.
 func countsAgreeWithARecount(t *testing.T, f Fixture) {
 	spread := func(i int) posture.Raised {
 		return newFinding(i, func(x *posture.Finding) {
@@ -17,7 +17,7 @@ func countsAgreeWithARecount(t *testing.T, f Fixture) {
 			x.Level = posture.FindingLevels[i%2]
 		})
 	}
-	for generation, keep := range []int{1, 3} { // the second time every third is gone
+	for generation, keep := range []int{1, 3} { // in the second generation two of three are resolved
 		for _, rule := range []posture.RuleID{"r", "s"} {
 			j := posture.RuleJudgement{Rule: rule}
 			for i := range 24 {

@@ -55,11 +55,11 @@ func muteRulesSuppressWhatIsThereAndWhatComes(t *testing.T, f Fixture) {
 	}
 	after, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{Suppressed: &no}, nil, posture.Page{}, begin.Add(2*time.Hour))
 	if err != nil || after.Total != 4 {
-		t.Errorf("%d findings count after the mute rule has ended, %v; want 4", after.Total, err)
+		t.Errorf("%d findings are unsuppressed after the mute rule has expired, %v; want 4", after.Total, err)
 	}
 	judge(t, f, 3, begin.Add(2*time.Hour), violating("r", 1, 2, 3, 5, 6))
 	if find(t, f, "r", 6).Suppression != nil {
-		t.Error("a mute rule that has ended suppresses")
+		t.Error("an expired mute rule suppresses")
 	}
 }
 
@@ -94,7 +94,7 @@ func mutedFindingsAreReleasedOrHandedOver(t *testing.T, f Fixture) {
 		t.Errorf("deleting changed %d findings, %v; want 3", changed, err)
 	}
 	wantSame(t, "deleted rule", was, wide)
-	wantSame(t, "suppression that another rule takes over", find(t, f, "r", 1).Suppression, narrow.Suppression(later))
+	wantSame(t, "suppression that another rule took over", find(t, f, "r", 1).Suppression, narrow.Suppression(later))
 	if find(t, f, "s", 3).Suppression != nil {
 		t.Error("the finding of a deleted mute rule is suppressed")
 	}
@@ -127,7 +127,7 @@ func mutesFollowTags(t *testing.T, f Fixture) {
 	if s := find(t, f, "r", 1).Suppression; s == nil || s.MuteRule != "m" {
 		t.Errorf("suppression %v after the tag of the scope was set", s)
 	}
-	// Somebody takes one up again: the mute rule leaves it alone.
+	// A person releases one: the mute rule must not suppress it again.
 	if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", 2).ID, nil, begin); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func mutesFollowTags(t *testing.T, f Fixture) {
 	}
 	judge(t, f, 3, begin.Add(2*time.Minute), again)
 	if find(t, f, "r", 2).Suppression != nil {
-		t.Error("a finding that was released by hand was muted when it changed")
+		t.Error("a finding that a person released was muted when it changed")
 	}
 	judge(t, f, 4, begin.Add(3*time.Minute), tagged("prod"))
 	if find(t, f, "r", 1).Suppression != nil {

@@ -30,7 +30,7 @@ func addNotifications(t *testing.T, f Fixture, of posture.OrgID, filter notify.F
 	}
 }
 
-// dispatch makes everything in the outbox into messages.
+// dispatch groups all events of the outbox into messages.
 func dispatch(t *testing.T, f Fixture, now time.Time) {
 	t.Helper()
 	orgs, err := f.Store.OutboxOrgs(t.Context())
@@ -72,7 +72,7 @@ func channelsKeepTheirSecrets(t *testing.T, f Fixture) {
 	moved := newChannel("c")
 	moved.Settings, moved.Secrets = map[string]string{"url": "https://elsewhere.example"}, map[string]string{}
 	if _, err := f.Store.ReplaceChannel(t.Context(), org, moved, anyVersion); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a secret was taken along to another address: %v", err)
+		t.Errorf("a secret was kept for another address: %v", err)
 	}
 	if _, err := f.Store.ReplaceChannel(t.Context(), other, newChannel("c"), anyVersion); !fault.Is(err, fault.NotFound) {
 		t.Errorf("replacing the channel of another organisation: %v", err)
@@ -93,8 +93,7 @@ func channelsKeepTheirSecrets(t *testing.T, f Fixture) {
 	}
 }
 
-// messages returns the texts of the messages that wait for a channel, and takes
-// each as delivered.
+// messages returns the waiting messages of a channel and marks them as delivered.
 func messages(t *testing.T, f Fixture, channel string, now time.Time) (all []notify.Message) {
 	t.Helper()
 	ref := notify.Ref{Org: org, Channel: channel}
@@ -117,7 +116,7 @@ func messages(t *testing.T, f Fixture, channel string, now time.Time) (all []not
 	}
 }
 
-// kinds returns the kinds and objects of the events of messages.
+// kinds returns the kinds and objects of the events in messages.
 func kinds(all []notify.Message) (what []string) {
 	for _, m := range all {
 		for _, e := range m.Events {
@@ -128,7 +127,7 @@ func kinds(all []notify.Message) (what []string) {
 }
 
 func findingEventsBecomeMessages(t *testing.T, f Fixture) {
-	judge(t, f, 1, begin, violating("r", 9)) // before there is a rule: nobody is told
+	judge(t, f, 1, begin, violating("r", 9)) // before there is a notification rule: no event
 	addNotifications(t, f, org, notify.Filter{Rules: []posture.RuleID{"r"}}, "c", "d")
 	judge(t, f, 2, begin, violating("r", 1, 2, 9))
 	judge(t, f, 2, begin, violating("other", 1))
@@ -148,17 +147,17 @@ func findingEventsBecomeMessages(t *testing.T, f Fixture) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.Store.RecordEndedSuppressions(t.Context(), begin); err != nil { // notes the time
+	if err := f.Store.RecordEndedSuppressions(t.Context(), begin); err != nil { // stores the time
 		t.Fatal(err)
 	}
-	judge(t, f, 3, begin.Add(time.Minute), violating("r", 2)) // 1 is resolved while it is suppressed, 9 is not
+	judge(t, f, 3, begin.Add(time.Minute), violating("r", 2)) // 1 is resolved while it is suppressed, 9 while it is not
 	for range 2 {
 		if err := f.Store.RecordEndedSuppressions(t.Context(), until); err != nil {
 			t.Fatal(err)
 		}
 	}
 	later := until.Add(time.Minute)
-	judge(t, f, 4, later, violating("r", 1, 2)) // 1 is raised anew
+	judge(t, f, 4, later, violating("r", 1, 2)) // 1 is reopened
 	dispatch(t, f, later)
 	wantSame(t, "later events", kinds(messages(t, f, "c", later)), []string{"FindingResolved " + named(9), "SuppressionEnded " + named(2), "FindingRaised " + named(1)})
 	if orgs, err := f.Store.OutboxOrgs(t.Context()); err != nil || len(orgs) > 0 {
@@ -194,7 +193,7 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 	}
 	second, _, err := f.Store.NextDelivery(t.Context(), ref)
 	if err != nil || second.ID == first.ID {
-		t.Errorf("the message that failed is tried before one that was not tried yet, %v", err)
+		t.Errorf("the failed message comes before one that was not attempted yet, %v", err)
 	}
 	second.State, second.Ended = notify.Delivered, begin.Add(2*time.Minute)
 	if err := f.Store.SaveAttempt(t.Context(), ref, second, 0, time.Time{}); err != nil {
@@ -230,7 +229,7 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	if _, total, err := f.Store.Deliveries(t.Context(), org, "", 10); err != nil || total != 1 {
-		t.Errorf("%d deliveries are kept, %v; want the dead letter without the one that was delivered long ago", total, err)
+		t.Errorf("%d deliveries are kept, %v; want only the dead letter", total, err)
 	}
 	if n, err := f.Store.RetryChannel(t.Context(), org, "c", day); err != nil || n != 1 {
 		t.Errorf("retried %d dead letters of the channel, %v; want 1", n, err)

@@ -45,7 +45,7 @@ func accountOfAnotherOrgDoesNotExist(t *testing.T, f Fixture) {
 		_, missing := tx.Account(a.ID)
 		wantKind(t, "tx.Account", missing, fault.NotFound)
 		wantKind(t, "tx.SaveAccount", tx.SaveAccount(a), fault.NotFound)
-		return tx.AddAccount(a) // both may have it
+		return tx.AddAccount(a) // both organisations may have it
 	})
 	if err != nil {
 		t.Error(err)
@@ -59,7 +59,7 @@ func secondAccountConflicts(t *testing.T, f Fixture) {
 			return err
 		}
 		wantKind(t, "AddAccount", tx.AddAccount(a), fault.Conflict)
-		_, err := tx.Account(a.ID) // the transaction goes on
+		_, err := tx.Account(a.ID) // the transaction can continue
 		return err
 	})
 }
@@ -184,8 +184,8 @@ func validationCommitsWithItsChange(t *testing.T, f Fixture) {
 	wantSame(t, "validated", f.Asked(), []posture.AccountID{"222222222222"})
 }
 
-// concurrentWritersSeeEachOther counts in an account's name: a lost update would
-// leave the count short.
+// concurrentWritersSeeEachOther appends to an account's name concurrently: a lost
+// update would make it too short.
 func concurrentWritersSeeEachOther(t *testing.T, f Fixture) {
 	a := newAccount("111111111111", func(a *posture.Account) { a.Name = "" })
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.AddAccount(a) })
@@ -209,7 +209,7 @@ func concurrentWritersSeeEachOther(t *testing.T, f Fixture) {
 	wait.Wait()
 	got, err := f.Store.Account(t.Context(), org, "111111111111")
 	if err != nil || len(got.Name) != writers {
-		t.Errorf("%d of %d changes are there (%v)", len(got.Name), writers, err)
+		t.Errorf("%d of %d changes were stored (%v)", len(got.Name), writers, err)
 	}
 }
 

@@ -16,7 +16,7 @@ func newRun(id string, account posture.AccountID, start time.Time) posture.Run {
 	}
 }
 
-// startRuns adds an account, active, and starts and ends runs of it but the last.
+// startRuns adds an active account, starts runs of it, and ends all but the last.
 func startRuns(t *testing.T, f Fixture, account posture.AccountID, runs ...posture.Run) {
 	t.Helper()
 	change(t, f.Store, func(tx posture.OnboardingTx) error {
@@ -78,7 +78,7 @@ func runEndsOnce(t *testing.T, f Fixture) {
 	startRuns(t, f, "a", r)
 	endRun(t, f, r)
 	a, err := f.Store.Account(t.Context(), org, "a")
-	if err != nil || a.LastRun != posture.RunCompleted || a.Rollup.Value != posture.RollupReview { // its event stream was lost
+	if err != nil || a.LastRun != posture.RunCompleted || a.Rollup.Value != posture.RollupReview { // its event stream was disconnected
 		t.Errorf("account after the run: %s, %s, %v", a.LastRun, a.Rollup.Value, err)
 	}
 	unchanged := func(a posture.Account) posture.Account { return a }
@@ -86,7 +86,7 @@ func runEndsOnce(t *testing.T, f Fixture) {
 	_, err = f.Store.RenewRun(t.Context(), org, r, begin)
 	wantKind(t, "keeping it", err, fault.NotFound)
 
-	// A run whose account is removed ends with it.
+	// Removing the account ends its run.
 	r = newRun("r2", "a", begin.Add(time.Hour))
 	if err := f.Store.StartRun(t.Context(), org, r, begin); err != nil {
 		t.Fatal(err)
@@ -98,13 +98,13 @@ func runEndsOnce(t *testing.T, f Fixture) {
 	_, err = f.Store.RenewRun(t.Context(), org, r, begin)
 	wantKind(t, "keeping the run of a removed account", err, fault.NotFound)
 
-	// The account can be added again and be collected at once.
+	// The account can be added again and collected immediately.
 	startRuns(t, f, "a", newRun("r3", "a", begin.Add(2*time.Hour)))
 }
 
 func runsArePagedNewestFirst(t *testing.T, f Fixture) {
 	var runs []posture.Run
-	for i := range 9 { // some start at the same moment
+	for i := range 9 { // some start at the same time
 		runs = append(runs, newRun(fmt.Sprintf("r%d", i), "a", begin.Add(time.Duration(i/3)*time.Second)))
 	}
 	startRuns(t, f, "a", runs...)

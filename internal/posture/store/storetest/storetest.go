@@ -1,5 +1,5 @@
-// Package storetest holds the tests that every store of package posture must
-// pass. Each backend's own test is one call to Run.
+// Package storetest is the conformance test suite for the stores of package posture.
+// The test of each backend calls Run.
 package storetest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"vigil/internal/posture/notify"
 )
 
-// Store is everything a store keeps.
+// Store has the interfaces of all stores.
 type Store interface {
 	posture.OnboardingStore
 	posture.RunStore
@@ -26,63 +26,63 @@ type Store interface {
 	notify.Outbox
 }
 
-// A Fixture is a store under test, empty, and the accounts and runs that it
-// asked to be worked on.
+// A Fixture is an empty store under test, and the accounts and runs that it enqueued
+// jobs for.
 type Fixture struct {
 	Store Store
 	Asked func() []posture.AccountID
 }
 
-// Run runs every test on stores that open returns.
+// Run runs all tests, each on a new store that open returns.
 func Run(t *testing.T, open func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*testing.T, Fixture){
-		"AccountComesBackWhole":              accountComesBackWhole,
-		"AccountOfAnotherOrgDoesNotExist":    accountOfAnotherOrgDoesNotExist,
-		"SecondAccountConflicts":             secondAccountConflicts,
-		"FailedTransactionLeavesNothing":     failedTransactionLeavesNothing,
-		"FiltersAndTotals":                   filtersAndTotals,
-		"PagesCoverAllOnce":                  pagesCoverAllOnce,
-		"SecretsComeBackOnlyAsAccess":        secretsComeBackOnlyAsAccess,
-		"ReplacedSecretsReplace":             replacedSecretsReplace,
-		"ExternalIDsHaveOneOwner":            externalIDsHaveOneOwner,
-		"RemovedRecordsTakeTheirLinks":       removedRecordsTakeTheirLinks,
-		"NewestLinkGivesAccess":              newestLinkGivesAccess,
-		"MembersAreCounted":                  membersAreCounted,
-		"ValidationCommitsWithItsChange":     validationCommitsWithItsChange,
-		"ConcurrentWritersSeeEachOther":      concurrentWritersSeeEachOther,
-		"TextOfEveryScriptAndSymbolSurvives": textSurvives,
-		"RunComesBackWhole":                  runComesBackWhole,
-		"OneRunGoesOnAtATime":                oneRunGoesOnAtATime,
-		"RunEndsOnce":                        runEndsOnce,
-		"RunsArePagedNewestFirst":            runsArePagedNewestFirst,
-		"ExpiredRunsAreFound":                expiredRunsAreFound,
-		"StoppedRunIsToldSo":                 stoppedRunIsToldSo,
-		"DueAccountsComeInOrder":             dueAccountsComeInOrder,
-		"OldRunsAreForgotten":                oldRunsAreForgotten,
-		"FindingComesBackWhole":              findingComesBackWhole,
-		"FindingIsRaisedOnce":                findingIsRaisedOnceResolvedAndRaisedAnew,
-		"WhatIsNotKnownIsNotResolved":        whatIsNotKnownIsNotResolved,
-		"OlderJudgementsAreRefused":          olderJudgementsAreRefused,
-		"JudgementsByOldRulesAreRefused":     judgementsByOldRulesAreRefused,
-		"RemovedAccountResolvesItsFindings":  removedAccountResolvesItsFindings,
-		"FindingFilters":                     findingFilters,
-		"EverySubstringIsFound":              everySubstringIsFound,
-		"FindingsArePagedInAnyOrder":         findingsArePagedInAnyOrder,
-		"FindingsAreAggregated":              findingsAreAggregated,
-		"CountsAgreeWithARecount":            countsAgreeWithARecount,
-		"TrendsFollowWhatHappened":           trendsFollowWhatHappened,
-		"ViewsAreOwnOrShared":                viewsAreOwnOrShared,
-		"TrendsAreGrouped":                   trendsAreGrouped,
-		"ManyAreSuppressedAtOnce":            manyAreSuppressedAtOnce,
-		"MuteRulesSuppress":                  muteRulesSuppressWhatIsThereAndWhatComes,
-		"MutedFindingsAreReleased":           mutedFindingsAreReleasedOrHandedOver,
-		"MutesFollowTags":                    mutesFollowTags,
-		"ChannelsKeepTheirSecrets":           channelsKeepTheirSecrets,
-		"FindingEventsBecomeMessages":        findingEventsBecomeMessages,
-		"DeliveriesAreRetriedAndExpire":      deliveriesAreRetriedAndExpire,
-		"PostureCountsVerdicts":              postureCountsVerdicts,
-		"RulesKeepTheirVersions":             rulesKeepTheirVersions,
-		"FrameworksAreKept":                  frameworksAreKept,
+		"AccountRoundTrips":                 accountComesBackWhole,
+		"AccountOfAnotherOrgDoesNotExist":   accountOfAnotherOrgDoesNotExist,
+		"SecondAccountConflicts":            secondAccountConflicts,
+		"FailedTransactionLeavesNothing":    failedTransactionLeavesNothing,
+		"FiltersAndTotals":                  filtersAndTotals,
+		"PagesCoverAllOnce":                 pagesCoverAllOnce,
+		"SecretsAreOnlyInAccess":            secretsComeBackOnlyAsAccess,
+		"SecretsAreReplaced":                replacedSecretsReplace,
+		"ExternalIDsHaveOneOwner":           externalIDsHaveOneOwner,
+		"LinksAreRemovedWithTheirRecords":   removedRecordsTakeTheirLinks,
+		"NewestLinkGivesAccess":             newestLinkGivesAccess,
+		"MembersAreCounted":                 membersAreCounted,
+		"ValidationCommitsWithItsChange":    validationCommitsWithItsChange,
+		"ConcurrentWritersSeeEachOther":     concurrentWritersSeeEachOther,
+		"UnicodeTextRoundTrips":             textSurvives,
+		"RunRoundTrips":                     runComesBackWhole,
+		"OneRunAtATime":                     oneRunGoesOnAtATime,
+		"RunEndsOnce":                       runEndsOnce,
+		"RunsArePagedNewestFirst":           runsArePagedNewestFirst,
+		"ExpiredRunsAreFound":               expiredRunsAreFound,
+		"StopRequestIsReturned":             stoppedRunIsToldSo,
+		"DueAccountsAreSorted":              dueAccountsComeInOrder,
+		"OldRunsAreDeleted":                 oldRunsAreForgotten,
+		"FindingRoundTrips":                 findingComesBackWhole,
+		"FindingIsResolvedAndReopened":      findingIsRaisedOnceResolvedAndRaisedAnew,
+		"UnknownResultsDoNotResolve":        whatIsNotKnownIsNotResolved,
+		"OlderJudgementsAreStale":           olderJudgementsAreRefused,
+		"JudgementsByOldRulesAreStale":      judgementsByOldRulesAreRefused,
+		"RemovedAccountResolvesItsFindings": removedAccountResolvesItsFindings,
+		"FindingFilters":                    findingFilters,
+		"EverySubstringIsFound":             everySubstringIsFound,
+		"FindingsArePagedInAnyOrder":        findingsArePagedInAnyOrder,
+		"FindingsAreAggregated":             findingsAreAggregated,
+		"CountsAgreeWithARecount":           countsAgreeWithARecount,
+		"Trends":                            trendsFollowWhatHappened,
+		"ViewsAreOwnOrShared":               viewsAreOwnOrShared,
+		"TrendsAreGrouped":                  trendsAreGrouped,
+		"ManyAreSuppressedAtOnce":           manyAreSuppressedAtOnce,
+		"MuteRulesSuppress":                 muteRulesSuppressWhatIsThereAndWhatComes,
+		"MutedFindingsAreReleased":          mutedFindingsAreReleasedOrHandedOver,
+		"MutesFollowTags":                   mutesFollowTags,
+		"ChannelsKeepTheirSecrets":          channelsKeepTheirSecrets,
+		"FindingEventsBecomeMessages":       findingEventsBecomeMessages,
+		"DeliveriesAreRetriedAndExpire":     deliveriesAreRetriedAndExpire,
+		"PostureCountsVerdicts":             postureCountsVerdicts,
+		"RulesKeepTheirVersions":            rulesKeepTheirVersions,
+		"FrameworkRoundTrips":               frameworksAreKept,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +125,7 @@ func newLink(a posture.AccountID, c posture.CredentialID, created time.Time) pos
 	return posture.Link{Account: a, Credential: c, Provider: posture.AWS, ETag: "v1", Created: created, Updated: created}
 }
 
-// change runs f in a transaction that must succeed.
+// change runs f in a transaction, which must succeed.
 func change(t *testing.T, s posture.OnboardingStore, f func(tx posture.OnboardingTx) error) {
 	t.Helper()
 	if err := s.Onboard(t.Context(), org, f); err != nil {
@@ -133,7 +133,7 @@ func change(t *testing.T, s posture.OnboardingStore, f func(tx posture.Onboardin
 	}
 }
 
-// all runs the changes one after another and returns the first error.
+// all returns the first error.
 func all(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
