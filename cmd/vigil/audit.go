@@ -41,12 +41,12 @@ func (c *auditVerifyCmd) Run(e *environment) error {
 		if b := report.Broken; b != nil {
 			return fault.New(fault.Conflict, "the audit log is broken at record %d: %s", b.Number, b.Problem)
 		}
-		fmt.Fprintf(e.stdout, "%d records, %d to %d, are sound\n", report.Records, report.First, report.Last)
+		fmt.Fprintf(e.stdout, "%d records, %d to %d, are intact\n", report.Records, report.First, report.Last)
 		if report.First > 1 {
-			fmt.Fprintf(e.stdout, "records 1 to %d were pruned; the mark is signed\n", report.First-1)
+			fmt.Fprintf(e.stdout, "records 1 to %d were pruned; the signature of that is valid\n", report.First-1)
 		}
 		if known.Number == 0 {
-			fmt.Fprintln(e.stdout, "there is no checkpoint file, so that missing newest records would not show")
+			fmt.Fprintln(e.stdout, "there is no checkpoint file, so missing newest records cannot be detected")
 		}
 		if unasked != nil {
 			return fault.New(fault.Unavailable, "a checkpoint store could not be reached: %v", unasked)
@@ -96,7 +96,7 @@ type auditAcceptLossCmd struct {
 // Run implements the command.
 func (c *auditAcceptLossCmd) Run(e *environment) error {
 	return c.despiteLoss(e, true, func(*instance.Installation) error {
-		fmt.Fprintln(e.stdout, "what is missing is on record; servers start again")
+		fmt.Fprintln(e.stdout, "the loss is recorded; the servers can start again")
 		return nil
 	})
 }
@@ -112,7 +112,7 @@ func (c *backupCmd) Run(e *environment) error {
 		if err := in.DB.Backup(e.ctx, c.File); err != nil {
 			return err
 		}
-		fmt.Fprintln(e.stdout, "written; secrets in it are sealed: keep the master key apart from it, and keep it")
+		fmt.Fprintln(e.stdout, "backup written; its secrets are encrypted: keep the master key, and keep it separately from the backup")
 		return nil
 	})
 }

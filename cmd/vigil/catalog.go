@@ -97,7 +97,7 @@ func (c *catalogOperationsCmd) Run(env *environment) error {
 	}
 	fmt.Fprintln(out, "input:")
 	describeShape(out, op.Input, 1, map[*model.Shape]bool{})
-	fmt.Fprintln(out, "answer:")
+	fmt.Fprintln(out, "output:")
 	describeShape(out, op.Output, 1, map[*model.Shape]bool{})
 	return nil
 }

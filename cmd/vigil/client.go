@@ -151,7 +151,7 @@ func (c *logoutCmd) Run(e *environment) error {
 	if err := profiles.Remove(p.Name); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "forgot profile %s; revoke its token with vigil token revoke if nobody else uses it\n", p.Name)
+	fmt.Fprintf(e.stdout, "deleted profile %s; if its token is no longer used, revoke it with vigil token revoke\n", p.Name)
 	return nil
 }
 

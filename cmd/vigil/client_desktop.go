@@ -199,7 +199,7 @@ func (c *desktopLogoutCmd) Run(e *environment) error {
 	if err := profiles.Remove(p.Name); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "logged out of %s and forgot profile %s\n", p.URL, p.Name)
+	fmt.Fprintf(e.stdout, "logged out of %s and deleted profile %s\n", p.URL, p.Name)
 	return nil
 }
 

@@ -66,10 +66,10 @@ func (c *desktopStatusCmd) show(w io.Writer, overview client.Record) error {
 		client.Text(overview, "sessions.rds_sessions"), client.Text(overview, "sessions.connections"), client.Text(overview, "sessions.gateway_connections"))
 	problems := client.Records(overview, "problems")
 	if len(problems) == 0 {
-		fmt.Fprintln(w, "Everything that is watched is well.")
+		fmt.Fprintln(w, "All monitored components are healthy.")
 		return nil
 	}
-	fmt.Fprintf(w, "%s components are not well; by cause:\n\n", client.Text(overview, "problem_count"))
+	fmt.Fprintf(w, "%s components have problems; by cause:\n\n", client.Text(overview, "problem_count"))
 	return client.Render(w, "table", client.Columns("HEALTH=health KIND=cause.kind NAME=cause.name AFFECTED=count SINCE=since REASONS=reasons"), c.shown(problems))
 }
 

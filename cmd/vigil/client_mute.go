@@ -116,6 +116,6 @@ func (c *muteDeleteCmd) Run(e *environment) error {
 	if _, err := c.call(e, http.MethodDelete, "/v1/mute-rules/"+url.PathEscape(c.ID), nil); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "mute rule %s is deleted; its findings count again\n", c.ID)
+	fmt.Fprintf(e.stdout, "mute rule %s is deleted; its findings are no longer suppressed\n", c.ID)
 	return nil
 }

@@ -108,7 +108,7 @@ func (c *channelRetryCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s messages wait to be sent again\n", client.Text(answer, "retriedCount"))
+	fmt.Fprintf(e.stdout, "%s messages will be sent again\n", client.Text(answer, "retriedCount"))
 	return nil
 }
 

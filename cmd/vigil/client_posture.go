@@ -53,7 +53,7 @@ func (c *collectCmd) Run(e *environment) error {
 		return err
 	}
 	id := client.Text(run, "collectionId")
-	fmt.Fprintf(e.stdout, "collection %s of %s has begun\n", id, c.Account)
+	fmt.Fprintf(e.stdout, "collection %s of %s has started\n", id, c.Account)
 	if !c.Watch {
 		return nil
 	}

@@ -32,7 +32,7 @@ func (c *configCheckCmd) Run(e *environment) error {
 	if _, err := c.effective(); err != nil {
 		return err
 	}
-	fmt.Fprintln(e.stdout, "the settings are in order")
+	fmt.Fprintln(e.stdout, "the settings are valid")
 	return nil
 }
 

@@ -89,9 +89,9 @@ func printReport(out io.Writer, report app.Report) error {
 		return err
 	}
 	all := len(report.Findings)
-	fmt.Fprintf(out, "\n%d components looked at: %d ok, %d with a warning, %d failing.\n", all, all-warnings-bad, warnings, bad)
+	fmt.Fprintf(out, "\n%d components checked: %d ok, %d with a warning, %d failing.\n", all, all-warnings-bad, warnings, bad)
 	if report.Silent > 0 {
-		fmt.Fprintf(out, "%d gateways and RDS servers are not looked at: they report by themselves.\n", report.Silent)
+		fmt.Fprintf(out, "%d gateways and RDS servers were not checked: their agents report to the server.\n", report.Silent)
 	}
 	if bad > 0 {
 		return fault.New(fault.Unavailable, "%d of %d components cannot be read", bad, all)

@@ -32,7 +32,7 @@ func (c *keysRotateSigningCmd) Run(e *environment) error {
 		if err := keys.Rotate(e.ctx); err != nil {
 			return err
 		}
-		fmt.Fprintln(e.stdout, "a new signing key is published; it signs once every server has seen it")
+		fmt.Fprintln(e.stdout, "a new signing key is published; it is used once every server has read it")
 		return nil
 	})
 }
@@ -59,7 +59,7 @@ func (c *keysRotateSecretsCmd) Run(e *environment) error {
 		if err != nil {
 			return fmt.Errorf("%w; run the command again to continue", err)
 		}
-		fmt.Fprintf(e.stdout, "%d secrets are under the new key\n", total)
+		fmt.Fprintf(e.stdout, "%d secrets are encrypted with the new key\n", total)
 		return nil
 	})
 }

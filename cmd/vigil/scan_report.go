@@ -181,7 +181,7 @@ func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
 	if len(order) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s\n", style.Paint(terminal.Yellow, "Not everything could be read; rules that need it are undecided:"))
+	fmt.Fprintf(w, "\n%s\n", style.Paint(terminal.Yellow, "Not everything could be read; rules that need it have unknown results:"))
 	for i, p := range order {
 		if i == most {
 			fmt.Fprintf(w, "       and %d more; --verbose lists all\n", len(order)-i)
@@ -239,11 +239,11 @@ func (r *scanReport) printSummary(w io.Writer, style terminal.Style) {
 		}
 	}
 	fmt.Fprintf(w, "%d findings: %s\n", len(r.findings), strings.Join(parts, ", "))
-	fmt.Fprintf(w, "%d rules: %d violated, %d passed, %d undecided, %d without resources\n", len(r.rules), violated, passed, unknown, idle)
+	fmt.Fprintf(w, "%d rules: %d violated, %d passed, %d unknown, %d without resources\n", len(r.rules), violated, passed, unknown, idle)
 	for _, f := range r.catalog.Frameworks {
 		if r.chosen(f.ID) {
 			c := export.Comply(f, r.rules, r.verdicts)
-			fmt.Fprintf(w, "%s %s: %d of %d controls pass, %d are violated, %d undecided, %d are not checked\n", f.Name, f.Version, c.Pass, len(c.Controls), c.Violated, c.Unknown, c.Unchecked)
+			fmt.Fprintf(w, "%s %s: %d of %d controls pass, %d are violated, %d unknown, %d are not checked\n", f.Name, f.Version, c.Pass, len(c.Controls), c.Violated, c.Unknown, c.Unchecked)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestStoreCopyKeepsEverything(t *testing.T) {
 	if got := vigil(t, environ, 0, "entity", "find", "--org", "example", "--count", "tag.env = prod", "--database", second); got != "2\n" {
 		t.Errorf("the second copy finds %q by tag, want 2", got)
 	}
-	if got := vigil(t, environ, 0, "audit", "verify", "--database", second); !strings.Contains(got, "are sound") {
+	if got := vigil(t, environ, 0, "audit", "verify", "--database", second); !strings.Contains(got, "are intact") {
 		t.Error(got)
 	}
 	for _, dsn := range []string{post, second} {
