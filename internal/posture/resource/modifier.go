@@ -24,6 +24,14 @@ func init() {
 	onText("last", func(text, separator string) string { return text[strings.LastIndex(text, separator)+len(separator):] })
 	onText("trim", strings.Trim)
 	onText("lower", func(text, _ string) string { return strings.ToLower(text) })
+	onText("minor", func(text, _ string) string { // 1.33.5-gke.100 -> 1.33
+		major, rest, ok := strings.Cut(text, ".")
+		minor, _, _ := strings.Cut(rest, ".")
+		if !ok {
+			return text
+		}
+		return major + "." + minor
+	})
 	onText("unixms", func(text, _ string) string {
 		ms, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || ms <= 0 {

@@ -25,6 +25,9 @@ var appKinds = []*kind{
 			}
 			o := a.resource("kind", kind, "properties", world.Obj("state", "Running", "enabled", true, "httpsOnly", !a.bad("azure-app-https-only"), "defaultHostName", a.name()+".azurewebsites.net",
 				"hostNames", world.Items(a.name()+".azurewebsites.net"), "serverFarmId", a.ref(plans, a.i%a.of(plans)), "siteConfig", world.Obj("numberOfWorkers", 1)),
+				"_config/authsettingsV2", world.Obj("name", "authsettingsV2", "properties", world.Obj("platform", world.Obj("enabled", true))),
+				"_basicPublishingCredentialsPolicies/ftp", world.Obj("name", "ftp", "properties", world.Obj("allow", false)),
+				"_basicPublishingCredentialsPolicies/scm", world.Obj("name", "scm", "properties", world.Obj("allow", false)),
 				"_config/web", world.Obj("name", a.name(), "properties", world.Obj("minTlsVersion", choose(a, "azure-app-min-tls", "1.0", "1.2"), "scmMinTlsVersion", "1.2",
 					"ftpsState", choose(a, "azure-app-ftp", "AllAllowed", "FtpsOnly"), "http20Enabled", true, "alwaysOn", true, "linuxFxVersion", "NODE|22-lts")))
 			// App Service returns locations as display names.

@@ -25,6 +25,7 @@ var databaseKinds = []*kind{
 				p = p.With("administrators", world.Obj("administratorType", "ActiveDirectory", "principalType", "Group", "login", "dba", "sid", a.seed("dba").UUID(0), "tenantId", a.sub.Tenant, "azureADOnlyAuthentication", false))
 			}
 			return a.resource("kind", "v12.0", "properties", p,
+				"_encryptionProtector/current", world.Obj("name", "current", "properties", world.Obj("serverKeyType", "AzureKeyVault")),
 				"_auditingSettings/default", world.Obj("name", "Default", "properties", world.Obj("state", choose(a, "azure-sql-auditing", "Disabled", "Enabled"), "retentionDays", 120)))
 		},
 	},
@@ -61,7 +62,9 @@ var databaseKinds = []*kind{
 		count: func(a at) int { return a.n(10, 2) },
 		body: func(a at) world.Object {
 			return a.flexible("16").With("_configurations/require_secure_transport", value(choose(a, "azure-postgres-tls", "off", "on"))).
-				With("_configurations/log_connections", value("on"))
+				With("_configurations/log_connections", value("on")).With("_configurations/log_checkpoints", value("on")).
+				With("_configurations/log_disconnections", value("on")).With("_configurations/connection_throttle.enable", value("on")).
+				With("_configurations/logfiles.retention_days", value("7"))
 		},
 	},
 	{
@@ -76,7 +79,8 @@ var databaseKinds = []*kind{
 					versions = "TLSv1,TLSv1.1"
 				}
 			}
-			return a.flexible("8.0.21").With("_configurations/require_secure_transport", value(secure)).With("_configurations/tls_version", value(versions))
+			return a.flexible("8.0.21").With("_configurations/require_secure_transport", value(secure)).With("_configurations/tls_version", value(versions)).
+				With("_configurations/audit_log_enabled", value("ON")).With("_configurations/audit_log_events", value("CONNECTION,ADMIN"))
 		},
 	},
 	{

@@ -151,6 +151,10 @@ var collections = map[string]collection{
 		return world.Obj("id", "authorizationPolicy", "allowInvitesFrom", "adminsAndGuestInviters", "defaultUserRolePermissions",
 			world.Obj("allowedToCreateApps", c.directoryViolates(tenant, "azure-entra-users-register-apps"), "allowedToCreateTenants", false))
 	}},
+	"groupSettings": {count: fixed(1), make: func(c *Cloud, tenant string, i int) world.Object {
+		return world.Obj("id", c.options.Seed.With(tenant).With("setting").UUID(i), "displayName", "Password Rule Settings", "templateId", "5cf42378-d67d-4f36-ba46-e8b86229381d", "values", world.Items(
+			world.Obj("name", "LockoutThreshold", "value", "10"), world.Obj("name", "LockoutDurationInSeconds", "value", "60"), world.Obj("name", "EnableBannedPasswordCheck", "value", "True")))
+	}},
 	"reports/authenticationMethods/userRegistrationDetails": {plain: true, count: users, make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.userID(tenant, i), "userPrincipalName", "user"+number(i)+"@contoso.example", "isMfaRegistered", !c.unregistered(tenant, i))
 	}},
