@@ -269,10 +269,10 @@ func TestScriptErrors(t *testing.T) {
 		arguments []string
 		says      string
 	}{
-		{many, "101 accounts are more than the 100"},
-		{[]string{"12"}, "12 is not the id of an account"},
-		{[]string{"$(id)"}, "is not the id of an account"},
-		{nil, "say for which accounts"},
+		{many, "101 accounts given, but one run handles at most 100"},
+		{[]string{"12"}, "12 is not an account id"},
+		{[]string{"$(id)"}, "is not an account id"},
+		{nil, "no accounts given"},
 		{[]string{"--what", many[0]}, "unknown option --what"},
 	} {
 		for _, script := range []string{"link.sh", "setup.sh", "teardown.sh", "unlink.sh"} {
@@ -291,7 +291,7 @@ func TestScriptErrors(t *testing.T) {
 		t.Errorf("one of two: %v\n%s", err, printed)
 	}
 	d.token = "wrong"
-	if printed, err := d.bash(posture.AWS, "link.sh", good); err == nil || !strings.Contains(printed, "the server does not take the API token") {
+	if printed, err := d.bash(posture.AWS, "link.sh", good); err == nil || !strings.Contains(printed, "the server refuses the API token") {
 		t.Errorf("with a wrong token: %v\n%s", err, printed)
 	}
 }

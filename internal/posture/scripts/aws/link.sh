@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Lets Vigil at @url@ read AWS accounts.
+# Gives Vigil at @url@ read access to AWS accounts.
 #
-# In each account: a role that only Vigil may take on, with the external id of your
-# organisation, and that may read how resources are configured and nothing that they hold.
-# Then the account and the role are made known to Vigil and linked. Doing it again
-# changes nothing.
+# In each account, the script creates a role that only Vigil can assume, with the
+# external id of your organisation. The role can read the configuration of resources,
+# but not the data in them. Then the script adds the account and the role to Vigil and
+# links them. Running it again changes nothing.
 #
 #   VIGIL_API_TOKEN=... bash link.sh [options] ACCOUNT...
 #
-# Least privilege of who runs it, on the role alone: iam:GetRole, iam:CreateRole,
+# The user of this script needs, on the role only: iam:GetRole, iam:CreateRole,
 # iam:TagRole, iam:PutRolePolicy, iam:UpdateAssumeRolePolicy; with
 # --cloudformation also cloudformation:CreateChangeSet, DescribeChangeSet,
 # ExecuteChangeSet, DescribeStacks, GetTemplateSummary; with --organization
-# organizations:DescribeOrganization and organizations:ListAccounts; for other
-# accounts than the caller's sts:AssumeRole.
+# organizations:DescribeOrganization and organizations:ListAccounts; for accounts
+# other than the caller's sts:AssumeRole.
 set -euo pipefail
 
 provider=aws
@@ -30,14 +30,14 @@ root=
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash link.sh [options] ACCOUNT...
-  --file FILE        read accounts from a file, one in each line
-  --name NAME        name of the role to make; by default $name
-  --trust ARN        who may take on the role; by default ${trust:-not known}
-  --role NAME        role to assume in accounts that are not the caller's
+  --file FILE        read accounts from a file, one per line
+  --name NAME        name of the role; by default $name
+  --trust ARN        the AWS identity of Vigil, which may assume the role; by default ${trust:-not known}
+  --role NAME        role to assume in accounts other than the caller's
   --organization     all active accounts of the caller's organisation
-  --root ACCOUNT     the account that manages the others
-  --cloudformation   as a stack instead of single resources
-  --dry-run          show what would be done"
+  --root ACCOUNT     the management account of the organisation
+  --cloudformation   create a stack instead of single resources
+  --dry-run          print what would be done, without changing anything"
 }
 
 option_words=0
@@ -59,8 +59,8 @@ option() {
 	esac
 }
 
-# external_id prints the external id that the role asks for, or the one that Vigil
-# issues for the organisation.
+# external_id prints the external id that the existing role requires, or the one that
+# Vigil issues for the organisation.
 external_id() {
 	local id
 	id=$(aws iam get-role --role-name "$name" \
@@ -68,12 +68,12 @@ external_id() {
 	if [[ -z $id || $id == None ]]; then
 		id=EXTERNAL-ID
 		[[ -n $dry_run ]] || id=$(call GET /v1/cloud-credentials/aws-external-id | member externalId)
-		[[ -n $id ]] || die "Vigil issues no external id"
+		[[ -n $id ]] || die "Vigil did not return an external id"
 	fi
 	printf '%s' "$id"
 }
 
-# make_role EXTERNAL_ID makes the role, or makes it as it should be.
+# make_role EXTERNAL_ID creates or updates the role.
 make_role() {
 	local trusting="{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":{\"AWS\":\"$trust\"},\"Action\":\"sts:AssumeRole\",\"Condition\":{\"StringEquals\":{\"sts:ExternalId\":\"$1\"}}}]}"
 	if aws iam get-role --role-name "$name" >/dev/null 2>&1; then
@@ -85,7 +85,7 @@ make_role() {
 	run aws iam put-role-policy --role-name "$name" --policy-name read-configuration --policy-document "file://$folder/policy.json"
 }
 
-# make_stack EXTERNAL_ID makes the role with CloudFormation.
+# make_stack EXTERNAL_ID creates the role with CloudFormation.
 make_stack() {
 	run aws cloudformation deploy --stack-name "$name" --template-file "$folder/role.yaml" --capabilities CAPABILITY_NAMED_IAM --no-fail-on-empty-changeset \
 		--parameter-overrides "RoleName=$name" "TrustedPrincipal=$trust" "ExternalId=$1" --tags created-by=vigil >/dev/null
@@ -109,8 +109,8 @@ link_account() {
 	link "$1" "$id"
 }
 
-# find_members lists the accounts of the organisation, the managing one first: it
-# must be known before its members are.
+# find_members lists the accounts of the organisation. The management account comes first,
+# because it must exist in Vigil before its members.
 find_members() {
 	root=$(aws organizations describe-organization --query Organization.MasterAccountId --output text)
 	accounts="$root $(aws organizations list-accounts --query "Accounts[?Status=='ACTIVE'].Id" --output text | tr '\t' '\n' | grep -vx "$root" | tr '\n' ' ')"
@@ -122,7 +122,7 @@ if [[ -n $organization ]]; then
 	find_members
 fi
 check_accounts
-[[ -n $trust ]] || die "say with --trust who may take on the role: what Vigil runs as"
+[[ -n $trust ]] || die "the AWS identity of Vigil is not known; set it with --trust ARN"
 [[ -n $dry_run ]] || log_in
 find_self
 folder=$(mktemp -d)

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Sets up the event stream of AWS accounts to Vigil at @url@.
 #
-# In every enabled region: a topic that only EventBridge may publish to, a rule
-# that passes on what CloudTrail records of changes, and a subscription of the
-# topic to Vigil. In the first region also a heartbeat, once an hour. Doing it
-# again changes nothing.
+# In every enabled region, the script creates a topic to which only EventBridge can
+# publish, a rule that forwards the changes that CloudTrail records, and a subscription
+# of the topic to Vigil. In the first region it also creates an hourly heartbeat. Running
+# it again changes nothing.
 #
 #   VIGIL_API_TOKEN=... bash setup.sh [options] ACCOUNT...
 #
-# Least privilege of who runs it: cloudtrail:DescribeTrails,
+# The user of this script needs: cloudtrail:DescribeTrails,
 # cloudtrail:GetTrailStatus, ec2:DescribeRegions, events:PutRule,
 # events:PutTargets, events:TagResource, sns:CreateTopic, sns:SetTopicAttributes,
 # sns:Subscribe, sns:TagResource; with --cloudformation also
@@ -16,7 +16,7 @@
 # DescribeStacks; with --api-destination events:CreateConnection,
 # events:UpdateConnection, events:CreateApiDestination,
 # events:UpdateApiDestination, iam:CreateRole, iam:PutRolePolicy, iam:PassRole;
-# for other accounts than the caller's sts:AssumeRole.
+# for accounts other than the caller's sts:AssumeRole.
 set -euo pipefail
 
 provider=aws
@@ -29,12 +29,12 @@ manner=topic
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash setup.sh [options] ACCOUNT...
-  --file FILE         read accounts from a file, one in each line
-  --regions 'A B'     only these regions; by default all that are enabled
-  --role NAME         role to assume in accounts that are not the caller's
-  --cloudformation    as stacks instead of single resources
-  --api-destination   send straight to Vigil with a token, without SNS
-  --dry-run           show what would be done"
+  --file FILE         read accounts from a file, one per line
+  --regions 'A B'     only these regions; by default all enabled regions
+  --role NAME         role to assume in accounts other than the caller's
+  --cloudformation    create stacks instead of single resources
+  --api-destination   send directly to Vigil with a token, without SNS
+  --dry-run           print what would be done, without changing anything"
 }
 
 option_words=0
@@ -55,7 +55,7 @@ option() {
 	esac
 }
 
-# check_trail makes sure that changes are recorded at all.
+# check_trail makes sure that CloudTrail records changes.
 check_trail() {
 	local name home
 	while read -r name home; do
@@ -64,13 +64,13 @@ check_trail() {
 			return
 		fi
 	done < <(aws cloudtrail describe-trails --query 'trailList[].[TrailARN,HomeRegion]' --output text)
-	die "no trail of CloudTrail is on: without one there are no events"
+	die "CloudTrail has no active trail, and without one there are no events; create a trail first"
 }
 
 pattern='{"detail-type":["AWS API Call via CloudTrail","AWS Console Sign In via CloudTrail"],"detail":{"readOnly":[false]}}'
 
-# make_topic REGION ACCOUNT NAME makes the topic, which only our rules may
-# publish to, and prints its name.
+# make_topic REGION ACCOUNT NAME creates the topic, to which only our rules can publish,
+# and prints its ARN.
 make_topic() {
 	local arn="arn:${partition}:sns:$1:$2:$3"
 	local policy="{\"Version\":\"2012-10-17\",\"Statement\":[{\"Sid\":\"rules\",\"Effect\":\"Allow\",\"Principal\":{\"Service\":\"events.amazonaws.com\"},\"Action\":\"sns:Publish\",\"Resource\":\"$arn\",\"Condition\":{\"ArnLike\":{\"aws:SourceArn\":\"arn:${partition}:events:$1:$2:rule/$3*\"}}}]}"
@@ -80,7 +80,7 @@ make_topic() {
 	printf '%s' "$arn"
 }
 
-# set_topics ACCOUNT NAME ENDPOINT sets up the stream by way of SNS.
+# set_topics ACCOUNT NAME ENDPOINT sets up the stream with SNS.
 set_topics() {
 	local region arn first=1
 	for region in $regions; do
@@ -109,10 +109,10 @@ set_stacks() {
 	rm -f "$template"
 }
 
-# send_file REGION ACTION PARAMETERS does something with events. The parameters go
-# through a file that nobody else may read and that does not stay: there is a token
-# among them, and an address, which the first version of aws would fetch to use what
-# it finds there. aws reads the file twice, so that its input would not do.
+# send_file REGION ACTION PARAMETERS runs an action of EventBridge. It passes the
+# parameters in a private file, which it deletes afterwards: they contain a token, and an
+# address that version 1 of the AWS command line would replace with the content that it
+# downloads from there. aws reads the file twice, so that standard input does not work.
 send_file() {
 	local file code=0
 	file=$(mktemp)
@@ -122,8 +122,8 @@ send_file() {
 	return "$code"
 }
 
-# set_destination ACCOUNT NAME ENDPOINT SECRET sets up the stream without SNS: the
-# first region calls Vigil, the others pass on to it.
+# set_destination ACCOUNT NAME ENDPOINT SECRET sets up the stream without SNS: the first
+# region calls Vigil, the others forward their events to it.
 set_destination() {
 	local region home=${regions%% *} connection destination caller bus
 	local trust='{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"events.amazonaws.com"},"Action":"sts:AssumeRole"}]}'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tears down the event stream of AWS accounts to Vigil at @url@: everything that
-# setup.sh made, whichever way, and nothing else. Doing it again does no harm.
+# Removes the event stream of AWS accounts to Vigil at @url@: everything that setup.sh
+# created with any of its options, and nothing else. Running it again is safe.
 #
 #   VIGIL_API_TOKEN=... bash teardown.sh [options] ACCOUNT...
 set -euo pipefail
@@ -14,10 +14,10 @@ regions=
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash teardown.sh [options] ACCOUNT...
-  --file FILE      read accounts from a file, one in each line
-  --regions 'A B'  only these regions; by default all that are enabled
-  --role NAME      role to assume in accounts that are not the caller's
-  --dry-run        show what would be done"
+  --file FILE      read accounts from a file, one per line
+  --regions 'A B'  only these regions; by default all enabled regions
+  --role NAME      role to assume in accounts other than the caller's
+  --dry-run        print what would be done, without changing anything"
 }
 
 option_words=0

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Ends that Vigil at @url@ reads AWS accounts: the link, the credential and the
-# role that link.sh made go. The accounts stay known to Vigil, as drafts. Doing it
-# again does no harm.
+# Revokes the read access of Vigil at @url@ to AWS accounts: removes the link, the
+# credential and the role that link.sh created. The accounts stay in Vigil as drafts.
+# Running it again is safe.
 #
 #   VIGIL_API_TOKEN=... bash unlink.sh [options] ACCOUNT...
 #
-# Least privilege of who runs it, on the role alone: iam:DeleteRolePolicy,
-# iam:DeleteRole, or cloudformation:DescribeStacks and DeleteStack; for other
-# accounts than the caller's sts:AssumeRole.
+# The user of this script needs, on the role only: iam:DeleteRolePolicy,
+# iam:DeleteRole, or cloudformation:DescribeStacks and DeleteStack; for accounts
+# other than the caller's sts:AssumeRole.
 set -euo pipefail
 
 provider=aws
@@ -20,10 +20,10 @@ name=vigil-reader
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash unlink.sh [options] ACCOUNT...
-  --file FILE  read accounts from a file, one in each line
+  --file FILE  read accounts from a file, one per line
   --name NAME  name of the role; by default $name
-  --role NAME  role to assume in accounts that are not the caller's
-  --dry-run    show what would be done"
+  --role NAME  role to assume in accounts other than the caller's
+  --dry-run    print what would be done, without changing anything"
 }
 
 option_words=0

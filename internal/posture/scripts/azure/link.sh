@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Lets Vigil at @url@ read Azure subscriptions.
+# Gives Vigil at @url@ read access to Azure subscriptions.
 #
-# In the directory: an application with a secret that goes straight to Vigil. In
-# each subscription: a role that may read how resources are configured, not what
-# they hold, given to the application. Then all is made known to Vigil and linked.
-# Doing it again changes nothing.
+# In the directory, the script creates an application with a secret that it sends
+# directly to Vigil. In each subscription, it assigns the application a role that can
+# read the configuration of resources, but not the data in them. Then it adds everything
+# to Vigil and links it. Running it again changes nothing.
 #
 #   VIGIL_API_TOKEN=... bash link.sh [options] SUBSCRIPTION...
 #
-# Least privilege of who runs it: in the directory Application.ReadWrite.OwnedBy,
-# and to consent to what Graph is asked for the role Privileged Role Administrator;
+# The user of this script needs: in the directory Application.ReadWrite.OwnedBy, and the
+# role Privileged Role Administrator to consent to the permissions in Microsoft Graph;
 # in each subscription Microsoft.Authorization/roleDefinitions/write and
 # Microsoft.Authorization/roleAssignments/write.
 set -euo pipefail
@@ -28,15 +28,15 @@ graph=00000003-0000-0000-c000-000000000000 # Microsoft Graph, in every directory
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash link.sh [options] SUBSCRIPTION...
-  --file FILE               read subscriptions from a file, one in each line
+  --file FILE               read subscriptions from a file, one per line
   --name NAME               name of the application; by default $name
-  --management-group GROUP  give the role on a management group, and link all
-                            subscriptions below it when none are named
-  --role NAME               a role that there is, such as Reader, instead of one
-                            that may read just what Vigil does
-  --no-directory            do not ask for users, groups and applications
-  --renew                   make a new secret; old ones stay good until they end
-  --dry-run                 show what would be done"
+  --management-group GROUP  assign the role on a management group, and link all
+                            subscriptions below it if none are given
+  --role NAME               an existing role, such as Reader, instead of a custom
+                            role with just what Vigil reads
+  --no-directory            do not request access to users, groups and applications
+  --renew                   create a new secret; old ones stay valid until they expire
+  --dry-run                 print what would be done, without changing anything"
 }
 
 option_words=0
@@ -57,7 +57,7 @@ option() {
 	esac
 }
 
-# make_application makes the application and the principal that stands for it.
+# make_application creates the application and its service principal.
 make_application() {
 	application=$(az ad app list --display-name "$name" --query '[0].appId' --output tsv)
 	if [[ -z $application ]]; then
@@ -74,7 +74,7 @@ make_application() {
 	principal=$(az ad sp show --id "$application" --query id --output tsv 2>/dev/null || echo PRINCIPAL)
 }
 
-# ask_directory asks Graph for what the application needs of the directory.
+# ask_directory requests the permissions in Microsoft Graph that the application needs.
 ask_directory() {
 	local permission id have asked=
 	have=$(az ad app permission list --id "$application" --query '[].resourceAccess[].id' --output tsv 2>/dev/null || true)
@@ -86,11 +86,11 @@ ask_directory() {
 		fi
 	done <"$folder/graph.txt"
 	if [[ -n $asked ]] && ! persist az ad app permission admin-consent --id "$application" --output none; then
-		say "an administrator of the directory must consent to what $name asks of Graph; until then users, groups and applications are unknown"
+		say "an administrator of the directory must consent to the permissions that $name requests in Microsoft Graph; until then users, groups and applications are unknown"
 	fi
 }
 
-# make_credential makes the secret and gives it to Vigil.
+# make_credential creates the secret and sends it to Vigil.
 make_credential() {
 	local secret tenant
 	credential=
@@ -103,7 +103,7 @@ make_credential() {
 	credential=$(save_credential "$credential" "$(property ApplicationId "$application"),$(property ApplicationKey "$secret"),$(property DirectoryId "$tenant")")
 }
 
-# give_role SCOPE NAME gives the application its role on a subscription or group.
+# give_role SCOPE NAME assigns the role to the application on a subscription or group.
 give_role() {
 	local its=$role verb=create
 	if [[ -z $its ]]; then

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # Sets up the event stream of Azure subscriptions to Vigil at @url@.
 #
-# In a resource group of its own: a topic of Event Grid for the subscription and a
-# webhook to Vigil or, with --alert, an activity log alert that calls it. It is
-# deployed from template.json, so that doing it again changes nothing and the
-# secret address stands on no command line. Doing it again also makes the address
-# anew: the old one ends.
+# In a separate resource group, the script creates an Event Grid topic for the
+# subscription and a webhook to Vigil or, with --alert, an activity log alert that calls
+# Vigil. It deploys template.json, so that it can be run again and the secret address is
+# on no command line. Each run creates a new address and revokes the old one.
 #
 #   VIGIL_API_TOKEN=... bash setup.sh [options] SUBSCRIPTION...
 #
-# Least privilege of who runs it, for each subscription:
+# The user of this script needs, for each subscription:
 # Microsoft.Resources/subscriptions/resourceGroups/write, Microsoft.Resources/deployments/*,
 # Microsoft.EventGrid/systemTopics/write, Microsoft.EventGrid/systemTopics/eventSubscriptions/write;
 # with --alert Microsoft.Insights/actionGroups/write and Microsoft.Insights/activityLogAlerts/write.
@@ -25,11 +24,11 @@ manner=grid
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash setup.sh [options] SUBSCRIPTION...
-  --file FILE      read subscriptions from a file, one in each line
-  --group NAME     resource group to put everything in; by default $group
-  --location NAME  where to make the group; by default $location
-  --alert          by an activity log alert instead of Event Grid
-  --dry-run        show what would be done"
+  --file FILE      read subscriptions from a file, one per line
+  --group NAME     resource group for everything; by default $group
+  --location NAME  location of the group; by default $location
+  --alert          use an activity log alert instead of Event Grid
+  --dry-run        print what would be done, without changing anything"
 }
 
 option_words=0
@@ -56,8 +55,8 @@ set_up() {
 	handle=$(member handle <<<"$answer")
 	endpoint=$(member endpoint <<<"$answer")
 	folder=$(mktemp -d)
-	# Nobody else may read the file with the secret, and it does not stay. The
-	# trap outlives this function, so that the folder must not be local.
+	# The file with the secret is private, and deleted on exit. The trap runs after this
+	# function, so the variable folder must not be local.
 	trap 'rm -rf "$folder"' EXIT
 	fetch template.json "$folder/template.json"
 	printf '{"name":{"value":"vigil-events-%s"},"endpoint":{"value":"%s"},"manner":{"value":"%s"}}' \
@@ -71,8 +70,8 @@ set_up() {
 	await_stream "$id"
 }
 
-# announce SUBSCRIPTION ENDPOINT sends the message that an alert does not send by
-# itself when it is made.
+# announce SUBSCRIPTION ENDPOINT sends a first message, which an alert does not send when
+# it is created.
 announce() {
 	[[ -n $dry_run ]] && return
 	local now

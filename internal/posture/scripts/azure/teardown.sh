@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tears down the event stream of Azure subscriptions to Vigil at @url@: what
-# setup.sh made, whichever way, and the resource group when nothing else is in
-# it. Doing it again does no harm.
+# Removes the event stream of Azure subscriptions to Vigil at @url@: everything that
+# setup.sh created with any of its options, and the resource group if nothing else is in
+# it. Running it again is safe.
 #
 #   VIGIL_API_TOKEN=... bash teardown.sh [options] SUBSCRIPTION...
 set -euo pipefail
@@ -14,9 +14,9 @@ group=vigil-events
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash teardown.sh [options] SUBSCRIPTION...
-  --file FILE   read subscriptions from a file, one in each line
-  --group NAME  resource group that everything is in; by default $group
-  --dry-run     show what would be done"
+  --file FILE   read subscriptions from a file, one per line
+  --group NAME  resource group of the event stream; by default $group
+  --dry-run     print what would be done, without changing anything"
 }
 
 option_words=0
@@ -28,7 +28,7 @@ option() {
 	esac
 }
 
-# remove SUBSCRIPTION TYPE NAME removes a resource if it is there.
+# remove SUBSCRIPTION TYPE NAME removes a resource if it exists.
 remove() {
 	local id="/subscriptions/$1/resourceGroups/$group/providers/$2/$3"
 	if [[ -n $dry_run ]] || az resource show --ids "$id" --output none 2>/dev/null; then

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Ends that Vigil at @url@ reads Azure subscriptions: the links and the roles that
-# link.sh made go, and with the last link the credential and the application. The
-# subscriptions stay known to Vigil, as drafts. Doing it again does no harm.
+# Revokes the read access of Vigil at @url@ to Azure subscriptions: removes the links and
+# roles that link.sh created and, with the last link, the credential and the application.
+# The subscriptions stay in Vigil as drafts. Running it again is safe.
 #
 #   VIGIL_API_TOKEN=... bash unlink.sh [options] SUBSCRIPTION...
 #
-# Least privilege of who runs it: Application.ReadWrite.OwnedBy in the directory; in
+# The user of this script needs: Application.ReadWrite.OwnedBy in the directory; in
 # each subscription Microsoft.Authorization/roleDefinitions/delete and
 # Microsoft.Authorization/roleAssignments/delete.
 set -euo pipefail
@@ -20,10 +20,10 @@ group=
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash unlink.sh [options] SUBSCRIPTION...
-  --file FILE               read subscriptions from a file, one in each line
+  --file FILE               read subscriptions from a file, one per line
   --name NAME               name of the application; by default $name
-  --management-group GROUP  take the role on a management group away
-  --dry-run                 show what would be done"
+  --management-group GROUP  remove the role on a management group
+  --dry-run                 print what would be done, without changing anything"
 }
 
 option_words=0
@@ -36,7 +36,7 @@ option() {
 	esac
 }
 
-# take_role SCOPE NAME takes the role away that link.sh gave.
+# take_role SCOPE NAME removes the role assignment that link.sh created.
 take_role() {
 	if [[ -n $application ]]; then
 		drop az role assignment delete --assignee "$application" --scope "$1" --output none
@@ -66,5 +66,5 @@ if [[ -z $application ]]; then
 elif forget_credential "$credential"; then
 	drop az ad app delete --id "$application"
 else
-	say "other subscriptions are still linked: the application stays"
+	say "other subscriptions are still linked: keeping the application"
 fi

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Lets Vigil at @url@ read Google Cloud projects.
+# Gives Vigil at @url@ read access to Google Cloud projects.
 #
-# In the first project, or the one that --home names: a service account, with a key
-# that goes straight to Vigil. In each project: a role that may read how resources
-# are configured, not what they hold, given to the service account. Then all is
-# made known to Vigil and linked. Doing it again changes nothing.
+# In the first project, or in the project of --home, the script creates a service account
+# with a key that it sends directly to Vigil. In each project, it grants the service
+# account a role that can read the configuration of resources, but not the data in them.
+# Then it adds everything to Vigil and links it. Running it again changes nothing.
 #
 #   VIGIL_API_TOKEN=... bash link.sh [options] PROJECT...
 #
-# Least privilege of who runs it, in each project: roles/iam.roleAdmin and
+# The user of this script needs, in each project: roles/iam.roleAdmin and
 # resourcemanager.projects.setIamPolicy; in the one with the service account also
 # roles/iam.serviceAccountAdmin, roles/iam.serviceAccountKeyAdmin and
 # roles/serviceusage.serviceUsageAdmin; with --organization
@@ -28,13 +28,13 @@ renew=
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash link.sh [options] PROJECT...
-  --file FILE        read projects from a file, one in each line
-  --home PROJECT     where the service account is; by default the first project
+  --file FILE        read projects from a file, one per line
+  --home PROJECT     project of the service account; by default the first project
   --name NAME        name of the service account; by default $name
   --organization ID  let it list the projects of an organisation, for discovery,
                      and read the policies that projects inherit
-  --renew            make a new key; old ones stay good until they are removed
-  --dry-run          show what would be done"
+  --renew            create a new key; old ones stay valid until they are removed
+  --dry-run          print what would be done, without changing anything"
 }
 
 option_words=0
@@ -52,11 +52,11 @@ option() {
 	esac
 }
 
-# there asks whether something exists.
+# there reports whether an object exists.
 there() { gcloud "$@" --format=none >/dev/null 2>&1; }
 
-# make_reader makes the service account. Google counts its calls against its own
-# project, where the services that it asks must be enabled.
+# make_reader creates the service account. Google counts its calls against its own
+# project, in which the called services must be enabled.
 make_reader() {
 	local services
 	mapfile -t services <"$folder/services.txt"
@@ -65,8 +65,8 @@ make_reader() {
 		run gcloud iam service-accounts create "$name" --project="$home" --display-name='Vigil reads how resources are configured'
 }
 
-# make_credential makes a key and gives it to Vigil. It is in a file that nobody
-# else may read and that does not stay.
+# make_credential creates a key and sends it to Vigil. The key is in a private file, which
+# is deleted afterwards.
 make_credential() {
 	local key=KEY
 	credential=
@@ -106,8 +106,8 @@ fetch role.yaml "$folder/role.yaml"
 fetch services.txt "$folder/services.txt"
 make_reader
 if [[ -n $organization ]]; then
-	# What projects inherit: the hierarchy; policies, sinks and roles of folders and
-	# organisation; deny policies.
+	# Access to what projects inherit: the hierarchy; policies, sinks and roles of folders
+	# and the organisation; deny policies.
 	for parent_role in roles/browser roles/iam.securityReviewer roles/iam.denyReviewer; do
 		persist gcloud organizations add-iam-policy-binding "$organization" --member="serviceAccount:$reader" --role="$parent_role" --condition=None >/dev/null
 	done

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # Sets up the event stream of Google Cloud projects to Vigil at @url@.
 #
-# In each project: a topic, a log sink that passes on what the audit log records
-# of changes, a service account that can do nothing but sign, and a subscription
-# that pushes to Vigil with tokens of that account. Doing it again changes
-# nothing.
+# In each project, the script creates a topic, a log sink that forwards the changes in the
+# audit log, a service account without permissions that only signs tokens, and a
+# subscription that pushes to Vigil with these tokens. Running it again changes nothing.
 #
 #   VIGIL_API_TOKEN=... bash setup.sh [options] PROJECT...
 #
-# Least privilege of who runs it, in each project: roles/pubsub.editor,
+# The user of this script needs, in each project: roles/pubsub.editor,
 # roles/logging.configWriter, roles/iam.serviceAccountAdmin,
 # roles/iam.serviceAccountUser, roles/serviceusage.serviceUsageAdmin,
 # resourcemanager.projects.get.
@@ -20,8 +19,8 @@ account_form='^[a-z0-9-]{6,30}$'
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash setup.sh [options] PROJECT...
-  --file FILE  read projects from a file, one in each line
-  --dry-run    show what would be done"
+  --file FILE  read projects from a file, one per line
+  --dry-run    print what would be done, without changing anything"
 }
 
 option_words=0
@@ -29,7 +28,7 @@ option() { return 1; }
 
 filter='logName:"cloudaudit.googleapis.com%2Factivity"'
 
-# there asks whether something exists.
+# there reports whether an object exists.
 there() { gcloud "$@" --format=none >/dev/null 2>&1; }
 
 set_up() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tears down the event stream of Google Cloud projects to Vigil at @url@:
-# everything that setup.sh made, and nothing else. Doing it again does no harm.
+# Removes the event stream of Google Cloud projects to Vigil at @url@: everything that
+# setup.sh created, and nothing else. Running it again is safe.
 #
 #   VIGIL_API_TOKEN=... bash teardown.sh [options] PROJECT...
 set -euo pipefail
@@ -11,8 +11,8 @@ account_form='^[a-z0-9-]{6,30}$'
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash teardown.sh [options] PROJECT...
-  --file FILE  read projects from a file, one in each line
-  --dry-run    show what would be done"
+  --file FILE  read projects from a file, one per line
+  --dry-run    print what would be done, without changing anything"
 }
 
 option_words=0

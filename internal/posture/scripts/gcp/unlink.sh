@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Ends that Vigil at @url@ reads Google Cloud projects: the links and the roles
-# that link.sh made go, and with the last link the credential and the service
-# account. The projects stay known to Vigil, as drafts. Doing it again does no harm.
+# Revokes the read access of Vigil at @url@ to Google Cloud projects: removes the links
+# and roles that link.sh created and, with the last link, the credential and the service
+# account. The projects stay in Vigil as drafts. Running it again is safe.
 #
 #   VIGIL_API_TOKEN=... bash unlink.sh [options] PROJECT...
 #
-# Least privilege of who runs it, in each project: roles/iam.roleAdmin and
+# The user of this script needs, in each project: roles/iam.roleAdmin and
 # resourcemanager.projects.setIamPolicy; in the one with the service account also
 # roles/iam.serviceAccountAdmin.
 set -euo pipefail
@@ -22,11 +22,11 @@ organization=
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash unlink.sh [options] PROJECT...
-  --file FILE        read projects from a file, one in each line
-  --home PROJECT     where the service account is; by default the first project
+  --file FILE        read projects from a file, one per line
+  --home PROJECT     project of the service account; by default the first project
   --name NAME        name of the service account; by default $name
-  --organization ID  also take away what it was granted on an organisation
-  --dry-run          show what would be done"
+  --organization ID  also remove its roles on an organisation
+  --dry-run          print what would be done, without changing anything"
 }
 
 option_words=0
@@ -63,5 +63,5 @@ fi
 if forget_credential "$credential"; then
 	drop gcloud iam service-accounts delete "$reader" --project="$home" --quiet
 else
-	say "other projects are still linked: the service account stays"
+	say "other projects are still linked: keeping the service account"
 fi

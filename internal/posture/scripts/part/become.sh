@@ -1,4 +1,4 @@
-# become ACCOUNT takes on a role in an account that is not the caller's own.
+# become ACCOUNT assumes a role in an account that is not the caller's own.
 become() {
 	[[ $1 != "$own" ]] || return 0
 	local key secret session
@@ -7,10 +7,10 @@ become() {
 	export AWS_ACCESS_KEY_ID=$key AWS_SECRET_ACCESS_KEY=$secret AWS_SESSION_TOKEN=$session
 }
 
-# find_self finds out who runs this, and in which part of AWS.
+# find_self determines the caller's account and the AWS partition.
 find_self() {
 	local arn
-	read -r own arn < <(aws sts get-caller-identity --query '[Account,Arn]' --output text) || die "aws has no credentials"
+	read -r own arn < <(aws sts get-caller-identity --query '[Account,Arn]' --output text) || die "the AWS command line has no credentials"
 	partition=$(cut -d: -f2 <<<"$arn")
 }
 

@@ -9,18 +9,18 @@ die() {
 	exit 1
 }
 
-# run shows a command that changes something and runs it, unless nothing is to be
-# changed. Secrets never stand on a command line, so all of it may be shown.
+# run prints a command that changes something and executes it, except in a dry run.
+# Command lines never contain secrets, so that they can be printed.
 run() {
 	say "+ $(printf '%q ' "$@")"
 	[[ -n $dry_run ]] || "$@"
 }
 
-# member prints a text member of the JSON object on its input.
+# member NAME prints a string member of the JSON object on its input.
 member() { sed -n "s/.*\"$1\":\"\\([^\"]*\\)\".*/\\1/p" | head -n 1; }
 
-# call METHOD PATH [BODY] calls the server and prints its answer. What is secret
-# goes through the input of curl, not its command line.
+# call METHOD PATH [BODY] calls the server and prints its response. Secrets are passed
+# through the input of curl, not its command line.
 call() {
 	local body=${3:-} answer
 	body=${body//\\/\\\\}
@@ -39,17 +39,17 @@ call() {
 	printf '%s\n' "$answer"
 }
 
-# tell is call for what changes something: it is shown, and left when nothing is
-# to be changed.
+# tell is call for requests that change something: it prints the request, and does not
+# send it in a dry run.
 tell() {
 	say "+ $1 $VIGIL_URL$2"
 	[[ -n $dry_run ]] || call "$@"
 }
 
-# fetch NAME FILE gets a file that goes with this script.
+# fetch NAME FILE downloads a file that belongs to this script.
 fetch() { curl --silent --show-error --fail --max-time 30 --retry 2 --output "$2" "$VIGIL_URL/scripts/$provider/$1"; }
 
-# log_in trades the API token for an access token.
+# log_in exchanges the API token for an access token.
 log_in() {
 	[[ -n ${VIGIL_API_TOKEN:-} ]] || die "set VIGIL_API_TOKEN to an API token of an administrator"
 	access_token=$(
@@ -58,10 +58,10 @@ log_in() {
 			data-urlencode = "refresh_token=$VIGIL_API_TOKEN"
 		END
 	) || true
-	[[ -n $access_token ]] || die "the server does not take the API token"
+	[[ -n $access_token ]] || die "the server refuses the API token"
 }
 
-# report ACCOUNT true|false tells the server whether the stream is set up.
+# report ACCOUNT true|false reports to the server whether the stream is set up.
 report() {
 	[[ -n $dry_run ]] && return
 	call POST /status "{\"provider\":\"$provider\",\"account_id\":\"$1\",\"active\":$2}" >/dev/null
@@ -78,12 +78,12 @@ await_stream() {
 		fi
 		sleep "${VIGIL_PAUSE:-2}"
 	done
-	say "$1: everything is set up, but no message has reached the server yet"
+	say "$1: the stream is set up, but the server has not received a message yet"
 	return 1
 }
 
-# each FUNCTION does something for every account, goes on when one fails, and
-# tells in the end which did.
+# each FUNCTION calls the function for every account, continues if one fails, and prints
+# the failed accounts at the end.
 each() {
 	local id code failed=()
 	for id in $accounts; do
@@ -101,7 +101,7 @@ each() {
 	say "done"
 }
 
-# take_options reads the command line. What it does not know it leaves to option,
+# take_options parses the command line. It passes other options to the function option,
 # which the script defines.
 take_options() {
 	local given=()
@@ -109,7 +109,7 @@ take_options() {
 		case $1 in
 		--dry-run) dry_run=1 ;;
 		--file)
-			[[ $# -gt 1 ]] || die "--file takes a file with one account in each line"
+			[[ $# -gt 1 ]] || die "--file requires a file with one account per line"
 			mapfile -t -O "${#given[@]}" given < <(sed 's/#.*//;s/[[:space:]]//g;/^$/d' "$2")
 			shift
 			;;
@@ -131,19 +131,19 @@ take_options() {
 	[[ ${#given[@]} -eq 0 ]] || accounts=${given[*]}
 }
 
-# check_accounts makes sure of what the script is to be done for.
+# check_accounts validates the list of accounts.
 check_accounts() {
-	[[ -n $accounts ]] || die "say for which accounts"
+	[[ -n $accounts ]] || die "no accounts given; run the script with --help"
 	local count=0 id
 	for id in $accounts; do
-		[[ $id =~ $account_form ]] || die "$id is not the id of an account"
+		[[ $id =~ $account_form ]] || die "$id is not an account id"
 		count=$((count + 1))
 	done
-	[[ $count -le 100 ]] || die "$count accounts are more than the 100 that one run takes"
+	[[ $count -le 100 ]] || die "$count accounts given, but one run handles at most 100"
 }
 
-# drop shows and runs a command that removes something. That it is gone already
-# is no failure; anything else is.
+# drop prints and executes a command that removes something. It succeeds if the object
+# does not exist, and fails on any other error.
 drop() {
 	local answer
 	say "+ $(printf '%q ' "$@")"

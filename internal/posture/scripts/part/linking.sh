@@ -8,8 +8,8 @@ credential_with() {
 	printf '%s\n' "${all//"$start"/$'\n'$start}" | grep -F "\"stringV\":\"$1\"" | member credentialId || true
 }
 
-# save_credential ID PROPERTIES changes a credential, or makes one when the id is
-# empty, and prints its id.
+# save_credential ID PROPERTIES changes a credential, or creates one if the id is empty,
+# and prints its id.
 save_credential() {
 	local body="{\"credentialType\":\"collection\",\"properties\":[$2]}"
 	if [[ -n $1 ]]; then
@@ -20,7 +20,7 @@ save_credential() {
 	fi
 }
 
-# save_account ID PROPERTIES makes an account known, if it is not.
+# save_account ID PROPERTIES adds an account to Vigil, unless it exists.
 save_account() {
 	if [[ -z $dry_run ]] && call GET "/v1/providers/$provider/cloud-accounts/$1" >/dev/null 2>&1; then
 		return
@@ -28,9 +28,8 @@ save_account() {
 	tell POST "/v1/providers/$provider/cloud-accounts" "{\"cloudAccountName\":\"$1\",\"cspProjectId\":\"default\",\"properties\":[$2]}" >/dev/null
 }
 
-# link ACCOUNT CREDENTIAL links them and waits until the server could read the
-# account. New identities take a while to be known everywhere in a cloud, so a
-# refusal is not believed at once.
+# link ACCOUNT CREDENTIAL links them and waits until the server can read the account. It
+# retries after a refusal, because new identities take a while to propagate in a cloud.
 link() {
 	local attempt state=
 	for ((attempt = 0; attempt < ${VIGIL_WAIT:-60}; attempt++)); do
@@ -45,18 +44,17 @@ link() {
 			return
 		fi
 	done
-	say "$1: it is linked, but $state"
+	say "$1: linked, but the validation says: $state"
 	return 1
 }
 
-# unlink ACCOUNT CREDENTIAL takes a link away.
+# unlink ACCOUNT CREDENTIAL removes a link.
 unlink() {
 	[[ -n $2 || -n $dry_run ]] || return 0
 	tell DELETE "/v1/providers/$provider/$1_$2" >/dev/null || true
 }
 
-# forget_credential ID removes a credential that nothing is linked to, and fails
-# when something is.
+# forget_credential ID removes a credential, and fails if an account is linked to it.
 forget_credential() {
 	[[ -n $1 || -n $dry_run ]] || return 0
 	local all
@@ -69,7 +67,7 @@ forget_credential() {
 	tell DELETE "/v1/providers/$provider/cloud-credentials/$1" >/dev/null
 }
 
-# persist runs a command again while what it names is not yet known everywhere.
+# persist repeats a command while the objects that it names have not propagated yet.
 persist() {
 	local attempt
 	for attempt in 1 2 3 4 5 6; do
