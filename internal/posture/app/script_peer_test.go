@@ -59,7 +59,7 @@ func TestPeerScripts(t *testing.T) {
 		arguments := slices.Concat(strings.Fields(way), ids)
 		for range times(way) {
 			printed, err := d.bash(posture.AWS, "link.sh", arguments...)
-			if err == nil || strings.Count(printed, "linked, but the validation says") != len(ids) {
+			if err == nil || strings.Count(printed, "linked, but its status is") != len(ids) {
 				t.Fatalf("link %s: %v\n%s", way, err, printed)
 			}
 		}

@@ -44,7 +44,7 @@ link() {
 			return
 		fi
 	done
-	say "$1: linked, but the validation says: $state"
+	say "$1: linked, but its status is $state"
 	return 1
 }
 
