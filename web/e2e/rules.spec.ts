@@ -153,6 +153,22 @@ test('a native rule is read-only and can be copied', async ({ posture: page }) =
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue(/\(copy\)$/);
 });
 
+test('a parameter of a native rule is set, checked and set back', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules/aws-iam-access-key-age-90'));
+  const days = page.getByLabel('days', { exact: true });
+  await expect(days).toHaveValue('90');
+  await expect(page.locator('.editor-foot')).toContainText('No problems');
+  await days.fill('many');
+  await expect(page.getByText('Enter a whole number')).toBeVisible();
+  for (const value of ['60', '90']) {
+    await days.fill(value);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByText('Saved', { exact: true }).first()).toBeVisible();
+    await page.reload();
+    await expect(days).toHaveValue(value);
+  }
+});
+
 test('a viewer sees rules and changes none', async ({ viewer: page }) => {
   await page.goto(postureAt('/rules'));
   await expect(page.getByRole('button', { name: 'New rule' })).toBeDisabled();

@@ -20,6 +20,7 @@ export type Schema = Schemas['EntitySchema'];
 export type GraphAnswer = Schemas['GraphAnswer'];
 export type QueryPlan = Schemas['QueryPlan'];
 export type Rule = Schemas['Rule'];
+export type RuleParameter = Schemas['RuleParameter'];
 export type RuleSpec = Schemas['RuleSpec'];
 export type RuleTestAnswer = Schemas['RuleTestAnswer'];
 export type Framework = Schemas['Framework'];

@@ -23,7 +23,7 @@ import { DryRunResult } from './DryRunResult';
 import { RuleForm } from './RuleForm';
 import { RuleHistory } from './RuleHistory';
 import { levelName } from './Rules';
-import { addRule, draftOf, labels, readRule, saveRule, storedQuery, type Draft, type Versioned } from './save';
+import { addRule, draftOf, labels, readRule, saveRule, type Draft, type Versioned } from './save';
 import { useCheck } from './useCheck';
 import { totals, useDryRun } from './useDryRun';
 import '../findings/findings.css';
@@ -82,7 +82,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const saveProblems = queryProblems(error).filter((p) => p.path === 'query' || p.path === 'queryString');
   const problems = check.problems.length ? check.problems : [...queryProblems(failure), ...saveProblems];
   const reads = check.reads ?? rule?.reads;
-  const test = () => void start(draft.query, accounts, storedQuery(draft));
+  const test = () => void start(draft, accounts);
 
   const saved = async (text: string, id?: string) => {
     setDirty(false);

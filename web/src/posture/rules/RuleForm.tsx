@@ -5,13 +5,14 @@ import { Icon } from '../../parts/Icon';
 import { Mark, severity } from '../../parts/marks';
 import { Segments, Select } from '../../parts/Segments';
 import { rulesQuery } from '../data';
+import { ParameterFields } from './ParameterFields';
 import { levelName } from './Rules';
 import type { Draft } from './save';
 
 interface Props {
   draft: Draft;
   change: (patch: Partial<Draft>) => void;
-  /** A rule that comes with Vigil changes its level only. */
+  /** Of a rule that comes with Vigil only the level and the values of parameters change. */
   fixed: boolean;
   stored: boolean;
   error: ApiError | undefined;
@@ -90,6 +91,7 @@ export function RuleForm({ draft, change, fixed, stored, error }: Props) {
           }))}
         />
       </div>
+      <ParameterFields draft={draft} change={change} error={error} />
       {!stored && !fixed && (
         <div className="field">
           <span className="label">Cloud</span>

@@ -4,6 +4,8 @@ import { gremlinOf } from '../graph/load';
 /** What the editor keeps of a rule. The query is plain text, not the JSON that the API stores. */
 export interface Draft extends RuleSpec {
   language: 'Graph' | 'Search';
+  /** The rule whose parameters and table the variables of the query are: this one, or the one it is a copy of. */
+  variablesOf?: string;
 }
 
 export const labels: Record<string, string> = {
@@ -18,6 +20,7 @@ export const labels: Record<string, string> = {
   query: 'Query',
   visualizationQuery: 'Picture',
   complianceControlIds: 'Controls',
+  parameterValues: 'Parameters',
 };
 
 function languageOf(stored: string): Draft['language'] {
@@ -42,10 +45,19 @@ export const draftOf = (r: Rule): Draft => ({
   language: languageOf(r.query),
   complianceControlIds: r.complianceControlIds,
   visualizationQuery: gremlinOf(r.visualizationQuery),
+  parameters: r.parameters,
+  parameterValues: r.parameterValues,
+  variablesOf: r.id,
 });
 
 const stored = (text: string, language: Draft['language'] = 'Graph') => JSON.stringify({ inventoryQueryType: language, queryString: text });
 export const storedQuery = (d: Draft) => stored(d.query, d.language);
+
+/** The query with its variables, as the server checks and tries it. */
+export const queryBody = (d: Draft) => ({
+  query: storedQuery(d),
+  ...(d.variablesOf ? { ruleId: d.variablesOf, parameterValues: d.parameterValues ?? {} } : {}),
+});
 
 /** A rule and the version that was read. */
 export interface Versioned {
@@ -72,7 +84,9 @@ function editOf(draft: Draft, rule: Rule): RuleEdit {
   return edit;
 }
 
-/** Saves a rule that is stored: texts and queries by PUT, the rest by PATCH, each only if nobody changed it meanwhile. */
+const same = (a: unknown, b: unknown) => JSON.stringify(a ?? {}) === JSON.stringify(b ?? {});
+
+/** Saves a rule that is stored: texts and queries by PUT, the rest by PATCH, each only if the stored version is still the one that was read. */
 export async function saveRule(draft: Draft, status: Rule['status'], { rule, etag }: Versioned): Promise<void> {
   const path = { rule_id: rule.id };
   const edit = editOf(draft, rule);
@@ -83,13 +97,14 @@ export async function saveRule(draft: Draft, status: Rule['status'], { rule, eta
     ...(status !== rule.status ? { status } : {}),
     ...(draft.level !== rule.level ? { level: draft.level } : {}),
     ...(draft.category && draft.category !== rule.category ? { category: draft.category } : {}),
+    ...(same(draft.parameterValues, rule.parameterValues) ? {} : { parameterValues: draft.parameterValues }),
   };
   if (Object.keys(patch).length > 0) await posture.patch('/v1/rules/{rule_id}', { path, body: patch, etag: version });
 }
 
 /** Stores a new rule. */
 export async function addRule(draft: Draft, status: Rule['status']): Promise<Rule> {
-  const { language: _, visualizationQuery, ...spec } = draft;
+  const { language: _, variablesOf: __, visualizationQuery, ...spec } = draft;
   return (await posture.post('/v1/rules', {
     body: { ...spec, status, query: storedQuery(draft), ...(visualizationQuery ? { visualizationQuery: stored(visualizationQuery) } : {}) },
   })) as Rule;

@@ -2,11 +2,11 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { posture } from '../../api/posture';
 import type { FieldError } from '../../api/error';
-import { storedQuery, type Draft } from './save';
+import { queryBody, type Draft } from './save';
 
 /** What the server thinks of a query while it is written: it compiles it and runs nothing. */
 export function useCheck(draft: Draft) {
-  const query = storedQuery(draft);
+  const query = JSON.stringify(queryBody(draft));
   const [asked, setAsked] = useState(query);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(query), 400);
@@ -14,7 +14,7 @@ export function useCheck(draft: Draft) {
   }, [query]);
   const answer = useQuery({
     queryKey: ['rule-check', asked],
-    queryFn: () => posture.post('/v1/rules/check', { body: { query: asked } }),
+    queryFn: () => posture.post('/v1/rules/check', { body: JSON.parse(asked) as ReturnType<typeof queryBody> }),
     enabled: draft.query.trim() !== '',
     placeholderData: keepPreviousData,
     staleTime: Infinity,

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { posture, type Account, type RuleTestAnswer } from '../../api/posture';
+import { queryBody, type Draft } from './save';
 
 /** The outcome of a dry run in one account. */
 export interface Outcome {
@@ -18,7 +19,7 @@ export interface DryRun {
 export function useDryRun() {
   const [run, setRun] = useState<DryRun>();
   const [busy, setBusy] = useState(false);
-  const start = async (query: string, accounts: Account[], stored: string) => {
+  const start = async (draft: Draft, accounts: Account[]) => {
     setBusy(true);
     const waiting = [...accounts];
     const outcomes: Outcome[] = [];
@@ -27,7 +28,7 @@ export function useDryRun() {
         try {
           outcomes.push({
             account,
-            answer: await posture.post('/v1/rules/test', { body: { query: stored, partitionKey: account.cloudAccountId } }),
+            answer: await posture.post('/v1/rules/test', { body: { ...queryBody(draft), partitionKey: account.cloudAccountId } }),
           });
         } catch (error) {
           outcomes.push({ account, error });
@@ -35,7 +36,7 @@ export function useDryRun() {
       }
     };
     await Promise.all([worker(), worker()]);
-    setRun({ query, at: Date.now(), outcomes });
+    setRun({ query: draft.query, at: Date.now(), outcomes });
     setBusy(false);
   };
   return { run, busy, start };
