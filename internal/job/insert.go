@@ -19,15 +19,30 @@ import (
 type metadata struct {
 	Exclusive    string `json:"exclusive,omitempty"`
 	UntilStarted bool   `json:"until_started,omitempty"`
+	Share        string `json:"share,omitempty"` // shareKey
+	Turn         int64  `json:"turn,omitempty"`  // milliseconds since 1970
 }
+
+// defaultPriority is River's priority of a job, and that of one with a share.
+const defaultPriority = 2
 
 // Insert puts a job into the queue, to be done once tx is committed. It reports
 // false if there is already one with the same Options.Unique.
 func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
-	meta, err := json.Marshal(metadata{
+	with := metadata{
 		Exclusive:    opts.Exclusive,
 		UntilStarted: opts.Unique != "" && opts.Once == UntilStarted,
-	})
+	}
+	priority, at := cmp.Or(opts.Priority, defaultPriority), opts.At
+	if opts.Share != "" && at.IsZero() {
+		var err error
+		if at, err = q.turn(tx, opts, time.Now()); err != nil {
+			return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
+		}
+		with.Share, with.Turn = shareKey(opts.Share, priority), at.UnixMilli()
+		priority = defaultPriority
+	}
+	meta, err := json.Marshal(with)
 	if err != nil {
 		return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
 	}
@@ -35,9 +50,9 @@ func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
 	res, err := q.inserts.InsertTx(ctx, tx.SQL(), args, &river.InsertOpts{
 		MaxAttempts: cmp.Or(opts.Attempts, 10),
 		Metadata:    meta,
-		Priority:    cmp.Or(opts.Priority, 2),
+		Priority:    priority,
 		Queue:       opts.Queue,
-		ScheduledAt: opts.At,
+		ScheduledAt: at,
 	})
 	if err != nil {
 		return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)

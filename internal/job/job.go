@@ -36,8 +36,14 @@ type Options struct {
 	// At is the earliest time to do it.
 	At time.Time
 
-	// Priority is 1 for jobs to be done first, up to 4. By default 2.
+	// Priority is 1 for jobs to be done first, up to 4. By default 2. Among jobs with
+	// a Share it counts within the share, and little between shares.
 	Priority int
+
+	// Share says whom the job is for, such as an organisation. The shares that have
+	// jobs in a queue take turns, so that one with many jobs does not hold up the
+	// others. It has no effect on a job with At.
+	Share string
 
 	// Attempts is how often a job is tried that fails. By default 10.
 	Attempts int

@@ -44,9 +44,12 @@ func newMetrics(db *sqldb.DB) *metrics {
 }
 
 // begin records that a job runs. What it returns records that it ended.
-func (m *metrics) begin(job *rivertype.JobRow) func(error) {
-	start := time.Now()
-	m.latency.WithLabelValues(job.Queue).Observe(max(0, start.Sub(job.ScheduledAt).Seconds()))
+func (m *metrics) begin(job *rivertype.JobRow, hasTurn bool) func(error) {
+	start, due := time.Now(), job.ScheduledAt
+	if hasTurn { // see share.go
+		due = job.CreatedAt
+	}
+	m.latency.WithLabelValues(job.Queue).Observe(max(0, start.Sub(due).Seconds()))
 	running := m.running.WithLabelValues(job.Queue, job.Kind)
 	running.Inc()
 	return func(err error) {

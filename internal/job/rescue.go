@@ -28,6 +28,7 @@ func (q *Queue) tend(ctx context.Context) {
 		{"show a sign of life", q.liveOn},
 		{"list the living processes", q.reportMembers},
 		{"insert repeated jobs", q.insertDue},
+		{"restore the turns of jobs", q.restoreTurns},
 		{"rescue jobs of the dead", q.rescue},
 	}
 	tick := time.NewTicker(q.conf.Beat)

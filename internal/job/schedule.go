@@ -22,6 +22,7 @@ type schedule struct {
 // one such job waits or runs, another is not inserted.
 func (q *Queue) Every(name string, interval time.Duration, args Args, opts Options) {
 	opts.Unique = cmp.Or(opts.Unique, "every/"+name)
+	opts.Priority = cmp.Or(opts.Priority, 1) // before jobs with a share: those have times long past
 	q.schedules = append(q.schedules, schedule{name, interval, args, opts})
 }
 

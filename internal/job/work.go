@@ -87,7 +87,7 @@ func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(con
 		}
 	}
 
-	done := q.metrics.begin(job)
+	done := q.metrics.begin(job, meta.Turn != 0)
 	err := handle(ctx)
 	done(err)
 	return q.verdict(ctx, err)

@@ -152,7 +152,7 @@ func newTenant(t *testing.T, in *instance.Installation, base string) (*client, m
 type noJobs struct{ store.Jobs }
 
 // Collect implements [store.Jobs].
-func (noJobs) Collect(*sqldb.Tx, posture.OrgID, string) error { return nil }
+func (noJobs) Collect(*sqldb.Tx, posture.OrgID, posture.Run) error { return nil }
 
 // everything returns all that an organisation can list.
 func everything(c *client, ids map[string]string) string {

@@ -29,7 +29,7 @@ func (validateArgs) Kind() string { return "validate" }
 func (j jobs) Validate(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	key := string(org) + "/" + string(id)
 	_, err := j.queue.Insert(tx, validateArgs{org, id}, job.Options{
-		Unique: key, Once: job.UntilStarted, Exclusive: "validate/" + key, Priority: 1,
+		Unique: key, Once: job.UntilStarted, Exclusive: "validate/" + key, Share: string(org), Priority: 1,
 	})
 	return err
 }
@@ -44,8 +44,8 @@ type collectArgs struct {
 func (collectArgs) Kind() string { return "collect" }
 
 // Collect enqueues the execution of a run in tx.
-func (j jobs) Collect(tx *sqldb.Tx, org posture.OrgID, run string) error {
-	_, err := j.queue.Insert(tx, collectArgs{org, run}, job.Options{Queue: collecting})
+func (j jobs) Collect(tx *sqldb.Tx, org posture.OrgID, r posture.Run) error {
+	_, err := j.queue.Insert(tx, collectArgs{org, r.ID}, job.Options{Queue: collecting, Share: string(org), Priority: int(r.Urgency)})
 	return err
 }
 
@@ -62,7 +62,7 @@ func (removeArgs) Kind() string { return "remove_account" }
 // until it is done.
 func (j jobs) Remove(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	key := string(org) + "/" + string(id)
-	_, err := j.queue.Insert(tx, removeArgs{org, id}, job.Options{Unique: key, Exclusive: "remove/" + key, Priority: 4, Attempts: 10_000})
+	_, err := j.queue.Insert(tx, removeArgs{org, id}, job.Options{Unique: key, Exclusive: "remove/" + key, Share: string(org), Priority: 4, Attempts: 10_000})
 	return err
 }
 
@@ -81,13 +81,13 @@ func (judgeArgs) Kind() string { return "judge" }
 // is not enqueued again.
 func (j jobs) Judge(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	key := string(org) + "/" + string(id)
-	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Account: id}, job.Options{Queue: evaluating, Unique: key, Once: job.UntilStarted, Exclusive: "judge/" + key, Priority: 1})
+	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Account: id}, job.Options{Queue: evaluating, Unique: key, Once: job.UntilStarted, Exclusive: "judge/" + key, Share: string(org), Priority: 1})
 	return err
 }
 
 // JudgeRule enqueues the evaluation of one rule over all accounts.
 func (j jobs) JudgeRule(tx *sqldb.Tx, org posture.OrgID, id posture.RuleID) error {
-	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Rule: id}, job.Options{Queue: evaluating, Unique: string(org) + "//" + string(id), Once: job.UntilStarted, Priority: 1})
+	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Rule: id}, job.Options{Queue: evaluating, Unique: string(org) + "//" + string(id), Once: job.UntilStarted, Share: string(org), Priority: 3})
 	return err
 }
 
@@ -111,7 +111,7 @@ func (a *App) handleJobs() error {
 			if err != nil || status != posture.AccountActive && status != posture.AccountDenyAccess {
 				return err
 			}
-			_, err = a.sweep.Start(ctx, j.Args.Org, j.Args.Account, posture.RunScope{})
+			_, err = a.sweep.StartAs(ctx, posture.RunFirst, j.Args.Org, j.Args.Account, posture.RunScope{})
 			if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
 				return nil // a run is in progress, or the account was removed
 			}

@@ -77,7 +77,7 @@ func (a *App) handleNotifyJobs(senders *channel.Senders) error {
 			return a.o.Install.DB.Write(ctx, func(tx *sqldb.Tx) error {
 				for _, r := range due {
 					key := string(r.Org) + "/" + r.Channel
-					if _, err := a.queue.Insert(tx, deliverArgs(r), job.Options{Queue: notifying, Unique: key, Attempts: 1}); err != nil {
+					if _, err := a.queue.Insert(tx, deliverArgs(r), job.Options{Queue: notifying, Share: string(r.Org), Unique: key, Attempts: 1}); err != nil {
 						return err
 					}
 				}

@@ -45,7 +45,7 @@ func (streamArgs) Kind() string { return "stream" }
 // of the account is active. The ending of such a job is recorded later, so the new job
 // must not depend on that record.
 func (j jobs) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
-	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Priority: 1, Attempts: streamLives})
+	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Share: string(org), Priority: 1, Attempts: streamLives})
 	return err
 }
 

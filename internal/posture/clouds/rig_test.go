@@ -178,7 +178,7 @@ func (r *rig) onboard(t *testing.T) {
 type noJobs struct{}
 
 func (noJobs) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
-func (noJobs) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
+func (noJobs) Collect(*sqldb.Tx, posture.OrgID, posture.Run) error        { return nil }
 func (noJobs) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error    { return nil }
 func (noJobs) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { return nil }
 func (noJobs) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error   { return nil }

@@ -39,7 +39,7 @@ func (h *fixture) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) 
 }
 
 // Collect implements [store.Jobs]. Onboarding starts no runs.
-func (h *fixture) Collect(*sqldb.Tx, posture.OrgID, string) error { return nil }
+func (h *fixture) Collect(*sqldb.Tx, posture.OrgID, posture.Run) error { return nil }
 
 // Judge and JudgeRule implement [store.Jobs].
 func (h *fixture) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }

@@ -65,7 +65,7 @@ func (s *Store) StartRun(ctx context.Context, org posture.OrgID, r posture.Run, 
 		if err := setDue(tx, org, r.Account, posture.NextRun(org, r.Account, r.Start)); err != nil {
 			return err
 		}
-		return s.jobs.Collect(tx, org, r.ID)
+		return s.jobs.Collect(tx, org, r)
 	})
 }
 
@@ -254,11 +254,13 @@ func scanPair(r sqldb.Row) (p [2]string, err error) {
 func (s *Store) DueAccounts(ctx context.Context, now time.Time, limit int) (due []posture.AccountRef, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		for row, err := range sqldb.Each(tx, scanPair, `
-			SELECT s.org, s.account
-			FROM schedule s
-			JOIN account a ON a.org = s.org AND a.id = s.account
-			WHERE s.due <= $1 AND a.status <> 'draft'
-			ORDER BY s.due, s.org, s.account
+			SELECT org, account
+			FROM (
+				SELECT s.org, s.account, s.due, row_number() OVER (PARTITION BY s.org ORDER BY s.due, s.account) AS place
+				FROM schedule s
+				JOIN account a ON a.org = s.org AND a.id = s.account
+				WHERE s.due <= $1 AND a.status <> 'draft') due
+			ORDER BY place, due, org, account
 			LIMIT $2`, sqldb.Millis(now), limit) {
 			if err != nil {
 				return err

@@ -81,7 +81,7 @@ type Jobs interface {
 	Remove(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error
 
 	// Collect enqueues the execution of a run.
-	Collect(tx *sqldb.Tx, org posture.OrgID, run string) error
+	Collect(tx *sqldb.Tx, org posture.OrgID, r posture.Run) error
 }
 
 // Store implements the stores of package posture. It embeds the store of entities.

@@ -29,8 +29,8 @@ func (a *enqueued) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID)
 	return nil
 }
 
-func (a *enqueued) Collect(tx *sqldb.Tx, _ posture.OrgID, run string) error {
-	return a.Validate(tx, "", posture.AccountID(run))
+func (a *enqueued) Collect(tx *sqldb.Tx, _ posture.OrgID, r posture.Run) error {
+	return a.Validate(tx, "", posture.AccountID(r.ID))
 }
 
 func (*enqueued) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }

@@ -34,10 +34,15 @@ type Sweep struct {
 	Lease    time.Duration // a run whose lease was not renewed for this long has lost its worker
 }
 
-// Start starts a run of an account. It fails with fault.NotFound if the account does
+// Start starts a run of an account that a user requested. It fails with fault.NotFound if the account does
 // not exist, and with fault.Conflict if the account is a draft or has a run in
 // progress.
 func (s *Sweep) Start(ctx context.Context, org posture.OrgID, id posture.AccountID, scope posture.RunScope) (posture.Run, error) {
+	return s.StartAs(ctx, posture.RunRequested, org, id, scope)
+}
+
+// StartAs is Start with an urgency.
+func (s *Sweep) StartAs(ctx context.Context, u posture.Urgency, org posture.OrgID, id posture.AccountID, scope posture.RunScope) (posture.Run, error) {
 	a, err := s.Store.Account(ctx, org, id)
 	if err != nil {
 		return posture.Run{}, err
@@ -48,7 +53,7 @@ func (s *Sweep) Start(ctx context.Context, org posture.OrgID, id posture.Account
 	now := s.Now()
 	r := posture.Run{
 		ID: s.NewID(), Provider: a.Provider, Account: id, Scope: scope, Status: posture.RunStarted, Start: now, Updated: now,
-		Collectors: map[posture.EntityType]posture.CollectorResult{},
+		Collectors: map[posture.EntityType]posture.CollectorResult{}, Urgency: u,
 	}
 	return r, s.Store.StartRun(ctx, org, r, now.Add(queued))
 }
@@ -183,7 +188,7 @@ func (s *Sweep) replace(ctx context.Context, org posture.OrgID, r posture.Run) e
 	if err != nil {
 		return err
 	}
-	_, err = s.Start(ctx, org, r.Account, r.Scope)
+	_, err = s.StartAs(ctx, posture.RunScheduled, org, r.Account, r.Scope)
 	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
 		return nil // another run has started, or the account was removed
 	}
@@ -212,7 +217,7 @@ func (s *Sweep) Maintain(ctx context.Context) error {
 		return err
 	}
 	for _, ref := range due {
-		_, err := s.Start(ctx, ref.Org, ref.Account, posture.RunScope{})
+		_, err := s.StartAs(ctx, posture.RunScheduled, ref.Org, ref.Account, posture.RunScope{})
 		if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 			return err
 		}

@@ -28,7 +28,7 @@ const (
 type noJobs struct{}
 
 func (noJobs) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
-func (noJobs) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
+func (noJobs) Collect(*sqldb.Tx, posture.OrgID, posture.Run) error        { return nil }
 
 func (noJobs) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
 func (noJobs) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }

@@ -113,7 +113,7 @@ type line struct {
 type idle struct{}
 
 func (idle) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
-func (idle) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
+func (idle) Collect(*sqldb.Tx, posture.OrgID, posture.Run) error        { return nil }
 func (idle) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error    { return nil }
 func (idle) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error   { return nil }
 func (idle) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { return nil }

@@ -1,0 +1,93 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"vigil/internal/sqldb"
+)
+
+// Jobs with [Options.Share] are ordered by fair queueing. River takes jobs of the same
+// priority in the order of scheduled_at, so a job gets a time there that says when it is
+// its turn: each job that already waits for the same share moves it back by turnTime, and
+// each step of priority by priorityTurns of that. The times are long past, because River
+// leaves a job alone that is due later. A job that has waited for turnTime is one turn
+// ahead of one that comes now, so none waits for ever.
+const (
+	turnTime      = 10 * time.Minute // about as long as the longest jobs take
+	priorityTurns = 5
+	turnHorizon   = 30 * 24 * time.Hour // how far the first turn is back
+)
+
+// shareKey is what jobs of a share and priority have in their metadata.
+func shareKey(share string, priority int) string { return strconv.Itoa(priority) + "/" + share }
+
+// turn returns the time that a new job is ordered by.
+func (q *Queue) turn(tx *sqldb.Tx, opts Options, now time.Time) (time.Time, error) {
+	priority := cmp.Or(opts.Priority, defaultPriority)
+	args := []any{cmp.Or(opts.Queue, river.QueueDefault)}
+	var keys []string
+	for p := 1; p <= priority; p++ { // less urgent ones are not in the way
+		keys = append(keys, shareKey(opts.Share, p))
+	}
+	waiting, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `
+		SELECT count(*)
+		FROM river_job
+		WHERE queue = $1 AND state = 'available' AND `+shareOf(tx.Dialect())+` IN `+sqldb.List(&args, keys), args...)
+	if err != nil {
+		return now, err
+	}
+	turns := time.Duration(waiting + (priority-1)*priorityTurns)
+	return now.Add(-turnHorizon + min(turns*turnTime, turnHorizon)).Truncate(time.Millisecond), nil
+}
+
+// shareOf is the expression that the index job_share is over.
+func shareOf(d sqldb.Dialect) string {
+	if d == sqldb.Postgres {
+		return `(metadata ->> 'share')`
+	}
+	return `json_extract(metadata, '$.share')`
+}
+
+// restoreTurns gives jobs that were put off, and are due again, the turn that they had.
+func (q *Queue) restoreTurns(ctx context.Context) error {
+	args := []any{}
+	var names []string
+	for name := range q.conf.Queues {
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	// Jobs that were never put off have times before the last hour, but for those that
+	// have a very late turn.
+	where := ` WHERE state = 'available' AND priority = ` + strconv.Itoa(defaultPriority) + ` AND queue IN ` + sqldb.List(&args, names)
+	set := `to_timestamp((metadata ->> 'turn')::bigint / 1000.0)`
+	if q.db.Dialect() == sqldb.Postgres {
+		where += ` AND scheduled_at BETWEEN now() - interval '1 hour' AND now()
+			AND (metadata ->> 'turn')::bigint < extract(epoch FROM scheduled_at - interval '1 hour') * 1000`
+	} else {
+		set = `strftime('%Y-%m-%d %H:%M:%f', json_extract(metadata, '$.turn') / 1000.0, 'unixepoch')`
+		where += ` AND scheduled_at BETWEEN datetime('now', '-1 hour') AND datetime('now', 'subsec')
+			AND json_extract(metadata, '$.turn') < (unixepoch(scheduled_at) - 3600) * 1000`
+	}
+	some := false
+	err := q.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+		some, err = sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT EXISTS (SELECT 1 FROM river_job`+where+`)`, args...)
+		return err
+	})
+	if err != nil || !some {
+		return err
+	}
+	return q.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if _, err := tx.Exec(`UPDATE river_job SET scheduled_at = `+set+where, args...); err != nil {
+			return fmt.Errorf("restore the turns of jobs: %w", err)
+		}
+		return nil
+	})
+}

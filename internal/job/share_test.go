@@ -1,0 +1,107 @@
+package job_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/job"
+	"vigil/internal/sqldb"
+)
+
+// TestSharesTakeTurns has one organisation fill a queue before others come, and has one
+// worker do the jobs.
+func TestSharesTakeTurns(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		q := newQueue(t, db, job.Config{Queues: map[string]int{"default": 1}, Beat: quick})
+		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			for i := range 60 {
+				if _, err := q.Insert(tx, greet{fmt.Sprint("large backfill ", i)}, job.Options{Share: "large", Priority: 3}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		insert(t, db, q, "small backfill", job.Options{Share: "small", Priority: 3})
+		insert(t, db, q, "large scheduled", job.Options{Share: "large", Priority: 2})
+		insert(t, db, q, "large event", job.Options{Share: "large", Priority: 1})
+		insert(t, db, q, "small event", job.Options{Share: "small", Priority: 1})
+		insert(t, db, q, "maintenance", job.Options{Priority: 1})
+
+		done := make(chan string, 100)
+		start(t, q, func(_ context.Context, j job.Job[greet]) error {
+			if j.Args.Name == "large event" && j.Attempt == 1 {
+				return fmt.Errorf("not yet")
+			}
+			done <- j.Args.Name
+			return nil
+		})
+		var order []string
+		for len(order) < 7 {
+			order = append(order, next(t, done))
+		}
+		// The event that failed keeps its turn, and comes when it is due again.
+		failed := slices.Index(order, "large event")
+		for ; failed < 0 && len(order) < 65; failed = slices.Index(order, "large event") {
+			order = append(order, next(t, done))
+		}
+		if failed < 0 {
+			t.Error("the job that failed was not done again")
+		}
+		order = slices.DeleteFunc(order, func(s string) bool { return s == "large event" })[:6]
+		want := []string{"maintenance", "small event", "large scheduled", "large backfill 0", "small backfill", "large backfill 1"}
+		if diff := cmp.Diff(want, order); diff != "" {
+			t.Errorf("order of jobs (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestJobsThatWerePutOffKeepTheirTurn puts a job off and has it wait again.
+func TestJobsThatWerePutOffKeepTheirTurn(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		q := newQueue(t, db, job.Config{Queues: map[string]int{"default": 1}, Beat: quick})
+		turn := func() (at string) {
+			err := db.Read(t.Context(), func(tx *sqldb.Tx) (err error) {
+				at, err = sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT CAST(round(CAST(`+milliseconds[tx.Dialect()]+` AS NUMERIC)) AS TEXT) FROM river_job ORDER BY id LIMIT 1`)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		insert(t, db, q, "put off", job.Options{Share: "a"})
+		insert(t, db, q, "long", job.Options{Share: "a"})
+		before := turn()
+		begun, release := make(chan struct{}), make(chan struct{})
+		start(t, q, func(_ context.Context, j job.Job[greet]) error {
+			if j.Args.Name == "put off" {
+				return job.Later(time.Second)
+			}
+			close(begun)
+			<-release
+			return nil
+		})
+		defer close(release)
+		next(t, begun)
+		for deadline := time.Now().Add(patience); turn() != before; time.Sleep(quick) {
+			if time.Now().After(deadline) {
+				t.Fatalf("the job has the turn %s, want %s", turn(), before)
+			}
+		}
+	})
+}
+
+// milliseconds is the time that a job is ordered by.
+var milliseconds = map[sqldb.Dialect]string{
+	sqldb.SQLite: `unixepoch(scheduled_at, 'subsec') * 1000`, sqldb.Postgres: `extract(epoch FROM scheduled_at) * 1000`,
+}
