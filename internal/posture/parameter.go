@@ -24,11 +24,11 @@ const (
 	StringsParameter  ParameterType = "strings"
 )
 
-// ParameterTypes lists them.
+// ParameterTypes lists the types of parameters.
 var ParameterTypes = []ParameterType{IntegerParameter, IntegersParameter, StringsParameter}
 
-// A RuleParameter is a value in a rule that organisations may set: a variable of its
-// query, which its texts may name as {name}.
+// A RuleParameter is a value in a rule that organisations may set. It is a variable of
+// the rule's query, and texts of the rule may refer to it as {name}.
 type RuleParameter struct {
 	Name        string
 	Type        ParameterType
@@ -39,11 +39,11 @@ type RuleParameter struct {
 	Description string
 }
 
-// MaxParameterItems is how many values a list may have.
+// MaxParameterItems is the maximum length of a list.
 const MaxParameterItems = 1000
 
-// Check returns a value, as JSON or YAML decode it, as one of the parameter's type. The
-// error says what is wrong with it.
+// Check converts a value, as decoded from JSON or YAML, to the parameter's type. It
+// fails if the value is not valid.
 func (p RuleParameter) Check(value any) (any, error) {
 	if p.Type == IntegerParameter {
 		return p.integer(value)
@@ -82,7 +82,7 @@ func anyOf[T any](list []T) []any {
 	return out
 }
 
-// checkEach checks the values of a list, and leaves out those that it has twice.
+// checkEach checks the values of a list and removes duplicates.
 func checkEach[T comparable](list []any, check func(any) (T, error)) (any, error) {
 	out := make([]T, 0, len(list))
 	for i, item := range list {
@@ -139,13 +139,13 @@ func (p RuleParameter) text(value any) (string, error) {
 	return s, nil
 }
 
-// Validate reports what is wrong with the definition of a parameter.
+// Validate fails if the definition of a parameter is invalid.
 func (p RuleParameter) Validate() error {
 	switch {
 	case !parameterName.MatchString(p.Name):
-		return fmt.Errorf("name %q must be letters and digits that begin with a small letter", p.Name)
+		return fmt.Errorf("name %q must consist of letters and digits and begin with a lower-case letter", p.Name)
 	case p.Name == EndedVariable || p.Name == SupportedVariable:
-		return fmt.Errorf("name %q stands for the versions of a table", p.Name)
+		return fmt.Errorf("name %q is reserved for the versions of a table", p.Name)
 	case !slices.Contains(ParameterTypes, p.Type):
 		return fmt.Errorf("type %q is not integer, integers or strings", p.Type)
 	case strings.TrimSpace(p.Description) == "":
@@ -166,8 +166,8 @@ func (p RuleParameter) Validate() error {
 
 var parameterName = regexp.MustCompile(`^[a-z][A-Za-z0-9]{0,39}$`)
 
-// CheckVariables reports which variables of the query have no value, and which
-// parameters it does not use.
+// CheckVariables fails if a variable of the query is not a parameter, or if the query
+// does not use a parameter.
 func (r Rule) CheckVariables(used []string) error {
 	known := map[string]bool{}
 	if r.Table != nil {
@@ -175,7 +175,7 @@ func (r Rule) CheckVariables(used []string) error {
 	}
 	for _, p := range r.Parameters {
 		if known[p.Name] {
-			return fmt.Errorf("parameter %s is there twice", p.Name)
+			return fmt.Errorf("parameter %s is a duplicate", p.Name)
 		}
 		known[p.Name] = true
 		if !slices.Contains(used, p.Name) {
@@ -190,24 +190,24 @@ func (r Rule) CheckVariables(used []string) error {
 	return nil
 }
 
-// A VersionTable says until when the versions of some products are supported.
+// A VersionTable holds the support periods of product versions.
 type VersionTable struct {
 	Name   string
 	Title  string
 	Source string // where the dates are published
-	Read   string // on which date they were read there
+	Read   string // the date on which they were read there
 	Rows   []VersionRow
 }
 
-// A VersionRow is a version of a product, as the property of a resource spells it, and
-// the last day on which it is supported: YYYY-MM-DD, or empty when none is known.
+// A VersionRow is a version of a product, spelled as in the property of a resource, and
+// the last day of its support: YYYY-MM-DD, or empty if unknown.
 type VersionRow struct {
 	Product string
 	Version string
 	Ends    string
 }
 
-// Ends returns the last days of the versions.
+// Ends returns the last day of support by version.
 func (t *VersionTable) Ends() map[string]string {
 	ends := make(map[string]string, len(t.Rows))
 	for _, row := range t.Rows {
@@ -216,26 +216,26 @@ func (t *VersionTable) Ends() map[string]string {
 	return ends
 }
 
-// At returns the versions that have ended at a time, and those that have not.
+// At returns the versions whose support has ended at a time, and the others.
 func (t *VersionTable) At(now time.Time) (ended, supported []string) {
 	return Binding{Ends: t.Ends()}.Versions(now)
 }
 
-// A Binding says what the variables of a query stand for.
+// A Binding holds the values of a query's variables.
 type Binding struct {
 	Values map[string]any    `json:",omitempty"` // of parameters
-	Ends   map[string]string `json:",omitempty"` // of a table: versions and their last days
+	Ends   map[string]string `json:",omitempty"` // of a table: last days by version
 }
 
-// The variables that a table is bound to: the versions that have ended at the time of
-// the evaluation, and those that have not.
+// The variables for the versions of a table: those whose support has ended at the time
+// of the evaluation, and the others.
 const (
 	EndedVariable     = "ended"
 	SupportedVariable = "supported"
 )
 
-// Versions returns the versions of the table that have ended at a time, and those that
-// have not.
+// Versions returns the versions of the table whose support has ended at a time, and the
+// others.
 func (b Binding) Versions(now time.Time) (ended, supported []string) {
 	today := now.UTC().Format(time.DateOnly)
 	for _, version := range slices.Sorted(maps.Keys(b.Ends)) {
@@ -248,7 +248,7 @@ func (b Binding) Versions(now time.Time) (ended, supported []string) {
 	return ended, supported
 }
 
-// Binding returns what the variables of the query stand for.
+// Binding returns the values of the query's variables.
 func (q RuleQuery) Binding() (b Binding, err error) {
 	if q.Bound == "" {
 		return b, nil
@@ -256,7 +256,7 @@ func (q RuleQuery) Binding() (b Binding, err error) {
 	return b, json.Unmarshal([]byte(q.Bound), &b)
 }
 
-// Parameter returns a parameter of the rule.
+// Parameter returns a parameter of the rule by name.
 func (r Rule) Parameter(name string) (RuleParameter, bool) {
 	i := slices.IndexFunc(r.Parameters, func(p RuleParameter) bool { return p.Name == name })
 	if i < 0 {
@@ -265,13 +265,13 @@ func (r Rule) Parameter(name string) (RuleParameter, bool) {
 	return r.Parameters[i], true
 }
 
-// ParameterValues returns the values of all parameters: those that were set, and
-// defaults. A value that a newer definition of the parameter does not permit is the
-// default.
+// ParameterValues returns the values of all parameters: those that were set, otherwise
+// defaults. A value that a newer definition of the parameter does not allow is replaced
+// by the default.
 func (r Rule) ParameterValues() map[string]any {
 	values := make(map[string]any, len(r.Parameters))
 	for _, p := range r.Parameters {
-		values[p.Name], _ = p.Check(p.Default) // it was checked with the rule
+		values[p.Name], _ = p.Check(p.Default) // it was checked together with the rule
 		if set, ok := r.Values[p.Name]; ok {
 			if v, err := p.Check(set); err == nil {
 				values[p.Name] = v
@@ -281,8 +281,8 @@ func (r Rule) ParameterValues() map[string]any {
 	return values
 }
 
-// Bind returns the rule with the values of its parameters and its table bound to the
-// variables of its query, and the values in its texts.
+// Bind returns the rule with its parameters and table bound to the variables of its
+// query, and with the values inserted in its texts.
 func (r Rule) Bind() Rule {
 	if len(r.Parameters) == 0 && r.Table == nil {
 		return r
@@ -305,7 +305,7 @@ func (r Rule) Bind() Rule {
 	return r
 }
 
-// ParameterText returns a value as texts show it.
+// ParameterText formats a value for texts.
 func ParameterText(value any) string {
 	list, ok := items(value)
 	if !ok {
@@ -321,7 +321,8 @@ func ParameterText(value any) string {
 	return strings.Join(parts, ", ")
 }
 
-// WithValues returns the rule with some values of parameters set; nil is the default.
+// WithValues returns the rule with new values of parameters. A nil value restores the
+// default.
 func (r Rule) WithValues(given map[string]any) (Rule, error) {
 	if len(given) == 0 {
 		return r, nil
@@ -356,7 +357,8 @@ func (r Rule) WithValues(given map[string]any) (Rule, error) {
 	return r, nil
 }
 
-// namedParameters ends a sentence with the names of the rule's parameters.
+// namedParameters returns the end of an error message with the names of the rule's
+// parameters.
 func (r Rule) namedParameters() string {
 	if len(r.Parameters) == 0 {
 		return ", which has none"

@@ -12,7 +12,7 @@ func limits(low, high int64) posture.RuleParameter {
 	return posture.RuleParameter{Name: "days", Type: posture.IntegerParameter, Default: 90, Minimum: &low, Maximum: &high, Description: "Days."}
 }
 
-func TestParameterValuesAreChecked(t *testing.T) {
+func TestCheckParameterValues(t *testing.T) {
 	t.Parallel()
 	days, accounts := limits(1, 100), posture.RuleParameter{Type: posture.StringsParameter, Pattern: "[0-9]{3}"}
 	ports := posture.RuleParameter{Type: posture.IntegersParameter, Maximum: days.Maximum}
@@ -50,7 +50,7 @@ func TestParameterValuesAreChecked(t *testing.T) {
 	}
 }
 
-func TestARuleIsBoundToItsValues(t *testing.T) {
+func TestBindRule(t *testing.T) {
 	t.Parallel()
 	r := posture.Rule{Name: "Older than {days} days {other}", Parameters: []posture.RuleParameter{limits(1, 100)}, Query: posture.RuleQuery{Text: "g.V()"}}
 	if got := r.Bind(); got.Name != "Older than 90 days {other}" || got.Query.Bound != `{"Values":{"days":90}}` {
@@ -60,9 +60,9 @@ func TestARuleIsBoundToItsValues(t *testing.T) {
 	if got := set.Bind(); err != nil || got.Name != "Older than 30 days {other}" || got.Query == r.Bind().Query {
 		t.Errorf("30 days: %q, %s, %v", got.Name, got.Query.Bound, err)
 	}
-	r.Values = map[string]any{"days": 1000.0} // permitted by an older version
+	r.Values = map[string]any{"days": 1000.0} // allowed by an older version
 	if got := r.Bind(); got.Name != "Older than 90 days {other}" {
-		t.Errorf("a value that is not permitted any more: %q", got.Name)
+		t.Errorf("a value that is no longer allowed: %q", got.Name)
 	}
 	if back, err := set.WithValues(map[string]any{"days": nil}); err != nil || len(back.Values) != 0 {
 		t.Errorf("back to the default: %v, %v", back.Values, err)
@@ -72,7 +72,7 @@ func TestARuleIsBoundToItsValues(t *testing.T) {
 	}
 }
 
-func TestVersionsEndOnTheDayAfterTheirLast(t *testing.T) {
+func TestVersionTable(t *testing.T) {
 	t.Parallel()
 	table := &posture.VersionTable{Rows: []posture.VersionRow{{Version: "1", Ends: "2026-06-01"}, {Version: "2", Ends: "2026-06-02"}, {Version: "3"}}}
 	for at, want := range map[string]string{

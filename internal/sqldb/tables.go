@@ -2,15 +2,15 @@ package sqldb
 
 import "context"
 
-// A TableSize is how much a table holds: its rows, and bytes with those of its indexes.
+// A TableSize is the size of a table: its rows, and its bytes including indexes.
 type TableSize struct {
 	Name  string
 	Rows  int64
 	Bytes int64
 }
 
-// Tables returns the tables of the database, the largest first. What SQLite keeps for
-// a full-text index is counted as one table, whose rows are not counted.
+// Tables returns the tables of the database, the largest first. The shadow tables of a
+// full-text index in SQLite count as one table, without a row count.
 func (db *DB) Tables(ctx context.Context) (tables []TableSize, err error) {
 	text := `
 		WITH part AS (

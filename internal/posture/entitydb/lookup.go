@@ -102,7 +102,7 @@ func (s *Store) findEntities(tx *sqldb.Tx, accountNo int64, ids []posture.Entity
 	return s.findRows(tx, accountNo, ids)
 }
 
-// findRows is findEntities that also finds rows that are being removed.
+// findRows is findEntities including rows that are being removed.
 func (s *Store) findRows(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
 	requested := make(map[posture.EntityID]bool, len(ids))
 	keys := make([]int64, len(ids))

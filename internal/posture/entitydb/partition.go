@@ -139,7 +139,7 @@ func livePartition(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID) (
 		return p, err
 	}
 	removal, err := removalOf(tx, p.accountNo)
-	if err != nil || removal.at != 0 { // it was added again, and has nothing yet
+	if err != nil || removal.at != 0 { // it was added again and has no entities yet
 		return partition{}, err
 	}
 	return p, nil

@@ -6,21 +6,21 @@ import (
 )
 
 // The rows of a small account are removed in the transaction that removes the account.
-// Those of a large one are hidden in that transaction, and removed in pieces afterwards,
-// so that other writers need not wait.
+// Those of a large account are hidden in that transaction and removed in batches
+// afterwards, so that other writers do not wait.
 const (
 	removedAtOnce = 2000
 	removalPiece  = 1000
 )
 
-// A removal is the row of an account whose rows are being removed.
+// A removal is the record of an account whose rows are being removed.
 type removal struct {
 	accountNo  int64
-	at         int64 // 0 for none
+	at         int64 // 0 if there is no removal
 	generation int64
 }
 
-// removalOf returns the removal of an account, or none.
+// removalOf returns the removal of an account; its time is 0 if there is none.
 func removalOf(tx *sqldb.Tx, accountNo int64) (removal, error) {
 	r, err := sqldb.QueryOne(tx, func(r sqldb.Row) (v removal, err error) {
 		return v, r.Scan(&v.accountNo, &v.at, &v.generation)
@@ -36,11 +36,11 @@ func removing(tx *sqldb.Tx, org posture.OrgID) ([]int64, error) {
 	return sqldb.Query(tx, sqldb.Scalar[int64], `SELECT account_no FROM entity_removal WHERE org = $1 ORDER BY account_no`, org)
 }
 
-// RemoveAccount removes the entities of an account at a time, given in
-// milliseconds. Their change logs stay, and their row ids are not used again.
+// RemoveAccount removes the entities of an account at a time, given in milliseconds.
+// Their change logs stay, and their row ids are not reused.
 //
-// It reports true if there are so many that they are only hidden, or if later asks for
-// that: the caller then has [RemoveSome] called until it reports false.
+// It returns true if the entities are only hidden, because there are many or because
+// later is set. The caller must then have [RemoveSome] called until it returns false.
 func RemoveAccount(tx *sqldb.Tx, ref posture.AccountRef, at int64, later bool) (pending bool, err error) {
 	if err := lockAccount(tx, ref.Org, ref.Account); err != nil {
 		return false, err
@@ -53,7 +53,7 @@ func RemoveAccount(tx *sqldb.Tx, ref posture.AccountRef, at int64, later bool) (
 		return false, err
 	}
 	if earlier, err := removalOf(tx, p.accountNo); err != nil || earlier.at != 0 {
-		return true, err // it was added again, and has nothing new
+		return true, err // the account was added again and has no new entities
 	}
 	count, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM entity_cell WHERE account_no = $1`, p.accountNo)
 	if err != nil {
@@ -72,13 +72,13 @@ func RemoveAccount(tx *sqldb.Tx, ref posture.AccountRef, at int64, later bool) (
 	return pending, emptyPartition(tx, p)
 }
 
-// Removing reports whether entities that an account had are still to be removed.
+// Removing reports whether former entities of an account are still being removed.
 func Removing(tx *sqldb.Tx, ref posture.AccountRef) (bool, error) {
 	return sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT EXISTS (SELECT 1 FROM entity_removal WHERE org = $1 AND account = $2)`, ref.Org, ref.Account)
 }
 
-// RemoveSome removes a piece of the rows of an account that [RemoveAccount] has left.
-// It reports false when none are left.
+// RemoveSome removes a batch of the rows that [RemoveAccount] has hidden. It returns
+// false if none are left.
 func RemoveSome(tx *sqldb.Tx, ref posture.AccountRef) (more bool, err error) {
 	if err := lockAccount(tx, ref.Org, ref.Account); err != nil {
 		return false, err
@@ -119,7 +119,7 @@ func (s *Store) removeRows(tx *sqldb.Tx, of removal, limit int) (int, error) {
 	})); err != nil {
 		return 0, err
 	}
-	if tx.Dialect() == sqldb.SQLite { // to remove a row from its index takes the tokens
+	if tx.Dialect() == sqldb.SQLite { // removing a row from the FTS5 index requires its tokens
 		if err := s.tokenize(tx, rows); err != nil {
 			return 0, err
 		}

@@ -174,7 +174,7 @@ func (s *selection) rows() span {
 // source returns the rows that match the plan within a range as SQL to follow FROM.
 func (s *selection) source(in span, args *[]any) string {
 	text := source(s.tx.Dialect(), s.org, s.plan, in, args)
-	for _, accountNo := range s.removing { // cells have no entities any more, but the index still has rows
+	for _, accountNo := range s.removing { // their cells are empty, but the index still has rows
 		rows := accountSpan(accountNo)
 		text += fmt.Sprintf(" AND NOT row_id BETWEEN %d AND %d", rows.from, rows.to)
 	}

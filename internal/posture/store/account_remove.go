@@ -10,9 +10,9 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// The findings of an account that is removed are resolved in the transaction that
-// removes it, unless they are more than resolvedAtOnce: the rest is resolved in pieces,
-// as the entities of large accounts are removed.
+// The findings of a removed account are resolved in the transaction that removes it, up
+// to resolvedAtOnce. The others are resolved in batches afterwards, like the entities
+// of large accounts.
 const (
 	resolvedAtOnce = 2000
 	resolvedPiece  = 500
@@ -35,7 +35,7 @@ func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 	if err != nil {
 		return err
 	}
-	if pending && t.store.jobs != nil { // a measurement has no queue
+	if pending && t.store.jobs != nil { // benchmarks have no queue
 		if err := t.store.jobs.Remove(t.tx, t.org, id); err != nil {
 			return err
 		}
@@ -47,9 +47,9 @@ func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 	return err
 }
 
-// RemoveSome removes a piece of what a large account has left that was removed: open
-// findings are resolved, and rows of entities are moved to the change log. It reports
-// false when nothing is left.
+// RemoveSome removes a batch of the remaining data of a large removed account: it
+// resolves open findings and moves entities to the change log. It returns false if
+// nothing is left.
 func (s *Store) RemoveSome(ctx context.Context, org posture.OrgID, id posture.AccountID) (more bool, err error) {
 	ref := posture.AccountRef{Org: org, Account: id}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
@@ -65,8 +65,8 @@ func (s *Store) RemoveSome(ctx context.Context, org posture.OrgID, id posture.Ac
 	return more, err
 }
 
-// removeRest removes what an account has left that was removed and added again, so that
-// it can be collected.
+// removeRest removes the remaining data of an account that was removed and added again,
+// so that it can be collected.
 func (s *Store) removeRest(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
 	left := false
 	err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
@@ -87,8 +87,8 @@ func (s *Store) Begin(ctx context.Context, scope collect.Scoped) (collect.Record
 	return s.Store.Begin(ctx, scope)
 }
 
-// RemovePieces is [Store.RemoveSome] until nothing is left or the time is up. It reports
-// whether there is more.
+// RemovePieces calls [Store.RemoveSome] until nothing is left or the time limit has
+// passed. It returns true if there is more.
 func (s *Store) RemovePieces(ctx context.Context, org posture.OrgID, id posture.AccountID, within time.Duration) (more bool, err error) {
 	for until := time.Now().Add(within); ; {
 		if more, err = s.RemoveSome(ctx, org, id); err != nil || !more || time.Now().After(until) {

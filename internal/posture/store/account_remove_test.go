@@ -16,9 +16,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestLargeAccountIsRemovedInPieces removes an account that has too many entities and
-// findings for one transaction, and adds it again in the middle.
-func TestLargeAccountIsRemovedInPieces(t *testing.T) {
+// TestLargeAccountIsRemovedInBatches removes an account with too many entities and
+// findings for one transaction, and adds it again before the removal has finished.
+func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		if err := store.Migrate(t.Context(), db); err != nil {
@@ -58,7 +58,7 @@ func TestLargeAccountIsRemovedInPieces(t *testing.T) {
 		if n := r.open(large); n != 100 {
 			t.Errorf("%d findings are left to be resolved, want 100", n)
 		}
-		for range 2 { // then the process dies
+		for range 2 { // then the process crashes
 			if more, err := r.store.RemoveSome(t.Context(), "org", large.ID); err != nil || !more {
 				t.Fatalf("more is %v, %v", more, err)
 			}
@@ -67,7 +67,7 @@ func TestLargeAccountIsRemovedInPieces(t *testing.T) {
 
 		r.onboard(large)
 		gone("after it was added again")
-		if _, err := r.store.EachEntity(t.Context(), "org", large.ID, func(e posture.Entity) error { return fmt.Errorf("%s is there", e.ID) }); err != nil {
+		if _, err := r.store.EachEntity(t.Context(), "org", large.ID, func(e posture.Entity) error { return fmt.Errorf("%s still exists", e.ID) }); err != nil {
 			t.Error(err)
 		}
 		scope := posture.Scope{Org: "org", Account: large.ID, Type: before.Type, Region: before.Region}
@@ -76,7 +76,7 @@ func TestLargeAccountIsRemovedInPieces(t *testing.T) {
 		}
 		r.collect(large)
 		if n := r.open(large); n != 0 {
-			t.Errorf("%d findings of before are open", n)
+			t.Errorf("%d former findings are open", n)
 		}
 		if more, err := r.store.RemoveSome(t.Context(), "org", large.ID); err != nil || more {
 			t.Errorf("after the next collection there is more to remove: %v, %v", more, err)
@@ -131,7 +131,7 @@ func (r removalTest) collect(a entitygen.Account) {
 	}
 }
 
-// raise raises findings of an account.
+// raise creates findings of an account.
 func (r removalTest) raise(a entitygen.Account, n int) {
 	r.t.Helper()
 	rule := posture.RuleJudgement{Rule: "rule"}
@@ -157,7 +157,7 @@ func (r removalTest) first(a entitygen.Account) posture.Entity {
 	return page.Entities[0]
 }
 
-// counts are how many entities of an account are found in several ways.
+// counts are the numbers of an account's entities that different queries find.
 type counts struct{ all, tagged, aggregated, byTag int }
 
 func (r removalTest) counts(a entitygen.Account) (c counts) {
@@ -190,7 +190,7 @@ func (r removalTest) counts(a entitygen.Account) (c counts) {
 	return c
 }
 
-// history returns how many entries the change log of an entity has.
+// history returns the length of an entity's change log.
 func (r removalTest) history(id posture.EntityID) int {
 	r.t.Helper()
 	log, err := r.store.ChangeLog(r.t.Context(), "org", id)
@@ -200,7 +200,7 @@ func (r removalTest) history(id posture.EntityID) int {
 	return len(log)
 }
 
-// open returns how many findings of an account are open.
+// open returns the number of open findings of an account.
 func (r removalTest) open(a entitygen.Account) int {
 	r.t.Helper()
 	page, err := r.store.Findings(r.t.Context(), "org", posture.FindingFilter{

@@ -8,8 +8,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A column is one of a table. Its values are int64, string, []byte, bool, float64 or
-// nil, the same for both databases.
+// A column is a column of a table. Its values are int64, string, []byte, bool, float64
+// or nil, the same for both databases.
 type column struct {
 	name     string
 	required bool // never null
@@ -17,7 +17,7 @@ type column struct {
 	enum     string // PostgreSQL's name of the type
 }
 
-// A kind says how the databases store values of a column.
+// A kind says how the databases store the values of a column.
 type kind uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	text
 	bytea
 
-	// The following are used by the tables of the queue.
+	// The following are used by the tables of the job queue.
 	timestamp // SQLite: text in UTC with milliseconds
 	document  // jsonb; SQLite: text
 	texts     // text[]; SQLite: JSON
@@ -36,7 +36,7 @@ const (
 	enum      // SQLite: text
 )
 
-// kindOf returns the kind of a type of PostgreSQL.
+// kindOf returns the kind of a PostgreSQL type.
 func kindOf(typ, element string) (kind, error) {
 	switch typ {
 	case "bigint", "integer", "smallint":
@@ -65,10 +65,10 @@ func kindOf(typ, element string) (kind, error) {
 			return documents, nil
 		}
 	}
-	return 0, fmt.Errorf("the type %s %s is not known", typ, element)
+	return 0, fmt.Errorf("unknown type %s %s", typ, element)
 }
 
-// read is the expression that reads a value.
+// read returns the SQL expression that reads a value.
 func (c column) read(d sqldb.Dialect) string {
 	name := quote(c.name)
 	if d == sqldb.SQLite {
@@ -95,12 +95,12 @@ func (c column) read(d sqldb.Dialect) string {
 	return name
 }
 
-// write is the expression of a value that is given as a parameter.
+// write returns the SQL expression for a value that is passed as a parameter.
 func (c column) write(d sqldb.Dialect, parameter string) string {
 	if d == sqldb.SQLite {
 		switch c.kind {
 		case timestamp:
-			// In the form of River's driver, whose text is compared.
+			// Use the format of River's driver, because the text is compared.
 			return `rtrim(rtrim(strftime('%Y-%m-%d %H:%M:%f', ` + parameter + ` / 1000.0, 'unixepoch'), '0'), '.')`
 		case document, texts, documents:
 			return `json(` + parameter + `)`
@@ -124,10 +124,10 @@ func (c column) write(d sqldb.Dialect, parameter string) string {
 	return parameter
 }
 
-// plain reports whether values are written as they are.
+// plain reports whether values need no conversion when they are written.
 func (c column) plain() bool { return c.kind <= bytea }
 
-// value returns the value that a driver read.
+// value converts a value that a driver returned.
 func (c column) value(v any) (any, error) {
 	if v == nil {
 		return nil, nil
@@ -154,7 +154,7 @@ func (c column) value(v any) (any, error) {
 	case bytea:
 		switch v := v.(type) {
 		case []byte:
-			return append([]byte{}, v...), nil // SQLite's driver returns a nil slice for no bytes
+			return append([]byte{}, v...), nil // SQLite's driver returns a nil slice for an empty BLOB
 		case string:
 			return []byte(v), nil
 		}
@@ -173,8 +173,8 @@ func (c column) value(v any) (any, error) {
 	return nil, fmt.Errorf("column %s has a value of type %T", c.name, v)
 }
 
-// canonicalJSON writes JSON with sorted names and without spaces: PostgreSQL does not
-// keep the text.
+// canonicalJSON returns JSON with sorted names and without spaces, because PostgreSQL
+// does not preserve the text.
 func canonicalJSON(s string) (string, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(s)))
 	d.UseNumber()

@@ -18,7 +18,7 @@ import (
 type Row struct {
 	table  *table
 	values []any
-	code   []byte // all values, for comparison
+	code   []byte // encoding of all values, for comparison
 }
 
 // Value returns the value of a column: int64, string, []byte, bool, float64 or nil.
@@ -33,7 +33,7 @@ func (r *Row) Value(column string) any {
 
 func (r *Row) equal(other *Row) bool { return bytes.Equal(r.code, other.code) }
 
-// key returns the values that rows are ordered by.
+// key returns the values of the columns that rows are ordered by.
 func (r *Row) key() (key []any) {
 	for _, i := range r.table.key {
 		key = append(key, r.values[i])
@@ -41,7 +41,7 @@ func (r *Row) key() (key []any) {
 	return key
 }
 
-// order compares the keys of two rows as the databases do.
+// order compares the keys of two rows in the order of the databases.
 func (r *Row) order(other *Row) int {
 	for _, i := range r.table.key {
 		n := 0
@@ -60,7 +60,7 @@ func (r *Row) order(other *Row) int {
 	return 0
 }
 
-// encode writes the values so that different rows have different codes.
+// encode encodes the values so that different rows have different encodings.
 func encode(values []any) []byte {
 	var b []byte
 	for _, v := range values {
@@ -85,7 +85,7 @@ func encode(values []any) []byte {
 	return b
 }
 
-// rows reads a table in the order of keys.
+// rows yields the rows of a table in the order of keys.
 func (t *table) rows(tx *sqldb.Tx) iter.Seq2[*Row, error] {
 	pointers, read := make([]any, len(t.columns)), make([]any, len(t.columns))
 	for i := range read {
@@ -111,17 +111,17 @@ func (t *table) rows(tx *sqldb.Tx) iter.Seq2[*Row, error] {
 	}, t.selectRows(tx.Dialect()))
 }
 
-// A total is how many rows a table has, and a hash of all of them.
+// A total is the number of rows of a table and a hash over them.
 type total struct {
 	rows int64
 	hash [sha256.Size]byte
 }
 
-// A comparison is the totals of both sides.
+// A comparison holds the totals of source and target.
 type comparison struct{ source, target total }
 
-// compare reads a table of both databases and calls visit for every key of either,
-// with nil where there is no such row. An empty table of the target is not read.
+// compare reads a table of both databases (merge join) and calls visit for every key,
+// with nil for a missing row. It does not read an empty table of the target.
 func (c *copier) compare(ctx context.Context, source *sqldb.Tx, i int, step string, visit func(was, is *Row) error) (sum comparison, err error) {
 	t := &c.tables[i]
 	progress := Progress{Step: step, Table: t.name, Number: i + 1, Tables: len(c.tables)}
@@ -150,15 +150,15 @@ func (c *copier) compare(ctx context.Context, source *sqldb.Tx, i int, step stri
 		return sum, err
 	}
 	if empty {
-		// Without a transaction on the target, SQLite can fold its log into the file
-		// while the table is filled.
+		// Without a transaction on the target, SQLite can checkpoint its write-ahead
+		// log while the table is filled.
 		return sum, merge(func(func(*Row, error) bool) {})
 	}
 	err = c.to.Read(ctx, func(tx *sqldb.Tx) error { return merge(t.rows(tx)) })
 	return sum, err
 }
 
-// A merge walks through two ordered sequences of rows at once.
+// A merge iterates over two ordered sequences of rows.
 type merge struct{ source, target *side }
 
 func newMerge(source, target iter.Seq2[*Row, error]) *merge {
@@ -170,7 +170,7 @@ func (m *merge) stop() {
 	m.target.stop()
 }
 
-// next returns the rows with the next key, or none at the end.
+// next returns the rows with the next key, or nil at the end.
 func (m *merge) next() (was, is *Row, err error) {
 	if is, err = m.source.peek(); err != nil {
 		return nil, nil, fmt.Errorf("read the source: %w", err)
@@ -210,7 +210,7 @@ func newSide(rows iter.Seq2[*Row, error]) *side {
 	return s
 }
 
-// peek returns the next row, or nil at the end.
+// peek returns the next row without consuming it, or nil at the end.
 func (s *side) peek() (*Row, error) {
 	if s.next != nil || s.end {
 		return s.next, nil
@@ -223,7 +223,7 @@ func (s *side) peek() (*Row, error) {
 	return row, nil
 }
 
-// take goes on to the row after the next.
+// take consumes the next row.
 func (s *side) take() {
 	s.rows++
 	s.sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s.next.code))))

@@ -1,17 +1,15 @@
 // Package dbcopy copies all tables of a SQLite database to PostgreSQL, or back.
 //
-// Tables, columns, keys and references come from the schemas of the two databases;
-// nothing is listed twice. What an engine derives from the rows of a table, such as
-// a search index, is written by a [Writer].
+// Tables, columns, keys and references are read from the schemas of both databases. A
+// [Writer] writes tables from which an engine derives data, such as a search index.
 //
-// A copy reads the source in one transaction, so that it is the source at one moment
-// whatever others write meanwhile. It compares source and target row by row in the
-// order of keys and writes only what differs: a copy that was interrupted goes on
-// when it is started again, and a copy of a source that has changed since brings the
-// target up to date. At the end both are compared again.
+// A copy reads the source in one transaction, so that it is a consistent snapshot. It
+// compares source and target row by row in the order of keys and writes only
+// differences. So an interrupted copy continues when it is started again, and a later
+// copy applies the changes of the source. At the end both are compared again.
 //
-// A target is empty at first, and is marked from then on (see mark.go): a database
-// with other data is refused, and so is a half-made copy when it is opened for use.
+// The target must be empty at first and is then marked (see mark.go). A database with
+// other data is rejected as a target, and an unfinished copy cannot be opened for use.
 package dbcopy
 
 import (
@@ -24,54 +22,55 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Options say what a copy needs to know beyond the schemas.
+// Options configure a copy.
 type Options struct {
-	// Source identifies the source: a target is continued from the same one only.
+	// Source identifies the source. A copy to the same target continues only from the
+	// same source.
 	Source string
 
-	// Accepted is called once the target was accepted and before the source is read.
-	// It may be nil.
+	// Accepted, if not nil, is called after the target was accepted and before the
+	// source is read.
 	Accepted func(context.Context) error
 
-	// Migrate makes the tables of the target.
+	// Migrate creates the tables of the target.
 	Migrate func(context.Context, *sqldb.DB) error
 
-	// Skip names tables that are not copied: what an engine keeps about itself.
+	// Skip lists tables that are not copied, such as internal tables of an engine.
 	Skip []string
 
-	// Writers write tables from which an engine derives something.
+	// Writers write tables from which an engine derives data.
 	Writers []Writer
 
-	// Progress is called now and then. It may be nil.
+	// Progress, if not nil, is called periodically.
 	Progress func(Progress)
 }
 
-// A Writer writes the rows of one table in place of the copy.
+// A Writer writes the rows of one table instead of the default code.
 type Writer struct {
 	Table string
-	Needs []string // tables that are copied before it
+	Needs []string // tables that must be copied before
 
-	// Columns are columns that one engine alone has, and that Write fills.
+	// Columns are columns that only one engine has and that Write fills.
 	Columns []string
 
-	// Write makes changes in the target. Calling plain writes the rows as they are.
+	// Write applies changes to the target. plain applies them without derived data.
 	Write func(tx *sqldb.Tx, changes []Change, plain func() error) error
 }
 
-// A Change is what is done to a row: it is inserted if Was is nil, removed if Is is
-// nil, and replaced otherwise.
+// A Change is a change of a row: an insert if Was is nil, a delete if Is is nil,
+// otherwise an update.
 type Change struct{ Was, Is *Row }
 
-// Progress says how far a copy has come.
+// Progress is the progress of a copy.
 type Progress struct {
 	Step   string // "compare", "copy" or "verify"
 	Table  string
 	Number int // of the table, from 1
 	Tables int
-	Rows   int64 // of the table that were read
+	Rows   int64 // rows of the table read so far
 }
 
-// A TableReport says what was copied of a table.
+// A TableReport is the result of copying a table.
 type TableReport struct {
 	Table   string
 	Rows    int64
@@ -79,7 +78,7 @@ type TableReport struct {
 	Hash    string // SHA-256 of all rows, the same in source and target
 }
 
-// Copy makes the target equal to the source. It returns what there is in both.
+// Copy makes the target equal to the source. It returns a report for each table.
 func Copy(ctx context.Context, from, to *sqldb.DB, opts Options) ([]TableReport, error) {
 	if from.Dialect() == to.Dialect() {
 		return nil, fault.New(fault.Invalid, "source and target are both %s; use the tools of the database for that", from.Dialect())
@@ -94,7 +93,7 @@ func Copy(ctx context.Context, from, to *sqldb.DB, opts Options) ([]TableReport,
 		}
 	}
 	if err := opts.Migrate(ctx, to); err != nil {
-		return nil, fmt.Errorf("make the tables of the target: %w", err)
+		return nil, fmt.Errorf("create the tables of the target: %w", err)
 	}
 	c := &copier{from: from, to: to, opts: opts, run: run}
 	if c.tables, err = plan(ctx, from, to, opts); err != nil {
@@ -111,18 +110,18 @@ func Copy(ctx context.Context, from, to *sqldb.DB, opts Options) ([]TableReport,
 	return reports, finish(ctx, to, run)
 }
 
-// A copier is one call of Copy.
+// A copier is the state of one call of Copy.
 type copier struct {
 	from, to *sqldb.DB
 	opts     Options
 	run      string
-	tables   []table // referenced ones first
+	tables   []table // in the order of references: referenced tables first
 }
 
 func (c *copier) copyAll(ctx context.Context, source *sqldb.Tx) ([]TableReport, error) {
 	written := make([]int64, len(c.tables))
-	// Removals go first, references before what they refer to. An empty table has
-	// nothing to remove, so a first copy does not read the source for this.
+	// Delete first, referencing tables before referenced ones. An empty table needs no
+	// deletion, so a first copy does not read the source for this.
 	for i := len(c.tables) - 1; i >= 0; i-- {
 		n, err := c.removeGone(ctx, source, i)
 		if err != nil {
@@ -152,7 +151,7 @@ func (c *copier) copyAll(ctx context.Context, source *sqldb.Tx) ([]TableReport, 
 	return reports, nil
 }
 
-// removeGone removes what is in the target and not in the source.
+// removeGone deletes the rows of the target that are not in the source.
 func (c *copier) removeGone(ctx context.Context, source *sqldb.Tx, i int) (int64, error) {
 	t := c.tables[i]
 	empty, err := t.empty(ctx, c.to)
@@ -169,7 +168,7 @@ func (c *copier) removeGone(ctx context.Context, source *sqldb.Tx, i int) (int64
 	return w.done(err)
 }
 
-// copyTable inserts what is missing in the target and replaces what differs.
+// copyTable inserts missing rows into the target and updates different ones.
 func (c *copier) copyTable(ctx context.Context, source *sqldb.Tx, i int) (int64, error) {
 	w := c.writer(ctx, c.tables[i])
 	change := func(was, is *Row) error {
@@ -183,8 +182,8 @@ func (c *copier) copyTable(ctx context.Context, source *sqldb.Tx, i int) (int64,
 	if !errors.Is(err, sqldb.ErrUnique) {
 		return n, err
 	}
-	// A row has a value that is unique and that another row still has, which changes
-	// later in the order of keys: rows that differ are removed first.
+	// A unique value moved between rows, so that an update conflicts with a row that is
+	// updated later: delete the rows that differ first.
 	w = c.writer(ctx, c.tables[i])
 	_, err = c.compare(ctx, source, i, "compare", func(was, is *Row) error {
 		if was == nil || is != nil && was.equal(is) {
@@ -200,7 +199,7 @@ func (c *copier) copyTable(ctx context.Context, source *sqldb.Tx, i int) (int64,
 	return w.done(err)
 }
 
-// verify reads both sides again and compares them.
+// verify compares all rows of both sides again.
 func (c *copier) verify(ctx context.Context, source *sqldb.Tx, i int) (TableReport, error) {
 	t := c.tables[i]
 	differ := 0

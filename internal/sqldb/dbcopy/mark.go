@@ -10,12 +10,12 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// markTable is the table that marks the target of a copy. It has one row: what it is
-// a copy of, which run of the copy writes to it, and when it was finished, or 0.
+// markTable is the table that marks the target of a copy. Its only row has the identity
+// of the source, the id of the current run, and the time of completion, or 0.
 const markTable = "store_copy"
 
-// begin marks a database as the target of a copy of a source and returns the id of
-// the run. It refuses one that holds anything else.
+// begin marks a database as the target of a copy of a source and returns the id of the
+// run. It fails with fault.Conflict if the database contains anything else.
 func begin(ctx context.Context, db *sqldb.DB, source string) (run string, err error) {
 	run = uuid.NewString()
 	return run, db.Exclusive(ctx, func(tx *sqldb.Tx) error {
@@ -31,7 +31,7 @@ func begin(ctx context.Context, db *sqldb.DB, source string) (run string, err er
 			return err
 		}
 		if !contains(tables, markTable) {
-			return fault.New(fault.Conflict, "the target holds tables already and is not a copy; give an empty database")
+			return fault.New(fault.Conflict, "the target has tables and is not a copy; give an empty database")
 		}
 		n, err := tx.Exec(`UPDATE `+markTable+` SET run = $1, started = $2, finished = 0 WHERE source = $3`, run, sqldb.Millis(time.Now()), source)
 		if err == nil && n == 0 {
@@ -41,8 +41,8 @@ func begin(ctx context.Context, db *sqldb.DB, source string) (run string, err er
 	})
 }
 
-// holdRun fails unless the run is still the one that writes to the target, and keeps
-// that so until the transaction ends.
+// holdRun fails if another run has taken over the target, and locks the mark until the
+// end of the transaction.
 func holdRun(tx *sqldb.Tx, run string) error {
 	text := `SELECT run FROM ` + markTable
 	if tx.Dialect() == sqldb.Postgres {
@@ -53,7 +53,7 @@ func holdRun(tx *sqldb.Tx, run string) error {
 		return err
 	}
 	if current != run {
-		return fault.New(fault.Conflict, "another copy to this target was started meanwhile")
+		return fault.New(fault.Conflict, "another copy to this target was started in the meantime")
 	}
 	return nil
 }
@@ -69,8 +69,7 @@ func finish(ctx context.Context, db *sqldb.DB, run string) error {
 	})
 }
 
-// Check fails with fault.Conflict if the database is the target of a copy that was
-// not finished.
+// Check fails with fault.Conflict if the database is an unfinished copy.
 func Check(ctx context.Context, db *sqldb.DB) error {
 	_, err := check(ctx, db)
 	return err
@@ -90,9 +89,9 @@ func check(ctx context.Context, db *sqldb.DB) (marked bool, err error) {
 	return marked, err
 }
 
-// Adopt opens a finished copy for use: it is a database of its own from now on, to
-// which nothing is copied any more. A copy that was not finished is refused as by
-// [Check]. Any other database is left as it is.
+// Adopt opens a finished copy for use: it becomes an independent database, which is no
+// longer accepted as a target. It fails like [Check] for an unfinished copy. It does
+// nothing for other databases.
 func Adopt(ctx context.Context, db *sqldb.DB) error {
 	marked, err := check(ctx, db)
 	if err != nil || !marked {

@@ -9,18 +9,18 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A table is one that both databases have.
+// A table is a table that both databases have.
 type table struct {
 	name    string
 	columns []column
-	key     []int    // columns that rows are ordered by: the primary key, or all of them
-	unique  bool     // the key is a primary key
+	key     []int    // columns that rows are ordered by: the primary key, or all
+	unique  bool     // whether the key is a primary key
 	parents []string // tables that its foreign keys refer to
 	writer  *Writer
 }
 
 // tableNames returns the tables of a database, without virtual tables of SQLite and
-// those that such a table consists of.
+// their shadow tables.
 func tableNames(tx *sqldb.Tx) ([]string, error) {
 	text := `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name`
 	if tx.Dialect() == sqldb.Postgres {
@@ -29,8 +29,8 @@ func tableNames(tx *sqldb.Tx) ([]string, error) {
 	return sqldb.Query(tx, sqldb.Scalar[string], text)
 }
 
-// plan returns the tables to copy, referenced ones first. Tables and columns that only
-// one database has are an error unless the options name them.
+// plan returns the tables to copy, referenced ones first. It fails if only one database
+// has a table or column, unless the options name it.
 func plan(ctx context.Context, from, to *sqldb.DB, opts Options) ([]table, error) {
 	lite, post := from, to
 	if lite.Dialect() == sqldb.Postgres {
@@ -79,7 +79,7 @@ func plan(ctx context.Context, from, to *sqldb.DB, opts Options) ([]table, error
 	return inOrder(tables)
 }
 
-// readTable reads what SQLite says of a table.
+// readTable reads the definition of a table in SQLite.
 func readTable(tx *sqldb.Tx, name string) (table, error) {
 	t := table{name: name}
 	type info struct {
@@ -113,8 +113,8 @@ func readTable(tx *sqldb.Tx, name string) (table, error) {
 	return t, err
 }
 
-// wholeRow returns all columns of a table without a primary key, those of its first
-// index first, so that rows are read by it.
+// wholeRow returns all columns of a table without a primary key as its key. The columns
+// of its first index come first, so that rows are read in index order.
 func wholeRow(tx *sqldb.Tx, t table) (key []int, err error) {
 	indexed, err := sqldb.Query(tx, sqldb.Scalar[string], `
 		SELECT x.name
@@ -136,7 +136,7 @@ func wholeRow(tx *sqldb.Tx, t table) (key []int, err error) {
 	return key, nil
 }
 
-// readTypes adds the types of columns that PostgreSQL knows.
+// readTypes adds the column types of PostgreSQL.
 func readTypes(tx *sqldb.Tx, t *table, opts Options) error {
 	type info struct{ name, typ, element string }
 	found, err := sqldb.Query(tx, func(r sqldb.Row) (c info, err error) {
@@ -178,7 +178,7 @@ func readTypes(tx *sqldb.Tx, t *table, opts Options) error {
 	return nil
 }
 
-// inOrder sorts tables so that each comes after those it refers to.
+// inOrder sorts tables topologically: each comes after those it refers to.
 func inOrder(tables []table) (sorted []table, err error) {
 	done := map[string]bool{}
 	for len(tables) > 0 {
@@ -210,7 +210,7 @@ func (t table) empty(ctx context.Context, db *sqldb.DB) (empty bool, err error) 
 	return empty, err
 }
 
-// selectRows returns the query of all rows in the order of keys.
+// selectRows returns the query for all rows in the order of keys.
 func (t table) selectRows(d sqldb.Dialect) string {
 	var columns, order []string
 	for _, c := range t.columns {
@@ -222,7 +222,7 @@ func (t table) selectRows(d sqldb.Dialect) string {
 	return `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + quote(t.name) + ` ORDER BY ` + strings.Join(order, ", ")
 }
 
-// quote writes a name of the schema, which may be a word of SQL.
+// quote quotes an identifier, which may be a keyword of SQL.
 func quote(name string) string { return `"` + name + `"` }
 
 func contains(all []string, one string) bool { return slices.Contains(all, one) }

@@ -11,13 +11,13 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// One transaction on the target takes so much.
+// Limits of one transaction on the target.
 const (
 	maxRows  = 2000
 	maxBytes = 4 << 20
 )
 
-// A batch collects changes to a table of the target and writes them.
+// A batch collects and writes changes of a table.
 type batch struct {
 	ctx     context.Context
 	copier  *copier
@@ -31,7 +31,7 @@ func (c *copier) writer(ctx context.Context, t table) *batch {
 	return &batch{ctx: ctx, copier: c, table: t}
 }
 
-// add takes a change, and writes those that were taken when they are many.
+// add adds a change, and writes the batch when it is full.
 func (b *batch) add(c Change) error {
 	b.changes = append(b.changes, c)
 	if c.Is != nil {
@@ -43,7 +43,7 @@ func (b *batch) add(c Change) error {
 	return b.flush()
 }
 
-// done writes the rest, unless there was an error, and returns how many changes were
+// done writes the rest, unless there was an error, and returns the number of changes
 // written.
 func (b *batch) done(err error) (int64, error) {
 	if err == nil {
@@ -77,7 +77,7 @@ func (b *batch) flush() error {
 	return nil
 }
 
-// write makes changes to a table.
+// write applies changes to a table.
 func (t table) write(tx *sqldb.Tx, changes []Change) error {
 	pick := func(wanted func(Change) bool, args func(Change) []any) iter.Seq[[]any] {
 		return func(yield func([]any) bool) {
@@ -93,7 +93,7 @@ func (t table) write(tx *sqldb.Tx, changes []Change) error {
 		func(c Change) bool { return c.Is == nil }, func(c Change) []any { return c.Was.key() })); err != nil {
 		return err
 	}
-	if t.unique { // else rows with the same key are the same
+	if t.unique { // otherwise rows with equal keys are equal
 		if _, err := tx.ExecEach(t.insertion(tx.Dialect(), true), pick(
 			func(c Change) bool { return c.Was != nil && c.Is != nil }, values)); err != nil {
 			return err
@@ -112,7 +112,8 @@ func (t table) write(tx *sqldb.Tx, changes []Change) error {
 	return err
 }
 
-// columnName is the name as [sqldb.Tx.Load] takes it: PostgreSQL's COPY quotes it.
+// columnName returns the name for [sqldb.Tx.Load], without quotes for PostgreSQL, whose
+// COPY adds them.
 func (t table) columnName(d sqldb.Dialect, c column) string {
 	if d == sqldb.Postgres {
 		return c.name
@@ -120,7 +121,7 @@ func (t table) columnName(d sqldb.Dialect, c column) string {
 	return quote(c.name)
 }
 
-// plain reports whether all values are written as they are.
+// plain reports whether no column needs conversion.
 func (t table) plain() bool {
 	for _, c := range t.columns {
 		if !c.plain() {
@@ -130,7 +131,7 @@ func (t table) plain() bool {
 	return true
 }
 
-// deletion is the statement that removes a row by its key.
+// deletion returns the statement that deletes a row by its key.
 func (t table) deletion(d sqldb.Dialect) string {
 	var terms []string
 	for n, i := range t.key {
@@ -140,7 +141,7 @@ func (t table) deletion(d sqldb.Dialect) string {
 	return `DELETE FROM ` + quote(t.name) + ` WHERE ` + strings.Join(terms, " AND ")
 }
 
-// insertion is the statement that inserts a row, or replaces it.
+// insertion returns the statement that inserts or replaces a row.
 func (t table) insertion(d sqldb.Dialect, replace bool) string {
 	var names, values, key, set []string
 	for i, c := range t.columns {
@@ -158,8 +159,8 @@ func (t table) insertion(d sqldb.Dialect, replace bool) string {
 	return statement
 }
 
-// setSequences has PostgreSQL number new rows after those that were copied, and learn
-// how many rows there are. SQLite does both by itself.
+// setSequences sets the sequences of PostgreSQL beyond the copied rows and updates its
+// statistics. SQLite does both automatically.
 func setSequences(ctx context.Context, db *sqldb.DB) error {
 	if db.Dialect() != sqldb.Postgres {
 		return nil
