@@ -5,7 +5,7 @@ import type { Series } from './useOverview';
 import { useWidth } from '../../parts/useWidth';
 
 const height = 296;
-const plot = { top: 8, bottom: 212, left: 42, right: 96 };
+const plot = { top: 8, bottom: 212, left: 42, right: 116 };
 const bars = { middle: 250, most: 26 };
 
 /** A round number above the largest value, and the lines below it. */
