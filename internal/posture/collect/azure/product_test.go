@@ -28,7 +28,7 @@ func TestProductRulesFindExpectedFlaws(t *testing.T) {
 	}
 }
 
-func productFindings(t *testing.T, queries map[string]string, o simazure.Options) {
+func productFindings(t *testing.T, queries map[string]collecttest.Query, o simazure.Options) {
 	t.Helper()
 	r := newRig(t, o)
 	want, known := map[world.Finding]bool{}, knownRules(t)
@@ -36,7 +36,7 @@ func productFindings(t *testing.T, queries map[string]string, o simazure.Options
 		want[f], known[f.Rule] = true, true
 	}
 	queries = maps.Clone(queries)
-	maps.DeleteFunc(queries, func(id, _ string) bool { return !known[id] })
+	maps.DeleteFunc(queries, func(id string, _ collecttest.Query) bool { return !known[id] })
 	var entities []posture.Entity
 	for _, e := range everything(t, r.open(t, r.access(0))) {
 		entities = append(entities, e.Entity)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,10 +22,18 @@ import (
 	"vigil/rules"
 )
 
+// A Query is the query of a rule with the default values of its parameters and the
+// last days of the versions in its table.
+type Query struct {
+	Text   string
+	Params map[string]graph.Value
+	Ends   map[string]string
+}
+
 // Queries returns the queries of the product's rules for a cloud by rule id.
-func Queries(t testing.TB, cloud string) map[string]string {
+func Queries(t testing.TB, cloud string) map[string]Query {
 	t.Helper()
-	queries := map[string]string{}
+	queries := map[string]Query{}
 	files, err := fs.Glob(rules.Files, cloud+"/*/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -34,12 +43,25 @@ func Queries(t testing.TB, cloud string) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var rule struct{ ID, Query string }
+		var rule struct {
+			ID, Query, Table string
+			Parameters       []struct {
+				Name    string
+				Default any
+			}
+		}
 		if err := yaml.Unmarshal(text, &rule); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if rule.ID != "" { // otherwise the file declares settings rules, whose queries are generated
-			queries[rule.ID] = rule.Query
+			q := Query{Text: rule.Query, Params: map[string]graph.Value{}}
+			for _, p := range rule.Parameters {
+				q.Params[p.Name] = valueOf(p.Default)
+			}
+			if rule.Table != "" {
+				q.Ends = ends(t, rule.Table)
+			}
+			queries[rule.ID] = q
 		}
 	}
 	if len(queries) == 0 {
@@ -48,9 +70,65 @@ func Queries(t testing.TB, cloud string) map[string]string {
 	return queries
 }
 
+// ends returns the last days of the versions in a table of the product.
+func ends(t testing.TB, table string) map[string]string {
+	t.Helper()
+	text, err := fs.ReadFile(rules.Files, "tables/"+table+".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Versions []struct{ Version, Ends string }
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatalf("table %s: %v", table, err)
+	}
+	all := map[string]string{}
+	for _, row := range file.Versions {
+		all[row.Version] = row.Ends
+	}
+	return all
+}
+
+// params returns the values of the query's variables on a day.
+func (q Query) params(today time.Time) map[string]graph.Value {
+	all := maps.Clone(q.Params)
+	if q.Ends != nil {
+		ended, supported := posture.Binding{Ends: q.Ends}.Versions(today)
+		all[posture.EndedVariable], all[posture.SupportedVariable] = textList(ended), textList(supported)
+	}
+	return all
+}
+
+func textList(texts []string) graph.Value {
+	items := make([]graph.Value, len(texts))
+	for i, text := range texts {
+		items[i] = graph.String(text)
+	}
+	return graph.List(items...)
+}
+
+// valueOf converts the default of a parameter, which is an integer, a string or a
+// list of these.
+func valueOf(v any) graph.Value {
+	switch v := v.(type) {
+	case int:
+		return graph.Long(int64(v))
+	case string:
+		return graph.String(v)
+	case []any:
+		items := make([]graph.Value, len(v))
+		for i, item := range v {
+			items[i] = valueOf(item)
+		}
+		return graph.List(items...)
+	}
+	return graph.Null
+}
+
 // Findings yields the entities that queries find in an account on a day, each with the id of
 // its rule.
-func Findings(t testing.TB, queries map[string]string, entities iter.Seq[posture.Entity], today time.Time) iter.Seq2[string, posture.EntityID] {
+func Findings(t testing.TB, queries map[string]Query, entities iter.Seq[posture.Entity], today time.Time) iter.Seq2[string, posture.EntityID] {
 	t.Helper()
 	b := graph.NewBuilder(graph.Limits{})
 	for e := range entities {
@@ -64,11 +142,11 @@ func Findings(t testing.TB, queries map[string]string, entities iter.Seq[posture
 	}
 	return func(yield func(string, posture.EntityID) bool) {
 		for id, query := range queries {
-			plan, err := gremlin.Compile(query, gremlin.CompileOptions{})
+			plan, err := gremlin.Compile(query.Text, gremlin.CompileOptions{})
 			if err != nil {
 				t.Fatalf("%s: %v", id, err)
 			}
-			result, err := plan.Run(t.Context(), g, gremlin.RunOptions{Budget: gremlin.RuleBudget, Now: today})
+			result, err := plan.Run(t.Context(), g, gremlin.RunOptions{Budget: gremlin.RuleBudget, Now: today, Params: query.params(today)})
 			if err != nil {
 				t.Errorf("%s: %v", id, err)
 				continue
