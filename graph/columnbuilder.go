@@ -16,7 +16,7 @@ type columnBuilder struct {
 	unknown map[uint32]uint32
 	more    map[uint32][]Value
 	details map[uint32][]detail
-	gone    map[uint32]bool // rows whose value was removed
+	removed map[uint32]bool // rows whose value was removed
 }
 
 // builder returns a builder with the content of the column.
@@ -40,10 +40,10 @@ func (b *columnBuilder) drop(row uint32) {
 	delete(b.more, row)
 	delete(b.details, row)
 	if _, ok := b.find(row); ok {
-		if b.gone == nil {
-			b.gone = map[uint32]bool{}
+		if b.removed == nil {
+			b.removed = map[uint32]bool{}
 		}
-		b.gone[row] = true
+		b.removed[row] = true
 	}
 }
 
@@ -83,7 +83,7 @@ func (b *columnBuilder) set(row uint32, v Value, in interner) error {
 	delete(b.unknown, row)
 	delete(b.more, row)
 	delete(b.details, row)
-	delete(b.gone, row)
+	delete(b.removed, row)
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (b *columnBuilder) set(row uint32, v Value, in interner) error {
 func (b *columnBuilder) add(row uint32, v Value, d detail, in interner) error {
 	_, unknown := b.unknown[row]
 	n := 0
-	if _, ok := b.find(row); !ok || unknown || b.gone[row] {
+	if _, ok := b.find(row); !ok || unknown || b.removed[row] {
 		if err := b.set(row, v, in); err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (b *columnBuilder) column(p *pool) *Column {
 func (b *columnBuilder) order() []int32 {
 	order := make([]int32, 0, len(b.rows))
 	for i, r := range b.rows {
-		if _, unknown := b.unknown[r]; !unknown && !b.gone[r] {
+		if _, unknown := b.unknown[r]; !unknown && !b.removed[r] {
 			order = append(order, int32(i))
 		}
 	}

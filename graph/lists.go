@@ -43,7 +43,7 @@ func (g *Graph) VerticesOf(l Label) []Handle {
 	if t == nil {
 		return nil
 	}
-	if t.gone == 0 {
+	if t.removed == 0 {
 		return t.rows.items
 	}
 	return g.lists.vertexOf[l].get(func() []Handle { return filtered(t, g.HasVertex) })
@@ -55,14 +55,14 @@ func (g *Graph) EdgesOf(l Label) []Handle {
 	if t == nil {
 		return nil
 	}
-	if t.gone == 0 && len(g.hidden) == 0 {
+	if t.removed == 0 && len(g.hidden) == 0 {
 		return t.rows.items
 	}
 	return g.lists.edgeOf[l].get(func() []Handle { return filtered(t, g.HasEdge) })
 }
 
 func filtered(t *table, has func(Handle) bool) []Handle {
-	hs := make([]Handle, 0, len(t.rows.items)-t.gone)
+	hs := make([]Handle, 0, len(t.rows.items)-t.removed)
 	for _, h := range t.rows.items {
 		if h != NoHandle && has(h) {
 			hs = append(hs, h)

@@ -175,7 +175,7 @@ func (p *patch) removeRow(v Handle, was place) {
 		p.ownRows[t] = true
 	}
 	t.rows.items[was.row] = NoHandle
-	t.gone++
+	t.removed++
 	for i, c := range t.cols {
 		if _, unknown := c.Unknown(was.row); unknown || c.Has(was.row) {
 			p.edit(columnRef{true, was.label, t.keys[i]}, edit{row: was.row})
@@ -249,7 +249,7 @@ func (g *Graph) needsCompaction() bool {
 	const slack = 4096
 	rows := 0
 	for _, t := range g.vertices.tables {
-		rows += t.gone
+		rows += t.removed
 	}
 	return rows > g.vertices.live/3+slack ||
 		len(g.edges.places.items)-g.edges.live > g.edges.live/3+slack ||

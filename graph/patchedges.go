@@ -182,7 +182,7 @@ func (p *patch) markDead(ch *edgeChanges) {
 	copy(dead, g.dead)
 	for e := range ch.died {
 		dead.Set(e)
-		p.table(&g.edges, g.EdgeLabel(e)).gone++
+		p.table(&g.edges, g.EdgeLabel(e)).removed++
 	}
 	g.dead = dead
 	g.edges.live -= len(ch.died)

@@ -30,10 +30,10 @@ type place struct {
 
 // A table holds the elements of one label.
 type table struct {
-	rows sharedSlice[Handle] // NoHandle where a vertex was removed
-	gone int                 // number of removed rows
-	keys []Key               // ascending
-	cols []*Column
+	rows    sharedSlice[Handle] // NoHandle where a vertex was removed
+	removed int                 // number of removed rows
+	keys    []Key               // ascending
+	cols    []*Column
 }
 
 // column returns the column of a key, or nil.

@@ -65,7 +65,7 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 	if touched := plan.Touches(root); len(withUnknown(g, touched.Keys, touched.AllKeys)) == 0 {
 		return v, nil
 	}
-	perhaps, err := runRoot(ctx, g, root, opts, exec.Options{Reading: exec.Perhaps})
+	perhaps, err := runRoot(ctx, g, root, opts, exec.Options{Reading: exec.Possible})
 	if err != nil {
 		return nil, err
 	}

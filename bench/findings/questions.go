@@ -26,16 +26,16 @@ var (
 
 var questions = []question{
 	{name: "first page"},
-	{name: "first page of what is open", filter: isOpen},
-	{name: "first page of what is open and not suppressed", filter: posture.FindingFilter{Statuses: isOpen.Statuses, Suppressed: &no}},
+	{name: "first page, open", filter: isOpen},
+	{name: "first page, open and not suppressed", filter: posture.FindingFilter{Statuses: isOpen.Statuses, Suppressed: &no}},
 	{name: "first page, newest first", sorts: newest},
 	{name: "deep page", deep: true},
-	{name: "deep page of what is open", filter: isOpen, deep: true},
+	{name: "deep page, open", filter: isOpen, deep: true},
 	{name: "deep page, newest first", sorts: newest, deep: true},
-	{name: "substring of a resource's name", filter: posture.FindingFilter{Text: "-0001234"}},
-	{name: "substring of a resource's name, open", filter: posture.FindingFilter{Text: "cache-0001", Statuses: isOpen.Statuses, Services: []string{"S3"}}},
+	{name: "substring of a resource name", filter: posture.FindingFilter{Text: "-0001234"}},
+	{name: "substring, open and of one service", filter: posture.FindingFilter{Text: "cache-0001", Statuses: isOpen.Statuses, Services: []string{"S3"}}},
 	{name: "levels, services and rules", counts: nested("level", "service", "ruleId")},
-	{name: "accounts and levels of what is open", filter: isOpen, counts: nested("cloudAccountId", "level")},
+	{name: "accounts and levels, open", filter: isOpen, counts: nested("cloudAccountId", "level")},
 	{name: "accounts and rules", counts: nested("cloudAccountId", "ruleId")},
 	{name: "rules, regions and levels, not suppressed", filter: posture.FindingFilter{Suppressed: &no}, counts: nested("ruleId", "region", "level")},
 }

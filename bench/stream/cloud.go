@@ -122,7 +122,7 @@ func (c *cloud) setOpen(ref world.Ref, open bool) error {
 type step struct {
 	ref  world.Ref
 	at   time.Time
-	tell func() // sends the message
+	send func() // sends the message
 }
 
 // plan returns changes at a rate, distributed over all accounts. Their messages
@@ -136,7 +136,7 @@ func (c *cloud) plan(rate float64, over time.Duration) []step {
 	sign := func(from, to int, begin time.Time) {
 		for i := from; i < to; i++ {
 			steps[i].at = begin.Add(time.Duration(float64(i) / rate * float64(time.Second)))
-			steps[i].tell = c.courier.PrepareAWS(steps[i].at, world.Change{Ref: steps[i].ref, Patch: rules(true)})
+			steps[i].send = c.courier.PrepareAWS(steps[i].at, world.Change{Ref: steps[i].ref, Patch: rules(true)})
 		}
 	}
 	const tried = 50

@@ -181,7 +181,7 @@ func (c *cloud) makeChanges(ctx context.Context, w *watch, steps []step) (int, e
 		if err := c.setOpen(s.ref, open); err != nil {
 			return n, err
 		}
-		s.tell()
+		s.send()
 		n++
 	}
 	return n, nil

@@ -16,7 +16,7 @@ func (r *run) columnTest(c *graph.Column, p *plan.Pred, negate bool) rowTest {
 	if r.opt.Reading == Plain || !c.HasUnknown() {
 		return test
 	}
-	perhaps := (r.opt.Reading == Perhaps) != negate
+	perhaps := (r.opt.Reading == Possible) != negate
 	return func(row uint32) bool {
 		if _, unknown := c.Unknown(row); unknown {
 			return perhaps

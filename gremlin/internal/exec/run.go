@@ -23,9 +23,9 @@ type Reading uint8
 
 // The readings.
 const (
-	Plain   Reading = iota // an unknown value is absent
-	Certain                // true only if the predicate holds for every possible value
-	Perhaps                // true if the predicate holds for some possible value
+	Plain    Reading = iota // an unknown value is absent
+	Certain                 // true only if the predicate holds for every possible value
+	Possible                // true if the predicate holds for some possible value
 )
 
 // A Result is one result and its multiplicity.

@@ -6,13 +6,13 @@ import (
 )
 
 // With unknown values, a count is a range: from the certain to the possible
-// number. Whether it satisfies a predicate depends on the Reading: with Perhaps,
+// number. Whether it satisfies a predicate depends on the Reading: with Possible,
 // if some number of the range does; with Certain, if all do.
 
 // bounds builds something twice: for the certain and for the possible elements.
 func bounds[T any](r *run, build func() T) (least, most T) {
 	before := r.negated
-	r.negated = r.opt.Reading == Perhaps
+	r.negated = r.opt.Reading == Possible
 	least = build()
 	r.negated = !r.negated
 	most = build()
@@ -22,7 +22,7 @@ func bounds[T any](r *run, build func() T) (least, most T) {
 
 // rangeTest converts a predicate to a test of ranges.
 func (r *run) rangeTest(p *plan.Pred) func(least, most int64) bool {
-	perhaps := (r.opt.Reading == Perhaps) != r.negated
+	perhaps := (r.opt.Reading == Possible) != r.negated
 	return func(least, most int64) bool {
 		const many = 1000
 		if most-least > many {

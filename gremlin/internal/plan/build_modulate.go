@@ -121,7 +121,7 @@ func (b *builder) addBy(t *Traversal, s syntax.Step, sc scope) error {
 	if g, ok := step.(*Group); ok {
 		return groupBy(g, by)
 	}
-	slot, who := bySlot(step)
+	slot, stepName := bySlot(step)
 	if slot == nil {
 		if step == nil {
 			return fmt.Errorf("by() has no step to modulate")
@@ -129,7 +129,7 @@ func (b *builder) addBy(t *Traversal, s syntax.Step, sc scope) error {
 		return fmt.Errorf("%s() cannot be modulated with by()", step.Info().Name)
 	}
 	if *slot != nil {
-		return fmt.Errorf("%s step can only have one by modulator", who)
+		return fmt.Errorf("%s step can only have one by modulator", stepName)
 	}
 	*slot = &by
 	return nil
@@ -171,7 +171,7 @@ func byList(s Step) *[]By {
 }
 
 // bySlot returns the field for the only by() of a step.
-func bySlot(s Step) (slot **By, who string) {
+func bySlot(s Step) (slot **By, stepName string) {
 	switch s := s.(type) {
 	case *Dedup:
 		return &s.By, "Dedup"

@@ -4,8 +4,8 @@ package plan
 // a function of one chain; nested chains are rewritten first.
 func Optimise(r *Root) {
 	o := optimiser{root: r}
-	Walk(&r.Traversal, func(s Step) { o.whole = o.whole || ownNeed(s).full && !isOther(s) })
-	o.whole = o.whole || r.FullPath
+	Walk(&r.Traversal, func(s Step) { o.usesPaths = o.usesPaths || ownNeed(s).full && !isOther(s) })
+	o.usesPaths = o.usesPaths || r.FullPath
 	o.chain(&r.Traversal)
 	Annotate(r)
 	if !r.Lazy && !r.NoBulk && r.Sack == nil && !o.sacks() {
@@ -20,8 +20,8 @@ func Optimise(r *Root) {
 
 // optimiser holds facts about the whole query.
 type optimiser struct {
-	root  *Root
-	whole bool // some step uses whole paths
+	root      *Root
+	usesPaths bool // some step uses whole paths
 }
 
 func isOther(s Step) bool {
@@ -52,7 +52,7 @@ func (o *optimiser) chain(t *Traversal) {
 		t.Steps = limitCounts(t.Steps)
 	}
 	t.Steps = inlineFilters(t.Steps)
-	if !o.whole {
+	if !o.usesPaths {
 		t.Steps = overEdges(t.Steps)
 	}
 	t.Steps = mergeHas(t.Steps)

@@ -12,9 +12,9 @@ func keptLabels(r *Root) map[Step]map[string]bool {
 		return nil
 	}
 	k := keeper{keep: map[Step]map[string]bool{}}
-	whole := false
-	Walk(&r.Traversal, func(s Step) { whole = whole || ownNeed(s).full })
-	if whole {
+	usesPaths := false
+	Walk(&r.Traversal, func(s Step) { usesPaths = usesPaths || ownNeed(s).full })
+	if usesPaths {
 		return nil
 	}
 	k.visit(&r.Traversal, nil)

@@ -108,10 +108,10 @@ func (r *Reader) call(
 ) (meaning resource.Meaning, why, fatal error) {
 	bound := *r
 	bound.Context = where
-	told, err := bound.answer(ctx, call, item)
+	result, err := bound.answer(ctx, call, item)
 	if err == nil {
-		answer := &resource.Item{Result: told, Parent: item, Answers: item.Answers}
-		item.Answers[call.As] = told
+		answer := &resource.Item{Result: result, Parent: item, Answers: item.Answers}
+		item.Answers[call.As] = result
 		call.Put(ctx, b, answer, item, where, caller{&bound})
 		err = fatalProblem(b)
 	}

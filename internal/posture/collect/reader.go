@@ -66,7 +66,7 @@ func (r *Reader) begin() *Reader {
 // it emits all entities that are related to the name.
 func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Emit) error {
 	found, emitted := false, false
-	told := func(b *Resource) error {
+	emitFound := func(b *Resource) error {
 		emitted = true
 		return emit(b)
 	}
@@ -74,38 +74,38 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 	if t.Gathered && t.Get == nil {
 		return of.List(ctx, t, emit)
 	}
-	asked := r.Context.Cloud.RequestName(t, r.Context.Vars, name)
+	requestName := r.Context.Cloud.RequestName(t, r.Context.Vars, name)
 	if t.Gathered {
-		asked = name
+		requestName = name
 	}
-	if asked == "" {
+	if requestName == "" {
 		return notNamed(t, name)
 	}
-	id := r.Context.Cloud.Ref(r.Context.Vars, []posture.EntityType{t.Type}, asked)
+	id := r.Context.Cloud.Ref(r.Context.Vars, []posture.EntityType{t.Type}, requestName)
 	pick := func(ctx context.Context, items []resource.Item) error {
 		if t.Gathered {
-			return of.complete(ctx, t, items, told)
+			return of.complete(ctx, t, items, emitFound)
 		}
 		for i := range items {
 			item := &items[i]
-			who, err := r.Context.Cloud.Identify(t, item, r.Context.Vars)
-			if err != nil || who.Name != asked && who.ID != id && !strings.EqualFold(who.XID, asked) || found {
+			identity, err := r.Context.Cloud.Identify(t, item, r.Context.Vars)
+			if err != nil || identity.Name != requestName && identity.ID != id && !strings.EqualFold(identity.XID, requestName) || found {
 				continue
 			}
 			found = true
-			if who.Region == posture.Global && t.In != "" && item.Parent == nil { // use the region of its parent
+			if identity.Region == posture.Global && t.In != "" && item.Parent == nil { // use the region of its parent
 				if item.Parent, err = of.one(ctx, r.Catalog.Type(t.In), name); err != nil {
 					return err
 				}
 			}
-			if err := of.complete(ctx, t, items[i:i+1], told); err != nil {
+			if err := of.complete(ctx, t, items[i:i+1], emitFound); err != nil {
 				return err
 			}
 			return errFound
 		}
 		return nil
 	}
-	err := of.find(ctx, t, asked, pick)
+	err := of.find(ctx, t, requestName, pick)
 	switch {
 	case emitted && (err == nil || errors.Is(err, errFound)):
 		return nil
@@ -135,11 +135,11 @@ func (r *Reader) find(ctx context.Context, t *resource.Type, name string, pick v
 
 // one returns the item of the resource that has the name or contains a part of that name.
 func (r *Reader) one(ctx context.Context, t *resource.Type, name string) (item *resource.Item, err error) {
-	asked := r.Context.Cloud.RequestName(t, r.Context.Vars, name)
-	if asked == "" {
+	requestName := r.Context.Cloud.RequestName(t, r.Context.Vars, name)
+	if requestName == "" {
 		return nil, notNamed(t, name)
 	}
-	err = r.find(ctx, t, asked, func(_ context.Context, items []resource.Item) error {
+	err = r.find(ctx, t, requestName, func(_ context.Context, items []resource.Item) error {
 		item = &items[0]
 		return nil
 	})

@@ -45,17 +45,17 @@ type Context struct {
 // Begin creates the entity of an item and adds the properties, edges and tags that
 // the item itself holds. It fails when the item cannot be identified.
 func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) (*Builder, Context, error) {
-	who, err := t.identify(item, c)
+	identity, err := t.identify(item, c)
 	if err != nil {
 		return nil, c, err
 	}
 	b := &Builder{Entity: posture.Entity{
-		ID: who.ID, Type: t.Type, Name: who.Display, XID: who.XID, Account: c.Account, Provider: t.Type.Provider(),
-		Region: who.Region, Service: t.Type.Service(),
+		ID: identity.ID, Type: t.Type, Name: identity.Display, XID: identity.XID, Account: c.Account, Provider: t.Type.Provider(),
+		Region: identity.Region, Service: t.Type.Service(),
 	}}
-	c.Name = who.Name
+	c.Name = identity.Name
 	if item.None { // it stands for the absence of resources and has only a name
-		item = &Item{Result: gjson.Parse(`{"id":` + string(gjson.AppendJSONString(nil, who.XID)) + `}`)}
+		item = &Item{Result: gjson.Parse(`{"id":` + string(gjson.AppendJSONString(nil, identity.XID)) + `}`)}
 	}
 	t.Answer.Put(ctx, b, item, item, c, caller)
 	if display := t.Display.Text(item, c.Vars); display != "" {

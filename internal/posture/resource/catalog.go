@@ -48,7 +48,7 @@ func loadRoots(functions Functions, own *Type, roots []fs.FS) (*Catalog, error) 
 	if own != nil {
 		c.types, c.byType[own.Type] = append(c.types, own), own
 	}
-	var wrong []error
+	var errs []error
 	for i, root := range roots {
 		err := fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || path.Ext(file) != ".yaml" {
@@ -70,7 +70,7 @@ func loadRoots(functions Functions, own *Type, roots []fs.FS) (*Catalog, error) 
 				err = t.at("type", fmt.Errorf("%s is already declared in %s", t.Type, c.byType[t.Type].where))
 			}
 			if err != nil {
-				wrong = append(wrong, fmt.Errorf("%s: %w", where, err))
+				errs = append(errs, fmt.Errorf("%s: %w", where, err))
 				return nil
 			}
 			t.file, t.where, t.root = file, where, i
@@ -81,28 +81,28 @@ func loadRoots(functions Functions, own *Type, roots []fs.FS) (*Catalog, error) 
 			return nil, err
 		}
 	}
-	wrong = append(wrong, c.connect()...)
-	if err := errors.Join(wrong...); err != nil {
+	errs = append(errs, c.connect()...)
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
 // connect expands and checks the parts of each type that depend on other types.
-func (c *Catalog) connect() (wrong []error) {
+func (c *Catalog) connect() (errs []error) {
 	slices.SortFunc(c.types, func(a, b *Type) int { return strings.Compare(string(a.Type), string(b.Type)) })
 	for _, t := range c.types {
 		if err := errors.Join(c.expandAzure(t), c.expandGoogle(t)); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", t.where, t.at("arm", err)))
+			errs = append(errs, fmt.Errorf("%s: %w", t.where, t.at("arm", err)))
 		}
 	}
 	for _, t := range c.types {
 		if err := c.related(t); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", t.where, t.at("list", err)))
+			errs = append(errs, fmt.Errorf("%s: %w", t.where, t.at("list", err)))
 		}
 	}
-	if len(wrong) > 0 {
-		return wrong
+	if len(errs) > 0 {
+		return errs
 	}
 	c.countCalls()
 	for _, t := range c.types {
@@ -110,7 +110,7 @@ func (c *Catalog) connect() (wrong []error) {
 			t.List[i].Shared = t.List[i].Call != "" && c.Shared(t.List[i].Call)
 		}
 	}
-	return wrong
+	return errs
 }
 
 // parse reads one declaration: the first document of a file. The second document

@@ -83,9 +83,9 @@ func (g *gate) leave(org, caller string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.running--
-	for who, counts := range map[string]map[string]int{org: g.orgs, caller: g.callers} {
-		if counts[who]--; counts[who] == 0 {
-			delete(counts, who)
+	for key, counts := range map[string]map[string]int{org: g.orgs, caller: g.callers} {
+		if counts[key]--; counts[key] == 0 {
+			delete(counts, key)
 		}
 	}
 	close(g.moved)

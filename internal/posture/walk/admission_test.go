@@ -103,7 +103,7 @@ func TestGateNamesTheLimit(t *testing.T) {
 			in      []string // org/caller of running queries
 			org, by string   // the new query
 			kind    fault.Kind
-			says    string
+			message string
 		}{
 			{Admission{Total: 9, Org: 5, Caller: 1}, []string{"a/x"}, "a", "x", fault.Limited, "of this token"},
 			{Admission{Total: 9, Org: 2, Caller: 2}, []string{"a/x", "a/y"}, "a", "z", fault.Limited, "of this organisation"},
@@ -112,16 +112,16 @@ func TestGateNamesTheLimit(t *testing.T) {
 			{Admission{Total: 1, Org: 1, Caller: 1}, []string{"a/x"}, "b", "x", fault.Unavailable, "the server"},
 		} {
 			g := newGate(c.limit)
-			for _, who := range c.in {
-				org, caller, _ := strings.Cut(who, "/")
+			for _, query := range c.in {
+				org, caller, _ := strings.Cut(query, "/")
 				if !try(ctx, g, org, caller)().in() {
-					t.Fatalf("%+v: %s is not admitted", c.limit, who)
+					t.Fatalf("%+v: %s is not admitted", c.limit, query)
 				}
 			}
 			_, err := g.enter(ctx, c.org, c.by)
 			e, _ := errors.AsType[*fault.Error](err)
-			if e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.says) || e.After <= 0 {
-				t.Errorf("%+v: %s/%s got %v, want %q", c.limit, c.org, c.by, err, c.says)
+			if e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.message) || e.After <= 0 {
+				t.Errorf("%+v: %s/%s got %v, want %q", c.limit, c.org, c.by, err, c.message)
 			}
 		}
 	})

@@ -52,9 +52,9 @@ func (t *trustedRoles) forget(k trustKey) {
 // external id or with one that is not the credential's. Anyone who knows the name of
 // such a role could have Vigil read the account for them (the confused deputy problem).
 func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, externalID string) error {
-	const mend = "; its trust policy must compare sts:ExternalId with the external id of the credential by StringEquals"
+	const advice = "; its trust policy must compare sts:ExternalId with the external id of the credential by StringEquals"
 	if externalID == "" {
-		return &identityError{role.String() + " can be assumed without an external id" + mend, collect.ErrIdentity}
+		return &identityError{role.String() + " can be assumed without an external id" + advice, collect.ErrIdentity}
 	}
 	key := trustKey{role.String(), externalID}
 	if src.trusted.recent(key) {
@@ -68,7 +68,7 @@ func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, ex
 		case err != nil:
 			return err
 		case accepted:
-			return &identityError{role.String() + " can be assumed " + try.words + mend, collect.ErrIdentity}
+			return &identityError{role.String() + " can be assumed " + try.words + advice, collect.ErrIdentity}
 		}
 	}
 	src.trusted.add(key)

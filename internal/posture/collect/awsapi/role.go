@@ -35,13 +35,13 @@ func (c *Client) AssumeRole(r Role) aws.CredentialsProvider {
 		if err != nil {
 			return aws.Credentials{}, err
 		}
-		said := gjson.GetBytes(answer, "Credentials")
-		ends, err := time.Parse(time.RFC3339, said.Get("Expiration").String())
+		credentials := gjson.GetBytes(answer, "Credentials")
+		ends, err := time.Parse(time.RFC3339, credentials.Get("Expiration").String())
 		if err != nil {
 			return aws.Credentials{}, fmt.Errorf("parse the expiration of the session: %w", err)
 		}
 		made := aws.Credentials{
-			AccessKeyID: said.Get("AccessKeyId").String(), SecretAccessKey: said.Get("SecretAccessKey").String(), SessionToken: said.Get("SessionToken").String(),
+			AccessKeyID: credentials.Get("AccessKeyId").String(), SecretAccessKey: credentials.Get("SecretAccessKey").String(), SessionToken: credentials.Get("SessionToken").String(),
 			Source: "AssumeRole", CanExpire: true, Expires: ends,
 		}
 		if !made.HasKeys() {

@@ -36,10 +36,10 @@ func TestValidate(t *testing.T) {
 	government := r.access(1)
 	government.Account.Properties = nil // defaults to the commercial cloud
 	for _, c := range []struct {
-		name   string
-		access posture.Access
-		status posture.AccountStatus
-		says   string
+		name    string
+		access  posture.Access
+		status  posture.AccountStatus
+		message string
 	}{
 		{"good", good, posture.AccountActive, ""},
 		{"good government", r.access(1), posture.AccountActive, ""},
@@ -53,8 +53,8 @@ func TestValidate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			status, why, err := r.source.Validate(t.Context(), c.access)
-			if err != nil || status != c.status || !strings.Contains(why, c.says) {
-				t.Errorf("%s, %q, %v; want %s, %q", status, why, err, c.status, c.says)
+			if err != nil || status != c.status || !strings.Contains(why, c.message) {
+				t.Errorf("%s, %q, %v; want %s, %q", status, why, err, c.status, c.message)
 			}
 			if strings.Contains(why, c.access.Secrets[posture.PropApplicationKey]) {
 				t.Error("the reason shows the secret")

@@ -179,8 +179,8 @@ var judgements = map[string]struct {
 	"azure-keyvault-recoverable": {"Azure.KeyVault.Vault", func(_ model, r *collect.Resource) bool {
 		return is(r, "enablePurgeProtection", false) || is(r, "enableSoftDelete", false)
 	}},
-	"azure-keyvault-key-expiry":    {"Azure.KeyVault.Key", endless},
-	"azure-keyvault-secret-expiry": {"Azure.KeyVault.Secret", endless},
+	"azure-keyvault-key-expiry":    {"Azure.KeyVault.Key", neverExpires},
+	"azure-keyvault-secret-expiry": {"Azure.KeyVault.Secret", neverExpires},
 	"azure-keyvault-logging": {"Azure.KeyVault.Vault", func(_ model, r *collect.Resource) bool {
 		return !slices.Contains(texts(r, "logs"), "AuditEvent") && !slices.Contains(texts(r, "logs"), "allLogs")
 	}},
@@ -200,7 +200,7 @@ func planOff(name string) func(model, *collect.Resource) bool {
 	}
 }
 
-func endless(_ model, r *collect.Resource) bool {
+func neverExpires(_ model, r *collect.Resource) bool {
 	return is(r, "enabled", true) && len(property(r, "exp")) == 0
 }
 

@@ -13,7 +13,7 @@ import (
 // Check runs every case of the declarations below a root, by default the first root of the
 // catalog. It returns the number of types and cases, and an error that lists all failures.
 func Check(ctx context.Context, root fs.FS, catalog *resource.Catalog, position ...int) (types, count int, err error) {
-	var wrong []error
+	var errs []error
 	for _, t := range catalog.Types() {
 		if t.Root() != append(position, 0)[0] {
 			continue
@@ -21,18 +21,18 @@ func Check(ctx context.Context, root fs.FS, catalog *resource.Catalog, position 
 		types++
 		all, err := Read(root, t.File())
 		if err != nil {
-			wrong = append(wrong, err)
+			errs = append(errs, err)
 			continue
 		}
 		if len(all) == 0 {
-			wrong = append(wrong, fmt.Errorf("%s: the declaration has no cases", t.Where()))
+			errs = append(errs, fmt.Errorf("%s: the declaration has no cases", t.Where()))
 		}
 		for _, c := range all {
 			count++
 			if diff := Run(ctx, catalog, naming.Of(t.Type.Provider(), catalog), t, c); diff != "" {
-				wrong = append(wrong, fmt.Errorf("%s: case %q: (-expected +read)\n%s", t.Where(), c.Name, diff))
+				errs = append(errs, fmt.Errorf("%s: case %q: (-expected +read)\n%s", t.Where(), c.Name, diff))
 			}
 		}
 	}
-	return types, count, errors.Join(wrong...)
+	return types, count, errors.Join(errs...)
 }

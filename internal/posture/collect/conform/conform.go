@@ -28,14 +28,14 @@ type Describe func(r *resource.Request) (input, output *model.Shape, err error)
 // A checker collects the mistakes of one type.
 type checker struct {
 	describe Describe
-	wrong    []error
+	errs     []error
 }
 
 func (c *checker) fail(format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	same := func(other error) bool { return other.Error() == err.Error() }
-	if !slices.ContainsFunc(c.wrong, same) { // list and get may report the same mistake
-		c.wrong = append(c.wrong, err)
+	if !slices.ContainsFunc(c.errs, same) { // list and get may report the same mistake
+		c.errs = append(c.errs, err)
 	}
 }
 
@@ -87,7 +87,7 @@ func Type(catalog *resource.Catalog, t *resource.Type, describe Describe) []erro
 		c.answer(&call.Answer, answer)
 		listed.answers[call.As] = shape
 	}
-	return c.wrong
+	return c.errs
 }
 
 // list checks the stages of a list and returns the shape of its items.
@@ -194,12 +194,12 @@ func (c *checker) alternatives(what string, all resource.Exprs, at *item) {
 	var failures []error
 	for _, e := range all {
 		try := new(checker)
-		if try.lookups(what, e.Lookups(), at); len(try.wrong) == 0 {
+		if try.lookups(what, e.Lookups(), at); len(try.errs) == 0 {
 			return
 		}
-		failures = append(failures, try.wrong...)
+		failures = append(failures, try.errs...)
 	}
-	c.wrong = append(c.wrong, failures...)
+	c.errs = append(c.errs, failures...)
 }
 
 // follow returns the shape at the path of an expression with one path.

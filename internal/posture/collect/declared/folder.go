@@ -75,7 +75,7 @@ func rootsOf(folders []string) ([]fs.FS, error) {
 // conforms checks types against the published descriptions of their calls, and edges against
 // the declared types.
 func conforms(c *resource.Catalog, which func(*resource.Type) bool) error {
-	var wrong []error
+	var errs []error
 	for _, t := range c.Types() {
 		if !which(t) {
 			continue
@@ -85,22 +85,22 @@ func conforms(c *resource.Catalog, which func(*resource.Type) bool) error {
 			problems = append(problems, conform.AWS(c, t)...)
 		}
 		for _, err := range problems {
-			wrong = append(wrong, fmt.Errorf("%s: %w", t.Where(), t.Locate(err)))
+			errs = append(errs, fmt.Errorf("%s: %w", t.Where(), t.Locate(err)))
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
 // unknownTargets returns an error for each edge of a type whose target is not declared.
-func unknownTargets(c *resource.Catalog, t *resource.Type) (wrong []error) {
+func unknownTargets(c *resource.Catalog, t *resource.Type) (errs []error) {
 	for a := range t.Answers() {
 		for _, e := range a.Edges {
 			for _, to := range e.To {
 				if c.Type(to) == nil {
-					wrong = append(wrong, fmt.Errorf("edge %s leads to %s, which is not declared", e.Label, to))
+					errs = append(errs, fmt.Errorf("edge %s leads to %s, which is not declared", e.Label, to))
 				}
 			}
 		}
 	}
-	return wrong
+	return errs
 }

@@ -21,14 +21,14 @@ const (
 	cloudWatchAlarm  posture.EntityType = "AWS.CloudWatch.Alarm"
 )
 
-// awsActivity is an activity that CloudTrail records and of which somebody should
-// be told. A filter pattern detects it when it matches every one of the events.
+// awsActivity is an activity in CloudTrail that should raise an alarm. A filter
+// pattern detects it when it matches every one of the events.
 type awsActivity struct {
 	name   string
 	events []gjson.Result
 }
 
-// awsActivities are those of the CIS benchmark, section "Monitoring".
+// awsActivities are the activities of the CIS benchmark, section "Monitoring".
 var awsActivities = []awsActivity{
 	{"unauthorizedApiCalls", slices.Concat(
 		awsEvents("ec2.amazonaws.com", map[string]any{"errorCode": "Client.UnauthorizedOperation"}, "RunInstances"),
@@ -71,7 +71,7 @@ var awsActivities = []awsActivity{
 		"UpdatePolicy")},
 }
 
-// awsEvents returns events of the names, each by a user and by a role.
+// awsEvents returns two events for each name: one by a user and one by a role.
 func awsEvents(source string, more map[string]any, names ...string) (all []gjson.Result) {
 	for _, name := range names {
 		all = append(all, awsEvent("IAMUser", source, name, more), awsEvent("AssumedRole", source, name, more))
@@ -79,7 +79,7 @@ func awsEvents(source string, more map[string]any, names ...string) (all []gjson
 	return all
 }
 
-// awsEvent returns an event as CloudTrail records it.
+// awsEvent returns an event in the form of CloudTrail.
 func awsEvent(identity, source, name string, more map[string]any) gjson.Result {
 	event := map[string]any{
 		"eventVersion": "1.11", "eventType": "AwsApiCall", "eventCategory": "Management", "managementEvent": true, "readOnly": false, "awsRegion": "us-east-1",
@@ -89,12 +89,12 @@ func awsEvent(identity, source, name string, more map[string]any) gjson.Result {
 	maps.Copy(event, more)
 	text, err := json.Marshal(event)
 	if err != nil {
-		panic(err) // of strings and booleans
+		panic(err) // strings and booleans always marshal
 	}
 	return gjson.ParseBytes(text)
 }
 
-// awsFilterPattern adds which activities of CloudTrail a filter pattern detects.
+// awsFilterPattern adds the CloudTrail activities that a filter pattern detects.
 var awsFilterPattern = resource.Function{
 	Properties: []resource.Property{{
 		Name: "detects", Kind: resource.Texts,
@@ -125,8 +125,8 @@ var awsFilterPattern = resource.Function{
 	},
 }
 
-// awsMetrics lists the metrics that metric filters of the region publish or alarms
-// watch, each once.
+// awsMetrics lists the distinct metrics that metric filters of the region publish
+// or alarms watch.
 var awsMetrics = resource.ListFunction{
 	Reads: []posture.EntityType{logsMetricFilter, cloudWatchAlarm},
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
@@ -159,7 +159,7 @@ var awsMetrics = resource.ListFunction{
 	},
 }
 
-// awsAlarmState is a function of the rule of a composite alarm, with the name or
+// awsAlarmState matches a term in the rule of a composite alarm, with the name or
 // ARN of an alarm: ALARM(name), ALARM("a name").
 var awsAlarmState = regexp.MustCompile(`\b(?:ALARM|OK|INSUFFICIENT_DATA)\s*\(\s*(?:"([^"]+)"|([^")\s]+))\s*\)`)
 

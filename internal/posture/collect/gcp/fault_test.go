@@ -75,7 +75,7 @@ func TestLimiterCalls(t *testing.T) {
 	}
 	want := map[collect.Key][]time.Duration{key("compute"): {0}, key("pubsub"): {time.Second}}
 	if diff := cmp.Diff(want, p.throttled); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+		t.Errorf("throttles (-want +got):\n%s", diff)
 	}
 	if p.waits[key("compute")] != 2 || p.waits[key("pubsub")] != 2 || p.waits[key("iam.gcp")] < 2 || p.waits[key("oauth2")] != 1 {
 		t.Errorf("waits are %v", p.waits)
@@ -92,8 +92,8 @@ func TestPermanentFaultsFailTheList(t *testing.T) {
 	t.Parallel()
 	const kind = posture.EntityType("GCP.Compute.Firewall")
 	for fault, tt := range map[gateway.Kind]struct {
-		class error
-		says  string
+		class   error
+		message string
 	}{
 		gateway.Throttle: {collect.ErrThrottled, "throttled (rateLimitExceeded)"},
 		gateway.Deny:     {collect.ErrDenied, "permission compute.firewalls.list is missing"},
@@ -116,8 +116,8 @@ func TestPermanentFaultsFailTheList(t *testing.T) {
 			c.fault(t, "compute.firewalls.list", gateway.Fault{Kind: fault})
 			got := collectAll(t, c.source(), c.access(0), kind, "GCP.Compute.Route")
 			err := got.failures[kind]
-			if err == nil || !strings.Contains(err.Error(), tt.says) || tt.class != nil && !errors.Is(err, tt.class) {
-				t.Fatalf("%v; want %q", err, tt.says)
+			if err == nil || !strings.Contains(err.Error(), tt.message) || tt.class != nil && !errors.Is(err, tt.class) {
+				t.Fatalf("%v; want %q", err, tt.message)
 			}
 			for _, class := range []error{collect.ErrIdentity, collect.ErrDenied, collect.ErrThrottled, collect.ErrOff, collect.ErrGone, context.DeadlineExceeded} {
 				if errors.Is(err, class) && !errors.Is(class, tt.class) {

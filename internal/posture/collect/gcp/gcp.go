@@ -150,7 +150,7 @@ var probes = []string{
 
 // Validate checks how much of a project its credential can read; see [posture.Cloud].
 func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.AccountStatus, string, error) {
-	const mend = "Grant the service account the roles Viewer (roles/viewer) and Security Reviewer (roles/iam.securityReviewer) on the project."
+	const advice = "Grant the service account the roles Viewer (roles/viewer) and Security Reviewer (roles/iam.securityReviewer) on the project."
 	s, err := src.open(ctx, a)
 	if err == nil {
 		defer s.Close()
@@ -162,7 +162,7 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 	case errors.Is(err, collect.ErrIdentity):
 		return posture.AccountValidationFailed, sentence(err), nil
 	case errors.Is(err, collect.ErrDenied):
-		return posture.AccountDenyAccess, fmt.Sprintf("The key is accepted, but it may not read project %s: %s %s", a.Account.ID, lower(sentence(err)), mend), nil
+		return posture.AccountDenyAccess, fmt.Sprintf("The key is accepted, but it may not read project %s: %s %s", a.Account.ID, lower(sentence(err)), advice), nil
 	}
 	return "", "", err
 }

@@ -87,10 +87,10 @@ func TestErrorClasses(t *testing.T) {
 		return `{"error":{"code":403,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"` + reason + `","metadata":{"service":"x.googleapis.com","consumer":"projects/1"}}]}}`
 	}
 	for _, tt := range []struct {
-		status int
-		body   string
-		class  error
-		says   string
+		status  int
+		body    string
+		class   error
+		message string
 	}{
 		{403, info("SERVICE_DISABLED"), collect.ErrOff, "x.googleapis.com is not enabled in projects/1"},
 		{403, `{"error":{"errors":[{"reason":"accessNotConfigured"}],"message":"API has not been used in project 7 before or it is disabled."}}`, collect.ErrOff, "the API is not enabled in projects/7"},
@@ -104,7 +104,7 @@ func TestErrorClasses(t *testing.T) {
 		{503, `<html>`, nil, "Google responded with 503"},
 	} {
 		err := refusal(tt.status, []byte(tt.body), "p")
-		if tt.class != nil && !errors.Is(err, tt.class) || !strings.Contains(err.Error(), tt.says) {
+		if tt.class != nil && !errors.Is(err, tt.class) || !strings.Contains(err.Error(), tt.message) {
 			t.Errorf("%d %s: %v", tt.status, tt.body, err)
 		}
 	}

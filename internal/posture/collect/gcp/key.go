@@ -107,15 +107,15 @@ func signIn(ctx context.Context, err error) error {
 	} else if status >= http.StatusInternalServerError || json.Unmarshal(refused.Body, &answer) != nil || answer.Error == "" {
 		return fmt.Errorf("sign in: Google responded with %d", status)
 	}
-	why, said := "Google refuses the key", strings.ToLower(answer.Description)
+	why, description := "Google refuses the key", strings.ToLower(answer.Description)
 	switch {
-	case strings.Contains(said, "signature"):
+	case strings.Contains(description, "signature"):
 		why = "the key does not belong to the service account, or was deleted: make a new key"
-	case strings.Contains(said, "account not found"), strings.Contains(said, "invalid issuer"):
+	case strings.Contains(description, "account not found"), strings.Contains(description, "invalid issuer"):
 		why = "the service account does not exist: check client_email"
-	case strings.Contains(said, "reasonable timeframe"):
+	case strings.Contains(description, "reasonable timeframe"):
 		why = "Google reports that this server's clock is wrong"
-	case strings.Contains(said, "disabled"):
+	case strings.Contains(description, "disabled"):
 		why = "the service account is disabled"
 	}
 	return &identityError{why + " (" + clip(answer.Error) + ")", err}

@@ -48,37 +48,37 @@ func TestRunOutcomes(t *testing.T) {
 		return slices.DeleteFunc(gcp.Permissions(), func(p string) bool { return p == missing })
 	}
 	for name, tt := range map[string]struct {
-		who     func(*cloud) simgcp.Credential
-		fault   gateway.Fault
-		status  posture.RunStatus
-		account posture.AccountStatus
-		says    string             // message of the run or of the type
-		kind    posture.EntityType // type that does not succeed
+		credential func(*cloud) simgcp.Credential
+		fault      gateway.Fault
+		status     posture.RunStatus
+		account    posture.AccountStatus
+		message    string             // message of the run or of the type
+		kind       posture.EntityType // type that does not succeed
 	}{
-		"all is well":     {who: (*cloud).reader, status: posture.RunCompleted, account: posture.AccountActive},
-		"nothing allowed": {who: (*cloud).denied, status: posture.RunFailed, account: posture.AccountDenyAccess, says: "resourcemanager.projects.get"},
+		"all is well":     {credential: (*cloud).reader, status: posture.RunCompleted, account: posture.AccountActive},
+		"nothing allowed": {credential: (*cloud).denied, status: posture.RunFailed, account: posture.AccountDenyAccess, message: "resourcemanager.projects.get"},
 		"a list is denied": {
-			who:    func(c *cloud) simgcp.Credential { return c.Limited("some", without("cloudsql.instances.list")...) },
-			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.SQL.Instance", says: "permission cloudsql.instances.list is missing",
+			credential: func(c *cloud) simgcp.Credential { return c.Limited("some", without("cloudsql.instances.list")...) },
+			status:     posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.SQL.Instance", message: "permission cloudsql.instances.list is missing",
 		},
 		"a detail is denied": {
-			who:    func(c *cloud) simgcp.Credential { return c.Limited("some", without("storage.buckets.getIamPolicy")...) },
-			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Storage.Bucket", says: "permission storage.buckets.getIamPolicy is missing",
+			credential: func(c *cloud) simgcp.Credential { return c.Limited("some", without("storage.buckets.getIamPolicy")...) },
+			status:     posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Storage.Bucket", message: "permission storage.buckets.getIamPolicy is missing",
 		},
 		"a service is off": {
-			who: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: "redis"}}, status: posture.RunCompleted, account: posture.AccountActive,
+			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: "redis"}}, status: posture.RunCompleted, account: posture.AccountActive,
 		},
 		"a service is away": {
-			who: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Fail, Match: gateway.Call{Service: "redis"}},
-			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Redis.Instance", says: "503",
+			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Fail, Match: gateway.Call{Service: "redis"}},
+			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Redis.Instance", message: "503",
 		},
 		"the key ends": {
-			who: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Expire, Match: gateway.Call{Service: "redis"}},
-			status: posture.RunFailed, account: posture.AccountValidationFailed, says: "no longer accepts the key",
+			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Expire, Match: gateway.Call{Service: "redis"}},
+			status: posture.RunFailed, account: posture.AccountValidationFailed, message: "no longer accepts the key",
 		},
 		"a service hangs": {
-			who: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Hang, Match: gateway.Call{Service: "redis"}},
-			status: posture.RunTimeout, kind: "GCP.Redis.Instance", says: "not read in time",
+			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Hang, Match: gateway.Call{Service: "redis"}},
+			status: posture.RunTimeout, kind: "GCP.Redis.Instance", message: "not read in time",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,21 +99,21 @@ func TestRunOutcomes(t *testing.T) {
 			r := &collect.Runner{
 				Sources: map[posture.Provider]collect.Source{posture.GCP: c.source()}, Recorder: n, Parallel: 8, Log: slog.New(slog.DiscardHandler),
 			}
-			got := r.Run(ctx, c.Projects()[0].Access("org", tt.who(c)), posture.RunScope{}, nil)
+			got := r.Run(ctx, c.Projects()[0].Access("org", tt.credential(c)), posture.RunScope{}, nil)
 			if got.Status != tt.status || got.Account != tt.account {
 				t.Errorf("run %s, account %q: %s", got.Status, got.Account, got.Reason)
 			}
-			said := got.Reason
+			text := got.Reason
 			for kind, result := range got.Collectors {
 				if (result.Status != posture.CollectorSuccess) != (kind == tt.kind) && tt.status != posture.RunFailed && tt.status != posture.RunTimeout {
 					t.Errorf("%s: %+v", kind, result)
 				}
 				if kind == tt.kind {
-					said += strings.Join(result.Errors, " ") + result.Message
+					text += strings.Join(result.Errors, " ") + result.Message
 				}
 			}
-			if !strings.Contains(said, tt.says) {
-				t.Errorf("it says %q, not %q", said, tt.says)
+			if !strings.Contains(text, tt.message) {
+				t.Errorf("message %q, want %q", text, tt.message)
 			}
 			if whole := n.complete[tt.kind]; tt.kind != "" && whole != (name == "a detail is denied") {
 				t.Errorf("%s was recorded as complete: %v", tt.kind, whole)

@@ -34,8 +34,8 @@ func TestFailuresKeepFindings(t *testing.T) {
 	judgetest.NeverWrong(t, judgetest.Cloud{
 		Source: c.source(), Access: c.access(0), Today: today,
 		Change: func() error {
-			mend := simgcp.Change{Type: "GCP.Compute.Firewall", Project: project, Name: "old", Patch: world.Obj("sourceRanges", world.Items("10.0.0.0/8"))}
-			return errors.Join(c.Change(mend), c.Change(firewall("fresh")))
+			closeOld := simgcp.Change{Type: "GCP.Compute.Firewall", Project: project, Name: "old", Patch: world.Obj("sourceRanges", world.Items("10.0.0.0/8"))}
+			return errors.Join(c.Change(closeOld), c.Change(firewall("fresh")))
 		},
 		Break: func(what judgetest.Trouble) func() {
 			f := troubles[what]

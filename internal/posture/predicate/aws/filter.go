@@ -34,8 +34,8 @@ type (
 	}
 )
 
-// ParseFilterPattern parses a pattern for JSON log events. Patterns of terms and
-// of space-delimited fields are an error, and so are regular expressions.
+// ParseFilterPattern parses a pattern for JSON log events. It fails for other kinds
+// of patterns (terms, space-delimited fields) and for regular expressions.
 func ParseFilterPattern(text string) (FilterPattern, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -58,8 +58,8 @@ func ParseFilterPattern(text string) (FilterPattern, error) {
 	return FilterPattern{root}, err
 }
 
-// Matches answers whether the pattern matches a log event. That a field of the
-// event is not equal to something is unknown when the event lacks the field.
+// Matches decides whether the pattern matches a log event. An inequality on a field
+// that the event lacks is unknown.
 func (p FilterPattern) Matches(event gjson.Result) predicate.Answer {
 	if p.root == nil {
 		return predicate.Of(true, "an empty pattern matches everything")
@@ -100,15 +100,15 @@ func (c filterCompare) matches(event gjson.Result) predicate.Answer {
 		return predicate.Of(value.Exists() && c.equal(value), c.path+" is "+c.value)
 	case "!=":
 		if !value.Exists() {
-			return predicate.NotKnown("whether log events have " + c.path + " is not known")
+			return predicate.NotKnown("log events may lack " + c.path)
 		}
 		return predicate.Of(!c.equal(value), c.path+" is not "+c.value)
 	}
-	return predicate.NotKnown("the comparison " + c.operator + " of " + c.path + " is not evaluated")
+	return predicate.NotKnown("the comparison " + c.operator + " of " + c.path + " is not supported")
 }
 
-// equal compares numbers as numbers and everything else as text, in which an
-// asterisk of the pattern stands for any characters.
+// equal compares numbers as numbers and everything else as text. An asterisk in the
+// pattern matches any characters.
 func (c filterCompare) equal(value gjson.Result) bool {
 	if !c.quoted && value.Type == gjson.Number {
 		n, err := strconv.ParseFloat(c.value, 64)
@@ -247,7 +247,7 @@ func (p *filterParser) comparison() (filterNode, error) {
 	}
 	c := filterCompare{path: strings.TrimPrefix(p.tokens[0].text, "$.")}
 	if strings.ContainsAny(c.path, "[]*?#|@'\\") {
-		return nil, fmt.Errorf("the property selector $.%s is not understood", c.path)
+		return nil, fmt.Errorf("the property selector $.%s is not supported", c.path)
 	}
 	p.tokens = p.tokens[1:]
 	if word, ok := p.take("IS", "NOT", "EXISTS"); ok {
@@ -255,7 +255,7 @@ func (p *filterParser) comparison() (filterNode, error) {
 		if word != "EXISTS" {
 			next, ok := p.take("NULL", "TRUE", "FALSE", "EXISTS")
 			if !ok || (word == "NOT") != (next == "EXISTS") {
-				return nil, fmt.Errorf("the filter pattern has %s without what it asks for", word)
+				return nil, fmt.Errorf("the filter pattern has %s without its operand", word)
 			}
 			c.operator += " " + next
 		}
@@ -263,10 +263,10 @@ func (p *filterParser) comparison() (filterNode, error) {
 	}
 	operator, ok := p.take("=", "!=", "<", ">", "<=", ">=")
 	if !ok || len(p.tokens) == 0 {
-		return nil, fmt.Errorf("the filter pattern does not say what to compare $.%s with", c.path)
+		return nil, fmt.Errorf("the filter pattern lacks a value to compare with $.%s", c.path)
 	}
 	if _, symbol := p.take("(", ")", "&&", "||", "=", "!=", "<", ">", "<=", ">="); symbol {
-		return nil, fmt.Errorf("the filter pattern does not say what to compare $.%s with", c.path)
+		return nil, fmt.Errorf("the filter pattern lacks a value to compare with $.%s", c.path)
 	}
 	c.operator, c.value, c.quoted = operator, p.tokens[0].text, p.tokens[0].quoted
 	p.tokens = p.tokens[1:]

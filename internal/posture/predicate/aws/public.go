@@ -36,13 +36,13 @@ func (s Statement) admitsStrangers() predicate.Answer {
 		return predicate.Of(false, "")
 	}
 	var all []predicate.Answer
-	for _, who := range s.Principals.Names {
-		kind, name, _ := strings.Cut(who, ":")
+	for _, member := range s.Principals.Names {
+		kind, name, _ := strings.Cut(member, ":")
 		switch {
 		case kind == "Federated":
 			all = append(all, predicate.And(s.admitsAnyUserOf(name), s.meets()))
 		case kind == "AWS" && strings.ContainsAny(name, "*?"), kind == "Service" && name == "*":
-			all = append(all, predicate.NotKnown("AWS does not accept wildcards within principals such as "+who))
+			all = append(all, predicate.NotKnown("AWS does not accept wildcards within principals such as "+member))
 		}
 	}
 	return predicate.Or(all...)

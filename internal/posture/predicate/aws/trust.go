@@ -25,12 +25,12 @@ func (p Policy) Trusts() []Trust {
 		if s.Principals.Except {
 			names = []string{"*"}
 		}
-		for _, who := range names {
-			if p.excludes(who, s.Actions) {
+		for _, principal := range names {
+			if p.excludes(principal, s.Actions) {
 				continue
 			}
-			t := Trust{who, s.restricted()}
-			if i := slices.IndexFunc(all, func(o Trust) bool { return o.Principal == who }); i < 0 {
+			t := Trust{principal, s.restricted()}
+			if i := slices.IndexFunc(all, func(o Trust) bool { return o.Principal == principal }); i < 0 {
 				all = append(all, t)
 			} else if all[i].Restricted != predicate.No && t.Restricted != predicate.Yes {
 				all[i].Restricted = t.Restricted // the least restrictive statement decides
@@ -42,12 +42,12 @@ func (p Policy) Trusts() []Trust {
 }
 
 // excludes reports whether a Deny without conditions excludes a principal.
-func (p Policy) excludes(who string, actions Patterns) bool {
+func (p Policy) excludes(principal string, actions Patterns) bool {
 	return slices.ContainsFunc(p.Statements, func(d Statement) bool {
 		if d.Allow || len(d.Conditions) > 0 || !d.Actions.contains(actions) {
 			return false
 		}
-		named := slices.Contains(d.Principals.Names, who) || slices.Contains(d.Principals.Names, "*")
+		named := slices.Contains(d.Principals.Names, principal) || slices.Contains(d.Principals.Names, "*")
 		return named != d.Principals.Except && d.Principals.Given
 	})
 }

@@ -101,15 +101,15 @@ func everySignIn(p gjson.Result) predicate.Answer {
 	if places := texts(conditions.Get("locations.includeLocations")); len(places) > 0 && !has(places, "All") {
 		return predicate.Of(false, "")
 	}
-	strange := ""
+	unsupported := ""
 	conditions.ForEach(func(name, value gjson.Result) bool {
 		if !understood[name.String()] && hasAny(value) {
-			strange = name.String()
+			unsupported = name.String()
 		}
-		return strange == ""
+		return unsupported == ""
 	})
-	if strange != "" {
-		return predicate.NotKnown(fmt.Sprintf("the condition %s of policy %s is not supported", strange, p.Get("displayName")))
+	if unsupported != "" {
+		return predicate.NotKnown(fmt.Sprintf("the condition %s of policy %s is not supported", unsupported, p.Get("displayName")))
 	}
 	return predicate.Of(true, "")
 }

@@ -161,7 +161,7 @@ type admission struct {
 // about, it admits only what that rule allows to the machines that the rule
 // applies to.
 func (n *Network) admitted(stages [][]rule, about *rule, protocol string, port int) (a admission) {
-	clouded := false // an earlier rule may deny
+	mayBeDenied := false // an earlier rule may deny
 	undecided := ipset.Must("0.0.0.0/0", "::/0")
 	if !n.from.IsEmpty() {
 		undecided = n.from
@@ -186,11 +186,11 @@ func (n *Network) admitted(stages [][]rule, about *rule, protocol string, port i
 					a.perhaps = a.perhaps.Union(left)
 				}
 				a.why = cmp.Or(a.why, r.unclear)
-				clouded = clouded || r.verdict != "allow"
+				mayBeDenied = mayBeDenied || r.verdict != "allow"
 				continue
 			}
 			switch {
-			case r.verdict == "allow" && clouded:
+			case r.verdict == "allow" && mayBeDenied:
 				a.perhaps = a.perhaps.Union(here)
 			case r.verdict == "allow":
 				// It is open for some machines; later rules decide for the others.

@@ -1,13 +1,13 @@
-"""Makes services.bin: the read operations of every AWS service, with the shapes
-they reach and without texts, from the models that botocore carries.
+"""Generates services.bin: the read operations of every AWS service with the shapes
+that they use, without documentation texts, from the models of botocore.
 
 Run it with "make generate-aws". It evaluates the endpoint rule sets with
-botocore's own interpreter for every region of the partitions we know, and keeps
-what differs from the usual host name.
+botocore's own interpreter for every region of the known partitions, and stores only
+endpoints that differ from the default host name.
 
 services.bin is: the length of the index (4 bytes, big endian), the index (JSON,
-zstd), a zstd dictionary, then one zstd frame a service. The index names the
-position of each.
+zstd), a zstd dictionary, then one zstd frame per service. The index has the position
+of each.
 """
 
 import collections
@@ -26,17 +26,17 @@ from botocore.exceptions import BotoCoreError
 DATA = os.path.join(os.path.dirname(botocore.__file__), "data")
 READS = re.compile(r"(List|Describe|Get|BatchGet|BatchDescribe|Search|Query|Lookup|Head)(?![a-z])")
 
-# Called by collectors though they are not named like reads.
+# Operations that collectors call although their names are not those of reads.
 ALSO = {
     "iam": {"GenerateCredentialReport", "GenerateServiceLastAccessedDetails", "SimulatePrincipalPolicy", "SimulateCustomPolicy"},
     "sts": {"AssumeRole"},
 }
 
-# A service may speak several protocols. JSON is the cheapest to turn into JSON;
-# CBOR is spoken only where there is nothing else.
+# A service may support several protocols. JSON is the cheapest to convert to JSON;
+# CBOR is used only when there is no other.
 PREFERENCE = ["json", "rest-json", "query", "ec2", "rest-xml", "smithy-rpc-v2-cbor"]
 PARTITIONS = ["aws", "aws-cn", "aws-us-gov"]
-UNKNOWN = {"aws": "us-unknown-9", "aws-cn": "cn-unknown-9", "aws-us-gov": "us-gov-unknown-9"}  # a region opened after this was made
+UNKNOWN = {"aws": "us-unknown-9", "aws-cn": "cn-unknown-9", "aws-us-gov": "us-gov-unknown-9"}  # stands for regions that opened after the generation
 
 
 def load(path):
@@ -56,7 +56,7 @@ def models():
 
 
 class Shapes:
-    """The shapes that operations reach, numbered in the order they are met."""
+    """The shapes that operations use, numbered in the order of first use."""
 
     def __init__(self, model):
         self.model, self.number, self.kept = model, {}, []
@@ -134,11 +134,11 @@ class Endpoints:
 
     @staticmethod
     def applied(entry, region):
-        """Returns what an entry says about a region, with the region filled in."""
+        """Returns the endpoint of a region from an entry, with the region filled in."""
         return entry and (entry["h"].replace("{region}", region), entry.get("n"), entry.get("r", region))
 
     def table(self, prefix, static):
-        """Returns what differs from prefix.{region}.suffix and its FIPS form."""
+        """Returns the differences from prefix.{region}.suffix and its FIPS form."""
         out = {}
         for partition, suffix in (("aws", "amazonaws.com"), ("aws-cn", "amazonaws.com.cn"), ("aws-us-gov", "amazonaws.com")):
             for fips, usual in ((False, f"{prefix}.{{region}}.{suffix}"), (True, f"{prefix}-fips.{{region}}.{suffix}")):
@@ -220,7 +220,7 @@ def service(name, folder, regions):
             kept["page"] = pages[op]
         static = {k: v["value"] for k, v in o.get("staticContextParams", {}).items()}
         static.pop("RequiresAccountId", None)  # it is in the host prefix
-        # S3 chooses other addresses by the bucket, which is done where it is called.
+        # S3 has other addresses per bucket, which the client computes.
         buckets = name.startswith("s3") and "Bucket" in model["shapes"][o["input"]["shape"]].get("members", {})
         if static and not buckets:
             own = endpoints.table(meta["endpointPrefix"], static)
@@ -241,8 +241,8 @@ def main(target):
             counts["services"] += 1
             counts["operations"] += len(s["operations"])
             counts["shapes"] += len(s["shapes"])
-    # A dictionary of frequent strings makes small services compress like one
-    # whole, while each can still be opened alone.
+    # A shared dictionary of frequent strings gives small services a good compression
+    # ratio, while each can still be decompressed alone.
     dictionary = zstandard.train_dictionary(64 << 10, [t[i : i + 8192] for t in texts.values() for i in range(0, len(t), 8192)], level=19)
     compressor = zstandard.ZstdCompressor(dict_data=dictionary, level=22, write_content_size=True)
     frames = {name: compressor.compress(t) for name, t in texts.items()}

@@ -61,24 +61,24 @@ func DecodeFailure(op *model.Operation, status int, header http.Header, body []b
 }
 
 func jsonFailure(header http.Header, body []byte) Failure {
-	var said struct {
+	var parsed struct {
 		Type    string          `json:"__type"`
 		Code    json.RawMessage `json:"code"` // also "Code"; not always a string
 		Message string          `json:"message"`
 		Other   string          `json:"errorMessage"`
 	}
-	_ = json.Unmarshal(body, &said) // malformed members are ignored
+	_ = json.Unmarshal(body, &parsed) // malformed members are ignored
 	var f Failure
 	var code string
-	_ = json.Unmarshal(said.Code, &code)
-	for _, c := range []string{header.Get("X-Amzn-Errortype"), said.Type, code} {
+	_ = json.Unmarshal(parsed.Code, &code)
+	for _, c := range []string{header.Get("X-Amzn-Errortype"), parsed.Type, code} {
 		if f.Code == "" {
 			f.Code = bareCode(c)
 		}
 	}
-	f.Message = said.Message
+	f.Message = parsed.Message
 	if f.Message == "" {
-		f.Message = said.Other
+		f.Message = parsed.Other
 	}
 	return f
 }

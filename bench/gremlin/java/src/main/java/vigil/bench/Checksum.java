@@ -13,7 +13,7 @@ import org.apache.tinkerpop.gremlin.structure.Edge;
 import org.apache.tinkerpop.gremlin.structure.Vertex;
 import org.apache.tinkerpop.gremlin.structure.VertexProperty;
 
-/** Adds up results, whatever their order, so that two engines can be compared. */
+/** An order-independent checksum of results, for comparing two engines. */
 final class Checksum {
     private long count;
     private long value;

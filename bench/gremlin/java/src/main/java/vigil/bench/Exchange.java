@@ -15,7 +15,7 @@ import org.apache.tinkerpop.gremlin.structure.T;
 import org.apache.tinkerpop.gremlin.structure.Vertex;
 import org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerGraph;
 
-/** The file in which graphs are handed over: see exchange.go. */
+/** The text format of graphs: see exchange.go. */
 final class Exchange {
     private Exchange() {}
 
@@ -44,7 +44,7 @@ final class Exchange {
         return graph;
     }
 
-    /** Equal strings become one object, as a careful loader would do. */
+    /** Interns strings, so that equal strings are one object. */
     private static String shared(String s, Map<String, String> strings) {
         String known = strings.putIfAbsent(s, s);
         return known == null ? s : known;

@@ -18,8 +18,8 @@ import org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerFactory;
 import org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerGraph;
 
 /**
- * Runs queries on TinkerGraph as it is told on standard input, one command a
- * line, and answers each with one line that starts with "ok" or "error".
+ * Runs queries on TinkerGraph. It reads commands from standard input, one per
+ * line, and responds to each with a line that starts with "ok" or "error".
  */
 public final class Main {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -80,9 +80,9 @@ public final class Main {
     }
 
     /**
-     * Runs a query until it is warm, then as often as fits the time. Parsing and
-     * the strategies of TinkerPop run once: each run is a copy of the compiled
-     * traversal, iterated to the end.
+     * Runs a query until it is warm, then repeatedly for the given time. Parsing
+     * and the strategies of TinkerPop run once: each run iterates a copy of the
+     * compiled traversal to its end.
      */
     private String run(String query, long warm, long time) {
         Traversal.Admin<?, ?> compiled = ((Traversal<?, ?>) GremlinQueryParser.parse(query, new GremlinAntlrToJava(graph.traversal()))).asAdmin();
@@ -107,8 +107,8 @@ public final class Main {
     }
 
     /**
-     * Runs a query for the time given, and on as long as it still gets faster: the
-     * compiler works beside it and may be late.
+     * Runs a query for the given time, and continues while it gets faster: the JIT
+     * compiler runs concurrently and may finish late.
      */
     private static void warmUp(Traversal.Admin<?, ?> compiled, long time) {
         long best = Long.MAX_VALUE;
@@ -125,8 +125,8 @@ public final class Main {
     }
 
     /**
-     * Returns how long a run took: by the clock or by the processor, whichever is
-     * less. Neighbours on a busy machine take up the first.
+     * Returns the lower of the wall-clock and the CPU time of a run. Other load on
+     * the machine increases only the former.
      */
     private static long once(Traversal.Admin<?, ?> compiled) {
         long used = THREADS.getCurrentThreadCpuTime();
