@@ -57,7 +57,7 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 	answered := false
 	for i := range t.Calls {
 		call := &t.Calls[i]
-		if why := firstRefused(refused, call.LooksInto()); why != nil {
+		if why := firstRefused(refused, call.UsesAnswersOf()); why != nil {
 			b.Unread(why, call.Names()...) // the call depends on a refused one
 			continue
 		}
@@ -121,7 +121,7 @@ func (r *Reader) call(
 	case meaning == resource.MeansAbsent:
 		call.PutAbsent(b)
 		return meaning, nil, nil
-	case Over(err):
+	case IsFatal(err):
 		return "", nil, err
 	}
 	b.Unread(err, call.Names()...)
@@ -131,7 +131,7 @@ func (r *Reader) call(
 // fatalProblem returns an error of a function that must end the whole list, if any.
 func fatalProblem(b *resource.Builder) error {
 	for _, err := range b.Problems() {
-		if Over(err) {
+		if IsFatal(err) {
 			return err
 		}
 	}

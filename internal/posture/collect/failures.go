@@ -22,7 +22,7 @@ const tooMany = 20
 // are not failures.
 func (f *Failures) Note(err error) error {
 	switch {
-	case err == nil, Over(err):
+	case err == nil, IsFatal(err):
 		return err
 	case errors.Is(err, ErrGone), errors.Is(err, ErrOff):
 		return nil

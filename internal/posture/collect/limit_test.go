@@ -72,7 +72,7 @@ func TestWaitBeyondDeadline(t *testing.T) {
 		calls(t, l, ec2) // spend the burst
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if err := l.Wait(ctx, ec2); !errors.Is(err, context.DeadlineExceeded) || !collect.Over(err) {
+		if err := l.Wait(ctx, ec2); !errors.Is(err, context.DeadlineExceeded) || !collect.IsFatal(err) {
 			t.Errorf("a call that cannot be made in time: %v", err)
 		}
 		cancel()

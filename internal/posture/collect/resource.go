@@ -22,7 +22,7 @@ func Detail(r *Resource, f func() error, names ...string) error {
 	switch {
 	case err == nil, errors.Is(err, ErrGone), errors.Is(err, ErrOff):
 		return nil
-	case Over(err):
+	case IsFatal(err):
 		return err
 	}
 	r.Unread(err, names...)

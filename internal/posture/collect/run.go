@@ -151,7 +151,7 @@ func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got readin
 		return err
 	})
 	got.err = errors.Join(got.err, err)
-	if got.err != nil && !Over(got.err) {
+	if got.err != nil && !IsFatal(got.err) {
 		r.Log.WarnContext(ctx, "collector failed", "account", a.Account.ID, "type", u.Type, "region", u.Region, "error", got.err)
 	}
 	return got

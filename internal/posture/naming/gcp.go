@@ -32,7 +32,7 @@ func (n GCP) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 	}
 	at, ok := t.Google.Match(v, text, false)
 	if !ok && !resource.IsGoogleName(text) {
-		at, ok = t.Google.Bare(v, text)
+		at, ok = t.Google.ParseBare(v, text)
 	}
 	if !ok {
 		return resource.Identity{}, fmt.Errorf("Google names a %s %.300q", t.Type, text) //nolint:staticcheck // a name
@@ -86,7 +86,7 @@ func ref(t *resource.Type, v resource.Vars, host, value string) posture.EntityID
 	if resource.IsGoogleName(value) || host != "" && host != t.Google[0].Host() {
 		return ""
 	}
-	at, ok := t.Google.Bare(v, value)
+	at, ok := t.Google.ParseBare(v, value)
 	if !ok {
 		return ""
 	}
@@ -147,11 +147,11 @@ func (n GCP) RequestName(t *resource.Type, v resource.Vars, name string) string 
 		return name
 	}
 	at, ok := t.Google.Match(v, name, true)
-	if !ok && !t.Google.AnyBare() {
+	if !ok && !t.Google.BareNamesHaveSlashes() {
 		at, ok = t.Google.Match(v, "projects/"+string(v.Account)+"/"+strings.TrimPrefix(name, "/"), true)
 	}
 	if !ok && !resource.IsGoogleName(name) {
-		at, ok = t.Google.BareAt(v, v.Region, name)
+		at, ok = t.Google.ParseBareAt(v, v.Region, name)
 	}
 	if !ok || at.Account != v.Account || t.Google[0].Service == "compute" && at.Name != string(at.Account) && !simpleName.MatchString(at.Name) {
 		return ""

@@ -219,21 +219,21 @@ func (f *GoogleForm) match(v Vars, name string, part bool) (GoogleName, bool) {
 	return found, true
 }
 
-// Bare parses a name without a project, of a resource that has no location.
-func (fs GoogleForms) Bare(v Vars, name string) (GoogleName, bool) {
+// ParseBare parses a name without a project, of a resource that has no location.
+func (fs GoogleForms) ParseBare(v Vars, name string) (GoogleName, bool) {
 	return fs.bare(v, posture.Global, name, false)
 }
 
-// AnyBare reports whether bare names of the type may contain slashes, so that they
+// BareNamesHaveSlashes reports whether bare names of the type may contain slashes, so that they
 // cannot be distinguished from paths.
-func (fs GoogleForms) AnyBare() bool {
+func (fs GoogleForms) BareNamesHaveSlashes() bool {
 	return slices.ContainsFunc(fs, func(f GoogleForm) bool { return f.slashes })
 }
 
-// BareAt parses a name without a project, of a resource at a location or, for
+// ParseBareAt parses a name without a project, of a resource at a location or, for
 // posture.Global, in the whole project. It tries forms of that kind first and then
 // the other forms.
-func (fs GoogleForms) BareAt(v Vars, location, name string) (GoogleName, bool) {
+func (fs GoogleForms) ParseBareAt(v Vars, location, name string) (GoogleName, bool) {
 	local := location != posture.Global
 	if found, ok := fs.bare(v, location, name, local); ok {
 		return found, true

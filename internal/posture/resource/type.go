@@ -201,8 +201,8 @@ func (c *Call) Static() bool {
 	return err == nil && c.Call != "" && !address.dependsOnItem() && c.Input.static()
 }
 
-// LooksInto returns the names of the earlier calls whose responses the call uses.
-func (c *Call) LooksInto() []string {
+// UsesAnswersOf returns the names of the earlier calls whose responses the call uses.
+func (c *Call) UsesAnswersOf() []string {
 	names := append(c.When.Answers(), c.Input.answers()...)
 	for _, p := range c.Properties {
 		names = append(names, p.At.answers()...)

@@ -255,7 +255,7 @@ func TestMalformedResponses(t *testing.T) {
 			}
 			got := collectAll(t, aws.New(c.options), c.access(0), types...)
 			for _, entity := range types {
-				if errs := got.failures[entity]; len(errs) != 1 || errors.Is(errs[0], collect.ErrGone) || errors.Is(errs[0], collect.ErrOff) || collect.Over(errs[0]) {
+				if errs := got.failures[entity]; len(errs) != 1 || errors.Is(errs[0], collect.ErrGone) || errors.Is(errs[0], collect.ErrOff) || collect.IsFatal(errs[0]) {
 					t.Errorf("%s: %v, with %d entities", entity, errs, len(got.of(entity)))
 				}
 			}
@@ -276,7 +276,7 @@ func TestHangingCallEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	err = unit.List(ctx, func(*collect.Resource) error { return nil })
-	if !collect.Over(err) {
+	if !collect.IsFatal(err) {
 		t.Errorf("%v is not the end of the run", err)
 	}
 }

@@ -108,7 +108,7 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 	}
 	var over error
 	unread := func(what string, err error) {
-		if collect.Over(err) {
+		if collect.IsFatal(err) {
 			over = err
 		}
 		if held.unread == "" {

@@ -116,7 +116,7 @@ func azurePrincipals(ctx context.Context, c resource.Caller, _ []resource.Item) 
 	unread := ""
 	pages, err := c.Call(ctx, azureEligible, nil)
 	if err != nil && !errors.Is(err, collect.ErrOff) && !errors.Is(err, collect.ErrGone) {
-		if collect.Over(err) {
+		if collect.IsFatal(err) {
 			return nil, err
 		}
 		unread = "the eligible role assignments could not be read: " + err.Error()
@@ -209,7 +209,7 @@ var azureMemberTypes = map[string]posture.EntityType{"": azureUser, "#microsoft.
 func azureAddMembers(in resource.FunctionInput, b *resource.Builder) error {
 	members, err := azureMembersOf(in, in.Value.Get("principalId").String())
 	switch {
-	case collect.Over(err):
+	case collect.IsFatal(err):
 		return err
 	case err != nil:
 		b.Properties = append(b.Properties, posture.Unknown("HAS_MEMBER", err.Error()))

@@ -32,7 +32,7 @@ func gcpFirewallsOf(in resource.FunctionInput, network string) (n gcp.Network, r
 	read, err := in.Caller.Once("effective firewalls of "+path, func() (any, error) {
 		answers, err := in.Caller.Call(in.Ctx, gcpEffectiveFirewalls, new(gcpItem(map[string]any{"network": path})))
 		if err != nil {
-			if collect.Over(err) {
+			if collect.IsFatal(err) {
 				return nil, err
 			}
 			err = gcpUnread("the effective firewalls of "+path, err)
@@ -55,7 +55,7 @@ func gcpFirewallsOf(in resource.FunctionInput, network string) (n gcp.Network, r
 		// A setting of the network decides whether its firewall policy is evaluated before
 		// or after the rules.
 		networks, err := in.Caller.Items(in.Ctx, gcpNetwork)
-		if err != nil && collect.Over(err) {
+		if err != nil && collect.IsFatal(err) {
 			return nil, err
 		}
 		i := slices.IndexFunc(networks, func(item resource.Item) bool { return strings.HasSuffix(item.Get("selfLink").String(), "/"+path) })

@@ -96,7 +96,7 @@ func gcpInherited(in resource.FunctionInput) (gcpChain, error) {
 		var c gcpChain
 		parents, err := gcpParents(in)
 		if err != nil {
-			if collect.Over(err) {
+			if collect.IsFatal(err) {
 				return c, err
 			}
 			c.refused = gcpUnread("the folders and organisation of the project", err)
@@ -108,7 +108,7 @@ func gcpInherited(in resource.FunctionInput) (gcpChain, error) {
 			}
 			answers, err := in.Caller.Call(in.Ctx, q, new(gcpItem(map[string]any{"id": p.id})))
 			switch {
-			case err != nil && collect.Over(err):
+			case err != nil && collect.IsFatal(err):
 				return c, err
 			case err != nil && c.refused == nil:
 				c.refused = gcpUnread("the IAM policy of "+p.String(), err)
@@ -135,7 +135,7 @@ func gcpDenies(in resource.FunctionInput, b *resource.Builder, parents []gcpPare
 	}
 	read, err := in.Caller.Once("deny policies", func() (any, error) {
 		all, err := gcpReadDenies(in, parents)
-		if err != nil && collect.Over(err) {
+		if err != nil && collect.IsFatal(err) {
 			return nil, err
 		}
 		return outcome{all, err}, nil
@@ -159,7 +159,7 @@ func gcpReadDenies(in resource.FunctionInput, parents []gcpParent) (all []gjson.
 		escaped := strings.ReplaceAll("cloudresourcemanager.googleapis.com/"+point, "/", "%2F")
 		lists, err := in.Caller.Call(in.Ctx, gcpDenyPolicies, new(gcpItem(map[string]any{"point": escaped})))
 		if err != nil {
-			if collect.Over(err) {
+			if collect.IsFatal(err) {
 				return nil, err
 			}
 			refused = cmp.Or(refused, gcpUnread("the deny policies of "+point, err))
@@ -168,7 +168,7 @@ func gcpReadDenies(in resource.FunctionInput, parents []gcpParent) (all []gjson.
 			for _, name := range texts(list.Get("policies.#.name")) {
 				answers, err := in.Caller.Call(in.Ctx, gcpDenyPolicy, new(gcpItem(map[string]any{"name": name})))
 				if err != nil {
-					if collect.Over(err) {
+					if collect.IsFatal(err) {
 						return nil, err
 					}
 					refused = cmp.Or(refused, gcpUnread(name, err))
@@ -309,7 +309,7 @@ var gcpExportsAllLogs = resource.Function{
 		answer := predicate.Of(false, "")
 		parents, err := gcpParents(in)
 		if err != nil {
-			if collect.Over(err) {
+			if collect.IsFatal(err) {
 				return err
 			}
 			b.Unread(gcpUnread("the folders and organisation of the project", err), "exportsAllLogs")
@@ -322,7 +322,7 @@ var gcpExportsAllLogs = resource.Function{
 				q = gcpOrgSinks
 			}
 			pages, err := in.Caller.Call(in.Ctx, q, new(gcpItem(map[string]any{"id": p.id})))
-			if err != nil && collect.Over(err) {
+			if err != nil && collect.IsFatal(err) {
 				return err
 			}
 			if err != nil {

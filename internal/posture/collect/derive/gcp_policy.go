@@ -83,7 +83,7 @@ func gcpPublic(in resource.FunctionInput, b *resource.Builder, policies []gjson.
 	refused = chain.refused
 	project, err := in.Caller.Call(in.Ctx, gcpProjectPolicy, nil)
 	if err != nil {
-		if collect.Over(err) {
+		if collect.IsFatal(err) {
 			return predicate.Answer{}, nil, err
 		}
 		refused = gcpUnread("the IAM policy of the project", err)
@@ -192,7 +192,7 @@ var gcpBucketPolicy = gcpPolicyFunction([]string{gcpOrgPolicy.Permission}, nil, 
 	var refused error
 	prevented := predicate.NotKnown("the organisation policy storage.publicAccessPrevention could not be read")
 	switch {
-	case err != nil && collect.Over(err):
+	case err != nil && collect.IsFatal(err):
 		return predicate.Answer{}, nil, err
 	case err != nil:
 		refused = gcpUnread("the organisation policy storage.publicAccessPrevention", err)

@@ -86,7 +86,7 @@ func (s *session) call(ctx context.Context, method, address string, query url.Va
 	}
 	answer, err := s.client.RoundTrip(req)
 	switch {
-	case err != nil && (collect.Over(err) || errors.Is(err, collect.ErrThrottled)):
+	case err != nil && (collect.IsFatal(err) || errors.Is(err, collect.ErrThrottled)):
 		return gjson.Result{}, err
 	case err != nil:
 		return gjson.Result{}, fmt.Errorf("call Google: %w", err)

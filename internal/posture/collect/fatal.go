@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Over reports whether an error ends a whole collector and not just one detail:
+// IsFatal reports whether an error ends a whole collector and not just one detail:
 // the run has ended, or the credential is no longer accepted.
-func Over(err error) bool {
+func IsFatal(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrIdentity)
 }
