@@ -2,7 +2,7 @@
 //
 // Records form a hash chain: each contains the hash of the one before, and the
 // last of every commit is signed with a key that is sealed in the database.
-// Somebody who can write to the database but cannot decrypt its secrets can
+// An attacker who can write to the database but cannot decrypt its secrets can
 // therefore not edit, insert, remove or reorder records without [Log.Verify]
 // detecting it. If the newest records are removed together with the head of the
 // chain, the log looks merely shorter; a [Checkpoint] stored elsewhere reveals

@@ -260,15 +260,15 @@ const minClockRecords = 100
 func (l *Log) Prune(ctx context.Context, r Retention) (removed int64, err error) {
 	var since time.Time
 	if r.Age > 0 {
-		told, err := l.store.TimeBefore(ctx, minClockRecords)
+		confirmed, err := l.store.TimeBefore(ctx, minClockRecords)
 		if err != nil {
 			return 0, fmt.Errorf("prune audit log: %w", err)
 		}
-		if now := l.now(); told.After(now) {
-			told = now
+		if now := l.now(); confirmed.After(now) {
+			confirmed = now
 		}
-		if !told.IsZero() {
-			since = told.Add(-r.Age)
+		if !confirmed.IsZero() {
+			since = confirmed.Add(-r.Age)
 		}
 	}
 	return l.Retain(ctx, since, r.Records)

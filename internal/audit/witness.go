@@ -12,7 +12,7 @@ import (
 )
 
 // A Witness stores the newest checkpoint of the log outside the database and
-// the data folder, so that even somebody who can change both cannot truncate
+// the data folder, so that even an attacker who can change both cannot truncate
 // the log undetected.
 type Witness interface {
 	// Name identifies the witness in logs.

@@ -89,9 +89,9 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		}
 	}
 	none := func([]byte) []byte { return nil }
-	_, stranger, _ := ed25519.GenerateKey(rand.Reader)
-	strange := func(in []byte) []byte { return ed25519.Sign(stranger, in) }
-	strangeJWK := jose.JSONWebKey{Key: stranger.Public(), KeyID: kid, Algorithm: "EdDSA"}
+	_, foreignKey, _ := ed25519.GenerateKey(rand.Reader)
+	signForeign := func(in []byte) []byte { return ed25519.Sign(foreignKey, in) }
+	foreignJWK := jose.JSONWebKey{Key: foreignKey.Public(), KeyID: kid, Algorithm: "EdDSA"}
 	now := h.clock.now().Unix()
 	parts := strings.Split(good, ".")
 
@@ -115,12 +115,12 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"alg empty":                     forge(with(header, object{"alg": ""}), claims, none),
 		"alg missing":                   forge(with(header, object{"alg": nil}), claims, real),
 		"HS256 with public key":         forge(with(header, object{"alg": "HS256"}), claims, mac(public)),
-		"HS256 with public JWK":         forge(with(header, object{"alg": "HS256"}), claims, mac([]byte(encode(strangeJWK)))),
+		"HS256 with public JWK":         forge(with(header, object{"alg": "HS256"}), claims, mac([]byte(encode(foreignJWK)))),
 		"HS256 with empty key":          forge(with(header, object{"alg": "HS256"}), claims, mac(nil)),
 		"header RS256, signature EdDSA": forge(with(header, object{"alg": "RS256"}), claims, real),
-		"stranger's signature":          forge(header, claims, strange),
-		"embedded jwk":                  forge(with(header, object{"jwk": strangeJWK}), claims, strange),
-		"embedded jwk, no kid":          forge(with(header, object{"jwk": strangeJWK, "kid": nil}), claims, strange),
+		"signature of another key":      forge(header, claims, signForeign),
+		"embedded jwk":                  forge(with(header, object{"jwk": foreignJWK}), claims, signForeign),
+		"embedded jwk, no kid":          forge(with(header, object{"jwk": foreignJWK, "kid": nil}), claims, signForeign),
 		"our key embedded":              forge(with(header, object{"jwk": jose.JSONWebKey{Key: public}}), claims, real),
 		"jku":                           forge(with(header, object{"jku": "https://evil.test/jwks"}), claims, real),
 		"x5u":                           forge(with(header, object{"x5u": "https://evil.test/x"}), claims, real),
@@ -129,7 +129,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"unknown kid":                   forge(with(header, object{"kid": "nobody"}), claims, real),
 		"kid missing":                   forge(with(header, object{"kid": nil}), claims, real),
 		"kid as path":                   forge(with(header, object{"kid": "../../../../dev/null"}), claims, mac(nil)),
-		"kid as SQL":                    forge(with(header, object{"kid": "x' UNION SELECT 'key"}), claims, strange),
+		"kid as SQL":                    forge(with(header, object{"kid": "x' UNION SELECT 'key"}), claims, signForeign),
 		"kid a number":                  forge(with(header, object{"kid": 1}), claims, real),
 		"typ JWT":                       forge(with(header, object{"typ": "JWT"}), claims, real),
 		"typ missing":                   forge(with(header, object{"typ": nil}), claims, real),

@@ -206,7 +206,7 @@ An access token for the admin of the posture server:
 
   curl -s %s/csp/gateway/am/api/auth/api-tokens/authorize -d refresh_token=%s
 
-Something breaks among the desktops, and is mended again (a list of what can):
+Inject a fault into the desktops, remove it, and list all faults:
 
   curl -s %s/incidents
   curl -X POST %s/incidents/NAME

@@ -64,7 +64,7 @@ func TestHistoryCoversAMonthAndKeepsOpenFindings(t *testing.T) {
 		}
 		again, err := s.Findings(t.Context(), "org", posture.FindingFilter{Created: posture.Span{From: now}}, nil, posture.Page{}, now)
 		if err != nil || again.Total != 0 {
-			t.Errorf("%d findings were raised anew, %v", again.Total, err)
+			t.Errorf("%d findings were raised again, %v", again.Total, err)
 		}
 		others, err := s.Findings(t.Context(), "other", posture.FindingFilter{Created: posture.Span{From: now}}, nil, posture.Page{}, now)
 		if err != nil || others.Total != 400 {

@@ -114,7 +114,7 @@ func TestBoardIncludesTheViewsOfPeers(t *testing.T) {
 	b.Observe(Observation{Kind: KindDomain, ID: "d1", At: *now, Reading: DomainReading{
 		SID: "S-1-5-21-1", Trusts: []TrustedDomain{{Partner: "LAB.example", SID: "S-1-5-21-2", Direction: 2, Type: 1}},
 	}})
-	b.Observe(Observation{Kind: KindDomain, ID: "d2", At: *now, Failure: &Failure{Cause: Unreachable, Reason: "nobody home"}})
+	b.Observe(Observation{Kind: KindDomain, ID: "d2", At: *now, Failure: &Failure{Cause: Unreachable, Reason: "connection refused"}})
 	b.Observe(Observation{Kind: KindConnectionServer, ID: "c2", At: *now, Reading: ConnectionServerReading{Health: PeerHealth{
 		Views: []View{{Kind: KindDomain, ID: "d2", Status: "CANNOT_BIND", Trust: TrustFromBroker, Reasons: []string{"wrong password"}}},
 	}}})
@@ -126,7 +126,7 @@ func TestBoardIncludesTheViewsOfPeers(t *testing.T) {
 	if diff := cmp.Diff(want, got.Servers); diff != "" {
 		t.Errorf("servers (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"nobody home", "cs2: wrong password"}, got.Reasons); diff != "" {
+	if diff := cmp.Diff([]string{"connection refused", "cs2: wrong password"}, got.Reasons); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
 	if !got.NT4 {

@@ -145,9 +145,9 @@ func TestListenerAffectsTheStateOfItsServer(t *testing.T) {
 		state RDSState
 	}{
 		{"no agent, the listener answers", after[beat](), after[listener](listener{}), RDSAvailable},
-		{"no agent, the listener is gone", after[beat](), after[listener](listener{}, Unreachable, Unreachable), RDSAgentUnreachable},
+		{"no agent, the listener is down", after[beat](), after[listener](listener{}, Unreachable, Unreachable), RDSAgentUnreachable},
 		{"no agent, something else listens", after[beat](), after[listener](Broken), RDSProtocolFailure},
-		{"the agent reports, the listener is gone", after[beat](beat{}), after[listener](Unreachable), RDSProtocolFailure},
+		{"the agent reports, the listener is down", after[beat](beat{}), after[listener](Unreachable), RDSProtocolFailure},
 		{"the agent reports worse", after[beat](beat{State: RDSNeedReboot}), after[listener](Unreachable), RDSNeedReboot},
 		{"the agent reports, the listener is back", after[beat](beat{}), after[listener](Unreachable, listener{}), RDSAvailable},
 	} {

@@ -38,8 +38,8 @@ func TestExpiringCertificatesGiveAReason(t *testing.T) {
 				}
 				i := slices.IndexFunc(b.Records(kind), func(r Record) bool { return r.Ref().ID == o.ID || kind == KindPod })
 				f := b.Records(kind)[i].Fresh()
-				told := slices.ContainsFunc(f.Reasons, func(r string) bool { return want != "" && strings.HasSuffix(r, want) })
-				if told != (want != "") || (f.Health == HealthWarning) != told {
+				reported := slices.ContainsFunc(f.Reasons, func(r string) bool { return want != "" && strings.HasSuffix(r, want) })
+				if reported != (want != "") || (f.Health == HealthWarning) != reported {
 					t.Errorf("with %d days left: health %s, reasons %q", days, f.Health, f.Reasons)
 				}
 			}

@@ -34,9 +34,9 @@ func TestOnlyTheServerAtFaultIsInError(t *testing.T) {
 	}{
 		{"one of twenty lags", 20, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](revision("a", 6, 2*time.Hour))},
 			map[int]ConnectionServerStatus{1: ConnectionServerError}},
-		{"one of twenty keeps a store of its own", 20, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](revision("b", 9, time.Hour))},
+		{"one of twenty has another store", 20, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](revision("b", 9, time.Hour))},
 			map[int]ConnectionServerStatus{1: ConnectionServerError}},
-		{"this server has a store of its own", 20, map[int]Snapshot[ConnectionServerReading]{0: after[ConnectionServerReading](revision("b", 9, time.Hour))},
+		{"this server has another store", 20, map[int]Snapshot[ConnectionServerReading]{0: after[ConnectionServerReading](revision("b", 9, time.Hour))},
 			map[int]ConnectionServerStatus{0: ConnectionServerError}},
 		{"one of twenty is down", 20, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](Unreachable)},
 			map[int]ConnectionServerStatus{1: ConnectionServerNotResponding}},

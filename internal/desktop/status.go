@@ -81,7 +81,7 @@ type EventDatabaseStatus string
 // The states of the event database.
 const (
 	EventDatabaseConnected     EventDatabaseStatus = "CONNECTED"
-	EventDatabaseConnecting    EventDatabaseStatus = "CONNECTING"   // the first attempts are under way
+	EventDatabaseConnecting    EventDatabaseStatus = "CONNECTING"   // the first attempts have not succeeded yet
 	EventDatabaseDisconnected  EventDatabaseStatus = "DISCONNECTED" // too many attempts failed; retried at a low rate
 	EventDatabaseReconnecting  EventDatabaseStatus = "RECONNECTING" // the connection was lost and is retried
 	EventDatabaseError         EventDatabaseStatus = "ERROR"        // it answers but refuses the connection or a query

@@ -147,7 +147,7 @@ func TestStatusOfEventDatabase(t *testing.T) {
 		want EventDatabaseStatus
 	}{
 		{"none is configured", nil, after[reading](), EventDatabaseNotConfigured},
-		{"the first attempt is under way", db, after[reading](), EventDatabaseConnecting},
+		{"no attempt has finished", db, after[reading](), EventDatabaseConnecting},
 		{"the first attempts find nothing", db, after[reading](Unreachable, Unreachable), EventDatabaseConnecting},
 		{"it answers", db, after[reading](good), EventDatabaseConnected},
 		{"it is lost", db, after[reading](good, Unreachable), EventDatabaseReconnecting},

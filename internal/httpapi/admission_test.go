@@ -305,7 +305,7 @@ func TestLoginsOfKnownAccountsHaveSeparateLimits(t *testing.T) {
 		if i >= 3 {
 			want = 429
 		}
-		if got := post("192.0.2.1", "stranger"); got != want {
+		if got := post("192.0.2.1", "unknown"); got != want {
 			t.Errorf("login %d of an unknown account: %d, want %d", i, got, want)
 		}
 	}

@@ -98,10 +98,10 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 	}{
 		{"reads are not audited", "GET", "/x", "viewer", nil, 200, nil},
 		{"queries are not audited", "POST", "/query", "viewer", nil, 200, nil},
-		{"changes are", "POST", "/x/aws/hush", "admin", nil, 201, []httpapi.Event{{Operation: "create", Method: "POST",
+		{"changes are audited", "POST", "/x/aws/hush", "admin", nil, 201, []httpapi.Event{{Operation: "create", Method: "POST",
 			Caller: httpapi.Caller{ID: "admin", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Notes: map[string]string{"id": "7"}, Status: 201}}},
-		{"strangers are", "GET", "/x", "none", nil, 401, []httpapi.Event{{Operation: "list", Method: "GET", Status: 401, Target: map[string]string{}}}},
-		{"low roles are", "POST", "/x/aws/hush", "viewer", nil, 403, []httpapi.Event{{Operation: "create", Method: "POST",
+		{"unauthenticated requests are audited", "GET", "/x", "none", nil, 401, []httpapi.Event{{Operation: "list", Method: "GET", Status: 401, Target: map[string]string{}}}},
+		{"refused roles are audited", "POST", "/x/aws/hush", "viewer", nil, 403, []httpapi.Event{{Operation: "create", Method: "POST",
 			Caller: httpapi.Caller{ID: "viewer", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Status: 403}}},
 		{"a change that cannot be recorded is 503", "POST", "/x/aws/hush", "admin", errors.New("disk full"), 503, []httpapi.Event{{Operation: "create", Method: "POST",
 			Caller: httpapi.Caller{ID: "admin", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Notes: map[string]string{"id": "7"}, Status: 201}}},

@@ -118,7 +118,7 @@ func (m *Mux) reply(rec *recorder, body any) error {
 		p.Status = http.StatusOK
 	}
 	rec.WriteHeader(p.Status)
-	switch { // a write fails when the caller has closed the connection; it cannot be told then
+	switch { // a write fails when the caller has closed the connection: there is nobody to report it to
 	case rec.auditErr != nil:
 	case long:
 		_, _ = pieces.WriteTo(rec)

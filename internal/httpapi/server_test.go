@@ -149,9 +149,9 @@ func TestClientCertificatesNeedATrustedAuthority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger := trusting(t, filepath.Join(dir, "tls.crt"), tls.VersionTLS13)
-	stranger.Transport.(*http.Transport).TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
-	if _, err := stranger.Get(url + "/x"); err == nil {
+	untrusted := trusting(t, filepath.Join(dir, "tls.crt"), tls.VersionTLS13)
+	untrusted.Transport.(*http.Transport).TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+	if _, err := untrusted.Get(url + "/x"); err == nil {
 		t.Error("a certificate of an unknown authority was accepted")
 	}
 }

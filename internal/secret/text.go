@@ -46,7 +46,7 @@ func (Text) String() string { return redacted }
 // GoString returns a placeholder.
 func (Text) GoString() string { return redacted }
 
-// Format writes a placeholder, whatever the verb.
+// Format writes a placeholder for any verb.
 func (Text) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
 // LogValue returns a placeholder.

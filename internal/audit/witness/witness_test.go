@@ -64,11 +64,11 @@ func TestWebServerStoresTheNewestCheckpoint(t *testing.T) {
 	if c, err := w.Newest(t.Context()); err != nil || c.String() != checkpoint.String() {
 		t.Errorf("read back %v, %v", c, err)
 	}
-	stranger := one(t, witness.Options{URL: server.URL + "/checkpoint"})
-	if err := stranger.Put(t.Context(), checkpoint); err == nil {
+	unauthorised := one(t, witness.Options{URL: server.URL + "/checkpoint"})
+	if err := unauthorised.Put(t.Context(), checkpoint); err == nil {
 		t.Error("a refused write is not an error")
 	}
-	if _, err := stranger.Newest(t.Context()); err == nil {
+	if _, err := unauthorised.Newest(t.Context()); err == nil {
 		t.Error("a refused read is not an error")
 	}
 	metadata := one(t, witness.Options{URL: "http://169.254.169.254/checkpoint"})

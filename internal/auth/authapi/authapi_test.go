@@ -185,7 +185,7 @@ func TestExchange(t *testing.T) {
 			{"trailing slash", authorize + "/", "refresh_token=" + escaped, form, 200},
 			{"nothing", authorize, "", form, 400},
 			{"empty", authorize, "refresh_token=", form, 400},
-			{"made up", authorize, "refresh_token=no-such-token-" + strings.Repeat("x", 40), form, 400},
+			{"unknown token", authorize, "refresh_token=no-such-token-" + strings.Repeat("x", 40), form, 400},
 			{"too large", authorize, "refresh_token=" + strings.Repeat("x", 20<<10), form, 413},
 		} {
 			a := s.send("POST", tt.path, "", tt.body, tt.header...)
@@ -281,10 +281,10 @@ func TestAPITokensAreCreatedListedAndRevoked(t *testing.T) {
 			t.Errorf("list %s", all.text)
 		}
 		other := s.exchange(s.otherToken)
-		stranger := s.want("revoked by another organisation", s.send("DELETE", "/v1/api-tokens/"+id, other, ""), 404)
+		foreign := s.want("revoked by another organisation", s.send("DELETE", "/v1/api-tokens/"+id, other, ""), 404)
 		unknown := s.want("unknown", s.send("DELETE", "/v1/api-tokens/nobody", other, ""), 404)
-		if stranger.text != unknown.text {
-			t.Errorf("%s is not %s", stranger.text, unknown.text)
+		if foreign.text != unknown.text {
+			t.Errorf("%s is not %s", foreign.text, unknown.text)
 		}
 		gone := s.want("revoke", s.send("DELETE", "/v1/api-tokens/"+id, admin, ""), 200)
 		if gone.json["id"] != id {

@@ -195,7 +195,7 @@ func keepAdmin(tx *sqldb.Tx, org auth.OrgID, before int64) error {
 		return err
 	}
 	if before > 0 && after == 0 {
-		return fault.New(fault.Conflict, "nobody could log in as admin any more: give another admin an API token with the role admin first")
+		return fault.New(fault.Conflict, "no admin could log in any more; first create an API token with the role admin for another admin")
 	}
 	n, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 		SELECT count(*)

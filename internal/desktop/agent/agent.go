@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Server     string // https URL of the desktop server
 	CAFile     string // PEM file of the authority of the server's certificate; when empty, the system's roots
-	Thumbprint string // SHA-256 of the server's certificate, accepted whoever signed it
+	Thumbprint string // SHA-256 of the server's certificate, accepted regardless of its issuer
 	Token      string // enrolment token, needed for the first start
 	StateDir   string // folder of key and certificate
 	RDPAddress string // host:port of the RDP listener to check; empty for none

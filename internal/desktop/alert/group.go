@@ -126,7 +126,7 @@ func oneNoticePerGroup(r Rule, changes []Transition, have []Alert, notes map[str
 				!a.NotifiedAt.IsZero() && now.Sub(a.NotifiedAt) < within
 		})
 	}
-	told := make(map[string]bool)
+	notified := make(map[string]bool)
 	for i, t := range changes {
 		group := t.Alert.Group()
 		note := notes[group]
@@ -140,17 +140,17 @@ func oneNoticePerGroup(r Rule, changes []Transition, have []Alert, notes map[str
 				changes[i].Alert.NotifiedAt = time.Time{} // it is sent when the silence ends
 			}
 		case t.Alert.State == Resolved:
-			drop = told[group] || open[group] > 0
+			drop = notified[group] || open[group] > 0
 		case t.Was == Firing && t.repeat:
-			drop = told[group] || !note.AcknowledgedAt.IsZero() || recently(t.Alert, min(quietTime, r.Repeat))
+			drop = notified[group] || !note.AcknowledgedAt.IsZero() || recently(t.Alert, min(quietTime, r.Repeat))
 		default:
-			drop = told[group] || recently(t.Alert, quietTime)
+			drop = notified[group] || recently(t.Alert, quietTime)
 		}
 		if drop {
 			changes[i].Send = nil
 			continue
 		}
-		told[group] = true
+		notified[group] = true
 		for j := range t.Send {
 			changes[i].Send[j].Notice.Related = max(open[group]-1, 0)
 		}

@@ -30,17 +30,17 @@ func TestOneCauseSendsOneNotice(t *testing.T) {
 	group := GroupID("r", lost)
 	ids := 0
 	for _, tt := range []struct {
-		name   string
-		after  time.Duration
-		found  []finding
-		note   Note
-		alerts int // number of transitions
-		told   []string
+		name     string
+		after    time.Duration
+		found    []finding
+		note     Note
+		alerts   int // number of transitions
+		notified []string
 	}{
 		{"a server goes down", 0, consequences(3), Note{}, 3, []string{"FIRING cs2 +2"}},
 		{"its other peers detect it", 20 * time.Second, consequences(20), Note{}, 17, nil},
 		{"the notice is repeated", 61 * time.Minute, consequences(20), Note{}, 20, []string{"FIRING cs2 +19"}},
-		{"somebody acknowledges", 122 * time.Minute, consequences(20), Note{AcknowledgedAt: now}, 20, nil},
+		{"the group is acknowledged", 122 * time.Minute, consequences(20), Note{AcknowledgedAt: now}, 20, nil},
 		{"some are resolved", 130 * time.Minute, consequences(5), Note{AcknowledgedAt: now}, 15, nil},
 		{"all are resolved", 131 * time.Minute, nil, Note{AcknowledgedAt: now}, 5, []string{"RESOLVED cs2 +0"}},
 		{"it happens again, silenced", 200 * time.Minute, consequences(3), Note{SilencedUntil: at(300 * time.Minute)}, 3, nil},
@@ -53,17 +53,17 @@ func TestOneCauseSendsOneNotice(t *testing.T) {
 			before = append(before, a)
 		}
 		out := transitions(r, tt.found, before, notes, at(tt.after), func() string { ids++; return fmt.Sprint(ids) })
-		var told []string
+		var notified []string
 		for _, c := range out {
 			for _, d := range c.Send {
-				told = append(told, fmt.Sprintf("%s %s +%d", c.Alert.State, d.Notice.Alert.Subject.Ref.Name, d.Notice.Related))
+				notified = append(notified, fmt.Sprintf("%s %s +%d", c.Alert.State, d.Notice.Alert.Subject.Ref.Name, d.Notice.Related))
 			}
 			have[c.Alert.Key()] = c.Alert
 			if !c.Alert.Open() {
 				delete(have, c.Alert.Key())
 			}
 		}
-		if diff := cmp.Diff(tt.told, told); diff != "" || len(out) != tt.alerts {
+		if diff := cmp.Diff(tt.notified, notified); diff != "" || len(out) != tt.alerts {
 			t.Errorf("%s: %d alerts change, want %d; told (-want +got): %s", tt.name, len(out), tt.alerts, diff)
 		}
 	}

@@ -84,7 +84,7 @@ func checkGroups(ctx context.Context, client *directory.Client, inv desktop.Inve
 		began := now()
 		f := Finding{Ref: desktop.Ref{Kind: desktop.KindDomain, ID: g.DomainID, Name: "group " + g.Name}}
 		if err := client.CheckGroup(ctx, g); err != nil {
-			f.Problem = desktop.FailureOf(err).Reason + ", so nobody can log in by it"
+			f.Problem = desktop.FailureOf(err).Reason + ", so that its members cannot log in"
 		}
 		f.Took = now().Sub(began)
 		out = append(out, f)

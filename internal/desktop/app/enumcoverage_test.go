@@ -76,8 +76,8 @@ func (c *enumCoverage) note(test string, r desktop.Record) {
 }
 
 // walk visits a schema, along a value or completely when value is nil, and
-// calls tell with each enumeration value.
-func (c *enumCoverage) walk(schema object, where string, value any, tell func(string)) {
+// calls visit with each enumeration value.
+func (c *enumCoverage) walk(schema object, where string, value any, visit func(string)) {
 	if ref, ok := schema["$ref"].(string); ok {
 		where = ref[strings.LastIndex(ref, "/")+1:]
 		schema = c.schemas[where]
@@ -85,24 +85,24 @@ func (c *enumCoverage) walk(schema object, where string, value any, tell func(st
 	if all, ok := schema["enum"].([]any); ok {
 		for _, one := range all {
 			if value == nil || value == one {
-				tell(fmt.Sprintf("%s %v", where, one))
+				visit(fmt.Sprintf("%s %v", where, one))
 			}
 		}
 	}
 	if items, ok := schema["items"].(object); ok {
 		list, _ := value.([]any)
 		if value == nil {
-			c.walk(items, where, nil, tell)
+			c.walk(items, where, nil, visit)
 		}
 		for _, one := range list {
-			c.walk(items, where, one, tell)
+			c.walk(items, where, one, visit)
 		}
 	}
 	properties, _ := schema["properties"].(object)
 	for name, property := range properties {
 		has, _ := value.(object)
 		if one, ok := has[name]; ok && one != nil || value == nil {
-			c.walk(property.(object), where+"."+name, one, tell)
+			c.walk(property.(object), where+"."+name, one, visit)
 		}
 	}
 }

@@ -72,8 +72,8 @@ func NewClient(server string, trust ServerTrust, c *Credential) (*Client, error)
 	}, nil
 }
 
-// pin makes config accept only the certificate with the thumbprint, whoever
-// signed it.
+// pin makes config accept only the certificate with the thumbprint, regardless
+// of its issuer.
 func pin(config *tls.Config, thumbprint string) {
 	want := strings.ToLower(strings.NewReplacer(":", "", " ", "").Replace(thumbprint))
 	config.InsecureSkipVerify = true // the thumbprint is checked instead

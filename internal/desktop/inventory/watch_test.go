@@ -60,7 +60,7 @@ func TestWatcherReloadsChangedFiles(t *testing.T) {
 		pass()
 		write("- {name: a, address: y}", "- {name: c, address: x}")
 		pass()
-		reload <- os.Interrupt // whatever the signal
+		reload <- os.Interrupt // any signal
 		synctest.Wait()
 		stop()
 		<-done

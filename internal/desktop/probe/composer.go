@@ -24,15 +24,15 @@ func (f TargetFactory) composer(c desktop.Composer) Target {
 			if !served(status) {
 				return nil, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: fmt.Sprintf("%s answers with status %d", c.URL, status)}
 			}
-			var told struct {
+			var response struct {
 				Version       string `json:"version"`
 				Build         string `json:"build"`
 				APIVersion    string `json:"api_version"`
 				MinVCVersion  string `json:"min_vc_version"`
 				MinESXVersion string `json:"min_esx_version"`
 			}
-			_ = json.Unmarshal(body, &told) // most composers do not report a version
-			return desktop.ComposerReading(told), certificate, nil
+			_ = json.Unmarshal(body, &response) // most composers do not report a version
+			return desktop.ComposerReading(response), certificate, nil
 		},
 	}
 }

@@ -153,7 +153,7 @@ func TestSAMLAuthenticatorProbe(t *testing.T) {
 	serve(200, strings.Replace(lasting.sign(t, metadata(far, lasting.cert)), "https://idp.example", "https://evil.example", 1))
 	status("changed after it was signed", desktop.SAMLError)
 	serve(200, lasting.sign(t, metadata(far, lasting.cert)))
-	status("mended", desktop.SAMLOK)
+	status("recovered", desktop.SAMLOK)
 
 	s.line.Set(flakylistener.Down)
 	l.probe(2)

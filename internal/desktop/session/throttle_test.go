@@ -236,8 +236,8 @@ func TestFailuresElsewhereDoNotBlockAKnownNetwork(t *testing.T) {
 		}
 		bad := 0 // as the directory counts: a success resets it
 		for i := range 1000 {
-			stranger := attempt{user: bob.user, address: fmt.Sprintf("198.51.100.%d", i%250)}
-			_, _ = b.try(t.Context(), stranger, policy, func() error { bad++; return wrong })
+			attacker := attempt{user: bob.user, address: fmt.Sprintf("198.51.100.%d", i%250)}
+			_, _ = b.try(t.Context(), attacker, policy, func() error { bad++; return wrong })
 			b.pass(time.Second)
 			if i%100 != 50 {
 				continue
@@ -267,9 +267,9 @@ func TestHangingLoginsElsewhereDoNotBlockAKnownNetwork(t *testing.T) {
 		var wait sync.WaitGroup
 		started := make(chan struct{}, 20)
 		for i := range 20 {
-			stranger := attempt{user: bob.user, address: fmt.Sprintf("198.51.100.%d", i)}
+			attacker := attempt{user: bob.user, address: fmt.Sprintf("198.51.100.%d", i)}
 			wait.Go(func() {
-				_, _ = b.try(ctx, stranger, policy, func() error { started <- struct{}{}; <-ctx.Done(); return wrong })
+				_, _ = b.try(ctx, attacker, policy, func() error { started <- struct{}{}; <-ctx.Done(); return wrong })
 			})
 		}
 		<-started

@@ -99,10 +99,10 @@ func TestCallsNeedAValidSession(t *testing.T) {
 		status           int
 	}{
 		"the session":       {key, token, "regionName", http.StatusOK},
-		"nobody":            {"", "", "MissingAuthenticationToken", http.StatusForbidden},
+		"no key":            {"", "", "MissingAuthenticationToken", http.StatusForbidden},
 		"our own identity":  {own, "", "AuthFailure", http.StatusUnauthorized},
 		"a forged token":    {key, token[:len(token)-2] + "00", "AuthFailure", http.StatusUnauthorized},
-		"somebody's token":  {"ASIAOTHER", token, "AuthFailure", http.StatusUnauthorized},
+		"another key":       {"ASIAOTHER", token, "AuthFailure", http.StatusUnauthorized},
 		"a malformed token": {key, "x", "AuthFailure", http.StatusUnauthorized},
 	} {
 		if status, body := ask(t, client, "ec2", test.key, test.token, regions); status != test.status || !strings.Contains(body, test.code) {

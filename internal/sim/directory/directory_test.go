@@ -205,7 +205,7 @@ func TestFaults(t *testing.T) {
 	}
 	f.Break(directory.Healthy)
 	if err := f.dial(t).Bind(`CORP\alice`, "right"); err != nil {
-		t.Errorf("mended: %v", err)
+		t.Errorf("after the fault was removed: %v", err)
 	}
 }
 

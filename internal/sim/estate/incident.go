@@ -79,7 +79,7 @@ func (e *Estate) incidents() []incident {
 func (e *Estate) directoryIncidents() []incident {
 	lab, corp := e.Domains[2], e.Domains[0]
 	return []incident{
-		{desktop.IncidentDirectory, "domain-down", "the controller of lab.example is gone",
+		{desktop.IncidentDirectory, "domain-down", "the controller of lab.example is down",
 			always(func() { lab.Break(directory.Down) }), always(func() { lab.Break(directory.Healthy) })},
 		{desktop.IncidentDirectory, "domain-hangs", "the controller of lab.example accepts connections and never answers",
 			always(func() { lab.Break(directory.Hung) }), always(func() { lab.Break(directory.Healthy) })},
@@ -101,19 +101,19 @@ func restoreTemplate(d *directory.Domain) {
 func (e *Estate) serverIncidents() []incident {
 	peer, pod := e.Peers[0], e.Pods[0]
 	return []incident{
-		{desktop.IncidentConnectionServers, "server-down", peer.Name + " is gone",
+		{desktop.IncidentConnectionServers, "server-down", peer.Name + " is down",
 			always(func() { peer.Listener().Set(flakylistener.Down) }), always(func() { peer.Listener().Set(flakylistener.Up) })},
-		{desktop.IncidentConnectionServers, "server-complains", peer.Name + " reports a problem of its own",
+		{desktop.IncidentConnectionServers, "server-complains", peer.Name + " reports a problem",
 			always(func() { peer.SetProblems("its disk is full") }), always(func() { peer.SetProblems() })},
 		{desktop.IncidentConnectionServers, "server-lags", peer.Name + " no longer replicates",
 			always(func() { peer.Lag(true) }), always(func() { peer.Lag(false) })},
-		{desktop.IncidentConnectionServers, "server-certificate-expired", "the certificate of " + peer.Name + " has ended",
+		{desktop.IncidentConnectionServers, "server-certificate-expired", "the certificate of " + peer.Name + " has expired",
 			func() error { return e.reissue(peer, -time.Hour) }, func() error { return e.reissue(peer, 365*24*time.Hour) }},
-		{desktop.IncidentConnectionServers, "server-certificate-ending", "the certificate of " + peer.Name + " ends in five days",
+		{desktop.IncidentConnectionServers, "server-certificate-ending", "the certificate of " + peer.Name + " expires in five days",
 			func() error { return e.reissue(peer, 5*24*time.Hour) }, func() error { return e.reissue(peer, 365*24*time.Hour) }},
 		{desktop.IncidentConnectionServers, "secure-gateway-down", "the secure gateway of " + peer.Name + " refuses connections",
 			always(func() { e.SecurePorts[0].Set(flakylistener.Down) }), always(func() { e.SecurePorts[0].Set(flakylistener.Up) })},
-		{desktop.IncidentConnectionServers, "pod-down", pod.Name + " of a remote pod is gone",
+		{desktop.IncidentConnectionServers, "pod-down", pod.Name + " of a remote pod is down",
 			always(func() { pod.Listener().Set(flakylistener.Down) }), always(func() { pod.Listener().Set(flakylistener.Up) })},
 	}
 }
@@ -160,16 +160,16 @@ func (e *Estate) machineIncidents() []incident {
 func (e *Estate) siteIncidents() []incident {
 	broken := func(f saml.Fault) func() error { return always(func() { e.SAML.Break(f) }) }
 	return []incident{
-		{desktop.IncidentSignOn, "saml-down", "the identity provider is gone",
+		{desktop.IncidentSignOn, "saml-down", "the identity provider is down",
 			always(func() { e.SAML.Listener().Set(flakylistener.Down) }), always(func() { e.SAML.Listener().Set(flakylistener.Up) })},
 		{desktop.IncidentSignOn, "saml-expired", "the metadata of the identity provider have expired", broken(saml.Expired), broken(saml.Healthy)},
 		{desktop.IncidentSignOn, "saml-ending", "the metadata of the identity provider are about to expire", broken(saml.EndingSoon), broken(saml.Healthy)},
 		{desktop.IncidentSignOn, "saml-tampered", "the metadata of the identity provider were tampered with", broken(saml.Tampered), broken(saml.Healthy)},
-		{desktop.IncidentSignOn, "enrollment-server-down", "the primary enrollment server is gone",
+		{desktop.IncidentSignOn, "enrollment-server-down", "the primary enrollment server is down",
 			always(func() { e.Enrollment[0].Listener().Set(flakylistener.Down) }), always(func() { e.Enrollment[0].Listener().Set(flakylistener.Up) })},
-		{desktop.IncidentVirtualCenters, "composer-down", "the composer is gone",
+		{desktop.IncidentVirtualCenters, "composer-down", "the composer is down",
 			always(func() { e.Composer.Listener().Set(flakylistener.Down) }), always(func() { e.Composer.Listener().Set(flakylistener.Up) })},
-		{desktop.IncidentVirtualCenters, "composer-untrusted", "the composer shows a certificate that nobody vouches for",
+		{desktop.IncidentVirtualCenters, "composer-untrusted", "the composer has a certificate of an unknown authority",
 			func() error {
 				leaf, err := pki.SelfSigned(pki.Around(e.options.Now(), 24*time.Hour), "localhost")
 				if err == nil {
@@ -194,9 +194,9 @@ func (e *Estate) centerIncidents() []incident {
 	c := e.Centers[0]
 	host := func(s types.HostSystemConnectionState) func() error { return always(func() { c.SetHost(0, s) }) }
 	return []incident{
-		{desktop.IncidentVirtualCenters, "center-down", "the virtual center is gone",
+		{desktop.IncidentVirtualCenters, "center-down", "the virtual center is down",
 			always(func() { c.Listener().Set(flakylistener.Down) }), always(func() { c.Listener().Set(flakylistener.Up) })},
-		{desktop.IncidentVirtualCenters, "center-denies", "the virtual center lets us read nothing",
+		{desktop.IncidentVirtualCenters, "center-denies", "the virtual center denies read access",
 			always(func() { c.Break(vcenter.NoPermission) }), always(func() { c.Break(vcenter.Healthy) })},
 		{desktop.IncidentVirtualCenters, "host-down", fmt.Sprintf("one of %d hosts does not respond", c.Hosts()),
 			host(types.HostSystemConnectionStateNotResponding), host(types.HostSystemConnectionStateConnected)},

@@ -88,7 +88,7 @@ func regionOf(change world.Change) string {
 // PrepareAWS signs the event of a change in advance and returns a function that
 // delivers it. Signing takes almost half as long as the product needs to
 // process the change, so that benchmarks do it before they measure.
-func (c *Publisher) PrepareAWS(at time.Time, change world.Change) (tell func()) {
+func (c *Publisher) PrepareAWS(at time.Time, change world.Change) (deliver func()) {
 	account, text := change.Ref.Place.Account, calls[change.Ref.Type].event(at, change)
 	c.mu.Lock()
 	l, ok := c.streams[key(posture.AWS, account)]

@@ -57,7 +57,7 @@ func TestCenterIsReadableUntilAFaultIsSet(t *testing.T) {
 	}
 	c.Listener().Set(flakylistener.Up)
 	if _, _, err := read(t.Context(), c, "right"); err != nil {
-		t.Errorf("mended: %v", err)
+		t.Errorf("after the fault was removed: %v", err)
 	}
 }
 

@@ -266,7 +266,7 @@ func TestReadOnlyDatabaseCreatesNoTables(t *testing.T) {
 	defer s.mu.Unlock()
 	for _, statement := range s.statements {
 		if strings.Contains(statement, "CREATE") {
-			t.Errorf("the server was told %q", statement)
+			t.Errorf("the server received %q", statement)
 		}
 	}
 }

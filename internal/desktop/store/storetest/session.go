@@ -25,10 +25,10 @@ func sessionsEndOnce(t *testing.T, s Store) {
 	}
 	other := v
 	other.ID, other.CreatedAt = "s2", at(time.Second)
-	stranger := other
-	stranger.ID, stranger.User.SID = "s3", "S-1-6"
+	foreign := other
+	foreign.ID, foreign.User.SID = "s3", "S-1-6"
 	must(t, s.AddSession(ctx, other))
-	must(t, s.AddSession(ctx, stranger))
+	must(t, s.AddSession(ctx, foreign))
 	own, err := s.SessionsOf(ctx, "S-1-5")
 	must(t, err)
 	if diff := cmp.Diff([]session.Session{other, v}, own); diff != "" {
