@@ -119,7 +119,7 @@ func (p Policy) ConnectionServerRecord(me Peer, peers []Peer, now time.Time) Con
 	}
 	if s.Certificate != nil {
 		m.Certificate = *s.Certificate
-		m.DefaultCertificate = &s.Certificate.SelfMade
+		m.DefaultCertificate = &s.Certificate.SelfSigned
 	}
 	if len(cs.SecureGateways) > 0 && cs.SessionThreshold > 0 {
 		m.SessionThreshold = new(Count(int64(cs.SessionThreshold)))
@@ -172,7 +172,7 @@ func (p Policy) describeServer(m *ConnectionServerMonitor, me Peer) []string {
 			problems = append(problems, fmt.Sprintf("%s is down", service.Name))
 		}
 	}
-	if c := me.Snapshot.Certificate; c != nil && !c.Valid && !c.Accepted && !c.SelfMade {
+	if c := me.Snapshot.Certificate; c != nil && !c.Valid && !c.Accepted && !c.SelfSigned {
 		problems = append(problems, "its certificate is not valid")
 	}
 	return problems

@@ -72,7 +72,7 @@ type Certificate struct {
 	ValidFrom  Millis `json:"valid_from"`
 	ValidTo    Millis `json:"valid_to"`
 	Thumbprint string `json:"thumbprint,omitempty"` // SHA-256, lower-case hex
-	SelfMade   bool   `json:"-"`                    // self-signed, as on a new installation
+	SelfSigned bool   `json:"-"`                    // self-signed, as on a new installation
 	Accepted   bool   `json:"-"`                    // does not verify, but is accepted by its thumbprint
 }
 

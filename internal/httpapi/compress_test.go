@@ -25,9 +25,9 @@ func TestLongAnswersToReadsAreCompressed(t *testing.T) {
 		{Pattern: "POST /change", Need: httpapi.Public, Operation: "change", Handler: handler([]string{long})},
 	}
 	for _, tt := range []struct {
-		compress                 bool
-		method, path, encodings  string
-		packed, dependsOnRequest bool
+		compress                     bool
+		method, path, encodings      string
+		compressed, dependsOnRequest bool
 	}{
 		{true, "GET", "/long", "gzip", true, true},
 		{true, "GET", "/long", "br, gzip;q=0.5", true, true},
@@ -42,10 +42,10 @@ func TestLongAnswersToReadsAreCompressed(t *testing.T) {
 	} {
 		m := mux(t, httpapi.Options{Compress: tt.compress, Audit: new(auditLog)}, routes...)
 		res := ask(m, tt.method, tt.path, "", "Accept-Encoding", tt.encodings)
-		if got := res.Header.Get("Content-Encoding") == "gzip"; res.StatusCode != 200 || got != tt.packed || (res.Header.Get("Vary") != "") != tt.dependsOnRequest {
+		if got := res.Header.Get("Content-Encoding") == "gzip"; res.StatusCode != 200 || got != tt.compressed || (res.Header.Get("Vary") != "") != tt.dependsOnRequest {
 			t.Errorf("%s %s (%s): status %d, compressed %t, Vary %q", tt.method, tt.path, tt.encodings, res.StatusCode, got, res.Header.Get("Vary"))
 		}
-		if !tt.packed {
+		if !tt.compressed {
 			continue
 		}
 		r, err := gzip.NewReader(res.Body)

@@ -96,11 +96,11 @@ func (m *Mux) reply(rec *recorder, body any) error {
 		h.Set("Vary", "Accept-Encoding")
 	}
 	if rec.acceptsGzip && compressible(p, pieces, data) {
-		packed, err := compress(pieces, data)
+		compressed, err := compress(pieces, data)
 		if err != nil {
 			return m.fail(rec, fmt.Errorf("compress answer: %w", err))
 		}
-		data, long = packed, false
+		data, long = compressed, false
 		h.Set("Content-Encoding", "gzip")
 	}
 	switch {

@@ -85,7 +85,7 @@ func (a *API) list(k desktop.Kind) httpapi.Handler {
 // Header values of compressed documents, shared like jsonType.
 var (
 	gzipEncoding = []string{"gzip"}
-	varies       = []string{"Accept-Encoding"}
+	varyEncoding = []string{"Accept-Encoding"}
 )
 
 // document serves an encoded document of the board, compressed if the caller
@@ -94,15 +94,15 @@ var (
 func document(get func() desktop.Document) httpapi.Handler {
 	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		d := get()
-		packedTag := strings.TrimSuffix(d.ETag, `"`) + `-gzip"`
-		h := http.Header{"Content-Type": jsonType, "Etag": {d.ETag}, "Vary": varies}
-		if httpapi.NotModified(r, d.ETag, packedTag) {
+		gzipTag := strings.TrimSuffix(d.ETag, `"`) + `-gzip"`
+		h := http.Header{"Content-Type": jsonType, "Etag": {d.ETag}, "Vary": varyEncoding}
+		if httpapi.NotModified(r, d.ETag, gzipTag) {
 			return httpapi.Reply{Status: http.StatusNotModified, Header: h}, nil
 		}
 		if httpapi.AcceptsGzip(r) {
-			if packed := d.Gzip(); packed != nil {
-				h["Etag"], h["Content-Encoding"] = []string{packedTag}, gzipEncoding
-				return httpapi.Reply{Header: h, Body: packed}, nil
+			if compressed := d.Gzip(); compressed != nil {
+				h["Etag"], h["Content-Encoding"] = []string{gzipTag}, gzipEncoding
+				return httpapi.Reply{Header: h, Body: compressed}, nil
 			}
 		}
 		return httpapi.Reply{Header: h, Body: d.JSON}, nil

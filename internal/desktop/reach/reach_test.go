@@ -115,10 +115,10 @@ func TestSelfSignedCertificatesAreDetected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reach.Describe(own.Leaf).SelfMade {
+	if !reach.Describe(own.Leaf).SelfSigned {
 		t.Error("a self-signed certificate is not detected")
 	}
-	if reach.Describe(start(t, "cs1").leaf.Leaf).SelfMade {
+	if reach.Describe(start(t, "cs1").leaf.Leaf).SelfSigned {
 		t.Error("a certificate of an authority counts as self-signed")
 	}
 }

@@ -45,7 +45,7 @@ func (s *PeerCertificate) set(c *desktop.Certificate, err error) {
 }
 
 // TLS returns a configuration that verifies the server by t and the host name,
-// and records its certificate in shown.
+// and records its certificate in peerCert.
 func TLS(t desktop.Trust, host string, now func() time.Time, peerCert *PeerCertificate) (*tls.Config, error) {
 	roots, err := rootsOf(t)
 	if err != nil {
@@ -121,6 +121,6 @@ func Describe(cert *x509.Certificate) desktop.Certificate {
 		ValidFrom:  desktop.MillisOf(cert.NotBefore),
 		ValidTo:    desktop.MillisOf(cert.NotAfter),
 		Thumbprint: hex.EncodeToString(sum[:]),
-		SelfMade:   bytes.Equal(cert.RawIssuer, cert.RawSubject),
+		SelfSigned: bytes.Equal(cert.RawIssuer, cert.RawSubject),
 	}
 }
