@@ -67,7 +67,7 @@ func (p Policy) GatewayRecord(g Gateway, s Snapshot[GatewayBeat], now time.Time)
 	case GatewayNotContacted:
 		reasons = []string{"it has never reported"}
 	case GatewayStale:
-		reasons = []string{"it has been silent for two intervals"}
+		reasons = []string{"it has not reported for two intervals"}
 	default:
 		reasons = s.Good.Problems
 		blast, pcoip := Count(int64(s.Good.BlastConnections)), Count(int64(s.Good.PCoIPConnections))

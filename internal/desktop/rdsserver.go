@@ -184,7 +184,7 @@ func stateReason(s RDSState) string {
 	case s == RDSWaitForAgent:
 		return "its agent has never reported"
 	case s == RDSAgentUnreachable:
-		return "its agent has been silent for two intervals"
+		return "its agent has not reported for two intervals"
 	case s == RDSDisableInProgress:
 		return "it is disabled and still has sessions"
 	case s == RDSDisabled:

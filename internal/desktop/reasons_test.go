@@ -24,7 +24,7 @@ func TestExpiringCertificatesGiveAReason(t *testing.T) {
 		{Kind: KindVirtualCenter, ID: "v1", Reading: VirtualCenterReading{}},
 	} {
 		t.Run(string(o.Kind), func(t *testing.T) {
-			for days, want := range map[int]string{5: "its certificate ends on 2026-11-20, in 5 days", 400: ""} {
+			for days, want := range map[int]string{5: "its certificate expires on 2026-11-20, in 5 days", 400: ""} {
 				inv := testInventory()
 				inv.VirtualCenters[0].Enabled = true
 				b, now, _ := newBoard(inv)

@@ -113,14 +113,14 @@ func (p Policy) endingReason(now time.Time, c Certificate) string {
 	}
 	day := ends.Format(time.DateOnly)
 	if !ends.After(now) {
-		return "its certificate ended on " + day
+		return "its certificate expired on " + day
 	}
 	switch days := int(ends.Sub(now).Hours() / 24); days {
 	case 0:
-		return "its certificate ends on " + day + ", within a day"
+		return "its certificate expires on " + day + ", within a day"
 	case 1:
-		return "its certificate ends on " + day + ", in 1 day"
+		return "its certificate expires on " + day + ", in 1 day"
 	default:
-		return fmt.Sprintf("its certificate ends on %s, in %d days", day, days)
+		return fmt.Sprintf("its certificate expires on %s, in %d days", day, days)
 	}
 }

@@ -75,10 +75,10 @@ func (p Policy) SAMLView(a SAMLAuthenticator, s Snapshot[SAMLReading], now time.
 	}
 	soon := now.Add(p.CertificateWarning)
 	if until := s.Good.ValidUntil; !until.IsZero() && until.Before(soon) {
-		v.Reasons = append(v.Reasons, "its metadata ends on "+until.UTC().Format(time.DateOnly))
+		v.Reasons = append(v.Reasons, "its metadata expires on "+until.UTC().Format(time.DateOnly))
 	}
 	if end := s.Good.Signing.ValidTo.Time(); end.Before(soon) {
-		v.Reasons = append(v.Reasons, "its signing certificate ends on "+end.Format(time.DateOnly))
+		v.Reasons = append(v.Reasons, "its signing certificate expires on "+end.Format(time.DateOnly))
 	}
 	if s.Certificate != nil {
 		v.Reasons = append(v.Reasons, p.ending(now, PartCertificate{"", *s.Certificate})...)

@@ -25,9 +25,9 @@ type ConditionType string
 
 // The condition types.
 const (
-	CertificateEnds ConditionType = "CERTIFICATE" // a certificate expires within Days, or is not valid
-	StatusIs        ConditionType = "STATUS"      // a status is one of Statuses
-	CountIs         ConditionType = "COUNT"       // a measure is above or below Value
+	CertificateExpires ConditionType = "CERTIFICATE" // a certificate expires within Days, or is not valid
+	StatusIs           ConditionType = "STATUS"      // a status is one of Statuses
+	CountIs            ConditionType = "COUNT"       // a measure is above or below Value
 )
 
 // Operator compares a measure with a value.

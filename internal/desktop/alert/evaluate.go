@@ -34,7 +34,7 @@ func (n Condition) find(records []desktop.Record, now time.Time) []finding {
 			found = append(found, finding{Subject{ref, part}, fmt.Sprintf(format, args...), cause})
 		}
 		switch n.Type {
-		case CertificateEnds:
+		case CertificateExpires:
 			n.findCertificates(r, now, raise)
 		case StatusIs:
 			found = append(found, n.findStatuses(r)...)
@@ -53,9 +53,9 @@ func (n Condition) findCertificates(r desktop.Record, now time.Time, raise raise
 		left := ends.Sub(now)
 		switch {
 		case left <= 0:
-			raise(p.Part, "the certificate ended on %s", ends.Format(time.DateOnly))
+			raise(p.Part, "the certificate expired on %s", ends.Format(time.DateOnly))
 		case left <= time.Duration(n.Days)*24*time.Hour:
-			raise(p.Part, "the certificate ends on %s, in %d days", ends.Format(time.DateOnly), int(left.Hours()/24))
+			raise(p.Part, "the certificate expires on %s, in %d days", ends.Format(time.DateOnly), int(left.Hours()/24))
 		}
 	}
 }

@@ -38,9 +38,9 @@ func TestConditions(t *testing.T) {
 		c    Condition
 		want []string
 	}{
-		{"certificates that expire within a week", Condition{Type: CertificateEnds, Days: 7}, []string{
-			"cs1: the certificate ends on 2026-03-06, in 5 days", "cs2: the certificate ended on 2026-02-28"}},
-		{"expired certificates", Condition{Type: CertificateEnds}, []string{"cs2: the certificate ended on 2026-02-28"}},
+		{"certificates that expire within a week", Condition{Type: CertificateExpires, Days: 7}, []string{
+			"cs1: the certificate expires on 2026-03-06, in 5 days", "cs2: the certificate expired on 2026-02-28"}},
+		{"expired certificates", Condition{Type: CertificateExpires}, []string{"cs2: the certificate expired on 2026-02-28"}},
 		{"a status of any kind", Condition{Type: StatusIs, Statuses: []string{"stale", "ERROR"}}, []string{
 			"edge: the status is STALE: silent", "cs2: the status is ERROR"}},
 		{"a status of a kind", Condition{Type: StatusIs, Kind: desktop.KindConnectionServer, Statuses: []string{"STALE", "ERROR"}},
@@ -137,7 +137,7 @@ func TestRulesAreValidated(t *testing.T) {
 		"condition.operator":     func(r *Rule) { r.Condition.Operator = "NEAR" },
 		"condition.component_id": func(r *Rule) { r.Condition.Kind, r.Condition.Component = "", "x" },
 		"condition.statuses":     func(r *Rule) { r.Condition.Type = StatusIs },
-		"condition.days":         func(r *Rule) { r.Condition.Type, r.Condition.Days = CertificateEnds, -1 },
+		"condition.days":         func(r *Rule) { r.Condition.Type, r.Condition.Days = CertificateExpires, -1 },
 		"channels":               func(r *Rule) { r.Channels = nil },
 		"channels[0].type":       func(r *Rule) { r.Channels = []Channel{{Type: "SMOKE"}} },
 		"channels[0].url":        func(r *Rule) { r.Channels = []Channel{{Type: Webhook, URL: "https://user:pass@hooks.example"}} },

@@ -64,7 +64,7 @@ func TestOneCauseSendsOneNotice(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(tt.notified, notified); diff != "" || len(out) != tt.alerts {
-			t.Errorf("%s: %d alerts change, want %d; told (-want +got): %s", tt.name, len(out), tt.alerts, diff)
+			t.Errorf("%s: %d alerts change, want %d; notified (-want +got): %s", tt.name, len(out), tt.alerts, diff)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (n Condition) check(c *checks) {
 	c.that("condition.kind", n.Kind == "" || slices.Contains(desktop.Kinds(), n.Kind), "is not a kind of component")
 	c.that("condition.component_id", n.Component == "" || n.Kind != "", "needs a kind beside it")
 	switch n.Type {
-	case CertificateEnds:
+	case CertificateExpires:
 		c.that("condition.days", n.Days >= 0 && n.Days <= maxDays, "must be from 0 to 3650")
 	case StatusIs:
 		c.that("condition.statuses", len(n.Statuses) > 0 && len(n.Statuses) <= 50, "must have 1 to 50 elements")

@@ -46,7 +46,7 @@ func TestInvalidPasswordsAreRefused(t *testing.T) {
 			continue
 		}
 		if details := fault.Details(err); path != "" && (len(details) != 1 || details[0].Path != path) {
-			t.Errorf("%s: %v, want %s to blame", text, details, path)
+			t.Errorf("%s: %v, want an error at %s", text, details, path)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestInstantCloneAccounts(t *testing.T) {
 	if !strings.Contains(string(refused.body), "wrong password") {
 		t.Errorf("the reason is missing: %s", refused.body)
 	}
-	// An account that may log in but not create computer accounts is refused.
+	// An unknown domain is refused.
 	w.expect(400, "POST", path, token, object{"ad_domain_id": "S-1-5-21-9", "username": "clone", "password": "x"})
 	other := idOf(t, w.expect(201, "POST", path+"?verify=false", token, object{"ad_domain_id": sid, "username": "clone", "password": "x"}))
 	w.expect(400, "PUT", path+"/"+id, token, object{"password": "wrong"})

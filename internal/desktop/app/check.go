@@ -126,7 +126,7 @@ func warningOf(o desktop.Observation, inv desktop.Inventory, now time.Time) stri
 		}
 	}
 	if c := o.Certificate; c != nil && c.ValidTo.Time().Before(now.Add(inv.Policy.CertificateWarning)) {
-		return "its certificate ends on " + c.ValidTo.Time().Format(time.DateOnly)
+		return "its certificate expires on " + c.ValidTo.Time().Format(time.DateOnly)
 	}
 	return ""
 }

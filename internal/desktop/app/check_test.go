@@ -68,7 +68,7 @@ func TestCheckReportsProblemsWithReasons(t *testing.T) {
 	}
 	got = problems()
 	for name, want := range map[string]string{
-		"Corporate sign-on": "warning: ", "Corporate logon": "warning: DesktopLogon: it allows keys of 1024 bits", peer: "warning: its certificate ends on",
+		"Corporate sign-on": "warning: ", "Corporate logon": "warning: DesktopLogon: it allows keys of 1024 bits", peer: "warning: its certificate expires on",
 	} {
 		if !strings.HasPrefix(got[name], want) {
 			t.Errorf("%s: %q, want %q", name, got[name], want)

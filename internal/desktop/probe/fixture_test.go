@@ -117,9 +117,9 @@ func wants[S ~string](t *testing.T, what string, got, want S, f desktop.Freshnes
 
 // server is a web server whose connections can be cut.
 type server struct {
-	line *flakylistener.Listener
-	leaf tls.Certificate
-	url  string
+	listener *flakylistener.Listener
+	leaf     tls.Certificate
+	url      string
 }
 
 func (l *fixture) server(h http.HandlerFunc) *server {

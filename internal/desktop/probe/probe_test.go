@@ -111,7 +111,7 @@ func TestConnectionServerProbe(t *testing.T) {
 	}
 	gateway.Set(flakylistener.Down)
 	l.probe(1)
-	if m := status("a gateway hangs up", desktop.ConnectionServerError); m.Services[0].Status != desktop.ServiceDown {
+	if m := status("a gateway closes connections", desktop.ConnectionServerError); m.Services[0].Status != desktop.ServiceDown {
 		t.Errorf("service = %s, want DOWN", m.Services[0].Status)
 	}
 	gateway.Set(flakylistener.Up)
@@ -133,12 +133,12 @@ func TestConnectionServerProbe(t *testing.T) {
 	p.status.Store(http.StatusOK)
 	l.probe(1)
 	status("it recovers", desktop.ConnectionServerOK)
-	p.line.Set(flakylistener.Down)
+	p.listener.Set(flakylistener.Down)
 	l.probe(2)
 	if m := status("it is down", desktop.ConnectionServerNotResponding); m.Details.Version != "8.1" {
 		t.Error("the version of a server that is down is lost")
 	}
-	p.line.Set(flakylistener.Up)
+	p.listener.Set(flakylistener.Up)
 	l.probe(1)
 	status("it is back", desktop.ConnectionServerOK)
 	inv.PeerToken = "env:WRONG"
@@ -170,12 +170,12 @@ func TestPodProbe(t *testing.T) {
 	status(desktop.PodEndpointUnchecked)
 	l.probe(1)
 	status(desktop.PodEndpointOnline)
-	p.line.Set(flakylistener.Down)
+	p.listener.Set(flakylistener.Down)
 	l.probe(1)
 	status(desktop.PodEndpointOnline)
 	l.probe(1)
 	status(desktop.PodEndpointOffline)
-	p.line.Set(flakylistener.Up)
+	p.listener.Set(flakylistener.Up)
 	l.probe(1)
 	status(desktop.PodEndpointUnchecked)
 	l.probe(1)
@@ -218,10 +218,10 @@ func TestComposerProbe(t *testing.T) {
 	if m.Details.APIVersion != "2.0" || m.Details.APIVerion != "2.0" || m.Servers[0].ThumbprintAccepted || !m.Servers[0].Certificate.Valid {
 		t.Errorf("record = %+v", m)
 	}
-	s.line.Set(flakylistener.Hung)
+	s.listener.Set(flakylistener.Hung)
 	l.probeFor(2, time.Second)
 	status("it hangs", desktop.ComposerError)
-	s.line.Set(flakylistener.Up)
+	s.listener.Set(flakylistener.Up)
 	empty.Store(true)
 	l.probe(2)
 	status("it answers 404 to everything", desktop.ComposerError)
@@ -270,7 +270,7 @@ func TestRDPListenerProbe(t *testing.T) {
 	web := l.server(func(http.ResponseWriter, *http.Request) {})
 	l.configure(desktop.Inventory{
 		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true}},
-		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: web.line.Addr().String()}},
+		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: web.listener.Addr().String()}},
 	})
 	l.probe(2)
 	status(desktop.RDSProtocolFailure)

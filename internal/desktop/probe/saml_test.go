@@ -155,10 +155,10 @@ func TestSAMLAuthenticatorProbe(t *testing.T) {
 	serve(200, lasting.sign(t, metadata(far, lasting.cert)))
 	status("recovered", desktop.SAMLOK)
 
-	s.line.Set(flakylistener.Down)
+	s.listener.Set(flakylistener.Down)
 	l.probe(2)
 	status("it is down", desktop.SAMLError)
-	s.line.Set(flakylistener.Up)
+	s.listener.Set(flakylistener.Up)
 	inv.SAMLAuthenticators[0].Trust = desktop.Trust{Thumbprint: first[desktop.SAMLAuthenticatorMonitor](l, desktop.KindSAMLAuthenticator).Certificates()[0].Certificate.Thumbprint}
 	l.configure(inv)
 	l.probe(1)

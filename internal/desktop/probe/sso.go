@@ -142,7 +142,7 @@ func checkAuthority(name string, certificates []*x509.Certificate, now time.Time
 	switch {
 	case !described.Valid:
 	case best.NotAfter.Before(now.Add(soon)):
-		part.Status, part.Reasons = desktop.SSOWarn, []string{"its certificate ends on " + best.NotAfter.UTC().Format(time.DateOnly)}
+		part.Status, part.Reasons = desktop.SSOWarn, []string{"its certificate expires on " + best.NotAfter.UTC().Format(time.DateOnly)}
 	default:
 		part.Status, part.Reasons = desktop.SSOOK, nil
 	}

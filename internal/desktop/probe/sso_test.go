@@ -25,7 +25,7 @@ func authority(t *testing.T, left time.Duration) []byte {
 }
 
 func (s *server) enrollment(id desktop.ID, trust desktop.Trust) desktop.EnrollmentServer {
-	host, port, _ := net.SplitHostPort(s.line.Addr().String())
+	host, port, _ := net.SplitHostPort(s.listener.Addr().String())
 	n, _ := strconv.Atoi(port)
 	return desktop.EnrollmentServer{ID: id, DNSName: host, Port: n, Trust: trust}
 }
@@ -66,16 +66,16 @@ func TestSingleSignOnProbe(t *testing.T) {
 	if m.DomainSID != "S-1-5-21-1-2-3" || len(m.CertificateServers) != 2 || m.Primary.Status != desktop.SSOOK || m.Secondary.Status != desktop.SSOOK {
 		t.Errorf("record = %+v", m)
 	}
-	one.line.Set(flakylistener.Down)
+	one.listener.Set(flakylistener.Down)
 	l.probe(1)
 	if m := status("one enrollment server is down", desktop.SSOWarn); m.Primary.Status != desktop.SSOError {
 		t.Errorf("primary = %s, want ERROR", m.Primary.Status)
 	}
-	two.line.Set(flakylistener.Down)
+	two.listener.Set(flakylistener.Down)
 	l.probe(1)
 	status("both are down", desktop.SSOError)
-	one.line.Set(flakylistener.Up)
-	two.line.Set(flakylistener.Up)
+	one.listener.Set(flakylistener.Up)
+	two.listener.Set(flakylistener.Up)
 	for _, tt := range []struct {
 		name   string
 		change func(*sim.Domain)

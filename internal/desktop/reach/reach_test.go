@@ -20,10 +20,10 @@ import (
 
 // server is a web server whose connections can be cut.
 type server struct {
-	line *flakylistener.Listener
-	ca   *pki.Authority
-	leaf tls.Certificate
-	url  string
+	listener *flakylistener.Listener
+	ca       *pki.Authority
+	leaf     tls.Certificate
+	url      string
 }
 
 func start(t *testing.T, hosts ...string) *server {
@@ -88,7 +88,7 @@ func TestTrust(t *testing.T) {
 		{"by a missing CA file", s, desktop.Trust{CAFile: file + ".none"}, time.Now, desktop.Untrusted, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := reach.Probe(t.Context(), tt.server.line.Addr().String(), tt.trust, tt.now)
+			c, err := reach.Probe(t.Context(), tt.server.listener.Addr().String(), tt.trust, tt.now)
 			var cause desktop.Cause
 			if err != nil {
 				cause = desktop.FailureOf(err).Cause
@@ -141,8 +141,8 @@ func TestFailuresAreClassified(t *testing.T) {
 		}
 	}()
 	down, hung := start(t, "127.0.0.1"), start(t, "127.0.0.1")
-	down.line.Set(flakylistener.Down)
-	hung.line.Set(flakylistener.Hung)
+	down.listener.Set(flakylistener.Down)
+	hung.listener.Set(flakylistener.Hung)
 	for _, tt := range []struct {
 		name, url string
 		cause     desktop.Cause

@@ -48,15 +48,15 @@ func GenerateHistory(inv desktop.Inventory, now time.Time, notices string) Histo
 	channels := []alert.Channel{{Type: alert.Webhook, URL: notices}}
 	begin := now.Add(-HistoryDays * 24 * time.Hour)
 	p.rule = alert.Rule{
-		ID: "5b1c2f6e-50a1-4d6a-9b62-0f8f0a4b7c01", Name: "Something is down", Enabled: true, Version: 1, CreatedAt: begin, UpdatedAt: begin,
+		ID: "5b1c2f6e-50a1-4d6a-9b62-0f8f0a4b7c01", Name: "Component is down", Enabled: true, Version: 1, CreatedAt: begin, UpdatedAt: begin,
 		Condition: alert.Condition{Type: alert.StatusIs, Statuses: []string{
 			"ERROR", "NOT_RESPONDING", "UNCONTACTABLE", "CANNOT_BIND", "PROBLEM", "STALE", "OFFLINE", "DOWN", "CERT_ERROR", "NOT_ACCESSIBLE",
 		}},
 		Channels: channels,
 	}
 	p.Rules = []alert.Rule{p.rule, {
-		ID: "5b1c2f6e-50a1-4d6a-9b62-0f8f0a4b7c02", Name: "A certificate ends within 30 days", Enabled: true, Version: 1, CreatedAt: begin, UpdatedAt: begin,
-		Condition: alert.Condition{Type: alert.CertificateEnds, Days: 30}, Channels: channels,
+		ID: "5b1c2f6e-50a1-4d6a-9b62-0f8f0a4b7c02", Name: "A certificate expires within 30 days", Enabled: true, Version: 1, CreatedAt: begin, UpdatedAt: begin,
+		Condition: alert.Condition{Type: alert.CertificateExpires, Days: 30}, Channels: channels,
 	}}
 	for day := HistoryDays; day >= 1; day-- {
 		p.day(now.Add(-time.Duration(day) * 24 * time.Hour).Truncate(24 * time.Hour))
@@ -167,7 +167,7 @@ func (p *historyBuilder) hostsUnreachable(at time.Time, length time.Duration) {
 		return
 	}
 	p.fail(at, length, farm, "", "OK", "WARNING", farm, fmt.Sprintf("1 of %d enabled servers are in ERROR", len(servers)))
-	p.serverFails(at, length, one(p.rng, servers), farm, "AGENT_UNREACHABLE", "its agent has been silent for two intervals")
+	p.serverFails(at, length, one(p.rng, servers), farm, "AGENT_UNREACHABLE", "its agent has not reported for two intervals")
 }
 
 func (p *historyBuilder) serverFails(at time.Time, length time.Duration, s desktop.RDSServer, farm desktop.Ref, state, why string) {

@@ -18,7 +18,7 @@ import (
 // the driver needs to log in, run transactions and execute statements. No real
 // one is available for tests.
 type tds struct {
-	line *flakylistener.Listener
+	listener *flakylistener.Listener
 
 	mu         sync.Mutex
 	loginError uint32 // error number of the login; 0 for success
@@ -37,7 +37,7 @@ const (
 func startTDS(t *testing.T) *tds {
 	t.Helper()
 	s := &tds{events: 4711}
-	s.line = listen(t, s.serve)
+	s.listener = listen(t, s.serve)
 	return s
 }
 
@@ -182,7 +182,7 @@ func TestSQLServerProbe(t *testing.T) {
 	t.Parallel()
 	s := startTDS(t)
 	l := newFixture(t, desktop.EventDatabase{
-		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.line.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
+		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.listener.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
 	}, "p:a@s/s?w&ord")
 	set := func(login, query uint32) {
 		s.mu.Lock()
@@ -206,9 +206,9 @@ func TestSQLServerProbe(t *testing.T) {
 	l.wants("the user may not read", l.probe(1), desktop.EventDatabaseError)
 	set(0, 0)
 	l.wants("it recovers", l.probe(1), desktop.EventDatabaseConnected)
-	s.line.Set(flakylistener.Down)
+	s.listener.Set(flakylistener.Down)
 	l.wants("it is lost", l.probe(1), desktop.EventDatabaseReconnecting)
-	s.line.Set(flakylistener.Up)
+	s.listener.Set(flakylistener.Up)
 	l.wants("it is back", l.probe(1), desktop.EventDatabaseConnected)
 
 	s.mu.Lock()
@@ -252,7 +252,7 @@ func TestReadOnlyDatabaseCreatesNoTables(t *testing.T) {
 	t.Parallel()
 	s := startTDS(t)
 	l := newFixture(t, desktop.EventDatabase{
-		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.line.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
+		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.listener.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
 	}, "password")
 	l.db.ReadOnly = true
 	s.mu.Lock()

@@ -23,7 +23,7 @@ import (
 type fixture struct {
 	t        *testing.T
 	model    *simulator.Model
-	line     *flakylistener.Listener
+	listener *flakylistener.Listener
 	board    *desktop.Board
 	spec     desktop.VirtualCenter
 	center   *vcenter.Center
@@ -55,13 +55,13 @@ func start(t *testing.T) *fixture {
 	l.model.Service.TLS = &tls.Config{Certificates: []tls.Certificate{leaf}}
 	l.model.Service.Listen = &url.URL{User: url.UserPassword("svc", "right"), Host: "127.0.0.1:0"}
 	server := l.model.Service.NewServer()
-	if l.line, err = flakylistener.Listen("127.0.0.1:0"); err != nil {
+	if l.listener, err = flakylistener.Listen("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	go forward(l.line, server.URL.Host)
-	t.Cleanup(func() { _ = l.line.Close(); server.Close(); l.model.Remove() })
+	go forward(l.listener, server.URL.Host)
+	t.Cleanup(func() { _ = l.listener.Close(); server.Close(); l.model.Remove() })
 	l.spec = desktop.VirtualCenter{
-		ID: "v", Name: "vc", ServerName: "127.0.0.1", Port: l.line.Port(), UseSSL: true, UserName: "svc", Enabled: true,
+		ID: "v", Name: "vc", ServerName: "127.0.0.1", Port: l.listener.Port(), UseSSL: true, UserName: "svc", Enabled: true,
 		Trust: desktop.Trust{CAPEM: string(ca.PEM())},
 	}
 	l.configure(l.spec)
@@ -148,7 +148,7 @@ func TestVirtualCenterProbe(t *testing.T) {
 		t.Errorf("certificate = %+v, accepted %v", s.Certificate, s.ThumbprintAccepted)
 	}
 
-	l.line.Set(flakylistener.Down)
+	l.listener.Set(flakylistener.Down)
 	wants(t, "one failure is tolerated", l.probe(1), desktop.VirtualCenterOK)
 	lost := l.probe(1)
 	wants(t, "it is lost", lost, desktop.VirtualCenterReconnecting)
@@ -156,7 +156,7 @@ func TestVirtualCenterProbe(t *testing.T) {
 		t.Error("the hosts of a lost virtual center are not listed")
 	}
 	wants(t, "it stays lost", l.probe(3), desktop.VirtualCenterDown)
-	l.line.Set(flakylistener.Up)
+	l.listener.Set(flakylistener.Up)
 	wants(t, "it is back", l.probe(1), desktop.VirtualCenterOK)
 }
 
