@@ -79,7 +79,11 @@ func (c *catalogTryCmd) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		all, err := clouds.New(clouds.Options{Catalog: catalog, Gateway: gateway})
+		proxy, authorities, err := cloudProxy(conf.Posture)
+		if err != nil {
+			return err
+		}
+		all, err := clouds.New(clouds.Options{Catalog: catalog, Proxy: proxy, CA: authorities, Gateway: gateway})
 		if err != nil {
 			return err
 		}

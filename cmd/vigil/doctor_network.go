@@ -132,7 +132,14 @@ func (d *doctor) cloud(ctx context.Context, name string) diagnosis {
 	if err != nil {
 		return wrong(err, "set posture.cloud_gateway_ca to the authority of the simulator")
 	}
-	transport, err := egress.New(egress.Options{Gateway: gateway})
+	proxy, authorities, err := cloudProxy(d.conf.Posture)
+	if err != nil {
+		return wrong(err, "set posture.cloud_proxy and posture.cloud_ca to the proxy and to the file of its authority")
+	}
+	if proxy != nil {
+		mend = "see that the proxy at " + proxy.Host + " is reachable and allows " + host + "; if it inspects TLS, set posture.cloud_ca to its authority"
+	}
+	transport, err := egress.New(egress.Options{Proxy: proxy, CA: authorities, Gateway: gateway})
 	if err != nil {
 		return wrong(err, mend)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/signal"
 	"strings"
@@ -87,13 +88,17 @@ func newPosture(ctx context.Context, in *instance.Installation, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
+	proxy, authorities, err := cloudProxy(in.Config.Posture)
+	if err != nil {
+		return nil, err
+	}
 	types, err := declared.Load(config.Folders(in.Config.Posture.ResourceDirs)...)
 	if err != nil {
 		return nil, fmt.Errorf("posture.resource_dirs: %w", err)
 	}
 	metrics := telemetry.NewRegistry(telemetry.ThisBuild(version))
 	limits := collect.NewLimits(time.Now)
-	all, err := clouds.New(clouds.Options{Catalog: types, Gateway: gateway, Limiter: limits, Metrics: metrics})
+	all, err := clouds.New(clouds.Options{Catalog: types, Proxy: proxy, CA: authorities, Gateway: gateway, Limiter: limits, Metrics: metrics})
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +133,22 @@ func cloudGateway(address, authority string) (*egress.Gateway, error) {
 		return nil, fmt.Errorf("read the certificate authority of the cloud gateway: %w", err)
 	}
 	return &egress.Gateway{Address: address, CA: ca}, nil
+}
+
+// cloudProxy returns the proxy for calls to the clouds and the certificate authorities
+// that are trusted besides those of the system.
+func cloudProxy(c config.Posture) (proxy *url.URL, authorities []byte, err error) {
+	if c.CloudProxy != "" {
+		if proxy, err = url.Parse(c.CloudProxy); err != nil {
+			return nil, nil, errors.New("posture.cloud_proxy is not a URL")
+		}
+	}
+	if c.CloudCA != "" {
+		if authorities, err = os.ReadFile(c.CloudCA); err != nil {
+			return nil, nil, fmt.Errorf("posture.cloud_ca: %w", err)
+		}
+	}
+	return proxy, authorities, nil
 }
 
 func newDesktop(ctx context.Context, in *instance.Installation, log *slog.Logger) (server, error) {

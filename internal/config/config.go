@@ -94,6 +94,8 @@ type Posture struct {
 	// server shows a warning that its data are simulated.
 	CloudGateway   string        `yaml:"cloud_gateway" help:"For development: address of a simulator of all clouds."`
 	CloudGatewayCA string        `yaml:"cloud_gateway_ca" name:"cloud-gateway-ca" help:"Certificate authority (PEM) of the simulator."`
+	CloudProxy     string        `yaml:"cloud_proxy" secret:"url" help:"URL of the HTTP proxy for calls to the clouds, such as http://proxy.example.com:3128. The environment is ignored."`
+	CloudCA        string        `yaml:"cloud_ca" name:"cloud-ca" help:"File (PEM) of certificate authorities to trust in calls to the clouds, besides those of the system."`
 	Timeout        time.Duration `yaml:"timeout" default:"30s" help:"Longest time a request may take."`
 	ChangesKept    time.Duration `yaml:"changes_kept" default:"2160h" help:"How long the change logs of removed resources are kept."`
 	ResourceDirs   string        `yaml:"resource_dirs" help:"Folders with resource types of your own, separated by commas. See docs/own-types.md."`
@@ -223,6 +225,12 @@ func (c *Config) Check() error {
 	}
 	if (c.Posture.CloudGateway == "") != (c.Posture.CloudGatewayCA == "") {
 		wrong("posture.cloud_gateway", "and cloud_gateway_ca must be set together")
+	}
+	if p := c.Posture.CloudProxy; p != "" {
+		// The URL may contain a password, so it is not repeated.
+		if u, err := url.Parse(p); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			wrong("posture.cloud_proxy", "must be a URL such as http://proxy.example.com:3128")
+		}
 	}
 	for name, list := range map[string]string{"posture.resource_dirs": c.Posture.ResourceDirs, "posture.rule_dirs": c.Posture.RuleDirs} {
 		for _, folder := range Folders(list) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -22,6 +23,8 @@ import (
 type Options struct {
 	AWS     aws.Identity    // this server's AWS identity; that of the machine if zero
 	Gateway *egress.Gateway // replaces all clouds in development; nil in production
+	Proxy   *url.URL        // for all calls; none if nil
+	CA      []byte          // PEM of further certificate authorities
 	Limiter collect.Limiter
 	Metrics prometheus.Registerer // for metrics of the calls; may be nil
 	Catalog *resource.Catalog     // resource types to read; the built-in ones if nil
@@ -47,7 +50,7 @@ func New(o Options) (*Clouds, error) {
 		}
 		observe, o.Limiter = m.observe, measured{o.Limiter, m}
 	}
-	transport, err := egress.New(egress.Options{Gateway: o.Gateway, Observe: observe})
+	transport, err := egress.New(egress.Options{Proxy: o.Proxy, CA: o.CA, Gateway: o.Gateway, Observe: observe})
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ var ErrRefused = errors.New("not a host of a cloud")
 type Options struct {
 	Allow   []string // allowed hosts; Clouds when empty
 	Proxy   *url.URL // none when nil; never taken from the environment
+	CA      []byte   // PEM of certificate authorities that are trusted besides the system's, such as that of a proxy
 	Gateway *Gateway // simulates all clouds; nil in production
 
 	// Timeout limits the time to connect to a host, and the time until its response
@@ -101,6 +102,16 @@ func New(o Options) (*Transport, error) {
 	}}
 	if o.Proxy != nil {
 		t.inner.Proxy = http.ProxyURL(o.Proxy)
+	}
+	if len(o.CA) > 0 {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			return nil, fmt.Errorf("read the certificate authorities of the system: %w", err)
+		}
+		if !pool.AppendCertsFromPEM(o.CA) {
+			return nil, errors.New("the file of certificate authorities contains no certificate")
+		}
+		t.inner.TLSClientConfig.RootCAs = pool
 	}
 	if o.Gateway != nil {
 		pool := x509.NewCertPool()

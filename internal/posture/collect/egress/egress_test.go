@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"vigil/internal/posture/collect/egress"
@@ -170,6 +173,65 @@ func TestEnvironmentIsIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer.Body.Close()
+}
+
+// TestCallsGoThroughTheProxy calls a cloud through a proxy that connects to a server with
+// a certificate of a private authority.
+func TestCallsGoThroughTheProxy(t *testing.T) {
+	t.Parallel()
+	g := startGateway(t)
+	var mu sync.Mutex
+	var asked []string
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, r.Method+" "+r.Host+" "+r.Header.Get("Proxy-Authorization"))
+		mu.Unlock()
+		to, err := net.Dial("tcp", g.Address)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer to.Close()
+		w.WriteHeader(http.StatusOK)
+		from, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer from.Close()
+		go func() { _, _ = io.Copy(to, from) }()
+		_, _ = io.Copy(from, to)
+	}))
+	defer proxy.Close()
+	at, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.User = url.UserPassword("vigil", "secret")
+	for name, ca := range map[string][]byte{"": nil, "sts.amazonaws.com": g.CA} {
+		transport, err := egress.New(egress.Options{Proxy: at, CA: ca})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if answer, err := transport.Client().Get("https://sts.amazonaws.com/x"); err == nil {
+			text, _ := io.ReadAll(answer.Body)
+			answer.Body.Close()
+			got = string(text)
+		}
+		transport.Close()
+		if got != name {
+			t.Errorf("with the authority (%v) the response is %q, want %q", ca != nil, got, name)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if want := "CONNECT sts.amazonaws.com:443 Basic dmlnaWw6c2VjcmV0"; len(asked) != 2 || asked[0] != want {
+		t.Errorf("the proxy was asked %q, want %q twice", asked, want)
+	}
+	if _, err := egress.New(egress.Options{CA: []byte("nothing")}); err == nil {
+		t.Error("a file without certificates was accepted")
+	}
 }
 
 func TestGatewayNeedsCA(t *testing.T) {
