@@ -114,6 +114,9 @@ func s3Service(c *Cloud) {
 	detail("GetBucketTagging", "_tags", "NoSuchTagSet", func(o world.Object) (answer, error) {
 		return answer{root: "Tagging", Object: world.Obj("TagSet", named("Tag", o.List("_tags")))}, nil
 	})
+	detail("GetBucketLifecycleConfiguration", "_lifecycle", "NoSuchLifecycleConfiguration", nil)
+	detail("GetBucketOwnershipControls", "_ownership", "OwnershipControlsNotFoundError", nil)
+	detail("GetObjectLockConfiguration", "_lock", "ObjectLockConfigurationNotFoundError", nil)
 	c.on("s3-control", "GetPublicAccessBlock", func(x *call) (answer, error) {
 		o, ok := c.Get(c.inventory.blocks, x.global(), x.account)
 		if !ok {

@@ -47,7 +47,8 @@ var paths = []path{
 var bucketCalls = map[string]string{
 	"policy": "GetBucketPolicy", "policyStatus": "GetBucketPolicyStatus", "acl": "GetBucketAcl", "publicAccessBlock": "GetPublicAccessBlock",
 	"encryption": "GetBucketEncryption", "versioning": "GetBucketVersioning", "logging": "GetBucketLogging", "tagging": "GetBucketTagging",
-	"location": "GetBucketLocation",
+	"location": "GetBucketLocation", "lifecycle": "GetBucketLifecycleConfiguration", "ownershipControls": "GetBucketOwnershipControls",
+	"object-lock": "GetObjectLockConfiguration",
 }
 
 // route finds the operation of a REST call.

@@ -69,6 +69,10 @@ func (x *call) permission() string {
 		return "s3:GetBucketPublicAccessBlock"
 	case "s3:GetBucketLifecycleConfiguration":
 		return "s3:GetLifecycleConfiguration"
+	case "s3:GetObjectLockConfiguration":
+		return "s3:GetBucketObjectLockConfiguration"
+	case "s3-control:ListAccessPoints":
+		return "s3:ListAccessPoints"
 	case "s3-control:GetPublicAccessBlock":
 		return "s3:GetAccountPublicAccessBlock"
 	}

@@ -80,6 +80,45 @@ func selectedEvents(answer gjson.Result) (texts []string, all bool) {
 	return texts, all
 }
 
+// selectedObjectEvents reports whether a trail records that objects of all S3
+// buckets are read, and that they are written.
+func selectedObjectEvents(answer gjson.Result) (reads, writes bool) {
+	const object = "AWS::S3::Object"
+	for _, e := range answer.Get("EventSelectors").Array() {
+		for _, d := range e.Get("DataResources").Array() {
+			all := slices.ContainsFunc(d.Get("Values").Array(), func(v gjson.Result) bool {
+				return slices.Contains([]string{"arn:aws:s3", "arn:aws:s3:::", "arn:aws-us-gov:s3", "arn:aws-us-gov:s3:::", "arn:aws-cn:s3", "arn:aws-cn:s3:::"}, v.Str)
+			})
+			if kind := e.Get("ReadWriteType").Str; all && d.Get("Type").Str == object {
+				reads, writes = reads || kind != "WriteOnly", writes || kind != "ReadOnly"
+			}
+		}
+	}
+	for _, e := range answer.Get("AdvancedEventSelectors").Array() {
+		data, objects, narrowed, read, write := false, false, false, true, true
+		for _, f := range e.Get("FieldSelectors").Array() {
+			is := func(value string) bool {
+				equals := f.Get("Equals").Array()
+				return len(equals) == 1 && equals[0].Str == value
+			}
+			switch f.Get("Field").Str {
+			case "eventCategory":
+				data = is("Data")
+			case "resources.type":
+				objects = is(object)
+			case "readOnly":
+				read, write = is("true"), is("false")
+			default:
+				narrowed = true
+			}
+		}
+		if data && objects && !narrowed {
+			reads, writes = reads || read, writes || write
+		}
+	}
+	return reads, writes
+}
+
 // awsMultiRegionTrails returns the trails of the account that record all regions, whether one of
 // them currently records every management event, and whether one belongs to another account, such
 // as a trail of the organization. Such trails appear in the list of every region.
@@ -90,7 +129,7 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 		if err != nil {
 			return gjson.Result{}, err
 		}
-		logs, foreign := false, false
+		logs, foreign, reads, writes := false, false, false, false
 		arns := []byte{'['}
 		for _, t := range listed[0].Get("trailList").Array() {
 			if !t.Get("IsMultiRegionTrail").Bool() {
@@ -115,9 +154,11 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 				return gjson.Result{}, err
 			}
 			_, all := selectedEvents(events[0])
-			logs = logs || all && status[0].Get("IsLogging").Bool()
+			objectReads, objectWrites := selectedObjectEvents(events[0])
+			isLogging := status[0].Get("IsLogging").Bool()
+			logs, reads, writes = logs || all && isLogging, reads || objectReads && isLogging, writes || objectWrites && isLogging
 		}
-		return gjson.Parse(fmt.Sprintf(`{"trails":%s],"logs":%t,"foreign":%t}`, arns, logs, foreign)), nil
+		return gjson.Parse(fmt.Sprintf(`{"trails":%s],"logs":%t,"foreign":%t,"objectReads":%t,"objectWrites":%t}`, arns, logs, foreign, reads, writes)), nil
 	},
 }
 
