@@ -294,6 +294,8 @@ func simulatedPermission(c gateway.Call) string {
 	special := map[string]string{
 		"s3:ListBuckets": "s3:ListAllMyBuckets", "s3:GetBucketEncryption": "s3:GetEncryptionConfiguration",
 		"s3:GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock", "s3-control:GetPublicAccessBlock": "s3:GetAccountPublicAccessBlock",
+		"s3:GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration", "s3:GetObjectLockConfiguration": "s3:GetBucketObjectLockConfiguration",
+		"s3-control:ListAccessPoints": "s3:ListAccessPoints", "s3-control:GetAccessPoint": "s3:GetAccessPoint",
 	}
 	name := c.Service + ":" + c.Action
 	if p, ok := special[name]; ok {
