@@ -67,8 +67,8 @@ func owner(catalog *resource.Catalog, t *resource.Type, r *resource.Request) str
 // differ are the answers that are not what the typed modules say, and why we believe
 // the answers.
 var differ = map[string]string{
-	"azure/security/assessment.yaml: edge ASSESSES: properties.resourceDetails.Id: ResourceDetailsClassification has no member Id":          "answers have Id, the description id: both are read",
-	`azure/sql/server.yaml: property publicNetworkAccess: "SecuredByPerimeter" is none of the values that the cloud has: Disabled, Enabled`: "newer versions have it, and it is told to whoever asks in an older one",
+	"azure/security/assessment.yaml: edge ASSESSES: properties.resourceDetails.Id: ResourceDetailsClassification has no member Id":  "answers have Id, the description id: both are read",
+	`azure/sql/server.yaml: property publicNetworkAccess: "SecuredByPerimeter" is not one of the cloud's values: Disabled, Enabled`: "newer versions have it, and it is told to whoever asks in an older one",
 }
 
 // TestDeclarationsAreWhatAzurePublishes holds every declared type of Azure against the
@@ -108,9 +108,9 @@ func TestWrongDeclarationsAreFound(t *testing.T) {
 		"arm: Microsoft.Cache/redis@1999-01-01":                                                                                  "have it in version 2023-08-01, not in 1999-01-01",
 		"arm: Microsoft.Cache/redis@2023-08-01\nquery: {size: 1}":                                                                "no member size",
 		redis + "properties: {a: {at: properties.nothing, doc: D.}}":                                                             "no member nothing",
-		redis + "properties: {a: {at: properties.sku, doc: D.}}":                                                                 "the cloud tells a structure",
-		redis + "properties: {a: {at: properties.hostName, type: bool, doc: D.}, b: {at: properties.port, type: bool, doc: D.}}": "the cloud tells a integer",
-		redis + "properties: {a: {at: properties.minimumTlsVersion, values: [\"1.2\", \"1.9\"], doc: D.}}":                       `"1.9" is none of the values`,
+		redis + "properties: {a: {at: properties.sku, doc: D.}}":                                                                 "the cloud returns a structure",
+		redis + "properties: {a: {at: properties.hostName, type: bool, doc: D.}, b: {at: properties.port, type: bool, doc: D.}}": "the cloud returns a integer",
+		redis + "properties: {a: {at: properties.minimumTlsVersion, values: [\"1.2\", \"1.9\"], doc: D.}}":                       `"1.9" is not one of the cloud's values`,
 		redis + "properties: {a: {at: properties.linkedServers.id, doc: D.}}":                                                    "has no member id",
 		redis + "calls: [{call: /nothing}]":                                                                                      "no method of the typed modules",
 		redis + "edges: {TO: {to: Azure.Test.Thing, ref: properties.nothing.id, doc: D.}}":                                       "no member nothing",

@@ -73,8 +73,8 @@ func TestWrongDeclarationsAreFound(t *testing.T) {
 		"list: [{call: pubsub/v1/projects/$project/topics, items: things}]\nname: name":                                                   "no member things",
 		"list: [{call: storage/v1/b, items: items}]\nname: name":                                                                          "needs project",
 		topics + "properties: {a: {at: nothing, doc: D.}}":                                                                                "no member nothing",
-		topics + "properties: {a: {at: messageStoragePolicy, doc: D.}}":                                                                   "the cloud tells a structure",
-		topics + "properties: {a: {at: kmsKeyName, type: bool, doc: D.}, b: {at: schemaSettings.encoding, values: [JSON, XML], doc: D.}}": `"XML" is none of the values`,
+		topics + "properties: {a: {at: messageStoragePolicy, doc: D.}}":                                                                   "the cloud returns a structure",
+		topics + "properties: {a: {at: kmsKeyName, type: bool, doc: D.}, b: {at: schemaSettings.encoding, values: [JSON, XML], doc: D.}}": `"XML" is not one of the cloud's values`,
 		topics + "calls: [{call: \"pubsub/v1/${name}:getNothing\"}]":                                                                      "no method of pubsub v1",
 	} {
 		files := fstest.MapFS{"gcp/x/y.yaml": {Data: []byte("type: GCP.Test.Thing\ndoc: A thing.\n" + text + "\n")}}
