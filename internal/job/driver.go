@@ -15,10 +15,10 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// driver is River's driver for either database, with a way to tell River that
-// a transaction has put a job into a queue. River polls; the nudge spares the
-// wait for the next poll. It uses a part of River that is not promised to stay
-// as it is, which is one reason why River's version is pinned.
+// driver is River's driver for either database. It can also notify River's workers of
+// a job that a transaction has inserted, so that they need not wait for the next poll.
+// The notification uses an unstable interface of River, which is one reason why River's
+// version is pinned.
 type driver struct {
 	riverdriver.Driver[*sql.Tx]
 	pilot *pilot
@@ -34,16 +34,17 @@ func newDriver(db *sqldb.DB) driver {
 	return d
 }
 
-// SupportsListenNotify spares PostgreSQL notifications that nobody listens to.
+// SupportsListenNotify returns false, so that River sends no PostgreSQL notifications.
 func (d driver) SupportsListenNotify() bool { return false }
 
-// PluginInit is called by River.
+// PluginInit implements River's driver plugin interface.
 func (d driver) PluginInit(*baseservice.Archetype) {}
 
-// PluginPilot is called by River.
+// PluginPilot implements River's driver plugin interface.
 func (d driver) PluginPilot() riverpilot.Pilot { return d.pilot }
 
-// pilot is River's own with an ear for what River would tell another.
+// pilot is River's standard pilot. It keeps the function by which River notifies its
+// workers of inserted jobs.
 type pilot struct {
 	riverpilot.StandardPilot
 	db       *sqldb.DB
@@ -55,9 +56,9 @@ func (p *pilot) PilotInit(archetype *baseservice.Archetype, params *riverpilot.P
 	p.inserted = params.NotifyNonTxJobInsert
 }
 
-// JobGetAvailable is called by River to take jobs, many times a second. Most of
-// the time there are none. On SQLite it is far less work to look first,
-// and looking leaves the writer alone.
+// JobGetAvailable fetches jobs. River calls it many times a second, and mostly there
+// are none. On SQLite a read transaction checks first, because fetching takes a write
+// transaction.
 func (p *pilot) JobGetAvailable(
 	ctx context.Context, exec riverdriver.Executor, state riverpilot.ProducerState, params *riverdriver.JobGetAvailableParams,
 ) ([]*rivertype.JobRow, error) {
@@ -73,18 +74,18 @@ func (p *pilot) JobGetAvailable(
 	return p.StandardPilot.JobGetAvailable(ctx, exec, state, params)
 }
 
-// nudge has the workers of a queue look for jobs now.
-func (p *pilot) nudge(queue string) {
+// wake makes the workers of a queue fetch jobs now.
+func (p *pilot) wake(queue string) {
 	p.inserted(context.Background(), []*rivertype.JobInsertResult{{Job: &rivertype.JobRow{Queue: queue}}})
 }
 
-// quiet passes on warnings and errors alone: River reports its daily life as
-// information.
-type quiet struct{ slog.Handler }
+// warnings is a log handler that drops records below warning level: River logs its
+// routine work at info level.
+type warnings struct{ slog.Handler }
 
-func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
-	return l >= slog.LevelWarn && q.Handler.Enabled(ctx, l)
+func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
 }
 
-func (q quiet) WithAttrs(a []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(a)} }
-func (q quiet) WithGroup(name string) slog.Handler   { return quiet{q.Handler.WithGroup(name)} }
+func (w warnings) WithAttrs(a []slog.Attr) slog.Handler { return warnings{w.Handler.WithAttrs(a)} }
+func (w warnings) WithGroup(name string) slog.Handler   { return warnings{w.Handler.WithGroup(name)} }

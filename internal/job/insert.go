@@ -15,7 +15,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// metadata is what is stored with a job besides its arguments.
+// metadata is stored with a job, beside its arguments.
 type metadata struct {
 	Exclusive    string `json:"exclusive,omitempty"`
 	UntilStarted bool   `json:"until_started,omitempty"`
@@ -23,11 +23,12 @@ type metadata struct {
 	Turn         int64  `json:"turn,omitempty"`  // milliseconds since 1970
 }
 
-// defaultPriority is River's priority of a job, and that of one with a share.
+// defaultPriority is the default priority, and River's priority of every job with a
+// share.
 const defaultPriority = 2
 
-// Insert puts a job into the queue, to be done once tx is committed. It reports
-// false if there is already one with the same Options.Unique.
+// Insert inserts a job, which is executed once tx is committed. It returns false if
+// Options.Unique prevents it.
 func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
 	with := metadata{
 		Exclusive:    opts.Exclusive,
@@ -65,15 +66,15 @@ func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
 	}
 	tx.AfterCommit(func() {
 		if q.started.Load() && q.doesJobs() {
-			q.driver.pilot.nudge(res.Job.Queue)
+			q.driver.pilot.wake(res.Job.Queue)
 		}
 	})
 	return true, nil
 }
 
-// expedite makes a job that is due within seconds one that waits for its time
-// among those to be done now, as River itself does with a retry. Otherwise
-// it would wait for River's scheduler, which comes by every five seconds.
+// expedite makes a job that is due within seconds available, as River does with
+// retries; workers fetch it when it is due. Otherwise it would wait for River's
+// scheduler, which runs every five seconds.
 func (q *Queue) expedite(tx *sqldb.Tx, job *rivertype.JobRow) error {
 	if job.State != rivertype.JobStateScheduled || time.Until(job.ScheduledAt) > 10*time.Second {
 		return nil
@@ -82,10 +83,10 @@ func (q *Queue) expedite(tx *sqldb.Tx, job *rivertype.JobRow) error {
 	return err
 }
 
-// uniqueKey is where the context of an insertion holds Options.Unique.
+// uniqueKey is the context key of Options.Unique during an insertion.
 type uniqueKey struct{}
 
-// insertHooks give a job its unique key. River would make it from the arguments.
+// insertHooks set the unique key of a job. River would derive it from the arguments.
 var insertHooks = []rivertype.Hook{
 	river.HookInsertBeginFunc(func(ctx context.Context, params *rivertype.JobInsertParams) error {
 		if key, _ := ctx.Value(uniqueKey{}).(string); key != "" {
@@ -97,7 +98,7 @@ var insertHooks = []rivertype.Hook{
 	}),
 }
 
-// unfinished are the states of a job that another with its key must not join.
+// unfinished are the states in which a job prevents another with the same key.
 var unfinished = uniquestates.UniqueStatesToBitmask([]rivertype.JobState{
 	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
 	rivertype.JobStateRunning, rivertype.JobStateScheduled,

@@ -1,18 +1,17 @@
-// Package job is a queue of work on the database.
+// Package job is a job queue on the database.
 //
-// A job is inserted in the transaction of the change that calls for it, so both
-// are there or neither. Any number of processes may share the queue of one
-// PostgreSQL database; each job is taken by one of them. When a process dies its
-// jobs are taken up by another within seconds.
+// A job is inserted in the transaction of the change that requires it, so that
+// either both are committed or neither. Any number of processes may share the queue
+// of one PostgreSQL database; each job is taken by one of them. When a process dies,
+// another takes its jobs within seconds.
 //
-// A job is done at least once: a handler may be called again for a job that it
-// did before, if the process died before that was on record. So handlers do
-// what they do idempotently.
+// Jobs are executed at least once: a process may die after a handler has returned
+// and before the result is stored. Handlers must be idempotent.
 //
-// The work is done by River (riverqueue.com), whose types stay in here. What is
-// added to it: life signs, so that the jobs of a dead process need not wait for
-// an hour; schedules that outlive a restart; uniqueness by a key; jobs that
-// exclude each other.
+// The package wraps River (riverqueue.com) and does not expose its types. It adds
+// heartbeats, so that the jobs of a dead process are rescued within seconds instead
+// of an hour; schedules that survive a restart; uniqueness by a key; mutual exclusion
+// between jobs; and fair queueing between organisations.
 package job
 
 import (
@@ -28,65 +27,64 @@ type Args interface {
 	Kind() string
 }
 
-// Options say when and how a job is to be done. The zero value is fit for use.
+// Options say when and how a job is executed. The zero value is usable.
 type Options struct {
-	// Queue names the workers that do the job: "default" unless given.
+	// Queue is the name of the queue: "default" if empty.
 	Queue string
 
-	// At is the earliest time to do it.
+	// At is the earliest time to execute the job.
 	At time.Time
 
-	// Priority is 1 for jobs to be done first, up to 4. By default 2. Among jobs with
-	// a Share it counts within the share, and little between shares.
+	// Priority is from 1 (first) to 4; the default is 2. Among jobs with a Share it
+	// orders mainly the jobs of the same share.
 	Priority int
 
-	// Share says whom the job is for, such as an organisation. The shares that have
-	// jobs in a queue take turns, so that one with many jobs does not hold up the
-	// others. It has no effect on a job with At.
+	// Share identifies the owner of the job, such as an organisation. The shares with
+	// waiting jobs take turns (fair queueing), so that one with many jobs does not
+	// delay the others. It has no effect on a job with At.
 	Share string
 
-	// Attempts is how often a job is tried that fails. By default 10.
+	// Attempts is the maximum number of attempts. The default is 10.
 	Attempts int
 
-	// Unique is a key of which there is only one job of this kind at a time:
-	// while one waits or runs, another is not inserted. Once is what tells
-	// whether a running one counts.
+	// Unique is a key: while a job of the same kind and key waits or runs, another is
+	// not inserted. Once says whether a running job counts.
 	Unique string
 
-	// Once narrows Unique. By default a running job counts.
+	// Once applies to Unique. By default a running job counts.
 	Once Once
 
-	// Exclusive names something that only one job may work on at a time, of
-	// whatever kind. Others that name it wait until that one is done.
+	// Exclusive is the name of a lock that the job holds while it runs. Jobs of any
+	// kind with the same name do not run at the same time.
 	Exclusive string
 }
 
-// Once tells which jobs are in the way of another with the same key.
+// Once says how long a job prevents others with the same key.
 type Once uint8
 
 const (
-	// UntilDone lets another in when the first has ended.
+	// UntilDone permits another when the first has ended.
 	UntilDone Once = iota
 
-	// UntilStarted lets another in when the first begins to run. What the job
-	// reads when it runs therefore includes everything that was committed
-	// together with a job not inserted because of it.
+	// UntilStarted permits another when the first starts to run. A running job
+	// therefore reads everything that was committed together with jobs that were not
+	// inserted because of it.
 	UntilStarted
 )
 
-// Job is one job as a handler sees it.
+// Job is a job as passed to its handler.
 type Job[T Args] struct {
 	ID       int64
 	Args     T
 	Attempt  int // 1 at first
-	Attempts int // how many there may be
+	Attempts int // the maximum
 	Created  time.Time
 }
 
-// Last reports whether the job will not be tried again if it fails now.
+// Last reports whether this is the last attempt.
 func (j Job[T]) Last() bool { return j.Attempt >= j.Attempts }
 
-// Fail marks an error that another attempt would not change: the job is given up.
+// Fail marks an error as permanent: the job is not retried.
 func Fail(err error) error { return &failError{err} }
 
 type failError struct{ err error }
@@ -94,16 +92,16 @@ type failError struct{ err error }
 func (e *failError) Error() string { return e.err.Error() }
 func (e *failError) Unwrap() error { return e.err }
 
-// Later is returned by a handler that wants to be called again after d, without
-// having failed.
+// Later returns an error by which a handler asks to be called again after d. It does
+// not count as a failure.
 func Later(d time.Duration) error { return &laterError{d} }
 
 type laterError struct{ after time.Duration }
 
-func (e *laterError) Error() string { return fmt.Sprintf("again in %s", e.after) }
+func (e *laterError) Error() string { return fmt.Sprintf("retry in %s", e.after) }
 
-// errLost ends the jobs of a process that others took for dead.
-var errLost = errors.New("another process took this one for dead and its jobs over")
+// errLeaseExpired cancels the jobs of a process whose lease expired.
+var errLeaseExpired = errors.New("the lease of this process expired and another process took its jobs")
 
-// Handler does jobs of one kind.
+// Handler executes jobs of one kind.
 type Handler[T Args] func(ctx context.Context, j Job[T]) error

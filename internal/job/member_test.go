@@ -9,14 +9,14 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// TestProcessesSeeEachOther has one process do jobs and another, which has no
-// queues, only insert them. Each is told of both.
+// TestProcessesSeeEachOther has one process execute jobs and another, which has no
+// queues, only insert them. Each sees both.
 func TestProcessesSeeEachOther(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		seen := make(chan []job.Member, 1000)
-		worker := newQueue(t, db, job.Config{Beat: quick, Roles: []string{"work"}})
-		front := newQueue(t, db, job.Config{Beat: quick, Roles: []string{"front"}, Queues: map[string]int{}, Members: func(all []job.Member) {
+		worker := newQueue(t, db, job.Config{Heartbeat: quick, Roles: []string{"work"}})
+		front := newQueue(t, db, job.Config{Heartbeat: quick, Roles: []string{"front"}, Queues: map[string]int{}, Members: func(all []job.Member) {
 			select {
 			case seen <- all:
 			default:

@@ -11,8 +11,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// metrics are what an operator watches the queue by. They are one collector,
-// which asks the database how many jobs wait only when it is asked itself.
+// metrics is the collector of the queue's metrics. It counts waiting jobs in the
+// database when it is scraped.
 type metrics struct {
 	db      *sqldb.DB
 	waiting *prometheus.Desc
@@ -27,23 +27,23 @@ func newMetrics(db *sqldb.DB) *metrics {
 	return &metrics{
 		db: db,
 		waiting: prometheus.NewDesc("vigil_jobs_waiting",
-			"Jobs in the database that wait to be done, now, at their time, or again.", []string{"queue", "state"}, nil),
+			"Waiting jobs in the database, by state: available, scheduled or retryable.", []string{"queue", "state"}, nil),
 		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "vigil_jobs_running", Help: "Jobs that run in this process.",
+			Name: "vigil_jobs_running", Help: "Jobs running in this process.",
 		}, []string{"queue", "kind"}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vigil_jobs_total", Help: "Attempts at jobs that ended in this process, by outcome.",
+			Name: "vigil_jobs_total", Help: "Finished attempts of jobs in this process, by outcome.",
 		}, []string{"queue", "kind", "outcome"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vigil_job_wait_seconds", Help: "Time from when a job was due to when it was begun.", Buckets: buckets,
+			Name: "vigil_job_wait_seconds", Help: "Time from when a job was due to its start.", Buckets: buckets,
 		}, []string{"queue"}),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vigil_job_duration_seconds", Help: "Time an attempt at a job took.", Buckets: buckets,
+			Name: "vigil_job_duration_seconds", Help: "Duration of attempts of jobs.", Buckets: buckets,
 		}, []string{"kind"}),
 	}
 }
 
-// begin records that a job runs. What it returns records that it ended.
+// begin records the start of a job. The returned function records its end.
 func (m *metrics) begin(job *rivertype.JobRow, hasTurn bool) func(error) {
 	start, due := time.Now(), job.ScheduledAt
 	if hasTurn { // see share.go
@@ -87,8 +87,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	// A database that does not answer must not take the other metrics along:
-	// the series is missing then.
+	// If the database does not answer, only this series is missing.
 	_ = m.db.Read(ctx, func(tx *sqldb.Tx) error {
 		type count struct {
 			queue, state string

@@ -21,41 +21,41 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Config tells how a queue works. The zero value is fit for use but for Log.
+// Config configures a queue. Only Log is required.
 type Config struct {
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // none if nil
 
-	// Queues names the queues whose jobs this process does, and how many of
-	// each at once. By default "default" and 10. With an empty map it does none
-	// and only inserts.
+	// Queues holds the queues whose jobs this process executes, with the number of
+	// workers of each. The default is 10 workers for "default". With an empty map the
+	// process only inserts jobs.
 	Queues map[string]int
 
-	// Roles says what this process does, for the others to know.
+	// Roles are the roles of this process, which other processes can see.
 	Roles []string
 
-	// Members is told after each beat which processes live and what they do.
+	// Members is called after each heartbeat with the living processes.
 	Members func([]Member)
 
-	// Beat is how often this process shows that it lives and looks after
-	// schedules and dead processes. One that missed six beats is taken for
-	// dead. By default two seconds. All processes must agree on it.
-	Beat time.Duration
+	// Heartbeat is the interval at which this process renews its lease, inserts
+	// scheduled jobs and rescues the jobs of dead processes. A lease expires after six
+	// heartbeats. The default is two seconds. All processes must use the same value.
+	Heartbeat time.Duration
 }
 
-// A Member is a living process that shares the database.
+// A Member is a living process on the same database.
 type Member struct {
 	ID    string
 	Roles []string
 }
 
-// Queue is the work queue of a database. Insert may be called at any time, by
-// any number of goroutines; Handle and Every before Start.
+// Queue is the job queue of a database. Insert is safe for concurrent use. Handle and
+// Every must be called before Start.
 type Queue struct {
 	db      *sqldb.DB
 	conf    Config
 	log     *slog.Logger
-	id      string // of this process among the workers
+	id      string // of this process
 	driver  driver
 	inserts *river.Client[*sql.Tx]
 	metrics *metrics
@@ -66,20 +66,20 @@ type Queue struct {
 	loop      sync.WaitGroup
 	endLoop   context.CancelFunc
 
-	reachedSince time.Time // from when on the database answered every beat; zero if it always did
+	reachedSince time.Time // since when every heartbeat has succeeded; zero if none has failed
 
-	started  atomic.Bool // nudges are heard, if it does jobs
-	stopping atomic.Bool // running jobs are being cut short
+	started  atomic.Bool
+	stopping atomic.Bool // running jobs are being cancelled
 
 	mu       sync.Mutex
-	active   map[attempt]context.CancelCauseFunc // that run in this process
-	lostFrom map[int64]time.Time                 // jobs that should but do not
+	active   map[attempt]context.CancelCauseFunc // attempts that run in this process
+	lostFrom map[int64]time.Time                 // jobs stored as running in this process that do not run, and since when
 }
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the tables of the queue up to date.
+// Migrate creates or updates the tables of the queue.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
 	m, err := rivermigrate.New(newDriver(db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -105,13 +105,12 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	return db.Migrate(ctx, "job", files)
 }
 
-// New returns the queue of a database that was migrated. It does no work before
-// Start.
+// New returns the queue of a migrated database. It executes no jobs before Start.
 func New(db *sqldb.DB, conf Config) (*Queue, error) {
 	if conf.Queues == nil {
 		conf.Queues = map[string]int{river.QueueDefault: 10}
 	}
-	conf.Beat = cmp.Or(conf.Beat, 2*time.Second)
+	conf.Heartbeat = cmp.Or(conf.Heartbeat, 2*time.Second)
 	q := &Queue{
 		db: db, conf: conf, log: conf.Log, id: uuid.NewString(), driver: newDriver(db),
 		workers: river.NewWorkers(), metrics: newMetrics(db),
@@ -133,20 +132,19 @@ func New(db *sqldb.DB, conf Config) (*Queue, error) {
 	return q, nil
 }
 
-func (q *Queue) riverLog() *slog.Logger { return slog.New(quiet{q.log.Handler()}) }
+func (q *Queue) riverLog() *slog.Logger { return slog.New(warnings{q.log.Handler()}) }
 
-// Start begins to do jobs, once in the life of a Queue. It returns when the
-// workers run; Stop ends them.
+// Start starts the workers. It may be called once in the life of a Queue.
 func (q *Queue) Start(ctx context.Context) (err error) {
 	if q.doesJobs() {
 		if q.client, err = q.newWorkers(); err != nil {
 			return fmt.Errorf("start job queue: %w", err)
 		}
 	}
-	if _, err := q.beat(ctx); err != nil {
+	if _, err := q.renewLease(ctx); err != nil {
 		return fmt.Errorf("start job queue: %w", err)
 	}
-	// The work does not end with ctx, which is that of starting, but with Stop.
+	// ctx is that of starting; the workers run until Stop.
 	ctx = context.WithoutCancel(ctx)
 	if q.doesJobs() {
 		if err := q.client.Start(ctx); err != nil {
@@ -155,14 +153,14 @@ func (q *Queue) Start(ctx context.Context) (err error) {
 	}
 	q.started.Store(true)
 	ctx, q.endLoop = context.WithCancel(ctx)
-	q.loop.Go(func() { q.tend(ctx) })
+	q.loop.Go(func() { q.maintain(ctx) })
 	return nil
 }
 
-// doesJobs reports whether this process does jobs, and does not only insert them.
+// doesJobs reports whether this process executes jobs.
 func (q *Queue) doesJobs() bool { return len(q.conf.Queues) > 0 }
 
-// newWorkers returns the River client that does jobs.
+// newWorkers returns the River client that executes jobs.
 func (q *Queue) newWorkers() (*river.Client[*sql.Tx], error) {
 	queues := map[string]river.QueueConfig{}
 	for name, workers := range q.conf.Queues {
@@ -176,18 +174,18 @@ func (q *Queue) newWorkers() (*river.Client[*sql.Tx], error) {
 
 		FetchCooldown:     20 * time.Millisecond,
 		FetchPollInterval: 100 * time.Millisecond,
-		JobTimeout:        -1, // handlers have their own
+		JobTimeout:        -1, // handlers have their own timeouts
 		RetryPolicy:       backoff{},
 
 		CompletedJobRetentionPeriod: time.Hour,
 		ReindexerSchedule:           river.NeverSchedule(),
-		// River knows a dead worker only by the time it takes. See rescue.go.
+		// River rescues jobs only by their running time. Leases are faster; see rescue.go.
 		RescueStuckJobsAfter: 7 * 24 * time.Hour,
 	})
 }
 
-// Stop takes no more jobs and waits for those that run. When ctx ends first,
-// it has them break off; they go back to the queue.
+// Stop fetches no more jobs and waits for the running ones. When ctx ends first, it
+// cancels them; they return to the queue.
 func (q *Queue) Stop(ctx context.Context) error {
 	if !q.started.Swap(false) {
 		return nil
@@ -198,7 +196,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 	}
 	q.endLoop()
 	q.loop.Wait()
-	return errors.Join(err, q.signOff(context.WithoutCancel(ctx)))
+	return errors.Join(err, q.deleteLease(context.WithoutCancel(ctx)))
 }
 
 func (q *Queue) stopWorkers(ctx context.Context) error {
@@ -215,6 +213,6 @@ func (q *Queue) stopWorkers(ctx context.Context) error {
 	return nil
 }
 
-// CopySkip names the tables of the queue that are not copied to another database:
-// what River knows about its own tables and processes.
+// CopySkip names the tables that are not copied to another database: River's own
+// migrations and the state of its processes.
 var CopySkip = []string{"river_client", "river_client_queue", "river_leader", "river_migration", "river_queue"}

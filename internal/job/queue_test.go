@@ -24,7 +24,7 @@ type greet struct {
 
 func (greet) Kind() string { return "greet" }
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for an event.
 const patience = 2 * time.Minute
 
 // run runs a test on every database, with the tables of the queue in it.
@@ -38,11 +38,11 @@ func run(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
 	})
 }
 
-// quick is a beat for tests that wait for one. On a busy machine a process that
-// lives may miss some of these.
+// quick is a heartbeat for tests that wait for one. On a busy machine a living process
+// may miss some.
 const quick = 50 * time.Millisecond
 
-// newQueue returns a queue that reports trouble to the test.
+// newQueue returns a queue whose errors fail the test.
 func newQueue(t *testing.T, db *sqldb.DB, conf job.Config) *job.Queue {
 	t.Helper()
 	conf.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -53,7 +53,8 @@ func newQueue(t *testing.T, db *sqldb.DB, conf job.Config) *job.Queue {
 	return q
 }
 
-// start starts a queue that does greet by h and stops it at the end of the test.
+// start starts a queue with h as the handler of greet, and stops it at the end of the
+// test.
 func start(t *testing.T, q *job.Queue, h job.Handler[greet]) {
 	t.Helper()
 	if err := job.Handle(q, time.Minute, h); err != nil {
@@ -74,7 +75,7 @@ func stop(t *testing.T, q *job.Queue) {
 	}
 }
 
-// insert inserts a job in a transaction of its own and tells whether it is new.
+// insert inserts a job in a transaction of its own and reports whether it was inserted.
 func insert(t *testing.T, db *sqldb.DB, q *job.Queue, name string, opts job.Options) (inserted bool) {
 	t.Helper()
 	err := db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
@@ -87,7 +88,7 @@ func insert(t *testing.T, db *sqldb.DB, q *job.Queue, name string, opts job.Opti
 	return inserted
 }
 
-// next returns what comes next from a channel.
+// next returns the next value of a channel.
 func next[T any](t *testing.T, ch <-chan T) T {
 	t.Helper()
 	select {
@@ -170,7 +171,7 @@ func TestJobIsPickedUpAtOnce(t *testing.T) {
 	})
 }
 
-func TestFailedJobIsTriedAgainUntilItsAttemptsAreUsedUp(t *testing.T) {
+func TestFailedJobIsRetriedUpToItsAttempts(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		attempts := make(chan job.Job[greet], 10)
@@ -332,7 +333,7 @@ func TestJobWaitsForItsTimeAndNoLonger(t *testing.T) {
 	})
 }
 
-func TestLaterIsNoFailure(t *testing.T) {
+func TestLaterIsNotAFailure(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		attempts := make(chan int, 10)
@@ -355,7 +356,7 @@ func TestLaterIsNoFailure(t *testing.T) {
 	})
 }
 
-func TestRepeatedJobsOutliveTheirProcess(t *testing.T) {
+func TestSchedulesSurviveTheirProcess(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		done := make(chan string, 100)
@@ -364,7 +365,7 @@ func TestRepeatedJobsOutliveTheirProcess(t *testing.T) {
 			return nil
 		}
 		for range 3 {
-			q := newQueue(t, db, job.Config{Beat: quick})
+			q := newQueue(t, db, job.Config{Heartbeat: quick})
 			q.Every("hourly", time.Hour, greet{"hourly"}, job.Options{})
 			q.Every("often", 20*time.Millisecond, greet{"often"}, job.Options{})
 			start(t, q, work)
@@ -403,7 +404,7 @@ func states(t *testing.T, db *sqldb.DB) map[string]int {
 	return got
 }
 
-func TestStopLetsJobsFinishOrPutsThemBack(t *testing.T) {
+func TestStopWaitsForJobsOrReturnsThemToTheQueue(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		running := make(chan struct{})
@@ -426,7 +427,7 @@ func TestStopLetsJobsFinishOrPutsThemBack(t *testing.T) {
 	})
 }
 
-func TestMetricsTellWaitingRunningAndDone(t *testing.T) {
+func TestMetricsCountWaitingRunningAndFinishedJobs(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		running, release := make(chan struct{}), make(chan struct{})

@@ -14,27 +14,27 @@ import (
 )
 
 const (
-	missedBeats = 6  // after which a process is taken for dead
-	lostBeats   = 30 // after which a job that this process does not run is put back
+	leaseBeats = 6  // heartbeats after which a lease expires
+	lostBeats  = 30 // heartbeats after which a job that this process should run, and does not, is rescued
 )
 
-// tend shows signs of life and looks after schedules and dead processes, until
-// ctx ends.
-func (q *Queue) tend(ctx context.Context) {
-	chores := []struct {
+// maintain renews the lease, inserts scheduled jobs and rescues the jobs of dead
+// processes at every heartbeat, until ctx ends.
+func (q *Queue) maintain(ctx context.Context) {
+	tasks := []struct {
 		what string
 		do   func(context.Context) error
 	}{
-		{"show a sign of life", q.liveOn},
+		{"renew its lease", q.keepLease},
 		{"list the living processes", q.reportMembers},
-		{"insert repeated jobs", q.insertDue},
+		{"insert scheduled jobs", q.insertDue},
 		{"restore the turns of jobs", q.restoreTurns},
-		{"rescue jobs of the dead", q.rescue},
+		{"rescue the jobs of dead processes", q.rescue},
 	}
-	tick := time.NewTicker(q.conf.Beat)
+	tick := time.NewTicker(q.conf.Heartbeat)
 	defer tick.Stop()
 	for {
-		for _, c := range chores {
+		for _, c := range tasks {
 			if err := c.do(ctx); err != nil && ctx.Err() == nil {
 				q.log.ErrorContext(ctx, "the job queue cannot "+c.what, "error", err)
 			}
@@ -47,43 +47,44 @@ func (q *Queue) tend(ctx context.Context) {
 	}
 }
 
-// liveOn shows a sign of life. If others took this process for dead meanwhile,
-// its jobs are theirs now, so it breaks them off.
-func (q *Queue) liveOn(ctx context.Context) error {
-	known, err := q.beat(ctx)
+// keepLease renews the lease of this process. If the lease had expired, other
+// processes have taken its jobs, so it cancels them.
+func (q *Queue) keepLease(ctx context.Context) error {
+	held, err := q.renewLease(ctx)
 	if err != nil {
-		q.reachedSince = time.Now().Add(q.conf.Beat)
+		q.reachedSince = time.Now().Add(q.conf.Heartbeat)
 	}
-	if err != nil || known {
+	if err != nil || held {
 		return err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, cancel := range q.active {
-		cancel(errLost)
+		cancel(errLeaseExpired)
 	}
-	q.log.ErrorContext(ctx, "the job queue was taken for dead: its jobs were given to others", "broken_off", len(q.active))
+	q.log.ErrorContext(ctx, "lease of the job queue expired, other processes took its jobs", "cancelled", len(q.active))
 	return nil
 }
 
-// beat records that this process lives. It reports whether it was on record.
-func (q *Queue) beat(ctx context.Context) (known bool, err error) {
+// renewLease renews or inserts the lease of this process, and reports whether it
+// still held one.
+func (q *Queue) renewLease(ctx context.Context) (held bool, err error) {
 	err = q.db.Write(ctx, func(tx *sqldb.Tx) error {
 		now, err := clock(tx)
 		if err != nil {
 			return err
 		}
 		n, err := tx.Exec("UPDATE job_worker SET seen_at = $2 WHERE id = $1", q.id, now)
-		if known = n == 1; err != nil || known {
+		if held = n == 1; err != nil || held {
 			return err
 		}
 		_, err = tx.Exec("INSERT INTO job_worker (id, seen_at, roles) VALUES ($1, $2, $3)", q.id, now, strings.Join(q.conf.Roles, ","))
 		return err
 	})
-	return known, err
+	return held, err
 }
 
-// reportMembers tells Config.Members which processes live.
+// reportMembers calls Config.Members with the living processes.
 func (q *Queue) reportMembers(ctx context.Context) error {
 	if q.conf.Members == nil {
 		return nil
@@ -94,7 +95,7 @@ func (q *Queue) reportMembers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		living, err = sqldb.Query(tx, scanMember, "SELECT id, roles FROM job_worker WHERE seen_at > $1", now-(missedBeats*q.conf.Beat).Milliseconds())
+		living, err = sqldb.Query(tx, scanMember, "SELECT id, roles FROM job_worker WHERE seen_at > $1", now-(leaseBeats*q.conf.Heartbeat).Milliseconds())
 		return err
 	})
 	if err == nil {
@@ -110,8 +111,8 @@ func scanMember(r sqldb.Row) (m Member, err error) {
 	return m, err
 }
 
-// clock returns the time of the database in milliseconds, the one clock that
-// all processes share.
+// clock returns the time of the database in milliseconds, which is the same for all
+// processes.
 func clock(tx *sqldb.Tx) (int64, error) {
 	text := "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)"
 	if tx.Dialect() == sqldb.Postgres {
@@ -120,10 +121,10 @@ func clock(tx *sqldb.Tx) (int64, error) {
 	return sqldb.QueryOne(tx, sqldb.Scalar[int64], text)
 }
 
-// rescue puts the jobs of dead processes back into their queues. After the database
-// was away, it first gives the others the time to show that they live.
+// rescue returns the jobs of dead processes to their queues. After an outage of the
+// database it first gives the others time to renew their leases.
 func (q *Queue) rescue(ctx context.Context) error {
-	if time.Since(q.reachedSince) < missedBeats*q.conf.Beat {
+	if time.Since(q.reachedSince) < leaseBeats*q.conf.Heartbeat {
 		return nil
 	}
 	var orphans []*rivertype.JobRow
@@ -145,7 +146,7 @@ func (q *Queue) rescue(ctx context.Context) error {
 		return q.putBack(tx, orphans, dead)
 	})
 	if err == nil && len(orphans) > 0 {
-		q.log.WarnContext(ctx, "took up jobs whose worker went away", "jobs", len(orphans))
+		q.log.WarnContext(ctx, "returned the jobs of dead processes to their queues", "jobs", len(orphans))
 	}
 	return err
 }
@@ -157,7 +158,7 @@ func (q *Queue) orphans(tx *sqldb.Tx) (jobs []*rivertype.JobRow, dead []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	alive := []string{q.id} // even if it is off the record: then it breaks off first
+	alive := []string{q.id} // even without a lease: then keepLease cancels its jobs first
 	for w, err := range sqldb.Each(tx, func(r sqldb.Row) (w struct {
 		id   string
 		seen int64
@@ -170,7 +171,7 @@ func (q *Queue) orphans(tx *sqldb.Tx) (jobs []*rivertype.JobRow, dead []string, 
 		}
 		switch {
 		case w.id == q.id:
-		case now-w.seen < (missedBeats * q.conf.Beat).Milliseconds():
+		case now-w.seen < (leaseBeats * q.conf.Heartbeat).Milliseconds():
 			alive = append(alive, w.id)
 		default:
 			dead = append(dead, w.id)
@@ -189,15 +190,15 @@ func (q *Queue) orphans(tx *sqldb.Tx) (jobs []*rivertype.JobRow, dead []string, 
 	return jobs, dead, nil
 }
 
-// running returns all jobs that are on record as running.
+// running returns all jobs stored as running.
 func (q *Queue) running(tx *sqldb.Tx) ([]*rivertype.JobRow, error) {
 	return q.driver.UnwrapExecutor(tx.SQL()).JobGetStuck(tx.Context(), &riverdriver.JobGetStuckParams{
 		Max:          10_000,
-		StuckHorizon: time.Now().Add(time.Hour), // all of them, and clocks differ
+		StuckHorizon: time.Now().Add(time.Hour), // all of them, even if clocks differ
 	})
 }
 
-// runner returns the process that runs a job.
+// runner returns the id of the process that runs a job.
 func runner(j *rivertype.JobRow) string {
 	if len(j.AttemptedBy) == 0 {
 		return ""
@@ -205,9 +206,9 @@ func runner(j *rivertype.JobRow) string {
 	return j.AttemptedBy[len(j.AttemptedBy)-1]
 }
 
-// lost returns the jobs that are on record as run by this process and have not
-// been for a while: River could not record their end, or broke off while it
-// took them.
+// lost returns the jobs that are stored as running in this process and have not run
+// for lostBeats: River could not store their end, or was interrupted while fetching
+// them.
 func (q *Queue) lost(running []*rivertype.JobRow) (ids []int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -222,7 +223,7 @@ func (q *Queue) lost(running []*rivertype.JobRow) (ids []int64) {
 			since = now
 		}
 		from[j.ID] = since
-		if now.Sub(since) > lostBeats*q.conf.Beat {
+		if now.Sub(since) > lostBeats*q.conf.Heartbeat {
 			ids = append(ids, j.ID)
 		}
 	}
@@ -230,13 +231,13 @@ func (q *Queue) lost(running []*rivertype.JobRow) (ids []int64) {
 	return ids
 }
 
-// putBack has jobs done again whose worker is gone, unless that was their last
-// attempt, and strikes the dead off the record.
+// putBack returns jobs to their queues, discards those without attempts left, and
+// deletes the leases of dead processes.
 func (q *Queue) putBack(tx *sqldb.Tx, jobs []*rivertype.JobRow, dead []string) error {
 	now := time.Now()
 	p := &riverdriver.JobRescueManyParams{}
 	for _, j := range jobs {
-		note, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: j.Attempt, Error: "the worker went away"})
+		note, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: j.Attempt, Error: "the process that ran the job is gone"})
 		if err != nil {
 			return err
 		}
@@ -259,7 +260,7 @@ func (q *Queue) putBack(tx *sqldb.Tx, jobs []*rivertype.JobRow, dead []string) e
 		if _, err := tx.Exec("DELETE FROM job_worker WHERE id = $1", id); err != nil {
 			return err
 		}
-		// Its place as the one that looks after River's own chores is free, too.
+		// River may elect another leader for its maintenance at once.
 		if _, err := tx.Exec("DELETE FROM river_leader WHERE leader_id = $1", id); err != nil {
 			return err
 		}
@@ -267,8 +268,8 @@ func (q *Queue) putBack(tx *sqldb.Tx, jobs []*rivertype.JobRow, dead []string) e
 	return nil
 }
 
-// signOff strikes this process off the record, and puts back what it leaves.
-func (q *Queue) signOff(ctx context.Context) error {
+// deleteLease deletes the lease of this process and returns its jobs to their queues.
+func (q *Queue) deleteLease(ctx context.Context) error {
 	return q.db.Write(ctx, func(tx *sqldb.Tx) error {
 		running, err := q.running(tx)
 		if err != nil {

@@ -17,8 +17,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// These, if set, make this program one that takes a job from the database named
-// and hangs, with a sign of life every so often, for a test to kill it.
+// If these variables are set, the test binary fetches a job from the given database and
+// hangs, with the given heartbeat, until a test kills it.
 const (
 	hangURL  = "VIGIL_TEST_JOB_HANG"
 	hangBeat = "VIGIL_TEST_JOB_BEAT"
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// hang takes one job, tells so, and hangs.
+// hang fetches one job, prints that it did, and hangs.
 func hang(ctx context.Context, dsn string) error {
 	db, err := sqldb.Open(ctx, dsn, sqldb.Options{})
 	if err != nil {
@@ -44,7 +44,7 @@ func hang(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	q, err := job.New(db, job.Config{Log: slog.Default(), Beat: beat})
+	q, err := job.New(db, job.Config{Log: slog.Default(), Heartbeat: beat})
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func hang(ctx context.Context, dsn string) error {
 	select {}
 }
 
-// hangingProcess starts a process that hangs and waits until it took a job.
+// hangingProcess starts a process that hangs, and waits until it has fetched a job.
 func hangingProcess(t *testing.T, dsn string, beat time.Duration) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -81,20 +81,20 @@ func hangingProcess(t *testing.T, dsn string, beat time.Duration) *exec.Cmd {
 	return cmd
 }
 
-// kill ends a process as a crash would.
+// kill kills a process with SIGKILL.
 func kill(cmd *exec.Cmd) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 }
 
-func TestJobOfKilledWorkerIsTakenUpAgain(t *testing.T) {
+func TestJobOfAKilledProcessIsRescued(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		db := dbtest.Open(t, dsn)
 		if err := job.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		q := newQueue(t, db, job.Config{Beat: quick})
+		q := newQueue(t, db, job.Config{Heartbeat: quick})
 		insert(t, db, q, "x", job.Options{Exclusive: "account/1", Attempts: 2})
 		kill(hangingProcess(t, dsn, quick))
 
@@ -113,14 +113,14 @@ func TestJobOfKilledWorkerIsTakenUpAgain(t *testing.T) {
 	})
 }
 
-func TestJobThatKillsItsWorkersIsGivenUp(t *testing.T) {
+func TestJobThatKillsItsProcessesIsDiscarded(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		db := dbtest.Open(t, dsn)
 		if err := job.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		q := newQueue(t, db, job.Config{Beat: quick})
+		q := newQueue(t, db, job.Config{Heartbeat: quick})
 		insert(t, db, q, "x", job.Options{Attempts: 1})
 		kill(hangingProcess(t, dsn, quick))
 		start(t, q, func(context.Context, job.Job[greet]) error {
@@ -131,7 +131,7 @@ func TestJobThatKillsItsWorkersIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestJobOfLivingWorkerIsLeftAlone(t *testing.T) {
+func TestJobOfALivingProcessIsNotRescued(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		db := dbtest.Open(t, dsn)
@@ -139,7 +139,7 @@ func TestJobOfLivingWorkerIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		const beat = 500 * time.Millisecond
-		q := newQueue(t, db, job.Config{Beat: beat, Queues: map[string]int{"default": 1, "beats": 1}})
+		q := newQueue(t, db, job.Config{Heartbeat: beat, Queues: map[string]int{"default": 1, "beats": 1}})
 		insert(t, db, q, "x", job.Options{})
 		other := hangingProcess(t, dsn, beat)
 		defer kill(other)
@@ -159,13 +159,14 @@ func TestJobOfLivingWorkerIsLeftAlone(t *testing.T) {
 	})
 }
 
-// TestEveryRunBreaksOff has a process take up a job again that it still works on, as
-// it does when it was asleep and others put the job back: both runs end.
-func TestEveryRunBreaksOff(t *testing.T) {
+// TestAllAttemptsAreCancelledWhenTheLeaseExpires has a process fetch a job again that it
+// still executes, as after a suspension during which others rescued the job: both
+// attempts end.
+func TestAllAttemptsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		running, broken := make(chan int, 9), make(chan int, 9)
-		q := newQueue(t, db, job.Config{Beat: quick})
+		q := newQueue(t, db, job.Config{Heartbeat: quick})
 		start(t, q, func(ctx context.Context, j job.Job[greet]) error {
 			running <- j.Attempt
 			if j.Attempt > 2 {
@@ -195,11 +196,11 @@ func TestEveryRunBreaksOff(t *testing.T) {
 	})
 }
 
-func TestWorkerTakenForDeadBreaksOff(t *testing.T) {
+func TestJobsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		running, broken := make(chan struct{}, 2), make(chan error, 2)
-		q := newQueue(t, db, job.Config{Beat: quick})
+		q := newQueue(t, db, job.Config{Heartbeat: quick})
 		start(t, q, func(ctx context.Context, j job.Job[greet]) error {
 			running <- struct{}{}
 			if j.Attempt > 1 {

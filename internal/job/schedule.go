@@ -8,7 +8,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A schedule is a job that is repeated.
+// A schedule is a job that is inserted at an interval.
 type schedule struct {
 	name     string
 	interval time.Duration
@@ -16,20 +16,20 @@ type schedule struct {
 	opts     Options
 }
 
-// Every has a job inserted again and again: at once at first, then whenever the
-// interval has passed, to within a beat. When it is next due is on record, so
-// that it neither starts anew with each process nor is done once by each. While
-// one such job waits or runs, another is not inserted.
+// Every inserts a job at once and then at an interval, with the precision of a
+// heartbeat. The next due time is in the database, so that the interval survives
+// restarts and the processes on one database insert the job once. While one such job
+// waits or runs, another is not inserted.
 func (q *Queue) Every(name string, interval time.Duration, args Args, opts Options) {
 	opts.Unique = cmp.Or(opts.Unique, "every/"+name)
-	opts.Priority = cmp.Or(opts.Priority, 1) // before jobs with a share: those have times long past
+	opts.Priority = cmp.Or(opts.Priority, 1) // before jobs with a share, whose scheduled_at is long past
 	q.schedules = append(q.schedules, schedule{name, interval, args, opts})
 }
 
-// insertDue inserts the repeated jobs that are due.
+// insertDue inserts the scheduled jobs that are due.
 func (q *Queue) insertDue(ctx context.Context) error {
 	for _, s := range q.schedules {
-		// Most of the time nothing is due, and the writer is not bothered.
+		// Mostly none is due: a read transaction checks first.
 		due := false
 		err := q.db.Read(ctx, func(tx *sqldb.Tx) error {
 			now, at, err := s.times(tx, "")
@@ -49,7 +49,7 @@ func (q *Queue) insertDue(ctx context.Context) error {
 	return nil
 }
 
-// times returns the time and that at which the job is due.
+// times returns the current time and the time at which the job is due.
 func (s schedule) times(tx *sqldb.Tx, lock string) (now, due int64, err error) {
 	if now, err = clock(tx); err != nil {
 		return 0, 0, err
@@ -58,13 +58,13 @@ func (s schedule) times(tx *sqldb.Tx, lock string) (now, due int64, err error) {
 	if sqldb.Missing(err) {
 		return now, 0, nil
 	}
-	// A shorter interval than before takes effect at once.
+	// A reduced interval takes effect at once.
 	return now, min(due, now+s.interval.Milliseconds()), err
 }
 
-// insertOne inserts a job unless another process just did.
+// insertOne inserts a job unless another process has inserted it.
 func (q *Queue) insertOne(tx *sqldb.Tx, s schedule) error {
-	// The row must be there to be locked.
+	// The row must exist to be locked.
 	_, err := tx.Exec("INSERT INTO job_schedule (name, due_at) VALUES ($1, 0) ON CONFLICT (name) DO NOTHING", s.name)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (q *Queue) insertOne(tx *sqldb.Tx, s schedule) error {
 	}
 	next := due + s.interval.Milliseconds()
 	if next <= now {
-		next = now + s.interval.Milliseconds() // what was missed is not made up for
+		next = now + s.interval.Milliseconds() // missed jobs are not inserted later
 	}
 	if _, err := tx.Exec("UPDATE job_schedule SET due_at = $2 WHERE name = $1", s.name, next); err != nil {
 		return err

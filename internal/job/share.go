@@ -12,27 +12,27 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Jobs with [Options.Share] are ordered by fair queueing. River takes jobs of the same
-// priority in the order of scheduled_at, so a job gets a time there that says when it is
-// its turn: each job that already waits for the same share moves it back by turnTime, and
-// each step of priority by priorityTurns of that. The times are long past, because River
-// leaves a job alone that is due later. A job that has waited for turnTime is one turn
-// ahead of one that comes now, so none waits for ever.
+// Jobs with [Options.Share] are ordered by fair queueing. River fetches jobs of the same
+// priority in the order of scheduled_at, so that column holds the job's turn: each waiting
+// job of the same share delays the turn by turnTime, and each level of priority by
+// priorityTurns times turnTime. The times are in the past, because River does not fetch jobs
+// with a later one. A job that has waited for turnTime is one turn ahead of a new job, so
+// that none starves.
 const (
-	turnTime      = 10 * time.Minute // about as long as the longest jobs take
+	turnTime      = 10 * time.Minute // about the duration of the longest jobs
 	priorityTurns = 5
-	turnHorizon   = 30 * 24 * time.Hour // how far the first turn is back
+	turnHorizon   = 30 * 24 * time.Hour // the first turn is this long ago
 )
 
-// shareKey is what jobs of a share and priority have in their metadata.
+// shareKey is the value in the metadata that identifies share and priority.
 func shareKey(share string, priority int) string { return strconv.Itoa(priority) + "/" + share }
 
-// turn returns the time that a new job is ordered by.
+// turn returns the turn of a new job.
 func (q *Queue) turn(tx *sqldb.Tx, opts Options, now time.Time) (time.Time, error) {
 	priority := cmp.Or(opts.Priority, defaultPriority)
 	args := []any{cmp.Or(opts.Queue, river.QueueDefault)}
 	var keys []string
-	for p := 1; p <= priority; p++ { // less urgent ones are not in the way
+	for p := 1; p <= priority; p++ { // less urgent jobs do not delay it
 		keys = append(keys, shareKey(opts.Share, p))
 	}
 	waiting, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `
@@ -46,7 +46,7 @@ func (q *Queue) turn(tx *sqldb.Tx, opts Options, now time.Time) (time.Time, erro
 	return now.Add(-turnHorizon + min(turns*turnTime, turnHorizon)).Truncate(time.Millisecond), nil
 }
 
-// shareOf is the expression that the index job_share is over.
+// shareOf returns the expression that the index job_share contains.
 func shareOf(d sqldb.Dialect) string {
 	if d == sqldb.Postgres {
 		return `(metadata ->> 'share')`
@@ -54,7 +54,8 @@ func shareOf(d sqldb.Dialect) string {
 	return `json_extract(metadata, '$.share')`
 }
 
-// restoreTurns gives jobs that were put off, and are due again, the turn that they had.
+// restoreTurns gives jobs that were snoozed or retried, and are due again, the turn that
+// they had before.
 func (q *Queue) restoreTurns(ctx context.Context) error {
 	args := []any{}
 	var names []string
@@ -64,8 +65,7 @@ func (q *Queue) restoreTurns(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	// Jobs that were never put off have times before the last hour, but for those that
-	// have a very late turn.
+	// The turns of other jobs are before the last hour, except for very late ones.
 	where := ` WHERE state = 'available' AND priority = ` + strconv.Itoa(defaultPriority) + ` AND queue IN ` + sqldb.List(&args, names)
 	set := `to_timestamp((metadata ->> 'turn')::bigint / 1000.0)`
 	if q.db.Dialect() == sqldb.Postgres {

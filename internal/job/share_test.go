@@ -13,12 +13,12 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// TestSharesTakeTurns has one organisation fill a queue before others come, and has one
-// worker do the jobs.
+// TestSharesTakeTurns inserts many jobs of one organisation before those of others, and
+// executes them with one worker.
 func TestSharesTakeTurns(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		q := newQueue(t, db, job.Config{Queues: map[string]int{"default": 1}, Beat: quick})
+		q := newQueue(t, db, job.Config{Queues: map[string]int{"default": 1}, Heartbeat: quick})
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			for i := range 60 {
 				if _, err := q.Insert(tx, greet{fmt.Sprint("large backfill ", i)}, job.Options{Share: "large", Priority: 3}); err != nil {
@@ -64,11 +64,11 @@ func TestSharesTakeTurns(t *testing.T) {
 	})
 }
 
-// TestJobsThatWerePutOffKeepTheirTurn puts a job off and has it wait again.
-func TestJobsThatWerePutOffKeepTheirTurn(t *testing.T) {
+// TestSnoozedJobsKeepTheirTurn snoozes a job and has it wait again.
+func TestSnoozedJobsKeepTheirTurn(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		q := newQueue(t, db, job.Config{Queues: map[string]int{"default": 1}, Beat: quick})
+		q := newQueue(t, db, job.Config{Queues: map[string]int{"default": 1}, Heartbeat: quick})
 		turn := func() (at string) {
 			err := db.Read(t.Context(), func(tx *sqldb.Tx) (err error) {
 				at, err = sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT CAST(round(CAST(`+milliseconds[tx.Dialect()]+` AS NUMERIC)) AS TEXT) FROM river_job ORDER BY id LIMIT 1`)
@@ -101,7 +101,7 @@ func TestJobsThatWerePutOffKeepTheirTurn(t *testing.T) {
 	})
 }
 
-// milliseconds is the time that a job is ordered by.
+// milliseconds returns the turn of a job.
 var milliseconds = map[sqldb.Dialect]string{
 	sqldb.SQLite: `unixepoch(scheduled_at, 'subsec') * 1000`, sqldb.Postgres: `extract(epoch FROM scheduled_at) * 1000`,
 }

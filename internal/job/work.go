@@ -15,11 +15,11 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// defaultTimeout ends a handler that was given no other time.
+// defaultTimeout is the timeout of handlers without one.
 const defaultTimeout = 10 * time.Minute
 
-// Handle has h do the jobs of kind T, each in at most the given time: ten
-// minutes if it is zero. When it is up the context of h ends.
+// Handle registers the handler of jobs of kind T. The context of h ends after the
+// timeout, ten minutes if it is zero.
 func Handle[T Args](q *Queue, timeout time.Duration, h Handler[T]) error {
 	w := &worker[T]{queue: q, handler: h, timeout: cmp.Or(timeout, defaultTimeout)}
 	if err := river.AddWorkerSafely(q.workers, w); err != nil {
@@ -28,7 +28,7 @@ func Handle[T Args](q *Queue, timeout time.Duration, h Handler[T]) error {
 	return nil
 }
 
-// worker is a handler as River wants it.
+// worker adapts a handler to River.
 type worker[T Args] struct {
 	river.WorkerDefaults[T]
 	queue   *Queue
@@ -46,14 +46,14 @@ func (w *worker[T]) Work(ctx context.Context, j *river.Job[T]) error {
 	})
 }
 
-// An attempt is one run of a job. Two run at once when a process that was taken for
-// dead takes its own job up again, before it knows.
+// An attempt is one run of a job. Two attempts of a job run at once when a process
+// whose lease expired fetches its own job again before it notices.
 type attempt struct {
 	job    int64
 	number int
 }
 
-// work does a job by calling handle, and tells River what came of it.
+// work executes a job by calling handle, and returns the result for River.
 func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -72,17 +72,17 @@ func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(con
 		return fmt.Errorf("read metadata of job: %w", err)
 	}
 	if meta.Exclusive != "" {
-		free, err := q.exclude(ctx, job.ID, meta.Exclusive)
+		free, err := q.lock(ctx, job.ID, meta.Exclusive)
 		if err != nil {
 			return err
 		}
 		if !free {
 			return river.JobSnooze(200*time.Millisecond + rand.N(100*time.Millisecond))
 		}
-		defer q.readmit(ctx, job.ID, meta.Exclusive)
+		defer q.unlock(ctx, job.ID, meta.Exclusive)
 	}
 	if meta.UntilStarted {
-		if err := q.admitAnother(ctx, job.ID); err != nil {
+		if err := q.releaseUnique(ctx, job.ID); err != nil {
 			return err
 		}
 	}
@@ -90,11 +90,11 @@ func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(con
 	done := q.metrics.begin(job, meta.Turn != 0)
 	err := handle(ctx)
 	done(err)
-	return q.verdict(ctx, err)
+	return q.result(ctx, err)
 }
 
-// verdict turns what a handler returned into what River understands.
-func (q *Queue) verdict(ctx context.Context, err error) error {
+// result translates the error of a handler into one of River.
+func (q *Queue) result(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -113,11 +113,11 @@ func (q *Queue) verdict(ctx context.Context, err error) error {
 	return err
 }
 
-// exclude claims name for a job. It reports false if another job has it.
-func (q *Queue) exclude(ctx context.Context, id int64, name string) (bool, error) {
+// lock takes the lock with a name for a job. It returns false if another job holds it.
+func (q *Queue) lock(ctx context.Context, id int64, name string) (bool, error) {
 	var n int64
 	err := q.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		// The job itself may hold it, from an attempt whose end was not recorded.
+		// The job may hold it from an attempt whose end was not stored.
 		n, err = tx.Exec(`
 			INSERT INTO job_lock (name, job_id, worker)
 			VALUES ($1, $2, $3)
@@ -127,33 +127,32 @@ func (q *Queue) exclude(ctx context.Context, id int64, name string) (bool, error
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("claim %s: %w", name, err)
+		return false, fmt.Errorf("lock %s: %w", name, err)
 	}
 	return n == 1, nil
 }
 
-// readmit gives up what exclude claimed.
-func (q *Queue) readmit(ctx context.Context, id int64, name string) {
+// unlock releases a lock.
+func (q *Queue) unlock(ctx context.Context, id int64, name string) {
 	err := q.db.Write(context.WithoutCancel(ctx), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec("DELETE FROM job_lock WHERE name = $1 AND job_id = $2 AND worker = $3", name, id, q.id)
 		return err
 	})
 	if err != nil {
-		q.log.ErrorContext(ctx, "cannot give up what a job claimed", "name", name, "job", id, "error", err)
+		q.log.ErrorContext(ctx, "cannot release the lock of a job", "name", name, "job", id, "error", err)
 	}
 }
 
-// admitAnother lets another job with the same unique key into the queue. One
-// that was kept out until now was committed before this returns.
-func (q *Queue) admitAnother(ctx context.Context, id int64) error {
+// releaseUnique permits another job with the same unique key. Transactions whose job
+// was not inserted because of this one have been committed when it returns.
+func (q *Queue) releaseUnique(ctx context.Context, id int64) error {
 	return q.db.Write(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec("UPDATE river_job SET unique_key = NULL WHERE id = $1", id)
 		return err
 	})
 }
 
-// backoff says when a failed job is tried again: after a second at first, then
-// each time twice as long, up to a quarter of an hour.
+// backoff is an exponential backoff with jitter: from one second to 15 minutes.
 type backoff struct{}
 
 func (backoff) NextRetry(job *rivertype.JobRow) time.Time {
