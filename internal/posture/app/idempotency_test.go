@@ -61,7 +61,7 @@ func TestIdempotencyKeys(t *testing.T) {
 		// A response with a secret is not stored, and the secret is not created twice.
 		token := c.want(201, "POST", "/v1/api-tokens", object{"name": "once"}, header, "k5").member("token")
 		refused := c.want(409, "POST", "/v1/api-tokens", object{"name": "once"}, header, "k5")
-		if token == "" || strings.Contains(refused.text, token) || !strings.Contains(refused.text, "was carried out") {
+		if token == "" || strings.Contains(refused.text, token) || !strings.Contains(refused.text, "was executed") {
 			t.Errorf("response %s", refused.text)
 		}
 
