@@ -73,8 +73,9 @@ func (q *Queue) restoreTurns(ctx context.Context) error {
 			AND (metadata ->> 'turn')::bigint < extract(epoch FROM scheduled_at - interval '1 hour') * 1000`
 	} else {
 		set = `strftime('%Y-%m-%d %H:%M:%f', json_extract(metadata, '$.turn') / 1000.0, 'unixepoch')`
+		// River stores the time of a snooze as Go prints it, which SQLite cannot parse beyond the seconds.
 		where += ` AND scheduled_at BETWEEN datetime('now', '-1 hour') AND datetime('now', 'subsec')
-			AND json_extract(metadata, '$.turn') < (unixepoch(scheduled_at) - 3600) * 1000`
+			AND json_extract(metadata, '$.turn') < (unixepoch(substr(scheduled_at, 1, 19)) - 3600) * 1000`
 	}
 	some := false
 	err := q.db.Read(ctx, func(tx *sqldb.Tx) (err error) {

@@ -69,19 +69,19 @@ func TestSnoozedJobsKeepTheirTurn(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		q := newQueue(t, db, job.Config{Queues: map[string]int{"default": 1}, Heartbeat: quick})
-		turn := func() (at string) {
-			err := db.Read(t.Context(), func(tx *sqldb.Tx) (err error) {
-				at, err = sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT CAST(round(CAST(`+milliseconds[tx.Dialect()]+` AS NUMERIC)) AS TEXT) FROM river_job ORDER BY id LIMIT 1`)
-				return err
+		type state struct{ turn, snoozes int64 }
+		first := func() (s state) {
+			err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
+				return tx.QueryRow(`SELECT `+turnAndSnoozes[tx.Dialect()]+` FROM river_job ORDER BY id LIMIT 1`).Scan(&s.turn, &s.snoozes)
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return at
+			return s
 		}
 		insert(t, db, q, "put off", job.Options{Share: "a"})
 		insert(t, db, q, "long", job.Options{Share: "a"})
-		before := turn()
+		want := state{first().turn, 1}
 		begun, release := make(chan struct{}), make(chan struct{})
 		start(t, q, func(_ context.Context, j job.Job[greet]) error {
 			if j.Args.Name == "put off" {
@@ -93,15 +93,16 @@ func TestSnoozedJobsKeepTheirTurn(t *testing.T) {
 		})
 		defer close(release)
 		next(t, begun)
-		for deadline := time.Now().Add(patience); turn() != before; time.Sleep(quick) {
+		for deadline := time.Now().Add(patience); first() != want; time.Sleep(quick) {
 			if time.Now().After(deadline) {
-				t.Fatalf("the job has the turn %s, want %s", turn(), before)
+				t.Fatalf("the job has turn and snoozes %v, want %v", first(), want)
 			}
 		}
 	})
 }
 
-// milliseconds returns the turn of a job.
-var milliseconds = map[sqldb.Dialect]string{
-	sqldb.SQLite: `unixepoch(scheduled_at, 'subsec') * 1000`, sqldb.Postgres: `extract(epoch FROM scheduled_at) * 1000`,
+// turnAndSnoozes are the expressions of a job's turn, in seconds, and of how often it was snoozed.
+var turnAndSnoozes = map[sqldb.Dialect]string{
+	sqldb.SQLite:   `unixepoch(substr(scheduled_at, 1, 19)), coalesce(json_extract(metadata, '$.snoozes'), 0)`,
+	sqldb.Postgres: `extract(epoch FROM date_trunc('second', scheduled_at))::bigint, coalesce((metadata ->> 'snoozes')::bigint, 0)`,
 }
