@@ -9,21 +9,21 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// perhapsMark is the label of the as() step that ends the part of a query which finds
-// what may violate the rule: what that part finds and the whole query does not is
-// unknown. Of g.V().hasLabel('T').has('v', without(supported)).as('perhaps').has('v',
-// within(ended)) these are the resources whose version is in neither list.
+// perhapsMark is the label of the as() step after the part of a query that finds the
+// resources which may violate the rule. Resources that this part finds and the whole
+// query does not are unknown. In g.V().hasLabel('T').has('v', without(supported)).as('perhaps').has('v',
+// within(ended)) they are the resources whose version is in neither list.
 const perhapsMark = "perhaps"
 
-// aboutMark is the label of the as() step that ends the part of a query which says
-// what a rule is about: of g.V().hasLabel('T').has('a', 1).as('about').has('b', 2)
-// the resources of type T whose a is 1. Other resources of the type neither violate
-// the rule nor pass.
+// aboutMark is the label of the as() step after the part of a query that selects the
+// resources which the rule applies to. In g.V().hasLabel('T').has('a', 1).as('about')
+// .has('b', 2) they are the resources of type T whose a is 1. To other resources of the
+// type the rule is not applicable: they neither violate it nor pass.
 const aboutMark = "about"
 
-// splitAt returns the part of a query before as(mark), empty without one, and the
-// query to run. That is the query without the mark, because marks make the engine
-// keep paths; places in the text stay what they are.
+// splitAt returns the part of a query before as(mark), empty if there is none, and the
+// query to run: the same query without the mark, because marks make the engine keep
+// paths. Positions in the text do not change.
 func splitAt(mark, text string) (before, run string, err error) {
 	q, err := syntax.Parse(text, syntax.Options{Limits: queryLimits})
 	if err != nil {
@@ -42,7 +42,7 @@ func splitAt(mark, text string) (before, run string, err error) {
 		}
 		from, to := strings.LastIndexByte(text[:s.Pos.Offset+1], '.'), int(s.End.Offset)
 		before, run = strings.TrimSpace(text[:from]), text
-		if uses == 1 { // no select() or where() asks for it
+		if uses == 1 { // no select() or where() refers to it
 			run = text[:from] + strings.Repeat(" ", to-from) + text[to:]
 		}
 		return before, run, nil
@@ -55,8 +55,8 @@ func isMark(a syntax.Arg, mark string) bool {
 	return ok && l.Value == mark
 }
 
-// runAbout returns which resources a rule is about. Rules with the same about part share
-// its verdict.
+// runAbout returns the resources that a rule applies to. Rules with the same part before
+// as('about') share the result.
 func (j *judging) runAbout(ctx context.Context, q *query) (*verdict, error) {
 	key := aboutKey{q.text, q.bound}
 	if v := j.abouts[key]; v != nil {
@@ -73,11 +73,11 @@ func (j *judging) runAbout(ctx context.Context, q *query) (*verdict, error) {
 	return &v, nil
 }
 
-// aboutKey is what the verdict of an about part depends on, besides the graph.
+// aboutKey is the cache key of runAbout.
 type aboutKey struct{ text, bound string }
 
-// runPerhaps makes unknown what the part before as('perhaps') finds and the whole query
-// does not.
+// runPerhaps marks as unknown the resources that the part before as('perhaps') finds and
+// the whole query does not.
 func (j *judging) runPerhaps(ctx context.Context, q *query, v *verdict) error {
 	perhaps, err := j.run(ctx, q)
 	if err != nil {
@@ -94,17 +94,17 @@ func (j *judging) runPerhaps(ctx context.Context, q *query, v *verdict) error {
 	return nil
 }
 
-// An outcome is what a rule says of an account, with what could not be read taken
-// into account.
+// An outcome is the verdict of a rule on an account after scopes that could not be read
+// have been marked as unknown.
 type outcome struct {
 	violating, unknown []graph.Handle
 	passing            int
 	notApplicable      int
-	outside            func(graph.Handle) bool // the rule is certainly not about it
+	outside            func(graph.Handle) bool // the rule is certainly not applicable to it
 }
 
 // settle turns a verdict into an outcome. In a region that was not read completely,
-// everything that a rule may be about is unknown.
+// every resource that the rule may apply to is unknown.
 func (j *judging) settle(v verdict) outcome {
 	out := outcome{outside: func(graph.Handle) bool { return false }}
 	scope := j.trust.of(v.reads)
@@ -120,8 +120,8 @@ func (j *judging) settle(v verdict) outcome {
 	return out
 }
 
-// leaveOut says which resources the rule is certainly not about, which takes that
-// everything was read, and makes unknown what it may be about.
+// leaveOut excludes the resources that the rule is certainly not applicable to, which
+// requires that everything was read, and marks those that it may apply to as unknown.
 func (j *judging) leaveOut(about *verdict, scope scope, out *outcome) {
 	out.outside = func(h graph.Handle) bool {
 		_, yes := slices.BinarySearch(about.yes, h)
@@ -139,7 +139,7 @@ func (j *judging) leaveOut(about *verdict, scope scope, out *outcome) {
 	}
 }
 
-// countOutside counts the resources that a rule is not about.
+// countOutside counts the resources that a rule is not applicable to.
 func (j *judging) countOutside(v verdict, scope scope, outside func(graph.Handle) bool) int {
 	if len(v.about.subjects) == len(v.subjects) && scope.complete {
 		return max(0, j.count(v.subjects)-len(v.about.yes)-len(v.about.unknown))

@@ -6,19 +6,18 @@ import (
 	"vigil/graph"
 )
 
-// isRiskKey reports whether a property counts for the risk of entities around the
-// one that has it.
+// isRiskKey reports whether a property affects the risk of neighbouring entities.
 func (s *Schema) isRiskKey(key string) bool { return s.risky[key] }
 
-// around returns the vertices of the graph as it is now whose findings may read
-// differently: the entities that changed, and those whose risk looks at one of
-// them. It goes the ways of risks.exposure and risks.within backwards, in the
-// graph as it was and as it is.
+// around returns the vertices of the new graph whose findings may have another text or
+// risk: the entities that changed, and those whose risk depends on them. It follows
+// the paths of risks.exposure and risks.within backwards, in the old graph and in the
+// new one.
 func (d *difference) around(before, after *graph.Graph) map[graph.Handle]bool {
-	anew := map[graph.Handle]bool{}
+	affected := map[graph.Handle]bool{}
 	put := func(id graph.Value) {
 		if h, ok := after.VertexByID(id); ok {
-			anew[h] = true
+			affected[h] = true
 		}
 	}
 	for _, id := range d.ids {
@@ -36,10 +35,10 @@ func (d *difference) around(before, after *graph.Graph) map[graph.Handle]bool {
 			put(g.VertexID(h))
 		}
 	}
-	return anew
+	return affected
 }
 
-// exposes returns the vertices whose exposure depends on some others.
+// exposes returns the vertices whose exposure depends on the given ones.
 func (r *risks) exposes(some []graph.Handle) []graph.Handle {
 	return spread(some, exposureHops, func(v graph.Handle) []graph.Handle {
 		var all []graph.Handle
@@ -53,7 +52,7 @@ func (r *risks) exposes(some []graph.Handle) []graph.Handle {
 	})
 }
 
-// reaches returns the vertices from which some others are within reach.
+// reaches returns the vertices from which the given ones can be reached.
 func (r *risks) reaches(some []graph.Handle) []graph.Handle {
 	back := spread(some, reachHops, func(v graph.Handle) []graph.Handle {
 		var all []graph.Handle
@@ -65,7 +64,7 @@ func (r *risks) reaches(some []graph.Handle) []graph.Handle {
 		}
 		return all
 	})
-	// The first step may also have gone against an edge.
+	// The first step may also follow an edge backwards.
 	for _, h := range append(slices.Clone(some), back...) {
 		for _, l := range r.reachIn {
 			back = append(back, r.g.NeighboursBy(h, graph.Out, l)...)
@@ -74,7 +73,7 @@ func (r *risks) reaches(some []graph.Handle) []graph.Handle {
 	return back
 }
 
-// spread returns what is within some steps of the start, the start left out.
+// spread returns the vertices within a number of steps, without the start.
 func spread(from []graph.Handle, hops int, next func(graph.Handle) []graph.Handle) []graph.Handle {
 	seen := map[graph.Handle]bool{}
 	for _, h := range from {

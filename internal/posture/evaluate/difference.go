@@ -12,12 +12,12 @@ import (
 type difference struct {
 	schema *Schema
 	ids    []posture.EntityID // of entities that changed
-	moved  []posture.EntityID // of those whose edges or risk properties changed, which matters to their neighbours
+	moved  []posture.EntityID // of those whose edges or risk properties changed, which may affect their neighbours
 	labels map[string]bool    // of vertices that were added or removed
 	keys   map[string]bool    // of properties that changed, folded
 	edges  map[string]bool    // of edges that were added, removed or changed
 	scopes types              // whose coverage changed
-	later  bool               // another Tick has begun
+	later  bool               // a later Tick than before
 }
 
 // differences compares the entities that may have changed, and the coverage.
@@ -27,7 +27,7 @@ func differences(s *Schema, b Before, a Account, changed []posture.EntityID) *di
 		d.compare(b.Graph, a.Graph, id)
 	}
 	before, after := newTrust(b.Coverage), newTrust(a.Coverage)
-	newRegions := !maps.Equal(before.regions, after.regions) // a type is complete only when it was read in all of them
+	newRegions := !maps.Equal(before.regions, after.regions) // a type is complete only if it was read in all of them
 	for region := range before.regions {
 		after.regions[region] = true
 	}
@@ -43,7 +43,7 @@ func differences(s *Schema, b Before, a Account, changed []posture.EntityID) *di
 	return d
 }
 
-// compare notes how one entity differs.
+// compare records the differences of one entity.
 func (d *difference) compare(before, after *graph.Graph, id posture.EntityID) {
 	was, there := before.VertexByID(graph.String(string(id)))
 	is, here := after.VertexByID(graph.String(string(id)))
@@ -66,7 +66,7 @@ func (d *difference) compare(before, after *graph.Graph, id posture.EntityID) {
 	}
 }
 
-// whole notes that a vertex was added or removed with its edges.
+// whole records that a vertex was added or removed with its edges.
 func (d *difference) whole(g *graph.Graph, h graph.Handle) {
 	d.labels[g.VertexLabels()[g.VertexLabel(h)]] = true
 	for _, way := range []graph.Direction{graph.Out, graph.In} {
@@ -77,12 +77,13 @@ func (d *difference) whole(g *graph.Graph, h graph.Handle) {
 	}
 }
 
-// same notes how two states of an entity differ and reports whether they do not.
+// same records the differences between two states of an entity and reports whether there
+// are none.
 func (d *difference) same(was, is graph.Record, id posture.EntityID) bool {
 	keys := changedKeys(was.Properties, is.Properties)
 	for _, k := range keys {
 		d.keys[posture.Fold(k)] = true
-		if k == posture.FieldRegion { // it left one scope for another
+		if k == posture.FieldRegion { // it moved to another scope
 			d.labels[is.Label] = true
 		}
 	}
@@ -96,8 +97,8 @@ func (d *difference) same(was, is graph.Record, id posture.EntityID) bool {
 	return len(keys)+len(edges) == 0
 }
 
-// changesTrust reports whether a type that the query reads became current in a region
-// or stopped being so: entities that pass may be unknown now, or the other way round.
+// changesTrust reports whether the coverage of a type that the query reads changed in a
+// region: entities that pass may be unknown now, or the other way round.
 func (d *difference) changesTrust(q *query) bool {
 	return slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] })
 }
@@ -109,7 +110,7 @@ func (d *difference) touch(q *query) bool {
 	return d.later && q.reads.Clock ||
 		len(d.labels) > 0 && (t.AllLabels || anyOf(t.Labels, d.labels)) ||
 		len(d.keys) > 0 && (t.AllKeys || slices.ContainsFunc(t.Keys, folded)) ||
-		len(d.keys) > 0 && (t.AllEdges || slices.ContainsFunc(t.Edges, folded) || folded(posture.TagsUnread) && q.asksTags()) || // what could not be read
+		len(d.keys) > 0 && (t.AllEdges || slices.ContainsFunc(t.Edges, folded) || folded(posture.TagsUnread) && q.asksTags()) || // tags or edges that could not be read
 		len(d.edges) > 0 && (t.AllEdges || anyOf(t.Edges, d.edges)) ||
 		slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] || d.labels[string(t)] })
 }
@@ -147,7 +148,7 @@ func equalProperty(a, b graph.PropertyRecord) bool {
 	return a.Unknown == b.Unknown && a.Reason == b.Reason && (a.Unknown || a.Value.Equal(b.Value))
 }
 
-// changedEdges returns the labels of edges that two states do not share.
+// changedEdges returns the labels of the edges that only one of two states has.
 func changedEdges(was, is []graph.EdgeRecord) []string {
 	var labels []string
 	missing := func(have, lack []graph.EdgeRecord) {

@@ -1,8 +1,8 @@
 // Package evaluate runs rules on the graph of an account and returns which entities
 // violate them.
 //
-// A verdict is violation, pass or unknown; a resource that the rule is not about has
-// none of them. It is unknown when it depends on something that could not be read: a
+// A verdict is violation, pass or unknown; a resource that the rule is not applicable
+// to has none of them. It is unknown when it depends on something that could not be read: a
 // property that was denied, or a type whose last collection failed in the region of
 // the entity. An unknown verdict neither raises nor resolves a finding. A rule that
 // could not be run is unknown for every entity.
@@ -23,8 +23,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// An Account is what is judged: the graph of an account as of one generation, and
-// how current the scopes are that it was made from.
+// An Account is the graph of an account at one generation, with the coverage of the
+// scopes that it was built from.
 type Account struct {
 	Org        posture.OrgID
 	ID         posture.AccountID
@@ -35,14 +35,14 @@ type Account struct {
 	Verdicts   *VerdictCache // of rules on this graph; may be nil
 }
 
-// Lookup tells of entities what their vertices do not: the cloud's own names of
-// them. [posture.EntityStore] has it.
+// Lookup returns entities with the fields that their vertices lack, such as the cloud's
+// own names. [posture.EntityStore] implements it.
 type Lookup interface {
 	EntitiesOf(ctx context.Context, org posture.OrgID, account posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error)
 }
 
-// An Evaluator judges accounts. It keeps the plans of queries it has seen, and is
-// safe for concurrent use.
+// An Evaluator evaluates rules on accounts. It caches the plans of queries, and is safe
+// for concurrent use.
 type Evaluator struct {
 	schema  *Schema
 	lookup  Lookup
@@ -51,17 +51,17 @@ type Evaluator struct {
 	queries queryCache
 }
 
-// Tick is the resolution of the clock that rules see when they ask how old something
-// is. Within a Tick their verdict changes only when something that they read changes.
+// Tick is the resolution of the clock of rules. Within a Tick the verdict of a rule
+// changes only when something that it reads changes.
 const Tick = time.Minute
 
-// New returns an evaluator. The schema says where edges lead; the clock is that
-// of rules that ask how old something is.
+// New returns an evaluator. The clock is the one that rules about age see.
 func New(s *Schema, l Lookup, now func() time.Time) *Evaluator {
 	return &Evaluator{schema: s, lookup: l, now: now}
 }
 
-// A RuleError says that a rule could not be run. It is unknown for everything.
+// A RuleError is the error of a rule that could not be run. Its verdict is unknown for
+// every entity.
 type RuleError struct {
 	Rule posture.RuleID
 	Err  error
@@ -69,12 +69,12 @@ type RuleError struct {
 
 func (e *RuleError) Error() string { return fmt.Sprintf("judge by rule %s: %v", e.Rule, e.Err) }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *RuleError) Unwrap() error { return e.Err }
 
 // Judge runs rules on a whole account. It skips rules of other providers; the findings
-// of disabled rules are resolved. It also returns what went wrong with single
-// rules; it fails when the context ends or entities cannot be looked up.
+// of disabled rules are resolved. It also returns the errors of single rules;
+// it fails when the context ends or entities cannot be looked up.
 func (e *Evaluator) Judge(ctx context.Context, a Account, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph, e.schema)}
 	for _, r := range rules {
@@ -88,28 +88,28 @@ func (e *Evaluator) Judge(ctx context.Context, a Account, rules []posture.Rule) 
 	return j.finish(ctx)
 }
 
-// A judging is a judgement that is being made.
+// A judging is a judgement in progress.
 type judging struct {
 	*Evaluator
 	Account
 	at     time.Time
 	trust  *trust
 	risks  *risks
-	abouts map[aboutKey]*verdict // by the part of queries that says what rules are about
+	abouts map[aboutKey]*verdict // results of runAbout
 	rules  []posture.RuleJudgement
 	raised []pending
 	bad    []*RuleError
 }
 
-// A pending is a violation whose finding is still to be written.
+// A pending is a violation whose finding has not been written yet.
 type pending struct {
 	rule   int // among the rules of the judgement
 	from   *posture.Rule
 	vertex graph.Handle
 }
 
-// rule adds the verdict of one rule. With since, it leaves out findings that cannot
-// have changed.
+// rule adds the verdict of one rule. With since, it omits findings that cannot have
+// changed.
 func (j *judging) rule(ctx context.Context, r posture.Rule, since *previous) error {
 	if r.Status == posture.RuleDisabled {
 		j.rules = append(j.rules, posture.RuleJudgement{Rule: r.ID, Gone: true})
@@ -151,7 +151,7 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *previous) err
 }
 
 // classify separates violations from unknown verdicts. In a region that was not read
-// completely, every entity that the rule is about is unknown.
+// completely, every entity that the rule applies to is unknown.
 func (j *judging) classify(v verdict, scope scope) (violating, unknown []graph.Handle) {
 	unknown = v.unknown
 	if scope.complete && !slices.ContainsFunc(v.yes, func(h graph.Handle) bool { return !scope.covers(j.region(h)) }) {
@@ -195,7 +195,7 @@ func (j *judging) finish(ctx context.Context) (posture.Judgement, []*RuleError, 
 	return posture.Judgement{Account: j.ID, Generation: j.Generation, At: j.at, Rules: j.rules}, j.bad, nil
 }
 
-// look looks up the entities that violate a rule.
+// look reads the entities that violate a rule.
 func (j *judging) look(ctx context.Context) (map[posture.EntityID]posture.Entity, error) {
 	if j.lookup == nil || len(j.raised) == 0 {
 		return nil, nil
@@ -215,7 +215,7 @@ func (j *judging) look(ctx context.Context) (map[posture.EntityID]posture.Entity
 	return found, nil
 }
 
-// id returns the entity of a vertex.
+// id returns the entity id of a vertex.
 func (j *judging) id(h graph.Handle) posture.EntityID {
 	return posture.EntityID(j.Graph.VertexID(h).Str())
 }
@@ -238,7 +238,7 @@ func (j *judging) has(id posture.EntityID) bool {
 	return ok
 }
 
-// region returns where the entity of a vertex is.
+// region returns the region of a vertex's entity.
 func (j *judging) region(h graph.Handle) string {
 	k, ok := j.Graph.KeyByName(posture.FieldRegion)
 	if !ok {

@@ -9,9 +9,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// A writer writes findings, and what they were about for those that are new. What
-// several of them have in common, the rule or the entity with its neighbours, is
-// written once.
+// A writer writes findings, and the JSON blob of new ones. It encodes parts that several
+// findings share, such as the rule or the entity with its neighbours, once.
 type writer struct {
 	*judging
 	entities map[posture.EntityID]posture.Entity
@@ -36,8 +35,8 @@ func (w *writer) raise(r *posture.Rule, h graph.Handle) posture.Raised {
 	return posture.Raised{Finding: f, Blob: func() string { return w.blob(&f, r, &e, h) }}
 }
 
-// entity returns the entity of a vertex: as it is stored, or as the graph has it
-// when it is stored no more.
+// entity returns the stored entity of a vertex, or the one in the graph if it has been
+// deleted from the store.
 func (w *writer) entity(h graph.Handle) posture.Entity {
 	id := w.id(h)
 	if e, ok := w.entities[id]; ok {
@@ -48,7 +47,7 @@ func (w *writer) entity(h graph.Handle) posture.Entity {
 	return e
 }
 
-// The shapes of the blob. Names are those of the API where it has them.
+// The JSON types of the blob. Members have the names of the API where it has them.
 type (
 	blobFinding struct {
 		ID       posture.FindingID    `json:"id"`
@@ -117,7 +116,7 @@ type (
 	}
 )
 
-// maxNeighbours is how many neighbours of each direction are told.
+// maxNeighbours is how many neighbours in each direction the blob lists.
 const maxNeighbours = 50
 
 // blob writes {"finding":…,"rule":…,"object":…}.
@@ -142,7 +141,7 @@ func (w *writer) blob(f *posture.Finding, r *posture.Rule, e *posture.Entity, h 
 	return `{"finding":` + encode(&finding) + `,"rule":` + rule + `,"object":` + object + `}`
 }
 
-// object describes an entity and what is around it.
+// object returns an entity with its neighbours.
 func (w *writer) object(e *posture.Entity, h graph.Handle) *blobObject {
 	o := &blobObject{
 		Entity: blobEntity{
@@ -199,7 +198,7 @@ func blobPropertyOf(p *posture.Property) blobProperty {
 	return b
 }
 
-// encode writes JSON. Nothing of the above can fail to be written.
+// encode returns v as JSON. Encoding the types above cannot fail.
 func encode(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -8,24 +8,25 @@ import (
 	"vigil/internal/posture"
 )
 
-// Reads is what a query looks at, by the schema.
+// Reads is the result of the static analysis of a query.
 type Reads struct {
-	Types    []posture.EntityType // whose entities can make a difference to its answer
-	Subjects []posture.EntityType // of what it finds
-	Clock    bool                 // its answer depends on the time
-	// Undeclared are types, properties and edges that the schema does not have at the
-	// place where the query asks for them.
+	Types    []posture.EntityType // whose entities can affect its result
+	Subjects []posture.EntityType // of the entities that it returns
+	Clock    bool                 // its result depends on the time
+	// Undeclared are types, properties and edges in the query that the schema does not
+	// have there.
 	Undeclared []string
 
-	back bool // it also goes against the direction of edges, or may
+	back bool // it may also follow edges backwards
 }
 
 // queryLimits bound the text of a rule's query.
 var queryLimits = syntax.Limits{Length: 64 << 10, Steps: 400, Depth: 32, Literals: 10_000}
 
-// Read works out what a Gremlin query looks at. It follows the steps that it knows
-// through the schema; at any other it assumes that the query may read every type.
-// The error is that of the text.
+// Read analyses which types a Gremlin query reads. It is an abstract interpretation: it
+// follows the possible types of traversers through the schema, step by step. After a
+// step that it does not know, it assumes that the query may read every type. It fails
+// if the text does not parse.
 func (s *Schema) Read(text string) (Reads, error) {
 	q, err := syntax.Parse(text, syntax.Options{Limits: queryLimits})
 	if err != nil {
@@ -47,12 +48,12 @@ func (s *Schema) Read(text string) (Reads, error) {
 	return out, nil
 }
 
-// A place is where traversers can be: at vertices of some types, on edges that
-// lead from some types to others, or both. At a value it is empty.
+// A place is the abstract state of traversers: they can be at vertices of some types,
+// on edges from some types to others, or both. At a value it is empty.
 type place struct {
 	at       types // vertices
 	from, to types // ends of edges
-	lost     bool  // it could not be followed: anywhere
+	lost     bool  // it could not be followed: traversers may be anywhere
 }
 
 func union(a, b place) place {
@@ -65,21 +66,21 @@ func union(a, b place) place {
 	return u
 }
 
-// size grows with the place, and is the same only if the place is.
+// size is a measure for the fixed point of repeat(): it grows when the place grows.
 func (p place) size() int { return len(p.at) + len(p.from) + len(p.to) }
 
-// A reader follows a query through the schema.
+// A reader is the abstract interpreter of one query.
 type reader struct {
 	schema     *Schema
-	seen       types            // whose entities were looked at
-	visited    place            // everywhere a traverser has been: by() may look back at it
-	marks      map[string]place // of as()
+	seen       types            // types read so far
+	visited    place            // union of all places so far, which by() may refer to
+	marks      map[string]place // places of as() labels
 	undeclared map[string]bool
 	back       bool
 }
 
-// source looks at what configures the traversal: strategies may hold traversals,
-// which apply wherever the query goes.
+// source follows the configuration of the traversal: strategies may contain traversals,
+// which apply everywhere in the query.
 func (r *reader) source(steps []syntax.Step) {
 	for _, s := range steps {
 		for _, a := range s.Args {
@@ -92,11 +93,11 @@ func (r *reader) source(steps []syntax.Step) {
 	}
 }
 
-// chain follows steps from a place and returns where they end. Conditions on
-// labels that stand together count before anything is seen.
+// chain follows steps from a place and returns the place where they end. It applies
+// adjacent conditions on labels before it counts a type as read.
 func (r *reader) chain(steps []syntax.Step, p place) place {
-	begin := p              // of the last step that branches
-	var tests []syntax.Step // until() and emit() since the last repeat(), which may stand before it
+	begin := p              // place of the last branching step
+	var tests []syntax.Step // until() and emit() since the last repeat(); they may precede theirs
 	for i := 0; i < len(steps); i++ {
 		s := &steps[i]
 		if next, ok := r.move(s, p); ok {
@@ -132,7 +133,7 @@ func (r *reader) chain(steps []syntax.Step, p place) place {
 	return p
 }
 
-// beforeRepeat reports whether a repeat() follows the modulators at hand.
+// beforeRepeat reports whether a repeat() follows the current modulators.
 func beforeRepeat(steps []syntax.Step) bool {
 	for _, s := range steps {
 		switch s.Name {
@@ -146,14 +147,14 @@ func beforeRepeat(steps []syntax.Step) bool {
 	return false
 }
 
-// isCondition reports whether a step only lets through or not, each traverser by
-// itself and without a trace.
+// isCondition reports whether a step only filters, each traverser independently and
+// without side effects.
 func isCondition(s *syntax.Step) bool {
 	switch s.Name {
 	case "has", "hasLabel", "hasNot", "hasId", "hasKey", "hasValue", "as", "identity":
 		return true
 	case "dedup":
-		return len(s.Args) == 0 // by labels, what is dropped depends on other places
+		return len(s.Args) == 0 // with labels, the result depends on other places
 	case "where", "filter", "not", "and", "or":
 		clean := true
 		for _, a := range s.Args {
@@ -177,7 +178,7 @@ func leavesTrace(s syntax.Step) bool {
 	return false
 }
 
-// move follows a step that goes somewhere.
+// move follows a step that moves traversers.
 func (r *reader) move(s *syntax.Step, p place) (place, bool) {
 	name, labels := moveName(s), texts(s.Args)
 	switch name {
@@ -224,15 +225,15 @@ func (r *reader) move(s *syntax.Step, p place) (place, bool) {
 	return p, false
 }
 
-// onEdges is a place on edges. An edge is part of the entity that it leaves, and is
-// there only when the entity that it leads to is.
+// onEdges returns a place on edges. An edge is part of its source entity, and exists only
+// if its target entity does.
 func (r *reader) onEdges(from, to types) place {
 	r.seen.add(from)
 	r.seen.add(to)
 	return place{from: from, to: to}
 }
 
-// moveName returns the step that a move means whose direction is an argument:
+// moveName returns the name of the equivalent step for one with a direction argument:
 // to(OUT) is out(), toE(IN) is inE(), toV(BOTH) is bothV().
 func moveName(s *syntax.Step) string {
 	suffix, ok := map[string]string{"to": "", "toE": "E", "toV": "V"}[s.Name]
@@ -250,7 +251,7 @@ func moveName(s *syntax.Step) string {
 	return direction + suffix
 }
 
-// edges notes labels that no edge here has.
+// edges records labels that no edge at the place has as undeclared.
 func (r *reader) edges(ends map[posture.EntityType]map[string][]posture.EntityType, p place, labels []string) {
 	if len(p.at) == 0 {
 		return
@@ -262,7 +263,7 @@ func (r *reader) edges(ends map[posture.EntityType]map[string][]posture.EntityTy
 	}
 }
 
-// few names some types.
+// few returns the names of at most a few types.
 func few(t types) string {
 	all := t.sorted()
 	if len(all) > 3 {
@@ -280,7 +281,7 @@ func (r *reader) narrow(s *syntax.Step, p place) place {
 	switch {
 	case s.Name == "hasLabel":
 		names = texts(s.Args)
-		if len(names) < len(s.Args) { // a predicate
+		if len(names) < len(s.Args) { // some arguments are predicates
 			if names = within(s.Args); names == nil {
 				return p
 			}
@@ -298,7 +299,7 @@ func (r *reader) narrow(s *syntax.Step, p place) place {
 	return place{at: p.at.only(names)}
 }
 
-// within returns the strings of a lone predicate that lists them.
+// within returns the strings of a single within() predicate.
 func within(args []syntax.Arg) []string {
 	if len(args) != 1 {
 		return nil

@@ -6,9 +6,8 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// step follows a step that goes nowhere by itself: it looks at where it is, or
-// sends traversers into traversals. At a step that it does not know the query may
-// go anywhere.
+// step follows a step that does not move traversers itself: it reads their elements or
+// contains traversals. After an unknown step traversers may be anywhere.
 func (r *reader) step(s *syntax.Step, p place) place {
 	switch s.Name {
 	case "hasLabel":
@@ -41,20 +40,20 @@ func (r *reader) step(s *syntax.Step, p place) place {
 		return r.mark(texts(s.Args), p)
 	case "select":
 		return r.selected(s, p)
-	case "optional", "choose", "branch": // what no option takes goes on as it is
+	case "optional", "choose", "branch": // traversers that no option matches pass unchanged
 		return union(p, r.children(s, p))
 	case "union", "coalesce", "flatMap", "map", "local":
 		return r.children(s, p)
 	case "by":
 		r.keys(p, texts(s.Args))
-		r.children(s, union(p, r.visited)) // path() and select(), for two, apply it to earlier places
+		r.children(s, union(p, r.visited)) // path() and select() apply by() to earlier places
 		return p
 	}
 	r.children(s, union(p, r.visited))
 	return r.anywhere()
 }
 
-// anywhere is where a traverser is that could not be followed.
+// anywhere returns the place of traversers that could not be followed.
 func (r *reader) anywhere() place {
 	all := r.schema.all()
 	r.seen.add(all)
@@ -62,8 +61,8 @@ func (r *reader) anywhere() place {
 	return place{at: all, from: all, to: all, lost: true}
 }
 
-// mark gives a place names. At the begin of where(as('a').out()) a name that is
-// known leads back to its place.
+// mark records the place of as() labels. At the start of where(as('a').out()) a known
+// label returns to its place.
 func (r *reader) mark(names []string, p place) place {
 	for _, name := range names {
 		p = union(p, r.marks[name])
@@ -74,8 +73,8 @@ func (r *reader) mark(names []string, p place) place {
 	return p
 }
 
-// selected goes back to the place of a name. Two names, the parts of a map, a side
-// effect and what a traversal selects are not followed.
+// selected returns the place of one label. It does not follow several labels, parts of
+// maps, side effects and selected traversals.
 func (r *reader) selected(s *syntax.Step, p place) place {
 	names := texts(s.Args)
 	if mark, ok := r.marks[first(names)]; ok && len(names) == 1 && len(s.Args) == 1 && !p.lost {
@@ -92,8 +91,8 @@ func first(names []string) string {
 	return names[0]
 }
 
-// children follows the traversals among the arguments of a step and returns where
-// they end.
+// children follows the traversals in the arguments of a step and returns the union of
+// their ends.
 func (r *reader) children(s *syntax.Step, p place) place {
 	var end place
 	for _, a := range s.Args {
@@ -104,8 +103,7 @@ func (r *reader) children(s *syntax.Step, p place) place {
 	return end
 }
 
-// repeat follows a traversal, and the until() and emit() that stand before it,
-// until they lead to nothing new.
+// repeat follows a traversal, and the until() and emit() before it, to a fixed point.
 func (r *reader) repeat(s *syntax.Step, tests []syntax.Step, p place) place {
 	for {
 		known := p.size() + r.known()
@@ -116,13 +114,13 @@ func (r *reader) repeat(s *syntax.Step, tests []syntax.Step, p place) place {
 		for _, t := range tests {
 			r.children(&t, p)
 		}
-		if r.known() == known-p.size() { // no name in them leads the traversal elsewhere
+		if r.known() == known-p.size() { // no label in them changes the result
 			return p
 		}
 	}
 }
 
-// known grows with what is known of names and earlier places.
+// known is a measure for the fixed point: it grows with the places of labels and visited.
 func (r *reader) known() int {
 	n := r.visited.size()
 	for _, p := range r.marks {
@@ -131,10 +129,10 @@ func (r *reader) known() int {
 	return n
 }
 
-// keys notes properties that nothing here has.
+// keys records properties that no type at the place has as undeclared.
 func (r *reader) keys(p place, names []string) {
 	if len(p.from) > 0 || len(p.at) == 0 {
-		return // what edges have is not part of the schema
+		return // the schema does not declare properties of edges
 	}
 	for _, name := range names {
 		found := false

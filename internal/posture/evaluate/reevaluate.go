@@ -21,7 +21,7 @@ type Before struct {
 // Reevaluate judges an account after some entities changed, or after scopes were read
 // with another outcome. It skips the rules whose verdict the change cannot affect, and
 // otherwise returns what Judge would. It also writes the findings of entities near the
-// change again, because their risk may be another. Rules must be all rules of the account.
+// change again, because their risk may have changed. Rules must be all rules of the account.
 func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed []posture.EntityID, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph, e.schema)}
 	d := differences(e.schema, b, a, changed)
@@ -58,9 +58,9 @@ type previous struct {
 	last     *judging              // the last judgement; nil when the rule's verdict is unchanged
 }
 
-// narrow returns the entities whose verdict changed or whose finding may read
-// differently, and which of them violate the rule. When the last verdict cannot be
-// had, any may have changed: then only is nil.
+// narrow returns the entities whose verdict or finding may have changed, and which of
+// them violate the rule. If the last verdict is not available, any may have changed:
+// then only is nil.
 func (p *previous) narrow(ctx context.Context, j *judging, r posture.Rule, violating, unknown []graph.Handle) (only []posture.EntityID, raise []graph.Handle) {
 	before, err := p.verdicts(ctx, r)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *previous) narrow(ctx context.Context, j *judging, r posture.Rule, viola
 		}
 		delete(before, id)
 	}
-	for id := range before { // they pass now, or are gone
+	for id := range before { // they pass now, or were deleted
 		only = append(only, id)
 	}
 	slices.Sort(only)

@@ -9,41 +9,41 @@ import (
 	"vigil/internal/posture"
 )
 
-// The score of a finding is the sum of three parts: how bad its rule says it is,
-// whether the internet reaches the entity, and what can be reached from there.
+// The score of a finding is the sum of three parts: the level of its rule, the exposure
+// of the entity to the internet, and the sensitive entities that can be reached from it.
 // docs/findings.md explains them.
 var levelPoints = map[posture.RuleLevel]int{posture.High: 55, posture.Med: 35, posture.Low: 15}
 
 const (
-	exposedPoints = 25 // it is on the internet itself
-	nearPoints    = 15 // something that leads to it is
+	exposedPoints = 25 // the entity itself is exposed
+	nearPoints    = 15 // an entity that leads to it is exposed
 	sensitiveEach = 4  // points for each sensitive entity within reach
-	sensitiveMost = 5  // so many count
+	sensitiveMost = 5  // at most this many count
 	exposureHops  = 4
 	reachHops     = 3
 )
 
-// Edges that lead from an entity to what exposes it.
+// Edges from an entity to the entities that expose it.
 var (
 	exposedOut = []string{"MEMBER_OF", "ALLOWS_INGRESS", "HAS_IP", "HAS_INTERFACE", "HAS", "IN_SUBNET"}
 	exposedIn  = []string{"GUARDS"}
 )
 
-// Edges that do not lead to anything that could be taken from an entity.
+// Edges that give no access to their target.
 var containment = []string{
 	"IN", "IN_VPC", "IN_SUBNET", "IN_ACCOUNT", "IN_SUBNET_GROUP", "LOCATED_IN", "PART_OF", "ALLOWS_INGRESS", "ALLOWS_EGRESS", "MEMBER_OF",
 	"HAS_REGION", "MADE_FROM", "WATCHES",
 }
 
-// Edges that are followed backwards from the entity itself: what a key encrypts,
-// and what a group guards.
+// Edges that are followed backwards from the entity itself: the data that a key encrypts,
+// and the resources that a group guards.
 var reachIn = []string{"ENCRYPTED_BY", "MEMBER_OF"}
 
 // risks scores the vertices of one graph.
 type risks struct {
 	g         *graph.Graph
-	exposed   [][]keyFact   // by vertex label: what puts an entity on the internet
-	powerful  [][]graph.Key // by vertex label: flags of what can do everything
+	exposed   [][]keyFact   // by vertex label: facts that expose an entity
+	powerful  [][]graph.Key // by vertex label: flags of unlimited permissions
 	outLabels []graph.Label // of exposedOut
 	inLabels  []graph.Label
 	reachIn   []graph.Label
@@ -51,16 +51,17 @@ type risks struct {
 	types     []bool               // by vertex label: sensitive
 	cache     map[graph.Handle]*entityRisk
 	seen      marks
-	at, next  []graph.Handle // where a search is, and where it goes
+	at, next  []graph.Handle // current and next frontier of a search
 }
 
-// marks are vertices that a search has seen. Forgetting them costs nothing.
+// marks is the set of vertices that a search has visited. Clearing it takes constant
+// time.
 type marks struct {
 	when []uint32
 	now  uint32
 }
 
-// begin forgets all marks.
+// begin clears the set.
 func (m *marks) begin(vertices int) {
 	if m.now++; m.now == 0 || len(m.when) < vertices {
 		m.when, m.now = make([]uint32, vertices), 1
@@ -76,7 +77,7 @@ func (m *marks) add(h graph.Handle) bool {
 	return true
 }
 
-// An entityRisk is what is common to all findings of an entity.
+// An entityRisk is the part of the risk that all findings of an entity share.
 type entityRisk struct {
 	exposure, reach int
 	exposedBy       string
@@ -165,7 +166,7 @@ func (r *risks) look(h graph.Handle) *entityRisk {
 	return e
 }
 
-// exposure tells how the internet reaches an entity.
+// exposure returns how an entity is exposed to the internet.
 func (r *risks) exposure(h graph.Handle) (int, string) {
 	if why := r.isExposed(h); why != "" {
 		return exposedPoints, "it " + why
@@ -194,7 +195,7 @@ func (r *risks) exposure(h graph.Handle) (int, string) {
 	return 0, ""
 }
 
-// towards goes on to what may expose a vertex.
+// towards adds the vertices that may expose a vertex to the frontier.
 func (r *risks) towards(v graph.Handle) {
 	for _, l := range r.outLabels {
 		r.visit(r.g.NeighboursBy(v, graph.Out, l))
@@ -204,7 +205,7 @@ func (r *risks) towards(v graph.Handle) {
 	}
 }
 
-// visit goes on to vertices that were not seen yet.
+// visit adds unvisited vertices to the frontier.
 func (r *risks) visit(hs []graph.Handle) {
 	for _, h := range hs {
 		if r.seen.add(h) {
@@ -213,7 +214,7 @@ func (r *risks) visit(hs []graph.Handle) {
 	}
 }
 
-// isExposed returns by which fact a vertex is on the internet, or "".
+// isExposed returns the fact by which a vertex is exposed, or "".
 func (r *risks) isExposed(v graph.Handle) string {
 	for _, x := range r.exposed[r.g.VertexLabel(v)] {
 		if got, ok := r.g.VertexValue(v, x.key); ok && x.holds(got) {
@@ -262,7 +263,7 @@ func (r *risks) within(h graph.Handle) []string {
 	return found
 }
 
-// onwards goes on to where a vertex leads.
+// onwards adds the targets of a vertex to the frontier.
 func (r *risks) onwards(v graph.Handle) {
 	edges, to := r.g.Incident(v, graph.Out)
 	for i, e := range edges {

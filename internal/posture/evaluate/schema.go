@@ -13,16 +13,16 @@ type Kind struct {
 	Properties []string
 	Edges      []Link
 
-	Exposed   []Fact   // by which entities are on the internet
-	Powerful  []string // flags of identities and policies that can do everything
-	Sensitive bool     // attackers are after what the resources hold
+	Exposed   []Fact   // that expose entities to the internet
+	Powerful  []string // flags of identities and policies with unlimited permissions
+	Sensitive bool     // the resources hold data or secrets
 }
 
 // A Fact is that a property has one of some values, or is set when there are none.
 type Fact struct {
 	Property string
 	Values   []string
-	Why      string // it makes the entity what it is: "has a public address"
+	Why      string // reads after the name of the entity: "has a public address"
 }
 
 // A Link is an edge that entities of a kind may have.
@@ -41,7 +41,7 @@ type Schema struct {
 	risky map[string]bool // properties that count for the risk of others
 }
 
-// NewSchema puts kinds together.
+// NewSchema returns the schema of kinds.
 func NewSchema(kinds []Kind) *Schema {
 	s := &Schema{
 		props: map[posture.EntityType]map[string]bool{}, risk: map[posture.EntityType]Kind{}, risky: map[string]bool{},
@@ -81,7 +81,7 @@ func NewSchema(kinds []Kind) *Schema {
 	return s
 }
 
-// Has reports whether there is a type.
+// Has reports whether the schema has a type.
 func (s *Schema) Has(t posture.EntityType) bool { return s.props[t] != nil }
 
 // HasProperty reports whether entities of a type may have a property, their own

@@ -16,7 +16,7 @@ func vertexKey(a posture.Attribute) string {
 	return a.Name
 }
 
-// typesOf returns the types that a condition can hold for, if it says so.
+// typesOf returns the types that a condition restricts entities to, if it does.
 func typesOf(c posture.Condition) (types, bool) {
 	switch c := c.(type) {
 	case posture.Equal:
@@ -43,8 +43,8 @@ func typesOf(c posture.Condition) (types, bool) {
 	return nil, false
 }
 
-// entityOf returns the entity of a vertex, without what the graph does not have
-// of it: the cloud's own name, and when it was seen.
+// entityOf returns the entity of a vertex without the fields that the graph lacks: the
+// cloud's own name and the times of collections.
 func entityOf(g *graph.Graph, h graph.Handle) posture.Entity {
 	r := g.Record(h)
 	e := posture.Entity{ID: posture.EntityID(r.ID.Str()), Type: posture.EntityType(r.Label)}
@@ -75,7 +75,7 @@ func entityOf(g *graph.Graph, h graph.Handle) posture.Entity {
 	return e
 }
 
-// own takes a field of the entity itself.
+// own sets a field of the entity itself.
 func own(e *posture.Entity, key string, v graph.Value) bool {
 	switch key {
 	case posture.FieldName:

@@ -2,10 +2,10 @@ package evaluate
 
 import "vigil/internal/posture"
 
-// trust knows how current the scopes of an account are.
+// trust holds the coverage of the scopes of an account.
 type trust struct {
 	by      map[posture.EntityType][]posture.Coverage
-	regions map[string]bool // where anything was tried
+	regions map[string]bool // regions with at least one scope
 }
 
 func newTrust(all []posture.Coverage) *trust {
@@ -17,9 +17,9 @@ func newTrust(all []posture.Coverage) *trust {
 	return t
 }
 
-// current reports whether a type was read in a region at the last try: in the
-// region itself and in whatever covers all regions, or in all regions for what
-// belongs to none. A type that nobody tried to read there is not.
+// current reports whether the last collection read a type in a region: in the region
+// itself and in the scope of all regions, or in every region for types without one. A
+// type that no collection tried to read there is not current.
 func (t *trust) current(of posture.EntityType, region string) bool {
 	tried := false
 	for _, c := range t.by[of] {
@@ -34,7 +34,8 @@ func (t *trust) current(of posture.EntityType, region string) bool {
 	return tried
 }
 
-// of returns in which regions a rule that reads some types can be trusted.
+// of returns the regions in which the verdict of a rule that reads some types is
+// reliable.
 func (t *trust) of(reads []posture.EntityType) scope {
 	s := scope{trust: t, reads: reads, known: map[string]bool{}, complete: true}
 	for _, kind := range reads {
@@ -49,12 +50,12 @@ func (t *trust) of(reads []posture.EntityType) scope {
 	return s
 }
 
-// A scope is where a rule can be trusted.
+// A scope is the set of regions in which the verdict of a rule is reliable.
 type scope struct {
 	trust    *trust
 	reads    []posture.EntityType
 	known    map[string]bool
-	complete bool // wherever anything was tried
+	complete bool // in every region with a scope
 }
 
 // covers reports whether everything that the rule reads is current in a region.

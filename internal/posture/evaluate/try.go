@@ -8,21 +8,21 @@ import (
 	"vigil/internal/posture"
 )
 
-// An Answer is what a rule says of an account, without findings.
+// An Answer is the verdict of a rule on an account, without findings.
 type Answer struct {
 	Violating []posture.EntityID // by id
 	Unknown   []posture.EntityID // by id
 	Passing   int
-	// NotApplicable is how many resources of the types that it finds the rule is not
-	// about, and Outside tells of one.
+	// NotApplicable is the number of resources of its types that the rule is not
+	// applicable to; Outside reports whether a resource is one of them.
 	NotApplicable int
 	Outside       func(posture.EntityID) bool
 	Work          int64 // traversers handled and edges touched
 }
 
-// Try holds rules against an account without writing findings, whatever their
-// status and provider: to see what they would do, and what they cost. It fails
-// with the first that cannot be run.
+// Try evaluates rules on an account without writing findings, independent of their
+// status and provider, to show their results and costs. It fails with the error of the
+// first rule that cannot be run.
 func (e *Evaluator) Try(ctx context.Context, a Account, rules ...posture.Rule) ([]Answer, error) {
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage)}
 	answers := make([]Answer, len(rules))
@@ -43,18 +43,18 @@ func (e *Evaluator) Try(ctx context.Context, a Account, rules ...posture.Rule) (
 	return answers, nil
 }
 
-// Sees is what a query looks at. Where it does not say of which type, property or
-// edge, it is all of them.
+// Sees lists what a query reads: all types, properties or edges where the query does not
+// restrict them.
 type Sees struct {
-	Types      []posture.EntityType // whose entities can make a difference
-	Subjects   []posture.EntityType // of what it finds
+	Types      []posture.EntityType // whose entities can affect its result
+	Subjects   []posture.EntityType // of the entities that it returns
 	Properties []string
 	Edges      []string
-	Clock      bool     // its answer depends on the time
-	Undeclared []string // names that the schema does not have where the query asks for them
+	Clock      bool     // its result depends on the time
+	Undeclared []string // names in the query that the schema does not have there
 }
 
-// See says what a query looks at. It fails when the text is wrong.
+// See returns what a query reads. It fails if the text is wrong.
 func (e *Evaluator) See(q posture.RuleQuery) (Sees, error) {
 	known, err := e.query(q)
 	if err != nil {
@@ -67,8 +67,8 @@ func (e *Evaluator) See(q posture.RuleQuery) (Sees, error) {
 	}, nil
 }
 
-// Explain says what a query looks at, and how it is run if it is Gremlin. It
-// fails when the text is wrong.
+// Explain returns what a query reads and, of a Gremlin query, how it is run. It fails if
+// the text is wrong.
 func (e *Evaluator) Explain(q posture.RuleQuery) (Sees, *gremlin.Explanation, error) {
 	sees, err := e.See(q)
 	if err != nil {

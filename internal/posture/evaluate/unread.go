@@ -20,7 +20,7 @@ type need struct {
 // markUnread makes verdicts unknown that depend on edges or tags that could not be
 // read. When no entity's verdict depends on the edges of another entity of its type,
 // only the entities without their edges are unknown. Otherwise every entity that the
-// rule is about is unknown in their region, as are those without a region.
+// rule applies to is unknown in their region, as are those without a region.
 func (j *judging) markUnread(q *query, v *verdict) {
 	own, regions := map[graph.Handle]bool{}, map[string]bool{}
 	for _, n := range q.needs {
@@ -47,7 +47,7 @@ func (j *judging) markUnread(q *query, v *verdict) {
 	v.yes = slices.DeleteFunc(slices.Clone(v.yes), unreadable)
 }
 
-// needs returns what a query follows, by type.
+// needs returns the edges that a query follows, by type.
 func (s *Schema) needs(q *query) (all []need) {
 	followsOutward := s.followsOutward(q)
 	for _, t := range q.reads.Types {

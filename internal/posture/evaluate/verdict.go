@@ -17,15 +17,15 @@ import (
 // A verdict is the result of one rule on one graph. Subjects that it does not list
 // pass.
 type verdict struct {
-	yes, unknown []graph.Handle // violating and undecided, in ascending order
+	yes, unknown []graph.Handle // violating and unknown, in ascending order
 	subjects     []posture.EntityType
 	reads        []posture.EntityType // types whose entities can change the result
-	about        *verdict             // of the part that says what the rule is about; nil for all of the types
+	about        *verdict             // the resources that the rule applies to; nil for all of its types
 	work         int64
 }
 
 // verdict runs a rule on the graph, or returns its cached verdict. With an error it
-// still returns the types that the rule is about, as far as they are known.
+// still returns the types that the rule applies to, as far as they are known.
 func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) {
 	if v, ok := j.Verdicts.get(r.Query); ok {
 		return v, nil
@@ -103,8 +103,8 @@ func (c *VerdictCache) put(q posture.RuleQuery, v verdict) {
 	c.by[q] = v
 }
 
-// options say what a rule may cost. Every entity may violate it, however many
-// there are.
+// options are the limits of a rule's query. The number of results is not limited,
+// because every entity may violate the rule.
 func (j *judging) options(q *query) gremlin.RunOptions {
 	b := gremlin.RuleBudget
 	b.Results = max(b.Results, 4*int64(j.Graph.NumVertices()))
@@ -113,8 +113,8 @@ func (j *judging) options(q *query) gremlin.RunOptions {
 }
 
 // settleUnsure decides a verdict about values that are used for more than conditions.
-// When the query follows no edges, what it says of a vertex depends on that
-// vertex alone: only those with unknown values are unknown. Otherwise all are.
+// If the query follows no edges, the verdict on a vertex depends on that vertex alone:
+// only vertices with unknown values are unknown. Otherwise all are.
 func (j *judging) settleUnsure(ctx context.Context, q *query, found *gremlin.Verdict, v *verdict) error {
 	touches := q.touches
 	if touches.AllEdges || len(touches.Edges) > 0 || touches.AllKeys {
@@ -173,8 +173,7 @@ func (j *judging) withUnknown(ts []posture.EntityType, keys []string) []graph.Ha
 	return slices.Compact(all)
 }
 
-// search evaluates a condition of the search language for the entities it can be
-// about.
+// search evaluates a condition of the search language on the entities that it may match.
 func (j *judging) search(q *query, v *verdict) {
 	hs := j.Graph.Vertices()
 	if !q.anywhere {
@@ -197,16 +196,16 @@ func (j *judging) search(q *query, v *verdict) {
 // A query is a parsed and compiled query of a rule.
 type query struct {
 	text     string // of a Gremlin query
-	bound    string // what its variables stand for, as JSON
+	bound    string // values of its variables, as JSON
 	binding  posture.Binding
 	plan     *gremlin.Plan
 	touches  gremlin.Touches
 	reads    Reads
 	needs    []need
-	where    posture.Condition // of a search, in place of a plan
-	about    *query            // what the rule is about; nil for all that it finds
-	perhaps  *query            // what may violate the rule; nil when all that it finds does
-	anywhere bool              // a search that does not say of which type
+	where    posture.Condition // of a search query, which has no plan
+	about    *query            // selects the resources that the rule applies to; nil for all
+	perhaps  *query            // finds the resources that may violate the rule; nil if the whole query decides
+	anywhere bool              // a search that is not restricted to types
 }
 
 // queryCache keeps queries by their text. Rules are few, and change rarely.
@@ -218,7 +217,7 @@ type queryCache struct {
 // maxQueries is how many queries the cache keeps before it is emptied.
 const maxQueries = 4096
 
-// query reads the query of a rule.
+// query parses and compiles the query of a rule.
 func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 	e.queries.mu.Lock()
 	known := e.queries.by[q]
@@ -274,7 +273,7 @@ func (e *Evaluator) readGraph(text string, bound string) (*query, error) {
 		}
 	}
 	if perhaps != "" {
-		_, part, err := splitAt(aboutMark, perhaps) // what the rule is about is settled by the whole query
+		_, part, err := splitAt(aboutMark, perhaps) // the whole query defines what the rule applies to
 		if err != nil {
 			return nil, err
 		}

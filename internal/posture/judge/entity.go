@@ -8,7 +8,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// Verdict is what a rule says of an entity.
+// Verdict is the verdict of a rule on an entity.
 type Verdict string
 
 // The verdicts.
@@ -16,18 +16,18 @@ const (
 	Violation Verdict = "Violation"
 	Pass      Verdict = "Pass"
 	Unknown   Verdict = "Unknown"
-	// NotApplicable is of a resource that the rule is not about.
+	// NotApplicable means that the rule is not applicable to the resource.
 	NotApplicable Verdict = "NotApplicable"
 )
 
-// An EntityVerdict is what one rule says of an entity.
+// An EntityVerdict is a rule with its verdict on an entity.
 type EntityVerdict struct {
 	Rule    posture.RuleID
 	Verdict Verdict
 }
 
-// Entity evaluates the enabled rules that find entities of its type, as the
-// account is now. A rule that cannot be run is unknown.
+// Entity evaluates the enabled rules about entities of its type on the current account.
+// The verdict of a rule that cannot be run is unknown.
 func (j *Judge) Entity(ctx context.Context, org posture.OrgID, e posture.Entity) ([]EntityVerdict, error) {
 	rules, _, err := j.Book.RulesAt(ctx, org)
 	if err != nil {

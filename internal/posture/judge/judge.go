@@ -20,7 +20,7 @@ import (
 	"vigil/internal/posture/graphcache"
 )
 
-// Store keeps accounts, entities and findings.
+// Store stores accounts, entities and findings.
 type Store interface {
 	Account(ctx context.Context, org posture.OrgID, id posture.AccountID) (posture.Account, error)
 	Accounts(ctx context.Context, org posture.OrgID, f posture.AccountFilter, p posture.Page) ([]posture.Account, int, error)
@@ -30,13 +30,13 @@ type Store interface {
 	Observe(ctx context.Context, org posture.OrgID, j posture.Judgement) (int64, error)
 }
 
-// Book knows the rules of organisations.
+// Book returns the rules of organisations.
 type Book interface {
 	RulesAt(ctx context.Context, org posture.OrgID) ([]posture.Rule, int64, error)
 	Rule(ctx context.Context, org posture.OrgID, id posture.RuleID) (posture.Rule, error)
 }
 
-// Judge judges accounts. It is safe for concurrent use.
+// Judge evaluates rules on accounts. It is safe for concurrent use.
 type Judge struct {
 	Store     Store
 	Book      Book
@@ -175,13 +175,13 @@ func (j *Judge) record(ctx context.Context, org posture.OrgID, judgement posture
 // An accountView is an account at one generation.
 type accountView struct {
 	evaluate.Account
-	created time.Time // when the account was added: its findings end with it
+	created time.Time // when the account was added; tells it from an account that was added again
 	gone    bool
 }
 
 // loadAccount returns an account as it is now. A scope that was saved after the graph
-// was built counts as not read, because the graph may have only a part of it; whoever
-// saved it has the account judged again.
+// was built counts as not read, because the graph may contain only a part of it; the
+// writer of the scope enqueues another evaluation.
 func (j *Judge) loadAccount(ctx context.Context, org posture.OrgID, id posture.AccountID) (accountView, error) {
 	account, err := j.Store.Account(ctx, org, id)
 	if fault.Is(err, fault.NotFound) {
@@ -208,7 +208,7 @@ func (j *Judge) loadAccount(ctx context.Context, org posture.OrgID, id posture.A
 	}}, err
 }
 
-// sameCoverage reports whether two states of a scope mean the same to rules.
+// sameCoverage reports whether two states of a scope are equivalent for rules.
 func sameCoverage(a, b posture.Coverage) bool {
 	return a.Type == b.Type && a.Region == b.Region && a.Current() == b.Current() && slices.Equal(a.Regions, b.Regions)
 }

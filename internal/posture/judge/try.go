@@ -13,28 +13,28 @@ import (
 	"vigil/internal/posture/queryfault"
 )
 
-// A Trial is what a rule would say of an account, and how it gets there.
+// A Trial is the result of a rule on an account, with its costs and plan.
 type Trial struct {
 	evaluate.Answer
-	Entities   map[posture.EntityID]posture.Entity // the first of those that are told
+	Entities   map[posture.EntityID]posture.Entity // the first of those that are listed
 	Generation int64                               // of the account
 	Took       time.Duration
 	Reads      evaluate.Sees
 	Explain    *gremlin.Explanation // nil for a search
 }
 
-// Sees is what a query looks at.
+// Sees lists what a query reads.
 type Sees = evaluate.Sees
 
-// trialTime is how long a trial may take: somebody waits for it.
+// trialTime limits a trial, because a user waits for it.
 const trialTime = 10 * time.Second
 
-// Shown is how many entities of each kind a trial tells of.
+// Shown is how many entities of each verdict a trial lists.
 const Shown = 100
 
-// Try holds a query against an account as a rule, without a finding. It fails
-// with fault.NotFound without the account and with fault.Invalid for a query that
-// is no rule.
+// Try evaluates a query as a rule on an account, without findings. It fails with
+// fault.NotFound if the account does not exist, and with fault.Invalid if the query
+// cannot be a rule.
 func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID, q posture.RuleQuery) (Trial, error) {
 	s, err := j.loadAccount(ctx, org, id)
 	if err != nil {
@@ -65,7 +65,7 @@ func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID
 
 func first(ids []posture.EntityID) []posture.EntityID { return ids[:min(len(ids), Shown)] }
 
-// refused turns what is wrong with a query into what the caller did wrong.
+// refused turns the error of a query into fault.Invalid.
 func refused(err error) error {
 	if e, ok := errors.AsType[*evaluate.RuleError](err); ok {
 		err = e.Err
