@@ -38,11 +38,14 @@ var networkKinds = []*kind{
 			return all
 		},
 		body: func(a at) world.Object {
-			var peers any
+			var peers, legacy any
+			if a.i == 2 {
+				legacy = "10.240.0.0/16"
+			}
 			if a.i == 1 {
 				peers = world.Items(world.Obj("name", "to-first", "network", a.ref(networkType, 0), "state", "ACTIVE", "autoCreateRoutes", true))
 			}
-			return world.Obj("autoCreateSubnetworks", a.name() == "default", "mtu", 1460, "routingConfig", world.Obj("routingMode", "REGIONAL"), "peerings", peers,
+			return world.Obj("autoCreateSubnetworks", a.name() == "default", "mtu", 1460, "routingConfig", world.Obj("routingMode", "REGIONAL"), "peerings", peers, "IPv4Range", legacy,
 				"subnetworks", world.Each(len(regions), func(r int) string { return a.ref(subnetType, a.subnetOf(a.i, r)) }))
 		},
 	},

@@ -216,7 +216,7 @@ func TestDirectoryWithoutConsentIsUnknown(t *testing.T) {
 				t.Errorf("%+v, want unknown", p)
 			}
 		}
-		if len(e.Problems()) != 4 {
+		if len(e.Problems()) != 5 {
 			t.Errorf("problems: %v", e.Problems())
 		}
 	}
