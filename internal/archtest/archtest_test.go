@@ -13,7 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"unicode"
 )
 
 const (
@@ -210,6 +212,38 @@ func TestPackageNamesAreSpecific(t *testing.T) {
 	}
 }
 
+// privateWords are words that the code of this project once used for things that have a
+// known name: the comment says which.
+var privateWords = map[string]string{
+	"anew":     "again",
+	"ekey":     "idHash",
+	"heed":     "updateStatus",
+	"homely":   "contextTokens",
+	"knowns":   "baseline",
+	"leftover": "deferred",
+	"likeness": "tokenGroup",
+	"nudge":    "wake",
+	"teller":   "resultBuilder",
+	"twig":     "treeNode",
+	"whoever":  "the process, caller or user",
+}
+
+func TestCommentsUseKnownWords(t *testing.T) {
+	t.Parallel()
+	for _, f := range files(t) {
+		if f.pkg == "internal/archtest" {
+			continue
+		}
+		for _, group := range f.ast.Comments {
+			for word := range strings.FieldsFuncSeq(strings.ToLower(group.Text()), func(r rune) bool { return !unicode.IsLetter(r) }) {
+				if known, private := privateWords[word]; private {
+					t.Errorf("%s: a comment uses %q; say %s", f.name, word, known)
+				}
+			}
+		}
+	}
+}
+
 type file struct {
 	name, pkg string
 	lines     int
@@ -217,13 +251,20 @@ type file struct {
 	ast       *ast.File
 }
 
-// files parses every Go file of the module. It reads them itself instead of
-// calling the go command, so that the test cache detects changes.
 func files(t *testing.T) []file {
 	t.Helper()
+	all, err := parseFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// parseFiles parses every Go file of the module, once for all tests. It reads them
+// itself instead of calling the go command, so that the test cache detects changes.
+var parseFiles = sync.OnceValues(func() (all []file, err error) {
 	root := "../.."
-	var all []file
-	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -237,7 +278,7 @@ func files(t *testing.T) []file {
 		if err != nil {
 			return err
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly|parser.ParseComments)
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
@@ -247,11 +288,8 @@ func files(t *testing.T) []file {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
+	return all, err
+})
 
 // covers reports whether a package pattern of the go command matches pkg.
 func covers(pattern, pkg string) bool {
