@@ -23,6 +23,18 @@ func init() {
 	})
 	onText("last", func(text, separator string) string { return text[strings.LastIndex(text, separator)+len(separator):] })
 	onText("trim", strings.Trim)
+	onText("withoutUserinfo", func(text, _ string) string { // https://user:password@host/path -> https://host/path
+		scheme, rest, ok := strings.Cut(text, "://")
+		if !ok {
+			return text
+		}
+		authority, path, slash := strings.Cut(rest, "/")
+		authority = authority[strings.LastIndex(authority, "@")+1:]
+		if slash {
+			return scheme + "://" + authority + "/" + path
+		}
+		return scheme + "://" + authority
+	})
 	onText("lower", func(text, _ string) string { return strings.ToLower(text) })
 	onText("minor", func(text, _ string) string { // 1.33.5-gke.100 -> 1.33
 		major, rest, ok := strings.Cut(text, ".")
