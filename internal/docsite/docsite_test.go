@@ -106,9 +106,9 @@ func TestSearchFindsSections(t *testing.T) {
 	for _, tt := range []struct{ query, want string }{
 		{"mute rule", `href="/docs/`},
 		{"AWS.S3.Bucket", `href="/docs/resources/aws#awss3bucket"`},
-		{"", "Type what you look for"},
-		{"xyzzy plugh", "Nothing has all of these words"},
-		{"<script>", "Nothing has all of these words: <strong>&lt;script&gt;</strong>"},
+		{"", "Enter search words"},
+		{"xyzzy plugh", "No document contains all of these words"},
+		{"<script>", "No document contains all of these words: <strong>&lt;script&gt;</strong>"},
 	} {
 		w := get(t, "/docs/search?q="+url.QueryEscape(tt.query))
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), tt.want) {

@@ -42,7 +42,7 @@ func TestRulesAreCounted(t *testing.T) {
 // catalogPage returns the text of docs/catalog.md.
 func catalogPage(c *catalog.Catalog) string {
 	var b strings.Builder
-	b.WriteString("# What is checked\n\nEvery rule that comes with Vigil, and the controls that they answer. Made from the catalog by `go generate ./internal/posture/app`.\n")
+	b.WriteString("# Rules and controls\n\nThe rules that come with Vigil, and the controls of frameworks that they answer. Generated from the catalog by `go generate ./internal/posture/app`.\n")
 	b.WriteString("\n| | Rules | High | Medium | Low | Resource types |\n|---|---|---|---|---|---|\n")
 	types := map[posture.Provider]int{}
 	for _, s := range []collect.Source{aws.New(aws.Options{}), azure.New(azure.Options{}), gcp.New(gcp.Options{})} {
@@ -61,8 +61,8 @@ func catalogPage(c *catalog.Catalog) string {
 		fmt.Fprintf(&b, "| [%s](#%s) | %d | %d | %d | %d | %d |\n", title(string(p)), strings.ReplaceAll(strings.ToLower(title(string(p))), " ", "-"),
 			count(p, ""), count(p, posture.High), count(p, posture.Med), count(p, posture.Low), types[p])
 	}
-	b.WriteString("\n## Frameworks\n\nA control counts as answered when a rule names it. Manual are those of which the publisher says that a person has to look.\n")
-	b.WriteString("\n| Framework | Controls | Answered by rules | Manual | Neither |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Frameworks\n\nA control counts as answered when a rule names it. *Manual* controls are those that a person must assess, according to the publisher.\n")
+	b.WriteString("\n| Framework | Controls | Answered by rules | Manual | Not answered |\n|---|---|---|---|---|\n")
 	answered := map[string]bool{}
 	for _, e := range c.Rules {
 		for _, id := range e.Controls {
