@@ -16,7 +16,7 @@ func newSharedSlice[T any](items []T) sharedSlice[T] {
 	return g
 }
 
-// fit returns a copy of s without spare capacity.
+// fit returns s without spare capacity. It copies s if necessary.
 func fit[T any](s []T) []T {
 	if len(s) == cap(s) {
 		return s

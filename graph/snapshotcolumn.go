@@ -210,7 +210,7 @@ func (d *decoder) side(c *Column) *side {
 			ds[i] = d.detail()
 		}
 		if s.details[r] = ds; !c.Has(r) || len(ds) > 1+len(s.more[r]) {
-			d.fail("a cell has details and no value")
+			d.fail("a cell has more details than values")
 		}
 	}
 	return s

@@ -75,7 +75,7 @@ func (c *storeCopyCmd) copy(e *environment, in *instance.Installation) (reports 
 	opts := copyOptions(source, func(p dbcopy.Progress) {
 		progress.Say("%s %s (table %d of %d): %d rows", p.Step, p.Table, p.Number, p.Tables, p.Rows)
 	})
-	// The audit record is written to both databases: one written after the source was
+	// Write the audit record before the source is read: one written after the source was
 	// read would be missing in the copy.
 	opts.Accepted = func(ctx context.Context) error {
 		return in.Audit.Append(ctx, audit.Record{

@@ -213,7 +213,7 @@ func TestPackageNamesAreSpecific(t *testing.T) {
 }
 
 // privateWords are words that the code of this project once used for things that have a
-// known name: the comment says which.
+// known name: the value is that name.
 var privateWords = map[string]string{
 	"anew":     "again",
 	"ekey":     "idHash",

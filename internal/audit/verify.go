@@ -148,7 +148,10 @@ func holds(known []Checkpoint, at Head) error {
 
 // complete checks the end of the chain.
 func complete(head, at Head, known []Checkpoint) error {
-	if head.Number != at.Number || !bytes.Equal(head.Hash, at.Hash) {
+	if head.Number == at.Number && !bytes.Equal(head.Hash, at.Hash) {
+		return &Break{at.Number, "it differs from the stored head"}
+	}
+	if head.Number != at.Number {
 		return &Break{at.Number + 1, fmt.Sprintf("it is missing; the log has had %d records", head.Number)}
 	}
 	for _, k := range known {

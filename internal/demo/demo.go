@@ -37,8 +37,7 @@ type Options struct {
 	Version       string
 }
 
-// Ready is the content of the ready file. Members of parts that do not run are
-// omitted.
+// Ready is the content of the ready file.
 type Ready struct {
 	ConsoleURL       string     `json:"console_url"` // one-time link that opens the console logged in
 	PostureURL       string     `json:"posture_url"`
@@ -158,7 +157,7 @@ func settings(dir, inventory string, o Options) config.Config {
 }
 
 // addTokens creates the demo organisation, a second one, and tokens for both.
-// It returns the first.
+// It returns the id of the demo organisation.
 func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) (auth.OrgID, error) {
 	moment := time.Now().UTC().Format("2006-01-02 15:04:05.000") // unique, because the database may contain earlier demos
 	org, admin, err := r.CreateOrg(ctx, "demo "+moment, "admin")
@@ -202,11 +201,11 @@ func announce(o Options, r Ready, incidents string) error {
   desktop API   %s   (try it at %s/docs/api)
   log in as     %s\%s with the password %s
 
-An access token for the admin of the posture server:
+Get an access token for the admin of the posture server:
 
   curl -s %s/csp/gateway/am/api/auth/api-tokens/authorize -d refresh_token=%s
 
-Inject a fault into the desktops, remove it, and list all faults:
+List the faults of the desktops, inject one, and remove it:
 
   curl -s %s/incidents
   curl -X POST %s/incidents/NAME

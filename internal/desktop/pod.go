@@ -97,8 +97,8 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 	return m
 }
 
-// healthOfEndpoints grades a pod: it is reachable while one enabled endpoint is
-// online.
+// healthOfEndpoints returns the health of a pod: an error if all enabled endpoints are
+// offline, a warning if some are.
 func healthOfEndpoints(endpoints []PodEndpointMonitor) Health {
 	var enabled, online, offline int
 	for _, e := range endpoints {

@@ -10,8 +10,8 @@ import (
 // A plan describes how to fill a struct type. It is computed once per type.
 type plan struct {
 	members []member       // of the JSON object
-	exact   map[string]int // member by name
-	folded  map[string]int // member by lower-case name
+	exact   map[string]int // index of the member by name
+	folded  map[string]int // index of the member + 1 by lower-case name
 	params  []param        // from path, query, headers and form
 	body    []int          // index of the field that takes the whole body
 	form    bool           // the body is a form

@@ -146,11 +146,13 @@ func (g *Authenticator) OpenSession(ctx context.Context, c Credentials, life tim
 		g.Report(ctx, event)
 		return Session{}, refused(after)
 	}
+	cause := "the login could not be checked"
 	if f, ok := errors.AsType[*desktop.Failure](err); ok {
+		cause = "the directory was not available"
 		err = &fault.Error{Kind: fault.Unavailable, Message: "the directory is not available now; try again later", After: 10 * time.Second, Err: f}
 	}
 	if err != nil {
-		event.Refused = "the directory was not available"
+		event.Refused = cause
 		g.Report(ctx, event)
 		return Session{}, err
 	}

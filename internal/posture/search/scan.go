@@ -136,8 +136,8 @@ func (s *scanner) word(column int) error {
 	return nil
 }
 
-// quotes reads a text in quotes. A backslash stands before a quote or another
-// backslash.
+// quotes reads a text in quotes. A backslash escapes the character after it, such as a
+// quote.
 func (s *scanner) quotes() (string, error) {
 	column, quote := s.column, s.rune()
 	s.step()

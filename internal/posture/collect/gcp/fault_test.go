@@ -151,8 +151,8 @@ func TestCancelledContext(t *testing.T) {
 	}
 }
 
-// TestDisabledServices disables one service at a time in the project of the service account: the
-// result must be that there are no resources, not an error.
+// TestDisabledServices disables one service at a time in the project of the service account: lists
+// return ErrOff, which means that there are no resources.
 func TestDisabledServices(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60, Projects: 2})

@@ -134,7 +134,7 @@ func TestPublicCorpus(t *testing.T) {
 }
 
 // policy returns a conditional access policy that requires a second factor of
-// everybody, with members changed by path; null removes a member.
+// everybody, with members replaced by path.
 func policy(t *testing.T, changes map[string]any) gjson.Result {
 	t.Helper()
 	base := map[string]any{

@@ -66,15 +66,15 @@ var everywhere = ipset.Must("0.0.0.0/0", "::/0")
 // Storage, Sql.WestEurope, AzureFrontDoor.Backend.
 var serviceTag = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(\.[A-Za-z0-9]+)*$`)
 
-// source returns the addresses of a source prefix: a lower bound if the rule
-// allows, an upper bound if it denies.
+// source returns the addresses of a source prefix, and false if it is not understood.
+// A tag whose addresses are unknown counts as the whole internet or as none of it.
 func source(text string, denied bool) (ipset.Set, bool) {
 	switch strings.ToLower(text) {
 	case "*", "any", "internet":
 		return everywhere, true
 	case "azurecloud":
-		// All machines in Azure: more addresses than a /8, and anybody may rent one.
-		// The exact addresses are unknown here.
+		// All machines in Azure: more addresses than a /8, and anyone can rent one, so an
+		// allow counts as open to the internet. A deny leaves the rest of the internet open.
 		if denied {
 			return ipset.Set{}, true
 		}
@@ -100,8 +100,8 @@ type targets struct {
 type over uint8
 
 const (
-	coversNone over = iota // certainly nothing
-	coversSome             // undecided: application security groups against addresses
+	coversNone over = iota // not all of them, possibly some
+	coversSome             // unknown: application security groups against addresses
 	coversAll
 )
 

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -360,6 +361,11 @@ func TestForgeriesAreRefused(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: it is believed: %+v", f.name, d)
 			continue
+		}
+		for cause := err; cause != nil; cause = errors.Unwrap(cause) {
+			if strings.Contains(cause.Error(), "%!") {
+				t.Errorf("%s: badly formatted error %q", f.name, cause)
+			}
 		}
 		if got := refusal.ReasonOf(err); got != f.reason {
 			t.Errorf("%s: refused as %q, want %q (%v)", f.name, got, f.reason, err)

@@ -17,7 +17,7 @@ import (
 	"vigil/internal/posture/stream/refusal"
 )
 
-// keysURL returns the public keys of Google's identity tokens.
+// keysURL is the address of Google's public keys of identity tokens.
 const keysURL = "https://www.googleapis.com/oauth2/v3/certs"
 
 // Limits of fetching the keys.
@@ -25,7 +25,7 @@ const (
 	fetchTime  = 5 * time.Second
 	fetchSize  = 64 << 10
 	keysKept   = time.Hour        // Google rotates them within days
-	fetchPause = 30 * time.Second // between fetches because of unknown key ids
+	fetchPause = 30 * time.Second // minimum time between fetches
 	leeway     = time.Minute      // permitted difference between clocks
 	maxLife    = 24 * time.Hour   // of a token
 )
@@ -85,8 +85,11 @@ func unverifiedClaims(token string) (claims, error) {
 // verify checks that Google signed a token for an audience and a service account.
 func (k *Keys) verify(ctx context.Context, token, audience, email string) error {
 	parsed, err := jwt.ParseSigned(token, algorithms)
-	if err != nil || len(parsed.Headers) != 1 || parsed.Headers[0].KeyID == "" {
+	if err != nil {
 		return refusal.New(refusal.Signature, "read token: %w", err)
+	}
+	if len(parsed.Headers) != 1 || parsed.Headers[0].KeyID == "" {
+		return refusal.New(refusal.Signature, "the token does not name one key")
 	}
 	key, err := k.key(ctx, parsed.Headers[0].KeyID)
 	if err != nil {
@@ -105,7 +108,7 @@ func (k *Keys) verify(ctx context.Context, token, audience, email string) error 
 	case c.Email != email || !c.EmailVerified:
 		return refusal.New(refusal.Claims, "the token is of another service account")
 	case c.Expiry == nil || c.IssuedAt == nil:
-		return refusal.New(refusal.Claims, "the token has no end")
+		return refusal.New(refusal.Claims, "the token has no expiry or no time of issue")
 	case now.After(c.Expiry.Time().Add(leeway)), now.Before(c.IssuedAt.Time().Add(-leeway)), c.NotBefore != nil && now.Before(c.NotBefore.Time().Add(-leeway)):
 		return refusal.New(refusal.Stale, "the token is not valid now")
 	case c.Expiry.Time().Sub(c.IssuedAt.Time()) > maxLife:
@@ -115,7 +118,7 @@ func (k *Keys) verify(ctx context.Context, token, audience, email string) error 
 }
 
 // key returns the key with an id. It fetches the keys when the cached ones have
-// expired or lack the id, and at most once in fetchPause.
+// expired or lack the id, but at most once per fetchPause.
 func (k *Keys) key(ctx context.Context, id string) (*jose.JSONWebKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -130,7 +133,7 @@ func (k *Keys) key(ctx context.Context, id string) (*jose.JSONWebKey, error) {
 			k.set, k.fetched = set, now
 			found = k.set.Key(id)
 		case len(found) == 0:
-			return nil, fault.Wrap(fault.Unavailable, err, "the sender's keys could not be read")
+			return nil, fault.Wrap(fault.Unavailable, err, "Google's public keys could not be fetched")
 		}
 	}
 	if len(found) == 0 {
