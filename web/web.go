@@ -30,8 +30,7 @@ var dist embed.FS
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"font-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
-// Routes serves the console under /console/ and sends browsers that ask for the
-// root there.
+// Routes serves the console under /console/ and redirects / to it.
 func Routes() ([]httpapi.Route, error) {
 	built, err := fs.Sub(dist, "dist")
 	if err != nil {
@@ -118,7 +117,7 @@ func load(built fs.FS) (*console, error) {
 // content into the folder assets: they never change.
 func newFile(name string, data []byte) *file {
 	kind := mime.TypeByExtension(path.Ext(name))
-	switch path.Ext(name) { // not what the machine's own table says
+	switch path.Ext(name) { // the table of the operating system may differ
 	case ".js", ".mjs":
 		kind = "text/javascript; charset=utf-8"
 	case ".css":
@@ -150,9 +149,9 @@ func (c *console) joinEncodings() {
 	}
 }
 
-// serve answers with a file of the build. Every other path is an address within
-// the console, and answered with its page; a missing asset is not, so that a
-// page left open over an upgrade gets an error that it can tell from a script.
+// serve sends a file of the build. Any other path is an address within the console, for
+// which serve sends index.html. A missing asset is an error instead, so that a page that
+// was open during an upgrade does not get HTML where it expects a script.
 func (c *console) serve(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("path")
 	f, ok := c.files[name]
@@ -167,7 +166,7 @@ func (c *console) serve(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Content-Type", f.kind)
 	h.Set("Vary", "Accept-Encoding")
-	h.Set("Cache-Control", "no-cache") // may be kept, must be asked about
+	h.Set("Cache-Control", "no-cache") // browsers may cache it, but must revalidate
 	if f.immutable {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}

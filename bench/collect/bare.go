@@ -28,7 +28,7 @@ var types = []posture.EntityType{
 	"AWS.SSM.Parameter", "AWS.SecretsManager.Secret",
 }
 
-// bare reads accounts with only the SDK, as documented.
+// bare reads accounts with the SDK alone, as its documentation shows.
 type bare struct {
 	cloud  cloud
 	client *http.Client

@@ -43,7 +43,7 @@ func (c *storeCopyCmd) Run(e *environment) error {
 	if c.From != "" {
 		conf.Database = c.From
 	}
-	// The source is opened as by other commands, which do not create it.
+	// Opening does not create a missing source.
 	in, err := instance.Open(e.ctx, conf, time.Now)
 	if err != nil {
 		return err

@@ -126,7 +126,7 @@ var policy = []line{
 	// Simulated clouds and desktops. Only the demo and tests start them.
 	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture internal/posture/collect/awsapi/model"},
 
-	// Wiring may import anything, and nothing imports it.
+	// Main programs and the demo may import anything, and nothing imports them.
 	{"internal/posture/app/crashserver", "*"},
 	{"internal/demo", "*"},
 	{"internal/testreport", ""},
@@ -291,7 +291,8 @@ var parseFiles = sync.OnceValues(func() (all []file, err error) {
 	return all, err
 })
 
-// covers reports whether a package pattern of the go command matches pkg.
+// covers reports whether a pattern matches pkg: a path, or "x/..." for all packages
+// below x, without x itself.
 func covers(pattern, pkg string) bool {
 	if tree, ok := strings.CutSuffix(pattern, "/..."); ok {
 		return strings.HasPrefix(pkg, tree+"/")

@@ -139,7 +139,7 @@ func checkHeader(h jose.Header, typ string) error {
 }
 
 // key returns the key that a token names. An unknown name may be that of a key
-// that another process just created, so that the keys are reloaded.
+// that another process just created; therefore the keys are reloaded.
 func (k *Keys) key(ctx context.Context, id string) (SigningKey, error) {
 	for _, age := range []time.Duration{keysAge, time.Second} {
 		v, err := k.view(ctx, age)

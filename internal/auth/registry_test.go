@@ -107,7 +107,7 @@ func TestCallersGrantNoMoreThanTheyHave(t *testing.T) {
 	wantKind(t, "analyst lowers an admin", err, fault.Forbidden)
 	_, _, err = p.IssueToken(ctx, admin, auth.TokenEdit{Name: "x", User: u.ID, Role: auth.Admin})
 	wantKind(t, "token above its user", err, fault.Invalid)
-	// A token for viewers that an admin holds grants the role viewer.
+	// A token with role viewer grants only that role, even to an admin.
 	low, text, err := p.IssueToken(ctx, admin, auth.TokenEdit{Name: "low", Role: auth.Viewer})
 	if err != nil {
 		t.Fatal(err)

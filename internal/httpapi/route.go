@@ -60,7 +60,7 @@ type Handler func(w http.ResponseWriter, r *http.Request) (body any, err error)
 
 // JSON adapts a typed function. In is filled from the request by its tags (see
 // [Bind]) and checked by its Validate method, if it has one. Out is sent as
-// JSON with status 200, or as a [Reply] determines. JSON panics if In has a
+// JSON with status 200; a [Reply] sets its own status. JSON panics if In has a
 // field that cannot be filled.
 func JSON[In, Out any](f func(context.Context, In) (Out, error)) Handler {
 	mustBind(reflect.TypeFor[In]())

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// mathWords are the names in expressions that are not variables.
+// mathWords are the functions that expressions can call.
 var mathWords = map[string]bool{
 	"abs": true, "acos": true, "asin": true, "atan": true, "cbrt": true, "ceil": true, "cos": true, "cosh": true, "exp": true,
 	"floor": true, "log": true, "log10": true, "log2": true, "signum": true, "sin": true, "sinh": true, "sqrt": true, "tan": true,

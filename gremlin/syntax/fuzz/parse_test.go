@@ -25,7 +25,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// addSeeds starts the fuzzer from the queries of the scripts.
+// addSeeds adds the queries of the test scripts as seeds.
 func addSeeds(f *testing.F) {
 	f.Helper()
 	for _, name := range []string{"language.txt", "errors.txt"} {

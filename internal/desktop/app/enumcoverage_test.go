@@ -75,7 +75,7 @@ func (c *enumCoverage) note(test string, r desktop.Record) {
 	})
 }
 
-// walk visits a schema, along a value or completely when value is nil, and
+// walk visits the parts of a schema that value has, or all when value is nil, and
 // calls visit with each enumeration value.
 func (c *enumCoverage) walk(schema object, where string, value any, visit func(string)) {
 	if ref, ok := schema["$ref"].(string); ok {

@@ -40,7 +40,7 @@ type Refusal struct {
 	Err     error
 
 	// Misconfigured means that nobody can log in until an administrator fixes the
-	// configuration, so that it is logged.
+	// configuration. Such a refusal is logged.
 	Misconfigured bool
 }
 
@@ -166,12 +166,12 @@ func (g *Authenticator) OpenSession(ctx context.Context, c Credentials, life tim
 	return s, nil
 }
 
-// authenticate checks the credentials under the throttle. With a refusal by the
-// throttle it returns when to retry.
+// authenticate checks the credentials, limited by the throttle. If the throttle refuses
+// the attempt, it returns how long to wait before the next one.
 func (g *Authenticator) authenticate(ctx context.Context, c Credentials) (User, time.Duration, error) {
 	d, ok := g.Directory.Find(c.Domain)
 	if !ok {
-		// Wrong domain names count against an address like wrong passwords.
+		// A wrong domain name counts as a failure of the address, as a wrong password does.
 		after, err := g.throttle.count(ctx, c.Source)
 		if err != nil {
 			return User{}, 0, err

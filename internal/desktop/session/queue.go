@@ -12,8 +12,8 @@ type queues struct {
 }
 
 // queue contains the logins of one user. Attempts from known networks, from
-// which the user has logged in before, wait separately from all others, so that
-// those cannot delay them.
+// which the user has logged in before, have a queue of their own, so
+// that attempts from other networks cannot delay them.
 type queue struct {
 	inside int // running or waiting; guarded by the lock of queues
 
@@ -22,7 +22,7 @@ type queue struct {
 }
 
 type lane struct {
-	head    chan struct{} // held by the next in line, which alone reads the counts and waits for a slot
+	head    chan struct{} // holds a token of the first in line, the only one that waits for a slot
 	left    chan struct{} // signals that a running attempt has ended
 	running int
 }

@@ -15,7 +15,7 @@ type attempt struct {
 }
 
 // checkRecords compares the audit log with the accounts: every change must have a
-// record, and every record of a success a change, whenever the server crashed.
+// record, and every record of a success must have its change, whenever the server crashed.
 func (r *recorder) checkRecords(in *instance.Installation) {
 	r.t.Helper()
 	recorded, removed := r.successes(in)
@@ -63,7 +63,7 @@ func (r *recorder) checkRecords(in *instance.Installation) {
 	}
 }
 
-// successes returns the requests that the audit log has as successful, and the accounts
+// successes returns the requests that the audit log records as successful, and the accounts
 // that they removed.
 func (r *recorder) successes(in *instance.Installation) (recorded, removed map[string]bool) {
 	r.t.Helper()

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// parameter is a parameter of a rule as its file has it.
+// parameter is a parameter as written in the file of a rule.
 type parameter struct {
 	Name    string                `yaml:"name"`
 	Type    posture.ParameterType `yaml:"type"`

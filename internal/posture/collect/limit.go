@@ -39,7 +39,7 @@ var Rates = map[string]float64{
 
 	"ec2":        10, // AWS: 20/s refill for most Describe calls
 	"iam":        7,  // 15/s, account wide
-	"s3":         50, // 100s/s for bucket reads
+	"s3":         50, // hundreds per second for bucket reads
 	"kms":        25,
 	"sts":        25,
 	"rds":        10,

@@ -107,7 +107,7 @@ func (n Azure) Ref(v resource.Vars, to []posture.EntityType, value string) postu
 }
 
 // RequestName implements [resource.Cloud]. Events may name a child resource; RequestName returns
-// its parent of the type.
+// its parent that has the type.
 func (n Azure) RequestName(t *resource.Type, _ resource.Vars, name string) string {
 	if t.ARM == "" {
 		return strings.ToLower(name)

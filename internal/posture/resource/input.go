@@ -43,7 +43,7 @@ func (in *Input) UnmarshalYAML(node *yaml.Node) error {
 }
 
 // NewRequest returns the request of a call whose input is written as in a
-// declaration. It is for code, and panics when the input is invalid.
+// declaration. It is for requests written in Go, and panics when the input is invalid.
 func NewRequest(call, input string) Request {
 	q := Request{Call: call}
 	if err := yaml.Unmarshal([]byte(input), &q.Input); err != nil {
@@ -112,8 +112,8 @@ func (x value) answers() (names []string) {
 	return append(names, x.template.answers()...)
 }
 
-// JSON returns the input for an item. It omits members whose template does not
-// exist.
+// JSON returns the input for an item. It omits members whose template yields no
+// value.
 func (in Input) JSON(item *Item, v Vars) []byte {
 	return in.append([]byte{}, item, v)
 }

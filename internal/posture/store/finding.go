@@ -163,7 +163,7 @@ func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.Find
 	return f, err
 }
 
-// forever is the end of a suppression without an end.
+// forever is the stored end of a suppression that does not end.
 const forever = int64(1) << 60
 
 // suppressedUntil returns the value of the column aside_till for a suppression.

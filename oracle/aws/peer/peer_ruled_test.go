@@ -18,8 +18,8 @@ import (
 	"vigil/internal/posture/collect/collecttest"
 )
 
-// guarded makes what has the settings that rules look for, where everything else
-// that is made lacks them.
+// guarded creates resources with the settings that rules check. The other resources of
+// this test lack them.
 func (m *maker) guarded(subnet, key string) {
 	i := iam.NewFromConfig(m.config)
 	must[*iam.CreateAccessKeyOutput](m)(i.CreateAccessKey(m.ctx, &iam.CreateAccessKeyInput{UserName: sdk.String("ann")}))
@@ -50,8 +50,8 @@ func (m *maker) guarded(subnet, key string) {
 	m.expect("AWS.CloudTrail.Trail", "sealed", posture.Text("kmsKeyId", key), posture.Flag("logFileValidationEnabled", true))
 }
 
-// unmade are properties that rules read and that moto does not have: it leaves
-// them out of its answers, or nothing in it ever happens that they tell of.
+// unmade are properties that rules read and moto never returns: it does not implement
+// them, or the event that sets them does not happen in it.
 var unmade = map[posture.EntityType][]string{
 	"AWS.Account.Region":        {"analyzers"},                                                    // no such service
 	"AWS.CloudTrail.Trail":      {"latestCloudWatchLogsDeliveryTime"},                             // nothing is delivered
@@ -61,8 +61,8 @@ var unmade = map[posture.EntityType][]string{
 	"AWS.SecretsManager.Secret": {"lastRotatedDate"},                                              // nothing rotates
 }
 
-// checkRuled makes sure that of every type that moto holds something has each
-// property that rules read.
+// checkRuled checks, for each type with resources in moto, that at least one resource
+// has each property that rules read.
 func checkRuled(t *testing.T, got read, held map[posture.EntityType]bool) {
 	t.Helper()
 	declared := declarations()
@@ -90,7 +90,7 @@ func checkRuled(t *testing.T, got read, held map[posture.EntityType]bool) {
 	for _, kind := range slices.Sorted(maps.Keys(wanted)) {
 		for _, name := range slices.Sorted(maps.Keys(wanted[kind])) {
 			if !wanted[kind][name] {
-				continue // a neighbour has it
+				continue // it is a property of a related resource
 			}
 			count++
 			if known := slices.Contains(unmade[kind], name); found[kind][name] == known {

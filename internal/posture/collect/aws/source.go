@@ -1,7 +1,7 @@
-// Package aws reads AWS accounts: it is the transport of the declared resource
-// types of AWS.
+// Package aws reads AWS accounts. It makes the calls that the declarations of AWS
+// resource types name.
 //
-// Sessions of a role that the account's owner created for Vigil read the account.
+// Vigil reads an account by assuming a role that the account's owner created for it.
 // The types are declared in resources/aws. Package awsapi calls operations by name.
 package aws
 
@@ -27,7 +27,7 @@ import (
 
 // Options configure access to AWS accounts.
 type Options struct {
-	// Catalog declares the types to read. The types that come with Vigil when nil.
+	// Catalog declares the types to read; nil for the types that come with Vigil.
 	Catalog *resource.Catalog
 	// HTTP makes the calls; see package egress.
 	HTTP *http.Client
@@ -115,7 +115,7 @@ func (src *Source) Declarations() []collect.Declaration {
 	return Declarations(src.options.Catalog)
 }
 
-// Declarations returns the declared facts about the types of AWS.
+// Declarations returns the declarations of the AWS types.
 func Declarations(c *resource.Catalog) (all []collect.Declaration) {
 	for _, t := range c.Of(posture.AWS) {
 		all = append(all, collect.DeclarationOf(c, t, Grammar{}))

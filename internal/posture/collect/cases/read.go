@@ -10,8 +10,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A Reading holds the entities that the declarations of several types read from raw
-// responses.
+// A Reading holds the entities that were read from raw responses according to the
+// declarations of several types.
 type Reading struct {
 	Entities []posture.Entity
 	Failed   map[posture.EntityType]error // types whose list failed and may be incomplete

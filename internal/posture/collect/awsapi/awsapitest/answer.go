@@ -207,7 +207,7 @@ func (w *writer) entry(name string, s *model.Shape, key string, v any) {
 	w.close(name)
 }
 
-// scalar writes a value as text.
+// scalar returns a value as text.
 func (w *writer) scalar(m *model.Member, v any, location string) string {
 	switch v := v.(type) {
 	case bool:
