@@ -10,7 +10,7 @@ export function EntityText({ text }: { text: string }) {
     .split(id)
     .map((part, i) =>
       id.test(part) ? (
-        <Link key={i} className="link" to={`/resource/${encodeURIComponent(part)}`} title={part}>
+        <Link key={i} className="link inline-link" to={`/resource/${encodeURIComponent(part)}`} title={part}>
           {nameInId(part)}
         </Link>
       ) : (
