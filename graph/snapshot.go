@@ -10,7 +10,7 @@ import (
 )
 
 // snapshotMagic is the magic number of a snapshot. A snapshot is the in-memory
-// graph without what can be derived again: hash tables, adjacency lists,
+// graph without the parts that reading rebuilds: hash tables, adjacency lists,
 // indexes. It consists of little-endian numbers after the magic number, with a
 // checksum at the end.
 const snapshotMagic = "VIGILGR\x01"

@@ -22,8 +22,8 @@ type Error struct {
 	Kind     ErrorKind
 	Span     Span
 	Message  string // description
-	Expected string // what was expected, or empty
-	Found    string // what was found, or empty
+	Expected string // description of the expected token; may be empty
+	Found    string // description of the found token; may be empty
 	Hint     string // suggestion, or empty
 	Limit    string // name of the exceeded limit, or empty
 	Allowed  int    // its value

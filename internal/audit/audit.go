@@ -1,4 +1,4 @@
-// Package audit implements a tamper-evident log of who did what.
+// Package audit implements a tamper-evident log of operations and their actors.
 //
 // Records form a hash chain: each contains the hash of the one before, and the
 // last of every commit is signed with a key that is sealed in the database.

@@ -12,7 +12,7 @@ import (
 )
 
 // A Witness stores the newest checkpoint of the log outside the database and
-// the data folder, so that even an attacker who can change both cannot truncate
+// the data folder, so that even an attacker with write access to both cannot truncate
 // the log undetected.
 type Witness interface {
 	// Name identifies the witness in logs.
@@ -119,7 +119,7 @@ func (w *Witnesses) Replace(ctx context.Context) error {
 	return nil
 }
 
-// Notice returns what is wrong with the witnesses, or "". It is shown without
+// Notice returns a description of failing witnesses, or "". It is shown without
 // authentication, so that it does not contain addresses; the log does.
 func (w *Witnesses) Notice() string {
 	w.mu.Lock()
