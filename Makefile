@@ -2,7 +2,7 @@
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the console and bin/vigil
@@ -72,6 +72,10 @@ race: ## Run every test with the race detector
 .PHONY: crash
 crash: ## Kill the server 1,000 times on SQLite and 200 on PostgreSQL, stop PostgreSQL 60 times, and compare changes with audit records; SQLITE=, POSTGRES=, STOPS=
 	scripts/crash $(or $(SQLITE),1000) $(or $(POSTGRES),200) $(or $(STOPS),60)
+
+.PHONY: crash-processes
+crash-processes: ## Kill one of three processes on one PostgreSQL every two seconds under load; DURATION=10m
+	DURATION=$(or $(DURATION),10m) scripts/crash
 
 .PHONY: siege
 siege: ## Run one hostile client against the real server for ten minutes on each database; check the latency of others, memory and disk

@@ -70,16 +70,16 @@ func newStorm(t *testing.T, accounts, changes int) *storm {
 	for i := range accounts {
 		s.accounts = append(s.accounts, s.cloud.Account(i))
 	}
-	s.plan(changes)
+	s.plan(changes, s.accounts)
 	return s
 }
 
-// plan generates at least n changes: resources of several types that are created,
-// changed repeatedly, and removed.
-func (s *storm) plan(n int) {
+// plan generates at least n changes in some accounts: resources of several types that
+// are created, changed repeatedly, and removed.
+func (s *storm) plan(n int, accounts []simaws.Account) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := 0; len(s.changes) < n; i++ {
-		place := world.Place{Account: s.accounts[i%len(s.accounts)].ID, Region: stormRegion}
+		place := world.Place{Account: accounts[i%len(accounts)].ID, Region: stormRegion}
 		ref := func(t posture.EntityType, name string) world.Ref { return world.Ref{Type: t, Place: place, Name: name} }
 		switch r.IntN(6) {
 		case 0:
@@ -182,10 +182,10 @@ func (c *client) quiet() {
 	c.t.Fatal("jobs or pending reads remain after the timeout")
 }
 
-// messages returns the event messages of the changes.
-func (s *storm) messages(streams map[string]events.Stream) []events.Notification {
+// messages returns the event messages of the changes from one index to another.
+func (s *storm) messages(streams map[string]events.Stream, from, to int) []events.Notification {
 	var all []events.Notification
-	for i, c := range s.changes {
+	for i, c := range s.changes[from:to] {
 		source, name, member := "ec2.amazonaws.com", "ModifyVolume", "volumeId"
 		switch c.Ref.Type {
 		case "AWS.EC2.SecurityGroup":
@@ -194,7 +194,7 @@ func (s *storm) messages(streams map[string]events.Stream) []events.Notification
 			source, name, member = "s3.amazonaws.com", "PutBucketVersioning", "bucketName"
 		}
 		event, err := json.Marshal(object{
-			"id": fmt.Sprint("event-", i), "detail-type": "AWS API Call via CloudTrail", "account": c.Ref.Place.Account, "time": time.Now().UTC(), "region": stormRegion,
+			"id": fmt.Sprint("event-", from+i), "detail-type": "AWS API Call via CloudTrail", "account": c.Ref.Place.Account, "time": time.Now().UTC(), "region": stormRegion,
 			"detail": object{"eventSource": source, "eventName": name, "awsRegion": stormRegion, "readOnly": false, "requestParameters": object{member: c.Ref.Name}},
 		})
 		if err != nil {
@@ -222,10 +222,10 @@ func send(c *client, n events.Notification) bool {
 	return err == nil && res.StatusCode == http.StatusOK
 }
 
-// apply makes all changes in the cloud.
-func (s *storm) apply() {
+// apply makes changes in the cloud.
+func (s *storm) apply(changes []world.Change) {
 	s.t.Helper()
-	for _, c := range s.changes {
+	for _, c := range changes {
 		if err := s.cloud.Change(c); err != nil {
 			s.t.Fatal(err)
 		}
@@ -313,9 +313,9 @@ func TestStormOfEventsLosesNothing(t *testing.T) {
 func (s *storm) deliverInOrder(dsn string) state {
 	s.t.Helper()
 	streams := s.install(dsn)
-	s.apply()
+	s.apply(s.changes)
 	c, stop := s.start()
-	for _, n := range s.messages(streams) {
+	for _, n := range s.messages(streams, 0, len(s.changes)) {
 		if !send(c, n) {
 			s.t.Fatal("a message was not accepted")
 		}
@@ -330,10 +330,10 @@ func (s *storm) deliverInOrder(dsn string) state {
 func (s *storm) deliverAmidCrashes(dsn string, kills int) state {
 	s.t.Helper()
 	streams := s.install(dsn)
-	s.apply()
+	s.apply(s.changes)
 	r := rand.New(rand.NewPCG(3, 4))
 	var posts []events.Notification
-	for _, n := range s.messages(streams) {
+	for _, n := range s.messages(streams, 0, len(s.changes)) {
 		for range 1 + r.IntN(5) {
 			posts = append(posts, n)
 		}

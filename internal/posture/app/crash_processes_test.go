@@ -1,0 +1,122 @@
+package app_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/sqldb/dbtest"
+)
+
+// killEvery is the time between two kills of a process.
+const killEvery = 2 * time.Second
+
+// TestKillsOfProcessesLoseNothing kills one of three processes on one PostgreSQL
+// database every two seconds, while clients change accounts and send queries,
+// collections run and events arrive. Every request is answered by some process, every
+// acknowledged write was made once, every run ends, and in the end entities, change
+// logs and findings are those of a server that got each event once and never crashed.
+func TestKillsOfProcessesLoseNothing(t *testing.T) {
+	t.Parallel()
+	text := os.Getenv("VIGIL_KILL_PROCESSES")
+	if text == "" {
+		t.Skip("takes minutes: see make crash-processes")
+	}
+	lasts, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("VIGIL_KILL_PROCESSES: %v", err)
+	}
+	kills := 0
+	underLoad(t, dbtest.Postgres(t), func(c *cluster) {
+		for end := time.Now().Add(lasts); time.Now().Before(end); kills++ {
+			next := time.Now().Add(killEvery)
+			c.replace(rand.IntN(len(c.nodes)))
+			time.Sleep(time.Until(next))
+		}
+	})
+	t.Logf("%d kills", kills)
+}
+
+// TestStopsOfPostgreSQLUnderThreeProcesses crashes the database server of three
+// processes under the same load and with the same expectations.
+func TestStopsOfPostgreSQLUnderThreeProcesses(t *testing.T) {
+	t.Parallel()
+	stops := crashes(t, "VIGIL_STOPS_POSTGRES", 0, 10)
+	if stops == 0 {
+		t.Skip("needs its own database server: see make crash")
+	}
+	db := newDatabaseServer(t)
+	var slowest time.Duration
+	underLoad(t, db.dsn, func(c *cluster) {
+		for range min(stops, 10) {
+			time.Sleep(5 * time.Second)
+			db.crash()
+			time.Sleep(time.Second)
+			db.start()
+			up := time.Now()
+			for _, node := range c.nodes {
+				for end := up.Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+					if status, _, err := node.send("POST", "/v1/cloud-accounts/query", object{}); err == nil && status == 200 {
+						break
+					}
+				}
+			}
+			slowest = max(slowest, time.Since(up))
+		}
+	})
+	t.Logf("%d stops; all processes answered at most %s after a start", min(stops, 10), slowest.Round(time.Millisecond))
+}
+
+// underLoad runs disturb on three processes under load, and checks what they stored.
+func underLoad(t *testing.T, dsn string, disturb func(*cluster)) {
+	t.Helper()
+	const changes = 20_000
+	newLoad := func() *storm {
+		s := newStorm(t, 2*eventAccounts, 600)
+		s.changes = nil
+		s.plan(changes, s.accounts[:eventAccounts])
+		return s
+	}
+	s := newLoad()
+	l := &load{storm: s, streams: s.install(dsn)}
+	l.cluster = newCluster(t, s.host, 3)
+	l.start()
+	disturb(l.cluster)
+	l.stop()
+
+	in := s.open()
+	defer in.Close()
+	l.settle(in)
+	l.cluster.stop()
+	l.check(in)
+	s.changes = s.changes[:l.rounds*perRound]
+	got := s.recorded()
+
+	reference := newLoad()
+	if diff := cmp.Diff(reference.deliverRounds(dbtest.SQLite(t), l.rounds), got); diff != "" {
+		t.Errorf("(-undisturbed +disturbed):\n%.4000s", diff)
+	}
+}
+
+// deliverRounds sends the messages of some rounds of changes once and in order, to one
+// server on SQLite.
+func (s *storm) deliverRounds(dsn string, rounds int) state {
+	s.t.Helper()
+	streams := s.install(dsn)
+	c, stop := s.start()
+	for from := 0; from < rounds*perRound; from += perRound {
+		s.apply(s.changes[from : from+perRound])
+		for _, n := range s.messages(streams, from, from+perRound) {
+			if !send(c, n) {
+				s.t.Fatal("a message was not accepted")
+			}
+		}
+		c.quiet()
+	}
+	stop()
+	s.changes = s.changes[:rounds*perRound]
+	return s.recorded()
+}
