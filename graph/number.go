@@ -124,7 +124,8 @@ func pow10(n int64) *big.Int {
 func stripZeros(u *big.Int, scale int64) (*big.Int, int64) {
 	ten, r, q := big.NewInt(10), new(big.Int), new(big.Int)
 	for u = new(big.Int).Set(u); u.Sign() != 0; scale-- {
-		if q.QuoRem(u, ten, r); r.Sign() != 0 {
+		q.QuoRem(u, ten, r)
+		if r.Sign() != 0 {
 			break
 		}
 		u, q = q, u

@@ -239,7 +239,8 @@ func edges() *rapid.Generator[graph.EdgeRecord] {
 func changes() *rapid.Generator[graph.Change] {
 	return rapid.Custom(func(t *rapid.T) graph.Change {
 		c := graph.Change{Record: graph.Record{ID: ids().Draw(t, "id")}}
-		if c.Remove = rapid.IntRange(0, 3).Draw(t, "remove") == 0; c.Remove {
+		c.Remove = rapid.IntRange(0, 3).Draw(t, "remove") == 0
+		if c.Remove {
 			return c
 		}
 		c.Label = rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "label")
@@ -316,7 +317,8 @@ func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {
 				t.Fatalf("patch: %v", err)
 			}
 			for _, c := range batch {
-				if delete(model, c.ID.Str()); !c.Remove {
+				delete(model, c.ID.Str())
+				if !c.Remove {
 					model[c.ID.Str()] = c.Record
 				}
 			}

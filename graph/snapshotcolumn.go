@@ -116,7 +116,8 @@ func (d *decoder) cells(c *cells) {
 	case KindNull:
 	case KindBool:
 		c.bools = decodeNumbers[uint64](d)
-		if n = c.n; len(c.bools) != len(NewBits(c.n)) {
+		n = c.n
+		if len(c.bools) != len(NewBits(c.n)) {
 			d.fail("a column lacks cells")
 		}
 	case KindInt:
@@ -189,7 +190,8 @@ func (d *decoder) side(c *Column) *side {
 		if s.unknown == nil {
 			s.unknown = map[uint32]uint32{}
 		}
-		if s.unknown[r] = reasons[i]; c.Has(r) {
+		s.unknown[r] = reasons[i]
+		if c.Has(r) {
 			d.fail("an unknown cell has a value")
 		}
 	}
@@ -197,7 +199,8 @@ func (d *decoder) side(c *Column) *side {
 		if s.more == nil {
 			s.more = map[uint32][]Value{}
 		}
-		if s.more[r] = d.values(); !c.Has(r) {
+		s.more[r] = d.values()
+		if !c.Has(r) {
 			d.fail("a cell has a second value and no first")
 		}
 	}
@@ -209,7 +212,8 @@ func (d *decoder) side(c *Column) *side {
 		for i := range ds {
 			ds[i] = d.detail()
 		}
-		if s.details[r] = ds; !c.Has(r) || len(ds) > 1+len(s.more[r]) {
+		s.details[r] = ds
+		if !c.Has(r) || len(ds) > 1+len(s.more[r]) {
 			d.fail("a cell has more details than values")
 		}
 	}

@@ -92,7 +92,8 @@ func (r reference) step(s syntax.Step, in []traverser) ([]traverser, error) {
 		if err != nil {
 			return nil, err
 		}
-		if *r.left -= len(more); *r.left < 0 {
+		*r.left -= len(more)
+		if *r.left < 0 {
 			return nil, errTooMuch
 		}
 		out = append(out, more...)

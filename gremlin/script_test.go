@@ -151,7 +151,8 @@ func readGraph(text string) (*graph.Graph, error) {
 		switch {
 		case f[0] == "v" && len(f) >= 3:
 			var h graph.Handle
-			if h, err = b.AddVertex(scalar(f[1]), f[2]); err == nil {
+			h, err = b.AddVertex(scalar(f[1]), f[2])
+			if err == nil {
 				handles[f[1]] = h
 				err = properties(f[3:], func(k string, v graph.Value) error {
 					return b.AddProperty(h, k, graph.VertexProperty{Value: v})
@@ -159,7 +160,8 @@ func readGraph(text string) (*graph.Graph, error) {
 			}
 		case f[0] == "e" && len(f) >= 5:
 			var h graph.Handle
-			if h, err = b.AddEdge(scalar(f[1]), f[3], scalar(f[2]), scalar(f[4])); err == nil {
+			h, err = b.AddEdge(scalar(f[1]), f[3], scalar(f[2]), scalar(f[4]))
+			if err == nil {
 				err = properties(f[5:], func(k string, v graph.Value) error { return b.SetEdgeProperty(h, k, v) })
 			}
 		case f[0] == "unknown" && len(f) == 4:

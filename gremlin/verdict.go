@@ -75,7 +75,8 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 		return nil, err
 	}
 	keys, any := plan.Unsure(root)
-	if v.Unsure = withUnknown(g, keys, any); len(v.Unsure) > 0 {
+	v.Unsure = withUnknown(g, keys, any)
+	if len(v.Unsure) > 0 {
 		all = append(all, v.Yes...)
 		slices.Sort(all)
 		v.Yes, v.Unknown = nil, slices.Compact(all)

@@ -79,7 +79,8 @@ func (b *bench) loadPlain(ctx context.Context) error {
 			}
 		}
 		for e := range b.all() {
-			if rows = append(rows, plainRow(e)); len(rows) == 5000 && !send() {
+			rows = append(rows, plainRow(e))
+			if len(rows) == 5000 && !send() {
 				return
 			}
 		}

@@ -294,7 +294,8 @@ func (b *bench) sample(n int) []posture.Entity {
 	step := max(1, last.Entities/n)
 	i := 0
 	for e := range last.All() {
-		if i++; i%step == 0 {
+		i++
+		if i%step == 0 {
 			some = append(some, e)
 		}
 	}

@@ -96,7 +96,8 @@ func (a *readAccount) out(e *posture.Entity, label string, wanted func(edge *pos
 			continue
 		}
 		if to := a.byID[e.Edges[i].To]; to != nil {
-			if answer = max(answer, wanted(&e.Edges[i], to)); answer == posture.Yes {
+			answer = max(answer, wanted(&e.Edges[i], to))
+			if answer == posture.Yes {
 				break
 			}
 		}

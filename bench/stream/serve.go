@@ -84,7 +84,8 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			break
 		}
 		var m mark
-		if m, err = h.mark(); err == nil {
+		m, err = h.mark()
+		if err == nil {
 			err = say.Encode(m)
 		}
 	}

@@ -124,7 +124,8 @@ func (c *catalogTryCmd) read(env *environment, u collect.Unit) error {
 	ctx := collect.WithTrace(env.ctx, func(call collect.TracedCall) {
 		mu.Lock()
 		defer mu.Unlock()
-		if made++; made <= c.Calls {
+		made++
+		if made <= c.Calls {
 			printCall(env.stdout, call)
 		}
 	})

@@ -197,7 +197,8 @@ func (c *scanFlags) outputs() ([]scanOutput, error) {
 			return nil, fault.New(fault.Invalid, "--format %s is not one of %s", c.Format, export.List())
 		case c.Format == "":
 			var ok bool
-			if format, ok = export.FormatOf(file); !ok {
+			format, ok = export.FormatOf(file)
+			if !ok {
 				return nil, fault.New(fault.Invalid, "%s: the file name has no known suffix; give --format: one of %s", file, export.List())
 			}
 		}

@@ -96,7 +96,8 @@ type fortress struct {
 // server slow and large.
 func (f *fortress) build() {
 	f.t.Helper()
-	if f.binary = os.Getenv("VIGIL_SIEGE_BINARY"); f.binary != "" {
+	f.binary = os.Getenv("VIGIL_SIEGE_BINARY")
+	if f.binary != "" {
 		return // to compare with another build
 	}
 	f.binary = filepath.Join(f.t.TempDir(), "vigil")
@@ -341,7 +342,8 @@ func (f *fortress) records() (n int) {
 		err = json.NewDecoder(answer.Body).Decode(&page)
 		_ = answer.Body.Close()
 		must(f.t, err)
-		if n += len(page.Results); page.Token == "" {
+		n += len(page.Results)
+		if page.Token == "" {
 			return n
 		}
 		token = page.Token

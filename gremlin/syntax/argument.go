@@ -200,7 +200,8 @@ func (p *parser) nestedQuery(accept Kind, of string) (Arg, *Error) {
 			Hint: "write __ instead of g, or V() for a step from anywhere",
 		}
 	}
-	if p.depth++; p.depth > p.limits.Depth {
+	p.depth++
+	if p.depth > p.limits.Depth {
 		return nil, exceeded(LimitDepth, p.limits.Depth, start.Span, "traversals are nested too deeply")
 	}
 	q, err := p.query()

@@ -116,7 +116,8 @@ func (p *parser) mapFrom(start Pos, key Arg) (Arg, *Error) {
 }
 
 func (p *parser) entry(key Arg) (e Entry, err *Error) {
-	if e.Key = key; key == nil {
+	e.Key = key
+	if key == nil {
 		if e.Key, err = p.mapKey(); err != nil {
 			return e, err
 		}

@@ -78,7 +78,8 @@ func (c *cursor) clock() (h, m, s, nanos int, ok bool) {
 	if !c.byte(':') {
 		return h, m, 0, 0, true
 	}
-	if s, ok = c.digits(2); !ok || s > 59 {
+	s, ok = c.digits(2)
+	if !ok || s > 59 {
 		return 0, 0, 0, 0, false
 	}
 	if c.byte('.') {

@@ -38,7 +38,8 @@ func (p *parser) countValue(a Arg) *Error {
 
 // deeper increments the nesting depth of collections or predicates.
 func (p *parser) deeper() *Error {
-	if p.inner++; p.inner > p.limits.Depth {
+	p.inner++
+	if p.inner > p.limits.Depth {
 		return exceeded(LimitDepth, p.limits.Depth, p.tok.Span, "values or predicates are nested too deeply")
 	}
 	return nil

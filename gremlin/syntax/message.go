@@ -85,7 +85,8 @@ func (p *parser) unknownStep(name string, source bool) *Error {
 		e.Hint = "write it inside has(), is() or where()"
 		return e
 	}
-	if e.Hint = suggest(name, stepNames(source), true); e.Hint == "" && source {
+	e.Hint = suggest(name, stepNames(source), true)
+	if e.Hint == "" && source {
 		e.Hint = suggest(name, stepNames(false), true)
 	}
 	return e

@@ -134,7 +134,8 @@ func (p *parser) queryStep(q *Query) *Error {
 // traversal parses an anonymous traversal, with or without a leading __.
 func (p *parser) traversal() (*Traversal, *Error) {
 	t := &Traversal{Span: Span{Pos: p.tok.Pos}}
-	if p.depth++; p.depth > p.limits.Depth {
+	p.depth++
+	if p.depth > p.limits.Depth {
 		return nil, exceeded(LimitDepth, p.limits.Depth, p.tok.Span, "traversals are nested too deeply")
 	}
 	if p.text(p.tok) == "__" {
@@ -213,7 +214,8 @@ func (p *parser) signature(source bool) (*Signature, *Error) {
 // call parses the name and arguments of a step.
 func (p *parser) call(sig *Signature) (Step, *Error) {
 	s := Step{Span: p.tok.Span, Name: sig.Name}
-	if p.steps++; p.steps > p.limits.Steps {
+	p.steps++
+	if p.steps > p.limits.Steps {
 		return s, exceeded(LimitSteps, p.limits.Steps, p.tok.Span, "the query has too many steps")
 	}
 	p.advance()

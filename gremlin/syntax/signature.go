@@ -153,7 +153,8 @@ func parseForms(notation string) []Form {
 	for text := range strings.SplitSeq(notation, "|") {
 		var form Form
 		for param := range strings.SplitSeq(text, ",") {
-			if param = strings.TrimSpace(param); param != "-" {
+			param = strings.TrimSpace(param)
+			if param != "-" {
 				form = append(form, parseParam(param))
 			}
 		}

@@ -41,7 +41,8 @@ func TestDashboardsNameMetricsThatExist(t *testing.T) {
 			t.Errorf("%s uses no metric of the servers", file)
 		}
 		for _, n := range used {
-			if n = strings.TrimSuffix(n, "_bucket"); !exported[n] {
+			n = strings.TrimSuffix(n, "_bucket")
+			if !exported[n] {
 				t.Errorf("%s uses the metric %s, which no server exports", file, n)
 			}
 		}

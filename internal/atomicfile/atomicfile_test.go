@@ -37,7 +37,8 @@ func TestWriteReplacesTheFileOrKeepsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, _ = os.ReadFile(name); string(text) != "second" || info.Mode().Perm() != 0o600 {
+	text, _ = os.ReadFile(name)
+	if string(text) != "second" || info.Mode().Perm() != 0o600 {
 		t.Errorf("%q with mode %o, want second with 600", text, info.Mode().Perm())
 	}
 	if all, err := os.ReadDir(dir); err != nil || len(all) != 1 {

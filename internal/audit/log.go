@@ -168,7 +168,8 @@ func (l *Log) commit(ctx context.Context) {
 		if err := l.check(h); err != nil {
 			return nil, err
 		}
-		if entries, head, err = extend(h, records, l.key); err == nil {
+		entries, head, err = extend(h, records, l.key)
+		if err == nil {
 			last = entries[len(entries)-1]
 		}
 		return entries, err
@@ -231,7 +232,8 @@ func (l *Log) Retain(ctx context.Context, since time.Time, keep int64) (removed 
 		if err != nil {
 			return removed, fmt.Errorf("prune audit log: %w", err)
 		}
-		if removed += n; n > 0 {
+		removed += n
+		if n > 0 {
 			err = l.Append(ctx, Record{
 				Operation: "audit.retain", ActorName: "system", Outcome: Success,
 				Targets: map[string]string{"through": fmt.Sprint(through), "removed": fmt.Sprint(n)},

@@ -32,7 +32,8 @@ func TestMistypedTokenFailsTheChecksum(t *testing.T) {
 	good := newTokenText().Reveal()
 	for i := range good {
 		bad := []byte(good)
-		if bad[i] = 'a'; good[i] == 'a' {
+		bad[i] = 'a'
+		if good[i] == 'a' {
 			bad[i] = 'b'
 		}
 		if _, ok := hashToken(secret.NewText(string(bad))); ok {

@@ -42,7 +42,8 @@ func forge(header, claims object, sign func(input []byte) []byte) string {
 func with(o object, changes object) object {
 	out := maps.Clone(o)
 	for k, v := range changes {
-		if out[k] = v; v == nil {
+		out[k] = v
+		if v == nil {
 			delete(out, k)
 		}
 	}
@@ -182,7 +183,8 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	// which has unused bits.
 	for i := range parts[2] {
 		bad := []byte(parts[2])
-		if bad[i] = 'A'; parts[2][i] == 'A' {
+		bad[i] = 'A'
+		if parts[2][i] == 'A' {
 			bad[i] = 'B'
 		}
 		_, err := p.Identify(t.Context(), parts[0]+"."+parts[1]+"."+string(bad), "")

@@ -110,7 +110,8 @@ func (p *LoginNetworks) add(place LoginNetwork) bool {
 
 // evicted decrements the count of an evicted entry's account.
 func (p *LoginNetworks) evicted(place LoginNetwork, _ struct{}) {
-	if p.counts[place.Account]--; p.counts[place.Account] == 0 {
+	p.counts[place.Account]--
+	if p.counts[place.Account] == 0 {
 		delete(p.counts, place.Account)
 	}
 }

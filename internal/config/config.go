@@ -129,7 +129,8 @@ func Folders(list string) []string { return members(list) }
 // members returns the elements of a comma-separated setting.
 func members(list string) (all []string) {
 	for one := range strings.SplitSeq(list, ",") {
-		if one = strings.TrimSpace(one); one != "" {
+		one = strings.TrimSpace(one)
+		if one != "" {
 			all = append(all, one)
 		}
 	}

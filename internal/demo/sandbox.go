@@ -39,7 +39,8 @@ func (s *Sandbox) Access(p posture.Provider, id string) (posture.Access, error) 
 		if set.Provider != p {
 			continue
 		}
-		if ids = append(ids, account); id != "" && id != account {
+		ids = append(ids, account)
+		if id != "" && id != account {
 			continue
 		}
 		credential, secrets, err := posture.NewCredential("demo", p, set.Credentials[0].Properties, time.Now())

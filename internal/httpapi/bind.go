@@ -59,7 +59,8 @@ func bind(r *http.Request, v reflect.Value) error {
 			err = bindMembers(body, v, p)
 		}
 		if err != nil {
-			if details = fault.Details(err); details == nil {
+			details = fault.Details(err)
+			if details == nil {
 				return err
 			}
 		}

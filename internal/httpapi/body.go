@@ -70,7 +70,8 @@ func (b *bodies) reserve(who string, known bool, n int64) (release func(), err e
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.add(s, known, -n, -1); s.count == 0 {
+		b.add(s, known, -n, -1)
+		if s.count == 0 {
 			delete(b.senders, who)
 		}
 	}, nil

@@ -57,7 +57,8 @@ func (l *connLimiter) release(from netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.total--
-	if l.open[from]--; l.open[from] == 0 {
+	l.open[from]--
+	if l.open[from] == 0 {
 		delete(l.open, from)
 	}
 }

@@ -253,7 +253,8 @@ func (d *decoder) integer(v reflect.Value) {
 			d.blame("must be an integer")
 			return
 		}
-		if n = int64(f); math.Abs(f) < 1<<53 {
+		n = int64(f)
+		if math.Abs(f) < 1<<53 {
 			err = nil
 		}
 	}

@@ -60,7 +60,8 @@ func tooDeep(data []byte) bool {
 				}
 			}
 		case '{', '[':
-			if depth++; depth > maxDepth {
+			depth++
+			if depth > maxDepth {
 				return true
 			}
 		case '}', ']':

@@ -249,7 +249,8 @@ func pathValues(r *http.Request, rt *Route) map[string]string {
 	_, names, _ := parseSegment(rt.Pattern)
 	values := make(map[string]string, len(names))
 	for _, name := range names {
-		if name = strings.TrimSuffix(name, "..."); name != "secret" {
+		name = strings.TrimSuffix(name, "...")
+		if name != "secret" {
 			values[name] = r.PathValue(name)
 		}
 	}

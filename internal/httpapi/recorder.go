@@ -31,7 +31,8 @@ func (w *recorder) WriteHeader(status int) {
 	if w.status != 0 || w.auditErr != nil {
 		return
 	}
-	if w.auditErr = w.before(status); w.auditErr != nil {
+	w.auditErr = w.before(status)
+	if w.auditErr != nil {
 		return
 	}
 	w.status = status

@@ -341,7 +341,8 @@ func TestLaterIsNotAFailure(t *testing.T) {
 		calls := 0
 		start(t, q, func(_ context.Context, j job.Job[greet]) error {
 			attempts <- j.Attempt
-			if calls++; calls < 3 {
+			calls++
+			if calls < 3 {
 				return job.Later(10 * time.Millisecond)
 			}
 			return nil

@@ -75,7 +75,8 @@ func (q *Queue) renewLease(ctx context.Context) (held bool, err error) {
 			return err
 		}
 		n, err := tx.Exec("UPDATE job_worker SET seen_at = $2 WHERE id = $1", q.id, now)
-		if held = n == 1; err != nil || held {
+		held = n == 1
+		if err != nil || held {
 			return err
 		}
 		_, err = tx.Exec("INSERT INTO job_worker (id, seen_at, roles) VALUES ($1, $2, $3)", q.id, now, strings.Join(q.conf.Roles, ","))

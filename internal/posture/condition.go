@@ -50,7 +50,8 @@ type (
 func (c AllOf) Of(e *Entity) Truth {
 	all := Yes
 	for _, part := range c {
-		if all = min(all, part.Of(e)); all == No {
+		all = min(all, part.Of(e))
+		if all == No {
 			break
 		}
 	}
@@ -61,7 +62,8 @@ func (c AllOf) Of(e *Entity) Truth {
 func (c AnyOf) Of(e *Entity) Truth {
 	one := No
 	for _, part := range c {
-		if one = max(one, part.Of(e)); one == Yes {
+		one = max(one, part.Of(e))
+		if one == Yes {
 			break
 		}
 	}

@@ -201,7 +201,8 @@ func (s *memoryColumn) Reseal(ctx context.Context, r secret.Resealer, after stri
 	start, changed := 0, 0
 	_, _ = fmt.Sscan(after, &start)
 	for i := start; i < min(start+limit, len(s.rows)); i++ {
-		if s.calls++; s.fail > 0 && i == s.fail {
+		s.calls++
+		if s.fail > 0 && i == s.fail {
 			return "", 0, errors.New("power cut")
 		}
 		fresh, ok, err := r.Reseal(ctx, s.at(i), s.rows[i])

@@ -102,7 +102,8 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 				if _, err := tx.Exec("UPDATE thing SET size = size + 1 WHERE id = $1", first); err != nil {
 					return err
 				}
-				if once(); db.Dialect() == sqldb.Postgres {
+				once()
+				if db.Dialect() == sqldb.Postgres {
 					meet.Wait()
 				}
 				_, err := tx.Exec("UPDATE thing SET size = size + 1 WHERE id = $1", second)

@@ -100,7 +100,8 @@ func (q *writeQueue) next(g *txGroup) bool {
 	if g != nil && (len(q.waiting) == 0 || g.writers >= maxGroup || time.Now().After(g.until)) {
 		return false
 	}
-	if q.taken = len(q.waiting) > 0; q.taken {
+	q.taken = len(q.waiting) > 0
+	if q.taken {
 		q.waiting[0] <- g
 		q.waiting = q.waiting[1:]
 	}
@@ -188,7 +189,8 @@ func (db *DB) use(ctx context.Context, limit time.Duration, g *txGroup, how isol
 // cooperative one.
 func (g *txGroup) join(how isolation) error {
 	g.writers++
-	if g.savepoint = g.writers > 1 && how == isolated; !g.savepoint {
+	g.savepoint = g.writers > 1 && how == isolated
+	if !g.savepoint {
 		return nil
 	}
 	return g.exec("SAVEPOINT writer")

@@ -58,7 +58,8 @@ func (tx *Tx) insertRows(table string, columns []string, rows iter.Seq[[]any]) (
 			return 0, fmt.Errorf("row %d has %d values for %d columns", n, len(row), len(columns))
 		}
 		n++
-		if args = append(args, row...); len(args) == cap(args) {
+		args = append(args, row...)
+		if len(args) == cap(args) {
 			if err := tx.insertBatches(head, len(columns), args); err != nil {
 				return 0, err
 			}
@@ -133,7 +134,8 @@ func (tx *Tx) execBatches(text string, args iter.Seq[[]any]) (total int64, err e
 			return res.Close()
 		}
 		for a := range args {
-			if batch.Queue(text, a...); batch.Len() < 1000 {
+			batch.Queue(text, a...)
+			if batch.Len() < 1000 {
 				continue
 			}
 			if err := send(); err != nil {

@@ -294,7 +294,8 @@ func TestLoadAndExecEach(t *testing.T) {
 			if err != nil || got != n {
 				return fmt.Errorf("loaded %d, error %w", got, err)
 			}
-			if got, err = tx.Load("thing", []string{"id"}, func(func([]any) bool) {}); err != nil || got != 0 {
+			got, err = tx.Load("thing", []string{"id"}, func(func([]any) bool) {})
+			if err != nil || got != 0 {
 				return fmt.Errorf("loaded %d of nothing, error %w", got, err)
 			}
 			got, err = tx.ExecEach("UPDATE thing SET size = size + $2 WHERE id = $1", func(yield func([]any) bool) {

@@ -51,7 +51,8 @@ func (v *visit) run(tx *Tx, text string, args []any) error {
 
 func (v *visit) call(id int64, data []byte) (err error) {
 	defer func() {
-		if v.thrown = recover(); v.thrown != nil {
+		v.thrown = recover()
+		if v.thrown != nil {
 			err = fmt.Errorf("panic: %v", v.thrown)
 		}
 	}()

@@ -56,7 +56,8 @@ func (o *graphOp) access() access {
 			a.all = false
 		}
 	}
-	if a.how = byLabel; a.all {
+	a.how = byLabel
+	if a.all {
 		a.how = byScan
 	}
 	if o.kind == graph.KindVertex && o.run.opt.Reading == Plain {
@@ -161,7 +162,8 @@ func (o *graphOp) scan(l graph.Label, fn func([]graph.Handle, *condTest) error) 
 				continue
 			}
 			found[n] = h
-			if n++; n == len(found) {
+			n++
+			if n == len(found) {
 				if err := fn(found[:], nil); err != nil {
 					return err
 				}
@@ -187,7 +189,8 @@ func (o *graphOp) scanFew(l graph.Label, lt *labelTest, fn func([]graph.Handle, 
 			continue
 		}
 		found[n] = all[row]
-		if n++; n == len(found) {
+		n++
+		if n == len(found) {
 			if err := fn(found[:], nil); err != nil {
 				return err
 			}

@@ -394,7 +394,8 @@ func (o *chooseOp) finish() error {
 		} else {
 			err = o.next.push(&rows)
 		}
-		if o.waiting[i].reset(); err != nil {
+		o.waiting[i].reset()
+		if err != nil {
 			return err
 		}
 		if i < len(o.branches) {

@@ -328,7 +328,8 @@ func (r *run) link(steps []plan.Step, end op) (chain, error) {
 		if err != nil {
 			return chain{}, err
 		}
-		if next = o; r.probes != nil {
+		next = o
+		if r.probes != nil {
 			next = r.probes.around(m, o, r)
 		}
 		ops = append(ops, next)

@@ -45,7 +45,8 @@ func (o *countOp) push(b *batch) error {
 			}
 			c = o.move.degree(v)
 		}
-		if o.n += c * b.count(i); o.n < 0 {
+		o.n += c * b.count(i)
+		if o.n < 0 {
 			return value.Errorf("long overflow")
 		}
 	}

@@ -114,7 +114,8 @@ func column(v graph.Value, vals bool) (graph.Value, bool, error) {
 	}
 	out := make([]graph.Value, len(es))
 	for i, e := range es {
-		if out[i] = e.Key; vals {
+		out[i] = e.Key
+		if vals {
 			out[i] = e.Value
 		}
 	}
@@ -158,7 +159,8 @@ type keyBy struct {
 
 func (r *run) keyOf(name string) *keyBy {
 	p := &keyBy{run: r, name: name}
-	if p.key, p.known = r.g.KeyByName(name); p.known {
+	p.key, p.known = r.g.KeyByName(name)
+	if p.known {
 		p.cols = r.g.VertexColumns(p.key)
 	}
 	return p

@@ -234,7 +234,8 @@ func (p *pattern) bind(row *batch, way *node, b *batch, found func(*batch) error
 		var next batch
 		next.appendRow(b, j)
 		next.path = fill(next.path, 1, nil)
-		if next.path[0] = b.pathOf(j); p.flat {
+		next.path[0] = b.pathOf(j)
+		if p.flat {
 			next.path[0] = way
 		}
 		if p.End != "" {

@@ -26,7 +26,8 @@ func parseMath(src string) (e expr, vars []string, err error) {
 	if e, err = p.sum(); err != nil {
 		return nil, nil, err
 	}
-	if p.skip(); p.at < len(p.src) {
+	p.skip()
+	if p.at < len(p.src) {
 		return nil, nil, p.fail()
 	}
 	return e, p.vars, nil
@@ -57,7 +58,8 @@ func (p *exprParser) next(ops string) byte {
 }
 
 func (p *exprParser) sum() (expr, error) {
-	if p.depth++; p.depth > 100 {
+	p.depth++
+	if p.depth > 100 {
 		return nil, value.Errorf("math(): the expression is nested too deeply")
 	}
 	defer func() { p.depth-- }()
@@ -221,7 +223,8 @@ func (r *run) mathVar(in *batch, i int, name string, by projector) (float64, boo
 	if name == "_" {
 		v, ok, err = by.row(in, i)
 	} else {
-		if v, _, err = r.scoped(in, i, name, plan.PopLast); err == nil {
+		v, _, err = r.scoped(in, i, name, plan.PopLast)
+		if err == nil {
 			v, ok, err = by.of(v)
 		}
 	}

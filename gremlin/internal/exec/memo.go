@@ -41,7 +41,8 @@ func (w *walk) recall(i int, p *hop, h graph.Handle) bool {
 	if w.run.meter.err != nil {
 		return more
 	}
-	if p.memo.known.Set(h); w.n > 0 {
+	p.memo.known.Set(h)
+	if w.n > 0 {
 		p.memo.leads.Set(h)
 	}
 	return more

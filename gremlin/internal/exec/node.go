@@ -142,7 +142,8 @@ func (n *node) between(from, to string) ([]*node, error) {
 	all := n.nodes()
 	lo, hi := 0, len(all)
 	if from != "" {
-		if lo = slices.IndexFunc(all, labelled(from)); lo < 0 {
+		lo = slices.IndexFunc(all, labelled(from))
+		if lo < 0 {
 			return nil, value.Errorf("The provided from-label does not exist: %s", from)
 		}
 	}

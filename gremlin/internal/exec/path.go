@@ -130,7 +130,8 @@ type shortPath struct {
 // newPath returns a path of n objects.
 func newPath(n int) *shortPath {
 	s := &shortPath{}
-	if s.path.Objects = s.objects[:min(n, len(s.objects))]; n > len(s.objects) {
+	s.path.Objects = s.objects[:min(n, len(s.objects))]
+	if n > len(s.objects) {
 		s.path.Objects = make([]graph.Value, n)
 	}
 	s.carrier = &s.path

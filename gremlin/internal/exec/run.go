@@ -160,7 +160,8 @@ func (r *run) collect(b *batch) error {
 	for i := range n {
 		c := b.count(i)
 		if take := r.root.Take; take >= 0 && r.out.Total+c > take {
-			if c = take - r.out.Total; c <= 0 {
+			c = take - r.out.Total
+			if c <= 0 {
 				return errDone
 			}
 		}

@@ -64,7 +64,8 @@ func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 			if err != nil || !ok {
 				return graph.Null, false, err
 			}
-			if v, ok, err = bys[k%len(bys)].of(v); err != nil || !ok {
+			v, ok, err = bys[k%len(bys)].of(v)
+			if err != nil || !ok {
 				return graph.Null, false, err
 			}
 			m.put(graph.String(name), v)
@@ -124,7 +125,8 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 			left, ok, err = by().row(in, i)
 		} else {
 			var v graph.Value
-			if v, err = r.mustScope(in, i, s.Start); err == nil {
+			v, err = r.mustScope(in, i, s.Start)
+			if err == nil {
 				left, ok, err = by().of(v)
 			}
 		}
@@ -164,7 +166,8 @@ func (r *run) bindPred(p *plan.Pred, in *batch, i int, by func() projector) (*pl
 	}
 	q.Value, q.Keys = v, nil
 	if q.Op == plan.Within || q.Op == plan.Without {
-		if q.Set, ok = value.As[*value.BulkSet](v); !ok {
+		q.Set, ok = value.As[*value.BulkSet](v)
+		if !ok {
 			q.Values, ok = value.Elems(v)
 			if !ok {
 				q.Values = []graph.Value{v}

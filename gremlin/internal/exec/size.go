@@ -32,7 +32,8 @@ type sizer struct {
 }
 
 func (s *sizer) add(v graph.Value) {
-	if s.nodes++; s.nodes > maxNodes {
+	s.nodes++
+	if s.nodes > maxNodes {
 		return
 	}
 	if s.nodes&4095 == 0 && !s.meter.tick(1024) {
@@ -67,7 +68,8 @@ func (s *sizer) add(v graph.Value) {
 
 func (s *sizer) all(vs []graph.Value) {
 	for _, v := range vs {
-		if s.add(v); s.nodes > maxNodes {
+		s.add(v)
+		if s.nodes > maxNodes {
 			return
 		}
 	}
@@ -90,7 +92,8 @@ func (s *sizer) opaque(o any) {
 
 func (s *sizer) tree(t *value.Tree) {
 	for i := range t.Len() {
-		if s.add(t.Key(i)); s.nodes > maxNodes {
+		s.add(t.Key(i))
+		if s.nodes > maxNodes {
 			return
 		}
 		s.tree(t.Sub(i))
@@ -115,7 +118,8 @@ func (r *run) sizeOf(v graph.Value) (int64, error) {
 		}
 	}
 	s := sizer{meter: r.meter}
-	if s.add(v); r.meter.err != nil {
+	s.add(v)
+	if r.meter.err != nil {
 		return 0, r.meter.err
 	}
 	if s.nodes > maxNodes {

@@ -152,7 +152,8 @@ func (o *injectOp) inject() error {
 	}
 	for i := range set.Len() {
 		v, n := set.At(i)
-		if in.bulk = nil; n > 1 && !o.run.root.NoBulk {
+		in.bulk = nil
+		if n > 1 && !o.run.root.NoBulk {
 			in.bulk = []int64{n}
 		}
 		if err := o.emit(in, 0, v); err != nil {

@@ -385,7 +385,8 @@ func (o *sampleOp) at(want float64, taken []int64) int {
 	sum := 0.0
 	for i, w := range o.weights {
 		for range o.rows.count(i) - taken[i] {
-			if sum += w; sum >= want {
+			sum += w
+			if sum >= want {
 				return i
 			}
 		}

@@ -94,7 +94,8 @@ func (w *walk) add(s plan.Step) bool {
 	case *plan.HasNot:
 		h.kind, h.test, h.want = hopTest, w.run.absence(s), false
 	case *plan.Filter, *plan.Not, *plan.And, *plan.Or:
-		if h.check = w.run.handleTest(s, w.end); h.check == nil {
+		h.check = w.run.handleTest(s, w.end)
+		if h.check == nil {
 			return false
 		}
 		h.kind = hopCheck
@@ -204,7 +205,8 @@ func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(gra
 
 // exists reports whether the walk from h has a result.
 func (w *walk) exists(h graph.Handle) bool {
-	if w.asked++; w.asked == w.run.g.VertexCap()/memoAfter {
+	w.asked++
+	if w.asked == w.run.g.VertexCap()/memoAfter {
 		w.remember()
 	}
 	w.goal, w.n = toFind, 0
@@ -308,7 +310,8 @@ func (w *walk) last(p *hop, among []graph.Handle) bool {
 		if !p.passes(g, h) {
 			continue
 		}
-		if w.n++; w.goal == toFind || w.limit > 0 && w.n >= w.limit {
+		w.n++
+		if w.goal == toFind || w.limit > 0 && w.n >= w.limit {
 			return false
 		}
 	}

@@ -45,7 +45,8 @@ func (r *run) foldBy(t *plan.Traversal) projector {
 			steps = steps[:n-1]
 		}
 	}
-	if p.w = r.walk(steps, graph.KindVertex); p.w == nil || p.w.end != graph.KindVertex {
+	p.w = r.walk(steps, graph.KindVertex)
+	if p.w == nil || p.w.end != graph.KindVertex {
 		return nil
 	}
 	return p
@@ -94,7 +95,8 @@ func (p *valueBy) of(v graph.Value) (graph.Value, bool, error) {
 
 func (p *valueBy) find(from graph.Handle) (v graph.Value, ok bool, err error) {
 	err = p.w.each(from, func(h graph.Handle) error {
-		if v, ok = p.key.vertex(h); ok {
+		v, ok = p.key.vertex(h)
+		if ok {
 			return errDone
 		}
 		return nil

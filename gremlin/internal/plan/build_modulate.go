@@ -235,7 +235,8 @@ func (b *builder) loop(t *Traversal, s syntax.Step, sc scope) error {
 		return err
 	}
 	r.EmitFirst = r.Body == nil
-	if r.EmitAll = len(s.Args) == 0; r.EmitAll {
+	r.EmitAll = len(s.Args) == 0
+	if r.EmitAll {
 		return nil
 	}
 	var err error

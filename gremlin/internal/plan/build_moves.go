@@ -79,7 +79,8 @@ func (b *builder) propertyMap(s syntax.Step) (Step, error) {
 		if len(args) > 0 {
 			if l, ok := args[0].(*syntax.Literal); ok {
 				if tokens, isBool := l.Value.(bool); isBool {
-					if args = args[1:]; tokens {
+					args = args[1:]
+					if tokens {
 						m.Tokens = WithAll
 					}
 				}
@@ -199,7 +200,8 @@ func (b *builder) rangeOf(name string, local bool, args []syntax.Arg) (Step, err
 	case "skip":
 		low, high = first, -1
 	case "range":
-		if low, high = first, 0; err == nil {
+		low, high = first, 0
+		if err == nil {
 			high, err = b.int(args[1])
 		}
 	}

@@ -186,7 +186,8 @@ func optional(name string) string {
 func values(vs []graph.Value) string {
 	out := make([]string, min(len(vs), 9))
 	for i := range out {
-		if out[i] = literalText(vs[i]); i == 8 {
+		out[i] = literalText(vs[i])
+		if i == 8 {
 			out[i] = fmt.Sprintf("... %d in all", len(vs))
 		}
 	}

@@ -52,7 +52,8 @@ func (r *meteredText) ReadRune() (rune, int, error) {
 	}
 	c, n := utf8.DecodeRuneInString(r.rest)
 	r.rest = r.rest[n:]
-	if r.read += n; r.read >= readerStep {
+	r.read += n
+	if r.read >= readerStep {
 		r.read = 0
 		if !r.t.Tick(readerStep / bytesPerUnit) {
 			r.rest = ""

@@ -70,7 +70,8 @@ func (t *toucher) start(g *Graph) {
 	t.conds(g.Conds)
 	if g.Edges {
 		names, ok := labelsOf(g.Conds)
-		if t.AllEdges = t.AllEdges || !ok; ok {
+		t.AllEdges = t.AllEdges || !ok
+		if ok {
 			for _, n := range names {
 				t.edges[n] = true
 			}

@@ -27,7 +27,8 @@ type unsure struct {
 func (u *unsure) chain(t *Traversal, strict, top bool) {
 	steps := t.Steps
 	if n := len(steps); !top && countsAtEnd(t) {
-		if steps = steps[:n-2]; n > 2 {
+		steps = steps[:n-2]
+		if n > 2 {
 			if _, ok := steps[n-3].(*Range); ok {
 				steps = steps[:n-3] // inserted by the optimiser
 			}

@@ -119,7 +119,8 @@ func strip(d *big.Int, p int64) int64 {
 	var n int64
 	q, r, f := new(big.Int), new(big.Int), big.NewInt(p)
 	for {
-		if q.QuoRem(d, f, r); r.Sign() != 0 {
+		q.QuoRem(d, f, r)
+		if r.Sign() != 0 {
 			return n
 		}
 		d.Set(q)

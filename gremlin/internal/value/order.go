@@ -123,7 +123,8 @@ func comparable2(s Space, a, b graph.Value) bool {
 // contents returns the contained values of two values of one type in the order
 // of comparison, or false if they contain none.
 func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
-	if x, ok = Elems(a); ok {
+	x, ok = Elems(a)
+	if ok {
 		y, _ = Elems(b)
 		if isSet(a) {
 			x, y = sorted(s, x), sorted(s, y)

@@ -163,7 +163,8 @@ func (s *Store) Cut(ctx context.Context, before time.Time, keep int64, limit int
 			through = max(through, e.head.Number-keep)
 		}
 		through = min(through, e.head.Number-1, e.anchor.Number+int64(limit))
-		if n = through - e.anchor.Number; n <= 0 {
+		n = through - e.anchor.Number
+		if n <= 0 {
 			n = 0
 			return nil
 		}

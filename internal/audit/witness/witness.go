@@ -126,7 +126,8 @@ func reveal(reference string) (string, error) {
 	case "env":
 		text = os.Getenv(where)
 	}
-	if text = strings.TrimSpace(text); text == "" {
+	text = strings.TrimSpace(text)
+	if text == "" {
 		return "", errors.New("no token in " + reference)
 	}
 	return text, nil

@@ -89,7 +89,8 @@ func TestSyslogServersReceiveCheckpoints(t *testing.T) {
 		if _, err := time.Parse(time.RFC3339, fields[1]); err != nil {
 			t.Errorf("%s: %v", network, err)
 		}
-		if fields[1] = "T"; strings.Join(fields, " ") != want {
+		fields[1] = "T"
+		if strings.Join(fields, " ") != want {
 			t.Errorf("%s: %q, want %q", network, got, want)
 		}
 	}

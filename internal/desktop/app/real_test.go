@@ -88,7 +88,8 @@ func newReal(t *testing.T) *real {
 	for name, dir := range map[string]*string{
 		"VIGIL_TEST_SAMBA": &r.samba, "VIGIL_TEST_XRDP": &r.xrdp, "VIGIL_TEST_EVENTS": &r.postgres,
 	} {
-		if *dir = os.Getenv(name); *dir == "" {
+		*dir = os.Getenv(name)
+		if *dir == "" {
 			t.Skipf("%s is not set: scripts/test-e2e sets it", name)
 		}
 	}

@@ -50,7 +50,8 @@ func Ping(ctx context.Context, address, domain string) (Pong, error) {
 			return Pong{}, err
 		}
 		var n int
-		if n, err = conn.Read(answer); err == nil {
+		n, err = conn.Read(answer)
+		if err == nil {
 			return decodePong(answer[:n])
 		}
 		if errors.Is(err, net.ErrClosed) {

@@ -37,7 +37,8 @@ type authority struct {
 func openAuthority(ctx context.Context, store Store, now time.Time) (*authority, error) {
 	keys, err := store.Authority(ctx)
 	if fault.Is(err, fault.NotFound) {
-		if keys, err = newAuthority(now); err == nil {
+		keys, err = newAuthority(now)
+		if err == nil {
 			keys, err = store.KeepAuthority(ctx, keys)
 		}
 	}

@@ -31,7 +31,8 @@ func (f TargetFactory) podEndpoint(p desktop.PodEndpoint) Target {
 			for range 1 + roundTrips { // the first one opens the connection
 				began := f.Now()
 				status, _, peerCert, err := server.get(ctx, p.URL+podPath, http.Header{"Accept": {"application/json"}})
-				if certificate = peerCert; err != nil {
+				certificate = peerCert
+				if err != nil {
 					return nil, certificate, err
 				}
 				if !served(status) {

@@ -46,7 +46,8 @@ func (q *queues) join(user string) *queue {
 func (q *queues) leave(user string, own *queue) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if own.inside--; own.inside == 0 {
+	own.inside--
+	if own.inside == 0 {
 		delete(q.users, user)
 	}
 }

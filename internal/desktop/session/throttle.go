@@ -267,7 +267,8 @@ func (t *throttle) enter(ctx context.Context, a attempt, w allowance) (c counts,
 		if c, err = t.counts(ctx, a, w.window); err != nil {
 			return 0, err
 		}
-		if after = t.wait(a, c, w); after > 0 {
+		after = t.wait(a, c, w)
+		if after > 0 {
 			return 0, errThrottled
 		}
 		return t.free(a, c, w), nil

@@ -33,7 +33,8 @@ func name(ctx context.Context, db *sqldb.DB) error {
 // increments the revision if it affected a row.
 func (s *Store) change(ctx context.Context, text string, args ...any) (n int64, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if n, err = tx.Exec(text, args...); err != nil || n == 0 {
+		n, err = tx.Exec(text, args...)
+		if err != nil || n == 0 {
 			return err
 		}
 		return s.count(tx)

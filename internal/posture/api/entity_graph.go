@@ -101,7 +101,8 @@ func writeNodes(body *walk.Text, nodes []*walk.Node) {
 		body.Raw(`{"id":`)
 		body.String(string(n.ID))
 		body.Raw(`,"type":"entity","childNodes":`)
-		if writeNodes(body, n.Children); body.Err() != nil {
+		writeNodes(body, n.Children)
+		if body.Err() != nil {
 			return
 		}
 		body.Raw("}")

@@ -151,7 +151,8 @@ func aggregations(path string, asked map[string]entityAggregation, depth int, ro
 		}
 		limit := 0
 		if w.TermsCount != nil {
-			if limit = *w.TermsCount; limit < 1 {
+			limit = *w.TermsCount
+			if limit < 1 {
 				return nil, fault.Field(at+".termsCount", "must be at least 1")
 			}
 		}
@@ -169,7 +170,8 @@ func roomFor(path string, n, depth int, room *int) error {
 	if n > 0 && depth > posture.MaxAggregationDepth {
 		return fault.Field(path, "is nested deeper than %d", posture.MaxAggregationDepth)
 	}
-	if *room -= n; *room < 0 {
+	*room -= n
+	if *room < 0 {
 		return fault.Field("aggregations", "has more than %d aggregations, including nested ones", posture.MaxAggregations)
 	}
 	return nil

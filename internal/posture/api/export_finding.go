@@ -71,7 +71,8 @@ func (a *API) exportFindings(w http.ResponseWriter, r *http.Request) error {
 		if err := body.flush(); err != nil {
 			return err
 		}
-		if written += len(page.Findings); page.Next == "" || written >= maxExported {
+		written += len(page.Findings)
+		if page.Next == "" || written >= maxExported {
 			break
 		}
 		p.After = page.Next

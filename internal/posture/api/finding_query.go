@@ -107,7 +107,8 @@ func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.Find
 		Resolved:   span(f.ResolvedFrom, f.ResolvedTo),
 	}
 	if f.MinRiskScore != nil {
-		if out.MinRisk = *f.MinRiskScore; out.MinRisk < 0 || out.MinRisk > 100 {
+		out.MinRisk = *f.MinRiskScore
+		if out.MinRisk < 0 || out.MinRisk > 100 {
 			bad = append(bad, fault.Detail{Path: "filters.minRiskScore", Message: "must be from 0 to 100"})
 		}
 	}

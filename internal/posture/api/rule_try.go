@@ -116,7 +116,8 @@ func (a *API) checkRule(ctx context.Context, in boundQuery) (checkRuleOut, error
 	if err == nil {
 		var sees judge.Sees
 		var plan *gremlin.Explanation
-		if sees, plan, err = a.Judge.Evaluator.Explain(q); err == nil {
+		sees, plan, err = a.Judge.Evaluator.Explain(q)
+		if err == nil {
 			reads := readsOf(sees)
 			out.Valid, out.Reads = true, &reads
 			if plan != nil {

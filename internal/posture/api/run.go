@@ -93,12 +93,14 @@ func (a *API) queryRuns(ctx context.Context, in runQuery) (runPage, error) {
 	filter := posture.RunFilter{Account: posture.AccountID(in.Filters.CloudAccountID), Since: a.Now().Add(-posture.History)}
 	if in.Filters.Provider != "" {
 		var ok bool
-		if filter.Provider, ok = posture.ParseProvider(in.Filters.Provider); !ok {
+		filter.Provider, ok = posture.ParseProvider(in.Filters.Provider)
+		if !ok {
 			return runPage{}, fault.Field("filters.provider", "must be one of %s", join(posture.Providers))
 		}
 	}
 	var bad []fault.Detail
-	if filter.Statuses = known("filters.statuses", in.Filters.Statuses, posture.RunStatuses, &bad); len(bad) > 0 {
+	filter.Statuses = known("filters.statuses", in.Filters.Statuses, posture.RunStatuses, &bad)
+	if len(bad) > 0 {
 		return runPage{}, fault.Fields(bad...)
 	}
 	when := span(in.Filters.StartedFrom, in.Filters.StartedTo)

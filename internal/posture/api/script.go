@@ -56,7 +56,8 @@ func givenAccounts(p posture.Provider, given []string) ([]string, error) {
 	var all []string
 	for _, list := range given {
 		for id := range strings.SplitSeq(list, ",") {
-			if id = strings.TrimSpace(id); !posture.ValidAccountID(p, id) {
+			id = strings.TrimSpace(id)
+			if !posture.ValidAccountID(p, id) {
 				return nil, fault.Field("account", "must be ids of accounts of %s", p)
 			}
 			all = append(all, id)

@@ -159,7 +159,8 @@ func (a *App) newBook() (*rulebook.Book, error) {
 	}
 	c, err := shippedRules()
 	if len(own) > 0 {
-		if c, err = catalog.Load(rules.Files, frameworks.Files, own...); err == nil {
+		c, err = catalog.Load(rules.Files, frameworks.Files, own...)
+		if err == nil {
 			err = c.CheckOwn(catalog.Schema(a.declarations()))
 		}
 	}

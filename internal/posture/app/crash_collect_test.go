@@ -46,7 +46,8 @@ func (s *storm) wantCompleted(c *client, account, run string, stop int) {
 		}
 		answer := c.want(200, "POST", path, body).body
 		newest, _ := answer["results"].([]any)[0].(object)
-		if last = fmt.Sprint(newest["status"]); last != "Started" {
+		last = fmt.Sprint(newest["status"])
+		if last != "Started" {
 			if last != "Completed" || newest["collectionId"] != run {
 				s.t.Errorf("stop %d: the newest run of %s is %v, want that %s completed", stop, account, newest, run)
 			}

@@ -100,7 +100,8 @@ func TestEntitiesOverHTTP(t *testing.T) {
 			for _, e := range results(page) {
 				seen[e["entityId"].(string)] = true
 			}
-			if token = page.member("continuationToken"); token == "" {
+			token = page.member("continuationToken")
+			if token == "" {
 				break
 			}
 		}

@@ -128,7 +128,8 @@ func TestFacetCountsIgnoreTheirOwnFilter(t *testing.T) {
 			}
 		}
 		low := i.want(200, "POST", findings, object{"filters": object{"levels": []string{"Low"}}, "facets": []string{"complianceFrameworkId"}})
-		if facets, _ = low.body["facets"].(object); count("complianceFrameworkId", "cis-aws-3.0") != 1.0 {
+		facets, _ = low.body["facets"].(object)
+		if count("complianceFrameworkId", "cis-aws-3.0") != 1.0 {
 			t.Errorf("frameworks: %s", low.text)
 		}
 		i.want(400, "POST", findings, object{"facets": []string{"nonsense"}})

@@ -123,7 +123,8 @@ func newTenant(t *testing.T, in *instance.Installation, base string) (*client, m
 	notifyRule := c.want(201, "POST", "/v1/notification-rules", object{"name": "x", "events": []string{"FindingResolved"}, "channelIds": []string{channel}}).member("id")
 	again := posture.Judgement{Account: posture.AccountID(id), RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{{Rule: "gone", Violating: []posture.Raised{{Finding: raised, Blob: func() string { return "{}" }}}}}}
 	for _, gone := range []bool{false, true} {
-		if again.Rules[0].Gone = gone; gone {
+		again.Rules[0].Gone = gone
+		if gone {
 			again.Rules[0].Violating = nil
 		}
 		if _, err := kept.Observe(t.Context(), i.org, again); err != nil {

@@ -39,7 +39,8 @@ func TestMain(m *testing.M) {
 func crashServer(t *testing.T) string {
 	t.Helper()
 	builds.once.Do(func() {
-		if builds.dir, builds.err = os.MkdirTemp("", "vigil-crash-"); builds.err != nil {
+		builds.dir, builds.err = os.MkdirTemp("", "vigil-crash-")
+		if builds.err != nil {
 			return
 		}
 		// Omit symbols: they take half of the link time.

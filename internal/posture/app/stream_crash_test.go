@@ -172,7 +172,8 @@ func (c *client) quiet() {
 				busy = true
 			}
 		}
-		if idle++; busy {
+		idle++
+		if busy {
 			idle = 0
 		}
 		if idle == 2 {
@@ -371,7 +372,8 @@ func deliverAndKill(c *client, posts []events.Notification, kill func()) (unsure
 				if !ok {
 					unsure = append(unsure, n)
 				}
-				if sent++; sent == len(posts)*2/3 {
+				sent++
+				if sent == len(posts)*2/3 {
 					kill()
 				}
 				mu.Unlock()

@@ -55,7 +55,8 @@ func TestRulesCoverTheKnownChecks(t *testing.T) {
 			return slices.ContainsFunc(newEditions, func(edition string) bool { return strings.HasPrefix(id, edition) })
 		})
 		for _, u := range c.Unconfirmed {
-			if u = strings.Replace(u, " ", "_", 1); !doubtful[u].has(c.ID) {
+			u = strings.Replace(u, " ", "_", 1)
+			if !doubtful[u].has(c.ID) {
 				unconfirmed = append(unconfirmed, u)
 			}
 		}

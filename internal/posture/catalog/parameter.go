@@ -35,7 +35,8 @@ func (f *ruleFile) bind(e *Entry) error {
 		e.Parameters = append(e.Parameters, parameter)
 	}
 	if f.Table != "" {
-		if e.Table = f.in.tables[f.Table]; e.Table == nil {
+		e.Table = f.in.tables[f.Table]
+		if e.Table == nil {
 			return fmt.Errorf("line %d: there is no table %s", f.line("table"), f.Table)
 		}
 	}

@@ -143,7 +143,8 @@ func (s setting) cases() ([]Case, error) {
 			continue
 		}
 		outside := entity(wrong)
-		if delete(outside[0].Properties, c.property); other != nil {
+		delete(outside[0].Properties, c.property)
+		if other != nil {
 			outside[0].Properties[c.property] = other
 		}
 		cases = append(cases, Case{Name: "another " + c.property, Entities: outside, NotApplicable: []string{"one"}})

@@ -115,7 +115,8 @@ func (r *Reader) call(
 		call.Put(ctx, b, answer, item, where, caller{&bound})
 		err = fatalProblem(b)
 	}
-	switch meaning = meaningOf(t, call, err); {
+	meaning = meaningOf(t, call, err)
+	switch {
 	case err == nil, meaning == resource.MeansVanished:
 		return meaning, nil, nil
 	case meaning == resource.MeansAbsent:

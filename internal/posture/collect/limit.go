@@ -105,7 +105,8 @@ func (l *Limits) SetProcesses(n int) {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n = max(1, n); n == l.processes {
+	n = max(1, n)
+	if n == l.processes {
 		return
 	}
 	factor := rate.Limit(l.processes) / rate.Limit(n)

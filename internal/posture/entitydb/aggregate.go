@@ -160,7 +160,8 @@ func (c *counter) add(e *posture.Entity, n int) error {
 		}
 		b := c.buckets[v]
 		if b == nil {
-			if *c.room -= 1 + len(c.of.Sub); *c.room < 0 {
+			*c.room -= 1 + len(c.of.Sub)
+			if *c.room < 0 {
 				return fault.New(fault.Invalid, "the aggregations have more than %d buckets; filter more, or count something with fewer values", maxBuckets)
 			}
 			b = &bucket{sub: make(map[string]*counter, len(c.of.Sub))}

@@ -83,7 +83,8 @@ func (s *Store) ChangesSince(ctx context.Context, org posture.OrgID, account pos
 		if err != nil {
 			return err
 		}
-		if ok = int64(len(deltas)) == p.generation-generation; !ok {
+		ok = int64(len(deltas)) == p.generation-generation
+		if !ok {
 			return nil
 		}
 		changes.Changed, changes.Gone, err = s.readDeltas(tx, deltas)

@@ -90,7 +90,8 @@ func (l *ledger) set(rowID int64, e entry) error {
 func (l *ledger) remove(rowID int64) error { return l.change(ledgerChange{rowID: rowID, gone: true}) }
 
 func (l *ledger) change(c ledgerChange) error {
-	if l.changes = append(l.changes, c); len(l.changes) < maxChanges {
+	l.changes = append(l.changes, c)
+	if len(l.changes) < maxChanges {
 		return nil
 	}
 	return l.save()

@@ -74,7 +74,8 @@ func newPartition(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID, pr
 	if err != nil {
 		return p, err
 	}
-	if p.accountNo = last + 1; p.accountNo >= 1<<accountBits {
+	p.accountNo = last + 1
+	if p.accountNo >= 1<<accountBits {
 		return p, fault.New(fault.Internal, "no account number is left: the database has held the maximum number of accounts")
 	}
 	_, err = tx.Exec(`

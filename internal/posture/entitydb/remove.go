@@ -60,7 +60,8 @@ func RemoveAccount(tx *sqldb.Tx, ref posture.AccountRef, at int64, later bool) (
 		return false, err
 	}
 	this := removal{p.accountNo, at, p.generation + 1}
-	if pending = later || count > removedAtOnce; pending {
+	pending = later || count > removedAtOnce
+	if pending {
 		_, err = tx.Exec(`INSERT INTO entity_removal (account_no, org, account, at, generation) VALUES ($1, $2, $3, $4, $5)`,
 			p.accountNo, p.org, p.account, this.at, this.generation)
 	} else {

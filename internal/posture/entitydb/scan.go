@@ -143,7 +143,8 @@ func (v *visitor) add(rowID int64, doc []byte) error {
 	h, ok := v.contexts[cell]
 	if !ok {
 		found, _ := v.store.ids.contexts([]int64{cell})
-		if h, ok = found[cell]; ok {
+		h, ok = found[cell]
+		if ok {
 			v.contexts[cell] = h
 		}
 	}

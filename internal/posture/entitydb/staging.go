@@ -136,7 +136,8 @@ func readStagedEntity(r *bufio.Reader) (s stagedEntity, err error) {
 		n, e := binary.ReadUvarint(r)
 		if e == nil && err == nil {
 			b := make([]byte, n)
-			if _, e = io.ReadFull(r, b); e == nil {
+			_, e = io.ReadFull(r, b)
+			if e == nil {
 				return b
 			}
 		}

@@ -99,7 +99,8 @@ var envs = []share{{"prod", 0.5}, {"staging", 0.2}, {"dev", 0.25}, {"sandbox", 0
 func pick(r *rand.Rand, all []share) string {
 	at := r.Float64()
 	for _, s := range all {
-		if at -= s.share; at < 0 {
+		at -= s.share
+		if at < 0 {
 			return s.name
 		}
 	}

@@ -112,7 +112,8 @@ func (j *judging) settle(v verdict) outcome {
 	subjects := j.count(v.subjects)
 	if v.about != nil {
 		j.leaveOut(v.about, scope, &out)
-		if out.notApplicable = j.countOutside(v, scope, out.outside); out.notApplicable > 0 {
+		out.notApplicable = j.countOutside(v, scope, out.outside)
+		if out.notApplicable > 0 {
 			out.unknown = slices.DeleteFunc(slices.Clone(out.unknown), out.outside)
 		}
 	}

@@ -134,7 +134,8 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *previous) err
 	}
 	raise := said.violating
 	if since != nil {
-		if out.Only, raise = since.narrow(ctx, j, r, said.violating, said.unknown); ctx.Err() != nil {
+		out.Only, raise = since.narrow(ctx, j, r, said.violating, said.unknown)
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if since.last == nil && len(out.Only) == 0 {

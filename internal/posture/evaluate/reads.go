@@ -119,7 +119,8 @@ func (r *reader) chain(steps []syntax.Step, p place) place {
 		case "option":
 			p = union(p, r.children(s, begin))
 		case "until", "emit":
-			if tests = append(tests, *s); !beforeRepeat(steps[i+1:]) {
+			tests = append(tests, *s)
+			if !beforeRepeat(steps[i+1:]) {
 				r.children(s, p)
 			}
 		case "repeat":
@@ -282,7 +283,8 @@ func (r *reader) narrow(s *syntax.Step, p place) place {
 	case s.Name == "hasLabel":
 		names = texts(s.Args)
 		if len(names) < len(s.Args) { // some arguments are predicates
-			if names = within(s.Args); names == nil {
+			names = within(s.Args)
+			if names == nil {
 				return p
 			}
 		}

@@ -63,7 +63,8 @@ type marks struct {
 
 // begin clears the set.
 func (m *marks) begin(vertices int) {
-	if m.now++; m.now == 0 || len(m.when) < vertices {
+	m.now++
+	if m.now == 0 || len(m.when) < vertices {
 		m.when, m.now = make([]uint32, vertices), 1
 	}
 }

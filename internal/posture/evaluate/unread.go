@@ -25,7 +25,8 @@ func (j *judging) markUnread(q *query, v *verdict) {
 	own, regions := map[graph.Handle]bool{}, map[string]bool{}
 	for _, n := range q.needs {
 		for _, h := range j.withUnknown([]posture.EntityType{n.of}, n.labels) {
-			if own[h] = n.alone; !n.alone {
+			own[h] = n.alone
+			if !n.alone {
 				regions[j.region(h)] = true
 			}
 		}

@@ -20,7 +20,8 @@ func (g *Graphs) load(ctx context.Context, ref posture.AccountRef, have Graph) (
 			return now, err
 		}
 	}
-	if have = g.fromSnapshot(ctx, ref); have.Graph != nil {
+	have = g.fromSnapshot(ctx, ref)
+	if have.Graph != nil {
 		now, changed, ok, err := g.patch(ctx, ref, have)
 		if err != nil {
 			return now, err

@@ -28,7 +28,8 @@ func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 	}
 	v.Name = name
 	who := resource.Identity{ID: t.Type.ID(v.Account, place(t, v), name), Name: name, Display: name, Region: v.Region}
-	if who.XID = t.XID.Eval(item, v).String(); who.XID == "" && len(t.ARN) > 0 {
+	who.XID = t.XID.Eval(item, v).String()
+	if who.XID == "" && len(t.ARN) > 0 {
 		who.XID = t.ARN[0].Format(v, name)
 	}
 	return who, nil

@@ -212,7 +212,8 @@ func (f *GoogleForm) match(v Vars, name string, part bool) (GoogleName, bool) {
 	if found.Name == "" { // the resource is the project itself
 		found.Name = string(found.Account)
 	}
-	if found.Short = found.Name; !f.slashes {
+	found.Short = found.Name
+	if !f.slashes {
 		found.Short = found.Name[strings.LastIndexByte(found.Name, '/')+1:]
 	}
 	found.Path = strings.Join(segments, "/")

@@ -145,7 +145,8 @@ func (p *Property) put(b *Builder, item *Item, v Vars) {
 		for _, at := range p.At {
 			all = append(all, p.texts(at.Eval(item, v), v)...)
 		}
-		if b.Set(p.Name, all); len(all) == 0 {
+		b.Set(p.Name, all)
+		if len(all) == 0 {
 			p.putAbsent(b)
 		}
 		return

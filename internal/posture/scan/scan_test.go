@@ -209,7 +209,8 @@ func TestOnlyTypesThatRulesReadAreCollected(t *testing.T) {
 		t.Errorf("%d entities of %d types, %d passed to Each", got.Outcome.Entities, len(got.Outcome.Collectors), all)
 	}
 	o.AllTypes = true
-	if got, err = scan.Run(t.Context(), o); err != nil || len(got.Outcome.Collectors) < 100 {
+	got, err = scan.Run(t.Context(), o)
+	if err != nil || len(got.Outcome.Collectors) < 100 {
 		t.Errorf("all types: %d, %v", len(got.Outcome.Collectors), err)
 	}
 }

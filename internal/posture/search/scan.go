@@ -153,7 +153,8 @@ func (s *scanner) quotes() (string, error) {
 			return b.String(), nil
 		}
 		if c == '\\' {
-			if from = s.at; s.rune() >= 0 {
+			from = s.at
+			if s.rune() >= 0 {
 				s.step()
 			}
 		}

@@ -114,7 +114,8 @@ func joined(part func(int) (posture.Condition, error), depth int, more func() bo
 		if err != nil {
 			return nil, err
 		}
-		if parts = append(parts, c); more() {
+		parts = append(parts, c)
+		if more() {
 			continue
 		}
 		if len(parts) == 1 {
@@ -147,7 +148,8 @@ func (p *parser) one(depth int) (posture.Condition, error) {
 		}
 		return c, nil
 	}
-	if p.conditions++; p.conditions > MaxConditions {
+	p.conditions++
+	if p.conditions > MaxConditions {
 		return nil, p.fail(t, "there are more than %d conditions", MaxConditions)
 	}
 	if p.tokens[min(p.at+1, len(p.tokens)-1)].kind == open && p.takeWord("exists") {

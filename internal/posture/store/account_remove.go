@@ -53,10 +53,12 @@ func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 func (s *Store) RemoveSome(ctx context.Context, org posture.OrgID, id posture.AccountID) (more bool, err error) {
 	ref := posture.AccountRef{Org: org, Account: id}
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if more, err = entitydb.Removing(tx, ref); err != nil || !more {
+		more, err = entitydb.Removing(tx, ref)
+		if err != nil || !more {
 			return err
 		}
-		if more, err = removeFindings(tx, org, id, s.now(), resolvedPiece); err != nil || more {
+		more, err = removeFindings(tx, org, id, s.now(), resolvedPiece)
+		if err != nil || more {
 			return err
 		}
 		more, err = entitydb.RemoveSome(tx, ref)
@@ -91,7 +93,8 @@ func (s *Store) Begin(ctx context.Context, scope collect.Scoped) (collect.Record
 // passed. It returns true if there is more.
 func (s *Store) RemovePieces(ctx context.Context, org posture.OrgID, id posture.AccountID, within time.Duration) (more bool, err error) {
 	for until := time.Now().Add(within); ; {
-		if more, err = s.RemoveSome(ctx, org, id); err != nil || !more || time.Now().After(until) {
+		more, err = s.RemoveSome(ctx, org, id)
+		if err != nil || !more || time.Now().After(until) {
 			return more, err
 		}
 	}

@@ -21,7 +21,8 @@ func (s *Store) ExternalID(ctx context.Context, org posture.OrgID) (id string, e
 		if err := tx.Lock("external id/" + string(org)); err != nil {
 			return err
 		}
-		if id, err = issuedID(tx, org); err == nil || !sqldb.Missing(err) {
+		id, err = issuedID(tx, org)
+		if err == nil || !sqldb.Missing(err) {
 			return err // another process has issued it in the meantime
 		}
 		id = posture.NewExternalID()

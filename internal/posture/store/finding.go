@@ -80,7 +80,8 @@ func searchText(f posture.Finding) string {
 	for _, part := range []string{
 		f.XID, string(f.Object), string(f.Rule), string(f.ID), f.Name, f.Service, f.Region, string(f.Account), string(f.Level),
 	} {
-		if part = strings.ToLower(part); !strings.Contains(all, part) {
+		part = strings.ToLower(part)
+		if !strings.Contains(all, part) {
 			all += part + "\n"
 		}
 	}

@@ -41,7 +41,8 @@ func (s *Store) SaveRule(ctx context.Context, org posture.OrgID, r posture.Rule,
 		version, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT version FROM rule WHERE org = $1 AND id = $2`, org, r.ID)
 		switch {
 		case sqldb.Missing(err):
-			if version = 0; r.Source == posture.Native {
+			version = 0
+			if r.Source == posture.Native {
 				version = 1
 			}
 		case err != nil:

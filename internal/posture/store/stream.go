@@ -101,7 +101,8 @@ func (s *Streams) OpenStream(ctx context.Context, org posture.OrgID, id posture.
 		if err != nil {
 			return err
 		}
-		if fresh = n == 1; !fresh {
+		fresh = n == 1
+		if !fresh {
 			if _, err := tx.Exec(`UPDATE stream SET secret = $3, rotated = $4 WHERE org = $1 AND account = $2`, org, id, d[:], now); err != nil {
 				return err
 			}

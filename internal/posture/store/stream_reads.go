@@ -78,7 +78,8 @@ func (s *Streams) ReleaseIfIdle(ctx context.Context, org posture.OrgID, id postu
 		}
 		due, err := sqldb.QueryOne(tx, sqldb.Scalar[bool], `
 			SELECT EXISTS (SELECT 1 FROM stream_reread WHERE org = $1 AND account = $2 AND due <= $3)`, org, id, sqldb.Millis(s.now()))
-		if idle = !due; err != nil || due {
+		idle = !due
+		if err != nil || due {
 			return err
 		}
 		_, err = tx.Exec(`UPDATE stream SET busy = FALSE WHERE org = $1 AND account = $2`, org, id)

@@ -83,7 +83,8 @@ func (g *groupCommitter) commit(ctx context.Context, batch []*commit) {
 			c.err = err
 		default:
 			var single []posture.StreamOutcome
-			if single, c.err = g.store.Accept(ctx, ds[i:i+1]); c.err == nil {
+			single, c.err = g.store.Accept(ctx, ds[i:i+1])
+			if c.err == nil {
 				c.outcome = single[0]
 			}
 		}

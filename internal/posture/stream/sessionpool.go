@@ -94,7 +94,8 @@ func (p *sessionPool) retire(s *pooledSession) {
 	if s == nil {
 		return
 	}
-	if s.retired = true; s.users == 0 {
+	s.retired = true
+	if s.users == 0 {
 		s.Close()
 	}
 }
@@ -104,7 +105,8 @@ func (p *sessionPool) retire(s *pooledSession) {
 func (s *pooledSession) release() {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
-	if s.users--; s.users == 0 && s.retired {
+	s.users--
+	if s.users == 0 && s.retired {
 		s.Close()
 	}
 }

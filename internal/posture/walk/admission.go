@@ -84,7 +84,8 @@ func (g *gate) leave(org, caller string) {
 	defer g.mu.Unlock()
 	g.running--
 	for key, counts := range map[string]map[string]int{org: g.orgs, caller: g.callers} {
-		if counts[key]--; counts[key] == 0 {
+		counts[key]--
+		if counts[key] == 0 {
 			delete(counts, key)
 		}
 	}

@@ -30,7 +30,8 @@ func (t *resultBuilder) edges() []Edge {
 	looked := 0
 	for v := range t.seen {
 		edges, to := t.graph.Incident(v, graph.Out)
-		if looked += len(edges); looked > maxIncident {
+		looked += len(edges)
+		if looked > maxIncident {
 			break
 		}
 		for i, e := range edges {

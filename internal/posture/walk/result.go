@@ -274,7 +274,8 @@ func (t *resultBuilder) members(w *Text, n int, key func(int) graph.Value, value
 		first = false
 		w.String(m.name)
 		w.Raw(":")
-		if value(m.at); t.budget.err != nil {
+		value(m.at)
+		if t.budget.err != nil {
 			return
 		}
 	}
@@ -357,7 +358,8 @@ func (t *resultBuilder) opaque(w *Text, o any) {
 			if i > 0 {
 				w.Raw(",")
 			}
-			if t.edge(w, h); t.budget.err != nil {
+			t.edge(w, h)
+			if t.budget.err != nil {
 				return
 			}
 		}
@@ -366,7 +368,8 @@ func (t *resultBuilder) opaque(w *Text, o any) {
 			if i > 0 {
 				w.Raw(",")
 			}
-			if t.value(w, graph.VertexOf(h)); t.budget.err != nil {
+			t.value(w, graph.VertexOf(h))
+			if t.budget.err != nil {
 				return
 			}
 		}

@@ -25,7 +25,8 @@ type budget struct {
 
 // take reserves bytes. It returns false when the memory or time budget is exceeded.
 func (b *budget) take(bytes int64) bool {
-	if b.used += bytes; b.used > gremlin.Large {
+	b.used += bytes
+	if b.used > gremlin.Large {
 		b.task.Grow()
 	}
 	if b.err == nil && b.limit.Memory > 0 && b.used > b.limit.Memory {
@@ -36,7 +37,8 @@ func (b *budget) take(bytes int64) bool {
 
 // tick returns false when the deadline has passed. It reads the clock only every few calls.
 func (b *budget) tick() bool {
-	if b.until--; b.until < 0 && b.err == nil {
+	b.until--
+	if b.until < 0 && b.err == nil {
 		b.until = 1024
 		if !b.deadline.IsZero() && time.Now().After(b.deadline) {
 			b.err = &gremlin.BudgetError{Limit: gremlin.LimitTime, Allowed: int64(b.limit.Time)}

@@ -230,7 +230,8 @@ func (w *Walker) entities(ctx context.Context, q Query, a *Answer, ids []posture
 			if err != nil {
 				return err
 			}
-			if a.Found++; a.Found > 1 {
+			a.Found++
+			if a.Found > 1 {
 				a.Entities.Raw(",")
 			}
 			a.Entities.String(string(id))

@@ -160,7 +160,8 @@ func (i *interrupted) Reseal(ctx context.Context, r secret.Resealer, after strin
 }
 
 func (f failing) Reseal(ctx context.Context, c secret.Cell, v []byte) ([]byte, bool, error) {
-	if *f.left--; *f.left < 0 {
+	*f.left--
+	if *f.left < 0 {
 		return nil, false, errors.New("power cut")
 	}
 	return f.Resealer.Reseal(ctx, c, v)

@@ -296,7 +296,8 @@ func portsOf(text string) (from, to int) {
 	}
 	first, last, ranged := strings.Cut(text, "-")
 	from, _ = strconv.Atoi(first)
-	if to = from; ranged {
+	to = from
+	if ranged {
 		to, _ = strconv.Atoi(last)
 	}
 	return from, to

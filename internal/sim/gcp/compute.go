@@ -129,7 +129,8 @@ func instance(a at) world.Object {
 	email, scopes := a.email(a.i%a.accounts()), world.Items(cloudPlatform)
 	full := a.bad("gcp-vm-default-sa-full-scope")
 	if full || node || a.bad("gcp-vm-default-sa") {
-		if email = a.defaultAccount(); !full {
+		email = a.defaultAccount()
+		if !full {
 			scopes = world.Items("https://www.googleapis.com/auth/devstorage.read_only", "https://www.googleapis.com/auth/logging.write")
 		}
 	}

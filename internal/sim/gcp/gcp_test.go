@@ -314,7 +314,8 @@ func TestPagesContainEverythingOnce(t *testing.T) {
 				}
 				seen[key] = true
 			}
-			if token, _ = answer["nextPageToken"].(string); token == "" {
+			token, _ = answer["nextPageToken"].(string)
+			if token == "" {
 				break
 			}
 		}

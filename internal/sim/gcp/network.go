@@ -57,7 +57,8 @@ var networkKinds = []*kind{
 			if a.i == 3 {
 				purpose, logged = "REGIONAL_MANAGED_PROXY", nil
 			} else if a.bad("gcp-subnet-flow-logs") {
-				if logged = nil; a.i%2 == 0 {
+				logged = nil
+				if a.i%2 == 0 {
 					logged = world.Obj("enable", false)
 				}
 			}

@@ -74,7 +74,8 @@ var projectKinds = []*kind{
 		body: func(a at) world.Object {
 			kind, age := "SYSTEM_MANAGED", 5
 			if a.i > 0 {
-				if kind, age = "USER_MANAGED", 30; a.bad("gcp-iam-sa-key-age-90") {
+				kind, age = "USER_MANAGED", 30
+				if a.bad("gcp-iam-sa-key-age-90") {
 					age = 200
 				}
 			}

@@ -57,7 +57,8 @@ func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 	if x.route == nil {
 		return x, &failure{status: http.StatusNotFound, reason: "notFound", message: "The simulated " + x.service + " has no " + r.Method + " " + r.URL.Path}
 	}
-	if x.who = c.bearer(r); x.who == nil {
+	x.who = c.bearer(r)
+	if x.who == nil {
 		return x, unauthenticated
 	}
 	if r.Method == http.MethodPost {

@@ -73,7 +73,8 @@ func (w *World) List(k *Kind, p Place, from, max int, visit func(name string, o 
 			if touched && changed.gone {
 				continue
 			}
-			if o = k.Make(p, i); touched {
+			o = k.Make(p, i)
+			if touched {
 				o = o.Merge(changed.patch)
 			}
 		} else {

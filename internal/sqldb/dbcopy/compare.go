@@ -140,7 +140,8 @@ func (c *copier) compare(ctx context.Context, source *sqldb.Tx, i int, step stri
 			if err := visit(was, is); err != nil {
 				return err
 			}
-			if progress.Rows = m.source.rows; c.opts.Progress != nil && progress.Rows%1000 == 1 {
+			progress.Rows = m.source.rows
+			if c.opts.Progress != nil && progress.Rows%1000 == 1 {
 				c.opts.Progress(progress)
 			}
 		}
@@ -216,7 +217,8 @@ func (s *side) peek() (*Row, error) {
 		return s.next, nil
 	}
 	row, err, ok := s.pull()
-	if s.end = !ok; err != nil {
+	s.end = !ok
+	if err != nil {
 		return nil, err
 	}
 	s.next = row

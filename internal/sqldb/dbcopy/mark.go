@@ -76,7 +76,8 @@ func Check(ctx context.Context, db *sqldb.DB) error {
 }
 
 func check(ctx context.Context, db *sqldb.DB) (marked bool, err error) {
-	if marked, err = db.HasTable(ctx, markTable); err != nil || !marked {
+	marked, err = db.HasTable(ctx, markTable)
+	if err != nil || !marked {
 		return marked, err
 	}
 	err = db.Read(ctx, func(tx *sqldb.Tx) error {

@@ -96,7 +96,8 @@ func readTable(tx *sqldb.Tx, name string) (table, error) {
 	t.key = make([]int, len(columns))
 	for i, c := range columns {
 		t.columns = append(t.columns, column{name: c.name, required: c.required || c.key > 0})
-		if t.unique = t.unique || c.key > 0; c.key > 0 {
+		t.unique = t.unique || c.key > 0
+		if c.key > 0 {
 			t.key[c.key-1] = i
 		}
 	}
@@ -104,7 +105,8 @@ func readTable(tx *sqldb.Tx, name string) (table, error) {
 	for _, c := range columns {
 		n = max(n, c.key)
 	}
-	if t.key = t.key[:n]; !t.unique {
+	t.key = t.key[:n]
+	if !t.unique {
 		if t.key, err = wholeRow(tx, t); err != nil {
 			return t, err
 		}

@@ -114,7 +114,8 @@ func sorted(edges []int, chains [][]int) ([]int, bool) {
 		ready = slices.Delete(ready, i, i+1)
 		out = append(out, e)
 		for _, n := range next[e] {
-			if waits[n]--; waits[n] == 0 {
+			waits[n]--
+			if waits[n] == 0 {
 				ready = append(ready, n)
 			}
 		}

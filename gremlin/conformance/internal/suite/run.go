@@ -49,7 +49,8 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 	}
 	w := cellParser{g}
 	q := Query{Graph: g, Text: sc.Gremlin}
-	if q.Params, err = w.named(sc.Params); err == nil {
+	q.Params, err = w.named(sc.Params)
+	if err == nil {
 		q.SideEffects, err = w.named(sc.SideEffects)
 	}
 	if err != nil {
@@ -66,7 +67,8 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 		}
 	}
 	for _, e := range append([]tinkerpop.Expectation{sc.Expect}, sc.Expect.Also...) {
-		if o.Failure = w.check(e, results, o.Err); o.Failure != "" {
+		o.Failure = w.check(e, results, o.Err)
+		if o.Failure != "" {
 			return o
 		}
 	}

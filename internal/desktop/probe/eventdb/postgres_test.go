@@ -197,7 +197,8 @@ func TestConcurrentWritersGetDistinctEventIDs(t *testing.T) {
 	wait.Wait()
 	if m := l.probe(1); *m.EventCount != 40 && l.db.count.took*countCost < time.Second {
 		l.db.count = count{}
-		if m = l.probe(1); *m.EventCount != 40 {
+		m = l.probe(1)
+		if *m.EventCount != 40 {
 			t.Errorf("events = %d, want 40", *m.EventCount)
 		}
 	}

@@ -86,7 +86,8 @@ func alertsWithNotices(t *testing.T, s Store) {
 	ended := fired
 	ended.State, ended.ResolvedAt = alert.Resolved, at(2*time.Minute)
 	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d2", ended, at(2*time.Minute))}}}))
-	if open, err = s.Alerts(ctx, at(2*time.Minute)); err != nil || len(open) != 0 {
+	open, err = s.Alerts(ctx, at(2*time.Minute))
+	if err != nil || len(open) != 0 {
 		t.Errorf("open after it was resolved: %v, %v", open, err)
 	}
 	if recent, err := s.Alerts(ctx, at(time.Minute)); err != nil || len(recent) != 1 {
@@ -102,7 +103,8 @@ func alertsWithNotices(t *testing.T, s Store) {
 	again := fired
 	again.Since, again.FiredAt, again.NotifiedAt = at(3*time.Minute), at(3*time.Minute), at(3*time.Minute)
 	must(t, s.Apply(ctx, []alert.Transition{{Alert: again}}))
-	if open, err = s.Alerts(ctx, at(time.Hour)); err != nil || len(open) != 1 {
+	open, err = s.Alerts(ctx, at(time.Hour))
+	if err != nil || len(open) != 1 {
 		t.Errorf("open again: %v, %v", open, err)
 	}
 	all, err := s.Alerts(ctx, now)
@@ -111,7 +113,8 @@ func alertsWithNotices(t *testing.T, s Store) {
 		t.Errorf("the resolved alert was not replaced: %s", diff)
 	}
 	must(t, s.DeleteRule(ctx, "a"))
-	if open, err = s.Alerts(ctx, now); err != nil || len(open) != 0 {
+	open, err = s.Alerts(ctx, now)
+	if err != nil || len(open) != 0 {
 		t.Errorf("open without its rule: %v, %v", open, err)
 	}
 }
@@ -170,7 +173,8 @@ func deliveriesClaimed(t *testing.T, s Store) {
 		t.Error(diff)
 	}
 	must(t, s.Forget(ctx, now, at(24*time.Hour)))
-	if due, err = s.Claim(ctx, at(48*time.Hour), time.Minute, 10); err != nil || len(due) != 0 {
+	due, err = s.Claim(ctx, at(48*time.Hour), time.Minute, 10)
+	if err != nil || len(due) != 0 {
 		t.Errorf("expired: %v, %v", due, err)
 	}
 }
@@ -198,7 +202,8 @@ func notesOfGroups(t *testing.T, s Store) {
 	}
 	_, err = s.ChangeNote(ctx, "g", "a", at(2*time.Hour), func(n *alert.Note) { n.AcknowledgedAt = time.Time{} })
 	must(t, err)
-	if all, err = s.Notes(ctx); err != nil || len(all) != 0 {
+	all, err = s.Notes(ctx)
+	if err != nil || len(all) != 0 {
 		t.Errorf("an empty note is kept: %v, %v", all, err)
 	}
 }

@@ -33,11 +33,13 @@ func samplesInOrder(t *testing.T, s Store) {
 		t.Error(diff)
 	}
 	filter.Since, filter.Until = at(10*time.Minute), at(80*time.Minute)
-	if got, err = s.Samples(ctx, filter); err != nil || cmp.Diff(all[2:16], got) != "" {
+	got, err = s.Samples(ctx, filter)
+	if err != nil || cmp.Diff(all[2:16], got) != "" {
 		t.Errorf("a range: %v, %s", err, cmp.Diff(all[2:16], got))
 	}
 	filter.ID = "f2"
-	if got, err = s.Samples(ctx, filter); err != nil || len(got) != 0 {
+	got, err = s.Samples(ctx, filter)
+	if err != nil || len(got) != 0 {
 		t.Errorf("another component: %v, %v", got, err)
 	}
 }
@@ -56,7 +58,8 @@ func samplesMerged(t *testing.T, s Store) {
 		t.Error(diff)
 	}
 	must(t, s.ForgetSamples(ctx, desktop.CoarseStep, at(72*time.Hour)))
-	if got, err = s.Samples(ctx, filter); err != nil || len(got) != 1 {
+	got, err = s.Samples(ctx, filter)
+	if err != nil || len(got) != 1 {
 		t.Errorf("after forgetting: %v, %v", got, err)
 	}
 }

@@ -35,7 +35,8 @@ func sessionsEndOnce(t *testing.T, s Store) {
 		t.Errorf("sessions of a user: %s", diff)
 	}
 	must(t, s.EndSession(ctx, "s2", at(time.Minute)))
-	if own, err = s.SessionsOf(ctx, "S-1-5"); err != nil || len(own) != 1 {
+	own, err = s.SessionsOf(ctx, "S-1-5")
+	if err != nil || len(own) != 1 {
 		t.Errorf("an ended session is listed: %v, %v", own, err)
 	}
 	must(t, s.EndSession(ctx, "s1", at(time.Minute)))
@@ -105,7 +106,8 @@ func loginNetworks(t *testing.T, s Store) {
 		t.Error(diff)
 	}
 	must(t, s.ForgetLoginNetworks(ctx, at(2*time.Minute)))
-	if all, err = s.LoginNetworks(ctx); err != nil || len(all) != 1 || all[0] != home {
+	all, err = s.LoginNetworks(ctx)
+	if err != nil || len(all) != 1 || all[0] != home {
 		t.Errorf("after the older was forgotten: %v, %v", all, err)
 	}
 }

@@ -195,7 +195,8 @@ func TestIdentityFromAnswers(t *testing.T) {
 	if lid := value(got[0], "lid"); !slices.Equal(lid, []string{"flat"}) {
 		t.Errorf("the lid is %q", lid)
 	}
-	if got, err = read(t, catalog, a, "AWS.Test.Box", "box-2"); err != nil || len(got) != 1 || got[0].ID != "AWS.Test.1.eu-west-1.Box.box-2" || a.made["test.ListBoxes"] != 0 {
+	got, err = read(t, catalog, a, "AWS.Test.Box", "box-2")
+	if err != nil || len(got) != 1 || got[0].ID != "AWS.Test.1.eu-west-1.Box.box-2" || a.made["test.ListBoxes"] != 0 {
 		t.Errorf("by name: %+v, %v", got, err)
 	}
 	a.answers["test.DescribeBox"] = "denied"
@@ -204,7 +205,8 @@ func TestIdentityFromAnswers(t *testing.T) {
 		t.Errorf("a call that depends on a refused one: %+v, %v, made %v", got, err, a.made)
 	}
 	a.answers["test.DescribeBox"] = "gone"
-	if got, err = read(t, catalog, a, "AWS.Test.Box", "box-2"); !errors.Is(err, collect.ErrGone) || len(got) != 0 {
+	got, err = read(t, catalog, a, "AWS.Test.Box", "box-2")
+	if !errors.Is(err, collect.ErrGone) || len(got) != 0 {
 		t.Errorf("a vanished resource: %+v, %v", got, err)
 	}
 }

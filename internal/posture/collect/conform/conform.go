@@ -194,7 +194,8 @@ func (c *checker) alternatives(what string, all resource.Exprs, at *item) {
 	var failures []error
 	for _, e := range all {
 		try := new(checker)
-		if try.lookups(what, e.Lookups(), at); len(try.errs) == 0 {
+		try.lookups(what, e.Lookups(), at)
+		if len(try.errs) == 0 {
 			return
 		}
 		failures = append(failures, try.errs...)

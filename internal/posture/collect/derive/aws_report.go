@@ -75,7 +75,8 @@ func parseReport(content string) (gjson.Result, error) {
 		}
 		lastUsed, _ := line["access_key_1_last_used_date"].(string)
 		second, _ := line["access_key_2_last_used_date"].(string)
-		if lastUsed = max(lastUsed, second); lastUsed != "" {
+		lastUsed = max(lastUsed, second)
+		if lastUsed != "" {
 			line["access_key_last_used_date"] = lastUsed
 		}
 		line["keys"] = reportKeys(row[0], line)

@@ -104,7 +104,8 @@ var gcpFirewallOpens = resource.Function{
 				if err != nil {
 					return err
 				}
-				if refused = unread; !slices.ContainsFunc(network.Rules, func(r gjson.Result) bool { return r.Get("name").String() == name }) {
+				refused = unread
+				if !slices.ContainsFunc(network.Rules, func(r gjson.Result) bool { return r.Get("name").String() == name }) {
 					network.Rules = append(slices.Clone(network.Rules), in.Value)
 				}
 				answer = questions[property](network)

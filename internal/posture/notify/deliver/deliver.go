@@ -65,7 +65,8 @@ func (d *Deliverer) Dispatch(ctx context.Context) ([]notify.Ref, error) {
 				rest = append(rest, org)
 			}
 		}
-		if orgs = rest; len(orgs) == 0 {
+		orgs = rest
+		if len(orgs) == 0 {
 			break
 		}
 	}
@@ -111,7 +112,8 @@ func (d *Deliverer) enter(org posture.OrgID) bool {
 func (d *Deliverer) leave(org posture.OrgID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.busy[org]--; d.busy[org] == 0 {
+	d.busy[org]--
+	if d.busy[org] == 0 {
 		delete(d.busy, org)
 	}
 }

@@ -27,7 +27,8 @@ func expand(value string) string {
 			out.WriteString("${" + rest)
 			return out.String()
 		}
-		switch name, _, _ = strings.Cut(strings.ToLower(name), ","); name { // the part after a comma is a default
+		name, _, _ = strings.Cut(strings.ToLower(name), ",")
+		switch name { // the part after a comma is a default
 		case "*", "?", "$":
 			out.WriteString(name)
 		case "aws:resourceaccount", "aws:resourceorgid", "aws:resourceorgpaths":

@@ -87,7 +87,8 @@ func (n Network) any(ask func(n Network, protocol string, port int) predicate.An
 	out := predicate.Of(false, "")
 	for _, protocol := range []string{"tcp", "udp"} {
 		for _, port := range n.starts() {
-			if out = predicate.Or(out, ask(n, protocol, port)); out.Truth == predicate.Yes {
+			out = predicate.Or(out, ask(n, protocol, port))
+			if out.Truth == predicate.Yes {
 				return out
 			}
 		}

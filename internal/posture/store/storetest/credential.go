@@ -64,7 +64,8 @@ func removedRecordsTakeTheirLinks(t *testing.T, f Fixture) {
 		wantSame(t, "links of both", byAccount, byCredential)
 		return all(err1, err2, tx.RemoveLink("b", "x"))
 	})
-	if links, err = f.Store.Links(t.Context(), org, []posture.AccountID{"b"}); err != nil || len(links) != 0 {
+	links, err = f.Store.Links(t.Context(), org, []posture.AccountID{"b"})
+	if err != nil || len(links) != 0 {
 		t.Errorf("Links = %v, %v", links, err)
 	}
 }

@@ -239,7 +239,8 @@ func coverageFollowsCommits(t *testing.T, f EntityFixture) {
 	}
 	f.Clock.T = later.Add(time.Hour)
 	record(t, f.Store, scoped(instance, east), true, newEntity(east, "i-1"))
-	if got, err = f.Store.Coverage(ctx, org, account); err != nil || !got[0].Current() || !got[0].Succeeded.Equal(f.Clock.T) {
+	got, err = f.Store.Coverage(ctx, org, account)
+	if err != nil || !got[0].Current() || !got[0].Succeeded.Equal(f.Clock.T) {
 		t.Errorf("coverage %v, %v", got, err)
 	}
 	_, err = f.Store.Coverage(ctx, other, account)

@@ -284,7 +284,8 @@ func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
 					t.Fatal(err)
 				}
 				seen = append(seen, page.Findings...)
-				if p.After = page.Next; p.After == "" {
+				p.After = page.Next
+				if p.After == "" {
 					break
 				}
 			}

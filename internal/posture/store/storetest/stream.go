@@ -284,7 +284,8 @@ func readIsConfirmedLater(t *testing.T, f StreamFixture) {
 	}
 	recordReads(t, f, posture.ReadResults{Done: got})
 	f.Clock.T = f.Clock.T.Add(31 * time.Second)
-	if got = pendingReads(t, f); len(got) != 1 || !got[0].Confirm {
+	got = pendingReads(t, f)
+	if len(got) != 1 || !got[0].Confirm {
 		t.Fatalf("the confirming read %+v", got)
 	}
 	recordReads(t, f, posture.ReadResults{Done: got, ConfirmAt: f.Clock.T.Add(30 * time.Second)})

@@ -116,7 +116,8 @@ func (p *parameters) joined(parts []string) (string, bool) {
 		if len(found) == 0 {
 			found = []string{otherwise}
 		}
-		if texts[i] = found[0]; texts[i] == "" {
+		texts[i] = found[0]
+		if texts[i] == "" {
 			return "", false
 		}
 		if strings.HasPrefix(texts[i], "arn:") {
