@@ -27,15 +27,15 @@ func fit[T any](s []T) []T {
 }
 
 // with returns the slice with x appended.
-func (g sharedSlice[T]) with(x T) sharedSlice[T] {
-	n := len(g.items)
-	if n < cap(g.items) && g.used.CompareAndSwap(int64(n), int64(n+1)) {
-		g.items = g.items[:n+1]
-		g.items[n] = x
-		return g
+func (s sharedSlice[T]) with(x T) sharedSlice[T] {
+	n := len(s.items)
+	if n < cap(s.items) && s.used.CompareAndSwap(int64(n), int64(n+1)) {
+		s.items = s.items[:n+1]
+		s.items[n] = x
+		return s
 	}
 	items := make([]T, n+1, n+n/8+16)
-	copy(items, g.items)
+	copy(items, s.items)
 	items[n] = x
 	return newSharedSlice(items)
 }

@@ -67,8 +67,8 @@ func (es entities) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.Acco
 	return found, nil
 }
 
-func (w *fixture) measure(ctx context.Context, size int, o options) (result, error) {
-	all := w.maker.make(size)
+func (f *fixture) measure(ctx context.Context, size int, o options) (result, error) {
+	all := f.maker.make(size)
 	lookup := make(entities, len(all))
 	for _, e := range all {
 		lookup[e.ID] = e
@@ -77,15 +77,15 @@ func (w *fixture) measure(ctx context.Context, size int, o options) (result, err
 	if err != nil {
 		return result{}, err
 	}
-	e := evaluate.New(w.schema, lookup, func() time.Time { return catalog.CaseTime })
-	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Graph: g, Coverage: w.coverage()}
+	e := evaluate.New(f.schema, lookup, func() time.Time { return catalog.CaseTime })
+	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Graph: g, Coverage: f.coverage()}
 	plain := read(all)
 	r := result{resources: len(all)}
-	if err := w.agree(ctx, e, a, plain); err != nil {
+	if err := f.agree(ctx, e, a, plain); err != nil {
 		return r, err
 	}
 	if r.catalog, err = repeat(o.time, func() error {
-		answers, err := e.Try(ctx, a, w.rules...)
+		answers, err := e.Try(ctx, a, f.rules...)
 		r.violations = 0
 		for _, answer := range answers {
 			r.violations += len(answer.Violating)
@@ -103,30 +103,30 @@ func (w *fixture) measure(ctx context.Context, size int, o options) (result, err
 	if err != nil {
 		return r, err
 	}
-	r.byHand = ten * time.Duration(len(w.rules)) / time.Duration(len(byHand))
+	r.byHand = ten * time.Duration(len(f.rules)) / time.Duration(len(byHand))
 	if o.each {
-		if err := w.each(ctx, e, a, plain, o.time/20); err != nil {
+		if err := f.each(ctx, e, a, plain, o.time/20); err != nil {
 			return r, err
 		}
 	}
 	if r.whole, err = repeat(o.time, func() error {
-		_, _, err := e.Judge(ctx, a, w.rules)
+		_, _, err := e.Judge(ctx, a, f.rules)
 		return err
 	}); err != nil {
 		return r, err
 	}
-	r.again, err = w.again(ctx, e, a, all, o)
+	r.again, err = f.again(ctx, e, a, all, o)
 	return r, err
 }
 
 // agree checks that both sides find the same.
-func (w *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount) error {
+func (f *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount) error {
 	for id, c := range byHand {
-		i := slices.IndexFunc(w.rules, func(r posture.Rule) bool { return r.ID == id })
+		i := slices.IndexFunc(f.rules, func(r posture.Rule) bool { return r.ID == id })
 		if i < 0 {
 			return fmt.Errorf("unknown rule %s", id)
 		}
-		answers, err := e.Try(ctx, a, w.rules[i])
+		answers, err := e.Try(ctx, a, f.rules[i])
 		if err != nil {
 			return err
 		}
@@ -140,14 +140,14 @@ func (w *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.A
 }
 
 // each prints the cost of single rules, most expensive first.
-func (w *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount, limit time.Duration) error {
+func (f *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount, limit time.Duration) error {
 	type cost struct {
 		id     posture.RuleID
 		rule   time.Duration
 		byHand time.Duration
 	}
 	var costs []cost
-	for _, rule := range w.rules {
+	for _, rule := range f.rules {
 		took, err := repeat(limit, func() error {
 			_, err := e.Try(ctx, a, rule)
 			return err
@@ -171,7 +171,7 @@ func (w *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Ac
 }
 
 // again measures the re-evaluation after a change of one resource.
-func (w *fixture) again(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, all []posture.Entity, o options) (time.Duration, error) {
+func (f *fixture) again(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, all []posture.Entity, o options) (time.Duration, error) {
 	i := slices.IndexFunc(all, func(x posture.Entity) bool { return x.Type == "AWS.S3.Bucket" })
 	changed := all[i]
 	changed.Properties = slices.DeleteFunc(slices.Clone(changed.Properties), func(p posture.Property) bool { return p.Name == "versioningStatus" })
@@ -184,14 +184,14 @@ func (w *fixture) again(ctx context.Context, e *evaluate.Evaluator, a evaluate.A
 	before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage}
 	a.Graph = patched
 	return repeat(o.time/4, func() error {
-		_, _, err := e.Reevaluate(ctx, a, before, []posture.EntityID{changed.ID}, w.rules)
+		_, _, err := e.Reevaluate(ctx, a, before, []posture.EntityID{changed.ID}, f.rules)
 		return err
 	})
 }
 
-func (w *fixture) coverage() []posture.Coverage {
+func (f *fixture) coverage() []posture.Coverage {
 	var all []posture.Coverage
-	for _, d := range w.declared {
+	for _, d := range f.declared {
 		places := regions
 		if d.Scope == collect.PerAccount {
 			places = []string{posture.Global}

@@ -45,19 +45,19 @@ type Grant struct {
 
 // Exchange exchanges the text of an API token for an access token. Any invalid
 // token fails with the same fault.Invalid message; the cause is logged only.
-func (g *Authenticator) Exchange(ctx context.Context, text secret.Text, address string) (Grant, error) {
-	s, err := g.Authenticate(ctx, text, address)
+func (a *Authenticator) Exchange(ctx context.Context, text secret.Text, address string) (Grant, error) {
+	s, err := a.Authenticate(ctx, text, address)
 	if err != nil {
 		return Grant{Caller: s.Caller()}, err
 	}
-	return g.issue(ctx, s, g.registry.now())
+	return a.issue(ctx, s, a.registry.now())
 }
 
 // badAPIToken returns the error for an invalid token. A network that sent too
 // many of them must wait, longer each time; a valid token is accepted from it
 // nevertheless.
-func (g *Authenticator) badAPIToken(address string, cause error) error {
-	if wait := g.failures.add(address); wait > 0 {
+func (a *Authenticator) badAPIToken(address string, cause error) error {
+	if wait := a.failures.add(address); wait > 0 {
 		return &fault.Error{Kind: fault.Limited, Message: "too many invalid API tokens were sent from this address", After: wait, Err: cause}
 	}
 	return fault.Wrap(fault.Invalid, cause, "the API token is not valid")
@@ -65,24 +65,24 @@ func (g *Authenticator) badAPIToken(address string, cause error) error {
 
 // Authenticate returns the state of the API token with the given text, for a login
 // that lasts as long as the token is valid. It fails like Exchange.
-func (g *Authenticator) Authenticate(ctx context.Context, text secret.Text, address string) (TokenState, error) {
+func (a *Authenticator) Authenticate(ctx context.Context, text secret.Text, address string) (TokenState, error) {
 	hash, ok := hashToken(text)
 	if !ok {
-		return TokenState{}, g.badAPIToken(address, errors.New("it is malformed"))
+		return TokenState{}, a.badAPIToken(address, errors.New("it is malformed"))
 	}
-	s, err := g.registry.store.TokenStateByHash(ctx, hash)
+	s, err := a.registry.store.TokenStateByHash(ctx, hash)
 	if fault.Is(err, fault.NotFound) {
-		return TokenState{}, g.badAPIToken(address, errors.New("it is unknown"))
+		return TokenState{}, a.badAPIToken(address, errors.New("it is unknown"))
 	}
 	if err != nil {
 		return TokenState{}, fmt.Errorf("look up API token: %w", err)
 	}
-	now := g.registry.now()
+	now := a.registry.now()
 	if cause := s.check(now, address); cause != nil {
-		return s, g.badAPIToken(address, cause)
+		return s, a.badAPIToken(address, cause)
 	}
-	g.places.Add(accountOf(hash), address)
-	g.registry.used.add(Use{s.Token.ID, now, address})
+	a.places.Add(accountOf(hash), address)
+	a.registry.used.add(Use{s.Token.ID, now, address})
 	return s, nil
 }
 
@@ -90,12 +90,12 @@ func accountOf(h TokenHash) string { return string(h[:]) }
 
 // KnownAccount returns the rate limit account of a login with this token, if
 // the token was used from the address's network before; otherwise "".
-func (g *Authenticator) KnownAccount(ctx context.Context, text secret.Text, address string) string {
+func (a *Authenticator) KnownAccount(ctx context.Context, text secret.Text, address string) string {
 	hash, ok := hashToken(text)
 	if !ok {
 		return ""
 	}
-	known, err := g.places.Has(ctx, accountOf(hash), address)
+	known, err := a.places.Has(ctx, accountOf(hash), address)
 	if err != nil || !known {
 		return "" // the login gets and reports the same error
 	}
@@ -104,32 +104,32 @@ func (g *Authenticator) KnownAccount(ctx context.Context, text secret.Text, addr
 
 // Holder returns the current state of an API token that was used to log in. It
 // fails with fault.Unauthenticated if the token is no longer valid.
-func (g *Authenticator) Holder(ctx context.Context, id TokenID, address string) (TokenState, error) {
-	s, err := g.registry.cache.state(ctx, id)
+func (a *Authenticator) Holder(ctx context.Context, id TokenID, address string) (TokenState, error) {
+	s, err := a.registry.cache.state(ctx, id)
 	if fault.Is(err, fault.NotFound) {
 		return TokenState{}, refusal(errors.New("the API token was removed"))
 	}
 	if err != nil {
 		return TokenState{}, fmt.Errorf("look up API token: %w", err)
 	}
-	now := g.registry.now()
+	now := a.registry.now()
 	if cause := s.check(now, address); cause != nil {
 		return s, refusal(cause)
 	}
-	g.registry.used.add(Use{s.Token.ID, now, address})
+	a.registry.used.add(Use{s.Token.ID, now, address})
 	return s, nil
 }
 
 // issue signs the tokens of a grant.
-func (g *Authenticator) issue(ctx context.Context, s TokenState, now time.Time) (Grant, error) {
+func (a *Authenticator) issue(ctx context.Context, s TokenState, now time.Time) (Grant, error) {
 	// JWT times are whole seconds. Truncation shortens the lifetime by less than a
 	// second.
 	now = now.Truncate(time.Second)
 	c := Claims{
-		Audience: g.Audience, Subject: string(s.User.ID), Org: string(s.Org.ID), Roles: []string{s.role().String()},
-		Session: string(s.Token.ID), ExpiresAt: now.Add(g.Life),
+		Audience: a.Audience, Subject: string(s.User.ID), Org: string(s.Org.ID), Roles: []string{s.role().String()},
+		Session: string(s.Token.ID), ExpiresAt: now.Add(a.Life),
 	}
-	access, err := g.keys.Sign(ctx, AccessType, c)
+	access, err := a.keys.Sign(ctx, AccessType, c)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -140,7 +140,7 @@ func (g *Authenticator) issue(ctx context.Context, s TokenState, now time.Time) 
 	if s.User.Email != "" {
 		c.Extra["email"] = s.User.Email
 	}
-	id, err := g.keys.Sign(ctx, PlainType, c)
+	id, err := a.keys.Sign(ctx, PlainType, c)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -152,7 +152,7 @@ func (g *Authenticator) issue(ctx context.Context, s TokenState, now time.Time) 
 	}
 	return Grant{
 		Caller: s.caller(s.role()), AccessToken: secret.NewText(access), IDToken: secret.NewText(id),
-		Scope: strings.Join(scope, " "), ValidFor: g.Life - time.Second,
+		Scope: strings.Join(scope, " "), ValidFor: a.Life - time.Second,
 	}, nil
 }
 
@@ -165,19 +165,19 @@ func (s TokenState) caller(r Role) Caller {
 
 // Identify returns the caller of an access token. It fails with
 // fault.Unauthenticated if the token is not or no longer valid.
-func (g *Authenticator) Identify(ctx context.Context, text, address string) (Caller, error) {
-	c, err := g.keys.Verify(ctx, text, Want{Type: AccessType, Audience: g.Audience})
+func (a *Authenticator) Identify(ctx context.Context, text, address string) (Caller, error) {
+	c, err := a.keys.Verify(ctx, text, Want{Type: AccessType, Audience: a.Audience})
 	if err != nil {
 		return Caller{}, err
 	}
-	s, err := g.registry.cache.state(ctx, TokenID(c.Session))
+	s, err := a.registry.cache.state(ctx, TokenID(c.Session))
 	if fault.Is(err, fault.NotFound) {
 		return Caller{}, refusal(errors.New("the API token was removed"))
 	}
 	if err != nil {
 		return Caller{}, fmt.Errorf("look up API token: %w", err)
 	}
-	now := g.registry.now()
+	now := a.registry.now()
 	if cause := s.check(now, address); cause != nil {
 		return s.caller(NoRole), refusal(cause)
 	}
@@ -197,6 +197,6 @@ func (g *Authenticator) Identify(ctx context.Context, text, address string) (Cal
 	if len(c.Roles) == 0 {
 		return Caller{}, refusal(errors.New("no roles"))
 	}
-	g.registry.used.add(Use{s.Token.ID, now, address})
+	a.registry.used.add(Use{s.Token.ID, now, address})
 	return s.caller(role), nil
 }

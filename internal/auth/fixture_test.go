@@ -68,14 +68,14 @@ type process struct {
 
 const issuer = "https://vigil.test"
 
-func (h *fixture) process(t *testing.T) *process {
+func (f *fixture) process(t *testing.T) *process {
 	t.Helper()
-	store := authdb.NewStore(h.db)
-	keys := auth.NewKeys(store, h.box, auth.KeyOptions{Realm: "posture", Issuer: issuer, Now: h.clock.now})
+	store := authdb.NewStore(f.db)
+	keys := auth.NewKeys(store, f.box, auth.KeyOptions{Realm: "posture", Issuer: issuer, Now: f.clock.now})
 	if err := keys.Maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	registry := auth.NewRegistry(store, h.clock.now)
+	registry := auth.NewRegistry(store, f.clock.now)
 	return &process{registry, auth.NewAuthenticator(registry, keys, auth.AuthenticatorOptions{Audience: "posture"}), keys}
 }
 

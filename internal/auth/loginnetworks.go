@@ -48,71 +48,71 @@ func NewLoginNetworks(load func(context.Context) ([]LoginNetwork, error), now fu
 }
 
 // Has reports whether the account has logged in from the network of an address.
-func (p *LoginNetworks) Has(ctx context.Context, account, address string) (bool, error) {
+func (n *LoginNetworks) Has(ctx context.Context, account, address string) (bool, error) {
 	place := LoginNetwork{account, Network(address)}
-	if p.find(place) || !p.stale() {
-		return p.find(place), nil
+	if n.find(place) || !n.stale() {
+		return n.find(place), nil
 	}
-	p.loading.Lock()
-	defer p.loading.Unlock()
-	if !p.stale() { // another caller has loaded meanwhile
-		return p.find(place), nil
+	n.loading.Lock()
+	defer n.loading.Unlock()
+	if !n.stale() { // another caller has loaded meanwhile
+		return n.find(place), nil
 	}
-	all, err := p.load(ctx)
+	all, err := n.load(ctx)
 	if err != nil {
 		return false, err
 	}
-	p.mu.Lock()
-	p.loaded = p.now()
+	n.mu.Lock()
+	n.loaded = n.now()
 	for _, place := range all {
-		p.add(place)
+		n.add(place)
 	}
-	p.mu.Unlock()
-	return p.find(place), nil
+	n.mu.Unlock()
+	return n.find(place), nil
 }
 
 // Any reports whether any network of an account is known, as of the last call
 // of Has.
-func (p *LoginNetworks) Any(account string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.counts[account] > 0
+func (n *LoginNetworks) Any(account string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.counts[account] > 0
 }
 
 // Add adds a network of an account. It returns false if it was known.
-func (p *LoginNetworks) Add(account, address string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.add(LoginNetwork{account, Network(address)})
+func (n *LoginNetworks) Add(account, address string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.add(LoginNetwork{account, Network(address)})
 }
 
-func (p *LoginNetworks) stale() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.loaded.IsZero() || p.now().Sub(p.loaded) >= loginNetworksAge
+func (n *LoginNetworks) stale() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.loaded.IsZero() || n.now().Sub(n.loaded) >= loginNetworksAge
 }
 
-func (p *LoginNetworks) find(place LoginNetwork) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, ok := p.known.Get(place)
+func (n *LoginNetworks) find(place LoginNetwork) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, ok := n.known.Get(place)
 	return ok
 }
 
-func (p *LoginNetworks) add(place LoginNetwork) bool {
-	if _, ok := p.known.Get(place); ok {
+func (n *LoginNetworks) add(place LoginNetwork) bool {
+	if _, ok := n.known.Get(place); ok {
 		return false
 	}
-	p.counts[place.Account]++
-	p.known.Add(place, struct{}{})
+	n.counts[place.Account]++
+	n.known.Add(place, struct{}{})
 	return true
 }
 
 // evicted decrements the count of an evicted entry's account.
-func (p *LoginNetworks) evicted(place LoginNetwork, _ struct{}) {
-	p.counts[place.Account]--
-	if p.counts[place.Account] == 0 {
-		delete(p.counts, place.Account)
+func (n *LoginNetworks) evicted(place LoginNetwork, _ struct{}) {
+	n.counts[place.Account]--
+	if n.counts[place.Account] == 0 {
+		delete(n.counts, place.Account)
 	}
 }
 

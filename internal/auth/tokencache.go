@@ -31,50 +31,50 @@ func newTokenCache(store Store, now func() time.Time) *tokenCache {
 }
 
 // state returns the state of a token, at most cacheAge old.
-func (v *tokenCache) state(ctx context.Context, id TokenID) (TokenState, error) {
-	s, ok, generation, err := v.lookup(ctx, id)
+func (c *tokenCache) state(ctx context.Context, id TokenID) (TokenState, error) {
+	s, ok, generation, err := c.lookup(ctx, id)
 	if err != nil || ok {
 		return s, err
 	}
-	s, err = v.store.TokenState(ctx, id)
+	s, err = c.store.TokenState(ctx, id)
 	if err != nil {
 		return TokenState{}, err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	// Do not cache a value that was read before a concurrent change.
-	if v.generation == generation {
-		if len(v.entries) >= cacheSize {
-			clear(v.entries)
+	if c.generation == generation {
+		if len(c.entries) >= cacheSize {
+			clear(c.entries)
 		}
-		v.entries[id] = s
+		c.entries[id] = s
 	}
 	return s, nil
 }
 
 // lookup checks the generation and returns the cached entry, if there is one.
 // Concurrent callers wait for the same check, because it holds the lock.
-func (v *tokenCache) lookup(ctx context.Context, id TokenID) (TokenState, bool, int64, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if now := v.now(); v.checked.IsZero() || now.Sub(v.checked) >= cacheAge {
-		generation, err := v.store.Generation(ctx)
+func (c *tokenCache) lookup(ctx context.Context, id TokenID) (TokenState, bool, int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.now(); c.checked.IsZero() || now.Sub(c.checked) >= cacheAge {
+		generation, err := c.store.Generation(ctx)
 		if err != nil {
 			return TokenState{}, false, 0, err
 		}
-		if generation != v.generation {
-			clear(v.entries)
+		if generation != c.generation {
+			clear(c.entries)
 		}
-		v.generation, v.checked = generation, now
+		c.generation, c.checked = generation, now
 	}
-	s, ok := v.entries[id]
-	return s, ok, v.generation, nil
+	s, ok := c.entries[id]
+	return s, ok, c.generation, nil
 }
 
 // forget clears the cache, after a change by this process.
-func (v *tokenCache) forget() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.generation, v.checked = -1, time.Time{}
-	clear(v.entries)
+func (c *tokenCache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.generation, c.checked = -1, time.Time{}
+	clear(c.entries)
 }

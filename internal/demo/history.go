@@ -92,9 +92,9 @@ func backdateFindings(ctx context.Context, db *sqldb.DB, org posture.OrgID, now 
 
 // generate generates the history of a finding. It depends only on the finding,
 // so that it is the same in every demo.
-func (p *findingHistory) generate(now time.Time) {
+func (f *findingHistory) generate(now time.Time) {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(p.id))
+	_, _ = h.Write([]byte(f.id))
 	seed := h.Sum64()
 	next := func(below int) int { // a pseudo-random number below a limit
 		seed ^= seed << 13
@@ -109,15 +109,15 @@ func (p *findingHistory) generate(now time.Time) {
 	if next(100) < 55 {
 		age = back(historyDays - 1)
 	}
-	p.raised = now.Add(-age)
+	f.raised = now.Add(-age)
 	// One in three was resolved and raised again.
-	for begin := p.raised; next(3) == 0; {
+	for begin := f.raised; next(3) == 0; {
 		resolved := begin.Add(-back(4))
 		raised := resolved.Add(-back(6))
 		if now.Sub(raised) > historyDays*24*time.Hour {
 			return
 		}
-		p.episodes = append(p.episodes, [2]time.Time{raised, resolved})
+		f.episodes = append(f.episodes, [2]time.Time{raised, resolved})
 		begin = raised
 	}
 }

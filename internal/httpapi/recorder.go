@@ -23,50 +23,50 @@ type recorder struct {
 }
 
 // WriteHeader sends the status, unless the audit record could not be written.
-func (w *recorder) WriteHeader(status int) {
+func (r *recorder) WriteHeader(status int) {
 	if status < 200 {
-		w.ResponseWriter.WriteHeader(status)
+		r.ResponseWriter.WriteHeader(status)
 		return
 	}
-	if w.status != 0 || w.auditErr != nil {
+	if r.status != 0 || r.auditErr != nil {
 		return
 	}
-	w.auditErr = w.before(status)
-	if w.auditErr != nil {
+	r.auditErr = r.before(status)
+	if r.auditErr != nil {
 		return
 	}
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
 }
 
-func (w *recorder) Write(p []byte) (int, error) {
-	if w.status == 0 && w.auditErr == nil {
-		w.WriteHeader(http.StatusOK)
+func (r *recorder) Write(p []byte) (int, error) {
+	if r.status == 0 && r.auditErr == nil {
+		r.WriteHeader(http.StatusOK)
 	}
-	if w.auditErr != nil {
-		return 0, w.auditErr
+	if r.auditErr != nil {
+		return 0, r.auditErr
 	}
-	if w.head {
+	if r.head {
 		return len(p), nil
 	}
-	n, err := w.ResponseWriter.Write(p)
-	w.bytes += int64(n)
+	n, err := r.ResponseWriter.Write(p)
+	r.bytes += int64(n)
 	return n, err
 }
 
 // FlushError sends the bytes written so far.
-func (w *recorder) FlushError() error {
-	if w.status == 0 {
-		w.WriteHeader(http.StatusOK)
+func (r *recorder) FlushError() error {
+	if r.status == 0 {
+		r.WriteHeader(http.StatusOK)
 	}
-	if w.auditErr != nil {
-		return w.auditErr
+	if r.auditErr != nil {
+		return r.auditErr
 	}
-	return http.NewResponseController(w.ResponseWriter).Flush()
+	return http.NewResponseController(r.ResponseWriter).Flush()
 }
 
 // Unwrap lets [http.ResponseController] reach the connection.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // reply sends the value that a handler returned.
 func (m *Mux) reply(rec *recorder, body any) error {

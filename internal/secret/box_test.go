@@ -192,29 +192,29 @@ type memoryColumn struct {
 	calls int
 }
 
-func (s *memoryColumn) Name() string { return "shelf.value" }
-func (s *memoryColumn) at(i int) secret.Cell {
+func (c *memoryColumn) Name() string { return "shelf.value" }
+func (c *memoryColumn) at(i int) secret.Cell {
 	return secret.Cell{Table: "shelf", Row: fmt.Sprint(i), Field: "v"}
 }
 
-func (s *memoryColumn) Reseal(ctx context.Context, r secret.Resealer, after string, limit int) (string, int, error) {
+func (c *memoryColumn) Reseal(ctx context.Context, r secret.Resealer, after string, limit int) (string, int, error) {
 	start, changed := 0, 0
 	_, _ = fmt.Sscan(after, &start)
-	for i := start; i < min(start+limit, len(s.rows)); i++ {
-		s.calls++
-		if s.fail > 0 && i == s.fail {
+	for i := start; i < min(start+limit, len(c.rows)); i++ {
+		c.calls++
+		if c.fail > 0 && i == c.fail {
 			return "", 0, errors.New("power cut")
 		}
-		fresh, ok, err := r.Reseal(ctx, s.at(i), s.rows[i])
+		fresh, ok, err := r.Reseal(ctx, c.at(i), c.rows[i])
 		if err != nil {
 			return "", 0, err
 		}
 		if ok {
-			s.rows[i] = fresh
+			c.rows[i] = fresh
 			changed++
 		}
 	}
-	if start+limit >= len(s.rows) {
+	if start+limit >= len(c.rows) {
 		return "", changed, nil
 	}
 	return fmt.Sprint(start + limit), changed, nil

@@ -20,54 +20,54 @@ type bag struct {
 var marks sync.Pool
 
 // open allocates the table.
-func (s *bag) open() error {
-	if s.at != nil {
+func (b *bag) open() error {
+	if b.at != nil {
 		return nil
 	}
-	n := s.run.g.VertexCap()
-	s.held = 4 * int64(n)
-	if err := s.run.meter.reserve(s.held); err != nil {
+	n := b.run.g.VertexCap()
+	b.held = 4 * int64(n)
+	if err := b.run.meter.reserve(b.held); err != nil {
 		return err
 	}
 	if p, ok := marks.Get().(*[]int32); ok && len(*p) >= n {
-		s.at = *p
+		b.at = *p
 	} else {
-		s.at = make([]int32, n)
+		b.at = make([]int32, n)
 	}
 	return nil
 }
 
 // add adds n traversers at a vertex and reports whether the vertex is new.
-func (s *bag) add(h graph.Handle, n int64) bool {
-	if p := s.at[h]; p != 0 {
-		s.bulk[p-1] += n
+func (b *bag) add(h graph.Handle, n int64) bool {
+	if p := b.at[h]; p != 0 {
+		b.bulk[p-1] += n
 		return false
 	}
-	s.ids = append(s.ids, h)
-	s.bulk = append(s.bulk, n)
-	s.at[h] = int32(len(s.ids))
+	b.ids = append(b.ids, h)
+	b.bulk = append(b.bulk, n)
+	b.at[h] = int32(len(b.ids))
 	return true
 }
 
 // empty removes all vertices and keeps the memory for reuse.
-func (s *bag) empty() {
-	for _, h := range s.ids {
-		s.at[h] = 0
+func (b *bag) empty() {
+	for _, h := range b.ids {
+		b.at[h] = 0
 	}
-	s.ids, s.bulk = s.ids[:0], s.bulk[:0]
+	b.ids, b.bulk = b.ids[:0], b.bulk[:0]
 }
 
 // close releases the memory.
-func (s *bag) close() {
-	if s.at == nil {
+func (b *bag) close() {
+	if b.at == nil {
 		return
 	}
-	s.empty()
-	at := s.at
+	b.empty()
+	at := b.at
 	marks.Put(&at)
-	s.at = nil
-	s.run.meter.release(s.held)
-	s.held = 0
+	b.at = nil
+	b.run.meter.release(b.held)
+	b.held = 0
 }
 
 // bulkOp merges traversers at the same vertex. Values that are not vertices pass unchanged.

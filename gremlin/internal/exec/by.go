@@ -95,8 +95,8 @@ func (c constant) of(graph.Value) (graph.Value, bool, error)  { return c.v, true
 
 type childBy struct{ c *child }
 
-func (p childBy) row(in *batch, i int) (graph.Value, bool, error) { return p.c.first(in, i) }
-func (p childBy) of(v graph.Value) (graph.Value, bool, error)     { return p.c.firstOf(v) }
+func (b childBy) row(in *batch, i int) (graph.Value, bool, error) { return b.c.first(in, i) }
+func (b childBy) of(v graph.Value) (graph.Value, bool, error)     { return b.c.firstOf(v) }
 
 // mustBy is a projector that fails when there is no value.
 type mustBy struct {
@@ -104,10 +104,10 @@ type mustBy struct {
 	projector
 }
 
-func (p mustBy) row(in *batch, i int) (graph.Value, bool, error) {
-	v, ok, err := p.projector.row(in, i)
+func (b mustBy) row(in *batch, i int) (graph.Value, bool, error) {
+	v, ok, err := b.projector.row(in, i)
 	if err == nil && !ok {
-		err = value.Errorf("The provided traverser does not map to a value: %s", value.Text(p.run, in.value(i)))
+		err = value.Errorf("The provided traverser does not map to a value: %s", value.Text(b.run, in.value(i)))
 	}
 	return v, ok, err
 }

@@ -166,33 +166,33 @@ func (r *run) keyOf(name string) *keyBy {
 	return p
 }
 
-func (p *keyBy) row(in *batch, i int) (graph.Value, bool, error) {
+func (b *keyBy) row(in *batch, i int) (graph.Value, bool, error) {
 	if in.kind == graph.KindVertex {
-		v, ok := p.vertex(in.ids[i])
+		v, ok := b.vertex(in.ids[i])
 		return v, ok, nil
 	}
-	return p.of(in.value(i))
+	return b.of(in.value(i))
 }
 
 // vertex returns the first value of the key of a vertex.
-func (p *keyBy) vertex(h graph.Handle) (graph.Value, bool) {
-	if !p.known {
+func (b *keyBy) vertex(h graph.Handle) (graph.Value, bool) {
+	if !b.known {
 		return graph.Null, false
 	}
-	l, row := p.run.g.VertexRow(h)
-	if c := p.cols[l]; c != nil {
+	l, row := b.run.g.VertexRow(h)
+	if c := b.cols[l]; c != nil {
 		return c.At(row)
 	}
 	return graph.Null, false
 }
 
 // appendAll adds all values of the key of a vertex to a list.
-func (p *keyBy) appendAll(out []graph.Value, h graph.Handle) []graph.Value {
-	if !p.known {
+func (b *keyBy) appendAll(out []graph.Value, h graph.Handle) []graph.Value {
+	if !b.known {
 		return out
 	}
-	l, row := p.run.g.VertexRow(h)
-	c := p.cols[l]
+	l, row := b.run.g.VertexRow(h)
+	c := b.cols[l]
 	if c == nil {
 		return out
 	}
@@ -208,33 +208,33 @@ func (p *keyBy) appendAll(out []graph.Value, h graph.Handle) []graph.Value {
 	return out
 }
 
-func (p *keyBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *keyBy) of(v graph.Value) (graph.Value, bool, error) {
 	switch v.Kind() {
 	case graph.KindVertex:
-		w, ok := p.vertex(v.Handle())
+		w, ok := b.vertex(v.Handle())
 		return w, ok, nil
 	case graph.KindEdge:
-		if !p.known {
+		if !b.known {
 			return graph.Null, false, nil
 		}
-		w, ok := p.run.g.EdgeValue(v.Handle(), p.key)
+		w, ok := b.run.g.EdgeValue(v.Handle(), b.key)
 		return w, ok, nil
 	case graph.KindVertexProperty:
-		w, ok := p.run.metaValue(v, p.key, p.known)
+		w, ok := b.run.metaValue(v, b.key, b.known)
 		return w, ok, nil
 	case graph.KindNull:
 		return graph.Null, false, nil
 	}
 	if es, ok := value.Entries(v); ok {
 		for _, e := range es {
-			if e.Key.Kind() == graph.KindString && e.Key.Str() == p.name {
+			if e.Key.Kind() == graph.KindString && e.Key.Str() == b.name {
 				return e.Value, true, nil
 			}
 		}
 		return graph.Null, true, nil // a missing key of a map yields null
 	}
 	return graph.Null, false, value.Errorf("The by(%q) modulator can only be applied to a traverser that is an Element or a Map - it is being applied to [%s] a %s instead",
-		p.name, value.Text(p.run, v), value.ClassName(v))
+		b.name, value.Text(b.run, v), value.ClassName(v))
 }
 
 // metaValue returns a property of a vertex property.

@@ -92,13 +92,13 @@ type lastBy struct {
 	ok         bool
 }
 
-func (p *lastBy) of(v graph.Value) (graph.Value, bool, error) {
-	if p.obj.Kind() == graph.KindVertex && v.Kind() == graph.KindVertex && p.obj.Handle() == v.Handle() {
-		return p.found, p.ok, nil
+func (b *lastBy) of(v graph.Value) (graph.Value, bool, error) {
+	if b.obj.Kind() == graph.KindVertex && v.Kind() == graph.KindVertex && b.obj.Handle() == v.Handle() {
+		return b.found, b.ok, nil
 	}
-	w, ok, err := p.projector.of(v)
+	w, ok, err := b.projector.of(v)
 	if err == nil {
-		p.obj, p.found, p.ok = v, w, ok
+		b.obj, b.found, b.ok = v, w, ok
 	}
 	return w, ok, err
 }

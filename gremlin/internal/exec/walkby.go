@@ -58,18 +58,18 @@ type countBy struct {
 	w *walk
 }
 
-func (p *countBy) row(in *batch, i int) (graph.Value, bool, error) {
+func (b *countBy) row(in *batch, i int) (graph.Value, bool, error) {
 	if in.kind != graph.KindVertex {
-		return p.first(in, i)
+		return b.first(in, i)
 	}
-	return graph.Long(p.w.count(in.ids[i], 0)), true, p.run.meter.err
+	return graph.Long(b.w.count(in.ids[i], 0)), true, b.run.meter.err
 }
 
-func (p *countBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *countBy) of(v graph.Value) (graph.Value, bool, error) {
 	if v.Kind() != graph.KindVertex {
-		return p.firstOf(v)
+		return b.firstOf(v)
 	}
-	return graph.Long(p.w.count(v.Handle(), 0)), true, p.run.meter.err
+	return graph.Long(b.w.count(v.Handle(), 0)), true, b.run.meter.err
 }
 
 // valueBy returns the first value of a key among the results of a walk.
@@ -79,23 +79,23 @@ type valueBy struct {
 	key *keyBy
 }
 
-func (p *valueBy) row(in *batch, i int) (graph.Value, bool, error) {
+func (b *valueBy) row(in *batch, i int) (graph.Value, bool, error) {
 	if in.kind != graph.KindVertex {
-		return p.first(in, i)
+		return b.first(in, i)
 	}
-	return p.find(in.ids[i])
+	return b.find(in.ids[i])
 }
 
-func (p *valueBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *valueBy) of(v graph.Value) (graph.Value, bool, error) {
 	if v.Kind() != graph.KindVertex {
-		return p.firstOf(v)
+		return b.firstOf(v)
 	}
-	return p.find(v.Handle())
+	return b.find(v.Handle())
 }
 
-func (p *valueBy) find(from graph.Handle) (v graph.Value, ok bool, err error) {
-	err = p.w.each(from, func(h graph.Handle) error {
-		v, ok = p.key.vertex(h)
+func (b *valueBy) find(from graph.Handle) (v graph.Value, ok bool, err error) {
+	err = b.w.each(from, func(h graph.Handle) error {
+		v, ok = b.key.vertex(h)
 		if ok {
 			return errDone
 		}
@@ -105,7 +105,7 @@ func (p *valueBy) find(from graph.Handle) (v graph.Value, ok bool, err error) {
 		err = nil
 	}
 	if err == nil {
-		err = p.run.meter.err
+		err = b.run.meter.err
 	}
 	return v, ok, err
 }
@@ -117,13 +117,13 @@ type selectedBy struct {
 	pop  plan.Pop
 }
 
-func (p *selectedBy) row(in *batch, i int) (graph.Value, bool, error) {
-	return p.run.scoped(in, i, p.name, p.pop)
+func (b *selectedBy) row(in *batch, i int) (graph.Value, bool, error) {
+	return b.run.scoped(in, i, b.name, b.pop)
 }
 
-func (p *selectedBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *selectedBy) of(v graph.Value) (graph.Value, bool, error) {
 	one := batch{vals: []graph.Value{v}}
-	return p.run.scoped(&one, 0, p.name, p.pop)
+	return b.run.scoped(&one, 0, b.name, b.pop)
 }
 
 // listBy lists the results of a walk: vertices, or their values of a key.
@@ -134,42 +134,42 @@ type listBy struct {
 	held int64 // reserved memory of the last list
 }
 
-func (p *listBy) row(in *batch, i int) (graph.Value, bool, error) {
+func (b *listBy) row(in *batch, i int) (graph.Value, bool, error) {
 	if in.kind != graph.KindVertex {
-		return p.first(in, i)
+		return b.first(in, i)
 	}
-	return p.list(in.ids[i])
+	return b.list(in.ids[i])
 }
 
-func (p *listBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *listBy) of(v graph.Value) (graph.Value, bool, error) {
 	if v.Kind() != graph.KindVertex {
-		return p.firstOf(v)
+		return b.firstOf(v)
 	}
-	return p.list(v.Handle())
+	return b.list(v.Handle())
 }
 
-func (p *listBy) list(from graph.Handle) (graph.Value, bool, error) {
+func (b *listBy) list(from graph.Handle) (graph.Value, bool, error) {
 	var out valueList
-	p.run.meter.release(p.held)
-	p.held = 0
-	err := p.w.each(from, func(h graph.Handle) error {
+	b.run.meter.release(b.held)
+	b.held = 0
+	err := b.w.each(from, func(h graph.Handle) error {
 		before := len(out.tail)
-		if p.key == nil {
+		if b.key == nil {
 			out.tail = append(out.tail, graph.VertexOf(h))
 		} else {
-			out.tail = p.key.appendAll(out.tail, h)
+			out.tail = b.key.appendAll(out.tail, h)
 		}
 		bytes := listBytes * int64(len(out.tail)-before)
 		out.grown()
-		p.held += bytes
-		return p.run.meter.reserve(bytes)
+		b.held += bytes
+		return b.run.meter.reserve(bytes)
 	})
 	if err == nil {
-		err = p.run.meter.err
+		err = b.run.meter.err
 	}
 	if err != nil {
 		return graph.Null, false, err
 	}
-	v, err := p.run.list(&out)
+	v, err := b.run.list(&out)
 	return v, true, err
 }

@@ -54,8 +54,8 @@ type Order struct {
 	Limit int64 // number of results needed; negative for all
 }
 
-func (s *Order) shuffles() bool {
-	return len(s.Bys) > 0 && s.Bys[len(s.Bys)-1].Sort == Shuffle
+func (o *Order) shuffles() bool {
+	return len(o.Bys) > 0 && o.Bys[len(o.Bys)-1].Sort == Shuffle
 }
 
 // OrderLocal sorts a collection.

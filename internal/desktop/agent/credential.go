@@ -24,12 +24,12 @@ type credentialFile struct {
 	Enrolment heartbeat.Enrolment `json:"enrolment"`
 }
 
-func (k credentialStore) path() string { return filepath.Join(k.dir, "credential.json") }
+func (s credentialStore) path() string { return filepath.Join(s.dir, "credential.json") }
 
 // Load implements [heartbeat.CredentialStore].
-func (k credentialStore) Load() (heartbeat.Credential, error) {
+func (s credentialStore) Load() (heartbeat.Credential, error) {
 	var c heartbeat.Credential
-	text, err := os.ReadFile(k.path())
+	text, err := os.ReadFile(s.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, fault.Wrap(fault.NotFound, err, "this machine is not enrolled")
 	}
@@ -38,21 +38,21 @@ func (k credentialStore) Load() (heartbeat.Credential, error) {
 	}
 	var f credentialFile
 	if err := json.Unmarshal(text, &f); err != nil {
-		return c, fmt.Errorf("read %s: %w", k.path(), err)
+		return c, fmt.Errorf("read %s: %w", s.path(), err)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(f.Key)
 	if err != nil {
-		return c, fmt.Errorf("read %s: %w", k.path(), err)
+		return c, fmt.Errorf("read %s: %w", s.path(), err)
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {
-		return c, fmt.Errorf("read %s: the key cannot sign", k.path())
+		return c, fmt.Errorf("read %s: the key cannot sign", s.path())
 	}
 	return heartbeat.Credential{Key: signer, Enrolment: f.Enrolment}, nil
 }
 
 // Save implements [heartbeat.CredentialStore].
-func (k credentialStore) Save(c heartbeat.Credential) error {
+func (s credentialStore) Save(c heartbeat.Credential) error {
 	key, err := x509.MarshalPKCS8PrivateKey(c.Key)
 	if err != nil {
 		return err
@@ -61,8 +61,8 @@ func (k credentialStore) Save(c heartbeat.Credential) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
-	return atomicfile.WriteBytes(k.path(), 0o600, text)
+	return atomicfile.WriteBytes(s.path(), 0o600, text)
 }

@@ -24,44 +24,44 @@ type fixture struct {
 	sent   []string
 }
 
-func (o *fixture) now() time.Time {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.clock
+func (f *fixture) now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.clock
 }
 
-func (o *fixture) set(s desktop.GatewayStatus, later time.Duration) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.status, o.clock = s, o.clock.Add(later)
+func (f *fixture) set(s desktop.GatewayStatus, later time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.status, f.clock = s, f.clock.Add(later)
 }
 
 // Records implements [alert.Board].
-func (o *fixture) Records(k desktop.Kind) []desktop.Record {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (f *fixture) Records(k desktop.Kind) []desktop.Record {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if k != desktop.KindGateway {
 		return nil
 	}
-	return []desktop.Record{desktop.GatewayMonitor{ID: "g1", Name: "edge", Status: o.status}}
+	return []desktop.Record{desktop.GatewayMonitor{ID: "g1", Name: "edge", Status: f.status}}
 }
 
 // Send implements [alert.Sender].
-func (o *fixture) Send(_ context.Context, _ alert.Channel, d alert.Delivery) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.broken {
+func (f *fixture) Send(_ context.Context, _ alert.Channel, d alert.Delivery) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.broken {
 		return errors.New("the receiver is down")
 	}
-	o.sent = append(o.sent, string(d.Notice.Alert.State))
+	f.sent = append(f.sent, string(d.Notice.Alert.State))
 	return nil
 }
 
-func (o *fixture) take() []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	sent := o.sent
-	o.sent = nil
+func (f *fixture) take() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	sent := f.sent
+	f.sent = nil
 	return sent
 }
 

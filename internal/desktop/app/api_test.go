@@ -21,11 +21,11 @@ import (
 
 // expect sends a request and fails the test unless the response has the wanted
 // status.
-func (w *fixture) expect(status int, method, path, token string, body any) answer {
-	w.Helper()
-	a := w.call(method, path, token, body)
+func (f *fixture) expect(status int, method, path, token string, body any) answer {
+	f.Helper()
+	a := f.call(method, path, token, body)
 	if a.status != status {
-		w.Errorf("%s %s: %d, want %d: %.300s", method, path, a.status, status, a.body)
+		f.Errorf("%s %s: %d, want %d: %.300s", method, path, a.status, status, a.body)
 	}
 	return a
 }

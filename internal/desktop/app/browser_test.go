@@ -18,15 +18,15 @@ type browser struct {
 	csrf   string
 }
 
-func (w *fixture) browser() *browser {
-	w.Helper()
+func (f *fixture) browser() *browser {
+	f.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
-	client := w.document.Client(w, w.plain.Transport)
+	client := f.document.Client(f, f.plain.Transport)
 	client.Jar = jar
-	return &browser{fixture: w, client: client}
+	return &browser{fixture: f, client: client}
 }
 
 func (b *browser) want(status int, method, path string, body any, header ...string) answer {

@@ -107,16 +107,16 @@ func start(t *testing.T, o options) *fixture {
 }
 
 // run starts the server. It can be stopped and run again on the same folder.
-func (w *fixture) run(o options) {
-	w.Helper()
-	in, err := instance.OpenOrInit(w.Context(), w.conf, time.Now)
+func (f *fixture) run(o options) {
+	f.Helper()
+	in, err := instance.OpenOrInit(f.Context(), f.conf, time.Now)
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
 	ao := app.Options{
-		Install: in, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: time.Now, Version: "1.0.0", Build: "1", Incidents: w.estate,
+		Install: in, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: time.Now, Version: "1.0.0", Build: "1", Incidents: f.estate,
 		Prepare: func(url string) error {
-			_, err := w.estate.WriteInventory(url)
+			_, err := f.estate.WriteInventory(url)
 			return err
 		},
 		Settings: app.Settings{
@@ -134,50 +134,50 @@ func (w *fixture) run(o options) {
 	if o.app != nil {
 		o.app(&ao)
 	}
-	if w.app, err = app.New(w.Context(), ao); err != nil {
-		w.Fatal(err)
+	if f.app, err = app.New(f.Context(), ao); err != nil {
+		f.Fatal(err)
 	}
-	w.test = w.Name()
-	w.app.Board().Listen(w.changed)
-	if w.url, err = w.app.Listen(w.Context()); err != nil {
-		w.Fatal(err)
+	f.test = f.Name()
+	f.app.Board().Listen(f.changed)
+	if f.url, err = f.app.Listen(f.Context()); err != nil {
+		f.Fatal(err)
 	}
 	if o.beforeProbes != nil {
-		o.beforeProbes(w)
+		o.beforeProbes(f)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(f.Context()))
 	served := make(chan error, 1)
-	go func() { served <- w.app.Serve(ctx) }()
-	w.connect()
+	go func() { served <- f.app.Serve(ctx) }()
+	f.connect()
 	stopped := false
-	w.stop = func() {
+	f.stop = func() {
 		if stopped {
 			return
 		}
 		stopped = true
-		w.plain.CloseIdleConnections()
+		f.plain.CloseIdleConnections()
 		cancel()
 		if err := <-served; err != nil {
-			w.Errorf("serve: %v", err)
+			f.Errorf("serve: %v", err)
 		}
 		if err := in.Close(); err != nil {
-			w.Error(err)
+			f.Error(err)
 		}
 	}
-	w.Cleanup(w.stop)
+	f.Cleanup(f.stop)
 	if o.fewProbes {
-		w.directoriesRead()
+		f.directoriesRead()
 	}
 }
 
 // directoriesRead waits until every directory was read. Before that the server
 // does not know how many wrong passwords lock an account, and lets only one
 // through.
-func (w *fixture) directoriesRead() {
-	w.Helper()
-	for _, d := range w.app.Board().Inventory().Domains {
-		w.until("the directory of "+d.DNSName+" was read", func() bool {
-			return w.app.Board().Lockout(d.ID) != desktop.LockoutPolicy{}
+func (f *fixture) directoriesRead() {
+	f.Helper()
+	for _, d := range f.app.Board().Inventory().Domains {
+		f.until("the directory of "+d.DNSName+" was read", func() bool {
+			return f.app.Board().Lockout(d.ID) != desktop.LockoutPolicy{}
 		})
 	}
 }
@@ -188,23 +188,23 @@ var document = sync.OnceValues(func() (*apitest.Document, error) { return apites
 
 // connect creates a client that accepts the server's certificate by its
 // thumbprint.
-func (w *fixture) connect() {
-	address := strings.TrimPrefix(w.url, "https://")
+func (f *fixture) connect() {
+	address := strings.TrimPrefix(f.url, "https://")
 	c, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
 	sum := sha256.Sum256(c.ConnectionState().PeerCertificates[0].Raw)
 	_ = c.Close()
-	w.trust = heartbeat.ServerTrust{Thumbprint: hex.EncodeToString(sum[:])}
-	w.plain = &http.Client{
+	f.trust = heartbeat.ServerTrust{Thumbprint: hex.EncodeToString(sum[:])}
+	f.plain = &http.Client{
 		Timeout:   2 * time.Minute,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true},
 	}
-	if w.document, err = document(); err != nil {
-		w.Fatal(err)
+	if f.document, err = document(); err != nil {
+		f.Fatal(err)
 	}
-	w.client = w.document.Client(w, w.plain.Transport)
+	f.client = f.document.Client(f, f.plain.Transport)
 }
 
 // answer is a response of the server.
@@ -223,20 +223,20 @@ func (a answer) into(t testing.TB, v any) {
 }
 
 // call sends one request.
-func (w *fixture) call(method, path, token string, body any) answer {
-	w.Helper()
-	return w.callFrom("", method, path, token, body)
+func (f *fixture) call(method, path, token string, body any) answer {
+	f.Helper()
+	return f.callFrom("", method, path, token, body)
 }
 
 // callFrom sends a request as a trusted proxy would for a client at an address.
-func (w *fixture) callFrom(address, method, path, token string, body any) answer {
-	w.Helper()
-	return w.callWith(http.Header{"X-Forwarded-For": {address}}, method, path, token, body)
+func (f *fixture) callFrom(address, method, path, token string, body any) answer {
+	f.Helper()
+	return f.callWith(http.Header{"X-Forwarded-For": {address}}, method, path, token, body)
 }
 
 // callWith sends a request with additional headers; empty ones are omitted.
-func (w *fixture) callWith(headers http.Header, method, path, token string, body any) answer {
-	w.Helper()
+func (f *fixture) callWith(headers http.Header, method, path, token string, body any) answer {
+	f.Helper()
 	var sent io.Reader
 	switch b := body.(type) {
 	case nil:
@@ -245,13 +245,13 @@ func (w *fixture) callWith(headers http.Header, method, path, token string, body
 	default:
 		text, err := json.Marshal(b)
 		if err != nil {
-			w.Fatal(err)
+			f.Fatal(err)
 		}
 		sent = bytes.NewReader(text)
 	}
-	request, err := http.NewRequestWithContext(w.Context(), method, w.url+path, sent)
+	request, err := http.NewRequestWithContext(f.Context(), method, f.url+path, sent)
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
@@ -261,23 +261,23 @@ func (w *fixture) callWith(headers http.Header, method, path, token string, body
 			request.Header.Set(name, value)
 		}
 	}
-	response, err := w.client.Do(request)
+	response, err := f.client.Do(request)
 	if err != nil {
-		w.Errorf("%s %s: %v", method, path, err)
+		f.Errorf("%s %s: %v", method, path, err)
 		return answer{}
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		w.Errorf("%s %s: %v", method, path, err)
+		f.Errorf("%s %s: %v", method, path, err)
 	}
 	return answer{response.StatusCode, response.Header, text}
 }
 
 type object = map[string]any
 
-func (w *fixture) credentials(password string) object {
-	return object{"domain": w.estate.Admin.Domain, "username": w.estate.Admin.Username, "password": []string{password}}
+func (f *fixture) credentials(password string) object {
+	return object{"domain": f.estate.Admin.Domain, "username": f.estate.Admin.Username, "password": []string{password}}
 }
 
 type tokens struct {
@@ -286,13 +286,13 @@ type tokens struct {
 }
 
 // login logs the administrator in, after the directory was read.
-func (w *fixture) login() tokens {
-	w.Helper()
+func (f *fixture) login() tokens {
+	f.Helper()
 	var got tokens
-	w.until("the login succeeds", func() bool {
-		a := w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password))
+	f.until("the login succeeds", func() bool {
+		a := f.call(http.MethodPost, "/rest/login", "", f.credentials(f.estate.Admin.Password))
 		if a.status == http.StatusOK {
-			a.into(w, &got)
+			a.into(f, &got)
 		}
 		return a.status == http.StatusOK
 	})
@@ -304,67 +304,67 @@ func (w *fixture) login() tokens {
 const waitLimit = 3 * time.Minute
 
 // until polls until a condition holds.
-func (w *fixture) until(what string, so func() bool) {
-	w.Helper()
+func (f *fixture) until(what string, so func() bool) {
+	f.Helper()
 	deadline := time.Now().Add(waitLimit)
 	for !so() {
 		if time.Now().After(deadline) {
-			w.Fatalf("after %s still not true: %s", waitLimit, what)
+			f.Fatalf("after %s still not true: %s", waitLimit, what)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
 // changed records changes as they are reported.
-func (w *fixture) changed(changes []desktop.Change) {
+func (f *fixture) changed(changes []desktop.Change) {
 	for _, c := range changes {
-		if r, _, ok := w.app.Board().Record(c.Ref.Kind, c.Ref.ID); ok {
-			coverage.note(w.test, r)
+		if r, _, ok := f.app.Board().Record(c.Ref.Kind, c.Ref.ID); ok {
+			coverage.note(f.test, r)
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.changes = append(w.changes, changes...)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changes = append(f.changes, changes...)
 }
 
 // passesThrough calls do and waits until a component has had a short-lived status.
-func (w *fixture) passesThrough(do func(), kind desktop.Kind, name, part, want string) {
-	w.Helper()
-	w.mu.Lock()
-	before := len(w.changes)
-	w.mu.Unlock()
+func (f *fixture) passesThrough(do func(), kind desktop.Kind, name, part, want string) {
+	f.Helper()
+	f.mu.Lock()
+	before := len(f.changes)
+	f.mu.Unlock()
 	do()
-	w.until(fmt.Sprintf("%s %s %q passes through %s", kind, name, part, want), func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return slices.ContainsFunc(w.changes[before:], func(c desktop.Change) bool {
+	f.until(fmt.Sprintf("%s %s %q passes through %s", kind, name, part, want), func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return slices.ContainsFunc(f.changes[before:], func(c desktop.Change) bool {
 			return c.Ref.Kind == kind && c.Ref.Name == name && c.Part == part && c.To == want
 		})
 	})
 }
 
 // edit changes the inventory file, which the server then reloads.
-func (w *fixture) edit(old, text string) {
-	w.Helper()
-	was, err := os.ReadFile(w.estate.InventoryFile())
+func (f *fixture) edit(old, text string) {
+	f.Helper()
+	was, err := os.ReadFile(f.estate.InventoryFile())
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
 	if !strings.Contains(string(was), old) {
-		w.Fatalf("the inventory has no %q", old)
+		f.Fatalf("the inventory has no %q", old)
 	}
-	if err := os.WriteFile(w.estate.InventoryFile(), []byte(strings.Replace(string(was), old, text, 1)), 0o600); err != nil {
-		w.Fatal(err)
+	if err := os.WriteFile(f.estate.InventoryFile(), []byte(strings.Replace(string(was), old, text, 1)), 0o600); err != nil {
+		f.Fatal(err)
 	}
 }
 
 // status waits until a component or part has the wanted status.
-func (w *fixture) status(kind desktop.Kind, name, part, want string) {
-	w.Helper()
+func (f *fixture) status(kind desktop.Kind, name, part, want string) {
+	f.Helper()
 	last, reasons := "", []string(nil)
 	deadline := time.Now().Add(waitLimit)
 	for {
-		for _, r := range w.app.Board().Records(kind) {
+		for _, r := range f.app.Board().Records(kind) {
 			if r.Ref().Name != name {
 				continue
 			}
@@ -375,12 +375,12 @@ func (w *fixture) status(kind desktop.Kind, name, part, want string) {
 				}
 			}
 			if last == want {
-				coverage.note(w.Name(), r)
+				coverage.note(f.Name(), r)
 				return
 			}
 		}
 		if time.Now().After(deadline) {
-			w.Fatalf("%s %s %q is %q, want %s (%q)", kind, name, part, last, want, reasons)
+			f.Fatalf("%s %s %q is %q, want %s (%q)", kind, name, part, last, want, reasons)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

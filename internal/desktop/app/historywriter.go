@@ -31,52 +31,52 @@ func newHistoryWriter(history desktop.HistoryStore, log *slog.Logger) *historyWr
 	return &historyWriter{store: history, log: log, wake: make(chan struct{}, 1), groups: desktop.Grouper{NewID: store.ChangeID}}
 }
 
-func (c *historyWriter) add(changes []desktop.Change) {
-	c.mu.Lock()
+func (w *historyWriter) add(changes []desktop.Change) {
+	w.mu.Lock()
 	changes = slices.Clone(changes) // other listeners share the slice
-	c.groups.Group(changes)
-	c.waiting = append(c.waiting, changes...)
-	c.waiting = c.waiting[max(0, len(c.waiting)-maxWaiting):]
-	c.mu.Unlock()
+	w.groups.Group(changes)
+	w.waiting = append(w.waiting, changes...)
+	w.waiting = w.waiting[max(0, len(w.waiting)-maxWaiting):]
+	w.mu.Unlock()
 	select {
-	case c.wake <- struct{}{}:
+	case w.wake <- struct{}{}:
 	default: // a write is already pending
 	}
 }
 
 // run writes changes until ctx is done, and then the remaining ones.
-func (c *historyWriter) run(ctx context.Context) {
+func (w *historyWriter) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case <-c.wake:
+		case <-w.wake:
 		}
-		if !c.write(ctx) {
+		if !w.write(ctx) {
 			select { // the database is unavailable: retry later
 			case <-ctx.Done():
 			case <-time.After(2 * time.Second):
-				c.add(nil)
+				w.add(nil)
 			}
 		}
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	c.write(last)
+	w.write(last)
 }
 
 // write writes the queued changes and reports whether it succeeded.
-func (c *historyWriter) write(ctx context.Context) bool {
-	c.mu.Lock()
-	batch := c.waiting
-	c.waiting = nil
-	c.mu.Unlock()
-	err := c.store.AppendChanges(context.WithoutCancel(ctx), batch)
+func (w *historyWriter) write(ctx context.Context) bool {
+	w.mu.Lock()
+	batch := w.waiting
+	w.waiting = nil
+	w.mu.Unlock()
+	err := w.store.AppendChanges(context.WithoutCancel(ctx), batch)
 	if err == nil {
 		return true
 	}
-	c.log.ErrorContext(ctx, "write changes of statuses", "number", len(batch), "error", err)
-	c.mu.Lock()
-	c.waiting = append(batch, c.waiting...)
-	c.mu.Unlock()
+	w.log.ErrorContext(ctx, "write changes of statuses", "number", len(batch), "error", err)
+	w.mu.Lock()
+	w.waiting = append(batch, w.waiting...)
+	w.mu.Unlock()
 	return false
 }

@@ -132,13 +132,13 @@ func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 }
 
 // domain returns the id of a domain.
-func (w *fixture) domain(name string) desktop.ID {
-	for _, d := range w.app.Board().Inventory().Domains {
+func (f *fixture) domain(name string) desktop.ID {
+	for _, d := range f.app.Board().Inventory().Domains {
 		if d.DNSName == name {
 			return d.ID
 		}
 	}
-	w.Fatalf("there is no domain %s", name)
+	f.Fatalf("there is no domain %s", name)
 	return ""
 }
 

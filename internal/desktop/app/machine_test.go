@@ -37,15 +37,15 @@ func TestAgentReportsThisMachine(t *testing.T) {
 }
 
 // record returns the record of a component.
-func (w *fixture) record(kind desktop.Kind, name string) desktop.Record {
-	w.Helper()
-	for _, r := range w.app.Board().Records(kind) {
+func (f *fixture) record(kind desktop.Kind, name string) desktop.Record {
+	f.Helper()
+	for _, r := range f.app.Board().Records(kind) {
 		if r.Ref().Name == name {
-			coverage.note(w.Name(), r)
+			coverage.note(f.Name(), r)
 			return r
 		}
 	}
-	w.Fatalf("there is no %s %s", kind, name)
+	f.Fatalf("there is no %s %s", kind, name)
 	return nil
 }
 
@@ -140,20 +140,20 @@ func TestReloadOfTheInventoryKeepsState(t *testing.T) {
 
 // commandLineToken creates an enrolment token as the command line does while
 // the server runs.
-func (w *fixture) commandLineToken(machine string) string {
-	w.Helper()
-	in, err := instance.Open(w.Context(), w.conf, time.Now)
+func (f *fixture) commandLineToken(machine string) string {
+	f.Helper()
+	in, err := instance.Open(f.Context(), f.conf, time.Now)
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
 	defer in.Close()
 	tables := store.New(in.DB, in.Box, time.Now)
-	if _, _, err := app.NewEnrolmentToken(w.Context(), w.conf.Desktop.Inventory, tables, "nobody", 0, time.Now); !fault.Is(err, fault.NotFound) {
-		w.Errorf("an unknown machine: %v", err)
+	if _, _, err := app.NewEnrolmentToken(f.Context(), f.conf.Desktop.Inventory, tables, "nobody", 0, time.Now); !fault.Is(err, fault.NotFound) {
+		f.Errorf("an unknown machine: %v", err)
 	}
-	_, token, err := app.NewEnrolmentToken(w.Context(), w.conf.Desktop.Inventory, tables, machine, 0, time.Now)
+	_, token, err := app.NewEnrolmentToken(f.Context(), f.conf.Desktop.Inventory, tables, machine, 0, time.Now)
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
 	return token
 }

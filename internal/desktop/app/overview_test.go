@@ -15,9 +15,9 @@ import (
 	"vigil/internal/sim/estate"
 )
 
-func (w *fixture) overview(token string) (o desktop.Overview) {
-	w.Helper()
-	w.expect(200, "GET", "/rest/monitor/overview", token, nil).into(w, &o)
+func (f *fixture) overview(token string) (o desktop.Overview) {
+	f.Helper()
+	f.expect(200, "GET", "/rest/monitor/overview", token, nil).into(f, &o)
 	return o
 }
 

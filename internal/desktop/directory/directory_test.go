@@ -52,11 +52,11 @@ type fixture struct {
 	clock       atomic.Int64 // offset from the time of day
 }
 
-func (s *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
-	return s.password.Load().(string), nil
+func (f *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
+	return f.password.Load().(string), nil
 }
 
-func (s *fixture) now() time.Time { return time.Now().Add(time.Duration(s.clock.Load())) }
+func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.clock.Load())) }
 
 // start starts a domain with a number of controllers. Edit may change the
 // inventory.

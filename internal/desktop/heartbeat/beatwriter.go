@@ -33,26 +33,26 @@ func newBeatWriter(store Store) *beatWriter {
 }
 
 // run writes batches until ctx is done.
-func (l *beatWriter) run(ctx context.Context) {
-	defer close(l.done)
+func (w *beatWriter) run(ctx context.Context) {
+	defer close(w.done)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case first := <-l.in:
-			l.write(ctx, l.gather(first))
+		case first := <-w.in:
+			w.write(ctx, w.gather(first))
 		}
 	}
 }
 
 // gather collects the queued beats. A batch never contains two beats of one
 // agent, so that each sequence number is compared with the one before.
-func (l *beatWriter) gather(first entry) []entry {
+func (w *beatWriter) gather(first entry) []entry {
 	batch := []entry{first}
 	seen := map[Agent]bool{first.beat.Agent: true}
 	for len(batch) < maxBatch {
 		select {
-		case e := <-l.in:
+		case e := <-w.in:
 			if seen[e.beat.Agent] {
 				e.out <- outcome{err: fault.New(fault.Limited, "another report of this machine is being processed; send one at a time")}
 				continue
@@ -66,12 +66,12 @@ func (l *beatWriter) gather(first entry) []entry {
 	return batch
 }
 
-func (l *beatWriter) write(ctx context.Context, batch []entry) {
+func (w *beatWriter) write(ctx context.Context, batch []entry) {
 	beats := make([]Beat, len(batch))
 	for i, e := range batch {
 		beats[i] = e.beat
 	}
-	verdicts, err := l.store.Record(ctx, beats)
+	verdicts, err := w.store.Record(ctx, beats)
 	for i, e := range batch {
 		if err != nil {
 			e.out <- outcome{err: err}
@@ -82,13 +82,13 @@ func (l *beatWriter) write(ctx context.Context, batch []entry) {
 }
 
 // record queues a beat, waits until it is written, and returns the verdict.
-func (l *beatWriter) record(ctx context.Context, b Beat) (Verdict, error) {
+func (w *beatWriter) record(ctx context.Context, b Beat) (Verdict, error) {
 	e := entry{beat: b, out: make(chan outcome, 1)}
 	select {
-	case l.in <- e:
+	case w.in <- e:
 	case <-ctx.Done():
 		return 0, ctx.Err()
-	case <-l.done:
+	case <-w.done:
 		return 0, errStopped
 	}
 	select {
@@ -96,7 +96,7 @@ func (l *beatWriter) record(ctx context.Context, b Beat) (Verdict, error) {
 		return o.verdict, o.err
 	case <-ctx.Done():
 		return 0, ctx.Err()
-	case <-l.done:
+	case <-w.done:
 		return 0, errStopped
 	}
 }

@@ -31,11 +31,11 @@ type fixture struct {
 	clock   atomic.Int64 // offset from the time of day
 }
 
-func (l *fixture) Secret(_ context.Context, ref desktop.SecretRef) (string, error) {
+func (f *fixture) Secret(_ context.Context, ref desktop.SecretRef) (string, error) {
 	return "secret of " + string(ref), nil
 }
 
-func (l *fixture) now() time.Time { return time.Now().Add(time.Duration(l.clock.Load())) }
+func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.clock.Load())) }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -54,40 +54,40 @@ func newFixture(t *testing.T) *fixture {
 	return l
 }
 
-func (l *fixture) trust() desktop.Trust { return desktop.Trust{CAPEM: string(l.ca.PEM())} }
+func (f *fixture) trust() desktop.Trust { return desktop.Trust{CAPEM: string(f.ca.PEM())} }
 
 // configure sets an inventory, with the default policy.
-func (l *fixture) configure(inv desktop.Inventory) {
+func (f *fixture) configure(inv desktop.Inventory) {
 	inv.Policy = desktop.DefaultPolicy()
-	if d, ok := l.estate.Directory.(*directory.Client); ok {
+	if d, ok := f.estate.Directory.(*directory.Client); ok {
 		d.Configure(inv)
 	}
-	l.board.Configure(inv)
-	l.close()
-	l.targets = l.estate.Targets(inv)
-	l.t.Cleanup(l.close)
+	f.board.Configure(inv)
+	f.close()
+	f.targets = f.estate.Targets(inv)
+	f.t.Cleanup(f.close)
 }
 
-func (l *fixture) close() {
-	for _, t := range l.targets {
+func (f *fixture) close() {
+	for _, t := range f.targets {
 		t.close()
 	}
 }
 
 // probe probes all targets a number of times, with a long timeout, because the
 // machine may be busy.
-func (l *fixture) probe(times int) {
-	l.t.Helper()
-	l.probeFor(times, 30*time.Second)
+func (f *fixture) probe(times int) {
+	f.t.Helper()
+	f.probeFor(times, 30*time.Second)
 }
 
 // probeFor probes all targets a number of times, with the given timeout.
-func (l *fixture) probeFor(times int, timeout time.Duration) {
-	l.t.Helper()
+func (f *fixture) probeFor(times int, timeout time.Duration) {
+	f.t.Helper()
 	for range times {
-		for _, t := range l.targets {
-			ctx, cancel := context.WithTimeout(l.t.Context(), timeout)
-			l.board.Observe(t.observe(ctx, l.now))
+		for _, t := range f.targets {
+			ctx, cancel := context.WithTimeout(f.t.Context(), timeout)
+			f.board.Observe(t.observe(ctx, f.now))
 			cancel()
 		}
 	}
@@ -122,21 +122,21 @@ type server struct {
 	url      string
 }
 
-func (l *fixture) server(h http.HandlerFunc) *server {
-	l.t.Helper()
-	leaf, err := l.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
+func (f *fixture) server(h http.HandlerFunc) *server {
+	f.t.Helper()
+	leaf, err := f.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
 	if err != nil {
-		l.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	listener, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
-		l.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	s := httptest.NewUnstartedServer(h)
 	s.Listener, s.TLS = listener, &tls.Config{Certificates: []tls.Certificate{leaf}}
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
-	l.t.Cleanup(s.Close)
+	f.t.Cleanup(s.Close)
 	return &server{listener, leaf, "https://" + listener.Addr().String()}
 }
 
@@ -147,16 +147,16 @@ type peer struct {
 	status atomic.Int32
 }
 
-func (l *fixture) peer() *peer {
-	l.t.Helper()
+func (f *fixture) peer() *peer {
+	f.t.Helper()
 	p := &peer{}
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Build: "4711", Revision: desktop.Revision{Store: "s"}})
 	p.status.Store(http.StatusOK)
-	p.server = l.server(func(w http.ResponseWriter, r *http.Request) {
+	p.server = f.server(func(w http.ResponseWriter, r *http.Request) {
 		status := int(p.status.Load())
 		token := r.Header.Get("Authorization")
 		if r.URL.Path != desktop.HealthPath && token != "" {
-			l.t.Errorf("%s is shown a token", r.URL.Path)
+			f.t.Errorf("%s is shown a token", r.URL.Path)
 		}
 		if r.URL.Path != desktop.HealthPath || token != "Bearer secret of env:T" {
 			if status == http.StatusOK {
@@ -173,20 +173,20 @@ func (l *fixture) peer() *peer {
 
 // controller starts a simulated domain controller and configures the client for
 // it.
-func (l *fixture) controller(d sim.Domain) (*sim.Server, desktop.Domain) {
-	l.t.Helper()
-	leaf, err := l.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
+func (f *fixture) controller(d sim.Domain) (*sim.Server, desktop.Domain) {
+	f.t.Helper()
+	leaf, err := f.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
 	if err != nil {
-		l.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	s := sim.New(sim.Options{Domain: d, Certificate: leaf})
-	if err := s.Start(l.t.Context()); err != nil {
-		l.t.Fatal(err)
+	if err := s.Start(f.t.Context()); err != nil {
+		f.t.Fatal(err)
 	}
-	l.t.Cleanup(func() { _ = s.Stop() })
-	l.estate.Directory = directory.New(directory.Options{Secrets: l, Now: l.now})
+	f.t.Cleanup(func() { _ = s.Stop() })
+	f.estate.Directory = directory.New(directory.Options{Secrets: f, Now: f.now})
 	return s, desktop.Domain{
-		ID: "d1", DNSName: d.DNSName, Primary: true, StartTLS: true, Trust: l.trust(),
+		ID: "d1", DNSName: d.DNSName, Primary: true, StartTLS: true, Trust: f.trust(),
 		Controllers: []string{net.JoinHostPort(s.Host(), strconv.Itoa(s.Port()))},
 		BindUser:    "svc", BindPassword: "env:SVC",
 	}

@@ -277,9 +277,9 @@ func TestRDPListenerProbe(t *testing.T) {
 }
 
 // rdpServer is a listener that negotiates TLS and presents a certificate.
-func (l *fixture) rdpServer() *flakylistener.Listener {
-	l.t.Helper()
-	listener, config := l.tlsListener()
+func (f *fixture) rdpServer() *flakylistener.Listener {
+	f.t.Helper()
+	listener, config := f.tlsListener()
 	go func() {
 		for {
 			conn, err := listener.Accept()

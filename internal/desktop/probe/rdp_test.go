@@ -19,17 +19,17 @@ import (
 
 // tlsListener returns a listener whose connections can be cut, and a TLS
 // certificate for it.
-func (l *fixture) tlsListener() (*flakylistener.Listener, *tls.Config) {
-	l.t.Helper()
-	leaf, err := l.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
+func (f *fixture) tlsListener() (*flakylistener.Listener, *tls.Config) {
+	f.t.Helper()
+	leaf, err := f.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
 	if err != nil {
-		l.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	listener, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
-		l.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	l.t.Cleanup(func() { _ = listener.Close() })
+	f.t.Cleanup(func() { _ = listener.Close() })
 	return listener, &tls.Config{Certificates: []tls.Certificate{leaf}}
 }
 

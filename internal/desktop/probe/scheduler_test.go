@@ -23,17 +23,17 @@ type recorder struct {
 	found []desktop.Observation
 }
 
-func (j *recorder) observe(o desktop.Observation) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.found = append(j.found, o)
+func (r *recorder) observe(o desktop.Observation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.found = append(r.found, o)
 }
 
 // of returns the observations of a target.
-func (j *recorder) of(id desktop.ID) (out []desktop.Observation) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, o := range j.found {
+func (r *recorder) of(id desktop.ID) (out []desktop.Observation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, o := range r.found {
 		if o.ID == id {
 			out = append(out, o)
 		}

@@ -24,24 +24,24 @@ type PeerCertificate struct {
 }
 
 // Certificate returns the last certificate, or nil.
-func (s *PeerCertificate) Certificate() *desktop.Certificate {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.certificate
+func (p *PeerCertificate) Certificate() *desktop.Certificate {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.certificate
 }
 
 // Err returns why the certificate was not accepted, for libraries that hide the
 // cause of a failed handshake.
-func (s *PeerCertificate) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
+func (p *PeerCertificate) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
 }
 
-func (s *PeerCertificate) set(c *desktop.Certificate, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.certificate, s.err = c, err
+func (p *PeerCertificate) set(c *desktop.Certificate, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.certificate, p.err = c, err
 }
 
 // TLS returns a configuration that verifies the server by t and the host name,

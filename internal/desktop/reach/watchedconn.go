@@ -18,15 +18,15 @@ type WatchedConn struct {
 type LastError struct{ err atomic.Pointer[error] }
 
 // Err returns why the connection broke, or nil.
-func (f *LastError) Err() error {
-	if err := f.err.Load(); err != nil {
+func (e *LastError) Err() error {
+	if err := e.err.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
 // Forget clears the error.
-func (f *LastError) Forget() { f.err.Store(nil) }
+func (e *LastError) Forget() { e.err.Store(nil) }
 
 // Watch returns a connection that records its error in f.
 func Watch(c net.Conn, f *LastError) *WatchedConn { return &WatchedConn{c, f} }

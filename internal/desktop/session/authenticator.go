@@ -125,25 +125,25 @@ func refused(after time.Duration) error {
 }
 
 // Login opens a session and returns its tokens.
-func (g *Authenticator) Login(ctx context.Context, c Credentials) (Tokens, error) {
-	s, err := g.OpenSession(ctx, c, g.RefreshLife)
+func (a *Authenticator) Login(ctx context.Context, c Credentials) (Tokens, error) {
+	s, err := a.OpenSession(ctx, c, a.RefreshLife)
 	if err != nil {
 		return Tokens{}, err
 	}
-	return g.sign(ctx, s)
+	return a.sign(ctx, s)
 }
 
 // OpenSession opens a session that lasts for the given time. All refusals return the
 // same error; the actual cause goes to Report.
-func (g *Authenticator) OpenSession(ctx context.Context, c Credentials, life time.Duration) (Session, error) {
-	event := Event{At: g.Now(), Action: "login", Domain: c.Domain, Username: c.Username, Source: c.Source}
-	user, after, err := g.authenticate(ctx, c)
+func (a *Authenticator) OpenSession(ctx context.Context, c Credentials, life time.Duration) (Session, error) {
+	event := Event{At: a.Now(), Action: "login", Domain: c.Domain, Username: c.Username, Source: c.Source}
+	user, after, err := a.authenticate(ctx, c)
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		event.Refused = r.Cause
-		if r.Misconfigured && g.Log != nil {
-			g.Log.ErrorContext(ctx, "nobody can log in", "cause", r.Cause, "error", errors.Unwrap(r.Err))
+		if r.Misconfigured && a.Log != nil {
+			a.Log.ErrorContext(ctx, "nobody can log in", "cause", r.Cause, "error", errors.Unwrap(r.Err))
 		}
-		g.Report(ctx, event)
+		a.Report(ctx, event)
 		return Session{}, refused(after)
 	}
 	cause := "the login could not be checked"
@@ -153,35 +153,35 @@ func (g *Authenticator) OpenSession(ctx context.Context, c Credentials, life tim
 	}
 	if err != nil {
 		event.Refused = cause
-		g.Report(ctx, event)
+		a.Report(ctx, event)
 		return Session{}, err
 	}
-	now := g.Now()
+	now := a.Now()
 	s := Session{ID: uuid.NewString(), User: user, Source: c.Source, CreatedAt: now, ExpiresAt: now.Add(life)}
-	if err := g.Store.AddSession(ctx, s); err != nil {
+	if err := a.Store.AddSession(ctx, s); err != nil {
 		return Session{}, err
 	}
 	event.Domain, event.Username, event.SID, event.Session = user.Domain, user.Name, user.SID, s.ID
-	g.Report(ctx, event)
+	a.Report(ctx, event)
 	return s, nil
 }
 
 // authenticate checks the credentials, limited by the throttle. If the throttle refuses
 // the attempt, it returns how long to wait before the next one.
-func (g *Authenticator) authenticate(ctx context.Context, c Credentials) (User, time.Duration, error) {
-	d, ok := g.Directory.Find(c.Domain)
+func (a *Authenticator) authenticate(ctx context.Context, c Credentials) (User, time.Duration, error) {
+	d, ok := a.Directory.Find(c.Domain)
 	if !ok {
 		// A wrong domain name counts as a failure of the address, as a wrong password does.
-		after, err := g.throttle.count(ctx, c.Source)
+		after, err := a.throttle.count(ctx, c.Source)
 		if err != nil {
 			return User{}, 0, err
 		}
 		return User{}, after, &Refusal{Cause: "unknown domain"}
 	}
 	var user User
-	after, err := g.throttle.try(ctx, attemptOf(d, c), g.Directory.Lockout(d.ID), func() error {
+	after, err := a.throttle.try(ctx, attemptOf(d, c), a.Directory.Lockout(d.ID), func() error {
 		var err error
-		user, err = g.Directory.Login(ctx, d, c.Username, c.Password)
+		user, err = a.Directory.Login(ctx, d, c.Username, c.Password)
 		return err
 	})
 	return user, after, err
@@ -189,71 +189,71 @@ func (g *Authenticator) authenticate(ctx context.Context, c Credentials) (User, 
 
 // KnownAccount returns the rate limit account of a login, if the user has
 // logged in from the same network before, and "" otherwise.
-func (g *Authenticator) KnownAccount(ctx context.Context, c Credentials) string {
-	d, ok := g.Directory.Find(c.Domain)
+func (a *Authenticator) KnownAccount(ctx context.Context, c Credentials) string {
+	d, ok := a.Directory.Find(c.Domain)
 	if !ok {
 		return ""
 	}
-	return g.throttle.knownUser(ctx, attemptOf(d, c))
+	return a.throttle.knownUser(ctx, attemptOf(d, c))
 }
 
 // Verify checks credentials without a login, under the same throttle, so that
 // it cannot lock accounts either. Try must fail with a *Refusal when the
 // directory refuses them.
-func (g *Authenticator) Verify(ctx context.Context, d desktop.Domain, username, source string, try func() error) (time.Duration, error) {
+func (a *Authenticator) Verify(ctx context.Context, d desktop.Domain, username, source string, try func() error) (time.Duration, error) {
 	c := Credentials{Domain: d.DNSName, Username: username, Source: source}
-	return g.throttle.try(ctx, attemptOf(d, c), g.Directory.Lockout(d.ID), try)
+	return a.throttle.try(ctx, attemptOf(d, c), a.Directory.Lockout(d.ID), try)
 }
 
-func (g *Authenticator) sign(ctx context.Context, s Session) (Tokens, error) {
-	access, err := g.access(ctx, s)
+func (a *Authenticator) sign(ctx context.Context, s Session) (Tokens, error) {
+	access, err := a.access(ctx, s)
 	if err != nil {
 		return Tokens{}, err
 	}
-	refresh, err := g.Keys.Sign(ctx, refreshType, auth.Claims{
+	refresh, err := a.Keys.Sign(ctx, refreshType, auth.Claims{
 		Audience: refreshAudience, Subject: s.User.SID, Session: s.ID, ExpiresAt: s.ExpiresAt,
 	})
 	return Tokens{Access: access, Refresh: refresh}, err
 }
 
 // access signs an access token, which does not outlive its session.
-func (g *Authenticator) access(ctx context.Context, s Session) (string, error) {
-	ends := g.Now().Add(g.AccessLife)
+func (a *Authenticator) access(ctx context.Context, s Session) (string, error) {
+	ends := a.Now().Add(a.AccessLife)
 	if ends.After(s.ExpiresAt) {
 		ends = s.ExpiresAt
 	}
-	return g.Keys.Sign(ctx, auth.AccessType, auth.Claims{
+	return a.Keys.Sign(ctx, auth.AccessType, auth.Claims{
 		Audience: accessAudience, Subject: s.User.SID, Session: s.ID, ExpiresAt: ends,
 		Roles: []string{string(Administrator)},
 	})
 }
 
 // Refresh returns a new access token for the session of a refresh token.
-func (g *Authenticator) Refresh(ctx context.Context, token string) (string, error) {
-	s, err := g.refreshed(ctx, token)
+func (a *Authenticator) Refresh(ctx context.Context, token string) (string, error) {
+	s, err := a.refreshed(ctx, token)
 	if err != nil {
 		return "", err
 	}
-	return g.access(ctx, s)
+	return a.access(ctx, s)
 }
 
 // Logout ends the session of a refresh token.
-func (g *Authenticator) Logout(ctx context.Context, token, source string) error {
-	s, err := g.refreshed(ctx, token)
+func (a *Authenticator) Logout(ctx context.Context, token, source string) error {
+	s, err := a.refreshed(ctx, token)
 	if err != nil {
 		return err
 	}
-	return g.end(ctx, s, source)
+	return a.end(ctx, s, source)
 }
 
 // end ends a session. It succeeds if the session has ended meanwhile.
-func (g *Authenticator) end(ctx context.Context, s Session, source string) error {
-	now := g.Now()
-	if err := g.Store.EndSession(ctx, s.ID, now); err != nil && !fault.Is(err, fault.NotFound) {
+func (a *Authenticator) end(ctx context.Context, s Session, source string) error {
+	now := a.Now()
+	if err := a.Store.EndSession(ctx, s.ID, now); err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	g.seen.end(s.ID)
-	g.Report(ctx, Event{
+	a.seen.end(s.ID)
+	a.Report(ctx, Event{
 		At: now, Action: "logout", Domain: s.User.Domain, Username: s.User.Name, SID: s.User.SID,
 		Source: source, Session: s.ID,
 	})
@@ -261,39 +261,39 @@ func (g *Authenticator) end(ctx context.Context, s Session, source string) error
 }
 
 // Sessions returns the active sessions of a user, newest first.
-func (g *Authenticator) Sessions(ctx context.Context, sid string) ([]Session, error) {
-	all, err := g.Store.SessionsOf(ctx, sid)
-	now := g.Now()
+func (a *Authenticator) Sessions(ctx context.Context, sid string) ([]Session, error) {
+	all, err := a.Store.SessionsOf(ctx, sid)
+	now := a.Now()
 	return slices.DeleteFunc(all, func(s Session) bool { return !s.Live(now) }), err
 }
 
 // End ends a session of a user. It fails with fault.NotFound when the user has
 // no such session, or it has ended.
-func (g *Authenticator) End(ctx context.Context, sid, id, source string) error {
-	s, err := g.Store.Session(ctx, id)
+func (a *Authenticator) End(ctx context.Context, sid, id, source string) error {
+	s, err := a.Store.Session(ctx, id)
 	if err != nil {
 		return err
 	}
-	if s.User.SID != sid || !s.Live(g.Now()) {
+	if s.User.SID != sid || !s.Live(a.Now()) {
 		return fault.New(fault.NotFound, "there is no such session")
 	}
-	return g.end(ctx, s, source)
+	return a.end(ctx, s, source)
 }
 
 // errRefresh is the error for every invalid refresh token. By the API document
 // it is 400, not 401.
 var errRefresh = fault.Field("refresh_token", "is not valid, has expired or was revoked")
 
-func (g *Authenticator) refreshed(ctx context.Context, token string) (Session, error) {
-	claims, err := g.Keys.Verify(ctx, token, auth.Want{Type: refreshType, Audience: refreshAudience})
+func (a *Authenticator) refreshed(ctx context.Context, token string) (Session, error) {
+	claims, err := a.Keys.Verify(ctx, token, auth.Want{Type: refreshType, Audience: refreshAudience})
 	if fault.Is(err, fault.Unauthenticated) {
 		return Session{}, errRefresh
 	}
 	if err != nil {
 		return Session{}, err
 	}
-	s, err := g.Store.Session(ctx, claims.Session)
-	if fault.Is(err, fault.NotFound) || err == nil && !s.Live(g.Now()) {
+	s, err := a.Store.Session(ctx, claims.Session)
+	if fault.Is(err, fault.NotFound) || err == nil && !s.Live(a.Now()) {
 		return Session{}, errRefresh
 	}
 	return s, err
@@ -303,11 +303,11 @@ func (g *Authenticator) refreshed(ctx context.Context, token string) (Session, e
 const loginNetworksKept = 180 * 24 * time.Hour
 
 // Tidy deletes expired records. It is called periodically.
-func (g *Authenticator) Tidy(ctx context.Context) error {
-	now := g.Now()
+func (a *Authenticator) Tidy(ctx context.Context) error {
+	now := a.Now()
 	return errors.Join(
-		g.Store.ForgetSessions(ctx, now.Add(-24*time.Hour)),
-		g.Store.ForgetFailures(ctx, now.Add(-24*time.Hour)),
-		g.Store.ForgetLoginNetworks(ctx, now.Add(-loginNetworksKept)),
+		a.Store.ForgetSessions(ctx, now.Add(-24*time.Hour)),
+		a.Store.ForgetFailures(ctx, now.Add(-24*time.Hour)),
+		a.Store.ForgetLoginNetworks(ctx, now.Add(-loginNetworksKept)),
 	)
 }

@@ -39,37 +39,37 @@ func errToken(cause error) error {
 
 // Identify returns the caller of an access token or a key that is used from an
 // address.
-func (g *Authenticator) Identify(ctx context.Context, bearer, source string) (Caller, error) {
+func (a *Authenticator) Identify(ctx context.Context, bearer, source string) (Caller, error) {
 	if bearer == "" {
 		return Caller{}, errToken(nil)
 	}
 	sum := sha256.Sum256([]byte(bearer))
-	now := g.Now()
-	if k, ok := g.seen.get(sum, now); ok && k.limits.AllowsAddress(source) {
+	now := a.Now()
+	if k, ok := a.seen.get(sum, now); ok && k.limits.AllowsAddress(source) {
 		return k.caller, nil
 	}
-	before := g.seen.ended()
+	before := a.seen.ended()
 	var k known
 	var err error
 	if strings.HasPrefix(bearer, keyPrefix) {
-		k, err = g.identifyKey(ctx, sum[:], source, now)
+		k, err = a.identifyKey(ctx, sum[:], source, now)
 	} else {
-		k, err = g.identifySession(ctx, bearer, now)
+		k, err = a.identifySession(ctx, bearer, now)
 	}
 	if err != nil {
 		return Caller{}, err
 	}
 	k.checked = now
-	g.seen.put(sum, k, before)
+	a.seen.put(sum, k, before)
 	return k.caller, nil
 }
 
-func (g *Authenticator) identifySession(ctx context.Context, bearer string, now time.Time) (known, error) {
-	claims, err := g.Keys.Verify(ctx, bearer, auth.Want{Type: auth.AccessType, Audience: accessAudience})
+func (a *Authenticator) identifySession(ctx context.Context, bearer string, now time.Time) (known, error) {
+	claims, err := a.Keys.Verify(ctx, bearer, auth.Want{Type: auth.AccessType, Audience: accessAudience})
 	if err != nil {
 		return known{}, err
 	}
-	s, err := g.live(ctx, claims.Session, now)
+	s, err := a.live(ctx, claims.Session, now)
 	if err != nil {
 		return known{}, err
 	}
@@ -81,8 +81,8 @@ func callerOf(s Session) Caller {
 }
 
 // live returns an active session.
-func (g *Authenticator) live(ctx context.Context, id string, now time.Time) (Session, error) {
-	s, err := g.Store.Session(ctx, id)
+func (a *Authenticator) live(ctx context.Context, id string, now time.Time) (Session, error) {
+	s, err := a.Store.Session(ctx, id)
 	if fault.Is(err, fault.NotFound) || err == nil && !s.Live(now) {
 		return Session{}, errToken(nil)
 	}
@@ -91,8 +91,8 @@ func (g *Authenticator) live(ctx context.Context, id string, now time.Time) (Ses
 
 // Holder returns the user of a session. It fails with fault.Unauthenticated
 // when the session has ended.
-func (g *Authenticator) Holder(ctx context.Context, id string) (Caller, error) {
-	s, err := g.live(ctx, id, g.Now())
+func (a *Authenticator) Holder(ctx context.Context, id string) (Caller, error) {
+	s, err := a.live(ctx, id, a.Now())
 	if err != nil {
 		return Caller{}, err
 	}

@@ -41,43 +41,43 @@ const DefaultKeyLife = 90 * 24 * time.Hour
 
 // NewKey creates a key and returns its text, which is not stored. A zero time
 // means after KeyLife.
-func (g *Authenticator) NewKey(ctx context.Context, by, name string, expires time.Time, limits auth.TokenLimits) (Key, string, error) {
+func (a *Authenticator) NewKey(ctx context.Context, by, name string, expires time.Time, limits auth.TokenLimits) (Key, string, error) {
 	name = strings.TrimSpace(name)
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > 100:
 		return Key{}, "", fault.Field("name", "must have 1 to 100 characters")
 	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return Key{}, "", fault.Field("name", "must be printable")
-	case !expires.IsZero() && !expires.After(g.Now()):
+	case !expires.IsZero() && !expires.After(a.Now()):
 		return Key{}, "", fault.Field("expires_at", "must be in the future")
 	}
 	if expires.IsZero() {
-		expires = g.Now().Add(g.KeyLife)
+		expires = a.Now().Add(a.KeyLife)
 	}
 	text := keyPrefix + rand.Text()
 	sum := sha256.Sum256([]byte(text))
 	k := Key{
 		ID: uuid.NewString(), Name: name, Hash: sum[:], Hint: text[:len(keyPrefix)+4],
-		CreatedBy: by, CreatedAt: g.Now(), ExpiresAt: expires, Limits: limits,
+		CreatedBy: by, CreatedAt: a.Now(), ExpiresAt: expires, Limits: limits,
 	}
 	audit.Note(ctx, "key", k.ID)
-	if err := g.Store.AddKey(ctx, k); err != nil {
+	if err := a.Store.AddKey(ctx, k); err != nil {
 		return Key{}, "", err
 	}
 	return k, text, nil
 }
 
 // DeleteKey deletes a key with immediate effect.
-func (g *Authenticator) DeleteKey(ctx context.Context, id string) error {
-	if err := g.Store.DeleteKey(ctx, id); err != nil {
+func (a *Authenticator) DeleteKey(ctx context.Context, id string) error {
+	if err := a.Store.DeleteKey(ctx, id); err != nil {
 		return err
 	}
-	g.seen.end(id)
+	a.seen.end(id)
 	return nil
 }
 
-func (g *Authenticator) identifyKey(ctx context.Context, hash []byte, source string, now time.Time) (known, error) {
-	k, err := g.Store.KeyByHash(ctx, hash)
+func (a *Authenticator) identifyKey(ctx context.Context, hash []byte, source string, now time.Time) (known, error) {
+	k, err := a.Store.KeyByHash(ctx, hash)
 	if fault.Is(err, fault.NotFound) || err == nil && !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
 		return known{}, errToken(nil)
 	}
@@ -88,7 +88,7 @@ func (g *Authenticator) identifyKey(ctx context.Context, hash []byte, source str
 		return known{}, errToken(errors.New("the key is not allowed from this address"))
 	}
 	if now.Sub(k.LastUsedAt) >= time.Minute {
-		if err := g.Store.UseKey(ctx, k.ID, now, source); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := a.Store.UseKey(ctx, k.ID, now, source); err != nil && !fault.Is(err, fault.NotFound) {
 			return known{}, err
 		}
 	}

@@ -81,7 +81,7 @@ func newFixture(o ThrottleOptions) *fixture {
 	return b
 }
 
-func (b *fixture) pass(d time.Duration) { b.clock.Add(int64(d)) }
+func (f *fixture) pass(d time.Duration) { f.clock.Add(int64(d)) }
 
 var (
 	wrong  = &Refusal{Cause: "wrong password", Counted: true}

@@ -155,20 +155,20 @@ type attachment struct {
 }
 
 // Write implements [io.Writer].
-func (b *attachment) Write(text []byte) (int, error) {
-	if !b.begun {
-		b.begun = true
-		b.w.Header().Set("Content-Type", b.media)
-		b.w.Header().Set("Content-Disposition", `attachment; filename="`+b.name+`"`)
-		b.w.WriteHeader(http.StatusOK)
+func (a *attachment) Write(text []byte) (int, error) {
+	if !a.begun {
+		a.begun = true
+		a.w.Header().Set("Content-Type", a.media)
+		a.w.Header().Set("Content-Disposition", `attachment; filename="`+a.name+`"`)
+		a.w.WriteHeader(http.StatusOK)
 	}
-	return b.w.Write(text)
+	return a.w.Write(text)
 }
 
 // flush sends buffered data. It sends the headers even if the body is empty.
-func (b *attachment) flush() error {
-	if _, err := b.Write(nil); err != nil {
+func (a *attachment) flush() error {
+	if _, err := a.Write(nil); err != nil {
 		return err
 	}
-	return http.NewResponseController(b.w).Flush()
+	return http.NewResponseController(a.w).Flush()
 }

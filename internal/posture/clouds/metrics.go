@@ -95,20 +95,20 @@ type measured struct {
 }
 
 // Wait implements [collect.Limiter].
-func (l measured) Wait(ctx context.Context, k collect.Key) error {
-	if l.limiter == nil {
+func (m measured) Wait(ctx context.Context, k collect.Key) error {
+	if m.limiter == nil {
 		return ctx.Err()
 	}
 	begin := time.Now()
-	err := l.limiter.Wait(ctx, k)
-	l.metrics.waited.WithLabelValues(string(k.Provider), k.Service).Add(time.Since(begin).Seconds())
+	err := m.limiter.Wait(ctx, k)
+	m.metrics.waited.WithLabelValues(string(k.Provider), k.Service).Add(time.Since(begin).Seconds())
 	return err
 }
 
 // Throttled implements [collect.Limiter].
-func (l measured) Throttled(k collect.Key, after time.Duration) {
-	l.metrics.throttles.WithLabelValues(string(k.Provider), k.Service).Inc()
-	if l.limiter != nil {
-		l.limiter.Throttled(k, after)
+func (m measured) Throttled(k collect.Key, after time.Duration) {
+	m.metrics.throttles.WithLabelValues(string(k.Provider), k.Service).Inc()
+	if m.limiter != nil {
+		m.limiter.Throttled(k, after)
 	}
 }

@@ -48,32 +48,32 @@ type cacheEntry struct {
 	groups map[string]map[string][]gjson.Result // list elements by the value at a path
 }
 
-func (k *cacheEntry) read(ctx context.Context, read readFunc) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.done {
-		return k.err
+func (e *cacheEntry) read(ctx context.Context, read readFunc) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.done {
+		return e.err
 	}
 	pages, err := read(ctx)
 	if refused := errors.Is(err, ErrDenied) || errors.Is(err, ErrOff); err == nil || refused {
-		k.done, k.pages, k.err = true, pages, err
+		e.done, e.pages, e.err = true, pages, err
 	}
 	return err
 }
 
 // whole returns the response with its pages joined.
-func (k *cacheEntry) whole() gjson.Result {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.joined.Exists() {
-		k.joined = joinPages(k.pages)
+func (e *cacheEntry) whole() gjson.Result {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.joined.Exists() {
+		e.joined = joinPages(e.pages)
 	}
-	return k.joined
+	return e.joined
 }
 
 // partFor returns the part of the response that a call declares: the value at its
 // path and, for a list, the elements that meet its conditions.
-func (k *cacheEntry) partFor(call *resource.Call, item *resource.Item, v resource.Vars) (gjson.Result, error) {
+func (e *cacheEntry) partFor(call *resource.Call, item *resource.Item, v resource.Vars) (gjson.Result, error) {
 	conditions := call.Where
 	if len(call.Find) > 0 {
 		conditions = call.Find
@@ -81,11 +81,11 @@ func (k *cacheEntry) partFor(call *resource.Call, item *resource.Item, v resourc
 	var found []gjson.Result
 	switch path, value, one := conditions.Lookup(v); {
 	case len(conditions) == 0:
-		return k.at(call, item, v), nil
+		return e.at(call, item, v), nil
 	case one:
-		found = k.group(call, path, item, v)[value]
+		found = e.group(call, path, item, v)[value]
 	default:
-		for _, element := range k.at(call, item, v).Array() {
+		for _, element := range e.at(call, item, v).Array() {
 			if conditions.Hold(&resource.Item{Result: element, Parent: item}, v) {
 				found = append(found, element)
 			}
@@ -100,8 +100,8 @@ func (k *cacheEntry) partFor(call *resource.Call, item *resource.Item, v resourc
 	return found[0], nil
 }
 
-func (k *cacheEntry) at(call *resource.Call, item *resource.Item, v resource.Vars) gjson.Result {
-	whole := k.whole()
+func (e *cacheEntry) at(call *resource.Call, item *resource.Item, v resource.Vars) gjson.Result {
+	whole := e.whole()
 	if call.At.IsZero() {
 		return whole
 	}
@@ -111,26 +111,26 @@ func (k *cacheEntry) at(call *resource.Call, item *resource.Item, v resource.Var
 // group returns the elements of the list at the call's path, indexed by their value
 // at another path. The index is built once: a linear search per item would take
 // time proportional to items times elements.
-func (k *cacheEntry) group(call *resource.Call, path resource.Expr, item *resource.Item, v resource.Vars) map[string][]gjson.Result {
+func (e *cacheEntry) group(call *resource.Call, path resource.Expr, item *resource.Item, v resource.Vars) map[string][]gjson.Result {
 	name := call.At.String() + " " + path.String()
-	k.mu.Lock()
-	g, ok := k.groups[name]
-	k.mu.Unlock()
+	e.mu.Lock()
+	g, ok := e.groups[name]
+	e.mu.Unlock()
 	if ok {
 		return g
 	}
-	list := k.at(call, item, v)
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	list := e.at(call, item, v)
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	g = map[string][]gjson.Result{}
 	for _, element := range list.Array() {
 		value := path.Text(&resource.Item{Result: element}, v)
 		g[value] = append(g[value], element)
 	}
-	if k.groups == nil {
-		k.groups = map[string]map[string][]gjson.Result{}
+	if e.groups == nil {
+		e.groups = map[string]map[string][]gjson.Result{}
 	}
-	k.groups[name] = g
+	e.groups[name] = g
 	return g
 }
 

@@ -42,8 +42,8 @@ type recording struct {
 	put            int
 }
 
-func (n *commitRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
-	return &recording{commitRecorder: n, scope: s}, nil
+func (r *commitRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
+	return &recording{commitRecorder: r, scope: s}, nil
 }
 
 func (r *recording) Put(context.Context, posture.Entity) error {

@@ -35,7 +35,7 @@ func contextOf(e *posture.Entity) cellContext {
 }
 
 // idPrefix returns the prefix that most entity ids of the cell have.
-func (h cellContext) idPrefix() string { return string(h.typ.ID(h.account, h.region, "")) }
+func (c cellContext) idPrefix() string { return string(c.typ.ID(c.account, c.region, "")) }
 
 // appendDoc appends the encoding of an entity without its cell context. The encoding
 // is canonical: equal entities have equal documents.

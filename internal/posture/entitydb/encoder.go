@@ -26,27 +26,27 @@ func newEncoder(s posture.Scope) *encoder {
 // encode normalises, encodes and hashes an entity. It returns an error if the entity
 // does not belong to the scope. The returned document is valid until the next call;
 // the id is not hashed, because few callers need it.
-func (w *encoder) encode(e *posture.Entity) (stagedEntity, error) {
-	if e.Type != w.scope.Type || e.Account != w.scope.Account {
+func (enc *encoder) encode(e *posture.Entity) (stagedEntity, error) {
+	if e.Type != enc.scope.Type || e.Account != enc.scope.Account {
 		return stagedEntity{}, fault.New(fault.Invalid, "entity %q of type %s and account %s is not of type %s and account %s",
-			e.ID, e.Type, e.Account, w.scope.Type, w.scope.Account)
+			e.ID, e.Type, e.Account, enc.scope.Type, enc.scope.Account)
 	}
-	if w.scope.Account == "" || !strings.Contains(string(e.ID), w.mark) {
+	if enc.scope.Account == "" || !strings.Contains(string(e.ID), enc.mark) {
 		return stagedEntity{}, fault.New(fault.Invalid, "the id %q does not name account %q", e.ID, e.Account)
 	}
 	if e.Region == "" {
 		e.Region = posture.Global
 	}
-	e.Provider, e.Service = w.provider, w.service
+	e.Provider, e.Service = enc.provider, enc.service
 	e.Normalize()
-	idPrefix, ok := w.idPrefixes[e.Region]
+	idPrefix, ok := enc.idPrefixes[e.Region]
 	if !ok {
 		idPrefix = contextOf(e).idPrefix()
-		w.idPrefixes[e.Region] = idPrefix
+		enc.idPrefixes[e.Region] = idPrefix
 	}
 	// The region is not in the document, but a change of it is a change of the entity.
-	w.buf = appendText(w.buf[:0], e.Region)
-	n := len(w.buf)
-	w.buf = appendDoc(w.buf, idPrefix, e)
-	return stagedEntity{hash: digestOf(w.buf), region: e.Region, doc: w.buf[n:]}, nil
+	enc.buf = appendText(enc.buf[:0], e.Region)
+	n := len(enc.buf)
+	enc.buf = appendDoc(enc.buf, idPrefix, e)
+	return stagedEntity{hash: digestOf(enc.buf), region: e.Region, doc: enc.buf[n:]}, nil
 }

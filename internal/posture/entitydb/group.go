@@ -164,22 +164,22 @@ type groupKey struct {
 	names  []string // aliases of values
 }
 
-func (l *groupKey) aggregation(a posture.Aggregation) {
+func (k *groupKey) aggregation(a posture.Aggregation) {
 	switch {
 	case a.Of.Kind != posture.FieldAttribute || a.Of.Name == posture.FieldName:
-		n := l.of.tokenInterval(a.Of)
-		first, all := fmt.Sprintf("v%d", len(l.values)), fmt.Sprintf("v%d", len(l.values)+1)
-		l.values = append(l.values, n.first()+" AS "+first, n.several()+" AS "+all)
-		l.names = append(l.names, first, all)
+		n := k.of.tokenInterval(a.Of)
+		first, all := fmt.Sprintf("v%d", len(k.values)), fmt.Sprintf("v%d", len(k.values)+1)
+		k.values = append(k.values, n.first()+" AS "+first, n.several()+" AS "+all)
+		k.names = append(k.names, first, all)
 	case a.Of.Name == posture.FieldAccount || a.Of.Name == posture.FieldPartition:
-		l.cell = append(l.cell, "c.account_no")
+		k.cell = append(k.cell, "c.account_no")
 	case a.Of.Name == posture.FieldRegion:
-		l.cell = append(l.cell, "c.region")
+		k.cell = append(k.cell, "c.region")
 	default: // type, service and provider
-		l.cell = append(l.cell, "c.type")
+		k.cell = append(k.cell, "c.type")
 	}
 	for _, sub := range a.Sub {
-		l.aggregation(sub)
+		k.aggregation(sub)
 	}
 }
 

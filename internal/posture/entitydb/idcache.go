@@ -24,33 +24,33 @@ func newIDCache() *idCache {
 }
 
 // partitions returns the numbers of those accounts that are cached.
-func (p *idCache) partitions(org posture.OrgID, accounts []string) (accountNos []int64) {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
+func (ids *idCache) partitions(org posture.OrgID, accounts []string) (accountNos []int64) {
+	ids.mu.RLock()
+	defer ids.mu.RUnlock()
 	for _, a := range accounts {
-		if at, ok := p.accountNos[posture.AccountRef{Org: org, Account: posture.AccountID(a)}]; ok {
+		if at, ok := ids.accountNos[posture.AccountRef{Org: org, Account: posture.AccountID(a)}]; ok {
 			accountNos = append(accountNos, at)
 		}
 	}
 	return accountNos
 }
 
-func (p *idCache) addPartition(at partition) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.accountNos) >= maxCached {
-		clear(p.accountNos)
+func (ids *idCache) addPartition(at partition) {
+	ids.mu.Lock()
+	defer ids.mu.Unlock()
+	if len(ids.accountNos) >= maxCached {
+		clear(ids.accountNos)
 	}
-	p.accountNos[posture.AccountRef{Org: at.org, Account: at.account}] = at.accountNo
+	ids.accountNos[posture.AccountRef{Org: at.org, Account: at.account}] = at.accountNo
 }
 
 // contexts returns the cached contexts of cells, and the cells that are not cached.
-func (p *idCache) contexts(cells []int64) (found map[int64]cellContext, missing []int64) {
+func (ids *idCache) contexts(cells []int64) (found map[int64]cellContext, missing []int64) {
 	found = make(map[int64]cellContext, len(cells))
-	p.mu.RLock()
-	defer p.mu.RUnlock()
+	ids.mu.RLock()
+	defer ids.mu.RUnlock()
 	for _, c := range cells {
-		if h, ok := p.cells[c]; ok {
+		if h, ok := ids.cells[c]; ok {
 			found[c] = h
 		} else {
 			missing = append(missing, c)
@@ -59,14 +59,14 @@ func (p *idCache) contexts(cells []int64) (found map[int64]cellContext, missing 
 	return found, missing
 }
 
-func (p *idCache) addContexts(all []cellContextRow) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.cells)+len(all) > maxCached {
-		clear(p.cells)
+func (ids *idCache) addContexts(all []cellContextRow) {
+	ids.mu.Lock()
+	defer ids.mu.Unlock()
+	if len(ids.cells)+len(all) > maxCached {
+		clear(ids.cells)
 	}
 	for _, h := range all {
-		p.cells[h.cell] = h.cellContext
+		ids.cells[h.cell] = h.cellContext
 	}
 }
 

@@ -21,32 +21,32 @@ type projection struct {
 }
 
 // of adds an attribute.
-func (w *projection) of(a posture.Attribute) {
+func (p *projection) of(a posture.Attribute) {
 	switch {
 	case !ascii(a.Name): // case folding may change its bytes
-		w.all = true
+		p.all = true
 	case a.Kind == posture.PropertyAttribute:
-		w.properties = append(w.properties, a.Name)
+		p.properties = append(p.properties, a.Name)
 	case a.Kind == posture.TagAttribute:
-		w.tags = append(w.tags, a.Name)
+		p.tags = append(p.tags, a.Name)
 	case a.Name == posture.FieldName:
-		w.name = true
+		p.name = true
 	}
 }
 
 // aggregation adds the attributes that an aggregation counts by.
-func (w *projection) aggregation(a posture.Aggregation) {
-	w.of(a.Of)
+func (p *projection) aggregation(a posture.Aggregation) {
+	p.of(a.Of)
 	for _, sub := range a.Sub {
-		w.aggregation(sub)
+		p.aggregation(sub)
 	}
 }
 
 // filter adds the attributes that a filter compares.
-func (w *projection) filter(f posture.EntityFilter) {
-	w.name = w.name || len(f.Names) > 0
+func (p *projection) filter(f posture.EntityFilter) {
+	p.name = p.name || len(f.Names) > 0
 	if f.Where != nil {
-		f.Where.EachAttribute(w.of)
+		f.Where.EachAttribute(p.of)
 	}
 }
 

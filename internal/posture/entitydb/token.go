@@ -54,11 +54,11 @@ func newTokenPrefix(b []byte, org posture.OrgID, kind byte, name string) tokenPr
 }
 
 // token returns the token of a value. It may overwrite the bytes after the text.
-func (s tokenPrefix) token(value string) token { return s.hash(append(s.text, value...)) }
+func (p tokenPrefix) token(value string) token { return p.hash(append(p.text, value...)) }
 
 // hash returns the token of the prefix text followed by the value.
-func (s tokenPrefix) hash(all []byte) token {
-	return token(s.of | max(1, xxhash.Sum64(all)&(1<<valueBits-1)))
+func (p tokenPrefix) hash(all []byte) token {
+	return token(p.of | max(1, xxhash.Sum64(all)&(1<<valueBits-1)))
 }
 
 // tokenRange returns the interval of the tokens of all values of an attribute: greater

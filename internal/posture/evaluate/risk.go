@@ -227,14 +227,14 @@ func (r *risks) isExposed(v graph.Handle) string {
 
 // holds reports whether a value makes the fact true: a flag that is set, one of the
 // values that it names, or any text when it names none.
-func (x *Fact) holds(got graph.Value) bool {
+func (f *Fact) holds(got graph.Value) bool {
 	switch got.Kind() {
 	case graph.KindBool:
-		return got.Bool() && len(x.Values) == 0
+		return got.Bool() && len(f.Values) == 0
 	case graph.KindString:
-		return len(x.Values) == 0 || slices.Contains(x.Values, got.Str())
+		return len(f.Values) == 0 || slices.Contains(f.Values, got.Str())
 	}
-	return len(x.Values) == 0
+	return len(f.Values) == 0
 }
 
 // within returns the sensitive entities within reach of a vertex, by id.

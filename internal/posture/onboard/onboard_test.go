@@ -29,22 +29,22 @@ type fixture struct {
 }
 
 // Validate implements [store.Jobs].
-func (h *fixture) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
+func (f *fixture) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
 	tx.AfterCommit(func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.validated = append(h.validated, id)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.validated = append(f.validated, id)
 	})
 	return nil
 }
 
 // Collect implements [store.Jobs]. Onboarding starts no runs.
-func (h *fixture) Collect(*sqldb.Tx, posture.OrgID, posture.Run) error { return nil }
+func (f *fixture) Collect(*sqldb.Tx, posture.OrgID, posture.Run) error { return nil }
 
 // Judge and JudgeRule implement [store.Jobs].
-func (h *fixture) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
-func (h *fixture) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
-func (h *fixture) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
+func (f *fixture) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
+func (f *fixture) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
+func (f *fixture) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
 
 func newFixture(t *testing.T) *fixture {
 	db := dbtest.Open(t, dbtest.SQLite(t))

@@ -84,14 +84,14 @@ func (in Input) static() bool {
 	return !slices.ContainsFunc(in.members, func(m member) bool { return !m.value.static() })
 }
 
-func (x value) static() bool {
+func (val value) static() bool {
 	switch {
-	case x.object != nil:
-		return x.object.static()
-	case x.list != nil:
-		return !slices.ContainsFunc(x.list, func(e value) bool { return !e.static() })
+	case val.object != nil:
+		return val.object.static()
+	case val.list != nil:
+		return !slices.ContainsFunc(val.list, func(e value) bool { return !e.static() })
 	}
-	return !x.template.dependsOnItem()
+	return !val.template.dependsOnItem()
 }
 
 // answers returns the names of the calls whose responses the input uses.
@@ -102,14 +102,14 @@ func (in Input) answers() (names []string) {
 	return names
 }
 
-func (x value) answers() (names []string) {
-	if x.object != nil {
-		return x.object.answers()
+func (val value) answers() (names []string) {
+	if val.object != nil {
+		return val.object.answers()
 	}
-	for _, element := range x.list {
+	for _, element := range val.list {
 		names = append(names, element.answers()...)
 	}
-	return append(names, x.template.answers()...)
+	return append(names, val.template.answers()...)
 }
 
 // JSON returns the input for an item. It omits members whose template yields no
@@ -136,14 +136,14 @@ func (in Input) append(to []byte, item *Item, v Vars) []byte {
 	return append(to, '}')
 }
 
-func (x value) append(to []byte, item *Item, v Vars) ([]byte, bool) {
+func (val value) append(to []byte, item *Item, v Vars) ([]byte, bool) {
 	switch {
-	case x.object != nil:
-		return x.object.append(to, item, v), true
-	case x.list != nil:
+	case val.object != nil:
+		return val.object.append(to, item, v), true
+	case val.list != nil:
 		to = append(to, '[')
 		first := true
-		for _, element := range x.list {
+		for _, element := range val.list {
 			text, ok := element.append(nil, item, v)
 			if !ok {
 				continue
@@ -155,11 +155,11 @@ func (x value) append(to []byte, item *Item, v Vars) ([]byte, bool) {
 			to = append(to, text...)
 		}
 		return append(to, ']'), true
-	case !x.template.IsZero():
-		result := x.template.Eval(item, v)
+	case !val.template.IsZero():
+		result := val.template.Eval(item, v)
 		return append(to, result.Raw...), result.Exists()
 	}
-	return append(to, x.literal...), true
+	return append(to, val.literal...), true
 }
 
 // NewInput returns an input of alternating names and templates.

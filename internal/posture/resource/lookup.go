@@ -41,14 +41,14 @@ func (in Input) Members() (all []InputMember) {
 	return all
 }
 
-func (x value) walk(names []string) (all []InputMember) {
-	all = append(all, InputMember{Names: names, From: x.template})
-	if x.object != nil {
-		for _, m := range x.object.members {
+func (val value) walk(names []string) (all []InputMember) {
+	all = append(all, InputMember{Names: names, From: val.template})
+	if val.object != nil {
+		for _, m := range val.object.members {
 			all = append(all, m.value.walk(append(names[:len(names):len(names)], m.name))...)
 		}
 	}
-	for _, element := range x.list {
+	for _, element := range val.list {
 		if element.object != nil {
 			for _, m := range element.object.members {
 				all = append(all, m.value.walk(append(names[:len(names):len(names)], m.name))...)

@@ -71,7 +71,7 @@ func (c *counts) save(tx *sqldb.Tx, org posture.OrgID) error {
 	return nil
 }
 
-func (c sumTable) save(tx *sqldb.Tx, org posture.OrgID, sums map[countKey]int) error {
+func (t sumTable) save(tx *sqldb.Tx, org posture.OrgID, sums map[countKey]int) error {
 	// Write in sorted order, so that concurrent transactions do not deadlock.
 	keys := slices.SortedFunc(maps.Keys(sums), func(a, b countKey) int { return slices.Compare(a[:], b[:]) })
 	var rows [][]any
@@ -80,7 +80,7 @@ func (c sumTable) save(tx *sqldb.Tx, org posture.OrgID, sums map[countKey]int) e
 			continue
 		}
 		row := []any{org}
-		for i := range c.fields {
+		for i := range t.fields {
 			row = append(row, k[i])
 		}
 		rows = append(rows, append(row, sums[k]))
@@ -88,13 +88,13 @@ func (c sumTable) save(tx *sqldb.Tx, org posture.OrgID, sums map[countKey]int) e
 	if len(rows) == 0 {
 		return nil
 	}
-	columns := "org, " + strings.Join(c.fields, ", ")
-	values := []string{"$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9"}[:len(c.fields)+2]
+	columns := "org, " + strings.Join(t.fields, ", ")
+	values := []string{"$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9"}[:len(t.fields)+2]
 	_, err := tx.ExecEach(`
-		INSERT INTO `+c.table+` (`+columns+`, total)
+		INSERT INTO `+t.table+` (`+columns+`, total)
 		VALUES (`+strings.Join(values, ", ")+`)
 		ON CONFLICT (`+columns+`) DO UPDATE
-		SET total = `+c.table+`.total + excluded.total`, slices.Values(rows))
+		SET total = `+t.table+`.total + excluded.total`, slices.Values(rows))
 	return err
 }
 

@@ -20,30 +20,30 @@ type enqueued struct {
 	ids []posture.AccountID
 }
 
-func (a *enqueued) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
+func (e *enqueued) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
 	tx.AfterCommit(func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.ids = append(a.ids, id)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.ids = append(e.ids, id)
 	})
 	return nil
 }
 
-func (a *enqueued) Collect(tx *sqldb.Tx, _ posture.OrgID, r posture.Run) error {
-	return a.Validate(tx, "", posture.AccountID(r.ID))
+func (e *enqueued) Collect(tx *sqldb.Tx, _ posture.OrgID, r posture.Run) error {
+	return e.Validate(tx, "", posture.AccountID(r.ID))
 }
 
 func (*enqueued) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
 func (*enqueued) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
 
-func (a *enqueued) Remove(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
-	return a.Validate(tx, "", "remove "+id)
+func (e *enqueued) Remove(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
+	return e.Validate(tx, "", "remove "+id)
 }
 
-func (a *enqueued) all() []posture.AccountID {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.ids
+func (e *enqueued) all() []posture.AccountID {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.ids
 }
 
 func TestSQLite(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 )
 
 // Stream records the account, as Validate does.
-func (a *enqueued) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
-	return a.Validate(tx, org, id)
+func (e *enqueued) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
+	return e.Validate(tx, org, id)
 }
 
 func TestStreamsSQLite(t *testing.T) {

@@ -46,15 +46,15 @@ func newStore(edges ...string) fakeStore {
 	return w
 }
 
-func (w fakeStore) Generation(_ context.Context, org posture.OrgID, a posture.AccountID) (int64, error) {
+func (s fakeStore) Generation(_ context.Context, org posture.OrgID, a posture.AccountID) (int64, error) {
 	if org != "org" || a != account {
 		return 0, fault.New(fault.NotFound, "cloud account %q was not found", a)
 	}
 	return 1, nil
 }
 
-func (w fakeStore) EachEntity(_ context.Context, _ posture.OrgID, _ posture.AccountID, f func(posture.Entity) error) (int64, error) {
-	for _, e := range w {
+func (s fakeStore) EachEntity(_ context.Context, _ posture.OrgID, _ posture.AccountID, f func(posture.Entity) error) (int64, error) {
+	for _, e := range s {
 		if err := f(e); err != nil {
 			return 0, err
 		}
@@ -62,22 +62,22 @@ func (w fakeStore) EachEntity(_ context.Context, _ posture.OrgID, _ posture.Acco
 	return 1, nil
 }
 
-func (w fakeStore) ChangesSince(context.Context, posture.OrgID, posture.AccountID, int64) (posture.PartitionChanges, bool, error) {
+func (s fakeStore) ChangesSince(context.Context, posture.OrgID, posture.AccountID, int64) (posture.PartitionChanges, bool, error) {
 	return posture.PartitionChanges{}, false, nil
 }
 
-func (w fakeStore) Snapshot(context.Context, posture.OrgID, posture.AccountID) (posture.Snapshot, error) {
+func (s fakeStore) Snapshot(context.Context, posture.OrgID, posture.AccountID) (posture.Snapshot, error) {
 	return posture.Snapshot{}, nil
 }
 
-func (w fakeStore) SaveSnapshot(context.Context, posture.OrgID, posture.AccountID, posture.Snapshot) error {
+func (s fakeStore) SaveSnapshot(context.Context, posture.OrgID, posture.AccountID, posture.Snapshot) error {
 	return nil
 }
 
-func (w fakeStore) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
+func (s fakeStore) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
 	found := map[posture.EntityID]posture.Entity{}
 	for _, id := range ids {
-		if e, ok := w[id]; ok {
+		if e, ok := s[id]; ok {
 			found[id] = e
 		}
 	}
@@ -248,10 +248,10 @@ type lossyStore struct {
 	asked *int
 }
 
-func (f lossyStore) EntitiesOf(ctx context.Context, org posture.OrgID, a posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
-	*f.asked++
-	found, err := f.fakeStore.EntitiesOf(ctx, org, a, ids)
-	if *f.asked == 1 {
+func (s lossyStore) EntitiesOf(ctx context.Context, org posture.OrgID, a posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
+	*s.asked++
+	found, err := s.fakeStore.EntitiesOf(ctx, org, a, ids)
+	if *s.asked == 1 {
 		delete(found, id("a"))
 	}
 	return found, err

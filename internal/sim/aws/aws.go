@@ -177,8 +177,8 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 
 // reads reports whether a call that is not simulated only reads. Its answer is
 // empty.
-func (x *call) reads() bool {
-	return slices.ContainsFunc([]string{"List", "Describe", "Get", "BatchGet", "Search"}, func(verb string) bool { return strings.HasPrefix(x.action, verb) })
+func (c *call) reads() bool {
+	return slices.ContainsFunc([]string{"List", "Describe", "Get", "BatchGet", "Search"}, func(verb string) bool { return strings.HasPrefix(c.action, verb) })
 }
 
 // on registers an operation of a service.

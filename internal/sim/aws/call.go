@@ -128,15 +128,15 @@ func signature(header string) (key, region, service string) {
 }
 
 // text returns a parameter, or "".
-func (x *call) text(names ...string) string {
+func (c *call) text(names ...string) string {
 	for _, name := range names {
-		if v, ok := x.vars[name]; ok {
+		if v, ok := c.vars[name]; ok {
 			return v
 		}
-		if v := x.body.Get(name); v != nil {
+		if v := c.body.Get(name); v != nil {
 			return scalar(v)
 		}
-		if v := x.form.Get(name); v != "" {
+		if v := c.form.Get(name); v != "" {
 			return v
 		}
 	}
@@ -144,8 +144,8 @@ func (x *call) text(names ...string) string {
 }
 
 // number returns a numeric parameter, or other when it is absent.
-func (x *call) number(name string, other int) int {
-	n, err := strconv.Atoi(x.text(name))
+func (c *call) number(name string, other int) int {
+	n, err := strconv.Atoi(c.text(name))
 	if err != nil {
 		return other
 	}
@@ -153,49 +153,49 @@ func (x *call) number(name string, other int) int {
 }
 
 // texts returns a list parameter: Name.1 or Name.member.1 in forms.
-func (x *call) texts(name string) []string {
+func (c *call) texts(name string) []string {
 	var all []string
-	for _, v := range x.body.List(name) {
+	for _, v := range c.body.List(name) {
 		all = append(all, scalar(v))
 	}
 	for _, prefix := range []string{name + ".", name + ".member."} {
-		for i := 1; x.form.Has(prefix + strconv.Itoa(i)); i++ {
-			all = append(all, x.form.Get(prefix+strconv.Itoa(i)))
+		for i := 1; c.form.Has(prefix + strconv.Itoa(i)); i++ {
+			all = append(all, c.form.Get(prefix+strconv.Itoa(i)))
 		}
 	}
 	return all
 }
 
 // filter returns the values of a named filter of EC2.
-func (x *call) filter(name string) []string {
-	for i := 1; x.form.Has(fmt.Sprintf("Filter.%d.Name", i)); i++ {
-		if x.form.Get(fmt.Sprintf("Filter.%d.Name", i)) == name {
-			return x.texts(fmt.Sprintf("Filter.%d.Value", i))
+func (c *call) filter(name string) []string {
+	for i := 1; c.form.Has(fmt.Sprintf("Filter.%d.Name", i)); i++ {
+		if c.form.Get(fmt.Sprintf("Filter.%d.Name", i)) == name {
+			return c.texts(fmt.Sprintf("Filter.%d.Value", i))
 		}
 	}
 	return nil
 }
 
-func (x *call) place() world.Place { return world.Place{Account: x.account, Region: x.region} }
+func (c *call) place() world.Place { return world.Place{Account: c.account, Region: c.region} }
 
 // global returns the place of global resources, which have no region.
-func (x *call) global() world.Place { return world.Place{Account: x.account} }
+func (c *call) global() world.Place { return world.Place{Account: c.account} }
 
 // write sends the response.
-func (x *call) write(w http.ResponseWriter, a answer) {
+func (c *call) write(w http.ResponseWriter, a answer) {
 	var b bytes.Buffer
 	w.Header().Set("X-Amzn-Requestid", requestID)
-	switch x.protocol {
+	switch c.protocol {
 	case ec2XML:
 		w.Header().Set("Content-Type", "text/xml;charset=UTF-8")
-		b.WriteString("<" + x.action + `Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>` + requestID + "</requestId>")
+		b.WriteString("<" + c.action + `Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>` + requestID + "</requestId>")
 		writeXML(&b, a.Object, "item")
-		b.WriteString("</" + x.action + "Response>")
+		b.WriteString("</" + c.action + "Response>")
 	case queryXML:
 		w.Header().Set("Content-Type", "text/xml")
-		b.WriteString("<" + x.action + "Response><" + x.action + "Result>")
+		b.WriteString("<" + c.action + "Response><" + c.action + "Result>")
 		writeXML(&b, a.Object, "member")
-		b.WriteString("</" + x.action + "Result><ResponseMetadata><RequestId>" + requestID + "</RequestId></ResponseMetadata></" + x.action + "Response>")
+		b.WriteString("</" + c.action + "Result><ResponseMetadata><RequestId>" + requestID + "</RequestId></ResponseMetadata></" + c.action + "Response>")
 	case restXML:
 		w.Header().Set("Content-Type", "application/xml")
 		if a.root != "" {
@@ -206,8 +206,8 @@ func (x *call) write(w http.ResponseWriter, a answer) {
 		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
 		writeCBOR(&b, a.Object)
 	default:
-		w.Header().Set("Content-Type", map[protocol]string{json10: "application/x-amz-json-1.0", json11: "application/x-amz-json-1.1"}[x.protocol])
-		if x.protocol == restJSON {
+		w.Header().Set("Content-Type", map[protocol]string{json10: "application/x-amz-json-1.0", json11: "application/x-amz-json-1.1"}[c.protocol])
+		if c.protocol == restJSON {
 			w.Header().Set("Content-Type", "application/json")
 		}
 		if a.Object == nil {
@@ -225,20 +225,20 @@ func (x *call) write(w http.ResponseWriter, a answer) {
 const requestID = "00000000-0000-4000-8000-000000000000"
 
 // refuse sends an error response.
-func (x *call) refuse(w http.ResponseWriter, err error) {
+func (c *call) refuse(w http.ResponseWriter, err error) {
 	var f *failure
 	if !errors.As(err, &f) {
 		f = &failure{http.StatusInternalServerError, "InternalFailure", err.Error()}
 	}
 	about := world.Obj("Code", f.code, "Message", f.message)
 	var b bytes.Buffer
-	switch x.protocol {
+	switch c.protocol {
 	case ec2XML:
 		writeElement(&b, "Response", world.Obj("Errors", world.Obj("Error", about), "RequestID", requestID), "item")
 	case queryXML:
 		writeElement(&b, "ErrorResponse", world.Obj("Error", append(world.Obj("Type", "Sender"), about...), "RequestId", requestID), "member")
 	case restXML:
-		if x.service == "s3" {
+		if c.service == "s3" {
 			writeElement(&b, "Error", append(about, world.Obj("RequestId", requestID)...), "member")
 		} else {
 			writeElement(&b, "ErrorResponse", world.Obj("Error", append(world.Obj("Type", "Sender"), about...), "RequestId", requestID), "member")
@@ -257,32 +257,32 @@ func (x *call) refuse(w http.ResponseWriter, err error) {
 }
 
 // denied returns the service's error for a missing permission.
-func (x *call) denied() *failure {
+func (c *call) denied() *failure {
 	message := fmt.Sprintf("User: arn:aws:sts::%s:assumed-role/%s/session is not authorized to perform: %s:%s because no identity-based policy allows it",
-		x.account, x.role, x.service, x.action)
+		c.account, c.role, c.service, c.action)
 	switch {
-	case x.service == "ec2":
+	case c.service == "ec2":
 		return &failure{http.StatusForbidden, "UnauthorizedOperation", "You are not authorized to perform this operation. " + message}
-	case x.service == "sns":
+	case c.service == "sns":
 		return &failure{http.StatusForbidden, "AuthorizationError", message}
-	case x.protocol == queryXML, x.protocol == restXML:
+	case c.protocol == queryXML, c.protocol == restXML:
 		return &failure{http.StatusForbidden, "AccessDenied", message}
-	case x.protocol == restJSON:
+	case c.protocol == restJSON:
 		return &failure{http.StatusForbidden, "AccessDeniedException", message}
 	}
 	return &failure{http.StatusBadRequest, "AccessDeniedException", message}
 }
 
 // fault returns the service's error for an injected fault.
-func (x *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
+func (c *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
 	switch f.Kind {
 	case gateway.Deny:
-		return x.denied()
+		return c.denied()
 	case gateway.Expire:
-		if x.protocol == queryXML || x.protocol == restXML {
+		if c.protocol == queryXML || c.protocol == restXML {
 			return &failure{http.StatusForbidden, "ExpiredToken", "The security token included in the request is expired"}
 		}
-		if x.protocol == ec2XML {
+		if c.protocol == ec2XML {
 			return &failure{http.StatusBadRequest, "RequestExpired", "Request has expired."}
 		}
 		return &failure{http.StatusBadRequest, "ExpiredTokenException", "The security token included in the request is expired"}
@@ -292,20 +292,20 @@ func (x *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
 		if f.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter/1e9)))
 		}
-		return x.throttled()
+		return c.throttled()
 	}
 	return &failure{http.StatusInternalServerError, "InternalFailure", "An internal error has occurred"}
 }
 
-func (x *call) throttled() *failure {
+func (c *call) throttled() *failure {
 	switch {
-	case x.protocol == ec2XML:
+	case c.protocol == ec2XML:
 		return &failure{http.StatusServiceUnavailable, "RequestLimitExceeded", "Request limit exceeded."}
-	case x.service == "s3":
+	case c.service == "s3":
 		return &failure{http.StatusServiceUnavailable, "SlowDown", "Please reduce your request rate."}
-	case x.protocol == queryXML, x.protocol == restXML:
+	case c.protocol == queryXML, c.protocol == restXML:
 		return &failure{http.StatusBadRequest, "Throttling", "Rate exceeded"}
-	case x.protocol == restJSON:
+	case c.protocol == restJSON:
 		return &failure{http.StatusTooManyRequests, "TooManyRequestsException", "Rate exceeded"}
 	}
 	return &failure{http.StatusBadRequest, "ThrottlingException", "Rate exceeded"}

@@ -173,19 +173,19 @@ func (e *inventory) tagSet(p world.Place, kind string, i int) []any {
 }
 
 // list executes a list call.
-func (x *call) list(c *Cloud, l listing) (answer, error) {
-	p := x.place()
+func (c *call) list(cloud *Cloud, l listing) (answer, error) {
+	p := c.place()
 	if l.global {
-		p = x.global()
+		p = c.global()
 	}
 	shape := l.shape
 	if shape == nil {
 		shape = func(_ string, o world.Object) any { return o.Visible() }
 	}
 	var items []any
-	if names := x.texts(l.names); l.names != "" && len(names) > 0 {
+	if names := c.texts(l.names); l.names != "" && len(names) > 0 {
 		for _, name := range names {
-			o, ok := c.Get(l.kind, p, name)
+			o, ok := cloud.Get(l.kind, p, name)
 			if !ok && l.missing != "" {
 				return answer{}, &failure{400, l.missing, "'" + name + "' does not exist"}
 			}
@@ -195,12 +195,12 @@ func (x *call) list(c *Cloud, l listing) (answer, error) {
 		}
 		return answer{Object: world.Obj(l.field, l.wrap(items))}, nil
 	}
-	from, size := x.number(l.token, 0), x.number(l.max, l.page)
+	from, size := c.number(l.token, 0), c.number(l.max, l.page)
 	if size <= 0 || size > l.page {
 		size = l.page
 	}
 	for from >= 0 && len(items) < size {
-		from = c.List(l.kind, p, from, size-len(items), func(name string, o world.Object) bool {
+		from = cloud.List(l.kind, p, from, size-len(items), func(name string, o world.Object) bool {
 			if l.only == nil || l.only(name, o) {
 				items = append(items, shape(name, o))
 			}

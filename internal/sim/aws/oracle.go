@@ -71,9 +71,9 @@ func checkOf(rule string, kind func(*inventory) *world.Kind, bad func(e *invento
 }
 
 // everywhere returns the check for a global kind.
-func (j ruleCheck) everywhere() ruleCheck {
-	j.global = true
-	return j
+func (c ruleCheck) everywhere() ruleCheck {
+	c.global = true
+	return c
 }
 
 var (

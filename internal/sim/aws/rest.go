@@ -52,21 +52,21 @@ var bucketCalls = map[string]string{
 }
 
 // route finds the operation of a REST call.
-func (x *call) route(r *http.Request, host string) bool {
-	if x.service == "s3" {
-		return x.routeBucket(r, host)
+func (c *call) route(r *http.Request, host string) bool {
+	if c.service == "s3" {
+		return c.routeBucket(r, host)
 	}
 	have := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	for _, p := range paths {
-		if p.service == x.service && p.method == r.Method && x.match(strings.Split(strings.Trim(p.pattern, "/"), "/"), have) {
-			x.action = p.action
+		if p.service == c.service && p.method == r.Method && c.match(strings.Split(strings.Trim(p.pattern, "/"), "/"), have) {
+			c.action = p.action
 			return true
 		}
 	}
 	return false
 }
 
-func (x *call) match(want, have []string) bool {
+func (c *call) match(want, have []string) bool {
 	if len(want) != len(have) {
 		return false
 	}
@@ -81,26 +81,26 @@ func (x *call) match(want, have []string) bool {
 		}
 	}
 	for name, v := range vars {
-		x.vars[name] = v
+		c.vars[name] = v
 	}
 	return true
 }
 
 // routeBucket finds the operation of an S3 call: the bucket is in the host name
 // or the first segment of the path.
-func (x *call) routeBucket(r *http.Request, host string) bool {
+func (c *call) routeBucket(r *http.Request, host string) bool {
 	bucket, _, _ := strings.Cut(host, ".s3.")
 	if bucket == host {
 		bucket = strings.Trim(r.URL.Path, "/")
 	}
-	x.vars["Bucket"] = bucket
+	c.vars["Bucket"] = bucket
 	if bucket == "" {
-		x.action = "ListBuckets"
+		c.action = "ListBuckets"
 		return r.Method == http.MethodGet
 	}
 	for query, action := range bucketCalls {
 		if r.URL.Query().Has(query) && r.Method == http.MethodGet {
-			x.action = action
+			c.action = action
 			return true
 		}
 	}

@@ -58,8 +58,8 @@ func (c *Cloud) forbidden(x *call) bool {
 }
 
 // permission returns the IAM action of a call.
-func (x *call) permission() string {
-	name := x.service + ":" + x.action
+func (c *call) permission() string {
+	name := c.service + ":" + c.action
 	switch name {
 	case "s3:ListBuckets":
 		return "s3:ListAllMyBuckets"
@@ -76,7 +76,7 @@ func (x *call) permission() string {
 	case "s3-control:GetPublicAccessBlock":
 		return "s3:GetAccountPublicAccessBlock"
 	}
-	if x.service == "apigateway" {
+	if c.service == "apigateway" {
 		return "apigateway:GET"
 	}
 	return strings.Replace(name, "monitoring:", "cloudwatch:", 1)

@@ -69,8 +69,8 @@ func (c *Cloud) authenticate(x *call) error {
 }
 
 // unknown returns the service's error for invalid credentials.
-func (x *call) unknown(message string) *failure {
-	switch x.protocol {
+func (c *call) unknown(message string) *failure {
+	switch c.protocol {
 	case ec2XML:
 		return &failure{http.StatusUnauthorized, "AuthFailure", "AWS was not able to validate the provided access credentials"}
 	case queryXML:

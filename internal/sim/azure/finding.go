@@ -56,30 +56,30 @@ func (c *Cloud) Findings(subscription string) iter.Seq[world.Finding] {
 }
 
 // prepare collects the data that checks of other kinds need.
-func (v *checker) prepare() {
-	for o := range v.each(assignments) {
+func (c *checker) prepare() {
+	for o := range c.each(assignments) {
 		p, _ := o.Get("properties").(world.Object)
 		role := p.Text("roleDefinitionId")
 		role = role[strings.LastIndex(role, "/")+1:]
 		if strings.Count(p.Text("scope"), "/") == 2 && (role == builtIn[owner].id || role == builtIn[contributor].id) {
-			v.admins[p.Text("principalId")] = true
+			c.admins[p.Text("principalId")] = true
 		}
 	}
-	for o := range v.each(settings) {
-		v.logs[strings.ToLower(o.Text("properties", "storageAccountId"))] = true
+	for o := range c.each(settings) {
+		c.logs[strings.ToLower(o.Text("properties", "storageAccountId"))] = true
 	}
 }
 
 // each visits all resources of a kind.
-func (v *checker) each(arm string) iter.Seq[world.Object] {
+func (c *checker) each(arm string) iter.Seq[world.Object] {
 	return func(yield func(world.Object) bool) {
 		k := kinds[strings.ToLower(arm)]
-		v.visit(k, func(_ at, o world.Object) bool { return yield(o) })
+		c.visit(k, func(_ at, o world.Object) bool { return yield(o) })
 	}
 }
 
 // visit visits all resources of a kind, including those nested in others.
-func (v *checker) visit(k *kind, f func(at, world.Object) bool) bool {
+func (c *checker) visit(k *kind, f func(at, world.Object) bool) bool {
 	list := func(in at) bool {
 		going := true
 		in.list(0, -1, func(name string, o world.Object) bool {
@@ -90,21 +90,21 @@ func (v *checker) visit(k *kind, f func(at, world.Object) bool) bool {
 		return going
 	}
 	if k.in == "" {
-		return list(at{Cloud: v.Cloud, k: k, sub: v.sub, place: world.Place{Account: v.sub.ID}})
+		return list(at{Cloud: c.Cloud, k: k, sub: c.sub, place: world.Place{Account: c.sub.ID}})
 	}
-	return v.visit(kinds[strings.ToLower(k.in)], func(whole at, _ world.Object) bool { return list(whole.parts(k.arm)) })
+	return c.visit(kinds[strings.ToLower(k.in)], func(whole at, _ world.Object) bool { return list(whole.parts(k.arm)) })
 }
 
-func (v *checker) none(arm string) bool {
-	for range v.each(arm) {
+func (c *checker) none(arm string) bool {
+	for range c.each(arm) {
 		return false
 	}
 	return true
 }
 
 // find returns a resource by its id.
-func (v *checker) find(id string) world.Object {
-	t, no := v.Cloud.find(id, v.sub.Government)
+func (c *checker) find(id string) world.Object {
+	t, no := c.Cloud.find(id, c.sub.Government)
 	if no != nil {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (v *checker) find(id string) world.Object {
 }
 
 // entity returns the id of an entity without a group.
-func (v *checker) entity(t posture.EntityType, name string) posture.EntityID {
-	return t.ID(posture.AccountID(v.sub.ID), posture.Global, strings.ToLower(name))
+func (c *checker) entity(t posture.EntityType, name string) posture.EntityID {
+	return t.ID(posture.AccountID(c.sub.ID), posture.Global, strings.ToLower(name))
 }
 
 // entityOf returns the product's entity id of a resource.
@@ -135,15 +135,15 @@ func entityOf(t posture.EntityType, id string) posture.EntityID {
 
 // directory returns the findings about the directory, as each subscription
 // reports them.
-func (v *checker) directory() iter.Seq[world.Finding] {
+func (c *checker) directory() iter.Seq[world.Finding] {
 	return func(yield func(world.Finding) bool) {
-		tenant := v.sub.Tenant
-		object := func(name string, i int) world.Object { return v.directoryObject(name, collections[name], tenant, i) }
+		tenant := c.sub.Tenant
+		object := func(name string, i int) world.Object { return c.directoryObject(name, collections[name], tenant, i) }
 		enforced := slices.ContainsFunc([]int{0, 1}, func(i int) bool {
 			p := object("identity/conditionalAccess/policies", i)
 			return p.Text("state") == "enabled" && slices.Contains(p.List("grantControls", "builtInControls"), any("mfa"))
 		})
-		here := v.entity("Azure.Entra.Tenant", tenant)
+		here := c.entity("Azure.Entra.Tenant", tenant)
 		if !enforced && !object("policies/identitySecurityDefaultsEnforcementPolicy", 0).Flag("isEnabled") && !yield(world.Finding{Rule: "azure-entra-security-defaults", Entity: here}) {
 			return
 		}
@@ -151,9 +151,9 @@ func (v *checker) directory() iter.Seq[world.Finding] {
 			return
 		}
 		for role := range roles[:privileged] {
-			for _, u := range v.holders(role) {
+			for _, u := range c.holders(role) {
 				report := object("reports/authenticationMethods/userRegistrationDetails", u)
-				if !report.Flag("isMfaRegistered") && !yield(world.Finding{Rule: "azure-entra-privileged-mfa", Entity: v.entity("Azure.Entra.User", v.userID(tenant, u))}) {
+				if !report.Flag("isMfaRegistered") && !yield(world.Finding{Rule: "azure-entra-privileged-mfa", Entity: c.entity("Azure.Entra.User", c.userID(tenant, u))}) {
 					return
 				}
 			}
@@ -162,7 +162,7 @@ func (v *checker) directory() iter.Seq[world.Finding] {
 }
 
 // older reports whether a time is more than a number of days before Today.
-func (v *checker) older(text string, days int) bool {
+func (c *checker) older(text string, days int) bool {
 	t, err := time.Parse(time.RFC3339Nano, text)
-	return err == nil && t.Before(v.options.Today.AddDate(0, 0, -days))
+	return err == nil && t.Before(c.options.Today.AddDate(0, 0, -days))
 }

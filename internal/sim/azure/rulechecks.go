@@ -122,8 +122,8 @@ func settingOf(o world.Object, name string) string {
 }
 
 // partsOf returns the nested resources of a resource.
-func (v *checker) partsOf(id, path string) []world.Object {
-	t, no := v.Cloud.find(id+path, v.sub.Government)
+func (c *checker) partsOf(id, path string) []world.Object {
+	t, no := c.Cloud.find(id+path, c.sub.Government)
 	if no != nil {
 		return nil
 	}
@@ -240,15 +240,15 @@ func exposedAdmin(v *checker, o world.Object) bool {
 
 // balanced reports whether a load balancer with a public address has a network
 // interface as a target.
-func (v *checker) balanced(nic string) bool {
-	for balancer := range v.each(loadBalancers) {
+func (c *checker) balanced(nic string) bool {
+	for balancer := range c.each(loadBalancers) {
 		leads := slices.ContainsFunc(balancer.Objects("properties", "backendAddressPools"), func(pool world.Object) bool {
 			return slices.ContainsFunc(pool.Objects("properties", "backendIPConfigurations"), func(c world.Object) bool {
 				return strings.HasPrefix(strings.ToLower(c.Text("id")), strings.ToLower(nic)+"/")
 			})
 		})
 		public := slices.ContainsFunc(balancer.Objects("properties", "frontendIPConfigurations"), func(f world.Object) bool {
-			return v.find(f.Text("properties", "publicIPAddress", "id")).Text("properties", "ipAddress") != ""
+			return c.find(f.Text("properties", "publicIPAddress", "id")).Text("properties", "ipAddress") != ""
 		})
 		if leads && public {
 			return true

@@ -59,106 +59,106 @@ var awsProgram = program{
 
 // account returns the account of a call's credentials: that of a session, or
 // the first account.
-func (d *Server) account(c Call) string {
+func (s *Server) account(c Call) string {
 	if id, ok := strings.CutPrefix(c.Session, "session-"); ok {
 		return id
 	}
-	return d.o.AWS.Account(0).ID
+	return s.o.AWS.Account(0).ID
 }
 
 // at returns the path of an AWS object.
-func (d *Server) at(c Call, kind, name string) string {
-	return "aws/" + d.account(c) + "/" + c.one("region") + "/" + kind + "/" + name
+func (s *Server) at(c Call, kind, name string) string {
+	return "aws/" + s.account(c) + "/" + c.one("region") + "/" + kind + "/" + name
 }
 
-func (d *Server) callerIdentity(_ context.Context, c Call) (string, error) {
-	id := d.account(c)
+func (s *Server) callerIdentity(_ context.Context, c Call) (string, error) {
+	id := s.account(c)
 	return c.answer(map[string]string{"[Account,Arn]": id + "\tarn:aws:iam::" + id + ":user/admin"})
 }
 
-func (d *Server) assumeRole(_ context.Context, c Call) (string, error) {
+func (s *Server) assumeRole(_ context.Context, c Call) (string, error) {
 	parts := strings.Split(c.one("role-arn"), ":")
 	// The caller manages one account in addition to its own.
-	if len(parts) != 6 || parts[4] != d.o.AWS.Account(1).ID || parts[5] != "role/OrganizationAccountAccessRole" || c.Session != "" {
+	if len(parts) != 6 || parts[4] != s.o.AWS.Account(1).ID || parts[5] != "role/OrganizationAccountAccessRole" || c.Session != "" {
 		return "", refuse("An error occurred (AccessDenied) when calling the AssumeRole operation")
 	}
 	return c.answer(map[string]string{"Credentials.[AccessKeyId,SecretAccessKey,SessionToken]": "ASIAX\tsecret\tsession-" + parts[4]})
 }
 
-func (d *Server) listAccounts(_ context.Context, c Call) (string, error) {
-	return c.answer(map[string]string{"Accounts[?Status=='ACTIVE'].Id": d.o.AWS.Account(0).ID + "\t" + d.o.AWS.Account(1).ID})
+func (s *Server) listAccounts(_ context.Context, c Call) (string, error) {
+	return c.answer(map[string]string{"Accounts[?Status=='ACTIVE'].Id": s.o.AWS.Account(0).ID + "\t" + s.o.AWS.Account(1).ID})
 }
 
-func (d *Server) setTopic(_ context.Context, c Call) (string, error) {
-	path := d.at(c, "topic", last(c.one("topic-arn"), ":"))
-	if _, ok := d.get(path, ""); !ok {
+func (s *Server) setTopic(_ context.Context, c Call) (string, error) {
+	path := s.at(c, "topic", last(c.one("topic-arn"), ":"))
+	if _, ok := s.get(path, ""); !ok {
 		return "", refuse("An error occurred (NotFound) when calling the SetTopicAttributes operation: Topic does not exist")
 	}
 	value := c.one("attribute-value")
 	if c.one("attribute-name") == "Policy" && (!json.Valid([]byte(value)) || !strings.Contains(value, `"aws:SourceArn"`)) {
 		return "", refuse("An error occurred (InvalidParameter): Policy")
 	}
-	d.put(path, c.one("attribute-name"), value)
+	s.put(path, c.one("attribute-name"), value)
 	return "", nil
 }
 
 // subscribe makes the publisher confirm the subscription, which it does only in
 // the first region, and send changes from then on.
-func (d *Server) subscribe(ctx context.Context, c Call) (string, error) {
+func (s *Server) subscribe(ctx context.Context, c Call) (string, error) {
 	name := last(c.one("topic-arn"), ":")
-	path := d.at(c, "topic", name)
-	version, _ := d.get(path, "SignatureVersion")
-	if policy, ok := d.get(path, "Policy"); !ok || policy == "" || version != "2" {
+	path := s.at(c, "topic", name)
+	version, _ := s.get(path, "SignatureVersion")
+	if policy, ok := s.get(path, "Policy"); !ok || policy == "" || version != "2" {
 		return "", refuse("An error occurred (NotFound) when calling the Subscribe operation: Topic does not exist, or is not safe")
 	}
-	if was, _ := d.get(path, "endpoint"); was == c.one("notification-endpoint") {
+	if was, _ := s.get(path, "endpoint"); was == c.one("notification-endpoint") {
 		return "", nil // already subscribed
 	}
-	d.put(path, "endpoint", c.one("notification-endpoint"))
-	return "", d.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: d.account(c), Endpoint: c.one("notification-endpoint"), Topic: name})
+	s.put(path, "endpoint", c.one("notification-endpoint"))
+	return "", s.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: s.account(c), Endpoint: c.one("notification-endpoint"), Topic: name})
 }
 
-func (d *Server) deleteTopic(_ context.Context, c Call) (string, error) {
-	d.drop(d.at(c, "topic", last(c.one("topic-arn"), ":"))) // SNS does not report a missing topic
+func (s *Server) deleteTopic(_ context.Context, c Call) (string, error) {
+	s.drop(s.at(c, "topic", last(c.one("topic-arn"), ":"))) // SNS does not report a missing topic
 	return "", nil
 }
 
-func (d *Server) putRule(_ context.Context, c Call) (string, error) {
+func (s *Server) putRule(_ context.Context, c Call) (string, error) {
 	if text := c.one("event-pattern"); text != "" && !json.Valid([]byte(text)) {
 		return "", refuse("An error occurred (InvalidEventPatternException)")
 	}
-	d.put(d.at(c, "rule", c.one("name")), "pattern", c.one("event-pattern")+c.one("schedule-expression"))
+	s.put(s.at(c, "rule", c.one("name")), "pattern", c.one("event-pattern")+c.one("schedule-expression"))
 	return "", nil
 }
 
-func (d *Server) putTargets(_ context.Context, c Call) (string, error) {
-	path := d.at(c, "rule", c.one("rule"))
-	if _, ok := d.get(path, ""); !ok || !strings.Contains(c.one("targets"), "Arn=arn:") {
+func (s *Server) putTargets(_ context.Context, c Call) (string, error) {
+	path := s.at(c, "rule", c.one("rule"))
+	if _, ok := s.get(path, ""); !ok || !strings.Contains(c.one("targets"), "Arn=arn:") {
 		return "", refuse("An error occurred (ResourceNotFoundException) when calling the PutTargets operation")
 	}
-	d.put(path, "targets", c.one("targets"))
+	s.put(path, "targets", c.one("targets"))
 	return "", nil
 }
 
-func (d *Server) removeTargets(_ context.Context, c Call) (string, error) {
-	path := d.at(c, "rule", c.one("rule"))
-	if _, ok := d.get(path, ""); !ok {
+func (s *Server) removeTargets(_ context.Context, c Call) (string, error) {
+	path := s.at(c, "rule", c.one("rule"))
+	if _, ok := s.get(path, ""); !ok {
 		return "", refuse("An error occurred (ResourceNotFoundException) when calling the RemoveTargets operation: Rule does not exist.")
 	}
-	d.put(path, "targets", "")
+	s.put(path, "targets", "")
 	return "", nil
 }
 
-func (d *Server) deleteRule(_ context.Context, c Call) (string, error) {
-	path := d.at(c, "rule", c.one("name"))
-	if targets, _ := d.get(path, "targets"); targets != "" {
+func (s *Server) deleteRule(_ context.Context, c Call) (string, error) {
+	path := s.at(c, "rule", c.one("name"))
+	if targets, _ := s.get(path, "targets"); targets != "" {
 		return "", refuse("An error occurred (ValidationException) when calling the DeleteRule operation: Rule can't be deleted since it has targets.")
 	}
-	d.drop(path)
+	s.drop(path)
 	return "", nil
 }
 
-func (d *Server) putConnection(_ context.Context, c Call) (string, error) {
+func (s *Server) putConnection(_ context.Context, c Call) (string, error) {
 	var in struct {
 		Name           string
 		AuthParameters struct {
@@ -171,11 +171,11 @@ func (d *Server) putConnection(_ context.Context, c Call) (string, error) {
 	if in.AuthParameters.ApiKeyAuthParameters.ApiKeyValue == "" {
 		return "", refuse("An error occurred (ValidationException): the connection has no key")
 	}
-	d.put(d.at(c, "connection", in.Name), "ConnectionArn", "arn:aws:events:"+c.one("region")+":"+d.account(c)+":connection/"+in.Name+"/1", "header", in.AuthParameters.ApiKeyAuthParameters.ApiKeyName)
+	s.put(s.at(c, "connection", in.Name), "ConnectionArn", "arn:aws:events:"+c.one("region")+":"+s.account(c)+":connection/"+in.Name+"/1", "header", in.AuthParameters.ApiKeyAuthParameters.ApiKeyName)
 	return "", nil
 }
 
-func (d *Server) putDestination(_ context.Context, c Call) (string, error) {
+func (s *Server) putDestination(_ context.Context, c Call) (string, error) {
 	var in struct{ Name, ConnectionArn, InvocationEndpoint, HttpMethod string }
 	if err := readInput(c, &in); err != nil {
 		return "", err
@@ -183,10 +183,10 @@ func (d *Server) putDestination(_ context.Context, c Call) (string, error) {
 	if in.HttpMethod != "POST" {
 		return "", refuse("An error occurred (ValidationException): events are posted")
 	}
-	if arn, _ := d.get(d.at(c, "connection", in.Name), "ConnectionArn"); arn == "" || arn != in.ConnectionArn {
+	if arn, _ := s.get(s.at(c, "connection", in.Name), "ConnectionArn"); arn == "" || arn != in.ConnectionArn {
 		return "", refuse("An error occurred (ResourceNotFoundException): Connection does not exist")
 	}
-	d.put(d.at(c, "api-destination", in.Name), "ApiDestinationArn", "arn:aws:events:"+c.one("region")+":"+d.account(c)+":api-destination/"+in.Name+"/1", "url", in.InvocationEndpoint)
+	s.put(s.at(c, "api-destination", in.Name), "ApiDestinationArn", "arn:aws:events:"+c.one("region")+":"+s.account(c)+":api-destination/"+in.Name+"/1", "url", in.InvocationEndpoint)
 	return "", nil
 }
 
@@ -230,34 +230,34 @@ var (
 	trusts     = regexp.MustCompile(`"AWS":"([^"]+)"`)
 )
 
-func (d *Server) rolePath(c Call) string {
-	return "aws/" + d.account(c) + "//role/" + c.one("role-name")
+func (s *Server) rolePath(c Call) string {
+	return "aws/" + s.account(c) + "//role/" + c.one("role-name")
 }
 
-func (d *Server) createRole(_ context.Context, c Call) (string, error) {
-	if _, ok := d.get(d.rolePath(c), ""); ok {
+func (s *Server) createRole(_ context.Context, c Call) (string, error) {
+	if _, ok := s.get(s.rolePath(c), ""); ok {
 		return "", refuse("An error occurred (EntityAlreadyExists) when calling the CreateRole operation")
 	}
-	d.trust(c, c.one("role-name"), c.one("assume-role-policy-document"))
+	s.trust(c, c.one("role-name"), c.one("assume-role-policy-document"))
 	return "", nil
 }
 
 // trust adds a role to the simulated cloud. Without a policy it allows nothing.
-func (d *Server) trust(c Call, name, document string) {
-	d.put("aws/"+d.account(c)+"//role/"+name, "trust", document)
-	r, _ := d.o.AWS.RoleMade(d.account(c), name)
-	r.Account, r.Name = d.account(c), name
+func (s *Server) trust(c Call, name, document string) {
+	s.put("aws/"+s.account(c)+"//role/"+name, "trust", document)
+	r, _ := s.o.AWS.RoleMade(s.account(c), name)
+	r.Account, r.Name = s.account(c), name
 	if found := externalID.FindStringSubmatch(document); found != nil {
 		r.ExternalID = found[1]
 	}
 	if found := trusts.FindStringSubmatch(document); found != nil {
 		r.Trusts = found[1]
 	}
-	d.o.AWS.PutRole(r)
+	s.o.AWS.PutRole(r)
 }
 
-func (d *Server) getRole(_ context.Context, c Call) (string, error) {
-	document, ok := d.get(d.rolePath(c), "trust")
+func (s *Server) getRole(_ context.Context, c Call) (string, error) {
+	document, ok := s.get(s.rolePath(c), "trust")
 	if !ok {
 		return "", refuse("An error occurred (NoSuchEntity) when calling the GetRole operation: The role with name %s cannot be found.", c.one("role-name"))
 	}
@@ -268,16 +268,16 @@ func (d *Server) getRole(_ context.Context, c Call) (string, error) {
 	return c.answer(map[string]string{`Role.AssumeRolePolicyDocument.Statement[0].Condition.StringEquals."sts:ExternalId"`: external})
 }
 
-func (d *Server) trustRole(_ context.Context, c Call) (string, error) {
-	if _, ok := d.get(d.rolePath(c), ""); !ok {
+func (s *Server) trustRole(_ context.Context, c Call) (string, error) {
+	if _, ok := s.get(s.rolePath(c), ""); !ok {
 		return "", refuse("An error occurred (NoSuchEntity)")
 	}
-	d.trust(c, c.one("role-name"), c.one("policy-document"))
+	s.trust(c, c.one("role-name"), c.one("policy-document"))
 	return "", nil
 }
 
-func (d *Server) allowRole(_ context.Context, c Call) (string, error) {
-	if _, ok := d.get(d.rolePath(c), ""); !ok {
+func (s *Server) allowRole(_ context.Context, c Call) (string, error) {
+	if _, ok := s.get(s.rolePath(c), ""); !ok {
 		return "", refuse("An error occurred (NoSuchEntity)")
 	}
 	document := c.one("policy-document")
@@ -288,11 +288,11 @@ func (d *Server) allowRole(_ context.Context, c Call) (string, error) {
 		}
 		document = string(text)
 	}
-	return "", d.allow(d.account(c), c.one("role-name"), document)
+	return "", s.allow(s.account(c), c.one("role-name"), document)
 }
 
 // allow sets the actions of a role to those of a policy.
-func (d *Server) allow(account, name, document string) error {
+func (s *Server) allow(account, name, document string) error {
 	var policy struct {
 		Statement []struct {
 			Effect string
@@ -306,7 +306,7 @@ func (d *Server) allow(account, name, document string) error {
 	if err := json.Compact(&counted, []byte(document)); err != nil || counted.Len() > 10240 {
 		return refuse("An error occurred (LimitExceeded): %v, %d characters", err, counted.Len())
 	}
-	r, _ := d.o.AWS.RoleMade(account, name)
+	r, _ := s.o.AWS.RoleMade(account, name)
 	r.Account, r.Name, r.Actions = account, name, nil
 	for _, s := range policy.Statement {
 		if actions, ok := s.Action.([]any); ok && s.Effect == "Allow" {
@@ -315,34 +315,34 @@ func (d *Server) allow(account, name, document string) error {
 			}
 		}
 	}
-	d.put("aws/"+account+"//role/"+name, "policy", "read-configuration")
-	d.o.AWS.PutRole(r)
+	s.put("aws/"+account+"//role/"+name, "policy", "read-configuration")
+	s.o.AWS.PutRole(r)
 	return nil
 }
 
-func (d *Server) disallowRole(_ context.Context, c Call) (string, error) {
-	if policy, ok := d.get(d.rolePath(c), "policy"); !ok || policy == "" {
+func (s *Server) disallowRole(_ context.Context, c Call) (string, error) {
+	if policy, ok := s.get(s.rolePath(c), "policy"); !ok || policy == "" {
 		return "", refuse("An error occurred (NoSuchEntity)")
 	}
-	d.put(d.rolePath(c), "policy", "")
+	s.put(s.rolePath(c), "policy", "")
 	return "", nil
 }
 
-func (d *Server) deleteRole(_ context.Context, c Call) (string, error) {
-	if policy, _ := d.get(d.rolePath(c), "policy"); policy != "" {
+func (s *Server) deleteRole(_ context.Context, c Call) (string, error) {
+	if policy, _ := s.get(s.rolePath(c), "policy"); policy != "" {
 		return "", refuse("An error occurred (DeleteConflict): Cannot delete entity, must delete policies first.")
 	}
-	if !d.drop(d.rolePath(c)) {
+	if !s.drop(s.rolePath(c)) {
 		return "", refuse("An error occurred (NoSuchEntity)")
 	}
-	d.o.AWS.DropRole(d.account(c), c.one("role-name"))
+	s.o.AWS.DropRole(s.account(c), c.one("role-name"))
 	return "", nil
 }
 
 var policyLine = regexp.MustCompile(`(?m)^ *PolicyDocument: (\{"Version.*)$`)
 
 // deployStack applies the effects of the product's two templates.
-func (d *Server) deployStack(ctx context.Context, c Call) (string, error) {
+func (s *Server) deployStack(ctx context.Context, c Call) (string, error) {
 	text, err := os.ReadFile(c.one("template-file")) // #nosec G304 -- the script wrote it
 	if err != nil {
 		return "", err
@@ -352,37 +352,37 @@ func (d *Server) deployStack(ctx context.Context, c Call) (string, error) {
 		name, value, _ := strings.Cut(pair, "=")
 		given[name] = value
 	}
-	path := d.at(c, "stack", c.one("stack-name"))
-	_, was := d.get(path, "")
-	d.put(path, "parameters", strings.Join(c.Options["parameter-overrides"], ","))
+	path := s.at(c, "stack", c.one("stack-name"))
+	_, was := s.get(path, "")
+	s.put(path, "parameters", strings.Join(c.Options["parameter-overrides"], ","))
 	if strings.Contains(string(text), "AWS::SNS::Subscription") {
 		if was || given["Heartbeat"] != "true" {
 			return "", nil
 		}
-		return "", d.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: d.account(c), Endpoint: given["Endpoint"], Topic: given["TopicName"]})
+		return "", s.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: s.account(c), Endpoint: given["Endpoint"], Topic: given["TopicName"]})
 	}
 	found := policyLine.FindStringSubmatch(string(text))
 	if found == nil || !slices.Contains(c.Options["capabilities"], "CAPABILITY_NAMED_IAM") {
 		return "", refuse("An error occurred (InsufficientCapabilitiesException)")
 	}
-	d.o.AWS.PutRole(aws.Role{Account: d.account(c), Name: given["RoleName"], Trusts: given["TrustedPrincipal"], ExternalID: given["ExternalId"]})
-	d.put("aws/"+d.account(c)+"//role/"+given["RoleName"], "trust", `"sts:ExternalId":"`+given["ExternalId"]+`"`, "stack", c.one("stack-name"))
-	return "", d.allow(d.account(c), given["RoleName"], found[1])
+	s.o.AWS.PutRole(aws.Role{Account: s.account(c), Name: given["RoleName"], Trusts: given["TrustedPrincipal"], ExternalID: given["ExternalId"]})
+	s.put("aws/"+s.account(c)+"//role/"+given["RoleName"], "trust", `"sts:ExternalId":"`+given["ExternalId"]+`"`, "stack", c.one("stack-name"))
+	return "", s.allow(s.account(c), given["RoleName"], found[1])
 }
 
-func (d *Server) describeStack(_ context.Context, c Call) (string, error) {
-	if _, ok := d.get(d.at(c, "stack", c.one("stack-name")), ""); !ok {
+func (s *Server) describeStack(_ context.Context, c Call) (string, error) {
+	if _, ok := s.get(s.at(c, "stack", c.one("stack-name")), ""); !ok {
 		return "", refuse("An error occurred (ValidationError): Stack with id %s does not exist", c.one("stack-name"))
 	}
 	return "", nil
 }
 
-func (d *Server) deleteStack(_ context.Context, c Call) (string, error) {
-	d.drop(d.at(c, "stack", c.one("stack-name")))
-	for _, path := range d.withPrefix("aws/" + d.account(c) + "//role/") {
-		if of, _ := d.get(path, "stack"); of == c.one("stack-name") {
-			d.drop(path)
-			d.o.AWS.DropRole(d.account(c), last(path, "/"))
+func (s *Server) deleteStack(_ context.Context, c Call) (string, error) {
+	s.drop(s.at(c, "stack", c.one("stack-name")))
+	for _, path := range s.withPrefix("aws/" + s.account(c) + "//role/") {
+		if of, _ := s.get(path, "stack"); of == c.one("stack-name") {
+			s.drop(path)
+			s.o.AWS.DropRole(s.account(c), last(path, "/"))
 		}
 	}
 	return "", nil

@@ -41,43 +41,43 @@ var azProgram = program{
 	"resource list":           {"subscription resource-group", (*Server).listResources},
 }
 
-func (d *Server) azAccount(_ context.Context, c Call) (string, error) {
-	return c.answer(map[string]string{"tenantId": d.o.Azure.Reader(false).Tenant})
+func (s *Server) azAccount(_ context.Context, c Call) (string, error) {
+	return c.answer(map[string]string{"tenantId": s.o.Azure.Reader(false).Tenant})
 }
 
-func (d *Server) azRest(_ context.Context, c Call) (string, error) {
+func (s *Server) azRest(_ context.Context, c Call) (string, error) {
 	var ids []string
-	for _, s := range d.o.Azure.Subscriptions() {
+	for _, s := range s.o.Azure.Subscriptions() {
 		ids = append(ids, s.ID)
 	}
 	return c.answer(map[string]string{"value[?ends_with(type, '/subscriptions')].name": strings.Join(ids, "\n")})
 }
 
-func (d *Server) listApps(_ context.Context, c Call) (string, error) {
-	id, _ := d.get("azure/app/"+c.one("display-name"), "id")
+func (s *Server) listApps(_ context.Context, c Call) (string, error) {
+	id, _ := s.get("azure/app/"+c.one("display-name"), "id")
 	return c.answer(map[string]string{"[0].appId": id})
 }
 
-func (d *Server) createApp(_ context.Context, c Call) (string, error) {
-	d.put("azure/app/"+c.one("display-name"), "id", d.o.Azure.Register(false).Application)
+func (s *Server) createApp(_ context.Context, c Call) (string, error) {
+	s.put("azure/app/"+c.one("display-name"), "id", s.o.Azure.Register(false).Application)
 	return "", nil
 }
 
 // app returns the path of the application with an id.
-func (d *Server) app(id string) string {
-	for _, path := range d.withPrefix("azure/app/") {
-		if is, _ := d.get(path, "id"); is == id {
+func (s *Server) app(id string) string {
+	for _, path := range s.withPrefix("azure/app/") {
+		if is, _ := s.get(path, "id"); is == id {
 			return path
 		}
 	}
 	return ""
 }
 
-func (d *Server) deleteApp(_ context.Context, c Call) (string, error) {
-	if !d.drop(d.app(c.one("id"))) {
+func (s *Server) deleteApp(_ context.Context, c Call) (string, error) {
+	if !s.drop(s.app(c.one("id"))) {
 		return "", refuse("Resource '%s' does not exist or one of its queried reference-property objects are not present.", c.one("id"))
 	}
-	d.o.Azure.Unregister(c.one("id"))
+	s.o.Azure.Unregister(c.one("id"))
 	return "", nil
 }
 
@@ -91,7 +91,7 @@ var graphRoles = map[string]string{
 
 const graphID = "00000003-0000-0000-c000-000000000000"
 
-func (d *Server) showPrincipal(_ context.Context, c Call) (string, error) {
+func (s *Server) showPrincipal(_ context.Context, c Call) (string, error) {
 	known := map[string]string{}
 	if c.one("id") == graphID {
 		for name, id := range graphRoles {
@@ -99,62 +99,62 @@ func (d *Server) showPrincipal(_ context.Context, c Call) (string, error) {
 		}
 		return c.answer(known)
 	}
-	if is, _ := d.get(d.app(c.one("id")), "principal"); is == "" {
+	if is, _ := s.get(s.app(c.one("id")), "principal"); is == "" {
 		return "", refuse("Service principal with id '%s' doesn't exist", c.one("id"))
 	}
 	return c.answer(map[string]string{"id": "principal-" + c.one("id")})
 }
 
-func (d *Server) createPrincipal(_ context.Context, c Call) (string, error) {
-	path := d.app(c.one("id"))
+func (s *Server) createPrincipal(_ context.Context, c Call) (string, error) {
+	path := s.app(c.one("id"))
 	if path == "" {
 		return "", refuse("Resource '%s' does not exist", c.one("id"))
 	}
-	d.put(path, "principal", "yes")
+	s.put(path, "principal", "yes")
 	return "", nil
 }
 
 // asked returns the Graph permissions that an application requests.
-func (d *Server) asked(c Call) string {
-	asked, _ := d.get(d.app(c.one("id")), "asks")
+func (s *Server) asked(c Call) string {
+	asked, _ := s.get(s.app(c.one("id")), "asks")
 	return strings.TrimSpace(strings.ReplaceAll(asked, " ", "\n"))
 }
 
-func (d *Server) askGraph(_ context.Context, c Call) (string, error) {
+func (s *Server) askGraph(_ context.Context, c Call) (string, error) {
 	id, kind, _ := strings.Cut(c.one("api-permissions"), "=")
 	if c.one("api") != graphID || kind != "Role" {
 		return "", refuse("no such permission")
 	}
-	d.put(d.app(c.one("id")), "asks", strings.ReplaceAll(d.asked(c), "\n", " ")+" "+id)
+	s.put(s.app(c.one("id")), "asks", strings.ReplaceAll(s.asked(c), "\n", " ")+" "+id)
 	return "", nil
 }
 
-func (d *Server) consent(_ context.Context, c Call) (string, error) {
+func (s *Server) consent(_ context.Context, c Call) (string, error) {
 	var names []string
 	for name, id := range graphRoles {
-		if slices.Contains(strings.Fields(d.asked(c)), id) {
+		if slices.Contains(strings.Fields(s.asked(c)), id) {
 			names = append(names, name)
 		}
 	}
-	d.o.Azure.Consent(c.one("id"), names...)
+	s.o.Azure.Consent(c.one("id"), names...)
 	return "", nil
 }
 
-func (d *Server) resetApp(_ context.Context, c Call) (string, error) {
-	if d.app(c.one("id")) == "" {
+func (s *Server) resetApp(_ context.Context, c Call) (string, error) {
+	if s.app(c.one("id")) == "" {
 		return "", refuse("Resource '%s' does not exist", c.one("id"))
 	}
-	return c.answer(map[string]string{"password": d.o.Azure.NewKey(c.one("id"))})
+	return c.answer(map[string]string{"password": s.o.Azure.NewKey(c.one("id"))})
 }
 
-func (d *Server) listDefinitions(_ context.Context, c Call) (string, error) {
-	if _, ok := d.get("azure/role/"+c.one("name"), ""); ok {
+func (s *Server) listDefinitions(_ context.Context, c Call) (string, error) {
+	if _, ok := s.get("azure/role/"+c.one("name"), ""); ok {
 		return c.answer(map[string]string{"[].name": "0000"})
 	}
 	return "", nil
 }
 
-func (d *Server) putDefinition(_ context.Context, c Call) (string, error) {
+func (s *Server) putDefinition(_ context.Context, c Call) (string, error) {
 	text, err := os.ReadFile(strings.TrimPrefix(c.one("role-definition"), "@")) // #nosec G304 -- the script wrote it
 	if err != nil {
 		return "", err
@@ -166,64 +166,64 @@ func (d *Server) putDefinition(_ context.Context, c Call) (string, error) {
 	if err := json.Unmarshal(text, &role); err != nil || len(role.AssignableScopes) != 1 || len(role.DataActions) > 0 {
 		return "", refuse("the role is %s: %v", text, err)
 	}
-	d.put("azure/role/"+role.Name, "actions", strings.Join(role.Actions, " "), "scope", role.AssignableScopes[0])
+	s.put("azure/role/"+role.Name, "actions", strings.Join(role.Actions, " "), "scope", role.AssignableScopes[0])
 	return "", nil
 }
 
-func (d *Server) deleteDefinition(_ context.Context, c Call) (string, error) {
-	if assigned := d.withPrefix("azure/assignment/"); slices.ContainsFunc(assigned, func(path string) bool {
-		role, _ := d.get(path, "role")
+func (s *Server) deleteDefinition(_ context.Context, c Call) (string, error) {
+	if assigned := s.withPrefix("azure/assignment/"); slices.ContainsFunc(assigned, func(path string) bool {
+		role, _ := s.get(path, "role")
 		return role == c.one("name")
 	}) {
 		return "", refuse("(RoleDefinitionHasAssignments) There are existing role assignments referencing role.")
 	}
-	d.drop("azure/role/" + c.one("name"))
+	s.drop("azure/role/" + c.one("name"))
 	return "", nil
 }
 
-func (d *Server) assign(_ context.Context, c Call) (string, error) {
+func (s *Server) assign(_ context.Context, c Call) (string, error) {
 	app, ok := strings.CutPrefix(c.one("assignee-object-id"), "principal-")
-	actions, known := d.get("azure/role/"+c.one("role"), "actions")
-	scope, _ := d.get("azure/role/"+c.one("role"), "scope")
+	actions, known := s.get("azure/role/"+c.one("role"), "actions")
+	scope, _ := s.get("azure/role/"+c.one("role"), "scope")
 	if c.one("role") == "Reader" {
 		actions, scope, known = "*/read", c.one("scope"), true
 	}
 	if !ok || !known || scope != c.one("scope") || c.one("assignee-principal-type") != "ServicePrincipal" {
 		return "", refuse("Role '%s' doesn't exist.", c.one("role"))
 	}
-	d.put("azure/assignment/"+app+c.one("scope"), "role", c.one("role"))
-	d.eachSubscription(c.one("scope"), func(id string) { d.o.Azure.Assign(app, id, strings.Fields(actions)) })
+	s.put("azure/assignment/"+app+c.one("scope"), "role", c.one("role"))
+	s.eachSubscription(c.one("scope"), func(id string) { s.o.Azure.Assign(app, id, strings.Fields(actions)) })
 	return "", nil
 }
 
 // eachSubscription calls do for the subscriptions of a scope: every management
 // group contains all.
-func (d *Server) eachSubscription(scope string, do func(id string)) {
-	for _, s := range d.o.Azure.Subscriptions() {
+func (s *Server) eachSubscription(scope string, do func(id string)) {
+	for _, s := range s.o.Azure.Subscriptions() {
 		if scope == "/subscriptions/"+s.ID || strings.Contains(scope, "/managementGroups/") {
 			do(s.ID)
 		}
 	}
 }
 
-func (d *Server) unassign(_ context.Context, c Call) (string, error) {
-	d.drop("azure/assignment/" + c.one("assignee") + c.one("scope"))
-	d.eachSubscription(c.one("scope"), func(id string) { d.o.Azure.Assign(c.one("assignee"), id, nil) })
+func (s *Server) unassign(_ context.Context, c Call) (string, error) {
+	s.drop("azure/assignment/" + c.one("assignee") + c.one("scope"))
+	s.eachSubscription(c.one("scope"), func(id string) { s.o.Azure.Assign(c.one("assignee"), id, nil) })
 	return "", nil
 }
 
-func (d *Server) createGroup(_ context.Context, c Call) (string, error) {
-	d.put("azure/" + c.one("subscription") + "/group/" + c.one("name"))
+func (s *Server) createGroup(_ context.Context, c Call) (string, error) {
+	s.put("azure/" + c.one("subscription") + "/group/" + c.one("name"))
 	return "", nil
 }
 
-func (d *Server) deleteGroup(_ context.Context, c Call) (string, error) {
-	d.drop("azure/" + c.one("subscription") + "/group/" + c.one("name"))
+func (s *Server) deleteGroup(_ context.Context, c Call) (string, error) {
+	s.drop("azure/" + c.one("subscription") + "/group/" + c.one("name"))
 	return "", nil
 }
 
 // deployGroup applies the effects of the product's template.
-func (d *Server) deployGroup(ctx context.Context, c Call) (string, error) {
+func (s *Server) deployGroup(ctx context.Context, c Call) (string, error) {
 	var given map[string]struct{ Value string }
 	var template struct {
 		Resources []struct{ Condition, Type string }
@@ -237,38 +237,38 @@ func (d *Server) deployGroup(ctx context.Context, c Call) (string, error) {
 			return "", err
 		}
 	}
-	if _, ok := d.get("azure/"+c.one("subscription")+"/group/"+c.one("resource-group"), ""); !ok {
+	if _, ok := s.get("azure/"+c.one("subscription")+"/group/"+c.one("resource-group"), ""); !ok {
 		return "", refuse("(ResourceGroupNotFound)")
 	}
 	for _, r := range template.Resources {
 		if strings.Contains(r.Condition, "'"+given["manner"].Value+"'") && strings.Count(r.Type, "/") == 1 {
-			d.put("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/providers/"+r.Type+"/"+given["name"].Value, "deployment", c.one("name"))
+			s.put("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/providers/"+r.Type+"/"+given["name"].Value, "deployment", c.one("name"))
 		}
 	}
 	if given["manner"].Value != "grid" {
 		return "", nil
 	}
-	return "", d.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.Azure, Account: c.one("subscription"), Endpoint: given["endpoint"].Value})
+	return "", s.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.Azure, Account: c.one("subscription"), Endpoint: given["endpoint"].Value})
 }
 
-func (d *Server) showResource(_ context.Context, c Call) (string, error) {
-	if _, ok := d.get("azure"+c.one("ids"), ""); !ok {
+func (s *Server) showResource(_ context.Context, c Call) (string, error) {
+	if _, ok := s.get("azure"+c.one("ids"), ""); !ok {
 		return "", refuse("(ResourceNotFound)")
 	}
 	return "", nil
 }
 
-func (d *Server) deleteResource(_ context.Context, c Call) (string, error) {
-	d.drop("azure" + c.one("ids"))
+func (s *Server) deleteResource(_ context.Context, c Call) (string, error) {
+	s.drop("azure" + c.one("ids"))
 	return "", nil
 }
 
-func (d *Server) listResources(_ context.Context, c Call) (string, error) {
-	if _, ok := d.get("azure/"+c.one("subscription")+"/group/"+c.one("resource-group"), ""); !ok {
+func (s *Server) listResources(_ context.Context, c Call) (string, error) {
+	if _, ok := s.get("azure/"+c.one("subscription")+"/group/"+c.one("resource-group"), ""); !ok {
 		return "", refuse("(ResourceGroupNotFound)")
 	}
 	count := "0"
-	if len(d.withPrefix("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/")) > 0 {
+	if len(s.withPrefix("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/")) > 0 {
 		count = "1"
 	}
 	return c.answer(map[string]string{"length(@)": count})

@@ -112,23 +112,23 @@ printf '%s' "$answer"
 `
 
 // Close stops the server.
-func (d *Server) Close() { d.server.Close() }
+func (s *Server) Close() { s.server.Close() }
 
 // Calls returns the calls since the last call of Calls.
-func (d *Server) Calls() []Call {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	all := d.calls
-	d.calls = nil
+func (s *Server) Calls() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.calls
+	s.calls = nil
 	return all
 }
 
 // Objects returns the paths of the created objects, sorted.
-func (d *Server) Objects() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (s *Server) Objects() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	all := []string{}
-	for path, values := range d.objects {
+	for path, values := range s.objects {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			path += " " + name + "=" + values[name]
 		}
@@ -139,17 +139,17 @@ func (d *Server) Objects() []string {
 }
 
 // ServeHTTP implements [http.Handler].
-func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	c := parse(strings.Trim(r.URL.Path, "/"), r.PostForm["word"])
 	c.Session = r.PostForm.Get("session")
-	d.mu.Lock()
-	d.calls = append(d.calls, c)
-	d.mu.Unlock()
-	text, err := d.run(r.Context(), c)
+	s.mu.Lock()
+	s.calls = append(s.calls, c)
+	s.mu.Unlock()
+	text, err := s.run(r.Context(), c)
 	code := 0
 	if err != nil {
 		code, text = 2, err.Error()
@@ -186,7 +186,7 @@ func parse(name string, words []string) Call {
 	return c
 }
 
-func (d *Server) run(ctx context.Context, c Call) (string, error) {
+func (s *Server) run(ctx context.Context, c Call) (string, error) {
 	commands := programs[c.Program]
 	for n := len(c.Words); n > 0; n-- {
 		found, ok := commands[strings.Join(c.Words[:n], " ")]
@@ -200,7 +200,7 @@ func (d *Server) run(ctx context.Context, c Call) (string, error) {
 			}
 		}
 		c.Words = c.Words[n:]
-		return found.run(d, ctx, c)
+		return found.run(s, ctx, c)
 	}
 	return "", fmt.Errorf("%s: no such command", c)
 }
@@ -211,41 +211,41 @@ var everywhere = map[string][]string{
 }
 
 // put creates an object or adds values to it.
-func (d *Server) put(path string, pairs ...string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.objects[path] == nil {
-		d.objects[path] = map[string]string{}
+func (s *Server) put(path string, pairs ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.objects[path] == nil {
+		s.objects[path] = map[string]string{}
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		d.objects[path][pairs[i]] = pairs[i+1]
+		s.objects[path][pairs[i]] = pairs[i+1]
 	}
 }
 
 // get returns a value of an object. It returns false if the object does not
 // exist.
-func (d *Server) get(path, name string) (string, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	t, ok := d.objects[path]
+func (s *Server) get(path, name string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.objects[path]
 	return t[name], ok
 }
 
 // drop removes an object and reports whether it existed.
-func (d *Server) drop(path string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, ok := d.objects[path]
-	delete(d.objects, path)
+func (s *Server) drop(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.objects[path]
+	delete(s.objects, path)
 	return ok
 }
 
 // withPrefix returns the objects whose path has a prefix.
-func (d *Server) withPrefix(prefix string) []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (s *Server) withPrefix(prefix string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var all []string
-	for path := range d.objects {
+	for path := range s.objects {
 		if strings.HasPrefix(path, prefix) {
 			all = append(all, path)
 		}

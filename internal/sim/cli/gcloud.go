@@ -82,7 +82,7 @@ func gone(kind string) func(*Server, context.Context, Call) (string, error) {
 	}
 }
 
-func (d *Server) enable(_ context.Context, c Call) (string, error) {
+func (s *Server) enable(_ context.Context, c Call) (string, error) {
 	for _, name := range c.Words {
 		if !strings.HasSuffix(name, ".googleapis.com") {
 			return "", refuse("ERROR: (gcloud.services.enable) %s is not a service", name)
@@ -91,8 +91,8 @@ func (d *Server) enable(_ context.Context, c Call) (string, error) {
 	return "", nil // enabled services are not tracked
 }
 
-func (d *Server) describeProject(_ context.Context, c Call) (string, error) {
-	for _, p := range d.o.GCP.Projects() {
+func (s *Server) describeProject(_ context.Context, c Call) (string, error) {
+	for _, p := range s.o.GCP.Projects() {
 		if p.ID == c.Words[0] && c.one("format") == "value(projectNumber)" {
 			return p.Number, nil
 		}
@@ -100,14 +100,14 @@ func (d *Server) describeProject(_ context.Context, c Call) (string, error) {
 	return "", refuse("ERROR: (gcloud.projects.describe) [%s] not found", c.Words[0])
 }
 
-func (d *Server) describeRole(_ context.Context, c Call) (string, error) {
-	if _, ok := d.get(c.of("role"), ""); !ok {
+func (s *Server) describeRole(_ context.Context, c Call) (string, error) {
+	if _, ok := s.get(c.of("role"), ""); !ok {
 		return "", refuse("ERROR: (gcloud.iam.roles.describe) NOT_FOUND: The role named %s was not found.", c.Words[0])
 	}
 	return "", nil
 }
 
-func (d *Server) putRole(_ context.Context, c Call) (string, error) {
+func (s *Server) putRole(_ context.Context, c Call) (string, error) {
 	text, err := os.ReadFile(c.one("file")) // #nosec G304 -- the script wrote it
 	if err != nil {
 		return "", err
@@ -116,7 +116,7 @@ func (d *Server) putRole(_ context.Context, c Call) (string, error) {
 	if !ok {
 		return "", refuse("ERROR: (gcloud.iam.roles) the file has no permissions")
 	}
-	d.put(c.of("role"), "permissions", strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(list), "- ", ""), "\n", " "))
+	s.put(c.of("role"), "permissions", strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(list), "- ", ""), "\n", " "))
 	return "", nil
 }
 
@@ -134,52 +134,52 @@ var organizationRoles = map[string][]string{
 }
 
 // bind grants a service account the permissions of a role.
-func (d *Server) bind(_ context.Context, c Call) (string, error) {
+func (s *Server) bind(_ context.Context, c Call) (string, error) {
 	project, role, custom := strings.Cut(strings.TrimPrefix(c.one("role"), "projects/"), "/roles/")
-	permissions, known := d.get("gcp/"+project+"/role/"+role, "permissions")
+	permissions, known := s.get("gcp/"+project+"/role/"+role, "permissions")
 	if custom && (!known || project != c.Words[0]) || c.one("condition") != "None" {
 		return "", refuse("ERROR: (gcloud) INVALID_ARGUMENT: Role %s does not exist", c.one("role"))
 	}
-	d.put("gcp/binding/" + c.Words[0] + " " + c.one("role") + " " + c.one("member"))
+	s.put("gcp/binding/" + c.Words[0] + " " + c.one("role") + " " + c.one("member"))
 	if custom {
 		may := strings.Fields(permissions)
 		for role, more := range organizationRoles {
-			if _, bound := d.get("gcp/binding/"+gcp.Organization+" "+role+" "+c.one("member"), ""); bound {
+			if _, bound := s.get("gcp/binding/"+gcp.Organization+" "+role+" "+c.one("member"), ""); bound {
 				may = append(may, more...)
 			}
 		}
-		d.o.GCP.Limited(reader(c.one("member")), may...)
+		s.o.GCP.Limited(reader(c.one("member")), may...)
 	}
 	return "", nil
 }
 
-func (d *Server) unbind(_ context.Context, c Call) (string, error) {
-	if !d.drop("gcp/binding/" + c.Words[0] + " " + c.one("role") + " " + c.one("member")) {
+func (s *Server) unbind(_ context.Context, c Call) (string, error) {
+	if !s.drop("gcp/binding/" + c.Words[0] + " " + c.one("role") + " " + c.one("member")) {
 		return "", refuse("ERROR: (gcloud) Policy binding with the specified principal, role, and condition not found!")
 	}
 	return "", nil
 }
 
-func (d *Server) createAccount(_ context.Context, c Call) (string, error) {
+func (s *Server) createAccount(_ context.Context, c Call) (string, error) {
 	email := c.Words[0] + "@" + c.one("project") + ".iam.gserviceaccount.com"
-	d.put("gcp/" + c.one("project") + "/account/" + email)
+	s.put("gcp/" + c.one("project") + "/account/" + email)
 	return "", nil
 }
 
-func (d *Server) deleteAccount(ctx context.Context, c Call) (string, error) {
+func (s *Server) deleteAccount(ctx context.Context, c Call) (string, error) {
 	if strings.HasPrefix(c.Words[0], "vigil-reader@") {
-		d.o.GCP.Limited("vigil-reader")
+		s.o.GCP.Limited("vigil-reader")
 	}
-	return gone("account")(d, ctx, c)
+	return gone("account")(s, ctx, c)
 }
 
 // createKey writes the key of a service account. Its permissions do not change.
-func (d *Server) createKey(_ context.Context, c Call) (string, error) {
+func (s *Server) createKey(_ context.Context, c Call) (string, error) {
 	email := c.one("iam-account")
-	if _, ok := d.get("gcp/"+c.one("project")+"/account/"+email, ""); !ok {
+	if _, ok := s.get("gcp/"+c.one("project")+"/account/"+email, ""); !ok {
 		return "", refuse("ERROR: (gcloud.iam.service-accounts.keys.create) NOT_FOUND: Unknown service account")
 	}
-	key := d.o.GCP.Limited(reader(email))
+	key := s.o.GCP.Limited(reader(email))
 	if key.Email != email {
 		return "", refuse("the simulated cloud has its service accounts in the first project")
 	}
@@ -190,60 +190,60 @@ func (d *Server) createKey(_ context.Context, c Call) (string, error) {
 	return "", os.WriteFile(c.Words[0], text, 0o600)
 }
 
-func (d *Server) bindAccount(_ context.Context, c Call) (string, error) {
-	d.put(c.of("account"), c.one("role"), c.one("member"))
+func (s *Server) bindAccount(_ context.Context, c Call) (string, error) {
+	s.put(c.of("account"), c.one("role"), c.one("member"))
 	return "", nil
 }
 
-func (d *Server) bindTopic(_ context.Context, c Call) (string, error) {
-	if _, ok := d.get(c.of("topic"), ""); !ok {
+func (s *Server) bindTopic(_ context.Context, c Call) (string, error) {
+	if _, ok := s.get(c.of("topic"), ""); !ok {
 		return "", refuse("ERROR: (gcloud) NOT_FOUND: Resource not found")
 	}
-	d.put(c.of("topic"), c.one("role"), c.one("member"))
+	s.put(c.of("topic"), c.one("role"), c.one("member"))
 	return "", nil
 }
 
-func (d *Server) putSink(_ context.Context, c Call) (string, error) {
+func (s *Server) putSink(_ context.Context, c Call) (string, error) {
 	if len(c.Words) != 2 || c.Words[1] != "pubsub.googleapis.com/projects/"+c.one("project")+"/topics/"+c.Words[0] {
 		return "", refuse("ERROR: (gcloud.logging.sinks) a sink needs a destination")
 	}
-	d.put(c.of("sink"), "writerIdentity", "serviceAccount:service-1@gcp-sa-logging.iam.gserviceaccount.com")
+	s.put(c.of("sink"), "writerIdentity", "serviceAccount:service-1@gcp-sa-logging.iam.gserviceaccount.com")
 	return "", nil
 }
 
-func (d *Server) putSubscription(_ context.Context, c Call) (string, error) {
+func (s *Server) putSubscription(_ context.Context, c Call) (string, error) {
 	if c.one("push-auth-token-audience") != c.one("push-endpoint") {
 		return "", refuse("ERROR: (gcloud.pubsub.subscriptions) tokens for %s", c.one("push-auth-token-audience"))
 	}
 	topic := c.one("topic")
 	if topic == "" {
-		topic, _ = d.get(c.of("subscription"), "topic")
+		topic, _ = s.get(c.of("subscription"), "topic")
 	}
-	d.put(c.of("subscription"), "topic", topic, "endpoint", c.one("push-endpoint"), "account", c.one("push-auth-service-account"))
+	s.put(c.of("subscription"), "topic", topic, "endpoint", c.one("push-endpoint"), "account", c.one("push-auth-service-account"))
 	return "", nil
 }
 
 // publish makes the publisher push the message, and further changes, to the
 // subscription.
-func (d *Server) publish(ctx context.Context, c Call) (string, error) {
+func (s *Server) publish(ctx context.Context, c Call) (string, error) {
 	if c.one("attribute") != "eventStreamStatus=connected" {
 		return "", refuse("unexpected attribute %s", c.one("attribute"))
 	}
-	all := d.withPrefix("gcp/" + c.one("project") + "/subscription/")
+	all := s.withPrefix("gcp/" + c.one("project") + "/subscription/")
 	i := slices.IndexFunc(all, func(path string) bool {
-		topic, _ := d.get(path, "topic")
+		topic, _ := s.get(path, "topic")
 		return topic == c.Words[0]
 	})
-	publisher, _ := d.get("gcp/"+c.one("project")+"/topic/"+c.Words[0], "roles/pubsub.publisher")
+	publisher, _ := s.get("gcp/"+c.one("project")+"/topic/"+c.Words[0], "roles/pubsub.publisher")
 	if i < 0 || publisher == "" {
 		return "", nil // there is no subscription
 	}
-	endpoint, _ := d.get(all[i], "endpoint")
-	account, _ := d.get(all[i], "account")
-	if signer, _ := d.get("gcp/"+c.one("project")+"/account/"+account, "roles/iam.serviceAccountTokenCreator"); signer == "" {
+	endpoint, _ := s.get(all[i], "endpoint")
+	account, _ := s.get(all[i], "account")
+	if signer, _ := s.get("gcp/"+c.one("project")+"/account/"+account, "roles/iam.serviceAccountTokenCreator"); signer == "" {
 		return "", nil // there are no tokens
 	}
-	return "", d.o.Publisher.Subscribe(ctx, events.Stream{
+	return "", s.o.Publisher.Subscribe(ctx, events.Stream{
 		Provider: posture.GCP, Account: c.one("project"), Endpoint: endpoint, Topic: c.Words[0], Subscription: last(all[i], "/"), ServiceAccount: account,
 	})
 }

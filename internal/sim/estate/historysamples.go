@@ -16,10 +16,10 @@ type curve struct {
 }
 
 // sample generates the samples of all series.
-func (p *historyBuilder) sample() {
-	for _, c := range p.curves() {
-		p.Fine = append(p.Fine, c.samples(desktop.FineStep, p.now.Add(-c.fine), p.now)...)
-		p.Coarse = append(p.Coarse, c.samples(desktop.CoarseStep, p.now.Add(-c.coarse), p.now)...)
+func (b *historyBuilder) sample() {
+	for _, c := range b.curves() {
+		b.Fine = append(b.Fine, c.samples(desktop.FineStep, b.now.Add(-c.fine), b.now)...)
+		b.Coarse = append(b.Coarse, c.samples(desktop.CoarseStep, b.now.Add(-c.coarse), b.now)...)
 	}
 }
 
@@ -35,7 +35,7 @@ func (c curve) samples(step time.Duration, from, to time.Time) []desktop.Sample 
 	return out
 }
 
-func (p *historyBuilder) curves() []curve {
+func (b *historyBuilder) curves() []curve {
 	const month = HistoryDays * 24 * time.Hour
 	var out []curve
 	add := func(k desktop.Kind, id desktop.ID, measure string, fineBack, coarseBack time.Duration, value func(time.Time) float64) {
@@ -48,7 +48,7 @@ func (p *historyBuilder) curves() []curve {
 	members := make(map[desktop.ID]int)
 	number := make(map[desktop.ID]int)
 	var enabled int
-	for i, r := range p.inv.RDSServers {
+	for i, r := range b.inv.RDSServers {
 		sessions := func(at time.Time) float64 { return 26 * busy(at) * ripple(i, at) }
 		if !r.Enabled {
 			sessions = func(time.Time) float64 { return 0 }
@@ -60,7 +60,7 @@ func (p *historyBuilder) curves() []curve {
 		add(desktop.KindRDSServer, r.ID, "session_count", serverFine, serverCoarse, sessions)
 		add(desktop.KindRDSServer, r.ID, "load_index", serverFine, serverCoarse, func(at time.Time) float64 { return 4 + 55*busy(at)*ripple(i, at) })
 	}
-	for _, f := range p.inv.Farms {
+	for _, f := range b.inv.Farms {
 		n, i := float64(members[f.ID]), number[f.ID]
 		add(desktop.KindFarm, f.ID, "session_count", fine, month, func(at time.Time) float64 { return n * 26 * busy(at) * ripple(i, at) })
 		add(desktop.KindFarm, f.ID, "load_index", fine, month, func(at time.Time) float64 { return 4 + 55*busy(at)*ripple(i, at) })
@@ -72,13 +72,13 @@ func (p *historyBuilder) curves() []curve {
 		add(k, "", "session_count", fine, month, total(float64(enabled), 26, 1))
 		add(k, "", "load_index", fine, month, func(at time.Time) float64 { return 4 + 55*busy(at) })
 	}
-	for i, cs := range p.inv.ConnectionServers {
+	for i, cs := range b.inv.ConnectionServers {
 		add(desktop.KindConnectionServer, cs.ID, "connection_count", fine, month, func(at time.Time) float64 { return 30 * busy(at) * ripple(i, at) })
 	}
-	add(desktop.KindConnectionServer, "", "connection_count", fine, month, total(float64(len(p.inv.ConnectionServers)), 30, 2))
-	for i, g := range p.inv.Gateways {
+	add(desktop.KindConnectionServer, "", "connection_count", fine, month, total(float64(len(b.inv.ConnectionServers)), 30, 2))
+	for i, g := range b.inv.Gateways {
 		add(desktop.KindGateway, g.ID, "active_connection_count", fine, month, func(at time.Time) float64 { return 120 * busy(at) * ripple(i, at) })
 	}
-	add(desktop.KindGateway, "", "active_connection_count", fine, month, total(float64(len(p.inv.Gateways)), 120, 3))
+	add(desktop.KindGateway, "", "active_connection_count", fine, month, total(float64(len(b.inv.Gateways)), 120, 3))
 	return out
 }

@@ -166,20 +166,20 @@ type memoryStore struct {
 }
 
 // Load implements [heartbeat.CredentialStore].
-func (k *memoryStore) Load() (heartbeat.Credential, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.saved == nil {
+func (s *memoryStore) Load() (heartbeat.Credential, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.saved == nil {
 		return heartbeat.Credential{}, fault.New(fault.NotFound, "not enrolled")
 	}
-	return *k.saved, nil
+	return *s.saved, nil
 }
 
 // Save implements [heartbeat.CredentialStore].
-func (k *memoryStore) Save(c heartbeat.Credential) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.saved = &c
+func (s *memoryStore) Save(c heartbeat.Credential) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saved = &c
 	return nil
 }
 

@@ -62,41 +62,41 @@ type queue struct {
 const maxConcurrent = 4
 
 // Start starts deliveries, until ctx is done and Wait returns.
-func (c *Publisher) Start(ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ctx, c.streams = ctx, map[string]*queue{}
+func (pub *Publisher) Start(ctx context.Context) {
+	pub.mu.Lock()
+	defer pub.mu.Unlock()
+	pub.ctx, pub.streams = ctx, map[string]*queue{}
 }
 
 // Wait waits for the deliveries after ctx is done.
-func (c *Publisher) Wait() {
-	c.mu.Lock()
-	c.ended = true
-	c.mu.Unlock()
-	c.work.Wait()
+func (pub *Publisher) Wait() {
+	pub.mu.Lock()
+	pub.ended = true
+	pub.mu.Unlock()
+	pub.work.Wait()
 }
 
 // Subscribe subscribes the stream of an account, with its cloud's handshake.
 // Its events are delivered from then on.
-func (c *Publisher) Subscribe(ctx context.Context, s Stream) error {
+func (pub *Publisher) Subscribe(ctx context.Context, s Stream) error {
 	var p request
 	switch s.Provider {
 	case posture.AWS:
-		p = s.request(c.SNS.Confirm(s.topic("us-east-1")))
+		p = s.request(pub.SNS.Confirm(s.topic("us-east-1")))
 	case posture.Azure:
-		h, body := Validation(s.Account, "code-"+uuid(), c.Now())
+		h, body := Validation(s.Account, "code-"+uuid(), pub.Now())
 		p = request{s.Endpoint, h, body}
 	case posture.GCP:
-		p = c.push(s, []byte("{}"), map[string]string{"eventStreamStatus": "connected"})
+		p = pub.push(s, []byte("{}"), map[string]string{"eventStreamStatus": "connected"})
 	default:
 		return fmt.Errorf("unknown cloud %q", s.Provider)
 	}
-	if status, err := c.send(ctx, p); err != nil || status/100 != 2 {
+	if status, err := pub.send(ctx, p); err != nil || status/100 != 2 {
 		return fmt.Errorf("subscribe %s: status %d, %w", s.Account, status, err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.streams[key(s.Provider, s.Account)] = &queue{Stream: s}
+	pub.mu.Lock()
+	defer pub.mu.Unlock()
+	pub.streams[key(s.Provider, s.Account)] = &queue{Stream: s}
 	return nil
 }
 
@@ -110,64 +110,64 @@ func (s Stream) topic(region string) string {
 }
 
 // push returns a Pub/Sub push request.
-func (c *Publisher) push(s Stream, data []byte, attributes map[string]string) request {
-	p := c.Google.Push("projects/"+s.Account+"/subscriptions/"+s.Subscription, data, attributes)
-	token := c.Google.Token(c.Google.Claims(s.ServiceAccount, s.Endpoint))
+func (pub *Publisher) push(s Stream, data []byte, attributes map[string]string) request {
+	p := pub.Google.Push("projects/"+s.Account+"/subscriptions/"+s.Subscription, data, attributes)
+	token := pub.Google.Token(pub.Google.Claims(s.ServiceAccount, s.Endpoint))
 	return request{s.Endpoint, http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}, p.Body()}
 }
 
 // deliver queues an event for the stream of an account, if it has one.
-func (c *Publisher) deliver(p posture.Provider, account string, pack func(Stream) request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	l, ok := c.streams[key(p, account)]
-	if !ok || c.ended {
+func (pub *Publisher) deliver(p posture.Provider, account string, pack func(Stream) request) {
+	pub.mu.Lock()
+	defer pub.mu.Unlock()
+	l, ok := pub.streams[key(p, account)]
+	if !ok || pub.ended {
 		return
 	}
 	l.waiting = append(l.waiting, pack)
 	if l.busy < maxConcurrent {
 		l.busy++
-		c.work.Go(func() { c.deliverQueued(l) })
+		pub.work.Go(func() { pub.deliverQueued(l) })
 	}
 }
 
 // deliverQueued delivers the events in a queue.
-func (c *Publisher) deliverQueued(l *queue) {
+func (pub *Publisher) deliverQueued(l *queue) {
 	for {
-		c.mu.Lock()
-		if len(l.waiting) == 0 || c.ctx.Err() != nil {
+		pub.mu.Lock()
+		if len(l.waiting) == 0 || pub.ctx.Err() != nil {
 			l.waiting = nil
 			l.busy--
-			c.mu.Unlock()
+			pub.mu.Unlock()
 			return
 		}
 		next := l.waiting[0]
 		l.waiting = l.waiting[1:]
-		c.mu.Unlock()
-		c.sendWithRetries(next(l.Stream))
+		pub.mu.Unlock()
+		pub.sendWithRetries(next(l.Stream))
 	}
 }
 
 // sendWithRetries sends an event until it is accepted, like the clouds.
-func (c *Publisher) sendWithRetries(p request) {
+func (pub *Publisher) sendWithRetries(p request) {
 	for pause := 50 * time.Millisecond; pause < time.Minute; pause *= 2 {
-		status, err := c.send(c.ctx, p)
+		status, err := pub.send(pub.ctx, p)
 		switch {
 		case err == nil && status/100 == 2:
 			return
 		case err == nil && status/100 == 4 && status != http.StatusTooManyRequests:
-			c.Log.Warn("simulated event refused", "status", status)
+			pub.Log.Warn("simulated event refused", "status", status)
 			return
 		}
 		select {
 		case <-time.After(pause):
-		case <-c.ctx.Done():
+		case <-pub.ctx.Done():
 			return
 		}
 	}
 }
 
-func (c *Publisher) send(ctx context.Context, p request) (int, error) {
+func (pub *Publisher) send(ctx context.Context, p request) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(p.body))
@@ -175,7 +175,7 @@ func (c *Publisher) send(ctx context.Context, p request) (int, error) {
 		return 0, err
 	}
 	r.Header = p.header.Clone()
-	res, err := c.Client.Do(r)
+	res, err := pub.Client.Do(r)
 	if err != nil {
 		return 0, err
 	}
@@ -185,10 +185,10 @@ func (c *Publisher) send(ctx context.Context, p request) (int, error) {
 }
 
 // Idle reports whether all events were delivered.
-func (c *Publisher) Idle() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, l := range c.streams {
+func (pub *Publisher) Idle() bool {
+	pub.mu.Lock()
+	defer pub.mu.Unlock()
+	for _, l := range pub.streams {
 		if l.busy > 0 {
 			return false
 		}
@@ -217,15 +217,15 @@ func trailEvent(at time.Time, account, region, source, name string, parameters m
 func (s Stream) request(n Notification) request { return request{s.Endpoint, n.Header(), n.Body()} }
 
 // SendAzure delivers the activity log event of an operation.
-func (c *Publisher) SendAzure(o Operation) {
-	c.deliver(posture.Azure, o.Subscription, func(s Stream) request {
+func (pub *Publisher) SendAzure(o Operation) {
+	pub.deliver(posture.Azure, o.Subscription, func(s Stream) request {
 		return request{s.Endpoint, http.Header{"Aeg-Event-Type": {"Notification"}, "Content-Type": {"application/json"}}, GridBatch(o)}
 	})
 }
 
 // SendGCP delivers an entry of the audit log.
-func (c *Publisher) SendGCP(project, service, method, resource string) {
-	c.deliver(posture.GCP, project, func(s Stream) request {
-		return c.push(s, encode(Entry(project, service, method, resource, c.Now())), nil)
+func (pub *Publisher) SendGCP(project, service, method, resource string) {
+	pub.deliver(posture.GCP, project, func(s Stream) request {
+		return pub.push(s, encode(Entry(project, service, method, resource, pub.Now())), nil)
 	})
 }

@@ -66,11 +66,11 @@ func (c call) name(change world.Change) string {
 }
 
 // WatchAWS sends events for the changes of a simulated AWS.
-func (c *Publisher) WatchAWS(cloud *aws.Cloud) {
+func (pub *Publisher) WatchAWS(cloud *aws.Cloud) {
 	cloud.Changes.Watch = func(change world.Change) {
 		if how, ok := calls[change.Ref.Type]; ok {
-			region, text := regionOf(change), how.event(c.Now(), change)
-			c.deliver(posture.AWS, change.Ref.Place.Account, func(s Stream) request { return s.request(c.SNS.Notify(s.topic(region), text)) })
+			region, text := regionOf(change), how.event(pub.Now(), change)
+			pub.deliver(posture.AWS, change.Ref.Place.Account, func(s Stream) request { return s.request(pub.SNS.Notify(s.topic(region), text)) })
 		}
 	}
 }
@@ -88,20 +88,20 @@ func regionOf(change world.Change) string {
 // PrepareAWS signs the event of a change in advance and returns a function that
 // delivers it. Signing takes almost half as long as the product needs to
 // process the change, so that benchmarks do it before they measure.
-func (c *Publisher) PrepareAWS(at time.Time, change world.Change) (deliver func()) {
+func (pub *Publisher) PrepareAWS(at time.Time, change world.Change) (deliver func()) {
 	account, text := change.Ref.Place.Account, calls[change.Ref.Type].event(at, change)
-	c.mu.Lock()
-	l, ok := c.streams[key(posture.AWS, account)]
-	c.mu.Unlock()
+	pub.mu.Lock()
+	l, ok := pub.streams[key(posture.AWS, account)]
+	pub.mu.Unlock()
 	if !ok {
 		return func() {}
 	}
-	ready := l.request(c.SNS.notify(at, l.topic(regionOf(change)), text))
-	return func() { c.deliver(posture.AWS, account, func(Stream) request { return ready }) }
+	ready := l.request(pub.SNS.notify(at, l.topic(regionOf(change)), text))
+	return func() { pub.deliver(posture.AWS, account, func(Stream) request { return ready }) }
 }
 
 // ChangeAzure applies a change to a simulated Azure and sends its event.
-func (c *Publisher) ChangeAzure(cloud *azure.Cloud, change azure.Change) error {
+func (pub *Publisher) ChangeAzure(cloud *azure.Cloud, change azure.Change) error {
 	if err := cloud.Change(change); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (c *Publisher) ChangeAzure(cloud *azure.Cloud, change azure.Change) error {
 	if change.Gone {
 		verb = "/delete"
 	}
-	c.SendAzure(NewOperation(part[1], change.ID, kindOf(part)+verb, c.Now()))
+	pub.SendAzure(NewOperation(part[1], change.ID, kindOf(part)+verb, pub.Now()))
 	return nil
 }
 
@@ -147,7 +147,7 @@ var methods = map[posture.EntityType][3]string{
 }
 
 // WatchGCP sends events for the changes of a simulated Google Cloud.
-func (c *Publisher) WatchGCP(cloud *gcp.Cloud) {
+func (pub *Publisher) WatchGCP(cloud *gcp.Cloud) {
 	cloud.Changes.Watch = func(change world.Change) {
 		how, ok := methods[change.Ref.Type]
 		if !ok {
@@ -166,6 +166,6 @@ func (c *Publisher) WatchGCP(cloud *gcp.Cloud) {
 		if service == "sql.googleapis.com" || service == "sqladmin.googleapis.com" {
 			service = "cloudsql.googleapis.com"
 		}
-		c.SendGCP(change.Ref.Place.Account, service, method, name)
+		pub.SendGCP(change.Ref.Place.Account, service, method, name)
 	}
 }

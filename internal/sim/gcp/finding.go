@@ -67,8 +67,8 @@ func located(a at, o world.Object) string {
 }
 
 // visit visits all resources of a kind.
-func (v *checker) visit(t posture.EntityType, f func(a at, name string, o world.Object) bool) bool {
-	a := at{Cloud: v.Cloud, k: kinds[t], project: v.project}
+func (c *checker) visit(t posture.EntityType, f func(a at, name string, o world.Object) bool) bool {
+	a := at{Cloud: c.Cloud, k: kinds[t], project: c.project}
 	going := true
 	list := func(a at) bool {
 		a.list(0, -1, func(name string, o world.Object) bool {
@@ -80,82 +80,82 @@ func (v *checker) visit(t posture.EntityType, f func(a at, name string, o world.
 	if a.k.in == "" {
 		return list(a)
 	}
-	return v.visit(a.k.in, func(_ at, name string, _ world.Object) bool {
+	return c.visit(a.k.in, func(_ at, name string, _ world.Object) bool {
 		a.parent = name
 		return list(a)
 	})
 }
 
 // each visits the descriptions of a kind.
-func (v *checker) each(t posture.EntityType) iter.Seq[world.Object] {
+func (c *checker) each(t posture.EntityType) iter.Seq[world.Object] {
 	return func(yield func(world.Object) bool) {
-		v.visit(t, func(_ at, _ string, o world.Object) bool { return yield(o) })
+		c.visit(t, func(_ at, _ string, o world.Object) bool { return yield(o) })
 	}
 }
 
 // prepare collects the data that checks of other kinds need.
-func (v *checker) prepare() {
-	for o := range v.each(projectType) {
-		v.bindings = o.Objects("_policy", "bindings")
+func (c *checker) prepare() {
+	for o := range c.each(projectType) {
+		c.bindings = o.Objects("_policy", "bindings")
 	}
-	inherited := at{Cloud: v.Cloud, k: kinds[projectType], project: v.project}.folderPolicy().Objects("bindings")
-	for _, b := range slices.Concat(v.bindings, inherited) {
+	inherited := at{Cloud: c.Cloud, k: kinds[projectType], project: c.project}.folderPolicy().Objects("bindings")
+	for _, b := range slices.Concat(c.bindings, inherited) {
 		role := b.Text("role")
 		if role != "roles/owner" && role != "roles/editor" {
 			continue
 		}
 		for _, m := range b.List("members") {
-			v.admins[strings.TrimPrefix(m.(string), "serviceAccount:")] = true
+			c.admins[strings.TrimPrefix(m.(string), "serviceAccount:")] = true
 		}
 	}
-	for o := range v.each(sinkType) {
+	for o := range c.each(sinkType) {
 		if bucket, ok := strings.CutPrefix(o.Text("destination"), "storage.googleapis.com/"); ok {
-			v.logs[bucket] = true
+			c.logs[bucket] = true
 		}
 	}
-	for o := range v.each(dnsPolicyType) {
+	for o := range c.each(dnsPolicyType) {
 		for _, n := range o.Objects("networks") {
 			if o.Flag("enableLogging") {
-				v.logged[last(n.Text("networkUrl"))] = true
+				c.logged[last(n.Text("networkUrl"))] = true
 			}
 		}
 	}
-	for o := range v.each(firewallType) {
+	for o := range c.each(firewallType) {
 		if ingress(o) {
-			v.open = append(v.open, o)
+			c.open = append(c.open, o)
 		}
 	}
-	for o := range v.each(accountType) {
-		v.disabled[o.Text("email")] = o.Flag("disabled")
+	for o := range c.each(accountType) {
+		c.disabled[o.Text("email")] = o.Flag("disabled")
 	}
 	for t := range kinds {
 		if t != cryptoType {
-			for o := range v.each(t) {
-				v.encrypted(o)
+			for o := range c.each(t) {
+				c.encrypted(o)
 			}
 		}
 	}
-	v.visit(ringType, func(_ at, name string, o world.Object) bool {
-		v.rings[name] = everybody(o)
+	c.visit(ringType, func(_ at, name string, o world.Object) bool {
+		c.rings[name] = everybody(o)
 		return true
 	})
 }
 
 // encrypted records the keys that a value refers to.
-func (v *checker) encrypted(value any) {
+func (c *checker) encrypted(value any) {
 	switch value := value.(type) {
 	case string:
 		if strings.Contains(value, "/cryptoKeys/") {
 			key, _, _ := strings.Cut(value, "/cryptoKeyVersions/")
-			v.keys[key] = true
+			c.keys[key] = true
 		}
 	case world.Object:
 		for _, f := range value {
-			v.encrypted(f.Value)
+			c.encrypted(f.Value)
 		}
 	case []any:
 		for _, e := range value {
-			v.encrypted(e)
+			c.encrypted(e)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (v *checker) encrypted(value any) {
 func last(link string) string { return link[strings.LastIndexByte(link, '/')+1:] }
 
 // older reports whether a time is more than a number of days before Today.
-func (v *checker) older(text string, days int) bool {
+func (c *checker) older(text string, days int) bool {
 	t, err := time.Parse(time.RFC3339Nano, text)
-	return err == nil && t.Before(v.options.Today.AddDate(0, 0, -days))
+	return err == nil && t.Before(c.options.Today.AddDate(0, 0, -days))
 }

@@ -9,10 +9,10 @@ import (
 )
 
 // at returns a kind in the project of a call.
-func (x *call) at(t posture.EntityType) at {
-	a := at{Cloud: x.Cloud, k: kinds[t], project: x.project}
+func (c *call) at(t posture.EntityType) at {
+	a := at{Cloud: c.Cloud, k: kinds[t], project: c.project}
 	if a.k.in != "" {
-		a.parent = x.args["parent"]
+		a.parent = c.args["parent"]
 	}
 	return a
 }
@@ -44,8 +44,8 @@ func list(t posture.EntityType, field string, shape ...func(at, world.Object) wo
 
 // page visits at most most resources that match the call's parameters, and
 // returns the start of the next page.
-func (x *call) page(a at, from, most int, visit func(world.Object)) int {
-	location, name := x.args["location"], filterName(x.query.Get("filter"))
+func (c *call) page(a at, from, most int, visit func(world.Object)) int {
+	location, name := c.args["location"], filterName(c.query.Get("filter"))
 	if location == "-" {
 		location = ""
 	}

@@ -33,12 +33,12 @@ func notFound(what string) *failure {
 var older = []string{"compute", "storage", "sqladmin", "bigquery", "dns"}
 
 // refuse sends a failure in the service's format.
-func (x *call) refuse(w http.ResponseWriter, f *failure) {
+func (c *call) refuse(w http.ResponseWriter, f *failure) {
 	e := world.Obj("code", f.status, "message", f.message)
-	if slices.Contains(older, x.service) {
+	if slices.Contains(older, c.service) {
 		e = append(e, world.Obj("errors", world.Items(world.Obj("message", f.message, "domain", "global", "reason", f.reason)))...)
 	}
-	if !slices.Contains(older, x.service) {
+	if !slices.Contains(older, c.service) {
 		e = append(e, world.Obj("status", f.state)...)
 	}
 	if f.info != nil {
@@ -48,17 +48,17 @@ func (x *call) refuse(w http.ResponseWriter, f *failure) {
 }
 
 // denied returns the service's error for a missing permission.
-func (x *call) denied() *failure {
-	permission, project := x.route.permission, "projects/"+x.project.ID
+func (c *call) denied() *failure {
+	permission, project := c.route.permission, "projects/"+c.project.ID
 	f := &failure{status: http.StatusForbidden, reason: "forbidden", state: "PERMISSION_DENIED"}
-	switch x.service {
+	switch c.service {
 	case "compute":
 		f.message = fmt.Sprintf("Required '%s' permission for '%s'", permission, project)
 	case "storage":
-		f.message = fmt.Sprintf("%s does not have %s access to the Google Cloud project. Permission '%s' denied on resource (or it may not exist).", x.email(), permission, permission)
+		f.message = fmt.Sprintf("%s does not have %s access to the Google Cloud project. Permission '%s' denied on resource (or it may not exist).", c.email(), permission, permission)
 	case "bigquery":
 		f.reason = "accessDenied"
-		f.message = fmt.Sprintf("Access Denied: Project %s: Permission %s denied on project %s (or it may not exist).", x.project.ID, permission, x.project.ID)
+		f.message = fmt.Sprintf("Access Denied: Project %s: Permission %s denied on project %s (or it may not exist).", c.project.ID, permission, c.project.ID)
 	case "sqladmin":
 		f.reason, f.message = "notAuthorized", "The client is not authorized to make this request."
 	case "dns":
@@ -66,50 +66,50 @@ func (x *call) denied() *failure {
 	case "cloudresourcemanager":
 		f.message = "The caller does not have permission"
 	default:
-		f.message = fmt.Sprintf("Permission '%s' denied on resource '//%s.googleapis.com/%s' (or it may not exist).", permission, x.service, project)
+		f.message = fmt.Sprintf("Permission '%s' denied on resource '//%s.googleapis.com/%s' (or it may not exist).", permission, c.service, project)
 		f.info = world.Obj("reason", "IAM_PERMISSION_DENIED", "domain", "iam.googleapis.com", "metadata", world.Obj("resource", project, "permission", permission))
 	}
 	return f
 }
 
-func (x *call) email() string {
-	if x.who == nil {
+func (c *call) email() string {
+	if c.who == nil {
 		return "anonymous"
 	}
-	return x.who.email
+	return c.who.email
 }
 
 // fault returns the service's error for an injected fault.
-func (x *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
+func (c *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
 	switch f.Kind {
 	case gateway.Throttle:
 		retryAfter(w, f)
-		if x.service == "compute" {
+		if c.service == "compute" {
 			return &failure{status: http.StatusForbidden, reason: "rateLimitExceeded", message: "Rate Limit Exceeded"}
 		}
 		return &failure{
 			status: http.StatusTooManyRequests, reason: "rateLimitExceeded", state: "RESOURCE_EXHAUSTED", message: "Quota exceeded for quota metric 'Read requests' and limit 'Read requests per minute'.",
-			info: world.Obj("reason", "RATE_LIMIT_EXCEEDED", "domain", "googleapis.com", "metadata", world.Obj("service", x.service+".googleapis.com")),
+			info: world.Obj("reason", "RATE_LIMIT_EXCEEDED", "domain", "googleapis.com", "metadata", world.Obj("service", c.service+".googleapis.com")),
 		}
 	case gateway.Expire:
 		return unauthenticated
 	case gateway.Off:
-		return x.off()
+		return c.off()
 	case gateway.Fail:
 		return &failure{status: http.StatusServiceUnavailable, reason: "backendError", state: "UNAVAILABLE", message: "The service is currently unavailable."}
 	}
-	return x.denied()
+	return c.denied()
 }
 
 // off returns the error that the API is not enabled in the caller's own
 // project, which is the one that Google checks.
-func (x *call) off() *failure {
-	home := x.who.project
+func (c *call) off() *failure {
+	home := c.who.project
 	return &failure{
 		status: http.StatusForbidden, reason: "accessNotConfigured", state: "PERMISSION_DENIED",
 		message: fmt.Sprintf("%s API has not been used in project %s before or it is disabled. Enable it by visiting https://console.developers.google.com/apis/api/%s.googleapis.com/overview?project=%s then retry.",
-			x.service, home.Number, x.service, home.Number),
-		info: world.Obj("reason", "SERVICE_DISABLED", "domain", "googleapis.com", "metadata", world.Obj("service", x.service+".googleapis.com", "consumer", "projects/"+home.Number)),
+			c.service, home.Number, c.service, home.Number),
+		info: world.Obj("reason", "SERVICE_DISABLED", "domain", "googleapis.com", "metadata", world.Obj("service", c.service+".googleapis.com", "consumer", "projects/"+home.Number)),
 	}
 }
 

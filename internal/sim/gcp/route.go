@@ -34,7 +34,7 @@ type call struct {
 }
 
 // action returns the method's name without its service.
-func (x *call) action() string { return strings.TrimPrefix(x.route.id, x.route.service()+".") }
+func (c *call) action() string { return strings.TrimPrefix(c.route.id, c.route.service()+".") }
 
 func (r *route) service() string {
 	name, _, _ := strings.Cut(r.id, ".")
@@ -90,10 +90,10 @@ func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 }
 
 // match finds the route of a path and sets its parameters.
-func (x *call) match(method, path string) *route {
+func (c *call) match(method, path string) *route {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i := range routes {
-		if r := &routes[i]; r.method == method && r.service() == apiOf(x.service) && x.fits(strings.Split(strings.Trim(r.path, "/"), "/"), segments) {
+		if r := &routes[i]; r.method == method && r.service() == apiOf(c.service) && c.fits(strings.Split(strings.Trim(r.path, "/"), "/"), segments) {
 			return r
 		}
 	}
@@ -108,7 +108,7 @@ func apiOf(host string) string {
 	return host
 }
 
-func (x *call) fits(pattern, segments []string) bool {
+func (c *call) fits(pattern, segments []string) bool {
 	if len(pattern) != len(segments) {
 		return false
 	}
@@ -131,46 +131,46 @@ func (x *call) fits(pattern, segments []string) bool {
 		}
 		args[name[1:]] = value
 	}
-	x.args = args
+	c.args = args
 	return true
 }
 
 // answer executes a call.
-func (x *call) answer(w http.ResponseWriter) {
-	if !x.who.has(x.route.permission) {
-		x.refuse(w, x.denied())
+func (c *call) answer(w http.ResponseWriter) {
+	if !c.who.has(c.route.permission) {
+		c.refuse(w, c.denied())
 		return
 	}
-	out, no := x.route.answer(x)
+	out, no := c.route.answer(c)
 	if no != nil {
-		x.refuse(w, no)
+		c.refuse(w, no)
 		return
 	}
 	writeJSON(w, http.StatusOK, out)
 }
 
 // size returns the maximum number of resources of the requested page.
-func (x *call) size() int {
+func (c *call) size() int {
 	n := 100
 	for _, name := range []string{"maxResults", "pageSize"} {
-		if v, err := strconv.Atoi(x.query.Get(name)); err == nil && v > 0 {
+		if v, err := strconv.Atoi(c.query.Get(name)); err == nil && v > 0 {
 			n = min(v, 1000)
 		}
 	}
-	if x.options.Page > 0 {
-		n = min(n, x.options.Page)
+	if c.options.Page > 0 {
+		n = min(n, c.options.Page)
 	}
 	return n
 }
 
 // from returns the start of the requested page.
-func (x *call) from() (int, *failure) {
-	token := x.query.Get("pageToken")
+func (c *call) from() (int, *failure) {
+	token := c.query.Get("pageToken")
 	if token == "" {
 		return 0, nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
-	text, ok := strings.CutPrefix(string(raw), x.route.id+"@")
+	text, ok := strings.CutPrefix(string(raw), c.route.id+"@")
 	n, numberErr := strconv.Atoi(text)
 	if err != nil || !ok || numberErr != nil {
 		return 0, &failure{status: http.StatusBadRequest, reason: "invalid", message: "Invalid value for field 'pageToken': '" + token + "'."}
@@ -180,9 +180,9 @@ func (x *call) from() (int, *failure) {
 
 // next returns the token of the page that starts at a number; nil after the
 // last.
-func (x *call) next(n int) any {
+func (c *call) next(n int) any {
 	if n < 0 {
 		return nil
 	}
-	return base64.RawURLEncoding.EncodeToString([]byte(x.route.id + "@" + strconv.Itoa(n)))
+	return base64.RawURLEncoding.EncodeToString([]byte(c.route.id + "@" + strconv.Itoa(n)))
 }

@@ -143,9 +143,9 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 }
 
 // callable reports whether everybody may call a function.
-func (v *checker) callable(o world.Object) bool {
+func (c *checker) callable(o world.Object) bool {
 	service := o.Text("serviceConfig", "service")
-	run, ok := (at{Cloud: v.Cloud, k: kinds[runType], project: v.project}).get(last(service))
+	run, ok := (at{Cloud: c.Cloud, k: kinds[runType], project: c.project}).get(last(service))
 	return everybody(o) || service != "" && ok && everybody(run)
 }
 
@@ -260,9 +260,9 @@ func exposed(v *checker, o world.Object) bool {
 }
 
 // members returns the members of a role in the project.
-func (v *checker) members(role string) []any {
+func (c *checker) members(role string) []any {
 	var all []any
-	for _, b := range v.bindings {
+	for _, b := range c.bindings {
 		if b.Text("role") == role {
 			all = append(all, b.List("members")...)
 		}

@@ -24,7 +24,7 @@ type keyValue struct {
 }
 
 // cell parses one cell or parameter.
-func (w cellParser) cell(text string) (graph.Value, error) {
+func (parser cellParser) cell(text string) (graph.Value, error) {
 	switch text {
 	case "null":
 		return graph.Null, nil
@@ -39,15 +39,15 @@ func (w cellParser) cell(text string) (graph.Value, error) {
 	case "str":
 		return graph.String(inside), nil
 	case "m":
-		return w.jsonCell(inside)
+		return parser.jsonCell(inside)
 	case "l":
-		items, err := w.items(inside)
+		items, err := parser.items(inside)
 		return graph.List(items...), err
 	case "s":
-		items, err := w.items(inside)
+		items, err := parser.items(inside)
 		return graph.Set(distinct(items)...), err
 	case "p":
-		items, err := w.items(inside)
+		items, err := parser.items(inside)
 		return graph.Opaque(&value.Path{Objects: items}), err
 	case "t", "D", "M":
 		return graph.Opaque(value.Token(inside)), nil
@@ -65,7 +65,7 @@ func (w cellParser) cell(text string) (graph.Value, error) {
 	if name == "d" {
 		return number(inside, suffix)
 	}
-	return w.element(name, inside, suffix)
+	return parser.element(name, inside, suffix)
 }
 
 // cellNames are the names that may precede a bracket.
@@ -86,10 +86,10 @@ func takeApart(text string) (name, inside, suffix string, ok bool) {
 }
 
 // items parses a list of cells, separated by commas outside brackets.
-func (w cellParser) items(text string) ([]graph.Value, error) {
+func (parser cellParser) items(text string) ([]graph.Value, error) {
 	var items []graph.Value
 	for _, part := range splitOutside(text) {
-		v, err := w.cell(strings.TrimSpace(part))
+		v, err := parser.cell(strings.TrimSpace(part))
 		if err != nil {
 			return nil, err
 		}
@@ -168,20 +168,20 @@ func decimal(text string) (syntax.Decimal, error) {
 }
 
 // jsonCell parses the inside of m[...]: JSON whose strings are cells.
-func (w cellParser) jsonCell(text string) (graph.Value, error) {
+func (parser cellParser) jsonCell(text string) (graph.Value, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	return w.jsonValue(d)
+	return parser.jsonValue(d)
 }
 
-func (w cellParser) jsonValue(d *json.Decoder) (graph.Value, error) {
+func (parser cellParser) jsonValue(d *json.Decoder) (graph.Value, error) {
 	t, err := d.Token()
 	if err != nil {
 		return graph.Null, fmt.Errorf("read map: %w", err)
 	}
 	switch t := t.(type) {
 	case string:
-		return w.cell(t)
+		return parser.cell(t)
 	case bool:
 		return graph.Bool(t), nil
 	case json.Number:
@@ -195,17 +195,17 @@ func (w cellParser) jsonValue(d *json.Decoder) (graph.Value, error) {
 		return graph.Double(f), err
 	case json.Delim:
 		if t == '[' {
-			return w.jsonList(d)
+			return parser.jsonList(d)
 		}
-		return w.jsonMap(d)
+		return parser.jsonMap(d)
 	}
 	return graph.Null, nil
 }
 
-func (w cellParser) jsonList(d *json.Decoder) (graph.Value, error) {
+func (parser cellParser) jsonList(d *json.Decoder) (graph.Value, error) {
 	var items []graph.Value
 	for d.More() {
-		v, err := w.jsonValue(d)
+		v, err := parser.jsonValue(d)
 		if err != nil {
 			return graph.Null, err
 		}
@@ -215,14 +215,14 @@ func (w cellParser) jsonList(d *json.Decoder) (graph.Value, error) {
 	return graph.List(items...), err
 }
 
-func (w cellParser) jsonMap(d *json.Decoder) (graph.Value, error) {
+func (parser cellParser) jsonMap(d *json.Decoder) (graph.Value, error) {
 	var entries []graph.Entry
 	for d.More() {
-		k, err := w.jsonValue(d)
+		k, err := parser.jsonValue(d)
 		if err != nil {
 			return graph.Null, err
 		}
-		v, err := w.jsonValue(d)
+		v, err := parser.jsonValue(d)
 		if err != nil {
 			return graph.Null, err
 		}

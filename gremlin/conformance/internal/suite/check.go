@@ -11,7 +11,7 @@ import (
 )
 
 // check compares results with an expectation and describes the difference, "" if there is none.
-func (w cellParser) check(e tinkerpop.Expectation, results []graph.Value, err error) string {
+func (parser cellParser) check(e tinkerpop.Expectation, results []graph.Value, err error) string {
 	if e.Kind == "error" {
 		return checkError(e, err)
 	}
@@ -30,35 +30,35 @@ func (w cellParser) check(e tinkerpop.Expectation, results []graph.Value, err er
 		}
 		return ""
 	case "tree":
-		return w.checkTree(e.Values, results)
+		return parser.checkTree(e.Values, results)
 	}
 	want := make([]graph.Value, len(e.Values))
 	for i, text := range e.Values {
-		if want[i], err = w.cell(text); err != nil {
+		if want[i], err = parser.cell(text); err != nil {
 			return "malformed expectation: " + err.Error()
 		}
 	}
 	if e.Kind == "subgraph" {
 		return checkSubgraph(e.Header, want, results)
 	}
-	return w.checkValues(e.Kind, want, results)
+	return parser.checkValues(e.Kind, want, results)
 }
 
-func (w cellParser) checkValues(kind string, want, results []graph.Value) string {
+func (parser cellParser) checkValues(kind string, want, results []graph.Value) string {
 	switch kind {
 	case "ordered":
-		if !slices.EqualFunc(want, results, w.same) {
+		if !slices.EqualFunc(want, results, parser.same) {
 			return "the results or their order differ"
 		}
 	case "unordered":
-		missing, surplus := w.differences(want, results)
+		missing, surplus := parser.differences(want, results)
 		if len(missing)+len(surplus) > 0 {
-			return fmt.Sprintf("missing %v, surplus %v", w.describeAll(missing), w.describeAll(surplus))
+			return fmt.Sprintf("missing %v, surplus %v", parser.describeAll(missing), parser.describeAll(surplus))
 		}
 	case "of":
 		for _, r := range results {
-			if !slices.ContainsFunc(want, func(v graph.Value) bool { return w.same(v, r) }) {
-				return w.describe(r) + " is not one of the expected results"
+			if !slices.ContainsFunc(want, func(v graph.Value) bool { return parser.same(v, r) }) {
+				return parser.describe(r) + " is not one of the expected results"
 			}
 		}
 	default:
@@ -112,7 +112,7 @@ type node struct {
 
 // checkTree compares a tree with lines such as "   |--v[marko]", indented by
 // three spaces per level.
-func (w cellParser) checkTree(lines []string, results []graph.Value) string {
+func (parser cellParser) checkTree(lines []string, results []graph.Value) string {
 	root := &node{}
 	path := []*node{root}
 	for _, line := range lines {
@@ -121,7 +121,7 @@ func (w cellParser) checkTree(lines []string, results []graph.Value) string {
 		if !ok || level >= len(path) {
 			return "malformed expectation: " + line
 		}
-		key, err := w.cell(text)
+		key, err := parser.cell(text)
 		if err != nil {
 			return "malformed expectation: " + err.Error()
 		}
@@ -136,20 +136,20 @@ func (w cellParser) checkTree(lines []string, results []graph.Value) string {
 	if !ok {
 		return "the result is not a tree"
 	}
-	if !w.sameTree(root, t) {
+	if !parser.sameTree(root, t) {
 		return "another tree"
 	}
 	return ""
 }
 
-func (w cellParser) sameTree(want *node, got *value.Tree) bool {
+func (parser cellParser) sameTree(want *node, got *value.Tree) bool {
 	if len(want.children) != got.Len() {
 		return false
 	}
 	for _, c := range want.children {
 		found := false
 		for i := range got.Len() {
-			found = found || w.same(c.key, got.Key(i)) && w.sameTree(c, got.Sub(i))
+			found = found || parser.same(c.key, got.Key(i)) && parser.sameTree(c, got.Sub(i))
 		}
 		if !found {
 			return false

@@ -12,18 +12,18 @@ import (
 const tolerance = 1e-15
 
 // same reports whether a result equals a cell in value and type.
-func (w cellParser) same(want, got graph.Value) bool {
+func (parser cellParser) same(want, got graph.Value) bool {
 	if got.Kind() == graph.KindEntry { // a map entry is a one-entry map
 		got = graph.Map(got.Entry())
 	}
 	if want.Kind() == graph.KindOpaque {
-		return w.sameOpaque(want.Opaque(), got)
+		return parser.sameOpaque(want.Opaque(), got)
 	}
 	if items, ok := value.Elems(got); ok && want.Kind() == graph.KindSet && got.Kind() != graph.KindList {
-		return w.sameItems(want.Elems(), items)
+		return parser.sameItems(want.Elems(), items)
 	}
 	if entries, ok := value.Entries(got); ok && want.Kind() == graph.KindMap {
-		return w.sameEntries(want.Entries(), entries)
+		return parser.sameEntries(want.Entries(), entries)
 	}
 	if want.Kind() != got.Kind() {
 		return false
@@ -33,16 +33,16 @@ func (w cellParser) same(want, got graph.Value) bool {
 		a, b := want.Float(), got.Float()
 		return a == b || math.Abs(a-b) <= tolerance || math.IsNaN(a) && math.IsNaN(b)
 	case graph.KindList:
-		return slices.EqualFunc(want.Elems(), got.Elems(), w.same)
+		return slices.EqualFunc(want.Elems(), got.Elems(), parser.same)
 	}
 	return want.Equal(got)
 }
 
-func (w cellParser) sameOpaque(want any, got graph.Value) bool {
+func (parser cellParser) sameOpaque(want any, got graph.Value) bool {
 	switch want := want.(type) {
 	case *value.Path:
 		p, ok := value.As[*value.Path](got)
-		return ok && slices.EqualFunc(want.Objects, p.Objects, w.same)
+		return ok && slices.EqualFunc(want.Objects, p.Objects, parser.same)
 	case value.Token:
 		t, ok := value.As[value.Token](got)
 		return ok && t == want
@@ -50,23 +50,23 @@ func (w cellParser) sameOpaque(want any, got graph.Value) bool {
 		if got.Kind() != graph.KindProperty && got.Kind() != graph.KindVertexProperty {
 			return false
 		}
-		p := w.property(got)
-		return p.key == want.key && w.same(want.value, p.value)
+		p := parser.property(got)
+		return p.key == want.key && parser.same(want.value, p.value)
 	}
 	return false
 }
 
 // sameItems reports whether both have the same items in any order.
-func (w cellParser) sameItems(want, got []graph.Value) bool {
-	missing, surplus := w.differences(want, got)
+func (parser cellParser) sameItems(want, got []graph.Value) bool {
+	missing, surplus := parser.differences(want, got)
 	return len(missing) == 0 && len(surplus) == 0
 }
 
 // differences matches results with cells and returns the unmatched ones of both.
-func (w cellParser) differences(want, got []graph.Value) (missing, surplus []graph.Value) {
+func (parser cellParser) differences(want, got []graph.Value) (missing, surplus []graph.Value) {
 	surplus = slices.Clone(got)
 	for _, v := range want {
-		i := slices.IndexFunc(surplus, func(r graph.Value) bool { return w.same(v, r) })
+		i := slices.IndexFunc(surplus, func(r graph.Value) bool { return parser.same(v, r) })
 		if i < 0 {
 			missing = append(missing, v)
 			continue
@@ -76,12 +76,12 @@ func (w cellParser) differences(want, got []graph.Value) (missing, surplus []gra
 	return missing, surplus
 }
 
-func (w cellParser) sameEntries(want, got []graph.Entry) bool {
+func (parser cellParser) sameEntries(want, got []graph.Entry) bool {
 	if len(want) != len(got) {
 		return false
 	}
 	for _, e := range want {
-		if !slices.ContainsFunc(got, func(r graph.Entry) bool { return w.same(e.Key, r.Key) && w.same(e.Value, r.Value) }) {
+		if !slices.ContainsFunc(got, func(r graph.Entry) bool { return parser.same(e.Key, r.Key) && parser.same(e.Value, r.Value) }) {
 			return false
 		}
 	}

@@ -14,16 +14,16 @@ var suffixes = map[graph.Kind]string{
 	graph.KindFloat: ".f", graph.KindDouble: ".d", graph.KindBigDecimal: ".m",
 }
 
-func (w cellParser) describeAll(vs []graph.Value) []string {
+func (parser cellParser) describeAll(vs []graph.Value) []string {
 	texts := make([]string, len(vs))
 	for i, v := range vs {
-		texts[i] = w.describe(v)
+		texts[i] = parser.describe(v)
 	}
 	return texts
 }
 
 // describe formats a result as a cell, for error messages.
-func (w cellParser) describe(v graph.Value) string {
+func (parser cellParser) describe(v graph.Value) string {
 	if v.IsNumber() {
 		return "d[" + value.Text(nil, v) + "]" + suffixes[v.Kind()]
 	}
@@ -31,63 +31,63 @@ func (w cellParser) describe(v graph.Value) string {
 	case graph.KindString:
 		return v.Str()
 	case graph.KindVertex:
-		return "v[" + w.name(v.Handle()) + "]"
+		return "v[" + parser.name(v.Handle()) + "]"
 	case graph.KindEdge:
 		h := v.Handle()
-		return "e[" + w.name(w.g.Source(h)) + "-" + w.g.EdgeLabels()[w.g.EdgeLabel(h)] + "->" + w.name(w.g.Target(h)) + "]"
+		return "e[" + parser.name(parser.g.Source(h)) + "-" + parser.g.EdgeLabels()[parser.g.EdgeLabel(h)] + "->" + parser.name(parser.g.Target(h)) + "]"
 	case graph.KindVertexProperty, graph.KindProperty:
-		p := w.property(v)
-		return "prop[" + p.key + "," + w.describe(p.value) + "]"
+		p := parser.property(v)
+		return "prop[" + p.key + "," + parser.describe(p.value) + "]"
 	case graph.KindList:
-		return "l[" + strings.Join(w.describeAll(v.Elems()), ",") + "]"
+		return "l[" + strings.Join(parser.describeAll(v.Elems()), ",") + "]"
 	case graph.KindSet:
-		return "s[" + strings.Join(w.describeAll(v.Elems()), ",") + "]"
+		return "s[" + strings.Join(parser.describeAll(v.Elems()), ",") + "]"
 	case graph.KindMap:
-		return w.describeMap(v.Entries())
+		return parser.describeMap(v.Entries())
 	case graph.KindEntry:
-		return w.describeMap([]graph.Entry{v.Entry()})
+		return parser.describeMap([]graph.Entry{v.Entry()})
 	case graph.KindOpaque:
-		return w.describeOpaque(v.Opaque())
+		return parser.describeOpaque(v.Opaque())
 	}
 	return v.Kind().String() + "[" + value.Text(nil, v) + "]"
 }
 
-func (w cellParser) describeMap(entries []graph.Entry) string {
+func (parser cellParser) describeMap(entries []graph.Entry) string {
 	parts := make([]string, len(entries))
 	for i, e := range entries {
-		parts[i] = w.describe(e.Key) + ":" + w.describe(e.Value)
+		parts[i] = parser.describe(e.Key) + ":" + parser.describe(e.Value)
 	}
 	return "m[{" + strings.Join(parts, ",") + "}]"
 }
 
-func (w cellParser) describeOpaque(o any) string {
+func (parser cellParser) describeOpaque(o any) string {
 	switch o := o.(type) {
 	case *value.Path:
-		return "p[" + strings.Join(w.describeAll(o.Objects), ",") + "]"
+		return "p[" + strings.Join(parser.describeAll(o.Objects), ",") + "]"
 	case *value.BulkSet:
-		return "bulkset[" + strings.Join(w.describeAll(o.Elems()), ",") + "]"
+		return "bulkset[" + strings.Join(parser.describeAll(o.Elems()), ",") + "]"
 	case value.Token:
 		return "t[" + string(o) + "]"
 	case *value.Tree:
 		var parts []string
 		for i := range o.Len() {
-			parts = append(parts, w.describe(o.Key(i))+w.describeOpaque(o.Sub(i)))
+			parts = append(parts, parser.describe(o.Key(i))+parser.describeOpaque(o.Sub(i)))
 		}
 		return "{" + strings.Join(parts, " ") + "}"
 	case *value.Subgraph:
 		return fmt.Sprintf("subgraph of %d vertices and %d edges", len(o.Vertices), len(o.Edges))
 	case keyValue:
-		return "prop[" + o.key + "," + w.describe(o.value) + "]"
+		return "prop[" + o.key + "," + parser.describe(o.value) + "]"
 	}
 	return fmt.Sprintf("%T", o)
 }
 
 // name returns the name of a vertex, or its id if it has none.
-func (w cellParser) name(h graph.Handle) string {
-	if key, ok := w.g.KeyByName("name"); ok {
-		if v, ok := w.g.VertexValue(h, key); ok {
+func (parser cellParser) name(h graph.Handle) string {
+	if key, ok := parser.g.KeyByName("name"); ok {
+		if v, ok := parser.g.VertexValue(h, key); ok {
 			return value.Text(nil, v)
 		}
 	}
-	return value.Text(nil, w.g.VertexID(h))
+	return value.Text(nil, parser.g.VertexID(h))
 }

@@ -11,25 +11,25 @@ import (
 
 // element parses v[name], e[a-label->b], their .id and .sid, vp[name-key->value]
 // and prop[key,value].
-func (w cellParser) element(kind, inside, suffix string) (graph.Value, error) {
+func (parser cellParser) element(kind, inside, suffix string) (graph.Value, error) {
 	switch kind + suffix {
 	case "v", "v.id", "v.sid":
-		h, ok := w.vertex(inside)
+		h, ok := parser.vertex(inside)
 		if !ok {
 			return graph.Null, fmt.Errorf("no vertex has the name %q", inside)
 		}
-		return reference(graph.VertexOf(h), w.g.VertexID(h), suffix), nil
+		return reference(graph.VertexOf(h), parser.g.VertexID(h), suffix), nil
 	case "e", "e.id", "e.sid":
-		h, err := w.edge(inside)
+		h, err := parser.edge(inside)
 		if err != nil {
 			return graph.Null, err
 		}
-		return reference(graph.EdgeOf(h), w.g.EdgeID(h), suffix), nil
+		return reference(graph.EdgeOf(h), parser.g.EdgeID(h), suffix), nil
 	case "vp":
-		return w.vertexProperty(inside)
+		return parser.vertexProperty(inside)
 	case "prop":
 		key, text, _ := strings.Cut(inside, ",")
-		v, err := w.cell(strings.TrimSpace(text))
+		v, err := parser.cell(strings.TrimSpace(text))
 		return graph.Opaque(keyValue{key, v}), err
 	}
 	return graph.Null, fmt.Errorf("cannot read cell %s[%s]%s", kind, inside, suffix)
@@ -47,31 +47,31 @@ func reference(element, id graph.Value, suffix string) graph.Value {
 }
 
 // vertex finds the first vertex with the name.
-func (w cellParser) vertex(name string) (graph.Handle, bool) {
-	for _, h := range w.g.Vertices() {
-		if w.hasName(h, name) {
+func (parser cellParser) vertex(name string) (graph.Handle, bool) {
+	for _, h := range parser.g.Vertices() {
+		if parser.hasName(h, name) {
 			return h, true
 		}
 	}
 	return graph.NoHandle, false
 }
 
-func (w cellParser) hasName(h graph.Handle, name string) bool {
-	key, ok := w.g.KeyByName("name")
+func (parser cellParser) hasName(h graph.Handle, name string) bool {
+	key, ok := parser.g.KeyByName("name")
 	if !ok {
 		return false
 	}
-	v, ok := w.g.VertexValue(h, key)
+	v, ok := parser.g.VertexValue(h, key)
 	return ok && v.Kind() == graph.KindString && v.Str() == name
 }
 
 // edge finds the first edge a-label->b.
-func (w cellParser) edge(text string) (graph.Handle, error) {
+func (parser cellParser) edge(text string) (graph.Handle, error) {
 	from, label, to, ok := triplet(text)
-	l, known := w.g.EdgeLabelByName(label)
+	l, known := parser.g.EdgeLabelByName(label)
 	if ok && known {
-		for _, h := range w.g.EdgesOf(l) {
-			if w.hasName(w.g.Source(h), from) && w.hasName(w.g.Target(h), to) {
+		for _, h := range parser.g.EdgesOf(l) {
+			if parser.hasName(parser.g.Source(h), from) && parser.hasName(parser.g.Target(h), to) {
 				return h, nil
 			}
 		}
@@ -93,19 +93,19 @@ func triplet(text string) (a, label, b string, ok bool) {
 }
 
 // vertexProperty finds vp[name-key->value].
-func (w cellParser) vertexProperty(text string) (graph.Value, error) {
+func (parser cellParser) vertexProperty(text string) (graph.Value, error) {
 	name, key, cell, ok := triplet(text)
-	v, found := w.vertex(name)
-	k, known := w.g.KeyByName(key)
+	v, found := parser.vertex(name)
+	k, known := parser.g.KeyByName(key)
 	if !ok || !found || !known {
 		return graph.Null, fmt.Errorf("no vertex property is %s", text)
 	}
-	want, err := w.cell(cell)
+	want, err := parser.cell(cell)
 	if err != nil {
 		return graph.Null, err
 	}
-	for i := range w.g.VertexPropertyCount(v, k) {
-		if w.g.VertexPropertyValue(v, k, i).Equal(want) {
+	for i := range parser.g.VertexPropertyCount(v, k) {
+		if parser.g.VertexPropertyValue(v, k, i).Equal(want) {
 			return graph.VertexPropertyOf(v, k, i), nil
 		}
 	}
@@ -113,17 +113,17 @@ func (w cellParser) vertexProperty(text string) (graph.Value, error) {
 }
 
 // property returns the key and the value of a property.
-func (w cellParser) property(v graph.Value) keyValue {
+func (parser cellParser) property(v graph.Value) keyValue {
 	ref := v.Property()
 	if ref.Edge {
-		got, _ := w.g.EdgeValue(ref.Owner, ref.Key)
-		return keyValue{w.g.Keys()[ref.Key], got}
+		got, _ := parser.g.EdgeValue(ref.Owner, ref.Key)
+		return keyValue{parser.g.Keys()[ref.Key], got}
 	}
 	if ref.Meta < 0 {
-		return keyValue{w.g.Keys()[ref.Key], w.g.VertexPropertyValue(ref.Owner, ref.Key, ref.Index)}
+		return keyValue{parser.g.Keys()[ref.Key], parser.g.VertexPropertyValue(ref.Owner, ref.Key, ref.Index)}
 	}
-	m := w.g.MetaProperties(ref.Owner, ref.Key, ref.Index)[ref.Meta]
-	return keyValue{w.g.Keys()[m.Key], m.Value}
+	m := parser.g.MetaProperties(ref.Owner, ref.Key, ref.Index)[ref.Meta]
+	return keyValue{parser.g.Keys()[m.Key], m.Value}
 }
 
 // handles returns the handles of elements, sorted.

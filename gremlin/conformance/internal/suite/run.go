@@ -89,10 +89,10 @@ func (s *Suite) graph(sc tinkerpop.Scenario) (*graph.Graph, error) {
 }
 
 // named parses named values.
-func (w cellParser) named(pairs [][2]string) (map[string]graph.Value, error) {
+func (parser cellParser) named(pairs [][2]string) (map[string]graph.Value, error) {
 	values := make(map[string]graph.Value, len(pairs))
 	for _, p := range pairs {
-		v, err := w.cell(p[1])
+		v, err := parser.cell(p[1])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p[0], err)
 		}

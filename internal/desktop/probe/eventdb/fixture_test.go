@@ -22,8 +22,8 @@ type fixture struct {
 	password atomic.Value
 }
 
-func (l *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
-	return l.password.Load().(string), nil
+func (f *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
+	return f.password.Load().(string), nil
 }
 
 func newFixture(t *testing.T, spec desktop.EventDatabase, password string) *fixture {
@@ -35,40 +35,40 @@ func newFixture(t *testing.T, spec desktop.EventDatabase, password string) *fixt
 	return l
 }
 
-func (l *fixture) configure(spec desktop.EventDatabase) {
-	l.t.Helper()
-	if l.db != nil {
-		l.db.Close()
+func (f *fixture) configure(spec desktop.EventDatabase) {
+	f.t.Helper()
+	if f.db != nil {
+		f.db.Close()
 	}
 	spec.ID = "e"
-	l.spec = spec
+	f.spec = spec
 	var err error
-	if l.db, err = New(spec, l, time.Now); err != nil {
-		l.t.Fatal(err)
+	if f.db, err = New(spec, f, time.Now); err != nil {
+		f.t.Fatal(err)
 	}
-	l.board.Configure(desktop.Inventory{Policy: desktop.DefaultPolicy(), EventDatabase: &spec})
+	f.board.Configure(desktop.Inventory{Policy: desktop.DefaultPolicy(), EventDatabase: &spec})
 }
 
 // probe probes a number of times and returns the record.
-func (l *fixture) probe(times int) desktop.EventDatabaseMonitor {
-	l.t.Helper()
+func (f *fixture) probe(times int) desktop.EventDatabaseMonitor {
+	f.t.Helper()
 	for range times {
-		ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Second)
-		reading, certificate, err := l.db.Probe(ctx)
+		ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
+		reading, certificate, err := f.db.Probe(ctx)
 		cancel()
 		o := desktop.Observation{Kind: desktop.KindEventDatabase, ID: "e", At: time.Now(), Reading: reading, Certificate: certificate}
 		if err != nil {
 			o.Reading, o.Failure = nil, desktop.FailureOf(err)
 		}
-		l.board.Observe(o)
+		f.board.Observe(o)
 	}
-	return l.board.Records(desktop.KindEventDatabase)[0].(desktop.EventDatabaseMonitor)
+	return f.board.Records(desktop.KindEventDatabase)[0].(desktop.EventDatabaseMonitor)
 }
 
-func (l *fixture) wants(what string, m desktop.EventDatabaseMonitor, want desktop.EventDatabaseStatus) {
-	l.t.Helper()
+func (f *fixture) wants(what string, m desktop.EventDatabaseMonitor, want desktop.EventDatabaseStatus) {
+	f.t.Helper()
 	if m.Status != want {
-		l.t.Errorf("%s: status = %s, want %s (%q)", what, m.Status, want, m.Reasons)
+		f.t.Errorf("%s: status = %s, want %s (%q)", what, m.Status, want, m.Reasons)
 	}
 }
 

@@ -29,16 +29,16 @@ var properties = []types.PropertySpec{
 }
 
 // retrieve reads all properties of all objects in both views, in one call.
-func (l *vcSession) retrieve(ctx context.Context) ([]types.ObjectContent, error) {
+func (s *vcSession) retrieve(ctx context.Context) ([]types.ObjectContent, error) {
 	through := &types.TraversalSpec{Type: "ContainerView", Path: "view", Skip: types.NewBool(false)}
 	object := func(view types.ManagedObjectReference) types.ObjectSpec {
 		return types.ObjectSpec{Obj: view, Skip: types.NewBool(true), SelectSet: []types.BaseSelectionSpec{through}}
 	}
-	content, err := mo.RetrievePropertiesEx(ctx, l.client, types.RetrievePropertiesEx{
-		This: l.client.ServiceContent.PropertyCollector,
+	content, err := mo.RetrievePropertiesEx(ctx, s.client, types.RetrievePropertiesEx{
+		This: s.client.ServiceContent.PropertyCollector,
 		SpecSet: []types.PropertyFilterSpec{{
 			PropSet:   properties,
-			ObjectSet: []types.ObjectSpec{object(l.estate), object(l.machines)},
+			ObjectSet: []types.ObjectSpec{object(s.estate), object(s.machines)},
 		}},
 	})
 	if err != nil {

@@ -30,8 +30,8 @@ type fixture struct {
 	password atomic.Value
 }
 
-func (l *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
-	return l.password.Load().(string), nil
+func (f *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
+	return f.password.Load().(string), nil
 }
 
 // start starts a simulated virtual center. The simulator writes to package
@@ -88,13 +88,13 @@ func forward(from net.Listener, to string) {
 	}
 }
 
-func (l *fixture) configure(spec desktop.VirtualCenter) {
-	if l.center != nil {
-		l.center.Close()
+func (f *fixture) configure(spec desktop.VirtualCenter) {
+	if f.center != nil {
+		f.center.Close()
 	}
-	l.center = vcenter.New(spec, l, time.Now)
-	l.t.Cleanup(l.center.Close)
-	l.board.Configure(desktop.Inventory{
+	f.center = vcenter.New(spec, f, time.Now)
+	f.t.Cleanup(f.center.Close)
+	f.board.Configure(desktop.Inventory{
 		Policy:            desktop.DefaultPolicy(),
 		ConnectionServers: []desktop.ConnectionServer{{ID: "c", Name: "cs1", Self: true}},
 		VirtualCenters:    []desktop.VirtualCenter{spec},
@@ -102,19 +102,19 @@ func (l *fixture) configure(spec desktop.VirtualCenter) {
 }
 
 // probe probes a number of times and returns the record.
-func (l *fixture) probe(times int) desktop.VirtualCenterMonitor {
-	l.t.Helper()
+func (f *fixture) probe(times int) desktop.VirtualCenterMonitor {
+	f.t.Helper()
 	for range times {
 		// No timeout: a test machine that stalls for minutes must not look like a
 		// failing center.
-		reading, certificate, err := l.center.Probe(l.t.Context())
+		reading, certificate, err := f.center.Probe(f.t.Context())
 		o := desktop.Observation{Kind: desktop.KindVirtualCenter, ID: "v", At: time.Now(), Reading: reading, Certificate: certificate}
 		if err != nil {
 			o.Reading, o.Failure = nil, desktop.FailureOf(err)
 		}
-		l.board.Observe(o)
+		f.board.Observe(o)
 	}
-	return l.board.Records(desktop.KindVirtualCenter)[0].(desktop.VirtualCenterMonitor)
+	return f.board.Records(desktop.KindVirtualCenter)[0].(desktop.VirtualCenterMonitor)
 }
 
 func wants(t *testing.T, what string, m desktop.VirtualCenterMonitor, want desktop.VirtualCenterStatus) {

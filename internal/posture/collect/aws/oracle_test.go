@@ -46,16 +46,16 @@ func has(e posture.Entity, name, value string) bool {
 }
 
 // before reports whether a time is more than some days ago.
-func (g accountData) before(e posture.Entity, name string, days int) bool {
+func (d accountData) before(e posture.Entity, name string, days int) bool {
 	t, err := time.Parse(time.RFC3339, str(e, name))
-	return err == nil && t.Before(g.today.AddDate(0, 0, -days))
+	return err == nil && t.Before(d.today.AddDate(0, 0, -days))
 }
 
 // to returns the entities that an edge leads to.
-func (g accountData) to(e posture.Entity, label string) []posture.Entity {
+func (d accountData) to(e posture.Entity, label string) []posture.Entity {
 	var found []posture.Entity
 	for _, edge := range e.Edges {
-		if next, ok := g.entities[edge.To]; ok && edge.Label == label {
+		if next, ok := d.entities[edge.To]; ok && edge.Label == label {
 			found = append(found, next)
 		}
 	}
@@ -64,9 +64,9 @@ func (g accountData) to(e posture.Entity, label string) []posture.Entity {
 
 // admits reports whether a security group allows traffic from the internet to one of
 // the TCP ports or, without ports, to any port over IPv4.
-func (g accountData) admits(e posture.Entity, ports ...int64) bool {
+func (d accountData) admits(e posture.Entity, ports ...int64) bool {
 	return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
-		if edge.Label != "ALLOWS_INGRESS" || !yes(g.entities[edge.To], "isInternet") {
+		if edge.Label != "ALLOWS_INGRESS" || !yes(d.entities[edge.To], "isInternet") {
 			return false
 		}
 		var protocol string
@@ -82,13 +82,13 @@ func (g accountData) admits(e posture.Entity, ports ...int64) bool {
 			}
 		}
 		within := func(port int64) bool { return from <= port && port <= to && (protocol == "tcp" || protocol == "-1") }
-		four := get(g.entities[edge.To], "ipVersion").Long == 4 // simulated instances have only IPv4 addresses
+		four := get(d.entities[edge.To], "ipVersion").Long == 4 // simulated instances have only IPv4 addresses
 		return len(ports) == 0 && four && (protocol == "tcp" || protocol == "udp" || protocol == "-1") || slices.ContainsFunc(ports, within)
 	})
 }
 
-func (g accountData) public(bucket posture.Entity) bool {
-	account := g.to(bucket, "IN_ACCOUNT")[0]
+func (d accountData) public(bucket posture.Entity) bool {
+	account := d.to(bucket, "IN_ACCOUNT")[0]
 	return yes(bucket, "policyStatusIsPublic") && !yes(bucket, "restrictPublicBuckets") && !yes(account, "restrictPublicBuckets") ||
 		yes(bucket, "aclIsPublic") && !yes(bucket, "ignorePublicAcls") && !yes(account, "ignorePublicAcls")
 }
@@ -210,11 +210,11 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 }
 
 // found applies every rule to the collected entities.
-func (g accountData) found(rules []collecttest.Need) []world.Finding {
+func (d accountData) found(rules []collecttest.Need) []world.Finding {
 	var all []world.Finding
 	for _, r := range rules {
-		for _, e := range g.of(r.ResourceType) {
-			if violates[r.ID](g, e) {
+		for _, e := range d.of(r.ResourceType) {
+			if violates[r.ID](d, e) {
 				all = append(all, world.Finding{Rule: r.ID, Entity: e.ID})
 			}
 		}

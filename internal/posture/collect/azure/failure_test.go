@@ -251,17 +251,17 @@ type recordingLimiter struct {
 	throttles []time.Duration
 }
 
-func (p *recordingLimiter) Wait(_ context.Context, k collect.Key) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.waits[k]++
+func (l *recordingLimiter) Wait(_ context.Context, k collect.Key) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waits[k]++
 	return nil
 }
 
-func (p *recordingLimiter) Throttled(_ collect.Key, after time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.throttles = append(p.throttles, after)
+func (l *recordingLimiter) Throttled(_ collect.Key, after time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.throttles = append(l.throttles, after)
 }
 
 func TestThrottledCallsAreRetried(t *testing.T) {

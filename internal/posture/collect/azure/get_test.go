@@ -128,14 +128,14 @@ type redirectingPages struct {
 	asked []string
 }
 
-func (l *redirectingPages) RoundTrip(req *http.Request) (*http.Response, error) {
-	l.mu.Lock()
-	l.asked = append(l.asked, req.URL.Host)
-	l.mu.Unlock()
-	answer, err := l.RoundTripper.RoundTrip(req)
+func (p *redirectingPages) RoundTrip(req *http.Request) (*http.Response, error) {
+	p.mu.Lock()
+	p.asked = append(p.asked, req.URL.Host)
+	p.mu.Unlock()
+	answer, err := p.RoundTripper.RoundTrip(req)
 	if err == nil && strings.Contains(req.URL.Path, "virtualMachines") {
 		answer.Body.Close()
-		text := `{"value":[],"nextLink":"` + strings.ReplaceAll(l.to, "SELF", req.URL.String()) + `"}`
+		text := `{"value":[],"nextLink":"` + strings.ReplaceAll(p.to, "SELF", req.URL.String()) + `"}`
 		answer.Body, answer.ContentLength = http.NoBody, 0
 		answer.Body = body{strings.NewReader(text)}
 		answer.Header.Del("Content-Length")
@@ -231,22 +231,22 @@ type memoryRecording struct {
 	scope collect.Scoped
 }
 
-func (k *memoryRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
-	return memoryRecording{k, s}, nil
+func (r *memoryRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
+	return memoryRecording{r, s}, nil
 }
 
-func (k memoryRecording) Put(_ context.Context, e posture.Entity) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.kept[k.scope.Account]++
-	if e.Account != k.scope.Account || e.Type != k.scope.Type || !strings.Contains(string(e.ID), "."+string(k.scope.Account)+".") {
-		k.mixed = append(k.mixed, string(e.ID))
+func (r memoryRecording) Put(_ context.Context, e posture.Entity) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept[r.scope.Account]++
+	if e.Account != r.scope.Account || e.Type != r.scope.Type || !strings.Contains(string(e.ID), "."+string(r.scope.Account)+".") {
+		r.mixed = append(r.mixed, string(e.ID))
 	}
 	return nil
 }
 
-func (k memoryRecording) Commit(context.Context, bool) error { return nil }
-func (k memoryRecording) Discard()                           {}
+func (r memoryRecording) Commit(context.Context, bool) error { return nil }
+func (r memoryRecording) Discard()                           {}
 
 // TestAccountsAreIsolated runs several subscriptions concurrently through the runner, one of
 // them in the government cloud and one without access.

@@ -33,11 +33,11 @@ func newTransport(answers map[string]any) *transport {
 }
 
 // unused returns a call for which the case has a response and that was not made, or "".
-func (c *transport) unused() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, call := range slices.Sorted(maps.Keys(c.answers)) {
-		if !c.used[call] {
+func (t *transport) unused() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, call := range slices.Sorted(maps.Keys(t.answers)) {
+		if !t.used[call] {
 			return call
 		}
 	}
@@ -45,18 +45,18 @@ func (c *transport) unused() string {
 }
 
 // Pages implements [collect.Transport].
-func (c *transport) Pages(_ context.Context, q *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
-	answer, ok := c.answers[q.Call]
-	c.mu.Lock()
+func (t *transport) Pages(_ context.Context, q *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
+	answer, ok := t.answers[q.Call]
+	t.mu.Lock()
 	switch {
 	case ok:
-		c.used[q.Call] = true
-	case c.unanswered != nil:
-		answer = c.unanswered(q.Call)
+		t.used[q.Call] = true
+	case t.unanswered != nil:
+		answer = t.unanswered(q.Call)
 	default:
-		c.missing = q.Call
+		t.missing = q.Call
 	}
-	c.mu.Unlock()
+	t.mu.Unlock()
 	if answer == nil && !ok {
 		return errors.New("no response")
 	}

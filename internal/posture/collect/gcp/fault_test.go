@@ -23,17 +23,17 @@ type recordingLimiter struct {
 	throttled map[collect.Key][]time.Duration
 }
 
-func (p *recordingLimiter) Wait(ctx context.Context, k collect.Key) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.waits[k]++
+func (l *recordingLimiter) Wait(ctx context.Context, k collect.Key) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waits[k]++
 	return ctx.Err()
 }
 
-func (p *recordingLimiter) Throttled(k collect.Key, after time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.throttled[k] = append(p.throttled[k], after)
+func (l *recordingLimiter) Throttled(k collect.Key, after time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.throttled[k] = append(l.throttled[k], after)
 }
 
 // TestTransientFaultsAreRetried makes every third call fail and expects the same result as without

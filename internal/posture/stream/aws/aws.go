@@ -47,9 +47,9 @@ type Verified struct {
 }
 
 // Verify checks the origin of a request and parses it.
-func (g *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (Verified, error) {
+func (v *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (Verified, error) {
 	if token := h.Get(TokenHeader); token != "" {
-		return g.verifyEvent(ctx, token, body)
+		return v.verifyEvent(ctx, token, body)
 	}
 	if h.Get("X-Amz-Sns-Rawdelivery") != "" {
 		return Verified{}, refusal.New(refusal.Unsigned, "raw delivery is not signed")
@@ -61,12 +61,12 @@ func (g *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (Veri
 	if err := json.Unmarshal(body, &form); err != nil || form.Type == nil || form.TopicArn == nil {
 		return Verified{}, refusal.New(refusal.Unsigned, "neither a message of SNS nor a token")
 	}
-	return g.verifyNotification(ctx, h, body)
+	return v.verifyNotification(ctx, h, body)
 }
 
 // verifyEvent verifies a request of an API destination.
-func (g *Verifier) verifyEvent(ctx context.Context, token string, body []byte) (Verified, error) {
-	stream, err := g.streams.StreamWith(ctx, posture.StreamSecret(token).Digest())
+func (v *Verifier) verifyEvent(ctx context.Context, token string, body []byte) (Verified, error) {
+	stream, err := v.streams.StreamWith(ctx, posture.StreamSecret(token).Digest())
 	if err := check(stream, err); err != nil {
 		return Verified{}, err
 	}
@@ -74,16 +74,16 @@ func (g *Verifier) verifyEvent(ctx context.Context, token string, body []byte) (
 	if err != nil {
 		return Verified{}, refusal.New(refusal.Malformed, "read event: %w", err)
 	}
-	if age := g.now().Sub(e.Time); age > maxAge || age < -maxAhead {
+	if age := v.now().Sub(e.Time); age > maxAge || age < -maxAhead {
 		return Verified{}, refusal.New(refusal.Stale, "the event is %s old", age.Round(time.Second))
 	}
 	m := posture.StreamMessage{ID: "event " + e.ID, Time: e.Time}
-	return g.deliver(stream, m, e)
+	return v.deliver(stream, m, e)
 }
 
 // verifyNotification verifies a message of SNS. It makes the cheap checks first, so
 // that a sender without a stream cannot make the server fetch certificates.
-func (g *Verifier) verifyNotification(ctx context.Context, h http.Header, body []byte) (Verified, error) {
+func (v *Verifier) verifyNotification(ctx context.Context, h http.Header, body []byte) (Verified, error) {
 	env, err := parseEnvelope(h, body)
 	if err != nil {
 		return Verified{}, err
@@ -92,18 +92,18 @@ func (g *Verifier) verifyNotification(ctx context.Context, h http.Header, body [
 	if !ok {
 		return Verified{}, refusal.New(refusal.Unknown, "topic %.200q belongs to no stream", env.TopicArn)
 	}
-	stream, err := g.streams.StreamOf(ctx, t.handle)
+	stream, err := v.streams.StreamOf(ctx, t.handle)
 	if err := check(stream, err); err != nil {
 		return Verified{}, err
 	}
 	if t.account != string(stream.Account) {
 		return Verified{}, refusal.New(refusal.Foreign, "the topic belongs to another account")
 	}
-	sent, err := env.sentTime(g.now())
+	sent, err := env.sentTime(v.now())
 	if err != nil {
 		return Verified{}, err
 	}
-	if err := env.verify(ctx, t, g.keys); err != nil {
+	if err := env.verify(ctx, t, v.keys); err != nil {
 		return Verified{}, err
 	}
 	m := posture.StreamMessage{ID: "sns " + env.MessageID, Time: sent}
@@ -120,7 +120,7 @@ func (g *Verifier) verifyNotification(ctx context.Context, h http.Header, body [
 	if err != nil { // a signed message that is no event, such as one published by hand: it names nothing
 		return Verified{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
 	}
-	return g.deliver(stream, m, e)
+	return v.deliver(stream, m, e)
 }
 
 // check fails unless a stream of AWS was found.
@@ -137,21 +137,21 @@ func check(s posture.Stream, err error) error {
 }
 
 // deliver returns the delivery of a message that carries an event.
-func (g *Verifier) deliver(stream posture.Stream, m posture.StreamMessage, e event) (Verified, error) {
+func (v *Verifier) deliver(stream posture.Stream, m posture.StreamMessage, e event) (Verified, error) {
 	if !e.about(stream.Account) {
 		return Verified{}, refusal.New(refusal.Foreign, "the event is about another account")
 	}
 	if e.DetailType == "Scheduled Event" {
 		m.Signal = posture.SignalHeartbeat
 	} else {
-		m.Target = e.targets(g.index)
+		m.Target = e.targets(v.index)
 	}
 	return Verified{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
 }
 
 // Confirm confirms the subscription if the request is a SubscriptionConfirmation.
 // Call it before acknowledging the request, so that SNS retries when it fails.
-func (g *Verifier) Confirm(ctx context.Context, o Verified) error {
+func (v *Verifier) Confirm(ctx context.Context, o Verified) error {
 	if o.confirm == "" {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (g *Verifier) Confirm(ctx context.Context, o Verified) error {
 	if err != nil {
 		return fmt.Errorf("confirm subscription: %w", err)
 	}
-	res, err := g.keys.http.Do(r)
+	res, err := v.keys.http.Do(r)
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the subscription could not be confirmed")
 	}

@@ -58,11 +58,11 @@ type Verified struct {
 }
 
 // Authenticate returns the stream that has the secret.
-func (g *Verifier) Authenticate(ctx context.Context, secret posture.StreamSecret) (posture.Stream, error) {
+func (v *Verifier) Authenticate(ctx context.Context, secret posture.StreamSecret) (posture.Stream, error) {
 	if secret == "" {
 		return posture.Stream{}, refusal.New(refusal.Unsigned, "there is no secret in the address")
 	}
-	stream, err := g.streams.StreamWith(ctx, secret.Digest())
+	stream, err := v.streams.StreamWith(ctx, secret.Digest())
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return stream, refusal.New(refusal.Unknown, "no stream has this secret")
@@ -75,8 +75,8 @@ func (g *Verifier) Authenticate(ctx context.Context, secret posture.StreamSecret
 }
 
 // Verify authenticates a request and parses it.
-func (g *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h http.Header, body []byte) (Verified, error) {
-	stream, err := g.Authenticate(ctx, secret)
+func (v *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h http.Header, body []byte) (Verified, error) {
+	stream, err := v.Authenticate(ctx, secret)
 	if err != nil {
 		return Verified{}, err
 	}
@@ -89,8 +89,8 @@ func (g *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 		if !strings.EqualFold(r.subscription(), string(stream.Account)) {
 			return Verified{}, refusal.New(refusal.Foreign, "the message is about another subscription")
 		}
-		if drift := g.now().Sub(r.time).Abs(); drift > maxDrift {
-			return Verified{}, refusal.New(refusal.Stale, "the message is of %s ago", g.now().Sub(r.time).Round(time.Second))
+		if drift := v.now().Sub(r.time).Abs(); drift > maxDrift {
+			return Verified{}, refusal.New(refusal.Stale, "the message is of %s ago", v.now().Sub(r.time).Round(time.Second))
 		}
 		if r.id == "" || len(r.id) > 512 {
 			return Verified{}, refusal.New(refusal.Malformed, "a message without an id")
@@ -100,7 +100,7 @@ func (g *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 			o.Validation = r.validation
 		}
 		if r.signal == posture.SignalEvent {
-			m.Target = r.targets(g.index)
+			m.Target = r.targets(v.index)
 		}
 		o.Messages = append(o.Messages, m)
 	}

@@ -73,7 +73,7 @@ type push struct {
 const maxAhead = 5 * time.Minute
 
 // Verify verifies the token of a request and parses it.
-func (g *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (posture.Delivery, error) {
+func (v *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (posture.Delivery, error) {
 	token, ok := bearer(h.Get("Authorization"))
 	if !ok {
 		return posture.Delivery{}, refusal.New(refusal.Unsigned, "there is no token")
@@ -84,11 +84,11 @@ func (g *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (post
 	if err != nil {
 		return posture.Delivery{}, err
 	}
-	stream, err := g.stream(ctx, said.Email)
+	stream, err := v.stream(ctx, said.Email)
 	if err != nil {
 		return posture.Delivery{}, err
 	}
-	if err := g.keys.verify(ctx, token, g.audience(), ServiceAccount(stream)); err != nil {
+	if err := v.keys.verify(ctx, token, v.audience(), ServiceAccount(stream)); err != nil {
 		return posture.Delivery{}, err
 	}
 	var p push
@@ -100,21 +100,21 @@ func (g *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (post
 		return posture.Delivery{}, refusal.New(refusal.Foreign, "it is of another subscription")
 	case p.Message.MessageID == "" || len(p.Message.MessageID) > 128:
 		return posture.Delivery{}, refusal.New(refusal.Malformed, "a message without an id")
-	case p.Message.PublishTime.IsZero(), p.Message.PublishTime.After(g.now().Add(maxAhead)):
+	case p.Message.PublishTime.IsZero(), p.Message.PublishTime.After(v.now().Add(maxAhead)):
 		return posture.Delivery{}, refusal.New(refusal.Stale, "the message is from the future, or of no time")
 	}
-	m, err := g.message(p, stream)
+	m, err := v.message(p, stream)
 	return posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}, err
 }
 
 // stream returns the stream that a service account pushes for.
-func (g *Verifier) stream(ctx context.Context, email string) (posture.Stream, error) {
+func (v *Verifier) stream(ctx context.Context, email string) (posture.Stream, error) {
 	name, _, _ := strings.Cut(email, "@")
 	handle, ok := strings.CutPrefix(name, AccountPrefix)
 	if !ok || handle == "" {
 		return posture.Stream{}, refusal.New(refusal.Unknown, "the service account is none of ours")
 	}
-	stream, err := g.streams.StreamOf(ctx, handle)
+	stream, err := v.streams.StreamOf(ctx, handle)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return stream, refusal.New(refusal.Unknown, "no stream has this service account")
@@ -127,7 +127,7 @@ func (g *Verifier) stream(ctx context.Context, email string) (posture.Stream, er
 }
 
 // message returns the message of a push.
-func (g *Verifier) message(p push, stream posture.Stream) (posture.StreamMessage, error) {
+func (v *Verifier) message(p push, stream posture.Stream) (posture.StreamMessage, error) {
 	m := posture.StreamMessage{ID: "pubsub " + p.Message.MessageID, Time: p.Message.PublishTime}
 	switch strings.ToLower(p.Message.Attributes[StatusAttribute]) {
 	case string(posture.StreamConnected):
@@ -148,7 +148,7 @@ func (g *Verifier) message(p push, stream posture.Stream) (posture.StreamMessage
 	if e.LogName != "" && !e.of(stream.Account) {
 		return m, refusal.New(refusal.Foreign, "the entry is of another project's log")
 	}
-	m.Target = e.targets(g.index)
+	m.Target = e.targets(v.index)
 	return m, nil
 }
 
