@@ -153,7 +153,9 @@ func publicLogs(v *checker, o world.Object) bool {
 }
 
 func anyAddress(v *checker, o world.Object) bool {
-	return slices.ContainsFunc(v.partsOf(o.Text("id"), "/firewallRules"), func(r world.Object) bool { return r.Text("properties", "startIpAddress") == "0.0.0.0" })
+	return slices.ContainsFunc(v.partsOf(o.Text("id"), "/firewallRules"), func(r world.Object) bool {
+		return r.Text("properties", "startIpAddress") == "0.0.0.0" && r.Text("properties", "endIpAddress") != "0.0.0.0" // 0.0.0.0 to 0.0.0.0 stands for Azure services
+	})
 }
 
 // unexported is violated by a subscription without a setting that exports all

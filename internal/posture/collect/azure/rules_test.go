@@ -130,7 +130,7 @@ var judgements = map[string]struct {
 	}},
 	"azure-sql-firewall-any": {"Azure.Sql.Server", func(m model, r *collect.Resource) bool {
 		return some(m.out(r, "HAS", "Azure.Sql.FirewallRule"), func(f *collect.Resource) bool {
-			return text(f, "startIpAddress") == "0.0.0.0" && text(f, "endIpAddress") != ""
+			return text(f, "startIpAddress") == "0.0.0.0" && text(f, "endIpAddress") == "255.255.255.255"
 		})
 	}},
 	"azure-sql-auditing": {"Azure.Sql.Server", func(_ model, r *collect.Resource) bool { return text(r, "auditingState") != "Enabled" }},
