@@ -79,10 +79,7 @@ func (in *folder) loadRule(file string) (Entry, error) {
 
 // checkWritten reports what a rule lacks that does not follow, as it does for settings.
 func (f *ruleFile) checkWritten() error {
-	switch {
-	case len(f.Events) == 0:
-		return errors.New("events must be said")
-	case len(f.Controls) == 0 && !f.in.own:
+	if len(f.Controls) == 0 && !f.in.own {
 		return errors.New("controls must be said")
 	}
 	return nil
@@ -152,7 +149,10 @@ func memberLine(files fs.FS, file, member string) int {
 
 // check reports what is wrong with a file apart from its queries.
 func (f *ruleFile) check(file string) error {
-	if want := strings.ToLower(path.Join(string(f.Type.Provider()), f.Type.Service())); path.Dir(file) != want {
+	provider := string(f.Type.Provider())
+	want := strings.ToLower(path.Join(provider, f.Type.Service()))
+	acrossServices := strings.HasSuffix(file, familyFile) && path.Dir(file) == provider
+	if path.Dir(file) != want && !acrossServices {
 		return fmt.Errorf("a rule about %s must be in %s", f.Type, want)
 	}
 	switch {

@@ -135,6 +135,7 @@ var awsTrustPolicy = resource.Function{
 	Properties: []resource.Property{
 		{Name: "assumeRolePolicyDocument", Kind: resource.Text, Doc: "Its trust policy as JSON."},
 		{Name: "trustIsPublic", Kind: resource.Flag, Exposed: "trusts anybody", Doc: "Strangers may assume it: no condition and no Deny of its trust policy keeps them out."},
+		{Name: "wideFederations", Kind: resource.Texts, Values: resource.Strings{"github", "gitlab", "terraform", "kubernetes", "other"}, Doc: "The kinds of OIDC issuers whose tokens it accepts for more than a repository, project, workspace or namespace: github, gitlab, terraform, kubernetes or other."},
 	},
 	Edges: []resource.Edge{{
 		Label: "TRUSTS", To: resource.EntityTypes{iamPrincipal}, Doc: "The principals that may assume it, with whether a condition asks more of them, such as an external id or a second factor.",
@@ -143,10 +144,15 @@ var awsTrustPolicy = resource.Function{
 		trust, plain, err := aws.Parse(in.Value.String())
 		b.Text("assumeRolePolicyDocument", plain)
 		if err != nil {
-			b.Unread(err, "trustIsPublic", "TRUSTS")
+			b.Unread(err, "trustIsPublic", "wideFederations", "TRUSTS")
 			return nil
 		}
 		putAnswer(b, "trustIsPublic", trust.Public())
+		if kinds, known := trust.WideFederations(); known {
+			b.Texts("wideFederations", kinds...)
+		} else {
+			b.Unread(errors.New("a condition on the claims of an OIDC issuer is not supported"), "wideFederations")
+		}
 		for _, t := range trust.Trusts() {
 			var restricted []posture.Property
 			if t.Restricted != predicate.Unknown {
