@@ -18,23 +18,6 @@ import (
 	"vigil/internal/terminal"
 )
 
-type accountsCmd struct {
-	listFlags
-	Provider []string `enum:"aws,azure,gcp" placeholder:"CLOUD" help:"Only accounts of this cloud: aws, azure or gcp."`
-	Limit    int      `default:"1000" help:"Maximum number of accounts."`
-}
-
-// Run implements the command.
-func (c *accountsCmd) Run(e *environment) error {
-	query := client.Record{}
-	if len(c.Provider) > 0 {
-		query["filters"] = client.Record{"providers": c.Provider}
-	}
-	_, err := c.list(e, "/v1/cloud-accounts/query", "cloudAccounts",
-		"ID=cloudAccountId NAME=cloudAccountName CLOUD=provider STATUS=accountStatus.value HEALTH=rollupStatus.value COLLECTED=lastCollection.endTime", query, c.Limit)
-	return err
-}
-
 type collectCmd struct {
 	profileFlags
 	Account string `arg:"" help:"Id of the cloud account; see vigil accounts."`

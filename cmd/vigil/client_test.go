@@ -27,6 +27,10 @@ func pretendServer(t *testing.T) (url string, last *map[string]any) {
 		switch r.URL.Path {
 		case "/v2/findings/query":
 			_, _ = io.WriteString(w, `{"totalCount":7,"results":[{"id":"f1","level":"High","riskScore":80,"ruleId":"aws-iam-root-mfa","objectName":"root"}]}`)
+		case "/v1/collection-plan":
+			_, _ = io.WriteString(w, `{"everyHours":24,"paused":false}`)
+		case "/v1/cloud-accounts/123/collection-settings":
+			_, _ = io.WriteString(w, `{"everyHours":6,"paused":null,"regions":["eu-west-1"],"effective":{"everyHours":6,"paused":false},"nextCollectionTime":"2026-01-02T03:04:05Z"}`)
 		case "/v2/findings/export":
 			_, _ = io.WriteString(w, "<!doctype html>")
 		default:
@@ -76,6 +80,22 @@ func TestClientCommands(t *testing.T) {
 	}
 	if code, _, problems := call("api", "GET", "/v1/none"); code != exitFailed || !strings.Contains(problems, "there is no such thing") {
 		t.Errorf("api: exit %d: %s", code, problems)
+	}
+	if code, out, problems := call("accounts", "schedule", "--every", "1d"); code != 0 || out != "accounts are collected every 24 hours\n" || (*last)["everyHours"] != 24.0 {
+		t.Errorf("schedule: exit %d: %s%s, request %v", code, out, problems, *last)
+	}
+	for _, args := range [][]string{{"--every", "90m"}, {"--every", "8d"}, {"--every", "0h"}, {"--default"}} {
+		if code, out, _ := call(append([]string{"accounts", "schedule"}, args...)...); code != exitUsage {
+			t.Errorf("schedule %v: exit %d: %s", args, code, out)
+		}
+	}
+	code, out, problems = call("accounts", "schedule", "123", "--pause")
+	if code != 0 || out != "account 123 is collected every 6 hours\nnext collection: 2026-01-02T03:04:05Z\nregions: eu-west-1\n" ||
+		fmt.Sprint(*last) != "map[everyHours:6 path:/v1/cloud-accounts/123/collection-settings paused:true regions:[eu-west-1]]" {
+		t.Errorf("schedule of an account: exit %d: %s%s, request %v", code, out, problems, *last)
+	}
+	if code, _, problems := call("accounts", "set", "123", "--all-regions"); code != 0 || fmt.Sprint(*last) != "map[everyHours:6 path:/v1/cloud-accounts/123/collection-settings paused:<nil> regions:[]]" {
+		t.Errorf("regions: exit %d: %s, request %v", code, problems, *last)
 	}
 	if code, out, _ := call("profiles"); code != 0 || !strings.Contains(out, "here") || strings.Contains(out, "api-token") {
 		t.Errorf("profiles: exit %d: %s", code, out)

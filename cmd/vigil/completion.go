@@ -57,7 +57,7 @@ func gather(n *kong.Node, path string, words map[string][]string) {
 var liveFlags = map[string]string{"--account": "accounts", "--rule": "rules", "--framework": "frameworks", "--farm": "farms", "--profile": "profiles", "--use": "profiles"}
 
 // liveArguments maps commands to the kind of names that are their arguments.
-var liveArguments = map[string]string{"collect": "accounts", "query": "accounts", "compliance": "frameworks"}
+var liveArguments = map[string]string{"accounts schedule": "accounts", "accounts set": "accounts", "collect": "accounts", "query": "accounts", "compliance": "frameworks"}
 
 // bash writes a function that walks the typed words and offers those that may follow.
 // Words that are not commands are values of flags and arguments.
@@ -72,7 +72,7 @@ func bash(w io.Writer, words map[string][]string) {
 		"    case \"${path:+$path }$word\" in\n      "+strings.Join(commands, "|")+") path=\"${path:+$path }$word\" ;;\n    esac\n  done\n")
 	fmt.Fprint(w, "  case \"$path:$current\" in\n    *:-*) ;;\n")
 	for _, path := range slices.Sorted(maps.Keys(liveArguments)) {
-		fmt.Fprintf(w, "    %s:*) live=%s ;;\n", path, liveArguments[path])
+		fmt.Fprintf(w, "    %q:*) live=%s ;;\n", path, liveArguments[path])
 	}
 	fmt.Fprint(w, "  esac\n  case \"${COMP_WORDS[COMP_CWORD-1]}\" in\n")
 	for _, flag := range slices.Sorted(maps.Keys(liveFlags)) {

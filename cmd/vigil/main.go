@@ -39,7 +39,7 @@ type cli struct {
 	Login         loginCmd         `cmd:"" group:"client" help:"Log in to a server and save a profile."`
 	Logout        logoutCmd        `cmd:"" group:"client" help:"Delete a profile."`
 	Profiles      profilesCmd      `cmd:"" group:"client" help:"List profiles, or select the current one."`
-	Accounts      accountsCmd      `cmd:"" group:"client" help:"List cloud accounts."`
+	Accounts      accountsCmd      `cmd:"" group:"client" help:"List cloud accounts, and set when and where they are read."`
 	Collect       collectCmd       `cmd:"" group:"client" help:"Collect a cloud account now."`
 	Findings      findingsCmd      `cmd:"" group:"client" help:"List findings, those with the highest risk first."`
 	Suppress      suppressCmd      `cmd:"" group:"client" help:"Suppress findings."`

@@ -92,6 +92,8 @@ type Account struct {
 
 	// Reason explains the status to people; it may be empty.
 	Reason string
+	// Collection holds when it is collected and which regions are read.
+	Collection CollectionSettings
 	// LastRun is the status of the last finished collection; empty before the first.
 	LastRun RunStatus
 	// StreamSeen is true once the event stream was connected. From then on a

@@ -271,4 +271,12 @@ type FindingEvent struct {
 	At   time.Time
 	What string // raised, resolved, suppressed, released
 	By   string // empty if the server did it
+
+	// Reason says why a finding was resolved although the violation may still exist;
+	// empty if it is gone.
+	Reason string
 }
+
+// RegionNotRead is the reason of findings that are resolved because their region is not
+// read any more.
+const RegionNotRead = "the region is not read any more"

@@ -2,7 +2,6 @@ package posture
 
 import (
 	"context"
-	"hash/fnv"
 	"strconv"
 	"time"
 )
@@ -95,25 +94,8 @@ const (
 // Place returns the cursor of the run in lists of runs.
 func (r Run) Place() string { return strconv.FormatInt(r.Start.UnixMilli(), 10) + "/" + r.ID }
 
-// Interval is how often an account is collected in full.
-const Interval = 12 * time.Hour
-
 // History is how long runs are kept.
 const History = 7 * 24 * time.Hour
-
-// NextRun returns the time of the next run of an account after the last one. Each
-// account has a fixed slot in the interval, derived from its id, so that the runs of
-// many accounts are spread evenly.
-func NextRun(org OrgID, id AccountID, last time.Time) time.Time {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(string(org) + "/" + string(id)))
-	slot := time.Duration(h.Sum64() % uint64(Interval))
-	next := last.Truncate(Interval).Add(slot)
-	for next.Before(last.Add(Interval / 48)) { // do not repeat a run that just ended
-		next = next.Add(Interval)
-	}
-	return next
-}
 
 // RunFilter selects runs. Empty members do not filter.
 type RunFilter struct {
@@ -160,10 +142,10 @@ type RunStore interface {
 	// stop was requested, and fails with fault.NotFound if the run has ended.
 	RenewRun(ctx context.Context, org OrgID, r Run, lease time.Time) (stop bool, err error)
 
-	// EndRun ends a run, changes its account if that still exists, and sets when the
-	// account is due again, in one transaction. It fails with fault.NotFound if the run
+	// EndRun ends a run, changes its account if that still exists, and plans the next
+	// run of the account, in one transaction. It fails with fault.NotFound if the run
 	// has ended already.
-	EndRun(ctx context.Context, org OrgID, r Run, due time.Time, change func(Account) Account) error
+	EndRun(ctx context.Context, org OrgID, r Run, change func(Account) Account) error
 
 	// StopRun requests that a run be stopped. It fails with fault.NotFound if the run
 	// is not in progress.

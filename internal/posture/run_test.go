@@ -12,12 +12,12 @@ func TestNextRunSpreadsAccountsOverTheInterval(t *testing.T) {
 	const accounts, slices = 1200, 12
 	hours := make([]int, slices)
 	for i := range accounts {
-		next := posture.NextRun("org", posture.AccountID(fmt.Sprintf("%012d", i)), now)
+		next := posture.DefaultPlan.Next("org", posture.AccountID(fmt.Sprintf("%012d", i)), now)
 		wait := next.Sub(now)
 		if wait <= 0 || wait > posture.Interval+posture.Interval/48 {
 			t.Fatalf("account %d is due after %v", i, wait)
 		}
-		again := posture.NextRun("org", posture.AccountID(fmt.Sprintf("%012d", i)), next)
+		again := posture.DefaultPlan.Next("org", posture.AccountID(fmt.Sprintf("%012d", i)), next)
 		if again.Sub(next) != posture.Interval {
 			t.Fatalf("account %d is due again after %v", i, again.Sub(next))
 		}

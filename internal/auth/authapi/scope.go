@@ -5,6 +5,7 @@ import "strings"
 // scopes maps path prefixes to parts of the API. The first match wins.
 var scopes = []struct{ prefix, scope string }{
 	{"/v1/cloud-accounts", "accounts"},
+	{"/v1/collection-plan", "accounts"},
 	{"/v1/cloud-credentials", "accounts"},
 	{"/v1/providers", "accounts"},
 	{"/status", "accounts"},

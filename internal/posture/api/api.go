@@ -40,6 +40,7 @@ type API struct {
 	Store       posture.OnboardingStore
 	Cloud       posture.Cloud
 	Runs        posture.RunStore
+	Plans       posture.PlanStore
 	Collections Collections
 	Book        *rulebook.Book
 	Findings    posture.FindingStore
@@ -88,6 +89,10 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "DELETE /v1/providers/{provider}/{pair}", Need: admin, Operation: "deleteRelationshipByPair", Handler: httpapi.JSON(a.deleteLink)},
 
 		{Pattern: "POST /v1/cloud-accounts/collection-status/query", Need: viewer, Operation: "queryCollections", Safe: true, Handler: httpapi.JSON(a.queryRuns)},
+		{Pattern: "GET /v1/collection-plan", Need: viewer, Operation: "getCollectionPlan", Handler: httpapi.JSON(a.getPlan)},
+		{Pattern: "PUT /v1/collection-plan", Need: admin, Operation: "putCollectionPlan", Handler: httpapi.JSON(a.putPlan)},
+		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}/collection-settings", Need: viewer, Operation: "getCollectionSettings", Handler: httpapi.JSON(a.getCollectionSettings)},
+		{Pattern: "PUT /v1/cloud-accounts/{cloud_account_id}/collection-settings", Need: admin, Operation: "putCollectionSettings", Handler: httpapi.JSON(a.putCollectionSettings)},
 		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/collections", Need: analyst, Operation: "startCollection", Deferrable: true, Handler: httpapi.JSON(a.startRun)},
 		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}", Need: viewer, Operation: "getCollection", Handler: httpapi.JSON(a.getRun)},
 		{Pattern: "DELETE /v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}", Need: analyst, Operation: "stopCollection", Handler: httpapi.JSON(a.stopRun)},

@@ -77,9 +77,10 @@ type (
 		ChangedCount int `json:"changedCount"`
 	}
 	findingEvent struct {
-		Time httpapi.Time `json:"time"`
-		What string       `json:"what"`
-		By   string       `json:"by,omitempty"`
+		Time   httpapi.Time `json:"time"`
+		What   string       `json:"what"`
+		By     string       `json:"by,omitempty"`
+		Reason string       `json:"reason,omitempty"`
 	}
 	findingHistory struct {
 		Results []findingEvent `json:"results"`
@@ -123,7 +124,7 @@ func (a *API) getFinding(ctx context.Context, in findingPath) (finding, error) {
 func (a *API) getFindingHistory(ctx context.Context, in findingPath) (findingHistory, error) {
 	events, err := a.Findings.FindingHistory(ctx, a.Org(ctx), posture.FindingID(in.ID))
 	return findingHistory{httpapi.Each(events, func(e posture.FindingEvent) findingEvent {
-		return findingEvent{httpapi.Time{Time: e.At}, e.What, e.By}
+		return findingEvent{httpapi.Time{Time: e.At}, e.What, e.By, e.Reason}
 	})}, err
 }
 

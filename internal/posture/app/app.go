@@ -266,7 +266,7 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 		(&authapi.API{Registry: in.Registry, Authenticator: gate, Keys: a.keys, Sessions: a.sessions}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
-			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
+			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Plans: a.store, Collections: a.sweep,
 			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now, Version: a.o.Version,
 			Entities: a.store, Walker: walk.New(a.graphs, a.store, walkOptions(a.o.Install.Config.Posture.Graph, a.o.Now)),
 			Pulses: a.store, Views: a.store, Mutes: a.store, Notify: a.store, Sender: a.senders, User: callerUser, Declarations: a.declarations, Reads: a.reads, Judge: a.judge,

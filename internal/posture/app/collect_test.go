@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -64,7 +65,59 @@ func TestOnboardAndCollect(t *testing.T) {
 		if s, _ := got.body["rollupStatus"].(object); s["value"] != "healthy" {
 			t.Errorf("rollupStatus %v", s)
 		}
+		checkCollectionSettings(t, c, account.ID)
 	})
+}
+
+// checkCollectionSettings sets when an account is collected and which regions are read.
+func checkCollectionSettings(t *testing.T, c *client, account string) {
+	t.Helper()
+	const plan = "/v1/collection-plan"
+	settings := "/v1/cloud-accounts/" + account + "/collection-settings"
+	if got := c.want(200, "GET", plan, nil).body; got["everyHours"] != 12.0 || got["paused"] != false {
+		t.Errorf("default plan %v", got)
+	}
+	c.want(400, "PUT", plan, object{"everyHours": 0})
+	c.want(400, "PUT", plan, object{"everyHours": 169})
+	c.want(400, "PUT", plan, object{})
+	c.want(400, "PUT", settings, object{"everyHours": 0})
+	c.want(400, "PUT", settings, object{"regions": []string{"global"}})
+	c.want(404, "GET", "/v1/cloud-accounts/none/collection-settings", nil)
+	c.want(412, "PUT", settings, object{}, "If-Match", "other")
+	c.want(200, "PUT", plan, object{"everyHours": 24, "paused": true})
+	if got := c.want(200, "GET", settings, nil).body; got["nextCollectionTime"] != nil || got["effective"].(object)["paused"] != true || got["everyHours"] != nil {
+		t.Errorf("settings of an account with a paused plan: %v", got)
+	}
+
+	byRegion := func() (all []string) {
+		found := c.want(200, "POST", "/v1/entities/aggregations-query", object{"filters": object{"cloudAccountIds": []string{account}}, "aggregations": object{"by": object{"fieldName": "region", "aggregationType": "Terms"}}})
+		for region := range found.body["aggregations"].(object)["by"].(object)["buckets"].(object) {
+			all = append(all, region)
+		}
+		slices.Sort(all)
+		return all
+	}
+	before := byRegion()
+	if len(before) < 3 || before[0] == "global" {
+		t.Fatalf("the account has entities in %v only", before)
+	}
+	c.want(200, "PUT", settings, object{"everyHours": 1, "paused": false, "regions": before[:1]})
+	if got := c.want(200, "GET", settings, nil).body; got["nextCollectionTime"] == nil || got["everyHours"] != 1.0 {
+		t.Errorf("settings %v", got)
+	}
+	c.want(202, "POST", "/v1/cloud-accounts/"+account+"/collections", nil)
+	if run := c.waitRun(account); run["status"] != "Completed" {
+		t.Fatalf("the run is %v: %v", run["status"], run)
+	}
+	if got := byRegion(); !slices.Equal(got, []string{before[0], "global"}) {
+		t.Errorf("entities in %v, want %s and global", got, before[0])
+	}
+	c.want(200, "PUT", settings, object{})
+	c.want(202, "POST", "/v1/cloud-accounts/"+account+"/collections", nil)
+	c.waitRun(account)
+	if got := byRegion(); !slices.Equal(got, before) {
+		t.Errorf("entities in %v after all regions are read again, want %v", got, before)
+	}
 }
 
 // startCollecting runs a server with job workers, and returns an admin.

@@ -111,7 +111,7 @@ func (a *App) handleJobs() error {
 			if err != nil || status != posture.AccountActive && status != posture.AccountDenyAccess {
 				return err
 			}
-			_, err = a.sweep.StartAs(ctx, posture.RunFirst, j.Args.Org, j.Args.Account, posture.RunScope{})
+			err = a.sweep.StartFirst(ctx, j.Args.Org, j.Args.Account)
 			if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
 				return nil // a run is in progress, or the account was removed
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -90,7 +91,10 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 	if err != nil {
 		return failed(err)
 	}
-	units = append(units, r.closed(ctx, a, session)...)
+	missing := missingRegions(a.Account, session, units)
+	units = slices.DeleteFunc(units, func(u Unit) bool { return !a.Account.Reads(u.Region) })
+	empty, unread := r.closed(ctx, a, session)
+	units = append(units, empty...)
 	units = slices.DeleteFunc(units, func(u Unit) bool { return !scope.Covers(u.Type, u.Region) })
 
 	t := newTally(len(units), progress)
@@ -103,33 +107,72 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 		})
 	}
 	_ = group.Wait() // units report errors in their readings
-	return t.outcome(ctx)
+	r.forget(ctx, a, unread)
+	o := t.outcome(ctx)
+	if o.Status == posture.RunCompleted && len(missing) > 0 && len(scope.Regions) == 0 {
+		o.Status, o.Reason = posture.RunCompletedWithErrors, fmt.Sprintf("regions that the account has not enabled: %s", strings.Join(missing, ", "))
+	}
+	return o
 }
 
-// coverage is a Recorder that can list what it has stored.
+// missingRegions returns the regions in the settings of an account that a cloud whose
+// regions can be disabled has no units for.
+func missingRegions(a posture.Account, s Session, units []Unit) (missing []string) {
+	if _, ok := s.(Regional); !ok {
+		return nil
+	}
+	for _, region := range a.Collection.Regions {
+		if !slices.ContainsFunc(units, func(u Unit) bool { return u.Region == region }) {
+			missing = append(missing, region)
+		}
+	}
+	return missing
+}
+
+// coverage is a Recorder that knows which scopes it has stored.
 type coverage interface {
 	Coverage(ctx context.Context, org posture.OrgID, account posture.AccountID) ([]posture.Coverage, error)
+
+	// ForgetCoverage deletes the coverage of the scopes in some regions that have no
+	// entities, as if they had never been read.
+	ForgetCoverage(ctx context.Context, org posture.OrgID, account posture.AccountID, regions []string) error
 }
 
-// closed returns a unit for each stored type and region that the account no
-// longer uses. These units read nothing and report that there is nothing.
-func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units []Unit) {
+// closed returns a unit for each stored type in a region that the account no longer
+// uses, or that is no longer read. These units read nothing, which removes the stored
+// entities. It also returns the stored regions that are no longer read.
+func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units []Unit, unread []string) {
 	recorder, ok := r.Recorder.(coverage)
 	regions, regional := s.(Regional)
-	if !ok || !regional {
-		return nil
+	if !ok || !regional && len(a.Account.Collection.Regions) == 0 {
+		return nil, nil
 	}
 	all, err := recorder.Coverage(ctx, a.Org, a.Account.ID)
 	if err != nil {
 		r.Log.WarnContext(ctx, "stored entities of disabled regions not listed", "account", a.Account.ID, "error", err)
-		return nil
+		return nil, nil
 	}
 	for _, c := range all {
-		if len(c.Regions) > 0 && regions.Closed(c.Region) {
+		reads := a.Account.Reads(c.Region)
+		if !reads && !slices.Contains(unread, c.Region) {
+			unread = append(unread, c.Region)
+		}
+		if len(c.Regions) > 0 && (!reads || regional && regions.Closed(c.Region)) {
 			units = append(units, Unit{Type: c.Type, Region: c.Region, List: func(context.Context, Emit) error { return nil }})
 		}
 	}
-	return units
+	return units, unread
+}
+
+// forget deletes the coverage of regions that are no longer read: their empty scopes do
+// not mean that the regions have no resources.
+func (r *Runner) forget(ctx context.Context, a posture.Access, regions []string) {
+	if len(regions) == 0 {
+		return
+	}
+	if err := r.Recorder.(coverage).ForgetCoverage(context.WithoutCancel(ctx), a.Org, a.Account.ID, regions); err != nil {
+		r.Log.WarnContext(ctx, "coverage of regions that are not read is kept until the next run", "account", a.Account.ID, "error", err)
+	}
 }
 
 // reading is the result of one unit.
@@ -171,6 +214,9 @@ func (r *Runner) readAndSave(ctx context.Context, a posture.Access, u Unit) (got
 	var saveErr error
 	emit := func(res *Resource) error {
 		res.Normalize()
+		if !a.Account.Reads(res.Entity.Region) { // listed with those of other regions
+			return nil
+		}
 		got.entities++
 		if room := maxErrors - len(got.problems); room > 0 {
 			got.problems = append(got.problems, res.Problems()[:min(room, len(res.Problems()))]...)

@@ -280,3 +280,60 @@ func TestRunStopsWaitingAtDeadline(t *testing.T) {
 		}
 	})
 }
+
+// regionCloud is a cloud whose regions can be disabled.
+type regionCloud struct{ cloud }
+
+func (regionCloud) Closed(string) bool { return false }
+func (c regionCloud) Open(context.Context, posture.Access) (collect.Session, error) {
+	return c, nil
+}
+
+// coverageRecorder is a recorder with stored scopes.
+type coverageRecorder struct {
+	*commitRecorder
+	stored    []posture.Coverage
+	forgotten []string
+}
+
+func (r *coverageRecorder) Coverage(context.Context, posture.OrgID, posture.AccountID) ([]posture.Coverage, error) {
+	return r.stored, nil
+}
+
+func (r *coverageRecorder) ForgetCoverage(_ context.Context, _ posture.OrgID, _ posture.AccountID, regions []string) error {
+	r.forgotten = append(r.forgotten, regions...)
+	return nil
+}
+
+func TestOnlyTheRegionsOfTheSettingsAreRead(t *testing.T) {
+	t.Parallel()
+	listed := collect.Unit{Type: bucket, Region: posture.Global, List: func(_ context.Context, emit collect.Emit) error {
+		for _, region := range []string{"eu-west-1", "us-east-1", posture.Global} {
+			if err := emit(collect.NewResource(bucket, "123456789012", region, "in-"+region)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	n := &coverageRecorder{commitRecorder: &commitRecorder{committed: map[string]string{}}, stored: []posture.Coverage{
+		{Type: key, Region: "us-east-1", Regions: []string{"us-east-1"}}, {Type: key, Region: "eu-west-1", Regions: []string{"eu-west-1"}}, {Type: bucket, Region: "us-east-1"},
+	}}
+	c := regionCloud{cloud{units: []collect.Unit{listed, unit(key, "eu-west-1", 1, nil, nil), unit(key, "us-east-1", 1, nil, errors.New("must not be called"))}}}
+	r := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: n, Parallel: 3, Log: slog.New(slog.DiscardHandler)}
+	access := posture.Access{Org: "org", Account: posture.Account{
+		ID: "123456789012", Provider: posture.AWS, Collection: posture.CollectionSettings{Regions: []string{"eu-west-1", "eu-west-9"}},
+	}}
+	o := r.Run(t.Context(), access, posture.RunScope{}, nil)
+	if o.Status != posture.RunCompletedWithErrors || o.Reason != "regions that the account has not enabled: eu-west-9" {
+		t.Errorf("%s: %s", o.Status, o.Reason)
+	}
+	want := map[string]string{
+		"AWS.S3.Bucket global": "2, complete true", "AWS.KMS.Key eu-west-1": "1, complete true", "AWS.KMS.Key us-east-1": "0, complete true",
+	}
+	if diff := cmp.Diff(want, n.committed); diff != "" {
+		t.Errorf("saved (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"us-east-1"}, n.forgotten); diff != "" {
+		t.Errorf("forgotten (-want +got):\n%s", diff)
+	}
+}

@@ -59,6 +59,25 @@ func (s *Store) ScopeFailed(ctx context.Context, scope posture.Scope, why string
 	})
 }
 
+// ForgetCoverage deletes the coverage of the scopes of an account in some regions that
+// have no entities, as if they had never been read.
+func (s *Store) ForgetCoverage(ctx context.Context, org posture.OrgID, account posture.AccountID, regions []string) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		p, err := livePartition(tx, org, account)
+		if err != nil || p.accountNo == 0 {
+			return err
+		}
+		args := []any{p.accountNo}
+		_, err = tx.Exec(`
+			DELETE FROM entity_coverage
+			WHERE account_no = $1 AND scope IN `+sqldb.List(&args, regions)+` AND NOT EXISTS (
+				SELECT 1 FROM entity_cell c
+				WHERE c.account_no = entity_coverage.account_no AND c.type = entity_coverage.type AND c.scope = entity_coverage.scope AND c.count > 0)`,
+			args...)
+		return err
+	})
+}
+
 // Coverage implements [posture.EntityStore].
 func (s *Store) Coverage(ctx context.Context, org posture.OrgID, account posture.AccountID) (all []posture.Coverage, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {

@@ -26,7 +26,7 @@ func differences(s *Schema, b Before, a Account, changed []posture.EntityID) *di
 	for _, id := range changed {
 		d.compare(b.Graph, a.Graph, id)
 	}
-	before, after := newTrust(b.Coverage), newTrust(a.Coverage)
+	before, after := newTrust(b.Coverage, len(a.Regions) > 0), newTrust(a.Coverage, len(a.Regions) > 0)
 	newRegions := !maps.Equal(before.regions, after.regions) // a type is complete only if it was read in all of them
 	for region := range before.regions {
 		after.regions[region] = true

@@ -32,6 +32,7 @@ type Account struct {
 	Graph      *graph.Graph
 	Generation int64
 	Coverage   []posture.Coverage
+	Regions    []string      // that are read; empty for all
 	Verdicts   *VerdictCache // of rules on this graph; may be nil
 }
 
@@ -76,7 +77,7 @@ func (e *RuleError) Unwrap() error { return e.Err }
 // of disabled rules are resolved. It also returns the errors of single rules;
 // it fails when the context ends or entities cannot be looked up.
 func (e *Evaluator) Judge(ctx context.Context, a Account, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
-	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph, e.schema)}
+	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage, len(a.Regions) > 0), risks: newRisks(a.Graph, e.schema)}
 	for _, r := range rules {
 		if r.Provider != a.Provider {
 			continue

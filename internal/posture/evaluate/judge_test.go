@@ -16,6 +16,38 @@ import (
 
 const openGroup = `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').has('isInternet', true))`
 
+// TestUnreadRegionsMakeAccountWideVerdictsUnknown checks that a rule about resources
+// without a region is not decided by types of regions if some regions are not read.
+func TestUnreadRegionsMakeAccountWideVerdictsUnknown(t *testing.T) {
+	t.Parallel()
+	bucket := entity(bucketType, region, "b", posture.Flag("public", true))
+	w := newWorld(entity(roleType, posture.Global, "r", posture.Flag("inlineAllowsAdmin", true), to("READS", bucket)), bucket)
+	rules := []posture.Rule{
+		rule("reads", `g.V().hasLabel('AWS.IAM.Role').where(out('READS'))`),
+		rule("admin", `g.V().hasLabel('AWS.IAM.Role').has('inlineAllowsAdmin', true)`),
+		rule("public", `g.V().hasLabel('AWS.S3.Bucket').has('public', true)`),
+	}
+	for _, tt := range []struct {
+		regions   []string
+		violating []int // by rule
+	}{
+		{nil, []int{1, 1, 1}},
+		{[]string{region, otherPlace}, []int{0, 1, 1}},
+	} {
+		a := w.account(t)
+		a.Regions = tt.regions
+		j, _, err := evaluator(w).Judge(t.Context(), a, rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range tt.violating {
+			if got := j.Rules[i]; len(got.Violating) != want || len(got.Unknown) != 1-want {
+				t.Errorf("regions %v, rule %s: %d violating, %d unknown", tt.regions, got.Rule, len(got.Violating), len(got.Unknown))
+			}
+		}
+	}
+}
+
 func TestThreeAnswers(t *testing.T) {
 	t.Parallel()
 	public := rule("public", `g.V().hasLabel('AWS.S3.Bucket').has('public', true)`)

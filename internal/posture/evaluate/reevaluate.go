@@ -23,13 +23,13 @@ type Before struct {
 // otherwise returns what Judge would. It also writes the findings of entities near the
 // change again, because their risk may have changed. Rules must be all rules of the account.
 func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed []posture.EntityID, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
-	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph, e.schema)}
+	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage, len(a.Regions) > 0), risks: newRisks(a.Graph, e.schema)}
 	d := differences(e.schema, b, a, changed)
 	d.later = !j.at.Truncate(Tick).Equal(b.At.Truncate(Tick))
 	affected := d.around(b.Graph, a.Graph)
 	labels := labelSet(a.Graph, affected)
 	a.Graph, a.Coverage, a.Verdicts = b.Graph, b.Coverage, b.Verdicts
-	last := &judging{Evaluator: e, Account: a, at: b.At, trust: newTrust(b.Coverage)}
+	last := &judging{Evaluator: e, Account: a, at: b.At, trust: newTrust(b.Coverage, len(a.Regions) > 0)}
 	for _, r := range rules {
 		if r.Provider != a.Provider || r.Status == posture.RuleDisabled {
 			continue

@@ -1,15 +1,20 @@
 package evaluate
 
-import "vigil/internal/posture"
+import (
+	"slices"
+
+	"vigil/internal/posture"
+)
 
 // trust holds the coverage of the scopes of an account.
 type trust struct {
 	by      map[posture.EntityType][]posture.Coverage
 	regions map[string]bool // regions with at least one scope
+	partial bool            // only some regions are read
 }
 
-func newTrust(all []posture.Coverage) *trust {
-	t := &trust{by: map[posture.EntityType][]posture.Coverage{}, regions: map[string]bool{}}
+func newTrust(all []posture.Coverage, partial bool) *trust {
+	t := &trust{by: map[posture.EntityType][]posture.Coverage{}, regions: map[string]bool{}, partial: partial}
 	for _, c := range all {
 		t.by[c.Type] = append(t.by[c.Type], c)
 		t.regions[c.Region] = true
@@ -19,19 +24,25 @@ func newTrust(all []posture.Coverage) *trust {
 
 // current reports whether the last collection read a type in a region: in the region
 // itself and in the scope of all regions, or in every region for types without one. A
-// type that no collection tried to read there is not current.
+// type that no collection tried to read there is not current. If only some regions are
+// read, a type with entities in regions is not current for entities without a region.
 func (t *trust) current(of posture.EntityType, region string) bool {
 	tried := false
 	for _, c := range t.by[of] {
 		if region != posture.Global && !c.Covers(of, region) {
 			continue
 		}
-		if !c.Current() {
+		if !c.Current() || region == posture.Global && t.partial && regional(c) {
 			return false
 		}
 		tried = true
 	}
 	return tried
+}
+
+// regional reports whether a scope has entities in regions.
+func regional(c posture.Coverage) bool {
+	return c.Region != posture.Global || slices.ContainsFunc(c.Regions, func(r string) bool { return r != posture.Global })
 }
 
 // of returns the regions in which the verdict of a rule that reads some types is

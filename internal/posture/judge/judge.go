@@ -132,7 +132,7 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 		return err
 	}
 	before, ok := j.last.get(s)
-	if !ok {
+	if !ok || !slices.Equal(before.Regions, s.Regions) {
 		return errTooOld
 	}
 	if before.Generation == s.Generation && slices.EqualFunc(before.Coverage, s.Coverage, sameCoverage) && j.Now().Sub(before.at) < evaluate.Tick {
@@ -204,7 +204,7 @@ func (j *Judge) loadAccount(ctx context.Context, org posture.OrgID, id posture.A
 		}
 	}
 	return accountView{created: account.Created, Account: evaluate.Account{
-		Org: org, ID: id, Provider: account.Provider, Graph: g.Graph, Generation: g.Generation, Coverage: coverage, Verdicts: new(evaluate.VerdictCache),
+		Org: org, ID: id, Provider: account.Provider, Graph: g.Graph, Generation: g.Generation, Coverage: coverage, Regions: account.Collection.Regions, Verdicts: new(evaluate.VerdictCache),
 	}}, err
 }
 

@@ -40,7 +40,7 @@ type Event struct {
 	At      time.Time
 	Account posture.AccountID
 	Finding *posture.Finding `json:",omitempty"` // at the time of the event; nil if it is not about a finding
-	Detail  string           `json:",omitempty"` // why a collection failed
+	Detail  string           `json:",omitempty"` // why a collection failed, or why a finding was resolved although the violation may still exist
 }
 
 // Summary describes the event in one line.
@@ -50,6 +50,8 @@ var oneLine = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ")
 
 func (e Event) text() string {
 	switch f := e.Finding; {
+	case f != nil && e.Kind == FindingResolved && e.Detail != "":
+		return fmt.Sprintf("resolved because %s: %s on %s (account %s)", e.Detail, f.Rule, name(*f), f.Account)
 	case f != nil && e.Kind == FindingResolved:
 		return fmt.Sprintf("resolved: %s on %s (account %s)", f.Rule, name(*f), f.Account)
 	case f != nil && e.Kind == SuppressionEnded:

@@ -11,19 +11,21 @@ import (
 )
 
 const accountColumns = `id, provider, name, csp_project_id, environment, owner, properties, tags,
-	status, status_since, reason, stream, stream_since, stream_seen, rollup, rollup_since, last_run, etag, created, updated`
+	status, status_since, reason, stream, stream_since, stream_seen, rollup, rollup_since, last_run, etag, created, updated,
+	every_hours, paused, regions`
 
 func scanAccount(r sqldb.Row) (posture.Account, error) {
 	var (
 		a                      posture.Account
 		owner                  *string
 		properties, tags       string
+		regions                string
 		status, stream, rollup int64
 		created, updated       int64
 	)
 	err := r.Scan(&a.ID, &a.Provider, &a.Name, &a.CSPProjectID, &a.Environment, &owner, &properties, &tags,
 		&a.Status.Value, &status, &a.Reason, &a.Stream.Value, &stream, &a.StreamSeen, &a.Rollup.Value, &rollup, &a.LastRun,
-		&a.ETag, &created, &updated)
+		&a.ETag, &created, &updated, &a.Collection.EveryHours, &a.Collection.Paused, &regions)
 	if err != nil {
 		return a, err
 	}
@@ -37,6 +39,11 @@ func scanAccount(r sqldb.Row) (posture.Account, error) {
 	}
 	if err := fromJSON(properties, &a.Properties); err != nil {
 		return a, err
+	}
+	if regions != "[]" {
+		if err := fromJSON(regions, &a.Collection.Regions); err != nil {
+			return a, err
+		}
 	}
 	return a, fromJSON(tags, &a.Tags)
 }
@@ -52,7 +59,16 @@ func accountValues(org posture.OrgID, a posture.Account) []any {
 		org, a.ID, a.Provider, a.Name, a.CSPProjectID, a.Environment, owner, toJSON(a.Properties), toJSON(a.Tags), a.Root(),
 		a.Status.Value, sqldb.Millis(a.Status.Since), a.Reason, a.Stream.Value, sqldb.Millis(a.Stream.Since), a.StreamSeen,
 		a.Rollup.Value, sqldb.Millis(a.Rollup.Since), a.LastRun, a.ETag, sqldb.Millis(a.Created), sqldb.Millis(a.Updated),
+		a.Collection.EveryHours, a.Collection.Paused, regionsColumn(a.Collection.Regions),
 	}
+}
+
+// regionsColumn returns the column value of a list of regions, [] for none.
+func regionsColumn(regions []string) string {
+	if len(regions) == 0 {
+		return "[]"
+	}
+	return toJSON(regions)
 }
 
 // Account implements [posture.OnboardingStore].
@@ -158,8 +174,9 @@ func (t *onboardTx) Members(root posture.AccountID) (int, error) {
 func (t *onboardTx) AddAccount(a posture.Account) error {
 	n, err := t.tx.Exec(`
 		INSERT INTO account (org, id, provider, name, csp_project_id, environment, owner, properties, tags, root,
-			status, status_since, reason, stream, stream_since, stream_seen, rollup, rollup_since, last_run, etag, created, updated)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+			status, status_since, reason, stream, stream_since, stream_seen, rollup, rollup_since, last_run, etag, created, updated,
+			every_hours, paused, regions)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
 		ON CONFLICT DO NOTHING`, accountValues(t.org, a)...)
 	if err == nil && n == 0 {
 		return fault.New(fault.Conflict, "cloud account %q exists already", a.ID)
@@ -173,7 +190,8 @@ func (t *onboardTx) SaveAccount(a posture.Account) error {
 		UPDATE account
 		SET provider = $3, name = $4, csp_project_id = $5, environment = $6, owner = $7, properties = $8, tags = $9, root = $10,
 			status = $11, status_since = $12, reason = $13, stream = $14, stream_since = $15, stream_seen = $16,
-			rollup = $17, rollup_since = $18, last_run = $19, etag = $20, created = $21, updated = $22
+			rollup = $17, rollup_since = $18, last_run = $19, etag = $20, created = $21, updated = $22,
+			every_hours = $23, paused = $24, regions = $25
 		WHERE org = $1 AND id = $2`, accountValues(t.org, a)...)
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound, "cloud account %q was not found", a.ID)

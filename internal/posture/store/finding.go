@@ -187,10 +187,10 @@ func (s *Store) FindingHistory(ctx context.Context, org posture.OrgID, id postur
 		}
 		all, err = sqldb.Query(tx, func(row sqldb.Row) (e posture.FindingEvent, err error) {
 			var at int64
-			err = row.Scan(&at, &e.What, &e.By)
+			err = row.Scan(&at, &e.What, &e.By, &e.Reason)
 			e.At = sqldb.Time(at)
 			return e, err
-		}, `SELECT at, what, who FROM finding_event WHERE n = $1 ORDER BY at DESC, what`, n)
+		}, `SELECT at, what, who, reason FROM finding_event WHERE n = $1 ORDER BY at DESC, what`, n)
 		return err
 	})
 	return all, err

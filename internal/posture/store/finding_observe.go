@@ -31,7 +31,7 @@ func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgem
 		if err != nil {
 			return err
 		}
-		o := &observation{tx: tx, org: org, at: j.At, known: known}
+		o := &observation{tx: tx, org: org, account: j.Account, at: j.At, known: known}
 		if err := tx.LockShared(muteLock(org)); err != nil {
 			return err
 		}
@@ -158,17 +158,18 @@ func openFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[pos
 
 // An observation collects the changes of a judgement and saves them together.
 type observation struct {
-	tx    *sqldb.Tx
-	org   posture.OrgID
-	at    time.Time
-	known map[posture.RuleID]map[posture.EntityID]stored
-	open  map[posture.RuleID]int // of rules that were evaluated for some entities only
-	mutes []posture.MuteRule     // in force
+	tx      *sqldb.Tx
+	org     posture.OrgID
+	account posture.AccountID
+	at      time.Time
+	known   map[posture.RuleID]map[posture.EntityID]stored
+	open    map[posture.RuleID]int // of rules that were evaluated for some entities only
+	mutes   []posture.MuteRule     // in force
 
 	added    []added
 	changed  []changed // reopened or updated
 	blobs    map[int64]func() string
-	resolved []stored
+	resolved []resolved
 	verdicts [][]any
 	counts   counts
 }
@@ -176,6 +177,11 @@ type observation struct {
 type added struct {
 	finding posture.Finding
 	blob    func() string
+}
+
+type resolved struct {
+	stored
+	reason string // see posture.FindingEvent
 }
 
 type changed struct {
@@ -285,14 +291,14 @@ func (o *observation) resolve(k stored) {
 	o.counts.add(k.finding, -1)
 	k.finding.Status, k.finding.Resolved, k.finding.Updated = posture.FindingResolved, o.at, o.at
 	o.counts.add(k.finding, 1)
-	o.resolved = append(o.resolved, k)
+	o.resolved = append(o.resolved, resolved{stored: k})
 }
 
 // save writes the collected changes.
 func (o *observation) save() error {
 	var events [][]any
-	event := func(n int64, what string) {
-		events = append(events, []any{o.org, n, sqldb.Millis(o.at), what, ""})
+	event := func(n int64, what, reason string) {
+		events = append(events, []any{o.org, n, sqldb.Millis(o.at), what, "", reason})
 	}
 	next, err := takeNumbers(o.tx, len(o.added))
 	if err != nil {
@@ -304,9 +310,9 @@ func (o *observation) save() error {
 		rows = append(rows, findingRow(n, o.org, a.finding))
 		blobs = append(blobs, []any{n, pack(a.blob())})
 		index = append(index, []any{n, searchText(a.finding)})
-		event(n, "raised")
+		event(n, "raised", "")
 		if a.finding.Suppression != nil {
-			event(n, "suppressed")
+			event(n, "suppressed", "")
 		}
 	}
 	if len(rows) > 0 {
@@ -327,7 +333,7 @@ func (o *observation) save() error {
 		return err
 	}
 	if len(events) > 0 {
-		if _, err := o.tx.Load("finding_event", []string{"org", "n", "at", "what", "who"}, slices.Values(events)); err != nil {
+		if _, err := o.tx.Load("finding_event", []string{"org", "n", "at", "what", "who", "reason"}, slices.Values(events)); err != nil {
 			return err
 		}
 	}
@@ -347,15 +353,15 @@ func (o *observation) save() error {
 	return o.counts.save(o.tx, o.org)
 }
 
-func (o *observation) saveChanged(event func(int64, string)) error {
+func (o *observation) saveChanged(event func(n int64, what, reason string)) error {
 	var rows, blobs, index [][]any
 	for _, c := range o.changed {
 		f := c.finding
 		if f.Created.Equal(o.at) {
-			event(c.n, "raised")
+			event(c.n, "raised", "")
 		}
 		if c.muted != "" {
-			event(c.n, c.muted)
+			event(c.n, c.muted, "")
 		}
 		aside, till, mute := suppressionColumns(f.Suppression)
 		rows = append(rows, []any{
@@ -384,16 +390,24 @@ func (o *observation) saveChanged(event func(int64, string)) error {
 	return indexGrams(o.tx, index)
 }
 
-func (o *observation) saveResolved(event func(int64, string)) error {
-	var rows [][]any
-	for _, r := range o.resolved {
-		rows = append(rows, []any{r.n, sqldb.Millis(o.at)})
-		event(r.n, "resolved")
-	}
-	if len(rows) == 0 {
+func (o *observation) saveResolved(event func(n int64, what, reason string)) error {
+	if len(o.resolved) == 0 {
 		return nil
 	}
-	_, err := o.tx.ExecEach(`UPDATE finding SET status = 'Resolved', resolved = $2, updated = $2 WHERE n = $1`, slices.Values(rows))
+	a, err := account(o.tx, o.org, o.account)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	var rows [][]any
+	for i := range o.resolved {
+		r := &o.resolved[i]
+		rows = append(rows, []any{r.n, sqldb.Millis(o.at)})
+		if !a.Reads(r.finding.Region) {
+			r.reason = posture.RegionNotRead
+		}
+		event(r.n, "resolved", r.reason)
+	}
+	_, err = o.tx.ExecEach(`UPDATE finding SET status = 'Resolved', resolved = $2, updated = $2 WHERE n = $1`, slices.Values(rows))
 	return err
 }
 

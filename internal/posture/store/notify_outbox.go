@@ -43,21 +43,23 @@ func findingEvent(kind notify.Kind, at time.Time, f posture.Finding) notify.Even
 
 // notices returns the events of an observation, except those of suppressed findings.
 func (o *observation) notices() (all []notify.Event) {
-	add := func(kind notify.Kind, f posture.Finding) {
+	add := func(kind notify.Kind, f posture.Finding, detail string) {
 		if !f.Suppressed(o.at) {
-			all = append(all, findingEvent(kind, o.at, f))
+			e := findingEvent(kind, o.at, f)
+			e.Detail = detail
+			all = append(all, e)
 		}
 	}
 	for _, a := range o.added {
-		add(notify.FindingRaised, a.finding)
+		add(notify.FindingRaised, a.finding, "")
 	}
 	for _, c := range o.changed {
 		if c.finding.Created.Equal(o.at) { // it was resolved and is reopened
-			add(notify.FindingRaised, c.finding)
+			add(notify.FindingRaised, c.finding, "")
 		}
 	}
 	for _, r := range o.resolved {
-		add(notify.FindingResolved, r.finding)
+		add(notify.FindingResolved, r.finding, r.reason)
 	}
 	return all
 }

@@ -47,7 +47,8 @@ func endOf(r posture.Run) int64 {
 // StartRun implements [posture.RunStore].
 func (s *Store) StartRun(ctx context.Context, org posture.OrgID, r posture.Run, lease time.Time) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if _, err := account(tx, org, r.Account); err != nil {
+		a, err := account(tx, org, r.Account)
+		if err != nil {
 			return err
 		}
 		n, err := tx.Exec(`
@@ -62,7 +63,7 @@ func (s *Store) StartRun(ctx context.Context, org posture.OrgID, r posture.Run, 
 		if n == 0 {
 			return fault.New(fault.Conflict, "a collection of cloud account %q is in progress", r.Account)
 		}
-		if err := setDue(tx, org, r.Account, posture.NextRun(org, r.Account, r.Start)); err != nil {
+		if err := planNext(tx, org, a, r.Start); err != nil {
 			return err
 		}
 		return s.jobs.Collect(tx, org, r)
@@ -182,7 +183,7 @@ func (s *Store) RenewRun(ctx context.Context, org posture.OrgID, r posture.Run, 
 }
 
 // EndRun implements [posture.RunStore].
-func (s *Store) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, due time.Time, change func(posture.Account) posture.Account) error {
+func (s *Store) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, change func(posture.Account) posture.Account) error {
 	return s.Onboard(ctx, org, func(t posture.OnboardingTx) error {
 		tx := t.(*onboardTx).tx
 		n, err := tx.Exec(`
@@ -203,7 +204,7 @@ func (s *Store) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, du
 		if err != nil {
 			return err
 		}
-		if err := setDue(tx, org, r.Account, due); err != nil {
+		if err := planNext(tx, org, a, r.End); err != nil {
 			return err
 		}
 		if err := t.SaveAccount(change(a)); err != nil {
@@ -287,15 +288,5 @@ func abandonRun(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, now time.
 		UPDATE run
 		SET status = $3, ended = $4, updated = $4, reason = 'the account was removed'
 		WHERE org = $1 AND account = $2 AND status = 'Started'`, org, id, posture.RunFailed, sqldb.Millis(now))
-	return err
-}
-
-// setDue sets the time of an account's next collection.
-func setDue(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, due time.Time) error {
-	_, err := tx.Exec(`
-		INSERT INTO schedule (org, account, due)
-		VALUES ($1, $2, $3)
-		ON CONFLICT (org, account) DO UPDATE
-		SET due = excluded.due`, org, id, sqldb.Millis(due))
 	return err
 }

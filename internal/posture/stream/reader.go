@@ -137,7 +137,7 @@ type read struct {
 	found   []posture.Entity
 	gone    []posture.EntityID // ids that the entity may have had, when the resource does not exist
 	whole   bool               // the runner read all of the type, and saved it
-	skipped bool               // no collector reads the type
+	skipped bool               // no collector reads the type, or the region is not read
 	err     error
 }
 
@@ -173,7 +173,7 @@ func (r *Reader) readAll(ctx context.Context, access posture.Access, due []postu
 func (r *Reader) readOne(ctx context.Context, access posture.Access, session collect.Session, p posture.PendingRead) read {
 	result := read{PendingRead: p}
 	unit, ok := session.Unit(p.Type, p.Region)
-	if !ok {
+	if !ok || !access.Account.Reads(unit.Region) {
 		result.skipped = true
 		return result
 	}
@@ -188,6 +188,9 @@ func (r *Reader) readOne(ctx context.Context, access posture.Access, session col
 		mu.Lock()
 		defer mu.Unlock()
 		res.Normalize()
+		if !access.Account.Reads(res.Entity.Region) {
+			return nil
+		}
 		result.found = append(result.found, res.Entity)
 		return nil
 	})

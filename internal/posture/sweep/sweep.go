@@ -18,6 +18,7 @@ import (
 type Store interface {
 	posture.OnboardingStore
 	posture.RunStore
+	posture.PlanStore
 	Coverage(ctx context.Context, org posture.OrgID, id posture.AccountID) ([]posture.Coverage, error)
 	ScopeFailed(ctx context.Context, s posture.Scope, why string) error
 }
@@ -56,6 +57,21 @@ func (s *Sweep) StartAs(ctx context.Context, u posture.Urgency, org posture.OrgI
 		Collectors: map[posture.EntityType]posture.CollectorResult{}, Urgency: u,
 	}
 	return r, s.Store.StartRun(ctx, org, r, now.Add(queued))
+}
+
+// StartFirst starts a run of an account that was linked or validated, unless its
+// collections are paused.
+func (s *Sweep) StartFirst(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
+	a, err := s.Store.Account(ctx, org, id)
+	if err != nil {
+		return err
+	}
+	plan, err := s.Store.CollectionPlan(ctx, org)
+	if err != nil || a.Collection.Plan(plan).Paused {
+		return err
+	}
+	_, err = s.StartAs(ctx, posture.RunFirst, org, id, posture.RunScope{})
+	return err
 }
 
 // queued is how long a run may wait for a worker. It is long, because the job queue is
@@ -137,7 +153,7 @@ func (s *Sweep) end(ctx context.Context, org posture.OrgID, r posture.Run, o col
 	if o.Collectors != nil {
 		r.Collectors, r.Entities, r.Units, r.Done = o.Collectors, o.Entities, o.Units, o.Units
 	}
-	err := s.Store.EndRun(ctx, org, r, posture.NextRun(org, r.Account, now), func(a posture.Account) posture.Account {
+	err := s.Store.EndRun(ctx, org, r, func(a posture.Account) posture.Account {
 		if o.Account != "" && a.Status.Value != posture.AccountDraft {
 			a = a.WithStatus(o.Account, o.Reason, now)
 		}

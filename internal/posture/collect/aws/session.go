@@ -19,6 +19,7 @@ import (
 // A session reads one account.
 type session struct {
 	account     posture.AccountID
+	chosen      []string // regions to read; empty for all
 	partition   partition
 	catalog     *resource.Catalog
 	client      *awsapi.Client
@@ -28,7 +29,7 @@ type session struct {
 }
 
 func (src *Source) newSession(a posture.Access, role arn.ARN) (*session, error) {
-	s := &session{account: a.Account.ID, partition: partitions[role.Partition], catalog: src.options.Catalog, lookupHost: src.options.LookupHost}
+	s := &session{account: a.Account.ID, chosen: a.Account.Collection.Regions, partition: partitions[role.Partition], catalog: src.options.Catalog, lookupHost: src.options.LookupHost}
 	var err error
 	if s.credentials, err = src.assume(s.partition, role, a.Credential.Property(posture.PropExternalID)); err != nil {
 		return nil, err
@@ -62,7 +63,10 @@ func (s *session) reader(region string, answers *collect.Answers) *collect.Reade
 func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 	regions, disabled, err := s.regions(ctx)
 	if errors.Is(err, collect.ErrDenied) {
-		regions, err = []string{s.partition.homeRegion}, nil
+		regions, err = slices.Clone(s.chosen), nil
+		if len(regions) == 0 {
+			regions = []string{s.partition.homeRegion}
+		}
 	}
 	if err != nil {
 		return nil, err

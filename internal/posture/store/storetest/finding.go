@@ -108,6 +108,27 @@ func findingIsRaisedOnceResolvedAndRaisedAnew(t *testing.T, f Fixture) {
 	wantSame(t, "history", what, []string{"raised", "resolved", "raised"})
 }
 
+func unreadRegionsAreTheReason(t *testing.T, f Fixture) {
+	moved := violating("r", 1, 2)
+	moved.Violating[0].Finding.Region = "us-east-1"
+	moved.Violating[1].Finding.Region = "eu-west-1"
+	judge(t, f, 1, begin, moved)
+	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.AddAccount(newAccount("a")) })
+	if _, err := f.Store.SetCollection(t.Context(), org, "a", posture.CollectionSettings{Regions: []string{"eu-west-1"}}, ""); err != nil {
+		t.Fatal(err)
+	}
+	judge(t, f, 2, begin.Add(time.Hour), violating("r"))
+	for i, want := range map[int]string{1: posture.RegionNotRead, 2: ""} {
+		history, err := f.Store.FindingHistory(t.Context(), org, find(t, f, "r", i).ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if history[0].What != "resolved" || history[0].Reason != want {
+			t.Errorf("finding %d: %+v, want the reason %q", i, history[0], want)
+		}
+	}
+}
+
 func whatIsNotKnownIsNotResolved(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, violating("r", 1, 2, 3))
 	object := func(i int) posture.EntityID { return newFinding(i).Finding.Object }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"fmt"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func startRuns(t *testing.T, f Fixture, account posture.AccountID, runs ...postu
 func endRun(t *testing.T, f Fixture, r posture.Run) {
 	t.Helper()
 	r.Status, r.End = posture.RunCompleted, r.Start.Add(time.Second)
-	err := f.Store.EndRun(t.Context(), org, r, r.End.Add(posture.Interval), func(a posture.Account) posture.Account {
+	err := f.Store.EndRun(t.Context(), org, r, func(a posture.Account) posture.Account {
 		return a.WithRun(r.Status, r.End)
 	})
 	if err != nil {
@@ -82,7 +83,7 @@ func runEndsOnce(t *testing.T, f Fixture) {
 		t.Errorf("account after the run: %s, %s, %v", a.LastRun, a.Rollup.Value, err)
 	}
 	unchanged := func(a posture.Account) posture.Account { return a }
-	wantKind(t, "ending it again", f.Store.EndRun(t.Context(), org, r, begin, unchanged), fault.NotFound)
+	wantKind(t, "ending it again", f.Store.EndRun(t.Context(), org, r, unchanged), fault.NotFound)
 	_, err = f.Store.RenewRun(t.Context(), org, r, begin)
 	wantKind(t, "keeping it", err, fault.NotFound)
 
@@ -175,12 +176,22 @@ func dueAccountsComeInOrder(t *testing.T, f Fixture) {
 		}
 		return tx.SaveAccount(b.WithStatus(posture.AccountDraft, "", begin))
 	})
+	schedules, err := f.Store.Schedules(t.Context(), org, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []posture.AccountRef
+	for _, id := range []posture.AccountID{"a", "c"} {
+		want = append(want, posture.AccountRef{Org: org, Account: id})
+	}
+	slices.SortFunc(want, func(x, y posture.AccountRef) int { return schedules[x.Account].Next.Compare(schedules[y.Account].Next) })
 	for _, tt := range []struct {
 		at   time.Time
 		want []posture.AccountRef
 	}{
-		{begin.Add(posture.Interval - 3*time.Hour), nil},
-		{begin.Add(posture.Interval + time.Hour), []posture.AccountRef{{Org: org, Account: "c"}, {Org: org, Account: "a"}}},
+		{begin.Add(-2 * time.Hour), nil},
+		{schedules[want[0].Account].Next, want[:1]},
+		{begin.Add(posture.Interval + time.Hour), want},
 	} {
 		got, err := f.Store.DueAccounts(t.Context(), tt.at, 10)
 		if err != nil {
@@ -188,6 +199,84 @@ func dueAccountsComeInOrder(t *testing.T, f Fixture) {
 		}
 		wantSame(t, "due", got, tt.want)
 	}
+}
+
+// next returns when an account is collected next.
+func next(t *testing.T, f Fixture, id posture.AccountID) time.Time {
+	t.Helper()
+	all, err := f.Store.Schedules(t.Context(), org, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[id].Next
+}
+
+func plansSetTheNextRun(t *testing.T, f Fixture) {
+	startRuns(t, f, "a", newRun("ra", "a", begin))
+	startRuns(t, f, "b", newRun("rb", "b", begin))
+	got, err := f.Store.CollectionPlan(t.Context(), org)
+	if err != nil || got != posture.DefaultPlan {
+		t.Fatalf("CollectionPlan = %+v, %v, want the default", got, err)
+	}
+	wantSame(t, "default next run", next(t, f, "a"), posture.DefaultPlan.Next(org, "a", begin))
+	set := func(id posture.AccountID, s posture.CollectionSettings) posture.Account {
+		t.Helper()
+		a, err := f.Store.SetCollection(t.Context(), org, id, s, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	paused := true
+	own := posture.CollectionSettings{EveryHours: 1, Regions: []string{"eu-west-1", "us-east-1"}}
+	changed := set("a", own)
+	stored, err := f.Store.Account(t.Context(), org, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "settings", stored.Collection, own)
+	wantSame(t, "ETag", stored.ETag, changed.ETag)
+	wantSame(t, "own next run", next(t, f, "a"), posture.CollectionPlan{EveryHours: 1}.Next(org, "a", begin))
+
+	week := posture.CollectionPlan{EveryHours: posture.MaxEveryHours, Paused: true}
+	if err := f.Store.SetCollectionPlan(t.Context(), org, week); err != nil {
+		t.Fatal(err)
+	}
+	if n := next(t, f, "a"); !n.IsZero() {
+		t.Errorf("a paused account is due at %v", n)
+	}
+	wantSame(t, "nothing due", len(dueAt(t, f, begin.AddDate(1, 0, 0))), 0)
+	going := false
+	set("b", posture.CollectionSettings{Paused: &going})
+	wantSame(t, "next run of an account that is not paused", next(t, f, "b"), posture.CollectionPlan{EveryHours: posture.MaxEveryHours}.Next(org, "b", begin))
+	endRun(t, f, newRun("ra", "a", begin))
+	if n := next(t, f, "a"); !n.IsZero() {
+		t.Errorf("a paused account is due at %v after a run", n)
+	}
+	week.Paused = false
+	if err := f.Store.SetCollectionPlan(t.Context(), org, week); err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "next run after the pause", next(t, f, "a"), posture.CollectionPlan{EveryHours: 1}.Next(org, "a", begin))
+	set("a", posture.CollectionSettings{Paused: &paused})
+	wantSame(t, "due", dueAt(t, f, begin.AddDate(1, 0, 0)), []posture.AccountRef{{Org: org, Account: "b"}})
+
+	_, err = f.Store.SetCollection(t.Context(), org, "a", own, `"stale"`)
+	wantKind(t, "with an old ETag", err, fault.Stale)
+	_, err = f.Store.SetCollection(t.Context(), other, "a", own, "")
+	wantKind(t, "of another organisation", err, fault.NotFound)
+	if got, err := f.Store.CollectionPlan(t.Context(), other); err != nil || got != posture.DefaultPlan {
+		t.Errorf("plan of the other organisation = %+v, %v", got, err)
+	}
+}
+
+func dueAt(t *testing.T, f Fixture, at time.Time) []posture.AccountRef {
+	t.Helper()
+	got, err := f.Store.DueAccounts(t.Context(), at, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
 }
 
 func oldRunsAreForgotten(t *testing.T, f Fixture) {

@@ -17,6 +17,7 @@ import (
 type Store interface {
 	posture.OnboardingStore
 	posture.RunStore
+	posture.PlanStore
 	posture.RuleStore
 	posture.FrameworkStore
 	posture.FindingStore
@@ -58,6 +59,8 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"ExpiredRunsAreFound":               expiredRunsAreFound,
 		"StopRequestIsReturned":             stoppedRunIsToldSo,
 		"DueAccountsAreSorted":              dueAccountsComeInOrder,
+		"PlansSetTheNextRun":                plansSetTheNextRun,
+		"UnreadRegionsAreTheReason":         unreadRegionsAreTheReason,
 		"OldRunsAreDeleted":                 oldRunsAreForgotten,
 		"FindingRoundTrips":                 findingComesBackWhole,
 		"FindingIsResolvedAndReopened":      findingIsRaisedOnceResolvedAndRaisedAnew,

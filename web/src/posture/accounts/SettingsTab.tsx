@@ -10,6 +10,7 @@ import { Dialog } from '../../parts/Dialog';
 import { TextField } from '../../parts/Field';
 import { sentence } from '../../parts/text';
 import { say } from '../../parts/toast';
+import { CollectionForm } from './CollectionForm';
 
 function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDelete: (deleting: boolean) => void; onClose: () => void }) {
   const [typed, setTyped] = useState('');
@@ -61,7 +62,7 @@ interface Body {
   ownerInfo: { name: string; email: string } | null;
 }
 
-/** Name, environment and owner of an account, and its end. */
+/** Name, environment and owner of an account, when it is collected, and its end. */
 export function SettingsTab({ account, onDelete }: { account: Account; onDelete: (deleting: boolean) => void }) {
   const admin = useMay('admin');
   const client = useQueryClient();
@@ -134,6 +135,7 @@ export function SettingsTab({ account, onDelete }: { account: Account; onDelete:
           </Button>
         </div>
       </form>
+      <CollectionForm account={account} />
       {conflict && (
         <Conflict
           what="the account"

@@ -1,0 +1,104 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type FormEvent } from 'react';
+import { ApiError } from '../../api/error';
+import { posture, type Account } from '../../api/posture';
+import { useMay } from '../../api/session';
+import { Button } from '../../parts/Button';
+import { SelectField } from '../../parts/Field';
+import { ManyField } from '../../parts/ManyField';
+import { Answer } from '../../parts/states';
+import { sentence } from '../../parts/text';
+import { say } from '../../parts/toast';
+
+interface Settings {
+  everyHours: number | null;
+  paused: boolean | null;
+  regions: string[];
+  effective: { everyHours: number; paused?: boolean };
+}
+
+const intervals = [1, 2, 3, 6, 12, 24, 48, 168];
+const every = (hours: number) =>
+  hours === 1 ? 'Every hour' : hours % 24 === 0 && hours > 24 ? `Every ${hours / 24} days` : `Every ${hours} hours`;
+
+/** The choice of the list that stands for the settings. */
+const choiceOf = (s: Settings) =>
+  s.paused ? 'paused' : s.everyHours ? String(s.everyHours) : s.paused === false ? String(s.effective.everyHours) : '';
+
+const examples: Record<string, string> = { aws: 'eu-west-1', azure: 'westeurope', gcp: 'europe-west1' };
+
+function Form({ account, settings, plan }: { account: Account; settings: Settings; plan: { everyHours: number; paused?: boolean } }) {
+  const admin = useMay('admin');
+  const client = useQueryClient();
+  const [choice, setChoice] = useState(choiceOf(settings));
+  const [regions, setRegions] = useState(settings.regions);
+  const [error, setError] = useState<ApiError>();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setError(undefined);
+    try {
+      await posture.put('/v1/cloud-accounts/{cloud_account_id}/collection-settings', {
+        path: { cloud_account_id: account.cloudAccountId },
+        body: {
+          everyHours: choice === '' ? null : choice === 'paused' ? settings.everyHours : Number(choice),
+          paused: choice === '' ? null : choice === 'paused',
+          regions,
+        },
+      });
+      await client.invalidateQueries({ queryKey: ['accounts'] });
+      say('Saved');
+    } catch (cause) {
+      if (!(cause instanceof ApiError)) throw cause;
+      setError(cause);
+    }
+  };
+  const hours = [...new Set([...intervals, settings.everyHours ?? plan.everyHours])].sort((a, b) => a - b);
+  const wrong = error?.fields.find((f) => f.path.startsWith('regions'));
+  const field = wrong ? `${regions[Number(/\d+/.exec(wrong.path)?.[0])] ?? 'A region'}: ${wrong.message}` : undefined;
+  return (
+    <form className="form settings-form" onSubmit={(e) => void submit(e)}>
+      <h3>Collection</h3>
+      <SelectField
+        label="Schedule"
+        value={choice}
+        onChange={(e) => setChoice(e.target.value)}
+        error={error && !wrong ? sentence(error.message) : undefined}
+        options={[
+          { value: '', label: `As the organisation: ${plan.paused ? 'paused' : every(plan.everyHours).toLowerCase()}` },
+          ...hours.map((h) => ({ value: String(h), label: every(h) })),
+          { value: 'paused', label: 'Paused: only when a user starts it' },
+        ]}
+      />
+      <ManyField
+        label="Regions"
+        values={regions}
+        onChange={setRegions}
+        error={field}
+        placeholder={regions.length === 0 ? 'All regions' : undefined}
+        hint={`Such as ${examples[account.provider] ?? 'a region'}. Leave empty to read all. The next collection removes the resources of other regions, and resolves their findings with that reason.`}
+      />
+      <div className="row">
+        <Button type="submit" look="primary" changes takes={!admin && 'admin'}>
+          Save collection settings
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** When an account is collected and which of its regions are read. */
+export function CollectionForm({ account }: { account: Account }) {
+  const path = { cloud_account_id: account.cloudAccountId };
+  const query = useQuery({
+    queryKey: ['accounts', account.cloudAccountId, 'collection'],
+    queryFn: async () => ({
+      settings: (await posture.get('/v1/cloud-accounts/{cloud_account_id}/collection-settings', { path })) as Settings,
+      plan: await posture.get('/v1/collection-plan'),
+    }),
+  });
+  return (
+    <Answer query={query} what="the collection settings">
+      {({ settings, plan }) => <Form key={JSON.stringify(settings)} account={account} settings={settings} plan={plan} />}
+    </Answer>
+  );
+}
