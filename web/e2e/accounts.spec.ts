@@ -206,3 +206,29 @@ test('the audit is filtered by outcome and text', async ({ posture: page }) => {
   await page.getByLabel('Search the audit').fill('no such operation');
   await expect(page.getByText('No record matches')).toBeVisible();
 });
+
+test.describe('collection settings', () => {
+  test.use({ failing: true });
+
+  test('the schedule and the regions of an account are set', async ({ posture: page }) => {
+    await page.goto(postureAt('/accounts'));
+    await page
+      .getByRole('link', { name: /azure-demo-1/ })
+      .first()
+      .click();
+    await page.getByRole('link', { name: 'Settings', exact: true }).click();
+    await page.getByLabel('Schedule').selectOption({ label: 'Every 6 hours' });
+    await page.getByLabel('Regions', { exact: true }).fill('west europe');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Save collection settings' }).click();
+    await expect(page.getByText(/west europe: must be the name of a region/)).toBeVisible();
+    await page.getByRole('button', { name: 'Remove west europe' }).click();
+    await page.getByRole('button', { name: 'Save collection settings' }).click();
+    await expect(page.getByText('Saved')).toBeVisible();
+    await page.reload();
+    await expect(page.getByLabel('Schedule')).toHaveValue('6');
+    await page.getByLabel('Schedule').selectOption('');
+    await page.getByRole('button', { name: 'Save collection settings' }).click();
+    await expect(page.getByText('Saved')).toBeVisible();
+  });
+});

@@ -1,8 +1,8 @@
 package storetest
 
 import (
-	"slices"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
