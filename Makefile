@@ -61,6 +61,10 @@ test-peers: ## Test the AWS collectors and scripts against moto and the real AWS
 torture: ## Run the long versions of the crash, storm and malformed-request tests, and of collections from faulty clouds
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|Storm' -timeout 90m
 
+.PHONY: mutate
+mutate: ## Change the code of the predicates in one place at a time and check that their corpora notice each change
+	go run ./internal/posture/predicate/mutate
+
 .PHONY: lint
 lint: ## Run staticcheck and the architecture tests
 	scripts/lint

@@ -11,14 +11,20 @@ func TestThreeValuedLogic(t *testing.T) {
 		want Truth
 	}{
 		{"the zero value is unknown", Answer{}, Unknown},
-		{"or of nothing", Or(), No}, {"or with yes", Or(no, unknown, yes), Yes}, {"or with unknown", Or(no, unknown), Unknown}, {"or of no", Or(no, no), No},
-		{"and of nothing", And(), Yes}, {"and with no", And(yes, unknown, no), No}, {"and with unknown", And(yes, unknown), Unknown}, {"and of yes", And(yes, yes), Yes},
+		{"or of nothing", Or(), No}, {"or with yes", Or(no, unknown, yes), Yes}, {"or with unknown", Or(no, unknown), Unknown}, {"or of no", Or(no, no), No}, {"or with unknown first", Or(unknown, no), Unknown},
+		{"and of nothing", And(), Yes}, {"and with no", And(yes, unknown, no), No}, {"and with unknown", And(yes, unknown), Unknown}, {"and of yes", And(yes, yes), Yes}, {"and with unknown first", And(unknown, yes), Unknown},
 		{"not yes", Not(yes), No}, {"not no", Not(no), Yes}, {"not unknown", Not(unknown), Unknown},
 		{"of true", Of(true, ""), Yes}, {"of false", Of(false, ""), No}, {"not known", NotKnown(""), Unknown},
 	} {
 		if test.got.Truth != test.want {
 			t.Errorf("%s: %s, want %s", test.name, test.got.Truth, test.want)
 		}
+	}
+	if names := yes.Truth.String() + no.Truth.String() + unknown.Truth.String(); names != "yesnounknown" {
+		t.Errorf("the names are %q", names)
+	}
+	if why := And(yes, Answer{Yes, "z"}).Why + And(Answer{Unknown, ""}, yes).Why + Or(unknown, Answer{Unknown, "v"}).Why; why != "yu" {
+		t.Errorf("the reasons are %q", why)
 	}
 	if why := Or(no, unknown, yes).Why + And(yes, unknown).Why + And(yes, yes).Why; why != "yuy" {
 		t.Errorf("the reasons are %q", why)

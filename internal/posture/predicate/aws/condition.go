@@ -36,9 +36,9 @@ var operators = map[string]test{
 	"arnequals": {kind: likeTest}, "arnlike": {kind: likeTest}, "arnnotequals": {kind: likeTest, negated: true}, "arnnotlike": {kind: likeTest, negated: true},
 	"ipaddress": {kind: addressTest}, "notipaddress": {kind: addressTest, negated: true},
 	"bool": {kind: boolTest}, "null": {kind: nullTest}, "binaryequals": {kind: otherTest},
-	"numericequals": {kind: otherTest}, "numericnotequals": {kind: otherTest}, "numericlessthan": {kind: otherTest}, "numericlessthanequals": {kind: otherTest},
+	"numericequals": {kind: otherTest}, "numericnotequals": {kind: otherTest, negated: true}, "numericlessthan": {kind: otherTest}, "numericlessthanequals": {kind: otherTest},
 	"numericgreaterthan": {kind: otherTest}, "numericgreaterthanequals": {kind: otherTest},
-	"dateequals": {kind: otherTest}, "datenotequals": {kind: otherTest}, "datelessthan": {kind: otherTest}, "datelessthanequals": {kind: otherTest},
+	"dateequals": {kind: otherTest}, "datenotequals": {kind: otherTest, negated: true}, "datelessthan": {kind: otherTest}, "datelessthanequals": {kind: otherTest},
 	"dategreaterthan": {kind: otherTest}, "dategreaterthanequals": {kind: otherTest},
 }
 
@@ -92,7 +92,7 @@ func (c Condition) admits() predicate.Answer {
 	switch t.kind {
 	case unknownTest:
 		return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
-	case nullTest, otherTest:
+	case nullTest:
 		return predicate.Of(true, "")
 	}
 	kind := keyKinds[c.Key]
@@ -101,6 +101,8 @@ func (c Condition) admits() predicate.Answer {
 		return predicate.Of(t.negated || t.forAll || t.ifExists, "")
 	case kind == freeKey:
 		return predicate.Of(true, "")
+	case t.kind == otherTest:
+		return predicate.NotKnown(c.Key + " is compared with " + c.Operator)
 	case kind == serviceKey:
 		return predicate.Of(!c.demandsService(t), "")
 	case (t.ifExists || t.forAll) && !slices.Contains(alwaysPresent, c.Key) && !t.negated:
@@ -160,12 +162,11 @@ func (c Condition) refuses() predicate.Answer {
 	case t.kind == unknownTest:
 		return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
 	case c.Key == "aws:principalisawsservice":
-		wants := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
-		return predicate.Of(wants != t.negated && (t.kind == boolTest || t.kind == exactTest), "")
+		return predicate.Of(c.matchesNoService(t), "")
 	case !t.negated || t.forAny || kind == freeKey || kind == endpointKey:
 		return predicate.Of(false, "") // strangers can omit the key or choose its value
 	case kind == serviceKey:
-		return predicate.Of(len(c.Values) > 0, "")
+		return predicate.Of(true, "")
 	case kind == addressKey:
 		admitted := Condition{strings.TrimPrefix(strings.ToLower(c.Operator), "not"), c.Key, c.Values}
 		return predicate.Not(admitted.withoutIfExists().admits())
@@ -175,6 +176,22 @@ func (c Condition) refuses() predicate.Answer {
 		all = append(all, fixes(kind, value, t.kind == likeTest))
 	}
 	return predicate.And(all...)
+}
+
+// matchesNoService reports whether every caller that is not a service of AWS
+// meets a condition on aws:PrincipalIsAWSService. The key is "false" for callers
+// with credentials; requests of anonymous callers lack it.
+func (c Condition) matchesNoService(t test) bool {
+	if t.kind != boolTest && t.kind != exactTest {
+		return false
+	}
+	named := func(value string) bool {
+		return slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, value) })
+	}
+	if t.negated {
+		return !named("false") && !t.forAny
+	}
+	return named("false") && (t.ifExists || t.forAll)
 }
 
 func (c Condition) withoutIfExists() Condition {

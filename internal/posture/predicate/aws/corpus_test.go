@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"vigil/internal/posture/predicate"
 	"vigil/internal/posture/predicate/predicatetest"
 )
@@ -70,6 +72,10 @@ func TestReachesCorpus(t *testing.T) {
 	}
 	predicatetest.Corpus(t, "testdata/reaches.yaml", func(e entry) predicate.Answer {
 		answer := e.Reaches(e.Protocol, e.Port, e.Version)
+		unreadable := slices.ContainsFunc(e.Rules, func(r Rule) bool { _, why := e.peers(r); return why != "" })
+		if _, unread := e.Openings(); answer.Truth == predicate.Unknown && unread == "" || unread != "" && !unreadable {
+			t.Errorf("the openings of %+v are uncertain: %q; its answer is %v", e, unread, answer)
+		}
 		if got := openAt(e.Firewall, e.Protocol, e.Port, e.Version); got != (answer.Truth == predicate.Yes) {
 			t.Errorf("the openings of %+v contradict %v", e, answer)
 		}
@@ -88,7 +94,7 @@ func openAt(f Firewall, protocol string, port int64, version int) bool {
 	return false
 }
 
-func TestNetworkACLs(t *testing.T) {
+func TestNetworkACLCorpus(t *testing.T) {
 	t.Parallel()
 	type entry struct {
 		Entries []Entry `yaml:"entries"`
@@ -109,14 +115,14 @@ func TestMFAForAllCorpus(t *testing.T) {
 	})
 }
 
-func TestTLSOnly(t *testing.T) {
+func TestTLSOnlyCorpus(t *testing.T) {
 	t.Parallel()
 	predicatetest.Examples(t, "testdata/tls-only.yaml", func(e policyEntry) predicate.Answer {
 		return ask(e.Policy, func(p Policy) predicate.Answer { return p.TLSOnly("files") })
 	})
 }
 
-func TestRestrictedTrusts(t *testing.T) {
+func TestRestrictedTrustCorpus(t *testing.T) {
 	t.Parallel()
 	predicatetest.Examples(t, "testdata/restricted.yaml", func(e policyEntry) predicate.Answer {
 		return ask(e.Policy, func(p Policy) predicate.Answer {
@@ -130,24 +136,45 @@ func TestRestrictedTrusts(t *testing.T) {
 	})
 }
 
-func TestTrustsAndAllowed(t *testing.T) {
+// TestDetectsCorpus matches filter patterns against one event.
+func TestDetectsCorpus(t *testing.T) {
 	t.Parallel()
-	const policy = `{"Statement":[
-		{"Effect":"Allow","Principal":{"AWS":["111122223333","arn:aws:iam::444455556666:role/x"],"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"},
-		{"Effect":"Allow","NotPrincipal":{"AWS":"777788889999"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":"x"}}},
-		{"Effect":"Deny","Principal":{"AWS":"111122223333"},"Action":"sts:*"},
-		{"Effect":"Deny","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:TagSession"},
-		{"Effect":"Deny","Principal":"*","Action":"*","Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}`
-	p, _, err := Parse(policy)
-	if err != nil {
-		t.Fatal(err)
+	event := gjson.Parse(`{"eventName":"DeleteTrail","eventSource":"cloudtrail.amazonaws.com","errorCode":"Client.UnauthorizedOperation","count":3,
+		"readOnly":false,"managementEvent":true,"nothing":null,"userIdentity":{"type":"Root"}}`)
+	type entry struct {
+		Pattern string `yaml:"pattern"`
 	}
-	want := []Trust{{"*", predicate.Yes}, {"AWS:arn:aws:iam::444455556666:role/x", predicate.No}, {"Service:ec2.amazonaws.com", predicate.No}}
-	if got := p.Trusts(); !slices.Equal(got, want) {
-		t.Errorf("it trusts %v, want %v", got, want)
+	predicatetest.Corpus(t, "testdata/detects.yaml", func(e entry) predicate.Answer {
+		p, err := ParseFilterPattern(e.Pattern)
+		if err != nil {
+			return predicate.NotKnown(err.Error())
+		}
+		return p.Matches(event)
+	})
+}
+
+// TestTrustCorpus compares the principals that trust policies allow, in the form "principal: restricted".
+func TestTrustCorpus(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		Policy  string   `yaml:"policy"`
+		Trusts  []string `yaml:"trusts"`
+		Allowed []string `yaml:"allowed"`
 	}
-	names := []string{"*", "AWS:arn:aws:iam::111122223333:root", "AWS:arn:aws:iam::444455556666:role/x", "Service:ec2.amazonaws.com"}
-	if got := p.Allowed(); !slices.Equal(got, names) {
-		t.Errorf("it allows %q", got)
+	for _, e := range predicatetest.Read[entry](t, "testdata/trusts.yaml") {
+		p, _, err := Parse(e.Input.Policy)
+		if err != nil {
+			t.Fatalf("%s: %v", e.Name, err)
+		}
+		var trusts []string
+		for _, trust := range p.Trusts() {
+			trusts = append(trusts, trust.Principal+" restricted: "+trust.Restricted.String())
+		}
+		if !slices.Equal(trusts, e.Input.Trusts) {
+			t.Errorf("%s: it trusts %q, want %q", e.Name, trusts, e.Input.Trusts)
+		}
+		if allowed := p.Allowed(); !slices.Equal(allowed, e.Input.Allowed) {
+			t.Errorf("%s: it allows %q, want %q", e.Name, allowed, e.Input.Allowed)
+		}
 	}
 }

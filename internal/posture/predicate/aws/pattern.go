@@ -104,23 +104,22 @@ func covers(pattern, other string) bool {
 
 // overlaps reports whether some text matches both patterns.
 func overlaps(a, b string) bool {
-	reach := make([]bool, len(b)+1) // reach[j]: a[:i] and b[:j] can match the same text
-	for i := 0; i <= len(a); i++ {
-		next := make([]bool, len(b)+1)
-		for j := 0; j <= len(b); j++ {
+	after := make([]bool, len(b)+1) // after[j]: some text matches both a[i+1:] and b[j:]; false beyond the end of a
+	for i := len(a); i >= 0; i-- {
+		here := make([]bool, len(b)+1) // the same for a[i:]
+		for j := len(b); j >= 0; j-- {
 			switch {
-			case i == 0 && j == 0:
-				next[j] = true
-			case i > 0 && reach[j] && a[i-1] == '*', j > 0 && next[j-1] && b[j-1] == '*':
-				next[j] = true
-			case i > 0 && j > 0 && reach[j-1]:
-				x, y := a[i-1], b[j-1]
-				next[j] = x == y || x == '?' || y == '?' || x == '*' || y == '*'
-			case i > 0 && j > 0 && a[i-1] == '*' && next[j-1], i > 0 && j > 0 && b[j-1] == '*' && reach[j]:
-				next[j] = true
+			case i == len(a) && j == len(b):
+				here[j] = true
+			case i < len(a) && a[i] == '*':
+				here[j] = after[j] || j < len(b) && here[j+1]
+			case j < len(b) && b[j] == '*':
+				here[j] = here[j+1] || after[j]
+			case j < len(b):
+				here[j] = after[j+1] && (a[i] == b[j] || a[i] == '?' || b[j] == '?')
 			}
 		}
-		reach = next
+		after = here
 	}
-	return reach[len(b)]
+	return after[0]
 }

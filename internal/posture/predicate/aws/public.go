@@ -68,8 +68,8 @@ var sharedProviders = map[string][]string{
 // admitsAnyUserOf decides whether an arbitrary user of an identity provider can
 // meet the conditions of a statement.
 func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
-	if i := strings.LastIndex(provider, ":oidc-provider/"); i >= 0 {
-		provider = provider[i+len(":oidc-provider/"):]
+	if _, name, ok := strings.Cut(provider, ":oidc-provider/"); ok {
+		provider = name
 	}
 	claims, shared := sharedProviders[strings.ToLower(provider)]
 	if !shared {

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"slices"
 
 	"vigil/internal/posture/predicate"
@@ -131,8 +132,8 @@ func (f Firewall) Openings() (open []Opening, unread string) {
 			joined := false
 			for i := range len(edges) - 1 {
 				a := f.Reaches(protocol, edges[i], version)
-				if a.Truth == predicate.Unknown && unread == "" {
-					unread = a.Why
+				if a.Truth == predicate.Unknown {
+					unread = cmp.Or(unread, a.Why)
 				}
 				switch {
 				case a.Truth != predicate.Yes:

@@ -39,7 +39,7 @@ func (s Statement) withoutTLS() predicate.Answer {
 		if t.kind == unknownTest {
 			return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
 		}
-		plain := len(c.Values) > 0 && slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
+		plain := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
 		if c.Key != "aws:securetransport" || t.negated || t.kind != boolTest && t.kind != exactTest || !plain {
 			return predicate.Of(false, "")
 		}

@@ -81,10 +81,10 @@ func (c Condition) restricts() predicate.Answer {
 			return v == "" || open(expand(v), t.kind == likeTest) && strings.Trim(v, "*?") == ""
 		}), "")
 	case "aws:multifactorauthpresent":
-		yes := len(c.Values) > 0 && !slices.ContainsFunc(c.Values, func(v string) bool { return !strings.EqualFold(v, "true") })
+		yes := !slices.ContainsFunc(c.Values, func(v string) bool { return !strings.EqualFold(v, "true") })
 		return predicate.Of(t.kind == boolTest && yes && !t.ifExists, "")
 	case "aws:multifactorauthage":
-		return predicate.Of(t.kind == otherTest && !t.ifExists && strings.HasPrefix(strings.ToLower(c.Operator), "numericless"), "")
+		return predicate.Of(!t.ifExists && strings.HasPrefix(strings.ToLower(c.Operator), "numericless"), "")
 	}
 	return predicate.Not(c.admits())
 }

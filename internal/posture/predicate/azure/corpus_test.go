@@ -218,3 +218,17 @@ func TestPrivilegedCorpus(t *testing.T) {
 	t.Parallel()
 	predicatetest.Corpus(t, "testdata/privileged.yaml", func(in privileged) predicate.Answer { return in.ask() })
 }
+
+func TestAdminCorpus(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		Permissions []role `yaml:"permissions"`
+		Definition  any    `yaml:"definition"` // the definition as it is, instead of permissions; null when it was not read
+	}
+	predicatetest.Corpus(t, "testdata/admin.yaml", func(in entry) predicate.Answer {
+		if in.Permissions == nil {
+			return azure.Admin(raw(in.Definition))
+		}
+		return azure.Admin(raw(map[string]any{"permissions": in.Permissions}))
+	})
+}

@@ -46,5 +46,5 @@ func hasAny(v gjson.Result) bool {
 		})
 		return found
 	}
-	return v.Exists() && v.Type != gjson.Null && v.String() != ""
+	return v.String() != ""
 }

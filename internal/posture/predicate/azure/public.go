@@ -117,15 +117,11 @@ func openRules(rules gjson.Result) predicate.Answer {
 	var open ipset.Set
 	unclear := ""
 	for _, r := range rules.Array() {
-		from, err := netip.ParseAddr(r.Get("properties.startIpAddress").String())
-		to, err2 := netip.ParseAddr(r.Get("properties.endIpAddress").String())
-		if err != nil || err2 != nil {
-			unclear = fmt.Sprintf("firewall rule %s has no addresses", r.Get("name"))
-			continue
-		}
-		set, err := ipset.Range(from, to)
+		from, _ := netip.ParseAddr(r.Get("properties.startIpAddress").String())
+		to, _ := netip.ParseAddr(r.Get("properties.endIpAddress").String())
+		set, err := ipset.Range(from, to) // which rejects what is not an address
 		if err != nil {
-			unclear = err.Error()
+			unclear = fmt.Sprintf("firewall rule %s: %s", r.Get("name"), err)
 		}
 		open = open.Union(set)
 	}

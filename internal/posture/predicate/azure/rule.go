@@ -118,7 +118,7 @@ func (t targets) covers(o targets) over {
 	switch {
 	case groups && addrs:
 		return coversAll
-	case len(o.groups) > 0 && !groups && !t.addrs.IsEmpty(), !addrs && len(t.groups) > 0:
+	case !groups && !t.addrs.IsEmpty(), !addrs && len(t.groups) > 0:
 		return coversSome
 	}
 	return coversNone

@@ -3,6 +3,7 @@ package gcp_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,13 +43,15 @@ type line struct {
 	sources        []string
 	target, srctag string
 	targetsa       string
-	srcsa, narrow  string
+	srcsa, network string
+	match          map[string]any // further members of the match of a policy's rule
 	disabled       bool
 	egress         bool
 }
 
 func parse(text string) (l line) {
 	f := strings.Fields(text)
+	l.match = map[string]any{}
 	l.priority, _ = strconv.Atoi(f[0])
 	l.action, l.protocols = f[1], strings.Split(f[2], ";")
 	if f[3] != "-" {
@@ -69,8 +72,16 @@ func parse(text string) (l line) {
 			l.disabled = true
 		case "egress":
 			l.egress = true
-		case "countries", "groups", "fqdns":
-			l.narrow = map[string]string{"countries": "srcRegionCodes", "groups": "srcAddressGroups", "fqdns": "srcFqdns"}[key]
+		case "network":
+			l.network = value
+		case "countries", "groups", "fqdns", "threats", "srctags":
+			list := []string{"x"}
+			if value == "none" {
+				list = []string{}
+			}
+			l.match[map[string]string{"countries": "srcRegionCodes", "groups": "srcAddressGroups", "fqdns": "srcFqdns", "threats": "srcThreatIntelligences", "srctags": "srcSecureTags"}[key]] = list
+		case "context", "type":
+			l.match[map[string]string{"context": "srcNetworkContext", "type": "srcNetworkType"}[key]] = value
 		default:
 			panic("not a rule: " + text)
 		}
@@ -102,7 +113,7 @@ func (l line) vpc(number int) gjson.Result {
 	}
 	for name, value := range map[string]string{"targetTags": l.target, "targetServiceAccounts": l.targetsa, "sourceTags": l.srctag, "sourceServiceAccounts": l.srcsa} {
 		if value != "" {
-			r[name] = []string{value}
+			r[name] = strings.Split(value, ",")
 		}
 	}
 	return raw(r)
@@ -126,12 +137,16 @@ func policy(lines []string) gjson.Result {
 		if l.sources != nil {
 			m["srcIpRanges"] = l.sources
 		}
-		if l.narrow != "" {
-			m[l.narrow] = []string{"x"}
-		}
+		maps.Copy(m, l.match)
 		r := map[string]any{"priority": l.priority, "action": l.action, "direction": direction(l.egress), "disabled": l.disabled, "match": m}
 		if l.target != "" {
 			r["targetSecureTags"] = []any{map[string]any{"name": l.target}}
+		}
+		if l.network != "" {
+			r["targetResources"] = []string{"https://www.googleapis.com/compute/v1/projects/p/global/networks/" + l.network}
+		}
+		if l.targetsa != "" {
+			r["targetServiceAccounts"] = []string{l.targetsa}
 		}
 		all = append(all, r)
 	}
@@ -139,7 +154,7 @@ func policy(lines []string) gjson.Result {
 }
 
 func (in firewall) network() gcp.Network {
-	n := gcp.Network{Before: in.Before, Unread: in.Unread}
+	n := gcp.Network{Before: in.Before, Unread: in.Unread, Self: "projects/p/global/networks/main"}
 	for _, rules := range [][]string{in.Org, in.Folder} {
 		if rules != nil {
 			n.Hierarchy = append(n.Hierarchy, policy(rules))
@@ -187,7 +202,7 @@ func (in privileged) ask() predicate.Answer {
 		policies = append(policies, raw(map[string]any{"bindings": bindings}))
 	}
 	if in.Deny != nil {
-		denies = append(denies, raw(map[string]any{"rules": []any{map[string]any{"denyRule": map[string]any{"deniedPrincipals": in.Deny, "deniedPermissions": []string{"cloudresourcemanager.googleapis.com/projects.setIamPolicy"}}}}}))
+		denies = append(denies, denyPolicy(in.Deny))
 	}
 	return gcp.Privileged("serviceAccount:app@acme-prod.iam.gserviceaccount.com", policies, denies, func(name string) ([]string, bool) {
 		permissions, known := in.Roles[name]
@@ -204,6 +219,10 @@ type public struct {
 	Kind     string           `yaml:"kind"`
 	Ingress  string           `yaml:"ingress"`
 	Policies []map[string]any `yaml:"policies"` // null when it could not be read
+	Deny     []string         `yaml:"deny"`     // principals of a deny policy
+
+	Bucket    map[string]any `yaml:"bucket"`
+	Prevented string         `yaml:"prevented"` // whether the organisation prevents public access
 }
 
 func (in public) ask() predicate.Answer {
@@ -215,15 +234,96 @@ func (in public) ask() predicate.Answer {
 		}
 		policies = append(policies, raw(p))
 	}
-	if in.Kind == "function" {
-		return gcp.Invocable(in.Ingress, gcp.Public(nil, policies[0]))
+	var denies []gjson.Result
+	if in.Deny != nil {
+		denies = append(denies, denyPolicy(in.Deny))
 	}
-	return gcp.Public(nil, policies...)
+	byPolicy := gcp.Public(denies, policies...)
+	switch in.Kind {
+	case "function":
+		return gcp.Invocable(in.Ingress, byPolicy)
+	case "bucket":
+		return gcp.PublicBucket(raw(in.Bucket), byPolicy, predicate.Answer{Truth: truth(in.Prevented)})
+	}
+	return byPolicy
+}
+
+// denyPolicy returns a deny policy for some principals.
+func denyPolicy(principals []string) gjson.Result {
+	return raw(map[string]any{"rules": []any{map[string]any{"denyRule": map[string]any{
+		"deniedPrincipals": principals, "deniedPermissions": []string{"cloudresourcemanager.googleapis.com/projects.setIamPolicy"},
+	}}}})
+}
+
+// truth parses yes and no; everything else is unknown.
+func truth(text string) predicate.Truth {
+	return map[string]predicate.Truth{"yes": predicate.Yes, "no": predicate.No}[text]
 }
 
 func TestPublicCorpus(t *testing.T) {
 	t.Parallel()
 	predicatetest.Corpus(t, "testdata/public.yaml", public.ask)
+}
+
+type admin struct {
+	Role        string   `yaml:"role"`
+	Permissions []string `yaml:"permissions"` // null when they could not be read
+}
+
+func (in admin) ask() predicate.Answer {
+	return gcp.Controls(in.Role, func(string) ([]string, bool) { return in.Permissions, in.Permissions != nil })
+}
+
+func TestAdminCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Corpus(t, "testdata/admin.yaml", admin.ask)
+	if got := gcp.Controls("projects/p/roles/custom", nil); got.Truth != predicate.Unknown {
+		t.Errorf("without a way to read roles: %v", got)
+	}
+}
+
+func TestAuditCorpus(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		Policies [][]map[string]any `yaml:"policies"` // auditConfigs of the project and its ancestors
+		Unread   string             `yaml:"unread"`
+	}
+	predicatetest.Examples(t, "testdata/audit.yaml", func(in entry) predicate.Answer {
+		var policies []gjson.Result
+		for _, configs := range in.Policies {
+			policies = append(policies, raw(map[string]any{"auditConfigs": configs}))
+		}
+		return gcp.AuditsAllServices(policies, in.Unread)
+	})
+}
+
+func TestOSLoginCorpus(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		Project  map[string]string `yaml:"project"` // null when it could not be read
+		Instance map[string]string `yaml:"instance"`
+	}
+	metadata := func(all map[string]string) gjson.Result {
+		if all == nil {
+			return gjson.Result{}
+		}
+		items := []any{}
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			items = append(items, map[string]any{"key": key, "value": all[key]})
+		}
+		return raw(map[string]any{"items": items})
+	}
+	predicatetest.Examples(t, "testdata/oslogin.yaml", func(in entry) predicate.Answer {
+		return gcp.OSLogin(metadata(in.Project), metadata(in.Instance))
+	})
+}
+
+func TestAuthorizedNetworksCorpus(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		Networks []string `yaml:"networks"`
+	}
+	predicatetest.Examples(t, "testdata/networks.yaml", func(in entry) predicate.Answer { return gcp.Admits(in.Networks) })
 }
 
 func worse(a, b predicate.Answer) bool {

@@ -59,8 +59,75 @@ type match struct {
 // the network. In each stage the first matching rule decides. goto_next, or no
 // match, continues with the next stage. At the end the network denies.
 func Reaches(n Network, protocol string, port int) predicate.Answer {
-	a := n.admitted(n.stages(""), nil, protocol, port)
-	return n.answer(a.certain, a.certain.Union(a.perhaps), a.why, protocol, port)
+	return n.reaches(n.stages(""), nil, protocol, port)
+}
+
+// reaches decides whether the internet can reach a port of a machine, for every
+// combination of tags and service accounts that decides which rules apply to
+// it. With about, only by that rule.
+func (n *Network) reaches(stages [][]rule, about *rule, protocol string, port int) predicate.Answer {
+	out := predicate.Of(false, "")
+	machines, complete := n.machines(stages, about, protocol, port)
+	if !complete {
+		out = predicate.NotKnown("its rules have too many combinations of tags and service accounts")
+	}
+	for _, machine := range machines {
+		a := n.admitted(stages, machine, about != nil, protocol, port)
+		if out = predicate.Or(out, n.answer(a.certain, a.certain.Union(a.perhaps), a.why, protocol, port)); out.Truth == predicate.Yes {
+			return out
+		}
+	}
+	return out
+}
+
+// machines returns the sets of selectors of the machines to consider. A machine
+// that about applies to has one of its targets, and may have others by which a
+// policy passes traffic on to the next stage. complete is false when there are
+// too many combinations.
+func (n *Network) machines(stages [][]rule, about *rule, protocol string, port int) (all [][]string, complete bool) {
+	if n.machine {
+		return [][]string{n.selectors}, true
+	}
+	var others []string
+	for _, stage := range stages {
+		for _, r := range stage {
+			if !r.about(protocol, port) {
+				continue
+			}
+			if about == nil || r.verdict == "goto_next" {
+				others = append(others, r.targets...)
+			}
+		}
+	}
+	slices.Sort(others)
+	combinations, complete := combine(slices.Compact(others))
+	if about == nil || about.whole {
+		return combinations, complete
+	}
+	for _, target := range about.targets {
+		for _, more := range combinations {
+			all = append(all, append([]string{target}, more...))
+		}
+	}
+	return all, complete
+}
+
+// mostSelectors is the number of selectors whose subsets are considered.
+const mostSelectors = 6
+
+// combine returns the subsets of selectors. If there are too many, it returns
+// only those of one selector, and complete is false.
+func combine(selectors []string) (all [][]string, complete bool) {
+	complete = len(selectors) <= mostSelectors
+	all = [][]string{nil}
+	for _, s := range selectors {
+		for _, set := range all {
+			if complete || len(set) == 0 {
+				all = append(all, append(slices.Clone(set), s))
+			}
+		}
+	}
+	return all, complete
 }
 
 // answer returns the result for the sources that certainly pass and those that may pass.
@@ -117,39 +184,31 @@ func (n *Network) stages(name string) [][]rule {
 	for _, p := range n.Policy {
 		policy = append(policy, policyRules(p, n.Self)...)
 	}
-	// Among VPC rules of one priority, deny rules come first.
-	slices.SortStableFunc(vpc, func(a, b rule) int {
-		return cmp.Or(cmp.Compare(a.priority, b.priority), -cmp.Compare(a.verdict, b.verdict))
-	})
+	for _, stage := range append(stages, policy, vpc) {
+		// Among VPC rules of one priority, deny rules come first. Priorities within a policy differ.
+		slices.SortStableFunc(stage, func(a, b rule) int {
+			return cmp.Or(cmp.Compare(a.priority, b.priority), -cmp.Compare(a.verdict, b.verdict))
+		})
+	}
 	if n.Before {
 		stages = append(stages, policy, vpc)
 	} else {
 		stages = append(stages, vpc, policy)
 	}
-	if n.machine {
-		for i := range stages {
-			stages[i] = n.forMachine(stages[i])
-		}
-	}
 	return stages
 }
 
-// forMachine drops the rules for other machines. The remaining rules are treated
-// as rules for all machines.
-func (n *Network) forMachine(rules []rule) (kept []rule) {
-	for _, r := range rules {
-		switch {
-		case r.whole:
-		case slices.ContainsFunc(r.targets, func(t string) bool { return slices.Contains(n.selectors, t) }):
-			r.whole = true
-		case slices.ContainsFunc(r.targets, func(t string) bool { return strings.HasPrefix(t, "secure tag ") }):
-			r.markUnclear("it applies to machines with secure tags, which are not read")
-		default:
-			continue
-		}
-		kept = append(kept, r)
+// applies reports whether a rule applies to a machine with some selectors. Of a
+// machine that was read, secure tags are unknown.
+func (n *Network) applies(r *rule, selectors []string) bool {
+	switch has := func(s string) bool { return slices.Contains(selectors, s) }; {
+	case r.whole || slices.ContainsFunc(r.targets, has):
+		return true
+	case n.machine && slices.ContainsFunc(r.targets, func(t string) bool { return strings.HasPrefix(t, "secure tag ") }):
+		r.markUnclear("it applies to machines with secure tags, which are not read")
+		return true
 	}
-	return kept
+	return false
 }
 
 type admission struct {
@@ -157,10 +216,9 @@ type admission struct {
 	why              string
 }
 
-// admitted evaluates the stages for the sources that are still undecided. With
-// about, it admits only what that rule allows to the machines that the rule
-// applies to.
-func (n *Network) admitted(stages [][]rule, about *rule, protocol string, port int) (a admission) {
+// admitted evaluates the stages for a machine and the sources that are still
+// undecided. With asked, it admits only what the asked rule allows.
+func (n *Network) admitted(stages [][]rule, machine []string, asked bool, protocol string, port int) (a admission) {
 	mayBeDenied := false // an earlier rule may deny
 	undecided := ipset.Must("0.0.0.0/0", "::/0")
 	if !n.from.IsEmpty() {
@@ -168,41 +226,28 @@ func (n *Network) admitted(stages [][]rule, about *rule, protocol string, port i
 	}
 	for _, rules := range stages {
 		left, passed := undecided, ipset.Set{}
-		slices.SortStableFunc(rules, func(a, b rule) int { return cmp.Compare(a.priority, b.priority) })
 		for _, r := range rules {
-			if !r.about(protocol, port) {
-				continue
-			}
-			here := left.Intersect(r.sources)
-			whole := r.whole
-			if about != nil {
-				if r.verdict == "allow" && !r.asked {
-					continue // another rule opens it too, which does not matter for this one
-				}
-				whole = whole || len(about.targets) > 0 && !slices.ContainsFunc(about.targets, func(t string) bool { return !slices.Contains(r.targets, t) })
+			if !r.about(protocol, port) || !n.applies(&r, machine) || asked && r.verdict == "allow" && !r.asked {
+				continue // another rule that opens the port does not matter for the asked one
 			}
 			if r.unclear != "" {
-				if about == nil || r.asked {
+				if !asked || r.asked {
 					a.perhaps = a.perhaps.Union(left)
 				}
 				a.why = cmp.Or(a.why, r.unclear)
 				mayBeDenied = mayBeDenied || r.verdict != "allow"
 				continue
 			}
+			here := left.Intersect(r.sources)
 			switch {
 			case r.verdict == "allow" && mayBeDenied:
 				a.perhaps = a.perhaps.Union(here)
 			case r.verdict == "allow":
-				// It is open for some machines; later rules decide for the others.
 				a.certain = a.certain.Union(here)
-			case !whole:
-				continue // only some machines: later rules still apply to the others
 			case r.verdict == "goto_next":
 				passed = passed.Union(here)
 			}
-			if whole {
-				left = left.Less(here)
-			}
+			left = left.Less(here)
 		}
 		undecided = left.Union(passed)
 	}
@@ -297,6 +342,10 @@ func prefixed(prefix string, v gjson.Result) (all []string) {
 	return all
 }
 
+// anyInternetSource are the values of srcNetworkContext and srcNetworkType that do not limit
+// traffic from the internet.
+var anyInternetSource = []string{"", "UNSPECIFIED", "INTERNET"}
+
 // policyRules returns the inbound rules of a firewall policy for a network.
 func policyRules(policy gjson.Result, network string) (all []rule) {
 	for _, v := range policy.Get("rules").Array() {
@@ -316,7 +365,7 @@ func policyRules(policy gjson.Result, network string) (all []rule) {
 		ranges := texts(m.Get("srcIpRanges"))
 		narrowed := false
 		for _, name := range []string{"srcSecureTags", "srcRegionCodes", "srcThreatIntelligences", "srcFqdns", "srcAddressGroups", "srcNetworkContext", "srcNetworkType"} {
-			if list := m.Get(name); len(list.Array()) > 0 && list.String() != "" && !strings.EqualFold(list.String(), "INTERNET") {
+			if list := m.Get(name); len(list.Array()) > 0 && !slices.Contains(anyInternetSource, list.String()) {
 				narrowed = true
 			}
 		}

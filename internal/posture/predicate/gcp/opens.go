@@ -26,8 +26,7 @@ func Opens(n Network, name, protocol string, port int) predicate.Answer {
 	if about == nil {
 		return predicate.Of(false, "")
 	}
-	a := n.admitted(stages, about, protocol, port)
-	return n.answer(a.certain, a.certain.Union(a.perhaps), a.why, protocol, port)
+	return n.reaches(stages, about, protocol, port)
 }
 
 // OpensAny decides whether the whole internet can reach some TCP or UDP port by
@@ -101,15 +100,13 @@ const lastPort = 65535
 // starts returns the ports at which a port range of a rule begins, or the first
 // port after one. All ports between two starts are treated in the same way.
 func (n *Network) starts() []int {
-	ports := map[int]bool{1: true}
+	ports := map[int]bool{1: true} // one after the last port changes nothing
 	for _, stage := range n.stages("") {
 		for _, r := range stage {
 			for _, m := range r.matches {
 				for _, p := range m.ports {
 					ports[max(p.from, 1)] = true
-					if p.to < lastPort {
-						ports[p.to+1] = true
-					}
+					ports[p.to+1] = true
 				}
 			}
 		}

@@ -44,10 +44,7 @@ func (in opens) ask() predicate.Answer {
 
 func TestOpensCorpus(t *testing.T) {
 	t.Parallel()
-	count := predicatetest.Examples(t, "testdata/opens.yaml", opens.ask)
-	if count["yes"]*count["no"]*count["unknown"] == 0 {
-		t.Errorf("by answer %v; want each of yes, no and unknown", count)
-	}
+	predicatetest.Corpus(t, "testdata/opens.yaml", opens.ask)
 }
 
 // TestDenyNeverOpensRule adds a deny rule with precedence to every entry, and

@@ -5,6 +5,7 @@ package ipset
 
 import (
 	"fmt"
+	"math/big"
 	"net/netip"
 	"slices"
 )
@@ -52,7 +53,7 @@ func Must(texts ...string) Set {
 // Range returns the addresses from one to another of the same IP version.
 func Range(from, to netip.Addr) (Set, error) {
 	from, to = from.Unmap(), to.Unmap()
-	if from.BitLen() != to.BitLen() || to.Less(from) {
+	if !from.IsValid() || from.BitLen() != to.BitLen() || to.Less(from) {
 		return Set{}, fmt.Errorf("%s to %s is not a valid address range", from, to)
 	}
 	return Set{[]span{{from, to}}}, nil
@@ -139,31 +140,32 @@ func (s Set) Public() Set { return s.Intersect(internet) }
 // S3 uses the same limits for policies:
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
 func (s Set) IsInternet() bool {
-	const rounding = 1 + 1e-9
 	four, six := s.Public().sizes()
-	return four > 1<<24 || six > (1<<96)*rounding
+	return four.Cmp(most4) > 0 || six.Cmp(most6) > 0
 }
 
+// The largest sizes that do not count as the internet: a /8 of IPv4, a /32 of IPv6.
+var (
+	most4 = new(big.Int).Lsh(big.NewInt(1), 24)
+	most6 = new(big.Int).Lsh(big.NewInt(1), 96)
+	one   = big.NewInt(1)
+)
+
 // sizes returns the number of addresses of each IP version.
-func (s Set) sizes() (four, six float64) {
+func (s Set) sizes() (four, six *big.Int) {
+	four, six = new(big.Int), new(big.Int)
 	for _, r := range s.ranges {
-		size := number(r.to) - number(r.from) + 1
+		sum := six
 		if r.from.Is4() {
-			four += size
-		} else {
-			six += size
+			sum = four
 		}
+		sum.Add(sum, number(r.to)).Sub(sum, number(r.from)).Add(sum, one)
 	}
 	return four, six
 }
 
-// number returns an address as a number. Rounding errors are irrelevant for sizes.
-func number(a netip.Addr) (n float64) {
-	for _, b := range a.AsSlice() {
-		n = n*256 + float64(b)
-	}
-	return n
-}
+// number returns an address as a number.
+func number(a netip.Addr) *big.Int { return new(big.Int).SetBytes(a.AsSlice()) }
 
 // Contains reports whether another set is a subset of this one.
 func (s Set) Contains(o Set) bool { return o.Less(s).IsEmpty() }

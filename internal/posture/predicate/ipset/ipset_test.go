@@ -14,6 +14,9 @@ func TestSets(t *testing.T) {
 		{Must("10.0.0.7/8").String(), "10.0.0.0-10.255.255.255"},
 		{Must("10.0.0.7").String(), "10.0.0.7-10.0.0.7"},
 		{Must("::ffff:10.0.0.0/104").String(), "10.0.0.0-10.255.255.255"},
+		{Must("::ffff:0:0/96").String(), "0.0.0.0-255.255.255.255"},
+		{Must("::ffff:0:0/95").String(), "::fffe:0:0-::ffff:255.255.255.255"},
+		{Must("2400::/100").String(), "2400::-2400::fff:ffff"},
 		{Must("255.255.255.255", "::").String(), "255.255.255.255-255.255.255.255 ::-::"},
 		{Must("10.0.0.0/8").Less(Must("10.1.0.0/16")).String(), "10.0.0.0-10.0.255.255 10.2.0.0-10.255.255.255"},
 		{Must("10.0.0.0/8").Less(Must("0.0.0.0/0")).String(), ""},
@@ -32,7 +35,7 @@ func TestSets(t *testing.T) {
 			t.Errorf("%s is the internet: %t", text, got)
 		}
 	}
-	if Must("8.0.0.0/8").IsInternet() || !Must("8.0.0.0/8", "20.0.0.0/24").IsInternet() || !Must("2400::/32", "2600::/48").IsInternet() {
+	if Must("8.0.0.0/8").IsInternet() || !Must("8.0.0.0/8", "20.0.0.0/24").IsInternet() || !Must("2400::/32", "2600::1").IsInternet() || !Must("8.0.0.0/8", "20.0.0.1").IsInternet() {
 		t.Error("the size of a set is that of all its ranges")
 	}
 	for _, text := range []string{"", "10.0.0.0/33", "fe80::1%eth0", "somewhere", "10.0.0"} {
@@ -42,6 +45,12 @@ func TestSets(t *testing.T) {
 	}
 	if _, err := Range(netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.1")); err == nil {
 		t.Error("a range that ends before it begins")
+	}
+	if _, err := Range(netip.Addr{}, netip.Addr{}); err == nil {
+		t.Error("a range without addresses")
+	}
+	if _, err := Range(netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("::1")); err == nil {
+		t.Error("a range from one version to another")
 	}
 	if s, err := Range(netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")); err != nil || s.String() != "10.0.0.1-10.0.0.2" {
 		t.Error(s, err)

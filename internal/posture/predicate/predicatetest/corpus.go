@@ -5,6 +5,7 @@ package predicatetest
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -16,8 +17,9 @@ import (
 const atLeast = 80
 
 // Corpus runs a file of entries, each of which has a name, the answer (yes, no
-// or unknown), the reason if the name does not say it, and the members of T. It
-// fails when an answer differs, when a name is repeated, when one of the three
+// or unknown), the reason if the name does not say it, and the members of T. An
+// entry with says also expects this text in the reason that the predicate
+// gives. Corpus fails when an answer differs, when a name is repeated, when one of the three
 // answers does not occur, and when there are fewer than 80 entries.
 func Corpus[T any](t *testing.T, file string, ask func(T) predicate.Answer) {
 	t.Helper()
@@ -41,6 +43,8 @@ func Examples[T any](t *testing.T, file string, ask func(T) predicate.Answer) ma
 		count[e.Answer]++
 		if got := ask(e.Input); got.Truth.String() != e.Answer {
 			t.Errorf("%s: %s: %s (%s), want %s: %s", file, e.Name, got.Truth, got.Why, e.Answer, e.Why)
+		} else if !strings.Contains(got.Why, e.Says) {
+			t.Errorf("%s: %s: the reason is %q, want %q in it", file, e.Name, got.Why, e.Says)
 		}
 	}
 	return count
@@ -51,6 +55,7 @@ type Entry[T any] struct {
 	Name   string `yaml:"name"`
 	Answer string `yaml:"answer"`
 	Why    string `yaml:"why"`
+	Says   string `yaml:"says"`
 	Input  T      `yaml:",inline"`
 }
 
