@@ -47,6 +47,9 @@ type User struct {
 	Version   int64 // incremented by every change
 	CreatedAt time.Time
 	UpdatedAt time.Time
+
+	// Identity of a user who was created by single sign-on; empty for others.
+	Issuer, Subject string
 }
 
 // A Token describes an API token. Only its holder knows the text.
@@ -64,6 +67,9 @@ type Token struct {
 	LastUsedAt  time.Time // zero for never; with a precision of a minute
 	LastAddress string
 	Limits      TokenLimits
+	// SignOn means that the token stands for a browser session by single sign-on.
+	// Nobody has its text.
+	SignOn bool
 }
 
 // A Caller is the authenticated sender of a request.

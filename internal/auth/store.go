@@ -35,6 +35,10 @@ type Store interface {
 	// User returns one user.
 	User(ctx context.Context, org OrgID, id UserID) (User, error)
 
+	// UserBySubject returns the user of an organisation who has an identity at an
+	// identity provider.
+	UserBySubject(ctx context.Context, org OrgID, issuer, subject string) (User, error)
+
 	// ReplaceUser updates the name, email, role, disabled flag, update time and
 	// version of a user. It fails with fault.Stale unless the stored version is
 	// u.Version-1, and with fault.Conflict if the name is taken or no enabled admin
@@ -46,16 +50,21 @@ type Store interface {
 	// and with fault.Conflict if no enabled admin would be left.
 	DeleteUser(ctx context.Context, org OrgID, id UserID, version int64) (User, error)
 
-	// CreateToken adds an API token of an existing user.
+	// CreateToken adds an API token of an existing user. For a token of single
+	// sign-on it also deletes those of the user that have expired or are revoked.
 	CreateToken(ctx context.Context, t Token, h TokenHash) error
 
 	// Tokens returns the tokens of an organisation that are not revoked, newest
-	// first.
+	// first, without those of single sign-on.
 	Tokens(ctx context.Context, org OrgID) ([]Token, error)
 
 	// RevokeToken revokes a token and returns it. It fails with fault.NotFound if
 	// the token is already revoked.
 	RevokeToken(ctx context.Context, org OrgID, id TokenID, at time.Time) (Token, error)
+
+	// RevokeSignOns revokes the tokens of single sign-on of an identity, in all
+	// organisations but keep.
+	RevokeSignOns(ctx context.Context, issuer, subject string, keep OrgID, at time.Time) error
 
 	// TokenState returns a token with its user and organisation.
 	TokenState(ctx context.Context, id TokenID) (TokenState, error)

@@ -102,6 +102,7 @@ type Posture struct {
 	RuleDirs       string        `yaml:"rule_dirs" help:"Folders with rules of your own, separated by commas."`
 	NotifyPrivate  bool          `yaml:"notify_private" help:"Also send notifications to this machine and to private networks."`
 	Graph          Graph         `yaml:"graph" embed:"" prefix:"graph-"`
+	SSO            SSO           `yaml:"sso" embed:"" prefix:"sso-"`
 }
 
 // Roles of a process that runs the posture server.
@@ -169,6 +170,7 @@ func (c *Config) Complete() {
 		c.Audit.Checkpoint = filepath.Join(c.DataDir, "audit.checkpoint")
 	}
 	c.Posture.complete(PostureListen)
+	c.Posture.SSO.complete(c.Posture.PublicURL)
 	c.Desktop.complete(DesktopListen)
 }
 
@@ -232,6 +234,9 @@ func (c *Config) Check() error {
 		if u, err := url.Parse(p); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			wrong("posture.cloud_proxy", "must be a URL such as http://proxy.example.com:3128")
 		}
+	}
+	for _, problem := range c.Posture.SSO.problems() {
+		wrong("posture.sso."+problem[0], "%s", problem[1])
 	}
 	for name, list := range map[string]string{"posture.resource_dirs": c.Posture.ResourceDirs, "posture.rule_dirs": c.Posture.RuleDirs} {
 		for _, folder := range Folders(list) {

@@ -61,7 +61,7 @@ func (m *Mux) event(r *http.Request, x *exchange, status int) Event {
 // it was committed with the change and no note was added since.
 func (m *Mux) audit(r *http.Request, x *exchange, status int) error {
 	refused := status == http.StatusUnauthorized || status == http.StatusForbidden
-	if m.o.Audit == nil || x.route == nil || !refused && !x.route.mutates() {
+	if m.o.Audit == nil || x.route == nil || !refused && !x.route.mutates() && !x.route.Login {
 		return nil
 	}
 	x.mu.Lock()

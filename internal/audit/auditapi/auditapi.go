@@ -87,9 +87,11 @@ func record(e httpapi.Event) audit.Record {
 
 func outcome(e httpapi.Event) audit.Outcome {
 	switch {
+	case e.Notes[authapi.NoteCause] != "": // also with a redirect to the login page
+		return audit.Denied
 	case e.Status < 400:
 		return audit.Success
-	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden, e.Notes[authapi.NoteCause] != "":
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
 		return audit.Denied
 	}
 	return audit.Failure

@@ -21,6 +21,7 @@ type API struct {
 	Authenticator *auth.Authenticator
 	Keys          *auth.Keys
 	Sessions      *websession.Sessions // of browsers; may be nil
+	SSO           *SSO                 // nil if single sign-on is not configured
 }
 
 // The roles that routes need.
@@ -64,6 +65,8 @@ func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 		{Pattern: "GET /v1/users/{user_id}/sessions", Need: admin, Operation: "listUserSessions", Handler: httpapi.JSON(a.listSessions)},
 		{Pattern: "DELETE /v1/users/{user_id}/sessions/{session_id}", Need: admin, Operation: "endUserSession", Handler: httpapi.JSON(a.endUserSession)},
 		{Pattern: "GET /console/open", Need: httpapi.Public, Operation: "openConsole", Limits: login, Hidden: true, Handler: httpapi.Stream(a.open)},
+		{Pattern: "GET /console/sso/start", Need: httpapi.Public, Operation: "startSingleSignOn", Limits: login, Handler: httpapi.Stream(a.startSSO)},
+		{Pattern: "GET /console/sso/callback", Need: httpapi.Public, Operation: "finishSingleSignOn", Login: true, Limits: login, Handler: httpapi.Stream(a.finishSSO)},
 	}
 }
 

@@ -26,6 +26,7 @@ type userRecord struct {
 	ETag           string       `json:"eTag"`
 	CreatedTime    httpapi.Time `json:"createdTime"`
 	LastUpdateTime httpapi.Time `json:"lastUpdateTime"`
+	SingleSignOn   bool         `json:"singleSignOn"` // created by single sign-on, which sets name, email and role
 }
 
 func wireUser(u auth.User) userRecord {
@@ -35,7 +36,7 @@ func wireUser(u auth.User) userRecord {
 	}
 	return userRecord{
 		ID: u.ID, Name: u.Name, Email: u.Email, Role: u.Role, Status: status, ETag: userTag(u),
-		CreatedTime: httpapi.Time{Time: u.CreatedAt}, LastUpdateTime: httpapi.Time{Time: u.UpdatedAt},
+		CreatedTime: httpapi.Time{Time: u.CreatedAt}, LastUpdateTime: httpapi.Time{Time: u.UpdatedAt}, SingleSignOn: u.Subject != "",
 	}
 }
 

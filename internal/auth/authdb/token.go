@@ -11,7 +11,7 @@ import (
 )
 
 const tokenColumns = `t.id, t.org_id, t.user_id, t.name, t.hint, t.role, t.created_by, t.created_at,
-	t.expires_at, t.revoked_at, t.last_used_at, t.last_address, t.scopes, t.addresses`
+	t.expires_at, t.revoked_at, t.last_used_at, t.last_address, t.scopes, t.addresses, t.sign_on`
 
 // tokenRow holds the columns of a token that need conversion after Scan.
 type tokenRow struct {
@@ -24,7 +24,7 @@ type tokenRow struct {
 func (w *tokenRow) fields() []any {
 	t := &w.token
 	return []any{&t.ID, &t.Org, &t.User, &t.Name, &t.Hint, &w.role, &t.CreatedBy, &w.created,
-		&w.expires, &w.revoked, &w.lastUse, &t.LastAddress, &t.Limits.Scopes, &t.Limits.Addresses}
+		&w.expires, &w.revoked, &w.lastUse, &t.LastAddress, &t.Limits.Scopes, &t.Limits.Addresses, &t.SignOn}
 }
 
 func (w *tokenRow) value() (auth.Token, error) {
@@ -49,10 +49,20 @@ func (s *Store) CreateToken(ctx context.Context, t auth.Token, h auth.TokenHash)
 		if _, err := readUser(tx, t.Org, t.User); err != nil {
 			return err
 		}
+		if t.SignOn {
+			_, err := tx.Exec(`
+				DELETE FROM auth_token
+				WHERE user_id = $1
+				  AND sign_on
+				  AND (expires_at < $2 OR revoked_at IS NOT NULL)`, t.User, sqldb.Millis(t.CreatedAt))
+			if err != nil {
+				return err
+			}
+		}
 		_, err := tx.Exec(`
-			INSERT INTO auth_token (id, org_id, user_id, hash, hint, name, role, created_by, created_at, expires_at, scopes, addresses)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-			t.ID, t.Org, t.User, h[:], t.Hint, t.Name, t.Role.String(), t.CreatedBy, sqldb.Millis(t.CreatedAt), millis(t.ExpiresAt), t.Limits.Scopes, t.Limits.Addresses)
+			INSERT INTO auth_token (id, org_id, user_id, hash, hint, name, role, created_by, created_at, expires_at, scopes, addresses, sign_on)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+			t.ID, t.Org, t.User, h[:], t.Hint, t.Name, t.Role.String(), t.CreatedBy, sqldb.Millis(t.CreatedAt), millis(t.ExpiresAt), t.Limits.Scopes, t.Limits.Addresses, t.SignOn)
 		return err
 	})
 	if err != nil {
@@ -69,6 +79,7 @@ func (s *Store) Tokens(ctx context.Context, org auth.OrgID) (all []auth.Token, e
 			FROM auth_token t
 			WHERE t.org_id = $1
 			  AND t.revoked_at IS NULL
+			  AND NOT t.sign_on
 			ORDER BY t.created_at DESC, t.id`, org)
 		return err
 	})
@@ -97,6 +108,24 @@ func (s *Store) RevokeToken(ctx context.Context, org auth.OrgID, id auth.TokenID
 		return auth.Token{}, fmt.Errorf("revoke API token: %w", err)
 	}
 	return t, nil
+}
+
+// RevokeSignOns implements [auth.Store].
+func (s *Store) RevokeSignOns(ctx context.Context, issuer, subject string, keep auth.OrgID, at time.Time) error {
+	err := s.change(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`
+			UPDATE auth_token
+			SET revoked_at = $1
+			WHERE sign_on
+			  AND revoked_at IS NULL
+			  AND user_id IN (SELECT id FROM auth_user WHERE issuer = $2 AND subject = $3 AND org_id <> $4)`,
+			sqldb.Millis(at), issuer, subject, keep)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("revoke sessions of single sign-on: %w", err)
+	}
+	return nil
 }
 
 func noToken() error { return fault.New(fault.NotFound, "the API token was not found") }
@@ -170,6 +199,7 @@ func (s *Store) TokenNetworks(ctx context.Context) (all []auth.LoginNetwork, err
 			SELECT t.hash, t.last_address
 			FROM auth_token t
 			WHERE t.revoked_at IS NULL
+			  AND NOT t.sign_on
 			  AND t.last_used_at IS NOT NULL
 			ORDER BY t.last_used_at DESC
 			LIMIT 50000`)

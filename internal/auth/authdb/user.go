@@ -10,7 +10,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-const userColumns = `u.id, u.org_id, u.name, u.email, u.role, u.disabled, u.version, u.created_at, u.updated_at`
+const userColumns = `u.id, u.org_id, u.name, u.email, u.role, u.disabled, u.version, u.created_at, u.updated_at, u.issuer, u.subject`
 
 // userRow holds the columns of a user that need conversion after Scan.
 type userRow struct {
@@ -21,7 +21,7 @@ type userRow struct {
 
 func (w *userRow) fields() []any {
 	u := &w.user
-	return []any{&u.ID, &u.Org, &u.Name, &u.Email, &w.role, &u.Disabled, &u.Version, &w.created, &w.updated}
+	return []any{&u.ID, &u.Org, &u.Name, &u.Email, &w.role, &u.Disabled, &u.Version, &w.created, &w.updated, &u.Issuer, &u.Subject}
 }
 
 func (w *userRow) value() (auth.User, error) {
@@ -43,11 +43,11 @@ func noUser() error { return fault.New(fault.NotFound, "the user was not found")
 
 func insertUser(tx *sqldb.Tx, u auth.User) error {
 	n, err := tx.Exec(`
-		INSERT INTO auth_user (id, org_id, name, name_key, email, role, disabled, version, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		INSERT INTO auth_user (id, org_id, name, name_key, email, role, disabled, version, created_at, updated_at, issuer, subject)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`,
 		u.ID, u.Org, u.Name, nameKey(u.Name), u.Email, u.Role.String(), u.Disabled, u.Version,
-		sqldb.Millis(u.CreatedAt), sqldb.Millis(u.UpdatedAt))
+		sqldb.Millis(u.CreatedAt), sqldb.Millis(u.UpdatedAt), u.Issuer, u.Subject)
 	if err == nil && n == 0 {
 		err = nameTaken(u.Name)
 	}
@@ -97,6 +97,24 @@ func readUser(tx *sqldb.Tx, org auth.OrgID, id auth.UserID) (auth.User, error) {
 	if sqldb.Missing(err) {
 		err = noUser()
 	}
+	return u, err
+}
+
+// UserBySubject implements [auth.Store].
+func (s *Store) UserBySubject(ctx context.Context, org auth.OrgID, issuer, subject string) (u auth.User, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		u, err = sqldb.QueryOne(tx, scanUser, `
+			SELECT `+userColumns+`
+			FROM auth_user u
+			WHERE u.org_id = $1
+			  AND u.issuer = $2
+			  AND u.subject = $3
+			  AND u.subject <> ''`, org, issuer, subject)
+		if sqldb.Missing(err) {
+			err = noUser()
+		}
+		return err
+	})
 	return u, err
 }
 
@@ -183,6 +201,7 @@ func adminsWithToken(tx *sqldb.Tx, org auth.OrgID) (int64, error) {
 		  AND NOT u.disabled
 		  AND t.role = $2
 		  AND t.revoked_at IS NULL
+		  AND NOT t.sign_on
 		  AND (t.scopes = '' OR t.scopes LIKE '%administration%')
 		  AND (t.expires_at IS NULL OR t.expires_at > $3)`, org, auth.Admin.String(), sqldb.Millis(time.Now()))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"net/http"
+	"time"
 
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
@@ -36,6 +37,18 @@ func (s *Sessions) cookie(value string) *http.Cookie {
 func (s *Sessions) expired() *http.Cookie {
 	c := s.cookie("")
 	c.MaxAge = -1
+	return c
+}
+
+// ShortCookie returns a cookie for a login that leaves this server and returns
+// by a link, so that it is sent with top-level navigations from other sites
+// (SameSite=Lax). With an empty value it makes the browser delete the cookie.
+func (s *Sessions) ShortCookie(name, value string, life time.Duration) *http.Cookie {
+	c := s.cookie(value)
+	c.Name, c.SameSite, c.MaxAge = s.cookieName()+"-"+name, http.SameSiteLaxMode, int(life/time.Second)
+	if value == "" {
+		c.MaxAge = -1
+	}
 	return c
 }
 

@@ -261,9 +261,13 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 	if err != nil {
 		return nil, err
 	}
+	single, err := a.newSSO()
+	if err != nil {
+		return nil, err
+	}
 	return slices.Concat(
 		console, pages,
-		(&authapi.API{Registry: in.Registry, Authenticator: gate, Keys: a.keys, Sessions: a.sessions}).Routes(),
+		(&authapi.API{Registry: in.Registry, Authenticator: gate, Keys: a.keys, Sessions: a.sessions, SSO: single}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
 			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Plans: a.store, Collections: a.sweep,

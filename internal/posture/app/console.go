@@ -22,9 +22,13 @@ func (a *App) consoleConfig() web.Config {
 	if a.o.Desktop != nil {
 		other = a.o.Desktop()
 	}
+	login := []string{"apiToken"}
+	if a.o.Install.Config.Posture.SSO.Enabled() {
+		login = append(login, "oidc")
+	}
 	return web.Config{
 		Product: "posture", Version: a.o.Version, Demo: a.o.Demo, Warning: a.o.Warning,
-		OtherServer: web.Other("desktop", other), Login: []string{"apiToken"},
+		OtherServer: web.Other("desktop", other), Login: login,
 	}
 }
 

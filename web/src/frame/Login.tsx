@@ -8,14 +8,14 @@ import { Mark } from '../parts/marks';
 import { sentence } from '../parts/text';
 import { Logo } from './Navigation';
 
-function TokenFields({ error }: { error: string | undefined }) {
+function TokenFields({ error, focus }: { error: string | undefined; focus: boolean }) {
   return (
     <TextField
       label="API token"
       name="apiToken"
       type="password"
       required
-      autoFocus
+      autoFocus={focus}
       error={error}
       hint="An administrator creates one under Admin, Tokens."
     />
@@ -39,6 +39,43 @@ function read(form: HTMLFormElement, product: Config['product']): Credentials {
     : { domain: value('domain'), username: value('username'), password: String(new FormData(form).get('password')) };
 }
 
+/** Why single sign-on failed, by the reason that the server puts into the address. */
+const ssoMessages: Record<string, string> = {
+  unavailable: 'The identity provider is not available. Try again later, or log in with an API token.',
+  misconfigured: 'Single sign-on is not set up correctly. An administrator finds the cause in the log of the server.',
+  expired: 'The login was not finished in time, or was started in another browser or tab. Start it again.',
+  denied: 'The identity provider did not log you in.',
+  invalid: 'The answer of the identity provider is not valid. Start the login again; if it fails again, tell an administrator.',
+  no_group: 'You are logged in at the identity provider, but none of your groups has access to Vigil. Ask an administrator for access.',
+  disabled: 'Your user is disabled. Ask an administrator.',
+};
+
+/** The message for the reason in the address; none if the last login did not fail. */
+function ssoMessage(): string | undefined {
+  const reason = new URLSearchParams(window.location.search).get('sso');
+  return reason === null ? undefined : (ssoMessages[reason] ?? 'Single sign-on failed. Start the login again.');
+}
+
+/** Starts single sign-on, which leads back to this page. */
+function SingleSignOn() {
+  const message = ssoMessage();
+  const back = message ? '/console/' : window.location.pathname + window.location.search;
+  return (
+    <>
+      {message && (
+        <p className="note warn" role="alert">
+          <Mark name="warn" />
+          <span>{message}</span>
+        </p>
+      )}
+      <a className="btn primary" href={`/console/sso/start?return=${encodeURIComponent(back)}`}>
+        Continue with single sign-on
+      </a>
+      <p className="login-or">or</p>
+    </>
+  );
+}
+
 interface Props {
   config: Config;
   onSession: (session: Session) => void;
@@ -48,6 +85,7 @@ interface Props {
 export function Login({ config, onSession }: Props) {
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
+  const single = config.login.includes('oidc');
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     setBusy(true);
@@ -66,15 +104,11 @@ export function Login({ config, onSession }: Props) {
         <Logo />
         Vigil<span className="brand-org">{config.product === 'posture' ? 'Posture' : 'Desktop'}</span>
       </h1>
-      {config.product === 'posture' ? <TokenFields error={error} /> : <DirectoryFields error={error} />}
-      <Button type="submit" look="primary" disabled={busy}>
+      {single && <SingleSignOn />}
+      {config.product === 'posture' ? <TokenFields error={error} focus={!single} /> : <DirectoryFields error={error} />}
+      <Button type="submit" look={single ? undefined : 'primary'} disabled={busy}>
         Log in
       </Button>
-      {config.login.includes('oidc') && (
-        <a className="btn" href="/console/sso/start">
-          Log in with single sign-on
-        </a>
-      )}
     </form>
   );
 }

@@ -1,0 +1,146 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"vigil/internal/fault"
+)
+
+// A SignOn is a user whom an identity provider authenticated, with the access
+// that the user's groups give.
+type SignOn struct {
+	Issuer, Subject string // identity at the provider
+	Name            string
+	Email           string
+	Org             string // name or id of the organisation
+	Role            Role
+	Life            time.Duration // maximum age of the session
+}
+
+// SignOn returns a token for a browser session of the user. The user is created
+// at the first login, and gets the name, e-mail address and role of every later
+// one. Nobody has the text of the token: it only makes the session end when the
+// user is disabled or the role is lowered, like that of an API token.
+//
+// An existing user is never taken over because the name or e-mail address is the
+// same. Sessions of the same identity in other organisations end.
+//
+// It fails with fault.NotFound when there is no such organisation, and with
+// fault.Forbidden when the user or the organisation is disabled.
+func (r *Registry) SignOn(ctx context.Context, in SignOn) (TokenState, error) {
+	org, err := r.orgNamed(ctx, in.Org)
+	if err != nil {
+		return TokenState{}, err
+	}
+	if err := r.changed(r.store.RevokeSignOns(ctx, in.Issuer, in.Subject, org.ID, r.now())); err != nil {
+		return TokenState{Org: org}, err
+	}
+	if org.Disabled {
+		return TokenState{Org: org}, fault.New(fault.Forbidden, "the organisation is disabled")
+	}
+	u, err := r.signOnUser(ctx, org.ID, in)
+	if err != nil {
+		return TokenState{Org: org}, err
+	}
+	if u.Disabled {
+		return TokenState{Org: org, User: u}, fault.New(fault.Forbidden, "the user is disabled")
+	}
+	now := r.now()
+	text := newTokenText()
+	hash, ok := hashToken(text)
+	if !ok {
+		return TokenState{}, fmt.Errorf("a new API token is not valid")
+	}
+	// The role is that of this login even if the user could not be changed: see
+	// refresh.
+	t := Token{
+		ID: TokenID(uuid.NewString()), Org: org.ID, User: u.ID, Name: "Single sign-on", Hint: hintOf(text), Role: in.Role,
+		CreatedBy: u.ID, CreatedAt: now, ExpiresAt: now.Add(in.Life), SignOn: true,
+	}
+	return TokenState{Org: org, User: u, Token: t}, r.changed(r.store.CreateToken(ctx, t, hash))
+}
+
+// SignOff ends all sessions by single sign-on of an identity that has lost its
+// access.
+func (r *Registry) SignOff(ctx context.Context, issuer, subject string) error {
+	return r.changed(r.store.RevokeSignOns(ctx, issuer, subject, "", r.now()))
+}
+
+// orgNamed returns an organisation by its name, ignoring case, or its id.
+func (r *Registry) orgNamed(ctx context.Context, name string) (Org, error) {
+	orgs, err := r.store.Orgs(ctx)
+	if err != nil {
+		return Org{}, err
+	}
+	i := slices.IndexFunc(orgs, func(o Org) bool { return string(o.ID) == name || strings.EqualFold(o.Name, name) })
+	if i < 0 {
+		return Org{}, fault.New(fault.NotFound, "there is no organisation %q", name)
+	}
+	return orgs[i], nil
+}
+
+// signOnUser returns the user of an identity, created or updated.
+func (r *Registry) signOnUser(ctx context.Context, org OrgID, in SignOn) (User, error) {
+	name, err := checkName("name", in.Name)
+	if err != nil {
+		if name, err = checkName("subject", in.Subject); err != nil {
+			return User{}, err
+		}
+	}
+	if a, err := mail.ParseAddress(in.Email); err != nil || a.Address != in.Email || len(in.Email) > 254 {
+		in.Email = ""
+	}
+	const attempts = 20
+	for attempt := 1; ; attempt++ {
+		u, err := r.store.UserBySubject(ctx, org, in.Issuer, in.Subject)
+		if err == nil {
+			u, err = r.refresh(ctx, u, name, in)
+		} else if fault.Is(err, fault.NotFound) {
+			now := r.now()
+			u = User{
+				ID: UserID(uuid.NewString()), Org: org, Name: name, Email: in.Email, Role: in.Role, Version: 1,
+				CreatedAt: now, UpdatedAt: now, Issuer: in.Issuer, Subject: in.Subject,
+			}
+			if attempt > 1 { // another user has the name
+				u.Name = fmt.Sprintf("%s (single sign-on %d)", name, attempt-1)
+			}
+			err = r.changed(r.store.CreateUser(ctx, u))
+		}
+		// A conflict is a name that is taken, or a concurrent first login.
+		if (fault.Is(err, fault.Conflict) || fault.Is(err, fault.Stale)) && attempt < attempts {
+			continue
+		}
+		return u, err
+	}
+}
+
+// refresh updates a user at a login. Where the new name is taken, the user keeps
+// the old one; where the organisation would lose its last admin, the user keeps
+// the role, and only the role of the token is lower.
+func (r *Registry) refresh(ctx context.Context, u User, name string, in SignOn) (User, error) {
+	wanted := []User{u, u, u}
+	wanted[0].Name, wanted[0].Role = name, in.Role
+	wanted[1].Role = in.Role
+	if strings.HasPrefix(u.Name, name+" (single sign-on ") {
+		wanted = wanted[1:] // the name was taken when the user was created
+	}
+	for _, w := range wanted {
+		w.Email = in.Email
+		if w == u {
+			return u, nil
+		}
+		w.Version, w.UpdatedAt = u.Version+1, r.now()
+		err := r.changed(r.store.ReplaceUser(ctx, w))
+		if !fault.Is(err, fault.Conflict) {
+			return w, err
+		}
+	}
+	return u, nil
+}
