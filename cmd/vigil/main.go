@@ -63,7 +63,7 @@ type cli struct {
 	Catalog       catalogCmd       `cmd:"" help:"Check resource types, and list the operations of clouds."`
 	Keys          keysCmd          `cmd:"" help:"Rotate the keys that sign tokens and encrypt secrets."`
 	Backup        backupCmd        `cmd:"" help:"Write a copy of the SQLite database to a file; servers may be running."`
-	Store         storeCmd         `cmd:"" help:"Copy the database to another engine, and list its tables."`
+	Store         storeCmd         `cmd:"" help:"Copy the database to another engine, distribute it over a cluster, and list its tables."`
 	Doctor        doctorCmd        `cmd:"" help:"Check settings, keys, database, disk, certificates and servers, and print advice. Changes nothing."`
 	Config        configCmd        `cmd:"" help:"Check and print the effective settings."`
 	Version       versionCmd       `cmd:"" help:"Print the version."`

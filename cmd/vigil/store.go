@@ -25,7 +25,9 @@ import (
 
 type storeCmd struct {
 	Copy   storeCopyCmd   `cmd:"" help:"Copy the database from SQLite to PostgreSQL or back, while servers run. Run it again to continue or to copy later changes."`
-	Status storeStatusCmd `cmd:"" help:"List the tables of the database with their rows and sizes."`
+	Status storeStatusCmd `cmd:"" help:"List the tables of the database with their rows and sizes, and the shards of a distributed one."`
+
+	Distribute storeDistributeCmd `cmd:"" help:"Distribute the entities over the nodes of a Citus cluster. Stop the servers first."`
 }
 
 type storeCopyCmd struct {
@@ -66,6 +68,9 @@ func (c *storeCopyCmd) copy(e *environment, in *instance.Installation) (reports 
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 
+	if in.DB.Distributed() || to.Distributed() {
+		return nil, fault.New(fault.Invalid, "a database that is distributed over a Citus cluster cannot be copied, nor copied to; copy to one that is not, then distribute it")
+	}
 	source, err := storeID(e.ctx, in.DB)
 	if err != nil {
 		return nil, err
@@ -166,13 +171,17 @@ func (c *storeStatusCmd) Run(e *environment) error {
 		return err
 	}
 	tables, err := db.Tables(e.ctx)
-	if err := errors.Join(err, db.Close()); err != nil {
+	shards, shardErr := db.Shards(e.ctx)
+	if err := errors.Join(err, shardErr, db.Close()); err != nil {
 		return err
 	}
 	if len(tables) == 0 {
 		return fault.New(fault.NotFound, "the database has no tables")
 	}
-	return c.show(e.stdout, conf, db.Dialect(), tables)
+	if err := c.show(e.stdout, conf, db.Dialect(), tables); err != nil || c.Output != "table" {
+		return err
+	}
+	return showShards(e.stdout, shards)
 }
 
 func (c *storeStatusCmd) show(w io.Writer, conf config.Config, dialect sqldb.Dialect, tables []sqldb.TableSize) error {

@@ -43,6 +43,8 @@ type Config struct {
 	Heartbeat time.Duration
 }
 
+const defaultHeartbeat = 2 * time.Second
+
 // A Member is a living process on the same database.
 type Member struct {
 	ID    string
@@ -110,7 +112,7 @@ func New(db *sqldb.DB, conf Config) (*Queue, error) {
 	if conf.Queues == nil {
 		conf.Queues = map[string]int{river.QueueDefault: 10}
 	}
-	conf.Heartbeat = cmp.Or(conf.Heartbeat, 2*time.Second)
+	conf.Heartbeat = cmp.Or(conf.Heartbeat, defaultHeartbeat)
 	q := &Queue{
 		db: db, conf: conf, log: conf.Log, id: uuid.NewString(), driver: newDriver(db),
 		workers: river.NewWorkers(), metrics: newMetrics(db),

@@ -105,6 +105,19 @@ func (q *Queue) reportMembers(ctx context.Context) error {
 	return err
 }
 
+// Living returns the number of processes on a database whose lease has not expired. They
+// must have the default heartbeat.
+func Living(ctx context.Context, db *sqldb.DB) (n int64, err error) {
+	err = db.Read(ctx, func(tx *sqldb.Tx) error {
+		now, err := clock(tx)
+		if err == nil {
+			n, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], "SELECT count(*) FROM job_worker WHERE seen_at > $1", now-(leaseBeats*defaultHeartbeat).Milliseconds())
+		}
+		return err
+	})
+	return n, err
+}
+
 func scanMember(r sqldb.Row) (m Member, err error) {
 	var roles string
 	err = r.Scan(&m.ID, &roles)

@@ -16,6 +16,8 @@ import (
 func (tx *Tx) Load(table string, columns []string, rows iter.Seq[[]any]) (int64, error) {
 	var n int64
 	var err error
+	end := tx.observe("COPY "+table, nil)
+	defer func() { end(err) }()
 	if tx.db.dialect == Postgres {
 		n, err = tx.copyRows(table, columns, rows)
 	} else {
@@ -91,7 +93,9 @@ func rowParameters(rows, columns int) string {
 // ExecEach runs one statement for each set of arguments and returns the total number of
 // changed rows. It prepares the statement once and pipelines the executions on
 // PostgreSQL.
-func (tx *Tx) ExecEach(text string, args iter.Seq[[]any]) (int64, error) {
+func (tx *Tx) ExecEach(text string, args iter.Seq[[]any]) (total int64, err error) {
+	args, end := tx.observeEach(text, args)
+	defer func() { end(err) }()
 	if tx.db.dialect == Postgres {
 		n, err := tx.execBatches(text, args)
 		return n, classify(err)
@@ -101,7 +105,6 @@ func (tx *Tx) ExecEach(text string, args iter.Seq[[]any]) (int64, error) {
 		return 0, classify(err)
 	}
 	defer stmt.Close()
-	var total int64
 	for a := range args {
 		res, err := stmt.ExecContext(tx.ctx, a...)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -55,6 +56,8 @@ type DB struct {
 	reader  *sql.DB // SQLite: read-only connections; PostgreSQL: the same pool
 	opts    Options
 	queue   writeQueue // of SQLite writers
+
+	distributed atomic.Bool // over the nodes of a Citus cluster
 }
 
 // Open opens the database of a URL. It creates the file of a SQLite database if it does

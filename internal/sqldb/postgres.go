@@ -33,7 +33,10 @@ func openPostgres(ctx context.Context, dsn string, opts Options) (*DB, error) {
 	pool.SetConnMaxIdleTime(10 * time.Minute)
 
 	db := &DB{dialect: Postgres, writer: pool, reader: pool, opts: opts}
-	if err := db.checkServer(ctx); err != nil {
+	if err = db.checkServer(ctx); err == nil {
+		err = db.findDistributed(ctx)
+	}
+	if err != nil {
 		_ = pool.Close()
 		return nil, fmt.Errorf("open database: %w", err)
 	}

@@ -16,30 +16,43 @@ type Row interface {
 }
 
 // Exec runs a statement and returns how many rows it changed.
-func (tx *Tx) Exec(text string, args ...any) (int64, error) {
+func (tx *Tx) Exec(text string, args ...any) (n int64, err error) {
+	end := tx.observe(text, args)
+	defer func() { end(err) }()
 	res, err := tx.tx.ExecContext(tx.ctx, text, args...)
 	if err != nil {
 		return 0, classify(err)
 	}
-	n, err := res.RowsAffected()
+	n, err = res.RowsAffected()
 	return n, classify(err)
 }
 
 // QueryRow runs a query that returns at most one row. Scan fails with [sql.ErrNoRows]
 // if there is none.
 func (tx *Tx) QueryRow(text string, args ...any) Row {
-	return row{tx.tx.QueryRowContext(tx.ctx, text, args...)}
+	end := tx.observe(text, args)
+	return row{tx.tx.QueryRowContext(tx.ctx, text, args...), end}
 }
 
-type row struct{ *sql.Row }
+type row struct {
+	*sql.Row
+	end func(error)
+}
 
-func (r row) Scan(dest ...any) error { return classify(r.Row.Scan(dest...)) }
+func (r row) Scan(dest ...any) error {
+	err := classify(r.Row.Scan(dest...))
+	r.end(err)
+	return err
+}
 
 // Each runs a query and yields its rows as they arrive. The transaction cannot run
 // another statement before the loop ends. The loop ends after an error.
 func Each[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
+		var err error
+		end := tx.observe(text, args)
+		defer func() { end(err) }()
 		rows, err := tx.tx.QueryContext(tx.ctx, text, args...)
 		if err != nil {
 			yield(zero, classify(err))
@@ -56,7 +69,7 @@ func Each[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) it
 				return
 			}
 		}
-		if err := rows.Err(); err != nil {
+		if err = rows.Err(); err != nil {
 			yield(zero, classify(err))
 		}
 	}

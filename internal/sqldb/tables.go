@@ -24,8 +24,12 @@ func (db *DB) Tables(ctx context.Context) (tables []TableSize, err error) {
 		GROUP BY p.owner
 		ORDER BY 2 DESC, 1`
 	if db.dialect == Postgres {
+		size := "pg_total_relation_size(c.oid)"
+		if db.Distributed() {
+			size = "CASE WHEN EXISTS (SELECT 1 FROM pg_dist_partition p WHERE p.logicalrelid = c.oid) THEN citus_total_relation_size(c.oid) ELSE " + size + " END"
+		}
 		text = `
-			SELECT c.relname::text, pg_total_relation_size(c.oid)
+			SELECT c.relname::text, ` + size + `
 			FROM pg_catalog.pg_class c
 			WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
 			ORDER BY 2 DESC, 1`
@@ -58,4 +62,33 @@ func (db *DB) Tables(ctx context.Context) (tables []TableSize, err error) {
 		return nil
 	})
 	return tables, err
+}
+
+// A ShardSize is the size of the shards of distributed tables on one node that hold the
+// same values of the column that the tables are distributed by.
+type ShardSize struct {
+	Node   string
+	Number int64 // of the range of hashes that the shards hold
+	Bytes  int64
+}
+
+// Shards returns the sizes of the shards of a distributed database, by node.
+func (db *DB) Shards(ctx context.Context) (shards []ShardSize, err error) {
+	if !db.Distributed() {
+		return nil, nil
+	}
+	err = db.Read(ctx, func(tx *Tx) error {
+		shards, err = Query(tx, func(r Row) (s ShardSize, err error) {
+			return s, r.Scan(&s.Node, &s.Number, &s.Bytes)
+		}, `
+			SELECT s.nodename || ':' || s.nodeport, CAST(d.shardminvalue AS BIGINT), CAST(sum(s.shard_size) AS BIGINT)
+			FROM citus_shards s
+			JOIN pg_dist_shard d ON d.shardid = s.shardid
+			JOIN pg_catalog.pg_class c ON c.oid = s.table_name
+			WHERE c.relnamespace = current_schema()::regnamespace AND d.shardminvalue IS NOT NULL
+			GROUP BY 1, 2
+			ORDER BY 1, 2`)
+		return err
+	})
+	return shards, err
 }

@@ -39,6 +39,8 @@ type visit struct {
 
 func (v *visit) run(tx *Tx, text string, args []any) error {
 	if tx.db.dialect == Postgres {
+		end := tx.observe(text, args)
+		defer func() { end(v.err) }()
 		return classify(tx.raw(func(c *pgx.Conn) error { return visitRaw(tx.ctx, c, v.call, text, args) }))
 	}
 	number := visits.Add(1)

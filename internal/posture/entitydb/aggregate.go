@@ -94,6 +94,10 @@ func (s *selection) countCells(a posture.Aggregation, c *counter) error {
 		return err
 	}
 	where := s.cellWhere(&args)
+	if s.tx.Distributed() {
+		_, err := s.countByCell(c, `SELECT id, count FROM entity_cell WHERE `+where, args)
+		return err
+	}
 	_, err := countRows(s.tx, c, `
 		SELECT p.account, c.type, c.region, c.count
 		FROM (SELECT account_no, type, region, CAST(sum(count) AS BIGINT) AS count FROM entity_cell WHERE `+where+` GROUP BY account_no, type, region) AS c
@@ -105,11 +109,44 @@ func (s *selection) countCells(a posture.Aggregation, c *counter) error {
 func (s *selection) countHits(c *counter) (int, error) {
 	var args []any
 	from := s.source(s.rows(), &args)
+	if s.tx.Distributed() {
+		return s.countByCell(c, `SELECT row_id >> 28, count(*) FROM `+from+` GROUP BY row_id >> 28`, args)
+	}
 	return countRows(s.tx, c, `
 		SELECT p.account, c.type, c.region, h.count
 		FROM (SELECT row_id >> 28 AS cell, count(*) AS count FROM `+from+` GROUP BY row_id >> 28) AS h
 		JOIN entity_cell c ON c.id = h.cell
 		JOIN entity_partition p ON p.account_no = c.account_no`, args...)
+}
+
+// countByCell adds the rows of a query of cell and count, of distributed tables. It
+// returns the sum of the counts.
+func (s *selection) countByCell(c *counter, text string, args []any) (total int, err error) {
+	type row struct {
+		cell int64
+		n    int
+	}
+	rows, err := sqldb.Query(s.tx, func(r sqldb.Row) (out row, err error) { return out, r.Scan(&out.cell, &out.n) }, text, args...)
+	if err != nil {
+		return 0, err
+	}
+	cells := make([]entityRow, len(rows))
+	for i, r := range rows {
+		cells[i].rowID = r.cell << memberBits
+	}
+	contexts, err := s.store.contextsOf(s.tx, cells)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range rows {
+		h := contexts[r.cell]
+		total += r.n
+		e := posture.Entity{Account: h.account, Type: h.typ, Region: h.region, Service: h.typ.Service(), Provider: h.typ.Provider()}
+		if err := c.add(&e, r.n); err != nil {
+			return 0, err
+		}
+	}
+	return total, nil
 }
 
 // countRows adds the rows of a query of account, type, region and count. It returns

@@ -45,11 +45,13 @@ func (s *Store) ChangeLog(ctx context.Context, org posture.OrgID, id posture.Ent
 // The addition of an entity is not stored: changeLog starts from the current state and
 // reverts one change after the other, which yields the state at the addition.
 func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([]posture.EntityChange, error) {
+	args := []any{idHashOf(accountNo, idDigest(id))}
+	where := inAccount(tx, &args, accountNo)
 	rows, err := sqldb.Query(tx, scanChange, `
 		SELECT generation, row_id, at, gone, created, body
 		FROM entity_change
-		WHERE id_hash = $1
-		ORDER BY generation DESC`, idHashOf(accountNo, idDigest(id)))
+		WHERE id_hash = $1`+where+`
+		ORDER BY generation DESC`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +168,7 @@ func (s *Store) ForgetChanges(ctx context.Context, before time.Time) error {
 				args[i] = []any{k.idHash, k.generation}
 			}
 			// Delete the earlier entries of the removed entity as well.
-			_, err = tx.ExecEach(`DELETE FROM entity_change WHERE id_hash = $1 AND generation <= $2`, slices.Values(args))
-			return err
+			return execEach(tx, `DELETE FROM entity_change WHERE id_hash = $1 AND generation <= $2`, accountShift, slices.Values(args))
 		})
 		if err != nil || n < forgetBatch {
 			return err

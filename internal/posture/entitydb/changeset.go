@@ -200,8 +200,7 @@ func (c *changeSet) log(rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	_, err := c.tx.Load("entity_change", changeColumns, slices.Values(rows))
-	return err
+	return load(c.tx, "entity_change", changeColumns, accountShift, slices.Values(rows))
 }
 
 // remove removes entities.
@@ -267,7 +266,7 @@ func (c *changeSet) saveCells() error {
 	_, err := c.tx.ExecEach(`
 		INSERT INTO entity_cell (id, account_no, org, type, scope, region, made, count, version)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-		ON CONFLICT (id) DO UPDATE
+		ON CONFLICT (account_no, type, scope, region) DO UPDATE
 		SET made = excluded.made, count = excluded.count, version = excluded.version`, slices.Values(rows))
 	return err
 }
@@ -294,11 +293,7 @@ func (c *changeSet) saveDelta() error {
 }
 
 func (c *changeSet) saveGeneration() error {
-	_, err := c.tx.Exec(`
-		UPDATE entity_partition
-		SET generation = $2, cells = $3
-		WHERE account_no = $1`, c.part.accountNo, c.generation, c.part.cells)
-	return err
+	return saveState(c.tx, c.part.accountNo, c.generation, c.part.cells)
 }
 
 // saveTally comes last: the totals are shared by all accounts of an organisation, so

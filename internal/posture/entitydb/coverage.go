@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/sqldb"
 )
@@ -12,6 +13,9 @@ import (
 // stillCurrent records a complete collection of a scope that changed nothing. It
 // reports false if the scope was never collected before.
 func (s *Store) stillCurrent(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
+	if tx.Distributed() {
+		return s.stillCurrentInShard(tx, scope)
+	}
 	n, err := tx.Exec(`
 		UPDATE entity_coverage
 		SET succeeded = $5, failed = 0, why = '',
@@ -21,6 +25,23 @@ func (s *Store) stillCurrent(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
 			FROM entity_partition p JOIN account a ON a.org = p.org AND a.id = p.account
 			WHERE p.org = $1 AND p.account = $2)`,
 		scope.Org, scope.Account, scope.Type, scope.Region, sqldb.Millis(s.now()))
+	return n > 0, err
+}
+
+// stillCurrentInShard is stillCurrent for distributed tables: it finds the account
+// first, because that is known on the coordinator only.
+func (s *Store) stillCurrentInShard(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
+	p, err := livePartition(tx, scope.Org, scope.Account)
+	if err != nil || p.accountNo == 0 {
+		if fault.Is(err, fault.NotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	n, err := tx.Exec(`
+		UPDATE entity_coverage
+		SET succeeded = $4, failed = 0, why = '', generation = $5
+		WHERE account_no = $1 AND type = $2 AND scope = $3`, p.accountNo, scope.Type, scope.Region, sqldb.Millis(s.now()), p.generation)
 	return n > 0, err
 }
 

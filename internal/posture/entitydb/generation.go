@@ -36,11 +36,13 @@ func (s *Store) EachEntity(ctx context.Context, org posture.OrgID, account postu
 			contexts[c.id] = c.contextIn(p)
 		}
 		rows := accountSpan(p.accountNo)
+		args := []any{rows.from, rows.to}
+		where := inAccount(tx, &args, p.accountNo)
 		for row, err := range sqldb.Each(tx, scanRow, `
 			SELECT `+rowColumns+`
 			FROM entity
-			WHERE row_id BETWEEN $1 AND $2
-			ORDER BY row_id`, rows.from, rows.to) {
+			WHERE row_id BETWEEN $1 AND $2`+where+`
+			ORDER BY row_id`, args...) {
 			if err != nil {
 				return err
 			}

@@ -28,9 +28,13 @@ func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, o
 	}
 	g := groupKey{of: s}
 	g.aggregation(a)
-	text := fmt.Sprintf(`SELECT min(row_id), count(*) FROM (SELECT %s FROM %s) AS e`, strings.Join(append([]string{"row_id"}, g.values...), ", "), from)
+	columns := append([]string{"row_id"}, g.values...)
+	if s.tx.Distributed() {
+		columns = append(columns, "account_no")
+	}
+	text := fmt.Sprintf(`SELECT min(row_id), count(*) FROM (SELECT %s FROM %s) AS e`, strings.Join(columns, ", "), from)
 	if len(g.cell) > 0 {
-		text += fmt.Sprintf(` JOIN entity_cell c ON c.id = e.row_id >> %d`, memberBits)
+		text += fmt.Sprintf(` JOIN entity_cell c ON c.id = e.row_id >> %d%s`, memberBits, sameAccount(s.tx, "c.account_no", "e.account_no"))
 	}
 	text += fmt.Sprintf(` GROUP BY %s LIMIT %d`, strings.Join(append(g.cell, g.names...), ", "), maxGroups+1)
 	groups, err := sqldb.Query(s.tx, func(r sqldb.Row) (g tokenGroup, err error) {
@@ -62,7 +66,9 @@ func (s *selection) addGroups(groups []tokenGroup, a posture.Aggregation, c *cou
 		for i, g := range part {
 			rowIDs[i], counts[g.rowID] = g.rowID, g.count
 		}
-		rows, err := sqldb.Query(s.tx, scanRow, `SELECT `+rowColumns+` FROM entity WHERE row_id = ANY($1)`, rowIDs)
+		args := []any{rowIDs}
+		where := inAccounts(s.tx, &args, rowIDs)
+		rows, err := sqldb.Query(s.tx, scanRow, `SELECT `+rowColumns+` FROM entity WHERE row_id = ANY($1)`+where, args...)
 		if err != nil {
 			return err
 		}
@@ -99,14 +105,14 @@ func (s *selection) groupSource(a posture.Attribute, args *[]any) (text string, 
 	}
 	if s.types != nil || s.regions != nil || len(spans) > 100 {
 		where := s.cellWhere(args)
-		return fmt.Sprintf(`entity_cell c JOIN entity ON row_id BETWEEN c.id << %d AND (c.id << %[1]d) + %d WHERE %s AND %s`,
-			memberBits, memberMask, where, having), false, nil
+		return fmt.Sprintf(`(SELECT id, account_no AS cell_account FROM entity_cell WHERE %s) AS c JOIN entity ON row_id BETWEEN c.id << %d AND (c.id << %[2]d) + %d%s WHERE %s`,
+			where, memberBits, memberMask, sameAccount(s.tx, "account_no", "cell_account"), having), false, nil
 	}
 	terms := []string{"FALSE"}
 	for _, each := range spans {
 		terms = append(terms, fmt.Sprintf("row_id BETWEEN %d AND %d", each.from, each.to))
 	}
-	return "entity WHERE " + having + " AND (" + strings.Join(terms, " OR ") + ")", false, nil
+	return "entity WHERE " + having + " AND (" + strings.Join(terms, " OR ") + ")" + s.inShards(), false, nil
 }
 
 // havingText returns the condition that rows have an attribute: one that uses the GIN
@@ -120,6 +126,9 @@ func (s *selection) havingText(a posture.Attribute) (string, error) {
 		return "TRUE", nil
 	}
 	indexed := hit(t).where()
+	if s.tx.Distributed() { // Citus does not estimate
+		return indexed, nil
+	}
 	var explained []struct {
 		Plan struct {
 			Rows float64 `json:"Plan Rows"`

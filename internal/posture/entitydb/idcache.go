@@ -80,10 +80,8 @@ func (s *Store) contextsOf(tx *sqldb.Tx, rows []entityRow) (map[int64]cellContex
 	contexts, unknown := s.ids.contexts(slices.Compact(cells))
 	for part := range slices.Chunk(unknown, 1000) {
 		var args []any
-		found, err := sqldb.Query(tx, scanCellContext, `
-			SELECT c.id, p.account, p.provider, c.type, c.region
-			FROM entity_cell c JOIN entity_partition p ON p.account_no = c.account_no
-			WHERE c.id IN `+sqldb.List(&args, part), args...)
+		where := `id IN ` + sqldb.List(&args, part) + inCells(tx, &args, part)
+		found, err := readContexts(tx, where, args)
 		if err != nil {
 			return nil, err
 		}
@@ -95,6 +93,50 @@ func (s *Store) contextsOf(tx *sqldb.Tx, rows []entityRow) (map[int64]cellContex
 	return contexts, nil
 }
 
+// readContexts returns the contexts of the cells that a condition selects. Distributed
+// cells are not joined with the accounts, which are on the coordinator: Citus would send
+// all of them to every shard.
+func readContexts(tx *sqldb.Tx, where string, args []any) ([]cellContextRow, error) {
+	if !tx.Distributed() {
+		return sqldb.Query(tx, scanCellContext, `
+			SELECT c.id, p.account, p.provider, c.type, c.region
+			FROM (SELECT id, account_no, type, region FROM entity_cell WHERE `+where+`) AS c
+			JOIN entity_partition p ON p.account_no = c.account_no`, args...)
+	}
+	all, err := sqldb.Query(tx, scanCellContext, `SELECT id, '', '', type, region FROM entity_cell WHERE `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	accountNos := make([]int64, len(all))
+	for i, h := range all {
+		accountNos[i] = h.cell >> cellBits
+	}
+	parts, err := readPartitions(tx, accountNos)
+	for i, h := range all {
+		p := parts[h.cell>>cellBits]
+		all[i].account, all[i].provider = p.account, p.provider
+	}
+	return all, err
+}
+
+// readPartitions returns the partitions with the given numbers, without generation and
+// cells if they are distributed.
+func readPartitions(tx *sqldb.Tx, accountNos []int64) (map[int64]partition, error) {
+	slices.Sort(accountNos)
+	parts := map[int64]partition{}
+	for some := range slices.Chunk(slices.Compact(accountNos), 1000) {
+		var args []any
+		found, err := sqldb.Query(tx, scanPartition, `SELECT `+partitionColumns+` FROM entity_partition WHERE account_no IN `+sqldb.List(&args, some), args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			parts[p.accountNo] = p
+		}
+	}
+	return parts, nil
+}
+
 // A cellContextRow is a cell id with its context.
 type cellContextRow struct {
 	cell int64
@@ -104,4 +146,13 @@ type cellContextRow struct {
 func scanCellContext(r sqldb.Row) (h cellContextRow, err error) {
 	err = r.Scan(&h.cell, &h.account, &h.provider, &h.typ, &h.region)
 	return h, err
+}
+
+// inCells is inAccounts for the accounts of cells.
+func inCells(tx *sqldb.Tx, args *[]any, cells []int64) string {
+	rowIDs := make([]int64, len(cells))
+	for i, cell := range cells {
+		rowIDs[i] = cell << memberBits
+	}
+	return inAccounts(tx, args, rowIDs)
 }

@@ -48,11 +48,13 @@ func scanLedger(r sqldb.Row) (row ledgerRow, err error) {
 // readLedger calls f for every entity of a cell, in the order of row ids.
 func readLedger(tx *sqldb.Tx, cell int64, f func(rowID int64, e entry) error) error {
 	s := cellSpan(cell)
+	args := []any{s.from >> ledgerBits, s.to >> ledgerBits}
+	where := inAccount(tx, &args, cell>>cellBits)
 	for row, err := range sqldb.Each(tx, scanLedger, `
 		SELECT id, entries
 		FROM entity_ledger
-		WHERE id BETWEEN $1 AND $2
-		ORDER BY id`, s.from>>ledgerBits, s.to>>ledgerBits) {
+		WHERE id BETWEEN $1 AND $2`+where+`
+		ORDER BY id`, args...) {
 		if err != nil {
 			return err
 		}
@@ -65,7 +67,7 @@ func readLedger(tx *sqldb.Tx, cell int64, f func(rowID int64, e entry) error) er
 	return nil
 }
 
-// A ledger batches changes of entries by ledger row.
+// A ledger batches changes of entries of one account by ledger row.
 type ledger struct {
 	tx      *sqldb.Tx
 	changes []ledgerChange
@@ -109,32 +111,39 @@ func (l *ledger) save() error {
 	if err != nil {
 		return err
 	}
-	var saves [][]any
-	var empty []int64
+	var added, changed, empty [][]any
 	rest := l.changes
 	for _, row := range rows {
 		n := 0
 		for n < len(rest) && rest[n].rowID>>ledgerBits == row {
 			n++
 		}
-		if b := mergeEntries(row, old[row], rest[:n]); len(b) > 0 {
-			saves = append(saves, []any{row, b})
-		} else {
-			empty = append(empty, row)
+		was, there := old[row]
+		switch b := mergeEntries(row, was, rest[:n]); {
+		case len(b) == 0:
+			empty = append(empty, []any{row})
+		case there:
+			changed = append(changed, []any{row, b})
+		default:
+			added = append(added, []any{row, b})
 		}
 		rest = rest[n:]
 	}
 	l.changes = l.changes[:0]
 	if len(empty) > 0 {
-		if _, err := l.tx.ExecEach(`DELETE FROM entity_ledger WHERE id = $1`, oneEach(empty)); err != nil {
+		if err := execEach(l.tx, `DELETE FROM entity_ledger WHERE id = $1`, ledgerShift, slices.Values(empty)); err != nil {
 			return err
 		}
 	}
-	_, err = l.tx.ExecEach(`
-		INSERT INTO entity_ledger (id, entries)
-		VALUES ($1, $2)
-		ON CONFLICT (id) DO UPDATE SET entries = excluded.entries`, slices.Values(saves))
-	return err
+	if len(changed) > 0 {
+		if err := execEach(l.tx, `UPDATE entity_ledger SET entries = $2 WHERE id = $1`, ledgerShift, slices.Values(changed)); err != nil {
+			return err
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	return load(l.tx, "entity_ledger", []string{"id", "entries"}, ledgerShift, slices.Values(added))
 }
 
 // load returns the stored rows.
@@ -142,7 +151,8 @@ func (l *ledger) load(ids []int64) (map[int64][]byte, error) {
 	old := make(map[int64][]byte)
 	for part := range slices.Chunk(ids, 200) {
 		var args []any
-		rows, err := sqldb.Query(l.tx, scanLedger, `SELECT id, entries FROM entity_ledger WHERE id IN `+sqldb.List(&args, part), args...)
+		where := `id IN ` + sqldb.List(&args, part) + inAccount(l.tx, &args, part[0]>>ledgerShift)
+		rows, err := sqldb.Query(l.tx, scanLedger, `SELECT id, entries FROM entity_ledger WHERE `+where, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -181,15 +191,4 @@ func mergeEntries(row int64, old []byte, changes []ledgerChange) []byte {
 	}
 	upTo((row + 1) << ledgerBits)
 	return b
-}
-
-// oneEach yields each value as the only argument of a statement.
-func oneEach[T any](values []T) iter.Seq[[]any] {
-	return func(yield func([]any) bool) {
-		for _, v := range values {
-			if !yield([]any{v}) {
-				return
-			}
-		}
-	}
 }

@@ -113,7 +113,8 @@ func (s *Store) findRows(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) 
 	found := make(map[posture.EntityID]located, len(ids))
 	for part := range slices.Chunk(keys, 1000) {
 		var args []any
-		rows, err := sqldb.Query(tx, scanRow, `SELECT `+rowColumns+` FROM entity WHERE id_hash IN `+sqldb.List(&args, part), args...)
+		where := `id_hash IN ` + sqldb.List(&args, part) + inAccount(tx, &args, accountNo)
+		rows, err := sqldb.Query(tx, scanRow, `SELECT `+rowColumns+` FROM entity WHERE `+where, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -124,8 +124,8 @@ func (s *selection) listed(after int64, limit int) (rows []entityRow, total int,
 		WITH found AS MATERIALIZED (SELECT row_id FROM %s LIMIT %d)
 		SELECT %s, (SELECT count(*) FROM found)
 		FROM entity
-		WHERE row_id IN (SELECT row_id FROM found WHERE row_id > $%d ORDER BY row_id LIMIT $%d)
-		ORDER BY row_id`, from, maxListed+1, rowColumns, len(args)-1, len(args)), args...)
+		WHERE row_id IN (SELECT row_id FROM found WHERE row_id > $%d ORDER BY row_id LIMIT $%d)%s
+		ORDER BY row_id`, from, maxListed+1, rowColumns, len(args)-1, len(args), s.inShards()), args...)
 	// An empty page after the last match has no row to carry the total.
 	return rows, total, total <= maxListed && (len(rows) > 0 || after < 0), err
 }
@@ -211,7 +211,7 @@ func (s *selection) rowsIn(in []span, limit int) ([]entityRow, error) {
 	if len(in) == 0 || limit <= 0 {
 		return nil, nil
 	}
-	if s.tx.Dialect() == sqldb.Postgres { // planning many OR terms is slow
+	if s.tx.Dialect() == sqldb.Postgres && !s.tx.Distributed() { // planning many OR terms is slow; Citus has no LATERAL with LIMIT
 		var from, to []int64
 		for _, each := range in {
 			from, to = append(from, each.from), append(to, each.to)
@@ -234,10 +234,21 @@ func (s *selection) rowsIn(in []span, limit int) ([]entityRow, error) {
 		terms = append(terms, fmt.Sprintf("row_id BETWEEN $%d AND $%d", len(args)-1, len(args)))
 	}
 	args = append(args, limit)
-	return sqldb.Query(s.tx, scanRow, fmt.Sprintf(`
-		SELECT %s
-		FROM entity
-		WHERE %s
-		ORDER BY row_id
-		LIMIT $%d`, rowColumns, strings.Join(terms, " OR "), len(args)), args...)
+	text := fmt.Sprintf(`SELECT %s FROM entity WHERE (%s)`, rowColumns, strings.Join(terms, " OR "))
+	order := fmt.Sprintf(` ORDER BY row_id LIMIT $%d`, len(args))
+	return sqldb.Query(s.tx, scanRow, text+inSpans(s.tx, &args, in)+order, args...)
+}
+
+// inSpans is inAccounts for the accounts of ranges, each of which may have several.
+func inSpans(tx *sqldb.Tx, args *[]any, in []span) string {
+	if !tx.Distributed() {
+		return ""
+	}
+	var rowIDs []int64
+	for _, each := range in {
+		for n := accountOf(each.from); n <= accountOf(each.to); n++ {
+			rowIDs = append(rowIDs, n<<accountShift)
+		}
+	}
+	return inAccounts(tx, args, rowIDs)
 }

@@ -26,10 +26,14 @@ func scanPartition(r sqldb.Row) (p partition, err error) {
 // findPartition returns the partition of an account. It fails with "no row" if the
 // account was never collected.
 func findPartition(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID) (partition, error) {
-	return sqldb.QueryOne(tx, scanPartition, `
+	p, err := sqldb.QueryOne(tx, scanPartition, `
 		SELECT `+partitionColumns+`
 		FROM entity_partition
 		WHERE org = $1 AND account = $2`, org, account)
+	if err == nil {
+		err = readState(tx, &p)
+	}
+	return p, err
 }
 
 // lockPartition locks the entities of an account for this transaction and returns its
@@ -81,6 +85,9 @@ func newPartition(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID, pr
 	_, err = tx.Exec(`
 		INSERT INTO entity_partition (account_no, org, account, provider, generation, cells)
 		VALUES ($1, $2, $3, $4, 0, 0)`, p.accountNo, p.org, p.account, p.provider)
+	if err == nil && tx.Distributed() {
+		_, err = tx.Exec(`INSERT INTO entity_state (account_no, org, generation, cells) VALUES ($1, $2, 0, 0)`, p.accountNo, p.org)
+	}
 	return p, err
 }
 

@@ -59,9 +59,8 @@ func (s *Store) reindexRows(tx *sqldb.Tx, rows []entityRow) error {
 		return err
 	}
 	if tx.Dialect() == sqldb.Postgres {
-		_, err := tx.ExecEach(`UPDATE entity SET tokens = $2 WHERE row_id = $1`,
+		return execEach(tx, `UPDATE entity SET tokens = $2 WHERE row_id = $1`, accountShift,
 			argsOf(rows, func(r entityRow) []any { return []any{r.rowID, numbersOf(r.tokens)} }))
-		return err
 	}
 	w := rowWriter{tx: tx}
 	if err := w.index(rows); err != nil {

@@ -106,16 +106,18 @@ func RemoveSome(tx *sqldb.Tx, ref posture.AccountRef) (more bool, err error) {
 // removeRows moves up to limit rows of an account to the change log.
 func (s *Store) removeRows(tx *sqldb.Tx, of removal, limit int) (int, error) {
 	in := accountSpan(of.accountNo)
+	args := []any{in.from, in.to, limit}
+	where := inAccount(tx, &args, of.accountNo)
 	rows, err := sqldb.Query(tx, scanRow, `
 		SELECT `+rowColumns+`
 		FROM entity
-		WHERE row_id BETWEEN $1 AND $2
+		WHERE row_id BETWEEN $1 AND $2`+where+`
 		ORDER BY row_id
-		LIMIT $3`, in.from, in.to, limit)
+		LIMIT $3`, args...)
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
-	if _, err := tx.Load("entity_change", []string{"id_hash", "generation", "row_id", "at", "gone", "created", "body"}, argsOf(rows, func(r entityRow) []any {
+	if err := load(tx, "entity_change", changeColumns, accountShift, argsOf(rows, func(r entityRow) []any {
 		return []any{r.idHash, of.generation, r.rowID, of.at, true, r.created, r.doc}
 	})); err != nil {
 		return 0, err
@@ -150,20 +152,24 @@ func emptyPartition(tx *sqldb.Tx, p partition) error {
 		less[c.typ][c.region] -= c.count
 	}
 	rows := accountSpan(p.accountNo)
+	ledger := []any{rows.from >> ledgerBits, rows.to >> ledgerBits}
+	where := inAccount(tx, &ledger, p.accountNo)
 	for _, step := range []struct {
 		text string
 		args []any
 	}{
-		{`DELETE FROM entity_ledger WHERE id BETWEEN $1 AND $2`, []any{rows.from >> ledgerBits, rows.to >> ledgerBits}},
+		{`DELETE FROM entity_ledger WHERE id BETWEEN $1 AND $2` + where, ledger},
 		{`DELETE FROM entity_delta WHERE account_no = $1`, []any{p.accountNo}},
 		{`DELETE FROM entity_snapshot WHERE account_no = $1`, []any{p.accountNo}},
 		{`DELETE FROM entity_coverage WHERE account_no = $1`, []any{p.accountNo}},
 		{`UPDATE entity_cell SET count = 0, version = $2 WHERE account_no = $1`, []any{p.accountNo, p.generation + 1}},
-		{`UPDATE entity_partition SET generation = $2 WHERE account_no = $1`, []any{p.accountNo, p.generation + 1}},
 	} {
 		if _, err := tx.Exec(step.text, step.args...); err != nil {
 			return err
 		}
+	}
+	if err := saveState(tx, p.accountNo, p.generation+1, p.cells); err != nil {
+		return err
 	}
 	return addTally(tx, p.org, less)
 }

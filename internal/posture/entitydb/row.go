@@ -25,12 +25,13 @@ func scanRow(r sqldb.Row) (row entityRow, err error) {
 	return row, err
 }
 
-// readRows returns the rows with the given ids, omitting ids that do not exist.
+// readRows returns the rows with the given ids, all of one account, omitting ids that
+// do not exist.
 func readRows(tx *sqldb.Tx, rowIDs []int64) (map[int64]entityRow, error) {
 	found := make(map[int64]entityRow, len(rowIDs))
 	for part := range slices.Chunk(rowIDs, 1000) {
 		var args []any
-		text := `SELECT ` + rowColumns + ` FROM entity WHERE row_id IN ` + sqldb.List(&args, part)
+		text := `SELECT ` + rowColumns + ` FROM entity WHERE row_id IN ` + sqldb.List(&args, part) + inAccount(tx, &args, accountOf(part[0]))
 		for row, err := range sqldb.Each(tx, scanRow, text, args...) {
 			if err != nil {
 				return nil, err
@@ -55,10 +56,9 @@ func (w *rowWriter) insert(rows []entityRow) error {
 	}
 	columns := []string{"row_id", "id_hash", "created", "updated", "doc"}
 	if w.tx.Dialect() == sqldb.Postgres {
-		_, err := w.tx.Load("entity", append(columns, "tokens"), argsOf(rows, func(r entityRow) []any {
+		return load(w.tx, "entity", append(columns, "tokens"), accountShift, argsOf(rows, func(r entityRow) []any {
 			return []any{r.rowID, r.idHash, r.created, r.updated, r.doc, numbersOf(r.tokens)}
 		}))
-		return err
 	}
 	if _, err := w.tx.Load("entity", columns, argsOf(rows, func(r entityRow) []any {
 		return []any{r.rowID, r.idHash, r.created, r.updated, r.doc}
@@ -74,9 +74,8 @@ func (w *rowWriter) update(rows []entityRow) error {
 		return nil
 	}
 	if w.tx.Dialect() == sqldb.Postgres {
-		_, err := w.tx.ExecEach(`UPDATE entity SET updated = $2, doc = $3, tokens = $4 WHERE row_id = $1`,
+		return execEach(w.tx, `UPDATE entity SET updated = $2, doc = $3, tokens = $4 WHERE row_id = $1`, accountShift,
 			argsOf(rows, func(r entityRow) []any { return []any{r.rowID, r.updated, r.doc, numbersOf(r.tokens)} }))
-		return err
 	}
 	if _, err := w.tx.ExecEach(`UPDATE entity SET updated = $2, doc = $3 WHERE row_id = $1`,
 		argsOf(rows, func(r entityRow) []any { return []any{r.rowID, r.updated, r.doc} })); err != nil {
@@ -90,7 +89,7 @@ func (w *rowWriter) remove(rows []entityRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if _, err := w.tx.ExecEach(`DELETE FROM entity WHERE row_id = $1`, argsOf(rows, func(r entityRow) []any { return []any{r.rowID} })); err != nil {
+	if err := execEach(w.tx, `DELETE FROM entity WHERE row_id = $1`, accountShift, argsOf(rows, func(r entityRow) []any { return []any{r.rowID} })); err != nil {
 		return err
 	}
 	if w.tx.Dialect() == sqldb.Postgres {

@@ -94,8 +94,8 @@ func (s *selection) visit(f func(rowID int64, doc []byte) error) error {
 		where := s.cellWhere(&args)
 		return s.tx.Visit(f, fmt.Sprintf(`
 			SELECT e.row_id, e.doc
-			FROM entity_cell c JOIN entity e ON e.row_id BETWEEN c.id << %d AND (c.id << %[1]d) + %d
-			WHERE %s`, memberBits, memberMask, where), args...)
+			FROM (SELECT id, account_no FROM entity_cell WHERE %s) AS c
+			JOIN entity e ON e.row_id BETWEEN c.id << %d AND (c.id << %[2]d) + %d%s`, where, memberBits, memberMask, sameAccount(s.tx, "e.account_no", "c.account_no")), args...)
 	}
 	from := s.source(s.rows(), &args)
 	if s.tx.Dialect() == sqldb.Postgres {
@@ -108,9 +108,7 @@ func (s *selection) visit(f func(rowID int64, doc []byte) error) error {
 func (s *selection) allContexts() (map[int64]cellContext, error) {
 	var args []any
 	where := s.cellWhere(&args)
-	all, err := sqldb.Query(s.tx, scanCellContext, `
-		SELECT c.id, p.account, p.provider, c.type, c.region
-		FROM (SELECT id, account_no, type, region FROM entity_cell WHERE `+where+`) AS c JOIN entity_partition p ON p.account_no = c.account_no`, args...)
+	all, err := readContexts(s.tx, where, args)
 	contexts := make(map[int64]cellContext, len(all))
 	for _, h := range all {
 		contexts[h.cell] = h.cellContext

@@ -178,7 +178,21 @@ func (s *selection) source(in span, args *[]any) string {
 		rows := accountSpan(accountNo)
 		text += fmt.Sprintf(" AND NOT row_id BETWEEN %d AND %d", rows.from, rows.to)
 	}
-	return text
+	return text + s.inShards()
+}
+
+// inShards returns a further condition that confines a statement to the shards of the
+// selected accounts, if the tables are distributed. The numbers are literals, as those
+// of ranges are.
+func (s *selection) inShards() string {
+	if !s.tx.Distributed() || len(s.accountNos) == 0 {
+		return ""
+	}
+	var numbers []string
+	for _, n := range s.accountNos {
+		numbers = append(numbers, strconv.FormatInt(n, 10))
+	}
+	return " AND account_no IN (" + strings.Join(numbers, ", ") + ")"
 }
 
 // present returns the accounts whose rows are not being removed.

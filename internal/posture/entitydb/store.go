@@ -66,9 +66,11 @@ func ChangedSince(tx *sqldb.Tx, ref posture.AccountRef, at int64) (bool, error) 
 	}
 	// Row ids and id hashes both begin with the account number.
 	rows := accountSpan(p.accountNo)
+	args := []any{rows.from, rows.to, at}
+	where := inAccount(tx, &args, p.accountNo)
 	return sqldb.QueryOne(tx, sqldb.Scalar[bool], `
-		SELECT EXISTS (SELECT 1 FROM entity WHERE row_id BETWEEN $1 AND $2 AND updated > $3)
-			OR EXISTS (SELECT 1 FROM entity_change WHERE id_hash BETWEEN $1 AND $2 AND at > $3)`, rows.from, rows.to, at)
+		SELECT EXISTS (SELECT 1 FROM entity WHERE row_id BETWEEN $1 AND $2 AND updated > $3`+where+`)
+			OR EXISTS (SELECT 1 FROM entity_change WHERE id_hash BETWEEN $1 AND $2 AND at > $3`+where+`)`, args...)
 }
 
 // noAccount replaces "no row" by a fault that names the account.

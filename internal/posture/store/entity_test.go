@@ -7,6 +7,7 @@ import (
 	"vigil/internal/posture/store"
 	"vigil/internal/posture/store/storetest"
 	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb"
 	"vigil/internal/sqldb/dbtest"
 )
 
@@ -20,10 +21,18 @@ func TestEntitiesPostgres(t *testing.T) {
 	storetest.RunEntities(t, func(t *testing.T) storetest.EntityFixture { return entityFixture(t, dbtest.Postgres(t)) })
 }
 
-func entityFixture(t *testing.T, dsn string) storetest.EntityFixture {
+func TestEntitiesCitus(t *testing.T) {
+	t.Parallel()
+	storetest.RunEntities(t, func(t *testing.T) storetest.EntityFixture { return entityFixture(t, dbtest.Citus(t), distribute) })
+}
+
+func entityFixture(t *testing.T, dsn string, prepare ...func(*testing.T, *sqldb.DB)) storetest.EntityFixture {
 	db := dbtest.Open(t, dsn)
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range prepare {
+		f(t, db)
 	}
 	clock := &storetest.Clock{T: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
 	return storetest.EntityFixture{Store: store.New(db, secrettest.NewBox(t), new(enqueued)).At(clock.Now), Clock: clock}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/entitydb"
 	"vigil/internal/sqldb"
 )
 
@@ -21,7 +22,7 @@ func (s *Store) Pulse(ctx context.Context, org posture.OrgID) (p posture.Pulse, 
 			text  string
 		}{
 			{&p.Findings, true, `SELECT updated, 0 FROM finding WHERE org = $1 ORDER BY updated DESC LIMIT 1`},
-			{&p.Entities, false, `SELECT CAST(coalesce(sum(generation), 0) AS BIGINT), count(*) FROM entity_partition WHERE org = $1`},
+			{&p.Entities, false, `SELECT CAST(coalesce(sum(generation), 0) AS BIGINT), count(*) FROM ` + entitydb.GenerationTable(tx) + ` WHERE org = $1`},
 			{&p.Rules, false, `SELECT generation, 0 FROM rule_generation WHERE org = $1`},
 			{&p.Accounts, true, `
 				SELECT coalesce(max(CASE WHEN updated > status_since AND updated > stream_since THEN updated

@@ -31,6 +31,12 @@ var streamMigrations embed.FS
 //go:embed migrations/notify/*.sql
 var notifyMigrations embed.FS
 
+// Distribute spreads the tables of entities over the nodes of a Citus cluster, in a number
+// of shards. report is called before each table.
+func Distribute(ctx context.Context, db *sqldb.DB, shards int, report func(table string, rows int64)) error {
+	return db.Distribute(ctx, entitydb.Distribution(), shards, report)
+}
+
 // Migrate migrates the tables of the posture server. Each group of tables has its own
 // numbering.
 func Migrate(ctx context.Context, db *sqldb.DB) error {

@@ -56,10 +56,29 @@ func TestPostgres(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Fixture { return fixture(t, dbtest.Postgres(t)) })
 }
 
-func fixture(t *testing.T, dsn string) storetest.Fixture {
+// TestCitus runs the suite with the tables of entities distributed over a cluster.
+func TestCitus(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) storetest.Fixture { return fixture(t, dbtest.Citus(t), distribute) })
+}
+
+// distribute distributes the tables of a database. The second time it changes nothing.
+func distribute(t *testing.T, db *sqldb.DB) {
+	t.Helper()
+	for range 2 {
+		if err := store.Distribute(t.Context(), db, 4, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func fixture(t *testing.T, dsn string, prepare ...func(*testing.T, *sqldb.DB)) storetest.Fixture {
 	db := dbtest.Open(t, dsn)
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range prepare {
+		f(t, db)
 	}
 	jobs := new(enqueued)
 	return storetest.Fixture{Store: store.New(db, secrettest.NewBox(t), jobs), Asked: jobs.all}

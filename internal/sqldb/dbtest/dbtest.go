@@ -71,15 +71,33 @@ func Postgres(t testing.TB) string {
 		}
 		t.Skip(why)
 	}
+	return newSchema(t, server)
+}
+
+// newSchema returns the URL of a new schema, which is dropped at the end of the test.
+func newSchema(t testing.TB, server string) string {
+	t.Helper()
 	schema := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	run(t, server, "CREATE SCHEMA "+schema)
 	t.Cleanup(func() { run(t, server, "DROP SCHEMA "+schema+" CASCADE") })
 
 	dsn, err := InSchema(server, schema)
 	if err != nil {
-		t.Fatal("VIGIL_TEST_POSTGRES is not a URL")
+		t.Fatal("the address of the test server is not a URL")
 	}
 	return dsn
+}
+
+// Citus returns the URL of a new schema on the coordinator of a Citus cluster, which is
+// dropped at the end of the test. It skips the test unless VIGIL_TEST_CITUS holds the URL
+// of the coordinator.
+func Citus(t testing.TB) string {
+	t.Helper()
+	server := os.Getenv("VIGIL_TEST_CITUS")
+	if server == "" {
+		t.Skip("NOT TESTED ON CITUS: VIGIL_TEST_CITUS is not set; set it to the URL of a coordinator with at least two workers")
+	}
+	return newSchema(t, server)
 }
 
 // InSchema returns the URL that leads to a schema of a PostgreSQL database.

@@ -1,0 +1,141 @@
+package entitydb
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"vigil/internal/sqldb"
+)
+
+// Distribution is how the tables are spread over the nodes of a Citus cluster: those
+// with many rows by account, so that reads and writes of an account need one node. The
+// other tables stay on the coordinator.
+//
+// A plain database has no column account_no in entity, entity_ledger and entity_change,
+// because their keys contain the number; and it has generation and cells of an account
+// in entity_partition. Citus needs a column to distribute by. It has no snapshot over
+// several nodes, so that the generation must be on the node of the entities: a reader
+// would otherwise see the generation of a commit before its entities.
+func Distribution() []sqldb.Distribution {
+	const column = "account_no"
+	return []sqldb.Distribution{
+		{Table: "entity_state", Column: column, Create: `
+			CREATE TABLE entity_state (
+				account_no BIGINT NOT NULL PRIMARY KEY,
+				org        TEXT COLLATE "C" NOT NULL,
+				generation BIGINT NOT NULL,
+				cells      BIGINT NOT NULL
+			);
+			INSERT INTO entity_state (account_no, org, generation, cells)
+			SELECT account_no, org, generation, cells FROM entity_partition`},
+		{Table: "entity", Column: column, Value: fmt.Sprintf("row_id >> %d", accountShift), Key: []string{"row_id", column},
+			Shard: `ALTER TABLE %s ALTER COLUMN tokens SET STATISTICS 200, ALTER COLUMN tokens SET (n_distinct = 1000)`},
+		{Table: "entity_ledger", Column: column, Value: fmt.Sprintf("id >> %d", ledgerShift), Key: []string{"id", column}},
+		{Table: "entity_change", Column: column, Value: fmt.Sprintf("id_hash >> %d", accountShift), Key: []string{"id_hash", "generation", "row_id", column}},
+		{Table: "entity_cell", Column: column, Key: []string{"id", column}},
+		{Table: "entity_delta", Column: column},
+		{Table: "entity_snapshot", Column: column},
+		{Table: "entity_coverage", Column: column},
+	}
+}
+
+// ledgerShift is what the id of a ledger row is shifted by to get the account number.
+const ledgerShift = accountShift - ledgerBits
+
+// inAccount returns a further condition that confines a statement to the shard of an
+// account. It is empty unless the tables are distributed: the ranges of row ids and
+// hashes that statements name are those of an account anyway, and a condition that
+// says so again would mislead the planner.
+func inAccount(tx *sqldb.Tx, args *[]any, accountNo int64) string {
+	if !tx.Distributed() {
+		return ""
+	}
+	*args = append(*args, accountNo)
+	return fmt.Sprintf(" AND account_no = $%d", len(*args))
+}
+
+// inAccounts is inAccount for the accounts of rows.
+func inAccounts(tx *sqldb.Tx, args *[]any, rowIDs []int64) string {
+	if !tx.Distributed() {
+		return ""
+	}
+	accountNos := make([]int64, len(rowIDs))
+	for i, rowID := range rowIDs {
+		accountNos[i] = accountOf(rowID)
+	}
+	slices.Sort(accountNos)
+	return " AND account_no IN " + sqldb.List(args, slices.Compact(accountNos))
+}
+
+// sameAccount returns a further condition of a join of two tables. It is empty unless
+// the tables are distributed, see inAccount.
+func sameAccount(tx *sqldb.Tx, one, other string) string {
+	if !tx.Distributed() {
+		return ""
+	}
+	return fmt.Sprintf(" AND %s = %s", one, other)
+}
+
+// execEach runs a statement for each row, in the shard of the row's account. The first
+// argument must be a number that contains that of the account, shifted.
+func execEach(tx *sqldb.Tx, text string, shift int, rows iter.Seq[[]any]) error {
+	if tx.Distributed() {
+		n := 0
+		for row := range rows {
+			n = len(row)
+			break
+		}
+		text += fmt.Sprintf(" AND account_no = $%d", n+1)
+		rows = withAccount(shift, rows)
+	}
+	_, err := tx.ExecEach(text, rows)
+	return err
+}
+
+// load loads rows, with the column account_no if the tables are distributed. The first
+// column must be a number that contains that of the account, shifted.
+func load(tx *sqldb.Tx, table string, columns []string, shift int, rows iter.Seq[[]any]) error {
+	if tx.Distributed() {
+		columns, rows = append(slices.Clone(columns), "account_no"), withAccount(shift, rows)
+	}
+	_, err := tx.Load(table, columns, rows)
+	return err
+}
+
+// withAccount appends the number of the account to each row.
+func withAccount(shift int, rows iter.Seq[[]any]) iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		for row := range rows {
+			if !yield(append(slices.Clone(row), row[0].(int64)>>shift)) {
+				return
+			}
+		}
+	}
+}
+
+// GenerationTable returns the table with the generation of each account, by account_no
+// and org.
+func GenerationTable(tx *sqldb.Tx) string {
+	if tx.Distributed() {
+		return "entity_state"
+	}
+	return "entity_partition"
+}
+
+// readState sets generation and cells of a partition that is distributed.
+func readState(tx *sqldb.Tx, p *partition) error {
+	if !tx.Distributed() {
+		return nil
+	}
+	return tx.QueryRow(`SELECT generation, cells FROM entity_state WHERE account_no = $1`, p.accountNo).Scan(&p.generation, &p.cells)
+}
+
+// saveState saves generation and cells of a partition.
+func saveState(tx *sqldb.Tx, accountNo, generation, cells int64) error {
+	_, err := tx.Exec(`
+		UPDATE `+GenerationTable(tx)+`
+		SET generation = $2, cells = $3
+		WHERE account_no = $1`, accountNo, generation, cells)
+	return err
+}
