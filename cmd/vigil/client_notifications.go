@@ -19,6 +19,7 @@ type notificationsCmd struct {
 
 type notifyChannelCmd struct {
 	List   channelListCmd   `cmd:"" help:"List channels."`
+	Show   channelShowCmd   `cmd:"" help:"Show a channel with its settings, without secrets."`
 	Add    channelAddCmd    `cmd:"" help:"Add a channel."`
 	Test   channelTestCmd   `cmd:"" help:"Send a test message and report whether the receiver accepted it."`
 	Retry  channelRetryCmd  `cmd:"" help:"Retry the messages that were given up."`
@@ -37,10 +38,31 @@ func (c *channelListCmd) Run(e *environment) error {
 	return c.get(e, http.MethodGet, channelsPath, "results", "ID=id NAME=name TYPE=type ENABLED=enabled FAILURES=consecutiveFailures NEXT=nextAttemptTime", nil)
 }
 
+type channelShowCmd struct {
+	channelFlags
+	Output string `short:"o" enum:"yaml,json" default:"yaml" help:"Output format: yaml or json."`
+}
+
+// Run implements the command.
+func (c *channelShowCmd) Run(e *environment) error {
+	return listFlags{c.profileFlags, c.Output}.get(e, http.MethodGet, c.path(), "", "", nil)
+}
+
+type notifyRuleShowCmd struct {
+	profileFlags
+	ID     string `arg:"" help:"Id of the rule; see vigil notifications rule list."`
+	Output string `short:"o" enum:"yaml,json" default:"yaml" help:"Output format: yaml or json."`
+}
+
+// Run implements the command.
+func (c *notifyRuleShowCmd) Run(e *environment) error {
+	return listFlags{c.profileFlags, c.Output}.get(e, http.MethodGet, notifyRulesPath+"/"+url.PathEscape(c.ID), "", "", nil)
+}
+
 type channelAddCmd struct {
 	profileFlags
 	Name      string   `arg:"" help:"Name of the channel."`
-	Type      string   `required:"" enum:"webhook,slack,teams,email,pagerduty,jira,splunk,syslog" help:"${enum}; docs/notifications.md lists the settings of each."`
+	Type      string   `required:"" enum:"webhook,slack,teams,email,pagerduty,jira,splunk,syslog,securityhub" help:"${enum}; docs/notifications.md lists the settings of each."`
 	Set       []string `placeholder:"NAME=VALUE" help:"A setting, such as server=mail.example:587. NAME=@FILE reads a secret from a file."`
 	PerMinute int      `placeholder:"N" help:"Maximum number of messages per minute. Default: 30."`
 }
@@ -133,6 +155,7 @@ func (f channelFlags) path() string { return channelsPath + "/" + url.PathEscape
 
 type notifyRuleCmd struct {
 	List   notifyRuleListCmd   `cmd:"" help:"List notification rules."`
+	Show   notifyRuleShowCmd   `cmd:"" help:"Show a notification rule."`
 	Add    notifyRuleAddCmd    `cmd:"" help:"Add a notification rule. A filter that is not given selects all events."`
 	Delete notifyRuleDeleteCmd `cmd:"" help:"Delete a notification rule."`
 }

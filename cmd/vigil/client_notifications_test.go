@@ -50,6 +50,8 @@ func TestNotificationCommands(t *testing.T) {
 		{"channel add ops --type slack --set url", ``, exitUsage, "", "--set is NAME=VALUE or NAME=@FILE"},
 		{"channel add ops --type pigeon", ``, exitUsage, "", "--type must be one of"},
 		{"channel list", `{"results":[{"id":"c1","name":"ops","type":"slack","enabled":true}]}`, 0, "GET /v1/notification-channels", "c1"},
+		{"channel show c1", `{"id":"c1","type":"slack","settings":{}}`, 0, "GET /v1/notification-channels/c1", "type: slack"},
+		{"rule show r1", `{"id":"r1","events":["FindingRaised"]}`, 0, "GET /v1/notification-rules/r1", "FindingRaised"},
 		{"channel test c1", `{"delivered":true}`, 0, "POST /v1/notification-channels/c1/test {}", "accepted the message"},
 		{"channel test c1", `{"delivered":false,"error":"the receiver answered 500"}`, exitFailed, "POST /v1/notification-channels/c1/test {}", "the receiver answered 500"},
 		{"channel retry c1", `{"retriedCount":7}`, 0, "POST /v1/notification-channels/c1/retry {}", "7 messages"},

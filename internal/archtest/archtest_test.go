@@ -90,7 +90,7 @@ var policy = []line{
 	{"internal/posture/entitygen", "internal/posture internal/posture/collect"},
 	{"internal/posture/entitydb", "internal/fault internal/posture internal/posture/collect internal/sqldb internal/sqldb/dbcopy"},
 	{"internal/posture/notify", "internal/fault internal/posture"},
-	{"internal/posture/notify/channel", "internal/mail internal/outbound internal/posture internal/posture/notify internal/secret internal/webhook"},
+	{"internal/posture/notify/channel", "internal/fault internal/mail internal/outbound internal/posture internal/posture/notify internal/secret internal/webhook"},
 	{"internal/posture/notify/deliver", "internal/fault internal/posture internal/posture/notify internal/posture/notify/channel"},
 	{"internal/posture/store", "internal/posture/notify internal/fault internal/posture internal/posture/collect internal/posture/entitydb internal/secret internal/secret/secretdb internal/sqldb internal/sqldb/dbcopy"},
 	{"internal/posture/store/storetest", "internal/posture/notify internal/fault internal/posture internal/posture/collect internal/posture/entitygen internal/posture/search"},

@@ -22,7 +22,7 @@ type NotifySender interface {
 type (
 	channelBody struct {
 		Name      string            `json:"name" required:"true"`
-		Type      string            `json:"type" required:"true" enum:"webhook,slack,teams,pagerduty,splunk,jira,email,syslog"`
+		Type      string            `json:"type" required:"true" enum:"webhook,slack,teams,pagerduty,splunk,jira,email,syslog,securityhub"`
 		Enabled   *bool             `json:"enabled"`
 		PerMinute *int              `json:"perMinute"`
 		Settings  map[string]string `json:"settings" required:"true" maxItems:"20"`
@@ -91,7 +91,7 @@ func notifyChannelOf(c notify.Channel) notifyChannel {
 }
 
 // channelOf validates a channel. If kept is set, secrets may be missing.
-func (a *API) channelOf(id string, b channelBody, kept bool) (notify.Channel, error) {
+func (a *API) channelOf(ctx context.Context, id string, b channelBody, kept bool) (notify.Channel, error) {
 	c := notify.Channel{
 		ID: id, Name: strings.TrimSpace(b.Name), Type: notify.Type(b.Type), Enabled: b.Enabled == nil || *b.Enabled, PerMinute: 30, ETag: uuid.NewString(), Updated: a.Now(),
 	}
@@ -104,7 +104,12 @@ func (a *API) channelOf(id string, b channelBody, kept bool) (notify.Channel, er
 	case c.PerMinute < 1 || c.PerMinute > 600:
 		return c, fault.Field("perMinute", "must be from 1 to 600")
 	}
-	return c, c.SetValues(b.Settings, kept)
+	if err := c.SetValues(b.Settings, kept); err != nil || c.Type != notify.SecurityHub {
+		return c, err
+	}
+	external, err := a.Store.ExternalID(ctx, a.Org(ctx))
+	c.Settings[notify.ExternalID] = external
+	return c, err
 }
 
 func (a *API) listChannels(ctx context.Context, _ httpapi.None) (notifyList[notifyChannel], error) {
@@ -113,7 +118,7 @@ func (a *API) listChannels(ctx context.Context, _ httpapi.None) (notifyList[noti
 }
 
 func (a *API) addChannel(ctx context.Context, in channelBody) (httpapi.Reply, error) {
-	c, err := a.channelOf(uuid.NewString(), in, false)
+	c, err := a.channelOf(ctx, uuid.NewString(), in, false)
 	if err == nil {
 		err = a.Notify.AddChannel(ctx, a.Org(ctx), c)
 	}
@@ -124,10 +129,18 @@ func (a *API) addChannel(ctx context.Context, in channelBody) (httpapi.Reply, er
 }
 
 func (a *API) putChannel(ctx context.Context, in putChannelIn) (httpapi.Reply, error) {
-	c, err := a.channelOf(in.ID, in.channelBody, true)
+	c, err := a.channelOf(ctx, in.ID, in.channelBody, true)
 	if err == nil {
 		c, err = a.Notify.ReplaceChannel(ctx, a.Org(ctx), c, versionCheck(in.IfMatch))
 	}
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	return httpapi.Tagged(c.ETag, notifyChannelOf(c)), nil
+}
+
+func (a *API) getChannel(ctx context.Context, in channelPath) (httpapi.Reply, error) {
+	c, err := a.Notify.Channel(ctx, a.Org(ctx), in.ID)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -145,7 +158,7 @@ func (a *API) testChannel(ctx context.Context, in channelPath) (channelTest, err
 	if err != nil {
 		return channelTest{}, err
 	}
-	if err := a.Sender.Send(ctx, c, notify.Message{ID: uuid.NewString(), At: a.Now(), Test: true}); err != nil {
+	if err := a.Sender.Send(ctx, c, notify.Message{ID: uuid.NewString(), At: a.Now(), Test: true, Org: a.Org(ctx)}); err != nil {
 		return channelTest{Error: err.Error()}, nil
 	}
 	return channelTest{Delivered: true}, nil
@@ -283,6 +296,18 @@ func (a *API) addNotifyRule(ctx context.Context, in notifyRuleBody) (httpapi.Rep
 	return httpapi.Created("/v1/notification-rules/"+r.ID, r.ETag, notifyRuleOf(r)), nil
 }
 
+func (a *API) getNotifyRule(ctx context.Context, in notifyRulePath) (httpapi.Reply, error) {
+	all, err := a.Notify.NotifyRules(ctx, a.Org(ctx))
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	i := slices.IndexFunc(all, func(r notify.Rule) bool { return r.ID == in.ID })
+	if i < 0 {
+		return httpapi.Reply{}, fault.New(fault.NotFound, "notification rule %q was not found", in.ID)
+	}
+	return httpapi.Tagged(all[i].ETag, notifyRuleOf(all[i])), nil
+}
+
 func (a *API) putNotifyRule(ctx context.Context, in putNotifyRuleIn) (httpapi.Reply, error) {
 	r, err := a.notifyRuleFrom(in.ID, in.notifyRuleBody)
 	if err == nil {
@@ -305,12 +330,14 @@ func (a *API) notifyRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Pattern: "GET /v1/notification-channels", Need: viewer, Operation: "listNotificationChannels", Handler: httpapi.JSON(a.listChannels)},
 		{Pattern: "POST /v1/notification-channels", Need: admin, Operation: "addNotificationChannel", Handler: httpapi.JSON(a.addChannel)},
+		{Pattern: "GET /v1/notification-channels/{channel_id}", Need: viewer, Operation: "getNotificationChannel", Handler: httpapi.JSON(a.getChannel)},
 		{Pattern: "PUT /v1/notification-channels/{channel_id}", Need: admin, Operation: "putNotificationChannel", Handler: httpapi.JSON(a.putChannel)},
 		{Pattern: "DELETE /v1/notification-channels/{channel_id}", Need: admin, Operation: "deleteNotificationChannel", Handler: httpapi.JSON(a.deleteChannel)},
 		{Pattern: "POST /v1/notification-channels/{channel_id}/test", Need: admin, Operation: "testNotificationChannel", Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.testChannel)},
 		{Pattern: "POST /v1/notification-channels/{channel_id}/retry", Need: admin, Operation: "retryNotificationChannel", Handler: httpapi.JSON(a.retryChannel)},
 		{Pattern: "GET /v1/notification-rules", Need: viewer, Operation: "listNotificationRules", Handler: httpapi.JSON(a.listNotifyRules)},
 		{Pattern: "POST /v1/notification-rules", Need: admin, Operation: "addNotificationRule", Handler: httpapi.JSON(a.addNotifyRule)},
+		{Pattern: "GET /v1/notification-rules/{notification_rule_id}", Need: viewer, Operation: "getNotificationRule", Handler: httpapi.JSON(a.getNotifyRule)},
 		{Pattern: "PUT /v1/notification-rules/{notification_rule_id}", Need: admin, Operation: "putNotificationRule", Handler: httpapi.JSON(a.putNotifyRule)},
 		{Pattern: "DELETE /v1/notification-rules/{notification_rule_id}", Need: admin, Operation: "deleteNotificationRule", Handler: httpapi.JSON(a.deleteNotifyRule)},
 		{Pattern: "GET /v1/notification-deliveries", Need: viewer, Operation: "listNotificationDeliveries", Handler: httpapi.JSON(a.listDeliveries)},

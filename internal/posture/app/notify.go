@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/netip"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"vigil/internal/job"
 	"vigil/internal/outbound"
 	"vigil/internal/posture"
+	"vigil/internal/posture/export"
 	"vigil/internal/posture/notify"
 	"vigil/internal/posture/notify/channel"
 	"vigil/internal/posture/notify/deliver"
@@ -57,7 +59,41 @@ func (a *App) newSenders() *channel.Senders {
 	if a.o.Install.Config.Posture.NotifyPrivate {
 		policy = outbound.Policy{AllowSelf: true}
 	}
-	return channel.New(channel.Options{Policy: policy, Now: a.o.Now})
+	o := channel.Options{Policy: policy, Now: a.o.Now, Findings: a.hubFindings, TestFinding: func(id, account, region string) json.RawMessage {
+		return export.SecurityHubTest(export.Report{Version: a.o.Version, At: a.o.Now()}, id, account, region)
+	}}
+	for _, source := range a.o.Sources {
+		if hub, ok := source.(channel.SecurityHub); ok {
+			o.SecurityHub = hub
+		}
+	}
+	return channel.New(o)
+}
+
+// hubFindings formats findings for AWS Security Hub.
+func (a *App) hubFindings(ctx context.Context, org posture.OrgID, all []posture.Finding, account, region string) ([]json.RawMessage, error) {
+	rules, err := a.book.Rules(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	frameworks, err := a.book.Frameworks(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	report := export.Report{Version: a.o.Version, At: a.o.Now(), Rules: map[posture.RuleID]posture.Rule{}, Frameworks: map[string]posture.Framework{}}
+	for _, r := range rules {
+		report.Rules[r.ID] = r
+	}
+	for _, f := range frameworks {
+		report.Frameworks[f.ID] = f
+	}
+	var out []json.RawMessage
+	for _, f := range all {
+		if text, ok := export.SecurityHub(f, report, account, region); ok {
+			out = append(out, text)
+		}
+	}
+	return out, nil
 }
 
 // handleNotifyJobs registers the jobs that dispatch, deliver and expire notifications.

@@ -51,7 +51,15 @@ func TestFindingsReachAWebhook(t *testing.T) {
 	if test := <-got; !strings.Contains(test.body, `"test":true`) {
 		t.Errorf("the test message is %s", test.body)
 	}
-	i.want(201, "POST", "/v1/notification-rules", object{"name": "all", "channelIds": []string{id}})
+	if one := i.want(200, "GET", "/v1/notification-channels/"+id, nil); one.member("name") != "x" || strings.Contains(one.text, signingKey) || strings.Contains(one.text, receiver.URL) {
+		t.Errorf("the channel: %s", one.text)
+	}
+	i.want(404, "GET", "/v1/notification-channels/none", nil)
+	rule := i.want(201, "POST", "/v1/notification-rules", object{"name": "all", "channelIds": []string{id}}).member("id")
+	if one := i.want(200, "GET", "/v1/notification-rules/"+rule, nil); one.member("name") != "all" {
+		t.Errorf("the rule: %s", one.text)
+	}
+	i.want(404, "GET", "/v1/notification-rules/none", nil)
 	i.raise("r", time.Now(), nil, 1, 2)
 	m := <-got
 	var message struct {
@@ -153,5 +161,25 @@ func TestMutedFindingsSendNothing(t *testing.T) {
 	got := results(i.want(200, "GET", "/v1/notification-deliveries", nil))
 	if len(got) != 1 || got[0]["eventCount"] != 1.0 {
 		t.Errorf("deliveries %v, want one, for the finding that is not muted and of high level and risk", got)
+	}
+}
+
+// TestSecurityHubChannel checks that the external id of a channel is the one that was
+// issued to the organisation, whatever the request says.
+func TestSecurityHubChannel(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 0, 0)
+	issued := i.want(200, "GET", "/v1/cloud-credentials/aws-external-id", nil).member("externalId")
+	settings := object{"roleArn": "arn:aws:iam::111122223333:role/hub", "region": "eu-west-1", "externalId": "of-another-organisation"}
+	made := i.want(201, "POST", "/v1/notification-channels", object{"name": "hub", "type": "securityhub", "settings": settings})
+	if got := made.body["settings"].(object)["externalId"]; issued == "" || got != issued {
+		t.Errorf("external id %v, want %s", got, issued)
+	}
+	put := i.want(200, "PUT", "/v1/notification-channels/"+made.member("id"), object{"name": "hub", "type": "securityhub", "settings": settings}, "If-Match", made.member("eTag"))
+	if got := put.body["settings"].(object)["externalId"]; got != issued {
+		t.Errorf("external id %v after a change, want %s", got, issued)
+	}
+	if test := i.want(200, "POST", "/v1/notification-channels/"+made.member("id")+"/test", nil); test.body["delivered"] != false {
+		t.Errorf("a server without AWS sent the test: %s", test.text)
 	}
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"cmp"
+	"encoding/json"
 	"io"
 	"strings"
 	"time"
@@ -87,6 +88,34 @@ func (a *asff) Put(f posture.Finding) error {
 }
 func (a *asff) Flush() error { return nil }
 func (a *asff) Close() error { return a.close() }
+
+// SecurityHub returns a finding as BatchImportFindings takes it from an account: the
+// format's own account and region are those of the call, and the account of the
+// resource is a product field. It returns false for findings of other clouds, which the
+// format cannot represent.
+func SecurityHub(f posture.Finding, r Report, account, region string) (json.RawMessage, bool) {
+	if f.Provider != posture.AWS {
+		return nil, false
+	}
+	out := asffOf(f, r)
+	out.AwsAccountID, out.Region = account, region
+	out.ProductArn = "arn:" + out.Resources[0].Partition + ":securityhub:" + region + ":" + account + ":product/" + account + "/default"
+	out.ProductFields["vigil/cloudAccountId"] = string(f.Account)
+	text, err := json.Marshal(out)
+	return text, err == nil
+}
+
+// SecurityHubTest returns an archived finding that tests whether an account accepts
+// findings.
+func SecurityHubTest(r Report, id, account, region string) json.RawMessage {
+	f := posture.Finding{
+		ID: posture.FindingID("test/" + id), Rule: "vigil-test", Account: posture.AccountID(account), Provider: posture.AWS, Region: region, Level: posture.LevelLow,
+		Status: posture.FindingResolved, Created: r.At, Updated: r.At, XID: "arn:aws:iam::" + account + ":root", Object: "vigil-test",
+	}
+	r.Rules = map[posture.RuleID]posture.Rule{f.Rule: {ID: f.Rule, Name: "Vigil: test of this channel", Description: "Vigil can import findings.", SuggestedAction: "Nothing to do."}}
+	text, _ := SecurityHub(f, r, account, region)
+	return text
+}
 
 func asffOf(f posture.Finding, r Report) asffFinding {
 	rule := r.rule(f.Rule)

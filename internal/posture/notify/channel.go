@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/mail"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -23,10 +24,12 @@ const (
 	Jira      Type = "jira"
 	Email     Type = "email"
 	Syslog    Type = "syslog"
+
+	SecurityHub Type = "securityhub" // AWS Security Hub
 )
 
 // Types lists the types of channels.
-var Types = []Type{Webhook, Slack, Teams, PagerDuty, Splunk, Jira, Email, Syslog}
+var Types = []Type{Webhook, Slack, Teams, PagerDuty, Splunk, Jira, Email, Syslog, SecurityHub}
 
 // A Channel is a receiver of messages. The API never returns its secrets. URLs of
 // webhooks, Slack and Teams are secrets too, because anyone who knows them can post.
@@ -79,7 +82,21 @@ var fields = map[Type][]field{
 		{name: "username", optional: true}, {name: "password", secret: true, optional: true},
 	},
 	Syslog: {{name: "server", check: isHostPort, must: "be host:port"}, {name: "transport", optional: true, check: oneOf("udp", "tcp", "tls"), must: "be udp, tcp or tls"}},
+	SecurityHub: {
+		{name: "roleArn", check: roleARN.MatchString, must: "be the ARN of an IAM role"}, {name: "region", check: awsRegion.MatchString, must: "be a region of AWS, such as eu-west-1"},
+		{name: ExternalID, optional: true},
+	},
 }
+
+// ExternalID is the setting with the external id that the role of a Security Hub channel
+// must require. The server sets it to the one that it issued to the organisation, so
+// that no other organisation can use the role.
+const ExternalID = "externalId"
+
+var (
+	roleARN   = regexp.MustCompile(`^arn:(aws|aws-us-gov|aws-cn):iam::[0-9]{12}:role/[\w+=,.@/-]{1,512}$`)
+	awsRegion = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]{1,2}$`)
+)
 
 // SetValues validates the settings of a channel and separates secrets from other
 // settings. If kept is set, secrets may be missing: KeepSecrets fills them in.

@@ -119,7 +119,8 @@ type Rule struct {
 
 // A Message is sent to one channel.
 type Message struct {
-	ID       string // the same in all attempts
+	ID       string        // the same in all attempts
+	Org      posture.OrgID `json:"-"`
 	RuleName string
 	At       time.Time
 	Link     string // URL of the console; may be empty

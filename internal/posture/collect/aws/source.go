@@ -64,6 +64,7 @@ type Source struct {
 	own     *aws.CredentialsCache // our own identity
 	self    ownName
 	trusted trustedRoles
+	hub     hubRoles
 }
 
 // New returns a source. It makes no calls.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"vigil/internal/outbound"
+	"vigil/internal/posture"
 	"vigil/internal/posture/notify"
 	"vigil/internal/webhook"
 )
@@ -28,6 +29,14 @@ type Options struct {
 	Policy outbound.Policy
 	TLS    *tls.Config // trusted certificate authorities; those of the system if nil
 	Now    func() time.Time
+
+	// SecurityHub imports findings into AWS Security Hub; nil if AWS is not available.
+	SecurityHub SecurityHub
+	// Findings formats the findings of an organisation for Security Hub of an account
+	// and region. It omits those that the format cannot represent.
+	Findings func(ctx context.Context, org posture.OrgID, all []posture.Finding, account, region string) ([]json.RawMessage, error)
+	// TestFinding returns a finding that tests a Security Hub channel.
+	TestFinding func(id, account, region string) json.RawMessage
 }
 
 // Senders sends messages to every type of channel.
@@ -66,6 +75,8 @@ func (s *Senders) Send(ctx context.Context, c notify.Channel, m notify.Message) 
 		return s.email(ctx, c, m)
 	case notify.Syslog:
 		return s.syslog(ctx, c, m)
+	case notify.SecurityHub:
+		return s.securityHub(ctx, c, m)
 	}
 	return fmt.Errorf("unknown channel type %q", c.Type)
 }

@@ -3,6 +3,7 @@ package channel_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"vigil/internal/fault"
 	"vigil/internal/outbound"
 	"vigil/internal/posture"
 	"vigil/internal/posture/notify"
@@ -400,6 +402,77 @@ func TestSyslogOverTCPAndUDP(t *testing.T) {
 		n, _, err := udp.ReadFrom(buffer)
 		if err != nil || string(buffer[:n]) != line {
 			t.Errorf("over UDP %q, %v; want %q", buffer[:n], err, line)
+		}
+	}
+}
+
+// hub records what is imported into Security Hub.
+type hub struct {
+	role, externalID, region string
+	findings                 []json.RawMessage
+	failed                   map[string]string
+	err                      error
+}
+
+func (h *hub) ImportFindings(_ context.Context, role, externalID, region string, findings []json.RawMessage) (map[string]string, error) {
+	h.role, h.externalID, h.region, h.findings = role, externalID, region, findings
+	return h.failed, h.err
+}
+
+func TestSecurityHub(t *testing.T) {
+	t.Parallel()
+	h := &hub{}
+	s := channel.New(channel.Options{
+		SecurityHub: h,
+		Findings: func(_ context.Context, org posture.OrgID, all []posture.Finding, account, region string) (out []json.RawMessage, err error) {
+			for _, f := range all {
+				out = append(out, fmt.Appendf(nil, "%s %s %s %s", org, account, region, f.ID))
+			}
+			return out, nil
+		},
+		TestFinding: func(id, account, region string) json.RawMessage { return json.RawMessage(id) },
+	})
+	c := notify.Channel{Type: notify.SecurityHub}
+	if err := c.SetValues(map[string]string{"roleArn": "arn:aws:iam::111122223333:role/hub", "region": "eu-west-1", "externalId": "id"}, false); err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string]map[string]string{
+		"a user":      {"roleArn": "arn:aws:iam::111122223333:user/hub", "region": "eu-west-1"},
+		"no region":   {"roleArn": "arn:aws:iam::111122223333:role/hub"},
+		"a host name": {"roleArn": "arn:aws:iam::111122223333:role/hub", "region": "eu-west-1.example.com"},
+	} {
+		other := c
+		if err := other.SetValues(bad, false); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	m := message()
+	m.Org, m.Events = "org", append(m.Events, m.Events[0]) // the last event of a finding counts
+	if err := s.Send(t.Context(), c, m); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintf("%s %s %s %s", h.role, h.externalID, h.region, h.findings); got != "arn:aws:iam::111122223333:role/hub id eu-west-1 [org 111122223333 eu-west-1 f-bücket <1> org 111122223333 eu-west-1 f-two]" {
+		t.Errorf("imported %s", got)
+	}
+	if err := s.Send(t.Context(), c, notify.Message{ID: "m-2", Test: true}); err != nil || string(h.findings[0]) != "m-2" {
+		t.Errorf("test: %v, %s", err, h.findings)
+	}
+	for _, tt := range []struct {
+		failed  map[string]string
+		err     error
+		text    string
+		refused bool
+	}{
+		{map[string]string{"b": "InvalidInput: x", "a": "InvalidInput: y"}, nil, "did not accept 2 of 2 findings: a: InvalidInput: y", true},
+		{map[string]string{"a": "InternalError: y"}, nil, "did not accept 1 of 2 findings", false},
+		{nil, fault.New(fault.Forbidden, "no permission"), "no permission", false},
+		{nil, fault.New(fault.Invalid, "too large"), "too large", true},
+		{nil, errors.New("dial 10.0.0.1"), webhook.Unreachable{}.Error(), false},
+	} {
+		h.failed, h.err = tt.failed, tt.err
+		err := s.Send(t.Context(), c, message())
+		if err == nil || !strings.Contains(err.Error(), tt.text) || channel.Refused(err) != tt.refused {
+			t.Errorf("%v, %v: %v", tt.failed, tt.err, err)
 		}
 	}
 }

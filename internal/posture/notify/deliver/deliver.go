@@ -132,6 +132,7 @@ func (d *Deliverer) attempt(ctx context.Context, r notify.Ref, c *notify.Channel
 	if err != nil || !found {
 		return false, err
 	}
+	m.Message.Org = r.Org
 	sending := d.Sender.Send(ctx, *c, m.Message)
 	if ctx.Err() != nil {
 		return false, ctx.Err() // the server shuts down; this is no failure of the receiver

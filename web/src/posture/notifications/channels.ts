@@ -116,6 +116,18 @@ export const receivers: Record<ChannelType, Receiver> = {
       },
     ],
   },
+  securityhub: {
+    label: 'AWS Security Hub',
+    settings: [
+      {
+        name: 'roleArn',
+        label: 'ARN of the role',
+        placeholder: 'arn:aws:iam::123456789012:role/vigil-security-hub',
+        hint: 'It may call securityhub:BatchImportFindings, and its trust policy requires the external id of your organisation.',
+      },
+      { name: 'region', label: 'Region', placeholder: 'eu-west-1' },
+    ],
+  },
 };
 
 export const channelTypes = Object.keys(receivers) as ChannelType[];
