@@ -41,6 +41,14 @@ package: ## Build a Debian package into dist/
 test-package: ## Build the Debian package, install it into a folder and run the installed program
 	scripts/test-package
 
+.PHONY: clients
+clients: ## Generate clients of both servers in Go, Python and TypeScript into clients/
+	scripts/clients
+
+.PHONY: test-clients
+test-clients: ## Generate the clients and test them against the demo
+	scripts/test-clients
+
 .PHONY: bench-entities
 bench-entities: ## Compare the entity storage with hand-written SQL; SIZES=100000,1000000 DATABASE=postgres://...
 	go run ./bench/entities -entities $(or $(SIZES),100000) $(if $(DATABASE),-database "$(DATABASE)")

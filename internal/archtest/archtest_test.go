@@ -127,6 +127,9 @@ var policy = []line{
 	// Simulated clouds and desktops. Only the demo and tests start them.
 	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture internal/posture/collect/awsapi/model"},
 
+	// Clients for other programs.
+	{"clients/...", ""},
+
 	// Main programs and the demo may import anything, and nothing imports them.
 	{"internal/posture/app/crashserver", "*"},
 	{"internal/demo", "*"},
@@ -272,7 +275,7 @@ var parseFiles = sync.OnceValues(func() (all []file, err error) {
 		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && name != ".") {
 			return fs.SkipDir
 		}
-		if path.Ext(name) != ".go" {
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, ".gen.go") { // generated clients are not committed
 			return nil
 		}
 		text, err := os.ReadFile(filepath.Join(root, name))
