@@ -12,9 +12,9 @@ import (
 
 type auditCmd struct {
 	List       auditListCmd       `cmd:"" default:"withargs" help:"List the audit log of a server, newest first. The default of vigil audit."`
-	Verify     auditVerifyCmd     `cmd:"" group:"installation" help:"Check in the database that no record was changed, removed or inserted."`
-	Prune      auditPruneCmd      `cmd:"" group:"installation" help:"Remove old records now, in addition to what the servers remove automatically."`
-	AcceptLoss auditAcceptLossCmd `cmd:"" group:"installation" help:"Accept that the newest records of the database are lost, and record that."`
+	Verify     auditVerifyCmd     `cmd:"" hidden:"" help:"Check in the database that no record was changed, removed or inserted."`
+	Prune      auditPruneCmd      `cmd:"" hidden:"" help:"Remove old records now, in addition to what the servers remove automatically."`
+	AcceptLoss auditAcceptLossCmd `cmd:"" hidden:"" help:"Accept that the newest records of the database are lost, and record that."`
 }
 
 type auditVerifyCmd struct {
@@ -79,8 +79,8 @@ func (c *auditPruneCmd) Run(e *environment) error {
 	if c.Keep <= 0 && c.Records <= 0 {
 		return fault.New(fault.Invalid, "give --keep or --records")
 	}
-	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
-		n, err := in.Audit.Prune(e.ctx, audit.Retention{Age: c.Keep, Records: c.Records})
+	return c.operate(e, "audit.prune", func(in *operation) error {
+		n, err := in.Audit.Prune(in.ctx, audit.Retention{Age: c.Keep, Records: c.Records})
 		if err != nil {
 			return err
 		}
@@ -108,8 +108,9 @@ type backupCmd struct {
 
 // Run implements the command.
 func (c *backupCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
-		if err := in.DB.Backup(e.ctx, c.File); err != nil {
+	return c.operate(e, "backup", func(in *operation) error {
+		in.target("file", c.File)
+		if err := in.DB.Backup(in.ctx, c.File); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, "backup written; its secrets are encrypted: keep the master key, and keep it separately from the backup")

@@ -108,7 +108,7 @@ func (c *loginCmd) Run(e *environment) error {
 }
 
 func (c *loginCmd) token(e *environment) (string, error) {
-	token, err := readSecret(e, c.TokenFile, "API token", "make one in the console, or with vigil token create")
+	token, err := readSecret(e, c.TokenFile, "API token", "make one in the console, or with vigil admin token create")
 	return strings.TrimSpace(token), err
 }
 
@@ -151,7 +151,7 @@ func (c *logoutCmd) Run(e *environment) error {
 	if err := profiles.Remove(p.Name); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "deleted profile %s; if its token is no longer used, revoke it with vigil token revoke\n", p.Name)
+	fmt.Fprintf(e.stdout, "deleted profile %s; if its token is no longer used, revoke it with vigil admin token revoke\n", p.Name)
 	return nil
 }
 

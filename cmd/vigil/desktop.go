@@ -43,12 +43,15 @@ func (c *desktopEnrolCmd) Run(e *environment) error {
 		return fault.Field("expires", "must be longer than zero")
 	}
 	return c.withVault(e, func(in *instance.Installation, tables *store.Store) error {
-		_, text, err := app.NewEnrolmentToken(e.ctx, in.Config.Desktop.Inventory, tables, c.Machine, c.Expires, time.Now)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(e.stdout, text)
-		return nil
+		return recorded(e.ctx, in, "desktop.enrol", func(o *operation) error {
+			o.target("machine", c.Machine)
+			_, text, err := app.NewEnrolmentToken(o.ctx, in.Config.Desktop.Inventory, tables, c.Machine, c.Expires, time.Now)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(e.stdout, text)
+			return nil
+		})
 	})
 }
 
@@ -130,8 +133,11 @@ func (c *vaultSetCmd) Run(e *environment) error {
 	if value == "" {
 		return fault.New(fault.Invalid, "the secret is empty: give it on standard input")
 	}
-	return c.withVault(e, func(_ *instance.Installation, vault *store.Store) error {
-		return vault.SetEntry(e.ctx, c.Name, secret.NewText(value))
+	return c.withVault(e, func(in *instance.Installation, vault *store.Store) error {
+		return recorded(e.ctx, in, "vault.set", func(o *operation) error {
+			o.target("name", c.Name)
+			return vault.SetEntry(o.ctx, c.Name, secret.NewText(value))
+		})
 	})
 }
 
@@ -157,5 +163,10 @@ type vaultDeleteCmd struct {
 
 // Run implements the command.
 func (c *vaultDeleteCmd) Run(e *environment) error {
-	return c.withVault(e, func(_ *instance.Installation, vault *store.Store) error { return vault.DeleteEntry(e.ctx, c.Name) })
+	return c.withVault(e, func(in *instance.Installation, vault *store.Store) error {
+		return recorded(e.ctx, in, "vault.delete", func(o *operation) error {
+			o.target("name", c.Name)
+			return vault.DeleteEntry(o.ctx, c.Name)
+		})
+	})
 }

@@ -209,7 +209,7 @@ func (d *doctor) database(ctx context.Context) diagnosis {
 	case err == nil:
 		return well("it answers, and its tables are up to date")
 	case errors.Is(err, sqldb.ErrPending):
-		return diagnosis{status: checkWarning, detail: err.Error(), next: "make a backup (vigil backup FILE, or pg_dump); the servers migrate the database when they start"}
+		return diagnosis{status: checkWarning, detail: err.Error(), next: "make a backup (vigil admin backup FILE, or pg_dump); the servers migrate the database when they start"}
 	case errors.Is(err, fs.ErrNotExist), fault.Is(err, fault.NotFound):
 		return wrong(err, "restore the backup; if this is a new installation run vigil init; or set database to where it is")
 	case errors.Is(err, fs.ErrPermission):

@@ -20,6 +20,6 @@ func (c *initCmd) Run(e *environment) error {
 	if err := instance.Init(e.ctx, conf, time.Now); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "created an installation in %s; keep a copy of its master key separately from backups, and add an organisation with vigil org add\n", conf.DataDir)
+	fmt.Fprintf(e.stdout, "created an installation in %s; keep a copy of its master key separately from backups, and add an organisation with vigil admin org add\n", conf.DataDir)
 	return nil
 }

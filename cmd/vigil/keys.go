@@ -24,12 +24,12 @@ type keysRotateSigningCmd struct {
 
 // Run implements the command.
 func (c *keysRotateSigningCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
-		keys, err := app.Keys(e.ctx, in, time.Now)
+	return c.operate(e, "keys.rotate-signing", func(in *operation) error {
+		keys, err := app.Keys(in.ctx, in.Installation, time.Now)
 		if err != nil {
 			return err
 		}
-		if err := keys.Rotate(e.ctx); err != nil {
+		if err := keys.Rotate(in.ctx); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, "a new signing key is published; it is used once every server has read it")
@@ -43,11 +43,11 @@ type keysRotateSecretsCmd struct {
 
 // Run implements the command.
 func (c *keysRotateSecretsCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
+	return c.operate(e, "keys.rotate-secrets", func(in *operation) error {
 		if err := errors.Join(posture.Migrate(e.ctx, in.DB), desktop.Migrate(e.ctx, in.DB)); err != nil {
 			return err
 		}
-		if err := in.Box.Rotate(e.ctx); err != nil {
+		if err := in.Box.Rotate(in.ctx); err != nil {
 			return err
 		}
 		columns := in.SealedColumns()
@@ -75,5 +75,8 @@ func (c *keysRewrapCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	return instance.Rewrap(e.ctx, conf, c.From, time.Now)
+	if err := instance.Rewrap(e.ctx, conf, c.From, time.Now); err != nil {
+		return err
+	}
+	return c.operate(e, "keys.rewrap", func(*operation) error { return nil })
 }

@@ -57,13 +57,14 @@ type cli struct {
 	Demo          demoCmd          `cmd:"" help:"Run everything in a temporary folder, with simulated clouds."`
 	Agent         agentCmd         `cmd:"" help:"Report load, sessions and state of this machine to a desktop server."`
 	Desktop       desktopCmd       `cmd:"" group:"client" help:"Monitor a desktop server: its components, alerts and sessions. Check the environment and manage its secrets."`
-	Org           orgCmd           `cmd:"" help:"Add and list organisations."`
-	Token         tokenCmd         `cmd:"" help:"Create, list and revoke API tokens."`
-	Entity        entityCmd        `cmd:"" help:"Find the resources of cloud accounts."`
+	Org           orgCmd           `cmd:"" hidden:"" help:"Add and list organisations."`
+	Token         tokenCmd         `cmd:"" hidden:"" help:"Create, list and revoke API tokens."`
+	Entity        entityCmd        `cmd:"" hidden:"" help:"Find the resources of cloud accounts."`
 	Catalog       catalogCmd       `cmd:"" help:"Check resource types, and list the operations of clouds."`
-	Keys          keysCmd          `cmd:"" help:"Rotate the keys that sign tokens and encrypt secrets."`
-	Backup        backupCmd        `cmd:"" help:"Write a copy of the SQLite database to a file; servers may be running."`
-	Store         storeCmd         `cmd:"" help:"Copy the database to another engine, distribute it over a cluster, and list its tables."`
+	Keys          keysCmd          `cmd:"" hidden:"" help:"Rotate the keys that sign tokens and encrypt secrets."`
+	Backup        backupCmd        `cmd:"" hidden:"" help:"Write a copy of the SQLite database to a file; servers may be running."`
+	Store         storeCmd         `cmd:"" hidden:"" help:"Copy the database to another engine, distribute it over a cluster, and list its tables."`
+	Admin         adminCmd         `cmd:"" help:"Work on the installation of this machine: organisations, tokens, keys, audit log, backup and database."`
 	Doctor        doctorCmd        `cmd:"" help:"Check settings, keys, database, disk, certificates and servers, and print advice. Changes nothing."`
 	Config        configCmd        `cmd:"" help:"Check and print the effective settings."`
 	Version       versionCmd       `cmd:"" help:"Print the version."`

@@ -21,8 +21,9 @@ type orgAddCmd struct {
 
 // Run implements the command.
 func (c *orgAddCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
-		_, user, err := in.Registry.CreateOrg(e.ctx, c.Name, c.Admin)
+	return c.operate(e, "org.add", func(in *operation) error {
+		in.target("name", c.Name)
+		_, user, err := in.Registry.CreateOrg(in.ctx, c.Name, c.Admin)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (c *storeDistributeCmd) Run(e *environment) error {
 
 func (c *storeDistributeCmd) distribute(e *environment, in *instance.Installation) error {
 	if in.DB.Dialect() != sqldb.Postgres {
-		return fault.New(fault.Invalid, "only a PostgreSQL database with the extension citus can be distributed; copy this one with vigil store copy first")
+		return fault.New(fault.Invalid, "only a PostgreSQL database with the extension citus can be distributed; copy this one with vigil admin store copy first")
 	}
 	if err := migrateServers(e.ctx, in.DB); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (c *storeDistributeCmd) distribute(e *environment, in *instance.Installatio
 	if tables == 0 {
 		fmt.Fprintln(e.stdout, "the tables are distributed already")
 	} else {
-		fmt.Fprintf(e.stdout, "%d tables are distributed; vigil store status shows their shards\n", tables)
+		fmt.Fprintf(e.stdout, "%d tables are distributed; vigil admin store status shows their shards\n", tables)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (f orgFlag) operator(e *environment, in *instance.Installation) (auth.Calle
 	}
 	i := slices.IndexFunc(orgs, func(o auth.Org) bool { return string(o.ID) == f.Org || strings.EqualFold(o.Name, f.Org) })
 	if i < 0 {
-		return auth.Caller{}, fault.New(fault.NotFound, "there is no organisation %q; see vigil org list", f.Org)
+		return auth.Caller{}, fault.New(fault.NotFound, "there is no organisation %q; see vigil admin org list", f.Org)
 	}
 	return auth.Operator(orgs[i].ID), nil
 }
@@ -57,11 +57,13 @@ type tokenEdit struct {
 
 // Run implements the command.
 func (c *tokenCreateCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
-		by, err := c.operator(e, in)
+	return c.operate(e, "token.create", func(in *operation) error {
+		by, err := c.operator(e, in.Installation)
 		if err != nil {
 			return err
 		}
+		in.in(by)
+		in.target("name", c.Name)
 		users, err := in.Registry.Users(e.ctx, by)
 		if err != nil {
 			return err
@@ -83,12 +85,12 @@ func (c *tokenCreateCmd) Run(e *environment) error {
 }
 
 // issueToken creates an API token for a user and prints it.
-func issueToken(e *environment, in *instance.Installation, u auth.User, t tokenEdit) error {
+func issueToken(e *environment, in *operation, u auth.User, t tokenEdit) error {
 	edit := auth.TokenEdit{Name: t.name, User: u.ID, Role: t.role, Limits: t.limits}
 	if t.expires > 0 {
 		edit.ExpiresAt = time.Now().Add(t.expires)
 	}
-	_, text, err := in.Registry.IssueToken(e.ctx, auth.Operator(u.Org), edit)
+	_, text, err := in.Registry.IssueToken(in.ctx, auth.Operator(u.Org), edit)
 	if err != nil {
 		return err
 	}
@@ -133,17 +135,19 @@ func day(t time.Time) string {
 type tokenRevokeCmd struct {
 	settingsFlags
 	orgFlag
-	ID string `arg:"" help:"Id of the token; see vigil token list."`
+	ID string `arg:"" help:"Id of the token; see vigil admin token list."`
 }
 
 // Run implements the command.
 func (c *tokenRevokeCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
-		by, err := c.operator(e, in)
+	return c.operate(e, "token.revoke", func(in *operation) error {
+		by, err := c.operator(e, in.Installation)
 		if err != nil {
 			return err
 		}
-		t, err := in.Registry.RevokeToken(e.ctx, by, auth.TokenID(c.ID))
+		in.in(by)
+		in.target("token", c.ID)
+		t, err := in.Registry.RevokeToken(in.ctx, by, auth.TokenID(c.ID))
 		if err != nil {
 			return err
 		}

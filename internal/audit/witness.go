@@ -128,7 +128,7 @@ func (w *Witnesses) Notice() string {
 		"",
 		"a witness of the audit log is not reachable",
 		"a witness of the audit log could not be asked since the start: a loss of records would not have been detected",
-		"audit records that a checkpoint covers are missing; run vigil audit verify for details",
+		"audit records that a checkpoint covers are missing; run vigil admin audit verify for details",
 	}[w.level()]
 }
 

@@ -90,7 +90,7 @@ func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 		err = i.Witnesses.Compare(ctx)
 	}
 	if errors.Is(err, audit.ErrTruncated) {
-		err = fmt.Errorf("%w; run vigil audit verify for details, and vigil audit accept-loss to continue with the remaining records", err)
+		err = fmt.Errorf("%w; run vigil admin audit verify for details, and vigil admin audit accept-loss to continue with the remaining records", err)
 	}
 	if err != nil {
 		return nil, errors.Join(err, i.Close())

@@ -83,7 +83,7 @@ func check(ctx context.Context, db *sqldb.DB) (marked bool, err error) {
 	err = db.Read(ctx, func(tx *sqldb.Tx) error {
 		finished, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT finished FROM `+markTable)
 		if err == nil && finished == 0 {
-			err = fault.New(fault.Conflict, "a copy to this database was not finished; run vigil store copy again")
+			err = fault.New(fault.Conflict, "a copy to this database was not finished; run vigil admin store copy again")
 		}
 		return err
 	})
