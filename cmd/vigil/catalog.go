@@ -21,7 +21,7 @@ import (
 type catalogCmd struct {
 	Check      catalogCheckCmd      `cmd:"" help:"Check the resource types of a folder and run their cases."`
 	Try        catalogTryCmd        `cmd:"" help:"Read a resource type from an account and print the calls, answers and entities; nothing is saved."`
-	Policy     catalogPolicyCmd     `cmd:"" help:"Print the minimal permissions that a role needs to read everything, including custom types."`
+	Policy     catalogPolicyCmd     `cmd:"" help:"Print the minimal permissions that a role needs to read everything, including custom types, as managed policies."`
 	Operations catalogOperationsCmd `cmd:"" help:"List the operations of a cloud's services and the members that they return."`
 }
 
@@ -53,14 +53,19 @@ type catalogPolicyCmd struct {
 	Dirs  []string `arg:"" optional:"" type:"existingdir" help:"Folders with custom resource types."`
 }
 
-// Run prints the policy of the built-in types and of the types in folders.
+// Run prints the managed policies of the built-in types and of the types in folders, one
+// JSON document after the other.
 func (c *catalogPolicyCmd) Run(env *environment) error {
 	catalog, err := declared.Load(c.Dirs...)
 	if err != nil {
 		return fault.New(fault.Invalid, "%s", err)
 	}
-	_, err = env.stdout.Write(aws.Policy(catalog))
-	return err
+	for _, policy := range aws.Policies(catalog) {
+		if _, err := env.stdout.Write(policy); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type catalogOperationsCmd struct {

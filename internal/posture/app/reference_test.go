@@ -21,11 +21,13 @@ import (
 // collectors, by its path in the repository.
 func fromDeclarations() map[string]string {
 	all := map[string]string{
-		"internal/posture/scripts/aws/policy.json":  string(aws.Policy(declared.Catalog())),
 		"internal/posture/scripts/azure/role.json":  string(azure.Role("@scopes@")),
 		"internal/posture/scripts/azure/graph.txt":  lines(azure.GraphPermissions()),
 		"internal/posture/scripts/gcp/role.yaml":    string(gcp.Role()),
 		"internal/posture/scripts/gcp/services.txt": lines(gcp.APIs()),
+	}
+	for i, policy := range aws.Policies(declared.Catalog()) {
+		all[policyPath(i+1)] = string(policy)
 	}
 	var index strings.Builder
 	index.WriteString("# Resource types\n\nThe resource types that Vigil reads, with the permissions that they need. Generated from the declarations by `go generate ./internal/posture/app`.\n")
@@ -44,6 +46,11 @@ func fromDeclarations() map[string]string {
 	}
 	all["docs/resources.md"] = index.String()
 	return all
+}
+
+// policyPath returns the path of a managed policy of the AWS role.
+func policyPath(number int) string {
+	return fmt.Sprintf("internal/posture/scripts/aws/policy-%d.json", number)
 }
 
 // describe writes the section of a type.
@@ -113,6 +120,10 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 		if err != nil || string(have) != all[name] {
 			t.Errorf("%s is out of date: run go generate ./internal/posture/app (%v)", name, err)
 		}
+	}
+	surplus := policyPath(len(aws.Policies(declared.Catalog())) + 1)
+	if _, err := os.Stat(filepath.Join("..", "..", "..", filepath.FromSlash(surplus))); err == nil {
+		t.Errorf("%s is no longer generated: delete it", surplus)
 	}
 }
 

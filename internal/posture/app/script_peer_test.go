@@ -6,10 +6,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/declared"
 )
 
 // TestPeerScripts runs the scripts with the real AWS CLI against moto, an independent
@@ -66,10 +69,20 @@ func TestPeerScripts(t *testing.T) {
 		if got := ask("iam", "get-role", "--role-name", "vigil-reader", "--query", "Role.AssumeRolePolicyDocument.Statement[0].Principal.AWS"); got != "arn:aws:iam::111111111111:user/collector" {
 			t.Errorf("link %s: the role trusts %s", way, got)
 		}
+		query := []string{"iam", "list-attached-role-policies", "--role-name", "vigil-reader", "--query", "length(AttachedPolicies)"}
+		if way != "" { // moto does not attach the policies of a template
+			query = []string{"iam", "list-policies", "--scope", "Local", "--query", "length(Policies)"}
+		}
+		if got, count := ask(query...), strconv.Itoa(len(aws.Policies(declared.Catalog()))); got != count {
+			t.Errorf("link %s: the role has %s policies, not %s", way, got, count)
+		}
+		first := "arn:aws:iam::" + own + ":policy/vigil-reader-1"
 		// moto prints the policy of a template in another format.
-		policy := ask("iam", "get-role-policy", "--role-name", "vigil-reader", "--policy-name", "read-configuration", "--query", "PolicyDocument")
-		if strings.Count(policy, "Allow") != 1 || strings.Count(policy, "Deny") != 1 {
+		if policy := ask("iam", "get-policy-version", "--policy-arn", first, "--version-id", "v1", "--query", "PolicyVersion.Document"); strings.Count(policy, "Allow") != 1 || strings.Count(policy, "Deny") != 1 {
 			t.Errorf("link %s: the policy is %s", way, policy)
+		}
+		if way == "" {
+			d.peerUpdate(own, first, ask)
 		}
 		for range times(way) {
 			if printed, err := d.bash(posture.AWS, "unlink.sh", ids...); err != nil {
@@ -79,8 +92,39 @@ func TestPeerScripts(t *testing.T) {
 		if got := ask("iam", "list-roles", "--query", "Roles[?RoleName=='vigil-reader'].RoleName"); got != "" {
 			t.Errorf("unlink %s: %s is left", way, got)
 		}
+		// moto does not delete the policies of a stack.
+		if got := ask("iam", "list-policies", "--scope", "Local", "--query", "Policies[].PolicyName"); got != "" && way == "" {
+			t.Errorf("unlink %s: the policies %s are left", way, got)
+		}
 	}
 	d.peerStreams(own, ask)
+}
+
+// peerUpdate links an account whose role has an inline policy, and a managed policy with
+// other permissions and as many versions as IAM permits.
+func (d *desk) peerUpdate(id, policy string, ask func(...string) string) {
+	t := d.t
+	if got := ask("iam", "list-policy-versions", "--policy-arn", policy, "--query", "length(Versions)"); got != "1" {
+		t.Errorf("the policy has %s versions after it was linked twice", got)
+	}
+	const old = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ec2:DescribeVpcs"],"Resource":"*"}]}`
+	ask("iam", "put-role-policy", "--role-name", "vigil-reader", "--policy-name", "read-configuration", "--policy-document", old)
+	for range 4 {
+		ask("iam", "create-policy-version", "--policy-arn", policy, "--policy-document", old, "--set-as-default")
+	}
+	printed, err := d.bash(posture.AWS, "link.sh", id)
+	if err == nil || !strings.Contains(printed, "linked, but its status is") {
+		t.Fatalf("update: %v\n%s", err, printed)
+	}
+	if got := ask("iam", "list-policy-versions", "--policy-arn", policy, "--query", "sort(Versions[].VersionId)"); got != "v2\tv3\tv4\tv5\tv6" {
+		t.Errorf("the versions are %s\n%s", got, printed)
+	}
+	if got := ask("iam", "get-policy", "--policy-arn", policy, "--query", "Policy.DefaultVersionId"); got != "v6" {
+		t.Errorf("the default version is %s", got)
+	}
+	if got := ask("iam", "list-role-policies", "--role-name", "vigil-reader", "--query", "PolicyNames"); got != "" {
+		t.Errorf("the inline policy %s is left", got)
+	}
 }
 
 // times returns how often each step is repeated. A real command takes a second to
@@ -101,7 +145,7 @@ func (d *desk) peerStreams(id string, ask func(...string) string) {
 		arguments := slices.Concat(strings.Fields(way), []string{"--regions", "us-east-1 eu-west-1", id})
 		for range times(way) {
 			printed, err := d.bash(posture.AWS, "setup.sh", arguments...)
-			if connected := way == "--api-destination"; connected != (err == nil) || !connected && !strings.Contains(printed, "no message has reached the server yet") {
+			if connected := way == "--api-destination"; connected != (err == nil) || !connected && !strings.Contains(printed, "the server has not received a message yet") {
 				t.Fatalf("set up %s: %v\n%s", way, err, printed)
 			}
 		}

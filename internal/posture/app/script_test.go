@@ -214,6 +214,44 @@ func (d *desk) unlinked(p posture.Provider, ids []string, times int, options, be
 	}
 }
 
+// TestLinkUpdatesPolicies links an account whose role has the policies of earlier
+// versions: an inline policy, a managed policy with other permissions and as many versions
+// as IAM permits, and more managed policies than this version needs.
+func TestLinkUpdatesPolicies(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.customers()[posture.AWS][0]
+	before := d.Objects()
+	aws := func(arguments ...string) {
+		t.Helper()
+		if out, err := exec.CommandContext(t.Context(), filepath.Join(d.dir, "aws"), append([]string{"iam"}, arguments...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", arguments, err, out)
+		}
+	}
+	d.must(posture.AWS, "link.sh", id)
+	linked, first, surplus := d.Objects(), "arn:aws:iam::"+id+":policy/vigil-reader-1", "arn:aws:iam::"+id+":policy/vigil-reader-9"
+	const old = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ec2:DescribeVpcs"],"Resource":"*"}]}`
+	aws("put-role-policy", "--role-name", "vigil-reader", "--policy-name", "read-configuration", "--policy-document", old)
+	aws("create-policy", "--policy-name", "vigil-reader-9", "--policy-document", old)
+	aws("attach-role-policy", "--role-name", "vigil-reader", "--policy-arn", surplus)
+	aws("create-policy", "--policy-name", "vigil-reader-of-others", "--policy-document", old)
+	for range 4 {
+		aws("create-policy-version", "--policy-arn", first, "--policy-document", old, "--set-as-default")
+	}
+	d.must(posture.AWS, "link.sh", id)
+	if got := strings.Join(d.Objects(), "\n"); strings.Contains(got, "vigil-reader-9") || strings.Contains(got, "inline={") || !strings.Contains(got, "default=v6") || !strings.Contains(got, "vigil-reader-of-others") {
+		t.Errorf("after the second link:\n%s\nafter the first:\n%s", got, strings.Join(linked, "\n"))
+	}
+	if run := d.collect(id); run["status"] != "Completed" {
+		t.Errorf("the run is %v", run)
+	}
+	d.must(posture.AWS, "unlink.sh", id)
+	aws("delete-policy", "--policy-arn", "arn:aws:iam::"+id+":policy/vigil-reader-of-others")
+	if diff := cmp.Diff(before, d.Objects()); diff != "" {
+		t.Errorf("unlinked (-before +after):\n%s", diff)
+	}
+}
+
 // collect collects an account and returns the ended run.
 func (d *desk) collect(id string) object {
 	d.t.Helper()

@@ -1,6 +1,7 @@
 package clouds
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,7 @@ func TestAddingATypeTouchesOneFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(aws.Policy(types)), `"sns:GetTopicAttributes"`) {
+	if !strings.Contains(string(bytes.Join(aws.Policies(types), nil)), `"sns:GetTopicAttributes"`) {
 		t.Error("the policy does not allow the calls of the type")
 	}
 	for p, own := range map[posture.Provider]struct {

@@ -10,8 +10,11 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"fmt"
 	"path"
+	"strconv"
 	"strings"
+	"sync"
 
 	"vigil/internal/posture"
 )
@@ -48,21 +51,55 @@ func Fill(p posture.Provider, name string, v Values) (text []byte, kind string, 
 	if err != nil {
 		return nil, "", false
 	}
-	for _, part := range []string{"library", "linking", "become"} {
+	for _, part := range []string{"library", "linking", "become", "policies"} {
 		text = bytes.ReplaceAll(text, []byte("# @"+part+"@\n"), file("part/"+part+".sh"))
 	}
-	var policy bytes.Buffer
-	if err := json.Compact(&policy, file("aws/policy.json")); err != nil {
-		panic(err) // it is generated from declarations, and tested
+	return fillIn(text, v), kind, true
+}
+
+// policyName returns the name of the file with one of the managed policies of the AWS
+// role, which are numbered from 1.
+func policyName(number int) string { return fmt.Sprintf("policy-%d.json", number) }
+
+// policies returns the managed policies of the AWS role as compact JSON.
+var policies = sync.OnceValue(func() (all []string) {
+	for {
+		text, err := files.ReadFile("aws/" + policyName(len(all)+1))
+		if err != nil {
+			return all
+		}
+		var small bytes.Buffer
+		if err := json.Compact(&small, text); err != nil {
+			panic(err) // it is generated from declarations, and tested
+		}
+		all = append(all, small.String())
 	}
-	return fillIn(text, v, policy.String()), kind, true
+})
+
+// policyResources returns the managed policies as resources of a CloudFormation template,
+// and the list of references to them.
+func policyResources() (resources, references string) {
+	var out strings.Builder
+	var names []string
+	for i, policy := range policies() {
+		fmt.Fprintf(&out, `  Policy%[1]d:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      ManagedPolicyName: !Sub "${RoleName}-%[1]d"
+      Description: Vigil reads how resources are configured
+      PolicyDocument: %[2]s
+`, i+1, policy)
+		names = append(names, fmt.Sprintf("!Ref Policy%d", i+1))
+	}
+	return out.String(), "[" + strings.Join(names, ", ") + "]"
 }
 
 // NamesPrincipal reports whether a file of AWS contains the principal of this server.
 func NamesPrincipal(name string) bool { return name == "link.sh" || name == "role.yaml" }
 
 // fillIn replaces the placeholders by values.
-func fillIn(text []byte, v Values, policy string) []byte {
+func fillIn(text []byte, v Values) []byte {
+	resources, references := policyResources()
 	scopes := []string{"@scopes@"} // filled in by the script
 	for i, id := range v.Accounts {
 		scopes = append(scopes[:i], "/subscriptions/"+id)
@@ -72,7 +109,8 @@ func fillIn(text []byte, v Values, policy string) []byte {
 		"'@principal@'", quote(v.Principal), "@principal@", plain(v.Principal),
 		"'@accounts@'", quote(strings.Join(v.Accounts, " ")),
 		"\"@scopes@\"", "\""+strings.Join(scopes, "\", \"")+"\"",
-		"@policy@", policy,
+		"@policyResources@", resources, "@policyReferences@", references,
+		"@count@", strconv.Itoa(len(policies())),
 	).Replace(string(text)))
 }
 

@@ -3,6 +3,7 @@ package scripts_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func TestTemplatesParse(t *testing.T) {
 	t.Parallel()
 	v := scripts.Values{URL: "https://vigil.example", Principal: "arn:aws:iam::111111111111:role/vigil"}
 	for name, keys := range map[string][]string{
-		"aws/policy.json": {"Version", "Statement"}, "aws/role.yaml": {"Parameters", "Resources", "Outputs"}, "aws/template.yaml": {"Parameters", "Resources"},
+		"aws/policy-1.json": {"Version", "Statement"}, "aws/role.yaml": {"Parameters", "Resources", "Outputs"}, "aws/template.yaml": {"Parameters", "Resources"},
 		"azure/role.json": {"Actions", "AssignableScopes"}, "azure/template.json": {"parameters", "resources"}, "gcp/role.yaml": {"title", "includedPermissions"},
 	} {
 		p, file, _ := strings.Cut(name, "/")
@@ -67,7 +68,7 @@ func TestTemplatesParse(t *testing.T) {
 		}
 	}
 	role := string(fill(t, posture.AWS, "role.yaml", v))
-	if !strings.Contains(role, `Default: "arn:aws:iam::111111111111:role/vigil"`) || !strings.Contains(role, `PolicyDocument: {"Version":"2012-10-17"`) {
+	if !strings.Contains(role, `Default: "arn:aws:iam::111111111111:role/vigil"`) {
 		t.Errorf("the role's template is\n%s", role)
 	}
 	if scopes := string(fill(t, posture.Azure, "role.json", scripts.Values{Accounts: []string{"a", "b"}})); !strings.Contains(scopes, `"/subscriptions/a", "/subscriptions/b"`) {
@@ -75,13 +76,26 @@ func TestTemplatesParse(t *testing.T) {
 	}
 }
 
-// TestPolicySize checks that the policy fits into the inline policies of a role, for
-// which AWS permits 10,240 characters.
-func TestPolicySize(t *testing.T) {
+// TestPolicies checks that every managed policy of the AWS role fits into the limit of
+// IAM, is in the template, and is downloaded by the script.
+func TestPolicies(t *testing.T) {
 	t.Parallel()
-	var small bytes.Buffer
-	if err := json.Compact(&small, fill(t, posture.AWS, "policy.json", scripts.Values{})); err != nil || small.Len() > 10240 {
-		t.Errorf("%d characters, %v", small.Len(), err)
+	template := string(fill(t, posture.AWS, "role.yaml", scripts.Values{}))
+	count := strings.Count(template, "AWS::IAM::ManagedPolicy")
+	for i := range count {
+		var small bytes.Buffer
+		if err := json.Compact(&small, fill(t, posture.AWS, fmt.Sprintf("policy-%d.json", i+1), scripts.Values{})); err != nil || small.Len() > 6144 {
+			t.Errorf("policy %d has %d characters, %v", i+1, small.Len(), err)
+		}
+		if !strings.Contains(template, "PolicyDocument: "+small.String()+"\n") || strings.Count(template, fmt.Sprintf("!Ref Policy%d", i+1)) != 1 {
+			t.Errorf("the template does not attach policy %d", i+1)
+		}
+	}
+	if _, _, ok := scripts.Fill(posture.AWS, fmt.Sprintf("policy-%d.json", count+1), scripts.Values{}); ok || count == 0 || count > 10 {
+		t.Errorf("the template has %d policies", count)
+	}
+	if script := string(fill(t, posture.AWS, "link.sh", scripts.Values{})); !strings.Contains(script, fmt.Sprintf("\npolicies=%d\n", count)) {
+		t.Errorf("the script does not attach %d policies", count)
 	}
 }
 

@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -49,8 +49,19 @@ var awsProgram = program{
 	"iam create-role":                 {"role-name description assume-role-policy-document tags", (*Server).createRole},
 	"iam get-role":                    {"role-name", (*Server).getRole},
 	"iam update-assume-role-policy":   {"role-name policy-document", (*Server).trustRole},
-	"iam put-role-policy":             {"role-name policy-name policy-document", (*Server).allowRole},
-	"iam delete-role-policy":          {"role-name policy-name", (*Server).disallowRole},
+	"iam put-role-policy":             {"role-name policy-name policy-document", (*Server).putRolePolicy},
+	"iam get-role-policy":             {"role-name policy-name", (*Server).getRolePolicy},
+	"iam delete-role-policy":          {"role-name policy-name", (*Server).deleteRolePolicy},
+	"iam list-policies":               {"scope", (*Server).listPolicies},
+	"iam create-policy":               {"policy-name description policy-document tags", (*Server).createPolicy},
+	"iam get-policy":                  {"policy-arn", (*Server).getPolicy},
+	"iam delete-policy":               {"policy-arn", (*Server).deletePolicy},
+	"iam get-policy-version":          {"policy-arn version-id", (*Server).getPolicyVersion},
+	"iam list-policy-versions":        {"policy-arn", (*Server).listPolicyVersions},
+	"iam create-policy-version":       {"policy-arn policy-document set-as-default", (*Server).createPolicyVersion},
+	"iam delete-policy-version":       {"policy-arn version-id", (*Server).deletePolicyVersion},
+	"iam attach-role-policy":          {"role-name policy-arn", (*Server).attachPolicy},
+	"iam detach-role-policy":          {"role-name policy-arn", (*Server).detachPolicy},
 	"iam delete-role":                 {"role-name", (*Server).deleteRole},
 	"cloudformation deploy":           {"stack-name template-file no-fail-on-empty-changeset capabilities parameter-overrides tags", (*Server).deployStack},
 	"cloudformation describe-stacks":  {"stack-name", (*Server).describeStack},
@@ -276,60 +287,9 @@ func (s *Server) trustRole(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-func (s *Server) allowRole(_ context.Context, c Call) (string, error) {
-	if _, ok := s.get(s.rolePath(c), ""); !ok {
-		return "", refuse("An error occurred (NoSuchEntity)")
-	}
-	document := c.one("policy-document")
-	if name, ok := strings.CutPrefix(document, "file://"); ok {
-		text, err := os.ReadFile(name) // #nosec G304 -- the script wrote it
-		if err != nil {
-			return "", err
-		}
-		document = string(text)
-	}
-	return "", s.allow(s.account(c), c.one("role-name"), document)
-}
-
-// allow sets the actions of a role to those of a policy.
-func (s *Server) allow(account, name, document string) error {
-	var policy struct {
-		Statement []struct {
-			Effect string
-			Action any
-		}
-	}
-	if err := json.Unmarshal([]byte(document), &policy); err != nil {
-		return refuse("An error occurred (MalformedPolicyDocument): %v", err)
-	}
-	var counted bytes.Buffer // IAM does not count white space
-	if err := json.Compact(&counted, []byte(document)); err != nil || counted.Len() > 10240 {
-		return refuse("An error occurred (LimitExceeded): %v, %d characters", err, counted.Len())
-	}
-	r, _ := s.o.AWS.RoleMade(account, name)
-	r.Account, r.Name, r.Actions = account, name, nil
-	for _, s := range policy.Statement {
-		if actions, ok := s.Action.([]any); ok && s.Effect == "Allow" {
-			for _, a := range actions {
-				r.Actions = append(r.Actions, a.(string))
-			}
-		}
-	}
-	s.put("aws/"+account+"//role/"+name, "policy", "read-configuration")
-	s.o.AWS.PutRole(r)
-	return nil
-}
-
-func (s *Server) disallowRole(_ context.Context, c Call) (string, error) {
-	if policy, ok := s.get(s.rolePath(c), "policy"); !ok || policy == "" {
-		return "", refuse("An error occurred (NoSuchEntity)")
-	}
-	s.put(s.rolePath(c), "policy", "")
-	return "", nil
-}
-
 func (s *Server) deleteRole(_ context.Context, c Call) (string, error) {
-	if policy, _ := s.get(s.rolePath(c), "policy"); policy != "" {
+	inline, _ := s.get(s.rolePath(c), "inline")
+	if attached, _ := s.get(s.rolePath(c), "attached"); inline+attached != "" {
 		return "", refuse("An error occurred (DeleteConflict): Cannot delete entity, must delete policies first.")
 	}
 	if !s.drop(s.rolePath(c)) {
@@ -361,13 +321,24 @@ func (s *Server) deployStack(ctx context.Context, c Call) (string, error) {
 		}
 		return "", s.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: s.account(c), Endpoint: given["Endpoint"], Topic: given["TopicName"]})
 	}
-	found := policyLine.FindStringSubmatch(string(text))
+	found := policyLine.FindAllStringSubmatch(string(text), -1)
 	if found == nil || !slices.Contains(c.Options["capabilities"], "CAPABILITY_NAMED_IAM") {
 		return "", refuse("An error occurred (InsufficientCapabilitiesException)")
 	}
+	role := "aws/" + s.account(c) + "//role/" + given["RoleName"]
 	s.o.AWS.PutRole(aws.Role{Account: s.account(c), Name: given["RoleName"], Trusts: given["TrustedPrincipal"], ExternalID: given["ExternalId"]})
-	s.put("aws/"+s.account(c)+"//role/"+given["RoleName"], "trust", `"sts:ExternalId":"`+given["ExternalId"]+`"`, "stack", c.one("stack-name"))
-	return "", s.allow(s.account(c), given["RoleName"], found[1])
+	s.put(role, "trust", `"sts:ExternalId":"`+given["ExternalId"]+`"`, "stack", c.one("stack-name"), "attached", "")
+	for i, document := range found {
+		if _, err := readPolicy(document[1], maxManaged); err != nil {
+			return "", err
+		}
+		arn := fmt.Sprintf("arn:aws:iam::%s:policy/%s-%d", s.account(c), given["RoleName"], i+1)
+		s.put(s.policyPath(c, arn), "v1", document[1], "default", "v1", "stack", c.one("stack-name"))
+		if err := s.attach(c, role, arn); err != nil {
+			return "", err
+		}
+	}
+	return "", nil
 }
 
 func (s *Server) describeStack(_ context.Context, c Call) (string, error) {
@@ -379,10 +350,12 @@ func (s *Server) describeStack(_ context.Context, c Call) (string, error) {
 
 func (s *Server) deleteStack(_ context.Context, c Call) (string, error) {
 	s.drop(s.at(c, "stack", c.one("stack-name")))
-	for _, path := range s.withPrefix("aws/" + s.account(c) + "//role/") {
+	for _, path := range s.withPrefix("aws/" + s.account(c) + "//") {
 		if of, _ := s.get(path, "stack"); of == c.one("stack-name") {
 			s.drop(path)
-			s.o.AWS.DropRole(s.account(c), last(path, "/"))
+			if strings.Contains(path, "//role/") {
+				s.o.AWS.DropRole(s.account(c), last(path, "/"))
+			}
 		}
 	}
 	return "", nil

@@ -52,28 +52,75 @@ func (Grammar) Service(r *resource.Request) string {
 // EventSource implements [collect.Grammar].
 func (Grammar) EventSource(short string) string { return short + ".amazonaws.com" }
 
-// Policy returns the minimal IAM policy with which a role can read every declared
-// type. The last statement denies reading data. The first statement does not allow it
-// either, but another attached policy might.
-func Policy(c *resource.Catalog) []byte {
+// maxPolicy is the number of characters, without white space, that IAM permits for a
+// managed policy.
+const maxPolicy = 6144
+
+// A policyDocument is an IAM policy.
+type policyDocument struct {
+	Version   string
+	Statement []statement
+}
+
+type statement struct {
+	Sid      string
+	Effect   string
+	Action   []string
+	Resource string
+}
+
+// Policies returns the managed policies with which a role can read every declared
+// type. They have the least permissions. Each one fits into the limit of IAM and has
+// all actions of its services. The first one also denies reading data: no policy here
+// allows it, but another attached policy might.
+func Policies(c *resource.Catalog) [][]byte {
 	allowed := []string{"organizations:ListAccounts", "ec2:DescribeRegions"} // needed for discovery and for sessions
 	for _, d := range Declarations(c) {
 		allowed = append(allowed, d.Permissions...)
 	}
 	slices.Sort(allowed)
-	type statement struct {
-		Sid      string
-		Effect   string
-		Action   []string
-		Resource string
-	}
-	text, err := json.MarshalIndent(struct {
-		Version   string
-		Statement []statement
-	}{"2012-10-17", []statement{
-		{"ReadConfiguration", "Allow", slices.Compact(allowed), "*"},
+	allowed = slices.Compact(allowed)
+
+	current := policyDocument{"2012-10-17", []statement{
+		{"ReadConfiguration", "Allow", nil, "*"},
 		{"NeverReadData", "Deny", dataPermissions, "*"},
-	}}, "", "  ")
+	}}
+	var policies [][]byte
+	for start := 0; start < len(allowed); {
+		service, _, _ := strings.Cut(allowed[start], ":")
+		end := start
+		for end < len(allowed) && strings.HasPrefix(allowed[end], service+":") {
+			end++
+		}
+		read := &current.Statement[0]
+		if len(read.Action) > 0 && current.size(allowed[start:end]) > maxPolicy {
+			policies = append(policies, current.text())
+			current = policyDocument{"2012-10-17", []statement{{"ReadConfiguration", "Allow", nil, "*"}}}
+			read = &current.Statement[0]
+		}
+		read.Action = append(read.Action, allowed[start:end]...)
+		start = end
+	}
+	return append(policies, current.text())
+}
+
+// size returns the number of characters of the policy without white space, with more
+// actions in its first statement.
+func (p policyDocument) size(more []string) int {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	size := len(text)
+	for _, action := range more {
+		size += len(action) + len(`"",`)
+	}
+	return size
+}
+
+// text returns the policy as indented JSON.
+func (p policyDocument) text() []byte {
+	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		panic(err) // strings always marshal
 	}

@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -408,22 +409,48 @@ func checkEvents(t *testing.T, r collecttest.Need, d collect.Declaration) {
 	}
 }
 
-func TestPolicyIsMinimal(t *testing.T) {
+// TestPolicies checks that the policies of the role allow what the declarations need
+// and nothing else, and that IAM accepts them.
+func TestPolicies(t *testing.T) {
 	t.Parallel()
-	var policy struct {
-		Version   string
-		Statement []struct {
-			Effect   string
-			Action   []string
-			Resource string
+	texts := aws.Policies(declared.Catalog())
+	if len(texts) > 10 {
+		t.Errorf("%d policies; a role has at most 10", len(texts))
+	}
+	actions := map[string][]string{} // by effect
+	policyOf := map[string]int{}     // the policy of each service
+	for i, text := range texts {
+		var small bytes.Buffer
+		if err := json.Compact(&small, text); err != nil || small.Len() > 6144 {
+			t.Errorf("policy %d has %d characters, %v", i+1, small.Len(), err)
+		}
+		var policy struct {
+			Version   string
+			Statement []struct {
+				Effect   string
+				Action   []string
+				Resource string
+			}
+		}
+		if err := json.Unmarshal(text, &policy); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range policy.Statement {
+			actions[s.Effect] = append(actions[s.Effect], s.Action...)
+			for _, action := range s.Action {
+				service, _, _ := strings.Cut(action, ":")
+				if other, ok := policyOf[service]; ok && other != i && s.Effect == "Allow" {
+					t.Errorf("%s is in policies %d and %d", service, other+1, i+1)
+				}
+				if s.Effect == "Allow" {
+					policyOf[service] = i
+				}
+			}
 		}
 	}
-	if err := json.Unmarshal(aws.Policy(declared.Catalog()), &policy); err != nil {
-		t.Fatal(err)
-	}
-	allowed, denied := policy.Statement[0].Action, policy.Statement[1].Action
-	if policy.Statement[0].Effect != "Allow" || policy.Statement[1].Effect != "Deny" {
-		t.Fatalf("statements are %+v", policy.Statement)
+	allowed, denied := actions["Allow"], actions["Deny"]
+	if len(denied) == 0 {
+		t.Error("nothing is denied")
 	}
 	for kind, d := range declarations() {
 		for _, p := range d.Permissions {

@@ -2,15 +2,19 @@
 # Gives Vigil at @url@ read access to AWS accounts.
 #
 # In each account, the script creates a role that only Vigil can assume, with the
-# external id of your organisation. The role can read the configuration of resources,
-# but not the data in them. Then the script adds the account and the role to Vigil and
-# links them. Running it again changes nothing.
+# external id of your organisation, and managed policies with which the role can read the
+# configuration of resources, but not the data in them. Then the script adds the account
+# and the role to Vigil and links them. Run it again after an upgrade of Vigil: it updates
+# the policies if this version reads more, and changes nothing otherwise.
 #
 #   VIGIL_API_TOKEN=... bash link.sh [options] ACCOUNT...
 #
 # The user of this script needs, on the role only: iam:GetRole, iam:CreateRole,
-# iam:TagRole, iam:PutRolePolicy, iam:UpdateAssumeRolePolicy; with
-# --cloudformation also cloudformation:CreateChangeSet, DescribeChangeSet,
+# iam:TagRole, iam:UpdateAssumeRolePolicy, iam:AttachRolePolicy, iam:DetachRolePolicy,
+# iam:GetRolePolicy, iam:DeleteRolePolicy; on its policies: iam:GetPolicy,
+# iam:CreatePolicy, iam:TagPolicy, iam:DeletePolicy, iam:GetPolicyVersion,
+# iam:CreatePolicyVersion, iam:DeletePolicyVersion, iam:ListPolicyVersions;
+# iam:ListPolicies; with --cloudformation also cloudformation:CreateChangeSet, DescribeChangeSet,
 # ExecuteChangeSet, DescribeStacks, GetTemplateSummary; with --organization
 # organizations:DescribeOrganization and organizations:ListAccounts; for accounts
 # other than the caller's sts:AssumeRole.
@@ -21,12 +25,14 @@ account_form='^[0-9]{12}$'
 # @library@
 # @linking@
 # @become@
+# @policies@
 
 name=vigil-reader
 trust='@principal@'
 manner=role
 organization=
 root=
+policies=@count@
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash link.sh [options] ACCOUNT...
@@ -73,19 +79,28 @@ external_id() {
 	printf '%s' "$id"
 }
 
-# make_role EXTERNAL_ID creates or updates the role.
+# make_role EXTERNAL_ID ACCOUNT creates or updates the role and its policies.
 make_role() {
-	local trusting="{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":{\"AWS\":\"$trust\"},\"Action\":\"sts:AssumeRole\",\"Condition\":{\"StringEquals\":{\"sts:ExternalId\":\"$1\"}}}]}"
+	local number arn trusting="{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":{\"AWS\":\"$trust\"},\"Action\":\"sts:AssumeRole\",\"Condition\":{\"StringEquals\":{\"sts:ExternalId\":\"$1\"}}}]}"
 	if aws iam get-role --role-name "$name" >/dev/null 2>&1; then
 		run aws iam update-assume-role-policy --role-name "$name" --policy-document "$trusting"
 	else
 		run aws iam create-role --role-name "$name" --description 'Vigil reads how resources are configured' \
 			--assume-role-policy-document "$trusting" --tags Key=created-by,Value=vigil >/dev/null
 	fi
-	run aws iam put-role-policy --role-name "$name" --policy-name read-configuration --policy-document "file://$folder/policy.json"
+	for ((number = 1; number <= policies; number++)); do
+		arn="arn:${partition}:iam::$2:policy/$name-$number"
+		save_policy "$arn" "$folder/policy-$number.json"
+		persist aws iam attach-role-policy --role-name "$name" --policy-arn "$arn"
+	done
+	remove_policies "$policies"
+	if aws iam get-role-policy --role-name "$name" --policy-name read-configuration >/dev/null 2>&1; then
+		# Earlier versions of this script used an inline policy.
+		run aws iam delete-role-policy --role-name "$name" --policy-name read-configuration
+	fi
 }
 
-# make_stack EXTERNAL_ID creates the role with CloudFormation.
+# make_stack EXTERNAL_ID creates or updates the role and its policies with CloudFormation.
 make_stack() {
 	run aws cloudformation deploy --stack-name "$name" --template-file "$folder/role.yaml" --capabilities CAPABILITY_NAMED_IAM --no-fail-on-empty-changeset \
 		--parameter-overrides "RoleName=$name" "TrustedPrincipal=$trust" "ExternalId=$1" --tags created-by=vigil >/dev/null
@@ -96,7 +111,7 @@ link_account() {
 	become "$1"
 	external=$(external_id)
 	arn="arn:${partition}:iam::$1:role/$name"
-	"make_$manner" "$external"
+	"make_$manner" "$external" "$1"
 	[[ -n $dry_run ]] || id=$(credential_with "$arn")
 	id=$(save_credential "$id" "$(property RoleArn "$arn"),$(property ExternalId "$external")")
 	properties=$(property accountId "$1")
@@ -127,6 +142,8 @@ check_accounts
 find_self
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-fetch policy.json "$folder/policy.json"
+for ((number = 1; number <= policies; number++)); do
+	fetch "policy-$number.json" "$folder/policy-$number.json"
+done
 fetch role.yaml "$folder/role.yaml"
 each link_account

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Revokes the read access of Vigil at @url@ to AWS accounts: removes the link, the
-# credential and the role that link.sh created. The accounts stay in Vigil as drafts.
+# credential, the role and the policies that link.sh created. The accounts stay in Vigil
+# as drafts.
 # Running it again is safe.
 #
 #   VIGIL_API_TOKEN=... bash unlink.sh [options] ACCOUNT...
 #
-# The user of this script needs, on the role only: iam:DeleteRolePolicy,
-# iam:DeleteRole, or cloudformation:DescribeStacks and DeleteStack; for accounts
+# The user of this script needs, on the role and its policies only: iam:DetachRolePolicy,
+# iam:DeleteRolePolicy, iam:DeleteRole, iam:ListPolicyVersions, iam:DeletePolicyVersion,
+# iam:DeletePolicy; iam:ListPolicies; or cloudformation:DescribeStacks and DeleteStack; for accounts
 # other than the caller's sts:AssumeRole.
 set -euo pipefail
 
@@ -15,6 +17,7 @@ account_form='^[0-9]{12}$'
 # @library@
 # @linking@
 # @become@
+# @policies@
 
 name=vigil-reader
 
@@ -46,6 +49,8 @@ unlink_account() {
 		run aws cloudformation delete-stack --stack-name "$name"
 		return
 	fi
+	remove_policies 0
+	# Earlier versions of link.sh used an inline policy.
 	drop aws iam delete-role-policy --role-name "$name" --policy-name read-configuration
 	drop aws iam delete-role --role-name "$name"
 }
