@@ -2,6 +2,7 @@ package aws
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"vigil/internal/posture/collect/awsapi/model"
@@ -10,7 +11,7 @@ import (
 // signers maps the name in a signature to the services that use it.
 var signers = map[string][]string{
 	"ses": {"sesv2"}, "bedrock": {"bedrock", "bedrock-agent"}, "apigateway": {"apigateway", "apigatewayv2"}, "elasticfilesystem": {"efs"}, "es": {"opensearch"},
-	"s3-control": {"s3control"},
+	"s3-control": {"s3control"}, "airflow": {"mwaa"}, "aps": {"amp"},
 }
 
 // unsimulated returns the name of a REST operation of a service that is not
@@ -27,7 +28,7 @@ func unsimulated(service string, r *http.Request) (string, bool) {
 			continue
 		}
 		for _, op := range s.Operations {
-			if op.Method == r.Method && matches(op.URI, r.URL.Path) {
+			if op.Method == r.Method && matches(op.URI, r.URL) {
 				return op.Name, true
 			}
 		}
@@ -35,15 +36,22 @@ func unsimulated(service string, r *http.Request) (string, bool) {
 	return "", false
 }
 
-// matches reports whether a path matches a URI template with {members}.
-func matches(uri, path string) bool {
-	uri, _, _ = strings.Cut(uri, "?")
-	want, got := strings.Split(strings.Trim(uri, "/"), "/"), strings.Split(strings.Trim(path, "/"), "/")
+// matches reports whether an address matches a URI template with {members}. A query in the
+// template tells operations with the same path apart.
+func matches(uri string, address *url.URL) bool {
+	uri, query, _ := strings.Cut(uri, "?")
+	want, got := strings.Split(strings.Trim(uri, "/"), "/"), strings.Split(strings.Trim(address.Path, "/"), "/")
 	if len(want) != len(got) {
 		return false
 	}
 	for i := range want {
 		if want[i] != got[i] && !strings.HasPrefix(want[i], "{") {
+			return false
+		}
+	}
+	given := address.Query()
+	for pair := range strings.SplitSeq(query, "&") {
+		if name, value, _ := strings.Cut(pair, "="); name != "" && (!given.Has(name) || value != given.Get(name)) {
 			return false
 		}
 	}
