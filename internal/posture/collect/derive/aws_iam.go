@@ -26,10 +26,12 @@ const (
 	iamOidcProvider posture.EntityType = "AWS.IAM.OidcProvider"
 )
 
-// awsInlinePolicies adds whether the inline policies of an identity allow everything.
+// awsInlinePolicies adds whether the inline policies of an identity allow everything, or
+// decryption with every key.
 var awsInlinePolicies = resource.Function{
 	Properties: []resource.Property{
 		{Name: "inlineAllowsAdmin", Kind: resource.Flag, Powerful: true, Doc: "Its inline policies allow every action on every resource."},
+		{Name: "inlineDecryptsAllKeys", Kind: resource.Flag, Doc: "Its inline policies allow decryption with every KMS key."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		var own aws.Identity
@@ -37,9 +39,12 @@ var awsInlinePolicies = resource.Function{
 			addPolicy(&own, p.Get("PolicyDocument").String(), p.Get("PolicyName").String())
 		}
 		putAnswer(b, "inlineAllowsAdmin", own.Admin())
+		putAnswer(b, "inlineDecryptsAllKeys", own.DecryptsAll())
 		return nil
 	},
-	Absent: func(b *resource.Builder) { b.Flag("inlineAllowsAdmin", false) },
+	Absent: func(b *resource.Builder) {
+		b.Flag("inlineAllowsAdmin", false).Flag("inlineDecryptsAllKeys", false)
+	},
 }
 
 // addPolicy adds a policy to the permissions of an identity.
@@ -172,6 +177,8 @@ var awsPolicyDocument = resource.Function{
 	Properties: []resource.Property{
 		{Name: "document", Kind: resource.Text, Doc: "The default version of the policy as JSON."},
 		{Name: "allowsAdmin", Kind: resource.Flag, Powerful: true, Doc: "It allows every action on every resource."},
+		{Name: "decryptsAllKeys", Kind: resource.Flag, Doc: "It allows decryption with every KMS key."},
+		{Name: "wholeServices", Kind: resource.Texts, Doc: "The services of which it allows all actions, on some or all resources; * for all services."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		for _, version := range in.Value.Array() {
@@ -181,10 +188,13 @@ var awsPolicyDocument = resource.Function{
 			p, plain, err := aws.Parse(version.Get("Document").String())
 			b.Text("document", plain)
 			if err != nil {
-				b.Unread(err, "allowsAdmin")
+				b.Unread(err, "allowsAdmin", "decryptsAllKeys", "wholeServices")
 				continue
 			}
-			putAnswer(b, "allowsAdmin", aws.Identity{Policies: []aws.Policy{p}}.Admin())
+			own := aws.Identity{Policies: []aws.Policy{p}}
+			putAnswer(b, "allowsAdmin", own.Admin())
+			putAnswer(b, "decryptsAllKeys", own.DecryptsAll())
+			b.Set("wholeServices", p.WholeServices())
 		}
 		return nil
 	},

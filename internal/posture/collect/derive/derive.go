@@ -35,6 +35,7 @@ func Functions() resource.Functions {
 			"aws.routes":                  awsRoutes,
 			"aws.securityGroupEgress":     awsSecurityGroupRules("ipPermissionsEgress", "ALLOWS_EGRESS", "What may go out"),
 			"aws.securityGroupIngress":    awsSecurityGroupRules("ipPermissions", "ALLOWS_INGRESS", "What may come in"),
+			"aws.stopTime":                awsStopTime,
 			"aws.trustPolicy":             awsTrustPolicy,
 			"aws.vpcPeering":              awsVPCPeering,
 			"azure.activeKey":             azureActiveKey,
