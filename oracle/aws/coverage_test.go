@@ -28,10 +28,14 @@ var packages = map[string]string{
 // alone are the services without their generated module here. What is called of
 // them is held against smithy-go's own deserializers, in the tests of package wire.
 var alone = []string{
-	"account", "acm-pca", "appstream", "appsync", "athena", "backup", "bedrock", "bedrock-agent", "cloudformation", "codebuild", "cognito-identity",
-	"cognito-idp", "datasync", "directconnect", "dlm", "dms", "docdb", "ds", "elasticbeanstalk", "elb", "emr", "firehose", "fsx", "glacier", "glue",
-	"inspector2", "kafka", "kafkaconnect", "kinesis", "lightsail", "macie2", "memorydb", "mq", "neptune", "network-firewall", "sagemaker", "sesv2",
-	"shield", "stepfunctions", "storagegateway", "transfer", "workspaces",
+	"account", "acm-pca", "amp", "amplify", "application-autoscaling", "apprunner", "appstream", "appsync", "athena", "backup", "batch",
+	"bedrock", "bedrock-agent", "cloudformation", "cloudhsmv2", "codeartifact", "codebuild", "codecommit", "codepipeline", "cognito-identity",
+	"cognito-idp", "connect", "datasync", "dax", "directconnect", "dlm", "dms", "docdb", "docdb-elastic", "ds", "dsql", "elasticbeanstalk",
+	"elb", "emr", "emr-serverless", "firehose", "fsx", "glacier", "glue", "grafana", "inspector2", "kafka", "kafkaconnect", "kinesis",
+	"kinesisvideo", "lightsail", "macie2", "memorydb", "mq", "mwaa", "neptune", "neptune-graph", "network-firewall", "opensearchserverless",
+	"pipes", "ram", "redshift-serverless", "rolesanywhere", "route53domains", "route53resolver", "s3tables", "sagemaker", "scheduler",
+	"servicecatalog", "sesv2", "shield", "sso-admin", "stepfunctions", "storagegateway", "synthetics", "timestream-influxdb", "transfer",
+	"vpc-lattice", "wellarchitected", "workspaces",
 }
 
 // TestWhatIsCalledIsCompared: every operation that a declaration or a collector
