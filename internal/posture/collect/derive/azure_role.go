@@ -39,11 +39,13 @@ var azureRolePower = resource.Function{
 		{Name: "allowsEverything", Kind: resource.Flag, Doc: "It may write resources of every kind.", Powerful: true},
 		{Name: "isAdmin", Kind: resource.Flag, Doc: "It may write resources of every kind, or give roles away."},
 		{Name: "assignableToSubscription", Kind: resource.Flag, Doc: "One of its assignable scopes is a whole subscription, a management group or the root."},
+		{Name: "takesOver", Kind: resource.Texts, Values: azure.TakeoverKinds, Doc: "The kinds of workloads in which its holders can run code, and so use their managed identity: virtualMachines, scaleSets, sites, clusters or containerGroups."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		if in.Value.Get("permissions").Exists() {
 			azureAnswer(b, "allowsEverything", azure.WritesEverything(in.Value))
 			azureAnswer(b, "isAdmin", azure.Admin(in.Value))
+			b.Texts("takesOver", azure.Takeovers(in.Value)...)
 		} else { // a role without permissions allows nothing
 			b.Flag("allowsEverything", false).Flag("isAdmin", false)
 		}

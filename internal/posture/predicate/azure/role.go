@@ -1,6 +1,8 @@
 package azure
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -190,3 +192,35 @@ var directoryRoles = []string{
 // PrivilegedDirectoryRole reports whether one can take over the directory with a
 // directory role, given by its template.
 func PrivilegedDirectoryRole(template string) bool { return has(directoryRoles, template) }
+
+// takeovers are the operations with which a principal can run code in a workload, and so
+// request tokens of its managed identity, by the kind of workload.
+var takeovers = map[string][]string{
+	"virtualMachines": {
+		"Microsoft.Compute/virtualMachines/runCommand/action", "Microsoft.Compute/virtualMachines/runCommands/write",
+		"Microsoft.Compute/virtualMachines/extensions/write",
+	},
+	"scaleSets": {
+		"Microsoft.Compute/virtualMachineScaleSets/virtualMachines/runCommand/action", "Microsoft.Compute/virtualMachineScaleSets/virtualMachines/runCommands/write",
+		"Microsoft.Compute/virtualMachineScaleSets/extensions/write", "Microsoft.Compute/virtualMachineScaleSets/virtualMachines/extensions/write",
+	},
+	"sites": {"Microsoft.Web/sites/publishxml/action", "Microsoft.Web/sites/config/list/action"},
+	"clusters": {
+		"Microsoft.ContainerService/managedClusters/listClusterAdminCredential/action", "Microsoft.ContainerService/managedClusters/runcommand/action",
+	},
+	"containerGroups": {"Microsoft.ContainerInstance/containerGroups/containers/exec/action"},
+}
+
+// TakeoverKinds are the values that Takeovers returns.
+var TakeoverKinds = slices.Sorted(maps.Keys(takeovers))
+
+// Takeovers returns the sorted kinds of workloads in which holders of a role can run code.
+func Takeovers(definition gjson.Result) []string {
+	var kinds []string
+	for _, kind := range TakeoverKinds {
+		if slices.ContainsFunc(takeovers[kind], func(operation string) bool { return Allows(definition.Get("permissions"), operation) }) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
