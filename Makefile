@@ -123,7 +123,7 @@ oracle-azure: ## Check the declarations of Azure against the models of Microsoft
 
 .PHONY: bench-awsapi
 bench-awsapi: ## Compare the cost of AWS calls with the SDK's generated modules
-	cd oracle/aws && RATIO=1 go test -count=1 -run Ratio -v .
+	cd oracle/aws && RATIO=1 go test -count=1 -run TestCostComparedWithSDK -v .
 
 .PHONY: fuzz-awsapi
 fuzz-awsapi: ## Compare our decoders of AWS answers with those of smithy-go: ten million damaged answers, then random bytes

@@ -19,16 +19,16 @@ func (v Value) IsNumber() bool { return v.kind >= KindByte && v.kind <= KindBigD
 // IsInteger reports whether v is a byte, short, int or long.
 func (v Value) IsInteger() bool { return v.kind >= KindByte && v.kind <= KindLong }
 
-// must panics when an accessor is used on a value of another kind, because it
+// requireKind panics when an accessor is used on a value of another kind, because it
 // would misinterpret the memory of the value.
-func (v Value) must(k Kind) {
+func (v Value) requireKind(k Kind) {
 	if v.kind != k {
 		panic("graph: value is a " + v.kind.String() + ", not a " + k.String())
 	}
 }
 
 // Bool returns the boolean v.
-func (v Value) Bool() bool { v.must(KindBool); return v.num != 0 }
+func (v Value) Bool() bool { v.requireKind(KindBool); return v.num != 0 }
 
 // Int returns the byte, short, int or long v.
 func (v Value) Int() int64 {
@@ -43,29 +43,29 @@ func (v Value) Float() float64 {
 	if v.kind == KindFloat {
 		return float64(math.Float32frombits(uint32(v.num)))
 	}
-	v.must(KindDouble)
+	v.requireKind(KindDouble)
 	return math.Float64frombits(v.num)
 }
 
 // BigInt returns the big integer v, which must not be changed.
-func (v Value) BigInt() *big.Int { v.must(KindBigInt); return (*big.Int)(v.ptr) }
+func (v Value) BigInt() *big.Int { v.requireKind(KindBigInt); return (*big.Int)(v.ptr) }
 
 // BigDecimal returns the parts of the big decimal v. The unscaled part must not
 // be changed.
 func (v Value) BigDecimal() (unscaled *big.Int, scale int32) {
-	v.must(KindBigDecimal)
+	v.requireKind(KindBigDecimal)
 	return (*big.Int)(v.ptr), int32(int64(v.num))
 }
 
 // Str returns the string v. (String describes a value of any kind.)
 func (v Value) Str() string {
-	v.must(KindString)
+	v.requireKind(KindString)
 	return unsafe.String((*byte)(v.ptr), int(v.num))
 }
 
 // Time returns the date v in a time zone with its offset.
 func (v Value) Time() time.Time {
-	v.must(KindDateTime)
+	v.requireKind(KindDateTime)
 	t := time.Unix(int64(v.num), int64(v.aux))
 	if v.off == 0 {
 		return t.UTC()
@@ -74,24 +74,24 @@ func (v Value) Time() time.Time {
 }
 
 // UUID returns the UUID v.
-func (v Value) UUID() [16]byte { v.must(KindUUID); return *(*[16]byte)(v.ptr) }
+func (v Value) UUID() [16]byte { v.requireKind(KindUUID); return *(*[16]byte)(v.ptr) }
 
 // Elems returns the elements of the list or set v, which must not be changed.
 func (v Value) Elems() []Value {
 	if v.kind != KindSet {
-		v.must(KindList)
+		v.requireKind(KindList)
 	}
 	return unsafe.Slice((*Value)(v.ptr), int(v.num))
 }
 
 // Entries returns the entries of the map v, which must not be changed.
 func (v Value) Entries() []Entry {
-	v.must(KindMap)
+	v.requireKind(KindMap)
 	return unsafe.Slice((*Entry)(v.ptr), int(v.num))
 }
 
 // Entry returns the map entry v.
-func (v Value) Entry() Entry { v.must(KindEntry); return *(*Entry)(v.ptr) }
+func (v Value) Entry() Entry { v.requireKind(KindEntry); return *(*Entry)(v.ptr) }
 
 // Lookup returns the value of key in the map v. It takes time linear in the size of the map.
 func (v Value) Lookup(key Value) (Value, bool) {
@@ -116,7 +116,7 @@ func (v Value) Len() int {
 // Handle returns the vertex or edge that v refers to.
 func (v Value) Handle() Handle {
 	if v.kind != KindEdge {
-		v.must(KindVertex)
+		v.requireKind(KindVertex)
 	}
 	return Handle(v.num)
 }
@@ -137,11 +137,11 @@ func (v Value) Property() PropertyRef {
 	if v.kind == KindVertexProperty {
 		return r
 	}
-	v.must(KindProperty)
+	v.requireKind(KindProperty)
 	r.Edge = v.off < 0
 	r.Meta = int(v.off)
 	return r
 }
 
 // Opaque returns the content of the opaque value v.
-func (v Value) Opaque() any { v.must(KindOpaque); return *(*any)(v.ptr) }
+func (v Value) Opaque() any { v.requireKind(KindOpaque); return *(*any)(v.ptr) }

@@ -19,12 +19,12 @@ const (
 // block. When most slots would be empty, the block is sparse: a row has only the
 // start of its edges, and each edge has its label.
 type block struct {
-	labels []Label  // the edge labels that occur, ascending; a slot is an index into it
-	starts []uint32 // offsets of edges: dense by row*len(labels)+slot, sparse by row; with an end offset
-	to     []Handle // the vertex at the other end
-	edge   []Handle // the edge, in parallel
-	by     []Label  // sparse: the label of the edge, in parallel
-	sparse bool
+	labels     []Label  // the edge labels that occur, ascending; a slot is an index into it
+	starts     []uint32 // offsets of edges: dense by row*len(labels)+slot, sparse by row; with an end offset
+	to         []Handle // the vertex at the other end
+	edge       []Handle // the edge, in parallel
+	edgeLabels []Label  // sparse: the label of the edge, in parallel
+	sparse     bool
 }
 
 // preferSparse reports whether a block should be sparse.
@@ -46,8 +46,8 @@ func (b *block) slot(l Label) int {
 		}
 		return -1
 	}
-	for i, have := range b.labels {
-		if have == l {
+	for i, label := range b.labels {
+		if label == l {
 			return i
 		}
 	}
@@ -67,8 +67,8 @@ func (b *block) all(row uint32) (lo, hi uint32) {
 	return b.starts[i], b.starts[i+k]
 }
 
-// some returns the range of the edges of a row that have a label.
-func (b *block) some(row uint32, l Label) (lo, hi uint32) {
+// withLabel returns the range of the edges of a row that have a label.
+func (b *block) withLabel(row uint32, l Label) (lo, hi uint32) {
 	if b == nil {
 		return 0, 0
 	}
@@ -88,9 +88,9 @@ func (b *block) some(row uint32, l Label) (lo, hi uint32) {
 
 func (b *block) rangeBySparse(row uint32, l Label) (lo, hi uint32) {
 	lo, hi = b.all(row)
-	by := b.by[lo:hi]
-	i, _ := slices.BinarySearch(by, l)
-	j, _ := slices.BinarySearch(by[i:], l+1)
+	labels := b.edgeLabels[lo:hi]
+	i, _ := slices.BinarySearch(labels, l)
+	j, _ := slices.BinarySearch(labels[i:], l+1)
 	return lo + uint32(i), lo + uint32(i+j)
 }
 
@@ -98,7 +98,7 @@ func (b *block) bytes() int64 {
 	if b == nil {
 		return 0
 	}
-	return 4 * int64(cap(b.labels)+cap(b.starts)+cap(b.to)+cap(b.edge)+cap(b.by))
+	return 4 * int64(cap(b.labels)+cap(b.starts)+cap(b.to)+cap(b.edge)+cap(b.edgeLabels))
 }
 
 // block returns the block and row of a vertex.
@@ -124,7 +124,7 @@ func (g *Graph) Neighbours(v Handle, d Direction) []Handle {
 // NeighboursBy is like [Graph.Neighbours] for the edges of one label.
 func (g *Graph) NeighboursBy(v Handle, d Direction, l Label) []Handle {
 	b, row := g.block(v, d)
-	lo, hi := b.some(row, l)
+	lo, hi := b.withLabel(row, l)
 	if lo == hi {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (g *Graph) Incident(v Handle, d Direction) (edges, to []Handle) {
 // IncidentBy is like [Graph.Incident] for the edges of one label.
 func (g *Graph) IncidentBy(v Handle, d Direction, l Label) (edges, to []Handle) {
 	b, row := g.block(v, d)
-	lo, hi := b.some(row, l)
+	lo, hi := b.withLabel(row, l)
 	if lo == hi {
 		return nil, nil
 	}
@@ -162,7 +162,7 @@ func (g *Graph) Degree(v Handle, d Direction) int {
 // DegreeBy returns the number of edges of v in one direction with one label.
 func (g *Graph) DegreeBy(v Handle, d Direction, l Label) int {
 	b, row := g.block(v, d)
-	lo, hi := b.some(row, l)
+	lo, hi := b.withLabel(row, l)
 	return int(hi - lo)
 }
 

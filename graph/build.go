@@ -24,7 +24,7 @@ func (b *Builder) Build() (*Graph, error) {
 		unnamed:      b.unnamed,
 	}
 	g.vertices = b.vertices.elements(g.pool, true)
-	g.edges = b.edges.elements(g.pool, b.edges.named)
+	g.edges = b.edges.elements(g.pool, b.edges.hasIDs)
 	g.vertices.cover(len(g.vertexLabels.names))
 	g.edges.cover(len(g.edgeLabels.names))
 	*b = Builder{built: true}
@@ -52,7 +52,7 @@ func (g *Graph) finish() {
 	g.lists = newLists(len(g.vertexLabels.names), len(g.edgeLabels.names))
 }
 
-func (e *elementsBuilder) elements(p *pool, named bool) elements {
+func (e *elementsBuilder) elements(p *pool, hasIDs bool) elements {
 	out := elements{places: newSharedSlice(fit(e.places)), live: e.live}
 	for _, tb := range e.tables {
 		t := &table{rows: newSharedSlice(fit(tb.rows)), keys: slices.Sorted(maps.Keys(tb.cols))}
@@ -62,15 +62,15 @@ func (e *elementsBuilder) elements(p *pool, named bool) elements {
 		}
 		out.tables = append(out.tables, t)
 	}
-	if named {
+	if hasIDs {
 		out.ids = e.ids.column(p)
 		out.byID = idIndex{table: e.byID, base: len(e.places)}
 	}
 	return out
 }
 
-// ends returns the vertex at which an edge starts in a direction, and the vertex at its other end.
-func (g *Graph) ends(e Handle, d Direction) (from, to Handle) {
+// endpoints returns the vertex at which an edge starts in a direction, and the vertex at its other end.
+func (g *Graph) endpoints(e Handle, d Direction) (from, to Handle) {
 	if d == Out {
 		return g.src.items[e], g.dst.items[e]
 	}
@@ -80,10 +80,10 @@ func (g *Graph) ends(e Handle, d Direction) (from, to Handle) {
 // makeBlocks sorts all visible edges by vertex label, row, edge label and handle.
 func (g *Graph) makeBlocks(d Direction) []*block {
 	blocks := g.shapeBlocks(d)
-	at := make([]uint32, len(g.src.items)) // index into starts by edge
+	slots := make([]uint32, len(g.src.items)) // index into starts by edge
 	g.eachEdge(func(e Handle) {
 		b, i := g.position(blocks, e, d)
-		at[e] = uint32(i)
+		slots[e] = uint32(i)
 		b.starts[i+1]++ // counts are stored one position later
 	})
 	for _, b := range blocks {
@@ -94,9 +94,9 @@ func (g *Graph) makeBlocks(d Direction) []*block {
 		}
 	}
 	g.eachEdge(func(e Handle) {
-		from, to := g.ends(e, d)
+		from, to := g.endpoints(e, d)
 		b := blocks[g.vertices.places.items[from].label]
-		next := &b.starts[at[e]]
+		next := &b.starts[slots[e]]
 		b.to[*next], b.edge[*next] = to, e
 		*next++
 	})
@@ -119,18 +119,18 @@ func (g *Graph) shapeBlocks(d Direction) []*block {
 	sizes := make([]int, len(blocks))
 	seen := map[[2]Label]bool{}
 	g.eachEdge(func(e Handle) {
-		from, _ := g.ends(e, d)
-		l, by := g.vertices.places.items[from].label, g.edges.places.items[e].label
+		from, _ := g.endpoints(e, d)
+		l, edgeLabel := g.vertices.places.items[from].label, g.edges.places.items[e].label
 		sizes[l]++
 		// Consecutive edges mostly have the same labels, so check the last one first.
-		if b := blocks[l]; b != nil && b.labels[len(b.labels)-1] == by || seen[[2]Label{l, by}] {
+		if b := blocks[l]; b != nil && b.labels[len(b.labels)-1] == edgeLabel || seen[[2]Label{l, edgeLabel}] {
 			return
 		}
-		seen[[2]Label{l, by}] = true
+		seen[[2]Label{l, edgeLabel}] = true
 		if blocks[l] == nil {
 			blocks[l] = &block{}
 		}
-		blocks[l].labels = append(blocks[l].labels, by)
+		blocks[l].labels = append(blocks[l].labels, edgeLabel)
 	})
 	for l, b := range blocks {
 		if b != nil {
@@ -146,13 +146,13 @@ func (g *Graph) shapeBlocks(d Direction) []*block {
 
 // sortSparse orders the edges of each row of a sparse block by label.
 func (g *Graph) sortSparse(b *block, d Direction) {
-	b.by = make([]Label, len(b.edge))
+	b.edgeLabels = make([]Label, len(b.edge))
 	for row := range len(b.starts) - 1 {
 		lo, hi := b.starts[row], b.starts[row+1]
 		slices.SortFunc(b.edge[lo:hi], g.byLabel)
 		for i := lo; i < hi; i++ {
-			b.by[i] = g.EdgeLabel(b.edge[i])
-			_, b.to[i] = g.ends(b.edge[i], d)
+			b.edgeLabels[i] = g.EdgeLabel(b.edge[i])
+			_, b.to[i] = g.endpoints(b.edge[i], d)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (g *Graph) byLabel(a, b Handle) int {
 
 // position returns the block of an edge and its index in starts.
 func (g *Graph) position(blocks []*block, e Handle, d Direction) (*block, int) {
-	from, _ := g.ends(e, d)
+	from, _ := g.endpoints(e, d)
 	p := g.vertices.places.items[from]
 	b := blocks[p.label]
 	if b.sparse {

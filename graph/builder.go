@@ -37,12 +37,12 @@ type Builder struct {
 
 // elementsBuilder collects vertices or edges.
 type elementsBuilder struct {
-	places []place
+	places []position
 	tables []*tableBuilder
 	ids    columnBuilder
 	byID   []uint32 // see hashTable
 	live   int
-	named  bool // at least one element has a given id
+	hasIDs bool // at least one element has a given id
 }
 
 type tableBuilder struct {
@@ -54,7 +54,7 @@ type tableBuilder struct {
 func NewBuilder(l Limits) *Builder { return &Builder{limits: l} }
 
 // text returns the string of a code.
-func (b *poolBuilder) text(code uint32) string { return string(b.at(code)) }
+func (b *poolBuilder) text(code uint32) string { return string(b.bytesOf(code)) }
 
 // text returns the string of a code.
 func (p *pool) text(code uint32) string { return p.str(code) }
@@ -130,12 +130,12 @@ func (b *Builder) AddEdge(id Value, label string, from, to Value) (Handle, error
 // nameEdge creates an edge with an id. Ids of edges are stored only once an edge has a given id.
 func (b *Builder) nameEdge(id Value) (Handle, error) {
 	es := &b.edges
-	if id.IsNull() && !es.named {
-		es.places = append(es.places, place{label: NoLabel})
+	if id.IsNull() && !es.hasIDs {
+		es.places = append(es.places, position{label: NoLabel})
 		return Handle(len(es.places) - 1), nil
 	}
-	if !es.named {
-		es.named = true
+	if !es.hasIDs {
+		es.hasIDs = true
 		unnamed := es.places
 		es.places = nil
 		for i := range unnamed {
@@ -182,9 +182,9 @@ func (b *Builder) AddProperty(vertex Handle, key string, p VertexProperty) error
 	if err := b.charge(p.Value); err != nil {
 		return err
 	}
-	d := detail{id: own(p.ID)}
+	d := detail{id: detach(p.ID)}
 	for _, m := range p.Meta {
-		d.meta = append(d.meta, Property{Key(b.keys.intern(m.Key)), own(m.Value)})
+		d.meta = append(d.meta, Property{Key(b.keys.intern(m.Key)), detach(m.Value)})
 	}
 	if _, more := c.find(row); more && d.id.IsNull() {
 		b.unnamed++
@@ -233,14 +233,14 @@ func (e *elementsBuilder) find(id Value, p *poolBuilder) (Handle, bool) {
 			return 0, false
 		}
 		s := id.Str()
-		return probe(e.byID, hashString(s), func(h uint32) bool { return string(p.at(e.ids.codes[h])) == s })
+		return probe(e.byID, hashString(s), func(h uint32) bool { return string(p.bytesOf(e.ids.codes[h])) == s })
 	}
 	return probe(e.byID, idHash(id), func(h uint32) bool { return Eq(e.id(h, p), id) })
 }
 
 func (e *elementsBuilder) id(h Handle, p *poolBuilder) Value {
 	if e.ids.kind == KindString {
-		return String(string(p.at(e.ids.codes[h])))
+		return String(string(p.bytesOf(e.ids.codes[h])))
 	}
 	return e.ids.value(int(h), nil)
 }
@@ -255,7 +255,7 @@ func (e *elementsBuilder) name(id Value, p *poolBuilder) (Handle, error) {
 		e.byID = hashTable(n, 2*n+8, func(i uint32) uint64 { return idHash(e.id(i, p)) })
 	}
 	insert(e.byID, idHash(id), h)
-	e.places = append(e.places, place{label: NoLabel})
+	e.places = append(e.places, position{label: NoLabel})
 	return h, nil
 }
 
@@ -265,7 +265,7 @@ func (e *elementsBuilder) addRow(h Handle, l Label) {
 		e.tables = append(e.tables, &tableBuilder{cols: map[Key]*columnBuilder{}})
 	}
 	t := e.tables[l]
-	e.places[h] = place{label: l, row: uint32(len(t.rows))}
+	e.places[h] = position{label: l, row: uint32(len(t.rows))}
 	t.rows = append(t.rows, h)
 	e.live++
 }

@@ -168,8 +168,8 @@ func TestSparseColumnIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if per := g.Bytes() / 10_000; per > 120 {
-		t.Errorf("%d bytes per vertex", per)
+	if bytesPerVertex := g.Bytes() / 10_000; bytesPerVertex > 120 {
+		t.Errorf("%d bytes per vertex", bytesPerVertex)
 	}
 }
 

@@ -101,33 +101,33 @@ func (c *cells) extend() {
 
 // pick returns the cells at the given positions in order. A negative position
 // yields the zero of the kind.
-func (c *cells) pick(at []int32) cells {
-	out := cells{kind: c.kind, n: len(at), dict: c.dict}
+func (c *cells) pick(indexes []int32) cells {
+	out := cells{kind: c.kind, n: len(indexes), dict: c.dict}
 	switch c.kind {
 	case KindBool:
-		out.bools = NewBits(len(at))
-		for i, p := range at {
+		out.bools = NewBits(len(indexes))
+		for i, p := range indexes {
 			if p >= 0 && c.bools.Has(uint32(p)) {
 				out.bools.Set(uint32(i))
 			}
 		}
 	case KindInt:
-		out.ints = picked(c.ints, at)
+		out.ints = picked(c.ints, indexes)
 	case KindLong:
-		out.longs = picked(c.longs, at)
+		out.longs = picked(c.longs, indexes)
 	case KindFloat:
-		out.floats = picked(c.floats, at)
+		out.floats = picked(c.floats, indexes)
 	case KindDouble:
-		out.doubles = picked(c.doubles, at)
+		out.doubles = picked(c.doubles, indexes)
 	default:
-		out.codes = picked(c.codes, at)
+		out.codes = picked(c.codes, indexes)
 	}
 	return out
 }
 
-func picked[T any](s []T, at []int32) []T {
-	out := make([]T, len(at))
-	for i, p := range at {
+func picked[T any](s []T, indexes []int32) []T {
+	out := make([]T, len(indexes))
+	for i, p := range indexes {
 		if p >= 0 {
 			out[i] = s[p]
 		}
@@ -178,26 +178,26 @@ func (v Value) Bytes() int64 {
 	return n
 }
 
-// own returns v with copies of all memory that it refers to, so that it does not
+// detach returns v with copies of all memory that it refers to, so that it does not
 // keep a larger buffer alive.
-func own(v Value) Value {
+func detach(v Value) Value {
 	switch v.kind {
 	case KindString:
 		return String(strings.Clone(v.Str()))
 	case KindList, KindSet:
 		es := slices.Clone(v.Elems())
 		for i := range es {
-			es[i] = own(es[i])
+			es[i] = detach(es[i])
 		}
 		return sliceValue(v.kind, es)
 	case KindMap:
 		es := slices.Clone(v.Entries())
 		for i := range es {
-			es[i] = Entry{own(es[i].Key), own(es[i].Value)}
+			es[i] = Entry{detach(es[i].Key), detach(es[i].Value)}
 		}
 		return Map(es...)
 	case KindEntry:
-		return EntryOf(Entry{own(v.Entry().Key), own(v.Entry().Value)})
+		return EntryOf(Entry{detach(v.Entry().Key), detach(v.Entry().Value)})
 	}
 	return v
 }

@@ -112,9 +112,9 @@ type decoder struct {
 	limits  limits
 }
 
-func (d *decoder) fail(why string) {
+func (d *decoder) fail(reason string) {
 	if d.err == nil {
-		d.err = fmt.Errorf("%w: %s", ErrSnapshot, why)
+		d.err = fmt.Errorf("%w: %s", ErrSnapshot, reason)
 	}
 	d.data = nil
 }
@@ -211,8 +211,8 @@ func decodeFloats64(d *decoder) []float64 {
 	return out
 }
 
-// below checks that all numbers are below a limit.
-func (d *decoder) below(s []uint32, limit int) {
+// checkBelow checks that all numbers are below a limit.
+func (d *decoder) checkBelow(s []uint32, limit int) {
 	for _, x := range s {
 		if int(x) >= limit {
 			d.fail("a number is out of range")

@@ -169,7 +169,7 @@ func (c *Column) detail(row uint32, i int) detail {
 }
 
 func (c *Column) bytes() int64 {
-	n := c.cells.bytes() + 4*int64(cap(c.rows)) + 8*int64(cap(c.present)) + 240 + c.index.made.peek().bytes()
+	n := c.cells.bytes() + 4*int64(cap(c.rows)) + 8*int64(cap(c.present)) + 240 + c.index.index.peek().bytes()
 	if c.side == nil {
 		return n
 	}

@@ -10,23 +10,23 @@ import (
 // ascending order; it uses a map to find rows only when they do not.
 type columnBuilder struct {
 	cells
-	rows    []uint32
-	at      map[uint32]int    // row -> position, after a row arrived out of order
-	dictAt  map[uint64]uint32 // hash of a value -> index into dict
-	unknown map[uint32]uint32
-	more    map[uint32][]Value
-	details map[uint32][]detail
-	removed map[uint32]bool // rows whose value was removed
+	rows      []uint32
+	positions map[uint32]int    // row -> position, after a row arrived out of order
+	dictAt    map[uint64]uint32 // hash of a value -> index into dict
+	unknown   map[uint32]uint32
+	more      map[uint32][]Value
+	details   map[uint32][]detail
+	removed   map[uint32]bool // rows whose value was removed
 }
 
 // builder returns a builder with the content of the column.
 func (c *Column) builder() *columnBuilder {
 	b := &columnBuilder{rows: slices.Collect(c.filledRows())}
-	at := make([]int32, len(b.rows))
+	indexes := make([]int32, len(b.rows))
 	for i, r := range b.rows {
-		at[i] = int32(c.Place(r))
+		indexes[i] = int32(c.Place(r))
 	}
-	b.cells = c.pick(at)
+	b.cells = c.pick(indexes)
 	b.dict = slices.Clip(b.dict)
 	if c.side != nil {
 		b.unknown, b.more, b.details = maps.Clone(c.side.unknown), maps.Clone(c.side.more), maps.Clone(c.side.details)
@@ -50,19 +50,19 @@ func (b *columnBuilder) drop(row uint32) {
 // find returns the position of a row.
 func (b *columnBuilder) find(row uint32) (int, bool) {
 	n := len(b.rows)
-	if b.at == nil {
+	if b.positions == nil {
 		if n == 0 || row > b.rows[n-1] {
 			return n, false
 		}
 		if row == b.rows[n-1] {
 			return n - 1, true
 		}
-		b.at = make(map[uint32]int, n+1)
+		b.positions = make(map[uint32]int, n+1)
 		for i, r := range b.rows {
-			b.at[r] = i
+			b.positions[r] = i
 		}
 	}
-	if i, ok := b.at[row]; ok {
+	if i, ok := b.positions[row]; ok {
 		return i, true
 	}
 	return n, false
@@ -76,8 +76,8 @@ func (b *columnBuilder) set(row uint32, v Value, in interner) error {
 	}
 	if i == len(b.rows) {
 		b.rows = append(b.rows, row)
-		if b.at != nil {
-			b.at[row] = i
+		if b.positions != nil {
+			b.positions[row] = i
 		}
 	}
 	delete(b.unknown, row)
@@ -100,7 +100,7 @@ func (b *columnBuilder) add(row uint32, v Value, d detail, in interner) error {
 			b.more = map[uint32][]Value{}
 		}
 		n = len(b.more[row]) + 1
-		b.more[row] = append(slices.Clip(b.more[row]), own(v))
+		b.more[row] = append(slices.Clip(b.more[row]), detach(v))
 	}
 	if !d.id.IsNull() || len(d.meta) > 0 {
 		if b.details == nil {
@@ -142,7 +142,7 @@ func (b *columnBuilder) store(i int, v Value, in interner) error {
 	case KindString:
 		code, err = in.intern(v.Str())
 	case Mixed:
-		code = b.place(v)
+		code = b.codeOf(v)
 	}
 	if err != nil {
 		return err
@@ -151,8 +151,8 @@ func (b *columnBuilder) store(i int, v Value, in interner) error {
 	return nil
 }
 
-// place returns the index of v in the dictionary.
-func (b *columnBuilder) place(v Value) uint32 {
+// codeOf returns the index of v in the dictionary.
+func (b *columnBuilder) codeOf(v Value) uint32 {
 	if b.dictAt == nil {
 		b.dictAt = make(map[uint64]uint32, len(b.dict))
 		for i, w := range b.dict {
@@ -163,7 +163,7 @@ func (b *columnBuilder) place(v Value) uint32 {
 	if i, ok := b.dictAt[h]; ok && b.dict[i].Equal(v) {
 		return i
 	}
-	b.dict = append(b.dict, own(v))
+	b.dict = append(b.dict, detach(v))
 	b.dictAt[h] = uint32(len(b.dict) - 1)
 	return uint32(len(b.dict) - 1)
 }
@@ -184,7 +184,7 @@ func (b *columnBuilder) widen(in interner) error {
 		} else {
 			v = old.value(i, nil)
 		}
-		b.put(i, v, b.place(v))
+		b.put(i, v, b.codeOf(v))
 	}
 	return nil
 }
@@ -202,25 +202,25 @@ func (b *columnBuilder) column(p *pool) *Column {
 		c.sparse = true
 		c.cells = b.pick(order)
 		c.rows = make([]uint32, len(order))
-		for i, at := range order {
-			c.rows[i] = b.rows[at]
+		for i, index := range order {
+			c.rows[i] = b.rows[index]
 		}
 		return c
 	}
-	at := make([]int32, last+1)
-	if len(order) < len(at) {
-		c.present = NewBits(len(at))
+	indexes := make([]int32, last+1)
+	if len(order) < len(indexes) {
+		c.present = NewBits(len(indexes))
 	}
-	for i := range at {
-		at[i] = -1
+	for i := range indexes {
+		indexes[i] = -1
 	}
 	for _, i := range order {
-		at[b.rows[i]] = i
+		indexes[b.rows[i]] = i
 		if c.present != nil {
 			c.present.Set(b.rows[i])
 		}
 	}
-	c.cells = b.pick(at)
+	c.cells = b.pick(indexes)
 	return c
 }
 
@@ -232,7 +232,7 @@ func (b *columnBuilder) order() []int32 {
 			order = append(order, int32(i))
 		}
 	}
-	if b.at != nil {
+	if b.positions != nil {
 		slices.SortFunc(order, func(i, j int32) int { return cmp.Compare(b.rows[i], b.rows[j]) })
 	}
 	return order

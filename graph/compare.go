@@ -46,7 +46,7 @@ func (v Value) Equal(w Value) bool {
 // Equal reports whether key and value are equal in the sense of [Value.Equal].
 func (e Entry) Equal(f Entry) bool { return e.Key.Equal(f.Key) && e.Value.Equal(f.Value) }
 
-func opaqueEqual(a, b any) (same bool) {
+func opaqueEqual(a, b any) (equal bool) {
 	defer func() { _ = recover() }() // a type that does not support == equals nothing
 	return a == b
 }
@@ -65,13 +65,13 @@ func sameMembers[T any](a, b []T, equal func(T, T) bool, hash func(T) uint64) bo
 		}
 		return true
 	}
-	at := make(map[uint64][]int, len(b))
+	indexes := make(map[uint64][]int, len(b))
 	for i, y := range b {
 		h := hash(y)
-		at[h] = append(at[h], i)
+		indexes[h] = append(indexes[h], i)
 	}
 	for _, x := range a {
-		if !slices.ContainsFunc(at[hash(x)], func(i int) bool { return equal(x, b[i]) }) {
+		if !slices.ContainsFunc(indexes[hash(x)], func(i int) bool { return equal(x, b[i]) }) {
 			return false
 		}
 	}

@@ -33,8 +33,8 @@ func parseDecimal(s string) (*big.Int, int64, bool) {
 		}
 		s = s[:i]
 	}
-	whole, frac, _ := strings.Cut(s, ".")
-	u, ok := new(big.Int).SetString(whole+frac, 10)
+	integer, frac, _ := strings.Cut(s, ".")
+	u, ok := new(big.Int).SetString(integer+frac, 10)
 	if !ok || strings.Contains(s, "_") {
 		return nil, 0, false
 	}

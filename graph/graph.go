@@ -157,13 +157,13 @@ func (g *Graph) Bytes() int64 {
 	return n + g.lists.bytes()
 }
 
-// once is a value that is computed on first use.
-type once[T any] struct {
+// lazy is a value that is computed on first use.
+type lazy[T any] struct {
 	once  sync.Once
 	value atomic.Pointer[T]
 }
 
-func (o *once[T]) get(make func() T) T {
+func (o *lazy[T]) get(make func() T) T {
 	o.once.Do(func() {
 		v := make()
 		o.value.Store(&v)
@@ -172,7 +172,7 @@ func (o *once[T]) get(make func() T) T {
 }
 
 // peek returns the value, or its zero value if it has not been computed.
-func (o *once[T]) peek() (v T) {
+func (o *lazy[T]) peek() (v T) {
 	if p := o.value.Load(); p != nil {
 		v = *p
 	}

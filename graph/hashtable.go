@@ -3,11 +3,11 @@ package graph
 import "math/bits"
 
 // hashTable returns an open-addressing hash table of the numbers below n. It has
-// capacity for room numbers and is at most two thirds full. A slot holds
+// room for capacity numbers and is at most two thirds full. A slot holds
 // number+1, or 0 when it is free.
-func hashTable(n, room int, hash func(uint32) uint64) []uint32 {
-	room = max(n, room)
-	t := make([]uint32, 1<<bits.Len(uint(room+room/2)))
+func hashTable(n, capacity int, hash func(uint32) uint64) []uint32 {
+	capacity = max(n, capacity)
+	t := make([]uint32, 1<<bits.Len(uint(capacity+capacity/2)))
 	for i := range uint32(n) {
 		insert(t, hash(i), i)
 	}

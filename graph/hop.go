@@ -5,9 +5,9 @@ package graph
 // [Graph.NeighboursBy] when consecutive vertices mostly have the same label. It
 // is not safe for concurrent use.
 type Hop struct {
-	places []place
+	places []position
 	blocks []*block // by vertex label
-	by     Label    // NoLabel for all
+	only   Label    // NoLabel for all
 
 	label  Label // the vertex label of the cached block
 	block  *block
@@ -22,7 +22,7 @@ func (g *Graph) HopAll(d Direction) Hop { return g.HopBy(d, NoLabel) }
 
 // HopBy returns a hop over the edges of one label.
 func (g *Graph) HopBy(d Direction, l Label) Hop {
-	return Hop{places: g.vertices.places.items, blocks: g.blocks[d], by: l, label: NoLabel}
+	return Hop{places: g.vertices.places.items, blocks: g.blocks[d], only: l, label: NoLabel}
 }
 
 // selectLabel caches the block for vertices of a label.
@@ -33,8 +33,8 @@ func (h *Hop) selectLabel(l Label) {
 	}
 	b := h.blocks[l]
 	h.first, h.stride, h.span = 0, b.stride(), b.stride()
-	if h.by != NoLabel {
-		slot := b.slot(h.by)
+	if h.only != NoLabel {
+		slot := b.slot(h.only)
 		if slot < 0 {
 			return
 		}
@@ -47,16 +47,16 @@ func (h *Hop) selectLabel(l Label) {
 
 // find returns the range of the edges of a vertex in the block of its label.
 func (h *Hop) find(v Handle) (lo, hi uint32) {
-	at := h.places[v]
-	if at.label != h.label {
-		h.selectLabel(at.label)
+	position := h.places[v]
+	if position.label != h.label {
+		h.selectLabel(position.label)
 	}
-	i := int(at.row)*h.stride + h.first
+	i := int(position.row)*h.stride + h.first
 	if i+h.span >= len(h.starts) {
 		return 0, 0
 	}
-	if h.block.sparse && h.by != NoLabel {
-		return h.block.rangeBySparse(at.row, h.by)
+	if h.block.sparse && h.only != NoLabel {
+		return h.block.rangeBySparse(position.row, h.only)
 	}
 	return h.starts[i], h.starts[i+h.span]
 }

@@ -3,10 +3,10 @@ package graph
 // An idIndex finds elements by id. It keeps elements that patches added in a
 // separate table, so that the base table can be shared.
 type idIndex struct {
-	table []uint32 // see hashTable
-	base  int      // number of elements in table
-	late  []uint32 // table of elements added by patches; holds handle-base
-	extra int      // number of elements in late
+	table   []uint32 // see hashTable
+	base    int      // number of elements in table
+	patched []uint32 // table of elements added by patches; holds handle-base
+	extra   int      // number of elements in late
 }
 
 // find returns the element with an id. The element may be missing from the graph.
@@ -27,19 +27,19 @@ func (e *elements) findWhere(id Value, accept func(Handle) bool) (Handle, bool) 
 		return x, true
 	}
 	base := uint32(e.byID.base)
-	x, ok := probe(e.byID.late, h, func(x uint32) bool { return Eq(e.id(base+x), id) && accept(base+x) })
+	x, ok := probe(e.byID.patched, h, func(x uint32) bool { return Eq(e.id(base+x), id) && accept(base+x) })
 	return base + x, ok
 }
 
 // add adds the next element, whose id has the given hash. The table of late
 // elements must not be shared.
 func (x *idIndex) add(hash uint64, id func(Handle) Value) {
-	if !hasRoom(x.late, x.extra) {
+	if !hasRoom(x.patched, x.extra) {
 		base := uint32(x.base)
-		x.late = hashTable(x.extra, 2*x.extra+8, func(i uint32) uint64 { return idHash(id(base + i)) })
+		x.patched = hashTable(x.extra, 2*x.extra+8, func(i uint32) uint64 { return idHash(id(base + i)) })
 	}
-	insert(x.late, hash, uint32(x.extra))
+	insert(x.patched, hash, uint32(x.extra))
 	x.extra++
 }
 
-func (x idIndex) bytes() int64 { return 4 * int64(cap(x.table)+cap(x.late)) }
+func (x idIndex) bytes() int64 { return 4 * int64(cap(x.table)+cap(x.patched)) }

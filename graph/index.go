@@ -18,11 +18,11 @@ type Index struct {
 
 // index is the lazily built index of a column.
 type index struct {
-	made  once[*Index]
-	asked atomic.Int32
+	index    lazy[*Index]
+	requests atomic.Int32
 }
 
-func (x *index) ready() bool { return x.made.peek() != nil }
+func (x *index) ready() bool { return x.index.peek() != nil }
 
 // Distinct returns the number of distinct values.
 func (x *Index) Distinct() int { return x.size }
@@ -75,21 +75,21 @@ func (x *Index) Range(from, to Bound) ([]Handle, bool) {
 	class := rank(v.kind)
 	lo := sort.Search(x.size, func(i int) bool {
 		w := x.value(i)
-		return rank(w.kind) > class || rank(w.kind) == class && (!from.Set || above(w, from))
+		return rank(w.kind) > class || rank(w.kind) == class && (!from.Set || isAbove(w, from))
 	})
 	hi := sort.Search(x.size, func(i int) bool {
 		w := x.value(i)
-		return rank(w.kind) > class || rank(w.kind) == class && (w.isNaN() || to.Set && !below(w, to))
+		return rank(w.kind) > class || rank(w.kind) == class && (w.isNaN() || to.Set && !isBelow(w, to))
 	})
 	return x.part(lo, hi), true
 }
 
-func above(w Value, b Bound) bool {
+func isAbove(w Value, b Bound) bool {
 	c := Order(w, b.Value)
 	return c > 0 || c == 0 && b.Within
 }
 
-func below(w Value, b Bound) bool {
+func isBelow(w Value, b Bound) bool {
 	c := Order(w, b.Value)
 	return c < 0 || c == 0 && b.Within
 }
@@ -136,14 +136,14 @@ func (g *Graph) VerticesWith(dst []Handle, l Label, k Key, v Value) []Handle {
 		return dst
 	}
 	rows := g.vertices.tables[l].rows.items
-	if !c.index.ready() && c.index.asked.Add(1) == 1 {
+	if !c.index.ready() && c.index.requests.Add(1) == 1 {
 		return c.scan(dst, rows, v)
 	}
 	return append(dst, c.indexed(rows).Equal(v)...)
 }
 
 func (c *Column) indexed(rows []Handle) *Index {
-	return c.index.made.get(func() *Index { return c.makeIndex(rows) })
+	return c.index.index.get(func() *Index { return c.makeIndex(rows) })
 }
 
 // scan appends the elements with a value Eq to v.
@@ -156,8 +156,8 @@ func (c *Column) scan(dst, rows []Handle, v Value) []Handle {
 		if !ok {
 			return dst
 		}
-		for i, have := range c.codes {
-			if have == code && (c.present == nil || c.present.Has(uint32(i))) {
+		for i, cellCode := range c.codes {
+			if cellCode == code && (c.present == nil || c.present.Has(uint32(i))) {
 				dst = append(dst, rows[c.rowAt(i)])
 			}
 		}

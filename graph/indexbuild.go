@@ -63,9 +63,9 @@ func (c *Column) makeTextIndex(rows []Handle) *Index {
 	}
 	next := slices.Clone(x.starts)
 	for row := range c.filledRows() {
-		at := &next[ranks[c.codes[c.Place(row)]]]
-		x.elems[*at] = rows[row]
-		*at++
+		slot := &next[ranks[c.codes[c.Place(row)]]]
+		x.elems[*slot] = rows[row]
+		*slot++
 	}
 	x.value = func(i int) Value { return String(c.pool.str(codes[i])) }
 	return x
@@ -81,11 +81,11 @@ func (c *Column) makeWideIndex(rows []Handle) *Index {
 	for row := range c.filledRows() {
 		for i := range c.Count(row) {
 			v := c.Nth(row, i)
-			again := false
+			repeated := false
 			for j := range i {
-				again = again || Order(c.Nth(row, j), v) == 0
+				repeated = repeated || Order(c.Nth(row, j), v) == 0
 			}
-			if !again {
+			if !repeated {
 				all = append(all, cell{v, rows[row]})
 			}
 		}

@@ -2,14 +2,14 @@ package graph
 
 // lists holds lists of elements that are computed on first use.
 type lists struct {
-	vertices once[[]Handle]
-	edges    once[[]Handle]
-	vertexOf []once[[]Handle] // by label
-	edgeOf   []once[[]Handle]
+	vertices lazy[[]Handle]
+	edges    lazy[[]Handle]
+	vertexOf []lazy[[]Handle] // by label
+	edgeOf   []lazy[[]Handle]
 }
 
 func newLists(vertexLabels, edgeLabels int) lists {
-	return lists{vertexOf: make([]once[[]Handle], vertexLabels), edgeOf: make([]once[[]Handle], edgeLabels)}
+	return lists{vertexOf: make([]lazy[[]Handle], vertexLabels), edgeOf: make([]lazy[[]Handle], edgeLabels)}
 }
 
 // Vertices returns all vertices in ascending order of handle, which is the order
@@ -91,7 +91,7 @@ func (g *Graph) EdgeRows(l Label) []Handle {
 
 func (l *lists) bytes() int64 {
 	n := 48 * int64(len(l.vertexOf)+len(l.edgeOf)+2)
-	for _, o := range [][]once[[]Handle]{l.vertexOf, l.edgeOf} {
+	for _, o := range [][]lazy[[]Handle]{l.vertexOf, l.edgeOf} {
 		for i := range o {
 			n += 4 * int64(cap(o[i].peek()))
 		}

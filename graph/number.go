@@ -76,21 +76,21 @@ func compareDecimals(a, b Value) int {
 	if ra, rb := infinity(a), infinity(b); ra != 0 || rb != 0 {
 		return cmp.Compare(ra, rb)
 	}
-	au, as := a.decimal()
+	au, aScale := a.decimal()
 	bu, bs := b.decimal()
 	if au.Sign() != bu.Sign() || au.Sign() == 0 {
 		return cmp.Compare(au.Sign(), bu.Sign())
 	}
 	// The number of digits before the decimal point decides unless it is close.
-	if ma, mb := magnitude(au, as), magnitude(bu, bs); ma > mb+2 || mb > ma+2 {
+	if ma, mb := magnitude(au, aScale), magnitude(bu, bs); ma > mb+2 || mb > ma+2 {
 		return au.Sign() * cmp.Compare(ma, mb)
 	}
-	d := as - bs
+	d := aScale - bs
 	if d > decimalLimit || d < -decimalLimit {
 		// Similar magnitude but very different scale: stripping zeros is cheaper than scaling.
-		au, as = stripZeros(au, as)
+		au, aScale = stripZeros(au, aScale)
 		bu, bs = stripZeros(bu, bs)
-		d = as - bs
+		d = aScale - bs
 	}
 	if d < 0 {
 		return new(big.Int).Mul(au, pow10(-d)).Cmp(bu)

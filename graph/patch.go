@@ -88,7 +88,7 @@ func (p *patch) begin() {
 // resolve finds or creates the handle of each changed id. It keeps only the last change to an id.
 func (p *patch) resolve(changes []Change) ([]resolved, error) {
 	var order []resolved
-	at := map[Handle]int{}
+	indexes := map[Handle]int{}
 	for _, c := range changes {
 		if c.ID.IsNull() {
 			return nil, errors.New("graph: a change needs the id of its vertex")
@@ -103,11 +103,11 @@ func (p *patch) resolve(changes []Change) ([]resolved, error) {
 				return nil, err
 			}
 		}
-		if i, again := at[v]; again {
+		if i, exists := indexes[v]; exists {
 			order[i].Change = c
 			continue
 		}
-		at[v] = len(order)
+		indexes[v] = len(order)
 		p.changed[v] = true
 		order = append(order, resolved{c, v})
 	}
@@ -116,19 +116,19 @@ func (p *patch) resolve(changes []Change) ([]resolved, error) {
 
 // newVertex assigns a handle to an id. The vertex itself is added later.
 func (p *patch) newVertex(id Value) (Handle, error) {
-	return p.append(&p.new.vertices, id, place{label: NoLabel})
+	return p.append(&p.new.vertices, id, position{label: NoLabel})
 }
 
 // vertex replaces or removes one vertex, without its edges.
 func (p *patch) vertex(v Handle, c Change) error {
-	was := p.new.vertices.places.items[v]
+	old := p.new.vertices.places.items[v]
 	if c.Remove {
-		p.removeRow(v, was)
+		p.removeRow(v, old)
 		return nil
 	}
 	label := Label(p.intern(&p.new.vertexLabels, &p.old.vertexLabels, c.Label))
-	if was.label != label {
-		p.removeRow(v, was)
+	if old.label != label {
+		p.removeRow(v, old)
 		p.assignRow(v, label)
 	}
 	now := p.new.vertices.places.items[v]
@@ -136,7 +136,7 @@ func (p *patch) vertex(v Handle, c Change) error {
 	if err != nil {
 		return err
 	}
-	p.compareCells(now, cells, was.label == label)
+	p.compareCells(now, cells, old.label == label)
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (p *patch) intern(now, before **symbols, name string) uint32 {
 }
 
 // setPlace changes the label and row of a vertex.
-func (p *patch) setPlace(v Handle, to place) {
+func (p *patch) setPlace(v Handle, to position) {
 	vs := &p.new.vertices
 	// Elements that this patch appended are not shared.
 	if !p.ownVertexPlaces && int(v) < len(p.old.vertices.places.items) {
@@ -165,30 +165,30 @@ func (p *patch) setPlace(v Handle, to place) {
 }
 
 // removeRow removes a vertex from its table.
-func (p *patch) removeRow(v Handle, was place) {
-	if was.label == NoLabel {
+func (p *patch) removeRow(v Handle, old position) {
+	if old.label == NoLabel {
 		return
 	}
-	t := p.table(&p.new.vertices, was.label)
+	t := p.table(&p.new.vertices, old.label)
 	if !p.ownRows[t] {
 		t.rows = newSharedSlice(slices.Clone(t.rows.items))
 		p.ownRows[t] = true
 	}
-	t.rows.items[was.row] = NoHandle
+	t.rows.items[old.row] = NoHandle
 	t.removed++
 	for i, c := range t.cols {
-		if _, unknown := c.Unknown(was.row); unknown || c.Has(was.row) {
-			p.edit(columnRef{true, was.label, t.keys[i]}, edit{row: was.row})
+		if _, unknown := c.Unknown(old.row); unknown || c.Has(old.row) {
+			p.edit(columnRef{true, old.label, t.keys[i]}, edit{row: old.row})
 		}
 	}
-	p.setPlace(v, place{label: NoLabel})
+	p.setPlace(v, position{label: NoLabel})
 	p.new.vertices.live--
 }
 
 // assignRow adds a vertex as a row to a table.
 func (p *patch) assignRow(v Handle, l Label) {
 	t := p.table(&p.new.vertices, l)
-	p.setPlace(v, place{label: l, row: uint32(len(t.rows.items))})
+	p.setPlace(v, position{label: l, row: uint32(len(t.rows.items))})
 	t.rows = t.rows.with(v)
 	p.new.vertices.live++
 }
@@ -212,11 +212,11 @@ func (p *patch) table(e *elements, l Label) *table {
 }
 
 // append adds an element that has no handle yet.
-func (p *patch) append(e *elements, id Value, at place) (Handle, error) {
+func (p *patch) append(e *elements, id Value, position position) (Handle, error) {
 	h := Handle(len(e.places.items))
 	if e.ids != nil {
 		if !p.ownIDs[e] {
-			e.byID.late = slices.Clone(e.byID.late)
+			e.byID.patched = slices.Clone(e.byID.patched)
 		}
 		if err := p.appendID(e, h, id); err != nil {
 			return NoHandle, err
@@ -224,7 +224,7 @@ func (p *patch) append(e *elements, id Value, at place) (Handle, error) {
 		e.byID.add(idHash(id), e.id)
 		p.ownIDs[e] = true
 	}
-	e.places = e.places.with(at)
+	e.places = e.places.with(position)
 	return h, nil
 }
 

@@ -310,7 +310,7 @@ func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {
 		}
 		g := built(t, model)
 		for range rapid.IntRange(1, 6).Draw(t, "patches") {
-			before, was := g, dump(t, g)
+			before, old := g, dump(t, g)
 			batch := rapid.SliceOfN(changes(), 1, 5).Draw(t, "patch")
 			var err error
 			if g, err = g.Patch(batch); err != nil {
@@ -326,7 +326,7 @@ func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {
 			if diff := gocmp.Diff(want, dump(t, g)); diff != "" {
 				t.Fatalf("patched graph differs (-rebuilt +patched):\n%s", diff)
 			}
-			if diff := gocmp.Diff(was, dump(t, before)); diff != "" {
+			if diff := gocmp.Diff(old, dump(t, before)); diff != "" {
 				t.Fatalf("patch changed the graph before:\n%s", diff)
 			}
 			if rapid.IntRange(0, 4).Draw(t, "compact") == 0 {
@@ -388,8 +388,8 @@ func TestPatchWithNamedEdges(t *testing.T) {
 			t.Errorf("%d edges, want 1", g.NumEdges())
 		}
 	}
-	same := graph.Change{Record: graph.Record{ID: b, Label: "B", Out: []graph.EdgeRecord{{ID: graph.Long(7), Label: "x", To: a}}}}
-	if _, err := g.Patch([]graph.Change{same}); !errors.Is(err, graph.ErrDuplicate) {
+	unchanged := graph.Change{Record: graph.Record{ID: b, Label: "B", Out: []graph.EdgeRecord{{ID: graph.Long(7), Label: "x", To: a}}}}
+	if _, err := g.Patch([]graph.Change{unchanged}); !errors.Is(err, graph.ErrDuplicate) {
 		t.Errorf("second edge 7: %v", err)
 	}
 	if _, err := g.Patch([]graph.Change{{}}); err == nil {

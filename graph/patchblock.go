@@ -30,10 +30,10 @@ func (p *patch) rewriteBlock(d Direction, l Label, changed []rowEdges) {
 
 // A blockWriter writes a block row by row.
 type blockWriter struct {
-	g        *Graph
-	d        Direction
-	old, new *block
-	alike    bool // the new block has the same layout as the old one
+	g          *Graph
+	d          Direction
+	old, new   *block
+	sameLayout bool // the new block has the same layout as the old one
 }
 
 // newBlockWriter returns a writer for a block with a slot for every edge label
@@ -52,11 +52,11 @@ func newBlockWriter(g *Graph, d Direction, old *block, rows int, changed []rowEd
 	b := &block{labels: labels, sparse: preferSparse(rows, len(labels), len(old.to))}
 	b.to, b.edge = make([]Handle, 0, size), make([]Handle, 0, size)
 	if b.sparse {
-		b.by = make([]Label, 0, size)
+		b.edgeLabels = make([]Label, 0, size)
 	}
 	b.starts = make([]uint32, 0, rows*b.stride()+1)
-	alike := b.sparse == old.sparse && (b.sparse || len(labels) == len(old.labels))
-	return &blockWriter{g: g, d: d, old: old, new: b, alike: alike}
+	sameLayout := b.sparse == old.sparse && (b.sparse || len(labels) == len(old.labels))
+	return &blockWriter{g: g, d: d, old: old, new: b, sameLayout: sameLayout}
 }
 
 // copyRows copies unchanged rows.
@@ -66,13 +66,13 @@ func (w *blockWriter) copyRows(from, to uint32) {
 	if k > 0 {
 		kept = max(from, min(to, uint32((len(w.old.starts)-1)/k)))
 	}
-	if w.alike && from < kept {
+	if w.sameLayout && from < kept {
 		lo, hi := w.old.starts[int(from)*k], w.old.starts[int(kept)*k]
 		shift := uint32(len(w.new.to)) - lo
 		w.new.to = append(w.new.to, w.old.to[lo:hi]...)
 		w.new.edge = append(w.new.edge, w.old.edge[lo:hi]...)
 		if w.new.sparse {
-			w.new.by = append(w.new.by, w.old.by[lo:hi]...)
+			w.new.edgeLabels = append(w.new.edgeLabels, w.old.edgeLabels[lo:hi]...)
 		}
 		for _, s := range w.old.starts[int(from)*k : int(kept)*k] {
 			w.new.starts = append(w.new.starts, s+shift)
@@ -91,7 +91,7 @@ func (w *blockWriter) row(edges []Handle) {
 		w.new.starts = append(w.new.starts, uint32(len(w.new.to)))
 		for _, e := range edges {
 			w.edge(e)
-			w.new.by = append(w.new.by, w.g.EdgeLabel(e))
+			w.new.edgeLabels = append(w.new.edgeLabels, w.g.EdgeLabel(e))
 		}
 		return
 	}
@@ -105,6 +105,6 @@ func (w *blockWriter) row(edges []Handle) {
 }
 
 func (w *blockWriter) edge(e Handle) {
-	_, to := w.g.ends(e, w.d)
+	_, to := w.g.endpoints(e, w.d)
 	w.new.to, w.new.edge = append(w.new.to, to), append(w.new.edge, e)
 }

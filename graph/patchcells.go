@@ -38,9 +38,9 @@ func (p *patch) collectEdits(ps []PropertyRecord) (map[Key]edit, error) {
 		if c.unknown {
 			c = edit{}
 		}
-		d := detail{id: own(pr.ID)}
+		d := detail{id: detach(pr.ID)}
 		for _, m := range pr.Meta {
-			d.meta = append(d.meta, Property{Key(p.intern(&p.new.keys, &p.old.keys, m.Key)), own(m.Value)})
+			d.meta = append(d.meta, Property{Key(p.intern(&p.new.keys, &p.old.keys, m.Key)), detach(m.Value)})
 		}
 		c.values = append(c.values, pr.Value)
 		c.details = append(c.details, d)
@@ -50,25 +50,25 @@ func (p *patch) collectEdits(ps []PropertyRecord) (map[Key]edit, error) {
 }
 
 // compareCells records edits for the cells of a vertex that differ from the current ones.
-func (p *patch) compareCells(at place, cells map[Key]edit, kept bool) {
+func (p *patch) compareCells(position position, cells map[Key]edit, kept bool) {
 	var t *table
 	if kept {
-		t = p.new.vertices.table(at.label)
+		t = p.new.vertices.table(position.label)
 		for i, k := range t.keys {
 			c := t.cols[i]
-			_, wanted := cells[k]
-			if _, unknown := c.Unknown(at.row); !wanted && (unknown || c.Has(at.row)) {
-				p.edit(columnRef{true, at.label, k}, edit{row: at.row})
+			_, exists := cells[k]
+			if _, unknown := c.Unknown(position.row); !exists && (unknown || c.Has(position.row)) {
+				p.edit(columnRef{true, position.label, k}, edit{row: position.row})
 			}
 		}
 	}
 	for k, e := range cells {
-		if c := t.column(k); c != nil && c.same(at.row, e) {
+		if c := t.column(k); c != nil && c.equalCell(position.row, e) {
 			continue
 		}
-		e.row = at.row
+		e.row = position.row
 		p.nameExtras(&e)
-		p.edit(columnRef{true, at.label, k}, e)
+		p.edit(columnRef{true, position.label, k}, e)
 	}
 }
 
@@ -86,8 +86,8 @@ func (p *patch) nameExtras(e *edit) {
 	}
 }
 
-// same reports whether a row already has the content of an edit.
-func (c *Column) same(row uint32, e edit) bool {
+// equalCell reports whether a row already has the content of an edit.
+func (c *Column) equalCell(row uint32, e edit) bool {
 	if c.side != nil {
 		if reason, ok := c.side.unknown[row]; ok || e.unknown {
 			return ok && e.unknown && reason == e.reason
@@ -212,8 +212,8 @@ func (c *Column) presence(n int) Bits {
 }
 
 func (c *Column) overwrite(e edit, p *pool) error {
-	had := c.present != nil && c.present.Has(e.row) || c.present == nil && int(e.row) < c.filled
-	if had {
+	existed := c.present != nil && c.present.Has(e.row) || c.present == nil && int(e.row) < c.filled
+	if existed {
 		c.filled--
 	}
 	if len(e.values) == 0 {

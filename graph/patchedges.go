@@ -25,11 +25,11 @@ func (p *patch) replaceEdges(changes []resolved) error {
 	ch := &edgeChanges{died: map[Handle]bool{}, removed: map[Handle]bool{}, added: map[Handle]bool{}}
 	var todo []newEdge
 	for _, c := range changes {
-		var had []Handle
+		var oldEdges []Handle
 		if p.old.HasVertex(c.vertex) {
-			had, _ = p.old.Incident(c.vertex, Out)
+			oldEdges, _ = p.old.Incident(c.vertex, Out)
 		}
-		fresh, err := p.matchEdges(c, slices.Concat(had, hidden[c.vertex]), ch)
+		fresh, err := p.matchEdges(c, slices.Concat(oldEdges, hidden[c.vertex]), ch)
 		if err != nil {
 			return err
 		}
@@ -55,15 +55,15 @@ type newEdge struct {
 
 // matchEdges pairs the existing edges of a vertex with those of its record.
 // Unmatched edges are removed; unmatched records are returned.
-func (p *patch) matchEdges(c resolved, had []Handle, ch *edgeChanges) ([]newEdge, error) {
+func (p *patch) matchEdges(c resolved, oldEdges []Handle, ch *edgeChanges) ([]newEdge, error) {
 	type end struct {
 		label Label
 		dst   Handle
 	}
-	left := map[end][]Handle{}
-	for _, e := range had {
+	unmatched := map[end][]Handle{}
+	for _, e := range oldEdges {
 		k := end{p.old.EdgeLabel(e), p.old.dst.items[e]}
-		left[k] = append(left[k], e)
+		unmatched[k] = append(unmatched[k], e)
 	}
 	var fresh []newEdge
 	if !c.Remove {
@@ -77,15 +77,15 @@ func (p *patch) matchEdges(c resolved, had []Handle, ch *edgeChanges) ([]newEdge
 			}
 			n := newEdge{r, c.vertex, dst, Label(p.intern(&p.new.edgeLabels, &p.old.edgeLabels, r.Label))}
 			k := end{n.label, dst}
-			i := slices.IndexFunc(left[k], func(e Handle) bool { return p.old.sameEdge(e, r) })
+			i := slices.IndexFunc(unmatched[k], func(e Handle) bool { return p.old.sameEdge(e, r) })
 			if i < 0 {
 				fresh = append(fresh, n)
 				continue
 			}
-			left[k] = slices.Delete(left[k], i, i+1)
+			unmatched[k] = slices.Delete(unmatched[k], i, i+1)
 		}
 	}
-	for _, es := range left {
+	for _, es := range unmatched {
 		for _, e := range es {
 			ch.died[e] = true
 		}
@@ -131,7 +131,7 @@ func (p *patch) addEdge(n newEdge, ch *edgeChanges) error {
 	}
 	t := p.table(&g.edges, n.label)
 	row := uint32(len(t.rows.items))
-	e, err := p.append(&g.edges, id, place{label: n.label, row: row})
+	e, err := p.append(&g.edges, id, position{label: n.label, row: row})
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (p *patch) rewriteBlocks(ch *edgeChanges) {
 	for _, d := range []Direction{Out, In} {
 		extra := map[Handle][]Handle{} // vertex -> edges added to its list
 		for e := range ch.added {
-			v, _ := p.new.ends(e, d)
+			v, _ := p.new.endpoints(e, d)
 			extra[v] = append(extra[v], e)
 		}
 		touched := map[Handle]bool{}
@@ -248,7 +248,7 @@ func (p *patch) rewriteBlocks(ch *edgeChanges) {
 			touched[v] = true
 		}
 		for e := range ch.removed {
-			v, _ := p.old.ends(e, d)
+			v, _ := p.old.endpoints(e, d)
 			touched[v] = true
 		}
 		for _, v := range p.moved {
@@ -268,15 +268,15 @@ func (p *patch) rewriteBlocks(ch *edgeChanges) {
 func (p *patch) rowsOf(v Handle, d Direction, extra []Handle, ch *edgeChanges, rows map[Label][]rowEdges) {
 	var edges []Handle
 	if p.old.HasVertex(v) {
-		had, _ := p.old.Incident(v, d)
-		for _, e := range had {
+		oldEdges, _ := p.old.Incident(v, d)
+		for _, e := range oldEdges {
 			if !ch.removed[e] {
 				edges = append(edges, e)
 			}
 		}
-		was, now := p.old.vertices.places.items[v], p.new.vertices.places.items[v]
-		if was != now && len(had) > 0 {
-			rows[was.label] = append(rows[was.label], rowEdges{row: was.row})
+		old, now := p.old.vertices.places.items[v], p.new.vertices.places.items[v]
+		if old != now && len(oldEdges) > 0 {
+			rows[old.label] = append(rows[old.label], rowEdges{row: old.row})
 		}
 	}
 	now := p.new.vertices.places.items[v]

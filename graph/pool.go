@@ -19,10 +19,10 @@ type pool struct {
 	ends  []uint32 // ends[i] is the end of string i in blob
 	table []uint32 // see hashTable
 
-	late      atomic.Pointer[[]string] // strings with codes from len(ends) on; append-only
-	mu        sync.RWMutex             // guards the following fields and appending to late
-	lateCodes map[string]uint32
-	lateBytes int64
+	addedStrings atomic.Pointer[[]string] // strings with codes from len(ends) on; append-only
+	mu           sync.RWMutex             // guards the following fields and appending to late
+	lateCodes    map[string]uint32
+	lateBytes    int64
 }
 
 // count returns the number of codes.
@@ -30,7 +30,7 @@ func (p *pool) count() int { return len(p.ends) + len(p.added()) }
 
 // added returns the strings that patches have added.
 func (p *pool) added() []string {
-	if l := p.late.Load(); l != nil {
+	if l := p.addedStrings.Load(); l != nil {
 		return *l
 	}
 	return nil
@@ -52,7 +52,7 @@ func (p *pool) code(s string) (uint32, bool) {
 	if c, ok := probe(p.table, hashString(s), func(i uint32) bool { return p.str(i) == s }); ok {
 		return c, true
 	}
-	if p.late.Load() == nil {
+	if p.addedStrings.Load() == nil {
 		return 0, false
 	}
 	p.mu.RLock()
@@ -80,7 +80,7 @@ func (p *pool) intern(s string) (uint32, error) {
 	s = strings.Clone(s)
 	code := uint32(p.count())
 	grown := append(p.added(), s)
-	p.late.Store(&grown)
+	p.addedStrings.Store(&grown)
 	p.lateCodes[s] = code
 	p.lateBytes += int64(len(s))
 	return code, nil
@@ -104,7 +104,7 @@ type poolBuilder struct {
 	table []uint32
 }
 
-func (b *poolBuilder) at(i uint32) []byte {
+func (b *poolBuilder) bytesOf(i uint32) []byte {
 	if i == 0 {
 		return b.blob[:b.ends[0]]
 	}
@@ -114,14 +114,14 @@ func (b *poolBuilder) at(i uint32) []byte {
 // intern returns the code of s and adds s if necessary.
 func (b *poolBuilder) intern(s string) (uint32, error) {
 	h := hashString(s)
-	if c, ok := probe(b.table, h, func(i uint32) bool { return string(b.at(i)) == s }); ok {
+	if c, ok := probe(b.table, h, func(i uint32) bool { return string(b.bytesOf(i)) == s }); ok {
 		return c, nil
 	}
 	if len(b.blob)+len(s) > math.MaxUint32 || len(b.ends) >= math.MaxUint32-1 {
 		return 0, ErrTooLarge
 	}
 	if n := len(b.ends); !hasRoom(b.table, n) {
-		b.table = hashTable(n, 2*n+8, func(i uint32) uint64 { return hashString(string(b.at(i))) })
+		b.table = hashTable(n, 2*n+8, func(i uint32) uint64 { return hashString(string(b.bytesOf(i))) })
 	}
 	code := uint32(len(b.ends))
 	insert(b.table, h, code)

@@ -146,7 +146,7 @@ func (d *decoder) vertices(g *Graph) {
 		d.fail("more vertices than data")
 		return
 	}
-	places := slices.Repeat([]place{{label: NoLabel}}, n)
+	places := slices.Repeat([]position{{label: NoLabel}}, n)
 	for l := range g.vertexLabels.names {
 		t := &table{rows: newSharedSlice(decodeNumbers[Handle](d))}
 		for row, v := range t.rows.items {
@@ -154,7 +154,7 @@ func (d *decoder) vertices(g *Graph) {
 				d.fail("a vertex is duplicated or has no id")
 				return
 			}
-			places[v] = place{Label(l), uint32(row)}
+			places[v] = position{Label(l), uint32(row)}
 		}
 		g.vertices.live += len(t.rows.items)
 		d.columns(t)
@@ -175,14 +175,14 @@ func (d *decoder) edges(g *Graph) {
 		d.fail("edges without ends")
 		return
 	}
-	places := make([]place, n)
+	places := make([]position, n)
 	rows := make([][]Handle, len(g.edgeLabels.names))
 	for e, l := range labels {
 		if int(l) >= len(rows) || int(src[e]) >= ids || int(dst[e]) >= ids {
 			d.fail("an edge has no label or no end")
 			return
 		}
-		places[e] = place{l, uint32(len(rows[l]))}
+		places[e] = position{l, uint32(len(rows[l]))}
 		rows[l] = append(rows[l], Handle(e))
 	}
 	for _, rs := range rows {
@@ -213,7 +213,7 @@ func (e *elements) indexIDs(d *decoder) {
 	for h := range Handle(n) {
 		id := e.id(h)
 		hash := idHash(id)
-		if _, again := probe(table, hash, func(x uint32) bool { return Eq(e.id(x), id) }); again {
+		if _, exists := probe(table, hash, func(x uint32) bool { return Eq(e.id(x), id) }); exists {
 			d.fail("an id is duplicated")
 			return
 		}

@@ -135,12 +135,12 @@ func (d *decoder) cells(c *cells) {
 	case KindString:
 		c.codes = decodeNumbers[uint32](d)
 		n = len(c.codes)
-		d.below(c.codes, len(d.strings.ends))
+		d.checkBelow(c.codes, len(d.strings.ends))
 	case Mixed:
 		c.codes = decodeNumbers[uint32](d)
 		c.dict = d.values()
 		n = len(c.codes)
-		d.below(c.codes, len(c.dict))
+		d.checkBelow(c.codes, len(c.dict))
 	default:
 		d.fail("a column has an unknown kind")
 	}
@@ -180,8 +180,8 @@ func (e *encoder) side(s *side) {
 func (d *decoder) side(c *Column) *side {
 	s := &side{}
 	rows, reasons := decodeNumbers[uint32](d), decodeNumbers[uint32](d)
-	d.below(rows, d.limits.rows)
-	d.below(reasons, len(d.strings.ends))
+	d.checkBelow(rows, d.limits.rows)
+	d.checkBelow(reasons, len(d.strings.ends))
 	if len(rows) != len(reasons) {
 		d.fail("an unknown cell has no reason")
 		return s

@@ -22,8 +22,8 @@ type Key uint32
 // NoKey is not the number of any key.
 const NoKey = ^Key(0)
 
-// A place is the table and row of an element.
-type place struct {
+// A position is the table and row of an element.
+type position struct {
 	label Label // NoLabel when the element is missing
 	row   uint32
 }
@@ -43,8 +43,8 @@ func (t *table) column(k Key) *Column {
 	}
 	// Most tables have few keys, for which a linear scan is faster than binary search.
 	if len(t.keys) <= 16 {
-		for i, have := range t.keys {
-			if have == k {
+		for i, key := range t.keys {
+			if key == k {
 				return t.cols[i]
 			}
 		}
@@ -66,7 +66,7 @@ func (t *table) bytes() int64 {
 
 // elements holds the common parts of vertices and edges.
 type elements struct {
-	places sharedSlice[place]
+	places sharedSlice[position]
 	tables []*table // by label
 	ids    *Column  // by handle; nil when ids are the handles
 	byID   idIndex

@@ -54,8 +54,8 @@ func (a *accountBuilder) edge(label string, from, to graph.Value) {
 	}
 }
 
-// many adds n vertices of a label.
-func (a *accountBuilder) many(label string, n int, props func(i int) map[string]graph.Value) []graph.Value {
+// addMany adds n vertices of a label.
+func (a *accountBuilder) addMany(label string, n int, props func(i int) map[string]graph.Value) []graph.Value {
 	out := make([]graph.Value, n)
 	for i := range out {
 		out[i] = a.vertex(label, i, props(i))
@@ -63,20 +63,22 @@ func (a *accountBuilder) many(label string, n int, props func(i int) map[string]
 	return out
 }
 
-func (a *accountBuilder) any(of []graph.Value) graph.Value { return of[a.rnd.IntN(len(of))] }
+func (a *accountBuilder) any(values []graph.Value) graph.Value {
+	return values[a.rnd.IntN(len(values))]
+}
 
 func (a *accountBuilder) fill(n int) {
 	no := func(int) map[string]graph.Value { return nil }
 	chance := func(p float64) graph.Value { return graph.Bool(a.rnd.Float64() < p) }
-	keys := a.many("KMS.Key", n/100+1, func(int) map[string]graph.Value {
+	keys := a.addMany("KMS.Key", n/100+1, func(int) map[string]graph.Value {
 		return map[string]graph.Value{"rotation": chance(0.7)}
 	})
-	roles := a.many("IAM.Role", n/20+1, func(i int) map[string]graph.Value {
+	roles := a.addMany("IAM.Role", n/20+1, func(i int) map[string]graph.Value {
 		return map[string]graph.Value{"admin": chance(0.05), "age": graph.Int(int32(a.rnd.IntN(900)))}
 	})
-	groups := a.many("EC2.SecurityGroup", n/20+1, no)
+	groups := a.addMany("EC2.SecurityGroup", n/20+1, no)
 	ports := []int32{22, 80, 443, 3389, 5432, 8080}
-	rules := a.many("EC2.IngressRule", n/8+1, func(int) map[string]graph.Value {
+	rules := a.addMany("EC2.IngressRule", n/8+1, func(int) map[string]graph.Value {
 		cidr := "10.0.0.0/8"
 		if a.rnd.Float64() < 0.2 {
 			cidr = "0.0.0.0/0"
@@ -86,7 +88,7 @@ func (a *accountBuilder) fill(n int) {
 	for _, r := range rules {
 		a.edge("ALLOWS_INGRESS", a.any(groups), r)
 	}
-	buckets := a.many("S3.Bucket", n/10+1, func(int) map[string]graph.Value {
+	buckets := a.addMany("S3.Bucket", n/10+1, func(int) map[string]graph.Value {
 		return map[string]graph.Value{"public": chance(0.1), "versioning": chance(0.5), "size": graph.Long(a.rnd.Int64N(1 << 40))}
 	})
 	for _, b := range buckets {
@@ -94,13 +96,13 @@ func (a *accountBuilder) fill(n int) {
 			a.edge("ENCRYPTED_BY", b, a.any(keys))
 		}
 	}
-	instances := a.many("EC2.Instance", n*3/10, func(i int) map[string]graph.Value {
+	instances := a.addMany("EC2.Instance", n*3/10, func(i int) map[string]graph.Value {
 		return map[string]graph.Value{
 			"public": chance(0.2), "cpu": graph.Double(a.rnd.Float64() * 100), "launched": graph.Int(int32(a.rnd.IntN(1000))),
 			"tag.env": graph.String([]string{"prod", "test", "dev"}[a.rnd.IntN(3)]),
 		}
 	})
-	volumes := a.many("EC2.Volume", n*3/10, func(int) map[string]graph.Value {
+	volumes := a.addMany("EC2.Volume", n*3/10, func(int) map[string]graph.Value {
 		return map[string]graph.Value{"encrypted": chance(0.8), "gib": graph.Int(int32(8 << a.rnd.IntN(8)))}
 	})
 	for _, i := range instances {

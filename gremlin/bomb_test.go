@@ -80,16 +80,16 @@ func TestBombsExceedBudget(t *testing.T) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := run(t.Context(), t, g, b.text, budget)
-			var be *gremlin.BudgetError
-			if !errors.As(err, &be) {
+			var budgetErr *gremlin.BudgetError
+			if !errors.As(err, &budgetErr) {
 				// A number may also overflow.
 				if err == nil || !strings.Contains(err.Error(), "overflow") {
 					t.Fatalf("got %v, want a budget error", err)
 				}
 				return
 			}
-			if be.Limit == "" || be.Allowed <= 0 {
-				t.Errorf("the error does not name its limit: %#v", be)
+			if budgetErr.Limit == "" || budgetErr.Allowed <= 0 {
+				t.Errorf("the error does not name its limit: %#v", budgetErr)
 			}
 		})
 	}
@@ -143,7 +143,7 @@ func TestBombsRespectMemoryLimit(t *testing.T) {
 	budget.Memory = 32 << 20
 	for _, b := range bombs(t) {
 		t.Run(b.name, func(t *testing.T) {
-			w := &heapWatch{Context: t.Context(), allowed: budget.Memory * 11 / 10, left: time.Second}
+			w := &heapWatch{Context: t.Context(), allowed: budget.Memory * 11 / 10, remaining: time.Second}
 			_, err := run(w, t, g, b.text, budget)
 			if w.peak > w.allowed {
 				t.Errorf("used %d MiB with a budget of %d MiB (%v)", w.peak>>20, budget.Memory>>20, err)
@@ -157,14 +157,14 @@ func TestBombsRespectMemoryLimit(t *testing.T) {
 // counted as live.
 type heapWatch struct {
 	context.Context
-	allowed int64         // allowed live bytes above those at the start
-	peak    int64         // peak of live bytes, if above allowed
-	left    time.Duration // remaining run time of the query, excluding measurements
+	allowed   int64         // allowed live bytes above those at the start
+	peak      int64         // peak of live bytes, if above allowed
+	remaining time.Duration // remaining run time of the query, excluding measurements
 
-	base    int64 // live bytes at the start
-	alive   int64 // live bytes above base at the last measurement
-	made    int64 // bytes allocated in total at the last measurement
-	resumed time.Time
+	base      int64 // live bytes at the start
+	alive     int64 // live bytes above base at the last measurement
+	allocated int64 // bytes allocated in total at the last measurement
+	resumed   time.Time
 }
 
 // Err measures the heap when enough was allocated since the last measurement for
@@ -173,15 +173,15 @@ func (w *heapWatch) Err() error {
 	if w.resumed.IsZero() {
 		w.base = alive()
 	} else {
-		w.left -= time.Since(w.resumed)
+		w.remaining -= time.Since(w.resumed)
 	}
-	made := sample("/gc/heap/allocs:bytes")
-	if made-w.made > max(w.allowed-w.alive, 1<<20) {
-		w.alive, w.made = alive()-w.base, made
+	allocated := sample("/gc/heap/allocs:bytes")
+	if allocated-w.allocated > max(w.allowed-w.alive, 1<<20) {
+		w.alive, w.allocated = alive()-w.base, allocated
 		w.peak = max(w.peak, w.alive)
 	}
 	w.resumed = time.Now()
-	if w.left < 0 {
+	if w.remaining < 0 {
 		return context.DeadlineExceeded
 	}
 	return w.Context.Err()

@@ -16,10 +16,10 @@ type CompileOptions struct {
 
 // A Plan is a compiled query. It does not depend on a graph and is safe for concurrent use.
 type Plan struct {
-	text  string
-	query *syntax.Query
-	root  *plan.Root // nil if it depends on RunOptions
-	plain *plan.Root // before optimisation, for Explain
+	text        string
+	query       *syntax.Query
+	root        *plan.Root // nil if it depends on RunOptions
+	unoptimised *plan.Root // before optimisation, for Explain
 }
 
 // Compile compiles a query. It fails with a [*syntax.Error] with line and
@@ -35,7 +35,7 @@ func Compile(text string, opts CompileOptions) (*Plan, error) {
 	if depends(q) {
 		return p, nil
 	}
-	p.root, p.plain, err = prepare(q, plan.Binding{})
+	p.root, p.unoptimised, err = prepare(q, plan.Binding{})
 	if err != nil {
 		return nil, err
 	}
@@ -46,15 +46,15 @@ func Compile(text string, opts CompileOptions) (*Plan, error) {
 type PlanError = plan.Error
 
 // prepare builds and optimises the plan of a query.
-func prepare(q *syntax.Query, bind plan.Binding) (root, plain *plan.Root, err error) {
-	if plain, err = plan.Build(q, bind); err != nil {
+func prepare(q *syntax.Query, bind plan.Binding) (root, unoptimised *plan.Root, err error) {
+	if unoptimised, err = plan.Build(q, bind); err != nil {
 		return nil, nil, err
 	}
 	if root, err = plan.Build(q, bind); err != nil {
 		return nil, nil, err
 	}
 	plan.Optimise(root)
-	return root, plain, nil
+	return root, unoptimised, nil
 }
 
 // depends reports whether the plan of a query depends on the run: it has
@@ -63,7 +63,7 @@ func depends(q *syntax.Query) bool {
 	found := false
 	syntax.Walk(q, func(a syntax.Arg) {
 		switch a.(type) {
-		case *syntax.Variable, *syntax.Fresh:
+		case *syntax.Variable, *syntax.RuntimeValue:
 			found = true
 		}
 	})
@@ -97,7 +97,7 @@ func newUUID() (u [16]byte) {
 func asksTime(q *syntax.Query) bool {
 	found := false
 	syntax.Walk(q, func(a syntax.Arg) {
-		if f, ok := a.(*syntax.Fresh); ok && f.Name == "datetime" {
+		if f, ok := a.(*syntax.RuntimeValue); ok && f.Name == "datetime" {
 			found = true
 		}
 	})

@@ -33,7 +33,7 @@ func (p *Plan) Explain() *Explanation {
 		e.Notes = append(e.Notes, "the query has variables: how it is run depends on their values")
 		return e
 	}
-	for _, s := range p.plain.Steps {
+	for _, s := range p.unoptimised.Steps {
 		e.Written = append(e.Written, plan.Describe(s))
 	}
 	e.steps(&p.root.Traversal, 0)
@@ -118,10 +118,10 @@ func notes(r *plan.Root) []string {
 		out = append(out, "paths are not kept")
 	}
 	if r.Lazy {
-		out = append(out, "side effects are visible one traverser at a time: batches have one row")
+		out = append(out, "traversers are processed one at a time, because each must see the side effects of those before it")
 	}
 	if r.Seed != nil {
-		out = append(out, fmt.Sprintf("chance is seeded with %d", *r.Seed))
+		out = append(out, fmt.Sprintf("random steps use the seed %d", *r.Seed))
 	}
 	return out
 }

@@ -15,15 +15,15 @@ import (
 // with it. It stops when a query produces too many traversers: nested unions and
 // repeats produce billions of them on a graph of seven vertices.
 type reference struct {
-	g    *graph.Graph
-	left *int // remaining number of traversers
+	g         *graph.Graph
+	remaining *int // remaining number of traversers
 }
 
 var errTooMuch = errors.New("too many traversers for the reference")
 
 func newReference(g *graph.Graph) reference {
-	left := 200_000
-	return reference{g, &left}
+	remaining := 200_000
+	return reference{g, &remaining}
 }
 
 // traverser is an object with its path.
@@ -92,8 +92,8 @@ func (r reference) step(s syntax.Step, in []traverser) ([]traverser, error) {
 		if err != nil {
 			return nil, err
 		}
-		*r.left -= len(more)
-		if *r.left < 0 {
+		*r.remaining -= len(more)
+		if *r.remaining < 0 {
 			return nil, errTooMuch
 		}
 		out = append(out, more...)
@@ -195,7 +195,7 @@ func (r reference) values(s syntax.Step, t traverser) []traverser {
 
 // has supports has(key), has(key, number) and has(key, gt(number)), lt, neq.
 func (r reference) has(s syntax.Step, v graph.Handle) bool {
-	have, ok := r.property(v, str(s.Args[0]))
+	actual, ok := r.property(v, str(s.Args[0]))
 	if !ok || len(s.Args) == 1 {
 		return ok
 	}
@@ -204,14 +204,14 @@ func (r reference) has(s syntax.Step, v graph.Handle) bool {
 		op, want = p.Name, p.Args[0]
 	}
 	n, isInt := want.(*syntax.Literal).Value.(int32)
-	same := isInt && have.IsInteger() && have.Int() == int64(n)
+	equal := isInt && actual.IsInteger() && actual.Int() == int64(n)
 	switch op {
 	case "eq":
-		return same
+		return equal
 	case "neq":
-		return !same
+		return !equal
 	case "gt":
-		return have.IsInteger() && have.Int() > int64(n)
+		return actual.IsInteger() && actual.Int() > int64(n)
 	}
-	return have.IsInteger() && have.Int() < int64(n)
+	return actual.IsInteger() && actual.Int() < int64(n)
 }

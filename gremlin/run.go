@@ -93,16 +93,16 @@ func newResult(out *exec.Outcome) *Result {
 	return &Result{Items: out.Results, Count: out.Total, Work: out.Work, Bytes: out.Peak, Held: out.Held}
 }
 
-// runRoot executes a bound plan. It sets the fields of how that follow from opts.
-func runRoot(ctx context.Context, g *graph.Graph, root *plan.Root, opts RunOptions, how exec.Options) (out *exec.Outcome, err error) {
+// runRoot executes a bound plan. It sets the fields of execOpts that follow from opts.
+func runRoot(ctx context.Context, g *graph.Graph, root *plan.Root, opts RunOptions, execOpts exec.Options) (out *exec.Outcome, err error) {
 	defer func() {
 		// A bug of the engine must not end the process.
 		if p := recover(); p != nil {
 			out, err = nil, &InternalError{Panic: p, Stack: debug.Stack()}
 		}
 	}()
-	how.Limits, how.Side, how.OnLarge = opts.Budget.orDefaults().exec(), opts.SideEffects, opts.OnLarge
-	if out, err = exec.Run(ctx, g, root, how); err != nil {
+	execOpts.Limits, execOpts.Side, execOpts.OnLarge = opts.Budget.orDefaults().exec(), opts.SideEffects, opts.OnLarge
+	if out, err = exec.Run(ctx, g, root, execOpts); err != nil {
 		return nil, budgetError(err)
 	}
 	return out, nil

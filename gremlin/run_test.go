@@ -96,7 +96,7 @@ func TestCostIsLinearInEdges(t *testing.T) {
 				t.Fatalf("%s: %v", c.text, err)
 			}
 			// Traversers between steps count as work too: a few for each edge.
-			if most := 6 * c.times * int64(g.NumEdges()); res.Work > most {
+			if limit := 6 * c.times * int64(g.NumEdges()); res.Work > limit {
 				t.Errorf("%s: %d units of work for %d edges", c.text, res.Work, g.NumEdges())
 			}
 			works = append(works, res.Work)
@@ -141,8 +141,8 @@ func TestCancelledQuery(t *testing.T) {
 	if !errors.Is(err, reason) {
 		t.Errorf("got %v, want %v", err, reason)
 	}
-	var be *gremlin.BudgetError
-	if errors.As(err, &be) {
+	var budgetErr *gremlin.BudgetError
+	if errors.As(err, &budgetErr) {
 		t.Error("a cancelled query did not exceed its budget")
 	}
 }
@@ -153,8 +153,8 @@ func TestTimeout(t *testing.T) {
 	budget := gremlin.Unlimited
 	budget.Time = 10 * time.Millisecond
 	_, err := run(t.Context(), t, g, `g.V().repeat(both().simplePath()).times(9).path().count()`, budget)
-	var be *gremlin.BudgetError
-	if !errors.As(err, &be) || be.Limit != gremlin.LimitTime || !errors.Is(err, context.DeadlineExceeded) {
+	var budgetErr *gremlin.BudgetError
+	if !errors.As(err, &budgetErr) || budgetErr.Limit != gremlin.LimitTime || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want a budget error of %s", err, gremlin.LimitTime)
 	}
 }

@@ -65,12 +65,12 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 	if touched := plan.Touches(root); len(withUnknown(g, touched.Keys, touched.AllKeys)) == 0 {
 		return v, nil
 	}
-	perhaps, err := runRoot(ctx, g, root, opts, exec.Options{Reading: exec.Possible})
+	possible, err := runRoot(ctx, g, root, opts, exec.Options{Reading: exec.Possible})
 	if err != nil {
 		return nil, err
 	}
-	v.Work += perhaps.Work
-	all, err := vertices(perhaps)
+	v.Work += possible.Work
+	all, err := vertices(possible)
 	if err != nil {
 		return nil, err
 	}

@@ -63,10 +63,10 @@ type console struct {
 
 // A file is served in one of the encodings that the build made.
 type file struct {
-	kind      string
-	plain     content
-	encoded   map[string]content // by the name of a content coding: br, gzip
-	immutable bool
+	kind         string
+	uncompressed content
+	encoded      map[string]content // by the name of a content coding: br, gzip
+	immutable    bool
 }
 
 type content struct {
@@ -133,16 +133,16 @@ func newFile(name string, data []byte) *file {
 	case "":
 		kind = "text/plain; charset=utf-8"
 	}
-	return &file{kind: kind, plain: newContent(data), encoded: map[string]content{}, immutable: strings.HasPrefix(name, "assets/")}
+	return &file{kind: kind, uncompressed: newContent(data), encoded: map[string]content{}, immutable: strings.HasPrefix(name, "assets/")}
 }
 
 // joinEncodings makes x.js.br an encoding of x.js.
 func (c *console) joinEncodings() {
 	for name, f := range c.files {
 		for _, coding := range codings {
-			plain, ok := strings.CutSuffix(name, coding.suffix)
-			if of := c.files[plain]; ok && of != nil {
-				of.encoded[coding.name] = f.plain
+			original, ok := strings.CutSuffix(name, coding.suffix)
+			if file := c.files[original]; ok && file != nil {
+				file.encoded[coding.name] = f.uncompressed
 				delete(c.files, name)
 			}
 		}
@@ -170,7 +170,7 @@ func (c *console) serve(w http.ResponseWriter, r *http.Request) error {
 	if f.immutable {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	sent := f.plain
+	sent := f.uncompressed
 	for _, coding := range codings {
 		if encoded, ok := f.encoded[coding.name]; ok && accepts(r, coding.name) {
 			sent = encoded
@@ -189,7 +189,7 @@ func accepts(r *http.Request, coding string) bool {
 		name, parameters, _ := strings.Cut(part, ";")
 		if strings.EqualFold(strings.TrimSpace(name), coding) {
 			weight := strings.TrimLeft(strings.ReplaceAll(parameters, " ", ""), "qQ=")
-			return strings.Trim(weight, "0.") != "" || weight == ""
+			return strings.Trim(weight, "0.") != "" || weight == "" // q=0 and q=0.0 mean that the coding is not accepted
 		}
 	}
 	return false

@@ -82,8 +82,8 @@ func TestAssetsAreKeptForeverAndSentCompressed(t *testing.T) {
 		if got.Get("Content-Type") != "text/javascript; charset=utf-8" || !strings.Contains(got.Get("Cache-Control"), "immutable") || got.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("accepting %q: headers %v", accept, got)
 		}
-		if again := get(h, "/console/assets/main-1a2b.js", "Accept-Encoding", accept, "If-None-Match", got.Get("ETag")); again.Code != 304 {
-			t.Errorf("accepting %q, asked again: %d", accept, again.Code)
+		if second := get(h, "/console/assets/main-1a2b.js", "Accept-Encoding", accept, "If-None-Match", got.Get("ETag")); second.Code != 304 {
+			t.Errorf("accepting %q, asked again: %d", accept, second.Code)
 		}
 	}
 	if w := get(h, "/console/assets/main-0000.js"); w.Code != 404 {

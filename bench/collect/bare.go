@@ -20,8 +20,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// types are the types to read: those of most resources of a large account for
-// which the list contains all properties.
+// types are the types to read. Most resources of a large account have one of them,
+// and the list call returns all of their properties.
 var types = []posture.EntityType{
 	"AWS.EC2.Instance", "AWS.EC2.Volume", "AWS.EC2.NetworkInterface", "AWS.EC2.Snapshot", "AWS.EC2.SecurityGroup", "AWS.EC2.Subnet",
 	"AWS.EC2.RouteTable", "AWS.EC2.NetworkAcl", "AWS.EC2.Image", "AWS.EC2.LaunchTemplate", "AWS.Logs.LogGroup", "AWS.CloudWatch.Alarm",
@@ -41,13 +41,13 @@ type pager[O, Opt any] interface {
 }
 
 // count lists all pages and counts their items.
-func count[O, Opt any](ctx context.Context, p pager[O, Opt], on func(*O) int) (n int, err error) {
+func count[O, Opt any](ctx context.Context, p pager[O, Opt], itemsOf func(*O) int) (n int, err error) {
 	for p.HasMorePages() {
 		out, err := p.NextPage(ctx)
 		if err != nil {
 			return n, err
 		}
-		n += on(out)
+		n += itemsOf(out)
 	}
 	return n, nil
 }
@@ -66,8 +66,8 @@ func (b bare) read(ctx context.Context, a posture.Access) (int, error) {
 	}
 	var total atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(lists)
-	for _, list := range pages(config) {
+	group.SetLimit(concurrentLists)
+	for _, list := range listFunctions(config) {
 		group.Go(func() error {
 			n, err := list(ctx)
 			total.Add(int64(n))
@@ -78,8 +78,8 @@ func (b bare) read(ctx context.Context, a posture.Access) (int, error) {
 	return int(total.Load()), err
 }
 
-// pages returns the lists to read, with the same page size as the product.
-func pages(config aws.Config) []func(context.Context) (int, error) {
+// listFunctions returns a function for each list to read, with the same page size as the product.
+func listFunctions(config aws.Config) []func(context.Context) (int, error) {
 	many, few := aws.Int32(1000), aws.Int32(50)
 	self := []string{"self"}
 	e, logs, watch := ec2.NewFromConfig(config), cloudwatchlogs.NewFromConfig(config), cloudwatch.NewFromConfig(config)

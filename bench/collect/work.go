@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	org      = posture.OrgID("bench")
-	accounts = 4 // accounts that are read concurrently
-	lists    = 8 // lists of an account that are read concurrently
+	org             = posture.OrgID("bench")
+	accounts        = 4 // accounts that are read concurrently
+	concurrentLists = 8 // lists of an account that are read concurrently
 )
 
 // A task is one mode of reading all accounts of a cloud.
@@ -99,7 +99,7 @@ func (t task) reader(ctx context.Context, transport *egress.Transport) (func(con
 		Sources: map[posture.Provider]collect.Source{posture.AWS: aws.New(aws.Options{
 			HTTP: transport.Client(), Identity: aws.Identity{AccessKeyID: t.Cloud.Key, SecretAccessKey: t.Cloud.Secret},
 		})},
-		Recorder: discardRecorder{}, Parallel: lists, Log: slog.New(slog.DiscardHandler),
+		Recorder: discardRecorder{}, Parallel: concurrentLists, Log: slog.New(slog.DiscardHandler),
 	}
 	done := func() {}
 	if t.Mode != "read" {

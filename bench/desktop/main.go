@@ -111,9 +111,9 @@ func serve(ctx context.Context, dir string, e *estate.Estate) (*app.App, func() 
 	if err != nil {
 		return nil, nil, errors.Join(err, in.Close())
 	}
-	life, cancel := context.WithCancel(ctx)
+	serverCtx, cancel := context.WithCancel(ctx)
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(life) }()
+	go func() { served <- server.Serve(serverCtx) }()
 	stop := func() error {
 		cancel()
 		return errors.Join(<-served, in.Close())
@@ -192,11 +192,11 @@ func (t target) rate(round time.Duration, clients int) (float64, error) {
 	defer c.CloseIdleConnections()
 	var answered, failed atomic.Int64
 	var wait sync.WaitGroup
-	began := time.Now()
+	start := time.Now()
 	for range clients {
 		wait.Go(func() {
 			buffer := make([]byte, 64<<10)
-			for time.Since(began) < round {
+			for time.Since(start) < round {
 				response, err := t.do(c)
 				if err != nil {
 					failed.Add(1)
@@ -216,7 +216,7 @@ func (t target) rate(round time.Duration, clients int) (float64, error) {
 	if failed.Load() > 0 {
 		return 0, fmt.Errorf("%s: %d requests failed", t.url, failed.Load())
 	}
-	return float64(answered.Load()) / time.Since(began).Seconds(), nil
+	return float64(answered.Load()) / time.Since(start).Seconds(), nil
 }
 
 // writerOnly hides the ReadFrom method of io.Discard, which uses its own buffer.

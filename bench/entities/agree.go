@@ -6,7 +6,7 @@ import (
 )
 
 // agree checks that both implementations give the same result.
-func agree(q question, ours, theirs string) error {
+func agree(q question, api, hand string) error {
 	type counted struct {
 		TotalCount   float64        `json:"totalCount"`
 		Results      []any          `json:"results"`
@@ -15,10 +15,10 @@ func agree(q question, ours, theirs string) error {
 		Aggregations map[string]any `json:"aggregations"`
 	}
 	var a, h counted
-	if err := json.Unmarshal([]byte(ours), &a); err != nil {
+	if err := json.Unmarshal([]byte(api), &a); err != nil {
 		return err
 	}
-	if err := json.Unmarshal([]byte(theirs), &h); err != nil {
+	if err := json.Unmarshal([]byte(hand), &h); err != nil {
 		return err
 	}
 	switch {

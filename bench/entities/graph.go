@@ -32,7 +32,7 @@ func (b *bench) graph(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours, err := median(3, func() error {
+	loading, err := median(3, func() error {
 		gb := graph.NewBuilder(graph.Limits{})
 		if _, err := b.store.EachEntity(ctx, org, account.ID, func(e posture.Entity) error { return gb.Add(graphcache.Record(&e)) }); err != nil {
 			return err
@@ -43,11 +43,11 @@ func (b *bench) graph(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	say("graph of %d entities and %d edges, CPU time", vertices, edges)
-	say("  from the snapshot         %10s", short(snapshot.cpu))
-	say("  from our rows             %10s", short(ours.cpu))
-	say("  from rows and JSON        %10s", short(rows.cpu))
-	say("  snapshot / rows and JSON  %10.3f (target 0.100)\n", ratio(snapshot.cpu, rows.cpu))
+	printf("graph of %d entities and %d edges, CPU time", vertices, edges)
+	printf("  from the snapshot         %10s", short(snapshot.cpu))
+	printf("  from our rows             %10s", short(loading.cpu))
+	printf("  from rows and JSON        %10s", short(rows.cpu))
+	printf("  snapshot / rows and JSON  %10.3f (target 0.100)\n", ratio(snapshot.cpu, rows.cpu))
 	return nil
 }
 

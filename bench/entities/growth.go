@@ -11,7 +11,7 @@ import (
 // An outcome holds the times of queries for one number of entities.
 type outcome struct {
 	entities int
-	took     map[string]cost
+	costs    map[string]cost
 }
 
 // growth prints how much longer selective queries take with more entities.
@@ -20,12 +20,12 @@ func growth(all []outcome) {
 		return
 	}
 	small, large := all[0], all[len(all)-1]
-	say("narrow questions, %d entities compared with %d: %.0f times as many", large.entities, small.entities, float64(large.entities)/float64(small.entities))
-	say("%-42s %10s %10s %7s %10s %10s %7s", "query", "clock", "then", "ratio", "CPU", "then", "ratio")
+	printf("narrow questions, %d entities compared with %d: %.0f times as many", large.entities, small.entities, float64(large.entities)/float64(small.entities))
+	printf("%-42s %10s %10s %7s %10s %10s %7s", "query", "clock", "then", "ratio", "CPU", "then", "ratio")
 	for _, q := range narrowNames {
-		a, b := small.took[q], large.took[q]
+		a, b := small.costs[q], large.costs[q]
 		if a.wall > 0 && b.wall > 0 {
-			say("%-42s %10s %10s %7.2f %10s %10s %7.2f", q, short(a.wall), short(b.wall), ratio(b.wall, a.wall), short(a.cpu), short(b.cpu), ratio(b.cpu, a.cpu))
+			printf("%-42s %10s %10s %7.2f %10s %10s %7.2f", q, short(a.wall), short(b.wall), ratio(b.wall, a.wall), short(a.cpu), short(b.cpu), ratio(b.cpu, a.cpu))
 		}
 	}
 }
@@ -40,22 +40,22 @@ var narrowNames = []string{
 // narrow runs only the selective queries of the API, for sizes that are too
 // large for the plain tables.
 func (b *bench) narrow(ctx context.Context) error {
-	say("%-42s %10s %10s", "query", "clock", "CPU")
-	for _, q := range b.asked() {
-		if !strings.Contains(q.name, b.o.asks) {
+	printf("%-42s %10s %10s", "query", "clock", "CPU")
+	for _, q := range b.selectedQuestions() {
+		if !strings.Contains(q.name, b.o.queries) {
 			continue
 		}
-		took, err := median(b.o.rounds, func() error {
-			_, err := b.ask(q.method, q.path, q.body)
+		elapsed, err := median(b.o.rounds, func() error {
+			_, err := b.send(q.method, q.path, q.body)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		b.took[q.name] = took
-		say("%-42s %10s %10s", q.name, short(took.wall), short(took.cpu))
+		b.costs[q.name] = elapsed
+		printf("%-42s %10s %10s", q.name, short(elapsed.wall), short(elapsed.cpu))
 	}
-	say("")
+	printf("")
 	return ctx.Err()
 }
 

@@ -32,7 +32,7 @@ type options struct {
 	dir      string        // for SQLite files
 	rounds   int           // measurements per query
 	only     string        // parts to run; all when empty
-	asks     string        // substring of the names of queries to run
+	queries  string        // substring of the names of queries to run
 	patience time.Duration // timeout of hand-written queries
 	bulk     bool          // load as fast as possible
 	reuse    bool          // use the database of an earlier run
@@ -52,7 +52,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "folder for SQLite files, which are removed afterwards; the temporary folder when empty")
 	flag.IntVar(&o.rounds, "rounds", 15, "number of measurements per query")
 	flag.StringVar(&o.only, "only", "", "parts to run, of narrow, questions, graph, upsert and readers; all but narrow when empty")
-	flag.StringVar(&o.asks, "ask", "", "run only queries whose name contains this")
+	flag.StringVar(&o.queries, "ask", "", "run only queries whose name contains this")
 	flag.BoolVar(&o.bulk, "bulk", false, "load two accounts at a time, and build PostgreSQL's indexes afterwards")
 	flag.BoolVar(&o.reuse, "reuse", false, "use and keep the database of an earlier run of this size")
 	flag.DurationVar(&o.patience, "patience", 30*time.Second, "timeout of hand-written queries")
@@ -137,5 +137,5 @@ func run(ctx context.Context, o options) (outcome, error) {
 			return outcome{}, fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
-	return outcome{b.count, b.took}, nil
+	return outcome{b.count, b.costs}, nil
 }

@@ -29,7 +29,7 @@ func processor() time.Duration {
 // median repeats f and returns the median cost. Slow functions are repeated less often.
 func median(rounds int, f func() error) (cost, error) {
 	var walls, cpus []time.Duration
-	for begun := time.Now(); rounds > 0 && time.Since(begun) < enough; rounds-- {
+	for start := time.Now(); rounds > 0 && time.Since(start) < maxDuration; rounds-- {
 		c, err := measure(f)
 		if err != nil {
 			return c, err
@@ -39,23 +39,23 @@ func median(rounds int, f func() error) (cost, error) {
 	return cost{quantile(walls, 0.5), quantile(cpus, 0.5)}, nil
 }
 
-// enough is the maximum duration of a comparison, unless a single round takes longer.
-const enough = 5 * time.Second
+// maxDuration is the maximum duration of a comparison, unless a single round takes longer.
+const maxDuration = 5 * time.Second
 
 // inTurn alternates two functions, so that other load on the machine affects
 // both, and returns the median costs. Slow functions are repeated less often.
 func inTurn(rounds int, f, g func() error) (cost, cost, error) {
-	var took [2]struct{ walls, cpus []time.Duration }
-	for begun := time.Now(); rounds > 0 && time.Since(begun) < enough; rounds-- {
+	var elapsed [2]struct{ walls, cpus []time.Duration }
+	for start := time.Now(); rounds > 0 && time.Since(start) < maxDuration; rounds-- {
 		for i, do := range []func() error{f, g} {
 			c, err := measure(do)
 			if err != nil {
 				return cost{}, cost{}, err
 			}
-			took[i].walls, took[i].cpus = append(took[i].walls, c.wall), append(took[i].cpus, c.cpu)
+			elapsed[i].walls, elapsed[i].cpus = append(elapsed[i].walls, c.wall), append(elapsed[i].cpus, c.cpu)
 		}
 	}
-	middle := func(i int) cost { return cost{quantile(took[i].walls, 0.5), quantile(took[i].cpus, 0.5)} }
+	middle := func(i int) cost { return cost{quantile(elapsed[i].walls, 0.5), quantile(elapsed[i].cpus, 0.5)} }
 	return middle(0), middle(1), nil
 }
 

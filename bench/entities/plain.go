@@ -194,7 +194,7 @@ func (b *bench) plainRoutes() []httpapi.Route {
 	return []httpapi.Route{{
 		Pattern: "POST /plain/{question}", Need: httpapi.Public, Operation: "plain", Safe: true,
 		Handler: httpapi.JSON(func(ctx context.Context, in plainIn) (any, error) {
-			all := b.asked()
+			all := b.selectedQuestions()
 			i := slices.IndexFunc(all, func(q question) bool { return q.name == in.Question })
 			ctx, cancel := context.WithTimeout(ctx, b.o.patience)
 			defer cancel()
@@ -210,11 +210,11 @@ func (b *bench) byHand(ctx context.Context, q question) (any, error) {
 		err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
 			out.Rows, err = sqldb.Query(tx, func(r sqldb.Row) ([]any, error) {
 				row := make([]any, q.columns+1)
-				at := make([]any, len(row))
+				columns := make([]any, len(row))
 				for i := range row {
-					at[i] = &row[i]
+					columns[i] = &row[i]
 				}
-				return row, r.Scan(at...)
+				return row, r.Scan(columns...)
 			}, `SELECT `+q.groups+`, count(*) FROM `+q.from()+` GROUP BY `+q.groupBy(), q.args...)
 			return err
 		})

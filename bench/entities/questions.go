@@ -39,8 +39,8 @@ func (q question) groupBy() string {
 	return strings.Join(all, ", ")
 }
 
-// asked returns the queries for the generated entities.
-func (b *bench) asked() []question {
+// selectedQuestions returns the queries for the generated entities.
+func (b *bench) selectedQuestions() []question {
 	if b.cached != nil {
 		return b.cached
 	}
@@ -166,54 +166,54 @@ func (b *bench) hasProperty(name, member string, value any) string {
 
 // questions runs all queries in both ways.
 func (b *bench) questions(ctx context.Context) error {
-	say("%-42s %10s %10s %7s %10s %10s %7s", "question", "API", "by hand", "clock", "API cpu", "hand cpu", "cpu")
+	printf("%-42s %10s %10s %7s %10s %10s %7s", "question", "API", "by hand", "clock", "API cpu", "hand cpu", "cpu")
 	worst := [2]float64{}
-	for _, q := range b.asked() {
-		if !strings.Contains(q.name, b.o.asks) {
+	for _, q := range b.selectedQuestions() {
+		if !strings.Contains(q.name, b.o.queries) {
 			continue
 		}
-		api, hand, err := b.both(q)
+		api, hand, err := b.measureBoth(q)
 		if err != nil {
 			return err
 		}
-		b.took[q.name] = api
+		b.costs[q.name] = api
 		clock, cpu := ratio(api.wall, hand.wall), ratio(api.cpu, hand.cpu)
 		worst[0], worst[1] = max(worst[0], clock), max(worst[1], cpu)
-		less := " "
+		mark := " "
 		if hand.wall >= b.o.patience {
-			less = "<"
+			mark = "<"
 		}
-		say("%-42s %10s %10s %s%6.2f %10s %10s %s%6.2f", q.name, short(api.wall), short(hand.wall), less, clock, short(api.cpu), short(hand.cpu), less, cpu)
+		printf("%-42s %10s %10s %s%6.2f %10s %10s %s%6.2f", q.name, short(api.wall), short(hand.wall), mark, clock, short(api.cpu), short(hand.cpu), mark, cpu)
 	}
 	note := ""
 	if b.db.Dialect() == sqldb.Postgres {
 		note = ", without that of the database"
 	}
-	say("worst ratio %.2f of wall-clock time, %.2f of CPU time%s (target 1.50)\n", worst[0], worst[1], note)
+	printf("worst ratio %.2f of wall-clock time, %.2f of CPU time%s (target 1.50)\n", worst[0], worst[1], note)
 	return ctx.Err()
 }
 
-// both runs a query in both ways. The first results warm the caches and are
+// measureBoth runs a query in both ways. The first results warm the caches and are
 // compared. They are used as the measurement if they take so long that there is
 // no time for repetitions.
-func (b *bench) both(q question) (api, hand cost, err error) {
+func (b *bench) measureBoth(q question) (api, hand cost, err error) {
 	askAPI := func() error {
-		_, err := b.ask(q.method, q.path, q.body)
+		_, err := b.send(q.method, q.path, q.body)
 		return err
 	}
 	byHand := func() error {
-		_, err := b.ask("POST", "/plain/"+url.PathEscape(q.name), "{}")
+		_, err := b.send("POST", "/plain/"+url.PathEscape(q.name), "{}")
 		return err
 	}
 	var answers [2]string
 	if api, err = measure(func() (err error) {
-		answers[0], err = b.ask(q.method, q.path, q.body)
+		answers[0], err = b.send(q.method, q.path, q.body)
 		return err
 	}); err != nil {
 		return api, hand, err
 	}
 	hand, err = measure(func() (err error) {
-		answers[1], err = b.ask("POST", "/plain/"+url.PathEscape(q.name), "{}")
+		answers[1], err = b.send("POST", "/plain/"+url.PathEscape(q.name), "{}")
 		return err
 	})
 	if hand.wall >= b.o.patience { // it timed out
@@ -223,7 +223,7 @@ func (b *bench) both(q question) (api, hand cost, err error) {
 	if err == nil {
 		err = agree(q, answers[0], answers[1])
 	}
-	if err != nil || hand.wall > enough {
+	if err != nil || hand.wall > maxDuration {
 		return api, hand, err
 	}
 	return inTurn(b.o.rounds, askAPI, byHand)

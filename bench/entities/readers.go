@@ -19,14 +19,14 @@ import (
 // long series, because hand-written queries read whole tables and evict
 // everything else from the caches.
 func (b *bench) readers(ctx context.Context) error {
-	quick := b.asked()[:8] // pages and selective filters: interactive queries
+	quick := b.selectedQuestions()[:8] // pages and selective filters: interactive queries
 	readers := []reader{{"API", func(q question) error {
-		_, err := b.ask(q.method, q.path, q.body)
+		_, err := b.send(q.method, q.path, q.body)
 		return err
 	}}}
 	if b.o.runs("questions") || b.o.runs("graph") {
 		readers = append(readers, reader{"by hand", func(q question) error {
-			_, err := b.ask("POST", "/plain/"+url.PathEscape(q.name), "{}")
+			_, err := b.send("POST", "/plain/"+url.PathEscape(q.name), "{}")
 			return err
 		}})
 	}
@@ -44,21 +44,21 @@ func (b *bench) readers(ctx context.Context) error {
 	if err != nil || failed != nil {
 		return errors.Join(err, failed)
 	}
-	say("readers, %d questions at rest and %d during a collection", len(rest[0]), len(busy[0]))
+	printf("readers, %d questions at rest and %d during a collection", len(rest[0]), len(busy[0]))
 	for i, r := range readers {
 		for _, q := range []float64{0.5, 0.99} {
-			was, is := quantile(rest[i], q), quantile(busy[i], q)
-			say("  %-8s p%-3.0f %10s and %10s: %.1f times", r.name, 100*q, short(was), short(is), ratio(is, was))
+			atRest, underLoad := quantile(rest[i], q), quantile(busy[i], q)
+			printf("  %-8s p%-3.0f %10s and %10s: %.1f times", r.name, 100*q, short(atRest), short(underLoad), ratio(underLoad, atRest))
 		}
 	}
-	say("  the target is 2.0 times for the p99 of the API\n")
+	printf("  the target is 2.0 times for the p99 of the API\n")
 	return nil
 }
 
 // A reader runs queries in one way.
 type reader struct {
 	name string
-	ask  func(question) error
+	run  func(question) error
 }
 
 // collect collects new accounts until ctx ends.
@@ -131,7 +131,7 @@ func waits(readers []reader, quick []question) (all [][]time.Duration, err error
 func (r reader) wait(quick []question) (w []time.Duration, err error) {
 	for end := time.Now().Add(longEnough); time.Now().Before(end) && len(w) < manyAnswers; {
 		for _, q := range quick {
-			c, err := measure(func() error { return r.ask(q) })
+			c, err := measure(func() error { return r.run(q) })
 			if err != nil {
 				return w, err
 			}

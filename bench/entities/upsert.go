@@ -14,11 +14,11 @@ import (
 // with writing accounts for the first time. Small numbers of entities are
 // collected several times for a meaningful result.
 func (b *bench) upsert(ctx context.Context) error {
-	few := min(b.o.atOnce, len(b.accounts)) // writing costs the same for every account
+	count := min(b.o.atOnce, len(b.accounts)) // writing costs the same for every account
 	rounds := max(1, 1_000_000/b.o.entities)
-	var some, all, first written
-	at := func(of []entitygen.Account, revision int, changed float64) (later []entitygen.Account) {
-		for _, a := range of {
+	var partial, all, first written
+	revised := func(accounts []entitygen.Account, revision int, changed float64) (later []entitygen.Account) {
+		for _, a := range accounts {
 			a.Revision, a.Changed = revision, changed
 			later = append(later, a)
 		}
@@ -28,17 +28,17 @@ func (b *bench) upsert(ctx context.Context) error {
 	defer pprof.SetGoroutineLabels(ctx)
 	label("again")
 	for round := range rounds {
-		if err := some.add(b.record(ctx, at(b.accounts, 1+round, b.o.changed)...)); err != nil {
+		if err := partial.add(b.record(ctx, revised(b.accounts, 1+round, b.o.changed)...)); err != nil {
 			return err
 		}
 	}
 	label("all")
-	if err := all.add(b.record(ctx, at(b.accounts[:few], 1+rounds, 1)...)); err != nil {
+	if err := all.add(b.record(ctx, revised(b.accounts[:count], 1+rounds, 1)...)); err != nil {
 		return err
 	}
 	label("first")
 	var fresh []entitygen.Account
-	for i := range few {
+	for i := range count {
 		a := entitygen.New(1000+6*i, min(b.o.account, b.o.entities))
 		if err := b.onboard(ctx, a); err != nil {
 			return err
@@ -48,14 +48,14 @@ func (b *bench) upsert(ctx context.Context) error {
 	if err := first.add(b.record(ctx, fresh...)); err != nil {
 		return err
 	}
-	say("writing %d entities, %d accounts at a time, each, without making them up", some.entities, few)
-	say("  the first time            %s", first)
-	say("  again, all changed        %s", all)
-	say("  again, %4.1f %% changed     %s", 100*b.o.changed, some)
-	say("  all / %.1f %%               %.1f of wall-clock time, %.1f of CPU time (target 20)", 100*b.o.changed,
-		ratio(all.each().wall, some.each().wall), ratio(all.each().cpu, some.each().cpu))
-	say("  first time / %.1f %%        %.1f of wall-clock time, %.1f of CPU time\n", 100*b.o.changed,
-		ratio(first.each().wall, some.each().wall), ratio(first.each().cpu, some.each().cpu))
+	printf("writing %d entities, %d accounts at a time, each, without making them up", partial.entities, count)
+	printf("  the first time            %s", first)
+	printf("  again, all changed        %s", all)
+	printf("  again, %4.1f %% changed     %s", 100*b.o.changed, partial)
+	printf("  all / %.1f %%               %.1f of wall-clock time, %.1f of CPU time (target 20)", 100*b.o.changed,
+		ratio(all.each().wall, partial.each().wall), ratio(all.each().cpu, partial.each().cpu))
+	printf("  first time / %.1f %%        %.1f of wall-clock time, %.1f of CPU time\n", 100*b.o.changed,
+		ratio(first.each().wall, partial.each().wall), ratio(first.each().cpu, partial.each().cpu))
 	return nil
 }
 

@@ -39,14 +39,14 @@ type bench struct {
 	mux      *httpapi.Mux // the API, and the same queries as hand-written SQL
 	count    int
 	cached   []question
-	took     map[string]cost // cost of the API by query
+	costs    map[string]cost // cost of the API by query
 }
 
 // plainBox does not encrypt: continuation tokens are not measured.
 type plainBox struct{}
 
-func (plainBox) Seal(_ context.Context, _ secret.Cell, plain []byte) ([]byte, error) {
-	return plain, nil
+func (plainBox) Seal(_ context.Context, _ secret.Cell, plaintext []byte) ([]byte, error) {
+	return plaintext, nil
 }
 func (plainBox) Open(_ context.Context, _ secret.Cell, sealed []byte) ([]byte, error) {
 	return sealed, nil
@@ -62,7 +62,7 @@ func open(ctx context.Context, o options) (*bench, error) {
 			return nil, err
 		}
 	}
-	b := &bench{o: o, db: db, store: store.New(db, plainBox{}, nil), took: map[string]cost{}}
+	b := &bench{o: o, db: db, store: store.New(db, plainBox{}, nil), costs: map[string]cost{}}
 	size := min(o.account, o.entities)
 	for i := range max(1, o.entities/size) {
 		b.accounts = append(b.accounts, entitygen.New(i, size))
@@ -98,7 +98,7 @@ func (b *bench) load(ctx context.Context) error {
 		return b.find(ctx)
 	}
 	before := b.size(ctx)
-	ours, err := measure(func() error {
+	stored, err := measure(func() error {
 		if b.o.bulk {
 			return b.loadBulk(ctx)
 		}
@@ -108,36 +108,36 @@ func (b *bench) load(ctx context.Context) error {
 		return err
 	}
 	bytes := b.size(ctx) - before
-	per := func(d time.Duration, n int) float64 { return float64(d.Microseconds()) / float64(max(n, 1)) }
-	say("load: %d entities, %.1f us of wall-clock time and %.1f us of CPU time each, including generation", b.count, per(ours.wall, b.count), per(ours.cpu, b.count))
-	say("size: %d bytes per entity with edges, tokens, hashes and counters", bytes/int64(max(b.count, 1)))
+	perItem := func(d time.Duration, n int) float64 { return float64(d.Microseconds()) / float64(max(n, 1)) }
+	printf("load: %d entities, %.1f us of wall-clock time and %.1f us of CPU time each, including generation", b.count, perItem(stored.wall, b.count), perItem(stored.cpu, b.count))
+	printf("size: %d bytes per entity with edges, tokens, hashes and counters", bytes/int64(max(b.count, 1)))
 	if !b.o.runs("questions") && !b.o.runs("graph") {
 		return nil
 	}
-	plain, err := measure(func() error { return b.loadPlain(ctx) })
+	plainTable, err := measure(func() error { return b.loadPlain(ctx) })
 	if err != nil {
 		return err
 	}
-	say("      %d bytes per entity in plain tables with JSON and indexes, %.1f us of wall-clock time each\n",
-		(b.size(ctx)-before-bytes)/int64(max(b.count, 1)), per(plain.wall, b.count))
+	printf("      %d bytes per entity in plain tables with JSON and indexes, %.1f us of wall-clock time each\n",
+		(b.size(ctx)-before-bytes)/int64(max(b.count, 1)), perItem(plainTable.wall, b.count))
 	return nil
 }
 
 // find counts the entities of an earlier run, and adds the plain tables if they
 // are needed and missing.
 func (b *bench) find(ctx context.Context) error {
-	plain := 0
+	plainBytes := 0
 	if err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
 		if b.count, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(sum(count) AS BIGINT) FROM entity_tally`); err != nil {
 			return err
 		}
-		plain, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM (SELECT 1 FROM plain_entity LIMIT 1) AS p`)
+		plainBytes, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM (SELECT 1 FROM plain_entity LIMIT 1) AS p`)
 		return err
 	}); err != nil {
 		return err
 	}
-	say("found %d entities\n", b.count)
-	if plain > 0 || !b.o.runs("questions") {
+	printf("found %d entities\n", b.count)
+	if plainBytes > 0 || !b.o.runs("questions") {
 		return nil
 	}
 	return b.loadPlain(ctx)
@@ -170,12 +170,12 @@ const unitsAtOnce = 8
 
 // record collects some accounts concurrently. It returns their number of
 // entities and the cost of recording them, without generating them.
-func (b *bench) record(ctx context.Context, accounts ...entitygen.Account) (n int, took cost, err error) {
-	for some := range slices.Chunk(accounts, b.o.atOnce) {
+func (b *bench) record(ctx context.Context, accounts ...entitygen.Account) (n int, elapsed cost, err error) {
+	for chunk := range slices.Chunk(accounts, b.o.atOnce) {
 		var work []func(context.Context) error
-		for _, a := range some {
-			made, collect := b.collection(a)
-			n += made
+		for _, a := range chunk {
+			count, collect := b.collection(a)
+			n += count
 			work = append(work, collect)
 		}
 		runtime.GC() // exclude the garbage of generation
@@ -187,12 +187,12 @@ func (b *bench) record(ctx context.Context, accounts ...entitygen.Account) (n in
 			return group.Wait()
 		})
 		if err != nil {
-			return n, took, err
+			return n, elapsed, err
 		}
-		took.wall += c.wall
-		took.cpu += c.cpu
+		elapsed.wall += c.wall
+		elapsed.cpu += c.cpu
 	}
-	return n, took, nil
+	return n, elapsed, nil
 }
 
 // collection generates the entities of an account. It returns their number and a
@@ -255,8 +255,8 @@ func (b *bench) all() iter.Seq[posture.Entity] {
 	}
 }
 
-// ask sends a request and fails unless its status is 200.
-func (b *bench) ask(method, path, body string) (string, error) {
+// send sends a request and fails unless its status is 200.
+func (b *bench) send(method, path, body string) (string, error) {
 	r, err := http.NewRequest(method, path, strings.NewReader(body))
 	if err != nil {
 		return "", err
@@ -289,17 +289,17 @@ func (a *answer) Write(p []byte) (int, error) {
 
 // sample returns entities evenly spread over all.
 func (b *bench) sample(n int) []posture.Entity {
-	var some []posture.Entity
+	var batch []posture.Entity
 	last := b.accounts[len(b.accounts)/2]
 	step := max(1, last.Entities/n)
 	i := 0
 	for e := range last.All() {
 		i++
 		if i%step == 0 {
-			some = append(some, e)
+			batch = append(batch, e)
 		}
 	}
-	return slices.Clip(some)
+	return slices.Clip(batch)
 }
 
-func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
+func printf(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }

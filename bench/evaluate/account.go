@@ -41,8 +41,8 @@ type maker struct {
 
 // A key is a property of a type, or an edge.
 type key struct {
-	of   posture.EntityType
-	name string
+	entityType posture.EntityType
+	name       string
 }
 
 func newMaker(declared []collect.Declaration, entries []catalog.Entry) *maker {
@@ -77,11 +77,11 @@ func (m *maker) count(t posture.EntityType, size int) int {
 	if share, ok := shares[t]; ok {
 		return max(1, size*share/1000)
 	}
-	left := 1000
+	remaining := 1000
 	for _, share := range shares {
-		left -= share
+		remaining -= share
 	}
-	return max(1, size*left/1000/(len(m.declared)-len(shares)-len(single)))
+	return max(1, size*remaining/1000/(len(m.declared)-len(shares)-len(single)))
 }
 
 // make generates an account of about a size.
@@ -144,8 +144,8 @@ func (m *maker) property(e *posture.Entity, p collect.Property) {
 	case p.Kind == posture.LongProperty:
 		e.Properties = append(e.Properties, posture.Number(p.Name, int64(m.rnd.IntN(1000))))
 	case strings.HasPrefix(p.Doc, "When "):
-		at := catalog.CaseTime.AddDate(0, 0, -m.rnd.IntN(400)).Format(time.RFC3339)
-		e.Properties = append(e.Properties, posture.Text(p.Name, at))
+		created := catalog.CaseTime.AddDate(0, 0, -m.rnd.IntN(400)).Format(time.RFC3339)
+		e.Properties = append(e.Properties, posture.Text(p.Name, created))
 	default:
 		e.Properties = append(e.Properties, posture.Text(p.Name, fmt.Sprintf("%s-%d", p.Name, m.rnd.IntN(1000))))
 	}
@@ -172,13 +172,13 @@ func (m *maker) value(e *posture.Entity, name string, v any) {
 func (m *maker) edge(e *posture.Entity, d collect.Edge, n int, counts map[posture.EntityType]int) {
 	for range 1 + m.rnd.IntN(2) {
 		to := d.To[m.rnd.IntN(len(d.To))]
-		have := counts[to]
-		if have == 0 || m.rnd.IntN(5) == 0 {
+		total := counts[to]
+		if total == 0 || m.rnd.IntN(5) == 0 {
 			continue
 		}
-		other := m.rnd.IntN(have)
-		if near := other - other%len(regions) + n%len(regions); near < have {
-			other = near
+		other := m.rnd.IntN(total)
+		if candidate := other - other%len(regions) + n%len(regions); candidate < total {
+			other = candidate
 		}
 		id, _, _ := m.id(to, other)
 		edge := posture.Edge{Label: d.Label, To: id}

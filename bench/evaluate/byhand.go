@@ -27,14 +27,14 @@ func read(all []posture.Entity) *readAccount {
 
 // A check decides whether an entity violates a rule.
 type check struct {
-	of    posture.EntityType
-	holds func(a *readAccount, e *posture.Entity) posture.Truth
+	entityType posture.EntityType
+	violates   func(a *readAccount, e *posture.Entity) posture.Truth
 }
 
 // run returns the entities that violate a check, and those for which it is unknown.
 func (c check) run(a *readAccount) (violating, unknown []posture.EntityID) {
-	for _, e := range a.byType[c.of] {
-		switch c.holds(a, e) {
+	for _, e := range a.byType[c.entityType] {
+		switch c.violates(a, e) {
 		case posture.Yes:
 			violating = append(violating, e.ID)
 		case posture.Maybe:
@@ -51,52 +51,52 @@ func find(e *posture.Entity, name string) int {
 	return sort.Search(len(e.Properties), func(i int) bool { return e.Properties[i].Name >= name })
 }
 
-// some reports whether one of the values of a property satisfies a condition.
-func some(e *posture.Entity, name string, wanted func(p *posture.Property) bool) posture.Truth {
+// anyProperty reports whether one of the values of a property satisfies a condition.
+func anyProperty(e *posture.Entity, name string, matches func(p *posture.Property) bool) posture.Truth {
 	answer := posture.No
 	for i := find(e, name); i < len(e.Properties) && e.Properties[i].Name == name; i++ {
 		p := &e.Properties[i]
 		if p.Type == posture.UnknownProperty {
 			answer = posture.Maybe
-		} else if wanted(p) {
+		} else if matches(p) {
 			return posture.Yes
 		}
 	}
 	return answer
 }
 
-func is(e *posture.Entity, name string, value bool) posture.Truth {
-	return some(e, name, func(p *posture.Property) bool { return p.Type == posture.BoolProperty && p.Bool == value })
+func isFlag(e *posture.Entity, name string, value bool) posture.Truth {
+	return anyProperty(e, name, func(p *posture.Property) bool { return p.Type == posture.BoolProperty && p.Bool == value })
 }
 
-func says(e *posture.Entity, name, value string) posture.Truth {
-	return some(e, name, func(p *posture.Property) bool { return p.Type == posture.StringProperty && p.String == value })
+func isText(e *posture.Entity, name, value string) posture.Truth {
+	return anyProperty(e, name, func(p *posture.Property) bool { return p.Type == posture.StringProperty && p.String == value })
 }
 
 func has(e *posture.Entity, name string) posture.Truth {
-	return some(e, name, func(*posture.Property) bool { return true })
+	return anyProperty(e, name, func(*posture.Property) bool { return true })
 }
 
 func not(t posture.Truth) posture.Truth { return posture.Yes - t }
 
-// ofThose combines whether a rule applies to a resource with whether the
+// appliesAnd combines whether a rule applies to a resource with whether the
 // resource is wrong. If it may apply, the result is not certain.
-func ofThose(about, wrong posture.Truth) posture.Truth {
-	if about == posture.Maybe {
+func appliesAnd(applies, wrong posture.Truth) posture.Truth {
+	if applies == posture.Maybe {
 		return posture.Maybe
 	}
-	return min(about, wrong)
+	return min(applies, wrong)
 }
 
 // out reports whether one of the targets of edges satisfies a condition.
-func (a *readAccount) out(e *posture.Entity, label string, wanted func(edge *posture.Edge, to *posture.Entity) posture.Truth) posture.Truth {
+func (a *readAccount) out(e *posture.Entity, label string, matches func(edge *posture.Edge, to *posture.Entity) posture.Truth) posture.Truth {
 	answer := posture.No
 	for i := range e.Edges {
 		if e.Edges[i].Label != label {
 			continue
 		}
 		if to := a.byID[e.Edges[i].To]; to != nil {
-			answer = max(answer, wanted(&e.Edges[i], to))
+			answer = max(answer, matches(&e.Edges[i], to))
 			if answer == posture.Yes {
 				break
 			}
@@ -127,10 +127,10 @@ func text(edge *posture.Edge, name string) string {
 // byHand are ten rules of the catalog as Go code.
 var byHand = map[posture.RuleID]check{
 	"aws-iam-user-console-mfa": {"AWS.IAM.User", func(_ *readAccount, e *posture.Entity) posture.Truth {
-		return ofThose(is(e, "passwordEnabled", true), is(e, "mfaActive", false))
+		return appliesAnd(isFlag(e, "passwordEnabled", true), isFlag(e, "mfaActive", false))
 	}},
 	"aws-iam-access-key-age-90": {"AWS.IAM.User", func(_ *readAccount, e *posture.Entity) posture.Truth {
-		if max(is(e, "accessKey1Active", true), is(e, "accessKey2Active", true)) == posture.No {
+		if max(isFlag(e, "accessKey1Active", true), isFlag(e, "accessKey2Active", true)) == posture.No {
 			return posture.No // the rule does not apply to users without an active key
 		}
 		// Like the rule, it is unknown when one of these properties is unknown.
@@ -149,13 +149,13 @@ var byHand = map[posture.RuleID]check{
 			if p := text(edge, "protocol"); p != "tcp" && p != "-1" || number(edge, "fromPort") > 22 || number(edge, "toPort") < 22 {
 				return posture.No
 			}
-			return is(to, "isInternet", true)
+			return isFlag(to, "isInternet", true)
 		})
 	}},
-	"aws-ec2-ebs-encrypted": {"AWS.EC2.Volume", func(_ *readAccount, e *posture.Entity) posture.Truth { return is(e, "encrypted", false) }},
+	"aws-ec2-ebs-encrypted": {"AWS.EC2.Volume", func(_ *readAccount, e *posture.Entity) posture.Truth { return isFlag(e, "encrypted", false) }},
 	"aws-ec2-imdsv2": {"AWS.EC2.Instance", func(_ *readAccount, e *posture.Entity) posture.Truth {
-		gone := max(says(e, "state", "shutting-down"), says(e, "state", "terminated"))
-		return ofThose(not(gone), min(says(e, "metadataHttpEndpoint", "enabled"), not(says(e, "metadataHttpTokens", "required"))))
+		terminated := max(isText(e, "state", "shutting-down"), isText(e, "state", "terminated"))
+		return appliesAnd(not(terminated), min(isText(e, "metadataHttpEndpoint", "enabled"), not(isText(e, "metadataHttpTokens", "required"))))
 	}},
 	"aws-ec2-exposed-admin-instance": {"AWS.EC2.Instance", func(a *readAccount, e *posture.Entity) posture.Truth {
 		exposed := max(a.reached(e, "publicIpAddress", 4), a.reached(e, "ipv6Addresses", 6))
@@ -164,42 +164,42 @@ var byHand = map[posture.RuleID]check{
 		}
 		return min(exposed, a.out(e, "HAS_PROFILE", func(_ *posture.Edge, profile *posture.Entity) posture.Truth {
 			return a.out(profile, "HAS_ROLE", func(_ *posture.Edge, role *posture.Entity) posture.Truth {
-				return is(role, "isAdmin", true)
+				return isFlag(role, "isAdmin", true)
 			})
 		}))
 	}},
 	"aws-vpc-flow-logs": {"AWS.EC2.Vpc", func(a *readAccount, e *posture.Entity) posture.Truth {
 		return not(a.out(e, "HAS_FLOW_LOG", func(_ *posture.Edge, log *posture.Entity) posture.Truth {
-			return min(says(log, "flowLogStatus", "ACTIVE"), not(says(log, "deliverLogsStatus", "FAILED")), max(says(log, "trafficType", "ALL"), says(log, "trafficType", "REJECT")))
+			return min(isText(log, "flowLogStatus", "ACTIVE"), not(isText(log, "deliverLogsStatus", "FAILED")), max(isText(log, "trafficType", "ALL"), isText(log, "trafficType", "REJECT")))
 		}))
 	}},
 	"aws-kms-rotation": {"AWS.KMS.Key", func(_ *readAccount, e *posture.Entity) posture.Truth {
-		about := min(says(e, "keyManager", "CUSTOMER"), says(e, "keyState", "Enabled"), says(e, "keySpec", "SYMMETRIC_DEFAULT"), says(e, "origin", "AWS_KMS"))
-		return ofThose(about, is(e, "rotationEnabled", false))
+		applies := min(isText(e, "keyManager", "CUSTOMER"), isText(e, "keyState", "Enabled"), isText(e, "keySpec", "SYMMETRIC_DEFAULT"), isText(e, "origin", "AWS_KMS"))
+		return appliesAnd(applies, isFlag(e, "rotationEnabled", false))
 	}},
-	"aws-rds-public": {"AWS.RDS.DBInstance", func(_ *readAccount, e *posture.Entity) posture.Truth { return is(e, "publiclyAccessible", true) }},
+	"aws-rds-public": {"AWS.RDS.DBInstance", func(_ *readAccount, e *posture.Entity) posture.Truth { return isFlag(e, "publiclyAccessible", true) }},
 }
 
 // reached reports whether an instance has an address of an IP version and a
 // security group that allows the internet over it.
 func (a *readAccount) reached(e *posture.Entity, address string, version int64) posture.Truth {
-	there := has(e, address)
-	if there == posture.No {
-		return there
+	hasAddress := has(e, address)
+	if hasAddress == posture.No {
+		return hasAddress
 	}
-	return min(there, a.out(e, "MEMBER_OF", func(_ *posture.Edge, group *posture.Entity) posture.Truth {
+	return min(hasAddress, a.out(e, "MEMBER_OF", func(_ *posture.Edge, group *posture.Entity) posture.Truth {
 		return a.out(group, "ALLOWS_INGRESS", func(edge *posture.Edge, to *posture.Entity) posture.Truth {
 			if p := text(edge, "protocol"); p != "tcp" && p != "udp" && p != "-1" {
 				return posture.No
 			}
-			return min(is(to, "isInternet", true), some(to, "ipVersion", func(p *posture.Property) bool { return p.Long == version }))
+			return min(isFlag(to, "isInternet", true), anyProperty(to, "ipVersion", func(p *posture.Property) bool { return p.Long == version }))
 		})
 	}))
 }
 
 // oldKey reports whether a key is active and older than 90 days.
-func oldKey(e *posture.Entity, active, made string) posture.Truth {
-	return min(is(e, active, true), some(e, made, func(p *posture.Property) bool {
+func oldKey(e *posture.Entity, active, created string) posture.Truth {
+	return min(isFlag(e, active, true), anyProperty(e, created, func(p *posture.Property) bool {
 		at, err := time.Parse(time.RFC3339, p.String)
 		return err == nil && at.AddDate(0, 0, 90).Before(catalog.CaseTime)
 	}))
@@ -207,13 +207,13 @@ func oldKey(e *posture.Entity, active, made string) posture.Truth {
 
 // open reports whether a bucket is public in one of the two ways, and no setting overrides that.
 func open(a *readAccount, e *posture.Entity, public, block string) posture.Truth {
-	answer := is(e, public, true)
+	answer := isFlag(e, public, true)
 	if answer == posture.No {
 		return answer
 	}
-	answer = min(answer, not(is(e, block, true)))
+	answer = min(answer, not(isFlag(e, block, true)))
 	if answer == posture.No {
 		return answer
 	}
-	return min(answer, not(a.out(e, "IN_ACCOUNT", func(_ *posture.Edge, to *posture.Entity) posture.Truth { return is(to, block, true) })))
+	return min(answer, not(a.out(e, "IN_ACCOUNT", func(_ *posture.Edge, to *posture.Entity) posture.Truth { return isFlag(to, block, true) })))
 }

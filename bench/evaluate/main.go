@@ -69,7 +69,7 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 		fmt.Printf("%10d %10d %12v %12v %7.2fx %12.0fns %14v %12v\n", r.resources, r.violations, round(r.catalog), round(r.byHand),
-			float64(r.catalog)/float64(r.byHand), float64(r.catalog)/float64(r.resources), round(r.whole), round(r.again))
+			float64(r.catalog)/float64(r.byHand), float64(r.catalog)/float64(r.resources), round(r.allRules), round(r.afterChange))
 	}
 	return nil
 }

@@ -50,8 +50,8 @@ type result struct {
 	resources, violations int
 	catalog               time.Duration // all rules
 	byHand                time.Duration // ten rules in Go, extrapolated to all
-	whole                 time.Duration // all rules with findings, risks and notifications
-	again                 time.Duration // the same after a change of one resource
+	allRules              time.Duration // all rules with findings, risks and notifications
+	afterChange           time.Duration // the same after a change of one resource
 }
 
 // entities is an in-memory entity store.
@@ -79,9 +79,9 @@ func (f *fixture) measure(ctx context.Context, size int, o options) (result, err
 	}
 	e := evaluate.New(f.schema, lookup, func() time.Time { return catalog.CaseTime })
 	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Graph: g, Coverage: f.coverage()}
-	plain := read(all)
+	entities := read(all)
 	r := result{resources: len(all)}
-	if err := f.agree(ctx, e, a, plain); err != nil {
+	if err := f.agree(ctx, e, a, entities); err != nil {
 		return r, err
 	}
 	if r.catalog, err = repeat(o.time, func() error {
@@ -96,7 +96,7 @@ func (f *fixture) measure(ctx context.Context, size int, o options) (result, err
 	}
 	ten, err := repeat(o.time, func() error {
 		for _, c := range byHand {
-			c.run(plain)
+			c.run(entities)
 		}
 		return nil
 	})
@@ -105,22 +105,22 @@ func (f *fixture) measure(ctx context.Context, size int, o options) (result, err
 	}
 	r.byHand = ten * time.Duration(len(f.rules)) / time.Duration(len(byHand))
 	if o.each {
-		if err := f.each(ctx, e, a, plain, o.time/20); err != nil {
+		if err := f.each(ctx, e, a, entities, o.time/20); err != nil {
 			return r, err
 		}
 	}
-	if r.whole, err = repeat(o.time, func() error {
+	if r.allRules, err = repeat(o.time, func() error {
 		_, _, err := e.Judge(ctx, a, f.rules)
 		return err
 	}); err != nil {
 		return r, err
 	}
-	r.again, err = f.again(ctx, e, a, all, o)
+	r.afterChange, err = f.reevaluate(ctx, e, a, all, o)
 	return r, err
 }
 
 // agree checks that both sides find the same.
-func (f *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount) error {
+func (f *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, entities *readAccount) error {
 	for id, c := range byHand {
 		i := slices.IndexFunc(f.rules, func(r posture.Rule) bool { return r.ID == id })
 		if i < 0 {
@@ -131,7 +131,7 @@ func (f *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.A
 			return err
 		}
 		answer := answers[0]
-		violating, unknown := c.run(plain)
+		violating, unknown := c.run(entities)
 		if !slices.Equal(violating, answer.Violating) || !slices.Equal(unknown, answer.Unknown) {
 			return fmt.Errorf("%s: by hand %d violations and %d unknown, by the rule %d and %d", id, len(violating), len(unknown), len(answer.Violating), len(answer.Unknown))
 		}
@@ -140,7 +140,7 @@ func (f *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.A
 }
 
 // each prints the cost of single rules, most expensive first.
-func (f *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount, limit time.Duration) error {
+func (f *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, entities *readAccount, limit time.Duration) error {
 	type cost struct {
 		id     posture.RuleID
 		rule   time.Duration
@@ -148,16 +148,16 @@ func (f *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Ac
 	}
 	var costs []cost
 	for _, rule := range f.rules {
-		took, err := repeat(limit, func() error {
+		elapsed, err := repeat(limit, func() error {
 			_, err := e.Try(ctx, a, rule)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		c := cost{rule.ID, took, 0}
+		c := cost{rule.ID, elapsed, 0}
 		if check, ok := byHand[rule.ID]; ok {
-			if c.byHand, err = repeat(limit, func() error { check.run(plain); return nil }); err != nil {
+			if c.byHand, err = repeat(limit, func() error { check.run(entities); return nil }); err != nil {
 				return err
 			}
 		}
@@ -170,8 +170,8 @@ func (f *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Ac
 	return nil
 }
 
-// again measures the re-evaluation after a change of one resource.
-func (f *fixture) again(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, all []posture.Entity, o options) (time.Duration, error) {
+// reevaluate measures the re-evaluation after a change of one resource.
+func (f *fixture) reevaluate(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, all []posture.Entity, o options) (time.Duration, error) {
 	i := slices.IndexFunc(all, func(x posture.Entity) bool { return x.Type == "AWS.S3.Bucket" })
 	changed := all[i]
 	changed.Properties = slices.DeleteFunc(slices.Clone(changed.Properties), func(p posture.Property) bool { return p.Name == "versioningStatus" })
@@ -222,11 +222,11 @@ func repeat(limit time.Duration, f func() error) (time.Duration, error) {
 	runtime.GC()
 	best := time.Duration(1<<63 - 1)
 	for runs, start := 0, time.Now(); runs < 3 || time.Since(start) < limit; runs++ {
-		began := spent()
+		start := spent()
 		if err := f(); err != nil {
 			return 0, err
 		}
-		best = min(best, spent()-began)
+		best = min(best, spent()-start)
 	}
 	return best, nil
 }

@@ -24,12 +24,12 @@ func TestRulesMatchHandWrittenChecks(t *testing.T) {
 	}
 	e := evaluate.New(w.schema, nil, func() time.Time { return catalog.CaseTime })
 	a := evaluate.Account{ID: account, Provider: posture.AWS, Graph: g, Coverage: w.coverage()}
-	plain := read(all)
-	if err := w.agree(t.Context(), e, a, plain); err != nil {
+	entities := read(all)
+	if err := w.agree(t.Context(), e, a, entities); err != nil {
 		t.Error(err)
 	}
 	for id, c := range byHand {
-		if violating, _ := c.run(plain); len(violating) == 0 {
+		if violating, _ := c.run(entities); len(violating) == 0 {
 			t.Errorf("nothing violates %s: the account does not test it", id)
 		}
 	}

@@ -53,7 +53,7 @@ func run(ctx context.Context, o options) error {
 	}
 	var worlds []*world
 	for _, size := range []int{o.small, o.large} {
-		began := time.Now()
+		start := time.Now()
 		w, err := open(ctx, o.database, size)
 		if err != nil {
 			return err
@@ -62,25 +62,25 @@ func run(ctx context.Context, o options) error {
 		if err := w.load(ctx); err != nil {
 			return err
 		}
-		fmt.Printf("%d findings loaded in %v\n", size, time.Since(began).Round(time.Second))
+		fmt.Printf("%d findings loaded in %v\n", size, time.Since(start).Round(time.Second))
 		worlds = append(worlds, w)
 	}
 	fmt.Printf("%-46s %12s %12s %8s\n", "question", fmt.Sprint("at ", o.small), fmt.Sprint("at ", o.large), "ratio")
 	slow := false
 	for _, q := range questions {
-		var took [2]time.Duration
+		var elapsed [2]time.Duration
 		for i, w := range worlds {
 			var err error
-			if took[i], err = w.measure(ctx, q, o.rounds); err != nil {
+			if elapsed[i], err = w.measure(ctx, q, o.rounds); err != nil {
 				return fmt.Errorf("%s: %w", q.name, err)
 			}
 		}
-		ratio := float64(took[1]) / float64(took[0])
+		ratio := float64(elapsed[1]) / float64(elapsed[0])
 		note := ""
 		if ratio > o.most {
 			slow, note = true, "  slow"
 		}
-		fmt.Printf("%-46s %12v %12v %7.2fx%s\n", q.name, round(took[0]), round(took[1]), ratio, note)
+		fmt.Printf("%-46s %12v %12v %7.2fx%s\n", q.name, round(elapsed[0]), round(elapsed[1]), ratio, note)
 	}
 	if slow {
 		return errSlow

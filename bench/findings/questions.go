@@ -62,16 +62,16 @@ func (w *world) measure(ctx context.Context, q question, rounds int) (time.Durat
 	best := time.Duration(1<<63 - 1)
 	for range rounds + 1 { // the first is a warm-up
 		runtime.GC()
-		began := time.Now()
-		if err := w.ask(ctx, q, page); err != nil {
+		start := time.Now()
+		if err := w.run(ctx, q, page); err != nil {
 			return 0, err
 		}
-		best = min(best, time.Since(began))
+		best = min(best, time.Since(start))
 	}
 	return best, nil
 }
 
-func (w *world) ask(ctx context.Context, q question, page posture.Page) error {
+func (w *world) run(ctx context.Context, q question, page posture.Page) error {
 	if q.counts != nil {
 		total, _, err := w.store.AggregateFindings(ctx, org, q.filter, q.counts, now)
 		if err == nil && total == 0 {

@@ -17,8 +17,8 @@ import (
 // plainBox does not encrypt: there are no secrets here.
 type plainBox struct{}
 
-func (plainBox) Seal(_ context.Context, _ secret.Cell, plain []byte) ([]byte, error) {
-	return plain, nil
+func (plainBox) Seal(_ context.Context, _ secret.Cell, plaintext []byte) ([]byte, error) {
+	return plaintext, nil
 }
 func (plainBox) Open(_ context.Context, _ secret.Cell, sealed []byte) ([]byte, error) {
 	return sealed, nil
@@ -85,20 +85,20 @@ func schema(ctx context.Context, database, name string) (string, error) {
 // resolved again and some are suppressed. It does nothing if an earlier run has
 // loaded them.
 func (w *world) load(ctx context.Context) error {
-	if there, err := w.store.Findings(ctx, org, posture.FindingFilter{}, nil, posture.Page{Size: 1}, now); err != nil || there.Total > 0 {
+	if existing, err := w.store.Findings(ctx, org, posture.FindingFilter{}, nil, posture.Page{Size: 1}, now); err != nil || existing.Total > 0 {
 		return err
 	}
 	each := w.size / accounts
 	for a := range accounts {
 		account := posture.AccountID(fmt.Sprintf("%012d", 100000000000+a*7919))
-		by := map[posture.RuleID][]posture.Raised{}
+		raised := map[posture.RuleID][]posture.Raised{}
 		for i := range each {
 			f := finding(a*each+i, account)
-			by[f.Rule] = append(by[f.Rule], posture.Raised{Finding: f, Blob: func() string { return `{"finding":{"id":"` + f.Name + `"}}` }})
+			raised[f.Rule] = append(raised[f.Rule], posture.Raised{Finding: f, Blob: func() string { return `{"finding":{"id":"` + f.Name + `"}}` }})
 		}
 		for generation, share := range []int{10, 9} { // tenths of the findings
 			j := posture.Judgement{Account: account, Generation: int64(generation + 1), RulesAt: posture.AnyRules, At: now.Add(-time.Duration(2-generation) * time.Duration(a+1) * time.Hour)}
-			for rule, raised := range by {
+			for rule, raised := range raised {
 				j.Rules = append(j.Rules, posture.RuleJudgement{Rule: rule, Violating: raised[:(len(raised)*share+9)/10]})
 			}
 			if _, err := w.store.Observe(ctx, org, j); err != nil {

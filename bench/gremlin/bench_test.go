@@ -62,7 +62,7 @@ func TestEveryQueryFindsSomething(t *testing.T) {
 	}
 }
 
-func TestLoopsMatchQueries(t *testing.T) {
+func TestHandwrittenLoopsMatchQueries(t *testing.T) {
 	t.Parallel()
 	_, g := account(t, 5000)
 	n := 0
@@ -91,7 +91,7 @@ func TestLoopsMatchQueries(t *testing.T) {
 	}
 }
 
-func TestExchangeKeepsGraph(t *testing.T) {
+func TestExchangeFileRoundTrip(t *testing.T) {
 	t.Parallel()
 	records, g := account(t, 500)
 	records[3].Properties[0].Value = graph.String("tab\tand\nline \\n")

@@ -12,7 +12,7 @@ import (
 
 // runOurs measures a query on our engine. As for TinkerGraph, the text is
 // compiled once and each run consumes all results.
-func runOurs(ctx context.Context, g *graph.Graph, text string, warm, enough time.Duration) (result, error) {
+func runOurs(ctx context.Context, g *graph.Graph, text string, warm, duration time.Duration) (result, error) {
 	plan, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: gremlin.Unlimited})
 	if err != nil {
 		return result{}, err
@@ -27,7 +27,7 @@ func runOurs(ctx context.Context, g *graph.Graph, text string, warm, enough time
 		sum.add(g, it.Value, it.Bulk)
 	}
 	runtime.GC() // collect the garbage of the previous query
-	r, err := measure(warm, enough, func() error {
+	r, err := measure(warm, duration, func() error {
 		res, err := plan.Run(ctx, g, opts)
 		if err != nil {
 			return err

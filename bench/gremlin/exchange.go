@@ -115,17 +115,17 @@ func readExchange(path string) ([]graph.Record, error) {
 		return nil, err
 	}
 	var records []graph.Record
-	at := map[string]int{}
+	indexes := map[string]int{}
 	for line := range strings.Lines(string(data)) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if err := readLine(f, &records, at); err != nil {
+		if err := readLine(f, &records, indexes); err != nil {
 			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
 	}
 	return records, nil
 }
 
-func readLine(f []string, records *[]graph.Record, at map[string]int) error {
+func readLine(f []string, records *[]graph.Record, indexes map[string]int) error {
 	if len(f) < 3 || f[0] == "E" && len(f) < 4 {
 		return fmt.Errorf("line has %d fields", len(f))
 	}
@@ -139,7 +139,7 @@ func readLine(f []string, records *[]graph.Record, at map[string]int) error {
 		for _, p := range ps {
 			r.Properties = append(r.Properties, graph.PropertyRecord{Key: p.Key, VertexProperty: graph.VertexProperty{Value: p.Value}})
 		}
-		at[f[1]] = len(*records)
+		indexes[f[1]] = len(*records)
 		*records = append(*records, r)
 		return err
 	}
@@ -148,7 +148,7 @@ func readLine(f []string, records *[]graph.Record, at map[string]int) error {
 		return err
 	}
 	ps, err := pairs(f[4:])
-	r := &(*records)[at[f[2]]]
+	r := &(*records)[indexes[f[2]]]
 	r.Out = append(r.Out, graph.EdgeRecord{Label: f[1], To: to, Properties: ps})
 	return err
 }

@@ -68,7 +68,7 @@ func readToy(path string) ([]graph.Record, error) {
 
 func (toy toyGraph) records() ([]graph.Record, error) {
 	var records []graph.Record
-	at := map[string]int{}
+	indexes := map[string]int{}
 	for _, v := range toy.Vertices {
 		id, err := v.ID.value()
 		if err != nil {
@@ -84,7 +84,7 @@ func (toy toyGraph) records() ([]graph.Record, error) {
 				r.Properties = append(r.Properties, graph.PropertyRecord{Key: k, VertexProperty: graph.VertexProperty{Value: value}})
 			}
 		}
-		at[id.String()] = len(records)
+		indexes[id.String()] = len(records)
 		records = append(records, r)
 	}
 	for _, e := range toy.Edges {
@@ -104,7 +104,7 @@ func (toy toyGraph) records() ([]graph.Record, error) {
 			}
 			er.Properties = append(er.Properties, graph.Meta{Key: k, Value: value})
 		}
-		r := &records[at[from.String()]]
+		r := &records[indexes[from.String()]]
 		r.Out = append(r.Out, er)
 	}
 	return records, nil

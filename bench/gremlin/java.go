@@ -66,8 +66,8 @@ func (t *tinker) close() error {
 	return t.cmd.Wait()
 }
 
-// ask sends one command and returns the response.
-func (t *tinker) ask(args ...string) (string, error) {
+// request sends one command and returns the response.
+func (t *tinker) request(args ...string) (string, error) {
 	if _, err := fmt.Fprintln(t.in, strings.Join(args, "\t")); err != nil {
 		return "", fmt.Errorf("ask java: %w", err)
 	}
@@ -84,7 +84,7 @@ func (t *tinker) ask(args ...string) (string, error) {
 
 // load makes TinkerGraph load a graph, and returns its memory in bytes.
 func (t *tinker) load(path string) (vertices, edges int, bytes int64, err error) {
-	answer, err := t.ask("load", path)
+	answer, err := t.request("load", path)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -94,7 +94,7 @@ func (t *tinker) load(path string) (vertices, edges int, bytes int64, err error)
 
 // run measures a query on TinkerGraph.
 func (t *tinker) run(text string, warm, measure time.Duration) (result, error) {
-	answer, err := t.ask("run", text, fmt.Sprint(warm.Milliseconds()), fmt.Sprint(measure.Milliseconds()))
+	answer, err := t.request("run", text, fmt.Sprint(warm.Milliseconds()), fmt.Sprint(measure.Milliseconds()))
 	if err != nil {
 		return result{}, err
 	}

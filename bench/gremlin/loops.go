@@ -47,7 +47,7 @@ func volumePlainRunning(g *graph.Graph) int64 {
 			continue
 		}
 		for _, i := range g.NeighboursBy(v, graph.In, volume) {
-			if _, at := g.VertexRow(i); state[at] == running && !seen.Has(i) {
+			if _, row := g.VertexRow(i); state[row] == running && !seen.Has(i) {
 				seen.Set(i)
 				count++
 			}
@@ -67,8 +67,8 @@ func instanceExposed(g *graph.Graph) int64 {
 	open := func(v graph.Handle) bool {
 		for _, s := range g.NeighboursBy(v, graph.Out, group) {
 			for _, r := range g.NeighboursBy(s, graph.Out, rule) {
-				_, at := g.VertexRow(r)
-				if i := cidr.Place(at); direction[at] == ingress && i >= 0 && cidr.Codes()[i] == world {
+				_, row := g.VertexRow(r)
+				if i := cidr.Place(row); direction[row] == ingress && i >= 0 && cidr.Codes()[i] == world {
 					return true
 				}
 			}
@@ -88,10 +88,10 @@ func instanceAdmin(g *graph.Graph) int64 {
 	n := names{g}
 	role, policy := n.edge("role"), n.edge("policy")
 	admin := n.column("AWS.IAM.Policy", "admin").Bools()
-	holds := func(v graph.Handle) bool {
+	hasAdminPolicy := func(v graph.Handle) bool {
 		for _, r := range g.NeighboursBy(v, graph.Out, role) {
 			for _, p := range g.NeighboursBy(r, graph.Out, policy) {
-				if _, at := g.VertexRow(p); admin.Has(at) {
+				if _, row := g.VertexRow(p); admin.Has(row) {
 					return true
 				}
 			}
@@ -100,7 +100,7 @@ func instanceAdmin(g *graph.Graph) int64 {
 	}
 	count := int64(0)
 	for _, v := range g.VerticesOf(n.vertex("AWS.EC2.Instance")) {
-		if holds(v) {
+		if hasAdminPolicy(v) {
 			count++
 		}
 	}

@@ -160,7 +160,7 @@ func (b *bench) gratefulRecords() ([]graph.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := b.tinker.ask("grateful", path); err != nil {
+	if _, err := b.tinker.request("grateful", path); err != nil {
 		return nil, err
 	}
 	return readExchange(path)
@@ -168,7 +168,7 @@ func (b *bench) gratefulRecords() ([]graph.Record, error) {
 
 // graph measures queries on one graph.
 func (b *bench) graph(ctx context.Context, name string, records []graph.Record, queries []query) error {
-	var theirs int64
+	var javaBytes int64
 	if b.tinker != nil {
 		path, err := filepath.Abs(filepath.Join(b.work, "graph.tsv"))
 		if err != nil {
@@ -177,23 +177,23 @@ func (b *bench) graph(ctx context.Context, name string, records []graph.Record, 
 		if err := writeExchange(path, records); err != nil {
 			return err
 		}
-		if _, _, theirs, err = b.tinker.load(path); err != nil {
+		if _, _, javaBytes, err = b.tinker.load(path); err != nil {
 			return err
 		}
 		for key := range strings.SplitSeq(b.index, ",") {
 			if key != "" {
-				if _, err := b.tinker.ask("index", key); err != nil {
+				if _, err := b.tinker.request("index", key); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	g, ours, err := heapOf(func() (*graph.Graph, error) { return buildGraph(records) })
+	g, ownBytes, err := heapOf(func() (*graph.Graph, error) { return buildGraph(records) })
 	runtime.KeepAlive(records) // keep them alive while the memory of the graph is measured
 	if err != nil {
 		return err
 	}
-	b.report.heading(name, g.NumVertices(), g.NumEdges(), ours, g.Bytes(), theirs)
+	b.report.heading(name, g.NumVertices(), g.NumEdges(), ownBytes, g.Bytes(), javaBytes)
 	from := b.report.mark()
 	queries = slices.DeleteFunc(slices.Clone(queries), func(q query) bool { return !b.filter.MatchString(q.name) })
 	if b.tinker != nil {
@@ -215,16 +215,16 @@ func (b *bench) graph(ctx context.Context, name string, records []graph.Record, 
 
 // query measures one query. Only the end of the context ends the run.
 func (b *bench) query(ctx context.Context, g *graph.Graph, q query) error {
-	var theirs *result
+	var java *result
 	if b.tinker != nil {
 		r, err := b.tinker.run(q.text, b.warm, b.time)
 		if err != nil {
 			b.report.broken(q, "TinkerGraph", err)
 			return ctx.Err()
 		}
-		theirs = &r
+		java = &r
 	}
-	ours, err := runOurs(ctx, g, q.text, b.warm/4, b.time)
+	own, err := runOurs(ctx, g, q.text, b.warm/4, b.time)
 	if err != nil {
 		b.report.broken(q, "our engine", err)
 		return ctx.Err()
@@ -237,6 +237,6 @@ func (b *bench) query(ctx context.Context, g *graph.Graph, q query) error {
 		}
 		loop = &r.best
 	}
-	b.report.row(q, ours, theirs, loop)
+	b.report.row(q, own, java, loop)
 	return nil
 }

@@ -16,14 +16,14 @@ type result struct {
 }
 
 // measure runs f until it is warm, then repeatedly for the given time, like the Java program.
-func measure(warm, enough time.Duration, f func() error) (result, error) {
-	once := func() (time.Duration, error) { return timed(f) }
-	if err := warmUp(warm, once); err != nil {
+func measure(warm, duration time.Duration, f func() error) (result, error) {
+	runOnce := func() (time.Duration, error) { return timed(f) }
+	if err := warmUp(warm, runOnce); err != nil {
 		return result{}, err
 	}
 	var runs []time.Duration
-	for start := time.Now(); len(runs) < 3 || time.Since(start) < enough; {
-		d, err := once()
+	for start := time.Now(); len(runs) < 3 || time.Since(start) < duration; {
+		d, err := runOnce()
 		if err != nil {
 			return result{}, err
 		}
@@ -51,17 +51,17 @@ func timed(f func() error) (time.Duration, error) {
 }
 
 // warmUp runs a query for the given time, and continues while it gets faster.
-func warmUp(enough time.Duration, once func() (time.Duration, error)) error {
+func warmUp(duration time.Duration, runOnce func() (time.Duration, error)) error {
 	best := time.Duration(math.MaxInt64)
 	for round := range 10 {
 		before := best
 		for start := time.Now(); ; {
-			d, err := once()
+			d, err := runOnce()
 			if err != nil {
 				return err
 			}
 			best = min(best, d)
-			if time.Since(start) >= enough {
+			if time.Since(start) >= duration {
 				break
 			}
 		}

@@ -18,42 +18,42 @@ type report struct {
 }
 
 // heading starts the table of one graph.
-func (r *report) heading(name string, vertices, edges int, ours, accounted, theirs int64) {
+func (r *report) heading(name string, vertices, edges int, own, accounted, java int64) {
 	n := int64(vertices + edges)
 	fmt.Fprintf(r.w, "\n%s: %d vertices, %d edges\n", name, vertices, edges)
-	fmt.Fprintf(r.w, "  bytes per element: ours %d (accounted %d)", ours/n, accounted/n)
-	if theirs > 0 {
-		fmt.Fprintf(r.w, ", TinkerGraph %d, ratio 1/%.1f", theirs/n, float64(theirs)/float64(max(ours, 1)))
+	fmt.Fprintf(r.w, "  bytes per element: ours %d (accounted %d)", own/n, accounted/n)
+	if java > 0 {
+		fmt.Fprintf(r.w, ", TinkerGraph %d, ratio 1/%.1f", java/n, float64(java)/float64(max(own, 1)))
 	}
 	fmt.Fprintf(r.w, "\n  %-24s %12s %12s %9s %10s  %s\n", "query", "ours", "TinkerGraph", "ratio", "to a loop", "results")
 }
 
 // row prints one query. It uses the best run of each engine, which is the least
 // disturbed on a shared machine.
-func (r *report) row(q query, ours result, theirs *result, loop *time.Duration) {
+func (r *report) row(q query, own result, java *result, loop *time.Duration) {
 	ratio, toLoop, note := "", "", ""
-	if theirs != nil {
-		x := float64(theirs.best) / float64(ours.best)
+	if java != nil {
+		x := float64(java.best) / float64(own.best)
 		r.ratios = append(r.ratios, x)
 		ratio = fmt.Sprintf("%.1f", x)
 		if x < 1 {
 			r.slower = append(r.slower, q.name)
 		}
-		if theirs.sum != ours.sum {
+		if java.sum != own.sum {
 			r.failed++
-			note = fmt.Sprintf("  RESULTS DIFFER: ours %d/%d, TinkerGraph %d/%d", ours.sum.count, ours.sum.value, theirs.sum.count, theirs.sum.value)
+			note = fmt.Sprintf("  RESULTS DIFFER: ours %d/%d, TinkerGraph %d/%d", own.sum.count, own.sum.value, java.sum.count, java.sum.value)
 		}
 	}
 	if loop != nil {
-		x := float64(ours.best) / float64(max(*loop, 1))
+		x := float64(own.best) / float64(max(*loop, 1))
 		r.loops = append(r.loops, x)
 		toLoop = fmt.Sprintf("%.1f", x)
 	}
 	best := "-"
-	if theirs != nil {
-		best = short(theirs.best)
+	if java != nil {
+		best = short(java.best)
 	}
-	fmt.Fprintf(r.w, "  %-24s %12s %12s %9s %10s  %d%s\n", q.name, short(ours.best), best, ratio, toLoop, ours.sum.count, note)
+	fmt.Fprintf(r.w, "  %-24s %12s %12s %9s %10s  %d%s\n", q.name, short(own.best), best, ratio, toLoop, own.sum.count, note)
 }
 
 // broken prints a query that could not be measured.

@@ -103,9 +103,9 @@ func (c *cloud) makeGroups(account string) error {
 	}
 	for i := range perAccount {
 		ref := group(account, i)
-		made := world.Obj("groupId", ref.Name, "groupName", fmt.Sprint("bench-", i), "groupDescription", "used by the benchmark", "ownerId", account, "vpcId", vpc,
+		group := world.Obj("groupId", ref.Name, "groupName", fmt.Sprint("bench-", i), "groupDescription", "used by the benchmark", "ownerId", account, "vpcId", vpc,
 			"ipPermissionsEgress", []any{})
-		if err := c.Change(world.Change{Ref: ref, Make: append(made, rules(false)...)}); err != nil {
+		if err := c.Change(world.Change{Ref: ref, Make: append(group, rules(false)...)}); err != nil {
 			return err
 		}
 	}
@@ -128,8 +128,8 @@ type step struct {
 // plan returns changes at a rate, distributed over all accounts. Their messages
 // are signed in advance: signing is work of the cloud, and would take almost
 // half as much CPU time as the server.
-func (c *cloud) plan(rate float64, over time.Duration) []step {
-	steps := make([]step, int(rate*over.Seconds()))
+func (c *cloud) plan(rate float64, duration time.Duration) []step {
+	steps := make([]step, int(rate*duration.Seconds()))
 	for i := range steps {
 		steps[i].ref = group(c.ids[i%len(c.ids)], i/len(c.ids)%perAccount)
 	}

@@ -28,7 +28,7 @@ const (
 type watch struct {
 	mu       sync.Mutex
 	expected map[posture.EntityID]expectation
-	took     []time.Duration
+	delays   []time.Duration
 }
 
 type expectation struct {
@@ -58,7 +58,7 @@ func (w *watch) observe(all []finding, now time.Time) {
 	defer w.mu.Unlock()
 	for _, f := range all {
 		if e, ok := w.expected[f.EntityID]; ok && f.RuleID == rule && e.status == f.Status {
-			w.took = append(w.took, now.Sub(e.since))
+			w.delays = append(w.delays, now.Sub(e.since))
 			delete(w.expected, f.EntityID)
 		}
 	}
@@ -74,8 +74,8 @@ func (w *watch) longest() (d time.Duration) {
 	return d
 }
 
-// left returns the entities whose changes have not been seen.
-func (w *watch) left() []posture.EntityID {
+// remaining returns the entities whose changes have not been seen.
+func (w *watch) remaining() []posture.EntityID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Collect(maps.Keys(w.expected))
@@ -86,7 +86,7 @@ func (s *server) poll(ctx context.Context, w *watch) {
 	for ctx.Err() == nil {
 		size := pageSize
 		if w.longest() > time.Second { // the finding may have missed the page
-			size = min(posture.MaxPage, pageSize+2*len(w.left()))
+			size = min(posture.MaxPage, pageSize+2*len(w.remaining()))
 		}
 		found, err := s.findings(ctx, map[string]any{}, size)
 		if err != nil {
@@ -114,33 +114,33 @@ func measure(ctx context.Context, o options, c *cloud, s *server) (*result, erro
 	if _, err := c.makeChanges(ctx, w, c.plan(o.Rate, warmUp)); err != nil {
 		return nil, err
 	}
-	if late := s.drain(ctx, w); late > 0 {
-		return nil, fmt.Errorf("%d changes were not seen during the warm-up", late)
+	if missing := s.drain(ctx, w); missing > 0 {
+		return nil, fmt.Errorf("%d changes were not seen during the warm-up", missing)
 	}
-	w.took = nil
+	w.delays = nil
 	steps := c.plan(o.Rate, o.Time)
 	before, err := s.mark()
 	if err != nil {
 		return nil, err
 	}
-	own, begin, kept := cpu(), time.Now(), stealTime()
+	cpuBefore, begin, stealBefore := cpu(), time.Now(), stealTime()
 	n, err := c.makeChanges(ctx, w, steps)
 	if err != nil {
 		return nil, err
 	}
-	r := &result{changes: n, over: time.Since(begin)}
-	r.late = s.drain(ctx, w)
-	r.own, r.all, r.stealTime = cpu()-own, time.Since(begin), stealTime()-kept
+	r := &result{changes: n, duration: time.Since(begin)}
+	r.missing = s.drain(ctx, w)
+	r.benchCPU, r.all, r.stealTime = cpu()-cpuBefore, time.Since(begin), stealTime()-stealBefore
 	after, err := s.mark()
 	if err != nil {
 		return nil, err
 	}
 	r.server, r.stages = after.CPU-before.CPU, after.Stages
-	for name, was := range before.Stages {
+	for name, old := range before.Stages {
 		now := after.Stages[name]
-		r.stages[name] = stage{now.Count - was.Count, now.Seconds - was.Seconds}
+		r.stages[name] = stage{now.Count - old.Count, now.Seconds - old.Seconds}
 	}
-	r.took = slices.Sorted(slices.Values(w.took))
+	r.delays = slices.Sorted(slices.Values(w.delays))
 	return r, nil
 }
 
@@ -190,12 +190,12 @@ func (c *cloud) makeChanges(ctx context.Context, w *watch, steps []step) (int, e
 // drain waits until all expected changes have been seen and returns the number
 // of those that were not.
 func (s *server) drain(ctx context.Context, w *watch) int {
-	for deadline := time.Now().Add(30 * time.Second); len(w.left()) > 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(30 * time.Second); len(w.remaining()) > 0 && time.Now().Before(deadline); {
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
-			return len(w.left())
+			return len(w.remaining())
 		}
 	}
-	return len(w.left())
+	return len(w.remaining())
 }

@@ -8,12 +8,12 @@ import (
 
 // A result holds the measurements.
 type result struct {
-	changes, late int
-	over, all     time.Duration // duration of the changes; duration until all were seen
-	took          []time.Duration
-	stages        map[string]stage
-	server, own   time.Duration // CPU time
-	stealTime     time.Duration // steal time
+	changes, missing int
+	duration, all    time.Duration // duration of the changes; duration until all were seen
+	delays           []time.Duration
+	stages           map[string]stage
+	server, benchCPU time.Duration // CPU time
+	stealTime        time.Duration // steal time
 }
 
 // stages are the stages of a change in order.
@@ -36,38 +36,38 @@ const (
 // print prints the result.
 func (r *result) print(out io.Writer) {
 	quantile := func(q float64) time.Duration {
-		if len(r.took) == 0 {
+		if len(r.delays) == 0 {
 			return 0
 		}
-		return r.took[min(len(r.took)-1, int(q*float64(len(r.took))))].Round(time.Millisecond)
+		return r.delays[min(len(r.delays)-1, int(q*float64(len(r.delays))))].Round(time.Millisecond)
 	}
-	fmt.Fprintf(out, "%d changes in %s (%.0f a second), %d not seen\n", r.changes, r.over.Round(time.Second), float64(r.changes)/r.over.Seconds(), r.late)
+	fmt.Fprintf(out, "%d changes in %s (%.0f a second), %d not seen\n", r.changes, r.duration.Round(time.Second), float64(r.changes)/r.duration.Seconds(), r.missing)
 	fmt.Fprintf(out, "from change to finding in the API: median %s, p90 %s, p99 %s, most %s\n", quantile(0.5), quantile(0.9), quantile(0.99), quantile(1))
-	held := "not held"
-	if r.late == 0 && quantile(0.5) < wantMedian && quantile(0.99) < wantP99 {
-		held = "held"
+	verdict := "not held"
+	if r.missing == 0 && quantile(0.5) < wantMedian && quantile(0.99) < wantP99 {
+		verdict = "held"
 	}
-	fmt.Fprintf(out, "wanted: median under %s, p99 under %s: %s\n", wantMedian, wantP99, held)
+	fmt.Fprintf(out, "wanted: median under %s, p99 under %s: %s\n", wantMedian, wantP99, verdict)
 	each := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(max(r.changes, 1)) }
 	fmt.Fprintf(out, "CPU a change: server %.1f ms, simulated cloud and client %.1f ms (together %.2f cores over %s)\n",
-		each(r.server), each(r.own), (r.server+r.own).Seconds()/r.all.Seconds(), r.all.Round(time.Second))
+		each(r.server), each(r.benchCPU), (r.server+r.benchCPU).Seconds()/r.all.Seconds(), r.all.Round(time.Second))
 	if r.stealTime > 0 {
 		fmt.Fprintf(out, "the host of this machine gave %.2f cores to others meanwhile\n", r.stealTime.Seconds()/r.all.Seconds())
 	}
 	var total time.Duration
-	for _, d := range r.took {
+	for _, d := range r.delays {
 		total += d
 	}
-	mean := total.Seconds() / float64(max(len(r.took), 1))
+	mean := total.Seconds() / float64(max(len(r.delays), 1))
 	rest := mean
 	fmt.Fprintf(out, "%-8s %8s %10s %6s\n", "stage", "times", "mean", "share")
 	for _, s := range stages {
 		if st := r.stages[s[0]]; st.Count > 0 {
-			took := st.Seconds / float64(st.Count)
-			rest -= took
-			fmt.Fprintf(out, "%-8s %8d %8.1fms %5.0f%%  %s\n", s[0], st.Count, took*1000, 100*took/mean, s[1])
+			average := st.Seconds / float64(st.Count)
+			rest -= average
+			fmt.Fprintf(out, "%-8s %8d %8.1fms %5.0f%%  %s\n", s[0], st.Count, average*1000, 100*average/mean, s[1])
 		}
 	}
-	fmt.Fprintf(out, "%-8s %8d %8.1fms %5.0f%%  %s\n", "show", len(r.took), rest*1000, 100*rest/mean, "finding visible: the client asks every "+pollEvery.String())
-	fmt.Fprintf(out, "%-8s %8d %8.1fms %5.0f%%\n", "all", len(r.took), mean*1000, 100.0)
+	fmt.Fprintf(out, "%-8s %8d %8.1fms %5.0f%%  %s\n", "show", len(r.delays), rest*1000, 100*rest/mean, "finding visible: the client asks every "+pollEvery.String())
+	fmt.Fprintf(out, "%-8s %8d %8.1fms %5.0f%%\n", "all", len(r.delays), mean*1000, 100.0)
 }

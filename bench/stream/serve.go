@@ -57,7 +57,7 @@ type stage struct {
 // answers each input line with a mark. It ends with its input. The time between
 // the first two marks is profiled.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	lines, say := bufio.NewScanner(in), json.NewEncoder(out)
+	lines, encoder := bufio.NewScanner(in), json.NewEncoder(out)
 	lines.Buffer(nil, 1<<20)
 	if !lines.Scan() {
 		return fmt.Errorf("no setup: %w", lines.Err())
@@ -79,14 +79,14 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for err = say.Encode(r); err == nil && lines.Scan(); {
+	for err = encoder.Encode(r); err == nil && lines.Scan(); {
 		if err = h.profile(s.Options.Profile); err != nil {
 			break
 		}
 		var m mark
 		m, err = h.mark()
 		if err == nil {
-			err = say.Encode(m)
+			err = encoder.Encode(m)
 		}
 	}
 	return err
@@ -134,12 +134,12 @@ type tenant struct {
 // onboard onboards the accounts and waits until they are collected and evaluated.
 func (h *benchServer) onboard(ctx context.Context, s setup) (ready, error) {
 	file := filepath.Join(s.Options.Dir, "bench.json")
-	var who tenant
+	var target tenant
 	text, err := os.ReadFile(file)
 	if err == nil {
-		err = json.Unmarshal(text, &who)
-	} else if who, err = h.createOrganisation(ctx, s.Accounts); err == nil {
-		text, _ = json.Marshal(who) // strings always marshal
+		err = json.Unmarshal(text, &target)
+	} else if target, err = h.createOrganisation(ctx, s.Accounts); err == nil {
+		text, _ = json.Marshal(target) // strings always marshal
 		err = os.WriteFile(file, text, 0o600)
 	}
 	if err != nil {
@@ -151,11 +151,11 @@ func (h *benchServer) onboard(ctx context.Context, s setup) (ready, error) {
 		case <-ctx.Done():
 			return ready{}, ctx.Err()
 		}
-		if settled, err = h.app.Settled(ctx, who.Org); err != nil {
+		if settled, err = h.app.Settled(ctx, target.Org); err != nil {
 			return ready{}, err
 		}
 	}
-	return ready{Base: h.base, Token: who.Token}, nil
+	return ready{Base: h.base, Token: target.Token}, nil
 }
 
 // createOrganisation creates an organisation with all accounts.
@@ -168,9 +168,9 @@ func (h *benchServer) createOrganisation(ctx context.Context, accounts []simaws.
 	if err != nil {
 		return tenant{}, err
 	}
-	who := tenant{posture.OrgID(org.ID), text.Reveal()}
+	target := tenant{posture.OrgID(org.ID), text.Reveal()}
 	for _, a := range accounts {
-		_, err := h.app.Onboarding().Apply(ctx, who.Org, onboard.Changes{
+		_, err := h.app.Onboarding().Apply(ctx, target.Org, onboard.Changes{
 			Provider: posture.AWS,
 			Credentials: []onboard.CredentialChange{{Action: onboard.Post, Ref: "c", Properties: []posture.Property{
 				posture.Text(posture.PropRoleArn, a.RoleArn), posture.Text(posture.PropExternalID, a.ExternalID),
@@ -181,10 +181,10 @@ func (h *benchServer) createOrganisation(ctx context.Context, accounts []simaws.
 			Links: []onboard.LinkChange{{Action: onboard.Post, Account: posture.AccountID(a.ID), Ref: "c"}},
 		})
 		if err != nil {
-			return who, err
+			return target, err
 		}
 	}
-	return who, nil
+	return target, nil
 }
 
 // profile starts a profile at the first mark and ends it at the second.

@@ -85,11 +85,11 @@ func (s *server) prepare(ctx context.Context, o options, c *cloud) error {
 			return err
 		}
 	}
-	return s.look(ctx, c)
+	return s.checkInventory(ctx, c)
 }
 
-// look reads the number of entities, and the groups that an earlier run left open.
-func (s *server) look(ctx context.Context, c *cloud) error {
+// checkInventory reads the number of entities, and the groups that an earlier run left open.
+func (s *server) checkInventory(ctx context.Context, c *cloud) error {
 	first := map[string]any{"paginationInfo": map[string]any{"pageSize": 1}}
 	var total struct {
 		TotalCount int `json:"totalCount"`
@@ -165,7 +165,7 @@ func (s *server) findings(ctx context.Context, filters map[string]any, size int)
 	return page.Results, err
 }
 
-func (s *server) call(ctx context.Context, path string, body, into any) error {
+func (s *server) call(ctx context.Context, path string, body, target any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -175,10 +175,10 @@ func (s *server) call(ctx context.Context, path string, body, into any) error {
 		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+s.token)
-	return answer(r, into)
+	return answer(r, target)
 }
 
-func answer(r *http.Request, into any) error {
+func answer(r *http.Request, target any) error {
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err
@@ -191,5 +191,5 @@ func answer(r *http.Request, into any) error {
 	if res.StatusCode/100 != 2 {
 		return fmt.Errorf("%s: status %d: %s", r.URL.Path, res.StatusCode, text)
 	}
-	return json.Unmarshal(text, into)
+	return json.Unmarshal(text, target)
 }

@@ -45,11 +45,11 @@ type userListCmd struct {
 // Run implements the command.
 func (c *userListCmd) Run(e *environment) error {
 	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
-		by, err := c.operator(e, in)
+		caller, err := c.operator(e, in)
 		if err != nil {
 			return err
 		}
-		users, err := in.Registry.Users(e.ctx, by)
+		users, err := in.Registry.Users(e.ctx, caller)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ type operation struct {
 func (o *operation) target(name, value string) { o.record.Targets[name] = value }
 
 // in makes the record one of an organisation, whose admins can read it.
-func (o *operation) in(by auth.Caller) { o.record.Org = string(by.Org) }
+func (o *operation) in(caller auth.Caller) { o.record.Org = string(caller.Org) }
 
 // operate opens the installation and runs an operation that the audit log records.
 func (f *settingsFlags) operate(e *environment, name string, use func(*operation) error) error {

@@ -32,15 +32,15 @@ type catalogCheckCmd struct {
 // Run checks a folder together with the built-in types, which its types may refer to.
 func (c *catalogCheckCmd) Run(env *environment) error {
 	var root fs.FS = resources.Files
-	var own []string
+	var folders []string
 	if c.Dir != "" {
-		root, own = declared.Folder(c.Dir), []string{c.Dir}
+		root, folders = declared.Folder(c.Dir), []string{c.Dir}
 	}
-	catalog, err := declared.Load(own...)
+	catalog, err := declared.Load(folders...)
 	if err != nil {
 		return fault.New(fault.Invalid, "%s", err)
 	}
-	types, count, err := cases.Check(env.ctx, root, catalog, len(own))
+	types, count, err := cases.Check(env.ctx, root, catalog, len(folders))
 	if err != nil {
 		return fault.New(fault.Invalid, "%s", err)
 	}
@@ -119,12 +119,12 @@ func memberNames(s *model.Shape) (names []string) {
 
 // describeShape writes the members of a shape, indented. It does not expand recursive
 // shapes again.
-func describeShape(w io.Writer, s *model.Shape, depth int, above map[*model.Shape]bool) {
-	if s == nil || above[s] {
+func describeShape(w io.Writer, s *model.Shape, depth int, parents map[*model.Shape]bool) {
+	if s == nil || parents[s] {
 		return
 	}
-	above[s] = true
-	defer delete(above, s)
+	parents[s] = true
+	defer delete(parents, s)
 	for _, m := range s.Members {
 		shape, list := m.Shape, ""
 		for shape.Type == model.List {
@@ -141,6 +141,6 @@ func describeShape(w io.Writer, s *model.Shape, depth int, above map[*model.Shap
 		if shape.Type == model.Map {
 			shape = shape.Value.Shape
 		}
-		describeShape(w, shape, depth+1, above)
+		describeShape(w, shape, depth+1, parents)
 	}
 }

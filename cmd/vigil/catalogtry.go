@@ -67,11 +67,11 @@ func (c *catalogTryCmd) Run(env *environment) error {
 		return fault.New(fault.Invalid, "give the account with --account and --org, or use --demo")
 	}
 	return c.withInstallation(env.ctx, func(in *instance.Installation) error {
-		by, err := orgFlag{c.Org}.operator(env, in)
+		caller, err := orgFlag{c.Org}.operator(env, in)
 		if err != nil {
 			return err
 		}
-		access, err := store.New(in.DB, in.Box, nil).Access(env.ctx, posture.OrgID(by.Org), posture.AccountID(c.Account))
+		access, err := store.New(in.DB, in.Box, nil).Access(env.ctx, posture.OrgID(caller.Org), posture.AccountID(c.Account))
 		if err != nil {
 			return err
 		}
@@ -120,12 +120,12 @@ func (c *catalogTryCmd) try(env *environment, sources []collect.Source, access p
 // read reads a unit and prints the calls and entities.
 func (c *catalogTryCmd) read(env *environment, u collect.Unit) error {
 	var mu sync.Mutex
-	made := 0
+	calls := 0
 	ctx := collect.WithTrace(env.ctx, func(call collect.TracedCall) {
 		mu.Lock()
 		defer mu.Unlock()
-		made++
-		if made <= c.Calls {
+		calls++
+		if calls <= c.Calls {
 			printCall(env.stdout, call)
 		}
 	})
@@ -135,8 +135,8 @@ func (c *catalogTryCmd) read(env *environment, u collect.Unit) error {
 		read = append(read, r.Entity)
 		return nil
 	})
-	if made > c.Calls {
-		fmt.Fprintf(env.stdout, "... and %d further calls, see --calls\n", made-c.Calls)
+	if calls > c.Calls {
+		fmt.Fprintf(env.stdout, "... and %d further calls, see --calls\n", calls-c.Calls)
 	}
 	slices.SortFunc(read, func(a, b posture.Entity) int { return cmp.Compare(a.ID, b.ID) })
 	for _, e := range read {
@@ -144,7 +144,7 @@ func (c *catalogTryCmd) read(env *environment, u collect.Unit) error {
 			return err
 		}
 	}
-	fmt.Fprintf(env.stdout, "\n%d calls, %d entities, nothing was saved\n", made, len(read))
+	fmt.Fprintf(env.stdout, "\n%d calls, %d entities, nothing was saved\n", calls, len(read))
 	switch {
 	case errors.Is(err, collect.ErrNotOffered):
 		fmt.Fprintln(env.stdout, "The region does not offer the service.")

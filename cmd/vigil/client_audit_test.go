@@ -20,10 +20,10 @@ import (
 
 // auditServer serves a growing audit log with two records per page.
 type auditServer struct {
-	mu      sync.Mutex
-	records []string // newest last
-	queries []url.Values
-	asked   func(s *auditServer) // called before each first page
+	mu         sync.Mutex
+	records    []string // newest last
+	queries    []url.Values
+	beforePage func(s *auditServer) // called before each first page
 }
 
 func (s *auditServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -42,8 +42,8 @@ func (s *auditServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	end := len(s.records)
 	if token := query.Get("continuationToken"); token != "" {
 		_, _ = fmt.Sscan(token, &end)
-	} else if s.asked != nil {
-		s.asked(s)
+	} else if s.beforePage != nil {
+		s.beforePage(s)
 		end = len(s.records)
 	}
 	size := 2
@@ -111,7 +111,7 @@ func TestFollowAuditLog(t *testing.T) {
 	server, flags := newAuditServer(t, "r1", "r2", "r3")
 	ctx, stop := context.WithCancel(t.Context())
 	polls := 0
-	server.asked = func(s *auditServer) {
+	server.beforePage = func(s *auditServer) {
 		switch polls++; polls {
 		case 3:
 			s.records = append(s.records, "r4", "r5", "r6")

@@ -76,12 +76,12 @@ func (f desktopFlags) change(e *environment, method, path string, in any) (clien
 
 // print prints records.
 func (f desktopListFlags) print(e *environment, columns string, all []client.Record) error {
-	return client.Render(e.stdout, f.Output, client.Columns(columns), f.shown(all))
+	return client.Render(e.stdout, f.Output, client.Columns(columns), f.filter(all))
 }
 
-// shown returns records with readable times. Formats that print whole records get them
+// filter returns records with readable times. Formats that print whole records get them
 // unchanged.
-func (f desktopListFlags) shown(records []client.Record) []client.Record {
+func (f desktopListFlags) filter(records []client.Record) []client.Record {
 	if f.Output == "json" || f.Output == "yaml" {
 		return records
 	}
@@ -89,9 +89,9 @@ func (f desktopListFlags) shown(records []client.Record) []client.Record {
 	for i, r := range records {
 		all[i] = maps.Clone(r)
 		for _, member := range []string{"since", "resolved_at", "created_at", "last_used_at", "expires_at"} {
-			var at desktop.Millis
-			if _, err := fmt.Sscan(client.Text(r, member), &at); err == nil && at > 0 {
-				all[i][member] = at.Time().Format(time.RFC3339)
+			var millis desktop.Millis
+			if _, err := fmt.Sscan(client.Text(r, member), &millis); err == nil && millis > 0 {
+				all[i][member] = millis.Time().Format(time.RFC3339)
 			}
 		}
 		if reasons, ok := r["reasons"].([]any); ok {

@@ -70,7 +70,7 @@ func (c *desktopStatusCmd) show(w io.Writer, overview client.Record) error {
 		return nil
 	}
 	fmt.Fprintf(w, "%s components have problems; by cause:\n\n", client.Text(overview, "problem_count"))
-	return client.Render(w, "table", client.Columns("HEALTH=health KIND=cause.kind NAME=cause.name AFFECTED=count SINCE=since REASONS=reasons"), c.shown(problems))
+	return client.Render(w, "table", client.Columns("HEALTH=health KIND=cause.kind NAME=cause.name AFFECTED=count SINCE=since REASONS=reasons"), c.filter(problems))
 }
 
 // fail returns the error of --fail-on.
@@ -123,11 +123,11 @@ func (c *desktopComponentsCmd) Run(e *environment) error {
 	}
 	var all []client.Record
 	for _, kind := range kinds {
-		some, err := components(e, to, kind)
+		records, err := components(e, to, kind)
 		if err != nil {
 			return err
 		}
-		for _, r := range some {
+		for _, r := range records {
 			if len(c.Health) == 0 || slices.Contains(c.Health, strings.ToLower(client.Text(r, "health"))) {
 				all = append(all, r)
 			}
@@ -183,15 +183,15 @@ func (c *desktopMachinesCmd) Run(e *environment) error {
 			id := client.Text(f, "id")
 			ids[id], ids[strings.ToLower(client.Text(f, "name"))] = id, id
 		}
-		var wanted []string
+		var names []string
 		for _, name := range c.Farm {
 			id, ok := ids[strings.ToLower(name)]
 			if !ok {
 				return fault.New(fault.NotFound, "there is no farm %q; see vigil desktop farms", name)
 			}
-			wanted = append(wanted, id)
+			names = append(names, id)
 		}
-		query.Set("farm_id", strings.Join(wanted, ","))
+		query.Set("farm_id", strings.Join(names, ","))
 	}
 	for name, value := range map[string]string{"state": strings.Join(c.State, ","), "status": strings.ToUpper(strings.Join(c.Status, ",")), "q": c.Text} {
 		if value != "" {

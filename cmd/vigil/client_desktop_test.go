@@ -16,11 +16,11 @@ import (
 
 // desktopServer is a fake desktop server.
 type desktopServer struct {
-	mu      sync.Mutex
-	access  string   // the valid access token
-	ended   bool     // whether the session has ended
-	asked   []string // method, path and query of authenticated requests
-	changed map[string]any
+	mu       sync.Mutex
+	access   string   // the valid access token
+	ended    bool     // whether the session has ended
+	requests []string // method, path and query of authenticated requests
+	changed  map[string]any
 }
 
 // desktopAnswers are the responses to GET requests, by path.
@@ -65,7 +65,7 @@ func (s *desktopServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(401, "the access token has expired")
 		return
 	}
-	s.asked = append(s.asked, r.Method+" "+r.URL.RequestURI())
+	s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
 	if r.Method != http.MethodGet {
 		s.changed = in
 		_, _ = io.WriteString(w, `{"rule_name":"Down","cause":{"name":"Blue"}}`)
@@ -164,7 +164,7 @@ func TestDesktopCommands(t *testing.T) {
 	for _, c := range []struct {
 		command interface{ Run(*environment) error }
 		want    []string // in the output
-		asked   string   // the last request
+		request string   // the last request
 		fails   string
 	}{
 		{&desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "none"},
@@ -184,7 +184,7 @@ func TestDesktopCommands(t *testing.T) {
 		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", Undo: true}, []string{"no longer silenced"}, "DELETE /rest/monitor/alert-groups/g1/silence", ""},
 		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1"}, nil, "", "--for"},
 	} {
-		server.asked = nil
+		server.requests = nil
 		out, err := runDesktop(t, c.command, "")
 		if (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 			t.Errorf("%T: %v", c.command, err)
@@ -194,8 +194,8 @@ func TestDesktopCommands(t *testing.T) {
 				t.Errorf("%T does not print %q:\n%s", c.command, want, out)
 			}
 		}
-		if c.asked != "" && (len(server.asked) == 0 || server.asked[len(server.asked)-1] != c.asked) {
-			t.Errorf("%T requested %q", c.command, server.asked)
+		if c.request != "" && (len(server.requests) == 0 || server.requests[len(server.requests)-1] != c.request) {
+			t.Errorf("%T requested %q", c.command, server.requests)
 		}
 	}
 	if _, code := runDesktop(t, &desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "error"}, ""); exitCode(code) != exitFindings {

@@ -98,11 +98,11 @@ func (c *muteAddCmd) Run(e *environment) error {
 	if c.For > 0 {
 		in["until"] = time.Now().Add(c.For).UTC().Format(time.RFC3339)
 	}
-	made, err := c.call(e, http.MethodPost, "/v1/mute-rules", in)
+	created, err := c.call(e, http.MethodPost, "/v1/mute-rules", in)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "mute rule %s is in force\n", client.Text(made, "id"))
+	fmt.Fprintf(e.stdout, "mute rule %s is in force\n", client.Text(created, "id"))
 	return nil
 }
 

@@ -77,11 +77,11 @@ func (c *channelAddCmd) Run(e *environment) error {
 	if c.PerMinute != 0 {
 		in["perMinute"] = c.PerMinute
 	}
-	made, err := c.call(e, http.MethodPost, channelsPath, in)
+	created, err := c.call(e, http.MethodPost, channelsPath, in)
 	if err != nil {
 		return err
 	}
-	id := client.Text(made, "id")
+	id := client.Text(created, "id")
 	fmt.Fprintf(e.stdout, "channel %s is added; vigil notifications channel test %s sends a message to it\n", id, id)
 	return nil
 }
@@ -197,11 +197,11 @@ func (c *notifyRuleAddCmd) Run(e *environment) error {
 	if len(tags) > 0 {
 		in["cloudTags"] = tags
 	}
-	made, err := c.call(e, http.MethodPost, notifyRulesPath, in)
+	created, err := c.call(e, http.MethodPost, notifyRulesPath, in)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "notification rule %s is in force\n", client.Text(made, "id"))
+	fmt.Fprintf(e.stdout, "notification rule %s is in force\n", client.Text(created, "id"))
 	return nil
 }
 

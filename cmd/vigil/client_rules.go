@@ -125,13 +125,13 @@ func (c *rulesSetCmd) Run(e *environment) error {
 }
 
 // parameterValues parses NAME=VALUE according to the types of a rule's parameters.
-func parameterValues(given []string, parameters []client.Record) (map[string]any, error) {
+func parameterValues(assignments []string, parameters []client.Record) (map[string]any, error) {
 	types := map[string]string{}
 	for _, p := range parameters {
 		types[client.Text(p, "name")] = client.Text(p, "type")
 	}
 	values := map[string]any{}
-	for _, pair := range given {
+	for _, pair := range assignments {
 		name, text, ok := strings.Cut(pair, "=")
 		if !ok {
 			return nil, fault.New(fault.Invalid, "%q is not NAME=VALUE", pair)

@@ -59,12 +59,12 @@ func wrong(err error, next string) diagnosis {
 
 // A doctor checks one installation. It changes nothing.
 type doctor struct {
-	conf    config.Config
-	clouds  []string
-	now     func() time.Time
-	changed time.Time     // when the tables were last changed
-	skew    time.Duration // how far the clock of a cloud is ahead
-	asked   bool          // whether a cloud was asked for its time
+	conf        config.Config
+	clouds      []string
+	now         func() time.Time
+	changed     time.Time     // when the tables were last changed
+	skew        time.Duration // how far the clock of a cloud is ahead
+	checkedTime bool          // whether a cloud was asked for its time
 }
 
 // Run implements the command.
@@ -244,9 +244,9 @@ func (d *doctor) clock(context.Context) diagnosis {
 	switch {
 	case now.Add(clockTolerance).Before(d.changed):
 		return wrong(fmt.Errorf("the time is %s here, but the database was changed at %s", now.UTC().Format(time.RFC3339), d.changed.Format(time.RFC3339)), mend)
-	case d.asked && d.skew.Abs() > clockTolerance:
+	case d.checkedTime && d.skew.Abs() > clockTolerance:
 		return wrong(fmt.Errorf("the clock differs by %s from that of a cloud", d.skew.Round(time.Second)), mend)
-	case d.asked:
+	case d.checkedTime:
 		return well("it agrees with that of a cloud")
 	case d.changed.IsZero():
 		return skipped("there is nothing to compare it with; --clouds compares it with those of clouds")
@@ -256,7 +256,7 @@ func (d *doctor) clock(context.Context) diagnosis {
 
 // tlsFiles returns the paths of the certificate and the key of a server, and whether
 // the server generates them itself.
-func (d *doctor) tlsFiles(l config.Listener) (cert, key string, own bool) {
+func (d *doctor) tlsFiles(l config.Listener) (cert, key string, selfSigned bool) {
 	dir := filepath.Join(d.conf.DataDir, "tls")
 	return cmp.Or(l.TLSCert, filepath.Join(dir, "tls.crt")), cmp.Or(l.TLSKey, filepath.Join(dir, "tls.key")), l.TLSCert == ""
 }

@@ -23,22 +23,22 @@ func (d *doctor) certificate(name string, l config.Listener) diagnosis {
 	if l.PlainHTTP {
 		return skipped("the server speaks plain HTTP")
 	}
-	cert, key, own := d.tlsFiles(l)
+	cert, key, selfSigned := d.tlsFiles(l)
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	switch {
-	case own && errors.Is(err, fs.ErrNotExist):
+	case selfSigned && errors.Is(err, fs.ErrNotExist):
 		return skipped("the server makes one when it first starts")
 	case err != nil:
 		return wrong(err, fmt.Sprintf("set %s.tls_cert and %s.tls_key to a certificate and its key in PEM, which the user who runs the servers can read", name, name))
 	}
-	left := pair.Leaf.NotAfter.Sub(d.now())
+	remaining := pair.Leaf.NotAfter.Sub(d.now())
 	detail := fmt.Sprintf("%s ends at %s", cert, pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	switch {
-	case left <= 0 && own:
+	case remaining <= 0 && selfSigned:
 		return diagnosis{status: checkWarning, detail: detail, next: "restart the server, which generates a new one, and give that to clients (--ca)"}
-	case left <= 0:
+	case remaining <= 0:
 		return wrong(errors.New(detail), "install a new certificate there; the server reloads it automatically")
-	case left < certificateSoon:
+	case remaining < certificateSoon:
 		return diagnosis{status: checkWarning, detail: detail, next: "install a new certificate before that date"}
 	}
 	return well("%s", detail)
@@ -90,18 +90,18 @@ func (d *doctor) ready(ctx context.Context, name string, l config.Listener) diag
 		return wrong(fmt.Errorf("a program listens at %s that does not respond like a Vigil server: %w", l.Listen, err), other)
 	}
 	defer answer.Body.Close()
-	var said struct {
+	var response struct {
 		Status string            `json:"status"`
 		Checks map[string]string `json:"checks"`
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&said); err != nil || said.Status == "" {
+	if err := json.NewDecoder(answer.Body).Decode(&response); err != nil || response.Status == "" {
 		return wrong(fmt.Errorf("another program than Vigil responds at %s", l.Listen), other)
 	}
 	if answer.StatusCode != http.StatusOK {
 		var bad []string
-		for _, check := range slices.Sorted(maps.Keys(said.Checks)) {
-			if said.Checks[check] != "ok" {
-				bad = append(bad, check+": "+said.Checks[check])
+		for _, check := range slices.Sorted(maps.Keys(response.Checks)) {
+			if response.Checks[check] != "ok" {
+				bad = append(bad, check+": "+response.Checks[check])
 			}
 		}
 		return wrong(fmt.Errorf("the server at %s is not ready: %s", l.Listen, strings.Join(bad, "; ")), "see its log: journalctl -u vigil")
@@ -153,7 +153,7 @@ func (d *doctor) cloud(ctx context.Context, name string) diagnosis {
 	}
 	defer answer.Body.Close()
 	if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil && gateway == nil {
-		d.skew, d.asked = at.Sub(d.now()), true
+		d.skew, d.checkedTime = at.Sub(d.now()), true
 	}
 	return well("%s answers", host)
 }

@@ -124,21 +124,21 @@ func TestDoctorChecksTheServer(t *testing.T) {
 func TestDoctorChecksCertificates(t *testing.T) {
 	t.Parallel()
 	d := newDoctor(t)
-	own := config.Listener{}
-	if got := d.certificate("posture", own); got.status != checkSkipped {
+	selfSigned := config.Listener{}
+	if got := d.certificate("posture", selfSigned); got.status != checkSkipped {
 		t.Errorf("before the first start: %+v", got)
 	}
 	if _, err := httpapi.OwnCertificate(filepath.Join(d.conf.DataDir, "tls"), slog.New(slog.DiscardHandler), time.Now); err != nil {
 		t.Fatal(err)
 	}
-	cert, key, _ := d.tlsFiles(own)
-	given := config.Listener{TLSCert: cert, TLSKey: key}
+	cert, key, _ := d.tlsFiles(selfSigned)
+	configured := config.Listener{TLSCert: cert, TLSKey: key}
 	for _, c := range []struct {
-		later      time.Duration
-		own, given string
+		later                  time.Duration
+		selfSigned, configured string
 	}{{0, checkOK, checkOK}, {2*365*24*time.Hour - 48*time.Hour, checkWarning, checkWarning}, {3 * 365 * 24 * time.Hour, checkWarning, checkFailed}} {
 		d.now = func() time.Time { return time.Now().Add(c.later) }
-		if a, b := d.certificate("posture", own), d.certificate("posture", given); a.status != c.own || b.status != c.given {
+		if a, b := d.certificate("posture", selfSigned), d.certificate("posture", configured); a.status != c.selfSigned || b.status != c.configured {
 			t.Errorf("after %s: %+v and %+v", c.later, a, b)
 		}
 	}

@@ -40,7 +40,7 @@ func (c *entityFindCmd) Run(e *environment) error {
 		return err
 	}
 	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
-		by, err := c.operator(e, in)
+		caller, err := c.operator(e, in)
 		if err != nil {
 			return err
 		}
@@ -49,13 +49,13 @@ func (c *entityFindCmd) Run(e *environment) error {
 		}
 		entities := store.New(in.DB, in.Box, nil)
 		if c.Count {
-			n, _, err := entities.Aggregate(e.ctx, posture.OrgID(by.Org), filter, nil)
+			n, _, err := entities.Aggregate(e.ctx, posture.OrgID(caller.Org), filter, nil)
 			if err == nil {
 				fmt.Fprintln(e.stdout, n)
 			}
 			return err
 		}
-		found, total, err := c.find(e.ctx, entities, posture.OrgID(by.Org), filter)
+		found, total, err := c.find(e.ctx, entities, posture.OrgID(caller.Org), filter)
 		if err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func TestBombsOnTheServer(t *testing.T) {
 	f := startFortress(t, dbtest.SQLite(t), fillWeb(t, 2000, 8),
 		"--posture-graph-work", "1000000000", "--posture-graph-results", "1000000", "--posture-graph-token-queries", "3",
 		"--posture-graph-time", bombTime.String(), "--posture-graph-memory-mb", fmt.Sprint(bombMemory>>20))
-	c := f.caller(f.bad)
+	c := f.caller(f.hostileToken)
 	c.graphQuery(t.Context(), "g.V().both().count()") // the graph is loaded
 	bombs := append(readBombs(t, "../../gremlin/testdata/bombs.txt"), readBombs(t, "testdata/answerbombs.txt")...)
 	if os.Getenv("VIGIL_BOMBS") == "" { // all of them take three minutes
@@ -123,15 +123,15 @@ func TestBombsOnTheServer(t *testing.T) {
 			t.Fatalf("found %d of %d bombs", len(bombs), len(largestBombs))
 		}
 	}
-	most, idle := int64(0), f.settled(t, 1<<40)
+	maximum, idle := int64(0), f.settled(t, 1<<40)
 	measure := func(name string, queries int, send func()) {
 		before := f.settled(t, idle)
 		f.resetPeak()
 		begin := time.Now()
 		send()
-		used, took := f.status("VmHWM")-before, time.Since(begin)
-		most = max(most, used/int64(queries))
-		t.Logf("%4d MB %6.2fs  %s", used>>20, took.Seconds(), name)
+		used, elapsed := f.status("VmHWM")-before, time.Since(begin)
+		maximum = max(maximum, used/int64(queries))
+		t.Logf("%4d MB %6.2fs  %s", used>>20, elapsed.Seconds(), name)
 		if used > int64(queries)*bombMemory*bombFactor/10 {
 			t.Errorf("%s used %d MB with a budget of %d MB", name, used>>20, queries*bombMemory>>20)
 		}
@@ -147,7 +147,7 @@ func TestBombsOnTheServer(t *testing.T) {
 		group.Wait()
 	})
 	f.settled(t, idle)
-	t.Logf("at most %d MB of %d", most>>20, bombMemory>>20)
+	t.Logf("at most %d MB of %d", maximum>>20, bombMemory>>20)
 }
 
 // bomb sends a query and checks that it is rejected or answered in time.
@@ -164,7 +164,7 @@ func (c *caller) bomb(b bomb) {
 
 // graphQuery returns the status of a response, the beginning of its text, and the time
 // until then.
-func (c *caller) graphQuery(ctx context.Context, query string) (status int, text []byte, took time.Duration) {
+func (c *caller) graphQuery(ctx context.Context, query string) (status int, text []byte, elapsed time.Duration) {
 	body, err := json.Marshal(map[string]string{"gremlin": query, "partitionKey": string(bombAccount)})
 	must(c.t, err)
 	r, err := http.NewRequestWithContext(ctx, "POST", c.base+"/v1/entities/graph-query", bytes.NewReader(body))
@@ -173,13 +173,13 @@ func (c *caller) graphQuery(ctx context.Context, query string) (status int, text
 	begin := time.Now()
 	res, err := c.http.Do(r)
 	must(c.t, err)
-	took = time.Since(begin)
+	elapsed = time.Since(begin)
 	defer res.Body.Close()
 	text, err = io.ReadAll(io.LimitReader(res.Body, 300))
 	must(c.t, err)
 	_, err = io.Copy(io.Discard, res.Body)
 	must(c.t, err)
-	return res.StatusCode, text, took
+	return res.StatusCode, text, elapsed
 }
 
 // settled waits until the memory of the server has shrunk to about idle, and returns

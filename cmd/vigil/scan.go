@@ -220,7 +220,7 @@ func (r *scanReport) write(stdout io.Writer, o scanOutput) error {
 
 func (r *scanReport) export(to io.Writer, f export.Format) error {
 	buffered := bufio.NewWriterSize(to, 64<<10)
-	w, err := export.New(buffered, f, r.about())
+	w, err := export.New(buffered, f, r.exportReport())
 	if err != nil {
 		return err
 	}

@@ -46,23 +46,23 @@ func (r *scanReport) add(t scan.Target, s scan.Result) {
 	}
 }
 
-// about returns the data that exports need besides the findings.
-func (r *scanReport) about() export.Report {
-	about := export.Report{
+// exportReport returns the data that exports need besides the findings.
+func (r *scanReport) exportReport() export.Report {
+	report := export.Report{
 		Version: version, At: time.Now(), Rules: r.rules, Verdicts: r.verdicts, Counts: export.Count(r.findings), Frameworks: map[string]posture.Framework{},
 	}
 	accounts := make([]string, len(r.targets))
 	for i, t := range r.targets {
 		accounts[i] = string(t.Access.Account.ID)
 	}
-	about.Scope = "a scan of " + strings.Join(accounts, ", ")
+	report.Scope = "a scan of " + strings.Join(accounts, ", ")
 	for _, f := range r.catalog.Frameworks {
-		about.Frameworks[f.ID] = f
+		report.Frameworks[f.ID] = f
 		if c := export.Comply(f, r.rules, r.verdicts); c.Pass+c.Violated+c.Unknown > 0 && (len(r.flags.Framework) == 0 || r.chosen(f.ID)) {
-			about.Compliance = append(about.Compliance, c)
+			report.Compliance = append(report.Compliance, c)
 		}
 	}
-	return about
+	return report
 }
 
 // chosen reports whether a framework was selected.
@@ -134,19 +134,19 @@ func (r *scanReport) print(w io.Writer) {
 
 // printLevel lists the violated rules of a level, those with the highest risk first.
 func (r *scanReport) printLevel(w io.Writer, style terminal.Style, level posture.FindingLevel) {
-	by := map[posture.RuleID][]posture.Finding{}
+	findingsOf := map[posture.RuleID][]posture.Finding{}
 	var order []posture.RuleID
 	for _, f := range r.findings {
 		if f.Level != level {
 			continue
 		}
-		if by[f.Rule] == nil {
+		if findingsOf[f.Rule] == nil {
 			order = append(order, f.Rule)
 		}
-		by[f.Rule] = append(by[f.Rule], f)
+		findingsOf[f.Rule] = append(findingsOf[f.Rule], f)
 	}
 	for _, id := range order {
-		found, rule := by[id], r.rules[id]
+		found, rule := findingsOf[id], r.rules[id]
 		fmt.Fprintf(w, "\n%s %s  %s\n", style.Paint(levelColours[level], fmt.Sprintf("%-6s", level)), style.Paint(terminal.Bold, rule.Name), style.Paint(terminal.Faint, string(id)))
 		for i, f := range found {
 			if r.flags.List > 0 && i == r.flags.List {
@@ -158,14 +158,14 @@ func (r *scanReport) printLevel(w io.Writer, style terminal.Style, level posture
 	}
 }
 
-// most is the maximum number of read errors that are printed.
-const most = 10
+// maxShown is the maximum number of read errors that are printed.
+const maxShown = 10
 
 // printUnread prints what could not be read, one line per reason.
 func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
 	type problem struct {
-		kind posture.EntityType
-		why  string
+		kind   posture.EntityType
+		reason string
 	}
 	regions := map[problem][]string{}
 	var order []problem
@@ -183,7 +183,7 @@ func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
 	}
 	fmt.Fprintf(w, "\n%s\n", style.Paint(terminal.Yellow, "Not everything could be read; rules that need it have unknown results:"))
 	for i, p := range order {
-		if i == most {
+		if i == maxShown {
 			fmt.Fprintf(w, "       and %d more; --verbose lists all\n", len(order)-i)
 			break
 		}
@@ -193,7 +193,7 @@ func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
 		} else if n > 1 {
 			where = fmt.Sprintf(" in %d regions", n)
 		}
-		fmt.Fprintf(w, "       %s%s: %s\n", p.kind, where, terminal.OneLine(p.why))
+		fmt.Fprintf(w, "       %s%s: %s\n", p.kind, where, terminal.OneLine(p.reason))
 	}
 }
 
@@ -207,8 +207,8 @@ func denied(o collect.Outcome) (all []collect.Unread) {
 		if unread[kind] {
 			continue
 		}
-		for _, why := range c.Errors {
-			all = append(all, collect.Unread{Type: kind, Region: posture.Global, Why: why})
+		for _, reason := range c.Errors {
+			all = append(all, collect.Unread{Type: kind, Region: posture.Global, Why: reason})
 		}
 	}
 	slices.SortFunc(all, func(a, b collect.Unread) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Why, b.Why)) })

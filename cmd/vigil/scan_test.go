@@ -80,8 +80,8 @@ func TestScanExitCodes(t *testing.T) {
 	if rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll(); err != nil || len(rows) != 2 || rows[1][1] != "aws-iam-root-mfa" {
 		t.Errorf("file %q, %v", text, err)
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("temporary files are left: %v, %v", left, err)
+	if remaining, err := os.ReadDir(dir); err != nil || len(remaining) != 1 {
+		t.Errorf("temporary files are left: %v, %v", remaining, err)
 	}
 	if code, out, _ := scanned(flags, "--rule", "aws-iam-root-mfa", "--format", "jsonl"); code != 0 || !strings.HasPrefix(out, `{"id":`) || strings.Count(out, "\n") != 1 {
 		t.Errorf("exit %d, standard output %q", code, out)

@@ -22,7 +22,7 @@ import (
 type attackers struct {
 	f     *fortress
 	cmd   *exec.Cmd
-	tell  io.WriteCloser
+	stdin io.WriteCloser
 	lines *bufio.Scanner
 	seen  map[int]int
 }
@@ -36,12 +36,12 @@ type attackReport struct {
 // hire starts the process of the attackers. They are idle until attack is called.
 func (f *fortress) hire() *attackers {
 	f.t.Helper()
-	bad := f.caller(f.bad)
+	bad := f.caller(f.hostileToken)
 	a := &attackers{f: f, cmd: exec.Command(os.Args[0], "-test.run", "^TestSiegeAttackers$", "-test.timeout", "2h")}
 	a.cmd.Env = append(os.Environ(), "VIGIL_SIEGE_BASE="+f.base, "VIGIL_SIEGE_TOKEN="+bad.token)
 	a.cmd.Stderr = os.Stderr
 	var err error
-	a.tell, err = a.cmd.StdinPipe()
+	a.stdin, err = a.cmd.StdinPipe()
 	must(f.t, err)
 	out, err := a.cmd.StdoutPipe()
 	must(f.t, err)
@@ -55,10 +55,10 @@ func (f *fortress) hire() *attackers {
 	return a
 }
 
-// ask sends a command and waits for its report.
-func (a *attackers) ask(command string) {
+// send sends a command and waits for its report.
+func (a *attackers) send(command string) {
 	a.f.t.Helper()
-	_, err := fmt.Fprintln(a.tell, command)
+	_, err := fmt.Fprintln(a.stdin, command)
 	must(a.f.t, err)
 	for a.lines.Scan() {
 		var report attackReport
@@ -74,14 +74,14 @@ func (a *attackers) ask(command string) {
 	a.f.t.Fatalf("the process of the attackers ended: %v", a.lines.Err())
 }
 
-func (a *attackers) attack()  { a.ask("attack") }
-func (a *attackers) rest()    { a.ask("rest") }
-func (a *attackers) dismiss() { _ = a.tell.Close() }
+func (a *attackers) attack()  { a.send("attack") }
+func (a *attackers) rest()    { a.send("rest") }
+func (a *attackers) dismiss() { _ = a.stdin.Close() }
 
 // answered reports whether the attackers got enough responses for the test. On a busy
 // machine that takes time.
 func (a *attackers) answered() bool {
-	a.ask("report")
+	a.send("report")
 	return enoughAnswers(a.seen)
 }
 
@@ -148,7 +148,7 @@ func (h *hostile) caller(token string) *caller {
 
 // attack starts all attacks.
 func (h *hostile) attack(ctx context.Context, group *sync.WaitGroup) {
-	known, nobody := h.caller(h.token), h.caller("")
+	known, anonymous := h.caller(h.token), h.caller("")
 	list := func(n int) string { return `["` + strings.Repeat(`x","`, n-1) + `x"]` }
 	only := os.Getenv("VIGIL_SIEGE_ONLY") // to find the attack that slows others down: read, graph, nobody or stall
 	loop := func(kind string, n int, c *caller, method, path, body string) {
@@ -171,9 +171,9 @@ func (h *hostile) attack(ctx context.Context, group *sync.WaitGroup) {
 	loop("read", 2, known, "POST", "/v1/entities/query", `{"filters":{"entityNames":`+list(1000)+`,"regions":`+list(1000)+`}}`)
 	loop("read", 2, known, "POST", "/v2/findings/query", `{"filters":{"ruleIds":`+list(60_000)+`}}`)
 	// Unauthenticated changes, wrong tokens, forged events, and malformed requests.
-	loop("nobody", 2, nobody, "POST", "/v1/providers/aws/cloud-accounts", `{}`)
-	loop("nobody", 1, nobody, "POST", "/csp/gateway/am/api/auth/api-tokens/authorize?refresh_token=vgl_wrong", ``)
-	loop("nobody", 1, nobody, "POST", "/events/aws", `{"Type":"Notification"}`)
+	loop("nobody", 2, anonymous, "POST", "/v1/providers/aws/cloud-accounts", `{}`)
+	loop("nobody", 1, anonymous, "POST", "/csp/gateway/am/api/auth/api-tokens/authorize?refresh_token=vgl_wrong", ``)
+	loop("nobody", 1, anonymous, "POST", "/events/aws", `{"Type":"Notification"}`)
 	loop("nobody", 1, known, "POST", "/v1/cloud-accounts/bulk-update", `{"provider":"aws","cloudAccountUpdates":[`+strings.Repeat(`{"action":"post"},`, 99)+`{}]}`)
 	// Queries that would exhaust the machine, and responses that are never read.
 	for _, query := range []string{

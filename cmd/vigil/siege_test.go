@@ -79,12 +79,12 @@ func TestSiege(t *testing.T) {
 
 // A fortress is a server under attack.
 type fortress struct {
-	t         *testing.T
-	binary    string
-	dir, dsn  string
-	base      string
-	pid       int
-	good, bad string // API tokens of the well-behaved and the hostile organisation
+	t                       *testing.T
+	binary                  string
+	dir, dsn                string
+	base                    string
+	pid                     int
+	goodToken, hostileToken string // API tokens of the well-behaved and the hostile organisation
 
 	mu       sync.Mutex
 	statuses map[int]int // responses to attackers by status
@@ -129,8 +129,8 @@ func startFortress(t *testing.T, dsn string, fill func(config.Config), flags ...
 		return strings.TrimSpace(string(out))
 	}
 	run("init")
-	f.good = run("org", "add", "good")
-	f.bad = run("org", "add", "bad")
+	f.goodToken = run("org", "add", "good")
+	f.hostileToken = run("org", "add", "bad")
 	if fill != nil {
 		conf := config.Config{DataDir: f.dir, Database: dsn}
 		conf.Complete()
@@ -223,11 +223,11 @@ type waits struct {
 
 func (w *waits) p(percent int) time.Duration { return percentile(w.all, percent) }
 
-func percentile(took []time.Duration, percent int) time.Duration {
-	if len(took) == 0 {
+func percentile(elapsed []time.Duration, percent int) time.Duration {
+	if len(elapsed) == 0 {
 		return 0
 	}
-	sorted := slices.Sorted(slices.Values(took))
+	sorted := slices.Sorted(slices.Values(elapsed))
 	return sorted[len(sorted)*percent/100]
 }
 
@@ -240,12 +240,12 @@ func (w *waits) String() string {
 }
 
 // behave is the well-behaved organisation: it reads and writes, one request at a time,
-// and measures the response times, for at least length and until enough returns true.
-func (f *fortress) behave(w *waits, length time.Duration, enough func() bool) {
+// and measures the response times, for at least length and until stop returns true.
+func (f *fortress) behave(w *waits, length time.Duration, stop func() bool) {
 	f.t.Helper()
-	c := f.caller(f.good)
+	c := f.caller(f.goodToken)
 	begin := time.Now()
-	for ; time.Since(begin) < length || !enough() && time.Since(begin) < length+2*time.Minute; time.Sleep(20 * time.Millisecond) {
+	for ; time.Since(begin) < length || !stop() && time.Since(begin) < length+2*time.Minute; time.Sleep(20 * time.Millisecond) {
 		for i, step := range []struct {
 			want         int
 			method, path string
@@ -260,8 +260,8 @@ func (f *fortress) behave(w *waits, length time.Duration, enough func() bool) {
 			if got := c.send(f.t.Context(), step.method, step.path, []byte(step.body)); got != step.want {
 				f.t.Errorf("the well-behaved organisation: %s %s = %d, want %d", step.method, step.path, got, step.want)
 			}
-			took := time.Since(sent)
-			w.all, w.step[i] = append(w.all, took), append(w.step[i], took)
+			elapsed := time.Since(sent)
+			w.all, w.step[i] = append(w.all, elapsed), append(w.step[i], elapsed)
 		}
 		f.written++
 	}
@@ -327,7 +327,7 @@ func (f *fortress) judge(quiet, loud *waits, memory, disk int64, alone bool) {
 // organisation.
 func (f *fortress) records() (n int) {
 	f.t.Helper()
-	c := f.caller(f.good)
+	c := f.caller(f.goodToken)
 	for token := ""; ; {
 		r, err := http.NewRequestWithContext(f.t.Context(), "GET",
 			f.base+"/v1/audit?operation=addCloudAccount&outcome=success&pageSize=1000&continuationToken="+url.QueryEscape(token), nil)

@@ -82,7 +82,7 @@ func (c *storeCopyCmd) copy(e *environment, in *instance.Installation) (reports 
 	})
 	// Write the audit record before the source is read: one written after the source was
 	// read would be missing in the copy.
-	opts.Accepted = func(ctx context.Context) error {
+	opts.BeforeRead = func(ctx context.Context) error {
 		return in.Audit.Append(ctx, audit.Record{
 			Operation: "store.copy", ActorName: "operator", Outcome: audit.Success,
 			Targets: map[string]string{"from": withoutPassword(in.Config.Database), "to": withoutPassword(c.To)},
@@ -151,7 +151,7 @@ func printCopied(w io.Writer, reports []dbcopy.TableReport) error {
 		return err
 	}
 	fmt.Fprintf(w, "%d rows in %d tables are the same in both databases; %d were written\n", rows, len(reports), written)
-	fmt.Fprintln(w, "to switch over: stop the servers, run this command again, set database to the new one, start the servers")
+	fmt.Fprintln(w, "to switch over: stop the servers, run this command again, change the setting \"database\" to the new URL, start the servers")
 	return nil
 }
 

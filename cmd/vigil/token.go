@@ -58,13 +58,13 @@ type tokenEdit struct {
 // Run implements the command.
 func (c *tokenCreateCmd) Run(e *environment) error {
 	return c.operate(e, "token.create", func(in *operation) error {
-		by, err := c.operator(e, in.Installation)
+		caller, err := c.operator(e, in.Installation)
 		if err != nil {
 			return err
 		}
-		in.in(by)
+		in.in(caller)
 		in.target("name", c.Name)
-		users, err := in.Registry.Users(e.ctx, by)
+		users, err := in.Registry.Users(e.ctx, caller)
 		if err != nil {
 			return err
 		}
@@ -106,11 +106,11 @@ type tokenListCmd struct {
 // Run implements the command.
 func (c *tokenListCmd) Run(e *environment) error {
 	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
-		by, err := c.operator(e, in)
+		caller, err := c.operator(e, in)
 		if err != nil {
 			return err
 		}
-		tokens, err := in.Registry.Tokens(e.ctx, by)
+		tokens, err := in.Registry.Tokens(e.ctx, caller)
 		if err != nil {
 			return err
 		}
@@ -141,13 +141,13 @@ type tokenRevokeCmd struct {
 // Run implements the command.
 func (c *tokenRevokeCmd) Run(e *environment) error {
 	return c.operate(e, "token.revoke", func(in *operation) error {
-		by, err := c.operator(e, in.Installation)
+		caller, err := c.operator(e, in.Installation)
 		if err != nil {
 			return err
 		}
-		in.in(by)
+		in.in(caller)
 		in.target("token", c.ID)
-		t, err := in.Registry.RevokeToken(in.ctx, by, auth.TokenID(c.ID))
+		t, err := in.Registry.RevokeToken(in.ctx, caller, auth.TokenID(c.ID))
 		if err != nil {
 			return err
 		}

@@ -5,14 +5,14 @@ import "strings"
 // argument parses one argument. accept is the set of kinds that are allowed at
 // this place: it decides how a word is interpreted, and other kinds are errors.
 // of is the step or predicate of the argument.
-func (p *parser) argument(accept Kind, of string) (Arg, *Error) {
-	at := p.tok.Span
-	a, err := p.readArgument(accept, of)
+func (p *parser) argument(accept Kind, step string) (Arg, *Error) {
+	span := p.tok.Span
+	a, err := p.readArgument(accept, step)
 	if err != nil {
 		return nil, err
 	}
 	if kind := KindOf(a); kind&accept == 0 {
-		return nil, p.wrongKind(a, kind, accept, of, at)
+		return nil, p.wrongKind(a, kind, accept, step, span)
 	}
 	if accept&KindMap != 0 { // any value is allowed
 		err = p.countValue(a)
@@ -20,7 +20,7 @@ func (p *parser) argument(accept Kind, of string) (Arg, *Error) {
 	return a, err
 }
 
-func (p *parser) readArgument(accept Kind, of string) (Arg, *Error) {
+func (p *parser) readArgument(accept Kind, step string) (Arg, *Error) {
 	switch p.tok.kind {
 	case tokString, tokInteger, tokFloat:
 		return p.scalarOrRange()
@@ -29,13 +29,13 @@ func (p *parser) readArgument(accept Kind, of string) (Arg, *Error) {
 	case '{':
 		return p.set()
 	case tokWord:
-		return p.wordArgument(accept, of)
+		return p.wordArgument(accept, step)
 	}
-	return nil, p.unexpected(place(of), accept.String())
+	return nil, p.unexpected(inStep(step), accept.String())
 }
 
 // wordArgument parses an argument that starts with a word.
-func (p *parser) wordArgument(accept Kind, of string) (Arg, *Error) {
+func (p *parser) wordArgument(accept Kind, step string) (Arg, *Error) {
 	name := p.text(p.tok)
 	if err, ok := p.lambdaAhead(name); ok {
 		return nil, err
@@ -45,22 +45,22 @@ func (p *parser) wordArgument(accept Kind, of string) (Arg, *Error) {
 	}
 	switch p.ahead().kind {
 	case '.':
-		return p.prefixed(name, accept, of)
+		return p.prefixed(name, accept, step)
 	case '(':
-		return p.calling(name, accept, of)
+		return p.calling(name, accept, step)
 	}
-	return p.bare(name, accept, of)
+	return p.bare(name, accept, step)
 }
 
 // prefixed parses an argument that starts with a word and a dot: __.out(), P.gt(1), T.id.
-func (p *parser) prefixed(name string, accept Kind, of string) (Arg, *Error) {
+func (p *parser) prefixed(name string, accept Kind, step string) (Arg, *Error) {
 	switch name {
 	case "__":
 		return p.traversal()
 	case "P", "TextP":
 		return p.predicate()
 	case "g":
-		return p.nestedQuery(accept, of)
+		return p.nestedQuery(accept, step)
 	}
 	if e, ok := enumByName(name); ok {
 		return p.enumToken(e)
@@ -106,14 +106,14 @@ func (p *parser) enumToken(e Enum) (Arg, *Error) {
 // cardinalityValue parses the value in parentheses after a cardinality.
 func (p *parser) cardinalityValue(t *Token) (Arg, *Error) {
 	p.advance()
-	if err := p.deeper(); err != nil {
+	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
 	v, err := p.argument(kindValue|KindTraversal, t.Name)
 	if err != nil {
 		return nil, err
 	}
-	p.inner--
+	p.leaveNesting()
 	if p.tok.kind != ')' {
 		return nil, p.unexpected("after the value of "+t.Name+"()", `")"`)
 	}
@@ -121,7 +121,7 @@ func (p *parser) cardinalityValue(t *Token) (Arg, *Error) {
 }
 
 // calling parses an argument that starts with a word and a parenthesis.
-func (p *parser) calling(name string, accept Kind, of string) (Arg, *Error) {
+func (p *parser) calling(name string, accept Kind, step string) (Arg, *Error) {
 	switch name {
 	case "datetime", "DateTime", "UUID":
 		return p.constructor()
@@ -134,7 +134,7 @@ func (p *parser) calling(name string, accept Kind, of string) (Arg, *Error) {
 		return p.predicate()
 	}
 	if w.step == nil && w.predicate == nil {
-		return nil, p.unknownCall(name, accept, of)
+		return nil, p.unknownCall(name, accept, step)
 	}
 	if w.step == nil {
 		return p.predicate() // the caller reports the error with the expected kinds
@@ -165,7 +165,7 @@ func (p *parser) negatesPredicate() bool {
 }
 
 // bare parses a single word: a constant, a variable or a strategy.
-func (p *parser) bare(name string, accept Kind, of string) (Arg, *Error) {
+func (p *parser) bare(name string, accept Kind, step string) (Arg, *Error) {
 	switch {
 	case name == "null" && accept&KindNull == 0 && accept&kindOfEnum(GType) != 0:
 		// In typeOf(null), null is a type.
@@ -188,15 +188,15 @@ func (p *parser) bare(name string, accept Kind, of string) (Arg, *Error) {
 		p.advance()
 		return nil, p.unexpected("after "+name, `"("`)
 	}
-	return nil, p.unknownWord(name, accept, of)
+	return nil, p.unknownWord(name, accept, step)
 }
 
 // nestedQuery parses a whole query used as a value; it must have a terminal step.
-func (p *parser) nestedQuery(accept Kind, of string) (Arg, *Error) {
+func (p *parser) nestedQuery(accept Kind, step string) (Arg, *Error) {
 	start := p.tok
 	if accept&KindQuery == 0 {
 		return nil, &Error{
-			Kind: Misuse, Span: start.Span, Message: "a traversal in " + of + "() does not start with g", Expected: accept.String(),
+			Kind: Misuse, Span: start.Span, Message: "a traversal in " + step + "() does not start with g", Expected: accept.String(),
 			Hint: "write __ instead of g, or V() for a step from anywhere",
 		}
 	}

@@ -28,7 +28,7 @@ type Step struct {
 }
 
 // Arg is an argument of a step or predicate, or an item of a collection. Its
-// dynamic type is one of *Literal, *List, *Set, *Map, *Range, *Fresh, *Token,
+// dynamic type is one of *Literal, *List, *Set, *Map, *Range, *RuntimeValue, *Token,
 // *CardinalityValue, *Predicate, *Traversal, *Query, *Variable or *Strategy.
 type Arg interface {
 	// Bounds returns the position of the argument in the text.
@@ -73,9 +73,9 @@ type Range struct {
 	From, To *Literal
 }
 
-// A Fresh value is created when the query runs: datetime() is the time of the
+// A RuntimeValue is created when the query runs: datetime() is the time of the
 // run, UUID() a random identifier.
-type Fresh struct {
+type RuntimeValue struct {
 	Span
 	Name string // "datetime" or "UUID"
 }

@@ -7,7 +7,7 @@ import (
 
 // bracketed parses a list or a map. The first colon decides which it is.
 func (p *parser) bracketed() (Arg, *Error) {
-	if err := p.deeper(); err != nil {
+	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
 	start := p.advance().Pos
@@ -25,7 +25,7 @@ func (p *parser) bracketed() (Arg, *Error) {
 		return nil, err
 	}
 	p.advance()
-	p.inner--
+	p.leaveNesting()
 	return a, nil
 }
 
@@ -53,7 +53,7 @@ func (p *parser) listOrMap(start Pos) (Arg, *Error) {
 
 // set parses {a, b}.
 func (p *parser) set() (Arg, *Error) {
-	if err := p.deeper(); err != nil {
+	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
 	start := p.advance().Pos
@@ -61,7 +61,7 @@ func (p *parser) set() (Arg, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	p.inner--
+	p.leaveNesting()
 	return &Set{Span: Span{start, p.advance().End}, Items: items}, nil
 }
 
@@ -130,7 +130,7 @@ func (p *parser) entry(key Arg) (e Entry, err *Error) {
 	return e, err
 }
 
-const kindKey = KindString | kindNumber | kindCollection | kindEnum<<T | kindEnum<<Direction
+const kindKey = KindString | kindNumber | kindContainer | kindEnum<<T | kindEnum<<Direction
 
 // mapKey parses a key: a bare word is a string, a word in parentheses is not.
 func (p *parser) mapKey() (Arg, *Error) {

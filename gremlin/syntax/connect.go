@@ -32,7 +32,7 @@ func connect(steps []Step, name string, then func([]Step) []Step) []Step {
 		}
 		return steps
 	}
-	whole := Step{Span: Span{steps[0].Pos, steps[len(steps)-1].End}, Name: name}
+	combined := Step{Span: Span{steps[0].Pos, steps[len(steps)-1].End}, Name: name}
 	for rest := steps; ; i = slices.IndexFunc(rest, infix(name)) {
 		part := rest
 		if i >= 0 {
@@ -41,18 +41,18 @@ func connect(steps []Step, name string, then func([]Step) []Step) []Step {
 		if then != nil {
 			part = then(part)
 		}
-		whole.Args = append(whole.Args, operand(part, whole.Span))
+		combined.Args = append(combined.Args, operand(part, combined.Span))
 		if i < 0 {
-			return []Step{whole}
+			return []Step{combined}
 		}
 		rest = rest[i+1:]
 	}
 }
 
 // operand builds the traversal of one side; an empty side is always true.
-func operand(steps []Step, at Span) *Traversal {
+func operand(steps []Step, span Span) *Traversal {
 	if len(steps) == 0 {
-		return &Traversal{Span: at, Steps: []Step{{Span: at, Name: "identity"}}}
+		return &Traversal{Span: span, Steps: []Step{{Span: span, Name: "identity"}}}
 	}
 	return &Traversal{Span: Span{steps[0].Pos, steps[len(steps)-1].End}, Steps: steps}
 }

@@ -5,8 +5,9 @@ import "strings"
 // Enum names one of Gremlin's enumerations.
 type Enum uint8
 
-// The enumerations, spelled as their prefix in a query. A word without a prefix
-// that occurs in several belongs to the first: set is a cardinality, not a type.
+// The enumerations, named like their prefix in a query. A constant without a prefix
+// that exists in several enumerations belongs to the first of them: set is
+// Cardinality.set, not GType.set.
 const (
 	NoEnum Enum = iota
 	T

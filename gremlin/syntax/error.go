@@ -61,17 +61,17 @@ func (e *Error) Error() string {
 //
 // It is empty if the position is unknown.
 func (e *Error) Excerpt() string {
-	at := e.Span.Pos
-	if at.Line == 0 || int(at.Offset) > len(e.src) {
+	position := e.Span.Pos
+	if position.Line == 0 || int(position.Offset) > len(e.src) {
 		return ""
 	}
-	start := strings.LastIndexByte(e.src[:at.Offset], '\n') + 1
+	start := strings.LastIndexByte(e.src[:position.Offset], '\n') + 1
 	line, _, _ := strings.Cut(e.src[start:], "\n")
 	runes := []rune(strings.TrimRight(strings.ReplaceAll(line, "\t", " "), "\r"))
-	column := min(int(at.Column)-1, len(runes))
+	column := min(int(position.Column)-1, len(runes))
 	marks := 1
-	if e.Span.End.Line == at.Line {
-		marks = max(1, int(e.Span.End.Column-at.Column))
+	if e.Span.End.Line == position.Line {
+		marks = max(1, int(e.Span.End.Column-position.Column))
 	}
 	// A long line is truncated around the position.
 	const before, after = 60, 80
@@ -81,9 +81,9 @@ func (e *Error) Excerpt() string {
 }
 
 // exceeded returns the error of a limit.
-func exceeded(limit string, allowed int, at Span, what string) *Error {
+func exceeded(limit string, allowed int, span Span, what string) *Error {
 	return &Error{
-		Kind: Exceeded, Span: at, Limit: limit, Allowed: allowed,
+		Kind: Exceeded, Span: span, Limit: limit, Allowed: allowed,
 		Message: what + " (limit " + limit + " is " + strconv.Itoa(allowed) + ")",
 	}
 }

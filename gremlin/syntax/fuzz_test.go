@@ -19,11 +19,11 @@ func FuzzPrint(f *testing.F) {
 		}
 		// The canonical text may exceed the length limit.
 		o.Length = 16 * DefaultLimits.Length
-		again, err := Parse(q.String(), o)
+		second, err := Parse(q.String(), o)
 		if err != nil {
 			t.Fatalf("canonical text %s: %v", q, err)
 		}
-		if diff := cmp.Diff(q, again, sameTree...); diff != "" {
+		if diff := cmp.Diff(q, second, sameTree...); diff != "" {
 			t.Fatalf("canonical text %s has a different tree (-first +second):\n%s", q, diff)
 		}
 	})

@@ -69,9 +69,9 @@ func (g generator) query() *Query {
 	return q
 }
 
-func (g generator) chain(most int) []Step {
+func (g generator) chain(limit int) []Step {
 	var steps []Step
-	for range g.upTo(most) {
+	for range g.upTo(limit) {
 		steps = append(steps, g.step(pick(g, chainSteps)))
 	}
 	return steps
@@ -127,7 +127,7 @@ func (g generator) argOf(kind Kind) Arg {
 	case KindDate:
 		return g.date()
 	case KindUUID:
-		return pick(g, []Arg{&Fresh{Name: freshUUID}, &Literal{Value: UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(g.T, "uuid"))}})
+		return pick(g, []Arg{&RuntimeValue{Name: freshUUID}, &Literal{Value: UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(g.T, "uuid"))}})
 	case KindCollection:
 		return g.deeper().collection()
 	case KindMap:
@@ -181,7 +181,7 @@ func (g generator) floats() []any {
 
 func (g generator) date() Arg {
 	if g.upTo(4) == 0 {
-		return &Fresh{Name: "datetime"}
+		return &RuntimeValue{Name: "datetime"}
 	}
 	zone := time.UTC
 	if offset := rapid.IntRange(-18*3600, 18*3600).Draw(g.T, "offset"); offset != 0 && g.upTo(1) == 1 {

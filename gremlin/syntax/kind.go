@@ -2,7 +2,6 @@ package syntax
 
 import (
 	"math/big"
-	"math/bits"
 	"strings"
 	"time"
 )
@@ -34,11 +33,11 @@ const (
 func kindOfEnum(e Enum) Kind { return kindEnum << e }
 
 const (
-	kindNumber     = KindInteger | KindFloat
-	kindScalar     = KindString | KindNull | kindNumber | KindBool | KindDate | KindUUID
-	kindAnyEnum    = kindEnum<<T | kindEnum<<Cardinality | kindEnum<<Direction | kindEnum<<Merge | kindEnum<<Pick | kindEnum<<DT | kindEnum<<GType
-	kindValue      = kindScalar | KindCollection | KindMap | KindQuery | KindCardinalityValue | kindAnyEnum
-	kindCollection = KindCollection | KindMap
+	kindNumber    = KindInteger | KindFloat
+	kindScalar    = KindString | KindNull | kindNumber | KindBool | KindDate | KindUUID
+	kindValueEnum = kindEnum<<T | kindEnum<<Cardinality | kindEnum<<Direction | kindEnum<<Merge | kindEnum<<Pick | kindEnum<<DT | kindEnum<<GType
+	kindValue     = kindScalar | KindCollection | KindMap | KindQuery | KindCardinalityValue | kindValueEnum
+	kindContainer = KindCollection | KindMap
 )
 
 // kindNames describes groups of kinds and single kinds. Groups come first: kinds
@@ -47,7 +46,7 @@ var kindNames = []struct {
 	kind Kind
 	name string
 }{
-	{kindScalar | kindCollection, "a value"},
+	{kindScalar | kindContainer, "a value"},
 	{kindNumber, "a number"},
 	{KindString, "a string"},
 	{KindInteger, "a whole number"},
@@ -84,7 +83,7 @@ var kindNames = []struct {
 // is accepted, tokens are not listed.
 func (k Kind) String() string {
 	if k&kindValue == kindValue {
-		k &^= kindValue &^ (kindScalar | kindCollection)
+		k &^= KindQuery | KindCardinalityValue | kindValueEnum
 	}
 	var parts []string
 	for _, n := range kindNames {
@@ -94,7 +93,7 @@ func (k Kind) String() string {
 			k &^= n.kind
 		}
 	}
-	if bits.OnesCount64(uint64(k)) > 0 || len(parts) == 0 {
+	if k != 0 || len(parts) == 0 { // all kinds have a name: only an empty set has no parts
 		parts = append(parts, "nothing")
 	}
 	return orList(parts)
@@ -118,7 +117,7 @@ func KindOf(a Arg) Kind {
 		return KindCollection
 	case *Map:
 		return KindMap
-	case *Fresh:
+	case *RuntimeValue:
 		if a.Name == freshUUID {
 			return KindUUID
 		}

@@ -3,7 +3,7 @@ package syntax
 import "slices"
 
 // word holds all meanings of a name. The parser looks a name up once and selects
-// the meaning by what is allowed at the place.
+// a meaning that the grammar allows at the current token.
 type word struct {
 	step      *Signature      // as a step in a chain
 	source    *Signature      // as a step between g and the first step

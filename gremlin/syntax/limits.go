@@ -27,11 +27,11 @@ const (
 // orDefaults replaces zero fields by defaults and limits the depth.
 func (l Limits) orDefaults() Limits {
 	d := DefaultLimits
-	for _, f := range []struct{ have, want *int }{
+	for _, f := range []struct{ actual, want *int }{
 		{&l.Length, &d.Length}, {&l.Steps, &d.Steps}, {&l.Depth, &d.Depth}, {&l.Literals, &d.Literals}, {&l.Regex, &d.Regex},
 	} {
-		if *f.have == 0 {
-			*f.have = *f.want
+		if *f.actual == 0 {
+			*f.actual = *f.want
 		}
 	}
 	l.Depth = min(l.Depth, maxDepth)

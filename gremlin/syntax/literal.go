@@ -10,13 +10,13 @@ const freshUUID = "UUID"
 
 // literal returns a literal node. Nodes are allocated in slabs: a within() of a
 // thousand values costs a dozen allocations.
-func (p *parser) literal(at Span, v any) *Literal {
+func (p *parser) literal(span Span, v any) *Literal {
 	if len(p.slab) == 0 {
 		p.slab = make([]Literal, min(4+p.literals, 64))
 	}
 	l := &p.slab[0]
 	p.slab = p.slab[1:]
-	l.Span, l.Value = at, v
+	l.Span, l.Value = span, v
 	return l
 }
 
@@ -24,7 +24,7 @@ func (p *parser) literal(at Span, v any) *Literal {
 // limit() and similar steps are not counted.
 func (p *parser) countValue(a Arg) *Error {
 	switch a := a.(type) {
-	case *Literal, *Fresh, *Token:
+	case *Literal, *RuntimeValue, *Token:
 		p.literals++
 	case *Range:
 		n, _ := a.size()
@@ -36,14 +36,17 @@ func (p *parser) countValue(a Arg) *Error {
 	return nil
 }
 
-// deeper increments the nesting depth of collections or predicates.
-func (p *parser) deeper() *Error {
+// enterNesting increments the nesting depth of collections or predicates.
+func (p *parser) enterNesting() *Error {
 	p.inner++
 	if p.inner > p.limits.Depth {
 		return exceeded(LimitDepth, p.limits.Depth, p.tok.Span, "values or predicates are nested too deeply")
 	}
 	return nil
 }
+
+// leaveNesting ends a level that enterNesting began.
+func (p *parser) leaveNesting() { p.inner-- }
 
 // scalarOrRange parses a string, a number, a constant, or from..to.
 func (p *parser) scalarOrRange() (Arg, *Error) {
@@ -98,11 +101,11 @@ func (p *parser) stringLiteral(t token) (*Literal, *Error) {
 	text := p.text(t)
 	text = text[1 : len(text)-1]
 	if t.escaped {
-		plain, at, message := unescape(text)
+		unescaped, offset, message := unescape(text)
 		if message != "" {
-			return nil, &Error{Kind: Malformed, Span: p.inside(t, at+1), Message: message}
+			return nil, &Error{Kind: Malformed, Span: p.inside(t, offset+1), Message: message}
 		}
-		text = plain
+		text = unescaped
 	}
 	return p.literal(t.Span, text), nil
 }
@@ -123,7 +126,7 @@ func (p *parser) constructor() (Arg, *Error) {
 	p.advance()
 	date := p.text(name) != freshUUID
 	if p.tok.kind == ')' {
-		f := &Fresh{Span: Span{name.Pos, p.advance().End}, Name: freshUUID}
+		f := &RuntimeValue{Span: Span{name.Pos, p.advance().End}, Name: freshUUID}
 		if date {
 			f.Name = "datetime"
 		}

@@ -37,19 +37,19 @@ func (p *parser) describe(t token) string {
 }
 
 func shorten(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
+	const maxLength = 40
+	if r := []rune(s); len(r) > maxLength {
+		return string(r[:maxLength]) + "..."
 	}
 	return s
 }
 
-// place describes the owner of an argument: a step or predicate, or a phrase.
-func place(of string) string {
-	if strings.ContainsRune(of, ' ') {
-		return of
+// inStep describes the owner of an argument: a step or predicate, or a phrase.
+func inStep(step string) string {
+	if strings.ContainsRune(step, ' ') {
+		return step
 	}
-	return of + "()"
+	return step + "()"
 }
 
 // unexpected returns the error of an unexpected token.
@@ -93,7 +93,7 @@ func (p *parser) unknownStep(name string, source bool) *Error {
 }
 
 // unknownCall returns the error of an unknown argument name(...).
-func (p *parser) unknownCall(name string, accept Kind, of string) *Error {
+func (p *parser) unknownCall(name string, accept Kind, step string) *Error {
 	var candidates []string
 	what := "step"
 	if accept&KindTraversal != 0 {
@@ -108,13 +108,13 @@ func (p *parser) unknownCall(name string, accept Kind, of string) *Error {
 	}
 	e := &Error{Kind: Unknown, Span: p.tok.Span, Message: "there is no " + what + " " + shorten(name) + "()", Hint: suggest(name, candidates, true)}
 	if len(candidates) == 0 {
-		e.Message, e.Expected, e.Found = place(of), accept.String(), shorten(name)+"()"
+		e.Message, e.Expected, e.Found = inStep(step), accept.String(), shorten(name)+"()"
 	}
 	return e
 }
 
 // unknownWord returns the error of an unknown bare word.
-func (p *parser) unknownWord(name string, accept Kind, of string) *Error {
+func (p *parser) unknownWord(name string, accept Kind, step string) *Error {
 	var candidates []string
 	for e := NoEnum + 1; e < enumCount; e++ {
 		if accept&kindOfEnum(e) != 0 {
@@ -122,7 +122,7 @@ func (p *parser) unknownWord(name string, accept Kind, of string) *Error {
 		}
 	}
 	e := &Error{
-		Kind: Unknown, Span: p.tok.Span, Message: place(of), Expected: accept.String(), Found: "the word " + shorten(name),
+		Kind: Unknown, Span: p.tok.Span, Message: inStep(step), Expected: accept.String(), Found: "the word " + shorten(name),
 		Hint: suggest(name, candidates, false),
 	}
 	if e.Hint == "" && accept&KindString != 0 {
@@ -132,9 +132,9 @@ func (p *parser) unknownWord(name string, accept Kind, of string) *Error {
 }
 
 // wrongKind returns the error of an argument of an unsupported kind.
-func (p *parser) wrongKind(a Arg, kind, accept Kind, of string, at Span) *Error {
-	e := &Error{Kind: Misuse, Span: Span{at.Pos, a.Bounds().End}, Message: place(of), Expected: accept.String(), Found: kind.String()}
-	if of == "has" && kind == KindTraversal {
+func (p *parser) wrongKind(a Arg, kind, accept Kind, step string, span Span) *Error {
+	e := &Error{Kind: Misuse, Span: Span{span.Pos, a.Bounds().End}, Message: inStep(step), Expected: accept.String(), Found: kind.String()}
+	if step == "has" && kind == KindTraversal {
 		e.Message, e.Expected, e.Found = "has() with a traversal was removed in Gremlin 3.8", "", ""
 		e.Hint = `write where(values("key").is(...)), or has("key", P.gt(...))`
 	}
@@ -142,10 +142,10 @@ func (p *parser) wrongKind(a Arg, kind, accept Kind, of string, at Span) *Error 
 }
 
 // tooMany returns the error of too many arguments.
-func (p *parser) tooMany(sig *Signature, most int) *Error {
+func (p *parser) tooMany(sig *Signature, limit int) *Error {
 	e := &Error{Kind: Misuse, Span: p.tok.Span, Message: sig.Name + "() takes no argument"}
-	if most > 0 {
-		e.Message = sig.Name + "() takes no more than " + plural(most, "argument") + ": " + sig.Usage()
+	if limit > 0 {
+		e.Message = sig.Name + "() takes no more than " + plural(limit, "argument") + ": " + sig.Usage()
 	}
 	return e
 }

@@ -186,12 +186,12 @@ func decimalValue(text string) (any, string) {
 			return nil, decimalTooWide
 		}
 	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
+	integer, fraction, _ := strings.Cut(mantissa, ".")
 	scale := len(fraction) - exp
 	if scale < -maxScale || scale > maxScale {
 		return nil, decimalTooWide
 	}
-	coef, ok := new(big.Int).SetString(whole+fraction, 10)
+	coef, ok := new(big.Int).SetString(integer+fraction, 10)
 	if !ok {
 		return nil, "this is not a number"
 	}

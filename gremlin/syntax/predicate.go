@@ -49,7 +49,7 @@ func (s *predicateShape) prefix() string {
 
 // predicate parses P.gt(1), gt(1).or(...), not(...).
 func (p *parser) predicate() (Arg, *Error) {
-	if err := p.deeper(); err != nil {
+	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
 	defer func(inner int) { p.inner = inner }(p.inner - 1)
@@ -144,7 +144,7 @@ func (p *parser) connective(left *Predicate) (*Predicate, *Error) {
 	if err := p.expect('(', "after", name); err != nil {
 		return nil, err
 	}
-	whole := &Predicate{Name: "not", Args: []Arg{left}}
+	negated := &Predicate{Name: "not", Args: []Arg{left}}
 	height := p.height + 1
 	if name != "negate" {
 		a, err := p.argument(KindPredicate, name)
@@ -153,14 +153,14 @@ func (p *parser) connective(left *Predicate) (*Predicate, *Error) {
 		}
 		right := a.(*Predicate)
 		height = max(under(name, left, height-1), under(name, right, p.height))
-		whole = join(name, left, right)
+		negated = join(name, left, right)
 	}
 	p.height = height
 	if p.tok.kind != ')' {
 		return nil, p.unexpected("after the argument of "+name+"()", `")"`)
 	}
-	whole.Span = Span{left.Pos, p.advance().End}
-	return whole, nil
+	negated.Span = Span{left.Pos, p.advance().End}
+	return negated, nil
 }
 
 // under returns the height of a connective over a side of the given height.
@@ -173,13 +173,13 @@ func under(name string, side *Predicate, height int) int {
 
 // join combines two predicates; chains of the same connective stay flat.
 func join(name string, left, right *Predicate) *Predicate {
-	whole := &Predicate{Name: name}
+	joined := &Predicate{Name: name}
 	for _, side := range []*Predicate{left, right} {
 		if side.Name == name {
-			whole.Args = append(whole.Args, side.Args...)
+			joined.Args = append(joined.Args, side.Args...)
 		} else {
-			whole.Args = append(whole.Args, side)
+			joined.Args = append(joined.Args, side)
 		}
 	}
-	return whole
+	return joined
 }

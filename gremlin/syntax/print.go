@@ -92,7 +92,7 @@ func (w *writer) arg(a Arg) {
 		w.value(a.From.Value)
 		w.WriteString("..")
 		w.value(a.To.Value)
-	case *Fresh:
+	case *RuntimeValue:
 		w.WriteString(a.Name + "()")
 	case *Token:
 		w.WriteString(a.Enum.String() + "." + a.Name)

@@ -34,15 +34,15 @@ func checkRoundTrip(t *testing.T, name, text string, o Options) {
 		t.Errorf("%s: %v\n%s\n%s", name, err, text, err.(*Error).Excerpt())
 		return
 	}
-	again, err := Parse(q.String(), o)
+	second, err := Parse(q.String(), o)
 	if err != nil {
 		t.Errorf("%s: canonical text %s: %v", name, q, err)
 		return
 	}
-	if diff := cmp.Diff(q, again, sameTree...); diff != "" {
+	if diff := cmp.Diff(q, second, sameTree...); diff != "" {
 		t.Errorf("%s: canonical text %s has a different tree (-first +second):\n%s", name, q, diff)
 	}
-	if q.String() != again.String() {
-		t.Errorf("%s: canonical text changes: %s, then %s", name, q, again)
+	if q.String() != second.String() {
+		t.Errorf("%s: canonical text changes: %s, then %s", name, q, second)
 	}
 }

@@ -16,7 +16,7 @@ func (p *parser) strategy() (Arg, *Error) {
 	if p.tok.kind != '(' {
 		return s, nil
 	}
-	if err := p.deeper(); err != nil {
+	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
 	p.advance()
@@ -32,21 +32,21 @@ func (p *parser) strategy() (Arg, *Error) {
 		}
 		s.Config = append(s.Config, e)
 	}
-	p.inner--
+	p.leaveNesting()
 	s.End = p.advance().End
 	return s, nil
 }
 
 // option parses key: value.
-func (p *parser) option(of string) (e Entry, err *Error) {
+func (p *parser) option(strategy string) (e Entry, err *Error) {
 	if p.tok.kind != tokWord {
-		return e, p.unexpected("in the options of "+of, "a name and a colon")
+		return e, p.unexpected("in the options of "+strategy, "a name and a colon")
 	}
 	t := p.advance()
 	e.Key = p.literal(t.Span, p.text(t))
 	if err := p.expect(':', "after", p.text(t)); err != nil {
 		return e, err
 	}
-	e.Value, err = p.argument(kindItem, of)
+	e.Value, err = p.argument(kindItem, strategy)
 	return e, err
 }

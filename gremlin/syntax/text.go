@@ -9,7 +9,7 @@ import (
 
 // unescape decodes the inside of a quoted string. On failure at is the offset of
 // the invalid escape in s.
-func unescape(s string) (text string, at int, message string) {
+func unescape(s string) (text string, offset int, message string) {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); {

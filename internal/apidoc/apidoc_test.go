@@ -70,8 +70,8 @@ func TestDocumentIsServedAsYAMLAndJSON(t *testing.T) {
 	if diff := cmp.Diff(want, body); diff != "" {
 		t.Errorf("JSON (-want +got):\n%s", diff)
 	}
-	if again, _ := get(t, s.URL+"/openapi.json", "If-None-Match", res.Header.Get("ETag")); again.StatusCode != 304 {
-		t.Errorf("with If-None-Match: %d", again.StatusCode)
+	if second, _ := get(t, s.URL+"/openapi.json", "If-None-Match", res.Header.Get("ETag")); second.StatusCode != 304 {
+		t.Errorf("with If-None-Match: %d", second.StatusCode)
 	}
 }
 

@@ -23,14 +23,14 @@ const (
 	maxLines = 500
 )
 
-type line struct{ pkg, mayImport string }
+type importRule struct{ pkg, mayImport string }
 
 // policy lists, for each package or tree of packages, the packages of this
-// module that it may import; "x/..." allows a tree. The first matching line
+// module that it may import; "x/..." allows a tree. The first matching rule
 // counts. It is a statement of intent: do not widen it to fix a build. A
-// package without a matching line fails the test, so that a new one needs a
+// package without a matching rule fails the test, so that a new one needs a
 // decision.
-var policy = []line{
+var policy = []importRule{
 	// The query engine, which is usable on its own: it imports nothing else.
 	{"graph/...", "graph graph/..."},
 	{"graph", "graph/..."},
@@ -144,14 +144,14 @@ func TestImportsFollowPolicy(t *testing.T) {
 		if strings.HasSuffix(f.name, "_test.go") {
 			continue
 		}
-		i := slices.IndexFunc(policy, func(l line) bool { return covers(l.pkg, f.pkg) })
+		i := slices.IndexFunc(policy, func(l importRule) bool { return covers(l.pkg, f.pkg) })
 		if i < 0 {
 			t.Errorf("%s: not covered by the import policy", f.pkg)
 			continue
 		}
 		for _, spec := range f.ast.Imports {
-			imp, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
-			if ours && !allowed(policy[i].mayImport, imp) {
+			imp, internal := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+			if internal && !allowed(policy[i].mayImport, imp) {
 				t.Errorf("%s must not import %s", f.name, imp)
 			}
 		}
@@ -162,18 +162,18 @@ func allowed(list, imp string) bool {
 	return list == "*" || slices.ContainsFunc(strings.Fields(list), func(p string) bool { return covers(p, imp) })
 }
 
-// simulated are the packages that may start simulators, in addition to tests.
-var simulated = []string{"internal/sim/...", "internal/demo", "internal/posture/app/crashserver", "cmd/...", "bench/..."}
+// mayStartSimulators are the packages that may start simulators, in addition to tests.
+var mayStartSimulators = []string{"internal/sim/...", "internal/demo", "internal/posture/app/crashserver", "cmd/...", "bench/..."}
 
-func TestNothingImportsTheWiring(t *testing.T) {
+func TestOnlyTestsAndTheDemoImportSimulators(t *testing.T) {
 	t.Parallel()
 	for _, f := range files(t) {
 		for _, spec := range f.ast.Imports {
 			imp := strings.TrimPrefix(strings.Trim(spec.Path.Value, `"`), module)
-			wiring := covers("internal/sim/...", imp) || imp == "internal/demo"
+			simulator := covers("internal/sim/...", imp) || imp == "internal/demo"
 			mayUse := strings.HasSuffix(f.name, "_test.go") ||
-				slices.ContainsFunc(simulated, func(p string) bool { return covers(p, f.pkg) })
-			if wiring && !mayUse {
+				slices.ContainsFunc(mayStartSimulators, func(p string) bool { return covers(p, f.pkg) })
+			if simulator && !mayUse {
 				t.Errorf("%s must not import %s: the product never calls a simulator", f.name, imp)
 			}
 		}

@@ -125,8 +125,8 @@ type Store interface {
 	Reanchor(ctx context.Context, sign func(Head) (Anchor, error)) error
 
 	// TimeBefore returns the time of the record that is followed by the given
-	// number of others, or the zero time if there are fewer.
-	TimeBefore(ctx context.Context, others int64) (time.Time, error)
+	// number of newer ones, or the zero time if there are fewer.
+	TimeBefore(ctx context.Context, newer int64) (time.Time, error)
 
 	// Snapshot calls f with a consistent snapshot of the chain.
 	Snapshot(ctx context.Context, f func(Chain) error) error
@@ -148,7 +148,7 @@ type Store interface {
 	AddKey(ctx context.Context, k Key, first bool) error
 }
 
-// A Tally contains the actual and the expected ends of the chain.
+// A Tally compares where the chain should end (Head) with where it ends (Last).
 type Tally struct {
 	Anchor  Head
 	Head    Head  // the stored head of the chain

@@ -76,14 +76,14 @@ func exec(t testing.TB, db *sqldb.DB, statements ...string) {
 	}
 }
 
-func onBoth(t *testing.T, test func(t *testing.T, db *sqldb.DB, l *audit.Log)) {
+func onBothDatabases(t *testing.T, test func(t *testing.T, db *sqldb.DB, l *audit.Log)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) { test(t, db, open(t, db, secrettest.NewBox(t))) })
 }
 
 func TestEmptyAndFilledLogsVerify(t *testing.T) {
-	onBoth(t, func(t *testing.T, _ *sqldb.DB, l *audit.Log) {
+	onBothDatabases(t, func(t *testing.T, _ *sqldb.DB, l *audit.Log) {
 		if r := verify(t, l); r.Broken != nil || r.Records != 0 {
 			t.Errorf("empty log: %+v", r)
 		}
@@ -95,7 +95,7 @@ func TestEmptyAndFilledLogsVerify(t *testing.T) {
 }
 
 func TestPagesAreNewestFirstAndOneOrganisationOnly(t *testing.T) {
-	onBoth(t, func(t *testing.T, _ *sqldb.DB, l *audit.Log) {
+	onBothDatabases(t, func(t *testing.T, _ *sqldb.DB, l *audit.Log) {
 		fill(t, l, 30)
 		var numbers []int64
 		for before := int64(0); ; {
@@ -156,7 +156,7 @@ func TestTamperingIsFound(t *testing.T) {
 		"anchor forged": {[]string{`DELETE FROM audit_record WHERE number <= 3`, `UPDATE audit_chain SET anchor_number = 3, anchor_hash = (SELECT prev FROM audit_record WHERE number = 4)`}, 3, "not signed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
+			onBothDatabases(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
 				fill(t, l, 10)
 				exec(t, db, tt.statements...)
 				r := verify(t, l)
@@ -171,7 +171,7 @@ func TestTamperingIsFound(t *testing.T) {
 // TestRecomputedChainIsFound models an attacker who computes the hashes of a
 // whole new chain but cannot decrypt the signing key.
 func TestRecomputedChainIsFound(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
+	onBothDatabases(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
 		fill(t, l, 5)
 		for _, name := range []string{"with the real key left", "with the real key removed"} {
 			exec(t, db, `DELETE FROM audit_record`, `DELETE FROM audit_chain`)
@@ -210,7 +210,7 @@ func (f forgedKeys) AddKey(ctx context.Context, k audit.Key, _ bool) error {
 }
 
 func TestTruncationIsFoundByACheckpoint(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
+	onBothDatabases(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
 		fill(t, l, 6)
 		c, err := l.Checkpoint(t.Context())
 		if err != nil {
@@ -224,9 +224,9 @@ func TestTruncationIsFoundByACheckpoint(t *testing.T) {
 		if r := verify(t, l, known); r.Broken != nil {
 			t.Fatalf("before: %v", r.Broken)
 		}
-		cut := func(at string) {
-			exec(t, db, `DELETE FROM audit_record WHERE number > `+at,
-				`UPDATE audit_chain SET number = `+at+`, hash = (SELECT hash FROM audit_record WHERE number = `+at+`)`)
+		cut := func(needle string) {
+			exec(t, db, `DELETE FROM audit_record WHERE number > `+needle,
+				`UPDATE audit_chain SET number = `+needle+`, hash = (SELECT hash FROM audit_record WHERE number = `+needle+`)`)
 		}
 		cut("8")
 		if r := verify(t, l, known); r.Broken != nil {
@@ -252,7 +252,7 @@ func TestTruncationIsFoundByACheckpoint(t *testing.T) {
 }
 
 func TestPrunedLogVerifies(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
+	onBothDatabases(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
 		fill(t, l, 20)
 		n, err := l.Retain(t.Context(), noon.Add(12*time.Hour), 0)
 		if err != nil || n != 12 {
@@ -280,7 +280,7 @@ func TestPrunedLogVerifies(t *testing.T) {
 }
 
 func TestOldSignaturesStayValidAfterKeyRotation(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
+	onBothDatabases(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
 		fill(t, l, 3)
 		if err := l.RotateKey(t.Context()); err != nil {
 			t.Fatal(err)
@@ -347,7 +347,7 @@ func TestUnwritableLogIsUnavailable(t *testing.T) {
 }
 
 func TestRecordKeepsUnusualText(t *testing.T) {
-	onBoth(t, func(t *testing.T, _ *sqldb.DB, l *audit.Log) {
+	onBothDatabases(t, func(t *testing.T, _ *sqldb.DB, l *audit.Log) {
 		odd := "a\x00b\xff<&>\u2028\n\"\\ é"
 		err := l.Append(t.Context(), audit.Record{Operation: "x" + odd, Org: "o", Actor: odd, Cause: odd, Targets: map[string]string{odd: odd}})
 		if err != nil {
@@ -371,9 +371,9 @@ func FuzzParseCheckpoint(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := audit.ParseCheckpoint(c.String())
-		if err != nil || !cmp.Equal(c, again) {
-			t.Errorf("%q: %+v, then %+v, %v", s, c, again, err)
+		second, err := audit.ParseCheckpoint(c.String())
+		if err != nil || !cmp.Equal(c, second) {
+			t.Errorf("%q: %+v, then %+v, %v", s, c, second, err)
 		}
 	})
 }
@@ -383,7 +383,7 @@ type slowStore struct {
 	audit.Store
 	mu      sync.Mutex
 	commits []int
-	began   chan struct{}
+	started chan struct{}
 	resume  chan struct{}
 }
 
@@ -393,7 +393,7 @@ func (s *slowStore) Extend(ctx context.Context, build func(audit.Head) ([]audit.
 	s.commits = append(s.commits, 0)
 	s.mu.Unlock()
 	if first {
-		close(s.began)
+		close(s.started)
 		<-s.resume
 	}
 	return s.Store.Extend(ctx, func(h audit.Head) ([]audit.Entry, error) {
@@ -411,7 +411,7 @@ func TestQueuedRecordsShareACommit(t *testing.T) {
 	if err := auditdb.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	store := &slowStore{Store: auditdb.NewStore(db), began: make(chan struct{}), resume: make(chan struct{})}
+	store := &slowStore{Store: auditdb.NewStore(db), started: make(chan struct{}), resume: make(chan struct{})}
 	l, err := audit.Open(t.Context(), store, secrettest.NewBox(t), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -423,7 +423,7 @@ func TestQueuedRecordsShareACommit(t *testing.T) {
 		}
 	}
 	wg.Go(write)
-	<-store.began
+	<-store.started
 	const waiting = 40
 	for range waiting {
 		wg.Go(write)

@@ -48,7 +48,7 @@ func (l *Log) KeepCheckpoint(ctx context.Context, path string, acceptLoss bool) 
 	}
 	c := &checkpointFile{file: file}
 	gap := l.checkComplete(ctx)
-	loss := l.lost(ctx, known, head)
+	loss := l.checkAgainst(ctx, known, head)
 	if loss == nil {
 		loss = gap
 	}
@@ -98,8 +98,8 @@ func (l *Log) checkComplete(ctx context.Context) error {
 	return nil
 }
 
-// lost compares the file's checkpoint with the database.
-func (l *Log) lost(ctx context.Context, known Checkpoint, head Head) error {
+// checkAgainst compares the file's checkpoint with the database.
+func (l *Log) checkAgainst(ctx context.Context, known Checkpoint, head Head) error {
 	if known.Number == 0 {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (l *Log) lost(ctx context.Context, known Checkpoint, head Head) error {
 	if err != nil {
 		return err
 	}
-	if !keys[known.Key].checks(aboutHead, known.Head, known.Signature) {
+	if !keys[known.Key].verifiesIfKnown(aboutHead, known.Head, known.Signature) {
 		return fmt.Errorf("%w: the checkpoint file belongs to another installation", ErrTruncated)
 	}
 	switch {
@@ -132,9 +132,9 @@ func ReadCheckpointFile(path string) (Checkpoint, error) {
 	}
 	var newest Checkpoint
 	for len(data) > 0 {
-		place := data[:min(checkpointSlot, len(data))]
-		data = data[len(place):]
-		text, sum, _ := strings.Cut(strings.TrimSpace(string(place)), " sum ")
+		slot := data[:min(checkpointSlot, len(data))]
+		data = data[len(slot):]
+		text, sum, _ := strings.Cut(strings.TrimSpace(string(slot)), " sum ")
 		if sum != checksum(text) {
 			continue // the slot is empty or its write was interrupted
 		}

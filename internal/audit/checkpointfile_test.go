@@ -98,12 +98,12 @@ func TestDeletedRecordsPreventStart(t *testing.T) {
 					t.Fatal(err)
 				}
 				fill(t, l, 2)
-				again := open(t, db, box)
-				t.Cleanup(func() { _ = again.Close() })
-				if err := again.KeepCheckpoint(t.Context(), path, false); err != nil {
+				second := open(t, db, box)
+				t.Cleanup(func() { _ = second.Close() })
+				if err := second.KeepCheckpoint(t.Context(), path, false); err != nil {
 					t.Errorf("after the loss was accepted: %v", err)
 				}
-				if r := verify(t, again); r.Broken != nil || r.First != 36 || r.Last != 38 {
+				if r := verify(t, second); r.Broken != nil || r.First != 36 || r.Last != 38 {
 					t.Errorf("the chain after the loss: %+v", r)
 				}
 			})

@@ -17,7 +17,7 @@ import (
 
 // Sealer encrypts and decrypts signing keys. *secret.Box implements it.
 type Sealer interface {
-	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
+	Seal(ctx context.Context, c secret.Cell, plaintext []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
 }
 
@@ -63,18 +63,18 @@ const (
 	aboutAnchor = "vigil/audit/anchor/1"
 )
 
-func statement(about string, h Head) []byte {
-	out := append([]byte(about), 0)
+func statement(context string, h Head) []byte {
+	out := append([]byte(context), 0)
 	out = binary.BigEndian.AppendUint64(out, uint64(h.Number))
 	return append(out, h.Hash...)
 }
 
-func (s signer) sign(about string, h Head) []byte {
-	return ed25519.Sign(s.private, statement(about, h))
+func (s signer) sign(context string, h Head) []byte {
+	return ed25519.Sign(s.private, statement(context, h))
 }
 
-func (s signer) verifies(about string, h Head, signature []byte) bool {
-	return ed25519.Verify(s.private.Public().(ed25519.PublicKey), statement(about, h), signature)
+func (s signer) verifies(context string, h Head, signature []byte) bool {
+	return ed25519.Verify(s.private.Public().(ed25519.PublicKey), statement(context, h), signature)
 }
 
 // link returns the hash of an entry.

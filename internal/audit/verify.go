@@ -67,61 +67,61 @@ func (l *Log) signers(ctx context.Context) (map[string]signer, error) {
 }
 
 func verify(c Chain, keys map[string]signer, known []Checkpoint, report *Report) error {
-	at := c.Anchor.Head
-	if at.Number > 0 && !keys[c.Anchor.Key].checks(aboutAnchor, at, c.Anchor.Signature) {
-		return &Break{at.Number, "the anchor, where the log was pruned, is not signed"}
+	previous := c.Anchor.Head
+	if previous.Number > 0 && !keys[c.Anchor.Key].verifiesIfKnown(aboutAnchor, previous, c.Anchor.Signature) {
+		return &Break{previous.Number, "the anchor, where the log was pruned, is not signed"}
 	}
 	for _, k := range known {
 		if s, ok := keys[k.Key]; !ok || !s.verifies(aboutHead, k.Head, k.Signature) {
 			return &Break{k.Number, "the checkpoint is not one of this log"}
 		}
 	}
-	report.First = at.Number + 1
+	report.First = previous.Number + 1
 	unsigned := int64(0) // the first record that no signature covers yet
 	for e, err := range c.Entries {
 		if err != nil {
 			return err
 		}
-		if err := follows(at, e); err != nil {
+		if err := checkFollows(previous, e); err != nil {
 			return err
 		}
-		at = Head{e.Record.Number, e.Hash}
+		previous = Head{e.Record.Number, e.Hash}
 		if unsigned == 0 {
-			unsigned = at.Number
+			unsigned = previous.Number
 		}
 		if len(e.Signature) > 0 {
-			if !keys[e.Key].checks(aboutHead, at, e.Signature) {
-				return &Break{at.Number, "its signature is not valid"}
+			if !keys[e.Key].verifiesIfKnown(aboutHead, previous, e.Signature) {
+				return &Break{previous.Number, "its signature is not valid"}
 			}
 			unsigned = 0
 		}
-		if err := holds(known, at); err != nil {
+		if err := checkCheckpoints(known, previous); err != nil {
 			return err
 		}
-		report.Last = at.Number
+		report.Last = previous.Number
 		report.Records++
 	}
 	if unsigned > 0 {
 		return &Break{unsigned, "no signature follows it"}
 	}
-	return complete(c.Head, at, known)
+	return checkComplete(c.Head, previous, known)
 }
 
-// checks is like verifies, but returns false for the zero signer.
-func (s signer) checks(about string, h Head, signature []byte) bool {
-	return s.private != nil && s.verifies(about, h, signature)
+// verifiesIfKnown is like verifies, but returns false for the zero signer.
+func (s signer) verifiesIfKnown(context string, h Head, signature []byte) bool {
+	return s.private != nil && s.verifies(context, h, signature)
 }
 
-// follows checks one entry against its predecessor.
-func follows(at Head, e Entry) error {
+// checkFollows checks one entry against its predecessor.
+func checkFollows(previous Head, e Entry) error {
 	number := e.Record.Number
-	if number != at.Number+1 {
-		return &Break{at.Number + 1, fmt.Sprintf("it is missing; the next is %d", number)}
+	if number != previous.Number+1 {
+		return &Break{previous.Number + 1, fmt.Sprintf("it is missing; the next is %d", number)}
 	}
-	if !bytes.Equal(e.Prev, at.Hash) {
+	if !bytes.Equal(e.Prev, previous.Hash) {
 		return &Break{number, "it does not follow its predecessor"}
 	}
-	if !bytes.Equal(e.Hash, link(at.Hash, number, e.Body)) {
+	if !bytes.Equal(e.Hash, link(previous.Hash, number, e.Body)) {
 		return &Break{number, "it was altered"}
 	}
 	body, err := decodeRecord(e.Body)
@@ -136,27 +136,27 @@ func follows(at Head, e Entry) error {
 	return nil
 }
 
-// holds checks one entry against the checkpoints.
-func holds(known []Checkpoint, at Head) error {
+// checkCheckpoints checks one entry against the checkpoints.
+func checkCheckpoints(known []Checkpoint, head Head) error {
 	for _, k := range known {
-		if k.Number == at.Number && !bytes.Equal(k.Hash, at.Hash) {
-			return &Break{at.Number, "it differs from the checkpoint"}
+		if k.Number == head.Number && !bytes.Equal(k.Hash, head.Hash) {
+			return &Break{head.Number, "it differs from the checkpoint"}
 		}
 	}
 	return nil
 }
 
-// complete checks the end of the chain.
-func complete(head, at Head, known []Checkpoint) error {
-	if head.Number == at.Number && !bytes.Equal(head.Hash, at.Hash) {
-		return &Break{at.Number, "it differs from the stored head"}
+// checkComplete checks the end of the chain.
+func checkComplete(head, last Head, known []Checkpoint) error {
+	if head.Number == last.Number && !bytes.Equal(head.Hash, last.Hash) {
+		return &Break{last.Number, "it differs from the stored head"}
 	}
-	if head.Number != at.Number {
-		return &Break{at.Number + 1, fmt.Sprintf("it is missing; the log has had %d records", head.Number)}
+	if head.Number != last.Number {
+		return &Break{last.Number + 1, fmt.Sprintf("it is missing; the log has had %d records", head.Number)}
 	}
 	for _, k := range known {
-		if k.Number > at.Number {
-			return &Break{at.Number + 1, fmt.Sprintf("it is missing; the checkpoint covers %d records", k.Number)}
+		if k.Number > last.Number {
+			return &Break{last.Number + 1, fmt.Sprintf("it is missing; the checkpoint covers %d records", k.Number)}
 		}
 	}
 	return nil

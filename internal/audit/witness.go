@@ -38,10 +38,10 @@ type Witnesses struct {
 // witnessState is a witness with the state of the last exchange.
 type witnessState struct {
 	Witness
-	compared bool  // compared with its checkpoint since the start; before that nothing is published, because it would overwrite the evidence of a loss
-	sent     int64 // record number of the newest published checkpoint
-	lastErr  error // error of the last read or write
-	lost     error // set if the log lacks records of its checkpoint
+	compared   bool  // compared with its checkpoint since the start; before that nothing is published, because it would overwrite the evidence of a loss
+	sent       int64 // record number of the newest published checkpoint
+	lastErr    error // error of the last read or write
+	incomplete error // set if the log lacks records of its checkpoint
 }
 
 // NewWitnesses returns the witnesses of a log.
@@ -60,7 +60,7 @@ func (l *Log) CheckAgainst(ctx context.Context, c Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("read audit log: %w", err)
 	}
-	return l.lost(ctx, c, head)
+	return l.checkAgainst(ctx, c, head)
 }
 
 // Compare reads the checkpoints of the witnesses that were not compared yet. It
@@ -90,11 +90,11 @@ func (w *Witnesses) compare(ctx context.Context, one *witnessState) error {
 	}
 	if err := w.log.CheckAgainst(ctx, c); err != nil {
 		if errors.Is(err, ErrTruncated) {
-			one.lost = err
+			one.incomplete = err
 		}
 		return err
 	}
-	one.compared, one.lastErr, one.lost = true, nil, nil
+	one.compared, one.lastErr, one.incomplete = true, nil, nil
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (w *Witnesses) Replace(ctx context.Context) error {
 		if err := one.Put(ctx, c); err != nil {
 			return fmt.Errorf("%s: %w", one.Name(), err)
 		}
-		one.compared, one.lost, one.sent = true, nil, c.Number
+		one.compared, one.incomplete, one.sent = true, nil, c.Number
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (w *Witnesses) level() int {
 	level := 0
 	for _, one := range w.all {
 		switch {
-		case one.lost != nil:
+		case one.incomplete != nil:
 			level = max(level, 3)
 		case one.lastErr != nil && !one.compared:
 			level = max(level, 2)
@@ -177,7 +177,7 @@ func (w *Witnesses) Collector() prometheus.Collector {
 
 // Publish publishes the newest checkpoint to the witnesses periodically, when
 // it has changed, and once more when ctx is done.
-func (w *Witnesses) Publish(ctx context.Context, log *slog.Logger, every time.Duration) {
+func (w *Witnesses) Publish(ctx context.Context, log *slog.Logger, interval time.Duration) {
 	if len(w.all) == 0 {
 		return
 	}
@@ -189,7 +189,7 @@ func (w *Witnesses) Publish(ctx context.Context, log *slog.Logger, every time.Du
 			log.ErrorContext(ctx, "witness of the audit log could not be asked at start: a loss of records would not have been detected", "place", one.Name(), "err", lastErr)
 		}
 	}
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for done := false; !done; {
 		select {
@@ -236,8 +236,8 @@ func (w *Witnesses) exchange(ctx context.Context, log *slog.Logger, one *witness
 	}
 	after.lastErr = nil
 	switch {
-	case after.lost != nil:
-		log.ErrorContext(ctx, "audit records are missing", "witness", one.Name(), "err", after.lost)
+	case after.incomplete != nil:
+		log.ErrorContext(ctx, "audit records are missing", "witness", one.Name(), "err", after.incomplete)
 	case err != nil:
 		after.lastErr = err
 		log.WarnContext(ctx, "publish audit checkpoint", "witness", one.Name(), "err", err, "compared since the start", after.compared)

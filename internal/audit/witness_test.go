@@ -23,7 +23,7 @@ type memoryWitness struct {
 
 	mu      sync.Mutex
 	lastErr bool
-	kept    audit.Checkpoint
+	stored  audit.Checkpoint
 }
 
 func (*memoryWitness) Name() string { return "memory" }
@@ -34,7 +34,7 @@ func (r *memoryWitness) Put(_ context.Context, c audit.Checkpoint) error {
 	if r.lastErr {
 		return errors.New("connection refused")
 	}
-	r.kept = c
+	r.stored = c
 	r.got <- c
 	return nil
 }
@@ -45,13 +45,13 @@ func (r *memoryWitness) Newest(context.Context) (audit.Checkpoint, error) {
 	if r.lastErr {
 		return audit.Checkpoint{}, errors.New("connection refused")
 	}
-	return r.kept, nil
+	return r.stored, nil
 }
 
-func (r *memoryWitness) set(lastErr bool, kept audit.Checkpoint) {
+func (r *memoryWitness) set(lastErr bool, stored audit.Checkpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lastErr, r.kept = lastErr, kept
+	r.lastErr, r.stored = lastErr, stored
 }
 
 // rounds runs Publish until notice and metric have the wanted values.
@@ -89,9 +89,9 @@ func TestUnreachableWitnessIsComparedLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := &memoryWitness{got: make(chan audit.Checkpoint, 100), lastErr: true, kept: seen}
+	witness := &memoryWitness{got: make(chan audit.Checkpoint, 100), lastErr: true, stored: seen}
 	start := func() *audit.Witnesses {
-		w := audit.NewWitnesses(open(t, db, box), place)
+		w := audit.NewWitnesses(open(t, db, box), witness)
 		if err := w.Compare(t.Context()); err != nil {
 			t.Fatalf("an unreachable witness prevents the start: %v", err)
 		}
@@ -105,25 +105,25 @@ func TestUnreachableWitnessIsComparedLater(t *testing.T) {
 	if strings.Contains(w.Notice(), "memory") {
 		t.Error("the notice contains the address of the witness")
 	}
-	place.set(false, seen)
+	witness.set(false, seen)
 	rounds(t, w, 0, "")
-	<-place.got
+	<-witness.got
 
-	place.set(true, seen)
+	witness.set(true, seen)
 	exec(t, db, `DELETE FROM audit_record WHERE number > 3`, `UPDATE audit_chain SET number = 3, hash = (SELECT hash FROM audit_record WHERE number = 3)`)
 	w = start()
 	rounds(t, w, 2, "could not be asked")
-	place.set(false, seen)
+	witness.set(false, seen)
 	if log := rounds(t, w, 3, "missing"); !strings.Contains(log, "audit records are missing") {
 		t.Errorf("the log does not report the loss: %s", log)
 	}
-	if len(place.got) != 0 {
+	if len(witness.got) != 0 {
 		t.Error("the evidence of the loss was overwritten")
 	}
 	if known, err := w.Known(t.Context()); err != nil || len(known) != 1 || known[0].Number != 5 {
 		t.Errorf("known: %v, %v", known, err)
 	}
-	if err := audit.NewWitnesses(open(t, db, box), place).Compare(t.Context()); !errors.Is(err, audit.ErrTruncated) {
+	if err := audit.NewWitnesses(open(t, db, box), witness).Compare(t.Context()); !errors.Is(err, audit.ErrTruncated) {
 		t.Errorf("the next start: %v", err)
 	}
 	if err := w.Replace(t.Context()); err != nil {

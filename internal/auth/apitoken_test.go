@@ -29,18 +29,18 @@ func TestTokenTextIsRecognisableAndUnique(t *testing.T) {
 
 func TestMistypedTokenFailsTheChecksum(t *testing.T) {
 	t.Parallel()
-	good := newTokenText().Reveal()
-	for i := range good {
-		bad := []byte(good)
+	valid := newTokenText().Reveal()
+	for i := range valid {
+		bad := []byte(valid)
 		bad[i] = 'a'
-		if good[i] == 'a' {
+		if valid[i] == 'a' {
 			bad[i] = 'b'
 		}
 		if _, ok := hashToken(secret.NewText(string(bad))); ok {
 			t.Errorf("accepted with character %d changed", i)
 		}
 	}
-	for _, bad := range []string{"", "vgl_", good[1:], good + "0", strings.ToUpper(good), " " + good} {
+	for _, bad := range []string{"", "vgl_", valid[1:], valid + "0", strings.ToUpper(valid), " " + valid} {
 		if _, ok := hashToken(secret.NewText(bad)); ok {
 			t.Errorf("accepted %q", bad)
 		}
@@ -62,10 +62,10 @@ func FuzzHashToken(f *testing.F) {
 func TestRolesIncludeThoseBelow(t *testing.T) {
 	t.Parallel()
 	order := []Role{NoRole, Viewer, Analyst, Admin}
-	for i, have := range order {
+	for i, held := range order {
 		for j, need := range order {
-			if got := have.Includes(need); got != (i >= j) {
-				t.Errorf("%s.Includes(%s) = %t", have, need, got)
+			if got := held.Includes(need); got != (i >= j) {
+				t.Errorf("%s.Includes(%s) = %t", held, need, got)
 			}
 		}
 	}

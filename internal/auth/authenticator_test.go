@@ -31,7 +31,7 @@ func part(t *testing.T, token string, i int) map[string]any {
 }
 
 func TestExchangeReturnsTokensWithIdentityAndLifetime(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		admin, text := p.org(t, "acme")
 		g, err := p.Exchange(t.Context(), text, "192.0.2.1")
@@ -76,14 +76,14 @@ func TestExchangeReturnsTokensWithIdentityAndLifetime(t *testing.T) {
 }
 
 func TestInvalidAPITokensFailWithTheSameMessage(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		ctx := t.Context()
 		admin, _ := p.org(t, "acme")
 		other, otherText := p.org(t, "other")
 		_, revoked, revokedText := p.user(t, admin, "revoked", auth.Viewer)
 		u, _, disabledText := p.user(t, admin, "disabled", auth.Viewer)
-		gone, _, goneText := p.user(t, admin, "gone", auth.Viewer)
+		deleted, _, goneText := p.user(t, admin, "gone", auth.Viewer)
 		_, expiredText, err := p.IssueToken(ctx, admin, auth.TokenEdit{Name: "short", ExpiresAt: h.clock.now().Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestInvalidAPITokensFailWithTheSameMessage(t *testing.T) {
 		}
 		_, disable := p.ChangeUser(ctx, admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: u.Role, Disabled: true})
 		_, revoke := p.RevokeToken(ctx, admin, revoked.ID)
-		_, remove := p.RemoveUser(ctx, admin, gone.ID, 0)
+		_, remove := p.RemoveUser(ctx, admin, deleted.ID, 0)
 		if err := errors.Join(disable, revoke, remove, p.SetOrgDisabled(ctx, other.Org, true)); err != nil {
 			t.Fatal(err)
 		}
@@ -107,8 +107,8 @@ func TestInvalidAPITokensFailWithTheSameMessage(t *testing.T) {
 		} {
 			_, err := p.Exchange(ctx, text, "")
 			wantKind(t, name, err, fault.Invalid)
-			if shown := err.Error(); !strings.HasPrefix(shown, "the API token is not valid: ") {
-				t.Errorf("%s: %q", name, shown)
+			if message := err.Error(); !strings.HasPrefix(message, "the API token is not valid: ") {
+				t.Errorf("%s: %q", name, message)
 			}
 		}
 	})
@@ -135,23 +135,23 @@ func TestRevocationTakesEffectAtOnce(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, h *fixture) {
-				here, there := h.process(t), h.process(t)
-				admin, _ := here.org(t, "acme")
-				u, token, text := here.user(t, admin, "ana", auth.Analyst)
-				access := here.access(t, text)
-				for _, p := range []*process{here, there} {
+			onBothDatabases(t, func(t *testing.T, h *fixture) {
+				first, second := h.process(t), h.process(t)
+				admin, _ := first.org(t, "acme")
+				u, token, text := first.user(t, admin, "ana", auth.Analyst)
+				access := first.access(t, text)
+				for _, p := range []*process{first, second} {
 					if c, err := p.Identify(t.Context(), access, ""); err != nil || c.Role != auth.Analyst {
 						t.Fatalf("before: %+v, %v", c, err)
 					}
 				}
-				if err := take(t, here, admin, u, token); err != nil {
+				if err := take(t, first, admin, u, token); err != nil {
 					t.Fatal(err)
 				}
-				_, err := here.Identify(t.Context(), access, "")
+				_, err := first.Identify(t.Context(), access, "")
 				wantKind(t, "same process, no time passed", err, fault.Unauthenticated)
 				h.clock.pass(time.Second)
-				_, err = there.Identify(t.Context(), access, "")
+				_, err = second.Identify(t.Context(), access, "")
 				wantKind(t, "other process, one second later", err, fault.Unauthenticated)
 			})
 		})
@@ -159,11 +159,11 @@ func TestRevocationTakesEffectAtOnce(t *testing.T) {
 }
 
 func TestLoweredRoleAppliesAtOnceRaisedRoleWithTheNextToken(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
-		here, there := h.process(t), h.process(t)
-		admin, _ := here.org(t, "acme")
-		u, _, text := here.user(t, admin, "ana", auth.Analyst)
-		access := here.access(t, text)
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
+		first, second := h.process(t), h.process(t)
+		admin, _ := first.org(t, "acme")
+		u, _, text := first.user(t, admin, "ana", auth.Analyst)
+		access := first.access(t, text)
 		for _, step := range []struct {
 			to          auth.Role
 			old, fresh  auth.Role
@@ -173,39 +173,39 @@ func TestLoweredRoleAppliesAtOnceRaisedRoleWithTheNextToken(t *testing.T) {
 			// The API token was issued for an analyst and never grants more.
 			{auth.Admin, auth.Analyst, auth.Analyst, "raised"},
 		} {
-			if _, err := there.Identify(t.Context(), access, ""); err != nil {
+			if _, err := second.Identify(t.Context(), access, ""); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := here.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: step.to}); err != nil {
+			if _, err := first.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: step.to}); err != nil {
 				t.Fatal(err)
 			}
 			h.clock.pass(time.Second)
-			for name, p := range map[string]*process{"here": here, "there": there} {
+			for name, p := range map[string]*process{"here": first, "there": second} {
 				if c, err := p.Identify(t.Context(), access, ""); err != nil || c.Role != step.old {
 					t.Errorf("%s %s: old token gives %s, %v; want %s", step.description, name, c.Role, err, step.old)
 				}
-				if c, err := p.Identify(t.Context(), here.access(t, text), ""); err != nil || c.Role != step.fresh {
+				if c, err := p.Identify(t.Context(), first.access(t, text), ""); err != nil || c.Role != step.fresh {
 					t.Errorf("%s %s: new token gives %s, %v; want %s", step.description, name, c.Role, err, step.fresh)
 				}
 			}
 		}
 		viewerAccess := func() string {
-			if _, err := here.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: auth.Viewer}); err != nil {
+			if _, err := first.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: auth.Viewer}); err != nil {
 				t.Fatal(err)
 			}
-			return here.access(t, text)
+			return first.access(t, text)
 		}()
-		if _, err := here.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: auth.Admin}); err != nil {
+		if _, err := first.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: auth.Admin}); err != nil {
 			t.Fatal(err)
 		}
-		if c, err := here.Identify(t.Context(), viewerAccess, ""); err != nil || c.Role != auth.Viewer {
+		if c, err := first.Identify(t.Context(), viewerAccess, ""); err != nil || c.Role != auth.Viewer {
 			t.Errorf("a token signed for a viewer gives %s, %v", c.Role, err)
 		}
 	})
 }
 
 func TestLastUseOfTokensIsRecordedOncePerMinute(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		admin, text := p.org(t, "acme")
 		last := func() (time.Time, string) {

@@ -59,7 +59,7 @@ func (c Claims) encode() ([]byte, error) {
 		return wire, err
 	}
 	for _, name := range registered {
-		if _, taken := c.Extra[name]; taken {
+		if _, reserved := c.Extra[name]; reserved {
 			return nil, fmt.Errorf("claim %q is reserved and cannot be in Extra", name)
 		}
 	}
@@ -88,7 +88,7 @@ func decodeClaims(payload []byte) (Claims, error) {
 	if len(extra) == 0 {
 		extra = nil
 	}
-	at := func(s *int64) time.Time {
+	timeOf := func(s *int64) time.Time {
 		if s == nil {
 			return time.Time{}
 		}
@@ -96,7 +96,7 @@ func decodeClaims(payload []byte) (Claims, error) {
 	}
 	return Claims{
 		Issuer: w.Issuer, Audience: w.Audience, Subject: w.Subject, Org: w.Org, Roles: w.Roles,
-		Session: w.Session, ID: w.ID, IssuedAt: at(w.IssuedAt), NotBefore: at(w.NotBefore),
-		ExpiresAt: at(w.ExpiresAt), Extra: extra,
+		Session: w.Session, ID: w.ID, IssuedAt: timeOf(w.IssuedAt), NotBefore: timeOf(w.NotBefore),
+		ExpiresAt: timeOf(w.ExpiresAt), Extra: extra,
 	}, nil
 }

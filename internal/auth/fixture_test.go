@@ -95,13 +95,13 @@ func (p *process) org(t *testing.T, name string) (auth.Caller, secret.Text) {
 }
 
 // user adds a user and returns the user and an API token.
-func (p *process) user(t *testing.T, by auth.Caller, name string, role auth.Role) (auth.User, auth.Token, secret.Text) {
+func (p *process) user(t *testing.T, caller auth.Caller, name string, role auth.Role) (auth.User, auth.Token, secret.Text) {
 	t.Helper()
-	u, err := p.AddUser(t.Context(), by, auth.UserEdit{Name: name, Role: role})
+	u, err := p.AddUser(t.Context(), caller, auth.UserEdit{Name: name, Role: role})
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, text, err := p.IssueToken(t.Context(), by, auth.TokenEdit{Name: name, User: u.ID})
+	token, text, err := p.IssueToken(t.Context(), caller, auth.TokenEdit{Name: name, User: u.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func (p *process) access(t *testing.T, text secret.Text) string {
 	return g.AccessToken.Reveal()
 }
 
-func onBoth(t *testing.T, test func(t *testing.T, h *fixture)) {
+func onBothDatabases(t *testing.T, test func(t *testing.T, h *fixture)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) { test(t, newFixture(t, db)) })

@@ -76,8 +76,8 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	h := onSQLite(t)
 	p := h.process(t)
 	_, text := p.org(t, "acme")
-	good := p.access(t, text)
-	header, claims := part(t, good, 0), part(t, good, 1)
+	valid := p.access(t, text)
+	header, claims := part(t, valid, 0), part(t, valid, 1)
 	kid := header["kid"].(string)
 	private := realKey(t, h, kid)
 	public := private.Public().(ed25519.PublicKey)
@@ -89,12 +89,12 @@ func TestForgedTokensAreRefused(t *testing.T) {
 			return m.Sum(nil)
 		}
 	}
-	none := func([]byte) []byte { return nil }
+	noSignature := func([]byte) []byte { return nil }
 	_, foreignKey, _ := ed25519.GenerateKey(rand.Reader)
 	signForeign := func(in []byte) []byte { return ed25519.Sign(foreignKey, in) }
 	foreignJWK := jose.JSONWebKey{Key: foreignKey.Public(), KeyID: kid, Algorithm: "EdDSA"}
 	now := h.clock.now().Unix()
-	parts := strings.Split(good, ".")
+	parts := strings.Split(valid, ".")
 
 	if c, err := p.Identify(t.Context(), forge(header, claims, real), ""); err != nil || c.Role != auth.Admin {
 		t.Fatalf("forge does not make valid tokens: %v", err)
@@ -105,15 +105,15 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"three dots":                    "...",
 		"no signature":                  parts[0] + "." + parts[1] + ".",
 		"two parts":                     parts[0] + "." + parts[1],
-		"four parts":                    good + "." + parts[2],
-		"five parts":                    good + ".a.b",
+		"four parts":                    valid + "." + parts[2],
+		"five parts":                    valid + ".a.b",
 		"very long":                     parts[0] + "." + strings.Repeat("A", 1<<20) + "." + parts[2],
-		"spaces":                        " " + good + " ",
+		"spaces":                        " " + valid + " ",
 		"JSON serialization":            `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`,
 		"claims swapped":                parts[0] + "." + encode(with(claims, object{"sub": "other"})) + "." + parts[2],
-		"alg none":                      forge(with(header, object{"alg": "none"}), claims, none),
-		"alg None":                      forge(with(header, object{"alg": "None"}), claims, none),
-		"alg empty":                     forge(with(header, object{"alg": ""}), claims, none),
+		"alg none":                      forge(with(header, object{"alg": "none"}), claims, noSignature),
+		"alg None":                      forge(with(header, object{"alg": "None"}), claims, noSignature),
+		"alg empty":                     forge(with(header, object{"alg": ""}), claims, noSignature),
 		"alg missing":                   forge(with(header, object{"alg": nil}), claims, real),
 		"HS256 with public key":         forge(with(header, object{"alg": "HS256"}), claims, mac(public)),
 		"HS256 with public JWK":         forge(with(header, object{"alg": "HS256"}), claims, mac([]byte(encode(foreignJWK)))),
@@ -197,11 +197,11 @@ func TestClockAheadWithinLeewayIsAccepted(t *testing.T) {
 	h := onSQLite(t)
 	p := h.process(t)
 	_, text := p.org(t, "acme")
-	good := p.access(t, text)
-	header, claims := part(t, good, 0), part(t, good, 1)
+	valid := p.access(t, text)
+	header, claims := part(t, valid, 0), part(t, valid, 1)
 	private := realKey(t, h, header["kid"].(string))
-	soon := h.clock.now().Unix() + 59
-	token := forge(header, with(claims, object{"nbf": soon, "iat": soon}), func(in []byte) []byte { return ed25519.Sign(private, in) })
+	expiry := h.clock.now().Unix() + 59
+	token := forge(header, with(claims, object{"nbf": expiry, "iat": expiry}), func(in []byte) []byte { return ed25519.Sign(private, in) })
 	if _, err := p.Identify(t.Context(), token, ""); err != nil {
 		t.Error(err)
 	}
@@ -238,17 +238,17 @@ func TestTokensOfOneServerDoNotWorkOnTheOther(t *testing.T) {
 
 func FuzzVerify(f *testing.F) {
 	keys := auth.NewKeys(&memoryKeyStore{}, plainSealer{}, auth.KeyOptions{Realm: "r", Issuer: "i"})
-	good, err := keys.Sign(f.Context(), auth.AccessType, auth.Claims{Audience: "a", Subject: "s", ExpiresAt: time.Now().Add(20 * time.Minute)})
+	valid, err := keys.Sign(f.Context(), auth.AccessType, auth.Claims{Audience: "a", Subject: "s", ExpiresAt: time.Now().Add(20 * time.Minute)})
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(good)
+	f.Add(valid)
 	f.Add("..")
 	f.Add("eyJhbGciOiJub25lIn0.e30.")
-	f.Add(strings.Replace(good, ".", "..", 1))
+	f.Add(strings.Replace(valid, ".", "..", 1))
 	f.Fuzz(func(t *testing.T, token string) {
 		_, err := keys.Verify(t.Context(), token, auth.Want{Type: auth.AccessType, Audience: "a"})
-		if token != good && err == nil {
+		if token != valid && err == nil {
 			t.Errorf("accepted %q", token)
 		}
 	})

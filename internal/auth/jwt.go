@@ -28,8 +28,8 @@ type Want struct {
 func (k *Keys) Sign(ctx context.Context, typ string, c Claims) (string, error) {
 	now := k.Now()
 	c.Issuer, c.IssuedAt, c.NotBefore, c.ID = k.Issuer, now, now, uuid.NewString()
-	if life := c.ExpiresAt.Sub(now); life <= 0 || life > k.MaxLife {
-		return "", fmt.Errorf("sign token: a lifetime of %s is not between 0 and %s", life, k.MaxLife)
+	if lifetime := c.ExpiresAt.Sub(now); lifetime <= 0 || lifetime > k.MaxLife {
+		return "", fmt.Errorf("sign token: a lifetime of %s is not between 0 and %s", lifetime, k.MaxLife)
 	}
 	payload, err := c.encode()
 	if err != nil {
@@ -141,8 +141,8 @@ func checkHeader(h jose.Header, typ string) error {
 // key returns the key that a token names. An unknown name may be that of a key
 // that another process just created; therefore the keys are reloaded.
 func (k *Keys) key(ctx context.Context, id string) (SigningKey, error) {
-	for _, age := range []time.Duration{keysAge, time.Second} {
-		v, err := k.view(ctx, age)
+	for _, maxAge := range []time.Duration{keysAge, time.Second} { // the second attempt reloads keys that are older than a second
+		v, err := k.view(ctx, maxAge)
 		if err != nil {
 			return SigningKey{}, err
 		}

@@ -52,9 +52,9 @@ type Keys struct {
 
 // keyView is an immutable snapshot of the stored keys.
 type keyView struct {
-	keys    []SigningKey // by number
-	at      time.Time
-	signing *signingKey
+	keys     []SigningKey // by number
+	loadedAt time.Time
+	signing  *signingKey
 }
 
 // signingKey is a decrypted private key.
@@ -77,17 +77,17 @@ func NewKeys(store KeyStore, box Sealer, o KeyOptions) *Keys {
 
 // view returns a snapshot of the stored keys that is at most maxAge old.
 func (k *Keys) view(ctx context.Context, maxAge time.Duration) (*keyView, error) {
-	if v := k.current.Load(); v != nil && k.Now().Sub(v.at) < maxAge {
+	if v := k.current.Load(); v != nil && k.Now().Sub(v.loadedAt) < maxAge {
 		return v, nil
 	}
 	k.loading.Lock()
 	defer k.loading.Unlock()
 	old := k.current.Load()
-	if old != nil && k.Now().Sub(old.at) < maxAge {
+	if old != nil && k.Now().Sub(old.loadedAt) < maxAge {
 		return old, nil
 	}
 	v, err := k.load(ctx)
-	if err != nil && old != nil && k.Now().Sub(old.at) < keysStale {
+	if err != nil && old != nil && k.Now().Sub(old.loadedAt) < keysStale {
 		return old, nil
 	}
 	return v, err
@@ -100,7 +100,7 @@ func (k *Keys) load(ctx context.Context) (*keyView, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read signing keys: %w", err)
 	}
-	v := &keyView{keys: keys, at: at}
+	v := &keyView{keys: keys, loadedAt: at}
 	if old := k.current.Load(); old != nil {
 		v.signing = old.signing
 	}

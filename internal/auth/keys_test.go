@@ -72,27 +72,27 @@ func kid(t *testing.T, token string) string {
 }
 
 func TestRotatedKeyIsPublishedFirstAndEndsNoSession(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
-		here, there := h.process(t), h.process(t)
-		_, text := here.org(t, "acme")
-		before := here.access(t, text)
-		if err := here.keys.Rotate(t.Context()); err != nil {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
+		first, second := h.process(t), h.process(t)
+		_, text := first.org(t, "acme")
+		before := first.access(t, text)
+		if err := first.keys.Rotate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h.clock.pass(6 * time.Second)
-		published := kids(t, there.keys)
+		published := kids(t, second.keys)
 		if len(published) != 2 || published[0] != kid(t, before) {
 			t.Fatalf("the other process publishes %v", published)
 		}
-		if got := kid(t, here.access(t, text)); got != published[0] {
+		if got := kid(t, first.access(t, text)); got != published[0] {
 			t.Errorf("signs with %s before its lead time has passed", got)
 		}
 		h.clock.pass(10 * time.Minute)
-		after := here.access(t, text)
+		after := first.access(t, text)
 		if got := kid(t, after); got != published[1] {
 			t.Errorf("signs with %s, want the new key", got)
 		}
-		for name, p := range map[string]*process{"here": here, "there": there} {
+		for name, p := range map[string]*process{"here": first, "there": second} {
 			for _, token := range []string{before, after} {
 				if _, err := p.Identify(t.Context(), token, ""); err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -101,11 +101,11 @@ func TestRotatedKeyIsPublishedFirstAndEndsNoSession(t *testing.T) {
 		}
 		// The old key is removed once every token that it signed has expired.
 		h.clock.pass(32 * time.Minute)
-		if err := there.keys.Maintain(t.Context()); err != nil {
+		if err := second.keys.Maintain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h.clock.pass(6 * time.Second)
-		if got := kids(t, here.keys); len(got) != 1 || got[0] != published[1] {
+		if got := kids(t, first.keys); len(got) != 1 || got[0] != published[1] {
 			t.Errorf("published in the end: %v", got)
 		}
 	})
@@ -123,9 +123,9 @@ func TestOldKeyIsRefusedAfterTheOverlap(t *testing.T) {
 	}
 	h.clock.pass(10*time.Minute + 31*time.Minute + time.Second)
 	_, text := p.org(t, "acme")
-	good := p.access(t, text)
-	header := with(part(t, good, 0), object{"kid": old})
-	token := forge(header, part(t, good, 1), func(in []byte) []byte { return ed25519.Sign(private, in) })
+	valid := p.access(t, text)
+	header := with(part(t, valid, 0), object{"kid": old})
+	token := forge(header, part(t, valid, 1), func(in []byte) []byte { return ed25519.Sign(private, in) })
 	_, err := p.Identify(t.Context(), token, "")
 	wantKind(t, "old key", err, fault.Unauthenticated)
 }
@@ -153,26 +153,26 @@ func TestKeysRotateAutomatically(t *testing.T) {
 }
 
 func TestReplacedKeyIsInvalidAtOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
-		here, there := h.process(t), h.process(t)
-		_, text := here.org(t, "acme")
-		leaked := here.access(t, text)
-		if err := here.keys.Replace(t.Context()); err != nil {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
+		first, second := h.process(t), h.process(t)
+		_, text := first.org(t, "acme")
+		leaked := first.access(t, text)
+		if err := first.keys.Replace(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		_, err := here.Identify(t.Context(), leaked, "")
+		_, err := first.Identify(t.Context(), leaked, "")
 		wantKind(t, "same process", err, fault.Unauthenticated)
 		h.clock.pass(5 * time.Second)
-		_, err = there.Identify(t.Context(), leaked, "")
+		_, err = second.Identify(t.Context(), leaked, "")
 		wantKind(t, "other process", err, fault.Unauthenticated)
-		if _, err := there.Identify(t.Context(), here.access(t, text), ""); err != nil {
+		if _, err := second.Identify(t.Context(), first.access(t, text), ""); err != nil {
 			t.Errorf("new token: %v", err)
 		}
 	})
 }
 
 func TestProcessesThatStartTogetherAgreeOnOneKey(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		var wg sync.WaitGroup
 		var all [6]*auth.Keys
 		for i := range all {
@@ -233,7 +233,7 @@ func TestSignRefusesInvalidClaims(t *testing.T) {
 }
 
 func TestRotationUnderLoadFailsNoRequest(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p, q := h.process(t), h.process(t)
 		_, text := p.org(t, "acme")
 		var wg sync.WaitGroup
@@ -265,7 +265,7 @@ func TestRotationUnderLoadFailsNoRequest(t *testing.T) {
 // TestSwappedPrivateKeysDoNotSign models an attacker with write access to the
 // database who swaps two sealed keys.
 func TestSwappedPrivateKeysDoNotSign(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		_, text := p.org(t, "acme")
 		if err := p.keys.Rotate(t.Context()); err != nil {

@@ -49,14 +49,14 @@ func NewLoginNetworks(load func(context.Context) ([]LoginNetwork, error), now fu
 
 // Has reports whether the account has logged in from the network of an address.
 func (n *LoginNetworks) Has(ctx context.Context, account, address string) (bool, error) {
-	place := LoginNetwork{account, Network(address)}
-	if n.find(place) || !n.stale() {
-		return n.find(place), nil
+	network := LoginNetwork{account, Network(address)}
+	if n.find(network) || !n.stale() {
+		return n.find(network), nil
 	}
 	n.loading.Lock()
 	defer n.loading.Unlock()
 	if !n.stale() { // another caller has loaded meanwhile
-		return n.find(place), nil
+		return n.find(network), nil
 	}
 	all, err := n.load(ctx)
 	if err != nil {
@@ -64,11 +64,11 @@ func (n *LoginNetworks) Has(ctx context.Context, account, address string) (bool,
 	}
 	n.mu.Lock()
 	n.loaded = n.now()
-	for _, place := range all {
-		n.add(place)
+	for _, network := range all {
+		n.add(network)
 	}
 	n.mu.Unlock()
-	return n.find(place), nil
+	return n.find(network), nil
 }
 
 // Any reports whether any network of an account is known, as of the last call
@@ -92,27 +92,27 @@ func (n *LoginNetworks) stale() bool {
 	return n.loaded.IsZero() || n.now().Sub(n.loaded) >= loginNetworksAge
 }
 
-func (n *LoginNetworks) find(place LoginNetwork) bool {
+func (n *LoginNetworks) find(network LoginNetwork) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	_, ok := n.known.Get(place)
+	_, ok := n.known.Get(network)
 	return ok
 }
 
-func (n *LoginNetworks) add(place LoginNetwork) bool {
-	if _, ok := n.known.Get(place); ok {
+func (n *LoginNetworks) add(network LoginNetwork) bool {
+	if _, ok := n.known.Get(network); ok {
 		return false
 	}
-	n.counts[place.Account]++
-	n.known.Add(place, struct{}{})
+	n.counts[network.Account]++
+	n.known.Add(network, struct{}{})
 	return true
 }
 
 // evicted decrements the count of an evicted entry's account.
-func (n *LoginNetworks) evicted(place LoginNetwork, _ struct{}) {
-	n.counts[place.Account]--
-	if n.counts[place.Account] == 0 {
-		delete(n.counts, place.Account)
+func (n *LoginNetworks) evicted(network LoginNetwork, _ struct{}) {
+	n.counts[network.Account]--
+	if n.counts[network.Account] == 0 {
+		delete(n.counts, network.Account)
 	}
 }
 

@@ -24,9 +24,9 @@ func TestDelayDoublesAfterTheFreeFailures(t *testing.T) {
 // TestValidTokenIsAcceptedWhileOthersAtTheAddressFail sends thousands of
 // invalid tokens from one address.
 func TestValidTokenIsAcceptedWhileOthersAtTheAddressFail(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
-		_, good := p.org(t, "acme")
+		_, valid := p.org(t, "acme")
 		var last time.Duration
 		for i := range 300 {
 			_, err := p.Exchange(t.Context(), secret.NewText("guess"), "192.0.2.1")
@@ -42,7 +42,7 @@ func TestValidTokenIsAcceptedWhileOthersAtTheAddressFail(t *testing.T) {
 		if last != 5*time.Minute {
 			t.Errorf("the wait is %s", last)
 		}
-		if _, err := p.Exchange(t.Context(), good, "192.0.2.1"); err != nil {
+		if _, err := p.Exchange(t.Context(), valid, "192.0.2.1"); err != nil {
 			t.Errorf("a good token from the same address: %v", err)
 		}
 		h.clock.pass(15 * time.Minute)
@@ -52,7 +52,7 @@ func TestValidTokenIsAcceptedWhileOthersAtTheAddressFail(t *testing.T) {
 }
 
 func TestNetworksOfTokensAreSharedBetweenProcesses(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p, other := h.process(t), h.process(t)
 		_, text := p.org(t, "acme")
 		known := func(p *process, address string) bool { return p.KnownAccount(t.Context(), text, address) != "" }

@@ -88,7 +88,7 @@ type UserEdit struct {
 	Disabled bool
 }
 
-func (e *UserEdit) check(by Caller) error {
+func (e *UserEdit) check(caller Caller) error {
 	var err error
 	if e.Name, err = checkName("name", e.Name); err != nil {
 		return err
@@ -102,25 +102,25 @@ func (e *UserEdit) check(by Caller) error {
 	if e.Role == NoRole {
 		return fault.Field("role", "is missing")
 	}
-	return checkGrant(by, e.Role)
+	return checkGrant(caller, e.Role)
 }
 
 // checkGrant returns an error if a caller grants a role above their own.
-func checkGrant(by Caller, r Role) error {
-	if !by.Role.Includes(r) {
-		return fault.New(fault.Forbidden, "role %s cannot be given by a caller with role %s", r, by.Role)
+func checkGrant(caller Caller, r Role) error {
+	if !caller.Role.Includes(r) {
+		return fault.New(fault.Forbidden, "role %s cannot be given by a caller with role %s", r, caller.Role)
 	}
 	return nil
 }
 
 // AddUser adds a user to the caller's organisation.
-func (r *Registry) AddUser(ctx context.Context, by Caller, e UserEdit) (User, error) {
-	if err := e.check(by); err != nil {
+func (r *Registry) AddUser(ctx context.Context, caller Caller, e UserEdit) (User, error) {
+	if err := e.check(caller); err != nil {
 		return User{}, err
 	}
 	now := r.now()
 	u := User{
-		ID: UserID(uuid.NewString()), Org: by.Org, Name: e.Name, Email: e.Email, Role: e.Role,
+		ID: UserID(uuid.NewString()), Org: caller.Org, Name: e.Name, Email: e.Email, Role: e.Role,
 		Disabled: e.Disabled, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	audit.Note(ctx, "user_id", string(u.ID))
@@ -128,30 +128,30 @@ func (r *Registry) AddUser(ctx context.Context, by Caller, e UserEdit) (User, er
 }
 
 // Users returns the users of the caller's organisation by name.
-func (r *Registry) Users(ctx context.Context, by Caller) ([]User, error) {
-	return r.store.Users(ctx, by.Org)
+func (r *Registry) Users(ctx context.Context, caller Caller) ([]User, error) {
+	return r.store.Users(ctx, caller.Org)
 }
 
 // User returns one user of the caller's organisation.
-func (r *Registry) User(ctx context.Context, by Caller, id UserID) (User, error) {
-	return r.store.User(ctx, by.Org, id)
+func (r *Registry) User(ctx context.Context, caller Caller, id UserID) (User, error) {
+	return r.store.User(ctx, caller.Org, id)
 }
 
 // ChangeUser replaces the editable fields of a user. It fails with fault.Stale
 // unless version is 0 or the current version.
-func (r *Registry) ChangeUser(ctx context.Context, by Caller, id UserID, version int64, e UserEdit) (User, error) {
-	if err := e.check(by); err != nil {
+func (r *Registry) ChangeUser(ctx context.Context, caller Caller, id UserID, version int64, e UserEdit) (User, error) {
+	if err := e.check(caller); err != nil {
 		return User{}, err
 	}
 	for attempt := 1; ; attempt++ {
-		u, err := r.store.User(ctx, by.Org, id)
+		u, err := r.store.User(ctx, caller.Org, id)
 		if err != nil {
 			return User{}, err
 		}
 		if version != 0 && version != u.Version {
 			return User{}, staleUser()
 		}
-		if err := checkGrant(by, u.Role); err != nil {
+		if err := checkGrant(caller, u.Role); err != nil {
 			return User{}, err
 		}
 		u.Name, u.Email, u.Role, u.Disabled = e.Name, e.Email, e.Role, e.Disabled
@@ -171,8 +171,8 @@ func staleUser() error {
 
 // RemoveUser removes a user and the user's tokens, and returns the removed
 // user. It fails with fault.Stale unless version is 0 or the current version.
-func (r *Registry) RemoveUser(ctx context.Context, by Caller, id UserID, version int64) (User, error) {
-	u, err := r.store.DeleteUser(ctx, by.Org, id, version)
+func (r *Registry) RemoveUser(ctx context.Context, caller Caller, id UserID, version int64) (User, error) {
+	u, err := r.store.DeleteUser(ctx, caller.Org, id, version)
 	return u, r.changed(err)
 }
 
@@ -187,7 +187,7 @@ type TokenEdit struct {
 
 // IssueToken creates an API token and returns its text, which cannot be read
 // again later.
-func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Token, secret.Text, error) {
+func (r *Registry) IssueToken(ctx context.Context, caller Caller, e TokenEdit) (Token, secret.Text, error) {
 	name, err := checkName("name", e.Name)
 	if err != nil {
 		return Token{}, secret.Text{}, err
@@ -200,9 +200,9 @@ func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Toke
 		e.ExpiresAt = now.Add(cmp.Or(r.TokenLife, DefaultTokenLife))
 	}
 	if e.User == "" {
-		e.User = by.User
+		e.User = caller.User
 	}
-	u, err := r.store.User(ctx, by.Org, e.User)
+	u, err := r.store.User(ctx, caller.Org, e.User)
 	if fault.Is(err, fault.NotFound) {
 		return Token{}, secret.Text{}, fault.Field("userId", "is not a user of this organisation")
 	}
@@ -210,15 +210,15 @@ func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Toke
 		return Token{}, secret.Text{}, err
 	}
 	if e.Role == NoRole {
-		e.Role = min(u.Role, by.Role)
+		e.Role = min(u.Role, caller.Role)
 	}
-	if err := checkGrant(by, e.Role); err != nil {
+	if err := checkGrant(caller, e.Role); err != nil {
 		return Token{}, secret.Text{}, err
 	}
 	if !u.Role.Includes(e.Role) {
 		return Token{}, secret.Text{}, fault.Field("role", "is above that of the user, which is %s", u.Role)
 	}
-	if !by.Limits.includes(e.Limits) {
+	if !caller.Limits.includes(e.Limits) {
 		return Token{}, secret.Text{}, fault.New(fault.Forbidden, "your token is limited to scopes or addresses; a token created with it must be limited to the same or fewer")
 	}
 	text := newTokenText()
@@ -227,8 +227,8 @@ func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Toke
 		return Token{}, secret.Text{}, fmt.Errorf("a new API token is not valid")
 	}
 	t := Token{
-		ID: TokenID(uuid.NewString()), Org: by.Org, User: u.ID, Name: name, Hint: hintOf(text), Role: e.Role,
-		CreatedBy: by.User, CreatedAt: now, ExpiresAt: e.ExpiresAt, Limits: e.Limits,
+		ID: TokenID(uuid.NewString()), Org: caller.Org, User: u.ID, Name: name, Hint: hintOf(text), Role: e.Role,
+		CreatedBy: caller.User, CreatedAt: now, ExpiresAt: e.ExpiresAt, Limits: e.Limits,
 	}
 	audit.Note(ctx, "token_id", string(t.ID))
 	audit.Note(ctx, "user_id", string(t.User))
@@ -236,13 +236,13 @@ func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Toke
 }
 
 // Tokens returns the tokens of the caller's organisation, newest first.
-func (r *Registry) Tokens(ctx context.Context, by Caller) ([]Token, error) {
-	return r.store.Tokens(ctx, by.Org)
+func (r *Registry) Tokens(ctx context.Context, caller Caller) ([]Token, error) {
+	return r.store.Tokens(ctx, caller.Org)
 }
 
 // RevokeToken revokes a token and all access tokens that were issued for it.
-func (r *Registry) RevokeToken(ctx context.Context, by Caller, id TokenID) (Token, error) {
-	t, err := r.store.RevokeToken(ctx, by.Org, id, r.now())
+func (r *Registry) RevokeToken(ctx context.Context, caller Caller, id TokenID) (Token, error) {
+	t, err := r.store.RevokeToken(ctx, caller.Org, id, r.now())
 	return t, r.changed(err)
 }
 

@@ -17,8 +17,8 @@ func edit(u auth.User, role auth.Role) auth.UserEdit {
 	return auth.UserEdit{Name: u.Name, Email: u.Email, Role: role, Disabled: u.Disabled}
 }
 
-func TestUsersAreKeptByVersion(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+func TestChangesOfUsersRequireTheirVersion(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p, ctx := h.process(t), t.Context()
 		admin, _ := p.org(t, "acme")
 		u, err := p.AddUser(ctx, admin, auth.UserEdit{Name: " Zoë Q ", Email: "zoe@example.org", Role: auth.Viewer})
@@ -41,8 +41,8 @@ func TestUsersAreKeptByVersion(t *testing.T) {
 		wantKind(t, "stale change", err, fault.Stale)
 		_, err = p.RemoveUser(ctx, admin, u.ID, 1)
 		wantKind(t, "stale removal", err, fault.Stale)
-		if gone, err := p.RemoveUser(ctx, admin, u.ID, 2); err != nil || gone.Name != "Zoe" {
-			t.Errorf("RemoveUser = %+v, %v", gone, err)
+		if deleted, err := p.RemoveUser(ctx, admin, u.ID, 2); err != nil || deleted.Name != "Zoe" {
+			t.Errorf("RemoveUser = %+v, %v", deleted, err)
 		}
 		_, err = p.RemoveUser(ctx, admin, u.ID, 0)
 		wantKind(t, "second removal", err, fault.NotFound)
@@ -58,13 +58,13 @@ func TestBadUsersAndTokensAreRefused(t *testing.T) {
 	p := onSQLite(t).process(t)
 	admin, _ := p.org(t, "acme")
 	for name, e := range map[string]auth.UserEdit{
-		"no name":     {Role: auth.Viewer},
-		"blank name":  {Name: " \t", Role: auth.Viewer},
-		"long name":   {Name: strings.Repeat("x", 201), Role: auth.Viewer},
-		"line break":  {Name: "a\nb", Role: auth.Viewer},
-		"no role":     {Name: "x"},
-		"bad address": {Name: "x", Role: auth.Viewer, Email: "nobody"},
-		"two in one":  {Name: "x", Role: auth.Viewer, Email: "X <a@b.c>"},
+		"no name":                 {Role: auth.Viewer},
+		"blank name":              {Name: " \t", Role: auth.Viewer},
+		"long name":               {Name: strings.Repeat("x", 201), Role: auth.Viewer},
+		"line break":              {Name: "a\nb", Role: auth.Viewer},
+		"no role":                 {Name: "x"},
+		"bad address":             {Name: "x", Role: auth.Viewer, Email: "nobody"},
+		"name before the address": {Name: "x", Role: auth.Viewer, Email: "X <a@b.c>"},
 	} {
 		_, err := p.AddUser(t.Context(), admin, e)
 		wantKind(t, name, err, fault.Invalid)
@@ -106,7 +106,7 @@ func TestCallersGrantNoMoreThanTheyHave(t *testing.T) {
 	_, err = p.ChangeUser(ctx, analyst, admin.User, 0, auth.UserEdit{Name: "y", Role: auth.Viewer})
 	wantKind(t, "analyst lowers an admin", err, fault.Forbidden)
 	_, _, err = p.IssueToken(ctx, admin, auth.TokenEdit{Name: "x", User: u.ID, Role: auth.Admin})
-	wantKind(t, "token above its user", err, fault.Invalid)
+	wantKind(t, "token with more rights than its user", err, fault.Invalid)
 	// A token with role viewer grants only that role, even to an admin.
 	low, text, err := p.IssueToken(ctx, admin, auth.TokenEdit{Name: "low", Role: auth.Viewer})
 	if err != nil {
@@ -119,18 +119,18 @@ func TestCallersGrantNoMoreThanTheyHave(t *testing.T) {
 }
 
 func TestLastAdminCannotBeRemoved(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p, ctx := h.process(t), t.Context()
 		admin, _ := p.org(t, "acme")
-		me, err := p.User(ctx, admin, admin.User)
+		user, err := p.User(ctx, admin, admin.User)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = p.ChangeUser(ctx, admin, me.ID, 0, edit(me, auth.Analyst))
+		_, err = p.ChangeUser(ctx, admin, user.ID, 0, edit(user, auth.Analyst))
 		wantKind(t, "demoted", err, fault.Conflict)
-		_, err = p.ChangeUser(ctx, admin, me.ID, 0, auth.UserEdit{Name: me.Name, Role: auth.Admin, Disabled: true})
+		_, err = p.ChangeUser(ctx, admin, user.ID, 0, auth.UserEdit{Name: user.Name, Role: auth.Admin, Disabled: true})
 		wantKind(t, "disabled", err, fault.Conflict)
-		_, err = p.RemoveUser(ctx, admin, me.ID, 0)
+		_, err = p.RemoveUser(ctx, admin, user.ID, 0)
 		wantKind(t, "removed", err, fault.Conflict)
 
 		// Two admins who demote each other at the same time: one succeeds.
@@ -138,7 +138,7 @@ func TestLastAdminCannotBeRemoved(t *testing.T) {
 			other, _, _ := p.user(t, admin, fmt.Sprint("other", round), auth.Admin)
 			var wg sync.WaitGroup
 			errs := make([]error, 2)
-			for i, u := range []auth.User{me, other} {
+			for i, u := range []auth.User{user, other} {
 				wg.Go(func() {
 					if (round+i)%2 == 0 {
 						_, errs[i] = p.ChangeUser(ctx, admin, u.ID, 0, edit(u, auth.Viewer))
@@ -159,7 +159,7 @@ func TestLastAdminCannotBeRemoved(t *testing.T) {
 			for _, u := range all {
 				if u.Role == auth.Admin {
 					admins++
-					me = u
+					user = u
 				}
 			}
 			if admins != 1 {
@@ -169,8 +169,8 @@ func TestLastAdminCannotBeRemoved(t *testing.T) {
 	})
 }
 
-func TestOneOfConcurrentWritersOfAVersionWins(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+func TestOnlyOneOfConcurrentChangesSucceeds(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p, ctx := h.process(t), t.Context()
 		admin, _ := p.org(t, "acme")
 		u, _, _ := p.user(t, admin, "ana", auth.Viewer)
@@ -198,41 +198,41 @@ func TestOneOfConcurrentWritersOfAVersionWins(t *testing.T) {
 }
 
 func TestOrganisationsDoNotSeeEachOther(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p, ctx := h.process(t), t.Context()
-		mine, _ := p.org(t, "mine")
-		theirs, _ := p.org(t, "theirs")
-		u, token, _ := p.user(t, theirs, "ana", auth.Viewer)
-		same := func(what string, theirs, unknown error) {
+		own, _ := p.org(t, "mine")
+		foreign, _ := p.org(t, "theirs")
+		u, token, _ := p.user(t, foreign, "ana", auth.Viewer)
+		requireSameError := func(what string, foreignErr, unknownErr error) {
 			t.Helper()
-			if theirs == nil || unknown == nil || theirs.Error() != unknown.Error() || fault.KindOf(theirs) != fault.KindOf(unknown) {
-				t.Errorf("%s: %v, and for an unknown id %v", what, theirs, unknown)
+			if foreignErr == nil || unknownErr == nil || foreignErr.Error() != unknownErr.Error() || fault.KindOf(foreignErr) != fault.KindOf(unknownErr) {
+				t.Errorf("%s: %v, and for an unknown id %v", what, foreignErr, unknownErr)
 			}
 		}
-		_, a := p.User(ctx, mine, u.ID)
-		_, b := p.User(ctx, mine, "nobody")
-		same("read user", a, b)
-		_, a = p.ChangeUser(ctx, mine, u.ID, 0, edit(u, auth.Admin))
-		_, b = p.ChangeUser(ctx, mine, "nobody", 0, edit(u, auth.Admin))
-		same("change user", a, b)
-		_, a = p.RemoveUser(ctx, mine, u.ID, 0)
-		_, b = p.RemoveUser(ctx, mine, "nobody", 0)
-		same("remove user", a, b)
-		_, a = p.RevokeToken(ctx, mine, token.ID)
-		_, b = p.RevokeToken(ctx, mine, "nobody")
-		same("revoke token", a, b)
-		_, _, a = p.IssueToken(ctx, mine, auth.TokenEdit{Name: "x", User: u.ID})
-		_, _, b = p.IssueToken(ctx, mine, auth.TokenEdit{Name: "x", User: "nobody"})
-		same("issue token", a, b)
-		users, err := p.Users(ctx, mine)
+		_, a := p.User(ctx, own, u.ID)
+		_, b := p.User(ctx, own, "nobody")
+		requireSameError("read user", a, b)
+		_, a = p.ChangeUser(ctx, own, u.ID, 0, edit(u, auth.Admin))
+		_, b = p.ChangeUser(ctx, own, "nobody", 0, edit(u, auth.Admin))
+		requireSameError("change user", a, b)
+		_, a = p.RemoveUser(ctx, own, u.ID, 0)
+		_, b = p.RemoveUser(ctx, own, "nobody", 0)
+		requireSameError("remove user", a, b)
+		_, a = p.RevokeToken(ctx, own, token.ID)
+		_, b = p.RevokeToken(ctx, own, "nobody")
+		requireSameError("revoke token", a, b)
+		_, _, a = p.IssueToken(ctx, own, auth.TokenEdit{Name: "x", User: u.ID})
+		_, _, b = p.IssueToken(ctx, own, auth.TokenEdit{Name: "x", User: "nobody"})
+		requireSameError("issue token", a, b)
+		users, err := p.Users(ctx, own)
 		if err != nil || len(users) != 1 {
 			t.Errorf("users %+v, %v", users, err)
 		}
-		tokens, err := p.Tokens(ctx, mine)
+		tokens, err := p.Tokens(ctx, own)
 		if err != nil || len(tokens) != 1 {
 			t.Errorf("tokens %+v, %v", tokens, err)
 		}
-		if got, err := p.User(ctx, theirs, u.ID); err != nil || got.Role != auth.Viewer {
+		if got, err := p.User(ctx, foreign, u.ID); err != nil || got.Role != auth.Viewer {
 			t.Errorf("their user afterwards: %+v, %v", got, err)
 		}
 	})

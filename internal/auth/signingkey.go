@@ -39,12 +39,12 @@ type KeyStore interface {
 	AddSigningKey(ctx context.Context, k SigningKey) error
 
 	// DropSigningKeys removes the keys of a realm with numbers below the given one.
-	DropSigningKeys(ctx context.Context, realm string, below int64) error
+	DropSigningKeys(ctx context.Context, realm string, olderThan int64) error
 }
 
 // Sealer encrypts and decrypts private keys. *secret.Box implements it.
 type Sealer interface {
-	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
+	Seal(ctx context.Context, c secret.Cell, plaintext []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
 }
 

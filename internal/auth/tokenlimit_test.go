@@ -33,7 +33,7 @@ func TestTokenLimitsAreChecked(t *testing.T) {
 }
 
 func TestTokensAreLimitedToTheirAddresses(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *fixture) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		admin, _ := p.org(t, "acme")
 		limits, err := auth.NewTokenLimits(nil, []string{"192.0.2.0/24"})
@@ -96,11 +96,11 @@ func TestTokensExpireAfterTheConfiguredLifetime(t *testing.T) {
 	h := onSQLite(t)
 	p := h.process(t)
 	admin, _ := p.org(t, "acme")
-	for life, want := range map[time.Duration]time.Duration{0: 90 * 24 * time.Hour, time.Hour: time.Hour} {
-		p.TokenLife = life
+	for lifetime, want := range map[time.Duration]time.Duration{0: 90 * 24 * time.Hour, time.Hour: time.Hour} {
+		p.TokenLife = lifetime
 		token, text, err := p.IssueToken(t.Context(), admin, auth.TokenEdit{Name: "x"})
 		if err != nil || !token.ExpiresAt.Equal(h.clock.now().Add(want)) {
-			t.Errorf("lifetime %s: expires %s, %v", life, token.ExpiresAt, err)
+			t.Errorf("lifetime %s: expires %s, %v", lifetime, token.ExpiresAt, err)
 		}
 		h.clock.pass(want)
 		_, err = p.Exchange(t.Context(), text, "192.0.2.1")

@@ -117,8 +117,8 @@ func (c *Client) access(ctx context.Context, renew bool) (string, error) {
 }
 
 // keep stores an access token in the profile. The caller holds mu.
-func (c *Client) keep(access string, life time.Duration) error {
-	c.profile.Access, c.profile.Ends = access, c.now().Add(life)
+func (c *Client) keep(access string, lifetime time.Duration) error {
+	c.profile.Access, c.profile.Ends = access, c.now().Add(lifetime)
 	if c.save == nil {
 		return nil
 	}
@@ -294,7 +294,7 @@ func Records(answer Record, key string) (all []Record) {
 
 // problem converts an error response of either server to an error.
 func problem(answer *http.Response) error {
-	var said struct {
+	var response struct {
 		Message string `json:"message"`
 		Desktop string `json:"error_message"`
 		Errors  []struct {
@@ -303,15 +303,15 @@ func problem(answer *http.Response) error {
 		} `json:"errors"`
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
-	if err != nil || json.Unmarshal(text, &said) != nil || said.Message+said.Desktop == "" {
-		said.Message = "the server answered " + answer.Status
+	if err != nil || json.Unmarshal(text, &response) != nil || response.Message+response.Desktop == "" {
+		response.Message = "the server answered " + answer.Status
 	}
-	if said.Message == "" { // the message is composed from the members
-		said.Message, said.Errors = said.Desktop, nil
+	if response.Message == "" { // the message is composed from the members
+		response.Message, response.Errors = response.Desktop, nil
 	}
-	for _, e := range said.Errors {
-		if !strings.Contains(said.Message, e.Path) {
-			said.Message += "; " + e.Path + " " + e.Message
+	for _, e := range response.Errors {
+		if !strings.Contains(response.Message, e.Path) {
+			response.Message += "; " + e.Path + " " + e.Message
 		}
 	}
 	kind, ok := map[int]fault.Kind{
@@ -321,5 +321,5 @@ func problem(answer *http.Response) error {
 	if !ok {
 		kind = fault.Internal
 	}
-	return fault.New(kind, "%s", said.Message)
+	return fault.New(kind, "%s", response.Message)
 }

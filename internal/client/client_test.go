@@ -21,12 +21,12 @@ import (
 type server struct {
 	*httptest.Server
 	logins, calls int
-	good          string
-	life          int
+	validToken    string
+	lifetime      int
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{life: 1800}
+	s := &server{lifetime: 1800}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /csp/gateway/am/api/auth/api-tokens/authorize", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("refresh_token") != "api-token" {
@@ -35,12 +35,12 @@ func newServer(t *testing.T) *server {
 			return
 		}
 		s.logins++
-		s.good = fmt.Sprintf("access-%d", s.logins)
-		fmt.Fprintf(w, `{"access_token":%q,"expires_in":%d}`, s.good, s.life)
+		s.validToken = fmt.Sprintf("access-%d", s.logins)
+		fmt.Fprintf(w, `{"access_token":%q,"expires_in":%d}`, s.validToken, s.lifetime)
 	})
 	mux.HandleFunc("POST /v1/things/query", func(w http.ResponseWriter, r *http.Request) {
 		s.calls++
-		if r.Header.Get("Authorization") != "Bearer "+s.good {
+		if r.Header.Get("Authorization") != "Bearer "+s.validToken {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -103,16 +103,16 @@ func TestAccessTokenIsCachedAndRenewed(t *testing.T) {
 	if s.logins != 2 {
 		t.Errorf("%d logins after the token expired", s.logins)
 	}
-	s.good = "another" // as after a rotation of the server's keys
+	s.validToken = "another" // as after a rotation of the server's keys
 	call()
 	if s.logins != 3 {
 		t.Errorf("%d logins after the token was refused", s.logins)
 	}
-	kept, err := client.ReadProfiles(file)
+	stored, err := client.ReadProfiles(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := kept.Get(client.Posture, ""); err != nil || p.Access != "access-3" || p.Token != "api-token" || p.URL != s.URL {
+	if p, err := stored.Get(client.Posture, ""); err != nil || p.Access != "access-3" || p.Token != "api-token" || p.URL != s.URL {
 		t.Errorf("stored %+v, %v", p, err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -183,11 +183,11 @@ func TestProfilesReadableByOthersAreRefused(t *testing.T) {
 
 func TestPlainHTTPIsRefusedBeyondLoopback(t *testing.T) {
 	t.Parallel()
-	for address, good := range map[string]bool{
+	for address, valid := range map[string]bool{
 		"https://vigil.example": true, "https://vigil.example:8443/": true, "http://127.0.0.1:8080": true, "http://localhost:1": true, "http://[::1]:1": true,
 		"http://vigil.example": false, "http://10.0.0.1": false, "vigil.example": false, "ftp://vigil.example": false, "https://a:b@vigil.example": false, "": false,
 	} {
-		if got, err := client.CheckURL(address); (err == nil) != good || strings.HasSuffix(got, "/") {
+		if got, err := client.CheckURL(address); (err == nil) != valid || strings.HasSuffix(got, "/") {
 			t.Errorf("%s: %q, %v", address, got, err)
 		}
 	}

@@ -19,12 +19,12 @@ type Credentials struct{ Domain, User, Password string }
 const desktopAccessLife = 25 * time.Minute
 
 // LoginDesktop opens a session at a desktop server. The password is not stored.
-func (c *Client) LoginDesktop(ctx context.Context, by Credentials) error {
+func (c *Client) LoginDesktop(ctx context.Context, credentials Credentials) error {
 	var got struct {
 		Access  string `json:"access_token"`
 		Refresh string `json:"refresh_token"`
 	}
-	in := Record{"domain": by.Domain, "username": by.User, "password": by.Password}
+	in := Record{"domain": credentials.Domain, "username": credentials.User, "password": credentials.Password}
 	if err := c.callPublic(ctx, "/rest/login", in, &got); err != nil {
 		return err
 	}

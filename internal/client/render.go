@@ -86,7 +86,7 @@ type Stream struct {
 	format  string
 	columns []Column
 	widths  []int // of the columns of a table; they only grow
-	begun   bool
+	started bool
 }
 
 // NewStream returns a stream. In JSON it prints one object per line.
@@ -113,9 +113,9 @@ func (s *Stream) Write(records []Record) error {
 		return renderYAML(s.w, records)
 	}
 	var rows [][]string
-	if !s.begun {
+	if !s.started {
 		rows = append(rows, s.heading())
-		s.begun = true
+		s.started = true
 	}
 	for _, r := range records {
 		row := make([]string, len(s.columns))
@@ -167,13 +167,13 @@ func renderYAML(w io.Writer, records []Record) error {
 	if err != nil {
 		return err
 	}
-	var plain any
-	if err := yaml.Unmarshal(text, &plain); err != nil {
+	var value any
+	if err := yaml.Unmarshal(text, &value); err != nil {
 		return err
 	}
 	encoder := yaml.NewEncoder(w)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(plain); err != nil {
+	if err := encoder.Encode(value); err != nil {
 		return err
 	}
 	return encoder.Close()

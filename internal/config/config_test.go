@@ -53,7 +53,7 @@ func TestUnknownNamesAreErrors(t *testing.T) {
 
 func TestCheckNamesEverySetting(t *testing.T) {
 	t.Parallel()
-	good := func() config.Config {
+	valid := func() config.Config {
 		c := config.Config{DataDir: "/var/lib/vigil", Posture: config.Posture{Enabled: true, Workers: 1, Rate: 1}}
 		c.Complete()
 		return c
@@ -89,7 +89,7 @@ func TestCheckNamesEverySetting(t *testing.T) {
 		{"probes without a pause", func(c *config.Config) { c.Desktop.Probe.Interval = time.Millisecond }, "desktop.probe.interval must be at least 1s"},
 		{"desktop without inventory", func(c *config.Config) { c.Desktop.Enabled = true }, "desktop.inventory is required"},
 	} {
-		c := good()
+		c := valid()
 		tt.change(&c)
 		err := c.Check()
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

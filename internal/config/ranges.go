@@ -44,17 +44,17 @@ func outside(spans ...span) [][2]string {
 		if s.value >= s.min && s.value <= s.max || s.zero && s.value == 0 {
 			continue
 		}
-		least, most := fmt.Sprint(s.min), fmt.Sprint(s.max)
+		lowest, highest := fmt.Sprint(s.min), fmt.Sprint(s.max)
 		if s.time {
-			least, most = time.Duration(s.min).String(), time.Duration(s.max).String()
+			lowest, highest = time.Duration(s.min).String(), time.Duration(s.max).String()
 		}
 		switch {
 		case s.value >= s.min:
-			bad = append(bad, [2]string{s.name, "must be at most " + most})
+			bad = append(bad, [2]string{s.name, "must be at most " + highest})
 		case s.value < 0:
 			bad = append(bad, [2]string{s.name, "must not be negative"})
 		default:
-			bad = append(bad, [2]string{s.name, "must be at least " + least})
+			bad = append(bad, [2]string{s.name, "must be at least " + lowest})
 		}
 	}
 	return bad
@@ -62,14 +62,14 @@ func outside(spans ...span) [][2]string {
 
 // ranges returns the settings of both servers that are out of range.
 func (c Config) ranges() [][2]string {
-	own := outside(
+	problems := outside(
 		duration("token_life", c.TokenLife, hour, years).orZero(),
 		number("min_free_mb", c.MinFreeMB, 1, 1<<30).orZero(),
 		duration("audit.kept", c.Audit.Kept, day, years).orZero(),
 		duration("audit.checkpoint_every", c.Audit.CheckpointEvery, time.Second, day).orZero(),
 		number("audit.max_records", c.Audit.MaxRecords, 1000, 1e12).orZero(),
 	)
-	return append(own, append(c.Posture.ranges(), c.Desktop.ranges()...)...)
+	return append(problems, append(c.Posture.ranges(), c.Desktop.ranges()...)...)
 }
 
 // ranges returns the settings of the posture server that are out of range.

@@ -83,12 +83,12 @@ func (s *Source) readFile() error {
 }
 
 // flatten stores the leaves of a YAML tree under their flag names.
-func flatten(tree map[string]any, prefix string, into map[string]string) {
+func flatten(tree map[string]any, prefix string, target map[string]string) {
 	for key, v := range tree {
 		if sub, ok := v.(map[string]any); ok {
-			flatten(sub, prefix+key+".", into)
+			flatten(sub, prefix+key+".", target)
 			continue
 		}
-		into[Flag(prefix+key)] = fmt.Sprint(v)
+		target[Flag(prefix+key)] = fmt.Sprint(v)
 	}
 }

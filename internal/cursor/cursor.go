@@ -24,7 +24,7 @@ const maxToken = 512 << 10
 
 // Sealer encrypts and decrypts. *secret.Box implements it.
 type Sealer interface {
-	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
+	Seal(ctx context.Context, c secret.Cell, plaintext []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
 }
 
@@ -56,8 +56,8 @@ func (q Query) cell() secret.Cell {
 }
 
 // Seal returns a token for a position in the query's result.
-func (c *Cursors) Seal(ctx context.Context, q Query, place []byte) (string, error) {
-	sealed, err := c.box.Seal(ctx, q.cell(), place)
+func (c *Cursors) Seal(ctx context.Context, q Query, position []byte) (string, error) {
+	sealed, err := c.box.Seal(ctx, q.cell(), position)
 	if err != nil {
 		return "", fmt.Errorf("make continuation token: %w", err)
 	}
@@ -71,14 +71,14 @@ func (c *Cursors) Open(ctx context.Context, q Query, token string) ([]byte, erro
 	if err != nil || len(token) > maxToken || base64.RawURLEncoding.EncodeToString(sealed) != token {
 		return nil, invalid(errors.New("it is malformed"))
 	}
-	place, err := c.box.Open(ctx, q.cell(), sealed)
+	position, err := c.box.Open(ctx, q.cell(), sealed)
 	if errors.Is(err, secret.ErrOpen) {
 		return nil, invalid(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read continuation token: %w", err)
 	}
-	return place, nil
+	return position, nil
 }
 
 func invalid(cause error) error {

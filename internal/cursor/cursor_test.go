@@ -14,9 +14,9 @@ import (
 
 var query = cursor.Query{Org: "o1", Name: "findings", Filter: "f1"}
 
-func seal(t testing.TB, c *cursor.Cursors, q cursor.Query, place string) string {
+func seal(t testing.TB, c *cursor.Cursors, q cursor.Query, position string) string {
 	t.Helper()
-	token, err := c.Seal(t.Context(), q, []byte(place))
+	token, err := c.Seal(t.Context(), q, []byte(position))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,13 +122,13 @@ func TestHashDistinguishesFilters(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	c := cursor.New(secrettest.NewBox(f))
-	good := seal(f, c, query, "place")
-	f.Add(good)
+	valid := seal(f, c, query, "place")
+	f.Add(valid)
 	f.Add("")
 	f.Add("AQAAAAA")
 	f.Fuzz(func(t *testing.T, token string) {
 		got, err := c.Open(t.Context(), query, token)
-		if (err == nil) != (token == good) || err == nil && !bytes.Equal(got, []byte("place")) {
+		if (err == nil) != (token == valid) || err == nil && !bytes.Equal(got, []byte("place")) {
 			t.Errorf("Open(%q) = %q, %v", token, got, err)
 		}
 	})

@@ -30,7 +30,7 @@ import (
 type Options struct {
 	ReadyFile     string // written when everything runs; none when empty
 	Database      string // a temporary SQLite file when empty
-	Listen        string // of the posture server
+	Listen        string // address of the posture server
 	DesktopListen string
 	Out           io.Writer // for the addresses and login data
 	Log           *slog.Logger
@@ -169,10 +169,10 @@ func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) (auth.OrgID,
 		return "", err
 	}
 	for _, t := range []struct {
-		into *string
-		org  auth.OrgID
-		user auth.UserID
-		role auth.Role
+		target *string
+		org    auth.OrgID
+		user   auth.UserID
+		role   auth.Role
 	}{
 		{&ready.APIToken, org.ID, admin.ID, auth.Admin},
 		{&ready.ViewerAPIToken, org.ID, admin.ID, auth.Viewer},
@@ -182,7 +182,7 @@ func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) (auth.OrgID,
 		if err != nil {
 			return "", err
 		}
-		*t.into = text.Reveal()
+		*t.target = text.Reveal()
 	}
 	return org.ID, nil
 }

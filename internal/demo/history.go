@@ -69,8 +69,8 @@ func backdateFindings(ctx context.Context, db *sqldb.DB, org posture.OrgID, now 
 		var moved, events [][]any
 		for _, p := range found {
 			p.generate(now)
-			at := sqldb.Millis(p.raised)
-			moved = append(moved, []any{p.n, at})
+			raised := sqldb.Millis(p.raised)
+			moved = append(moved, []any{p.n, raised})
 			for _, e := range p.episodes {
 				events = append(events, []any{string(org), p.n, sqldb.Millis(e[0]), "raised", ""}, []any{string(org), p.n, sqldb.Millis(e[1]), "resolved", ""})
 			}
@@ -96,14 +96,14 @@ func (f *findingHistory) generate(now time.Time) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(f.id))
 	seed := h.Sum64()
-	next := func(below int) int { // a pseudo-random number below a limit
+	next := func(limit int) int { // a pseudo-random number below a limit
 		seed ^= seed << 13
 		seed ^= seed >> 7
 		seed ^= seed << 17
-		return int(seed % uint64(below))
+		return int(seed % uint64(limit))
 	}
 	const minutes = 24 * 60
-	back := func(most int) time.Duration { return time.Duration(1+next(most*minutes)) * time.Minute }
+	back := func(limit int) time.Duration { return time.Duration(1+next(limit*minutes)) * time.Minute }
 	// Most findings have existed since the start of the history.
 	age := historyDays * 24 * time.Hour
 	if next(100) < 55 {

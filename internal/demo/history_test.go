@@ -62,9 +62,9 @@ func TestHistoryCoversAMonthAndKeepsOpenFindings(t *testing.T) {
 		if _, err := s.Observe(t.Context(), "org", posture.Judgement{Account: "a", RulesAt: posture.AnyRules, At: now.Add(time.Hour), Rules: []posture.RuleJudgement{r}}); err != nil {
 			t.Fatal(err)
 		}
-		again, err := s.Findings(t.Context(), "org", posture.FindingFilter{Created: posture.Span{From: now}}, nil, posture.Page{}, now)
-		if err != nil || again.Total != 0 {
-			t.Errorf("%d findings were raised again, %v", again.Total, err)
+		second, err := s.Findings(t.Context(), "org", posture.FindingFilter{Created: posture.Span{From: now}}, nil, posture.Page{}, now)
+		if err != nil || second.Total != 0 {
+			t.Errorf("%d findings were raised again, %v", second.Total, err)
 		}
 		others, err := s.Findings(t.Context(), "other", posture.FindingFilter{Created: posture.Span{From: now}}, nil, posture.Page{}, now)
 		if err != nil || others.Total != 400 {

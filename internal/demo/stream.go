@@ -71,16 +71,16 @@ func logIn(ctx context.Context, base, apiToken string) (string, error) {
 }
 
 // call posts to the server and decodes its response.
-func call(ctx context.Context, address, token string, into any) error {
+func call(ctx context.Context, address, token string, target any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, nil)
 	if err != nil {
 		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
-	return answer(r, into)
+	return answer(r, target)
 }
 
-func answer(r *http.Request, into any) error {
+func answer(r *http.Request, target any) error {
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err
@@ -93,5 +93,5 @@ func answer(r *http.Request, into any) error {
 	if res.StatusCode/100 != 2 {
 		return fmt.Errorf("%s: status %d: %s", r.URL.Path, res.StatusCode, text)
 	}
-	return json.Unmarshal(text, into)
+	return json.Unmarshal(text, target)
 }

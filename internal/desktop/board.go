@@ -229,12 +229,12 @@ type componentSet[S any, R Reading] struct {
 }
 
 func (s *componentSet[S, R]) configure(specs []S, id func(S) ID) {
-	kept := s.snaps
+	snapshots := s.snaps
 	s.ids, s.specs, s.snaps = nil, make(map[ID]S), make(map[ID]Snapshot[R])
 	for _, spec := range specs {
 		s.ids = append(s.ids, id(spec))
 		s.specs[id(spec)] = spec
-		if snap, ok := kept[id(spec)]; ok {
+		if snap, ok := snapshots[id(spec)]; ok {
 			s.snaps[id(spec)] = snap
 		}
 	}

@@ -182,23 +182,23 @@ func (b *Board) centerView(id ID) View {
 }
 
 // serverViews returns the view of every connection server of the component of our
-// own view; looked reports whether this server has checked it. A peer that does
+// own view (self); checked reports whether this server has checked it. A peer that does
 // not answer, or has not checked it, has an empty view.
-func (b *Board) serverViews(own View, checked bool) []ServerView {
+func (b *Board) serverViews(self View, checked bool) []ServerView {
 	out := make([]ServerView, 0, len(b.servers.ids))
 	for _, id := range b.servers.ids {
 		cs, snap := b.servers.specs[id], b.servers.snaps[id]
 		v := ServerView{ServerID: id, ServerName: cs.Name, Self: cs.Self}
 		switch {
 		case cs.Self:
-			v.View, v.Unchecked = own, !checked
+			v.View, v.Unchecked = self, !checked
 		case !snap.Tried():
 			v.Unchecked = true
 		case snap.Failing(b.inventory.Policy.FailuresBeforeDown) != nil:
 			v.Silent = true
 		default:
 			for _, seen := range snap.Good.Health.Views {
-				if seen.Kind == own.Kind && seen.ID == own.ID {
+				if seen.Kind == self.Kind && seen.ID == self.ID {
 					v.View = seen
 				}
 			}
@@ -221,11 +221,11 @@ func (b *Board) trustOf(id ID) *TrustedDomain {
 }
 
 func (b *Board) domainInfo(id ID) DomainInfo {
-	d, good := b.domains.specs[id], b.domains.snaps[id].Good
+	d, reading := b.domains.specs[id], b.domains.snaps[id].Good
 	info := DomainInfo{
 		DNSName:     d.DNSName,
-		ID:          firstOf(d.SID, good.SID),
-		NetBIOSName: firstOf(d.NetBIOSName, good.NetBIOSName, netbiosGuess(d.DNSName)),
+		ID:          firstOf(d.SID, reading.SID),
+		NetBIOSName: firstOf(d.NetBIOSName, reading.NetBIOSName, netbiosGuess(d.DNSName)),
 	}
 	if t := b.trustOf(id); t != nil && info.ID == "" {
 		info.ID = t.SID // the trusting directory knows the SID, even while the domain is down

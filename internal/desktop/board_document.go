@@ -125,13 +125,13 @@ func (b *Board) put(k Kind, id ID, r Record) {
 // order sets the components of the list and removes all others.
 func (l *list) order(ids []ID) {
 	l.ids = slices.Clone(ids)
-	kept := make(map[ID]entry, len(ids))
+	entries := make(map[ID]entry, len(ids))
 	for _, id := range ids {
 		if e, ok := l.entries[id]; ok {
-			kept[id] = e
+			entries[id] = e
 		}
 	}
-	l.entries = kept
+	l.entries = entries
 	maps.DeleteFunc(l.tracked, func(id ID, _ map[string]tracked) bool { return !slices.Contains(ids, id) })
 	l.revision++
 	l.document.Store(nil)

@@ -149,7 +149,7 @@ func TestBoardDocumentIsCachedUntilSomethingChanges(t *testing.T) {
 	b, now, _ := newBoard(testInventory())
 	first := b.Document(KindGateway)
 	b.Tick()
-	if again := b.Document(KindGateway); &again.JSON[0] != &first.JSON[0] || again.ETag != first.ETag {
+	if second := b.Document(KindGateway); &second.JSON[0] != &first.JSON[0] || second.ETag != first.ETag {
 		t.Error("the document was encoded again though nothing changed")
 	}
 	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: *now, Reading: GatewayBeat{Version: "23.12"}})

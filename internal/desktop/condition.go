@@ -49,18 +49,18 @@ func (l *list) track(at time.Time, r Record) []Change {
 	parts := []Part{}
 	var since Millis
 	for _, s := range r.Statuses() {
-		was, ok := known[s.Part]
-		if ok && was.status != s.Status && s.Unchecked {
+		old, ok := known[s.Part]
+		if ok && old.status != s.Status && s.Unchecked {
 			// Not checked since the start: keep the status from before the restart.
 			parts = appendPart(parts, ref.Kind, s, 0)
 			continue
 		}
-		now := tracked{status: s.Status, since: was.since, cause: s.Cause(ref)}
-		if !ok || was.status != s.Status {
+		now := tracked{status: s.Status, since: old.since, cause: s.Cause(ref)}
+		if !ok || old.status != s.Status {
 			now.since = at
 		}
-		if ok && was.status != s.Status {
-			changes = append(changes, changeOf(at, ref, s, was, now, fresh.Reasons))
+		if ok && old.status != s.Status {
+			changes = append(changes, changeOf(at, ref, s, old, now, fresh.Reasons))
 		}
 		known[s.Part] = now
 		if s.Part == "" {
@@ -76,12 +76,12 @@ func (l *list) track(at time.Time, r Record) []Change {
 
 // changeOf returns the description of a change. When the new status is good,
 // the cause of the old status is the cause of the change.
-func changeOf(at time.Time, ref Ref, s PartStatus, was, now tracked, reasons []string) Change {
+func changeOf(at time.Time, ref Ref, s PartStatus, old, now tracked, reasons []string) Change {
 	cause := now.cause
-	if HealthOf(ref.Kind, s.Part, s.Status) == HealthOK && was.cause.Kind != "" {
-		cause = was.cause
+	if HealthOf(ref.Kind, s.Part, s.Status) == HealthOK && old.cause.Kind != "" {
+		cause = old.cause
 	}
-	return Change{At: at, Ref: ref, Part: s.Part, From: was.status, To: s.Status, Reasons: reasons, Cause: cause}
+	return Change{At: at, Ref: ref, Part: s.Part, From: old.status, To: s.Status, Reasons: reasons, Cause: cause}
 }
 
 func appendPart(parts []Part, k Kind, s PartStatus, since Millis) []Part {

@@ -43,12 +43,12 @@ func TestRecordHasTheTimeOfItsStatus(t *testing.T) {
 	if got := gateway(); got.Health != HealthUnknown || got.LastUpdated != 0 {
 		t.Errorf("before the first report: %+v", got.Condition)
 	}
-	began := *now
+	start := *now
 	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: *now, Reading: GatewayBeat{}})
 	*now = now.Add(30 * time.Second)
 	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: *now, Reading: GatewayBeat{BlastConnections: 3}})
-	if got := gateway(); got.Health != HealthOK || got.Since != MillisOf(began) {
-		t.Errorf("after two reports: %+v, want OK since %d", got.Condition, MillisOf(began))
+	if got := gateway(); got.Health != HealthOK || got.Since != MillisOf(start) {
+		t.Errorf("after two reports: %+v, want OK since %d", got.Condition, MillisOf(start))
 	}
 	*now = now.Add(time.Hour)
 	b.Tick()

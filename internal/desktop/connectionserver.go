@@ -111,8 +111,8 @@ type ProtocolSessions struct {
 
 // ConnectionServerRecord derives the monitor record of a connection server.
 // Peers are all servers of the inventory, including me.
-func (p Policy) ConnectionServerRecord(me Peer, peers []Peer, now time.Time) ConnectionServerMonitor {
-	cs, s := me.Server, me.Snapshot
+func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, now time.Time) ConnectionServerMonitor {
+	cs, s := self.Server, self.Snapshot
 	m := ConnectionServerMonitor{
 		ID: cs.ID, Name: cs.Name, Status: ConnectionServerOK, unchecked: !s.Tried(),
 		Replications: []Replication{}, Services: []Service{}, Sessions: []ProtocolSessions{},
@@ -126,7 +126,7 @@ func (p Policy) ConnectionServerRecord(me Peer, peers []Peer, now time.Time) Con
 	}
 	m.Details = ConnectionServerDetails{Build: s.Good.Health.Build, Version: s.Good.Health.Version}
 	var problems, notes []string
-	attention := p.ending(now, m.Certificates()...)
+	attention := p.expiring(now, m.Certificates()...)
 	switch f := s.Failing(p.FailuresBeforeDown); {
 	case !s.Tried():
 		m.Status, problems = ConnectionServerUnknown, []string{"not checked yet"}
@@ -135,9 +135,9 @@ func (p Policy) ConnectionServerRecord(me Peer, peers []Peer, now time.Time) Con
 	case f != nil:
 		m.Status, problems = ConnectionServerError, []string{f.Reason}
 	default:
-		problems = p.describeServer(&m, me)
+		problems = p.describeServer(&m, self)
 		var lag string
-		lag, notes = p.describeReplication(&m, me, peers, now)
+		lag, notes = p.describeReplication(&m, self, peers, now)
 		if lag != "" {
 			problems = append(problems, lag)
 		}
@@ -156,8 +156,8 @@ func (p Policy) ConnectionServerRecord(me Peer, peers []Peer, now time.Time) Con
 
 // describeServer fills in the fields that a responding server has reported, and
 // returns its problems.
-func (p Policy) describeServer(m *ConnectionServerMonitor, me Peer) []string {
-	h := me.Snapshot.Good.Health
+func (p Policy) describeServer(m *ConnectionServerMonitor, self Peer) []string {
+	h := self.Snapshot.Good.Health
 	problems := slices.Clone(h.Problems)
 	m.ConnectionCount = new(Count(int64(h.ConnectionCount)))
 	m.TunnelCount = new(Count(int64(h.TunnelCount)))
@@ -166,13 +166,13 @@ func (p Policy) describeServer(m *ConnectionServerMonitor, me Peer) []string {
 			m.Sessions = append(m.Sessions, ProtocolSessions{Count(int64(n)), protocol})
 		}
 	}
-	m.Services = append(m.Services, me.Snapshot.Good.Services...)
+	m.Services = append(m.Services, self.Snapshot.Good.Services...)
 	for _, service := range m.Services {
 		if service.Status == ServiceDown {
 			problems = append(problems, fmt.Sprintf("%s is down", service.Name))
 		}
 	}
-	if c := me.Snapshot.Certificate; c != nil && !c.Valid && !c.Accepted && !c.SelfSigned {
+	if c := self.Snapshot.Certificate; c != nil && !c.Valid && !c.Accepted && !c.SelfSigned {
 		problems = append(problems, "its certificate is not valid")
 	}
 	return problems

@@ -13,8 +13,8 @@ type Domain struct {
 	SID          string   // from the inventory, or empty until read from the directory
 	Controllers  []string // host or host:port; when empty, found by DNS
 	StartTLS     bool     // TLS inside port 389 instead of port 636
-	Trust        Trust
-	BindUser     string // sAMAccountName of the service account
+	Trust        Trust    // how the controllers' TLS certificates are verified
+	BindUser     string   // sAMAccountName of the service account
 	BindPassword SecretRef
 	Primary      bool   // the domain of the broker
 	Manual       bool   // configured manually, without a trust

@@ -68,11 +68,11 @@ func (p Policy) EventDatabaseRecord(db *EventDatabase, s Snapshot[EventDatabaseR
 		ref:         Ref{KindEventDatabase, db.ID, db.Server},
 		certificate: s.Certificate,
 	}
-	if s.EverGood() {
+	if s.EverRead() {
 		m.EventCount = new(Count(s.Good.EventCount))
 	}
 	m.unchecked = !s.Tried()
-	health, reasons := HealthOf(KindEventDatabase, "", string(m.Status)), p.ending(now, m.Certificates()...)
+	health, reasons := HealthOf(KindEventDatabase, "", string(m.Status)), p.expiring(now, m.Certificates()...)
 	if len(reasons) > 0 && health == HealthOK {
 		health = HealthWarning
 	}
@@ -93,7 +93,7 @@ func (p Policy) eventDatabaseStatus(s Snapshot[EventDatabaseReading]) EventDatab
 		return EventDatabaseError
 	case s.Failures >= p.GiveUpAfter:
 		return EventDatabaseDisconnected
-	case s.EverGood():
+	case s.EverRead():
 		return EventDatabaseReconnecting
 	}
 	return EventDatabaseConnecting

@@ -28,7 +28,7 @@ func TestStatusOfFarm(t *testing.T) {
 		case unprovisioned:
 			beat.State = RDSProvisioningError
 		}
-		return policy.RDSServerRecord(RDSServer{Enabled: kind != disabled}, "farm", after[AgentBeat](beat), Snapshot[ListenerReading]{}, noon)
+		return policy.RDSServerRecord(RDSServer{Enabled: kind != disabled}, "farm", snapshotAfter[AgentBeat](beat), Snapshot[ListenerReading]{}, noon)
 	}
 	enabled := Farm{Enabled: true, Type: FarmManual}
 	automated := Farm{Enabled: true, Type: FarmAutomated, Source: SourceInstantClone}
@@ -75,7 +75,7 @@ func TestStateOfRDSServer(t *testing.T) {
 	t.Parallel()
 	type beat = AgentBeat
 	full, half := 100, 50
-	late := noon.Add(61 * time.Second)
+	tooLate := noon.Add(61 * time.Second)
 	for _, tt := range []struct {
 		name     string
 		disabled bool
@@ -84,16 +84,16 @@ func TestStateOfRDSServer(t *testing.T) {
 		state    RDSState
 		status   RDSStatus
 	}{
-		{"it never reported", false, after[beat](), noon, RDSWaitForAgent, RDSStatusWarning},
-		{"it reports", false, after[beat](beat{LoadIndex: &half}), noon, RDSAvailable, RDSStatusOK},
-		{"it stopped reporting", false, after[beat](beat{}), late, RDSAgentUnreachable, RDSStatusError},
-		{"it came back", false, after[beat](beat{}, beat{}), noon, RDSAvailable, RDSStatusOK},
-		{"disabled with sessions", true, after[beat](beat{SessionCount: 2}), noon, RDSDisableInProgress, RDSStatusDisabled},
-		{"disabled without sessions", true, after[beat](beat{}), noon, RDSDisabled, RDSStatusDisabled},
-		{"disabled and not reporting", true, after[beat](beat{}), late, RDSAgentUnreachable, RDSStatusDisabled},
-		{"disabled with a problem", true, after[beat](beat{State: RDSInvalidIP}), noon, RDSInvalidIP, RDSStatusDisabled},
-		{"its load is full", false, after[beat](beat{LoadIndex: &full}), noon, RDSAvailable, RDSStatusWarning},
-		{"a state we do not know", false, after[beat](beat{State: "DANCING"}), noon, RDSUnknown, RDSStatusWarning},
+		{"it never reported", false, snapshotAfter[beat](), noon, RDSWaitForAgent, RDSStatusWarning},
+		{"it reports", false, snapshotAfter[beat](beat{LoadIndex: &half}), noon, RDSAvailable, RDSStatusOK},
+		{"it stopped reporting", false, snapshotAfter[beat](beat{}), tooLate, RDSAgentUnreachable, RDSStatusError},
+		{"it came back", false, snapshotAfter[beat](beat{}, beat{}), noon, RDSAvailable, RDSStatusOK},
+		{"disabled with sessions", true, snapshotAfter[beat](beat{SessionCount: 2}), noon, RDSDisableInProgress, RDSStatusDisabled},
+		{"disabled without sessions", true, snapshotAfter[beat](beat{}), noon, RDSDisabled, RDSStatusDisabled},
+		{"disabled and not reporting", true, snapshotAfter[beat](beat{}), tooLate, RDSAgentUnreachable, RDSStatusDisabled},
+		{"disabled with a problem", true, snapshotAfter[beat](beat{State: RDSInvalidIP}), noon, RDSInvalidIP, RDSStatusDisabled},
+		{"its load is full", false, snapshotAfter[beat](beat{LoadIndex: &full}), noon, RDSAvailable, RDSStatusWarning},
+		{"a state we do not know", false, snapshotAfter[beat](beat{State: "DANCING"}), noon, RDSUnknown, RDSStatusWarning},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := policy.RDSServerRecord(RDSServer{Enabled: !tt.disabled}, "farm", tt.snap, Snapshot[ListenerReading]{}, tt.now)
@@ -109,14 +109,14 @@ func TestStateOfRDSServer(t *testing.T) {
 
 func TestEveryReportedStateIsShown(t *testing.T) {
 	t.Parallel()
-	for state, status := range grades {
-		got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", after[AgentBeat](AgentBeat{State: state}), Snapshot[ListenerReading]{}, noon)
+	for state, status := range statusOfState {
+		got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", snapshotAfter[AgentBeat](AgentBeat{State: state}), Snapshot[ListenerReading]{}, noon)
 		if got.Details.State != state || got.Status != status {
 			t.Errorf("an agent that reports %s is shown as %s %s, want %s", state, got.Details.State, got.Status, status)
 		}
 	}
-	if len(grades) != 27 {
-		t.Errorf("there are %d states, the API document has 27", len(grades))
+	if len(statusOfState) != 27 {
+		t.Errorf("there are %d states, the API document has 27", len(statusOfState))
 	}
 }
 
@@ -139,20 +139,20 @@ func TestListenerAffectsTheStateOfItsServer(t *testing.T) {
 	type beat = AgentBeat
 	type listener = ListenerReading
 	for _, tt := range []struct {
-		name  string
-		beats Snapshot[beat]
-		looks Snapshot[listener]
-		state RDSState
+		name     string
+		beats    Snapshot[beat]
+		listener Snapshot[listener]
+		state    RDSState
 	}{
-		{"no agent, the listener answers", after[beat](), after[listener](listener{}), RDSAvailable},
-		{"no agent, the listener is down", after[beat](), after[listener](listener{}, Unreachable, Unreachable), RDSAgentUnreachable},
-		{"no agent, something else listens", after[beat](), after[listener](Broken), RDSProtocolFailure},
-		{"the agent reports, the listener is down", after[beat](beat{}), after[listener](Unreachable), RDSProtocolFailure},
-		{"the agent reports worse", after[beat](beat{State: RDSNeedReboot}), after[listener](Unreachable), RDSNeedReboot},
-		{"the agent reports, the listener is back", after[beat](beat{}), after[listener](Unreachable, listener{}), RDSAvailable},
+		{"no agent, the listener answers", snapshotAfter[beat](), snapshotAfter[listener](listener{}), RDSAvailable},
+		{"no agent, the listener is down", snapshotAfter[beat](), snapshotAfter[listener](listener{}, Unreachable, Unreachable), RDSAgentUnreachable},
+		{"no agent, something else listens", snapshotAfter[beat](), snapshotAfter[listener](Broken), RDSProtocolFailure},
+		{"the agent reports, the listener is down", snapshotAfter[beat](beat{}), snapshotAfter[listener](Unreachable), RDSProtocolFailure},
+		{"the agent reports worse", snapshotAfter[beat](beat{State: RDSNeedReboot}), snapshotAfter[listener](Unreachable), RDSNeedReboot},
+		{"the agent reports, the listener is back", snapshotAfter[beat](beat{}), snapshotAfter[listener](Unreachable, listener{}), RDSAvailable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", tt.beats, tt.looks, noon)
+			got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", tt.beats, tt.listener, noon)
 			if got.Details.State != tt.state {
 				t.Errorf("state = %s, want %s", got.Details.State, tt.state)
 			}

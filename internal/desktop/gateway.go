@@ -45,7 +45,7 @@ type GatewayDetails struct {
 // StatusOfGateway derives the status of a gateway from its last heartbeat.
 func (p Policy) StatusOfGateway(s Snapshot[GatewayBeat], now time.Time) GatewayStatus {
 	switch {
-	case !s.EverGood():
+	case !s.EverRead():
 		return GatewayNotContacted
 	case silent(s.GoodAt, now, p.GatewayInterval):
 		return GatewayStale

@@ -40,7 +40,7 @@ const statePart = "state"
 // HealthOf grades a status of a component or of a part of it.
 func HealthOf(k Kind, part, status string) Health {
 	if k == KindRDSServer && part == statePart {
-		status = string(grades[RDSState(status)])
+		status = string(statusOfState[RDSState(status)])
 	}
 	if h, ok := statusHealth[status]; ok {
 		return h

@@ -53,8 +53,8 @@ type Grouper struct {
 }
 
 type groupKey struct {
-	cause Ref
-	good  bool
+	cause   Ref
+	healthy bool
 }
 
 type openGroup struct {

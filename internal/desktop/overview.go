@@ -99,12 +99,12 @@ func (b *Board) makeOverview() Overview {
 		for _, id := range l.ids {
 			r := l.entries[id].record
 			o.Sessions.add(r)
-			own, health := r.Statuses()[0], r.Fresh().Health
+			status, health := r.Statuses()[0], r.Fresh().Health
 			counts.Health[health]++
-			counts.Statuses[own.Status]++
-			if health != HealthOK && health != HealthDisabled && own.Status != string(EventDatabaseNotConfigured) {
+			counts.Statuses[status.Status]++
+			if health != HealthOK && health != HealthDisabled && status.Status != string(EventDatabaseNotConfigured) {
 				o.ProblemCount++
-				b.blame(causes, r, own)
+				b.addProblem(causes, r, status)
 			}
 		}
 		o.Kinds = append(o.Kinds, counts)
@@ -122,9 +122,9 @@ func (b *Board) makeOverview() Overview {
 	return o
 }
 
-// blame adds an unhealthy component to the problem of its cause.
-func (b *Board) blame(causes map[Ref]*Problem, r Record, own PartStatus) {
-	cause, f := own.Cause(r.Ref()), r.Fresh()
+// addProblem adds an unhealthy component to the problem of its cause.
+func (b *Board) addProblem(causes map[Ref]*Problem, r Record, status PartStatus) {
+	cause, f := status.Cause(r.Ref()), r.Fresh()
 	p := causes[cause]
 	if p == nil {
 		p = &Problem{Cause: b.public(cause), Health: f.Health, Since: f.Since, Reasons: firstFew(f.Reasons)}
@@ -138,7 +138,7 @@ func (b *Board) blame(causes map[Ref]*Problem, r Record, own PartStatus) {
 		p.Since = f.Since
 	}
 	if len(p.Components) < maxComponents {
-		p.Components = append(p.Components, ProblemComponent{b.public(r.Ref()), own.Status, f.Health, f.Since, firstFew(f.Reasons)})
+		p.Components = append(p.Components, ProblemComponent{b.public(r.Ref()), status.Status, f.Health, f.Since, firstFew(f.Reasons)})
 	}
 }
 

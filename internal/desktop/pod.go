@@ -47,16 +47,16 @@ type PodEndpointMonitor struct {
 	RoundTrip *int64            `json:"roundtrip_time,omitempty"` // milliseconds
 
 	certificate *Certificate
-	unchecked   bool
+	notTried    bool
 }
 
 // StatusOfPodEndpoint derives the status of an endpoint: offline until it
 // answers, unchecked after the first answer, online after the second.
 func (p Policy) StatusOfPodEndpoint(s Snapshot[PodReading]) PodEndpointStatus {
 	switch {
-	case !s.EverGood(), s.Failing(p.FailuresBeforeDown) != nil:
+	case !s.EverRead(), s.Failing(p.FailuresBeforeDown) != nil:
 		return PodEndpointOffline
-	case s.Successes == 1 && s.Outage >= p.FailuresBeforeDown:
+	case s.Successes == 1 && s.FailuresBefore >= p.FailuresBeforeDown:
 		return PodEndpointUnchecked
 	}
 	return PodEndpointOnline
@@ -71,7 +71,7 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 	for _, e := range pod.Endpoints {
 		s := snapshot(e.ID)
 		newest = max(newest, MillisOf(s.At))
-		em := PodEndpointMonitor{ID: e.ID, Name: e.Name, Enabled: e.Enabled, URL: e.URL, certificate: s.Certificate, unchecked: !s.Tried()}
+		em := PodEndpointMonitor{ID: e.ID, Name: e.Name, Enabled: e.Enabled, URL: e.URL, certificate: s.Certificate, notTried: !s.Tried()}
 		em.Status = p.StatusOfPodEndpoint(s)
 		switch {
 		case !e.Enabled:
@@ -89,11 +89,11 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 		m.Endpoints = append(m.Endpoints, em)
 	}
 	m.Status = healthOfEndpoints(m.Endpoints)
-	ending := p.ending(now, m.Certificates()...)
-	if len(ending) > 0 && m.Status == HealthOK {
+	expiring := p.expiring(now, m.Certificates()...)
+	if len(expiring) > 0 && m.Status == HealthOK {
 		m.Status = HealthWarning
 	}
-	m.Freshness = fresh(newest, m.Status, append(reasons, ending...)...)
+	m.Freshness = fresh(newest, m.Status, append(reasons, expiring...)...)
 	return m
 }
 
@@ -107,7 +107,7 @@ func healthOfEndpoints(endpoints []PodEndpointMonitor) Health {
 		}
 		enabled++
 		switch {
-		case e.unchecked:
+		case e.notTried:
 		case e.Status == PodEndpointOnline:
 			online++
 		case e.Status == PodEndpointOffline:
@@ -134,7 +134,7 @@ func (m PodMonitor) Ref() Ref { return Ref{KindPod, m.ID, m.Name} }
 func (m PodMonitor) Statuses() []PartStatus {
 	out := []PartStatus{{Status: string(m.Status), Unchecked: m.LastUpdated == 0}}
 	for _, e := range m.Endpoints {
-		out = append(out, PartStatus{Part: e.Name, Status: string(e.Status), Unchecked: e.unchecked})
+		out = append(out, PartStatus{Part: e.Name, Status: string(e.Status), Unchecked: e.notTried})
 	}
 	return out
 }

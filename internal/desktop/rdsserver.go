@@ -67,7 +67,7 @@ type RDSServerDetails struct {
 // precedence over the server being disabled, because the problem persists.
 func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSState {
 	switch state := p.reachedState(s, l, now); {
-	case grades[state] != RDSStatusOK:
+	case statusOfState[state] != RDSStatusOK:
 		return state
 	case !enabled && s.Good.SessionCount > 0:
 		return RDSDisableInProgress
@@ -82,11 +82,11 @@ func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot
 func (p Policy) reachedState(s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSState {
 	broken := l.Failing(p.FailuresBeforeDown)
 	switch state := reportedState(s.Good); {
-	case s.EverGood() && silent(s.GoodAt, now, p.AgentInterval):
+	case s.EverRead() && silent(s.GoodAt, now, p.AgentInterval):
 		return RDSAgentUnreachable
-	case s.EverGood() && grades[state] == RDSStatusOK && broken != nil:
+	case s.EverRead() && statusOfState[state] == RDSStatusOK && broken != nil:
 		return RDSProtocolFailure
-	case s.EverGood():
+	case s.EverRead():
 		return state
 	case !l.Tried():
 		return RDSWaitForAgent
@@ -134,7 +134,7 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 	state := p.StateOfRDSServer(r.Enabled, s, l, now)
 	m := RDSServerMonitor{
 		ID: r.ID, Name: r.Name, FarmID: r.FarmID, FarmName: farm, Enabled: r.Enabled,
-		Status: grades[state],
+		Status: statusOfState[state],
 		Details: RDSServerDetails{
 			AgentBuild: s.Good.AgentBuild, AgentVersion: s.Good.AgentVersion,
 			OperatingSystem: OSUnknown, State: state,
@@ -148,7 +148,7 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 		m.Details.MaxSessions = new(Count(int64(r.MaxSessions)))
 	}
 	var reasons []string
-	if s.EverGood() && state != RDSAgentUnreachable {
+	if s.EverRead() && state != RDSAgentUnreachable {
 		reasons = append(reasons, s.Good.Problems...)
 		m.SessionCount = new(Count(int64(s.Good.SessionCount)))
 		m.LoadPreference = PreferenceOf(s.Good.LoadIndex)
@@ -163,23 +163,23 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 	if !r.Enabled {
 		m.Status = RDSStatusDisabled
 	}
-	why := stateReason(state)
+	reason := stateReason(state)
 	if f := l.Failing(p.FailuresBeforeDown); f != nil {
-		why = f.Reason
+		reason = f.Reason
 	}
 	m.certificate = l.Certificate
-	health, ending := HealthOf(KindRDSServer, "", string(m.Status)), p.ending(now, m.Certificates()...)
+	health, ending := HealthOf(KindRDSServer, "", string(m.Status)), p.expiring(now, m.Certificates()...)
 	if len(ending) > 0 && health == HealthOK {
 		health = HealthWarning
 	}
-	m.Freshness = fresh(max(MillisOf(s.At), MillisOf(l.At)), health, slices.Concat([]string{why}, reasons, ending)...)
+	m.Freshness = fresh(max(MillisOf(s.At), MillisOf(l.At)), health, slices.Concat([]string{reason}, reasons, ending)...)
 	return m
 }
 
 // stateReason returns a text that explains a state other than AVAILABLE.
 func stateReason(s RDSState) string {
 	switch {
-	case grades[s] == RDSStatusOK:
+	case statusOfState[s] == RDSStatusOK:
 		return ""
 	case s == RDSWaitForAgent:
 		return "its agent has never reported"

@@ -34,8 +34,8 @@ const (
 	RDSUnknown           RDSState = "UNKNOWN"
 )
 
-// grades maps each state of the API to its status.
-var grades = map[RDSState]RDSStatus{
+// statusOfState maps each state of the API to its status.
+var statusOfState = map[RDSState]RDSStatus{
 	RDSWaitForAgent:      RDSStatusWarning,
 	RDSAgentUnreachable:  RDSStatusError,
 	RDSAgentConfigError:  RDSStatusError,
@@ -67,7 +67,7 @@ var grades = map[RDSState]RDSStatus{
 
 // Known reports whether s is a state of the API.
 func (s RDSState) Known() bool {
-	_, ok := grades[s]
+	_, ok := statusOfState[s]
 	return ok
 }
 

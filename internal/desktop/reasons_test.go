@@ -8,8 +8,8 @@ import (
 )
 
 // certificateUntil returns a certificate that expires after the given time.
-func certificateUntil(left time.Duration) *Certificate {
-	return &Certificate{Valid: left > 0, ValidFrom: MillisOf(noon.Add(-time.Hour)), ValidTo: MillisOf(noon.Add(left))}
+func certificateUntil(remaining time.Duration) *Certificate {
+	return &Certificate{Valid: remaining > 0, ValidFrom: MillisOf(noon.Add(-time.Hour)), ValidTo: MillisOf(noon.Add(remaining))}
 }
 
 func TestExpiringCertificatesGiveAReason(t *testing.T) {

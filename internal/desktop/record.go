@@ -51,13 +51,13 @@ type PartStatus struct {
 	BlamedOn  Ref  // the other component that causes the status; zero for the record's own
 }
 
-// Cause returns the component that causes the status; own is the record's
+// Cause returns the component that causes the status; component is the record's
 // component.
-func (s PartStatus) Cause(own Ref) Ref {
+func (s PartStatus) Cause(component Ref) Ref {
 	if s.BlamedOn.Kind != "" {
 		return s.BlamedOn
 	}
-	return own
+	return component
 }
 
 // A PartCertificate is a certificate of a record or of one of its parts.
@@ -89,16 +89,16 @@ func Count(n int64) int32 {
 	return int32(min(max(n, 0), math.MaxInt32))
 }
 
-// ending returns the reasons about certificates that expire soon or have
+// expiring returns the reasons about certificates that expire soon or have
 // expired.
-func (p Policy) ending(now time.Time, list ...PartCertificate) []string {
+func (p Policy) expiring(now time.Time, list ...PartCertificate) []string {
 	var out []string
 	for _, c := range list {
-		if why := p.endingReason(now, c.Certificate); why != "" {
+		if reason := p.endingReason(now, c.Certificate); reason != "" {
 			if c.Part != "" {
-				why = c.Part + ": " + why
+				reason = c.Part + ": " + reason
 			}
-			out = append(out, why)
+			out = append(out, reason)
 		}
 	}
 	return out
@@ -107,15 +107,15 @@ func (p Policy) ending(now time.Time, list ...PartCertificate) []string {
 // endingReason returns when a certificate expires if that is soon or past, else
 // "".
 func (p Policy) endingReason(now time.Time, c Certificate) string {
-	ends := c.ValidTo.Time()
-	if c.ValidTo == 0 || ends.After(now.Add(p.CertificateWarning)) {
+	expiry := c.ValidTo.Time()
+	if c.ValidTo == 0 || expiry.After(now.Add(p.CertificateWarning)) {
 		return ""
 	}
-	day := ends.Format(time.DateOnly)
-	if !ends.After(now) {
+	day := expiry.Format(time.DateOnly)
+	if !expiry.After(now) {
 		return "its certificate expired on " + day
 	}
-	switch days := int(ends.Sub(now).Hours() / 24); days {
+	switch days := int(expiry.Sub(now).Hours() / 24); days {
 	case 0:
 		return "its certificate expires on " + day + ", within a day"
 	case 1:

@@ -25,11 +25,11 @@ func ReplicationOf(a, b Revision, now time.Time, grace time.Duration) Replicatio
 // describeReplication fills in the state of replication to every peer. It
 // returns the server's own lag, if any, and notes about its peers: a peer that
 // is down or behind is not a fault of this server.
-func (p Policy) describeReplication(m *ConnectionServerMonitor, me Peer, peers []Peer, now time.Time) (lag string, notes []string) {
+func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers []Peer, now time.Time) (lag string, notes []string) {
 	newest := p.agreed(peers)
-	lag = p.lag(me, newest, now)
+	lag = p.lag(self, newest, now)
 	for _, peer := range peers {
-		if peer.Server.ID == me.Server.ID || !peer.Snapshot.Tried() {
+		if peer.Server.ID == self.Server.ID || !peer.Snapshot.Tried() {
 			continue
 		}
 		name := peer.Server.Name
@@ -40,7 +40,7 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, me Peer, peers [
 			r.blame = blame
 			notes = append(notes, "nothing is replicated to "+name+", which does not answer")
 		default:
-			r.Status = ReplicationOf(me.Snapshot.Good.Health.Revision, peer.Snapshot.Good.Health.Revision, now, p.ReplicationGrace)
+			r.Status = ReplicationOf(self.Snapshot.Good.Health.Revision, peer.Snapshot.Good.Health.Revision, now, p.ReplicationGrace)
 			if r.Status == ReplicationError && lag == "" {
 				r.blame = blame
 				notes = append(notes, "replication with "+name+" lags: "+name+" is behind")
@@ -58,7 +58,7 @@ func (p Policy) agreed(peers []Peer) Revision {
 	newest := make(map[string]Revision)
 	var best string
 	for _, peer := range peers {
-		if !peer.Snapshot.EverGood() || peer.Snapshot.Failing(p.FailuresBeforeDown) != nil {
+		if !peer.Snapshot.EverRead() || peer.Snapshot.Failing(p.FailuresBeforeDown) != nil {
 			continue
 		}
 		r := peer.Snapshot.Good.Health.Revision
@@ -66,7 +66,7 @@ func (p Policy) agreed(peers []Peer) Revision {
 		if peer.Server.Self {
 			votes[r.Store]++
 		}
-		if have, ok := newest[r.Store]; !ok || r.Number > have.Number {
+		if known, ok := newest[r.Store]; !ok || r.Number > known.Number {
 			newest[r.Store] = r
 		}
 		if votes[r.Store] > votes[best] {
@@ -78,13 +78,13 @@ func (p Policy) agreed(peers []Peer) Revision {
 
 // lag describes how far a server is behind the newest revision. It returns ""
 // when it is not, or not longer than the grace period.
-func (p Policy) lag(me Peer, newest Revision, now time.Time) string {
-	have := me.Snapshot.Good.Health.Revision
+func (p Policy) lag(self Peer, newest Revision, now time.Time) string {
+	current := self.Snapshot.Good.Health.Revision
 	switch {
-	case have.Store != newest.Store:
+	case current.Store != newest.Store:
 		return "it keeps another store than the other servers"
-	case have.Number < newest.Number && now.Sub(newest.At.Time()) > p.ReplicationGrace:
-		return fmt.Sprintf("it lags in replication: it has revision %d of %d", have.Number, newest.Number)
+	case current.Number < newest.Number && now.Sub(newest.At.Time()) > p.ReplicationGrace:
+		return fmt.Sprintf("it lags in replication: it has revision %d of %d", current.Number, newest.Number)
 	}
 	return ""
 }

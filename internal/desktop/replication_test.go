@@ -14,7 +14,7 @@ func servers(n int) []Peer {
 	for i := range n {
 		out = append(out, Peer{
 			ConnectionServer{ID: ID(fmt.Sprint("c", i+1)), Name: fmt.Sprint("cs", i+1), Self: i == 0},
-			after[ConnectionServerReading](revision("a", 7, time.Hour)),
+			snapshotAfter[ConnectionServerReading](revision("a", 7, time.Hour)),
 		})
 	}
 	return out
@@ -32,15 +32,15 @@ func TestOnlyTheServerAtFaultIsInError(t *testing.T) {
 		broken map[int]Snapshot[ConnectionServerReading]
 		want   map[int]ConnectionServerStatus // all others are OK
 	}{
-		{"one of twenty lags", 20, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](revision("a", 6, 2*time.Hour))},
+		{"one of twenty lags", 20, map[int]Snapshot[ConnectionServerReading]{1: snapshotAfter[ConnectionServerReading](revision("a", 6, 2*time.Hour))},
 			map[int]ConnectionServerStatus{1: ConnectionServerError}},
-		{"one of twenty has another store", 20, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](revision("b", 9, time.Hour))},
+		{"one of twenty has another store", 20, map[int]Snapshot[ConnectionServerReading]{1: snapshotAfter[ConnectionServerReading](revision("b", 9, time.Hour))},
 			map[int]ConnectionServerStatus{1: ConnectionServerError}},
-		{"this server has another store", 20, map[int]Snapshot[ConnectionServerReading]{0: after[ConnectionServerReading](revision("b", 9, time.Hour))},
+		{"this server has another store", 20, map[int]Snapshot[ConnectionServerReading]{0: snapshotAfter[ConnectionServerReading](revision("b", 9, time.Hour))},
 			map[int]ConnectionServerStatus{0: ConnectionServerError}},
-		{"one of twenty is down", 20, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](Unreachable)},
+		{"one of twenty is down", 20, map[int]Snapshot[ConnectionServerReading]{1: snapshotAfter[ConnectionServerReading](Unreachable)},
 			map[int]ConnectionServerStatus{1: ConnectionServerNotResponding}},
-		{"two servers with different stores: this server's counts", 2, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](revision("b", 9, time.Hour))},
+		{"two servers with different stores: this server's counts", 2, map[int]Snapshot[ConnectionServerReading]{1: snapshotAfter[ConnectionServerReading](revision("b", 9, time.Hour))},
 			map[int]ConnectionServerStatus{1: ConnectionServerError}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

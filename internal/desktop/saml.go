@@ -73,15 +73,15 @@ func (p Policy) SAMLView(a SAMLAuthenticator, s Snapshot[SAMLReading], now time.
 		v.Status, v.Reasons = string(SAMLError), []string{"it has no valid signing certificate"}
 		return v
 	}
-	soon := now.Add(p.CertificateWarning)
-	if until := s.Good.ValidUntil; !until.IsZero() && until.Before(soon) {
+	warnBefore := now.Add(p.CertificateWarning)
+	if until := s.Good.ValidUntil; !until.IsZero() && until.Before(warnBefore) {
 		v.Reasons = append(v.Reasons, "its metadata expires on "+until.UTC().Format(time.DateOnly))
 	}
-	if end := s.Good.Signing.ValidTo.Time(); end.Before(soon) {
+	if end := s.Good.Signing.ValidTo.Time(); end.Before(warnBefore) {
 		v.Reasons = append(v.Reasons, "its signing certificate expires on "+end.Format(time.DateOnly))
 	}
 	if s.Certificate != nil {
-		v.Reasons = append(v.Reasons, p.ending(now, PartCertificate{"", *s.Certificate})...)
+		v.Reasons = append(v.Reasons, p.expiring(now, PartCertificate{"", *s.Certificate})...)
 	}
 	if v.ThumbprintAccepted {
 		v.Reasons = append(v.Reasons, "its TLS certificate is accepted only by its thumbprint")

@@ -63,18 +63,18 @@ type Observation struct {
 // A Snapshot is the latest state of one component: the last successful reading,
 // the last failure, and the number of each in succession.
 type Snapshot[R Reading] struct {
-	Good        R
-	GoodAt      time.Time // zero: never read
-	Failure     *Failure  // nil when the last attempt succeeded
-	FailedAt    time.Time // of the first failure in this succession
-	At          time.Time // of the last attempt; zero: never tried
-	Failures    int       // in succession
-	Successes   int       // in succession
-	Outage      int       // number of failures before the current run of successes
-	Certificate *Certificate
+	Good           R
+	GoodAt         time.Time // zero: never read
+	Failure        *Failure  // nil when the last attempt succeeded
+	FailedAt       time.Time // of the first failure in this succession
+	At             time.Time // of the last attempt; zero: never tried
+	Failures       int       // in succession
+	Successes      int       // in succession
+	FailuresBefore int       // number of failures before the current run of successes
+	Certificate    *Certificate
 }
 
-// firstContact is the Outage of a component that was never read before.
+// firstContact is the FailuresBefore of a component that was never read before.
 const firstContact = math.MaxInt
 
 // With returns the snapshot after another attempt. An observation older than
@@ -88,10 +88,10 @@ func (s Snapshot[R]) With(o Observation) Snapshot[R] {
 		s.Certificate = o.Certificate
 	}
 	if r, ok := o.Reading.(R); ok && o.Failure == nil {
-		if !s.EverGood() {
-			s.Outage = firstContact
+		if !s.EverRead() {
+			s.FailuresBefore = firstContact
 		} else if s.Successes == 0 {
-			s.Outage = s.Failures
+			s.FailuresBefore = s.Failures
 		}
 		s.Good, s.GoodAt, s.Failure, s.FailedAt = r, o.At, nil, time.Time{}
 		s.Failures, s.Successes = 0, s.Successes+1
@@ -110,14 +110,14 @@ func (s Snapshot[R]) With(o Observation) Snapshot[R] {
 // Tried reports whether any attempt was made.
 func (s Snapshot[R]) Tried() bool { return !s.At.IsZero() }
 
-// EverGood reports whether the component was ever read successfully.
-func (s Snapshot[R]) EverGood() bool { return !s.GoodAt.IsZero() }
+// EverRead reports whether the component was ever read successfully.
+func (s Snapshot[R]) EverRead() bool { return !s.GoodAt.IsZero() }
 
 // Failing returns the current failure, or nil. A component that was read
 // successfully before counts as failing only after the given number of failures
 // in succession, so that one lost packet changes no status.
 func (s Snapshot[R]) Failing(after int) *Failure {
-	if s.Failures == 0 || s.EverGood() && s.Failures < after {
+	if s.Failures == 0 || s.EverRead() && s.Failures < after {
 		return nil
 	}
 	return s.Failure

@@ -108,7 +108,7 @@ func atLeastOne(statuses []SSOStatus) SSOStatus {
 func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading], now time.Time) SSOConnectorMonitor {
 	r := s.Good
 	var reasons []string
-	if f := s.Failing(p.FailuresBeforeDown); f != nil || !s.EverGood() {
+	if f := s.Failing(p.FailuresBeforeDown); f != nil || !s.EverRead() {
 		r = SSOReading{}
 		for _, name := range c.CertificateServers {
 			r.CertificateServers = append(r.CertificateServers, SSOPart{Name: name})
@@ -143,13 +143,13 @@ func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading], 
 		reasons = append(reasons, "no certificate server offers the template")
 	}
 	for _, part := range append(parts, r.CertificateServers...) {
-		for _, why := range part.Reasons {
-			reasons = append(reasons, firstOf(part.Name, c.Name)+": "+why)
+		for _, reason := range part.Reasons {
+			reasons = append(reasons, firstOf(part.Name, c.Name)+": "+reason)
 		}
 		m.certificates = append(m.certificates, certificates(part.Name, part.Certificate)...)
 	}
 	m.Status = WorstSSO(m.DomainStatus, m.TemplateStatus, atLeastOne(enrollment), atLeastOne(servers))
-	health, ending := HealthOf(KindSSOConnector, "", string(m.Status)), p.ending(now, m.enrollmentCertificates()...)
+	health, ending := HealthOf(KindSSOConnector, "", string(m.Status)), p.expiring(now, m.enrollmentCertificates()...)
 	switch {
 	case !c.Enabled:
 		health = HealthDisabled

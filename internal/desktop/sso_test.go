@@ -9,7 +9,7 @@ func TestStatusOfSSOConnector(t *testing.T) {
 	t.Parallel()
 	type reading = SSOReading
 	ok, warn, bad := SSOPart{Status: SSOOK}, SSOPart{Status: SSOWarn, Reasons: []string{"meh"}}, SSOPart{Status: SSOError, Reasons: []string{"ugh"}}
-	good := func(change func(*reading)) reading {
+	valid := func(change func(*reading)) reading {
 		r := reading{ok, ok, ok, ok, []SSOPart{ok, ok}}
 		change(&r)
 		return r
@@ -19,18 +19,18 @@ func TestStatusOfSSOConnector(t *testing.T) {
 		snap Snapshot[reading]
 		want SSOStatus
 	}{
-		{"not checked yet", after[reading](), SSOError},
-		{"all parts are OK", after[reading](good(func(*reading) {})), SSOOK},
-		{"the directory does not answer", after[reading](Unreachable), SSOError},
-		{"the domain fails", after[reading](good(func(r *reading) { r.Domain = bad })), SSOError},
-		{"the template is not optimal", after[reading](good(func(r *reading) { r.Template = warn })), SSOWarn},
-		{"the template is gone", after[reading](good(func(r *reading) { r.Template = bad })), SSOError},
-		{"one enrollment server is left", after[reading](good(func(r *reading) { r.Primary = bad })), SSOWarn},
-		{"no enrollment server is left", after[reading](good(func(r *reading) { r.Primary, r.Secondary = bad, bad })), SSOError},
-		{"one certificate server is left", after[reading](good(func(r *reading) { r.CertificateServers[0] = bad })), SSOWarn},
-		{"the certificate of a certificate server expires soon", after[reading](good(func(r *reading) { r.CertificateServers[0] = warn })), SSOWarn},
-		{"no certificate server is left", after[reading](good(func(r *reading) { r.CertificateServers = []SSOPart{bad} })), SSOError},
-		{"there is no certificate server", after[reading](good(func(r *reading) { r.CertificateServers = nil })), SSOError},
+		{"not checked yet", snapshotAfter[reading](), SSOError},
+		{"all parts are OK", snapshotAfter[reading](valid(func(*reading) {})), SSOOK},
+		{"the directory does not answer", snapshotAfter[reading](Unreachable), SSOError},
+		{"the domain fails", snapshotAfter[reading](valid(func(r *reading) { r.Domain = bad })), SSOError},
+		{"the template is not optimal", snapshotAfter[reading](valid(func(r *reading) { r.Template = warn })), SSOWarn},
+		{"the template is gone", snapshotAfter[reading](valid(func(r *reading) { r.Template = bad })), SSOError},
+		{"one enrollment server is left", snapshotAfter[reading](valid(func(r *reading) { r.Primary = bad })), SSOWarn},
+		{"no enrollment server is left", snapshotAfter[reading](valid(func(r *reading) { r.Primary, r.Secondary = bad, bad })), SSOError},
+		{"one certificate server is left", snapshotAfter[reading](valid(func(r *reading) { r.CertificateServers[0] = bad })), SSOWarn},
+		{"the certificate of a certificate server expires soon", snapshotAfter[reading](valid(func(r *reading) { r.CertificateServers[0] = warn })), SSOWarn},
+		{"no certificate server is left", snapshotAfter[reading](valid(func(r *reading) { r.CertificateServers = []SSOPart{bad} })), SSOError},
+		{"there is no certificate server", snapshotAfter[reading](valid(func(r *reading) { r.CertificateServers = nil })), SSOError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := policy.SSORecord(SSOConnector{Secondary: &EnrollmentServer{}}, DomainInfo{}, tt.snap, noon)
@@ -47,23 +47,25 @@ func TestStatusOfSSOConnector(t *testing.T) {
 func TestStatusOfSAMLAuthenticator(t *testing.T) {
 	t.Parallel()
 	type reading = SAMLReading
-	certificate := func(left time.Duration) *Certificate { return &Certificate{ValidTo: MillisOf(noon.Add(left))} }
+	certificate := func(remaining time.Duration) *Certificate {
+		return &Certificate{ValidTo: MillisOf(noon.Add(remaining))}
+	}
 	const year, week = 365 * 24 * time.Hour, 7 * 24 * time.Hour
-	pinned := after[reading](reading{Signing: certificate(year)})
+	pinned := snapshotAfter[reading](reading{Signing: certificate(year)})
 	pinned.Certificate = &Certificate{Accepted: true}
 	for _, tt := range []struct {
 		name string
 		snap Snapshot[reading]
 		want SAMLStatus
 	}{
-		{"not checked yet", after[reading](), SAMLUnknown},
-		{"valid metadata", after[reading](reading{Signing: certificate(year)}), SAMLOK},
-		{"it does not answer", after[reading](Unreachable), SAMLError},
-		{"its signing certificate expires soon", after[reading](reading{Signing: certificate(week)}), SAMLWarn},
-		{"its signing certificate has expired", after[reading](reading{Signing: certificate(-week)}), SAMLError},
-		{"it has no signing certificate", after[reading](reading{}), SAMLError},
-		{"its metadata expires soon", after[reading](reading{Signing: certificate(year), ValidUntil: noon.Add(week)}), SAMLWarn},
-		{"its metadata has expired", after[reading](reading{Signing: certificate(year), ValidUntil: noon}), SAMLError},
+		{"not checked yet", snapshotAfter[reading](), SAMLUnknown},
+		{"valid metadata", snapshotAfter[reading](reading{Signing: certificate(year)}), SAMLOK},
+		{"it does not answer", snapshotAfter[reading](Unreachable), SAMLError},
+		{"its signing certificate expires soon", snapshotAfter[reading](reading{Signing: certificate(week)}), SAMLWarn},
+		{"its signing certificate has expired", snapshotAfter[reading](reading{Signing: certificate(-week)}), SAMLError},
+		{"it has no signing certificate", snapshotAfter[reading](reading{}), SAMLError},
+		{"its metadata expires soon", snapshotAfter[reading](reading{Signing: certificate(year), ValidUntil: noon.Add(week)}), SAMLWarn},
+		{"its metadata has expired", snapshotAfter[reading](reading{Signing: certificate(year), ValidUntil: noon}), SAMLError},
 		{"its TLS certificate is accepted by thumbprint only", pinned, SAMLWarn},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

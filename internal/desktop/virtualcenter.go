@@ -177,7 +177,7 @@ func (p Policy) virtualCenterStatus(s Snapshot[VirtualCenterReading]) VirtualCen
 		return VirtualCenterNotYetConnected
 	case f == nil:
 		return VirtualCenterOK
-	case f.Cause == Unreachable && s.EverGood() && s.Failures < p.GiveUpAfter:
+	case f.Cause == Unreachable && s.EverRead() && s.Failures < p.GiveUpAfter:
 		return VirtualCenterReconnecting
 	case f.Cause == Refused:
 		return VirtualCenterInvalidCredentials
@@ -204,7 +204,7 @@ func (p Policy) VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterRe
 	if !vc.Enabled {
 		m.Status = HealthDisabled
 	}
-	attention := append(m.describeHosts(p.virtualCenterStatus(s) == VirtualCenterOK), p.ending(now, certificates("", s.Certificate)...)...)
+	attention := append(m.describeHosts(p.virtualCenterStatus(s) == VirtualCenterOK), p.expiring(now, certificates("", s.Certificate)...)...)
 	if len(attention) > 0 && m.Status == HealthOK {
 		m.Status = HealthWarning
 	}
@@ -218,10 +218,10 @@ func (p Policy) VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterRe
 	return m
 }
 
-// describeHosts returns reasons about lost hosts and datastores. When the
+// describeHosts returns reasons about unreachable hosts and datastores. When the
 // center is not readable, it sets their statuses to unknown.
 func (m *VirtualCenterMonitor) describeHosts(readable bool) []string {
-	var lost []string
+	var unreachable []string
 	for i, h := range m.Hosts {
 		if h.Details.VGPUTypes == nil {
 			m.Hosts[i].Details.VGPUTypes = []string{}
@@ -230,9 +230,9 @@ func (m *VirtualCenterMonitor) describeHosts(readable bool) []string {
 		case !readable:
 			m.Hosts[i].Status = HostUnknown
 		case h.Status == HostNotResponding:
-			lost = append(lost, "the host "+h.Details.Name+" does not respond")
+			unreachable = append(unreachable, "the host "+h.Details.Name+" does not respond")
 		case h.Status == HostDisconnected:
-			lost = append(lost, "the host "+h.Details.Name+" is disconnected")
+			unreachable = append(unreachable, "the host "+h.Details.Name+" is disconnected")
 		}
 	}
 	for i, d := range m.Datastores {
@@ -240,10 +240,10 @@ func (m *VirtualCenterMonitor) describeHosts(readable bool) []string {
 		case !readable:
 			m.Datastores[i].Status = DatastoreUnknown
 		case d.Status == DatastoreNotAccessible:
-			lost = append(lost, "the datastore "+d.Details.Name+" is not accessible")
+			unreachable = append(unreachable, "the datastore "+d.Details.Name+" is not accessible")
 		}
 	}
-	return lost
+	return unreachable
 }
 
 // Information returns the API's description of the virtual center's

@@ -56,16 +56,16 @@ var load = sync.OnceValues(func() (*site, error) {
 	}
 	s := &site{pages: map[string]*page{}, page: t}
 	for _, g := range contents {
-		for _, at := range g.Pages {
-			text, err := docs.Files.ReadFile(at + ".md")
+		for _, path := range g.Pages {
+			text, err := docs.Files.ReadFile(path + ".md")
 			if err != nil {
 				return nil, err
 			}
-			p, err := render(at, text)
+			p, err := render(path, text)
 			if err != nil {
 				return nil, err
 			}
-			s.pages[at] = p
+			s.pages[path] = p
 			s.order = append(s.order, p)
 		}
 	}
@@ -105,8 +105,8 @@ func (s *site) front(w http.ResponseWriter, r *http.Request) error {
 	return s.write(w, r, view{Title: "Documentation", Front: true})
 }
 
-func (s *site) show(w http.ResponseWriter, r *http.Request, at string) error {
-	p := s.pages[strings.TrimSuffix(at, ".md")]
+func (s *site) show(w http.ResponseWriter, r *http.Request, path string) error {
+	p := s.pages[strings.TrimSuffix(path, ".md")]
 	if p == nil {
 		return fault.New(fault.NotFound, "there is no document of this name; /docs lists them")
 	}

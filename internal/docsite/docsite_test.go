@@ -32,13 +32,13 @@ func get(t *testing.T, path string) *httptest.ResponseRecorder {
 
 func TestEveryDocumentIsInTheContents(t *testing.T) {
 	t.Parallel()
-	var listed, there []string
+	var listed, existing []string
 	for _, g := range contents {
 		listed = append(listed, g.Pages...)
 	}
 	err := fs.WalkDir(docs.Files, ".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			there = append(there, strings.TrimSuffix(path, ".md"))
+			existing = append(existing, strings.TrimSuffix(path, ".md"))
 		}
 		return err
 	})
@@ -46,9 +46,9 @@ func TestEveryDocumentIsInTheContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(listed)
-	slices.Sort(there)
-	if !slices.Equal(listed, there) {
-		t.Errorf("the contents list %q, the folder has %q", listed, there)
+	slices.Sort(existing)
+	if !slices.Equal(listed, existing) {
+		t.Errorf("the contents list %q, the folder has %q", listed, existing)
 	}
 }
 
@@ -68,21 +68,21 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	elsewhere := []string{"/docs", "/docs/api", "/docs/page.css", "/console/"}
 	anchors := map[string][]string{}
 	texts := map[string]string{}
-	for at := range s.pages {
-		w := get(t, "/docs/"+at)
+	for path := range s.pages {
+		w := get(t, "/docs/"+path)
 		if w.Code != http.StatusOK || w.Header().Get("Content-Security-Policy") == "" {
-			t.Fatalf("/docs/%s: %d %v", at, w.Code, w.Header())
+			t.Fatalf("/docs/%s: %d %v", path, w.Code, w.Header())
 		}
-		texts["/docs/"+at] = w.Body.String()
+		texts["/docs/"+path] = w.Body.String()
 		for _, m := range id.FindAllStringSubmatch(w.Body.String(), -1) {
-			anchors["/docs/"+at] = append(anchors["/docs/"+at], m[1])
+			anchors["/docs/"+path] = append(anchors["/docs/"+path], m[1])
 		}
 	}
-	for at, text := range texts {
+	for path, text := range texts {
 		for _, m := range href.FindAllStringSubmatch(text, -1) {
 			u, err := url.Parse(m[1])
 			if err != nil {
-				t.Errorf("%s: %v", at, err)
+				t.Errorf("%s: %v", path, err)
 				continue
 			}
 			if u.Scheme != "" || slices.Contains(elsewhere, u.Path) {
@@ -90,12 +90,12 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			}
 			to := u.Path
 			if to == "" {
-				to = at
+				to = path
 			}
 			if _, ok := texts[to]; !ok {
-				t.Errorf("%s links to %s, which is not a page", at, m[1])
+				t.Errorf("%s links to %s, which is not a page", path, m[1])
 			} else if u.Fragment != "" && !slices.Contains(anchors[to], u.Fragment) {
-				t.Errorf("%s links to %s, which has no such heading", at, m[1])
+				t.Errorf("%s links to %s, which has no such heading", path, m[1])
 			}
 		}
 	}

@@ -35,13 +35,13 @@ var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.Wit
 // render converts a document to a page. A link to another document becomes a
 // link to its page. A link to a source file becomes plain text, because the
 // source is not served.
-func render(at string, source []byte) (*page, error) {
-	p := &page{Path: at}
+func render(path string, source []byte) (*page, error) {
+	p := &page{Path: path}
 	doc := markdown.Parser().Parse(text.NewReader(source))
 	var outside []*ast.Link
 	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if link, ok := n.(*ast.Link); ok && entering {
-			to, ok := address(at, string(link.Destination))
+			to, ok := address(path, string(link.Destination))
 			if !ok {
 				outside = append(outside, link)
 			}
@@ -59,7 +59,7 @@ func render(at string, source []byte) (*page, error) {
 		p.read(n, source)
 	}
 	if p.Title == "" {
-		return nil, fmt.Errorf("docs/%s.md has no title", at)
+		return nil, fmt.Errorf("docs/%s.md has no title", path)
 	}
 	var out bytes.Buffer
 	if err := markdown.Renderer().Render(&out, source, doc); err != nil {
@@ -71,7 +71,7 @@ func render(at string, source []byte) (*page, error) {
 
 // read collects the headings and the text below them.
 func (p *page) read(n ast.Node, source []byte) {
-	words := plain(n, source)
+	words := plainText(n, source)
 	if h, ok := n.(*ast.Heading); ok {
 		id, _ := h.AttributeString("id")
 		name, _ := id.([]byte)
@@ -93,8 +93,8 @@ func (p *page) read(n ast.Node, source []byte) {
 	}
 }
 
-// plain returns the text of a node without markup.
-func plain(n ast.Node, source []byte) string {
+// plainText returns the text of a node without markup.
+func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function never fails
 		if !entering {
@@ -122,12 +122,12 @@ func plain(n ast.Node, source []byte) string {
 
 // address converts the target of a link to an address of the site. It returns
 // false for files that are not documents.
-func address(at, to string) (string, bool) {
+func address(pagePath, to string) (string, bool) {
 	if strings.Contains(to, "://") || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "/") || strings.HasPrefix(to, "mailto:") {
 		return to, true
 	}
 	file, fragment, _ := strings.Cut(to, "#")
-	target := path.Join(path.Dir(at), file)
+	target := path.Join(path.Dir(pagePath), file)
 	if strings.HasPrefix(target, "..") || !strings.HasSuffix(target, ".md") {
 		return "", false
 	}

@@ -61,8 +61,8 @@ func hasAll(text string, words []string) bool {
 func excerpt(text, word string) string {
 	_, body, _ := strings.Cut(text, "\n")
 	body = strings.Join(strings.Fields(body), " ")
-	at := max(strings.Index(strings.ToLower(body), word), 0)
-	from := max(0, min(at, len(body))-excerptLen/3)
+	start := max(strings.Index(strings.ToLower(body), word), 0)
+	from := max(0, min(start, len(body))-excerptLen/3)
 	for from > 0 && !utf8.RuneStart(body[from]) {
 		from--
 	}

@@ -8,7 +8,7 @@ import (
 	"vigil/internal/fault"
 )
 
-func TestKindOfFindsTheNearestFault(t *testing.T) {
+func TestKindOfReturnsOutermostKind(t *testing.T) {
 	t.Parallel()
 	inner := fault.New(fault.NotFound, "no account %q", "1")
 	for _, tt := range []struct {
@@ -26,7 +26,7 @@ func TestKindOfFindsTheNearestFault(t *testing.T) {
 		}
 	}
 	if fault.Is(nil, fault.Internal) {
-		t.Error("nil is not a fault")
+		t.Error("Is(nil, Internal) = true, want false")
 	}
 }
 

@@ -17,12 +17,12 @@ func TestHeapGrowthDependsOnTheLiveHeap(t *testing.T) {
 }
 
 // until collects garbage until the growth has the wanted value.
-func until(t *testing.T, what string, wanted func(percent uint64) bool) {
+func until(t *testing.T, what string, condition func(percent uint64) bool) {
 	t.Helper()
 	for range 1000 {
 		runtime.GC()
 		runtime.Gosched() // lets the finalizer run
-		if wanted(read("/gc/gogc:percent")) {
+		if condition(read("/gc/gogc:percent")) {
 			return
 		}
 	}

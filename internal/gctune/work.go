@@ -125,9 +125,9 @@ func returnMemory() {
 	}
 	begin := time.Now()
 	debug.FreeOSMemory()
-	took := time.Since(begin)
+	elapsed := time.Since(begin)
 	limits.Lock()
 	defer limits.Unlock()
 	limits.lowest = mapped()
-	limits.nextReturn = time.Now().Add(max(time.Second, 10*took))
+	limits.nextReturn = time.Now().Add(max(time.Second, 10*elapsed))
 }

@@ -61,8 +61,8 @@ type gate struct {
 
 // activity is the time of an organisation's latest request.
 type activity struct {
-	who string
-	at  time.Time
+	caller string
+	at     time.Time
 }
 
 // activeFor is how long after a request an organisation counts as active.
@@ -73,16 +73,16 @@ func (g *gate) noteActivity(e admissionRequest, now time.Time) {
 	if !e.known {
 		return
 	}
-	if g.recent[0].who != e.key.who {
+	if g.recent[0].caller != e.key.caller {
 		g.recent[1] = g.recent[0]
 	}
-	g.recent[0] = activity{e.key.who, now}
+	g.recent[0] = activity{e.key.caller, now}
 }
 
 // onlyActive reports whether no other organisation was active within activeFor.
-func (g *gate) onlyActive(who string, now time.Time) bool {
+func (g *gate) onlyActive(caller string, now time.Time) bool {
 	for _, v := range g.recent {
-		if v.who != who && v.who != "" && now.Sub(v.at) < activeFor {
+		if v.caller != caller && v.caller != "" && now.Sub(v.at) < activeFor {
 			return false
 		}
 	}
@@ -90,7 +90,7 @@ func (g *gate) onlyActive(who string, now time.Time) bool {
 }
 
 type shareKey struct {
-	who     string
+	caller  string
 	changes bool
 }
 
@@ -170,11 +170,11 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 }
 
 func tooManyAtOnce(e admissionRequest, limit int) error {
-	who := "this address"
+	subject := "this address"
 	if e.known {
-		who = "your organisation"
+		subject = "your organisation"
 	}
-	return fault.New(fault.Limited, "%s reached the limit of %d concurrent requests; try again later", who, limit)
+	return fault.New(fault.Limited, "%s reached the limit of %d concurrent requests; try again later", subject, limit)
 }
 
 // limit returns how many requests of one share may run at the same time.
@@ -184,7 +184,7 @@ func (g *gate) limit(e admissionRequest, now time.Time) int {
 		return g.a.Address
 	case e.key.changes:
 		return g.a.Changes
-	case !g.onlyActive(e.key.who, now):
+	case !g.onlyActive(e.key.caller, now):
 		return min(g.a.Shared, g.a.Reads)
 	}
 	return g.a.Reads

@@ -96,7 +96,7 @@ func bindMembers(body []byte, v reflect.Value, p *plan) error {
 		return decodeJSON(body, v.Addr().Interface())
 	}
 	var d decoder
-	p.missing(make([]bool, len(p.members)), &d)
+	p.reportMissing(make([]bool, len(p.members)), &d)
 	return d.fault()
 }
 
@@ -147,11 +147,11 @@ func setParam(f reflect.Value, values []string, enum []string) string {
 			return "must be text without NUL characters"
 		}
 		if enum != nil {
-			at := slices.IndexFunc(enum, func(e string) bool { return strings.EqualFold(e, s) })
-			if at < 0 {
+			index := slices.IndexFunc(enum, func(e string) bool { return strings.EqualFold(e, s) })
+			if index < 0 {
 				return "must be one of " + strings.Join(enum, ", ")
 			}
-			values[i] = enum[at]
+			values[i] = enum[index]
 		}
 	}
 	if f.Kind() == reflect.Pointer {

@@ -147,11 +147,11 @@ func TestBindReportsEveryBadMember(t *testing.T) {
 		{`{"name": "bad"}`, "name must not be bad"},
 	} {
 		_, details, status := bound(t, "/x/1", tt.body)
-		var said []string
+		var messages []string
 		for _, d := range details {
-			said = append(said, d.Path+" "+d.Message)
+			messages = append(messages, d.Path+" "+d.Message)
 		}
-		if diff := cmp.Diff(tt.want, strings.Join(said, "; ")); diff != "" || status != 400 {
+		if diff := cmp.Diff(tt.want, strings.Join(messages, "; ")); diff != "" || status != 400 {
 			t.Errorf("%s: status %d (-want +got):\n%s", tt.body, status, diff)
 		}
 	}
@@ -241,10 +241,10 @@ func TestWholeBodies(t *testing.T) {
 func TestMatchReadsIfMatch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		header string
-		sent   bool
-		allows []string
-		not    []string
+		header   string
+		sent     bool
+		allows   []string
+		unwanted []string
 	}{
 		{"", false, []string{"v1", "v2"}, nil},
 		{`"v1"`, true, []string{"v1", `"v1"`, `W/"v1"`}, []string{"v2", ""}},
@@ -269,7 +269,7 @@ func TestMatchReadsIfMatch(t *testing.T) {
 				t.Errorf("%s and %s: %v", tt.header, tag, err)
 			}
 		}
-		for _, tag := range tt.not {
+		for _, tag := range tt.unwanted {
 			if err := in.Match.Check(tag); !fault.Is(err, fault.Stale) {
 				t.Errorf("%s and %s: %v", tt.header, tag, err)
 			}

@@ -20,7 +20,7 @@ func mustBind(t reflect.Type) {
 
 // bindable returns an error if a type has a part that JSON cannot fill.
 func bindable(t reflect.Type, seen map[reflect.Type]bool) error {
-	if seen[t] || t == rawType || t == timeType || t == wireTime || readsJSON(t) || readsText(t) {
+	if seen[t] || t == rawType || t == timeType || t == apiTimeType || readsJSON(t) || readsText(t) {
 		return nil
 	}
 	seen[t] = true

@@ -44,35 +44,35 @@ type sender struct {
 
 // reserve reserves memory for a body of n bytes. It fails when a limit would be
 // exceeded.
-func (b *bodies) reserve(who string, known bool, n int64) (release func(), err error) {
+func (b *bodies) reserve(caller string, known bool, n int64) (release func(), err error) {
 	n = max(n, smallestBody)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.senders == nil {
 		b.senders = make(map[string]*sender)
 	}
-	s := b.senders[who]
+	s := b.senders[caller]
 	if s == nil {
 		s = &sender{}
 	}
-	own := int64(bodiesAddress)
+	limit := int64(bodiesAddress)
 	if known {
-		own = bodiesOrg
+		limit = bodiesOrg
 	}
 	switch {
-	case s.count >= bodiesCount || s.bytes+n > own:
+	case s.count >= bodiesCount || s.bytes+n > limit:
 		return nil, fault.New(fault.Limited, "too many request bodies from the same sender at the same time; try again later")
 	case b.total+n > bodiesTotal, !known && b.anonymous+n > bodiesAnonymous:
 		return nil, fault.New(fault.Unavailable, "the server receives too many request bodies at the moment; try again later")
 	}
-	b.senders[who] = s
+	b.senders[caller] = s
 	b.add(s, known, n, 1)
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.add(s, known, -n, -1)
 		if s.count == 0 {
-			delete(b.senders, who)
+			delete(b.senders, caller)
 		}
 	}, nil
 }

@@ -55,28 +55,28 @@ func (d *decoder) fault() error {
 	return fault.Fields(d.details...)
 }
 
-// blame reports an error at the current path.
-func (d *decoder) blame(format string, args ...any) {
-	d.blameAt("", fmt.Sprintf(format, args...))
+// addError reports an error at the current path.
+func (d *decoder) addError(format string, args ...any) {
+	d.addErrorAt("", fmt.Sprintf(format, args...))
 }
 
-func (d *decoder) blameAt(below, message string) {
+func (d *decoder) addErrorAt(subpath, message string) {
 	if len(d.details) >= maxDetails {
 		return
 	}
-	at := d.where()
+	path := d.where()
 	switch {
-	case at == "":
-		at = below
-	case below != "" && below[0] != '[':
-		at += "." + below
+	case path == "":
+		path = subpath
+	case subpath != "" && subpath[0] != '[':
+		path += "." + subpath
 	default:
-		at += below
+		path += subpath
 	}
-	if at == "" {
-		at = "body"
+	if path == "" {
+		path = "body"
 	}
-	d.details = append(d.details, fault.Detail{Path: at, Message: message})
+	d.details = append(d.details, fault.Detail{Path: path, Message: message})
 }
 
 // where returns the current path as text: properties[0].stringV.
@@ -107,9 +107,9 @@ func (d *decoder) push(name string, index int) { d.path = append(d.path, step{na
 func (d *decoder) pop()                        { d.path = d.path[:len(d.path)-1] }
 
 var (
-	rawType  = reflect.TypeFor[json.RawMessage]()
-	timeType = reflect.TypeFor[time.Time]()
-	wireTime = reflect.TypeFor[Time]()
+	rawType     = reflect.TypeFor[json.RawMessage]()
+	timeType    = reflect.TypeFor[time.Time]()
+	apiTimeType = reflect.TypeFor[Time]()
 )
 
 // value decodes the value under the cursor into v.
@@ -132,7 +132,7 @@ func (d *decoder) value(v reflect.Value) {
 	case rawType:
 		v.SetBytes(d.raw())
 		return
-	case timeType, wireTime:
+	case timeType, apiTimeType:
 		d.time(v)
 		return
 	}
@@ -148,12 +148,12 @@ func (d *decoder) value(v reflect.Value) {
 		}
 		return
 	}
-	d.plain(v)
+	d.basicKind(v)
 }
 
-// plain decodes into a value of a basic kind: struct, map, list, string, number
+// basicKind decodes into a value of a basic kind: struct, map, list, string, number
 // or boolean.
-func (d *decoder) plain(v reflect.Value) {
+func (d *decoder) basicKind(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if s, ok := d.string(); ok {
@@ -185,9 +185,9 @@ func (d *decoder) plain(v reflect.Value) {
 // wrong reports a value of the wrong type and skips it.
 func (d *decoder) wrong(want string) {
 	if d.kind() == 'n' {
-		d.blame("must be %s, not null", want)
+		d.addError("must be %s, not null", want)
 	} else {
-		d.blame("must be %s", want)
+		d.addError("must be %s", want)
 	}
 	d.skip()
 }
@@ -200,12 +200,12 @@ func (d *decoder) reportError(err error) {
 	e, ok := errors.AsType[*fault.Error](err)
 	switch {
 	case !ok:
-		d.blame("is not valid")
+		d.addError("is not valid")
 	case len(e.Details) == 0:
-		d.blame("%s", e.Message)
+		d.addError("%s", e.Message)
 	default:
 		for _, detail := range e.Details {
-			d.blameAt(detail.Path, detail.Message)
+			d.addErrorAt(detail.Path, detail.Message)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (d *decoder) string() (string, bool) {
 	}
 	s := d.text()
 	if strings.IndexByte(s, 0) >= 0 {
-		d.blame("must not hold a NUL character")
+		d.addError("must not hold a NUL character")
 		return "", false
 	}
 	return s, true
@@ -230,10 +230,10 @@ func (d *decoder) time(v reflect.Value) {
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		d.blame("must be an RFC 3339 time such as 2026-01-31T12:00:00.000Z")
+		d.addError("must be an RFC 3339 time such as 2026-01-31T12:00:00.000Z")
 		return
 	}
-	if v.Type() == wireTime {
+	if v.Type() == apiTimeType {
 		v.Set(reflect.ValueOf(Time{t}))
 	} else {
 		v.Set(reflect.ValueOf(t))
@@ -250,7 +250,7 @@ func (d *decoder) integer(v reflect.Value) {
 	if errors.Is(err, strconv.ErrSyntax) { // 10.0 and 1e1 are integers as well
 		f, _ := strconv.ParseFloat(text, 64)
 		if f != math.Trunc(f) {
-			d.blame("must be an integer")
+			d.addError("must be an integer")
 			return
 		}
 		n = int64(f)
@@ -259,7 +259,7 @@ func (d *decoder) integer(v reflect.Value) {
 		}
 	}
 	if err != nil || v.OverflowInt(n) {
-		d.blame("is out of range")
+		d.addError("is out of range")
 		return
 	}
 	v.SetInt(n)
@@ -272,7 +272,7 @@ func (d *decoder) float(v reflect.Value) {
 	}
 	f, err := strconv.ParseFloat(d.scalar(), 64)
 	if err != nil || v.OverflowFloat(f) {
-		d.blame("is out of range")
+		d.addError("is out of range")
 		return
 	}
 	v.SetFloat(f)

@@ -17,7 +17,7 @@ func (d *decoder) slice(v reflect.Value) {
 	zero := reflect.Zero(v.Type().Elem())
 	for more := d.enter(); more; more = d.next() {
 		n := list.Len()
-		if !d.room(n, limit, "elements") {
+		if !d.withinLimit(n, limit, "elements") {
 			d.leave()
 			break
 		}
@@ -50,18 +50,18 @@ func (d *decoder) takeLimit() int {
 	return limit
 }
 
-// room counts one more element after n others and reports whether the limit
+// withinLimit counts one more element after n others and reports whether the limit
 // allows it. If not, it reports an error at the current path, which is the
 // list's.
-func (d *decoder) room(n, limit int, what string) bool {
+func (d *decoder) withinLimit(n, limit int, what string) bool {
 	if n >= limit && len(d.details) >= maxDetails { // drop details about elements: the length matters more
 		d.details = d.details[:maxDetails-1]
 	}
 	switch {
 	case n >= limit:
-		d.blame("must have at most %d %s", limit, what)
+		d.addError("must have at most %d %s", limit, what)
 	case d.items >= maxBodyItems:
-		d.blame("is too long: all lists of a request together must have at most %d elements", maxBodyItems)
+		d.addError("is too long: all lists of a request together must have at most %d elements", maxBodyItems)
 	default:
 		d.items++
 		return true
@@ -85,17 +85,17 @@ func (d *decoder) object(v reflect.Value) {
 	t := v.Type()
 	m := reflect.MakeMap(t)
 	limit := d.takeLimit()
-	over := false
+	tooMany := false
 	d.each(func(name string) {
-		if over {
+		if tooMany {
 			d.skip()
 			return
 		}
 		if m.Len() >= limit || d.items >= maxBodyItems {
 			d.pop() // report the map, not the member that exceeded the limit
-			d.room(m.Len(), limit, "members")
+			d.withinLimit(m.Len(), limit, "members")
 			d.push(name, 0)
-			over = true
+			tooMany = true
 			d.skip()
 			return
 		}
@@ -123,14 +123,14 @@ func (d *decoder) members(v reflect.Value) {
 			return
 		}
 		if seen[i] {
-			d.blame("is given twice")
+			d.addError("is given twice")
 			d.skip()
 			return
 		}
 		seen[i] = true
 		d.member(v, plan.members[i])
 	})
-	plan.missing(seen, d)
+	plan.reportMissing(seen, d)
 }
 
 func (d *decoder) member(v reflect.Value, m member) {
@@ -169,7 +169,7 @@ func (d *decoder) choose(v reflect.Value, enum []string) {
 				return
 			}
 		}
-		d.blame("must be one of %s", strings.Join(enum, ", "))
+		d.addError("must be one of %s", strings.Join(enum, ", "))
 	default:
 		if o, ok := v.Addr().Interface().(interface{ inner() reflect.Value }); ok {
 			if in := o.inner(); in.IsValid() {
@@ -191,10 +191,10 @@ func (d *decoder) each(f func(name string)) {
 		d.push(name, 0)
 		switch {
 		case !names.add(name):
-			d.blame("is given twice")
+			d.addError("is given twice")
 			d.skip()
 		case strings.IndexByte(name, 0) >= 0:
-			d.blame("must not hold a NUL character")
+			d.addError("must not hold a NUL character")
 			d.skip()
 		default:
 			f(name)
@@ -255,12 +255,12 @@ func (d *decoder) skip() {
 
 // raw skips a value and returns its text, or nil if it contains an error.
 func (d *decoder) raw() []byte {
-	start, before := d.at, len(d.details)
+	start, before := d.offset, len(d.details)
 	d.skip()
 	if len(d.details) > before {
 		return nil
 	}
-	return d.data[start:d.at:d.at]
+	return d.data[start:d.offset:d.offset]
 }
 
 // any decodes into an empty interface, as encoding/json does.
@@ -292,7 +292,7 @@ func (d *decoder) tree() any {
 	case '0':
 		f, err := strconv.ParseFloat(d.scalar(), 64)
 		if err != nil {
-			d.blame("is out of range")
+			d.addError("is out of range")
 		}
 		return f
 	case 't', 'f':

@@ -15,8 +15,8 @@ const maxDepth = 64
 // A cursor iterates over JSON that has been validated, so that its steps need
 // no checks.
 type cursor struct {
-	data []byte
-	at   int
+	data   []byte
+	offset int
 }
 
 // newCursor checks the syntax of data and returns a cursor at its one value.
@@ -73,10 +73,10 @@ func tooDeep(data []byte) bool {
 
 // space skips white space.
 func (c *cursor) space() {
-	for c.at < len(c.data) {
-		switch c.data[c.at] {
+	for c.offset < len(c.data) {
+		switch c.data[c.offset] {
 		case ' ', '\t', '\r', '\n':
-			c.at++
+			c.offset++
 		default:
 			return
 		}
@@ -86,7 +86,7 @@ func (c *cursor) space() {
 // kind returns the type of the value at the cursor by its first byte: one of {
 // [ " t f n, and 0 for a number.
 func (c *cursor) kind() byte {
-	switch b := c.data[c.at]; b {
+	switch b := c.data[c.offset]; b {
 	case '{', '[', '"', 't', 'f', 'n':
 		return b
 	}
@@ -95,10 +95,10 @@ func (c *cursor) kind() byte {
 
 // enter steps into an object or array and reports whether it has elements.
 func (c *cursor) enter() bool {
-	c.at++
+	c.offset++
 	c.space()
-	if b := c.data[c.at]; b == '}' || b == ']' {
-		c.at++
+	if b := c.data[c.offset]; b == '}' || b == ']' {
+		c.offset++
 		return false
 	}
 	return true
@@ -108,8 +108,8 @@ func (c *cursor) enter() bool {
 // whether another value follows.
 func (c *cursor) next() bool {
 	c.space()
-	more := c.data[c.at] == ','
-	c.at++
+	more := c.data[c.offset] == ','
+	c.offset++
 	c.space()
 	return more
 }
@@ -118,27 +118,27 @@ func (c *cursor) next() bool {
 func (c *cursor) name() string {
 	s := c.text()
 	c.space()
-	c.at++ // the colon
+	c.offset++ // the colon
 	c.space()
 	return s
 }
 
 // text reads a string.
 func (c *cursor) text() string {
-	start := c.at
+	start := c.offset
 	escaped := false
-	for c.at++; c.data[c.at] != '"'; c.at++ {
-		if c.data[c.at] == '\\' {
+	for c.offset++; c.data[c.offset] != '"'; c.offset++ {
+		if c.data[c.offset] == '\\' {
 			escaped = true
-			c.at++
+			c.offset++
 		}
 	}
-	c.at++
+	c.offset++
 	if !escaped {
-		return string(c.data[start+1 : c.at-1])
+		return string(c.data[start+1 : c.offset-1])
 	}
 	var s string
-	if json.Unmarshal(c.data[start:c.at], &s) != nil {
+	if json.Unmarshal(c.data[start:c.offset], &s) != nil {
 		panic("httpapi: valid JSON holds an invalid string")
 	}
 	return s
@@ -146,13 +146,13 @@ func (c *cursor) text() string {
 
 // scalar returns the text of a number, true, false or null.
 func (c *cursor) scalar() string {
-	start := c.at
-	for c.at < len(c.data) {
-		switch c.data[c.at] {
+	start := c.offset
+	for c.offset < len(c.data) {
+		switch c.data[c.offset] {
 		case ',', '}', ']', ' ', '\t', '\r', '\n':
-			return string(c.data[start:c.at])
+			return string(c.data[start:c.offset])
 		}
-		c.at++
+		c.offset++
 	}
 	return string(c.data[start:])
 }

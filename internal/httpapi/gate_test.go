@@ -25,12 +25,12 @@ import (
 
 // guard accepts the tokens "admin" and "viewer".
 func guard(r *http.Request, need string) (context.Context, error) {
-	who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if who != "admin" && who != "viewer" {
+	user := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if user != "admin" && user != "viewer" {
 		return nil, fault.New(fault.Unauthenticated, "a token is needed")
 	}
-	httpapi.SetCaller(r.Context(), httpapi.Caller{ID: who, Org: "o1"})
-	if need == "admin" && who != "admin" {
+	httpapi.SetCaller(r.Context(), httpapi.Caller{ID: user, Org: "o1"})
+	if need == "admin" && user != "admin" {
 		return nil, fault.New(fault.Forbidden, "only for admins")
 	}
 	return r.Context(), nil
@@ -51,7 +51,7 @@ type pendingKey struct{}
 // record.
 func (a *auditLog) change(ctx context.Context) {
 	p := ctx.Value(pendingKey{}).(httpapi.Pending)
-	if e, wanted := p.Event(); wanted {
+	if e, hasEvent := p.Event(); hasEvent {
 		a.events = append(a.events, e)
 		p.Committed()
 	}

@@ -23,8 +23,8 @@ type Idempotency interface {
 	// transaction fails with fault.Conflict.
 	Attach(ctx context.Context, k RequestKey) context.Context
 
-	// Answered stores the response to an executed request.
-	Answered(ctx context.Context, owner, key string, a Answer) error
+	// StoreAnswer stores the response to an executed request.
+	StoreAnswer(ctx context.Context, owner, key string, a Answer) error
 }
 
 // RequestKey identifies a request that must be executed at most once.
@@ -136,17 +136,17 @@ func (m *Mux) storeAnswer(ctx context.Context, x *exchange, k *RequestKey, body 
 	if err != nil || len(data) > maxAnswer {
 		return
 	}
-	if given := p.Header.Get("Content-Type"); given != "" {
-		kind = given
+	if contentType := p.Header.Get("Content-Type"); contentType != "" {
+		kind = contentType
 	}
 	if p.Status == 0 {
 		p.Status = http.StatusOK
 	}
-	err = m.o.Idempotency.Answered(context.WithoutCancel(ctx), k.Owner, k.Key, Answer{
+	err = m.o.Idempotency.StoreAnswer(context.WithoutCancel(ctx), k.Owner, k.Key, Answer{
 		Status: p.Status, Location: p.Header.Get("Location"), ETag: p.Header.Get("ETag"), ContentType: kind, Body: data,
 	})
 	if err != nil {
-		m.o.Log.WarnContext(ctx, "store response for its Idempotency-Key", "request_id", x.id, "err", err)
+		m.o.Log.WarnContext(ctx, "response could not be stored for its Idempotency-Key", "request_id", x.id, "err", err)
 	}
 }
 

@@ -51,7 +51,7 @@ type limiter struct {
 	buckets *simplelru.LRU[bucketKey, *rate.Limiter]
 }
 
-type bucketKey struct{ rate, who string }
+type bucketKey struct{ rate, caller string }
 
 // newLimiter returns a limiter with the default rates, overridden by rates.
 func newLimiter(rates map[string]Rate, now func() time.Time) *limiter {
@@ -76,9 +76,9 @@ func (l *limiter) share(r Rate) Rate {
 	return Rate{PerSecond: r.PerSecond / float64(n), Burst: max(1, r.Burst/int(n))}
 }
 
-// allow takes one token from who's bucket. If it is empty, it fails with the
+// allow takes one token from the caller's bucket. If the bucket is empty, allow fails with the
 // time until the next token.
-func (l *limiter) allow(name, who string) error {
+func (l *limiter) allow(name, caller string) error {
 	r, ok := l.rates[name]
 	if !ok {
 		name, r = RateDefault, l.rates[RateDefault]
@@ -88,7 +88,7 @@ func (l *limiter) allow(name, who string) error {
 	}
 	now := l.now()
 	r = l.share(r)
-	b := l.bucket(bucketKey{name, who}, r)
+	b := l.bucket(bucketKey{name, caller}, r)
 	if b.AllowN(now, 1) {
 		return nil
 	}

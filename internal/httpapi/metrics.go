@@ -45,7 +45,7 @@ func (m *Metrics) begin() {
 	}
 }
 
-func (m *Metrics) end(route string, status int, took time.Duration) {
+func (m *Metrics) end(route string, status int, elapsed time.Duration) {
 	if m == nil {
 		return
 	}
@@ -55,5 +55,5 @@ func (m *Metrics) end(route string, status int, took time.Duration) {
 		class = strconv.Itoa(status/100) + "xx"
 	}
 	m.requests.WithLabelValues(route, class).Inc()
-	m.duration.WithLabelValues(route, class).Observe(took.Seconds())
+	m.duration.WithLabelValues(route, class).Observe(elapsed.Seconds())
 }

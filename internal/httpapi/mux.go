@@ -274,7 +274,7 @@ func (m *Mux) recovered(rec *recorder, r *http.Request, p any) error {
 
 // finish writes the log line and the metrics of a request.
 func (m *Mux) finish(r *http.Request, x *exchange, rec *recorder, err error) {
-	took := m.o.Now().Sub(x.start)
+	elapsed := m.o.Now().Sub(x.start)
 	pattern, operation, level := "none", "", slog.LevelInfo
 	if x.route != nil {
 		pattern, operation = x.route.Pattern, x.route.Operation
@@ -282,10 +282,10 @@ func (m *Mux) finish(r *http.Request, x *exchange, rec *recorder, err error) {
 			level = slog.LevelDebug
 		}
 	}
-	m.o.Metrics.end(pattern, rec.status, took)
+	m.o.Metrics.end(pattern, rec.status, elapsed)
 	attrs := []slog.Attr{
 		slog.String("request_id", x.id), slog.String("method", short(r.Method)), slog.String("route", pattern),
-		slog.String("operation", operation), slog.Int("status", rec.status), slog.Duration("duration", took),
+		slog.String("operation", operation), slog.Int("status", rec.status), slog.Duration("duration", elapsed),
 		slog.Int64("bytes", rec.bytes), slog.String("source", x.source),
 	}
 	if x.caller != (Caller{}) {

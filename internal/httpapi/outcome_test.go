@@ -26,7 +26,7 @@ func (committing) Append(context.Context, httpapi.Event) error { return nil }
 // commit.
 func TestFailureReportsWhetherTheChangeWasMade(t *testing.T) {
 	t.Parallel()
-	lost := fault.Wrap(fault.Unavailable, errors.Join(fault.ErrOutcomeUnknown, errors.New("connection reset")), "the database failed")
+	outcomeUnknown := fault.Wrap(fault.Unavailable, errors.Join(fault.ErrOutcomeUnknown, errors.New("connection reset")), "the database failed")
 	for _, tt := range []struct {
 		name   string
 		commit bool
@@ -35,7 +35,7 @@ func TestFailureReportsWhetherTheChangeWasMade(t *testing.T) {
 		want   string
 	}{
 		{"before the commit", false, fault.New(fault.Unavailable, "the database is not available"), 503, ""},
-		{"during the commit", false, lost, 503, "unknown"},
+		{"during the commit", false, outcomeUnknown, 503, "unknown"},
 		{"after the commit", true, fault.New(fault.Unavailable, "too slow"), 503, "made"},
 		{"after the commit, with an internal error", true, errors.New("bug"), 500, "made"},
 		{"no failure", true, nil, 200, ""},

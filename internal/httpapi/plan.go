@@ -55,9 +55,9 @@ func planOf(t reflect.Type) *plan {
 	return p
 }
 
-func (p *plan) add(t reflect.Type, above []int) {
+func (p *plan) add(t reflect.Type, parent []int) {
 	for f := range fields(t) {
-		index := append(above[:len(above):len(above)], f.Index...)
+		index := append(parent[:len(parent):len(parent)], f.Index...)
 		required := f.Tag.Get("required") == "true"
 		var enum []string
 		if e := f.Tag.Get("enum"); e != "" {
@@ -122,12 +122,12 @@ func (p *plan) find(name string) (int, bool) {
 	return i - 1, i > 0
 }
 
-// missing reports the required members that were not sent.
-func (p *plan) missing(seen []bool, d *decoder) {
+// reportMissing reports the required members that were not sent.
+func (p *plan) reportMissing(seen []bool, d *decoder) {
 	for i, m := range p.members {
 		if m.required && !seen[i] {
 			d.push(m.name, 0)
-			d.blame("is missing")
+			d.addError("is missing")
 			d.pop()
 		}
 	}

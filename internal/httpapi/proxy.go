@@ -28,13 +28,13 @@ const maxHops = 16
 // or, if that is a trusted proxy, the last untrusted entry of X-Forwarded-For.
 func (ps Proxies) source(r *http.Request) string {
 	direct := sourceOf(r)
-	at, err := netip.ParseAddr(direct)
+	addr, err := netip.ParseAddr(direct)
 	if err != nil || len(ps) == 0 {
 		return direct
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for range maxHops {
-		if !ps.Contains(at) || len(hops) == 0 {
+		if !ps.Contains(addr) || len(hops) == 0 {
 			break
 		}
 		last := strings.TrimSpace(hops[len(hops)-1])
@@ -48,7 +48,7 @@ func (ps Proxies) source(r *http.Request) string {
 		if err != nil {
 			break
 		}
-		at = a.Unmap().WithZone("")
+		addr = a.Unmap().WithZone("")
 	}
-	return at.String()
+	return addr.String()
 }

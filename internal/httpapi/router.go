@@ -66,7 +66,7 @@ func (t *Router[T]) Add(pattern string, value T) error {
 		return fmt.Errorf("pattern %q is not a method and a path", pattern)
 	}
 	n, names := &t.root, []string(nil)
-	at := &n.leaf
+	end := &n.leaf
 	segments := split(path)
 	for i, s := range segments {
 		literals, found, err := parseSegment(s)
@@ -82,19 +82,19 @@ func (t *Router[T]) Add(pattern string, value T) error {
 			if n.tail == nil {
 				n.tail = new(leaf[T])
 			}
-			at = n.tail
+			end = n.tail
 			break
 		}
 		n = n.child(literals)
-		at = &n.leaf
+		end = &n.leaf
 	}
-	if _, taken := at.methods[method]; taken {
+	if _, exists := end.methods[method]; exists {
 		return fmt.Errorf("pattern %q was added twice", pattern)
 	}
-	if at.methods == nil {
-		at.methods = make(map[string]target[T])
+	if end.methods == nil {
+		end.methods = make(map[string]target[T])
 	}
-	at.methods[method] = target[T]{value, names}
+	end.methods[method] = target[T]{value, names}
 	return nil
 }
 

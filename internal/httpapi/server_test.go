@@ -98,8 +98,8 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 		t.Error("TLS 1.1 was accepted")
 	}
 
-	again, err := httpapi.OwnCertificate(dir, slog.New(slog.DiscardHandler), now)
-	if err != nil || again == nil {
+	second, err := httpapi.OwnCertificate(dir, slog.New(slog.DiscardHandler), now)
+	if err != nil || second == nil {
 		t.Fatalf("second start: %v", err)
 	}
 	old := trusting(t, certFile, tls.VersionTLS13)

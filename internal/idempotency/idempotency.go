@@ -100,8 +100,8 @@ func (s *Store) Attach(ctx context.Context, k httpapi.RequestKey) context.Contex
 	})
 }
 
-// Answered implements [httpapi.Idempotency].
-func (s *Store) Answered(ctx context.Context, owner, key string, a httpapi.Answer) error {
+// StoreAnswer implements [httpapi.Idempotency].
+func (s *Store) StoreAnswer(ctx context.Context, owner, key string, a httpapi.Answer) error {
 	body := a.Body
 	if body == nil {
 		body = []byte{}

@@ -51,19 +51,19 @@ func CheckDatabase(ctx context.Context, c config.Config, more ...Migrate) (chang
 		return changed, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	there, err := db.HasTable(ctx, secretdb.Table)
+	exists, err := db.HasTable(ctx, secretdb.Table)
 	if err != nil {
 		return changed, err
 	}
-	if !there {
+	if !exists {
 		return changed, fault.New(fault.NotFound, "the database contains no installation")
 	}
 	if err := dbcopy.Check(ctx, db); err != nil {
 		return changed, err
 	}
 	err = db.Read(ctx, func(tx *sqldb.Tx) error {
-		at, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT max(applied_at) FROM schema_migration`)
-		changed = sqldb.Time(at)
+		millis, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT max(applied_at) FROM schema_migration`)
+		changed = sqldb.Time(millis)
 		return err
 	})
 	for _, migrate := range append(migrations[:len(migrations):len(migrations)], more...) {

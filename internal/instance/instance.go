@@ -54,11 +54,11 @@ func Init(ctx context.Context, c config.Config, now func() time.Time) error {
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	there, err := db.HasTable(ctx, secretdb.Table)
+	exists, err := db.HasTable(ctx, secretdb.Table)
 	switch {
 	case err != nil:
 		return errors.Join(err, db.Close())
-	case there:
+	case exists:
 		// The key is not created either: a lost key must be restored, and a new one
 		// would hide the loss.
 		return errors.Join(fault.New(fault.Conflict, "this database already contains an installation"), db.Close())
@@ -111,8 +111,8 @@ func open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	there, err := db.HasTable(ctx, secretdb.Table)
-	if err == nil && !there {
+	exists, err := db.HasTable(ctx, secretdb.Table)
+	if err == nil && !exists {
 		err = fault.New(fault.NotFound, "the database contains no installation; restore it from a backup or, if there is no installation yet, create one with vigil init")
 	}
 	if err != nil {

@@ -63,11 +63,11 @@ func (p *pilot) JobGetAvailable(
 	ctx context.Context, exec riverdriver.Executor, state riverpilot.ProducerState, params *riverdriver.JobGetAvailableParams,
 ) ([]*rivertype.JobRow, error) {
 	if p.db.Dialect() == sqldb.SQLite {
-		some := false
+		found := false
 		err := p.db.Read(ctx, func(tx *sqldb.Tx) error {
-			return tx.QueryRow("SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'available' AND queue = $1)", params.Queue).Scan(&some)
+			return tx.QueryRow("SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'available' AND queue = $1)", params.Queue).Scan(&found)
 		})
-		if err != nil || !some {
+		if err != nil || !found {
 			return nil, err
 		}
 	}

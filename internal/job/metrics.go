@@ -14,12 +14,12 @@ import (
 // metrics is the collector of the queue's metrics. It counts waiting jobs in the
 // database when it is scraped.
 type metrics struct {
-	db      *sqldb.DB
-	waiting *prometheus.Desc
-	running *prometheus.GaugeVec
-	ended   *prometheus.CounterVec
-	latency *prometheus.HistogramVec
-	took    *prometheus.HistogramVec
+	db       *sqldb.DB
+	waiting  *prometheus.Desc
+	running  *prometheus.GaugeVec
+	ended    *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+	duration *prometheus.HistogramVec
 }
 
 func newMetrics(db *sqldb.DB) *metrics {
@@ -37,7 +37,7 @@ func newMetrics(db *sqldb.DB) *metrics {
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vigil_job_wait_seconds", Help: "Time from when a job was due to its start.", Buckets: buckets,
 		}, []string{"queue"}),
-		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vigil_job_duration_seconds", Help: "Duration of attempts of jobs.", Buckets: buckets,
 		}, []string{"kind"}),
 	}
@@ -54,7 +54,7 @@ func (m *metrics) begin(job *rivertype.JobRow, hasTurn bool) func(error) {
 	running.Inc()
 	return func(err error) {
 		running.Dec()
-		m.took.WithLabelValues(job.Kind).Observe(time.Since(start).Seconds())
+		m.duration.WithLabelValues(job.Kind).Observe(time.Since(start).Seconds())
 		m.ended.WithLabelValues(job.Queue, job.Kind, outcome(err)).Inc()
 	}
 }
@@ -75,7 +75,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	m.running.Describe(ch)
 	m.ended.Describe(ch)
 	m.latency.Describe(ch)
-	m.took.Describe(ch)
+	m.duration.Describe(ch)
 }
 
 // Collect implements [prometheus.Collector].
@@ -83,7 +83,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.running.Collect(ch)
 	m.ended.Collect(ch)
 	m.latency.Collect(ch)
-	m.took.Collect(ch)
+	m.duration.Collect(ch)
 
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -151,17 +151,17 @@ func TestChangeAndJobCommitTogether(t *testing.T) {
 func TestJobIsPickedUpAtOnce(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		begun := make(chan time.Time)
+		started := make(chan time.Time)
 		q := newQueue(t, db, job.Config{})
 		start(t, q, func(context.Context, job.Job[greet]) error {
-			begun <- time.Now()
+			started <- time.Now()
 			return nil
 		})
 		var waits []time.Duration
 		for range 20 {
 			insert(t, db, q, "x", job.Options{})
 			committed := time.Now()
-			waits = append(waits, next(t, begun).Sub(committed))
+			waits = append(waits, next(t, started).Sub(committed))
 		}
 		slices.Sort(waits)
 		t.Logf("waits: median %s, longest %s", waits[10], waits[19])
@@ -283,16 +283,16 @@ func TestExclusiveJobsRunOneAtATime(t *testing.T) {
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 6
 		var mu sync.Mutex
-		at, most := 0, 0
+		current, maximum := 0, 0
 		done := make(chan struct{}, n)
 		handler := func(context.Context, job.Job[greet]) error {
 			mu.Lock()
-			at++
-			most = max(most, at)
+			current++
+			maximum = max(maximum, current)
 			mu.Unlock()
 			defer func() {
 				mu.Lock()
-				at--
+				current--
 				mu.Unlock()
 				done <- struct{}{}
 			}()
@@ -309,8 +309,8 @@ func TestExclusiveJobsRunOneAtATime(t *testing.T) {
 		for range n {
 			next(t, done)
 		}
-		if most != 1 {
-			t.Errorf("%d jobs ran at once", most)
+		if maximum != 1 {
+			t.Errorf("%d jobs ran at once", maximum)
 		}
 	})
 }
@@ -318,17 +318,17 @@ func TestExclusiveJobsRunOneAtATime(t *testing.T) {
 func TestJobWaitsForItsTimeAndNoLonger(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		begun := make(chan time.Time, 1)
+		started := make(chan time.Time, 1)
 		q := newQueue(t, db, job.Config{})
 		start(t, q, func(context.Context, job.Job[greet]) error {
-			begun <- time.Now()
+			started <- time.Now()
 			return nil
 		})
 		at := time.Now().Add(700 * time.Millisecond)
 		insert(t, db, q, "x", job.Options{At: at})
 		// Databases keep milliseconds.
-		if late := next(t, begun).Sub(at); late < -time.Millisecond || late > 3*time.Second {
-			t.Errorf("the job was begun %s after its time", late)
+		if delay := next(t, started).Sub(at); delay < -time.Millisecond || delay > 3*time.Second {
+			t.Errorf("the job was begun %s after its time", delay)
 		}
 	})
 }

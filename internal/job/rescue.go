@@ -143,18 +143,18 @@ func (q *Queue) rescue(ctx context.Context) error {
 	}
 	var orphans []*rivertype.JobRow
 	var dead []string
-	look := func(tx *sqldb.Tx) (err error) {
+	read := func(tx *sqldb.Tx) (err error) {
 		orphans, dead, err = q.orphans(tx)
 		return err
 	}
-	if err := q.db.Read(ctx, look); err != nil || len(orphans)+len(dead) == 0 {
+	if err := q.db.Read(ctx, read); err != nil || len(orphans)+len(dead) == 0 {
 		return err
 	}
 	err := q.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := tx.Lock("job_rescue"); err != nil {
 			return err
 		}
-		if err := look(tx); err != nil {
+		if err := read(tx); err != nil {
 			return err
 		}
 		return q.putBack(tx, orphans, dead)
@@ -195,9 +195,9 @@ func (q *Queue) orphans(tx *sqldb.Tx) (jobs []*rivertype.JobRow, dead []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	lost := q.lost(running)
+	abandoned := q.abandonedJobs(running)
 	for _, j := range running {
-		if !slices.Contains(alive, runner(j)) || slices.Contains(lost, j.ID) {
+		if !slices.Contains(alive, runner(j)) || slices.Contains(abandoned, j.ID) {
 			jobs = append(jobs, j)
 		}
 	}
@@ -220,10 +220,10 @@ func runner(j *rivertype.JobRow) string {
 	return j.AttemptedBy[len(j.AttemptedBy)-1]
 }
 
-// lost returns the jobs that are stored as running in this process and have not run
+// abandonedJobs returns the jobs that are stored as running in this process and have not run
 // for lostBeats: River could not store their end, or was interrupted while fetching
 // them.
-func (q *Queue) lost(running []*rivertype.JobRow) (ids []int64) {
+func (q *Queue) abandonedJobs(running []*rivertype.JobRow) (ids []int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
@@ -289,7 +289,7 @@ func (q *Queue) deleteLease(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		mine := slices.DeleteFunc(running, func(j *rivertype.JobRow) bool { return runner(j) != q.id })
-		return q.putBack(tx, mine, []string{q.id})
+		own := slices.DeleteFunc(running, func(j *rivertype.JobRow) bool { return runner(j) != q.id })
+		return q.putBack(tx, own, []string{q.id})
 	})
 }

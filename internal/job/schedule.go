@@ -32,8 +32,8 @@ func (q *Queue) insertDue(ctx context.Context) error {
 		// Mostly none is due: a read transaction checks first.
 		due := false
 		err := q.db.Read(ctx, func(tx *sqldb.Tx) error {
-			now, at, err := s.times(tx, "")
-			due = now >= at
+			now, dueAt, err := s.times(tx, "")
+			due = now >= dueAt
 			return err
 		})
 		if err != nil {

@@ -77,12 +77,12 @@ func (q *Queue) restoreTurns(ctx context.Context) error {
 		where += ` AND scheduled_at BETWEEN datetime('now', '-1 hour') AND datetime('now', 'subsec')
 			AND json_extract(metadata, '$.turn') < (unixepoch(substr(scheduled_at, 1, 19)) - 3600) * 1000`
 	}
-	some := false
+	found := false
 	err := q.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
-		some, err = sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT EXISTS (SELECT 1 FROM river_job`+where+`)`, args...)
+		found, err = sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT EXISTS (SELECT 1 FROM river_job`+where+`)`, args...)
 		return err
 	})
-	if err != nil || !some {
+	if err != nil || !found {
 		return err
 	}
 	return q.db.Write(ctx, func(tx *sqldb.Tx) error {

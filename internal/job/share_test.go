@@ -82,17 +82,17 @@ func TestSnoozedJobsKeepTheirTurn(t *testing.T) {
 		insert(t, db, q, "put off", job.Options{Share: "a"})
 		insert(t, db, q, "long", job.Options{Share: "a"})
 		want := state{first().turn, 1}
-		begun, release := make(chan struct{}), make(chan struct{})
+		started, release := make(chan struct{}), make(chan struct{})
 		start(t, q, func(_ context.Context, j job.Job[greet]) error {
 			if j.Args.Name == "put off" {
 				return job.Later(time.Second)
 			}
-			close(begun)
+			close(started)
 			<-release
 			return nil
 		})
 		defer close(release)
-		next(t, begun)
+		next(t, started)
 		for deadline := time.Now().Add(patience); first() != want; time.Sleep(quick) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the job has turn and snoozes %v, want %v", first(), want)

@@ -57,13 +57,13 @@ type attempt struct {
 func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	this := attempt{job.ID, job.Attempt}
+	current := attempt{job.ID, job.Attempt}
 	q.mu.Lock()
-	q.active[this] = cancel
+	q.active[current] = cancel
 	q.mu.Unlock()
 	defer func() {
 		q.mu.Lock()
-		delete(q.active, this)
+		delete(q.active, current)
 		q.mu.Unlock()
 	}()
 
@@ -156,10 +156,10 @@ func (q *Queue) releaseUnique(ctx context.Context, id int64) error {
 type backoff struct{}
 
 func (backoff) NextRetry(job *rivertype.JobRow) time.Time {
-	const most = 15 * time.Minute
-	wait := most
+	const maxDelay = 15 * time.Minute
+	wait := maxDelay
 	if n := job.Attempt - 1; n < 10 {
-		wait = min(most, time.Second<<max(n, 0))
+		wait = min(maxDelay, time.Second<<max(n, 0))
 	}
 	return time.Now().Add(wait - wait/10 + rand.N(wait/5))
 }

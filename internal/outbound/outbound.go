@@ -36,7 +36,7 @@ var metadata = []netip.Prefix{
 // offset in bytes.
 var embedding = []struct {
 	prefix netip.Prefix
-	at     int
+	next   int
 }{
 	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64
 	{netip.MustParsePrefix("::/96"), 12},        // IPv4-compatible, obsolete
@@ -60,11 +60,11 @@ func (p Policy) Dialer(timeout time.Duration) *net.Dialer {
 
 // control is called with each address before connecting.
 func (p Policy) control(_ context.Context, _, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
+	addrPort, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%w: %s", ErrRefused, address)
 	}
-	return p.Check(at.Addr())
+	return p.Check(addrPort.Addr())
 }
 
 // Check fails with ErrRefused for an address that must not be connected to.
@@ -107,7 +107,7 @@ func embedded(a netip.Addr) (netip.Addr, bool) {
 		if !e.prefix.Contains(a) {
 			continue
 		}
-		inner := [4]byte(bytes[e.at : e.at+4])
+		inner := [4]byte(bytes[e.next : e.next+4])
 		if e.prefix.Bits() == 32 { // Teredo
 			for i := range inner {
 				inner[i] ^= 0xff
@@ -118,8 +118,8 @@ func embedded(a netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// own caches the addresses of this machine, which may change.
-var own struct {
+// ownAddresses caches the addresses of this machine, which may change.
+var ownAddresses struct {
 	sync.Mutex
 	readAt    time.Time
 	addresses map[netip.Addr]bool
@@ -128,18 +128,18 @@ var own struct {
 const ownAge = 10 * time.Second
 
 func isOwn(a netip.Addr) bool {
-	own.Lock()
-	defer own.Unlock()
-	if own.addresses == nil || time.Since(own.readAt) > ownAge {
+	ownAddresses.Lock()
+	defer ownAddresses.Unlock()
+	if ownAddresses.addresses == nil || time.Since(ownAddresses.readAt) > ownAge {
 		if list, err := net.InterfaceAddrs(); err == nil {
-			own.addresses = make(map[netip.Addr]bool, len(list))
+			ownAddresses.addresses = make(map[netip.Addr]bool, len(list))
 			for _, n := range list {
 				if p, err := netip.ParsePrefix(n.String()); err == nil {
-					own.addresses[p.Addr().WithZone("").Unmap()] = true
+					ownAddresses.addresses[p.Addr().WithZone("").Unmap()] = true
 				}
 			}
-			own.readAt = time.Now()
+			ownAddresses.readAt = time.Now()
 		}
 	}
-	return own.addresses[a]
+	return ownAddresses.addresses[a]
 }

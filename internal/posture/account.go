@@ -110,8 +110,8 @@ type Given[T any] struct {
 // Give returns a member that is set.
 func Give[T any](v T) Given[T] { return Given[T]{true, v} }
 
-// into assigns the value to *dst if it is set.
-func (g Given[T]) into(dst *T) {
+// setIfGiven assigns the value to *dst if it is set.
+func (g Given[T]) setIfGiven(dst *T) {
 	if g.Set {
 		*dst = g.Value
 	}
@@ -138,10 +138,10 @@ const (
 
 // accountForm describes the account ids of a provider.
 type accountForm struct {
-	given, shown string // the name of the ID property in requests and in responses
-	pattern      *regexp.Regexp
-	describe     string
-	legacy       bool // responses have LegacyCloudAccountID
+	requestName, responseName string // the name of the ID property in requests and in responses
+	pattern                   *regexp.Regexp
+	describe                  string
+	legacy                    bool // responses have LegacyCloudAccountID
 }
 
 var accountForms = map[Provider]accountForm{
@@ -156,9 +156,9 @@ var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]
 // fault.Invalid if the id is missing or malformed.
 func AccountIDOf(p Provider, properties []Property) (AccountID, error) {
 	form := accountForms[p]
-	prop, i := lookup(properties, form.given)
+	prop, i := lookup(properties, form.requestName)
 	if i < 0 {
-		return "", fault.Field("properties", "must have the property %s", form.given)
+		return "", fault.Field("properties", "must have the property %s", form.requestName)
 	}
 	if !form.pattern.MatchString(prop.String) {
 		return "", fault.Fields(invalid(i, "stringV", form.describe))
@@ -190,20 +190,20 @@ func (a Account) Changed(org OrgID, spec AccountSpec, now time.Time) (Account, e
 		return Account{}, fault.Field("cloudAccountName", "must not be empty")
 	}
 	if spec.Properties.Set {
-		shown, err := a.shownProperties(org, spec.Properties.Value)
+		properties, err := a.shownProperties(org, spec.Properties.Value)
 		if err != nil {
 			return Account{}, err
 		}
-		a.Properties = shown
+		a.Properties = properties
 	}
 	a.Name = spec.Name
-	spec.CSPProjectID.into(&a.CSPProjectID)
+	spec.CSPProjectID.setIfGiven(&a.CSPProjectID)
 	if a.CSPProjectID == "" {
 		a.CSPProjectID = "default"
 	}
-	spec.Environment.into(&a.Environment)
-	spec.Owner.into(&a.Owner)
-	spec.Tags.into(&a.Tags)
+	spec.Environment.setIfGiven(&a.Environment)
+	spec.Owner.setIfGiven(&a.Owner)
+	spec.Tags.setIfGiven(&a.Tags)
 	return a.touched(now), nil
 }
 
@@ -211,14 +211,14 @@ func (a Account) Changed(org OrgID, spec AccountSpec, now time.Time) (Account, e
 // responses.
 func (a Account) shownProperties(org OrgID, given []Property) ([]Property, error) {
 	form := accountForms[a.Provider]
-	shown := []Property{Text(form.shown, string(a.ID))}
+	properties := []Property{Text(form.responseName, string(a.ID))}
 	if form.legacy {
-		shown = append(shown, Text(propLegacyID, legacyID(org, a.Provider, a.ID)))
+		properties = append(properties, Text(propLegacyID, legacyID(org, a.Provider, a.ID)))
 	}
 	bad := duplicates(given)
 	for i, p := range given {
 		switch {
-		case strings.EqualFold(p.Name, form.given), strings.EqualFold(p.Name, form.shown):
+		case strings.EqualFold(p.Name, form.requestName), strings.EqualFold(p.Name, form.responseName):
 			if !strings.EqualFold(p.String, string(a.ID)) {
 				bad = append(bad, invalid(i, "stringV", "must be "+strconv.Quote(string(a.ID))+", the id of the account"))
 			}
@@ -230,19 +230,19 @@ func (a Account) shownProperties(org OrgID, given []Property) ([]Property, error
 			if problem != nil {
 				bad = append(bad, invalid(i, problem.Path, problem.Message))
 			}
-			shown = append(shown, p)
+			properties = append(properties, p)
 		}
 	}
 	if root, i := lookup(given, propRoot); i >= 0 && root.String == string(a.ID) {
 		bad = append(bad, invalid(i, "stringV", "must name another account"))
 	}
-	if _, i := lookup(shown, propAccountType); a.Provider == Azure && i < 0 {
-		shown = append(shown, Text(propAccountType, "Commercial"))
+	if _, i := lookup(properties, propAccountType); a.Provider == Azure && i < 0 {
+		properties = append(properties, Text(propAccountType, "Commercial"))
 	}
 	if len(bad) > 0 {
 		return nil, fault.Fields(bad...)
 	}
-	return shown, nil
+	return properties, nil
 }
 
 // accountProperty validates a property that onboarding uses and returns it in its

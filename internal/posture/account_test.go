@@ -96,12 +96,12 @@ func TestUnsetMembersKeepTheirValues(t *testing.T) {
 		ID: "123456789012", Provider: posture.AWS, Name: "a", CSPProjectID: "p", Environment: &env,
 		Owner: &posture.Owner{Name: "Ada"}, Tags: map[string]string{"a": "b"},
 	}
-	kept, err := old.Changed("org", posture.AccountSpec{Name: "b"}, now)
+	changed, err := old.Changed("org", posture.AccountSpec{Name: "b"}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept.CSPProjectID != "p" || kept.Environment == nil || kept.Owner == nil || kept.Tags["a"] != "b" {
-		t.Errorf("an unset member was cleared: %+v", kept)
+	if changed.CSPProjectID != "p" || changed.Environment == nil || changed.Owner == nil || changed.Tags["a"] != "b" {
+		t.Errorf("an unset member was cleared: %+v", changed)
 	}
 	cleared, err := old.Changed("org", posture.AccountSpec{
 		Name: "b", Environment: posture.Give[*string](nil), Owner: posture.Give[*posture.Owner](nil), Tags: posture.Give[map[string]string](nil),
@@ -169,9 +169,9 @@ func TestRollup(t *testing.T) {
 func TestSettingTheSameStatusKeepsItsTime(t *testing.T) {
 	t.Parallel()
 	a := posture.Account{}.WithStatus(posture.AccountActive, "", now)
-	again := a.WithStatus(posture.AccountActive, "", now.Add(time.Hour))
-	if !again.Status.Since.Equal(now) {
-		t.Errorf("since %v, want %v", again.Status.Since, now)
+	second := a.WithStatus(posture.AccountActive, "", now.Add(time.Hour))
+	if !second.Status.Since.Equal(now) {
+		t.Errorf("since %v, want %v", second.Status.Since, now)
 	}
 }
 

@@ -44,7 +44,7 @@ type Cloud interface {
 	// Validate tries to read the account. It returns AccountActive,
 	// AccountValidationFailed or AccountDenyAccess and the reason. An error means that
 	// the cloud could not be reached and that the caller may retry.
-	Validate(ctx context.Context, a Access) (status AccountStatus, why string, err error)
+	Validate(ctx context.Context, a Access) (status AccountStatus, reason string, err error)
 
 	// Discover lists the projects that a service account key gives access to. It fails
 	// with fault.Invalid if the cloud rejects the key.

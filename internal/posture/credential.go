@@ -90,16 +90,16 @@ func NewCredential(id CredentialID, p Provider, properties []Property, now time.
 }
 
 // Changed returns the credential with new properties, and its secrets. A secret that
-// the properties leave out keeps its value in kept.
-func (c Credential) Changed(properties []Property, kept Secrets, now time.Time) (Credential, Secrets, error) {
+// the properties leave out keeps its value in stored.
+func (c Credential) Changed(properties []Property, stored Secrets, now time.Time) (Credential, Secrets, error) {
 	bad := duplicates(properties)
 	secrets := Secrets{}
 	c.Properties = nil
 	for _, form := range credentialForms[c.Provider] {
 		p, i := lookup(properties, form.name)
-		old, had := kept[form.name]
+		old, exists := stored[form.name]
 		switch {
-		case i < 0 && form.secret && had:
+		case i < 0 && form.secret && exists:
 			secrets[form.name] = old
 			continue
 		case i < 0 && form.required:

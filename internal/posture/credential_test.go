@@ -70,11 +70,11 @@ func TestUnsetSecretsKeepTheirValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, kept, err := c.Changed([]posture.Property{posture.Text("ServiceAccountEmail", "d@e.f")}, secrets, now)
+	_, stored, err := c.Changed([]posture.Property{posture.Text("ServiceAccountEmail", "d@e.f")}, secrets, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept["ServiceAccountKey"] != goodKey {
+	if stored["ServiceAccountKey"] != goodKey {
 		t.Error("the key was lost")
 	}
 }

@@ -12,7 +12,7 @@ import (
 //	Azure.<Service>.<subscription>.<resource group>.<Type>.<name>
 //	GCP.<Service>.<project>.<location>.<Type>.<name>
 //
-// The name identifies a resource within its type and place in the cloud (it is an id
+// The name identifies a resource within its type and location in the cloud (it is an id
 // where the cloud has one), so that the id can be computed from a reference to the
 // resource. Names may contain dots and slashes, so an id must not be split at dots.
 type EntityID string
@@ -62,14 +62,14 @@ func (p Provider) TypePrefix() string {
 	return ""
 }
 
-// ID returns the id of the entity of this type with the given name. The place is
+// ID returns the id of the entity of this type with the given name. The location is
 // a region, a resource group or a location; empty means Global.
-func (t EntityType) ID(account AccountID, place, name string) EntityID {
-	if place == "" {
-		place = Global
+func (t EntityType) ID(account AccountID, location, name string) EntityID {
+	if location == "" {
+		location = Global
 	}
 	cloud, service, kind := t.parts()
-	return EntityID(cloud + "." + service + "." + string(account) + "." + place + "." + kind + "." + name)
+	return EntityID(cloud + "." + service + "." + string(account) + "." + location + "." + kind + "." + name)
 }
 
 // NameIn returns the name in the id of an entity of this type and account. It returns
@@ -80,14 +80,14 @@ func (t EntityType) NameIn(id EntityID, account AccountID) string {
 	if !ok {
 		return string(id)
 	}
-	// A place may contain dots: names of resource groups do.
+	// A location may contain dots: names of resource groups do.
 	if _, name, ok := strings.Cut(rest, "."+kind+"."); ok && name != "" {
 		return name
 	}
 	return string(id)
 }
 
-// guessType derives the type from an id, assuming that the place contains no dots. It
+// guessType derives the type from an id, assuming that the location contains no dots. It
 // serves findings that were stored before they had a type.
 func (id EntityID) guessType() EntityType {
 	parts := strings.SplitN(string(id), ".", 6)

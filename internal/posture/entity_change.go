@@ -70,16 +70,16 @@ func Compare(from, to Entity) EntityChange {
 		}
 	}
 	for name, old := range from.Tags {
-		now, there := to.Tags[name]
+		now, exists := to.Tags[name]
 		switch {
-		case !there:
+		case !exists:
 			c.Tags[name] = TagChange{Type: Deleted, Old: old}
 		case now != old:
 			c.Tags[name] = TagChange{Type: Updated, Old: old, New: now}
 		}
 	}
 	for name, now := range to.Tags {
-		if _, there := from.Tags[name]; !there {
+		if _, exists := from.Tags[name]; !exists {
 			c.Tags[name] = TagChange{Type: Added, New: now}
 		}
 	}
@@ -88,19 +88,19 @@ func Compare(from, to Entity) EntityChange {
 }
 
 // missingEdges returns, as changes of type t, the edges in have that are not in lack.
-func missingEdges(have, lack []Edge, t ChangeType) []EdgeChange {
+func missingEdges(present, absent []Edge, t ChangeType) []EdgeChange {
 	type end struct {
 		label string
 		to    EntityID
 	}
-	there := make(map[end]bool, len(lack))
-	for _, e := range lack {
-		there[end{e.Label, e.To}] = true
+	ends := make(map[end]bool, len(absent))
+	for _, e := range absent {
+		ends[end{e.Label, e.To}] = true
 	}
 	var missing []EdgeChange
-	for _, e := range have {
-		if k := (end{e.Label, e.To}); !there[k] {
-			missing, there[k] = append(missing, EdgeChange{t, e.Label, e.To}), true
+	for _, e := range present {
+		if k := (end{e.Label, e.To}); !ends[k] {
+			missing, ends[k] = append(missing, EdgeChange{t, e.Label, e.To}), true
 		}
 	}
 	return missing

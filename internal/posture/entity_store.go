@@ -124,7 +124,7 @@ type EntityStore interface {
 	Entities(ctx context.Context, org OrgID, f EntityFilter, p Page) (EntityPage, error)
 
 	// Aggregate counts the entities that f selects, in total and by the aggregations.
-	Aggregate(ctx context.Context, org OrgID, f EntityFilter, as map[string]Aggregation) (total int, found map[string]Buckets, err error)
+	Aggregate(ctx context.Context, org OrgID, f EntityFilter, aggregations map[string]Aggregation) (total int, found map[string]Buckets, err error)
 
 	// ChangeLog returns the changes of an entity, newest first, also of a deleted one.
 	// It fails with fault.NotFound if the entity never existed.
@@ -133,10 +133,10 @@ type EntityStore interface {
 	// Replace saves single entities of a scope that were read after an event, in one
 	// transaction: it adds or replaces those in found and deletes those in gone that
 	// are not in found. It does not change other entities of the scope.
-	Replace(ctx context.Context, s Scope, found []Entity, gone []EntityID) error
+	Replace(ctx context.Context, s Scope, found []Entity, removed []EntityID) error
 
 	// ScopeFailed records that a scope could not be read, and why.
-	ScopeFailed(ctx context.Context, s Scope, why string) error
+	ScopeFailed(ctx context.Context, s Scope, reason string) error
 
 	// Coverage returns the coverage of each scope of an account.
 	Coverage(ctx context.Context, org OrgID, account AccountID) ([]Coverage, error)

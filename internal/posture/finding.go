@@ -240,7 +240,7 @@ type FindingStore interface {
 
 	// AggregateFindings counts the findings that f selects, in total and by the
 	// aggregations. Attributes are tags, and fields as in the API.
-	AggregateFindings(ctx context.Context, org OrgID, f FindingFilter, as map[string]Aggregation, now time.Time) (total int, found map[string]Buckets, err error)
+	AggregateFindings(ctx context.Context, org OrgID, f FindingFilter, aggregations map[string]Aggregation, now time.Time) (total int, found map[string]Buckets, err error)
 
 	// Suppress suppresses a finding, or ends its suppression if s is nil, and returns
 	// the finding.
@@ -256,7 +256,7 @@ type FindingStore interface {
 
 	// Trends counts findings by interval: day, week or month. If by is the name of a
 	// field in the API, it also counts by the values of that field.
-	Trends(ctx context.Context, org OrgID, f FindingFilter, interval, by string, now time.Time) (Trends, error)
+	Trends(ctx context.Context, org OrgID, f FindingFilter, interval, groupBy string, now time.Time) (Trends, error)
 
 	// Verdicts returns the results of the last evaluations by rule and account. Empty
 	// lists do not filter.

@@ -127,7 +127,7 @@ type MuteStore interface {
 	// DeleteMuteRule deletes a mute rule if check accepts its ETag. It ends the
 	// suppression of its findings, unless another mute rule applies to them. It returns
 	// the deleted rule and how many findings changed.
-	DeleteMuteRule(ctx context.Context, org OrgID, id MuteRuleID, check func(etag string) error, at time.Time) (changed int, was MuteRule, err error)
+	DeleteMuteRule(ctx context.Context, org OrgID, id MuteRuleID, check func(etag string) error, at time.Time) (changed int, old MuteRule, err error)
 }
 
 // MuteRuleNotFound returns the error for a mute rule that does not exist.

@@ -209,11 +209,11 @@ type VersionRow struct {
 
 // Ends returns the last day of support by version.
 func (t *VersionTable) Ends() map[string]string {
-	ends := make(map[string]string, len(t.Rows))
+	endOfSupport := make(map[string]string, len(t.Rows))
 	for _, row := range t.Rows {
-		ends[row.Version] = row.Ends
+		endOfSupport[row.Version] = row.Ends
 	}
-	return ends
+	return endOfSupport
 }
 
 // At returns the versions whose support has ended at a time, and the others.
@@ -239,7 +239,7 @@ const (
 func (b Binding) Versions(now time.Time) (ended, supported []string) {
 	today := now.UTC().Format(time.DateOnly)
 	for _, version := range slices.Sorted(maps.Keys(b.Ends)) {
-		if ends := b.Ends[version]; ends != "" && ends < today {
+		if endOfSupport := b.Ends[version]; endOfSupport != "" && endOfSupport < today {
 			ended = append(ended, version)
 		} else {
 			supported = append(supported, version)
@@ -323,8 +323,8 @@ func ParameterText(value any) string {
 
 // WithValues returns the rule with new values of parameters. A nil value restores the
 // default.
-func (r Rule) WithValues(given map[string]any) (Rule, error) {
-	if len(given) == 0 {
+func (r Rule) WithValues(settings map[string]any) (Rule, error) {
+	if len(settings) == 0 {
 		return r, nil
 	}
 	values := maps.Clone(r.Values)
@@ -332,18 +332,18 @@ func (r Rule) WithValues(given map[string]any) (Rule, error) {
 		values = map[string]any{}
 	}
 	var bad []fault.Detail
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		path := "parameterValues." + name
 		p, ok := r.Parameter(name)
 		if !ok {
 			bad = append(bad, fault.Detail{Path: path, Message: "is not a parameter of the rule" + r.namedParameters()})
 			continue
 		}
-		if given[name] == nil {
+		if settings[name] == nil {
 			delete(values, name)
 			continue
 		}
-		v, err := p.Check(given[name])
+		v, err := p.Check(settings[name])
 		if err != nil {
 			bad = append(bad, fault.Detail{Path: path, Message: err.Error()})
 			continue

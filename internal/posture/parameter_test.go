@@ -75,16 +75,16 @@ func TestBindRule(t *testing.T) {
 func TestVersionTable(t *testing.T) {
 	t.Parallel()
 	table := &posture.VersionTable{Rows: []posture.VersionRow{{Version: "1", Ends: "2026-06-01"}, {Version: "2", Ends: "2026-06-02"}, {Version: "3"}}}
-	for at, want := range map[string]string{
+	for today, want := range map[string]string{
 		"2026-06-01T23:59:59Z": "[] [1 2 3]", "2026-06-02T00:00:00Z": "[1] [2 3]", "2026-06-02T23:00:00-05:00": "[1 2] [3]",
 	} {
-		now, err := time.Parse(time.RFC3339, at)
+		now, err := time.Parse(time.RFC3339, today)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ended, supported := table.At(now)
 		if got := fmt.Sprint(ended, supported); got != want {
-			t.Errorf("%s: %s, want %s", at, got, want)
+			t.Errorf("%s: %s, want %s", today, got, want)
 		}
 	}
 }

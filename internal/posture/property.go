@@ -43,8 +43,8 @@ func Number(name string, value int64) Property {
 }
 
 // Unknown returns a property that could not be read.
-func Unknown(name, why string) Property {
-	return Property{Name: name, Type: UnknownProperty, Error: why}
+func Unknown(name, reason string) Property {
+	return Property{Name: name, Type: UnknownProperty, Error: reason}
 }
 
 // lookup returns the property with a name, ignoring case, and its index, or -1.

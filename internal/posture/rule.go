@@ -140,11 +140,11 @@ func (p RulePatch) ownOnly() (paths []string) {
 
 // Patched returns the rule with a patch applied.
 func (r Rule) Patched(p RulePatch, now time.Time) (Rule, error) {
-	p.Status.into(&r.Status)
-	p.Category.into(&r.Category)
-	p.Level.into(&r.Level)
-	p.Tags.into(&r.Tags)
-	p.Resources.into(&r.Resources)
+	p.Status.setIfGiven(&r.Status)
+	p.Category.setIfGiven(&r.Category)
+	p.Level.setIfGiven(&r.Level)
+	p.Tags.setIfGiven(&r.Tags)
+	p.Resources.setIfGiven(&r.Resources)
 	if r.Source == Native {
 		var bad []fault.Detail
 		for _, path := range p.ownOnly() {
@@ -154,15 +154,15 @@ func (r Rule) Patched(p RulePatch, now time.Time) (Rule, error) {
 			return r, fault.Fields(bad...)
 		}
 	}
-	p.Name.into(&r.Name)
-	p.DisplayName.into(&r.DisplayName)
-	p.Description.into(&r.Description)
-	p.SuggestedAction.into(&r.SuggestedAction)
-	p.DocumentationLink.into(&r.DocumentationLink)
-	p.Service.into(&r.Service)
-	p.Query.into(&r.Query)
-	p.Visualization.into(&r.Visualization)
-	p.Controls.into(&r.Controls)
+	p.Name.setIfGiven(&r.Name)
+	p.DisplayName.setIfGiven(&r.DisplayName)
+	p.Description.setIfGiven(&r.Description)
+	p.SuggestedAction.setIfGiven(&r.SuggestedAction)
+	p.DocumentationLink.setIfGiven(&r.DocumentationLink)
+	p.Service.setIfGiven(&r.Service)
+	p.Query.setIfGiven(&r.Query)
+	p.Visualization.setIfGiven(&r.Visualization)
+	p.Controls.setIfGiven(&r.Controls)
 	if strings.TrimSpace(r.Category) == "" {
 		return r, fault.Field("category", "must not be empty")
 	}
@@ -284,7 +284,7 @@ type RuleStore interface {
 	// in one transaction. A rule of version 1 must not exist yet (fault.Conflict).
 	// Otherwise the stored rule must have the preceding version (fault.Stale); an
 	// unchanged native rule has version 1.
-	SaveRule(ctx context.Context, org OrgID, r Rule, by string) error
+	SaveRule(ctx context.Context, org OrgID, r Rule, actor string) error
 
 	// DeleteRule deletes a custom rule, resolves its findings, and returns it. It fails
 	// with fault.NotFound if there is no such rule.

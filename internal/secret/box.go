@@ -45,11 +45,11 @@ type Box struct {
 
 // loaded is an immutable keyset in memory.
 type loaded struct {
-	wrapped Wrapped
-	handle  *keyset.Handle
-	cipher  tink.AEAD
-	primary uint32
-	at      time.Time
+	wrapped  Wrapped
+	handle   *keyset.Handle
+	cipher   tink.AEAD
+	primary  uint32
+	loadedAt time.Time
 }
 
 // NewBox loads the keyset. It creates the first one if there is none.
@@ -72,12 +72,12 @@ func NewBox(ctx context.Context, ring Keyring, o Options) (*Box, error) {
 }
 
 // Seal encrypts plain for the cell.
-func (b *Box) Seal(ctx context.Context, c Cell, plain []byte) ([]byte, error) {
+func (b *Box) Seal(ctx context.Context, c Cell, plaintext []byte) ([]byte, error) {
 	set, err := b.refresh(ctx, MaxAge)
 	if err != nil {
 		return nil, fmt.Errorf("seal %s.%s: %w", c.Table, c.Field, err)
 	}
-	sealed, err := set.cipher.Encrypt(plain, c.associated())
+	sealed, err := set.cipher.Encrypt(plaintext, c.associated())
 	if err != nil {
 		return nil, fmt.Errorf("seal %s.%s: %w", c.Table, c.Field, err)
 	}
@@ -96,11 +96,11 @@ func (b *Box) Open(ctx context.Context, c Cell, sealed []byte) ([]byte, error) {
 		}
 		set = fresh
 	}
-	plain, err := set.cipher.Decrypt(sealed, c.associated())
+	plaintext, err := set.cipher.Decrypt(sealed, c.associated())
 	if err != nil {
 		return nil, fmt.Errorf("open %s.%s: %w", c.Table, c.Field, ErrOpen)
 	}
-	return plain, nil
+	return plaintext, nil
 }
 
 // Reseal encrypts a sealed value again if it is not under the primary key. It
@@ -113,11 +113,11 @@ func (b *Box) Reseal(ctx context.Context, c Cell, sealed []byte) ([]byte, bool, 
 	if id, ok := keyID(sealed); ok && id == set.primary {
 		return sealed, false, nil
 	}
-	plain, err := b.Open(ctx, c, sealed)
+	plaintext, err := b.Open(ctx, c, sealed)
 	if err != nil {
 		return nil, false, err
 	}
-	fresh, err := b.Seal(ctx, c, plain)
+	fresh, err := b.Seal(ctx, c, plaintext)
 	return fresh, err == nil, err
 }
 
@@ -140,12 +140,12 @@ func (l *loaded) has(id uint32) bool {
 
 // refresh returns a keyset that is at most maxAge old.
 func (b *Box) refresh(ctx context.Context, maxAge time.Duration) (*loaded, error) {
-	if set := b.current.Load(); set != nil && b.now().Sub(set.at) < maxAge {
+	if set := b.current.Load(); set != nil && b.now().Sub(set.loadedAt) < maxAge {
 		return set, nil
 	}
 	b.loading.Lock()
 	defer b.loading.Unlock()
-	if set := b.current.Load(); set != nil && b.now().Sub(set.at) < maxAge {
+	if set := b.current.Load(); set != nil && b.now().Sub(set.loadedAt) < maxAge {
 		return set, nil
 	}
 	return b.load(ctx)
@@ -160,10 +160,10 @@ func (b *Box) load(ctx context.Context) (*loaded, error) {
 	}
 	if old := b.current.Load(); old != nil && old.wrapped.Generation == w.Generation {
 		// Unwrapping it again might be a call to a key management service.
-		same := *old
-		same.at = at
-		b.current.Store(&same)
-		return &same, nil
+		updated := *old
+		updated.loadedAt = at
+		b.current.Store(&updated)
+		return &updated, nil
 	}
 	handle, err := b.unwrap(ctx, w)
 	if err != nil {
@@ -181,7 +181,7 @@ func (b *Box) adopt(w Wrapped, handle *keyset.Handle, at time.Time) (*loaded, er
 	if err != nil {
 		return nil, fmt.Errorf("use keyset: %w", err)
 	}
-	set := &loaded{wrapped: w, handle: handle, cipher: cipher, primary: primary.KeyID(), at: at}
+	set := &loaded{wrapped: w, handle: handle, cipher: cipher, primary: primary.KeyID(), loadedAt: at}
 	b.current.Store(set)
 	return set, nil
 }

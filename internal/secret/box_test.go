@@ -28,7 +28,7 @@ func (c *clock) now() time.Time {
 	return c.t
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.t = c.t.Add(d)
@@ -150,7 +150,7 @@ func TestRotationIsSeenByOtherProcesses(t *testing.T) {
 	ring, m, c := secrettest.NewKeyring(), newMaster(t), newClock()
 	a, b := newBox(t, ring, c, m), newBox(t, ring, c, m)
 	old := seal(t, a, cell, "old")
-	c.pass(2 * time.Second)
+	c.advance(2 * time.Second)
 	if err := a.Rotate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -163,8 +163,8 @@ func TestRotationIsSeenByOtherProcesses(t *testing.T) {
 			t.Errorf("the other process opens %s as %q, %v", name, got, err)
 		}
 	}
-	c.pass(secret.MaxAge)
-	if late := seal(t, b, cell, "x"); !bytes.Equal(late[:5], fresh[:5]) {
+	c.advance(secret.MaxAge)
+	if value := seal(t, b, cell, "x"); !bytes.Equal(value[:5], fresh[:5]) {
 		t.Error("the other process still seals with the old key")
 	}
 }
@@ -193,7 +193,7 @@ type memoryColumn struct {
 }
 
 func (c *memoryColumn) Name() string { return "shelf.value" }
-func (c *memoryColumn) at(i int) secret.Cell {
+func (c *memoryColumn) cell(i int) secret.Cell {
 	return secret.Cell{Table: "shelf", Row: fmt.Sprint(i), Field: "v"}
 }
 
@@ -205,7 +205,7 @@ func (c *memoryColumn) Reseal(ctx context.Context, r secret.Resealer, after stri
 		if c.fail > 0 && i == c.fail {
 			return "", 0, errors.New("power cut")
 		}
-		fresh, ok, err := r.Reseal(ctx, c.at(i), c.rows[i])
+		fresh, ok, err := r.Reseal(ctx, c.cell(i), c.rows[i])
 		if err != nil {
 			return "", 0, err
 		}
@@ -226,7 +226,7 @@ func TestResealingResumesAndOldKeysAreRetired(t *testing.T) {
 	b := newBox(t, ring, c, newMaster(t))
 	s := &memoryColumn{}
 	for i := range 1000 {
-		s.rows = append(s.rows, seal(t, b, s.at(i), fmt.Sprint("v", i)))
+		s.rows = append(s.rows, seal(t, b, s.cell(i), fmt.Sprint("v", i)))
 	}
 	if err := b.Rotate(t.Context()); err != nil {
 		t.Fatal(err)
@@ -244,11 +244,11 @@ func TestResealingResumesAndOldKeysAreRetired(t *testing.T) {
 		t.Errorf("resumed with %d visits and %d changes, want 400 and 350", s.calls, total)
 	}
 	if err := b.Retire(t.Context(), ring, s); !fault.Is(err, fault.Conflict) {
-		t.Errorf("retired at once: %v", err)
+		t.Errorf("Retire immediately after ResealAll: %v, want a conflict", err)
 	}
 	// Another process may have sealed with the old key after ResealAll passed the
 	// row.
-	c.pass(3 * secret.MaxAge)
+	c.advance(3 * secret.MaxAge)
 	if err := b.Retire(t.Context(), ring, s); err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestResealingResumesAndOldKeysAreRetired(t *testing.T) {
 		t.Errorf("status %+v, %v; want one key in generation 3", st, err)
 	}
 	for i, v := range s.rows {
-		if got, err := b.Open(t.Context(), s.at(i), v); err != nil || string(got) != fmt.Sprint("v", i) {
+		if got, err := b.Open(t.Context(), s.cell(i), v); err != nil || string(got) != fmt.Sprint("v", i) {
 			t.Fatalf("row %d: %q, %v", i, got, err)
 		}
 	}

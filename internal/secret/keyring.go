@@ -29,8 +29,8 @@ type Keyring interface {
 // keyset.
 type Bookmarks interface {
 	// Bookmark returns the place to resume from; empty for the beginning.
-	Bookmark(ctx context.Context, column string, generation int64) (place string, done bool, err error)
+	Bookmark(ctx context.Context, column string, generation int64) (bookmark string, done bool, err error)
 
 	// SetBookmark replaces the bookmark of the column.
-	SetBookmark(ctx context.Context, column string, generation int64, place string, done bool) error
+	SetBookmark(ctx context.Context, column string, generation int64, bookmark string, done bool) error
 }

@@ -44,8 +44,8 @@ type localMaster struct {
 
 func (m localMaster) Name() string { return m.name }
 
-func (m localMaster) EncryptWithContext(_ context.Context, plain, associated []byte) ([]byte, error) {
-	return m.aead.Encrypt(plain, associated)
+func (m localMaster) EncryptWithContext(_ context.Context, plaintext, associated []byte) ([]byte, error) {
+	return m.aead.Encrypt(plaintext, associated)
 }
 
 func (m localMaster) DecryptWithContext(_ context.Context, sealed, associated []byte) ([]byte, error) {

@@ -56,8 +56,8 @@ func TestMasterFileIsCreatedOnceAndPrivate(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".master-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	if remaining, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".master-*")); len(remaining) > 0 {
+		t.Errorf("left behind: %v", remaining)
 	}
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)

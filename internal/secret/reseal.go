@@ -44,20 +44,20 @@ func (b *Box) resealAll(ctx context.Context, marks Bookmarks, restart bool, repo
 	}
 	generation := set.wrapped.Generation
 	for _, c := range columns {
-		place, done := "", false
+		bookmark, done := "", false
 		if !restart {
-			if place, done, err = marks.Bookmark(ctx, c.Name(), generation); err != nil {
+			if bookmark, done, err = marks.Bookmark(ctx, c.Name(), generation); err != nil {
 				return err
 			}
 		}
 		for !done {
 			var changed int
-			place, changed, err = c.Reseal(ctx, b, place, batch)
+			bookmark, changed, err = c.Reseal(ctx, b, bookmark, batch)
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.Name(), err)
 			}
-			done = place == ""
-			if err := marks.SetBookmark(ctx, c.Name(), generation, place, done); err != nil {
+			done = bookmark == ""
+			if err := marks.SetBookmark(ctx, c.Name(), generation, bookmark, done); err != nil {
 				return err
 			}
 			if report != nil {

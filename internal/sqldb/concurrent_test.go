@@ -269,15 +269,15 @@ func TestWritersTimeOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		nothing := func(*sqldb.Tx) error { return nil }
+		noop := func(*sqldb.Tx) error { return nil }
 		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			// The caller's context does not carry the mark of a write within a write.
-			return db.Write(t.Context(), nothing)
+			return db.Write(t.Context(), noop)
 		})
 		if !fault.Is(err, fault.Unavailable) {
 			t.Errorf("a writer that waited too long: got %v, want fault.Unavailable", err)
 		}
-		err = db.Write(t.Context(), func(tx *sqldb.Tx) error { return db.Write(tx.Context(), nothing) })
+		err = db.Write(t.Context(), func(tx *sqldb.Tx) error { return db.Write(tx.Context(), noop) })
 		if err == nil {
 			t.Error("a write within a write succeeded with one connection")
 		}
@@ -291,9 +291,9 @@ func TestWritersTimeOut(t *testing.T) {
 		}
 		// The pool replaces the late writer's connection, which takes longer than
 		// WaitTimeout on a busy machine.
-		err = db.Write(t.Context(), nothing)
+		err = db.Write(t.Context(), noop)
 		for attempt := 0; attempt < 60 && fault.Is(err, fault.Unavailable); attempt++ {
-			err = db.Write(t.Context(), nothing)
+			err = db.Write(t.Context(), noop)
 		}
 		if err != nil {
 			t.Errorf("after writers that failed: %v", err)
@@ -324,9 +324,9 @@ func longestWait(t *testing.T, db *sqldb.DB, writers int) int64 {
 	for range writers {
 		wg.Go(func() {
 			for range 50 {
-				asked := turns.Load()
+				requested := turns.Load()
 				err := db.Write(t.Context(), func(*sqldb.Tx) error {
-					if waited := turns.Add(1) - asked; waited > longest.Load() {
+					if waited := turns.Add(1) - requested; waited > longest.Load() {
 						longest.Store(waited) // there is one writer at a time
 					}
 					return nil

@@ -82,17 +82,17 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 		if len(acknowledged) < 5*20 {
 			t.Fatalf("%d writes: too few for the test", len(acknowledged))
 		}
-		here := map[string]bool{}
+		found := map[string]bool{}
 		for _, id := range ids(t, db) {
-			here[id] = true
+			found[id] = true
 		}
 		for id := range acknowledged {
-			if !here[id+"-left"] || !here[id+"-right"] {
+			if !found[id+"-left"] || !found[id+"-right"] {
 				t.Errorf("%s was acknowledged and is missing", id)
 			}
 		}
-		if len(here)%2 != 0 {
-			t.Errorf("%d rows: half of a transaction was committed", len(here))
+		if len(found)%2 != 0 {
+			t.Errorf("%d rows: half of a transaction was committed", len(found))
 		}
 		if err := db.IntegrityCheck(t.Context()); err != nil {
 			t.Error(err)

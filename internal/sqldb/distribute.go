@@ -44,11 +44,11 @@ func (db *DB) Distribute(ctx context.Context, tables []Distribution, shards int,
 		return err
 	}
 	err := db.Exclusive(ctx, func(tx *Tx) error {
-		there, err := hasCitus(tx)
+		exists, err := hasCitus(tx)
 		if err != nil {
 			return err
 		}
-		if !there {
+		if !exists {
 			return fault.New(fault.Invalid, "the database does not have the extension citus: create it on every node, and add the nodes with citus_add_node")
 		}
 		// A statement that creates shards must not run beside one that writes to them.
@@ -87,8 +87,8 @@ func (db *DB) findDistributed(ctx context.Context) error {
 		return nil
 	}
 	return db.Read(ctx, func(tx *Tx) error {
-		there, err := hasCitus(tx)
-		if err != nil || !there {
+		exists, err := hasCitus(tx)
+		if err != nil || !exists {
 			return err
 		}
 		some, err := QueryOne(tx, Scalar[bool], `

@@ -84,8 +84,8 @@ func (q *writeQueue) enter(ctx context.Context, limit time.Duration) (*txGroup, 
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if at := slices.Index(q.waiting, turn); at >= 0 {
-		q.waiting = slices.Delete(q.waiting, at, at+1)
+	if index := slices.Index(q.waiting, turn); index >= 0 {
+		q.waiting = slices.Delete(q.waiting, index, index+1)
 		return nil, err
 	}
 	return <-turn, nil // the turn arrived together with the timeout
@@ -110,12 +110,12 @@ func (q *writeQueue) next(g *txGroup) bool {
 
 // writeGrouped runs fn in a transaction that other writers may share, and returns
 // the functions to call after the commit.
-func (db *DB) writeGrouped(ctx context.Context, limit time.Duration, how isolation, fn func(tx *Tx) error) ([]func(), error) {
+func (db *DB) writeGrouped(ctx context.Context, limit time.Duration, mode isolation, fn func(tx *Tx) error) ([]func(), error) {
 	g, err := db.queue.enter(ctx, db.opts.WaitTimeout)
 	if err != nil {
 		return nil, err
 	}
-	if g != nil && how == exclusive {
+	if g != nil && mode == exclusive {
 		db.end(g)
 		g = nil
 	}
@@ -125,10 +125,10 @@ func (db *DB) writeGrouped(ctx context.Context, limit time.Duration, how isolati
 			return nil, err
 		}
 	}
-	if how == exclusive {
+	if mode == exclusive {
 		g.until = time.Time{}
 	}
-	after, err := db.use(ctx, limit, g, how, fn)
+	after, err := db.use(ctx, limit, g, mode, fn)
 	// fn may have read changes of earlier writers of the group that are not yet
 	// committed. Wait for the commit even if fn failed, so that no error rests on
 	// changes that are rolled back afterwards.
@@ -155,10 +155,10 @@ func (db *DB) beginGroup(ctx context.Context) (*txGroup, error) {
 
 // use runs fn as one writer of a group, then passes the turn on. It undoes the
 // changes of fn when fn fails or panics.
-func (db *DB) use(ctx context.Context, limit time.Duration, g *txGroup, how isolation, fn func(tx *Tx) error) ([]func(), error) {
-	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+func (db *DB) use(ctx context.Context, limit time.Duration, g *txGroup, mode isolation, fn func(tx *Tx) error) ([]func(), error) {
+	txCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	own = context.WithValue(own, writing{db}, true)
+	txCtx = context.WithValue(txCtx, writing{db}, true)
 	ok := false
 	defer func() {
 		g.leave(ok)
@@ -167,12 +167,12 @@ func (db *DB) use(ctx context.Context, limit time.Duration, g *txGroup, how isol
 			db.queue.next(nil)
 		}
 	}()
-	if err := g.join(how); err != nil {
+	if err := g.join(mode); err != nil {
 		return nil, classify(fmt.Errorf("begin transaction: %w", err))
 	}
-	tx := &Tx{db: db, ctx: own, conn: g.conn, tx: g.tx, exclusive: how == exclusive}
+	tx := &Tx{db: db, ctx: txCtx, conn: g.conn, tx: g.tx, exclusive: mode == exclusive}
 	if err := fn(tx); err != nil {
-		if own.Err() != nil {
+		if txCtx.Err() != nil {
 			return nil, fault.Wrap(fault.Unavailable, err, "the database took too long")
 		}
 		return nil, err
@@ -187,9 +187,9 @@ func (db *DB) use(ctx context.Context, limit time.Duration, g *txGroup, how isol
 
 // join sets a savepoint for the next writer. The first writer needs none, nor does a
 // cooperative one.
-func (g *txGroup) join(how isolation) error {
+func (g *txGroup) join(mode isolation) error {
 	g.writers++
-	g.savepoint = g.writers > 1 && how == isolated
+	g.savepoint = g.writers > 1 && mode == isolated
 	if !g.savepoint {
 		return nil
 	}

@@ -30,8 +30,8 @@ type writerGroup struct {
 func (g *writerGroup) write(writers []func(tx *sqldb.Tx) error, done func(i int, err error)) []error {
 	g.t.Helper()
 	errs := make([]error, len(writers))
-	begun, proceed := make(chan struct{}), make(chan struct{})
-	begin := sync.OnceFunc(func() { close(begun) }) // the function runs again if the shared transaction failed
+	started, proceed := make(chan struct{}), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(started) }) // the function runs again if the shared transaction failed
 	var all sync.WaitGroup
 	all.Go(func() {
 		err := g.db.Write(g.t.Context(), func(tx *sqldb.Tx) error {
@@ -43,7 +43,7 @@ func (g *writerGroup) write(writers []func(tx *sqldb.Tx) error, done func(i int,
 			g.t.Error(err)
 		}
 	})
-	<-begun
+	<-started
 	for i, fn := range writers {
 		all.Go(func() {
 			defer func() {
@@ -127,10 +127,10 @@ func TestWritersShareATransaction(t *testing.T) {
 		"finisher fails":  func(tx *sqldb.Tx) error { tx.Defer(func() error { return failed }, calls{}); return nil },
 		"finisher panics": func(tx *sqldb.Tx) error { tx.Defer(func() error { panic("on purpose") }, calls{}); return nil },
 	} {
-		for how, begin := range map[string]func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error{
+		for variant, begin := range map[string]func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error{
 			"isolated": (*sqldb.DB).Write, "cooperative": (*sqldb.DB).WriteCooperative,
 		} {
-			t.Run(name+"/"+how, func(t *testing.T) {
+			t.Run(name+"/"+variant, func(t *testing.T) {
 				t.Parallel()
 				run(t, func(t *testing.T, db *sqldb.DB) {
 					g := newWriterGroup(t, db)
@@ -192,11 +192,11 @@ func (calls) Finish(_ *sqldb.Tx, work []any) error {
 // A register is a finisher that inserts the deferred names.
 type register struct {
 	begun, inserted []any
-	most            int // largest number inserted by one call
+	largest         int // largest number inserted by one call
 }
 
 func (r *register) Finish(tx *sqldb.Tx, work []any) error {
-	r.inserted, r.most = append(r.inserted, work...), max(r.most, len(work))
+	r.inserted, r.largest = append(r.inserted, work...), max(r.largest, len(work))
 	for _, name := range work {
 		if _, err := tx.Exec("INSERT INTO written (name) VALUES ($1)", name); err != nil {
 			return err
@@ -212,7 +212,7 @@ func TestDeferredWorkIsDoneTogether(t *testing.T) {
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		g := newWriterGroup(t, db)
 		all := make([]register, 12) // one each on PostgreSQL, where writers run concurrently
-		of := func(i int) *register {
+		registerOf := func(i int) *register {
 			if db.Dialect() == sqldb.SQLite {
 				return &all[0]
 			}
@@ -221,7 +221,7 @@ func TestDeferredWorkIsDoneTogether(t *testing.T) {
 		var writers []func(tx *sqldb.Tx) error
 		for i := range all {
 			writers = append(writers, func(tx *sqldb.Tx) error {
-				r, name := of(i), fmt.Sprint(i)
+				r, name := registerOf(i), fmt.Sprint(i)
 				r.begun = append(r.begun, name)
 				tx.Defer(name, r)
 				return nil
@@ -238,7 +238,7 @@ func TestDeferredWorkIsDoneTogether(t *testing.T) {
 				t.Errorf("inserted in another order than begun (-begun +inserted):\n%s", diff)
 			}
 		}
-		if db.Dialect() == sqldb.SQLite && all[0].most < 2 {
+		if db.Dialect() == sqldb.SQLite && all[0].largest < 2 {
 			t.Error("no two writers shared a call of the finisher")
 		}
 	})
@@ -251,11 +251,11 @@ func TestFailureIsReportedAfterItsCauseIsVisible(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		g := newWriterGroup(t, db)
-		late := errors.New("too late")
+		tooLate := errors.New("too late")
 		writers := slices.Repeat([]func(tx *sqldb.Tx) error{func(tx *sqldb.Tx) error {
 			n, err := tx.Exec("INSERT INTO written (name) VALUES ('the first') ON CONFLICT DO NOTHING")
 			if err == nil && n == 0 {
-				err = late
+				err = tooLate
 			}
 			return err
 		}}, 12)
@@ -265,7 +265,7 @@ func TestFailureIsReportedAfterItsCauseIsVisible(t *testing.T) {
 				t.Errorf("writer %d returned (%v) before the cause was committed", i, err)
 			}
 		}) {
-			if errors.Is(err, late) {
+			if errors.Is(err, tooLate) {
 				failed++
 			} else if err != nil {
 				t.Error(err)

@@ -43,7 +43,7 @@ func (db *DB) Migrate(ctx context.Context, space string, fsys fs.FS) error {
 	}
 	done := 0
 	if db.opts.ReadOnly {
-		if there, err := db.HasTable(ctx, "schema_migration"); err != nil || !there {
+		if exists, err := db.HasTable(ctx, "schema_migration"); err != nil || !exists {
 			return errors.Join(err, ErrPending)
 		}
 	}

@@ -51,13 +51,13 @@ func (c *preparedConn) take(ctx context.Context, text string) (*cachedStmt, erro
 	if strings.Contains(text, ";") { // possibly more than one statement
 		return nil, nil
 	}
-	at, ok := c.cache[text]
+	element, ok := c.cache[text]
 	if !ok {
 		c.cache[text] = c.order.PushFront(&cachedStmt{text: text})
 		return nil, c.evict()
 	}
-	c.order.MoveToFront(at)
-	r := at.Value.(*cachedStmt)
+	c.order.MoveToFront(element)
+	r := element.Value.(*cachedStmt)
 	if r.busy {
 		return nil, nil
 	}
@@ -79,19 +79,19 @@ func (c *preparedConn) take(ctx context.Context, text string) (*cachedStmt, erro
 // evict removes the least recently used statements until the cache has its size.
 func (c *preparedConn) evict() error {
 	var errs []error
-	for at := c.order.Back(); at != nil && c.order.Len() > maxPrepared; {
-		before := at.Prev()
-		if r := at.Value.(*cachedStmt); !r.busy {
-			errs = append(errs, c.remove(at))
+	for element := c.order.Back(); element != nil && c.order.Len() > maxPrepared; {
+		before := element.Prev()
+		if r := element.Value.(*cachedStmt); !r.busy {
+			errs = append(errs, c.remove(element))
 		}
-		at = before
+		element = before
 	}
 	return errors.Join(errs...)
 }
 
-func (c *preparedConn) remove(at *list.Element) error {
-	r := at.Value.(*cachedStmt)
-	c.order.Remove(at)
+func (c *preparedConn) remove(element *list.Element) error {
+	r := element.Value.(*cachedStmt)
+	c.order.Remove(element)
 	delete(c.cache, r.text)
 	if r.stmt == nil {
 		return nil
@@ -150,22 +150,22 @@ func (c *preparedConn) PrepareContext(ctx context.Context, text string) (driver.
 // preparedRows release their statement when they are closed.
 type preparedRows struct {
 	driver.Rows
-	of *cachedStmt
+	stmt *cachedStmt
 }
 
 func (r *preparedRows) Close() error {
 	err := r.Rows.Close()
-	r.of.busy = false
+	r.stmt.busy = false
 	return err
 }
 
 // preparedStmt is released instead of closed.
 type preparedStmt struct {
 	sqliteStmt
-	of *cachedStmt
+	stmt *cachedStmt
 }
 
 func (s preparedStmt) Close() error {
-	s.of.busy = false
+	s.stmt.busy = false
 	return nil
 }

@@ -63,7 +63,7 @@ func (db *DB) WriteExclusive(ctx context.Context, fn func(tx *Tx) error) error {
 
 // write is Write with a time limit and an isolation from the other writers of its
 // group.
-func (db *DB) write(ctx context.Context, limit time.Duration, how isolation, fn func(tx *Tx) error) error {
+func (db *DB) write(ctx context.Context, limit time.Duration, mode isolation, fn func(tx *Tx) error) error {
 	if db.opts.ReadOnly {
 		return db.Read(ctx, fn)
 	}
@@ -71,15 +71,15 @@ func (db *DB) write(ctx context.Context, limit time.Duration, how isolation, fn 
 		return errors.New("begin transaction: a write within a write would deadlock")
 	}
 	for attempt := 1; ; attempt++ {
-		after, err := db.writeOnce(ctx, limit, how, fn)
+		after, err := db.writeOnce(ctx, limit, mode, fn)
 		if err == nil {
 			for _, f := range after {
 				f()
 			}
 			return nil
 		}
-		if errors.Is(err, errGroup) && how != exclusive {
-			how = exclusive
+		if errors.Is(err, errGroup) && mode != exclusive {
+			mode = exclusive
 			continue
 		}
 		if !isRolledBack(err) {
@@ -98,9 +98,9 @@ func (db *DB) write(ctx context.Context, limit time.Duration, how isolation, fn 
 }
 
 // writeOnce makes one attempt and returns the functions to call after the commit.
-func (db *DB) writeOnce(ctx context.Context, limit time.Duration, how isolation, fn func(tx *Tx) error) ([]func(), error) {
+func (db *DB) writeOnce(ctx context.Context, limit time.Duration, mode isolation, fn func(tx *Tx) error) ([]func(), error) {
 	if db.dialect == SQLite {
-		return db.writeGrouped(ctx, limit, how, fn)
+		return db.writeGrouped(ctx, limit, mode, fn)
 	}
 	conn, err := db.acquire(ctx, db.writer)
 	if err != nil {
@@ -108,11 +108,11 @@ func (db *DB) writeOnce(ctx context.Context, limit time.Duration, how isolation,
 	}
 	defer conn.Close()
 
-	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	txCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	own = context.WithValue(own, writing{db}, true)
-	after, err := db.run(own, conn, nil, fn)
-	if err != nil && own.Err() != nil {
+	txCtx = context.WithValue(txCtx, writing{db}, true)
+	after, err := db.run(txCtx, conn, nil, fn)
+	if err != nil && txCtx.Err() != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "the database took too long")
 	}
 	return after, err

@@ -96,19 +96,19 @@ func init() {
 }
 
 // A visitor is the aggregate function vigil_visit in one run of a query.
-type visitor struct{ of *visit }
+type visitor struct{ visit *visit }
 
 func (v *visitor) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
-	if v.of == nil {
+	if v.visit == nil {
 		found, ok := visiting.Load(args[0])
 		if !ok {
 			return fmt.Errorf("there is no visit %v", args[0])
 		}
-		v.of = found.(*visit)
+		v.visit = found.(*visit)
 	}
 	id, _ := args[1].(int64)
 	data, _ := args[2].([]byte)
-	return v.of.call(id, data)
+	return v.visit.call(id, data)
 }
 
 func (v *visitor) WindowInverse(*sqlite.FunctionContext, []driver.Value) error { return nil }

@@ -50,8 +50,8 @@ func TestVisit(t *testing.T) {
 		}
 
 		// It ends with the first error and returns it unchanged.
-		enough, n := errors.New("enough"), 0
-		if err := visit(func(int64, []byte) error { n++; return enough }); !errors.Is(err, enough) || n != 1 {
+		errStop, n := errors.New("enough"), 0
+		if err := visit(func(int64, []byte) error { n++; return errStop }); !errors.Is(err, errStop) || n != 1 {
 			t.Errorf("%v after %d rows", err, n)
 		}
 		func() {

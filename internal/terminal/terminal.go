@@ -68,9 +68,9 @@ type Progress struct {
 	w   io.Writer
 	now func() time.Time
 
-	mu    sync.Mutex
-	last  time.Time
-	shown int
+	mu      sync.Mutex
+	last    time.Time
+	printed int
 }
 
 // minInterval is the minimum time between two updates of the line.
@@ -93,8 +93,8 @@ func (p *Progress) Say(format string, values ...any) {
 	}
 	p.last = p.now()
 	text := fmt.Sprintf(format, values...)
-	fmt.Fprintf(p.w, "\r%-*s", p.shown, text)
-	p.shown = len(text)
+	fmt.Fprintf(p.w, "\r%-*s", p.printed, text)
+	p.printed = len(text)
 }
 
 // Bar returns a progress bar.
@@ -110,8 +110,8 @@ func Bar(done, all, width int) string {
 func (p *Progress) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.w != nil && p.shown > 0 {
-		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.shown))
-		p.shown = 0
+	if p.w != nil && p.printed > 0 {
+		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.printed))
+		p.printed = 0
 	}
 }

@@ -106,8 +106,8 @@ func (r *report) finish(t test, e event) {
 		fmt.Fprintf(r.out, "%s: ", t.pkg)
 		fmt.Fprint(r.out, strings.Join(output, ""))
 	case "skip":
-		why := reason(output)
-		r.skipped[why] = append(r.skipped[why], t)
+		skipReason := reason(output)
+		r.skipped[skipReason] = append(r.skipped[skipReason], t)
 	}
 }
 
@@ -122,10 +122,10 @@ func (r *report) finishPackage(t test, e event, output []string) {
 		return
 	}
 	r.broken = true
-	for _, left := range slices.SortedFunc(maps.Keys(r.output), func(a, b test) int { return strings.Compare(a.name, b.name) }) {
-		if left.pkg == t.pkg {
-			output = append(output, r.output[left]...)
-			delete(r.output, left)
+	for _, test := range slices.SortedFunc(maps.Keys(r.output), func(a, b test) int { return strings.Compare(a.name, b.name) }) {
+		if test.pkg == t.pkg {
+			output = append(output, r.output[test]...)
+			delete(r.output, test)
 		}
 	}
 	fmt.Fprint(r.out, strings.Join(output, ""))
@@ -133,31 +133,31 @@ func (r *report) finishPackage(t test, e event, output []string) {
 
 // reason returns the last message of a skipped test.
 func reason(output []string) string {
-	why := "without a reason"
+	reason := "without a reason"
 	for _, line := range output {
 		line = strings.TrimSpace(line)
 		if _, after, ok := strings.Cut(line, ".go:"); ok {
 			if _, text, ok := strings.Cut(after, ": "); ok {
-				why = text
+				reason = text
 			}
 		}
 	}
-	return why
+	return reason
 }
 
 // end prints the summary.
 func (r *report) end() {
-	const most = 10
+	const maxShown = 10
 	slowest := slices.SortedFunc(maps.Keys(r.times), func(a, b test) int {
 		return cmp.Or(cmp.Compare(r.times[b], r.times[a]), strings.Compare(a.pkg+a.name, b.pkg+b.name))
 	})
 	fmt.Fprintln(r.out, "\nThe slowest tests:")
-	for _, t := range slowest[:min(most, len(slowest))] {
+	for _, t := range slowest[:min(maxShown, len(slowest))] {
 		fmt.Fprintf(r.out, "  %6.1fs %s %s\n", r.times[t].Seconds(), t.pkg, t.name)
 	}
-	for _, why := range slices.Sorted(maps.Keys(r.skipped)) {
-		fmt.Fprintf(r.out, "LEFT OUT: %s\n", why)
-		for _, t := range r.skipped[why] {
+	for _, reason := range slices.Sorted(maps.Keys(r.skipped)) {
+		fmt.Fprintf(r.out, "LEFT OUT: %s\n", reason)
+		for _, t := range r.skipped[reason] {
 			fmt.Fprintf(r.out, "  %s %s\n", t.pkg, t.name)
 		}
 	}

@@ -8,17 +8,17 @@ import (
 func TestReport(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		in     string
-		want   []string
-		not    []string
-		failed bool
+		in       string
+		want     []string
+		unwanted []string
+		failed   bool
 	}{
 		"all pass": {
 			in: `{"Action":"run","Package":"p","Test":"TestA"}
 {"Action":"output","Package":"p","Test":"TestA","Output":"chatter\n"}
 {"Action":"pass","Package":"p","Test":"TestA","Elapsed":1.5}
 {"Action":"pass","Package":"p","Elapsed":2}`,
-			want: []string{"pass    2.0s p", "1.5s p TestA", "1 tests passed, 0 failed, 0 were left out"}, not: []string{"chatter", "LEFT OUT"},
+			want: []string{"pass    2.0s p", "1.5s p TestA", "1 tests passed, 0 failed, 0 were left out"}, unwanted: []string{"chatter", "LEFT OUT"},
 		},
 		"one fails": {
 			in: `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:7: it is wrong\n"}
@@ -61,7 +61,7 @@ func TestReport(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", name, text, out.String())
 			}
 		}
-		for _, text := range tt.not {
+		for _, text := range tt.unwanted {
 			if strings.Contains(out.String(), text) {
 				t.Errorf("%s: %q in\n%s", name, text, out.String())
 			}

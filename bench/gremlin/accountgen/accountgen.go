@@ -155,7 +155,7 @@ func (r *resource) to(edge, label string, i int) {
 	r.Out = append(r.Out, graph.EdgeRecord{Label: edge, To: to})
 }
 
-func (m *maker) pick(of []string) string { return of[m.r.IntN(len(of))] }
+func (m *maker) pick(values []string) string { return values[m.r.IntN(len(values))] }
 
 // chance returns true with a probability in percent.
 func (m *maker) chance(percent int) bool { return m.r.IntN(100) < percent }

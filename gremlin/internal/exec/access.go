@@ -11,13 +11,13 @@ import (
 
 // access is the access path of a V() or E().
 type access struct {
-	how    accessKind
-	ids    []graph.Handle // found by id
-	labels []graph.Label  // labels whose elements may satisfy the conditions
-	all    bool           // all labels may satisfy them
-	eq     *condition     // an equality condition on a property
-	kind   graph.Kind
-	run    *run
+	accessBy accessKind
+	ids      []graph.Handle // found by id
+	labels   []graph.Label  // labels whose elements may satisfy the conditions
+	all      bool           // all labels may satisfy them
+	eq       *condition     // an equality condition on a property
+	kind     graph.Kind
+	run      *run
 }
 
 type accessKind uint8
@@ -34,7 +34,7 @@ const (
 func (o *graphOp) access() access {
 	a := access{kind: o.kind, run: o.run}
 	if o.step.ByID {
-		a.how, a.ids = byID, o.run.byIDs(o.step.IDs, o.kind)
+		a.accessBy, a.ids = byID, o.run.byIDs(o.step.IDs, o.kind)
 		return a
 	}
 	if o.test == nil {
@@ -43,27 +43,27 @@ func (o *graphOp) access() access {
 	}
 	for _, c := range o.test.conds {
 		if ids, ok := o.run.idCond(c, o.kind); ok {
-			a.how, a.ids = byID, ids
+			a.accessBy, a.ids = byID, ids
 			return a
 		}
 	}
 	tt := o.test.table(o.kind)
 	a.all = true
 	for l := range tt.labels {
-		if tt.may(graph.Label(l)) {
+		if tt.mayMatch(graph.Label(l)) {
 			a.labels = append(a.labels, graph.Label(l))
 		} else {
 			a.all = false
 		}
 	}
-	a.how = byLabel
+	a.accessBy = byLabel
 	if a.all {
-		a.how = byScan
+		a.accessBy = byScan
 	}
 	if o.kind == graph.KindVertex && o.run.opt.Reading == Plain {
 		for _, c := range o.test.conds {
 			if c.part == plan.PartProperty && c.pred != nil && c.pred.Op == plan.Eq && !c.pred.Value.IsNull() && c.known {
-				a.how, a.eq = byValue, c
+				a.accessBy, a.eq = byValue, c
 				break
 			}
 		}
@@ -98,7 +98,7 @@ func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
 	a := o.access()
 	g := o.run.g
 	switch {
-	case a.how == byID:
+	case a.accessBy == byID:
 		return fn(a.ids, o.test)
 	case o.test == nil && o.kind == graph.KindEdge:
 		return fn(g.Edges(), nil)
@@ -112,7 +112,7 @@ func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
 	for _, l := range a.labels {
 		var err error
 		switch {
-		case a.how == byValue:
+		case a.accessBy == byValue:
 			err = fn(g.VerticesWith(nil, l, a.eq.key, a.eq.pred.Value), lessOne(rest))
 		case o.kind == graph.KindEdge:
 			err = fn(g.EdgesOf(l), rest)
@@ -146,7 +146,7 @@ func lessOne(t *condTest) *condTest {
 // scan tests all rows of a label.
 func (o *graphOp) scan(l graph.Label, fn func([]graph.Handle, *condTest) error) error {
 	lt := o.test.table(o.kind).label(l)
-	if lt.few {
+	if lt.limited {
 		return o.scanFew(l, lt, fn)
 	}
 	var found [firstRows]graph.Handle
@@ -216,7 +216,7 @@ func (a access) String() string {
 	if len(labels) > 4 {
 		where = fmt.Sprintf("%d labels", len(labels))
 	}
-	switch a.how {
+	switch a.accessBy {
 	case byID:
 		return fmt.Sprintf("by id: %d", len(a.ids))
 	case byValue:

@@ -9,11 +9,11 @@ import (
 // A bag is a multiset of vertices in the order of their first insertion, with
 // the number of traversers at each.
 type bag struct {
-	run  *run
-	at   []int32 // by vertex: its index plus one, 0 if absent
-	ids  []graph.Handle
-	bulk []int64
-	held int64
+	run       *run
+	positions []int32 // by vertex: its index plus one, 0 if absent
+	ids       []graph.Handle
+	bulk      []int64
+	reserved  int64
 }
 
 // marks is a pool of zeroed tables. Tables must be zeroed before they are returned to it.
@@ -21,53 +21,53 @@ var marks sync.Pool
 
 // open allocates the table.
 func (b *bag) open() error {
-	if b.at != nil {
+	if b.positions != nil {
 		return nil
 	}
 	n := b.run.g.VertexCap()
-	b.held = 4 * int64(n)
-	if err := b.run.meter.reserve(b.held); err != nil {
+	b.reserved = 4 * int64(n)
+	if err := b.run.meter.reserve(b.reserved); err != nil {
 		return err
 	}
 	if p, ok := marks.Get().(*[]int32); ok && len(*p) >= n {
-		b.at = *p
+		b.positions = *p
 	} else {
-		b.at = make([]int32, n)
+		b.positions = make([]int32, n)
 	}
 	return nil
 }
 
 // add adds n traversers at a vertex and reports whether the vertex is new.
 func (b *bag) add(h graph.Handle, n int64) bool {
-	if p := b.at[h]; p != 0 {
+	if p := b.positions[h]; p != 0 {
 		b.bulk[p-1] += n
 		return false
 	}
 	b.ids = append(b.ids, h)
 	b.bulk = append(b.bulk, n)
-	b.at[h] = int32(len(b.ids))
+	b.positions[h] = int32(len(b.ids))
 	return true
 }
 
 // empty removes all vertices and keeps the memory for reuse.
 func (b *bag) empty() {
 	for _, h := range b.ids {
-		b.at[h] = 0
+		b.positions[h] = 0
 	}
 	b.ids, b.bulk = b.ids[:0], b.bulk[:0]
 }
 
 // close releases the memory.
 func (b *bag) close() {
-	if b.at == nil {
+	if b.positions == nil {
 		return
 	}
 	b.empty()
-	at := b.at
-	marks.Put(&at)
-	b.at = nil
-	b.run.meter.release(b.held)
-	b.held = 0
+	positions := b.positions
+	marks.Put(&positions)
+	b.positions = nil
+	b.run.meter.release(b.reserved)
+	b.reserved = 0
 }
 
 // bulkOp merges traversers at the same vertex. Values that are not vertices pass unchanged.

@@ -42,8 +42,8 @@ func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 	if o.table == nil {
 		o.table = map[uint64][]int32{}
 	}
-	for _, at := range o.table[h] {
-		j := int(at)
+	for _, index := range o.table[h] {
+		j := int(index)
 		if !equal(o.rows.value(j), in.value(i)) || !samePath(o.rows.pathOf(j), in.pathOf(i)) {
 			continue
 		}

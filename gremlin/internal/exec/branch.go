@@ -37,9 +37,9 @@ func (r *run) branchers(s plan.Step, next op) (op, error) {
 // emitEach adds the objects of b as results of row i of in.
 func (o *output) emitEach(in *batch, i int, b *batch) error {
 	for j := range b.len() {
-		row, at := in, i
+		row, index := in, i
 		if c := b.count(j); c != 1 {
-			row, at = &batch{}, 0
+			row, index = &batch{}, 0
 			row.appendRow(in, i)
 			row.bulk = append(trim(fill(row.bulk, 1, 1)), c*in.count(i))
 		}
@@ -49,9 +49,9 @@ func (o *output) emitEach(in *batch, i int, b *batch) error {
 			if b.from != nil {
 				from = b.from[j]
 			}
-			err = o.emitHandle(row, at, b.kind, b.ids[j], from)
+			err = o.emitHandle(row, index, b.kind, b.ids[j], from)
 		} else {
-			err = o.emit(row, at, b.vals[j])
+			err = o.emit(row, index, b.vals[j])
 		}
 		if err != nil {
 			return err
@@ -117,13 +117,13 @@ func (b *branch) reset() {
 // unionOp pushes all input to all of its branches.
 type unionOp struct {
 	store
-	branches []*branch
-	whole    bool // push whole batches, not single rows
-	all      bool // each branch gets the whole input before the next one
+	branches     []*branch
+	wholeBatches bool // push whole batches, not single rows
+	all          bool // each branch gets the whole input before the next one
 }
 
 func (r *run) unionOp(s *plan.Union, next op) (op, error) {
-	o := &unionOp{store: store{base: base{run: r, next: next}}, whole: s.AnyOrder}
+	o := &unionOp{store: store{base: base{run: r, next: next}}, wholeBatches: s.AnyOrder}
 	for _, t := range s.Traversals {
 		b, err := r.newBranch(t, next)
 		if err != nil {
@@ -156,7 +156,7 @@ func (o *unionOp) push(b *batch) error {
 	if o.all {
 		return o.addAll(b)
 	}
-	if o.whole || n == 1 {
+	if o.wholeBatches || n == 1 {
 		return o.each(b)
 	}
 	var one batch
@@ -228,7 +228,7 @@ type chooseOp struct {
 	branches []*branch // by option
 	first    bool
 	runs     batch   // consecutive rows for the same branch
-	at       int     // that branch; len(branches) for none
+	branch   int     // that branch; len(branches) for none
 	all      bool    // route the whole input before a branch gets any
 	waiting  []store // pending rows by branch; the last for none
 }
@@ -357,11 +357,11 @@ func (o *chooseOp) send(b *batch, i, branch int) error {
 	if o.all {
 		return o.waiting[branch].add(b, i)
 	}
-	if branch != o.at {
+	if branch != o.branch {
 		if err := o.flush(); err != nil {
 			return err
 		}
-		o.at = branch
+		o.branch = branch
 	}
 	o.runs.appendRow(b, i)
 	return nil
@@ -372,8 +372,8 @@ func (o *chooseOp) flush() error {
 		return nil
 	}
 	var err error
-	if o.at < len(o.branches) {
-		err = o.branches[o.at].feed(&o.runs)
+	if o.branch < len(o.branches) {
+		err = o.branches[o.branch].feed(&o.runs)
 	} else {
 		err = o.next.push(&o.runs)
 	}

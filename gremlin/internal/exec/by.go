@@ -10,8 +10,8 @@ import (
 type projector interface {
 	// row returns the value for a row, or false for none.
 	row(in *batch, i int) (graph.Value, bool, error)
-	// of returns the value for an object.
-	of(v graph.Value) (graph.Value, bool, error)
+	// project returns the value for an object.
+	project(v graph.Value) (graph.Value, bool, error)
 }
 
 // projectors builds the by() modulators of a step. Without any, it returns the identity.
@@ -85,18 +85,18 @@ func (r *run) simpleBy(t *plan.Traversal) projector {
 
 type identity struct{}
 
-func (identity) row(in *batch, i int) (graph.Value, bool, error) { return in.value(i), true, nil }
-func (identity) of(v graph.Value) (graph.Value, bool, error)     { return v, true, nil }
+func (identity) row(in *batch, i int) (graph.Value, bool, error)  { return in.value(i), true, nil }
+func (identity) project(v graph.Value) (graph.Value, bool, error) { return v, true, nil }
 
 type constant struct{ v graph.Value }
 
-func (c constant) row(*batch, int) (graph.Value, bool, error) { return c.v, true, nil }
-func (c constant) of(graph.Value) (graph.Value, bool, error)  { return c.v, true, nil }
+func (c constant) row(*batch, int) (graph.Value, bool, error)     { return c.v, true, nil }
+func (c constant) project(graph.Value) (graph.Value, bool, error) { return c.v, true, nil }
 
 type childBy struct{ c *child }
 
-func (b childBy) row(in *batch, i int) (graph.Value, bool, error) { return b.c.first(in, i) }
-func (b childBy) of(v graph.Value) (graph.Value, bool, error)     { return b.c.firstOf(v) }
+func (b childBy) row(in *batch, i int) (graph.Value, bool, error)  { return b.c.first(in, i) }
+func (b childBy) project(v graph.Value) (graph.Value, bool, error) { return b.c.firstOf(v) }
 
 // mustBy is a projector that fails when there is no value.
 type mustBy struct {
@@ -123,8 +123,8 @@ func (p productive) row(in *batch, i int) (graph.Value, bool, error) {
 	return v, true, err
 }
 
-func (p productive) of(v graph.Value) (graph.Value, bool, error) {
-	w, ok, err := p.projector.of(v)
+func (p productive) project(v graph.Value) (graph.Value, bool, error) {
+	w, ok, err := p.projector.project(v)
 	if !ok {
 		w = graph.Null
 	}

@@ -26,23 +26,23 @@ type op interface {
 
 // base is the common part of operators.
 type base struct {
-	run  *run
-	next op
-	held int64 // reserved memory
+	run      *run
+	next     op
+	reserved int64 // reserved memory
 }
 
 func (o *base) finish() error { return nil }
 
 func (o *base) reset() {
-	if o.held != 0 {
-		o.run.meter.release(o.held)
-		o.held = 0
+	if o.reserved != 0 {
+		o.run.meter.release(o.reserved)
+		o.reserved = 0
 	}
 }
 
 // reserve reserves memory until the operator is reset.
 func (o *base) reserve(bytes int64) error {
-	o.held += bytes
+	o.reserved += bytes
 	return o.run.meter.reserve(bytes)
 }
 
@@ -322,7 +322,7 @@ func (r *run) link(steps []plan.Step, end op) (chain, error) {
 			ops = append(ops, next)
 		}
 		if r.probes != nil {
-			next = r.probes.behind(m, next, r)
+			next = r.probes.addOutput(m, next, r)
 		}
 		o, err := r.operator(steps[i], next)
 		if err != nil {
@@ -330,7 +330,7 @@ func (r *run) link(steps []plan.Step, end op) (chain, error) {
 		}
 		next = o
 		if r.probes != nil {
-			next = r.probes.around(m, o, r)
+			next = r.probes.addInput(m, o, r)
 		}
 		ops = append(ops, next)
 	}

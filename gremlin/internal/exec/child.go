@@ -12,9 +12,9 @@ import (
 type child struct {
 	run *run
 	chain
-	one  batch
-	take func(*batch) error // receiver of the results of the current row
-	way  bool               // paths are needed: the path of a value starts with the value
+	one       batch
+	take      func(*batch) error // receiver of the results of the current row
+	needsPath bool               // paths are needed: the path of a value starts with the value
 
 	found bool
 	value graph.Value
@@ -22,7 +22,7 @@ type child struct {
 
 // newChild builds the operators of a traversal.
 func (r *run) newChild(t *plan.Traversal) (*child, error) {
-	c := &child{run: r, way: plan.LooksAtPaths(t)}
+	c := &child{run: r, needsPath: plan.LooksAtPaths(t)}
 	r.whereEnds = append(r.whereEnds, whereTargetOf(t))
 	flow := r.flow
 	r.flow = nil
@@ -118,12 +118,12 @@ func (c *child) startValue(v graph.Value, take func(*batch) error) error {
 	if c.run.sackInit != nil {
 		c.one.sack = append(c.one.sack, *c.run.sackInit)
 	}
-	if c.way {
-		way, err := c.run.lengthen(nil, v, nil)
+	if c.needsPath {
+		path, err := c.run.lengthen(nil, v, nil)
 		if err != nil {
 			return err
 		}
-		c.one.path = []*node{way}
+		c.one.path = []*node{path}
 	}
 	return c.feed(take)
 }

@@ -16,10 +16,10 @@ func (r *run) columnTest(c *graph.Column, p *plan.Pred, negate bool) rowTest {
 	if r.opt.Reading == Plain || !c.HasUnknown() {
 		return test
 	}
-	perhaps := (r.opt.Reading == Possible) != negate
+	possible := (r.opt.Reading == Possible) != negate
 	return func(row uint32) bool {
 		if _, unknown := c.Unknown(row); unknown {
-			return perhaps
+			return possible
 		}
 		return test(row)
 	}
@@ -42,8 +42,8 @@ func (r *run) knownTest(c *graph.Column, p *plan.Pred) rowTest {
 	if test := r.equalTest(c, p); test != nil {
 		return test
 	}
-	if at := r.placeTest(c, p); at != nil {
-		return placed(c, at)
+	if test := r.placeTest(c, p); test != nil {
+		return placed(c, test)
 	}
 	return func(row uint32) bool {
 		v, ok := c.At(row)
@@ -99,14 +99,14 @@ func cellIs[T comparable](c *graph.Column, cells []T, want T) rowTest {
 }
 
 // placed converts a test of positions to a test of rows.
-func placed(c *graph.Column, at func(i int) bool) rowTest {
+func placed(c *graph.Column, test func(i int) bool) rowTest {
 	if _, sparse := c.Rows(); !sparse && c.Present() == nil {
 		n := c.Places()
-		return func(row uint32) bool { return int(row) < n && at(int(row)) }
+		return func(row uint32) bool { return int(row) < n && test(int(row)) }
 	}
 	return func(row uint32) bool {
 		i := c.Place(row)
-		return i >= 0 && at(i)
+		return i >= 0 && test(i)
 	}
 }
 
@@ -222,18 +222,18 @@ func floatTest(nums []float64, p *plan.Pred) func(i int) bool {
 	return compareWith(p.Op, x, func(i int) float64 { return nums[i] })
 }
 
-func compareWith[T int64 | float64](op plan.PredOp, x T, at func(i int) T) func(i int) bool {
+func compareWith[T int64 | float64](op plan.PredOp, x T, valueAt func(i int) T) func(i int) bool {
 	switch op {
 	case plan.Eq:
-		return func(i int) bool { return at(i) == x }
+		return func(i int) bool { return valueAt(i) == x }
 	case plan.Neq:
-		return func(i int) bool { return at(i) != x }
+		return func(i int) bool { return valueAt(i) != x }
 	case plan.Lt:
-		return func(i int) bool { return at(i) < x }
+		return func(i int) bool { return valueAt(i) < x }
 	case plan.Lte:
-		return func(i int) bool { return at(i) <= x }
+		return func(i int) bool { return valueAt(i) <= x }
 	case plan.Gt:
-		return func(i int) bool { return at(i) > x }
+		return func(i int) bool { return valueAt(i) > x }
 	}
-	return func(i int) bool { return at(i) >= x }
+	return func(i int) bool { return valueAt(i) >= x }
 }

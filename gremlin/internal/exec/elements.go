@@ -57,10 +57,10 @@ func (r *run) Property(v graph.Value) (string, graph.Value) {
 	return r.g.Keys()[m.Key], m.Value
 }
 
-// same returns the representative of the values that equal v. Edge properties
+// canonical returns the representative of the values that equal v. Edge properties
 // and meta-properties are equal if key and value are, regardless of their
 // owners; the first of them is the representative.
-func (r *run) same(v graph.Value) graph.Value {
+func (r *run) canonical(v graph.Value) graph.Value {
 	if v.Kind() != graph.KindProperty {
 		return v
 	}
@@ -144,9 +144,9 @@ type partOf struct {
 	part plan.Part
 }
 
-func (p *partOf) row(in *batch, i int) (graph.Value, bool, error) { return p.of(in.value(i)) }
+func (p *partOf) row(in *batch, i int) (graph.Value, bool, error) { return p.project(in.value(i)) }
 
-func (p *partOf) of(v graph.Value) (graph.Value, bool, error) { return p.run.part(v, p.part) }
+func (p *partOf) project(v graph.Value) (graph.Value, bool, error) { return p.run.part(v, p.part) }
 
 // keyBy is the projector of by("key"): the value of a property or of a map.
 type keyBy struct {
@@ -171,7 +171,7 @@ func (b *keyBy) row(in *batch, i int) (graph.Value, bool, error) {
 		v, ok := b.vertex(in.ids[i])
 		return v, ok, nil
 	}
-	return b.of(in.value(i))
+	return b.project(in.value(i))
 }
 
 // vertex returns the first value of the key of a vertex.
@@ -208,7 +208,7 @@ func (b *keyBy) appendAll(out []graph.Value, h graph.Handle) []graph.Value {
 	return out
 }
 
-func (b *keyBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *keyBy) project(v graph.Value) (graph.Value, bool, error) {
 	switch v.Kind() {
 	case graph.KindVertex:
 		w, ok := b.vertex(v.Handle())

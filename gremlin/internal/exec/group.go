@@ -8,12 +8,12 @@ import (
 
 // grouping collects rows by key and reduces each group.
 type grouping struct {
-	run     *run
-	key     projector
-	keys    value.Keys
-	how     groupValue
-	reserve func(int64) error // reserves memory
-	made    int64             // reserved memory of the latest results
+	run      *run
+	key      projector
+	keys     value.Keys
+	kind     groupValue
+	reserve  func(int64) error // reserves memory
+	reserved int64             // reserved memory of the latest results
 }
 
 // groupValue reduces the rows of a group to a value.
@@ -37,7 +37,7 @@ func (r *run) newGrouping(key, val *plan.By, reserve func(int64) error) (*groupi
 		return nil, err
 	}
 	g := &grouping{run: r, key: k, reserve: reserve}
-	g.how, err = r.groupValue(val, reserve)
+	g.kind, err = r.groupValue(val, reserve)
 	return g, err
 }
 
@@ -50,32 +50,32 @@ func (r *run) groupValue(val *plan.By, reserve func(int64) error) (groupValue, e
 		return &groupLists{run: r, by: p, reserve: reserve}, err
 	}
 	steps := val.Traversal.Steps
-	at := -1
+	index := -1
 	for i, s := range steps {
 		if isBarrier(s) {
-			at = i
+			index = i
 			break
 		}
 	}
-	if at < 0 {
+	if index < 0 {
 		c, err := r.newChild(val.Traversal)
 		return &groupLast{run: r, reserve: reserve, c: c, productive: val.Productive}, err
 	}
-	make := r.reduction(steps[at])
+	make := r.reduction(steps[index])
 	if make == nil || val.Productive {
 		c, err := r.newChild(val.Traversal)
 		return &groupRows{run: r, reserve: reserve, c: c, productive: val.Productive}, err
 	}
-	g := &groupReductions{run: r, reserve: reserve, make: make, simple: at == 0}
-	if _, ok := steps[at].(*plan.Count); ok {
-		g.count = r.walk(steps[:at], graph.KindVertex)
+	g := &groupReductions{run: r, reserve: reserve, make: make, simple: index == 0}
+	if _, ok := steps[index].(*plan.Count); ok {
+		g.count = r.walk(steps[:index], graph.KindVertex)
 	}
 	var err error
-	if g.pre, err = r.newChild(&plan.Traversal{Steps: steps[:at]}); err != nil {
+	if g.pre, err = r.newChild(&plan.Traversal{Steps: steps[:index]}); err != nil {
 		return nil, err
 	}
-	if at+1 < len(steps) {
-		g.post, err = r.newChild(&plan.Traversal{Steps: steps[at+1:]})
+	if index+1 < len(steps) {
+		g.post, err = r.newChild(&plan.Traversal{Steps: steps[index+1:]})
 	}
 	return g, err
 }
@@ -118,37 +118,37 @@ func (g *grouping) add(in *batch, i int) error {
 	if err != nil {
 		return err
 	}
-	at, fresh := g.keys.Put(g.run.same(k))
+	index, fresh := g.keys.Put(g.run.canonical(k))
 	if fresh {
-		g.how.fresh()
+		g.kind.fresh()
 		if err := g.reserve(groupBytes + bytes); err != nil {
 			return err
 		}
 	}
-	return g.how.add(at, in, i)
+	return g.kind.add(index, in, i)
 }
 
 // value returns the map of the groups.
 func (g *grouping) value() (graph.Value, error) {
-	if err := g.reserve(-g.made); err != nil {
+	if err := g.reserve(-g.reserved); err != nil {
 		return graph.Null, err
 	}
-	g.made = 0
+	g.reserved = 0
 	es := make([]graph.Entry, 0, g.keys.Len())
 	for i, k := range g.keys.All() {
-		v, ok, err := g.how.result(i)
+		v, ok, err := g.kind.result(i)
 		if err != nil {
 			return graph.Null, err
 		}
 		if !ok {
 			continue
 		}
-		if g.how.makes() {
+		if g.kind.makes() {
 			bytes, err := g.run.sizeOf(v)
 			if err != nil {
 				return graph.Null, err
 			}
-			g.made += bytes
+			g.reserved += bytes
 			if err := g.reserve(bytes); err != nil {
 				return graph.Null, err
 			}
@@ -160,10 +160,10 @@ func (g *grouping) value() (graph.Value, error) {
 
 // reset removes all groups. The owner of their memory must release it.
 func (g *grouping) reset() {
-	g.made = 0
+	g.reserved = 0
 	if g.keys.Len() > 0 {
 		g.keys = value.Keys{}
-		g.how.reset()
+		g.kind.reset()
 	}
 }
 
@@ -385,7 +385,7 @@ func (c *counts) add(in *batch, i int) (int64, error) {
 		return 0, err
 	}
 	bytes, err := c.run.sizeOf(k)
-	if err != nil || !c.put(c.run.same(k), in.count(i)) {
+	if err != nil || !c.put(c.run.canonical(k), in.count(i)) {
 		return 0, err
 	}
 	return groupBytes + bytes, nil
@@ -393,11 +393,11 @@ func (c *counts) add(in *batch, i int) (int64, error) {
 
 // put adds n to the count of k and reports whether k is new.
 func (c *counts) put(k graph.Value, n int64) bool {
-	at, fresh := c.keys.Put(k)
+	index, fresh := c.keys.Put(k)
 	if fresh {
 		c.n = append(c.n, 0)
 	}
-	c.n[at] += n
+	c.n[index] += n
 	return fresh
 }
 

@@ -30,37 +30,37 @@ func (r *run) conds(conds []plan.Cond) *condTest {
 
 // tableTest holds the row tests by label; nil entries have not been built yet.
 type tableTest struct {
-	of     *condTest
+	test   *condTest
 	kind   graph.Kind
 	labels []*labelTest
 	ids    []*condition // conditions on the id
 }
 
 type labelTest struct {
-	ok    bool // elements with this label may satisfy the conditions
-	tests []rowTest
-	few   bool     // only the rows in rows can satisfy them
-	rows  []uint32 // rows that have a value
+	ok      bool // elements with this label may satisfy the conditions
+	tests   []rowTest
+	limited bool     // only the rows in rows can satisfy them
+	rows    []uint32 // rows that have a value
 }
 
 // narrow restricts the test to the rows with a value in a column, if that is sparse.
 func (t *labelTest) narrow(c *graph.Column) {
 	rows, sparse := c.Rows()
-	if sparse && (!t.few || len(rows) < len(t.rows)) {
-		t.few, t.rows = true, rows
+	if sparse && (!t.limited || len(rows) < len(t.rows)) {
+		t.limited, t.rows = true, rows
 	}
 }
 
 // table returns the tests of vertices or edges.
 func (t *condTest) table(kind graph.Kind) *tableTest {
-	at := 0
+	index := 0
 	if kind == graph.KindEdge {
-		at = 1
+		index = 1
 	}
-	if t.tables[at] == nil {
-		t.tables[at] = t.makeTable(kind)
+	if t.tables[index] == nil {
+		t.tables[index] = t.makeTable(kind)
 	}
-	return t.tables[at]
+	return t.tables[index]
 }
 
 func (t *condTest) makeTable(kind graph.Kind) *tableTest {
@@ -68,7 +68,7 @@ func (t *condTest) makeTable(kind graph.Kind) *tableTest {
 	if kind == graph.KindEdge {
 		n = len(t.run.g.EdgeLabels())
 	}
-	out := &tableTest{of: t, kind: kind, labels: make([]*labelTest, n)}
+	out := &tableTest{test: t, kind: kind, labels: make([]*labelTest, n)}
 	for _, c := range t.conds {
 		if c.part == plan.PartID {
 			out.ids = append(out.ids, c)
@@ -86,13 +86,13 @@ func (t *tableTest) label(l graph.Label) *labelTest {
 }
 
 func (t *tableTest) make(l graph.Label) *labelTest {
-	lt := &labelTest{ok: t.may(l)}
+	lt := &labelTest{ok: t.mayMatch(l)}
 	t.labels[l] = lt
 	if !lt.ok {
 		return lt
 	}
-	r := t.of.run
-	for _, c := range t.of.conds {
+	r := t.test.run
+	for _, c := range t.test.conds {
 		if c.part != plan.PartProperty {
 			continue
 		}
@@ -105,16 +105,16 @@ func (t *tableTest) make(l graph.Label) *labelTest {
 	return lt
 }
 
-// may reports whether elements of a label can satisfy the conditions.
-func (t *tableTest) may(l graph.Label) bool {
-	names := t.of.run.g.VertexLabels()
+// mayMatch reports whether elements of a label can satisfy the conditions.
+func (t *tableTest) mayMatch(l graph.Label) bool {
+	names := t.test.run.g.VertexLabels()
 	if t.kind == graph.KindEdge {
-		names = t.of.run.g.EdgeLabels()
+		names = t.test.run.g.EdgeLabels()
 	}
-	for _, c := range t.of.conds {
+	for _, c := range t.test.conds {
 		switch c.part {
 		case plan.PartLabel:
-			if !c.pred.Test(t.of.run, graph.String(names[l])) {
+			if !c.pred.Test(t.test.run, graph.String(names[l])) {
 				return false
 			}
 		case plan.PartProperty:
@@ -134,9 +134,9 @@ func (t *tableTest) column(l graph.Label, c *condition) *graph.Column {
 		return nil
 	}
 	if t.kind == graph.KindEdge {
-		return t.of.run.g.EdgeColumn(l, c.key)
+		return t.test.run.g.EdgeColumn(l, c.key)
 	}
-	return t.of.run.g.VertexColumn(l, c.key)
+	return t.test.run.g.VertexColumn(l, c.key)
 }
 
 // row reports whether a row of a label satisfies the conditions on properties.
@@ -344,13 +344,13 @@ func (o *hasOp) handles(b *batch) {
 		o.vertices(b, tt)
 		return
 	}
-	place := o.run.g.VertexRow
+	rowOf := o.run.g.VertexRow
 	if b.kind == graph.KindEdge {
-		place = o.run.g.EdgeRow
+		rowOf = o.run.g.EdgeRow
 	}
 	kept := 0
 	for _, h := range b.ids {
-		l, row := place(h)
+		l, row := rowOf(h)
 		lt := tt.label(l)
 		ok := lt.ok && lt.row(row) && (len(tt.ids) == 0 || o.test.idsOf(b.kind, h))
 		if ok == o.want {

@@ -122,7 +122,7 @@ func (r *run) formatOp(s *plan.Format, next op) (op, error) {
 func (r *run) formatVar(in *batch, i int, name string, key *keyBy) (graph.Value, bool, error) {
 	switch v := in.value(i); v.Kind() {
 	case graph.KindVertex, graph.KindEdge, graph.KindVertexProperty:
-		if w, ok, err := key.of(v); ok || err != nil {
+		if w, ok, err := key.project(v); ok || err != nil {
 			return w, ok, err
 		}
 	}

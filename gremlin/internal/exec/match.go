@@ -23,10 +23,10 @@ type patternGroup struct {
 // pattern is one pattern with its operators.
 type pattern struct {
 	plan.Pattern
-	c      *child
-	nested *patternGroup
-	flat   bool // results do not extend the path
-	whole  bool // the start label is part of the path
+	c           *child
+	nested      *patternGroup
+	flat        bool // results do not extend the path
+	startInPath bool // the start label is part of the path
 }
 
 func (r *run) matchOp(s *plan.Match, next op) (op, error) {
@@ -37,7 +37,7 @@ func (r *run) matchOp(s *plan.Match, next op) (op, error) {
 func (r *run) patternGroup(m *plan.Match) (*patternGroup, error) {
 	g := &patternGroup{run: r, any: m.Any}
 	for _, p := range m.Patterns {
-		q := &pattern{Pattern: p, whole: m.Whole}
+		q := &pattern{Pattern: p, startInPath: m.Whole}
 		var err error
 		if p.Nested != nil {
 			q.nested, err = r.patternGroup(p.Nested)
@@ -106,14 +106,14 @@ func (g *patternGroup) solve(row *batch, done uint64, found func(*batch) error) 
 	if done == 1<<len(g.patterns)-1 {
 		return found(row)
 	}
-	at := g.choose(row, done)
-	if at < 0 {
+	index := g.choose(row, done)
+	if index < 0 {
 		return value.Errorf("The provided match pattern is unsolvable")
 	}
-	return g.patterns[at].run(row, func(next *batch) error {
+	return g.patterns[index].run(row, func(next *batch) error {
 		var copy batch
 		copy.copyOf(next)
-		return g.solve(&copy, done|1<<at, found)
+		return g.solve(&copy, done|1<<index, found)
 	})
 }
 
@@ -178,13 +178,13 @@ func (p *pattern) run(row *batch, found func(*batch) error) error {
 		return found(row)
 	}
 	v, _ := row.pathOf(0).get(p.Start, plan.PopLast)
-	start := at(row, v)
-	if p.whole {
-		way, err := p.c.run.lengthen(row.pathOf(0), v, nil)
+	start := withValue(row, v)
+	if p.startInPath {
+		path, err := p.c.run.lengthen(row.pathOf(0), v, nil)
 		if err != nil {
 			return err
 		}
-		start.path = []*node{way}
+		start.path = []*node{path}
 	}
 	if p.Not {
 		any := false
@@ -209,8 +209,8 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// at returns a copy of a row with another object.
-func at(row *batch, v graph.Value) *batch {
+// withValue returns a copy of a row with another object.
+func withValue(row *batch, v graph.Value) *batch {
 	out := &batch{bulk: row.bulk, path: row.path, sack: row.sack}
 	switch v.Kind() {
 	case graph.KindVertex, graph.KindEdge:
@@ -229,14 +229,14 @@ func (p *pattern) agrees(row *batch, v graph.Value) bool {
 }
 
 // bind binds the results of a pattern to its end label.
-func (p *pattern) bind(row *batch, way *node, b *batch, found func(*batch) error) error {
+func (p *pattern) bind(row *batch, path *node, b *batch, found func(*batch) error) error {
 	for j := range b.len() {
 		var next batch
 		next.appendRow(b, j)
 		next.path = fill(next.path, 1, nil)
 		next.path[0] = b.pathOf(j)
 		if p.flat {
-			next.path[0] = way
+			next.path[0] = path
 		}
 		if p.End != "" {
 			if row.pathOf(0).has(p.End) {

@@ -14,10 +14,10 @@ type expr func(vars []float64) float64
 
 // exprParser is a recursive descent parser of expressions: sums of products of powers.
 type exprParser struct {
-	src   string
-	at    int
-	vars  []string
-	depth int
+	src      string
+	position int
+	vars     []string
+	depth    int
 }
 
 // parseMath parses the expression of a math().
@@ -27,29 +27,29 @@ func parseMath(src string) (e expr, vars []string, err error) {
 		return nil, nil, err
 	}
 	p.skip()
-	if p.at < len(p.src) {
+	if p.position < len(p.src) {
 		return nil, nil, p.fail()
 	}
 	return e, p.vars, nil
 }
 
 func (p *exprParser) fail() error {
-	return value.Errorf("math(): syntax error at position %d: %s", p.at+1, p.src)
+	return value.Errorf("math(): syntax error at position %d: %s", p.position+1, p.src)
 }
 
 func (p *exprParser) skip() {
-	for p.at < len(p.src) && (p.src[p.at] == ' ' || p.src[p.at] == '\t' || p.src[p.at] == '\n') {
-		p.at++
+	for p.position < len(p.src) && (p.src[p.position] == ' ' || p.src[p.position] == '\t' || p.src[p.position] == '\n') {
+		p.position++
 	}
 }
 
 // next consumes one of the operators and returns it, or 0.
 func (p *exprParser) next(ops string) byte {
 	p.skip()
-	if p.at < len(p.src) {
+	if p.position < len(p.src) {
 		for i := range len(ops) {
-			if p.src[p.at] == ops[i] {
-				p.at++
+			if p.src[p.position] == ops[i] {
+				p.position++
 				return ops[i]
 			}
 		}
@@ -136,18 +136,18 @@ func (p *exprParser) atom() (expr, error) {
 		return e, err
 	}
 	p.skip()
-	start := p.at
-	for p.at < len(p.src) && wordByte(p.src, p.at, start) {
-		p.at++
+	start := p.position
+	for p.position < len(p.src) && wordByte(p.src, p.position, start) {
+		p.position++
 	}
-	word := p.src[start:p.at]
+	word := p.src[start:p.position]
 	if word == "" {
 		return nil, p.fail()
 	}
 	if f, err := strconv.ParseFloat(word, 64); err == nil {
 		return func([]float64) float64 { return f }, nil
 	}
-	return p.named(word)
+	return p.variableOrFunction(word)
 }
 
 // wordByte reports whether the byte at i belongs to a number or name that starts at start.
@@ -175,7 +175,7 @@ var mathFunctions = map[string]func(float64) float64{
 	},
 }
 
-func (p *exprParser) named(word string) (expr, error) {
+func (p *exprParser) variableOrFunction(word string) (expr, error) {
 	if fn := mathFunctions[word]; fn != nil {
 		// Without parentheses, a function applies to everything that follows: sin _ + 1.
 		open := p.next("(") != 0
@@ -225,7 +225,7 @@ func (r *run) mathVar(in *batch, i int, name string, by projector) (float64, boo
 	} else {
 		v, _, err = r.scoped(in, i, name, plan.PopLast)
 		if err == nil {
-			v, ok, err = by.of(v)
+			v, ok, err = by.project(v)
 		}
 	}
 	if err != nil || !ok {

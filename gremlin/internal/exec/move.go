@@ -48,12 +48,12 @@ func (r *run) moveOp(s *plan.Move, next op) op {
 // hops returns the hops of a move, by direction and then by label.
 func (r *run) hops(s *plan.Move) []graph.Hop {
 	var out []graph.Hop
-	over := r.edgeLabels(s.Over)
+	edgeLabels := r.edgeLabels(s.Over)
 	for _, d := range dirsOf(s.Dir) {
 		if !s.Some {
 			out = append(out, r.g.HopAll(d))
 		}
-		for _, l := range over {
+		for _, l := range edgeLabels {
 			out = append(out, r.g.HopBy(d, l))
 		}
 	}
@@ -195,7 +195,7 @@ func (o *moveOp) reach(b *batch, i int, v graph.Handle, edges, to []graph.Handle
 }
 
 // emitNeighboursWithPath adds neighbours with their paths.
-func (o *moveOp) emitNeighboursWithPath(way *node, to []graph.Handle) error {
+func (o *moveOp) emitNeighboursWithPath(path *node, to []graph.Handle) error {
 	for _, w := range to {
 		if len(o.b.ids) == 0 {
 			path := o.b.path
@@ -203,7 +203,7 @@ func (o *moveOp) emitNeighboursWithPath(way *node, to []graph.Handle) error {
 			o.b.path = path[:0]
 		}
 		o.b.ids = append(o.b.ids, w)
-		o.b.path = append(o.b.path, extend(way, graph.VertexOf(w), o.labels, 0))
+		o.b.path = append(o.b.path, extend(path, graph.VertexOf(w), o.labels, 0))
 		if len(o.b.ids) >= o.run.size {
 			if err := o.flush(); err != nil {
 				return err

@@ -48,14 +48,14 @@ func (n *node) weight() int64 {
 func (n *node) since(objects int64) int64 {
 	bytes := nodeBytes * objects
 	for ; objects > 0 && n != nil; objects-- {
-		bytes += n.own()
+		bytes += n.ownBytes()
 		n = n.prev
 	}
 	return bytes
 }
 
-// own returns the memory of the last object.
-func (n *node) own() int64 {
+// ownBytes returns the memory of the last object.
+func (n *node) ownBytes() int64 {
 	if n.prev == nil {
 		return int64(n.bytes)
 	}
@@ -84,7 +84,7 @@ func (n *node) without(labels []string) *node {
 	if len(rest) == 0 {
 		return prev
 	}
-	return extend(prev, n.val, rest, n.own())
+	return extend(prev, n.val, rest, n.ownBytes())
 }
 
 func (n *node) length() int {

@@ -29,8 +29,8 @@ func (r *run) output(s plan.Step, next op) output {
 // mapOp replaces each object by the result of a function, or drops it.
 type mapOp struct {
 	output
-	fn    func(in *batch, i int) (graph.Value, bool, error)
-	looks bool // count the size of large values as work
+	fn         func(in *batch, i int) (graph.Value, bool, error)
+	countsSize bool // count the size of large values as work
 }
 
 func (o *mapOp) push(b *batch) error {
@@ -39,7 +39,7 @@ func (o *mapOp) push(b *batch) error {
 		return err
 	}
 	for i := range n {
-		if o.looks && b.kind == graph.KindNull {
+		if o.countsSize && b.kind == graph.KindNull {
 			if err := o.run.countVisit(b.vals[i]); err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func looksInside(s plan.Step) bool {
 
 // mapper builds an operator from a function of a row.
 func (r *run) mapper(s plan.Step, next op, fn func(in *batch, i int) (graph.Value, bool, error)) op {
-	return &mapOp{output: r.output(s, next), fn: fn, looks: looksInside(s)}
+	return &mapOp{output: r.output(s, next), fn: fn, countsSize: looksInside(s)}
 }
 
 // valueMapper builds an operator from a function of a value.

@@ -75,12 +75,12 @@ func sortKey(v graph.Value) graph.Value {
 
 // compare compares two lists of keys.
 func (s *sorter) compare(a, b []graph.Value) int {
-	for i, how := range s.sorts {
-		if how == plan.Shuffle {
+	for i, sort := range s.sorts {
+		if sort == plan.Shuffle {
 			continue
 		}
 		if c := s.order(a[i], b[i]); c != 0 {
-			if how == plan.Desc {
+			if sort == plan.Desc {
 				return -c
 			}
 			return c
@@ -196,10 +196,10 @@ func (o *orderOp) shorten() error {
 		return err
 	}
 	rows, keys := o.rows, o.keyRow
-	wanted := o.arrange(n, keys)[:o.limit]
+	selected := o.arrange(n, keys)[:o.limit]
 	o.mergingStore.reset()
 	o.keyRow = nil
-	for _, i := range wanted {
+	for _, i := range selected {
 		if err := o.keepRow(&rows, i, keys[i*k:(i+1)*k]); err != nil {
 			return err
 		}
@@ -274,7 +274,7 @@ func (s *sorter) values(vs []graph.Value) ([]graph.Value, error) {
 	for _, v := range vs {
 		before := len(keys)
 		for _, by := range s.bys {
-			k, ok, err := by.of(v)
+			k, ok, err := by.project(v)
 			if err != nil {
 				return nil, err
 			}

@@ -12,12 +12,12 @@ func (r *run) pathFilter(s *plan.PathFilter, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain := len(s.Bys) == 0 && s.From == "" && s.To == ""
+	isSimple := len(s.Bys) == 0 && s.From == "" && s.To == ""
 	return r.filterer(next, func(in *batch, i int) (bool, error) {
 		if err := r.meter.spend(in.pathOf(i).length()); err != nil {
 			return false, err
 		}
-		if plain {
+		if isSimple {
 			return simple(in.pathOf(i)) == s.Simple, r.countVisit(in.value(i))
 		}
 		p, ok, err := r.pathOf(in.pathOf(i), s.From, s.To, bys)
@@ -55,31 +55,31 @@ func simple(p *node) bool {
 
 // pathOf returns a path value with each object replaced by the value of its
 // by(). It returns false if a by() has no value.
-func (r *run) pathOf(way *node, from, to string, bys []projector) (*shortPath, bool, error) {
+func (r *run) pathOf(end *node, from, to string, bys []projector) (*shortPath, bool, error) {
 	if from != "" || to != "" {
-		nodes, err := way.between(from, to)
+		nodes, err := end.between(from, to)
 		if err != nil {
 			return nil, false, err
 		}
-		way = nil
+		end = nil
 		for _, n := range nodes {
-			way = extend(way, n.val, n.labels, n.own())
+			end = extend(end, n.val, n.labels, n.ownBytes())
 		}
 	}
-	n := way.length()
+	n := end.length()
 	p := newPath(n)
-	for ; way != nil; way = way.prev {
-		i := int(way.size) - 1
-		v, ok, err := bys[i%len(bys)].of(way.val)
+	for ; end != nil; end = end.prev {
+		i := int(end.size) - 1
+		v, ok, err := bys[i%len(bys)].project(end.val)
 		if err != nil || !ok {
 			return nil, false, err
 		}
 		p.path.Objects[i] = v
-		if len(way.labels) > 0 {
+		if len(end.labels) > 0 {
 			if p.path.Labels == nil {
 				p.path.Labels = make([][]string, n)
 			}
-			p.path.Labels[i] = way.labels
+			p.path.Labels[i] = end.labels
 		}
 	}
 	return p, true, nil
@@ -92,11 +92,11 @@ type lastBy struct {
 	ok         bool
 }
 
-func (b *lastBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *lastBy) project(v graph.Value) (graph.Value, bool, error) {
 	if b.obj.Kind() == graph.KindVertex && v.Kind() == graph.KindVertex && b.obj.Handle() == v.Handle() {
 		return b.found, b.ok, nil
 	}
-	w, ok, err := b.projector.of(v)
+	w, ok, err := b.projector.project(v)
 	if err == nil {
 		b.obj, b.found, b.ok = v, w, ok
 	}
@@ -146,14 +146,14 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 	}
 	seen := remembered(bys)
 	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
-		way := in.pathOf(i)
-		if err := r.meter.spend(way.length()); err != nil {
+		path := in.pathOf(i)
+		if err := r.meter.spend(path.length()); err != nil {
 			return graph.Null, false, err
 		}
-		if max := r.opt.Limits.Path; max > 0 && int64(way.length()) > max {
+		if max := r.opt.Limits.Path; max > 0 && int64(path.length()) > max {
 			return graph.Null, false, &LimitError{Name: "path length", Allowed: max}
 		}
-		p, ok, err := r.pathOf(way, s.From, s.To, seen)
+		p, ok, err := r.pathOf(path, s.From, s.To, seen)
 		if err != nil || !ok {
 			return graph.Null, false, err
 		}
@@ -173,7 +173,7 @@ type treeMaker struct {
 func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int64, error) {
 	added := int64(0)
 	for k, n := range in.pathOf(i).nodes() {
-		v, ok, err := t.bys[k%len(t.bys)].of(n.val)
+		v, ok, err := t.bys[k%len(t.bys)].project(n.val)
 		if err != nil {
 			return added, err
 		}

@@ -49,7 +49,7 @@ type outProbe struct {
 	m *Measure
 }
 
-func (p *probes) behind(m *plan.Meta, next op, r *run) op {
+func (p *probes) addOutput(m *plan.Meta, next op, r *run) op {
 	return &outProbe{base: base{run: r, next: next}, m: p.measure(m.ID)}
 }
 
@@ -70,7 +70,7 @@ type inProbe struct {
 	meter *meter
 }
 
-func (p *probes) around(m *plan.Meta, o op, r *run) op {
+func (p *probes) addInput(m *plan.Meta, o op, r *run) op {
 	return &inProbe{op: o, m: p.measure(m.ID), meter: r.meter}
 }
 

@@ -9,15 +9,15 @@ import (
 // propertiesOp emits the properties of elements, or their values.
 type propertiesOp struct {
 	output
-	values bool
-	some   bool
-	keys   []graph.Key
-	filter *child
-	single *keyBy // the key, if the step is values(key) with a single key
+	values   bool
+	onlyKeys bool
+	keys     []graph.Key
+	filter   *child
+	single   *keyBy // the key, if the step is values(key) with a single key
 }
 
 func (r *run) propertiesOp(s *plan.Properties, next op) (op, error) {
-	o := &propertiesOp{output: r.output(s, next), values: s.Values, some: s.Some, keys: r.keys(s.Keys)}
+	o := &propertiesOp{output: r.output(s, next), values: s.Values, onlyKeys: s.Some, keys: r.keys(s.Keys)}
 	var err error
 	if s.Filter != nil {
 		o.filter, err = r.newChild(s.Filter)
@@ -47,7 +47,7 @@ func (o *propertiesOp) push(b *batch) error {
 		return o.one(b)
 	}
 	for i := range n {
-		err := o.run.eachProperty(b.value(i), o.keys, o.some, func(p graph.Value) error {
+		err := o.run.eachProperty(b.value(i), o.keys, o.onlyKeys, func(p graph.Value) error {
 			if o.filter != nil && p.Kind() == graph.KindVertexProperty {
 				if _, ok, err := o.filter.firstOf(p); err != nil || !ok {
 					return err
@@ -95,12 +95,12 @@ func (o *propertiesOp) one(b *batch) error {
 }
 
 // eachProperty calls fn for the properties of an element, either all or those with the given keys.
-func (r *run) eachProperty(v graph.Value, keys []graph.Key, some bool, fn func(graph.Value) error) error {
+func (r *run) eachProperty(v graph.Value, keys []graph.Key, onlyKeys bool, fn func(graph.Value) error) error {
 	g := r.g
 	switch v.Kind() {
 	case graph.KindVertex:
 		h := v.Handle()
-		if !some {
+		if !onlyKeys {
 			keys = g.VertexKeysOf(g.VertexLabel(h))
 		}
 		for _, k := range keys {
@@ -113,7 +113,7 @@ func (r *run) eachProperty(v graph.Value, keys []graph.Key, some bool, fn func(g
 		return nil
 	case graph.KindEdge:
 		h := v.Handle()
-		if !some {
+		if !onlyKeys {
 			keys = g.EdgeKeysOf(g.EdgeLabel(h))
 		}
 		for _, k := range keys {
@@ -125,7 +125,7 @@ func (r *run) eachProperty(v graph.Value, keys []graph.Key, some bool, fn func(g
 		}
 		return nil
 	case graph.KindVertexProperty:
-		return r.eachMeta(v, keys, some, fn)
+		return r.eachMeta(v, keys, onlyKeys, fn)
 	}
 	return notElement(v)
 }
@@ -140,7 +140,7 @@ func notElement(v graph.Value) error {
 	return value.Errorf("%s cannot be cast to Element", value.ClassName(v))
 }
 
-func (r *run) eachMeta(v graph.Value, keys []graph.Key, some bool, fn func(graph.Value) error) error {
+func (r *run) eachMeta(v graph.Value, keys []graph.Key, onlyKeys bool, fn func(graph.Value) error) error {
 	p := v.Property()
 	metas := r.g.MetaProperties(p.Owner, p.Key, p.Index)
 	emit := func(want graph.Key, all bool) error {
@@ -153,7 +153,7 @@ func (r *run) eachMeta(v graph.Value, keys []graph.Key, some bool, fn func(graph
 		}
 		return nil
 	}
-	if !some {
+	if !onlyKeys {
 		return emit(0, true)
 	}
 	for _, k := range keys {
@@ -272,7 +272,7 @@ func (m *mapBuilder) collect(k, v graph.Value, list bool) {
 func (m *mapBuilder) modulated(by projector) (graph.Value, error) {
 	var out mapBuilder
 	for _, e := range m.entries {
-		v, ok, err := by.of(e.Value)
+		v, ok, err := by.project(e.Value)
 		if err != nil {
 			return graph.Null, err
 		}

@@ -18,7 +18,7 @@ type repeatOp struct {
 	all    bool  // collect the whole input before the first iteration
 	starts store // collected input
 	front  *frontier
-	plain  bool // fixed number of iterations, and rows may be merged in between
+	simple bool // fixed number of iterations, and rows may be merged in between
 	first  bool // run the first rows to the end at once, because they may suffice for a limit
 	down   bool
 }
@@ -27,7 +27,7 @@ func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 	o := &repeatOp{output: output{base: base{run: r, next: next}}, step: s, all: hasBarrier(s.Body)}
 	o.starts.run = r
 	o.front = &frontier{run: r, bag: bag{run: r}, merge: s.Merge && r.sackInit == nil && !r.root.NoBulk}
-	o.plain = o.front.merge && s.Times >= 0 && !s.UntilFirst && s.Emit == nil && !s.EmitAll
+	o.simple = o.front.merge && s.Times >= 0 && !s.UntilFirst && s.Emit == nil && !s.EmitAll
 	o.first = r.cutsShort()
 	o.front.byPath = s.MergeByPath && r.sackInit == nil && !r.root.NoBulk
 	plan.Walk(s.Body, func(step plan.Step) {
@@ -107,11 +107,11 @@ func (o *repeatOp) gather(b *batch) error {
 	if err := o.pushBody(b); err != nil {
 		return err
 	}
-	most := int64(1 << 20)
+	limit := int64(1 << 20)
 	if max := o.run.opt.Limits.Live; max > 0 {
-		most = max / 4
+		limit = max / 4
 	}
-	if int64(o.front.live) > most {
+	if int64(o.front.live) > limit {
 		return o.runPending()
 	}
 	return nil
@@ -227,7 +227,7 @@ func (o *repeatOp) back(b *batch) error {
 	if err := o.run.meter.spend(b.len()); err != nil {
 		return err
 	}
-	if o.plain && b.kind == graph.KindVertex && b.path == nil {
+	if o.simple && b.kind == graph.KindVertex && b.path == nil {
 		return o.receiveHandles(b)
 	}
 	for i := range b.len() {
@@ -245,11 +245,11 @@ func (o *repeatOp) back(b *batch) error {
 		if err := o.front.add(b, i); err != nil {
 			return err
 		}
-		shown, err := o.emits(b, i, false)
+		emitted, err := o.emits(b, i, false)
 		if err != nil {
 			return err
 		}
-		if shown {
+		if emitted {
 			if err := o.release(b, i); err != nil {
 				o.down = err == errDone
 				return err
@@ -320,15 +320,15 @@ func (o *repeatOp) reset() {
 type frontier struct {
 	run    *run
 	merge  bool
-	bag    bag             // vertices, when equal traversers are merged
-	byPath bool            // merge only rows whose paths have the same labelled objects
-	places map[place]int32 // index of those rows
+	bag    bag                // vertices, when equal traversers are merged
+	byPath bool               // merge only rows whose paths have the same labelled objects
+	places map[position]int32 // index of those rows
 	rows   batch
 	spare  batch
 	nodes  int64 // number of objects by which an iteration extends paths
 
-	live, liveNow int   // number of rows of the next and of the current iteration
-	held, heldNow int64 // their reserved bytes
+	live, liveNow         int   // number of rows of the next and of the current iteration
+	reserved, reservedNow int64 // their reserved bytes
 }
 
 // add queues a row for the next iteration, or adds its bulk to an equal row.
@@ -368,10 +368,10 @@ func (f *frontier) add(b *batch, i int) error {
 		}
 		bytes += valBytes + more
 	}
-	if way := b.pathOf(i); way != nil {
-		bytes += 16 + way.since(f.nodes) // the prefix of the path is shared with other rows
+	if path := b.pathOf(i); path != nil {
+		bytes += 16 + path.since(f.nodes) // the prefix of the path is shared with other rows
 	}
-	f.held += bytes
+	f.reserved += bytes
 	return f.run.meter.reserve(bytes)
 }
 
@@ -393,26 +393,26 @@ func (f *frontier) addAll(b *batch) error {
 	grown := len(f.bag.ids) - before
 	f.live += grown
 	bytes := int64(grown) * (idBytes + bulkBytes)
-	f.held += bytes
+	f.reserved += bytes
 	if err := f.run.meter.reserve(bytes); err != nil {
 		return err
 	}
 	return f.run.meter.addLive(grown)
 }
 
-// place is a vertex together with the path by which it was reached.
-type place struct {
-	h   graph.Handle
-	way *node
+// position is a vertex together with the path by which it was reached.
+type position struct {
+	h    graph.Handle
+	path *node
 }
 
 // merged adds the bulk of a row to a row at the same vertex with the same path
 // labels. It returns false if there is none.
 func (f *frontier) merged(b *batch, i int) bool {
 	if f.places == nil {
-		f.places = map[place]int32{}
+		f.places = map[position]int32{}
 	}
-	p := place{b.ids[i], b.pathOf(i)}
+	p := position{b.ids[i], b.pathOf(i)}
 	j, ok := f.places[p]
 	if !ok {
 		if f.rows.len() == 0 || f.rows.kind == graph.KindVertex {
@@ -451,16 +451,16 @@ func (f *frontier) take() *batch {
 	f.run.meter.removeLive(f.liveNow)
 	f.liveNow, f.live = f.live, 0
 	if f.spare.path == nil {
-		f.run.meter.release(f.heldNow)
-		f.heldNow, f.held = f.held, 0
+		f.run.meter.release(f.reservedNow)
+		f.reservedNow, f.reserved = f.reserved, 0
 	}
 	return &f.spare
 }
 
 func (f *frontier) reset() {
 	f.run.meter.removeLive(f.live + f.liveNow)
-	f.run.meter.release(f.held + f.heldNow)
-	f.live, f.liveNow, f.held, f.heldNow = 0, 0, 0, 0
+	f.run.meter.release(f.reserved + f.reservedNow)
+	f.live, f.liveNow, f.reserved, f.reservedNow = 0, 0, 0, 0
 	f.rows.clear()
 	f.spare.clear()
 	clear(f.places)

@@ -64,7 +64,7 @@ type run struct {
 	pairs       value.Keys    // key and value of compared properties
 	firsts      []graph.Value // the first property of each pair
 	out         Outcome
-	held        int64 // reserved memory of the results
+	resultBytes int64 // reserved memory of the results
 }
 
 // batchRows is the regular number of rows of a batch.
@@ -101,7 +101,7 @@ func Run(ctx context.Context, g *graph.Graph, root *plan.Root, opt Options) (*Ou
 	if err := r.drive(&c); err != nil {
 		return nil, err
 	}
-	r.out.Work, r.out.Peak, r.out.Held, r.out.Indexes = r.meter.work, r.meter.peak, r.held, r.indexes
+	r.out.Work, r.out.Peak, r.out.Held, r.out.Indexes = r.meter.work, r.meter.peak, r.resultBytes, r.indexes
 	if r.probes != nil {
 		r.out.Profile = r.probes.measures()
 	}
@@ -177,7 +177,7 @@ func (r *run) collect(b *batch) error {
 		if err := r.meter.reserve(64 + bytes); err != nil {
 			return err
 		}
-		r.held += 64 + bytes
+		r.resultBytes += 64 + bytes
 		r.out.Results = append(r.out.Results, Result{Value: v, Bulk: c})
 	}
 	return r.meter.spend(n)

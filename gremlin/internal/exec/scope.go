@@ -54,7 +54,7 @@ func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 			if err != nil || !ok || v.IsNull() {
 				return graph.Null, ok, err
 			}
-			return bys[len(bys)-1].of(v)
+			return bys[len(bys)-1].project(v)
 		}), nil
 	}
 	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
@@ -64,7 +64,7 @@ func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 			if err != nil || !ok {
 				return graph.Null, false, err
 			}
-			v, ok, err = bys[k%len(bys)].of(v)
+			v, ok, err = bys[k%len(bys)].project(v)
 			if err != nil || !ok {
 				return graph.Null, false, err
 			}
@@ -98,7 +98,7 @@ func (r *run) selectBy(s *plan.SelectBy, next op) (op, error) {
 		if err != nil || !ok || v.IsNull() {
 			return v, ok, err
 		}
-		v, ok, err = by.of(v)
+		v, ok, err = by.project(v)
 		if !ok {
 			v = graph.Null
 		}
@@ -127,7 +127,7 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 			var v graph.Value
 			v, err = r.mustScope(in, i, s.Start)
 			if err == nil {
-				left, ok, err = by().of(v)
+				left, ok, err = by().project(v)
 			}
 		}
 		if err != nil {
@@ -160,7 +160,7 @@ func (r *run) bindPred(p *plan.Pred, in *batch, i int, by func() projector) (*pl
 	if err != nil {
 		return nil, false, err
 	}
-	v, ok, err := by().of(v)
+	v, ok, err := by().project(v)
 	if err != nil || !ok {
 		return nil, false, err
 	}

@@ -237,7 +237,7 @@ func (o *aggregateOp) push(b *batch) error {
 			if err != nil {
 				return err
 			}
-			if o.pending.Add(o.run.same(v), b.count(i)) {
+			if o.pending.Add(o.run.canonical(v), b.count(i)) {
 				if err := o.reserve(keyBytes + bytes); err != nil {
 					return err
 				}
@@ -326,7 +326,7 @@ func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
 	if e.group == nil {
 		e.group = g
 	} else {
-		g.how = e.group.how
+		g.kind = e.group.kind
 	}
 	return r.effect(next, func(in *batch, i int) (int64, error) {
 		e.version++

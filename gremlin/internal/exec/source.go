@@ -47,18 +47,18 @@ func (o *graphOp) push(b *batch) error {
 
 // offer emits the elements that pass a test.
 func (o *graphOp) offer(b *batch, i int, hs []graph.Handle, rest *condTest) error {
-	plain := b.bulk == nil && b.path == nil && b.sack == nil && !o.extend
+	simple := b.bulk == nil && b.path == nil && b.sack == nil && !o.extend
 	for len(hs) > 0 {
-		if plain {
+		if simple {
 			o.b.bare(o.kind, false)
 		}
 		n := min(len(hs), o.rows-o.b.len())
 		if err := o.run.meter.spend(n); err != nil {
 			return err
 		}
-		if plain && rest == nil {
+		if simple && rest == nil {
 			o.b.ids = append(o.b.ids, hs[:n]...)
-		} else if err := o.pick(b, i, hs[:n], rest, plain); err != nil {
+		} else if err := o.pick(b, i, hs[:n], rest, simple); err != nil {
 			return err
 		}
 		hs = hs[n:]
@@ -72,12 +72,12 @@ func (o *graphOp) offer(b *batch, i int, hs []graph.Handle, rest *condTest) erro
 	return nil
 }
 
-func (o *graphOp) pick(b *batch, i int, hs []graph.Handle, rest *condTest, plain bool) error {
+func (o *graphOp) pick(b *batch, i int, hs []graph.Handle, rest *condTest, simple bool) error {
 	for _, h := range hs {
 		if rest != nil && !rest.handle(o.kind, h) {
 			continue
 		}
-		if plain {
+		if simple {
 			o.b.ids = append(o.b.ids, h)
 			continue
 		}

@@ -15,7 +15,7 @@ func (r *run) cutters(s plan.Step, next op) (op, error) {
 		return &tailOp{store: store{base: base{run: r, next: next}}, limit: s.N}, nil
 	case *plan.Dedup:
 		by, err := r.projector(s.By)
-		return &dedupOp{base: base{run: r, next: next}, by: by, over: s.Over, whole: s.By == nil && len(s.Over) == 0}, err
+		return &dedupOp{base: base{run: r, next: next}, by: by, over: s.Over, wholeObject: s.By == nil && len(s.Over) == 0}, err
 	case *plan.Sample:
 		o := &sampleOp{mergingStore: mergingStore{store: store{base: base{run: r, next: next}}}, n: s.N, random: r.random()}
 		var err error
@@ -89,8 +89,8 @@ func (o *rangeOp) cut(b *batch, count *int64) (done bool) {
 			trim = max(0, *count+c-o.high)
 		}
 		*count += c - trim
-		if left := c - skip - trim; left != c {
-			b.bulk[i] = left
+		if remaining := c - skip - trim; remaining != c {
+			b.bulk[i] = remaining
 		}
 		b.move(i, kept)
 		kept++
@@ -175,11 +175,11 @@ func (o *tailOp) reset() {
 // dedupOp keeps the first of equal rows.
 type dedupOp struct {
 	base
-	by    projector
-	over  []string
-	whole bool // compare the object itself
-	seen  value.Keys
-	bits  [2]graph.Bits // seen vertices and edges
+	by          projector
+	over        []string
+	wholeObject bool // compare the object itself
+	seen        value.Keys
+	bits        [2]graph.Bits // seen vertices and edges
 }
 
 func (o *dedupOp) push(b *batch) error {
@@ -187,7 +187,7 @@ func (o *dedupOp) push(b *batch) error {
 	if err := o.run.meter.spend(n); err != nil {
 		return err
 	}
-	if o.whole && b.kind != graph.KindNull && b.path == nil && b.sack == nil && b.from == nil {
+	if o.wholeObject && b.kind != graph.KindNull && b.path == nil && b.sack == nil && b.from == nil {
 		return o.handles(b)
 	}
 	kept := 0
@@ -207,7 +207,7 @@ func (o *dedupOp) push(b *batch) error {
 }
 
 func (o *dedupOp) fresh(b *batch, i int) (bool, error) {
-	if o.whole && b.kind != graph.KindNull {
+	if o.wholeObject && b.kind != graph.KindNull {
 		return o.freshHandle(b.kind, b.ids[i])
 	}
 	key, ok, err := o.key(b, i)
@@ -245,17 +245,17 @@ func (o *dedupOp) handles(b *batch) error {
 
 // seenBits returns a bit set with one bit per vertex or edge of the graph.
 func (o *dedupOp) seenBits(kind graph.Kind) (graph.Bits, error) {
-	at, size := 0, o.run.g.VertexCap()
+	count, size := 0, o.run.g.VertexCap()
 	if kind == graph.KindEdge {
-		at, size = 1, o.run.g.EdgeCap()
+		count, size = 1, o.run.g.EdgeCap()
 	}
-	if o.bits[at] == nil {
+	if o.bits[count] == nil {
 		if err := o.reserve(int64(size / 8)); err != nil {
 			return nil, err
 		}
-		o.bits[at] = graph.NewBits(size)
+		o.bits[count] = graph.NewBits(size)
 	}
-	return o.bits[at], nil
+	return o.bits[count], nil
 }
 
 func (o *dedupOp) freshHandle(kind graph.Kind, h graph.Handle) (bool, error) {
@@ -271,7 +271,7 @@ func (o *dedupOp) freshHandle(kind graph.Kind, h graph.Handle) (bool, error) {
 func (o *dedupOp) key(b *batch, i int) (graph.Value, bool, error) {
 	if len(o.over) == 0 {
 		v, ok, err := o.by.row(b, i)
-		return o.run.same(v), ok, err
+		return o.run.canonical(v), ok, err
 	}
 	parts := make([]graph.Value, len(o.over))
 	for k, name := range o.over {
@@ -279,7 +279,7 @@ func (o *dedupOp) key(b *batch, i int) (graph.Value, bool, error) {
 		if err != nil {
 			return graph.Null, false, err
 		}
-		v, ok, err := o.by.of(v)
+		v, ok, err := o.by.project(v)
 		if err != nil || !ok {
 			return graph.Null, false, err
 		}
@@ -358,7 +358,7 @@ func (o *sampleOp) choose() error {
 			return err
 		}
 		want := o.random.Float64() * total
-		i := o.at(want, taken)
+		i := o.indexOf(want, taken)
 		if i < 0 {
 			n--
 			continue
@@ -380,8 +380,8 @@ func (o *sampleOp) choose() error {
 	return nil
 }
 
-// at returns the row at which the cumulative weight reaches want.
-func (o *sampleOp) at(want float64, taken []int64) int {
+// indexOf returns the row at which the cumulative weight reaches want.
+func (o *sampleOp) indexOf(want float64, taken []int64) int {
 	sum := 0.0
 	for i, w := range o.weights {
 		for range o.rows.count(i) - taken[i] {

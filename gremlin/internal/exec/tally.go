@@ -9,15 +9,15 @@ import (
 // number and by string code. It falls back to the general implementation for
 // other cases.
 type tally struct {
-	run    *run
-	counts *counts
-	label  bool
-	key    *keyBy
-	labels []int64          // by vertex label
-	order  []uint32         // codes in order of first occurrence
-	cells  []int64          // their counts
-	at     map[uint32]int32 // code -> index into order
-	recent [64]recentCell   // small direct-mapped cache of at, by the low bits of the code
+	run       *run
+	counts    *counts
+	label     bool
+	key       *keyBy
+	labels    []int64          // by vertex label
+	order     []uint32         // codes in order of first occurrence
+	cells     []int64          // their counts
+	positions map[uint32]int32 // code -> index into order
+	recent    [64]recentCell   // small direct-mapped cache of at, by the low bits of the code
 }
 
 // recentCell is a cache entry: the index of a code.
@@ -41,7 +41,7 @@ func (r *run) newTally(c *counts) *tally {
 			return nil
 		}
 		t.key = k
-		t.at = map[uint32]int32{}
+		t.positions = map[uint32]int32{}
 	default:
 		return nil
 	}
@@ -85,27 +85,27 @@ func (t *tally) addKeys(b *batch) error {
 			continue
 		}
 		code := c.Codes()[p]
-		near := &t.recent[code%uint32(len(t.recent))]
-		if near.code != code || near.cell == 0 {
+		recent := &t.recent[code%uint32(len(t.recent))]
+		if recent.code != code || recent.cell == 0 {
 			cell, err := t.cell(code)
 			if err != nil {
 				return err
 			}
-			*near = recentCell{code, cell + 1}
+			*recent = recentCell{code, cell + 1}
 		}
-		t.cells[near.cell-1] += b.count(i)
+		t.cells[recent.cell-1] += b.count(i)
 	}
 	return nil
 }
 
 // cell returns the index of a code and adds the code if it is new.
 func (t *tally) cell(code uint32) (int32, error) {
-	cell, ok := t.at[code]
+	cell, ok := t.positions[code]
 	if ok {
 		return cell, nil
 	}
 	cell = int32(len(t.cells))
-	t.at[code] = cell
+	t.positions[code] = cell
 	t.order = append(t.order, code)
 	t.cells = append(t.cells, 0)
 	return cell, t.run.meter.reserve(groupBytes)
@@ -123,6 +123,6 @@ func (t *tally) flush() {
 		t.counts.put(graph.String(t.run.g.StringOf(code)), t.cells[i])
 	}
 	t.order, t.cells = t.order[:0], t.cells[:0]
-	clear(t.at)
+	clear(t.positions)
 	clear(t.recent[:])
 }

@@ -90,7 +90,7 @@ func splitter(sep graph.Value) func(string) graph.Value {
 func substring(args []graph.Value) func(string) string {
 	return func(t string) string {
 		u := utf16.Encode([]rune(t))
-		at := func(i int64) int {
+		clampedIndex := func(i int64) int {
 			n := int64(len(u))
 			if i < 0 {
 				if n == 0 {
@@ -100,9 +100,9 @@ func substring(args []graph.Value) func(string) string {
 			}
 			return int(min(i, n))
 		}
-		start, end := at(args[0].Int()), len(u)
+		start, end := clampedIndex(args[0].Int()), len(u)
 		if len(args) > 1 {
-			end = at(args[1].Int())
+			end = clampedIndex(args[1].Int())
 		}
 		if end <= start {
 			return ""

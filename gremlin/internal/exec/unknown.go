@@ -10,41 +10,41 @@ import (
 // if some number of the range does; with Certain, if all do.
 
 // bounds builds something twice: for the certain and for the possible elements.
-func bounds[T any](r *run, build func() T) (least, most T) {
+func bounds[T any](r *run, build func() T) (low, high T) {
 	before := r.negated
 	r.negated = r.opt.Reading == Possible
-	least = build()
+	low = build()
 	r.negated = !r.negated
-	most = build()
+	high = build()
 	r.negated = before
-	return least, most
+	return low, high
 }
 
 // rangeTest converts a predicate to a test of ranges.
-func (r *run) rangeTest(p *plan.Pred) func(least, most int64) bool {
-	perhaps := (r.opt.Reading == Possible) != r.negated
-	return func(least, most int64) bool {
+func (r *run) rangeTest(p *plan.Pred) func(low, high int64) bool {
+	possible := (r.opt.Reading == Possible) != r.negated
+	return func(low, high int64) bool {
 		const many = 1000
-		if most-least > many {
-			return perhaps
+		if high-low > many {
+			return possible
 		}
-		for n := least; n <= most; n++ {
-			if p.Test(r, graph.Long(n)) == perhaps {
-				return perhaps
+		for n := low; n <= high; n++ {
+			if p.Test(r, graph.Long(n)) == possible {
+				return possible
 			}
 		}
-		return !perhaps
+		return !possible
 	}
 }
 
 // countMayBe is countIs for graphs with unknown values.
 func (r *run) countMayBe(steps []plan.Step, p *plan.Pred, limit int64, kind graph.Kind) func(graph.Handle) bool {
-	least, most := bounds(r, func() *walk { return r.walk(steps, kind) })
-	if least == nil || most == nil {
+	low, high := bounds(r, func() *walk { return r.walk(steps, kind) })
+	if low == nil || high == nil {
 		return nil
 	}
 	test := r.rangeTest(p)
-	return func(h graph.Handle) bool { return test(least.count(h, limit), most.count(h, limit)) }
+	return func(h graph.Handle) bool { return test(low.count(h, limit), high.count(h, limit)) }
 }
 
 // countTest builds the test of a traversal that ends with a compared count, or
@@ -68,17 +68,17 @@ func (r *run) countTest(t *plan.Traversal) (func(in *batch, i int) (bool, error)
 		}
 		return c
 	}
-	least, most := bounds(r, build)
+	low, high := bounds(r, build)
 	if err != nil {
 		return nil, err
 	}
 	test := r.rangeTest(is.Pred)
 	return func(in *batch, i int) (bool, error) {
-		lo, _, err := least.first(in, i)
+		lo, _, err := low.first(in, i)
 		if err != nil {
 			return false, err
 		}
-		hi, _, err := most.first(in, i)
+		hi, _, err := high.first(in, i)
 		if err != nil {
 			return false, err
 		}

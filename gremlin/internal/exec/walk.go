@@ -14,7 +14,7 @@ type walk struct {
 	end  graph.Kind // kind of the results
 	hops []hop
 
-	asked int // number of existence checks
+	checks int // number of existence checks
 
 	// State of the current evaluation.
 	goal  goal
@@ -205,8 +205,8 @@ func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(gra
 
 // exists reports whether the walk from h has a result.
 func (w *walk) exists(h graph.Handle) bool {
-	w.asked++
-	if w.asked == w.run.g.VertexCap()/memoAfter {
+	w.checks++
+	if w.checks == w.run.g.VertexCap()/memoAfter {
 		w.remember()
 	}
 	w.goal, w.n = toFind, 0
@@ -304,9 +304,9 @@ func (w *walk) over(i int, to []graph.Handle) bool {
 }
 
 // last searches for elements that pass the last test of a walk.
-func (w *walk) last(p *hop, among []graph.Handle) bool {
+func (w *walk) last(p *hop, targets []graph.Handle) bool {
 	g := w.run.g
-	for _, h := range among {
+	for _, h := range targets {
 		if !p.passes(g, h) {
 			continue
 		}

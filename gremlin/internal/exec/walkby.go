@@ -65,7 +65,7 @@ func (b *countBy) row(in *batch, i int) (graph.Value, bool, error) {
 	return graph.Long(b.w.count(in.ids[i], 0)), true, b.run.meter.err
 }
 
-func (b *countBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *countBy) project(v graph.Value) (graph.Value, bool, error) {
 	if v.Kind() != graph.KindVertex {
 		return b.firstOf(v)
 	}
@@ -86,7 +86,7 @@ func (b *valueBy) row(in *batch, i int) (graph.Value, bool, error) {
 	return b.find(in.ids[i])
 }
 
-func (b *valueBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *valueBy) project(v graph.Value) (graph.Value, bool, error) {
 	if v.Kind() != graph.KindVertex {
 		return b.firstOf(v)
 	}
@@ -121,7 +121,7 @@ func (b *selectedBy) row(in *batch, i int) (graph.Value, bool, error) {
 	return b.run.scoped(in, i, b.name, b.pop)
 }
 
-func (b *selectedBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *selectedBy) project(v graph.Value) (graph.Value, bool, error) {
 	one := batch{vals: []graph.Value{v}}
 	return b.run.scoped(&one, 0, b.name, b.pop)
 }
@@ -129,9 +129,9 @@ func (b *selectedBy) of(v graph.Value) (graph.Value, bool, error) {
 // listBy lists the results of a walk: vertices, or their values of a key.
 type listBy struct {
 	*lazyChild
-	w    *walk
-	key  *keyBy
-	held int64 // reserved memory of the last list
+	w        *walk
+	key      *keyBy
+	reserved int64 // reserved memory of the last list
 }
 
 func (b *listBy) row(in *batch, i int) (graph.Value, bool, error) {
@@ -141,7 +141,7 @@ func (b *listBy) row(in *batch, i int) (graph.Value, bool, error) {
 	return b.list(in.ids[i])
 }
 
-func (b *listBy) of(v graph.Value) (graph.Value, bool, error) {
+func (b *listBy) project(v graph.Value) (graph.Value, bool, error) {
 	if v.Kind() != graph.KindVertex {
 		return b.firstOf(v)
 	}
@@ -150,8 +150,8 @@ func (b *listBy) of(v graph.Value) (graph.Value, bool, error) {
 
 func (b *listBy) list(from graph.Handle) (graph.Value, bool, error) {
 	var out valueList
-	b.run.meter.release(b.held)
-	b.held = 0
+	b.run.meter.release(b.reserved)
+	b.reserved = 0
 	err := b.w.each(from, func(h graph.Handle) error {
 		before := len(out.tail)
 		if b.key == nil {
@@ -161,7 +161,7 @@ func (b *listBy) list(from graph.Handle) (graph.Value, bool, error) {
 		}
 		bytes := listBytes * int64(len(out.tail)-before)
 		out.grown()
-		b.held += bytes
+		b.reserved += bytes
 		return b.run.meter.reserve(bytes)
 	})
 	if err == nil {

@@ -10,7 +10,7 @@ type need struct {
 
 func (n need) empty() bool { return !n.full && len(n.labels) == 0 }
 
-func (n need) wants(labels []string) bool {
+func (n need) needsAny(labels []string) bool {
 	for _, l := range labels {
 		if _, ok := n.labels[l]; ok || n.full {
 			return true
@@ -22,7 +22,7 @@ func (n need) wants(labels []string) bool {
 // before returns the need before a step that assigns labels: the last object of
 // a label is known from there on.
 func (n need) before(labels []string) need {
-	if !n.wants(labels) {
+	if !n.needsAny(labels) {
 		return n
 	}
 	out := need{full: n.full, labels: maps.Clone(n.labels)}
@@ -65,7 +65,7 @@ func needLabels(labels ...string) need {
 // dropped, so that equal traversers can be merged.
 func Annotate(r *Root) {
 	origins(&r.Traversal, false)
-	a := annotator{keep: keptLabels(r), given: givenLabels(r)}
+	a := annotator{keep: keptLabels(r), assigned: givenLabels(r)}
 	after := need{full: r.FullPath}
 	if r.Sack != nil && r.Sack.Merge != "" {
 		// Merging of sacks depends on the paths of their traversers.
@@ -81,8 +81,8 @@ func Annotate(r *Root) {
 
 // annotator also knows where labels are lost.
 type annotator struct {
-	keep  map[Step]map[string]bool
-	given map[string]bool // labels that some step assigns
+	keep     map[Step]map[string]bool
+	assigned map[string]bool // labels that some step assigns
 }
 
 // givenLabels returns the labels that some step assigns; other labels are not stored.
@@ -93,28 +93,28 @@ func givenLabels(r *Root) map[string]bool {
 			out[l] = true
 		}
 		if m, ok := s.(*Match); ok {
-			m.given(out)
+			m.addAssigned(out)
 		}
 	})
 	return out
 }
 
-func (m *Match) given(out map[string]bool) {
+func (m *Match) addAssigned(out map[string]bool) {
 	for _, l := range m.Vars {
 		out[l] = true
 	}
 	for _, p := range m.Patterns {
 		if p.Nested != nil {
-			p.Nested.given(out)
+			p.Nested.addAssigned(out)
 		}
 	}
 }
 
-// own returns the need of the step itself, restricted to labels that exist.
-func (a *annotator) own(s Step) need {
+// ownNeed returns the need of the step itself, restricted to labels that exist.
+func (a *annotator) ownNeed(s Step) need {
 	n := ownNeed(s)
 	for l := range n.labels {
-		if !a.given[l] {
+		if !a.assigned[l] {
 			delete(n.labels, l)
 		}
 	}
@@ -127,11 +127,11 @@ func (a *annotator) chain(t *Traversal, after need) need {
 	for i := len(t.Steps) - 1; i >= 0; i-- {
 		s := t.Steps[i]
 		m := s.Info()
-		m.Extend = MakesObject(s) && (n.full || n.wants(m.Labels))
-		m.Attach = !MakesObject(s) && n.wants(m.Labels)
-		m.Forget = a.lost(s, n)
+		m.Extend = MakesObject(s) && (n.full || n.needsAny(m.Labels))
+		m.Attach = !MakesObject(s) && n.needsAny(m.Labels)
+		m.Forget = a.droppedLabels(s, n)
 		rest := n.before(m.Labels)
-		before := a.own(s).with(a.children(s, rest))
+		before := a.ownNeed(s).with(a.children(s, rest))
 		if !resets(s) {
 			before = before.with(rest)
 		}
@@ -142,8 +142,8 @@ func (a *annotator) chain(t *Traversal, after need) need {
 	return n
 }
 
-// lost returns the labels that are needed after s but lost there.
-func (a *annotator) lost(s Step, n need) []string {
+// droppedLabels returns the labels that are needed after s but lost there.
+func (a *annotator) droppedLabels(s Step, n need) []string {
 	keep, ok := a.keep[s]
 	if !ok {
 		return nil
@@ -201,14 +201,14 @@ func (a *annotator) children(s Step, after need) need {
 // loop returns the need of the body of a repeat: the need after the loop, and
 // that of the next iteration.
 func (a *annotator) loop(r *Repeat, after need) need {
-	around := need{}
+	outer := need{}
 	if r.Until != nil {
-		around = around.with(a.chain(r.Until, need{}))
+		outer = outer.with(a.chain(r.Until, need{}))
 	}
 	if r.Emit != nil {
-		around = around.with(a.chain(r.Emit, need{}))
+		outer = outer.with(a.chain(r.Emit, need{}))
 	}
-	n := after.with(around)
+	n := after.with(outer)
 	for {
 		next := n.with(a.chain(r.Body, n))
 		if next.equal(n) {

@@ -74,7 +74,7 @@ func (b *builder) chain(steps []syntax.Step, sc scope) (*Traversal, error) {
 	}
 	for i, s := range steps {
 		if err := b.step(t, s, sc, i == 0 && sc.root); err != nil {
-			return nil, at(s, err)
+			return nil, withSpan(s, err)
 		}
 	}
 	for _, s := range t.Steps {
@@ -93,8 +93,8 @@ func (b *builder) chain(steps []syntax.Step, sc scope) (*Traversal, error) {
 	return t, nil
 }
 
-// at adds the position of a step to an error that has none.
-func at(s syntax.Step, err error) error {
+// withSpan adds the position of a step to an error that has none.
+func withSpan(s syntax.Step, err error) error {
 	switch err.(type) {
 	case *Error, *syntax.Error:
 		return err
@@ -181,7 +181,7 @@ func (b *builder) terminal(s *syntax.Step) error {
 	if len(s.Args) == 1 {
 		n, err := b.int(s.Args[0])
 		if err != nil {
-			return at(*s, err)
+			return withSpan(*s, err)
 		}
 		b.root.Take = n
 	}

@@ -40,7 +40,7 @@ func (b *builder) value(a syntax.Arg) (graph.Value, error) {
 			return graph.Null, fmt.Errorf("variable %s has no value", a.Name)
 		}
 		return v, nil
-	case *syntax.Fresh:
+	case *syntax.RuntimeValue:
 		if a.Name == "UUID" && b.bind.UUID != nil {
 			return graph.UUID(b.bind.UUID()), nil
 		}
@@ -238,11 +238,11 @@ func (b *builder) pred(p *syntax.Predicate) (*Pred, error) {
 	}
 	switch p.Name {
 	case "between":
-		return both(AllOf, Gte, vs[0], Lt, vs[1]), nil
+		return rangePred(AllOf, Gte, vs[0], Lt, vs[1]), nil
 	case "inside":
-		return both(AllOf, Gt, vs[0], Lt, vs[1]), nil
+		return rangePred(AllOf, Gt, vs[0], Lt, vs[1]), nil
 	case "outside":
-		return both(AnyOf, Lt, vs[0], Gt, vs[1]), nil
+		return rangePred(AnyOf, Lt, vs[0], Gt, vs[1]), nil
 	}
 	op, ok := predOps[p.Name]
 	if !ok {
@@ -254,7 +254,7 @@ func (b *builder) pred(p *syntax.Predicate) (*Pred, error) {
 	return textPred(p.Name, op, vs[0])
 }
 
-func both(op, op1 PredOp, v1 graph.Value, op2 PredOp, v2 graph.Value) *Pred {
+func rangePred(op, op1 PredOp, v1 graph.Value, op2 PredOp, v2 graph.Value) *Pred {
 	return &Pred{Op: op, Args: []*Pred{{Op: op1, Value: v1}, {Op: op2, Value: v2}}}
 }
 

@@ -11,7 +11,7 @@ import (
 func (b *builder) source(steps []syntax.Step) error {
 	for _, s := range steps {
 		if err := b.sourceStep(s); err != nil {
-			return at(s, err)
+			return withSpan(s, err)
 		}
 	}
 	return nil

@@ -240,15 +240,15 @@ func describeRepeat(r *Repeat) string {
 	}
 	parts := []string{body}
 	if until != "" {
-		parts = place(parts, until, r.UntilFirst)
+		parts = insertPart(parts, until, r.UntilFirst)
 	}
 	if emit != "" {
-		parts = place(parts, emit, r.EmitFirst)
+		parts = insertPart(parts, emit, r.EmitFirst)
 	}
 	return strings.Join(parts, ".")
 }
 
-func place(parts []string, s string, first bool) []string {
+func insertPart(parts []string, s string, first bool) []string {
 	if first {
 		return append([]string{s}, parts...)
 	}

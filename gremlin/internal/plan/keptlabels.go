@@ -29,11 +29,11 @@ type keeper struct {
 
 // frame is an enclosing step and its position.
 type frame struct {
-	t  *Traversal
-	at int
+	t     *Traversal
+	index int
 }
 
-func (f frame) step() Step { return f.t.Steps[f.at] }
+func (f frame) step() Step { return f.t.Steps[f.index] }
 
 // processes reports whether a step drops labels after using some.
 func processes(s Step) bool {
@@ -81,11 +81,11 @@ func (k *keeper) addWithin(t *Traversal, from labelSet) {
 
 // visit determines the labels of the steps of t and of nested traversals.
 func (k *keeper) visit(t *Traversal, parents []frame) {
-	wanted := labelSet{}
+	needed := labelSet{}
 	for i := len(t.Steps) - 1; i >= 0; i-- {
 		s := t.Steps[i]
-		later := maps.Clone(wanted)
-		add(wanted, mentions(s))
+		later := maps.Clone(needed)
+		add(needed, mentions(s))
 		if processes(s) {
 			k.add(s, later)
 			if _, ok := s.(*Match); ok {
@@ -97,8 +97,8 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 	for _, p := range parents {
 		_, repeat := p.step().(*Repeat)
 		loop = loop || repeat
-		k.parent(p, wanted)
-		for _, s := range p.t.Steps[p.at:] {
+		k.parent(p, needed)
+		for _, s := range p.t.Steps[p.index:] {
 			add(trail, mentions(s))
 		}
 	}
@@ -106,7 +106,7 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 		if processes(s) {
 			k.add(s, trail)
 			if loop {
-				k.add(s, wanted)
+				k.add(s, needed)
 			}
 		}
 		for _, c := range Children(s) {
@@ -117,7 +117,7 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 
 // parent adds the labels that a nested traversal uses to the steps before its
 // enclosing step, and to the other traversals of that step.
-func (k *keeper) parent(p frame, wanted labelSet) {
+func (k *keeper) parent(p frame, needed labelSet) {
 	children := Children(p.step())
 	count := len(children)
 	if r, ok := p.step().(*Repeat); ok && (r.Times >= 0 || r.EmitAll) {
@@ -125,15 +125,15 @@ func (k *keeper) parent(p frame, wanted labelSet) {
 	}
 	if count > 1 {
 		for _, c := range children {
-			k.addWithin(c, wanted)
+			k.addWithin(c, needed)
 		}
 	}
-	for _, s := range p.t.Steps[:p.at] {
+	for _, s := range p.t.Steps[:p.index] {
 		if processes(s) {
-			k.add(s, wanted)
+			k.add(s, needed)
 		}
 		for _, c := range Children(s) {
-			k.addWithin(c, wanted)
+			k.addWithin(c, needed)
 		}
 	}
 }

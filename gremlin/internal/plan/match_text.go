@@ -15,12 +15,15 @@ func (p *Pred) TestText(t Tester, s string) bool {
 	case EndingWith:
 		return strings.HasSuffix(s, p.Text)
 	case Containing:
-		return t.Tick(len(s)/512) && strings.Contains(s, p.Text)
+		return t.Tick(len(s)/containsBytesPerUnit) && strings.Contains(s, p.Text)
 	case Regex:
 		return p.matches(t, s)
 	}
 	return false
 }
+
+// containsBytesPerUnit is the number of bytes per unit of work in searching a substring.
+const containsBytesPerUnit = 512
 
 // bytesPerUnit is the number of bytes per unit of work in matching a regular
 // expression, at about a hundred nanoseconds per byte.
@@ -32,7 +35,7 @@ func (p *Pred) matches(t Tester, s string) bool {
 	if len(s) < readerStep {
 		return t.Tick(len(s)/bytesPerUnit) && p.Re.MatchString(s)
 	}
-	return p.Re.MatchReader(&meteredText{t: t, rest: s}) && t.Tick(0)
+	return p.Re.MatchReader(&meteredText{t: t, rest: s}) && t.Tick(0) // false if the text was cut because the budget is exceeded
 }
 
 // readerStep is the number of bytes between two checks of the budget.

@@ -60,7 +60,7 @@ func (p *Pred) Test(s Tester, v graph.Value) bool {
 		return !value.Eq(s, v, p.Value)
 	case Lt, Lte, Gt, Gte:
 		c, ok := value.Compare(s, v, p.Value)
-		return ok && p.holds(c)
+		return ok && p.acceptsOrder(c)
 	case Within:
 		return p.member(s, v)
 	case Without:
@@ -77,8 +77,8 @@ func (p *Pred) Test(s Tester, v graph.Value) bool {
 	return v.Kind() == graph.KindString && p.TestText(s, v.Str())
 }
 
-// holds reports whether the result of a comparison satisfies an ordering predicate.
-func (p *Pred) holds(c int) bool {
+// acceptsOrder reports whether the result of a comparison satisfies an ordering predicate.
+func (p *Pred) acceptsOrder(c int) bool {
 	switch p.Op {
 	case Lt:
 		return c < 0

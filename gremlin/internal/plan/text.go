@@ -54,26 +54,26 @@ type Piece struct {
 // Pieces splits a template at its variables %{name}; %%{name} is text.
 func Pieces(template string) []Piece {
 	var out []Piece
-	start, from := 0, 0
+	textStart, searchFrom := 0, 0
 	for {
-		i := strings.Index(template[from:], "%{")
+		i := strings.Index(template[searchFrom:], "%{")
 		if i < 0 {
 			break
 		}
-		i += from
+		i += searchFrom
 		end := strings.IndexByte(template[i:], '}')
 		if end < 0 {
 			break
 		}
-		from = i + 2
+		searchFrom = i + 2
 		if i > 0 && template[i-1] == '%' {
 			continue
 		}
-		out = append(out, Piece{Text: template[start:i], Var: template[i+2 : i+end]})
-		start = i + end + 1
-		from = start
+		out = append(out, Piece{Text: template[textStart:i], Var: template[i+2 : i+end]})
+		textStart = i + end + 1
+		searchFrom = textStart
 	}
-	return append(out, Piece{Text: template[start:], Last: true})
+	return append(out, Piece{Text: template[textStart:], Last: true})
 }
 
 // FormatVariables returns the variables of a template.

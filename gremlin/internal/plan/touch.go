@@ -131,8 +131,8 @@ func (t *toucher) conds(conds []Cond) {
 	}
 }
 
-func (t *toucher) read(keys []string, some bool) {
-	t.AllKeys = t.AllKeys || !some
+func (t *toucher) read(keys []string, onlyKeys bool) {
+	t.AllKeys = t.AllKeys || !onlyKeys
 	for _, k := range keys {
 		t.keys[k] = true
 	}

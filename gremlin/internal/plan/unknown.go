@@ -10,21 +10,21 @@ import (
 // or a group, for values, and after a limit. If such a key has unknown values,
 // neither Reading determines what the query would find.
 func Unsure(r *Root) (keys []string, all bool) {
-	u := unsure{keys: map[string]bool{}}
+	u := unknownFinder{keys: map[string]bool{}}
 	strict := false
 	Walk(&r.Traversal, func(s Step) { strict = strict || writesSideEffect(s) })
 	u.chain(&r.Traversal, strict, true)
 	return slices.Sorted(maps.Keys(u.keys)), u.all
 }
 
-type unsure struct {
+type unknownFinder struct {
 	keys map[string]bool
 	all  bool
 }
 
 // chain records the keys of a chain. In a strict chain, conditions count too. In
 // a top chain, whose results are those of the query, values do not count.
-func (u *unsure) chain(t *Traversal, strict, top bool) {
+func (u *unknownFinder) chain(t *Traversal, strict, top bool) {
 	steps := t.Steps
 	if n := len(steps); !top && countsAtEnd(t) {
 		steps = steps[:n-2]
@@ -58,11 +58,11 @@ func countsAtEnd(t *Traversal) bool {
 		return false
 	}
 	_, count := t.Steps[n-2].(*Count)
-	_, is := t.Steps[n-1].(*Is)
-	return count && is
+	_, isTest := t.Steps[n-1].(*Is)
+	return count && isTest
 }
 
-func (u *unsure) step(s Step, strict bool) {
+func (u *unknownFinder) step(s Step, strict bool) {
 	for _, by := range Bys(s) {
 		if by.Kind == ByKey {
 			u.keys[by.Key] = true
@@ -101,7 +101,7 @@ func (u *unsure) step(s Step, strict bool) {
 	}
 }
 
-func (u *unsure) conds(conds []Cond, strict bool) {
+func (u *unknownFinder) conds(conds []Cond, strict bool) {
 	if !strict {
 		return
 	}
@@ -112,8 +112,8 @@ func (u *unsure) conds(conds []Cond, strict bool) {
 	}
 }
 
-func (u *unsure) read(keys []string, some bool) {
-	u.all = u.all || !some
+func (u *unknownFinder) read(keys []string, onlyKeys bool) {
+	u.all = u.all || !onlyKeys
 	for _, k := range keys {
 		u.keys[k] = true
 	}

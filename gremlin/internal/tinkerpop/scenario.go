@@ -88,9 +88,9 @@ func (e Expectation) String() string {
 
 // Brief joins texts in one line and truncates long lists.
 func Brief(texts []string) string {
-	const most = 60
-	if len(texts) > most {
-		return strings.Join(texts[:most], " | ") + fmt.Sprintf(" | and %d more", len(texts)-most)
+	const maxLength = 60
+	if len(texts) > maxLength {
+		return strings.Join(texts[:maxLength], " | ") + fmt.Sprintf(" | and %d more", len(texts)-maxLength)
 	}
 	return strings.Join(texts, " | ")
 }

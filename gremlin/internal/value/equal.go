@@ -47,14 +47,14 @@ func sameEntries(a, b []graph.Entry) bool {
 		return false
 	}
 	var k Keys
-	at := make([]graph.Value, 0, len(b))
+	remaining := make([]graph.Value, 0, len(b))
 	for _, e := range b {
 		if _, fresh := k.Put(e.Key); fresh {
-			at = append(at, e.Value)
+			remaining = append(remaining, e.Value)
 		}
 	}
 	for _, e := range a {
-		if i := k.Find(e.Key); i < 0 || !Equal(e.Value, at[i]) {
+		if i := k.Find(e.Key); i < 0 || !Equal(e.Value, remaining[i]) {
 			return false
 		}
 	}

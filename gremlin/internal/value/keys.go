@@ -41,18 +41,18 @@ func (k *Keys) Put(v graph.Value) (i int, fresh bool) {
 		k.grow()
 	}
 	h := Hash(v)
-	at, found := k.slot(v, h)
+	slot, found := k.slot(v, h)
 	if found {
-		return int(k.slots[at]) - 1, false
+		return int(k.slots[slot]) - 1, false
 	}
 	k.vals = append(k.vals, v)
 	k.hashes = append(k.hashes, h)
-	k.slots[at] = int32(len(k.vals))
+	k.slots[slot] = int32(len(k.vals))
 	return len(k.vals) - 1, true
 }
 
 // slot returns the slot of v, or the free slot for it.
-func (k *Keys) slot(v graph.Value, h uint64) (at int, found bool) {
+func (k *Keys) slot(v graph.Value, h uint64) (index int, found bool) {
 	mask := len(k.slots) - 1
 	for i := int(h) & mask; ; i = (i + 1) & mask {
 		p := k.slots[i]

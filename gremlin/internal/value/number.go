@@ -88,12 +88,12 @@ func (op Arith) apply(a, b graph.Value, forceFloat bool) (graph.Value, error) {
 	case w.floating:
 		return op.float(a, b, w.bits), nil
 	}
-	return op.integer(whole(a), whole(b), w.bits)
+	return op.integer(truncated(a), truncated(b), w.bits)
 }
 
-// whole returns an integer. It returns zero for NaN, which is ignored when the
+// truncated returns an integer. It returns zero for NaN, which is ignored when the
 // type of a result is determined.
-func whole(v graph.Value) int64 {
+func truncated(v graph.Value) int64 {
 	if v.IsInteger() {
 		return v.Int()
 	}

@@ -176,13 +176,13 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	var k value.Keys
 	for i := range 1000 {
-		if at, fresh := k.Put(graph.List(graph.Int(int32(i)), graph.String("x"))); at != i || !fresh {
-			t.Fatalf("value %d is at %d, fresh %v", i, at, fresh)
+		if index, fresh := k.Put(graph.List(graph.Int(int32(i)), graph.String("x"))); index != i || !fresh {
+			t.Fatalf("value %d is at %d, fresh %v", i, index, fresh)
 		}
 	}
 	for i := range 1000 {
-		if at := k.Find(graph.List(graph.Int(int32(i)), graph.String("x"))); at != i {
-			t.Fatalf("value %d is found at %d", i, at)
+		if index := k.Find(graph.List(graph.Int(int32(i)), graph.String("x"))); index != i {
+			t.Fatalf("value %d is found at %d", i, index)
 		}
 	}
 	if k.Find(graph.List(graph.Int(1000), graph.String("x"))) >= 0 {

@@ -157,7 +157,7 @@ func (c *errorCollector) Errorf(format string, args ...any) {
 	c.reported = append(c.reported, fmt.Sprintf(format, args...))
 }
 
-func (c *errorCollector) about(t *testing.T, want string) {
+func (c *errorCollector) requireError(t *testing.T, want string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(c.reported, "\n"), want) {
 		t.Errorf("no error about %q: %q", want, c.reported)
@@ -168,15 +168,15 @@ func TestRoutesAreComparedWithTheDocument(t *testing.T) {
 	t.Parallel()
 	d := apitest.Load(t, []byte(document))
 	d.CheckRoutes(t, routes())
-	missing, extra, open, named := routes()[1:], append(routes(), httpapi.Route{Pattern: "GET /x", Operation: "x", Need: "user"}), routes(), routes()
+	missing, extra, open, renamed := routes()[1:], append(routes(), httpapi.Route{Pattern: "GET /x", Operation: "x", Need: "user"}), routes(), routes()
 	open[1].Need = httpapi.Public
-	named[1].Operation = "other"
+	renamed[1].Operation = "other"
 	for want, rs := range map[string][]httpapi.Route{
-		"GET /things as listThings": missing, "GET /x as x": extra, "addThing, open to anybody": open, "POST /things as other": named,
+		"GET /things as listThings": missing, "GET /x as x": extra, "addThing, open to anybody": open, "POST /things as other": renamed,
 	} {
 		c := &errorCollector{TB: t}
 		d.CheckRoutes(c, rs)
-		c.about(t, want)
+		c.requireError(t, want)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestClientReportsInvalidResponses(t *testing.T) {
 			fmt.Fprint(w, body)
 		}
 	}
-	good := `{"name":"a","kind":"Big"}`
+	valid := `{"name":"a","kind":"Big"}`
 	for _, tt := range []struct {
 		method, path string
 		answer       http.HandlerFunc
@@ -246,9 +246,9 @@ func TestClientReportsInvalidResponses(t *testing.T) {
 		{"GET", "/things", answer(400, `{"error":"x"}`), "missing properties"},
 		{"GET", "/things", answer(200, `[]`, "Content-Type", "text/html"), "text/html is not documented"},
 		{"GET", "/things", answer(200, `[]`, "X-Request-Id", ""), "no X-Request-Id"},
-		{"POST", "/things", answer(201, good), "header Location is missing"},
-		{"POST", "/things", answer(201, good, "Location", "elsewhere"), "header Location"},
-		{"POST", "/things", answer(201, good, "Location", "/things/1", "X-Count", "many"), "header X-Count"},
+		{"POST", "/things", answer(201, valid), "header Location is missing"},
+		{"POST", "/things", answer(201, valid, "Location", "elsewhere"), "header Location"},
+		{"POST", "/things", answer(201, valid, "Location", "/things/1", "X-Count", "many"), "header X-Count"},
 		{"DELETE", "/things/1", answer(404, `{}`), "does not document status 404"},
 		{"GET", "/none", answer(200, `{}`), "want 404"},
 		{"GET", "/none", answer(404, `{}`), "not as documented"},
@@ -265,7 +265,7 @@ func TestClientReportsInvalidResponses(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		c.about(t, tt.want)
+		c.requireError(t, tt.want)
 		s.Close()
 	}
 }
@@ -323,7 +323,7 @@ func TestTortureFindsFaults(t *testing.T) {
 			}
 			c := &errorCollector{TB: t}
 			x.Run(c)
-			c.about(t, tt.want)
+			c.requireError(t, tt.want)
 		})
 	}
 }
@@ -338,5 +338,5 @@ func TestTortureFailsWhenItTestsNothing(t *testing.T) {
 	x.N, x.Authorize = 200, nil
 	c := &errorCollector{TB: t}
 	x.Run(c)
-	c.about(t, "this tests nothing")
+	c.requireError(t, "this tests nothing")
 }

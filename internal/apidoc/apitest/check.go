@@ -90,11 +90,11 @@ func (d *Document) checkHeaders(response *openapi3.Response, pointer string, h h
 		if ref.Value.Schema == nil {
 			continue
 		}
-		at := pointer + "/headers/" + escape(name)
+		headerPointer := pointer + "/headers/" + escape(name)
 		if ref.Ref != "" {
-			at = ref.Ref
+			headerPointer = ref.Ref
 		}
-		schema, err := d.schema(schemaAt(ref.Value.Schema, at+"/schema"))
+		schema, err := d.schema(schemaAt(ref.Value.Schema, headerPointer+"/schema"))
 		if err != nil {
 			return err
 		}

@@ -98,15 +98,15 @@ func (d *Document) compile() error {
 	}
 	for _, o := range d.operations {
 		for code, ref := range o.Responses.Map() {
-			at := o.pointer + "/responses/" + code
+			responsePointer := o.pointer + "/responses/" + code
 			if ref.Ref != "" {
-				at = ref.Ref
+				responsePointer = ref.Ref
 			}
 			for kind, media := range ref.Value.Content {
 				if media.Schema == nil {
 					continue
 				}
-				if _, err := d.schema(schemaAt(media.Schema, at+"/content/"+escape(kind)+"/schema")); err != nil {
+				if _, err := d.schema(schemaAt(media.Schema, responsePointer+"/content/"+escape(kind)+"/schema")); err != nil {
 					return fmt.Errorf("%s %s: %w", o.OperationID, code, err)
 				}
 			}
@@ -165,8 +165,8 @@ func (d *Document) CheckRoutes(t testing.TB, routes []httpapi.Route) {
 }
 
 // without returns the elements of one list that are not in the other.
-func without(these, those []string) []string {
-	return slices.DeleteFunc(slices.Clone(these), func(s string) bool { return slices.Contains(those, s) })
+func without(values, removed []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(s string) bool { return slices.Contains(removed, s) })
 }
 
 // Hide registers the hidden routes, which are served but not documented: their
@@ -183,11 +183,11 @@ func (d *Document) Hide(t testing.TB, routes []httpapi.Route) {
 }
 
 func row(pattern, operation string, public bool) string {
-	who := "with a token"
+	caller := "with a token"
 	if public {
-		who = "open to anybody"
+		caller = "open to anybody"
 	}
-	return fmt.Sprintf("%s as %s, %s", strings.TrimSuffix(pattern, "/"), operation, who)
+	return fmt.Sprintf("%s as %s, %s", strings.TrimSuffix(pattern, "/"), operation, caller)
 }
 
 // public reports whether an operation needs no token.

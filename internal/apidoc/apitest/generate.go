@@ -20,8 +20,8 @@ type generator struct {
 // chance returns true with a probability of 1/n.
 func (g generator) chance(n int) bool { return g.IntN(n) == 0 }
 
-// of returns a random one of several values.
-func of[T any](g generator, values ...T) T { return values[g.IntN(len(values))] }
+// pickOne returns a random one of several values.
+func pickOne[T any](g generator, values ...T) T { return values[g.IntN(len(values))] }
 
 // value generates a value for a schema; depth limits recursive schemas.
 func (g generator) value(ref *openapi3.SchemaRef, depth int) any {
@@ -29,7 +29,7 @@ func (g generator) value(ref *openapi3.SchemaRef, depth int) any {
 		return g.word()
 	}
 	s := ref.Value
-	if v, ok := g.given(s); ok {
+	if v, ok := g.declaredValue(s); ok {
 		return v
 	}
 	if len(s.AllOf) > 0 {
@@ -42,22 +42,22 @@ func (g generator) value(ref *openapi3.SchemaRef, depth int) any {
 		return all
 	}
 	if choices := append(slices.Clone(s.OneOf), s.AnyOf...); len(choices) > 0 {
-		return g.value(of(g, choices...), depth+1)
+		return g.value(pickOne(g, choices...), depth+1)
 	}
 	return g.typed(s, depth)
 }
 
-// given returns an example, default or enumerated value of the schema.
-func (g generator) given(s *openapi3.Schema) (any, bool) {
+// declaredValue returns an example, default or enumerated value of the schema.
+func (g generator) declaredValue(s *openapi3.Schema) (any, bool) {
 	switch {
 	case s.Const != nil:
 		return s.Const, true
 	case len(s.Enum) > 0:
-		return of(g, s.Enum...), true
+		return pickOne(g, s.Enum...), true
 	case s.Example != nil && g.chance(2):
 		return s.Example, true
 	case len(s.Examples) > 0 && g.chance(2):
-		return of(g, s.Examples...), true
+		return pickOne(g, s.Examples...), true
 	case s.Default != nil && g.chance(4):
 		return s.Default, true
 	}
@@ -67,7 +67,7 @@ func (g generator) given(s *openapi3.Schema) (any, bool) {
 func (g generator) typed(s *openapi3.Schema, depth int) any {
 	kind := "object"
 	if types := s.Type.Slice(); len(types) > 0 {
-		kind = of(g, types...)
+		kind = pickOne(g, types...)
 	} else if s.Properties == nil {
 		kind = "string"
 	}
@@ -114,7 +114,7 @@ func (g generator) number(s *openapi3.Schema) any {
 	if s.Max != nil {
 		high = *s.Max
 	}
-	n := of(g, low, high, low+g.Float64()*(high-low), low+g.Float64()*(high-low)) // limits are likely to reveal errors
+	n := pickOne(g, low, high, low+g.Float64()*(high-low), low+g.Float64()*(high-low)) // limits are likely to reveal errors
 	return json.Number(fmt.Sprint(int64(n)))
 }
 
@@ -133,7 +133,7 @@ func (g generator) text(s *openapi3.Schema) string {
 	}
 	text := g.word()
 	if s.Pattern == "" && g.chance(8) {
-		text = of(g, oddTexts...) // unusual, but allowed
+		text = pickOne(g, oddTexts...) // unusual, but allowed
 	}
 	for uint64(len(text)) < s.MinLength {
 		text += g.word()

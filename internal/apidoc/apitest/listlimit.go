@@ -40,12 +40,12 @@ func (d *Document) CheckListLimits(t testing.TB, client *http.Client, base strin
 			send := func(n int) (int, string) {
 				return post(t, client, o, base, l.body(n), authorize)
 			}
-			at := "at most " + strconv.Itoa(l.limit) + " "
-			if status, answer := send(l.limit); strings.Contains(answer, at) {
+			prefix := "at most " + strconv.Itoa(l.limit) + " "
+			if status, answer := send(l.limit); strings.Contains(answer, prefix) {
 				t.Errorf("%s: %s with %d elements is refused for its length: %d %s", o.OperationID, l.path, l.limit, status, answer)
 			}
-			if status, answer := send(l.limit + 1); status != http.StatusBadRequest || !strings.Contains(answer, at) || !strings.Contains(answer, l.path) {
-				t.Errorf("%s: %s with %d elements: %d %.300s; want 400 that names it and says %q", o.OperationID, l.path, l.limit+1, status, answer, at)
+			if status, answer := send(l.limit + 1); status != http.StatusBadRequest || !strings.Contains(answer, prefix) || !strings.Contains(answer, l.path) {
+				t.Errorf("%s: %s with %d elements: %d %.300s; want 400 that names it and says %q", o.OperationID, l.path, l.limit+1, status, answer, prefix)
 			}
 		}
 	}
@@ -68,19 +68,19 @@ func listsOf(schema *openapi3.SchemaRef) []listIn {
 	return all
 }
 
-func collectLists(ref *openapi3.SchemaRef, path string, wrap func(any) any, above map[*openapi3.Schema]int, all *[]listIn) {
+func collectLists(ref *openapi3.SchemaRef, path string, wrap func(any) any, depths map[*openapi3.Schema]int, all *[]listIn) {
 	if ref == nil || ref.Value == nil {
 		return
 	}
 	s := ref.Value
-	if above[s] > 1 { // a recursive schema
+	if depths[s] > 1 { // a recursive schema
 		return
 	}
-	above[s]++
-	defer func() { above[s]-- }()
+	depths[s]++
+	defer func() { depths[s]-- }()
 	for _, refs := range []openapi3.SchemaRefs{s.AllOf, s.OneOf, s.AnyOf} {
 		for _, r := range refs {
-			collectLists(r, path, wrap, above, all)
+			collectLists(r, path, wrap, depths, all)
 		}
 	}
 	if s.Type.Includes("array") {
@@ -95,7 +95,7 @@ func collectLists(ref *openapi3.SchemaRef, path string, wrap func(any) any, abov
 			l.limit = int(*s.MaxItems)
 		}
 		*all = append(*all, l)
-		collectLists(s.Items, path+"[0]", func(v any) any { return wrap([]any{v}) }, above, all)
+		collectLists(s.Items, path+"[0]", func(v any) any { return wrap([]any{v}) }, depths, all)
 	}
 	if values := s.AdditionalProperties.Schema; values != nil {
 		l := listIn{path: path, body: func(n int) any {
@@ -109,13 +109,13 @@ func collectLists(ref *openapi3.SchemaRef, path string, wrap func(any) any, abov
 			l.limit = int(*s.MaxProps)
 		}
 		*all = append(*all, l)
-		collectLists(values, join(path, "k0"), func(v any) any { return wrap(map[string]any{"k0": v}) }, above, all)
+		collectLists(values, join(path, "k0"), func(v any) any { return wrap(map[string]any{"k0": v}) }, depths, all)
 	}
 	for name, member := range s.Properties {
 		if member.Value != nil && member.Value.ReadOnly {
 			continue
 		}
-		collectLists(member, join(path, name), func(v any) any { return wrap(map[string]any{name: v}) }, above, all)
+		collectLists(member, join(path, name), func(v any) any { return wrap(map[string]any{name: v}) }, depths, all)
 	}
 }
 

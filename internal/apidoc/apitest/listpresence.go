@@ -49,14 +49,14 @@ func (p *presence) walk(name string, ref *openapi3.SchemaRef) {
 		name = ref.Ref[strings.LastIndex(ref.Ref, "/")+1:]
 	}
 	for member, property := range s.Properties {
-		at := name + "." + member
-		if property.Value.Type.Includes("array") && !slices.Contains(p.except, at) {
+		path := name + "." + member
+		if property.Value.Type.Includes("array") && !slices.Contains(p.except, path) {
 			p.lists++
 			if !slices.Contains(s.Required, member) || property.Value.Type.Includes("null") || property.Value.Nullable {
-				p.t.Errorf("the list %s may be absent or null in an answer", at)
+				p.t.Errorf("the list %s may be absent or null in an answer", path)
 			}
 		}
-		p.walk(at, property)
+		p.walk(path, property)
 	}
 	p.walk(name+"[]", s.Items)
 	p.walk(name+"{}", s.AdditionalProperties.Schema)

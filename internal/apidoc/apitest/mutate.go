@@ -27,18 +27,18 @@ var oddValues = []string{
 func (g generator) odd() any {
 	switch g.IntN(8) {
 	case 0:
-		return of(g, oddTexts...)
+		return pickOne(g, oddTexts...)
 	case 1:
-		depth := of(g, 10, 63, 64, 65, 1000, 20000)
+		depth := pickOne(g, 10, 63, 64, 65, 1000, 20000)
 		return json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
 	case 2:
-		list := make([]any, of(g, 101, 1001))
+		list := make([]any, pickOne(g, 101, 1001))
 		for i := range list {
 			list[i] = g.word()
 		}
 		return list
 	default:
-		return json.RawMessage(of(g, oddValues...))
+		return json.RawMessage(pickOne(g, oddValues...))
 	}
 }
 
@@ -50,14 +50,14 @@ func (g generator) mutate(v any) any {
 		if len(names) == 0 || g.chance(8) {
 			return g.odd()
 		}
-		name, m := of(g, names...), maps.Clone(x)
+		name, m := pickOne(g, names...), maps.Clone(x)
 		switch g.IntN(7) {
 		case 0:
 			delete(m, name)
 		case 1:
 			m[strings.ToUpper(name)] = m[name] // the same member in another case
 		case 2:
-			m[of(g, "", name+"x", "__proto__", of(g, oddTexts...))] = g.odd()
+			m[pickOne(g, "", name+"x", "__proto__", pickOne(g, oddTexts...))] = g.odd()
 		default:
 			m[name] = g.mutate(m[name])
 		}
@@ -79,7 +79,7 @@ func (g generator) mutate(v any) any {
 	case string:
 		return g.mutateText(x)
 	}
-	return of(g, any([]any{v}), any(map[string]any{"value": v}), g.odd(), g.odd())
+	return pickOne(g, any([]any{v}), any(map[string]any{"value": v}), g.odd(), g.odd())
 }
 
 func (g generator) mutateText(s string) any {
@@ -89,11 +89,11 @@ func (g generator) mutateText(s string) any {
 	case 1:
 		return strings.ToUpper(s)
 	case 2:
-		return s + of(g, oddTexts...)
+		return s + pickOne(g, oddTexts...)
 	case 3:
-		return of(g, oddTexts...) + s
+		return pickOne(g, oddTexts...) + s
 	case 4:
-		return of(g, oddTexts...)
+		return pickOne(g, oddTexts...)
 	case 5:
 		return map[string]any{"value": s}
 	}
@@ -103,20 +103,20 @@ func (g generator) mutateText(s string) any {
 // mutateBytes corrupts the text of a body.
 func (g generator) mutateBytes(b []byte) []byte {
 	b = bytes.Clone(b)
-	at := g.IntN(len(b) + 1)
+	offset := g.IntN(len(b) + 1)
 	switch g.IntN(9) {
 	case 0:
-		return b[:at]
+		return b[:offset]
 	case 1:
-		return append(b, of(g, " x", "{}", "]", "\x00", "\xff", ",")...)
+		return append(b, pickOne(g, " x", "{}", "]", "\x00", "\xff", ",")...)
 	case 2:
-		return slices.Insert(b, at, []byte(of(g, "\xff", "\xed\xa0\x80", "\x00", "\"", "\\", "{", ",", ":"))...)
+		return slices.Insert(b, offset, []byte(pickOne(g, "\xff", "\xed\xa0\x80", "\x00", "\"", "\\", "{", ",", ":"))...)
 	case 3:
 		return bytes.ReplaceAll(b, []byte(`"`), []byte(`'`))
 	case 4:
 		return append([]byte("\ufeff"), b...)
 	case 5:
-		return []byte(of(g, "", " ", "null", "[]", "7", `"x"`, "{", "}", "NaN", "{,}", "a=b&c=d", "<xml/>"))
+		return []byte(pickOne(g, "", " ", "null", "[]", "7", `"x"`, "{", "}", "NaN", "{,}", "a=b&c=d", "<xml/>"))
 	case 6:
 		if i := bytes.IndexByte(b, '{'); i >= 0 { // a repeated member
 			return slices.Insert(b, i+1, []byte(`"a":1,"a":2`+strings.Repeat(",", min(len(b)-i-2, 1)))...)
@@ -130,7 +130,7 @@ func (g generator) mutateBytes(b []byte) []byte {
 		}
 		return b
 	default: // larger than any limit
-		return append(append([]byte(`{"padding":"`), bytes.Repeat([]byte("x"), of(g, 1<<20, 2<<20, 9<<20))...), `"}`...)
+		return append(append([]byte(`{"padding":"`), bytes.Repeat([]byte("x"), pickOne(g, 1<<20, 2<<20, 9<<20))...), `"}`...)
 	}
 }
 
@@ -142,16 +142,16 @@ var oddMethods = []string{
 func (g generator) mutateHeaders(h http.Header) {
 	switch g.IntN(6) {
 	case 0:
-		h.Set("Content-Type", of(g, "nonsense", "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/json; charset=utf-16"))
+		h.Set("Content-Type", pickOne(g, "nonsense", "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/json; charset=utf-16"))
 	case 1:
-		h.Set("If-Match", of(g, "*", `""`, `"x"`, `W/"x"`, `"a","b"`, ",", strings.Repeat("x", 2000), "é", `"`))
+		h.Set("If-Match", pickOne(g, "*", `""`, `"x"`, `W/"x"`, `"a","b"`, ",", strings.Repeat("x", 2000), "é", `"`))
 	case 2:
-		h.Set("X-Request-Id", of(g, "", "two words", strings.Repeat("x", 1000), "é", "ok-1"))
+		h.Set("X-Request-Id", pickOne(g, "", "two words", strings.Repeat("x", 1000), "é", "ok-1"))
 	case 3:
-		h.Set("Authorization", of(g, "", "Bearer", "Bearer ", "Bearer x.y.z", "Basic YTpi", "bearer "+strings.Repeat("x", 8000), "Bearer é", "Bearer eyJhbGciOiJub25lIn0.e30."))
+		h.Set("Authorization", pickOne(g, "", "Bearer", "Bearer ", "Bearer x.y.z", "Basic YTpi", "bearer "+strings.Repeat("x", 8000), "Bearer é", "Bearer eyJhbGciOiJub25lIn0.e30."))
 	case 4:
-		h.Set("Accept", of(g, "", "text/html", "application/xml", "*/*;q=0", "nonsense"))
+		h.Set("Accept", pickOne(g, "", "text/html", "application/xml", "*/*;q=0", "nonsense"))
 	case 5:
-		h.Set(of(g, "X-Forwarded-For", "X-HTTP-Method-Override", "Range", "If-None-Match", "Accept-Encoding", "Cookie"), of(g, "bytes=0-1", "DELETE", "1.2.3.4", "x", "*"))
+		h.Set(pickOne(g, "X-Forwarded-For", "X-HTTP-Method-Override", "Range", "If-None-Match", "Accept-Encoding", "Cookie"), pickOne(g, "bytes=0-1", "DELETE", "1.2.3.4", "x", "*"))
 	}
 }

@@ -32,7 +32,7 @@ type draft struct {
 // that the seed selects.
 func (x *Torture) newDraft(seed, index uint64) *draft {
 	g := generator{rand.New(rand.NewPCG(seed, index))}
-	o := of(g, x.operations...)
+	o := pickOne(g, x.operations...)
 	d := &draft{generator: g, operation: o, known: x.Known, method: o.method, query: url.Values{}, header: http.Header{}}
 	for s := range strings.SplitSeq(strings.Trim(o.path, "/"), "/") {
 		d.segments = append(d.segments, d.fill(s))
@@ -66,7 +66,7 @@ func (d *draft) fill(segment string) string {
 // parameter returns a value for a path parameter.
 func (d *draft) parameter(name string) string {
 	if known := d.known[name]; len(known) > 0 && !d.chance(4) {
-		return of(d.generator, known...)
+		return pickOne(d.generator, known...)
 	}
 	for _, p := range d.operation.params {
 		if p.Value.In == openapi3.ParameterInPath && p.Value.Name == name {
@@ -79,7 +79,7 @@ func (d *draft) parameter(name string) string {
 func (d *draft) setParameter(p *openapi3.Parameter) {
 	value := d.parameterText(p)
 	if known := d.known[p.Name]; len(known) > 0 && !d.chance(4) {
-		value = of(d.generator, known...)
+		value = pickOne(d.generator, known...)
 	}
 	switch p.In {
 	case openapi3.ParameterInQuery:
@@ -116,7 +116,7 @@ func (d *draft) makeBody(content openapi3.Content) {
 		return
 	}
 	value := d.value(media.Schema, 0)
-	for range of(d.generator, 0, 0, 1, 1, 1, 3) {
+	for range pickOne(d.generator, 0, 0, 1, 1, 1, 3) {
 		value = d.mutate(value)
 	}
 	body, err := json.Marshal(value)
@@ -130,7 +130,7 @@ func (d *draft) makeBody(content openapi3.Content) {
 // corrupt makes parts other than the body invalid.
 func (d *draft) corrupt() {
 	if d.chance(6) {
-		d.method = of(d.generator, oddMethods...)
+		d.method = pickOne(d.generator, oddMethods...)
 	}
 	if d.chance(4) {
 		d.corruptPath()
@@ -156,7 +156,7 @@ func (d *draft) corruptQuery() {
 			names = append(names, p.Value.Name)
 		}
 	}
-	odd := of(d.generator, oddTexts...)
+	odd := pickOne(d.generator, oddTexts...)
 	d.query.Add(names[len(names)-1-d.IntN(len(names))], odd[:min(len(odd), 3000)])
 }
 
@@ -164,14 +164,14 @@ func (d *draft) corruptPath() {
 	i := d.IntN(len(d.segments))
 	switch d.IntN(7) {
 	case 0, 1, 2:
-		odd := of(d.generator, oddTexts...)
+		odd := pickOne(d.generator, oddTexts...)
 		d.segments[i] = url.PathEscape(odd[:min(len(odd), 3000)])
 	case 3:
 		d.segments = d.segments[:i]
 	case 4:
 		d.segments = append(d.segments, "")
 	case 5:
-		d.segments = append(d.segments, of(d.generator, "x", "..", ".", "%2e%2e", "query", "_"))
+		d.segments = append(d.segments, pickOne(d.generator, "x", "..", ".", "%2e%2e", "query", "_"))
 	case 6:
 		d.segments[i] = strings.ToUpper(d.segments[i])
 	}

@@ -104,7 +104,7 @@ func (x *Torture) run(ctx context.Context) Report {
 func (r *Report) add(a answer) {
 	r.Requests++
 	r.Statuses[a.status]++
-	if a.taken {
+	if a.accepted {
 		r.Taken++
 	}
 	if a.problem != "" {
@@ -114,9 +114,9 @@ func (r *Report) add(a answer) {
 
 // answer is the result of one request.
 type answer struct {
-	status  int
-	taken   bool
-	problem string
+	status   int
+	accepted bool
+	problem  string
 }
 
 // one sends request number i and checks its response.
@@ -149,7 +149,7 @@ func (x *Torture) send(r *http.Request) (answer, error) {
 	}
 	defer res.Body.Close()
 	o, _ := x.Document.find(r)
-	a := answer{status: res.StatusCode, taken: o != nil && res.StatusCode < 300}
+	a := answer{status: res.StatusCode, accepted: o != nil && res.StatusCode < 300}
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		return a, fmt.Errorf("read answer: %w", err)
@@ -158,8 +158,8 @@ func (x *Torture) send(r *http.Request) (answer, error) {
 	if slow == 0 {
 		slow = time.Minute // a busy machine may stall for many seconds; a hanging server is found nevertheless
 	}
-	if took := time.Since(start); took > slow {
-		return a, fmt.Errorf("answered %d after %s", a.status, took)
+	if elapsed := time.Since(start); elapsed > slow {
+		return a, fmt.Errorf("answered %d after %s", a.status, elapsed)
 	}
 	if a.status >= 500 {
 		return a, fmt.Errorf("answered %d\n%.300s", a.status, body)

@@ -32,8 +32,8 @@ type recorder struct {
 func (r *recorder) Attach(ctx context.Context, p httpapi.Pending) context.Context {
 	return r.log.Attach(ctx, audit.Attachment{
 		Record: func() (audit.Record, bool) {
-			e, wanted := p.Event()
-			return record(e), wanted
+			e, hasEvent := p.Event()
+			return record(e), hasEvent
 		},
 		Committed: p.Committed,
 		Note:      p.Note,
@@ -159,7 +159,7 @@ type page struct {
 }
 
 func (a *API) list(ctx context.Context, in listRequest) (page, error) {
-	by, ok := auth.CallerFrom(ctx)
+	caller, ok := auth.CallerFrom(ctx)
 	if !ok {
 		return page{}, errors.New("a guarded route was called without a caller")
 	}
@@ -167,18 +167,18 @@ func (a *API) list(ctx context.Context, in listRequest) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	f.Org = string(by.Org)
+	f.Org = string(caller.Org)
 	hash, err := cursor.Hash(in.Operation, in.Actor, in.Outcome, in.From, in.To)
 	if err != nil {
 		return page{}, err
 	}
 	q := cursor.Query{Org: f.Org, Name: "audit", Filter: hash}
 	if in.Token != "" {
-		place, err := a.Cursors.Open(ctx, q, in.Token)
+		position, err := a.Cursors.Open(ctx, q, in.Token)
 		if err != nil {
 			return page{}, err
 		}
-		if f.Before, err = strconv.ParseInt(string(place), 10, 64); err != nil {
+		if f.Before, err = strconv.ParseInt(string(position), 10, 64); err != nil {
 			return page{}, err
 		}
 	}

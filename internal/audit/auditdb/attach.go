@@ -11,8 +11,8 @@ import (
 func (s *Store) Attach(ctx context.Context, a audit.Attachment, chain func(audit.Head, []audit.Record) ([]audit.Entry, error), committed func(audit.Entry)) context.Context {
 	to := &appender{chain: chain}
 	return sqldb.WithCommitHook(ctx, func(tx *sqldb.Tx) error {
-		r, wanted := a.Record()
-		if !wanted || !tx.On(s.db) {
+		r, hasRecord := a.Record()
+		if !hasRecord || !tx.On(s.db) {
 			return nil
 		}
 		// The end of the chain is locked as briefly as possible: from the end of the
@@ -43,20 +43,20 @@ type work struct {
 type finisher struct{ store *Store }
 
 // Finish implements [sqldb.Finisher].
-func (f finisher) Finish(tx *sqldb.Tx, left []any) error {
+func (f finisher) Finish(tx *sqldb.Tx, attachments []any) error {
 	e, err := lockEnds(tx)
 	if err != nil {
 		return err
 	}
-	records := make([]audit.Record, len(left))
-	for i, l := range left {
+	records := make([]audit.Record, len(attachments))
+	for i, l := range attachments {
 		records[i] = l.(work).record
 	}
-	entries, err := left[0].(work).to.chain(e.head, records)
+	entries, err := attachments[0].(work).to.chain(e.head, records)
 	if err != nil {
 		return err
 	}
-	for _, l := range left {
+	for _, l := range attachments {
 		l.(work).to.last = entries[len(entries)-1]
 	}
 	return insert(tx, entries)

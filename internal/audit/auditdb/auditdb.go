@@ -39,16 +39,16 @@ var _ audit.Store = (*Store)(nil)
 // NewStore returns the audit log of a database.
 func NewStore(db *sqldb.DB) *Store { return &Store{db} }
 
-// ends are the two ends of the chain.
-type ends struct {
+// chainEnds are the two ends of the chain.
+type chainEnds struct {
 	head   audit.Head
 	anchor audit.Anchor
 }
 
 // readEnds returns the ends of the chain, which are zero before the first
 // record.
-func readEnds(tx *sqldb.Tx, lock string) (ends, error) {
-	e, err := sqldb.QueryOne(tx, func(r sqldb.Row) (e ends, err error) {
+func readEnds(tx *sqldb.Tx, lock string) (chainEnds, error) {
+	e, err := sqldb.QueryOne(tx, func(r sqldb.Row) (e chainEnds, err error) {
 		a := &e.anchor
 		return e, r.Scan(&e.head.Number, &e.head.Hash, &a.Number, &a.Hash, &a.Key, &a.Signature)
 	}, `
@@ -56,19 +56,19 @@ func readEnds(tx *sqldb.Tx, lock string) (ends, error) {
 		FROM audit_chain
 		WHERE id = 1`+lock)
 	if sqldb.Missing(err) {
-		return ends{}, nil
+		return chainEnds{}, nil
 	}
 	return e, err
 }
 
 // lockEnds returns the ends and locks them until tx ends.
-func lockEnds(tx *sqldb.Tx) (ends, error) {
+func lockEnds(tx *sqldb.Tx) (chainEnds, error) {
 	_, err := tx.Exec(`
 		INSERT INTO audit_chain (id, number, hash, anchor_number, anchor_hash, anchor_key_id, anchor_signature)
 		VALUES (1, 0, $1, 0, $1, '', $1)
 		ON CONFLICT DO NOTHING`, []byte{})
 	if err != nil {
-		return ends{}, err
+		return chainEnds{}, err
 	}
 	return readEnds(tx, tx.ForUpdate())
 }
@@ -133,11 +133,11 @@ func (s *Store) Snapshot(ctx context.Context, f func(audit.Chain) error) error {
 }
 
 func scanEntry(r sqldb.Row) (e audit.Entry, err error) {
-	var at int64
+	var millis int64
 	var body string
 	rec := &e.Record
-	err = r.Scan(&rec.Number, &at, &rec.Org, &rec.Actor, &rec.Operation, &rec.Outcome, &body, &e.Prev, &e.Hash, &e.Key, &e.Signature)
-	rec.Time, e.Body = sqldb.Time(at), []byte(body)
+	err = r.Scan(&rec.Number, &millis, &rec.Org, &rec.Actor, &rec.Operation, &rec.Outcome, &body, &e.Prev, &e.Hash, &e.Key, &e.Signature)
+	rec.Time, e.Body = sqldb.Time(millis), []byte(body)
 	return e, err
 }
 
@@ -168,11 +168,11 @@ func (s *Store) Cut(ctx context.Context, before time.Time, keep int64, limit int
 			n = 0
 			return nil
 		}
-		at := audit.Head{Number: through}
-		if err := tx.QueryRow(`SELECT hash FROM audit_record WHERE number = $1`, through).Scan(&at.Hash); err != nil {
+		head := audit.Head{Number: through}
+		if err := tx.QueryRow(`SELECT hash FROM audit_record WHERE number = $1`, through).Scan(&head.Hash); err != nil {
 			return fmt.Errorf("record %d: %w", through, err)
 		}
-		a, err := sign(at)
+		a, err := sign(head)
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (s *Store) Cut(ctx context.Context, before time.Time, keep int64, limit int
 
 // Head implements [audit.Store].
 func (s *Store) Head(ctx context.Context) (audit.Head, error) {
-	var e ends
+	var e chainEnds
 	err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
 		e, err = readEnds(tx, "")
 		return err
@@ -235,17 +235,17 @@ func (s *Store) Reanchor(ctx context.Context, sign func(audit.Head) (audit.Ancho
 }
 
 // TimeBefore implements [audit.Store].
-func (s *Store) TimeBefore(ctx context.Context, others int64) (t time.Time, err error) {
+func (s *Store) TimeBefore(ctx context.Context, newer int64) (t time.Time, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		e, err := readEnds(tx, "")
 		if err != nil {
 			return err
 		}
-		at, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT at FROM audit_record WHERE number = $1`, e.head.Number-others)
+		millis, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT at FROM audit_record WHERE number = $1`, e.head.Number-newer)
 		if sqldb.Missing(err) {
 			return nil
 		}
-		t = sqldb.Time(at)
+		t = sqldb.Time(millis)
 		return err
 	})
 	return t, err

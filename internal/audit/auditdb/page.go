@@ -30,8 +30,8 @@ func (s *Store) Page(ctx context.Context, f audit.Filter) (page []audit.Record, 
 // query planner can use an index.
 func conditions(f audit.Filter) (string, []any) {
 	where, args := []string{"org_id = $1"}, []any{f.Org}
-	add := func(wanted bool, condition string, value any) {
-		if wanted {
+	add := func(enabled bool, condition string, value any) {
+		if enabled {
 			args = append(args, value)
 			where = append(where, condition+" $"+fmt.Sprint(len(args)))
 		}

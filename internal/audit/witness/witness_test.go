@@ -33,7 +33,7 @@ func one(t *testing.T, o witness.Options) audit.Witness {
 func TestWebServerStoresTheNewestCheckpoint(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	var kept []byte
+	var received []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -41,12 +41,12 @@ func TestWebServerStoresTheNewestCheckpoint(t *testing.T) {
 		case r.Header.Get("Authorization") != "Bearer s3cret":
 			w.WriteHeader(http.StatusForbidden)
 		case r.Method == http.MethodPut:
-			kept, _ = io.ReadAll(r.Body)
+			received, _ = io.ReadAll(r.Body)
 			w.WriteHeader(http.StatusCreated)
-		case kept == nil:
+		case received == nil:
 			w.WriteHeader(http.StatusNotFound)
 		default:
-			_, _ = w.Write(kept)
+			_, _ = w.Write(received)
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -100,14 +100,14 @@ func TestSyslogServersReceiveCheckpoints(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	for _, network := range []string{"udp", "unixgram"} {
-		at := map[string]string{"udp": "127.0.0.1:0", "unixgram": filepath.Join(folder, "log")}[network]
-		conn, err := new(net.ListenConfig).ListenPacket(t.Context(), network, at)
+		listenAddress := map[string]string{"udp": "127.0.0.1:0", "unixgram": filepath.Join(folder, "log")}[network]
+		conn, err := new(net.ListenConfig).ListenPacket(t.Context(), network, listenAddress)
 		if err != nil {
 			t.Fatal(err)
 		}
 		address := "udp://" + conn.LocalAddr().String()
 		if network == "unixgram" {
-			address = "unix://" + at
+			address = "unix://" + listenAddress
 		}
 		if err := one(t, witness.Options{Syslog: address, Host: "me"}).Put(t.Context(), checkpoint); err != nil {
 			t.Fatal(err)

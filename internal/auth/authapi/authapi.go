@@ -162,8 +162,8 @@ func noteCause(ctx context.Context, err error) {
 	}
 }
 
-// caller returns the caller of a guarded route.
-func caller(ctx context.Context) (auth.Caller, error) {
+// callerOf returns the caller of a guarded route.
+func callerOf(ctx context.Context) (auth.Caller, error) {
 	c, ok := auth.CallerFrom(ctx)
 	if !ok {
 		return c, errors.New("a guarded route was called without a caller")

@@ -164,14 +164,14 @@ func (s *server) exchange(token string) string {
 	return a.json["access_token"].(string)
 }
 
-func onBoth(t *testing.T, test func(t *testing.T, s *server)) {
+func onBothDatabases(t *testing.T, test func(t *testing.T, s *server)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) { test(t, start(t, db)) })
 }
 
 func TestExchange(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *server) {
+	onBothDatabases(t, func(t *testing.T, s *server) {
 		form := []string{"Content-Type", "application/x-www-form-urlencoded"}
 		escaped := url.QueryEscape(s.adminToken)
 		for _, tt := range []struct {
@@ -207,7 +207,7 @@ func TestExchange(t *testing.T) {
 }
 
 func TestKeysArePublished(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *server) {
+	onBothDatabases(t, func(t *testing.T, s *server) {
 		s.exchange(s.adminToken)
 		a := s.want("keys", s.send("GET", "/.well-known/jwks.json", "", ""), 200)
 		keys := a.json["keys"].([]any)
@@ -221,22 +221,22 @@ func TestKeysArePublished(t *testing.T) {
 }
 
 func TestEveryRouteRequiresItsRole(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *server) {
+	onBothDatabases(t, func(t *testing.T, s *server) {
 		admin := s.exchange(s.adminToken)
 		access := map[auth.Role]string{auth.Admin: admin}
 		for _, role := range []auth.Role{auth.Viewer, auth.Analyst} {
 			a := s.want("make token", s.send("POST", "/v1/api-tokens", admin, `{"name":"x","role":"`+role.String()+`"}`), 201)
 			access[role] = s.exchange(a.json["token"].(string))
 		}
-		for have, token := range access {
+		for held, token := range access {
 			for _, need := range auth.Roles {
 				want := 403
-				if have >= need {
+				if held >= need {
 					want = 200
 				}
-				a := s.want(have.String()+" at "+need.String(), s.send("POST", "/need/"+need.String(), token, ""), want)
-				if want == 200 && a.text != `"`+have.String()+`"`+"\n" {
-					t.Errorf("the handler saw %s, want %s", a.text, have)
+				a := s.want(held.String()+" at "+need.String(), s.send("POST", "/need/"+need.String(), token, ""), want)
+				if want == 200 && a.text != `"`+held.String()+`"`+"\n" {
+					t.Errorf("the handler saw %s, want %s", a.text, held)
 				}
 			}
 		}
@@ -265,7 +265,7 @@ func TestEveryRouteRequiresItsRole(t *testing.T) {
 }
 
 func TestAPITokensAreCreatedListedAndRevoked(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *server) {
+	onBothDatabases(t, func(t *testing.T, s *server) {
 		admin := s.exchange(s.adminToken)
 		expiry := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 		a := s.want("create", s.send("POST", "/v1/api-tokens", admin, `{"name":" ci ","role":"Viewer","expiryTime":"`+expiry+`"}`), 201)
@@ -286,9 +286,9 @@ func TestAPITokensAreCreatedListedAndRevoked(t *testing.T) {
 		if foreign.text != unknown.text {
 			t.Errorf("%s is not %s", foreign.text, unknown.text)
 		}
-		gone := s.want("revoke", s.send("DELETE", "/v1/api-tokens/"+id, admin, ""), 200)
-		if gone.json["id"] != id {
-			t.Errorf("revoked %s", gone.text)
+		deleted := s.want("revoke", s.send("DELETE", "/v1/api-tokens/"+id, admin, ""), 200)
+		if deleted.json["id"] != id {
+			t.Errorf("revoked %s", deleted.text)
 		}
 		s.want("access token after revocation", s.send("POST", "/need/viewer", access, ""), 401)
 		s.want("exchange after revocation", s.send("POST", authorize, "", "refresh_token="+text), 400)
@@ -311,7 +311,7 @@ func TestAPITokensAreCreatedListedAndRevoked(t *testing.T) {
 }
 
 func TestUsersAreKeptByVersion(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *server) {
+	onBothDatabases(t, func(t *testing.T, s *server) {
 		admin := s.exchange(s.adminToken)
 		a := s.want("create", s.send("POST", "/v1/users", admin, `{"name":"Ana","email":"ana@example.org","role":"analyst"}`), 201)
 		path, tag := a.header.Get("Location"), a.header.Get("ETag")
@@ -326,7 +326,7 @@ func TestUsersAreKeptByVersion(t *testing.T) {
 		s.want("stale change", s.send("PUT", path, admin, `{"name":"x","role":"viewer"}`, "If-Match", tag), 412)
 		s.want("stale removal", s.send("DELETE", path, admin, "", "If-Match", tag), 412)
 		a = s.want("email cleared", s.send("PUT", path, admin, `{"name":"Ana","email":null,"role":"viewer"}`), 200)
-		if _, there := a.json["email"]; there || a.json["status"] != "disabled" {
+		if _, exists := a.json["email"]; exists || a.json["status"] != "disabled" {
 			t.Errorf("changed %s", a.text)
 		}
 		s.want("null status", s.send("PUT", path, admin, `{"name":"Ana","role":"viewer","status":null}`), 400)
@@ -336,36 +336,36 @@ func TestUsersAreKeptByVersion(t *testing.T) {
 		}
 		other := s.exchange(s.otherToken)
 		for _, call := range [][]string{{"GET", ""}, {"PUT", `{"name":"x","role":"viewer"}`}, {"DELETE", ""}} {
-			theirs := s.want(call[0]+" of another organisation", s.send(call[0], path, other, call[1]), 404)
+			foreign := s.want(call[0]+" of another organisation", s.send(call[0], path, other, call[1]), 404)
 			unknown := s.want(call[0]+" unknown", s.send(call[0], "/v1/users/nobody", other, call[1]), 404)
-			if theirs.text != unknown.text {
-				t.Errorf("%s is not %s", theirs.text, unknown.text)
+			if foreign.text != unknown.text {
+				t.Errorf("%s is not %s", foreign.text, unknown.text)
 			}
 		}
 		s.want("remove", s.send("DELETE", path, admin, "", "If-Match", `"3"`), 200)
 		s.want("read removed", s.send("GET", path, admin, ""), 404)
 
 		all := s.want("list", s.send("GET", "/v1/users", admin, ""), 200)
-		me := "/v1/users/" + all.json["results"].([]any)[0].(map[string]any)["id"].(string)
-		s.want("last admin demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 409)
-		s.want("last admin disabled", s.send("PUT", me, admin, `{"name":"admin","role":"admin","status":"disabled"}`), 409)
-		s.want("last admin removed", s.send("DELETE", me, admin, ""), 409)
+		ownPath := "/v1/users/" + all.json["results"].([]any)[0].(map[string]any)["id"].(string)
+		s.want("last admin demoted", s.send("PUT", ownPath, admin, `{"name":"admin","role":"viewer"}`), 409)
+		s.want("last admin disabled", s.send("PUT", ownPath, admin, `{"name":"admin","role":"admin","status":"disabled"}`), 409)
+		s.want("last admin removed", s.send("DELETE", ownPath, admin, ""), 409)
 
 		// An admin without a valid token does not count.
 		second := s.want("a second admin", s.send("POST", "/v1/users", admin, `{"name":"second","role":"admin"}`), 201).json["id"].(string)
-		s.want("the only admin who can log in, demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 409)
-		s.want("the only admin who can log in, removed", s.send("DELETE", me, admin, ""), 409)
+		s.want("the only admin who can log in, demoted", s.send("PUT", ownPath, admin, `{"name":"admin","role":"viewer"}`), 409)
+		s.want("the only admin who can log in, removed", s.send("DELETE", ownPath, admin, ""), 409)
 		s.want("a token with a lower role", s.send("POST", "/v1/api-tokens", admin, `{"name":"x","userId":"`+second+`","role":"viewer"}`), 201)
-		s.want("the only admin with an admin token, demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 409)
+		s.want("the only admin with an admin token, demoted", s.send("PUT", ownPath, admin, `{"name":"admin","role":"viewer"}`), 409)
 		s.want("a token", s.send("POST", "/v1/api-tokens", admin, `{"name":"x","userId":"`+second+`"}`), 201)
-		s.want("demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 200)
+		s.want("demoted", s.send("PUT", ownPath, admin, `{"name":"admin","role":"viewer"}`), 200)
 	})
 }
 
 func TestAuditIsCompletePagedAndWithoutSecrets(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *server) {
+	onBothDatabases(t, func(t *testing.T, s *server) {
 		admin := s.exchange(s.adminToken)
-		made := s.want("create", s.send("POST", "/v1/api-tokens", admin, `{"name":"x"}`, "X-Request-Id", "my-request"), 201)
+		created := s.want("create", s.send("POST", "/v1/api-tokens", admin, `{"name":"x"}`, "X-Request-Id", "my-request"), 201)
 		user := s.want("create user", s.send("POST", "/v1/users", admin, `{"name":"Ana","role":"viewer"}`), 201)
 		s.want("change", s.send("PUT", user.header.Get("Location"), admin, `{"name":"Bea","role":"analyst"}`), 200)
 		s.want("bad token", s.send("POST", authorize, "", "refresh_token=vgl_made-up"), 400)
@@ -387,7 +387,7 @@ func TestAuditIsCompletePagedAndWithoutSecrets(t *testing.T) {
 			t.Errorf("change %v", change)
 		}
 		create := a.json["results"].([]any)[2].(map[string]any)
-		if create["requestId"] != "my-request" || create["targets"].(map[string]any)["token_id"] != made.json["id"] {
+		if create["requestId"] != "my-request" || create["targets"].(map[string]any)["token_id"] != created.json["id"] {
 			t.Errorf("creation %v", create)
 		}
 		first := s.want("first page", s.send("GET", "/v1/audit?pageSize=3", admin, ""), 200)
@@ -402,31 +402,31 @@ func TestAuditIsCompletePagedAndWithoutSecrets(t *testing.T) {
 		s.want("bad time", s.send("GET", "/v1/audit?from=yesterday", admin, ""), 400)
 
 		// Records without an organisation are visible to the operator only.
-		none, err := s.log.Page(t.Context(), audit.Filter{Limit: 10})
-		if err != nil || len(none) != 2 || none[0].Operation != "listUsers" || none[1].Cause != "it is malformed" {
-			t.Errorf("records without an organisation: %+v, %v", none, err)
+		records, err := s.log.Page(t.Context(), audit.Filter{Limit: 10})
+		if err != nil || len(records) != 2 || records[0].Operation != "listUsers" || records[1].Cause != "it is malformed" {
+			t.Errorf("records without an organisation: %+v, %v", records, err)
 		}
 		if r, err := s.log.Verify(t.Context()); err != nil || r.Broken != nil {
 			t.Errorf("the chain: %+v, %v", r, err)
 		}
-		everything := s.lines.String() + a.text
-		for _, r := range none {
+		output := s.lines.String() + a.text
+		for _, r := range records {
 			data, _ := json.Marshal(r)
-			everything += string(data)
+			output += string(data)
 		}
-		for name, secret := range map[string]string{"API token": s.adminToken, "access token": admin, "new API token": made.json["token"].(string)} {
-			if strings.Contains(everything, secret) || strings.Contains(everything, secret[12:]) {
+		for name, secret := range map[string]string{"API token": s.adminToken, "access token": admin, "new API token": created.json["token"].(string)} {
+			if strings.Contains(output, secret) || strings.Contains(output, secret[12:]) {
 				t.Errorf("the %s is in the log or the audit records", name)
 			}
 		}
-		if !strings.Contains(everything, `"operation":"createApiToken"`) {
+		if !strings.Contains(output, `"operation":"createApiToken"`) {
 			t.Error("nothing was logged")
 		}
 	})
 }
 
 func TestTokensAreLimitedToTheirScopes(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *server) {
+	onBothDatabases(t, func(t *testing.T, s *server) {
 		admin := s.exchange(s.adminToken)
 		a := s.want("create", s.send("POST", "/v1/api-tokens", admin, `{"name":"ci","scopes":["findings"],"addresses":["127.0.0.0/8"]}`), 201)
 		limited := s.exchange(a.json["token"].(string))

@@ -105,14 +105,14 @@ func (a *API) login(_ http.ResponseWriter, r *http.Request) (any, error) {
 // console.
 func (a *API) open(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	who, err := a.Sessions.Redeem(ctx, r.URL.Query().Get("ticket"))
+	identity, err := a.Sessions.Redeem(ctx, r.URL.Query().Get("ticket"))
 	if err != nil {
 		return err
 	}
-	if _, err := a.Authenticator.Holder(ctx, auth.TokenID(who.Grant), httpapi.Source(ctx)); err != nil {
+	if _, err := a.Authenticator.Holder(ctx, auth.TokenID(identity.Grant), httpapi.Source(ctx)); err != nil {
 		return err
 	}
-	if _, err := a.Sessions.Begin(r, who); err != nil {
+	if _, err := a.Sessions.Begin(r, identity); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/console/", http.StatusSeeOther)
@@ -120,17 +120,17 @@ func (a *API) open(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) getSession(ctx context.Context, _ httpapi.None) (browserSession, error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return browserSession{}, err
 	}
-	s, err := a.Authenticator.Holder(ctx, by.Token, httpapi.Source(ctx))
+	s, err := a.Authenticator.Holder(ctx, caller.Token, httpapi.Source(ctx))
 	if err != nil {
 		return browserSession{}, err
 	}
 	session, _ := sessionFrom(ctx)
 	out := a.sessionOf(s, session)
-	out.Role = by.Role // an access token may have been signed for a lower role
+	out.Role = caller.Role // an access token may have been signed for a lower role
 	return out, nil
 }
 

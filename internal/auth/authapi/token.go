@@ -54,11 +54,11 @@ type list[T any] struct {
 }
 
 func (a *API) listTokens(ctx context.Context, _ httpapi.None) (list[tokenRecord], error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return list[tokenRecord]{}, err
 	}
-	all, err := a.Registry.Tokens(ctx, by)
+	all, err := a.Registry.Tokens(ctx, caller)
 	return list[tokenRecord]{len(all), httpapi.Each(all, wireToken)}, err
 }
 
@@ -72,7 +72,7 @@ type createTokenRequest struct {
 }
 
 func (a *API) createToken(ctx context.Context, in createTokenRequest) (httpapi.Reply, error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -85,7 +85,7 @@ func (a *API) createToken(ctx context.Context, in createTokenRequest) (httpapi.R
 	if edit.Limits, err = auth.NewTokenLimits(in.Scopes, in.Addresses); err != nil {
 		return httpapi.Reply{}, err
 	}
-	t, text, err := a.Registry.IssueToken(ctx, by, edit)
+	t, text, err := a.Registry.IssueToken(ctx, caller, edit)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -101,10 +101,10 @@ type tokenPath struct {
 }
 
 func (a *API) revokeToken(ctx context.Context, in tokenPath) (tokenRecord, error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return tokenRecord{}, err
 	}
-	t, err := a.Registry.RevokeToken(ctx, by, auth.TokenID(in.ID))
+	t, err := a.Registry.RevokeToken(ctx, caller, auth.TokenID(in.ID))
 	return wireToken(t), err
 }

@@ -43,11 +43,11 @@ func wireUser(u auth.User) userRecord {
 func userTag(u auth.User) string { return strconv.FormatInt(u.Version, 10) }
 
 func (a *API) listUsers(ctx context.Context, _ httpapi.None) (list[userRecord], error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return list[userRecord]{}, err
 	}
-	all, err := a.Registry.Users(ctx, by)
+	all, err := a.Registry.Users(ctx, caller)
 	return list[userRecord]{len(all), httpapi.Each(all, wireUser)}, err
 }
 
@@ -77,7 +77,7 @@ func (e userEdit) onto(old auth.User) (auth.UserEdit, error) {
 }
 
 func (a *API) createUser(ctx context.Context, in userEdit) (httpapi.Reply, error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -85,7 +85,7 @@ func (a *API) createUser(ctx context.Context, in userEdit) (httpapi.Reply, error
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	u, err := a.Registry.AddUser(ctx, by, edit)
+	u, err := a.Registry.AddUser(ctx, caller, edit)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -98,18 +98,18 @@ type userPath struct {
 }
 
 func (a *API) getUser(ctx context.Context, in userPath) (httpapi.Reply, error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	u, err := a.Registry.User(ctx, by, auth.UserID(in.ID))
+	u, err := a.Registry.User(ctx, caller, auth.UserID(in.ID))
 	return httpapi.Tagged(userTag(u), wireUser(u)), err
 }
 
 // version returns the user and the version to change: the current version,
 // which If-Match must allow, or 0 for any if the header was not sent.
-func (a *API) version(ctx context.Context, by auth.Caller, in userPath) (auth.User, int64, error) {
-	u, err := a.Registry.User(ctx, by, auth.UserID(in.ID))
+func (a *API) version(ctx context.Context, caller auth.Caller, in userPath) (auth.User, int64, error) {
+	u, err := a.Registry.User(ctx, caller, auth.UserID(in.ID))
 	if err == nil {
 		err = in.Match.Check(userTag(u))
 	}
@@ -125,11 +125,11 @@ type putUserRequest struct {
 }
 
 func (a *API) putUser(ctx context.Context, in putUserRequest) (httpapi.Reply, error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	old, version, err := a.version(ctx, by, in.userPath)
+	old, version, err := a.version(ctx, caller, in.userPath)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -137,10 +137,10 @@ func (a *API) putUser(ctx context.Context, in putUserRequest) (httpapi.Reply, er
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	wanted := old
-	wanted.Name, wanted.Email, wanted.Role, wanted.Disabled = edit.Name, edit.Email, edit.Role, edit.Disabled
-	httpapi.Note(ctx, NoteChanged, strings.Join(changes(old, wanted), ","))
-	u, err := a.Registry.ChangeUser(ctx, by, old.ID, version, edit)
+	updated := old
+	updated.Name, updated.Email, updated.Role, updated.Disabled = edit.Name, edit.Email, edit.Role, edit.Disabled
+	httpapi.Note(ctx, NoteChanged, strings.Join(changes(old, updated), ","))
+	u, err := a.Registry.ChangeUser(ctx, caller, old.ID, version, edit)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -163,14 +163,14 @@ func changes(a, b auth.User) []string {
 }
 
 func (a *API) deleteUser(ctx context.Context, in userPath) (userRecord, error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return userRecord{}, err
 	}
-	_, version, err := a.version(ctx, by, in)
+	_, version, err := a.version(ctx, caller, in)
 	if err != nil {
 		return userRecord{}, err
 	}
-	u, err := a.Registry.RemoveUser(ctx, by, auth.UserID(in.ID), version)
+	u, err := a.Registry.RemoveUser(ctx, caller, auth.UserID(in.ID), version)
 	return wireUser(u), err
 }

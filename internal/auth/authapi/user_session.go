@@ -29,30 +29,30 @@ type (
 )
 
 func (a *API) listSessions(ctx context.Context, in userPathIn) (list[userSession], error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return list[userSession]{}, err
 	}
-	if _, err := a.Registry.User(ctx, by, in.UserID); err != nil {
+	if _, err := a.Registry.User(ctx, caller, in.UserID); err != nil {
 		return list[userSession]{}, err
 	}
-	all, err := a.Sessions.List(ctx, string(by.Org), string(in.UserID))
-	own, _ := sessionFrom(ctx)
+	all, err := a.Sessions.List(ctx, string(caller.Org), string(in.UserID))
+	current, _ := sessionFrom(ctx)
 	return list[userSession]{len(all), httpapi.Each(all, func(s websession.Session) userSession {
 		return userSession{
 			ID: s.ID, Method: s.Method, StartTime: httpapi.Time{Time: s.CreatedAt}, LastUseTime: httpapi.Time{Time: s.UsedAt},
-			EndTime: httpapi.Time{Time: s.EndsAt}, Address: s.Address, UserAgent: s.Agent, Current: s.ID == own.ID,
+			EndTime: httpapi.Time{Time: s.EndsAt}, Address: s.Address, UserAgent: s.Agent, Current: s.ID == current.ID,
 		}
 	})}, err
 }
 
 func (a *API) endUserSession(ctx context.Context, in userSessionPath) (httpapi.Reply, error) {
-	by, err := caller(ctx)
+	caller, err := callerOf(ctx)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	if _, err := a.Registry.User(ctx, by, in.UserID); err != nil {
+	if _, err := a.Registry.User(ctx, caller, in.UserID); err != nil {
 		return httpapi.Reply{}, err
 	}
-	return httpapi.NoContent(), a.Sessions.End(ctx, string(by.Org), string(in.UserID), in.SessionID, websession.EndedByAdmin)
+	return httpapi.NoContent(), a.Sessions.End(ctx, string(caller.Org), string(in.UserID), in.SessionID, websession.EndedByAdmin)
 }

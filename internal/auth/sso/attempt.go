@@ -20,7 +20,7 @@ const AttemptLife = 10 * time.Minute
 
 // A Sealer encrypts and decrypts. *secret.Box implements it.
 type Sealer interface {
-	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
+	Seal(ctx context.Context, c secret.Cell, plaintext []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
 }
 
@@ -38,11 +38,11 @@ type attempt struct {
 var attemptCell = secret.Cell{Table: "sso", Field: "attempt"}
 
 func (p *Provider) seal(ctx context.Context, a attempt) (string, error) {
-	plain, err := json.Marshal(a)
+	plaintext, err := json.Marshal(a)
 	if err != nil {
 		return "", err
 	}
-	sealed, err := p.o.Sealer.Seal(ctx, attemptCell, plain)
+	sealed, err := p.o.Sealer.Seal(ctx, attemptCell, plaintext)
 	if err != nil {
 		return "", fmt.Errorf("encrypt the login attempt: %w", err)
 	}
@@ -57,11 +57,11 @@ func (p *Provider) open(ctx context.Context, cookie string) (a attempt, err erro
 	if err != nil {
 		return a, errors.New("the cookie of the login is malformed")
 	}
-	plain, err := p.o.Sealer.Open(ctx, attemptCell, sealed)
+	plaintext, err := p.o.Sealer.Open(ctx, attemptCell, sealed)
 	if err != nil {
 		return a, fmt.Errorf("read the cookie of the login: %w", err)
 	}
-	if err := json.Unmarshal(plain, &a); err != nil {
+	if err := json.Unmarshal(plaintext, &a); err != nil {
 		return a, fmt.Errorf("read the cookie of the login: %w", err)
 	}
 	if !p.o.Now().Before(a.Ends) {

@@ -26,8 +26,8 @@ import (
 // plainSealer is not secret; it detects only other cells and damage.
 type plainSealer struct{}
 
-func (plainSealer) Seal(_ context.Context, c secret.Cell, plain []byte) ([]byte, error) {
-	return append([]byte(c.Table+c.Field+"\x00"), plain...), nil
+func (plainSealer) Seal(_ context.Context, c secret.Cell, plaintext []byte) ([]byte, error) {
+	return append([]byte(c.Table+c.Field+"\x00"), plaintext...), nil
 }
 
 func (plainSealer) Open(_ context.Context, c secret.Cell, sealed []byte) ([]byte, error) {
@@ -280,9 +280,9 @@ func TestWrongIssuerAndClientSecretAreReported(t *testing.T) {
 
 func TestReturnsOnlyToPagesOfTheConsole(t *testing.T) {
 	t.Parallel()
-	for _, good := range []string{"/console/", "/console/findings?level=High&account=a%2Fb", "/console/rules/x#top"} {
-		if got := sso.SafeReturn(good); got != good {
-			t.Errorf("%s becomes %s", good, got)
+	for _, valid := range []string{"/console/", "/console/findings?level=High&account=a%2Fb", "/console/rules/x#top"} {
+		if got := sso.SafeReturn(valid); got != valid {
+			t.Errorf("%s becomes %s", valid, got)
 		}
 	}
 	for _, bad := range []string{

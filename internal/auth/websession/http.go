@@ -43,9 +43,9 @@ func (s *Sessions) expired() *http.Cookie {
 // ShortCookie returns a cookie for a login that leaves this server and returns
 // by a link, so that it is sent with top-level navigations from other sites
 // (SameSite=Lax). With an empty value it makes the browser delete the cookie.
-func (s *Sessions) ShortCookie(name, value string, life time.Duration) *http.Cookie {
+func (s *Sessions) ShortCookie(name, value string, lifetime time.Duration) *http.Cookie {
 	c := s.cookie(value)
-	c.Name, c.SameSite, c.MaxAge = s.cookieName()+"-"+name, http.SameSiteLaxMode, int(life/time.Second)
+	c.Name, c.SameSite, c.MaxAge = s.cookieName()+"-"+name, http.SameSiteLaxMode, int(lifetime/time.Second)
 	if value == "" {
 		c.MaxAge = -1
 	}
@@ -54,7 +54,7 @@ func (s *Sessions) ShortCookie(name, value string, life time.Duration) *http.Coo
 
 // Begin logs a browser in: the response sets its cookie. A previous session of
 // the browser ends.
-func (s *Sessions) Begin(r *http.Request, who Identity) (Session, error) {
+func (s *Sessions) Begin(r *http.Request, identity Identity) (Session, error) {
 	ctx := r.Context()
 	if old, err := r.Cookie(s.cookieName()); err == nil {
 		if session, _, err := s.identify(ctx, old.Value); err == nil {
@@ -63,7 +63,7 @@ func (s *Sessions) Begin(r *http.Request, who Identity) (Session, error) {
 			}
 		}
 	}
-	session, value, err := s.begin(ctx, who, httpapi.Source(ctx), r.UserAgent())
+	session, value, err := s.begin(ctx, identity, httpapi.Source(ctx), r.UserAgent())
 	if err != nil {
 		return Session{}, err
 	}
@@ -73,11 +73,11 @@ func (s *Sessions) Begin(r *http.Request, who Identity) (Session, error) {
 
 // Redeem returns the identity of a ticket. A ticket is valid once.
 func (s *Sessions) Redeem(ctx context.Context, ticket string) (Identity, error) {
-	who, err := s.takeTicket(ctx, hash(ticket))
+	identity, err := s.takeTicket(ctx, hash(ticket))
 	if fault.Is(err, fault.NotFound) {
 		return Identity{}, fault.New(fault.Unauthenticated, "the link was used before or has expired; log in, or ask for a new one")
 	}
-	return who, err
+	return identity, err
 }
 
 // CheckOrigin returns an error if a changing request was sent by a page of

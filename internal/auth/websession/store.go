@@ -33,13 +33,13 @@ const columns = `id, org, subject, grant_id, name, method, secret, rotated_at, p
 	created_at, used_at, ends_at, ended_at, address, agent`
 
 func scan(r sqldb.Row) (s storedSession, err error) {
-	var rotated, created, used, ends int64
+	var rotated, created, used, expires int64
 	var pending, until, ended *int64
 	x := &s.session
 	err = r.Scan(&x.ID, &x.Org, &x.Subject, &x.Grant, &x.Name, &x.Method, &s.secret, &rotated, &s.pending, &pending, &s.previous, &until,
-		&created, &used, &ends, &ended, &x.Address, &x.Agent)
+		&created, &used, &expires, &ended, &x.Address, &x.Agent)
 	s.rotatedAt, s.pendingAt, s.previousUntil = sqldb.Time(rotated), timeOf(pending), timeOf(until)
-	x.CreatedAt, x.UsedAt, x.EndsAt, x.EndedAt = sqldb.Time(created), sqldb.Time(used), sqldb.Time(ends), timeOf(ended)
+	x.CreatedAt, x.UsedAt, x.EndsAt, x.EndedAt = sqldb.Time(created), sqldb.Time(used), sqldb.Time(expires), timeOf(ended)
 	return s, err
 }
 
@@ -137,9 +137,9 @@ func (s *Sessions) touch(ctx context.Context, id string, now time.Time) error {
 	})
 }
 
-func (s *Sessions) end(ctx context.Context, id, why string, at time.Time) error {
+func (s *Sessions) end(ctx context.Context, id, reason string, at time.Time) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		n, err := tx.Exec(`UPDATE web_session SET ended_at = $1, ended_why = $2 WHERE id = $3 AND ended_at IS NULL`, sqldb.Millis(at), why, id)
+		n, err := tx.Exec(`UPDATE web_session SET ended_at = $1, ended_why = $2 WHERE id = $3 AND ended_at IS NULL`, sqldb.Millis(at), reason, id)
 		if err == nil && n == 0 {
 			err = notFound()
 		}
@@ -147,22 +147,22 @@ func (s *Sessions) end(ctx context.Context, id, why string, at time.Time) error 
 	})
 }
 
-func (s *Sessions) addTicket(ctx context.Context, ticket []byte, who Identity, ends time.Time) error {
+func (s *Sessions) addTicket(ctx context.Context, ticket []byte, identity Identity, expires time.Time) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`
 			INSERT INTO web_ticket (hash, realm, org, subject, grant_id, name, method, ends_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			ticket, s.Realm, who.Org, who.Subject, who.Grant, who.Name, who.Method, sqldb.Millis(ends))
+			ticket, s.Realm, identity.Org, identity.Subject, identity.Grant, identity.Name, identity.Method, sqldb.Millis(expires))
 		return err
 	})
 }
 
 // takeTicket returns the identity of a ticket and deletes the ticket.
-func (s *Sessions) takeTicket(ctx context.Context, ticket []byte) (who Identity, err error) {
+func (s *Sessions) takeTicket(ctx context.Context, ticket []byte) (identity Identity, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		who, err = sqldb.QueryOne(tx, func(r sqldb.Row) (who Identity, err error) {
-			err = r.Scan(&who.Org, &who.Subject, &who.Grant, &who.Name, &who.Method)
-			return who, err
+		identity, err = sqldb.QueryOne(tx, func(r sqldb.Row) (identity Identity, err error) {
+			err = r.Scan(&identity.Org, &identity.Subject, &identity.Grant, &identity.Name, &identity.Method)
+			return identity, err
 		}, `
 			DELETE FROM web_ticket
 			WHERE hash = $1
@@ -174,7 +174,7 @@ func (s *Sessions) takeTicket(ctx context.Context, ticket []byte) (who Identity,
 		}
 		return err
 	})
-	return who, err
+	return identity, err
 }
 
 // forget deletes sessions and tickets that ended before a time. Newer ones are

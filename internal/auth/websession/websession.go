@@ -110,10 +110,10 @@ const (
 const usedPrecision = time.Minute
 
 // begin stores a new session and returns its cookie's value.
-func (s *Sessions) begin(ctx context.Context, who Identity, address, agent string) (Session, string, error) {
+func (s *Sessions) begin(ctx context.Context, identity Identity, address, agent string) (Session, string, error) {
 	now := s.Now()
 	session := Session{
-		ID: uuid.NewString(), Identity: who, CreatedAt: now, UsedAt: now, EndsAt: now.Add(s.Life),
+		ID: uuid.NewString(), Identity: identity, CreatedAt: now, UsedAt: now, EndsAt: now.Add(s.Life),
 		Address: address, Agent: shorten(agent), handle: rand.Text(),
 	}
 	secret := rand.Text()
@@ -141,17 +141,17 @@ func (s *Sessions) identify(ctx context.Context, cookie string) (Session, string
 	if err := s.live(row.session, now); err != nil {
 		return row.session, "", refused(err)
 	}
-	given := hash(secret)
+	hashed := hash(secret)
 	switch {
-	case equal(given, row.secret):
-	case equal(given, row.pending):
+	case equal(hashed, row.secret):
+	case equal(hashed, row.pending):
 		// The browser has received the new secret: the old one is valid only for the
 		// grace period.
 		if err := s.promote(ctx, row, now); err != nil {
 			return Session{}, "", err
 		}
 		row.rotatedAt, row.pending, row.pendingAt = now, nil, time.Time{}
-	case equal(given, row.previous) && now.Before(row.previousUntil):
+	case equal(hashed, row.previous) && now.Before(row.previousUntil):
 		row.rotatedAt = now // a request sent before the rotation must not start another
 	default:
 		if err := s.end(ctx, row.session.ID, EndedByReuse, now); err != nil && !fault.Is(err, fault.NotFound) {
@@ -221,7 +221,7 @@ func (s *Sessions) List(ctx context.Context, org, subject string) ([]Session, er
 
 // End ends a session of a user. It fails with fault.NotFound when the session
 // does not exist or has ended.
-func (s *Sessions) End(ctx context.Context, org, subject, id, why string) error {
+func (s *Sessions) End(ctx context.Context, org, subject, id, reason string) error {
 	session, err := s.byID(ctx, id)
 	if err != nil {
 		return err
@@ -229,14 +229,14 @@ func (s *Sessions) End(ctx context.Context, org, subject, id, why string) error 
 	if session.Org != org || session.Subject != subject || s.live(session, s.Now()) != nil {
 		return notFound()
 	}
-	return s.end(ctx, id, why, s.Now())
+	return s.end(ctx, id, reason, s.Now())
 }
 
 // Invite creates a ticket. The first browser that presents it within its
 // lifetime is logged in as the identity.
-func (s *Sessions) Invite(ctx context.Context, who Identity, life time.Duration) (string, error) {
+func (s *Sessions) Invite(ctx context.Context, identity Identity, lifetime time.Duration) (string, error) {
 	ticket := rand.Text()
-	return ticket, s.addTicket(ctx, hash(ticket), who, s.Now().Add(life))
+	return ticket, s.addTicket(ctx, hash(ticket), identity, s.Now().Add(lifetime))
 }
 
 // Run deletes ended sessions and expired tickets periodically until ctx is
@@ -274,10 +274,10 @@ func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // shorten truncates a User-Agent header.
 func shorten(agent string) string {
-	const most = 200
+	const maxSessions = 200
 	agent = strings.ToValidUTF8(strings.ReplaceAll(agent, "\x00", ""), "")
-	if len(agent) > most {
-		agent = strings.ToValidUTF8(agent[:most], "")
+	if len(agent) > maxSessions {
+		agent = strings.ToValidUTF8(agent[:maxSessions], "")
 	}
 	return agent
 }

@@ -197,12 +197,12 @@ func TestSessionsEndByLogoutIdlenessAndAge(t *testing.T) {
 	run(t, websession.Options{}, func(t *testing.T, f *fixture) {
 		b := &browser{f: f}
 		b.login()
-		kept := b.copy()
+		copied := b.copy()
 		b.want(204, "DELETE")
 		if b.cookie.MaxAge >= 0 {
 			t.Errorf("the logout leaves the cookie: %+v", b.cookie)
 		}
-		kept.want(401, "GET")
+		copied.want(401, "GET")
 
 		b = &browser{f: f}
 		b.login()
@@ -341,8 +341,8 @@ func TestSessionsAreListedAndEndedByID(t *testing.T) {
 		}
 		two.want(401, "GET")
 		one.want(200, "GET")
-		if again, err := f.sessions.List(t.Context(), "org", "ann"); err != nil || len(again) != 1 {
-			t.Errorf("%v, %v", again, err)
+		if second, err := f.sessions.List(t.Context(), "org", "ann"); err != nil || len(second) != 1 {
+			t.Errorf("%v, %v", second, err)
 		}
 	})
 }
@@ -353,18 +353,18 @@ func TestTicketIsValidOnceUntilItExpires(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if who, err := f.sessions.Redeem(t.Context(), ticket); err != nil || who != ann {
-			t.Errorf("%v, %v", who, err)
+		if identity, err := f.sessions.Redeem(t.Context(), ticket); err != nil || identity != ann {
+			t.Errorf("%v, %v", identity, err)
 		}
 		if _, err := f.sessions.Redeem(t.Context(), ticket); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("a second time: %v", err)
 		}
-		late, err := f.sessions.Invite(t.Context(), ann, time.Minute)
+		ticket2, err := f.sessions.Invite(t.Context(), ann, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.pass(2 * time.Minute)
-		if _, err := f.sessions.Redeem(t.Context(), late); !fault.Is(err, fault.Unauthenticated) {
+		if _, err := f.sessions.Redeem(t.Context(), ticket2); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("after it expired: %v", err)
 		}
 	})

@@ -33,7 +33,7 @@ type Options struct {
 
 	Version string
 	Build   string
-	Root    fs.FS            // root file system; of this machine when nil
+	Root    fs.FS            // root file system to read; nil for that of this machine
 	Now     func() time.Time // time.Now when nil
 	Log     *slog.Logger
 }

@@ -58,11 +58,11 @@ func TestProcessorLoadIsMeasuredBetweenSamples(t *testing.T) {
 
 func TestMalformedProcFilesAreErrors(t *testing.T) {
 	t.Parallel()
-	good := proc("cpu  1 1 1 1\n", "1", "0.1")
+	valid := proc("cpu  1 1 1 1\n", "1", "0.1")
 	for _, name := range []string{"proc/stat", "proc/meminfo", "proc/loadavg"} {
 		for _, text := range []string{"", "nonsense here\ncpu a b c d"} {
 			root := fstest.MapFS{name: file(text)}
-			for other, f := range good {
+			for other, f := range valid {
 				if other != name {
 					root[other] = f
 				}
@@ -125,12 +125,12 @@ func TestState(t *testing.T) {
 	}
 	open := l.Addr().String()
 	defer l.Close()
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	closedListener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := gone.Addr().String()
-	_ = gone.Close()
+	closed := closedListener.Addr().String()
+	_ = closedListener.Close()
 	for _, tt := range []struct {
 		name     string
 		root     fstest.MapFS

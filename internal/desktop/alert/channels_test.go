@@ -145,9 +145,9 @@ func mailServer(t *testing.T) (address string, config *tls.Config, mail chan str
 
 func converse(c net.Conn, config *tls.Config, mail chan string) {
 	r := bufio.NewReader(c)
-	say := func(s string) { _, _ = io.WriteString(c, s+"\r\n") }
+	reply := func(s string) { _, _ = io.WriteString(c, s+"\r\n") }
 	var log strings.Builder
-	say("220 mail.example ESMTP")
+	reply("220 mail.example ESMTP")
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -156,15 +156,15 @@ func converse(c net.Conn, config *tls.Config, mail chan string) {
 		log.WriteString(line)
 		switch word := strings.ToUpper(strings.TrimSpace(line)); {
 		case strings.HasPrefix(word, "EHLO"):
-			say("250-mail.example")
-			say("250-AUTH PLAIN")
-			say("250 STARTTLS")
+			reply("250-mail.example")
+			reply("250-AUTH PLAIN")
+			reply("250 STARTTLS")
 		case word == "STARTTLS":
-			say("220 go ahead")
+			reply("220 go ahead")
 			secure := tls.Server(c, config)
 			c, r = secure, bufio.NewReader(secure)
 		case word == "DATA":
-			say("354 go ahead")
+			reply("354 go ahead")
 			for {
 				line, err := r.ReadString('\n')
 				if err != nil {
@@ -175,22 +175,22 @@ func converse(c net.Conn, config *tls.Config, mail chan string) {
 				}
 				log.WriteString(line)
 			}
-			say("250 taken")
+			reply("250 taken")
 			mail <- log.String()
 		case strings.HasPrefix(word, "AUTH"):
-			say("235 welcome")
+			reply("235 welcome")
 		case word == "QUIT":
-			say("221 bye")
+			reply("221 bye")
 			return
 		default:
-			say("250 fine")
+			reply("250 fine")
 		}
 	}
 }
 
 func TestMailGoesOverTLSAndItsHeadersCannotBeForged(t *testing.T) {
 	t.Parallel()
-	address, config, taken := mailServer(t)
+	address, config, received := mailServer(t)
 	c := NewChannels(WebhookOptions{}, MailOptions{
 		Server: mail.Server{Address: address, Username: "vigil", Password: secret.NewText("pw"), TLS: config}, From: "vigil@corp.example",
 		Now: func() time.Time { return now },
@@ -198,7 +198,7 @@ func TestMailGoesOverTLSAndItsHeadersCannotBeForged(t *testing.T) {
 	if err := c.Send(t.Context(), Channel{Type: Mail, To: []string{"a@corp.example", "b@corp.example"}}, notice(Firing)); err != nil {
 		t.Fatal(err)
 	}
-	got := <-taken
+	got := <-received
 	for _, want := range []string{
 		"STARTTLS", "AUTH PLAIN", "MAIL FROM:<vigil@corp.example>", "RCPT TO:<a@corp.example>", "RCPT TO:<b@corp.example>",
 		"To: a@corp.example, b@corp.example\r\n", "Message-ID: <d1@corp.example>\r\n", "Subject: =?utf-8?q?", "the status is STALE",

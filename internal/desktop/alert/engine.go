@@ -113,9 +113,9 @@ func (e *Engine) Evaluate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read notes of alerts: %w", err)
 	}
-	have := map[string][]Alert{}
+	existing := map[string][]Alert{}
 	for _, a := range alerts {
-		have[a.RuleID] = append(have[a.RuleID], a)
+		existing[a.RuleID] = append(existing[a.RuleID], a)
 	}
 	var records []desktop.Record
 	for _, k := range desktop.Kinds() {
@@ -127,7 +127,7 @@ func (e *Engine) Evaluate(ctx context.Context) error {
 		if r.Enabled {
 			found = r.Condition.find(records, now)
 		}
-		changes = append(changes, transitions(r, found, have[r.ID], notes, now, uuid.NewString)...)
+		changes = append(changes, transitions(r, found, existing[r.ID], notes, now, uuid.NewString)...)
 	}
 	if len(changes) > 0 {
 		if err := e.Store.Apply(ctx, changes); err != nil {
@@ -167,8 +167,8 @@ func (e *Engine) forgetNotes(ctx context.Context, notes map[string]Note, now tim
 		open[a.Group()] = open[a.Group()] || a.Open()
 	}
 	for group, n := range notes {
-		over := !n.AcknowledgedAt.IsZero() && !open[group]
-		if !over && !(n.AcknowledgedAt.IsZero() && n.empty(now)) {
+		expired := !n.AcknowledgedAt.IsZero() && !open[group]
+		if !expired && !(n.AcknowledgedAt.IsZero() && n.empty(now)) {
 			continue
 		}
 		_, err := e.Store.ChangeNote(ctx, group, n.RuleID, now, func(n *Note) {

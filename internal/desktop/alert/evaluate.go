@@ -27,8 +27,8 @@ func (n Condition) find(records []desktop.Record, now time.Time) []finding {
 			continue
 		}
 		cause := ref
-		if own := r.Statuses(); len(own) > 0 {
-			cause = own[0].Cause(ref)
+		if statuses := r.Statuses(); len(statuses) > 0 {
+			cause = statuses[0].Cause(ref)
 		}
 		raise := func(part, format string, args ...any) {
 			found = append(found, finding{Subject{ref, part}, fmt.Sprintf(format, args...), cause})
@@ -49,13 +49,13 @@ type raiser func(part, format string, args ...any)
 
 func (n Condition) findCertificates(r desktop.Record, now time.Time, raise raiser) {
 	for _, p := range r.Certificates() {
-		ends := p.Certificate.ValidTo.Time()
-		left := ends.Sub(now)
+		expiry := p.Certificate.ValidTo.Time()
+		remaining := expiry.Sub(now)
 		switch {
-		case left <= 0:
-			raise(p.Part, "the certificate expired on %s", ends.Format(time.DateOnly))
-		case left <= time.Duration(n.Days)*24*time.Hour:
-			raise(p.Part, "the certificate expires on %s, in %d days", ends.Format(time.DateOnly), int(left.Hours()/24))
+		case remaining <= 0:
+			raise(p.Part, "the certificate expired on %s", expiry.Format(time.DateOnly))
+		case remaining <= time.Duration(n.Days)*24*time.Hour:
+			raise(p.Part, "the certificate expires on %s, in %d days", expiry.Format(time.DateOnly), int(remaining.Hours()/24))
 		}
 	}
 }
@@ -66,11 +66,11 @@ func (n Condition) findStatuses(r desktop.Record) (found []finding) {
 		if !slices.ContainsFunc(n.Statuses, func(want string) bool { return strings.EqualFold(want, s.Status) }) {
 			continue
 		}
-		why := ""
+		reason := ""
 		if reasons := r.Fresh().Reasons; len(reasons) > 0 {
-			why = ": " + strings.Join(reasons[:min(len(reasons), 5)], "; ")
+			reason = ": " + strings.Join(reasons[:min(len(reasons), 5)], "; ")
 		}
-		found = append(found, finding{Subject{ref, s.Part}, fmt.Sprintf("the status is %s%s", s.Status, why), s.Cause(ref)})
+		found = append(found, finding{Subject{ref, s.Part}, fmt.Sprintf("the status is %s%s", s.Status, reason), s.Cause(ref)})
 	}
 	return found
 }
@@ -92,9 +92,9 @@ func (n Condition) findCounts(r desktop.Record, raise raiser) {
 // transitions compares the findings of a rule with its alerts and returns the
 // transitions. It is a pure function except for newID, which generates the ids
 // of deliveries.
-func transitions(r Rule, found []finding, have []Alert, notes map[string]Note, now time.Time, newID func() string) []Transition {
+func transitions(r Rule, found []finding, existing []Alert, notes map[string]Note, now time.Time, newID func() string) []Transition {
 	open := map[string]Alert{}
-	for _, a := range have {
+	for _, a := range existing {
 		if a.State != Resolved {
 			open[a.Key()] = a
 		}
@@ -102,13 +102,13 @@ func transitions(r Rule, found []finding, have []Alert, notes map[string]Note, n
 	var out []Transition
 	for _, f := range found {
 		a := Alert{RuleID: r.ID, Subject: f.subject, Cause: f.cause, State: Pending, Since: now}
-		was := State("")
+		previous := State("")
 		if old, ok := open[a.Key()]; ok {
-			a, was = old, old.State
+			a, previous = old, old.State
 			delete(open, a.Key())
 		}
 		a.Summary = f.summary
-		if t, changed := r.advance(a, was, now, newID); changed {
+		if t, changed := r.advance(a, previous, now, newID); changed {
 			out = append(out, t)
 		}
 	}
@@ -119,7 +119,7 @@ func transitions(r Rule, found []finding, have []Alert, notes map[string]Note, n
 	slices.SortFunc(out, func(a, b Transition) int {
 		return cmp.Or(cmp.Compare(a.distanceFromCause(), b.distanceFromCause()), strings.Compare(a.Alert.Key(), b.Alert.Key()))
 	})
-	oneNoticePerGroup(r, out, have, notes, now)
+	oneNoticePerGroup(r, out, existing, notes, now)
 	return out
 }
 
@@ -136,20 +136,20 @@ func (t Transition) distanceFromCause() int {
 }
 
 // advance returns the next state of an alert whose condition holds.
-func (r Rule) advance(a Alert, was State, now time.Time, newID func() string) (Transition, bool) {
-	t := Transition{Was: was, Alert: a}
+func (r Rule) advance(a Alert, old State, now time.Time, newID func() string) (Transition, bool) {
+	t := Transition{Was: old, Alert: a}
 	switch {
-	case was != Firing && now.Sub(a.Since) >= r.For:
+	case old != Firing && now.Sub(a.Since) >= r.For:
 		t.Alert.State, t.Alert.FiredAt, t.Alert.NotifiedAt = Firing, now, now
 		t.Send = r.deliveries(t.Alert, now, newID)
 		return t, true
-	case was == "":
+	case old == "":
 		return t, true
-	case was == Firing && a.NotifiedAt.IsZero(): // it fired while silenced
+	case old == Firing && a.NotifiedAt.IsZero(): // it fired while silenced
 		t.Alert.NotifiedAt = now
 		t.Send = r.deliveries(t.Alert, now, newID)
 		return t, true
-	case was == Firing && r.Repeat > 0 && now.Sub(a.NotifiedAt) >= r.Repeat:
+	case old == Firing && r.Repeat > 0 && now.Sub(a.NotifiedAt) >= r.Repeat:
 		t.Alert.NotifiedAt, t.repeat = now, true
 		t.Send = r.deliveries(t.Alert, now, newID)
 		return t, true

@@ -13,7 +13,7 @@ import (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func at(d time.Duration) time.Time { return now.Add(d) }
+func after(d time.Duration) time.Time { return now.Add(d) }
 
 func records() []desktop.Record {
 	return []desktop.Record{
@@ -21,12 +21,12 @@ func records() []desktop.Record {
 			Freshness: desktop.Freshness{Reasons: []string{"silent"}}},
 		desktop.ConnectionServerMonitor{
 			ID: "c1", Name: "cs1", Status: desktop.ConnectionServerOK,
-			Certificate: desktop.Certificate{Valid: true, ValidTo: desktop.MillisOf(at(5 * 24 * time.Hour))},
+			Certificate: desktop.Certificate{Valid: true, ValidTo: desktop.MillisOf(after(5 * 24 * time.Hour))},
 			Services:    []desktop.Service{{Name: "A", Status: desktop.ServiceDown}},
 		},
 		desktop.ConnectionServerMonitor{
 			ID: "c2", Name: "cs2", Status: desktop.ConnectionServerError,
-			Certificate: desktop.Certificate{ValidTo: desktop.MillisOf(at(-24 * time.Hour))},
+			Certificate: desktop.Certificate{ValidTo: desktop.MillisOf(after(-24 * time.Hour))},
 		},
 	}
 }
@@ -73,8 +73,8 @@ func TestAlertLifecycle(t *testing.T) {
 	t.Parallel()
 	r := Rule{ID: "r", Name: "rule", For: time.Minute, Repeat: time.Hour, Channels: []Channel{{Type: Mail}, {Type: Webhook}}}
 	subject := Subject{Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "g1", Name: "edge"}}
-	holds := []finding{{subject, "it is so", subject.Ref}}
-	var have []Alert
+	violation := []finding{{subject, "it is so", subject.Ref}}
+	var existing []Alert
 	ids := 0
 	newID := func() string { ids++; return fmt.Sprint(ids) }
 	for _, tt := range []struct {
@@ -84,17 +84,17 @@ func TestAlertLifecycle(t *testing.T) {
 		want  State // empty: nothing changes
 		sends int
 	}{
-		{"it begins", 0, holds, Pending, 0},
-		{"it still holds", 30 * time.Second, holds, "", 0},
-		{"it has held long enough", time.Minute, holds, Firing, 2},
-		{"it continues to hold", 10 * time.Minute, holds, "", 0},
-		{"the notice is repeated", 61 * time.Minute, holds, Firing, 2},
+		{"it begins", 0, violation, Pending, 0},
+		{"it still holds", 30 * time.Second, violation, "", 0},
+		{"it has held long enough", time.Minute, violation, Firing, 2},
+		{"it continues to hold", 10 * time.Minute, violation, "", 0},
+		{"the notice is repeated", 61 * time.Minute, violation, Firing, 2},
 		{"it no longer holds", 62 * time.Minute, nil, Resolved, 2},
 		{"nothing more", 63 * time.Minute, nil, "", 0},
-		{"it holds again", 64 * time.Minute, holds, Pending, 0},
+		{"it holds again", 64 * time.Minute, violation, Pending, 0},
 		{"it ends while pending", 64*time.Minute + time.Second, nil, "gone", 0},
 	} {
-		out := transitions(r, tt.found, have, nil, at(tt.after), newID)
+		out := transitions(r, tt.found, existing, nil, after(tt.after), newID)
 		if tt.want == "" {
 			if len(out) != 0 {
 				t.Errorf("%s: %+v", tt.name, out)
@@ -111,20 +111,20 @@ func TestAlertLifecycle(t *testing.T) {
 		if got != tt.want || len(out[0].Send) != tt.sends {
 			t.Errorf("%s: %s with %d notices, want %s with %d", tt.name, got, len(out[0].Send), tt.want, tt.sends)
 		}
-		have = []Alert{out[0].Alert}
+		existing = []Alert{out[0].Alert}
 		if out[0].Gone {
-			have = nil
+			existing = nil
 		}
 	}
 }
 
 func TestRulesAreValidated(t *testing.T) {
 	t.Parallel()
-	good := Rule{
+	valid := Rule{
 		Name: "rule", Condition: Condition{Type: CountIs, Kind: desktop.KindRDSServer, Measure: "session_count", Operator: Above},
 		Channels: []Channel{{Type: Webhook, URL: "https://hooks.example/x"}, {Type: Mail, To: []string{"ops@corp.example"}}},
 	}
-	if err := good.Validate(); err != nil {
+	if err := valid.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	for path, spoil := range map[string]func(*Rule){
@@ -144,7 +144,7 @@ func TestRulesAreValidated(t *testing.T) {
 		"channels[0].to":         func(r *Rule) { r.Channels = []Channel{{Type: Mail}} },
 		"channels[0].to[0]":      func(r *Rule) { r.Channels = []Channel{{Type: Mail, To: []string{"Ops <ops@corp.example>"}}} },
 	} {
-		bad := good
+		bad := valid
 		spoil(&bad)
 		details := fault.Details(bad.Validate())
 		if len(details) != 1 || details[0].Path != path {

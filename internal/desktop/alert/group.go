@@ -102,9 +102,9 @@ const quietTime = 5 * time.Minute
 // oneNoticePerGroup reduces the notices of a rule to one per group: when its first alert
 // fires and when its last one is resolved. It drops the notices of silenced
 // groups and repetitions for acknowledged groups.
-func oneNoticePerGroup(r Rule, changes []Transition, have []Alert, notes map[string]Note, now time.Time) {
+func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map[string]Note, now time.Time) {
 	after := make(map[string]Alert) // open alerts after the transitions
-	for _, a := range have {
+	for _, a := range existing {
 		if a.Open() {
 			after[a.Key()] = a
 		}
@@ -121,7 +121,7 @@ func oneNoticePerGroup(r Rule, changes []Transition, have []Alert, notes map[str
 		open[a.Group()]++
 	}
 	recently := func(self Alert, within time.Duration) bool {
-		return slices.ContainsFunc(have, func(a Alert) bool {
+		return slices.ContainsFunc(existing, func(a Alert) bool {
 			return a.State == Firing && a.Key() != self.Key() && a.Group() == self.Group() &&
 				!a.NotifiedAt.IsZero() && now.Sub(a.NotifiedAt) < within
 		})

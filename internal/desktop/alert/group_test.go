@@ -10,14 +10,14 @@ import (
 	"vigil/internal/desktop"
 )
 
-var lost = desktop.Ref{Kind: desktop.KindConnectionServer, ID: "c2", Name: "cs2"}
+var failedServer = desktop.Ref{Kind: desktop.KindConnectionServer, ID: "c2", Name: "cs2"}
 
 // consequences returns the findings of a rule when one of n servers is down.
 func consequences(n int) []finding {
-	out := []finding{{Subject{Ref: lost}, "the status is NOT_RESPONDING", lost}}
+	out := []finding{{Subject{Ref: failedServer}, "the status is NOT_RESPONDING", failedServer}}
 	for i := range n - 1 {
 		ref := desktop.Ref{Kind: desktop.KindConnectionServer, ID: desktop.ID(fmt.Sprint("p", i)), Name: fmt.Sprint("peer", i)}
-		out = append(out, finding{Subject{ref, "replication cs2"}, "the status is ERROR", lost})
+		out = append(out, finding{Subject{ref, "replication cs2"}, "the status is ERROR", failedServer})
 	}
 	return out
 }
@@ -25,9 +25,9 @@ func consequences(n int) []finding {
 func TestOneCauseSendsOneNotice(t *testing.T) {
 	t.Parallel()
 	r := Rule{ID: "r", Name: "rule", Repeat: time.Hour, Channels: []Channel{{Type: Mail}}}
-	have := map[string]Alert{}
+	existing := map[string]Alert{}
 	notes := map[string]Note{}
-	group := GroupID("r", lost)
+	group := GroupID("r", failedServer)
 	ids := 0
 	for _, tt := range []struct {
 		name     string
@@ -43,24 +43,24 @@ func TestOneCauseSendsOneNotice(t *testing.T) {
 		{"the group is acknowledged", 122 * time.Minute, consequences(20), Note{AcknowledgedAt: now}, 20, nil},
 		{"some are resolved", 130 * time.Minute, consequences(5), Note{AcknowledgedAt: now}, 15, nil},
 		{"all are resolved", 131 * time.Minute, nil, Note{AcknowledgedAt: now}, 5, []string{"RESOLVED cs2 +0"}},
-		{"it happens again, silenced", 200 * time.Minute, consequences(3), Note{SilencedUntil: at(300 * time.Minute)}, 3, nil},
+		{"it happens again, silenced", 200 * time.Minute, consequences(3), Note{SilencedUntil: after(300 * time.Minute)}, 3, nil},
 		{"the silence ends", 301 * time.Minute, consequences(3), Note{}, 3, []string{"FIRING cs2 +2"}},
-		{"it ends while silenced", 310 * time.Minute, nil, Note{SilencedUntil: at(400 * time.Minute)}, 3, nil},
+		{"it ends while silenced", 310 * time.Minute, nil, Note{SilencedUntil: after(400 * time.Minute)}, 3, nil},
 	} {
 		notes[group] = tt.note
 		var before []Alert
-		for _, a := range have {
+		for _, a := range existing {
 			before = append(before, a)
 		}
-		out := transitions(r, tt.found, before, notes, at(tt.after), func() string { ids++; return fmt.Sprint(ids) })
+		out := transitions(r, tt.found, before, notes, after(tt.after), func() string { ids++; return fmt.Sprint(ids) })
 		var notified []string
 		for _, c := range out {
 			for _, d := range c.Send {
 				notified = append(notified, fmt.Sprintf("%s %s +%d", c.Alert.State, d.Notice.Alert.Subject.Ref.Name, d.Notice.Related))
 			}
-			have[c.Alert.Key()] = c.Alert
+			existing[c.Alert.Key()] = c.Alert
 			if !c.Alert.Open() {
-				delete(have, c.Alert.Key())
+				delete(existing, c.Alert.Key())
 			}
 		}
 		if diff := cmp.Diff(tt.notified, notified); diff != "" || len(out) != tt.alerts {
@@ -72,9 +72,9 @@ func TestOneCauseSendsOneNotice(t *testing.T) {
 func TestEpisodes(t *testing.T) {
 	t.Parallel()
 	one := func(id string, since, ended time.Duration) Alert {
-		a := Alert{RuleID: "r", Cause: lost, State: Firing, Since: at(since), Subject: Subject{Ref: desktop.Ref{ID: desktop.ID(id)}}}
+		a := Alert{RuleID: "r", Cause: failedServer, State: Firing, Since: after(since), Subject: Subject{Ref: desktop.Ref{ID: desktop.ID(id)}}}
 		if ended != 0 {
-			a.State, a.ResolvedAt = Resolved, at(ended)
+			a.State, a.ResolvedAt = Resolved, after(ended)
 		}
 		return a
 	}
@@ -94,11 +94,11 @@ func TestEpisodes(t *testing.T) {
 		got = append(got, episode{e.Since, e.Ended, e.State, len(e.Alerts)})
 	}
 	want := []episode{
-		{at(10 * time.Hour), time.Time{}, Firing, 2},
-		{at(0), at(2 * time.Hour), Resolved, 3},
-		{at(0), at(time.Minute), Resolved, 1},
+		{after(10 * time.Hour), time.Time{}, Firing, 2},
+		{after(0), after(2 * time.Hour), Resolved, 3},
+		{after(0), after(time.Minute), Resolved, 1},
 	}
-	if GroupID("r", lost) > other.Group() {
+	if GroupID("r", failedServer) > other.Group() {
 		want[1], want[2] = want[2], want[1]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -24,11 +24,11 @@ const (
 // Validate returns the errors of a rule, by the paths of the API.
 func (r Rule) Validate() error {
 	var c checks
-	c.that("name", r.Name != "" && utf8.RuneCountInString(r.Name) <= 100, "must have 1 to 100 characters")
-	c.that("for_seconds", r.For >= 0 && r.For <= 24*time.Hour, "must be from 0 to 86400")
-	c.that("repeat_seconds", r.Repeat == 0 || r.Repeat >= minRepeat, "must be 0 or at least 60")
+	c.require("name", r.Name != "" && utf8.RuneCountInString(r.Name) <= 100, "must have 1 to 100 characters")
+	c.require("for_seconds", r.For >= 0 && r.For <= 24*time.Hour, "must be from 0 to 86400")
+	c.require("repeat_seconds", r.Repeat == 0 || r.Repeat >= minRepeat, "must be 0 or at least 60")
 	r.Condition.check(&c)
-	c.that("channels", len(r.Channels) > 0 && len(r.Channels) <= maxChannels, "must have 1 to 10 elements")
+	c.require("channels", len(r.Channels) > 0 && len(r.Channels) <= maxChannels, "must have 1 to 10 elements")
 	for i, ch := range r.Channels[:min(len(r.Channels), maxChannels)] {
 		ch.check(&c, fmt.Sprintf("channels[%d]", i))
 	}
@@ -36,44 +36,44 @@ func (r Rule) Validate() error {
 }
 
 func (n Condition) check(c *checks) {
-	c.that("condition.kind", n.Kind == "" || slices.Contains(desktop.Kinds(), n.Kind), "is not a kind of component")
-	c.that("condition.component_id", n.Component == "" || n.Kind != "", "needs a kind beside it")
+	c.require("condition.kind", n.Kind == "" || slices.Contains(desktop.Kinds(), n.Kind), "is not a kind of component")
+	c.require("condition.component_id", n.Component == "" || n.Kind != "", "needs a kind beside it")
 	switch n.Type {
 	case CertificateExpires:
-		c.that("condition.days", n.Days >= 0 && n.Days <= maxDays, "must be from 0 to 3650")
+		c.require("condition.days", n.Days >= 0 && n.Days <= maxDays, "must be from 0 to 3650")
 	case StatusIs:
-		c.that("condition.statuses", len(n.Statuses) > 0 && len(n.Statuses) <= 50, "must have 1 to 50 elements")
+		c.require("condition.statuses", len(n.Statuses) > 0 && len(n.Statuses) <= 50, "must have 1 to 50 elements")
 	case CountIs:
-		c.that("condition.operator", n.Operator == Above || n.Operator == Below, "must be ABOVE or BELOW")
+		c.require("condition.operator", n.Operator == Above || n.Operator == Below, "must be ABOVE or BELOW")
 		known := slices.Contains(meter.Names(), n.Measure)
-		c.that("condition.measure", known, "must be one of "+strings.Join(meter.Names(), ", "))
-		c.that("condition.kind", !known || n.Kind == "" || meter.Has(n.Kind, n.Measure), "has no such measure")
+		c.require("condition.measure", known, "must be one of "+strings.Join(meter.Names(), ", "))
+		c.require("condition.kind", !known || n.Kind == "" || meter.Has(n.Kind, n.Measure), "has no such measure")
 	default:
-		c.that("condition.type", false, "must be one of CERTIFICATE, STATUS, COUNT")
+		c.require("condition.type", false, "must be one of CERTIFICATE, STATUS, COUNT")
 	}
 }
 
-func (ch Channel) check(c *checks, at string) {
+func (ch Channel) check(c *checks, path string) {
 	switch ch.Type {
 	case Webhook:
 		u, err := url.Parse(ch.URL)
-		c.that(at+".url", err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil,
+		c.require(path+".url", err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil,
 			"must be an http or https address without a password")
 	case Mail:
-		c.that(at+".to", len(ch.To) > 0 && len(ch.To) <= 20, "must have 1 to 20 elements")
+		c.require(path+".to", len(ch.To) > 0 && len(ch.To) <= 20, "must have 1 to 20 elements")
 		for i, to := range ch.To {
 			a, err := mail.ParseAddress(to)
-			c.that(fmt.Sprintf("%s.to[%d]", at, i), err == nil && a.Address == to, "must be a plain mail address")
+			c.require(fmt.Sprintf("%s.to[%d]", path, i), err == nil && a.Address == to, "must be a plain mail address")
 		}
 	default:
-		c.that(at+".type", false, "must be WEBHOOK or MAIL")
+		c.require(path+".type", false, "must be WEBHOOK or MAIL")
 	}
 }
 
 // checks collects validation errors.
 type checks []fault.Detail
 
-func (c *checks) that(path string, ok bool, message string) {
+func (c *checks) require(path string, ok bool, message string) {
 	if !ok {
 		*c = append(*c, fault.Detail{Path: path, Message: message})
 	}

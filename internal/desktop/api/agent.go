@@ -49,11 +49,11 @@ func (a *API) listTokens(ctx context.Context, _ httpapi.None) ([]enrolmentToken,
 }
 
 func (a *API) createToken(ctx context.Context, in tokenSpec) (httpapi.Reply, error) {
-	who := heartbeat.Agent{Kind: desktop.Kind(in.Kind), ID: in.Component}
-	if !a.Heartbeats.Knows(who) {
+	agent := heartbeat.Agent{Kind: desktop.Kind(in.Kind), ID: in.Component}
+	if !a.Heartbeats.Knows(agent) {
 		return httpapi.Reply{}, fault.Field("component_id", "is not a %s of the inventory", in.Kind)
 	}
-	t, secret, err := a.Heartbeats.NewToken(ctx, callerOf(ctx).Name, who, time.Duration(in.ExpiresIn)*time.Second)
+	t, secret, err := a.Heartbeats.NewToken(ctx, callerOf(ctx).Name, agent, time.Duration(in.ExpiresIn)*time.Second)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}

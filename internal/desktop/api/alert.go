@@ -89,9 +89,9 @@ func (a *API) ruleFrom(s ruleSpec, old alert.Rule) alert.Rule {
 	r.Channels = make([]alert.Channel, len(s.Channels))
 	for i, ch := range s.Channels {
 		one := alert.Channel{Type: alert.ChannelType(ch.Type), URL: ch.URL, To: ch.To, Secret: ch.Secret.Value}
-		at := slices.IndexFunc(old.Channels, func(o alert.Channel) bool { return o.Type == one.Type && o.URL == one.URL })
-		if !ch.Secret.Sent && at >= 0 {
-			one.Secret = old.Channels[at].Secret
+		index := slices.IndexFunc(old.Channels, func(o alert.Channel) bool { return o.Type == one.Type && o.URL == one.URL })
+		if !ch.Secret.Sent && index >= 0 {
+			one.Secret = old.Channels[index].Secret
 		}
 		r.Channels[i] = one
 	}

@@ -79,7 +79,7 @@ func (a *API) listAlerts(ctx context.Context, q alertQuery) ([]alertRecord, erro
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(v alert.Alert) bool { return !among(q.State, string(v.State)) })
+	all = slices.DeleteFunc(all, func(v alert.Alert) bool { return !listContains(q.State, string(v.State)) })
 	all = all[:min(len(all), cmp.Or(q.Limit, maxAlerts))]
 	return httpapi.Each(all, a.alertRecordOf), nil
 }
@@ -126,7 +126,7 @@ func (a *API) listAlertGroups(ctx context.Context, q alertQuery) ([]alertGroup, 
 	}
 	out := []alertGroup{}
 	for _, e := range alert.Episodes(alerts) {
-		if among(q.State, string(e.State)) && len(out) < cmp.Or(q.Limit, maxAlerts) {
+		if listContains(q.State, string(e.State)) && len(out) < cmp.Or(q.Limit, maxAlerts) {
 			out = append(out, describe(e))
 		}
 	}
@@ -226,9 +226,9 @@ func checkComment(path, text string) error {
 }
 
 func (a *API) acknowledgeGroup(ctx context.Context, in acknowledgeRequest) (alertGroup, error) {
-	by := callerOf(ctx).Name
+	actor := callerOf(ctx).Name
 	return a.noteGroup(ctx, in.ID, func(n *alert.Note) {
-		n.AcknowledgedBy, n.AcknowledgedAt, n.Comment = by, a.Now(), in.Comment
+		n.AcknowledgedBy, n.AcknowledgedAt, n.Comment = actor, a.Now(), in.Comment
 	})
 }
 
@@ -256,9 +256,9 @@ func (a *API) silenceGroup(ctx context.Context, in silenceRequest) (alertGroup, 
 	if !until.After(now) || until.After(now.Add(maxSilence)) {
 		return alertGroup{}, fault.Field("until", "must be in the future, within 90 days")
 	}
-	by := callerOf(ctx).Name
+	actor := callerOf(ctx).Name
 	return a.noteGroup(ctx, in.ID, func(n *alert.Note) {
-		n.SilencedBy, n.SilencedUntil, n.SilenceReason = by, until, in.Reason
+		n.SilencedBy, n.SilencedUntil, n.SilenceReason = actor, until, in.Reason
 	})
 }
 

@@ -64,11 +64,11 @@ func clientOf(r *http.Request) *x509.Certificate {
 }
 
 func (a *API) guardAgent(r *http.Request) (context.Context, error) {
-	who, err := a.Heartbeats.Recognize(clientOf(r))
+	agent, err := a.Heartbeats.Recognize(clientOf(r))
 	if err != nil {
 		return nil, err
 	}
-	httpapi.SetCaller(r.Context(), httpapi.Caller{ID: string(who.Kind) + "/" + string(who.ID), Name: string(who.ID)})
+	httpapi.SetCaller(r.Context(), httpapi.Caller{ID: string(agent.Kind) + "/" + string(agent.ID), Name: string(agent.ID)})
 	return r.Context(), nil
 }
 

@@ -66,9 +66,9 @@ var jsonType = []string{"application/json"}
 // list serves the board's encoded list, or only the records that match a
 // filter.
 func (a *API) list(k desktop.Kind) httpapi.Handler {
-	whole := document(func() desktop.Document { return a.Board.Document(k) })
+	list := document(func() desktop.Document { return a.Board.Document(k) })
 	if k != desktop.KindRDSServer {
-		return whole
+		return list
 	}
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		var q rdsQuery
@@ -76,7 +76,7 @@ func (a *API) list(k desktop.Kind) httpapi.Handler {
 			return nil, err
 		}
 		if q == (rdsQuery{}) {
-			return whole(w, r)
+			return list(w, r)
 		}
 		return httpapi.Reply{Header: http.Header{"Content-Type": jsonType}, Body: a.Board.Matching(k, q.match)}, nil
 	}
@@ -138,13 +138,13 @@ func (q *rdsQuery) Validate() error {
 
 func (q rdsQuery) match(r desktop.Record) bool {
 	m, ok := r.(desktop.RDSServerMonitor)
-	return ok && among(q.Farm, string(m.FarmID)) && among(q.State, string(m.Details.State)) && among(q.Status, string(m.Status)) &&
+	return ok && listContains(q.Farm, string(m.FarmID)) && listContains(q.State, string(m.Details.State)) && listContains(q.Status, string(m.Status)) &&
 		(strings.Contains(strings.ToLower(m.Name), q.Text) || strings.Contains(strings.ToLower(m.FarmName), q.Text))
 }
 
-// among reports whether a value is in a comma-separated list; an empty list
+// listContains reports whether a value is in a comma-separated list; an empty list
 // contains every value.
-func among(list, value string) bool {
+func listContains(list, value string) bool {
 	return list == "" || slices.Contains(strings.Split(list, ","), value)
 }
 

@@ -61,9 +61,9 @@ func TestPasswordsAreNotPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, shown := range []string{fmt.Sprint(p), fmt.Sprintf("%#v %+v %s %q", p, p, p, p), string(encoded)} {
-		if strings.Contains(shown, "hush") {
-			t.Errorf("printed: %s", shown)
+	for _, printed := range []string{fmt.Sprint(p), fmt.Sprintf("%#v %+v %s %q", p, p, p, p), string(encoded)} {
+		if strings.Contains(printed, "hush") {
+			t.Errorf("printed: %s", printed)
 		}
 	}
 }

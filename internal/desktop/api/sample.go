@@ -130,15 +130,15 @@ func seriesOf(found []desktop.Sample, step time.Duration) []sampleSeries {
 		open = desktop.Point{}
 	}
 	for i, v := range found {
-		at := v.Point.At.Truncate(step)
+		bucketStart := v.Point.At.Truncate(step)
 		if i == 0 || v.Series.Part != found[i-1].Series.Part {
 			add()
 			out = append(out, sampleSeries{Part: v.Series.Part, Points: []samplePoint{}})
-		} else if !open.At.Equal(at) {
+		} else if !open.At.Equal(bucketStart) {
 			add()
 		}
 		open.Merge(v.Point)
-		open.At = at
+		open.At = bucketStart
 	}
 	add()
 	return out

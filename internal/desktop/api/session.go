@@ -138,12 +138,12 @@ type ownSession struct {
 }
 
 func (a *API) listSessions(ctx context.Context, _ httpapi.None) ([]ownSession, error) {
-	me := callerOf(ctx)
-	logins, err := a.Authenticator.Sessions(ctx, me.SID)
+	caller := callerOf(ctx)
+	logins, err := a.Authenticator.Sessions(ctx, caller.SID)
 	if err != nil {
 		return nil, err
 	}
-	browsers, err := a.Browsers.List(ctx, "", me.SID)
+	browsers, err := a.Browsers.List(ctx, "", caller.SID)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (a *API) listSessions(ctx context.Context, _ httpapi.None) ([]ownSession, e
 	return httpapi.Each(logins, func(s session.Session) ownSession {
 		out := ownSession{
 			ID: s.ID, Method: "accessToken", Source: s.Source, CreatedAt: desktop.MillisOf(s.CreatedAt),
-			ExpiresAt: desktop.MillisOf(s.ExpiresAt), Current: s.ID == me.ID,
+			ExpiresAt: desktop.MillisOf(s.ExpiresAt), Current: s.ID == caller.ID,
 		}
 		if b, ok := byLogin[s.ID]; ok {
 			out.Method, out.Agent, out.LastUsed = b.Method, b.Agent, desktop.MillisOf(b.UsedAt)

@@ -35,7 +35,7 @@ func idOf(t *testing.T, a answer) string {
 	var v struct {
 		ID string `json:"id"`
 	}
-	a.into(t, &v)
+	a.decode(t, &v)
 	return v.ID
 }
 
@@ -46,14 +46,14 @@ func TestInstantCloneAccounts(t *testing.T) {
 	const path = "/rest/config/v1/ic-domain-accounts"
 	var domains []desktop.DomainInfo
 	w.until("the domain's SID is known", func() bool {
-		w.expect(200, "GET", "/rest/external/v1/ad-domains", token, nil).into(t, &domains)
+		w.expect(200, "GET", "/rest/external/v1/ad-domains", token, nil).decode(t, &domains)
 		return len(domains) == 4
 	})
 	sid := domains[0].ID
 	spec := object{"ad_domain_id": sid, "username": w.estate.Admin.Username, "password": []string{w.estate.Admin.Password}}
-	made := w.expect(201, "POST", path, token, spec)
-	id := idOf(t, made)
-	if got := made.header.Get("Location"); got != path+"/"+id {
+	created := w.expect(201, "POST", path, token, spec)
+	id := idOf(t, created)
+	if got := created.header.Get("Location"); got != path+"/"+id {
 		t.Errorf("Location %q", got)
 	}
 	w.expect(200, "GET", path+"/"+id, token, nil)
@@ -73,12 +73,12 @@ func TestInstantCloneAccounts(t *testing.T) {
 	w.expect(204, "DELETE", path+"/"+other, token, nil)
 	w.expect(404, "DELETE", path+"/"+other, token, nil)
 	w.expect(404, "GET", path+"/nonsense", token, nil)
-	var left []struct {
+	var remaining []struct {
 		ID string `json:"id"`
 	}
-	w.expect(200, "GET", path, token, nil).into(t, &left)
-	if len(left) != 1 || left[0].ID != id {
-		t.Errorf("left: %v", left)
+	w.expect(200, "GET", path, token, nil).decode(t, &remaining)
+	if len(remaining) != 1 || remaining[0].ID != id {
+		t.Errorf("left: %v", remaining)
 	}
 }
 
@@ -104,12 +104,12 @@ func TestMonitoringKeysMayOnlyRead(t *testing.T) {
 	w := start(t, options{size: tiny()})
 	token := w.login().Access
 	const path = "/rest/config/v1/monitoring-keys"
-	made := w.expect(201, "POST", path, token, object{"name": "grafana"})
+	created := w.expect(201, "POST", path, token, object{"name": "grafana"})
 	var key struct {
 		ID  string `json:"id"`
 		Key string `json:"key"`
 	}
-	made.into(t, &key)
+	created.decode(t, &key)
 	w.expect(200, "GET", "/rest/monitor/rds-servers", key.Key, nil)
 	w.expect(200, "GET", "/rest/external/v1/ad-domains", key.Key, nil)
 	w.expect(200, "GET", "/rest/monitor/history", key.Key, nil)
@@ -123,7 +123,7 @@ func TestMonitoringKeysMayOnlyRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+key.Key)
-	response, err := w.plain.Do(request)
+	response, err := w.anonymous.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,19 +150,19 @@ func TestMonitoringKeysExpireAndAreLimitedToAddresses(t *testing.T) {
 		LastAddress string   `json:"last_used_address"`
 		Addresses   []string `json:"addresses"`
 	}
-	var here, elsewhere key
-	w.expect(201, "POST", path, token, object{"name": "here", "addresses": []string{"127.0.0.0/8"}}).into(t, &here)
-	w.expect(201, "POST", path, token, object{"name": "elsewhere", "addresses": []string{"192.0.2.1"}}).into(t, &elsewhere)
-	if life := time.Until(time.UnixMilli(here.ExpiresAt)); life < 89*24*time.Hour || life > 90*24*time.Hour {
-		t.Errorf("a key without a requested expiry expires in %s", life)
+	var ownKey, foreignKey key
+	w.expect(201, "POST", path, token, object{"name": "here", "addresses": []string{"127.0.0.0/8"}}).decode(t, &ownKey)
+	w.expect(201, "POST", path, token, object{"name": "elsewhere", "addresses": []string{"192.0.2.1"}}).decode(t, &foreignKey)
+	if lifetime := time.Until(time.UnixMilli(ownKey.ExpiresAt)); lifetime < 89*24*time.Hour || lifetime > 90*24*time.Hour {
+		t.Errorf("a key without a requested expiry expires in %s", lifetime)
 	}
-	w.expect(401, "GET", "/rest/monitor/farms", elsewhere.Key, nil)
+	w.expect(401, "GET", "/rest/monitor/farms", foreignKey.Key, nil)
 	for range 2 { // the second time it is cached
-		w.expect(200, "GET", "/rest/monitor/farms", here.Key, nil)
+		w.expect(200, "GET", "/rest/monitor/farms", ownKey.Key, nil)
 	}
 	w.expect(400, "POST", path, token, object{"name": "x", "addresses": []string{"nowhere"}})
 	var all []key
-	w.expect(200, "GET", path, token, nil).into(t, &all)
+	w.expect(200, "GET", path, token, nil).decode(t, &all)
 	i := slices.IndexFunc(all, func(k key) bool { return k.LastAddress != "" })
 	if len(all) != 2 || i < 0 || all[i].LastAddress != "127.0.0.1" || !slices.Equal(all[i].Addresses, []string{"127.0.0.0/8"}) {
 		t.Errorf("listed as %+v", all)
@@ -187,10 +187,10 @@ func TestHistoryListsChanges(t *testing.T) {
 		Next string `json:"next_cursor"`
 	}
 	w.until("the history has the changes", func() bool {
-		w.expect(200, "GET", "/rest/monitor/history?kind=pod&limit=1000", token, nil).into(t, &page)
+		w.expect(200, "GET", "/rest/monitor/history?kind=pod&limit=1000", token, nil).decode(t, &page)
 		// The newest comes first. On a busy machine a check may time out and add
 		// further changes, but none may be missing.
-		left, before := []string{"UNCHECKED>ONLINE", "OFFLINE>UNCHECKED", "ONLINE>OFFLINE"}, ""
+		expected, before := []string{"UNCHECKED>ONLINE", "OFFLINE>UNCHECKED", "ONLINE>OFFLINE"}, ""
 		for _, c := range page.Changes {
 			if c.Part != "cs1.pod1.example" {
 				continue
@@ -199,13 +199,13 @@ func TestHistoryListsChanges(t *testing.T) {
 				t.Fatalf("the part became %s and then was %s: %+v", c.To, before, page.Changes)
 			}
 			before = c.From
-			if len(left) > 0 && c.From+">"+c.To == left[0] {
-				left = left[1:]
+			if len(expected) > 0 && c.From+">"+c.To == expected[0] {
+				expected = expected[1:]
 			}
 		}
-		return len(left) == 0
+		return len(expected) == 0
 	})
-	w.expect(200, "GET", "/rest/monitor/history?limit=1", token, nil).into(t, &page)
+	w.expect(200, "GET", "/rest/monitor/history?limit=1", token, nil).decode(t, &page)
 	if len(page.Changes) != 1 || page.Next == "" {
 		t.Errorf("a page of one: %+v", page)
 	}
@@ -234,10 +234,10 @@ func TestAlertsReachTheirWebhook(t *testing.T) {
 		"name": "composers", "condition": object{"type": "status", "kind": "COMPOSER", "statuses": []string{"ERROR"}},
 		"channels": []object{{"type": "WEBHOOK", "url": hook.URL, "secret": "hush"}},
 	}
-	made := w.expect(201, "POST", path, token, spec)
-	id := idOf(t, made)
-	if strings.Contains(string(made.body), "hush") || !strings.Contains(string(made.body), `"signed":true`) {
-		t.Errorf("%s", made.body)
+	created := w.expect(201, "POST", path, token, spec)
+	id := idOf(t, created)
+	if strings.Contains(string(created.body), "hush") || !strings.Contains(string(created.body), `"signed":true`) {
+		t.Errorf("%s", created.body)
 	}
 	begin("composer-down")(w)
 	if got := <-received; got != "alert.firing t=" {
@@ -253,8 +253,8 @@ func TestAlertsReachTheirWebhook(t *testing.T) {
 	w.expect(200, "POST", path+"/"+id+"/test", token, nil)
 	<-received
 	spec["channels"] = []object{{"type": "WEBHOOK", "url": hook.URL}}
-	if kept := w.expect(200, "PUT", path+"/"+id, token, spec); !strings.Contains(string(kept.body), `"signed":true`) {
-		t.Errorf("the secret was lost: %s", kept.body)
+	if updated := w.expect(200, "PUT", path+"/"+id, token, spec); !strings.Contains(string(updated.body), `"signed":true`) {
+		t.Errorf("the secret was lost: %s", updated.body)
 	}
 	w.expect(400, "PUT", path+"/"+id, token, object{"name": "x", "condition": object{"type": "COUNT"}, "channels": []object{}})
 	w.expect(200, "GET", path+"/"+id, token, nil)
@@ -269,8 +269,8 @@ func TestEnrolmentByAPI(t *testing.T) {
 	token := w.login().Access
 	gateway := string(w.estate.Gateways[0].ID())
 	const tokens, agents = "/rest/config/v1/enrollment-tokens", "/rest/config/v1/agents"
-	made := w.expect(201, "POST", tokens, token, object{"kind": "GATEWAY", "component_id": gateway, "expires_in_seconds": 60})
-	id := idOf(t, made)
+	created := w.expect(201, "POST", tokens, token, object{"kind": "GATEWAY", "component_id": gateway, "expires_in_seconds": 60})
+	id := idOf(t, created)
 	w.expect(400, "POST", tokens, token, object{"kind": "GATEWAY", "component_id": "nothing"})
 	w.expect(400, "POST", tokens, token, object{"kind": "FARM", "component_id": gateway})
 	if listed := w.expect(200, "GET", tokens, token, nil); strings.Contains(string(listed.body), "vigil_enrol_") {
@@ -302,7 +302,7 @@ func TestEveryMonitorListAndItsRecords(t *testing.T) {
 		var records []struct {
 			ID string `json:"id"`
 		}
-		a.into(t, &records)
+		a.decode(t, &records)
 		if len(records) == 0 {
 			t.Errorf("%s is empty", path)
 		}

@@ -172,8 +172,8 @@ func (a *App) newListeners() {
 		a.alerts.Wake()
 		a.events.Record(statusEvents(changes, a.name())...)
 	})
-	a.events.Failed = func(err error, lost int) {
-		a.o.Log.Warn("write to the event database", "error", err, "lost", lost)
+	a.events.Failed = func(err error, dropped int) {
+		a.o.Log.Warn("write to the event database", "error", err, "lost", dropped)
 	}
 }
 
@@ -262,9 +262,9 @@ type scoped struct{ recorder httpapi.Auditor }
 func (s scoped) Attach(ctx context.Context, p httpapi.Pending) context.Context {
 	event := p.Event
 	p.Event = func() (httpapi.Event, bool) {
-		e, wanted := event()
+		e, hasEvent := event()
 		e.Caller.Org = api.AuditScope
-		return e, wanted
+		return e, hasEvent
 	}
 	return s.recorder.Attach(ctx, p)
 }
@@ -324,8 +324,8 @@ func (i watchedIncidents) End(name string) error {
 }
 
 // component returns the component that an agent reports for.
-func (a *App) component(who heartbeat.Agent) (desktop.Ref, bool) {
-	r, _, ok := a.board.Record(who.Kind, who.ID)
+func (a *App) component(agent heartbeat.Agent) (desktop.Ref, bool) {
+	r, _, ok := a.board.Record(agent.Kind, agent.ID)
 	if !ok {
 		return desktop.Ref{}, false
 	}
@@ -334,8 +334,8 @@ func (a *App) component(who heartbeat.Agent) (desktop.Ref, bool) {
 
 // EnrolmentToken creates a token with which the machine of a component may
 // enrol.
-func (a *App) EnrolmentToken(ctx context.Context, who heartbeat.Agent) (string, error) {
-	_, text, err := a.heartbeats.NewToken(ctx, "command line", who, 0)
+func (a *App) EnrolmentToken(ctx context.Context, agent heartbeat.Agent) (string, error) {
+	_, text, err := a.heartbeats.NewToken(ctx, "command line", agent, 0)
 	return text, err
 }
 

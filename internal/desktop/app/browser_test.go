@@ -24,7 +24,7 @@ func (f *fixture) browser() *browser {
 	if err != nil {
 		f.Fatal(err)
 	}
-	client := f.document.Client(f, f.plain.Transport)
+	client := f.document.Client(f, f.anonymous.Transport)
 	client.Jar = jar
 	return &browser{fixture: f, client: client}
 }
@@ -72,7 +72,7 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 		!strings.Contains(c, "Secure") || !strings.Contains(c, "SameSite=Strict") {
 		t.Errorf("cookie %q", c)
 	}
-	var me struct {
+	var profile struct {
 		UserName  string    `json:"userName"`
 		Role      string    `json:"role"`
 		Method    string    `json:"method"`
@@ -81,13 +81,13 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 		StartTime time.Time `json:"startTime"`
 		EndTime   time.Time `json:"endTime"`
 	}
-	b.want(200, "GET", "/console/session", nil).into(t, &me)
-	if me.UserName != `CORP\admin` || me.Role != "admin" || me.Method != "password" || me.EndTime.Sub(me.StartTime) != 10*time.Hour {
-		t.Errorf("%+v", me)
+	b.want(200, "GET", "/console/session", nil).decode(t, &profile)
+	if profile.UserName != `CORP\admin` || profile.Role != "admin" || profile.Method != "password" || profile.EndTime.Sub(profile.StartTime) != 10*time.Hour {
+		t.Errorf("%+v", profile)
 	}
 	b.want(200, "GET", "/rest/monitor/farms", nil)
 	b.want(403, "POST", "/rest/config/v1/monitoring-keys", object{"name": "x"})
-	b.csrf = me.CSRFToken
+	b.csrf = profile.CSRFToken
 	b.want(201, "POST", "/rest/config/v1/monitoring-keys", object{"name": "x"})
 	b.want(401, "GET", "/rest/monitor/farms", nil, "Authorization", "Bearer none") // a token has precedence over the cookie
 
@@ -96,8 +96,8 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 		Method  string `json:"method"`
 		Current bool   `json:"current"`
 	}
-	b.want(200, "GET", "/rest/config/v1/sessions", nil).into(t, &sessions)
-	if len(sessions) != 2 || sessions[0].ID != me.SessionID || !sessions[0].Current || sessions[0].Method != "password" || sessions[1].Method != "accessToken" {
+	b.want(200, "GET", "/rest/config/v1/sessions", nil).decode(t, &sessions)
+	if len(sessions) != 2 || sessions[0].ID != profile.SessionID || !sessions[0].Current || sessions[0].Method != "password" || sessions[1].Method != "accessToken" {
 		t.Errorf("sessions %+v", sessions)
 	}
 	b.want(204, "DELETE", "/rest/config/v1/sessions/"+sessions[1].ID, nil)
@@ -109,7 +109,7 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 		CSRFToken string `json:"csrfToken"`
 		SessionID string `json:"sessionId"`
 	}
-	other.want(200, "POST", "/console/session", w.credentials(w.estate.Admin.Password)).into(t, &second)
+	other.want(200, "POST", "/console/session", w.credentials(w.estate.Admin.Password)).decode(t, &second)
 	other.csrf = second.CSRFToken
 	b.want(204, "DELETE", "/rest/config/v1/sessions/"+second.SessionID, nil)
 	other.want(401, "GET", "/rest/monitor/farms", nil)
@@ -122,11 +122,11 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 		} `json:"records"`
 		Next string `json:"next_cursor"`
 	}
-	b.want(200, "GET", "/rest/config/v1/audit?operation=createMonitoringKey&outcome=success", nil).into(t, &page)
+	b.want(200, "GET", "/rest/config/v1/audit?operation=createMonitoringKey&outcome=success", nil).decode(t, &page)
 	if len(page.Records) != 1 || page.Records[0].ActorName != `CORP\admin` {
 		t.Errorf("audit %+v", page)
 	}
-	b.want(200, "GET", "/rest/config/v1/audit?limit=1", nil).into(t, &page)
+	b.want(200, "GET", "/rest/config/v1/audit?limit=1", nil).decode(t, &page)
 	if len(page.Records) != 1 || page.Next == "" {
 		t.Errorf("audit %+v", page)
 	}

@@ -81,12 +81,12 @@ func checkGroups(ctx context.Context, client *directory.Client, inv desktop.Inve
 		if g.SID != "" {
 			continue // given by SID: the server does not look it up either
 		}
-		began := now()
+		start := now()
 		f := Finding{Ref: desktop.Ref{Kind: desktop.KindDomain, ID: g.DomainID, Name: "group " + g.Name}}
 		if err := client.CheckGroup(ctx, g); err != nil {
 			f.Problem = desktop.FailureOf(err).Reason + ", so that its members cannot log in"
 		}
-		f.Took = now().Sub(began)
+		f.Took = now().Sub(start)
 		out = append(out, f)
 	}
 	return out

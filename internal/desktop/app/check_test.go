@@ -88,17 +88,17 @@ func TestCheckReportsProblemsWithReasons(t *testing.T) {
 func TestCheckReportsServersThatAnswer404(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small(), fewProbes: true})
-	nothing := httptest.NewTLSServer(http.NotFoundHandler())
-	t.Cleanup(nothing.Close)
-	sum := sha256.Sum256(nothing.Certificate().Raw)
+	notFound := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(notFound.Close)
+	sum := sha256.Sum256(notFound.Certificate().Raw)
 	text, err := os.ReadFile(w.estate.InventoryFile())
 	if err != nil {
 		t.Fatal(err)
 	}
 	thumbprint := "tls: {thumbprint: \"" + hex.EncodeToString(sum[:]) + "\"}"
-	changed := regexp.MustCompile(`(name: composer1\.corp\.example\n *url: )\S+\n( *)tls: .*`).ReplaceAll(text, []byte("${1}"+nothing.URL+"\n${2}"+thumbprint))
-	changed = regexp.MustCompile(`name: cs1\.pod1\.example, url: \S+, tls: \{.*?\}`).ReplaceAll(changed, []byte("name: cs1.pod1.example, url: "+nothing.URL+", "+thumbprint))
-	if n := strings.Count(string(changed), nothing.URL); n != 2 {
+	changed := regexp.MustCompile(`(name: composer1\.corp\.example\n *url: )\S+\n( *)tls: .*`).ReplaceAll(text, []byte("${1}"+notFound.URL+"\n${2}"+thumbprint))
+	changed = regexp.MustCompile(`name: cs1\.pod1\.example, url: \S+, tls: \{.*?\}`).ReplaceAll(changed, []byte("name: cs1.pod1.example, url: "+notFound.URL+", "+thumbprint))
+	if n := strings.Count(string(changed), notFound.URL); n != 2 {
 		t.Fatalf("%d of 2 addresses were changed:\n%s", n, changed)
 	}
 	path := filepath.Join(filepath.Dir(w.estate.InventoryFile()), "nothing.yaml")

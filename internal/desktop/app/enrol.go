@@ -16,7 +16,7 @@ import (
 // NewEnrolmentToken creates a token with which a gateway or an RDS server of an
 // inventory, given by id or name, may enrol at the server that uses the store.
 // A life of zero means the default.
-func NewEnrolmentToken(ctx context.Context, path string, st *store.Store, machine string, life time.Duration, now func() time.Time) (heartbeat.Token, string, error) {
+func NewEnrolmentToken(ctx context.Context, path string, st *store.Store, machine string, lifetime time.Duration, now func() time.Time) (heartbeat.Token, string, error) {
 	if path == "" {
 		return heartbeat.Token{}, "", fault.New(fault.Invalid, "no inventory is configured: set desktop.inventory")
 	}
@@ -25,17 +25,17 @@ func NewEnrolmentToken(ctx context.Context, path string, st *store.Store, machin
 		return heartbeat.Token{}, "", err
 	}
 	all := machines(inv)
-	same := func(r desktop.Ref) bool { return string(r.ID) == machine || strings.EqualFold(r.Name, machine) }
-	i := slices.IndexFunc(all, same)
+	matches := func(r desktop.Ref) bool { return string(r.ID) == machine || strings.EqualFold(r.Name, machine) }
+	i := slices.IndexFunc(all, matches)
 	if i < 0 {
 		return heartbeat.Token{}, "", fault.New(fault.NotFound, "the inventory has no gateway or RDS server %q", machine)
 	}
-	who := heartbeat.Agent{Kind: all[i].Kind, ID: all[i].ID}
-	if slices.ContainsFunc(all[i+1:], same) {
-		return heartbeat.Token{}, "", fault.New(fault.Invalid, "the inventory has several machines %q: give its id, such as %s", machine, who.ID)
+	agent := heartbeat.Agent{Kind: all[i].Kind, ID: all[i].ID}
+	if slices.ContainsFunc(all[i+1:], matches) {
+		return heartbeat.Token{}, "", fault.New(fault.Invalid, "the inventory has several machines %q: give its id, such as %s", machine, agent.ID)
 	}
 	service := heartbeat.New(heartbeat.Options{Store: st, Now: now, Component: func(heartbeat.Agent) (desktop.Ref, bool) { return all[i], true }})
-	return service.NewToken(ctx, "command line", who, life)
+	return service.NewToken(ctx, "command line", agent, lifetime)
 }
 
 // machines returns the components that report by heartbeat.

@@ -118,7 +118,7 @@ func (c *enumCoverage) all() []string {
 }
 
 // missing returns the values that no test has seen, except those of the event
-// database, which need a real one.
+// database unless VIGIL_TEST_POSTGRES is set.
 func (c *enumCoverage) missing() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,22 +13,22 @@ func loginEvent(e session.Event, node string) desktop.Event {
 		At: e.At, Module: "Rest", Node: node, UserSID: e.SID, Severity: desktop.SeverityAuditSuccess,
 		Data: map[string]string{"Domain": e.Domain, "UserName": e.Username, "ClientAddress": e.Source},
 	}
-	who := e.Domain + `\` + e.Username
+	user := e.Domain + `\` + e.Username
 	switch {
 	case e.Action == "logout":
-		out.Type, out.Text = "REST_AUTH_LOGOUT", fmt.Sprintf("User %s has logged out", who)
+		out.Type, out.Text = "REST_AUTH_LOGOUT", fmt.Sprintf("User %s has logged out", user)
 	case e.Refused != "":
 		out.Type, out.Severity = "REST_AUTH_LOGIN_FAILED", desktop.SeverityAuditFail
-		out.Text = fmt.Sprintf("Login of user %s was refused: %s", who, e.Refused)
+		out.Text = fmt.Sprintf("Login of user %s was refused: %s", user, e.Refused)
 		out.Data["Reason"] = e.Refused
 	default:
-		out.Type, out.Text = "REST_AUTH_LOGIN_SUCCEEDED", fmt.Sprintf("User %s has logged in", who)
+		out.Type, out.Text = "REST_AUTH_LOGIN_SUCCEEDED", fmt.Sprintf("User %s has logged in", user)
 	}
 	return out
 }
 
-// good are the healthy statuses.
-var good = map[string]bool{
+// healthy are the healthy statuses.
+var healthy = map[string]bool{
 	"OK": true, "FULLY_ACCESSIBLE": true, "CONNECTED": true, "ONLINE": true, "UP": true, "AVAILABLE": true, "ACCESSIBLE": true,
 }
 
@@ -37,7 +37,7 @@ func statusEvents(changes []desktop.Change, node string) []desktop.Event {
 	out := make([]desktop.Event, 0, len(changes))
 	for _, c := range changes {
 		severity := desktop.SeverityWarning
-		if good[c.To] {
+		if healthy[c.To] {
 			severity = desktop.SeverityInfo
 		}
 		what := fmt.Sprintf("%s %s", c.Ref.Kind, c.Ref.Name)

@@ -36,15 +36,15 @@ import (
 // fixture is a server with a simulated environment.
 type fixture struct {
 	*testing.T
-	app    *app.App
-	estate *estate.Estate
-	url    string
-	client *http.Client // fails the test when a response violates the OpenAPI document
-	plain  *http.Client
-	trust  heartbeat.ServerTrust
-	dir    string
-	conf   config.Config
-	stop   func()
+	app       *app.App
+	estate    *estate.Estate
+	url       string
+	client    *http.Client // fails the test when a response violates the OpenAPI document
+	anonymous *http.Client
+	trust     heartbeat.ServerTrust
+	dir       string
+	conf      config.Config
+	stop      func()
 
 	document *apitest.Document
 	test     string // its name
@@ -155,7 +155,7 @@ func (f *fixture) run(o options) {
 			return
 		}
 		stopped = true
-		f.plain.CloseIdleConnections()
+		f.anonymous.CloseIdleConnections()
 		cancel()
 		if err := <-served; err != nil {
 			f.Errorf("serve: %v", err)
@@ -197,14 +197,14 @@ func (f *fixture) connect() {
 	sum := sha256.Sum256(c.ConnectionState().PeerCertificates[0].Raw)
 	_ = c.Close()
 	f.trust = heartbeat.ServerTrust{Thumbprint: hex.EncodeToString(sum[:])}
-	f.plain = &http.Client{
+	f.anonymous = &http.Client{
 		Timeout:   2 * time.Minute,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true},
 	}
 	if f.document, err = document(); err != nil {
 		f.Fatal(err)
 	}
-	f.client = f.document.Client(f, f.plain.Transport)
+	f.client = f.document.Client(f, f.anonymous.Transport)
 }
 
 // answer is a response of the server.
@@ -214,7 +214,7 @@ type answer struct {
 	body   []byte
 }
 
-func (a answer) into(t testing.TB, v any) {
+func (a answer) decode(t testing.TB, v any) {
 	t.Helper()
 	reflect.ValueOf(v).Elem().SetZero() // JSON decoding would keep old values in the elements of a list
 	if err := json.Unmarshal(a.body, v); err != nil {
@@ -292,7 +292,7 @@ func (f *fixture) login() tokens {
 	f.until("the login succeeds", func() bool {
 		a := f.call(http.MethodPost, "/rest/login", "", f.credentials(f.estate.Admin.Password))
 		if a.status == http.StatusOK {
-			a.into(f, &got)
+			a.decode(f, &got)
 		}
 		return a.status == http.StatusOK
 	})
@@ -304,10 +304,10 @@ func (f *fixture) login() tokens {
 const waitLimit = 3 * time.Minute
 
 // until polls until a condition holds.
-func (f *fixture) until(what string, so func() bool) {
+func (f *fixture) until(what string, condition func() bool) {
 	f.Helper()
 	deadline := time.Now().Add(waitLimit)
-	for !so() {
+	for !condition() {
 		if time.Now().After(deadline) {
 			f.Fatalf("after %s still not true: %s", waitLimit, what)
 		}
@@ -346,14 +346,14 @@ func (f *fixture) passesThrough(do func(), kind desktop.Kind, name, part, want s
 // edit changes the inventory file, which the server then reloads.
 func (f *fixture) edit(old, text string) {
 	f.Helper()
-	was, err := os.ReadFile(f.estate.InventoryFile())
+	content, err := os.ReadFile(f.estate.InventoryFile())
 	if err != nil {
 		f.Fatal(err)
 	}
-	if !strings.Contains(string(was), old) {
+	if !strings.Contains(string(content), old) {
 		f.Fatalf("the inventory has no %q", old)
 	}
-	if err := os.WriteFile(f.estate.InventoryFile(), []byte(strings.Replace(string(was), old, text, 1)), 0o600); err != nil {
+	if err := os.WriteFile(f.estate.InventoryFile(), []byte(strings.Replace(string(content), old, text, 1)), 0o600); err != nil {
 		f.Fatal(err)
 	}
 }

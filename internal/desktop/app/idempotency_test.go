@@ -30,9 +30,9 @@ func TestRequestWithIdempotencyKeyIsExecutedOnce(t *testing.T) {
 		}
 	}
 	first := send(201, "k1", "POST", rules, spec("one"))
-	again := send(201, "k1", "POST", rules, spec("one"))
-	if string(again.body) != string(first.body) || first.header.Get("Idempotency-Replayed") != "" || again.header.Get("Idempotency-Replayed") != "true" {
-		t.Errorf("first response %s, second %s (replayed %q)", first.body, again.body, again.header.Get("Idempotency-Replayed"))
+	second := send(201, "k1", "POST", rules, spec("one"))
+	if string(second.body) != string(first.body) || first.header.Get("Idempotency-Replayed") != "" || second.header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("first response %s, second %s (replayed %q)", first.body, second.body, second.header.Get("Idempotency-Replayed"))
 	}
 	count := func(path, name string) int {
 		return strings.Count(string(w.expect(200, "GET", path, token, nil).body), `"name":"`+name+`"`)
@@ -59,8 +59,8 @@ func TestRequestWithIdempotencyKeyIsExecutedOnce(t *testing.T) {
 
 	// A repeated removal gets the stored response; without the key it is 404.
 	path := rules + "/" + idOf(t, first)
-	gone := send(204, "k4", "DELETE", path, nil)
-	if again := send(204, "k4", "DELETE", path, nil); again.header.Get("Idempotency-Replayed") != "true" || gone.header.Get("Idempotency-Replayed") != "" {
+	deleted := send(204, "k4", "DELETE", path, nil)
+	if second := send(204, "k4", "DELETE", path, nil); second.header.Get("Idempotency-Replayed") != "true" || deleted.header.Get("Idempotency-Replayed") != "" {
 		t.Error("the removal was not replayed")
 	}
 	send(404, "k5", "DELETE", path, nil)

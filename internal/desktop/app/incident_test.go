@@ -14,12 +14,12 @@ import (
 
 // A step injects or removes a fault and has the status that must follow.
 type step struct {
-	name string
-	do   func(*fixture)
-	kind desktop.Kind
-	of   string // name of the component
-	part string
-	want string
+	name      string
+	do        func(*fixture)
+	kind      desktop.Kind
+	component string // name of the component
+	part      string
+	want      string
 }
 
 // begin and end return functions that inject and remove a fault.
@@ -39,7 +39,7 @@ func end(name string) func(*fixture) {
 	}
 }
 
-func none(*fixture) {}
+func noEffect(*fixture) {}
 
 const (
 	self = "cs01.corp.example"
@@ -50,7 +50,7 @@ func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small(), join: true})
 	for _, s := range []step{
-		{"a healthy domain", none, desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
+		{"a healthy domain", noEffect, desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
 		{"a domain without controllers", begin("domain-down"), desktop.KindDomain, "lab.example", self, "UNCONTACTABLE"},
 		{"it recovers", end("domain-down"), desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
 		{"a domain that refuses binds", begin("domain-refuses-binds"), desktop.KindDomain, "lab.example", self, "CANNOT_BIND"},
@@ -58,14 +58,14 @@ func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 		{"a peer has a different view", func(w *fixture) { w.estate.Peers[0].OverrideView(w.domain("lab.example"), "CANNOT_BIND") },
 			desktop.KindDomain, "lab.example", peer, "CANNOT_BIND"},
 
-		{"a healthy server", none, desktop.KindConnectionServer, peer, "", "OK"},
-		{"its replication", none, desktop.KindConnectionServer, peer, "replication " + self, "OK"},
-		{"its secure gateway", none, desktop.KindConnectionServer, peer, "service BLAST_SECURE_GATEWAY", "UP"},
+		{"a healthy server", noEffect, desktop.KindConnectionServer, peer, "", "OK"},
+		{"its replication", noEffect, desktop.KindConnectionServer, peer, "replication " + self, "OK"},
+		{"its secure gateway", noEffect, desktop.KindConnectionServer, peer, "service BLAST_SECURE_GATEWAY", "UP"},
 		{"a server is down", begin("server-down"), desktop.KindConnectionServer, peer, "", "NOT_RESPONDING"},
-		{"replication to it fails", none, desktop.KindConnectionServer, self, "replication " + peer, "ERROR"},
-		{"what it sees is unknown", none, desktop.KindDomain, "corp.example", peer, "UNKNOWN"},
-		{"and its view of SAML", none, desktop.KindSAMLAuthenticator, "Corporate sign-on", peer, "UNKNOWN"},
-		{"and its view of the virtual center", none, desktop.KindVirtualCenter, "vc1.corp.example", peer, "UNKNOWN"},
+		{"replication to it fails", noEffect, desktop.KindConnectionServer, self, "replication " + peer, "ERROR"},
+		{"what it sees is unknown", noEffect, desktop.KindDomain, "corp.example", peer, "UNKNOWN"},
+		{"and its view of SAML", noEffect, desktop.KindSAMLAuthenticator, "Corporate sign-on", peer, "UNKNOWN"},
+		{"and its view of the virtual center", noEffect, desktop.KindVirtualCenter, "vc1.corp.example", peer, "UNKNOWN"},
 		{"it recovers", end("server-down"), desktop.KindConnectionServer, peer, "", "OK"},
 		{"a server complains", begin("server-complains"), desktop.KindConnectionServer, peer, "", "ERROR"},
 		{"it recovers", end("server-complains"), desktop.KindConnectionServer, peer, "", "OK"},
@@ -74,49 +74,49 @@ func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 		{"a secure gateway is down", begin("secure-gateway-down"), desktop.KindConnectionServer, peer, "service BLAST_SECURE_GATEWAY", "DOWN"},
 		{"it recovers", end("secure-gateway-down"), desktop.KindConnectionServer, peer, "service BLAST_SECURE_GATEWAY", "UP"},
 
-		{"a healthy gateway", none, desktop.KindGateway, "gw1.corp.example", "", "OK"},
+		{"a healthy gateway", noEffect, desktop.KindGateway, "gw1.corp.example", "", "OK"},
 		{"a gateway with a problem", begin("gateway-problem"), desktop.KindGateway, "gw1.corp.example", "", "PROBLEM"},
 		{"it recovers", end("gateway-problem"), desktop.KindGateway, "gw1.corp.example", "", "OK"},
 		{"a silent gateway", begin("gateway-silent"), desktop.KindGateway, "gw1.corp.example", "", "STALE"},
 		{"it recovers", end("gateway-silent"), desktop.KindGateway, "gw1.corp.example", "", "OK"},
 
-		{"a healthy farm", none, desktop.KindFarm, "farm-01", "", "OK"},
+		{"a healthy farm", noEffect, desktop.KindFarm, "farm-01", "", "OK"},
 		{"a farm that fails", begin("farm-fails"), desktop.KindFarm, "farm-01", "", "ERROR"},
-		{"its servers", none, desktop.KindRDSServer, "rds001.corp.example", "", "ERROR"},
+		{"its servers", noEffect, desktop.KindRDSServer, "rds001.corp.example", "", "ERROR"},
 		{"it recovers", end("farm-fails"), desktop.KindFarm, "farm-01", "", "OK"},
 		{"a farm that drains", begin("farm-drains"), desktop.KindFarm, "farm-01", "", "WARNING"},
-		{"its servers", none, desktop.KindRDSServer, "rds001.corp.example", "", "WARNING"},
+		{"its servers", noEffect, desktop.KindRDSServer, "rds001.corp.example", "", "WARNING"},
 		{"it recovers", end("farm-drains"), desktop.KindFarm, "farm-01", "", "OK"},
 		{"a full farm", begin("farm-full"), desktop.KindRDSServer, "rds001.corp.example", "", "WARNING"},
 		{"it recovers", end("farm-full"), desktop.KindRDSServer, "rds001.corp.example", "", "OK"},
 		{"a silent farm", begin("farm-silent"), desktop.KindRDSServer, "rds001.corp.example", "state", "AGENT_UNREACHABLE"},
 		{"it recovers", end("farm-silent"), desktop.KindRDSServer, "rds001.corp.example", "state", "AVAILABLE"},
 
-		{"a healthy provider", none, desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
+		{"a healthy provider", noEffect, desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
 		{"a provider whose metadata end soon", begin("saml-ending"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "WARN"},
 		{"a provider whose metadata have expired", begin("saml-expired"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "ERROR"},
 		{"it recovers", end("saml-expired"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
 		{"a provider whose metadata were tampered with", begin("saml-tampered"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "ERROR"},
 		{"it recovers", end("saml-tampered"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
 
-		{"a healthy pod", none, desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE"},
+		{"a healthy pod", noEffect, desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE"},
 		{"a pod that is down", begin("pod-down"), desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE"},
 		{"it recovers", end("pod-down"), desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE"},
 
-		{"a healthy connector", none, desktop.KindSSOConnector, "Corporate logon", "", "OK"},
+		{"a healthy connector", noEffect, desktop.KindSSOConnector, "Corporate logon", "", "OK"},
 		{"a weak template", begin("sso-template-weak"), desktop.KindSSOConnector, "Corporate logon", "", "WARN"},
 		{"a missing template", begin("sso-template-gone"), desktop.KindSSOConnector, "Corporate logon", "", "ERROR"},
 		{"it recovers", end("sso-template-gone"), desktop.KindSSOConnector, "Corporate logon", "", "OK"},
 		{"an enrollment server is down", begin("enrollment-server-down"), desktop.KindSSOConnector, "Corporate logon", "", "WARN"},
 		{"it recovers", end("enrollment-server-down"), desktop.KindSSOConnector, "Corporate logon", "", "OK"},
 
-		{"a healthy composer", none, desktop.KindComposer, "composer1.corp.example", self, "OK"},
+		{"a healthy composer", noEffect, desktop.KindComposer, "composer1.corp.example", self, "OK"},
 		{"a composer that is down", begin("composer-down"), desktop.KindComposer, "composer1.corp.example", self, "ERROR"},
 		{"it recovers", end("composer-down"), desktop.KindComposer, "composer1.corp.example", self, "OK"},
 		{"a composer with an untrusted certificate", begin("composer-untrusted"), desktop.KindComposer, "composer1.corp.example", self, "CERT_ERROR"},
 		{"it recovers", end("composer-untrusted"), desktop.KindComposer, "composer1.corp.example", self, "OK"},
 
-		{"a healthy virtual center", none, desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
+		{"a healthy virtual center", noEffect, desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
 		{"a virtual center that is down", begin("center-down"), desktop.KindVirtualCenter, "vc1.corp.example", self, "DOWN"},
 		{"it recovers", end("center-down"), desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
 		{"a virtual center that denies", begin("center-denies"), desktop.KindVirtualCenter, "vc1.corp.example", self, "CANNOT_LOGIN"},
@@ -125,7 +125,7 @@ func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			w.T = t
 			s.do(w)
-			w.status(s.kind, s.of, s.part, s.want)
+			w.status(s.kind, s.component, s.part, s.want)
 		})
 	}
 	w.T = t
@@ -146,10 +146,10 @@ func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small()})
 	center := w.estate.Centers[0]
-	check := func(what string, so func(desktop.VirtualCenterMonitor) bool) {
+	check := func(what string, condition func(desktop.VirtualCenterMonitor) bool) {
 		t.Helper()
 		w.until(what, func() bool {
-			return so(w.record(desktop.KindVirtualCenter, "vc1.corp.example").(desktop.VirtualCenterMonitor))
+			return condition(w.record(desktop.KindVirtualCenter, "vc1.corp.example").(desktop.VirtualCenterMonitor))
 		})
 	}
 	count := func(m desktop.VirtualCenterMonitor, s desktop.HostStatus) (n int) {
@@ -173,7 +173,10 @@ func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
 	check("all hosts are connected again", func(m desktop.VirtualCenterMonitor) bool { return count(m, desktop.HostConnected) == all })
 	for _, accessible := range []bool{false, true} {
 		center.SetDatastore(0, accessible)
-		want := map[bool]desktop.DatastoreStatus{false: desktop.DatastoreNotAccessible, true: desktop.DatastoreAccessible}[accessible]
+		want := desktop.DatastoreNotAccessible
+		if accessible {
+			want = desktop.DatastoreAccessible
+		}
 		check(string(want), func(m desktop.VirtualCenterMonitor) bool {
 			return statuses(m)[want] == 1 || accessible && statuses(m)[desktop.DatastoreNotAccessible] == 0
 		})

@@ -29,11 +29,11 @@ func TestEveryListIsInEveryAnswer(t *testing.T) {
 	apitest.Load(t, api.Document).CheckListsAreRequired(t, "Condition.statuses", "Channel.to")
 	w := start(t, options{size: tiny(), fewProbes: true})
 	token := w.login().Access
-	made := w.expect(201, "POST", "/rest/config/v1/alert-rules", token, object{
+	created := w.expect(201, "POST", "/rest/config/v1/alert-rules", token, object{
 		"name": "ending", "condition": object{"type": "CERTIFICATE", "days": 10},
 		"channels": []object{{"type": "WEBHOOK", "url": "https://hooks.example/x"}},
 	})
-	for what, a := range map[string]answer{"made": made, "listed": w.expect(200, "GET", "/rest/config/v1/alert-rules", token, nil)} {
+	for what, a := range map[string]answer{"made": created, "listed": w.expect(200, "GET", "/rest/config/v1/alert-rules", token, nil)} {
 		for _, list := range []string{`"statuses":[]`, `"to":[]`} {
 			if !strings.Contains(string(a.body), list) {
 				t.Errorf("%s: %s, want %s in it", what, a.body, list)

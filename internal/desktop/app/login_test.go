@@ -168,7 +168,7 @@ func TestRefusedLoginsHaveOneResponseAndTheirCauseInTheAuditLog(t *testing.T) {
 		var problem struct {
 			Message string `json:"error_message"`
 		}
-		a.into(t, &problem)
+		a.decode(t, &problem)
 		if a.status != http.StatusUnauthorized {
 			t.Errorf("%v: %d", tt, a.status)
 		}
@@ -251,7 +251,7 @@ func TestTokensExpire(t *testing.T) {
 	w.until("a renewed token is accepted", func() bool {
 		a := w.call(http.MethodPost, "/rest/refresh", "", object{"refresh_token": got.Refresh})
 		var renewed tokens
-		a.into(t, &renewed)
+		a.decode(t, &renewed)
 		return w.call(http.MethodGet, "/rest/monitor/farms", renewed.Access, nil).status == http.StatusOK
 	})
 }
@@ -291,11 +291,11 @@ func TestRefusedInventoryIsReported(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	token := w.login().Access
-	own := func() desktop.Freshness { return w.record(desktop.KindConnectionServer, self).Fresh() }
-	w.until("the server is healthy", func() bool { return own().Health == desktop.HealthOK })
+	freshness := func() desktop.Freshness { return w.record(desktop.KindConnectionServer, self).Fresh() }
+	w.until("the server is healthy", func() bool { return freshness().Health == desktop.HealthOK })
 	w.edit("domains:\n", "domainz:\n")
 	w.until("the server's record reports it", func() bool {
-		f := own()
+		f := freshness()
 		return f.Health == desktop.HealthWarning && strings.Contains(strings.Join(f.Reasons, ";"), "inventory file is refused")
 	})
 	var overview struct {
@@ -303,11 +303,11 @@ func TestRefusedInventoryIsReported(t *testing.T) {
 			Refused *desktop.RefusedInventory `json:"refused"`
 		} `json:"inventory"`
 	}
-	w.expect(200, "GET", "/rest/monitor/overview", token, nil).into(t, &overview)
+	w.expect(200, "GET", "/rest/monitor/overview", token, nil).decode(t, &overview)
 	if r := overview.Inventory.Refused; r == nil || !strings.Contains(r.Message, "domainz") {
 		t.Errorf("the overview says %+v", r)
 	}
 	w.edit("domainz:\n", "domains:\n")
-	w.until("the server is healthy again", func() bool { return own().Health == desktop.HealthOK })
-	w.expect(200, "GET", "/rest/monitor/overview", token, nil).into(t, &overview)
+	w.until("the server is healthy again", func() bool { return freshness().Health == desktop.HealthOK })
+	w.expect(200, "GET", "/rest/monitor/overview", token, nil).decode(t, &overview)
 }

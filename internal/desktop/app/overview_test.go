@@ -17,7 +17,7 @@ import (
 
 func (f *fixture) overview(token string) (o desktop.Overview) {
 	f.Helper()
-	f.expect(200, "GET", "/rest/monitor/overview", token, nil).into(f, &o)
+	f.expect(200, "GET", "/rest/monitor/overview", token, nil).decode(f, &o)
 	return o
 }
 
@@ -60,7 +60,7 @@ func TestOverviewGroupsProblemsByCause(t *testing.T) {
 	// On a busy machine the heartbeat of another server may be late for a moment.
 	w.until("there are no other problems", func() bool { return len(w.overview(token).Problems) == 2 })
 	var incidents []desktop.Incident
-	w.expect(200, "GET", "/rest/demo/incidents", token, nil).into(t, &incidents)
+	w.expect(200, "GET", "/rest/demo/incidents", token, nil).decode(t, &incidents)
 	if n := len(slices.DeleteFunc(incidents, func(i desktop.Incident) bool { return !i.Active })); n != 2 {
 		t.Errorf("%d incidents are active, want 2", n)
 	}
@@ -82,7 +82,7 @@ func TestListsAreCompressedIfAccepted(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+token)
 		r.Header.Set("Accept-Encoding", encoding) // set explicitly, so that the client does not decompress
 		r.Header.Set("If-None-Match", match)
-		response, err := w.plain.Do(r)
+		response, err := w.anonymous.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,13 +98,13 @@ func TestListsAreCompressedIfAccepted(t *testing.T) {
 		"v1/true-sso", "desktop-composers", "view-composers", "virtual-centers", "history", "alerts",
 	} {
 		path = "/rest/monitor/" + path
-		_, plain := get(path, "identity", "")
-		if len(plain) < 1100 {
+		_, uncompressed := get(path, "identity", "")
+		if len(uncompressed) < 1100 {
 			continue // too small to be compressed
 		}
 		response, packed := get(path, "gzip", "")
-		if response.Header.Get("Content-Encoding") != "gzip" || len(packed)*2 > len(plain) {
-			t.Fatalf("%s: %q, %d bytes of %d", path, response.Header.Get("Content-Encoding"), len(packed), len(plain))
+		if response.Header.Get("Content-Encoding") != "gzip" || len(packed)*2 > len(uncompressed) {
+			t.Fatalf("%s: %q, %d bytes of %d", path, response.Header.Get("Content-Encoding"), len(packed), len(uncompressed))
 		}
 		r, err := gzip.NewReader(strings.NewReader(string(packed)))
 		if err != nil {
@@ -119,8 +119,8 @@ func TestListsAreCompressedIfAccepted(t *testing.T) {
 		}
 		w.until("an unchanged list is answered with 304", func() bool {
 			first, _ := get(path, "gzip", "")
-			again, body := get(path, "gzip", first.Header.Get("ETag"))
-			return again.StatusCode == http.StatusNotModified && len(body) == 0
+			second, body := get(path, "gzip", first.Header.Get("ETag"))
+			return second.StatusCode == http.StatusNotModified && len(body) == 0
 		})
 	}
 	first, _ := get("/rest/monitor/pulse", "gzip", "")
@@ -142,7 +142,7 @@ func TestRDSServersAreFiltered(t *testing.T) {
 		"state=AVAILABLE&farm_id=" + string(farm): 3, "state=MAINTENANCE": 0, "farm_id=nothing": 0,
 	} {
 		var got []desktop.RDSServerMonitor
-		w.expect(200, "GET", "/rest/monitor/rds-servers?"+query, token, nil).into(t, &got)
+		w.expect(200, "GET", "/rest/monitor/rds-servers?"+query, token, nil).decode(t, &got)
 		if len(got) != want {
 			t.Errorf("%q: %d servers, want %d", query, len(got), want)
 		}
@@ -161,7 +161,7 @@ func TestComponentHasOneIDEverywhere(t *testing.T) {
 		ID   string `json:"id"`
 		Name string `json:"dns_name"`
 	}
-	w.expect(200, "GET", "/rest/monitor/ad-domains", token, nil).into(t, &domains)
+	w.expect(200, "GET", "/rest/monitor/ad-domains", token, nil).decode(t, &domains)
 	for _, d := range domains {
 		if !strings.HasPrefix(d.ID, "S-1-5-21-") {
 			t.Errorf("%s has the id %q", d.Name, d.ID)
@@ -176,7 +176,7 @@ func TestComponentHasOneIDEverywhere(t *testing.T) {
 		} `json:"changes"`
 	}
 	w.until("the history has the domain under its SID", func() bool {
-		w.expect(200, "GET", "/rest/monitor/history?id="+domains[2].ID, token, nil).into(t, &page)
+		w.expect(200, "GET", "/rest/monitor/history?id="+domains[2].ID, token, nil).decode(t, &page)
 		return len(page.Changes) > 0
 	})
 	for _, c := range page.Changes {
@@ -210,7 +210,7 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 	}
 	find := func() int {
 		groups = nil
-		w.expect(200, "GET", path+"?state=firing", token, nil).into(t, &groups)
+		w.expect(200, "GET", path+"?state=firing", token, nil).decode(t, &groups)
 		for i, g := range groups {
 			if g.Cause.Name == peer {
 				return i
@@ -238,7 +238,7 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 	}
 	end("server-down")(w)
 	w.until("the group is resolved", func() bool { return find() < 0 })
-	w.expect(200, "GET", path+"?state=RESOLVED&since=1", token, nil).into(t, &groups)
+	w.expect(200, "GET", path+"?state=RESOLVED&since=1", token, nil).decode(t, &groups)
 	if len(groups) == 0 {
 		t.Error("a resolved group is not listed")
 	}
@@ -251,7 +251,7 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 			Components int         `json:"component_count"`
 		} `json:"groups"`
 	}
-	w.expect(200, "GET", "/rest/monitor/history/groups?status=not_responding", token, nil).into(t, &history)
+	w.expect(200, "GET", "/rest/monitor/history/groups?status=not_responding", token, nil).decode(t, &history)
 	if len(history.Groups) != 1 || history.Groups[0].Cause.Name != peer || history.Groups[0].Components < 3 {
 		t.Errorf("the history has %+v", history.Groups)
 	}
@@ -279,7 +279,7 @@ func TestMeasuresAreStoredOverTime(t *testing.T) {
 	}
 	const path = "/rest/monitor/samples"
 	for _, query := range []string{"?kind=RDS_SERVER&measure=session_count", "?kind=farm&measure=session_count&step=86400", "?kind=RDS_SERVER&measure=session_count&id=" + string(w.estate.RDSServers[0].ID())} {
-		w.expect(200, "GET", path+query, token, nil).into(t, &got)
+		w.expect(200, "GET", path+query, token, nil).decode(t, &got)
 		if len(got.Series) != 1 || len(got.Series[0].Points) == 0 || got.Series[0].Points[len(got.Series[0].Points)-1].Maximum != 7 {
 			t.Errorf("%s: %+v", query, got)
 		}

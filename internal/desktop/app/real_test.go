@@ -187,7 +187,7 @@ func (r *real) mustLogin() tokens {
 	r.until("alice logs in", func() bool {
 		a := r.login("alice", realPassword)
 		if a.status == http.StatusOK {
-			a.into(r, &got)
+			a.decode(r, &got)
 		}
 		return a.status == http.StatusOK
 	})
@@ -257,7 +257,7 @@ func (r *real) checkLockout() {
 	client := directory.New(directory.Options{Secrets: secretOf(realPassword)})
 	inv.Domains[0].CloneOU = ""
 	client.Configure(inv)
-	if err := client.Try(r.Context(), inv.Domains[0].ID, "bob", realPassword); err != nil {
+	if err := client.CheckCloneAccount(r.Context(), inv.Domains[0].ID, "bob", realPassword); err != nil {
 		r.Errorf("after 100 wrong passwords the directory says: %v", err)
 	}
 }

@@ -79,7 +79,7 @@ func (d loginDirectory) Login(ctx context.Context, domain desktop.Domain, userna
 
 // tryAccount tries the credentials of an instant clone account.
 func (a *App) tryAccount(ctx context.Context, d desktop.Domain, username string, password secret.Text) error {
-	return refusal(a.directory.Try(ctx, d.ID, username, password.Reveal()))
+	return refusal(a.directory.CheckCloneAccount(ctx, d.ID, username, password.Reveal()))
 }
 
 // refusal converts a directory's refusal to that of package session.

@@ -26,12 +26,12 @@ func TestSettingsComeFromTheConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	at := func(name string) string { return filepath.Join(dir, name) }
+	inDir := func(name string) string { return filepath.Join(dir, name) }
 	s, err := app.SettingsOf(t.Context(), config.Desktop{
 		AccessLife: time.Minute, RefreshLife: time.Hour, HistoryKept: 2 * time.Hour,
 		Login:   config.DesktopLogin{FailuresPerUser: 3, FailuresPerAddress: 4, Window: 5 * time.Minute, MaxWait: 6 * time.Second},
 		Probe:   config.Probe{Interval: 7 * time.Second, Timeout: 8 * time.Second, MaxBackoff: 9 * time.Second, RefusedPause: 10 * time.Second},
-		Mail:    config.Mail{Server: "mail:25", Security: "tls", From: "a@b.example", Username: "u", Password: "file:" + at("password"), CAFile: at("ca.pem")},
+		Mail:    config.Mail{Server: "mail:25", Security: "tls", From: "a@b.example", Username: "u", Password: "file:" + inDir("password"), CAFile: inDir("ca.pem")},
 		Webhook: config.Webhook{AllowPlain: true, Deny: "10.0.0.0/8,fd00::/8"},
 	})
 	if err != nil {
@@ -49,9 +49,9 @@ func TestSettingsComeFromTheConfiguration(t *testing.T) {
 		t.Errorf("webhook: %+v", h)
 	}
 	for want, c := range map[string]config.Desktop{
-		"desktop.mail.password":   {Mail: config.Mail{Password: "file:" + at("empty")}},
-		"desktop.mail.ca_file":    {Mail: config.Mail{CAFile: at("none")}},
-		"desktop.webhook.ca_file": {Webhook: config.Webhook{CAFile: at("text")}},
+		"desktop.mail.password":   {Mail: config.Mail{Password: "file:" + inDir("empty")}},
+		"desktop.mail.ca_file":    {Mail: config.Mail{CAFile: inDir("none")}},
+		"desktop.webhook.ca_file": {Webhook: config.Webhook{CAFile: inDir("text")}},
 		"desktop.webhook.deny":    {Webhook: config.Webhook{Deny: "here"}},
 	} {
 		if _, err := app.SettingsOf(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {

@@ -140,9 +140,9 @@ func TestEveryPartOfSingleSignOn(t *testing.T) {
 	const name, issuer = "Corporate logon", "CORP-Issuing-CA"
 	part := func(part, want string) { t.Helper(); w.status(desktop.KindSSOConnector, name, part, want) }
 	corp := w.estate.Domains[0]
-	show := func(left time.Duration) {
+	show := func(remaining time.Duration) {
 		t.Helper()
-		authority, err := pki.New(issuer, pki.Validity{From: time.Now().Add(-48 * time.Hour), To: time.Now().Add(left)})
+		authority, err := pki.New(issuer, pki.Validity{From: time.Now().Add(-48 * time.Hour), To: time.Now().Add(remaining)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,13 +213,13 @@ func TestEveryStatusOfTheEventDatabase(t *testing.T) {
 	}
 	w.edit("database: no_such_database", "database: "+database)
 	status("CONNECTED")
-	was := "POSTGRESQL"
+	old := "POSTGRESQL"
 	for _, kind := range []string{"SQL_SERVER", "ORACLE"} {
-		w.edit("type: "+was, "type: "+kind)
+		w.edit("type: "+old, "type: "+kind)
 		w.until("it is a database of type "+kind, func() bool {
 			return w.record(desktop.KindEventDatabase, "127.0.0.1").(desktop.EventDatabaseMonitor).Details.Type == desktop.DatabaseType(kind)
 		})
-		was = kind
+		old = kind
 	}
 }
 

@@ -55,8 +55,8 @@ type domain struct {
 }
 
 type groupSID struct {
-	sid string
-	at  time.Time
+	sid     string
+	expires time.Time
 }
 
 // New returns a client without domains.

@@ -175,8 +175,8 @@ func failureOf(controller string, err error) *desktop.Failure {
 	if !errors.As(err, &e) {
 		return reach.Failure(controller, err)
 	}
-	fail := func(c desktop.Cause, why string) *desktop.Failure {
-		return &desktop.Failure{Cause: c, Reason: controller + " " + why, Err: err}
+	fail := func(c desktop.Cause, reason string) *desktop.Failure {
+		return &desktop.Failure{Cause: c, Reason: controller + " " + reason, Err: err}
 	}
 	switch e.ResultCode {
 	case ldap.ErrorNetwork:

@@ -68,13 +68,13 @@ func (c *Client) controllers(ctx context.Context, d *domain) ([]string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := c.options.Now()
-	late := func(a string) int {
+	penaltyOf := func(a string) int {
 		if at, ok := d.failed[a]; ok && now.Sub(at) < penalty {
 			return 1
 		}
 		return 0
 	}
-	slices.SortStableFunc(addresses, func(a, b string) int { return cmp.Compare(late(a), late(b)) })
+	slices.SortStableFunc(addresses, func(a, b string) int { return cmp.Compare(penaltyOf(a), penaltyOf(b)) })
 	return addresses, nil
 }
 
@@ -165,26 +165,26 @@ func (c *Client) try(ctx context.Context, d *domain, address string, limit time.
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	late := fmt.Errorf("%w: %v", ctx.Err(), err) // the library only reports a closed connection
+	timeout := fmt.Errorf("%w: %v", ctx.Err(), err) // the library only reports a closed connection
 	if _, ok := errors.AsType[final](err); ok {
-		return final{late}
+		return final{timeout}
 	}
-	return late
+	return timeout
 }
 
 // joinFailures combines the failures of all controllers. Its cause is that of
 // the controller that came closest to answering.
 func joinFailures(failures []*desktop.Failure) error {
 	joined := &desktop.Failure{Cause: desktop.Unreachable}
-	var why []string
+	var reasons []string
 	for _, f := range failures {
-		why = append(why, f.Reason)
+		reasons = append(reasons, f.Reason)
 		joined.Err = errors.Join(joined.Err, f)
 		if f.Cause != desktop.Unreachable {
 			joined.Cause = f.Cause
 		}
 	}
-	joined.Reason = strings.Join(why, "; ")
+	joined.Reason = strings.Join(reasons, "; ")
 	return joined
 }
 

@@ -62,9 +62,9 @@ func FuzzDecodePong(f *testing.F) {
 func TestNamesAreDecompressed(t *testing.T) {
 	t.Parallel()
 	b := []byte("\x04corp\x07example\x00\xc0\x00\x03dc1\xc0\x00\xc0\x13")
-	for at, want := range map[int]string{0: "corp.example", 14: "corp.example", 16: "dc1.corp.example"} {
-		if got, _, ok := decodeName(b, at); got != want || !ok {
-			t.Errorf("decodeName at %d = %q %v, want %q", at, got, ok, want)
+	for offset, want := range map[int]string{0: "corp.example", 14: "corp.example", 16: "dc1.corp.example"} {
+		if got, _, ok := decodeName(b, offset); got != want || !ok {
+			t.Errorf("decodeName at %d = %q %v, want %q", offset, got, ok, want)
 		}
 	}
 	loop := []byte("\xc0\x00")

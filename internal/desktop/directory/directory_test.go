@@ -335,7 +335,7 @@ func TestTryChecksCredentialsAndPermissionToCreateComputers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, 1, func(inv *desktop.Inventory) { inv.Domains[0].CloneOU = tt.ou })
-			if err := s.client.Try(t.Context(), "d1", tt.user, tt.password); reasonOf(err) != tt.reason || tt.reason == "" && err != nil {
+			if err := s.client.CheckCloneAccount(t.Context(), "d1", tt.user, tt.password); reasonOf(err) != tt.reason || tt.reason == "" && err != nil {
 				t.Errorf("Try = %v, want %q", err, tt.reason)
 			}
 		})

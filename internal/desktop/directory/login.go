@@ -53,10 +53,10 @@ func (c *Client) Login(ctx context.Context, id desktop.ID, username, password st
 	return user, nil
 }
 
-// Try checks the credentials of an account for instant clones: that the
+// CheckCloneAccount checks the credentials of an account for instant clones: that the
 // directory accepts them, and that the account may create computer accounts in
 // the configured organisational unit.
-func (c *Client) Try(ctx context.Context, id desktop.ID, username, password string) error {
+func (c *Client) CheckCloneAccount(ctx context.Context, id desktop.ID, username, password string) error {
 	d, err := c.domain(id)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (c *Client) groupSID(ctx context.Context, g desktop.AdministratorGroup) (st
 	known, ok := d.groups[strings.ToLower(g.Name)]
 	d.mu.Unlock()
 	now := c.options.Now()
-	if ok && now.Sub(known.at) < groupLife {
+	if ok && now.Sub(known.expires) < groupLife {
 		return known.sid, nil
 	}
 	var sid string
@@ -220,7 +220,7 @@ func (c *Client) groupSID(ctx context.Context, g desktop.AdministratorGroup) (st
 		return err
 	})
 	if err != nil {
-		if _, gone := errors.AsType[*MissingGroup](err); ok && !gone {
+		if _, missing := errors.AsType[*MissingGroup](err); ok && !missing {
 			return known.sid, nil // use the cached SID while the directory is unavailable
 		}
 		return "", err

@@ -130,43 +130,43 @@ func decodeNetlogon(b []byte) (Pong, error) {
 		return Pong{}, errors.New("decode pong: unknown response")
 	}
 	var names [8]string // forest, domain, host, NetBIOS domain, NetBIOS host, user, site, client's site
-	at := netlogonHeader
+	offset := netlogonHeader
 	for i := range names {
-		name, next, ok := decodeName(b, at)
+		name, next, ok := decodeName(b, offset)
 		if !ok {
 			return Pong{}, errors.New("decode pong: truncated")
 		}
-		names[i], at = name, next
+		names[i], offset = name, next
 	}
 	return Pong{Forest: names[0], Domain: names[1], Host: names[2], NetBIOSName: names[3], Site: names[6]}, nil
 }
 
 // decodeName decodes a name with DNS compression. It returns the offset of the
 // next name.
-func decodeName(b []byte, at int) (name string, next int, ok bool) {
+func decodeName(b []byte, offset int) (name string, next int, ok bool) {
 	var labels []string
-	for jumps := 0; at < len(b); {
-		size := int(b[at])
+	for jumps := 0; offset < len(b); {
+		size := int(b[offset])
 		switch {
 		case size == 0:
 			if jumps == 0 {
-				next = at + 1
+				next = offset + 1
 			}
 			return strings.Join(labels, "."), next, true
 		case size&0xc0 == 0xc0:
-			if at+1 >= len(b) || jumps > 16 {
+			if offset+1 >= len(b) || jumps > 16 {
 				return "", 0, false
 			}
 			if jumps == 0 {
-				next = at + 2
+				next = offset + 2
 			}
 			jumps++
-			at = (size&0x3f)<<8 | int(b[at+1])
-		case size&0xc0 != 0 || at+1+size > len(b) || len(labels) > 127:
+			offset = (size&0x3f)<<8 | int(b[offset+1])
+		case size&0xc0 != 0 || offset+1+size > len(b) || len(labels) > 127:
 			return "", 0, false
 		default:
-			labels = append(labels, string(b[at+1:at+1+size]))
-			at += 1 + size
+			labels = append(labels, string(b[offset+1:offset+1+size]))
+			offset += 1 + size
 		}
 	}
 	return "", 0, false

@@ -15,9 +15,11 @@ import (
 
 const sambaPassword = "Passw0rd!Test"
 
-type fixed string
+type fixedSecret string
 
-func (f fixed) Secret(context.Context, desktop.SecretRef) (string, error) { return string(f), nil }
+func (f fixedSecret) Secret(context.Context, desktop.SecretRef) (string, error) {
+	return string(f), nil
+}
 
 // samba returns the folder of the real directory that scripts/samba.sh manages,
 // and a function that runs the script.
@@ -46,7 +48,7 @@ func realClient(t *testing.T, dir string, edit func(*desktop.Domain)) *directory
 	if edit != nil {
 		edit(&d)
 	}
-	c := directory.New(directory.Options{Secrets: fixed(sambaPassword)})
+	c := directory.New(directory.Options{Secrets: fixedSecret(sambaPassword)})
 	c.Configure(desktop.Inventory{
 		Domains:        []desktop.Domain{d},
 		Administrators: []desktop.AdministratorGroup{{DomainID: "d1", Name: "Root Admins"}},
@@ -101,7 +103,7 @@ func TestRealDirectory(t *testing.T) {
 		}
 	}
 	for user, want := range map[string]directory.Reason{"alice": "", "bob": directory.CannotJoin} {
-		if err := client.Try(t.Context(), "d1", user, sambaPassword); reasonOf(err) != want || want == "" && err != nil {
+		if err := client.CheckCloneAccount(t.Context(), "d1", user, sambaPassword); reasonOf(err) != want || want == "" && err != nil {
 			t.Errorf("Try(%s) = %v, want %q", user, err, want)
 		}
 	}

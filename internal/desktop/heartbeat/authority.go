@@ -103,7 +103,7 @@ func newSerial() (*big.Int, error) {
 
 // issue signs a certificate for an agent. It uses only the public key of the
 // request.
-func (a *authority) issue(agent Agent, request *x509.CertificateRequest, now time.Time, life time.Duration) (*x509.Certificate, error) {
+func (a *authority) issue(agent Agent, request *x509.CertificateRequest, now time.Time, lifetime time.Duration) (*x509.Certificate, error) {
 	serial, err := newSerial()
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (a *authority) issue(agent Agent, request *x509.CertificateRequest, now tim
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: string(agent.ID), OrganizationalUnit: []string{string(agent.Kind)}},
 		NotBefore:    now.Add(-backdate),
-		NotAfter:     now.Add(life),
+		NotAfter:     now.Add(lifetime),
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}

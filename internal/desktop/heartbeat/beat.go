@@ -19,12 +19,12 @@ func (s *Service) AgentBeat(ctx context.Context, client *x509.Certificate, id de
 	return s.beat(ctx, client, Agent{desktop.KindRDSServer, id}, r.Stamp, r.AgentBeat)
 }
 
-func (s *Service) beat(ctx context.Context, client *x509.Certificate, about Agent, stamp Stamp, reading desktop.Reading) (Receipt, error) {
+func (s *Service) beat(ctx context.Context, client *x509.Certificate, subject Agent, stamp Stamp, reading desktop.Reading) (Receipt, error) {
 	agent, _, err := s.recognize(client)
 	if err != nil {
 		return Receipt{}, err
 	}
-	if agent != about {
+	if agent != subject {
 		return Receipt{}, fault.New(fault.Forbidden, "the client certificate belongs to another component")
 	}
 	payload, err := json.Marshal(reading)

@@ -19,21 +19,21 @@ const tokenPrefix = "vigil_enrol_"
 
 // NewToken creates a token with which the machine of one component may enrol.
 // The secret is returned only here. A life of zero means the default.
-func (s *Service) NewToken(ctx context.Context, by string, a Agent, life time.Duration) (Token, string, error) {
+func (s *Service) NewToken(ctx context.Context, creator string, a Agent, lifetime time.Duration) (Token, string, error) {
 	if !Reports(a.Kind) {
 		return Token{}, "", fault.Field("kind", "must be %s or %s", desktop.KindGateway, desktop.KindRDSServer)
 	}
 	if _, ok := s.Component(a); !ok {
 		return Token{}, "", fault.Field("id", "is not a %s of the inventory", a.Kind)
 	}
-	if life <= 0 {
-		life = s.TokenLife
+	if lifetime <= 0 {
+		lifetime = s.TokenLife
 	}
 	secret := tokenPrefix + rand.Text()
 	now := s.Now()
 	t := Token{
 		ID: uuid.NewString(), Hash: hash(secret), Agent: a,
-		CreatedBy: by, CreatedAt: now, ExpiresAt: now.Add(life),
+		CreatedBy: creator, CreatedAt: now, ExpiresAt: now.Add(lifetime),
 	}
 	audit.Note(ctx, "token", t.ID)
 	if err := s.Store.AddToken(ctx, t); err != nil {

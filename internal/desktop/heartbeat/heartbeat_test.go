@@ -237,15 +237,15 @@ func TestTokensAreValidOnceUntilTheyExpire(t *testing.T) {
 	wantStatus(t, err, 401)
 	_, err = f.client(nil).Enrol(t.Context(), "made up")
 	wantStatus(t, err, 401)
-	late := f.token(gateway)
+	expired := f.token(gateway)
 	f.pass(time.Hour)
-	_, err = f.client(nil).Enrol(t.Context(), late)
+	_, err = f.client(nil).Enrol(t.Context(), expired)
 	wantStatus(t, err, 401)
-	gone := f.token(gateway)
+	deleted := f.token(gateway)
 	f.mu.Lock()
 	f.known[gateway] = false
 	f.mu.Unlock()
-	_, err = f.client(nil).Enrol(t.Context(), gone)
+	_, err = f.client(nil).Enrol(t.Context(), deleted)
 	wantStatus(t, err, 401)
 	if _, _, err := f.service.NewToken(t.Context(), "test", gateway, 0); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a token for an unknown component: %v", err)
@@ -306,7 +306,7 @@ func TestReportsNeedTheMachinesOwnCertificate(t *testing.T) {
 func selfSigned(t *testing.T, key *ecdsa.PrivateKey) string {
 	t.Helper()
 	template := &x509.Certificate{
-		SerialNumber: rsaOne, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: serialNumber, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
@@ -482,14 +482,14 @@ func (k credentialKeeper) Save(c heartbeat.Credential) error   { *k.c = c; retur
 func TestServersAreVerifiedByThumbprint(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	for thumbprint, good := range map[string]bool{thumbprintOf(f.server.Certificate()): true, strings.Repeat("00", 32): false} {
+	for thumbprint, accepted := range map[string]bool{thumbprintOf(f.server.Certificate()): true, strings.Repeat("00", 32): false} {
 		client, err := heartbeat.NewClient(f.server.URL, heartbeat.ServerTrust{Thumbprint: thumbprint}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = client.Enrol(t.Context(), f.token(gateway))
 		client.Close()
-		if got := err == nil; got != good {
+		if got := err == nil; got != accepted {
 			t.Errorf("%s: %v", thumbprint, err)
 		}
 	}

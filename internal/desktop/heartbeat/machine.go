@@ -68,7 +68,7 @@ func (m *Machine) Run(ctx context.Context) error {
 	defer func() { m.client.Close() }()
 	failures := 0
 	for {
-		wait, err := m.once(ctx)
+		wait, err := m.sendBeat(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -148,8 +148,8 @@ func (m *Machine) interval() time.Duration {
 	return time.Duration(max(1, m.credential.Enrolment.IntervalSeconds)) * time.Second
 }
 
-// once sends one report and returns the time until the next.
-func (m *Machine) once(ctx context.Context) (time.Duration, error) {
+// sendBeat sends one report and returns the time until the next.
+func (m *Machine) sendBeat(ctx context.Context) (time.Duration, error) {
 	// The clock keeps sequence numbers increasing over restarts; adding one keeps
 	// them increasing when the clock is set back.
 	m.sequence = max(m.sequence+1, m.Now().UnixMilli())

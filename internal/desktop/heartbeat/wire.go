@@ -90,9 +90,9 @@ func (r AgentReport) Validate() error {
 	c.stamp(r.Stamp)
 	c.text("agent_version", r.AgentVersion, 64)
 	c.text("agent_build", r.AgentBuild, 64)
-	c.that("operating_system", r.OperatingSystem.Known(), "is not an operating system of the API")
-	c.that("state", r.State == "" || r.State.Known(), "is not a state of the API")
-	c.that("load_index", r.LoadIndex == nil || *r.LoadIndex >= 0 && *r.LoadIndex <= 100, "must be from 0 to 100")
+	c.require("operating_system", r.OperatingSystem.Known(), "is not an operating system of the API")
+	c.require("state", r.State == "" || r.State.Known(), "is not a state of the API")
+	c.require("load_index", r.LoadIndex == nil || *r.LoadIndex >= 0 && *r.LoadIndex <= 100, "must be from 0 to 100")
 	c.count("session_count", r.SessionCount)
 	c.problems(r.Problems)
 	return c.fault()
@@ -101,25 +101,25 @@ func (r AgentReport) Validate() error {
 // checks collects validation errors of a report.
 type checks []fault.Detail
 
-func (c *checks) that(path string, ok bool, message string) {
+func (c *checks) require(path string, ok bool, message string) {
 	if !ok {
 		*c = append(*c, fault.Detail{Path: path, Message: message})
 	}
 }
 
 func (c *checks) stamp(s Stamp) {
-	c.that("sequence", s.Sequence > 0, "must be above 0")
+	c.require("sequence", s.Sequence > 0, "must be above 0")
 }
 
 func (c *checks) count(path string, n int) {
-	c.that(path, n >= 0 && n <= math.MaxInt32, "must be from 0 to 2147483647")
+	c.require(path, n >= 0 && n <= math.MaxInt32, "must be from 0 to 2147483647")
 }
 
-func (c *checks) text(path, s string, most int) {
-	c.that(path, utf8.RuneCountInString(s) <= most, fmt.Sprintf("must not be longer than %d characters", most))
+func (c *checks) text(path, s string, limit int) {
+	c.require(path, utf8.RuneCountInString(s) <= limit, fmt.Sprintf("must not be longer than %d characters", limit))
 	for _, r := range s {
 		if !unicode.IsPrint(r) {
-			c.that(path, false, "must be printable")
+			c.require(path, false, "must be printable")
 			return
 		}
 	}
@@ -130,7 +130,7 @@ func (c *checks) text(path, s string, most int) {
 const maxProblems = 16
 
 func (c *checks) problems(list []string) {
-	c.that("problems", len(list) <= maxProblems, fmt.Sprintf("must not be more than %d", maxProblems))
+	c.require("problems", len(list) <= maxProblems, fmt.Sprintf("must not be more than %d", maxProblems))
 	for i, p := range list[:min(len(list), maxProblems)] {
 		c.text(fmt.Sprintf("problems[%d]", i), p, 256)
 	}

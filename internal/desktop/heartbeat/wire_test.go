@@ -13,7 +13,7 @@ import (
 	"vigil/internal/fault"
 )
 
-var rsaOne = big.NewInt(1)
+var serialNumber = big.NewInt(1)
 
 func thumbprintOf(c *x509.Certificate) string {
 	sum := sha256.Sum256(c.Raw)
@@ -22,11 +22,11 @@ func thumbprintOf(c *x509.Certificate) string {
 
 func TestReportsAreValidated(t *testing.T) {
 	t.Parallel()
-	good := heartbeat.AgentReport{
+	valid := heartbeat.AgentReport{
 		Stamp:     heartbeat.Stamp{Sequence: 1},
 		AgentBeat: desktop.AgentBeat{OperatingSystem: desktop.OSLinuxOther, LoadIndex: new(100)},
 	}
-	if err := good.Validate(); err != nil {
+	if err := valid.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	for path, spoil := range map[string]func(*heartbeat.AgentReport){
@@ -40,7 +40,7 @@ func TestReportsAreValidated(t *testing.T) {
 		"problems":         func(r *heartbeat.AgentReport) { r.Problems = make([]string, 17) },
 		"problems[1]":      func(r *heartbeat.AgentReport) { r.Problems = []string{"", strings.Repeat("x", 257)} },
 	} {
-		bad := good
+		bad := valid
 		spoil(&bad)
 		details := fault.Details(bad.Validate())
 		if len(details) != 1 || details[0].Path != path {

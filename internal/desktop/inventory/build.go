@@ -12,7 +12,7 @@ import (
 
 func (b *builder) build(f file) desktop.Inventory {
 	if f.Version != 1 {
-		b.at("version", "must be 1")
+		b.addError("version", "must be 1")
 	}
 	inv := desktop.Inventory{
 		PeerToken:         b.secret("peer_token", f.PeerToken),
@@ -22,7 +22,7 @@ func (b *builder) build(f file) desktop.Inventory {
 		EventDatabase:     b.database(f.EventDatabase),
 	}
 	if len(inv.ConnectionServers) > 1 && f.PeerToken == "" {
-		b.at("peer_token", "is required with more than one connection server")
+		b.addError("peer_token", "is required with more than one connection server")
 	}
 	inv.Administrators = b.administrators(f.Administrators, inv.Domains)
 	inv.Farms, inv.RDSServers = b.farms(f.Farms)
@@ -50,7 +50,7 @@ func (b *builder) policy(f policyFile) desktop.Policy {
 		FarmErrorPercent:   cmp.Or(f.FarmErrorPercent, d.FarmErrorPercent),
 	}
 	if p.GiveUpAfter < p.FailuresBeforeDown {
-		b.at("policy.give_up_after", "must not be below failures_before_down")
+		b.addError("policy.give_up_after", "must not be below failures_before_down")
 	}
 	return p
 }
@@ -61,7 +61,7 @@ func (b *builder) administrators(files []adminFile, domains []desktop.Domain) []
 		path := fmt.Sprintf("administrators[%d]", i)
 		b.sid(path+".sid", f.SID)
 		if f.SID == "" && f.Group == "" {
-			b.at(path, "must have a group or a sid")
+			b.addError(path, "must have a group or a sid")
 		}
 		out = append(out, desktop.AdministratorGroup{DomainID: b.domainNamed(path, f.Domain, domains), Name: f.Group, SID: f.SID})
 	}
@@ -76,7 +76,7 @@ func (b *builder) domainNamed(path, name string, domains []desktop.Domain) deskt
 		}
 	}
 	if b.required(path, "domain", name) {
-		b.at(path+".domain", "is not a domain of the inventory")
+		b.addError(path+".domain", "is not a domain of the inventory")
 	}
 	return ""
 }
@@ -87,10 +87,10 @@ func (b *builder) domains(files []domainFile) []desktop.Domain {
 	for i, f := range files {
 		path := fmt.Sprintf("domains[%d]", i)
 		if f.DNSName != "" && !dnsName.MatchString(f.DNSName) {
-			b.at(path+".dns_name", "must be a DNS name")
+			b.addError(path+".dns_name", "must be a DNS name")
 		}
 		if len(f.NetBIOSName) > 15 || strings.ContainsAny(f.NetBIOSName, `\/:*?"<>|@ `) {
-			b.at(path+".netbios_name", "must be a NetBIOS name of at most 15 characters")
+			b.addError(path+".netbios_name", "must be a NetBIOS name of at most 15 characters")
 		}
 		b.sid(path+".sid", f.SID)
 		for j, c := range f.Controllers {
@@ -111,7 +111,7 @@ func (b *builder) domains(files []domainFile) []desktop.Domain {
 		d.StartTLS = oneOf(b, path, "security", cmp.Or(f.Security, "ldaps"), "ldaps", "starttls") == "starttls"
 		d.BindPassword = b.login(path+".bind", f.Bind)
 		if strings.ContainsAny(f.Bind.Username, `@\`) {
-			b.at(path+".bind.username", "must be the account name without its domain")
+			b.addError(path+".bind.username", "must be the account name without its domain")
 		}
 		if f.Primary {
 			primary++
@@ -119,7 +119,7 @@ func (b *builder) domains(files []domainFile) []desktop.Domain {
 		out = append(out, d)
 	}
 	if len(files) > 0 && primary != 1 {
-		b.at("domains", "must have exactly one domain with primary: true, and has %d", primary)
+		b.addError("domains", "must have exactly one domain with primary: true, and has %d", primary)
 	}
 	return out
 }
@@ -132,7 +132,7 @@ func (b *builder) servers(files []serverFile) []desktop.ConnectionServer {
 		b.https(path, "url", f.URL)
 		b.between(path+".session_threshold", f.SessionThreshold, 1, 1<<31-1)
 		if f.SessionThreshold != 0 && len(f.SecureGateways) == 0 {
-			b.at(path+".session_threshold", "needs a secure gateway")
+			b.addError(path+".session_threshold", "needs a secure gateway")
 		}
 		cs := desktop.ConnectionServer{
 			ID:               b.identify(desktop.KindConnectionServer, path, "name", f.Name, f.ID),
@@ -143,9 +143,9 @@ func (b *builder) servers(files []serverFile) []desktop.ConnectionServer {
 			SessionThreshold: f.SessionThreshold,
 		}
 		for j, g := range f.SecureGateways {
-			at := fmt.Sprintf("%s.secure_gateways[%d]", path, j)
-			b.address(at+".address", g.Address, false)
-			service := oneOf(b, at, "service", g.Service, desktop.ServicePCoIP, desktop.ServiceBlast, desktop.ServiceSecurity)
+			gatewayPath := fmt.Sprintf("%s.secure_gateways[%d]", path, j)
+			b.address(gatewayPath+".address", g.Address, false)
+			service := oneOf(b, gatewayPath, "service", g.Service, desktop.ServicePCoIP, desktop.ServiceBlast, desktop.ServiceSecurity)
 			cs.SecureGateways = append(cs.SecureGateways, desktop.SecureGateway{Service: service, Address: g.Address})
 		}
 		if cs.Self {
@@ -154,7 +154,7 @@ func (b *builder) servers(files []serverFile) []desktop.ConnectionServer {
 		out = append(out, cs)
 	}
 	if len(files) > 0 && selves != 1 {
-		b.at("connection_servers", "must have exactly one server with self: true, which is this server, and has %d", selves)
+		b.addError("connection_servers", "must have exactly one server with self: true, which is this server, and has %d", selves)
 	}
 	return out
 }
@@ -169,7 +169,7 @@ func (b *builder) database(f *databaseFile) *desktop.EventDatabase {
 	b.between(path+".port", f.Port, 1, 65535)
 	b.required(path, "database", f.Database)
 	if !prefix.MatchString(f.Prefix) {
-		b.at(path+".prefix", "must be empty, or letters, digits and underscores after a letter, at most 41")
+		b.addError(path+".prefix", "must be empty, or letters, digits and underscores after a letter, at most 41")
 	}
 	return &desktop.EventDatabase{
 		ID:       b.identify(desktop.KindEventDatabase, path, "server", f.Server, f.ID),
@@ -204,7 +204,7 @@ func (b *builder) farms(files []farmFile) ([]desktop.Farm, []desktop.RDSServer) 
 		case farm.Type == desktop.FarmAutomated:
 			farm.Source = oneOf(b, path, "source", f.Source, desktop.SourceLinkedClone, desktop.SourceInstantClone)
 		case f.Source != "":
-			b.at(path+".source", "belongs to automated farms only")
+			b.addError(path+".source", "belongs to automated farms only")
 		}
 		farms = append(farms, farm)
 		for j, r := range f.RDSServers {
@@ -276,14 +276,14 @@ func (b *builder) pods(files []podFile) []desktop.Pod {
 			SiteID: DeriveID("SITE", f.Site),
 		}
 		for j, e := range f.Endpoints {
-			at := fmt.Sprintf("%s.endpoints[%d]", path, j)
-			b.https(at, "url", e.URL)
+			endpointPath := fmt.Sprintf("%s.endpoints[%d]", path, j)
+			b.https(endpointPath, "url", e.URL)
 			pod.Endpoints = append(pod.Endpoints, desktop.PodEndpoint{
-				ID:      b.identify(desktop.KindPodEndpoint, at, "name", e.Name, e.ID),
+				ID:      b.identify(desktop.KindPodEndpoint, endpointPath, "name", e.Name, e.ID),
 				Name:    e.Name,
 				URL:     strings.TrimRight(e.URL, "/"),
 				Enabled: enabled(e.Enabled),
-				Trust:   b.trust(at+".tls", e.TLS),
+				Trust:   b.trust(endpointPath+".tls", e.TLS),
 			})
 		}
 		out = append(out, pod)

@@ -29,7 +29,7 @@ func (b *builder) sso(files []ssoFile, domains []desktop.Domain) []desktop.SSOCo
 			CertificateServers: f.CertificateServers,
 		}
 		if f.Primary == nil {
-			b.at(path+".primary_enrollment_server", "is required")
+			b.addError(path+".primary_enrollment_server", "is required")
 		} else {
 			c.Primary = b.enrollment(path+".primary_enrollment_server", *f.Primary)
 		}
@@ -45,7 +45,7 @@ func (b *builder) sso(files []ssoFile, domains []desktop.Domain) []desktop.SSOCo
 // that its name need not be unique.
 func (b *builder) enrollment(path string, f enrollmentFile) desktop.EnrollmentServer {
 	if b.required(path, "dns_name", f.DNSName) && !dnsName.MatchString(f.DNSName) {
-		b.at(path+".dns_name", "must be a DNS name")
+		b.addError(path+".dns_name", "must be a DNS name")
 	}
 	b.between(path+".port", f.Port, 1, 65535)
 	return desktop.EnrollmentServer{
@@ -68,7 +68,7 @@ func (b *builder) composers(files []composerFile, centers []desktop.VirtualCente
 				return strings.EqualFold(vc.Name, name) || strings.EqualFold(vc.ServerName, name)
 			}
 			if !slices.ContainsFunc(centers, known) {
-				b.at(fmt.Sprintf("%s.virtual_centers[%d]", path, j), "is not a virtual center of the inventory")
+				b.addError(fmt.Sprintf("%s.virtual_centers[%d]", path, j), "is not a virtual center of the inventory")
 			}
 		}
 		out = append(out, desktop.Composer{
@@ -133,10 +133,10 @@ func (b *builder) accelerator(path string, f acceleratorFile) desktop.StorageAcc
 		a.DefaultCacheSizeMB = new(int32(f.DefaultCacheSizeMB))
 	}
 	for i, o := range f.HostOverrides {
-		at := fmt.Sprintf("%s.host_overrides[%d]", path, i)
-		b.required(at, "path", o.Path)
+		overridePath := fmt.Sprintf("%s.host_overrides[%d]", path, i)
+		b.required(overridePath, "path", o.Path)
 		if o.CacheSizeMB < desktop.MinCacheSizeMB || o.CacheSizeMB > desktop.MaxCacheSizeMB {
-			b.at(at+".cache_size_mb", "must be between %d and %d", desktop.MinCacheSizeMB, desktop.MaxCacheSizeMB)
+			b.addError(overridePath+".cache_size_mb", "must be between %d and %d", desktop.MinCacheSizeMB, desktop.MaxCacheSizeMB)
 		}
 		a.HostOverrides = append(a.HostOverrides, desktop.HostOverride{CacheSizeMB: int32(o.CacheSizeMB), Path: o.Path})
 	}

@@ -34,31 +34,31 @@ type builder struct {
 
 // identify checks a component's name, which is at path and key, and returns its
 // id.
-func (b *builder) identify(k desktop.Kind, path, key, name, given string) desktop.ID {
+func (b *builder) identify(k desktop.Kind, path, key, name, givenID string) desktop.ID {
 	if b.required(path, key, name) {
 		used := string(k) + "/" + strings.ToLower(name)
 		if first, ok := b.names[used]; ok {
-			b.at(path+"."+key, "is %q, which %s already has", name, first)
+			b.addError(path+"."+key, "is %q, which %s already has", name, first)
 			return ""
 		}
 		b.names[used] = path
 	}
-	id := b.givenOr(path, given, DeriveID(k, name))
+	id := b.givenOr(path, givenID, DeriveID(k, name))
 	if first, ok := b.ids[id]; ok && name != "" {
-		b.at(path+".id", "is already the id of %s", first)
+		b.addError(path+".id", "is already the id of %s", first)
 	}
 	b.ids[id] = path
 	return id
 }
 
 // givenOr returns the id in the file, or else the derived one.
-func (b *builder) givenOr(path, given string, derived desktop.ID) desktop.ID {
-	if given == "" {
+func (b *builder) givenOr(path, givenID string, derived desktop.ID) desktop.ID {
+	if givenID == "" {
 		return derived
 	}
-	parsed, err := uuid.Parse(given)
-	if err != nil || len(given) != 36 {
-		b.at(path+".id", "must be a UUID")
+	parsed, err := uuid.Parse(givenID)
+	if err != nil || len(givenID) != 36 {
+		b.addError(path+".id", "must be a UUID")
 	}
 	return desktop.ID(parsed.String())
 }
@@ -67,7 +67,7 @@ func (b *builder) givenOr(path, given string, derived desktop.ID) desktop.ID {
 // is present.
 func (b *builder) required(path, key, value string) bool {
 	if value == "" {
-		b.at(strings.TrimPrefix(path+"."+key, "."), "is required")
+		b.addError(strings.TrimPrefix(path+"."+key, "."), "is required")
 	}
 	return value != ""
 }
@@ -83,15 +83,15 @@ func oneOf[T ~string](b *builder, path, key, value string, allowed ...T) T {
 		words[j] = string(a)
 	}
 	if b.required(path, key, value) {
-		b.at(path+"."+key, "must be one of %s", strings.Join(words, ", "))
+		b.addError(path+"."+key, "must be one of %s", strings.Join(words, ", "))
 	}
 	return ""
 }
 
 // between checks an optional number.
 func (b *builder) between(path string, n, low, high int) {
-	if b.given(path) && (n < low || n > high) {
-		b.at(path, "must be between %d and %d", low, high)
+	if b.isSet(path) && (n < low || n > high) {
+		b.addError(path, "must be between %d and %d", low, high)
 	}
 }
 
@@ -100,7 +100,7 @@ func (b *builder) secret(path, ref string) desktop.SecretRef {
 	scheme, rest, ok := strings.Cut(ref, ":")
 	if ref != "" && (!ok || rest == "" || !slices.Contains(schemes, scheme)) {
 		// The message does not repeat the value: it may be the secret itself.
-		b.at(path, "must be a reference to the secret (file:, env: or vault:), not the secret itself")
+		b.addError(path, "must be a reference to the secret (file:, env: or vault:), not the secret itself")
 		return ""
 	}
 	return desktop.SecretRef(ref)
@@ -117,14 +117,14 @@ func (b *builder) login(path string, l loginFile) desktop.SecretRef {
 func (b *builder) trust(path string, t tlsFile) desktop.Trust {
 	digits := strings.ToLower(strings.ReplaceAll(t.Thumbprint, ":", ""))
 	if raw, err := hex.DecodeString(digits); digits != "" && (err != nil || len(raw) != 32) {
-		b.at(path+".thumbprint", "must be the SHA-256 of a certificate, 64 hex digits")
+		b.addError(path+".thumbprint", "must be the SHA-256 of a certificate, 64 hex digits")
 	}
 	if t.CAFile != "" && t.CAPEM != "" {
-		b.at(path+".ca_pem", "and ca_file must not both be set")
+		b.addError(path+".ca_pem", "and ca_file must not both be set")
 	}
 	if t.CAPEM != "" {
 		if block, _ := pem.Decode([]byte(t.CAPEM)); block == nil || block.Type != "CERTIFICATE" {
-			b.at(path+".ca_pem", "must be a certificate in PEM form")
+			b.addError(path+".ca_pem", "must be a certificate in PEM form")
 		}
 	}
 	return desktop.Trust{CAFile: t.CAFile, CAPEM: t.CAPEM, Thumbprint: digits}
@@ -137,7 +137,7 @@ func (b *builder) https(path, key, text string) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !validPort(u.Port(), true) {
-		b.at(path+"."+key, "must be an https:// address without credentials")
+		b.addError(path+"."+key, "must be an https:// address without credentials")
 	}
 }
 
@@ -148,7 +148,7 @@ func (b *builder) address(path, text string, bare bool) {
 		host, port, err = text, "", nil
 	}
 	if err != nil || host == "" || strings.ContainsAny(host, " /@") || !validPort(port, bare) {
-		b.at(path, "must be host:port")
+		b.addError(path, "must be host:port")
 	}
 }
 
@@ -166,7 +166,7 @@ var (
 // sid checks an optional security identifier.
 func (b *builder) sid(path, text string) {
 	if text != "" && !sidPattern.MatchString(text) {
-		b.at(path, "must be a security identifier, such as S-1-5-21-1-2-3")
+		b.addError(path, "must be a security identifier, such as S-1-5-21-1-2-3")
 	}
 }
 

@@ -161,8 +161,8 @@ func TestBrokenFiles(t *testing.T) {
 
 func TestIDsAreStableAndMayBeGiven(t *testing.T) {
 	t.Parallel()
-	const given = "7d444840-9dc0-11d1-b245-5ffdce74fad2"
-	inv, err := Parse([]byte("version: 1\ngateways: [{name: One, address: a}, {name: two, address: a, id: "+given+"}]\n"), Options{})
+	const givenID = "7d444840-9dc0-11d1-b245-5ffdce74fad2"
+	inv, err := Parse([]byte("version: 1\ngateways: [{name: One, address: a}, {name: two, address: a, id: "+givenID+"}]\n"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,8 +170,8 @@ func TestIDsAreStableAndMayBeGiven(t *testing.T) {
 	if got, want := inv.Gateways[0].ID, desktop.ID("60870b86-8387-5b33-93b5-ea906ca0d46f"); got != want {
 		t.Errorf("derived id = %s, want %s", got, want)
 	}
-	if got := inv.Gateways[1].ID; got != given {
-		t.Errorf("given id = %s, want %s", got, given)
+	if got := inv.Gateways[1].ID; got != givenID {
+		t.Errorf("given id = %s, want %s", got, givenID)
 	}
 }
 

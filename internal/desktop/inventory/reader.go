@@ -22,10 +22,10 @@ func (r *reader) report(line int, path, format string, args ...any) {
 	r.problems = append(r.problems, Problem{line, path, fmt.Sprintf(format, args...)})
 }
 
-// at reports an error of the value at a path, with its line. Only the first
+// addError reports an error of the value at a path, with its line. Only the first
 // error of a value is reported: errors that follow from it, or from one of an
 // enclosing value, are not.
-func (r *reader) at(path, format string, args ...any) {
+func (r *reader) addError(path, format string, args ...any) {
 	line := 0
 	for p := path; ; p = p[:max(strings.LastIndexAny(p, ".["), 0)] {
 		if slices.ContainsFunc(r.problems, func(known Problem) bool { return known.Path == p && p != "" }) {
@@ -41,8 +41,8 @@ func (r *reader) at(path, format string, args ...any) {
 	r.report(line, path, format, args...)
 }
 
-// given reports whether the file has a value at the path.
-func (r *reader) given(path string) bool {
+// isSet reports whether the file has a value at the path.
+func (r *reader) isSet(path string) bool {
 	_, ok := r.lines[path]
 	return ok
 }
@@ -82,17 +82,17 @@ func (r *reader) readStruct(n *yaml.Node, v reflect.Value, path string) {
 	seen := make(map[string]bool)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		at := strings.TrimPrefix(path+"."+key.Value, ".")
+		keyPath := strings.TrimPrefix(path+"."+key.Value, ".")
 		field, ok := fields[key.Value]
 		switch {
 		case !ok:
-			r.report(key.Line, at, "is not a known key")
+			r.report(key.Line, keyPath, "is not a known key")
 		case seen[key.Value]:
-			r.report(key.Line, at, "is given twice")
+			r.report(key.Line, keyPath, "is given twice")
 		case value.Tag == "!!null":
-			r.lines[at] = value.Line // as if it were missing
+			r.lines[keyPath] = value.Line // as if it were missing
 		default:
-			r.read(value, field, at)
+			r.read(value, field, keyPath)
 		}
 		seen[key.Value] = true
 	}

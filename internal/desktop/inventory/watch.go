@@ -29,9 +29,9 @@ func (d Diff) String() string {
 // Compare returns the differences between two inventories by component.
 func Compare(before, after desktop.Inventory) Diff {
 	var d Diff
-	was := components(before)
-	index := make(map[desktop.ID]component, len(was))
-	for _, c := range was {
+	old := components(before)
+	index := make(map[desktop.ID]component, len(old))
+	for _, c := range old {
 		index[c.ref.ID] = c
 	}
 	for _, c := range components(after) {
@@ -44,7 +44,7 @@ func Compare(before, after desktop.Inventory) Diff {
 			d.Changed = append(d.Changed, c.ref)
 		}
 	}
-	for _, c := range was {
+	for _, c := range old {
 		if _, ok := index[c.ref.ID]; ok {
 			d.Removed = append(d.Removed, c.ref)
 		}
@@ -134,11 +134,11 @@ func (w *Watcher) Load() error {
 // Run reloads the file when it changes and whenever reload receives, until the
 // context is done. Call Load first.
 func (w *Watcher) Run(ctx context.Context, reload <-chan os.Signal) {
-	every := w.Every
-	if every <= 0 {
-		every = 5 * time.Second
+	interval := w.Every
+	if interval <= 0 {
+		interval = 5 * time.Second
 	}
-	ticker := time.NewTicker(every)
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		force := false

@@ -80,8 +80,8 @@ func (c *Collector) collect(out chan<- prometheus.Metric, r desktop.Record) {
 	for _, s := range r.Statuses() {
 		send(c.status, 1, s.Part, s.Status)
 	}
-	if at := r.Fresh().LastUpdated; at != 0 {
-		send(c.updated, float64(at)/1000, "")
+	if updated := r.Fresh().LastUpdated; updated != 0 {
+		send(c.updated, float64(updated)/1000, "")
 	}
 	for _, p := range r.Certificates() {
 		send(c.notAfter, float64(p.Certificate.ValidTo)/1000, p.Part)

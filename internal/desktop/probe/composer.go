@@ -21,7 +21,7 @@ func (f TargetFactory) composer(c desktop.Composer) Target {
 			if err != nil {
 				return nil, certificate, err
 			}
-			if !served(status) {
+			if !pathExists(status) {
 				return nil, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: fmt.Sprintf("%s answers with status %d", c.URL, status)}
 			}
 			var response struct {

@@ -99,13 +99,13 @@ func first[R desktop.Record](l *fixture, k desktop.Kind) R {
 	return l.board.Records(k)[0].(R)
 }
 
-// wants checks a status, and that a status that is not good has a reason.
-func wants[S ~string](t *testing.T, what string, got, want S, f desktop.Freshness, good ...S) {
+// requireStatus checks a status, and that a status that is not good has a reason.
+func requireStatus[S ~string](t *testing.T, what string, got, want S, f desktop.Freshness, healthy ...S) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s: status = %s, want %s (%q)", what, got, want, f.Reasons)
 	}
-	for _, g := range good {
+	for _, g := range healthy {
 		if want == g {
 			return
 		}

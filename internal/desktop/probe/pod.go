@@ -29,16 +29,16 @@ func (f TargetFactory) podEndpoint(p desktop.PodEndpoint) Target {
 			var certificate *desktop.Certificate
 			times := make([]time.Duration, 0, roundTrips)
 			for range 1 + roundTrips { // the first one opens the connection
-				began := f.Now()
+				start := f.Now()
 				status, _, peerCert, err := server.get(ctx, p.URL+podPath, http.Header{"Accept": {"application/json"}})
 				certificate = peerCert
 				if err != nil {
 					return nil, certificate, err
 				}
-				if !served(status) {
+				if !pathExists(status) {
 					return nil, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: fmt.Sprintf("%s is not a connection server: it answers with status %d", p.URL, status)}
 				}
-				times = append(times, f.Now().Sub(began))
+				times = append(times, f.Now().Sub(start))
 			}
 			warm := times[1:]
 			slices.Sort(warm)

@@ -37,7 +37,7 @@ func TestDomainProbe(t *testing.T) {
 	status := func(want desktop.DomainStatus) {
 		t.Helper()
 		m := first[desktop.DomainMonitor](l, desktop.KindDomain)
-		wants(t, "domain", m.Servers[0].Status, want, m.Freshness, desktop.DomainFullyAccessible)
+		requireStatus(t, "domain", m.Servers[0].Status, want, m.Freshness, desktop.DomainFullyAccessible)
 	}
 	status(desktop.DomainUnknown)
 	l.probe(1)
@@ -95,7 +95,7 @@ func TestConnectionServerProbe(t *testing.T) {
 	status := func(what string, want desktop.ConnectionServerStatus) desktop.ConnectionServerMonitor {
 		t.Helper()
 		m := first[desktop.ConnectionServerMonitor](l, desktop.KindConnectionServer)
-		wants(t, what, m.Status, want, m.Freshness, desktop.ConnectionServerOK)
+		requireStatus(t, what, m.Status, want, m.Freshness, desktop.ConnectionServerOK)
 		return m
 	}
 	status("before the first probe", desktop.ConnectionServerUnknown)
@@ -120,8 +120,8 @@ func TestConnectionServerProbe(t *testing.T) {
 	if m := status("the other server lags", desktop.ConnectionServerOK); m.Replications[0].Status != desktop.ReplicationError {
 		t.Errorf("replication = %s, want ERROR", m.Replications[0].Status)
 	}
-	if behind := l.board.Records(desktop.KindConnectionServer)[1].(desktop.ConnectionServerMonitor); behind.Status != desktop.ConnectionServerError {
-		t.Errorf("the server that lags is %s, want ERROR", behind.Status)
+	if lagging := l.board.Records(desktop.KindConnectionServer)[1].(desktop.ConnectionServerMonitor); lagging.Status != desktop.ConnectionServerError {
+		t.Errorf("the server that lags is %s, want ERROR", lagging.Status)
 	}
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Problems: []string{"no licence"}, Revision: desktop.Revision{Store: "s"}})
 	l.probe(1)
@@ -209,7 +209,7 @@ func TestComposerProbe(t *testing.T) {
 	status := func(what string, want desktop.ComposerStatus) desktop.ComposerMonitor {
 		t.Helper()
 		m := first[desktop.ComposerMonitor](l, desktop.KindComposer)
-		wants(t, what, m.Servers[0].Status, want, m.Freshness, desktop.ComposerOK)
+		requireStatus(t, what, m.Servers[0].Status, want, m.Freshness, desktop.ComposerOK)
 		return m
 	}
 	l.configure(inv)
@@ -253,7 +253,7 @@ func TestRDPListenerProbe(t *testing.T) {
 	status := func(want desktop.RDSState) {
 		t.Helper()
 		m := first[desktop.RDSServerMonitor](l, desktop.KindRDSServer)
-		wants(t, "server", m.Details.State, want, m.Freshness, desktop.RDSAvailable)
+		requireStatus(t, "server", m.Details.State, want, m.Freshness, desktop.RDSAvailable)
 	}
 	status(desktop.RDSWaitForAgent)
 	l.probe(1)

@@ -107,8 +107,8 @@ func closedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-func notRDP(why string) error {
-	return &desktop.Failure{Cause: desktop.Broken, Reason: "the RDP listener fails: " + why}
+func notRDP(reason string) error {
+	return &desktop.Failure{Cause: desktop.Broken, Reason: "the RDP listener fails: " + reason}
 }
 
 // certificateOf returns the certificate of a listener. RDP listeners usually have

@@ -98,7 +98,7 @@ func TestRealListener(t *testing.T) {
 	state := func(what string, want desktop.RDSState) {
 		t.Helper()
 		m := first[desktop.RDSServerMonitor](l, desktop.KindRDSServer)
-		wants(t, what, m.Details.State, want, m.Freshness, desktop.RDSAvailable)
+		requireStatus(t, what, m.Details.State, want, m.Freshness, desktop.RDSAvailable)
 	}
 	l.probe(1)
 	state("it runs", desktop.RDSAvailable)

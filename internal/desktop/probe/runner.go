@@ -70,7 +70,7 @@ func (r *runner) probe(ctx context.Context) desktop.Observation {
 			r.resultTaken()
 			running, _ = r.startProbe(ctx, timeout)
 		default:
-			return r.abandoned("an earlier probe is still running")
+			return r.abandon("an earlier probe is still running")
 		}
 	}
 	timer := time.NewTimer(timeout + abandonGrace)
@@ -80,7 +80,7 @@ func (r *runner) probe(ctx context.Context) desktop.Observation {
 		r.resultTaken()
 		return found
 	case <-timer.C:
-		return r.abandoned("it did not answer in time, and the probe was abandoned")
+		return r.abandon("it did not answer in time, and the probe was abandoned")
 	case <-ctx.Done():
 		return desktop.Observation{}
 	}
@@ -127,10 +127,10 @@ func (r *runner) isRunning() bool {
 	return r.running != nil && len(r.running) == 0
 }
 
-func (r *runner) abandoned(why string) desktop.Observation {
+func (r *runner) abandon(reason string) desktop.Observation {
 	return desktop.Observation{
 		Kind: r.target.Ref.Kind, ID: r.target.Ref.ID, At: r.scheduler.options.Now(),
-		Failure: &desktop.Failure{Cause: desktop.Unreachable, Reason: r.target.Ref.Name + ": " + why},
+		Failure: &desktop.Failure{Cause: desktop.Unreachable, Reason: r.target.Ref.Name + ": " + reason},
 	}
 }
 

@@ -179,6 +179,6 @@ func signingCertificate(e entity, now time.Time) *desktop.Certificate {
 	return best
 }
 
-func brokenMetadata(why string, err error) error {
-	return &desktop.Failure{Cause: desktop.Broken, Reason: "its metadata " + why, Err: err}
+func brokenMetadata(reason string, err error) error {
+	return &desktop.Failure{Cause: desktop.Broken, Reason: "its metadata " + reason, Err: err}
 }

@@ -34,7 +34,7 @@ type signer struct {
 // GetKeyPair implements dsig.X509KeyStore.
 func (s signer) GetKeyPair() (*rsa.PrivateKey, []byte, error) { return s.key, s.cert, nil }
 
-func newSigner(t *testing.T, left time.Duration) signer {
+func newSigner(t *testing.T, remaining time.Duration) signer {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -42,7 +42,7 @@ func newSigner(t *testing.T, left time.Duration) signer {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idp"},
-		NotBefore: time.Now().Add(-400 * 24 * time.Hour), NotAfter: time.Now().Add(left),
+		NotBefore: time.Now().Add(-400 * 24 * time.Hour), NotAfter: time.Now().Add(remaining),
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestSAMLAuthenticatorProbe(t *testing.T) {
 	status := func(what string, want desktop.SAMLStatus) {
 		t.Helper()
 		m := first[desktop.SAMLAuthenticatorMonitor](l, desktop.KindSAMLAuthenticator)
-		wants(t, what, m.Servers[0].Status, want, m.Freshness, desktop.SAMLOK)
+		requireStatus(t, what, m.Servers[0].Status, want, m.Freshness, desktop.SAMLOK)
 	}
 	serve := func(status int, text string) {
 		code.Store(int32(status))
@@ -168,14 +168,14 @@ func TestSAMLAuthenticatorProbe(t *testing.T) {
 func TestOnlySignedMetadataAreUsed(t *testing.T) {
 	t.Parallel()
 	s := newSigner(t, 100*time.Hour)
-	good := s.sign(t, metadata(time.Now().Add(time.Hour), s.cert))
+	valid := s.sign(t, metadata(time.Now().Add(time.Hour), s.cert))
 	// An attacker adds another provider around and beside the signed one.
 	wrapped := `<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata">` +
-		strings.Replace(metadata(time.Now().Add(time.Hour)), "https://idp.example", "https://evil.example", 1) + good + `</EntitiesDescriptor>`
+		strings.Replace(metadata(time.Now().Add(time.Hour)), "https://idp.example", "https://evil.example", 1) + valid + `</EntitiesDescriptor>`
 	if r, err := readMetadata([]byte(wrapped), s.file(t), time.Now()); err == nil && r.EntityID != "https://idp.example" {
 		t.Errorf("readMetadata = %+v, though only https://idp.example is signed", r)
 	}
-	if r, err := readMetadata([]byte(good), s.file(t), time.Now()); err != nil || !r.Signed {
+	if r, err := readMetadata([]byte(valid), s.file(t), time.Now()); err != nil || !r.Signed {
 		t.Errorf("readMetadata = %+v %v", r, err)
 	}
 }

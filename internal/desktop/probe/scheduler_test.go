@@ -29,8 +29,8 @@ func (r *recorder) observe(o desktop.Observation) {
 	r.found = append(r.found, o)
 }
 
-// of returns the observations of a target.
-func (r *recorder) of(id desktop.ID) (out []desktop.Observation) {
+// observationsOf returns the observations of a target.
+func (r *recorder) observationsOf(id desktop.ID) (out []desktop.Observation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range r.found {
@@ -45,7 +45,7 @@ func target(id desktop.ID, probe Probe) Target {
 	return Target{Ref: desktop.Ref{Kind: desktop.KindComposer, ID: id, Name: string(id)}, Spec: id, Probe: probe}
 }
 
-func good(context.Context) (desktop.Reading, *desktop.Certificate, error) {
+func successfulRead(context.Context) (desktop.Reading, *desktop.Certificate, error) {
 	return desktop.ComposerReading{}, nil, nil
 }
 
@@ -67,14 +67,14 @@ func TestSchedulerProbesAtIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j recorder
 		s := New(Options{Observe: j.observe})
-		s.Configure([]Target{target("a", good), target("b", good)})
+		s.Configure([]Target{target("a", successfulRead), target("b", successfulRead)})
 		stop := run(t, s)
 		time.Sleep(10 * time.Minute)
 		if n := stop(); n != 0 {
 			t.Errorf("%d probes did not end", n)
 		}
 		for _, id := range []desktop.ID{"a", "b"} {
-			found := j.of(id)
+			found := j.observationsOf(id)
 			if n := len(found); n < 18 || n > 23 {
 				t.Errorf("%s was probed %d times in 10 minutes", id, n)
 			}
@@ -109,7 +109,7 @@ func TestSchedulerBacksOff(t *testing.T) {
 				stop := run(t, s)
 				time.Sleep(time.Hour)
 				stop()
-				if n := len(j.of("a")); n < tt.low || n > tt.high {
+				if n := len(j.observationsOf("a")); n < tt.low || n > tt.high {
 					t.Errorf("it was probed %d times in an hour, want %d to %d", n, tt.low, tt.high)
 				}
 			})
@@ -128,20 +128,20 @@ func TestProbeThatHangsForEverDelaysNothingElse(t *testing.T) {
 			return desktop.ComposerReading{}, nil, nil
 		}
 		s := New(Options{Observe: j.observe})
-		targets := []Target{target("good", good)}
+		targets := []Target{target("good", successfulRead)}
 		for _, id := range []desktop.ID{"h1", "h2", "h3"} {
 			targets = append(targets, target(id, hang))
 		}
 		s.Configure(targets)
 		stop := run(t, s)
 		time.Sleep(10 * time.Minute)
-		if n := len(j.of("good")); n < 18 {
+		if n := len(j.observationsOf("good")); n < 18 {
 			t.Errorf("the good target was probed %d times in 10 minutes", n)
 		}
 		if n := hanging.Load(); n != 3 {
 			t.Errorf("%d probes hang, want one per target", n)
 		}
-		found := j.of("h1")
+		found := j.observationsOf("h1")
 		if len(found) < 5 {
 			t.Fatalf("the hanging target was reported %d times", len(found))
 		}
@@ -172,7 +172,7 @@ func TestHangingTargetIsProbedAgainWhenItsProbeEnds(t *testing.T) {
 		if stuck := stop(); stuck != 0 {
 			t.Errorf("%d probes did not end", stuck)
 		}
-		found := j.of("a")
+		found := j.observationsOf("a")
 		if last := found[len(found)-1]; last.Failure != nil {
 			t.Errorf("the last probe ended with %v", last.Failure)
 		}
@@ -190,7 +190,7 @@ func TestProbeThatExceedsItsDeadlineIsAFailure(t *testing.T) {
 		stop := run(t, s)
 		time.Sleep(20 * time.Second)
 		stop()
-		found := j.of("a")
+		found := j.observationsOf("a")
 		if len(found) != 1 || found[0].Took != 3*time.Second || found[0].Failure.Cause != desktop.Unreachable {
 			t.Errorf("found %+v, want one probe of 3 s that ended as UNREACHABLE", found)
 		}
@@ -209,14 +209,14 @@ func TestReloadKeepsUnchangedTargets(t *testing.T) {
 			return tg
 		}
 		s := New(Options{Observe: j.observe})
-		s.Configure([]Target{make("kept", "1", good), make("changed", "1", good), make("gone", "1", good), make("bad", "1", failing(desktop.Refused))})
+		s.Configure([]Target{make("kept", "1", successfulRead), make("changed", "1", successfulRead), make("gone", "1", successfulRead), make("bad", "1", failing(desktop.Refused))})
 		stop := run(t, s)
 		time.Sleep(5 * time.Second)
-		s.Configure([]Target{make("kept", "1", good), make("changed", "2", good), make("bad", "1", good)})
+		s.Configure([]Target{make("kept", "1", successfulRead), make("changed", "2", successfulRead), make("bad", "1", successfulRead)})
 		time.Sleep(5 * time.Second)
 		counts := map[desktop.ID]int{}
 		for _, id := range []desktop.ID{"kept", "changed", "gone", "bad"} {
-			counts[id] = len(j.of(id))
+			counts[id] = len(j.observationsOf(id))
 		}
 		// Changed and failing targets are probed again, the others not yet.
 		if diff := cmp.Diff(map[desktop.ID]int{"kept": 1, "changed": 2, "gone": 1, "bad": 2}, counts); diff != "" {
@@ -240,14 +240,14 @@ func TestLookNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j recorder
 		s := New(Options{Observe: j.observe, Interval: time.Hour})
-		s.Configure([]Target{target("a", good)})
+		s.Configure([]Target{target("a", successfulRead)})
 		stop := run(t, s)
 		time.Sleep(5 * time.Second)
 		if !s.Probe(desktop.KindComposer, "a") || s.Probe(desktop.KindComposer, "none") {
 			t.Error("Look does not find its targets")
 		}
 		synctest.Wait()
-		if n := len(j.of("a")); n != 2 {
+		if n := len(j.observationsOf("a")); n != 2 {
 			t.Errorf("it was probed %d times, want 2", n)
 		}
 		stop()
@@ -261,7 +261,7 @@ func TestProbeThatPanicsIsAFailure(t *testing.T) {
 		target("b", func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			return nil, nil, errors.New("no")
 		}),
-		target("c", good),
+		target("c", successfulRead),
 	}, time.Second, time.Now)
 	var causes []desktop.Cause
 	for _, o := range found {

@@ -94,7 +94,7 @@ func checkTemplate(name string, templates []directory.Template) desktop.SSOPart 
 
 // checkServers checks the certificate servers that a connector names, or if it
 // names none, those that offer its template.
-func checkServers(c desktop.SSOConnector, servers []directory.CertificateServer, now time.Time, soon time.Duration) []desktop.SSOPart {
+func checkServers(c desktop.SSOConnector, servers []directory.CertificateServer, now time.Time, warning time.Duration) []desktop.SSOPart {
 	offers := func(s directory.CertificateServer) bool {
 		return slices.ContainsFunc(s.Templates, func(t string) bool { return strings.EqualFold(t, c.TemplateName) })
 	}
@@ -116,7 +116,7 @@ func checkServers(c desktop.SSOConnector, servers []directory.CertificateServer,
 		case !offers(servers[i]):
 			part.Reasons = []string{"it does not offer the template " + c.TemplateName}
 		default:
-			part = checkAuthority(name, servers[i].Certificates, now, soon)
+			part = checkAuthority(name, servers[i].Certificates, now, warning)
 		}
 		out = append(out, part)
 	}
@@ -125,7 +125,7 @@ func checkServers(c desktop.SSOConnector, servers []directory.CertificateServer,
 
 // checkAuthority checks a certificate server by its own certificates. The one
 // that expires last counts.
-func checkAuthority(name string, certificates []*x509.Certificate, now time.Time, soon time.Duration) desktop.SSOPart {
+func checkAuthority(name string, certificates []*x509.Certificate, now time.Time, warning time.Duration) desktop.SSOPart {
 	part := desktop.SSOPart{Name: name, Status: desktop.SSOError, Reasons: []string{"it has no certificate that is valid now"}}
 	var best *x509.Certificate
 	for _, cert := range certificates {
@@ -141,7 +141,7 @@ func checkAuthority(name string, certificates []*x509.Certificate, now time.Time
 	part.Certificate = &described
 	switch {
 	case !described.Valid:
-	case best.NotAfter.Before(now.Add(soon)):
+	case best.NotAfter.Before(now.Add(warning)):
 		part.Status, part.Reasons = desktop.SSOWarn, []string{"its certificate expires on " + best.NotAfter.UTC().Format(time.DateOnly)}
 	default:
 		part.Status, part.Reasons = desktop.SSOOK, nil

@@ -14,10 +14,10 @@ import (
 )
 
 // authority returns the DER of a certificate authority that expires after left.
-func authority(t *testing.T, left time.Duration) []byte {
+func authority(t *testing.T, remaining time.Duration) []byte {
 	t.Helper()
 	now := time.Now()
-	ca, err := pki.New("corp-ca", pki.Validity{From: now.Add(-100 * 24 * time.Hour), To: now.Add(left)})
+	ca, err := pki.New("corp-ca", pki.Validity{From: now.Add(-100 * 24 * time.Hour), To: now.Add(remaining)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestSingleSignOnProbe(t *testing.T) {
 	status := func(what string, want desktop.SSOStatus) desktop.SSOConnectorMonitor {
 		t.Helper()
 		m := first[desktop.SSOConnectorMonitor](l, desktop.KindSSOConnector)
-		wants(t, what, m.Status, want, m.Freshness, desktop.SSOOK)
+		requireStatus(t, what, m.Status, want, m.Freshness, desktop.SSOOK)
 		return m
 	}
 	status("before the first probe", desktop.SSOError)

@@ -44,7 +44,7 @@ func (t Target) close() {
 
 // observe probes once and returns the result.
 func (t Target) observe(ctx context.Context, now func() time.Time) (o desktop.Observation) {
-	began := now()
+	start := now()
 	o = desktop.Observation{Kind: t.Ref.Kind, ID: t.Ref.ID}
 	defer func() {
 		if p := recover(); p != nil {
@@ -55,7 +55,7 @@ func (t Target) observe(ctx context.Context, now func() time.Time) (o desktop.Ob
 			}
 		}
 		o.At = now()
-		o.Took = o.At.Sub(began)
+		o.Took = o.At.Sub(start)
 	}()
 	reading, certificate, err := t.Probe(ctx)
 	o.Certificate = certificate

@@ -10,9 +10,9 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// served reports whether a status means that the requested path exists, even if
+// pathExists reports whether a status means that the requested path exists, even if
 // access is denied or the method is wrong.
-func served(status int) bool {
+func pathExists(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
 		return true

@@ -21,8 +21,8 @@ func Failure(what string, err error) *desktop.Failure {
 	if f, ok := errors.AsType[*desktop.Failure](err); ok {
 		return f
 	}
-	fail := func(c desktop.Cause, why string) *desktop.Failure {
-		return &desktop.Failure{Cause: c, Reason: fmt.Sprintf("%s %s", what, why), Err: err}
+	fail := func(c desktop.Cause, reason string) *desktop.Failure {
+		return &desktop.Failure{Cause: c, Reason: fmt.Sprintf("%s %s", what, reason), Err: err}
 	}
 	var dns *net.DNSError
 	var record tls.RecordHeaderError

@@ -67,7 +67,7 @@ func TestTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	digits := strings.ToLower(strings.ReplaceAll(pki.Thumbprint(other.leaf.Leaf), ":", ""))
-	late := func() time.Time { return time.Now().Add(100 * time.Hour) }
+	afterExpiry := func() time.Time { return time.Now().Add(100 * time.Hour) }
 	for _, tt := range []struct {
 		name     string
 		server   *server
@@ -81,7 +81,7 @@ func TestTrust(t *testing.T) {
 		{"by a CA certificate as text", s, desktop.Trust{CAPEM: string(s.ca.PEM())}, time.Now, "", true, false},
 		{"by the system's roots", s, desktop.Trust{}, time.Now, desktop.Untrusted, false, false},
 		{"by another authority", s, desktop.Trust{CAPEM: string(other.ca.PEM())}, time.Now, desktop.Untrusted, false, false},
-		{"after it expired", s, desktop.Trust{CAFile: file}, late, desktop.Untrusted, false, false},
+		{"after it expired", s, desktop.Trust{CAFile: file}, afterExpiry, desktop.Untrusted, false, false},
 		{"under another name", other, desktop.Trust{CAPEM: string(other.ca.PEM())}, time.Now, desktop.Untrusted, false, false},
 		{"by its thumbprint", other, desktop.Trust{Thumbprint: digits}, time.Now, "", false, true},
 		{"by another thumbprint", s, desktop.Trust{Thumbprint: digits}, time.Now, desktop.Untrusted, false, false},
@@ -111,11 +111,11 @@ func TestTrust(t *testing.T) {
 
 func TestSelfSignedCertificatesAreDetected(t *testing.T) {
 	t.Parallel()
-	own, err := pki.SelfSigned(pki.Around(time.Now(), time.Hour), "cs1")
+	selfSigned, err := pki.SelfSigned(pki.Around(time.Now(), time.Hour), "cs1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reach.Describe(own.Leaf).SelfSigned {
+	if !reach.Describe(selfSigned.Leaf).SelfSigned {
 		t.Error("a self-signed certificate is not detected")
 	}
 	if reach.Describe(start(t, "cs1").leaf.Leaf).SelfSigned {
@@ -125,14 +125,14 @@ func TestSelfSignedCertificatesAreDetected(t *testing.T) {
 
 func TestFailuresAreClassified(t *testing.T) {
 	t.Parallel()
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	noTLS, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = plain.Close() })
+	t.Cleanup(func() { _ = noTLS.Close() })
 	go func() {
 		for {
-			c, err := plain.Accept()
+			c, err := noTLS.Accept()
 			if err != nil {
 				return
 			}
@@ -150,7 +150,7 @@ func TestFailuresAreClassified(t *testing.T) {
 		{"the machine is down", down.url, desktop.Unreachable},
 		{"the machine hangs", hung.url, desktop.Unreachable},
 		{"the name does not resolve", "https://nowhere.invalid", desktop.Unreachable},
-		{"it speaks something else", "https://" + plain.Addr().String(), desktop.Broken},
+		{"it speaks something else", "https://" + noTLS.Addr().String(), desktop.Broken},
 		{"a cloud's metadata service", "https://169.254.169.254", desktop.Denied},
 		{"a malformed address", "gopher://x", desktop.Malformed},
 	} {

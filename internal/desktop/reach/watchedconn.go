@@ -25,8 +25,8 @@ func (e *LastError) Err() error {
 	return nil
 }
 
-// Forget clears the error.
-func (e *LastError) Forget() { e.err.Store(nil) }
+// Clear clears the error.
+func (e *LastError) Clear() { e.err.Store(nil) }
 
 // Watch returns a connection that records its error in f.
 func Watch(c net.Conn, f *LastError) *WatchedConn { return &WatchedConn{c, f} }

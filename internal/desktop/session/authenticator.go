@@ -95,8 +95,8 @@ type Event struct {
 // use.
 type Authenticator struct {
 	Options
-	throttle *throttle
-	seen     *cache
+	throttle  *throttle
+	validated *cache
 }
 
 // NewAuthenticator returns a new authenticator.
@@ -110,7 +110,7 @@ func NewAuthenticator(o Options) *Authenticator {
 	if o.Report == nil {
 		o.Report = func(context.Context, Event) {}
 	}
-	return &Authenticator{Options: o, throttle: newThrottle(o.Store, o.Throttle, o.Now), seen: newCache()}
+	return &Authenticator{Options: o, throttle: newThrottle(o.Store, o.Throttle, o.Now), validated: newCache()}
 }
 
 // Tokens are the result of a login.
@@ -135,7 +135,7 @@ func (a *Authenticator) Login(ctx context.Context, c Credentials) (Tokens, error
 
 // OpenSession opens a session that lasts for the given time. All refusals return the
 // same error; the actual cause goes to Report.
-func (a *Authenticator) OpenSession(ctx context.Context, c Credentials, life time.Duration) (Session, error) {
+func (a *Authenticator) OpenSession(ctx context.Context, c Credentials, lifetime time.Duration) (Session, error) {
 	event := Event{At: a.Now(), Action: "login", Domain: c.Domain, Username: c.Username, Source: c.Source}
 	user, after, err := a.authenticate(ctx, c)
 	if r, ok := errors.AsType[*Refusal](err); ok {
@@ -157,7 +157,7 @@ func (a *Authenticator) OpenSession(ctx context.Context, c Credentials, life tim
 		return Session{}, err
 	}
 	now := a.Now()
-	s := Session{ID: uuid.NewString(), User: user, Source: c.Source, CreatedAt: now, ExpiresAt: now.Add(life)}
+	s := Session{ID: uuid.NewString(), User: user, Source: c.Source, CreatedAt: now, ExpiresAt: now.Add(lifetime)}
 	if err := a.Store.AddSession(ctx, s); err != nil {
 		return Session{}, err
 	}
@@ -218,12 +218,12 @@ func (a *Authenticator) sign(ctx context.Context, s Session) (Tokens, error) {
 
 // access signs an access token, which does not outlive its session.
 func (a *Authenticator) access(ctx context.Context, s Session) (string, error) {
-	ends := a.Now().Add(a.AccessLife)
-	if ends.After(s.ExpiresAt) {
-		ends = s.ExpiresAt
+	expires := a.Now().Add(a.AccessLife)
+	if expires.After(s.ExpiresAt) {
+		expires = s.ExpiresAt
 	}
 	return a.Keys.Sign(ctx, auth.AccessType, auth.Claims{
-		Audience: accessAudience, Subject: s.User.SID, Session: s.ID, ExpiresAt: ends,
+		Audience: accessAudience, Subject: s.User.SID, Session: s.ID, ExpiresAt: expires,
 		Roles: []string{string(Administrator)},
 	})
 }
@@ -252,7 +252,7 @@ func (a *Authenticator) end(ctx context.Context, s Session, source string) error
 	if err := a.Store.EndSession(ctx, s.ID, now); err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	a.seen.end(s.ID)
+	a.validated.end(s.ID)
 	a.Report(ctx, Event{
 		At: now, Action: "logout", Domain: s.User.Domain, Username: s.User.Name, SID: s.User.SID,
 		Source: source, Session: s.ID,

@@ -45,10 +45,10 @@ func (a *Authenticator) Identify(ctx context.Context, bearer, source string) (Ca
 	}
 	sum := sha256.Sum256([]byte(bearer))
 	now := a.Now()
-	if k, ok := a.seen.get(sum, now); ok && k.limits.AllowsAddress(source) {
+	if k, ok := a.validated.get(sum, now); ok && k.limits.AllowsAddress(source) {
 		return k.caller, nil
 	}
-	before := a.seen.ended()
+	before := a.validated.ended()
 	var k known
 	var err error
 	if strings.HasPrefix(bearer, keyPrefix) {
@@ -60,7 +60,7 @@ func (a *Authenticator) Identify(ctx context.Context, bearer, source string) (Ca
 		return Caller{}, err
 	}
 	k.checked = now
-	a.seen.put(sum, k, before)
+	a.validated.put(sum, k, before)
 	return k.caller, nil
 }
 
@@ -110,9 +110,9 @@ type known struct {
 // cache caches validated tokens by their hash: checking a signature costs more
 // than serving a list.
 type cache struct {
-	mu     sync.RWMutex
-	tokens map[[sha256.Size]byte]known
-	ends   int // number of ended sessions and keys
+	mu         sync.RWMutex
+	tokens     map[[sha256.Size]byte]known
+	endedCount int // number of ended sessions and keys
 }
 
 // maxCached limits the size of the cache; it is cleared when full.
@@ -135,7 +135,7 @@ func (c *cache) get(sum [sha256.Size]byte, now time.Time) (known, bool) {
 func (c *cache) ended() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.ends
+	return c.endedCount
 }
 
 // put caches a token, unless a session ended since the token was validated: it
@@ -143,7 +143,7 @@ func (c *cache) ended() int {
 func (c *cache) put(sum [sha256.Size]byte, k known, before int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ends != before {
+	if c.endedCount != before {
 		return
 	}
 	if len(c.tokens) >= maxCached {
@@ -156,7 +156,7 @@ func (c *cache) put(sum [sha256.Size]byte, k known, before int) {
 func (c *cache) end(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ends++
+	c.endedCount++
 	for sum, k := range c.tokens {
 		if k.caller.ID == id {
 			delete(c.tokens, sum)

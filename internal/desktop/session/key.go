@@ -41,7 +41,7 @@ const DefaultKeyLife = 90 * 24 * time.Hour
 
 // NewKey creates a key and returns its text, which is not stored. A zero time
 // means after KeyLife.
-func (a *Authenticator) NewKey(ctx context.Context, by, name string, expires time.Time, limits auth.TokenLimits) (Key, string, error) {
+func (a *Authenticator) NewKey(ctx context.Context, creator, name string, expires time.Time, limits auth.TokenLimits) (Key, string, error) {
 	name = strings.TrimSpace(name)
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > 100:
@@ -58,7 +58,7 @@ func (a *Authenticator) NewKey(ctx context.Context, by, name string, expires tim
 	sum := sha256.Sum256([]byte(text))
 	k := Key{
 		ID: uuid.NewString(), Name: name, Hash: sum[:], Hint: text[:len(keyPrefix)+4],
-		CreatedBy: by, CreatedAt: a.Now(), ExpiresAt: expires, Limits: limits,
+		CreatedBy: creator, CreatedAt: a.Now(), ExpiresAt: expires, Limits: limits,
 	}
 	audit.Note(ctx, "key", k.ID)
 	if err := a.Store.AddKey(ctx, k); err != nil {
@@ -72,7 +72,7 @@ func (a *Authenticator) DeleteKey(ctx context.Context, id string) error {
 	if err := a.Store.DeleteKey(ctx, id); err != nil {
 		return err
 	}
-	a.seen.end(id)
+	a.validated.end(id)
 	return nil
 }
 

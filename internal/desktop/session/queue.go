@@ -23,31 +23,31 @@ type queue struct {
 
 type lane struct {
 	head    chan struct{} // holds a token of the first in line, the only one that waits for a slot
-	left    chan struct{} // signals that a running attempt has ended
+	ended   chan struct{} // signals that a running attempt has ended
 	running int
 }
 
-func newLane() lane { return lane{head: make(chan struct{}, 1), left: make(chan struct{}, 1)} }
+func newLane() lane { return lane{head: make(chan struct{}, 1), ended: make(chan struct{}, 1)} }
 
 // join adds an attempt to the queue of a user.
 func (q *queues) join(user string) *queue {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	own := q.users[user]
-	if own == nil {
-		own = &queue{known: newLane(), others: newLane()}
-		q.users[user] = own
+	userQueue := q.users[user]
+	if userQueue == nil {
+		userQueue = &queue{known: newLane(), others: newLane()}
+		q.users[user] = userQueue
 	}
-	own.inside++
-	return own
+	userQueue.inside++
+	return userQueue
 }
 
 // leave removes an attempt from the queue of a user.
-func (q *queues) leave(user string, own *queue) {
+func (q *queues) leave(user string, userQueue *queue) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	own.inside--
-	if own.inside == 0 {
+	userQueue.inside--
+	if userQueue.inside == 0 {
 		delete(q.users, user)
 	}
 }
@@ -79,7 +79,7 @@ func (q *queue) wait(ctx context.Context, known, shared bool, free func() (int, 
 			return nil
 		}
 		select {
-		case <-l.left:
+		case <-l.ended:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -107,7 +107,7 @@ func (q *queue) give(known bool) {
 	q.mu.Unlock()
 	for _, l := range []*lane{&q.known, &q.others} {
 		select {
-		case l.left <- struct{}{}:
+		case l.ended <- struct{}{}:
 		default: // the next in line was already signalled
 		}
 	}

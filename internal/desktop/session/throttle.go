@@ -83,8 +83,8 @@ func (a attempt) pairSubject() string    { return a.user + " at " + auth.Network
 func (a attempt) unknownSubject() string { return a.user }
 func (a attempt) knownSubject() string   { return a.user + " at known networks" }
 
-// own returns the user's counter that the attempt counts towards.
-func (a attempt) own() string {
+// accountSubject returns the user's counter that the attempt counts towards.
+func (a attempt) accountSubject() string {
 	if a.known {
 		return a.knownSubject()
 	}
@@ -176,11 +176,11 @@ func (t *throttle) free(a attempt, c counts, w allowance) int {
 		}
 		return max(1, t.PerUser-failed)
 	}
-	left := w.all - c.unknownSubject.Count - c.knownSubject.Count
+	remaining := w.all - c.unknownSubject.Count - c.knownSubject.Count
 	if !a.known {
-		left = min(left, w.all-w.reserved-c.unknownSubject.Count)
+		remaining = min(remaining, w.all-w.reserved-c.unknownSubject.Count)
 	}
-	return max(left, 0)
+	return max(remaining, 0)
 }
 
 // errThrottled is the refusal of a login that was not passed to the directory.
@@ -215,7 +215,7 @@ func (t *throttle) try(ctx context.Context, a attempt, policy desktop.LockoutPol
 	ctx = context.WithoutCancel(ctx)
 	subjects, windows := []string{a.networkSubject()}, []time.Duration{t.Window}
 	if r.Counted {
-		subjects, windows = append(subjects, a.pairSubject(), a.own()), append(windows, t.Window, w.window)
+		subjects, windows = append(subjects, a.pairSubject(), a.accountSubject()), append(windows, t.Window, w.window)
 	}
 	for i, subject := range subjects {
 		if _, failed := t.store.AddFailure(ctx, subject, t.now(), windows[i]); failed != nil {

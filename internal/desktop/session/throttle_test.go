@@ -21,13 +21,13 @@ type memoryStore struct {
 	mu       sync.Mutex
 	all      map[string]Failures
 	networks []auth.LoginNetwork
-	looks    int // number of reads of the counts
+	reads    int // number of reads of the counts
 }
 
 func (m *memoryStore) Failures(_ context.Context, subjects ...string) ([]Failures, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.looks++
+	m.reads++
 	all := make([]Failures, len(subjects))
 	for i, s := range subjects {
 		all[i] = m.all[s]
@@ -154,28 +154,28 @@ func TestUncountedRefusalsAreNotCountedForTheUser(t *testing.T) {
 func TestDelaysOfAnAddressGrow(t *testing.T) {
 	t.Parallel()
 	b := newFixture(ThrottleOptions{PerAddress: 3, Window: time.Hour})
-	never := desktop.LockoutPolicy{}
-	if _, err := b.try(t.Context(), attempt{user: "user resident", address: "x"}, never, succeeds); err != nil {
+	unlimited := desktop.LockoutPolicy{}
+	if _, err := b.try(t.Context(), attempt{user: "user resident", address: "x"}, unlimited, succeeds); err != nil {
 		t.Fatal(err)
 	}
 	for _, user := range []string{"a", "b", "c", "d"} {
-		if _, err := b.try(t.Context(), attempt{user: "user " + user, address: "x"}, never, fails); !errors.Is(err, wrong) {
+		if _, err := b.try(t.Context(), attempt{user: "user " + user, address: "x"}, unlimited, fails); !errors.Is(err, wrong) {
 			t.Fatal(err)
 		}
 	}
 	for _, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second} {
-		if after, err := b.try(t.Context(), attempt{user: "user d", address: "x"}, never, succeeds); !errors.Is(err, errThrottled) || after != want {
+		if after, err := b.try(t.Context(), attempt{user: "user d", address: "x"}, unlimited, succeeds); !errors.Is(err, errThrottled) || after != want {
 			t.Errorf("%s, %v, want %s", after, err, want)
 		}
 		b.pass(want)
-		if _, err := b.try(t.Context(), attempt{user: "user e" + want.String(), address: "x"}, never, fails); !errors.Is(err, wrong) {
+		if _, err := b.try(t.Context(), attempt{user: "user e" + want.String(), address: "x"}, unlimited, fails); !errors.Is(err, wrong) {
 			t.Errorf("after %s: %v", want, err)
 		}
 	}
-	if _, err := b.try(t.Context(), attempt{user: "user d", address: "y"}, never, succeeds); err != nil {
+	if _, err := b.try(t.Context(), attempt{user: "user d", address: "y"}, unlimited, succeeds); err != nil {
 		t.Errorf("from another address: %v", err)
 	}
-	if _, err := b.try(t.Context(), attempt{user: "user resident", address: "x"}, never, succeeds); err != nil {
+	if _, err := b.try(t.Context(), attempt{user: "user resident", address: "x"}, unlimited, succeeds); err != nil {
 		t.Errorf("a user who has logged in from there before: %v", err)
 	}
 	if after, err := b.count(t.Context(), "x"); err != nil || after == 0 {
@@ -288,11 +288,11 @@ func TestHangingLoginsElsewhereDoNotBlockAKnownNetwork(t *testing.T) {
 func TestConcurrentLoginsAreLimitedToThoseThatMayFail(t *testing.T) {
 	t.Parallel()
 	b := newFixture(ThrottleOptions{})
-	var running, most, failed atomic.Int64
+	var running, maximum, failed atomic.Int64
 	login := func() error {
 		n := running.Add(1)
 		defer running.Add(-1)
-		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		for m := maximum.Load(); n > m && !maximum.CompareAndSwap(m, n); m = maximum.Load() {
 		}
 		time.Sleep(time.Millisecond)
 		failed.Add(1)
@@ -303,8 +303,8 @@ func TestConcurrentLoginsAreLimitedToThoseThatMayFail(t *testing.T) {
 		wait.Go(func() { _, _ = b.try(t.Context(), bob, policy, login) })
 	}
 	wait.Wait()
-	if failed.Load() != 3 || most.Load() > 3 {
-		t.Errorf("%d logins failed, %d ran at once; 3 may", failed.Load(), most.Load())
+	if failed.Load() != 3 || maximum.Load() > 3 {
+		t.Errorf("%d logins failed, %d ran at once; 3 may", failed.Load(), maximum.Load())
 	}
 }
 
@@ -375,8 +375,8 @@ func TestWaitingLoginsDoNotPollTheStore(t *testing.T) {
 	wait.Wait()
 	// Each login reads the counts once, and once more each time it waited at the
 	// head of the queue.
-	if looks := b.store.(*memoryStore).looks; looks > 4*logins {
-		t.Errorf("%d concurrent logins read the counts %d times", logins, looks)
+	if reads := b.store.(*memoryStore).reads; reads > 4*logins {
+		t.Errorf("%d concurrent logins read the counts %d times", logins, reads)
 	}
 	if len(b.queues.users) != 0 {
 		t.Errorf("%d queues are left", len(b.queues.users))

@@ -67,12 +67,12 @@ func scanRule(r sqldb.Row) (v storedRule, err error) {
 // open decrypts the secrets. It reads keys from the database, and must
 // therefore not run within a transaction.
 func (s *Store) open(ctx context.Context, v storedRule) (alert.Rule, error) {
-	plain, err := s.box.Open(ctx, cell(ruleTable, v.rule.ID), v.sealed)
+	plaintext, err := s.box.Open(ctx, cell(ruleTable, v.rule.ID), v.sealed)
 	if err != nil {
 		return alert.Rule{}, err
 	}
 	var secrets []string
-	if err := json.Unmarshal(plain, &secrets); err != nil || len(secrets) != len(v.rule.Channels) {
+	if err := json.Unmarshal(plaintext, &secrets); err != nil || len(secrets) != len(v.rule.Channels) {
 		return alert.Rule{}, fmt.Errorf("alert rule %s does not have one secret per channel", v.rule.ID)
 	}
 	for i, text := range secrets {

@@ -26,7 +26,7 @@ func (s *Store) Apply(ctx context.Context, changes []alert.Transition) error {
 
 func apply(tx *sqldb.Tx, t alert.Transition) error {
 	a := t.Alert
-	was, err := sqldb.QueryOne(tx, scanAlert, `
+	old, err := sqldb.QueryOne(tx, scanAlert, `
 		SELECT `+alertColumns+`
 		FROM desktop_alert
 		WHERE rule_id = $1
@@ -36,11 +36,11 @@ func apply(tx *sqldb.Tx, t alert.Transition) error {
 	if err != nil && !sqldb.Missing(err) {
 		return err
 	}
-	before := was.State
+	before := old.State
 	if before == alert.Resolved {
 		before = "" // the stored one is resolved: this is a new alert
 	}
-	moved := t.Was == alert.Firing && a.State == alert.Firing && !was.NotifiedAt.Before(a.NotifiedAt)
+	moved := t.Was == alert.Firing && a.State == alert.Firing && !old.NotifiedAt.Before(a.NotifiedAt)
 	if before != t.Was || moved {
 		return nil
 	}

@@ -87,27 +87,27 @@ const maxPage = 1000
 // cursor.
 func where(f desktop.ChangeFilter, after string, args *[]any) string {
 	var all []string
-	and := func(format string, value any) {
+	addCondition := func(format string, value any) {
 		*args = append(*args, value)
 		all = append(all, fmt.Sprintf(format, fmt.Sprintf("$%d", len(*args))))
 	}
 	if f.Kind != "" {
-		and("kind = %s", f.Kind)
+		addCondition("kind = %s", f.Kind)
 	}
 	if f.ID != "" {
-		and("component = %s", f.ID)
+		addCondition("component = %s", f.ID)
 	}
 	if !f.Since.IsZero() {
-		and("changed_at >= %s", millis(f.Since))
+		addCondition("changed_at >= %s", millis(f.Since))
 	}
 	if !f.Until.IsZero() {
-		and("changed_at < %s", millis(f.Until))
+		addCondition("changed_at < %s", millis(f.Until))
 	}
 	if f.After != "" {
-		and(after+" < %s", f.After)
+		addCondition(after+" < %s", f.After)
 	}
 	if f.Text != "" {
-		and(`lower(name || ' ' || part || ' ' || from_status || ' ' || to_status || ' ' || cause_name || ' ' || reasons) LIKE %s ESCAPE '\'`,
+		addCondition(`lower(name || ' ' || part || ' ' || from_status || ' ' || to_status || ' ' || cause_name || ' ' || reasons) LIKE %s ESCAPE '\'`,
 			"%"+likeEscape.Replace(strings.ToLower(f.Text))+"%")
 	}
 	if len(f.Statuses) > 0 {

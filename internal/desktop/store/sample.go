@@ -83,8 +83,8 @@ func (s *Store) AddSamples(ctx context.Context, step time.Duration, samples []de
 		if err := tx.Lock("desktop_sample"); err != nil {
 			return err
 		}
-		for start, some := range byStart {
-			if err := addToBlocks(tx, step, start, some); err != nil {
+		for start, samples := range byStart {
+			if err := addToBlocks(tx, step, start, samples); err != nil {
 				return err
 			}
 		}

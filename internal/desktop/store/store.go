@@ -41,7 +41,7 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 
 // A Sealer encrypts values for one cell of the database and decrypts them.
 type Sealer interface {
-	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
+	Seal(ctx context.Context, c secret.Cell, plaintext []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
 }
 
@@ -120,9 +120,9 @@ func toJSON(v any) string {
 }
 
 // fromJSON decodes a column that toJSON wrote.
-func fromJSON(text string, into any) error {
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		return fmt.Errorf("decode a column into %T: %w", into, err)
+func fromJSON(text string, target any) error {
+	if err := json.Unmarshal([]byte(text), target); err != nil {
+		return fmt.Errorf("decode a column into %T: %w", target, err)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ func (s *Store) Entry(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	plain, err := s.box.Open(ctx, cell(vaultTable, name), sealed)
-	return string(plain), err
+	plaintext, err := s.box.Open(ctx, cell(vaultTable, name), sealed)
+	return string(plaintext), err
 }
 
 // SetEntry stores or replaces a secret in the vault.

@@ -169,9 +169,9 @@ func (a *API) getAccount(ctx context.Context, in accountPath) (httpapi.Reply, er
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	shown := []account{accountOf(found)}
-	err = a.addSchedules(ctx, shown, found.ID)
-	return httpapi.Tagged(found.ETag, shown[0]), err
+	accounts := []account{accountOf(found)}
+	err = a.addSchedules(ctx, accounts, found.ID)
+	return httpapi.Tagged(found.ETag, accounts[0]), err
 }
 
 // addSchedules adds the last and next runs to accounts: to all, or to one if only is

@@ -109,12 +109,12 @@ func (a *API) addCredentials(ctx context.Context, out *accountPage, found []post
 	if err != nil {
 		return err
 	}
-	shown := map[posture.AccountID]bool{}
+	listed := map[posture.AccountID]bool{}
 	for _, acc := range found {
-		shown[acc.ID] = true
+		listed[acc.ID] = true
 	}
 	for _, l := range links {
-		if shown[l.Account] {
+		if listed[l.Account] {
 			refs = append(refs, relationshipRef{string(l.Account), string(l.Credential)})
 		}
 	}

@@ -89,8 +89,8 @@ func (a *API) tried(ctx context.Context, account posture.Account, given ...[3]st
 	credential, secrets, err := posture.NewCredential("", account.Provider, properties, a.Now())
 	bad := fault.Details(err)
 	for i, d := range bad {
-		for at, name := range members {
-			if strings.HasPrefix(d.Path, fmt.Sprintf("properties[%d]", at)) {
+		for index, name := range members {
+			if strings.HasPrefix(d.Path, fmt.Sprintf("properties[%d]", index)) {
 				_, message, _ := strings.Cut(d.Message, ") ")
 				bad[i] = fault.Detail{Path: name, Message: message}
 			}

@@ -61,13 +61,13 @@ func (a *API) addFindings(ctx context.Context, all []entity) error {
 	}
 	for i := range all {
 		bucket := found["entity"][all[i].EntityID]
-		sum := entityFindings{Open: bucket.Count}
+		summary := entityFindings{Open: bucket.Count}
 		for score := range bucket.Sub["risk"] {
 			if n, err := strconv.Atoi(score); err == nil {
-				sum.MaxRiskScore = max(sum.MaxRiskScore, n)
+				summary.MaxRiskScore = max(summary.MaxRiskScore, n)
 			}
 		}
-		all[i].Findings = &sum
+		all[i].Findings = &summary
 	}
 	return nil
 }

@@ -127,51 +127,51 @@ func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggrega
 	if _, err := a.page(ctx, listing{"aggregations", &in.Filters}, in.Pagination, 0); err != nil {
 		return aggregationsOut{}, err
 	}
-	room := posture.MaxAggregations
-	as, err := aggregations("aggregations", in.Aggregations, 1, &room)
+	remaining := posture.MaxAggregations
+	checked, err := aggregations("aggregations", in.Aggregations, 1, &remaining)
 	if err != nil {
 		return aggregationsOut{}, err
 	}
-	total, found, err := a.Entities.Aggregate(ctx, a.Org(ctx), filter, as)
+	total, found, err := a.Entities.Aggregate(ctx, a.Org(ctx), filter, checked)
 	return aggregationsOut{total, findingBucketsOf(found), in.Warnings}, err
 }
 
-// aggregations parses aggregations. room is the number of further aggregations that the
+// aggregations parses aggregations. remaining is the number of further aggregations that the
 // request may have.
-func aggregations(path string, asked map[string]entityAggregation, depth int, room *int) (map[string]posture.Aggregation, error) {
-	if err := roomFor(path, len(asked), depth, room); err != nil {
+func aggregations(path string, requested map[string]entityAggregation, depth int, remaining *int) (map[string]posture.Aggregation, error) {
+	if err := checkAggregationLimits(path, len(requested), depth, remaining); err != nil {
 		return nil, err
 	}
-	all := make(map[string]posture.Aggregation, len(asked))
-	for name, w := range asked {
-		at := path + "." + name
-		of, ok := posture.ParseAttribute(w.FieldName)
+	all := make(map[string]posture.Aggregation, len(requested))
+	for name, w := range requested {
+		subpath := path + "." + name
+		attribute, ok := posture.ParseAttribute(w.FieldName)
 		if !ok {
-			return nil, fault.Field(at+".fieldName", "must be property.X, tag.X or one of %s", join(posture.EntityFields))
+			return nil, fault.Field(subpath+".fieldName", "must be property.X, tag.X or one of %s", join(posture.EntityFields))
 		}
 		limit := 0
 		if w.TermsCount != nil {
 			limit = *w.TermsCount
 			if limit < 1 {
-				return nil, fault.Field(at+".termsCount", "must be at least 1")
+				return nil, fault.Field(subpath+".termsCount", "must be at least 1")
 			}
 		}
-		sub, err := aggregations(at+".subAggregations", w.SubAggregations, depth+1, room)
+		sub, err := aggregations(subpath+".subAggregations", w.SubAggregations, depth+1, remaining)
 		if err != nil {
 			return nil, err
 		}
-		all[name] = posture.Aggregation{Of: of, Limit: limit, Sub: sub}
+		all[name] = posture.Aggregation{Of: attribute, Limit: limit, Sub: sub}
 	}
 	return all, nil
 }
 
-// roomFor subtracts n aggregations at a depth from the remaining room.
-func roomFor(path string, n, depth int, room *int) error {
+// checkAggregationLimits subtracts n aggregations at a depth from the remaining ones.
+func checkAggregationLimits(path string, n, depth int, remaining *int) error {
 	if n > 0 && depth > posture.MaxAggregationDepth {
 		return fault.Field(path, "is nested deeper than %d", posture.MaxAggregationDepth)
 	}
-	*room -= n
-	if *room < 0 {
+	*remaining -= n
+	if *remaining < 0 {
 		return fault.Field("aggregations", "has more than %d aggregations, including nested ones", posture.MaxAggregations)
 	}
 	return nil

@@ -62,8 +62,8 @@ func (a *API) getSchema(ctx context.Context, _ httpapi.None) (schema, error) {
 		Types:  make([]schemaType, len(declared)),
 	}
 	for i, d := range declared {
-		of := slices.DeleteFunc(slices.Clone(reads), func(r RuleReads) bool { return !slices.Contains(r.Types, d.Type) })
-		out.Types[i] = schemaTypeOf(d, of)
+		readers := slices.DeleteFunc(slices.Clone(reads), func(r RuleReads) bool { return !slices.Contains(r.Types, d.Type) })
+		out.Types[i] = schemaTypeOf(d, readers)
 	}
 	return out, nil
 }

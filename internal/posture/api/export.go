@@ -45,7 +45,7 @@ type exporter struct {
 	columns []string
 	csv     *csv.Writer // nil for JSON lines
 	lines   *json.Encoder
-	begun   bool
+	started bool
 	written int
 }
 
@@ -62,10 +62,10 @@ func newExporter(w http.ResponseWriter, format, name string, columns ...string) 
 
 // begin sends the headers and the header row of CSV.
 func (x *exporter) begin() error {
-	if x.begun {
+	if x.started {
 		return nil
 	}
-	x.begun = true
+	x.started = true
 	kind, suffix := "application/jsonl", formatLines
 	if x.csv != nil {
 		kind, suffix = "text/csv; charset=utf-8", formatCSV

@@ -128,9 +128,9 @@ func (a *API) report(ctx context.Context, format export.Format, f posture.Findin
 
 // counts counts the findings of a report.
 func (a *API) counts(ctx context.Context, f posture.FindingFilter) (export.Counts, error) {
-	of := func(name string) posture.Aggregation { return posture.Aggregation{Of: posture.Attribute{Name: name}} }
+	aggregationOf := func(name string) posture.Aggregation { return posture.Aggregation{Of: posture.Attribute{Name: name}} }
 	total, found, err := a.Findings.AggregateFindings(ctx, a.Org(ctx), f, map[string]posture.Aggregation{
-		"level": of("level"), "rule": of("ruleId"), "service": of("service"), "account": of("cloudAccountId"), "region": of("region"),
+		"level": aggregationOf("level"), "rule": aggregationOf("ruleId"), "service": aggregationOf("service"), "account": aggregationOf("cloudAccountId"), "region": aggregationOf("region"),
 	}, a.Now())
 	return export.Counts{
 		Total: total, Levels: countsOf[posture.FindingLevel](found["level"]), Rules: countsOf[posture.RuleID](found["rule"]), Services: countsOf[string](found["service"]),
@@ -151,13 +151,13 @@ func countsOf[K ~string](buckets posture.Buckets) map[K]int {
 type attachment struct {
 	w           http.ResponseWriter
 	name, media string
-	begun       bool
+	started     bool
 }
 
 // Write implements [io.Writer].
 func (a *attachment) Write(text []byte) (int, error) {
-	if !a.begun {
-		a.begun = true
+	if !a.started {
+		a.started = true
 		a.w.Header().Set("Content-Type", a.media)
 		a.w.Header().Set("Content-Disposition", `attachment; filename="`+a.name+`"`)
 		a.w.WriteHeader(http.StatusOK)

@@ -126,13 +126,13 @@ func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.Find
 	if err != nil {
 		return out, err
 	}
-	of := []posture.RuleID{}
+	ruleIDs := []posture.RuleID{}
 	for _, r := range rules {
 		if (posture.RuleFilter{Frameworks: frameworks, Controls: f.ComplianceControlIDs}).Matches(r) && (out.Rules == nil || slices.Contains(out.Rules, r.ID)) {
-			of = append(of, r.ID)
+			ruleIDs = append(ruleIDs, r.ID)
 		}
 	}
-	out.Rules = of
+	out.Rules = ruleIDs
 	return out, nil
 }
 
@@ -188,31 +188,31 @@ func (a *API) queryFindings(ctx context.Context, in findingQuery) (findingPage, 
 	return out, err
 }
 
-func (a *API) aggregateFindings(ctx context.Context, f posture.FindingFilter, asked map[string]findingAggregation) (map[string]findingBuckets, error) {
-	room := posture.MaxAggregations
-	as, err := findingAggregations("aggregations", asked, 1, &room)
+func (a *API) aggregateFindings(ctx context.Context, f posture.FindingFilter, requested map[string]findingAggregation) (map[string]findingBuckets, error) {
+	remaining := posture.MaxAggregations
+	aggregations, err := findingAggregations("aggregations", requested, 1, &remaining)
 	if err != nil {
 		return nil, err
 	}
-	_, found, err := a.Findings.AggregateFindings(ctx, a.Org(ctx), f, as, a.Now())
+	_, found, err := a.Findings.AggregateFindings(ctx, a.Org(ctx), f, aggregations, a.Now())
 	if err != nil {
 		return nil, err
 	}
 	return findingBucketsOf(found), nil
 }
 
-// findingAggregations parses nested aggregations. room is the number of further
+// findingAggregations parses nested aggregations. remaining is the number of further
 // aggregations that the request may have.
-func findingAggregations(path string, asked map[string]findingAggregation, depth int, room *int) (map[string]posture.Aggregation, error) {
-	if len(asked) == 0 {
+func findingAggregations(path string, requested map[string]findingAggregation, depth int, remaining *int) (map[string]posture.Aggregation, error) {
+	if len(requested) == 0 {
 		return nil, nil
 	}
-	if err := roomFor(path, len(asked), depth, room); err != nil {
+	if err := checkAggregationLimits(path, len(requested), depth, remaining); err != nil {
 		return nil, err
 	}
 	out := map[string]posture.Aggregation{}
-	for name, a := range asked {
-		at := path + "." + name
+	for name, a := range requested {
+		subpath := path + "." + name
 		agg := posture.Aggregation{Of: posture.Attribute{Name: a.FieldName}}
 		for _, prefix := range []string{"tag.", "cloudTags."} {
 			if n := len(prefix); len(a.FieldName) > n && strings.EqualFold(a.FieldName[:n], prefix) {
@@ -221,12 +221,12 @@ func findingAggregations(path string, asked map[string]findingAggregation, depth
 		}
 		if a.TermsCount != nil {
 			if *a.TermsCount < 1 {
-				return nil, fault.Field(at+".termsCount", "must be at least 1")
+				return nil, fault.Field(subpath+".termsCount", "must be at least 1")
 			}
 			agg.Limit = *a.TermsCount
 		}
 		var err error
-		if agg.Sub, err = findingAggregations(at+".subAggregations", a.SubAggregations, depth+1, room); err != nil {
+		if agg.Sub, err = findingAggregations(subpath+".subAggregations", a.SubAggregations, depth+1, remaining); err != nil {
 			return nil, err
 		}
 		out[name] = agg

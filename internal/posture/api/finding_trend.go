@@ -63,13 +63,13 @@ func trendsOf(found []posture.Trend) (trends, error) {
 		b.Buckets = map[string]trendCount{}
 	}
 	for _, t := range found {
-		at, err := httpapi.Time{Time: t.Start}.MarshalText()
+		start, err := httpapi.Time{Time: t.Start}.MarshalText()
 		if err != nil {
 			return out, fmt.Errorf("write the time of a trend: %w", err)
 		}
-		out.Open.Buckets[string(at)] = trendCount{t.Open}
-		out.New.Buckets[string(at)] = trendCount{t.New}
-		out.Resolved.Buckets[string(at)] = trendCount{t.Resolved}
+		out.Open.Buckets[string(start)] = trendCount{t.Open}
+		out.New.Buckets[string(start)] = trendCount{t.New}
+		out.Resolved.Buckets[string(start)] = trendCount{t.Resolved}
 	}
 	return out, nil
 }

@@ -115,9 +115,9 @@ func (a *API) controls(ctx context.Context, id string) ([]control, error) {
 	if err != nil {
 		return nil, err
 	}
-	by := rulebook.RulesOf(f, rules)
+	rulesOf := rulebook.RulesOf(f, rules)
 	return httpapi.Each(f.Controls, func(c posture.Control) control {
-		ids := httpapi.Each(by[c.ID], func(id posture.RuleID) string { return string(id) })
+		ids := httpapi.Each(rulesOf[c.ID], func(id posture.RuleID) string { return string(id) })
 		return control{f.ControlID(c.ID), c.ID, c.Title, c.Section, ids, assessment(c, len(ids))}
 	}), nil
 }
@@ -156,14 +156,14 @@ func (a *API) getPosture(ctx context.Context, in postureIn) (posturePage, error)
 	if err != nil {
 		return posturePage{}, err
 	}
-	by := map[string][]posture.RuleVerdict{}
+	verdictsOf := map[string][]posture.RuleVerdict{}
 	for _, v := range verdicts {
-		by[string(v.Rule)] = append(by[string(v.Rule)], v)
+		verdictsOf[string(v.Rule)] = append(verdictsOf[string(v.Rule)], v)
 	}
 	results := httpapi.Each(found, func(c control) controlPosture {
 		p := controlPosture{control: c, Rules: map[string]*verdictSum{}, Accounts: map[string]*verdictSum{}}
 		for _, id := range c.RuleIDs {
-			for _, v := range by[id] {
+			for _, v := range verdictsOf[id] {
 				p.add(v)
 			}
 		}
@@ -189,11 +189,11 @@ func (p *controlPosture) add(v posture.RuleVerdict) {
 	}
 }
 
-func sumOf(by map[string]*verdictSum, key string) *verdictSum {
-	if by[key] == nil {
-		by[key] = new(verdictSum)
+func sumOf(sums map[string]*verdictSum, key string) *verdictSum {
+	if sums[key] == nil {
+		sums[key] = new(verdictSum)
 	}
-	return by[key]
+	return sums[key]
 }
 
 func (a *API) putFramework(ctx context.Context, in putFrameworkIn) (framework, error) {

@@ -18,13 +18,13 @@ func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only 
 	if err != nil {
 		return err
 	}
-	about := map[string][]posture.EntityType{}
+	typesOf := map[string][]posture.EntityType{}
 	for _, r := range rules {
 		if r.Status != posture.RuleEnabled {
 			continue
 		}
 		if sees, err := a.Judge.Evaluator.See(r.Query); err == nil { // a rule with an invalid query is unknown for all resources
-			about[string(r.ID)] = sees.Subjects
+			typesOf[string(r.ID)] = sees.Subjects
 		}
 	}
 	accounts, _, err := a.Store.Accounts(ctx, org, posture.AccountFilter{IDs: only}, posture.Page{})
@@ -39,24 +39,24 @@ func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only 
 		if len(missing) == 0 {
 			continue
 		}
-		by := map[posture.EntityType][]unread{}
+		unreadOf := map[posture.EntityType][]unread{}
 		for _, u := range missing {
 			t := posture.EntityType(u.EntityType)
-			by[t] = append(by[t], u)
+			unreadOf[t] = append(unreadOf[t], u)
 		}
 		for i := range controls {
-			controls[i].addNotListed(string(account.ID), about, by)
+			controls[i].addNotListed(string(account.ID), typesOf, unreadOf)
 		}
 	}
 	return nil
 }
 
 // addNotListed adds the scopes of one account, each once per control.
-func (p *controlPosture) addNotListed(account string, about map[string][]posture.EntityType, by map[posture.EntityType][]unread) {
+func (p *controlPosture) addNotListed(account string, typesOf map[string][]posture.EntityType, unreadOf map[posture.EntityType][]unread) {
 	seen := map[posture.EntityType]bool{}
 	for _, rule := range p.RuleIDs {
-		for _, t := range about[rule] {
-			n := len(by[t])
+		for _, t := range typesOf[rule] {
+			n := len(unreadOf[t])
 			if n == 0 {
 				continue
 			}
@@ -67,7 +67,7 @@ func (p *controlPosture) addNotListed(account string, about map[string][]posture
 			seen[t] = true
 			p.NotListed += n
 			sumOf(p.Accounts, account).NotListed += n
-			p.Unread = append(p.Unread, by[t][:min(n, maxUnread-len(p.Unread))]...)
+			p.Unread = append(p.Unread, unreadOf[t][:min(n, maxUnread-len(p.Unread))]...)
 		}
 	}
 }

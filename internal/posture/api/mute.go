@@ -211,9 +211,9 @@ func versionCheck(m httpapi.Match) func(etag string) error {
 }
 
 func (a *API) deleteMute(ctx context.Context, in deleteMuteIn) (mute, error) {
-	changed, was, err := a.Mutes.DeleteMuteRule(ctx, a.Org(ctx), posture.MuteRuleID(in.ID), in.IfMatch.Check, a.Now())
+	changed, old, err := a.Mutes.DeleteMuteRule(ctx, a.Org(ctx), posture.MuteRuleID(in.ID), in.IfMatch.Check, a.Now())
 	httpapi.Note(ctx, "findings", strconv.Itoa(changed))
-	return a.muteOf(was), err
+	return a.muteOf(old), err
 }
 
 // muteRoutes are the routes of mute rules. They require the same roles as suppressions.

@@ -49,11 +49,11 @@ type (
 func (a *API) getNeighbors(ctx context.Context, in neighborsIn) (neighborPage, error) {
 	id := in.ID
 	list := listing{"neighbors", &in.neighborList}
-	asked := pagination{Token: in.ContinuationToken}
+	query := pagination{Token: in.ContinuationToken}
 	if in.PageSize != nil {
-		asked.Size = httpapi.Some(*in.PageSize)
+		query.Size = httpapi.Some(*in.PageSize)
 	}
-	want, err := a.page(ctx, list, &asked, defaultPage)
+	want, err := a.page(ctx, list, &query, defaultPage)
 	if err != nil {
 		return neighborPage{}, err
 	}
@@ -93,8 +93,8 @@ func (a *API) addNeighbors(ctx context.Context, out *neighborPage, account postu
 	for _, n := range page {
 		w := neighbor{Direction: n.Direction, Label: n.Label, EntityID: string(n.ID)}
 		if e, ok := records[n.ID]; ok {
-			shown := entityOf(e)
-			w.Entity = &shown
+			view := entityOf(e)
+			w.Entity = &view
 		}
 		out.Results = append(out.Results, w)
 	}

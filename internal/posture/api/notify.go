@@ -90,8 +90,8 @@ func notifyChannelOf(c notify.Channel) notifyChannel {
 	return w
 }
 
-// channelOf validates a channel. If kept is set, secrets may be missing.
-func (a *API) channelOf(ctx context.Context, id string, b channelBody, kept bool) (notify.Channel, error) {
+// channelOf validates a channel. If exists is set, secrets may be missing.
+func (a *API) channelOf(ctx context.Context, id string, b channelBody, exists bool) (notify.Channel, error) {
 	c := notify.Channel{
 		ID: id, Name: strings.TrimSpace(b.Name), Type: notify.Type(b.Type), Enabled: b.Enabled == nil || *b.Enabled, PerMinute: 30, ETag: uuid.NewString(), Updated: a.Now(),
 	}
@@ -104,7 +104,7 @@ func (a *API) channelOf(ctx context.Context, id string, b channelBody, kept bool
 	case c.PerMinute < 1 || c.PerMinute > 600:
 		return c, fault.Field("perMinute", "must be from 1 to 600")
 	}
-	if err := c.SetValues(b.Settings, kept); err != nil || c.Type != notify.SecurityHub {
+	if err := c.SetValues(b.Settings, exists); err != nil || c.Type != notify.SecurityHub {
 		return c, err
 	}
 	external, err := a.Store.ExternalID(ctx, a.Org(ctx))
@@ -148,8 +148,8 @@ func (a *API) getChannel(ctx context.Context, in channelPath) (httpapi.Reply, er
 }
 
 func (a *API) deleteChannel(ctx context.Context, in deleteChannelIn) (notifyChannel, error) {
-	was, err := a.Notify.DeleteChannel(ctx, a.Org(ctx), in.ID, in.IfMatch.Check)
-	return notifyChannelOf(was), err
+	old, err := a.Notify.DeleteChannel(ctx, a.Org(ctx), in.ID, in.IfMatch.Check)
+	return notifyChannelOf(old), err
 }
 
 // testChannel sends a test message and returns whether the receiver accepted it.
@@ -320,8 +320,8 @@ func (a *API) putNotifyRule(ctx context.Context, in putNotifyRuleIn) (httpapi.Re
 }
 
 func (a *API) deleteNotifyRule(ctx context.Context, in deleteNotifyRuleIn) (notifyRule, error) {
-	was, err := a.Notify.DeleteNotifyRule(ctx, a.Org(ctx), in.ID, in.IfMatch.Check)
-	return notifyRuleOf(was), err
+	old, err := a.Notify.DeleteNotifyRule(ctx, a.Org(ctx), in.ID, in.IfMatch.Check)
+	return notifyRuleOf(old), err
 }
 
 // notifyRoutes are the routes of notifications. Channels send the organisation's data

@@ -38,8 +38,8 @@ func propertyOf(p posture.Property) property {
 	return w
 }
 
-// given returns the property. If the type is missing, it is derived from the value.
-func (w property) given() (p posture.Property, missing string) {
+// parse returns the property. If the type is missing, it is derived from the value.
+func (w property) parse() (p posture.Property, missing string) {
 	p = posture.Property{Name: w.Name, Type: w.Type}
 	switch {
 	case p.Type != "":
@@ -68,7 +68,7 @@ func givenProperties(ws []property) ([]posture.Property, error) {
 	ps := make([]posture.Property, len(ws))
 	var bad []fault.Detail
 	for i, w := range ws {
-		p, missing := w.given()
+		p, missing := w.parse()
 		switch {
 		case p.Type == posture.UnknownProperty:
 			bad = append(bad, fault.Detail{Path: fmt.Sprintf("properties[%d].type", i), Message: "must be string, bool or long"})

@@ -34,20 +34,20 @@ func (a *API) putRule(ctx context.Context, in putRuleIn) (httpapi.Reply, error) 
 // patch returns the changes.
 func (in *putRuleIn) patch() (p posture.RulePatch, err error) {
 	for _, m := range []struct {
-		from *string
-		into *posture.Given[string]
+		from   *string
+		target *posture.Given[string]
 	}{
 		{in.Name, &p.Name}, {in.DisplayName, &p.DisplayName}, {in.Description, &p.Description}, {in.SuggestedAction, &p.SuggestedAction},
 		{in.DocumentationLink, &p.DocumentationLink}, {in.Service, &p.Service},
 	} {
 		if m.from != nil {
-			*m.into = posture.Give(*m.from)
+			*m.target = posture.Give(*m.from)
 		}
 	}
 	for _, m := range []struct {
-		path string
-		from *string
-		into *posture.Given[posture.RuleQuery]
+		path   string
+		from   *string
+		target *posture.Given[posture.RuleQuery]
 	}{{"query", in.Query, &p.Query}, {"visualizationQuery", in.VisualizationQuery, &p.Visualization}} {
 		if m.from == nil {
 			continue
@@ -56,7 +56,7 @@ func (in *putRuleIn) patch() (p posture.RulePatch, err error) {
 		if err != nil {
 			return p, err
 		}
-		*m.into = posture.Give(q)
+		*m.target = posture.Give(q)
 	}
 	if in.ComplianceControlIDs != nil {
 		p.Controls = posture.Give(*in.ComplianceControlIDs)

@@ -78,13 +78,13 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 	if err != nil {
 		return tryRuleOut{}, err
 	}
-	began := a.Now()
+	start := a.Now()
 	leave, err := a.Walker.Enter(ctx, org, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return tryRuleOut{}, err
 	}
 	defer leave()
-	waited := a.Now().Sub(began)
+	waited := a.Now().Sub(start)
 	t, err := a.Judge.Try(ctx, org, account, q)
 	if err != nil {
 		return tryRuleOut{}, err
@@ -96,8 +96,8 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 			Traversers: t.Work, Generation: t.Generation, WaitedMs: float64(waited.Microseconds()) / 1000, RanMs: float64(t.Took.Microseconds()) / 1000,
 		},
 	}
-	out.tell(t, "Violation", t.Violating)
-	out.tell(t, "Unknown", t.Unknown)
+	out.add(t, "Violation", t.Violating)
+	out.add(t, "Unknown", t.Unknown)
 	if t.Explain != nil {
 		out.Explain = explainOf(t.Explain)
 	}
@@ -134,8 +134,8 @@ func (a *API) checkRule(ctx context.Context, in boundQuery) (checkRuleOut, error
 	return out, nil
 }
 
-// tell adds the trial's entities with the given ids.
-func (out *tryRuleOut) tell(t judge.Trial, verdict string, ids []posture.EntityID) {
+// add adds the trial's entities with the given ids.
+func (out *tryRuleOut) add(t judge.Trial, verdict string, ids []posture.EntityID) {
 	for _, id := range ids[:min(len(ids), judge.Shown)] {
 		if e, ok := t.Entities[id]; ok {
 			out.Results = append(out.Results, triedEntity{verdict, entityOf(e)})

@@ -41,17 +41,17 @@ type (
 // account and entity id, with the reasons.
 func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, error) {
 	org, out := a.Org(ctx), unknownPage{Results: []unknownEntity{}, Warnings: in.Warnings}
-	asked := unknownListing{in.ID, in.Filters.CloudAccountIDs}
-	list := listing{"unknown", &asked}
+	listingQuery := unknownListing{in.ID, in.Filters.CloudAccountIDs}
+	list := listing{"unknown", &listingQuery}
 	want, err := a.page(ctx, list, in.Pagination, defaultPage)
 	if err != nil {
 		return out, err
 	}
-	rule, err := a.Book.Rule(ctx, org, posture.RuleID(asked.Rule))
+	rule, err := a.Book.Rule(ctx, org, posture.RuleID(listingQuery.Rule))
 	if err != nil {
 		return out, err
 	}
-	verdicts, err := a.Findings.Verdicts(ctx, org, []posture.RuleID{rule.ID}, idsOf[posture.AccountID](asked.Accounts))
+	verdicts, err := a.Findings.Verdicts(ctx, org, []posture.RuleID{rule.ID}, idsOf[posture.AccountID](listingQuery.Accounts))
 	if err != nil {
 		return out, err
 	}

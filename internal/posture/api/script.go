@@ -52,9 +52,9 @@ func (a *Scripts) getScript(ctx context.Context, in scriptIn) (httpapi.Reply, er
 }
 
 // givenAccounts parses the accounts to fill in.
-func givenAccounts(p posture.Provider, given []string) ([]string, error) {
+func givenAccounts(p posture.Provider, ids []string) ([]string, error) {
 	var all []string
-	for _, list := range given {
+	for _, list := range ids {
 		for id := range strings.SplitSeq(list, ",") {
 			id = strings.TrimSpace(id)
 			if !posture.ValidAccountID(p, id) {

@@ -117,12 +117,12 @@ func (a *API) getEntityVerdicts(ctx context.Context, in entityPath) (entityVerdi
 	if err != nil {
 		return entityVerdicts{}, err
 	}
-	by := map[posture.RuleID]posture.Rule{}
+	rulesByID := map[posture.RuleID]posture.Rule{}
 	for _, r := range rules {
-		by[r.ID] = r
+		rulesByID[r.ID] = r
 	}
 	out := entityVerdicts{Results: httpapi.Each(found, func(v judge.EntityVerdict) entityVerdict {
-		w := entityVerdict{RuleID: string(v.Rule), RuleName: by[v.Rule].Name, Level: string(by[v.Rule].Level.FindingLevel()), Verdict: string(v.Verdict)}
+		w := entityVerdict{RuleID: string(v.Rule), RuleName: rulesByID[v.Rule].Name, Level: string(rulesByID[v.Rule].Level.FindingLevel()), Verdict: string(v.Verdict)}
 		if v.Verdict == judge.Violation {
 			w.FindingID = string(posture.NewFindingID(org, v.Rule, e.ID))
 		}

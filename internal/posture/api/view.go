@@ -44,10 +44,10 @@ type (
 func (b viewBody) Validate() error {
 	for _, m := range []struct {
 		path, value string
-		least, most int
+		min, max    int
 	}{{"name", strings.TrimSpace(b.Name), 1, 100}, {"screen", b.Screen, 1, 100}, {"query", b.Query, 0, 8000}} {
-		if len(m.value) < m.least || len(m.value) > m.most {
-			return fault.Field(m.path, "must have from %d to %d bytes", m.least, m.most)
+		if len(m.value) < m.min || len(m.value) > m.max {
+			return fault.Field(m.path, "must have from %d to %d bytes", m.min, m.max)
 		}
 	}
 	return nil

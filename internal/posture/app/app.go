@@ -153,13 +153,13 @@ var shippedRules = sync.OnceValues(func() (*catalog.Catalog, error) { return cat
 // newBook returns the rules and frameworks: the built-in ones, and those in the
 // configured folders, which are checked against the collected types.
 func (a *App) newBook() (*rulebook.Book, error) {
-	var own []fs.FS
+	var customRules []fs.FS
 	for _, folder := range config.Folders(a.o.Install.Config.Posture.RuleDirs) {
-		own = append(own, declared.Folder(folder))
+		customRules = append(customRules, declared.Folder(folder))
 	}
 	c, err := shippedRules()
-	if len(own) > 0 {
-		c, err = catalog.Load(rules.Files, frameworks.Files, own...)
+	if len(customRules) > 0 {
+		c, err = catalog.Load(rules.Files, frameworks.Files, customRules...)
 		if err == nil {
 			err = c.CheckOwn(catalog.Schema(a.declarations()))
 		}
@@ -240,12 +240,12 @@ func (a *App) newServer() (*httpapi.Server, error) {
 
 // routes returns all routes of the server.
 func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpapi.Route, error) {
-	own := append(httpapi.HealthRoutes(health), httpapi.MetricsRoute(a.o.Metrics, auth.Admin.String()))
+	routes := append(httpapi.HealthRoutes(health), httpapi.MetricsRoute(a.o.Metrics, auth.Admin.String()))
 	if a.has(config.RoleStream) || a.has(config.RoleAPI) {
-		own = append(own, a.streamRoutes()...)
+		routes = append(routes, a.streamRoutes()...)
 	}
 	if !a.has(config.RoleAPI) {
-		return own, nil
+		return routes, nil
 	}
 	in := a.o.Install
 	cursors := cursor.New(in.Box)
@@ -276,7 +276,7 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 			Pulses: a.store, Views: a.store, Mutes: a.store, Notify: a.store, Sender: a.senders, User: callerUser, Declarations: a.declarations, Reads: a.reads, Judge: a.judge,
 		}).Routes(),
 		document,
-		own,
+		routes,
 	), nil
 }
 

@@ -63,7 +63,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	base := serve(t, a)
 	c, _, _ := newOrg(t, in, base, "org")
 	var out strings.Builder
-	say := func(method, path string, body any) answer {
+	send := func(method, path string, body any) answer {
 		got := c.do(method, path, body)
 		out.WriteString(got.text)
 		for name, values := range got.header {
@@ -72,32 +72,32 @@ func TestNoSecretLeaves(t *testing.T) {
 		return got
 	}
 	const azure = "/v1/providers/azure/cloud-credentials"
-	id := say("POST", azure, azureCredential(canary)).member("credentialId")
+	id := send("POST", azure, azureCredential(canary)).member("credentialId")
 	if id == "" {
 		t.Fatal("the credential was not created")
 	}
-	say("GET", azure+"/"+id, nil)
-	say("PUT", azure+"/"+id, azureCredential(canary+"-2"))
-	say("POST", "/v1/cloud-credentials/query", object{})
-	say("POST", "/v1/cloud-accounts/query", object{"getCredentials": true})
-	say("POST", "/v1/providers/aws/cloud-credentials", azureCredential(canary)) // of another provider
-	say("POST", "/v1/providers/gcp/cloud-credentials", object{"properties": []object{textProperty("ServiceAccountKey", canary), textProperty("ServiceAccountEmail", "a@b.c")}})
-	say("POST", "/v1/cloud-accounts/gcp-discovery-task", object{"serviceAccountKey": canary})
-	say("POST", "/v1/cloud-accounts/bulk-update", object{"provider": "azure", "credentialUpdates": []object{
+	send("GET", azure+"/"+id, nil)
+	send("PUT", azure+"/"+id, azureCredential(canary+"-2"))
+	send("POST", "/v1/cloud-credentials/query", object{})
+	send("POST", "/v1/cloud-accounts/query", object{"getCredentials": true})
+	send("POST", "/v1/providers/aws/cloud-credentials", azureCredential(canary)) // of another provider
+	send("POST", "/v1/providers/gcp/cloud-credentials", object{"properties": []object{textProperty("ServiceAccountKey", canary), textProperty("ServiceAccountEmail", "a@b.c")}})
+	send("POST", "/v1/cloud-accounts/gcp-discovery-task", object{"serviceAccountKey": canary})
+	send("POST", "/v1/cloud-accounts/bulk-update", object{"provider": "azure", "credentialUpdates": []object{
 		{"action": "post", "properties": azureCredential(canary)["properties"]}, {"action": "post", "properties": []object{textProperty("ApplicationKey", canary)}},
 	}})
-	say("POST", azure, object{"properties": []object{{"name": "ApplicationKey", "type": "bool", "stringV": canary}}})
-	say("POST", azure, object{"properties": canary})
+	send("POST", azure, object{"properties": []object{{"name": "ApplicationKey", "type": "bool", "stringV": canary}}})
+	send("POST", azure, object{"properties": canary})
 	const channels = "/v1/notification-channels"
-	channel := say("POST", channels, object{"name": "x", "type": "webhook", "settings": object{"url": "https://receiver.invalid/" + canary, "signingKey": canary}}).member("id")
+	channel := send("POST", channels, object{"name": "x", "type": "webhook", "settings": object{"url": "https://receiver.invalid/" + canary, "signingKey": canary}}).member("id")
 	if channel == "" {
 		t.Fatal("the notification channel was not created")
 	}
-	say("POST", channels, object{"name": "x", "type": "slack", "settings": object{"url": canary, "token": canary}})
-	say("POST", channels+"/"+channel+"/test", nil)
-	say("GET", channels, nil)
-	say("GET", "/v1/audit", nil)
-	say("DELETE", azure+"/"+id, nil)
+	send("POST", channels, object{"name": "x", "type": "slack", "settings": object{"url": canary, "token": canary}})
+	send("POST", channels+"/"+channel+"/test", nil)
+	send("GET", channels, nil)
+	send("GET", "/v1/audit", nil)
+	send("DELETE", azure+"/"+id, nil)
 	token, err := os.ReadFile(filepath.Join(conf.DataDir, "metrics.token"))
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestNoSecretLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	say("POST", azure, azureCredential(canary)) // stays in the database, encrypted
+	send("POST", azure, azureCredential(canary)) // stays in the database, encrypted
 
 	if err := in.DB.Backup(t.Context(), filepath.Join(conf.DataDir, "backup.db")); err != nil {
 		t.Fatal(err)

@@ -26,8 +26,8 @@ type load struct {
 	storm   *storm
 	streams map[string]events.Stream
 
-	over    atomic.Bool
-	working sync.WaitGroup
+	finished atomic.Bool
+	working  sync.WaitGroup
 
 	mu       sync.Mutex
 	accounts map[string]string // name by id, as acknowledged
@@ -61,30 +61,30 @@ func (l *load) start() {
 
 // stop ends the clients after the requests that they have begun.
 func (l *load) stop() {
-	l.over.Store(true)
+	l.finished.Store(true)
 	l.working.Wait()
 }
 
 // write adds, renames and removes accounts of its own, one at a time.
 func (l *load) write(writer int) {
-	var mine []string
-	for j := 0; !l.over.Load(); j++ {
+	var created []string
+	for j := 0; !l.finished.Load(); j++ {
 		key := fmt.Sprintf("write-%d-%d", writer, j)
 		id := fmt.Sprintf("9%d%010d", writer, j)
 		name, want := "account "+id, http.StatusCreated
 		var a answer
 		switch {
 		case j%3 == 2:
-			id, name, want = mine[rand.IntN(len(mine))], fmt.Sprintf("renamed %d-%d", writer, j), http.StatusOK
+			id, name, want = created[rand.IntN(len(created))], fmt.Sprintf("renamed %d-%d", writer, j), http.StatusOK
 			body := awsAccount(id)
 			body["cloudAccountName"] = name
 			a = l.call("PUT", accounts+"/"+id, body, key)
-		case len(mine) > 50:
-			id, name, want = mine[0], "", http.StatusOK
-			mine = mine[1:]
+		case len(created) > 50:
+			id, name, want = created[0], "", http.StatusOK
+			created = created[1:]
 			a = l.call("DELETE", accounts+"/"+id, nil, key)
 		default:
-			mine = append(mine, id)
+			created = append(created, id)
 			a = l.call("POST", accounts, awsAccount(id), key)
 		}
 		if a.status != want && !(a.status == http.StatusConflict && strings.Contains(a.text, "was executed")) {
@@ -102,7 +102,7 @@ func (l *load) write(writer int) {
 
 // read sends queries.
 func (l *load) read(reader int) {
-	for j := 0; !l.over.Load(); j++ {
+	for j := 0; !l.finished.Load(); j++ {
 		path := []string{"/v1/cloud-accounts/query", "/v1/entities/query", "/v2/findings/query", "/v1/rules/query"}[j%4]
 		if a := l.call("POST", path, object{}, fmt.Sprintf("read-%d-%d", reader, j)); a.status != http.StatusOK {
 			l.t.Errorf("POST %s = %d %s", path, a.status, a.text)
@@ -112,7 +112,7 @@ func (l *load) read(reader int) {
 
 // collect starts collections of an account, each when the one before has ended.
 func (l *load) collect(account string) {
-	for j := 0; !l.over.Load(); j++ {
+	for j := 0; !l.finished.Load(); j++ {
 		a := l.call("POST", "/v1/cloud-accounts/"+account+"/collections", object{}, fmt.Sprintf("collect-%s-%d", account, j))
 		switch a.status {
 		case http.StatusAccepted:
@@ -123,7 +123,7 @@ func (l *load) collect(account string) {
 		default:
 			l.t.Errorf("collection of %s: %d %s", account, a.status, a.text)
 		}
-		for k := 0; l.collecting(account, fmt.Sprintf("status-%s-%d-%d", account, j, k)) && !l.over.Load(); k++ {
+		for k := 0; l.collecting(account, fmt.Sprintf("status-%s-%d-%d", account, j, k)) && !l.finished.Load(); k++ {
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
@@ -144,7 +144,7 @@ func (l *load) collecting(account, key string) bool {
 // sendEvents makes changes in the cloud in rounds. It sends the messages of a round up
 // to three times each and in random order, and waits until no read is pending.
 func (l *load) sendEvents() {
-	for from := 0; !l.over.Load() && from+perRound <= len(l.storm.changes); from += perRound {
+	for from := 0; !l.finished.Load() && from+perRound <= len(l.storm.changes); from += perRound {
 		l.storm.apply(l.storm.changes[from : from+perRound])
 		var posts []events.Notification
 		for _, n := range l.storm.messages(l.streams, from, from+perRound) {
@@ -196,28 +196,28 @@ func (l *load) waitForReads(account string) {
 // settle waits until no job of collections, evaluations and events is left.
 func (l *load) settle(in *instance.Installation) {
 	l.t.Helper()
-	var left []string
+	var remaining []string
 	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		err := in.DB.Read(l.t.Context(), func(tx *sqldb.Tx) (err error) {
-			left, err = sqldb.Query(tx, sqldb.Scalar[string], `
+			remaining, err = sqldb.Query(tx, sqldb.Scalar[string], `
 				SELECT kind || ' ' || CAST(state AS TEXT)
 				FROM river_job
 				WHERE queue IN ('collect', 'evaluate', 'stream') AND state IN ('available', 'running', 'retryable', 'scheduled')
 				UNION ALL SELECT 'run ' || id FROM run WHERE status = 'Started'`)
 			return err
 		})
-		if err == nil && len(left) == 0 {
+		if err == nil && len(remaining) == 0 {
 			return
 		}
 	}
-	l.t.Errorf("jobs and runs that have not ended: %v", left)
+	l.t.Errorf("jobs and runs that have not ended: %v", remaining)
 }
 
 // check compares the accounts and the audit log with the acknowledged writes: each was
 // made once. It logs how the runs ended.
 func (l *load) check(in *instance.Installation) {
 	l.t.Helper()
-	there, ends := map[string]string{}, map[string]int{}
+	existing, ends := map[string]string{}, map[string]int{}
 	type pair struct{ a, b string }
 	scan := func(r sqldb.Row) (p pair, err error) {
 		err = r.Scan(&p.a, &p.b)
@@ -226,7 +226,7 @@ func (l *load) check(in *instance.Installation) {
 	err := in.DB.Read(l.t.Context(), func(tx *sqldb.Tx) error {
 		all, err := sqldb.Query(tx, scan, `SELECT id, name FROM account WHERE id LIKE '9%'`)
 		for _, p := range all {
-			there[p.a] = p.b
+			existing[p.a] = p.b
 		}
 		if err != nil {
 			return err
@@ -241,9 +241,9 @@ func (l *load) check(in *instance.Installation) {
 		l.t.Fatal(err)
 	}
 	for _, a := range l.storm.accounts {
-		delete(there, a.ID)
+		delete(existing, a.ID)
 	}
-	if diff := cmp.Diff(l.accounts, there); diff != "" {
+	if diff := cmp.Diff(l.accounts, existing); diff != "" {
 		l.t.Errorf("accounts (-acknowledged +stored):\n%.4000s", diff)
 	}
 	l.checkRecords(in)
@@ -256,7 +256,7 @@ func (l *load) check(in *instance.Installation) {
 // is not of a replay.
 func (l *load) checkRecords(in *instance.Installation) {
 	l.t.Helper()
-	made := map[string]int{}
+	counts := map[string]int{}
 	for before := int64(0); ; {
 		page, err := in.Audit.Page(l.t.Context(), audit.Filter{Org: string(l.host.org), Outcome: audit.Success, Before: before, Limit: 1000})
 		if err != nil {
@@ -264,7 +264,7 @@ func (l *load) checkRecords(in *instance.Installation) {
 		}
 		for _, rec := range page {
 			if rec.Targets["replay_of"] == "" {
-				made[rec.Request[:max(0, strings.LastIndexByte(rec.Request, '-'))]]++
+				counts[rec.Request[:max(0, strings.LastIndexByte(rec.Request, '-'))]]++
 			}
 		}
 		if len(page) < 1000 {
@@ -273,8 +273,8 @@ func (l *load) checkRecords(in *instance.Installation) {
 		before = page[len(page)-1].Number
 	}
 	for _, key := range l.writes {
-		if made[key] != 1 {
-			l.t.Errorf("%s was acknowledged and made %d times", key, made[key])
+		if counts[key] != 1 {
+			l.t.Errorf("%s was acknowledged and made %d times", key, counts[key])
 		}
 	}
 	if report, err := in.Audit.Verify(l.t.Context()); err != nil || report.Broken != nil {

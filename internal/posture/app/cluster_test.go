@@ -23,7 +23,7 @@ type cluster struct {
 	stops    []func()
 	requests int
 	retried  int // requests that one process did not answer
-	most     int // tries of one request
+	maxTries int // tries of one request
 	slowest  time.Duration
 }
 
@@ -95,14 +95,14 @@ func (c *cluster) call(method, path string, body any, key string) answer {
 	return answer{}
 }
 
-func (c *cluster) count(tries int, took time.Duration) {
+func (c *cluster) count(tries int, elapsed time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.requests++
 	if tries > 0 {
 		c.retried++
 	}
-	c.most, c.slowest = max(c.most, tries+1), max(c.slowest, took)
+	c.maxTries, c.slowest = max(c.maxTries, tries+1), max(c.slowest, elapsed)
 }
 
 // try sends a request to one process.
@@ -136,5 +136,5 @@ func (c *cluster) try(node *client, method, path string, body any, key string, n
 func (c *cluster) report() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.t.Logf("%d requests, %d of them sent to another process, at most %d tries and %s for one", c.requests, c.retried, c.most, c.slowest.Round(time.Millisecond))
+	c.t.Logf("%d requests, %d of them sent to another process, at most %d tries and %s for one", c.requests, c.retried, c.maxTries, c.slowest.Round(time.Millisecond))
 }

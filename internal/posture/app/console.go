@@ -34,12 +34,12 @@ func (a *App) consoleConfig() web.Config {
 
 // ConsoleLink returns the path of a one-time link that logs the holder of an API token
 // in to the console.
-func (a *App) ConsoleLink(ctx context.Context, token secret.Text, life time.Duration) (string, error) {
+func (a *App) ConsoleLink(ctx context.Context, token secret.Text, lifetime time.Duration) (string, error) {
 	gate := auth.NewAuthenticator(a.o.Install.Registry, a.keys, auth.AuthenticatorOptions{Audience: audience})
 	s, err := gate.Authenticate(ctx, token, "")
 	if err != nil {
 		return "", err
 	}
-	ticket, err := a.sessions.Invite(ctx, authapi.Invitation(s), life)
+	ticket, err := a.sessions.Invite(ctx, authapi.Invitation(s), lifetime)
 	return "/console/open?ticket=" + ticket, err
 }

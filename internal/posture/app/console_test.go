@@ -50,9 +50,9 @@ func TestBrowserLogsInWithAnAPIToken(t *testing.T) {
 			t.Error("the response contains the API token")
 		}
 		csrf := login.member("csrfToken")
-		me := b.want(200, "GET", "/console/session", nil)
-		if me.member("role") != "analyst" || me.member("userName") != "admin" || me.member("method") != "apiToken" || me.member("csrfToken") != csrf {
-			t.Errorf("%s", me.text)
+		session := b.want(200, "GET", "/console/session", nil)
+		if session.member("role") != "analyst" || session.member("userName") != "admin" || session.member("method") != "apiToken" || session.member("csrfToken") != csrf {
+			t.Errorf("%s", session.text)
 		}
 		b.want(200, "POST", "/v2/findings/query", object{}, "X-CSRF-Token", csrf)
 		b.want(403, "POST", "/v2/findings/query", object{})
@@ -83,8 +83,8 @@ func TestLogoutEndsTheSession(t *testing.T) {
 	b.want(204, "DELETE", "/console/session", nil, "X-CSRF-Token", csrf)
 	b.want(401, "GET", "/console/session", nil)
 	// A client with an access token has no session, but can read its own profile.
-	if me := api.want(200, "GET", "/console/session", nil); me.member("method") != "accessToken" || me.body["csrfToken"] != nil {
-		t.Errorf("%s", me.text)
+	if session := api.want(200, "GET", "/console/session", nil); session.member("method") != "accessToken" || session.body["csrfToken"] != nil {
+		t.Errorf("%s", session.text)
 	}
 	api.want(404, "DELETE", "/console/session", nil)
 }
@@ -117,8 +117,8 @@ func TestOneTimeLinkLogsIn(t *testing.T) {
 	if status, path := open(); status != http.StatusOK || path != "/console/" {
 		t.Fatalf("the link leads to %s, %d", path, status)
 	}
-	if me := b.want(200, "GET", "/console/session", nil); me.member("method") != "link" || me.member("role") != "admin" {
-		t.Errorf("%s", me.text)
+	if session := b.want(200, "GET", "/console/session", nil); session.member("method") != "link" || session.member("role") != "admin" {
+		t.Errorf("%s", session.text)
 	}
 	b = newBrowser(t, base)
 	if status, _ := open(); status != http.StatusUnauthorized {

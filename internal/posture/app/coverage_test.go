@@ -33,8 +33,8 @@ func TestRulesAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	have, err := os.ReadFile(path)
-	if err != nil || string(have) != want {
+	existing, err := os.ReadFile(path)
+	if err != nil || string(existing) != want {
 		t.Errorf("docs/catalog.md is out of date: run go generate ./internal/posture/app (%v)", err)
 	}
 }

@@ -22,7 +22,7 @@ func TestCrashesOfPostgreSQLLoseNothing(t *testing.T) {
 		t.Skip("needs its own database server: see make crash")
 	}
 	db := newDatabaseServer(t)
-	r := &recorder{host: newHost(t, db.dsn), accounts: map[string]string{}, gone: map[string]bool{}}
+	r := &recorder{host: newHost(t, db.dsn), accounts: map[string]string{}, removed: map[string]bool{}}
 	c, kill := r.start()
 	for n := range stops {
 		r.outage(c, n, db.crash, db.start)
@@ -76,13 +76,13 @@ func (s *databaseServer) start() {
 func (r *recorder) outage(c *client, n int, crash, start func()) {
 	r.t.Helper()
 	r.check(c)
-	r.unsure = map[string]bool{}
+	r.inProgress = map[string]bool{}
 	r.acked = 0
-	var over atomic.Bool
+	var finished atomic.Bool
 	var writers sync.WaitGroup
 	for i := range 4 {
 		writers.Go(func() {
-			for j := 0; !over.Load() && r.write(c, fmt.Sprintf("%03d%d%04d", n, i, j), i+j); j++ {
+			for j := 0; !finished.Load() && r.write(c, fmt.Sprintf("%03d%d%04d", n, i, j), i+j); j++ {
 				if j > 1000 {
 					time.Sleep(10 * time.Millisecond) // without the database, the server responds immediately
 				}
@@ -95,7 +95,7 @@ func (r *recorder) outage(c *client, n int, crash, start func()) {
 		return r.acked >= perCycle
 	})
 	crash()
-	over.Store(true)
+	finished.Store(true)
 	start()
 	writers.Wait()
 	r.wait("does not go on when the database is back", func() bool {

@@ -19,18 +19,18 @@ type attempt struct {
 func (r *recorder) checkRecords(in *instance.Installation) {
 	r.t.Helper()
 	recorded, removed := r.successes(in)
-	there, named := map[string]bool{}, map[string]bool{}
+	existing, recordNames := map[string]bool{}, map[string]bool{}
 	err := in.DB.Read(r.t.Context(), func(tx *sqldb.Tx) error {
 		ids, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT id FROM account`)
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
-			there[id] = true
+			existing[id] = true
 		}
 		names, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM account`)
 		for _, name := range names {
-			named[name] = true
+			recordNames[name] = true
 		}
 		return err
 	})
@@ -42,14 +42,14 @@ func (r *recorder) checkRecords(in *instance.Installation) {
 		if a.acked && !recorded[a.request] {
 			r.t.Errorf("%s was acknowledged and has no audit record", a.request)
 		}
-		if a.name != "" && named[a.name] {
+		if a.name != "" && recordNames[a.name] {
 			changes++
 			if !recorded[a.request] {
 				r.t.Errorf("%s: account %q was renamed without an audit record", a.request, a.name)
 			}
 		}
 		for _, id := range a.ids {
-			changed := there[id] || removed[id]
+			changed := existing[id] || removed[id]
 			if changed {
 				changes++
 			}

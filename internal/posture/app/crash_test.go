@@ -24,7 +24,7 @@ func TestCrashesLoseNothing(t *testing.T) {
 		if strings.HasPrefix(dsn, "postgres") {
 			kills = crashes(t, "VIGIL_KILLS_POSTGRES", 10, 200) // durability is PostgreSQL's responsibility
 		}
-		r := &recorder{host: newHost(t, dsn), accounts: map[string]string{}, gone: map[string]bool{}}
+		r := &recorder{host: newHost(t, dsn), accounts: map[string]string{}, removed: map[string]bool{}}
 		for n := range kills {
 			r.cycle(n)
 			r.progress(n+1, kills)
@@ -63,21 +63,21 @@ type recorder struct {
 	*host
 	kills int
 
-	mu       sync.Mutex
-	acked    int
-	accounts map[string]string // name by id, as last acknowledged
-	gone     map[string]bool   // ids of acknowledged removals
-	unsure   map[string]bool   // ids of requests that were in progress at a crash
-	refused  map[string]bool   // ids of additions that the server reported as not made
-	bulk     int
-	answers  map[string]int // numbers of 503 responses by their Vigil-Change header
-	attempts []*attempt
+	mu         sync.Mutex
+	acked      int
+	accounts   map[string]string // name by id, as last acknowledged
+	removed    map[string]bool   // ids of acknowledged removals
+	inProgress map[string]bool   // ids of requests that were in progress at a crash
+	refused    map[string]bool   // ids of additions that the server reported as not made
+	bulk       int
+	answers    map[string]int // numbers of 503 responses by their Vigil-Change header
+	attempts   []*attempt
 }
 
 // progress logs the progress of long runs.
-func (r *recorder) progress(n, of int) {
-	if n%50 == 0 && n < of {
-		r.t.Logf("%d of %d, %d writes sent", n, of, len(r.attempts))
+func (r *recorder) progress(n, total int) {
+	if n%50 == 0 && n < total {
+		r.t.Logf("%d of %d, %d writes sent", n, total, len(r.attempts))
 	}
 }
 
@@ -87,10 +87,10 @@ func (r *recorder) cycle(n int) {
 	r.t.Helper()
 	c, kill := r.start()
 	r.check(c)
-	r.unsure = map[string]bool{}
+	r.inProgress = map[string]bool{}
 	r.acked = 0
 
-	enough := make(chan struct{})
+	reached := make(chan struct{})
 	var once sync.Once
 	var writers sync.WaitGroup
 	for i := range 4 {
@@ -98,14 +98,14 @@ func (r *recorder) cycle(n int) {
 			for j := 0; r.write(c, fmt.Sprintf("%03d%d%04d", n, i, j), i+j); j++ {
 				r.mu.Lock()
 				if r.acked >= perCycle {
-					once.Do(func() { close(enough) })
+					once.Do(func() { close(reached) })
 				}
 				r.mu.Unlock()
 			}
 		})
 	}
 	select {
-	case <-enough:
+	case <-reached:
 	case <-time.After(5 * time.Minute):
 		r.mu.Lock()
 		r.t.Errorf("the server acknowledged only %d of %d writes", r.acked, perCycle)
@@ -132,7 +132,7 @@ func (r *recorder) write(c *client, seed string, kind int) bool {
 func (r *recorder) try(c *client, method, path string, body any, ids ...string) int {
 	r.mu.Lock()
 	for _, id := range ids {
-		r.unsure[id] = true
+		r.inProgress[id] = true
 	}
 	a := &attempt{request: fmt.Sprintf("write-%d", len(r.attempts))}
 	switch method {
@@ -153,7 +153,7 @@ func (r *recorder) try(c *client, method, path string, body any, ids ...string) 
 	if status != http.StatusServiceUnavailable {
 		a.acked = status < 300
 		for _, id := range ids {
-			delete(r.unsure, id)
+			delete(r.inProgress, id)
 		}
 	} else {
 		r.outcome(a, header.Get("Vigil-Change"), ids)
@@ -167,24 +167,24 @@ func (r *recorder) try(c *client, method, path string, body any, ids ...string) 
 }
 
 // outcome records what the Vigil-Change header of a 503 response said.
-func (r *recorder) outcome(a *attempt, said string, ids []string) {
+func (r *recorder) outcome(a *attempt, result string, ids []string) {
 	if r.answers == nil {
 		r.answers, r.refused = map[string]int{}, map[string]bool{}
 	}
-	r.answers[said]++
-	switch said {
-	case "unknown": // the ids stay unsure
+	r.answers[result]++
+	switch result {
+	case "unknown": // the ids stay in progress
 	case "made":
 		a.acked = true
 	case "":
 		for _, id := range ids {
-			delete(r.unsure, id)
+			delete(r.inProgress, id)
 		}
 		for _, id := range a.ids {
 			r.refused[id] = true
 		}
 	default:
-		r.t.Errorf("%s: Vigil-Change: %s", a.request, said)
+		r.t.Errorf("%s: Vigil-Change: %s", a.request, result)
 	}
 }
 
@@ -204,12 +204,12 @@ func (r *recorder) rename(c *client, seed string) bool {
 	r.mu.Lock()
 	var id string
 	for id = range r.accounts {
-		if !r.unsure[id] && !strings.HasPrefix(id, "2") {
+		if !r.inProgress[id] && !strings.HasPrefix(id, "2") {
 			break
 		}
 	}
 	if id != "" {
-		r.unsure[id] = true
+		r.inProgress[id] = true
 	}
 	r.mu.Unlock()
 	if id == "" || strings.HasPrefix(id, "2") {
@@ -220,7 +220,7 @@ func (r *recorder) rename(c *client, seed string) bool {
 		if status == http.StatusOK {
 			r.mu.Lock()
 			delete(r.accounts, id)
-			r.gone[id] = true
+			r.removed[id] = true
 			r.mu.Unlock()
 		}
 		return status != 0
@@ -263,28 +263,28 @@ func (r *recorder) check(c *client) {
 	r.t.Helper()
 	got := c.do("POST", "/v1/cloud-accounts/query", object{})
 	list, _ := got.body["cloudAccounts"].([]any)
-	there := map[string]string{}
+	existing := map[string]string{}
 	sets := map[string]int{}
 	for _, each := range list {
 		record, _ := each.(object)
 		id, _ := record["cloudAccountId"].(string)
-		there[id], _ = record["cloudAccountName"].(string)
+		existing[id], _ = record["cloudAccountName"].(string)
 		if strings.HasPrefix(id, "2") {
 			sets[id[:11]]++
 		}
 	}
 	for id, name := range r.accounts {
-		if got, ok := there[id]; (!ok || got != name) && !r.unsure[id] {
+		if got, ok := existing[id]; (!ok || got != name) && !r.inProgress[id] {
 			r.t.Errorf("account %s was acknowledged as %q and is %q", id, name, got)
 		}
 	}
-	for id := range r.gone {
-		if _, ok := there[id]; ok {
+	for id := range r.removed {
+		if _, ok := existing[id]; ok {
 			r.t.Errorf("account %s was removed and still exists", id)
 		}
 	}
 	for id := range r.refused {
-		if _, ok := there[id]; ok {
+		if _, ok := existing[id]; ok {
 			r.t.Errorf("account %s was added by a request with a 503 response without Vigil-Change", id)
 		}
 	}
@@ -293,11 +293,11 @@ func (r *recorder) check(c *client) {
 			r.t.Errorf("%d of 5 accounts of bulk-update %s exist", n, set)
 		}
 	}
-	for id, name := range there { // resolve the unsure ids
+	for id, name := range existing { // resolve the ids in progress
 		r.accounts[id] = name
 	}
-	for id := range r.unsure {
-		if _, ok := there[id]; !ok {
+	for id := range r.inProgress {
+		if _, ok := existing[id]; !ok {
 			delete(r.accounts, id)
 		}
 	}
@@ -316,8 +316,8 @@ func (r *recorder) checkDatabase() {
 		r.t.Errorf("audit log: %+v, %v", report.Broken, err)
 	}
 	r.checkRecords(in)
-	if r.bulk == 0 || len(r.gone) == 0 {
-		r.t.Errorf("%d bulk-updates and %d removals: too few for the test", r.bulk, len(r.gone))
+	if r.bulk == 0 || len(r.removed) == 0 {
+		r.t.Errorf("%d bulk-updates and %d removals: too few for the test", r.bulk, len(r.removed))
 	}
 	acked := 0
 	for _, a := range r.attempts {
@@ -326,7 +326,7 @@ func (r *recorder) checkDatabase() {
 		}
 	}
 	r.t.Logf("%d crashes, %d writes sent, %d acknowledged, %d accounts, %d removals, %d bulk-updates, %d audit records, 503 responses by Vigil-Change %v",
-		r.kills, len(r.attempts), acked, len(r.accounts), len(r.gone), r.bulk, report.Records, r.answers)
+		r.kills, len(r.attempts), acked, len(r.accounts), len(r.removed), r.bulk, report.Records, r.answers)
 }
 
 // send is do for a server that may have crashed.

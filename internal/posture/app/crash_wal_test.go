@@ -54,9 +54,9 @@ func TestDamagedWALIsDetected(t *testing.T) {
 	}
 	c, kill = h.start()
 	defer kill()
-	left, _ := c.do("POST", "/v1/cloud-accounts/query", object{}).body["cloudAccounts"].([]any)
-	if len(left) != kept {
-		t.Errorf("%d of %d accounts are left, want the %d from before the damage", len(left), added, kept)
+	remaining, _ := c.do("POST", "/v1/cloud-accounts/query", object{}).body["cloudAccounts"].([]any)
+	if len(remaining) != kept {
+		t.Errorf("%d of %d accounts are left, want the %d from before the damage", len(remaining), added, kept)
 	}
 }
 

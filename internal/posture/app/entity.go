@@ -20,10 +20,10 @@ func (forgetArgs) Kind() string { return "forget_changes" }
 
 // handleEntityJobs registers the daily deletion of old change logs.
 func (a *App) handleEntityJobs() error {
-	kept := cmp.Or(a.o.Install.Config.Posture.ChangesKept, posture.ChangesKept)
+	retention := cmp.Or(a.o.Install.Config.Posture.ChangesKept, posture.ChangesKept)
 	a.queue.Every("forget_changes", 24*time.Hour, forgetArgs{}, job.Options{Attempts: 3})
 	return job.Handle(a.queue, time.Hour, func(ctx context.Context, _ job.Job[forgetArgs]) error {
-		return a.store.ForgetChanges(ctx, a.o.Now().Add(-kept))
+		return a.store.ForgetChanges(ctx, a.o.Now().Add(-retention))
 	})
 }
 

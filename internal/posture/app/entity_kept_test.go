@@ -45,14 +45,14 @@ func TestChangeLogsOutliveTheirAccounts(t *testing.T) {
 		i.want(200, "DELETE", path, nil, "If-Match", i.want(200, "GET", path, nil).header.Get("ETag"))
 		i.want(404, "GET", entityPath(string(entity.ID)), nil)
 		i.want(404, "POST", entities+"/graph-query", object{"gremlin": "g.V()", "partitionKey": account})
-		left := 0
+		remaining := 0
 		for _, e := range i.all {
 			if e.Account != account {
-				left++
+				remaining++
 			}
 		}
-		if got := i.find(object{}, 1, "").body["totalCount"]; got != float64(left) {
-			t.Errorf("%v entities are left, want %d", got, left)
+		if got := i.find(object{}, 1, "").body["totalCount"]; got != float64(remaining) {
+			t.Errorf("%v entities are left, want %d", got, remaining)
 		}
 		if got := i.find(object{"cloudAccountIds": []string{string(account)}}, 1, "").body["totalCount"]; got != 0.0 {
 			t.Errorf("%v entities of the account are left", got)

@@ -221,12 +221,12 @@ func TestAggregationsOverHTTP(t *testing.T) {
 	for range posture.MaxAggregationDepth {
 		deep = object{"fieldName": "region", "aggregationType": "Terms", "subAggregations": object{"x": deep}}
 	}
-	many := object{}
+	tooMany := object{}
 	for n := range posture.MaxAggregations + 1 {
-		many[fmt.Sprint(n)] = terms("region")
+		tooMany[fmt.Sprint(n)] = terms("region")
 	}
 	wide := terms("provider")
-	wide["subAggregations"] = many
+	wide["subAggregations"] = tooMany
 	for _, page := range []object{{"pageSize": 0}, {"pageSize": posture.MaxPage + 1}, {"continuationToken": "made up"}} {
 		i.want(400, "POST", entities+"/aggregations-query", object{"aggregations": object{"a": terms("region")}, "paginationInfo": page})
 	}
@@ -241,7 +241,7 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 1, 200)
 		account := entitygen.New(0, 0).ID
-		ask := func(text string) object {
+		query := func(text string) object {
 			t.Helper()
 			got := i.want(200, "POST", entities+"/graph-query", object{"gremlin": text, "partitionKey": account})
 			if got.header.Get("X-Query-Cost") == "" {
@@ -249,10 +249,10 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 			}
 			return got.body
 		}
-		if v := ask("g.V().count()")["values"]; !reflect.DeepEqual(v, []any{float64(len(i.all))}) {
+		if v := query("g.V().count()")["values"]; !reflect.DeepEqual(v, []any{float64(len(i.all))}) {
 			t.Errorf("count is %v, want %d", v, len(i.all))
 		}
-		got := ask("g.V().limit(3)")
+		got := query("g.V().limit(3)")
 		if n := len(got["tree"].(object)["nodes"].([]any)); n != 3 || got["count"] != 3.0 || len(got["entities"].(object)) != 3 {
 			t.Errorf("three vertices: %v", got)
 		}
@@ -261,7 +261,7 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 				t.Errorf("the entity of the graph is %v, that of GET %v", e, one.body)
 			}
 		}
-		for _, node := range ask("g.V().out().path().limit(5)")["tree"].(object)["nodes"].([]any) {
+		for _, node := range query("g.V().out().path().limit(5)")["tree"].(object)["nodes"].([]any) {
 			if len(node.(object)["childNodes"].([]any)) == 0 {
 				t.Errorf("a path without a second vertex: %v", node)
 			}
@@ -276,7 +276,7 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 		if err := i.store.Replace(t.Context(), posture.Scope{Org: i.org, Account: account, Type: one.Type, Region: one.Region}, nil, []posture.EntityID{one.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if v := ask("g.V().count()")["values"]; !reflect.DeepEqual(v, []any{float64(len(i.all) - 1)}) {
+		if v := query("g.V().count()")["values"]; !reflect.DeepEqual(v, []any{float64(len(i.all) - 1)}) {
 			t.Errorf("count is %v after a removal, want %d", v, len(i.all)-1)
 		}
 

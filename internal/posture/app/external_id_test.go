@@ -94,17 +94,17 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 		refused("bulk", b.do("POST", "/v1/cloud-accounts/bulk-update", object{"provider": "aws",
 			"credentialUpdates": []object{{"action": "post", "properties": with(aID)["properties"]}}}), "credentialUpdates[0].properties[1].stringV")
 		refused("discovery", b.do("POST", "/v1/cloud-accounts/aws-discovery-task", object{"roleArn": arn, "externalId": aID}), "externalId")
-		mine := b.want(201, "POST", credentials, with(bID)).member("credentialId")
-		refused("PUT", b.do("PUT", credentials+"/"+mine, with(aID)), "properties[1].stringV")
+		ownCredential := b.want(201, "POST", credentials, with(bID)).member("credentialId")
+		refused("PUT", b.do("PUT", credentials+"/"+ownCredential, with(aID)), "properties[1].stringV")
 
 		// With B's own external id, and with none.
 		b.want(201, "POST", accounts, awsAccount(account))
-		b.want(201, "POST", relationships, object{"cloudAccountId": account, "credentialId": mine})
+		b.want(201, "POST", relationships, object{"cloudAccountId": account, "credentialId": ownCredential})
 		if value, reason := status(b); value != "validation-failed" {
 			t.Errorf("B's account with B's external id is %s: %s", value, reason)
 		}
-		b.want(200, "DELETE", credentials+"/"+mine, nil)
-		none := link(b, "")
+		b.want(200, "DELETE", credentials+"/"+ownCredential, nil)
+		withoutID := link(b, "")
 		if value, reason := status(b); value != "validation-failed" {
 			t.Errorf("B's account without an external id is %s: %s", value, reason)
 		}
@@ -115,7 +115,7 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 
 		// A role that does not require an external id is rejected with a reason, and
 		// accepted after a correction.
-		b.want(200, "DELETE", credentials+"/"+none, nil)
+		b.want(200, "DELETE", credentials+"/"+withoutID, nil)
 		role("")
 		link(a, aID)
 		if value, reason := status(a); value != "validation-failed" || !strings.Contains(reason, "without an external id") {

@@ -10,10 +10,10 @@ import (
 	"vigil/internal/posture/store"
 )
 
-// figures exports counts of findings and accounts from the database as metrics. It
+// databaseMetrics exports counts of findings and accounts from the database as metrics. It
 // queries the database at each scrape, so all processes on one database export the same
 // values.
-type figures struct {
+type databaseMetrics struct {
 	read       func(ctx context.Context, now time.Time) (store.Figures, error)
 	now        func() time.Time
 	findings   *prometheus.Desc
@@ -22,18 +22,18 @@ type figures struct {
 	oldestRead *prometheus.Desc
 }
 
-func newFigures(s *store.Store, now func() time.Time) *figures {
-	return &figures{
+func newFigures(s *store.Store, now func() time.Time) *databaseMetrics {
+	return &databaseMetrics{
 		read: s.Figures, now: now,
 		findings:   prometheus.NewDesc("vigil_findings", "Open findings of all organisations, by level and whether they are suppressed.", []string{"level", "suppressed"}, nil),
 		accounts:   prometheus.NewDesc("vigil_accounts", "Cloud accounts that are collected.", []string{"provider"}, nil),
 		overdue:    prometheus.NewDesc("vigil_accounts_overdue", "Cloud accounts whose collection is late by more than an hour.", nil, nil),
-		oldestRead: prometheus.NewDesc("vigil_account_oldest_collection_seconds", "Time since the last completed collection of the account that waits longest for one.", nil, nil),
+		oldestRead: prometheus.NewDesc("vigil_account_oldest_collection_seconds", "Time since the last completed collection of the account that was collected least recently.", nil, nil),
 	}
 }
 
 // Describe implements [prometheus.Collector].
-func (f *figures) Describe(ch chan<- *prometheus.Desc) {
+func (f *databaseMetrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- f.findings
 	ch <- f.accounts
 	ch <- f.overdue
@@ -42,7 +42,7 @@ func (f *figures) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector]. If the database does not answer, it omits
 // these metrics, so that the others are still exported.
-func (f *figures) Collect(ch chan<- prometheus.Metric) {
+func (f *databaseMetrics) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	got, err := f.read(ctx, f.now())

@@ -21,12 +21,12 @@ func TestIdempotencyKeys(t *testing.T) {
 		c, _, admin := newOrg(t, in, base, "org")
 		const header = "Idempotency-Key"
 		first := c.want(201, "POST", credentials, awsCredential(), header, "k1")
-		again := newClient(t, in, base, admin, auth.Admin).want(201, "POST", credentials, awsCredential(), header, "k1")
-		if again.text != first.text || again.header.Get("Location") != first.header.Get("Location") || again.header.Get("ETag") != first.header.Get("ETag") {
-			t.Errorf("responses %s, then %s", first.text, again.text)
+		second := newClient(t, in, base, admin, auth.Admin).want(201, "POST", credentials, awsCredential(), header, "k1")
+		if second.text != first.text || second.header.Get("Location") != first.header.Get("Location") || second.header.Get("ETag") != first.header.Get("ETag") {
+			t.Errorf("responses %s, then %s", first.text, second.text)
 		}
-		if first.header.Get("Idempotency-Replayed") != "" || again.header.Get("Idempotency-Replayed") != "true" {
-			t.Errorf("replayed: %q, %q", first.header.Get("Idempotency-Replayed"), again.header.Get("Idempotency-Replayed"))
+		if first.header.Get("Idempotency-Replayed") != "" || second.header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("replayed: %q, %q", first.header.Get("Idempotency-Replayed"), second.header.Get("Idempotency-Replayed"))
 		}
 		count := func() int {
 			got := c.want(200, "POST", "/v1/cloud-credentials/query", object{})
@@ -52,9 +52,9 @@ func TestIdempotencyKeys(t *testing.T) {
 
 		// The response of a removal is replayed.
 		path := first.header.Get("Location")
-		gone := c.want(200, "DELETE", path, nil, header, "k3")
-		if again := c.want(200, "DELETE", path, nil, header, "k3"); again.text != gone.text {
-			t.Errorf("responses %s, then %s", gone.text, again.text)
+		deleted := c.want(200, "DELETE", path, nil, header, "k3")
+		if second := c.want(200, "DELETE", path, nil, header, "k3"); second.text != deleted.text {
+			t.Errorf("responses %s, then %s", deleted.text, second.text)
 		}
 		c.want(404, "DELETE", path, nil, header, "k4")
 

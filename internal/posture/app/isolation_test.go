@@ -30,17 +30,17 @@ func TestIDsOfAnotherOrganisationAreUnknown(t *testing.T) {
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		a, in := newApp(t, dsn, new(memcloud.Cloud))
 		base := serve(t, a)
-		one, theirs := newTenant(t, in, base)
+		one, foreignIDs := newTenant(t, in, base)
 		two, _, _ := newOrg(t, in, base, "two")
-		before := everything(one, theirs)
+		before := readAll(one, foreignIDs)
 
 		probes := 0
 		for _, route := range a.Routes() {
 			if route.Need == httpapi.Public || slices.Contains(ownOnly, route.Operation) {
 				continue
 			}
-			for _, body := range bodies(theirs, unknown) {
-				method, path := fill(route.Pattern, with(theirs, "provider", "aws"))
+			for _, body := range bodies(foreignIDs, unknown) {
+				method, path := fill(route.Pattern, with(foreignIDs, "provider", "aws"))
 				_, path2 := fill(route.Pattern, with(unknown, "provider", "aws"))
 				if strings.Contains(path, "{") {
 					t.Fatalf("%s has an id that this test lacks: add it to newTenant and to unknown", route.Pattern)
@@ -50,7 +50,7 @@ func TestIDsOfAnotherOrganisationAreUnknown(t *testing.T) {
 				if foreign.status == absent.status && foreign.text == absent.text {
 					continue
 				}
-				if got, want := shape(foreign, theirs), shape(absent, unknown); got != want {
+				if got, want := shape(foreign, foreignIDs), shape(absent, unknown); got != want {
 					t.Errorf("%s:\n  with an id of another organisation %.300s\n  with an id that does not exist     %.300s", route.Pattern, got, want)
 				}
 			}
@@ -60,7 +60,7 @@ func TestIDsOfAnotherOrganisationAreUnknown(t *testing.T) {
 		}
 		token := one.want(200, "POST", "/v1/cloud-accounts/query", object{"paginationInfo": object{"pageSize": 1}}).member("continuationToken")
 		two.want(400, "POST", "/v1/cloud-accounts/query", object{"paginationInfo": object{"pageSize": 1, "continuationToken": token}})
-		if after := everything(one, theirs); after != before {
+		if after := readAll(one, foreignIDs); after != before {
 			t.Errorf("something has changed:\n%s\n%s", before, after)
 		}
 	})
@@ -90,15 +90,15 @@ func newTenant(t *testing.T, in *instance.Installation, base string) (*client, m
 		"name": "Mine", "displayName": "mine", "provider": "aws", "level": "Low", "query": graphQuery("g.V().hasLabel('AWS.EC2.Vpc')"),
 	}).member("id")
 
-	kept, now := store.New(in.DB, in.Box, noJobs{}), time.Now()
-	i := &inventory{client: c, org: posture.OrgID(org.ID), store: kept}
+	st, now := store.New(in.DB, in.Box, noJobs{}), time.Now()
+	i := &inventory{client: c, org: posture.OrgID(org.ID), store: st}
 	thing := collect.NewResource("AWS.Test.Thing", posture.AccountID(id), "", "t").Text("secret", "of one").Entity
 	i.record(collect.Scoped{Org: i.org, Account: posture.AccountID(id), Type: thing.Type, Region: posture.Global}, thing)
-	if err := kept.StartRun(t.Context(), i.org, posture.Run{ID: run, Provider: posture.AWS, Account: posture.AccountID(id), Status: posture.RunStarted, Start: now, Updated: now}, now.Add(time.Hour)); err != nil {
+	if err := st.StartRun(t.Context(), i.org, posture.Run{ID: run, Provider: posture.AWS, Account: posture.AccountID(id), Status: posture.RunStarted, Start: now, Updated: now}, now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	raised := posture.Finding{Provider: posture.AWS, Object: thing.ID, Name: "t", Service: "Test", Region: posture.Global, Level: posture.LevelHigh}
-	_, err := kept.Observe(t.Context(), i.org, posture.Judgement{Account: posture.AccountID(id), RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{
+	_, err := st.Observe(t.Context(), i.org, posture.Judgement{Account: posture.AccountID(id), RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{
 		{Rule: posture.RuleID(rule), Violating: []posture.Raised{{Finding: raised, Blob: func() string { return "{}" }}}},
 	}})
 	if err != nil {
@@ -121,17 +121,17 @@ func newTenant(t *testing.T, in *instance.Installation, base string) (*client, m
 	session, _ := sessions[0]["id"].(string)
 	channel := c.want(201, "POST", "/v1/notification-channels", object{"name": "x", "type": "webhook", "settings": object{"url": "https://receiver.invalid/"}}).member("id")
 	notifyRule := c.want(201, "POST", "/v1/notification-rules", object{"name": "x", "events": []string{"FindingResolved"}, "channelIds": []string{channel}}).member("id")
-	again := posture.Judgement{Account: posture.AccountID(id), RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{{Rule: "gone", Violating: []posture.Raised{{Finding: raised, Blob: func() string { return "{}" }}}}}}
-	for _, gone := range []bool{false, true} {
-		again.Rules[0].Gone = gone
-		if gone {
-			again.Rules[0].Violating = nil
+	second := posture.Judgement{Account: posture.AccountID(id), RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{{Rule: "gone", Violating: []posture.Raised{{Finding: raised, Blob: func() string { return "{}" }}}}}}
+	for _, removed := range []bool{false, true} {
+		second.Rules[0].Gone = removed
+		if removed {
+			second.Rules[0].Violating = nil
 		}
-		if _, err := kept.Observe(t.Context(), i.org, again); err != nil {
+		if _, err := st.Observe(t.Context(), i.org, second); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := kept.Dispatch(t.Context(), i.org, "", now); err != nil {
+	if _, err := st.Dispatch(t.Context(), i.org, "", now); err != nil {
 		t.Fatal(err)
 	}
 	deliveries := results(c.want(200, "GET", "/v1/notification-deliveries", nil))
@@ -155,8 +155,8 @@ type noJobs struct{ store.Jobs }
 // Collect implements [store.Jobs].
 func (noJobs) Collect(*sqldb.Tx, posture.OrgID, posture.Run) error { return nil }
 
-// everything returns all that an organisation can list.
-func everything(c *client, ids map[string]string) string {
+// readAll returns all that an organisation can list.
+func readAll(c *client, ids map[string]string) string {
 	c.t.Helper()
 	text := c.want(200, "POST", "/v1/cloud-accounts/query", object{"getCredentials": true}).text
 	for _, path := range []string{
@@ -189,8 +189,8 @@ func TestTwoOrganisationsMayHaveTheSameAccount(t *testing.T) {
 var ownOnly = []string{"listAuditRecords", "getMetrics", "createUser"}
 
 // bodies returns pairs of request bodies that differ only in whose ids they contain.
-func bodies(theirs, unknown map[string]string) [][2]any {
-	return pairs(theirs, unknown,
+func bodies(foreign, unknown map[string]string) [][2]any {
+	return pairs(foreign, unknown,
 		func(ids map[string]string) any { return nil },
 		func(ids map[string]string) any {
 			return object{"cloudAccountId": ids["cloud_account_id"], "credentialId": ids["credential_id"]}
@@ -225,9 +225,9 @@ func bodies(theirs, unknown map[string]string) [][2]any {
 	)
 }
 
-func pairs(theirs, unknown map[string]string, makes ...func(map[string]string) any) (all [][2]any) {
+func pairs(foreign, unknown map[string]string, makes ...func(map[string]string) any) (all [][2]any) {
 	for _, f := range makes {
-		all = append(all, [2]any{f(theirs), f(unknown)})
+		all = append(all, [2]any{f(foreign), f(unknown)})
 	}
 	return all
 }

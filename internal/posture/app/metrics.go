@@ -28,7 +28,7 @@ func (a *App) guard(gate *auth.Authenticator) (httpapi.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	others := authapi.Guard(gate, a.sessions)
+	userGuard := authapi.Guard(gate, a.sessions)
 	return func(r *http.Request, need string) (context.Context, error) {
 		if r.URL.Path == "/metrics" {
 			if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && secret.NewText(got).Equal(token) {
@@ -36,7 +36,7 @@ func (a *App) guard(gate *auth.Authenticator) (httpapi.Guard, error) {
 				return r.Context(), nil
 			}
 		}
-		return others(r, need)
+		return userGuard(r, need)
 	}, nil
 }
 

@@ -38,14 +38,14 @@ func TestMuteRules(t *testing.T) {
 				t.Errorf("the response for an invalid %s is %s", name, text)
 			}
 		}
-		made := i.want(201, "POST", muteRules, object{"name": "Sandbox", "reason": "goes away", "scope": scope, "until": time.Now().Add(time.Hour)})
-		path := muteRules + "/" + made.member("id")
+		created := i.want(201, "POST", muteRules, object{"name": "Sandbox", "reason": "goes away", "scope": scope, "until": time.Now().Add(time.Hour)})
+		path := muteRules + "/" + created.member("id")
 		i.raise("r", time.Now(), nil, 1, 2, 3, 5)
 		if got := count(true); got != 4.0 {
 			t.Errorf("%v findings are suppressed, want 3 existing ones and a new one", got)
 		}
 		muted := results(i.want(200, "POST", findings, object{"filters": object{"isSuppressed": true}}))[0]
-		if s := muted["suppression"].(object); s["muteRuleId"] != made.body["id"] || s["reason"] != "goes away" {
+		if s := muted["suppression"].(object); s["muteRuleId"] != created.body["id"] || s["reason"] != "goes away" {
 			t.Errorf("suppression %v", s)
 		}
 		if all := results(i.want(200, "GET", muteRules, nil)); len(all) != 1 || all[0]["inForce"] != true {
@@ -56,7 +56,7 @@ func TestMuteRules(t *testing.T) {
 		i.want(428, "PUT", path, narrow)
 		i.want(412, "PUT", path, narrow, "If-Match", "other")
 		i.want(412, "DELETE", path, nil, "If-Match", "other")
-		i.want(200, "PUT", path, narrow, "If-Match", made.member("eTag"))
+		i.want(200, "PUT", path, narrow, "If-Match", created.member("eTag"))
 		if got := count(true); got != 1.0 {
 			t.Errorf("%v findings are suppressed after the scope was narrowed, want 1", got)
 		}

@@ -95,9 +95,9 @@ func TestChannelsHideSecretsAndRejectPrivateAddresses(t *testing.T) {
 	receiver := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(receiver.Close)
 	url := receiver.URL
-	made := i.want(201, "POST", channels, object{"name": "x", "type": "webhook", "settings": object{"url": url, "signingKey": signingKey}})
-	path := channels + "/" + made.member("id")
-	for _, text := range []string{made.text, i.want(200, "GET", channels, nil).text} {
+	created := i.want(201, "POST", channels, object{"name": "x", "type": "webhook", "settings": object{"url": url, "signingKey": signingKey}})
+	path := channels + "/" + created.member("id")
+	for _, text := range []string{created.text, i.want(200, "GET", channels, nil).text} {
 		if strings.Contains(text, url) || strings.Contains(text, signingKey) {
 			t.Errorf("the response contains a secret: %s", text)
 		}
@@ -121,12 +121,12 @@ func TestChannelsHideSecretsAndRejectPrivateAddresses(t *testing.T) {
 			t.Errorf("the response for an invalid %s is %s", bad.name, text)
 		}
 	}
-	i.want(200, "PUT", path, object{"name": "y", "type": "webhook", "settings": object{}}, "If-Match", made.member("eTag"))
-	c, err := i.store.Channel(t.Context(), i.org, made.member("id"))
+	i.want(200, "PUT", path, object{"name": "y", "type": "webhook", "settings": object{}}, "If-Match", created.member("eTag"))
+	c, err := i.store.Channel(t.Context(), i.org, created.member("id"))
 	if err != nil || c.Secrets["url"] != url || c.Name != "y" {
 		t.Errorf("after a change without secrets: %v, %v", c.Name, err)
 	}
-	known := made.member("id")
+	known := created.member("id")
 	for _, bad := range []struct {
 		name string
 		body object
@@ -171,15 +171,15 @@ func TestSecurityHubChannel(t *testing.T) {
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	issued := i.want(200, "GET", "/v1/cloud-credentials/aws-external-id", nil).member("externalId")
 	settings := object{"roleArn": "arn:aws:iam::111122223333:role/hub", "region": "eu-west-1", "externalId": "of-another-organisation"}
-	made := i.want(201, "POST", "/v1/notification-channels", object{"name": "hub", "type": "securityhub", "settings": settings})
-	if got := made.body["settings"].(object)["externalId"]; issued == "" || got != issued {
+	created := i.want(201, "POST", "/v1/notification-channels", object{"name": "hub", "type": "securityhub", "settings": settings})
+	if got := created.body["settings"].(object)["externalId"]; issued == "" || got != issued {
 		t.Errorf("external id %v, want %s", got, issued)
 	}
-	put := i.want(200, "PUT", "/v1/notification-channels/"+made.member("id"), object{"name": "hub", "type": "securityhub", "settings": settings}, "If-Match", made.member("eTag"))
+	put := i.want(200, "PUT", "/v1/notification-channels/"+created.member("id"), object{"name": "hub", "type": "securityhub", "settings": settings}, "If-Match", created.member("eTag"))
 	if got := put.body["settings"].(object)["externalId"]; got != issued {
 		t.Errorf("external id %v after a change, want %s", got, issued)
 	}
-	if test := i.want(200, "POST", "/v1/notification-channels/"+made.member("id")+"/test", nil); test.body["delivered"] != false {
+	if test := i.want(200, "POST", "/v1/notification-channels/"+created.member("id")+"/test", nil); test.body["delivered"] != false {
 		t.Errorf("a server without AWS sent the test: %s", test.text)
 	}
 }

@@ -55,11 +55,11 @@ func policyPath(number int) string {
 
 // describe writes the section of a type.
 func describe(b *strings.Builder, d collect.Declaration) {
-	often := "once for an account"
+	frequency := "once for an account"
 	if d.Scope == collect.PerRegion {
-		often = "in every enabled region"
+		frequency = "in every enabled region"
 	}
-	fmt.Fprintf(b, "\n## %s\n\n%s Read %s. Permissions: %s.\n", d.Type, d.Doc, often, code(d.Permissions))
+	fmt.Fprintf(b, "\n## %s\n\n%s Read %s. Permissions: %s.\n", d.Type, d.Doc, frequency, code(d.Permissions))
 	if len(d.Properties) > 0 {
 		b.WriteString("\n| Property | Type | |\n|---|---|---|\n")
 	}
@@ -116,8 +116,8 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		have, err := os.ReadFile(path)
-		if err != nil || string(have) != all[name] {
+		existing, err := os.ReadFile(path)
+		if err != nil || string(existing) != all[name] {
 			t.Errorf("%s is out of date: run go generate ./internal/posture/app (%v)", name, err)
 		}
 	}

@@ -18,14 +18,14 @@ const evaluating = "evaluate"
 // notifications.
 func queues(roles []string, collectors int) map[string]int {
 	all := map[string]int{}
-	for role, of := range map[string]struct {
+	for role, want := range map[string]struct {
 		queue   string
 		workers int
 	}{
 		config.RoleCollect: {collecting, collectors}, config.RoleEvaluate: {evaluating, 8}, config.RoleStream: {streaming, streamWorkers},
 	} {
 		if slices.Contains(roles, role) {
-			all[of.queue], all["default"], all[notifying] = of.workers, 8, notifyWorkers
+			all[want.queue], all["default"], all[notifying] = want.workers, 8, notifyWorkers
 		}
 	}
 	return all

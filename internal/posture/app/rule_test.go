@@ -81,19 +81,19 @@ func TestRuleHistory(t *testing.T) {
 			}
 			return all
 		}
-		made := i.want(201, "POST", "/v1/rules", object{
+		created := i.want(201, "POST", "/v1/rules", object{
 			"name": "Mine", "displayName": "mine", "provider": "aws", "level": "Low", "query": graphQuery("g.V().hasLabel('AWS.EC2.Vpc')"),
 		})
-		for _, id := range []string{made.member("id"), "aws-iam-root-mfa"} {
+		for _, id := range []string{created.member("id"), "aws-iam-root-mfa"} {
 			old := i.want(200, "GET", "/v1/rules/"+id, nil)
-			was := old.member("level")
-			next := map[string]string{"High": "Med", "Med": "Low", "Low": "High"}[was]
+			oldLevel := old.member("level")
+			next := map[string]string{"High": "Med", "Med": "Low", "Low": "High"}[oldLevel]
 			before := versions(id)
 			changed := i.want(200, "PATCH", "/v1/rules/"+id, object{"level": next}, "If-Match", old.header.Get("ETag"))
-			i.want(412, "PATCH", "/v1/rules/"+id, object{"level": was}, "If-Match", old.header.Get("ETag"))
-			i.want(200, "PATCH", "/v1/rules/"+id, object{"level": was}, "If-Match", changed.header.Get("ETag"))
+			i.want(412, "PATCH", "/v1/rules/"+id, object{"level": oldLevel}, "If-Match", old.header.Get("ETag"))
+			i.want(200, "PATCH", "/v1/rules/"+id, object{"level": oldLevel}, "If-Match", changed.header.Get("ETag"))
 			got := versions(id)
-			if len(got) != 3 || !strings.HasSuffix(got[0], " "+was) || !strings.HasSuffix(got[1], " "+next) || strings.HasPrefix(got[0], " ") || len(before) != 1 || got[len(got)-1] != before[0] {
+			if len(got) != 3 || !strings.HasSuffix(got[0], " "+oldLevel) || !strings.HasSuffix(got[1], " "+next) || strings.HasPrefix(got[0], " ") || len(before) != 1 || got[len(got)-1] != before[0] {
 				t.Errorf("%s: versions %q after %q", id, got, before)
 			}
 		}
@@ -120,13 +120,13 @@ func TestRuleParameters(t *testing.T) {
 			t.Errorf("before: %s", rule.text)
 		}
 		for _, bad := range []struct {
-			values any
-			says   string
+			values  any
+			message string
 		}{
 			{object{"days": 0}, "parameterValues.days"}, {object{"days": "90"}, "parameterValues.days"}, {object{"hours": 1}, "parameterValues.hours"},
 			{object{"days": []int{1}}, "parameterValues.days"}, {[]int{1}, "parameterValues"},
 		} {
-			if got := i.want(400, "PATCH", path, object{"parameterValues": bad.values}, "If-Match", rule.header.Get("ETag")); !strings.Contains(got.text, bad.says) {
+			if got := i.want(400, "PATCH", path, object{"parameterValues": bad.values}, "If-Match", rule.header.Get("ETag")); !strings.Contains(got.text, bad.message) {
 				t.Errorf("%v: %s", bad.values, got.text)
 			}
 		}
@@ -148,20 +148,20 @@ func TestRuleParameters(t *testing.T) {
 		}
 		i.want(400, "PATCH", path, object{"parameters": []any{}}, "If-Match", changed.header.Get("ETag"))
 
-		own := object{"name": "Below {days}", "displayName": "own", "provider": "aws", "level": "Low", "query": graphQuery(text)}
-		if got := i.want(400, "POST", "/v1/rules", own); !strings.Contains(got.text, "variable days") {
+		customRule := object{"name": "Below {days}", "displayName": "own", "provider": "aws", "level": "Low", "query": graphQuery(text)}
+		if got := i.want(400, "POST", "/v1/rules", customRule); !strings.Contains(got.text, "variable days") {
 			t.Errorf("a variable without a parameter: %s", got.text)
 		}
-		own["parameters"] = []object{{"name": "days", "type": "integer", "default": 10, "minimum": 1, "description": "Days."}}
-		own["parameterValues"] = object{"days": 20}
-		made := i.want(201, "POST", "/v1/rules", own)
-		if made.body["name"] != "Below 20" {
-			t.Errorf("an own rule: %s", made.text)
+		customRule["parameters"] = []object{{"name": "days", "type": "integer", "default": 10, "minimum": 1, "description": "Days."}}
+		customRule["parameterValues"] = object{"days": 20}
+		created := i.want(201, "POST", "/v1/rules", customRule)
+		if created.body["name"] != "Below 20" {
+			t.Errorf("an own rule: %s", created.text)
 		}
-		renamed := i.want(200, "PUT", "/v1/rules/"+made.body["id"].(string), object{"description": "Below {days}"}, "If-Match", made.header.Get("ETag"))
-		again := i.want(200, "PATCH", "/v1/rules/"+made.body["id"].(string), object{"parameterValues": object{"days": 30}}, "If-Match", renamed.header.Get("ETag"))
-		if again.body["name"] != "Below 30" || again.body["description"] != "Below 30" {
-			t.Errorf("an own rule with another value: %s", again.text)
+		renamed := i.want(200, "PUT", "/v1/rules/"+created.body["id"].(string), object{"description": "Below {days}"}, "If-Match", created.header.Get("ETag"))
+		second := i.want(200, "PATCH", "/v1/rules/"+created.body["id"].(string), object{"parameterValues": object{"days": 30}}, "If-Match", renamed.header.Get("ETag"))
+		if second.body["name"] != "Below 30" || second.body["description"] != "Below 30" {
+			t.Errorf("an own rule with another value: %s", second.text)
 		}
 	})
 }

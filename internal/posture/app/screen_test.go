@@ -66,9 +66,9 @@ func TestVerdictsNeighboursAndFindingsOfAnEntity(t *testing.T) {
 		}
 		i.want(404, "GET", entityPath("none")+"/verdicts", nil)
 
-		near := i.want(200, "GET", entityPath(string(vpcs[0].ID))+"/neighbors?direction=in", nil)
-		if all := results(near); len(all) != 1 || all[0]["label"] != "PART_OF" || all[0]["entity"].(object)["entityName"] != "part" || len(near.body["counts"].([]any)) != 1 {
-			t.Errorf("neighbours: %s", near.text)
+		neighbors := i.want(200, "GET", entityPath(string(vpcs[0].ID))+"/neighbors?direction=in", nil)
+		if all := results(neighbors); len(all) != 1 || all[0]["label"] != "PART_OF" || all[0]["entity"].(object)["entityName"] != "part" || len(neighbors.body["counts"].([]any)) != 1 {
+			t.Errorf("neighbours: %s", neighbors.text)
 		}
 		if out := i.want(200, "GET", entityPath(string(vpcs[0].ID))+"/neighbors?direction=out", nil); out.body["totalCount"] != 0.0 {
 			t.Errorf("neighbours: %s", out.text)
@@ -112,8 +112,8 @@ func TestRuleVerdictsAndUnknownResources(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0, aws.New(aws.Options{}))
 	account, vpcs := i.network()
-	const about = `g.V().hasLabel('AWS.EC2.Vpc').has('isDefault', true).as('about').hasNot('cidrBlock')`
-	rule := i.ownRule(about).member("id")
+	const withAboutLabel = `g.V().hasLabel('AWS.EC2.Vpc').has('isDefault', true).as('about').hasNot('cidrBlock')`
+	rule := i.ownRule(withAboutLabel).member("id")
 	for n, want := range []string{"Violation", "NotApplicable", "Unknown"} {
 		for _, v := range results(i.want(200, "GET", entityPath(string(vpcs[n].ID))+"/verdicts", nil)) {
 			if v["ruleId"] == rule && v["verdict"] != want {
@@ -121,7 +121,7 @@ func TestRuleVerdictsAndUnknownResources(t *testing.T) {
 			}
 		}
 	}
-	tried := i.want(200, "POST", "/v1/rules/test", object{"query": about, "partitionKey": account}).body
+	tried := i.want(200, "POST", "/v1/rules/test", object{"query": withAboutLabel, "partitionKey": account}).body
 	if tried["violating"] != 1.0 || tried["passing"] != 0.0 || tried["unknown"] != 1.0 || tried["notApplicable"] != 1.0 {
 		t.Errorf("tried: %v", tried)
 	}
@@ -153,9 +153,9 @@ func TestEditAndCheckCustomRule(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0, aws.New(aws.Options{}))
 	account, _ := i.network()
-	made := i.ownRule(defaultNetworks)
-	path := "/v1/rules/" + made.member("id")
-	changed := i.want(200, "PUT", path, object{"name": "Other", "query": graphQuery("g.V().hasLabel('AWS.EC2.Subnet')"), "description": nil}, "If-Match", made.header.Get("ETag"))
+	created := i.ownRule(defaultNetworks)
+	path := "/v1/rules/" + created.member("id")
+	changed := i.want(200, "PUT", path, object{"name": "Other", "query": graphQuery("g.V().hasLabel('AWS.EC2.Subnet')"), "description": nil}, "If-Match", created.header.Get("ETag"))
 	if changed.member("name") != "Other" || !strings.Contains(changed.member("query"), "Subnet") {
 		t.Errorf("changed: %s", changed.text)
 	}
@@ -248,10 +248,10 @@ func TestCollectionsOfAnAccount(t *testing.T) {
 	}
 	run := i.want(202, "POST", "/v1/cloud-accounts/"+accountID(1)+"/collections", nil)
 	list, _ := i.want(200, "POST", "/v1/cloud-accounts/query", nil).body["cloudAccounts"].([]any)
-	for _, shown := range []object{i.want(200, "GET", accounts+"/"+accountID(1), nil).body, list[0].(object)} {
-		last, _ := shown["lastCollection"].(object)
-		if last["collectionId"] != run.member("collectionId") || last["status"] != "Started" || shown["nextCollectionTime"] == nil {
-			t.Errorf("account: %v", shown)
+	for _, body := range []object{i.want(200, "GET", accounts+"/"+accountID(1), nil).body, list[0].(object)} {
+		last, _ := body["lastCollection"].(object)
+		if last["collectionId"] != run.member("collectionId") || last["status"] != "Started" || body["nextCollectionTime"] == nil {
+			t.Errorf("account: %v", body)
 		}
 	}
 	const runs = "/v1/cloud-accounts/collection-status/query"
@@ -280,11 +280,11 @@ func TestPostureByRuleAndAccount(t *testing.T) {
 		}
 		return violating, rules, accounts
 	}
-	plain, rules, accounts := count(object{})
-	if plain < 2 || rules+accounts != 0 {
-		t.Errorf("%v violating, %d rules, %d accounts", plain, rules, accounts)
+	total, rules, accounts := count(object{})
+	if total < 2 || rules+accounts != 0 {
+		t.Errorf("%v violating, %d rules, %d accounts", total, rules, accounts)
 	}
-	if n, rules, accounts := count(object{"details": true, "cloudAccountIds": []string{"111111111111"}}); n != plain || rules == 0 || accounts == 0 {
+	if n, rules, accounts := count(object{"details": true, "cloudAccountIds": []string{"111111111111"}}); n != total || rules == 0 || accounts == 0 {
 		t.Errorf("%v violating, %d rules, %d accounts", n, rules, accounts)
 	}
 	if n, _, _ := count(object{"cloudAccountIds": []string{"222222222222"}}); n != 0 {
@@ -295,8 +295,8 @@ func TestPostureByRuleAndAccount(t *testing.T) {
 func TestSavedViews(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
-	made := i.want(201, "POST", "/v1/views", object{"name": " Critical ", "screen": "findings", "query": "level=High", "shared": true})
-	path := "/v1/views/" + made.member("id")
+	created := i.want(201, "POST", "/v1/views", object{"name": " Critical ", "screen": "findings", "query": "level=High", "shared": true})
+	path := "/v1/views/" + created.member("id")
 	i.want(400, "POST", "/v1/views", object{"name": " ", "screen": "findings"})
 	i.want(400, "POST", "/v1/views", object{"name": "x", "screen": "findings", "query": strings.Repeat("x", 9000)})
 	user, err := i.install.Registry.AddUser(t.Context(), auth.Operator(auth.OrgID(i.org)), auth.UserEdit{Name: "ann", Role: auth.Viewer})

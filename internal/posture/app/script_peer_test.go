@@ -47,57 +47,57 @@ func TestPeerScripts(t *testing.T) {
 	d.wait = 1 // moto sends no events and grants no access, so waiting is useless
 	// moto's default account is that of the caller; the other is reached through a
 	// role.
-	const own, other = "123456789012", "200000000002"
-	ask := func(arguments ...string) string {
+	const ownAccount, otherAccount = "123456789012", "200000000002"
+	runAWS := func(arguments ...string) string {
 		text, _ := exec.CommandContext(t.Context(), real, append(arguments, "--output", "text")...).CombinedOutput()
 		return strings.TrimSpace(string(text))
 	}
-	ask("iam", "create-role", "--role-name", "OrganizationAccountAccessRole", "--assume-role-policy-document", "{}")
-	ask("s3api", "create-bucket", "--bucket", "trail-of-all")
-	ask("cloudtrail", "create-trail", "--name", "all", "--s3-bucket-name", "trail-of-all")
-	ask("cloudtrail", "start-logging", "--name", "all")
+	runAWS("iam", "create-role", "--role-name", "OrganizationAccountAccessRole", "--assume-role-policy-document", "{}")
+	runAWS("s3api", "create-bucket", "--bucket", "trail-of-all")
+	runAWS("cloudtrail", "create-trail", "--name", "all", "--s3-bucket-name", "trail-of-all")
+	runAWS("cloudtrail", "start-logging", "--name", "all")
 
-	for _, way := range []string{"", "--cloudformation"} {
-		ids := []string{own, other}[:times(way)]
-		arguments := slices.Concat(strings.Fields(way), ids)
-		for range times(way) {
+	for _, option := range []string{"", "--cloudformation"} {
+		ids := []string{ownAccount, otherAccount}[:times(option)]
+		arguments := slices.Concat(strings.Fields(option), ids)
+		for range times(option) {
 			printed, err := d.bash(posture.AWS, "link.sh", arguments...)
 			if err == nil || strings.Count(printed, "linked, but its status is") != len(ids) {
-				t.Fatalf("link %s: %v\n%s", way, err, printed)
+				t.Fatalf("link %s: %v\n%s", option, err, printed)
 			}
 		}
-		if got := ask("iam", "get-role", "--role-name", "vigil-reader", "--query", "Role.AssumeRolePolicyDocument.Statement[0].Principal.AWS"); got != "arn:aws:iam::111111111111:user/collector" {
-			t.Errorf("link %s: the role trusts %s", way, got)
+		if got := runAWS("iam", "get-role", "--role-name", "vigil-reader", "--query", "Role.AssumeRolePolicyDocument.Statement[0].Principal.AWS"); got != "arn:aws:iam::111111111111:user/collector" {
+			t.Errorf("link %s: the role trusts %s", option, got)
 		}
 		query := []string{"iam", "list-attached-role-policies", "--role-name", "vigil-reader", "--query", "length(AttachedPolicies)"}
-		if way != "" { // moto does not attach the policies of a template
+		if option != "" { // moto does not attach the policies of a template
 			query = []string{"iam", "list-policies", "--scope", "Local", "--query", "length(Policies)"}
 		}
-		if got, count := ask(query...), strconv.Itoa(len(aws.Policies(declared.Catalog()))); got != count {
-			t.Errorf("link %s: the role has %s policies, not %s", way, got, count)
+		if got, count := runAWS(query...), strconv.Itoa(len(aws.Policies(declared.Catalog()))); got != count {
+			t.Errorf("link %s: the role has %s policies, not %s", option, got, count)
 		}
-		first := "arn:aws:iam::" + own + ":policy/vigil-reader-1"
+		first := "arn:aws:iam::" + ownAccount + ":policy/vigil-reader-1"
 		// moto prints the policy of a template in another format.
-		if policy := ask("iam", "get-policy-version", "--policy-arn", first, "--version-id", "v1", "--query", "PolicyVersion.Document"); strings.Count(policy, "Allow") != 1 || strings.Count(policy, "Deny") != 1 {
-			t.Errorf("link %s: the policy is %s", way, policy)
+		if policy := runAWS("iam", "get-policy-version", "--policy-arn", first, "--version-id", "v1", "--query", "PolicyVersion.Document"); strings.Count(policy, "Allow") != 1 || strings.Count(policy, "Deny") != 1 {
+			t.Errorf("link %s: the policy is %s", option, policy)
 		}
-		if way == "" {
-			d.peerUpdate(own, first, ask)
+		if option == "" {
+			d.peerUpdate(ownAccount, first, runAWS)
 		}
-		for range times(way) {
+		for range times(option) {
 			if printed, err := d.bash(posture.AWS, "unlink.sh", ids...); err != nil {
-				t.Fatalf("unlink %s: %v\n%s", way, err, printed)
+				t.Fatalf("unlink %s: %v\n%s", option, err, printed)
 			}
 		}
-		if got := ask("iam", "list-roles", "--query", "Roles[?RoleName=='vigil-reader'].RoleName"); got != "" {
-			t.Errorf("unlink %s: %s is left", way, got)
+		if got := runAWS("iam", "list-roles", "--query", "Roles[?RoleName=='vigil-reader'].RoleName"); got != "" {
+			t.Errorf("unlink %s: %s is left", option, got)
 		}
 		// moto does not delete the policies of a stack.
-		if got := ask("iam", "list-policies", "--scope", "Local", "--query", "Policies[].PolicyName"); got != "" && way == "" {
-			t.Errorf("unlink %s: the policies %s are left", way, got)
+		if got := runAWS("iam", "list-policies", "--scope", "Local", "--query", "Policies[].PolicyName"); got != "" && option == "" {
+			t.Errorf("unlink %s: the policies %s are left", option, got)
 		}
 	}
-	d.peerStreams(own, ask)
+	d.peerStreams(ownAccount, runAWS)
 }
 
 // peerUpdate links an account whose role has an inline policy, and a managed policy with
@@ -130,48 +130,48 @@ func (d *desk) peerUpdate(id, policy string, ask func(...string) string) {
 // times returns how often each step is repeated. A real command takes a second to
 // start, and moto fails on an unchanged stack, where AWS reports that there is nothing
 // to do.
-func times(way string) int {
-	if way == "" {
+func times(option string) int {
+	if option == "" {
 		return 2
 	}
 	return 1
 }
 
 // peerStreams sets up a stream in moto in every way and removes it.
-func (d *desk) peerStreams(id string, ask func(...string) string) {
+func (d *desk) peerStreams(id string, runAWS func(...string) string) {
 	t := d.t
 	d.do("POST", "/v1/providers/aws/cloud-accounts", object{"cloudAccountName": "a", "properties": []object{textProperty("accountId", id)}})
-	for _, way := range []string{"", "--cloudformation", "--api-destination"} {
-		arguments := slices.Concat(strings.Fields(way), []string{"--regions", "us-east-1 eu-west-1", id})
-		for range times(way) {
+	for _, option := range []string{"", "--cloudformation", "--api-destination"} {
+		arguments := slices.Concat(strings.Fields(option), []string{"--regions", "us-east-1 eu-west-1", id})
+		for range times(option) {
 			printed, err := d.bash(posture.AWS, "setup.sh", arguments...)
-			if connected := way == "--api-destination"; connected != (err == nil) || !connected && !strings.Contains(printed, "the server has not received a message yet") {
-				t.Fatalf("set up %s: %v\n%s", way, err, printed)
+			if connected := option == "--api-destination"; connected != (err == nil) || !connected && !strings.Contains(printed, "the server has not received a message yet") {
+				t.Fatalf("set up %s: %v\n%s", option, err, printed)
 			}
 		}
-		if got := ask("events", "list-rules", "--region", "eu-west-1", "--query", "length(Rules)"); got != "1" {
-			t.Errorf("set up %s: %s rules", way, got)
+		if got := runAWS("events", "list-rules", "--region", "eu-west-1", "--query", "length(Rules)"); got != "1" {
+			t.Errorf("set up %s: %s rules", option, got)
 		}
-		if got := ask("events", "list-rules", "--query", "length(Rules)"); got != "2" {
-			t.Errorf("set up %s: %s rules in the home region", way, got)
+		if got := runAWS("events", "list-rules", "--query", "length(Rules)"); got != "2" {
+			t.Errorf("set up %s: %s rules in the home region", option, got)
 		}
 		want := d.base + "/events/aws"
-		if way != "" { // moto does not support subscriptions in templates
+		if option != "" { // moto does not support subscriptions in templates
 			want = ""
 		}
-		if got := ask("sns", "list-subscriptions", "--region", "eu-west-1", "--query", "Subscriptions[].Endpoint"); got != want {
-			t.Errorf("set up %s: subscribed is %q", way, got)
+		if got := runAWS("sns", "list-subscriptions", "--region", "eu-west-1", "--query", "Subscriptions[].Endpoint"); got != want {
+			t.Errorf("set up %s: subscribed is %q", option, got)
 		}
-		for range times(way) {
+		for range times(option) {
 			if printed, err := d.bash(posture.AWS, "teardown.sh", "--regions", "us-east-1 eu-west-1", id); err != nil {
-				t.Fatalf("tear down %s: %v\n%s", way, err, printed)
+				t.Fatalf("tear down %s: %v\n%s", option, err, printed)
 			}
 		}
 		for what, query := range map[string][]string{
 			"rules": {"events", "list-rules"}, "topics": {"sns", "list-topics"}, "connections": {"events", "list-connections"}, "destinations": {"events", "list-api-destinations"},
 		} {
-			if got := ask(query...); got != "" {
-				t.Errorf("torn down %s: left are %s %s", way, what, got)
+			if got := runAWS(query...); got != "" {
+				t.Errorf("torn down %s: left are %s %s", option, what, got)
 			}
 		}
 	}

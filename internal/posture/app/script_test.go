@@ -66,9 +66,9 @@ func (d *desk) bash(p posture.Provider, script string, arguments ...string) (pri
 	return out.String(), err
 }
 
-// must runs a script that must succeed, and returns the commands that changed
+// mustRun runs a script that must succeed, and returns the commands that changed
 // something.
-func (d *desk) must(p posture.Provider, script string, arguments ...string) []string {
+func (d *desk) mustRun(p posture.Provider, script string, arguments ...string) []string {
 	d.t.Helper()
 	d.Calls()
 	printed, err := d.bash(p, script, arguments...)
@@ -127,12 +127,12 @@ func TestScriptsLinkAndStream(t *testing.T) {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			for i, way := range ways { // the first variant for all accounts and twice
+			for i, variant := range ways { // the first variant for all accounts and twice
 				ids := d.customers()[p]
-				if i > 0 && !strings.Contains(way[0], "group") {
+				if i > 0 && !strings.Contains(variant[0], "group") {
 					ids = ids[1:]
 				}
-				d.linkAndStream(p, ids, max(2-i, 1), strings.Fields(way[0]), strings.Fields(way[1]))
+				d.linkAndStream(p, ids, max(2-i, 1), strings.Fields(variant[0]), strings.Fields(variant[1]))
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func (d *desk) linkAndStream(p posture.Provider, ids []string, times int, linkin
 	if slices.Contains(linking, "--management-group") || p == posture.AWS && slices.Contains(linking, "--organization") {
 		link = linking // the cloud determines the account
 	}
-	d.must(p, "link.sh", link...)
+	d.mustRun(p, "link.sh", link...)
 	for _, id := range ids {
 		if got := d.status(id, "accountStatus"); got != "active" {
 			t.Errorf("%s is %s", id, got)
@@ -156,9 +156,9 @@ func (d *desk) linkAndStream(p posture.Provider, ids []string, times int, linkin
 	}
 	linked, credentials := d.Objects(), d.credentials()
 	for range times - 1 {
-		again := d.must(p, "link.sh", link...)
-		if slices.ContainsFunc(again, func(c string) bool { return strings.Contains(c, "create") && !strings.Contains(c, "assignment") }) {
-			t.Errorf("the second link changes %v", again)
+		second := d.mustRun(p, "link.sh", link...)
+		if slices.ContainsFunc(second, func(c string) bool { return strings.Contains(c, "create") && !strings.Contains(c, "assignment") }) {
+			t.Errorf("the second link changes %v", second)
 		}
 		if diff := cmp.Diff(linked, d.Objects()); diff != "" || d.credentials() != credentials {
 			t.Errorf("linked again (-once +twice):\n%s%s %s", diff, credentials, d.credentials())
@@ -171,23 +171,23 @@ func (d *desk) linkAndStream(p posture.Provider, ids []string, times int, linkin
 // streamed sets up streams and removes them.
 func (d *desk) streamed(p posture.Provider, ids []string, times int, options []string) {
 	t, before := d.t, d.Objects()
-	var once []string
+	var firstOutput []string
 	for i := range times {
-		d.must(p, "setup.sh", slices.Concat(options, ids)...)
+		d.mustRun(p, "setup.sh", slices.Concat(options, ids)...)
 		for _, id := range ids {
 			if got := d.status(id, "eventStreamStatus"); got != "connected" {
 				t.Errorf("the stream of %s is %s", id, got)
 			}
 		}
 		if i == 0 {
-			once = d.Objects()
+			firstOutput = d.Objects()
 		}
-		if diff := cmp.Diff(once, d.Objects()); diff != "" {
+		if diff := cmp.Diff(firstOutput, d.Objects()); diff != "" {
 			t.Errorf("set up again (-once +twice):\n%s", diff)
 		}
 	}
 	for range times {
-		d.must(p, "teardown.sh", ids...)
+		d.mustRun(p, "teardown.sh", ids...)
 		if diff := cmp.Diff(before, d.Objects()); diff != "" {
 			t.Errorf("torn down (-before +after):\n%s", diff)
 		}
@@ -204,7 +204,7 @@ func (d *desk) unlinked(p posture.Provider, ids []string, times int, options, be
 		options = nil
 	}
 	for range times {
-		d.must(p, "unlink.sh", slices.Concat(options, ids)...)
+		d.mustRun(p, "unlink.sh", slices.Concat(options, ids)...)
 		if diff := cmp.Diff(before, d.Objects()); diff != "" {
 			t.Errorf("unlinked (-before +after):\n%s", diff)
 		}
@@ -228,7 +228,7 @@ func TestLinkUpdatesPolicies(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", arguments, err, out)
 		}
 	}
-	d.must(posture.AWS, "link.sh", id)
+	d.mustRun(posture.AWS, "link.sh", id)
 	linked, first, surplus := d.Objects(), "arn:aws:iam::"+id+":policy/vigil-reader-1", "arn:aws:iam::"+id+":policy/vigil-reader-9"
 	const old = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ec2:DescribeVpcs"],"Resource":"*"}]}`
 	aws("put-role-policy", "--role-name", "vigil-reader", "--policy-name", "read-configuration", "--policy-document", old)
@@ -238,14 +238,14 @@ func TestLinkUpdatesPolicies(t *testing.T) {
 	for range 4 {
 		aws("create-policy-version", "--policy-arn", first, "--policy-document", old, "--set-as-default")
 	}
-	d.must(posture.AWS, "link.sh", id)
+	d.mustRun(posture.AWS, "link.sh", id)
 	if got := strings.Join(d.Objects(), "\n"); strings.Contains(got, "vigil-reader-9") || strings.Contains(got, "inline={") || !strings.Contains(got, "default=v6") || !strings.Contains(got, "vigil-reader-of-others") {
 		t.Errorf("after the second link:\n%s\nafter the first:\n%s", got, strings.Join(linked, "\n"))
 	}
 	if run := d.collect(id); run["status"] != "Completed" {
 		t.Errorf("the run is %v", run)
 	}
-	d.must(posture.AWS, "unlink.sh", id)
+	d.mustRun(posture.AWS, "unlink.sh", id)
 	aws("delete-policy", "--policy-arn", "arn:aws:iam::"+id+":policy/vigil-reader-of-others")
 	if diff := cmp.Diff(before, d.Objects()); diff != "" {
 		t.Errorf("unlinked (-before +after):\n%s", diff)
@@ -299,23 +299,23 @@ func TestDryRun(t *testing.T) {
 func TestScriptErrors(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	many := make([]string, 101)
-	for i := range many {
-		many[i] = fmt.Sprintf("%012d", i)
+	tooMany := make([]string, 101)
+	for i := range tooMany {
+		tooMany[i] = fmt.Sprintf("%012d", i)
 	}
 	for _, c := range []struct {
 		arguments []string
-		says      string
+		message   string
 	}{
-		{many, "101 accounts given, but one run handles at most 100"},
+		{tooMany, "101 accounts given, but one run handles at most 100"},
 		{[]string{"12"}, "12 is not an account id"},
 		{[]string{"$(id)"}, "is not an account id"},
 		{nil, "no accounts given"},
-		{[]string{"--what", many[0]}, "unknown option --what"},
+		{[]string{"--what", tooMany[0]}, "unknown option --what"},
 	} {
 		for _, script := range []string{"link.sh", "setup.sh", "teardown.sh", "unlink.sh"} {
 			printed, err := d.bash(posture.AWS, script, c.arguments...)
-			if err == nil || !strings.Contains(printed, c.says) {
+			if err == nil || !strings.Contains(printed, c.message) {
 				t.Errorf("%s %.40v: %v\n%s", script, c.arguments, err, printed)
 			}
 		}
@@ -323,13 +323,13 @@ func TestScriptErrors(t *testing.T) {
 	if calls := d.Calls(); len(calls) > 0 {
 		t.Errorf("it called %v", calls)
 	}
-	good := d.customers()[posture.AWS][0]
-	printed, err := d.bash(posture.AWS, "link.sh", "999999999999", good)
-	if err == nil || !strings.Contains(printed, "not done for: 999999999999\n") || d.status(good, "accountStatus") != "active" {
+	valid := d.customers()[posture.AWS][0]
+	printed, err := d.bash(posture.AWS, "link.sh", "999999999999", valid)
+	if err == nil || !strings.Contains(printed, "not done for: 999999999999\n") || d.status(valid, "accountStatus") != "active" {
 		t.Errorf("one of two: %v\n%s", err, printed)
 	}
 	d.token = "wrong"
-	if printed, err := d.bash(posture.AWS, "link.sh", good); err == nil || !strings.Contains(printed, "the server refuses the API token") {
+	if printed, err := d.bash(posture.AWS, "link.sh", valid); err == nil || !strings.Contains(printed, "the server refuses the API token") {
 		t.Errorf("with a wrong token: %v\n%s", err, printed)
 	}
 }

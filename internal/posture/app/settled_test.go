@@ -16,7 +16,7 @@ import (
 func TestSettledIgnoresTimeouts(t *testing.T) {
 	t.Parallel()
 	a, in := newApp(t, dbtest.SQLite(t), new(memcloud.Cloud))
-	kept := store.New(in.DB, in.Box, nil)
+	st := store.New(in.DB, in.Box, nil)
 	now := time.Now()
 	bare := posture.Account{ID: "123456789012", Provider: posture.AWS, Name: "a"}.WithStream(posture.StreamDisconnected, now)
 	active := bare.WithStatus(posture.AccountActive, "", now)
@@ -34,7 +34,7 @@ func TestSettledIgnoresTimeouts(t *testing.T) {
 		"lost":      {active.WithRun(posture.RunTimeout, now), true, false},
 	} {
 		org := posture.OrgID("org of " + name)
-		if err := kept.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
+		if err := st.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
 			if err := tx.AddAccount(tt.account); err != nil || !tt.linked {
 				return err
 			}

@@ -105,8 +105,8 @@ func (a *App) handleStreamJobs() error {
 			return reschedule(ctx, err)
 		}),
 		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendStreamsArgs]) error {
-			lost, err := a.streams.store.MaintainStreams(ctx, posture.DefaultStreamTimeouts)
-			for _, ref := range lost {
+			silent, err := a.streams.store.MaintainStreams(ctx, posture.DefaultStreamTimeouts)
+			for _, ref := range silent {
 				a.o.Log.WarnContext(ctx, "event stream lost", "account", ref.Account)
 			}
 			return err

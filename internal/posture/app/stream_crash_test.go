@@ -342,9 +342,9 @@ func (s *storm) deliverAmidCrashes(dsn string, kills int) state {
 	r.Shuffle(len(posts), func(i, j int) { posts[i], posts[j] = posts[j], posts[i] })
 	for part := range slices.Chunk(posts, len(posts)/(kills+1)+1) {
 		c, stop := s.start()
-		unsure := deliverAndKill(c, part, stop)
+		unacknowledged := deliverAndKill(c, part, stop)
 		c, stop = s.start() // send unacknowledged messages again, as clouds do
-		for _, n := range unsure {
+		for _, n := range unacknowledged {
 			if !send(c, n) {
 				s.t.Fatal("a message was not accepted")
 			}
@@ -359,7 +359,7 @@ func (s *storm) deliverAmidCrashes(dsn string, kills int) state {
 
 // deliverAndKill sends messages from several clients and kills the server meanwhile. It
 // returns the unacknowledged messages.
-func deliverAndKill(c *client, posts []events.Notification, kill func()) (unsure []events.Notification) {
+func deliverAndKill(c *client, posts []events.Notification, kill func()) (unacknowledged []events.Notification) {
 	next := make(chan events.Notification)
 	var mu sync.Mutex
 	var senders sync.WaitGroup
@@ -370,7 +370,7 @@ func deliverAndKill(c *client, posts []events.Notification, kill func()) (unsure
 				ok := send(c, n)
 				mu.Lock()
 				if !ok {
-					unsure = append(unsure, n)
+					unacknowledged = append(unacknowledged, n)
 				}
 				sent++
 				if sent == len(posts)*2/3 {
@@ -385,5 +385,5 @@ func deliverAndKill(c *client, posts []events.Notification, kill func()) (unsure
 	}
 	close(next)
 	senders.Wait()
-	return unsure
+	return unacknowledged
 }

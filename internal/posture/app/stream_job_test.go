@@ -19,9 +19,9 @@ func TestJobRunsWhileThePreviousIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		queue := streamQueue(t, db)
-		begun, proceed := make(chan int64, 2), make(chan struct{})
+		started, proceed := make(chan int64, 2), make(chan struct{})
 		err := job.Handle(queue, time.Minute, func(_ context.Context, j job.Job[streamArgs]) error {
-			begun <- j.ID
+			started <- j.ID
 			<-proceed
 			return nil
 		})
@@ -42,7 +42,7 @@ func TestJobRunsWhileThePreviousIsNotRecorded(t *testing.T) {
 				t.Fatal(err)
 			}
 			select {
-			case <-begun:
+			case <-started:
 			case <-time.After(2 * time.Minute):
 				t.Fatal("no worker runs the job")
 			}
@@ -69,9 +69,9 @@ func TestJobSurvivesManyCrashes(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		queue := streamQueue(t, db)
-		begun := make(chan int, 1)
+		started := make(chan int, 1)
 		if err := job.Handle(queue, time.Minute, func(_ context.Context, j job.Job[streamArgs]) error {
-			begun <- j.Attempt
+			started <- j.Attempt
 			return nil
 		}); err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func TestJobSurvivesManyCrashes(t *testing.T) {
 			}
 		}()
 		select {
-		case n := <-begun:
+		case n := <-started:
 			if n != 21 {
 				t.Errorf("attempt %d", n)
 			}
@@ -111,7 +111,7 @@ func TestJobSurvivesManyCrashes(t *testing.T) {
 func TestFailedStreamJobsAreRescheduled(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("failed")
-	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	expired, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -121,7 +121,7 @@ func TestFailedStreamJobsAreRescheduled(t *testing.T) {
 	}{
 		"done":                       {t.Context(), nil, nil},
 		"failed":                     {t.Context(), failed, job.Later(streamPause)},
-		"more reads at the deadline": {late, context.DeadlineExceeded, job.Later(0)},
+		"more reads at the deadline": {expired, context.DeadlineExceeded, job.Later(0)},
 		"stopped":                    {stopped, context.Canceled, context.Canceled},
 	} {
 		if got := reschedule(tt.ctx, tt.err); fmt.Sprint(got) != fmt.Sprint(tt.want) {

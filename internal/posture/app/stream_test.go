@@ -174,21 +174,21 @@ func (s *stage) changeAWS() {
 	}
 	ref := world.Ref{Type: "AWS.EC2.SecurityGroup", Place: place, Name: name}
 	entity := posture.EntityType("AWS.EC2.SecurityGroup").ID(posture.AccountID(account.ID), "us-east-1", name)
-	made := append(world.Obj("groupId", name, "groupName", "scripted", "groupDescription", "made in a test", "ownerId", account.ID, "vpcId", vpc,
+	group := append(world.Obj("groupId", name, "groupName", "scripted", "groupDescription", "made in a test", "ownerId", account.ID, "vpcId", vpc,
 		"ipPermissionsEgress", []any{}), open("0.0.0.0/0")...)
-	s.must(s.aws.Change(world.Change{Ref: ref, Make: made}))
+	s.requireNoError(s.aws.Change(world.Change{Ref: ref, Make: group}))
 	s.awaitFinding(entity, "aws-ec2-sg-ssh-open", true)
-	s.must(s.aws.Change(world.Change{Ref: ref, Patch: open("10.0.0.0/8")}))
+	s.requireNoError(s.aws.Change(world.Change{Ref: ref, Patch: open("10.0.0.0/8")}))
 	s.awaitFinding(entity, "aws-ec2-sg-ssh-open", false)
-	s.must(s.aws.Change(world.Change{Ref: ref, Patch: open("0.0.0.0/0")}))
+	s.requireNoError(s.aws.Change(world.Change{Ref: ref, Patch: open("0.0.0.0/0")}))
 	s.awaitFinding(entity, "aws-ec2-sg-ssh-open", true)
-	s.must(s.aws.Change(world.Change{Ref: ref, Gone: true}))
+	s.requireNoError(s.aws.Change(world.Change{Ref: ref, Gone: true}))
 	s.awaitFinding(entity, "aws-ec2-sg-ssh-open", false)
 	s.want(404, "GET", "/v1/entities/"+string(entity), nil)
 }
 
-// must fails the test if a change failed.
-func (s *stage) must(err error) {
+// requireNoError fails the test if a change failed.
+func (s *stage) requireNoError(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
@@ -207,13 +207,13 @@ func (s *stage) changeAzure() {
 			"destinationAddressPrefix", "*", "destinationPortRange", "22")))))
 	}
 	entity := posture.EntityID("Azure.Network." + strings.ToLower(sub.ID) + ".rg-1.NetworkSecurityGroup.nsg-90001")
-	s.must(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Make: append(world.Obj("location", "eastus"), open("*")...)}))
+	s.requireNoError(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Make: append(world.Obj("location", "eastus"), open("*")...)}))
 	s.awaitFinding(entity, "azure-nsg-ssh-open", true)
-	s.must(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Patch: open("10.0.0.0/8")}))
+	s.requireNoError(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Patch: open("10.0.0.0/8")}))
 	s.awaitFinding(entity, "azure-nsg-ssh-open", false)
-	s.must(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Patch: open("Internet")}))
+	s.requireNoError(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Patch: open("Internet")}))
 	s.awaitFinding(entity, "azure-nsg-ssh-open", true)
-	s.must(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Gone: true}))
+	s.requireNoError(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Gone: true}))
 	s.awaitFinding(entity, "azure-nsg-ssh-open", false)
 }
 
@@ -229,16 +229,16 @@ func (s *stage) changeGCP() {
 		f(&c)
 		return c
 	}
-	s.must(s.gcp.Change(with(func(c *simgcp.Change) {
+	s.requireNoError(s.gcp.Change(with(func(c *simgcp.Change) {
 		c.Make = world.Obj("name", "scripted", "selfLink", link+"firewalls/scripted", "network", link+"networks/vpc-00001", "direction", "INGRESS",
 			"priority", 1000, "disabled", false, "sourceRanges", world.Items("0.0.0.0/0"),
 			"allowed", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("22"))))
 	})))
 	s.awaitFinding(entity, "gcp-fw-ssh-open", true)
-	s.must(s.gcp.Change(with(func(c *simgcp.Change) { c.Patch = world.Obj("sourceRanges", world.Items("10.0.0.0/8")) })))
+	s.requireNoError(s.gcp.Change(with(func(c *simgcp.Change) { c.Patch = world.Obj("sourceRanges", world.Items("10.0.0.0/8")) })))
 	s.awaitFinding(entity, "gcp-fw-ssh-open", false)
-	s.must(s.gcp.Change(with(func(c *simgcp.Change) { c.Patch = world.Obj("sourceRanges", world.Items("0.0.0.0/0")) })))
+	s.requireNoError(s.gcp.Change(with(func(c *simgcp.Change) { c.Patch = world.Obj("sourceRanges", world.Items("0.0.0.0/0")) })))
 	s.awaitFinding(entity, "gcp-fw-ssh-open", true)
-	s.must(s.gcp.Change(with(func(c *simgcp.Change) { c.Gone = true })))
+	s.requireNoError(s.gcp.Change(with(func(c *simgcp.Change) { c.Gone = true })))
 	s.awaitFinding(entity, "gcp-fw-ssh-open", false)
 }

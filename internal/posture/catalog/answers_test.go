@@ -26,17 +26,17 @@ func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Ca
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := cases.ReadAll(t.Context(), builtin.Catalog(), reads.Types, c.Answers)
+	reading, err := cases.ReadAll(t.Context(), builtin.Catalog(), reads.Types, c.Answers)
 	if err != nil {
 		t.Fatalf("case %q: %v", c.Name, err)
 	}
-	for kind := range told.Failed {
+	for kind := range reading.Failed {
 		c.Unread = append(slices.Clone(c.Unread), catalog.Unread{Type: kind})
 	}
-	about := 0
-	for _, f := range told.Entities {
+	checked := 0
+	for _, f := range reading.Entities {
 		if f.Type == e.Type {
-			about++
+			checked++
 			if key := keyOf(c, f); ids[key] == "" {
 				ids[key] = f.ID
 			} else {
@@ -47,7 +47,7 @@ func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Ca
 			c.Regions = append(slices.Clone(c.Regions), f.Region)
 		}
 	}
-	if about == 0 && len(told.Failed) == 0 {
+	if checked == 0 && len(reading.Failed) == 0 {
 		t.Fatalf("case %q: the answers tell of no %s", c.Name, e.Type)
 	}
 	for _, key := range slices.Concat(c.Violates, c.Unknown) {
@@ -55,7 +55,7 @@ func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Ca
 			t.Fatalf("case %q: there is no %s %q", c.Name, e.Type, key)
 		}
 	}
-	return c, append(found, told.Entities...), ids
+	return c, append(found, reading.Entities...), ids
 }
 
 // keyOf returns how a case names an entity that its answers tell of: by region

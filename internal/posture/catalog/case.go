@@ -76,7 +76,7 @@ var caseAccounts = map[posture.Provider]posture.AccountID{
 func (c Case) Build() ([]posture.Entity, map[string]posture.EntityID, error) {
 	ids := map[string]posture.EntityID{}
 	for _, e := range c.Entities {
-		if _, twice := ids[e.Key]; twice || e.Key == "" {
+		if _, exists := ids[e.Key]; exists || e.Key == "" {
 			return nil, nil, fmt.Errorf("case %q: key %q is missing or there twice", c.Name, e.Key)
 		}
 		ids[e.Key] = e.id()
@@ -191,9 +191,9 @@ func (c Case) Coverage(all []posture.EntityType, global func(posture.EntityType)
 		if global(t) {
 			places = []string{posture.Global}
 		}
-		for _, place := range places {
-			state := posture.Coverage{Type: t, Region: place, Succeeded: CaseTime}
-			if slices.ContainsFunc(c.Unread, func(u Unread) bool { return u.Type == t && (u.Region == "" || u.Region == place) }) {
+		for _, name := range places {
+			state := posture.Coverage{Type: t, Region: name, Succeeded: CaseTime}
+			if slices.ContainsFunc(c.Unread, func(u Unread) bool { return u.Type == t && (u.Region == "" || u.Region == name) }) {
 				state.Failed, state.Why = CaseTime.Add(time.Minute), "access denied"
 			}
 			covered = append(covered, state)

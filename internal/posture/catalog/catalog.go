@@ -39,7 +39,7 @@ var released = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 // Load reads rules from one folder and frameworks from another, and rules of an
 // organisation's own from further folders. It reports everything that is wrong,
 // with the file and, where it is known, the line.
-func Load(rules, frameworks fs.FS, own ...fs.FS) (*Catalog, error) {
+func Load(rules, frameworks fs.FS, customRules ...fs.FS) (*Catalog, error) {
 	c := new(Catalog)
 	var bad []error
 	files, err := fs.Glob(frameworks, "*.yaml")
@@ -55,7 +55,7 @@ func Load(rules, frameworks fs.FS, own ...fs.FS) (*Catalog, error) {
 	}
 	known := c.Controls()
 	tables := map[string]*posture.VersionTable{}
-	for i, root := range append([]fs.FS{rules}, own...) {
+	for i, root := range append([]fs.FS{rules}, customRules...) {
 		more, err := loadTables(root)
 		bad = append(bad, err)
 		maps.Copy(tables, more)
@@ -98,7 +98,7 @@ func Load(rules, frameworks fs.FS, own ...fs.FS) (*Catalog, error) {
 // A folder is where rules are read from.
 type folder struct {
 	files  fs.FS
-	own    bool                             // it is an organisation's own
+	custom bool                             // it is an organisation's own
 	tables map[string]*posture.VersionTable // its own, and those that come with the product
 }
 
@@ -121,7 +121,7 @@ func wrap(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// CheckOwn holds the rules of an organisation's own against what can be read.
+// CheckOwn checks the custom rules of an organisation against what can be read.
 func (c *Catalog) CheckOwn(s *evaluate.Schema) error {
 	var bad []error
 	for _, e := range c.Rules {
@@ -161,14 +161,14 @@ func checkControls(e Entry, known map[string]bool) error {
 }
 
 // decode reads a file strictly.
-func decode(files fs.FS, file string, into any) error {
+func decode(files fs.FS, file string, target any) error {
 	text, err := fs.ReadFile(files, file)
 	if err != nil {
 		return err
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
-	return dec.Decode(into)
+	return dec.Decode(target)
 }
 
 // oneLine joins the lines of a paragraph.

@@ -77,9 +77,9 @@ func strict(n *yaml.Node, known ...string) error {
 // An assignment says which rules answer a control, besides those whose files
 // name it.
 type assignment struct {
-	control string   // <framework id>_<control id>
-	was     string   // rules of this control answer it too, or empty
-	rules   []string // and these
+	control  string   // <framework id>_<control id>
+	formerID string   // rules of this control answer it too, or empty
+	rules    []string // and these
 }
 
 func loadFramework(files fs.FS, file string) (posture.Framework, []assignment, error) {
@@ -118,9 +118,9 @@ func loadFramework(files fs.FS, file string) (posture.Framework, []assignment, e
 				if f.Follows == "" {
 					return out, nil, fmt.Errorf("control %s was another one, but follows does not say of which edition", c.ID)
 				}
-				a.was = f.Follows + "_" + c.Was
+				a.formerID = f.Follows + "_" + c.Was
 			}
-			if a.was != "" || len(a.rules) > 0 {
+			if a.formerID != "" || len(a.rules) > 0 {
 				assigned = append(assigned, a)
 			}
 			delete(manual, c.ID)
@@ -143,17 +143,17 @@ func loadFramework(files fs.FS, file string) (posture.Framework, []assignment, e
 // repeated until nothing is added: an edition may follow one that follows another.
 func (c *Catalog) assign(all []assignment) error {
 	known := c.Controls()
-	at := map[string]int{}
+	indexes := map[string]int{}
 	for i, e := range c.Rules {
-		at[string(e.ID)] = i
+		indexes[string(e.ID)] = i
 	}
 	var bad []error
 	for _, a := range all {
-		if a.was != "" && !known[a.was] {
-			bad = append(bad, fmt.Errorf("control %s was %s, which does not exist", a.control, a.was))
+		if a.formerID != "" && !known[a.formerID] {
+			bad = append(bad, fmt.Errorf("control %s was %s, which does not exist", a.control, a.formerID))
 		}
 		for _, id := range a.rules {
-			i, ok := at[id]
+			i, ok := indexes[id]
 			if !ok {
 				bad = append(bad, fmt.Errorf("control %s names the rule %s, which does not exist", a.control, id))
 				continue
@@ -165,7 +165,7 @@ func (c *Catalog) assign(all []assignment) error {
 		changed = false
 		for _, a := range all {
 			for i := range c.Rules {
-				if a.was != "" && slices.Contains(c.Rules[i].Controls, a.was) && c.Rules[i].add(a.control) {
+				if a.formerID != "" && slices.Contains(c.Rules[i].Controls, a.formerID) && c.Rules[i].add(a.control) {
 					changed = true
 				}
 			}
@@ -176,9 +176,9 @@ func (c *Catalog) assign(all []assignment) error {
 
 // add adds a control, and reports whether the rule lacked it.
 func (e *Entry) add(control string) bool {
-	i, there := slices.BinarySearch(e.Controls, control)
-	if !there {
+	i, exists := slices.BinarySearch(e.Controls, control)
+	if !exists {
 		e.Controls = slices.Insert(e.Controls, i, control)
 	}
-	return !there
+	return !exists
 }

@@ -32,12 +32,12 @@ func TestRulesCoverTheKnownChecks(t *testing.T) {
 	if err := json.Unmarshal(text, &checks); err != nil {
 		t.Fatal(err)
 	}
-	have := map[string]catalog.Entry{}
+	entries := map[string]catalog.Entry{}
 	for _, e := range product(t).Rules {
-		have[string(e.ID)] = e
+		entries[string(e.ID)] = e
 	}
 	for _, c := range checks {
-		e, ok := have[c.ID]
+		e, ok := entries[c.ID]
 		if !ok {
 			t.Errorf("%s is missing", c.ID)
 			continue
@@ -66,7 +66,7 @@ func TestRulesCoverTheKnownChecks(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.ID, diff)
 		}
 	}
-	if graphRules := len(have) - len(checks); graphRules < 12 {
+	if graphRules := len(entries) - len(checks); graphRules < 12 {
 		t.Errorf("%d rules beyond the known checks, want 12", graphRules)
 	}
 }

@@ -22,7 +22,7 @@ type parameter struct {
 	Says    string                `yaml:"says"`
 }
 
-// bind adds the parameters and the table of a rule, and binds their values.
+// bind adds the parameters and the table of a rule, and checks their values.
 func (f *ruleFile) bind(e *Entry) error {
 	for _, p := range f.Parameters {
 		parameter := posture.RuleParameter{
@@ -103,12 +103,12 @@ func loadTable(files fs.FS, file string) (*posture.VersionTable, error) {
 	name := path.Base(file)
 	t := &posture.VersionTable{Name: name[:len(name)-len(".yaml")], Title: f.Title, Source: f.Source, Read: f.Read}
 	if f.Title == "" || f.Source == "" || !isDate(f.Read) {
-		return nil, fmt.Errorf("title, source and the date on which it was read must be said")
+		return nil, fmt.Errorf("title, source and read (a date) are required")
 	}
 	for _, row := range f.Rows {
 		switch {
 		case row.Product == "" || row.Version == "":
-			return nil, fmt.Errorf("version %q of product %q must have both names", row.Version, row.Product)
+			return nil, fmt.Errorf("version %q of product %q: both names are required", row.Version, row.Product)
 		case row.Ends != "" && !isDate(row.Ends):
 			return nil, fmt.Errorf("version %s ends on %q, which is not a date", row.Version, row.Ends)
 		case slices.ContainsFunc(t.Rows, func(r posture.VersionRow) bool { return r.Version == row.Version }):

@@ -79,7 +79,7 @@ func (in *folder) loadRule(file string) (Entry, error) {
 
 // checkWritten reports what a rule lacks that does not follow, as it does for settings.
 func (f *ruleFile) checkWritten() error {
-	if len(f.Controls) == 0 && !f.in.own {
+	if len(f.Controls) == 0 && !f.in.custom {
 		return errors.New("controls must be said")
 	}
 	return nil
@@ -87,11 +87,11 @@ func (f *ruleFile) checkWritten() error {
 
 // entry compiles and checks a rule.
 func (f ruleFile) entry(file string) (Entry, error) {
-	e := Entry{File: file, Own: f.in.own}
+	e := Entry{File: file, Own: f.in.custom}
 	if f.line == nil {
 		f.line = func(string) int { return 1 }
 	}
-	if f.in.own {
+	if f.in.custom {
 		e.queryLine = f.line("query")
 	}
 	provider := f.Type.Provider()
@@ -121,8 +121,8 @@ func (f ruleFile) entry(file string) (Entry, error) {
 	if err := e.CheckVariables(e.Plan.Variables()); err != nil {
 		return e, fmt.Errorf("line %d: query: %w", f.line("query"), err)
 	}
-	shown := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasId('x')")
-	if _, err := gremlin.Compile(shown, gremlin.CompileOptions{}); err != nil {
+	query := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasId('x')")
+	if _, err := gremlin.Compile(query, gremlin.CompileOptions{}); err != nil {
 		return e, fmt.Errorf("line %d: show: %w", f.line("show"), err)
 	}
 	return e, e.Validate()
@@ -174,9 +174,9 @@ func (f *ruleFile) check(file string) error {
 }
 
 // controlIDs joins framework and control.
-func controlIDs(by map[string][]string) []string {
+func controlIDs(controls map[string][]string) []string {
 	var ids []string
-	for framework, controls := range by {
+	for framework, controls := range controls {
 		for _, c := range controls {
 			ids = append(ids, framework+"_"+c)
 		}

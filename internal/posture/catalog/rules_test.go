@@ -72,8 +72,8 @@ func newBench() *bench {
 	return b
 }
 
-// at returns an evaluator with the clock of a case.
-func (b *bench) at(c catalog.Case) *evaluate.Evaluator {
+// evaluatorOf returns an evaluator with the clock of a case.
+func (b *bench) evaluatorOf(c catalog.Case) *evaluate.Evaluator {
 	if c.At.IsZero() {
 		return b.Evaluator
 	}
@@ -83,7 +83,7 @@ func (b *bench) at(c catalog.Case) *evaluate.Evaluator {
 // judge holds a rule against what a case has.
 func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []posture.Entity) posture.RuleJudgement {
 	t.Helper()
-	judged, bad, err := b.at(c).Judge(t.Context(), evaluate.Account{
+	judged, bad, err := b.evaluatorOf(c).Judge(t.Context(), evaluate.Account{
 		Org: "o", ID: catalog.Account(e.Provider), Provider: e.Provider, Graph: build(t, found),
 		Coverage: c.Coverage(b.kinds, func(k posture.EntityType) bool { return b.global[k] }),
 	}, []posture.Rule{e.With(c.Parameters)})
@@ -96,7 +96,7 @@ func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []pos
 // outside returns the entities of a case that a rule is not about, by key.
 func (b *bench) outside(t *testing.T, e catalog.Entry, c catalog.Case, found []posture.Entity, ids map[string]posture.EntityID) []string {
 	t.Helper()
-	answers, err := b.at(c).Try(t.Context(), evaluate.Account{
+	answers, err := b.evaluatorOf(c).Try(t.Context(), evaluate.Account{
 		Org: "o", ID: catalog.Account(e.Provider), Provider: e.Provider, Graph: build(t, found),
 		Coverage: c.Coverage(b.kinds, func(k posture.EntityType) bool { return b.global[k] }),
 	}, e.With(c.Parameters))
@@ -140,15 +140,15 @@ func TestRulesDoWhatTheirCasesShow(t *testing.T) {
 // check compares a judgement with what a case shows.
 func check(t *testing.T, c catalog.Case, got posture.RuleJudgement, ids map[string]posture.EntityID) {
 	t.Helper()
-	keys := func(of []posture.EntityID) []string {
-		named := []string{}
+	keys := func(entityIDs []posture.EntityID) []string {
+		names := []string{}
 		for key, id := range ids {
-			if slices.Contains(of, id) {
-				named = append(named, key)
+			if slices.Contains(entityIDs, id) {
+				names = append(names, key)
 			}
 		}
-		slices.Sort(named)
-		return named
+		slices.Sort(names)
+		return names
 	}
 	violating := objects(got.Violating)
 	if diff := cmp.Diff(slices.Sorted(slices.Values(append([]string{}, c.Violates...))), keys(violating)); diff != "" && len(c.Violates)+len(violating) > 0 {

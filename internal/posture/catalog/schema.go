@@ -40,8 +40,8 @@ func (e Entry) Undeclared(s *evaluate.Schema) []string {
 	if len(undeclared) == 0 && !slices.Equal(reads.Subjects, []posture.EntityType{e.Type}) {
 		undeclared = append(undeclared, fmt.Sprintf("the query finds %v, not %s", reads.Subjects, e.Type))
 	}
-	shown := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasLabel('"+string(e.Type)+"')")
-	if reads, err := s.Read(shown); err != nil {
+	query := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasLabel('"+string(e.Type)+"')")
+	if reads, err := s.Read(query); err != nil {
 		undeclared = append(undeclared, "show: "+err.Error())
 	} else {
 		for _, what := range reads.Undeclared {

@@ -75,15 +75,15 @@ func (s setting) rule(file string, in *folder) (Entry, error) {
 	}
 	f := ruleFile{
 		ID: s.ID, Title: s.Title, Type: s.Type, Level: s.Level, Why: s.Why, Fix: s.Fix, Link: s.Link,
-		Query: fmt.Sprintf("g.V().hasLabel('%s')%s%s", s.Type, s.about(), s.Wrong.steps()),
+		Query: fmt.Sprintf("g.V().hasLabel('%s')%s%s", s.Type, s.describe(), s.Wrong.steps()),
 		Show:  "g.V()." + posture.EntityClause + ".path()", Controls: s.Controls, Unconfirmed: s.Unconfirmed, Events: s.Events, Cases: cases,
 		Parameters: s.Parameters, Table: s.Table, in: in,
 	}
 	return f.entry(file)
 }
 
-// about returns the steps that say what the rule is about.
-func (s setting) about() string {
+// describe returns the steps that say what the rule is about.
+func (s setting) describe() string {
 	steps := s.About.steps()
 	for _, c := range s.Wrong {
 		if c.ended {
@@ -116,8 +116,8 @@ func (s setting) cases() ([]Case, error) {
 	}
 	// One value that is right makes the resource pass.
 	first := s.Wrong[0]
-	switch value, given := s.Right[first.property]; {
-	case given:
+	switch value, isSet := s.Right[first.property]; {
+	case isSet:
 		right[first.property] = value
 	case first.hasOpposite:
 		right[first.property] = first.opposite
@@ -172,7 +172,7 @@ type condition struct {
 type limit struct {
 	number    int64
 	parameter string
-	above     bool
+	atLeast   bool
 }
 
 // UnmarshalYAML reads a number or a name.
@@ -205,7 +205,7 @@ func (c *condition) resolve(parameters []parameter, table *posture.VersionTable)
 		number, text = int64(standard), name
 	}
 	c.opposite = int(number)
-	if c.limit.above {
+	if c.limit.atLeast {
 		c.step, c.example = fmt.Sprintf(".has('%s', gt(%s))", c.property, text), int(number+1)
 	} else {
 		c.step, c.example = fmt.Sprintf(".has('%s', lt(%s))", c.property, text), int(number-1)
@@ -306,7 +306,7 @@ func newCondition(property string, node *yaml.Node) (condition, error) {
 	case f.Below != nil:
 		c.limit = f.Below
 	case f.Above != nil:
-		c.limit, f.Above.above = f.Above, true
+		c.limit, f.Above.atLeast = f.Above, true
 	default:
 		return c, errors.New("the condition is none of not, lacks, begins, below and above")
 	}

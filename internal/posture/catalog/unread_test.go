@@ -51,13 +51,13 @@ func TestDeniedPropertyNeverDecides(t *testing.T) {
 // deny returns entities with a property of one of them denied.
 func deny(es []posture.Entity, i int, name string) []posture.Entity {
 	es = slices.Clone(es)
-	var left []posture.Property
+	var remaining []posture.Property
 	for _, p := range es[i].Properties {
 		if p.Name != name {
-			left = append(left, p)
+			remaining = append(remaining, p)
 		}
 	}
-	es[i].Properties = append(left, posture.Unknown(name, "access denied"))
+	es[i].Properties = append(remaining, posture.Unknown(name, "access denied"))
 	es[i].Normalize()
 	return es
 }

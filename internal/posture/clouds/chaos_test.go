@@ -39,7 +39,7 @@ func TestRunsUnderFaults(t *testing.T) {
 					}
 				}
 				c.checkRecovery(t)
-				t.Logf("%d runs ended as %v, with %d resources removed on the way", 2*rounds, c.ends, c.removed)
+				t.Logf("%d runs ended as %v, with %d resources removed on the way", 2*rounds, c.outcomes, c.removed)
 			})
 		}
 	})
@@ -63,22 +63,22 @@ const (
 // chaos is a cloud with injected faults, and its expected contents.
 type chaos struct {
 	*rig
-	random  *rand.Rand
-	there   [2]map[posture.EntityID]posture.Entity // by account: existing resources
-	gone    [2]map[posture.EntityID]bool           // by account: removed resources
-	ends    map[posture.RunStatus]int
-	removed int
+	random   *rand.Rand
+	existing [2]map[posture.EntityID]posture.Entity // by account: existing resources
+	deleted  [2]map[posture.EntityID]bool           // by account: removed resources
+	outcomes map[posture.RunStatus]int
+	removed  int
 }
 
 func newChaos(t *testing.T, p posture.Provider) *chaos {
 	t.Helper()
-	c := &chaos{rig: newRig(t, p), random: rand.New(rand.NewPCG(seed, 1)), ends: map[posture.RunStatus]int{}}
+	c := &chaos{rig: newRig(t, p), random: rand.New(rand.NewPCG(seed, 1)), outcomes: map[posture.RunStatus]int{}}
 	for i, a := range c.accounts {
 		if run := c.collect(t, a.Account.ID); run.Status != posture.RunCompleted {
 			t.Fatalf("the first run ended as %s: %s %v", run.Status, run.Reason, run.Collectors)
 		}
-		c.there[i], _ = c.known(t, a.Account.ID)
-		c.gone[i] = map[posture.EntityID]bool{}
+		c.existing[i], _ = c.known(t, a.Account.ID)
+		c.deleted[i] = map[posture.EntityID]bool{}
 	}
 	return c
 }
@@ -96,12 +96,12 @@ func (c *chaos) round(t *testing.T, number int) {
 	work.Wait()
 	c.faults.Remove("")
 	for i, run := range runs {
-		c.ends[run.Status]++
+		c.outcomes[run.Status]++
 		if run.Status == posture.RunStarted || run.Status == "" {
 			t.Errorf("with %v: run %s is not over: %q", faults, run.ID, run.Status)
 		}
-		if took := run.End.Sub(run.Start); took > deadline+slack {
-			t.Errorf("with %v: run %s took %v", faults, run.ID, took)
+		if elapsed := run.End.Sub(run.Start); elapsed > deadline+slack {
+			t.Errorf("with %v: run %s took %v", faults, run.ID, elapsed)
 		}
 		c.compare(t, i, fmt.Sprint(faults))
 	}
@@ -110,7 +110,7 @@ func (c *chaos) round(t *testing.T, number int) {
 // removeOne removes a resource of an account from the cloud.
 func (c *chaos) removeOne(t *testing.T, account int) {
 	var candidates []posture.EntityID
-	for id, e := range c.there[account] {
+	for id, e := range c.existing[account] {
 		if e.Type == c.loose {
 			candidates = append(candidates, id)
 		}
@@ -120,11 +120,11 @@ func (c *chaos) removeOne(t *testing.T, account int) {
 	}
 	slices.Sort(candidates)
 	id := candidates[c.random.IntN(len(candidates))]
-	if err := c.remove(c.there[account][id]); err != nil {
+	if err := c.remove(c.existing[account][id]); err != nil {
 		t.Fatalf("remove %s: %v", id, err)
 	}
-	delete(c.there[account], id)
-	c.gone[account][id] = true
+	delete(c.existing[account], id)
+	c.deleted[account][id] = true
 	c.removed++
 }
 
@@ -166,21 +166,21 @@ func (c *chaos) putFaults(t *testing.T) []gateway.Fault {
 
 // compare checks that every stored entity exists or did exist, and that every existing
 // resource is stored.
-func (c *chaos) compare(t *testing.T, account int, why string) {
+func (c *chaos) compare(t *testing.T, account int, reason string) {
 	known, _ := c.known(t, c.accounts[account].Account.ID)
-	for id := range c.there[account] {
+	for id := range c.existing[account] {
 		if _, ok := known[id]; !ok {
-			t.Errorf("with %s: %s is lost", why, id)
+			t.Errorf("with %s: %s is lost", reason, id)
 		}
 	}
 	other := string(c.accounts[1-account].Account.ID)
 	for id, e := range known {
-		was, ok := c.there[account][id]
-		if !ok && !c.gone[account][id] {
-			t.Errorf("with %s: %s was never there", why, id)
+		old, ok := c.existing[account][id]
+		if !ok && !c.deleted[account][id] {
+			t.Errorf("with %s: %s was never there", reason, id)
 		}
-		if ok && strings.Contains(fmt.Sprint(e), other) && !strings.Contains(fmt.Sprint(was), other) {
-			t.Errorf("with %s: %s contains data of the other account: %+v", why, id, e)
+		if ok && strings.Contains(fmt.Sprint(e), other) && !strings.Contains(fmt.Sprint(old), other) {
+			t.Errorf("with %s: %s contains data of the other account: %+v", reason, id, e)
 		}
 	}
 }
@@ -195,17 +195,17 @@ func (c *chaos) checkRecovery(t *testing.T) {
 		}
 		known, _ := c.known(t, a.Account.ID)
 		for id, e := range known {
-			was, ok := c.there[i][id]
+			old, ok := c.existing[i][id]
 			if !ok {
 				t.Errorf("%s is still stored", id)
 				continue
 			}
-			if got, want := fmt.Sprint(e.Properties, e.Tags), fmt.Sprint(was.Properties, was.Tags); got != want {
+			if got, want := fmt.Sprint(e.Properties, e.Tags), fmt.Sprint(old.Properties, old.Tags); got != want {
 				t.Errorf("%s is %s, was %s", id, got, want)
 			}
 		}
-		if len(known) != len(c.there[i]) {
-			t.Errorf("%d entities are stored, %d exist", len(known), len(c.there[i]))
+		if len(known) != len(c.existing[i]) {
+			t.Errorf("%d entities are stored, %d exist", len(known), len(c.existing[i]))
 		}
 	}
 }

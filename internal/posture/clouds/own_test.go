@@ -61,7 +61,7 @@ func TestAddingATypeTouchesOneFile(t *testing.T) {
 	if !strings.Contains(string(bytes.Join(aws.Policies(types), nil)), `"sns:GetTopicAttributes"`) {
 		t.Error("the policy does not allow the calls of the type")
 	}
-	for p, own := range map[posture.Provider]struct {
+	for p, resource := range map[posture.Provider]struct {
 		name     posture.EntityType
 		property string
 	}{posture.AWS: {"AWS.SNS.MailTopic", "key"}, posture.Azure: {"Azure.Compute.BigDisk", "sizeGB"}} {
@@ -76,24 +76,24 @@ func TestAddingATypeTouchesOneFile(t *testing.T) {
 			all, _ := r.known(t, id)
 			found := 0
 			for _, e := range all {
-				if e.Type != own.name {
+				if e.Type != resource.name {
 					continue
 				}
 				found++
 				if !slices.ContainsFunc(e.Properties, func(p posture.Property) bool {
-					return p.Name == own.property && p.Type != posture.UnknownProperty
+					return p.Name == resource.property && p.Type != posture.UnknownProperty
 				}) {
-					t.Errorf("%s has no %s: %v", e.ID, own.property, e.Properties)
+					t.Errorf("%s has no %s: %v", e.ID, resource.property, e.Properties)
 				}
 			}
 			if found == 0 {
-				t.Errorf("no %s was collected", own.name)
+				t.Errorf("no %s was collected", resource.name)
 			}
 			source := r.sweep.Runner.Sources[p]
 			if !slices.ContainsFunc(source.Declarations(), func(d collect.Declaration) bool {
-				return d.Type == own.name && len(d.Permissions) > 0 && len(d.Events) > 0
+				return d.Type == resource.name && len(d.Permissions) > 0 && len(d.Events) > 0
 			}) {
-				t.Errorf("%s is not among the declarations", own.name)
+				t.Errorf("%s is not among the declarations", resource.name)
 			}
 		})
 	}

@@ -20,7 +20,7 @@ func TestDisabledRegion(t *testing.T) {
 		t.Fatalf("the second run ended as %s: %v", run.Status, run.Collectors)
 	}
 	after, _ := r.known(t, id)
-	gone := 0
+	removed := 0
 	for key, e := range before {
 		_, ok := after[key]
 		switch {
@@ -29,16 +29,16 @@ func TestDisabledRegion(t *testing.T) {
 		case !ok && e.Region != "eu-west-1":
 			t.Errorf("%s is lost", key)
 		case !ok:
-			gone++
+			removed++
 		}
 	}
-	if gone == 0 {
+	if removed == 0 {
 		t.Error("the region had no entities")
 	}
 	_, generation := r.known(t, id)
 	r.collect(t, id)
-	if _, again := r.known(t, id); again != generation {
-		t.Errorf("a third run wrote: generation %d, was %d", again, generation)
+	if _, second := r.known(t, id); second != generation {
+		t.Errorf("a third run wrote: generation %d, was %d", second, generation)
 	}
 }
 
@@ -59,16 +59,16 @@ func TestRunOfARegion(t *testing.T) {
 				t.Fatal(err)
 			}
 			known, _ := r.known(t, id)
-			here, elsewhere := 0, 0
+			inRegion, elsewhere := 0, 0
 			for _, e := range known {
 				if e.Region == region {
-					here++
+					inRegion++
 				} else {
 					elsewhere++
 				}
 			}
-			if here == 0 || p == posture.AWS && elsewhere > 0 {
-				t.Errorf("%d entities in %s, %d elsewhere", here, region, elsewhere)
+			if inRegion == 0 || p == posture.AWS && elsewhere > 0 {
+				t.Errorf("%d entities in %s, %d elsewhere", inRegion, region, elsewhere)
 			}
 		})
 	}

@@ -44,7 +44,7 @@ type cacheEntry struct {
 	done   bool
 	err    error // error of a refused call
 	pages  []gjson.Result
-	joined gjson.Result                         // all pages as one document; use whole
+	joined gjson.Result                         // all pages as one document; use result
 	groups map[string]map[string][]gjson.Result // list elements by the value at a path
 }
 
@@ -61,8 +61,8 @@ func (e *cacheEntry) read(ctx context.Context, read readFunc) error {
 	return err
 }
 
-// whole returns the response with its pages joined.
-func (e *cacheEntry) whole() gjson.Result {
+// result returns the response with its pages joined.
+func (e *cacheEntry) result() gjson.Result {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.joined.Exists() {
@@ -81,11 +81,11 @@ func (e *cacheEntry) partFor(call *resource.Call, item *resource.Item, v resourc
 	var found []gjson.Result
 	switch path, value, one := conditions.Lookup(v); {
 	case len(conditions) == 0:
-		return e.at(call, item, v), nil
+		return e.resultOf(call, item, v), nil
 	case one:
 		found = e.group(call, path, item, v)[value]
 	default:
-		for _, element := range e.at(call, item, v).Array() {
+		for _, element := range e.resultOf(call, item, v).Array() {
 			if conditions.Hold(&resource.Item{Result: element, Parent: item}, v) {
 				found = append(found, element)
 			}
@@ -100,12 +100,12 @@ func (e *cacheEntry) partFor(call *resource.Call, item *resource.Item, v resourc
 	return found[0], nil
 }
 
-func (e *cacheEntry) at(call *resource.Call, item *resource.Item, v resource.Vars) gjson.Result {
-	whole := e.whole()
+func (e *cacheEntry) resultOf(call *resource.Call, item *resource.Item, v resource.Vars) gjson.Result {
+	result := e.result()
 	if call.At.IsZero() {
-		return whole
+		return result
 	}
-	return call.At.Eval(&resource.Item{Result: whole, Parent: item}, v)
+	return call.At.Eval(&resource.Item{Result: result, Parent: item}, v)
 }
 
 // group returns the elements of the list at the call's path, indexed by their value
@@ -119,7 +119,7 @@ func (e *cacheEntry) group(call *resource.Call, path resource.Expr, item *resour
 	if ok {
 		return g
 	}
-	list := e.at(call, item, v)
+	list := e.resultOf(call, item, v)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	g = map[string][]gjson.Result{}

@@ -58,7 +58,7 @@ func (c caller) Answer(ctx context.Context, function string) (gjson.Result, erro
 	if err != nil {
 		return gjson.Result{}, err
 	}
-	return k.whole(), nil
+	return k.result(), nil
 }
 
 // Vars implements [resource.Caller].
@@ -66,14 +66,14 @@ func (c caller) Vars() resource.Vars { return c.Context.Vars }
 
 // Once implements [resource.Caller].
 func (c caller) Once(key string, read func() (any, error)) (any, error) {
-	if c.once == nil {
+	if c.cache == nil {
 		return read()
 	}
-	return c.once.do(key, read)
+	return c.cache.do(key, read)
 }
 
-// once caches what functions read for all items of a list.
-type once struct {
+// callCache caches what functions read for all items of a list.
+type callCache struct {
 	mu  sync.Mutex
 	all map[string]*outcome
 }
@@ -84,7 +84,7 @@ type outcome struct {
 	err   error
 }
 
-func (o *once) do(key string, read func() (any, error)) (any, error) {
+func (o *callCache) do(key string, read func() (any, error)) (any, error) {
 	o.mu.Lock()
 	if o.all == nil {
 		o.all = map[string]*outcome{}

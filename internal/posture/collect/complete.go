@@ -52,35 +52,35 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 	if len(t.Calls) > 0 {
 		item.Answers = map[string]gjson.Result{}
 	}
-	var nothing []string          // calls that found nothing
+	var empty []string            // calls that found nothing
 	refused := map[string]error{} // errors by call name
 	answered := false
 	for i := range t.Calls {
 		call := &t.Calls[i]
-		if why := firstRefused(refused, call.UsesAnswersOf()); why != nil {
-			b.Unread(why, call.Names()...) // the call depends on a refused one
+		if cause := firstRefused(refused, call.UsesAnswersOf()); cause != nil {
+			b.Unread(cause, call.Names()...) // the call depends on a refused one
 			continue
 		}
 		if !call.When.Hold(item, where.Vars) {
 			continue
 		}
-		if slices.Contains(nothing, call.Needs) {
+		if slices.Contains(empty, call.Needs) {
 			call.PutAbsent(b)
-			nothing = append(nothing, call.Key())
+			empty = append(empty, call.Key())
 			continue
 		}
-		meaning, why, err := r.call(ctx, t, call, b, item, where)
+		meaning, cause, err := r.call(ctx, t, call, b, item, where)
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case why != nil:
-			refused[call.As] = why
-			allRefused = cmp.Or(allRefused, why)
+		case cause != nil:
+			refused[call.As] = cause
+			allRefused = cmp.Or(allRefused, cause)
 			continue
 		case meaning == resource.MeansVanished:
 			return nil, nil, nil
 		case meaning == resource.MeansAbsent:
-			nothing = append(nothing, call.Key())
+			empty = append(empty, call.Key())
 		}
 		answered = true
 	}
@@ -94,8 +94,8 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 // firstRefused returns the error of the first refused call among the names, or nil.
 func firstRefused(refused map[string]error, names []string) error {
 	for _, name := range names {
-		if why := refused[name]; why != nil {
-			return why
+		if cause := refused[name]; cause != nil {
+			return cause
 		}
 	}
 	return nil
@@ -105,7 +105,7 @@ func firstRefused(refused map[string]error, names []string) error {
 // failure and, when its properties are unknown, the reason.
 func (r *Reader) call(
 	ctx context.Context, t *resource.Type, call *resource.Call, b *resource.Builder, item *resource.Item, where resource.Context,
-) (meaning resource.Meaning, why, fatal error) {
+) (meaning resource.Meaning, cause, fatal error) {
 	bound := *r
 	bound.Context = where
 	result, err := bound.answer(ctx, call, item)

@@ -88,7 +88,7 @@ type Limits struct {
 
 type limit struct {
 	*rate.Limiter
-	first   rate.Limit
+	initial rate.Limit
 	resume  time.Time // no calls before this time
 	slowed  time.Time // time of the last slowdown
 	touched time.Time
@@ -112,9 +112,9 @@ func (l *Limits) SetProcesses(n int) {
 	factor := rate.Limit(l.processes) / rate.Limit(n)
 	l.processes = n
 	for _, m := range l.limits {
-		m.first *= factor
+		m.initial *= factor
 		m.SetLimitAt(now, m.Limit()*factor)
-		m.SetBurstAt(now, burstOf(m.first))
+		m.SetBurstAt(now, burstOf(m.initial))
 	}
 }
 
@@ -150,9 +150,9 @@ func (l *Limits) prepare(k Key) (*rate.Limiter, time.Duration) {
 	defer l.mu.Unlock()
 	l.sweep(now)
 	m := l.limit(k, now)
-	if m.Limit() < m.first {
-		gained := m.first * rate.Limit(now.Sub(m.touched).Seconds()/recoverTime.Seconds())
-		m.SetLimitAt(now, min(m.first, m.Limit()+gained))
+	if m.Limit() < m.initial {
+		gained := m.initial * rate.Limit(now.Sub(m.touched).Seconds()/recoverTime.Seconds())
+		m.SetLimitAt(now, min(m.initial, m.Limit()+gained))
 	}
 	m.touched = now
 	return m.Limiter, m.resume.Sub(now)
@@ -172,7 +172,7 @@ func (l *Limits) Throttled(k Key, after time.Duration) {
 		return
 	}
 	m.slowed, m.touched = now, now
-	m.SetLimitAt(now, max(m.first*slowest, m.Limit()*slower))
+	m.SetLimitAt(now, max(m.initial*slowest, m.Limit()*slower))
 }
 
 // limit returns the limit of a key. The caller holds mu.
@@ -184,7 +184,7 @@ func (l *Limits) limit(k Key, now time.Time) *limit {
 			first = Rates[""]
 		}
 		share := rate.Limit(first / float64(l.processes))
-		m = &limit{Limiter: rate.NewLimiter(share, burstOf(share)), first: share, touched: now}
+		m = &limit{Limiter: rate.NewLimiter(share, burstOf(share)), initial: share, touched: now}
 		l.limits[k] = m
 	}
 	return m

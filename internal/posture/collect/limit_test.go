@@ -112,8 +112,8 @@ func TestProcessesShareALimit(t *testing.T) {
 			t.Errorf("one of five makes %d calls a second, want %d", one, alone/5)
 		}
 		l.SetProcesses(1)
-		if again := settled(); again != alone {
-			t.Errorf("%d calls a second when the others are gone, want %d", again, alone)
+		if repeated := settled(); repeated != alone {
+			t.Errorf("%d calls a second when the others are gone, want %d", repeated, alone)
 		}
 	})
 }

@@ -25,7 +25,7 @@ type Reader struct {
 	// Answers caches the responses that several types need; nil disables caching.
 	Answers *Answers
 
-	once *once // cache of the current list
+	cache *callCache // cache of the current list
 }
 
 // concurrency is the number of items of a page that are completed concurrently.
@@ -43,23 +43,23 @@ func (r *Reader) Unit(t *resource.Type, service string) Unit {
 
 // List emits every resource of a type.
 func (r *Reader) List(ctx context.Context, t *resource.Type, emit Emit) error {
-	of := r.begin()
-	var some atomic.Bool
-	err := of.stages(ctx, t.List, nil, func(ctx context.Context, items []resource.Item) error {
-		some.Store(true)
-		return of.complete(ctx, t, items, emit)
+	list := r.begin()
+	var found atomic.Bool
+	err := list.stages(ctx, t.List, nil, func(ctx context.Context, items []resource.Item) error {
+		found.Store(true)
+		return list.complete(ctx, t, items, emit)
 	})
-	if t.None != "" && !some.Load() && (err == nil || errors.Is(err, ErrOff)) {
-		return of.complete(ctx, t, []resource.Item{{Result: gjson.Parse("{}"), None: true}}, emit)
+	if t.None != "" && !found.Load() && (err == nil || errors.Is(err, ErrOff)) {
+		return list.complete(ctx, t, []resource.Item{{Result: gjson.Parse("{}"), None: true}}, emit)
 	}
 	return err
 }
 
 // begin returns a reader with an empty cache for one list.
 func (r *Reader) begin() *Reader {
-	of := *r
-	of.once = new(once)
-	return &of
+	list := *r
+	list.cache = new(callCache)
+	return &list
 }
 
 // Get emits the resource of a name, or fails with ErrGone. For a gathered type
@@ -70,9 +70,9 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 		emitted = true
 		return emit(b)
 	}
-	of := r.begin()
+	list := r.begin()
 	if t.Gathered && t.Get == nil {
-		return of.List(ctx, t, emit)
+		return list.List(ctx, t, emit)
 	}
 	requestName := r.Context.Cloud.RequestName(t, r.Context.Vars, name)
 	if t.Gathered {
@@ -84,7 +84,7 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 	id := r.Context.Cloud.Ref(r.Context.Vars, []posture.EntityType{t.Type}, requestName)
 	pick := func(ctx context.Context, items []resource.Item) error {
 		if t.Gathered {
-			return of.complete(ctx, t, items, emitFound)
+			return list.complete(ctx, t, items, emitFound)
 		}
 		for i := range items {
 			item := &items[i]
@@ -94,18 +94,18 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 			}
 			found = true
 			if identity.Region == posture.Global && t.In != "" && item.Parent == nil { // use the region of its parent
-				if item.Parent, err = of.one(ctx, r.Catalog.Type(t.In), name); err != nil {
+				if item.Parent, err = list.one(ctx, r.Catalog.Type(t.In), name); err != nil {
 					return err
 				}
 			}
-			if err := of.complete(ctx, t, items[i:i+1], emitFound); err != nil {
+			if err := list.complete(ctx, t, items[i:i+1], emitFound); err != nil {
 				return err
 			}
 			return errFound
 		}
 		return nil
 	}
-	err := of.find(ctx, t, requestName, pick)
+	err := list.find(ctx, t, requestName, pick)
 	switch {
 	case emitted && (err == nil || errors.Is(err, errFound)):
 		return nil
@@ -128,9 +128,9 @@ func (r *Reader) find(ctx context.Context, t *resource.Type, name string, pick v
 	if t.Get == nil {
 		return r.stages(ctx, t.List, nil, pick)
 	}
-	named := *r
-	named.Context.Name = name
-	return named.stages(ctx, []resource.Stage{t.GetStage()}, nil, pick)
+	single := *r
+	single.Context.Name = name
+	return single.stages(ctx, []resource.Stage{t.GetStage()}, nil, pick)
 }
 
 // one returns the item of the resource that has the name or contains a part of that name.
@@ -159,20 +159,20 @@ type visit func(ctx context.Context, items []resource.Item) error
 // previous one; the items of the last stage are visited. When a call for one
 // item fails, the other items are still visited, and the list returns an error
 // at its end.
-func (r *Reader) stages(ctx context.Context, stages []resource.Stage, above *resource.Item, last visit) error {
+func (r *Reader) stages(ctx context.Context, stages []resource.Stage, parent *resource.Item, last visit) error {
 	if len(stages) == 0 {
 		return nil
 	}
 	s, rest := &stages[0], stages[1:]
 	if s.From != "" {
-		return r.stages(ctx, slices.Concat(r.Catalog.Type(s.From).List, rest), above, last)
+		return r.stages(ctx, slices.Concat(r.Catalog.Type(s.From).List, rest), parent, last)
 	}
 	next := last
 	var f Failures
 	if len(rest) > 0 {
 		next = func(ctx context.Context, items []resource.Item) error { return r.nextStage(ctx, rest, items, &f, last) }
 	}
-	if err := r.stage(ctx, s, above, next); err != nil {
+	if err := r.stage(ctx, s, parent, next); err != nil {
 		return err
 	}
 	return f.Err()
@@ -182,14 +182,14 @@ func (r *Reader) stages(ctx context.Context, stages []resource.Stage, above *res
 func (r *Reader) nextStage(ctx context.Context, rest []resource.Stage, items []resource.Item, f *Failures, last visit) error {
 	s := &rest[0]
 	if s.Function != "" {
-		made, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, items)
+		results, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, items)
 		if err != nil {
 			return err
 		}
 		if len(rest) == 1 {
-			return last(ctx, made)
+			return last(ctx, results)
 		}
-		return r.nextStage(ctx, rest[1:], made, f, last)
+		return r.nextStage(ctx, rest[1:], results, f, last)
 	}
 	if s.Batch != nil {
 		for batch := range slices.Chunk(items, s.Batch.Size) {
@@ -232,27 +232,27 @@ func (r *Reader) batch(ctx context.Context, rest []resource.Stage, items []resou
 }
 
 // stage makes the calls of one stage for an item, and visits the items of each page.
-func (r *Reader) stage(ctx context.Context, s *resource.Stage, above *resource.Item, next visit) error {
+func (r *Reader) stage(ctx context.Context, s *resource.Stage, parent *resource.Item, next visit) error {
 	switch {
 	case s.One:
 		item := gjson.Parse("{}")
 		if r.Context.Name != "" {
 			item = gjson.ParseBytes(append(gjson.AppendJSONString([]byte(`{"name":`), r.Context.Name), '}'))
 		}
-		return next(ctx, []resource.Item{{Result: item, Parent: above}})
+		return next(ctx, []resource.Item{{Result: item, Parent: parent}})
 	case s.Function != "":
-		made, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, nil)
-		if len(made) > 0 { // keep the items although the list is incomplete
-			err = errors.Join(next(ctx, made), err)
+		results, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, nil)
+		if len(results) > 0 { // keep the items although the list is incomplete
+			err = errors.Join(next(ctx, results), err)
 		}
 		return err
-	case above != nil && !s.When.Hold(above, r.Context.Vars):
+	case parent != nil && !s.When.Hold(parent, r.Context.Vars):
 		return nil
 	case s.Call == "":
-		return visitSome(ctx, next, itemsOf(s, above.Result, above, r.Context.Vars))
+		return visitSome(ctx, next, itemsOf(s, parent.Result, parent, r.Context.Vars))
 	}
-	return r.pages(ctx, &s.Request, above, r.Catalog.Shared(s.Call), func(answer gjson.Result) error {
-		return visitSome(ctx, next, itemsOf(s, answer, above, r.Context.Vars))
+	return r.pages(ctx, &s.Request, parent, r.Catalog.Shared(s.Call), func(answer gjson.Result) error {
+		return visitSome(ctx, next, itemsOf(s, answer, parent, r.Context.Vars))
 	})
 }
 
@@ -265,11 +265,11 @@ func visitSome(ctx context.Context, next visit, items []resource.Item) error {
 }
 
 // itemsOf returns the items of one page.
-func itemsOf(s *resource.Stage, answer gjson.Result, above *resource.Item, v resource.Vars) []resource.Item {
-	page := resource.Item{Result: answer, Parent: above}
+func itemsOf(s *resource.Stage, answer gjson.Result, parent *resource.Item, v resource.Vars) []resource.Item {
+	page := resource.Item{Result: answer, Parent: parent}
 	var items []resource.Item
 	add := func(value gjson.Result) {
-		item := resource.Item{Result: value, Parent: above}
+		item := resource.Item{Result: value, Parent: parent}
 		if value.Type != gjson.Null && s.Where.Hold(&item, v) {
 			items = append(items, item)
 		}
@@ -289,8 +289,8 @@ func itemsOf(s *resource.Stage, answer gjson.Result, above *resource.Item, v res
 		flatten(answer)
 		return items
 	}
-	for _, at := range s.Items {
-		flatten(at.Eval(&page, v))
+	for _, path := range s.Items {
+		flatten(path.Eval(&page, v))
 	}
 	return items
 }

@@ -218,8 +218,8 @@ func (r *Runner) readAndSave(ctx context.Context, a posture.Access, u Unit) (got
 			return nil
 		}
 		got.entities++
-		if room := maxErrors - len(got.problems); room > 0 {
-			got.problems = append(got.problems, res.Problems()[:min(room, len(res.Problems()))]...)
+		if remaining := maxErrors - len(got.problems); remaining > 0 {
+			got.problems = append(got.problems, res.Problems()[:min(remaining, len(res.Problems()))]...)
 		}
 		saveErr = recording.Put(ctx, res.Entity)
 		return saveErr

@@ -218,13 +218,13 @@ type outageRecording struct {
 	from *outage
 }
 
-func (o *outage) fail(left *int) error {
+func (o *outage) fail(remaining *int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if *left == 0 {
+	if *remaining == 0 {
 		return nil
 	}
-	*left--
+	*remaining--
 	return fault.New(fault.Unavailable, "the database is not available")
 }
 

@@ -26,11 +26,11 @@ type tally struct {
 
 // typeTally aggregates the units of one type: one per region.
 type typeTally struct {
-	units, good, denied, late int
-	entities                  int
-	errors                    []string
-	notEnabled, notOffered    []string // regions
-	message                   string
+	units, succeeded, denied, timedOut int
+	entities                           int
+	errors                             []string
+	notEnabled, notOffered             []string // regions
+	message                            string
 }
 
 func newTally(units int, progress Progress) *tally {
@@ -54,15 +54,15 @@ func (t *tally) add(u Unit, got reading) {
 	tt.units++
 	tt.entities += got.entities
 	if got.err != nil {
-		t.unread = append(t.unread, Unread{u.Type, u.Region, why(got.err)})
+		t.unread = append(t.unread, Unread{u.Type, u.Region, reasonOf(got.err)})
 	}
 	switch {
 	case got.err == nil:
-		tt.good++
+		tt.succeeded++
 		tt.off(u.Region, got.off)
 	case timedOut(got.err):
-		tt.late++
-		tt.message = why(got.err)
+		tt.timedOut++
+		tt.message = reasonOf(got.err)
 	case errors.Is(got.err, ErrDenied):
 		tt.denied++
 		tt.addError(u.Region, got.err)
@@ -70,7 +70,7 @@ func (t *tally) add(u Unit, got reading) {
 		t.identity = got.err
 		tt.message = got.err.Error()
 	default:
-		tt.message = at(u.Region, got.err)
+		tt.message = withRegion(u.Region, got.err)
 	}
 	for _, problem := range got.problems {
 		tt.addError(u.Region, problem)
@@ -83,8 +83,8 @@ func timedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// why returns the reason why a unit was not read.
-func why(err error) string {
+// reasonOf returns the reason why a unit was not read.
+func reasonOf(err error) string {
 	if timedOut(err) {
 		return "not read in time"
 	}
@@ -103,13 +103,13 @@ func (tt *typeTally) off(region string, err error) {
 }
 
 func (tt *typeTally) addError(region string, err error) {
-	if text := at(region, err); len(tt.errors) < maxErrors && !slices.Contains(tt.errors, text) {
+	if text := withRegion(region, err); len(tt.errors) < maxErrors && !slices.Contains(tt.errors, text) {
 		tt.errors = append(tt.errors, text)
 	}
 }
 
-// at prefixes an error with its region.
-func at(region string, err error) string {
+// withRegion prefixes an error with its region.
+func withRegion(region string, err error) string {
 	if region == posture.Global {
 		return err.Error()
 	}
@@ -122,9 +122,9 @@ func (tt *typeTally) result() posture.CollectorResult {
 		Status: posture.CollectorSuccess, Entities: tt.entities,
 		NotEnabled: slices.Sorted(slices.Values(tt.notEnabled)), NotOffered: slices.Sorted(slices.Values(tt.notOffered)),
 	}
-	failed := tt.units - tt.good - tt.denied - tt.late
+	failed := tt.units - tt.succeeded - tt.denied - tt.timedOut
 	switch {
-	case tt.late > 0:
+	case tt.timedOut > 0:
 		r.Status, r.Message = posture.CollectorTimeout, tt.message
 	case failed > 0 && failed == tt.units:
 		r.Status, r.Message = posture.CollectorFailure, tt.message
@@ -149,9 +149,9 @@ func (t *tally) outcome(ctx context.Context) Outcome {
 	o := Outcome{
 		Status: posture.RunCompleted, Collectors: t.results(), Account: posture.AccountActive, Entities: t.entities, Units: t.units, Unread: t.unread,
 	}
-	good, denied, failed := 0, 0, 0
+	succeeded, denied, failed := 0, 0, 0
 	for _, tt := range t.types {
-		good += tt.good
+		succeeded += tt.succeeded
 		denied += tt.denied
 	}
 	for r := range maps.Values(o.Collectors) {
@@ -168,7 +168,7 @@ func (t *tally) outcome(ctx context.Context) Outcome {
 	case t.units > 0 && denied == t.units:
 		o.Status, o.Account = posture.RunFailed, posture.AccountDenyAccess
 		o.Reason = "the credential is accepted but has no permission to read anything"
-	case t.units > 0 && good == 0:
+	case t.units > 0 && succeeded == 0:
 		o.Status, o.Account = posture.RunFailed, ""
 		o.Reason = "nothing could be read"
 	case failed > 0:

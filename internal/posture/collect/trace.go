@@ -32,16 +32,16 @@ func (r *Reader) send(ctx context.Context, q *resource.Request, address string, 
 	if !ok {
 		return r.Transport.Pages(ctx, q, address, input, page)
 	}
-	made := TracedCall{Call: q.Call, Address: address, Region: r.Context.Region, Input: input}
-	made.Err = r.Transport.Pages(ctx, q, address, input, func(answer gjson.Result) error {
-		made.Pages = append(made.Pages, answer)
+	traced := TracedCall{Call: q.Call, Address: address, Region: r.Context.Region, Input: input}
+	traced.Err = r.Transport.Pages(ctx, q, address, input, func(answer gjson.Result) error {
+		traced.Pages = append(traced.Pages, answer)
 		return nil
 	})
-	trace(made)
-	for _, answer := range made.Pages {
+	trace(traced)
+	for _, answer := range traced.Pages {
 		if err := page(answer); err != nil {
 			return err
 		}
 	}
-	return made.Err
+	return traced.Err
 }

@@ -17,17 +17,17 @@ import (
 const maxBuckets = 100_000
 
 // Aggregate implements [posture.EntityStore].
-func (s *Store) Aggregate(ctx context.Context, org posture.OrgID, f posture.EntityFilter, as map[string]posture.Aggregation) (total int, found map[string]posture.Buckets, err error) {
+func (s *Store) Aggregate(ctx context.Context, org posture.OrgID, f posture.EntityFilter, aggregations map[string]posture.Aggregation) (total int, found map[string]posture.Buckets, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		sel, err := s.selectEntities(tx, org, f)
 		if err != nil {
 			return err
 		}
-		found, total = make(map[string]posture.Buckets, len(as)), uncounted
-		room := maxBuckets
-		for _, name := range slices.Sorted(maps.Keys(as)) {
-			c := newCounter(as[name], &room)
-			n, err := sel.aggregate(as[name], c)
+		found, total = make(map[string]posture.Buckets, len(aggregations)), uncounted
+		remaining := maxBuckets
+		for _, name := range slices.Sorted(maps.Keys(aggregations)) {
+			c := newCounter(aggregations[name], &remaining)
+			n, err := sel.aggregate(aggregations[name], c)
 			if err != nil {
 				return err
 			}
@@ -174,9 +174,9 @@ func countRows(tx *sqldb.Tx, c *counter, text string, args ...any) (total int, e
 
 // A counter counts entities by the values of an attribute.
 type counter struct {
-	of      posture.Aggregation
-	room    *int // remaining buckets
-	buckets map[string]*bucket
+	aggregation posture.Aggregation
+	remaining   *int // remaining buckets
+	buckets     map[string]*bucket
 }
 
 type bucket struct {
@@ -184,26 +184,26 @@ type bucket struct {
 	sub   map[string]*counter
 }
 
-func newCounter(a posture.Aggregation, room *int) *counter {
-	return &counter{of: a, room: room, buckets: map[string]*bucket{}}
+func newCounter(a posture.Aggregation, remaining *int) *counter {
+	return &counter{aggregation: a, remaining: remaining, buckets: map[string]*bucket{}}
 }
 
 // add counts n entities with the same values.
 func (c *counter) add(e *posture.Entity, n int) error {
-	values := c.of.Of.Values(e)
+	values := c.aggregation.Of.Values(e)
 	for i, v := range values {
 		if slices.Contains(values[:i], v) {
 			continue
 		}
 		b := c.buckets[v]
 		if b == nil {
-			*c.room -= 1 + len(c.of.Sub)
-			if *c.room < 0 {
+			*c.remaining -= 1 + len(c.aggregation.Sub)
+			if *c.remaining < 0 {
 				return fault.New(fault.Invalid, "the aggregations have more than %d buckets; filter more, or count something with fewer values", maxBuckets)
 			}
-			b = &bucket{sub: make(map[string]*counter, len(c.of.Sub))}
-			for name, sub := range c.of.Sub {
-				b.sub[name] = newCounter(sub, c.room)
+			b = &bucket{sub: make(map[string]*counter, len(c.aggregation.Sub))}
+			for name, sub := range c.aggregation.Sub {
+				b.sub[name] = newCounter(sub, c.remaining)
 			}
 			c.buckets[strings.Clone(v)] = b // the entity's memory is reused
 		}
@@ -222,15 +222,15 @@ func (c *counter) result() posture.Buckets {
 	keys := slices.SortedFunc(maps.Keys(c.buckets), func(a, b string) int {
 		return cmp.Or(cmp.Compare(c.buckets[b].count, c.buckets[a].count), cmp.Compare(a, b))
 	})
-	if c.of.Limit > 0 && len(keys) > c.of.Limit {
-		keys = keys[:c.of.Limit]
+	if c.aggregation.Limit > 0 && len(keys) > c.aggregation.Limit {
+		keys = keys[:c.aggregation.Limit]
 	}
 	all := make(posture.Buckets, len(keys))
 	for _, k := range keys {
 		b := posture.Bucket{Count: c.buckets[k].count}
 		for name, sub := range c.buckets[k].sub {
 			if b.Sub == nil {
-				b.Sub = make(map[string]posture.Buckets, len(c.of.Sub))
+				b.Sub = make(map[string]posture.Buckets, len(c.aggregation.Sub))
 			}
 			b.Sub[name] = sub.result()
 		}

@@ -71,14 +71,14 @@ func (l *baseline) ready() error {
 	return err
 }
 
-// at returns the entry at a position.
-func (l *baseline) at(place int) (k baselineEntry, err error) {
-	if place < l.from || place >= l.from+len(l.buf)/baselineEntrySize {
-		if err := l.read(place); err != nil {
+// entryAt returns the entry at a position.
+func (l *baseline) entryAt(index int) (k baselineEntry, err error) {
+	if index < l.from || index >= l.from+len(l.buf)/baselineEntrySize {
+		if err := l.read(index); err != nil {
 			return k, err
 		}
 	}
-	b := l.buf[(place-l.from)*baselineEntrySize:]
+	b := l.buf[(index-l.from)*baselineEntrySize:]
 	copy(k.id[:], b)
 	copy(k.hash[:], b[len(k.id):])
 	k.rowID = int64(binary.LittleEndian.Uint64(b[2*len(k.id):]))
@@ -86,13 +86,13 @@ func (l *baseline) at(place int) (k baselineEntry, err error) {
 }
 
 // read loads the window that begins at a position.
-func (l *baseline) read(place int) error {
-	n := min(baselineWindow, l.count-place)
+func (l *baseline) read(index int) error {
+	n := min(baselineWindow, l.count-index)
 	if cap(l.buf) == 0 {
 		l.buf = make([]byte, baselineWindow*baselineEntrySize)
 	}
-	l.buf, l.from = l.buf[:n*baselineEntrySize], place
-	if _, err := l.file.ReadAt(l.buf, int64(place)*int64(baselineEntrySize)); err != nil {
+	l.buf, l.from = l.buf[:n*baselineEntrySize], index
+	if _, err := l.file.ReadAt(l.buf, int64(index)*int64(baselineEntrySize)); err != nil {
 		l.buf = l.buf[:0]
 		return fmt.Errorf("read the baseline of a recording: %w", err)
 	}
@@ -102,7 +102,7 @@ func (l *baseline) read(place int) error {
 // all calls f for each entry, in order.
 func (l *baseline) all(f func(k baselineEntry, seen bool)) error {
 	for i := range l.count {
-		k, err := l.at(i)
+		k, err := l.entryAt(i)
 		if err != nil {
 			return err
 		}
@@ -111,17 +111,17 @@ func (l *baseline) all(f func(k baselineEntry, seen bool)) error {
 	return nil
 }
 
-func (l *baseline) wasSeen(place int) bool { return l.seen[place/64]>>(place%64)&1 == 1 }
+func (l *baseline) wasSeen(index int) bool { return l.seen[index/64]>>(index%64)&1 == 1 }
 
-func (l *baseline) markSeen(place int) {
-	if !l.wasSeen(place) {
-		l.seen[place/64] |= 1 << (place % 64)
+func (l *baseline) markSeen(index int) {
+	if !l.wasSeen(index) {
+		l.seen[index/64] |= 1 << (index % 64)
 		l.unseen--
 	}
 }
 
 // find returns the position of an id.
-func (l *baseline) find(id digest) (place int, ok bool, err error) {
+func (l *baseline) find(id digest) (index int, ok bool, err error) {
 	if l.index == nil {
 		if err := l.makeIndex(); err != nil {
 			return 0, false, err
@@ -132,10 +132,10 @@ func (l *baseline) find(id digest) (place int, ok bool, err error) {
 		if l.index[slot]>>32 != tag {
 			continue
 		}
-		place = int(l.index[slot]&(1<<32-1)) - 1
-		k, err := l.at(place)
+		index = int(l.index[slot]&(1<<32-1)) - 1
+		k, err := l.entryAt(index)
 		if err != nil || k.id == id {
-			return place, true, err
+			return index, true, err
 		}
 	}
 	return 0, false, nil
@@ -146,7 +146,7 @@ func (l *baseline) find(id digest) (place int, ok bool, err error) {
 func (l *baseline) makeIndex() error {
 	l.index = make([]uint64, 2*l.count+1)
 	for i := range l.count {
-		k, err := l.at(i)
+		k, err := l.entryAt(i)
 		if err != nil {
 			return err
 		}

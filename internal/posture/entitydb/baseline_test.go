@@ -33,14 +33,14 @@ func TestBaseline(t *testing.T) {
 				t.Errorf("spilled to a file: %v", inFile)
 			}
 			for i := range count {
-				if k, err := l.at(i); err != nil || k != nth(i) {
+				if k, err := l.entryAt(i); err != nil || k != nth(i) {
 					t.Fatalf("at %d is %v, %v", i, k, err)
 				}
 			}
 			for i := range count {
-				at := count - 1 - i
-				if place, ok, err := l.find(nth(at).id); err != nil || !ok || place != at {
-					t.Fatalf("%d is at %d, %v, %v", at, place, ok, err)
+				want := count - 1 - i
+				if index, ok, err := l.find(nth(want).id); err != nil || !ok || index != want {
+					t.Fatalf("%d is at %d, %v, %v", want, index, ok, err)
 				}
 				if _, ok, err := l.find(nth(count + i).id); err != nil || ok {
 					t.Fatalf("found %d, which was not added: %v", count+i, err)

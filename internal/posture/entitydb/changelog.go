@@ -13,14 +13,14 @@ import (
 type changeRow struct {
 	generation int64
 	rowID      int64
-	at         int64
-	gone       bool
+	changedAt  int64
+	removed    bool
 	created    int64
 	body       []byte
 }
 
 func scanChange(r sqldb.Row) (c changeRow, err error) {
-	err = r.Scan(&c.generation, &c.rowID, &c.at, &c.gone, &c.created, &c.body)
+	err = r.Scan(&c.generation, &c.rowID, &c.changedAt, &c.removed, &c.created, &c.body)
 	return c, err
 }
 
@@ -64,10 +64,10 @@ func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([
 		return nil, err
 	}
 	l := logReader{store: s, tx: tx, id: id}
-	if at, ok := found[id]; ok && removal.at != 0 {
-		l.removed(at.entity, removal.at)
+	if current, ok := found[id]; ok && removal.removedAt != 0 {
+		l.removed(current.entity, removal.removedAt)
 	} else if ok {
-		l.begin(at.entity)
+		l.begin(current.entity)
 	}
 	for _, row := range rows {
 		if err := l.read(row); err != nil {
@@ -111,27 +111,27 @@ func (l *logReader) added() {
 
 // read reverts the change of one row.
 func (l *logReader) read(row changeRow) error {
-	if row.gone {
-		last, err := l.gone(row)
+	if row.removed {
+		last, err := l.removedEntity(row)
 		if err != nil || last.ID != l.id {
 			return err
 		}
 		l.added()
-		l.removed(last, row.at)
+		l.removed(last, row.changedAt)
 		return nil
 	}
 	id, c, err := readChange(row.body)
 	if err != nil || id != l.id {
 		return err
 	}
-	c.At = sqldb.Time(row.at)
+	c.At = sqldb.Time(row.changedAt)
 	l.log = append(l.log, c)
 	l.state = c.Undo(l.state)
 	return nil
 }
 
-// gone returns the last state of a removed entity.
-func (l *logReader) gone(row changeRow) (posture.Entity, error) {
+// removedEntity returns the last state of a removed entity.
+func (l *logReader) removedEntity(row changeRow) (posture.Entity, error) {
 	contexts, err := l.store.contextsOf(l.tx, []entityRow{{rowID: row.rowID}})
 	if err != nil {
 		return posture.Entity{}, err
@@ -151,7 +151,7 @@ func (s *Store) ForgetChanges(ctx context.Context, before time.Time) error {
 		n := 0
 		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
 			type key struct{ idHash, generation, rowID int64 }
-			gone, err := sqldb.Query(tx, func(r sqldb.Row) (k key, err error) {
+			removed, err := sqldb.Query(tx, func(r sqldb.Row) (k key, err error) {
 				err = r.Scan(&k.idHash, &k.generation, &k.rowID)
 				return k, err
 			}, `
@@ -162,9 +162,9 @@ func (s *Store) ForgetChanges(ctx context.Context, before time.Time) error {
 			if err != nil {
 				return err
 			}
-			n = len(gone)
+			n = len(removed)
 			args := make([][]any, n)
-			for i, k := range gone {
+			for i, k := range removed {
 				args[i] = []any{k.idHash, k.generation}
 			}
 			// Delete the earlier entries of the removed entity as well.

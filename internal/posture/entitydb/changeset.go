@@ -18,7 +18,7 @@ type changeSet struct {
 	scope      posture.Scope
 	part       partition
 	generation int64 // of these changes
-	at         int64
+	changedAt  int64
 	cells      []*cell // of the type
 	dirty      map[int64]bool
 	tokens     *tokenizer
@@ -26,7 +26,7 @@ type changeSet struct {
 	ledger     *ledger
 	tally      map[string]int64 // by region
 	changed    []int64
-	gone       []posture.EntityID
+	removed    []posture.EntityID
 }
 
 // change begins a change set. It locks the account.
@@ -36,7 +36,7 @@ func (s *Store) change(tx *sqldb.Tx, scope posture.Scope) (*changeSet, error) {
 		return nil, err
 	}
 	c := &changeSet{
-		tx: tx, scope: scope, part: p, generation: p.generation + 1, at: sqldb.Millis(s.now()),
+		tx: tx, scope: scope, part: p, generation: p.generation + 1, changedAt: sqldb.Millis(s.now()),
 		dirty: map[int64]bool{}, tokens: newTokenizer(tx.Dialect(), p.org), rows: &rowWriter{tx: tx}, ledger: &ledger{tx: tx}, tally: map[string]int64{},
 	}
 	cells, err := cellsOf(tx, p.accountNo, scope.Type)
@@ -56,12 +56,12 @@ func (c *changeSet) cell(region string) (*cell, error) {
 	if c.part.cells+1 >= 1<<cellBits {
 		return nil, fault.New(fault.Internal, "account %q has entities of too many types and regions", c.part.account)
 	}
-	made := &cell{
+	created := &cell{
 		id: c.part.accountNo<<cellBits | c.part.cells, typ: c.scope.Type, scope: c.scope.Region, region: region,
 	}
 	c.part.cells++
-	c.cells = append(c.cells, made)
-	return made, nil
+	c.cells = append(c.cells, created)
+	return created, nil
 }
 
 // cellAt returns the cell of a row.
@@ -87,17 +87,17 @@ func (c *changeSet) row(s stagedEntity, created int64) (entityRow, error) {
 	if err != nil {
 		return entityRow{}, err
 	}
-	if in.made > memberMask {
+	if in.created > memberMask {
 		return entityRow{}, fault.New(fault.Internal, "there were too many entities of type %s in %s", in.typ, in.region)
 	}
-	tokens, err := c.tokens.of(s.doc, in.contextIn(c.part))
+	tokens, err := c.tokens.tokenize(s.doc, in.contextIn(c.part))
 	if err != nil {
 		return entityRow{}, err
 	}
 	r := entityRow{
-		rowID: in.id<<memberBits | in.made, idHash: idHashOf(c.part.accountNo, s.id), created: created, updated: c.at, doc: s.doc, tokens: tokens,
+		rowID: in.id<<memberBits | in.created, idHash: idHashOf(c.part.accountNo, s.id), created: created, updated: c.changedAt, doc: s.doc, tokens: tokens,
 	}
-	in.made++
+	in.created++
 	c.count(in, 1)
 	c.changed = append(c.changed, r.rowID)
 	return r, c.ledger.set(r.rowID, entry{s.id, s.hash})
@@ -108,7 +108,7 @@ func (c *changeSet) add(items []stagedEntity) error {
 	rows := make([]entityRow, len(items))
 	for i, s := range items {
 		var err error
-		if rows[i], err = c.row(s, c.at); err != nil {
+		if rows[i], err = c.row(s, c.changedAt); err != nil {
 			return err
 		}
 	}
@@ -126,15 +126,15 @@ func (c *changeSet) update(items []stagedEntity) error {
 	if err != nil {
 		return err
 	}
-	var moved, changed, left []entityRow
+	var moved, changed, unchanged []entityRow
 	var log [][]any
 	for _, u := range items {
-		was, ok := old[u.rowID]
+		oldRow, ok := old[u.rowID]
 		if !ok {
 			continue
 		}
 		in := c.cellAt(u.rowID)
-		before, err := readDoc(was.doc, in.contextIn(c.part))
+		before, err := readDoc(oldRow.doc, in.contextIn(c.part))
 		if err != nil {
 			return err
 		}
@@ -144,12 +144,12 @@ func (c *changeSet) update(items []stagedEntity) error {
 		if err != nil {
 			return err
 		}
-		if was.oldTokens, err = c.oldTokens(was, in); err != nil {
+		if oldRow.oldTokens, err = c.oldTokens(oldRow, in); err != nil {
 			return err
 		}
-		row := entityRow{rowID: u.rowID, idHash: was.idHash, created: was.created, updated: c.at, doc: u.doc, oldTokens: was.oldTokens}
+		row := entityRow{rowID: u.rowID, idHash: oldRow.idHash, created: oldRow.created, updated: c.changedAt, doc: u.doc, oldTokens: oldRow.oldTokens}
 		if u.region == in.region {
-			if row.tokens, err = c.tokens.of(u.doc, to.contextIn(c.part)); err != nil {
+			if row.tokens, err = c.tokens.tokenize(u.doc, to.contextIn(c.part)); err != nil {
 				return err
 			}
 			changed = append(changed, row)
@@ -159,17 +159,17 @@ func (c *changeSet) update(items []stagedEntity) error {
 				return err
 			}
 		} else {
-			if row, err = c.row(u, was.created); err != nil {
+			if row, err = c.row(u, oldRow.created); err != nil {
 				return err
 			}
-			moved, left = append(moved, row), append(left, was)
+			moved, unchanged = append(moved, row), append(unchanged, oldRow)
 			c.count(in, -1)
 			if err := c.ledger.remove(u.rowID); err != nil {
 				return err
 			}
 		}
 		if diff := posture.Compare(before, after); !diff.Empty() {
-			log = append(log, []any{row.idHash, c.generation, row.rowID, c.at, false, int64(0), appendChange(nil, after.ID, diff)})
+			log = append(log, []any{row.idHash, c.generation, row.rowID, c.changedAt, false, int64(0), appendChange(nil, after.ID, diff)})
 		}
 	}
 	if err := c.rows.update(changed); err != nil {
@@ -178,7 +178,7 @@ func (c *changeSet) update(items []stagedEntity) error {
 	if err := c.rows.insert(moved); err != nil {
 		return err
 	}
-	if err := c.rows.remove(left); err != nil {
+	if err := c.rows.remove(unchanged); err != nil {
 		return err
 	}
 	return c.log(log)
@@ -190,7 +190,7 @@ func (c *changeSet) oldTokens(row entityRow, in *cell) ([]token, error) {
 	if c.tx.Dialect() == sqldb.Postgres {
 		return nil, nil
 	}
-	return c.tokens.of(row.doc, in.contextIn(c.part))
+	return c.tokens.tokenize(row.doc, in.contextIn(c.part))
 }
 
 var changeColumns = []string{"id_hash", "generation", "row_id", "at", "gone", "created", "body"}
@@ -212,22 +212,22 @@ func (c *changeSet) remove(rowIDs []int64) error {
 		}
 		var log [][]any
 		var rows []entityRow
-		for rowID, was := range old {
+		for rowID, oldRow := range old {
 			in := c.cellAt(rowID)
-			e, err := readDoc(was.doc, in.contextIn(c.part))
+			e, err := readDoc(oldRow.doc, in.contextIn(c.part))
 			if err != nil {
 				return err
 			}
-			if was.oldTokens, err = c.oldTokens(was, in); err != nil {
+			if oldRow.oldTokens, err = c.oldTokens(oldRow, in); err != nil {
 				return err
 			}
-			rows = append(rows, was)
-			c.gone = append(c.gone, e.ID)
+			rows = append(rows, oldRow)
+			c.removed = append(c.removed, e.ID)
 			c.count(in, -1)
 			if err := c.ledger.remove(rowID); err != nil {
 				return err
 			}
-			log = append(log, []any{was.idHash, c.generation, rowID, c.at, true, was.created, was.doc})
+			log = append(log, []any{oldRow.idHash, c.generation, rowID, c.changedAt, true, oldRow.created, oldRow.doc})
 		}
 		if err := c.rows.remove(rows); err != nil {
 			return err
@@ -242,7 +242,7 @@ func (c *changeSet) remove(rowIDs []int64) error {
 // finish writes ledger, cells, generation and totals. Without changes it writes
 // nothing.
 func (c *changeSet) finish() error {
-	if len(c.changed) == 0 && len(c.gone) == 0 {
+	if len(c.changed) == 0 && len(c.removed) == 0 {
 		c.generation--
 		return nil
 	}
@@ -259,7 +259,7 @@ func (c *changeSet) saveCells() error {
 	for _, each := range c.cells {
 		if c.dirty[each.id] {
 			rows = append(rows, []any{
-				each.id, c.part.accountNo, c.part.org, each.typ, each.scope, each.region, each.made, each.count, c.generation,
+				each.id, c.part.accountNo, c.part.org, each.typ, each.scope, each.region, each.created, each.count, c.generation,
 			})
 		}
 	}
@@ -276,13 +276,13 @@ const deltasKept = 4096
 
 func (c *changeSet) saveDelta() error {
 	slices.Sort(c.changed)
-	gone, err := json.Marshal(c.gone)
+	removed, err := json.Marshal(c.removed)
 	if err != nil {
 		return err
 	}
 	if _, err := c.tx.Exec(`
 		INSERT INTO entity_delta (account_no, generation, changed, gone)
-		VALUES ($1, $2, $3, $4)`, c.part.accountNo, c.generation, packRows(c.changed), gone); err != nil {
+		VALUES ($1, $2, $3, $4)`, c.part.accountNo, c.generation, packRows(c.changed), removed); err != nil {
 		return err
 	}
 	if c.generation%64 != 0 { // delete in batches
@@ -303,11 +303,11 @@ func (c *changeSet) saveTally() error {
 }
 
 // addTally adds to the totals of an organisation.
-func addTally(tx *sqldb.Tx, org posture.OrgID, by map[posture.EntityType]map[string]int64) error {
+func addTally(tx *sqldb.Tx, org posture.OrgID, deltas map[posture.EntityType]map[string]int64) error {
 	var rows [][]any
-	for _, t := range slices.Sorted(maps.Keys(by)) { // sorted, to avoid deadlocks
-		for _, region := range slices.Sorted(maps.Keys(by[t])) {
-			if n := by[t][region]; n != 0 {
+	for _, t := range slices.Sorted(maps.Keys(deltas)) { // sorted, to avoid deadlocks
+		for _, region := range slices.Sorted(maps.Keys(deltas[t])) {
+			if n := deltas[t][region]; n != 0 {
 				rows = append(rows, []any{org, t, region, n})
 			}
 		}

@@ -26,31 +26,31 @@ const CopySkip = "entity_retoken"
 
 // copyRows makes changes of a copy. A row that is replaced is removed and inserted.
 func (s *Store) copyRows(tx *sqldb.Tx, changes []dbcopy.Change) error {
-	var was, is []entityRow
+	var old, current []entityRow
 	for _, c := range changes {
 		if c.Was != nil {
-			was = append(was, copiedRow(c.Was))
+			old = append(old, copiedRow(c.Was))
 		}
 		if c.Is != nil {
-			is = append(is, copiedRow(c.Is))
+			current = append(current, copiedRow(c.Is))
 		}
 	}
 	if tx.Dialect() == sqldb.SQLite { // to remove a row from its index takes the tokens
-		if err := s.tokenize(tx, was); err != nil {
+		if err := s.tokenize(tx, old); err != nil {
 			return err
 		}
-		for i := range was {
-			was[i].oldTokens, was[i].tokens = was[i].tokens, nil
+		for i := range old {
+			old[i].oldTokens, old[i].tokens = old[i].tokens, nil
 		}
 	}
-	if err := s.tokenize(tx, is); err != nil {
+	if err := s.tokenize(tx, current); err != nil {
 		return err
 	}
 	w := rowWriter{tx: tx}
-	if err := w.remove(was); err != nil {
+	if err := w.remove(old); err != nil {
 		return err
 	}
-	if err := w.insert(is); err != nil {
+	if err := w.insert(current); err != nil {
 		return err
 	}
 	return w.finish()
@@ -79,7 +79,7 @@ func (s *Store) tokenize(tx *sqldb.Tx, rows []entityRow) error {
 			}
 			orgs[accountNo] = newTokenizer(tx.Dialect(), org)
 		}
-		if rows[i].tokens, err = orgs[accountNo].of(row.doc, contexts[cellOf(row.rowID)]); err != nil {
+		if rows[i].tokens, err = orgs[accountNo].tokenize(row.doc, contexts[cellOf(row.rowID)]); err != nil {
 			return err
 		}
 	}

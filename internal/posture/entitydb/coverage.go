@@ -52,31 +52,31 @@ func (c *changeSet) succeeded() error {
 		VALUES ($1, $2, $3, $4, 0, '', $5)
 		ON CONFLICT (account_no, type, scope) DO UPDATE
 		SET succeeded = excluded.succeeded, failed = 0, why = '', generation = excluded.generation`,
-		c.part.accountNo, c.scope.Type, c.scope.Region, c.at, c.generation)
+		c.part.accountNo, c.scope.Type, c.scope.Region, c.changedAt, c.generation)
 	return err
 }
 
 // failed records that the scope could not be read.
-func (c *changeSet) failed(why string) error {
+func (c *changeSet) failed(reason string) error {
 	// PostgreSQL rejects invalid UTF-8 and NUL, which a quoted error may contain.
-	why = strings.ReplaceAll(strings.ToValidUTF8(why, "?"), "\x00", "?")
+	reason = strings.ReplaceAll(strings.ToValidUTF8(reason, "?"), "\x00", "?")
 	_, err := c.tx.Exec(`
 		INSERT INTO entity_coverage (account_no, type, scope, succeeded, failed, why, generation)
 		VALUES ($1, $2, $3, 0, $4, $5, 0)
 		ON CONFLICT (account_no, type, scope) DO UPDATE
 		SET failed = excluded.failed, why = excluded.why`,
-		c.part.accountNo, c.scope.Type, c.scope.Region, c.at, why)
+		c.part.accountNo, c.scope.Type, c.scope.Region, c.changedAt, reason)
 	return err
 }
 
 // ScopeFailed implements [posture.EntityStore].
-func (s *Store) ScopeFailed(ctx context.Context, scope posture.Scope, why string) error {
+func (s *Store) ScopeFailed(ctx context.Context, scope posture.Scope, reason string) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		c, err := s.change(tx, scope)
 		if err != nil {
 			return err
 		}
-		return c.failed(why)
+		return c.failed(reason)
 	})
 }
 

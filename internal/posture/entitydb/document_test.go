@@ -64,11 +64,11 @@ func FuzzReadDoc(f *testing.F) {
 	h := cellContext{"1", posture.AWS, "AWS.S3.Bucket", "eu"}
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		if e, err := readDoc(doc, h); err == nil {
-			again, err := readDoc(appendDoc(nil, h.idPrefix(), &e), h)
+			second, err := readDoc(appendDoc(nil, h.idPrefix(), &e), h)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(e, again); diff != "" {
+			if diff := cmp.Diff(e, second); diff != "" {
 				t.Fatal(diff)
 			}
 		}

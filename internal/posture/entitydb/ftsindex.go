@@ -21,9 +21,9 @@ type ftsIndex struct{}
 // corruption when more are deleted than were inserted, so an updated row is deleted
 // and inserted, each time with only the words that differ.
 type indexChange struct {
-	rowID      int64
-	was, is    bool // whether the row exists before and after
-	gone, come []token
+	rowID           int64
+	existed, exists bool // whether the row exists before and after
+	removed, added  []token
 }
 
 // maxIndexChanges bounds the index changes that a recording collects in memory.
@@ -44,10 +44,10 @@ func applyIndexChanges(tx *sqldb.Tx, all []indexChange) error {
 	slices.SortStableFunc(all, func(a, b indexChange) int { return cmp.Compare(a.rowID, b.rowID) })
 	_, err := tx.ExecEach(`INSERT INTO entity_token (entity_token, rowid, tokens) VALUES ($1, $2, $3)`, func(yield func([]any) bool) {
 		for _, c := range all {
-			if c.was && !yield([]any{"delete", c.rowID, ftsText(c.gone)}) {
+			if c.existed && !yield([]any{"delete", c.rowID, ftsText(c.removed)}) {
 				return
 			}
-			if c.is && !yield([]any{nil, c.rowID, ftsText(c.come)}) {
+			if c.exists && !yield([]any{nil, c.rowID, ftsText(c.added)}) {
 				return
 			}
 		}

@@ -198,8 +198,8 @@ func TestRowsThatLoseWordsStayCounted(t *testing.T) {
 		if err := record(); err != nil {
 			t.Fatal(err)
 		}
-		if left := indexEntries(t, db); len(left) > 0 {
-			t.Errorf("the index still has %v", left)
+		if remaining := indexEntries(t, db); len(remaining) > 0 {
+			t.Errorf("the index still has %v", remaining)
 		}
 		if err := db.IntegrityCheck(t.Context()); err != nil {
 			t.Error(err)

@@ -63,7 +63,7 @@ func (s *Store) EachEntity(ctx context.Context, org posture.OrgID, account postu
 type deltaRow struct {
 	generation int64
 	changed    []byte
-	gone       []byte
+	removed    []byte
 }
 
 // ChangesSince implements [posture.PartitionStore].
@@ -75,7 +75,7 @@ func (s *Store) ChangesSince(ctx context.Context, org posture.OrgID, account pos
 		}
 		changes.Generation = p.generation
 		deltas, err := sqldb.Query(tx, func(r sqldb.Row) (d deltaRow, err error) {
-			err = r.Scan(&d.generation, &d.changed, &d.gone)
+			err = r.Scan(&d.generation, &d.changed, &d.removed)
 			return d, err
 		}, `
 			SELECT generation, changed, gone
@@ -99,15 +99,15 @@ func (s *Store) ChangesSince(ctx context.Context, org posture.OrgID, account pos
 // ids of those that no longer exist.
 func (s *Store) readDeltas(tx *sqldb.Tx, deltas []deltaRow) ([]posture.Entity, []posture.EntityID, error) {
 	var rowIDs []int64
-	gone := map[posture.EntityID]bool{}
+	removed := map[posture.EntityID]bool{}
 	for _, d := range deltas {
 		rowIDs = append(rowIDs, unpackRows(d.changed)...)
 		var ids []posture.EntityID
-		if err := fromJSON(d.gone, &ids); err != nil {
+		if err := fromJSON(d.removed, &ids); err != nil {
 			return nil, nil, err
 		}
 		for _, id := range ids {
-			gone[id] = true
+			removed[id] = true
 		}
 	}
 	slices.Sort(rowIDs)
@@ -125,10 +125,10 @@ func (s *Store) readDeltas(tx *sqldb.Tx, deltas []deltaRow) ([]posture.Entity, [
 		return nil, nil, err
 	}
 	for _, e := range changed {
-		delete(gone, e.ID) // it was added again
+		delete(removed, e.ID) // it was added again
 	}
-	ids := make([]posture.EntityID, 0, len(gone))
-	for id := range gone {
+	ids := make([]posture.EntityID, 0, len(removed))
+	for id := range removed {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)

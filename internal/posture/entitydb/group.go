@@ -26,7 +26,7 @@ func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, o
 	if err != nil {
 		return 0, false, err
 	}
-	g := groupKey{of: s}
+	g := groupKey{selection: s}
 	g.aggregation(a)
 	columns := append([]string{"row_id"}, g.values...)
 	if s.tx.Distributed() {
@@ -167,16 +167,16 @@ func (s *selection) accountSpans() (spans []span, err error) {
 
 // A groupKey collects the GROUP BY expressions of an aggregation.
 type groupKey struct {
-	of     *selection
-	cell   []string // columns of entity_cell
-	values []string // expressions over tokens
-	names  []string // aliases of values
+	selection *selection
+	cell      []string // columns of entity_cell
+	values    []string // expressions over tokens
+	names     []string // aliases of values
 }
 
 func (k *groupKey) aggregation(a posture.Aggregation) {
 	switch {
 	case a.Of.Kind != posture.FieldAttribute || a.Of.Name == posture.FieldName:
-		n := k.of.tokenInterval(a.Of)
+		n := k.selection.tokenInterval(a.Of)
 		first, all := fmt.Sprintf("v%d", len(k.values)), fmt.Sprintf("v%d", len(k.values)+1)
 		k.values = append(k.values, n.first()+" AS "+first, n.several()+" AS "+all)
 		k.names = append(k.names, first, all)
@@ -209,20 +209,20 @@ func (s *selection) tokenInterval(a posture.Attribute) (n tokenInterval) {
 	return n
 }
 
-// at returns the i-th token of a row after the lower bound, counted from 1.
-func (n tokenInterval) at(i int) string {
+// placeholder returns the i-th token of a row after the lower bound, counted from 1.
+func (n tokenInterval) placeholder(i int) string {
 	return fmt.Sprintf("tokens[width_bucket(%d::bigint, tokens) + %d]", n.after, i)
 }
 
 // has returns the condition that the row has any.
-func (n tokenInterval) has() string { return fmt.Sprintf("%s <= %d", n.at(1), n.to) }
+func (n tokenInterval) has() string { return fmt.Sprintf("%s <= %d", n.placeholder(1), n.to) }
 
 // first returns the first of them, or NULL.
 func (n tokenInterval) first() string {
-	return fmt.Sprintf("CASE WHEN %s THEN %s END", n.has(), n.at(1))
+	return fmt.Sprintf("CASE WHEN %s THEN %s END", n.has(), n.placeholder(1))
 }
 
 // several returns all of them if there is more than one, or NULL.
 func (n tokenInterval) several() string {
-	return fmt.Sprintf("CASE WHEN %s <= %d THEN tokens[width_bucket(%d::bigint, tokens) + 1 : width_bucket(%[2]d::bigint, tokens)] END", n.at(2), n.to, n.after)
+	return fmt.Sprintf("CASE WHEN %s <= %d THEN tokens[width_bucket(%d::bigint, tokens) + 1 : width_bucket(%[2]d::bigint, tokens)] END", n.placeholder(2), n.to, n.after)
 }

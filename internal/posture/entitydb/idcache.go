@@ -28,20 +28,20 @@ func (ids *idCache) partitions(org posture.OrgID, accounts []string) (accountNos
 	ids.mu.RLock()
 	defer ids.mu.RUnlock()
 	for _, a := range accounts {
-		if at, ok := ids.accountNos[posture.AccountRef{Org: org, Account: posture.AccountID(a)}]; ok {
-			accountNos = append(accountNos, at)
+		if accountNo, ok := ids.accountNos[posture.AccountRef{Org: org, Account: posture.AccountID(a)}]; ok {
+			accountNos = append(accountNos, accountNo)
 		}
 	}
 	return accountNos
 }
 
-func (ids *idCache) addPartition(at partition) {
+func (ids *idCache) addPartition(part partition) {
 	ids.mu.Lock()
 	defer ids.mu.Unlock()
 	if len(ids.accountNos) >= maxCached {
 		clear(ids.accountNos)
 	}
-	ids.accountNos[posture.AccountRef{Org: at.org, Account: at.account}] = at.accountNo
+	ids.accountNos[posture.AccountRef{Org: part.org, Account: part.account}] = part.accountNo
 }
 
 // contexts returns the cached contexts of cells, and the cells that are not cached.

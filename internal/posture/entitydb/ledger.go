@@ -75,8 +75,8 @@ type ledger struct {
 
 // A ledgerChange sets or removes an entry.
 type ledgerChange struct {
-	rowID int64
-	gone  bool
+	rowID   int64
+	removed bool
 	entry
 }
 
@@ -89,7 +89,9 @@ func (l *ledger) set(rowID int64, e entry) error {
 	return l.change(ledgerChange{rowID: rowID, entry: e})
 }
 
-func (l *ledger) remove(rowID int64) error { return l.change(ledgerChange{rowID: rowID, gone: true}) }
+func (l *ledger) remove(rowID int64) error {
+	return l.change(ledgerChange{rowID: rowID, removed: true})
+}
 
 func (l *ledger) change(c ledgerChange) error {
 	l.changes = append(l.changes, c)
@@ -118,11 +120,11 @@ func (l *ledger) save() error {
 		for n < len(rest) && rest[n].rowID>>ledgerBits == row {
 			n++
 		}
-		was, there := old[row]
+		was, exists := old[row]
 		switch b := mergeEntries(row, was, rest[:n]); {
 		case len(b) == 0:
 			empty = append(empty, []any{row})
-		case there:
+		case exists:
 			changed = append(changed, []any{row, b})
 		default:
 			added = append(added, []any{row, b})
@@ -168,7 +170,7 @@ func (l *ledger) load(ids []int64) (map[int64][]byte, error) {
 func mergeEntries(row int64, old []byte, changes []ledgerChange) []byte {
 	b := make([]byte, 0, len(old)+len(changes)*entrySize)
 	put := func(c ledgerChange) {
-		if c.gone {
+		if c.removed {
 			return
 		}
 		b = binary.LittleEndian.AppendUint16(b, uint16(c.rowID&(1<<ledgerBits-1)))

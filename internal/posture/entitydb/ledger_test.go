@@ -17,12 +17,12 @@ func TestMergeEntries(t *testing.T) {
 	const row = 77
 	for range 500 {
 		want := map[int64]entry{}
-		var kept []byte
+		var encoded []byte
 		for range 4 {
 			var changes []ledgerChange
 			for range random.IntN(20) {
-				c := ledgerChange{rowID: row<<ledgerBits | random.Int64N(1<<ledgerBits), gone: random.IntN(3) == 0}
-				if c.gone {
+				c := ledgerChange{rowID: row<<ledgerBits | random.Int64N(1<<ledgerBits), removed: random.IntN(3) == 0}
+				if c.removed {
 					delete(want, c.rowID)
 				} else {
 					c.entry = entry{digest{byte(random.Uint32())}, digest{byte(random.Uint32())}}
@@ -31,10 +31,10 @@ func TestMergeEntries(t *testing.T) {
 				changes = append(changes, c)
 			}
 			slices.SortStableFunc(changes, byRow)
-			kept = mergeEntries(row, kept, changes)
+			encoded = mergeEntries(row, encoded, changes)
 			var order []int64
 			got := map[int64]entry{}
-			for rowID, e := range readEntries(row, kept) {
+			for rowID, e := range readEntries(row, encoded) {
 				order = append(order, rowID)
 				got[rowID] = e
 			}

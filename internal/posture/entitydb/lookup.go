@@ -15,8 +15,8 @@ func (s *Store) Entity(ctx context.Context, org posture.OrgID, id posture.Entity
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		found, err := s.tryPartitions(tx, org, id, func(accountNo int64) (bool, error) {
 			found, err := s.findEntities(tx, accountNo, []posture.EntityID{id})
-			at, ok := found[id]
-			e = at.entity
+			entry, ok := found[id]
+			e = entry.entity
 			return ok, err
 		})
 		if err == nil && !found {
@@ -43,8 +43,8 @@ func (s *Store) EntitiesOf(ctx context.Context, org posture.OrgID, account postu
 		}
 		located, err := s.findEntities(tx, p.accountNo, ids)
 		found = make(map[posture.EntityID]posture.Entity, len(located))
-		for id, at := range located {
-			found[id] = at.entity
+		for id, entry := range located {
+			found[id] = entry.entity
 		}
 		return err
 	})
@@ -54,7 +54,7 @@ func (s *Store) EntitiesOf(ctx context.Context, org posture.OrgID, account postu
 // tryPartitions calls look for each account that the entity may belong to, until it
 // reports true. An id contains its account between dots, but names may contain dots
 // too, so every part of the id that is an account of the organisation is tried.
-func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.EntityID, look func(accountNo int64) (bool, error)) (bool, error) {
+func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.EntityID, try func(accountNo int64) (bool, error)) (bool, error) {
 	parts := strings.Split(string(id), ".")
 	if len(parts) > 64 { // the account is among the first
 		parts = parts[:64]
@@ -62,7 +62,7 @@ func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.Entity
 	tried := map[int64]bool{}
 	for _, accountNo := range s.ids.partitions(org, parts) {
 		tried[accountNo] = true
-		if found, err := look(accountNo); found || err != nil {
+		if found, err := try(accountNo); found || err != nil {
 			return found, err
 		}
 	}
@@ -79,7 +79,7 @@ func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.Entity
 		if tried[p.accountNo] {
 			continue
 		}
-		if found, err := look(p.accountNo); found || err != nil {
+		if found, err := try(p.accountNo); found || err != nil {
 			return found, err
 		}
 	}
@@ -96,7 +96,7 @@ type located struct {
 // do not exist.
 func (s *Store) findEntities(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
 	removal, err := removalOf(tx, accountNo)
-	if err != nil || removal.at != 0 {
+	if err != nil || removal.removedAt != 0 {
 		return nil, err
 	}
 	return s.findRows(tx, accountNo, ids)
@@ -154,12 +154,12 @@ func (r entityRow) entity(h cellContext) (posture.Entity, error) {
 }
 
 // Replace implements [posture.EntityStore].
-func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []posture.Entity, gone []posture.EntityID) error {
+func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []posture.Entity, removed []posture.EntityID) error {
 	items := make([]stagedEntity, len(found))
-	gone = slices.DeleteFunc(slices.Clone(gone), func(id posture.EntityID) bool {
+	removed = slices.DeleteFunc(slices.Clone(removed), func(id posture.EntityID) bool {
 		return slices.ContainsFunc(found, func(e posture.Entity) bool { return e.ID == id })
 	})
-	ids, w := slices.Clone(gone), newEncoder(scope)
+	ids, w := slices.Clone(removed), newEncoder(scope)
 	for i := range found {
 		e := found[i]
 		e.Properties, e.Edges = slices.Clone(e.Properties), slices.Clone(e.Edges) // the encoder sorts them
@@ -176,17 +176,17 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []postur
 		if err != nil {
 			return err
 		}
-		there, err := s.findEntities(tx, c.part.accountNo, ids)
+		existing, err := s.findEntities(tx, c.part.accountNo, ids)
 		if err != nil {
 			return err
 		}
-		if err := c.replace(w, items, found, there); err != nil {
+		if err := c.replace(w, items, found, existing); err != nil {
 			return err
 		}
 		var rowIDs []int64
-		for _, id := range gone {
-			if at, ok := there[id]; ok && at.entity.Type == scope.Type {
-				rowIDs = append(rowIDs, at.rowID)
+		for _, id := range removed {
+			if entry, ok := existing[id]; ok && entry.entity.Type == scope.Type {
+				rowIDs = append(rowIDs, entry.rowID)
 			}
 		}
 		if err := c.remove(rowIDs); err != nil {
@@ -197,7 +197,7 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []postur
 }
 
 // replace adds entities, or updates those that exist and differ.
-func (c *changeSet) replace(w *encoder, items []stagedEntity, found []posture.Entity, there map[posture.EntityID]located) error {
+func (c *changeSet) replace(w *encoder, items []stagedEntity, found []posture.Entity, existing map[posture.EntityID]located) error {
 	var adds, updates []stagedEntity
 	done := map[digest]bool{}
 	for i, item := range items {
@@ -205,17 +205,17 @@ func (c *changeSet) replace(w *encoder, items []stagedEntity, found []posture.En
 			continue
 		}
 		done[item.id] = true
-		at, ok := there[found[i].ID]
+		entry, ok := existing[found[i].ID]
 		if !ok {
 			adds = append(adds, item)
 			continue
 		}
-		current, err := w.encode(&at.entity)
+		current, err := w.encode(&entry.entity)
 		if err != nil {
 			return err
 		}
 		if current.hash != item.hash {
-			item.rowID = at.rowID
+			item.rowID = entry.rowID
 			updates = append(updates, item)
 		}
 	}

@@ -181,9 +181,9 @@ func (s *selection) cellsFrom(id int64, limit int) ([]cell, error) {
 // last needed cell are read as whole ranges.
 func (s *selection) rowsOf(cells []cell, limit int) ([]entityRow, error) {
 	var whole []span
-	room := limit
+	remaining := limit
 	for i, c := range cells {
-		if int64(room) < c.count {
+		if int64(remaining) < c.count {
 			rows, err := s.rowsIn(whole, limit)
 			if err != nil {
 				return nil, err
@@ -191,7 +191,7 @@ func (s *selection) rowsOf(cells []cell, limit int) ([]entityRow, error) {
 			last, err := s.rowsIn([]span{cellSpan(cells[i].id)}, limit-len(rows))
 			return append(rows, last...), err
 		}
-		room -= int(c.count)
+		remaining -= int(c.count)
 		whole = appendSpan(whole, cellSpan(c.id))
 	}
 	return s.rowsIn(whole, limit)

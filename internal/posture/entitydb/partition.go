@@ -56,7 +56,7 @@ func lockPartition(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID) (
 		return p, err
 	}
 	removal, err := removalOf(tx, p.accountNo)
-	if err == nil && removal.at != 0 {
+	if err == nil && removal.removedAt != 0 {
 		err = fault.New(fault.Unavailable, "the entities that account %q had before it was removed are still being removed; try again later", account)
 	}
 	return p, err
@@ -99,7 +99,7 @@ type cell struct {
 	typ     posture.EntityType
 	scope   string
 	region  string
-	made    int64
+	created int64
 	count   int64
 	version int64
 }
@@ -107,7 +107,7 @@ type cell struct {
 const cellColumns = `id, type, scope, region, made, count, version`
 
 func scanCell(r sqldb.Row) (c cell, err error) {
-	err = r.Scan(&c.id, &c.typ, &c.scope, &c.region, &c.made, &c.count, &c.version)
+	err = r.Scan(&c.id, &c.typ, &c.scope, &c.region, &c.created, &c.count, &c.version)
 	return c, err
 }
 
@@ -147,7 +147,7 @@ func livePartition(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID) (
 		return p, err
 	}
 	removal, err := removalOf(tx, p.accountNo)
-	if err != nil || removal.at != 0 { // it was added again and has no entities yet
+	if err != nil || removal.removedAt != 0 { // it was added again and has no entities yet
 		return partition{}, err
 	}
 	return p, nil

@@ -16,7 +16,7 @@ import (
 type plan interface {
 	// matchQuery returns the plan as an FTS5 query. FTS5 has no unary NOT, so a
 	// negation is written as "every NOT token", where every entity has the token every.
-	matchQuery(every token) string
+	matchQuery(allToken token) string
 
 	// where returns the plan as an SQL condition for PostgreSQL.
 	where() string
@@ -32,19 +32,19 @@ type (
 
 func (h hit) matchQuery(token) string { return string(token(h).appendWord(nil)) }
 
-func (m miss) matchQuery(every token) string { return allOf{m}.matchQuery(every) }
+func (m miss) matchQuery(allToken token) string { return allOf{m}.matchQuery(allToken) }
 
-func (a allOf) matchQuery(every token) string {
+func (a allOf) matchQuery(allToken token) string {
 	var with, without []string
 	for _, p := range a {
 		if m, ok := p.(miss); ok {
-			without = append(without, hit(m).matchQuery(every))
+			without = append(without, hit(m).matchQuery(allToken))
 		} else {
-			with = append(with, p.matchQuery(every))
+			with = append(with, p.matchQuery(allToken))
 		}
 	}
 	if len(with) == 0 {
-		with = []string{hit(every).matchQuery(every)}
+		with = []string{hit(allToken).matchQuery(allToken)}
 	}
 	text := "(" + strings.Join(with, " AND ") + ")"
 	if len(without) > 0 {
@@ -53,15 +53,15 @@ func (a allOf) matchQuery(every token) string {
 	return text
 }
 
-func (a anyOf) matchQuery(every token) string {
+func (a anyOf) matchQuery(allToken token) string {
 	parts := make([]string, len(a))
 	for i, p := range a {
-		parts[i] = p.matchQuery(every)
+		parts[i] = p.matchQuery(allToken)
 	}
 	return "(" + strings.Join(parts, " OR ") + ")"
 }
 
-func (a always) matchQuery(every token) string { return hit(every).matchQuery(every) }
+func (a always) matchQuery(allToken token) string { return hit(allToken).matchQuery(allToken) }
 
 func (h hit) where() string { return tokenArray("tokens @> ", []token{token(h)}) }
 
@@ -135,7 +135,7 @@ func and(ps ...plan) plan {
 			all = append(all, p)
 		}
 	}
-	all = once(all)
+	all = withoutDuplicates(all)
 	switch len(all) {
 	case 0:
 		return always(true)
@@ -147,7 +147,7 @@ func and(ps ...plan) plan {
 
 // or returns the disjunction of plans.
 func or(ps ...plan) plan {
-	var some anyOf
+	var parts anyOf
 	for _, p := range ps {
 		switch p := p.(type) {
 		case always:
@@ -155,32 +155,32 @@ func or(ps ...plan) plan {
 				return p
 			}
 		case anyOf:
-			some = append(some, p...)
+			parts = append(parts, p...)
 		default:
-			some = append(some, p)
+			parts = append(parts, p)
 		}
 	}
-	some = once(some)
-	switch len(some) {
+	parts = withoutDuplicates(parts)
+	switch len(parts) {
 	case 0:
 		return always(false)
 	case 1:
-		return some[0]
+		return parts[0]
 	}
-	return some
+	return parts
 }
 
-// once removes duplicate plans.
-func once(ps []plan) []plan {
+// withoutDuplicates removes duplicate plans.
+func withoutDuplicates(ps []plan) []plan {
 	if len(ps) < 2 {
 		return ps
 	}
 	seen := make(map[string]bool, len(ps))
 	return slices.DeleteFunc(ps, func(p plan) bool {
 		text := p.where()
-		again := seen[text]
+		repeated := seen[text]
 		seen[text] = true
-		return again
+		return repeated
 	})
 }
 
@@ -218,35 +218,35 @@ func (p planner) typed(f func(posture.EntityType) bool) plan {
 }
 
 // condition returns the plan for entities for which a condition is true, or, if
-// holds is false, for which it is false.
-func (p planner) condition(c posture.Condition, holds bool) plan {
+// want is false, for which it is false.
+func (p planner) condition(c posture.Condition, want bool) plan {
 	switch c := c.(type) {
 	case posture.AllOf:
-		return p.joined(c, holds, holds)
+		return p.joined(c, want, want)
 	case posture.AnyOf:
-		return p.joined(c, holds, !holds)
+		return p.joined(c, want, !want)
 	case posture.Not:
-		return p.condition(c.Part, !holds)
+		return p.condition(c.Part, !want)
 	case posture.Equal:
-		return p.equal(c, holds)
+		return p.equal(c, want)
 	case posture.Exists:
 		a := c.Attribute
 		switch a.Kind {
 		case posture.PropertyAttribute:
-			return p.property(a.Name, newToken(p.org, hasToken, a.Name, ""), holds)
+			return p.property(a.Name, newToken(p.org, hasToken, a.Name, ""), want)
 		case posture.TagAttribute:
-			return p.tag(newToken(p.org, hasTagToken, a.Name, ""), holds)
+			return p.tag(newToken(p.org, hasTagToken, a.Name, ""), want)
 		}
-		return always(holds)
+		return always(want)
 	}
 	return always(false)
 }
 
 // joined returns the conjunction or disjunction of the plans of parts.
-func (p planner) joined(parts []posture.Condition, holds, all bool) plan {
+func (p planner) joined(parts []posture.Condition, want, all bool) plan {
 	ps := make([]plan, len(parts))
 	for i, part := range parts {
-		ps[i] = p.condition(part, holds)
+		ps[i] = p.condition(part, want)
 	}
 	if all {
 		return and(ps...)
@@ -254,47 +254,47 @@ func (p planner) joined(parts []posture.Condition, holds, all bool) plan {
 	return or(ps...)
 }
 
-// either returns hit or miss.
-func either(t token, holds bool) plan {
-	if holds {
+// hitOrMiss returns hit or miss.
+func hitOrMiss(t token, want bool) plan {
+	if want {
 		return hit(t)
 	}
 	return miss(t)
 }
 
 // property returns hit, or miss excluding entities whose property is unknown.
-func (p planner) property(name string, t token, holds bool) plan {
-	if holds {
+func (p planner) property(name string, t token, want bool) plan {
+	if want {
 		return hit(t)
 	}
 	return and(miss(t), miss(newToken(p.org, unknownToken, name, "")))
 }
 
 // tag returns hit, or miss excluding entities whose tags are unknown.
-func (p planner) tag(t token, holds bool) plan { return p.property(posture.TagsUnread, t, holds) }
+func (p planner) tag(t token, want bool) plan { return p.property(posture.TagsUnread, t, want) }
 
-func (p planner) equal(c posture.Equal, holds bool) plan {
+func (p planner) equal(c posture.Equal, want bool) plan {
 	a := c.Attribute
 	switch a.Kind {
 	case posture.PropertyAttribute:
-		return p.property(a.Name, newToken(p.org, propertyToken, a.Name, c.Value), holds)
+		return p.property(a.Name, newToken(p.org, propertyToken, a.Name, c.Value), want)
 	case posture.TagAttribute:
-		return p.tag(newToken(p.org, tagToken, a.Name, c.Value), holds)
+		return p.tag(newToken(p.org, tagToken, a.Name, c.Value), want)
 	}
-	same := func(v string) bool { return (posture.Fold(v) == posture.Fold(c.Value)) == holds }
+	matches := func(v string) bool { return (posture.Fold(v) == posture.Fold(c.Value)) == want }
 	switch a.Name {
 	case posture.FieldType:
-		return either(newToken(p.org, typeToken, "", c.Value), holds)
+		return hitOrMiss(newToken(p.org, typeToken, "", c.Value), want)
 	case posture.FieldRegion:
-		return either(newToken(p.org, regionToken, "", c.Value), holds)
+		return hitOrMiss(newToken(p.org, regionToken, "", c.Value), want)
 	case posture.FieldName:
-		return either(newToken(p.org, nameToken, "", c.Value), holds)
+		return hitOrMiss(newToken(p.org, nameToken, "", c.Value), want)
 	case posture.FieldAccount, posture.FieldPartition:
-		return either(newToken(p.org, accountToken, "", c.Value), holds)
+		return hitOrMiss(newToken(p.org, accountToken, "", c.Value), want)
 	case posture.FieldService:
-		return p.typed(func(t posture.EntityType) bool { return same(t.Service()) })
+		return p.typed(func(t posture.EntityType) bool { return matches(t.Service()) })
 	case posture.FieldProvider:
-		return p.typed(func(t posture.EntityType) bool { return same(string(t.Provider())) })
+		return p.typed(func(t posture.EntityType) bool { return matches(string(t.Provider())) })
 	}
 	return always(false)
 }
@@ -303,9 +303,9 @@ func (p planner) equal(c posture.Equal, holds bool) plan {
 // a column row_id, and conditions.
 func source(d sqldb.Dialect, org posture.OrgID, p plan, in span, args *[]any) string {
 	if d == sqldb.Postgres {
-		every := newToken(org, everyToken, "", "")
+		allToken := newToken(org, everyToken, "", "")
 		if !positive(p) { // otherwise it would match other organisations
-			p = and(hit(every), p)
+			p = and(hit(allToken), p)
 		}
 		return "entity WHERE " + p.where() + in.where()
 	}

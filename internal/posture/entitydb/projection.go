@@ -20,8 +20,8 @@ type projection struct {
 	tagged map[string]string
 }
 
-// of adds an attribute.
-func (p *projection) of(a posture.Attribute) {
+// addAttribute adds an attribute.
+func (p *projection) addAttribute(a posture.Attribute) {
 	switch {
 	case !ascii(a.Name): // case folding may change its bytes
 		p.all = true
@@ -36,7 +36,7 @@ func (p *projection) of(a posture.Attribute) {
 
 // aggregation adds the attributes that an aggregation counts by.
 func (p *projection) aggregation(a posture.Aggregation) {
-	p.of(a.Of)
+	p.addAttribute(a.Of)
 	for _, sub := range a.Sub {
 		p.aggregation(sub)
 	}
@@ -46,7 +46,7 @@ func (p *projection) aggregation(a posture.Aggregation) {
 func (p *projection) filter(f posture.EntityFilter) {
 	p.name = p.name || len(f.Names) > 0
 	if f.Where != nil {
-		f.Where.EachAttribute(p.of)
+		f.Where.EachAttribute(p.addAttribute)
 	}
 }
 

@@ -89,37 +89,37 @@ func (r *recording) Put(_ context.Context, e posture.Entity) error {
 	}
 	// Clouds list resources in the same order each time and most are unchanged, so the
 	// next baseline entry usually matches. The hash covers the id.
-	place, ok := r.next[item.region]
-	ok = ok && place < r.baseline.count
-	var was baselineEntry
+	index, ok := r.next[item.region]
+	ok = ok && index < r.baseline.count
+	var old baselineEntry
 	if ok {
-		if was, err = r.baseline.at(place); err != nil {
+		if old, err = r.baseline.entryAt(index); err != nil {
 			return err
 		}
 	}
-	if !ok || was.hash != item.hash {
+	if !ok || old.hash != item.hash {
 		item.id = idDigest(e.ID)
-		if !ok || was.id != item.id {
-			if place, ok, err = r.baseline.find(item.id); err != nil {
+		if !ok || old.id != item.id {
+			if index, ok, err = r.baseline.find(item.id); err != nil {
 				return err
 			}
 			if !ok {
 				return r.putNew(item)
 			}
-			if was, err = r.baseline.at(place); err != nil {
+			if old, err = r.baseline.entryAt(index); err != nil {
 				return err
 			}
 		}
 	}
-	if r.baseline.wasSeen(place) {
+	if r.baseline.wasSeen(index) {
 		return nil // clouds repeat items between pages
 	}
-	r.baseline.markSeen(place)
-	r.next[item.region] = place + 1
-	if was.hash == item.hash {
+	r.baseline.markSeen(index)
+	r.next[item.region] = index + 1
+	if old.hash == item.hash {
 		return nil
 	}
-	item.rowID = was.rowID
+	item.rowID = old.rowID
 	return r.stage.add(item)
 }
 
@@ -241,26 +241,26 @@ func (r *recording) save(c *changeSet, complete bool) error {
 	if !complete || r.baseline.unseen == 0 {
 		return nil
 	}
-	var gone []int64
+	var removed []int64
 	err = r.baseline.all(func(k baselineEntry, seen bool) {
 		if !seen && !others[k.id] {
-			gone = append(gone, k.rowID)
+			removed = append(removed, k.rowID)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return c.remove(gone)
+	return c.remove(removed)
 }
 
 // written reports whether a new entity was written before in this commit, and marks it
 // as written.
 func (r *recording) written(s stagedEntity) bool {
-	was, doubtful := r.repeated[s.id]
+	existed, doubtful := r.repeated[s.id]
 	if doubtful {
 		r.repeated[s.id] = true
 	}
-	return was
+	return existed
 }
 
 // changedMeanwhile returns the entities of the scope that another writer added,

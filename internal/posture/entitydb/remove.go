@@ -16,14 +16,14 @@ const (
 // A removal is the record of an account whose rows are being removed.
 type removal struct {
 	accountNo  int64
-	at         int64 // 0 if there is no removal
+	removedAt  int64 // 0 if there is no removal
 	generation int64
 }
 
 // removalOf returns the removal of an account; its time is 0 if there is none.
 func removalOf(tx *sqldb.Tx, accountNo int64) (removal, error) {
 	r, err := sqldb.QueryOne(tx, func(r sqldb.Row) (v removal, err error) {
-		return v, r.Scan(&v.accountNo, &v.at, &v.generation)
+		return v, r.Scan(&v.accountNo, &v.removedAt, &v.generation)
 	}, `SELECT account_no, at, generation FROM entity_removal WHERE account_no = $1`, accountNo)
 	if sqldb.Missing(err) {
 		return removal{}, nil
@@ -52,20 +52,20 @@ func RemoveAccount(tx *sqldb.Tx, ref posture.AccountRef, at int64, later bool) (
 	if err != nil {
 		return false, err
 	}
-	if earlier, err := removalOf(tx, p.accountNo); err != nil || earlier.at != 0 {
+	if earlier, err := removalOf(tx, p.accountNo); err != nil || earlier.removedAt != 0 {
 		return true, err // the account was added again and has no new entities
 	}
 	count, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM entity_cell WHERE account_no = $1`, p.accountNo)
 	if err != nil {
 		return false, err
 	}
-	this := removal{p.accountNo, at, p.generation + 1}
+	current := removal{p.accountNo, at, p.generation + 1}
 	pending = later || count > removedAtOnce
 	if pending {
 		_, err = tx.Exec(`INSERT INTO entity_removal (account_no, org, account, at, generation) VALUES ($1, $2, $3, $4, $5)`,
-			p.accountNo, p.org, p.account, this.at, this.generation)
+			p.accountNo, p.org, p.account, current.removedAt, current.generation)
 	} else {
-		_, err = New(nil).removeRows(tx, this, removedAtOnce)
+		_, err = New(nil).removeRows(tx, current, removedAtOnce)
 	}
 	if err != nil {
 		return false, err
@@ -91,11 +91,11 @@ func RemoveSome(tx *sqldb.Tx, ref posture.AccountRef) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	this, err := removalOf(tx, p.accountNo)
-	if err != nil || this.at == 0 {
+	current, err := removalOf(tx, p.accountNo)
+	if err != nil || current.removedAt == 0 {
 		return false, err
 	}
-	n, err := New(nil).removeRows(tx, this, removalPiece)
+	n, err := New(nil).removeRows(tx, current, removalPiece)
 	if err != nil || n == removalPiece {
 		return true, err
 	}
@@ -104,10 +104,10 @@ func RemoveSome(tx *sqldb.Tx, ref posture.AccountRef) (more bool, err error) {
 }
 
 // removeRows moves up to limit rows of an account to the change log.
-func (s *Store) removeRows(tx *sqldb.Tx, of removal, limit int) (int, error) {
-	in := accountSpan(of.accountNo)
+func (s *Store) removeRows(tx *sqldb.Tx, current removal, limit int) (int, error) {
+	in := accountSpan(current.accountNo)
 	args := []any{in.from, in.to, limit}
-	where := inAccount(tx, &args, of.accountNo)
+	where := inAccount(tx, &args, current.accountNo)
 	rows, err := sqldb.Query(tx, scanRow, `
 		SELECT `+rowColumns+`
 		FROM entity
@@ -118,7 +118,7 @@ func (s *Store) removeRows(tx *sqldb.Tx, of removal, limit int) (int, error) {
 		return 0, err
 	}
 	if err := load(tx, "entity_change", changeColumns, accountShift, argsOf(rows, func(r entityRow) []any {
-		return []any{r.idHash, of.generation, r.rowID, of.at, true, r.created, r.doc}
+		return []any{r.idHash, current.generation, r.rowID, current.removedAt, true, r.created, r.doc}
 	})); err != nil {
 		return 0, err
 	}
@@ -144,12 +144,12 @@ func emptyPartition(tx *sqldb.Tx, p partition) error {
 	if err != nil {
 		return err
 	}
-	less := map[posture.EntityType]map[string]int64{}
+	deltas := map[posture.EntityType]map[string]int64{}
 	for _, c := range cells {
-		if less[c.typ] == nil {
-			less[c.typ] = map[string]int64{}
+		if deltas[c.typ] == nil {
+			deltas[c.typ] = map[string]int64{}
 		}
-		less[c.typ][c.region] -= c.count
+		deltas[c.typ][c.region] -= c.count
 	}
 	rows := accountSpan(p.accountNo)
 	ledger := []any{rows.from >> ledgerBits, rows.to >> ledgerBits}
@@ -171,5 +171,5 @@ func emptyPartition(tx *sqldb.Tx, p partition) error {
 	if err := saveState(tx, p.accountNo, p.generation+1, p.cells); err != nil {
 		return err
 	}
-	return addTally(tx, p.org, less)
+	return addTally(tx, p.org, deltas)
 }

@@ -103,9 +103,9 @@ func (w *rowWriter) remove(rows []entityRow) error {
 // be applied before.
 func (w *rowWriter) index(rows []entityRow) error {
 	for _, r := range rows {
-		gone, come := differ(r.oldTokens, r.tokens)
-		if len(gone)+len(come) > 0 {
-			w.pending = append(w.pending, indexChange{r.rowID, len(r.oldTokens) > 0, len(r.tokens) > 0, gone, come})
+		removed, added := differ(r.oldTokens, r.tokens)
+		if len(removed)+len(added) > 0 {
+			w.pending = append(w.pending, indexChange{r.rowID, len(r.oldTokens) > 0, len(r.tokens) > 0, removed, added})
 		}
 	}
 	if len(w.pending) < maxIndexChanges || !w.tx.Exclusive() {

@@ -27,15 +27,15 @@ func (s *selection) visitAll(a posture.Aggregation, c *counter) error {
 	if s.plan != nil {
 		v.projection.filter(s.filter)
 	}
-	narrow, err := s.having(a.Of)
+	narrow, err := s.withAttribute(a.Of)
 	if err != nil {
 		return err
 	}
-	room := *c.room
+	remaining := *c.remaining
 	err = narrow.visit(v.add)
 	if errors.Is(err, errCellsUnknown) { // load all contexts, then start again
 		clear(c.buckets)
-		*c.room, v.later = room, nil
+		*c.remaining, v.later = remaining, nil
 		if v.contexts, err = s.allContexts(); err != nil {
 			return err
 		}
@@ -58,9 +58,9 @@ func (s *selection) hasToken(a posture.Attribute) (t token, ok bool) {
 	return 0, false
 }
 
-// having narrows the selection to entities that have an attribute, if that is at most
+// withAttribute narrows the selection to entities that have an attribute, if that is at most
 // a third of them: otherwise a scan of all is faster than the index.
-func (s *selection) having(a posture.Attribute) (*selection, error) {
+func (s *selection) withAttribute(a posture.Attribute) (*selection, error) {
 	t, ok := s.hasToken(a)
 	if !ok {
 		return s, nil
@@ -77,11 +77,11 @@ func (s *selection) having(a posture.Attribute) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	few, err := narrow.count()
+	count, err := narrow.count()
 	if err != nil {
 		return nil, err
 	}
-	if few > all/3 {
+	if count > all/3 {
 		return s, nil
 	}
 	return &narrow, nil

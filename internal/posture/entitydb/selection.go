@@ -51,7 +51,7 @@ func (s *selection) resolve() (err error) {
 		}
 	}
 	if byType {
-		s.types = kept(types, func(t posture.EntityType) bool {
+		s.types = filtered(types, func(t posture.EntityType) bool {
 			return posture.EntityFilter{Types: f.Types, Services: f.Services, Providers: f.Providers}.
 				Matches(&posture.Entity{Type: t, Service: t.Service(), Provider: t.Provider()})
 		})
@@ -62,7 +62,7 @@ func (s *selection) resolve() (err error) {
 		if err != nil {
 			return err
 		}
-		s.regions = kept(regions, func(r string) bool {
+		s.regions = filtered(regions, func(r string) bool {
 			return posture.EntityFilter{Regions: f.Regions}.Matches(&posture.Entity{Region: r})
 		})
 		s.empty = s.empty || len(s.regions) == 0
@@ -102,15 +102,15 @@ func (s *selection) regionsInUse() ([]string, error) {
 }
 
 // needsTypes reports whether planning a condition requires the list of types in use.
-func needsTypes(c posture.Condition) (needs bool) {
+func needsTypes(c posture.Condition) (found bool) {
 	c.EachAttribute(func(a posture.Attribute) {
-		needs = needs || a.Kind == posture.FieldAttribute && (a.Name == posture.FieldService || a.Name == posture.FieldProvider)
+		found = found || a.Kind == posture.FieldAttribute && (a.Name == posture.FieldService || a.Name == posture.FieldProvider)
 	})
-	return needs
+	return found
 }
 
-// kept returns the values that f accepts. The result is never nil.
-func kept[T any](values []T, f func(T) bool) []T {
+// filtered returns the values that f accepts. The result is never nil.
+func filtered[T any](values []T, f func(T) bool) []T {
 	all := []T{}
 	for _, v := range values {
 		if f(v) {

@@ -82,9 +82,9 @@ func noAccount(err error, account posture.AccountID) error {
 }
 
 // fromJSON decodes a column that was encoded as JSON.
-func fromJSON(text []byte, into any) error {
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("decode a column into %T: %w", into, err)
+func fromJSON(text []byte, target any) error {
+	if err := json.Unmarshal(text, target); err != nil {
+		return fmt.Errorf("decode a column into %T: %w", target, err)
 	}
 	return nil
 }

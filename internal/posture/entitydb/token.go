@@ -41,8 +41,8 @@ func exactToken(org posture.OrgID, kind byte, name, value string) token {
 
 // A tokenPrefix is the common part of the tokens of all values of an attribute.
 type tokenPrefix struct {
-	text []byte
-	of   uint64 // the leading bits
+	text   []byte
+	prefix uint64 // the leading bits
 }
 
 // newTokenPrefix returns a prefix, whose text it appends to b.
@@ -58,7 +58,7 @@ func (p tokenPrefix) token(value string) token { return p.hash(append(p.text, va
 
 // hash returns the token of the prefix text followed by the value.
 func (p tokenPrefix) hash(all []byte) token {
-	return token(p.of | max(1, xxhash.Sum64(all)&(1<<valueBits-1)))
+	return token(p.prefix | max(1, xxhash.Sum64(all)&(1<<valueBits-1)))
 }
 
 // tokenRange returns the interval of the tokens of all values of an attribute: greater

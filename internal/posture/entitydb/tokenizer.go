@@ -43,8 +43,8 @@ func newTokenizer(d sqldb.Dialect, org posture.OrgID) *tokenizer {
 	return &tokenizer{dialect: d, org: org, name: newTokenPrefix(nil, org, nameToken, ""), attributes: map[tokenName]attributeTokens{}}
 }
 
-// of returns the tokens of an entity, sorted and without duplicates.
-func (z *tokenizer) of(doc []byte, h cellContext) ([]token, error) {
+// tokenize returns the tokens of an entity, sorted and without duplicates.
+func (z *tokenizer) tokenize(doc []byte, h cellContext) ([]token, error) {
 	if z.idPrefix == "" || h != z.cellContext {
 		z.useContext(h)
 	}

@@ -13,11 +13,11 @@ func init() { // the kinds name each other through models
 	models = map[posture.Provider]*model{posture.AWS: aws.withSum(), posture.Azure: azure.withSum(), posture.GCP: gcp.withSum()}
 }
 
-func samePlace(place string, _ *rand.Rand) string { return place }
+func sameLocation(location string, _ *rand.Rand) string { return location }
 
 var aws = model{
 	regions: []share{{"us-east-1", 0.5}, {"eu-west-1", 0.25}, {"us-west-2", 0.15}, {"ap-southeast-2", 0.07}, {"sa-east-1", 0.03}},
-	group:   samePlace,
+	group:   sameLocation,
 	xid: func(k *kind, a Account, region, name string) string {
 		if region == posture.Global {
 			region = ""

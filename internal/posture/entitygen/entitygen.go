@@ -136,13 +136,13 @@ func (a Account) entity(k *kind, region, i int) posture.Entity {
 	m := models[a.Provider]
 	r := a.random(string(k.typ), region, i, 0)
 	e := posture.Entity{Type: k.typ, Account: a.ID, Provider: a.Provider, Service: k.typ.Service()}
-	place := a.place(k, region, i)
-	e.Region = place
+	location := a.locationOf(k, region, i)
+	e.Region = location
 	if k.global && k.spread {
 		e.Region = m.region(r)
 	}
 	name := k.name(a, r, region, i)
-	e.ID, e.Name, e.XID = k.typ.ID(a.ID, m.group(place, r), name), name, m.xid(k, a, e.Region, name)
+	e.ID, e.Name, e.XID = k.typ.ID(a.ID, m.group(location, r), name), name, m.xid(k, a, e.Region, name)
 	for _, p := range k.properties {
 		p(r, &e)
 	}
@@ -159,8 +159,8 @@ func (a Account) entity(k *kind, region, i int) posture.Entity {
 	return e
 }
 
-// place returns the region in the id of an entity.
-func (a Account) place(k *kind, region, _ int) string {
+// locationOf returns the region in the id of an entity.
+func (a Account) locationOf(k *kind, region, _ int) string {
 	if k.global {
 		return posture.Global
 	}

@@ -16,7 +16,7 @@ func TestAccountsAreMadeTheSameWay(t *testing.T) {
 		a := entitygen.New(i, 2000)
 		first := map[posture.EntityID]posture.Entity{}
 		for e := range a.All() {
-			if _, twice := first[e.ID]; twice {
+			if _, exists := first[e.ID]; exists {
 				t.Fatalf("%s is there twice", e.ID)
 			}
 			if e.Account != a.ID || e.Provider != a.Provider || e.Type.Provider() != a.Provider || e.Region == "" || !strings.Contains(string(e.ID), "."+string(a.ID)+".") {
@@ -24,7 +24,7 @@ func TestAccountsAreMadeTheSameWay(t *testing.T) {
 			}
 			first[e.ID] = e
 		}
-		edges, lost := 0, 0
+		edges, dangling := 0, 0
 		for e := range a.All() {
 			if diff := cmp.Diff(first[e.ID], e); diff != "" {
 				t.Fatalf("%s differs:\n%s", e.ID, diff)
@@ -32,15 +32,15 @@ func TestAccountsAreMadeTheSameWay(t *testing.T) {
 			for _, edge := range e.Edges {
 				edges++
 				if _, ok := first[edge.To]; !ok {
-					lost++
+					dangling++
 				}
 			}
 		}
 		if n := len(first); n < 1800 || n > 2200 {
 			t.Errorf("%s has %d entities, want about 2000", a.ID, n)
 		}
-		if per := float64(edges) / float64(len(first)); per < 2.7 || per > 3.3 || lost > 0 {
-			t.Errorf("%s: %d edges of %d entities, %d lead nowhere; want about 3 each", a.ID, edges, len(first), lost)
+		if average := float64(edges) / float64(len(first)); average < 2.7 || average > 3.3 || dangling > 0 {
+			t.Errorf("%s: %d edges of %d entities, %d lead nowhere; want about 3 each", a.ID, edges, len(first), dangling)
 		}
 	}
 }

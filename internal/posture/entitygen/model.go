@@ -13,8 +13,8 @@ type model struct {
 	regions []share
 	kinds   []kind
 	xid     func(k *kind, a Account, region, name string) string
-	group   func(place string, r *rand.Rand) string // the place in an id
-	sum     float64                                 // of the shares of all kinds
+	group   func(location string, r *rand.Rand) string // the location in an id
+	sum     float64                                    // of the shares of all kinds
 }
 
 // A share is a name and how much of everything has it.
@@ -97,10 +97,10 @@ var envs = []share{{"prod", 0.5}, {"staging", 0.2}, {"dev", 0.25}, {"sandbox", 0
 
 // pick returns one of the names by their shares.
 func pick(r *rand.Rand, all []share) string {
-	at := r.Float64()
+	draw := r.Float64()
 	for _, s := range all {
-		at -= s.share
-		if at < 0 {
+		draw -= s.share
+		if draw < 0 {
 			return s.name
 		}
 	}
@@ -128,9 +128,9 @@ func choice(name string, texts ...string) maker {
 }
 
 // number makes a number below a bound.
-func number(name string, below int64) maker {
+func number(name string, limit int64) maker {
 	return func(r *rand.Rand, e *posture.Entity) {
-		e.Properties = append(e.Properties, posture.Number(name, r.Int64N(below)))
+		e.Properties = append(e.Properties, posture.Number(name, r.Int64N(limit)))
 	}
 }
 
@@ -201,5 +201,5 @@ func (a Account) idOf(k *kind, region, i int) posture.EntityID {
 	if k.global && k.spread {
 		models[a.Provider].region(r)
 	}
-	return k.typ.ID(a.ID, models[a.Provider].group(a.place(k, region, i), r), k.name(a, r, region, i))
+	return k.typ.ID(a.ID, models[a.Provider].group(a.locationOf(k, region, i), r), k.name(a, r, region, i))
 }

@@ -30,7 +30,7 @@ var azure = model{
 
 var gcp = model{
 	regions: []share{{"us-central1", 0.5}, {"europe-west1", 0.3}, {"asia-east1", 0.15}, {"us-east4", 0.05}},
-	group:   samePlace,
+	group:   sameLocation,
 	xid: func(k *kind, a Account, region, name string) string {
 		return "//" + strings.ToLower(k.typ.Service()) + ".googleapis.com/projects/" + string(a.ID) + "/locations/" + region + "/" + strings.TrimSuffix(k.prefix, "-") + "/" + name
 	},

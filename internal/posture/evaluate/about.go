@@ -107,7 +107,7 @@ type outcome struct {
 // every resource that the rule may apply to is unknown.
 func (j *judging) settle(v verdict) outcome {
 	out := outcome{outside: func(graph.Handle) bool { return false }}
-	scope := j.trust.of(v.reads)
+	scope := j.trust.scopeOf(v.reads)
 	out.violating, out.unknown = j.classify(v, scope)
 	subjects := j.count(v.subjects)
 	if v.about != nil {

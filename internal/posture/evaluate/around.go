@@ -39,8 +39,8 @@ func (d *difference) around(before, after *graph.Graph) map[graph.Handle]bool {
 }
 
 // exposes returns the vertices whose exposure depends on the given ones.
-func (r *risks) exposes(some []graph.Handle) []graph.Handle {
-	return spread(some, exposureHops, func(v graph.Handle) []graph.Handle {
+func (r *risks) exposes(handles []graph.Handle) []graph.Handle {
+	return spread(handles, exposureHops, func(v graph.Handle) []graph.Handle {
 		var all []graph.Handle
 		for _, l := range r.outLabels {
 			all = append(all, r.g.NeighboursBy(v, graph.In, l)...)
@@ -53,8 +53,8 @@ func (r *risks) exposes(some []graph.Handle) []graph.Handle {
 }
 
 // reaches returns the vertices from which the given ones can be reached.
-func (r *risks) reaches(some []graph.Handle) []graph.Handle {
-	back := spread(some, reachHops, func(v graph.Handle) []graph.Handle {
+func (r *risks) reaches(handles []graph.Handle) []graph.Handle {
+	back := spread(handles, reachHops, func(v graph.Handle) []graph.Handle {
 		var all []graph.Handle
 		edges, from := r.g.Incident(v, graph.In)
 		for i, e := range edges {
@@ -65,7 +65,7 @@ func (r *risks) reaches(some []graph.Handle) []graph.Handle {
 		return all
 	})
 	// The first step may also follow an edge backwards.
-	for _, h := range append(slices.Clone(some), back...) {
+	for _, h := range append(slices.Clone(handles), back...) {
 		for _, l := range r.reachIn {
 			back = append(back, r.g.NeighboursBy(h, graph.Out, l)...)
 		}

@@ -31,8 +31,8 @@ func differences(s *Schema, b Before, a Account, changed []posture.EntityID) *di
 	for region := range before.regions {
 		after.regions[region] = true
 	}
-	for _, of := range []*trust{before, after} {
-		for t := range of.by {
+	for _, trusted := range []*trust{before, after} {
+		for t := range trusted.coverage {
 			for region := range after.regions {
 				if newRegions || before.current(t, region) != after.current(t, region) {
 					d.scopes[t] = true
@@ -45,49 +45,49 @@ func differences(s *Schema, b Before, a Account, changed []posture.EntityID) *di
 
 // compare records the differences of one entity.
 func (d *difference) compare(before, after *graph.Graph, id posture.EntityID) {
-	was, there := before.VertexByID(graph.String(string(id)))
-	is, here := after.VertexByID(graph.String(string(id)))
-	if there && here {
-		if old, now := before.Record(was), after.Record(is); old.Label == now.Label {
-			if !d.same(old, now, id) {
+	old, exists := before.VertexByID(graph.String(string(id)))
+	current, stillExists := after.VertexByID(graph.String(string(id)))
+	if exists && stillExists {
+		if old, now := before.Record(old), after.Record(current); old.Label == now.Label {
+			if !d.isUnchanged(old, now, id) {
 				d.ids = append(d.ids, id)
 			}
 			return
 		}
 	}
-	if there || here {
+	if exists || stillExists {
 		d.ids, d.moved = append(d.ids, id), append(d.moved, id)
 	}
-	if there {
-		d.whole(before, was)
+	if exists {
+		d.addAll(before, old)
 	}
-	if here {
-		d.whole(after, is)
+	if stillExists {
+		d.addAll(after, current)
 	}
 }
 
-// whole records that a vertex was added or removed with its edges.
-func (d *difference) whole(g *graph.Graph, h graph.Handle) {
+// addAll records that a vertex was added or removed with its edges.
+func (d *difference) addAll(g *graph.Graph, h graph.Handle) {
 	d.labels[g.VertexLabels()[g.VertexLabel(h)]] = true
-	for _, way := range []graph.Direction{graph.Out, graph.In} {
-		edges, _ := g.Incident(h, way)
+	for _, direction := range []graph.Direction{graph.Out, graph.In} {
+		edges, _ := g.Incident(h, direction)
 		for _, e := range edges {
 			d.edges[g.EdgeLabels()[g.EdgeLabel(e)]] = true
 		}
 	}
 }
 
-// same records the differences between two states of an entity and reports whether there
+// isUnchanged records the differences between two states of an entity and reports whether there
 // are none.
-func (d *difference) same(was, is graph.Record, id posture.EntityID) bool {
-	keys := changedKeys(was.Properties, is.Properties)
+func (d *difference) isUnchanged(old, current graph.Record, id posture.EntityID) bool {
+	keys := changedKeys(old.Properties, current.Properties)
 	for _, k := range keys {
 		d.keys[posture.Fold(k)] = true
 		if k == posture.FieldRegion { // it moved to another scope
-			d.labels[is.Label] = true
+			d.labels[current.Label] = true
 		}
 	}
-	edges := changedEdges(was.Out, is.Out)
+	edges := changedEdges(old.Out, current.Out)
 	for _, l := range edges {
 		d.edges[l] = true
 	}
@@ -120,9 +120,9 @@ func anyOf(names []string, in map[string]bool) bool {
 }
 
 // changedKeys returns the keys under which two states differ.
-func changedKeys(was, is []graph.PropertyRecord) []string {
+func changedKeys(old, current []graph.PropertyRecord) []string {
 	var keys []string
-	before, after := byKey(was), byKey(is)
+	before, after := byKey(old), byKey(current)
 	for k, ps := range before {
 		if !slices.EqualFunc(ps, after[k], equalProperty) {
 			keys = append(keys, k)
@@ -137,11 +137,11 @@ func changedKeys(was, is []graph.PropertyRecord) []string {
 }
 
 func byKey(ps []graph.PropertyRecord) map[string][]graph.PropertyRecord {
-	by := make(map[string][]graph.PropertyRecord, len(ps))
+	byName := make(map[string][]graph.PropertyRecord, len(ps))
 	for _, p := range ps {
-		by[p.Key] = append(by[p.Key], p)
+		byName[p.Key] = append(byName[p.Key], p)
 	}
-	return by
+	return byName
 }
 
 func equalProperty(a, b graph.PropertyRecord) bool {
@@ -149,17 +149,17 @@ func equalProperty(a, b graph.PropertyRecord) bool {
 }
 
 // changedEdges returns the labels of the edges that only one of two states has.
-func changedEdges(was, is []graph.EdgeRecord) []string {
+func changedEdges(old, current []graph.EdgeRecord) []string {
 	var labels []string
-	missing := func(have, lack []graph.EdgeRecord) {
-		for _, e := range have {
-			if !slices.Contains(labels, e.Label) && count(have, e) != count(lack, e) {
+	missing := func(present, absent []graph.EdgeRecord) {
+		for _, e := range present {
+			if !slices.Contains(labels, e.Label) && count(present, e) != count(absent, e) {
 				labels = append(labels, e.Label)
 			}
 		}
 	}
-	missing(was, is)
-	missing(is, was)
+	missing(old, current)
+	missing(current, old)
 	return labels
 }
 

@@ -128,14 +128,14 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *previous) err
 		j.rules = append(j.rules, out)
 		return nil
 	}
-	scope, said := j.trust.of(v.reads), j.settle(v)
+	scope, result := j.trust.scopeOf(v.reads), j.settle(v)
 	out.Trusted = func(id posture.EntityID) bool {
 		h, ok := j.vertex(id)
 		return !ok || scope.covers(j.region(h))
 	}
-	raise := said.violating
+	raise := result.violating
 	if since != nil {
-		out.Only, raise = since.narrow(ctx, j, r, said.violating, said.unknown)
+		out.Only, raise = since.narrow(ctx, j, r, result.violating, result.unknown)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -146,8 +146,8 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *previous) err
 	for _, h := range raise {
 		j.raised = append(j.raised, pending{len(j.rules), &r, h})
 	}
-	out.Unknown = j.ids(said.unknown)
-	out.Passing, out.NotApplicable = said.passing, said.notApplicable
+	out.Unknown = j.ids(result.unknown)
+	out.Passing, out.NotApplicable = result.passing, result.notApplicable
 	j.rules = append(j.rules, out)
 	return nil
 }

@@ -27,7 +27,7 @@ func (w *writer) raise(r *posture.Rule, h graph.Handle) posture.Raised {
 	e := w.entity(h)
 	f := posture.Finding{
 		ID: posture.NewFindingID(w.Org, r.ID, e.ID), Rule: r.ID, Account: w.ID, Provider: w.Provider, Object: e.ID, Type: e.Type, XID: e.XID, Name: e.Name,
-		Service: e.Service, Region: e.Region, Level: r.Level.FindingLevel(), Risk: w.risks.of(r.Level, h), Status: posture.FindingOpen, Tags: e.Tags,
+		Service: e.Service, Region: e.Region, Level: r.Level.FindingLevel(), Risk: w.risks.riskOf(r.Level, h), Status: posture.FindingOpen, Tags: e.Tags,
 	}
 	if len(r.Parameters) > 0 {
 		f.Parameters = r.ParameterValues()
@@ -156,24 +156,24 @@ func (w *writer) object(e *posture.Entity, h graph.Handle) *blobObject {
 		o.Entity.Properties = append(o.Entity.Properties, blobPropertyOf(&e.Properties[i]))
 	}
 	for _, d := range []struct {
-		name string
-		way  graph.Direction
+		name      string
+		direction graph.Direction
 	}{{"out", graph.Out}, {"in", graph.In}} {
-		near := w.near(h, d.way, d.name)
-		o.NeighboursTotal += len(near)
-		o.Neighbours = append(o.Neighbours, near[:min(len(near), maxNeighbours)]...)
+		neighbours := w.neighbours(h, d.direction, d.name)
+		o.NeighboursTotal += len(neighbours)
+		o.Neighbours = append(o.Neighbours, neighbours[:min(len(neighbours), maxNeighbours)]...)
 	}
 	return o
 }
 
-// near lists the neighbours of a vertex by edge and id.
-func (w *writer) near(h graph.Handle, way graph.Direction, name string) []blobNeighbour {
+// neighbours lists the neighbours of a vertex by edge and id.
+func (w *writer) neighbours(h graph.Handle, direction graph.Direction, name string) []blobNeighbour {
 	g := w.Graph
-	edges, to := g.Incident(h, way)
+	edges, to := g.Incident(h, direction)
 	names, kinds := g.EdgeLabels(), g.VertexLabels()
-	near := make([]blobNeighbour, len(edges))
+	neighbours := make([]blobNeighbour, len(edges))
 	for i, e := range edges {
-		near[i] = blobNeighbour{name, names[g.EdgeLabel(e)], w.id(to[i]), posture.EntityType(kinds[g.VertexLabel(to[i])])}
+		neighbours[i] = blobNeighbour{name, names[g.EdgeLabel(e)], w.id(to[i]), posture.EntityType(kinds[g.VertexLabel(to[i])])}
 	}
 	order := func(a, b blobNeighbour) int {
 		if c := strings.Compare(a.Edge, b.Edge); c != 0 {
@@ -181,8 +181,8 @@ func (w *writer) near(h graph.Handle, way graph.Direction, name string) []blobNe
 		}
 		return strings.Compare(string(a.ID), string(b.ID))
 	}
-	slices.SortFunc(near, order)
-	return slices.CompactFunc(near, func(a, b blobNeighbour) bool { return order(a, b) == 0 })
+	slices.SortFunc(neighbours, order)
+	return slices.CompactFunc(neighbours, func(a, b blobNeighbour) bool { return order(a, b) == 0 })
 }
 
 func blobPropertyOf(p *posture.Property) blobProperty {

@@ -32,49 +32,49 @@ func (s *Schema) Read(text string) (Reads, error) {
 	if err != nil {
 		return Reads{}, err
 	}
-	r := &reader{schema: s, seen: types{}, marks: map[string]place{}, undeclared: map[string]bool{}}
+	r := &reader{schema: s, seen: types{}, marks: map[string]position{}, undeclared: map[string]bool{}}
 	r.source(q.Source)
-	end := r.chain(syntax.Connect(q.Steps, true), place{})
-	out := Reads{Types: r.seen.sorted(), Subjects: end.at.sorted(), back: r.back}
+	end := r.chain(syntax.Connect(q.Steps, true), position{})
+	out := Reads{Types: r.seen.sorted(), Subjects: end.vertices.sorted(), back: r.back}
 	for what := range r.undeclared {
 		out.Undeclared = append(out.Undeclared, what)
 	}
 	slices.Sort(out.Undeclared)
 	syntax.Walk(q, func(a syntax.Arg) {
-		if f, ok := a.(*syntax.Fresh); ok && f.Name == "datetime" {
+		if f, ok := a.(*syntax.RuntimeValue); ok && f.Name == "datetime" {
 			out.Clock = true
 		}
 	})
 	return out, nil
 }
 
-// A place is the abstract state of traversers: they can be at vertices of some types,
+// A position is the abstract state of traversers: they can be at vertices of some types,
 // on edges from some types to others, or both. At a value it is empty.
-type place struct {
-	at       types // vertices
+type position struct {
+	vertices types // vertices
 	from, to types // ends of edges
 	lost     bool  // it could not be followed: traversers may be anywhere
 }
 
-func union(a, b place) place {
-	u := place{at: types{}, from: types{}, to: types{}, lost: a.lost || b.lost}
-	for _, p := range []place{a, b} {
-		u.at.add(p.at)
+func union(a, b position) position {
+	u := position{vertices: types{}, from: types{}, to: types{}, lost: a.lost || b.lost}
+	for _, p := range []position{a, b} {
+		u.vertices.add(p.vertices)
 		u.from.add(p.from)
 		u.to.add(p.to)
 	}
 	return u
 }
 
-// size is a measure for the fixed point of repeat(): it grows when the place grows.
-func (p place) size() int { return len(p.at) + len(p.from) + len(p.to) }
+// size is a measure for the fixed point of repeat(): it grows when the position grows.
+func (p position) size() int { return len(p.vertices) + len(p.from) + len(p.to) }
 
 // A reader is the abstract interpreter of one query.
 type reader struct {
 	schema     *Schema
-	seen       types            // types read so far
-	visited    place            // union of all places so far, which by() may refer to
-	marks      map[string]place // places of as() labels
+	seen       types               // types read so far
+	visited    position            // union of all places so far, which by() may refer to
+	marks      map[string]position // places of as() labels
 	undeclared map[string]bool
 	back       bool
 }
@@ -93,10 +93,10 @@ func (r *reader) source(steps []syntax.Step) {
 	}
 }
 
-// chain follows steps from a place and returns the place where they end. It applies
+// chain follows steps from a position and returns the position where they end. It applies
 // adjacent conditions on labels before it counts a type as read.
-func (r *reader) chain(steps []syntax.Step, p place) place {
-	begin := p              // place of the last branching step
+func (r *reader) chain(steps []syntax.Step, p position) position {
+	begin := p              // position of the last branching step
 	var tests []syntax.Step // until() and emit() since the last repeat(); they may precede theirs
 	for i := 0; i < len(steps); i++ {
 		s := &steps[i]
@@ -108,7 +108,7 @@ func (r *reader) chain(steps []syntax.Step, p place) place {
 				}
 				p = r.narrow(&f, p)
 			}
-			r.seen.add(p.at)
+			r.seen.add(p.vertices)
 			r.visited = union(r.visited, p)
 			continue
 		}
@@ -180,7 +180,7 @@ func leavesTrace(s syntax.Step) bool {
 }
 
 // move follows a step that moves traversers.
-func (r *reader) move(s *syntax.Step, p place) (place, bool) {
+func (r *reader) move(s *syntax.Step, p position) (position, bool) {
 	name, labels := moveName(s), texts(s.Args)
 	switch name {
 	case "in", "inE", "both", "bothE", "E", "outV", "otherV", "bothV":
@@ -189,49 +189,49 @@ func (r *reader) move(s *syntax.Step, p place) (place, bool) {
 	out, in := r.schema.out, r.schema.in
 	switch name {
 	case "V":
-		return place{at: r.schema.all()}, true
+		return position{vertices: r.schema.all()}, true
 	case "out":
 		r.edges(out, p, labels)
-		return place{at: r.schema.follow(out, p.at, labels)}, true
+		return position{vertices: r.schema.follow(out, p.vertices, labels)}, true
 	case "in":
 		r.edges(in, p, labels)
-		return place{at: r.schema.follow(in, p.at, labels)}, true
+		return position{vertices: r.schema.follow(in, p.vertices, labels)}, true
 	case "both":
-		at := r.schema.follow(out, p.at, labels)
-		at.add(r.schema.follow(in, p.at, labels))
-		return place{at: at}, true
+		reached := r.schema.follow(out, p.vertices, labels)
+		reached.add(r.schema.follow(in, p.vertices, labels))
+		return position{vertices: reached}, true
 	case "outE":
 		r.edges(out, p, labels)
-		return r.onEdges(p.at, r.schema.follow(out, p.at, labels)), true
+		return r.onEdges(p.vertices, r.schema.follow(out, p.vertices, labels)), true
 	case "inE":
 		r.edges(in, p, labels)
-		return r.onEdges(r.schema.follow(in, p.at, labels), p.at), true
+		return r.onEdges(r.schema.follow(in, p.vertices, labels), p.vertices), true
 	case "bothE":
-		from, to := r.schema.follow(in, p.at, labels), r.schema.follow(out, p.at, labels)
-		from.add(p.at)
-		to.add(p.at)
+		from, to := r.schema.follow(in, p.vertices, labels), r.schema.follow(out, p.vertices, labels)
+		from.add(p.vertices)
+		to.add(p.vertices)
 		return r.onEdges(from, to), true
 	case "E":
 		return r.onEdges(r.schema.all(), r.schema.all()), true
 	case "inV":
-		return place{at: p.to}, true
+		return position{vertices: p.to}, true
 	case "outV":
-		return place{at: p.from}, true
+		return position{vertices: p.from}, true
 	case "otherV", "bothV":
-		at := types{}
-		at.add(p.from)
-		at.add(p.to)
-		return place{at: at}, true
+		reached := types{}
+		reached.add(p.from)
+		reached.add(p.to)
+		return position{vertices: reached}, true
 	}
 	return p, false
 }
 
-// onEdges returns a place on edges. An edge is part of its source entity, and exists only
+// onEdges returns a position on edges. An edge is part of its source entity, and exists only
 // if its target entity does.
-func (r *reader) onEdges(from, to types) place {
+func (r *reader) onEdges(from, to types) position {
 	r.seen.add(from)
 	r.seen.add(to)
-	return place{from: from, to: to}
+	return position{from: from, to: to}
 }
 
 // moveName returns the name of the equivalent step for one with a direction argument:
@@ -252,20 +252,20 @@ func moveName(s *syntax.Step) string {
 	return direction + suffix
 }
 
-// edges records labels that no edge at the place has as undeclared.
-func (r *reader) edges(ends map[posture.EntityType]map[string][]posture.EntityType, p place, labels []string) {
-	if len(p.at) == 0 {
+// edges records labels that no edge at the position has as undeclared.
+func (r *reader) edges(ends map[posture.EntityType]map[string][]posture.EntityType, p position, labels []string) {
+	if len(p.vertices) == 0 {
 		return
 	}
 	for _, label := range labels {
-		if len(r.schema.follow(ends, p.at, []string{label})) == 0 {
-			r.undeclared[fmt.Sprintf("edge %s at %s", label, few(p.at))] = true
+		if len(r.schema.follow(ends, p.vertices, []string{label})) == 0 {
+			r.undeclared[fmt.Sprintf("edge %s at %s", label, listShort(p.vertices))] = true
 		}
 	}
 }
 
-// few returns the names of at most a few types.
-func few(t types) string {
+// listShort returns the names of at most a few types.
+func listShort(t types) string {
 	all := t.sorted()
 	if len(all) > 3 {
 		return fmt.Sprintf("%s and %d more types", all[0], len(all)-1)
@@ -274,7 +274,7 @@ func few(t types) string {
 }
 
 // narrow applies a condition on labels.
-func (r *reader) narrow(s *syntax.Step, p place) place {
+func (r *reader) narrow(s *syntax.Step, p position) position {
 	if len(p.from) > 0 || p.lost {
 		return p // the label may be that of an edge
 	}
@@ -298,7 +298,7 @@ func (r *reader) narrow(s *syntax.Step, p place) place {
 			r.undeclared["type "+n] = true
 		}
 	}
-	return place{at: p.at.only(names)}
+	return position{vertices: p.vertices.only(names)}
 }
 
 // within returns the strings of a single within() predicate.

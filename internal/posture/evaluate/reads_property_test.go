@@ -39,7 +39,7 @@ func readsSuffice(t *rapid.T) {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	want, found, err := ask(t, all, text)
+	want, found, err := runQuery(t, all, text)
 	if err != nil {
 		t.Skip(err) // fold() in repeat(), for one
 	}
@@ -54,7 +54,7 @@ func readsSuffice(t *rapid.T) {
 			read = append(read, e)
 		}
 	}
-	got, _, err := ask(t, read, text)
+	got, _, err := runQuery(t, read, text)
 	if err != nil {
 		t.Fatalf("%s without the types it does not read: %v", text, err)
 	}
@@ -63,9 +63,9 @@ func readsSuffice(t *rapid.T) {
 	}
 }
 
-// ask returns the results of a query as sorted texts, and the types of the
+// runQuery returns the results of a query as sorted texts, and the types of the
 // vertices among them.
-func ask(t *rapid.T, es []posture.Entity, text string) (results []string, found []posture.EntityType, err error) {
+func runQuery(t *rapid.T, es []posture.Entity, text string) (results []string, found []posture.EntityType, err error) {
 	w := newWorld(es...)
 	g := w.graph(t)
 	p, err := gremlin.Compile(text, gremlin.CompileOptions{})

@@ -8,7 +8,7 @@ import (
 
 // step follows a step that does not move traversers itself: it reads their elements or
 // contains traversals. After an unknown step traversers may be anywhere.
-func (r *reader) step(s *syntax.Step, p place) place {
+func (r *reader) step(s *syntax.Step, p position) position {
 	switch s.Name {
 	case "hasLabel":
 		return r.narrow(s, p)
@@ -31,11 +31,11 @@ func (r *reader) step(s *syntax.Step, p place) place {
 		return p
 	case "values", "properties", "valueMap", "propertyMap", "elementMap":
 		r.keys(p, texts(s.Args))
-		return place{}
+		return position{}
 	case "id", "label", "key", "value", "count", "constant", "sum", "max", "min", "mean", "math", "loops", "asDate", "asNumber", "asString", "asBool",
 		"dateAdd", "dateDiff", "length", "toLower", "toUpper", "trim", "lTrim", "rTrim", "split", "substring", "replace", "concat", "format":
 		r.children(s, p)
-		return place{}
+		return position{}
 	case "as":
 		return r.mark(texts(s.Args), p)
 	case "select":
@@ -54,16 +54,16 @@ func (r *reader) step(s *syntax.Step, p place) place {
 }
 
 // anywhere returns the place of traversers that could not be followed.
-func (r *reader) anywhere() place {
+func (r *reader) anywhere() position {
 	all := r.schema.all()
 	r.seen.add(all)
 	r.back = true
-	return place{at: all, from: all, to: all, lost: true}
+	return position{vertices: all, from: all, to: all, lost: true}
 }
 
 // mark records the place of as() labels. At the start of where(as('a').out()) a known
 // label returns to its place.
-func (r *reader) mark(names []string, p place) place {
+func (r *reader) mark(names []string, p position) position {
 	for _, name := range names {
 		p = union(p, r.marks[name])
 	}
@@ -75,7 +75,7 @@ func (r *reader) mark(names []string, p place) place {
 
 // selected returns the place of one label. It does not follow several labels, parts of
 // maps, side effects and selected traversals.
-func (r *reader) selected(s *syntax.Step, p place) place {
+func (r *reader) selected(s *syntax.Step, p position) position {
 	names := texts(s.Args)
 	if mark, ok := r.marks[first(names)]; ok && len(names) == 1 && len(s.Args) == 1 && !p.lost {
 		return mark
@@ -93,8 +93,8 @@ func first(names []string) string {
 
 // children follows the traversals in the arguments of a step and returns the union of
 // their ends.
-func (r *reader) children(s *syntax.Step, p place) place {
-	var end place
+func (r *reader) children(s *syntax.Step, p position) position {
+	var end position
 	for _, a := range s.Args {
 		if t, ok := a.(*syntax.Traversal); ok {
 			end = union(end, r.chain(syntax.Connect(t.Steps, false), p))
@@ -104,7 +104,7 @@ func (r *reader) children(s *syntax.Step, p place) place {
 }
 
 // repeat follows a traversal, and the until() and emit() before it, to a fixed point.
-func (r *reader) repeat(s *syntax.Step, tests []syntax.Step, p place) place {
+func (r *reader) repeat(s *syntax.Step, tests []syntax.Step, p position) position {
 	for {
 		known := p.size() + r.known()
 		p = union(p, r.children(s, p))
@@ -130,17 +130,17 @@ func (r *reader) known() int {
 }
 
 // keys records properties that no type at the place has as undeclared.
-func (r *reader) keys(p place, names []string) {
-	if len(p.from) > 0 || len(p.at) == 0 {
+func (r *reader) keys(p position, names []string) {
+	if len(p.from) > 0 || len(p.vertices) == 0 {
 		return // the schema does not declare properties of edges
 	}
 	for _, name := range names {
 		found := false
-		for t := range p.at {
+		for t := range p.vertices {
 			found = found || r.schema.HasProperty(t, name)
 		}
 		if !found {
-			r.undeclared[fmt.Sprintf("property %s of %s", name, few(p.at))] = true
+			r.undeclared[fmt.Sprintf("property %s of %s", name, listShort(p.vertices))] = true
 		}
 	}
 }

@@ -90,9 +90,9 @@ func (p *previous) narrow(ctx context.Context, j *judging, r posture.Rule, viola
 
 // verdicts returns the rule's last verdict on the entities that did not pass.
 func (p *previous) verdicts(ctx context.Context, r posture.Rule) (map[posture.EntityID]posture.Truth, error) {
-	by := map[posture.EntityID]posture.Truth{}
+	verdicts := map[posture.EntityID]posture.Truth{}
 	if p.last == nil {
-		return by, nil
+		return verdicts, nil
 	}
 	v, err := p.last.verdict(ctx, r)
 	if err != nil {
@@ -100,12 +100,12 @@ func (p *previous) verdicts(ctx context.Context, r posture.Rule) (map[posture.En
 	}
 	out := p.last.settle(v)
 	for _, h := range out.violating {
-		by[p.last.id(h)] = posture.Yes
+		verdicts[p.last.id(h)] = posture.Yes
 	}
 	for _, h := range out.unknown {
-		by[p.last.id(h)] = posture.Maybe
+		verdicts[p.last.id(h)] = posture.Maybe
 	}
-	return by, nil
+	return verdicts, nil
 }
 
 // labelSet returns the types of some vertices.
@@ -118,12 +118,12 @@ func labelSet(g *graph.Graph, hs map[graph.Handle]bool) types {
 }
 
 // mayFind reports whether a query can find entities of some types.
-func (q *query) mayFind(of types) bool {
-	if len(of) == 0 {
+func (q *query) mayFind(changed types) bool {
+	if len(changed) == 0 {
 		return false
 	}
 	if q.anywhere || len(q.reads.Subjects) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(q.reads.Subjects, func(t posture.EntityType) bool { return of[t] })
+	return slices.ContainsFunc(q.reads.Subjects, func(t posture.EntityType) bool { return changed[t] })
 }

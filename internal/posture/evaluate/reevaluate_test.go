@@ -70,13 +70,13 @@ func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 		for range rapid.IntRange(3, 12).Draw(t, "entities") {
 			w.put(drawEntity(t))
 		}
-		whole, parts := model{}, model{}
+		complete, parts := model{}, model{}
 		a := lawAccount(t, w, nil, nil)
 		j, _, err := e.Judge(t.Context(), a, lawRules)
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole.observe(j)
+		complete.observe(j)
 		parts.observe(j)
 		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
 			before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage, At: clock}
@@ -87,13 +87,13 @@ func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, _, err := e.Reevaluate(t.Context(), a, before, changed, lawRules)
+			second, _, err := e.Reevaluate(t.Context(), a, before, changed, lawRules)
 			if err != nil {
 				t.Fatal(err)
 			}
-			whole.observe(full)
-			parts.observe(again)
-			if diff := cmp.Diff(whole, parts); diff != "" {
+			complete.observe(full)
+			parts.observe(second)
+			if diff := cmp.Diff(complete, parts); diff != "" {
 				t.Fatalf("after step %d, which changed %v (-whole +parts):\n%s", step, changed, diff)
 			}
 		}
@@ -150,11 +150,11 @@ func change(t *rapid.T, w *world) []posture.EntityID {
 		changed = append(changed, e.ID)
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "scopes") {
-		kind, place := rapid.SampledFrom(regional).Draw(t, "type"), rapid.SampledFrom([]string{region, otherPlace}).Draw(t, "region")
+		kind, location := rapid.SampledFrom(regional).Draw(t, "type"), rapid.SampledFrom([]string{region, otherPlace}).Draw(t, "region")
 		if rapid.Bool().Draw(t, "failed") {
-			w.fail(kind, place)
+			w.fail(kind, location)
 		} else {
-			w.read(kind, place)
+			w.read(kind, location)
 		}
 	}
 	return changed
@@ -219,12 +219,12 @@ func drawEntity(t *rapid.T) posture.Entity {
 }
 
 func known(kind posture.EntityType, n int) posture.Entity {
-	place := region
+	location := region
 	if kind == roleType {
-		place = posture.Global
+		location = posture.Global
 	}
 	letter := map[posture.EntityType]string{groupType: "g", rangeType: "c", hostType: "h", roleType: "r", bucketType: "b", keyType: "k"}[kind]
-	return entity(kind, place, fmt.Sprint(letter, n))
+	return entity(kind, location, fmt.Sprint(letter, n))
 }
 
 func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {

@@ -41,17 +41,17 @@ var reachIn = []string{"ENCRYPTED_BY", "MEMBER_OF"}
 
 // risks scores the vertices of one graph.
 type risks struct {
-	g         *graph.Graph
-	exposed   [][]keyFact   // by vertex label: facts that expose an entity
-	powerful  [][]graph.Key // by vertex label: flags of unlimited permissions
-	outLabels []graph.Label // of exposedOut
-	inLabels  []graph.Label
-	reachIn   []graph.Label
-	skip      map[graph.Label]bool // of containment
-	types     []bool               // by vertex label: sensitive
-	cache     map[graph.Handle]*entityRisk
-	seen      marks
-	at, next  []graph.Handle // current and next frontier of a search
+	g              *graph.Graph
+	exposed        [][]keyFact   // by vertex label: facts that expose an entity
+	powerful       [][]graph.Key // by vertex label: flags of unlimited permissions
+	outLabels      []graph.Label // of exposedOut
+	inLabels       []graph.Label
+	reachIn        []graph.Label
+	skip           map[graph.Label]bool // of containment
+	types          []bool               // by vertex label: sensitive
+	cache          map[graph.Handle]*entityRisk
+	seen           marks
+	frontier, next []graph.Handle // current and next frontier of a search
 }
 
 // marks is the set of vertices that a search has visited. Clearing it takes constant
@@ -134,11 +134,11 @@ func labelsOf(g *graph.Graph, names []string) []graph.Label {
 	return all
 }
 
-// of scores a finding of a rule on a vertex.
-func (r *risks) of(level posture.RuleLevel, h graph.Handle) posture.Risk {
+// riskOf scores a finding of a rule on a vertex.
+func (r *risks) riskOf(level posture.RuleLevel, h graph.Handle) posture.Risk {
 	e := r.cache[h]
 	if e == nil {
-		e = r.look(h)
+		e = r.entityRiskOf(h)
 		r.cache[h] = e
 	}
 	risk := posture.Risk{Parts: []posture.RiskPart{{Name: "level", Points: levelPoints[level], Why: "the rule is of level " + string(level)}}}
@@ -154,7 +154,7 @@ func (r *risks) of(level posture.RuleLevel, h graph.Handle) posture.Risk {
 	return risk
 }
 
-func (r *risks) look(h graph.Handle) *entityRisk {
+func (r *risks) entityRiskOf(h graph.Handle) *entityRisk {
 	e := &entityRisk{}
 	e.exposure, e.exposedBy = r.exposure(h)
 	e.within = r.within(h)
@@ -169,21 +169,21 @@ func (r *risks) look(h graph.Handle) *entityRisk {
 
 // exposure returns how an entity is exposed to the internet.
 func (r *risks) exposure(h graph.Handle) (int, string) {
-	if why := r.isExposed(h); why != "" {
-		return exposedPoints, "it " + why
+	if reason := r.isExposed(h); reason != "" {
+		return exposedPoints, "it " + reason
 	}
 	r.seen.begin(r.g.VertexCap())
 	r.seen.add(h)
-	r.at = append(r.at[:0], h)
-	for hop := 0; len(r.at) > 0 && hop < exposureHops; hop++ {
+	r.frontier = append(r.frontier[:0], h)
+	for hop := 0; len(r.frontier) > 0 && hop < exposureHops; hop++ {
 		r.next = r.next[:0]
-		for _, v := range r.at {
+		for _, v := range r.frontier {
 			r.towards(v)
 		}
 		found := ""
 		for _, n := range r.next {
-			if why := r.isExposed(n); why != "" {
-				if id := r.g.VertexID(n).Str() + " " + why; found == "" || id < found {
+			if reason := r.isExposed(n); reason != "" {
+				if id := r.g.VertexID(n).Str() + " " + reason; found == "" || id < found {
 					found = id // the first by name, whatever the order of edges
 				}
 			}
@@ -191,7 +191,7 @@ func (r *risks) exposure(h graph.Handle) (int, string) {
 		if found != "" {
 			return nearPoints, found
 		}
-		r.at, r.next = r.next, r.at
+		r.frontier, r.next = r.next, r.frontier
 	}
 	return 0, ""
 }
@@ -218,16 +218,16 @@ func (r *risks) visit(hs []graph.Handle) {
 // isExposed returns the fact by which a vertex is exposed, or "".
 func (r *risks) isExposed(v graph.Handle) string {
 	for _, x := range r.exposed[r.g.VertexLabel(v)] {
-		if got, ok := r.g.VertexValue(v, x.key); ok && x.holds(got) {
+		if got, ok := r.g.VertexValue(v, x.key); ok && x.matches(got) {
 			return x.Why
 		}
 	}
 	return ""
 }
 
-// holds reports whether a value makes the fact true: a flag that is set, one of the
+// matches reports whether a value makes the fact true: a flag that is set, one of the
 // values that it names, or any text when it names none.
-func (f *Fact) holds(got graph.Value) bool {
+func (f *Fact) matches(got graph.Value) bool {
 	switch got.Kind() {
 	case graph.KindBool:
 		return got.Bool() && len(f.Values) == 0
@@ -241,11 +241,11 @@ func (f *Fact) holds(got graph.Value) bool {
 func (r *risks) within(h graph.Handle) []string {
 	r.seen.begin(r.g.VertexCap())
 	r.seen.add(h)
-	r.at = append(r.at[:0], h)
+	r.frontier = append(r.frontier[:0], h)
 	var found []string
 	for hop := range reachHops {
 		r.next = r.next[:0]
-		for _, v := range r.at {
+		for _, v := range r.frontier {
 			r.onwards(v)
 		}
 		if hop == 0 {
@@ -258,7 +258,7 @@ func (r *risks) within(h graph.Handle) []string {
 				found = append(found, r.g.VertexID(n).Str())
 			}
 		}
-		r.at, r.next = r.next, r.at
+		r.frontier, r.next = r.next, r.frontier
 	}
 	slices.Sort(found)
 	return found

@@ -134,13 +134,13 @@ func (t types) add(o types) bool {
 
 // only returns the members that are among some names.
 func (t types) only(names []string) types {
-	some := types{}
+	found := types{}
 	for _, n := range names {
 		if t[posture.EntityType(n)] {
-			some[posture.EntityType(n)] = true
+			found[posture.EntityType(n)] = true
 		}
 	}
-	return some
+	return found
 }
 
 func (t types) sorted() []posture.EntityType {

@@ -53,7 +53,7 @@ func entityOf(g *graph.Graph, h graph.Handle) posture.Entity {
 		case p.Unknown:
 			e.Properties = append(e.Properties, posture.Unknown(p.Key, p.Reason))
 			continue
-		case own(&e, p.Key, p.Value):
+		case isOwnProperty(&e, p.Key, p.Value):
 			continue
 		case strings.HasPrefix(p.Key, graphcache.TagPrefix):
 			if e.Tags == nil {
@@ -75,8 +75,8 @@ func entityOf(g *graph.Graph, h graph.Handle) posture.Entity {
 	return e
 }
 
-// own sets a field of the entity itself.
-func own(e *posture.Entity, key string, v graph.Value) bool {
+// isOwnProperty sets a field of the entity itself.
+func isOwnProperty(e *posture.Entity, key string, v graph.Value) bool {
 	switch key {
 	case posture.FieldName:
 		e.Name = v.Str()

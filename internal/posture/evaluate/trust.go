@@ -8,15 +8,15 @@ import (
 
 // trust holds the coverage of the scopes of an account.
 type trust struct {
-	by      map[posture.EntityType][]posture.Coverage
-	regions map[string]bool // regions with at least one scope
-	partial bool            // only some regions are read
+	coverage map[posture.EntityType][]posture.Coverage
+	regions  map[string]bool // regions with at least one scope
+	partial  bool            // only some regions are read
 }
 
 func newTrust(all []posture.Coverage, partial bool) *trust {
-	t := &trust{by: map[posture.EntityType][]posture.Coverage{}, regions: map[string]bool{}, partial: partial}
+	t := &trust{coverage: map[posture.EntityType][]posture.Coverage{}, regions: map[string]bool{}, partial: partial}
 	for _, c := range all {
-		t.by[c.Type] = append(t.by[c.Type], c)
+		t.coverage[c.Type] = append(t.coverage[c.Type], c)
 		t.regions[c.Region] = true
 	}
 	return t
@@ -26,10 +26,10 @@ func newTrust(all []posture.Coverage, partial bool) *trust {
 // itself and in the scope of all regions, or in every region for types without one. A
 // type that no collection tried to read there is not current. If only some regions are
 // read, a type with entities in regions is not current for entities without a region.
-func (t *trust) current(of posture.EntityType, region string) bool {
+func (t *trust) current(typ posture.EntityType, region string) bool {
 	tried := false
-	for _, c := range t.by[of] {
-		if region != posture.Global && !c.Covers(of, region) {
+	for _, c := range t.coverage[typ] {
+		if region != posture.Global && !c.Covers(typ, region) {
 			continue
 		}
 		if !c.Current() || region == posture.Global && t.partial && regional(c) {
@@ -45,9 +45,9 @@ func regional(c posture.Coverage) bool {
 	return c.Region != posture.Global || slices.ContainsFunc(c.Regions, func(r string) bool { return r != posture.Global })
 }
 
-// of returns the regions in which the verdict of a rule that reads some types is
+// scopeOf returns the regions in which the verdict of a rule that reads some types is
 // reliable.
-func (t *trust) of(reads []posture.EntityType) scope {
+func (t *trust) scopeOf(reads []posture.EntityType) scope {
 	s := scope{trust: t, reads: reads, known: map[string]bool{}, complete: true}
 	for _, kind := range reads {
 		for region := range t.regions {

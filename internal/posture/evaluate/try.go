@@ -31,12 +31,12 @@ func (e *Evaluator) Try(ctx context.Context, a Account, rules ...posture.Rule) (
 		if err != nil {
 			return nil, &RuleError{r.ID, err}
 		}
-		said := j.settle(v)
+		result := j.settle(v)
 		answers[i] = Answer{
-			Violating: j.ids(said.violating), Unknown: j.ids(said.unknown), Passing: said.passing, NotApplicable: said.notApplicable, Work: v.work,
+			Violating: j.ids(result.violating), Unknown: j.ids(result.unknown), Passing: result.passing, NotApplicable: result.notApplicable, Work: v.work,
 			Outside: func(id posture.EntityID) bool {
 				h, ok := j.vertex(id)
-				return ok && said.outside(h)
+				return ok && result.outside(h)
 			},
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // A need lists the edges that a query follows from entities of a type, and
 // posture.TagsUnread when it asks for tags.
 type need struct {
-	of     posture.EntityType
+	owner  posture.EntityType
 	labels []string
 	alone  bool // an entity that lacks it makes no other entity unknown
 }
@@ -24,7 +24,7 @@ type need struct {
 func (j *judging) markUnread(q *query, v *verdict) {
 	own, regions := map[graph.Handle]bool{}, map[string]bool{}
 	for _, n := range q.needs {
-		for _, h := range j.withUnknown([]posture.EntityType{n.of}, n.labels) {
+		for _, h := range j.withUnknown([]posture.EntityType{n.owner}, n.labels) {
 			own[h] = n.alone
 			if !n.alone {
 				regions[j.region(h)] = true
@@ -52,7 +52,7 @@ func (j *judging) markUnread(q *query, v *verdict) {
 func (s *Schema) needs(q *query) (all []need) {
 	followsOutward := s.followsOutward(q)
 	for _, t := range q.reads.Types {
-		n := need{of: t, alone: followsOutward && slices.Contains(q.reads.Subjects, t)}
+		n := need{owner: t, alone: followsOutward && slices.Contains(q.reads.Subjects, t)}
 		for label := range s.out[t] {
 			if q.follows(label) {
 				n.labels = append(n.labels, label)

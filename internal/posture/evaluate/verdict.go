@@ -77,8 +77,8 @@ func (j *judging) run(ctx context.Context, q *query) (verdict, error) {
 // VerdictCache keeps the verdicts of rules on one graph at one moment. It is safe for
 // concurrent use; nil keeps nothing.
 type VerdictCache struct {
-	mu sync.Mutex
-	by map[posture.RuleQuery]verdict
+	mu       sync.Mutex
+	verdicts map[posture.RuleQuery]verdict
 }
 
 func (c *VerdictCache) get(q posture.RuleQuery) (verdict, bool) {
@@ -87,7 +87,7 @@ func (c *VerdictCache) get(q posture.RuleQuery) (verdict, bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v, ok := c.by[q]
+	v, ok := c.verdicts[q]
 	return v, ok
 }
 
@@ -97,10 +97,10 @@ func (c *VerdictCache) put(q posture.RuleQuery, v verdict) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.by == nil {
-		c.by = map[posture.RuleQuery]verdict{}
+	if c.verdicts == nil {
+		c.verdicts = map[posture.RuleQuery]verdict{}
 	}
-	c.by[q] = v
+	c.verdicts[q] = v
 }
 
 // options are the limits of a rule's query. The number of results is not limited,
@@ -123,14 +123,14 @@ func (j *judging) settleUnsure(ctx context.Context, q *query, found *gremlin.Ver
 		v.yes, v.unknown = nil, slices.Compact(all)
 		return nil
 	}
-	plain, err := q.plan.Run(ctx, j.Graph, j.options(q))
+	certain, err := q.plan.Run(ctx, j.Graph, j.options(q))
 	if err != nil {
 		return err
 	}
-	v.work += plain.Work
+	v.work += certain.Work
 	unreadable := j.withUnknown(v.subjects, touches.Keys)
 	v.yes, v.unknown = nil, unreadable
-	for _, it := range plain.Items {
+	for _, it := range certain.Items {
 		if it.Value.Kind() != graph.KindVertex {
 			return fmt.Errorf("the query finds a %s, not vertices", it.Value.Kind())
 		}
@@ -210,8 +210,8 @@ type query struct {
 
 // queryCache keeps queries by their text. Rules are few, and change rarely.
 type queryCache struct {
-	mu sync.Mutex
-	by map[posture.RuleQuery]*query
+	mu      sync.Mutex
+	queries map[posture.RuleQuery]*query
 }
 
 // maxQueries is how many queries the cache keeps before it is emptied.
@@ -220,7 +220,7 @@ const maxQueries = 4096
 // query parses and compiles the query of a rule.
 func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 	e.queries.mu.Lock()
-	known := e.queries.by[q]
+	known := e.queries.queries[q]
 	e.queries.mu.Unlock()
 	if known != nil {
 		return known, nil
@@ -236,10 +236,10 @@ func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 	}
 	e.queries.mu.Lock()
 	defer e.queries.mu.Unlock()
-	if e.queries.by == nil || len(e.queries.by) >= maxQueries {
-		e.queries.by = map[posture.RuleQuery]*query{}
+	if e.queries.queries == nil || len(e.queries.queries) >= maxQueries {
+		e.queries.queries = map[posture.RuleQuery]*query{}
 	}
-	e.queries.by[q] = known
+	e.queries.queries[q] = known
 	return known, nil
 }
 

@@ -11,14 +11,14 @@ import (
 type array struct {
 	w             io.Writer
 	before, after string
-	begun         bool
+	started       bool
 	line          bytes.Buffer
 }
 
 func (a *array) put(v any) error {
 	separator := ",\n"
-	if !a.begun {
-		a.begun, separator = true, a.before+"[\n"
+	if !a.started {
+		a.started, separator = true, a.before+"[\n"
 	}
 	a.line.Reset()
 	a.line.WriteString(separator)
@@ -34,7 +34,7 @@ func (a *array) put(v any) error {
 
 func (a *array) close() error {
 	text := "\n]" + a.after + "\n"
-	if !a.begun {
+	if !a.started {
 		text = a.before + "[" + text
 	}
 	_, err := io.WriteString(a.w, text)
@@ -42,10 +42,10 @@ func (a *array) close() error {
 }
 
 // clip truncates a text to a number of characters.
-func clip(text string, most int) string {
+func clip(text string, limit int) string {
 	runes := []rune(text)
-	if len(runes) <= most {
+	if len(runes) <= limit {
 		return text
 	}
-	return string(runes[:most-1]) + "…"
+	return string(runes[:limit-1]) + "…"
 }

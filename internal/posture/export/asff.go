@@ -136,7 +136,7 @@ func asffOf(f posture.Finding, r Report) asffFinding {
 		Title: clip(rule.Name, asffTitle), Description: clip(cmp.Or(rule.Description, rule.Name), asffText),
 		Remediation:   asffRemediation{asffRecommendation{clip(rule.SuggestedAction, asffText/2), rule.DocumentationLink}},
 		ProductFields: map[string]string{"vigil/entityId": clip(string(f.Object), 2048), "vigil/version": r.Version},
-		Resources:     []asffResource{{asffType(f.ObjectType()), resourceID(f), partition, region, some(f.Tags)}},
+		Resources:     []asffResource{{asffType(f.ObjectType()), resourceID(f), partition, region, firstTags(f.Tags)}},
 		Compliance:    asffCompliance{"FAILED", controls[:min(len(controls), asffRelated)]}, Workflow: asffWorkflow{"NEW"}, RecordState: "ACTIVE",
 	}
 	switch {
@@ -168,17 +168,17 @@ func asffType(t posture.EntityType) string {
 	return "Other"
 }
 
-// some returns at most as many tags as Security Hub allows.
-func some(tags map[string]string) map[string]string {
+// firstTags returns at most as many tags as Security Hub allows.
+func firstTags(tags map[string]string) map[string]string {
 	if len(tags) <= asffMostTags {
 		return tags
 	}
-	kept := make(map[string]string, asffMostTags)
+	first := make(map[string]string, asffMostTags)
 	for name, value := range tags {
-		if len(kept) == asffMostTags {
+		if len(first) == asffMostTags {
 			break
 		}
-		kept[name] = value
+		first[name] = value
 	}
-	return kept
+	return first
 }

@@ -46,17 +46,17 @@ func VerdictOf(p posture.ControlPosture) string {
 // Comply combines the verdicts of rules into the result of a framework. A control whose
 // rules apply to no resource passes, because nothing violates it.
 func Comply(f posture.Framework, rules map[posture.RuleID]posture.Rule, verdicts map[posture.RuleID]posture.ControlPosture) Compliance {
-	by := map[string][]posture.RuleID{}
+	rulesOf := map[string][]posture.RuleID{}
 	for id, r := range rules {
 		for _, c := range r.Controls {
 			if control, ok := strings.CutPrefix(c, f.ID+"_"); ok {
-				by[control] = append(by[control], id)
+				rulesOf[control] = append(rulesOf[control], id)
 			}
 		}
 	}
 	c := Compliance{Framework: f}
 	for _, control := range f.Controls {
-		result := ControlResult{Control: control, Rules: by[control.ID]}
+		result := ControlResult{Control: control, Rules: rulesOf[control.ID]}
 		for _, id := range result.Rules {
 			v := verdicts[id]
 			result.Violating, result.Passing, result.Unknown = result.Violating+v.Violating, result.Passing+v.Passing, result.Unknown+v.Unknown

@@ -35,20 +35,20 @@ var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
 // page writes an HTML report for people: one file with charts and without scripts,
 // which can be printed.
 type page struct {
-	w      io.Writer
-	report Report
-	begun  bool
-	listed int
-	left   int
+	w         io.Writer
+	report    Report
+	started   bool
+	listed    int
+	remaining int
 }
 
 func newHTML(w io.Writer, r Report) Writer { return &page{w: w, report: r} }
 
 func (p *page) begin() error {
-	if p.begun {
+	if p.started {
 		return nil
 	}
-	p.begun = true
+	p.started = true
 	return reportPage.ExecuteTemplate(p.w, "head", map[string]any{
 		"Report": p.report, "Levels": p.levels(), "Services": bars(p.report.Counts.Services), "Rules": p.rules(), "Accounts": bars(p.report.Counts.Accounts),
 		"Compliance": p.compliance(),
@@ -60,7 +60,7 @@ func (p *page) Put(f posture.Finding) error {
 		return err
 	}
 	if p.listed == maxListed {
-		p.left++
+		p.remaining++
 		return nil
 	}
 	p.listed++
@@ -73,7 +73,7 @@ func (p *page) Close() error {
 	if err := p.begin(); err != nil {
 		return err
 	}
-	return reportPage.ExecuteTemplate(p.w, "foot", map[string]any{"Left": p.left, "Report": p.report})
+	return reportPage.ExecuteTemplate(p.w, "foot", map[string]any{"Left": p.remaining, "Report": p.report})
 }
 
 // A slice is a segment of the donut chart of levels.

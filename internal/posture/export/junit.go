@@ -14,9 +14,9 @@ import (
 // without violations a passed one. Its header has the totals, which come from the
 // report.
 type junit struct {
-	w      io.Writer
-	report Report
-	begun  bool
+	w       io.Writer
+	report  Report
+	started bool
 }
 
 func newJUnit(w io.Writer, r Report) Writer { return &junit{w: w, report: r} }
@@ -39,9 +39,9 @@ type (
 	}
 )
 
-// others returns the test cases of rules without findings: passed, or skipped if the
+// casesWithoutFindings returns the test cases of rules without findings: passed, or skipped if the
 // result is unknown.
-func (j *junit) others() (cases []junitCase, skipped int) {
+func (j *junit) casesWithoutFindings() (cases []junitCase, skipped int) {
 	for _, id := range slices.Sorted(maps.Keys(j.report.Rules)) {
 		if j.report.Counts.Rules[id] > 0 {
 			continue
@@ -57,14 +57,14 @@ func (j *junit) others() (cases []junitCase, skipped int) {
 }
 
 func (j *junit) begin() error {
-	if j.begun {
+	if j.started {
 		return nil
 	}
-	j.begun = true
-	others, skipped := j.others()
+	j.started = true
+	passed, skipped := j.casesWithoutFindings()
 	total := j.report.Counts.Total
 	_, err := fmt.Fprintf(j.w, "%s<testsuites name=\"Vigil\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n<testsuite name=\"Vigil\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\" timestamp=\"%s\">\n",
-		xml.Header, total+len(others), total, skipped, total+len(others), total, skipped, j.report.At.UTC().Format("2006-01-02T15:04:05"))
+		xml.Header, total+len(passed), total, skipped, total+len(passed), total, skipped, j.report.At.UTC().Format("2006-01-02T15:04:05"))
 	return err
 }
 
@@ -94,8 +94,8 @@ func (j *junit) Close() error {
 	if err := j.begin(); err != nil {
 		return err
 	}
-	others, _ := j.others()
-	for _, c := range others {
+	passed, _ := j.casesWithoutFindings()
+	for _, c := range passed {
 		if err := j.write(c); err != nil {
 			return err
 		}

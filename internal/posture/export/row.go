@@ -114,9 +114,9 @@ func (l *lines) Close() error                { return nil }
 
 // table writes CSV with a header row.
 type table struct {
-	csv    *csv.Writer
-	report Report
-	begun  bool
+	csv     *csv.Writer
+	report  Report
+	started bool
 }
 
 func newCSV(w io.Writer, r Report) Writer { return &table{csv: csv.NewWriter(w), report: r} }
@@ -127,10 +127,10 @@ var columns = []string{
 }
 
 func (t *table) begin() error {
-	if t.begun {
+	if t.started {
 		return nil
 	}
-	t.begun = true
+	t.started = true
 	return t.csv.Write(columns)
 }
 

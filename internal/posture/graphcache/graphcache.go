@@ -29,11 +29,11 @@ type Graphs struct {
 	log   *slog.Logger
 	loads chan struct{} // semaphore of concurrent loads
 
-	mu    sync.Mutex
-	kept  map[posture.AccountRef]*list.Element
-	order *list.List // of *held, the most recently used first
-	bytes int64
-	turns map[posture.AccountRef]*turn // accounts whose graph is being loaded
+	mu      sync.Mutex
+	entries map[posture.AccountRef]*list.Element
+	order   *list.List // of *held, the most recently used first
+	bytes   int64
+	turns   map[posture.AccountRef]*turn // accounts whose graph is being loaded
 }
 
 // A Graph is the graph of an account at one generation.
@@ -42,12 +42,12 @@ type Graph struct {
 	Generation int64
 }
 
-// A held is a cache entry.
-type held struct {
+// A cacheEntry is a cache entry.
+type cacheEntry struct {
 	ref   posture.AccountRef
 	graph Graph
 	bytes int64
-	taken int // number of uses
+	uses  int // number of uses
 }
 
 // weighEvery is the number of uses after which the size of a graph is measured again.
@@ -69,7 +69,7 @@ func New(store posture.PartitionStore, o Options) *Graphs {
 	}
 	return &Graphs{
 		store: store, limit: o.Bytes, log: o.Log, loads: make(chan struct{}, max(2, processors.Count())),
-		kept: map[posture.AccountRef]*list.Element{}, order: list.New(), turns: map[posture.AccountRef]*turn{},
+		entries: map[posture.AccountRef]*list.Element{}, order: list.New(), turns: map[posture.AccountRef]*turn{},
 	}
 }
 
@@ -118,16 +118,16 @@ func (g *Graphs) Bytes() int64 {
 func (g *Graphs) take(ref posture.AccountRef) (Graph, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at, ok := g.kept[ref]
+	element, ok := g.entries[ref]
 	if !ok {
 		return Graph{}, false
 	}
-	g.order.MoveToFront(at)
-	h := at.Value.(*held)
+	g.order.MoveToFront(element)
+	h := element.Value.(*cacheEntry)
 	// Queries add indexes to the graph, which count too. Measuring the size at each use
 	// took 5 % of the server's CPU time under a stream of changes.
-	h.taken++
-	if h.taken%weighEvery == 0 {
+	h.uses++
+	if h.uses%weighEvery == 0 {
 		now := h.graph.Bytes()
 		g.bytes += now - h.bytes
 		h.bytes = now
@@ -140,36 +140,36 @@ func (g *Graphs) take(ref posture.AccountRef) (Graph, bool) {
 func (g *Graphs) keep(ref posture.AccountRef, found Graph) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if at, ok := g.kept[ref]; ok {
-		if at.Value.(*held).graph.Generation >= found.Generation {
+	if element, ok := g.entries[ref]; ok {
+		if element.Value.(*cacheEntry).graph.Generation >= found.Generation {
 			return
 		}
-		g.drop(at)
+		g.drop(element)
 	}
-	h := &held{ref: ref, graph: found, bytes: found.Bytes()}
+	h := &cacheEntry{ref: ref, graph: found, bytes: found.Bytes()}
 	if h.bytes > g.limit {
 		return
 	}
-	g.kept[ref] = g.order.PushFront(h)
+	g.entries[ref] = g.order.PushFront(h)
 	g.bytes += h.bytes
 	g.evict(h)
 }
 
 // evict drops the least recently used graphs until the cache is within its limit.
-func (g *Graphs) evict(except *held) {
-	for at := g.order.Back(); at != nil && g.bytes > g.limit; {
-		before := at.Prev()
-		if at.Value.(*held) != except {
-			g.drop(at)
+func (g *Graphs) evict(except *cacheEntry) {
+	for element := g.order.Back(); element != nil && g.bytes > g.limit; {
+		before := element.Prev()
+		if element.Value.(*cacheEntry) != except {
+			g.drop(element)
 		}
-		at = before
+		element = before
 	}
 }
 
-func (g *Graphs) drop(at *list.Element) {
-	h := at.Value.(*held)
-	g.order.Remove(at)
-	delete(g.kept, h.ref)
+func (g *Graphs) drop(element *list.Element) {
+	h := element.Value.(*cacheEntry)
+	g.order.Remove(element)
+	delete(g.entries, h.ref)
 	g.bytes -= h.bytes
 }
 
@@ -177,8 +177,8 @@ func (g *Graphs) drop(at *list.Element) {
 func (g *Graphs) forget(ref posture.AccountRef) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if at, ok := g.kept[ref]; ok {
-		g.drop(at)
+	if element, ok := g.entries[ref]; ok {
+		g.drop(element)
 	}
 }
 

@@ -32,7 +32,7 @@ type fakeAccount struct {
 	snapshot   posture.Snapshot
 }
 
-func (s *fakeStore) change(ref posture.AccountRef, es []posture.Entity, gone ...posture.EntityID) {
+func (s *fakeStore) change(ref posture.AccountRef, es []posture.Entity, removed ...posture.EntityID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.accounts == nil {
@@ -47,13 +47,13 @@ func (s *fakeStore) change(ref posture.AccountRef, es []posture.Entity, gone ...
 	for _, e := range es {
 		a.entities[e.ID], a.touched[e.ID] = e, a.generation
 	}
-	for _, id := range gone {
+	for _, id := range removed {
 		delete(a.entities, id)
 		a.touched[id] = a.generation
 	}
 }
 
-func (s *fakeStore) at(org posture.OrgID, id posture.AccountID) (*fakeAccount, error) {
+func (s *fakeStore) accountOf(org posture.OrgID, id posture.AccountID) (*fakeAccount, error) {
 	if a := s.accounts[posture.AccountRef{Org: org, Account: id}]; a != nil {
 		return a, nil
 	}
@@ -63,7 +63,7 @@ func (s *fakeStore) at(org posture.OrgID, id posture.AccountID) (*fakeAccount, e
 func (s *fakeStore) Generation(_ context.Context, org posture.OrgID, id posture.AccountID) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, err := s.at(org, id)
+	a, err := s.accountOf(org, id)
 	if err != nil {
 		return 0, err
 	}
@@ -74,7 +74,7 @@ func (s *fakeStore) EachEntity(_ context.Context, org posture.OrgID, id posture.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.builds++
-	a, err := s.at(org, id)
+	a, err := s.accountOf(org, id)
 	if err != nil {
 		return 0, err
 	}
@@ -89,7 +89,7 @@ func (s *fakeStore) EachEntity(_ context.Context, org posture.OrgID, id posture.
 func (s *fakeStore) ChangesSince(_ context.Context, org posture.OrgID, id posture.AccountID, generation int64) (c posture.PartitionChanges, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, err := s.at(org, id)
+	a, err := s.accountOf(org, id)
 	if err != nil || generation < s.oldest {
 		return c, false, err
 	}
@@ -98,7 +98,7 @@ func (s *fakeStore) ChangesSince(_ context.Context, org posture.OrgID, id postur
 		if g <= generation {
 			continue
 		}
-		if e, there := a.entities[id]; there {
+		if e, exists := a.entities[id]; exists {
 			c.Changed = append(c.Changed, e)
 		} else {
 			c.Gone = append(c.Gone, id)
@@ -110,7 +110,7 @@ func (s *fakeStore) ChangesSince(_ context.Context, org posture.OrgID, id postur
 func (s *fakeStore) Snapshot(_ context.Context, org posture.OrgID, id posture.AccountID) (posture.Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, err := s.at(org, id)
+	a, err := s.accountOf(org, id)
 	if err != nil {
 		return posture.Snapshot{}, err
 	}
@@ -120,7 +120,7 @@ func (s *fakeStore) Snapshot(_ context.Context, org posture.OrgID, id posture.Ac
 func (s *fakeStore) SaveSnapshot(_ context.Context, org posture.OrgID, id posture.AccountID, snap posture.Snapshot) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, err := s.at(org, id)
+	a, err := s.accountOf(org, id)
 	if err == nil {
 		a.snapshot = snap
 	}

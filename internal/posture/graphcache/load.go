@@ -14,15 +14,15 @@ import (
 
 // load returns the current graph: by patching the cached one, by patching the one of
 // the snapshot, or by building it from all entities.
-func (g *Graphs) load(ctx context.Context, ref posture.AccountRef, have Graph) (Graph, error) {
-	if have.Graph != nil {
-		if now, _, ok, err := g.patch(ctx, ref, have); ok || err != nil {
+func (g *Graphs) load(ctx context.Context, ref posture.AccountRef, cached Graph) (Graph, error) {
+	if cached.Graph != nil {
+		if now, _, ok, err := g.patch(ctx, ref, cached); ok || err != nil {
 			return now, err
 		}
 	}
-	have = g.fromSnapshot(ctx, ref)
-	if have.Graph != nil {
-		now, changed, ok, err := g.patch(ctx, ref, have)
+	cached = g.fromSnapshot(ctx, ref)
+	if cached.Graph != nil {
+		now, changed, ok, err := g.patch(ctx, ref, cached)
 		if err != nil {
 			return now, err
 		}
@@ -46,8 +46,8 @@ func stale(g Graph) int { return 500 + g.NumVertices()/10 }
 
 // patch applies the changes since the generation of a graph. It returns false if the
 // change log does not reach back that far.
-func (g *Graphs) patch(ctx context.Context, ref posture.AccountRef, have Graph) (now Graph, changed int, ok bool, err error) {
-	changes, ok, err := g.store.ChangesSince(ctx, ref.Org, ref.Account, have.Generation)
+func (g *Graphs) patch(ctx context.Context, ref posture.AccountRef, cached Graph) (now Graph, changed int, ok bool, err error) {
+	changes, ok, err := g.store.ChangesSince(ctx, ref.Org, ref.Account, cached.Generation)
 	if err != nil || !ok {
 		return Graph{}, 0, false, err
 	}
@@ -59,9 +59,9 @@ func (g *Graphs) patch(ctx context.Context, ref posture.AccountRef, have Graph) 
 		list = append(list, graph.Change{Record: Record(&changes.Changed[i])})
 	}
 	if len(list) == 0 {
-		return Graph{have.Graph, changes.Generation}, 0, true, nil
+		return Graph{cached.Graph, changes.Generation}, 0, true, nil
 	}
-	patched, err := have.Patch(list)
+	patched, err := cached.Patch(list)
 	if err != nil {
 		return Graph{}, 0, false, fmt.Errorf("bring the graph of %s up to date: %w", ref.Account, err)
 	}
@@ -126,11 +126,11 @@ func Pack(g *graph.Graph) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var plain bytes.Buffer
-	if _, err := g.WriteTo(&plain); err != nil {
+	var encoded bytes.Buffer
+	if _, err := g.WriteTo(&encoded); err != nil {
 		return nil, err
 	}
-	return w.EncodeAll(plain.Bytes(), make([]byte, 0, plain.Len()/4)), nil
+	return w.EncodeAll(encoded.Bytes(), make([]byte, 0, encoded.Len()/4)), nil
 }
 
 // Unpack decodes a snapshot of Pack.
@@ -139,9 +139,9 @@ func Unpack(data []byte) (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := r.DecodeAll(data, nil)
+	decoded, err := r.DecodeAll(data, nil)
 	if err != nil {
 		return nil, fmt.Errorf("unpack snapshot: %w", err)
 	}
-	return graph.Decode(plain)
+	return graph.Decode(decoded)
 }

@@ -18,17 +18,17 @@ func Record(e *posture.Entity) graph.Record {
 		ID: graph.String(string(e.ID)), Label: string(e.Type),
 		Properties: make([]graph.PropertyRecord, 0, 5+len(e.Properties)+len(e.Tags)),
 	}
-	own := func(key, value string) {
+	addProperty := func(key, value string) {
 		r.Properties = append(r.Properties, property(key, graph.String(value)))
 	}
-	own(posture.FieldName, e.Name)
-	own(posture.FieldRegion, e.Region)
-	own(posture.FieldService, e.Service)
-	own(posture.FieldProvider, string(e.Provider))
-	own(posture.FieldAccount, string(e.Account))
+	addProperty(posture.FieldName, e.Name)
+	addProperty(posture.FieldRegion, e.Region)
+	addProperty(posture.FieldService, e.Service)
+	addProperty(posture.FieldProvider, string(e.Provider))
+	addProperty(posture.FieldAccount, string(e.Account))
 	for _, p := range e.Properties {
 		switch {
-		case taken(p.Name): // a field of the entity has this key
+		case isReserved(p.Name): // a field of the entity has this key
 		case p.Type == posture.UnknownProperty:
 			r.Properties = append(r.Properties, graph.PropertyRecord{Key: p.Name, Unknown: true, Reason: p.Error})
 		default:
@@ -36,7 +36,7 @@ func Record(e *posture.Entity) graph.Record {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Tags)) {
-		own(TagPrefix+name, e.Tags[name])
+		addProperty(TagPrefix+name, e.Tags[name])
 	}
 	for _, edge := range e.Edges {
 		r.Out = append(r.Out, edgeRecord(edge))
@@ -44,7 +44,7 @@ func Record(e *posture.Entity) graph.Record {
 	return r
 }
 
-func taken(name string) bool {
+func isReserved(name string) bool {
 	switch name {
 	case posture.FieldName, posture.FieldRegion, posture.FieldService, posture.FieldProvider, posture.FieldAccount:
 		return true

@@ -37,7 +37,7 @@ func (j *Judge) Entity(ctx context.Context, org posture.OrgID, e posture.Entity)
 	if err != nil {
 		return nil, err
 	}
-	if s.gone {
+	if s.removed {
 		return nil, fault.New(fault.NotFound, "cloud account %q was not found", e.Account)
 	}
 	limited, cancel := context.WithTimeout(ctx, trialTime)

@@ -51,7 +51,7 @@ type Judge struct {
 // Account evaluates all rules on an account. It does nothing for an account that was
 // removed.
 func (j *Judge) Account(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
-	return untilCurrent(func() error { return j.whole(ctx, org, id, "") })
+	return untilCurrent(func() error { return j.judgeAccount(ctx, org, id, "") })
 }
 
 // Rule evaluates one rule on every account of its provider. The findings of a deleted
@@ -70,7 +70,7 @@ func (j *Judge) Rule(ctx context.Context, org posture.OrgID, id posture.RuleID) 
 	}
 	var failed []error
 	for _, account := range accounts {
-		failed = append(failed, untilCurrent(func() error { return j.whole(ctx, org, account.ID, id) }))
+		failed = append(failed, untilCurrent(func() error { return j.judgeAccount(ctx, org, account.ID, id) }))
 	}
 	return errors.Join(failed...)
 }
@@ -95,8 +95,8 @@ func untilCurrent(judge func() error) error {
 	}
 }
 
-// whole evaluates all rules, or only one of them.
-func (j *Judge) whole(ctx context.Context, org posture.OrgID, id posture.AccountID, only posture.RuleID) error {
+// judgeAccount evaluates all rules, or only one of them.
+func (j *Judge) judgeAccount(ctx context.Context, org posture.OrgID, id posture.AccountID, only posture.RuleID) error {
 	rules, rulesAt, err := j.Book.RulesAt(ctx, org)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (j *Judge) whole(ctx context.Context, org posture.OrgID, id posture.Account
 		rules = slices.DeleteFunc(rules, func(r posture.Rule) bool { return r.ID != only })
 	}
 	s, err := j.loadAccount(ctx, org, id)
-	if err != nil || s.gone {
+	if err != nil || s.removed {
 		return err
 	}
 	judgement, bad, err := j.Evaluator.Judge(ctx, s.Account, rules)
@@ -128,7 +128,7 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 		return err
 	}
 	s, err := j.loadAccount(ctx, org, id)
-	if err != nil || s.gone {
+	if err != nil || s.removed {
 		return err
 	}
 	before, ok := j.last.get(s)
@@ -176,7 +176,7 @@ func (j *Judge) record(ctx context.Context, org posture.OrgID, judgement posture
 type accountView struct {
 	evaluate.Account
 	created time.Time // when the account was added; tells it from an account that was added again
-	gone    bool
+	removed bool
 }
 
 // loadAccount returns an account as it is now. A scope that was saved after the graph
@@ -185,14 +185,14 @@ type accountView struct {
 func (j *Judge) loadAccount(ctx context.Context, org posture.OrgID, id posture.AccountID) (accountView, error) {
 	account, err := j.Store.Account(ctx, org, id)
 	if fault.Is(err, fault.NotFound) {
-		return accountView{gone: true}, nil
+		return accountView{removed: true}, nil
 	}
 	if err != nil {
 		return accountView{}, err
 	}
 	g, err := j.Graphs.Graph(ctx, org, id)
 	if fault.Is(err, fault.NotFound) {
-		return accountView{gone: true}, nil
+		return accountView{removed: true}, nil
 	}
 	if err != nil {
 		return accountView{}, err

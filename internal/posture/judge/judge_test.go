@@ -31,10 +31,10 @@ func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 		db := open(t, dsn)
 		for seed := range sequences {
 			h := &history{
-				t: t, r: rand.New(rand.NewPCG(uint64(seed), 6)), clock: begin, rules: map[posture.RuleID]posture.Rule{}, cloud: map[posture.EntityID]posture.Entity{}, once: map[posture.EntityID][]posture.Entity{},
+				t: t, r: rand.New(rand.NewPCG(uint64(seed), 6)), clock: begin, rules: map[posture.RuleID]posture.Rule{}, cloud: map[posture.EntityID]posture.Entity{}, former: map[posture.EntityID][]posture.Entity{},
 			}
 			h.parts = newFixture(t, db, posture.OrgID(fmt.Sprint("parts-", seed)), 2, &h.clock)
-			h.whole = newFixture(t, db, posture.OrgID(fmt.Sprint("whole-", seed)), 1, &h.clock)
+			h.complete = newFixture(t, db, posture.OrgID(fmt.Sprint("whole-", seed)), 1, &h.clock)
 			for step := range 20 {
 				h.clock = h.clock.Add(36 * time.Hour)
 				what := h.happen()
@@ -42,7 +42,7 @@ func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 					continue // nobody looks yet
 				}
 				h.judge()
-				if diff := cmp.Diff(h.whole.told(), h.parts.told(), cmpopts.EquateEmpty()); diff != "" {
+				if diff := cmp.Diff(h.complete.notified(), h.parts.notified(), cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("sequence %d, step %d, after %s (-whole +parts):\n%s", seed, step, what, diff)
 				}
 			}
@@ -52,14 +52,14 @@ func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 
 // A history is what happens to an account that two organisations have.
 type history struct {
-	t            *testing.T
-	r            *rand.Rand
-	clock        time.Time
-	parts, whole *fixture
-	rules        map[posture.RuleID]posture.Rule
-	cloud        map[posture.EntityID]posture.Entity // as it is
-	once         map[posture.EntityID][]posture.Entity
-	changed      []posture.RuleID // that were not judged yet
+	t               *testing.T
+	r               *rand.Rand
+	clock           time.Time
+	parts, complete *fixture
+	rules           map[posture.RuleID]posture.Rule
+	cloud           map[posture.EntityID]posture.Entity // as it is
+	former          map[posture.EntityID][]posture.Entity
+	changed         []posture.RuleID // that were not judged yet
 }
 
 // happen does something at random and says what.
@@ -90,10 +90,10 @@ func (h *history) happen() string {
 // flips and flips back is not seen by who looked before and after.
 func (h *history) change() {
 	e := h.draw()
-	if once := h.once[e.ID]; len(once) > 0 && h.r.IntN(2) == 0 {
-		e = once[h.r.IntN(len(once))]
+	if former := h.former[e.ID]; len(former) > 0 && h.r.IntN(2) == 0 {
+		e = former[h.r.IntN(len(former))]
 	}
-	h.once[e.ID] = append(h.once[e.ID], e)
+	h.former[e.ID] = append(h.former[e.ID], e)
 	if _, ok := h.cloud[e.ID]; ok && h.r.IntN(4) == 0 {
 		delete(h.cloud, e.ID)
 		return
@@ -138,9 +138,9 @@ func (h *history) draw() posture.Entity {
 	return e
 }
 
-func (h *history) both(do func(f *fixture) error) {
+func (h *history) doBoth(do func(f *fixture) error) {
 	h.t.Helper()
-	for _, c := range []*fixture{h.parts, h.whole} {
+	for _, c := range []*fixture{h.parts, h.complete} {
 		if err := do(c); err != nil {
 			h.t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func (h *history) both(do func(f *fixture) error) {
 // reread takes in single resources, as an event makes happen.
 func (h *history) reread(scope posture.Scope) string {
 	var found []posture.Entity
-	var gone []posture.EntityID
+	var removed []posture.EntityID
 	for n := range 3 {
 		if h.r.IntN(2) == 0 {
 			continue
@@ -159,11 +159,11 @@ func (h *history) reread(scope posture.Scope) string {
 		if e, ok := h.cloud[id]; ok {
 			found = append(found, e)
 		} else {
-			gone = append(gone, id)
+			removed = append(removed, id)
 		}
 	}
-	h.both(func(f *fixture) error { return f.store.Replace(h.t.Context(), f.in(scope), found, gone) })
-	return fmt.Sprintf("reading %d of %s %s again", len(found)+len(gone), scope.Type, scope.Region)
+	h.doBoth(func(f *fixture) error { return f.store.Replace(h.t.Context(), f.in(scope), found, removed) })
+	return fmt.Sprintf("reading %d of %s %s again", len(found)+len(removed), scope.Type, scope.Region)
 }
 
 // read reads a scope, to the end or not.
@@ -174,7 +174,7 @@ func (h *history) read(scope posture.Scope, complete bool) string {
 			found = append(found, e)
 		}
 	}
-	h.both(func(f *fixture) error {
+	h.doBoth(func(f *fixture) error {
 		r, err := f.store.Begin(h.t.Context(), collect.Scoped(f.in(scope)))
 		if err != nil {
 			return err
@@ -190,7 +190,7 @@ func (h *history) read(scope posture.Scope, complete bool) string {
 }
 
 func (h *history) fail(scope posture.Scope) string {
-	h.both(func(f *fixture) error { return f.store.ScopeFailed(h.t.Context(), f.in(scope), "denied") })
+	h.doBoth(func(f *fixture) error { return f.store.ScopeFailed(h.t.Context(), f.in(scope), "denied") })
 	return fmt.Sprintf("failing to read %s %s", scope.Type, scope.Region)
 }
 
@@ -200,7 +200,7 @@ func (h *history) rule() string {
 	r, ok := h.rules[id]
 	if ok && h.r.IntN(4) == 0 {
 		delete(h.rules, id)
-		h.both(func(f *fixture) error {
+		h.doBoth(func(f *fixture) error {
 			_, err := f.store.DeleteRule(h.t.Context(), f.org, id, "", h.clock)
 			return err
 		})
@@ -215,7 +215,7 @@ func (h *history) rule() string {
 		r.Status = posture.RuleStatuses[h.r.IntN(len(posture.RuleStatuses))]
 	}
 	h.rules[id] = r
-	h.both(func(f *fixture) error { return f.store.SaveRule(h.t.Context(), f.org, r, "ada") })
+	h.doBoth(func(f *fixture) error { return f.store.SaveRule(h.t.Context(), f.org, r, "ada") })
 	h.changed = append(h.changed, id)
 	return "changing " + string(id)
 }
@@ -228,18 +228,18 @@ func (h *history) judge() {
 	pick := func() int { return h.r.IntN(len(h.parts.judges)) }
 	first := h.r.IntN(2) == 0
 	if first {
-		h.must(h.parts.judges[pick()].Change(h.t.Context(), h.parts.org, account))
+		h.requireNoError(h.parts.judges[pick()].Change(h.t.Context(), h.parts.org, account))
 	}
 	for _, id := range changed {
-		h.must(h.parts.judges[pick()].Rule(h.t.Context(), h.parts.org, id))
+		h.requireNoError(h.parts.judges[pick()].Rule(h.t.Context(), h.parts.org, id))
 	}
 	if !first || h.r.IntN(2) == 0 {
-		h.must(h.parts.judges[pick()].Change(h.t.Context(), h.parts.org, account))
+		h.requireNoError(h.parts.judges[pick()].Change(h.t.Context(), h.parts.org, account))
 	}
-	h.must(h.whole.judges[0].Account(h.t.Context(), h.whole.org, account))
+	h.requireNoError(h.complete.judges[0].Account(h.t.Context(), h.complete.org, account))
 }
 
-func (h *history) must(err error) {
+func (h *history) requireNoError(err error) {
 	h.t.Helper()
 	if err != nil {
 		h.t.Fatal(err)

@@ -40,14 +40,14 @@ func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID
 	if err != nil {
 		return Trial{}, err
 	}
-	if s.gone {
+	if s.removed {
 		return Trial{}, fault.New(fault.NotFound, "cloud account %q was not found", id)
 	}
 	var t Trial
 	if t.Reads, t.Explain, err = j.Evaluator.Explain(q); err != nil {
 		return t, refused(err)
 	}
-	began := j.Now()
+	start := j.Now()
 	limited, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
 	answers, err := j.Evaluator.Try(limited, s.Account, posture.Rule{Provider: s.Provider, Query: q})
@@ -57,9 +57,9 @@ func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID
 	if err != nil {
 		return t, refused(err)
 	}
-	t.Answer, t.Generation, t.Took = answers[0], s.Generation, j.Now().Sub(began)
-	shown := slices.Concat(first(t.Violating), first(t.Unknown))
-	t.Entities, err = j.Store.EntitiesOf(ctx, org, id, shown)
+	t.Answer, t.Generation, t.Took = answers[0], s.Generation, j.Now().Sub(start)
+	ids := slices.Concat(first(t.Violating), first(t.Unknown))
+	t.Entities, err = j.Store.EntitiesOf(ctx, org, id, ids)
 	return t, err
 }
 

@@ -27,19 +27,19 @@ func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 		}
 	}
 	v.Name = name
-	who := resource.Identity{ID: t.Type.ID(v.Account, place(t, v), name), Name: name, Display: name, Region: v.Region}
-	who.XID = t.XID.Eval(item, v).String()
-	if who.XID == "" && len(t.ARN) > 0 {
-		who.XID = t.ARN[0].Format(v, name)
+	identity := resource.Identity{ID: t.Type.ID(v.Account, locationOf(t, v), name), Name: name, Display: name, Region: v.Region}
+	identity.XID = t.XID.Eval(item, v).String()
+	if identity.XID == "" && len(t.ARN) > 0 {
+		identity.XID = t.ARN[0].Format(v, name)
 	}
-	return who, nil
+	return identity, nil
 }
 
 // RequestName implements [resource.Cloud].
 func (n AWS) RequestName(_ *resource.Type, _ resource.Vars, name string) string { return name }
 
-// place returns the place in the entity ids of a type that is read in a region.
-func place(t *resource.Type, v resource.Vars) string {
+// locationOf returns the location in the entity ids of a type that is read in a region.
+func locationOf(t *resource.Type, v resource.Vars) string {
 	if t.Place != "" || t.Scope == resource.PerAccount {
 		return posture.Global
 	}
@@ -59,11 +59,11 @@ func (n AWS) Ref(v resource.Vars, to []posture.EntityType, value string) posture
 			continue
 		}
 		if prefix := t.IDPrefix(); !isARN && prefix != "" && len(to) > 1 && strings.HasPrefix(value, prefix) {
-			return t.Type.ID(v.Account, place(t, v), value)
+			return t.Type.ID(v.Account, locationOf(t, v), value)
 		}
 		if !isARN {
 			if short, ok := t.ARN.MatchResource(value); ok {
-				return t.Type.ID(v.Account, place(t, v), short)
+				return t.Type.ID(v.Account, locationOf(t, v), short)
 			}
 			continue
 		}
@@ -78,7 +78,7 @@ func (n AWS) Ref(v resource.Vars, to []posture.EntityType, value string) posture
 		if len(to) > 1 && t.IDPrefix() != "" {
 			return "" // an id of another type
 		}
-		return t.Type.ID(v.Account, place(t, v), value)
+		return t.Type.ID(v.Account, locationOf(t, v), value)
 	}
 	return to[0].ID(v.Account, v.Region, value)
 }

@@ -15,8 +15,8 @@ import (
 // implements [resource.Cloud].
 type Azure struct{ Catalog *resource.Catalog }
 
-// azureSubscription is the type that an id without a subscription refers to: the
-// resource was listed because it applies to the subscription that is read.
+// azureSubscription is the type of subscriptions. An id without a subscription refers
+// to the subscription that is read, because Azure lists the resource there.
 const azureSubscription posture.EntityType = "Azure.Subscription.Subscription"
 
 // Identify implements [resource.Cloud].
@@ -24,7 +24,7 @@ func (n Azure) Identify(t *resource.Type, item *resource.Item, v resource.Vars) 
 	if t.ARM == "" {
 		return n.identifyObject(t, item, v)
 	}
-	id := usual(t, item.Get("id").String())
+	id := withCallSpelling(t, item.Get("id").String())
 	if item.None {
 		id = "/subscriptions/" + string(v.Account) + "/providers/" + t.ResourceType() + "/" + t.None
 	}
@@ -39,8 +39,8 @@ func (n Azure) Identify(t *resource.Type, item *resource.Item, v resource.Vars) 
 	}, nil
 }
 
-// usual returns an id with the resource type in the spelling that API calls use.
-func usual(t *resource.Type, id string) string {
+// withCallSpelling returns an id with the resource type in the spelling that API calls use.
+func withCallSpelling(t *resource.Type, id string) string {
 	if t.Spelled == "" || id == "" {
 		return id
 	}
@@ -91,8 +91,8 @@ func (n Azure) Ref(v resource.Vars, to []posture.EntityType, value string) postu
 			}
 			continue
 		}
-		if whole, ok := Within(value, t.ResourceType()); ok {
-			a, _ := ParseARMID(whole)
+		if ancestor, ok := Within(value, t.ResourceType()); ok {
+			a, _ := ParseARMID(ancestor)
 			account := v.Account
 			if a.Subscription != "" { // Azure's built-in roles are assigned to each subscription that uses them
 				account = posture.AccountID(strings.ToLower(a.Subscription))

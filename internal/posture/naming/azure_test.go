@@ -96,8 +96,8 @@ func TestAzureResourcesAreIdentified(t *testing.T) {
 		}
 	}
 	for _, typ := range []posture.EntityType{"Azure.Sql.Server", "Azure.Entra.User"} {
-		if who, err := cloud.Identify(c.Type(typ), &resource.Item{Result: gjson.Parse(`{"name":"x"}`)}, vars); err == nil {
-			t.Errorf("a %s without an id is %v", typ, who)
+		if identity, err := cloud.Identify(c.Type(typ), &resource.Item{Result: gjson.Parse(`{"name":"x"}`)}, vars); err == nil {
+			t.Errorf("a %s without an id is %v", typ, identity)
 		}
 	}
 }

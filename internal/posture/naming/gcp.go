@@ -30,25 +30,25 @@ func (n GCP) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 	if len(t.Google) == 0 {
 		return resource.Identity{ID: t.Type.ID(v.Account, posture.Global, text), Name: text, Display: text, Region: posture.Global, XID: t.XID.Text(item, v)}, nil
 	}
-	at, ok := t.Google.Match(v, text, false)
+	parsed, ok := t.Google.Match(v, text, false)
 	if !ok && !resource.IsGoogleName(text) {
-		at, ok = t.Google.ParseBare(v, text)
+		parsed, ok = t.Google.ParseBare(v, text)
 	}
 	if !ok {
 		return resource.Identity{}, fmt.Errorf("Google names a %s %.300q", t.Type, text) //nolint:staticcheck // a name
 	}
-	who := resource.Identity{
-		ID: t.Type.ID(at.Account, at.Location, at.Name), Name: at.Name, Region: at.Location,
-		Display: at.Short, XID: t.XID.Text(item, v),
+	identity := resource.Identity{
+		ID: t.Type.ID(parsed.Account, parsed.Location, parsed.Name), Name: parsed.Name, Region: parsed.Location,
+		Display: parsed.Short, XID: t.XID.Text(item, v),
 	}
 	if !t.Region.IsZero() {
-		who.Region = strings.ToLower(t.Region.Text(item, v))
+		identity.Region = strings.ToLower(t.Region.Text(item, v))
 	}
-	if who.XID == "" && strings.HasPrefix(text, "https://") {
-		who.XID = text
+	if identity.XID == "" && strings.HasPrefix(text, "https://") {
+		identity.XID = text
 	}
-	who.XID = cmp.Or(who.XID, "//"+t.Google[0].Host()+"/"+at.Path)
-	return who, nil
+	identity.XID = cmp.Or(identity.XID, "//"+t.Google[0].Host()+"/"+parsed.Path)
+	return identity, nil
 }
 
 // Ref implements [resource.Cloud]. The value is a resource name or link, the email
@@ -80,17 +80,17 @@ func (n GCP) Ref(v resource.Vars, to []posture.EntityType, value string) posture
 
 // ref returns the entity id of a name or link if it is of the type, or "".
 func ref(t *resource.Type, v resource.Vars, host, value string) posture.EntityID {
-	if at, ok := t.Google.Ref(v, value); ok {
-		return t.Type.ID(at.Account, at.Location, at.Name)
+	if parsed, ok := t.Google.Ref(v, value); ok {
+		return t.Type.ID(parsed.Account, parsed.Location, parsed.Name)
 	}
 	if resource.IsGoogleName(value) || host != "" && host != t.Google[0].Host() {
 		return ""
 	}
-	at, ok := t.Google.ParseBare(v, value)
+	parsed, ok := t.Google.ParseBare(v, value)
 	if !ok {
 		return ""
 	}
-	return t.Type.ID(at.Account, at.Location, at.Name)
+	return t.Type.ID(parsed.Account, parsed.Location, parsed.Name)
 }
 
 // isMember reports whether a value is the email address of a service account or a
@@ -146,15 +146,15 @@ func (n GCP) RequestName(t *resource.Type, v resource.Vars, name string) string 
 	if len(t.Google) == 0 {
 		return name
 	}
-	at, ok := t.Google.Match(v, name, true)
+	parsed, ok := t.Google.Match(v, name, true)
 	if !ok && !t.Google.BareNamesHaveSlashes() {
-		at, ok = t.Google.Match(v, "projects/"+string(v.Account)+"/"+strings.TrimPrefix(name, "/"), true)
+		parsed, ok = t.Google.Match(v, "projects/"+string(v.Account)+"/"+strings.TrimPrefix(name, "/"), true)
 	}
 	if !ok && !resource.IsGoogleName(name) {
-		at, ok = t.Google.ParseBareAt(v, v.Region, name)
+		parsed, ok = t.Google.ParseBareAt(v, v.Region, name)
 	}
-	if !ok || at.Account != v.Account || t.Google[0].Service == "compute" && at.Name != string(at.Account) && !simpleName.MatchString(at.Name) {
+	if !ok || parsed.Account != v.Account || t.Google[0].Service == "compute" && parsed.Name != string(parsed.Account) && !simpleName.MatchString(parsed.Name) {
 		return ""
 	}
-	return at.Path
+	return parsed.Path
 }

@@ -122,13 +122,13 @@ func FuzzGoogleNames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, location string) {
 		v := gcpVars(location)
 		for _, typ := range catalog.Of(posture.GCP) {
-			asked := cloud.RequestName(typ, v, name)
-			if asked == "" || len(typ.Google) == 0 {
+			requestName := cloud.RequestName(typ, v, name)
+			if requestName == "" || len(typ.Google) == 0 {
 				continue
 			}
-			at, ok := typ.Google.Match(v, asked, false)
-			if !ok || at.Account != "p-1" || at.Name == "" || at.Path != asked {
-				t.Errorf("%s: %q is mapped to %q, which parses to %+v", typ.Type, name, asked, at)
+			parsed, ok := typ.Google.Match(v, requestName, false)
+			if !ok || parsed.Account != "p-1" || parsed.Name == "" || parsed.Path != requestName {
+				t.Errorf("%s: %q is mapped to %q, which parses to %+v", typ.Type, name, requestName, parsed)
 			}
 		}
 	})

@@ -62,28 +62,28 @@ type field struct {
 	secret   bool
 	optional bool
 	check    func(string) bool // nil for any text
-	must     string            // error message of check
+	message  string            // error message of check
 }
 
 var fields = map[Type][]field{
-	Webhook:   {{name: "url", secret: true, check: isHTTPS, must: "be an address that begins with https://"}, {name: "signingKey", secret: true, optional: true, check: isLong, must: "have at least 16 bytes"}},
-	Slack:     {{name: "url", secret: true, check: isHTTPS, must: "be an address that begins with https://"}},
-	Teams:     {{name: "url", secret: true, check: isHTTPS, must: "be an address that begins with https://"}},
-	PagerDuty: {{name: "routingKey", secret: true}, {name: "url", optional: true, check: isHTTPS, must: "be an address that begins with https://"}},
-	Splunk:    {{name: "url", check: isHTTPS, must: "be an address that begins with https://"}, {name: "token", secret: true}, {name: "index", optional: true}},
+	Webhook:   {{name: "url", secret: true, check: isHTTPS, message: "be an address that begins with https://"}, {name: "signingKey", secret: true, optional: true, check: isLong, message: "have at least 16 bytes"}},
+	Slack:     {{name: "url", secret: true, check: isHTTPS, message: "be an address that begins with https://"}},
+	Teams:     {{name: "url", secret: true, check: isHTTPS, message: "be an address that begins with https://"}},
+	PagerDuty: {{name: "routingKey", secret: true}, {name: "url", optional: true, check: isHTTPS, message: "be an address that begins with https://"}},
+	Splunk:    {{name: "url", check: isHTTPS, message: "be an address that begins with https://"}, {name: "token", secret: true}, {name: "index", optional: true}},
 	Jira: {
-		{name: "url", check: isHTTPS, must: "be an address that begins with https://"}, {name: "project"}, {name: "username"}, {name: "apiToken", secret: true},
+		{name: "url", check: isHTTPS, message: "be an address that begins with https://"}, {name: "project"}, {name: "username"}, {name: "apiToken", secret: true},
 		{name: "issueType", optional: true},
 	},
 	Email: {
-		{name: "server", check: isHostPort, must: "be host:port"}, {name: "from", check: isMail, must: "be a mail address"},
-		{name: "to", check: areMails, must: "be mail addresses separated by commas"},
-		{name: "security", optional: true, check: oneOf("starttls", "tls", "none"), must: "be starttls, tls or none"},
+		{name: "server", check: isHostPort, message: "be host:port"}, {name: "from", check: isMail, message: "be a mail address"},
+		{name: "to", check: areMails, message: "be mail addresses separated by commas"},
+		{name: "security", optional: true, check: oneOf("starttls", "tls", "none"), message: "be starttls, tls or none"},
 		{name: "username", optional: true}, {name: "password", secret: true, optional: true},
 	},
-	Syslog: {{name: "server", check: isHostPort, must: "be host:port"}, {name: "transport", optional: true, check: oneOf("udp", "tcp", "tls"), must: "be udp, tcp or tls"}},
+	Syslog: {{name: "server", check: isHostPort, message: "be host:port"}, {name: "transport", optional: true, check: oneOf("udp", "tcp", "tls"), message: "be udp, tcp or tls"}},
 	SecurityHub: {
-		{name: "roleArn", check: roleARN.MatchString, must: "be the ARN of an IAM role"}, {name: "region", check: awsRegion.MatchString, must: "be a region of AWS, such as eu-west-1"},
+		{name: "roleArn", check: roleARN.MatchString, message: "be the ARN of an IAM role"}, {name: "region", check: awsRegion.MatchString, message: "be a region of AWS, such as eu-west-1"},
 		{name: ExternalID, optional: true},
 	},
 }
@@ -99,8 +99,8 @@ var (
 )
 
 // SetValues validates the settings of a channel and separates secrets from other
-// settings. If kept is set, secrets may be missing: KeepSecrets fills them in.
-func (c *Channel) SetValues(values map[string]string, kept bool) error {
+// settings. If exists is set, secrets may be missing: KeepSecrets fills them in.
+func (c *Channel) SetValues(values map[string]string, exists bool) error {
 	c.Settings, c.Secrets = map[string]string{}, map[string]string{}
 	var bad []fault.Detail
 	known := map[string]bool{}
@@ -109,13 +109,13 @@ func (c *Channel) SetValues(values map[string]string, kept bool) error {
 		v := strings.TrimSpace(values[f.name])
 		path := "settings." + f.name
 		switch {
-		case v == "" && !f.optional && !(kept && f.secret):
+		case v == "" && !f.optional && !(exists && f.secret):
 			bad = append(bad, fault.Detail{Path: path, Message: "is missing"})
 		case v == "":
 		case len(v) > 2000 || strings.ContainsAny(v, "\r\n\x00"):
 			bad = append(bad, fault.Detail{Path: path, Message: "must be one line of at most 2000 bytes"})
 		case f.check != nil && !f.check(v):
-			bad = append(bad, fault.Detail{Path: path, Message: "must " + f.must})
+			bad = append(bad, fault.Detail{Path: path, Message: "must " + f.message})
 		case f.secret:
 			c.Secrets[f.name] = v
 		default:
@@ -136,12 +136,12 @@ func (c *Channel) SetValues(values map[string]string, kept bool) error {
 // KeepSecrets copies the secrets that c does not set from its previous version. It
 // fails if the address changed: otherwise a user who may change the address could have
 // an unknown secret sent to their own server.
-func (c *Channel) KeepSecrets(was Channel) error {
-	moved := c.Settings["url"] != was.Settings["url"] || c.Settings["server"] != was.Settings["server"]
+func (c *Channel) KeepSecrets(old Channel) error {
+	moved := c.Settings["url"] != old.Settings["url"] || c.Settings["server"] != old.Settings["server"]
 	var bad []fault.Detail
 	for _, f := range fields[c.Type] {
-		value, kept := was.Secrets[f.name]
-		if _, given := c.Secrets[f.name]; given || !kept {
+		value, stored := old.Secrets[f.name]
+		if _, isSet := c.Secrets[f.name]; isSet || !stored {
 			continue
 		}
 		if moved {

@@ -142,8 +142,8 @@ func (m Message) Title() string {
 	}
 	var parts []string
 	for _, k := range []struct {
-		kind      Kind
-		one, many string
+		kind             Kind
+		singular, plural string
 	}{
 		{FindingRaised, "new finding", "new findings"},
 		{FindingResolved, "resolved finding", "resolved findings"},
@@ -154,24 +154,24 @@ func (m Message) Title() string {
 		switch n := count[k.kind]; n {
 		case 0:
 		case 1:
-			parts = append(parts, "1 "+k.one)
+			parts = append(parts, "1 "+k.singular)
 		default:
-			parts = append(parts, fmt.Sprintf("%d %s", n, k.many))
+			parts = append(parts, fmt.Sprintf("%d %s", n, k.plural))
 		}
 	}
 	return "Vigil: " + strings.Join(parts, ", ")
 }
 
 // Lines returns the summaries of the first events, and the number of further ones.
-func (m Message) Lines(most int) []string {
+func (m Message) Lines(limit int) []string {
 	if m.Test {
 		return []string{"This is a test. Notifications to this channel work."}
 	}
 	var lines []string
-	for _, e := range m.Events[:min(most, len(m.Events))] {
+	for _, e := range m.Events[:min(limit, len(m.Events))] {
 		lines = append(lines, e.Summary())
 	}
-	if more := len(m.Events) - most; more > 0 {
+	if more := len(m.Events) - limit; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return lines

@@ -88,8 +88,8 @@ func (s *set) root(i int) error {
 	}
 	root, err := s.tx.Account(a.Root())
 	if fault.Is(err, fault.NotFound) || err == nil && !root.IsRoot() {
-		at := posture.RootProperty(s.changes.Accounts[i].Spec.Properties.Value)
-		return fault.Field(fmt.Sprintf("properties[%d].stringV", at), "must name an onboarded root account (one with IsRoot)")
+		index := posture.RootProperty(s.changes.Accounts[i].Spec.Properties.Value)
+		return fault.Field(fmt.Sprintf("properties[%d].stringV", index), "must name an onboarded root account (one with IsRoot)")
 	}
 	return err
 }

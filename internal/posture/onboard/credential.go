@@ -32,7 +32,7 @@ func (s *set) addCredential(i int, c CredentialChange) error {
 		return err
 	}
 	if c.Ref != "" {
-		if _, taken := s.refs[c.Ref]; taken {
+		if _, exists := s.refs[c.Ref]; exists {
 			return fault.Field("ref", "is given twice")
 		}
 		s.refs[c.Ref] = cred
@@ -44,14 +44,14 @@ func (s *set) addCredential(i int, c CredentialChange) error {
 // claimExternalID reserves the external id of a credential. It fails if the id belongs
 // to another organisation, because the credential would give access to that
 // organisation's role.
-func (s *set) claimExternalID(c posture.Credential, given []posture.Property) error {
+func (s *set) claimExternalID(c posture.Credential, properties []posture.Property) error {
 	id := c.Property(posture.PropExternalID)
 	if id == "" {
 		return nil
 	}
 	err := s.tx.ClaimExternalID(id)
 	if fault.Is(err, fault.Conflict) {
-		return fault.Field(fmt.Sprintf("properties[%d].stringV", posture.ExternalIDProperty(given)), "(%s) %s", posture.PropExternalID, ForeignExternalID)
+		return fault.Field(fmt.Sprintf("properties[%d].stringV", posture.ExternalIDProperty(properties)), "(%s) %s", posture.PropExternalID, ForeignExternalID)
 	}
 	return err
 }
@@ -60,14 +60,14 @@ func (s *set) claimExternalID(c posture.Credential, given []posture.Property) er
 const ForeignExternalID = "cannot be used by this organisation; use the one that is issued for it (GET /v1/cloud-credentials/aws-external-id)"
 
 func (s *set) changeCredential(i int, c CredentialChange) error {
-	old, kept, err := s.findCredential(c.ID)
+	old, stored, err := s.findCredential(c.ID)
 	if err != nil {
 		return err
 	}
 	if err := old.CheckVersion(c.IfMatch); err != nil {
 		return err
 	}
-	cred, secrets, err := old.Changed(c.Properties, kept, s.now)
+	cred, secrets, err := old.Changed(c.Properties, stored, s.now)
 	if err != nil {
 		return err
 	}

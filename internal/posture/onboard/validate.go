@@ -30,7 +30,7 @@ func (v *Validator) Validate(ctx context.Context, org posture.OrgID, id posture.
 	if err != nil {
 		return "", err
 	}
-	status, why, err := v.Cloud.Validate(ctx, access)
+	status, reason, err := v.Cloud.Validate(ctx, access)
 	if err != nil {
 		return "", err
 	}
@@ -42,10 +42,10 @@ func (v *Validator) Validate(ctx context.Context, org posture.OrgID, id posture.
 		if err := unchanged(tx, access); err != nil {
 			return err
 		}
-		if a.Status.Value == status && a.Reason == why {
+		if a.Status.Value == status && a.Reason == reason {
 			return nil
 		}
-		return tx.SaveAccount(a.WithStatus(status, why, v.Now()))
+		return tx.SaveAccount(a.WithStatus(status, reason, v.Now()))
 	})
 	if errors.Is(err, errChanged) || fault.Is(err, fault.NotFound) {
 		// The change of the link has enqueued another validation.

@@ -42,15 +42,15 @@ type Answer struct {
 }
 
 // Of returns Yes or No with a reason.
-func Of(yes bool, why string) Answer {
+func Of(yes bool, reason string) Answer {
 	if yes {
-		return Answer{Yes, why}
+		return Answer{Yes, reason}
 	}
 	return Answer{No, ""}
 }
 
 // NotKnown returns Unknown with a reason.
-func NotKnown(why string) Answer { return Answer{Unknown, why} }
+func NotKnown(reason string) Answer { return Answer{Unknown, reason} }
 
 // Or is three-valued: Yes when one answer is Yes, No when all are No, otherwise Unknown.
 func Or(all ...Answer) Answer {

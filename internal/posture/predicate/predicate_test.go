@@ -23,10 +23,10 @@ func TestThreeValuedLogic(t *testing.T) {
 	if names := yes.Truth.String() + no.Truth.String() + unknown.Truth.String(); names != "yesnounknown" {
 		t.Errorf("the names are %q", names)
 	}
-	if why := And(yes, Answer{Yes, "z"}).Why + And(Answer{Unknown, ""}, yes).Why + Or(unknown, Answer{Unknown, "v"}).Why; why != "yu" {
-		t.Errorf("the reasons are %q", why)
+	if reason := And(yes, Answer{Yes, "z"}).Why + And(Answer{Unknown, ""}, yes).Why + Or(unknown, Answer{Unknown, "v"}).Why; reason != "yu" {
+		t.Errorf("the reasons are %q", reason)
 	}
-	if why := Or(no, unknown, yes).Why + And(yes, unknown).Why + And(yes, yes).Why; why != "yuy" {
-		t.Errorf("the reasons are %q", why)
+	if reason := Or(no, unknown, yes).Why + And(yes, unknown).Why + And(yes, yes).Why; reason != "yuy" {
+		t.Errorf("the reasons are %q", reason)
 	}
 }

@@ -135,13 +135,13 @@ func (t *Type) leadsToOne() bool {
 
 // partPath returns the path from a parent resource to the list of its children.
 func (c *Catalog) partPath(t *Type) (string, error) {
-	whole := c.byType[t.In]
-	if whole == nil || whole.ARM == "" {
+	parent := c.byType[t.In]
+	if parent == nil || parent.ARM == "" {
 		return "", fmt.Errorf("its parent type (in) %s is not declared or has no arm", t.In)
 	}
-	path, ok := strings.CutPrefix(t.arm(), whole.arm())
+	path, ok := strings.CutPrefix(t.arm(), parent.arm())
 	if !ok {
-		return "", fmt.Errorf("resource type %s does not begin with %s, the resource type of its parent", t.arm(), whole.arm())
+		return "", fmt.Errorf("resource type %s does not begin with %s, the resource type of its parent", t.arm(), parent.arm())
 	}
 	if t.ListPath != "" {
 		path = t.ListPath
@@ -198,17 +198,17 @@ func (t *Type) addIdentity() {
 		Property{Name: "identityType", Kind: Text, At: Exprs{mustPath("identity.type")}, Absent: "None", Doc: "The type of managed identity: None, SystemAssigned, UserAssigned, or both of them."},
 		Property{Name: "identityPrincipalId", Kind: Text, At: Exprs{mustPath("identity.principalId")}, Doc: "The principal id of its system-assigned identity."},
 	)
-	own := Exprs{
+	paths := Exprs{
 		mustPath("identity.principalId"), mustPath("identity.userAssignedIdentities.@values.#.principalId"), mustPath("identity.userAssignedIdentities.@keys"),
 	}
 	for i, e := range t.Edges {
 		if e.Label == "HAS_IDENTITY" { // the declaration adds identities of its own
-			t.Edges[i].Ref = append(own, e.Ref...)
+			t.Edges[i].Ref = append(paths, e.Ref...)
 			return
 		}
 	}
 	t.Edges = append(t.Edges, Edge{
-		Label: "HAS_IDENTITY", To: EntityTypes{azurePrincipal, azureIdentity}, Ref: own,
+		Label: "HAS_IDENTITY", To: EntityTypes{azurePrincipal, azureIdentity}, Ref: paths,
 		Doc: "The user-assigned identities that it has, and the principals of all its identities.",
 	})
 }
@@ -220,9 +220,9 @@ func (r *Request) address(t *Type, version string) error {
 	if r.Call == "" {
 		return nil
 	}
-	path, own, ok := strings.Cut(r.Call, "@")
+	path, callVersion, ok := strings.Cut(r.Call, "@")
 	if ok {
-		version = own
+		version = callVersion
 	}
 	r.Call, r.Path = path, path
 	if strings.HasPrefix(path, graphCall) {

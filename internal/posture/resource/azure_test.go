@@ -65,10 +65,10 @@ func TestExpandAzureTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const own = "Microsoft.Sql/servers/read Microsoft.Sql/servers/administrators/read"
+	const permissions = "Microsoft.Sql/servers/read Microsoft.Sql/servers/administrators/read"
 	want := []string{
-		`/subscriptions/$subscription/providers/Microsoft.Sql/servers {"api-version":"2021-11-01","$expand":"administrators"} (` + own + `) shared=true`,
-		`$name {"api-version":"2021-11-01","$expand":"administrators"} (` + own + `) shared=false`,
+		`/subscriptions/$subscription/providers/Microsoft.Sql/servers {"api-version":"2021-11-01","$expand":"administrators"} (` + permissions + `) shared=true`,
+		`$name {"api-version":"2021-11-01","$expand":"administrators"} (` + permissions + `) shared=false`,
 		`${id}/auditingSettings/default {"api-version":"2021-11-01"} (Microsoft.Sql/servers/auditingSettings/read) shared=false`,
 		`${id}/providers/Microsoft.Insights/diagnosticSettings {"api-version":"2021-05-01-preview"} (Microsoft.Insights/diagnosticSettings/read) shared=false`,
 		`${id}/firewallRules {"api-version":"2021-11-01"} (Microsoft.Sql/servers/firewallRules/read) shared=true`,

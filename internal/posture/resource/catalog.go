@@ -34,19 +34,19 @@ func Load(functions Functions, roots ...fs.FS) (*Catalog, error) {
 // LoadReplacing is Load with one more file. The type that it declares replaces the
 // type of the same name in the roots.
 func LoadReplacing(functions Functions, file string, text []byte, roots ...fs.FS) (*Catalog, *Type, error) {
-	own, err := parse(text, functions)
+	replacement, err := parse(text, functions)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
-	own.file, own.where, own.root = file, file, len(roots)
-	c, err := loadRoots(functions, own, roots)
-	return c, own, err
+	replacement.file, replacement.where, replacement.root = file, file, len(roots)
+	c, err := loadRoots(functions, replacement, roots)
+	return c, replacement, err
 }
 
-func loadRoots(functions Functions, own *Type, roots []fs.FS) (*Catalog, error) {
+func loadRoots(functions Functions, replacement *Type, roots []fs.FS) (*Catalog, error) {
 	c := &Catalog{byType: map[posture.EntityType]*Type{}, functions: functions}
-	if own != nil {
-		c.types, c.byType[own.Type] = append(c.types, own), own
+	if replacement != nil {
+		c.types, c.byType[replacement.Type] = append(c.types, replacement), replacement
 	}
 	var errs []error
 	for i, root := range roots {
@@ -59,7 +59,7 @@ func loadRoots(functions Functions, own *Type, roots []fs.FS) (*Catalog, error) 
 				return err
 			}
 			t, err := parse(text, functions)
-			if err == nil && own != nil && t.Type == own.Type {
+			if err == nil && replacement != nil && t.Type == replacement.Type {
 				return nil
 			}
 			where := file
@@ -67,7 +67,7 @@ func loadRoots(functions Functions, own *Type, roots []fs.FS) (*Catalog, error) 
 				where = located.Path(file)
 			}
 			if err == nil && c.byType[t.Type] != nil {
-				err = t.at("type", fmt.Errorf("%s is already declared in %s", t.Type, c.byType[t.Type].where))
+				err = t.withLine("type", fmt.Errorf("%s is already declared in %s", t.Type, c.byType[t.Type].where))
 			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", where, err))
@@ -93,12 +93,12 @@ func (c *Catalog) connect() (errs []error) {
 	slices.SortFunc(c.types, func(a, b *Type) int { return strings.Compare(string(a.Type), string(b.Type)) })
 	for _, t := range c.types {
 		if err := errors.Join(c.expandAzure(t), c.expandGoogle(t)); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", t.where, t.at("arm", err)))
+			errs = append(errs, fmt.Errorf("%s: %w", t.where, t.withLine("arm", err)))
 		}
 	}
 	for _, t := range c.types {
-		if err := c.related(t); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", t.where, t.at("list", err)))
+		if err := c.checkReferences(t); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", t.where, t.withLine("list", err)))
 		}
 	}
 	if len(errs) > 0 {
@@ -125,7 +125,7 @@ func parse(text []byte, functions Functions) (*Type, error) {
 	}
 	t := &Type{lines: linesOf(document.Content[0])}
 	if err := strict(document.Content[0], t); err != nil {
-		return nil, at(document.Content[0], err)
+		return nil, withLine(document.Content[0], err)
 	}
 	return t, t.check(functions)
 }
@@ -206,8 +206,8 @@ func (c *Catalog) callsOfAll(types []posture.EntityType, calls map[string]bool) 
 
 // ListCalls returns the calls that list a type and the types that its functions
 // read.
-func (c *Catalog) ListCalls(of posture.EntityType) []string {
-	t, calls := c.byType[of], map[string]bool{}
+func (c *Catalog) ListCalls(typ posture.EntityType) []string {
+	t, calls := c.byType[typ], map[string]bool{}
 	if t == nil {
 		return nil
 	}

@@ -16,45 +16,45 @@ func (t *Type) check(functions Functions) error {
 	}
 	switch {
 	case t.Type.Provider() == "":
-		return t.at("type", fmt.Errorf("type %q must begin with the name of a cloud", t.Type))
+		return t.withLine("type", fmt.Errorf("type %q must begin with the name of a cloud", t.Type))
 	case t.Doc == "" || !strings.HasSuffix(t.Doc, "."):
-		return t.at("doc", errors.New("doc must be a sentence"))
+		return t.withLine("doc", errors.New("doc must be a sentence"))
 	case t.Scope != PerAccount && t.Scope != PerRegion:
-		return t.at("scope", fmt.Errorf("scope %q must be account or region", t.Scope))
+		return t.withLine("scope", fmt.Errorf("scope %q must be account or region", t.Scope))
 	case len(t.List) == 0 && t.ARM == "" && len(t.Google) == 0:
-		return t.at("list", errors.New("one of list, arm (Azure) and google (Google Cloud) is required to list resources"))
+		return t.withLine("list", errors.New("one of list, arm (Azure) and google (Google Cloud) is required to list resources"))
 	case len(t.Name) == 0 && t.ARM == "" && len(t.Google) == 0:
-		return t.at("name", errors.New("name is required: where responses have the name of a resource"))
+		return t.withLine("name", errors.New("name is required: the path of a resource's name in responses"))
 	case t.Place != "" && t.Place != posture.Global:
-		return t.at("place", fmt.Errorf("place %q must be global", t.Place))
+		return t.withLine("place", fmt.Errorf("place %q must be global", t.Place))
 	}
 	for i := range t.List {
 		if err := t.List[i].check(i, functions); err != nil {
-			return t.at(fmt.Sprintf("list[%d]", i), fmt.Errorf("list stage %d: %w", i+1, err))
+			return t.withLine(fmt.Sprintf("list[%d]", i), fmt.Errorf("list stage %d: %w", i+1, err))
 		}
 	}
 	if err := t.Answer.bind(functions); err != nil {
-		return t.at("derive", err)
+		return t.withLine("derive", err)
 	}
 	seen := map[string]string{}
-	claim := func(a *Answer, where string) error {
+	checkUnique := func(a *Answer, where string) error {
 		for _, name := range a.Names() {
 			if a.hasEdge(name) {
 				continue // several responses may add edges of one label
 			}
-			if before, twice := seen[name]; twice {
+			if before, exists := seen[name]; exists {
 				return fmt.Errorf("%s is declared twice: in %s and in %s", name, before, where)
 			}
 			seen[name] = where
 		}
 		return nil
 	}
-	if err := claim(&t.Answer, "the list"); err != nil {
-		return t.at("properties", err)
+	if err := checkUnique(&t.Answer, "the list"); err != nil {
+		return t.withLine("properties", err)
 	}
 	for i := range t.Calls {
-		if err := t.checkCall(i, functions, claim); err != nil {
-			return t.at(fmt.Sprintf("calls[%d]", i), err)
+		if err := t.checkCall(i, functions, checkUnique); err != nil {
+			return t.withLine(fmt.Sprintf("calls[%d]", i), err)
 		}
 	}
 	return nil
@@ -98,15 +98,15 @@ func (a *Answer) hasEdge(label string) bool {
 }
 
 func (s *Stage) check(position int, functions Functions) error {
-	begins := 0
+	sources := 0
 	for _, begin := range []bool{s.Call != "", s.From != "", s.One, s.Function != ""} {
 		if begin {
-			begins++
+			sources++
 		}
 	}
 	switch _, known := functions.List[s.Function]; {
-	case begins == 0 && position > 0 && len(s.Items) > 0: // items of the previous stage's item
-	case begins != 1:
+	case sources == 0 && position > 0 && len(s.Items) > 0: // valid: the stage takes items from each item of the previous stage
+	case sources != 1:
 		return errors.New("a stage must have exactly one of call, from, one and function")
 	case (s.From != "" || s.One) && position > 0:
 		return errors.New("only the first stage may have from or one")
@@ -115,7 +115,7 @@ func (s *Stage) check(position int, functions Functions) error {
 	case !s.validCall():
 		return fmt.Errorf("call %q is not a valid template", s.Call)
 	case s.Batch != nil && (s.Batch.Size < 1 || s.Batch.Of.IsZero() || position == 0):
-		return errors.New("a batch needs a size and a path (of) of values in the items of the previous stage")
+		return errors.New("a batch needs size and of, a path to values in the items of the previous stage")
 	}
 	return nil
 }
@@ -138,8 +138,8 @@ func (a *Answer) bind(functions Functions) error {
 	return nil
 }
 
-// related checks that the types that a declaration refers to are declared.
-func (c *Catalog) related(t *Type) error {
+// checkReferences checks that the types that a declaration refers to are declared.
+func (c *Catalog) checkReferences(t *Type) error {
 	others := t.reads()
 	for _, s := range t.List {
 		others = append(append(others, s.From), c.functions.List[s.Function].Reads...)

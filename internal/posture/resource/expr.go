@@ -237,7 +237,7 @@ func (e *Expr) UnmarshalYAML(node *yaml.Node) error {
 	}
 	parsed, err := PathExpr(text)
 	if err != nil {
-		return at(node, err)
+		return withLine(node, err)
 	}
 	*e = parsed
 	return nil

@@ -110,9 +110,9 @@ func (d *Derived) UnmarshalYAML(node *yaml.Node) error {
 	}
 	path, ok := strings.CutSuffix(rest, ")")
 	if !ok {
-		return at(node, fmt.Errorf("%q has no closing parenthesis", node.Value))
+		return withLine(node, fmt.Errorf("%q has no closing parenthesis", node.Value))
 	}
 	var err error
 	d.At, err = PathExpr(path)
-	return at(node, err)
+	return withLine(node, err)
 }

@@ -128,8 +128,8 @@ func (t *Type) policyCall() Call {
 }
 
 // addressGoogle checks the address of a method and sets the permission that follows
-// from it. With own, it adds the permissions that the type declares.
-func (r *Request) addressGoogle(t *Type, own bool) error {
+// from it. With withTypePermissions, it adds the permissions that the type declares.
+func (r *Request) addressGoogle(t *Type, withTypePermissions bool) error {
 	if r.Call == "" {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (r *Request) addressGoogle(t *Type, own bool) error {
 	}
 	if r.Permission == "" {
 		r.Permission = googlePermission(r.Call, t)
-		if own {
+		if withTypePermissions {
 			r.Permission = strings.Join(append([]string{r.Permission}, t.Permissions...), " ")
 		}
 	}
@@ -176,12 +176,12 @@ func googlePermission(call string, t *Type) string {
 			collection = segments[len(segments)-2]
 		}
 	}
-	own := t.Google.collection()
-	if collection == "" || collection == own {
+	ownCollection := t.Google.collection()
+	if collection == "" || collection == ownCollection {
 		if t.Granted != "" {
 			return t.Granted + "." + verb
 		}
-		collection = own
+		collection = ownCollection
 	}
 	return permissionService(service) + "." + collection + "." + verb
 }

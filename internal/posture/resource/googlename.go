@@ -49,10 +49,10 @@ func (fs *GoogleForms) UnmarshalYAML(node *yaml.Node) error {
 		return err
 	}
 	for i, text := range all {
-		for variant, place := range []string{"global", "regions/{location}", "zones/{location}"} {
-			form, err := newGoogleForm(strings.Replace(text, "{place}", place, 1))
+		for variant, location := range []string{"global", "regions/{location}", "zones/{location}"} {
+			form, err := newGoogleForm(strings.Replace(text, "{place}", location, 1))
 			if err != nil {
-				return at(node, err)
+				return withLine(node, err)
 			}
 			form.group, form.variant = i, variant
 			*fs = append(*fs, form)
@@ -196,14 +196,14 @@ func (f *GoogleForm) match(v Vars, name string, part bool) (GoogleName, bool) {
 		case "{location}":
 			found.Location = segment
 		case "{name}":
-			plain, err := url.PathUnescape(segment)
+			unescaped, err := url.PathUnescape(segment)
 			if err != nil {
 				return GoogleName{}, false
 			}
 			if found.Name != "" {
 				found.Name += "/"
 			}
-			found.Name += plain
+			found.Name += unescaped
 		case segment:
 		default:
 			return GoogleName{}, false

@@ -30,7 +30,7 @@ type value struct {
 // UnmarshalYAML implements [yaml.Unmarshaler].
 func (in *Input) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
-		return at(node, fmt.Errorf("an input must be an object"))
+		return withLine(node, fmt.Errorf("an input must be an object"))
 	}
 	for i := 0; i < len(node.Content); i += 2 {
 		v, err := newValue(node.Content[i+1])
@@ -67,15 +67,15 @@ func newValue(node *yaml.Node) (v value, err error) {
 		return v, nil
 	case node.Kind == yaml.ScalarNode && node.Tag == "!!str" && bytes.ContainsRune([]byte(node.Value), '$'):
 		if v.template, err = TemplateExpr(node.Value); err != nil {
-			return v, at(node, err)
+			return v, withLine(node, err)
 		}
 		return v, nil
 	}
-	var plain any
-	if err := node.Decode(&plain); err != nil {
+	var value any
+	if err := node.Decode(&value); err != nil {
 		return v, err
 	}
-	v.literal, err = json.Marshal(plain)
+	v.literal, err = json.Marshal(value)
 	return v, err
 }
 
@@ -94,8 +94,8 @@ func (val value) static() bool {
 	return !val.template.dependsOnItem()
 }
 
-// answers returns the names of the calls whose responses the input uses.
-func (in Input) answers() (names []string) {
+// usedCalls returns the names of the calls whose responses the input uses.
+func (in Input) usedCalls() (names []string) {
 	for _, m := range in.members {
 		names = append(names, m.value.answers()...)
 	}
@@ -104,7 +104,7 @@ func (in Input) answers() (names []string) {
 
 func (val value) answers() (names []string) {
 	if val.object != nil {
-		return val.object.answers()
+		return val.object.usedCalls()
 	}
 	for _, element := range val.list {
 		names = append(names, element.answers()...)

@@ -47,7 +47,7 @@ func (ps *Patterns) UnmarshalYAML(node *yaml.Node) error {
 	for _, text := range all {
 		p, err := newPattern(text)
 		if err != nil {
-			return at(node, err)
+			return withLine(node, err)
 		}
 		*ps = append(*ps, p)
 	}

@@ -19,8 +19,8 @@ type positionError struct {
 func (e *positionError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
 func (e *positionError) Unwrap() error { return e.err }
 
-// at adds the line of a node to an error that has none.
-func at(node *yaml.Node, err error) error {
+// withLine adds the line of a node to an error that has none.
+func withLine(node *yaml.Node, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -30,9 +30,9 @@ func at(node *yaml.Node, err error) error {
 	return &positionError{node.Line, err}
 }
 
-// at adds the line of a member to an error that has none. For a member that the
+// withLine adds the line of a member to an error that has none. For a member that the
 // file does not have, it adds the first line.
-func (t *Type) at(member string, err error) error {
+func (t *Type) withLine(member string, err error) error {
 	if _, ok := errors.AsType[*positionError](err); ok || err == nil {
 		return err
 	}
@@ -43,9 +43,9 @@ func (t *Type) at(member string, err error) error {
 // name", "edge LABEL" or the name of a call.
 func (t *Type) Locate(err error) error {
 	line, best := 1, ""
-	for what, at := range t.lines {
+	for what, lineNumber := range t.lines {
 		if len(what) > len(best) && strings.HasPrefix(err.Error(), what) {
-			line, best = at, what
+			line, best = lineNumber, what
 		}
 	}
 	return &positionError{line, err}
@@ -97,12 +97,12 @@ func members(node *yaml.Node, visit func(name, value *yaml.Node)) {
 // the decoder does not apply inside custom unmarshalers.
 func strict(node *yaml.Node, to any) error {
 	if node.Kind != yaml.MappingNode {
-		return at(node, errors.New("an object is expected here"))
+		return withLine(node, errors.New("an object is expected here"))
 	}
 	known := fields(reflect.TypeOf(to).Elem())
 	for i := 0; i < len(node.Content); i += 2 {
 		if name := node.Content[i]; !slices.Contains(known, name.Value) {
-			return at(name, fmt.Errorf("unknown member %q; the members are %s", name.Value, strings.Join(known, ", ")))
+			return withLine(name, fmt.Errorf("unknown member %q; the members are %s", name.Value, strings.Join(known, ", ")))
 		}
 	}
 	return node.Decode(to)

@@ -142,8 +142,8 @@ func (p *Property) Stored() (kind string, list bool) {
 func (p *Property) put(b *Builder, item *Item, v Vars) {
 	if p.Kind == Texts {
 		var all []string
-		for _, at := range p.At {
-			all = append(all, p.texts(at.Eval(item, v), v)...)
+		for _, path := range p.At {
+			all = append(all, p.texts(path.Eval(item, v), v)...)
 		}
 		b.Set(p.Name, all)
 		if len(all) == 0 {
@@ -172,8 +172,8 @@ func (p *Property) putAbsent(b *Builder) {
 func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
 	switch {
 	case p.Some:
-		some := value.IsObject() && len(value.Map()) > 0 || value.IsArray() && len(value.Array()) > 0 || value.Type == gjson.String && value.Str != ""
-		b.Flag(p.Name, some)
+		nonEmpty := value.IsObject() && len(value.Map()) > 0 || value.IsArray() && len(value.Array()) > 0 || value.Type == gjson.String && value.Str != ""
+		b.Flag(p.Name, nonEmpty)
 		return true
 	case !value.Exists() || value.Type == gjson.Null:
 		return false

@@ -203,7 +203,7 @@ func (c *Call) Static() bool {
 
 // UsesAnswersOf returns the names of the earlier calls whose responses the call uses.
 func (c *Call) UsesAnswersOf() []string {
-	names := append(c.When.Answers(), c.Input.answers()...)
+	names := append(c.When.Answers(), c.Input.usedCalls()...)
 	for _, p := range c.Properties {
 		names = append(names, p.At.answers()...)
 	}
@@ -363,11 +363,11 @@ func matches(want, text string) bool {
 // eachMember calls f for the members of a mapping in the order of the file.
 func eachMember(node *yaml.Node, f func(name string, value *yaml.Node) error) error {
 	if node.Kind != yaml.MappingNode {
-		return at(node, fmt.Errorf("an object is expected here"))
+		return withLine(node, fmt.Errorf("an object is expected here"))
 	}
 	for i := 0; i < len(node.Content); i += 2 {
 		if err := f(node.Content[i].Value, node.Content[i+1]); err != nil {
-			return at(node.Content[i], err)
+			return withLine(node.Content[i], err)
 		}
 	}
 	return nil

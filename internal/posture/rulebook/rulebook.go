@@ -84,7 +84,7 @@ func (b *Book) Rule(ctx context.Context, org posture.OrgID, id posture.RuleID) (
 }
 
 // Patch changes a rule if check accepts its ETag.
-func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, p posture.RulePatch, check func(etag string) error, by string) (posture.Rule, error) {
+func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, p posture.RulePatch, check func(etag string) error, actor string) (posture.Rule, error) {
 	r, err := b.Rule(ctx, org, id)
 	if err != nil {
 		return r, err
@@ -107,7 +107,7 @@ func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, 
 			return r, err
 		}
 	}
-	return b.bound(r), b.Store.SaveRule(ctx, org, r, by)
+	return b.bound(r), b.Store.SaveRule(ctx, org, r, actor)
 }
 
 // bound returns a changed rule with its parameters bound.
@@ -119,13 +119,13 @@ func (b *Book) bound(r posture.Rule) posture.Rule {
 }
 
 // Add validates and stores a custom rule.
-func (b *Book) Add(ctx context.Context, org posture.OrgID, r posture.Rule, by string) (posture.Rule, error) {
+func (b *Book) Add(ctx context.Context, org posture.OrgID, r posture.Rule, actor string) (posture.Rule, error) {
 	now := b.Now()
 	r.ID, r.Source, r.Version, r.ETag, r.Created, r.Updated = b.NewID(), posture.Custom, 1, posture.NewETag(), now, now
 	if err := b.check(ctx, org, r); err != nil {
 		return r, err
 	}
-	return r.Bind(), b.Store.SaveRule(ctx, org, r, by)
+	return r.Bind(), b.Store.SaveRule(ctx, org, r, actor)
 }
 
 // Delete deletes a custom rule and resolves its findings.
@@ -219,15 +219,15 @@ func CheckQuery(q posture.RuleQuery) error {
 		return nil
 	case q.Language == posture.SearchQuery:
 		_, err := search.Parse(text)
-		return shown(err)
+		return userError(err)
 	}
 	_, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: gremlin.RuleBudget})
-	return shown(err)
+	return userError(err)
 }
 
-// shown prefixes a compilation error. It keeps the text, which concerns the caller's
+// userError prefixes a compilation error. It keeps the text, which concerns the caller's
 // own query.
-func shown(err error) error {
+func userError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -236,8 +236,8 @@ func shown(err error) error {
 
 // Frameworks returns the built-in frameworks and the organisation's own.
 func (b *Book) Frameworks(ctx context.Context, org posture.OrgID) ([]posture.Framework, error) {
-	own, err := b.Store.Frameworks(ctx, org)
-	return append(slices.Clone(b.Catalog.Frameworks), own...), err
+	custom, err := b.Store.Frameworks(ctx, org)
+	return append(slices.Clone(b.Catalog.Frameworks), custom...), err
 }
 
 // Framework returns a framework, or fault.NotFound.
@@ -274,15 +274,15 @@ func (b *Book) SaveFramework(ctx context.Context, org posture.OrgID, f posture.F
 
 // RulesOf returns, for each control of a framework, the rules that check it.
 func RulesOf(f posture.Framework, rules []posture.Rule) map[string][]posture.RuleID {
-	by := map[string][]posture.RuleID{}
+	rulesOf := map[string][]posture.RuleID{}
 	for _, r := range rules {
 		for _, c := range r.Controls {
 			if control, ok := strings.CutPrefix(c, f.ID+"_"); ok {
-				by[control] = append(by[control], r.ID)
+				rulesOf[control] = append(rulesOf[control], r.ID)
 			}
 		}
 	}
-	return by
+	return rulesOf
 }
 
 func controls(frameworks []posture.Framework) map[string]bool {

@@ -46,7 +46,7 @@ type recording struct {
 func (r *recording) Put(_ context.Context, e posture.Entity) error {
 	r.to.mu.Lock()
 	defer r.to.mu.Unlock()
-	if _, twice := r.to.entities[e.ID]; twice {
+	if _, exists := r.to.entities[e.ID]; exists {
 		return nil // clouds repeat items between pages
 	}
 	if err := r.to.builder.Add(graphcache.Record(&e)); err != nil {

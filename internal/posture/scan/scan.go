@@ -90,9 +90,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	runner := &collect.Runner{
 		Sources: map[posture.Provider]collect.Source{provider: o.Source}, Recorder: read, Parallel: cmp.Or(o.Parallel, 32), Log: o.Log,
 	}
-	r.Outcome = runner.Run(ctx, o.Access, scope, func(at collect.Outcome, done int) {
+	r.Outcome = runner.Run(ctx, o.Access, scope, func(outcome collect.Outcome, done int) {
 		if o.Progress != nil {
-			o.Progress(Progress{Done: done, Units: at.Units, Entities: at.Entities})
+			o.Progress(Progress{Done: done, Units: outcome.Units, Entities: outcome.Entities})
 		}
 	})
 	if ctx.Err() != nil {

@@ -38,11 +38,11 @@ var (
 
 // clouds are simulated clouds behind one gateway.
 type clouds struct {
-	aws    *simaws.Cloud
-	azure  *simazure.Cloud
-	gcp    *simgcp.Cloud
-	faults *gateway.Faults
-	at     *egress.Gateway
+	aws     *simaws.Cloud
+	azure   *simazure.Cloud
+	gcp     *simgcp.Cloud
+	faults  *gateway.Faults
+	gateway *egress.Gateway
 }
 
 func simulate(t *testing.T) *clouds {
@@ -55,7 +55,7 @@ func simulate(t *testing.T) *clouds {
 		aws:    simaws.New(simaws.Options{Seed: 1, Size: 60, Shares: shares, Today: today}, g.Faults),
 		azure:  simazure.New(simazure.Options{Seed: 2, Subscriptions: 2, Size: 60, Shares: shares, Today: today}, g.Faults),
 		gcp:    simgcp.New(simgcp.Options{Seed: 3, Projects: 1, Size: 60, Shares: shares, Today: today}, g.Faults),
-		faults: g.Faults, at: &egress.Gateway{Address: g.Address(), CA: g.CA()},
+		faults: g.Faults, gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()},
 	}
 	for _, host := range simaws.Hosts {
 		g.Handle(host, c.aws)
@@ -81,7 +81,7 @@ func simulate(t *testing.T) *clouds {
 // useAWS sets the environment variables to session credentials of the first account.
 func (c *clouds) useAWS(t *testing.T) {
 	t.Helper()
-	out, err := egress.New(egress.Options{Gateway: c.at})
+	out, err := egress.New(egress.Options{Gateway: c.gateway})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,19 +139,19 @@ func only(o scan.Options, services ...string) scan.Options {
 func compareFindings(t *testing.T, got scan.Result, want iter.Seq[world.Finding]) {
 	t.Helper()
 	key := func(rule, entity string) string { return rule + " " + entity }
-	have, wanted, known := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	found, expected, known := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for f := range want {
-		wanted[key(f.Rule, string(f.Entity))], known[f.Rule] = true, true
+		expected[key(f.Rule, string(f.Entity))], known[f.Rule] = true, true
 	}
 	all := map[posture.FindingID]bool{}
 	for _, f := range got.Findings {
 		all[f.ID] = true
 		if known[string(f.Rule)] {
-			have[key(string(f.Rule), string(f.Object))] = true
+			found[key(string(f.Rule), string(f.Object))] = true
 		}
 	}
-	if d := cmp.Diff(slices.Sorted(maps.Keys(wanted)), slices.Sorted(maps.Keys(have))); d != "" || len(have) == 0 {
-		t.Errorf("findings (-want +got), %d wanted:\n%s", len(wanted), d)
+	if d := cmp.Diff(slices.Sorted(maps.Keys(expected)), slices.Sorted(maps.Keys(found))); d != "" || len(found) == 0 {
+		t.Errorf("findings (-want +got), %d wanted:\n%s", len(expected), d)
 	}
 	if len(all) != len(got.Findings) {
 		t.Errorf("%d findings, %d distinct ids", len(got.Findings), len(all))
@@ -161,7 +161,7 @@ func compareFindings(t *testing.T, got scan.Result, want iter.Seq[world.Finding]
 func TestScanAWSWithCredentialsOfTheEnvironment(t *testing.T) {
 	c := simulate(t)
 	c.useAWS(t)
-	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
+	targets, err := scan.AWS{Gateway: c.gateway}.Targets(t.Context())
 	if err != nil || len(targets) != 1 {
 		t.Fatalf("targets %v, %v", targets, err)
 	}
@@ -193,7 +193,7 @@ func TestScanAWSWithCredentialsOfTheEnvironment(t *testing.T) {
 func TestOnlyTypesThatRulesReadAreCollected(t *testing.T) {
 	c := simulate(t)
 	c.useAWS(t)
-	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
+	targets, err := scan.AWS{Gateway: c.gateway}.Targets(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestOnlyTypesThatRulesReadAreCollected(t *testing.T) {
 func TestScanOneRegion(t *testing.T) {
 	c := simulate(t)
 	c.useAWS(t)
-	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
+	targets, err := scan.AWS{Gateway: c.gateway}.Targets(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestScanOneRegion(t *testing.T) {
 func TestUnreadableTypesHaveNoFindings(t *testing.T) {
 	c := simulate(t)
 	c.useAWS(t)
-	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
+	targets, err := scan.AWS{Gateway: c.gateway}.Targets(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestScanByAssumedRole(t *testing.T) {
 	key, secret := c.aws.Identity()
 	setenv(t, map[string]string{"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": "", "AWS_REGION": "us-east-1"})
 	account := c.aws.Account(0)
-	targets, err := scan.AWS{Gateway: c.at, RoleARN: account.RoleArn, ExternalID: account.ExternalID}.Targets(t.Context())
+	targets, err := scan.AWS{Gateway: c.gateway, RoleARN: account.RoleArn, ExternalID: account.ExternalID}.Targets(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestScanByAssumedRole(t *testing.T) {
 	if err != nil || len(got.Findings) == 0 {
 		t.Fatalf("%d findings, %v", len(got.Findings), err)
 	}
-	targets, err = scan.AWS{Gateway: c.at, RoleARN: account.DeniedRoleArn, ExternalID: account.ExternalID}.Targets(t.Context())
+	targets, err = scan.AWS{Gateway: c.gateway, RoleARN: account.DeniedRoleArn, ExternalID: account.ExternalID}.Targets(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestScanAzureWithCredentialsOfTheEnvironment(t *testing.T) {
 	c := simulate(t)
 	reader := c.azure.Reader(false)
 	setenv(t, map[string]string{"AZURE_TENANT_ID": reader.Tenant, "AZURE_CLIENT_ID": reader.Application, "AZURE_CLIENT_SECRET": reader.Key})
-	targets, err := scan.Azure{Gateway: c.at}.Targets(t.Context())
+	targets, err := scan.Azure{Gateway: c.gateway}.Targets(t.Context())
 	if err != nil || len(targets) != 2 {
 		t.Fatalf("targets %v, %v", targets, err)
 	}
@@ -315,7 +315,7 @@ func TestScanGCPWithCredentialsOfTheEnvironment(t *testing.T) {
 	}
 	project := c.gcp.Projects()[0].ID
 	setenv(t, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": file, "GOOGLE_CLOUD_PROJECT": project})
-	targets, err := scan.GCP{Gateway: c.at}.Targets(t.Context())
+	targets, err := scan.GCP{Gateway: c.gateway}.Targets(t.Context())
 	if err != nil || len(targets) != 1 {
 		t.Fatalf("targets %v, %v", targets, err)
 	}

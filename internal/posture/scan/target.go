@@ -138,7 +138,7 @@ func (g GCP) Targets(ctx context.Context) ([]Target, error) {
 	if g.Gateway != nil {
 		options.Client = client
 	}
-	own, err := credentials.DetectDefault(options)
+	creds, err := credentials.DetectDefault(options)
 	if err != nil {
 		return nil, noLogin(err, "Google Cloud", "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS")
 	}
@@ -152,8 +152,8 @@ func (g GCP) Targets(ctx context.Context) ([]Target, error) {
 		}
 	}
 	if len(projects) == 0 {
-		for _, ask := range []func(context.Context) (string, error){own.ProjectID, own.QuotaProjectID} {
-			if id, err := ask(ctx); err == nil && id != "" {
+		for _, projectOf := range []func(context.Context) (string, error){creds.ProjectID, creds.QuotaProjectID} {
+			if id, err := projectOf(ctx); err == nil && id != "" {
 				projects = []string{id}
 				break
 			}
@@ -162,7 +162,7 @@ func (g GCP) Targets(ctx context.Context) ([]Target, error) {
 	if len(projects) == 0 {
 		return nil, fault.New(fault.Invalid, "no project to scan: set --project or GOOGLE_CLOUD_PROJECT")
 	}
-	src := gcp.New(gcp.Options{HTTP: client, Limiter: collect.NewLimits(time.Now), Tokens: own})
+	src := gcp.New(gcp.Options{HTTP: client, Limiter: collect.NewLimits(time.Now), Tokens: creds})
 	var all []Target
 	for _, id := range projects {
 		all = append(all, Target{Source: src, Access: posture.Access{Account: posture.Account{ID: posture.AccountID(id), Provider: posture.GCP}}})

@@ -105,8 +105,8 @@ func fillIn(text []byte, v Values) []byte {
 		scopes = append(scopes[:i], "/subscriptions/"+id)
 	}
 	return []byte(strings.NewReplacer(
-		"'@url@'", quote(v.URL), "@url@", plain(v.URL),
-		"'@principal@'", quote(v.Principal), "@principal@", plain(v.Principal),
+		"'@url@'", quote(v.URL), "@url@", withoutMarkup(v.URL),
+		"'@principal@'", quote(v.Principal), "@principal@", withoutMarkup(v.Principal),
 		"'@accounts@'", quote(strings.Join(v.Accounts, " ")),
 		"\"@scopes@\"", "\""+strings.Join(scopes, "\", \"")+"\"",
 		"@policyResources@", resources, "@policyReferences@", references,
@@ -126,8 +126,8 @@ func file(name string) []byte {
 // quote quotes a text for the shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// plain removes the characters of a text that have a meaning in comments, YAML or JSON.
-func plain(s string) string {
+// withoutMarkup removes the characters of a text that have a meaning in comments, YAML or JSON.
+func withoutMarkup(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("\"'\\`$\n\r", r) {
 			return -1

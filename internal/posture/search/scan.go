@@ -11,14 +11,14 @@ import (
 type kind uint8
 
 const (
-	end     kind = iota
-	bare         // a word
-	quoted       // a text in quotes
-	named        // property."a name" or tag.'a name'
-	open         // (
-	shut         // )
-	equal        // =
-	unequal      // !=
+	end        kind = iota
+	bare            // a word
+	quoted          // a text in quotes
+	quotedName      // property."a name" or tag.'a name'
+	open            // (
+	shut            // )
+	equal           // =
+	unequal         // !=
 )
 
 // A token is a piece of text with a meaning.
@@ -38,10 +38,10 @@ func (t token) String() string {
 
 // A scanner cuts a text into tokens.
 type scanner struct {
-	text   string
-	at     int // in bytes
-	column int // in characters
-	tokens []token
+	text     string
+	position int // in bytes
+	column   int // in characters
+	tokens   []token
 }
 
 // scan returns the tokens of a text, the last of which is its end.
@@ -61,7 +61,7 @@ func scan(text string) ([]token, error) {
 			s.mark(shut, ")", column)
 		case c == '=':
 			s.mark(equal, "=", column)
-		case strings.HasPrefix(s.text[s.at:], "!="):
+		case strings.HasPrefix(s.text[s.position:], "!="):
 			s.mark(unequal, "!=", column)
 		case c == '!':
 			return nil, &Error{column, "a single ! means nothing; write != or NOT"}
@@ -83,26 +83,27 @@ func (s *scanner) add(k kind, text string, column int) {
 	s.tokens = append(s.tokens, token{k, text, column})
 }
 
-// mark adds a token whose text stands here and moves on.
+// mark adds a token for the given text, which is at the current position, and
+// advances past it.
 func (s *scanner) mark(k kind, text string, column int) {
 	s.add(k, text, column)
-	s.at += len(text)
+	s.position += len(text)
 	s.column += len(text)
 }
 
 // rune returns the next character, or -1 at the end.
 func (s *scanner) rune() rune {
-	if s.at >= len(s.text) {
+	if s.position >= len(s.text) {
 		return -1
 	}
-	c, _ := utf8.DecodeRuneInString(s.text[s.at:])
+	c, _ := utf8.DecodeRuneInString(s.text[s.position:])
 	return c
 }
 
 // step moves over one character.
 func (s *scanner) step() {
-	_, n := utf8.DecodeRuneInString(s.text[s.at:])
-	s.at += n
+	_, n := utf8.DecodeRuneInString(s.text[s.position:])
+	s.position += n
 	s.column++
 }
 
@@ -112,24 +113,24 @@ func (s *scanner) skip() {
 	}
 }
 
-// ends reports whether a character cannot be part of a bare word.
-func ends(c rune) bool {
+// endsWord reports whether a character cannot be part of a bare word.
+func endsWord(c rune) bool {
 	return c < 0 || unicode.IsSpace(c) || strings.ContainsRune(`()="'`, c)
 }
 
 // word adds a bare word, or a name whose second half stands in quotes.
 func (s *scanner) word(column int) error {
-	from := s.at
-	for !ends(s.rune()) && !strings.HasPrefix(s.text[s.at:], "!=") {
+	from := s.position
+	for !endsWord(s.rune()) && !strings.HasPrefix(s.text[s.position:], "!=") {
 		s.step()
 	}
-	text := s.text[from:s.at]
+	text := s.text[from:s.position]
 	if c := s.rune(); (c == '"' || c == '\'') && strings.HasSuffix(text, ".") {
 		name, err := s.quotes()
 		if err != nil {
 			return err
 		}
-		s.add(named, text+name, column)
+		s.add(quotedName, text+name, column)
 		return nil
 	}
 	s.add(bare, text, column)
@@ -147,17 +148,17 @@ func (s *scanner) quotes() (string, error) {
 		if c < 0 {
 			return "", &Error{column, "the quote is not closed"}
 		}
-		from := s.at
+		from := s.position
 		s.step()
 		if c == quote {
 			return b.String(), nil
 		}
 		if c == '\\' {
-			from = s.at
+			from = s.position
 			if s.rune() >= 0 {
 				s.step()
 			}
 		}
-		b.WriteString(s.text[from:s.at])
+		b.WriteString(s.text[from:s.position])
 	}
 }

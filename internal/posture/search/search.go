@@ -58,16 +58,16 @@ func Parse(text string) (posture.Condition, error) {
 // A parser reads tokens one after the other.
 type parser struct {
 	tokens     []token
-	at         int
+	position   int
 	conditions int
 }
 
-func (p *parser) peek() token { return p.tokens[p.at] }
+func (p *parser) peek() token { return p.tokens[p.position] }
 
 func (p *parser) next() token {
-	t := p.tokens[p.at]
+	t := p.tokens[p.position]
 	if t.kind != end {
-		p.at++
+		p.position++
 	}
 	return t
 }
@@ -77,7 +77,7 @@ func (p *parser) take(k kind) bool {
 	if p.peek().kind != k {
 		return false
 	}
-	p.at++
+	p.position++
 	return true
 }
 
@@ -86,7 +86,7 @@ func (p *parser) takeWord(word string) bool {
 	if t := p.peek(); t.kind != bare || !strings.EqualFold(t.text, word) {
 		return false
 	}
-	p.at++
+	p.position++
 	return true
 }
 
@@ -152,8 +152,8 @@ func (p *parser) one(depth int) (posture.Condition, error) {
 	if p.conditions > MaxConditions {
 		return nil, p.fail(t, "there are more than %d conditions", MaxConditions)
 	}
-	if p.tokens[min(p.at+1, len(p.tokens)-1)].kind == open && p.takeWord("exists") {
-		p.at++
+	if p.tokens[min(p.position+1, len(p.tokens)-1)].kind == open && p.takeWord("exists") {
+		p.position++
 		return p.exists()
 	}
 	return p.compare()
@@ -195,13 +195,13 @@ func (p *parser) compare() (posture.Condition, error) {
 // attribute reads the name of a property, a tag or a field.
 func (p *parser) attribute() (posture.Attribute, error) {
 	t := p.next()
-	if t.kind != bare && t.kind != named {
+	if t.kind != bare && t.kind != quotedName {
 		return posture.Attribute{}, p.fail(t, "expected a condition such as property.Name = value, found %s", t)
 	}
 	if a, ok := posture.ParseAttribute(t.text); ok {
 		return a, nil
 	}
-	if lower := strings.ToLower(t.text); lower == "property." || lower == "tag." || t.kind == named {
+	if lower := strings.ToLower(t.text); lower == "property." || lower == "tag." || t.kind == quotedName {
 		return posture.Attribute{}, p.fail(t, "%q names no property or tag", t.text)
 	}
 	fields := slices.Clone(posture.EntityFields)

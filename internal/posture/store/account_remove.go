@@ -70,13 +70,13 @@ func (s *Store) RemoveSome(ctx context.Context, org posture.OrgID, id posture.Ac
 // removeRest removes the remaining data of an account that was removed and added again,
 // so that it can be collected.
 func (s *Store) removeRest(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
-	left := false
+	remaining := false
 	err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
-		left, err = entitydb.Removing(tx, posture.AccountRef{Org: org, Account: id})
+		remaining, err = entitydb.Removing(tx, posture.AccountRef{Org: org, Account: id})
 		return err
 	})
-	for left && err == nil {
-		left, err = s.RemoveSome(ctx, org, id)
+	for remaining && err == nil {
+		remaining, err = s.RemoveSome(ctx, org, id)
 	}
 	return err
 }

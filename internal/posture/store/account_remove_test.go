@@ -29,7 +29,7 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 		large, small := entitygen.New(0, 2600), entitygen.New(1, 60)
 		r.add(large)
 		r.add(small)
-		of := r.counts(small)
+		initial := r.counts(small)
 		r.raise(large, 2100)
 
 		before := r.first(large)
@@ -39,13 +39,13 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 		if want := []posture.AccountID{"remove " + large.ID}; !slices.Equal(jobs.all(), want) {
 			t.Errorf("the jobs are %v, want %v", jobs.all(), want)
 		}
-		gone := func(when string) {
+		requireRemoved := func(when string) {
 			t.Helper()
 			if got := r.counts(large); got != (counts{}) {
 				t.Errorf("%s the account has %+v", when, got)
 			}
-			if got := r.counts(small); got != of {
-				t.Errorf("%s the other account has %+v, want %+v", when, got, of)
+			if got := r.counts(small); got != initial {
+				t.Errorf("%s the other account has %+v, want %+v", when, got, initial)
 			}
 			if _, err := r.store.Entity(t.Context(), "org", before.ID); !fault.Is(err, fault.NotFound) {
 				t.Errorf("%s an entity is found: %v", when, err)
@@ -54,7 +54,7 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 				t.Errorf("%s the change log has %d entries, want those of the addition and the removal", when, got)
 			}
 		}
-		gone("at once")
+		requireRemoved("at once")
 		if n := r.open(large); n != 100 {
 			t.Errorf("%d findings are left to be resolved, want 100", n)
 		}
@@ -62,11 +62,11 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 			if more, err := r.store.RemoveSome(t.Context(), "org", large.ID); err != nil || !more {
 				t.Fatalf("more is %v, %v", more, err)
 			}
-			gone("between pieces")
+			requireRemoved("between pieces")
 		}
 
 		r.onboard(large)
-		gone("after it was added again")
+		requireRemoved("after it was added again")
 		if _, err := r.store.EachEntity(t.Context(), "org", large.ID, func(e posture.Entity) error { return fmt.Errorf("%s still exists", e.ID) }); err != nil {
 			t.Error(err)
 		}
@@ -165,7 +165,7 @@ func (r removalTest) counts(a entitygen.Account) (c counts) {
 	env := posture.Attribute{Kind: posture.TagAttribute, Name: "env"}
 	account := posture.Attribute{Kind: posture.FieldAttribute, Name: posture.FieldAccount}
 	for _, each := range []struct {
-		into   *int
+		target *int
 		filter posture.EntityFilter
 	}{
 		{&c.all, posture.EntityFilter{Accounts: []string{string(a.ID)}}},
@@ -175,7 +175,7 @@ func (r removalTest) counts(a entitygen.Account) (c counts) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		*each.into = page.Total
+		*each.target = page.Total
 	}
 	_, found, err := r.store.Aggregate(r.t.Context(), "org", posture.EntityFilter{}, map[string]posture.Aggregation{
 		"accounts": {Of: account}, "tags": {Of: env, Sub: map[string]posture.Aggregation{"accounts": {Of: account}}},

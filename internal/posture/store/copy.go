@@ -18,24 +18,24 @@ func CopyWriters() []dbcopy.Writer {
 var CopySkip = []string{entitydb.CopySkip, "finding_gram"}
 
 // copyFindings writes findings and their text index.
-func copyFindings(tx *sqldb.Tx, changes []dbcopy.Change, plain func() error) error {
-	if err := plain(); err != nil {
+func copyFindings(tx *sqldb.Tx, changes []dbcopy.Change, writeRows func() error) error {
+	if err := writeRows(); err != nil {
 		return err
 	}
-	var gone, come [][]any
+	var removed, added [][]any
 	for _, c := range changes {
 		if c.Is == nil {
-			gone = append(gone, []any{c.Was.Value("n")})
+			removed = append(removed, []any{c.Was.Value("n")})
 		} else {
-			come = append(come, []any{c.Is.Value("n"), c.Is.Value("words")})
+			added = append(added, []any{c.Is.Value("n"), c.Is.Value("words")})
 		}
 	}
 	key := "n"
 	if tx.Dialect() == sqldb.SQLite {
 		key = "rowid"
 	}
-	if _, err := tx.ExecEach(`DELETE FROM finding_gram WHERE `+key+` = $1`, slices.Values(gone)); err != nil {
+	if _, err := tx.ExecEach(`DELETE FROM finding_gram WHERE `+key+` = $1`, slices.Values(removed)); err != nil {
 		return err
 	}
-	return indexGrams(tx, come)
+	return indexGrams(tx, added)
 }

@@ -104,12 +104,12 @@ func (s *Store) secrets(ctx context.Context, tx *sqldb.Tx, org posture.OrgID, id
 	if err != nil {
 		return nil, err
 	}
-	plain, err := s.box.Open(ctx, secretsCell(org, id), sealed)
+	plaintext, err := s.box.Open(ctx, secretsCell(org, id), sealed)
 	if err != nil {
 		return nil, err
 	}
 	var all posture.Secrets
-	return all, fromJSON(string(plain), &all)
+	return all, fromJSON(string(plaintext), &all)
 }
 
 // Credential implements [posture.OnboardingTx].

@@ -54,14 +54,14 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 }
 
 // countInto reads rows of a name and a count into a map.
-func countInto[T ~string](tx *sqldb.Tx, into map[T]int, text string, args ...any) error {
+func countInto[T ~string](tx *sqldb.Tx, target map[T]int, text string, args ...any) error {
 	type count struct {
 		name T
 		n    int
 	}
 	counts, err := sqldb.Query(tx, func(row sqldb.Row) (c count, err error) { return c, row.Scan(&c.name, &c.n) }, text, args...)
 	for _, c := range counts {
-		into[c.name] = c.n
+		target[c.name] = c.n
 	}
 	return err
 }

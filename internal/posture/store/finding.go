@@ -25,12 +25,12 @@ func scanFinding(row sqldb.Row) (posture.Finding, error) {
 // scanFindingInto scans the columns of a finding, and further columns into extra.
 func scanFindingInto(row sqldb.Row, f *posture.Finding, extra ...any) error {
 	var (
-		parts                      string
-		tags, aside, parameters    *string
-		created, updated, resolved int64
+		parts                         string
+		tags, suppression, parameters *string
+		created, updated, resolved    int64
 	)
 	err := row.Scan(append([]any{&f.ID, &f.Rule, &f.Account, &f.Provider, &f.Object, &f.Type, &f.XID, &f.Name, &f.Service, &f.Region, &f.Level,
-		&f.Risk.Score, &parts, &f.Status, &tags, &aside, &parameters, &created, &updated, &resolved}, extra...)...)
+		&f.Risk.Score, &parts, &f.Status, &tags, &suppression, &parameters, &created, &updated, &resolved}, extra...)...)
 	if err != nil {
 		return err
 	}
@@ -51,9 +51,9 @@ func scanFindingInto(row sqldb.Row, f *posture.Finding, extra ...any) error {
 			return err
 		}
 	}
-	if aside != nil {
+	if suppression != nil {
 		f.Suppression = new(posture.Suppression)
-		return fromJSON(*aside, f.Suppression)
+		return fromJSON(*suppression, f.Suppression)
 	}
 	return nil
 }
@@ -144,21 +144,21 @@ func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.Find
 		if sup == nil && f.Suppression == nil {
 			return nil
 		}
-		what, by := "released", ""
+		what, actor := "released", ""
 		var (
-			aside *string
-			till  int64
+			suppression *string
+			until       int64
 		)
 		if sup != nil {
 			text := toJSON(sup)
-			aside, till, what, by = &text, suppressedUntil(*sup), "suppressed", sup.By
+			suppression, until, what, actor = &text, suppressedUntil(*sup), "suppressed", sup.By
 		}
 		f.Suppression, f.Updated = sup, now
-		_, err = tx.Exec(`UPDATE finding SET put_aside = $2, aside_till = $3, mute_rule = '', updated = $4 WHERE n = $1`, n, aside, till, sqldb.Millis(now))
+		_, err = tx.Exec(`UPDATE finding SET put_aside = $2, aside_till = $3, mute_rule = '', updated = $4 WHERE n = $1`, n, suppression, until, sqldb.Millis(now))
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(`INSERT INTO finding_event (org, n, at, what, who) VALUES ($1, $2, $3, $4, $5)`, org, n, sqldb.Millis(now), what, by)
+		_, err = tx.Exec(`INSERT INTO finding_event (org, n, at, what, who) VALUES ($1, $2, $3, $4, $5)`, org, n, sqldb.Millis(now), what, actor)
 		return err
 	})
 	return f, err

@@ -15,8 +15,8 @@ import (
 )
 
 // AggregateFindings implements [posture.FindingStore].
-func (s *Store) AggregateFindings(ctx context.Context, org posture.OrgID, f posture.FindingFilter, as map[string]posture.Aggregation, now time.Time) (total int, found map[string]posture.Buckets, err error) {
-	fields, err := aggregated(as)
+func (s *Store) AggregateFindings(ctx context.Context, org posture.OrgID, f posture.FindingFilter, aggregations map[string]posture.Aggregation, now time.Time) (total int, found map[string]posture.Buckets, err error) {
+	fields, err := checkAggregations(aggregations)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -25,16 +25,16 @@ func (s *Store) AggregateFindings(ctx context.Context, org posture.OrgID, f post
 			return err
 		}
 		g := &grouping{tx: tx, org: org, filter: f, now: now, fields: fields}
-		found, err = g.all(as)
+		found, err = g.all(aggregations)
 		return err
 	})
 	return total, found, err
 }
 
-// aggregated validates the fields of aggregations and returns their columns.
-func aggregated(as map[string]posture.Aggregation) (map[string]string, error) {
+// checkAggregations validates the fields of aggregations and returns their columns.
+func checkAggregations(aggregations map[string]posture.Aggregation) (map[string]string, error) {
 	columns := map[string]string{}
-	for name, a := range as {
+	for name, a := range aggregations {
 		field := fieldName(a.Of)
 		column, ok := findingField(field)
 		switch {
@@ -46,7 +46,7 @@ func aggregated(as map[string]posture.Aggregation) (map[string]string, error) {
 			return nil, fault.Field("aggregations."+name+".fieldName", "%q is not a field that findings are counted by", field)
 		}
 		columns[field] = column
-		sub, err := aggregated(a.Sub)
+		sub, err := checkAggregations(a.Sub)
 		if err != nil {
 			return nil, fault.Field("aggregations."+name+".subAggregations", "(%v)", err)
 		}
@@ -73,9 +73,9 @@ type grouping struct {
 }
 
 // all computes top-level aggregations.
-func (g *grouping) all(as map[string]posture.Aggregation) (map[string]posture.Buckets, error) {
+func (g *grouping) all(aggregations map[string]posture.Aggregation) (map[string]posture.Buckets, error) {
 	found := map[string]posture.Buckets{}
-	for name, a := range as {
+	for name, a := range aggregations {
 		buckets := posture.Buckets{}
 		if err := g.chain(nil, name, a, buckets); err != nil {
 			return nil, err
@@ -93,8 +93,8 @@ type step struct {
 
 // chain counts by the fields of the levels above and this one, adds the counts to the
 // tree at root, and continues with the nested levels.
-func (g *grouping) chain(above []step, name string, a posture.Aggregation, root posture.Buckets) error {
-	levels := append(above[:len(above):len(above)], step{name, a})
+func (g *grouping) chain(parents []step, name string, a posture.Aggregation, root posture.Buckets) error {
+	levels := append(parents[:len(parents):len(parents)], step{name, a})
 	rows, err := g.group(levels, g.filter)
 	if err != nil {
 		return err
@@ -111,24 +111,24 @@ func (g *grouping) chain(above []step, name string, a posture.Aggregation, root 
 }
 
 // put adds a count to the tree at the path of values.
-func put(at posture.Buckets, levels []step, values []string, count int) {
+func put(buckets posture.Buckets, levels []step, values []string, count int) {
 	for i := range levels[:len(levels)-1] {
-		next := at[values[i]].Sub[levels[i+1].name]
+		next := buckets[values[i]].Sub[levels[i+1].name]
 		if next == nil {
 			next = posture.Buckets{}
-			b := at[values[i]]
+			b := buckets[values[i]]
 			if b.Sub == nil {
 				b.Sub = map[string]posture.Buckets{}
 			}
 			b.Sub[levels[i+1].name] = next
-			at[values[i]] = b
+			buckets[values[i]] = b
 		}
-		at = next
+		buckets = next
 	}
 	last := values[len(levels)-1]
-	b := at[last]
+	b := buckets[last]
 	b.Count += count
-	at[last] = b
+	buckets[last] = b
 }
 
 type group struct {
@@ -163,12 +163,12 @@ func (g *grouping) group(levels []step, f posture.FindingFilter) ([]group, error
 	}
 	return sqldb.Query(g.tx, func(row sqldb.Row) (r group, err error) {
 		r.values = make([]string, len(levels))
-		into := make([]any, len(levels)+1)
+		columns := make([]any, len(levels)+1)
 		for i := range r.values {
-			into[i] = &r.values[i]
+			columns[i] = &r.values[i]
 		}
-		into[len(levels)] = &r.count
-		return r, row.Scan(into...)
+		columns[len(levels)] = &r.count
+		return r, row.Scan(columns...)
 	}, `SELECT `+strings.Join(expressions, ", ")+`, CAST(`+sum+` AS BIGINT) FROM `+table+` WHERE `+where+
 		` GROUP BY `+strings.Join(expressions, ", ")+` HAVING `+sum+` > 0`, args...)
 }
@@ -179,28 +179,28 @@ func without(names []string, name string) []string {
 
 // groupUnsuppressed counts findings that are not suppressed: all minus the suppressed ones.
 func (g *grouping) groupUnsuppressed(levels []step, f posture.FindingFilter) ([]group, error) {
-	all, aside := splitSuppressed(f)
+	all, suppressed := splitSuppressed(f)
 	rows, err := g.group(levels, all)
 	if err != nil {
 		return nil, err
 	}
-	less, err := g.group(levels, aside)
+	suppressedGroups, err := g.group(levels, suppressed)
 	if err != nil {
 		return nil, err
 	}
-	by := map[string]int{}
-	for _, r := range less {
-		by[strings.Join(r.values, "\x00")] += r.count
+	suppressedCounts := map[string]int{}
+	for _, r := range suppressedGroups {
+		suppressedCounts[strings.Join(r.values, "\x00")] += r.count
 	}
 	for i, r := range rows {
-		rows[i].count -= by[strings.Join(r.values, "\x00")]
+		rows[i].count -= suppressedCounts[strings.Join(r.values, "\x00")]
 	}
 	return slices.DeleteFunc(rows, func(r group) bool { return r.count <= 0 }), nil
 }
 
 // groupByTags counts by tags in this process, because tags are JSON in the database.
 func (g *grouping) groupByTags(levels []step, filter posture.FindingFilter) ([]group, error) {
-	by := map[string]*group{}
+	groups := map[string]*group{}
 	where, args, _ := findingWhere(g.tx, g.org, filter, g.now)
 	for f, err := range sqldb.Each(g.tx, scanFinding, `SELECT `+findingColumns+` FROM finding WHERE `+where, args...) {
 		if err != nil {
@@ -214,13 +214,13 @@ func (g *grouping) groupByTags(levels []step, filter posture.FindingFilter) ([]g
 			continue
 		}
 		key := strings.Join(values, "\x00")
-		if by[key] == nil {
-			by[key] = &group{values: values}
+		if groups[key] == nil {
+			groups[key] = &group{values: values}
 		}
-		by[key].count++
+		groups[key].count++
 	}
-	rows := make([]group, 0, len(by))
-	for _, r := range by {
+	rows := make([]group, 0, len(groups))
+	for _, r := range groups {
 		rows = append(rows, *r)
 	}
 	return rows, nil

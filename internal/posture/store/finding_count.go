@@ -39,32 +39,32 @@ func sumTableFor(dims []string) (table string, ok bool) {
 }
 
 // counts collects the changes of the numbers of findings.
-type counts struct{ by map[countKey]int }
+type counts struct{ deltas map[countKey]int }
 
 // countKey holds the values of all counted fields, in the order of finding_cell.
 type countKey [7]string
 
 // add adds a finding (by is 1) or removes it (-1).
-func (c *counts) add(f posture.Finding, by int) {
-	if c.by == nil {
-		c.by = map[countKey]int{}
+func (c *counts) add(f posture.Finding, delta int) {
+	if c.deltas == nil {
+		c.deltas = map[countKey]int{}
 	}
-	c.by[countKey{string(f.Account), string(f.Rule), f.Region, string(f.Provider), f.Service, string(f.Level), string(f.Status)}] += by
+	c.deltas[countKey{string(f.Account), string(f.Rule), f.Region, string(f.Provider), f.Service, string(f.Level), string(f.Status)}] += delta
 }
 
 // save adds the changes to the tables.
 func (c *counts) save(tx *sqldb.Tx, org posture.OrgID) error {
 	all := sumTables[len(sumTables)-1].fields
-	for _, into := range sumTables {
+	for _, table := range sumTables {
 		sums := map[countKey]int{}
-		for k, n := range c.by {
+		for k, n := range c.deltas {
 			var part countKey
-			for i, field := range into.fields {
+			for i, field := range table.fields {
 				part[i] = k[slices.Index(all, field)]
 			}
 			sums[part] += n
 		}
-		if err := into.save(tx, org, sums); err != nil {
+		if err := table.save(tx, org, sums); err != nil {
 			return err
 		}
 	}
@@ -117,14 +117,14 @@ func countFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now
 		return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(coalesce(sum(total), 0) AS BIGINT) FROM `+table+` WHERE `+where, args...)
 	}
 	if f.Suppressed != nil && !*f.Suppressed {
-		all, aside := splitSuppressed(f)
+		all, suppressed := splitSuppressed(f)
 		if _, _, dims := findingWhere(tx, org, all, now); counted(dims) {
 			total, err := countFindings(tx, org, all, now)
 			if err != nil {
 				return 0, err
 			}
-			less, err := countFindings(tx, org, aside, now)
-			return total - less, err
+			suppressedCount, err := countFindings(tx, org, suppressed, now)
+			return total - suppressedCount, err
 		}
 	}
 	return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM finding WHERE `+where, args...)
@@ -137,11 +137,11 @@ func counted(dims []string) bool {
 
 // splitSuppressed returns two filters for a filter of unsuppressed findings: one for all
 // and one for the suppressed ones.
-func splitSuppressed(f posture.FindingFilter) (all, aside posture.FindingFilter) {
+func splitSuppressed(f posture.FindingFilter) (all, suppressed posture.FindingFilter) {
 	yes := true
-	all, aside = f, f
-	all.Suppressed, aside.Suppressed = nil, &yes
-	return all, aside
+	all, suppressed = f, f
+	all.Suppressed, suppressed.Suppressed = nil, &yes
+	return all, suppressed
 }
 
 // countTagged counts by tags in this process, because tags are JSON in the database.

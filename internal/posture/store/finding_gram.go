@@ -46,22 +46,22 @@ func gramText(text string) string {
 // index to preselect rows; LIKE decides.
 func textTerm(tx *sqldb.Tx, args *[]any, text string) string {
 	*args = append(*args, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)+"%")
-	like := fmt.Sprintf(`words LIKE $%d ESCAPE '\'`, len(*args))
+	condition := fmt.Sprintf(`words LIKE $%d ESCAPE '\'`, len(*args))
 	runes := []rune(text)
 	if len(runes) < 3 {
-		return like
+		return condition
 	}
 	if tx.Dialect() == sqldb.SQLite {
 		*args = append(*args, gramQuery(runes, " AND ", "*"))
-		return fmt.Sprintf("n IN (SELECT rowid FROM finding_gram WHERE finding_gram MATCH $%d) AND %s", len(*args), like)
+		return fmt.Sprintf("n IN (SELECT rowid FROM finding_gram WHERE finding_gram MATCH $%d) AND %s", len(*args), condition)
 	}
 	*args = append(*args, gramQuery(runes, " & ", ":*"))
-	return fmt.Sprintf("n IN (SELECT n FROM finding_gram WHERE grams @@ $%d::text::tsquery) AND %s", len(*args), like)
+	return fmt.Sprintf("n IN (SELECT n FROM finding_gram WHERE grams @@ $%d::text::tsquery) AND %s", len(*args), condition)
 }
 
 // gramQuery returns the query for all n-grams of a text, or a prefix query if the text
 // is shorter than gramLen.
-func gramQuery(text []rune, and, prefix string) string {
+func gramQuery(text []rune, operator, prefix string) string {
 	write := func(gram []rune) string { return hex.EncodeToString([]byte(string(gram))) }
 	if len(text) < gramLen {
 		return write(text) + prefix
@@ -72,5 +72,5 @@ func gramQuery(text []rune, and, prefix string) string {
 			parts = append(parts, part)
 		}
 	}
-	return strings.Join(parts, and)
+	return strings.Join(parts, operator)
 }

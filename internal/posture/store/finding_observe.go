@@ -118,8 +118,8 @@ func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[po
 			return nil, err
 		}
 	}
-	for some := range slices.Chunk(ids, 500) {
-		if err := read("id", some); err != nil {
+	for chunk := range slices.Chunk(ids, 500) {
+		if err := read("id", chunk); err != nil {
 			return nil, err
 		}
 	}
@@ -253,7 +253,10 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 	}
 	muted := ""
 	if s := o.muteChanged(k.finding, f); s != f.Suppression {
-		muted = map[bool]string{true: "released", false: "suppressed"}[s == nil]
+		muted = "suppressed"
+		if s == nil {
+			muted = "released"
+		}
 		f.Suppression = s
 	}
 	o.counts.add(f, 1)
@@ -269,7 +272,7 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 // muteChanged returns the suppression of a finding that is reopened or has changed: its
 // tags may have moved it into or out of the scope of a mute rule. It keeps suppressions
 // by people, and does not mute a finding again that a person released.
-func (o *observation) muteChanged(was, f posture.Finding) *posture.Suppression {
+func (o *observation) muteChanged(old, f posture.Finding) *posture.Suppression {
 	s := f.Suppression
 	muted := s != nil && s.MuteRule != ""
 	if !muted && f.Suppressed(o.at) {
@@ -281,7 +284,7 @@ func (o *observation) muteChanged(was, f posture.Finding) *posture.Suppression {
 		return nil
 	case !ok, muted && m.ID == s.MuteRule:
 		return s
-	case !muted && was.Status == posture.FindingOpen && m.Scope.Matches(was):
+	case !muted && old.Status == posture.FindingOpen && m.Scope.Matches(old):
 		return s
 	}
 	return m.Suppression(o.at)
@@ -363,10 +366,10 @@ func (o *observation) saveChanged(event func(n int64, what, reason string)) erro
 		if c.muted != "" {
 			event(c.n, c.muted, "")
 		}
-		aside, till, mute := suppressionColumns(f.Suppression)
+		suppression, until, mute := suppressionColumns(f.Suppression)
 		rows = append(rows, []any{
 			c.n, f.Type, f.ObjectID(), f.XID, f.Name, f.Service, f.Region, f.Level, f.Risk.Score, toJSON(f.Risk.Parts), tagsColumn(f), sqldb.Millis(f.Created),
-			sqldb.Millis(f.Updated), c.digest, c.words, aside, till, mute, parametersColumn(f),
+			sqldb.Millis(f.Updated), c.digest, c.words, suppression, until, mute, parametersColumn(f),
 		})
 		blobs = append(blobs, []any{c.n, pack(o.blobs[c.n]())})
 		if c.reworded {
@@ -417,16 +420,16 @@ var findingRowColumns = []string{
 }
 
 func findingRow(n int64, org posture.OrgID, f posture.Finding) []any {
-	aside, till, mute := suppressionColumns(f.Suppression)
+	suppression, until, mute := suppressionColumns(f.Suppression)
 	return []any{
 		n, string(org), string(f.ID), string(f.Rule), string(f.Account), string(f.Provider), string(f.Object), string(f.Type), f.ObjectID(), f.XID, f.Name, f.Service, f.Region,
-		string(f.Level), int64(f.Risk.Score), toJSON(f.Risk.Parts), string(f.Status), tagsColumn(f), aside, till, mute, sqldb.Millis(f.Created),
+		string(f.Level), int64(f.Risk.Score), toJSON(f.Risk.Parts), string(f.Status), tagsColumn(f), suppression, until, mute, sqldb.Millis(f.Created),
 		sqldb.Millis(f.Updated), int64(0), findingDigest(f), searchText(f), parametersColumn(f),
 	}
 }
 
 // suppressionColumns returns the values of put_aside, aside_till and mute_rule.
-func suppressionColumns(s *posture.Suppression) (aside any, till int64, mute string) {
+func suppressionColumns(s *posture.Suppression) (suppression any, until int64, mute string) {
 	if s == nil {
 		return nil, 0, ""
 	}

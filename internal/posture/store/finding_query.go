@@ -120,12 +120,12 @@ func (s *Store) Findings(ctx context.Context, org posture.OrgID, f posture.Findi
 
 // A pageReader fills a page.
 type pageReader struct {
-	tx     *sqldb.Tx
-	filter posture.FindingFilter
-	order  findingSorts
-	size   int
-	page   *posture.FindingPage
-	place  string // of the last finding
+	tx       *sqldb.Tx
+	filter   posture.FindingFilter
+	order    findingSorts
+	size     int
+	page     *posture.FindingPage
+	position string // of the last finding
 }
 
 // read adds the findings of a part of the list. It returns true if the page is not
@@ -145,11 +145,11 @@ func (r *pageReader) read(where string, s keyRange) (bool, error) {
 			continue
 		}
 		if r.size > 0 && len(r.page.Findings) == r.size {
-			r.page.Next = r.place
+			r.page.Next = r.position
 			return false, nil
 		}
 		r.page.Findings = append(r.page.Findings, row.finding)
-		if r.place, err = row.place(); err != nil {
+		if r.position, err = row.position(); err != nil {
 			return false, err
 		}
 	}
@@ -195,7 +195,10 @@ func findingOrder(sorts []posture.FindingSort) (findingSorts, error) {
 func (o findingSorts) String() string {
 	parts := make([]string, len(o))
 	for i, s := range o {
-		parts[i] = s.column + map[bool]string{true: " DESC", false: ""}[s.desc]
+		parts[i] = s.column
+		if s.desc {
+			parts[i] += " DESC"
+		}
 	}
 	return strings.Join(parts, ", ")
 }
@@ -218,23 +221,23 @@ type placed struct {
 
 func (o findingSorts) scan(row sqldb.Row) (p placed, err error) {
 	p.values = make([]any, len(o))
-	into := make([]any, len(o))
+	columns := make([]any, len(o))
 	for i, s := range o {
 		if s.column == "risk" || s.column == "created" || s.column == "updated" {
-			into[i] = new(int64)
+			columns[i] = new(int64)
 		} else {
-			into[i] = new(string)
+			columns[i] = new(string)
 		}
 	}
-	if err := scanFindingInto(row, &p.finding, into...); err != nil {
+	if err := scanFindingInto(row, &p.finding, columns...); err != nil {
 		return p, err
 	}
-	copy(p.values, into)
+	copy(p.values, columns)
 	return p, nil
 }
 
-// place returns the cursor of the finding.
-func (p placed) place() (string, error) {
+// position returns the cursor of the finding.
+func (p placed) position() (string, error) {
 	text, err := json.Marshal(p.values)
 	return string(text), err
 }
@@ -249,12 +252,12 @@ type keyRange struct {
 // equal in all columns but the last and greater in it, then rows that are equal in all
 // but the last two, and so on. Without a cursor it returns the whole list. The database
 // finds each range with an index lookup, so deep pages are as fast as the first.
-func (o findingSorts) after(place string, args []any) ([]keyRange, error) {
-	if place == "" {
+func (o findingSorts) after(position string, args []any) ([]keyRange, error) {
+	if position == "" {
 		return []keyRange{{"", args}}, nil
 	}
 	var values []json.RawMessage
-	if err := json.Unmarshal([]byte(place), &values); err != nil || len(values) != len(o) {
+	if err := json.Unmarshal([]byte(position), &values); err != nil || len(values) != len(o) {
 		return nil, fault.New(fault.Invalid, "the page does not exist")
 	}
 	var all []keyRange
@@ -271,7 +274,10 @@ func (o findingSorts) after(place string, args []any) ([]keyRange, error) {
 		}
 		args = append(args, value)
 		parameter := fmt.Sprintf("$%d", len(args))
-		beyond := map[bool]string{true: " < ", false: " > "}[s.desc]
+		beyond := " > "
+		if s.desc {
+			beyond = " < "
+		}
 		all = append(all, keyRange{equal + " AND " + s.column + beyond + parameter, slices.Clone(args)})
 		equal += " AND " + s.column + " = " + parameter
 	}

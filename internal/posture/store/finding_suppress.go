@@ -61,21 +61,21 @@ func matchingFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, 
 // suppressionRows returns the changes of findings and their history events. A finding
 // that is not suppressed is not released.
 func suppressionRows(org posture.OrgID, found []stored, sup *posture.Suppression, now time.Time) (rows, events [][]any) {
-	what, by := "released", ""
+	what, actor := "released", ""
 	var (
-		aside any
-		till  int64
-		mute  posture.MuteRuleID
+		suppression any
+		until       int64
+		mute        posture.MuteRuleID
 	)
 	if sup != nil {
-		aside, till, what, by, mute = toJSON(sup), suppressedUntil(*sup), "suppressed", sup.By, sup.MuteRule
+		suppression, until, what, actor, mute = toJSON(sup), suppressedUntil(*sup), "suppressed", sup.By, sup.MuteRule
 	}
 	for _, k := range found {
 		if sup == nil && k.finding.Suppression == nil {
 			continue
 		}
-		rows = append(rows, []any{k.n, aside, till, sqldb.Millis(now), string(mute)})
-		events = append(events, []any{string(org), k.n, sqldb.Millis(now), what, by})
+		rows = append(rows, []any{k.n, suppression, until, sqldb.Millis(now), string(mute)})
+		events = append(events, []any{string(org), k.n, sqldb.Millis(now), what, actor})
 	}
 	return rows, events
 }

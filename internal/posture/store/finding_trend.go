@@ -41,19 +41,19 @@ func trendNext(t time.Time, interval string) time.Time {
 
 // Trends implements [posture.FindingStore]. It starts from the current number of open
 // findings and computes earlier numbers from the events since.
-func (s *Store) Trends(ctx context.Context, org posture.OrgID, f posture.FindingFilter, interval, by string, now time.Time) (posture.Trends, error) {
+func (s *Store) Trends(ctx context.Context, org posture.OrgID, f posture.FindingFilter, interval, groupBy string, now time.Time) (posture.Trends, error) {
 	length, ok := trendLength[interval]
 	if !ok {
 		return posture.Trends{}, fault.Field("interval", "must be day, week or month")
 	}
-	column, ok := trendColumns[strings.ToLower(by)]
+	column, ok := trendColumns[strings.ToLower(groupBy)]
 	if !ok {
 		return posture.Trends{}, fault.Field("groupBy", "must be level, cloudProvider, cloudAccountId, service or ruleId")
 	}
 	t := &trendCounter{frame: trendFrame(interval, length, now), open: map[string]int{}, groups: map[string][]posture.Trend{}}
 	err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
 		if len(f.Statuses) == 0 || slices.Contains(f.Statuses, posture.FindingOpen) {
-			if t.open, err = openByGroup(tx, org, f, by, column, now); err != nil {
+			if t.open, err = openByGroup(tx, org, f, groupBy, column, now); err != nil {
 				return err
 			}
 		}
@@ -73,7 +73,7 @@ func (s *Store) Trends(ctx context.Context, org posture.OrgID, f posture.Finding
 		}
 		return nil
 	})
-	return t.trends(by != ""), err
+	return t.trends(groupBy != ""), err
 }
 
 // trendColumns maps the fields that trends can be grouped by to columns.
@@ -82,16 +82,16 @@ var trendColumns = map[string]string{
 }
 
 // openByGroup returns the number of open findings by the value of a column.
-func openByGroup(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, by, column string, now time.Time) (map[string]int, error) {
+func openByGroup(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, groupBy, column string, now time.Time) (map[string]int, error) {
 	f.Statuses = []posture.FindingStatus{posture.FindingOpen}
 	open := map[string]int{}
-	if by == "" {
+	if groupBy == "" {
 		n, err := countFindings(tx, org, f, now)
 		open[""] = n
 		return open, err
 	}
-	g := &grouping{tx: tx, org: org, filter: f, now: now, fields: map[string]string{by: column}}
-	rows, err := g.group([]step{{by, posture.Aggregation{Of: posture.Attribute{Name: by}}}}, f)
+	g := &grouping{tx: tx, org: org, filter: f, now: now, fields: map[string]string{groupBy: column}}
+	rows, err := g.group([]step{{groupBy, posture.Aggregation{Of: posture.Attribute{Name: groupBy}}}}, f)
 	for _, r := range rows {
 		open[r.values[0]] = r.count
 	}

@@ -169,12 +169,12 @@ func mutedBy(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID) ([]stored, 
 // ReplaceMuteRule implements [posture.MuteStore].
 func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m posture.MuteRule, check func(etag string) error) (changed int, now posture.MuteRule, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		was, err := lockedMuteRule(tx, org, m.ID, check)
+		old, err := lockedMuteRule(tx, org, m.ID, check)
 		if err != nil {
 			return err
 		}
 		now = m
-		now.Created = was.Created
+		now.Created = old.Created
 		if err := saveMuteRule(tx, org, now); err != nil {
 			return err
 		}
@@ -192,12 +192,12 @@ func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m postur
 		if err := saveSuppressions(tx, rows, events); err != nil {
 			return err
 		}
-		left, err := handOver(tx, org, now.ID, slices.DeleteFunc(muted, func(k stored) bool { return now.Scope.Matches(k.finding) }), now.Updated)
+		remaining, err := handOver(tx, org, now.ID, slices.DeleteFunc(muted, func(k stored) bool { return now.Scope.Matches(k.finding) }), now.Updated)
 		if err != nil {
 			return err
 		}
 		joined, err := mute(tx, org, now, now.Updated)
-		changed = len(stay) + left + joined
+		changed = len(stay) + remaining + joined
 		return err
 	})
 	return changed, now, err
@@ -224,26 +224,26 @@ func handOver(tx *sqldb.Tx, org posture.OrgID, from posture.MuteRuleID, found []
 	}
 	mutes = slices.DeleteFunc(mutes, func(m posture.MuteRule) bool { return m.ID == from })
 	var free []stored
-	taken := map[posture.MuteRuleID][]stored{}
+	reassigned := map[posture.MuteRuleID][]stored{}
 	for _, k := range found {
 		if m, ok := muteOf(mutes, k.finding); ok {
-			taken[m.ID] = append(taken[m.ID], k)
+			reassigned[m.ID] = append(reassigned[m.ID], k)
 		} else {
 			free = append(free, k)
 		}
 	}
 	rows, events := suppressionRows(org, free, nil, at)
 	for _, m := range mutes {
-		r, e := suppressionRows(org, taken[m.ID], m.Suppression(at), at)
+		r, e := suppressionRows(org, reassigned[m.ID], m.Suppression(at), at)
 		rows, events = append(rows, r...), append(events, e...)
 	}
 	return len(rows), saveSuppressions(tx, rows, events)
 }
 
 // DeleteMuteRule implements [posture.MuteStore].
-func (s *Store) DeleteMuteRule(ctx context.Context, org posture.OrgID, id posture.MuteRuleID, check func(etag string) error, at time.Time) (changed int, was posture.MuteRule, err error) {
+func (s *Store) DeleteMuteRule(ctx context.Context, org posture.OrgID, id posture.MuteRuleID, check func(etag string) error, at time.Time) (changed int, old posture.MuteRule, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if was, err = lockedMuteRule(tx, org, id, check); err != nil {
+		if old, err = lockedMuteRule(tx, org, id, check); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(`DELETE FROM mute_rule WHERE org = $1 AND id = $2`, org, id); err != nil {
@@ -256,5 +256,5 @@ func (s *Store) DeleteMuteRule(ctx context.Context, org posture.OrgID, id postur
 		changed, err = handOver(tx, org, id, muted, at)
 		return err
 	})
-	return changed, was, err
+	return changed, old, err
 }

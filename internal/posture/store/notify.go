@@ -60,11 +60,11 @@ func (s *Store) channel(ctx context.Context, tx *sqldb.Tx, org posture.OrgID, id
 	if err != nil {
 		return c, err
 	}
-	plain, err := s.box.Open(ctx, channelCell(org, id), sealed)
+	plaintext, err := s.box.Open(ctx, channelCell(org, id), sealed)
 	if err != nil {
 		return c, err
 	}
-	return c, fromJSON(string(plain), &c.Secrets)
+	return c, fromJSON(string(plaintext), &c.Secrets)
 }
 
 // saveChannel adds or replaces a channel. It clears a pause, because the change may
@@ -99,12 +99,12 @@ func notifyLock(org posture.OrgID) string { return "notify/" + string(org) }
 
 // roomInOrg fails with fault.Conflict if an organisation has the maximum number of
 // rows.
-func roomInOrg(tx *sqldb.Tx, org posture.OrgID, table string, most int, what string) error {
+func roomInOrg(tx *sqldb.Tx, org posture.OrgID, table string, limit int, what string) error {
 	if err := tx.Lock(notifyLock(org)); err != nil {
 		return err
 	}
 	n, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM `+table+` WHERE org = $1`, org)
-	if err == nil && n >= most {
+	if err == nil && n >= limit {
 		return fault.New(fault.Conflict, "there are %d %s; delete one first", n, what)
 	}
 	return err
@@ -116,17 +116,17 @@ func (s *Store) ReplaceChannel(ctx context.Context, org posture.OrgID, c notify.
 		if err := tx.Lock(notifyLock(org)); err != nil {
 			return err
 		}
-		was, err := s.channel(ctx, tx, org, c.ID)
+		old, err := s.channel(ctx, tx, org, c.ID)
 		if err != nil {
 			return err
 		}
-		if err := check(was.ETag); err != nil {
+		if err := check(old.ETag); err != nil {
 			return err
 		}
-		if was.Type != c.Type {
+		if old.Type != c.Type {
 			return fault.Field("type", "cannot be changed; add another channel")
 		}
-		if err := c.KeepSecrets(was); err != nil {
+		if err := c.KeepSecrets(old); err != nil {
 			return err
 		}
 		return s.saveChannel(ctx, tx, org, c)
@@ -135,15 +135,15 @@ func (s *Store) ReplaceChannel(ctx context.Context, org posture.OrgID, c notify.
 }
 
 // DeleteChannel implements [notify.Store].
-func (s *Store) DeleteChannel(ctx context.Context, org posture.OrgID, id string, check func(etag string) error) (was notify.Channel, err error) {
+func (s *Store) DeleteChannel(ctx context.Context, org posture.OrgID, id string, check func(etag string) error) (old notify.Channel, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := tx.Lock(notifyLock(org)); err != nil {
 			return err
 		}
-		if was, err = s.channel(ctx, tx, org, id); err != nil {
+		if old, err = s.channel(ctx, tx, org, id); err != nil {
 			return err
 		}
-		if err := check(was.ETag); err != nil {
+		if err := check(old.ETag); err != nil {
 			return err
 		}
 		rules, err := sqldb.Query(tx, scanNotifyRule, `SELECT record FROM notify_rule WHERE org = $1`, org)
@@ -161,7 +161,7 @@ func (s *Store) DeleteChannel(ctx context.Context, org posture.OrgID, id string,
 		_, err = tx.Exec(`DELETE FROM notify_delivery WHERE org = $1 AND channel = $2`, org, id)
 		return err
 	})
-	return was, err
+	return old, err
 }
 
 func scanNotifyRule(row sqldb.Row) (r notify.Rule, err error) {
@@ -234,13 +234,13 @@ func (s *Store) ReplaceNotifyRule(ctx context.Context, org posture.OrgID, r noti
 }
 
 // DeleteNotifyRule implements [notify.Store].
-func (s *Store) DeleteNotifyRule(ctx context.Context, org posture.OrgID, id string, check func(etag string) error) (was notify.Rule, err error) {
+func (s *Store) DeleteNotifyRule(ctx context.Context, org posture.OrgID, id string, check func(etag string) error) (old notify.Rule, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		if was, err = notifyRule(tx, org, id, check); err != nil {
+		if old, err = notifyRule(tx, org, id, check); err != nil {
 			return err
 		}
 		_, err := tx.Exec(`DELETE FROM notify_rule WHERE org = $1 AND id = $2`, org, id)
 		return err
 	})
-	return was, err
+	return old, err
 }

@@ -95,8 +95,8 @@ func (s *Store) RecordEndedSuppressions(ctx context.Context, now time.Time) erro
 			}
 			events[o.org] = append(events[o.org], findingEvent(notify.SuppressionEnded, now, o.finding))
 		}
-		for org, of := range events {
-			if err := recordEvents(tx, org, of); err != nil {
+		for org, orgEvents := range events {
+			if err := recordEvents(tx, org, orgEvents); err != nil {
 				return err
 			}
 		}
@@ -145,10 +145,10 @@ func (s *Store) Dispatch(ctx context.Context, org posture.OrgID, link string, no
 		}
 		// Delete exactly these events: another transaction may have committed one with
 		// an id in between.
-		for some := range slices.Chunk(events, 500) {
+		for chunk := range slices.Chunk(events, 500) {
 			args := []any{org}
-			ids := make([]string, len(some))
-			for i, e := range some {
+			ids := make([]string, len(chunk))
+			for i, e := range chunk {
 				ids[i] = e.ID
 			}
 			if _, err := tx.Exec(`DELETE FROM notify_outbox WHERE org = $1 AND id IN `+sqldb.List(&args, ids), args...); err != nil {
@@ -173,8 +173,8 @@ func deliveriesOf(tx *sqldb.Tx, org posture.OrgID, events []notify.Event, link s
 	}
 	for _, r := range rules {
 		chosen := slices.DeleteFunc(slices.Clone(events), func(e notify.Event) bool { return !r.Filter.Matches(e) })
-		for some := range slices.Chunk(chosen, notify.MaxItems) {
-			m := notify.Message{RuleName: r.Name, At: now, Link: link, Events: some}
+		for chunk := range slices.Chunk(chosen, notify.MaxItems) {
+			m := notify.Message{RuleName: r.Name, At: now, Link: link, Events: chunk}
 			for _, channel := range r.Channels {
 				if !slices.Contains(channels, channel) {
 					continue

@@ -17,9 +17,9 @@ func (s *Store) Pulse(ctx context.Context, org posture.OrgID) (p posture.Pulse, 
 	last := int64(0)
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		for _, each := range []struct {
-			into  *string
-			times bool // whether the first number is a time
-			text  string
+			target *string
+			times  bool // whether the first number is a time
+			text   string
 		}{
 			{&p.Findings, true, `SELECT updated, 0 FROM finding WHERE org = $1 ORDER BY updated DESC LIMIT 1`},
 			{&p.Entities, false, `SELECT CAST(coalesce(sum(generation), 0) AS BIGINT), count(*) FROM ` + entitydb.GenerationTable(tx) + ` WHERE org = $1`},
@@ -41,7 +41,7 @@ func (s *Store) Pulse(ctx context.Context, org posture.OrgID) (p posture.Pulse, 
 					last = max(last, n[0])
 				}
 			}
-			*each.into = strings.Join(mark, ".")
+			*each.target = strings.Join(mark, ".")
 		}
 		return nil
 	})

@@ -33,7 +33,7 @@ func (s *Store) Rules(ctx context.Context, org posture.OrgID) (rules map[posture
 }
 
 // SaveRule implements [posture.RuleStore].
-func (s *Store) SaveRule(ctx context.Context, org posture.OrgID, r posture.Rule, by string) error {
+func (s *Store) SaveRule(ctx context.Context, org posture.OrgID, r posture.Rule, actor string) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := touchRules(tx, org); err != nil {
 			return err
@@ -69,7 +69,7 @@ func (s *Store) SaveRule(ctx context.Context, org posture.OrgID, r posture.Rule,
 			VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (org, id, version) DO UPDATE
 			SET at = excluded.at, who = excluded.who, record = excluded.record`,
-			org, r.ID, r.Version, sqldb.Millis(r.Updated), by, record)
+			org, r.ID, r.Version, sqldb.Millis(r.Updated), actor, record)
 		if err != nil {
 			return err
 		}

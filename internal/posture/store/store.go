@@ -68,7 +68,7 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 
 // A Sealer encrypts and decrypts values of one cell of the database.
 type Sealer interface {
-	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
+	Seal(ctx context.Context, c secret.Cell, plaintext []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
 }
 
@@ -121,9 +121,9 @@ func toJSON(v any) string {
 }
 
 // fromJSON decodes a column that toJSON encoded.
-func fromJSON(text string, into any) error {
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		return fmt.Errorf("decode a column into %T: %w", into, err)
+func fromJSON(text string, target any) error {
+	if err := json.Unmarshal([]byte(text), target); err != nil {
+		return fmt.Errorf("decode a column into %T: %w", target, err)
 	}
 	return nil
 }

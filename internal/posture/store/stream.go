@@ -34,12 +34,12 @@ const streamColumns = `s.org, s.account, a.provider, s.handle, s.created, s.rota
 func scanStream(r sqldb.Row) (s posture.Stream, err error) {
 	var created, rotated, event, beat int64
 	err = r.Scan(&s.Org, &s.Account, &s.Provider, &s.Handle, &created, &rotated, &event, &beat, &s.Accepted, &s.Duplicates, &s.Unmapped)
-	s.Created, s.Rotated, s.LastEvent, s.LastBeat = sqldb.Time(created), sqldb.Time(rotated), ever(event), ever(beat)
+	s.Created, s.Rotated, s.LastEvent, s.LastBeat = sqldb.Time(created), sqldb.Time(rotated), timeOrZero(event), timeOrZero(beat)
 	return s, err
 }
 
-// ever returns the time of a column in which 0 means never.
-func ever(ms int64) time.Time {
+// timeOrZero returns the time of a column in which 0 means never.
+func timeOrZero(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}

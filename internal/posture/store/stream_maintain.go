@@ -107,7 +107,7 @@ func (s *Streams) deleteSeen(ctx context.Context, before time.Time) error {
 
 // silent returns the accounts whose stream is marked as connected and has missed
 // its heartbeat, or has sent nothing while collections found changes.
-func (s *Streams) silent(ctx context.Context, now time.Time, t posture.StreamTimeouts) (lost []posture.AccountRef, err error) {
+func (s *Streams) silent(ctx context.Context, now time.Time, t posture.StreamTimeouts) (refs []posture.AccountRef, err error) {
 	type candidate struct {
 		posture.AccountRef
 		event, beat, since int64
@@ -137,10 +137,10 @@ func (s *Streams) silent(ctx context.Context, now time.Time, t posture.StreamTim
 				}
 			}
 			if missed {
-				lost = append(lost, c.AccountRef)
+				refs = append(refs, c.AccountRef)
 			}
 		}
 		return nil
 	})
-	return lost, err
+	return refs, err
 }

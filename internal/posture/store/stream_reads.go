@@ -54,13 +54,13 @@ func (s *Streams) RecordReads(ctx context.Context, org posture.OrgID, id posture
 // leaves a read whose version changed since, because a message named it again.
 func (s *Streams) finish(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, w posture.PendingRead, results posture.ReadResults) error {
 	args := []any{org, id, w.Type, w.Region, w.Name, w.Version}
-	const same = ` WHERE org = $1 AND account = $2 AND type = $3 AND region = $4 AND name = $5 AND version = $6`
+	const whereRead = ` WHERE org = $1 AND account = $2 AND type = $3 AND region = $4 AND name = $5 AND version = $6`
 	if w.Confirm || results.ConfirmAt.IsZero() {
-		_, err := tx.Exec(`DELETE FROM stream_reread`+same, args...)
+		_, err := tx.Exec(`DELETE FROM stream_reread`+whereRead, args...)
 		return err
 	}
 	at := sqldb.Millis(results.ConfirmAt)
-	_, err := tx.Exec(`UPDATE stream_reread SET again = TRUE, tries = 0, since = $7, due = $7`+same, append(args, at)...)
+	_, err := tx.Exec(`UPDATE stream_reread SET again = TRUE, tries = 0, since = $7, due = $7`+whereRead, append(args, at)...)
 	return err
 }
 

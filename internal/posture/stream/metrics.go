@@ -64,11 +64,11 @@ func (m *Metrics) reread(p posture.Provider, outcome string) {
 }
 
 // stage records the duration of a stage for a number of messages.
-func (m *Metrics) stage(name string, took time.Duration, each int) {
+func (m *Metrics) stage(name string, elapsed time.Duration, each int) {
 	if m == nil {
 		return
 	}
 	for range each {
-		m.stages.WithLabelValues(name).Observe(took.Seconds())
+		m.stages.WithLabelValues(name).Observe(elapsed.Seconds())
 	}
 }

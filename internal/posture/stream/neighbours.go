@@ -51,7 +51,7 @@ func (r *Reader) changedNeighbours(ctx context.Context, access posture.Access, r
 		for _, e := range one.found {
 			compareEdges(d, before[e.ID].Edges, e.Edges, changed)
 		}
-		for _, id := range one.gone {
+		for _, id := range one.removed {
 			compareEdges(d, before[id].Edges, nil, changed)
 		}
 	}

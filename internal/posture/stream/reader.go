@@ -116,16 +116,16 @@ func (r *Reader) batch(ctx context.Context, ref posture.AccountRef, due []postur
 // stageTimer returns a function that records the time since the stage before for
 // each target that a message named.
 func (r *Reader) stageTimer(due []posture.PendingRead) (finished func(stage string)) {
-	last, named := r.Now(), 0
+	last, count := r.Now(), 0
 	for _, p := range due {
 		if !p.Confirm {
 			r.Metrics.stage("wait", last.Sub(p.Since), 1)
-			named++
+			count++
 		}
 	}
 	return func(stage string) {
 		now := r.Now()
-		r.Metrics.stage(stage, now.Sub(last), named)
+		r.Metrics.stage(stage, now.Sub(last), count)
 		last = now
 	}
 }
@@ -133,12 +133,12 @@ func (r *Reader) stageTimer(due []posture.PendingRead) (finished func(stage stri
 // A read is the result of reading one target.
 type read struct {
 	posture.PendingRead
-	scope   posture.Scope
-	found   []posture.Entity
-	gone    []posture.EntityID // ids that the entity may have had, when the resource does not exist
-	whole   bool               // the runner read all of the type, and saved it
-	skipped bool               // no collector reads the type, or the region is not read
-	err     error
+	scope        posture.Scope
+	found        []posture.Entity
+	removed      []posture.EntityID // ids that the entity may have had, when the resource does not exist
+	readByRunner bool               // the runner read all of the type, and saved it
+	skipped      bool               // no collector reads the type, or the region is not read
+	err          error
 }
 
 // readAll reads targets in parallel. It fails only when ctx has ended; failures of
@@ -179,7 +179,7 @@ func (r *Reader) readOne(ctx context.Context, access posture.Access, session col
 	}
 	result.scope = posture.Scope{Org: access.Org, Account: access.Account.ID, Type: p.Type, Region: unit.Region}
 	if p.Name == "" || unit.Get == nil {
-		result.whole = true
+		result.readByRunner = true
 		result.err = r.readType(ctx, access, p.Type, unit.Region)
 		return result
 	}
@@ -195,7 +195,7 @@ func (r *Reader) readOne(ctx context.Context, access posture.Access, session col
 		return nil
 	})
 	if errors.Is(result.err, collect.ErrGone) || errors.Is(result.err, collect.ErrOff) {
-		result.err, result.gone = nil, r.candidateIDs(access.Account.Provider, access.Account.ID, unit.Region, p.Target)
+		result.err, result.removed = nil, r.candidateIDs(access.Account.Provider, access.Account.ID, unit.Region, p.Target)
 	}
 	return result
 }

@@ -25,21 +25,21 @@ func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) 
 	saved := map[posture.Scope]bool{}
 	for _, one := range reads {
 		r.classify(ctx, access, one, &results)
-		if one.err != nil || one.skipped || one.whole || saved[one.scope] {
+		if one.err != nil || one.skipped || one.readByRunner || saved[one.scope] {
 			continue
 		}
 		saved[one.scope] = true
 		var found []posture.Entity
-		var gone []posture.EntityID
+		var removed []posture.EntityID
 		for _, other := range reads {
 			if other.scope == one.scope && other.err == nil {
-				found, gone = append(found, other.found...), append(gone, other.gone...)
+				found, removed = append(found, other.found...), append(removed, other.removed...)
 			}
 		}
-		if len(found) == 0 && !slices.ContainsFunc(gone, func(id posture.EntityID) bool { _, ok := before[id]; return ok }) {
+		if len(found) == 0 && !slices.ContainsFunc(removed, func(id posture.EntityID) bool { _, ok := before[id]; return ok }) {
 			continue
 		}
-		if err := r.Entities.Replace(ctx, one.scope, found, gone); err != nil {
+		if err := r.Entities.Replace(ctx, one.scope, found, removed); err != nil {
 			return results, err
 		}
 	}
@@ -52,7 +52,7 @@ func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) 
 func (r *Reader) classify(ctx context.Context, access posture.Access, one read, results *posture.ReadResults) {
 	p := access.Account.Provider
 	switch {
-	case one.err == nil && len(one.gone) > 0:
+	case one.err == nil && len(one.removed) > 0:
 		r.Metrics.reread(p, "gone")
 	case one.err == nil:
 		r.Metrics.reread(p, "found")
@@ -79,7 +79,7 @@ func (r *Reader) storedEntities(ctx context.Context, access posture.Access, read
 		for _, e := range one.found {
 			ids[e.ID] = true
 		}
-		for _, id := range one.gone {
+		for _, id := range one.removed {
 			ids[id] = true
 		}
 	}

@@ -48,19 +48,19 @@ func TestUnreadScopesAreMarkedFailed(t *testing.T) {
 		cloud  pair
 		lost   bool // its worker is lost
 		failed []posture.EntityType
-		says   string
+		reason string
 	}{
-		"a collector fails":               {cloud: pair{first: nothing, later: fails}, failed: []posture.EntityType{laterType}, says: "out of order"},
-		"a page is cut off":               {cloud: pair{first: nothing, later: halfway}, failed: []posture.EntityType{laterType}, says: "cut off"},
-		"the run times out":               {cloud: pair{first: nothing, later: hang}, failed: []posture.EntityType{laterType}, says: "in time"},
-		"it times out before all is read": {cloud: pair{first: hang, later: nothing}, failed: []posture.EntityType{firstType, laterType}, says: "in time"},
-		"the session fails":               {cloud: pair{open: errors.New("no way in")}, failed: []posture.EntityType{firstType, laterType}, says: "no way in"},
-		"the worker is lost":              {lost: true, failed: []posture.EntityType{firstType, laterType}, says: "lost its worker"},
+		"a collector fails":               {cloud: pair{first: noEntities, later: fails}, failed: []posture.EntityType{laterType}, reason: "out of order"},
+		"a page is cut off":               {cloud: pair{first: noEntities, later: halfway}, failed: []posture.EntityType{laterType}, reason: "cut off"},
+		"the run times out":               {cloud: pair{first: noEntities, later: hang}, failed: []posture.EntityType{laterType}, reason: "in time"},
+		"it times out before all is read": {cloud: pair{first: hang, later: noEntities}, failed: []posture.EntityType{firstType, laterType}, reason: "in time"},
+		"the session fails":               {cloud: pair{open: errors.New("no way in")}, failed: []posture.EntityType{firstType, laterType}, reason: "no way in"},
+		"the worker is lost":              {lost: true, failed: []posture.EntityType{firstType, laterType}, reason: "lost its worker"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := dbtest.Open(t, dbtest.SQLite(t))
-			s, st := newPair(t, db, &pair{first: nothing, later: nothing})
+			s, st := newPair(t, db, &pair{first: noEntities, later: noEntities})
 			work(t, s, false)
 			wantFailed(t, st, nil, "")
 			// The store's clock has a resolution of a millisecond.
@@ -69,9 +69,9 @@ func TestUnreadScopesAreMarkedFailed(t *testing.T) {
 			s.Runner.Sources[posture.AWS] = &tt.cloud
 			s.Runner.Parallel, s.Deadline = 1, 200*time.Millisecond
 			work(t, s, tt.lost)
-			wantFailed(t, st, tt.failed, tt.says)
+			wantFailed(t, st, tt.failed, tt.reason)
 
-			s.Runner.Sources[posture.AWS] = &pair{first: nothing, later: nothing}
+			s.Runner.Sources[posture.AWS] = &pair{first: noEntities, later: noEntities}
 			s.Deadline = time.Minute
 			work(t, s, false)
 			wantFailed(t, st, nil, "")
@@ -92,8 +92,8 @@ func TestRunOfARegionMarksGlobalScopes(t *testing.T) {
 		{Type: "AWS.EC2.Instance", Region: "westeurope"}:               true,
 		{Type: "AWS.EC2.Instance", Region: "northeurope"}:              false,
 	}
-	for of := range failed {
-		recording, err := st.Begin(t.Context(), collect.Scoped{Org: org, Account: id, Type: of.Type, Region: of.Region})
+	for scope := range failed {
+		recording, err := st.Begin(t.Context(), collect.Scoped{Org: org, Account: id, Type: scope.Type, Region: scope.Region})
 		if err == nil {
 			err = recording.Commit(t.Context(), true)
 		}
@@ -125,7 +125,7 @@ func TestRunOfARegionMarksGlobalScopes(t *testing.T) {
 // newPair returns a sweep that records to its store.
 func newPair(t *testing.T, db *sqldb.DB, c collect.Source) (*sweep.Sweep, *store.Store) {
 	t.Helper()
-	s := newSweep(t, db, nothing)
+	s := newSweep(t, db, noEntities)
 	st := s.Store.(*store.Store)
 	s.Runner.Sources[posture.AWS], s.Runner.Recorder, s.Lease = c, st, time.Minute
 	return s, st
@@ -149,7 +149,7 @@ func work(t *testing.T, s *sweep.Sweep, lost bool) {
 	}
 }
 
-func wantFailed(t *testing.T, s *store.Store, want []posture.EntityType, says string) {
+func wantFailed(t *testing.T, s *store.Store, want []posture.EntityType, reason string) {
 	t.Helper()
 	all, err := s.Coverage(t.Context(), org, id)
 	if err != nil || len(all) != 2 {
@@ -161,7 +161,7 @@ func wantFailed(t *testing.T, s *store.Store, want []posture.EntityType, says st
 			continue
 		}
 		failed++
-		if !strings.Contains(c.Why, says) {
+		if !strings.Contains(c.Why, reason) {
 			t.Errorf("%s failed because %q", c.Type, c.Why)
 		}
 	}

@@ -20,7 +20,7 @@ type Store interface {
 	posture.RunStore
 	posture.PlanStore
 	Coverage(ctx context.Context, org posture.OrgID, id posture.AccountID) ([]posture.Coverage, error)
-	ScopeFailed(ctx context.Context, s posture.Scope, why string) error
+	ScopeFailed(ctx context.Context, s posture.Scope, reason string) error
 }
 
 // Sweep collects accounts.
@@ -78,16 +78,16 @@ func (s *Sweep) StartFirst(ctx context.Context, org posture.OrgID, id posture.Ac
 // durable and jobs queue up when many accounts are added.
 const queued = 24 * time.Hour
 
-// Work executes a run. It does nothing if the run has ended. If again is set, another
+// Work executes a run. It does nothing if the run has ended. If retry is set, another
 // worker began the run and is lost: the run ends as Timeout and Work starts another
 // one.
-func (s *Sweep) Work(ctx context.Context, org posture.OrgID, id string, again bool) error {
+func (s *Sweep) Work(ctx context.Context, org posture.OrgID, id string, retry bool) error {
 	// Retry here while the database is unavailable: if Work failed, the queue would
-	// retry the job with again set, which ends the run.
-	return collect.RetryUnavailable(ctx, func() error { return s.work(ctx, org, id, again) })
+	// retry the job with retry set, which ends the run.
+	return collect.RetryUnavailable(ctx, func() error { return s.work(ctx, org, id, retry) })
 }
 
-func (s *Sweep) work(ctx context.Context, org posture.OrgID, id string, again bool) error {
+func (s *Sweep) work(ctx context.Context, org posture.OrgID, id string, retry bool) error {
 	r, err := s.Store.Run(ctx, org, id)
 	if fault.Is(err, fault.NotFound) || err == nil && r.Status != posture.RunStarted {
 		return nil
@@ -95,7 +95,7 @@ func (s *Sweep) work(ctx context.Context, org posture.OrgID, id string, again bo
 	if err != nil {
 		return err
 	}
-	if again {
+	if retry {
 		return s.replace(ctx, org, r)
 	}
 	access, err := s.Store.Access(ctx, org, r.Account)
@@ -185,8 +185,8 @@ func (s *Sweep) markUnread(ctx context.Context, org posture.OrgID, r posture.Run
 			}
 		}
 	}
-	for scope, why := range unread {
-		err := s.Store.ScopeFailed(ctx, scope, why)
+	for scope, reason := range unread {
+		err := s.Store.ScopeFailed(ctx, scope, reason)
 		if fault.Is(err, fault.NotFound) {
 			return nil // the account was removed
 		}

@@ -100,12 +100,12 @@ func loadRun(t *testing.T, s *sweep.Sweep, run string) posture.Run {
 	return r
 }
 
-func nothing(context.Context, collect.Emit) error { return nil }
+func noEntities(context.Context, collect.Emit) error { return nil }
 
 func TestRunUpdatesItsAccount(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
-		s := newSweep(t, db, nothing)
+		s := newSweep(t, db, noEntities)
 		r := start(t, s)
 		if _, err := s.Start(t.Context(), org, id, posture.RunScope{}); !fault.Is(err, fault.Conflict) {
 			t.Errorf("a second run: %v", err)
@@ -164,7 +164,7 @@ func TestRunThatLostItsWorkerIsReplaced(t *testing.T) {
 // accounts are added at once.
 func TestQueuedRunIsNotLost(t *testing.T) {
 	t.Parallel()
-	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), nothing)
+	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), noEntities)
 	r := start(t, s)
 	s.Now = func() time.Time { return time.Now().Add(3 * time.Hour) }
 	if err := s.Maintain(t.Context()); err != nil {
@@ -264,7 +264,7 @@ func TestShutdownLeavesTheRunStarted(t *testing.T) {
 
 func TestDueAccountsAreStarted(t *testing.T) {
 	t.Parallel()
-	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), nothing)
+	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), noEntities)
 	r := start(t, s)
 	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
 		t.Fatal(err)

@@ -25,10 +25,10 @@ func (o *outcome) in() bool { return o != nil && o.err == nil }
 // waits.
 func try(ctx context.Context, g *gate, org, caller string) func() *outcome {
 	var result atomic.Pointer[outcome]
-	began := time.Now()
+	start := time.Now()
 	go func() {
 		leave, err := g.enter(ctx, org, caller)
-		result.Store(&outcome{leave, err, time.Since(began)})
+		result.Store(&outcome{leave, err, time.Since(start)})
 	}()
 	synctest.Wait()
 	return result.Load
@@ -69,16 +69,16 @@ func TestGate(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		late := third()
-		if late.in() {
-			late = fourth()
+		queued := third()
+		if queued.in() {
+			queued = fourth()
 		}
-		if late == nil || !fault.Is(late.err, fault.Limited) || late.after != 2*time.Second {
-			t.Errorf("a query that waited too long got %+v", late)
+		if queued == nil || !fault.Is(queued.err, fault.Limited) || queued.after != 2*time.Second {
+			t.Errorf("a query that waited too long got %+v", queued)
 		}
 
-		gone, cancel := context.WithCancel(ctx)
-		waiting := try(gone, g, "a", "q")
+		canceled, cancel := context.WithCancel(ctx)
+		waiting := try(canceled, g, "a", "q")
 		cancel()
 		synctest.Wait()
 		if !errors.Is(waiting().err, context.Canceled) {
@@ -99,11 +99,11 @@ func TestGateNamesTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		for _, c := range []struct {
-			limit   Admission
-			in      []string // org/caller of running queries
-			org, by string   // the new query
-			kind    fault.Kind
-			message string
+			limit     Admission
+			in        []string // org/caller of running queries
+			org, user string   // the new query
+			kind      fault.Kind
+			message   string
 		}{
 			{Admission{Total: 9, Org: 5, Caller: 1}, []string{"a/x"}, "a", "x", fault.Limited, "of this token"},
 			{Admission{Total: 9, Org: 2, Caller: 2}, []string{"a/x", "a/y"}, "a", "z", fault.Limited, "of this organisation"},
@@ -118,10 +118,10 @@ func TestGateNamesTheLimit(t *testing.T) {
 					t.Fatalf("%+v: %s is not admitted", c.limit, query)
 				}
 			}
-			_, err := g.enter(ctx, c.org, c.by)
+			_, err := g.enter(ctx, c.org, c.user)
 			e, _ := errors.AsType[*fault.Error](err)
 			if e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.message) || e.After <= 0 {
-				t.Errorf("%+v: %s/%s got %v, want %q", c.limit, c.org, c.by, err, c.message)
+				t.Errorf("%+v: %s/%s got %v, want %q", c.limit, c.org, c.user, err, c.message)
 			}
 		}
 	})

@@ -92,10 +92,10 @@ func (w *Walker) Neighbours(ctx context.Context, org posture.OrgID, account post
 	var n Neighbourhood
 	counts := map[NeighbourCount]int{}
 	for _, d := range []struct {
-		way  graph.Direction
-		name string
+		direction graph.Direction
+		name      string
 	}{{graph.Out, Outgoing}, {graph.In, Incoming}} {
-		edges, to := g.Incident(v, d.way)
+		edges, to := g.Incident(v, d.direction)
 		for i, e := range edges {
 			label := g.EdgeLabels()[g.EdgeLabel(e)]
 			n.Neighbours = append(n.Neighbours, Neighbour{d.name, label, t.id(to[i])})

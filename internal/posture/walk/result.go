@@ -15,12 +15,12 @@ import (
 // A resultBuilder converts the results of a query to a response within the memory budget of the
 // query.
 type resultBuilder struct {
-	budget *budget
-	graph  *graph.Graph
-	root   Node // its children are the top nodes of the response
-	values *Text
-	some   bool                  // values is not empty
-	seen   map[graph.Handle]bool // all vertices in the response
+	budget   *budget
+	graph    *graph.Graph
+	root     Node // its children are the top nodes of the response
+	values   *Text
+	nonEmpty bool                  // values is not empty
+	seen     map[graph.Handle]bool // all vertices in the response
 }
 
 // Estimated memory of the parts of a response, including map overhead.
@@ -40,7 +40,7 @@ type Node struct {
 	ID       posture.EntityID
 	Children []*Node
 	vertex   graph.Handle
-	by       map[graph.Handle]*Node // index of the children when there are more than maxLinearSearch
+	index    map[graph.Handle]*Node // index of the children when there are more than maxLinearSearch
 }
 
 // maxLinearSearch is the number of children up to which a linear search is used.
@@ -49,13 +49,13 @@ const maxLinearSearch = 8
 // child returns the child of a node for a vertex. It adds the child if there is none.
 func (t *resultBuilder) child(n *Node, v graph.Handle) *Node {
 	t.markSeen(v)
-	if n.by == nil {
+	if n.index == nil {
 		for _, c := range n.Children {
 			if c.vertex == v {
 				return c
 			}
 		}
-	} else if c := n.by[v]; c != nil {
+	} else if c := n.index[v]; c != nil {
 		return c
 	}
 	if !t.budget.take(nodeBytes) {
@@ -64,12 +64,12 @@ func (t *resultBuilder) child(n *Node, v graph.Handle) *Node {
 	c := &Node{ID: t.id(v), Children: []*Node{}, vertex: v}
 	n.Children = append(n.Children, c)
 	switch {
-	case n.by != nil:
-		n.by[v] = c
+	case n.index != nil:
+		n.index[v] = c
 	case len(n.Children) > maxLinearSearch:
-		n.by = make(map[graph.Handle]*Node, 2*maxLinearSearch)
+		n.index = make(map[graph.Handle]*Node, 2*maxLinearSearch)
 		for _, c := range n.Children {
-			n.by[c.vertex] = c
+			n.index[c.vertex] = c
 		}
 	}
 	return c
@@ -124,35 +124,35 @@ func (t *resultBuilder) add(v graph.Value, bulk int64) {
 		}
 	}
 	for i := int64(0); i < bulk && t.budget.tick(); i++ {
-		if t.some {
+		if t.nonEmpty {
 			t.values.Raw(",")
 		}
-		t.some = true
+		t.nonEmpty = true
 		t.value(t.values, v)
 	}
 }
 
 // path adds the vertices of a path as a chain of nodes. It reports whether there were any.
 func (t *resultBuilder) path(p *gremlin.Path) bool {
-	at := &t.root
+	node := &t.root
 	for _, o := range p.Objects {
 		if o.Kind() == graph.KindVertex {
-			at = t.child(at, o.Handle())
+			node = t.child(node, o.Handle())
 		}
 	}
-	return at != &t.root
+	return node != &t.root
 }
 
 // tree adds the vertices of a tree as nodes. Elements that are not vertices are skipped: their
 // children become children of the nearest vertex above. It reports whether there were any vertices.
-func (t *resultBuilder) tree(at *Node, tree *gremlin.Tree) bool {
+func (t *resultBuilder) tree(parent *Node, tree *gremlin.Tree) bool {
 	found := false
 	for i := range tree.Len() {
-		below := at
+		child := parent
 		if key := tree.Key(i); key.Kind() == graph.KindVertex {
-			below, found = t.child(at, key.Handle()), true
+			child, found = t.child(parent, key.Handle()), true
 		}
-		found = t.tree(below, tree.Sub(i)) || found
+		found = t.tree(child, tree.Sub(i)) || found
 		if t.budget.err != nil {
 			return true
 		}
@@ -245,7 +245,7 @@ func (t *resultBuilder) object(w *Text, es []graph.Entry) {
 func (t *resultBuilder) members(w *Text, n int, key func(int) graph.Value, value func(int)) {
 	type member struct {
 		name string
-		at   int
+		next int
 	}
 	bytes := int64(n) * keyBytes
 	defer func() { t.budget.release(bytes) }()
@@ -274,7 +274,7 @@ func (t *resultBuilder) members(w *Text, n int, key func(int) graph.Value, value
 		first = false
 		w.String(m.name)
 		w.Raw(":")
-		value(m.at)
+		value(m.next)
 		if t.budget.err != nil {
 			return
 		}

@@ -17,8 +17,8 @@ func newBudget(memory int64) *budget {
 	return &budget{limit: gremlin.Budget{Memory: memory}, task: gctune.Begin(memory)}
 }
 
-// same reports whether a string is written as valid JSON that decodes to it.
-func same(s string) bool {
+// isUnchanged reports whether a string is written as valid JSON that decodes to it.
+func isUnchanged(s string) bool {
 	text := &Text{budget: newBudget(-1)}
 	text.String(s)
 	written, err := text.MarshalJSON()
@@ -36,14 +36,14 @@ func same(s string) bool {
 func TestStringEncoding(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "a", `"\`, "\x00\x1f\n\r\t\x7f", "\xff\xc3", "ümläut 日本 \u2028 \U0001F600", strings.Repeat("long\x01", 40_000)} {
-		if !same(s) {
+		if !isUnchanged(s) {
 			t.Errorf("%.40q", s)
 		}
 	}
-	if err := quick.Check(same, nil); err != nil {
+	if err := quick.Check(isUnchanged, nil); err != nil {
 		t.Error(err)
 	}
-	if err := quick.Check(func(b []byte) bool { return same(string(b)) }, nil); err != nil {
+	if err := quick.Check(func(b []byte) bool { return isUnchanged(string(b)) }, nil); err != nil {
 		t.Error(err)
 	}
 }

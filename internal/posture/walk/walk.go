@@ -125,12 +125,12 @@ func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 	plan, err := w.plans.Compile(q.Text, gremlin.CompileOptions{Budget: w.budget})
 	if err != nil {
 		// Access to the account is checked before errors in the text are reported.
-		if _, gone := w.graphs.Generation(ctx, q.Org, q.Account); gone != nil {
-			return Answer{}, gone
+		if _, genErr := w.graphs.Generation(ctx, q.Org, q.Account); genErr != nil {
+			return Answer{}, genErr
 		}
 		return Answer{}, refused(err)
 	}
-	began := w.now()
+	start := w.now()
 	leave, err := w.gate.enter(ctx, string(q.Org), q.Caller)
 	if err != nil {
 		return Answer{}, err
@@ -140,7 +140,7 @@ func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 		task.End()
 		leave()
 	})
-	waited := w.now().Sub(began)
+	waited := w.now().Sub(start)
 	answered := false
 	defer func() {
 		if !answered {
@@ -168,10 +168,10 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gct
 	if err != nil {
 		return Answer{}, 0, err
 	}
-	began := w.now()
-	left := &budget{limit: w.budget, task: task}
+	start := w.now()
+	remaining := &budget{limit: w.budget, task: task}
 	if w.budget.Time > 0 {
-		left.deadline = time.Now().Add(w.budget.Time)
+		remaining.deadline = time.Now().Add(w.budget.Time)
 	}
 	res, err := plan.Run(ctx, g.Graph, gremlin.RunOptions{Budget: w.budget, OnLarge: task.Grow})
 	if err != nil {
@@ -180,20 +180,20 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gct
 		}
 		return Answer{}, 0, refused(err)
 	}
-	left.used = res.Held
-	results := newResultBuilder(g.Graph, left)
+	remaining.used = res.Held
+	results := newResultBuilder(g.Graph, remaining)
 	results.values.Raw("[")
 	for i, item := range res.Items {
 		results.add(item.Value, item.Bulk)
 		res.Items[i] = gremlin.Item{} // release items that have been written
-		if left.err != nil {
-			return Answer{}, 0, refused(left.err)
+		if remaining.err != nil {
+			return Answer{}, 0, refused(remaining.err)
 		}
 	}
 	results.values.Raw("]")
-	left.release(res.Held)
+	remaining.release(res.Held)
 	a := Answer{
-		Count: res.Count, Nodes: results.root.Children, Values: results.values, Edges: results.edges(), budget: left,
+		Count: res.Count, Nodes: results.root.Children, Values: results.values, Edges: results.edges(), budget: remaining,
 		Cost: Cost{Work: res.Work, Bytes: res.Bytes, Generation: g.Generation},
 	}
 	if q.Explain {
@@ -203,8 +203,8 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gct
 	if err := w.entities(ctx, q, &a, ids); err != nil {
 		return Answer{}, 0, err
 	}
-	a.Cost.Bytes = max(res.Bytes, left.used)
-	a.Cost.Ran = w.now().Sub(began)
+	a.Cost.Bytes = max(res.Bytes, remaining.used)
+	a.Cost.Ran = w.now().Sub(start)
 	return a, len(ids) - a.Found, a.Fits()
 }
 

@@ -88,7 +88,7 @@ func newWalker(w fakeStore, o walk.Options) *walk.Walker {
 	return walk.New(graphcache.New(w, graphcache.Options{}), w, o)
 }
 
-func ask(t *testing.T, w *walk.Walker, text string) walk.Answer {
+func runQuery(t *testing.T, w *walk.Walker, text string) walk.Answer {
 	t.Helper()
 	a, err := w.Ask(t.Context(), query(text))
 	if err != nil {
@@ -168,7 +168,7 @@ func TestAnswers(t *testing.T) {
 		`g.E().count()`:         {1, "", 0, `[3]`},
 		`g.E().label().dedup()`: {1, "", 0, `["TO"]`},
 	} {
-		a := ask(t, walker, text)
+		a := runQuery(t, walker, text)
 		a.Close()
 		values, err := json.Marshal(a.Values)
 		if err != nil {
@@ -186,7 +186,7 @@ func TestAnswers(t *testing.T) {
 func TestPathsShareCommonPrefixes(t *testing.T) {
 	t.Parallel()
 	walker := newWalker(newStore("a>b", "a>c", "b>d", "b>e"), walk.Options{})
-	a := ask(t, walker, `g.V().has('entityName','a').out().out().order().by('entityName').path()`)
+	a := runQuery(t, walker, `g.V().has('entityName','a').out().out().order().by('entityName').path()`)
 	if got := draw(a.Nodes); got != "a(b(d e))" {
 		t.Errorf("nodes %s", got)
 	}
@@ -237,7 +237,7 @@ func TestExplainAndCost(t *testing.T) {
 	if a.Explain == nil || len(a.Explain.Steps) == 0 || a.Cost.Work == 0 || a.Cost.Generation != 1 {
 		t.Errorf("explain %v, cost %+v", a.Explain, a.Cost)
 	}
-	if a := ask(t, walker, "g.V().out()"); a.Explain != nil {
+	if a := runQuery(t, walker, "g.V().out()"); a.Explain != nil {
 		t.Errorf("an explanation without Explain: %v", a.Explain)
 	}
 }
@@ -245,13 +245,13 @@ func TestExplainAndCost(t *testing.T) {
 // lossyStore is a store that has lost an entity since the graph was loaded.
 type lossyStore struct {
 	fakeStore
-	asked *int
+	queries *int
 }
 
 func (s lossyStore) EntitiesOf(ctx context.Context, org posture.OrgID, a posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
-	*s.asked++
+	*s.queries++
 	found, err := s.fakeStore.EntitiesOf(ctx, org, a, ids)
-	if *s.asked == 1 {
+	if *s.queries == 1 {
 		delete(found, id("a"))
 	}
 	return found, err
@@ -261,9 +261,9 @@ func TestAnswerHasOneGeneration(t *testing.T) {
 	t.Parallel()
 	f := lossyStore{newStore("a>b"), new(int)}
 	walker := walk.New(graphcache.New(f, graphcache.Options{}), f, walk.Options{})
-	a := ask(t, walker, "g.V()")
-	if *f.asked != 2 || len(entities(t, a)) != 2 {
-		t.Errorf("asked %d times, %d entities", *f.asked, a.Found)
+	a := runQuery(t, walker, "g.V()")
+	if *f.queries != 2 || len(entities(t, a)) != 2 {
+		t.Errorf("asked %d times, %d entities", *f.queries, a.Found)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestValuesAreJSON(t *testing.T) {
 		a.Close()
 		t.Log(text, string(b))
 	}
-	a := ask(t, walker, `g.inject(1.5, 3l, 'x', true, [1,2], [k:'v'])`)
+	a := runQuery(t, walker, `g.inject(1.5, 3l, 'x', true, [1,2], [k:'v'])`)
 	values, err := json.Marshal(a.Values)
 	if err != nil {
 		t.Fatal(err)

@@ -70,8 +70,8 @@ type awsMessage struct {
 	EncryptionContext map[string]string `json:",omitempty"`
 }
 
-func (k awsKey) EncryptWithContext(ctx context.Context, plain, associated []byte) ([]byte, error) {
-	out, err := k.call(ctx, "Encrypt", awsMessage{Plaintext: plain, EncryptionContext: encryptionContext(associated)})
+func (k awsKey) EncryptWithContext(ctx context.Context, plaintext, associated []byte) ([]byte, error) {
+	out, err := k.call(ctx, "Encrypt", awsMessage{Plaintext: plaintext, EncryptionContext: encryptionContext(associated)})
 	if err != nil {
 		return nil, err
 	}

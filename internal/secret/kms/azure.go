@@ -54,11 +54,11 @@ func openAzure(path string, o Options) (tink.AEADWithContext, error) {
 // around it has.
 var algorithm = azkeys.EncryptionAlgorithmRSAOAEP256
 
-func (k azureKey) EncryptWithContext(ctx context.Context, plain, associated []byte) ([]byte, error) {
+func (k azureKey) EncryptWithContext(ctx context.Context, plaintext, associated []byte) ([]byte, error) {
 	if len(associated) > 0 {
 		return nil, errors.New("a vault key does not support associated data")
 	}
-	out, err := k.client.WrapKey(ctx, k.name, "", azkeys.KeyOperationParameters{Algorithm: &algorithm, Value: plain}, nil)
+	out, err := k.client.WrapKey(ctx, k.name, "", azkeys.KeyOperationParameters{Algorithm: &algorithm, Value: plaintext}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,8 @@ func call(ctx context.Context, client *http.Client, address string, in, out any,
 		return err
 	}
 	for attempt := 1; ; attempt++ {
-		again, err := try(ctx, client, address, body, out, sign)
-		if err == nil || !again || attempt == attempts {
+		retry, err := try(ctx, client, address, body, out, sign)
+		if err == nil || !retry || attempt == attempts {
 			return err
 		}
 		select {
@@ -37,7 +37,7 @@ func call(ctx context.Context, client *http.Client, address string, in, out any,
 }
 
 // try makes one attempt. It returns whether a retry may succeed.
-func try(ctx context.Context, client *http.Client, address string, body []byte, out any, sign func(r *http.Request, body []byte) error) (again bool, err error) {
+func try(ctx context.Context, client *http.Client, address string, body []byte, out any, sign func(r *http.Request, body []byte) error) (retry bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return false, err
@@ -56,8 +56,8 @@ func try(ctx context.Context, client *http.Client, address string, body []byte, 
 	case err != nil:
 		return true, fmt.Errorf("read the response: %w", err)
 	case answer.StatusCode != http.StatusOK:
-		again := answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests
-		return again, fmt.Errorf("the key management service answered %d: %.300s", answer.StatusCode, text)
+		retry := answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests
+		return retry, fmt.Errorf("the key management service answered %d: %.300s", answer.StatusCode, text)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
 		return true, fmt.Errorf("read the response: %w", err)

@@ -55,15 +55,15 @@ type gcpRequest struct {
 	AssociatedDataCRC int64  `json:"additionalAuthenticatedDataCrc32c,string"`
 }
 
-func (k gcpKey) EncryptWithContext(ctx context.Context, plain, associated []byte) ([]byte, error) {
-	sum := checksum(plain)
+func (k gcpKey) EncryptWithContext(ctx context.Context, plaintext, associated []byte) ([]byte, error) {
+	sum := checksum(plaintext)
 	var out struct {
 		Ciphertext             []byte `json:"ciphertext"`
 		CiphertextCRC          int64  `json:"ciphertextCrc32c,string"`
 		VerifiedPlaintext      bool   `json:"verifiedPlaintextCrc32c"`
 		VerifiedAssociatedData bool   `json:"verifiedAdditionalAuthenticatedDataCrc32c"`
 	}
-	in := gcpRequest{Plaintext: plain, PlaintextCRC: &sum, AssociatedData: associated, AssociatedDataCRC: checksum(associated)}
+	in := gcpRequest{Plaintext: plaintext, PlaintextCRC: &sum, AssociatedData: associated, AssociatedDataCRC: checksum(associated)}
 	if err := call(ctx, k.client, k.address+":encrypt", in, &out, k.sign); err != nil {
 		return nil, err
 	}

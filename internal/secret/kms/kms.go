@@ -75,10 +75,10 @@ func (m master) Name() string { return m.uri }
 // bounded adds a timeout to every call.
 type bounded struct{ tink.AEADWithContext }
 
-func (b bounded) EncryptWithContext(ctx context.Context, plain, associated []byte) ([]byte, error) {
+func (b bounded) EncryptWithContext(ctx context.Context, plaintext, associated []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return b.AEADWithContext.EncryptWithContext(ctx, plain, associated)
+	return b.AEADWithContext.EncryptWithContext(ctx, plaintext, associated)
 }
 
 func (b bounded) DecryptWithContext(ctx context.Context, sealed, associated []byte) ([]byte, error) {

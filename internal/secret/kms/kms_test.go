@@ -28,8 +28,8 @@ type local struct{ secret.Master }
 
 func newLocal(t *testing.T) local { return local{secrettest.Master(t)} }
 
-func (l local) seal(t *testing.T, plain, associated []byte) []byte {
-	out, err := l.EncryptWithContext(context.Background(), plain, associated)
+func (l local) seal(t *testing.T, plaintext, associated []byte) []byte {
+	out, err := l.EncryptWithContext(context.Background(), plaintext, associated)
 	if err != nil {
 		t.Error(err)
 	}
@@ -70,12 +70,12 @@ func awsService(t *testing.T) http.Handler {
 		case "TrentService.Encrypt":
 			answer(w, 200, map[string]any{"KeyId": in.KeyId, "CiphertextBlob": key.seal(t, in.Plaintext, context)})
 		case "TrentService.Decrypt":
-			plain, err := key.DecryptWithContext(r.Context(), in.CiphertextBlob, context)
+			plaintext, err := key.DecryptWithContext(r.Context(), in.CiphertextBlob, context)
 			if err != nil {
 				answer(w, 400, map[string]string{"__type": "InvalidCiphertextException"})
 				return
 			}
-			answer(w, 200, map[string]any{"KeyId": in.KeyId, "Plaintext": plain})
+			answer(w, 200, map[string]any{"KeyId": in.KeyId, "Plaintext": plaintext})
 		default:
 			t.Errorf("unexpected call %s", target)
 		}
@@ -100,7 +100,7 @@ func gcpService(t *testing.T, garble bool) http.Handler {
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 			t.Error(err)
 		}
-		shown := func(b []byte) string {
+		encode := func(b []byte) string {
 			if garble {
 				return "1"
 			}
@@ -115,16 +115,16 @@ func gcpService(t *testing.T, garble bool) http.Handler {
 		case "encrypt":
 			sealed := key.seal(t, in.Plaintext, in.AdditionalAuthenticatedData)
 			answer(w, 200, map[string]any{
-				"name": name, "ciphertext": sealed, "ciphertextCrc32c": shown(sealed),
+				"name": name, "ciphertext": sealed, "ciphertextCrc32c": encode(sealed),
 				"verifiedPlaintextCrc32c": in.PlaintextCrc32c == crc(in.Plaintext), "verifiedAdditionalAuthenticatedDataCrc32c": true,
 			})
 		case "decrypt":
-			plain, err := key.DecryptWithContext(r.Context(), in.Ciphertext, in.AdditionalAuthenticatedData)
+			plaintext, err := key.DecryptWithContext(r.Context(), in.Ciphertext, in.AdditionalAuthenticatedData)
 			if err != nil || in.CiphertextCrc32c != crc(in.Ciphertext) {
 				answer(w, 400, map[string]any{"error": map[string]any{"code": 400, "message": "decryption failed"}})
 				return
 			}
-			answer(w, 200, map[string]any{"plaintext": plain, "plaintextCrc32c": shown(plain)})
+			answer(w, 200, map[string]any{"plaintext": plaintext, "plaintextCrc32c": encode(plaintext)})
 		default:
 			t.Errorf("unexpected call %s", r.URL)
 		}
@@ -236,11 +236,11 @@ func TestBoxWorksWithAMasterKeyInAService(t *testing.T) {
 			if err != nil || w.Master != s.uri {
 				t.Errorf("stored for master key %q, %v", w.Master, err)
 			}
-			again, err := secret.NewBox(t.Context(), ring, secret.Options{Master: open(t, s.uri, handler)})
+			second, err := secret.NewBox(t.Context(), ring, secret.Options{Master: open(t, s.uri, handler)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := again.Open(t.Context(), cell, sealed); err != nil || string(got) != "canary" {
+			if got, err := second.Open(t.Context(), cell, sealed); err != nil || string(got) != "canary" {
 				t.Errorf("after a restart: %q, %v", got, err)
 			}
 			// The same name, but another key.

@@ -58,8 +58,8 @@ func (c Column) Reseal(ctx context.Context, r secret.Resealer, after string, lim
 		return "", changed, nil
 	}
 	last := items[len(items)-1]
-	place, err := json.Marshal([]string{last.org, last.row})
-	return string(place), changed, err
+	position, err := json.Marshal([]string{last.org, last.row})
+	return string(position), changed, err
 }
 
 // org returns the SQL expression for the organisation.

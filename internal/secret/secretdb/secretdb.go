@@ -76,29 +76,29 @@ func (k *Keyring) Replace(ctx context.Context, w secret.Wrapped) error {
 }
 
 // Bookmark returns the progress of a column.
-func (k *Keyring) Bookmark(ctx context.Context, column string, generation int64) (place string, done bool, err error) {
+func (k *Keyring) Bookmark(ctx context.Context, column string, generation int64) (bookmark string, done bool, err error) {
 	err = k.db.Read(ctx, func(tx *sqldb.Tx) error {
 		return tx.QueryRow(`
 			SELECT place, done
 			FROM secret_bookmark
 			WHERE column_name = $1
-			  AND generation = $2`, column, generation).Scan(&place, &done)
+			  AND generation = $2`, column, generation).Scan(&bookmark, &done)
 	})
 	if sqldb.Missing(err) {
 		return "", false, nil
 	}
-	return place, done, err
+	return bookmark, done, err
 }
 
 // SetBookmark stores the progress of a column.
-func (k *Keyring) SetBookmark(ctx context.Context, column string, generation int64, place string, done bool) error {
+func (k *Keyring) SetBookmark(ctx context.Context, column string, generation int64, bookmark string, done bool) error {
 	err := k.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`
 			INSERT INTO secret_bookmark (column_name, generation, place, done)
 			VALUES ($1, $2, $3, $4)
 			ON CONFLICT (column_name) DO UPDATE
 			SET generation = excluded.generation, place = excluded.place, done = excluded.done`,
-			column, generation, place, done)
+			column, generation, bookmark, done)
 		return err
 	})
 	if err != nil {

@@ -64,16 +64,16 @@ func TestBookmarksBelongToAGeneration(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		ring, ctx := open(t, db), t.Context()
-		for i, place := range []string{"a", "b"} {
-			if err := ring.SetBookmark(ctx, "c.f", 7, place, i == 1); err != nil {
+		for i, bookmark := range []string{"a", "b"} {
+			if err := ring.SetBookmark(ctx, "c.f", 7, bookmark, i == 1); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if place, done, err := ring.Bookmark(ctx, "c.f", 7); place != "b" || !done || err != nil {
-			t.Errorf("Bookmark = %q, %t, %v; want b, true", place, done, err)
+		if bookmark, done, err := ring.Bookmark(ctx, "c.f", 7); bookmark != "b" || !done || err != nil {
+			t.Errorf("Bookmark = %q, %t, %v; want b, true", bookmark, done, err)
 		}
-		if place, done, err := ring.Bookmark(ctx, "c.f", 8); place != "" || done || err != nil {
-			t.Errorf("next generation: %q, %t, %v; want a new start", place, done, err)
+		if bookmark, done, err := ring.Bookmark(ctx, "c.f", 8); bookmark != "" || done || err != nil {
+			t.Errorf("next generation: %q, %t, %v; want a new start", bookmark, done, err)
 		}
 	})
 }
@@ -95,7 +95,7 @@ func fill(t *testing.T, db *sqldb.DB, box *secret.Box, n int) {
 	}
 	var rows [][]any
 	for i := range n {
-		c := at(i)
+		c := cellOf(i)
 		sealed, err := box.Seal(ctx, c, []byte(c.Row))
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +118,7 @@ func fill(t *testing.T, db *sqldb.DB, box *secret.Box, n int) {
 	}
 }
 
-func at(i int) secret.Cell {
+func cellOf(i int) secret.Cell {
 	return secret.Cell{Org: fmt.Sprint("o", i%2), Table: "thing", Row: fmt.Sprintf("r%05d", i/2), Field: "v"}
 }
 
@@ -147,21 +147,21 @@ func values(t *testing.T, db *sqldb.DB) map[secret.Cell][]byte {
 // interrupted fails after some values, like a crash.
 type interrupted struct {
 	secret.Column
-	left int
+	remaining int
 }
 
 type failing struct {
 	secret.Resealer
-	left *int
+	remaining *int
 }
 
 func (i *interrupted) Reseal(ctx context.Context, r secret.Resealer, after string, limit int) (string, int, error) {
-	return i.Column.Reseal(ctx, failing{r, &i.left}, after, limit)
+	return i.Column.Reseal(ctx, failing{r, &i.remaining}, after, limit)
 }
 
 func (f failing) Reseal(ctx context.Context, c secret.Cell, v []byte) ([]byte, bool, error) {
-	*f.left--
-	if *f.left < 0 {
+	*f.remaining--
+	if *f.remaining < 0 {
 		return nil, false, errors.New("power cut")
 	}
 	return f.Resealer.Reseal(ctx, c, v)
@@ -199,9 +199,9 @@ func TestColumnIsResealedInBatchesAndResumes(t *testing.T) {
 			t.Fatalf("%d values, want 1001", len(got))
 		}
 		for c, v := range got {
-			plain, err := box.Open(ctx, c, v)
-			if err != nil || string(plain) != c.Row || !bytes.Equal(v[:5], primary[:5]) {
-				t.Fatalf("%+v: %q, %v, key %x", c, plain, err, v[:5])
+			plaintext, err := box.Open(ctx, c, v)
+			if err != nil || string(plaintext) != c.Row || !bytes.Equal(v[:5], primary[:5]) {
+				t.Fatalf("%+v: %q, %v, key %x", c, plaintext, err, v[:5])
 			}
 		}
 	})

@@ -22,7 +22,7 @@ type Keyring struct {
 
 type mark struct {
 	generation int64
-	place      string
+	bookmark   string
 	done       bool
 }
 
@@ -55,16 +55,16 @@ func (k *Keyring) Bookmark(_ context.Context, column string, generation int64) (
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if m := k.marks[column]; m.generation == generation {
-		return m.place, m.done, nil
+		return m.bookmark, m.done, nil
 	}
 	return "", false, nil
 }
 
 // SetBookmark implements [secret.Bookmarks].
-func (k *Keyring) SetBookmark(_ context.Context, column string, generation int64, place string, done bool) error {
+func (k *Keyring) SetBookmark(_ context.Context, column string, generation int64, bookmark string, done bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.marks[column] = mark{generation, place, done}
+	k.marks[column] = mark{generation, bookmark, done}
 	return nil
 }
 

@@ -181,8 +181,8 @@ func (c *call) reads() bool {
 	return slices.ContainsFunc([]string{"List", "Describe", "Get", "BatchGet", "Search"}, func(verb string) bool { return strings.HasPrefix(c.action, verb) })
 }
 
-// on registers an operation of a service.
-func (c *Cloud) on(service, action string, run operation) {
+// register registers an operation of a service.
+func (c *Cloud) register(service, action string, run operation) {
 	if c.operations[service] == nil {
 		c.operations[service] = map[string]operation{}
 	}

@@ -52,8 +52,8 @@ func serve(t *testing.T, o Options) (*Cloud, *http.Client) {
 	return c, &http.Client{Transport: transport}
 }
 
-// ask sends a call in the query protocol.
-func ask(t *testing.T, client *http.Client, service, key, token string, form url.Values) (int, string) {
+// send sends a call in the query protocol.
+func send(t *testing.T, client *http.Client, service, key, token string, form url.Values) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+service+".us-east-1.amazonaws.com/", strings.NewReader(form.Encode()))
 	if err != nil {
@@ -80,10 +80,10 @@ func TestCallsNeedAValidSession(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	c, client := serve(t, Options{Seed: 1, Now: func() time.Time { return now }})
-	own, _ := c.Identity()
+	identity, _ := c.Identity()
 	a := c.Account(0)
 	assume := url.Values{"Action": {"AssumeRole"}, "RoleArn": {a.RoleArn}, "ExternalId": {a.ExternalID}, "RoleSessionName": {"x"}, "DurationSeconds": {"900"}}
-	status, body := ask(t, client, "sts", own, "", assume)
+	status, body := send(t, client, "sts", identity, "", assume)
 	if status != http.StatusOK {
 		t.Fatal(body)
 	}
@@ -100,17 +100,17 @@ func TestCallsNeedAValidSession(t *testing.T) {
 	}{
 		"the session":       {key, token, "regionName", http.StatusOK},
 		"no key":            {"", "", "MissingAuthenticationToken", http.StatusForbidden},
-		"our own identity":  {own, "", "AuthFailure", http.StatusUnauthorized},
+		"our own identity":  {identity, "", "AuthFailure", http.StatusUnauthorized},
 		"a forged token":    {key, token[:len(token)-2] + "00", "AuthFailure", http.StatusUnauthorized},
 		"another key":       {"ASIAOTHER", token, "AuthFailure", http.StatusUnauthorized},
 		"a malformed token": {key, "x", "AuthFailure", http.StatusUnauthorized},
 	} {
-		if status, body := ask(t, client, "ec2", test.key, test.token, regions); status != test.status || !strings.Contains(body, test.code) {
+		if status, body := send(t, client, "ec2", test.key, test.token, regions); status != test.status || !strings.Contains(body, test.code) {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
 	now = now.Add(16 * time.Minute)
-	if _, body := ask(t, client, "ec2", key, token, regions); !strings.Contains(body, "RequestExpired") {
+	if _, body := send(t, client, "ec2", key, token, regions); !strings.Contains(body, "RequestExpired") {
 		t.Errorf("after it expired: %s", body)
 	}
 	for name, form := range map[string]url.Values{
@@ -118,7 +118,7 @@ func TestCallsNeedAValidSession(t *testing.T) {
 		"another external id": {"Action": {"AssumeRole"}, "RoleArn": {a.RoleArn}, "ExternalId": {"guess"}},
 		"an unknown account":  {"Action": {"AssumeRole"}, "RoleArn": {"arn:aws:iam::999999999999:role/vigil"}, "ExternalId": {a.ExternalID}},
 	} {
-		if status, body := ask(t, client, "sts", own, "", form); status != http.StatusForbidden || !strings.Contains(body, "AccessDenied") {
+		if status, body := send(t, client, "sts", identity, "", form); status != http.StatusForbidden || !strings.Contains(body, "AccessDenied") {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
@@ -145,8 +145,8 @@ func TestEveryResourceIsFoundByName(t *testing.T) {
 	for _, kind := range c.inventory.kinds {
 		for _, p := range []world.Place{{Account: account}, {Account: account, Region: "us-east-1"}, {Account: account, Region: "eu-west-1"}} {
 			c.List(kind, p, 0, -1, func(name string, o world.Object) bool {
-				again, ok := c.Get(kind, p, name)
-				if !ok || !cmp.Equal(again, o, cmp.AllowUnexported(element{})) {
+				second, ok := c.Get(kind, p, name)
+				if !ok || !cmp.Equal(second, o, cmp.AllowUnexported(element{})) {
 					t.Errorf("%s %s was not found again", kind.Type, name)
 				}
 				return true
@@ -173,8 +173,8 @@ func TestCBORRoundTrip(t *testing.T) {
 func TestXMLIsEscapedAndNested(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	writeElement(&b, "Root", world.Obj("a", `<&">`, "none", nil, "list", world.Items("x", "y"), "own", named("Thing", world.Items(world.Obj("n", 1))),
-		"flat", flat(world.Items("p", "q")), "when", time.Unix(0, 0)), "member")
+	writeElement(&b, "Root", world.Obj("a", `<&">`, "none", nil, "list", world.Items("x", "y"), "own", listOf("Thing", world.Items(world.Obj("n", 1))),
+		"flat", flatList(world.Items("p", "q")), "when", time.Unix(0, 0)), "member")
 	want := `<Root><a>&lt;&amp;&#34;&gt;</a><list><member>x</member><member>y</member></list><own><Thing><n>1</n></Thing></own>` +
 		`<flat>p</flat><flat>q</flat><when>1970-01-01T00:00:00Z</when></Root>`
 	if b.String() != want {

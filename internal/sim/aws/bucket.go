@@ -11,11 +11,11 @@ func (e *inventory) makeBuckets() {
 	// A bucket's name contains its account and region, so that it can be found by
 	// name alone.
 	e.buckets = e.numberNamed("AWS.S3.Bucket", func(p world.Place, i int) string {
-		return fmt.Sprintf("%s-%s-%s-%d", world.Of(e.seed(p).With("bucket").Nth(i), "logs", "assets", "backup", "reports"), p.Account, p.Region, i)
+		return fmt.Sprintf("%s-%s-%s-%d", world.PickOne(e.seed(p).With("bucket").Nth(i), "logs", "assets", "backup", "reports"), p.Account, p.Region, i)
 	}, e.share(30, 4), e.bucket)
 	e.blocks = e.single("AWS.S3.AccountPublicAccessBlock", func(p world.Place) world.Object {
-		on := !e.flawed("aws-s3-account-public-access-block", p, 0)
-		return world.Obj("BlockPublicAcls", on, "IgnorePublicAcls", on, "BlockPublicPolicy", on, "RestrictPublicBuckets", on)
+		blocked := !e.flawed("aws-s3-account-public-access-block", p, 0)
+		return world.Obj("BlockPublicAcls", blocked, "IgnorePublicAcls", blocked, "BlockPublicPolicy", blocked, "RestrictPublicBuckets", blocked)
 	})
 }
 
@@ -60,8 +60,8 @@ func (e *inventory) bucket(p world.Place, i int, name string) world.Object {
 	return o
 }
 
-func grant(kind, field, who, permission string) world.Object {
-	return world.Obj("Grantee", element{world.Obj(field, who), ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="` + kind + `"`}, "Permission", permission)
+func grant(kind, field, grantee, permission string) world.Object {
+	return world.Obj("Grantee", element{world.Obj(field, grantee), ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="` + kind + `"`}, "Permission", permission)
 }
 
 // bucketPlace returns the account and region of a bucket from its name.
@@ -72,9 +72,9 @@ func (c *Cloud) bucketPlace(x *call, name string) world.Place {
 }
 
 func s3Service(c *Cloud) {
-	c.on("s3", "ListBuckets", c.listBuckets)
+	c.register("s3", "ListBuckets", c.listBuckets)
 	detail := func(action, field, missing string, write func(o world.Object) (answer, error)) {
-		c.on("s3", action, func(x *call) (answer, error) {
+		c.register("s3", action, func(x *call) (answer, error) {
 			name := x.text("Bucket")
 			o, ok := c.Get(c.inventory.buckets, c.bucketPlace(x, name), name)
 			if !ok {
@@ -91,14 +91,14 @@ func s3Service(c *Cloud) {
 		return answer{root: "PolicyStatus", Object: world.Obj("IsPublic", anyoneAllowed(o.Text("_policy")))}, nil
 	})
 	detail("GetBucketAcl", "_acl", "", func(o world.Object) (answer, error) {
-		return answer{root: "AccessControlPolicy", Object: world.Obj("Owner", world.Obj("ID", "owner"), "AccessControlList", named("Grant", o.List("_acl")))}, nil
+		return answer{root: "AccessControlPolicy", Object: world.Obj("Owner", world.Obj("ID", "owner"), "AccessControlList", listOf("Grant", o.List("_acl")))}, nil
 	})
 	detail("GetPublicAccessBlock", "_block", "NoSuchPublicAccessBlockConfiguration", func(o world.Object) (answer, error) {
 		return answer{root: "PublicAccessBlockConfiguration", Object: o.Get("_block").(world.Object)}, nil
 	})
 	detail("GetBucketEncryption", "_encryption", "ServerSideEncryptionConfigurationNotFoundError", func(o world.Object) (answer, error) {
 		rule := world.Obj("ApplyServerSideEncryptionByDefault", o.Get("_encryption"), "BucketKeyEnabled", true)
-		return answer{root: "ServerSideEncryptionConfiguration", Object: world.Obj("Rule", flat(world.Items(rule)))}, nil
+		return answer{root: "ServerSideEncryptionConfiguration", Object: world.Obj("Rule", flatList(world.Items(rule)))}, nil
 	})
 	detail("GetBucketVersioning", "", "", func(o world.Object) (answer, error) {
 		v, _ := o.Get("_versioning").(world.Object)
@@ -112,12 +112,12 @@ func s3Service(c *Cloud) {
 		return answer{root: "BucketLoggingStatus", Object: out}, nil
 	})
 	detail("GetBucketTagging", "_tags", "NoSuchTagSet", func(o world.Object) (answer, error) {
-		return answer{root: "Tagging", Object: world.Obj("TagSet", named("Tag", o.List("_tags")))}, nil
+		return answer{root: "Tagging", Object: world.Obj("TagSet", listOf("Tag", o.List("_tags")))}, nil
 	})
 	detail("GetBucketLifecycleConfiguration", "_lifecycle", "NoSuchLifecycleConfiguration", nil)
 	detail("GetBucketOwnershipControls", "_ownership", "OwnershipControlsNotFoundError", nil)
 	detail("GetObjectLockConfiguration", "_lock", "ObjectLockConfigurationNotFoundError", nil)
-	c.on("s3-control", "GetPublicAccessBlock", func(x *call) (answer, error) {
+	c.register("s3-control", "GetPublicAccessBlock", func(x *call) (answer, error) {
 		o, ok := c.Get(c.inventory.blocks, x.global(), x.account)
 		if !ok {
 			return answer{}, &failure{404, "NoSuchPublicAccessBlockConfiguration", "There is none"}
@@ -137,7 +137,7 @@ func (c *Cloud) listBuckets(x *call) (answer, error) {
 				return true
 			})
 		}
-		return answer{root: "ListAllMyBucketsResult", Object: world.Obj("Buckets", named("Bucket", all))}, nil
+		return answer{root: "ListAllMyBucketsResult", Object: world.Obj("Buckets", listOf("Bucket", all))}, nil
 	}
 	x.region = region
 	return x.list(c, listing{

@@ -230,18 +230,18 @@ func (c *call) refuse(w http.ResponseWriter, err error) {
 	if !errors.As(err, &f) {
 		f = &failure{http.StatusInternalServerError, "InternalFailure", err.Error()}
 	}
-	about := world.Obj("Code", f.code, "Message", f.message)
+	details := world.Obj("Code", f.code, "Message", f.message)
 	var b bytes.Buffer
 	switch c.protocol {
 	case ec2XML:
-		writeElement(&b, "Response", world.Obj("Errors", world.Obj("Error", about), "RequestID", requestID), "item")
+		writeElement(&b, "Response", world.Obj("Errors", world.Obj("Error", details), "RequestID", requestID), "item")
 	case queryXML:
-		writeElement(&b, "ErrorResponse", world.Obj("Error", append(world.Obj("Type", "Sender"), about...), "RequestId", requestID), "member")
+		writeElement(&b, "ErrorResponse", world.Obj("Error", append(world.Obj("Type", "Sender"), details...), "RequestId", requestID), "member")
 	case restXML:
 		if c.service == "s3" {
-			writeElement(&b, "Error", append(about, world.Obj("RequestId", requestID)...), "member")
+			writeElement(&b, "Error", append(details, world.Obj("RequestId", requestID)...), "member")
 		} else {
-			writeElement(&b, "ErrorResponse", world.Obj("Error", append(world.Obj("Type", "Sender"), about...), "RequestId", requestID), "member")
+			writeElement(&b, "ErrorResponse", world.Obj("Error", append(world.Obj("Type", "Sender"), details...), "RequestId", requestID), "member")
 		}
 	case cbor:
 		w.Header().Set("Content-Type", "application/cbor")

@@ -18,17 +18,17 @@ func cborValue(b []byte) (any, []byte) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	major, small := b[0]>>5, b[0]&31
+	major, info := b[0]>>5, b[0]&31
 	b = b[1:]
-	n := uint64(small)
+	n := uint64(info)
 	for i, width := range []int{1, 2, 4, 8} {
-		if int(small) == 24+i && len(b) >= width {
+		if int(info) == 24+i && len(b) >= width {
 			var wide [8]byte
 			copy(wide[8-width:], b[:width])
 			n, b = binary.BigEndian.Uint64(wide[:]), b[width:]
 		}
 	}
-	open := small == 31
+	indefinite := info == 31
 	switch major {
 	case 0:
 		return int64(n), b
@@ -39,31 +39,31 @@ func cborValue(b []byte) (any, []byte) {
 		return string(b[:n]), b[n:]
 	case 4:
 		list := []any{}
-		for i := uint64(0); len(b) > 0 && (open && b[0] != 0xff || !open && i < n); i++ {
+		for i := uint64(0); len(b) > 0 && (indefinite && b[0] != 0xff || !indefinite && i < n); i++ {
 			var v any
 			v, b = cborValue(b)
 			list = append(list, v)
 		}
-		return list, after(b, open)
+		return list, skipBreak(b, indefinite)
 	case 5:
 		o := world.Object{}
-		for i := uint64(0); len(b) > 0 && (open && b[0] != 0xff || !open && i < n); i++ {
+		for i := uint64(0); len(b) > 0 && (indefinite && b[0] != 0xff || !indefinite && i < n); i++ {
 			var name, v any
 			name, b = cborValue(b)
 			v, b = cborValue(b)
 			text, _ := name.(string)
 			o = append(o, world.Field{Name: text, Value: v})
 		}
-		return o, after(b, open)
+		return o, skipBreak(b, indefinite)
 	case 7:
-		return map[byte]any{20: false, 21: true}[small], b
+		return map[byte]any{20: false, 21: true}[info], b
 	}
 	return nil, b
 }
 
-// after skips the break code of an indefinite-length value.
-func after(b []byte, open bool) []byte {
-	if open && len(b) > 0 {
+// skipBreak skips the break code of an indefinite-length value.
+func skipBreak(b []byte, indefinite bool) []byte {
+	if indefinite && len(b) > 0 {
 		return b[1:]
 	}
 	return b

@@ -56,9 +56,9 @@ func (e *inventory) instance(p world.Place, i int, id string) world.Object {
 		tokens = "optional"
 	}
 	o := world.Obj("instanceId", id, "imageId", nth(e.images, p, i), "instanceState", state, "privateDnsName", "ip-"+id+".ec2.internal",
-		"keyName", nth(e.keyPairs, p, i), "instanceType", world.Of(s.With("type"), "t3.micro", "t3.large", "m6i.xlarge", "c7g.large"),
+		"keyName", nth(e.keyPairs, p, i), "instanceType", world.PickOne(s.With("type"), "t3.micro", "t3.large", "m6i.xlarge", "c7g.large"),
 		"launchTime", e.ago(1+s.With("launch").Intn(400)), "placement", world.Obj("availabilityZone", zone(p, m.subnet), "tenancy", "default"),
-		"monitoring", world.Obj("state", world.Of(s.With("monitoring"), "enabled", "disabled")),
+		"monitoring", world.Obj("state", world.PickOne(s.With("monitoring"), "enabled", "disabled")),
 		"subnetId", e.subnets.Name(p, m.subnet), "vpcId", e.vpcs.Name(p, e.vpcOf(p, m.subnet)), "privateIpAddress", m.privateIP,
 		"sourceDestCheck", true, "groupSet", e.groupSet(p, m.group), "architecture", "x86_64", "rootDeviceType", "ebs", "rootDeviceName", "/dev/xvda",
 		"blockDeviceMapping", world.Items(world.Obj("deviceName", "/dev/xvda", "ebs", world.Obj("volumeId", e.volumes.Name(p, i), "status", "attached",
@@ -126,7 +126,7 @@ func (e *inventory) groupRules(p world.Place, i int) []any {
 		{"aws-ec2-sg-ssh-open", "tcp", 22}, {"aws-ec2-sg-rdp-open", "tcp", 3389}, {"aws-ec2-sg-db-ports-open", "tcp", 5432}, {"aws-ec2-sg-all-open", "-1", 0},
 	} {
 		if e.flawed(flaw.rule, p, i) {
-			in = append(in, permit(flaw.protocol, flaw.port, flaw.port, world.Of(e.seed(p).With(flaw.rule).Nth(i).With("from"), "0.0.0.0/0", "::/0")))
+			in = append(in, permit(flaw.protocol, flaw.port, flaw.port, world.PickOne(e.seed(p).With(flaw.rule).Nth(i).With("from"), "0.0.0.0/0", "::/0")))
 		}
 	}
 	if i%3 == 0 { // some allow another group

@@ -19,19 +19,19 @@ func (e *inventory) makeData() {
 			return world.Obj("SubnetIdentifier", nth(e.subnets, p, j*e.vpcs.Count(p)+i), "SubnetStatus", "Active")
 		}
 		return world.Obj("DBSubnetGroupName", name, "DBSubnetGroupDescription", "subnets of databases", "VpcId", nth(e.vpcs, p, i), "SubnetGroupStatus", "Complete",
-			"DBSubnetGroupArn", arn("rds", p, "subgrp:"+name), "Subnets", named("Subnet", world.Items(subnet(0), subnet(1))))
+			"DBSubnetGroupArn", arn("rds", p, "subgrp:"+name), "Subnets", listOf("Subnet", world.Items(subnet(0), subnet(1))))
 	})
 	e.dbInstances = e.wordNamed("AWS.RDS.DBInstance", "db", e.share(10, 4), e.dbInstance)
 	e.dbClusters = e.wordNamed("AWS.RDS.DBCluster", "aurora", fixed(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DBClusterIdentifier", name, "DBClusterArn", arn("rds", p, "cluster:"+name), "Engine", "aurora-postgresql", "EngineVersion", "16.4",
 			"Status", "available", "Endpoint", name+".cluster-x."+p.Region+".rds.amazonaws.com", "Port", 5432, "StorageEncrypted", true, "KmsKeyId", e.keyARN(p, i),
 			"BackupRetentionPeriod", 7, "DeletionProtection", true, "IAMDatabaseAuthenticationEnabled", true, "HttpEndpointEnabled", false,
-			"DBSubnetGroup", e.dbSubnetGroups.Name(p, 0), "VpcSecurityGroups", e.dbGroups(p, i), "TagList", named("Tag", e.tagList(p, "cluster", i, "Key", "Value")))
+			"DBSubnetGroup", e.dbSubnetGroups.Name(p, 0), "VpcSecurityGroups", e.dbGroups(p, i), "TagList", listOf("Tag", e.tagList(p, "cluster", i, "Key", "Value")))
 	})
 	e.dbSnapshots = e.wordNamed("AWS.RDS.DBSnapshot", "db-snapshot", e.share(10, 3), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DBSnapshotIdentifier", name, "DBSnapshotArn", arn("rds", p, "snapshot:"+name), "DBInstanceIdentifier", nth(e.dbInstances, p, i),
 			"Engine", "postgres", "EngineVersion", "16.4", "Status", "available", "SnapshotType", "manual", "SnapshotCreateTime", e.ago(15), "Encrypted", true,
-			"KmsKeyId", e.keyARN(p, i), "TagList", named("Tag", e.tagList(p, "dbsnap", i, "Key", "Value")), "_restore", e.restore(p, i))
+			"KmsKeyId", e.keyARN(p, i), "TagList", listOf("Tag", e.tagList(p, "dbsnap", i, "Key", "Value")), "_restore", e.restore(p, i))
 	})
 	e.dbClusterSnapshots = e.wordNamed("AWS.RDS.DBClusterSnapshot", "aurora-snapshot", fixed(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DBClusterSnapshotIdentifier", name, "DBClusterSnapshotArn", arn("rds", p, "cluster-snapshot:"+name),
@@ -61,7 +61,7 @@ func (e *inventory) restore(p world.Place, i int) []any {
 // dbGroups returns the security group of the i-th database.
 func (e *inventory) dbGroups(p world.Place, i int) world.List {
 	id := e.securityGroups.Name(p, e.ordinaryGroup(p, 0, i))
-	return named("VpcSecurityGroupMembership", world.Items(world.Obj("VpcSecurityGroupId", id, "Status", "active")))
+	return listOf("VpcSecurityGroupMembership", world.Items(world.Obj("VpcSecurityGroupId", id, "Status", "active")))
 }
 
 func (e *inventory) dbInstance(p world.Place, i int, name string) world.Object {
@@ -77,8 +77,8 @@ func (e *inventory) dbInstance(p world.Place, i int, name string) world.Object {
 		"IAMDatabaseAuthenticationEnabled", i%2 == 1, "CACertificateIdentifier", "rds-ca-rsa2048-g1",
 		"EnabledCloudwatchLogsExports", world.Items("postgresql"), "VpcSecurityGroups", e.dbGroups(p, i),
 		"DBSubnetGroup", world.Obj("DBSubnetGroupName", e.dbSubnetGroups.Name(p, 0), "VpcId", e.vpcs.Name(p, 0), "SubnetGroupStatus", "Complete"),
-		"AssociatedRoles", named("DBInstanceRole", world.Items(world.Obj("RoleArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "FeatureName", "s3Import"))),
-		"TagList", named("Tag", e.tagList(p, "db", i, "Key", "Value")))
+		"AssociatedRoles", listOf("DBInstanceRole", world.Items(world.Obj("RoleArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "FeatureName", "s3Import"))),
+		"TagList", listOf("Tag", e.tagList(p, "db", i, "Key", "Value")))
 	if i == 0 {
 		o = append(o, world.Obj("DBClusterIdentifier", e.dbClusters.Name(p, 0))...)
 	}
@@ -108,9 +108,9 @@ func (e *inventory) makeStores() {
 		return world.Obj("ClusterIdentifier", name, "ClusterStatus", "available", "NodeType", "ra3.xlplus", "PubliclyAccessible", e.flawed("aws-redshift-public", p, i),
 			"Encrypted", true, "KmsKeyId", e.keyARN(p, i), "EnhancedVpcRouting", true, "AllowVersionUpgrade", true, "AutomatedSnapshotRetentionPeriod", 3,
 			"Endpoint", world.Obj("Address", name+".redshift.amazonaws.com", "Port", 5439), "VpcId", e.vpcs.Name(p, 0),
-			"VpcSecurityGroups", named("VpcSecurityGroup", world.Items(world.Obj("VpcSecurityGroupId", group(p, i), "Status", "active"))),
-			"IamRoles", named("ClusterIamRole", world.Items(world.Obj("IamRoleArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "ApplyStatus", "in-sync"))),
-			"Tags", named("Tag", e.tagList(p, "warehouse", i, "Key", "Value")))
+			"VpcSecurityGroups", listOf("VpcSecurityGroup", world.Items(world.Obj("VpcSecurityGroupId", group(p, i), "Status", "active"))),
+			"IamRoles", listOf("ClusterIamRole", world.Items(world.Obj("IamRoleArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "ApplyStatus", "in-sync"))),
+			"Tags", listOf("Tag", e.tagList(p, "warehouse", i, "Key", "Value")))
 	})
 	e.fileSystems = e.hexNamed("AWS.EFS.FileSystem", "fs-0", 16, e.share(5, 3), func(p world.Place, i int, id string) world.Object {
 		o := world.Obj("FileSystemId", id, "FileSystemArn", arn("elasticfilesystem", p, "file-system/"+id), "OwnerId", p.Account, "CreationToken", id,
@@ -157,7 +157,7 @@ func dataService(c *Cloud) {
 		{"redshift", "DescribeClusters", "Clusters", "Cluster", "ClusterIdentifier", "ClusterNotFound", e.warehouses},
 		{"elasticfilesystem", "DescribeFileSystems", "FileSystems", "", "FileSystemId", "FileSystemNotFound", e.fileSystems},
 	} {
-		c.on(l.service, l.action, func(x *call) (answer, error) {
+		c.register(l.service, l.action, func(x *call) (answer, error) {
 			if name := x.text(l.name); name != "" {
 				o, ok := c.Get(l.kind, x.place(), name)
 				if !ok {
@@ -173,28 +173,28 @@ func dataService(c *Cloud) {
 		})
 	}
 	attributes := func(action, name, prefix string, kind *world.Kind) {
-		c.on("rds", action, func(x *call) (answer, error) {
+		c.register("rds", action, func(x *call) (answer, error) {
 			o, ok := c.Get(kind, x.place(), x.text(name))
 			if !ok {
 				return answer{}, &failure{404, "DBSnapshotNotFound", x.text(name) + " not found."}
 			}
-			attribute := world.Obj("AttributeName", "restore", "AttributeValues", named("AttributeValue", o.List("_restore")))
-			return answer{Object: world.Obj(prefix+"AttributesResult", world.Obj(name, x.text(name), prefix+"Attributes", named(prefix+"Attribute", world.Items(attribute))))}, nil
+			attribute := world.Obj("AttributeName", "restore", "AttributeValues", listOf("AttributeValue", o.List("_restore")))
+			return answer{Object: world.Obj(prefix+"AttributesResult", world.Obj(name, x.text(name), prefix+"Attributes", listOf(prefix+"Attribute", world.Items(attribute))))}, nil
 		})
 	}
 	attributes("DescribeDBSnapshotAttributes", "DBSnapshotIdentifier", "DBSnapshot", e.dbSnapshots)
 	attributes("DescribeDBClusterSnapshotAttributes", "DBClusterSnapshotIdentifier", "DBClusterSnapshot", e.dbClusterSnapshots)
 	tableService(c)
-	c.on("es", "ListDomainNames", func(x *call) (answer, error) {
+	c.register("es", "ListDomainNames", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.domains, field: "DomainNames", page: 1000, shape: func(name string, _ world.Object) any { return world.Obj("DomainName", name) }})
 	})
-	c.on("es", "DescribeDomains", func(x *call) (answer, error) {
+	c.register("es", "DescribeDomains", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.domains, field: "DomainStatusList", names: "DomainNames"})
 	})
-	c.on("ecr", "DescribeRepositories", func(x *call) (answer, error) {
+	c.register("ecr", "DescribeRepositories", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.repositories, field: "repositories", names: "repositoryNames", missing: "RepositoryNotFoundException", token: "nextToken", next: "nextToken", max: "maxResults", page: 1000})
 	})
-	c.on("ecr", "GetRepositoryPolicy", func(x *call) (answer, error) {
+	c.register("ecr", "GetRepositoryPolicy", func(x *call) (answer, error) {
 		o, _ := c.Get(e.repositories, x.place(), x.text("repositoryName"))
 		if o.Text("_policy") == "" {
 			return answer{}, &failure{400, "RepositoryPolicyNotFoundException", "Repository policy does not exist"}
@@ -206,7 +206,7 @@ func dataService(c *Cloud) {
 // tableService registers DynamoDB, whose pages continue after the last name.
 func tableService(c *Cloud) {
 	e := c.inventory
-	c.on("dynamodb", "ListTables", func(x *call) (answer, error) {
+	c.register("dynamodb", "ListTables", func(x *call) (answer, error) {
 		from := 0
 		if after := x.text("ExclusiveStartTableName"); after != "" {
 			i, _ := e.tables.Index(x.place(), after)
@@ -224,7 +224,7 @@ func tableService(c *Cloud) {
 		return answer{Object: out}, nil
 	})
 	table := func(action string, write func(o world.Object) world.Object) {
-		c.on("dynamodb", action, func(x *call) (answer, error) {
+		c.register("dynamodb", action, func(x *call) (answer, error) {
 			o, ok := c.Get(e.tables, x.place(), x.text("TableName"))
 			if !ok {
 				return answer{}, &failure{400, "ResourceNotFoundException", "Requested resource not found: Table: " + x.text("TableName") + " not found"}

@@ -8,7 +8,7 @@ import (
 
 func ec2Service(c *Cloud) {
 	e := c.inventory
-	c.on("ec2", "DescribeRegions", func(x *call) (answer, error) {
+	c.register("ec2", "DescribeRegions", func(x *call) (answer, error) {
 		var all []any
 		for _, name := range c.options.Regions {
 			status := "opt-in-not-required"
@@ -47,7 +47,7 @@ func ec2Service(c *Cloud) {
 		{"DescribeSnapshots", "snapshotSet", "SnapshotId", "InvalidSnapshot.NotFound", e.snapshots},
 		{"DescribeImages", "imagesSet", "ImageId", "InvalidAMIID.NotFound", e.images},
 	} {
-		c.on("ec2", l.action, func(x *call) (answer, error) {
+		c.register("ec2", l.action, func(x *call) (answer, error) {
 			if len(x.texts(l.names)) > 0 && x.text("MaxResults") != "" {
 				return answer{}, &failure{400, "InvalidParameterCombination", "The parameter " + l.names + " cannot be used with the parameter maxResults"}
 			}

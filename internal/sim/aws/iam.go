@@ -10,34 +10,34 @@ import (
 
 func iamService(c *Cloud) {
 	e := c.inventory
-	c.on("iam", "GetAccountAuthorizationDetails", c.authorization)
-	c.on("iam", "GetAccountSummary", func(x *call) (answer, error) {
+	c.register("iam", "GetAccountAuthorizationDetails", c.authorization)
+	c.register("iam", "GetAccountSummary", func(x *call) (answer, error) {
 		o, _ := c.Get(e.summaries, x.global(), x.account)
 		var entries []any
 		for _, f := range o.Visible() {
 			entries = append(entries, world.Obj("key", f.Name, "value", f.Value))
 		}
-		return answer{Object: world.Obj("SummaryMap", named("entry", entries))}, nil
+		return answer{Object: world.Obj("SummaryMap", listOf("entry", entries))}, nil
 	})
-	c.on("iam", "GetAccountPasswordPolicy", func(x *call) (answer, error) {
+	c.register("iam", "GetAccountPasswordPolicy", func(x *call) (answer, error) {
 		o, ok := c.Get(e.passwordPolicies, x.global(), x.account)
 		if !ok {
 			return answer{}, &failure{404, "NoSuchEntity", "The Password Policy with domain name " + x.account + " cannot be found."}
 		}
 		return answer{Object: world.Obj("PasswordPolicy", o.Visible())}, nil
 	})
-	c.on("iam", "ListAccountAliases", func(x *call) (answer, error) {
+	c.register("iam", "ListAccountAliases", func(x *call) (answer, error) {
 		return answer{Object: world.Obj("AccountAliases", world.Items("company-"+x.account), "IsTruncated", false)}, nil
 	})
-	c.on("iam", "GenerateCredentialReport", func(*call) (answer, error) {
+	c.register("iam", "GenerateCredentialReport", func(*call) (answer, error) {
 		return answer{Object: world.Obj("State", "COMPLETE", "Description", "")}, nil
 	})
-	c.on("iam", "GetCredentialReport", func(x *call) (answer, error) {
+	c.register("iam", "GetCredentialReport", func(x *call) (answer, error) {
 		text := base64.StdEncoding.EncodeToString([]byte(c.credentialReport(x.global())))
 		return answer{Object: world.Obj("Content", text, "ReportFormat", "text/csv", "GeneratedTime", c.options.Today)}, nil
 	})
 	marked := func(action, field string, kind *world.Kind) {
-		c.on("iam", action, func(x *call) (answer, error) {
+		c.register("iam", action, func(x *call) (answer, error) {
 			return x.list(c, listing{
 				kind: kind, global: true, field: field, token: "Marker", next: "Marker", max: "MaxItems", truncated: "IsTruncated", page: 1000,
 				only: func(_ string, o world.Object) bool {
@@ -69,7 +69,7 @@ func (c *Cloud) authorization(x *call) (answer, error) {
 		{[]string{"LocalManagedPolicy", "AWSManagedPolicy"}, "Policies", e.policies},
 	}
 	filter := x.texts("Filter")
-	wanted := func(names []string) bool {
+	requested := func(names []string) bool {
 		for _, f := range filter {
 			for _, name := range names {
 				if f == name {
@@ -79,19 +79,19 @@ func (c *Cloud) authorization(x *call) (answer, error) {
 		}
 		return len(filter) == 0
 	}
-	first, at, _ := strings.Cut(x.text("Marker"), ".")
+	first, offset, _ := strings.Cut(x.text("Marker"), ".")
 	start, _ := strconv.Atoi(first)
-	from, _ := strconv.Atoi(at)
-	room := min(x.number("MaxItems", 100), 1000)
+	from, _ := strconv.Atoi(offset)
+	remaining := min(x.number("MaxItems", 100), 1000)
 	out := world.Object{}
 	for i := start; i < len(parts); i, from = i+1, 0 {
-		if !wanted(parts[i].filter) {
+		if !requested(parts[i].filter) {
 			continue
 		}
 		var items []any
-		next := c.List(parts[i].kind, x.global(), from, room, func(_ string, o world.Object) bool {
+		next := c.List(parts[i].kind, x.global(), from, remaining, func(_ string, o world.Object) bool {
 			items = append(items, o.Visible())
-			room--
+			remaining--
 			return true
 		})
 		out = append(out, world.Obj(parts[i].field, items)...)

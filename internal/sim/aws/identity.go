@@ -34,12 +34,12 @@ func (e *inventory) makeIdentity() {
 				"Arn", arn("iam", p, "role/"+role), "CreateDate", e.ago(300))))
 	})
 	e.certificates = e.wordNamed("AWS.IAM.ServerCertificate", "certificate", fixed(2), func(p world.Place, i int, name string) world.Object {
-		ends := e.ago(-200)
+		expires := e.ago(-200)
 		if e.flawed("aws-iam-server-certificate-expired", p, i) {
-			ends = e.ago(10)
+			expires = e.ago(10)
 		}
 		return world.Obj("Path", "/", "ServerCertificateName", name, "ServerCertificateId", e.iamID(p, "ASCA", name),
-			"Arn", arn("iam", p, "server-certificate/"+name), "UploadDate", e.ago(300), "Expiration", ends)
+			"Arn", arn("iam", p, "server-certificate/"+name), "UploadDate", e.ago(300), "Expiration", expires)
 	})
 	e.mfaDevices = e.wordNamed("AWS.IAM.VirtualMfaDevice", "mfa", fixed(2), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("SerialNumber", arn("iam", p, "mfa/"+name))
@@ -214,7 +214,7 @@ func (e *inventory) attachmentCount(p world.Place, i int) int {
 }
 
 func (e *inventory) role(p world.Place, i int, name string) world.Object {
-	trust := allow("Service:"+world.Of(e.seed(p).With("trust").Nth(i), "lambda.amazonaws.com", "ecs-tasks.amazonaws.com", "events.amazonaws.com"), "sts:AssumeRole", "")
+	trust := allow("Service:"+world.PickOne(e.seed(p).With("trust").Nth(i), "lambda.amazonaws.com", "ecs-tasks.amazonaws.com", "events.amazonaws.com"), "sts:AssumeRole", "")
 	switch {
 	case i < len(firstRoles):
 		trust = under(allow("AWS:arn:aws:iam::111111111111:root", "sts:AssumeRole", ""), "StringEquals", "sts:ExternalId", e.Account(e.number(p)).ExternalID)
@@ -244,7 +244,12 @@ func (e *inventory) number(p world.Place) int {
 }
 
 func (e *inventory) summary(p world.Place) world.Object {
-	flag := func(b bool) int { return map[bool]int{true: 1}[b] }
+	flag := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
 	used := "no_information"
 	if e.flawed("aws-iam-root-recent-use", p, 0) {
 		used = scalar(e.ago(0))

@@ -152,9 +152,9 @@ func everywhere(p world.Place) world.Place { return world.Place{Account: p.Accou
 func (e *inventory) tags(p world.Place, kind string, i int) [][2]string {
 	s := e.seed(p).With(kind).Nth(i)
 	return [][2]string{
-		{"Name", world.Of(s.With("app"), "orders", "billing", "search", "reports", "portal") + "-" + kind + "-" + strconv.Itoa(i)},
-		{"Environment", world.Of(s.With("environment"), "production", "staging", "development")},
-		{"Owner", world.Of(s.With("owner"), "platform", "payments", "data", "web")},
+		{"Name", world.PickOne(s.With("app"), "orders", "billing", "search", "reports", "portal") + "-" + kind + "-" + strconv.Itoa(i)},
+		{"Environment", world.PickOne(s.With("environment"), "production", "staging", "development")},
+		{"Owner", world.PickOne(s.With("owner"), "platform", "payments", "data", "web")},
 	}
 }
 
@@ -237,7 +237,7 @@ type listing struct {
 
 func (l listing) wrap(items []any) any {
 	if l.item != "" {
-		return named(l.item, items)
+		return listOf(l.item, items)
 	}
 	if items == nil {
 		items = []any{}

@@ -73,7 +73,11 @@ func writeCBOR(b *bytes.Buffer, v any) {
 		cborHead(b, 3, uint64(len(v)))
 		b.WriteString(v)
 	case bool:
-		b.WriteByte(map[bool]byte{false: 0xf4, true: 0xf5}[v])
+		if v {
+			b.WriteByte(0xf5)
+		} else {
+			b.WriteByte(0xf4)
+		}
 	case int:
 		writeCBOR(b, int64(v))
 	case int64:

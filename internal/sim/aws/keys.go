@@ -60,15 +60,15 @@ func (e *inventory) kmsKey(p world.Place, i int, id string) world.Object {
 
 func vaultService(c *Cloud) {
 	e := c.inventory
-	c.on("kms", "ListKeys", func(x *call) (answer, error) {
+	c.register("kms", "ListKeys", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.keys, field: "Keys", token: "Marker", next: "NextMarker", max: "Limit", truncated: "Truncated", page: 1000,
 			shape: func(name string, o world.Object) any { return world.Obj("KeyId", name, "KeyArn", o.Get("Arn")) }})
 	})
-	c.on("kms", "ListAliases", func(x *call) (answer, error) {
+	c.register("kms", "ListAliases", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.aliases, field: "Aliases", token: "Marker", next: "NextMarker", max: "Limit", truncated: "Truncated", page: 100})
 	})
 	key := func(action string, write func(o world.Object) world.Object) {
-		c.on("kms", action, func(x *call) (answer, error) {
+		c.register("kms", action, func(x *call) (answer, error) {
 			o, ok := c.Get(e.keys, x.place(), afterSlash(x.text("KeyId")))
 			if !ok {
 				return answer{}, &failure{400, "NotFoundException", "Key '" + x.text("KeyId") + "' does not exist"}
@@ -82,10 +82,10 @@ func vaultService(c *Cloud) {
 	})
 	key("GetKeyRotationStatus", func(o world.Object) world.Object { return world.Obj("KeyRotationEnabled", o.Get("_rotation")) })
 	key("ListResourceTags", func(o world.Object) world.Object { return world.Obj("Tags", o.List("_tags"), "Truncated", false) })
-	c.on("secretsmanager", "ListSecrets", func(x *call) (answer, error) {
+	c.register("secretsmanager", "ListSecrets", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.secrets, field: "SecretList", token: "NextToken", next: "NextToken", max: "MaxResults", page: 100})
 	})
-	c.on("ssm", "DescribeParameters", func(x *call) (answer, error) {
+	c.register("ssm", "DescribeParameters", func(x *call) (answer, error) {
 		l := listing{kind: e.parameters, field: "Parameters", token: "NextToken", next: "NextToken", max: "MaxResults", page: 50}
 		for _, f := range x.body.Objects("ParameterFilters") {
 			l.only = func(name string, _ world.Object) bool { return name == scalar(f.List("Values")[0]) }

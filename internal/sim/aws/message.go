@@ -50,11 +50,11 @@ func (e *inventory) openPolicy(rule string, p world.Place, i int, action, resour
 
 func messageService(c *Cloud) {
 	e := c.inventory
-	c.on("sns", "ListTopics", func(x *call) (answer, error) {
+	c.register("sns", "ListTopics", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.topics, field: "Topics", token: "NextToken", next: "NextToken", page: 100,
 			shape: func(_ string, o world.Object) any { return world.Obj("TopicArn", o.Get("TopicArn")) }})
 	})
-	c.on("sns", "GetTopicAttributes", func(x *call) (answer, error) {
+	c.register("sns", "GetTopicAttributes", func(x *call) (answer, error) {
 		o, ok := c.Get(e.topics, x.place(), afterColon(x.text("TopicArn")))
 		if !ok {
 			return answer{}, &failure{404, "NotFound", "Topic does not exist"}
@@ -63,29 +63,29 @@ func messageService(c *Cloud) {
 		for _, f := range o.Visible() {
 			entries = append(entries, world.Obj("key", f.Name, "value", scalar(f.Value)))
 		}
-		return answer{Object: world.Obj("Attributes", named("entry", entries))}, nil
+		return answer{Object: world.Obj("Attributes", listOf("entry", entries))}, nil
 	})
-	c.on("sns", "ListSubscriptions", func(x *call) (answer, error) {
+	c.register("sns", "ListSubscriptions", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.subscriptions, field: "Subscriptions", token: "NextToken", next: "NextToken", page: 100})
 	})
 	url := func(x *call, name string) string {
 		return "https://sqs." + x.region + ".amazonaws.com/" + x.account + "/" + name
 	}
-	c.on("sqs", "ListQueues", func(x *call) (answer, error) {
+	c.register("sqs", "ListQueues", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.queues, field: "QueueUrls", token: "NextToken", next: "NextToken", max: "MaxResults", page: 1000,
 			shape: func(name string, _ world.Object) any { return url(x, name) }})
 	})
-	gone := &failure{400, "QueueDoesNotExist", "The specified queue does not exist."}
-	c.on("sqs", "GetQueueUrl", func(x *call) (answer, error) {
+	noQueue := &failure{400, "QueueDoesNotExist", "The specified queue does not exist."}
+	c.register("sqs", "GetQueueUrl", func(x *call) (answer, error) {
 		if _, ok := c.Get(e.queues, x.place(), x.text("QueueName")); !ok {
-			return answer{}, gone
+			return answer{}, noQueue
 		}
 		return answer{Object: world.Obj("QueueUrl", url(x, x.text("QueueName")))}, nil
 	})
-	c.on("sqs", "GetQueueAttributes", func(x *call) (answer, error) {
+	c.register("sqs", "GetQueueAttributes", func(x *call) (answer, error) {
 		o, ok := c.Get(e.queues, x.place(), afterSlash(x.text("QueueUrl")))
 		if !ok {
-			return answer{}, gone
+			return answer{}, noQueue
 		}
 		attributes := world.Object{}
 		for _, f := range o.Visible() {

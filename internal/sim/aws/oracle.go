@@ -192,16 +192,16 @@ var recordJudgements = []ruleCheck{
 func (e *inventory) regionFindings(places []world.Place) []world.Finding {
 	var all []world.Finding
 	for _, p := range places {
-		any := func(k *world.Kind, good func(o world.Object) bool) bool {
+		any := func(k *world.Kind, compliant func(o world.Object) bool) bool {
 			found := false
 			e.List(k, p, 0, -1, func(_ string, o world.Object) bool {
-				found = found || good(o)
+				found = found || compliant(o)
 				return true
 			})
 			return found
 		}
 		region, _ := e.Get(e.regions, p, p.Region)
-		for rule, good := range map[string]bool{
+		for rule, compliant := range map[string]bool{
 			"aws-ec2-ebs-default-encryption": region.Flag("ebsEncryptionByDefault"),
 			"aws-accessanalyzer-enabled": any(e.analyzers, func(o world.Object) bool {
 				return o.Text("status") == "ACTIVE" && (o.Text("type") == "ACCOUNT" || o.Text("type") == "ORGANIZATION")
@@ -210,7 +210,7 @@ func (e *inventory) regionFindings(places []world.Place) []world.Finding {
 			"aws-guardduty-enabled":   any(e.detectors, func(o world.Object) bool { return o.Text("status") == "ENABLED" }),
 			"aws-securityhub-enabled": any(e.hubs, func(world.Object) bool { return true }),
 		} {
-			if !good {
+			if !compliant {
 				all = append(all, world.Finding{Rule: rule, Entity: entityID("AWS.Account.Region", p, p.Region)})
 			}
 		}

@@ -7,11 +7,11 @@ import (
 )
 
 func unescape(text string) string {
-	plain, err := url.PathUnescape(text)
+	unescaped, err := url.PathUnescape(text)
 	if err != nil {
 		return text
 	}
-	return plain
+	return unescaped
 }
 
 var networkJudgements = []ruleCheck{
@@ -22,8 +22,8 @@ var networkJudgements = []ruleCheck{
 	}),
 	checkOf("aws-ec2-sg-all-open", ofGroup, func(_ *inventory, o world.Object) bool {
 		for _, rule := range o.Objects("ipPermissions") {
-			everything := rule.Text("ipProtocol") == "-1" || rule.Get("fromPort") != nil && rule.Number("fromPort") <= 0 && rule.Number("toPort") >= 65535
-			if everything && fromInternet(rule) {
+			allPorts := rule.Text("ipProtocol") == "-1" || rule.Get("fromPort") != nil && rule.Number("fromPort") <= 0 && rule.Number("toPort") >= 65535
+			if allPorts && fromInternet(rule) {
 				return true
 			}
 		}
@@ -32,7 +32,7 @@ var networkJudgements = []ruleCheck{
 	checkOf("aws-ec2-default-sg-open", ofGroup, func(_ *inventory, o world.Object) bool {
 		return o.Text("groupName") == "default" && len(o.List("ipPermissions"))+len(o.List("ipPermissionsEgress")) > 0
 	}),
-	checkOf("aws-ec2-nacl-admin-open", func(e *inventory) *world.Kind { return e.networkACLs }, func(_ *inventory, o world.Object) bool { return lets(o, 22) || lets(o, 3389) }),
+	checkOf("aws-ec2-nacl-admin-open", func(e *inventory) *world.Kind { return e.networkACLs }, func(_ *inventory, o world.Object) bool { return allowsPort(o, 22) || allowsPort(o, 3389) }),
 	checkOf("aws-ec2-ebs-encrypted", func(e *inventory) *world.Kind { return e.volumes }, func(_ *inventory, o world.Object) bool { return !o.Flag("encrypted") }),
 	checkOf("aws-ec2-snapshot-public", func(e *inventory) *world.Kind { return e.snapshots }, func(_ *inventory, o world.Object) bool { return o.Flag("_public") }),
 	checkOf("aws-ec2-ami-public", func(e *inventory) *world.Kind { return e.images }, func(_ *inventory, o world.Object) bool { return o.Flag("isPublic") }),
@@ -90,9 +90,9 @@ func opens(o world.Object, ports ...int64) bool {
 	return false
 }
 
-// lets reports whether a network ACL allows the internet to connect to a TCP
+// allowsPort reports whether a network ACL allows the internet to connect to a TCP
 // port: the rule with the lowest number decides.
-func lets(o world.Object, port int64) bool {
+func allowsPort(o world.Object, port int64) bool {
 	var decides world.Object
 	for _, rule := range o.Objects("entrySet") {
 		protocol := rule.Text("protocol")

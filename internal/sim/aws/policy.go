@@ -69,8 +69,8 @@ func everythingAllowed(text string) bool {
 // with any action, to the bucket and to its objects.
 func plaintextRefused(text string) bool {
 	for _, s := range statementsOf(text) {
-		both := s.Text("Action") == "s3:*" && len(s.List("Resource")) == 2
-		if both && s.Text("Effect") == "Deny" && s.Text("Condition", "Bool", "aws:SecureTransport") == "false" {
+		wholeBucket := s.Text("Action") == "s3:*" && len(s.List("Resource")) == 2
+		if wholeBucket && s.Text("Effect") == "Deny" && s.Text("Condition", "Bool", "aws:SecureTransport") == "false" {
 			return true
 		}
 	}

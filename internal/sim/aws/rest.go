@@ -56,9 +56,9 @@ func (c *call) route(r *http.Request, host string) bool {
 	if c.service == "s3" {
 		return c.routeBucket(r, host)
 	}
-	have := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	segments := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	for _, p := range paths {
-		if p.service == c.service && p.method == r.Method && c.match(strings.Split(strings.Trim(p.pattern, "/"), "/"), have) {
+		if p.service == c.service && p.method == r.Method && c.match(strings.Split(strings.Trim(p.pattern, "/"), "/"), segments) {
 			c.action = p.action
 			return true
 		}
@@ -66,18 +66,18 @@ func (c *call) route(r *http.Request, host string) bool {
 	return false
 }
 
-func (c *call) match(want, have []string) bool {
-	if len(want) != len(have) {
+func (c *call) match(pattern, segments []string) bool {
+	if len(pattern) != len(segments) {
 		return false
 	}
 	vars := map[string]string{}
-	for i, segment := range want {
+	for i, segment := range pattern {
 		name, ok := strings.CutPrefix(segment, "{")
-		if !ok && segment != have[i] {
+		if !ok && segment != segments[i] {
 			return false
 		}
 		if ok {
-			vars[strings.TrimSuffix(name, "}")] = have[i]
+			vars[strings.TrimSuffix(name, "}")] = segments[i]
 		}
 	}
 	for name, v := range vars {

@@ -21,39 +21,39 @@ const Collector = "arn:aws:iam::111111111111:user/collector"
 
 // roles are the created roles.
 type roles struct {
-	mu   sync.Mutex
-	made map[string]Role // by account and name
+	mu      sync.Mutex
+	created map[string]Role // by account and name
 }
 
 // PutRole creates or replaces a role.
 func (c *Cloud) PutRole(r Role) {
 	c.madeRoles.mu.Lock()
 	defer c.madeRoles.mu.Unlock()
-	if c.madeRoles.made == nil {
-		c.madeRoles.made = map[string]Role{}
+	if c.madeRoles.created == nil {
+		c.madeRoles.created = map[string]Role{}
 	}
-	c.madeRoles.made[r.Account+"/"+r.Name] = r
+	c.madeRoles.created[r.Account+"/"+r.Name] = r
 }
 
 // DropRole removes a role.
 func (c *Cloud) DropRole(account, name string) {
 	c.madeRoles.mu.Lock()
 	defer c.madeRoles.mu.Unlock()
-	delete(c.madeRoles.made, account+"/"+name)
+	delete(c.madeRoles.created, account+"/"+name)
 }
 
-// RoleMade returns a created role.
-func (c *Cloud) RoleMade(account, name string) (Role, bool) {
+// Role returns a created role.
+func (c *Cloud) Role(account, name string) (Role, bool) {
 	c.madeRoles.mu.Lock()
 	defer c.madeRoles.mu.Unlock()
-	r, ok := c.madeRoles.made[account+"/"+name]
+	r, ok := c.madeRoles.created[account+"/"+name]
 	return r, ok
 }
 
-// forbidden reports whether the caller's role was created and does not allow
+// forbidden reports whether the caller's role was created by PutRole and does not allow
 // the call.
 func (c *Cloud) forbidden(x *call) bool {
-	r, ok := c.RoleMade(x.account, x.role)
+	r, ok := c.Role(x.account, x.role)
 	return ok && x.service != "sts" && !slices.Contains(r.Actions, x.permission())
 }
 

@@ -82,8 +82,8 @@ func (c *call) unknown(message string) *failure {
 }
 
 func stsService(c *Cloud) {
-	c.on("sts", "AssumeRole", c.assumeRole)
-	c.on("sts", "GetCallerIdentity", func(x *call) (answer, error) {
+	c.register("sts", "AssumeRole", c.assumeRole)
+	c.register("sts", "GetCallerIdentity", func(x *call) (answer, error) {
 		if x.role == "" {
 			return answer{Object: world.Obj("Arn", Collector, "UserId", "AIDACOLLECTOR", "Account", "111111111111")}, nil
 		}
@@ -94,9 +94,9 @@ func stsService(c *Cloud) {
 // accepts reports whether a trust policy accepts an external id. A policy
 // without one accepts any; one that ends in * matches by prefix, like
 // StringLike.
-func accepts(wanted, given string) bool {
-	prefix, like := strings.CutSuffix(wanted, "*")
-	return wanted == "" || equal(given, wanted) || like && strings.HasPrefix(given, prefix)
+func accepts(required, given string) bool {
+	prefix, isPrefix := strings.CutSuffix(required, "*")
+	return required == "" || equal(given, required) || isPrefix && strings.HasPrefix(given, prefix)
 }
 
 // assumeRole opens a session. As in AWS, an unknown role and a wrong external
@@ -116,17 +116,17 @@ func (c *Cloud) assumeRole(x *call) (answer, error) {
 	role := strings.TrimPrefix(parts[5], "role/")
 	known := arn == account.RoleArn || arn == account.DeniedRoleArn
 	external := account.ExternalID
-	if r, ok := c.RoleMade(account.ID, role); ok {
+	if r, ok := c.Role(account.ID, role); ok {
 		known, external = r.Trusts == Collector, r.ExternalID
 	}
 	if !known || !accepts(external, x.text("ExternalId")) {
 		return answer{}, refused
 	}
-	ends := c.options.Now().Add(time.Duration(x.number("DurationSeconds", 3600)) * time.Second).UTC().Truncate(time.Second)
-	key := "ASIA" + strings.ToUpper(c.options.Seed.With(arn).With(ends.String()).Hex(16))
-	token := c.seal(session{account.ID, role, key, ends})
+	expires := c.options.Now().Add(time.Duration(x.number("DurationSeconds", 3600)) * time.Second).UTC().Truncate(time.Second)
+	key := "ASIA" + strings.ToUpper(c.options.Seed.With(arn).With(expires.String()).Hex(16))
+	token := c.seal(session{account.ID, role, key, expires})
 	return answer{Object: world.Obj(
-		"Credentials", world.Obj("AccessKeyId", key, "SecretAccessKey", c.sign([]byte(key)), "SessionToken", token, "Expiration", ends),
+		"Credentials", world.Obj("AccessKeyId", key, "SecretAccessKey", c.sign([]byte(key)), "SessionToken", token, "Expiration", expires),
 		"AssumedRoleUser", world.Obj("AssumedRoleId", "AROASIM:"+x.text("RoleSessionName"),
 			"Arn", "arn:aws:sts::"+account.ID+":assumed-role/"+role+"/"+x.text("RoleSessionName")),
 	)}, nil

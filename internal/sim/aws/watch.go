@@ -14,7 +14,12 @@ type watch struct {
 
 func (e *inventory) makeWatch() {
 	home := func(n int) counter { // only in the first region
-		return func(p world.Place) int { return map[bool]int{true: n}[p.Region == e.options.Regions[0]] }
+		return func(p world.Place) int {
+			if p.Region != e.options.Regions[0] {
+				return 0
+			}
+			return n
+		}
 	}
 	e.trails = e.wordNamed("AWS.CloudTrail.Trail", "trail", home(2), e.trail)
 	e.logGroups = e.wordNamed("AWS.Logs.LogGroup", "/app/log", e.share(60, 4), func(p world.Place, i int, name string) world.Object {
@@ -80,7 +85,12 @@ func (e *inventory) trail(p world.Place, i int, name string) world.Object {
 
 func (e *inventory) makeGuards() {
 	unless := func(rule string) counter {
-		return func(p world.Place) int { return map[bool]int{false: 1}[e.flawed(rule, p, 0)] }
+		return func(p world.Place) int {
+			if e.flawed(rule, p, 0) {
+				return 0
+			}
+			return 1
+		}
 	}
 	e.regions = e.single("AWS.Account.Region", func(p world.Place) world.Object {
 		return world.Obj("ebsEncryptionByDefault", !e.flawed("aws-ec2-ebs-default-encryption", p, 0))
@@ -107,14 +117,14 @@ func (e *inventory) makeGuards() {
 func watchService(c *Cloud) {
 	e := c.inventory
 	trailService(c)
-	c.on("logs", "DescribeLogGroups", func(x *call) (answer, error) {
+	c.register("logs", "DescribeLogGroups", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.logGroups, field: "logGroups", token: "nextToken", next: "nextToken", max: "limit", page: 50,
 			only: func(name string, _ world.Object) bool { return hasPrefix(name, x.text("logGroupNamePrefix")) }})
 	})
-	c.on("logs", "DescribeMetricFilters", func(x *call) (answer, error) {
+	c.register("logs", "DescribeMetricFilters", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.metricFilters, field: "metricFilters", token: "nextToken", next: "nextToken", max: "limit", page: 50})
 	})
-	c.on("monitoring", "DescribeAlarms", func(x *call) (answer, error) {
+	c.register("monitoring", "DescribeAlarms", func(x *call) (answer, error) {
 		out, err := x.list(c, listing{kind: e.alarms, field: "all", names: "AlarmNames", token: "NextToken", next: "NextToken", max: "MaxRecords", page: 100,
 			shape: func(_ string, o world.Object) any { return o }})
 		metric, composite := []any{}, []any{}
@@ -127,15 +137,15 @@ func watchService(c *Cloud) {
 		}
 		return answer{Object: world.Obj("MetricAlarms", metric, "CompositeAlarms", composite, "NextToken", out.Get("NextToken"))}, err
 	})
-	c.on("events", "ListEventBuses", func(x *call) (answer, error) {
+	c.register("events", "ListEventBuses", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.eventBuses, field: "EventBuses", token: "NextToken", next: "NextToken", max: "Limit", page: 100,
 			only: func(name string, _ world.Object) bool { return hasPrefix(name, x.text("NamePrefix")) }})
 	})
-	c.on("events", "ListRules", func(x *call) (answer, error) {
+	c.register("events", "ListRules", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.eventRules, field: "Rules", token: "NextToken", next: "NextToken", max: "Limit", page: 100,
 			only: func(_ string, o world.Object) bool { return o.Text("EventBusName") == x.text("EventBusName") }})
 	})
-	c.on("events", "ListTargetsByRule", func(x *call) (answer, error) {
+	c.register("events", "ListTargetsByRule", func(x *call) (answer, error) {
 		o, ok := c.Get(e.eventRules, x.place(), x.text("EventBusName")+"/"+x.text("Rule"))
 		if !ok {
 			return answer{}, &failure{400, "ResourceNotFoundException", "Rule " + x.text("Rule") + " does not exist."}
@@ -152,13 +162,13 @@ func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(p
 func trailService(c *Cloud) {
 	e := c.inventory
 	home := func(x *call) world.Place { return world.Place{Account: x.account, Region: c.options.Regions[0]} }
-	c.on("cloudtrail", "DescribeTrails", func(x *call) (answer, error) {
+	c.register("cloudtrail", "DescribeTrails", func(x *call) (answer, error) {
 		shadows := x.body.Get("includeShadowTrails") != false
-		wanted := x.texts("trailNameList")
+		requested := x.texts("trailNameList")
 		list := []any{}
 		c.List(e.trails, home(x), 0, -1, func(name string, o world.Object) bool {
-			here := x.region == home(x).Region || shadows && o.Flag("IsMultiRegionTrail")
-			if here && (len(wanted) == 0 || contains(wanted, name)) {
+			visible := x.region == home(x).Region || shadows && o.Flag("IsMultiRegionTrail")
+			if visible && (len(requested) == 0 || contains(requested, name)) {
 				list = append(list, o.Visible())
 			}
 			return true
@@ -166,7 +176,7 @@ func trailService(c *Cloud) {
 		return answer{Object: world.Obj("trailList", list)}, nil
 	})
 	trail := func(action, param string, write func(o world.Object) world.Object) {
-		c.on("cloudtrail", action, func(x *call) (answer, error) {
+		c.register("cloudtrail", action, func(x *call) (answer, error) {
 			o, ok := c.Get(e.trails, home(x), afterSlash(x.text(param)))
 			if !ok {
 				return answer{}, &failure{400, "TrailNotFoundException", "Unknown trail: " + x.text(param)}
@@ -198,44 +208,44 @@ func contains(list []string, s string) bool {
 
 func guardService(c *Cloud) {
 	e := c.inventory
-	c.on("ec2", "GetEbsEncryptionByDefault", func(x *call) (answer, error) {
+	c.register("ec2", "GetEbsEncryptionByDefault", func(x *call) (answer, error) {
 		o, _ := c.Get(e.regions, x.place(), x.region)
 		return answer{Object: o.Visible()}, nil
 	})
-	c.on("access-analyzer", "ListAnalyzers", func(x *call) (answer, error) {
+	c.register("access-analyzer", "ListAnalyzers", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.analyzers, field: "analyzers", token: "nextToken", next: "nextToken", max: "maxResults", page: 100})
 	})
-	c.on("config", "DescribeConfigurationRecorders", func(x *call) (answer, error) {
+	c.register("config", "DescribeConfigurationRecorders", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.recorders, field: "ConfigurationRecorders", page: 10})
 	})
-	c.on("config", "DescribeConfigurationRecorderStatus", func(x *call) (answer, error) {
+	c.register("config", "DescribeConfigurationRecorderStatus", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.recorders, field: "ConfigurationRecordersStatus", page: 10, shape: func(name string, o world.Object) any {
 			return world.Obj("name", name, "recording", o.Get("_recording"), "lastStatus", "SUCCESS")
 		}})
 	})
-	c.on("guardduty", "ListDetectors", func(x *call) (answer, error) {
+	c.register("guardduty", "ListDetectors", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.detectors, field: "detectorIds", page: 50, shape: func(name string, _ world.Object) any { return name }})
 	})
-	c.on("guardduty", "GetDetector", func(x *call) (answer, error) {
+	c.register("guardduty", "GetDetector", func(x *call) (answer, error) {
 		o, ok := c.Get(e.detectors, x.place(), x.text("DetectorId"))
 		if !ok {
 			return answer{}, &failure{400, "BadRequestException", "The request is rejected because the input detectorId is not owned by the current account."}
 		}
 		return answer{Object: o.Visible()}, nil
 	})
-	c.on("securityhub", "DescribeHub", func(x *call) (answer, error) {
+	c.register("securityhub", "DescribeHub", func(x *call) (answer, error) {
 		o, ok := c.Get(e.hubs, x.place(), "default")
 		if !ok {
 			return answer{}, &failure{401, "InvalidAccessException", "Account " + x.account + " is not subscribed to AWS Security Hub"}
 		}
 		return answer{Object: o.Visible()}, nil
 	})
-	c.on("organizations", "DescribeOrganization", func(x *call) (answer, error) {
+	c.register("organizations", "DescribeOrganization", func(x *call) (answer, error) {
 		root := c.Account(0).ID
 		return answer{Object: world.Obj("Organization", world.Obj("Id", "o-simulated1", "Arn", "arn:aws:organizations::"+root+":organization/o-simulated1",
 			"FeatureSet", "ALL", "MasterAccountId", root, "MasterAccountArn", "arn:aws:organizations::"+root+":account/o-simulated1/"+root))}, nil
 	})
-	c.on("organizations", "ListAccounts", c.listAccounts)
+	c.register("organizations", "ListAccounts", c.listAccounts)
 }
 
 // listAccounts lists the accounts of the organisation; only its management

@@ -65,7 +65,7 @@ func (e *inventory) targetGroupARN(p world.Place, i int) string {
 }
 
 func (e *inventory) loadBalancer(p world.Place, i int, name string) world.Object {
-	scheme := world.Of(e.seed(p).With("scheme").Nth(i), "internet-facing", "internal")
+	scheme := world.PickOne(e.seed(p).With("scheme").Nth(i), "internet-facing", "internal")
 	if e.flawed("aws-elb-https", p, i) {
 		scheme = "internet-facing"
 	}
@@ -112,17 +112,17 @@ func (e *inventory) webACL(p world.Place, _ int, name string) world.Object {
 }
 
 func (e *inventory) distribution(p world.Place, i int, id string) world.Object {
-	way := "redirect-to-https"
+	viewerPolicy := "redirect-to-https"
 	if e.flawed("aws-cloudfront-https", p, i) {
-		way = "allow-all"
+		viewerPolicy = "allow-all"
 	}
 	home := world.Place{Account: p.Account, Region: e.options.Regions[0]}
 	alias := fmt.Sprintf("www%d.example.com", i)
 	return world.Obj("Id", id, "ARN", "arn:aws:cloudfront::"+p.Account+":distribution/"+id, "Status", "Deployed", "LastModifiedTime", e.ago(33), "DomainName", strings.ToLower(id)+".cloudfront.net",
-		"Aliases", world.Obj("Quantity", 1, "Items", named("CNAME", world.Items(alias))), "Enabled", true, "Staging", false, "HttpVersion", "http2", "IsIPV6Enabled", true, "PriceClass", "PriceClass_All", "Comment", "",
-		"Origins", world.Obj("Quantity", 1, "Items", named("Origin", world.Items(world.Obj("Id", "s3", "DomainName", nth(e.buckets, home, i)+".s3."+home.Region+".amazonaws.com")))),
-		"DefaultCacheBehavior", world.Obj("TargetOriginId", "s3", "ViewerProtocolPolicy", way),
-		"CacheBehaviors", world.Obj("Quantity", 1, "Items", named("CacheBehavior", world.Items(world.Obj("PathPattern", "/api/*", "TargetOriginId", "s3", "ViewerProtocolPolicy", "https-only")))),
+		"Aliases", world.Obj("Quantity", 1, "Items", listOf("CNAME", world.Items(alias))), "Enabled", true, "Staging", false, "HttpVersion", "http2", "IsIPV6Enabled", true, "PriceClass", "PriceClass_All", "Comment", "",
+		"Origins", world.Obj("Quantity", 1, "Items", listOf("Origin", world.Items(world.Obj("Id", "s3", "DomainName", nth(e.buckets, home, i)+".s3."+home.Region+".amazonaws.com")))),
+		"DefaultCacheBehavior", world.Obj("TargetOriginId", "s3", "ViewerProtocolPolicy", viewerPolicy),
+		"CacheBehaviors", world.Obj("Quantity", 1, "Items", listOf("CacheBehavior", world.Items(world.Obj("PathPattern", "/api/*", "TargetOriginId", "s3", "ViewerProtocolPolicy", "https-only")))),
 		"ViewerCertificate", world.Obj("ACMCertificateArn", arn("acm", home, "certificate/"+nth(e.webCertificates, home, i)), "MinimumProtocolVersion", "TLSv1.2_2021"),
 		"WebACLId", "arn:aws:wafv2:us-east-1:"+p.Account+":global/webacl/"+e.siteACLs.Name(p, 0))
 }
@@ -130,21 +130,21 @@ func (e *inventory) distribution(p world.Place, i int, id string) world.Object {
 func webService(c *Cloud) {
 	balancerService(c)
 	e := c.inventory
-	c.on("cloudfront", "ListDistributions", func(x *call) (answer, error) {
+	c.register("cloudfront", "ListDistributions", func(x *call) (answer, error) {
 		out, err := x.list(c, listing{kind: e.distributions, global: true, root: "DistributionList", field: "Items", item: "DistributionSummary", token: "Marker", next: "NextMarker",
 			max: "MaxItems", truncated: "IsTruncated", page: 100})
 		out.Object = append(world.Obj("Marker", x.text("Marker"), "MaxItems", 100, "Quantity", len(out.List("Items"))), out.Object...)
 		return out, err
 	})
-	c.on("route53", "ListHostedZones", func(x *call) (answer, error) {
+	c.register("route53", "ListHostedZones", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.zones, global: true, root: "ListHostedZonesResponse", field: "HostedZones", item: "HostedZone", token: "marker", next: "NextMarker",
 			max: "maxitems", truncated: "IsTruncated", page: 100})
 	})
-	c.on("acm", "ListCertificates", func(x *call) (answer, error) {
+	c.register("acm", "ListCertificates", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.webCertificates, field: "CertificateSummaryList", token: "NextToken", next: "NextToken", max: "MaxItems", page: 1000})
 	})
 	api := func(list, get, stages, id, items, token string, kind *world.Kind) {
-		c.on("apigateway", list, func(x *call) (answer, error) {
+		c.register("apigateway", list, func(x *call) (answer, error) {
 			return x.list(c, listing{kind: kind, field: items, token: token, next: token, page: 100})
 		})
 		one := func(x *call) (world.Object, error) {
@@ -154,23 +154,23 @@ func webService(c *Cloud) {
 			}
 			return o, nil
 		}
-		c.on("apigateway", get, func(x *call) (answer, error) {
+		c.register("apigateway", get, func(x *call) (answer, error) {
 			o, err := one(x)
 			return answer{Object: o.Visible()}, err
 		})
-		c.on("apigateway", stages, func(x *call) (answer, error) {
+		c.register("apigateway", stages, func(x *call) (answer, error) {
 			o, err := one(x)
 			return answer{Object: world.Obj(items, o.List("_stages"))}, err
 		})
 	}
 	api("GetRestApis", "GetRestApi", "GetStages", "restapi_id", "item", "position", e.restAPIs)
 	api("GetApis", "GetApi", "GetV2Stages", "apiId", "items", "nextToken", e.httpAPIs)
-	c.on("wafv2", "ListWebACLs", func(x *call) (answer, error) {
+	c.register("wafv2", "ListWebACLs", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.webACLs, global: x.text("Scope") == "CLOUDFRONT", field: "WebACLs", page: 100, shape: func(_ string, o world.Object) any {
 			return world.Obj("Name", o.Get("Name"), "Id", o.Get("Id"), "ARN", o.Get("ARN"), "LockToken", "1")
 		}})
 	})
-	c.on("wafv2", "GetWebACL", func(x *call) (answer, error) {
+	c.register("wafv2", "GetWebACL", func(x *call) (answer, error) {
 		p := x.place()
 		if x.text("Scope") == "CLOUDFRONT" {
 			p = x.global()
@@ -181,7 +181,7 @@ func webService(c *Cloud) {
 		}
 		return answer{Object: world.Obj("WebACL", o.Visible(), "LockToken", "1")}, nil
 	})
-	c.on("wafv2", "ListResourcesForWebACL", func(x *call) (answer, error) {
+	c.register("wafv2", "ListResourcesForWebACL", func(x *call) (answer, error) {
 		return answer{Object: world.Obj("ResourceArns", world.Items(e.balancerARN(x.place(), 0)))}, nil
 	})
 }
@@ -197,7 +197,7 @@ func balancerService(c *Cloud) {
 		{"DescribeListeners", "Listeners", "ListenerArns", ":listener/", "ListenerNotFound", e.listeners},
 		{"DescribeTargetGroups", "TargetGroups", "TargetGroupArns", ":targetgroup/", "TargetGroupNotFound", e.targetGroups},
 	} {
-		c.on("elasticloadbalancing", l.action, func(x *call) (answer, error) {
+		c.register("elasticloadbalancing", l.action, func(x *call) (answer, error) {
 			if arns := x.texts(l.arns); len(arns) > 0 {
 				var items []any
 				for _, arn := range arns {
@@ -212,12 +212,12 @@ func balancerService(c *Cloud) {
 			}
 			return x.list(c, listing{kind: l.kind, field: l.field, token: "Marker", next: "NextMarker", max: "PageSize", page: 400,
 				only: func(_ string, o world.Object) bool {
-					of := x.text("LoadBalancerArn")
-					return of == "" || o.Text("LoadBalancerArn") == of
+					balancer := x.text("LoadBalancerArn")
+					return balancer == "" || o.Text("LoadBalancerArn") == balancer
 				}})
 		})
 	}
-	c.on("elasticloadbalancing", "DescribeTags", func(x *call) (answer, error) {
+	c.register("elasticloadbalancing", "DescribeTags", func(x *call) (answer, error) {
 		list := []any{}
 		for _, arn := range x.texts("ResourceArns") {
 			_, name, _ := strings.Cut(arn, ":loadbalancer/")
@@ -227,7 +227,7 @@ func balancerService(c *Cloud) {
 		}
 		return answer{Object: world.Obj("TagDescriptions", list)}, nil
 	})
-	c.on("elasticloadbalancing", "DescribeTargetHealth", func(x *call) (answer, error) {
+	c.register("elasticloadbalancing", "DescribeTargetHealth", func(x *call) (answer, error) {
 		_, name, _ := strings.Cut(x.text("TargetGroupArn"), ":targetgroup/")
 		o, ok := c.Get(e.targetGroups, x.place(), name)
 		if !ok {

@@ -118,11 +118,11 @@ func (e *inventory) eksCluster(p world.Place, i int, name string) world.Object {
 
 func workloadService(c *Cloud) {
 	e := c.inventory
-	c.on("lambda", "ListFunctions", func(x *call) (answer, error) {
+	c.register("lambda", "ListFunctions", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.functions, field: "Functions", token: "Marker", next: "NextMarker", max: "MaxItems", page: 50})
 	})
 	function := func(action, field string, write func(o world.Object) world.Object) {
-		c.on("lambda", action, func(x *call) (answer, error) {
+		c.register("lambda", action, func(x *call) (answer, error) {
 			name := x.text("FunctionName")
 			o, ok := c.Get(e.functions, x.place(), name)
 			if !ok || field != "" && o.Get(field) == nil {
@@ -137,33 +137,33 @@ func workloadService(c *Cloud) {
 		return world.Obj("FunctionUrlConfigs", listing{}.wrap(o.List("_urls")))
 	})
 	containerService(c)
-	c.on("eks", "ListClusters", func(x *call) (answer, error) {
+	c.register("eks", "ListClusters", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.eksClusters, field: "clusters", token: "nextToken", next: "nextToken", max: "maxResults", page: 100,
 			shape: func(name string, _ world.Object) any { return name }})
 	})
-	c.on("eks", "DescribeCluster", func(x *call) (answer, error) {
+	c.register("eks", "DescribeCluster", func(x *call) (answer, error) {
 		o, ok := c.Get(e.eksClusters, x.place(), x.text("name"))
 		if !ok {
 			return answer{}, &failure{404, "ResourceNotFoundException", "No cluster found for name: " + x.text("name") + "."}
 		}
 		return answer{Object: world.Obj("cluster", o.Visible())}, nil
 	})
-	c.on("eks", "ListNodegroups", func(x *call) (answer, error) {
+	c.register("eks", "ListNodegroups", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.nodegroups, field: "nodegroups", token: "nextToken", next: "nextToken", max: "maxResults", page: 100,
 			only:  func(_ string, o world.Object) bool { return o.Text("clusterName") == x.text("clusterName") },
 			shape: func(name string, _ world.Object) any { return afterSlash(name) }})
 	})
-	c.on("eks", "DescribeNodegroup", func(x *call) (answer, error) {
+	c.register("eks", "DescribeNodegroup", func(x *call) (answer, error) {
 		o, ok := c.Get(e.nodegroups, x.place(), x.text("clusterName")+"/"+x.text("nodegroupName"))
 		if !ok {
 			return answer{}, &failure{404, "ResourceNotFoundException", "No node group found for name: " + x.text("nodegroupName") + "."}
 		}
 		return answer{Object: world.Obj("nodegroup", o.Visible())}, nil
 	})
-	c.on("autoscaling", "DescribeLaunchConfigurations", func(x *call) (answer, error) {
+	c.register("autoscaling", "DescribeLaunchConfigurations", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.launchConfigurations, field: "LaunchConfigurations", names: "LaunchConfigurationNames", token: "NextToken", next: "NextToken", max: "MaxRecords", page: 100})
 	})
-	c.on("autoscaling", "DescribeAutoScalingGroups", func(x *call) (answer, error) {
+	c.register("autoscaling", "DescribeAutoScalingGroups", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.scalingGroups, field: "AutoScalingGroups", names: "AutoScalingGroupNames", token: "NextToken", next: "NextToken", max: "MaxRecords", page: 100})
 	})
 }
@@ -171,14 +171,14 @@ func workloadService(c *Cloud) {
 // containerService registers ECS, which accepts names and ARNs.
 func containerService(c *Cloud) {
 	e := c.inventory
-	arns := func(action, field, of string, kind *world.Kind) {
-		c.on("ecs", action, func(x *call) (answer, error) {
+	arns := func(action, field, parent string, kind *world.Kind) {
+		c.register("ecs", action, func(x *call) (answer, error) {
 			return x.list(c, listing{kind: kind, field: field, token: "nextToken", next: "nextToken", max: "maxResults", page: 100,
 				shape: func(name string, o world.Object) any {
-					if of == "" {
+					if parent == "" {
 						return name
 					}
-					return o.Get(of)
+					return o.Get(parent)
 				}})
 		})
 	}
@@ -186,7 +186,7 @@ func containerService(c *Cloud) {
 	arns("ListServices", "serviceArns", "serviceArn", e.ecsServices)
 	arns("ListTaskDefinitionFamilies", "families", "", e.taskDefinitions)
 	described := func(action, names, field string, kind *world.Kind, name func(x *call, given string) string) {
-		c.on("ecs", action, func(x *call) (answer, error) {
+		c.register("ecs", action, func(x *call) (answer, error) {
 			list, failures := []any{}, []any{}
 			for _, given := range x.texts(names) {
 				if o, ok := c.Get(kind, x.place(), name(x, given)); ok {
@@ -202,7 +202,7 @@ func containerService(c *Cloud) {
 	described("DescribeServices", "services", "services", e.ecsServices, func(x *call, given string) string {
 		return afterSlash(x.text("cluster")) + "/" + afterSlash(given)
 	})
-	c.on("ecs", "DescribeTaskDefinition", func(x *call) (answer, error) {
+	c.register("ecs", "DescribeTaskDefinition", func(x *call) (answer, error) {
 		family, _, _ := strings.Cut(afterSlash(x.text("taskDefinition")), ":")
 		o, ok := c.Get(e.taskDefinitions, x.place(), family)
 		if !ok {

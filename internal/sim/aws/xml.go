@@ -80,8 +80,8 @@ func scalar(v any) string {
 	return fmt.Sprint(v)
 }
 
-// named returns a list with its own element name.
-func named(item string, of []any) world.List { return world.List{Item: item, Of: of} }
+// listOf returns a list with its own element name.
+func listOf(item string, items []any) world.List { return world.List{Item: item, Of: items} }
 
-// flat returns a list whose elements have no parent element.
-func flat(of []any) world.List { return world.List{Flat: true, Of: of} }
+// flatList returns a list whose elements have no parent element.
+func flatList(items []any) world.List { return world.List{Flat: true, Of: items} }

@@ -10,7 +10,7 @@ const (
 	definitions = "Microsoft.Authorization/roleDefinitions"
 )
 
-// builtIn are Azure's built-in roles.
+// builtIn are some of Azure's built-in roles.
 var builtIn = []struct{ id, name, action string }{
 	{"8e3af657-a8ff-443c-a75c-2fe8c4bcb635", "Owner", "*"},
 	{"b24988ac-6180-42a0-ab88-20f7382dd24c", "Contributor", "*"},
@@ -29,36 +29,36 @@ const (
 // customRoles is the number of custom roles of a subscription.
 const customRoles = 3
 
-// people is the number of role assignments to users.
-const people = 4
+// userAssignments is the number of role assignments to users.
+const userAssignments = 4
 
 var accessKinds = []*kind{
 	{
 		typ: "Azure.ManagedIdentity.UserAssignedIdentity", arm: identities, prefix: "id-",
-		count: func(a at) int { return a.n(10, 2) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.scaled(10, 2) },
+		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("tenantId", a.sub.Tenant, "principalId", a.principal(), "clientId", a.client()))
 		},
 	},
 	{
 		typ: "Azure.Authorization.RoleAssignment", arm: assignments, where: inSubscription,
-		names: func(a at) []string {
-			names := make([]string, people+a.candidates())
+		names: func(a address) []string {
+			names := make([]string, userAssignments+a.machinesWithRole())
 			for i := range names {
 				names[i] = a.options.Seed.With(a.sub.ID).With("assignment").UUID(i)
 			}
 			return names
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			role, principal, kind, scope := reader, a.user(a.i), "User", "/subscriptions/"+a.sub.ID
 			if a.i == 0 {
 				role = owner
 			}
-			if v := a.i - people; v >= 0 {
+			if v := a.i - userAssignments; v >= 0 {
 				vm := a.peer(machines, v)
 				principal, kind, scope = vm.principal(), "ServicePrincipal", scope+"/resourceGroups/"+vm.group()
 				if vm.exposed() {
-					role, scope = world.Of(vm.seed("role"), owner, contributor), "/subscriptions/"+a.sub.ID
+					role, scope = world.PickOne(vm.seed("role"), owner, contributor), "/subscriptions/"+a.sub.ID
 				}
 			}
 			return world.Obj("properties", world.Obj("roleDefinitionId", "/subscriptions/"+a.sub.ID+"/providers/"+definitions+"/"+builtIn[role].id,
@@ -67,7 +67,7 @@ var accessKinds = []*kind{
 	},
 	{
 		typ: "Azure.Authorization.RoleDefinition", arm: definitions, where: inSubscription,
-		names: func(a at) []string {
+		names: func(a address) []string {
 			names := make([]string, len(builtIn)+customRoles)
 			for i := range names {
 				if i < len(builtIn) {
@@ -78,7 +78,7 @@ var accessKinds = []*kind{
 			}
 			return names
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			name, kind, action, scope := "", "BuiltInRole", "", "/"
 			if a.i < len(builtIn) {
 				name, action = builtIn[a.i].name, builtIn[a.i].action
@@ -92,8 +92,8 @@ var accessKinds = []*kind{
 	},
 	{
 		typ: "Azure.Authorization.PolicyAssignment", arm: "Microsoft.Authorization/policyAssignments", where: inSubscription,
-		names: func(at) []string { return []string{"securitycenterbuiltin"} },
-		body: func(a at) world.Object {
+		names: func(address) []string { return []string{"securitycenterbuiltin"} },
+		body: func(a address) world.Object {
 			return world.Obj("properties", world.Obj("displayName", "ASC Default", "enforcementMode", "Default", "scope", "/subscriptions/"+a.sub.ID,
 				"policyDefinitionId", "/providers/Microsoft.Authorization/policySetDefinitions/1f3afdf9-d0c9-4c3d-847f-89da613e70a8"))
 		},
@@ -101,10 +101,10 @@ var accessKinds = []*kind{
 }
 
 // client returns the application id of a managed identity.
-func (a at) client() string { return a.options.Seed.With(a.sub.ID).With("client").UUID(a.i) }
+func (a address) client() string { return a.options.Seed.With(a.sub.ID).With("client").UUID(a.i) }
 
 // user returns the object id of the i-th user of the subscription's directory.
-func (a at) user(i int) string { return a.userID(a.sub.Tenant, i%a.options.Users) }
+func (a address) user(i int) string { return a.userID(a.sub.Tenant, i%a.options.Users) }
 
 func (c *Cloud) userID(tenant string, i int) string {
 	return c.options.Seed.With(tenant).With("user").UUID(i)

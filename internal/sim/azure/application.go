@@ -11,8 +11,8 @@ import (
 // applications are those registered for the product. They may read only what
 // their roles allow.
 type applications struct {
-	mu   sync.Mutex
-	made map[string]*registration
+	mu      sync.Mutex
+	created map[string]*registration
 }
 
 type registration struct {
@@ -28,12 +28,12 @@ const made = "made"
 func (c *Cloud) Register(government bool) Credential {
 	c.applications.mu.Lock()
 	defer c.applications.mu.Unlock()
-	if c.applications.made == nil {
-		c.applications.made = map[string]*registration{}
+	if c.applications.created == nil {
+		c.applications.created = map[string]*registration{}
 	}
-	seed := c.options.Seed.With("registered").Nth(len(c.applications.made))
+	seed := c.options.Seed.With("registered").Nth(len(c.applications.created))
 	a := &registration{Credential: Credential{Tenant: c.tenant(government), Application: seed.UUID(0)}, roles: map[string][]string{}}
-	c.applications.made[a.Application] = a
+	c.applications.created[a.Application] = a
 	return a.Credential
 }
 
@@ -41,14 +41,14 @@ func (c *Cloud) Register(government bool) Credential {
 func (c *Cloud) Unregister(id string) {
 	c.applications.mu.Lock()
 	defer c.applications.mu.Unlock()
-	delete(c.applications.made, id)
+	delete(c.applications.created, id)
 }
 
 // registered calls do with a registered application.
 func (c *Cloud) registered(id string, do func(*registration)) {
 	c.applications.mu.Lock()
 	defer c.applications.mu.Unlock()
-	if a, ok := c.applications.made[id]; ok {
+	if a, ok := c.applications.created[id]; ok {
 		do(a)
 	}
 }
@@ -77,14 +77,14 @@ func (c *Cloud) Consent(id string, permissions ...string) {
 	c.registered(id, func(a *registration) { a.consent = permissions })
 }
 
-// sees reports whether an application has a role in a subscription.
-func (c *Cloud) sees(id, subscription string) (seen bool) {
+// canRead reports whether an application has a role in a subscription.
+func (c *Cloud) canRead(id, subscription string) (seen bool) {
 	c.registered(id, func(a *registration) { _, seen = a.roles[subscription] })
 	return seen
 }
 
-// may reports whether a role of an application allows the request.
-func (c *Cloud) may(id string, t target) (allowed bool) {
+// isAllowed reports whether a role of an application allows the request.
+func (c *Cloud) isAllowed(id string, t target) (allowed bool) {
 	if t.sub.ID == "" { // without access, the list is empty
 		return true
 	}

@@ -14,7 +14,7 @@ import (
 // A target is the object of a call to Resource Manager.
 type target struct {
 	sub    Subscription
-	in     at           // the listed kind and place, or those of the resource
+	in     address      // the listed kind and place, or those of the resource
 	name   string       // of the resource; "" for the list
 	object world.Object // the resource
 	rest   string       // sub-resource that is requested
@@ -32,7 +32,7 @@ var versions = regexp.MustCompile(`^20[0-9]{2}-[0-9]{2}-[0-9]{2}(-preview)?$`)
 
 // manager serves Resource Manager.
 func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool) {
-	who, no := c.caller(r, government)
+	claims, no := c.caller(r, government)
 	if no != nil {
 		no.write(w)
 		return
@@ -44,21 +44,21 @@ func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool)
 	}
 	c.faults.Serve(w, r, gateway.Exchange{
 		Call:   gateway.Call{Cloud: "azure", Account: t.sub.ID, Service: t.space, Action: t.action},
-		Refuse: func(w http.ResponseWriter, f gateway.Fault) { t.refuse(w, f, who) },
+		Refuse: func(w http.ResponseWriter, f gateway.Fault) { t.refuse(w, f, claims) },
 		Answer: func(w http.ResponseWriter) {
-			role, _, _ := c.roleOf(who.Application, government)
+			role, _, _ := c.roleOf(claims.Application, government)
 			switch {
 			case r.Method != http.MethodGet:
 				refusal{http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "The simulation is read only."}.write(w)
 			case !versions.MatchString(r.URL.Query().Get("api-version")):
 				refusal{http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests."}.write(w)
-			case role == "denied" && t.sub.ID != "", role == made && !c.may(who.Application, t):
-				t.refuse(w, gateway.Fault{Kind: gateway.Deny}, who)
+			case role == "denied" && t.sub.ID != "", role == made && !c.isAllowed(claims.Application, t):
+				t.refuse(w, gateway.Fault{Kind: gateway.Deny}, claims)
 			case no != nil:
 				no.write(w)
 			default:
 				c.answer(w, r, t, func(s Subscription) bool {
-					return s.Government == government && role != "denied" && (role != made || c.sees(who.Application, s.ID))
+					return s.Government == government && role != "denied" && (role != made || c.canRead(claims.Application, s.ID))
 				})
 			}
 		},
@@ -67,16 +67,16 @@ func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool)
 
 // caller returns the sender of a call.
 func (c *Cloud) caller(r *http.Request, government bool) (claims, *refusal) {
-	who, ok := c.bearer(r)
+	claims, ok := c.bearer(r)
 	switch {
 	case !ok:
-		return who, &refusal{http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is missing or invalid."}
-	case c.options.Now().Unix() >= who.Expires:
-		return who, &refusal{http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time is earlier than current UTC time."}
-	case who.Tenant != c.tenant(government) || !strings.Contains(who.Audience, ".core."):
-		return who, &refusal{http.StatusUnauthorized, "InvalidAuthenticationTokenAudience", "The access token has been obtained for wrong audience or resource."}
+		return claims, &refusal{http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is missing or invalid."}
+	case c.options.Now().Unix() >= claims.Expires:
+		return claims, &refusal{http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time is earlier than current UTC time."}
+	case claims.Tenant != c.tenant(government) || !strings.Contains(claims.Audience, ".core."):
+		return claims, &refusal{http.StatusUnauthorized, "InvalidAuthenticationTokenAudience", "The access token has been obtained for wrong audience or resource."}
 	}
-	return who, nil
+	return claims, nil
 }
 
 // find parses the path of a call.
@@ -131,7 +131,7 @@ func (t target) walk(c *Cloud, group, space string, rest []string) (target, *ref
 			return t, &refusal{http.StatusNotFound, "InvalidResourceType", "The resource type '" + rest[0] + "' could not be found in the namespace '" + space + "'."}
 		}
 		t.action = actionOf(k.arm)
-		t.in, t.name = at{Cloud: c, k: k, sub: t.sub, place: place, parent: t.in.parent}, ""
+		t.in, t.name = address{Cloud: c, k: k, sub: t.sub, place: place, parent: t.in.parent}, ""
 		if len(rest) == 1 {
 			t.object = nil
 			return t, nil
@@ -155,7 +155,7 @@ func actionOf(arm string) string {
 }
 
 // isIn reports whether a resource is in a group, "" for none.
-func (a at) isIn(group string) bool {
+func (a address) isIn(group string) bool {
 	switch a.k.where {
 	case inSubscription:
 		return group == ""
@@ -232,11 +232,11 @@ func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, seen func(S
 }
 
 // refuse sends Resource Manager's error for a fault.
-func (t target) refuse(w http.ResponseWriter, f gateway.Fault, who claims) {
+func (t target) refuse(w http.ResponseWriter, f gateway.Fault, caller claims) {
 	permission := t.space + "/" + t.action
 	no := map[gateway.Kind]refusal{
 		gateway.Throttle: {http.StatusTooManyRequests, "SubscriptionRequestsThrottled", "Number of read requests for subscription exceeded the limit. Please try again after some time."},
-		gateway.Deny: {http.StatusForbidden, "AuthorizationFailed", "The client '" + who.Application + "' with object id '" + who.Application +
+		gateway.Deny: {http.StatusForbidden, "AuthorizationFailed", "The client '" + caller.Application + "' with object id '" + caller.Application +
 			"' does not have authorization to perform action '" + permission + "' over scope '/subscriptions/" + t.sub.ID + "' or the scope is invalid."},
 		gateway.Expire: {http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time is earlier than current UTC time."},
 		gateway.Off:    {http.StatusConflict, "MissingSubscriptionRegistration", "The subscription is not registered to use namespace '" + t.space + "'."},

@@ -91,7 +91,7 @@ func New(o Options, faults *gateway.Faults) *Cloud {
 	c := &Cloud{options: o, faults: faults, secret: []byte(rand.Text()), subs: map[string]Subscription{}}
 	for i := range o.Subscriptions {
 		s := Subscription{
-			ID: o.Seed.With("subscription").UUID(i), Name: world.Of(o.Seed.With("name").Nth(i), "Payments", "Platform", "Analytics", "Retail", "Research") + " " + number(i),
+			ID: o.Seed.With("subscription").UUID(i), Name: world.PickOne(o.Seed.With("name").Nth(i), "Payments", "Platform", "Analytics", "Retail", "Research") + " " + number(i),
 			Government: i >= o.Subscriptions-o.Government, number: i,
 		}
 		s.Tenant = c.tenant(s.Government)

@@ -13,35 +13,35 @@ const (
 var basicKinds = []*kind{
 	{
 		typ: "Azure.Subscription.Subscription", arm: subscriptions, where: inSubscription,
-		names: func(a at) []string { return []string{a.sub.ID} },
-		body: func(a at) world.Object {
+		names: func(a address) []string { return []string{a.sub.ID} },
+		body: func(a address) world.Object {
 			return a.sub.description()
 		},
 	},
 	{
 		typ: "Azure.Subscription.Location", arm: subscriptions + "/locations", where: inSubscription,
-		names: func(a at) []string { return a.locations() },
-		body: func(a at) world.Object {
+		names: func(a address) []string { return a.locations() },
+		body: func(a address) world.Object {
 			return world.Obj("displayName", displayNames[a.name()], "regionalDisplayName", displayNames[a.name()], "metadata", world.Obj("regionType", "Physical", "regionCategory", "Recommended"))
 		},
 	},
 	{
 		typ: "Azure.Resources.ResourceGroup", arm: groups, where: inSubscription,
-		names: func(a at) []string {
+		names: func(a address) []string {
 			names := make([]string, a.groups(), a.groups()+1)
 			for i := range names {
 				names[i] = groupName(i)
 			}
 			return append(names, "NetworkWatcherRG")
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return world.Obj("location", a.location(), "tags", a.tags(), "properties", world.Obj("provisioningState", "Succeeded"))
 		},
 	},
 	{
 		typ: "Azure.Resources.Lock", arm: "Microsoft.Authorization/locks", where: inSubscription,
-		names: func(at) []string { return []string{"keep"} },
-		body: func(a at) world.Object {
+		names: func(address) []string { return []string{"keep"} },
+		body: func(a address) world.Object {
 			return world.Obj("properties", world.Obj("level", "CanNotDelete", "notes", "Shared with other teams."))
 		},
 	},
@@ -54,15 +54,15 @@ func (s Subscription) description() world.Object {
 }
 
 // tags returns the resource's tags.
-func (a at) tags() world.Object {
+func (a address) tags() world.Object {
 	if a.seed("tags").Intn(10) == 0 {
 		return nil
 	}
-	return world.Obj("env", world.Of(a.seed("env"), "prod", "stage", "dev"), "owner", world.Of(a.seed("owner"), "payments", "platform", "data"))
+	return world.Obj("env", world.PickOne(a.seed("env"), "prod", "stage", "dev"), "owner", world.PickOne(a.seed("owner"), "payments", "platform", "data"))
 }
 
 // resource returns a description with location and tags.
-func (a at) resource(more ...any) world.Object {
+func (a address) resource(more ...any) world.Object {
 	o := world.Obj("location", a.location())
 	if tags := a.tags(); tags != nil {
 		o = o.With("tags", tags)
@@ -70,28 +70,28 @@ func (a at) resource(more ...any) world.Object {
 	return append(o, world.Obj(more...)...)
 }
 
-// sub returns a reference to another resource.
-func sub(id string) world.Object { return world.Obj("id", id) }
+// reference returns a reference to another resource.
+func reference(id string) world.Object { return world.Obj("id", id) }
 
 // choose returns bad when the resource must violate a rule, else good.
-func choose[T any](a at, rule string, bad, good T) T {
-	if a.bad(rule) {
-		return bad
+func choose[T any](a address, rule string, violating, compliant T) T {
+	if a.violates(rule) {
+		return violating
 	}
-	return good
+	return compliant
 }
 
 // daysAgo returns a time in Azure's format.
-func (a at) daysAgo(days int) string {
+func (a address) daysAgo(days int) string {
 	return a.options.Today.AddDate(0, 0, -days).Format("2006-01-02T15:04:05.0000000Z")
 }
 
 // identity returns the resource's managed identity.
-func (a at) identity() world.Object {
+func (a address) identity() world.Object {
 	return world.Obj("type", "SystemAssigned", "principalId", a.principal(), "tenantId", a.sub.Tenant)
 }
 
 // principal returns the object id of the resource's managed identity.
-func (a at) principal() string {
+func (a address) principal() string {
 	return a.options.Seed.With(a.sub.ID).With(a.k.arm).With("principal").UUID(a.i)
 }

@@ -16,14 +16,14 @@ const (
 var dataKinds = []*kind{
 	{
 		typ: "Azure.Storage.StorageAccount", arm: storage, prefix: "stx",
-		count: func(a at) int { return a.n(80, 4) },
+		count: func(a address) int { return a.scaled(80, 4) },
 		body:  storageBody,
 	},
 	{
 		typ: "Azure.Storage.BlobService", arm: blobServices, in: storage,
-		names: func(at) []string { return []string{"default"} },
-		body: func(a at) world.Object {
-			bad := a.bad("azure-storage-soft-delete")
+		names: func(address) []string { return []string{"default"} },
+		body: func(a address) world.Object {
+			bad := a.violates("azure-storage-soft-delete")
 			half := a.seed("half").Intn(2) == 0
 			return world.Obj("properties", world.Obj("isVersioningEnabled", true,
 				"deleteRetentionPolicy", world.Obj("enabled", !bad || half, "days", 14), "containerDeleteRetentionPolicy", world.Obj("enabled", !bad || !half, "days", 14)))
@@ -31,26 +31,26 @@ var dataKinds = []*kind{
 	},
 	{
 		typ: "Azure.Storage.BlobContainer", arm: containers, prefix: "data-", in: blobServices,
-		count: func(at) int { return 2 },
-		body: func(a at) world.Object {
+		count: func(address) int { return 2 },
+		body: func(a address) world.Object {
 			access := "None"
-			if a.i == 0 && a.whole().whole().openBlobs() {
-				access = world.Of(a.seed("access"), "Blob", "Container")
+			if a.i == 0 && a.enclosing().enclosing().openBlobs() {
+				access = world.PickOne(a.seed("access"), "Blob", "Container")
 			}
 			return world.Obj("properties", world.Obj("publicAccess", access, "leaseStatus", "Unlocked", "leaseState", "Available", "hasImmutabilityPolicy", false, "hasLegalHold", false, "lastModifiedTime", a.daysAgo(40)))
 		},
 	},
 	{
 		typ: "Azure.KeyVault.Vault", arm: vaults, prefix: "kvx",
-		count: func(a at) int { return a.n(20, 2) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.scaled(20, 2) },
+		body: func(a address) world.Object {
 			p := world.Obj("tenantId", a.sub.Tenant, "sku", world.Obj("family", "A", "name", "standard"), "vaultUri", a.address()+"/", "enableSoftDelete", true, "softDeleteRetentionInDays", 90,
 				"enableRbacAuthorization", a.i%2 == 0, "publicNetworkAccess", "Enabled", "accessPolicies", []any{})
-			if !a.bad("azure-keyvault-recoverable") {
+			if !a.violates("azure-keyvault-recoverable") {
 				p = p.With("enablePurgeProtection", true)
 			}
 			settings := []any{}
-			if !a.bad("azure-keyvault-logging") {
+			if !a.violates("azure-keyvault-logging") {
 				settings = world.Items(a.diagnostic("AuditEvent", a.i%2 == 0))
 			}
 			return a.resource("properties", p, "_providers/Microsoft.Insights/diagnosticSettings", world.Obj("value", settings))
@@ -58,22 +58,22 @@ var dataKinds = []*kind{
 	},
 	{
 		typ: "Azure.KeyVault.Key", arm: keys, prefix: "key-", in: vaults,
-		count: func(at) int { return 2 },
-		body: func(a at) world.Object {
-			return world.Obj("location", a.whole().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-key-expiry"), "keyUri", a.whole().address()+":443/keys/"+a.name()))
+		count: func(address) int { return 2 },
+		body: func(a address) world.Object {
+			return world.Obj("location", a.enclosing().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-key-expiry"), "keyUri", a.enclosing().address()+":443/keys/"+a.name()))
 		},
 	},
 	{
 		typ: "Azure.KeyVault.Secret", arm: secrets, prefix: "secret-", in: vaults,
-		count: func(at) int { return 2 },
-		body: func(a at) world.Object {
-			return world.Obj("location", a.whole().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-secret-expiry"), "contentType", "password", "secretUri", a.whole().address()+"/secrets/"+a.name()))
+		count: func(address) int { return 2 },
+		body: func(a address) world.Object {
+			return world.Obj("location", a.enclosing().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-secret-expiry"), "contentType", "password", "secretUri", a.enclosing().address()+"/secrets/"+a.name()))
 		},
 	},
 }
 
 // address returns the host name of a vault.
-func (a at) address() string {
+func (a address) address() string {
 	if a.sub.Government {
 		return "https://" + a.name() + ".vault.usgovcloudapi.net"
 	}
@@ -81,16 +81,16 @@ func (a at) address() string {
 }
 
 // attributes returns the attributes of a key or secret.
-func (a at) attributes(rule string) world.Object {
+func (a address) attributes(rule string) world.Object {
 	o := world.Obj("enabled", true, "created", a.options.Today.AddDate(0, -6, 0).Unix(), "recoveryLevel", "Recoverable+Purgeable")
-	if a.bad(rule) {
+	if a.violates(rule) {
 		return o
 	}
 	return o.With("exp", a.options.Today.AddDate(0, 6, 0).Unix())
 }
 
 // diagnostic returns a diagnostic setting with one category of logs.
-func (a at) diagnostic(category string, group bool) world.Object {
+func (a address) diagnostic(category string, group bool) world.Object {
 	log := world.Obj("category", category, "enabled", true)
 	if group {
 		log = world.Obj("categoryGroup", "allLogs", "enabled", true)
@@ -101,21 +101,21 @@ func (a at) diagnostic(category string, group bool) world.Object {
 
 // openBlobs reports whether a storage account allows public blobs. The first
 // account stores the activity log.
-func (a at) openBlobs() bool {
+func (a address) openBlobs() bool {
 	if a.i == 0 {
-		return a.bad("azure-monitor-log-storage-public")
+		return a.violates("azure-monitor-log-storage-public")
 	}
-	return a.bad("azure-storage-public-blob")
+	return a.violates("azure-storage-public-blob")
 }
 
-func storageBody(a at) world.Object {
+func storageBody(a address) world.Object {
 	old := func(rule string) int { return choose(a, rule, 200, 20) }
-	encryption := world.Obj("keySource", "Microsoft.Keyvault", "keyvaultproperties", world.Obj("keyname", "key-00001", "keyvaulturi", a.peer(vaults, a.i%a.of(vaults)).address()))
-	if a.bad("azure-storage-cmk") {
+	encryption := world.Obj("keySource", "Microsoft.Keyvault", "keyvaultproperties", world.Obj("keyname", "key-00001", "keyvaulturi", a.peer(vaults, a.i%a.countOf(vaults)).address()))
+	if a.violates("azure-storage-cmk") {
 		encryption = world.Obj("keySource", "Microsoft.Storage")
 	}
 	p := world.Obj("provisioningState", "Succeeded",
-		"supportsHttpsTrafficOnly", !a.bad("azure-storage-https-only"), "allowBlobPublicAccess", a.openBlobs(),
+		"supportsHttpsTrafficOnly", !a.violates("azure-storage-https-only"), "allowBlobPublicAccess", a.openBlobs(),
 		"minimumTlsVersion", choose(a, "azure-storage-min-tls", "TLS1_0", "TLS1_2"),
 		"networkAcls", world.Obj("bypass", "AzureServices", "defaultAction", choose(a, "azure-storage-default-deny", "Allow", "Deny"), "ipRules", []any{}, "virtualNetworkRules", world.Items(world.Obj("id", a.anySubnet().Text("id"), "action", "Allow"))),
 		"publicNetworkAccess", "Enabled", "encryption", encryption,

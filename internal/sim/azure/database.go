@@ -18,10 +18,10 @@ const (
 var databaseKinds = []*kind{
 	{
 		typ: "Azure.Sql.Server", arm: sqlServers, prefix: "sqlx",
-		count: func(a at) int { return a.n(15, 3) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.scaled(15, 3) },
+		body: func(a address) world.Object {
 			p := world.Obj("version", "12.0", "state", "Ready", "fullyQualifiedDomainName", a.name()+".database.windows.net", "publicNetworkAccess", "Enabled", "minimalTlsVersion", "1.2", "administratorLogin", "sqladmin")
-			if !a.bad("azure-sql-entra-admin") {
+			if !a.violates("azure-sql-entra-admin") {
 				p = p.With("administrators", world.Obj("administratorType", "ActiveDirectory", "principalType", "Group", "login", "dba", "sid", a.seed("dba").UUID(0), "tenantId", a.sub.Tenant, "azureADOnlyAuthentication", false))
 			}
 			return a.resource("kind", "v12.0", "properties", p,
@@ -31,9 +31,9 @@ var databaseKinds = []*kind{
 	},
 	{
 		typ: "Azure.Sql.Database", arm: sqlDatabases, in: sqlServers,
-		names: func(at) []string { return []string{"master", "orders", "stock"} },
-		body: func(a at) world.Object {
-			o := world.Obj("location", a.whole().location(), "sku", world.Obj("name", "GP_S_Gen5"), "properties", world.Obj("status", "Online", "zoneRedundant", false, "creationDate", a.daysAgo(300)))
+		names: func(address) []string { return []string{"master", "orders", "stock"} },
+		body: func(a address) world.Object {
+			o := world.Obj("location", a.enclosing().location(), "sku", world.Obj("name", "GP_S_Gen5"), "properties", world.Obj("status", "Online", "zoneRedundant", false, "creationDate", a.daysAgo(300)))
 			if a.i == 0 {
 				return o.With("kind", "v12.0,system")
 			}
@@ -42,25 +42,25 @@ var databaseKinds = []*kind{
 	},
 	{
 		typ: "Azure.Sql.FirewallRule", arm: sqlFirewalls, prefix: "rule-", in: sqlServers,
-		count: func(at) int { return 2 },
-		body: func(a at) world.Object {
+		count: func(address) int { return 2 },
+		body: func(a address) world.Object {
 			from, to := "203.0.113.10", "203.0.113.20"
-			if a.i == 1 && a.whole().bad("azure-sql-firewall-any") {
-				from, to = "0.0.0.0", world.Of(a.seed("end"), "0.0.0.0", "255.255.255.255")
+			if a.i == 1 && a.enclosing().violates("azure-sql-firewall-any") {
+				from, to = "0.0.0.0", world.PickOne(a.seed("end"), "0.0.0.0", "255.255.255.255")
 			}
 			return world.Obj("properties", world.Obj("startIpAddress", from, "endIpAddress", to))
 		},
 	},
 	{
 		typ: "Azure.Sql.ManagedInstance", arm: sqlInstances, prefix: "mix", count: one,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("state", "Ready", "publicDataEndpointEnabled", false, "minimalTlsVersion", "1.2", "subnetId", a.anySubnet().Text("id")))
 		},
 	},
 	{
 		typ: "Azure.PostgreSQL.FlexibleServer", arm: postgres, prefix: "pgx",
-		count: func(a at) int { return a.n(10, 2) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.scaled(10, 2) },
+		body: func(a address) world.Object {
 			return a.flexible("16").With("_configurations/require_secure_transport", value(choose(a, "azure-postgres-tls", "off", "on"))).
 				With("_configurations/log_connections", value("on")).With("_configurations/log_checkpoints", value("on")).
 				With("_configurations/log_disconnections", value("on")).With("_configurations/connection_throttle.enable", value("on")).
@@ -69,10 +69,10 @@ var databaseKinds = []*kind{
 	},
 	{
 		typ: "Azure.MySQL.FlexibleServer", arm: mysql, prefix: "myx",
-		count: func(a at) int { return a.n(10, 2) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.scaled(10, 2) },
+		body: func(a address) world.Object {
 			secure, versions := "ON", "TLSv1.2,TLSv1.3"
-			if a.bad("azure-mysql-tls") {
+			if a.violates("azure-mysql-tls") {
 				if a.seed("how").Intn(2) == 0 {
 					secure = "OFF"
 				} else {
@@ -85,25 +85,25 @@ var databaseKinds = []*kind{
 	},
 	{
 		typ: "Azure.DocumentDB.DatabaseAccount", arm: cosmos, prefix: "cosmosx",
-		count: func(a at) int { return a.n(10, 2) },
-		body: func(a at) world.Object {
-			filtered := !a.bad("azure-cosmosdb-network")
+		count: func(a address) int { return a.scaled(10, 2) },
+		body: func(a address) world.Object {
+			filtered := !a.violates("azure-cosmosdb-network")
 			return a.resource("kind", "GlobalDocumentDB", "properties", world.Obj("isVirtualNetworkFilterEnabled", filtered, "ipRules", []any{}, "publicNetworkAccess", "Enabled",
-				"virtualNetworkRules", world.Items(sub(a.anySubnet().Text("id"))), "disableLocalAuth", true, "minimalTlsVersion", "Tls12",
+				"virtualNetworkRules", world.Items(reference(a.anySubnet().Text("id"))), "disableLocalAuth", true, "minimalTlsVersion", "Tls12",
 				"keyVaultKeyUri", a.peer(vaults, 0).address()+"/keys/key-00000", "backupPolicy", world.Obj("type", "Continuous")))
 		},
 	},
 	{
 		typ: "Azure.Cache.Redis", arm: redis, prefix: "redisx",
-		count: func(a at) int { return a.n(5, 1) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.scaled(5, 1) },
+		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("redisVersion", "6.0", "enableNonSslPort", false, "minimumTlsVersion", "1.2", "publicNetworkAccess", "Enabled", "sku", world.Obj("name", "Standard")))
 		},
 	},
 }
 
 // flexible returns a PostgreSQL or MySQL flexible server.
-func (a at) flexible(version string) world.Object {
+func (a address) flexible(version string) world.Object {
 	return a.resource("properties", world.Obj("version", version, "state", "Ready", "fullyQualifiedDomainName", a.name()+".example.azure.com",
 		"network", world.Obj("publicNetworkAccess", "Enabled"), "highAvailability", world.Obj("mode", "Disabled"), "backup", world.Obj("backupRetentionDays", 7, "geoRedundantBackup", "Disabled")))
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // kindIn returns the world.Kind of a's kind and place.
-func (a at) kindIn() *world.Kind {
+func (a address) kindIn() *world.Kind {
 	return &world.Kind{
 		Type:  a.k.typ,
 		Count: func(world.Place) int { return a.count() },
@@ -24,7 +24,7 @@ func (a at) kindIn() *world.Kind {
 }
 
 // description returns a resource with its id, name and type.
-func (a at) description() world.Object {
+func (a address) description() world.Object {
 	o := world.Obj("id", a.id(), "name", a.name(), "type", a.k.arm)
 	for _, f := range a.k.body(a) {
 		switch f.Name { // some types have another spelling in responses
@@ -40,12 +40,12 @@ func (a at) description() world.Object {
 }
 
 // list visits the resources of a kind in a place, starting at a number.
-func (a at) list(from, max int, visit func(name string, o world.Object) bool) int {
+func (a address) list(from, max int, visit func(name string, o world.Object) bool) int {
 	return a.World.List(a.kindIn(), a.place, from, max, func(name string, o world.Object) bool { return visit(name, a.embedded(name, o)) })
 }
 
 // get returns a resource by name.
-func (a at) get(name string) (at, world.Object, bool) {
+func (a address) get(name string) (address, world.Object, bool) {
 	if i, ok := a.index(name); ok {
 		a.i = i
 		if i < a.count() {
@@ -60,7 +60,7 @@ func (a at) get(name string) (at, world.Object, bool) {
 }
 
 // embedded adds the parts that the description contains.
-func (a at) embedded(name string, o world.Object) world.Object {
+func (a address) embedded(name string, o world.Object) world.Object {
 	for field, arm := range a.k.embeds {
 		i, ok := a.index(name)
 		if !ok {
@@ -68,7 +68,7 @@ func (a at) embedded(name string, o world.Object) world.Object {
 		}
 		a.i = i
 		var parts []any
-		a.parts(arm).list(0, -1, func(_ string, part world.Object) bool {
+		a.nested(arm).list(0, -1, func(_ string, part world.Object) bool {
 			parts = append(parts, part.Visible())
 			return true
 		})

@@ -104,7 +104,7 @@ var collections = map[string]collection{
 		return world.Obj("id", tenant, "displayName", "Contoso", "verifiedDomains", world.Items(world.Obj("name", "contoso.example", "isDefault", true)))
 	}},
 	"users": {count: users, make: func(c *Cloud, tenant string, i int) world.Object {
-		name := world.Of(c.options.Seed.With("first").Nth(i), "Ana", "Ben", "Cleo", "Dev", "Eve", "Finn") + " " + number(i)
+		name := world.PickOne(c.options.Seed.With("first").Nth(i), "Ana", "Ben", "Cleo", "Dev", "Eve", "Finn") + " " + number(i)
 		return world.Obj("id", c.userID(tenant, i), "displayName", name, "userPrincipalName", "user"+number(i)+"@contoso.example", "accountEnabled", true, "userType", "Member", "createdDateTime", "2024-01-01T00:00:00Z")
 	}},
 	"groups": {count: fixed(5), make: func(c *Cloud, tenant string, i int) world.Object {
@@ -132,12 +132,12 @@ var collections = map[string]collection{
 		if i == 0 && c.directoryViolates(tenant, "azure-entra-security-defaults") {
 			state = "enabledForReportingButNotEnforced"
 		}
-		name, who, control := "Require MFA for all users", "All", "mfa"
+		name, users, control := "Require MFA for all users", "All", "mfa"
 		if i == 1 {
-			name, who, control = "Block legacy authentication", "All", "block"
+			name, users, control = "Block legacy authentication", "All", "block"
 		}
 		return world.Obj("id", c.options.Seed.With(tenant).With("policy").UUID(i), "displayName", name, "state", state, "conditions", world.Obj(
-			"users", world.Obj("includeUsers", world.Items(who), "excludeUsers", []any{}), "applications", world.Obj("includeApplications", world.Items("All"))),
+			"users", world.Obj("includeUsers", world.Items(users), "excludeUsers", []any{}), "applications", world.Obj("includeApplications", world.Items("All"))),
 			"grantControls", world.Obj("operator", "OR", "builtInControls", world.Items(control)))
 	}},
 	"identity/conditionalAccess/namedLocations": {count: fixed(1), make: func(c *Cloud, tenant string, i int) world.Object {
@@ -155,7 +155,7 @@ var collections = map[string]collection{
 		return world.Obj("id", c.options.Seed.With(tenant).With("setting").UUID(i), "displayName", "Password Rule Settings", "templateId", "5cf42378-d67d-4f36-ba46-e8b86229381d", "values", world.Items(
 			world.Obj("name", "LockoutThreshold", "value", "10"), world.Obj("name", "LockoutDurationInSeconds", "value", "60"), world.Obj("name", "EnableBannedPasswordCheck", "value", "True")))
 	}},
-	"reports/authenticationMethods/userRegistrationDetails": {plain: true, count: users, make: func(c *Cloud, tenant string, i int) world.Object {
+	"reports/authenticationMethods/userRegistrationDetails": {noQueryOptions: true, count: users, make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.userID(tenant, i), "userPrincipalName", "user"+number(i)+"@contoso.example", "isMfaRegistered", !c.unregistered(tenant, i))
 	}},
 }

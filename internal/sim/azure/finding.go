@@ -49,7 +49,7 @@ func (c *Cloud) Findings(subscription string) iter.Seq[world.Finding] {
 				}
 			}
 		}
-		if v.none(contacts) && !yield(world.Finding{Rule: "azure-security-contact", Entity: v.entity("Azure.Security.SecurityContact", "default")}) {
+		if v.hasNone(contacts) && !yield(world.Finding{Rule: "azure-security-contact", Entity: v.entity("Azure.Security.SecurityContact", "default")}) {
 			return
 		}
 	}
@@ -74,13 +74,13 @@ func (c *checker) prepare() {
 func (c *checker) each(arm string) iter.Seq[world.Object] {
 	return func(yield func(world.Object) bool) {
 		k := kinds[strings.ToLower(arm)]
-		c.visit(k, func(_ at, o world.Object) bool { return yield(o) })
+		c.visit(k, func(_ address, o world.Object) bool { return yield(o) })
 	}
 }
 
 // visit visits all resources of a kind, including those nested in others.
-func (c *checker) visit(k *kind, f func(at, world.Object) bool) bool {
-	list := func(in at) bool {
+func (c *checker) visit(k *kind, f func(address, world.Object) bool) bool {
+	list := func(in address) bool {
 		going := true
 		in.list(0, -1, func(name string, o world.Object) bool {
 			in.i, _ = in.index(name)
@@ -90,12 +90,12 @@ func (c *checker) visit(k *kind, f func(at, world.Object) bool) bool {
 		return going
 	}
 	if k.in == "" {
-		return list(at{Cloud: c.Cloud, k: k, sub: c.sub, place: world.Place{Account: c.sub.ID}})
+		return list(address{Cloud: c.Cloud, k: k, sub: c.sub, place: world.Place{Account: c.sub.ID}})
 	}
-	return c.visit(kinds[strings.ToLower(k.in)], func(whole at, _ world.Object) bool { return list(whole.parts(k.arm)) })
+	return c.visit(kinds[strings.ToLower(k.in)], func(parent address, _ world.Object) bool { return list(parent.nested(k.arm)) })
 }
 
-func (c *checker) none(arm string) bool {
+func (c *checker) hasNone(arm string) bool {
 	for range c.each(arm) {
 		return false
 	}
@@ -119,10 +119,10 @@ func (c *checker) entity(t posture.EntityType, name string) posture.EntityID {
 // entityOf returns the product's entity id of a resource.
 func entityOf(t posture.EntityType, id string) posture.EntityID {
 	parts := strings.Split(strings.ToLower(strings.Trim(id, "/")), "/")
-	account, place, name := parts[1], posture.Global, ""
+	account, location, name := parts[1], posture.Global, ""
 	rest := parts[2:]
 	if len(rest) > 2 && rest[0] == "resourcegroups" {
-		place, rest = rest[1], rest[2:]
+		location, rest = rest[1], rest[2:]
 	}
 	if len(rest) > 2 && rest[0] == "providers" {
 		rest = rest[2:]
@@ -130,7 +130,7 @@ func entityOf(t posture.EntityType, id string) posture.EntityID {
 	for i := 1; i < len(rest); i += 2 {
 		name += "/" + rest[i]
 	}
-	return t.ID(posture.AccountID(account), place, cmp.Or(strings.TrimPrefix(name, "/"), account))
+	return t.ID(posture.AccountID(account), location, cmp.Or(strings.TrimPrefix(name, "/"), account))
 }
 
 // directory returns the findings about the directory, as each subscription
@@ -143,11 +143,11 @@ func (c *checker) directory() iter.Seq[world.Finding] {
 			p := object("identity/conditionalAccess/policies", i)
 			return p.Text("state") == "enabled" && slices.Contains(p.List("grantControls", "builtInControls"), any("mfa"))
 		})
-		here := c.entity("Azure.Entra.Tenant", tenant)
-		if !enforced && !object("policies/identitySecurityDefaultsEnforcementPolicy", 0).Flag("isEnabled") && !yield(world.Finding{Rule: "azure-entra-security-defaults", Entity: here}) {
+		tenantEntity := c.entity("Azure.Entra.Tenant", tenant)
+		if !enforced && !object("policies/identitySecurityDefaultsEnforcementPolicy", 0).Flag("isEnabled") && !yield(world.Finding{Rule: "azure-entra-security-defaults", Entity: tenantEntity}) {
 			return
 		}
-		if object("policies/authorizationPolicy", 0).Flag("defaultUserRolePermissions", "allowedToCreateApps") && !yield(world.Finding{Rule: "azure-entra-users-register-apps", Entity: here}) {
+		if object("policies/authorizationPolicy", 0).Flag("defaultUserRolePermissions", "allowedToCreateApps") && !yield(world.Finding{Rule: "azure-entra-users-register-apps", Entity: tenantEntity}) {
 			return
 		}
 		for role := range roles[:privileged] {

@@ -20,34 +20,36 @@ var extraIPUsers = []string{loadBalancers, applicationGateways, firewalls, basti
 const extraIPs = 5
 
 // publicIP returns the public address of one of extraIPUsers.
-func (a at) publicIP(i int) world.Object { return sub(a.ref(publicIPs, a.candidates()+i)) }
+func (a address) publicIP(i int) world.Object {
+	return reference(a.ref(publicIPs, a.machinesWithRole()+i))
+}
 
 // front returns a frontend configuration with a public address in a subnet.
-func (a at) front(i int) []any {
+func (a address) front(i int) []any {
 	return world.Items(world.Obj("name", "front", "properties", world.Obj("publicIPAddress", a.publicIP(i), "subnet", a.anySubnet())))
 }
 
 // anySubnet returns a subnet for a resource.
-func (a at) anySubnet() world.Object {
-	return sub(a.ref(vnets, a.i%a.of(vnets)) + "/subnets/snet-00000")
+func (a address) anySubnet() world.Object {
+	return reference(a.ref(vnets, a.i%a.countOf(vnets)) + "/subnets/snet-00000")
 }
 
-func one(at) int { return 1 }
+func one(address) int { return 1 }
 
 var gatewayKinds = []*kind{
 	{
 		typ: "Azure.Network.LoadBalancer", arm: loadBalancers, prefix: "lb-", count: one,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return a.resource("sku", world.Obj("name", "Standard"), "properties", world.Obj(
 				"frontendIPConfigurations", world.Items(world.Obj("name", "front", "properties", world.Obj("publicIPAddress", a.publicIP(0)))),
 				"loadBalancingRules", world.Items(world.Obj("name", "web", "properties", world.Obj("frontendPort", 443, "backendPort", 8443, "protocol", "Tcp"))),
-				"backendAddressPools", world.Items(world.Obj("name", "pool", "properties", world.Obj("backendIPConfigurations", world.Items(sub(a.ref(interfaces, 0)+"/ipConfigurations/ipconfig1"))))),
+				"backendAddressPools", world.Items(world.Obj("name", "pool", "properties", world.Obj("backendIPConfigurations", world.Items(reference(a.ref(interfaces, 0)+"/ipConfigurations/ipconfig1"))))),
 			))
 		},
 	},
 	{
 		typ: "Azure.Network.ApplicationGateway", arm: applicationGateways, prefix: "agw-", count: one,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("sku", world.Obj("name", "WAF_v2", "tier", "WAF_v2"), "frontendIPConfigurations", a.front(1),
 				"gatewayIPConfigurations", world.Items(world.Obj("properties", world.Obj("subnet", a.anySubnet()))),
 				"webApplicationFirewallConfiguration", world.Obj("enabled", true, "firewallMode", "Prevention"), "sslPolicy", world.Obj("policyName", "AppGwSslPolicy20220101"),
@@ -56,29 +58,29 @@ var gatewayKinds = []*kind{
 	},
 	{
 		typ: "Azure.Network.AzureFirewall", arm: firewalls, prefix: "afw-", count: one,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("sku", world.Obj("name", "AZFW_VNet", "tier", "Standard"), "threatIntelMode", "Alert", "ipConfigurations", a.front(2)))
 		},
 	},
 	{
 		typ: "Azure.Network.BastionHost", arm: bastions, prefix: "bas-", count: one,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return a.resource("sku", world.Obj("name", "Standard"), "properties", world.Obj("dnsName", "bst.bastion.azure.com", "enableTunneling", false, "ipConfigurations", a.front(3)))
 		},
 	},
 	{
 		typ: "Azure.Network.NatGateway", arm: natGateways, prefix: "nat-", count: one,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return a.resource("sku", world.Obj("name", "Standard"), "properties", world.Obj("idleTimeoutInMinutes", 4, "publicIpAddresses", world.Items(a.publicIP(4))))
 		},
 	},
 	{
 		typ: "Azure.Network.PrivateEndpoint", arm: privateEndpoints, prefix: "pe-",
-		count: func(a at) int { return min(a.n(10, 2), a.of(storage)) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return min(a.scaled(10, 2), a.countOf(storage)) },
+		body: func(a address) world.Object {
 			target, part := a.ref(storage, a.i), "blob"
 			if a.i%2 == 1 {
-				target, part = a.ref(vaults, a.i%a.of(vaults)), "vault"
+				target, part = a.ref(vaults, a.i%a.countOf(vaults)), "vault"
 			}
 			return a.resource("properties", world.Obj("subnet", a.anySubnet(), "privateLinkServiceConnections", world.Items(world.Obj("properties", world.Obj(
 				"privateLinkServiceId", target, "groupIds", world.Items(part), "privateLinkServiceConnectionState", world.Obj("status", "Approved"))))))
@@ -86,17 +88,17 @@ var gatewayKinds = []*kind{
 	},
 	{
 		typ: "Azure.Network.PrivateDnsZone", arm: "Microsoft.Network/privateDnsZones",
-		names: func(at) []string {
+		names: func(address) []string {
 			return []string{"privatelink.blob.core.windows.net", "privatelink.vaultcore.azure.net"}
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return world.Obj("location", "global", "properties", world.Obj("numberOfRecordSets", 4))
 		},
 	},
 	{
 		typ: "Azure.Network.DnsZone", arm: "Microsoft.Network/dnsZones",
-		names: func(a at) []string { return []string{"zone-" + a.sub.ID[:8] + ".example.com"} },
-		body: func(a at) world.Object {
+		names: func(a address) []string { return []string{"zone-" + a.sub.ID[:8] + ".example.com"} },
+		body: func(a address) world.Object {
 			return world.Obj("location", "global", "properties", world.Obj("numberOfRecordSets", 9, "zoneType", "Public", "nameServers", world.Items("ns1-01.azure-dns.com.")))
 		},
 	},

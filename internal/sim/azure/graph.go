@@ -12,56 +12,56 @@ import (
 
 // A collection is a list of directory objects.
 type collection struct {
-	single bool // one object, not a list
-	plain  bool // does not support query options
-	count  func(c *Cloud) int
-	make   func(c *Cloud, tenant string, i int) world.Object
+	single         bool // one object, not a list
+	noQueryOptions bool // does not support query options
+	count          func(c *Cloud) int
+	make           func(c *Cloud, tenant string, i int) world.Object
 }
 
 // graph serves Microsoft Graph.
 func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 	tenant := c.tenant(government)
-	at := strings.TrimPrefix(strings.Trim(r.URL.Path, "/"), "v1.0/")
-	name := at
-	if of, ok := strings.CutPrefix(at, "directoryRoles/"); ok && strings.HasSuffix(of, "/members") {
+	path := strings.TrimPrefix(strings.Trim(r.URL.Path, "/"), "v1.0/")
+	name := path
+	if role, ok := strings.CutPrefix(path, "directoryRoles/"); ok && strings.HasSuffix(role, "/members") {
 		name = "directoryRoles/members"
 	}
-	if of, ok := strings.CutPrefix(at, "groups/"); ok && strings.HasSuffix(of, "/transitiveMembers") {
+	if group, ok := strings.CutPrefix(path, "groups/"); ok && strings.HasSuffix(group, "/transitiveMembers") {
 		name = "groups/transitiveMembers"
 	}
 	s, known := collections[name]
 	id := ""
 	if !known {
-		if i := strings.LastIndex(at, "/"); i > 0 {
-			name, id = at[:i], at[i+1:]
+		if i := strings.LastIndex(path, "/"); i > 0 {
+			name, id = path[:i], path[i+1:]
 			s, known = collections[name]
 		}
 	}
 	if !known {
-		writeJSON(w, http.StatusNotFound, graphError("Request_ResourceNotFound", "Resource '"+at+"' does not exist."))
+		writeJSON(w, http.StatusNotFound, graphError("Request_ResourceNotFound", "Resource '"+path+"' does not exist."))
 		return
 	}
 	c.faults.Serve(w, r, gateway.Exchange{
 		Call:   gateway.Call{Cloud: "azure", Account: tenant, Service: "Microsoft.Graph", Action: name + "/read"},
 		Refuse: refuseGraph,
 		Answer: func(w http.ResponseWriter) {
-			who, ok := c.bearer(r)
-			role, _, _ := c.roleOf(who.Application, government)
+			claims, ok := c.bearer(r)
+			role, _, _ := c.roleOf(claims.Application, government)
 			switch {
-			case !ok || who.Tenant != tenant || !strings.HasPrefix(who.Audience, "https://graph.") || c.options.Now().Unix() >= who.Expires:
+			case !ok || claims.Tenant != tenant || !strings.HasPrefix(claims.Audience, "https://graph.") || c.options.Now().Unix() >= claims.Expires:
 				writeJSON(w, http.StatusUnauthorized, graphError("InvalidAuthenticationToken", "Access token is empty, expired or for another service."))
-			case role != "reader" && !c.consented(who.Application):
+			case role != "reader" && !c.consented(claims.Application):
 				refuseGraph(w, gateway.Fault{Kind: gateway.Deny})
-			case s.plain && (r.URL.Query().Has("$top") || r.URL.Query().Has("$select")):
+			case s.noQueryOptions && (r.URL.Query().Has("$top") || r.URL.Query().Has("$select")):
 				writeJSON(w, http.StatusBadRequest, graphError("BadRequest", "Query option is not allowed."))
 			case s.single:
 				writeJSON(w, http.StatusOK, c.directoryObject(name, s, tenant, 0).Visible())
 			case id != "":
 				c.answerObject(w, name, s, tenant, id)
 			case name == "directoryRoles/members":
-				c.answerMembers(w, tenant, strings.Split(at, "/")[1])
+				c.answerMembers(w, tenant, strings.Split(path, "/")[1])
 			case name == "groups/transitiveMembers":
-				c.answerGroupMembers(w, tenant, strings.Split(at, "/")[1])
+				c.answerGroupMembers(w, tenant, strings.Split(path, "/")[1])
 			default:
 				c.answerCollection(w, r, name, s, tenant)
 			}

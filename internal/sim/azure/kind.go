@@ -16,16 +16,16 @@ type kind struct {
 	typ posture.EntityType
 	arm string // "Microsoft.Storage/storageAccounts"
 
-	prefix string              // of names, followed by a number
-	names  func(a at) []string // fixed names, instead of prefix
+	prefix string                   // of names, followed by a number
+	names  func(a address) []string // fixed names, instead of prefix
 	where  level
 	in     string // the kind in which these are nested; "" for none
 
 	// count returns how many there are in a subscription, or in the parent
 	// resource. When nil, it is the number of names.
-	count func(a at) int
+	count func(a address) int
 	// body returns the description of one, without id, name and type.
-	body func(a at) world.Object
+	body func(a address) world.Object
 	// embeds maps positions in the description to nested kinds that it contains.
 	embeds map[string]string
 }
@@ -49,8 +49,8 @@ func init() {
 	}
 }
 
-// at identifies one resource by its place and number.
-type at struct {
+// address identifies one resource by its place and number.
+type address struct {
 	*Cloud
 	k      *kind
 	sub    Subscription
@@ -60,24 +60,24 @@ type at struct {
 }
 
 // seed returns the seed of a random property of the resource.
-func (a at) seed(what string) world.Seed {
+func (a address) seed(what string) world.Seed {
 	return a.options.Seed.With(a.place.Account).With(a.place.Region).With(a.k.arm).With(what).Nth(a.i)
 }
 
-// bad reports whether the resource must violate a rule.
-func (a at) bad(rule string) bool { return a.seed(rule).Share(a.options.Shares.Of(rule)) }
+// violates reports whether the resource must violate a rule.
+func (a address) violates(rule string) bool { return a.seed(rule).Share(a.options.Shares.Of(rule)) }
 
-// n returns permille of the size, at least least.
-func (a at) n(permille, least int) int { return max(least, a.options.Size*permille/1000) }
+// scaled returns permille of the size, but not less than minimum.
+func (a address) scaled(permille, minimum int) int { return max(minimum, a.options.Size*permille/1000) }
 
-// of returns the number of resources of a kind in the subscription.
-func (a at) of(arm string) int {
+// countOf returns the number of resources of a kind in the subscription.
+func (a address) countOf(arm string) int {
 	k := kinds[strings.ToLower(arm)]
-	return at{Cloud: a.Cloud, k: k, sub: a.sub, place: world.Place{Account: a.sub.ID}}.count()
+	return address{Cloud: a.Cloud, k: k, sub: a.sub, place: world.Place{Account: a.sub.ID}}.count()
 }
 
 // count returns the number of resources of the kind in the resource's place.
-func (a at) count() int {
+func (a address) count() int {
 	if a.k.count == nil {
 		return len(a.k.names(a))
 	}
@@ -85,16 +85,16 @@ func (a at) count() int {
 }
 
 // peer returns the i-th resource of another kind in the subscription.
-func (a at) peer(arm string, i int) at {
+func (a address) peer(arm string, i int) address {
 	k := kinds[strings.ToLower(arm)]
-	return at{Cloud: a.Cloud, k: k, sub: a.sub, place: world.Place{Account: a.sub.ID}, i: i}
+	return address{Cloud: a.Cloud, k: k, sub: a.sub, place: world.Place{Account: a.sub.ID}, i: i}
 }
 
 // ref returns the id of the i-th resource of a kind.
-func (a at) ref(arm string, i int) string { return a.peer(arm, i).id() }
+func (a address) ref(arm string, i int) string { return a.peer(arm, i).id() }
 
 // name returns the resource's own name.
-func (a at) name() string {
+func (a address) name() string {
 	if a.k.names != nil {
 		return a.k.names(a)[a.i]
 	}
@@ -106,7 +106,7 @@ func (a at) name() string {
 }
 
 // index is the inverse of name.
-func (a at) index(name string) (int, bool) {
+func (a address) index(name string) (int, bool) {
 	if a.k.names != nil {
 		i := slices.IndexFunc(a.k.names(a), func(n string) bool { return strings.EqualFold(n, name) })
 		return i, i >= 0
@@ -120,9 +120,9 @@ func (a at) index(name string) (int, bool) {
 }
 
 // group returns the resource's resource group.
-func (a at) group() string { return groupName(a.i % a.groups()) }
+func (a address) group() string { return groupName(a.i % a.groups()) }
 
-func (a at) groups() int { return a.n(20, 3) }
+func (a address) groups() int { return a.scaled(20, 3) }
 
 func groupName(i int) string {
 	return "rg-" + []string{"prod", "stage", "shared"}[i%3] + "-" + number(i)
@@ -143,7 +143,7 @@ var (
 // usedLocations is the number of locations with resources.
 const usedLocations = 2
 
-func (a at) locations() []string {
+func (a address) locations() []string {
 	if a.sub.Government {
 		return governmentLocations
 	}
@@ -151,19 +151,19 @@ func (a at) locations() []string {
 }
 
 // location returns the resource's location, which is that of its group.
-func (a at) location() string { return a.locations()[a.i%a.groups()%usedLocations] }
+func (a address) location() string { return a.locations()[a.i%a.groups()%usedLocations] }
 
 // id returns the resource's id.
-func (a at) id() string {
+func (a address) id() string {
 	base := "/subscriptions/" + a.sub.ID
 	if a.k.in != "" {
-		return a.whole().id() + "/" + path.Base(a.k.arm) + "/" + a.name()
+		return a.enclosing().id() + "/" + path.Base(a.k.arm) + "/" + a.name()
 	}
-	if own, ok := strings.CutPrefix(a.k.arm, subscriptions); ok {
-		if own == "" {
+	if path, ok := strings.CutPrefix(a.k.arm, subscriptions); ok {
+		if path == "" {
 			return base
 		}
-		return base + own + "/" + a.name()
+		return base + path + "/" + a.name()
 	}
 	switch a.k.where {
 	case inGroup:
@@ -174,19 +174,19 @@ func (a at) id() string {
 	return base + "/providers/" + a.k.arm + "/" + a.name()
 }
 
-// whole returns the enclosing resource.
-func (a at) whole() at {
+// enclosing returns the enclosing resource.
+func (a address) enclosing() address {
 	k := kinds[strings.ToLower(a.k.in)]
 	names, last := strings.Split(a.place.Region, "/"), len(a.parent)-1
-	return at{
+	return address{
 		Cloud: a.Cloud, k: k, sub: a.sub, i: a.parent[last], parent: a.parent[:last],
 		place: world.Place{Account: a.place.Account, Region: strings.Join(names[:len(names)-1], "/")},
 	}
 }
 
-// parts returns the place of the nested resources of a kind.
-func (a at) parts(arm string) at {
-	return at{
+// nested returns the place of the nested resources of a kind.
+func (a address) nested(arm string) address {
+	return address{
 		Cloud: a.Cloud, k: kinds[strings.ToLower(arm)], sub: a.sub, parent: append(slices.Clone(a.parent), a.i),
 		place: world.Place{Account: a.place.Account, Region: strings.TrimPrefix(a.place.Region+"/"+strings.ToLower(a.name()), "/")},
 	}

@@ -98,8 +98,8 @@ func (c *Cloud) token(w http.ResponseWriter, r *http.Request, government bool) {
 }
 
 // sign returns a signed token.
-func (c *Cloud) sign(of claims) string {
-	text, err := json.Marshal(of)
+func (c *Cloud) sign(token claims) string {
+	text, err := json.Marshal(token)
 	if err != nil {
 		panic(err) // cannot fail: strings and a number
 	}
@@ -126,11 +126,11 @@ func (c *Cloud) bearer(r *http.Request) (claims, bool) {
 		return claims{}, false
 	}
 	text, err := base64.RawURLEncoding.DecodeString(body)
-	var of claims
-	if err != nil || json.Unmarshal(text, &of) != nil {
+	var decoded claims
+	if err != nil || json.Unmarshal(text, &decoded) != nil {
 		return claims{}, false
 	}
-	return of, true
+	return decoded, true
 }
 
 func signInError(w http.ResponseWriter, status int, code, description string) {

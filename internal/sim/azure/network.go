@@ -26,9 +26,9 @@ const subnetsEach = 3
 var networkKinds = []*kind{
 	{
 		typ: "Azure.Network.VirtualNetwork", arm: vnets, prefix: "vnet-",
-		count:  func(a at) int { return a.n(5, 2) },
+		count:  func(a address) int { return a.scaled(5, 2) },
 		embeds: map[string]string{"subnets": subnets, "virtualNetworkPeerings": peerings},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj(
 				"provisioningState", "Succeeded", "addressSpace", world.Obj("addressPrefixes", world.Items(fmt.Sprintf("10.%d.0.0/16", a.i%250))), "enableDdosProtection", a.i%4 == 0,
 			))
@@ -36,87 +36,89 @@ var networkKinds = []*kind{
 	},
 	{
 		typ: "Azure.Network.Subnet", arm: subnets, prefix: "snet-", in: vnets,
-		count: func(at) int { return subnetsEach },
-		body: func(a at) world.Object {
+		count: func(address) int { return subnetsEach },
+		body: func(a address) world.Object {
 			p := world.Obj("provisioningState", "Succeeded", "addressPrefix", fmt.Sprintf("10.%d.%d.0/24", a.parent[0]%250, a.i), "privateEndpointNetworkPolicies", "Disabled",
 				"serviceEndpoints", world.Items(world.Obj("service", "Microsoft.Storage")))
 			if a.i < subnetsEach-1 {
-				p = p.With("networkSecurityGroup", sub(a.ref(nsgs, a.guard(a.parent[0]*subnetsEach+a.i)))).With("routeTable", sub(a.ref(routes, a.parent[0]%a.of(routes))))
+				p = p.With("networkSecurityGroup", reference(a.ref(nsgs, a.guard(a.parent[0]*subnetsEach+a.i)))).With("routeTable", reference(a.ref(routes, a.parent[0]%a.countOf(routes))))
 			}
 			return world.Obj("properties", p)
 		},
 	},
 	{
 		typ: "Azure.Network.VirtualNetworkPeering", arm: peerings, prefix: "peer-", in: vnets,
-		count: func(a at) int { return 1 },
-		body: func(a at) world.Object {
+		count: func(a address) int { return 1 },
+		body: func(a address) world.Object {
 			return world.Obj("properties", world.Obj("peeringState", "Connected", "allowVirtualNetworkAccess", true, "allowForwardedTraffic", a.parent[0]%2 == 0,
-				"remoteVirtualNetwork", sub(a.ref(vnets, (a.parent[0]+1)%a.of(vnets)))))
+				"remoteVirtualNetwork", reference(a.ref(vnets, (a.parent[0]+1)%a.countOf(vnets)))))
 		},
 	},
 	{
 		typ: "Azure.Network.NetworkInterface", arm: interfaces, prefix: "nic-",
-		count: func(a at) int { return a.of(machines) },
+		count: func(a address) int { return a.countOf(machines) },
 		body:  interfaceBody,
 	},
 	{
 		typ: "Azure.Network.PublicIPAddress", arm: publicIPs, prefix: "pip-",
-		count: func(a at) int { return a.candidates() + extraIPs },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.machinesWithRole() + extraIPs },
+		body: func(a address) world.Object {
 			p := world.Obj("publicIPAllocationMethod", "Static", "ipAddress", fmt.Sprintf("20.%d.%d.%d", a.sub.number%200, a.i/250, 1+a.i%250))
 			switch {
-			case a.i >= a.candidates():
-				p = p.With("ipConfiguration", sub(a.ref(extraIPUsers[a.i-a.candidates()], 0)+"/frontendIPConfigurations/front"))
+			case a.i >= a.machinesWithRole():
+				p = p.With("ipConfiguration", reference(a.ref(extraIPUsers[a.i-a.machinesWithRole()], 0)+"/frontendIPConfigurations/front"))
 			case a.peer(machines, a.i).reachable():
-				p = p.With("ipConfiguration", sub(a.ref(interfaces, a.i)+"/ipConfigurations/ipconfig1"))
+				p = p.With("ipConfiguration", reference(a.ref(interfaces, a.i)+"/ipConfigurations/ipconfig1"))
 			}
 			return a.resource("sku", world.Obj("name", "Standard"), "properties", p)
 		},
 	},
 	{
 		typ: "Azure.Network.NetworkSecurityGroup", arm: nsgs, prefix: "nsg-",
-		count: func(a at) int { return a.n(20, 6) },
+		count: func(a address) int { return a.scaled(20, 6) },
 		body:  nsgBody,
 	},
 	{
 		typ: "Azure.Network.ApplicationSecurityGroup", arm: asgs, prefix: "asg-",
-		count: func(at) int { return 1 },
-		body:  func(a at) world.Object { return a.resource("properties", world.Obj("provisioningState", "Succeeded")) },
+		count: func(address) int { return 1 },
+		body: func(a address) world.Object {
+			return a.resource("properties", world.Obj("provisioningState", "Succeeded"))
+		},
 	},
 	{
 		typ: "Azure.Network.RouteTable", arm: routes, prefix: "rt-",
-		count: func(a at) int { return a.n(3, 1) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.scaled(3, 1) },
+		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("disableBgpRoutePropagation", false,
 				"routes", world.Items(world.Obj("name", "out", "properties", world.Obj("addressPrefix", "0.0.0.0/0", "nextHopType", "Internet")))))
 		},
 	},
 	{
 		typ: "Azure.Network.NetworkWatcher", arm: watchers, where: inWatcherGroup,
-		names: func(a at) []string {
+		names: func(a address) []string {
 			var names []string
 			for i, location := range a.locations()[:usedLocations] {
 				a.i = i
-				if !a.bad("azure-network-watcher") {
+				if !a.violates("azure-network-watcher") {
 					names = append(names, "NetworkWatcher_"+location)
 				}
 			}
 			return names
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return world.Obj("location", a.name()[len("NetworkWatcher_"):], "properties", world.Obj("provisioningState", "Succeeded", "runningOperationCount", 0))
 		},
 	},
 	{
 		typ: "Azure.Network.FlowLog", arm: flowLogs, prefix: "flow-", in: watchers,
-		count: func(a at) int { return min(5, a.of(nsgs)) },
-		body: func(a at) world.Object {
-			bad := a.bad("azure-nsg-flow-log-retention")
+		count: func(a address) int { return min(5, a.countOf(nsgs)) },
+		body: func(a address) world.Object {
+			bad := a.violates("azure-nsg-flow-log-retention")
 			days := 0
 			if bad && a.i%2 == 1 {
 				days = 30
 			}
-			return world.Obj("location", a.whole().name()[len("NetworkWatcher_"):], "properties", world.Obj(
+			return world.Obj("location", a.enclosing().name()[len("NetworkWatcher_"):], "properties", world.Obj(
 				"targetResourceId", a.ref(nsgs, a.i), "storageId", a.ref(storage, 0), "enabled", !bad || a.i%2 == 1,
 				"retentionPolicy", world.Obj("days", days, "enabled", days > 0), "format", world.Obj("type", "JSON", "version", 2),
 			))
@@ -126,32 +128,32 @@ var networkKinds = []*kind{
 
 // guard returns the number of the security group of the i-th interface or
 // subnet. The first group is for web servers.
-func (a at) guard(i int) int { return 1 + i%(a.of(nsgs)-1) }
+func (a address) guard(i int) int { return 1 + i%(a.countOf(nsgs)-1) }
 
-func interfaceBody(a at) world.Object {
+func interfaceBody(a address) world.Object {
 	vm := a.peer(machines, a.i)
-	vnet := a.i % a.of(vnets)
+	vnet := a.i % a.countOf(vnets)
 	config := world.Obj("privateIPAddress", fmt.Sprintf("10.%d.%d.%d", vnet%250, a.i%subnetsEach, 4+a.i/subnetsEach%240), "primary", true,
-		"subnet", sub(a.ref(vnets, vnet)+"/subnets/"+fmt.Sprintf("snet-%05d", a.i%subnetsEach)))
+		"subnet", reference(a.ref(vnets, vnet)+"/subnets/"+fmt.Sprintf("snet-%05d", a.i%subnetsEach)))
 	if vm.reachable() {
-		config = config.With("publicIPAddress", sub(a.ref(publicIPs, a.i)))
+		config = config.With("publicIPAddress", reference(a.ref(publicIPs, a.i)))
 	}
 	return a.resource("properties", world.Obj(
 		"provisioningState", "Succeeded", "enableIPForwarding", false, "macAddress", "00-0D-3A-"+a.seed("mac").Hex(2)+"-"+a.seed("mac").Hex(4)[2:]+"-01",
 		"ipConfigurations", world.Items(world.Obj("name", "ipconfig1", "properties", config)),
-		"networkSecurityGroup", sub(a.ref(nsgs, vm.guardedBy())), "virtualMachine", sub(vm.id()),
+		"networkSecurityGroup", reference(a.ref(nsgs, vm.guardedBy())), "virtualMachine", reference(vm.id()),
 	))
 }
 
 // guardedBy returns the number of the security group of a machine's interface.
-func (a at) guardedBy() int {
+func (a address) guardedBy() int {
 	if a.exposed() {
 		return 0
 	}
 	return a.guard(a.i)
 }
 
-func nsgBody(a at) world.Object {
+func nsgBody(a address) world.Object {
 	var rules []any
 	add := func(priority int, access, protocol, source, ports string) {
 		rules = append(rules, world.Obj("name", fmt.Sprintf("rule-%d", priority), "properties", world.Obj(
@@ -162,16 +164,16 @@ func nsgBody(a at) world.Object {
 		add(100, "Allow", "Tcp", "Internet", "443")
 	} else {
 		add(100, "Allow", "Tcp", "10.0.0.0/8", "22")
-		if a.bad("azure-nsg-ssh-open") {
-			add(200, "Allow", "Tcp", world.Of(a.seed("source"), "*", "0.0.0.0/0", "Internet"), world.Of(a.seed("ports"), "22", "20-30"))
+		if a.violates("azure-nsg-ssh-open") {
+			add(200, "Allow", "Tcp", world.PickOne(a.seed("source"), "*", "0.0.0.0/0", "Internet"), world.PickOne(a.seed("ports"), "22", "20-30"))
 		} else if a.i%3 == 0 { // an earlier rule denies what a later one allows
 			add(190, "Deny", "*", "*", "22")
 			add(200, "Allow", "Tcp", "*", "22")
 		}
-		if a.bad("azure-nsg-rdp-open") {
-			add(300, "Allow", "Tcp", "*", world.Of(a.seed("ports"), "3389", "3000-4000"))
+		if a.violates("azure-nsg-rdp-open") {
+			add(300, "Allow", "Tcp", "*", world.PickOne(a.seed("ports"), "3389", "3000-4000"))
 		}
-		if a.bad("azure-nsg-udp-open") {
+		if a.violates("azure-nsg-udp-open") {
 			add(400, "Allow", "Udp", "Internet", "53")
 		}
 	}
@@ -180,32 +182,32 @@ func nsgBody(a at) world.Object {
 }
 
 // guardedInterfaces is the inverse of guardedBy.
-func (a at) guardedInterfaces() []any {
+func (a address) guardedInterfaces() []any {
 	var ids []any
 	if a.i == 0 {
-		for v := range a.candidates() {
+		for v := range a.machinesWithRole() {
 			if a.peer(machines, v).exposed() {
-				ids = append(ids, sub(a.ref(interfaces, v)))
+				ids = append(ids, reference(a.ref(interfaces, v)))
 			}
 		}
 		return ids
 	}
-	for v := a.i - 1; v < a.of(interfaces); v += a.of(nsgs) - 1 {
+	for v := a.i - 1; v < a.countOf(interfaces); v += a.countOf(nsgs) - 1 {
 		if !a.peer(machines, v).exposed() {
-			ids = append(ids, sub(a.ref(interfaces, v)))
+			ids = append(ids, reference(a.ref(interfaces, v)))
 		}
 	}
 	return ids
 }
 
-func (a at) guardedSubnets() []any {
+func (a address) guardedSubnets() []any {
 	var ids []any
 	if a.i == 0 {
 		return nil
 	}
-	for q := a.i - 1; q < a.of(vnets)*subnetsEach; q += a.of(nsgs) - 1 {
+	for q := a.i - 1; q < a.countOf(vnets)*subnetsEach; q += a.countOf(nsgs) - 1 {
 		if q%subnetsEach < subnetsEach-1 {
-			ids = append(ids, sub(a.ref(vnets, q/subnetsEach)+"/subnets/"+fmt.Sprintf("snet-%05d", q%subnetsEach)))
+			ids = append(ids, reference(a.ref(vnets, q/subnetsEach)+"/subnets/"+fmt.Sprintf("snet-%05d", q%subnetsEach)))
 		}
 	}
 	return ids

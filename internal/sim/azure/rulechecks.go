@@ -27,7 +27,7 @@ func init() { // in init because checks refer to kinds
 		},
 		contacts: {"azure-security-contact": func(_ *checker, o world.Object) bool { return o.Text("properties", "emails") == "" }},
 		storage: {
-			"azure-storage-https-only":         not("properties", "supportsHttpsTrafficOnly"),
+			"azure-storage-https-only":         isFalse("properties", "supportsHttpsTrafficOnly"),
 			"azure-storage-public-blob":        publicBlobs,
 			"azure-storage-default-deny":       openStorage,
 			"azure-storage-min-tls":            isNot([]string{"TLS1_2", "TLS1_3"}, "properties", "minimumTlsVersion"),
@@ -82,7 +82,7 @@ func init() { // in init because checks refer to kinds
 		keys:    {"azure-keyvault-key-expiry": endless},
 		secrets: {"azure-keyvault-secret-expiry": endless},
 		sites: {
-			"azure-app-https-only": not("properties", "httpsOnly"),
+			"azure-app-https-only": isFalse("properties", "httpsOnly"),
 			"azure-app-min-tls": func(_ *checker, o world.Object) bool {
 				return o.Text("_config/web", "properties", "minTlsVersion") < "1.2"
 			},
@@ -92,7 +92,7 @@ func init() { // in init because checks refer to kinds
 			"azure-app-managed-identity": func(_ *checker, o world.Object) bool { return o.Get("identity") == nil },
 		},
 		clusters: {
-			"azure-aks-rbac": not("properties", "enableRBAC"),
+			"azure-aks-rbac": isFalse("properties", "enableRBAC"),
 			"azure-aks-api-public": func(_ *checker, o world.Object) bool {
 				return !o.Flag("properties", "apiServerAccessProfile", "enablePrivateCluster") && len(o.List("properties", "apiServerAccessProfile", "authorizedIPRanges")) == 0
 			},
@@ -100,14 +100,14 @@ func init() { // in init because checks refer to kinds
 	}
 }
 
-// not returns a check that is violated when a flag is not true.
-func not(path ...string) ruleCheck {
+// isFalse returns a check that is violated when a flag is not true.
+func isFalse(path ...string) ruleCheck {
 	return func(_ *checker, o world.Object) bool { return !o.Flag(path...) }
 }
 
 // isNot returns a check that is violated by any other value.
-func isNot(good []string, path ...string) ruleCheck {
-	return func(_ *checker, o world.Object) bool { return !slices.Contains(good, o.Text(path...)) }
+func isNot(allowed []string, path ...string) ruleCheck {
+	return func(_ *checker, o world.Object) bool { return !slices.Contains(allowed, o.Text(path...)) }
 }
 
 // plan returns a check that is violated when a plan of Defender is off.
@@ -162,13 +162,13 @@ func anyAddress(v *checker, o world.Object) bool {
 // categories.
 func unexported(v *checker, _ world.Object) bool {
 	for s := range v.each(settings) {
-		var on []string
+		var enabled []string
 		for _, log := range s.Objects("properties", "logs") {
 			if log.Flag("enabled") {
-				on = append(on, log.Text("category"))
+				enabled = append(enabled, log.Text("category"))
 			}
 		}
-		if slices.Contains(on, "Administrative") && slices.Contains(on, "Alert") && slices.Contains(on, "Policy") && slices.Contains(on, "Security") {
+		if slices.Contains(enabled, "Administrative") && slices.Contains(enabled, "Alert") && slices.Contains(enabled, "Policy") && slices.Contains(enabled, "Security") {
 			return false
 		}
 	}
@@ -178,10 +178,10 @@ func unexported(v *checker, _ world.Object) bool {
 // unwatched is violated by a subscription without an alert on security groups.
 func unwatched(v *checker, _ world.Object) bool {
 	for alert := range v.each(alerts) {
-		on := slices.ContainsFunc(alert.Objects("properties", "condition", "allOf"), func(c world.Object) bool {
+		enabled := slices.ContainsFunc(alert.Objects("properties", "condition", "allOf"), func(c world.Object) bool {
 			return c.Text("equals") == "Microsoft.Network/networkSecurityGroups/write"
 		})
-		if on && alert.Flag("properties", "enabled") {
+		if enabled && alert.Flag("properties", "enabled") {
 			return false
 		}
 	}

@@ -23,18 +23,18 @@ var defenderRules = map[string]string{
 var watchKinds = []*kind{
 	{
 		typ: "Azure.OperationalInsights.Workspace", arm: workspaces, prefix: "log-", count: one,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("customerId", a.seed("customer").UUID(0), "retentionInDays", 90, "sku", world.Obj("name", "PerGB2018")))
 		},
 	},
 	{
 		typ: "Azure.Monitor.ActivityLogAlert", arm: alerts, prefix: "alert-",
-		count: func(at) int { return 2 },
-		body: func(a at) world.Object {
+		count: func(address) int { return 2 },
+		body: func(a address) world.Object {
 			operation, enabled := "Microsoft.Network/networkSecurityGroups/write", true
 			if a.i == 1 {
 				operation = "Microsoft.Security/policies/write"
-			} else if a.bad("azure-monitor-nsg-alert") {
+			} else if a.violates("azure-monitor-nsg-alert") {
 				enabled = false
 			}
 			condition := func(field, equals string) world.Object { return world.Obj("field", field, "equals", equals) }
@@ -45,10 +45,10 @@ var watchKinds = []*kind{
 	},
 	{
 		typ: "Azure.Monitor.DiagnosticSetting", arm: settings, where: inSubscription,
-		names: func(at) []string { return []string{"export"} },
-		body: func(a at) world.Object {
+		names: func(address) []string { return []string{"export"} },
+		body: func(a address) world.Object {
 			categories := []string{"Administrative", "Security", "Alert", "Policy"}
-			if a.bad("azure-monitor-activity-log") {
+			if a.violates("azure-monitor-activity-log") {
 				categories = categories[:1]
 			}
 			// Monitor also returns ids without a leading slash.
@@ -58,28 +58,28 @@ var watchKinds = []*kind{
 	},
 	{
 		typ: "Azure.Monitor.ActionGroup", arm: actions, prefix: "ag-", count: one,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return world.Obj("location", "Global", "properties", world.Obj("enabled", true, "groupShortName", "ops", "emailReceivers", world.Items(world.Obj("name", "ops", "emailAddress", "ops@example.com")), "webhookReceivers", []any{}))
 		},
 	},
 	{
 		typ: "Azure.Security.Pricing", arm: pricings, where: inSubscription,
-		names: func(at) []string {
+		names: func(address) []string {
 			return []string{"VirtualMachines", "StorageAccounts", "SqlServers", "KeyVaults", "AppServices", "Containers", "Arm"}
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return world.Obj("properties", world.Obj("pricingTier", choose(a, defenderRules[a.name()], "Free", "Standard")))
 		},
 	},
 	{
 		typ: "Azure.Security.SecurityContact", arm: contacts, where: inSubscription,
-		names: func(a at) []string {
-			if a.bad("azure-security-contact") {
+		names: func(a address) []string {
+			if a.violates("azure-security-contact") {
 				return nil
 			}
 			return []string{"default"}
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			// Defender returns its own type in another spelling than in requests.
 			return world.Obj("id", strings.Replace(a.id(), "/securityContacts/", "/securityContact/", 1), "type", "Microsoft.Security/securityContact", "properties", world.Obj("emails", "security@example.com;soc@example.com", "isEnabled", true, "notificationsByRole", world.Obj("state", "On", "roles", world.Items("Owner"))))
 		},

@@ -28,7 +28,7 @@ var awsProgram = program{
 	"organizations describe-organization": {"", func(d *Server, _ context.Context, c Call) (string, error) { return d.o.AWS.Account(0).ID, nil }},
 	"organizations list-accounts":         {"", (*Server).listAccounts},
 	"sns create-topic": {"name tags", func(d *Server, _ context.Context, c Call) (string, error) {
-		d.put(d.at(c, "topic", c.one("name")))
+		d.put(d.pathOf(c, "topic", c.one("name")))
 		return "", nil
 	}},
 	"sns set-topic-attributes":        {"topic-arn attribute-name attribute-value", (*Server).setTopic},
@@ -77,8 +77,8 @@ func (s *Server) account(c Call) string {
 	return s.o.AWS.Account(0).ID
 }
 
-// at returns the path of an AWS object.
-func (s *Server) at(c Call, kind, name string) string {
+// pathOf returns the path of an AWS object.
+func (s *Server) pathOf(c Call, kind, name string) string {
 	return "aws/" + s.account(c) + "/" + c.one("region") + "/" + kind + "/" + name
 }
 
@@ -101,7 +101,7 @@ func (s *Server) listAccounts(_ context.Context, c Call) (string, error) {
 }
 
 func (s *Server) setTopic(_ context.Context, c Call) (string, error) {
-	path := s.at(c, "topic", last(c.one("topic-arn"), ":"))
+	path := s.pathOf(c, "topic", last(c.one("topic-arn"), ":"))
 	if _, ok := s.get(path, ""); !ok {
 		return "", refuse("An error occurred (NotFound) when calling the SetTopicAttributes operation: Topic does not exist")
 	}
@@ -117,12 +117,12 @@ func (s *Server) setTopic(_ context.Context, c Call) (string, error) {
 // the first region, and send changes from then on.
 func (s *Server) subscribe(ctx context.Context, c Call) (string, error) {
 	name := last(c.one("topic-arn"), ":")
-	path := s.at(c, "topic", name)
+	path := s.pathOf(c, "topic", name)
 	version, _ := s.get(path, "SignatureVersion")
 	if policy, ok := s.get(path, "Policy"); !ok || policy == "" || version != "2" {
 		return "", refuse("An error occurred (NotFound) when calling the Subscribe operation: Topic does not exist, or is not safe")
 	}
-	if was, _ := s.get(path, "endpoint"); was == c.one("notification-endpoint") {
+	if old, _ := s.get(path, "endpoint"); old == c.one("notification-endpoint") {
 		return "", nil // already subscribed
 	}
 	s.put(path, "endpoint", c.one("notification-endpoint"))
@@ -130,7 +130,7 @@ func (s *Server) subscribe(ctx context.Context, c Call) (string, error) {
 }
 
 func (s *Server) deleteTopic(_ context.Context, c Call) (string, error) {
-	s.drop(s.at(c, "topic", last(c.one("topic-arn"), ":"))) // SNS does not report a missing topic
+	s.drop(s.pathOf(c, "topic", last(c.one("topic-arn"), ":"))) // SNS does not report a missing topic
 	return "", nil
 }
 
@@ -138,12 +138,12 @@ func (s *Server) putRule(_ context.Context, c Call) (string, error) {
 	if text := c.one("event-pattern"); text != "" && !json.Valid([]byte(text)) {
 		return "", refuse("An error occurred (InvalidEventPatternException)")
 	}
-	s.put(s.at(c, "rule", c.one("name")), "pattern", c.one("event-pattern")+c.one("schedule-expression"))
+	s.put(s.pathOf(c, "rule", c.one("name")), "pattern", c.one("event-pattern")+c.one("schedule-expression"))
 	return "", nil
 }
 
 func (s *Server) putTargets(_ context.Context, c Call) (string, error) {
-	path := s.at(c, "rule", c.one("rule"))
+	path := s.pathOf(c, "rule", c.one("rule"))
 	if _, ok := s.get(path, ""); !ok || !strings.Contains(c.one("targets"), "Arn=arn:") {
 		return "", refuse("An error occurred (ResourceNotFoundException) when calling the PutTargets operation")
 	}
@@ -152,7 +152,7 @@ func (s *Server) putTargets(_ context.Context, c Call) (string, error) {
 }
 
 func (s *Server) removeTargets(_ context.Context, c Call) (string, error) {
-	path := s.at(c, "rule", c.one("rule"))
+	path := s.pathOf(c, "rule", c.one("rule"))
 	if _, ok := s.get(path, ""); !ok {
 		return "", refuse("An error occurred (ResourceNotFoundException) when calling the RemoveTargets operation: Rule does not exist.")
 	}
@@ -161,7 +161,7 @@ func (s *Server) removeTargets(_ context.Context, c Call) (string, error) {
 }
 
 func (s *Server) deleteRule(_ context.Context, c Call) (string, error) {
-	path := s.at(c, "rule", c.one("name"))
+	path := s.pathOf(c, "rule", c.one("name"))
 	if targets, _ := s.get(path, "targets"); targets != "" {
 		return "", refuse("An error occurred (ValidationException) when calling the DeleteRule operation: Rule can't be deleted since it has targets.")
 	}
@@ -182,7 +182,7 @@ func (s *Server) putConnection(_ context.Context, c Call) (string, error) {
 	if in.AuthParameters.ApiKeyAuthParameters.ApiKeyValue == "" {
 		return "", refuse("An error occurred (ValidationException): the connection has no key")
 	}
-	s.put(s.at(c, "connection", in.Name), "ConnectionArn", "arn:aws:events:"+c.one("region")+":"+s.account(c)+":connection/"+in.Name+"/1", "header", in.AuthParameters.ApiKeyAuthParameters.ApiKeyName)
+	s.put(s.pathOf(c, "connection", in.Name), "ConnectionArn", "arn:aws:events:"+c.one("region")+":"+s.account(c)+":connection/"+in.Name+"/1", "header", in.AuthParameters.ApiKeyAuthParameters.ApiKeyName)
 	return "", nil
 }
 
@@ -194,10 +194,10 @@ func (s *Server) putDestination(_ context.Context, c Call) (string, error) {
 	if in.HttpMethod != "POST" {
 		return "", refuse("An error occurred (ValidationException): events are posted")
 	}
-	if arn, _ := s.get(s.at(c, "connection", in.Name), "ConnectionArn"); arn == "" || arn != in.ConnectionArn {
+	if arn, _ := s.get(s.pathOf(c, "connection", in.Name), "ConnectionArn"); arn == "" || arn != in.ConnectionArn {
 		return "", refuse("An error occurred (ResourceNotFoundException): Connection does not exist")
 	}
-	s.put(s.at(c, "api-destination", in.Name), "ApiDestinationArn", "arn:aws:events:"+c.one("region")+":"+s.account(c)+":api-destination/"+in.Name+"/1", "url", in.InvocationEndpoint)
+	s.put(s.pathOf(c, "api-destination", in.Name), "ApiDestinationArn", "arn:aws:events:"+c.one("region")+":"+s.account(c)+":api-destination/"+in.Name+"/1", "url", in.InvocationEndpoint)
 	return "", nil
 }
 
@@ -216,7 +216,7 @@ func readInput(c Call, in any) error {
 // describe returns a command that describes an EventBridge object.
 func describe(kind string) func(*Server, context.Context, Call) (string, error) {
 	return func(d *Server, _ context.Context, c Call) (string, error) {
-		text, ok := d.get(d.at(c, kind, c.one("name")), c.one("query"))
+		text, ok := d.get(d.pathOf(c, kind, c.one("name")), c.one("query"))
 		if !ok {
 			return "", refuse("An error occurred (ResourceNotFoundException)")
 		}
@@ -227,7 +227,7 @@ func describe(kind string) func(*Server, context.Context, Call) (string, error) 
 // remove returns a command that removes an EventBridge object.
 func remove(kind string) func(*Server, context.Context, Call) (string, error) {
 	return func(d *Server, _ context.Context, c Call) (string, error) {
-		if !d.drop(d.at(c, kind, c.one("name"))) {
+		if !d.drop(d.pathOf(c, kind, c.one("name"))) {
 			return "", refuse("An error occurred (ResourceNotFoundException)")
 		}
 		return "", nil
@@ -256,7 +256,7 @@ func (s *Server) createRole(_ context.Context, c Call) (string, error) {
 // trust adds a role to the simulated cloud. Without a policy it allows nothing.
 func (s *Server) trust(c Call, name, document string) {
 	s.put("aws/"+s.account(c)+"//role/"+name, "trust", document)
-	r, _ := s.o.AWS.RoleMade(s.account(c), name)
+	r, _ := s.o.AWS.Role(s.account(c), name)
 	r.Account, r.Name = s.account(c), name
 	if found := externalID.FindStringSubmatch(document); found != nil {
 		r.ExternalID = found[1]
@@ -307,32 +307,32 @@ func (s *Server) deployStack(ctx context.Context, c Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	given := map[string]string{}
+	parameters := map[string]string{}
 	for _, pair := range c.Options["parameter-overrides"] {
 		name, value, _ := strings.Cut(pair, "=")
-		given[name] = value
+		parameters[name] = value
 	}
-	path := s.at(c, "stack", c.one("stack-name"))
-	_, was := s.get(path, "")
+	path := s.pathOf(c, "stack", c.one("stack-name"))
+	_, exists := s.get(path, "")
 	s.put(path, "parameters", strings.Join(c.Options["parameter-overrides"], ","))
 	if strings.Contains(string(text), "AWS::SNS::Subscription") {
-		if was || given["Heartbeat"] != "true" {
+		if exists || parameters["Heartbeat"] != "true" {
 			return "", nil
 		}
-		return "", s.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: s.account(c), Endpoint: given["Endpoint"], Topic: given["TopicName"]})
+		return "", s.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: s.account(c), Endpoint: parameters["Endpoint"], Topic: parameters["TopicName"]})
 	}
 	found := policyLine.FindAllStringSubmatch(string(text), -1)
 	if found == nil || !slices.Contains(c.Options["capabilities"], "CAPABILITY_NAMED_IAM") {
 		return "", refuse("An error occurred (InsufficientCapabilitiesException)")
 	}
-	role := "aws/" + s.account(c) + "//role/" + given["RoleName"]
-	s.o.AWS.PutRole(aws.Role{Account: s.account(c), Name: given["RoleName"], Trusts: given["TrustedPrincipal"], ExternalID: given["ExternalId"]})
-	s.put(role, "trust", `"sts:ExternalId":"`+given["ExternalId"]+`"`, "stack", c.one("stack-name"), "attached", "")
+	role := "aws/" + s.account(c) + "//role/" + parameters["RoleName"]
+	s.o.AWS.PutRole(aws.Role{Account: s.account(c), Name: parameters["RoleName"], Trusts: parameters["TrustedPrincipal"], ExternalID: parameters["ExternalId"]})
+	s.put(role, "trust", `"sts:ExternalId":"`+parameters["ExternalId"]+`"`, "stack", c.one("stack-name"), "attached", "")
 	for i, document := range found {
 		if _, err := readPolicy(document[1], maxManaged); err != nil {
 			return "", err
 		}
-		arn := fmt.Sprintf("arn:aws:iam::%s:policy/%s-%d", s.account(c), given["RoleName"], i+1)
+		arn := fmt.Sprintf("arn:aws:iam::%s:policy/%s-%d", s.account(c), parameters["RoleName"], i+1)
 		s.put(s.policyPath(c, arn), "v1", document[1], "default", "v1", "stack", c.one("stack-name"))
 		if err := s.attach(c, role, arn); err != nil {
 			return "", err
@@ -342,16 +342,16 @@ func (s *Server) deployStack(ctx context.Context, c Call) (string, error) {
 }
 
 func (s *Server) describeStack(_ context.Context, c Call) (string, error) {
-	if _, ok := s.get(s.at(c, "stack", c.one("stack-name")), ""); !ok {
+	if _, ok := s.get(s.pathOf(c, "stack", c.one("stack-name")), ""); !ok {
 		return "", refuse("An error occurred (ValidationError): Stack with id %s does not exist", c.one("stack-name"))
 	}
 	return "", nil
 }
 
 func (s *Server) deleteStack(_ context.Context, c Call) (string, error) {
-	s.drop(s.at(c, "stack", c.one("stack-name")))
+	s.drop(s.pathOf(c, "stack", c.one("stack-name")))
 	for _, path := range s.withPrefix("aws/" + s.account(c) + "//") {
-		if of, _ := s.get(path, "stack"); of == c.one("stack-name") {
+		if stack, _ := s.get(path, "stack"); stack == c.one("stack-name") {
 			s.drop(path)
 			if strings.Contains(path, "//role/") {
 				s.o.AWS.DropRole(s.account(c), last(path, "/"))

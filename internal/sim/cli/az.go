@@ -19,7 +19,7 @@ var azProgram = program{
 	"ad app list":                     {"display-name", (*Server).listApps},
 	"ad app create":                   {"display-name sign-in-audience", (*Server).createApp},
 	"ad app delete":                   {"id", (*Server).deleteApp},
-	"ad app permission list":          {"id", func(d *Server, _ context.Context, c Call) (string, error) { return d.asked(c), nil }},
+	"ad app permission list":          {"id", func(d *Server, _ context.Context, c Call) (string, error) { return d.requestedPermissions(c), nil }},
 	"ad app permission add":           {"id api api-permissions", (*Server).askGraph},
 	"ad app permission admin-consent": {"id", (*Server).consent},
 	"ad app credential reset":         {"id append display-name years", (*Server).resetApp},
@@ -66,7 +66,7 @@ func (s *Server) createApp(_ context.Context, c Call) (string, error) {
 // app returns the path of the application with an id.
 func (s *Server) app(id string) string {
 	for _, path := range s.withPrefix("azure/app/") {
-		if is, _ := s.get(path, "id"); is == id {
+		if existing, _ := s.get(path, "id"); existing == id {
 			return path
 		}
 	}
@@ -99,7 +99,7 @@ func (s *Server) showPrincipal(_ context.Context, c Call) (string, error) {
 		}
 		return c.answer(known)
 	}
-	if is, _ := s.get(s.app(c.one("id")), "principal"); is == "" {
+	if principal, _ := s.get(s.app(c.one("id")), "principal"); principal == "" {
 		return "", refuse("Service principal with id '%s' doesn't exist", c.one("id"))
 	}
 	return c.answer(map[string]string{"id": "principal-" + c.one("id")})
@@ -114,10 +114,10 @@ func (s *Server) createPrincipal(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// asked returns the Graph permissions that an application requests.
-func (s *Server) asked(c Call) string {
-	asked, _ := s.get(s.app(c.one("id")), "asks")
-	return strings.TrimSpace(strings.ReplaceAll(asked, " ", "\n"))
+// requestedPermissions returns the Graph permissions that an application requests.
+func (s *Server) requestedPermissions(c Call) string {
+	requested, _ := s.get(s.app(c.one("id")), "asks")
+	return strings.TrimSpace(strings.ReplaceAll(requested, " ", "\n"))
 }
 
 func (s *Server) askGraph(_ context.Context, c Call) (string, error) {
@@ -125,14 +125,14 @@ func (s *Server) askGraph(_ context.Context, c Call) (string, error) {
 	if c.one("api") != graphID || kind != "Role" {
 		return "", refuse("no such permission")
 	}
-	s.put(s.app(c.one("id")), "asks", strings.ReplaceAll(s.asked(c), "\n", " ")+" "+id)
+	s.put(s.app(c.one("id")), "asks", strings.ReplaceAll(s.requestedPermissions(c), "\n", " ")+" "+id)
 	return "", nil
 }
 
 func (s *Server) consent(_ context.Context, c Call) (string, error) {
 	var names []string
 	for name, id := range graphRoles {
-		if slices.Contains(strings.Fields(s.asked(c)), id) {
+		if slices.Contains(strings.Fields(s.requestedPermissions(c)), id) {
 			names = append(names, name)
 		}
 	}
@@ -224,16 +224,16 @@ func (s *Server) deleteGroup(_ context.Context, c Call) (string, error) {
 
 // deployGroup applies the effects of the product's template.
 func (s *Server) deployGroup(ctx context.Context, c Call) (string, error) {
-	var given map[string]struct{ Value string }
+	var parameters map[string]struct{ Value string }
 	var template struct {
 		Resources []struct{ Condition, Type string }
 	}
-	for name, into := range map[string]any{strings.TrimPrefix(c.one("parameters"), "@"): &given, c.one("template-file"): &template} {
+	for name, target := range map[string]any{strings.TrimPrefix(c.one("parameters"), "@"): &parameters, c.one("template-file"): &template} {
 		text, err := os.ReadFile(name) // #nosec G304 -- the script wrote it
 		if err != nil {
 			return "", err
 		}
-		if err := json.Unmarshal(text, into); err != nil {
+		if err := json.Unmarshal(text, target); err != nil {
 			return "", err
 		}
 	}
@@ -241,14 +241,14 @@ func (s *Server) deployGroup(ctx context.Context, c Call) (string, error) {
 		return "", refuse("(ResourceGroupNotFound)")
 	}
 	for _, r := range template.Resources {
-		if strings.Contains(r.Condition, "'"+given["manner"].Value+"'") && strings.Count(r.Type, "/") == 1 {
-			s.put("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/providers/"+r.Type+"/"+given["name"].Value, "deployment", c.one("name"))
+		if strings.Contains(r.Condition, "'"+parameters["manner"].Value+"'") && strings.Count(r.Type, "/") == 1 {
+			s.put("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/providers/"+r.Type+"/"+parameters["name"].Value, "deployment", c.one("name"))
 		}
 	}
-	if given["manner"].Value != "grid" {
+	if parameters["manner"].Value != "grid" {
 		return "", nil
 	}
-	return "", s.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.Azure, Account: c.one("subscription"), Endpoint: given["endpoint"].Value})
+	return "", s.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.Azure, Account: c.one("subscription"), Endpoint: parameters["endpoint"].Value})
 }
 
 func (s *Server) showResource(_ context.Context, c Call) (string, error) {

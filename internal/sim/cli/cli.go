@@ -171,11 +171,11 @@ func parse(name string, words []string) Call {
 		rest, isOption := strings.CutPrefix(word, "--")
 		switch {
 		case isOption:
-			at, value, has := strings.Cut(rest, "=")
-			option = at
-			c.Options[at] = append(c.Options[at], []string{}...)
+			name, value, has := strings.Cut(rest, "=")
+			option = name
+			c.Options[name] = append(c.Options[name], []string{}...)
 			if has {
-				c.Options[at], option = append(c.Options[at], value), ""
+				c.Options[name], option = append(c.Options[name], value), ""
 			}
 		case option != "":
 			c.Options[option] = append(c.Options[option], word)
@@ -193,9 +193,9 @@ func (s *Server) run(ctx context.Context, c Call) (string, error) {
 		if !ok {
 			continue
 		}
-		takes := strings.Fields(found.options)
+		options := strings.Fields(found.options)
 		for name := range c.Options {
-			if !slices.Contains(takes, name) && !slices.Contains(everywhere[c.Program], name) {
+			if !slices.Contains(options, name) && !slices.Contains(everywhere[c.Program], name) {
 				return "", fmt.Errorf("%s: unrecognized arguments: --%s", c, name)
 			}
 		}

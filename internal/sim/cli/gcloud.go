@@ -23,49 +23,49 @@ var gcloudProgram = program{
 	"iam roles describe":                          {"", (*Server).describeRole},
 	"iam roles create":                            {"file", (*Server).putRole},
 	"iam roles update":                            {"file", (*Server).putRole},
-	"iam roles delete":                            {"", gone("role")},
-	"iam service-accounts describe":               {"", shown("account")},
+	"iam roles delete":                            {"", removeResource("role")},
+	"iam service-accounts describe":               {"", describeResource("account")},
 	"iam service-accounts create":                 {"display-name", (*Server).createAccount},
 	"iam service-accounts delete":                 {"", (*Server).deleteAccount},
 	"iam service-accounts keys create":            {"iam-account", (*Server).createKey},
 	"iam service-accounts add-iam-policy-binding": {"member role", (*Server).bindAccount},
 
-	"pubsub topics describe":               {"", shown("topic")},
-	"pubsub topics create":                 {"labels", made("topic")},
-	"pubsub topics delete":                 {"", gone("topic")},
+	"pubsub topics describe":               {"", describeResource("topic")},
+	"pubsub topics create":                 {"labels", createResource("topic")},
+	"pubsub topics delete":                 {"", removeResource("topic")},
 	"pubsub topics publish":                {"message attribute", (*Server).publish},
 	"pubsub topics add-iam-policy-binding": {"member role", (*Server).bindTopic},
-	"pubsub subscriptions describe":        {"", shown("subscription")},
+	"pubsub subscriptions describe":        {"", describeResource("subscription")},
 	"pubsub subscriptions create":          {"topic push-endpoint push-auth-service-account push-auth-token-audience ack-deadline expiration-period min-retry-delay max-retry-delay labels", (*Server).putSubscription},
 	"pubsub subscriptions update":          {"push-endpoint push-auth-service-account push-auth-token-audience", (*Server).putSubscription},
-	"pubsub subscriptions delete":          {"", gone("subscription")},
-	"logging sinks describe":               {"", shown("sink")},
+	"pubsub subscriptions delete":          {"", removeResource("subscription")},
+	"logging sinks describe":               {"", describeResource("sink")},
 	"logging sinks create":                 {"log-filter", (*Server).putSink},
 	"logging sinks update":                 {"log-filter", (*Server).putSink},
-	"logging sinks delete":                 {"", gone("sink")},
+	"logging sinks delete":                 {"", removeResource("sink")},
 }
 
-// of returns the path of an object of a project.
-func (c Call) of(kind string) string {
+// pathOf returns the path of an object of a project.
+func (c Call) pathOf(kind string) string {
 	return "gcp/" + c.one("project") + "/" + kind + "/" + c.Words[0]
 }
 
-// made, shown and gone return commands that create, describe and delete objects
+// createResource, shown and gone return commands that create, describe and delete objects
 // without properties.
-func made(kind string) func(*Server, context.Context, Call) (string, error) {
+func createResource(kind string) func(*Server, context.Context, Call) (string, error) {
 	return func(d *Server, _ context.Context, c Call) (string, error) {
-		if _, ok := d.get(c.of(kind), ""); ok {
+		if _, ok := d.get(c.pathOf(kind), ""); ok {
 			return "", refuse("ERROR: (gcloud) Resource already exists in the project")
 		}
-		d.put(c.of(kind))
+		d.put(c.pathOf(kind))
 		return "", nil
 	}
 }
 
-func shown(kind string) func(*Server, context.Context, Call) (string, error) {
+func describeResource(kind string) func(*Server, context.Context, Call) (string, error) {
 	return func(d *Server, _ context.Context, c Call) (string, error) {
 		name := strings.TrimSuffix(strings.TrimPrefix(c.one("format"), "value("), ")")
-		text, ok := d.get(c.of(kind), name)
+		text, ok := d.get(c.pathOf(kind), name)
 		if !ok {
 			return "", refuse("ERROR: (gcloud) NOT_FOUND: Resource not found (resource=%s).", c.Words[0])
 		}
@@ -73,9 +73,9 @@ func shown(kind string) func(*Server, context.Context, Call) (string, error) {
 	}
 }
 
-func gone(kind string) func(*Server, context.Context, Call) (string, error) {
+func removeResource(kind string) func(*Server, context.Context, Call) (string, error) {
 	return func(d *Server, _ context.Context, c Call) (string, error) {
-		if !d.drop(c.of(kind)) {
+		if !d.drop(c.pathOf(kind)) {
 			return "", refuse("ERROR: (gcloud) NOT_FOUND: Resource not found (resource=%s).", c.Words[0])
 		}
 		return "", nil
@@ -101,7 +101,7 @@ func (s *Server) describeProject(_ context.Context, c Call) (string, error) {
 }
 
 func (s *Server) describeRole(_ context.Context, c Call) (string, error) {
-	if _, ok := s.get(c.of("role"), ""); !ok {
+	if _, ok := s.get(c.pathOf("role"), ""); !ok {
 		return "", refuse("ERROR: (gcloud.iam.roles.describe) NOT_FOUND: The role named %s was not found.", c.Words[0])
 	}
 	return "", nil
@@ -116,7 +116,7 @@ func (s *Server) putRole(_ context.Context, c Call) (string, error) {
 	if !ok {
 		return "", refuse("ERROR: (gcloud.iam.roles) the file has no permissions")
 	}
-	s.put(c.of("role"), "permissions", strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(list), "- ", ""), "\n", " "))
+	s.put(c.pathOf("role"), "permissions", strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(list), "- ", ""), "\n", " "))
 	return "", nil
 }
 
@@ -142,13 +142,13 @@ func (s *Server) bind(_ context.Context, c Call) (string, error) {
 	}
 	s.put("gcp/binding/" + c.Words[0] + " " + c.one("role") + " " + c.one("member"))
 	if custom {
-		may := strings.Fields(permissions)
+		granted := strings.Fields(permissions)
 		for role, more := range organizationRoles {
 			if _, bound := s.get("gcp/binding/"+gcp.Organization+" "+role+" "+c.one("member"), ""); bound {
-				may = append(may, more...)
+				granted = append(granted, more...)
 			}
 		}
-		s.o.GCP.Limited(reader(c.one("member")), may...)
+		s.o.GCP.Limited(reader(c.one("member")), granted...)
 	}
 	return "", nil
 }
@@ -170,7 +170,7 @@ func (s *Server) deleteAccount(ctx context.Context, c Call) (string, error) {
 	if strings.HasPrefix(c.Words[0], "vigil-reader@") {
 		s.o.GCP.Limited("vigil-reader")
 	}
-	return gone("account")(s, ctx, c)
+	return removeResource("account")(s, ctx, c)
 }
 
 // createKey writes the key of a service account. Its permissions do not change.
@@ -191,15 +191,15 @@ func (s *Server) createKey(_ context.Context, c Call) (string, error) {
 }
 
 func (s *Server) bindAccount(_ context.Context, c Call) (string, error) {
-	s.put(c.of("account"), c.one("role"), c.one("member"))
+	s.put(c.pathOf("account"), c.one("role"), c.one("member"))
 	return "", nil
 }
 
 func (s *Server) bindTopic(_ context.Context, c Call) (string, error) {
-	if _, ok := s.get(c.of("topic"), ""); !ok {
+	if _, ok := s.get(c.pathOf("topic"), ""); !ok {
 		return "", refuse("ERROR: (gcloud) NOT_FOUND: Resource not found")
 	}
-	s.put(c.of("topic"), c.one("role"), c.one("member"))
+	s.put(c.pathOf("topic"), c.one("role"), c.one("member"))
 	return "", nil
 }
 
@@ -207,7 +207,7 @@ func (s *Server) putSink(_ context.Context, c Call) (string, error) {
 	if len(c.Words) != 2 || c.Words[1] != "pubsub.googleapis.com/projects/"+c.one("project")+"/topics/"+c.Words[0] {
 		return "", refuse("ERROR: (gcloud.logging.sinks) a sink needs a destination")
 	}
-	s.put(c.of("sink"), "writerIdentity", "serviceAccount:service-1@gcp-sa-logging.iam.gserviceaccount.com")
+	s.put(c.pathOf("sink"), "writerIdentity", "serviceAccount:service-1@gcp-sa-logging.iam.gserviceaccount.com")
 	return "", nil
 }
 
@@ -217,9 +217,9 @@ func (s *Server) putSubscription(_ context.Context, c Call) (string, error) {
 	}
 	topic := c.one("topic")
 	if topic == "" {
-		topic, _ = s.get(c.of("subscription"), "topic")
+		topic, _ = s.get(c.pathOf("subscription"), "topic")
 	}
-	s.put(c.of("subscription"), "topic", topic, "endpoint", c.one("push-endpoint"), "account", c.one("push-auth-service-account"))
+	s.put(c.pathOf("subscription"), "topic", topic, "endpoint", c.one("push-endpoint"), "account", c.one("push-auth-service-account"))
 	return "", nil
 }
 

@@ -63,7 +63,7 @@ func (s *Server) allow(c Call, path string) error {
 	if !ok {
 		return errNoSuchEntity
 	}
-	r, _ := s.o.AWS.RoleMade(s.account(c), last(path, "/"))
+	r, _ := s.o.AWS.Role(s.account(c), last(path, "/"))
 	r.Account, r.Name, r.Actions = s.account(c), last(path, "/"), nil
 	if inline != "" {
 		allowed, err := readPolicy(inline, maxInline)

@@ -55,10 +55,10 @@ type Server struct {
 	fault  Fault
 	binds  int
 
-	plain, secure *flakylistener.Listener
-	ping          net.PacketConn
-	stop          context.CancelFunc
-	work          sync.WaitGroup
+	unencrypted, encrypted *flakylistener.Listener
+	ping                   net.PacketConn
+	stop                   context.CancelFunc
+	work                   sync.WaitGroup
 }
 
 // New returns a controller that is not started.
@@ -86,11 +86,11 @@ func (s *Server) Start(ctx context.Context) error {
 	s.work.Add(3)
 	go func() {
 		defer s.work.Done()
-		s.serve(ctx, s.plain, nil)
+		s.serve(ctx, s.unencrypted, nil)
 	}()
 	go func() {
 		defer s.work.Done()
-		s.serve(ctx, s.secure, s.tls)
+		s.serve(ctx, s.encrypted, s.tls)
 	}()
 	go func() {
 		defer s.work.Done()
@@ -103,19 +103,19 @@ func (s *Server) Start(ctx context.Context) error {
 func (s *Server) listen() error {
 	var err error
 	for range 20 { // the UDP port of a free TCP port may be in use
-		if s.plain, err = flakylistener.Listen(net.JoinHostPort(s.options.Host, "0")); err != nil {
+		if s.unencrypted, err = flakylistener.Listen(net.JoinHostPort(s.options.Host, "0")); err != nil {
 			return err
 		}
-		s.ping, err = net.ListenPacket("udp", s.plain.Addr().String())
+		s.ping, err = net.ListenPacket("udp", s.unencrypted.Addr().String())
 		if err == nil {
 			break
 		}
-		_ = s.plain.Close()
+		_ = s.unencrypted.Close()
 	}
 	if err != nil {
 		return err
 	}
-	s.secure, err = flakylistener.Listen(net.JoinHostPort(s.options.Host, "0"))
+	s.encrypted, err = flakylistener.Listen(net.JoinHostPort(s.options.Host, "0"))
 	return err
 }
 
@@ -125,7 +125,7 @@ func (s *Server) Stop() error {
 		return nil
 	}
 	s.stop()
-	err := errors.Join(s.plain.Close(), s.secure.Close(), s.ping.Close())
+	err := errors.Join(s.unencrypted.Close(), s.encrypted.Close(), s.ping.Close())
 	s.work.Wait()
 	return err
 }
@@ -134,10 +134,10 @@ func (s *Server) Stop() error {
 func (s *Server) Host() string { return s.options.Host }
 
 // Port returns the port of LDAP (TCP) and of the LDAP ping (UDP).
-func (s *Server) Port() int { return s.plain.Port() }
+func (s *Server) Port() int { return s.unencrypted.Port() }
 
 // SecurePort returns the port of LDAP over TLS.
-func (s *Server) SecurePort() int { return s.secure.Port() }
+func (s *Server) SecurePort() int { return s.encrypted.Port() }
 
 // URL returns the address of LDAP, for StartTLS.
 func (s *Server) URL() string { return "ldap://" + s.address(s.Port()) }
@@ -161,8 +161,8 @@ func (s *Server) Break(f Fault) {
 	case Hung:
 		state = flakylistener.Hung
 	}
-	s.plain.Set(state)
-	s.secure.Set(state)
+	s.unencrypted.Set(state)
+	s.encrypted.Set(state)
 }
 
 func (s *Server) broken() Fault {

@@ -30,9 +30,9 @@ func (d *domain) matches(f *ber.Packet, e *entry) bool {
 	case ldap.FilterEqualityMatch, ldap.FilterApproxMatch:
 		return compares(f, e, strings.EqualFold)
 	case ldap.FilterGreaterOrEqual:
-		return compares(f, e, func(have, want string) bool { return order(have, want) >= 0 })
+		return compares(f, e, func(value, want string) bool { return order(value, want) >= 0 })
 	case ldap.FilterLessOrEqual:
-		return compares(f, e, func(have, want string) bool { return order(have, want) <= 0 })
+		return compares(f, e, func(value, want string) bool { return order(value, want) <= 0 })
 	case ldap.FilterSubstrings:
 		return hasSubstrings(f, e)
 	case ldap.FilterExtensibleMatch:
@@ -41,19 +41,19 @@ func (d *domain) matches(f *ber.Packet, e *entry) bool {
 	return false
 }
 
-func compares(f *ber.Packet, e *entry, test func(have, want string) bool) bool {
+func compares(f *ber.Packet, e *entry, test func(value, want string) bool) bool {
 	if len(f.Children) != 2 {
 		return false
 	}
 	name, want := octets(f.Children[0]), octets(f.Children[1])
-	return slices.ContainsFunc(e.values(name), func(have string) bool {
+	return slices.ContainsFunc(e.values(name), func(value string) bool {
 		// objectCategory is a distinguished name but is searched by its first
 		// component.
 		if strings.EqualFold(name, "objectCategory") {
-			first, _, _ := strings.Cut(strings.TrimPrefix(have, "CN="), ",")
-			return test(have, want) || test(first, want)
+			first, _, _ := strings.Cut(strings.TrimPrefix(value, "CN="), ",")
+			return test(value, want) || test(first, want)
 		}
-		return test(have, want)
+		return test(value, want)
 	})
 }
 
@@ -70,18 +70,18 @@ func hasSubstrings(f *ber.Packet, e *entry) bool {
 	if len(f.Children) != 2 {
 		return false
 	}
-	return slices.ContainsFunc(e.values(octets(f.Children[0])), func(have string) bool {
-		rest := strings.ToLower(have)
+	return slices.ContainsFunc(e.values(octets(f.Children[0])), func(value string) bool {
+		rest := strings.ToLower(value)
 		for _, part := range f.Children[1].Children {
 			want := strings.ToLower(octets(part))
-			at := strings.Index(rest, want)
+			index := strings.Index(rest, want)
 			switch {
-			case at < 0, part.Tag == ldap.FilterSubstringsInitial && at > 0:
+			case index < 0, part.Tag == ldap.FilterSubstringsInitial && index > 0:
 				return false
 			case part.Tag == ldap.FilterSubstringsFinal:
 				return strings.HasSuffix(rest, want)
 			}
-			rest = rest[at+len(want):]
+			rest = rest[index+len(want):]
 		}
 		return true
 	})
@@ -109,12 +109,12 @@ func (d *domain) extends(f *ber.Packet, e *entry) bool {
 		return slices.ContainsFunc(d.memberships(direct), func(g string) bool { return strings.EqualFold(d.groupDN(g), value) })
 	case rule == ruleBitAnd:
 		want, err := strconv.ParseInt(value, 10, 64)
-		return err == nil && slices.ContainsFunc(e.values(name), func(have string) bool {
-			n, err := strconv.ParseInt(have, 10, 64)
+		return err == nil && slices.ContainsFunc(e.values(name), func(stored string) bool {
+			n, err := strconv.ParseInt(stored, 10, 64)
 			return err == nil && n&want == want
 		})
 	case rule == "":
-		return slices.ContainsFunc(e.values(name), func(have string) bool { return strings.EqualFold(have, value) })
+		return slices.ContainsFunc(e.values(name), func(stored string) bool { return strings.EqualFold(stored, value) })
 	}
 	return false
 }

@@ -94,11 +94,11 @@ func (r result) packet(id int64, tag ber.Tag) *ber.Packet {
 }
 
 // packet encodes an entry with the requested attributes.
-func (e *entry) packet(id int64, wanted []string) *ber.Packet {
+func (e *entry) packet(id int64, attributes []string) *ber.Packet {
 	op := ber.Encode(ber.ClassApplication, ber.TypeConstructed, ldap.ApplicationSearchResultEntry, nil, "entry")
 	op.AppendChild(text(e.dn))
 	list := ber.NewSequence("attributes")
-	for _, a := range e.selected(wanted) {
+	for _, a := range e.selected(attributes) {
 		values := ber.Encode(ber.ClassUniversal, ber.TypeConstructed, ber.TagSet, nil, "values")
 		for _, v := range a.values {
 			values.AppendChild(text(v))

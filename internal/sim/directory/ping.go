@@ -51,7 +51,7 @@ func (s *Server) pong(packet []byte) []byte {
 	d := s.domain
 	s.mu.Unlock()
 	var answer []byte
-	if asked := filterValue(r.filter, "DnsDomain"); asked == "" || strings.EqualFold(strings.TrimSuffix(asked, "."), d.DNSName) {
+	if domainName := filterValue(r.filter, "DnsDomain"); domainName == "" || strings.EqualFold(strings.TrimSuffix(domainName, "."), d.DNSName) {
 		e := &entry{attributes: []attribute{attr("netlogon", string(d.netlogon()))}}
 		answer = e.packet(m.id, []string{"netlogon"}).Bytes()
 	}

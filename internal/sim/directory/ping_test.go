@@ -15,11 +15,11 @@ func TestPingIsAnsweredForTheServedDomainOnly(t *testing.T) {
 	t.Parallel()
 	f := start(t, corp())
 	answer := ping(t, f, "corp.example")
-	at := strings.Index(answer, "netlogon")
-	if at < 0 || !strings.Contains(answer, "\x04corp\x07example\x00") || !strings.Contains(answer, "\x04CORP\x00") {
+	index := strings.Index(answer, "netlogon")
+	if index < 0 || !strings.Contains(answer, "\x04corp\x07example\x00") || !strings.Contains(answer, "\x04CORP\x00") {
 		t.Fatalf("answer %q", answer)
 	}
-	value := answer[at+len("netlogon"):]
+	value := answer[index+len("netlogon"):]
 	if op := binary.LittleEndian.Uint16([]byte(value[strings.IndexByte(value, 23):])); op != 23 {
 		t.Errorf("opcode %d", op)
 	}

@@ -29,13 +29,13 @@ func (in *session) search(id int64, r searchRequest) []*ber.Packet {
 	known := false
 	for _, e := range d.entries {
 		known = known || strings.EqualFold(e.dn, r.base)
-		if !within(e.dn, r.base, r.scope) || !d.matches(r.filter, d.seen(e, in.user)) {
+		if !within(e.dn, r.base, r.scope) || !d.matches(r.filter, d.visibleTo(e, in.user)) {
 			continue
 		}
 		if r.size > 0 && int64(len(packets)) == r.size {
 			return append(packets, done(ldap.LDAPResultSizeLimitExceeded, ""))
 		}
-		packets = append(packets, d.seen(e, in.user).packet(id, r.attributes))
+		packets = append(packets, d.visibleTo(e, in.user).packet(id, r.attributes))
 	}
 	if !known {
 		return []*ber.Packet{done(ldap.LDAPResultNoSuchObject, "0000208D: NameErr: DSID-03100241, problem 2001 (NO_OBJECT)")}
@@ -46,40 +46,40 @@ func (in *session) search(id int64, r searchRequest) []*ber.Packet {
 	return append(packets, done(ldap.LDAPResultSuccess, ""))
 }
 
-// seen returns an entry as a user sees it: the permission to create children
+// visibleTo returns an entry as a user sees it: the permission to create children
 // depends on the user.
-func (d *domain) seen(e *entry, by *account) *entry {
+func (d *domain) visibleTo(e *entry, reader *account) *entry {
 	ou := e.values("ou")
 	if len(ou) == 0 {
 		return e
 	}
 	view := *e
 	view.operational = slices.Clone(e.operational)
-	if slices.ContainsFunc(by.JoinsTo, func(name string) bool { return strings.EqualFold(name, ou[0]) }) {
+	if slices.ContainsFunc(reader.JoinsTo, func(name string) bool { return strings.EqualFold(name, ou[0]) }) {
 		view.operational = append(view.operational, attr("allowedChildClassesEffective", "computer"))
 	}
 	return &view
 }
 
 // selected returns the attributes of an entry that a search requested.
-func (e *entry) selected(wanted []string) []attribute {
-	all := len(wanted) == 0 || slices.Contains(wanted, "*")
+func (e *entry) selected(attributes []string) []attribute {
+	all := len(attributes) == 0 || slices.Contains(attributes, "*")
 	var chosen []attribute
 	for _, a := range e.attributes {
-		if len(a.values) > 0 && (all || asked(wanted, a.name)) {
+		if len(a.values) > 0 && (all || isRequested(attributes, a.name)) {
 			chosen = append(chosen, a)
 		}
 	}
 	for _, a := range e.operational {
-		if len(a.values) > 0 && asked(wanted, a.name) {
+		if len(a.values) > 0 && isRequested(attributes, a.name) {
 			chosen = append(chosen, a)
 		}
 	}
 	return chosen
 }
 
-func asked(wanted []string, name string) bool {
-	return slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(w, name) })
+func isRequested(attributes []string, name string) bool {
+	return slices.ContainsFunc(attributes, func(w string) bool { return strings.EqualFold(w, name) })
 }
 
 func within(dn, base string, scope int64) bool {
@@ -87,10 +87,10 @@ func within(dn, base string, scope int64) bool {
 	if scope == ldap.ScopeBaseObject {
 		return dn == base
 	}
-	above, isBelow := strings.CutSuffix(dn, ","+base)
+	prefix, isBelow := strings.CutSuffix(dn, ","+base)
 	switch scope {
 	case ldap.ScopeSingleLevel:
-		return isBelow && !strings.Contains(above, ",")
+		return isBelow && !strings.Contains(prefix, ",")
 	case ldap.ScopeWholeSubtree:
 		return isBelow || dn == base
 	}

@@ -209,7 +209,7 @@ func (e *Estate) WriteInventory(self string) (desktop.Inventory, error) {
 	if err := os.WriteFile(e.InventoryFile(), text, 0o600); err != nil {
 		return desktop.Inventory{}, err
 	}
-	e.machines.know(inv)
+	e.machines.setInventory(inv)
 	return inv, nil
 }
 

@@ -69,11 +69,11 @@ func GenerateHistory(inv desktop.Inventory, now time.Time, notices string) Histo
 
 // day generates some failures on a day, fewer at weekends.
 func (b *historyBuilder) day(start time.Time) {
-	often := 2
+	perDay := 2
 	if w := start.Weekday(); w == time.Saturday || w == time.Sunday {
-		often = 1
+		perDay = 1
 	}
-	for i := range b.rng.IntN(often + 1) {
+	for i := range b.rng.IntN(perDay + 1) {
 		at := start.Add(time.Duration(7+i*4)*time.Hour + time.Duration(b.rng.IntN(180))*time.Minute)
 		length := time.Duration(4+b.rng.IntN(50)) * time.Minute
 		if at.Add(length).After(b.now.Add(-2 * time.Hour)) {
@@ -88,19 +88,19 @@ func (b *historyBuilder) day(start time.Time) {
 
 // fail adds a failure: a status turns bad because of a cause, and good again
 // after a time.
-func (b *historyBuilder) fail(at time.Time, length time.Duration, ref desktop.Ref, part, good, bad string, cause desktop.Ref, why string) {
+func (b *historyBuilder) fail(at time.Time, length time.Duration, ref desktop.Ref, part, healthy, failed string, cause desktop.Ref, reason string) {
 	at = at.Add(time.Duration(b.rng.IntN(25_000)) * time.Millisecond)
 	end := at.Add(length)
 	b.Changes = append(b.Changes,
-		desktop.Change{At: at, Ref: ref, Part: part, From: good, To: bad, Reasons: []string{why}, Cause: cause},
-		desktop.Change{At: end, Ref: ref, Part: part, From: bad, To: good, Reasons: []string{}, Cause: cause},
+		desktop.Change{At: at, Ref: ref, Part: part, From: healthy, To: failed, Reasons: []string{reason}, Cause: cause},
+		desktop.Change{At: end, Ref: ref, Part: part, From: failed, To: healthy, Reasons: []string{}, Cause: cause},
 	)
-	if !slices.Contains(b.rule.Condition.Statuses, bad) {
+	if !slices.Contains(b.rule.Condition.Statuses, failed) {
 		return
 	}
 	b.Alerts = append(b.Alerts, alert.Alert{
 		RuleID: b.rule.ID, Subject: alert.Subject{Ref: ref, Part: part}, Cause: cause, State: alert.Resolved,
-		Summary: fmt.Sprintf("the status is %s: %s", bad, why), Since: at, FiredAt: at, NotifiedAt: at, ResolvedAt: end,
+		Summary: fmt.Sprintf("the status is %s: %s", failed, reason), Since: at, FiredAt: at, NotifiedAt: at, ResolvedAt: end,
 	})
 }
 
@@ -112,10 +112,10 @@ func (b *historyBuilder) domainDown(at time.Time, length time.Duration) {
 	}
 	d := one(b.rng, b.inv.Domains[1:])
 	ref := desktop.Ref{Kind: desktop.KindDomain, ID: d.ID, Name: d.DNSName}
-	why := "no controller of " + d.DNSName + " answers"
-	b.fail(at, length, ref, "", "OK", "ERROR", ref, why)
+	reason := "no controller of " + d.DNSName + " answers"
+	b.fail(at, length, ref, "", "OK", "ERROR", ref, reason)
 	for _, cs := range b.inv.ConnectionServers {
-		b.fail(at, length, ref, cs.Name, "FULLY_ACCESSIBLE", "UNCONTACTABLE", ref, why)
+		b.fail(at, length, ref, cs.Name, "FULLY_ACCESSIBLE", "UNCONTACTABLE", ref, reason)
 	}
 }
 
@@ -170,10 +170,10 @@ func (b *historyBuilder) hostsUnreachable(at time.Time, length time.Duration) {
 	b.serverFails(at, length, one(b.rng, servers), farm, "AGENT_UNREACHABLE", "its agent has not reported for two intervals")
 }
 
-func (b *historyBuilder) serverFails(at time.Time, length time.Duration, s desktop.RDSServer, farm desktop.Ref, state, why string) {
+func (b *historyBuilder) serverFails(at time.Time, length time.Duration, s desktop.RDSServer, farm desktop.Ref, state, reason string) {
 	ref := desktop.Ref{Kind: desktop.KindRDSServer, ID: s.ID, Name: s.Name}
-	b.fail(at, length, ref, "", "OK", "ERROR", farm, why)
-	b.fail(at, length, ref, "state", "AVAILABLE", state, farm, why)
+	b.fail(at, length, ref, "", "OK", "ERROR", farm, reason)
+	b.fail(at, length, ref, "state", "AVAILABLE", state, farm, reason)
 }
 
 func (b *historyBuilder) podDown(at time.Time, length time.Duration) {
@@ -182,9 +182,9 @@ func (b *historyBuilder) podDown(at time.Time, length time.Duration) {
 	}
 	pod := one(b.rng, b.inv.Pods)
 	ref, endpoint := desktop.Ref{Kind: desktop.KindPod, ID: pod.ID, Name: pod.Name}, one(b.rng, pod.Endpoints)
-	why := endpoint.Name + ": it does not answer"
-	b.fail(at, length, ref, "", "OK", "WARNING", ref, why)
-	b.fail(at, length, ref, endpoint.Name, "ONLINE", "OFFLINE", ref, why)
+	reason := endpoint.Name + ": it does not answer"
+	b.fail(at, length, ref, "", "OK", "WARNING", ref, reason)
+	b.fail(at, length, ref, endpoint.Name, "ONLINE", "OFFLINE", ref, reason)
 }
 
 func (b *historyBuilder) composerDown(at time.Time, length time.Duration) {

@@ -35,8 +35,8 @@ func (ms *machines) add(m *machine, report func(heartbeat.Stamp) any) {
 	ms.all = append(ms.all, m)
 }
 
-// know sets the ids of the machines from the inventory.
-func (ms *machines) know(inv desktop.Inventory) {
+// setInventory sets the ids of the machines from the inventory.
+func (ms *machines) setInventory(inv desktop.Inventory) {
 	ms.ids = map[heartbeat.Agent]string{}
 	i := 0
 	for _, g := range inv.Gateways {
@@ -65,7 +65,7 @@ const joining = 8
 func (e *Estate) Join(ctx context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
 	e.follower.start(ctx, server)
 	ms := e.machines
-	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ms.cancel = cancel
 	slots := make(chan struct{}, joining)
 	failed := make(chan error, len(ms.all))
@@ -84,9 +84,9 @@ func (e *Estate) Join(ctx context.Context, server string, trust heartbeat.Server
 		return err
 	}
 	for _, m := range ms.all {
-		ms.work.Go(func() { ms.report(life, m) })
+		ms.work.Go(func() { ms.report(running, m) })
 	}
-	return ms.joinThisMachine(ctx, life, server, trust, tokens)
+	return ms.joinThisMachine(ctx, running, server, trust, tokens)
 }
 
 // enrol requests a machine's certificate.
@@ -116,20 +116,20 @@ func (ms *machines) report(ctx context.Context, m *machine) {
 
 // joinThisMachine runs the real agent for the server that represents this
 // machine.
-func (ms *machines) joinThisMachine(ctx, life context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
+func (ms *machines) joinThisMachine(ctx, running context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
 	for a := range ms.ids {
 		token, err := tokens(ctx, a)
 		if err != nil {
 			return err
 		}
 		ms.work.Go(func() {
-			err := agent.Run(life, agent.Options{
+			err := agent.Run(running, agent.Options{
 				Server: server, Thumbprint: trust.Thumbprint, CAFile: "", Token: token,
 				StateDir: filepath.Join(ms.options.Dir, "agent"), Version: "demo", Build: "demo",
 				Now: ms.options.Now, Log: ms.options.Log,
 			})
-			if err != nil && life.Err() == nil {
-				ms.options.Log.ErrorContext(life, "agent of this machine stopped", "error", err)
+			if err != nil && running.Err() == nil {
+				ms.options.Log.ErrorContext(running, "agent of this machine stopped", "error", err)
 			}
 		})
 	}

@@ -84,12 +84,16 @@ func (s *SNS) notify(at time.Time, topic, message string) Notification {
 }
 
 // Confirm returns a signed request to confirm a subscription.
-func (s *SNS) Confirm(topic string) Notification { return s.ask("SubscriptionConfirmation", topic) }
+func (s *SNS) Confirm(topic string) Notification {
+	return s.confirmation("SubscriptionConfirmation", topic)
+}
 
 // Unsubscribed returns the signed message that a subscription has ended.
-func (s *SNS) Unsubscribed(topic string) Notification { return s.ask("UnsubscribeConfirmation", topic) }
+func (s *SNS) Unsubscribed(topic string) Notification {
+	return s.confirmation("UnsubscribeConfirmation", topic)
+}
 
-func (s *SNS) ask(kind, topic string) Notification {
+func (s *SNS) confirmation(kind, topic string) Notification {
 	n := s.message(s.now(), kind, topic)
 	n.Message = "You have chosen to subscribe to the topic " + topic + "."
 	n.Token = strings.ToLower(rand.Text() + rand.Text())

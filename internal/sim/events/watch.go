@@ -15,9 +15,9 @@ import (
 // A call names the AWS calls that create, change and delete a resource, and the
 // request member with its name.
 type call struct {
-	source             string
-	made, changed, end string
-	member             string
+	source                 string
+	create, update, remove string
+	member                 string
 }
 
 // calls maps the types whose changes cause events.
@@ -58,18 +58,18 @@ var calls = map[posture.EntityType]call{
 func (c call) name(change world.Change) string {
 	switch {
 	case change.Gone:
-		return c.end
+		return c.remove
 	case change.Make != nil:
-		return c.made
+		return c.create
 	}
-	return c.changed
+	return c.update
 }
 
 // WatchAWS sends events for the changes of a simulated AWS.
 func (pub *Publisher) WatchAWS(cloud *aws.Cloud) {
 	cloud.Changes.Watch = func(change world.Change) {
-		if how, ok := calls[change.Ref.Type]; ok {
-			region, text := regionOf(change), how.event(pub.Now(), change)
+		if names, ok := calls[change.Ref.Type]; ok {
+			region, text := regionOf(change), names.event(pub.Now(), change)
 			pub.deliver(posture.AWS, change.Ref.Place.Account, func(s Stream) request { return s.request(pub.SNS.Notify(s.topic(region), text)) })
 		}
 	}
@@ -149,16 +149,16 @@ var methods = map[posture.EntityType][3]string{
 // WatchGCP sends events for the changes of a simulated Google Cloud.
 func (pub *Publisher) WatchGCP(cloud *gcp.Cloud) {
 	cloud.Changes.Watch = func(change world.Change) {
-		how, ok := methods[change.Ref.Type]
+		names, ok := methods[change.Ref.Type]
 		if !ok {
 			return
 		}
-		method := how[1]
+		method := names[1]
 		switch {
 		case change.Gone:
-			method = how[2]
+			method = names[2]
 		case change.Make != nil:
-			method = how[0]
+			method = names[0]
 		}
 		service, name := cloud.Resource(gcp.Change{
 			Type: change.Ref.Type, Project: change.Ref.Place.Account, Parent: change.Ref.Place.Region, Name: change.Ref.Name, Make: change.Make,

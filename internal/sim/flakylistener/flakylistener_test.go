@@ -15,19 +15,19 @@ func TestStates(t *testing.T) {
 	t.Parallel()
 	l := serveEcho(t)
 
-	if got := ask(t, l); got != "hello" {
+	if got := send(t, l); got != "hello" {
 		t.Errorf("a listener that is up answers %q", got)
 	}
 	l.Set(flakylistener.Down)
-	if got := ask(t, l); got != "gone" {
+	if got := send(t, l); got != "gone" {
 		t.Errorf("a listener that is down answers %q", got)
 	}
 	l.Set(flakylistener.Hung)
-	if got := ask(t, l); got != "silence" {
+	if got := send(t, l); got != "silence" {
 		t.Errorf("a hung listener answers %q", got)
 	}
 	l.Set(flakylistener.Up)
-	if got := ask(t, l); got != "hello" {
+	if got := send(t, l); got != "hello" {
 		t.Errorf("a listener that is up again answers %q", got)
 	}
 }
@@ -82,7 +82,7 @@ func write(t *testing.T, c net.Conn) net.Conn {
 	return c
 }
 
-func ask(t *testing.T, l *flakylistener.Listener) string {
+func send(t *testing.T, l *flakylistener.Listener) string {
 	t.Helper()
 	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {

@@ -172,8 +172,8 @@ func (f *Faults) Calls() map[Call]int {
 	return counts
 }
 
-// Forget resets the counts.
-func (f *Faults) Forget() {
+// ResetCounts resets the counts.
+func (f *Faults) ResetCounts() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.counts)

@@ -34,8 +34,8 @@ type Gateway struct {
 	listener  net.Listener
 	hosts     []route
 
-	calls sync.RWMutex // held for reading by each running call
-	over  bool         // Serve has ended: no call is answered any more
+	calls   sync.RWMutex // held for reading by each running call
+	stopped bool         // Serve has ended: no call is answered any more
 
 	mu     sync.Mutex
 	leaves map[string]*tls.Certificate // by host name pattern
@@ -91,7 +91,7 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	defer stop()
 	err := server.ServeTLS(g.listener, "", "")
 	g.calls.Lock()
-	g.over = true
+	g.stopped = true
 	g.calls.Unlock()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -105,7 +105,7 @@ func (g *Gateway) Close() error { return g.listener.Close() }
 func (g *Gateway) route(w http.ResponseWriter, r *http.Request) {
 	g.calls.RLock()
 	defer g.calls.RUnlock()
-	if g.over {
+	if g.stopped {
 		return
 	}
 	host, _, err := net.SplitHostPort(r.Host)

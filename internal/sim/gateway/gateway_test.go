@@ -54,8 +54,8 @@ func clientOf(g *gateway.Gateway) *http.Client {
 	}}
 }
 
-// echo returns a cloud with one call and a fixed response.
-func echo(g *gateway.Gateway, name string) http.Handler {
+// greeter returns a simulated cloud that answers every call with "<name> says hello".
+func greeter(g *gateway.Gateway, name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.Faults.Serve(w, r, gateway.Exchange{
 			Call:   gateway.Call{Cloud: name, Service: "echo", Action: strings.Trim(r.URL.Path, "/")},
@@ -79,10 +79,10 @@ func get(t *testing.T, c *http.Client, url string) (status int, body string, err
 func TestCallsAreRoutedByHost(t *testing.T) {
 	t.Parallel()
 	_, client := start(t, func(g *gateway.Gateway) {
-		g.Handle(".amazonaws.com", echo(g, "aws"))
-		g.Handle("management.azure.com", echo(g, "azure"))
-		g.Handle(".googleapis.com", echo(g, "gcp"))
-		g.Handle("oauth2.googleapis.com", echo(g, "token"))
+		g.Handle(".amazonaws.com", greeter(g, "aws"))
+		g.Handle("management.azure.com", greeter(g, "azure"))
+		g.Handle(".googleapis.com", greeter(g, "gcp"))
+		g.Handle("oauth2.googleapis.com", greeter(g, "token"))
 	})
 	for url, want := range map[string]string{
 		"https://ec2.eu-west-3.amazonaws.com/x":              "aws says hello",
@@ -103,7 +103,7 @@ func TestCallsAreRoutedByHost(t *testing.T) {
 
 func TestFaultsApplyToMatchingCalls(t *testing.T) {
 	t.Parallel()
-	g, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", echo(g, "aws")) })
+	g, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", greeter(g, "aws")) })
 	const url = "https://sts.us-east-1.amazonaws.com/"
 	for _, fault := range []gateway.Fault{
 		{Match: gateway.Call{Action: "denied"}, Kind: gateway.Deny},
@@ -134,7 +134,7 @@ func TestFaultsApplyToMatchingCalls(t *testing.T) {
 
 func TestConnectionFaults(t *testing.T) {
 	t.Parallel()
-	g, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", echo(g, "aws")) })
+	g, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", greeter(g, "aws")) })
 	for _, kind := range []gateway.Kind{gateway.Reset, gateway.Half, gateway.Garbage, gateway.Hang, gateway.Stall} {
 		if _, err := g.Faults.Add(gateway.Fault{Match: gateway.Call{Action: string(kind)}, Kind: kind}); err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestConnectionFaults(t *testing.T) {
 
 func TestFaultsAreSetOverHTTP(t *testing.T) {
 	t.Parallel()
-	_, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", echo(g, "aws")) })
+	_, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", greeter(g, "aws")) })
 	const admin = "https://" + gateway.AdminHost
 	answer, err := client.Post(admin+"/faults", "application/json", strings.NewReader(`{"match":{"cloud":"aws"},"kind":"throttle","retryAfter":"2s"}`))
 	if err != nil {
@@ -216,12 +216,12 @@ func TestFaultsAreSetOverHTTP(t *testing.T) {
 func TestServeEndsDuringCalls(t *testing.T) {
 	t.Parallel()
 	for range 30 {
-		endAmongCalls(t)
+		stopDuringCalls(t)
 	}
 }
 
-// endAmongCalls stops a gateway during the first of many responses.
-func endAmongCalls(t *testing.T) {
+// stopDuringCalls stops a gateway after the first response, while other calls run.
+func stopDuringCalls(t *testing.T) {
 	t.Helper()
 	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -56,11 +56,11 @@ func (f *Faults) Serve(w http.ResponseWriter, r *http.Request, x Exchange) {
 
 // half sends the first half of a response.
 func half(w http.ResponseWriter, answer func(http.ResponseWriter)) {
-	whole := buffer{ResponseWriter: w, status: http.StatusOK}
-	answer(&whole)
-	w.Header().Set("Content-Length", strconv.Itoa(len(whole.body)))
-	w.WriteHeader(whole.status)
-	_, _ = w.Write(whole.body[:len(whole.body)/2])
+	buffered := buffer{ResponseWriter: w, status: http.StatusOK}
+	answer(&buffered)
+	w.Header().Set("Content-Length", strconv.Itoa(len(buffered.body)))
+	w.WriteHeader(buffered.status)
+	_, _ = w.Write(buffered.body[:len(buffered.body)/2])
 	_ = http.NewResponseController(w).Flush()
 }
 

@@ -34,7 +34,7 @@ func (c *Cloud) Change(change Change) error {
 	case k.in == "" && change.Parent != "", k.in != "" && change.Parent == "":
 		return fmt.Errorf("%s: parent %q", change.Type, change.Parent)
 	}
-	a := at{Cloud: c, k: k, project: p, parent: change.Parent}
+	a := address{Cloud: c, k: k, project: p, parent: change.Parent}
 	if _, exists := a.get(change.Name); exists == (change.Make != nil) {
 		return fmt.Errorf("%s %q: a created resource must not exist, any other must exist (it exists: %v)", change.Type, change.Name, exists)
 	}
@@ -52,7 +52,7 @@ func (c *Cloud) Resource(change Change) (service, name string) {
 	if k == nil || p.ID == "" {
 		return "", ""
 	}
-	a := at{Cloud: c, k: k, project: p, parent: change.Parent}
+	a := address{Cloud: c, k: k, project: p, parent: change.Parent}
 	location := posture.Global
 	if i, ok := a.index(change.Name); ok {
 		a.i = i

@@ -21,10 +21,10 @@ const (
 
 const cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
 
-func (a at) instances() int { return a.n(250, 8) }
+func (a address) instances() int { return a.scaled(250, 8) }
 
 // machine returns the link of a machine type.
-func (a at) machine(name string) string {
+func (a address) machine(name string) string {
 	return computeBase + "projects/" + a.project.ID + "/zones/" + a.location() + "/machineTypes/" + name
 }
 
@@ -39,49 +39,49 @@ func publicIP(block, i int) string {
 var computeKinds = []*kind{
 	{
 		typ: computeProjectType, service: "compute", collection: "projects",
-		names: func(a at) []string { return []string{a.project.ID} },
-		named: func(a at) world.Object {
+		names: func(a address) []string { return []string{a.project.ID} },
+		named: func(a address) world.Object {
 			return world.Obj("kind", "compute#project", "id", a.project.Number, "name", a.project.ID, "selfLink", computeBase+"projects/"+a.project.ID)
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			items := world.Items(item("ssh-keys", "ada:ssh-ed25519 AAAAC3Nza ada"), item("google-compute-default-zone", zones[0]))
-			if !a.bad("gcp-project-oslogin") {
+			if !a.violates("gcp-project-oslogin") {
 				items = append(items, item("enable-oslogin", "TRUE"))
 			}
-			return world.Obj("creationTimestamp", a.madeHere(), "commonInstanceMetadata", world.Obj("kind", "compute#metadata", "fingerprint", "x1", "items", items),
+			return world.Obj("creationTimestamp", a.createdHere(), "commonInstanceMetadata", world.Obj("kind", "compute#metadata", "fingerprint", "x1", "items", items),
 				"defaultServiceAccount", a.defaultAccount(), "defaultNetworkTier", "PREMIUM", "xpnProjectStatus", "UNSPECIFIED_XPN_PROJECT_STATUS")
 		},
 	},
 	{
 		typ: instanceType, service: "compute", collection: "instances", where: computeZone, prefix: "vm-",
-		count: func(a at) int { return a.instances() }, body: instance,
+		count: func(a address) int { return a.instances() }, body: instance,
 	},
 	{
 		typ: diskType, service: "compute", collection: "disks", where: computeZone, prefix: "disk-",
-		count: func(a at) int { return a.instances() + a.n(50, 4) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.instances() + a.scaled(50, 4) },
+		body: func(a address) world.Object {
 			var users any
 			if a.i < a.instances() {
 				users = world.Items(a.ref(instanceType, a.i))
 			}
 			return world.Obj("zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location(), "sizeGb", strconv.Itoa(10+a.seed("size").Intn(490)), "status", "READY",
 				"type", computeBase+"projects/"+a.project.ID+"/zones/"+a.location()+"/diskTypes/pd-balanced", "users", users, "labels", a.labels(),
-				"sourceImage", a.ref(imageType, a.i%a.of(imageType)), "diskEncryptionKey", a.encryption("kmsKeyName"))
+				"sourceImage", a.ref(imageType, a.i%a.countOf(imageType)), "diskEncryptionKey", a.encryption("kmsKeyName"))
 		},
 	},
 	{
 		typ: snapshotType, service: "compute", collection: "snapshots", where: computeGlobal, prefix: "snap-",
-		count: func(a at) int { return a.n(60, 3) },
-		body: func(a at) world.Object {
-			return world.Obj("status", "READY", "diskSizeGb", "50", "sourceDisk", a.ref(diskType, a.i%a.of(diskType)), "autoCreated", a.i%2 == 0,
+		count: func(a address) int { return a.scaled(60, 3) },
+		body: func(a address) world.Object {
+			return world.Obj("status", "READY", "diskSizeGb", "50", "sourceDisk", a.ref(diskType, a.i%a.countOf(diskType)), "autoCreated", a.i%2 == 0,
 				"storageLocations", world.Items("us"), "labels", a.labels(), "snapshotEncryptionKey", a.encryption("kmsKeyName"))
 		},
 	},
 	{
 		typ: imageType, service: "compute", collection: "images", where: computeGlobal, prefix: "image-",
-		count: func(a at) int { return a.n(10, 2) },
-		body: func(a at) world.Object {
-			o := world.Obj("status", "READY", "family", world.Of(a.seed("family"), "web", "batch"), "diskSizeGb", "20", "archiveSizeBytes", "1048576", "labels", a.labels(), "imageEncryptionKey", a.encryption("kmsKeyName"))
+		count: func(a address) int { return a.scaled(10, 2) },
+		body: func(a address) world.Object {
+			o := world.Obj("status", "READY", "family", world.PickOne(a.seed("family"), "web", "batch"), "diskSizeGb", "20", "archiveSizeBytes", "1048576", "labels", a.labels(), "imageEncryptionKey", a.encryption("kmsKeyName"))
 			if a.i == 1 {
 				return append(o, world.Obj("deprecated", world.Obj("state", "DEPRECATED"), "sourceDisk", a.ref(diskType, 0))...)
 			}
@@ -90,8 +90,8 @@ var computeKinds = []*kind{
 	},
 	{
 		typ: templateType, service: "compute", collection: "instanceTemplates", where: computeGlobal, prefix: "tpl-",
-		count: func(a at) int { return a.n(8, 2) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.scaled(8, 2) },
+		body: func(a address) world.Object {
 			return world.Obj("properties", world.Obj("machineType", "e2-small", "networkInterfaces", world.Items(world.Obj("network", a.ref(networkType, 0), "subnetwork", a.ref(subnetType, 0))),
 				"metadata", world.Obj("items", world.Items(item("enable-oslogin", "TRUE"), item("startup-script", "simulated-template-secret"))),
 				"serviceAccounts", world.Items(world.Obj("email", a.email(0), "scopes", world.Items(cloudPlatform))),
@@ -100,23 +100,23 @@ var computeKinds = []*kind{
 	},
 	{
 		typ: groupType, service: "compute", collection: "instanceGroups", where: computeZone, prefix: "ig-",
-		count: func(a at) int { return a.n(10, 2) },
-		body: func(a at) world.Object {
+		count: func(a address) int { return a.scaled(10, 2) },
+		body: func(a address) world.Object {
 			return world.Obj("size", 2, "network", a.ref(networkType, 0), "subnetwork", a.ref(subnetType, a.i%len(regions)), "zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location())
 		},
 	},
 	{
 		typ: managerType, service: "compute", collection: "instanceGroupManagers", where: computeZone, prefix: "ig-",
-		count: func(a at) int { return a.n(10, 2) },
-		body: func(a at) world.Object {
-			return world.Obj("targetSize", 2, "baseInstanceName", "web", "instanceGroup", a.ref(groupType, a.i), "instanceTemplate", a.ref(templateType, a.i%a.of(templateType)),
+		count: func(a address) int { return a.scaled(10, 2) },
+		body: func(a address) world.Object {
+			return world.Obj("targetSize", 2, "baseInstanceName", "web", "instanceGroup", a.ref(groupType, a.i), "instanceTemplate", a.ref(templateType, a.i%a.countOf(templateType)),
 				"autoHealingPolicies", world.Items(world.Obj("healthCheck", a.ref(healthType, 0), "initialDelaySec", 60)))
 		},
 	},
 }
 
 // encryption returns a customer-managed key for every third resource.
-func (a at) encryption(field string) any {
+func (a address) encryption(field string) any {
 	if a.i%3 != 1 {
 		return nil
 	}
@@ -124,11 +124,11 @@ func (a at) encryption(field string) any {
 }
 
 // instance generates a virtual machine.
-func instance(a at) world.Object {
+func instance(a address) world.Object {
 	node := a.i%37 == 5 // a node of a cluster
 	email, scopes := a.email(a.i%a.accounts()), world.Items(cloudPlatform)
-	full := a.bad("gcp-vm-default-sa-full-scope")
-	if full || node || a.bad("gcp-vm-default-sa") {
+	full := a.violates("gcp-vm-default-sa-full-scope")
+	if full || node || a.violates("gcp-vm-default-sa") {
 		email = a.defaultAccount()
 		if !full {
 			scopes = world.Items("https://www.googleapis.com/auth/devstorage.read_only", "https://www.googleapis.com/auth/logging.write")
@@ -139,32 +139,32 @@ func instance(a at) world.Object {
 		labels = append(labels, world.Field{Name: "goog-gke-node", Value: ""})
 	}
 	metadata := world.Items(item("startup-script", "#! /bin/sh\necho simulated-startup-secret\n"))
-	if !a.bad("gcp-vm-project-ssh-keys") {
+	if !a.violates("gcp-vm-project-ssh-keys") {
 		metadata = append(metadata, item("block-project-ssh-keys", "true"))
 	}
-	if a.bad("gcp-vm-serial-port") {
-		metadata = append(metadata, item("serial-port-enable", world.Of(a.seed("serial"), "1", "true")))
+	if a.violates("gcp-vm-serial-port") {
+		metadata = append(metadata, item("serial-port-enable", world.PickOne(a.seed("serial"), "1", "true")))
 	}
 	if a.i%7 == 2 {
 		metadata = append(metadata, item("enable-oslogin", "TRUE"))
 	}
-	whole := !a.bad("gcp-vm-shielded")
-	return world.Obj("zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location(), "machineType", a.machine(world.Of(a.seed("size"), "e2-medium", "n2-standard-4")),
-		"status", world.Of(a.seed("status"), "RUNNING", "RUNNING", "RUNNING", "TERMINATED"), "cpuPlatform", "Intel Broadwell",
+	shielded := !a.violates("gcp-vm-shielded")
+	return world.Obj("zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location(), "machineType", a.machine(world.PickOne(a.seed("size"), "e2-medium", "n2-standard-4")),
+		"status", world.PickOne(a.seed("status"), "RUNNING", "RUNNING", "RUNNING", "TERMINATED"), "cpuPlatform", "Intel Broadwell",
 		"tags", world.Obj("fingerprint", "x1", "items", world.Items([]string{"web", "app", "app"}[a.i%3])),
-		"canIpForward", a.bad("gcp-vm-ip-forward"), "networkInterfaces", world.Items(a.nic()),
+		"canIpForward", a.violates("gcp-vm-ip-forward"), "networkInterfaces", world.Items(a.nic()),
 		"disks", world.Items(world.Obj("type", "PERSISTENT", "boot", true, "source", a.ref(diskType, a.i), "deviceName", "boot", "diskSizeGb", "20", "diskEncryptionKey", a.encryption("kmsKeyName"))),
 		"metadata", world.Obj("kind", "compute#metadata", "fingerprint", "x2", "items", metadata),
 		"serviceAccounts", world.Items(world.Obj("email", email, "scopes", scopes)), "labels", labels, "deletionProtection", a.i%5 == 0,
-		"shieldedInstanceConfig", world.Obj("enableSecureBoot", a.i%2 == 0, "enableVtpm", whole, "enableIntegrityMonitoring", whole || a.i%2 == 0))
+		"shieldedInstanceConfig", world.Obj("enableSecureBoot", a.i%2 == 0, "enableVtpm", shielded, "enableIntegrityMonitoring", shielded || a.i%2 == 0))
 }
 
 // nic returns the network interface of an instance.
-func (a at) nic() world.Object {
+func (a address) nic() world.Object {
 	network := a.i % a.networks()
 	region := a.i % len(regions)
 	var public any
-	if a.bad("gcp-vm-public-ip") {
+	if a.violates("gcp-vm-public-ip") {
 		public = world.Items(world.Obj("kind", "compute#accessConfig", "type", "ONE_TO_ONE_NAT", "name", "External NAT", "natIP", publicIP(64, a.i), "networkTier", "PREMIUM"))
 	}
 	return world.Obj("kind", "compute#networkInterface", "name", "nic0", "network", a.ref(networkType, network), "subnetwork", a.ref(subnetType, a.subnetOf(network, region)),

@@ -22,8 +22,8 @@ const (
 )
 
 // keyPath returns the name of a key for encrypting the i-th resource.
-func (a at) keyPath(i int) string {
-	ring := a.peer(ringType, i%a.of(ringType))
+func (a address) keyPath(i int) string {
+	ring := a.peer(ringType, i%a.countOf(ringType))
 	key := ring.peer(cryptoType, 0)
 	key.parent, key.i = ring.name(), i%key.count()
 	return key.path()
@@ -35,7 +35,7 @@ func (c *Cloud) ownerOf(bucket string) string {
 		return bucket[:i]
 	}
 	for _, p := range c.order {
-		if _, ok := (at{Cloud: c, k: kinds[bucketType], project: p}).get(bucket); ok {
+		if _, ok := (address{Cloud: c, k: kinds[bucketType], project: p}).get(bucket); ok {
 			return p.ID
 		}
 	}
@@ -44,46 +44,46 @@ func (c *Cloud) ownerOf(bucket string) string {
 
 var dataKinds = []*kind{
 	{
-		typ: bucketType, service: "storage", collection: "b", prefix: "{project}-data-", count: func(a at) int { return a.n(60, 8) }, body: bucket,
-		named: func(a at) world.Object {
+		typ: bucketType, service: "storage", collection: "b", prefix: "{project}-data-", count: func(a address) int { return a.scaled(60, 8) }, body: bucket,
+		named: func(a address) world.Object {
 			return world.Obj("kind", "storage#bucket", "id", a.name(), "name", a.name(), "selfLink", "https://www.googleapis.com/storage/v1/b/"+a.name(), "projectNumber", a.project.Number)
 		},
 	},
 	{
-		typ: sqlType, service: "sqladmin", collection: "instances", prefix: "sql-", count: func(a at) int { return a.n(20, 5) },
-		named: func(a at) world.Object {
+		typ: sqlType, service: "sqladmin", collection: "instances", prefix: "sql-", count: func(a address) int { return a.scaled(20, 5) },
+		named: func(a address) world.Object {
 			return world.Obj("kind", "sql#instance", "name", a.name(), "project", a.project.ID, "selfLink", "https://sqladmin.googleapis.com/sql/v1beta4/"+a.path())
 		},
 		body: sqlInstance,
 	},
 	{
-		typ: datasetType, service: "bigquery", collection: "datasets", prefix: "dataset_", count: func(a at) int { return a.n(20, 4) },
-		named: func(a at) world.Object {
+		typ: datasetType, service: "bigquery", collection: "datasets", prefix: "dataset_", count: func(a address) int { return a.scaled(20, 4) },
+		named: func(a address) world.Object {
 			return world.Obj("kind", "bigquery#dataset", "id", a.project.ID+":"+a.name(), "datasetReference", world.Obj("projectId", a.project.ID, "datasetId", a.name()))
 		},
 		body: dataset,
 	},
 	{
-		typ: ringType, service: "cloudkms", collection: "keyRings", where: inLocation, prefix: "ring-", count: func(a at) int { return min(a.n(5, 2), 20) }, named: pathNamed,
-		body: func(a at) world.Object {
+		typ: ringType, service: "cloudkms", collection: "keyRings", where: inLocation, prefix: "ring-", count: func(a address) int { return min(a.scaled(5, 2), 20) }, named: pathNamed,
+		body: func(a address) world.Object {
 			p := grants(binding("roles/cloudkms.viewer", "group:platform@example.com"))
-			if a.bad("gcp-kms-key-public") && a.i%4 == 3 {
+			if a.violates("gcp-kms-key-public") && a.i%4 == 3 {
 				p = grants(binding("roles/cloudkms.cryptoKeyDecrypter", "allAuthenticatedUsers"))
 			}
-			return world.Obj("createTime", a.made(), "_policy", p)
+			return world.Obj("createTime", a.created(), "_policy", p)
 		},
 	},
 	{
-		typ: cryptoType, service: "cloudkms", collection: "cryptoKeys", in: ringType, prefix: "key-", count: func(a at) int { return min(a.n(5, 4), 50) }, named: pathNamed,
+		typ: cryptoType, service: "cloudkms", collection: "cryptoKeys", in: ringType, prefix: "key-", count: func(a address) int { return min(a.scaled(5, 4), 50) }, named: pathNamed,
 		body: cryptoKey,
 	},
 	{
-		typ: secretType, service: "secretmanager", collection: "secrets", prefix: "secret-", count: func(a at) int { return a.n(20, 3) },
-		named: func(a at) world.Object {
+		typ: secretType, service: "secretmanager", collection: "secrets", prefix: "secret-", count: func(a address) int { return a.scaled(20, 3) },
+		named: func(a address) world.Object {
 			return world.Obj("name", "projects/"+a.project.Number+"/secrets/"+a.name())
 		},
-		body: func(a at) world.Object {
-			o := world.Obj("createTime", a.made(), "labels", a.labels(), "etag", `"1"`)
+		body: func(a address) world.Object {
+			o := world.Obj("createTime", a.created(), "labels", a.labels(), "etag", `"1"`)
 			if a.i%2 == 0 {
 				return append(o, world.Obj("replication", world.Obj("automatic", world.Obj()))...)
 			}
@@ -92,13 +92,13 @@ var dataKinds = []*kind{
 		},
 	},
 	{
-		typ: apiKeyType, service: "apikeys", collection: "keys", where: inGlobal, prefix: "apikey-", count: func(a at) int { return a.n(10, 4) },
-		named: func(a at) world.Object {
+		typ: apiKeyType, service: "apikeys", collection: "keys", where: inGlobal, prefix: "apikey-", count: func(a address) int { return a.scaled(10, 4) },
+		named: func(a address) world.Object {
 			return world.Obj("name", strings.Replace(a.path(), a.project.ID, a.project.Number, 1), "uid", a.name(), "displayName", "Key "+strconv.Itoa(a.i))
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			age := 20
-			if a.bad("gcp-apikey-age-90") {
+			if a.violates("gcp-apikey-age-90") {
 				age = 400
 			}
 			o := world.Obj("createTime", a.ago(age), "updateTime", a.ago(age), "etag", `W/"1"`)
@@ -109,7 +109,7 @@ var dataKinds = []*kind{
 			if a.i%2 == 1 {
 				limits = append(limits, world.Obj("serverKeyRestrictions", world.Obj("allowedIps", world.Items("203.0.113.7")))...)
 			}
-			if a.bad("gcp-apikey-api-restrictions") {
+			if a.violates("gcp-apikey-api-restrictions") {
 				if a.i%2 == 0 {
 					return o
 				}
@@ -119,50 +119,50 @@ var dataKinds = []*kind{
 		},
 	},
 	{
-		typ: redisType, service: "redis", collection: "instances", where: inLocation, prefix: "redis-", count: func(a at) int { return a.n(5, 2) }, named: pathNamed,
-		body: func(a at) world.Object {
-			return world.Obj("tier", "STANDARD_HA", "memorySizeGb", 4, "redisVersion", "REDIS_7_0", "state", "READY", "authEnabled", a.i%2 == 0, "createTime", a.made(), "labels", a.labels(),
+		typ: redisType, service: "redis", collection: "instances", where: inLocation, prefix: "redis-", count: func(a address) int { return a.scaled(5, 2) }, named: pathNamed,
+		body: func(a address) world.Object {
+			return world.Obj("tier", "STANDARD_HA", "memorySizeGb", 4, "redisVersion", "REDIS_7_0", "state", "READY", "authEnabled", a.i%2 == 0, "createTime", a.created(), "labels", a.labels(),
 				"transitEncryptionMode", []string{"SERVER_AUTHENTICATION", "DISABLED"}[a.i%2], "connectMode", "PRIVATE_SERVICE_ACCESS", "customerManagedKey", a.keyPath(a.i), "authorizedNetwork", "projects/"+a.project.ID+"/global/networks/"+a.peer(networkType, 0).name())
 		},
 	},
 	{
-		typ: fileType, service: "file", collection: "instances", where: inLocation, prefix: "files-", count: func(a at) int { return a.n(5, 2) }, named: pathNamed,
-		body: func(a at) world.Object {
+		typ: fileType, service: "file", collection: "instances", where: inLocation, prefix: "files-", count: func(a address) int { return a.scaled(5, 2) }, named: pathNamed,
+		body: func(a address) world.Object {
 			share := world.Obj("name", "vol1", "capacityGb", "1024")
 			if a.i%2 == 0 {
 				share = append(share, world.Obj("nfsExportOptions", world.Items(world.Obj("ipRanges", world.Items("10.0.0.0/29"), "accessMode", "READ_WRITE")))...)
 			}
-			return world.Obj("tier", "ENTERPRISE", "state", "READY", "createTime", a.made(), "labels", a.labels(), "fileShares", world.Items(share),
+			return world.Obj("tier", "ENTERPRISE", "state", "READY", "createTime", a.created(), "labels", a.labels(), "fileShares", world.Items(share),
 				"networks", world.Items(world.Obj("network", a.peer(networkType, 0).name(), "modes", world.Items("MODE_IPV4"), "ipAddresses", world.Items("10.9.0.2"))), "kmsKeyName", a.keyPath(a.i))
 		},
 	},
 }
 
 // bucket generates a bucket. The first ones receive logs.
-func bucket(a at) world.Object {
-	uniform := !a.bad("gcp-storage-uniform-access")
+func bucket(a address) world.Object {
+	uniform := !a.violates("gcp-storage-uniform-access")
 	prevention := "enforced"
 	p := grants(binding("roles/storage.legacyBucketOwner", "projectOwner:"+a.project.ID, "projectEditor:"+a.project.ID), binding("roles/storage.objectViewer", "serviceAccount:"+a.email(0)))
 	acl := world.Items(world.Obj("kind", "storage#bucketAccessControl", "entity", "project-owners-"+a.project.Number, "role", "OWNER"))
 	switch {
-	case a.bad("gcp-storage-public") && !uniform && a.i%2 == 0:
+	case a.violates("gcp-storage-public") && !uniform && a.i%2 == 0:
 		prevention = "inherited"
 		acl = append(acl, world.Obj("kind", "storage#bucketAccessControl", "entity", "allUsers", "role", "READER"))
-	case a.bad("gcp-storage-public"):
+	case a.violates("gcp-storage-public"):
 		prevention = "inherited"
-		p = grants(append(p.List("bindings"), binding("roles/storage.objectViewer", world.Of(a.seed("public"), "allUsers", "allAuthenticatedUsers")))...)
+		p = grants(append(p.List("bindings"), binding("roles/storage.objectViewer", world.PickOne(a.seed("public"), "allUsers", "allAuthenticatedUsers")))...)
 	case a.i%4 == 1: // looks public but is not
 		p = grants(append(p.List("bindings"), binding("roles/storage.objectViewer", "allUsers"))...)
 	}
-	o := world.Obj("location", []string{"US", "EUROPE-WEST1"}[a.i%2], "locationType", "region", "storageClass", "STANDARD", "timeCreated", a.made(), "updated", a.made(), "labels", a.labels(),
+	o := world.Obj("location", []string{"US", "EUROPE-WEST1"}[a.i%2], "locationType", "region", "storageClass", "STANDARD", "timeCreated", a.created(), "updated", a.created(), "labels", a.labels(),
 		"iamConfiguration", world.Obj("uniformBucketLevelAccess", world.Obj("enabled", uniform), "publicAccessPrevention", prevention), "versioning", world.Obj("enabled", a.i%2 == 0), "_policy", p)
 	if !uniform {
 		o = append(o, world.Obj("acl", acl)...)
 	}
-	if a.i < logBuckets && !a.bad("gcp-log-bucket-retention-lock") {
-		o = append(o, world.Obj("retentionPolicy", world.Obj("retentionPeriod", "31536000", "effectiveTime", a.made(), "isLocked", true))...)
+	if a.i < logBuckets && !a.violates("gcp-log-bucket-retention-lock") {
+		o = append(o, world.Obj("retentionPolicy", world.Obj("retentionPeriod", "31536000", "effectiveTime", a.created(), "isLocked", true))...)
 	} else if a.i%3 == 0 {
-		o = append(o, world.Obj("retentionPolicy", world.Obj("retentionPeriod", "86400", "effectiveTime", a.made(), "isLocked", false))...)
+		o = append(o, world.Obj("retentionPolicy", world.Obj("retentionPeriod", "86400", "effectiveTime", a.created(), "isLocked", false))...)
 	}
 	if a.i%3 == 1 {
 		o = append(o, world.Obj("encryption", world.Obj("defaultKmsKeyName", a.keyPath(a.i)))...)
@@ -173,9 +173,9 @@ func bucket(a at) world.Object {
 	return o
 }
 
-func sqlInstance(a at) world.Object {
-	open := a.bad("gcp-sql-authorized-any")
-	public := open || a.bad("gcp-sql-public-ip")
+func sqlInstance(a address) world.Object {
+	open := a.violates("gcp-sql-authorized-any")
+	public := open || a.violates("gcp-sql-public-ip")
 	ip := world.Obj("ipv4Enabled", public, "privateNetwork", "projects/"+a.project.ID+"/global/networks/"+a.peer(networkType, 0).name())
 	allowed := world.Items(world.Obj("kind", "sql#aclEntry", "name", "office", "value", "203.0.113.0/24"))
 	if open {
@@ -185,7 +185,7 @@ func sqlInstance(a at) world.Object {
 		ip = append(ip, world.Obj("authorizedNetworks", allowed)...)
 	}
 	switch {
-	case a.bad("gcp-sql-ssl"):
+	case a.violates("gcp-sql-ssl"):
 		ip = append(ip, world.Obj("sslMode", "ALLOW_UNENCRYPTED_AND_ENCRYPTED", "requireSsl", false)...)
 	case a.i%2 == 0:
 		ip = append(ip, world.Obj("sslMode", "ENCRYPTED_ONLY", "requireSsl", false)...)
@@ -196,8 +196,8 @@ func sqlInstance(a at) world.Object {
 	if public {
 		addresses = append(addresses, world.Obj("type", "PRIMARY", "ipAddress", publicIP(120, a.i)))
 	}
-	kind, backup := "CLOUD_SQL_INSTANCE", world.Obj("kind", "sql#backupConfiguration", "enabled", !a.bad("gcp-sql-backup"), "pointInTimeRecoveryEnabled", true)
-	o := world.Obj("databaseVersion", world.Of(a.seed("version"), "POSTGRES_15", "MYSQL_8_0"), "state", "RUNNABLE", "region", regions[a.i%len(regions)], "createTime", a.made(), "ipAddresses", addresses,
+	kind, backup := "CLOUD_SQL_INSTANCE", world.Obj("kind", "sql#backupConfiguration", "enabled", !a.violates("gcp-sql-backup"), "pointInTimeRecoveryEnabled", true)
+	o := world.Obj("databaseVersion", world.PickOne(a.seed("version"), "POSTGRES_15", "MYSQL_8_0"), "state", "RUNNABLE", "region", regions[a.i%len(regions)], "createTime", a.created(), "ipAddresses", addresses,
 		"serviceAccountEmailAddress", "p"+a.project.Number+"-x@gcp-sa-cloud-sql.iam.gserviceaccount.com")
 	if a.i%5 == 4 { // a replica has no backups of its own
 		kind, backup = "READ_REPLICA_INSTANCE", world.Obj("kind", "sql#backupConfiguration", "enabled", false)
@@ -210,10 +210,10 @@ func sqlInstance(a at) world.Object {
 		"databaseFlags", world.Items(world.Obj("name", "log_connections", "value", "on")), "userLabels", a.labels(), "deletionProtectionEnabled", a.i%2 == 0))...)
 }
 
-func dataset(a at) world.Object {
+func dataset(a address) world.Object {
 	access := world.Items(world.Obj("role", "OWNER", "specialGroup", "projectOwners"), world.Obj("role", "READER", "groupByEmail", "analysts@example.com"),
 		world.Obj("role", "WRITER", "userByEmail", a.email(0)))
-	if a.bad("gcp-bigquery-public") {
+	if a.violates("gcp-bigquery-public") {
 		if a.i%2 == 0 {
 			access = append(access, world.Obj("role", "READER", "specialGroup", "allAuthenticatedUsers"))
 		} else {
@@ -225,33 +225,33 @@ func dataset(a at) world.Object {
 		expiry = "3600000"
 	}
 	o := world.Obj("location", []string{"US", "europe-west1"}[a.i%2], "defaultTableExpirationMs", expiry, "creationTime", strconv.FormatInt(a.options.Today.AddDate(0, 0, -a.i-1).UnixMilli(), 10), "access", access, "labels", a.labels())
-	if !a.bad("gcp-bigquery-cmek") {
+	if !a.violates("gcp-bigquery-cmek") {
 		o = append(o, world.Obj("defaultEncryptionConfiguration", world.Obj("kmsKeyName", a.keyPath(a.i)))...)
 	}
 	return o
 }
 
 // summary returns a dataset's entry in the list of datasets.
-func summary(_ at, o world.Object) world.Object {
+func summary(_ address, o world.Object) world.Object {
 	return world.Obj("kind", o.Get("kind"), "id", o.Get("id"), "datasetReference", o.Get("datasetReference"), "location", o.Get("location"), "labels", o.Get("labels"))
 }
 
-func cryptoKey(a at) world.Object {
+func cryptoKey(a address) world.Object {
 	p := grants(binding("roles/cloudkms.cryptoKeyEncrypterDecrypter", "serviceAccount:"+a.email(0)))
-	if a.bad("gcp-kms-key-public") {
-		p = grants(binding("roles/cloudkms.cryptoKeyEncrypterDecrypter", world.Of(a.seed("public"), "allUsers", "allAuthenticatedUsers")))
+	if a.violates("gcp-kms-key-public") {
+		p = grants(binding("roles/cloudkms.cryptoKeyEncrypterDecrypter", world.PickOne(a.seed("public"), "allUsers", "allAuthenticatedUsers")))
 	}
-	o := world.Obj("createTime", a.made(), "labels", a.labels(), "versionTemplate", world.Obj("protectionLevel", "SOFTWARE", "algorithm", "GOOGLE_SYMMETRIC_ENCRYPTION"), "_policy", p)
+	o := world.Obj("createTime", a.created(), "labels", a.labels(), "versionTemplate", world.Obj("protectionLevel", "SOFTWARE", "algorithm", "GOOGLE_SYMMETRIC_ENCRYPTION"), "_policy", p)
 	if a.i%4 == 3 { // cannot be rotated
 		return append(o, world.Obj("purpose", "ASYMMETRIC_SIGN")...)
 	}
 	state := "ENABLED"
-	if a.bad("gcp-kms-key-dead-in-use") {
+	if a.violates("gcp-kms-key-dead-in-use") {
 		state = "DISABLED"
 	}
 	o = append(o, world.Obj("purpose", "ENCRYPT_DECRYPT", "primary", world.Obj("name", a.path()+"/cryptoKeyVersions/1", "state", state, "protectionLevel", "SOFTWARE", "algorithm", "GOOGLE_SYMMETRIC_ENCRYPTION"))...)
 	switch {
-	case !a.bad("gcp-kms-rotation-90"):
+	case !a.violates("gcp-kms-rotation-90"):
 		return append(o, world.Obj("rotationPeriod", "7776000s", "nextRotationTime", a.ago(-30))...)
 	case a.i%2 == 0:
 		return append(o, world.Obj("rotationPeriod", "31536000s", "nextRotationTime", a.ago(-300))...)

@@ -41,7 +41,7 @@ func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 		v := &checker{Cloud: c, project: p, admins: map[string]bool{}, logs: map[string]bool{}, logged: map[string]bool{}, rings: map[string]bool{}, keys: map[string]bool{}, disabled: map[string]bool{}}
 		v.prepare()
 		for _, t := range slices.Sorted(maps.Keys(ruleChecks)) {
-			going := v.visit(t, func(a at, name string, o world.Object) bool {
+			going := v.visit(t, func(a address, name string, o world.Object) bool {
 				v.parent = a.parent
 				for _, rule := range slices.Sorted(maps.Keys(ruleChecks[t])) {
 					if ruleChecks[t][rule](v, o) && !yield(world.Finding{Rule: rule, Entity: a.entityOf(name, located(a, o))}) {
@@ -58,7 +58,7 @@ func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 }
 
 // located returns the location in a resource's name, if any.
-func located(a at, o world.Object) string {
+func located(a address, o world.Object) string {
 	switch a.k.where {
 	case inProject:
 		return posture.Global
@@ -67,10 +67,10 @@ func located(a at, o world.Object) string {
 }
 
 // visit visits all resources of a kind.
-func (c *checker) visit(t posture.EntityType, f func(a at, name string, o world.Object) bool) bool {
-	a := at{Cloud: c.Cloud, k: kinds[t], project: c.project}
+func (c *checker) visit(t posture.EntityType, f func(a address, name string, o world.Object) bool) bool {
+	a := address{Cloud: c.Cloud, k: kinds[t], project: c.project}
 	going := true
-	list := func(a at) bool {
+	list := func(a address) bool {
 		a.list(0, -1, func(name string, o world.Object) bool {
 			going = f(a, name, o)
 			return going
@@ -80,7 +80,7 @@ func (c *checker) visit(t posture.EntityType, f func(a at, name string, o world.
 	if a.k.in == "" {
 		return list(a)
 	}
-	return c.visit(a.k.in, func(_ at, name string, _ world.Object) bool {
+	return c.visit(a.k.in, func(_ address, name string, _ world.Object) bool {
 		a.parent = name
 		return list(a)
 	})
@@ -89,7 +89,7 @@ func (c *checker) visit(t posture.EntityType, f func(a at, name string, o world.
 // each visits the descriptions of a kind.
 func (c *checker) each(t posture.EntityType) iter.Seq[world.Object] {
 	return func(yield func(world.Object) bool) {
-		c.visit(t, func(_ at, _ string, o world.Object) bool { return yield(o) })
+		c.visit(t, func(_ address, _ string, o world.Object) bool { return yield(o) })
 	}
 }
 
@@ -98,7 +98,7 @@ func (c *checker) prepare() {
 	for o := range c.each(projectType) {
 		c.bindings = o.Objects("_policy", "bindings")
 	}
-	inherited := at{Cloud: c.Cloud, k: kinds[projectType], project: c.project}.folderPolicy().Objects("bindings")
+	inherited := address{Cloud: c.Cloud, k: kinds[projectType], project: c.project}.folderPolicy().Objects("bindings")
 	for _, b := range slices.Concat(c.bindings, inherited) {
 		role := b.Text("role")
 		if role != "roles/owner" && role != "roles/editor" {
@@ -135,8 +135,8 @@ func (c *checker) prepare() {
 			}
 		}
 	}
-	c.visit(ringType, func(_ at, name string, o world.Object) bool {
-		c.rings[name] = everybody(o)
+	c.visit(ringType, func(_ address, name string, o world.Object) bool {
+		c.rings[name] = isPublic(o)
 		return true
 	})
 }

@@ -75,7 +75,7 @@ func New(o Options, faults *gateway.Faults) *Cloud {
 	c := &Cloud{options: o, faults: faults, secret: []byte(rand.Text()), projects: map[string]Project{}, accounts: map[string]*account{}}
 	for i := range o.Projects {
 		seed := o.Seed.With("project").Nth(i)
-		name := world.Of(seed, "payments", "platform", "analytics", "retail", "research")
+		name := world.PickOne(seed, "payments", "platform", "analytics", "retail", "research")
 		p := Project{
 			ID: fmt.Sprintf("%s-%03d-%s", name, i, seed.Hex(4)), Number: fmt.Sprint(100_000_000_000 + int64(i)*1_000_003 + int64(seed.Intn(1_000_000))),
 			Name: fmt.Sprintf("%s %03d", name, i), number: i,

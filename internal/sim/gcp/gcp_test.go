@@ -57,7 +57,7 @@ type claims struct {
 }
 
 // signIn requests a token like a client with a key file.
-func (c *cloud) signIn(t *testing.T, credential gcp.Credential, said claims) (int, map[string]any) {
+func (c *cloud) signIn(t *testing.T, credential gcp.Credential, claimed claims) (int, map[string]any) {
 	t.Helper()
 	raw, err := base64.StdEncoding.DecodeString(credential.Key)
 	if err != nil {
@@ -78,25 +78,25 @@ func (c *cloud) signIn(t *testing.T, credential gcp.Credential, said claims) (in
 		t.Fatal(err)
 	}
 	now := time.Now().Unix()
-	if said.Iss == "" {
-		said.Iss = file.ClientEmail
+	if claimed.Iss == "" {
+		claimed.Iss = file.ClientEmail
 	}
-	if said.Aud == "" {
-		said.Aud = file.TokenURI
+	if claimed.Aud == "" {
+		claimed.Aud = file.TokenURI
 	}
-	if said.Scope == "" {
-		said.Scope = "https://www.googleapis.com/auth/cloud-platform"
+	if claimed.Scope == "" {
+		claimed.Scope = "https://www.googleapis.com/auth/cloud-platform"
 	}
-	if said.Iat == 0 {
-		said.Iat, said.Exp = now, now+3600
+	if claimed.Iat == 0 {
+		claimed.Iat, claimed.Exp = now, now+3600
 	}
-	return c.post(t, assertion(t, key.(*rsa.PrivateKey), file.PrivateKeyID, said))
+	return c.post(t, assertion(t, key.(*rsa.PrivateKey), file.PrivateKeyID, claimed))
 }
 
-func assertion(t *testing.T, key *rsa.PrivateKey, id string, said claims) string {
+func assertion(t *testing.T, key *rsa.PrivateKey, id string, claimed claims) string {
 	t.Helper()
 	header, _ := json.Marshal(map[string]string{"alg": "RS256", "typ": "JWT", "kid": id})
-	body, _ := json.Marshal(said)
+	body, _ := json.Marshal(claimed)
 	text := base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(body)
 	digest := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, digest[:])
@@ -125,8 +125,8 @@ func (c *cloud) do(t *testing.T, r *http.Request) (int, map[string]any) {
 	return w.Code, answer
 }
 
-// ask sends one call.
-func (c *cloud) ask(t *testing.T, verb, address string) (int, map[string]any) {
+// send sends one call.
+func (c *cloud) send(t *testing.T, verb, address string) (int, map[string]any) {
 	t.Helper()
 	r := httptest.NewRequest(verb, address, bytes.NewReader([]byte(`{"permissions":["compute.instances.list"]}`)))
 	r.Header.Set("Authorization", "Bearer "+c.token)
@@ -138,8 +138,8 @@ func TestTokensNeedTheServiceAccountKey(t *testing.T) {
 	c := serve(t, gcp.Options{})
 	now := time.Now().Unix()
 	for name, tt := range map[string]struct {
-		said claims
-		want string
+		claimed claims
+		want    string
 	}{
 		"another account":  {claims{Iss: "eve@example.com"}, "Invalid grant: account not found"},
 		"another audience": {claims{Aud: "https://example.com/token"}, "Invalid JWT: Failed audience check. The right audience is https://oauth2.googleapis.com/token"},
@@ -148,7 +148,7 @@ func TestTokensNeedTheServiceAccountKey(t *testing.T) {
 		"not yet":          {claims{Iat: now + 1200, Exp: now + 2400}, "reasonable timeframe"},
 		"valid claims":     {claims{}, ""},
 	} {
-		status, answer := c.signIn(t, c.Reader(), tt.said)
+		status, answer := c.signIn(t, c.Reader(), tt.claimed)
 		description, _ := answer["error_description"].(string)
 		if (status == http.StatusOK) != (tt.want == "") || !strings.Contains(description, tt.want) {
 			t.Errorf("%s: %d %v", name, status, answer)
@@ -174,20 +174,20 @@ func TestCallsNeedAToken(t *testing.T) {
 	c := serve(t, gcp.Options{})
 	address := "https://compute.googleapis.com/compute/v1/projects/" + c.Projects()[0].ID + "/global/networks"
 	for name, token := range map[string]string{"none": "", "unknown": "ya29.abc", "changed": c.token[:len(c.token)-2] + "xx"} {
-		good := c.token
+		valid := c.token
 		c.token = token
-		if status, answer := c.ask(t, http.MethodGet, address); status != http.StatusUnauthorized {
+		if status, answer := c.send(t, http.MethodGet, address); status != http.StatusUnauthorized {
 			t.Errorf("%s: %d %v", name, status, answer)
 		}
-		c.token = good
+		c.token = valid
 	}
-	if status, _ := c.ask(t, http.MethodGet, address); status != http.StatusOK {
+	if status, _ := c.send(t, http.MethodGet, address); status != http.StatusOK {
 		t.Errorf("with a token: %d", status)
 	}
-	if status, answer := c.ask(t, http.MethodGet, strings.Replace(address, c.Projects()[0].ID, "no-such-project", 1)); status != http.StatusForbidden {
+	if status, answer := c.send(t, http.MethodGet, strings.Replace(address, c.Projects()[0].ID, "no-such-project", 1)); status != http.StatusForbidden {
 		t.Errorf("an unknown project: %d %v", status, answer)
 	}
-	if status, answer := c.ask(t, http.MethodGet, address+"?pageToken=nonsense"); status != http.StatusBadRequest {
+	if status, answer := c.send(t, http.MethodGet, address+"?pageToken=nonsense"); status != http.StatusBadRequest {
 		t.Errorf("an unknown page: %d %v", status, answer)
 	}
 }
@@ -205,7 +205,7 @@ func (c *cloud) everyAnswer(t *testing.T) map[string][]any {
 			address += "?project=" + p.ID
 		}
 		for _, filled := range fill(address, p) {
-			status, answer := c.ask(t, verb, filled)
+			status, answer := c.send(t, verb, filled)
 			if status != http.StatusOK {
 				t.Errorf("%s: %s: %d %v", id, filled, status, answer)
 			}
@@ -305,7 +305,7 @@ func TestPagesContainEverythingOnce(t *testing.T) {
 	} {
 		seen, pages := map[string]bool{}, 0
 		for token := ""; ; pages++ {
-			_, answer := c.ask(t, http.MethodGet, address+"&pageToken="+url.QueryEscape(token))
+			_, answer := c.send(t, http.MethodGet, address+"&pageToken="+url.QueryEscape(token))
 			items, _ := answer[name].([]any)
 			for _, item := range items {
 				key := fmt.Sprint(item.(map[string]any)["name"])

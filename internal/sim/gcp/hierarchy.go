@@ -15,10 +15,10 @@ func (p Project) folder() string { return "8" + p.Number }
 
 // folderPolicy returns the policy of a folder, which grants roles to service
 // accounts that the project's own policy barely mentions.
-func (a at) folderPolicy() world.Object {
+func (a address) folderPolicy() world.Object {
 	members := []string{"group:folder-admins@example.com"}
 	for i := range a.accounts() {
-		if a.peer(accountType, i).bad("gcp-iam-sa-admin-role") && i%2 == 1 {
+		if a.peer(accountType, i).violates("gcp-iam-sa-admin-role") && i%2 == 1 {
 			members = append(members, "serviceAccount:"+a.email(i))
 		}
 	}
@@ -38,7 +38,7 @@ var hierarchyRoutes = []route{
 		for _, p := range x.order {
 			if p.folder() == x.args["folder"] {
 				x.project = p
-				return x.at(projectType).folderPolicy(), nil
+				return x.address(projectType).folderPolicy(), nil
 			}
 		}
 		return nil, x.denied()
@@ -72,11 +72,11 @@ var hierarchyRoutes = []route{
 // organisation that delegates all decisions except one denied port, and a
 // policy of the network without rules.
 func effectiveFirewalls(x *call) (world.Object, *failure) {
-	if _, ok := x.at(networkType).get(x.args["name"]); !ok {
+	if _, ok := x.address(networkType).get(x.args["name"]); !ok {
 		return nil, notFound(x.args["name"])
 	}
 	rules := []any{}
-	x.at(firewallType).list(0, -1, func(_ string, o world.Object) bool {
+	x.address(firewallType).list(0, -1, func(_ string, o world.Object) bool {
 		if strings.HasSuffix(o.Text("network"), "/"+x.args["name"]) {
 			rules = append(rules, o.Visible())
 		}

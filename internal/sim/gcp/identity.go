@@ -24,12 +24,12 @@ import (
 
 // An account is a service account that may sign in.
 type account struct {
-	email   string
-	keyID   string
-	key     *rsa.PrivateKey
-	project Project  // home project
-	all     bool     // has all permissions
-	may     []string // its permissions, unless all is set
+	email       string
+	keyID       string
+	key         *rsa.PrivateKey
+	project     Project  // home project
+	all         bool     // has all permissions
+	permissions []string // its permissions, unless all is set
 }
 
 // A Credential is a service account and its key.
@@ -50,13 +50,13 @@ func (c *Cloud) Limited(name string, permissions ...string) Credential {
 	return c.credential(name, false, permissions)
 }
 
-func (c *Cloud) credential(name string, all bool, may []string) Credential {
+func (c *Cloud) credential(name string, all bool, permissions []string) Credential {
 	home := c.order[0]
 	email := name + "@" + home.ID + ".iam.gserviceaccount.com"
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// Running calls keep the old account.
-	a := &account{email: email, keyID: c.options.Seed.With(email).Hex(40), key: keyFor(name), project: home, all: all, may: may}
+	a := &account{email: email, keyID: c.options.Seed.With(email).Hex(40), key: keyFor(name), project: home, all: all, permissions: permissions}
 	c.accounts[email] = a
 	return Credential{Email: email, Key: base64.StdEncoding.EncodeToString(a.file())}
 }
@@ -73,11 +73,11 @@ func keyFor(name string) *rsa.PrivateKey {
 	defer keyMutex.Unlock()
 	key, ok := privateKeys[name]
 	if !ok {
-		made, err := rsa.GenerateKey(rand.Reader, 2048)
+		generated, err := rsa.GenerateKey(rand.Reader, 2048)
 		if err != nil {
 			panic(err) // cannot fail with a working random source
 		}
-		key = made
+		key = generated
 		privateKeys[name] = key
 	}
 	return key
@@ -104,7 +104,7 @@ func (a *account) file() []byte {
 
 // has reports whether the account has a permission.
 func (a *account) has(permission string) bool {
-	return a.all || permission == "" || slices.Contains(a.may, permission)
+	return a.all || permission == "" || slices.Contains(a.permissions, permission)
 }
 
 const (

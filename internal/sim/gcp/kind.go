@@ -19,16 +19,16 @@ type kind struct {
 	where      level
 	in         posture.EntityType // the kind in which these are nested; "" for none
 
-	prefix string              // of names, followed by a number; {project} is replaced by the project
-	names  func(a at) []string // fixed names, instead of prefix
+	prefix string                   // of names, followed by a number; {project} is replaced by the project
+	names  func(a address) []string // fixed names, instead of prefix
 	// count returns how many there are in a project, or in the parent resource.
 	// When nil, it is the number of names.
-	count func(a at) int
+	count func(a address) int
 	// body returns the description of one, without name and link.
-	body func(a at) world.Object
+	body func(a address) world.Object
 	// named returns the field with the name or path. When nil, it is the field name
 	// without a path.
-	named func(a at) world.Object
+	named func(a address) world.Object
 }
 
 // level is where resources of a kind are.
@@ -60,8 +60,8 @@ func init() {
 	}
 }
 
-// at identifies one resource by its place and number.
-type at struct {
+// address identifies one resource by its place and number.
+type address struct {
 	*Cloud
 	k       *kind
 	project Project
@@ -70,29 +70,29 @@ type at struct {
 }
 
 // place returns the resource's world.Place.
-func (a at) place() world.Place { return world.Place{Account: a.project.ID, Region: a.parent} }
+func (a address) place() world.Place { return world.Place{Account: a.project.ID, Region: a.parent} }
 
 // seed returns the seed of a random property of the resource.
-func (a at) seed(what string) world.Seed {
+func (a address) seed(what string) world.Seed {
 	return a.options.Seed.With(a.project.ID).With(a.parent).With(string(a.k.typ)).With(what).Nth(a.i)
 }
 
-// bad reports whether the resource must violate a rule.
-func (a at) bad(rule string) bool { return a.seed(rule).Share(a.options.Shares.Of(rule)) }
+// violates reports whether the resource must violate a rule.
+func (a address) violates(rule string) bool { return a.seed(rule).Share(a.options.Shares.Of(rule)) }
 
-// n returns permille of the size, at least least.
-func (a at) n(permille, least int) int { return max(least, a.options.Size*permille/1000) }
+// scaled returns permille of the size, but not less than minimum.
+func (a address) scaled(permille, minimum int) int { return max(minimum, a.options.Size*permille/1000) }
 
-// of returns the number of resources of a kind in the project.
-func (a at) of(t posture.EntityType) int { return a.peer(t, 0).count() }
+// countOf returns the number of resources of a kind in the project.
+func (a address) countOf(t posture.EntityType) int { return a.peer(t, 0).count() }
 
 // peer returns the i-th resource of another kind in the project.
-func (a at) peer(t posture.EntityType, i int) at {
-	return at{Cloud: a.Cloud, k: kinds[t], project: a.project, i: i}
+func (a address) peer(t posture.EntityType, i int) address {
+	return address{Cloud: a.Cloud, k: kinds[t], project: a.project, i: i}
 }
 
 // count returns the number of resources of the kind in the resource's place.
-func (a at) count() int {
+func (a address) count() int {
 	if a.k.count == nil {
 		return len(a.k.names(a))
 	}
@@ -100,17 +100,17 @@ func (a at) count() int {
 }
 
 // name returns the resource's own name.
-func (a at) name() string {
+func (a address) name() string {
 	if a.k.names != nil {
 		return a.k.names(a)[a.i]
 	}
 	return a.prefix() + fmt.Sprintf("%05d", a.i)
 }
 
-func (a at) prefix() string { return strings.Replace(a.k.prefix, "{project}", a.project.ID, 1) }
+func (a address) prefix() string { return strings.Replace(a.k.prefix, "{project}", a.project.ID, 1) }
 
 // index is the inverse of name.
-func (a at) index(name string) (int, bool) {
+func (a address) index(name string) (int, bool) {
 	if a.k.names != nil {
 		i := slices.Index(a.k.names(a), name)
 		return i, i >= 0
@@ -121,7 +121,7 @@ func (a at) index(name string) (int, bool) {
 }
 
 // location returns the resource's location.
-func (a at) location() string {
+func (a address) location() string {
 	switch a.k.where {
 	case computeZone:
 		return zones[a.i%len(zones)]
@@ -136,15 +136,15 @@ func (a at) location() string {
 }
 
 // path returns the resource's full name.
-func (a at) path() string { return a.pathTo(a.location(), a.name()) }
+func (a address) path() string { return a.pathTo(a.location(), a.name()) }
 
-func (a at) pathTo(location, name string) string {
+func (a address) pathTo(location, name string) string {
 	base := "projects/" + a.project.ID + "/"
 	switch {
 	case a.k.in != "":
-		whole := at{Cloud: a.Cloud, k: kinds[a.k.in], project: a.project}
-		whole.i, _ = whole.index(a.parent)
-		return whole.path() + "/" + a.k.collection + "/" + name
+		parent := address{Cloud: a.Cloud, k: kinds[a.k.in], project: a.project}
+		parent.i, _ = parent.index(a.parent)
+		return parent.path() + "/" + a.k.collection + "/" + name
 	case a.k.where == inLocation, a.k.where == inGlobal:
 		base += "locations/" + location + "/"
 	case a.k.where == inProject:
@@ -161,39 +161,41 @@ func (a at) pathTo(location, name string) string {
 const computeBase = "https://www.googleapis.com/compute/v1/"
 
 // link returns the resource's self link.
-func (a at) link() string { return computeBase + a.path() }
+func (a address) link() string { return computeBase + a.path() }
 
 // ref returns the self link of the i-th resource of a kind.
-func (a at) ref(t posture.EntityType, i int) string { return a.peer(t, i).link() }
+func (a address) ref(t posture.EntityType, i int) string { return a.peer(t, i).link() }
 
 // id returns the resource's numeric id.
-func (a at) id() string { return strconv.FormatUint(uint64(a.seed("id"))>>2, 10) }
+func (a address) id() string { return strconv.FormatUint(uint64(a.seed("id"))>>2, 10) }
 
-// made returns the creation time in the format of most services.
-func (a at) made() string {
+// created returns the creation time in the format of most services.
+func (a address) created() string {
 	return a.options.Today.AddDate(0, 0, -a.seed("age").Intn(700)-1).Format(time.RFC3339)
 }
 
 // ago returns the time a number of days before Today.
-func (a at) ago(days int) string { return a.options.Today.AddDate(0, 0, -days).Format(time.RFC3339) }
+func (a address) ago(days int) string {
+	return a.options.Today.AddDate(0, 0, -days).Format(time.RFC3339)
+}
 
 // labels returns the resource's labels.
-func (a at) labels() world.Object {
-	return world.Obj("env", world.Of(a.seed("env"), "prod", "stage", "dev"), "team", world.Of(a.seed("team"), "red", "blue", "green"))
+func (a address) labels() world.Object {
+	return world.Obj("env", world.PickOne(a.seed("env"), "prod", "stage", "dev"), "team", world.PickOne(a.seed("team"), "red", "blue", "green"))
 }
 
 // entityOf returns the product's entity id of a resource.
-func (a at) entityOf(name, location string) posture.EntityID {
+func (a address) entityOf(name, location string) posture.EntityID {
 	if a.k.in != "" {
-		whole := at{Cloud: a.Cloud, k: kinds[a.k.in], project: a.project}
-		whole.i, _ = whole.index(a.parent)
-		name, location = a.parent+"/"+name, whole.location()
+		parent := address{Cloud: a.Cloud, k: kinds[a.k.in], project: a.project}
+		parent.i, _ = parent.index(a.parent)
+		name, location = a.parent+"/"+name, parent.location()
 	}
 	return a.k.typ.ID(posture.AccountID(a.project.ID), location, name)
 }
 
 // kind returns the world.Kind of a's kind and place.
-func (a at) kind() *world.Kind {
+func (a address) kind() *world.Kind {
 	return &world.Kind{
 		Type:  a.k.typ,
 		Count: func(world.Place) int { return a.count() },
@@ -205,34 +207,34 @@ func (a at) kind() *world.Kind {
 
 // describe returns the resource's description, including fields of further
 // calls.
-func (a at) describe() world.Object {
+func (a address) describe() world.Object {
 	switch {
 	case a.k.named != nil:
 		return append(a.k.named(a), a.k.body(a)...)
 	case a.k.service == "compute":
-		return append(world.Obj("kind", "compute#"+a.k.collection, "id", a.id(), "name", a.name(), "selfLink", a.link(), "creationTimestamp", a.madeHere()), a.k.body(a)...)
+		return append(world.Obj("kind", "compute#"+a.k.collection, "id", a.id(), "name", a.name(), "selfLink", a.link(), "creationTimestamp", a.createdHere()), a.k.body(a)...)
 	}
 	return append(world.Obj("name", a.name()), a.k.body(a)...)
 }
 
-// madeHere returns the creation time in Compute Engine's format, with the time
+// createdHere returns the creation time in Compute Engine's format, with the time
 // zone of California.
-func (a at) madeHere() string {
-	t, _ := time.Parse(time.RFC3339, a.made())
+func (a address) createdHere() string {
+	t, _ := time.Parse(time.RFC3339, a.created())
 	return t.In(time.FixedZone("", -8*3600)).Format("2006-01-02T15:04:05.000-07:00")
 }
 
 // pathNamed returns the name field for services with full names.
-func pathNamed(a at) world.Object { return world.Obj("name", a.path()) }
+func pathNamed(a address) world.Object { return world.Obj("name", a.path()) }
 
 // list visits the resources of a kind, starting at a number; see
 // [world.World.List].
-func (a at) list(from, most int, visit func(name string, o world.Object) bool) int {
-	return a.World.List(a.kind(), a.place(), from, most, visit)
+func (a address) list(from, limit int, visit func(name string, o world.Object) bool) int {
+	return a.World.List(a.kind(), a.place(), from, limit, visit)
 }
 
 // get returns the resource with a name.
-func (a at) get(name string) (world.Object, bool) { return a.World.Get(a.kind(), a.place(), name) }
+func (a address) get(name string) (world.Object, bool) { return a.World.Get(a.kind(), a.place(), name) }
 
 // placeOf returns the location in a name or link, or global.
 func placeOf(name string) string {

@@ -8,9 +8,9 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// at returns a kind in the project of a call.
-func (c *call) at(t posture.EntityType) at {
-	a := at{Cloud: c.Cloud, k: kinds[t], project: c.project}
+// address returns a kind in the project of a call.
+func (c *call) address(t posture.EntityType) address {
+	a := address{Cloud: c.Cloud, k: kinds[t], project: c.project}
 	if a.k.in != "" {
 		a.parent = c.args["parent"]
 	}
@@ -18,16 +18,16 @@ func (c *call) at(t posture.EntityType) at {
 }
 
 // list returns a handler that answers with a page of a kind in the given field.
-func list(t posture.EntityType, field string, shape ...func(at, world.Object) world.Object) func(*call) (world.Object, *failure) {
+func list(t posture.EntityType, field string, shape ...func(address, world.Object) world.Object) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
 		from, no := x.from()
 		if no != nil {
 			return nil, no
 		}
-		a := x.at(t)
+		a := x.address(t)
 		if a.k.in != "" {
-			whole := x.at(a.k.in)
-			if _, ok := whole.get(a.parent); !ok {
+			parent := x.address(a.k.in)
+			if _, ok := parent.get(a.parent); !ok {
 				return nil, notFound(a.parent)
 			}
 		}
@@ -44,23 +44,23 @@ func list(t posture.EntityType, field string, shape ...func(at, world.Object) wo
 
 // page visits at most most resources that match the call's parameters, and
 // returns the start of the next page.
-func (c *call) page(a at, from, most int, visit func(world.Object)) int {
+func (c *call) page(a address, from, limit int, visit func(world.Object)) int {
 	location, name := c.args["location"], filterName(c.query.Get("filter"))
 	if location == "-" {
 		location = ""
 	}
 	if location == "" && name == "" {
-		return a.list(from, most, func(_ string, o world.Object) bool {
+		return a.list(from, limit, func(_ string, o world.Object) bool {
 			visit(o)
 			return true
 		})
 	}
-	for from >= 0 && most > 0 {
-		at := from
-		from = a.list(at, 1, func(n string, o world.Object) bool {
+	for from >= 0 && limit > 0 {
+		index := from
+		from = a.list(index, 1, func(n string, o world.Object) bool {
 			if (location == "" || location == placeOf(linkOf(o))) && (name == "" || name == n) {
 				visit(o)
-				most--
+				limit--
 			}
 			return true
 		})
@@ -89,10 +89,10 @@ func filterName(filter string) string {
 func get(t posture.EntityType) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
 		name := x.args["name"]
-		if plain, err := url.PathUnescape(name); err == nil { // the name of a log metric may contain slashes
-			name = plain
+		if unescaped, err := url.PathUnescape(name); err == nil { // the name of a log metric may contain slashes
+			name = unescaped
 		}
-		o, ok := x.at(t).get(name)
+		o, ok := x.address(t).get(name)
 		if !ok || x.args["location"] != "" && x.args["location"] != placeOf(linkOf(o)) {
 			return nil, notFound(x.args["name"])
 		}
@@ -107,7 +107,7 @@ func policy(t posture.EntityType) func(*call) (world.Object, *failure) {
 		if x.args["bucket"] != "" {
 			name = x.args["bucket"]
 		}
-		o, ok := x.at(t).get(name)
+		o, ok := x.address(t).get(name)
 		if !ok {
 			return nil, notFound(name)
 		}
@@ -137,15 +137,15 @@ func aggregated(t posture.EntityType) func(*call) (world.Object, *failure) {
 		if no != nil {
 			return nil, no
 		}
-		a := x.at(t)
+		a := x.address(t)
 		found := map[string][]any{}
 		next := x.page(a, from, x.size(), func(o world.Object) {
-			place := scopeOf(placeOf(o.Text("selfLink")))
-			found[place] = append(found[place], o.Visible())
+			location := scopeOf(placeOf(o.Text("selfLink")))
+			found[location] = append(found[location], o.Visible())
 		})
 		var items world.Object
-		for _, place := range append([]string{posture.Global}, append(append([]string{}, regions...), zones...)...) {
-			scope := scopeOf(place)
+		for _, location := range append([]string{posture.Global}, append(append([]string{}, regions...), zones...)...) {
+			scope := scopeOf(location)
 			if list := found[scope]; len(list) > 0 {
 				items = append(items, world.Field{Name: scope, Value: world.Obj(a.k.collection, list)})
 				continue
@@ -159,14 +159,14 @@ func aggregated(t posture.EntityType) func(*call) (world.Object, *failure) {
 }
 
 // scopeOf returns the key of a location in an aggregated list.
-func scopeOf(place string) string {
-	switch strings.Count(place, "-") {
+func scopeOf(location string) string {
+	switch strings.Count(location, "-") {
 	case 0:
-		return place
+		return location
 	case 1:
-		return "regions/" + place
+		return "regions/" + location
 	}
-	return "zones/" + place
+	return "zones/" + location
 }
 
 // locations answers with the locations of a service.

@@ -19,50 +19,50 @@ const (
 )
 
 // email returns the address of the i-th user-managed service account.
-func (a at) email(i int) string {
+func (a address) email(i int) string {
 	return fmt.Sprintf("svc-%05d@%s.iam.gserviceaccount.com", i, a.project.ID)
 }
 
 // defaultAccount returns the default service account of instances.
-func (a at) defaultAccount() string {
+func (a address) defaultAccount() string {
 	return a.project.Number + "-compute@developer.gserviceaccount.com"
 }
 
 // accounts returns the number of user-managed service accounts, up to the
 // default quota of a project.
-func (a at) accounts() int { return min(a.n(40, 4), 100) }
+func (a address) accounts() int { return min(a.scaled(40, 4), 100) }
 
 var projectKinds = []*kind{
 	{
 		typ: projectType, service: "cloudresourcemanager", collection: "",
-		names: func(a at) []string { return []string{a.project.ID} },
-		named: func(a at) world.Object {
+		names: func(a address) []string { return []string{a.project.ID} },
+		named: func(a address) world.Object {
 			return world.Obj("projectId", a.project.ID, "projectNumber", a.project.Number, "name", a.project.Name)
 		},
-		body: func(a at) world.Object {
-			return world.Obj("lifecycleState", "ACTIVE", "createTime", a.made(), "labels", a.labels(),
+		body: func(a address) world.Object {
+			return world.Obj("lifecycleState", "ACTIVE", "createTime", a.created(), "labels", a.labels(),
 				"parent", world.Obj("type", "folder", "id", a.project.folder()), "_policy", a.projectPolicy())
 		},
 	},
 	{
 		typ: accountType, service: "iam", collection: "serviceAccounts",
-		names: func(a at) []string {
+		names: func(a address) []string {
 			all := make([]string, a.accounts())
 			for i := range all {
 				all[i] = a.email(i)
 			}
 			return append(all, a.defaultAccount())
 		},
-		named: func(a at) world.Object {
+		named: func(a address) world.Object {
 			return world.Obj("name", "projects/"+a.project.ID+"/serviceAccounts/"+a.name(), "email", a.name())
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return world.Obj("projectId", a.project.ID, "uniqueId", a.id(), "displayName", "Account "+fmt.Sprint(a.i), "description", "Runs something", "oauth2ClientId", a.id(), "disabled", orAbsent(a.i%11 == 7))
 		},
 	},
 	{
 		typ: keyType, service: "iam", collection: "keys", in: accountType,
-		names: func(a at) []string {
+		names: func(a address) []string {
 			seed := a.options.Seed.With(a.project.ID).With(a.parent)
 			all := []string{seed.With("system").Hex(40)}
 			if seed.With("gcp-iam-sa-user-keys").Share(a.options.Shares.Of("gcp-iam-sa-user-keys")) && strings.HasPrefix(a.parent, "svc-") {
@@ -71,11 +71,11 @@ var projectKinds = []*kind{
 			return all
 		},
 		named: pathNamed,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			kind, age := "SYSTEM_MANAGED", 5
 			if a.i > 0 {
 				kind, age = "USER_MANAGED", 30
-				if a.bad("gcp-iam-sa-key-age-90") {
+				if a.violates("gcp-iam-sa-key-age-90") {
 					age = 200
 				}
 			}
@@ -84,29 +84,29 @@ var projectKinds = []*kind{
 	},
 	{
 		typ: roleType, service: "iam", collection: "roles",
-		names: func(at) []string { return []string{"deployer", "auditor", "backupAdmin"} },
+		names: func(address) []string { return []string{"deployer", "auditor", "backupAdmin"} },
 		named: pathNamed,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return world.Obj("title", "Own role "+a.name(), "stage", "GA", "etag", "BwWX", "includedPermissions", world.Items("compute.instances.get", "compute.instances.list"))
 		},
 	},
 	{
 		typ: poolType, service: "iam", collection: "workloadIdentityPools", where: inGlobal,
-		names: func(at) []string { return []string{"github", "aws-build"} },
+		names: func(address) []string { return []string{"github", "aws-build"} },
 		named: pathNamed,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return world.Obj("displayName", a.name(), "state", "ACTIVE", "disabled", orAbsent(a.i == 1))
 		},
 	},
 	{
 		typ: enabledType, service: "serviceusage", collection: "services",
-		names: func(at) []string {
+		names: func(address) []string {
 			return []string{"bigquery.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com", "container.googleapis.com", "iam.googleapis.com", "storage.googleapis.com"}
 		},
-		named: func(a at) world.Object {
+		named: func(a address) world.Object {
 			return world.Obj("name", "projects/"+a.project.Number+"/services/"+a.name(), "parent", "projects/"+a.project.Number)
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return world.Obj("state", "ENABLED", "config", world.Obj("name", a.name(), "title", strings.TrimSuffix(a.name(), ".googleapis.com")+" API"))
 		},
 	},
@@ -121,38 +121,38 @@ func orAbsent(v bool) any {
 }
 
 // projectPolicy returns the project's IAM policy.
-func (a at) projectPolicy() world.Object {
+func (a address) projectPolicy() world.Object {
 	all := []any{
 		binding("roles/owner", "user:owner@example.com"),
 		binding("roles/viewer", "group:everyone@example.com", "domain:example.com"),
 		binding("roles/compute.serviceAgent", "serviceAccount:service-"+a.project.Number+"@compute-system.iam.gserviceaccount.com"),
 		binding("projects/"+a.project.ID+"/roles/deployer", "serviceAccount:"+a.email(0), "user:dora@example.com"),
 	}
-	var plain, editors, storage []string
+	var viewers, editors, storage []string
 	for i := range a.accounts() {
 		account := a.peer(accountType, i)
 		switch member := "serviceAccount:" + account.email(i); {
-		case !account.bad("gcp-iam-sa-admin-role"):
-			plain = append(plain, member)
+		case !account.violates("gcp-iam-sa-admin-role"):
+			viewers = append(viewers, member)
 		case i%2 == 0:
 			editors = append(editors, member)
 		default:
 			storage = append(storage, member)
 		}
 	}
-	if a.bad("gcp-vm-exposed-privileged") { // Google's default
+	if a.violates("gcp-vm-exposed-privileged") { // Google's default
 		editors = append(editors, "serviceAccount:"+a.defaultAccount())
 	}
-	for role, members := range map[string][]string{"roles/logging.logWriter": plain, "roles/editor": editors, "roles/storage.admin": storage} {
+	for role, members := range map[string][]string{"roles/logging.logWriter": viewers, "roles/editor": editors, "roles/storage.admin": storage} {
 		if len(members) > 0 {
 			all = append(all, binding(role, members...))
 		}
 	}
 	user := []string{}
-	if a.bad("gcp-iam-impersonation-project-level") {
+	if a.violates("gcp-iam-impersonation-project-level") {
 		all = append(all, binding("roles/iam.serviceAccountTokenCreator", "user:eve@example.com"))
 	}
-	if a.bad("gcp-iam-sa-separation") {
+	if a.violates("gcp-iam-sa-separation") {
 		all = append(all, binding("roles/iam.serviceAccountAdmin", "group:platform@example.com"))
 		user = append(user, "group:platform@example.com")
 	}
@@ -163,7 +163,7 @@ func (a at) projectPolicy() world.Object {
 		return strings.Compare(x.(world.Object).Text("role"), y.(world.Object).Text("role"))
 	})
 	policy := grants(all...)
-	if !a.bad("gcp-audit-log-config") {
+	if !a.violates("gcp-audit-log-config") {
 		return append(policy, world.Obj("auditConfigs", world.Items(world.Obj("service", "allServices", "auditLogConfigs",
 			world.Items(world.Obj("logType", "ADMIN_READ"), world.Obj("logType", "DATA_READ"), world.Obj("logType", "DATA_WRITE")))))...)
 	}

@@ -73,10 +73,10 @@ func (c *call) denied() *failure {
 }
 
 func (c *call) email() string {
-	if c.who == nil {
+	if c.account == nil {
 		return "anonymous"
 	}
-	return c.who.email
+	return c.account.email
 }
 
 // fault returns the service's error for an injected fault.
@@ -104,7 +104,7 @@ func (c *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
 // off returns the error that the API is not enabled in the caller's own
 // project, which is the one that Google checks.
 func (c *call) off() *failure {
-	home := c.who.project
+	home := c.account.project
 	return &failure{
 		status: http.StatusForbidden, reason: "accessNotConfigured", state: "PERMISSION_DENIED",
 		message: fmt.Sprintf("%s API has not been used in project %s before or it is disabled. Enable it by visiting https://console.developers.google.com/apis/api/%s.googleapis.com/overview?project=%s then retry.",

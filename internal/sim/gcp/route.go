@@ -29,7 +29,7 @@ type call struct {
 	args    map[string]string
 	query   url.Values
 	body    world.Object
-	who     *account
+	account *account
 	project Project
 }
 
@@ -57,8 +57,8 @@ func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 	if x.route == nil {
 		return x, &failure{status: http.StatusNotFound, reason: "notFound", message: "The simulated " + x.service + " has no " + r.Method + " " + r.URL.Path}
 	}
-	x.who = c.bearer(r)
-	if x.who == nil {
+	x.account = c.bearer(r)
+	if x.account == nil {
 		return x, unauthenticated
 	}
 	if r.Method == http.MethodPost {
@@ -80,7 +80,7 @@ func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 		}
 	}
 	if name == "" && x.service != "storage" && !strings.Contains(x.route.path, "{project}") {
-		x.project = x.who.project
+		x.project = x.account.project
 		return x, nil
 	}
 	if x.service == "storage" && x.args["bucket"] != "" {
@@ -137,7 +137,7 @@ func (c *call) fits(pattern, segments []string) bool {
 
 // answer executes a call.
 func (c *call) answer(w http.ResponseWriter) {
-	if !c.who.has(c.route.permission) {
+	if !c.account.has(c.route.permission) {
 		c.refuse(w, c.denied())
 		return
 	}

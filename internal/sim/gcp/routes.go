@@ -17,7 +17,7 @@ func init() { // in init because answers refer to kinds
 }
 
 // reads returns the methods that list and get a kind below a path prefix.
-func reads(api, prefix, methods string, t posture.EntityType, path, permission string, shape ...func(at, world.Object) world.Object) []route {
+func reads(api, prefix, methods string, t posture.EntityType, path, permission string, shape ...func(address, world.Object) world.Object) []route {
 	collection := path[strings.LastIndex(path, "/")+1:]
 	return []route{
 		{api + "." + methods + ".list", http.MethodGet, prefix + path, permission + ".list", list(t, collection, shape...)},
@@ -30,7 +30,7 @@ func reads(api, prefix, methods string, t posture.EntityType, path, permission s
 func computeRoutes() []route {
 	const base = "/compute/v1/projects/{project}"
 	all := []route{{"compute.projects.get", http.MethodGet, base, "compute.projects.get", func(x *call) (world.Object, *failure) {
-		o, _ := x.at(computeProjectType).get(x.project.ID)
+		o, _ := x.address(computeProjectType).get(x.project.ID)
 		return o.Visible(), nil
 	}}}
 	global := []posture.EntityType{snapshotType, imageType, networkType, routeType, firewallType, sslProxyType, backendBucketType}
@@ -51,13 +51,13 @@ func computeRoutes() []route {
 var projectRoutes = slices.Concat([]route{
 	{"cloudresourcemanager.projects.list", http.MethodGet, "/v1/projects", "", func(x *call) (world.Object, *failure) {
 		from, no := x.from()
-		if no != nil || !x.who.has("resourcemanager.projects.get") {
+		if no != nil || !x.account.has("resourcemanager.projects.get") {
 			return world.Obj(), no // without permission, the list is empty
 		}
 		end := min(from+x.size(), len(x.order))
 		items := world.Each(end-from, func(i int) world.Object {
 			x.project = x.order[from+i]
-			o, _ := x.at(projectType).get(x.project.ID)
+			o, _ := x.address(projectType).get(x.project.ID)
 			return o.Visible()
 		})
 		next := end
@@ -67,18 +67,18 @@ var projectRoutes = slices.Concat([]route{
 		return world.Obj("projects", items, "nextPageToken", x.next(next)), nil
 	}},
 	{"cloudresourcemanager.projects.get", http.MethodGet, "/v1/projects/{project}", "resourcemanager.projects.get", func(x *call) (world.Object, *failure) {
-		o, _ := x.at(projectType).get(x.project.ID)
+		o, _ := x.address(projectType).get(x.project.ID)
 		return o.Visible(), nil
 	}},
 	{"cloudresourcemanager.projects.getIamPolicy", http.MethodPost, "/v1/projects/{project}:getIamPolicy", "resourcemanager.projects.getIamPolicy", func(x *call) (world.Object, *failure) {
-		o, _ := x.at(projectType).get(x.project.ID)
+		o, _ := x.address(projectType).get(x.project.ID)
 		p, _ := o.Get("_policy").(world.Object)
 		return p, nil
 	}},
 	{"cloudresourcemanager.projects.testIamPermissions", http.MethodPost, "/v1/projects/{project}:testIamPermissions", "", func(x *call) (world.Object, *failure) {
 		var granted []any
 		for _, p := range x.body.List("permissions") {
-			if name, ok := p.(string); ok && x.who.has(name) {
+			if name, ok := p.(string); ok && x.account.has(name) {
 				granted = append(granted, p)
 			}
 		}
@@ -106,7 +106,7 @@ var projectRoutes = slices.Concat([]route{
 var dataRoutes = slices.Concat([]route{
 	{"storage.buckets.list", http.MethodGet, "/storage/v1/b", "storage.buckets.list", list(bucketType, "items")},
 	{"storage.buckets.get", http.MethodGet, "/storage/v1/b/{bucket}", "storage.buckets.get", func(x *call) (world.Object, *failure) {
-		o, ok := x.at(bucketType).get(x.args["bucket"])
+		o, ok := x.address(bucketType).get(x.args["bucket"])
 		if !ok {
 			return nil, &failure{status: http.StatusNotFound, reason: "notFound", message: "The specified bucket does not exist."}
 		}
@@ -152,13 +152,13 @@ var runtimeRoutes = slices.Concat([]route{
 // allClusters answers with all clusters: the list has no pages.
 func allClusters(x *call) (world.Object, *failure) {
 	items := []any{}
-	x.page(x.at(clusterType), 0, 1<<30, func(o world.Object) { items = append(items, o.Visible()) })
+	x.page(x.address(clusterType), 0, 1<<30, func(o world.Object) { items = append(items, o.Visible()) })
 	return world.Obj("clusters", items), nil
 }
 
 // nodePool answers with a node pool of a cluster.
 func nodePool(x *call) (world.Object, *failure) {
-	o, ok := x.at(clusterType).get(x.args["parent"])
+	o, ok := x.address(clusterType).get(x.args["parent"])
 	if ok {
 		for _, p := range o.Objects("nodePools") {
 			if p.Text("name") == x.args["name"] {

@@ -32,7 +32,7 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 		"gcp-alert-ownership-change":          unwatched,
 	},
 	cryptoType: {
-		"gcp-kms-key-public": func(v *checker, o world.Object) bool { return everybody(o) || v.rings[v.parent] },
+		"gcp-kms-key-public": func(v *checker, o world.Object) bool { return isPublic(o) || v.rings[v.parent] },
 		"gcp-kms-rotation-90": func(_ *checker, o world.Object) bool {
 			seconds, err := strconv.Atoi(strings.TrimSuffix(o.Text("rotationPeriod"), "s"))
 			return o.Text("purpose") == "ENCRYPT_DECRYPT" && (err != nil || seconds > 90*24*3600)
@@ -53,7 +53,7 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 			return publicBucket(o)
 		},
 		"gcp-storage-log-bucket-public": func(v *checker, o world.Object) bool { return v.logs[o.Text("name")] && publicBucket(o) },
-		"gcp-storage-uniform-access":    not("iamConfiguration", "uniformBucketLevelAccess", "enabled"),
+		"gcp-storage-uniform-access":    isFalse("iamConfiguration", "uniformBucketLevelAccess", "enabled"),
 	},
 	networkType: {
 		"gcp-dns-logging":     func(v *checker, o world.Object) bool { return !v.logged[o.Text("name")] },
@@ -73,8 +73,8 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 	computeProjectType: {"gcp-project-oslogin": func(v *checker, o world.Object) bool {
 		overridden := false
 		for i := range v.each(instanceType) {
-			own := setting(i, "metadata", "enable-oslogin")
-			overridden = overridden || own != "" && !strings.EqualFold(own, "true") && !node(i)
+			instanceSetting := setting(i, "metadata", "enable-oslogin")
+			overridden = overridden || instanceSetting != "" && !strings.EqualFold(instanceSetting, "true") && !node(i)
 		}
 		return overridden || !strings.EqualFold(setting(o, "commonInstanceMetadata", "enable-oslogin"), "true")
 	}},
@@ -115,7 +115,9 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 	},
 	datasetType: {
 		"gcp-bigquery-public": func(_ *checker, o world.Object) bool {
-			return slices.ContainsFunc(o.Objects("access"), func(a world.Object) bool { return anyone(a.Text("specialGroup")) || anyone(a.Text("iamMember")) })
+			return slices.ContainsFunc(o.Objects("access"), func(a world.Object) bool {
+				return isPublicMember(a.Text("specialGroup")) || isPublicMember(a.Text("iamMember"))
+			})
 		},
 		"gcp-bigquery-cmek": func(_ *checker, o world.Object) bool {
 			return o.Text("defaultEncryptionConfiguration", "kmsKeyName") == ""
@@ -145,31 +147,33 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 // callable reports whether everybody may call a function.
 func (c *checker) callable(o world.Object) bool {
 	service := o.Text("serviceConfig", "service")
-	run, ok := (at{Cloud: c.Cloud, k: kinds[runType], project: c.project}).get(last(service))
-	return everybody(o) || service != "" && ok && everybody(run)
+	run, ok := (address{Cloud: c.Cloud, k: kinds[runType], project: c.project}).get(last(service))
+	return isPublic(o) || service != "" && ok && isPublic(run)
 }
 
 // publicBucket reports whether a bucket is public.
 func publicBucket(o world.Object) bool {
-	listed := slices.ContainsFunc(o.Objects("acl"), func(e world.Object) bool { return anyone(e.Text("entity")) })
-	return (everybody(o) || listed) && o.Text("iamConfiguration", "publicAccessPrevention") != "enforced"
+	listed := slices.ContainsFunc(o.Objects("acl"), func(e world.Object) bool { return isPublicMember(e.Text("entity")) })
+	return (isPublic(o) || listed) && o.Text("iamConfiguration", "publicAccessPrevention") != "enforced"
 }
 
 // node reports whether an instance is a node of a cluster, which Google
 // configures.
 func node(o world.Object) bool { return o.Get("labels", "goog-gke-node") != nil }
 
-// not returns a check that is violated when a flag is not true.
-func not(path ...string) ruleCheck {
+// isFalse returns a check that is violated when a flag is not true.
+func isFalse(path ...string) ruleCheck {
 	return func(_ *checker, o world.Object) bool { return !o.Flag(path...) }
 }
 
-func anyone(who string) bool { return who == "allUsers" || who == "allAuthenticatedUsers" }
+func isPublicMember(member string) bool {
+	return member == "allUsers" || member == "allAuthenticatedUsers"
+}
 
-// everybody reports whether a resource's policy grants something to everybody.
-func everybody(o world.Object) bool {
+// isPublic reports whether a resource's policy grants something to everybody.
+func isPublic(o world.Object) bool {
 	return slices.ContainsFunc(o.Objects("_policy", "bindings"), func(b world.Object) bool {
-		return slices.ContainsFunc(b.List("members"), func(m any) bool { return anyone(m.(string)) })
+		return slices.ContainsFunc(b.List("members"), func(m any) bool { return isPublicMember(m.(string)) })
 	})
 }
 
@@ -189,7 +193,7 @@ func allows(o world.Object, port int) bool {
 		if protocol == "all" {
 			return true
 		}
-		return protocol == "tcp" && (len(a.List("ports")) == 0 || slices.ContainsFunc(a.List("ports"), func(p any) bool { return holds(p.(string), port, port) }))
+		return protocol == "tcp" && (len(a.List("ports")) == 0 || slices.ContainsFunc(a.List("ports"), func(p any) bool { return overlapsPorts(p.(string), port, port) }))
 	})
 }
 
@@ -201,12 +205,12 @@ func allowsAll(o world.Object) bool {
 		if protocol != "tcp" && protocol != "udp" {
 			return protocol == "all"
 		}
-		return len(ports) == 0 || slices.ContainsFunc(ports, func(p any) bool { return holds(p.(string), 1, 65535) })
+		return len(ports) == 0 || slices.ContainsFunc(ports, func(p any) bool { return overlapsPorts(p.(string), 1, 65535) })
 	})
 }
 
-// holds reports whether a port range such as 20-25 contains another.
-func holds(ports string, from, to int) bool {
+// overlapsPorts reports whether a port range such as 20-25 contains another.
+func overlapsPorts(ports string, from, to int) bool {
 	low, high, ranged := strings.Cut(ports, "-")
 	if !ranged {
 		high = low

@@ -23,20 +23,20 @@ const logBuckets = 2
 const ownershipFilter = `(protoPayload.serviceName="cloudresourcemanager.googleapis.com") AND (ProjectOwnership OR projectOwnerInvitee) OR (protoPayload.serviceData.policyDelta.bindingDeltas.action="ADD" AND protoPayload.serviceData.policyDelta.bindingDeltas.role="roles/owner") OR protoPayload.methodName="storage.setIamPermissions"`
 
 // root returns the project as a resource.
-func (a at) root() at { return a.peer(projectType, 0) }
+func (a address) root() address { return a.peer(projectType, 0) }
 
 var watchKinds = []*kind{
 	{
 		typ: sinkType, service: "logging", collection: "sinks",
-		names: func(at) []string { return []string{"_Default", "audit", "archive", "warehouse"} },
-		body: func(a at) world.Object {
-			o := world.Obj("createTime", a.made(), "writerIdentity", "serviceAccount:service-"+a.project.Number+"@gcp-sa-logging.iam.gserviceaccount.com")
+		names: func(address) []string { return []string{"_Default", "audit", "archive", "warehouse"} },
+		body: func(a address) world.Object {
+			o := world.Obj("createTime", a.created(), "writerIdentity", "serviceAccount:service-"+a.project.Number+"@gcp-sa-logging.iam.gserviceaccount.com")
 			switch a.i {
 			case 0:
 				return append(o, world.Obj("destination", "logging.googleapis.com/projects/"+a.project.ID+"/locations/global/buckets/_Default", "filter", `NOT LOG_ID("cloudaudit.googleapis.com/activity")`)...)
 			case 1, 2:
 				filter := any(`logName:"cloudaudit.googleapis.com"`)
-				if a.i == 2 && !a.root().bad("gcp-logging-sink-all") {
+				if a.i == 2 && !a.root().violates("gcp-logging-sink-all") {
 					filter = nil
 				}
 				return append(o, world.Obj("destination", "storage.googleapis.com/"+a.peer(bucketType, a.i-1).name(), "filter", filter)...)
@@ -46,29 +46,29 @@ var watchKinds = []*kind{
 	},
 	{
 		typ: metricType, service: "logging", collection: "metrics",
-		names: func(a at) []string {
-			if a.root().bad("gcp-alert-ownership-change") && a.project.number%2 == 0 {
+		names: func(a address) []string {
+			if a.root().violates("gcp-alert-ownership-change") && a.project.number%2 == 0 {
 				return []string{"errors", "web/slow"}
 			}
 			return []string{"errors", "web/slow", "owners"}
 		},
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			filter := []string{"severity>=ERROR", "httpRequest.latency>1s", ownershipFilter}[a.i]
-			return world.Obj("filter", filter, "description", "Counts "+a.name(), "createTime", a.made(), "metricDescriptor", world.Obj("metricKind", "DELTA", "valueType", "INT64"))
+			return world.Obj("filter", filter, "description", "Counts "+a.name(), "createTime", a.created(), "metricDescriptor", world.Obj("metricKind", "DELTA", "valueType", "INT64"))
 		},
 	},
 	{
 		typ: logBucketType, service: "logging", collection: "buckets", where: inGlobal,
-		names: func(at) []string { return []string{"_Default", "_Required"} }, named: pathNamed,
-		body: func(a at) world.Object {
+		names: func(address) []string { return []string{"_Default", "_Required"} }, named: pathNamed,
+		body: func(a address) world.Object {
 			return world.Obj("retentionDays", []int{30, 400}[a.i], "locked", orAbsent(a.i == 1), "lifecycleState", "ACTIVE", "cmekSettings", world.Obj("kmsKeyName", a.keyPath(a.i)))
 		},
 	},
 	{
 		typ: alertType, service: "monitoring", collection: "alertPolicies", prefix: "100", count: two, named: pathNamed,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			metric := "errors"
-			if a.i == 1 && !a.root().bad("gcp-alert-ownership-change") {
+			if a.i == 1 && !a.root().violates("gcp-alert-ownership-change") {
 				metric = "owners"
 			}
 			return world.Obj("displayName", "Alert on "+metric, "enabled", true, "combiner", "OR", "notificationChannels", world.Items(a.peer(channelType, 0).path()),
@@ -78,21 +78,21 @@ var watchKinds = []*kind{
 	},
 	{
 		typ: channelType, service: "monitoring", collection: "notificationChannels", prefix: "200", count: one, named: pathNamed,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			return world.Obj("displayName", "On call", "type", "email", "enabled", true, "verificationStatus", "VERIFIED", "labels", world.Obj("email_address", "oncall@example.com"))
 		},
 	},
 	{
-		typ: zoneType, service: "dns", collection: "managedZones", prefix: "zone-", count: func(a at) int { return a.n(10, 4) },
-		body: func(a at) world.Object {
-			o := world.Obj("kind", "dns#managedZone", "id", a.id(), "dnsName", a.name()+".example.com.", "creationTime", a.made(), "labels", a.labels(), "description", "")
+		typ: zoneType, service: "dns", collection: "managedZones", prefix: "zone-", count: func(a address) int { return a.scaled(10, 4) },
+		body: func(a address) world.Object {
+			o := world.Obj("kind", "dns#managedZone", "id", a.id(), "dnsName", a.name()+".example.com.", "creationTime", a.created(), "labels", a.labels(), "description", "")
 			if a.i%4 == 3 {
 				return append(o, world.Obj("visibility", "private", "privateVisibilityConfig", world.Obj("kind", "dns#managedZonePrivateVisibilityConfig",
 					"networks", world.Items(world.Obj("kind", "dns#managedZonePrivateVisibilityConfigNetwork", "networkUrl", a.ref(networkType, 0)))))...)
 			}
 			o = append(o, world.Obj("visibility", "public")...)
 			switch {
-			case !a.bad("gcp-dnssec"):
+			case !a.violates("gcp-dnssec"):
 				return append(o, world.Obj("dnssecConfig", world.Obj("kind", "dns#managedZoneDnsSecConfig", "state", "on", "defaultKeySpecs", world.Items(world.Obj("kind", "dns#dnsKeySpec", "keyType", "keySigning", "algorithm", "rsasha256", "keyLength", 2048))))...)
 			case a.i%2 == 0:
 				return append(o, world.Obj("dnssecConfig", world.Obj("kind", "dns#managedZoneDnsSecConfig", "state", "off"))...)
@@ -102,10 +102,10 @@ var watchKinds = []*kind{
 	},
 	{
 		typ: dnsPolicyType, service: "dns", collection: "policies", prefix: "dns-", count: two,
-		body: func(a at) world.Object {
+		body: func(a address) world.Object {
 			var networks []any
 			for i := range a.networks() {
-				if a.peer(networkType, i).bad("gcp-dns-logging") == (a.i == 1) {
+				if a.peer(networkType, i).violates("gcp-dns-logging") == (a.i == 1) {
 					networks = append(networks, world.Obj("kind", "dns#policyNetwork", "networkUrl", a.ref(networkType, i)))
 				}
 			}

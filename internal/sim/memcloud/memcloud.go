@@ -63,8 +63,8 @@ func (c *Cloud) Validate(_ context.Context, a posture.Access) (posture.AccountSt
 			return posture.AccountDenyAccess, "the credential may not read the account", nil
 		}
 	}
-	for name, wanted := range want.Properties {
-		if value(name) != wanted {
+	for name, wantValue := range want.Properties {
+		if value(name) != wantValue {
 			return posture.AccountValidationFailed, "the cloud refuses " + name, nil
 		}
 	}

@@ -29,8 +29,8 @@ type Authority struct {
 type Validity struct{ From, To time.Time }
 
 // Around returns a validity from one day before now until left after now.
-func Around(now time.Time, left time.Duration) Validity {
-	return Validity{From: now.Add(-24 * time.Hour), To: now.Add(left)}
+func Around(now time.Time, remaining time.Duration) Validity {
+	return Validity{From: now.Add(-24 * time.Hour), To: now.Add(remaining)}
 }
 
 // New creates an authority with the given name.

@@ -63,12 +63,12 @@ func create(m *simulator.Model) error {
 		return err
 	}
 	options := m.Map().OptionManager()
-	own := make([]types.BaseOptionValue, len(options.Setting))
+	settings := make([]types.BaseOptionValue, len(options.Setting))
 	for i, setting := range options.Setting {
 		value := *setting.GetOptionValue()
-		own[i] = &value
+		settings[i] = &value
 	}
-	options.Setting = own
+	options.Setting = settings
 	return nil
 }
 

@@ -32,7 +32,7 @@ type Overlay struct {
 
 	mu      sync.RWMutex
 	changes map[Ref]changed
-	made    map[scope][]made // in order of creation
+	created map[scope][]createdObject // in order of creation
 }
 
 type scope struct {
@@ -40,15 +40,15 @@ type scope struct {
 	place Place
 }
 
-type made struct {
+type createdObject struct {
 	name   string
 	object Object
 }
 
 type changed struct {
-	patch Object // the patch, or the whole object when created
-	made  bool
-	gone  bool
+	patch   Object // the patch, or the whole object when created
+	created bool
+	removed bool
 }
 
 // Apply applies a change.
@@ -63,25 +63,25 @@ func (o *Overlay) record(c Change) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.changes == nil {
-		o.changes, o.made = map[Ref]changed{}, map[scope][]made{}
+		o.changes, o.created = map[Ref]changed{}, map[scope][]createdObject{}
 	}
 	now := o.changes[c.Ref]
 	switch s := (scope{c.Ref.Type, c.Ref.Place}); {
 	case c.Gone:
-		now.gone = true
-		o.made[s] = slices.DeleteFunc(slices.Clone(o.made[s]), func(m made) bool { return m.name == c.Ref.Name })
+		now.removed = true
+		o.created[s] = slices.DeleteFunc(slices.Clone(o.created[s]), func(m createdObject) bool { return m.name == c.Ref.Name })
 	case c.Make != nil:
-		now = changed{patch: c.Make, made: true}
-		o.made[s] = append(slices.Clone(o.made[s]), made{c.Ref.Name, c.Make})
-	case now.made:
+		now = changed{patch: c.Make, created: true}
+		o.created[s] = append(slices.Clone(o.created[s]), createdObject{c.Ref.Name, c.Make})
+	case now.created:
 		now.patch = now.patch.Merge(c.Patch)
-		list := slices.Clone(o.made[s])
+		list := slices.Clone(o.created[s])
 		for i := range list {
 			if list[i].name == c.Ref.Name {
 				list[i].object = now.patch
 			}
 		}
-		o.made[s] = list
+		o.created[s] = list
 	default:
 		now.patch = now.patch.Merge(c.Patch)
 	}
@@ -92,11 +92,11 @@ func (o *Overlay) record(c Change) {
 func (o *Overlay) Reset() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.changes, o.made = nil, nil
+	o.changes, o.created = nil, nil
 }
 
-// at returns the change of a resource.
-func (o *Overlay) at(r Ref) (changed, bool) {
+// changeOf returns the change of a resource.
+func (o *Overlay) changeOf(r Ref) (changed, bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	c, ok := o.changes[r]
@@ -104,8 +104,8 @@ func (o *Overlay) at(r Ref) (changed, bool) {
 }
 
 // added returns the created resources of a kind in a place.
-func (o *Overlay) added(t posture.EntityType, p Place) []made {
+func (o *Overlay) added(t posture.EntityType, p Place) []createdObject {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return o.made[scope{t, p}]
+	return o.created[scope{t, p}]
 }

@@ -35,8 +35,8 @@ func (s Seed) Share(share float64) bool {
 	return float64(mix(uint64(s))>>11)/(1<<53) < share
 }
 
-// Of returns one of the values.
-func Of[T any](s Seed, values ...T) T { return values[s.Intn(len(values))] }
+// PickOne returns one of the values.
+func PickOne[T any](s Seed, values ...T) T { return values[s.Intn(len(values))] }
 
 // Hex returns n hexadecimal digits.
 func (s Seed) Hex(n int) string {

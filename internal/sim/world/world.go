@@ -69,8 +69,8 @@ func (w *World) List(k *Kind, p Place, from, max int, visit func(name string, o 
 		var o Object
 		if i < count {
 			name = k.Name(p, i)
-			changed, touched := w.Changes.at(Ref{k.Type, p, name})
-			if touched && changed.gone {
+			changed, touched := w.Changes.changeOf(Ref{k.Type, p, name})
+			if touched && changed.removed {
 				continue
 			}
 			o = k.Make(p, i)
@@ -91,9 +91,9 @@ func (w *World) List(k *Kind, p Place, from, max int, visit func(name string, o 
 // Get returns the resource of a kind with a name. It returns false if there is
 // none.
 func (w *World) Get(k *Kind, p Place, name string) (Object, bool) {
-	changed, touched := w.Changes.at(Ref{k.Type, p, name})
-	if touched && (changed.gone || changed.made) {
-		return changed.patch, changed.made && !changed.gone
+	changed, touched := w.Changes.changeOf(Ref{k.Type, p, name})
+	if touched && (changed.removed || changed.created) {
+		return changed.patch, changed.created && !changed.removed
 	}
 	i, ok := k.Index(p, name)
 	if !ok || i < 0 || i >= k.Count(p) || k.Name(p, i) != name {

@@ -124,8 +124,8 @@ func (c column) write(d sqldb.Dialect, parameter string) string {
 	return parameter
 }
 
-// plain reports whether values need no conversion when they are written.
-func (c column) plain() bool { return c.kind <= bytea }
+// isSimple reports whether values need no conversion when they are written.
+func (c column) isSimple() bool { return c.kind <= bytea }
 
 // value converts a value that a driver returned.
 func (c column) value(v any) (any, error) {
@@ -160,7 +160,7 @@ func (c column) value(v any) (any, error) {
 		}
 	default:
 		s, ok := v.(string)
-		if b, is := v.([]byte); is {
+		if b, isBytes := v.([]byte); isBytes {
 			s, ok = string(b), true
 		}
 		if ok && c.kind != text && c.kind != enum {

@@ -122,22 +122,22 @@ type comparison struct{ source, target total }
 
 // compare reads a table of both databases (merge join) and calls visit for every key,
 // with nil for a missing row. It does not read an empty table of the target.
-func (c *copier) compare(ctx context.Context, source *sqldb.Tx, i int, step string, visit func(was, is *Row) error) (sum comparison, err error) {
+func (c *copier) compare(ctx context.Context, source *sqldb.Tx, i int, step string, visit func(targetRow, sourceRow *Row) error) (sum comparison, err error) {
 	t := &c.tables[i]
 	progress := Progress{Step: step, Table: t.name, Number: i + 1, Tables: len(c.tables)}
 	merge := func(target iter.Seq2[*Row, error]) error {
 		m := newMerge(t.rows(source), target)
 		defer m.stop()
 		for {
-			was, is, err := m.next()
+			targetRow, sourceRow, err := m.next()
 			if err != nil {
 				return err
 			}
-			if was == nil && is == nil {
+			if targetRow == nil && sourceRow == nil {
 				sum = comparison{m.source.total(), m.target.total()}
 				return nil
 			}
-			if err := visit(was, is); err != nil {
+			if err := visit(targetRow, sourceRow); err != nil {
 				return err
 			}
 			progress.Rows = m.source.rows
@@ -172,27 +172,27 @@ func (m *merge) stop() {
 }
 
 // next returns the rows with the next key, or nil at the end.
-func (m *merge) next() (was, is *Row, err error) {
-	if is, err = m.source.peek(); err != nil {
+func (m *merge) next() (targetRow, sourceRow *Row, err error) {
+	if sourceRow, err = m.source.peek(); err != nil {
 		return nil, nil, fmt.Errorf("read the source: %w", err)
 	}
-	if was, err = m.target.peek(); err != nil {
+	if targetRow, err = m.target.peek(); err != nil {
 		return nil, nil, fmt.Errorf("read the target: %w", err)
 	}
 	switch {
-	case was == nil || is == nil:
-	case is.order(was) < 0:
-		was = nil
-	case is.order(was) > 0:
-		is = nil
+	case targetRow == nil || sourceRow == nil:
+	case sourceRow.order(targetRow) < 0:
+		targetRow = nil
+	case sourceRow.order(targetRow) > 0:
+		sourceRow = nil
 	}
-	if is != nil {
+	if sourceRow != nil {
 		m.source.take()
 	}
-	if was != nil {
+	if targetRow != nil {
 		m.target.take()
 	}
-	return was, is, nil
+	return targetRow, sourceRow, nil
 }
 
 // A side is one of the two sequences.

@@ -28,9 +28,9 @@ type Options struct {
 	// same source.
 	Source string
 
-	// Accepted, if not nil, is called after the target was accepted and before the
+	// BeforeRead, if not nil, is called after the target was accepted and before the
 	// source is read.
-	Accepted func(context.Context) error
+	BeforeRead func(context.Context) error
 
 	// Migrate creates the tables of the target.
 	Migrate func(context.Context, *sqldb.DB) error
@@ -53,8 +53,8 @@ type Writer struct {
 	// Columns are columns that only one engine has and that Write fills.
 	Columns []string
 
-	// Write applies changes to the target. plain applies them without derived data.
-	Write func(tx *sqldb.Tx, changes []Change, plain func() error) error
+	// Write applies changes to the target. writeRows applies them without derived data.
+	Write func(tx *sqldb.Tx, changes []Change, writeRows func() error) error
 }
 
 // A Change is a change of a row: an insert if Was is nil, a delete if Is is nil,
@@ -87,8 +87,8 @@ func Copy(ctx context.Context, from, to *sqldb.DB, opts Options) ([]TableReport,
 	if err != nil {
 		return nil, err
 	}
-	if opts.Accepted != nil {
-		if err := opts.Accepted(ctx); err != nil {
+	if opts.BeforeRead != nil {
+		if err := opts.BeforeRead(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -159,11 +159,11 @@ func (c *copier) removeGone(ctx context.Context, source *sqldb.Tx, i int) (int64
 		return 0, err
 	}
 	w := c.writer(ctx, t)
-	_, err = c.compare(ctx, source, i, "compare", func(was, is *Row) error {
-		if is != nil {
+	_, err = c.compare(ctx, source, i, "compare", func(targetRow, sourceRow *Row) error {
+		if sourceRow != nil {
 			return nil
 		}
-		return w.add(Change{Was: was})
+		return w.add(Change{Was: targetRow})
 	})
 	return w.done(err)
 }
@@ -171,11 +171,11 @@ func (c *copier) removeGone(ctx context.Context, source *sqldb.Tx, i int) (int64
 // copyTable inserts missing rows into the target and updates different ones.
 func (c *copier) copyTable(ctx context.Context, source *sqldb.Tx, i int) (int64, error) {
 	w := c.writer(ctx, c.tables[i])
-	change := func(was, is *Row) error {
-		if is == nil || was != nil && was.equal(is) {
+	change := func(targetRow, sourceRow *Row) error {
+		if sourceRow == nil || targetRow != nil && targetRow.equal(sourceRow) {
 			return nil
 		}
-		return w.add(Change{was, is})
+		return w.add(Change{targetRow, sourceRow})
 	}
 	_, err := c.compare(ctx, source, i, "copy", change)
 	n, err := w.done(err)
@@ -185,11 +185,11 @@ func (c *copier) copyTable(ctx context.Context, source *sqldb.Tx, i int) (int64,
 	// A unique value moved between rows, so that an update conflicts with a row that is
 	// updated later: delete the rows that differ first.
 	w = c.writer(ctx, c.tables[i])
-	_, err = c.compare(ctx, source, i, "compare", func(was, is *Row) error {
-		if was == nil || is != nil && was.equal(is) {
+	_, err = c.compare(ctx, source, i, "compare", func(targetRow, sourceRow *Row) error {
+		if targetRow == nil || sourceRow != nil && targetRow.equal(sourceRow) {
 			return nil
 		}
-		return w.add(Change{Was: was})
+		return w.add(Change{Was: targetRow})
 	})
 	if _, err := w.done(err); err != nil {
 		return n, err
@@ -203,8 +203,8 @@ func (c *copier) copyTable(ctx context.Context, source *sqldb.Tx, i int) (int64,
 func (c *copier) verify(ctx context.Context, source *sqldb.Tx, i int) (TableReport, error) {
 	t := c.tables[i]
 	differ := 0
-	sum, err := c.compare(ctx, source, i, "verify", func(was, is *Row) error {
-		if was == nil || is == nil || !was.equal(is) {
+	sum, err := c.compare(ctx, source, i, "verify", func(targetRow, sourceRow *Row) error {
+		if targetRow == nil || sourceRow == nil || !targetRow.equal(sourceRow) {
 			differ++
 		}
 		return nil

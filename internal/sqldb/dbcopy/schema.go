@@ -205,8 +205,8 @@ func inOrder(tables []table) (sorted []table, err error) {
 // empty reports whether a table has no rows.
 func (t table) empty(ctx context.Context, db *sqldb.DB) (empty bool, err error) {
 	err = db.Read(ctx, func(tx *sqldb.Tx) error {
-		some, err := sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT EXISTS (SELECT 1 FROM `+quote(t.name)+`)`)
-		empty = !some
+		hasRows, err := sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT EXISTS (SELECT 1 FROM `+quote(t.name)+`)`)
+		empty = !hasRows
 		return err
 	})
 	return empty, err

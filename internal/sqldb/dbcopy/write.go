@@ -60,11 +60,11 @@ func (b *batch) flush() error {
 		if err := holdRun(tx, b.copier.run); err != nil {
 			return err
 		}
-		plain := func() error { return b.table.write(tx, b.changes) }
+		writeRows := func() error { return b.table.write(tx, b.changes) }
 		if w := b.table.writer; w != nil {
-			return w.Write(tx, b.changes, plain)
+			return w.Write(tx, b.changes, writeRows)
 		}
-		return plain()
+		return writeRows()
 	})
 	if err != nil {
 		if row := b.changes[0].Is; row != nil && !errors.Is(err, sqldb.ErrUnique) {
@@ -79,10 +79,10 @@ func (b *batch) flush() error {
 
 // write applies changes to a table.
 func (t table) write(tx *sqldb.Tx, changes []Change) error {
-	pick := func(wanted func(Change) bool, args func(Change) []any) iter.Seq[[]any] {
+	pick := func(include func(Change) bool, args func(Change) []any) iter.Seq[[]any] {
 		return func(yield func([]any) bool) {
 			for _, c := range changes {
-				if wanted(c) && !yield(args(c)) {
+				if include(c) && !yield(args(c)) {
 					return
 				}
 			}
@@ -100,7 +100,7 @@ func (t table) write(tx *sqldb.Tx, changes []Change) error {
 		}
 	}
 	inserted := pick(func(c Change) bool { return c.Was == nil }, values)
-	if !t.plain() {
+	if !t.isSimple() {
 		_, err := tx.ExecEach(t.insertion(tx.Dialect(), false), inserted)
 		return err
 	}
@@ -121,10 +121,10 @@ func (t table) columnName(d sqldb.Dialect, c column) string {
 	return quote(c.name)
 }
 
-// plain reports whether no column needs conversion.
-func (t table) plain() bool {
+// isSimple reports whether no column needs conversion.
+func (t table) isSimple() bool {
 	for _, c := range t.columns {
-		if !c.plain() {
+		if !c.isSimple() {
 			return false
 		}
 	}

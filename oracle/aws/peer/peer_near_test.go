@@ -28,11 +28,11 @@ import (
 	"vigil/internal/posture"
 )
 
-// neighbours makes what rules do not look at themselves, but which joins what
-// they do.
+// neighbours creates resources that rules do not check themselves, but that connect
+// those which they check.
 func (m *maker) neighbours(role, subnet, group string) {
 	m.gateways(subnet)
-	m.vouchers()
+	m.identityProviders()
 	m.clusters(role, subnet, group)
 }
 
@@ -48,8 +48,8 @@ func (m *maker) gateways(subnet string) {
 	m.expect("AWS.EC2.TransitGateway", *tgw.TransitGatewayId)
 	vpn := must[*ec2.CreateVpnGatewayOutput](m)(c.CreateVpnGateway(m.ctx, &ec2.CreateVpnGatewayInput{Type: ec2types.GatewayTypeIpsec1})).VpnGateway
 	m.expect("AWS.EC2.VpnGateway", *vpn.VpnGatewayId)
-	outside := must[*ec2.CreateCustomerGatewayOutput](m)(c.CreateCustomerGateway(m.ctx, &ec2.CreateCustomerGatewayInput{Type: ec2types.GatewayTypeIpsec1, BgpAsn: sdk.Int32(65000), IpAddress: sdk.String("203.0.113.7")})).CustomerGateway
-	tunnel := must[*ec2.CreateVpnConnectionOutput](m)(c.CreateVpnConnection(m.ctx, &ec2.CreateVpnConnectionInput{Type: sdk.String("ipsec.1"), CustomerGatewayId: outside.CustomerGatewayId, VpnGatewayId: vpn.VpnGatewayId})).VpnConnection
+	customer := must[*ec2.CreateCustomerGatewayOutput](m)(c.CreateCustomerGateway(m.ctx, &ec2.CreateCustomerGatewayInput{Type: ec2types.GatewayTypeIpsec1, BgpAsn: sdk.Int32(65000), IpAddress: sdk.String("203.0.113.7")})).CustomerGateway
+	tunnel := must[*ec2.CreateVpnConnectionOutput](m)(c.CreateVpnConnection(m.ctx, &ec2.CreateVpnConnectionInput{Type: sdk.String("ipsec.1"), CustomerGatewayId: customer.CustomerGatewayId, VpnGatewayId: vpn.VpnGatewayId})).VpnConnection
 	m.expect("AWS.EC2.VpnConnection", *tunnel.VpnConnectionId)
 	vpcs := make([]string, 2)
 	for i, block := range []string{"10.10.0.0/16", "10.11.0.0/16"} {
@@ -65,14 +65,14 @@ func (m *maker) gateways(subnet string) {
 	m.expect("AWS.Logs.MetricFilter", "/peer/log/denied", posture.Text("metricNames", "Security/Denied"))
 }
 
-func (m *maker) vouchers() {
+func (m *maker) identityProviders() {
 	c := iam.NewFromConfig(m.config)
 	must[*iam.CreateOpenIDConnectProviderOutput](m)(c.CreateOpenIDConnectProvider(m.ctx, &iam.CreateOpenIDConnectProviderInput{Url: sdk.String("https://vouch.example.com"), ThumbprintList: []string{strings.Repeat("a", 40)}, ClientIDList: []string{"x"}}))
-	m.at("AWS.IAM.OidcProvider", "", "vouch.example.com")
+	m.expectIn("AWS.IAM.OidcProvider", "", "vouch.example.com")
 	must[*iam.CreateSAMLProviderOutput](m)(c.CreateSAMLProvider(m.ctx, &iam.CreateSAMLProviderInput{Name: sdk.String("corporate"), SAMLMetadataDocument: sdk.String(strings.Repeat("a", 1024))}))
-	m.at("AWS.IAM.SamlProvider", "", "corporate")
+	m.expectIn("AWS.IAM.SamlProvider", "", "corporate")
 	must[*iam.CreateVirtualMFADeviceOutput](m)(c.CreateVirtualMFADevice(m.ctx, &iam.CreateVirtualMFADeviceInput{VirtualMFADeviceName: sdk.String("phone")}))
-	m.at("AWS.IAM.VirtualMfaDevice", "", "phone", posture.Flag("assigned", false))
+	m.expectIn("AWS.IAM.VirtualMfaDevice", "", "phone", posture.Flag("assigned", false))
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		m.t.Fatal(err)
@@ -88,7 +88,7 @@ func (m *maker) vouchers() {
 	}
 	must[*iam.UploadServerCertificateOutput](m)(c.UploadServerCertificate(m.ctx, &iam.UploadServerCertificateInput{ServerCertificateName: sdk.String("old"),
 		CertificateBody: sdk.String(string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))), PrivateKey: sdk.String(string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))}))
-	m.at("AWS.IAM.ServerCertificate", "", "old")
+	m.expectIn("AWS.IAM.ServerCertificate", "", "old")
 }
 
 func (m *maker) clusters(role, subnet, group string) {

@@ -18,9 +18,9 @@ import (
 	"vigil/internal/posture/collect/collecttest"
 )
 
-// guarded creates resources with the settings that rules check. The other resources of
+// compliantResources creates resources with the settings that rules check. The other resources of
 // this test lack them.
-func (m *maker) guarded(subnet, key string) {
+func (m *maker) compliantResources(subnet, key string) {
 	i := iam.NewFromConfig(m.config)
 	must[*iam.CreateAccessKeyOutput](m)(i.CreateAccessKey(m.ctx, &iam.CreateAccessKeyInput{UserName: sdk.String("ann")}))
 	must[*iam.PutUserPolicyOutput](m)(i.PutUserPolicy(m.ctx, &iam.PutUserPolicyInput{UserName: sdk.String("ann"), PolicyName: sdk.String("own"),
@@ -42,7 +42,7 @@ func (m *maker) guarded(subnet, key string) {
 		BlockPublicAcls: sdk.Bool(true), IgnorePublicAcls: sdk.Bool(true), BlockPublicPolicy: sdk.Bool(true), RestrictPublicBuckets: sdk.Bool(true)}}))
 	must[*s3.PutBucketLoggingOutput](m)(b.PutBucketLogging(m.ctx, &s3.PutBucketLoggingInput{Bucket: name, BucketLoggingStatus: &s3types.BucketLoggingStatus{
 		LoggingEnabled: &s3types.LoggingEnabled{TargetBucket: name, TargetPrefix: sdk.String("log/")}}}))
-	m.at("AWS.S3.Bucket", "", *name, posture.Text("serverSideEncryption", "aws:kms"), posture.Text("publicAccessBlock", "restrictPublicBuckets"), posture.Text("loggingTarget", *name),
+	m.expectIn("AWS.S3.Bucket", "", *name, posture.Text("serverSideEncryption", "aws:kms"), posture.Text("publicAccessBlock", "restrictPublicBuckets"), posture.Text("loggingTarget", *name),
 		posture.Flag("restrictPublicBuckets", true))
 
 	must[*cloudtrail.CreateTrailOutput](m)(cloudtrail.NewFromConfig(m.config).CreateTrail(m.ctx, &cloudtrail.CreateTrailInput{Name: sdk.String("sealed"), S3BucketName: name, KmsKeyId: &key, EnableLogFileValidation: sdk.Bool(true),
@@ -50,9 +50,9 @@ func (m *maker) guarded(subnet, key string) {
 	m.expect("AWS.CloudTrail.Trail", "sealed", posture.Text("kmsKeyId", key), posture.Flag("logFileValidationEnabled", true))
 }
 
-// unmade are properties that rules read and moto never returns: it does not implement
+// notInMoto are properties that rules read and moto never returns: it does not implement
 // them, or the event that sets them does not happen in it.
-var unmade = map[posture.EntityType][]string{
+var notInMoto = map[posture.EntityType][]string{
 	"AWS.Account.Region":        {"analyzers"},                                                    // no such service
 	"AWS.CloudTrail.Trail":      {"latestCloudWatchLogsDeliveryTime"},                             // nothing is delivered
 	"AWS.IAM.AccountSummary":    {"rootKeyLastUsed", "rootPasswordLastUsed"},                      // nobody logs in
@@ -61,22 +61,22 @@ var unmade = map[posture.EntityType][]string{
 	"AWS.SecretsManager.Secret": {"lastRotatedDate"},                                              // nothing rotates
 }
 
-// checkRuled checks, for each type with resources in moto, that at least one resource
+// checkRuleProperties checks, for each type with resources in moto, that at least one resource
 // has each property that rules read.
-func checkRuled(t *testing.T, got read, held map[posture.EntityType]bool) {
+func checkRuleProperties(t *testing.T, got read, types map[posture.EntityType]bool) {
 	t.Helper()
 	declared := declarations()
-	wanted, found := map[posture.EntityType]map[string]bool{}, map[posture.EntityType]map[string]bool{}
+	required, found := map[posture.EntityType]map[string]bool{}, map[posture.EntityType]map[string]bool{}
 	for _, r := range collecttest.Needs(t, "aws") {
 		kind := r.ResourceType
-		if !held[kind] {
+		if !types[kind] {
 			continue
 		}
-		if wanted[kind] == nil {
-			wanted[kind], found[kind] = map[string]bool{}, map[string]bool{}
+		if required[kind] == nil {
+			required[kind], found[kind] = map[string]bool{}, map[string]bool{}
 		}
 		for _, name := range r.Properties {
-			wanted[kind][name] = slices.ContainsFunc(declared[kind].Properties, func(p collect.Property) bool { return p.Name == name })
+			required[kind][name] = slices.ContainsFunc(declared[kind].Properties, func(p collect.Property) bool { return p.Name == name })
 		}
 	}
 	for _, e := range got.entities {
@@ -87,16 +87,17 @@ func checkRuled(t *testing.T, got read, held map[posture.EntityType]bool) {
 		}
 	}
 	count := 0
-	for _, kind := range slices.Sorted(maps.Keys(wanted)) {
-		for _, name := range slices.Sorted(maps.Keys(wanted[kind])) {
-			if !wanted[kind][name] {
+	for _, kind := range slices.Sorted(maps.Keys(required)) {
+		for _, name := range slices.Sorted(maps.Keys(required[kind])) {
+			if !required[kind][name] {
 				continue // it is a property of a related resource
 			}
 			count++
-			if known := slices.Contains(unmade[kind], name); found[kind][name] == known {
-				t.Errorf("%s: that moto has %s is %v", kind, name, found[kind][name])
+			unavailable := slices.Contains(notInMoto[kind], name)
+			if found[kind][name] == unavailable {
+				t.Errorf("%s.%s: found in moto: %t, want %t", kind, name, found[kind][name], !unavailable)
 			}
 		}
 	}
-	t.Logf("%d properties that rules read are found in moto, but for %v", count, unmade)
+	t.Logf("%d properties that rules read were checked; not in moto: %v", count, notInMoto)
 }

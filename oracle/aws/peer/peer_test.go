@@ -16,8 +16,8 @@ import (
 	"vigil/internal/posture/collect/aws"
 )
 
-// peer sends every call to a moto server, whose authors never saw our simulator,
-// under the name of the host it was meant for.
+// peer sends every call to a moto server, with the host name that the call was meant
+// for. Moto is an independent implementation: its authors do not know our simulator.
 type peer string
 
 func (p peer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -27,24 +27,23 @@ func (p peer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// Where things are made in moto.
+// Account and region of the resources in moto.
 const (
 	peerAccount = "123456789012"
 	peerRegion  = "us-east-1"
 )
 
-// unheld are the types that moto cannot hold or does not list: it has no such
-// call.
-var unheld = []posture.EntityType{
+// unsupported are the types that moto does not implement or cannot list.
+var unsupported = []posture.EntityType{
 	"AWS.AccessAnalyzer.Analyzer", // no such service
 }
 
-// TestPeerMoto makes resources in moto and reads them there. It is skipped unless
-// VIGIL_TEST_MOTO says where a moto server listens.
+// TestPeerMoto creates resources in moto and reads them. It is skipped unless
+// VIGIL_TEST_MOTO is the address of a moto server.
 func TestPeerMoto(t *testing.T) {
 	address := os.Getenv("VIGIL_TEST_MOTO")
 	if address == "" {
-		t.Skip("VIGIL_TEST_MOTO does not name a moto server")
+		t.Skip("VIGIL_TEST_MOTO is not set to the address of a moto server")
 	}
 	client := &http.Client{Transport: peer(address)}
 	answer, err := client.Post("https://"+address+"/moto-api/reset", "", nil)
@@ -55,7 +54,7 @@ func TestPeerMoto(t *testing.T) {
 	maker := &maker{ctx: t.Context(), t: t, config: sdk.Config{
 		Region: peerRegion, HTTPClient: client, Credentials: credentials.NewStaticCredentialsProvider("AKIATEST", "x", ""), RetryMaxAttempts: 1,
 	}}
-	want := maker.everything()
+	want := maker.createAll()
 	got := readPeer(t, aws.New(aws.Options{HTTP: client, Identity: aws.Identity{AccessKeyID: "AKIATEST", SecretAccessKey: "x"}, Attempts: 1}))
 	for _, id := range slices.Sorted(maps.Keys(want)) {
 		e, ok := got.entities[id]
@@ -64,28 +63,28 @@ func TestPeerMoto(t *testing.T) {
 			continue
 		}
 		for _, p := range want[id] {
-			if !slices.Contains(all(e, p.Name), p) {
-				t.Errorf("%s: %s is %v, want %v", id, p.Name, all(e, p.Name), p)
+			if !slices.Contains(propertiesOf(e, p.Name), p) {
+				t.Errorf("%s: %s is %v, want %v", id, p.Name, propertiesOf(e, p.Name), p)
 			}
 		}
 	}
 	for kind, errs := range got.failures {
 		t.Errorf("%s: %v", kind, errs)
 	}
-	held := map[posture.EntityType]bool{}
+	found := map[posture.EntityType]bool{}
 	for _, e := range got.entities {
-		held[e.Type] = true
+		found[e.Type] = true
 	}
-	for _, kind := range made {
-		if !held[kind] && !slices.Contains(unheld, kind) {
+	for _, kind := range createdTypes {
+		if !found[kind] && !slices.Contains(unsupported, kind) {
 			t.Errorf("nothing of %s was found", kind)
 		}
 	}
-	t.Logf("%d of %d types are found in moto", len(held), len(declarations()))
-	checkRuled(t, got, held)
+	t.Logf("%d of %d types are found in moto", len(found), len(declarations()))
+	checkRuleProperties(t, got, found)
 }
 
-// readPeer reads one region of moto: it has them all, and each takes its time.
+// readPeer reads one region of moto. Reading all regions would take too long.
 func readPeer(t *testing.T, source collect.Source) read {
 	t.Helper()
 	session, err := source.Open(t.Context(), accessTo(peerAccount, "arn:aws:iam::"+peerAccount+":role/vigil", "external"))
@@ -100,7 +99,7 @@ func readPeer(t *testing.T, source collect.Source) read {
 	got := read{entities: map[posture.EntityID]posture.Entity{}, failures: map[posture.EntityType][]error{}}
 	for _, u := range units {
 		// Moto counts Amazon's own images and their snapshots as the account's.
-		if u.Region != posture.Global && u.Region != peerRegion || slices.Contains(unheld, u.Type) {
+		if u.Region != posture.Global && u.Region != peerRegion || slices.Contains(unsupported, u.Type) {
 			continue
 		}
 		err := u.List(t.Context(), func(r *collect.Resource) error {
@@ -115,7 +114,7 @@ func readPeer(t *testing.T, source collect.Source) read {
 	return got
 }
 
-// A maker makes resources in moto and notes what is to be read of them.
+// A maker creates resources in moto and records the properties that must be read.
 type maker struct {
 	ctx    context.Context
 	t      *testing.T
@@ -123,16 +122,17 @@ type maker struct {
 	want   map[posture.EntityID][]posture.Property
 }
 
-// expect notes an entity and what it is to have.
+// expect records an entity of the region and the properties that it must have.
 func (m *maker) expect(t posture.EntityType, name string, properties ...posture.Property) {
-	m.at(t, peerRegion, name, properties...)
+	m.expectIn(t, peerRegion, name, properties...)
 }
 
-func (m *maker) at(t posture.EntityType, region, name string, properties ...posture.Property) {
+// expectIn records an entity of a region; "" is for global resources.
+func (m *maker) expectIn(t posture.EntityType, region, name string, properties ...posture.Property) {
 	m.want[t.ID(peerAccount, region, name)] = properties
 }
 
-// must ends the test when something could not be made.
+// must ends the test when a resource could not be created.
 func must[T any](m *maker) func(v T, err error) T {
 	return func(v T, err error) T {
 		m.t.Helper()

@@ -7,8 +7,8 @@ import (
 	"vigil/internal/posture/collect/declared"
 )
 
-// made are the types of which the test makes resources in moto.
-var made = []posture.EntityType{
+// createdTypes are the types of the resources that the test creates in moto.
+var createdTypes = []posture.EntityType{
 	"AWS.ACM.Certificate", "AWS.APIGateway.HttpApi", "AWS.APIGateway.RestApi", "AWS.AccessAnalyzer.Analyzer", "AWS.Account.Account", "AWS.Account.Region",
 	"AWS.AutoScaling.Group", "AWS.CloudFront.Distribution", "AWS.CloudTrail.Trail", "AWS.CloudWatch.Alarm", "AWS.Config.Recorder", "AWS.DynamoDB.Table",
 	"AWS.EC2.Address", "AWS.EC2.CidrRange", "AWS.EC2.FlowLog", "AWS.EC2.Image", "AWS.EC2.Instance", "AWS.EC2.InternetGateway", "AWS.EC2.KeyPair",
@@ -25,7 +25,7 @@ var made = []posture.EntityType{
 	"AWS.SQS.Queue", "AWS.SSM.Parameter", "AWS.SecretsManager.Secret", "AWS.SecurityHub.Hub", "AWS.WAF.WebACL",
 }
 
-// declarations returns what is known of the types of AWS.
+// declarations returns the declarations of the AWS types.
 func declarations() map[posture.EntityType]collect.Declaration {
 	all := map[posture.EntityType]collect.Declaration{}
 	for _, d := range aws.Declarations(declared.Catalog()) {
@@ -44,14 +44,14 @@ func accessTo(account, role, externalID string) posture.Access {
 	}
 }
 
-// read is what came of reading an account.
+// read holds the entities and failures of one reading of an account.
 type read struct {
 	entities map[posture.EntityID]posture.Entity
 	failures map[posture.EntityType][]error // lists that could not be read
 }
 
-// all returns the properties of a name.
-func all(e posture.Entity, name string) (found []posture.Property) {
+// propertiesOf returns the properties with a name.
+func propertiesOf(e posture.Entity, name string) (found []posture.Property) {
 	for _, p := range e.Properties {
 		if p.Name == name {
 			found = append(found, p)

@@ -47,7 +47,7 @@ func (parser cellParser) check(e tinkerpop.Expectation, results []graph.Value, e
 func (parser cellParser) checkValues(kind string, want, results []graph.Value) string {
 	switch kind {
 	case "ordered":
-		if !slices.EqualFunc(want, results, parser.same) {
+		if !slices.EqualFunc(want, results, parser.equalValue) {
 			return "the results or their order differ"
 		}
 	case "unordered":
@@ -57,7 +57,7 @@ func (parser cellParser) checkValues(kind string, want, results []graph.Value) s
 		}
 	case "of":
 		for _, r := range results {
-			if !slices.ContainsFunc(want, func(v graph.Value) bool { return parser.same(v, r) }) {
+			if !slices.ContainsFunc(want, func(v graph.Value) bool { return parser.equalValue(v, r) }) {
 				return parser.describe(r) + " is not one of the expected results"
 			}
 		}
@@ -149,7 +149,7 @@ func (parser cellParser) sameTree(want *node, got *value.Tree) bool {
 	for _, c := range want.children {
 		found := false
 		for i := range got.Len() {
-			found = found || parser.same(c.key, got.Key(i)) && parser.sameTree(c, got.Sub(i))
+			found = found || parser.equalValue(c.key, got.Key(i)) && parser.sameTree(c, got.Sub(i))
 		}
 		if !found {
 			return false

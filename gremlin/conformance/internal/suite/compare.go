@@ -11,8 +11,8 @@ import (
 // tolerance is the maximum difference of two equal doubles.
 const tolerance = 1e-15
 
-// same reports whether a result equals a cell in value and type.
-func (parser cellParser) same(want, got graph.Value) bool {
+// equalValue reports whether a result equals a cell in value and type.
+func (parser cellParser) equalValue(want, got graph.Value) bool {
 	if got.Kind() == graph.KindEntry { // a map entry is a one-entry map
 		got = graph.Map(got.Entry())
 	}
@@ -33,7 +33,7 @@ func (parser cellParser) same(want, got graph.Value) bool {
 		a, b := want.Float(), got.Float()
 		return a == b || math.Abs(a-b) <= tolerance || math.IsNaN(a) && math.IsNaN(b)
 	case graph.KindList:
-		return slices.EqualFunc(want.Elems(), got.Elems(), parser.same)
+		return slices.EqualFunc(want.Elems(), got.Elems(), parser.equalValue)
 	}
 	return want.Equal(got)
 }
@@ -42,7 +42,7 @@ func (parser cellParser) sameOpaque(want any, got graph.Value) bool {
 	switch want := want.(type) {
 	case *value.Path:
 		p, ok := value.As[*value.Path](got)
-		return ok && slices.EqualFunc(want.Objects, p.Objects, parser.same)
+		return ok && slices.EqualFunc(want.Objects, p.Objects, parser.equalValue)
 	case value.Token:
 		t, ok := value.As[value.Token](got)
 		return ok && t == want
@@ -51,7 +51,7 @@ func (parser cellParser) sameOpaque(want any, got graph.Value) bool {
 			return false
 		}
 		p := parser.property(got)
-		return p.key == want.key && parser.same(want.value, p.value)
+		return p.key == want.key && parser.equalValue(want.value, p.value)
 	}
 	return false
 }
@@ -66,7 +66,7 @@ func (parser cellParser) sameItems(want, got []graph.Value) bool {
 func (parser cellParser) differences(want, got []graph.Value) (missing, surplus []graph.Value) {
 	surplus = slices.Clone(got)
 	for _, v := range want {
-		i := slices.IndexFunc(surplus, func(r graph.Value) bool { return parser.same(v, r) })
+		i := slices.IndexFunc(surplus, func(r graph.Value) bool { return parser.equalValue(v, r) })
 		if i < 0 {
 			missing = append(missing, v)
 			continue
@@ -81,7 +81,9 @@ func (parser cellParser) sameEntries(want, got []graph.Entry) bool {
 		return false
 	}
 	for _, e := range want {
-		if !slices.ContainsFunc(got, func(r graph.Entry) bool { return parser.same(e.Key, r.Key) && parser.same(e.Value, r.Value) }) {
+		if !slices.ContainsFunc(got, func(r graph.Entry) bool {
+			return parser.equalValue(e.Key, r.Key) && parser.equalValue(e.Value, r.Value)
+		}) {
 			return false
 		}
 	}

@@ -20,8 +20,8 @@ func LeftOut(s tinkerpop.Scenario) string {
 		return s.LeftOut
 	}
 	for _, t := range s.Tags {
-		if why := excludedTags[t]; why != "" {
-			return why
+		if reason := excludedTags[t]; reason != "" {
+			return reason
 		}
 	}
 	_, err := syntax.Parse(s.Gremlin, syntax.Options{})

@@ -30,7 +30,7 @@ func TestEdgeOrderOfHashTables(t *testing.T) {
 		ids  []int
 		want []int
 	}{
-		{"within one pass over the buckets", []int{3, 1, 2}, []int{1, 2, 3}},
+		{"ids below the number of buckets are sorted", []int{3, 1, 2}, []int{1, 2, 3}},
 		{"sixteen buckets", []int{15, 17, 32}, []int{32, 17, 15}},
 		{"same bucket keeps its order", []int{17, 1, 33}, []int{17, 1, 33}},
 		{"thirteen members need thirty-two buckets", []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 33}, []int{0, 1, 33, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16}},
@@ -55,6 +55,6 @@ func TestEveryEdgeIsLoadedOnce(t *testing.T) {
 		t.Errorf("positions %v", order)
 	}
 	if hashOf("Ea") != 2236 || hashOf("FB") != 2236 {
-		t.Error("the hash of a string differs from the reference")
+		t.Error("the hash of a string differs from Java's String.hashCode")
 	}
 }

@@ -44,10 +44,10 @@ func (r *Report) Add(o Outcome) {
 }
 
 // LeaveOut counts a scenario that is not run.
-func (r *Report) LeaveOut(s tinkerpop.Scenario, why string) {
+func (r *Report) LeaveOut(s tinkerpop.Scenario, reason string) {
 	r.LeftOut++
 	if r.Verbose {
-		fmt.Fprintf(r.Out, "out   %s: %s\n", s.ID, why)
+		fmt.Fprintf(r.Out, "out   %s: %s\n", s.ID, reason)
 	}
 }
 

@@ -49,9 +49,9 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 	}
 	w := cellParser{g}
 	q := Query{Graph: g, Text: sc.Gremlin}
-	q.Params, err = w.named(sc.Params)
+	q.Params, err = w.parseNamed(sc.Params)
 	if err == nil {
-		q.SideEffects, err = w.named(sc.SideEffects)
+		q.SideEffects, err = w.parseNamed(sc.SideEffects)
 	}
 	if err != nil {
 		o.Failure, o.Err = "malformed values", err
@@ -88,8 +88,8 @@ func (s *Suite) graph(sc tinkerpop.Scenario) (*graph.Graph, error) {
 	return BuildGraph(sc.Setup)
 }
 
-// named parses named values.
-func (parser cellParser) named(pairs [][2]string) (map[string]graph.Value, error) {
+// parseNamed parses named values.
+func (parser cellParser) parseNamed(pairs [][2]string) (map[string]graph.Value, error) {
 	values := make(map[string]graph.Value, len(pairs))
 	for _, p := range pairs {
 		v, err := parser.cell(p[1])

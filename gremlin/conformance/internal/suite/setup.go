@@ -35,7 +35,7 @@ type loader struct {
 	labelled map[string]*element
 }
 
-// element is a vertex, or an edge if it has end points.
+// element is a vertex or, if edge is set, an edge.
 type element struct {
 	id, label  graph.Value
 	properties []property
@@ -148,14 +148,14 @@ func (l *loader) set(cardinality string, key, val syntax.Arg, meta []syntax.Arg)
 
 // put adds p according to its cardinality: single replaces all values, set replaces an equal value.
 func (e *element) put(p property) {
-	kept := e.properties[:0]
+	remaining := e.properties[:0]
 	for _, old := range e.properties {
 		replaced := old.key == p.key && (p.cardinality == "single" || p.cardinality == "set" && old.Value.Equal(p.Value))
 		if !replaced {
-			kept = append(kept, old)
+			remaining = append(remaining, old)
 		}
 	}
-	e.properties = append(kept, p)
+	e.properties = append(remaining, p)
 }
 
 // text returns the string value of an argument, or its source text.
@@ -170,7 +170,7 @@ func text(a syntax.Arg) string {
 
 func (l *loader) build() (*graph.Graph, error) {
 	b := graph.NewBuilder(graph.Limits{})
-	l.number()
+	l.assignIDs()
 	for _, e := range l.elements {
 		if e.edge {
 			continue
@@ -205,9 +205,9 @@ func (l *loader) build() (*graph.Graph, error) {
 	return b.Build()
 }
 
-// number generates ids for elements without one, as TinkerGraph does: longs from
+// assignIDs generates ids for elements without one, as TinkerGraph does: longs from
 // 0, one sequence for vertices, edges and vertex properties.
-func (l *loader) number() {
+func (l *loader) assignIDs() {
 	used := map[int64]bool{}
 	for _, e := range l.elements {
 		if e.id.IsInteger() {

@@ -52,7 +52,7 @@ func TestCellRoundTrip(t *testing.T) {
 		if got := w.describe(v); got != text {
 			t.Errorf("%s is parsed as %s", text, got)
 		}
-		if !w.same(v, v) && v.Kind() != graph.KindOpaque {
+		if !w.equalValue(v, v) && v.Kind() != graph.KindOpaque {
 			t.Errorf("%s does not equal itself", text)
 		}
 	}
@@ -90,9 +90,9 @@ func TestTypesMatter(t *testing.T) {
 	bulk := &value.BulkSet{}
 	bulk.Add(graph.Int(1), 2)
 	for _, c := range []struct {
-		cell string
-		got  graph.Value
-		same bool
+		cell  string
+		got   graph.Value
+		equal bool
 	}{
 		{"d[1].i", graph.Int(1), true},
 		{"d[1].i", graph.Long(1), false},
@@ -128,7 +128,7 @@ func TestTypesMatter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := w.same(want, c.got); got != c.same {
+		if got := w.equalValue(want, c.got); got != c.equal {
 			t.Errorf("%s and %s: same is %v", c.cell, w.describe(c.got), got)
 		}
 	}

@@ -49,9 +49,9 @@ type Database struct {
 // count is the last count of events. Counting millions of rows is slow, so the
 // interval grows with the duration of the count.
 type count struct {
-	events int64
-	at     time.Time
-	took   time.Duration
+	events    int64
+	checkedAt time.Time
+	duration  time.Duration
 }
 
 // countCost limits the time spent on counting to 1/countCost.
@@ -93,21 +93,21 @@ func (d *Database) countEvents(ctx context.Context) (int64, error) {
 	if d.absent {
 		return 0, db.PingContext(ctx)
 	}
-	began := d.now()
-	if began.Sub(d.count.at) < countCost*d.count.took {
+	start := d.now()
+	if start.Sub(d.count.checkedAt) < countCost*d.count.duration {
 		return d.count.events, db.PingContext(ctx)
 	}
 	var events int64
 	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+d.table("event")).Scan(&events); err != nil {
 		return 0, fmt.Errorf("count events: %w", err)
 	}
-	d.count = count{events, began, d.now().Sub(began)}
+	d.count = count{events, start, d.now().Sub(start)}
 	return events, nil
 }
 
 // open returns the connected database. It creates missing tables.
 func (d *Database) open(ctx context.Context) (*sql.DB, error) {
-	d.lastErr.Forget()
+	d.lastErr.Clear()
 	if d.db != nil {
 		return d.db, nil
 	}
@@ -149,7 +149,7 @@ func (d *Database) findTables(ctx context.Context, db *sql.DB) error {
 			d.absent = false
 			break
 		}
-		if why := d.dialect.explain(err); why.cause != missingTable {
+		if explanation := d.dialect.explain(err); explanation.cause != missingTable {
 			return fmt.Errorf("look for tables: %w", err)
 		}
 	}
@@ -181,12 +181,12 @@ func (d *Database) failure(err error) *desktop.Failure {
 	if untrusted := d.peerCert.Err(); untrusted != nil {
 		return reach.Failure(d.spec.Server, untrusted)
 	}
-	if why := d.dialect.explain(err); why.cause != "" {
-		cause := why.cause
+	if explanation := d.dialect.explain(err); explanation.cause != "" {
+		cause := explanation.cause
 		if cause == missingTable {
 			cause = desktop.Broken
 		}
-		return &desktop.Failure{Cause: cause, Reason: d.spec.Server + " " + why.words, Err: err}
+		return &desktop.Failure{Cause: cause, Reason: d.spec.Server + " " + explanation.words, Err: err}
 	}
 	if broke := d.lastErr.Err(); broke != nil {
 		err = broke // drivers keep only the text of the error

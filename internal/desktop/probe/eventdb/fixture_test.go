@@ -65,7 +65,7 @@ func (f *fixture) probe(times int) desktop.EventDatabaseMonitor {
 	return f.board.Records(desktop.KindEventDatabase)[0].(desktop.EventDatabaseMonitor)
 }
 
-func (f *fixture) wants(what string, m desktop.EventDatabaseMonitor, want desktop.EventDatabaseStatus) {
+func (f *fixture) requireStatus(what string, m desktop.EventDatabaseMonitor, want desktop.EventDatabaseStatus) {
 	f.t.Helper()
 	if m.Status != want {
 		f.t.Errorf("%s: status = %s, want %s (%q)", what, m.Status, want, m.Reasons)

@@ -20,12 +20,12 @@ type Writer interface {
 type Log struct {
 	// Failed is called with the error of a batch that could not be written, and the
 	// number of events dropped so far. It may be nil.
-	Failed func(err error, lost int)
+	Failed func(err error, dropped int)
 
 	mu      sync.Mutex
 	writer  Writer
 	waiting []desktop.Event
-	lost    int
+	dropped int
 	wake    chan struct{} // signals queued events
 	changed chan struct{} // signals another writer
 }
@@ -67,9 +67,9 @@ func (l *Log) Record(events ...desktop.Event) {
 
 // keep sets the queue, dropping the oldest events above the limit.
 func (l *Log) keep(events []desktop.Event) {
-	over := max(len(events)-maxWaiting, 0)
-	l.lost += over
-	l.waiting = events[over:]
+	excess := max(len(events)-maxWaiting, 0)
+	l.dropped += excess
+	l.waiting = events[excess:]
 }
 
 func signal(c chan struct{}) {
@@ -124,10 +124,10 @@ func (l *Log) flush(ctx context.Context) bool {
 		if err := write(ctx, w, batch); err != nil {
 			l.mu.Lock()
 			l.keep(append(batch, l.waiting...))
-			lost := l.lost
+			dropped := l.dropped
 			l.mu.Unlock()
 			if l.Failed != nil {
-				l.Failed(err, lost)
+				l.Failed(err, dropped)
 			}
 			return false
 		}

@@ -26,7 +26,7 @@ func (s *store) Write(_ context.Context, events []desktop.Event) error {
 	defer s.mu.Unlock()
 	s.tried++
 	if s.unavailable {
-		return errors.New("away")
+		return errors.New("the database is unavailable")
 	}
 	for _, e := range events {
 		s.events = append(s.events, e.Type)
@@ -46,8 +46,8 @@ func TestLogQueuesEventsWhileTheDatabaseIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{}
 		l := NewLog()
-		var lost atomic.Int64
-		l.Failed = func(_ error, n int) { lost.Store(int64(n)) }
+		var dropped atomic.Int64
+		l.Failed = func(_ error, n int) { dropped.Store(int64(n)) }
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); l.Run(ctx) }()
@@ -63,7 +63,7 @@ func TestLogQueuesEventsWhileTheDatabaseIsUnavailable(t *testing.T) {
 			t.Errorf("an unavailable database was tried %d times in 10 minutes", s.tried)
 		}
 		s.mu.Unlock()
-		if n := lost.Load(); n != 500 {
+		if n := dropped.Load(); n != 500 {
 			t.Errorf("%d events are lost, want the 500 oldest", n)
 		}
 		s.set(false)
@@ -95,7 +95,7 @@ func TestLogWritesTheQueueBeforeItEnds(t *testing.T) {
 
 func TestLogTriesAnotherDatabaseAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken, good := &store{unavailable: true}, &store{}
+		broken, available := &store{unavailable: true}, &store{}
 		l := NewLog()
 		l.Use(broken)
 		ctx, stop := context.WithCancel(t.Context())
@@ -103,12 +103,12 @@ func TestLogTriesAnotherDatabaseAtOnce(t *testing.T) {
 		go func() { defer close(done); l.Run(ctx) }()
 		l.Record(event(1))
 		time.Sleep(30 * time.Second)
-		l.Use(good)
+		l.Use(available)
 		synctest.Wait()
-		good.mu.Lock()
-		defer good.mu.Unlock()
-		if len(good.events) != 1 {
-			t.Errorf("%d events were written, want 1", len(good.events))
+		available.mu.Lock()
+		defer available.mu.Unlock()
+		if len(available.events) != 1 {
+			t.Errorf("%d events were written, want 1", len(available.events))
 		}
 		stop()
 		<-done

@@ -20,8 +20,8 @@ func (c cancellable) Connect(ctx context.Context) (driver.Conn, error) {
 	a := &attempt{ctx: ctx}
 	defer a.keep()
 	conn, err := c.Connector.Connect(context.WithValue(context.WithoutCancel(ctx), attemptKey{}, a))
-	if given := ctx.Err(); err != nil && given != nil {
-		return nil, fmt.Errorf("%w: %w", given, err)
+	if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
+		return nil, fmt.Errorf("%w: %w", ctxErr, err)
 	}
 	return conn, err
 }

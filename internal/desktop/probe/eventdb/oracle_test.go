@@ -21,10 +21,10 @@ func TestOracleProbe(t *testing.T) {
 		_, _ = c.Write(packet)
 	})
 	fixture := newFixture(t, desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Port(), Database: "events", User: "vigil", Plain: true}, "secret")
-	fixture.wants("it has no such database", fixture.probe(1), desktop.EventDatabaseError)
+	fixture.requireStatus("it has no such database", fixture.probe(1), desktop.EventDatabaseError)
 	l.Set(flakylistener.Down)
 	fixture.configure(fixture.spec)
-	fixture.wants("it is down", fixture.probe(1), desktop.EventDatabaseConnecting)
+	fixture.requireStatus("it is down", fixture.probe(1), desktop.EventDatabaseConnecting)
 }
 
 func TestHangingOracleIsAbandoned(t *testing.T) {

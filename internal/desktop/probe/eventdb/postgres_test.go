@@ -45,8 +45,8 @@ func server(t *testing.T) (spec desktop.EventDatabase, password string) {
 	}, password
 }
 
-// behind returns the spec of a server behind a proxy, and the proxy's listener.
-func behind(t *testing.T, spec desktop.EventDatabase, open func(net.Conn) (net.Conn, error)) (desktop.EventDatabase, *flakylistener.Listener) {
+// withListener returns the spec of a server behind a proxy, and the proxy's listener.
+func withListener(t *testing.T, spec desktop.EventDatabase, open func(net.Conn) (net.Conn, error)) (desktop.EventDatabase, *flakylistener.Listener) {
 	t.Helper()
 	l := proxy(t, net.JoinHostPort(spec.Server, strconv.Itoa(spec.Port)), open)
 	spec.Server, spec.Port = "127.0.0.1", l.Port()
@@ -72,16 +72,16 @@ func dropTables(t *testing.T, l *fixture) {
 func TestPostgreSQLProbe(t *testing.T) {
 	t.Parallel()
 	spec, password := server(t)
-	spec, wire := behind(t, spec, nil)
+	spec, wire := withListener(t, spec, nil)
 	l := newFixture(t, spec, password)
 	dropTables(t, l)
-	l.wants("before the first probe", l.probe(0), desktop.EventDatabaseConnecting)
+	l.requireStatus("before the first probe", l.probe(0), desktop.EventDatabaseConnecting)
 	wire.Set(flakylistener.Down)
-	l.wants("it is down", l.probe(2), desktop.EventDatabaseConnecting)
-	l.wants("it stays down", l.probe(3), desktop.EventDatabaseDisconnected)
+	l.requireStatus("it is down", l.probe(2), desktop.EventDatabaseConnecting)
+	l.requireStatus("it stays down", l.probe(3), desktop.EventDatabaseDisconnected)
 	wire.Set(flakylistener.Up)
 	m := l.probe(1)
-	l.wants("it answers", m, desktop.EventDatabaseConnected)
+	l.requireStatus("it answers", m, desktop.EventDatabaseConnected)
 	if *m.EventCount != 0 {
 		t.Errorf("a new database has %d events", *m.EventCount)
 	}
@@ -93,25 +93,25 @@ func TestPostgreSQLProbe(t *testing.T) {
 		t.Errorf("events = %d, want 2", *m.EventCount)
 	}
 	wire.Set(flakylistener.Down)
-	l.wants("it is lost", l.probe(1), desktop.EventDatabaseReconnecting)
+	l.requireStatus("it is lost", l.probe(1), desktop.EventDatabaseReconnecting)
 	if err := l.db.Write(t.Context(), someEvents); err == nil || desktop.FailureOf(err).Cause != desktop.Unreachable {
 		t.Errorf("Write = %v, want it unreachable", err)
 	}
-	l.wants("it stays lost", l.probe(4), desktop.EventDatabaseDisconnected)
+	l.requireStatus("it stays lost", l.probe(4), desktop.EventDatabaseDisconnected)
 	wire.Set(flakylistener.Up)
-	l.wants("it is back", l.probe(1), desktop.EventDatabaseConnected)
+	l.requireStatus("it is back", l.probe(1), desktop.EventDatabaseConnected)
 	l.password.Store("wrong")
 	l.configure(l.spec)
-	l.wants("it refuses our password", l.probe(1), desktop.EventDatabaseError)
+	l.requireStatus("it refuses our password", l.probe(1), desktop.EventDatabaseError)
 	l.password.Store(password)
 	elsewhere := l.spec
 	elsewhere.Database = "nowhere"
 	l.configure(elsewhere)
-	l.wants("it has no such database", l.probe(1), desktop.EventDatabaseError)
+	l.requireStatus("it has no such database", l.probe(1), desktop.EventDatabaseError)
 	l.configure(spec)
-	l.wants("it recovers", l.probe(1), desktop.EventDatabaseConnected)
+	l.requireStatus("it recovers", l.probe(1), desktop.EventDatabaseConnected)
 	l.board.Configure(desktop.Inventory{Policy: desktop.DefaultPolicy()})
-	l.wants("it is removed from the inventory", l.probe(0), desktop.EventDatabaseNotConfigured)
+	l.requireStatus("it is removed from the inventory", l.probe(0), desktop.EventDatabaseNotConfigured)
 }
 
 func TestEventsAreWrittenToBothTables(t *testing.T) {
@@ -195,7 +195,7 @@ func TestConcurrentWritersGetDistinctEventIDs(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if m := l.probe(1); *m.EventCount != 40 && l.db.count.took*countCost < time.Second {
+	if m := l.probe(1); *m.EventCount != 40 && l.db.count.duration*countCost < time.Second {
 		l.db.count = count{}
 		m = l.probe(1)
 		if *m.EventCount != 40 {
@@ -216,7 +216,7 @@ func TestPostgreSQLOverTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, _ = behind(t, spec, func(c net.Conn) (net.Conn, error) {
+	spec, _ = withListener(t, spec, func(c net.Conn) (net.Conn, error) {
 		request := make([]byte, 8) // the client requests TLS
 		if _, err := io.ReadFull(c, request); err != nil {
 			return nil, err
@@ -229,14 +229,14 @@ func TestPostgreSQLOverTLS(t *testing.T) {
 	spec.Plain, spec.Trust = false, desktop.Trust{CAPEM: string(ca.PEM())}
 	l := newFixture(t, spec, password)
 	m := l.probe(1)
-	l.wants("over verified TLS", m, desktop.EventDatabaseConnected)
+	l.requireStatus("over verified TLS", m, desktop.EventDatabaseConnected)
 	if c := m.Certificates(); len(c) != 1 || !c[0].Certificate.Valid {
 		t.Errorf("certificates = %+v", c)
 	}
 	cleanup := l.spec
 	spec.Trust = desktop.Trust{}
 	l.configure(spec)
-	l.wants("its certificate is not trusted", l.probe(1), desktop.EventDatabaseError)
+	l.requireStatus("its certificate is not trusted", l.probe(1), desktop.EventDatabaseError)
 	l.configure(cleanup)
 	if _, err := l.db.open(t.Context()); err != nil {
 		t.Fatal(err)

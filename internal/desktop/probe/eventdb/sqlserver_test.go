@@ -191,7 +191,7 @@ func TestSQLServerProbe(t *testing.T) {
 		l.configure(l.spec)
 	}
 	m := l.probe(1)
-	l.wants("it answers", m, desktop.EventDatabaseConnected)
+	l.requireStatus("it answers", m, desktop.EventDatabaseConnected)
 	if *m.EventCount != 4711 {
 		t.Errorf("events = %d, want 4711", *m.EventCount)
 	}
@@ -199,17 +199,17 @@ func TestSQLServerProbe(t *testing.T) {
 		t.Errorf("Write = %v", err)
 	}
 	set(18456, 0)
-	l.wants("it refuses our password", l.probe(1), desktop.EventDatabaseError)
+	l.requireStatus("it refuses our password", l.probe(1), desktop.EventDatabaseError)
 	set(4060, 0)
-	l.wants("it has no such database", l.probe(1), desktop.EventDatabaseError)
+	l.requireStatus("it has no such database", l.probe(1), desktop.EventDatabaseError)
 	set(0, 229)
-	l.wants("the user may not read", l.probe(1), desktop.EventDatabaseError)
+	l.requireStatus("the user may not read", l.probe(1), desktop.EventDatabaseError)
 	set(0, 0)
-	l.wants("it recovers", l.probe(1), desktop.EventDatabaseConnected)
+	l.requireStatus("it recovers", l.probe(1), desktop.EventDatabaseConnected)
 	s.listener.Set(flakylistener.Down)
-	l.wants("it is lost", l.probe(1), desktop.EventDatabaseReconnecting)
+	l.requireStatus("it is lost", l.probe(1), desktop.EventDatabaseReconnecting)
 	s.listener.Set(flakylistener.Up)
-	l.wants("it is back", l.probe(1), desktop.EventDatabaseConnected)
+	l.requireStatus("it is back", l.probe(1), desktop.EventDatabaseConnected)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,13 +47,13 @@ func (s *vcSession) retrieve(ctx context.Context) ([]types.ObjectContent, error)
 	return content, nil
 }
 
-// place is an object's name and parent in the inventory tree.
-type place struct {
+// treeNode is an object's name and parent in the inventory tree.
+type treeNode struct {
 	name   string
 	parent *types.ManagedObjectReference
 }
 
-type tree map[types.ManagedObjectReference]place
+type tree map[types.ManagedObjectReference]treeNode
 
 // path returns the inventory path of an object: "/Datacenter/host/cluster/esx1".
 func (t tree) path(ref types.ManagedObjectReference) string {
@@ -78,7 +78,7 @@ func describe(content []types.ObjectContent) (desktop.VirtualCenterReading, erro
 	var r desktop.VirtualCenterReading
 	var hosts []mo.HostSystem
 	var stores []mo.Datastore
-	at := make(tree)
+	nodes := make(tree)
 	for _, o := range content {
 		if o.Obj.Type == "VirtualMachine" {
 			if !isTemplate(o) {
@@ -93,25 +93,25 @@ func describe(content []types.ObjectContent) (desktop.VirtualCenterReading, erro
 		switch v := value.(type) {
 		case mo.HostSystem:
 			hosts = append(hosts, v)
-			at[v.Self] = place{v.Name, v.Parent}
+			nodes[v.Self] = treeNode{v.Name, v.Parent}
 		case mo.Datastore:
 			stores = append(stores, v)
-			at[v.Self] = place{v.Name, v.Parent}
+			nodes[v.Self] = treeNode{v.Name, v.Parent}
 		case mo.ClusterComputeResource:
-			at[v.Self] = place{v.Name, v.Parent}
+			nodes[v.Self] = treeNode{v.Name, v.Parent}
 		case mo.ComputeResource:
-			at[v.Self] = place{v.Name, v.Parent}
+			nodes[v.Self] = treeNode{v.Name, v.Parent}
 		case mo.Folder:
-			at[v.Self] = place{v.Name, v.Parent}
+			nodes[v.Self] = treeNode{v.Name, v.Parent}
 		case mo.Datacenter:
-			at[v.Self] = place{v.Name, v.Parent}
+			nodes[v.Self] = treeNode{v.Name, v.Parent}
 		}
 	}
 	for _, h := range hosts {
-		r.Hosts = append(r.Hosts, host(h, at))
+		r.Hosts = append(r.Hosts, host(h, nodes))
 	}
 	for _, d := range stores {
-		r.Datastores = append(r.Datastores, datastore(d, at))
+		r.Datastores = append(r.Datastores, datastore(d, nodes))
 	}
 	slices.SortFunc(r.Hosts, func(a, b desktop.Host) int { return strings.Compare(a.Details.Name, b.Details.Name) })
 	slices.SortFunc(r.Datastores, func(a, b desktop.Datastore) int { return strings.Compare(a.Details.Path, b.Details.Path) })
@@ -130,7 +130,7 @@ func isTemplate(o types.ObjectContent) bool {
 	return false
 }
 
-func host(h mo.HostSystem, at tree) desktop.Host {
+func host(h mo.HostSystem, nodes tree) desktop.Host {
 	out := desktop.Host{Details: desktop.HostDetails{Name: h.Name}, Status: desktop.HostDisconnected}
 	switch h.Runtime.ConnectionState {
 	case types.HostSystemConnectionStateConnected:
@@ -139,7 +139,7 @@ func host(h mo.HostSystem, at tree) desktop.Host {
 		out.Status = desktop.HostNotResponding
 	}
 	if h.Parent != nil && h.Parent.Type == "ClusterComputeResource" {
-		out.Details.ClusterName = at[*h.Parent].name
+		out.Details.ClusterName = nodes[*h.Parent].name
 	}
 	if p := h.Summary.Config.Product; p != nil {
 		out.Details.Version, out.Details.APIVersion = p.Version, p.ApiVersion
@@ -157,10 +157,10 @@ func host(h mo.HostSystem, at tree) desktop.Host {
 
 // datastore describes a datastore. The API has two types: every type except
 // vSAN is reported as VMFS.
-func datastore(d mo.Datastore, at tree) desktop.Datastore {
+func datastore(d mo.Datastore, nodes tree) desktop.Datastore {
 	s := d.Summary
 	out := desktop.Datastore{
-		Details:     desktop.DatastoreDetails{Name: s.Name, Path: at.path(d.Self), URL: s.Url},
+		Details:     desktop.DatastoreDetails{Name: s.Name, Path: nodes.path(d.Self), URL: s.Url},
 		CapacityMB:  desktop.Count(s.Capacity >> 20),
 		FreeSpaceMB: desktop.Count(s.FreeSpace >> 20),
 		Status:      desktop.DatastoreNotAccessible,

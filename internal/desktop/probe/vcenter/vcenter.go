@@ -213,8 +213,8 @@ func sessionEnded(err error) bool {
 }
 
 func (c *Center) failure(err error) *desktop.Failure {
-	fail := func(cause desktop.Cause, why string) *desktop.Failure {
-		return &desktop.Failure{Cause: cause, Reason: c.spec.Name + " " + why, Err: err}
+	fail := func(cause desktop.Cause, reason string) *desktop.Failure {
+		return &desktop.Failure{Cause: cause, Reason: c.spec.Name + " " + reason, Err: err}
 	}
 	switch f := fault(err).(type) {
 	case nil:

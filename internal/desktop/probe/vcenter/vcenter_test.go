@@ -117,7 +117,7 @@ func (f *fixture) probe(times int) desktop.VirtualCenterMonitor {
 	return f.board.Records(desktop.KindVirtualCenter)[0].(desktop.VirtualCenterMonitor)
 }
 
-func wants(t *testing.T, what string, m desktop.VirtualCenterMonitor, want desktop.VirtualCenterStatus) {
+func requireStatus(t *testing.T, what string, m desktop.VirtualCenterMonitor, want desktop.VirtualCenterStatus) {
 	t.Helper()
 	if got := m.Servers[0].Status; got != want {
 		t.Errorf("%s: status = %s, want %s (%q)", what, got, want, m.Reasons)
@@ -129,9 +129,9 @@ func wants(t *testing.T, what string, m desktop.VirtualCenterMonitor, want deskt
 
 func TestVirtualCenterProbe(t *testing.T) {
 	l := start(t)
-	wants(t, "before the first probe", l.probe(0), desktop.VirtualCenterNotYetConnected)
+	requireStatus(t, "before the first probe", l.probe(0), desktop.VirtualCenterNotYetConnected)
 	m := l.probe(1)
-	wants(t, "no problems", m, desktop.VirtualCenterOK)
+	requireStatus(t, "no problems", m, desktop.VirtualCenterOK)
 	if len(m.Hosts) != 4 || len(m.Datastores) != 1 || m.DesktopsCount != 4 || m.Details.Version == "" || m.Details.APIVersion == "" {
 		t.Errorf("record = %+v", m)
 	}
@@ -149,15 +149,15 @@ func TestVirtualCenterProbe(t *testing.T) {
 	}
 
 	l.listener.Set(flakylistener.Down)
-	wants(t, "one failure is tolerated", l.probe(1), desktop.VirtualCenterOK)
-	lost := l.probe(1)
-	wants(t, "it is lost", lost, desktop.VirtualCenterReconnecting)
-	if len(lost.Hosts) != 4 {
+	requireStatus(t, "one failure is tolerated", l.probe(1), desktop.VirtualCenterOK)
+	unreachable := l.probe(1)
+	requireStatus(t, "it is lost", unreachable, desktop.VirtualCenterReconnecting)
+	if len(unreachable.Hosts) != 4 {
 		t.Error("the hosts of a lost virtual center are not listed")
 	}
-	wants(t, "it stays lost", l.probe(3), desktop.VirtualCenterDown)
+	requireStatus(t, "it stays lost", l.probe(3), desktop.VirtualCenterDown)
 	l.listener.Set(flakylistener.Up)
-	wants(t, "it is back", l.probe(1), desktop.VirtualCenterOK)
+	requireStatus(t, "it is back", l.probe(1), desktop.VirtualCenterOK)
 }
 
 func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
@@ -191,18 +191,18 @@ func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
 	}
 	l.spec.DesktopFolder = "/DC0/vm"
 	l.configure(l.spec)
-	wants(t, "desktops in a folder", l.probe(1), desktop.VirtualCenterOK)
+	requireStatus(t, "desktops in a folder", l.probe(1), desktop.VirtualCenterOK)
 	l.spec.DesktopFolder = "/DC0/none"
 	l.configure(l.spec)
-	wants(t, "the folder of desktops is missing", l.probe(2), desktop.VirtualCenterDown)
+	requireStatus(t, "the folder of desktops is missing", l.probe(2), desktop.VirtualCenterDown)
 }
 
 func TestCredentialsOfAVirtualCenter(t *testing.T) {
 	l := start(t)
 	l.password.Store("wrong")
-	wants(t, "the password is wrong", l.probe(1), desktop.VirtualCenterInvalidCredentials)
+	requireStatus(t, "the password is wrong", l.probe(1), desktop.VirtualCenterInvalidCredentials)
 	l.password.Store("right")
-	wants(t, "the password is right", l.probe(1), desktop.VirtualCenterOK)
+	requireStatus(t, "the password is right", l.probe(1), desktop.VirtualCenterOK)
 
 	// A session that ended is replaced without a failure.
 	ended := &simulator.FaultInjectionRule{
@@ -210,12 +210,12 @@ func TestCredentialsOfAVirtualCenter(t *testing.T) {
 		FaultType: simulator.FaultTypeNotAuthenticated, Enabled: true,
 	}
 	l.model.Service.AddFaultRule(ended)
-	wants(t, "the session ended", l.probe(1), desktop.VirtualCenterOK)
+	requireStatus(t, "the session ended", l.probe(1), desktop.VirtualCenterOK)
 
-	always := *ended
-	always.MaxCount = 0
-	l.model.Service.AddFaultRule(&always)
-	wants(t, "every session ends", l.probe(2), desktop.VirtualCenterCannotLogin)
+	permanent := *ended
+	permanent.MaxCount = 0
+	l.model.Service.AddFaultRule(&permanent)
+	requireStatus(t, "every session ends", l.probe(2), desktop.VirtualCenterCannotLogin)
 }
 
 func TestCertificatesOfAVirtualCenter(t *testing.T) {
@@ -224,14 +224,14 @@ func TestCertificatesOfAVirtualCenter(t *testing.T) {
 	l.spec.Trust = desktop.Trust{}
 	l.configure(l.spec)
 	m := l.probe(2)
-	wants(t, "its certificate is not trusted", m, desktop.VirtualCenterDown)
+	requireStatus(t, "its certificate is not trusted", m, desktop.VirtualCenterDown)
 	if s := m.Servers[0]; s.Certificate == nil || s.Certificate.Valid || s.ThumbprintAccepted {
 		t.Errorf("untrusted: %+v", s)
 	}
 	l.spec.Trust.Thumbprint = peerCert.Thumbprint
 	l.configure(l.spec)
 	m = l.probe(1)
-	wants(t, "it is pinned", m, desktop.VirtualCenterOK)
+	requireStatus(t, "it is pinned", m, desktop.VirtualCenterOK)
 	if s := m.Servers[0]; s.Certificate.Valid || !s.ThumbprintAccepted {
 		t.Errorf("pinned: %+v", s)
 	}
@@ -243,7 +243,7 @@ func TestOneSessionServesManyProbes(t *testing.T) {
 		MethodName: "Login", ObjectType: "*", ObjectName: "*", Probability: 1, SkipCount: 1,
 		FaultType: simulator.FaultTypeGeneric, Enabled: true,
 	})
-	wants(t, "a second login would fail", l.probe(20), desktop.VirtualCenterOK)
+	requireStatus(t, "a second login would fail", l.probe(20), desktop.VirtualCenterOK)
 	l.center.Close()
-	wants(t, "and does", l.probe(2), desktop.VirtualCenterCannotLogin)
+	requireStatus(t, "and does", l.probe(2), desktop.VirtualCenterCannotLogin)
 }

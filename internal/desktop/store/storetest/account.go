@@ -37,11 +37,11 @@ func accountsKeepPasswords(t *testing.T, s Store) {
 	if diff := cmp.Diff([]byte{0, 1, 2}, sealed); diff != "" {
 		t.Error(diff)
 	}
-	must(t, s.ChangePassword(ctx, "a", []byte("new"), at(time.Hour)))
+	must(t, s.ChangePassword(ctx, "a", []byte("new"), after(time.Hour)))
 	got, err := s.Account(ctx, "a")
 	must(t, err)
 	want := account("a", "S-1-1", "clone")
-	want.UpdatedAt = at(time.Hour)
+	want.UpdatedAt = after(time.Hour)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -60,7 +60,7 @@ func second[T any](_ T, err error) error { return err }
 
 func change(offset time.Duration, kind desktop.Kind, id, to string) desktop.Change {
 	return desktop.Change{
-		At: at(offset), Ref: desktop.Ref{Kind: kind, ID: desktop.ID(id), Name: "name of " + id},
+		At: after(offset), Ref: desktop.Ref{Kind: kind, ID: desktop.ID(id), Name: "name of " + id},
 		Part: "part", From: "OK", To: to, Reasons: []string{"because"},
 	}
 }
@@ -109,8 +109,8 @@ func changesFiltered(t *testing.T, s Store) {
 		{"all", desktop.ChangeFilter{}, []int{2, 1, 0}},
 		{"kind", desktop.ChangeFilter{Kind: desktop.KindGateway}, []int{1, 0}},
 		{"component", desktop.ChangeFilter{Kind: desktop.KindGateway, ID: "g1"}, []int{0}},
-		{"since", desktop.ChangeFilter{Since: at(time.Minute)}, []int{2, 1}},
-		{"until", desktop.ChangeFilter{Until: at(time.Minute)}, []int{0}},
+		{"since", desktop.ChangeFilter{Since: after(time.Minute)}, []int{2, 1}},
+		{"until", desktop.ChangeFilter{Until: after(time.Minute)}, []int{0}},
 	} {
 		got, _, err := s.Changes(ctx, tt.filter)
 		must(t, err)
@@ -122,10 +122,10 @@ func changesFiltered(t *testing.T, s Store) {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
-	must(t, s.ForgetChanges(ctx, at(2*time.Minute)))
-	left, _, err := s.Changes(ctx, desktop.ChangeFilter{})
+	must(t, s.ForgetChanges(ctx, after(2*time.Minute)))
+	remaining, _, err := s.Changes(ctx, desktop.ChangeFilter{})
 	must(t, err)
-	if diff := cmp.Diff(all[2:], left); diff != "" {
+	if diff := cmp.Diff(all[2:], remaining); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -194,7 +194,7 @@ func changesGrouped(t *testing.T, s Store) {
 	}
 	last, err := s.LastStatuses(ctx)
 	must(t, err)
-	want := []desktop.LastStatus{{Kind: desktop.KindGateway, ID: "g", Part: "part", Status: "F", Since: at(100 * time.Minute)}}
+	want := []desktop.LastStatus{{Kind: desktop.KindGateway, ID: "g", Part: "part", Status: "F", Since: after(100 * time.Minute)}}
 	if diff := cmp.Diff(want, last); diff != "" {
 		t.Errorf("last statuses: %s", diff)
 	}

@@ -15,28 +15,28 @@ import (
 var gateway = heartbeat.Agent{Kind: desktop.KindGateway, ID: "g1"}
 
 func certificate(serial string, a heartbeat.Agent) heartbeat.Certificate {
-	return heartbeat.Certificate{Serial: serial, Agent: a, NotBefore: now, NotAfter: at(30 * 24 * time.Hour)}
+	return heartbeat.Certificate{Serial: serial, Agent: a, NotBefore: now, NotAfter: after(30 * 24 * time.Hour)}
 }
 
 func firstAuthority(t *testing.T, s Store) {
 	ctx := t.Context()
 	wantKind(t, second(s.Authority(ctx)), fault.NotFound)
 	first := heartbeat.Keys{Certificate: []byte("certificate"), Key: []byte("key")}
-	kept, err := s.KeepAuthority(ctx, first)
+	stored, err := s.KeepAuthority(ctx, first)
 	must(t, err)
-	if diff := cmp.Diff(first, kept); diff != "" {
+	if diff := cmp.Diff(first, stored); diff != "" {
 		t.Error(diff)
 	}
-	kept, err = s.KeepAuthority(ctx, heartbeat.Keys{Certificate: []byte("other"), Key: []byte("other")})
+	stored, err = s.KeepAuthority(ctx, heartbeat.Keys{Certificate: []byte("other"), Key: []byte("other")})
 	must(t, err)
-	if diff := cmp.Diff(first, kept); diff != "" {
+	if diff := cmp.Diff(first, stored); diff != "" {
 		t.Errorf("a second authority: %s", diff)
 	}
 }
 
 func redeemOnce(t *testing.T, s Store) {
 	ctx := t.Context()
-	token := heartbeat.Token{ID: "t1", Hash: []byte("h"), Agent: gateway, CreatedBy: "alice", CreatedAt: now, ExpiresAt: at(time.Hour)}
+	token := heartbeat.Token{ID: "t1", Hash: []byte("h"), Agent: gateway, CreatedBy: "alice", CreatedAt: now, ExpiresAt: after(time.Hour)}
 	must(t, s.AddToken(ctx, token))
 	got, err := s.TokenByHash(ctx, []byte("h"))
 	must(t, err)
@@ -51,7 +51,7 @@ func redeemOnce(t *testing.T, s Store) {
 	}
 	won := 0
 	for _, err := range concurrently(8, func(i int) error {
-		return s.Redeem(ctx, "t1", at(time.Minute), certificate(fmt.Sprint("new", i), gateway))
+		return s.Redeem(ctx, "t1", after(time.Minute), certificate(fmt.Sprint("new", i), gateway))
 	}) {
 		if err == nil {
 			won++
@@ -70,7 +70,7 @@ func redeemOnce(t *testing.T, s Store) {
 	wantKind(t, second(s.LastBeat(ctx, gateway)), fault.NotFound)
 	all, err := s.Tokens(ctx)
 	must(t, err)
-	token.UsedAt = at(time.Minute)
+	token.UsedAt = after(time.Minute)
 	if diff := cmp.Diff([]heartbeat.Token{token}, all); diff != "" {
 		t.Error(diff)
 	}
@@ -81,7 +81,7 @@ func redeemOnce(t *testing.T, s Store) {
 
 func beat(serial string, sequence int64) heartbeat.Beat {
 	return heartbeat.Beat{
-		Agent: gateway, Serial: serial, Sequence: sequence, At: at(time.Duration(sequence) * time.Millisecond),
+		Agent: gateway, Serial: serial, Sequence: sequence, At: after(time.Duration(sequence) * time.Millisecond),
 		Payload: fmt.Appendf(nil, `{"version":"%d"}`, sequence),
 	}
 }
@@ -130,12 +130,12 @@ func beatsRevoked(t *testing.T, s Store) {
 	if verdicts[0] != heartbeat.Revoked || verdicts[1] == heartbeat.Accepted || verdicts[2] != heartbeat.Accepted {
 		t.Errorf("verdicts %v", verdicts)
 	}
-	n, err := s.Revoke(ctx, gateway, at(time.Minute))
+	n, err := s.Revoke(ctx, gateway, after(time.Minute))
 	must(t, err)
-	again, err := s.Revoke(ctx, gateway, at(time.Minute))
+	repeated, err := s.Revoke(ctx, gateway, after(time.Minute))
 	must(t, err)
-	if n != 1 || again != 0 {
-		t.Errorf("%d revoked, then %d", n, again)
+	if n != 1 || repeated != 0 {
+		t.Errorf("%d revoked, then %d", n, repeated)
 	}
 	verdicts, err = s.Record(ctx, []heartbeat.Beat{beat("c1", 2)})
 	must(t, err)
@@ -143,7 +143,7 @@ func beatsRevoked(t *testing.T, s Store) {
 		t.Errorf("a beat after the revocation: %d", verdicts[0])
 	}
 	revoked := certificate("c1", gateway)
-	revoked.RevokedAt = at(time.Minute)
+	revoked.RevokedAt = after(time.Minute)
 	all, err := s.Certificates(ctx, now)
 	must(t, err)
 	if diff := cmp.Diff([]heartbeat.Certificate{revoked, certificate("c2", other)}, all); diff != "" {

@@ -62,7 +62,7 @@ func firing(ruleID string) alert.Alert {
 		RuleID: ruleID, State: alert.Firing, Summary: "the status is STALE",
 		Subject: alert.Subject{Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "g1", Name: "edge"}, Part: "p"},
 		Cause:   desktop.Ref{Kind: desktop.KindFarm, ID: "f1", Name: "farm"},
-		Since:   now, FiredAt: at(time.Minute), NotifiedAt: at(time.Minute),
+		Since:   now, FiredAt: after(time.Minute), NotifiedAt: after(time.Minute),
 	}
 }
 
@@ -77,39 +77,39 @@ func alertsWithNotices(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddRule(ctx, rule("a")))
 	fired := firing("a")
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{delivery("d1", fired, at(time.Minute))}}}))
-	open, err := s.Alerts(ctx, at(time.Hour))
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{delivery("d1", fired, after(time.Minute))}}}))
+	open, err := s.Alerts(ctx, after(time.Hour))
 	must(t, err)
 	if diff := cmp.Diff([]alert.Alert{fired}, open); diff != "" {
 		t.Error(diff)
 	}
 	ended := fired
-	ended.State, ended.ResolvedAt = alert.Resolved, at(2*time.Minute)
-	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d2", ended, at(2*time.Minute))}}}))
-	open, err = s.Alerts(ctx, at(2*time.Minute))
+	ended.State, ended.ResolvedAt = alert.Resolved, after(2*time.Minute)
+	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d2", ended, after(2*time.Minute))}}}))
+	open, err = s.Alerts(ctx, after(2*time.Minute))
 	if err != nil || len(open) != 0 {
 		t.Errorf("open after it was resolved: %v, %v", open, err)
 	}
-	if recent, err := s.Alerts(ctx, at(time.Minute)); err != nil || len(recent) != 1 {
+	if recent, err := s.Alerts(ctx, after(time.Minute)); err != nil || len(recent) != 1 {
 		t.Errorf("recently resolved: %v, %v", recent, err)
 	}
-	due, err := s.Claim(ctx, at(2*time.Minute), time.Minute, 10)
+	due, err := s.Claim(ctx, after(2*time.Minute), time.Minute, 10)
 	must(t, err)
-	want := []alert.Delivery{delivery("d1", fired, at(time.Minute)), delivery("d2", ended, at(2*time.Minute))}
+	want := []alert.Delivery{delivery("d1", fired, after(time.Minute)), delivery("d2", ended, after(2*time.Minute))}
 	if diff := cmp.Diff(want, due); diff != "" {
 		t.Error(diff)
 	}
 	// It is raised again after it was resolved.
-	again := fired
-	again.Since, again.FiredAt, again.NotifiedAt = at(3*time.Minute), at(3*time.Minute), at(3*time.Minute)
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: again}}))
-	open, err = s.Alerts(ctx, at(time.Hour))
+	second := fired
+	second.Since, second.FiredAt, second.NotifiedAt = after(3*time.Minute), after(3*time.Minute), after(3*time.Minute)
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: second}}))
+	open, err = s.Alerts(ctx, after(time.Hour))
 	if err != nil || len(open) != 1 {
 		t.Errorf("open again: %v, %v", open, err)
 	}
 	all, err := s.Alerts(ctx, now)
 	must(t, err)
-	if diff := cmp.Diff([]alert.Alert{again, ended}, all); diff != "" {
+	if diff := cmp.Diff([]alert.Alert{second, ended}, all); diff != "" {
 		t.Errorf("the resolved alert was not replaced: %s", diff)
 	}
 	must(t, s.DeleteRule(ctx, "a"))
@@ -147,9 +147,9 @@ func deliveriesClaimed(t *testing.T, s Store) {
 	must(t, s.AddRule(ctx, rule("a")))
 	fired := firing("a")
 	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{
-		delivery("d1", fired, now), delivery("d2", fired, now), delivery("d3", fired, at(time.Hour)),
+		delivery("d1", fired, now), delivery("d2", fired, now), delivery("d3", fired, after(time.Hour)),
 	}}}))
-	taken := 0
+	claimed := 0
 	for _, n := range concurrently(6, func(int) int {
 		due, err := s.Claim(ctx, now, time.Minute, 1)
 		if err != nil {
@@ -157,23 +157,23 @@ func deliveriesClaimed(t *testing.T, s Store) {
 		}
 		return len(due)
 	}) {
-		taken += n
+		claimed += n
 	}
-	if taken != 2 {
-		t.Errorf("two due deliveries were claimed %d times", taken)
+	if claimed != 2 {
+		t.Errorf("two due deliveries were claimed %d times", claimed)
 	}
 	must(t, s.Delivered(ctx, "d1"))
-	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 3, NextAt: at(30 * time.Second), Error: "refused"}))
-	due, err := s.Claim(ctx, at(30*time.Second), time.Minute, 10)
+	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 3, NextAt: after(30 * time.Second), Error: "refused"}))
+	due, err := s.Claim(ctx, after(30*time.Second), time.Minute, 10)
 	must(t, err)
-	want := delivery("d2", fired, at(30*time.Second))
+	want := delivery("d2", fired, after(30*time.Second))
 	want.Attempts, want.Error = 3, "refused"
 	want.ExpireAt, want.Notice.At = now.Add(time.Hour), now
 	if diff := cmp.Diff([]alert.Delivery{want}, due); diff != "" {
 		t.Error(diff)
 	}
-	must(t, s.Forget(ctx, now, at(24*time.Hour)))
-	due, err = s.Claim(ctx, at(48*time.Hour), time.Minute, 10)
+	must(t, s.Forget(ctx, now, after(24*time.Hour)))
+	due, err = s.Claim(ctx, after(48*time.Hour), time.Minute, 10)
 	if err != nil || len(due) != 0 {
 		t.Errorf("expired: %v, %v", due, err)
 	}
@@ -190,9 +190,9 @@ func notesOfGroups(t *testing.T, s Store) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	want.SilencedBy, want.SilencedUntil, want.SilenceReason = "root", at(time.Hour), "works"
+	want.SilencedBy, want.SilencedUntil, want.SilenceReason = "root", after(time.Hour), "works"
 	_, err = s.ChangeNote(ctx, "g", "a", now, func(n *alert.Note) {
-		n.SilencedBy, n.SilencedUntil, n.SilenceReason = "root", at(time.Hour), "works"
+		n.SilencedBy, n.SilencedUntil, n.SilenceReason = "root", after(time.Hour), "works"
 	})
 	must(t, err)
 	all, err := s.Notes(ctx)
@@ -200,7 +200,7 @@ func notesOfGroups(t *testing.T, s Store) {
 	if diff := cmp.Diff([]alert.Note{want}, all); diff != "" {
 		t.Error(diff)
 	}
-	_, err = s.ChangeNote(ctx, "g", "a", at(2*time.Hour), func(n *alert.Note) { n.AcknowledgedAt = time.Time{} })
+	_, err = s.ChangeNote(ctx, "g", "a", after(2*time.Hour), func(n *alert.Note) { n.AcknowledgedAt = time.Time{} })
 	must(t, err)
 	all, err = s.Notes(ctx)
 	if err != nil || len(all) != 0 {

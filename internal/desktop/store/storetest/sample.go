@@ -12,7 +12,7 @@ import (
 func sample(part string, offset time.Duration, value int64) desktop.Sample {
 	return desktop.Sample{
 		Series: desktop.Series{Kind: desktop.KindFarm, ID: "f1", Part: part, Measure: "session_count"},
-		Point:  desktop.Point{At: at(offset), Count: 1, Sum: value, Min: value, Max: value},
+		Point:  desktop.Point{At: after(offset), Count: 1, Sum: value, Min: value, Max: value},
 	}
 }
 
@@ -32,7 +32,7 @@ func samplesInOrder(t *testing.T, s Store) {
 	if diff := cmp.Diff(append(append([]desktop.Sample{}, all...), other), got); diff != "" {
 		t.Error(diff)
 	}
-	filter.Since, filter.Until = at(10*time.Minute), at(80*time.Minute)
+	filter.Since, filter.Until = after(10*time.Minute), after(80*time.Minute)
 	got, err = s.Samples(ctx, filter)
 	if err != nil || cmp.Diff(all[2:16], got) != "" {
 		t.Errorf("a range: %v, %s", err, cmp.Diff(all[2:16], got))
@@ -57,7 +57,7 @@ func samplesMerged(t *testing.T, s Store) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	must(t, s.ForgetSamples(ctx, desktop.CoarseStep, at(72*time.Hour)))
+	must(t, s.ForgetSamples(ctx, desktop.CoarseStep, after(72*time.Hour)))
 	got, err = s.Samples(ctx, filter)
 	if err != nil || len(got) != 1 {
 		t.Errorf("after forgetting: %v, %v", got, err)

@@ -15,7 +15,7 @@ func sessionsEndOnce(t *testing.T, s Store) {
 	ctx := t.Context()
 	v := session.Session{
 		ID: "s1", User: session.User{DomainID: "d", Domain: "CORP", Name: "alice", SID: "S-1-5"},
-		Source: "192.0.2.1", CreatedAt: now, ExpiresAt: at(8 * time.Hour),
+		Source: "192.0.2.1", CreatedAt: now, ExpiresAt: after(8 * time.Hour),
 	}
 	must(t, s.AddSession(ctx, v))
 	got, err := s.Session(ctx, "s1")
@@ -24,39 +24,39 @@ func sessionsEndOnce(t *testing.T, s Store) {
 		t.Error(diff)
 	}
 	other := v
-	other.ID, other.CreatedAt = "s2", at(time.Second)
+	other.ID, other.CreatedAt = "s2", after(time.Second)
 	foreign := other
 	foreign.ID, foreign.User.SID = "s3", "S-1-6"
 	must(t, s.AddSession(ctx, other))
 	must(t, s.AddSession(ctx, foreign))
-	own, err := s.SessionsOf(ctx, "S-1-5")
+	sessions, err := s.SessionsOf(ctx, "S-1-5")
 	must(t, err)
-	if diff := cmp.Diff([]session.Session{other, v}, own); diff != "" {
+	if diff := cmp.Diff([]session.Session{other, v}, sessions); diff != "" {
 		t.Errorf("sessions of a user: %s", diff)
 	}
-	must(t, s.EndSession(ctx, "s2", at(time.Minute)))
-	own, err = s.SessionsOf(ctx, "S-1-5")
-	if err != nil || len(own) != 1 {
-		t.Errorf("an ended session is listed: %v, %v", own, err)
+	must(t, s.EndSession(ctx, "s2", after(time.Minute)))
+	sessions, err = s.SessionsOf(ctx, "S-1-5")
+	if err != nil || len(sessions) != 1 {
+		t.Errorf("an ended session is listed: %v, %v", sessions, err)
 	}
-	must(t, s.EndSession(ctx, "s1", at(time.Minute)))
-	wantKind(t, s.EndSession(ctx, "s1", at(time.Minute)), fault.NotFound)
+	must(t, s.EndSession(ctx, "s1", after(time.Minute)))
+	wantKind(t, s.EndSession(ctx, "s1", after(time.Minute)), fault.NotFound)
 	got, err = s.Session(ctx, "s1")
 	must(t, err)
-	if !got.EndedAt.Equal(at(time.Minute)) || got.Live(at(2*time.Minute)) {
+	if !got.EndedAt.Equal(after(time.Minute)) || got.Live(after(2*time.Minute)) {
 		t.Errorf("an ended session is %+v", got)
 	}
-	must(t, s.ForgetSessions(ctx, at(time.Minute)))
+	must(t, s.ForgetSessions(ctx, after(time.Minute)))
 	must(t, second(s.Session(ctx, "s1")))
-	must(t, s.ForgetSessions(ctx, at(2*time.Minute)))
+	must(t, s.ForgetSessions(ctx, after(2*time.Minute)))
 	wantKind(t, second(s.Session(ctx, "s1")), fault.NotFound)
 }
 
 func failuresCount(t *testing.T, s Store) {
 	ctx := t.Context()
-	none, err := s.Failures(ctx, "bob", "eve")
+	failures, err := s.Failures(ctx, "bob", "eve")
 	must(t, err)
-	if diff := cmp.Diff([]session.Failures{{}, {}}, none); diff != "" {
+	if diff := cmp.Diff([]session.Failures{{}, {}}, failures); diff != "" {
 		t.Error(diff)
 	}
 	const window = 10 * time.Minute
@@ -64,13 +64,13 @@ func failuresCount(t *testing.T, s Store) {
 		after time.Duration
 		want  int
 	}{{0, 1}, {time.Minute, 2}, {10 * time.Minute, 3}, {20 * time.Minute, 1}, {21 * time.Minute, 2}} {
-		f, err := s.AddFailure(ctx, "bob", at(tt.after), window)
+		f, err := s.AddFailure(ctx, "bob", after(tt.after), window)
 		must(t, err)
-		if diff := cmp.Diff(session.Failures{Count: tt.want, Last: at(tt.after)}, f); diff != "" {
+		if diff := cmp.Diff(session.Failures{Count: tt.want, Last: after(tt.after)}, f); diff != "" {
 			t.Errorf("after %s: %s", tt.after, diff)
 		}
 	}
-	must(t, s.ForgetFailures(ctx, at(20*time.Minute)))
+	must(t, s.ForgetFailures(ctx, after(20*time.Minute)))
 	if f, err := s.Failures(ctx, "eve", "bob"); err != nil || f[0].Count != 0 || f[1].Count != 2 {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -98,14 +98,14 @@ func loginNetworks(t *testing.T, s Store) {
 	home := auth.LoginNetwork{Account: "user d alice", Network: "192.0.2.1"}
 	office := auth.LoginNetwork{Account: "user d alice", Network: "2001:db8::/64"}
 	must(t, s.AddLoginNetwork(ctx, home, now))
-	must(t, s.AddLoginNetwork(ctx, office, at(time.Minute)))
-	must(t, s.AddLoginNetwork(ctx, home, at(2*time.Minute)))
+	must(t, s.AddLoginNetwork(ctx, office, after(time.Minute)))
+	must(t, s.AddLoginNetwork(ctx, home, after(2*time.Minute)))
 	all, err := s.LoginNetworks(ctx)
 	must(t, err)
 	if diff := cmp.Diff([]auth.LoginNetwork{home, office}, all); diff != "" {
 		t.Error(diff)
 	}
-	must(t, s.ForgetLoginNetworks(ctx, at(2*time.Minute)))
+	must(t, s.ForgetLoginNetworks(ctx, after(2*time.Minute)))
 	all, err = s.LoginNetworks(ctx)
 	if err != nil || len(all) != 1 || all[0] != home {
 		t.Errorf("after the older was forgotten: %v, %v", all, err)
@@ -115,11 +115,11 @@ func loginNetworks(t *testing.T, s Store) {
 func keysByHash(t *testing.T, s Store) {
 	ctx := t.Context()
 	old := session.Key{ID: "k1", Name: "grafana", Hash: []byte{1}, Hint: "vigil_mon_AAAA", CreatedBy: "alice", CreatedAt: now}
-	fresh := session.Key{ID: "k2", Name: "nagios", Hash: []byte{2}, Hint: "vigil_mon_BBBB", CreatedAt: at(time.Hour), ExpiresAt: at(2 * time.Hour), Limits: auth.TokenLimits{Addresses: "192.0.2.0/24"}}
+	fresh := session.Key{ID: "k2", Name: "nagios", Hash: []byte{2}, Hint: "vigil_mon_BBBB", CreatedAt: after(time.Hour), ExpiresAt: after(2 * time.Hour), Limits: auth.TokenLimits{Addresses: "192.0.2.0/24"}}
 	must(t, s.AddKey(ctx, old))
 	must(t, s.AddKey(ctx, fresh))
-	must(t, s.UseKey(ctx, "k1", at(time.Minute), "192.0.2.1"))
-	old.LastUsedAt, old.LastAddress = at(time.Minute), "192.0.2.1"
+	must(t, s.UseKey(ctx, "k1", after(time.Minute), "192.0.2.1"))
+	old.LastUsedAt, old.LastAddress = after(time.Minute), "192.0.2.1"
 	all, err := s.Keys(ctx)
 	must(t, err)
 	if diff := cmp.Diff([]session.Key{fresh, old}, all); diff != "" {

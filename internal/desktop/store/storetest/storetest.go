@@ -26,30 +26,30 @@ type Store interface {
 // Run runs every test with its own empty store.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for name, test := range map[string]func(*testing.T, Store){
-		"AccountsAreUniqueByNameInTheirDomain":   accountsAreUnique,
-		"AccountsKeepTheirSealedPassword":        accountsKeepPasswords,
-		"ChangesComeNewestFirstInPages":          changesInPages,
-		"ChangesAreFilteredAndForgotten":         changesFiltered,
-		"ChangesAreSearched":                     changesSearched,
-		"ChangesAreGroupedByCause":               changesGrouped,
-		"SamplesComeInOrder":                     samplesInOrder,
-		"SamplesOfOneMomentAreMerged":            samplesMerged,
-		"SessionsEndOnce":                        sessionsEndOnce,
-		"FailuresCountWithinTheirWindow":         failuresCount,
-		"FailuresAreCountedExactlyByManyAtOnce":  failuresExact,
-		"LoginPlacesAreRemembered":               loginNetworks,
-		"KeysAreFoundByHash":                     keysByHash,
-		"TheFirstAuthorityIsKept":                firstAuthority,
-		"ATokenIsRedeemedOnceByManyAtOnce":       redeemOnce,
-		"BeatsAreTakenInGrowingOrder":            beatsGrow,
-		"BeatsOfRevokedCertificatesAreRefused":   beatsRevoked,
-		"ABeatIsTakenOnceByManyAtOnce":           beatOnce,
-		"RulesKeepTheirSecrets":                  rulesKeepSecrets,
-		"RulesAreReplacedByVersion":              rulesByVersion,
-		"AlertsAndTheirNoticesAreKeptTogether":   alertsWithNotices,
-		"AnAlertThatChangedMeanwhileIsLeftAlone": alertsStale,
-		"NotesOfGroupsOfAlerts":                  notesOfGroups,
-		"DeliveriesAreClaimedOnce":               deliveriesClaimed,
+		"AccountsAreUniqueByNameInTheirDomain":     accountsAreUnique,
+		"AccountsKeepTheirSealedPassword":          accountsKeepPasswords,
+		"ChangesComeNewestFirstInPages":            changesInPages,
+		"ChangesAreFilteredAndDeleted":             changesFiltered,
+		"ChangesAreSearched":                       changesSearched,
+		"ChangesAreGroupedByCause":                 changesGrouped,
+		"SamplesComeInOrder":                       samplesInOrder,
+		"SamplesOfOneMomentAreMerged":              samplesMerged,
+		"SessionsEndOnce":                          sessionsEndOnce,
+		"FailuresCountWithinTheirWindow":           failuresCount,
+		"ConcurrentFailuresAreAllCounted":          failuresExact,
+		"LoginNetworksAreStored":                   loginNetworks,
+		"KeysAreFoundByHash":                       keysByHash,
+		"OnlyTheFirstCAIsStored":                   firstAuthority,
+		"ATokenIsRedeemedOnceByConcurrentCallers":  redeemOnce,
+		"HeartbeatsNeedIncreasingSequenceNumbers":  beatsGrow,
+		"BeatsOfRevokedCertificatesAreRefused":     beatsRevoked,
+		"ConcurrentEqualHeartbeatsAreAcceptedOnce": beatOnce,
+		"RulesKeepTheirSecrets":                    rulesKeepSecrets,
+		"RulesAreReplacedByVersion":                rulesByVersion,
+		"AlertsAndTheirNoticesAreKeptTogether":     alertsWithNotices,
+		"StaleTransitionsAreIgnored":               alertsStale,
+		"NotesOfGroupsOfAlerts":                    notesOfGroups,
+		"DeliveriesAreClaimedOnce":                 deliveriesClaimed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +61,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 // now is a time with the stored precision: in UTC, to the millisecond.
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func at(offset time.Duration) time.Time { return now.Add(offset) }
+func after(offset time.Duration) time.Time { return now.Add(offset) }
 
 func must(t *testing.T, err error) {
 	t.Helper()

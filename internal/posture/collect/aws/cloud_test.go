@@ -46,19 +46,19 @@ func start(t testing.TB, o simaws.Options) *cloud {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- g.Serve(ctx) }()
-	way, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Timeout: time.Minute})
+	transport, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		way.Close()
+		transport.Close()
 		cancel()
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
 	})
 	id, secret := c.Identity()
-	c.options = aws.Options{HTTP: way.Client(), Identity: aws.Identity{AccessKeyID: id, SecretAccessKey: secret}, Attempts: 3, Backoff: time.Millisecond}
+	c.options = aws.Options{HTTP: transport.Client(), Identity: aws.Identity{AccessKeyID: id, SecretAccessKey: secret}, Attempts: 3, Backoff: time.Millisecond}
 	return c
 }
 
@@ -86,7 +86,7 @@ type read struct {
 	units    int
 }
 
-func (r read) of(t posture.EntityType) []posture.Entity {
+func (r read) entitiesOf(t posture.EntityType) []posture.Entity {
 	var found []posture.Entity
 	for _, e := range r.entities {
 		if e.Type == t {
@@ -125,7 +125,7 @@ func collectAll(t testing.TB, source collect.Source, a posture.Access, types ...
 			mu.Lock()
 			defer mu.Unlock()
 			r.Normalize()
-			if _, twice := got.entities[r.ID]; twice {
+			if _, exists := got.entities[r.ID]; exists {
 				t.Errorf("%s was read twice", r.ID)
 			}
 			if r.Region != u.Region || r.Type != u.Type {

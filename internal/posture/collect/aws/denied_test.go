@@ -45,7 +45,7 @@ func TestRoleWithoutPermissions(t *testing.T) {
 func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 	t.Parallel()
 	base := start(t, simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
-	whole := collectAll(t, aws.New(base.options), base.access(0))
+	complete := collectAll(t, aws.New(base.options), base.access(0))
 	for call := range base.gateway.Faults.Calls() {
 		if call.Service == "sts" {
 			continue
@@ -62,19 +62,19 @@ func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 				}
 			}
 			got := collectAll(t, aws.New(c.options), c.access(0), types...)
-			named := 0
+			count := 0
 			for _, kind := range types {
 				for _, err := range slices.Concat(got.failures[kind], got.problems[kind]) {
 					if !errors.Is(err, collect.ErrDenied) || !strings.Contains(err.Error(), permission) {
 						t.Errorf("%s: %v does not name %s", kind, err, permission)
 					}
-					named++
+					count++
 				}
 				if len(got.failures[kind]) == 0 {
-					compareKnown(t, whole.of(kind), got)
+					compareKnown(t, complete.entitiesOf(kind), got)
 				}
 			}
-			if named == 0 {
+			if count == 0 {
 				t.Errorf("no error names %s", permission)
 			}
 		})
@@ -106,8 +106,8 @@ func compareKnown(t *testing.T, want []posture.Entity, got read) {
 			}
 		}
 		for _, edge := range w.Edges {
-			same := func(o posture.Edge) bool { return o.Label == edge.Label && o.To == edge.To }
-			if get(e, edge.Label).Type != posture.UnknownProperty && !slices.ContainsFunc(e.Edges, same) {
+			isSameEdge := func(o posture.Edge) bool { return o.Label == edge.Label && o.To == edge.To }
+			if get(e, edge.Label).Type != posture.UnknownProperty && !slices.ContainsFunc(e.Edges, isSameEdge) {
 				t.Errorf("%s: the edge %s to %s is missing", w.ID, edge.Label, edge.To)
 			}
 		}

@@ -24,9 +24,9 @@ func TestRolesWithoutExternalIDAreRefused(t *testing.T) {
 	}
 	issued := posture.NewExternalID()
 	for _, tt := range []struct {
-		name, asksFor, given string
-		want                 posture.AccountStatus
-		why                  string
+		name, asksFor, externalID string
+		want                      posture.AccountStatus
+		reason                    string
 	}{
 		{"exact", issued, issued, posture.AccountActive, ""},
 		{"no condition", "", issued, posture.AccountValidationFailed, "without an external id"},
@@ -35,10 +35,10 @@ func TestRolesWithoutExternalIDAreRefused(t *testing.T) {
 		{"all that Vigil issues", "vigil-*", issued, posture.AccountValidationFailed, "with another external id"},
 		{"another", "other", issued, posture.AccountValidationFailed, "does not let us assume"},
 	} {
-		access := accessTo(account, role(strings.ReplaceAll(tt.name, " ", "-"), tt.asksFor), tt.given)
-		status, why, err := source.Validate(t.Context(), access)
-		if err != nil || status != tt.want || !strings.Contains(why, tt.why) {
-			t.Errorf("%s: %s, %q, %v; want %s, %q", tt.name, status, why, err, tt.want, tt.why)
+		access := accessTo(account, role(strings.ReplaceAll(tt.name, " ", "-"), tt.asksFor), tt.externalID)
+		status, reason, err := source.Validate(t.Context(), access)
+		if err != nil || status != tt.want || !strings.Contains(reason, tt.reason) {
+			t.Errorf("%s: %s, %q, %v; want %s, %q", tt.name, status, reason, err, tt.want, tt.reason)
 		}
 		session, err := source.Open(t.Context(), access)
 		if (err == nil) != (tt.want == posture.AccountActive) || err != nil && !errors.Is(err, collect.ErrIdentity) {

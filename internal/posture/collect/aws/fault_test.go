@@ -29,7 +29,7 @@ func TestValidate(t *testing.T) {
 		options aws.Options
 		access  posture.Access
 		status  posture.AccountStatus
-		why     string
+		reason  string
 		fails   bool
 	}{
 		"a good role":         {c.options, c.access(0), posture.AccountActive, "", false},
@@ -42,12 +42,12 @@ func TestValidate(t *testing.T) {
 		"our own identity":    {stranger, c.access(0), "", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			status, why, err := aws.New(test.options).Validate(t.Context(), test.access)
-			if status != test.status || !strings.Contains(why, test.why) || (err != nil) != test.fails {
-				t.Errorf("got %q, %q, %v; want %q with %q", status, why, err, test.status, test.why)
+			status, reason, err := aws.New(test.options).Validate(t.Context(), test.access)
+			if status != test.status || !strings.Contains(reason, test.reason) || (err != nil) != test.fails {
+				t.Errorf("got %q, %q, %v; want %q with %q", status, reason, err, test.status, test.reason)
 			}
-			if strings.Contains(why, a.ExternalID) {
-				t.Errorf("%q tells the external id", why)
+			if strings.Contains(reason, a.ExternalID) {
+				t.Errorf("%q tells the external id", reason)
 			}
 		})
 	}
@@ -58,8 +58,8 @@ func TestValidateUnreachableCloud(t *testing.T) {
 	c := start(t, simaws.Options{Seed: 1})
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "sts"}, Kind: gateway.Fail})
 	c.options.Attempts = 1
-	if status, why, err := aws.New(c.options).Validate(t.Context(), c.access(0)); err == nil {
-		t.Errorf("got %q, %q", status, why)
+	if status, reason, err := aws.New(c.options).Validate(t.Context(), c.access(0)); err == nil {
+		t.Errorf("got %q, %q", status, reason)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestMalformedResponses(t *testing.T) {
 			got := collectAll(t, aws.New(c.options), c.access(0), types...)
 			for _, entity := range types {
 				if errs := got.failures[entity]; len(errs) != 1 || errors.Is(errs[0], collect.ErrGone) || errors.Is(errs[0], collect.ErrOff) || collect.IsFatal(errs[0]) {
-					t.Errorf("%s: %v, with %d entities", entity, errs, len(got.of(entity)))
+					t.Errorf("%s: %v, with %d entities", entity, errs, len(got.entitiesOf(entity)))
 				}
 			}
 		})
@@ -323,8 +323,8 @@ func TestPagination(t *testing.T) {
 				break
 			}
 		}
-		if len(got.of(kind)) != n {
-			t.Errorf("%s: %d were read of %d", kind, len(got.of(kind)), n)
+		if len(got.entitiesOf(kind)) != n {
+			t.Errorf("%s: %d were read of %d", kind, len(got.entitiesOf(kind)), n)
 		}
 	}
 }

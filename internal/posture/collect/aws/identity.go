@@ -30,11 +30,11 @@ func (i *Identity) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	if i.AccessKeyID != "" {
 		return credentials.NewStaticCredentialsProvider(i.AccessKeyID, i.SecretAccessKey, i.SessionToken).Retrieve(ctx)
 	}
-	own, err := i.config(ctx)
+	cfg, err := i.config(ctx)
 	if err != nil {
 		return aws.Credentials{}, err
 	}
-	return own.Credentials.Retrieve(ctx)
+	return cfg.Credentials.Retrieve(ctx)
 }
 
 // config loads the configuration of the environment and of the shared files of the
@@ -46,16 +46,16 @@ func (i *Identity) config(ctx context.Context) (aws.Config, error) {
 	if i.Profile != "" {
 		options = append(options, config.WithSharedConfigProfile(i.Profile))
 	}
-	own, err := config.LoadDefaultConfig(ctx, options...)
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("load the AWS identity of Vigil: %w", err)
 	}
-	return own, nil
+	return cfg, nil
 }
 
 // assume returns the credentials of a role, which are renewed before they expire.
 func (src *Source) assume(p partition, role arn.ARN, externalID string) (*aws.CredentialsCache, error) {
-	client, err := src.client(src.own, "")
+	client, err := src.client(src.credentials, "")
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +96,11 @@ func (r assumedRole) Retrieve(ctx context.Context) (aws.Credentials, error) {
 
 // identityError is an ErrIdentity whose text says what the customer must change.
 type identityError struct {
-	why string
-	err error
+	reason string
+	err    error
 }
 
-func (e *identityError) Error() string   { return e.why }
+func (e *identityError) Error() string   { return e.reason }
 func (e *identityError) Unwrap() []error { return []error{collect.ErrIdentity, e.err} }
 
 // ownError is the error that AWS refuses the identity of Vigil itself. It says nothing

@@ -213,7 +213,7 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 func (d accountData) found(rules []collecttest.Need) []world.Finding {
 	var all []world.Finding
 	for _, r := range rules {
-		for _, e := range d.of(r.ResourceType) {
+		for _, e := range d.entitiesOf(r.ResourceType) {
 			if violates[r.ID](d, e) {
 				all = append(all, world.Finding{Rule: r.ID, Entity: e.ID})
 			}
@@ -283,11 +283,11 @@ func TestChangesAreRead(t *testing.T) {
 	source := aws.New(c.options)
 	place := world.Place{Account: c.Account(0).ID, Region: "us-east-1"}
 	name, _, _ := c.Resource("AWS.EC2.SecurityGroup", place, 5)
-	gone, _, _ := c.Resource("AWS.EC2.Volume", place, 6)
+	removed, _, _ := c.Resource("AWS.EC2.Volume", place, 6)
 	for _, change := range []world.Change{
 		{Ref: world.Ref{Type: "AWS.EC2.SecurityGroup", Place: place, Name: name}, Patch: world.Obj("ipPermissions",
 			world.Items(world.Obj("ipProtocol", "tcp", "fromPort", 20, "toPort", 30, "ipRanges", world.Items(world.Obj("cidrIp", "0.0.0.0/0")))))},
-		{Ref: world.Ref{Type: "AWS.EC2.Volume", Place: place, Name: gone}, Gone: true},
+		{Ref: world.Ref{Type: "AWS.EC2.Volume", Place: place, Name: removed}, Gone: true},
 		{Ref: world.Ref{Type: "AWS.EC2.Volume", Place: place, Name: "vol-0new"}, Make: world.Obj("volumeId", "vol-0new", "encrypted", false, "size", 1)},
 	} {
 		if err := c.Change(change); err != nil {
@@ -305,7 +305,7 @@ func TestChangesAreRead(t *testing.T) {
 	if diff := cmp.Diff(want, c.Findings(place.Account)); diff != "" {
 		t.Errorf("-want +world\n%s", diff)
 	}
-	if _, still := g.entities[posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, gone)]; still {
+	if _, exists := g.entities[posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, removed)]; exists {
 		t.Error("the removed resource is still there")
 	}
 }

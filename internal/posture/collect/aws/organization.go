@@ -38,9 +38,9 @@ func (src *Source) members(ctx context.Context, a posture.Access) ([]posture.Mem
 		return nil, err
 	}
 	defer s.Close()
-	at := s.in(posture.Global)
+	client := s.in(posture.Global)
 	management := ""
-	err = at.Pages(ctx, &resource.Request{Call: "organizations.DescribeOrganization"}, "organizations.DescribeOrganization", []byte("{}"), func(answer gjson.Result) error {
+	err = client.Pages(ctx, &resource.Request{Call: "organizations.DescribeOrganization"}, "organizations.DescribeOrganization", []byte("{}"), func(answer gjson.Result) error {
 		management = answer.Get("Organization.MasterAccountId").String()
 		return nil
 	})
@@ -48,7 +48,7 @@ func (src *Source) members(ctx context.Context, a posture.Access) ([]posture.Mem
 		return nil, err
 	}
 	members := []posture.Member{}
-	err = at.Pages(ctx, &resource.Request{Call: "organizations.ListAccounts"}, "organizations.ListAccounts", []byte("{}"), func(answer gjson.Result) error {
+	err = client.Pages(ctx, &resource.Request{Call: "organizations.ListAccounts"}, "organizations.ListAccounts", []byte("{}"), func(answer gjson.Result) error {
 		for _, m := range answer.Get("Accounts").Array() {
 			id := m.Get("Id").String()
 			members = append(members, posture.Member{
@@ -73,7 +73,7 @@ func (src *Source) Principal(ctx context.Context) (string, error) {
 	if src.self.name != "" {
 		return src.self.name, nil
 	}
-	client, err := src.client(src.own, "")
+	client, err := src.client(src.credentials, "")
 	if err != nil {
 		return "", err
 	}

@@ -21,10 +21,10 @@ type Caller struct {
 // Caller requests our identity from AWS. It fails with [collect.ErrIdentity] when there
 // are no credentials or AWS does not accept them.
 func (src *Source) Caller(ctx context.Context) (Caller, error) {
-	if _, err := src.own.Retrieve(ctx); err != nil {
+	if _, err := src.credentials.Retrieve(ctx); err != nil {
 		return Caller{}, &identityError{"no credentials for AWS were found in the environment: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE after aws configure or aws sso login", err}
 	}
-	client, err := src.client(src.own, "")
+	client, err := src.client(src.credentials, "")
 	if err != nil {
 		return Caller{}, err
 	}
@@ -39,11 +39,11 @@ func (src *Source) Caller(ctx context.Context) (Caller, error) {
 // are valid in one partition only, and the configured region determines it.
 func (src *Source) callerRegion(ctx context.Context) string {
 	partition := "aws"
-	if own, err := src.options.Identity.config(ctx); err == nil {
+	if cfg, err := src.options.Identity.config(ctx); err == nil {
 		switch {
-		case strings.HasPrefix(own.Region, "us-gov-"):
+		case strings.HasPrefix(cfg.Region, "us-gov-"):
 			partition = "aws-us-gov"
-		case strings.HasPrefix(own.Region, "cn-"):
+		case strings.HasPrefix(cfg.Region, "cn-"):
 			partition = "aws-cn"
 		}
 	}
@@ -67,7 +67,7 @@ func (src *Source) openOwn(ctx context.Context, a posture.Access) (*session, err
 	if !ok {
 		return nil, fmt.Errorf("unknown AWS partition %q", name.Partition)
 	}
-	s := &session{account: a.Account.ID, partition: part, catalog: src.options.Catalog, lookupHost: src.options.LookupHost, credentials: src.own}
-	s.client, err = src.client(src.own, s.account)
+	s := &session{account: a.Account.ID, partition: part, catalog: src.options.Catalog, lookupHost: src.options.LookupHost, credentials: src.credentials}
+	s.client, err = src.client(src.credentials, s.account)
 	return s, err
 }

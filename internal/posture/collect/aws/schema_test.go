@@ -199,22 +199,22 @@ func TestSingleReadsAgree(t *testing.T) {
 		if !ok {
 			t.Fatalf("no unit reads %s", e.Type)
 		}
-		again := readOne(t, unit, nameOf(e))
-		if again == nil {
+		second := readOne(t, unit, nameOf(e))
+		if second == nil {
 			t.Errorf("%s was not found again", e.ID)
 			continue
 		}
-		again.Normalize()
-		if text(t, *again) != text(t, e) {
-			t.Errorf("%s differs when it is read alone:\n%s\n%s", e.ID, text(t, *again), text(t, e))
+		second.Normalize()
+		if text(t, *second) != text(t, e) {
+			t.Errorf("%s differs when it is read alone:\n%s\n%s", e.ID, text(t, *second), text(t, e))
 		}
 	}
 }
 
 // nameOf returns the last part of an entity's id.
 func nameOf(e posture.Entity) string {
-	for _, place := range []string{e.Region, posture.Global} {
-		if name, ok := strings.CutPrefix(string(e.ID), string(e.Type.ID(e.Account, place, ""))); ok {
+	for _, region := range []string{e.Region, posture.Global} {
+		if name, ok := strings.CutPrefix(string(e.ID), string(e.Type.ID(e.Account, region, ""))); ok {
 			return name
 		}
 	}
@@ -260,7 +260,7 @@ func TestDeclaredPermissionsMatchCalls(t *testing.T) {
 			}
 			defer session.Close()
 			unit, _ := session.Unit(kind, "us-east-1")
-			c.gateway.Faults.Forget()
+			c.gateway.Faults.ResetCounts()
 			var names []string
 			if err := unit.List(t.Context(), func(r *collect.Resource) error {
 				names = append(names, nameOf(r.Entity))
@@ -271,17 +271,17 @@ func TestDeclaredPermissionsMatchCalls(t *testing.T) {
 			if len(names) > 0 {
 				readOne(t, unit, names[0])
 			}
-			asked := map[string]bool{}
+			requested := map[string]bool{}
 			for call := range c.gateway.Faults.Calls() {
-				asked[simulatedPermission(call)] = true
+				requested[simulatedPermission(call)] = true
 			}
-			for p := range asked {
+			for p := range requested {
 				if !slices.Contains(d.Permissions, p) {
 					t.Errorf("%s is used and not declared", p)
 				}
 			}
 			for _, p := range d.Permissions {
-				if !asked[p] && len(names) > 0 { // a type that is not simulated only reads its list
+				if !requested[p] && len(names) > 0 { // a type that is not simulated only reads its list
 					t.Errorf("%s is declared and not used", p)
 				}
 			}
@@ -367,7 +367,7 @@ func checkPath(t *testing.T, rule, path string, all map[posture.EntityType]colle
 			}
 		}
 		for kind, d := range all {
-			if slices.ContainsFunc(to, func(name string) bool { return is(kind, name) }) {
+			if slices.ContainsFunc(to, func(name string) bool { return hasShortName(kind, name) }) {
 				for _, p := range d.Properties {
 					reachable[p.Name] = true
 				}
@@ -377,17 +377,19 @@ func checkPath(t *testing.T, rule, path string, all map[posture.EntityType]colle
 	}
 }
 
-// is reports whether a type has a short name such as EC2.Vpc, Account or
+// hasShortName reports whether a type has a short name such as EC2.Vpc, Account or
 // CidrRange.
-func is(t posture.EntityType, short string) bool { return strings.HasSuffix(string(t), "."+short) }
+func hasShortName(t posture.EntityType, short string) bool {
+	return strings.HasSuffix(string(t), "."+short)
+}
 
 func leads(all map[posture.EntityType]collect.Declaration, from []string, label, to string) bool {
 	for kind, d := range all {
-		if !slices.ContainsFunc(from, func(name string) bool { return is(kind, name) }) {
+		if !slices.ContainsFunc(from, func(name string) bool { return hasShortName(kind, name) }) {
 			continue
 		}
 		for _, e := range d.Edges {
-			if e.Label == label && slices.ContainsFunc(e.To, func(t posture.EntityType) bool { return is(t, to) }) {
+			if e.Label == label && slices.ContainsFunc(e.To, func(t posture.EntityType) bool { return hasShortName(t, to) }) {
 				return true
 			}
 		}

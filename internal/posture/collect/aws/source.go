@@ -60,11 +60,11 @@ type Options struct {
 
 // A Source opens AWS accounts.
 type Source struct {
-	options Options
-	own     *aws.CredentialsCache // our own identity
-	self    ownName
-	trusted trustedRoles
-	hub     hubRoles
+	options     Options
+	credentials *aws.CredentialsCache // of Vigil itself
+	self        ownName
+	trusted     trustedRoles
+	hub         hubRoles
 }
 
 // New returns a source. It makes no calls.
@@ -81,7 +81,7 @@ func New(o Options) *Source {
 	if o.LookupHost == nil {
 		o.LookupHost = net.DefaultResolver.LookupHost
 	}
-	return &Source{options: o, own: aws.NewCredentialsCache(&o.Identity)}
+	return &Source{options: o, credentials: aws.NewCredentialsCache(&o.Identity)}
 }
 
 var _ collect.Source = (*Source)(nil)

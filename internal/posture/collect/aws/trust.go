@@ -78,7 +78,7 @@ func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, ex
 // accepts reports whether a role can be assumed with an external id. It does not use the
 // session.
 func (src *Source) accepts(ctx context.Context, p partition, role arn.ARN, externalID string) (bool, error) {
-	client, err := src.client(src.own, "")
+	client, err := src.client(src.credentials, "")
 	if err != nil {
 		return false, err
 	}

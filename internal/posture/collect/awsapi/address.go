@@ -79,16 +79,16 @@ func (x *exchange) follow(err error) bool {
 	if x.bucket == "" || x.redirected || !errors.As(err, &e) || !regionName.MatchString(e.bucketRegion) {
 		return false
 	}
-	asked := x.region
+	requested := x.region
 	if known, ok := x.client.buckets.Load(x.bucket); ok {
-		asked = known.(string)
+		requested = known.(string)
 	}
 	switch e.HTTPStatus {
 	case http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect, http.StatusBadRequest:
 	default:
 		return false
 	}
-	if e.bucketRegion == asked || model.PartitionOf(e.bucketRegion) != model.PartitionOf(asked) {
+	if e.bucketRegion == requested || model.PartitionOf(e.bucketRegion) != model.PartitionOf(requested) {
 		return false
 	}
 	x.redirected = true

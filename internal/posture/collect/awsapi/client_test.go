@@ -315,10 +315,10 @@ func TestExpiredSessionsAreRenewed(t *testing.T) {
 func TestClockSkewIsAdjusted(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	there := now.Add(time.Hour)
+	serverTime := now.Add(time.Hour)
 	c := serve(t, awsapi.Options{Now: func() time.Time { return now }}, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Date", there.Format(http.TimeFormat))
-		if r.Header.Get("X-Amz-Date") != there.Format("20060102T150405Z") {
+		w.Header().Set("Date", serverTime.Format(http.TimeFormat))
+		if r.Header.Get("X-Amz-Date") != serverTime.Format("20060102T150405Z") {
 			w.WriteHeader(403)
 			_, _ = io.WriteString(w, `{"__type":"RequestTimeTooSkewed"}`)
 			return
@@ -369,7 +369,10 @@ func TestPages(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		switch {
 		case strings.Contains(string(body), "Action=DescribeVolumes"):
-			next := map[bool]string{true: "<nextToken>t2</nextToken>", false: ""}[!strings.Contains(string(body), "NextToken=t2")]
+			next := ""
+			if !strings.Contains(string(body), "NextToken=t2") {
+				next = "<nextToken>t2</nextToken>"
+			}
 			_, _ = io.WriteString(w, "<DescribeVolumesResponse><volumeSet><item><volumeId>v</volumeId></item></volumeSet>"+next+"</DescribeVolumesResponse>")
 		case r.URL.Path == "/2013-04-01/hostedzone/Z/rrset" && r.URL.Query().Get("name") == "":
 			_, _ = io.WriteString(w, "<L><ResourceRecordSets/><IsTruncated>true</IsTruncated><NextRecordName>n</NextRecordName><NextRecordType>A</NextRecordType><MaxItems>1</MaxItems></L>")
@@ -379,7 +382,11 @@ func TestPages(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, "<L><ResourceRecordSets/><IsTruncated>false</IsTruncated><NextRecordName>x</NextRecordName><MaxItems>1</MaxItems></L>")
 		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListWebACLs"): // its pagination is not in the model
-			_, _ = io.WriteString(w, map[bool]string{true: `{"NextMarker":"m"}`, false: `{}`}[!strings.Contains(string(body), "NextMarker")])
+			page := `{}`
+			if !strings.Contains(string(body), "NextMarker") {
+				page = `{"NextMarker":"m"}`
+			}
+			_, _ = io.WriteString(w, page)
 		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListKeys"):
 			_, _ = io.WriteString(w, `{"Truncated":true,"NextMarker":"same"}`)
 		default:

@@ -174,8 +174,8 @@ func (x *exchange) signed(ctx context.Context) (*http.Request, error) {
 
 // retryable reports whether a retry may succeed, and prepares it.
 func (x *exchange) retryable(err error) bool {
-	var own *credentialsError
-	if errors.As(err, &own) {
+	var credentialsErr *credentialsError
+	if errors.As(err, &credentialsErr) {
 		return false // the credentials provider makes its own retries
 	}
 	var refused *Error

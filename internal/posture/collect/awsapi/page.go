@@ -61,12 +61,12 @@ func nextTokens(p *model.Page, answer []byte) ([]string, bool) {
 	if p.More != "" && !lookup(answer, p.More).Bool() {
 		return nil, false
 	}
-	tokens, some := make([]string, len(p.Output)), false
+	tokens, hasToken := make([]string, len(p.Output)), false
 	for i, expression := range p.Output {
 		tokens[i] = lookup(answer, expression).String()
-		some = some || tokens[i] != ""
+		hasToken = hasToken || tokens[i] != ""
 	}
-	return tokens, some
+	return tokens, hasToken
 }
 
 // lookup evaluates a botocore paginator expression: names with dots, the last item of a

@@ -105,14 +105,14 @@ func TestPeerAnswers(t *testing.T) {
 		}
 		return c
 	}
-	named := client(awsapi.Options{HTTP: &http.Client{Transport: p}})
+	byHost := client(awsapi.Options{HTTP: &http.Client{Transport: p}})
 	one := client(awsapi.Options{HTTP: http.DefaultClient, Endpoint: "http://" + string(p)})
-	zone := gjson.GetBytes(call(t, named, "route53", "ListHostedZones", nil), "HostedZones.0.Id").String()
-	key := gjson.GetBytes(call(t, named, "kms", "ListKeys", nil), "Keys.0.KeyId").String()
-	queue := gjson.GetBytes(call(t, named, "sqs", "ListQueues", nil), "QueueUrls.0").String()
-	api := gjson.GetBytes(call(t, named, "apigateway", "GetRestApis", nil), "items.0.id").String()
-	call(t, named, "iam", "GenerateCredentialReport", nil) // the first call starts the generation
-	topic := gjson.GetBytes(call(t, named, "sns", "ListTopics", nil), "Topics.0.TopicArn").String()
+	zone := gjson.GetBytes(call(t, byHost, "route53", "ListHostedZones", nil), "HostedZones.0.Id").String()
+	key := gjson.GetBytes(call(t, byHost, "kms", "ListKeys", nil), "Keys.0.KeyId").String()
+	queue := gjson.GetBytes(call(t, byHost, "sqs", "ListQueues", nil), "QueueUrls.0").String()
+	api := gjson.GetBytes(call(t, byHost, "apigateway", "GetRestApis", nil), "items.0.id").String()
+	call(t, byHost, "iam", "GenerateCredentialReport", nil) // the first call starts the generation
+	topic := gjson.GetBytes(call(t, byHost, "sns", "ListTopics", nil), "Topics.0.TopicArn").String()
 	type in = map[string]any
 	for _, tt := range []struct {
 		service, operation string
@@ -158,16 +158,16 @@ func TestPeerAnswers(t *testing.T) {
 		{"eks", "DescribeCluster", in{"name": "none"}, "", "ResourceNotFoundException"},
 		{"kms", "DescribeKey", in{"KeyId": "11111111-1111-1111-1111-111111111111"}, "", "NotFoundException"},
 	} {
-		for how, c := range map[string]*awsapi.Client{"by host": named, "one endpoint": one} {
+		for addressing, c := range map[string]*awsapi.Client{"by host": byHost, "one endpoint": one} {
 			answer, err := c.Call(t.Context(), tt.service, tt.operation, "us-east-1", tt.input)
 			if tt.path == "" {
 				if got := awsapi.CodeOf(err); got != tt.want {
-					t.Errorf("%s: %s %s ends with %v, want %s", how, tt.service, tt.operation, err, tt.want)
+					t.Errorf("%s: %s %s ends with %v, want %s", addressing, tt.service, tt.operation, err, tt.want)
 				}
 				continue
 			}
 			if got := gjson.GetBytes(answer, tt.path); err != nil || !gjson.ValidBytes(answer) || got.String() != tt.want {
-				t.Errorf("%s: %s %s: %s is %s, want %s; %v; %.600s", how, tt.service, tt.operation, tt.path, got, tt.want, err, answer)
+				t.Errorf("%s: %s %s: %s is %s, want %s; %v; %.600s", addressing, tt.service, tt.operation, tt.path, got, tt.want, err, answer)
 			}
 		}
 	}
@@ -185,11 +185,11 @@ func call(t *testing.T, c *awsapi.Client, service, operation string, input map[s
 // TestPeerPages reads page by page and assumes a role.
 func TestPeerPages(t *testing.T) {
 	p := peerServer(t)
-	own, err := awsapi.New(awsapi.Options{HTTP: &http.Client{Transport: p}, Credentials: credentials.NewStaticCredentialsProvider("AKIATEST", "x", ""), Attempts: 1})
+	client2, err := awsapi.New(awsapi.Options{HTTP: &http.Client{Transport: p}, Credentials: credentials.NewStaticCredentialsProvider("AKIATEST", "x", ""), Attempts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	role := own.AssumeRole(awsapi.Role{ARN: "arn:aws:iam::123456789012:role/vigil", ExternalID: "external", SessionName: "vigil", Region: "us-east-1"})
+	role := client2.AssumeRole(awsapi.Role{ARN: "arn:aws:iam::123456789012:role/vigil", ExternalID: "external", SessionName: "vigil", Region: "us-east-1"})
 	c, err := awsapi.New(awsapi.Options{HTTP: &http.Client{Transport: p}, Credentials: aws.NewCredentialsCache(role), Attempts: 1})
 	if err != nil {
 		t.Fatal(err)

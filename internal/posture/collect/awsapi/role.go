@@ -36,17 +36,17 @@ func (c *Client) AssumeRole(r Role) aws.CredentialsProvider {
 			return aws.Credentials{}, err
 		}
 		credentials := gjson.GetBytes(answer, "Credentials")
-		ends, err := time.Parse(time.RFC3339, credentials.Get("Expiration").String())
+		expires, err := time.Parse(time.RFC3339, credentials.Get("Expiration").String())
 		if err != nil {
 			return aws.Credentials{}, fmt.Errorf("parse the expiration of the session: %w", err)
 		}
-		made := aws.Credentials{
+		assumed := aws.Credentials{
 			AccessKeyID: credentials.Get("AccessKeyId").String(), SecretAccessKey: credentials.Get("SecretAccessKey").String(), SessionToken: credentials.Get("SessionToken").String(),
-			Source: "AssumeRole", CanExpire: true, Expires: ends,
+			Source: "AssumeRole", CanExpire: true, Expires: expires,
 		}
-		if !made.HasKeys() {
+		if !assumed.HasKeys() {
 			return aws.Credentials{}, errors.New("STS returned a session without keys")
 		}
-		return made, nil
+		return assumed, nil
 	})
 }

@@ -14,7 +14,7 @@ import (
 func TestEntitiesMatchDeclarations(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 150, Page: 7})
-	all := everything(t, r.open(t, r.access(0)))
+	all := listAll(t, r.open(t, r.access(0)))
 	declared := map[posture.EntityType]collect.Declaration{}
 	for _, d := range r.source.Declarations() {
 		declared[d.Type] = d
@@ -66,14 +66,14 @@ func undeclared(d collect.Declaration, e *collect.Resource, all map[posture.Enti
 			problems = append(problems, "edge "+edge.Label+" leads to "+string(edge.To)+", which was not read")
 			continue
 		}
-		if !leads(d, edge.Label, to.Type) {
+		if !hasEdge(d, edge.Label, to.Type) {
 			problems = append(problems, "edge "+edge.Label+" to "+string(to.Type)+" is not declared")
 		}
 	}
 	return problems
 }
 
-func leads(d collect.Declaration, label string, to posture.EntityType) bool {
+func hasEdge(d collect.Declaration, label string, to posture.EntityType) bool {
 	for _, e := range d.Edges {
 		for _, t := range e.To {
 			if e.Label == label && t == to {

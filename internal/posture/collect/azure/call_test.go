@@ -22,12 +22,12 @@ func FuzzIDs(f *testing.F) {
 			if kind == "" {
 				continue
 			}
-			own, ok := naming.Within(id, kind)
-			if ok && !strings.HasPrefix("/"+strings.Trim(id, "/"), own) {
-				t.Errorf("%q is inside %q", id, own)
+			ancestor, ok := naming.Within(id, kind)
+			if ok && !strings.HasPrefix("/"+strings.Trim(id, "/"), ancestor) {
+				t.Errorf("%q is inside %q", id, ancestor)
 			}
-			if a, parsed := naming.ParseARMID(own); ok && (!parsed || !strings.EqualFold(a.ResourceType(), kind) || a.Name() == "") {
-				t.Errorf("%q is accepted as a %s", own, kind)
+			if a, parsed := naming.ParseARMID(ancestor); ok && (!parsed || !strings.EqualFold(a.ResourceType(), kind) || a.Name() == "") {
+				t.Errorf("%q is accepted as a %s", ancestor, kind)
 			}
 		}
 	})

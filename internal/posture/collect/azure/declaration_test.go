@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	action  = regexp.MustCompile(`^Microsoft\.[A-Za-z]+(/[A-Za-z]+)+/read$`)
-	consent = regexp.MustCompile(`^[A-Z][A-Za-z]+\.Read\.(All|Directory)$`)
+	action          = regexp.MustCompile(`^Microsoft\.[A-Za-z]+(/[A-Za-z]+)+/read$`)
+	graphPermission = regexp.MustCompile(`^[A-Z][A-Za-z]+\.Read\.(All|Directory)$`)
 )
 
 func TestDeclarationsAreComplete(t *testing.T) {
@@ -40,7 +40,7 @@ func TestDeclarationsAreComplete(t *testing.T) {
 			t.Errorf("%s is declared as %+v", name, d)
 		}
 		for _, p := range d.Permissions {
-			if d.Service == "arm" && !action.MatchString(p) && !consent.MatchString(p) || d.Service == "graph" && !consent.MatchString(p) {
+			if d.Service == "arm" && !action.MatchString(p) && !graphPermission.MatchString(p) || d.Service == "graph" && !graphPermission.MatchString(p) {
 				t.Errorf("%s: permission %q", name, p)
 			}
 		}
@@ -79,24 +79,24 @@ func TestRuleInputsAreDeclared(t *testing.T) {
 		t.Errorf("%d rules, %d of them have an expected verdict", len(rules), len(judgements))
 	}
 	for _, r := range rules {
-		on, ok := declared[r.ResourceType]
-		if !ok || judgements[r.ID].on != r.ResourceType {
+		declaration, ok := declared[r.ResourceType]
+		if !ok || judgements[r.ID].resourceType != r.ResourceType {
 			t.Errorf("%s: no type %s", r.ID, r.ResourceType)
 			continue
 		}
-		near := []collect.Declaration{on}
-		for _, e := range on.Edges {
+		neighbours := []collect.Declaration{declaration}
+		for _, e := range declaration.Edges {
 			for _, to := range e.To {
-				near = append(near, declared[to])
+				neighbours = append(neighbours, declared[to])
 				for _, e := range declared[to].Edges {
 					for _, to := range e.To {
-						near = append(near, declared[to])
+						neighbours = append(neighbours, declared[to])
 					}
 				}
 			}
 		}
 		for _, name := range r.Properties {
-			if !slices.ContainsFunc(near, func(d collect.Declaration) bool { return hasProperty(d, name) }) {
+			if !slices.ContainsFunc(neighbours, func(d collect.Declaration) bool { return hasProperty(d, name) }) {
 				t.Errorf("%s: neither %s nor a neighbour has the property %s", r.ID, r.ResourceType, name)
 			}
 		}
@@ -113,7 +113,7 @@ func TestRuleInputsAreDeclared(t *testing.T) {
 				if unrelatedOperations[r.ID] != nil && unrelatedOperations[r.ID].MatchString(operation) {
 					continue
 				}
-				if !slices.ContainsFunc(asked(r, declared), func(d collect.Declaration) bool { return concerns(d, operation) }) {
+				if !slices.ContainsFunc(typesOf(r, declared), func(d collect.Declaration) bool { return concerns(d, operation) }) {
 					t.Errorf("%s: none of its types is read again after %q", r.ID, operation)
 				}
 			}
@@ -143,7 +143,7 @@ func checkPath(t *testing.T, id, path string, declared map[posture.EntityType]co
 	for i, label := range labels {
 		for _, to := range strings.Split(nodes[i+1], "|") {
 			if !slices.ContainsFunc(fullTypes(nodes[i], declared), func(from posture.EntityType) bool {
-				return slices.ContainsFunc(fullTypes(to, declared), func(target posture.EntityType) bool { return leads(declared[from], label[1], target) })
+				return slices.ContainsFunc(fullTypes(to, declared), func(target posture.EntityType) bool { return hasEdge(declared[from], label[1], target) })
 			}) {
 				t.Errorf("%s: %s has no edge %s to %s", id, nodes[i], label[1], to)
 			}
@@ -169,8 +169,8 @@ var unrelatedOperations = map[string]*regexp.Regexp{
 	"azure-vm-managed-disks": regexp.MustCompile(`^Microsoft\.(Network/(networkInterfaces|publicIPAddresses)|Authorization/roleAssignments)/`),
 }
 
-// asked returns the types that a rule reads: its own and those on its paths.
-func asked(r collecttest.Need, declared map[posture.EntityType]collect.Declaration) []collect.Declaration {
+// typesOf returns the types that a rule reads: its own and those on its paths.
+func typesOf(r collecttest.Need, declared map[posture.EntityType]collect.Declaration) []collect.Declaration {
 	all := []collect.Declaration{declared[r.ResourceType]}
 	for _, path := range r.GraphEdges {
 		for _, node := range hop.Split(path, -1) {

@@ -67,8 +67,8 @@ func classify(ctx context.Context, err error, permission string) error {
 	case answer.StatusCode == http.StatusUnauthorized:
 		return &identityError{"Azure does not accept the token (" + answer.ErrorCode + ")", err}
 	case answer.StatusCode == http.StatusForbidden:
-		if named := unauthorizedAction.FindStringSubmatch(message(answer)); named != nil {
-			permission = named[1]
+		if match := unauthorizedAction.FindStringSubmatch(message(answer)); match != nil {
+			permission = match[1]
 		}
 		return &collect.DeniedError{Permission: permission, Err: err}
 	case answer.StatusCode == http.StatusTooManyRequests:
@@ -99,7 +99,7 @@ var signInCode = regexp.MustCompile(`AADSTS[0-9]{4,8}`)
 func signIn(refused *azidentity.AuthenticationFailedError) error {
 	if refused.RawResponse == nil {
 		if code := signInCode.FindString(refused.Error()); code != "" {
-			return because(code, refused)
+			return withCode(code, refused)
 		}
 		return fmt.Errorf("sign in: %w", errors.New(firstLine(refused.Error())))
 	}
@@ -114,12 +114,12 @@ func signIn(refused *azidentity.AuthenticationFailedError) error {
 	case refused.RawResponse.StatusCode >= http.StatusInternalServerError, slices.Contains(transientCodes, code):
 		return fmt.Errorf("sign in: the directory answers %d %s", refused.RawResponse.StatusCode, code)
 	case code != "":
-		return because(code, refused)
+		return withCode(code, refused)
 	}
 	return &identityError{"the directory refuses the application", refused}
 }
 
-func because(code string, err error) error {
+func withCode(code string, err error) error {
 	if reason, ok := signInReasons[code]; ok {
 		return &identityError{reason + " (" + code + ")", err}
 	}
@@ -139,11 +139,11 @@ func expired(err error) bool {
 
 // identityError is an ErrIdentity whose text says what the customer must change.
 type identityError struct {
-	why string
-	err error
+	reason string
+	err    error
 }
 
-func (e *identityError) Error() string   { return e.why }
+func (e *identityError) Error() string   { return e.reason }
 func (e *identityError) Unwrap() []error { return []error{collect.ErrIdentity, e.err} }
 
 // classError is an Azure error together with the collect error that it stands for.

@@ -25,13 +25,13 @@ import (
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Subscriptions: 2, Government: 1})
-	good := r.access(0)
+	valid := r.access(0)
 	with := func(change func(*simazure.Credential)) posture.Access {
 		c := r.Reader(false)
 		change(&c)
 		return r.Subscriptions()[0].Access("org", c)
 	}
-	elsewhere := good
+	elsewhere := valid
 	elsewhere.Account.ID = "00000000-0000-0000-0000-000000000001"
 	government := r.access(1)
 	government.Account.Properties = nil // defaults to the commercial cloud
@@ -41,7 +41,7 @@ func TestValidate(t *testing.T) {
 		status  posture.AccountStatus
 		message string
 	}{
-		{"good", good, posture.AccountActive, ""},
+		{"good", valid, posture.AccountActive, ""},
 		{"good government", r.access(1), posture.AccountActive, ""},
 		{"secret id for value", with(func(c *simazure.Credential) { c.Key = "not the key" }), posture.AccountValidationFailed, "The ApplicationKey is wrong: it must be the secret's value, not its identifier (AADSTS7000215)."},
 		{"unknown application", with(func(c *simazure.Credential) { c.Application = "00000000-0000-0000-0000-000000000002" }), posture.AccountValidationFailed, "no application with this ApplicationId"},
@@ -52,11 +52,11 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			status, why, err := r.source.Validate(t.Context(), c.access)
-			if err != nil || status != c.status || !strings.Contains(why, c.message) {
-				t.Errorf("%s, %q, %v; want %s, %q", status, why, err, c.status, c.message)
+			status, reason, err := r.source.Validate(t.Context(), c.access)
+			if err != nil || status != c.status || !strings.Contains(reason, c.message) {
+				t.Errorf("%s, %q, %v; want %s, %q", status, reason, err, c.status, c.message)
 			}
-			if strings.Contains(why, c.access.Secrets[posture.PropApplicationKey]) {
+			if strings.Contains(reason, c.access.Secrets[posture.PropApplicationKey]) {
 				t.Error("the reason shows the secret")
 			}
 		})
@@ -71,9 +71,9 @@ func TestValidateUnreachableCloud(t *testing.T) {
 				t.Parallel()
 				r := newRig(t, simazure.Options{})
 				r.fault(t, gateway.Fault{Match: gateway.Call{Service: service}, Kind: kind})
-				status, why, err := r.source.Validate(t.Context(), r.access(0))
+				status, reason, err := r.source.Validate(t.Context(), r.access(0))
 				if err == nil || errors.Is(err, collect.ErrIdentity) || errors.Is(err, collect.ErrDenied) {
-					t.Errorf("%s %q %v", status, why, err)
+					t.Errorf("%s %q %v", status, reason, err)
 				}
 			})
 		}
@@ -105,8 +105,8 @@ func TestDeniedDetailsAreUnknown(t *testing.T) {
 			service, rest, _ := strings.Cut(action, "/")
 			r.fault(t, gateway.Fault{Match: gateway.Call{Service: service, Action: rest}, Kind: gateway.Deny})
 			s := r.open(t, r.access(0))
-			for _, which := range unknown {
-				typ, name, _ := strings.Cut(which, " ")
+			for _, account := range unknown {
+				typ, name, _ := strings.Cut(account, " ")
 				got, err := list(t, s, posture.EntityType(typ))
 				if err != nil || len(got) == 0 {
 					t.Fatalf("%d entities, %v", len(got), err)
@@ -163,7 +163,7 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 	r := newRig(t, simazure.Options{Size: 60})
 	unknown := 0
 	for _, d := range r.source.Declarations() {
-		whole, err := list(t, r.open(t, r.access(0)), d.Type)
+		complete, err := list(t, r.open(t, r.access(0)), d.Type)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 			r.fault(t, gateway.Fault{Match: gateway.Call{Service: service, Action: action}, Kind: gateway.Deny})
 			got, err := list(t, r.open(t, r.access(0)), d.Type)
 			r.faults.Remove("")
-			for id, was := range whole {
+			for id, old := range complete {
 				e := got[id]
 				if e == nil && err == nil {
 					t.Errorf("without %s: %s is missing", p, id)
@@ -183,11 +183,11 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 				if e == nil {
 					continue
 				}
-				for _, edge := range was.Edges {
-					switch same := func(o posture.Edge) bool { return o.Label == edge.Label && o.To == edge.To }; {
+				for _, edge := range old.Edges {
+					switch isSameEdge := func(o posture.Edge) bool { return o.Label == edge.Label && o.To == edge.To }; {
 					case e.IsUnread(edge.Label):
 						unknown++
-					case !slices.ContainsFunc(e.Edges, same):
+					case !slices.ContainsFunc(e.Edges, isSameEdge):
 						t.Errorf("without %s: the edge %s of %s to %s is missing", p, edge.Label, id, edge.To)
 					}
 				}
@@ -275,8 +275,8 @@ func TestThrottledCallsAreRetried(t *testing.T) {
 	if got, err := list(t, s, "Azure.Compute.VirtualMachine"); err != nil || len(got) == 0 {
 		t.Errorf("%d machines, %v", len(got), err)
 	}
-	if took := time.Since(start); took < time.Second {
-		t.Errorf("retried after %v, want a second", took)
+	if elapsed := time.Since(start); elapsed < time.Second {
+		t.Errorf("retried after %v, want a second", elapsed)
 	}
 	if _, err := list(t, s, "Azure.Entra.User"); err != nil {
 		t.Error(err)

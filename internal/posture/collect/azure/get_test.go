@@ -21,17 +21,17 @@ import (
 	simazure "vigil/internal/sim/azure"
 )
 
-// TestSingleReadsAgree reads every entity again by itself, as after an event,
+// TestSingleReadsAgree reads every entity again individually, as after an event,
 // and expects the same result.
 func TestSingleReadsAgree(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 40, Shares: half})
 	s := r.open(t, r.access(0))
-	all := everything(t, s)
-	several := map[posture.EntityType]bool{"Azure.Subscription.Location": true, "Azure.Authorization.Principal": true}
+	all := listAll(t, s)
+	manyPerID := map[posture.EntityType]bool{"Azure.Subscription.Location": true, "Azure.Authorization.Principal": true}
 	for id, want := range all {
 		if want.Type == "Azure.Network.CidrRange" || want.Type == "Azure.Security.SecurityContact" && len(property(want, "emails")) == 0 {
-			continue // events name another resource
+			continue // its events contain the id of another resource
 		}
 		u, _ := s.Unit(want.Type, posture.Global)
 		var got *collect.Resource
@@ -45,7 +45,7 @@ func TestSingleReadsAgree(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil || got == nil || count > 1 && !several[want.Type] {
+		if err != nil || got == nil || count > 1 && !manyPerID[want.Type] {
 			t.Errorf("%s: %d entities, %v", id, count, err)
 			continue
 		}
@@ -87,7 +87,7 @@ func TestChangesAreRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 40})
 	sub := r.Subscriptions()[0].ID
-	if got := findings(everything(t, r.open(t, r.access(0)))); len(got) != 0 {
+	if got := findings(listAll(t, r.open(t, r.access(0)))); len(got) != 0 {
 		t.Fatalf("a simulation without flaws has %v", got)
 	}
 	site, err := list(t, r.open(t, r.access(0)), "Azure.Web.Site")
@@ -100,8 +100,8 @@ func TestChangesAreRead(t *testing.T) {
 		}
 		break
 	}
-	made := "/subscriptions/" + sub + "/resourceGroups/rg-new/providers/Microsoft.Network/networkSecurityGroups/wide-open"
-	err = r.Change(simazure.Change{ID: made, Make: world.Obj("location", "eastus", "properties", world.Obj("securityRules", world.Items(world.Obj("properties", world.Obj(
+	newGroup := "/subscriptions/" + sub + "/resourceGroups/rg-new/providers/Microsoft.Network/networkSecurityGroups/wide-open"
+	err = r.Change(simazure.Change{ID: newGroup, Make: world.Obj("location", "eastus", "properties", world.Obj("securityRules", world.Items(world.Obj("properties", world.Obj(
 		"priority", 100, "direction", "Inbound", "access", "Allow", "protocol", "*", "sourceAddressPrefix", "*", "destinationAddressPrefix", "*", "destinationPortRange", "*")))))})
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestChangesAreRead(t *testing.T) {
 	if err := r.Change(simazure.Change{ID: "/subscriptions/" + sub + "/providers/Microsoft.Security/securityContacts/default", Gone: true}); err != nil {
 		t.Fatal(err)
 	}
-	got := findings(everything(t, r.open(t, r.access(0))))
+	got := findings(listAll(t, r.open(t, r.access(0))))
 	want := map[world.Finding]bool{}
 	for f := range r.Findings(sub) {
 		want[f] = true
@@ -124,19 +124,19 @@ type redirectingPages struct {
 	http.RoundTripper
 	to string
 
-	mu    sync.Mutex
-	asked []string
+	mu       sync.Mutex
+	requests []string
 }
 
 func (p *redirectingPages) RoundTrip(req *http.Request) (*http.Response, error) {
 	p.mu.Lock()
-	p.asked = append(p.asked, req.URL.Host)
+	p.requests = append(p.requests, req.URL.Host)
 	p.mu.Unlock()
 	answer, err := p.RoundTripper.RoundTrip(req)
 	if err == nil && strings.Contains(req.URL.Path, "virtualMachines") {
 		answer.Body.Close()
 		text := `{"value":[],"nextLink":"` + strings.ReplaceAll(p.to, "SELF", req.URL.String()) + `"}`
-		answer.Body, answer.ContentLength = http.NoBody, 0
+		answer.ContentLength = 0
 		answer.Body = body{strings.NewReader(text)}
 		answer.Header.Del("Content-Length")
 	}
@@ -163,7 +163,7 @@ func TestNextPageOnOtherHostIsRefused(t *testing.T) {
 			if _, err := list(t, s, "Azure.Compute.VirtualMachine"); err == nil || !strings.Contains(err.Error(), "is not on the same host") {
 				t.Errorf("error %v", err)
 			}
-			for _, host := range l.asked {
+			for _, host := range l.requests {
 				if host != "management.azure.com" && host != "login.microsoftonline.com" {
 					t.Errorf("%s was called", host)
 				}
@@ -177,8 +177,8 @@ func TestSharedListsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 60})
 	s := r.open(t, r.access(0))
-	r.faults.Forget()
-	everything(t, s)
+	r.faults.ResetCounts()
+	listAll(t, s)
 	for call, n := range r.faults.Calls() {
 		for _, action := range []string{"storageAccounts/read", "vaults/read", "servers/read", "virtualNetworks/read", "networkSecurityGroups/read", "networkWatchers/read", "roleAssignments/read", "sites/read"} {
 			if call.Action == action && n != 1 {
@@ -221,9 +221,9 @@ func TestSubscriptionsAreListed(t *testing.T) {
 
 // memoryRecorder is a recorder that stores entities by account.
 type memoryRecorder struct {
-	mu    sync.Mutex
-	kept  map[posture.AccountID]int
-	mixed []string
+	mu        sync.Mutex
+	counts    map[posture.AccountID]int
+	misplaced []string
 }
 
 type memoryRecording struct {
@@ -238,9 +238,9 @@ func (r *memoryRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Rec
 func (r memoryRecording) Put(_ context.Context, e posture.Entity) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.kept[r.scope.Account]++
+	r.counts[r.scope.Account]++
 	if e.Account != r.scope.Account || e.Type != r.scope.Type || !strings.Contains(string(e.ID), "."+string(r.scope.Account)+".") {
-		r.mixed = append(r.mixed, string(e.ID))
+		r.misplaced = append(r.misplaced, string(e.ID))
 	}
 	return nil
 }
@@ -253,8 +253,8 @@ func (r memoryRecording) Discard()                           {}
 func TestAccountsAreIsolated(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Subscriptions: 4, Government: 1, Size: 60})
-	kept := &memoryRecorder{kept: map[posture.AccountID]int{}}
-	runner := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.Azure: r.source}, Recorder: kept, Parallel: 4, Log: slog.New(slog.DiscardHandler)}
+	recorder := &memoryRecorder{counts: map[posture.AccountID]int{}}
+	runner := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.Azure: r.source}, Recorder: recorder, Parallel: 4, Log: slog.New(slog.DiscardHandler)}
 	outcomes := make([]collect.Outcome, 4)
 	var wait sync.WaitGroup
 	for i := range outcomes {
@@ -275,9 +275,9 @@ func TestAccountsAreIsolated(t *testing.T) {
 		}
 	}
 	if outcomes[2].Account != posture.AccountDenyAccess {
-		t.Errorf("the denied one is %s", outcomes[2].Account)
+		t.Errorf("the account without access is %s", outcomes[2].Account)
 	}
-	if len(kept.mixed) > 0 || len(kept.kept) != 3 {
-		t.Errorf("entities of %d accounts, stored under the wrong account: %v", len(kept.kept), kept.mixed)
+	if len(recorder.misplaced) > 0 || len(recorder.counts) != 3 {
+		t.Errorf("entities of %d accounts, stored under the wrong account: %v", len(recorder.counts), recorder.misplaced)
 	}
 }

@@ -38,7 +38,7 @@ func productFindings(t *testing.T, queries map[string]collecttest.Query, o simaz
 	queries = maps.Clone(queries)
 	maps.DeleteFunc(queries, func(id string, _ collecttest.Query) bool { return !known[id] })
 	var entities []posture.Entity
-	for _, e := range everything(t, r.open(t, r.access(0))) {
+	for _, e := range listAll(t, r.open(t, r.access(0))) {
 		entities = append(entities, e.Entity)
 	}
 	got := map[world.Finding]bool{}

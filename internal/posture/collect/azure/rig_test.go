@@ -113,8 +113,8 @@ func list(t testing.TB, s collect.Session, typ posture.EntityType) (map[posture.
 	return got, err
 }
 
-// everything reads a whole subscription.
-func everything(t testing.TB, s collect.Session) map[posture.EntityID]*collect.Resource {
+// listAll reads a whole subscription.
+func listAll(t testing.TB, s collect.Session) map[posture.EntityID]*collect.Resource {
 	t.Helper()
 	units, err := s.Units(t.Context())
 	if err != nil {

@@ -33,8 +33,8 @@ func texts(r *collect.Resource, name string) []string {
 	return all
 }
 
-// is reports whether a bool property has a value; an absent one is neither true nor false.
-func is(r *collect.Resource, name string, want bool) bool {
+// hasFlag reports whether a bool property has a value; an absent one is neither true nor false.
+func hasFlag(r *collect.Resource, name string, want bool) bool {
 	return slices.Contains(property(r, name), posture.Flag(name, want))
 }
 
@@ -71,7 +71,7 @@ func (m model) in(r *collect.Resource, label string, t posture.EntityType) []*co
 // any port when it is negative.
 func (m model) opens(r *collect.Resource, protocol string, port int64) bool {
 	return slices.ContainsFunc(r.Edges, func(e posture.Edge) bool {
-		if e.Label != "ALLOWS_INGRESS" || m[e.To] == nil || !is(m[e.To], "isInternet", true) {
+		if e.Label != "ALLOWS_INGRESS" || m[e.To] == nil || !hasFlag(m[e.To], "isInternet", true) {
 			return false
 		}
 		values := map[string]posture.Property{}
@@ -82,7 +82,7 @@ func (m model) opens(r *collect.Resource, protocol string, port int64) bool {
 	})
 }
 
-func some(all []*collect.Resource, f func(*collect.Resource) bool) bool {
+func containsAny(all []*collect.Resource, f func(*collect.Resource) bool) bool {
 	return slices.ContainsFunc(all, f)
 }
 
@@ -91,35 +91,35 @@ func open(m model, r *collect.Resource) bool { return m.opens(r, "tcp", -1) || m
 // judgements decide which entities violate each rule. They use only properties and edges
 // that the schema declares.
 var judgements = map[string]struct {
-	on       posture.EntityType
-	violated func(m model, r *collect.Resource) bool
+	resourceType posture.EntityType
+	violated     func(m model, r *collect.Resource) bool
 }{
 	"azure-entra-security-defaults": {"Azure.Entra.Tenant", func(_ model, r *collect.Resource) bool {
-		return is(r, "securityDefaultsEnabled", false) && is(r, "mfaForAllUsers", false)
+		return hasFlag(r, "securityDefaultsEnabled", false) && hasFlag(r, "mfaForAllUsers", false)
 	}},
 	"azure-entra-privileged-mfa": {"Azure.Entra.User", func(m model, r *collect.Resource) bool {
-		return is(r, "isMfaRegistered", false) && some(m.out(r, "MEMBER_OF", "Azure.Entra.DirectoryRole"), func(role *collect.Resource) bool { return is(role, "isPrivileged", true) })
+		return hasFlag(r, "isMfaRegistered", false) && containsAny(m.out(r, "MEMBER_OF", "Azure.Entra.DirectoryRole"), func(role *collect.Resource) bool { return hasFlag(role, "isPrivileged", true) })
 	}},
-	"azure-entra-users-register-apps": {"Azure.Entra.Tenant", func(_ model, r *collect.Resource) bool { return is(r, "allowedToCreateApps", true) }},
+	"azure-entra-users-register-apps": {"Azure.Entra.Tenant", func(_ model, r *collect.Resource) bool { return hasFlag(r, "allowedToCreateApps", true) }},
 	"azure-iam-custom-owner-role": {"Azure.Authorization.RoleDefinition", func(_ model, r *collect.Resource) bool {
 		wide := slices.ContainsFunc(texts(r, "assignableScopes"), func(s string) bool { return s == "/" || strings.Count(s, "/") == 2 })
-		return text(r, "roleType") == "CustomRole" && slices.Contains(texts(r, "actions"), "*") && wide && is(r, "assignableToSubscription", true) && is(r, "allowsEverything", true)
+		return text(r, "roleType") == "CustomRole" && slices.Contains(texts(r, "actions"), "*") && wide && hasFlag(r, "assignableToSubscription", true) && hasFlag(r, "allowsEverything", true)
 	}},
 	"azure-defender-servers":   {"Azure.Security.Pricing", planOff("VirtualMachines")},
 	"azure-defender-storage":   {"Azure.Security.Pricing", planOff("StorageAccounts")},
 	"azure-defender-sql":       {"Azure.Security.Pricing", planOff("SqlServers")},
 	"azure-defender-keyvault":  {"Azure.Security.Pricing", planOff("KeyVaults")},
 	"azure-security-contact":   {"Azure.Security.SecurityContact", func(_ model, r *collect.Resource) bool { return len(texts(r, "emails")) == 0 }},
-	"azure-storage-https-only": {"Azure.Storage.StorageAccount", func(_ model, r *collect.Resource) bool { return is(r, "supportsHttpsTrafficOnly", false) }},
+	"azure-storage-https-only": {"Azure.Storage.StorageAccount", func(_ model, r *collect.Resource) bool { return hasFlag(r, "supportsHttpsTrafficOnly", false) }},
 	"azure-storage-public-blob": {"Azure.Storage.StorageAccount", func(m model, r *collect.Resource) bool {
-		return is(r, "allowBlobPublicAccess", true) && some(m.out(r, "HAS", "Azure.Storage.BlobContainer"), func(c *collect.Resource) bool { return text(c, "publicAccess") != "None" })
+		return hasFlag(r, "allowBlobPublicAccess", true) && containsAny(m.out(r, "HAS", "Azure.Storage.BlobContainer"), func(c *collect.Resource) bool { return text(c, "publicAccess") != "None" })
 	}},
 	"azure-storage-default-deny": {"Azure.Storage.StorageAccount", func(_ model, r *collect.Resource) bool {
-		return text(r, "networkAclsDefaultAction") == "Allow" && text(r, "publicNetworkAccess") != "Disabled" && is(r, "openToInternet", true)
+		return text(r, "networkAclsDefaultAction") == "Allow" && text(r, "publicNetworkAccess") != "Disabled" && hasFlag(r, "openToInternet", true)
 	}},
 	"azure-storage-min-tls": {"Azure.Storage.StorageAccount", func(_ model, r *collect.Resource) bool { return text(r, "minimumTlsVersion") < "TLS1_2" }},
 	"azure-storage-soft-delete": {"Azure.Storage.BlobService", func(_ model, r *collect.Resource) bool {
-		return is(r, "deleteRetentionEnabled", false) || is(r, "containerDeleteRetentionEnabled", false)
+		return hasFlag(r, "deleteRetentionEnabled", false) || hasFlag(r, "containerDeleteRetentionEnabled", false)
 	}},
 	"azure-storage-cmk": {"Azure.Storage.StorageAccount", func(m model, r *collect.Resource) bool {
 		return text(r, "encryptionKeySource") != "Microsoft.Keyvault" && len(m.out(r, "ENCRYPTED_BY", "Azure.KeyVault.Key")) == 0
@@ -129,33 +129,33 @@ var judgements = map[string]struct {
 		return text(r, "keyCreationTime1") < limit || text(r, "keyCreationTime2") < limit
 	}},
 	"azure-sql-firewall-any": {"Azure.Sql.Server", func(m model, r *collect.Resource) bool {
-		return some(m.out(r, "HAS", "Azure.Sql.FirewallRule"), func(f *collect.Resource) bool {
+		return containsAny(m.out(r, "HAS", "Azure.Sql.FirewallRule"), func(f *collect.Resource) bool {
 			return text(f, "startIpAddress") == "0.0.0.0" && text(f, "endIpAddress") == "255.255.255.255"
 		})
 	}},
 	"azure-sql-auditing": {"Azure.Sql.Server", func(_ model, r *collect.Resource) bool { return text(r, "auditingState") != "Enabled" }},
 	"azure-sql-tde": {"Azure.Sql.Database", func(m model, r *collect.Resource) bool {
-		return is(r, "isSystem", false) && text(r, "tdeState") != "Enabled" && len(m.in(r, "HAS", "Azure.Sql.Server")) == 1
+		return hasFlag(r, "isSystem", false) && text(r, "tdeState") != "Enabled" && len(m.in(r, "HAS", "Azure.Sql.Server")) == 1
 	}},
 	"azure-sql-entra-admin": {"Azure.Sql.Server", func(_ model, r *collect.Resource) bool { return text(r, "administrators") == "" }},
-	"azure-postgres-tls":    {"Azure.PostgreSQL.FlexibleServer", func(_ model, r *collect.Resource) bool { return is(r, "requireSecureTransport", false) }},
+	"azure-postgres-tls":    {"Azure.PostgreSQL.FlexibleServer", func(_ model, r *collect.Resource) bool { return hasFlag(r, "requireSecureTransport", false) }},
 	"azure-mysql-tls": {"Azure.MySQL.FlexibleServer", func(_ model, r *collect.Resource) bool {
-		return is(r, "requireSecureTransport", false) || !strings.Contains(text(r, "tlsVersion"), "TLSv1.2")
+		return hasFlag(r, "requireSecureTransport", false) || !strings.Contains(text(r, "tlsVersion"), "TLSv1.2")
 	}},
 	"azure-cosmosdb-network": {"Azure.DocumentDB.DatabaseAccount", func(_ model, r *collect.Resource) bool {
-		return is(r, "isVirtualNetworkFilterEnabled", false) && len(texts(r, "ipRules")) == 0 && text(r, "publicNetworkAccess") != "Disabled" && is(r, "openToInternet", true)
+		return hasFlag(r, "isVirtualNetworkFilterEnabled", false) && len(texts(r, "ipRules")) == 0 && text(r, "publicNetworkAccess") != "Disabled" && hasFlag(r, "openToInternet", true)
 	}},
 	"azure-monitor-activity-log": {"Azure.Subscription.Subscription", func(_ model, r *collect.Resource) bool {
 		logs := texts(r, "logs")
 		return !slices.Contains(logs, "Administrative") || !slices.Contains(logs, "Alert") || !slices.Contains(logs, "Policy") || !slices.Contains(logs, "Security")
 	}},
 	"azure-monitor-log-storage-public": {"Azure.Storage.StorageAccount", func(m model, r *collect.Resource) bool {
-		return is(r, "allowBlobPublicAccess", true) && len(m.in(r, "LOGS_TO", "Azure.Subscription.Subscription")) > 0
+		return hasFlag(r, "allowBlobPublicAccess", true) && len(m.in(r, "LOGS_TO", "Azure.Subscription.Subscription")) > 0
 	}},
 	"azure-monitor-nsg-alert": {"Azure.Subscription.Subscription", func(m model, r *collect.Resource) bool {
 		const operation = "Microsoft.Network/networkSecurityGroups/write"
-		alert := some(m.out(r, "HAS", "Azure.Monitor.ActivityLogAlert"), func(a *collect.Resource) bool {
-			return is(a, "enabled", true) && slices.Contains(texts(a, "conditions"), "operationName = "+operation)
+		alert := containsAny(m.out(r, "HAS", "Azure.Monitor.ActivityLogAlert"), func(a *collect.Resource) bool {
+			return hasFlag(a, "enabled", true) && slices.Contains(texts(a, "conditions"), "operationName = "+operation)
 		})
 		return !alert && !slices.Contains(texts(r, "alertedOperations"), strings.ToLower(operation))
 	}},
@@ -169,28 +169,28 @@ var judgements = map[string]struct {
 	}},
 	"azure-nsg-flow-log-retention": {"Azure.Network.FlowLog", func(m model, r *collect.Resource) bool {
 		days := long(r, "retentionDays")
-		return (is(r, "enabled", false) || days >= 1 && days <= 89) && len(m.out(r, "TARGETS", "Azure.Network.NetworkSecurityGroup")) == 1
+		return (hasFlag(r, "enabled", false) || days >= 1 && days <= 89) && len(m.out(r, "TARGETS", "Azure.Network.NetworkSecurityGroup")) == 1
 	}},
-	"azure-vm-managed-disks": {"Azure.Compute.VirtualMachine", func(_ model, r *collect.Resource) bool { return is(r, "osDiskManagedDisk", false) }},
+	"azure-vm-managed-disks": {"Azure.Compute.VirtualMachine", func(_ model, r *collect.Resource) bool { return hasFlag(r, "osDiskManagedDisk", false) }},
 	"azure-disk-unattached-cmk": {"Azure.Compute.Disk", func(_ model, r *collect.Resource) bool {
 		return text(r, "diskState") == "Unattached" && text(r, "encryptionType") == "EncryptionAtRestWithPlatformKey"
 	}},
 	"azure-vm-exposed-privileged": {"Azure.Compute.VirtualMachine", exposedAdmin},
 	"azure-keyvault-recoverable": {"Azure.KeyVault.Vault", func(_ model, r *collect.Resource) bool {
-		return is(r, "enablePurgeProtection", false) || is(r, "enableSoftDelete", false)
+		return hasFlag(r, "enablePurgeProtection", false) || hasFlag(r, "enableSoftDelete", false)
 	}},
 	"azure-keyvault-key-expiry":    {"Azure.KeyVault.Key", neverExpires},
 	"azure-keyvault-secret-expiry": {"Azure.KeyVault.Secret", neverExpires},
 	"azure-keyvault-logging": {"Azure.KeyVault.Vault", func(_ model, r *collect.Resource) bool {
 		return !slices.Contains(texts(r, "logs"), "AuditEvent") && !slices.Contains(texts(r, "logs"), "allLogs")
 	}},
-	"azure-app-https-only":       {"Azure.Web.Site", func(_ model, r *collect.Resource) bool { return is(r, "httpsOnly", false) }},
+	"azure-app-https-only":       {"Azure.Web.Site", func(_ model, r *collect.Resource) bool { return hasFlag(r, "httpsOnly", false) }},
 	"azure-app-min-tls":          {"Azure.Web.Site", func(_ model, r *collect.Resource) bool { return text(r, "minTlsVersion") < "1.2" }},
 	"azure-app-ftp":              {"Azure.Web.Site", func(_ model, r *collect.Resource) bool { return text(r, "ftpsState") == "AllAllowed" }},
 	"azure-app-managed-identity": {"Azure.Web.Site", func(_ model, r *collect.Resource) bool { return text(r, "identityType") == "None" }},
-	"azure-aks-rbac":             {"Azure.ContainerService.ManagedCluster", func(_ model, r *collect.Resource) bool { return is(r, "enableRBAC", false) }},
+	"azure-aks-rbac":             {"Azure.ContainerService.ManagedCluster", func(_ model, r *collect.Resource) bool { return hasFlag(r, "enableRBAC", false) }},
 	"azure-aks-api-public": {"Azure.ContainerService.ManagedCluster", func(_ model, r *collect.Resource) bool {
-		return is(r, "enablePrivateCluster", false) && len(texts(r, "authorizedIPRanges")) == 0
+		return hasFlag(r, "enablePrivateCluster", false) && len(texts(r, "authorizedIPRanges")) == 0
 	}},
 }
 
@@ -201,22 +201,22 @@ func planOff(name string) func(model, *collect.Resource) bool {
 }
 
 func neverExpires(_ model, r *collect.Resource) bool {
-	return is(r, "enabled", true) && len(property(r, "exp")) == 0
+	return hasFlag(r, "enabled", true) && len(property(r, "exp")) == 0
 }
 
 func exposedAdmin(m model, r *collect.Resource) bool {
-	admin := some(m.out(r, "HAS_IDENTITY", "Azure.Authorization.Principal"), func(p *collect.Resource) bool {
-		return is(p, "isSubscriptionAdmin", true) && some(m.out(p, "ASSIGNED", "Azure.Authorization.RoleDefinition"), func(d *collect.Resource) bool {
+	admin := containsAny(m.out(r, "HAS_IDENTITY", "Azure.Authorization.Principal"), func(p *collect.Resource) bool {
+		return hasFlag(p, "isSubscriptionAdmin", true) && containsAny(m.out(p, "ASSIGNED", "Azure.Authorization.RoleDefinition"), func(d *collect.Resource) bool {
 			return text(d, "roleName") == "Owner" || text(d, "roleName") == "Contributor"
 		})
 	})
-	return admin && some(m.out(r, "HAS", "Azure.Network.NetworkInterface"), func(nic *collect.Resource) bool {
+	return admin && containsAny(m.out(r, "HAS", "Azure.Network.NetworkInterface"), func(nic *collect.Resource) bool {
 		guarded := m.in(nic, "GUARDS", "Azure.Network.NetworkSecurityGroup")
 		for _, subnet := range m.out(nic, "IN_SUBNET", "Azure.Network.Subnet") {
 			guarded = append(guarded, m.in(subnet, "GUARDS", "Azure.Network.NetworkSecurityGroup")...)
 		}
-		return some(m.out(nic, "HAS_IP", "Azure.Network.PublicIPAddress"), func(ip *collect.Resource) bool { return text(ip, "ipAddress") != "" }) &&
-			some(guarded, func(g *collect.Resource) bool { return open(m, g) })
+		return containsAny(m.out(nic, "HAS_IP", "Azure.Network.PublicIPAddress"), func(ip *collect.Resource) bool { return text(ip, "ipAddress") != "" }) &&
+			containsAny(guarded, func(g *collect.Resource) bool { return open(m, g) })
 	})
 }
 
@@ -233,7 +233,7 @@ func TestRulesFindExpectedFlaws(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, o)
-			got := findings(everything(t, r.open(t, r.access(0))))
+			got := findings(listAll(t, r.open(t, r.access(0))))
 			want := map[world.Finding]bool{}
 			for f := range r.Findings(r.Subscriptions()[0].ID) {
 				want[f] = true
@@ -252,7 +252,7 @@ func findings(m model) map[world.Finding]bool {
 	got := map[world.Finding]bool{}
 	for rule, j := range judgements {
 		for id, r := range m {
-			if r.Type == j.on && j.violated(m, r) {
+			if r.Type == j.resourceType && j.violated(m, r) {
 				got[world.Finding{Rule: rule, Entity: id}] = true
 			}
 		}

@@ -28,9 +28,9 @@ func (s *session) url(address string, query gjson.Result) string {
 		members = append(members, name.Str+"="+url.QueryEscape(value.String()))
 		return true
 	})
-	whole := base + (&url.URL{Path: address}).EscapedPath()
+	full := base + (&url.URL{Path: address}).EscapedPath()
 	if len(members) > 0 {
-		whole += "?" + strings.Join(members, "&")
+		full += "?" + strings.Join(members, "&")
 	}
-	return whole
+	return full
 }

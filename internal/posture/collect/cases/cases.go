@@ -126,11 +126,11 @@ func compare(want, got []Entity) string {
 			want[i].Name = cmp.Or(want[i].Name, got[i].Name)
 		}
 	}
-	return gocmp.Diff(plain(want), plain(got))
+	return gocmp.Diff(toJSON(want), toJSON(got))
 }
 
-// plain converts entities to generic values, so that numbers and lists compare equal.
-func plain(es []Entity) (all []any) {
+// toJSON converts entities to generic values, so that numbers and lists compare equal.
+func toJSON(es []Entity) (all []any) {
 	for _, e := range es {
 		text, err := json.Marshal(e)
 		if err != nil {
@@ -190,6 +190,6 @@ func Describe(e posture.Entity) Entity {
 func ShortID(e posture.Entity) string {
 	part := strings.SplitN(string(e.Type), ".", 3)
 	rest := strings.TrimPrefix(string(e.ID), part[0]+"."+part[1]+"."+string(e.Account)+".")
-	place, name, _ := strings.Cut(rest, "."+part[2]+".")
-	return place + " " + name
+	prefix, name, _ := strings.Cut(rest, "."+part[2]+".")
+	return prefix + " " + name
 }

@@ -35,7 +35,7 @@ func ReadAll(ctx context.Context, catalog *resource.Catalog, types []posture.Ent
 		}
 		return "denied"
 	}
-	kept := collect.NewAnswers()
+	cache := collect.NewAnswers()
 	for _, name := range types {
 		t := catalog.Type(name)
 		if t == nil {
@@ -46,7 +46,7 @@ func ReadAll(ctx context.Context, catalog *resource.Catalog, types []posture.Ent
 			vars.Region = posture.Global
 		}
 		reader := &collect.Reader{
-			Catalog: catalog, Transport: canned, Answers: kept,
+			Catalog: catalog, Transport: canned, Answers: cache,
 			Context: resource.Context{Vars: vars, Cloud: naming.Of(name.Provider(), catalog)},
 		}
 		emit := collect.Emit(func(r *collect.Resource) error {

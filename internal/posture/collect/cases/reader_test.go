@@ -33,7 +33,7 @@ func load(t *testing.T, functions resource.Functions, declarations string) *reso
 // fakeTransport is a transport with fixed responses that counts its calls.
 type fakeTransport struct {
 	answers map[string]string // by call, or by call and input
-	made    map[string]int
+	calls   map[string]int
 }
 
 func (a *fakeTransport) Pages(_ context.Context, q *resource.Request, _ string, input []byte, page func(gjson.Result) error) error {
@@ -41,7 +41,7 @@ func (a *fakeTransport) Pages(_ context.Context, q *resource.Request, _ string, 
 	if _, ok := a.answers[key+" "+string(input)]; ok {
 		key += " " + string(input)
 	}
-	a.made[key]++
+	a.calls[key]++
 	switch answer := a.answers[key]; answer {
 	case "denied":
 		return collect.ErrDenied
@@ -60,7 +60,7 @@ func (a *fakeTransport) Pages(_ context.Context, q *resource.Request, _ string, 
 // read lists a type, or reads the resource of a name if one is given.
 func read(t *testing.T, catalog *resource.Catalog, a *fakeTransport, kind posture.EntityType, name string) ([]posture.Entity, error) {
 	t.Helper()
-	a.made = map[string]int{}
+	a.calls = map[string]int{}
 	r := &collect.Reader{
 		Catalog: catalog, Transport: a, Answers: collect.NewAnswers(),
 		Context: resource.Context{Vars: resource.Vars{Account: "1", Region: "eu-west-1", Partition: "aws"}, Cloud: naming.Of(posture.AWS, catalog)},
@@ -168,13 +168,13 @@ func TestJoinedCalls(t *testing.T) {
 	if want := []string{"IN AWS.Test.1.eu-west-1.Box.box-8", "IN AWS.Test.1.eu-west-1.Disk.disk-9"}; !slices.Equal(edges, want) {
 		t.Errorf("edges are %q, want %q: prefixes of ids determine the type, and with arn only ARNs count", edges, want)
 	}
-	if a.made["test.ListLocks"] != 1 || a.made["test.ListLogs"] != 1 {
-		t.Errorf("calls with the same input for all items were made %v times", a.made)
+	if a.calls["test.ListLocks"] != 1 || a.calls["test.ListLogs"] != 1 {
+		t.Errorf("calls with the same input for all items were made %v times", a.calls)
 	}
 	a.answers["test.ListLocks"] = "denied"
 	got, err = read(t, catalog, a, "AWS.Test.Disk", "")
-	if err != nil || len(got) != 2 || got[0].Properties[1].Type != posture.UnknownProperty || a.made["test.ListLocks"] != 1 {
-		t.Errorf("a refusal for all items: %v, %v, made %v", got, err, a.made)
+	if err != nil || len(got) != 2 || got[0].Properties[1].Type != posture.UnknownProperty || a.calls["test.ListLocks"] != 1 {
+		t.Errorf("a refusal for all items: %v, %v, made %v", got, err, a.calls)
 	}
 }
 
@@ -196,13 +196,13 @@ func TestIdentityFromAnswers(t *testing.T) {
 		t.Errorf("the lid is %q", lid)
 	}
 	got, err = read(t, catalog, a, "AWS.Test.Box", "box-2")
-	if err != nil || len(got) != 1 || got[0].ID != "AWS.Test.1.eu-west-1.Box.box-2" || a.made["test.ListBoxes"] != 0 {
+	if err != nil || len(got) != 1 || got[0].ID != "AWS.Test.1.eu-west-1.Box.box-2" || a.calls["test.ListBoxes"] != 0 {
 		t.Errorf("by name: %+v, %v", got, err)
 	}
 	a.answers["test.DescribeBox"] = "denied"
 	got, err = read(t, catalog, a, "AWS.Test.Box", "")
-	if err != nil || len(got) != 1 || len(got[0].Properties) != 2 || got[0].XID != "arn:aws:test:::box-1" || len(a.made) != 2 {
-		t.Errorf("a call that depends on a refused one: %+v, %v, made %v", got, err, a.made)
+	if err != nil || len(got) != 1 || len(got[0].Properties) != 2 || got[0].XID != "arn:aws:test:::box-1" || len(a.calls) != 2 {
+		t.Errorf("a call that depends on a refused one: %+v, %v, made %v", got, err, a.calls)
 	}
 	a.answers["test.DescribeBox"] = "gone"
 	got, err = read(t, catalog, a, "AWS.Test.Box", "box-2")

@@ -80,9 +80,9 @@ func selectResponse(list []any, address string, input gjson.Result) any {
 		if !ok {
 			continue
 		}
-		wanted, _ := option["for"].(map[string]any)
+		condition, _ := option["for"].(map[string]any)
 		matches := true
-		for name, value := range wanted {
+		for name, value := range condition {
 			if name == "address" {
 				matches = matches && value == address
 				continue

@@ -59,7 +59,7 @@ func Queries(t testing.TB, cloud string) map[string]Query {
 				q.Params[p.Name] = valueOf(p.Default)
 			}
 			if rule.Table != "" {
-				q.Ends = ends(t, rule.Table)
+				q.Ends = endOfSupport(t, rule.Table)
 			}
 			queries[rule.ID] = q
 		}
@@ -70,8 +70,8 @@ func Queries(t testing.TB, cloud string) map[string]Query {
 	return queries
 }
 
-// ends returns the last days of the versions in a table of the product.
-func ends(t testing.TB, table string) map[string]string {
+// endOfSupport returns the last days of the versions in a table of the product.
+func endOfSupport(t testing.TB, table string) map[string]string {
 	t.Helper()
 	text, err := fs.ReadFile(rules.Files, "tables/"+table+".yaml")
 	if err != nil {

@@ -33,8 +33,8 @@ type checker struct {
 
 func (c *checker) fail(format string, args ...any) {
 	err := fmt.Errorf(format, args...)
-	same := func(other error) bool { return other.Error() == err.Error() }
-	if !slices.ContainsFunc(c.errs, same) { // list and get may report the same mistake
+	hasSameText := func(other error) bool { return other.Error() == err.Error() }
+	if !slices.ContainsFunc(c.errs, hasSameText) { // list and get may report the same mistake
 		c.errs = append(c.errs, err)
 	}
 }
@@ -92,23 +92,23 @@ func Type(catalog *resource.Catalog, t *resource.Type, describe Describe) []erro
 
 // list checks the stages of a list and returns the shape of its items.
 func (c *checker) list(stages []resource.Stage) *item {
-	var above *item // nil before the first stage
+	var enclosing *item // nil before the first stage
 	for i := range stages {
 		s := &stages[i]
 		switch {
 		case s.One:
-			above = &item{}
+			enclosing = &item{}
 			continue
 		case s.Function != "":
-			above = &item{parent: above}
+			enclosing = &item{parent: enclosing}
 			continue
 		}
 		if s.Batch != nil {
-			c.lookups(s.Call+": batch", s.Batch.Of.Lookups(), above)
+			c.lookups(s.Call+": batch", s.Batch.Of.Lookups(), enclosing)
 		}
-		page := above // a stage without a call extracts items from the previous item
-		if s.Call != "" || above == nil {
-			page = &item{shape: c.call(&s.Request, above), parent: above}
+		page := enclosing // a stage without a call extracts items from the previous item
+		if s.Call != "" || enclosing == nil {
+			page = &item{shape: c.call(&s.Request, enclosing), parent: enclosing}
 		}
 		shape := page.shape
 		if len(s.Items) > 0 {
@@ -121,21 +121,21 @@ func (c *checker) list(stages []resource.Stage) *item {
 		for shape != nil && shape.Type == model.List { // nested lists are flattened
 			shape = shape.Item.Shape
 		}
-		parent := above
+		parent := enclosing
 		if s.Batch != nil {
-			parent = above.parent
+			parent = enclosing.parent
 		}
-		above = &item{shape: shape, parent: parent}
+		enclosing = &item{shape: shape, parent: parent}
 		for _, condition := range s.Where {
-			c.lookups(s.Call+": where", condition.At.Lookups(), above)
+			c.lookups(s.Call+": where", condition.At.Lookups(), enclosing)
 		}
 	}
-	return above
+	return enclosing
 }
 
 // call checks that a call and the members of its input exist, and returns the shape of its
 // response.
-func (c *checker) call(r *resource.Request, above *item) *model.Shape {
+func (c *checker) call(r *resource.Request, parent *item) *model.Shape {
 	if r.Call == "" { // a function makes the calls
 		return nil
 	}
@@ -160,10 +160,10 @@ func (c *checker) call(r *resource.Request, above *item) *model.Shape {
 			}
 			shape = member.Shape
 		}
-		c.lookups(r.Call+": input "+strings.Join(m.Names, "."), m.From.Lookups(), above)
+		c.lookups(r.Call+": input "+strings.Join(m.Names, "."), m.From.Lookups(), parent)
 	}
 	for _, m := range required(input) {
-		if !slices.ContainsFunc(r.Input.Members(), func(given resource.InputMember) bool { return given.Names[0] == m }) {
+		if !slices.ContainsFunc(r.Input.Members(), func(member resource.InputMember) bool { return member.Names[0] == m }) {
 			c.fail("%s: its input needs %s", r.Call, m)
 		}
 	}
@@ -183,18 +183,18 @@ func required(s *model.Shape) (names []string) {
 }
 
 // lookups checks that paths exist.
-func (c *checker) lookups(what string, all []resource.Lookup, at *item) {
+func (c *checker) lookups(what string, all []resource.Lookup, start *item) {
 	for _, l := range all {
-		c.lookup(what, l, at)
+		c.lookup(what, l, start)
 	}
 }
 
 // alternatives checks that at least one of several expressions exists.
-func (c *checker) alternatives(what string, all resource.Exprs, at *item) {
+func (c *checker) alternatives(what string, all resource.Exprs, start *item) {
 	var failures []error
 	for _, e := range all {
 		try := new(checker)
-		try.lookups(what, e.Lookups(), at)
+		try.lookups(what, e.Lookups(), start)
 		if len(try.errs) == 0 {
 			return
 		}
@@ -204,28 +204,28 @@ func (c *checker) alternatives(what string, all resource.Exprs, at *item) {
 }
 
 // follow returns the shape at the path of an expression with one path.
-func (c *checker) follow(what string, all []resource.Lookup, at *item) *model.Shape {
+func (c *checker) follow(what string, all []resource.Lookup, start *item) *model.Shape {
 	if len(all) != 1 {
-		c.lookups(what, all, at)
+		c.lookups(what, all, start)
 		return nil
 	}
-	return c.lookup(what, all[0], at)
+	return c.lookup(what, all[0], start)
 }
 
-func (c *checker) lookup(what string, l resource.Lookup, at *item) *model.Shape {
-	for up := l.Up; up > 0 && at != nil; up-- {
-		at = at.parent
+func (c *checker) lookup(what string, l resource.Lookup, start *item) *model.Shape {
+	for up := l.Up; up > 0 && start != nil; up-- {
+		start = start.parent
 	}
-	if at == nil {
+	if start == nil {
 		c.fail("%s: %s looks above the first item", what, l.Path)
 		return nil
 	}
-	from := at.shape
+	from := start.shape
 	if l.Answer != "" {
-		for at.answers == nil && at.parent != nil {
-			at = at.parent
+		for start.answers == nil && start.parent != nil {
+			start = start.parent
 		}
-		from = at.answers[l.Answer]
+		from = start.answers[l.Answer]
 	}
 	shape, err := walk(from, l.Path)
 	if err != nil {
@@ -235,21 +235,21 @@ func (c *checker) lookup(what string, l resource.Lookup, at *item) *model.Shape 
 }
 
 // answer checks the declaration of a response.
-func (c *checker) answer(a *resource.Answer, at *item) {
+func (c *checker) answer(a *resource.Answer, start *item) {
 	for _, p := range a.Properties {
-		c.alternatives("property "+p.Name, p.At, at)
+		c.alternatives("property "+p.Name, p.At, start)
 		var enum []string // values of all alternatives
 		for _, from := range p.At {
-			enum = append(enum, c.kind(&p, new(checker).follow("", from.Lookups(), at), from)...)
+			enum = append(enum, c.kind(&p, new(checker).follow("", from.Lookups(), start), from)...)
 		}
 		c.values(&p, enum)
 	}
 	for _, e := range a.Edges {
-		c.lookups("edge "+e.Label, e.Ref.Lookups(), at)
+		c.lookups("edge "+e.Label, e.Ref.Lookups(), start)
 	}
-	c.lookups("tags", a.Tags.Lookups(), at)
+	c.lookups("tags", a.Tags.Lookups(), start)
 	for _, d := range a.Derive {
-		c.lookups(d.Name, d.At.Lookups(), at)
+		c.lookups(d.Name, d.At.Lookups(), start)
 	}
 }
 

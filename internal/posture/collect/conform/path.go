@@ -26,7 +26,7 @@ func walk(s *model.Shape, path string) (*model.Shape, error) {
 			s = s.Item.Shape
 		case strings.Trim(segment, "0123456789") == "" && s.Type == model.List:
 			s = s.Item.Shape
-		case segment == "*" && s.Type == model.Map, s.Type == model.Map:
+		case s.Type == model.Map:
 			s = s.Value.Shape
 		case s.Type == model.Structure:
 			m := s.Member(strings.ReplaceAll(segment, `\`, ""))

@@ -37,7 +37,7 @@ func Load(folders ...string) (*resource.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, conforms(c, func(t *resource.Type) bool { return t.Root() > 0 })
+	return c, checkConforms(c, func(t *resource.Type) bool { return t.Root() > 0 })
 }
 
 // LoadReplacing is Load with the type of one more file, which replaces the type of the same
@@ -51,20 +51,20 @@ func LoadReplacing(file string, folders ...string) (*resource.Catalog, *resource
 	if err != nil {
 		return nil, nil, err
 	}
-	c, own, err := resource.LoadReplacing(derive.Functions(), file, text, roots...)
+	c, declared, err := resource.LoadReplacing(derive.Functions(), file, text, roots...)
 	if err != nil {
 		return nil, nil, err
 	}
-	return c, own, conforms(c, func(t *resource.Type) bool { return t == own })
+	return c, declared, checkConforms(c, func(t *resource.Type) bool { return t == declared })
 }
 
 // rootsOf returns the file systems of the types that come with Vigil and of the folders.
 func rootsOf(folders []string) ([]fs.FS, error) {
 	roots := []fs.FS{resources.Files}
 	for _, folder := range folders {
-		if about, err := os.Stat(folder); err != nil {
+		if info, err := os.Stat(folder); err != nil {
 			return nil, err
-		} else if !about.IsDir() {
+		} else if !info.IsDir() {
 			return nil, fmt.Errorf("%s is not a folder", folder)
 		}
 		roots = append(roots, Folder(folder))
@@ -72,12 +72,12 @@ func rootsOf(folders []string) ([]fs.FS, error) {
 	return roots, nil
 }
 
-// conforms checks types against the published descriptions of their calls, and edges against
+// checkConforms checks types against the published descriptions of their calls, and edges against
 // the declared types.
-func conforms(c *resource.Catalog, which func(*resource.Type) bool) error {
+func checkConforms(c *resource.Catalog, include func(*resource.Type) bool) error {
 	var errs []error
 	for _, t := range c.Types() {
-		if !which(t) {
+		if !include(t) {
 			continue
 		}
 		problems := unknownTargets(c, t)

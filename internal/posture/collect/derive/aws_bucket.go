@@ -20,16 +20,16 @@ var awsBucketACL = resource.Function{
 			if !grantee.Exists() {
 				continue
 			}
-			who := ""
+			granteeID := ""
 			for _, name := range []string{"URI", "ID", "EmailAddress"} {
 				if value := grantee.Get(name); value.Exists() {
-					who = value.String()
+					granteeID = value.String()
 					break
 				}
 			}
-			who = who[strings.LastIndex(who, "/")+1:]
-			public = public || who == "AllUsers" || who == "AuthenticatedUsers"
-			grants = append(grants, who+" "+grant.Get("Permission").String())
+			granteeID = granteeID[strings.LastIndex(granteeID, "/")+1:]
+			public = public || granteeID == "AllUsers" || granteeID == "AuthenticatedUsers"
+			grants = append(grants, granteeID+" "+grant.Get("Permission").String())
 		}
 		b.Set("aclGrants", grants).Flag("aclIsPublic", public)
 		return nil

@@ -168,8 +168,8 @@ var awsAlarmRule = resource.Function{
 	Edges: []resource.Edge{{Label: "COMBINES", To: resource.EntityTypes{cloudWatchAlarm}, Doc: "The alarms that the rule of a composite alarm names."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		seen := map[posture.EntityID]bool{}
-		for _, named := range awsAlarmState.FindAllStringSubmatch(in.Value.String(), -1) {
-			id := in.Cloud.Ref(in.Vars, []posture.EntityType{cloudWatchAlarm}, named[1]+named[2])
+		for _, match := range awsAlarmState.FindAllStringSubmatch(in.Value.String(), -1) {
+			id := in.Cloud.Ref(in.Vars, []posture.EntityType{cloudWatchAlarm}, match[1]+match[2])
 			if id != "" && !seen[id] {
 				seen[id] = true
 				b.Edge("COMBINES", id)

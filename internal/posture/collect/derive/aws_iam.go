@@ -34,12 +34,12 @@ var awsInlinePolicies = resource.Function{
 		{Name: "inlineDecryptsAllKeys", Kind: resource.Flag, Doc: "Its inline policies allow decryption with every KMS key."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		var own aws.Identity
+		var identity aws.Identity
 		for _, p := range in.Value.Array() {
-			addPolicy(&own, p.Get("PolicyDocument").String(), p.Get("PolicyName").String())
+			addPolicy(&identity, p.Get("PolicyDocument").String(), p.Get("PolicyName").String())
 		}
-		putAnswer(b, "inlineAllowsAdmin", own.Admin())
-		putAnswer(b, "inlineDecryptsAllKeys", own.DecryptsAll())
+		putAnswer(b, "inlineAllowsAdmin", identity.Admin())
+		putAnswer(b, "inlineDecryptsAllKeys", identity.DecryptsAll())
 		return nil
 	},
 	Absent: func(b *resource.Builder) {
@@ -69,9 +69,9 @@ var awsIdentity = resource.Function{
 		if err != nil {
 			return err
 		}
-		who := read.(*policies).of(in.Item)
-		putAnswer(b, "isAdmin", who.Admin())
-		putAnswer(b, "isPrivileged", who.Privileged())
+		identity := read.(*policies).identityOf(in.Item)
+		putAnswer(b, "isAdmin", identity.Admin())
+		putAnswer(b, "isPrivileged", identity.Privileged())
 		return nil
 	},
 }
@@ -101,26 +101,26 @@ func readPolicies(in resource.FunctionInput) (*policies, error) {
 	return all, nil
 }
 
-// of returns the permissions of an identity.
-func (all *policies) of(item *resource.Item) aws.Identity {
-	var who aws.Identity
-	all.add(&who, item)
+// identityOf returns the permissions of an identity.
+func (all *policies) identityOf(item *resource.Item) aws.Identity {
+	var identity aws.Identity
+	all.add(&identity, item)
 	for _, name := range item.Get("GroupList").Array() {
 		group, ok := all.groups[name.Str]
 		if !ok {
-			who.Unread = "the group " + name.Str + " could not be read"
+			identity.Unread = "the group " + name.Str + " could not be read"
 			continue
 		}
-		all.add(&who, &group)
+		all.add(&identity, &group)
 	}
 	if arn := item.Get("PermissionsBoundary.PermissionsBoundaryArn").Str; arn != "" {
 		p, _, err := aws.Parse(all.managed[arn])
 		if err != nil {
-			who.Unread = fmt.Sprintf("permissions boundary %s: %v", arn, err)
+			identity.Unread = fmt.Sprintf("permissions boundary %s: %v", arn, err)
 		}
-		who.Boundary = &p
+		identity.Boundary = &p
 	}
-	return who
+	return identity
 }
 
 // add adds the inline and attached policies of a user, group or role.
@@ -146,8 +146,8 @@ var awsTrustPolicy = resource.Function{
 		Label: "TRUSTS", To: resource.EntityTypes{iamPrincipal}, Doc: "The principals that may assume it, with whether a condition asks more of them, such as an external id or a second factor.",
 	}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		trust, plain, err := aws.Parse(in.Value.String())
-		b.Text("assumeRolePolicyDocument", plain)
+		trust, decoded, err := aws.Parse(in.Value.String())
+		b.Text("assumeRolePolicyDocument", decoded)
 		if err != nil {
 			b.Unread(err, "trustIsPublic", "wideFederations", "TRUSTS")
 			return nil
@@ -185,8 +185,8 @@ var awsPolicyDocument = resource.Function{
 			if !version.Get("IsDefaultVersion").Bool() {
 				continue
 			}
-			p, plain, err := aws.Parse(version.Get("Document").String())
-			b.Text("document", plain)
+			p, decoded, err := aws.Parse(version.Get("Document").String())
+			b.Text("document", decoded)
 			if err != nil {
 				b.Unread(err, "allowsAdmin", "decryptsAllKeys", "wholeServices")
 				continue
@@ -211,13 +211,13 @@ var awsPolicyAttachments = resource.ListFunction{
 			if err != nil {
 				return nil, err
 			}
-			for _, who := range identities {
-				for _, policy := range who.Get("AttachedManagedPolicies.#.PolicyArn").Array() {
-					to[policy.Str] = append(to[policy.Str], who.Get("Arn").Str)
+			for _, identity := range identities {
+				for _, policy := range identity.Get("AttachedManagedPolicies.#.PolicyArn").Array() {
+					to[policy.Str] = append(to[policy.Str], identity.Get("Arn").Str)
 				}
 			}
 		}
-		made := make([]resource.Item, len(policies))
+		items := make([]resource.Item, len(policies))
 		for i, policy := range policies {
 			list := []byte(`,"AttachedTo":[`)
 			for j, arn := range to[policy.Get("Arn").Str] {
@@ -226,9 +226,9 @@ var awsPolicyAttachments = resource.ListFunction{
 				}
 				list = gjson.AppendJSONString(list, arn)
 			}
-			made[i] = resource.Item{Result: withMembers(policy.Result, append(list, ']')), Parent: policy.Parent}
+			items[i] = resource.Item{Result: withMembers(policy.Result, append(list, ']')), Parent: policy.Parent}
 		}
-		return made, nil
+		return items, nil
 	},
 }
 
@@ -279,13 +279,13 @@ var awsPrincipal = resource.Function{
 		Label: "IS", To: resource.EntityTypes{iamRole, iamUser, iamSamlProvider, iamOidcProvider}, Doc: "The identity of this account that it is.",
 	}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		who := in.Value.String()
-		kind, value, ok := strings.Cut(who, ":")
+		principal := in.Value.String()
+		kind, value, ok := strings.Cut(principal, ":")
 		if !ok {
-			kind, value = who, who
+			kind, value = principal, principal
 		}
 		b.XID = value
-		b.Text("kind", kind).Text("value", value).Flag("isPublic", who == "*")
+		b.Text("kind", kind).Text("value", value).Flag("isPublic", principal == "*")
 		a, ok := resource.ParseARN(value)
 		if !ok || a.Account == "" {
 			return nil

@@ -63,7 +63,10 @@ var awsNetworkACL = resource.Function{
 func putACLEntry(in resource.FunctionInput, b *resource.Builder, e gjson.Result) {
 	from, to := aclPorts(e)
 	peer := firstText(e, "CidrBlock", "Ipv6CidrBlock")
-	direction := map[bool]string{false: "ingress", true: "egress"}[e.Get("Egress").Bool()]
+	direction := "ingress"
+	if e.Get("Egress").Bool() {
+		direction = "egress"
+	}
 	number, protocol, action := e.Get("RuleNumber").Int(), aws.ProtocolName(e.Get("Protocol").String()), e.Get("RuleAction").String()
 	b.Text("entries", fmt.Sprintf("%d %s %s %s %d-%d %s", number, direction, action, protocol, from, to, peer))
 	if direction == "ingress" && action == "allow" && peer != "" {

@@ -35,8 +35,8 @@ func putPolicy(b *resource.Builder, text string) (aws.Policy, error) {
 	if text == "" {
 		return aws.Policy{}, nil
 	}
-	p, plain, err := aws.Parse(text)
-	b.Text("policy", plain)
+	p, decoded, err := aws.Parse(text)
+	b.Text("policy", decoded)
 	if err != nil {
 		b.Unread(err, "policyIsPublic", "policyPrincipals")
 		return p, err

@@ -74,7 +74,11 @@ func selectedEvents(answer gjson.Result) (texts []string, all bool) {
 				narrowed = true
 			}
 		}
-		texts = append(texts, fmt.Sprintf("advanced %s %s", category, map[bool]string{true: "narrowed", false: "All"}[narrowed]))
+		extent := "All"
+		if narrowed {
+			extent = "narrowed"
+		}
+		texts = append(texts, fmt.Sprintf("advanced %s %s", category, extent))
 		all = all || category == "Management" && !narrowed
 	}
 	return texts, all
@@ -97,17 +101,17 @@ func selectedObjectEvents(answer gjson.Result) (reads, writes bool) {
 	for _, e := range answer.Get("AdvancedEventSelectors").Array() {
 		data, objects, narrowed, read, write := false, false, false, true, true
 		for _, f := range e.Get("FieldSelectors").Array() {
-			is := func(value string) bool {
+			hasValue := func(value string) bool {
 				equals := f.Get("Equals").Array()
 				return len(equals) == 1 && equals[0].Str == value
 			}
 			switch f.Get("Field").Str {
 			case "eventCategory":
-				data = is("Data")
+				data = hasValue("Data")
 			case "resources.type":
-				objects = is(object)
+				objects = hasValue(object)
 			case "readOnly":
-				read, write = is("true"), is("false")
+				read, write = hasValue("true"), hasValue("false")
 			default:
 				narrowed = true
 			}

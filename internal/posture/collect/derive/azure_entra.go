@@ -88,37 +88,37 @@ func azureAddRoles(in resource.FunctionInput, b *resource.Builder) (int, string,
 	if err != nil {
 		return 0, "", err
 	}
-	held := all.(*azureRoleHolders)
-	roles := held.roles[strings.ToLower(in.Value.Get("id").String())]
+	holders := all.(*azureRoleHolders)
+	roles := holders.roles[strings.ToLower(in.Value.Get("id").String())]
 	for _, role := range roles {
 		b.Edge(azureMemberEdge.Label, role)
 	}
 	// An object with a privileged role is privileged whatever its other roles are.
-	if held.unread != "" && !slices.ContainsFunc(roles, func(role posture.EntityID) bool { return held.privileged[role] }) {
-		b.Properties = append(b.Properties, posture.Unknown(azureMemberEdge.Label, held.unread))
+	if holders.unread != "" && !slices.ContainsFunc(roles, func(role posture.EntityID) bool { return holders.privileged[role] }) {
+		b.Properties = append(b.Properties, posture.Unknown(azureMemberEdge.Label, holders.unread))
 	}
-	return len(roles), held.unread, nil
+	return len(roles), holders.unread, nil
 }
 
 func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
-	held := &azureRoleHolders{roles: map[string][]posture.EntityID{}, privileged: map[posture.EntityID]bool{}}
+	holders := &azureRoleHolders{roles: map[string][]posture.EntityID{}, privileged: map[posture.EntityID]bool{}}
 	items, err := in.Caller.Items(in.Ctx, azureDirectoryRole)
 	if err != nil {
 		return nil, err
 	}
-	var over error
+	var refusedErr error
 	unread := func(what string, err error) {
 		if collect.IsFatal(err) {
-			over = err
+			refusedErr = err
 		}
-		if held.unread == "" {
-			held.unread = what + " could not be read: " + err.Error()
+		if holders.unread == "" {
+			holders.unread = what + " could not be read: " + err.Error()
 		}
 	}
 	add := func(id string, role posture.EntityID) {
 		id = strings.ToLower(id)
-		if !slices.Contains(held.roles[id], role) {
-			held.roles[id] = append(held.roles[id], role)
+		if !slices.Contains(holders.roles[id], role) {
+			holders.roles[id] = append(holders.roles[id], role)
 		}
 	}
 	give := func(holder gjson.Result, role posture.EntityID) {
@@ -140,7 +140,7 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 		role := in.Cloud.Ref(in.Vars, azureMemberEdge.To, items[i].Get("id").String())
 		template := items[i].Get("roleTemplateId").String()
 		templates[strings.ToLower(template)] = role
-		held.privileged[role] = azure.PrivilegedDirectoryRole(template)
+		holders.privileged[role] = azure.PrivilegedDirectoryRole(template)
 		pages, err := in.Caller.Call(in.Ctx, azureRoleMembers, &items[i])
 		if err != nil {
 			return nil, err
@@ -162,7 +162,7 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 			}
 		}
 	}
-	return held, over
+	return holders, refusedErr
 }
 
 // azureRegistration is the report on the authentication methods of all users. A call per user

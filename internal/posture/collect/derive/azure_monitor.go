@@ -83,15 +83,15 @@ func textsFunction(name, doc string, read func(gjson.Result) []string) resource.
 }
 
 // azureCountIn adds the number of resources of a type that the subscription has in a location.
-func azureCountIn(property string, of posture.EntityType, doc string) resource.Function {
+func azureCountIn(property string, counted posture.EntityType, doc string) resource.Function {
 	where := func(location string) string { return strings.ToLower(strings.ReplaceAll(location, " ", "")) }
 	return resource.Function{
 		Properties: []resource.Property{{Name: property, Kind: resource.Long, Doc: doc}},
-		Reads:      []posture.EntityType{of},
+		Reads:      []posture.EntityType{counted},
 		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-			counts, err := in.Caller.Once("count "+string(of), func() (any, error) {
+			counts, err := in.Caller.Once("count "+string(counted), func() (any, error) {
 				counts := map[string]int64{}
-				err := in.Caller.Each(in.Ctx, of, func(item *resource.Item) error {
+				err := in.Caller.Each(in.Ctx, counted, func(item *resource.Item) error {
 					counts[where(item.Get("location").String())]++
 					return nil
 				})

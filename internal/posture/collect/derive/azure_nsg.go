@@ -178,8 +178,8 @@ func (s span) String() string {
 	return fmt.Sprintf("%d-%d", s.from, s.to)
 }
 
-// anybody reports whether a rule's sources include the whole internet.
-func anybody(sources []string) bool {
+// includesInternet reports whether a rule's sources include the whole internet.
+func includesInternet(sources []string) bool {
 	return slices.ContainsFunc(sources, func(s string) bool {
 		s = strings.ToLower(s)
 		return s == "*" || s == "internet" || s == "any" || s == "0.0.0.0" || strings.HasSuffix(s, "/0")
@@ -189,18 +189,18 @@ func anybody(sources []string) bool {
 // azureOpenPorts adds the ports of a protocol that are reachable from the internet. When that
 // is undecidable for a range, the ports and the allowed sources are unknown.
 func azureOpenPorts(b *resource.Builder, property, protocol string, group gjson.Result) {
-	open, unsure := azure.FromInternet(protocol, group)
+	open, unknown := azure.FromInternet(protocol, group)
 	var all []string
 	for _, o := range open {
 		all = append(all, o.String())
 	}
-	if len(unsure) == 0 {
+	if len(unknown) == 0 {
 		b.Set(property, all)
 		return
 	}
-	b.Properties = append(b.Properties, posture.Unknown(property, unsure[0].Why))
+	b.Properties = append(b.Properties, posture.Unknown(property, unknown[0].Why))
 	if !slices.ContainsFunc(b.Properties, func(p posture.Property) bool { return p.Name == azureIngress }) {
-		b.Properties = append(b.Properties, posture.Unknown(azureIngress, unsure[0].Why))
+		b.Properties = append(b.Properties, posture.Unknown(azureIngress, unknown[0].Why))
 	}
 }
 
@@ -212,7 +212,7 @@ func ingress(group gjson.Result, found func(cidr, protocol string, ports span)) 
 			found(everywhere, protocol, span{int64(o.From), int64(o.To)})
 		}
 		for _, r := range azureSecurityRules(group) {
-			if !r.inbound || r.deny || anybody(r.sources) || r.protocol != "*" && r.protocol != protocol {
+			if !r.inbound || r.deny || includesInternet(r.sources) || r.protocol != "*" && r.protocol != protocol {
 				continue
 			}
 			for _, source := range r.sources {

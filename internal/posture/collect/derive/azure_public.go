@@ -13,17 +13,17 @@ import (
 
 // azureOpen returns a function that adds whether the public endpoint of a resource is reachable
 // from the whole internet, which ask decides from the resource's properties.
-func azureOpen(ask func(properties gjson.Result) predicate.Answer) resource.Function {
+func azureOpen(predicateOf func(properties gjson.Result) predicate.Answer) resource.Function {
 	return resource.Function{
 		Properties: []resource.Property{{
 			Name: "openToInternet", Kind: resource.Flag,
 			Doc: "The internet at large reaches its public endpoint: it is on, and network rules do not deny by default or let in most of the internet.",
 		}},
 		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-			azureAnswer(b, "openToInternet", ask(in.Value))
+			azureAnswer(b, "openToInternet", predicateOf(in.Value))
 			return nil
 		},
-		Absent: func(b *resource.Builder) { azureAnswer(b, "openToInternet", ask(gjson.Result{})) },
+		Absent: func(b *resource.Builder) { azureAnswer(b, "openToInternet", predicateOf(gjson.Result{})) },
 	}
 }
 
@@ -72,14 +72,14 @@ var azureAlertedOperations = resource.Function{
 // azureWatches returns the operations that an alert watches in a whole subscription.
 func azureWatches(alert gjson.Result, subscription string) (operations []string) {
 	p := alert.Get("properties")
-	if on := p.Get("enabled"); on.Exists() && !on.Bool() || len(p.Get("actions.actionGroups").Array()) == 0 {
+	if enabled := p.Get("enabled"); enabled.Exists() && !enabled.Bool() || len(p.Get("actions.actionGroups").Array()) == 0 {
 		return nil
 	}
-	whole := false
+	coversSubscription := false
 	for _, scope := range p.Get("scopes").Array() {
-		whole = whole || strings.EqualFold(strings.Trim(scope.String(), "/"), "subscriptions/"+subscription)
+		coversSubscription = coversSubscription || strings.EqualFold(strings.Trim(scope.String(), "/"), "subscriptions/"+subscription)
 	}
-	if !whole {
+	if !coversSubscription {
 		return nil
 	}
 	for _, c := range p.Get("condition.allOf").Array() {

@@ -71,14 +71,14 @@ func azureUsedRoles(ctx context.Context, c resource.Caller, items []resource.Ite
 	if err != nil {
 		return items, nil
 	}
-	var kept []resource.Item
+	var matching []resource.Item
 	for _, item := range items {
 		custom := strings.EqualFold(item.Get("properties.type").String(), "CustomRole")
 		if custom || used.(map[string]bool)[strings.ToLower(path.Base(item.Get("id").String()))] {
-			kept = append(kept, item)
+			matching = append(matching, item)
 		}
 	}
-	return kept, nil
+	return matching, nil
 }
 
 // azureRoleOf returns the name of the role definition of an assignment.

@@ -49,14 +49,14 @@ func gcpMetadata(name string, settings map[string]string, docs map[string]string
 			} else {
 				all = append(all, key)
 			}
-			if _, twice := values[strings.ToLower(key)]; !twice {
+			if _, exists := values[strings.ToLower(key)]; !exists {
 				values[strings.ToLower(key)] = strings.ToLower(value.String())
 			}
 		}
 		b.Set(name, all)
 		for property, key := range settings {
-			value, there := values[key]
-			if there || !slices.Contains(optional, property) {
+			value, exists := values[key]
+			if exists || !slices.Contains(optional, property) {
 				b.Flag(property, slices.Contains([]string{"true", "1", "y", "yes"}, value))
 			}
 		}

@@ -100,11 +100,11 @@ var gcpFirewallOpens = resource.Function{
 			answer := questions[property](alone)
 			var refused error
 			if answer.Truth != predicate.No {
-				network, unread, err := gcpFirewallsOf(in, in.Value.Get("network").String())
+				network, refusedErr, err := gcpFirewallsOf(in, in.Value.Get("network").String())
 				if err != nil {
 					return err
 				}
-				refused = unread
+				refused = refusedErr
 				if !slices.ContainsFunc(network.Rules, func(r gjson.Result) bool { return r.Get("name").String() == name }) {
 					network.Rules = append(slices.Clone(network.Rules), in.Value)
 				}

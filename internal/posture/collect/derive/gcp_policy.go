@@ -59,9 +59,9 @@ func gcpPolicyFunction(permissions []string, more func(in resource.FunctionInput
 			gcpGrant(in, b, bindings)
 			answer, refused, err := gcpPublic(in, b, policies)
 			if err == nil && public != nil {
-				var also error
-				answer, also, err = public(in, answer)
-				refused = cmp.Or(refused, also)
+				var refusedErr error
+				answer, refusedErr, err = public(in, answer)
+				refused = cmp.Or(refused, refusedErr)
 			}
 			if err != nil {
 				return err
@@ -216,14 +216,14 @@ var gcpAuditConfigs = resource.Function{
 		if err != nil {
 			return err
 		}
-		var own, exempted []string
+		var members, exempted []string
 		for _, config := range in.Value.Get("auditConfigs").Array() {
 			for _, log := range config.Get("auditLogConfigs").Array() {
-				own = append(own, config.Get("service").String()+" "+log.Get("logType").String())
+				members = append(members, config.Get("service").String()+" "+log.Get("logType").String())
 				exempted = append(exempted, texts(log.Get("exemptedMembers"))...)
 			}
 		}
-		b.Set("auditConfigs", own).Set("auditExemptedMembers", exempted)
+		b.Set("auditConfigs", members).Set("auditExemptedMembers", exempted)
 		gcpFlag(b, "auditsAllServices", gcp.AuditsAllServices(append([]gjson.Result{in.Value}, chain.policies...), chain.unread()), chain.refused)
 		return nil
 	},
@@ -312,12 +312,12 @@ var gcpCustomRoles = resource.NewRequest("iam/v1/projects/$project/roles", "{pag
 var gcpRoles = resource.ListFunction{
 	Calls: []string{gcpCustomRoles.Call, gcpProjectPolicy.Call},
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
-		own, err := c.Call(ctx, gcpCustomRoles, nil)
+		customRoles, err := c.Call(ctx, gcpCustomRoles, nil)
 		if err != nil {
 			return nil, err
 		}
 		var items []resource.Item
-		for _, page := range own {
+		for _, page := range customRoles {
 			for _, role := range page.Get("roles").Array() {
 				items = append(items, gcpItem(map[string]any{
 					"name": role.Get("name").String(), "title": role.Get("title").String(), "stage": role.Get("stage").String(), "custom": true,

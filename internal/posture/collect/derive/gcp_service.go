@@ -35,10 +35,10 @@ func gcpWatchers(policies gjson.Result) map[string][]string {
 			continue
 		}
 		for _, condition := range policy.Get("conditions").Array() {
-			for _, at := range gcpAlertFilters {
-				for _, named := range gcpUserMetric.FindAllStringSubmatch(condition.Get(at).String(), -1) {
-					if name := policy.Get("name").String(); !slices.Contains(watchers[named[1]], name) {
-						watchers[named[1]] = append(watchers[named[1]], name)
+			for _, path := range gcpAlertFilters {
+				for _, match := range gcpUserMetric.FindAllStringSubmatch(condition.Get(path).String(), -1) {
+					if name := policy.Get("name").String(); !slices.Contains(watchers[match[1]], name) {
+						watchers[match[1]] = append(watchers[match[1]], name)
 					}
 				}
 			}

@@ -126,13 +126,13 @@ func TestCallsAreObserved(t *testing.T) {
 // which fails once it is closed.
 type writerToBody struct {
 	io.Reader
-	asked *bool
+	called *bool
 }
 
 func (e writerToBody) Close() error { return nil }
 
 func (e writerToBody) WriteTo(io.Writer) (int64, error) {
-	*e.asked = true
+	*e.called = true
 	return 0, io.EOF
 }
 
@@ -143,8 +143,8 @@ func TestBodyWriteToIsNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer transport.Close()
-	asked, text := false, "Action=DescribeVolumes"
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.eu-west-1.amazonaws.com/", writerToBody{strings.NewReader(text), &asked})
+	called, text := false, "Action=DescribeVolumes"
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.eu-west-1.amazonaws.com/", writerToBody{strings.NewReader(text), &called})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestBodyWriteToIsNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer.Body.Close()
-	if asked {
+	if called {
 		t.Error("WriteTo was called, which fails when the SDK has closed the body")
 	}
 }
@@ -181,10 +181,10 @@ func TestCallsGoThroughTheProxy(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t)
 	var mu sync.Mutex
-	var asked []string
+	var requested []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
-		asked = append(asked, r.Method+" "+r.Host+" "+r.Header.Get("Proxy-Authorization"))
+		requested = append(requested, r.Method+" "+r.Host+" "+r.Header.Get("Proxy-Authorization"))
 		mu.Unlock()
 		to, err := net.Dial("tcp", g.Address)
 		if err != nil {
@@ -203,13 +203,13 @@ func TestCallsGoThroughTheProxy(t *testing.T) {
 		_, _ = io.Copy(from, to)
 	}))
 	defer proxy.Close()
-	at, err := url.Parse(proxy.URL)
+	proxyURL, err := url.Parse(proxy.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at.User = url.UserPassword("vigil", "secret")
+	proxyURL.User = url.UserPassword("vigil", "secret")
 	for name, ca := range map[string][]byte{"": nil, "sts.amazonaws.com": g.CA} {
-		transport, err := egress.New(egress.Options{Proxy: at, CA: ca})
+		transport, err := egress.New(egress.Options{Proxy: proxyURL, CA: ca})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,8 +226,8 @@ func TestCallsGoThroughTheProxy(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if want := "CONNECT sts.amazonaws.com:443 Basic dmlnaWw6c2VjcmV0"; len(asked) != 2 || asked[0] != want {
-		t.Errorf("the proxy was asked %q, want %q twice", asked, want)
+	if want := "CONNECT sts.amazonaws.com:443 Basic dmlnaWw6c2VjcmV0"; len(requested) != 2 || requested[0] != want {
+		t.Errorf("the proxy was asked %q, want %q twice", requested, want)
 	}
 	if _, err := egress.New(egress.Options{CA: []byte("nothing")}); err == nil {
 		t.Error("a file without certificates was accepted")

@@ -72,7 +72,7 @@ func TestValidate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		access posture.Access
 		want   posture.AccountStatus
-		why    string
+		reason string
 	}{
 		"all is well":              {c.access(0), posture.AccountActive, ""},
 		"another project":          {c.access(1), posture.AccountActive, ""},
@@ -88,19 +88,19 @@ func TestValidate(t *testing.T) {
 		"another kind of key":      {with(map[string]string{"type": "external_account"}), posture.AccountValidationFailed, "service account"},
 		"the email of another":     {renamed, posture.AccountValidationFailed, "other@example.com"},
 	} {
-		status, why, err := c.source().Validate(t.Context(), tt.access)
-		if err != nil || status != tt.want || !strings.Contains(why, tt.why) || (why == "") != (tt.want == posture.AccountActive) {
-			t.Errorf("%s: %q, %q, %v; want %s", name, status, why, err, tt.want)
+		status, reason, err := c.source().Validate(t.Context(), tt.access)
+		if err != nil || status != tt.want || !strings.Contains(reason, tt.reason) || (reason == "") != (tt.want == posture.AccountActive) {
+			t.Errorf("%s: %q, %q, %v; want %s", name, status, reason, err, tt.want)
 		}
-		if strings.Contains(why, "PRIVATE KEY") {
-			t.Errorf("%s: the key is shown: %s", name, why)
+		if strings.Contains(reason, "PRIVATE KEY") {
+			t.Errorf("%s: the key is shown: %s", name, reason)
 		}
 	}
 	unknown := c.access(0)
 	unknown.Credential.Properties = nil
 	unknown.Secrets = posture.Secrets{posture.PropServiceAccountKey: keyOf(t, reader, map[string]string{"client_email": "nobody@example.com"})}
-	if status, why, err := c.source().Validate(t.Context(), unknown); status != posture.AccountValidationFailed || !strings.Contains(why, "does not exist") || err != nil {
-		t.Errorf("an unknown account: %q, %q, %v", status, why, err)
+	if status, reason, err := c.source().Validate(t.Context(), unknown); status != posture.AccountValidationFailed || !strings.Contains(reason, "does not exist") || err != nil {
+		t.Errorf("an unknown account: %q, %q, %v", status, reason, err)
 	}
 }
 
@@ -110,16 +110,16 @@ func TestValidateUnreachableCloud(t *testing.T) {
 		for _, method := range []string{"oauth2.token", "cloudresourcemanager.projects.get"} {
 			c := start(t, simgcp.Options{})
 			c.fault(t, method, gateway.Fault{Kind: kind})
-			if status, why, err := c.source().Validate(t.Context(), c.access(0)); err == nil || status != "" {
-				t.Errorf("%s of %s: %q, %q, %v", kind, method, status, why, err)
+			if status, reason, err := c.source().Validate(t.Context(), c.access(0)); err == nil || status != "" {
+				t.Errorf("%s of %s: %q, %q, %v", kind, method, status, reason, err)
 			}
 		}
 	}
 	c := start(t, simgcp.Options{})
 	c.fault(t, "cloudresourcemanager.*", gateway.Fault{Kind: gateway.Off})
-	status, why, err := c.source().Validate(t.Context(), c.access(0))
-	if status != posture.AccountDenyAccess || !strings.Contains(why, "Cloud Resource Manager API is not enabled") || err != nil {
-		t.Errorf("the API is off: %q, %q, %v", status, why, err)
+	status, reason, err := c.source().Validate(t.Context(), c.access(0))
+	if status != posture.AccountDenyAccess || !strings.Contains(reason, "Cloud Resource Manager API is not enabled") || err != nil {
+		t.Errorf("the API is off: %q, %q, %v", status, reason, err)
 	}
 }
 
@@ -191,8 +191,8 @@ func TestDeclaredPermissionsSuffice(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Size: 60})
 	for _, d := range c.source().Declarations() {
-		who := c.Limited("only", append([]string{"resourcemanager.projects.get"}, d.Permissions...)...)
-		got := collectAll(t, c.source(), c.Projects()[0].Access("org", who), d.Type)
+		credential := c.Limited("only", append([]string{"resourcemanager.projects.get"}, d.Permissions...)...)
+		got := collectAll(t, c.source(), c.Projects()[0].Access("org", credential), d.Type)
 		if len(got.failures) > 0 || len(got.problems) > 0 || len(got.entities) == 0 {
 			t.Errorf("%s with %v: %d read, %v %v", d.Type, d.Permissions, len(got.entities), got.failures, got.problems)
 		}
@@ -205,7 +205,7 @@ func TestDeclaredPermissionsSuffice(t *testing.T) {
 func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Size: 60})
-	whole := collectAll(t, c.source(), c.access(0))
+	complete := collectAll(t, c.source(), c.access(0))
 	called := map[string]bool{}
 	for _, p := range simgcp.Methods() {
 		called[p] = true
@@ -240,7 +240,7 @@ func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 				t.Errorf("without %s: %s reports no error", missing, kind)
 			}
 			if got.failures[kind] == nil {
-				checkUnknown(t, missing, whole.of(kind), got)
+				checkUnknown(t, missing, complete.entitiesOf(kind), got)
 			}
 		}
 		if complaints == 0 && !strings.HasSuffix(missing, ".get") {

@@ -94,7 +94,7 @@ func (c *client) try(req *http.Request, key collect.Key, token string) (answer *
 	answer, err = c.src.transport.RoundTrip(out)
 	var body []byte
 	if err == nil {
-		body, err = whole(answer)
+		body, err = readBody(answer)
 	}
 	switch {
 	case err != nil && req.Context().Err() != nil:
@@ -113,8 +113,8 @@ func (c *client) try(req *http.Request, key collect.Key, token string) (answer *
 	return answer, pause, nil
 }
 
-// whole reads the body of a response and replaces it by the bytes read.
-func whole(answer *http.Response) ([]byte, error) {
+// readBody reads the body of a response and replaces it by the bytes read.
+func readBody(answer *http.Response) ([]byte, error) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	switch {
@@ -167,10 +167,10 @@ func retryAfter(h http.Header) time.Duration {
 }
 
 // wait pauses between attempts with exponential backoff and jitter.
-func (c *client) wait(ctx context.Context, attempt int, asked time.Duration) error {
+func (c *client) wait(ctx context.Context, attempt int, retryAfter time.Duration) error {
 	pause := c.src.options.RetryDelay << (attempt - 1)
 	pause = pause/2 + rand.N(pause/2+1)
-	timer := time.NewTimer(min(max(pause, asked), maxPause))
+	timer := time.NewTimer(min(max(pause, retryAfter), maxPause))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

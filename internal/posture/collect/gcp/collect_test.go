@@ -103,7 +103,7 @@ func TestSingleReadsAgree(t *testing.T) {
 	}
 	defer session.Close()
 	for id, want := range all.entities {
-		region := place(want)
+		region := locationOf(want)
 		unit, ok := session.Unit(want.Type, region)
 		if !ok || unit.Region != posture.Global {
 			t.Fatalf("%s: unit %+v", id, unit)
@@ -130,8 +130,8 @@ func TestSingleReadsAgree(t *testing.T) {
 	}
 }
 
-// place returns the place in an entity's id.
-func place(e posture.Entity) string {
+// locationOf returns the location in an entity's id.
+func locationOf(e posture.Entity) string {
 	if strings.HasPrefix(string(e.ID), string(e.Type.ID(e.Account, e.Region, ""))) {
 		return e.Region
 	}

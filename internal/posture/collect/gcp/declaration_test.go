@@ -91,19 +91,19 @@ func TestRuleInputsAreDeclared(t *testing.T) {
 		t.Errorf("%d rules", len(rules))
 	}
 	for _, r := range rules {
-		on, ok := declared[r.ResourceType]
-		if !ok || judgements[r.ID].on != r.ResourceType {
+		declaration, ok := declared[r.ResourceType]
+		if !ok || judgements[r.ID].resourceType != r.ResourceType {
 			t.Errorf("%s: no type %s", r.ID, r.ResourceType)
 			continue
 		}
-		near := neighbours(declared, on)
+		related := neighbours(declared, declaration)
 		for _, name := range r.Properties {
-			if !slices.ContainsFunc(near, func(d collect.Declaration) bool { return hasProperty(d, name) }) {
+			if !slices.ContainsFunc(related, func(d collect.Declaration) bool { return hasProperty(d, name) }) {
 				t.Errorf("%s: neither %s nor a neighbour has the property %s", r.ID, r.ResourceType, name)
 			}
 		}
 		for _, p := range r.Permissions {
-			if !slices.ContainsFunc(near, func(d collect.Declaration) bool { return slices.Contains(d.Permissions, p) }) {
+			if !slices.ContainsFunc(related, func(d collect.Declaration) bool { return slices.Contains(d.Permissions, p) }) {
 				t.Errorf("%s: no type near %s needs %s", r.ID, r.ResourceType, p)
 			}
 		}
@@ -112,7 +112,7 @@ func TestRuleInputsAreDeclared(t *testing.T) {
 		}
 		for _, trigger := range r.EventTriggers {
 			for _, method := range methods(trigger) {
-				if !slices.ContainsFunc(near, func(d collect.Declaration) bool { return concerns(d, method) }) {
+				if !slices.ContainsFunc(related, func(d collect.Declaration) bool { return concerns(d, method) }) {
 					t.Errorf("%s: %q is no event of a type near %s", r.ID, method, r.ResourceType)
 				}
 			}
@@ -121,25 +121,25 @@ func TestRuleInputsAreDeclared(t *testing.T) {
 }
 
 // neighbours returns a declaration and those within two edges of it, in either direction.
-func neighbours(declared map[posture.EntityType]collect.Declaration, on collect.Declaration) []collect.Declaration {
-	near := map[posture.EntityType]bool{on.Type: true}
+func neighbours(declared map[posture.EntityType]collect.Declaration, declaration collect.Declaration) []collect.Declaration {
+	types := map[posture.EntityType]bool{declaration.Type: true}
 	for range 2 {
 		next := map[posture.EntityType]bool{}
 		for t, d := range declared {
 			for _, e := range d.Edges {
 				for _, to := range e.To {
-					if near[t] || near[to] {
+					if types[t] || types[to] {
 						next[t], next[to] = true, true
 					}
 				}
 			}
 		}
 		for t := range next {
-			near[t] = true
+			types[t] = true
 		}
 	}
 	var all []collect.Declaration
-	for t := range near {
+	for t := range types {
 		all = append(all, declared[t])
 	}
 	return all

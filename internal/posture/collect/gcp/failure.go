@@ -37,8 +37,8 @@ func refusal(status int, body []byte, permission string) error {
 	case status == http.StatusForbidden:
 		if answer.permission != "" {
 			permission = answer.permission
-		} else if said := permissionInMessage.FindStringSubmatch(answer.message); said != nil {
-			permission = said[1]
+		} else if match := permissionInMessage.FindStringSubmatch(answer.message); match != nil {
+			permission = match[1]
 		}
 		return &collect.DeniedError{Permission: permission, Err: answer}
 	case status == http.StatusNotFound:
@@ -59,9 +59,9 @@ func (e *responseError) Error() string {
 
 // parseErrorResponse parses the two formats of error responses.
 func parseErrorResponse(status int, body []byte) *responseError {
-	said := gjson.GetBytes(body, "error")
-	e := &responseError{status: status, message: said.Get("message").String(), reason: said.Get("errors.0.reason").String()}
-	for _, info := range said.Get("details").Array() {
+	apiError := gjson.GetBytes(body, "error")
+	e := &responseError{status: status, message: apiError.Get("message").String(), reason: apiError.Get("errors.0.reason").String()}
+	for _, info := range apiError.Get("details").Array() {
 		if !strings.HasSuffix(info.Get("@type").String(), "google.rpc.ErrorInfo") {
 			continue
 		}
@@ -71,8 +71,8 @@ func parseErrorResponse(status int, body []byte) *responseError {
 		metadata := info.Get("metadata")
 		e.permission, e.service, e.consumer = metadata.Get("permission").String(), metadata.Get("service").String(), metadata.Get("consumer").String()
 	}
-	if named := projectInMessage.FindStringSubmatch(e.message); named != nil && e.consumer == "" {
-		e.consumer = "projects/" + named[1]
+	if match := projectInMessage.FindStringSubmatch(e.message); match != nil && e.consumer == "" {
+		e.consumer = "projects/" + match[1]
 	}
 	if e.reason == "" {
 		e.reason = http.StatusText(status)
@@ -82,20 +82,20 @@ func parseErrorResponse(status int, body []byte) *responseError {
 
 // identityError is an ErrIdentity whose text says what the customer must change.
 type identityError struct {
-	why string
-	err error
+	reason string
+	err    error
 }
 
-func (e *identityError) Error() string   { return e.why }
+func (e *identityError) Error() string   { return e.reason }
 func (e *identityError) Unwrap() []error { return wrapped(collect.ErrIdentity, e.err) }
 
 // accessError is an ErrDenied that does not concern a single permission.
 type accessError struct {
-	why string
-	err error
+	reason string
+	err    error
 }
 
-func (e *accessError) Error() string   { return e.why }
+func (e *accessError) Error() string   { return e.reason }
 func (e *accessError) Unwrap() []error { return wrapped(collect.ErrDenied, e.err) }
 
 // classError is a Google error together with the collect error that it stands for.

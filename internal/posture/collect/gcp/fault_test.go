@@ -40,14 +40,14 @@ func (l *recordingLimiter) Throttled(k collect.Key, after time.Duration) {
 // faults.
 func TestTransientFaultsAreRetried(t *testing.T) {
 	t.Parallel()
-	quiet := start(t, simgcp.Options{Seed: 3, Size: 60})
-	want := collectAll(t, quiet.source(), quiet.access(0))
+	faultless := start(t, simgcp.Options{Seed: 3, Size: 60})
+	want := collectAll(t, faultless.source(), faultless.access(0))
 	for _, kind := range []gateway.Kind{gateway.Throttle, gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Expire} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			c := start(t, simgcp.Options{Seed: 3, Size: 60})
 			c.options.Attempts = 4
-			if _, err := c.faults.Add(gateway.Fault{Kind: kind, Rate: 1.0 / 3, Match: gateway.Call{Service: "[!o]*"}}); err != nil {
+			if _, err := c.faults.Add(gateway.Fault{Kind: kind, Rate: 1.0 / 3, Match: gateway.Call{Service: "[!o]*"}}); err != nil { // all services but oauth2
 				t.Fatal(err)
 			}
 			got := collectAll(t, c.source(), c.access(0))
@@ -121,11 +121,11 @@ func TestPermanentFaultsFailTheList(t *testing.T) {
 			}
 			for _, class := range []error{collect.ErrIdentity, collect.ErrDenied, collect.ErrThrottled, collect.ErrOff, collect.ErrGone, context.DeadlineExceeded} {
 				if errors.Is(err, class) && !errors.Is(class, tt.class) {
-					t.Errorf("%v is %v", err, class)
+					t.Errorf("%v is also of the class %v", err, class)
 				}
 			}
-			if len(got.failures) != 1 || len(got.of("GCP.Compute.Route")) == 0 {
-				t.Errorf("others: %v", got.failures)
+			if len(got.failures) != 1 || len(got.entitiesOf("GCP.Compute.Route")) == 0 {
+				t.Errorf("failures %v, want only that of %s", got.failures, kind)
 			}
 		})
 	}
@@ -167,15 +167,15 @@ func TestDisabledServices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		here := collectAll(t, c.source(), c.access(0), types...)
+		ownProject := collectAll(t, c.source(), c.access(0), types...)
 		for _, kind := range types {
-			if err := here.failures[kind]; !errors.Is(err, collect.ErrOff) || len(here.of(kind)) > 0 || len(here.problems[kind]) > 0 {
-				t.Errorf("%s is off: %s: %v, %d read, %v", service, kind, err, len(here.of(kind)), here.problems[kind])
+			if err := ownProject.failures[kind]; !errors.Is(err, collect.ErrOff) || len(ownProject.entitiesOf(kind)) > 0 || len(ownProject.problems[kind]) > 0 {
+				t.Errorf("%s is off: %s: %v, %d read, %v", service, kind, err, len(ownProject.entitiesOf(kind)), ownProject.problems[kind])
 			}
 		}
-		there := collectAll(t, c.source(), c.access(1), types...)
+		otherProject := collectAll(t, c.source(), c.access(1), types...)
 		for _, kind := range types {
-			if err := there.failures[kind]; err == nil || errors.Is(err, collect.ErrOff) || !strings.Contains(err.Error(), "enable it there") {
+			if err := otherProject.failures[kind]; err == nil || errors.Is(err, collect.ErrOff) || !strings.Contains(err.Error(), "enable it there") {
 				t.Errorf("%s is disabled in the project of the key: %s: %v", service, kind, err)
 			}
 		}
@@ -204,7 +204,7 @@ func TestDisabledServicesOfDerivedProperties(t *testing.T) {
 			{"GCP.CloudResourceManager.Project", "exportsAllLogs"},
 			{"GCP.CloudResourceManager.Project", "watchesOwnership"},
 		} {
-			for _, e := range got.of(tt.kind) {
+			for _, e := range got.entitiesOf(tt.kind) {
 				if p, _ := property(e, tt.name); p.Type != want || p.Bool {
 					t.Errorf("project %d: %s of %s is %+v", i, tt.name, e.ID, p)
 				}
@@ -213,7 +213,7 @@ func TestDisabledServicesOfDerivedProperties(t *testing.T) {
 	}
 }
 
-// TestExpiredTokenIsRenewed makes the token expire in the middle of a project.
+// TestExpiredTokenIsRenewed makes the token expire while a project is read.
 func TestExpiredTokenIsRenewed(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60})

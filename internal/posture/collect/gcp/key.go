@@ -107,25 +107,25 @@ func signIn(ctx context.Context, err error) error {
 	} else if status >= http.StatusInternalServerError || json.Unmarshal(refused.Body, &answer) != nil || answer.Error == "" {
 		return fmt.Errorf("sign in: Google responded with %d", status)
 	}
-	why, description := "Google refuses the key", strings.ToLower(answer.Description)
+	reason, description := "Google refuses the key", strings.ToLower(answer.Description)
 	switch {
 	case strings.Contains(description, "signature"):
-		why = "the key does not belong to the service account, or was deleted: make a new key"
+		reason = "the key does not belong to the service account, or was deleted: make a new key"
 	case strings.Contains(description, "account not found"), strings.Contains(description, "invalid issuer"):
-		why = "the service account does not exist: check client_email"
+		reason = "the service account does not exist: check client_email"
 	case strings.Contains(description, "reasonable timeframe"):
-		why = "Google reports that this server's clock is wrong"
+		reason = "Google reports that this server's clock is wrong"
 	case strings.Contains(description, "disabled"):
-		why = "the service account is disabled"
+		reason = "the service account is disabled"
 	}
-	return &identityError{why + " (" + clip(answer.Error) + ")", err}
+	return &identityError{reason + " (" + clip(answer.Error) + ")", err}
 }
 
 // clip truncates a message of the cloud for a status.
 func clip(text string) string {
-	const most = 300
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
+	const maxLength = 300
+	if len(text) > maxLength {
+		return strings.ToValidUTF8(text[:maxLength], "") + "…"
 	}
 	return text
 }

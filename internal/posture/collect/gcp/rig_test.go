@@ -48,18 +48,18 @@ func start(t testing.TB, o simgcp.Options) *cloud {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- g.Serve(ctx) }()
-	way, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Timeout: time.Minute})
+	transport, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		way.Close()
+		transport.Close()
 		cancel()
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
 	})
-	c.options = gcp.Options{HTTP: way.Client(), Attempts: 3, RetryDelay: time.Millisecond}
+	c.options = gcp.Options{HTTP: transport.Client(), Attempts: 3, RetryDelay: time.Millisecond}
 	return c
 }
 
@@ -84,7 +84,7 @@ type read struct {
 	failures map[posture.EntityType]error   // lists that could not be read
 }
 
-func (r read) of(t posture.EntityType) []posture.Entity {
+func (r read) entitiesOf(t posture.EntityType) []posture.Entity {
 	var found []posture.Entity
 	for _, e := range r.entities {
 		if e.Type == t {
@@ -117,7 +117,7 @@ func collectAll(t testing.TB, source collect.Source, a posture.Access, types ...
 			mu.Lock()
 			defer mu.Unlock()
 			r.Normalize()
-			if _, twice := got.entities[r.ID]; twice {
+			if _, exists := got.entities[r.ID]; exists {
 				t.Errorf("%s was read twice", r.ID)
 			}
 			if r.Type != u.Type || r.Account != a.Account.ID || r.Provider != posture.GCP {

@@ -40,8 +40,8 @@ func texts(e posture.Entity, name string) []string {
 	return all
 }
 
-// is reports whether a bool property has a value; an absent one is neither true nor false.
-func is(e posture.Entity, name string, want bool) bool {
+// hasFlag reports whether a bool property has a value; an absent one is neither true nor false.
+func hasFlag(e posture.Entity, name string, want bool) bool {
 	return slices.Contains(values(e, name), posture.Flag(name, want))
 }
 
@@ -69,25 +69,27 @@ func (m model) in(e posture.Entity, label string, t posture.EntityType) []postur
 
 // opens reports whether a firewall rule allows everybody to reach a range of ports.
 func (m model) opens(e posture.Entity, from, to int64, protocols ...string) bool {
-	return is(e, "disabled", false) && text(e, "direction") == "INGRESS" && slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
-		given := map[string]posture.Property{}
+	return hasFlag(e, "disabled", false) && text(e, "direction") == "INGRESS" && slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
+		properties := map[string]posture.Property{}
 		for _, p := range edge.Properties {
-			given[p.Name] = p
+			properties[p.Name] = p
 		}
 		source := m[edge.To]
-		return edge.Label == "ALLOWS_INGRESS" && is(source, "anybody", true) && slices.Contains(protocols, given["protocol"].String) &&
-			given["fromPort"].Long <= from && to <= given["toPort"].Long
+		return edge.Label == "ALLOWS_INGRESS" && hasFlag(source, "anybody", true) && slices.Contains(protocols, properties["protocol"].String) &&
+			properties["fromPort"].Long <= from && to <= properties["toPort"].Long
 	})
 }
 
 // admin reports whether a service account has a role that controls the project,
 // granted on the project or inherited.
 func (m model) admin(e posture.Entity) bool {
-	return some(m.out(e, "BOUND_TO", "GCP.IAM.Role"), func(r posture.Entity) bool { return is(r, "privileged", true) }) ||
+	return containsAny(m.out(e, "BOUND_TO", "GCP.IAM.Role"), func(r posture.Entity) bool { return hasFlag(r, "privileged", true) }) ||
 		slices.Contains(texts(e, "inheritedBindings"), "roles/owner")
 }
 
-func some(all []posture.Entity, f func(posture.Entity) bool) bool { return slices.ContainsFunc(all, f) }
+func containsAny(all []posture.Entity, f func(posture.Entity) bool) bool {
+	return slices.ContainsFunc(all, f)
+}
 
 var impersonation = regexp.MustCompile(`^roles/iam\.serviceAccount(User|TokenCreator) (user|group|domain):`)
 
@@ -98,11 +100,11 @@ const defaultAccount = "-compute@developer.gserviceaccount.com"
 // judgements decide which entities violate each rule. They use only properties
 // and edges that the schema declares.
 var judgements = map[string]struct {
-	on       posture.EntityType
-	violated func(m model, e posture.Entity) bool
+	resourceType posture.EntityType
+	violated     func(m model, e posture.Entity) bool
 }{
 	"gcp-iam-sa-admin-role": {"GCP.IAM.ServiceAccount", func(m model, e posture.Entity) bool {
-		return is(e, "userManaged", true) && m.admin(e) && is(e, "privileged", true)
+		return hasFlag(e, "userManaged", true) && m.admin(e) && hasFlag(e, "privileged", true)
 	}},
 	"gcp-iam-sa-user-keys": {"GCP.IAM.ServiceAccountKey", func(m model, e posture.Entity) bool {
 		return text(e, "keyType") == "USER_MANAGED" && len(m.in(e, "HAS", "GCP.IAM.ServiceAccount")) == 1
@@ -116,13 +118,13 @@ var judgements = map[string]struct {
 		})
 	}},
 	"gcp-iam-sa-separation": {"GCP.CloudResourceManager.Project", func(m model, e posture.Entity) bool {
-		return some(m.out(e, "GRANTS", "GCP.IAM.Principal"), func(p posture.Entity) bool {
+		return containsAny(m.out(e, "GRANTS", "GCP.IAM.Principal"), func(p posture.Entity) bool {
 			roles := texts(p, "bindings")
 			return slices.Contains(roles, "roles/iam.serviceAccountAdmin") && slices.Contains(roles, "roles/iam.serviceAccountUser")
 		})
 	}},
 	"gcp-kms-key-public": {"GCP.KMS.CryptoKey", func(_ model, e posture.Entity) bool {
-		return is(e, "allUsers", true) || is(e, "allAuthenticatedUsers", true)
+		return hasFlag(e, "allUsers", true) || hasFlag(e, "allAuthenticatedUsers", true)
 	}},
 	"gcp-kms-rotation-90": {"GCP.KMS.CryptoKey", func(_ model, e posture.Entity) bool {
 		days, ok := property(e, "rotationPeriodDays")
@@ -133,102 +135,102 @@ var judgements = map[string]struct {
 	"gcp-audit-log-config": {"GCP.CloudResourceManager.Project", func(_ model, e posture.Entity) bool {
 		logs := texts(e, "auditConfigs")
 		all := slices.Contains(logs, "allServices ADMIN_READ") && slices.Contains(logs, "allServices DATA_READ") && slices.Contains(logs, "allServices DATA_WRITE")
-		return (!all || len(texts(e, "auditExemptedMembers")) > 0) && is(e, "auditsAllServices", false)
+		return (!all || len(texts(e, "auditExemptedMembers")) > 0) && hasFlag(e, "auditsAllServices", false)
 	}},
 	"gcp-logging-sink-all": {"GCP.CloudResourceManager.Project", func(m model, e posture.Entity) bool {
-		all := some(m.out(e, "HAS", "GCP.Logging.Sink"), func(s posture.Entity) bool { return text(s, "filter") == "" && text(s, "destination") != "" })
-		return !all && is(e, "exportsAllLogs", false)
+		all := containsAny(m.out(e, "HAS", "GCP.Logging.Sink"), func(s posture.Entity) bool { return text(s, "filter") == "" && text(s, "destination") != "" })
+		return !all && hasFlag(e, "exportsAllLogs", false)
 	}},
 	"gcp-log-bucket-retention-lock": {"GCP.Storage.Bucket", func(m model, e posture.Entity) bool {
-		return is(e, "retentionPolicyIsLocked", false) && len(m.in(e, "WRITES_TO", "GCP.Logging.Sink")) > 0
+		return hasFlag(e, "retentionPolicyIsLocked", false) && len(m.in(e, "WRITES_TO", "GCP.Logging.Sink")) > 0
 	}},
 	"gcp-alert-ownership-change": {"GCP.CloudResourceManager.Project", func(m model, e posture.Entity) bool {
-		watched := some(m.out(e, "HAS", "GCP.Logging.Metric"), func(l posture.Entity) bool {
-			return strings.Contains(text(l, "filter"), "ProjectOwnership") && len(m.out(l, "WATCHED_BY", "GCP.Monitoring.AlertPolicy")) > 0 && is(l, "watched", true)
+		watched := containsAny(m.out(e, "HAS", "GCP.Logging.Metric"), func(l posture.Entity) bool {
+			return strings.Contains(text(l, "filter"), "ProjectOwnership") && len(m.out(l, "WATCHED_BY", "GCP.Monitoring.AlertPolicy")) > 0 && hasFlag(l, "watched", true)
 		})
-		return !watched && is(e, "watchesOwnership", false)
+		return !watched && hasFlag(e, "watchesOwnership", false)
 	}},
 	"gcp-dns-logging": {"GCP.Compute.Network", func(m model, e posture.Entity) bool {
-		logged := some(m.in(e, "APPLIES_TO", "GCP.DNS.Policy"), func(p posture.Entity) bool { return is(p, "enableLogging", true) })
-		return !logged && is(e, "dnsLogging", false)
+		logged := containsAny(m.in(e, "APPLIES_TO", "GCP.DNS.Policy"), func(p posture.Entity) bool { return hasFlag(p, "enableLogging", true) })
+		return !logged && hasFlag(e, "dnsLogging", false)
 	}},
 	"gcp-default-network": {"GCP.Compute.Network", func(_ model, e posture.Entity) bool { return text(e, "name") == "default" }},
 	"gcp-dnssec": {"GCP.DNS.ManagedZone", func(_ model, e posture.Entity) bool {
 		return text(e, "visibility") == "public" && text(e, "dnssecState") != "on"
 	}},
 	"gcp-fw-ssh-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool {
-		return m.opens(e, 22, 22, "tcp", "all") && is(e, "opensSsh", true)
+		return m.opens(e, 22, 22, "tcp", "all") && hasFlag(e, "opensSsh", true)
 	}},
 	"gcp-fw-rdp-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool {
-		return m.opens(e, 3389, 3389, "tcp", "all") && is(e, "opensRdp", true)
+		return m.opens(e, 3389, 3389, "tcp", "all") && hasFlag(e, "opensRdp", true)
 	}},
 	"gcp-fw-all-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool {
 		return m.opens(e, 1, 65535, "tcp", "udp", "all") && slices.Contains(texts(e, "sourceRanges"), "0.0.0.0/0") && len(m.out(e, "GUARDS", "GCP.Compute.Network")) == 1
 	}},
 	"gcp-subnet-flow-logs": {"GCP.Compute.Subnetwork", func(m model, e posture.Entity) bool {
-		return text(e, "purpose") == "PRIVATE" && is(e, "logConfigEnable", false) && len(m.out(e, "IN", "GCP.Compute.Network")) == 1
+		return text(e, "purpose") == "PRIVATE" && hasFlag(e, "logConfigEnable", false) && len(m.out(e, "IN", "GCP.Compute.Network")) == 1
 	}},
 	"gcp-vm-default-sa": {"GCP.Compute.Instance", func(m model, e posture.Entity) bool {
-		return is(e, "gkeNode", false) && is(e, "usesDefaultServiceAccount", true) && strings.HasSuffix(text(e, "serviceAccounts"), defaultAccount) && len(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount")) == 1
+		return hasFlag(e, "gkeNode", false) && hasFlag(e, "usesDefaultServiceAccount", true) && strings.HasSuffix(text(e, "serviceAccounts"), defaultAccount) && len(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount")) == 1
 	}},
 	"gcp-vm-default-sa-full-scope": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
-		return is(e, "usesDefaultServiceAccount", true) && is(e, "fullApiAccess", true) && is(e, "gkeNode", false)
+		return hasFlag(e, "usesDefaultServiceAccount", true) && hasFlag(e, "fullApiAccess", true) && hasFlag(e, "gkeNode", false)
 	}},
 	"gcp-vm-public-ip": {"GCP.Compute.Instance", func(m model, e posture.Entity) bool {
-		return is(e, "gkeNode", false) && len(texts(e, "natIP")) > 0 && len(m.out(e, "HAS_IP", "GCP.Compute.PublicIp")) == 1
+		return hasFlag(e, "gkeNode", false) && len(texts(e, "natIP")) > 0 && len(m.out(e, "HAS_IP", "GCP.Compute.PublicIp")) == 1
 	}},
 	"gcp-vm-project-ssh-keys": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
-		return is(e, "gkeNode", false) && !slices.Contains(texts(e, "metadata"), "block-project-ssh-keys=true") && is(e, "blockProjectSshKeys", false)
+		return hasFlag(e, "gkeNode", false) && !slices.Contains(texts(e, "metadata"), "block-project-ssh-keys=true") && hasFlag(e, "blockProjectSshKeys", false)
 	}},
 	"gcp-project-oslogin": {"GCP.Compute.Project", func(m model, e posture.Entity) bool {
-		overridden := some(m.in(e, "SETTINGS_OF", "GCP.Compute.Instance"), func(i posture.Entity) bool { return is(i, "osLogin", false) && is(i, "gkeNode", false) })
-		return overridden || !slices.Contains(texts(e, "commonInstanceMetadata"), "enable-oslogin=TRUE") && is(e, "osLogin", false)
+		overridden := containsAny(m.in(e, "SETTINGS_OF", "GCP.Compute.Instance"), func(i posture.Entity) bool { return hasFlag(i, "osLogin", false) && hasFlag(i, "gkeNode", false) })
+		return overridden || !slices.Contains(texts(e, "commonInstanceMetadata"), "enable-oslogin=TRUE") && hasFlag(e, "osLogin", false)
 	}},
 	"gcp-vm-serial-port": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
-		return is(e, "serialPortEnable", true) && slices.ContainsFunc(texts(e, "metadata"), func(s string) bool { return strings.HasPrefix(s, "serial-port-enable=") })
+		return hasFlag(e, "serialPortEnable", true) && slices.ContainsFunc(texts(e, "metadata"), func(s string) bool { return strings.HasPrefix(s, "serial-port-enable=") })
 	}},
 	"gcp-vm-ip-forward": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
-		return is(e, "canIpForward", true) && is(e, "gkeNode", false)
+		return hasFlag(e, "canIpForward", true) && hasFlag(e, "gkeNode", false)
 	}},
 	"gcp-vm-shielded": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
-		return is(e, "enableVtpm", false) || is(e, "enableIntegrityMonitoring", false)
+		return hasFlag(e, "enableVtpm", false) || hasFlag(e, "enableIntegrityMonitoring", false)
 	}},
 	"gcp-vm-exposed-privileged": {"GCP.Compute.Instance", exposedAdmin},
 	"gcp-storage-public": {"GCP.Storage.Bucket", func(_ model, e posture.Entity) bool {
-		return (is(e, "allUsers", true) || is(e, "allAuthenticatedUsers", true) || is(e, "publicAcl", true)) && text(e, "publicAccessPrevention") != "enforced" && is(e, "public", true)
+		return (hasFlag(e, "allUsers", true) || hasFlag(e, "allAuthenticatedUsers", true) || hasFlag(e, "publicAcl", true)) && text(e, "publicAccessPrevention") != "enforced" && hasFlag(e, "public", true)
 	}},
-	"gcp-storage-uniform-access": {"GCP.Storage.Bucket", func(_ model, e posture.Entity) bool { return is(e, "uniformBucketLevelAccess", false) }},
+	"gcp-storage-uniform-access": {"GCP.Storage.Bucket", func(_ model, e posture.Entity) bool { return hasFlag(e, "uniformBucketLevelAccess", false) }},
 	"gcp-sql-authorized-any": {"GCP.SQL.Instance", func(_ model, e posture.Entity) bool {
-		return slices.Contains(texts(e, "authorizedNetworks"), "0.0.0.0/0") && is(e, "openToInternet", true)
+		return slices.Contains(texts(e, "authorizedNetworks"), "0.0.0.0/0") && hasFlag(e, "openToInternet", true)
 	}},
 	"gcp-sql-ssl": {"GCP.SQL.Instance", func(_ model, e posture.Entity) bool {
-		return !slices.Contains([]string{"ENCRYPTED_ONLY", "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"}, text(e, "sslMode")) && is(e, "requireSsl", false)
+		return !slices.Contains([]string{"ENCRYPTED_ONLY", "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"}, text(e, "sslMode")) && hasFlag(e, "requireSsl", false)
 	}},
 	"gcp-sql-public-ip": {"GCP.SQL.Instance", func(_ model, e posture.Entity) bool {
-		return is(e, "ipv4Enabled", true) && slices.ContainsFunc(texts(e, "ipAddresses"), func(s string) bool { return strings.HasPrefix(s, "PRIMARY ") })
+		return hasFlag(e, "ipv4Enabled", true) && slices.ContainsFunc(texts(e, "ipAddresses"), func(s string) bool { return strings.HasPrefix(s, "PRIMARY ") })
 	}},
 	"gcp-sql-backup": {"GCP.SQL.Instance", func(_ model, e posture.Entity) bool {
-		return is(e, "backupEnabled", false) && text(e, "instanceType") != "READ_REPLICA_INSTANCE"
+		return hasFlag(e, "backupEnabled", false) && text(e, "instanceType") != "READ_REPLICA_INSTANCE"
 	}},
 	"gcp-bigquery-public": {"GCP.BigQuery.Dataset", func(_ model, e posture.Entity) bool {
 		listed := slices.ContainsFunc(texts(e, "access"), func(s string) bool {
 			return strings.HasSuffix(s, ":allUsers") || strings.HasSuffix(s, ":allAuthenticatedUsers")
 		})
-		return listed && (is(e, "allUsers", true) || is(e, "allAuthenticatedUsers", true))
+		return listed && (hasFlag(e, "allUsers", true) || hasFlag(e, "allAuthenticatedUsers", true))
 	}},
 	"gcp-bigquery-cmek": {"GCP.BigQuery.Dataset", func(m model, e posture.Entity) bool {
 		return text(e, "kmsKeyName") == "" && len(m.out(e, "ENCRYPTED_BY", "GCP.KMS.CryptoKey")) == 0
 	}},
 	"gcp-gke-public-endpoint": {"GCP.Container.Cluster", func(_ model, e posture.Entity) bool {
-		return is(e, "enablePrivateEndpoint", false) && is(e, "masterAuthorizedNetworksEnabled", false) && len(texts(e, "masterAuthorizedNetworks")) == 0 && is(e, "openToInternet", true)
+		return hasFlag(e, "enablePrivateEndpoint", false) && hasFlag(e, "masterAuthorizedNetworksEnabled", false) && len(texts(e, "masterAuthorizedNetworks")) == 0 && hasFlag(e, "openToInternet", true)
 	}},
 	"gcp-gke-default-sa": {"GCP.Container.Cluster", func(m model, e posture.Entity) bool {
-		standard := some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return strings.HasSuffix(text(s, "email"), defaultAccount) })
-		return standard && is(e, "nodesUseDefaultServiceAccount", true)
+		standard := containsAny(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return strings.HasSuffix(text(s, "email"), defaultAccount) })
+		return standard && hasFlag(e, "nodesUseDefaultServiceAccount", true)
 	}},
 	"gcp-iam-admin-key": {"GCP.IAM.ServiceAccountKey", func(m model, e posture.Entity) bool {
-		return text(e, "keyType") == "USER_MANAGED" && is(e, "disabled", false) && some(m.out(e, "OPENS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool {
-			return is(s, "privileged", true) && is(s, "disabled", false)
+		return text(e, "keyType") == "USER_MANAGED" && hasFlag(e, "disabled", false) && containsAny(m.out(e, "OPENS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool {
+			return hasFlag(s, "privileged", true) && hasFlag(s, "disabled", false)
 		})
 	}},
 	"gcp-kms-key-dead-in-use": {"GCP.KMS.CryptoKey", func(m model, e posture.Entity) bool {
@@ -239,27 +241,27 @@ var judgements = map[string]struct {
 		return text(e, "primaryState") == "DISABLED" && used
 	}},
 	"gcp-storage-log-bucket-public": {"GCP.Storage.Bucket", func(m model, e posture.Entity) bool {
-		public := is(e, "allUsers", true) || is(e, "allAuthenticatedUsers", true) || is(e, "publicAcl", true)
+		public := hasFlag(e, "allUsers", true) || hasFlag(e, "allAuthenticatedUsers", true) || hasFlag(e, "publicAcl", true)
 		return public && text(e, "publicAccessPrevention") != "enforced" && len(m.in(e, "WRITES_TO", "GCP.Logging.Sink")) > 0
 	}},
 	"gcp-function-public-privileged": {"GCP.CloudFunctions.Function", func(m model, e posture.Entity) bool {
-		return is(e, "public", true) && some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return is(s, "privileged", true) })
+		return hasFlag(e, "public", true) && containsAny(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return hasFlag(s, "privileged", true) })
 	}},
 	"gcp-function-public": {"GCP.CloudFunctions.Function", func(_ model, e posture.Entity) bool {
-		return is(e, "allUsers", true) && text(e, "ingressSettings") == "ALLOW_ALL" && is(e, "public", true)
+		return hasFlag(e, "allUsers", true) && text(e, "ingressSettings") == "ALLOW_ALL" && hasFlag(e, "public", true)
 	}},
 }
 
 func exposedAdmin(m model, e posture.Entity) bool {
-	admin := some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool {
+	admin := containsAny(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool {
 		return m.admin(s)
 	})
-	return admin && len(texts(e, "natIP")) > 0 && some(m.out(e, "IN", "GCP.Compute.Network"), func(n posture.Entity) bool {
-		return some(m.in(n, "GUARDS", "GCP.Compute.Firewall"), func(f posture.Entity) bool {
+	return admin && len(texts(e, "natIP")) > 0 && containsAny(m.out(e, "IN", "GCP.Compute.Network"), func(n posture.Entity) bool {
+		return containsAny(m.in(n, "GUARDS", "GCP.Compute.Firewall"), func(f posture.Entity) bool {
 			tagged := slices.ContainsFunc(texts(f, "targetTags"), func(t string) bool { return slices.Contains(texts(e, "networkTags"), t) })
-			same := slices.ContainsFunc(texts(f, "targetServiceAccounts"), func(a string) bool { return slices.Contains(texts(e, "serviceAccounts"), a) })
+			sameAccount := slices.ContainsFunc(texts(f, "targetServiceAccounts"), func(a string) bool { return slices.Contains(texts(e, "serviceAccounts"), a) })
 			four := slices.Contains(texts(f, "sourceRanges"), "0.0.0.0/0") // its address is IPv4
-			return is(f, "openToInternet", true) && four && is(e, "internetReachable", true) && (is(f, "appliesToAll", true) || tagged || same)
+			return hasFlag(f, "openToInternet", true) && four && hasFlag(e, "internetReachable", true) && (hasFlag(f, "appliesToAll", true) || tagged || sameAccount)
 		})
 	})
 }
@@ -301,7 +303,7 @@ func findings(m model) map[world.Finding]bool {
 	got := map[world.Finding]bool{}
 	for rule, j := range judgements {
 		for id, e := range m {
-			if e.Type == j.on && j.violated(m, e) {
+			if e.Type == j.resourceType && j.violated(m, e) {
 				got[world.Finding{Rule: rule, Entity: id}] = true
 			}
 		}

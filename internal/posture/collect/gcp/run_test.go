@@ -115,8 +115,8 @@ func TestRunOutcomes(t *testing.T) {
 			if !strings.Contains(text, tt.message) {
 				t.Errorf("message %q, want %q", text, tt.message)
 			}
-			if whole := n.complete[tt.kind]; tt.kind != "" && whole != (name == "a detail is denied") {
-				t.Errorf("%s was recorded as complete: %v", tt.kind, whole)
+			if complete := n.complete[tt.kind]; tt.kind != "" && complete != (name == "a detail is denied") {
+				t.Errorf("%s was recorded as complete: %v", tt.kind, complete)
 			}
 		})
 	}

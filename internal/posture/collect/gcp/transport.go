@@ -127,14 +127,14 @@ func urlOf(address string) (*url.URL, error) {
 func incomplete(answer gjson.Result) error {
 	var places []string
 	for _, member := range []string{"unreachable", "unreachables", "missingZones", `warnings.#(code=="REGION_UNREACHABLE")#.region`} {
-		for _, place := range answer.Get(member).Array() {
-			places = append(places, place.String())
+		for _, location := range answer.Get(member).Array() {
+			places = append(places, location.String())
 		}
 	}
 	if items := answer.Get("items"); items.IsObject() {
-		items.ForEach(func(place, part gjson.Result) bool {
+		items.ForEach(func(location, part gjson.Result) bool {
 			if part.Get("warning.code").Str == "UNREACHABLE" {
-				places = append(places, place.Str)
+				places = append(places, location.Str)
 			}
 			return true
 		})

@@ -88,10 +88,10 @@ func NeverWrong(t *testing.T, c Cloud) {
 	raised, resolved := 0, 0
 	after := l.findings()
 	for id, f := range after {
-		switch was, ok := before[id]; {
+		switch old, ok := before[id]; {
 		case !ok && f.Status == posture.FindingOpen:
 			raised++
-		case ok && was.Status == posture.FindingOpen && f.Status == posture.FindingResolved:
+		case ok && old.Status == posture.FindingOpen && f.Status == posture.FindingResolved:
 			resolved++
 		}
 	}

@@ -281,8 +281,8 @@ func serveSMTP(t *testing.T, final string) (address string, heard <-chan string)
 			return
 		}
 		defer conn.Close()
-		say := func(line string) { _, _ = io.WriteString(conn, line+"\r\n") }
-		say("220 mail.example ESMTP")
+		reply := func(line string) { _, _ = io.WriteString(conn, line+"\r\n") }
+		reply("220 mail.example ESMTP")
 		data := false
 		for in := bufio.NewScanner(conn); in.Scan(); {
 			line := in.Text()
@@ -290,18 +290,18 @@ func serveSMTP(t *testing.T, final string) (address string, heard <-chan string)
 			switch word, _, _ := strings.Cut(line, " "); {
 			case data && line == ".":
 				data = false
-				say(final)
+				reply(final)
 			case data:
 			case word == "EHLO":
-				say("250-mail.example\r\n250 8BITMIME")
+				reply("250-mail.example\r\n250 8BITMIME")
 			case word == "DATA":
 				data = true
-				say("354 go ahead")
+				reply("354 go ahead")
 			case word == "QUIT":
-				say("221 bye")
+				reply("221 bye")
 				return
 			default:
-				say("250 ok")
+				reply("250 ok")
 			}
 		}
 	}()

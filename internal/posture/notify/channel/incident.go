@@ -67,9 +67,9 @@ func (s *Senders) jira(ctx context.Context, c notify.Channel, m notify.Message) 
 }
 
 // cut truncates a text to a number of bytes at a character boundary.
-func cut(text string, most int) string {
-	if len(text) <= most {
+func cut(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most-3], "") + "..."
+	return strings.ToValidUTF8(text[:limit-3], "") + "..."
 }

@@ -78,8 +78,8 @@ func partly(failed map[string]string, total int) error {
 	}
 	first := slices.Min(slices.Collect(maps.Keys(failed)))
 	err := fmt.Errorf("the hub did not accept %d of %d findings: %s: %s", len(failed), total, first, failed[first])
-	for _, why := range failed {
-		if !strings.HasPrefix(why, "Invalid") {
+	for _, reason := range failed {
+		if !strings.HasPrefix(reason, "Invalid") {
 			return err
 		}
 	}

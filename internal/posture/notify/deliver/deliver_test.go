@@ -63,8 +63,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if err := json.Unmarshal(text, &m); err != nil || m.ID == "" || m.ID != q.Header.Get("Vigil-Delivery") {
 		r.wrong = append(r.wrong, string(text))
 	}
-	if was, again := r.bodies[m.ID]; again {
-		if was != string(text) {
+	if old, repeated := r.bodies[m.ID]; repeated {
+		if old != string(text) {
 			r.wrong = append(r.wrong, "duplicate with another body")
 		}
 		return
@@ -121,12 +121,12 @@ func run(t *testing.T, test func(f fixture)) {
 		if err := store.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		at := &clock{at: time.Now()}
+		fakeClock := &clock{at: time.Now()}
 		s := store.New(db, secrettest.NewBox(t), nil)
 		test(fixture{t, &deliver.Deliverer{
-			Store: s, Now: at.now, Log: slog.New(slog.DiscardHandler),
-			Sender: channel.New(channel.Options{Policy: outbound.Policy{AllowSelf: true}, Now: at.now}),
-		}, s, at, db.Dialect()})
+			Store: s, Now: fakeClock.now, Log: slog.New(slog.DiscardHandler),
+			Sender: channel.New(channel.Options{Policy: outbound.Policy{AllowSelf: true}, Now: fakeClock.now}),
+		}, s, fakeClock, db.Dialect()})
 	})
 }
 
@@ -204,7 +204,7 @@ func (f fixture) until(waiting int) {
 	}
 }
 
-func always(status int) func(int) int { return func(int) int { return status } }
+func constantStatus(status int) func(int) int { return func(int) int { return status } }
 
 // TestNoFindingIsLostOrDuplicated creates many findings while receivers are slow, fail,
 // or are down. The slow one responds to its first message only after another
@@ -219,9 +219,14 @@ func TestNoFindingIsLostOrDuplicated(t *testing.T) {
 		messages := findings / notify.MaxItems
 		otherDone := make(chan struct{})
 		receivers := map[string]*receiver{
-			"well":  newReceiver(f.T, always(0)),
-			"flaky": newReceiver(f.T, func(n int) int { return map[bool]int{true: 500}[n%3 == 1] }),
-			"dead":  newReceiver(f.T, always(503)),
+			"well": newReceiver(f.T, constantStatus(0)),
+			"flaky": newReceiver(f.T, func(n int) int {
+				if n%3 == 1 {
+					return 500
+				}
+				return 0
+			}),
+			"dead": newReceiver(f.T, constantStatus(503)),
 			"slow": newReceiver(f.T, func(n int) int {
 				if n == 1 {
 					<-otherDone
@@ -229,7 +234,7 @@ func TestNoFindingIsLostOrDuplicated(t *testing.T) {
 				return 0
 			}),
 		}
-		other := newReceiver(f.T, always(0))
+		other := newReceiver(f.T, constantStatus(0))
 		f.add("many", 600, receivers)
 		f.add("other", 600, map[string]*receiver{"other": other})
 		f.raise("many", findings)
@@ -263,7 +268,7 @@ func TestNoFindingIsLostOrDuplicated(t *testing.T) {
 		if err != nil || total != messages || len(dead) != messages || dead[0].Channel != "dead" || dead[0].Count != notify.MaxItems {
 			f.Fatalf("%d dead letters, %v; want the %d of the dead receiver", total, err, messages)
 		}
-		receivers["dead"].serve = always(0) // it works again
+		receivers["dead"].serve = constantStatus(0) // it works again
 		if n, err := f.store.RetryChannel(f.Context(), "many", "dead", f.clock.now()); err != nil || n != messages {
 			f.Fatalf("%d dead letters are tried again, %v", n, err)
 		}
@@ -297,7 +302,7 @@ func TestRefusedMessageDoesNotDelayOthers(t *testing.T) {
 func TestChannelRateLimit(t *testing.T) {
 	t.Parallel()
 	run(t, func(f fixture) {
-		r := newReceiver(f.T, always(0))
+		r := newReceiver(f.T, constantStatus(0))
 		f.add("org", 2, map[string]*receiver{"r": r})
 		f.raise("org", 5*notify.MaxItems)
 		var sending sync.WaitGroup
@@ -316,14 +321,14 @@ func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 	t.Parallel()
 	run(t, func(f fixture) {
 		var (
-			mu        sync.Mutex
-			now, most int
+			mu         sync.Mutex
+			now, limit int
 		)
 		release := make(chan struct{})
 		f.Sender = sendFunc(func(ctx context.Context) error {
 			mu.Lock()
 			now++
-			most = max(most, now)
+			limit = max(limit, now)
 			mu.Unlock()
 			select {
 			case <-release:
@@ -353,8 +358,8 @@ func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 			f.round(&sending)
 			sending.Wait()
 		}
-		if _, total, err := f.store.Deliveries(f.Context(), "org", notify.Delivered, 10); err != nil || total != 10 || most != 4 {
-			f.Errorf("%d messages were delivered, %v, to %d channels at a time at most; want 10, to 4", total, err, most)
+		if _, total, err := f.store.Deliveries(f.Context(), "org", notify.Delivered, 10); err != nil || total != 10 || limit != 4 {
+			f.Errorf("%d messages were delivered, %v, to %d channels at a time at most; want 10, to 4", total, err, limit)
 		}
 	})
 }

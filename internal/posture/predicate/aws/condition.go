@@ -124,8 +124,8 @@ func (c Condition) demandsService(t test) bool {
 	if c.Key != "aws:principalisawsservice" {
 		return !t.negated && !t.ifExists && !t.forAll
 	}
-	wants := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "true") })
-	return wants != t.negated && !t.ifExists
+	wantTrue := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "true") })
+	return wantTrue != t.negated && !t.ifExists
 }
 
 // admitsAddress is admits for aws:SourceIp.

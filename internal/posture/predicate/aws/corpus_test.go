@@ -72,7 +72,7 @@ func TestReachesCorpus(t *testing.T) {
 	}
 	predicatetest.Corpus(t, "testdata/reaches.yaml", func(e entry) predicate.Answer {
 		answer := e.Reaches(e.Protocol, e.Port, e.Version)
-		unreadable := slices.ContainsFunc(e.Rules, func(r Rule) bool { _, why := e.peers(r); return why != "" })
+		unreadable := slices.ContainsFunc(e.Rules, func(r Rule) bool { _, reason := e.peers(r); return reason != "" })
 		if _, unread := e.Openings(); answer.Truth == predicate.Unknown && unread == "" || unread != "" && !unreadable {
 			t.Errorf("the openings of %+v are uncertain: %q; its answer is %v", e, unread, answer)
 		}

@@ -42,36 +42,36 @@ func expand(value string) string {
 
 // open reports whether strangers can match a part of a value: it has a wildcard,
 // or a variable that the caller controls.
-func open(part string, like bool) bool {
-	return strings.Contains(part, callerMark) || like && strings.ContainsAny(part, "*?")
+func open(part string, pattern bool) bool {
+	return strings.Contains(part, callerMark) || pattern && strings.ContainsAny(part, "*?")
 }
 
 // fixes decides whether only callers that the owner of the policy chose can
 // match a condition value. When values are compared exactly, wildcards are
 // literal, so that no caller matches them.
-func fixes(kind keyKind, value string, like bool) predicate.Answer {
+func fixes(kind keyKind, value string, pattern bool) predicate.Answer {
 	value = expand(value)
 	switch kind {
 	case accountKey, idKey:
-		return predicate.Of(!open(value, like), "")
+		return predicate.Of(!open(value, pattern), "")
 	case orgKey:
 		id, _, _ := strings.Cut(value, "/")
-		return predicate.Of(!open(id, like), "")
+		return predicate.Of(!open(id, pattern), "")
 	case arnKey:
-		return fixesARN(value, like)
+		return fixesARN(value, pattern)
 	case userIDKey:
 		id, _, _ := strings.Cut(value, ":")
-		return predicate.Of(!open(id, like), "")
+		return predicate.Of(!open(id, pattern), "")
 	case endpointKey:
-		return fixesEndpoint(value, like)
+		return fixesEndpoint(value, pattern)
 	}
 	return predicate.NotKnown("cannot decide who matches the value " + value)
 }
 
 // fixesARN is fixes for ARNs. An ARN contains an account id, or the name of a
 // bucket, which is globally unique.
-func fixesARN(value string, like bool) predicate.Answer {
-	if !open(value, like) {
+func fixesARN(value string, pattern bool) predicate.Answer {
+	if !open(value, pattern) {
 		return predicate.Of(true, "")
 	}
 	field := strings.SplitN(value, ":", 6)
@@ -82,9 +82,9 @@ func fixesARN(value string, like bool) predicate.Answer {
 		}
 		if account == "" && len(field) == 6 && field[2] == "s3" {
 			bucket, _, _ := strings.Cut(field[5], "/")
-			return predicate.Of(!open(bucket, like), "")
+			return predicate.Of(!open(bucket, pattern), "")
 		}
-		if account == "" && len(field) == 6 && field[2] != "s3" && !open(strings.Join(field[:4], ""), like) {
+		if account == "" && len(field) == 6 && field[2] != "s3" && !open(strings.Join(field[:4], ""), pattern) {
 			return predicate.NotKnown("the ARN " + value + " does not identify an account")
 		}
 		return predicate.Of(false, "")
@@ -99,16 +99,16 @@ func fixesARN(value string, like bool) predicate.Answer {
 
 // fixesEndpoint is fixes for targets of notifications: an address of a certain
 // domain or host, or a resource of a certain account.
-func fixesEndpoint(value string, like bool) predicate.Answer {
+func fixesEndpoint(value string, pattern bool) predicate.Answer {
 	if strings.HasPrefix(value, "arn:") {
-		return fixesARN(value, like)
+		return fixesARN(value, pattern)
 	}
 	if _, host, ok := strings.Cut(value, "://"); ok {
 		host, _, _ = strings.Cut(host, "/")
-		return predicate.Of(!open(host, like), "")
+		return predicate.Of(!open(host, pattern), "")
 	}
 	if _, domain, ok := strings.Cut(value, "@"); ok {
-		return predicate.Of(!open(domain, like) && domain != "", "")
+		return predicate.Of(!open(domain, pattern) && domain != "", "")
 	}
-	return predicate.Of(!open(value, like), "")
+	return predicate.Of(!open(value, pattern), "")
 }

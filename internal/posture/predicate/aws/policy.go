@@ -42,7 +42,7 @@ type Condition struct {
 // Parse parses a policy, which IAM sends percent-encoded. It also returns the
 // text as JSON, even when parsing fails. Syntax that AWS does not document is an
 // error, because its meaning is unknown.
-func Parse(text string) (p Policy, plain string, err error) {
+func Parse(text string) (p Policy, decoded string, err error) {
 	if strings.HasPrefix(text, "%7B") || strings.HasPrefix(text, "%7b") {
 		if decoded, err := url.PathUnescape(text); err == nil {
 			text = decoded
@@ -77,10 +77,10 @@ func Parse(text string) (p Policy, plain string, err error) {
 }
 
 // strict decodes one JSON value and rejects unknown members.
-func strict(text string, into any) error {
+func strict(text string, target any) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := d.Decode(target); err != nil {
 		return err
 	}
 	if d.More() {
@@ -131,14 +131,14 @@ type words []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (w *words) UnmarshalJSON(text []byte) error {
-	many := []json.RawMessage{text}
+	texts := []json.RawMessage{text}
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
-		if err := json.Unmarshal(text, &many); err != nil {
+		if err := json.Unmarshal(text, &texts); err != nil {
 			return err
 		}
 	}
 	*w = words{}
-	for _, one := range many {
+	for _, one := range texts {
 		var v any
 		if err := json.Unmarshal(one, &v); err != nil {
 			return err

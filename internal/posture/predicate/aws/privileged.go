@@ -40,14 +40,14 @@ var kindsOf = map[string]string{
 // resource of the action's type.
 func (i Identity) Privileged() predicate.Answer {
 	all := []predicate.Answer{i.allows(Statement.isBroad, grants)}
-	for _, way := range escalations {
+	for _, actions := range escalations {
 		var steps []predicate.Answer
-		for _, action := range way {
+		for _, action := range actions {
 			steps = append(steps, i.may(action))
 		}
 		one := predicate.And(steps...)
 		if one.Truth == predicate.Yes {
-			one.Why = "it may call " + strings.Join(way, ", ")
+			one.Why = "it may call " + strings.Join(actions, ", ")
 		}
 		all = append(all, one)
 	}

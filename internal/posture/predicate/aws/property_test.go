@@ -117,15 +117,15 @@ func TestDenyAndBoundaryNeverMakeAdmin(t *testing.T) {
 		}
 		for n, e := range entries {
 			for _, ask := range []func(Identity) predicate.Answer{Identity.Admin, Identity.Privileged} {
-				whole := e.Input.identity()
-				before := ask(whole)
+				complete := e.Input.identity()
+				before := ask(complete)
 				for i, d := range denies {
 					if i%31 != n%31 {
 						continue // test only a sample of the pairs
 					}
-					less := whole
-					less.Policies = append(slices.Clone(whole.Policies), d)
-					if openness(ask(less)) > openness(before) {
+					reduced := complete
+					reduced.Policies = append(slices.Clone(complete.Policies), d)
+					if openness(ask(reduced)) > openness(before) {
 						t.Fatalf("%s: %s is more with a Deny: %+v", file, e.Name, d)
 					}
 				}
@@ -133,8 +133,8 @@ func TestDenyAndBoundaryNeverMakeAdmin(t *testing.T) {
 					if i%31 != n%31 {
 						continue
 					}
-					bounded := whole
-					if boundary := other.Input.identity(); whole.Boundary == nil && len(boundary.Policies) > 0 && boundary.Unread == "" {
+					bounded := complete
+					if boundary := other.Input.identity(); complete.Boundary == nil && len(boundary.Policies) > 0 && boundary.Unread == "" {
 						bounded.Boundary = &boundary.Policies[0]
 						if openness(ask(bounded)) > openness(before) {
 							t.Fatalf("%s: %s is more within the boundary of %s", file, e.Name, other.Name)

@@ -93,7 +93,7 @@ func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
 
 // openClaim reports whether users of other owners can match a claim of a token.
 // The first part of a subject names the owner: repo:acme/site:*.
-func openClaim(value string, like bool) bool {
+func openClaim(value string, pattern bool) bool {
 	value = expand(value)
 	if rest, ok := strings.CutPrefix(value, "repo:"); ok {
 		value = rest
@@ -103,7 +103,7 @@ func openClaim(value string, like bool) bool {
 	}
 	owner, _, _ := strings.Cut(value, "/")
 	owner, _, _ = strings.Cut(owner, ":")
-	return owner == "" || open(owner, like)
+	return owner == "" || open(owner, pattern)
 }
 
 // notDenied decides whether Deny statements leave something of what a statement allows strangers.

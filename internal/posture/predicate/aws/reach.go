@@ -66,8 +66,8 @@ func (r Rule) ports() (from, to int64) {
 	return *r.From, *r.To
 }
 
-// whole are all addresses by IP version.
-var whole = map[int]ipset.Set{4: ipset.Must("0.0.0.0/0"), 6: ipset.Must("::/0")}
+// everywhere are all addresses by IP version.
+var everywhere = map[int]ipset.Set{4: ipset.Must("0.0.0.0/0"), 6: ipset.Must("::/0")}
 
 // Reaches decides whether a port is reachable from the internet over an IP
 // version: the union of the allowed ranges is the internet. ICMP has no ports.
@@ -79,14 +79,14 @@ func (f Firewall) Reaches(protocol string, port int64, version int) predicate.An
 		if !carries(r.Protocol, protocol) || port < from || port > to {
 			continue
 		}
-		peers, why := f.peers(r)
+		peers, reason := f.peers(r)
 		all = all.Union(peers)
-		if why != "" {
-			unread = why
+		if reason != "" {
+			unread = reason
 		}
 	}
 	switch {
-	case all.Intersect(whole[version]).IsInternet():
+	case all.Intersect(everywhere[version]).IsInternet():
 		return predicate.Of(true, "its rules let in "+all.Public().String())
 	case unread != "":
 		return predicate.NotKnown(unread)

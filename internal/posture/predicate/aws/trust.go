@@ -47,8 +47,8 @@ func (p Policy) excludes(principal string, actions Patterns) bool {
 		if d.Allow || len(d.Conditions) > 0 || !d.Actions.contains(actions) {
 			return false
 		}
-		named := slices.Contains(d.Principals.Names, principal) || slices.Contains(d.Principals.Names, "*")
-		return named != d.Principals.Except && d.Principals.Given
+		matches := slices.Contains(d.Principals.Names, principal) || slices.Contains(d.Principals.Names, "*")
+		return matches != d.Principals.Except && d.Principals.Given
 	})
 }
 

@@ -47,29 +47,29 @@ func securityGroup(rules []string) gjson.Result {
 		}
 		p["priority"], _ = strconv.Atoi(f[0])
 		p["access"], p["protocol"] = f[1], f[2]
-		put := func(what, prefix string) {
+		setAddresses := func(side, list string) {
 			var addresses []string
 			var groups []any
-			for _, one := range strings.Split(prefix, ",") {
+			for _, one := range strings.Split(list, ",") {
 				if name, ok := strings.CutPrefix(one, "asg:"); ok {
 					groups = append(groups, map[string]any{"id": "/subscriptions/s/applicationSecurityGroups/" + name})
 					continue
 				}
-				addresses = append(addresses, strings.ReplaceAll(one, "_", " "))
+				addresses = append(addresses, strings.ReplaceAll(one, "_", " ")) // an underscore stands for a space
 			}
 			if groups != nil {
-				p[what+"ApplicationSecurityGroups"] = groups
+				p[side+"ApplicationSecurityGroups"] = groups
 			}
 			switch len(addresses) {
 			case 0:
 			case 1:
-				p[what+"AddressPrefix"] = addresses[0]
+				p[side+"AddressPrefix"] = addresses[0]
 			default:
-				p[what+"AddressPrefixes"] = addresses
+				p[side+"AddressPrefixes"] = addresses
 			}
 		}
-		put("source", f[3])
-		put("destination", f[5])
+		setAddresses("source", f[3])
+		setAddresses("destination", f[5])
 		if ports := strings.Split(f[6], ","); len(ports) > 1 {
 			p["destinationPortRanges"] = ports
 		} else {
@@ -81,7 +81,7 @@ func securityGroup(rules []string) gjson.Result {
 }
 
 type reaches struct {
-	Port   string   `yaml:"port"` // "tcp 22"; tcp 22 when empty
+	Port   string   `yaml:"port"` // protocol and port; "tcp 22" when empty
 	Subnet []string `yaml:"subnet"`
 	NIC    []string `yaml:"nic"`
 }
@@ -147,17 +147,17 @@ func policy(t *testing.T, changes map[string]any) gjson.Result {
 		"grantControls": map[string]any{"operator": "OR", "builtInControls": []any{"mfa"}, "customAuthenticationFactors": []any{}, "termsOfUse": []any{}, "authenticationStrength": nil},
 	}
 	for path, value := range changes {
-		at := base
+		parent := base
 		words := strings.Split(path, ".")
 		for _, word := range words[:len(words)-1] {
-			next, ok := at[word].(map[string]any)
+			next, ok := parent[word].(map[string]any)
 			if !ok {
 				next = map[string]any{}
-				at[word] = next
+				parent[word] = next
 			}
-			at = next
+			parent = next
 		}
-		at[words[len(words)-1]] = value
+		parent[words[len(words)-1]] = value
 	}
 	return raw(base)
 }
@@ -190,7 +190,7 @@ type privileged struct {
 		Condition string `yaml:"condition"`
 		Role      []role `yaml:"role"` // its permissions; nil when the definition was not read
 	} `yaml:"assignments"`
-	Unread string `yaml:"unread"`
+	Unread string `yaml:"unread"` // what could not be read; empty when everything was
 }
 
 type role struct {

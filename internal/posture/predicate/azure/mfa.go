@@ -257,8 +257,8 @@ func coveredByOther(p gjson.Result, all []gjson.Result, includes func(users gjso
 		if other.Raw == p.Raw || !includes(users) {
 			continue
 		}
-		nobody := !hasAny(users.Get("excludeUsers")) && !hasAny(users.Get("excludeGroups")) && !hasAny(users.Get("excludeRoles")) && !hasAny(users.Get("excludeGuestsOrExternalUsers"))
-		answers = append(answers, predicate.And(predicate.Of(nobody, ""), asksForMFA(other, all)))
+		noExclusions := !hasAny(users.Get("excludeUsers")) && !hasAny(users.Get("excludeGroups")) && !hasAny(users.Get("excludeRoles")) && !hasAny(users.Get("excludeGuestsOrExternalUsers"))
+		answers = append(answers, predicate.And(predicate.Of(noExclusions, ""), asksForMFA(other, all)))
 	}
 	return predicate.Or(answers...)
 }

@@ -32,17 +32,17 @@ func FromInternet(protocol string, groups ...gjson.Result) (open, unsure []Openi
 		all = append(all, rules[i]...)
 	}
 	for _, p := range pieces(all) {
-		certain, perhaps, why := everywhere, everywhere, ""
+		certain, perhaps, reason := everywhere, everywhere, ""
 		for _, one := range rules {
 			a := admit(one, p)
 			certain, perhaps = certain.Intersect(a.certain), perhaps.Intersect(a.certain.Union(a.perhaps))
-			why = cmp.Or(why, a.why)
+			reason = cmp.Or(reason, a.why)
 		}
 		switch {
 		case certain.IsInternet():
 			open = appendOpening(open, Opening{p, ""})
 		case perhaps.IsInternet():
-			unsure = appendOpening(unsure, Opening{p, why})
+			unsure = appendOpening(unsure, Opening{p, reason})
 		}
 	}
 	return open, unsure
@@ -96,16 +96,16 @@ type admission struct {
 func admit(rules []securityRule, p Ports) (a admission) {
 	for i := range rules {
 		r := &rules[i]
-		if r.denies || !r.about(p) {
+		if r.denies || !r.coversPorts(p) {
 			continue
 		}
-		left, doubt := r.sources, r.unclear
+		remaining, doubt := r.sources, r.unclear
 		if doubt != "" {
-			left = everywhere
+			remaining = everywhere
 		}
 		for j := range rules[:i] {
 			d := &rules[j]
-			if !d.denies || !d.about(p) {
+			if !d.denies || !d.coversPorts(p) {
 				continue
 			}
 			if d.unclear != "" {
@@ -115,19 +115,19 @@ func admit(rules []securityRule, p Ports) (a admission) {
 			switch d.targets.covers(r.targets) {
 			case coversAll:
 				if d.coversSourcePorts(r) {
-					left = left.Less(d.sources)
+					remaining = remaining.Less(d.sources)
 				}
-			case coversSome:
-				if d.sources.Contains(left.Public()) {
+			case coverageUnknown:
+				if d.sources.Contains(remaining.Public()) {
 					doubt = cmp.Or(doubt, "an earlier deny rule has other application security groups or addresses as its destination, whose machines are unknown")
 				}
 			}
 		}
 		if doubt == "" {
-			a.certain = a.certain.Union(left)
+			a.certain = a.certain.Union(remaining)
 			continue
 		}
-		a.perhaps, a.why = a.perhaps.Union(left), cmp.Or(a.why, doubt)
+		a.perhaps, a.why = a.perhaps.Union(remaining), cmp.Or(a.why, doubt)
 	}
 	return a
 }

@@ -130,12 +130,12 @@ func TestMFAIsMonotonic(t *testing.T) {
 	t.Parallel()
 	corpus := predicatetest.Read[mfa](t, "testdata/mfa.yaml")
 	for _, e := range corpus {
-		whole := e.Input.ask(t)
+		complete := e.Input.ask(t)
 		for i := range e.Input.Policies {
-			less := e.Input
-			less.Policies = slices.Delete(slices.Clone(less.Policies), i, i+1)
-			if after := less.ask(t); worse(after, whole) {
-				t.Errorf("%s: %v became %v without policy %d", e.Name, whole, after, i)
+			reduced := e.Input
+			reduced.Policies = slices.Delete(slices.Clone(reduced.Policies), i, i+1)
+			if after := reduced.ask(t); worse(after, complete) {
+				t.Errorf("%s: %v became %v without policy %d", e.Name, complete, after, i)
 			}
 			for path, value := range map[string]any{
 				"state": "enabledForReportingButNotEnforced", "conditions.users.excludeUsers": []any{"a", "b", "c", "d"}, "conditions.signInRiskLevels": []any{"high"},
@@ -146,17 +146,17 @@ func TestMFAIsMonotonic(t *testing.T) {
 					changed[k] = v
 				}
 				changed[path] = value
-				less.Policies = slices.Clone(e.Input.Policies)
-				less.Policies[i] = changed
-				if after := less.ask(t); worse(after, whole) {
-					t.Errorf("%s: %v became %v with %s of policy %d", e.Name, whole, after, path, i)
+				reduced.Policies = slices.Clone(e.Input.Policies)
+				reduced.Policies[i] = changed
+				if after := reduced.ask(t); worse(after, complete) {
+					t.Errorf("%s: %v became %v with %s of policy %d", e.Name, complete, after, path, i)
 				}
 			}
 		}
 		unread := e.Input
 		unread.Members = nil
-		if after := unread.ask(t); after.Truth != whole.Truth && after.Truth != predicate.Unknown {
-			t.Errorf("%s: %v became %v when groups were refused", e.Name, whole, after)
+		if after := unread.ask(t); after.Truth != complete.Truth && after.Truth != predicate.Unknown {
+			t.Errorf("%s: %v became %v when groups were refused", e.Name, complete, after)
 		}
 	}
 }
@@ -164,23 +164,23 @@ func TestMFAIsMonotonic(t *testing.T) {
 func TestPrivilegedWithUnreadInput(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[privileged](t, "testdata/privileged.yaml") {
-		whole := e.Input.ask()
+		complete := e.Input.ask()
 		unread := e.Input
 		unread.Unread = "groups"
-		if after := unread.ask(); after.Truth == predicate.No || whole.Truth == predicate.Yes && after.Truth != predicate.Yes {
-			t.Errorf("%s: %v became %v when groups were refused", e.Name, whole, after)
+		if after := unread.ask(); after.Truth == predicate.No || complete.Truth == predicate.Yes && after.Truth != predicate.Yes {
+			t.Errorf("%s: %v became %v when groups were refused", e.Name, complete, after)
 		}
 		for i := range e.Input.Assignments {
 			dark := e.Input
 			dark.Assignments = slices.Clone(dark.Assignments)
 			dark.Assignments[i].Role = nil
-			if after := dark.ask(); after.Truth != whole.Truth && after.Truth != predicate.Unknown {
-				t.Errorf("%s: %v became %v when role %d was refused", e.Name, whole, after, i)
+			if after := dark.ask(); after.Truth != complete.Truth && after.Truth != predicate.Unknown {
+				t.Errorf("%s: %v became %v when role %d was refused", e.Name, complete, after, i)
 			}
-			less := e.Input
-			less.Assignments = slices.Delete(slices.Clone(less.Assignments), i, i+1)
-			if after := less.ask(); worse(after, whole) {
-				t.Errorf("%s: %v became %v with an assignment less", e.Name, whole, after)
+			reduced := e.Input
+			reduced.Assignments = slices.Delete(slices.Clone(reduced.Assignments), i, i+1)
+			if after := reduced.ask(); worse(after, complete) {
+				t.Errorf("%s: %v became %v with an assignment less", e.Name, complete, after)
 			}
 		}
 	}

@@ -39,11 +39,11 @@ func Admin(definition gjson.Result) predicate.Answer {
 // AdminBy decides the same for an assignment of the role, whose condition may
 // limit the roles that can be assigned.
 func AdminBy(definition gjson.Result, condition string) predicate.Answer {
-	gives := givesRoles(definition)
-	if gives.Truth == predicate.Yes && strings.TrimSpace(condition) != "" {
-		gives = predicate.NotKnown("a condition limits which roles it may assign")
+	answer := givesRoles(definition)
+	if answer.Truth == predicate.Yes && strings.TrimSpace(condition) != "" {
+		answer = predicate.NotKnown("a condition limits which roles it may assign")
 	}
-	return predicate.Or(WritesEverything(definition), gives)
+	return predicate.Or(WritesEverything(definition), answer)
 }
 
 // WritesEverything decides whether a role may write resources of every kind.

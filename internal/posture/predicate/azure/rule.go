@@ -96,32 +96,44 @@ type targets struct {
 	groups []string // ids of application security groups, lower case
 }
 
-// over says to what extent targets cover other targets.
-type over uint8
+// coverage says to what extent targets cover other targets.
+type coverage uint8
 
 const (
-	coversNone over = iota // not all of them, possibly some
-	coversSome             // unknown: application security groups against addresses
+	coversNone      coverage = iota // not all of them, possibly some
+	coverageUnknown                 // unknown: application security groups against addresses
 	coversAll
 )
 
 // covers decides whether all traffic to o is traffic to t.
-func (t targets) covers(o targets) over {
+func (t targets) covers(o targets) coverage {
 	switch {
 	case t.all:
 		return coversAll
 	case o.all:
 		return coversNone
 	}
-	groups := !slices.ContainsFunc(o.groups, func(g string) bool { return !slices.Contains(t.groups, g) })
+	groups := containsAll(t.groups, o.groups)
 	addrs := t.addrs.Contains(o.addrs)
 	switch {
 	case groups && addrs:
 		return coversAll
-	case !groups && !t.addrs.IsEmpty(), !addrs && len(t.groups) > 0:
-		return coversSome
+	case !groups && !t.addrs.IsEmpty(): // an address of t may belong to a machine of the groups
+		return coverageUnknown
+	case !addrs && len(t.groups) > 0: // a machine of t's groups may have the addresses
+		return coverageUnknown
 	}
 	return coversNone
+}
+
+// containsAll reports whether all contains every one of some.
+func containsAll(all, some []string) bool {
+	for _, s := range some {
+		if !slices.Contains(all, s) {
+			return false
+		}
+	}
+	return true
 }
 
 // securityRules returns the inbound rules of a group in order of priority.
@@ -215,14 +227,22 @@ func (r *securityRule) matches(protocol string) bool {
 	return r.protocol == "*" || r.protocol == protocol
 }
 
-// about reports whether one of the rule's ranges covers a range of ports.
-func (r *securityRule) about(p Ports) bool {
-	return slices.ContainsFunc(r.ports, func(own Ports) bool { return own.covers(p) })
+// coversPorts reports whether one of the rule's ranges covers a range of ports.
+func (r *securityRule) coversPorts(p Ports) bool {
+	return anyCovers(r.ports, p)
 }
 
 // coversSourcePorts reports whether the rule applies to every source port of another rule.
 func (r *securityRule) coversSourcePorts(o *securityRule) bool {
-	return !slices.ContainsFunc(o.from, func(p Ports) bool {
-		return !slices.ContainsFunc(r.from, func(own Ports) bool { return own.covers(p) })
-	})
+	for _, p := range o.from {
+		if !anyCovers(r.from, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// anyCovers reports whether one of the ranges covers p.
+func anyCovers(ranges []Ports, p Ports) bool {
+	return slices.ContainsFunc(ranges, func(r Ports) bool { return r.covers(p) })
 }

@@ -336,16 +336,16 @@ func worse(a, b predicate.Answer) bool {
 func TestDenyNeverOpens(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[firewall](t, "testdata/firewall.yaml") {
-		whole := e.Input.ask()
+		complete := e.Input.ask()
 		denied := e.Input
 		denied.VPC = append([]string{"0 deny all 0.0.0.0/0"}, denied.VPC...)
-		if after := denied.ask(); worse(after, whole) {
-			t.Errorf("%s: %v became %v with another deny", e.Name, whole, after)
+		if after := denied.ask(); worse(after, complete) {
+			t.Errorf("%s: %v became %v with another deny", e.Name, complete, after)
 		}
 		opened := e.Input
 		opened.Org = append([]string{"0 allow all 0.0.0.0/0"}, opened.Org...)
-		if after := opened.ask(); worse(whole, after) {
-			t.Errorf("%s: %v became %v with another allow", e.Name, whole, after)
+		if after := opened.ask(); worse(complete, after) {
+			t.Errorf("%s: %v became %v with another allow", e.Name, complete, after)
 		}
 		dark := e.Input
 		dark.Unread = "folders"
@@ -354,16 +354,16 @@ func TestDenyNeverOpens(t *testing.T) {
 		}
 	}
 	for _, e := range predicatetest.Read[privileged](t, "testdata/privileged.yaml") {
-		whole := e.Input.ask()
+		complete := e.Input.ask()
 		denied := e.Input
 		denied.Deny = append(slices.Clone(denied.Deny), "principalSet://goog/public:all")
-		if after := denied.ask(); worse(after, whole) {
-			t.Errorf("%s: %v became %v with a deny policy", e.Name, whole, after)
+		if after := denied.ask(); worse(after, complete) {
+			t.Errorf("%s: %v became %v with a deny policy", e.Name, complete, after)
 		}
 		dark := e.Input
 		dark.Unread = "folders"
-		if after := dark.ask(); after.Truth == predicate.No || whole.Truth == predicate.Yes && after.Truth != predicate.Yes {
-			t.Errorf("%s: %v became %v when folders were not read", e.Name, whole, after)
+		if after := dark.ask(); after.Truth == predicate.No || complete.Truth == predicate.Yes && after.Truth != predicate.Yes {
+			t.Errorf("%s: %v became %v when folders were not read", e.Name, complete, after)
 		}
 	}
 }

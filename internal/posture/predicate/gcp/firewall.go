@@ -91,7 +91,7 @@ func (n *Network) machines(stages [][]rule, about *rule, protocol string, port i
 	var others []string
 	for _, stage := range stages {
 		for _, r := range stage {
-			if !r.about(protocol, port) {
+			if !r.coversPort(protocol, port) {
 				continue
 			}
 			if about == nil || r.verdict == "goto_next" {
@@ -131,12 +131,12 @@ func combine(selectors []string) (all [][]string, complete bool) {
 }
 
 // answer returns the result for the sources that certainly pass and those that may pass.
-func (n *Network) answer(certain, possible ipset.Set, why, protocol string, port int) predicate.Answer {
+func (n *Network) answer(certain, possible ipset.Set, reason, protocol string, port int) predicate.Answer {
 	switch {
 	case certain.IsInternet() && n.Unread == "":
 		return predicate.Of(true, "the internet passes to "+protocol+" "+strconv.Itoa(port))
 	case possible.IsInternet():
-		return predicate.NotKnown(cmp.Or(why, n.Unread))
+		return predicate.NotKnown(cmp.Or(reason, n.Unread))
 	case n.Unread != "":
 		return predicate.NotKnown(n.Unread)
 	}
@@ -225,20 +225,20 @@ func (n *Network) admitted(stages [][]rule, machine []string, asked bool, protoc
 		undecided = n.from
 	}
 	for _, rules := range stages {
-		left, passed := undecided, ipset.Set{}
+		remaining, passed := undecided, ipset.Set{}
 		for _, r := range rules {
-			if !r.about(protocol, port) || !n.applies(&r, machine) || asked && r.verdict == "allow" && !r.asked {
+			if !r.coversPort(protocol, port) || !n.applies(&r, machine) || asked && r.verdict == "allow" && !r.asked {
 				continue // another rule that opens the port does not matter for the asked one
 			}
 			if r.unclear != "" {
 				if !asked || r.asked {
-					a.perhaps = a.perhaps.Union(left)
+					a.perhaps = a.perhaps.Union(remaining)
 				}
 				a.why = cmp.Or(a.why, r.unclear)
 				mayBeDenied = mayBeDenied || r.verdict != "allow"
 				continue
 			}
-			here := left.Intersect(r.sources)
+			here := remaining.Intersect(r.sources)
 			switch {
 			case r.verdict == "allow" && mayBeDenied:
 				a.perhaps = a.perhaps.Union(here)
@@ -247,14 +247,14 @@ func (n *Network) admitted(stages [][]rule, machine []string, asked bool, protoc
 			case r.verdict == "goto_next":
 				passed = passed.Union(here)
 			}
-			left = left.Less(here)
+			remaining = remaining.Less(here)
 		}
-		undecided = left.Union(passed)
+		undecided = remaining.Union(passed)
 	}
 	return a
 }
 
-func (r *rule) about(protocol string, port int) bool {
+func (r *rule) coversPort(protocol string, port int) bool {
 	return slices.ContainsFunc(r.matches, func(m match) bool {
 		if m.protocol != "all" && m.protocol != protocol {
 			return false

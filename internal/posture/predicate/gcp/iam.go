@@ -40,14 +40,14 @@ func Public(denies []gjson.Result, policies ...gjson.Result) predicate.Answer {
 }
 
 // limited returns yes, or unknown when there is a condition.
-func limited(condition gjson.Result, why string) predicate.Answer {
+func limited(condition gjson.Result, reason string) predicate.Answer {
 	switch expression := strings.TrimSpace(condition.Get("expression").String()); {
 	case !condition.IsObject() || expression == "" || expression == "true":
-		return predicate.Of(true, why)
+		return predicate.Of(true, reason)
 	case expression == "false":
 		return predicate.Of(false, "")
 	}
-	return predicate.NotKnown(why + " under a condition, which is not evaluated")
+	return predicate.NotKnown(reason + " under a condition, which is not evaluated")
 }
 
 // A Role returns the permissions of a role, and false when they could not be read.
@@ -183,7 +183,7 @@ func PublicBucket(bucket gjson.Result, byPolicy, prevented predicate.Answer) pre
 		return predicate.Of(false, "")
 	}
 	uniform := configuration.Get("uniformBucketLevelAccess.enabled").Bool() || configuration.Get("bucketPolicyOnly.enabled").Bool()
-	listed := !uniform && slices.ContainsFunc(texts(bucket.Get("acl.#.entity")), func(who string) bool { return slices.Contains(PublicMembers, who) })
+	listed := !uniform && slices.ContainsFunc(texts(bucket.Get("acl.#.entity")), func(entity string) bool { return slices.Contains(PublicMembers, entity) })
 	return predicate.And(predicate.Not(prevented), predicate.Or(predicate.Of(listed, "its access control list names everybody"), byPolicy))
 }
 

@@ -15,18 +15,18 @@ import (
 // same are ignored.
 func Opens(n Network, name, protocol string, port int) predicate.Answer {
 	stages := n.stages(name)
-	var about *rule
+	var target *rule
 	for _, stage := range stages {
 		for i := range stage {
 			if stage[i].asked && stage[i].verdict == "allow" {
-				about = &stage[i]
+				target = &stage[i]
 			}
 		}
 	}
-	if about == nil {
+	if target == nil {
 		return predicate.Of(false, "")
 	}
-	return n.reaches(stages, about, protocol, port)
+	return n.reaches(stages, target, protocol, port)
 }
 
 // OpensAny decides whether the whole internet can reach some TCP or UDP port by
@@ -48,11 +48,11 @@ func OpensAll(n Network, name string) predicate.Answer {
 			}
 			continue
 		}
-		switch certain, possible, why := opened(n, name, protocol); {
+		switch certain, possible, reason := opened(n, name, protocol); {
 		case certain > lastPort/2:
 			return predicate.Of(true, "the internet passes to all ports of "+protocol)
 		case possible > lastPort/2:
-			out = predicate.Or(out, predicate.NotKnown(why))
+			out = predicate.Or(out, predicate.NotKnown(reason))
 		}
 	}
 	return out
@@ -60,7 +60,7 @@ func OpensAll(n Network, name string) predicate.Answer {
 
 // opened returns the number of ports that the internet certainly reaches by a
 // rule, and the number that it may reach.
-func opened(n Network, name, protocol string) (certain, possible int, why string) {
+func opened(n Network, name, protocol string) (certain, possible int, reason string) {
 	starts := n.starts()
 	for i, port := range starts {
 		end := lastPort + 1
@@ -73,10 +73,10 @@ func opened(n Network, name, protocol string) (certain, possible int, why string
 			possible += end - port
 		case predicate.Unknown:
 			possible += end - port
-			why = answer.Why
+			reason = answer.Why
 		}
 	}
-	return certain, possible, why
+	return certain, possible, reason
 }
 
 // ReachesAny decides whether the whole internet can reach some TCP or UDP port.

@@ -52,16 +52,16 @@ func TestOpensCorpus(t *testing.T) {
 func TestDenyNeverOpensRule(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[opens](t, "testdata/opens.yaml") {
-		whole := e.Input.ask()
+		complete := e.Input.ask()
 		denied := e.Input
 		denied.Org = append([]string{"0 deny all 0.0.0.0/0"}, denied.Org...)
-		if after := denied.ask(); worse(after, whole) {
-			t.Errorf("%s: %v became %v with another deny", e.Name, whole, after)
+		if after := denied.ask(); worse(after, complete) {
+			t.Errorf("%s: %v became %v with another deny", e.Name, complete, after)
 		}
 		unread := e.Input
 		unread.Unread = "folders"
-		if after := unread.ask(); after.Truth == predicate.Yes || after.Truth == predicate.No && whole.Truth != predicate.No {
-			t.Errorf("%s: %v became %v although folders were not read", e.Name, whole, after)
+		if after := unread.ask(); after.Truth == predicate.Yes || after.Truth == predicate.No && complete.Truth != predicate.No {
+			t.Errorf("%s: %v became %v although folders were not read", e.Name, complete, after)
 		}
 	}
 }

@@ -99,10 +99,10 @@ func touches(a, b span) bool {
 
 // Less returns the addresses that are in the set and not in the other.
 func (s Set) Less(o Set) Set {
-	left := s.ranges
+	remaining := s.ranges
 	for _, cut := range o.ranges {
 		var next []span
-		for _, r := range left {
+		for _, r := range remaining {
 			if r.from.BitLen() != cut.from.BitLen() || r.to.Less(cut.from) || cut.to.Less(r.from) {
 				next = append(next, r)
 				continue
@@ -114,9 +114,9 @@ func (s Set) Less(o Set) Set {
 				next = append(next, span{cut.to.Next(), r.to})
 			}
 		}
-		left = next
+		remaining = next
 	}
-	return Set{slices.Clone(left)}
+	return Set{slices.Clone(remaining)}
 }
 
 // Intersect returns the addresses that are in both sets.

@@ -69,10 +69,10 @@ func TestSetsMatchAddresses(t *testing.T) {
 			fill(random, &a, &in)
 			fill(random, &b, &out)
 		}
-		union, less, both := a.Union(b), a.Less(b), a.Intersect(b)
+		union, difference, intersection := a.Union(b), a.Less(b), a.Intersect(b)
 		for i := range 256 {
 			one := Set{[]span{{address(i), address(i)}}}
-			if union.Contains(one) != (in[i] || out[i]) || less.Contains(one) != (in[i] && !out[i]) || both.Contains(one) != (in[i] && out[i]) {
+			if union.Contains(one) != (in[i] || out[i]) || difference.Contains(one) != (in[i] && !out[i]) || intersection.Contains(one) != (in[i] && out[i]) {
 				t.Fatalf("%s and %s differ at %s", a, b, address(i))
 			}
 		}

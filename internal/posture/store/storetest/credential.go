@@ -89,22 +89,22 @@ func newestLinkGivesAccess(t *testing.T, f Fixture) {
 
 func externalIDsHaveOneOwner(t *testing.T, f Fixture) {
 	ctx := t.Context()
-	own, err := f.Store.ExternalID(ctx, org)
-	if err != nil || len(own) < 16 {
-		t.Fatalf("issued: %q, %v", own, err)
+	first, err := f.Store.ExternalID(ctx, org)
+	if err != nil || len(first) < 16 {
+		t.Fatalf("issued: %q, %v", first, err)
 	}
-	again, err := f.Store.ExternalID(ctx, org)
-	if err != nil || again != own {
-		t.Errorf("issued again: %q, %v; want %q", again, err, own)
+	second, err := f.Store.ExternalID(ctx, org)
+	if err != nil || second != first {
+		t.Errorf("issued again: %q, %v; want %q", second, err, first)
 	}
 	foreign, err := f.Store.ExternalID(ctx, other)
-	if err != nil || foreign == own {
+	if err != nil || foreign == first {
 		t.Errorf("issued for another organisation: %q, %v", foreign, err)
 	}
 	change(t, f.Store, func(tx posture.OnboardingTx) error {
-		return all(tx.ClaimExternalID(own), tx.ClaimExternalID("self-made"), tx.ClaimExternalID("self-made"))
+		return all(tx.ClaimExternalID(first), tx.ClaimExternalID("self-made"), tx.ClaimExternalID("self-made"))
 	})
-	for _, id := range []string{own, "self-made"} {
+	for _, id := range []string{first, "self-made"} {
 		err := f.Store.Onboard(ctx, other, func(tx posture.OnboardingTx) error { return tx.ClaimExternalID(id) })
 		wantKind(t, "ClaimExternalID of another's "+id, err, fault.Conflict)
 		wantKind(t, "CheckExternalID of another's "+id, f.Store.CheckExternalID(ctx, other, id), fault.Conflict)

@@ -180,11 +180,11 @@ func entityComesBackWhole(t *testing.T, f EntityFixture) {
 		t.Fatal(err)
 	}
 	wantSame(t, "entity", got, want)
-	of, err := f.Store.EntitiesOf(t.Context(), org, account, []posture.EntityID{want.ID, "AWS.EC2.123456789012.us-east-1.Instance.none"})
+	entities, err := f.Store.EntitiesOf(t.Context(), org, account, []posture.EntityID{want.ID, "AWS.EC2.123456789012.us-east-1.Instance.none"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantSame(t, "entities of the account", of, map[posture.EntityID]posture.Entity{want.ID: want})
+	wantSame(t, "entities of the account", entities, map[posture.EntityID]posture.Entity{want.ID: want})
 
 	_, err = f.Store.Entity(t.Context(), other, want.ID)
 	wantKind(t, "entity of another organisation", err, fault.NotFound)

@@ -19,21 +19,21 @@ func aggregationsCount(t *testing.T, f EntityFixture) {
 		if r.IntN(3) == 0 {
 			filter = posture.EntityFilter{}
 		}
-		as := map[string]posture.Aggregation{"a": randomAggregation(r, all, 1), "b": randomAggregation(r, all, 3)}
-		total, got, err := f.Store.Aggregate(t.Context(), org, filter, as)
+		aggregations := map[string]posture.Aggregation{"a": randomAggregation(r, all, 1), "b": randomAggregation(r, all, 3)}
+		total, got, err := f.Store.Aggregate(t.Context(), org, filter, aggregations)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var some []posture.Entity
+		var matching []posture.Entity
 		for _, e := range all {
 			if filter.Matches(&e) {
-				some = append(some, e)
+				matching = append(matching, e)
 			}
 		}
-		if total != len(some) {
-			t.Errorf("%+v: total %d, want %d", filter, total, len(some))
+		if total != len(matching) {
+			t.Errorf("%+v: total %d, want %d", filter, total, len(matching))
 		}
-		wantSame(t, fmt.Sprintf("%+v of %+v", as, filter), got, map[string]posture.Buckets{"a": countAll(some, as["a"]), "b": countAll(some, as["b"])})
+		wantSame(t, fmt.Sprintf("%+v of %+v", aggregations, filter), got, map[string]posture.Buckets{"a": countAll(matching, aggregations["a"]), "b": countAll(matching, aggregations["b"])})
 	}
 }
 
@@ -58,35 +58,35 @@ func aggregationsNest(t *testing.T, f EntityFixture) {
 		for first := range levels {
 			var a posture.Aggregation
 			for i := range posture.MaxAggregationDepth {
-				at := levels[(first+posture.MaxAggregationDepth-1-i)%len(levels)]
+				attribute := levels[(first+posture.MaxAggregationDepth-1-i)%len(levels)]
 				if i == 0 {
-					a = posture.Aggregation{Of: at}
+					a = posture.Aggregation{Of: attribute}
 				} else {
-					a = posture.Aggregation{Of: at, Sub: map[string]posture.Aggregation{"sub": a}}
+					a = posture.Aggregation{Of: attribute, Sub: map[string]posture.Aggregation{"sub": a}}
 				}
 			}
 			_, got, err := f.Store.Aggregate(t.Context(), org, filter, map[string]posture.Aggregation{"a": a})
 			if err != nil {
 				t.Fatal(err)
 			}
-			var some []posture.Entity
+			var selected []posture.Entity
 			for _, e := range all {
 				if filter.Matches(&e) {
-					some = append(some, e)
+					selected = append(selected, e)
 				}
 			}
-			wantSame(t, fmt.Sprintf("%s, %v first", name, levels[first]), got, map[string]posture.Buckets{"a": countAll(some, a)})
+			wantSame(t, fmt.Sprintf("%s, %v first", name, levels[first]), got, map[string]posture.Buckets{"a": countAll(selected, a)})
 		}
 	}
 }
 
 // randomAggregation returns a random aggregation of existing attributes.
 func randomAggregation(r *rand.Rand, all []posture.Entity, depth int) posture.Aggregation {
-	of, _ := randomAttribute(r, all[r.IntN(len(all))])
+	attribute, _ := randomAttribute(r, all[r.IntN(len(all))])
 	if r.IntN(2) == 0 {
-		of = posture.Attribute{Name: posture.EntityFields[r.IntN(len(posture.EntityFields))]}
+		attribute = posture.Attribute{Name: posture.EntityFields[r.IntN(len(posture.EntityFields))]}
 	}
-	a := posture.Aggregation{Of: of}
+	a := posture.Aggregation{Of: attribute}
 	if r.IntN(4) == 0 {
 		a.Limit = 1 + r.IntN(3)
 	}
@@ -174,17 +174,17 @@ func aggregationsKeepCase(t *testing.T, f EntityFixture) {
 	} {
 		for where, c := range map[string]posture.Condition{"everywhere": nil, "where it is prod": posture.Equal{Attribute: size, Value: "pROD"}} {
 			filter := posture.EntityFilter{Where: c}
-			var some []posture.Entity
+			var selected []posture.Entity
 			for _, e := range es {
 				if filter.Matches(&e) {
-					some = append(some, e)
+					selected = append(selected, e)
 				}
 			}
 			total, got, err := f.Store.Aggregate(t.Context(), org, filter, map[string]posture.Aggregation{"a": a})
-			if err != nil || total != len(some) {
-				t.Fatalf("%s, %s: %d entities, want %d: %v", name, where, total, len(some), err)
+			if err != nil || total != len(selected) {
+				t.Fatalf("%s, %s: %d entities, want %d: %v", name, where, total, len(selected), err)
 			}
-			wantSame(t, name+", "+where, got, map[string]posture.Buckets{"a": countAll(some, a)})
+			wantSame(t, name+", "+where, got, map[string]posture.Buckets{"a": countAll(selected, a)})
 		}
 	}
 }

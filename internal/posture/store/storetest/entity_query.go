@@ -108,10 +108,10 @@ func filtersFind(t *testing.T, f EntityFixture) {
 // randomFilter returns a random filter of existing values.
 func randomFilter(r *rand.Rand, all []posture.Entity) posture.EntityFilter {
 	var f posture.EntityFilter
-	some := func() posture.Entity { return all[r.IntN(len(all))] }
+	randomEntity := func() posture.Entity { return all[r.IntN(len(all))] }
 	list := func(p float64, value func(posture.Entity) string) (values []string) {
 		for r.Float64() < p {
-			values = append(values, value(some()))
+			values = append(values, value(randomEntity()))
 		}
 		return values
 	}
@@ -122,15 +122,15 @@ func randomFilter(r *rand.Rand, all []posture.Entity) posture.EntityFilter {
 	f.Providers = list(0.15, func(e posture.Entity) string { return string(e.Provider) })
 	f.Names = list(0.1, func(e posture.Entity) string { return e.Name })
 	if r.Float64() < 0.7 {
-		f.Where = randomCondition(r, some, 0)
+		f.Where = randomCondition(r, randomEntity, 0)
 	}
 	return f
 }
 
-func randomCondition(r *rand.Rand, some func() posture.Entity, depth int) posture.Condition {
+func randomCondition(r *rand.Rand, randomEntity func() posture.Entity, depth int) posture.Condition {
 	parts := func() (all []posture.Condition) {
 		for range 1 + r.IntN(3) {
-			all = append(all, randomCondition(r, some, depth+1))
+			all = append(all, randomCondition(r, randomEntity, depth+1))
 		}
 		return all
 	}
@@ -140,9 +140,9 @@ func randomCondition(r *rand.Rand, some func() posture.Entity, depth int) postur
 	case k == 1 && depth < 3:
 		return posture.AnyOf(parts())
 	case k <= 3 && depth < 3:
-		return posture.Not{Part: randomCondition(r, some, depth+1)}
+		return posture.Not{Part: randomCondition(r, randomEntity, depth+1)}
 	}
-	a, value := randomAttribute(r, some())
+	a, value := randomAttribute(r, randomEntity())
 	if r.IntN(4) == 0 {
 		return posture.Exists{Attribute: a}
 	}
@@ -227,14 +227,14 @@ func pagesAreStable(t *testing.T, f EntityFixture) {
 }
 
 func organisationsDoNotMix(t *testing.T, f EntityFixture) {
-	mine := fill(t, f, org, 2, 100)
-	theirs := fill(t, f, other, 3, 60)
+	own := fill(t, f, org, 2, 100)
+	foreign := fill(t, f, other, 3, 60)
 	for _, c := range []struct {
 		org  posture.OrgID
 		want []posture.Entity
-	}{{org, mine}, {other, theirs}} {
-		anything := posture.Not{Part: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "none"}, Value: "x"}}
-		for _, filter := range []posture.EntityFilter{{}, {Where: anything}, {Providers: []string{"aws", "AZURE"}}, {Where: anything, Accounts: []string{string(entitygen.New(0, 0).ID), string(entitygen.New(1, 0).ID)}}} {
+	}{{org, own}, {other, foreign}} {
+		matchAll := posture.Not{Part: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "none"}, Value: "x"}}
+		for _, filter := range []posture.EntityFilter{{}, {Where: matchAll}, {Providers: []string{"aws", "AZURE"}}, {Where: matchAll, Accounts: []string{string(entitygen.New(0, 0).ID), string(entitygen.New(1, 0).ID)}}} {
 			found, total := pages(t, f.Store, c.org, filter, 500)
 			want := matching(c.want, filter)
 			if !slices.Equal(idsOf(found), want) || total != len(want) {
@@ -247,26 +247,26 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 		}
 	}
 	remove(t, f.Store, entitygen.New(0, 0).ID)
-	left := matching(mine, posture.EntityFilter{Accounts: []string{string(entitygen.New(1, 0).ID)}})
+	remaining := matching(own, posture.EntityFilter{Accounts: []string{string(entitygen.New(1, 0).ID)}})
 	for _, filter := range []posture.EntityFilter{{}, {Where: posture.Exists{Attribute: posture.Attribute{Name: posture.FieldRegion}}}} {
-		if found, total := pages(t, f.Store, org, filter, 500); !slices.Equal(idsOf(found), left) || total != len(left) {
-			t.Errorf("after removal: %d entities of %d, want %d", len(found), total, len(left))
+		if found, total := pages(t, f.Store, org, filter, 500); !slices.Equal(idsOf(found), remaining) || total != len(remaining) {
+			t.Errorf("after removal: %d entities of %d, want %d", len(found), total, len(remaining))
 		}
 	}
-	if found, _ := pages(t, f.Store, other, posture.EntityFilter{}, 500); len(found) != len(theirs) {
-		t.Errorf("the other organisation has %d entities, want %d", len(found), len(theirs))
+	if found, _ := pages(t, f.Store, other, posture.EntityFilter{}, 500); len(found) != len(foreign) {
+		t.Errorf("the other organisation has %d entities, want %d", len(found), len(foreign))
 	}
 }
 
 // unreadTagsAreNeither queries tags of an entity whose tags could not be read.
 func unreadTagsAreNeither(t *testing.T, f EntityFixture) {
-	made := func(name string, edit func(*posture.Entity)) posture.Entity {
+	edited := func(name string, edit func(*posture.Entity)) posture.Entity {
 		return newEntity(east, name, func(e *posture.Entity) { e.Tags = nil; edit(e) })
 	}
 	es := []posture.Entity{
-		made("i-none", func(*posture.Entity) {}),
-		made("i-tagged", func(e *posture.Entity) { e.Tags = map[string]string{"env": "prod"} }),
-		made("i-unread", set(posture.Unknown(posture.TagsUnread, "denied"))),
+		edited("i-none", func(*posture.Entity) {}),
+		edited("i-tagged", func(e *posture.Entity) { e.Tags = map[string]string{"env": "prod"} }),
+		edited("i-unread", set(posture.Unknown(posture.TagsUnread, "denied"))),
 	}
 	record(t, f.Store, scoped(instance, east), true, es...)
 	for text, want := range map[string][]posture.EntityID{

@@ -59,9 +59,9 @@ func total(t *testing.T, f Fixture, filter posture.FindingFilter) int {
 	return page.Total
 }
 
-var isOpen = posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}}
+var openFindings = posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}}
 
-func findingComesBackWhole(t *testing.T, f Fixture) {
+func findingIsStoredCompletely(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, violating("r", 1))
 	got := find(t, f, "r", 1)
 	want := newFinding(1).Finding
@@ -76,7 +76,7 @@ func findingComesBackWhole(t *testing.T, f Fixture) {
 	wantKind(t, "of another organisation", err, fault.NotFound)
 }
 
-func findingIsRaisedOnceResolvedAndRaisedAnew(t *testing.T, f Fixture) {
+func findingIsRaisedResolvedAndRaisedAgain(t *testing.T, f Fixture) {
 	later := func(h int) time.Time { return begin.Add(time.Duration(h) * time.Hour) }
 	judge(t, f, 1, later(0), violating("r", 1, 2))
 	judge(t, f, 2, later(1), violating("r", 1, 2))
@@ -129,7 +129,7 @@ func unreadRegionsAreTheReason(t *testing.T, f Fixture) {
 	}
 }
 
-func whatIsNotKnownIsNotResolved(t *testing.T, f Fixture) {
+func unknownVerdictsResolveNoFindings(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, violating("r", 1, 2, 3))
 	object := func(i int) posture.EntityID { return newFinding(i).Finding.Object }
 	for _, tt := range []struct {
@@ -146,7 +146,7 @@ func whatIsNotKnownIsNotResolved(t *testing.T, f Fixture) {
 		{"rule gone", posture.RuleJudgement{Rule: "r", Gone: true, Trusted: func(posture.EntityID) bool { return false }}, 0},
 	} {
 		judge(t, f, 1, begin.Add(time.Hour), tt.r)
-		if got := total(t, f, isOpen); got != tt.want {
+		if got := total(t, f, openFindings); got != tt.want {
 			t.Errorf("%s: %d findings are open, want %d", tt.name, got, tt.want)
 		}
 	}
@@ -169,7 +169,7 @@ func judgementsByOldRulesAreRefused(t *testing.T, f Fixture) {
 	}
 	_, err = f.Store.Observe(t.Context(), org, j)
 	wantKind(t, "a judgement by a rule that is gone", err, fault.Stale)
-	if open := total(t, f, isOpen); open != 0 {
+	if open := total(t, f, openFindings); open != 0 {
 		t.Errorf("%d findings of a deleted rule are open", open)
 	}
 }
@@ -183,7 +183,7 @@ func olderJudgementsAreRefused(t *testing.T, f Fixture) {
 	judge(t, f, 7, begin, violating("r", 1))
 	_, err := observe(6, 0)
 	wantKind(t, "a judgement of an older generation", err, fault.Stale)
-	if got := total(t, f, isOpen); got != 1 {
+	if got := total(t, f, openFindings); got != 1 {
 		t.Errorf("%d findings are open, want 1", got)
 	}
 	last, err := observe(7, 0)
@@ -195,9 +195,9 @@ func olderJudgementsAreRefused(t *testing.T, f Fixture) {
 		t.Errorf("an incremental judgement: %d after %d, %v", next, last, err)
 	}
 	_, err = observe(9, last)
-	wantKind(t, "a judgement that builds on one before the last", err, fault.Stale)
+	wantKind(t, "an incremental judgement whose base is not the latest", err, fault.Stale)
 	if _, err := observe(8, next); err != nil {
-		t.Errorf("after refused ones: %v", err)
+		t.Errorf("a judgement based on the latest was refused: %v", err)
 	}
 }
 
@@ -205,7 +205,7 @@ func removedAccountResolvesItsFindings(t *testing.T, f Fixture) {
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.AddAccount(newAccount("a")) })
 	judge(t, f, 1, begin, violating("r", 1, 2))
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.RemoveAccount("a") })
-	if open, all := total(t, f, isOpen), total(t, f, posture.FindingFilter{}); open != 0 || all != 2 {
+	if open, all := total(t, f, openFindings), total(t, f, posture.FindingFilter{}); open != 0 || all != 2 {
 		t.Errorf("%d of %d findings are open", open, all)
 	}
 }
@@ -246,7 +246,7 @@ func findingFilters(t *testing.T, f Fixture) {
 		{"not suppressed", posture.FindingFilter{Suppressed: &no}, 5},
 		{"substring", posture.FindingFilter{Text: "UCKET-00"}, 6},
 		{"short substring", posture.FindingFilter{Text: "uS"}, 2},
-		{"substring with signs", posture.FindingFilter{Text: `%_"'\`}, 0},
+		{"substring with special characters", posture.FindingFilter{Text: `%_"'\`}, 0},
 		{"combined", posture.FindingFilter{Services: []string{"S3"}, Rules: []posture.RuleID{"r"}, Text: "bucket-001"}, 1},
 	} {
 		page, err := f.Store.Findings(t.Context(), org, tt.filter, nil, posture.Page{}, begin)
@@ -259,7 +259,7 @@ func findingFilters(t *testing.T, f Fixture) {
 	}
 	page, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{Suppressed: &yes}, nil, posture.Page{}, begin.Add(2*time.Hour))
 	if err != nil || page.Total != 0 {
-		t.Errorf("%d findings are suppressed after its end (%v)", page.Total, err)
+		t.Errorf("%d findings are suppressed after the end of the suppression (%v)", page.Total, err)
 	}
 }
 
@@ -293,7 +293,7 @@ func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
 	for _, sorts := range [][]posture.FindingSort{
 		nil, {{Field: "riskScore"}}, {{Field: "region"}, {Field: "creationTime", Desc: true}}, {{Field: "service", Desc: true}, {Field: "riskScore", Desc: true}}, {{Field: "ID", Desc: true}},
 	} {
-		whole, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, sorts, posture.Page{}, begin)
+		allFindings, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, sorts, posture.Page{}, begin)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +310,7 @@ func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
 					break
 				}
 			}
-			wantSame(t, fmt.Sprint(sorts), seen, whole.Findings)
+			wantSame(t, fmt.Sprint(sorts), seen, allFindings.Findings)
 		}
 	}
 	_, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, []posture.FindingSort{{Field: "nonsense"}}, posture.Page{}, begin)

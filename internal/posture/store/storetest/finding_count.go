@@ -42,8 +42,8 @@ func countsAgreeWithARecount(t *testing.T, f Fixture) {
 		"isSuppressed": func(x posture.Finding) string { return fmt.Sprint(x.Suppressed(now)) },
 	}
 	for name, filter := range map[string]posture.FindingFilter{
-		"all": {}, "open": isOpen, "suppressed": {Suppressed: &yes}, "not suppressed": {Suppressed: &no},
-		"open, not suppressed, of a rule": {Suppressed: &no, Statuses: isOpen.Statuses, Rules: []posture.RuleID{"r"}},
+		"all": {}, "open": openFindings, "suppressed": {Suppressed: &yes}, "not suppressed": {Suppressed: &no},
+		"open, not suppressed, of a rule": {Suppressed: &no, Statuses: openFindings.Statuses, Rules: []posture.RuleID{"r"}},
 		"with a text, not suppressed":     {Suppressed: &no, Text: "bucket-01"},
 	} {
 		page, err := f.Store.Findings(t.Context(), org, filter, nil, posture.Page{}, now)

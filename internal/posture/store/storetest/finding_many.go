@@ -39,20 +39,20 @@ func trendsAreGrouped(t *testing.T, f Fixture) {
 func manyAreSuppressedAtOnce(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, violating("r", 1, 2, 3))
 	judge(t, f, 1, begin, violating("s", 4))
-	aside := &posture.Suppression{By: "ann", Reason: "known", Since: begin, Until: begin.Add(time.Hour)}
-	change := func(name string, of posture.OrgID, filter posture.FindingFilter, s *posture.Suppression, wantMatched, wantChanged int) {
+	suppression := &posture.Suppression{By: "ann", Reason: "known", Since: begin, Until: begin.Add(time.Hour)}
+	change := func(name string, owner posture.OrgID, filter posture.FindingFilter, s *posture.Suppression, wantMatched, wantChanged int) {
 		t.Helper()
-		matched, changed, err := f.Store.SuppressAll(t.Context(), of, filter, s, begin)
+		matched, changed, err := f.Store.SuppressAll(t.Context(), owner, filter, s, begin)
 		if err != nil || matched != wantMatched || changed != wantChanged {
 			t.Errorf("%s: %d matched, %d changed, %v; want %d and %d", name, matched, changed, err, wantMatched, wantChanged)
 		}
 	}
 	rule := posture.FindingFilter{Rules: []posture.RuleID{"r"}}
-	change("of another organisation", other, rule, aside, 0, 0)
+	change("of another organisation", other, rule, suppression, 0, 0)
 	change("release what is not suppressed", org, rule, nil, 3, 0)
-	change("suppress", org, rule, aside, 3, 3)
+	change("suppress", org, rule, suppression, 3, 3)
 	got := find(t, f, "r", 2)
-	wantSame(t, "suppression", got.Suppression, aside)
+	wantSame(t, "suppression", got.Suppression, suppression)
 	if find(t, f, "s", 4).Suppression != nil {
 		t.Error("a finding of another rule is suppressed")
 	}

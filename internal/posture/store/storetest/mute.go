@@ -89,11 +89,11 @@ func mutedFindingsAreReleasedOrHandedOver(t *testing.T, f Fixture) {
 	wantKind(t, "delete another version", err, fault.Stale)
 
 	later := begin.Add(time.Minute)
-	changed, was, err := f.Store.DeleteMuteRule(t.Context(), org, "wide", anyVersion, later)
+	changed, old, err := f.Store.DeleteMuteRule(t.Context(), org, "wide", anyVersion, later)
 	if err != nil || changed != 3 {
 		t.Errorf("deleting changed %d findings, %v; want 3", changed, err)
 	}
-	wantSame(t, "deleted rule", was, wide)
+	wantSame(t, "deleted rule", old, wide)
 	wantSame(t, "suppression that another rule took over", find(t, f, "r", 1).Suppression, narrow.Suppression(later))
 	if find(t, f, "s", 3).Suppression != nil {
 		t.Error("the finding of a deleted mute rule is suppressed")
@@ -131,11 +131,11 @@ func mutesFollowTags(t *testing.T, f Fixture) {
 	if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", 2).ID, nil, begin); err != nil {
 		t.Fatal(err)
 	}
-	again := tagged("dev")
-	for i := range again.Violating {
-		again.Violating[i].Finding.Tags["owner"] = "x"
+	second := tagged("dev")
+	for i := range second.Violating {
+		second.Violating[i].Finding.Tags["owner"] = "x"
 	}
-	judge(t, f, 3, begin.Add(2*time.Minute), again)
+	judge(t, f, 3, begin.Add(2*time.Minute), second)
 	if find(t, f, "r", 2).Suppression != nil {
 		t.Error("a finding that a person released was muted when it changed")
 	}

@@ -17,15 +17,15 @@ func newChannel(id string) notify.Channel {
 }
 
 // addNotifications adds channels and a rule that sends all events to them.
-func addNotifications(t *testing.T, f Fixture, of posture.OrgID, filter notify.Filter, channels ...string) {
+func addNotifications(t *testing.T, f Fixture, owner posture.OrgID, filter notify.Filter, channels ...string) {
 	t.Helper()
 	for _, id := range channels {
-		if err := f.Store.AddChannel(t.Context(), of, newChannel(id)); err != nil {
+		if err := f.Store.AddChannel(t.Context(), owner, newChannel(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r := notify.Rule{ID: "rule of " + channels[0], Name: "all", Enabled: true, Filter: filter, Channels: channels, ETag: "v1", Updated: begin}
-	if err := f.Store.AddNotifyRule(t.Context(), of, r); err != nil {
+	if err := f.Store.AddNotifyRule(t.Context(), owner, r); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -37,9 +37,9 @@ func dispatch(t *testing.T, f Fixture, now time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range orgs {
+	for _, owner := range orgs {
 		for more := true; more; {
-			if more, err = f.Store.Dispatch(t.Context(), of, "", now); err != nil {
+			if more, err = f.Store.Dispatch(t.Context(), owner, "", now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -131,14 +131,14 @@ func findingEventsBecomeMessages(t *testing.T, f Fixture) {
 	addNotifications(t, f, org, notify.Filter{Rules: []posture.RuleID{"r"}}, "c", "d")
 	judge(t, f, 2, begin, violating("r", 1, 2, 9))
 	judge(t, f, 2, begin, violating("other", 1))
-	named := func(i int) string { return newFinding(i).Finding.Name }
+	nameOf := func(i int) string { return newFinding(i).Finding.Name }
 	dispatch(t, f, begin)
 	for _, channel := range []string{"c", "d"} {
 		got := messages(t, f, channel, begin)
 		if len(got) != 1 {
 			t.Fatalf("%d messages for the channel %s, want 1", len(got), channel)
 		}
-		wantSame(t, "events", kinds(got), []string{"FindingRaised " + named(1), "FindingRaised " + named(2)})
+		wantSame(t, "events", kinds(got), []string{"FindingRaised " + nameOf(1), "FindingRaised " + nameOf(2)})
 	}
 
 	until := begin.Add(time.Hour)
@@ -159,7 +159,7 @@ func findingEventsBecomeMessages(t *testing.T, f Fixture) {
 	later := until.Add(time.Minute)
 	judge(t, f, 4, later, violating("r", 1, 2)) // 1 is reopened
 	dispatch(t, f, later)
-	wantSame(t, "later events", kinds(messages(t, f, "c", later)), []string{"FindingResolved " + named(9), "SuppressionEnded " + named(2), "FindingRaised " + named(1)})
+	wantSame(t, "later events", kinds(messages(t, f, "c", later)), []string{"FindingResolved " + nameOf(9), "SuppressionEnded " + nameOf(2), "FindingRaised " + nameOf(1)})
 	if orgs, err := f.Store.OutboxOrgs(t.Context()); err != nil || len(orgs) > 0 {
 		t.Errorf("the outbox has events of %v after the dispatch, %v", orgs, err)
 	}

@@ -41,7 +41,7 @@ func rulesKeepTheirVersions(t *testing.T, f Fixture) {
 	if _, err := f.Store.DeleteRule(t.Context(), org, "c", "v", begin); err != nil {
 		t.Fatal(err)
 	}
-	if open := total(t, f, isOpen); open != 0 {
+	if open := total(t, f, openFindings); open != 0 {
 		t.Errorf("%d findings of a deleted rule are open", open)
 	}
 	if rules, later, err := f.Store.Rules(t.Context(), org); err != nil || len(rules) != 1 || later <= generation {

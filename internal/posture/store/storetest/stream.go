@@ -69,8 +69,8 @@ func deliver(t *testing.T, f StreamFixture, s posture.Stream, ms ...posture.Stre
 	return got[0]
 }
 
-// about returns a message that names instances.
-func about(f StreamFixture, id string, names ...string) posture.StreamMessage {
+// newMessage returns a message that names instances.
+func newMessage(f StreamFixture, id string, names ...string) posture.StreamMessage {
 	m := posture.StreamMessage{ID: id, Time: f.Clock.T}
 	for _, name := range names {
 		m.Target = append(m.Target, posture.Target{Type: instance, Region: east, Name: name})
@@ -147,16 +147,16 @@ func streamIsOpenedAndRotated(t *testing.T, f StreamFixture) {
 	}
 	wantSame(t, "by its secret", got, s)
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	again, isNew, err := f.Streams.OpenStream(t.Context(), org, account, second.Digest())
-	if err != nil || isNew || again.Handle != s.Handle || !again.Created.Equal(s.Created) || !again.Rotated.Equal(f.Clock.T) {
-		t.Errorf("OpenStream again = %+v, %v, %v", again, isNew, err)
+	repeated, isNew, err := f.Streams.OpenStream(t.Context(), org, account, second.Digest())
+	if err != nil || isNew || repeated.Handle != s.Handle || !repeated.Created.Equal(s.Created) || !repeated.Rotated.Equal(f.Clock.T) {
+		t.Errorf("OpenStream again = %+v, %v, %v", repeated, isNew, err)
 	}
 	_, err = f.Streams.StreamWith(t.Context(), first.Digest())
 	wantKind(t, "the old secret", err, fault.NotFound)
 	if got, err = f.Streams.StreamOf(t.Context(), s.Handle); err != nil {
 		t.Fatal(err)
 	}
-	wantSame(t, "by its handle", got, again)
+	wantSame(t, "by its handle", got, repeated)
 	_, err = f.Streams.StreamOf(t.Context(), "none")
 	wantKind(t, "an unknown handle", err, fault.NotFound)
 	if err := f.Streams.CloseStream(t.Context(), org, account); err != nil {
@@ -182,9 +182,9 @@ func streamOfAnotherOrgIsNotFound(t *testing.T, f StreamFixture) {
 
 func messageCountsOnce(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
-	m := about(f, "m1", "i-1")
+	m := newMessage(f, "m1", "i-1")
 	wantSame(t, "at first", deliver(t, f, s, m), posture.StreamOutcome{Fresh: 1})
-	wantSame(t, "again", deliver(t, f, s, m, about(f, "m2")), posture.StreamOutcome{Fresh: 1, Duplicates: 1})
+	wantSame(t, "again", deliver(t, f, s, m, newMessage(f, "m2")), posture.StreamOutcome{Fresh: 1, Duplicates: 1})
 	got, err := f.Streams.Stream(t.Context(), org, account)
 	if err != nil || got.Accepted != 2 || got.Duplicates != 1 || got.Unmapped != 1 || got.Pending != 1 || !got.LastEvent.Equal(f.Clock.T) {
 		t.Errorf("stream %+v, %v", got, err)
@@ -198,7 +198,7 @@ func burstsAreMerged(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	for i := range 20 {
 		f.Clock.T = f.Clock.T.Add(time.Millisecond)
-		deliver(t, f, s, about(f, fmt.Sprint(i), "i-1", fmt.Sprintf("i-%d", 2+i%2)))
+		deliver(t, f, s, newMessage(f, fmt.Sprint(i), "i-1", fmt.Sprintf("i-%d", 2+i%2)))
 	}
 	wantSame(t, "due, oldest first", due(t, f), []string{"i-1", "i-2", "i-3"})
 }
@@ -206,9 +206,9 @@ func burstsAreMerged(t *testing.T, f StreamFixture) {
 func jobIsEnqueuedOnce(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	for i := range 3 {
-		deliver(t, f, s, about(f, fmt.Sprint(i), "i-1"))
+		deliver(t, f, s, newMessage(f, fmt.Sprint(i), "i-1"))
 	}
-	deliver(t, f, s, about(f, "no targets"))
+	deliver(t, f, s, newMessage(f, "no targets"))
 	wantSame(t, "jobs", f.Jobs(), []posture.AccountID{account})
 	if releaseIfIdle(t, f) {
 		t.Error("released while a read is due")
@@ -217,13 +217,13 @@ func jobIsEnqueuedOnce(t *testing.T, f StreamFixture) {
 	if !releaseIfIdle(t, f) {
 		t.Error("not released when all reads are done")
 	}
-	deliver(t, f, s, about(f, "another", "i-1"))
+	deliver(t, f, s, newMessage(f, "another", "i-1"))
 	wantSame(t, "jobs", f.Jobs(), []posture.AccountID{account, account})
 }
 
 func stuckAccountGetsAnotherJob(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
-	deliver(t, f, s, about(f, "m1", "i-1"))
+	deliver(t, f, s, newMessage(f, "m1", "i-1"))
 	for _, step := range []struct {
 		later time.Duration
 		jobs  int
@@ -241,9 +241,9 @@ func stuckAccountGetsAnotherJob(t *testing.T, f StreamFixture) {
 
 func targetNamedDuringAReadIsReadAgain(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
-	deliver(t, f, s, about(f, "m1", "i-1"))
+	deliver(t, f, s, newMessage(f, "m1", "i-1"))
 	reading := pendingReads(t, f)
-	deliver(t, f, s, about(f, "m2", "i-1"))
+	deliver(t, f, s, newMessage(f, "m2", "i-1"))
 	recordReads(t, f, posture.ReadResults{Done: reading, ConfirmAt: f.Clock.T.Add(time.Minute)})
 	wantSame(t, "due", due(t, f), []string{"i-1"})
 	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f)})
@@ -252,7 +252,7 @@ func targetNamedDuringAReadIsReadAgain(t *testing.T, f StreamFixture) {
 
 func failedReadIsRetriedLater(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
-	deliver(t, f, s, about(f, "m1", "i-1"))
+	deliver(t, f, s, newMessage(f, "m1", "i-1"))
 	recordReads(t, f, posture.ReadResults{Failed: pendingReads(t, f), RetryAt: f.Clock.T.Add(time.Second)})
 	if !releaseIfIdle(t, f) {
 		t.Error("not released until the retry")
@@ -267,7 +267,7 @@ func failedReadIsRetriedLater(t *testing.T, f StreamFixture) {
 		t.Fatal(err)
 	}
 	wantSame(t, "jobs", f.Jobs(), []posture.AccountID{account, account})
-	deliver(t, f, s, about(f, "m2", "i-1"))
+	deliver(t, f, s, newMessage(f, "m2", "i-1"))
 	if got := pendingReads(t, f); got[0].Tries != 0 {
 		t.Errorf("a new message leaves %d tries behind", got[0].Tries)
 	}
@@ -275,7 +275,7 @@ func failedReadIsRetriedLater(t *testing.T, f StreamFixture) {
 
 func readIsConfirmedLater(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
-	deliver(t, f, s, about(f, "m1", "i-1"))
+	deliver(t, f, s, newMessage(f, "m1", "i-1"))
 	neighbours := []posture.Target{{Type: bucket, Region: posture.Global, Name: "b"}}
 	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f), Neighbours: neighbours, ConfirmAt: f.Clock.T.Add(30 * time.Second)})
 	got := pendingReads(t, f)
@@ -316,7 +316,7 @@ func statusFollowsMessages(t *testing.T, f StreamFixture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deliver(t, f, s, about(f, "another"))
+	deliver(t, f, s, newMessage(f, "another"))
 	after, err := f.Entities.Account(t.Context(), org, account)
 	if err != nil || after.ETag != before.ETag {
 		t.Errorf("an event that changes no status changed the account: %v", err)
@@ -326,7 +326,7 @@ func statusFollowsMessages(t *testing.T, f StreamFixture) {
 func lateMessageDoesNotReconnect(t *testing.T, f StreamFixture) {
 	fresh(t, f)
 	s := openStream(t, f)
-	late := about(f, "late", "i-1")
+	late := newMessage(f, "late", "i-1")
 	f.Clock.T = f.Clock.T.Add(time.Minute)
 	deliver(t, f, s, posture.StreamMessage{ID: "up", Time: f.Clock.T, Signal: posture.SignalConnected})
 	f.Clock.T = f.Clock.T.Add(time.Minute)
@@ -354,19 +354,19 @@ func statusIsSetByHand(t *testing.T, f StreamFixture) {
 
 func streamIsRemovedWithItsAccount(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
-	deliver(t, f, s, about(f, "m1", "i-1"))
+	deliver(t, f, s, newMessage(f, "m1", "i-1"))
 	remove(t, f.Entities, account)
 	_, err := f.Streams.StreamOf(t.Context(), s.Handle)
 	wantKind(t, "StreamOf", err, fault.NotFound)
 	onboard(t, f.Entities, org, account)
 	wantSame(t, "due in an account that was added again", due(t, f), []string{})
 	openStream(t, f)
-	wantSame(t, "the message", deliver(t, f, s, about(f, "m1", "i-1")), posture.StreamOutcome{Fresh: 1})
+	wantSame(t, "the message", deliver(t, f, s, newMessage(f, "m1", "i-1")), posture.StreamOutcome{Fresh: 1})
 }
 
 func oldMessagesAreForgotten(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
-	deliver(t, f, s, about(f, "m1"))
+	deliver(t, f, s, newMessage(f, "m1"))
 	for _, step := range []struct {
 		later time.Duration
 		want  posture.StreamOutcome
@@ -378,7 +378,7 @@ func oldMessagesAreForgotten(t *testing.T, f StreamFixture) {
 		if _, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil {
 			t.Fatal(err)
 		}
-		wantSame(t, "the message "+step.later.String()+" later", deliver(t, f, s, about(f, "m1")), step.want)
+		wantSame(t, "the message "+step.later.String()+" later", deliver(t, f, s, newMessage(f, "m1")), step.want)
 	}
 }
 
@@ -387,18 +387,18 @@ func missedHeartbeatDisconnects(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	deliver(t, f, s, posture.StreamMessage{ID: "beat", Time: f.Clock.T, Signal: posture.SignalHeartbeat})
 	for _, step := range []struct {
-		later time.Duration
-		want  posture.StreamStatus
-		lost  int
+		later  time.Duration
+		want   posture.StreamStatus
+		silent int
 	}{
 		{3 * time.Hour, posture.StreamConnected, 0},
 		{time.Hour, posture.StreamDisconnected, 1},
 		{time.Hour, posture.StreamDisconnected, 0},
 	} {
 		f.Clock.T = f.Clock.T.Add(step.later)
-		lost, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts)
-		if err != nil || len(lost) != step.lost || streamStatus(t, f) != step.want {
-			t.Errorf("%s later: %v, %s, %v", step.later, lost, streamStatus(t, f), err)
+		silent, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts)
+		if err != nil || len(silent) != step.silent || streamStatus(t, f) != step.want {
+			t.Errorf("%s later: %v, %s, %v", step.later, silent, streamStatus(t, f), err)
 		}
 	}
 }
@@ -407,15 +407,15 @@ func quietWithChangesDisconnects(t *testing.T, f StreamFixture) {
 	fresh(t, f)
 	s := openStream(t, f)
 	record(t, f.Entities, scoped(instance, east), true, newEntity(east, "i-1"))
-	deliver(t, f, s, about(f, "m1"))
+	deliver(t, f, s, newMessage(f, "m1"))
 	f.Clock.T = f.Clock.T.Add(25 * time.Hour)
-	if lost, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil || len(lost) != 0 {
-		t.Errorf("a quiet account without changes: %v, %v", lost, err)
+	if silent, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil || len(silent) != 0 {
+		t.Errorf("a quiet account without changes: %v, %v", silent, err)
 	}
 	record(t, f.Entities, scoped(instance, east), true, newEntity(east, "i-1", set(posture.Number("cores", 8))))
-	lost, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts)
-	if err != nil || len(lost) != 1 || streamStatus(t, f) != posture.StreamDisconnected {
-		t.Errorf("a quiet account with changes: %v, %v, %s", lost, err, streamStatus(t, f))
+	silent, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts)
+	if err != nil || len(silent) != 1 || streamStatus(t, f) != posture.StreamDisconnected {
+		t.Errorf("a quiet account with changes: %v, %v, %s", silent, err, streamStatus(t, f))
 	}
 }
 
@@ -425,7 +425,7 @@ func manyDeliveriesAtOnce(t *testing.T, f StreamFixture) {
 	for i := range 8 {
 		all.Go(func() {
 			for j := range 10 {
-				ms := []posture.StreamMessage{about(f, fmt.Sprint(j), fmt.Sprintf("i-%02d", j)), about(f, fmt.Sprint(i, j), fmt.Sprintf("i-%02d", j))}
+				ms := []posture.StreamMessage{newMessage(f, fmt.Sprint(j), fmt.Sprintf("i-%02d", j)), newMessage(f, fmt.Sprint(i, j), fmt.Sprintf("i-%02d", j))}
 				if _, err := f.Streams.Accept(t.Context(), []posture.Delivery{{Stream: s, Messages: ms}}); err != nil {
 					t.Error(err)
 				}
@@ -447,5 +447,5 @@ func deliveryToARemovedStream(t *testing.T, f StreamFixture) {
 	if err := f.Streams.CloseStream(t.Context(), org, account); err != nil {
 		t.Fatal(err)
 	}
-	wantSame(t, "outcome", deliver(t, f, s, about(f, "m1", "i-1")), posture.StreamOutcome{Gone: true})
+	wantSame(t, "outcome", deliver(t, f, s, newMessage(f, "m1", "i-1")), posture.StreamOutcome{Gone: true})
 }

@@ -8,31 +8,31 @@ import (
 )
 
 func viewsAreOwnOrShared(t *testing.T, f Fixture) {
-	mine := posture.View{ID: "1", Owner: "ann", Name: "b mine", Screen: "findings", Query: "level=High", Updated: begin}
+	ownView := posture.View{ID: "1", Owner: "ann", Name: "b mine", Screen: "findings", Query: "level=High", Updated: begin}
 	shared := posture.View{ID: "2", Owner: "bob", Shared: true, Name: "a shared", Screen: "rules", Updated: begin}
 	hidden := posture.View{ID: "3", Owner: "bob", Name: "c hidden", Screen: "rules", Updated: begin}
-	for _, v := range []posture.View{mine, shared, hidden} {
+	for _, v := range []posture.View{ownView, shared, hidden} {
 		if err := f.Store.SaveView(t.Context(), org, v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	views := func(of posture.OrgID, user string) []posture.View {
+	views := func(owner posture.OrgID, user string) []posture.View {
 		t.Helper()
-		all, err := f.Store.Views(t.Context(), of, user)
+		all, err := f.Store.Views(t.Context(), owner, user)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return all
 	}
-	wantSame(t, "views", views(org, "ann"), []posture.View{shared, mine})
+	wantSame(t, "views", views(org, "ann"), []posture.View{shared, ownView})
 	if all := views(other, "ann"); len(all) != 0 {
 		t.Errorf("views of another organisation: %v", all)
 	}
-	mine.Name, mine.Shared = "changed", true
-	if err := f.Store.SaveView(t.Context(), org, mine); err != nil {
+	ownView.Name, ownView.Shared = "changed", true
+	if err := f.Store.SaveView(t.Context(), org, ownView); err != nil {
 		t.Fatal(err)
 	}
-	wantSame(t, "views of the other user", views(org, "bob"), []posture.View{shared, hidden, mine})
+	wantSame(t, "views of the other user", views(org, "bob"), []posture.View{shared, hidden, ownView})
 	stolen := shared
 	stolen.Owner = "ann"
 	wantKind(t, "save another's view", f.Store.SaveView(t.Context(), org, stolen), fault.NotFound)

@@ -138,7 +138,7 @@ func check(s posture.Stream, err error) error {
 
 // deliver returns the delivery of a message that carries an event.
 func (v *Verifier) deliver(stream posture.Stream, m posture.StreamMessage, e event) (Verified, error) {
-	if !e.about(stream.Account) {
+	if !e.concerns(stream.Account) {
 		return Verified{}, refusal.New(refusal.Foreign, "the event is about another account")
 	}
 	if e.DetailType == "Scheduled Event" {
@@ -215,7 +215,7 @@ func parseEvent(body []byte) (event, error) {
 	return e, nil
 }
 
-// about reports whether the event belongs to an account.
-func (e event) about(account posture.AccountID) bool {
+// concerns reports whether the event belongs to an account.
+func (e event) concerns(account posture.AccountID) bool {
 	return e.Account == string(account) && (e.Detail.RecipientAccountID == "" || e.Detail.RecipientAccountID == string(account))
 }

@@ -60,8 +60,8 @@ type world struct {
 
 // Amazon and somebody else. Keys take long to make.
 var (
-	amazon  = sync.OnceValues(func() (*events.SNS, error) { return events.NewSNS(clock) })
-	another = sync.OnceValues(func() (*events.SNS, error) { return events.NewSNS(clock, "sns.example.com") })
+	amazon   = sync.OnceValues(func() (*events.SNS, error) { return events.NewSNS(clock) })
+	otherSNS = sync.OnceValues(func() (*events.SNS, error) { return events.NewSNS(clock, "sns.example.com") })
 )
 
 func newWorld(t *testing.T) *world {
@@ -71,7 +71,7 @@ func newWorld(t *testing.T) *world {
 	if w.sns, err = amazon(); err != nil {
 		t.Fatal(err)
 	}
-	if w.other, err = another(); err != nil {
+	if w.other, err = otherSNS(); err != nil {
 		t.Fatal(err)
 	}
 	redirect := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -215,8 +215,8 @@ func signed(edit func(n *events.Notification)) func(w *world) (http.Header, []by
 	}
 }
 
-// at is a notification whose certificate is said to be elsewhere.
-func at(address string) func(w *world) (http.Header, []byte) {
+// withAddress is a notification whose certificate is said to be elsewhere.
+func withAddress(address string) func(w *world) (http.Header, []byte) {
 	return bent(func(n *events.Notification) { n.SigningCertURL = address })
 }
 
@@ -259,23 +259,23 @@ var forgeries = []forgery{
 		n.SigningCertURL = strings.Replace(n.SigningCertURL, host, "evil.example", 1)
 		return n.Header(), n.Body()
 	}},
-	{"certificate of another region", refusal.Certificate, at("https://sns.us-east-1.amazonaws.com/x.pem")},
-	{"certificate at a host that ends like another", refusal.Certificate, at("https://" + host + ".evil.example/x.pem")},
-	{"certificate at a host that begins like another", refusal.Certificate, at("https://evil.example/" + host + "/x.pem")},
-	{"certificate at a bucket", refusal.Certificate, at("https://sns.s3.amazonaws.com/x.pem")},
-	{"certificate without TLS", refusal.Certificate, at("http://" + host + "/x.pem")},
-	{"certificate on another port", refusal.Certificate, at("https://" + host + ":8443/x.pem")},
-	{"certificate with a user", refusal.Certificate, at("https://" + host + "@evil.example/x.pem")},
-	{"certificate behind a backslash", refusal.Certificate, at(`https://evil.example\@` + host + "/x.pem")},
-	{"certificate with a query", refusal.Certificate, at("https://" + host + "/x.pem?a=b")},
-	{"certificate with a fragment", refusal.Certificate, at("https://" + host + "/x.pem#y")},
-	{"certificate in a folder", refusal.Certificate, at("https://" + host + "/a/../x.pem")},
-	{"certificate that is no certificate", refusal.Certificate, at("https://" + host + "/none.pem")},
-	{"certificate that redirects", refusal.Certificate, at("https://" + host + "/redirect.pem")},
-	{"certificate that never ends", refusal.Certificate, at("https://" + host + "/large.pem")},
-	{"certificate on this machine", refusal.Certificate, at("https://127.0.0.1/x.pem")},
-	{"certificate at the metadata service", refusal.Certificate, at("http://169.254.169.254/x.pem")},
-	{"no certificate", refusal.Certificate, at("")},
+	{"certificate of another region", refusal.Certificate, withAddress("https://sns.us-east-1.amazonaws.com/x.pem")},
+	{"certificate at a host that ends like another", refusal.Certificate, withAddress("https://" + host + ".evil.example/x.pem")},
+	{"certificate at a host that begins like another", refusal.Certificate, withAddress("https://evil.example/" + host + "/x.pem")},
+	{"certificate at a bucket", refusal.Certificate, withAddress("https://sns.s3.amazonaws.com/x.pem")},
+	{"certificate without TLS", refusal.Certificate, withAddress("http://" + host + "/x.pem")},
+	{"certificate on another port", refusal.Certificate, withAddress("https://" + host + ":8443/x.pem")},
+	{"certificate with a user", refusal.Certificate, withAddress("https://" + host + "@evil.example/x.pem")},
+	{"certificate behind a backslash", refusal.Certificate, withAddress(`https://evil.example\@` + host + "/x.pem")},
+	{"certificate with a query", refusal.Certificate, withAddress("https://" + host + "/x.pem?a=b")},
+	{"certificate with a fragment", refusal.Certificate, withAddress("https://" + host + "/x.pem#y")},
+	{"certificate in a folder", refusal.Certificate, withAddress("https://" + host + "/a/../x.pem")},
+	{"certificate that is no certificate", refusal.Certificate, withAddress("https://" + host + "/none.pem")},
+	{"certificate that redirects", refusal.Certificate, withAddress("https://" + host + "/redirect.pem")},
+	{"certificate that never ends", refusal.Certificate, withAddress("https://" + host + "/large.pem")},
+	{"certificate on this machine", refusal.Certificate, withAddress("https://127.0.0.1/x.pem")},
+	{"certificate at the metadata service", refusal.Certificate, withAddress("http://169.254.169.254/x.pem")},
+	{"no certificate", refusal.Certificate, withAddress("")},
 	{"topic of another account", refusal.Foreign, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, account, "999999999999", 1) })},
 	{"topic of an unknown stream", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = topic + "x" })},
 	{"topic with another prefix", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "vigil-events-", "other-", 1) })},

@@ -163,11 +163,11 @@ func (c *Certificates) check(cert *x509.Certificate) (*rsa.PublicKey, error) {
 	if now := c.now(); now.Before(cert.NotBefore) || !now.Before(cert.NotAfter) {
 		return nil, refusal.New(refusal.Certificate, "the certificate is not valid now")
 	}
-	named := certificateName.MatchString(cert.Subject.CommonName)
+	nameMatches := certificateName.MatchString(cert.Subject.CommonName)
 	for _, name := range cert.DNSNames {
-		named = named || certificateName.MatchString(name)
+		nameMatches = nameMatches || certificateName.MatchString(name)
 	}
-	if !named {
+	if !nameMatches {
 		return nil, refusal.New(refusal.Certificate, "the certificate is not for SNS")
 	}
 	key, ok := cert.PublicKey.(*rsa.PublicKey)

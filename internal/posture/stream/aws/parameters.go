@@ -73,7 +73,7 @@ func (p *parameters) names(t *resource.Type) []string {
 			continue
 		}
 		member, form, _ := strings.Cut(choice, "|")
-		for _, text := range p.at(member) {
+		for _, text := range p.valuesOf(member) {
 			if name, ok := nameOf(t, member, form, text); ok {
 				names = append(names, name)
 			}
@@ -91,8 +91,8 @@ func isID(text, prefix string) bool {
 	return strings.Trim(code, "0123456789abcdef") == ""
 }
 
-// at returns the strings of a member: "name", "parent.name", or ".name" at the top.
-func (p *parameters) at(member string) []string {
+// valuesOf returns the strings of a member: "name", "parent.name", or ".name" at the top.
+func (p *parameters) valuesOf(member string) []string {
 	name, top := strings.CutPrefix(member, ".")
 	parent, last, nested := strings.Cut(name, ".")
 	if !nested {
@@ -112,7 +112,7 @@ func (p *parameters) joined(parts []string) (string, bool) {
 	texts := make([]string, len(parts))
 	for i, part := range parts {
 		member, otherwise, _ := strings.Cut(part, "=")
-		found := p.at(member)
+		found := p.valuesOf(member)
 		if len(found) == 0 {
 			found = []string{otherwise}
 		}

@@ -13,7 +13,7 @@ import (
 func TestEventsNameResourcesAsDeclared(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		of         posture.EntityType
+		entityType posture.EntityType
 		parameters map[string]any
 		want       []string
 	}{
@@ -37,8 +37,8 @@ func TestEventsNameResourcesAsDeclared(t *testing.T) {
 		if c.parameters != nil {
 			tree = c.parameters
 		}
-		if got := newParameters(tree).names(declared.Catalog().Type(c.of)); !slices.Equal(got, c.want) {
-			t.Errorf("%s of %v: %q, want %q", c.of, c.parameters, got, c.want)
+		if got := newParameters(tree).names(declared.Catalog().Type(c.entityType)); !slices.Equal(got, c.want) {
+			t.Errorf("%s of %v: %q, want %q", c.entityType, c.parameters, got, c.want)
 		}
 	}
 }

@@ -174,6 +174,6 @@ func (e envelope) confirmURL(t topic) (string, error) {
 	if q.Get("Action") != "ConfirmSubscription" || q.Get("TopicArn") != e.TopicArn || q.Get("Token") != e.Token || e.Token == "" {
 		return "", refusal.New(refusal.Signature, "the address that confirms the subscription confirms another")
 	}
-	ours := url.Values{"Action": {"ConfirmSubscription"}, "TopicArn": {e.TopicArn}, "Token": {e.Token}}
-	return "https://" + t.host() + "/?" + ours.Encode(), nil
+	query := url.Values{"Action": {"ConfirmSubscription"}, "TopicArn": {e.TopicArn}, "Token": {e.Token}}
+	return "https://" + t.host() + "/?" + query.Encode(), nil
 }

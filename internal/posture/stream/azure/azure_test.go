@@ -68,16 +68,16 @@ func TestAllFormsAreTaken(t *testing.T) {
 	t.Parallel()
 	verifier := newVerifier()
 	binary := func(o events.Operation) (http.Header, []byte) { return o.Binary() }
-	plain := func(f func(events.Operation) []byte) func(events.Operation) (http.Header, []byte) {
+	withoutHeader := func(f func(events.Operation) []byte) func(events.Operation) (http.Header, []byte) {
 		return func(o events.Operation) (http.Header, []byte) { return http.Header{}, f(o) }
 	}
 	for name, form := range map[string]func(events.Operation) (http.Header, []byte){
-		"classic":     plain(events.Operation.Classic),
-		"common":      plain(events.Operation.Common),
-		"grid":        plain(func(o events.Operation) []byte { return events.GridBatch(o) }),
-		"cloud event": plain(events.Operation.CloudEvent),
+		"classic":     withoutHeader(events.Operation.Classic),
+		"common":      withoutHeader(events.Operation.Common),
+		"grid":        withoutHeader(func(o events.Operation) []byte { return events.GridBatch(o) }),
+		"cloud event": withoutHeader(events.Operation.CloudEvent),
 		"binary":      binary,
-		"batch of cloud events": plain(func(o events.Operation) []byte {
+		"batch of cloud events": withoutHeader(func(o events.Operation) []byte {
 			return []byte("[" + string(o.CloudEvent()) + "]")
 		}),
 	} {

@@ -20,12 +20,12 @@ func (r record) targets(x *change.Index) []posture.Target {
 	}
 	verb := verbOf(r.operation)
 	found := pick(x, all, all[0], verb)
-	for _, above := range all[1:] {
-		if strings.HasPrefix(above.kind, "microsoft.resources/subscriptions") {
+	for _, ancestor := range all[1:] {
+		if strings.HasPrefix(ancestor.kind, "microsoft.resources/subscriptions") {
 			break // resources are in a group and a subscription, not parts of them
 		}
 		// Deleting a part changes the resource that contains it.
-		if more := pick(x, all, above, "write"); len(more) > 0 {
+		if more := pick(x, all, ancestor, "write"); len(more) > 0 {
 			return append(found, more...)
 		}
 	}
@@ -33,18 +33,18 @@ func (r record) targets(x *change.Index) []posture.Target {
 }
 
 // pick returns the targets of the declarations that name an operation on a resource.
-func pick(x *change.Index, all []level, at level, verb string) []posture.Target {
+func pick(x *change.Index, all []level, current level, verb string) []posture.Target {
 	if verb == "action" {
 		verb = "write"
 	}
 	var found []posture.Target
-	for _, d := range x.Of(at.kind, verb) {
+	for _, d := range x.Of(current.kind, verb) {
 		// A declaration may also name parts of other resources, such as a setting that
 		// both vaults and servers have.
 		if !slices.ContainsFunc(all, func(l level) bool { return l.kind == ownKind(d) }) {
 			continue
 		}
-		t := posture.Target{Type: d.Type, Region: posture.Global, Name: at.id}
+		t := posture.Target{Type: d.Type, Region: posture.Global, Name: current.id}
 		if verb == "delete" && d.Declared != nil && d.Declared.Gathered && !d.Declared.Derived {
 			t.Name = "" // one of the resources that it is made from is gone, which does not tell what to remove
 		}
@@ -97,11 +97,11 @@ type level struct {
 func levels(id string) (all []level) {
 	part := strings.Split(strings.Trim(id, "/"), "/")
 	part = part[:len(part)&^1] // keys and values take turns
-	whole, ok := naming.ParseARMID(strings.Join(part, "/"))
+	parsed, ok := naming.ParseARMID(strings.Join(part, "/"))
 	if !ok && len(part) > 2 && strings.EqualFold(part[len(part)-2], "providers") { // a namespace alone
-		whole, ok = naming.ParseARMID(strings.Join(part[:len(part)-2], "/"))
+		parsed, ok = naming.ParseARMID(strings.Join(part[:len(part)-2], "/"))
 	}
-	if !ok || whole.Subscription == "" {
+	if !ok || parsed.Subscription == "" {
 		return nil
 	}
 	for ; len(part) > 0; part = part[:len(part)-2] {

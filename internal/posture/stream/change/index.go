@@ -57,8 +57,8 @@ var apiVersion = regexp.MustCompile(`[0-9]{8}(v[0-9]+)?$`)
 func (x *Index) Of(source, name string) []collect.Declaration {
 	source, name = strings.ToLower(source), strings.ToLower(name)
 	found := slices.Clone(x.exact[key{source, name}])
-	if plain := apiVersion.ReplaceAllString(name, ""); plain != name {
-		found = append(found, x.exact[key{source, plain}]...)
+	if unversioned := apiVersion.ReplaceAllString(name, ""); unversioned != name {
+		found = append(found, x.exact[key{source, unversioned}]...)
 	}
 	for _, p := range x.prefix[source] {
 		if strings.HasPrefix(name, p.begin) {
@@ -67,9 +67,9 @@ func (x *Index) Of(source, name string) []collect.Declaration {
 	}
 	seen := map[posture.EntityType]bool{}
 	return slices.DeleteFunc(found, func(d collect.Declaration) bool {
-		twice := seen[d.Type]
+		exists := seen[d.Type]
 		seen[d.Type] = true
-		return twice
+		return exists
 	})
 }
 

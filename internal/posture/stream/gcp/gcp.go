@@ -80,11 +80,11 @@ func (v *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (post
 	}
 	// Find the stream by the unverified claims first: that is cheap, and requests for
 	// unknown streams cause no fetch of keys. The signature is verified below.
-	said, err := unverifiedClaims(token)
+	claims, err := unverifiedClaims(token)
 	if err != nil {
 		return posture.Delivery{}, err
 	}
-	stream, err := v.stream(ctx, said.Email)
+	stream, err := v.stream(ctx, claims.Email)
 	if err != nil {
 		return posture.Delivery{}, err
 	}
@@ -145,7 +145,7 @@ func (v *Verifier) message(p push, stream posture.Stream) (posture.StreamMessage
 	if err := json.Unmarshal(p.Message.Data, &e); err != nil {
 		return m, nil //nolint:nilerr // a message published by hand, which names no resource
 	}
-	if e.LogName != "" && !e.of(stream.Account) {
+	if e.LogName != "" && !e.concerns(stream.Account) {
 		return m, refusal.New(refusal.Foreign, "the entry is of another project's log")
 	}
 	m.Target = e.targets(v.index)
@@ -181,8 +181,8 @@ type entry struct {
 	} `json:"protoPayload"`
 }
 
-// of reports whether the entry belongs to a project's log.
-func (e entry) of(project posture.AccountID) bool {
+// concerns reports whether the entry belongs to a project's log.
+func (e entry) concerns(project posture.AccountID) bool {
 	rest, ok := strings.CutPrefix(e.LogName, "projects/"+string(project)+"/logs/")
 	if !ok || rest == "" {
 		return false

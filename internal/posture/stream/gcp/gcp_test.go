@@ -55,8 +55,8 @@ type world struct {
 
 // Google and somebody else. Keys take long to make.
 var (
-	google  = sync.OnceValues(func() (*events.Google, error) { return events.NewGoogle(clock) })
-	another = sync.OnceValues(func() (*events.Google, error) { return events.NewGoogle(clock) })
+	google      = sync.OnceValues(func() (*events.Google, error) { return events.NewGoogle(clock) })
+	otherGoogle = sync.OnceValues(func() (*events.Google, error) { return events.NewGoogle(clock) })
 )
 
 func newWorld(t testing.TB) *world {
@@ -66,7 +66,7 @@ func newWorld(t testing.TB) *world {
 	if w.google, err = google(); err != nil {
 		t.Fatal(err)
 	}
-	if w.other, err = another(); err != nil {
+	if w.other, err = otherGoogle(); err != nil {
 		t.Fatal(err)
 	}
 	w.internet = &streamtest.Internet{Hosts: map[string]http.Handler{events.KeysHost: w.google.Handler(nil)}}
@@ -406,12 +406,12 @@ func FuzzVerify(f *testing.F) {
 	f.Add(w.token(), w.push(firewall))
 	f.Add(w.token(), w.google.Push(pushed, []byte("{}"), map[string]string{"eventStreamStatus": "connected"}).Body())
 	f.Add("a.b.c", []byte(`{"message":{"data":"e30=","messageId":"1"},"subscription":"`+pushed+`"}`))
-	good := w.token()
+	valid := w.token()
 	f.Fuzz(func(t *testing.T, token string, body []byte) {
 		if d, err := w.verifier.Verify(t.Context(), bearer(token), body); err == nil && d.Stream.Handle != handle {
 			t.Fatalf("%+v", d)
 		}
-		d, err := w.verifier.Verify(t.Context(), bearer(good), body)
+		d, err := w.verifier.Verify(t.Context(), bearer(valid), body)
 		if err == nil && (len(d.Messages) != 1 || d.Messages[0].ID == "" || d.Messages[0].Time.IsZero()) {
 			t.Fatalf("%+v", d)
 		}

@@ -69,12 +69,12 @@ func (e entry) resource() string {
 	if link := p.Response.TargetLink; strings.Contains(link, "/projects/") {
 		return "projects/" + link[strings.Index(link, "/projects/")+len("/projects/"):]
 	}
-	for _, given := range []string{p.Response.Name, p.Request.Name} {
+	for _, candidate := range []string{p.Response.Name, p.Request.Name} {
 		switch {
-		case strings.Contains(given, "/"):
-			return given
-		case given != "":
-			return name + "/" + given
+		case strings.Contains(candidate, "/"):
+			return candidate
+		case candidate != "":
+			return name + "/" + candidate
 		}
 	}
 	return ""
@@ -122,8 +122,8 @@ func IDs(account posture.AccountID, t posture.Target) []posture.EntityID {
 		return nil
 	}
 	var ids []posture.EntityID
-	for _, place := range append(locations, posture.Global, t.Region) {
-		ids = append(ids, t.Type.ID(account, place, name))
+	for _, location := range append(locations, posture.Global, t.Region) {
+		ids = append(ids, t.Type.ID(account, location, name))
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)

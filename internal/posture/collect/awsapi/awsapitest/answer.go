@@ -175,12 +175,15 @@ func (w *writer) item(name string, m *model.Member, v any) {
 	case model.Structure:
 		w.members(s, v.(map[string]any))
 	case model.List:
-		item := s.Item.LocationName
-		if item == "" {
-			item = map[bool]string{true: "item", false: "member"}[w.protocol == model.EC2]
+		itemName := s.Item.LocationName
+		if itemName == "" {
+			itemName = "member"
+			if w.protocol == model.EC2 {
+				itemName = "item"
+			}
 		}
 		for _, e := range v.([]any) {
-			w.item(item, s.Item, e)
+			w.item(itemName, s.Item, e)
 		}
 	case model.Map:
 		values := v.(map[string]any)
@@ -219,7 +222,11 @@ func (w *writer) scalar(m *model.Member, v any, location string) string {
 	case []byte:
 		return base64.StdEncoding.EncodeToString(v)
 	case time.Time:
-		return formatTime(m, v, map[bool]string{true: "rfc822", false: "iso8601"}[location == "header"])
+		format := "iso8601"
+		if location == "header" {
+			format = "rfc822"
+		}
+		return formatTime(m, v, format)
 	}
 	return v.(string)
 }
@@ -243,7 +250,7 @@ func formatTime(m *model.Member, t time.Time, format string) string {
 func (w *writer) json(s *model.Shape, values map[string]any) {
 	w.WriteByte('{')
 	comma := ""
-	if len(values) != 1 { // a union must not have an unknown member
+	if len(values) != 1 { // decoders must ignore unknown members; a single value may be a union, which has none
 		w.WriteString(`"__unknown":{"a":[1,{"b":null}]}`)
 		comma = ","
 	}
@@ -298,7 +305,7 @@ func (w *writer) jsonValue(m *model.Member, v any) {
 		w.WriteByte('}')
 	case model.Timestamp:
 		text := formatTime(m, v.(time.Time), "unixTimestamp")
-		if strings.ContainsAny(text, ":") {
+		if strings.Contains(text, ":") { // a formatted time, not a number
 			w.marshal(text)
 		} else {
 			w.WriteString(text)

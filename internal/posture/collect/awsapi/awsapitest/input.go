@@ -9,9 +9,9 @@ func (m *Maker) Input(op *model.Operation, required bool) map[string]any {
 	if op.Input == nil {
 		return map[string]any{}
 	}
-	plain := *m
-	plain.Plain, plain.Full = true, true
-	return plain.input(op.Input, required, 0)
+	simple := *m
+	simple.Plain, simple.Full = true, true
+	return simple.input(op.Input, required, 0)
 }
 
 func (m *Maker) input(s *model.Shape, required bool, depth int) map[string]any {

@@ -67,12 +67,12 @@ func open(file []byte) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return nil, err
 	}
-	defer plain.Close()
-	text, err := plain.DecodeAll(head, nil)
+	defer decoder.Close()
+	text, err := decoder.DecodeAll(head, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -109,11 +109,11 @@ func BenchmarkOpenEC2(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	at := len(services)
+	index := len(services)
 	for i := len(ix.Services) - 1; i >= 0; i-- {
-		at -= ix.Services[i].length
+		index -= ix.Services[i].length
 		if ix.Services[i].name == "ec2" {
-			frame := services[at : at+ix.Services[i].length]
+			frame := services[index : index+ix.Services[i].length]
 			for b.Loop() {
 				if _, err := ix.service("ec2", frame); err != nil {
 					b.Fatal(err)

@@ -24,8 +24,8 @@ func parsed(t *testing.T, text []byte) any {
 	return v
 }
 
-// same reports whether two JSON documents are equal.
-func same(t *testing.T, a, b []byte) bool {
+// equalJSON reports whether two JSON documents are equal.
+func equalJSON(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	return bytes.Equal(a, b) || equal(parsed(t, a), parsed(t, b))
 }
@@ -104,7 +104,7 @@ func TestDecodeEveryOperation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !same(t, want, got) {
+			if !equalJSON(t, want, got) {
 				t.Errorf("%s %s:\nwant %.3000s\ngot  %.3000s\nof   %.3000s", name, op.Name, want, got, body)
 				return
 			}

@@ -55,11 +55,11 @@ func (d *Decoder) decodeResult(out, body []byte, suffix string) ([]byte, error) 
 	if len(body) == 0 {
 		return append(out, "{}"...), nil
 	}
-	made, err := decodeXML(out, body, d.op.Name+suffix, d.output)
+	decoded, err := decodeXML(out, body, d.op.Name+suffix, d.output)
 	if errors.Is(err, errNoRoot) && len(d.output.fields) == 0 {
 		return append(out, "{}"...), nil
 	}
-	return made, err
+	return decoded, err
 }
 
 // decodeREST combines the members of the headers and of the body.

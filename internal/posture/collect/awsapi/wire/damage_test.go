@@ -40,7 +40,7 @@ func TestDamagedResponsesMatchReference(t *testing.T) {
 				p := pairs[random.IntN(len(pairs))]
 				maker := awsapitest.New(random.Uint64())
 				maker.Sparse = true
-				_, whole := awsapitest.Answer(p.decoder.op, maker.Output(p.decoder.op))
+				_, intact := awsapitest.Answer(p.decoder.op, maker.Output(p.decoder.op))
 				// Each response is damaged in many ways because generating one takes longer
 				// than decoding it.
 				for range 50 {
@@ -54,7 +54,7 @@ func TestDamagedResponsesMatchReference(t *testing.T) {
 					for i := 3; i < len(damage); i += 4 {
 						damage[i] = suspicious[random.IntN(len(suspicious))]
 					}
-					body := damaged(append([]byte(nil), whole...), damage)
+					body := damaged(append([]byte(nil), intact...), damage)
 					if difference := compare(p.decoder, p.reference, body); difference != "" {
 						failed.Add(1)
 						t.Errorf("%s: %s\n%q", p.decoder.op.Service.Protocol, difference, body)
@@ -129,8 +129,8 @@ func TestHostileResponsesAreErrors(t *testing.T) {
 		if got, err := tt.p.decoder.Decode(200, nil, tt.body); err == nil {
 			t.Errorf("%s is read as %.100s", name, got)
 		}
-		if took := time.Since(start); took > 30*time.Second {
-			t.Errorf("%s took %v", name, took)
+		if elapsed := time.Since(start); elapsed > 30*time.Second {
+			t.Errorf("%s took %v", name, elapsed)
 		}
 	}
 }
@@ -159,12 +159,12 @@ func TestRepeatedMembers(t *testing.T) {
 			t.Errorf("%s: %s", tt.body, difference)
 		}
 	}
-	many := []byte(`{"Map":{`)
+	body := []byte(`{"Map":{`)
 	for i := range 100 {
-		many = append(many, `"k`+strconv.Itoa(i%40)+`":"`+strconv.Itoa(i)+`",`...)
+		body = append(body, `"k`+strconv.Itoa(i%40)+`":"`+strconv.Itoa(i)+`",`...)
 	}
-	many = append(many, `"last":"x"}}`...)
-	if difference := compare(j.decoder, j.reference, many); difference != "" {
+	body = append(body, `"last":"x"}}`...)
+	if difference := compare(j.decoder, j.reference, body); difference != "" {
 		t.Error(difference)
 	}
 }

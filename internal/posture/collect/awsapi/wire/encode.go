@@ -109,8 +109,8 @@ func check(s *model.Shape, v any, path string) error {
 	case model.Boolean:
 		_, ok = v.(bool)
 	case model.Integer:
-		n, whole := wholeNumber(v)
-		ok = whole && n >= math.MinInt32 && n <= math.MaxInt32
+		n, isInteger := wholeNumber(v)
+		ok = isInteger && n >= math.MinInt32 && n <= math.MaxInt32
 	case model.Long:
 		_, ok = wholeNumber(v)
 	case model.Float, model.Double:
@@ -196,13 +196,13 @@ func Encode(ctx context.Context, op *model.Operation, input map[string]any) (*Re
 	if err := s.protocol.SerializeRequest(ctx, s.operation, serializable{s.operation.Input, op.Input, input}, r); err != nil {
 		return nil, fmt.Errorf("encode the request of %s %s: %w", op.Service.Name, op.Name, err)
 	}
-	made := &Request{Method: r.Method, URL: *r.URL, Header: r.Header}
+	request := &Request{Method: r.Method, URL: *r.URL, Header: r.Header}
 	if stream := r.GetStream(); stream != nil {
-		if made.Body, err = io.ReadAll(stream); err != nil {
+		if request.Body, err = io.ReadAll(stream); err != nil {
 			return nil, err
 		}
 	}
-	return made, nil
+	return request, nil
 }
 
 // serializable is an input for smithy's serializers.

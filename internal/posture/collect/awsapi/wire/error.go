@@ -145,10 +145,10 @@ func cborFailure(op *model.Operation, status int, header http.Header, body []byt
 }
 
 func appendDocument(b []byte, v smithydocument.Value) ([]byte, error) {
-	var plain any = v
+	var value any = v
 	if o, ok := v.(smithydocument.Opaque); ok {
-		plain = o.Value
+		value = o.Value
 	}
-	text, err := json.Marshal(plain)
+	text, err := json.Marshal(value)
 	return append(b, text...), err
 }

@@ -9,43 +9,43 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// everything is an operation whose output has members of every type in every form.
-func everything(protocol string) *model.Operation {
+// allShapes is an operation whose output has members of every type in every form.
+func allShapes(protocol string) *model.Operation {
 	shapes := map[string]*model.Shape{}
 	add := func(s *model.Shape) *model.Shape {
 		shapes[s.Name] = s
 		return s
 	}
 	scalar := func(t model.Type) *model.Shape { return add(&model.Shape{Name: string(t), Type: t}) }
-	text, flag, whole, long := scalar(model.String), scalar(model.Boolean), scalar(model.Integer), scalar(model.Long)
+	text, flag, integer, long := scalar(model.String), scalar(model.Boolean), scalar(model.Integer), scalar(model.Long)
 	single, double, blob, when := scalar(model.Float), scalar(model.Double), scalar(model.Blob), scalar(model.Timestamp)
-	list := func(name string, of *model.Shape) *model.Shape {
-		return add(&model.Shape{Name: name, Type: model.List, Item: &model.Member{Shape: of}})
+	list := func(name string, elem *model.Shape) *model.Shape {
+		return add(&model.Shape{Name: name, Type: model.List, Item: &model.Member{Shape: elem}})
 	}
-	dict := func(name string, of *model.Shape) *model.Shape {
-		return add(&model.Shape{Name: name, Type: model.Map, Key: &model.Member{Shape: text}, Value: &model.Member{Shape: of}})
+	dict := func(name string, elem *model.Shape) *model.Shape {
+		return add(&model.Shape{Name: name, Type: model.Map, Key: &model.Member{Shape: text}, Value: &model.Member{Shape: elem}})
 	}
 	union := add(&model.Shape{Name: "Choice", Type: model.Structure, Union: true})
 	inner := add(&model.Shape{Name: "Inner", Type: model.Structure})
 	texts, inners, dates := list("Texts", text), list("Inners", inner), list("Dates", when)
 	flat := list("FlatTexts", text)
 	flat.Flattened = true
-	named := dict("Named", inner)
-	named.Key.LocationName, named.Value.LocationName = "Name", "Item"
+	namedMap := dict("Named", inner)
+	namedMap.Key.LocationName, namedMap.Value.LocationName = "Name", "Item"
 	union.Members = []model.Member{{Name: "text", Shape: text}, {Name: "inner", Shape: inner}, {Name: "texts", Shape: texts}}
 	inner.Members = []model.Member{
-		{Name: "id", Shape: text}, {Name: "flag", Shape: flag}, {Name: "self", Shape: inner}, {Name: "texts", Shape: texts}, {Name: "count", Shape: whole},
-		{Name: "map", Shape: dict("Whole", whole)}, {Name: "choice", Shape: union, LocationName: "Choose"},
+		{Name: "id", Shape: text}, {Name: "flag", Shape: flag}, {Name: "self", Shape: inner}, {Name: "texts", Shape: texts}, {Name: "count", Shape: integer},
+		{Name: "map", Shape: dict("Whole", integer)}, {Name: "choice", Shape: union, LocationName: "Choose"},
 	}
 	if protocol == model.RestXML {
 		inner.Members = append(inner.Members, model.Member{Name: "kind", Shape: text, LocationName: "xsi:type", Attribute: true})
 	}
 	out := add(&model.Shape{Name: "EverythingOutput", Type: model.Structure, Members: []model.Member{
-		{Name: "Text", Shape: text}, {Name: "Flag", Shape: flag}, {Name: "Whole", Shape: whole}, {Name: "Long", Shape: long}, {Name: "Single", Shape: single},
+		{Name: "Text", Shape: text}, {Name: "Flag", Shape: flag}, {Name: "Whole", Shape: integer}, {Name: "Long", Shape: long}, {Name: "Single", Shape: single},
 		{Name: "Double", Shape: double}, {Name: "Blob", Shape: blob}, {Name: "When", Shape: when}, {Name: "Epoch", Shape: when, TimestampFormat: "unixTimestamp"},
 		{Name: "Iso", Shape: when, TimestampFormat: "iso8601"}, {Name: "Http", Shape: when, TimestampFormat: "rfc822"}, {Name: "Inner", Shape: inner, LocationName: "In"},
 		{Name: "Texts", Shape: texts}, {Name: "Inners", Shape: inners}, {Name: "Dates", Shape: dates}, {Name: "Lists", Shape: list("Lists", texts)}, {Name: "Map", Shape: dict("Map", text)},
-		{Name: "Named", Shape: named}, {Name: "Maps", Shape: dict("Maps", dict("Inmost", long))}, {Name: "Choice", Shape: union}, {Name: "FlatTexts", Shape: flat, LocationName: "Flat"},
+		{Name: "Named", Shape: namedMap}, {Name: "Maps", Shape: dict("Maps", dict("Inmost", long))}, {Name: "Choice", Shape: union}, {Name: "FlatTexts", Shape: flat, LocationName: "Flat"},
 		{Name: "FlatInners", Shape: inners, Flattened: true}, {Name: "FlatMap", Shape: dict("FlatMap", text), Flattened: true},
 	}})
 	if protocol == model.RestJSON || protocol == model.JSON {
@@ -62,7 +62,7 @@ type pair struct {
 }
 
 func newPair(tb testing.TB, protocol string) pair {
-	op := everything(protocol)
+	op := allShapes(protocol)
 	d, err := newDecoder(op)
 	if err != nil {
 		tb.Fatal(err)
@@ -134,24 +134,24 @@ func FuzzDamaged(f *testing.F) {
 // of change, one the new byte.
 func damaged(body, damage []byte) []byte {
 	for len(damage) >= 4 && len(body) > 0 {
-		at := int(binary.BigEndian.Uint16(damage)) % len(body)
+		offset := int(binary.BigEndian.Uint16(damage)) % len(body)
 		what, c := damage[2], damage[3]
 		damage = damage[4:]
 		other := int(c) % len(body)
 		switch what % 6 {
 		case 0:
-			body[at] = c
+			body[offset] = c
 		case 1:
-			body = append(body[:at], body[at+1:]...)
+			body = append(body[:offset], body[offset+1:]...)
 		case 2:
-			body = append(body[:at], append([]byte{c}, body[at:]...)...)
+			body = append(body[:offset], append([]byte{c}, body[offset:]...)...)
 		case 3: // duplicate a range
-			from, to := min(at, other), max(at, other)
+			from, to := min(offset, other), max(offset, other)
 			body = append(body[:to], append(bytes.Clone(body[from:to]), body[to:]...)...)
 		case 4:
-			body = body[:at]
+			body = body[:offset]
 		case 5: // swap two ranges
-			body[at], body[other] = body[other], body[at]
+			body[offset], body[other] = body[other], body[offset]
 		}
 	}
 	return body

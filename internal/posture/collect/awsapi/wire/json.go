@@ -86,7 +86,7 @@ func (d *jsonDecoder) structure(n *node) error {
 		if err != nil {
 			return err
 		}
-		f, err := n.named(key)
+		f, err := n.fieldByKey(key)
 		if err != nil {
 			return err
 		}
@@ -114,8 +114,8 @@ func (d *jsonDecoder) structure(n *node) error {
 	}
 }
 
-// named returns the field of a quoted name, or nil.
-func (n *node) named(key []byte) (*field, error) {
+// fieldByKey returns the field of a quoted name, or nil.
+func (n *node) fieldByKey(key []byte) (*field, error) {
 	if f, ok := n.byName[string(key[1:len(key)-1])]; ok {
 		return f, nil
 	}

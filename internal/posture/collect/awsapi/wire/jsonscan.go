@@ -134,7 +134,7 @@ func (s *jsonScanner) escape() error {
 func (s *jsonScanner) number() ([]byte, error) {
 	s.peek()
 	from := s.i
-	some := func() bool {
+	digits := func() bool {
 		start := s.i
 		for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
 			s.i++
@@ -145,12 +145,12 @@ func (s *jsonScanner) number() ([]byte, error) {
 		s.i++
 	}
 	first := s.i
-	if !some() || s.b[first] == '0' && s.i-first > 1 {
+	if !digits() || s.b[first] == '0' && s.i-first > 1 {
 		return nil, errJSON
 	}
 	if s.i < len(s.b) && s.b[s.i] == '.' {
 		s.i++
-		if !some() {
+		if !digits() {
 			return nil, errJSON
 		}
 	}
@@ -159,7 +159,7 @@ func (s *jsonScanner) number() ([]byte, error) {
 		if s.i < len(s.b) && (s.b[s.i] == '+' || s.b[s.i] == '-') {
 			s.i++
 		}
-		if !some() {
+		if !digits() {
 			return nil, errJSON
 		}
 	}

@@ -196,7 +196,7 @@ func (c *compiler) structure(n *node, s *model.Shape) error {
 	}
 	if c.protocol == model.RestJSON {
 		for _, f := range n.fields {
-			if _, taken := n.byName[f.name]; !taken && f.member.Location == "" {
+			if _, exists := n.byName[f.name]; !exists && f.member.Location == "" {
 				n.byName[f.name] = f
 			}
 		}
@@ -216,11 +216,11 @@ var decoders sync.Map // *model.Operation -> func() (*Decoder, error)
 
 // DecoderOf returns the decoder of an operation. It creates it on first use.
 func DecoderOf(op *model.Operation) (*Decoder, error) {
-	made, ok := decoders.Load(op)
+	cached, ok := decoders.Load(op)
 	if !ok {
-		made, _ = decoders.LoadOrStore(op, sync.OnceValues(func() (*Decoder, error) { return newDecoder(op) }))
+		cached, _ = decoders.LoadOrStore(op, sync.OnceValues(func() (*Decoder, error) { return newDecoder(op) }))
 	}
-	return made.(func() (*Decoder, error))()
+	return cached.(func() (*Decoder, error))()
 }
 
 func newDecoder(op *model.Operation) (*Decoder, error) {

@@ -52,12 +52,12 @@ func (o *object) merge(out *[]byte, f *field) {
 		if scan.i < len(b) && b[scan.i] == ',' {
 			scan.i++
 		}
-		same := bytes.HasPrefix(b[scan.i:], f.key)
+		matches := bytes.HasPrefix(b[scan.i:], f.key)
 		_, _ = scan.str()
 		scan.i++ // skip the colon
 		from := scan.i
 		_ = scan.skip()
-		if !same {
+		if !matches {
 			continue
 		}
 		earlier := b[from:scan.i]
@@ -143,8 +143,8 @@ func (k *keyed) begin(out *[]byte, key []byte) {
 // keys have equal bytes.
 func (k *keyed) beginJSON(out *[]byte, key []byte) {
 	if bytes.IndexByte(key, '\\') >= 0 {
-		if plain, err := unquote(key); err == nil {
-			k.begin(out, []byte(plain))
+		if unquoted, err := unquote(key); err == nil {
+			k.begin(out, []byte(unquoted))
 			return
 		}
 	}

@@ -32,7 +32,7 @@ func newReference(op *model.Operation) (*reference, error) {
 	if op.Output == nil {
 		return nil, errors.New("the operation has no output")
 	}
-	b := &schemaBuilder{service: op.Service, made: map[*model.Shape]*smithy.Schema{}}
+	b := &schemaBuilder{service: op.Service, schemas: map[*model.Shape]*smithy.Schema{}}
 	output, err := b.shape(op.Output)
 	if err != nil {
 		return nil, err
@@ -184,9 +184,9 @@ func readScalar(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) 
 		}
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.UseNumber()
-		var plain any
-		err = decoder.Decode(&plain)
-		return plain, err
+		var value any
+		err = decoder.Decode(&value)
+		return value, err
 	}
 	return nil, fmt.Errorf("a value of type %v", schema.Type())
 }

@@ -151,9 +151,9 @@ func appendTime(b []byte, t time.Time) ([]byte, error) {
 func appendTimeText(b, text []byte, format timeFormat) ([]byte, error) {
 	switch format {
 	case dateTime:
-		if kept, ok := canonicalTime(text); ok {
+		if canonical, ok := canonicalTime(text); ok {
 			b = append(b, '"')
-			b = append(b, kept...)
+			b = append(b, canonical...)
 			return append(b, 'Z', '"'), nil
 		}
 		t, err := smithytime.ParseDateTime(string(text))

@@ -28,16 +28,16 @@ type schema struct {
 var schemas sync.Map // *model.Operation -> func() (*schema, error)
 
 func schemaOf(op *model.Operation) (*schema, error) {
-	made, ok := schemas.Load(op)
+	build, ok := schemas.Load(op)
 	if !ok {
-		made, _ = schemas.LoadOrStore(op, sync.OnceValues(func() (*schema, error) { return newSchema(op) }))
+		build, _ = schemas.LoadOrStore(op, sync.OnceValues(func() (*schema, error) { return newSchema(op) }))
 	}
-	return made.(func() (*schema, error))()
+	return build.(func() (*schema, error))()
 }
 
 func newSchema(op *model.Operation) (*schema, error) {
 	s := op.Service
-	b := &schemaBuilder{service: s, made: map[*model.Shape]*smithy.Schema{}}
+	b := &schemaBuilder{service: s, schemas: map[*model.Shape]*smithy.Schema{}}
 	var input, output *smithy.Schema
 	var err error
 	if op.Input != nil {
@@ -54,14 +54,14 @@ func newSchema(op *model.Operation) (*schema, error) {
 	protocol, err := protocolOf(s)
 	return &schema{
 		operation: smithy.NewOperationSchema(smithy.NewSchema(shapeID(op.Name), smithy.ShapeTypeOperation, 0,
-			&traits.HTTP{Method: op.Method, URI: labelled(op), Code: 200}), input, output),
+			&traits.HTTP{Method: op.Method, URI: uriWithMemberNames(op), Code: 200}), input, output),
 		protocol: protocol,
 	}, err
 }
 
-// labelled returns the URI of an operation with member names in its braces; in the models
-// they are names on the wire.
-func labelled(op *model.Operation) string {
+// uriWithMemberNames returns the URI of an operation. In the models the braces contain
+// names on the wire; smithy-go needs member names.
+func uriWithMemberNames(op *model.Operation) string {
 	uri := op.URI
 	if op.Input == nil {
 		return uri
@@ -111,7 +111,7 @@ func protocolOf(s *model.Service) (smithyhttp.ClientProtocol, error) {
 // A schemaBuilder converts shapes to schemas, each once.
 type schemaBuilder struct {
 	service *model.Service
-	made    map[*model.Shape]*smithy.Schema
+	schemas map[*model.Shape]*smithy.Schema
 }
 
 var shapeTypes = map[model.Type]smithy.ShapeType{
@@ -125,9 +125,9 @@ var shapeTypes = map[model.Type]smithy.ShapeType{
 // the shape.
 func (b *schemaBuilder) root(op *model.Operation) (*smithy.Schema, error) {
 	s := op.Input
-	made, err := b.shape(s)
+	schema, err := b.shape(s)
 	if err != nil || op.Root == "" && op.Namespace == "" {
-		return made, err
+		return schema, err
 	}
 	name := s.Name
 	if op.Root != "" {
@@ -137,13 +137,13 @@ func (b *schemaBuilder) root(op *model.Operation) (*smithy.Schema, error) {
 	if op.Namespace != "" {
 		ts = append(ts, &traits.XMLNamespace{URI: op.Namespace})
 	}
-	renamed := smithy.NewSchema(shapeID(name), made.Type(), len(s.Members), ts...)
+	renamed := smithy.NewSchema(shapeID(name), schema.Type(), len(s.Members), ts...)
 	return renamed, b.members(renamed, s)
 }
 
 func (b *schemaBuilder) shape(s *model.Shape) (*smithy.Schema, error) {
-	if made, ok := b.made[s]; ok {
-		return made, nil
+	if schema, ok := b.schemas[s]; ok {
+		return schema, nil
 	}
 	typ, ok := shapeTypes[s.Type]
 	if !ok {
@@ -159,12 +159,12 @@ func (b *schemaBuilder) shape(s *model.Shape) (*smithy.Schema, error) {
 	if f := s.TimestampFormat; f != "" {
 		ts = append(ts, &traits.TimestampFormat{Format: timestampFormats[f]})
 	}
-	made := smithy.NewSchema(shapeID(s.Name), typ, len(s.Members), ts...)
-	b.made[s] = made
+	schema := smithy.NewSchema(shapeID(s.Name), typ, len(s.Members), ts...)
+	b.schemas[s] = schema
 	if s.Document {
-		return made, nil
+		return schema, nil
 	}
-	return made, b.members(made, s)
+	return schema, b.members(schema, s)
 }
 
 var timestampFormats = map[string]string{"iso8601": "date-time", "rfc822": "http-date", "unixTimestamp": "epoch-seconds"}

@@ -139,8 +139,8 @@ func (d *xmlDecoder) attributes(n *node, o *object) error {
 	for _, a := range d.attrs {
 		for _, f := range n.attrs {
 			name := []byte(f.wireName)
-			if at := bytes.IndexByte(name, ':'); at >= 0 {
-				name = name[at+1:]
+			if colon := bytes.IndexByte(name, ':'); colon >= 0 {
+				name = name[colon+1:]
 			}
 			if !bytes.EqualFold(name, a.name) {
 				continue
@@ -207,7 +207,7 @@ func (d *xmlDecoder) follows(f *field) (bool, error) {
 	if t == tokenStart && bytes.EqualFold([]byte(f.wireName), d.name) {
 		return true, nil
 	}
-	d.again = true
+	d.unread = true
 	return false, nil
 }
 

@@ -19,15 +19,15 @@ var (
 // A scanner tokenizes an XML document. It is as strict as encoding/xml and rejects document
 // types.
 type scanner struct {
-	b     []byte
-	i     int
-	open  []span // names of the open elements
-	name  []byte // local name of the last tag
-	attrs []attribute
-	void  bool // the last tag is an empty-element tag
-	again bool // return the last tag again (unread)
-	last  token
-	text  []byte // buffer for element text that is not contiguous
+	b      []byte
+	i      int
+	open   []span // names of the open elements
+	name   []byte // local name of the last tag
+	attrs  []attribute
+	void   bool // the last tag is an empty-element tag
+	unread bool // return the last tag again (unread)
+	last   token
+	text   []byte // buffer for element text that is not contiguous
 }
 
 type span struct{ from, to int }
@@ -70,8 +70,8 @@ var nameByte = func() (t [256]bool) {
 
 // next advances to the next tag. It skips text, comments and processing instructions.
 func (s *scanner) next() (token, error) {
-	if s.again {
-		s.again = false
+	if s.unread {
+		s.unread = false
 		return s.last, nil
 	}
 	t, err := s.tag()
@@ -160,8 +160,8 @@ func (s *scanner) space() {
 }
 
 // readName reads a name and returns its span and the span of its local part.
-func (s *scanner) readName() (whole, local span, err error) {
-	whole.from = s.i
+func (s *scanner) readName() (qualified, local span, err error) {
+	qualified.from = s.i
 	ascii, colons, colon := true, 0, 0
 	for s.i < len(s.b) && nameByte[s.b[s.i]] {
 		c := s.b[s.i]
@@ -172,26 +172,26 @@ func (s *scanner) readName() (whole, local span, err error) {
 		ascii = ascii && c < utf8.RuneSelf
 		s.i++
 	}
-	whole.to = s.i
-	name := s.b[whole.from:whole.to]
+	qualified.to = s.i
+	name := s.b[qualified.from:qualified.to]
 	if len(name) == 0 || colons > 1 {
-		return whole, whole, errSyntax
+		return qualified, qualified, errSyntax
 	}
 	if c := name[0]; c >= '0' && c <= '9' || c == '.' || c == '-' {
-		return whole, whole, errSyntax
+		return qualified, qualified, errSyntax
 	}
 	if !ascii {
-		return whole, whole, errName
+		return qualified, qualified, errName
 	}
-	if colons == 1 && colon > whole.from && colon < whole.to-1 {
-		return whole, span{colon + 1, whole.to}, nil
+	if colons == 1 && colon > qualified.from && colon < qualified.to-1 {
+		return qualified, span{colon + 1, qualified.to}, nil
 	}
-	return whole, whole, nil
+	return qualified, qualified, nil
 }
 
 // startTag reads a start tag. The position is at its name.
 func (s *scanner) startTag() error {
-	whole, local, err := s.readName()
+	qualified, local, err := s.readName()
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (s *scanner) startTag() error {
 	if len(s.open) >= maxDepth {
 		return ErrDepth
 	}
-	s.open = append(s.open, whole)
+	s.open = append(s.open, qualified)
 	for {
 		s.space()
 		if s.i >= len(s.b) {
@@ -261,7 +261,7 @@ func (s *scanner) attribute() error {
 // instruction reads a processing instruction. The position is at its question mark.
 func (s *scanner) instruction() error {
 	s.i++
-	whole, _, err := s.readName()
+	qualified, _, err := s.readName()
 	if err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (s *scanner) instruction() error {
 	}
 	content := s.b[s.i : s.i+n]
 	s.i += n + 2
-	if string(s.b[whole.from:whole.to]) != "xml" {
+	if string(s.b[qualified.from:qualified.to]) != "xml" {
 		return nil
 	}
 	// encoding/xml parses these two in the same simple way.

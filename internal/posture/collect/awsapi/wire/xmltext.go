@@ -13,16 +13,16 @@ func unescape(b, raw []byte, attribute bool) ([]byte, error) {
 	if !attribute && bytes.Contains(raw, []byte("]]>")) {
 		return b, errSyntax
 	}
-	at := bytes.IndexByte(raw, '&')
-	if at < 0 {
+	ampersand := bytes.IndexByte(raw, '&')
+	if ampersand < 0 {
 		return cleanText(b, raw)
 	}
 	var err error
-	for at >= 0 {
-		if b, err = cleanText(b, raw[:at]); err != nil {
+	for ampersand >= 0 {
+		if b, err = cleanText(b, raw[:ampersand]); err != nil {
 			return b, err
 		}
-		raw = raw[at+1:]
+		raw = raw[ampersand+1:]
 		end := bytes.IndexByte(raw, ';')
 		if end < 0 {
 			return b, errSyntax
@@ -33,7 +33,7 @@ func unescape(b, raw []byte, attribute bool) ([]byte, error) {
 		}
 		b = utf8.AppendRune(b, r)
 		raw = raw[end+1:]
-		at = bytes.IndexByte(raw, '&')
+		ampersand = bytes.IndexByte(raw, '&')
 	}
 	return cleanText(b, raw)
 }
