@@ -95,7 +95,7 @@ func loadFramework(files fs.FS, file string) (posture.Framework, []assignment, e
 		return out, nil, fmt.Errorf("id %s is not the name of the file", f.ID)
 	}
 	if f.Name == "" || f.Version == "" || f.Author == "" || f.Description == "" || f.URL == "" {
-		return out, nil, errors.New("name, version, author, description and url must be said")
+		return out, nil, errors.New("name, version, author, description and url are required")
 	}
 	if _, err := time.Parse(time.DateOnly, f.Published); err != nil {
 		return out, nil, fmt.Errorf("published %q is not a date", f.Published)

@@ -96,7 +96,7 @@ func TestLoadRefuses(t *testing.T) {
 		"a query with an error":     {"", "hasLabel(", "hasLable(", "query:"},
 		"a picture with an error":   {"", ".path()", ".pth()", "show:"},
 		"no place for the entity":   {"", "<entity_id_clause>.path()", "path()", "<entity_id_clause>"},
-		"no reason":                 {"", "why: >\n  Anybody may\n  read it.", "", "must be said"},
+		"no reason":                 {"", "why: >\n  Anybody may\n  read it.", "", "are required"},
 		"a control that is not":     {"", `["2.9", "2.10"]`, `["2.9", "2.11"]`, "control house-1_2.11 does not exist"},
 		"unconfirmed but not there": {"", `unconfirmed:` + "\n" + `  house-1: ["2.9"]`, "unconfirmed:\n  house-1: [\"7\"]", "unconfirmed"},
 		"no violating case":         {"", "    violates: [q]\n", "", "violating, a passing and an unknown case"},
@@ -123,7 +123,7 @@ func TestLoadRefuses(t *testing.T) {
 		"no date":                  {"2026-01-02", "January", "is not a date"},
 		"a control twice":          {`"2.9":`, `"2.10":`, "there twice"},
 		"a control without title":  {"Doors are locked", `""`, "no title"},
-		"no author":                {"author: us", "", "must be said"},
+		"no author":                {"author: us", "", "are required"},
 	} {
 		t.Run("framework with "+name, func(t *testing.T) {
 			t.Parallel()

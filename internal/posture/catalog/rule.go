@@ -80,7 +80,7 @@ func (in *folder) loadRule(file string) (Entry, error) {
 // checkWritten reports what a rule lacks that does not follow, as it does for settings.
 func (f *ruleFile) checkWritten() error {
 	if len(f.Controls) == 0 && !f.in.custom {
-		return errors.New("controls must be said")
+		return errors.New("controls are required")
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (f *ruleFile) check(file string) error {
 	case !slices.Contains(posture.RuleLevels, f.Level):
 		return fmt.Errorf("level %q is not High, Med or Low", f.Level)
 	case f.Title == "" || f.Why == "" || f.Fix == "" || f.Show == "":
-		return errors.New("title, why, fix and show must be said")
+		return errors.New("title, why, fix and show are required")
 	}
 	var violating, passing, unknown bool
 	for _, c := range f.Cases {
