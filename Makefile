@@ -73,6 +73,11 @@ torture: ## Run the long versions of the crash, storm and malformed-request test
 mutate: ## Change the code of the predicates in one place at a time and check that their corpora notice each change
 	go run ./internal/posture/predicate/mutate
 
+.PHONY: fault-plans
+fault-plans: ## Evaluate the rules on simulated accounts under 10,000 random plans of denied, throttled and incomplete calls: verdicts become unknown, never wrong; PLANS=
+	VIGIL_FAULT_PLANS=$(or $(PLANS),10000) go test ./internal/posture/scan -run TestVerdictsUnderFaultPlans -count 1 -v -timeout 3h
+	VIGIL_FAULT_PLANS=1 go test ./internal/posture/catalog -run TestRefusedCallNeverDecides -count 1 -timeout 1h
+
 .PHONY: lint
 lint: ## Run staticcheck and the architecture tests
 	scripts/lint

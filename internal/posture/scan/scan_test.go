@@ -102,6 +102,30 @@ func (c *clouds) useAWS(t *testing.T) {
 	})
 }
 
+// useAzure sets the environment variables to an application that may read everything.
+func (c *clouds) useAzure(t *testing.T) {
+	t.Helper()
+	reader := c.azure.Reader(false)
+	setenv(t, map[string]string{"AZURE_TENANT_ID": reader.Tenant, "AZURE_CLIENT_ID": reader.Application, "AZURE_CLIENT_SECRET": reader.Key})
+}
+
+// useGCP sets the environment variables to a service account that may read everything, and
+// returns its project.
+func (c *clouds) useGCP(t *testing.T) (project string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "key.json")
+	key, err := base64.StdEncoding.DecodeString(c.gcp.Reader().Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	project = c.gcp.Projects()[0].ID
+	setenv(t, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": file, "GOOGLE_CLOUD_PROJECT": project})
+	return project
+}
+
 func setenv(t *testing.T, all map[string]string) {
 	t.Helper()
 	for name, value := range all {
@@ -290,8 +314,7 @@ func TestScanByAssumedRole(t *testing.T) {
 
 func TestScanAzureWithCredentialsOfTheEnvironment(t *testing.T) {
 	c := simulate(t)
-	reader := c.azure.Reader(false)
-	setenv(t, map[string]string{"AZURE_TENANT_ID": reader.Tenant, "AZURE_CLIENT_ID": reader.Application, "AZURE_CLIENT_SECRET": reader.Key})
+	c.useAzure(t)
 	targets, err := scan.Azure{Gateway: c.gateway}.Targets(t.Context())
 	if err != nil || len(targets) != 2 {
 		t.Fatalf("targets %v, %v", targets, err)
@@ -305,16 +328,7 @@ func TestScanAzureWithCredentialsOfTheEnvironment(t *testing.T) {
 
 func TestScanGCPWithCredentialsOfTheEnvironment(t *testing.T) {
 	c := simulate(t)
-	file := filepath.Join(t.TempDir(), "key.json")
-	key, err := base64.StdEncoding.DecodeString(c.gcp.Reader().Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, key, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	project := c.gcp.Projects()[0].ID
-	setenv(t, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": file, "GOOGLE_CLOUD_PROJECT": project})
+	project := c.useGCP(t)
 	targets, err := scan.GCP{Gateway: c.gateway}.Targets(t.Context())
 	if err != nil || len(targets) != 1 {
 		t.Fatalf("targets %v, %v", targets, err)

@@ -116,12 +116,13 @@ func azurePrincipals(ctx context.Context, c resource.Caller, _ []resource.Item) 
 		return nil, err
 	}
 	unread := ""
+	var incomplete error // principals that are only eligible are missing
 	pages, err := c.Call(ctx, azureEligible, nil)
 	if err != nil && !errors.Is(err, collect.ErrOff) && !errors.Is(err, collect.ErrGone) {
 		if collect.IsFatal(err) {
 			return nil, err
 		}
-		unread = "the eligible role assignments could not be read: " + err.Error()
+		unread, incomplete = "the eligible role assignments could not be read: "+err.Error(), err
 	}
 	for _, page := range pages {
 		for _, a := range page.Get("value").Array() {
@@ -139,7 +140,7 @@ func azurePrincipals(ctx context.Context, c resource.Caller, _ []resource.Item) 
 		}
 		all = append(all, resource.Item{Result: gjson.Parse(text + "}")})
 	}
-	return all, nil
+	return all, incomplete
 }
 
 // azureDirectoryTypes maps the types of principals to directory types.

@@ -1,0 +1,153 @@
+package catalog_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect/cases"
+	builtin "vigil/internal/posture/collect/declared"
+	"vigil/resources"
+)
+
+// TestRefusedCallNeverDecides denies and throttles one call after the other in the
+// cases with raw answers of rules and of resource types. What was a violation may
+// become unknown, and so may what passed; neither may become the other.
+//
+// VIGIL_FAULT_PLANS refuses every call of every case; the default denies the calls in the
+// cases of rules.
+func TestRefusedCallNeverDecides(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	all := os.Getenv("VIGIL_FAULT_PLANS") != ""
+	about := map[posture.EntityType][]catalog.Entry{}
+	for _, e := range product(t).Rules {
+		about[e.Type] = append(about[e.Type], e)
+		t.Run(string(e.ID), func(t *testing.T) {
+			t.Parallel()
+			reads, err := b.schema.Read(e.Query.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range e.Cases {
+				b.refuseEach(t, []catalog.Entry{e}, c, reads.Types, all)
+			}
+		})
+	}
+	for _, declaration := range builtin.Catalog().Types() {
+		if len(about[declaration.Type]) == 0 || !all {
+			continue
+		}
+		t.Run(string(declaration.Type), func(t *testing.T) {
+			t.Parallel()
+			told, err := cases.Read(resources.Files, declaration.File())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range told {
+				if c.Get == "" {
+					b.refuseEach(t, about[declaration.Type], catalog.Case{Name: c.Name, Answers: c.Answers}, []posture.EntityType{declaration.Type}, all)
+				}
+			}
+		})
+	}
+}
+
+// refuseEach compares the verdicts of rules on what answers describe with those when one of the answers is refused.
+func (b *bench) refuseEach(t *testing.T, rules []catalog.Entry, c catalog.Case, types []posture.EntityType, all bool) {
+	t.Helper()
+	if len(c.Answers) == 0 {
+		return
+	}
+	more, _, err := c.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := b.readAnswers(t, c, types, more)
+	verdicts := make([]posture.RuleJudgement, len(rules))
+	for i, e := range rules {
+		verdicts[i] = b.judge(t, e, whole.Case, whole.found)
+	}
+	for call, refused := range refusals(c.Answers, all) {
+		part := c
+		part.Answers = refused
+		read := b.readAnswers(t, part, types, more)
+		for i, e := range rules {
+			before, after := verdicts[i], b.judge(t, e, read.Case, read.found)
+			for _, id := range objects(before.Violating) {
+				there := slices.ContainsFunc(read.found, func(f posture.Entity) bool { return f.ID == id })
+				if !slices.Contains(objects(after.Violating), id) && !slices.Contains(after.Unknown, id) && (there || !read.failed[e.Type]) {
+					t.Errorf("%s: case %q with %s: %s passes", e.ID, c.Name, call, id)
+				}
+			}
+			for _, id := range objects(after.Violating) {
+				if !slices.Contains(objects(before.Violating), id) && !slices.Contains(before.Unknown, id) {
+					t.Errorf("%s: case %q with %s: %s violates", e.ID, c.Name, call, id)
+				}
+			}
+		}
+	}
+}
+
+// An answered case is a case with what was read from its answers.
+type answered struct {
+	catalog.Case
+	found  []posture.Entity
+	failed map[posture.EntityType]bool
+}
+
+func (b *bench) readAnswers(t *testing.T, c catalog.Case, types []posture.EntityType, more []posture.Entity) answered {
+	t.Helper()
+	// An answer that is no longer asked for, because the list was refused, is no mistake here.
+	read, _ := cases.ReadAll(t.Context(), builtin.Catalog(), types, c.Answers)
+	out := answered{Case: c, found: slices.Concat(more, read.Entities), failed: map[posture.EntityType]bool{}}
+	for kind := range read.Failed {
+		out.Unread = append(slices.Clone(out.Unread), catalog.Unread{Type: kind})
+		out.failed[kind] = true
+	}
+	for _, f := range read.Entities {
+		if f.Region != posture.Global && !slices.Contains(out.Regions, f.Region) {
+			out.Regions = append(slices.Clone(out.Regions), f.Region)
+		}
+	}
+	return out
+}
+
+// refusals returns the answers with one of them refused, by what is refused. Without
+// every, calls are only denied, and not for single inputs.
+func refusals(answers map[string]any, every bool) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	words := []string{"denied"}
+	if every {
+		words = append(words, "throttled")
+	}
+	for call, answer := range answers {
+		for _, word := range words {
+			refused := maps.Clone(answers)
+			refused[call] = word
+			all[call+" "+word] = refused
+			options, ok := answer.([]any)
+			if !ok || !every {
+				continue
+			}
+			for i := range options {
+				option, ok := options[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				option = maps.Clone(option)
+				option["answer"] = word
+				one := slices.Clone(options)
+				one[i] = option
+				refused := maps.Clone(answers)
+				refused[call] = one
+				all[fmt.Sprintf("%s %s for number %d", call, word, i+1)] = refused
+			}
+		}
+	}
+	return all
+}
