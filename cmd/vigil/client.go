@@ -76,9 +76,10 @@ func (f profileFlags) call(e *environment, method, path string, in any) (client.
 type loginCmd struct {
 	profileFlags
 	URL       string `arg:"" help:"Address of the posture server, such as https://vigil.example:8443."`
-	TokenFile string `type:"existingfile" placeholder:"FILE" help:"File with the API token. Default: standard input."`
+	TokenFile string `xor:"token" type:"existingfile" placeholder:"FILE" help:"File with the API token. Default: standard input."`
 	CA        string `name:"ca" type:"existingfile" placeholder:"FILE" help:"Certificate authority of the server, if the machine does not trust it."`
 	Name      string `default:"default" help:"Name of the profile to save."`
+	Browser   bool   `xor:"token" help:"Log in through the console: confirm the printed code there. The token is valid for 30 days."`
 }
 
 // Run implements the command. The token is not a flag, because other users of the
@@ -88,7 +89,12 @@ func (c *loginCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	token, err := c.token(e)
+	var token string
+	if c.Browser {
+		token, err = c.confirmed(e, address)
+	} else {
+		token, err = c.token(e)
+	}
 	if err != nil {
 		return err
 	}
@@ -108,7 +114,7 @@ func (c *loginCmd) Run(e *environment) error {
 }
 
 func (c *loginCmd) token(e *environment) (string, error) {
-	token, err := readSecret(e, c.TokenFile, "API token", "make one in the console, or with vigil admin token create")
+	token, err := readSecret(e, c.TokenFile, "API token", "make one in the console or with vigil admin token create, or log in with --browser")
 	return strings.TrimSpace(token), err
 }
 

@@ -16,6 +16,7 @@ import (
 func pretendServer(t *testing.T) (url string, last *map[string]any) {
 	t.Helper()
 	last = new(map[string]any)
+	asked := 0 // for the state of a login
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/authorize") {
 			_, _ = io.WriteString(w, `{"access_token":"access","expires_in":1800}`)
@@ -27,6 +28,14 @@ func pretendServer(t *testing.T) (url string, last *map[string]any) {
 		switch r.URL.Path {
 		case "/v2/findings/query":
 			_, _ = io.WriteString(w, `{"totalCount":7,"results":[{"id":"f1","level":"High","riskScore":80,"ruleId":"aws-iam-root-mfa","objectName":"root"}]}`)
+		case "/v1/device-logins":
+			_, _ = io.WriteString(w, `{"deviceToken":"device-token","userCode":"BCDF-GHJK","verificationPath":"/console/device-login?code=BCDF-GHJK","expiresIn":600,"interval":0}`)
+		case "/v1/device-logins/state":
+			state := "pending"
+			if asked++; asked > 2 {
+				state = "approved"
+			}
+			_, _ = io.WriteString(w, `{"state":"`+state+`"}`)
 		case "/v1/collection-plan":
 			_, _ = io.WriteString(w, `{"everyHours":24,"paused":false}`)
 		case "/v1/cloud-accounts/123/collection-settings":
@@ -99,6 +108,12 @@ func TestClientCommands(t *testing.T) {
 	}
 	if code, out, _ := call("profiles"); code != 0 || !strings.Contains(out, "here") || strings.Contains(out, "api-token") {
 		t.Errorf("profiles: exit %d: %s", code, out)
+	}
+	if code, out, problems := call("login", url, "--browser", "--name", "here"); code != 0 || !strings.Contains(problems, url+"/console/device-login?code=BCDF-GHJK") || strings.Contains(out+problems, "device-token") {
+		t.Errorf("login by browser: exit %d: %s%s", code, out, problems)
+	}
+	if text, err := os.ReadFile(profiles); err != nil || !strings.Contains(string(text), "device-token") {
+		t.Errorf("the profile is %s, %v", text, err)
 	}
 	if code, _, _ := call("logout"); code != 0 {
 		t.Errorf("logout: exit %d", code)

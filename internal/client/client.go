@@ -205,6 +205,23 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 	return decode(answer, method, path, out)
 }
 
+// Public posts to an operation that needs no login, and decodes its response into out.
+func (c *Client) Public(ctx context.Context, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	answer, err := c.request(ctx, http.MethodPost, path, "", body, "")
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode/100 != 2 {
+		defer answer.Body.Close()
+		return problem(answer)
+	}
+	return decode(answer, http.MethodPost, path, out)
+}
+
 // Patch reads the current version of a record and changes it with If-Match.
 func (c *Client) Patch(ctx context.Context, path string, in, out any) error {
 	now, err := c.do(ctx, http.MethodGet, path, "", nil)

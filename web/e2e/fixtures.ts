@@ -52,7 +52,7 @@ const policy =
 
 /** Serves a build from disk instead of the one in the binary, for quick turns while working on the console. */
 async function serveBuild(context: BrowserContext, folder: string): Promise<void> {
-  await context.route(/\/console\/(?!config|session|pulse|open|sso)/, (route) => {
+  await context.route(/\/console\/(?!config|session|pulse|open|sso|device-logins)/, (route) => {
     const path = join(folder, decodeURIComponent(new URL(route.request().url()).pathname).slice('/console'.length));
     const file = existsSync(path) && statSync(path).isFile() ? path : join(folder, 'index.html');
     return route.fulfill({ path: file, contentType: types[extname(file)] ?? 'text/plain', headers: { 'Content-Security-Policy': policy } });

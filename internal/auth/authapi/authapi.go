@@ -22,6 +22,7 @@ type API struct {
 	Keys          *auth.Keys
 	Sessions      *websession.Sessions // of browsers; may be nil
 	SSO           *SSO                 // nil if single sign-on is not configured
+	Devices       *auth.Devices        // logins that are confirmed in a browser; may be nil
 }
 
 // The roles that routes need.
@@ -35,7 +36,7 @@ func (a *API) Routes() []httpapi.Route {
 	login := httpapi.Limits{Body: 16 << 10, Rate: httpapi.RateLogin}
 	exchange := login
 	exchange.Account = knownAccount(a, func(r authorizeRequest) secret.Text { return r.RefreshToken })
-	return append(a.sessionRoutes(login), []httpapi.Route{
+	return append(append(a.sessionRoutes(login), a.deviceRoutes(login)...), []httpapi.Route{
 		{Pattern: "POST /csp/gateway/am/api/auth/api-tokens/authorize", Need: httpapi.Public, Operation: "authorize", Login: true, Limits: exchange, Handler: httpapi.JSON(a.authorize)},
 		{Pattern: "GET /.well-known/jwks.json", Need: httpapi.Public, Operation: "getKeys", Handler: httpapi.JSON(a.publishKeys)},
 

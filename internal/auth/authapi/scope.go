@@ -16,6 +16,7 @@ var scopes = []struct{ prefix, scope string }{
 	{"/v1/compliance-frameworks", "rules"},
 	{"/v1/views", "console"},
 	{"/console", "console"},
+	{"/v1/device-logins", "console"},
 	{"/v1/users", "administration"},
 	{"/v1/api-tokens", "administration"},
 	{"/v1/audit", "administration"},

@@ -59,16 +59,21 @@ func (s *Store) CreateToken(ctx context.Context, t auth.Token, h auth.TokenHash)
 				return err
 			}
 		}
-		_, err := tx.Exec(`
-			INSERT INTO auth_token (id, org_id, user_id, hash, hint, name, role, created_by, created_at, expires_at, scopes, addresses, sign_on)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-			t.ID, t.Org, t.User, h[:], t.Hint, t.Name, t.Role.String(), t.CreatedBy, sqldb.Millis(t.CreatedAt), millis(t.ExpiresAt), t.Limits.Scopes, t.Limits.Addresses, t.SignOn)
-		return err
+		return insertToken(tx, t, h)
 	})
 	if err != nil {
 		return fmt.Errorf("create API token: %w", err)
 	}
 	return nil
+}
+
+// insertToken inserts the row of a token.
+func insertToken(tx *sqldb.Tx, t auth.Token, h auth.TokenHash) error {
+	_, err := tx.Exec(`
+		INSERT INTO auth_token (id, org_id, user_id, hash, hint, name, role, created_by, created_at, expires_at, scopes, addresses, sign_on)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		t.ID, t.Org, t.User, h[:], t.Hint, t.Name, t.Role.String(), t.CreatedBy, sqldb.Millis(t.CreatedAt), millis(t.ExpiresAt), t.Limits.Scopes, t.Limits.Addresses, t.SignOn)
+	return err
 }
 
 // Tokens implements [auth.Store].

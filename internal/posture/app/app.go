@@ -267,7 +267,7 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 	}
 	return slices.Concat(
 		console, pages,
-		(&authapi.API{Registry: in.Registry, Authenticator: gate, Keys: a.keys, Sessions: a.sessions, SSO: single}).Routes(),
+		(&authapi.API{Registry: in.Registry, Authenticator: gate, Keys: a.keys, Sessions: a.sessions, SSO: single, Devices: &auth.Devices{Registry: in.Registry, Store: in.Auth}}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
 			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Plans: a.store, Collections: a.sweep,

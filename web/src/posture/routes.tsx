@@ -36,6 +36,7 @@ export const makeRouter = () =>
     '/notifications/$tab': () => import('./notifications/Notifications'),
     '/admin': () => import('./admin/Admin'),
     '/admin/$tab': () => import('./admin/Admin'),
+    '/device-login': () => import('./admin/DeviceLogin'),
     '/accounts': () => import('./accounts/Accounts'),
     '/accounts/link': () => import('./link/Wizard'),
     '/accounts/link/$provider': () => import('./link/Wizard'),
