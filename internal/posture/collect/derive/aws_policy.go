@@ -51,15 +51,22 @@ func putPolicy(b *resource.Builder, text string) (aws.Policy, error) {
 var awsBucketPolicy = resource.Function{
 	Properties: append([]resource.Property{
 		{Name: "policyTlsOnly", Kind: resource.Flag, Doc: "Its policy denies everybody every action, on the bucket and its objects, without TLS."},
+		{Name: "othersManage", Kind: resource.Flag, Doc: "Its policy allows other accounts to change its policy, access control lists or encryption."},
 	}, awsResourcePolicy.Properties...),
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		p, err := putPolicy(b, in.Value.String())
 		if err != nil {
-			b.Unread(err, "policyTlsOnly")
+			b.Unread(err, "policyTlsOnly", "othersManage")
 			return nil
 		}
 		putAnswer(b, "policyTlsOnly", p.TLSOnly(in.Name))
+		putAnswer(b, "othersManage", p.Others(string(in.Account), bucketManagement))
 		return nil
 	},
-	Absent: func(b *resource.Builder) { b.Flag("policyTlsOnly", false).Flag("policyIsPublic", false) },
+	Absent: func(b *resource.Builder) {
+		b.Flag("policyTlsOnly", false).Flag("policyIsPublic", false).Flag("othersManage", false)
+	},
 }
+
+// bucketManagement are the actions that change who may use a bucket, and how it is encrypted.
+var bucketManagement = []string{"s3:deletebucketpolicy", "s3:putbucketacl", "s3:putbucketpolicy", "s3:putencryptionconfiguration", "s3:putobjectacl"}
