@@ -27,10 +27,10 @@ func (g *Graph) Edges() []Handle {
 	})
 }
 
-func present(limit, size int, has func(Handle) bool) []Handle {
+func present(limit, size int, include func(Handle) bool) []Handle {
 	hs := make([]Handle, 0, size)
 	for h := range Handle(limit) {
-		if has(h) {
+		if include(h) {
 			hs = append(hs, h)
 		}
 	}
@@ -61,10 +61,10 @@ func (g *Graph) EdgesOf(l Label) []Handle {
 	return g.lists.edgeOf[l].get(func() []Handle { return filtered(t, g.HasEdge) })
 }
 
-func filtered(t *table, has func(Handle) bool) []Handle {
+func filtered(t *table, include func(Handle) bool) []Handle {
 	hs := make([]Handle, 0, len(t.rows.items)-t.removed)
 	for _, h := range t.rows.items {
-		if h != NoHandle && has(h) {
+		if h != NoHandle && include(h) {
 			hs = append(hs, h)
 		}
 	}

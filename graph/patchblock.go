@@ -62,22 +62,22 @@ func newBlockWriter(g *Graph, d Direction, old *block, rows int, changed []rowEd
 // copyRows copies unchanged rows.
 func (w *blockWriter) copyRows(from, to uint32) {
 	k := w.old.stride()
-	kept := from
+	copied := from
 	if k > 0 {
-		kept = max(from, min(to, uint32((len(w.old.starts)-1)/k)))
+		copied = max(from, min(to, uint32((len(w.old.starts)-1)/k)))
 	}
-	if w.sameLayout && from < kept {
-		lo, hi := w.old.starts[int(from)*k], w.old.starts[int(kept)*k]
+	if w.sameLayout && from < copied {
+		lo, hi := w.old.starts[int(from)*k], w.old.starts[int(copied)*k]
 		shift := uint32(len(w.new.to)) - lo
 		w.new.to = append(w.new.to, w.old.to[lo:hi]...)
 		w.new.edge = append(w.new.edge, w.old.edge[lo:hi]...)
 		if w.new.sparse {
 			w.new.edgeLabels = append(w.new.edgeLabels, w.old.edgeLabels[lo:hi]...)
 		}
-		for _, s := range w.old.starts[int(from)*k : int(kept)*k] {
+		for _, s := range w.old.starts[int(from)*k : int(copied)*k] {
 			w.new.starts = append(w.new.starts, s+shift)
 		}
-		from = kept
+		from = copied
 	}
 	for ; from < to; from++ {
 		lo, hi := w.old.all(from)

@@ -50,9 +50,9 @@ func (p *patch) collectEdits(ps []PropertyRecord) (map[Key]edit, error) {
 }
 
 // compareCells records edits for the cells of a vertex that differ from the current ones.
-func (p *patch) compareCells(position position, cells map[Key]edit, kept bool) {
+func (p *patch) compareCells(position position, cells map[Key]edit, rowKept bool) {
 	var t *table
-	if kept {
+	if rowKept {
 		t = p.new.vertices.table(position.label)
 		for i, k := range t.keys {
 			c := t.cols[i]

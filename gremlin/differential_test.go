@@ -18,15 +18,15 @@ import (
 // implementation on random queries over random graphs.
 func TestEngineMatchesReference(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, agree)
+	rapid.Check(t, requireSameResults)
 }
 
 // FuzzEngineMatchesReference is the same test for the fuzzer.
 func FuzzEngineMatchesReference(f *testing.F) {
-	f.Fuzz(rapid.MakeFuzz(agree))
+	f.Fuzz(rapid.MakeFuzz(requireSameResults))
 }
 
-func agree(t *rapid.T) {
+func requireSameResults(t *rapid.T) {
 	g := drawGraph(t)
 	text := "g.V()" + drawSteps(t, 5, true, false)
 	want, err := newReference(g).run(text)

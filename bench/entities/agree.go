@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// agree checks that both implementations give the same result.
-func agree(q question, api, hand string) error {
+// checkEqualResults checks that both implementations give the same result.
+func checkEqualResults(q question, api, hand string) error {
 	type counted struct {
 		TotalCount   float64        `json:"totalCount"`
 		Results      []any          `json:"results"`

@@ -54,7 +54,7 @@ func (b *bench) selectedQuestions() []question {
 		}
 	}
 	account, typ, region := string(vm.Account), string(vm.Type), vm.Region
-	has := func(name, member string, value any) string { return b.hasProperty(name, member, value) }
+	hasMember := func(name, member string, value any) string { return b.hasProperty(name, member, value) }
 	tag := func(name, value string) string {
 		if b.db.Dialect() == sqldb.Postgres {
 			return ` AND tags @> '` + toJSON(map[string]string{name: value}) + `'`
@@ -76,11 +76,11 @@ func (b *bench) selectedQuestions() []question {
 		page("account, type and region", `{"cloudAccountIds":[`+quote(account)+`],"entityTypes":[`+quote(typ)+`],"regions":[`+quote(region)+`]}`,
 			" AND account = $1 AND type = $2 AND region = $3", account, typ, region),
 		page("one name", `{"entityNames":[`+quote(vm.Name)+`]}`, " AND lower(name) = $1", strings.ToLower(vm.Name)),
-		page("a rare value", search(`property.`+rareName+` = "`+rare+`"`), has(rareName, "stringV", rare)),
+		page("a rare value", search(`property.`+rareName+` = "`+rare+`"`), hasMember(rareName, "stringV", rare)),
 		page("a property in an account", `{"cloudAccountIds":[`+quote(account)+`],"query":"property.encrypted = false"}`,
-			" AND account = $1"+has("encrypted", "boolV", false), account),
+			" AND account = $1"+hasMember("encrypted", "boolV", false), account),
 		page("a frequent tag", search(`tag.env = prod`), tag("env", "prod")),
-		page("two frequent terms", search(`tag.env = prod AND property.encrypted = true`), tag("env", "prod")+has("encrypted", "boolV", true)),
+		page("two frequent terms", search(`tag.env = prod AND property.encrypted = true`), tag("env", "prod")+hasMember("encrypted", "boolV", true)),
 		page("type and property", `{"entityTypes":[`+quote(string(bucket.Type))+`],"query":"tag.team = team-3"}`, " AND type = $1"+tag("team", "team-3"), string(bucket.Type)),
 		{name: "one entity", method: "GET", path: "/v1/entities/" + url.PathEscape(string(vm.ID)), where: " AND id = $1", args: []any{string(vm.ID)}, single: true},
 		terms("count by type", `{}`, "", "type", 1, "entityType"),
@@ -90,7 +90,7 @@ func (b *bench) selectedQuestions() []question {
 		terms("count by type where a tag is", search(`tag.env = prod`), tag("env", "prod"), "type", 1, "entityType"),
 		b.tagTerms("count by a tag in an account", `{"cloudAccountIds":[`+quote(account)+`]}`, " AND account = $1").with(account),
 		b.tagTerms("count by a tag", `{}`, ""),
-		b.tagTerms("count by a tag where a property is", search(`property.encrypted = false`), has("encrypted", "boolV", false)),
+		b.tagTerms("count by a tag where a property is", search(`property.encrypted = false`), hasMember("encrypted", "boolV", false)),
 		b.tagTerms("count by type and a tag", `{}`, "", "entityType"),
 		b.propertyTerms("count by a property", "encrypted", "boolV"),
 	}
@@ -221,7 +221,7 @@ func (b *bench) measureBoth(q question) (api, hand cost, err error) {
 		return api, hand, err
 	}
 	if err == nil {
-		err = agree(q, answers[0], answers[1])
+		err = checkEqualResults(q, answers[0], answers[1])
 	}
 	if err != nil || hand.wall > maxDuration {
 		return api, hand, err

@@ -196,8 +196,8 @@ func (f *fixture) coverage() []posture.Coverage {
 		if d.Scope == collect.PerAccount {
 			places = []string{posture.Global}
 		}
-		for _, place := range places {
-			all = append(all, posture.Coverage{Type: d.Type, Region: place, Succeeded: catalog.CaseTime})
+		for _, location := range places {
+			all = append(all, posture.Coverage{Type: d.Type, Region: location, Succeeded: catalog.CaseTime})
 		}
 	}
 	return all

@@ -43,11 +43,11 @@ func TestOperatorCommandsAreRecorded(t *testing.T) {
 	}
 	var all []audit.Record
 	for _, org := range []string{"", string(orgs[0].ID)} { // the records of an organisation are for its admins
-		some, err := in.Audit.Page(t.Context(), audit.Filter{Org: org, Limit: 100})
+		records, err := in.Audit.Page(t.Context(), audit.Filter{Org: org, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, some...)
+		all = append(all, records...)
 	}
 	slices.SortFunc(all, func(a, b audit.Record) int { return int(a.Number - b.Number) })
 	var got []string

@@ -102,11 +102,11 @@ func (c *loginCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	one, err := client.New(client.Profile{Name: c.Name, URL: address, Token: token, CA: c.CA}, client.Options{Save: profiles.Login, Version: version})
+	checked, err := client.New(client.Profile{Name: c.Name, URL: address, Token: token, CA: c.CA}, client.Options{Save: profiles.Login, Version: version})
 	if err != nil {
 		return err
 	}
-	if err := one.Login(e.ctx); err != nil {
+	if err := checked.Login(e.ctx); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "logged in to %s as profile %s\n", address, c.Name)

@@ -92,8 +92,8 @@ func TestListAuditLog(t *testing.T) {
 	out.Reset()
 	flags.Output = "json"
 	e := &environment{ctx: t.Context(), stdout: &out, stderr: &problems}
-	one := auditListCmd{listFlags: flags, Outcome: "all", Limit: 1, Interval: time.Second}
-	if err := one.Run(e); err != nil || !strings.Contains(out.String(), `"id": "r3"`) || strings.Contains(out.String(), "r2") || !strings.Contains(problems.String(), "--limit") {
+	listOne := auditListCmd{listFlags: flags, Outcome: "all", Limit: 1, Interval: time.Second}
+	if err := listOne.Run(e); err != nil || !strings.Contains(out.String(), `"id": "r3"`) || strings.Contains(out.String(), "r2") || !strings.Contains(problems.String(), "--limit") {
 		t.Errorf("%v\n%s%s", err, &out, &problems)
 	}
 	for _, wrong := range []auditListCmd{

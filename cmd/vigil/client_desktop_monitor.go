@@ -142,11 +142,11 @@ func components(e *environment, to *client.Client, kind desktop.Kind) ([]client.
 	path := "/rest/monitor/" + monitorPaths[kind]
 	var all []client.Record
 	if kind == desktop.KindEventDatabase { // there is only one
-		var one client.Record
-		if err := to.Call(e.ctx, http.MethodGet, path, nil, &one); err != nil {
+		var record client.Record
+		if err := to.Call(e.ctx, http.MethodGet, path, nil, &record); err != nil {
 			return nil, err
 		}
-		all = []client.Record{one}
+		all = []client.Record{record}
 	} else if err := to.Call(e.ctx, http.MethodGet, path, nil, &all); err != nil {
 		return nil, err
 	}

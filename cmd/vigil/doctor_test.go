@@ -32,11 +32,11 @@ func newDoctor(t *testing.T) *doctor {
 func found(t *testing.T, d *doctor) map[string]diagnosis {
 	t.Helper()
 	all := map[string]diagnosis{}
-	for _, one := range d.examine(t.Context(), time.Minute) {
-		if one.status == checkFailed && one.next == "" {
-			t.Errorf("%s failed without advice: %s", one.check, one.detail)
+	for _, diagnosis := range d.examine(t.Context(), time.Minute) {
+		if diagnosis.status == checkFailed && diagnosis.next == "" {
+			t.Errorf("%s failed without advice: %s", diagnosis.check, diagnosis.detail)
 		}
-		all[one.check] = one
+		all[diagnosis.check] = diagnosis
 	}
 	return all
 }

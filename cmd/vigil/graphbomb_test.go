@@ -123,9 +123,9 @@ func TestBombsOnTheServer(t *testing.T) {
 			t.Fatalf("found %d of %d bombs", len(bombs), len(largestBombs))
 		}
 	}
-	maximum, idle := int64(0), f.settled(t, 1<<40)
+	maximum, idle := int64(0), f.waitUntilSettled(t, 1<<40)
 	measure := func(name string, queries int, send func()) {
-		before := f.settled(t, idle)
+		before := f.waitUntilSettled(t, idle)
 		f.resetPeak()
 		begin := time.Now()
 		send()
@@ -146,7 +146,7 @@ func TestBombsOnTheServer(t *testing.T) {
 		}
 		group.Wait()
 	})
-	f.settled(t, idle)
+	f.waitUntilSettled(t, idle)
 	t.Logf("at most %d MB of %d", maximum>>20, bombMemory>>20)
 }
 
@@ -182,9 +182,9 @@ func (c *caller) graphQuery(ctx context.Context, query string) (status int, text
 	return res.StatusCode, text, elapsed
 }
 
-// settled waits until the memory of the server has shrunk to about idle, and returns
+// waitUntilSettled waits until the memory of the server has shrunk to about idle, and returns
 // it.
-func (f *fortress) settled(t *testing.T, idle int64) int64 {
+func (f *fortress) waitUntilSettled(t *testing.T, idle int64) int64 {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		now := f.status("VmRSS")

@@ -47,8 +47,8 @@ type witnessState struct {
 // NewWitnesses returns the witnesses of a log.
 func NewWitnesses(l *Log, all ...Witness) *Witnesses {
 	w := &Witnesses{log: l}
-	for _, one := range all {
-		w.all = append(w.all, &witnessState{Witness: one})
+	for _, witness := range all {
+		w.all = append(w.all, &witnessState{Witness: witness})
 	}
 	return w
 }
@@ -71,30 +71,30 @@ func (w *Witnesses) Compare(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all error
-	for _, one := range w.all {
-		if err := w.compare(ctx, one); errors.Is(err, ErrTruncated) {
-			all = errors.Join(all, fmt.Errorf("%s: %w", one.Name(), err))
+	for _, state := range w.all {
+		if err := w.compare(ctx, state); errors.Is(err, ErrTruncated) {
+			all = errors.Join(all, fmt.Errorf("%s: %w", state.Name(), err))
 		}
 	}
 	return all
 }
 
-func (w *Witnesses) compare(ctx context.Context, one *witnessState) error {
-	if one.compared {
+func (w *Witnesses) compare(ctx context.Context, state *witnessState) error {
+	if state.compared {
 		return nil
 	}
-	c, err := one.Newest(ctx)
+	c, err := state.Newest(ctx)
 	if err != nil {
-		one.lastErr = err
+		state.lastErr = err
 		return err
 	}
 	if err := w.log.CheckAgainst(ctx, c); err != nil {
 		if errors.Is(err, ErrTruncated) {
-			one.incomplete = err
+			state.incomplete = err
 		}
 		return err
 	}
-	one.compared, one.lastErr, one.incomplete = true, nil, nil
+	state.compared, state.lastErr, state.incomplete = true, nil, nil
 	return nil
 }
 
@@ -110,11 +110,11 @@ func (w *Witnesses) Replace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, one := range w.all {
-		if err := one.Put(ctx, c); err != nil {
-			return fmt.Errorf("%s: %w", one.Name(), err)
+	for _, state := range w.all {
+		if err := state.Put(ctx, c); err != nil {
+			return fmt.Errorf("%s: %w", state.Name(), err)
 		}
-		one.compared, one.incomplete, one.sent = true, nil, c.Number
+		state.compared, state.incomplete, state.sent = true, nil, c.Number
 	}
 	return nil
 }
@@ -135,13 +135,13 @@ func (w *Witnesses) Notice() string {
 // level returns the severity from 0 to 3. The caller holds the lock.
 func (w *Witnesses) level() int {
 	level := 0
-	for _, one := range w.all {
+	for _, state := range w.all {
 		switch {
-		case one.incomplete != nil:
+		case state.incomplete != nil:
 			level = max(level, 3)
-		case one.lastErr != nil && !one.compared:
+		case state.lastErr != nil && !state.compared:
 			level = max(level, 2)
-		case one.lastErr != nil:
+		case state.lastErr != nil:
 			level = max(level, 1)
 		}
 	}
@@ -151,11 +151,11 @@ func (w *Witnesses) level() int {
 // Known returns the checkpoints of the witnesses. The error contains those that
 // are not reachable.
 func (w *Witnesses) Known(ctx context.Context) (all []Checkpoint, err error) {
-	for _, one := range w.all {
-		c, failed := one.Newest(ctx)
+	for _, state := range w.all {
+		c, failed := state.Newest(ctx)
 		switch {
 		case failed != nil:
-			err = errors.Join(err, fmt.Errorf("%s: %w", one.Name(), failed))
+			err = errors.Join(err, fmt.Errorf("%s: %w", state.Name(), failed))
 		case c.Number > 0:
 			all = append(all, c)
 		}
@@ -181,12 +181,12 @@ func (w *Witnesses) Publish(ctx context.Context, log *slog.Logger, interval time
 	if len(w.all) == 0 {
 		return
 	}
-	for _, one := range w.all {
+	for _, state := range w.all {
 		w.mu.Lock()
-		lastErr := one.lastErr
+		lastErr := state.lastErr
 		w.mu.Unlock()
 		if lastErr != nil {
-			log.ErrorContext(ctx, "witness of the audit log could not be asked at start: a loss of records would not have been detected", "place", one.Name(), "err", lastErr)
+			log.ErrorContext(ctx, "witness of the audit log could not be asked at start: a loss of records would not have been detected", "place", state.Name(), "err", lastErr)
 		}
 	}
 	tick := time.NewTicker(interval)
@@ -212,16 +212,16 @@ func (w *Witnesses) publish(ctx context.Context, log *slog.Logger) {
 		log.WarnContext(ctx, "create audit checkpoint", "err", err)
 		return
 	}
-	for _, one := range w.all {
-		w.exchange(ctx, log, one, c)
+	for _, state := range w.all {
+		w.exchange(ctx, log, state, c)
 	}
 }
 
 // exchange compares a witness that was not compared yet, or publishes the
 // checkpoint to it.
-func (w *Witnesses) exchange(ctx context.Context, log *slog.Logger, one *witnessState, c Checkpoint) {
+func (w *Witnesses) exchange(ctx context.Context, log *slog.Logger, state *witnessState, c Checkpoint) {
 	w.mu.Lock()
-	before := *one
+	before := *state
 	w.mu.Unlock()
 	if before.compared && before.sent == c.Number {
 		return
@@ -237,14 +237,14 @@ func (w *Witnesses) exchange(ctx context.Context, log *slog.Logger, one *witness
 	after.lastErr = nil
 	switch {
 	case after.incomplete != nil:
-		log.ErrorContext(ctx, "audit records are missing", "witness", one.Name(), "err", after.incomplete)
+		log.ErrorContext(ctx, "audit records are missing", "witness", state.Name(), "err", after.incomplete)
 	case err != nil:
 		after.lastErr = err
-		log.WarnContext(ctx, "publish audit checkpoint", "witness", one.Name(), "err", err, "compared since the start", after.compared)
+		log.WarnContext(ctx, "publish audit checkpoint", "witness", state.Name(), "err", err, "compared since the start", after.compared)
 	case !before.compared:
-		log.InfoContext(ctx, "audit checkpoint compared after the start", "witness", one.Name())
+		log.InfoContext(ctx, "audit checkpoint compared after the start", "witness", state.Name())
 	}
 	w.mu.Lock()
-	*one = after
+	*state = after
 	w.mu.Unlock()
 }

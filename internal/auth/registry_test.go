@@ -200,7 +200,7 @@ func TestOnlyOneOfConcurrentChangesSucceeds(t *testing.T) {
 func TestOrganisationsDoNotSeeEachOther(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p, ctx := h.process(t), t.Context()
-		own, _ := p.org(t, "mine")
+		ownCaller, _ := p.org(t, "mine")
 		foreign, _ := p.org(t, "theirs")
 		u, token, _ := p.user(t, foreign, "ana", auth.Viewer)
 		requireSameError := func(what string, foreignErr, unknownErr error) {
@@ -209,26 +209,26 @@ func TestOrganisationsDoNotSeeEachOther(t *testing.T) {
 				t.Errorf("%s: %v, and for an unknown id %v", what, foreignErr, unknownErr)
 			}
 		}
-		_, a := p.User(ctx, own, u.ID)
-		_, b := p.User(ctx, own, "nobody")
+		_, a := p.User(ctx, ownCaller, u.ID)
+		_, b := p.User(ctx, ownCaller, "nobody")
 		requireSameError("read user", a, b)
-		_, a = p.ChangeUser(ctx, own, u.ID, 0, edit(u, auth.Admin))
-		_, b = p.ChangeUser(ctx, own, "nobody", 0, edit(u, auth.Admin))
+		_, a = p.ChangeUser(ctx, ownCaller, u.ID, 0, edit(u, auth.Admin))
+		_, b = p.ChangeUser(ctx, ownCaller, "nobody", 0, edit(u, auth.Admin))
 		requireSameError("change user", a, b)
-		_, a = p.RemoveUser(ctx, own, u.ID, 0)
-		_, b = p.RemoveUser(ctx, own, "nobody", 0)
+		_, a = p.RemoveUser(ctx, ownCaller, u.ID, 0)
+		_, b = p.RemoveUser(ctx, ownCaller, "nobody", 0)
 		requireSameError("remove user", a, b)
-		_, a = p.RevokeToken(ctx, own, token.ID)
-		_, b = p.RevokeToken(ctx, own, "nobody")
+		_, a = p.RevokeToken(ctx, ownCaller, token.ID)
+		_, b = p.RevokeToken(ctx, ownCaller, "nobody")
 		requireSameError("revoke token", a, b)
-		_, _, a = p.IssueToken(ctx, own, auth.TokenEdit{Name: "x", User: u.ID})
-		_, _, b = p.IssueToken(ctx, own, auth.TokenEdit{Name: "x", User: "nobody"})
+		_, _, a = p.IssueToken(ctx, ownCaller, auth.TokenEdit{Name: "x", User: u.ID})
+		_, _, b = p.IssueToken(ctx, ownCaller, auth.TokenEdit{Name: "x", User: "nobody"})
 		requireSameError("issue token", a, b)
-		users, err := p.Users(ctx, own)
+		users, err := p.Users(ctx, ownCaller)
 		if err != nil || len(users) != 1 {
 			t.Errorf("users %+v, %v", users, err)
 		}
-		tokens, err := p.Tokens(ctx, own)
+		tokens, err := p.Tokens(ctx, ownCaller)
 		if err != nil || len(tokens) != 1 {
 			t.Errorf("tokens %+v, %v", tokens, err)
 		}

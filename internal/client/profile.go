@@ -118,9 +118,9 @@ func (p *Profiles) Use(name string) error {
 }
 
 // Login stores a profile and makes it the current one of its server.
-func (p *Profiles) Login(one Profile) error {
-	p.choose(one.Server, one.Name)
-	return p.Put(one)
+func (p *Profiles) Login(profile Profile) error {
+	p.choose(profile.Server, profile.Name)
+	return p.Put(profile)
 }
 
 func (p *Profiles) choose(server, name string) {
@@ -132,8 +132,8 @@ func (p *Profiles) choose(server, name string) {
 }
 
 // Put stores a profile. The file is replaced atomically.
-func (p *Profiles) Put(one Profile) error {
-	p.All[one.Name] = one
+func (p *Profiles) Put(profile Profile) error {
+	p.All[profile.Name] = profile
 	return p.write()
 }
 

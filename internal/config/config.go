@@ -129,10 +129,10 @@ func Folders(list string) []string { return members(list) }
 
 // members returns the elements of a comma-separated setting.
 func members(list string) (all []string) {
-	for one := range strings.SplitSeq(list, ",") {
-		one = strings.TrimSpace(one)
-		if one != "" {
-			all = append(all, one)
+	for element := range strings.SplitSeq(list, ",") {
+		element = strings.TrimSpace(element)
+		if element != "" {
+			all = append(all, element)
 		}
 	}
 	return all

@@ -147,12 +147,12 @@ func nullLists(t *testing.T, v any) []string {
 		case nil:
 			out = append(out, path)
 		case []any:
-			for _, one := range v {
-				walk(path+"[]", one)
+			for _, element := range v {
+				walk(path+"[]", element)
 			}
 		case map[string]any:
-			for name, one := range v {
-				walk(strings.TrimPrefix(path+"."+name, "."), one)
+			for name, member := range v {
+				walk(strings.TrimPrefix(path+"."+name, "."), member)
 			}
 		}
 	}

@@ -157,10 +157,10 @@ func (m *Mux) reportOutcome(rec *recorder, x *exchange, err error) error {
 		return err
 	}
 	x.mu.Lock()
-	made := x.recorded
+	recorded := x.recorded
 	x.mu.Unlock()
 	switch {
-	case made:
+	case recorded:
 		rec.Header().Set(headerOutcome, "made")
 		if fault.KindOf(err) == fault.Internal {
 			return err // an internal error stays a 500

@@ -289,7 +289,7 @@ func (q *Queue) deleteLease(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		own := slices.DeleteFunc(running, func(j *rivertype.JobRow) bool { return runner(j) != q.id })
-		return q.putBack(tx, own, []string{q.id})
+		ownJobs := slices.DeleteFunc(running, func(j *rivertype.JobRow) bool { return runner(j) != q.id })
+		return q.putBack(tx, ownJobs, []string{q.id})
 	})
 }

@@ -342,7 +342,7 @@ func Rollup(status AccountStatus, lastRun RunStatus, streamLost bool) RollupStat
 
 // CheckVersion fails with fault.Stale if wanted, an ETag or a list of them, is given
 // and does not match the account's.
-func (a Account) CheckVersion(wanted string) error { return checkVersion(a.ETag, wanted) }
+func (a Account) CheckVersion(required string) error { return checkVersion(a.ETag, required) }
 
 // legacyID derives an id from the organisation and the account. It is stable when an
 // account is added again, and differs between organisations, so that neither can tell

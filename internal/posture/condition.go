@@ -60,14 +60,14 @@ func (c AllOf) Of(e *Entity) Truth {
 
 // Of implements [Condition].
 func (c AnyOf) Of(e *Entity) Truth {
-	one := No
+	truth := No
 	for _, part := range c {
-		one = max(one, part.Of(e))
-		if one == Yes {
+		truth = max(truth, part.Of(e))
+		if truth == Yes {
 			break
 		}
 	}
-	return one
+	return truth
 }
 
 // Of implements [Condition].

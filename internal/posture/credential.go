@@ -134,8 +134,8 @@ func (c Credential) Changed(properties []Property, stored Secrets, now time.Time
 // Without it a misspelt property would be dropped silently.
 func foreignProperties(p Provider, properties []Property) []fault.Detail {
 	var bad []fault.Detail
-	for i, given := range properties {
-		known := slices.ContainsFunc(credentialForms[p], func(f credentialProperty) bool { return strings.EqualFold(f.name, given.Name) })
+	for i, property := range properties {
+		known := slices.ContainsFunc(credentialForms[p], func(f credentialProperty) bool { return strings.EqualFold(f.name, property.Name) })
 		if !known {
 			bad = append(bad, invalid(i, "name", "is not a property of "+string(p)+" credentials"))
 		}
@@ -155,7 +155,7 @@ func SecretNames(p Provider) []string {
 }
 
 // CheckVersion fails with fault.Stale if wanted is given and is not the current ETag.
-func (c Credential) CheckVersion(wanted string) error { return checkVersion(c.ETag, wanted) }
+func (c Credential) CheckVersion(required string) error { return checkVersion(c.ETag, required) }
 
 var (
 	roleArnPattern    = regexp.MustCompile(`^arn:(aws|aws-us-gov|aws-cn):iam::[0-9]{12}:role/[\w+=,.@/-]{1,512}$`)

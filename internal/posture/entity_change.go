@@ -87,18 +87,18 @@ func Compare(from, to Entity) EntityChange {
 	return c
 }
 
-// missingEdges returns, as changes of type t, the edges in have that are not in lack.
-func missingEdges(present, absent []Edge, t ChangeType) []EdgeChange {
+// missingEdges returns, as changes of type t, the edges that are not in others.
+func missingEdges(edges, others []Edge, t ChangeType) []EdgeChange {
 	type end struct {
 		label string
 		to    EntityID
 	}
-	ends := make(map[end]bool, len(absent))
-	for _, e := range absent {
+	ends := make(map[end]bool, len(others))
+	for _, e := range others {
 		ends[end{e.Label, e.To}] = true
 	}
 	var missing []EdgeChange
-	for _, e := range present {
+	for _, e := range edges {
 		if k := (end{e.Label, e.To}); !ends[k] {
 			missing, ends[k] = append(missing, EdgeChange{t, e.Label, e.To}), true
 		}

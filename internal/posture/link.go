@@ -19,4 +19,4 @@ func NewLink(a Account, c Credential, now time.Time) Link {
 }
 
 // CheckVersion fails with fault.Stale if wanted is given and is not the current ETag.
-func (l Link) CheckVersion(wanted string) error { return checkVersion(l.ETag, wanted) }
+func (l Link) CheckVersion(required string) error { return checkVersion(l.ETag, required) }

@@ -58,8 +58,8 @@ func NewETag() string { return rand.Text()[:20] }
 
 // checkVersion fails with fault.Stale if wanted, a comma-separated list of ETags, is
 // given and does not contain current. "*" matches every version.
-func checkVersion(current, wanted string) error {
-	if wanted == "" || wanted == "*" || slices.Contains(strings.Split(wanted, ","), current) {
+func checkVersion(current, required string) error {
+	if required == "" || required == "*" || slices.Contains(strings.Split(required, ","), current) {
 		return nil
 	}
 	return fault.New(fault.Stale, "the record has changed since it was read; read it again")

@@ -179,7 +179,7 @@ func (r Rule) Patched(p RulePatch, now time.Time) (Rule, error) {
 }
 
 // CheckVersion fails with fault.Stale if wanted is given and is not the current ETag.
-func (r Rule) CheckVersion(wanted string) error { return checkVersion(r.ETag, wanted) }
+func (r Rule) CheckVersion(required string) error { return checkVersion(r.ETag, required) }
 
 // Validate checks a rule except for its queries and controls, which need the query
 // parsers and the framework catalogue.

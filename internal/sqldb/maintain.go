@@ -11,8 +11,8 @@ import (
 // Check fails if the database does not answer. It does not wait for writers.
 func (db *DB) Check(ctx context.Context) error {
 	return db.Read(ctx, func(tx *Tx) error {
-		var one int
-		return tx.QueryRow("SELECT 1").Scan(&one)
+		var result int
+		return tx.QueryRow("SELECT 1").Scan(&result)
 	})
 }
 

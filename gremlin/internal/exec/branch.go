@@ -159,11 +159,11 @@ func (o *unionOp) push(b *batch) error {
 	if o.wholeBatches || n == 1 {
 		return o.each(b)
 	}
-	var one batch
+	var row batch
 	for i := range n {
-		one.clear()
-		one.appendRow(b, i)
-		if err := o.each(&one); err != nil {
+		row.clear()
+		row.appendRow(b, i)
+		if err := o.each(&row); err != nil {
 			return err
 		}
 	}
@@ -296,7 +296,7 @@ func (o *chooseOp) pick(b *batch, i int) (graph.Value, bool, error) {
 func (o *chooseOp) route(b *batch, i int, v graph.Value, ok bool) error {
 	hit := false
 	for k, opt := range o.options {
-		fits, err := o.fits(k, opt, v, ok)
+		fits, err := o.matchesOption(k, opt, v, ok)
 		if err != nil {
 			return err
 		}
@@ -321,8 +321,8 @@ func (o *chooseOp) route(b *batch, i int, v graph.Value, ok bool) error {
 	return err
 }
 
-// fits reports whether a row's value selects option k.
-func (o *chooseOp) fits(k int, opt plan.Option, v graph.Value, ok bool) (bool, error) {
+// matchesOption reports whether a row's value selects option k.
+func (o *chooseOp) matchesOption(k int, opt plan.Option, v graph.Value, ok bool) (bool, error) {
 	switch opt.Pick {
 	case plan.PickPred:
 		return ok && opt.Pred.Test(o.run, v), nil

@@ -101,7 +101,7 @@ func (r *run) asNumber(s *plan.Call) func(graph.Value) (graph.Value, error) {
 }
 
 func (r *run) asString(local bool) func(graph.Value) (graph.Value, error) {
-	one := func(v graph.Value) (graph.Value, error) {
+	convert := func(v graph.Value) (graph.Value, error) {
 		if v.IsNull() {
 			return v, value.Errorf("Can't parse null as String.")
 		}
@@ -111,12 +111,12 @@ func (r *run) asString(local bool) func(graph.Value) (graph.Value, error) {
 	return func(v graph.Value) (graph.Value, error) {
 		vs, ok := value.Elems(v)
 		if !local || !ok {
-			return one(v)
+			return convert(v)
 		}
 		out := make([]graph.Value, len(vs))
 		for i, x := range vs {
 			var err error
-			if out[i], err = one(x); err != nil {
+			if out[i], err = convert(x); err != nil {
 				return graph.Null, err
 			}
 		}

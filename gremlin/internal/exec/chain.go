@@ -195,11 +195,11 @@ func (o *output) carry(in *batch, i, n int) {
 // fresh adds a value that does not derive from a single row, such as a count or
 // a list of all. The operator that made it has reserved its memory.
 func (o *output) fresh(v graph.Value) error {
-	one := &batch{vals: []graph.Value{v}}
+	row := &batch{vals: []graph.Value{v}}
 	if o.run.sackInit != nil {
-		one.sack = []graph.Value{*o.run.sackInit}
+		row.sack = []graph.Value{*o.run.sackInit}
 	}
-	return o.emitHeld(one, 0, v, 0)
+	return o.emitHeld(row, 0, v, 0)
 }
 
 // full flushes when the batch has reached its size.

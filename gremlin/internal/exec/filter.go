@@ -165,7 +165,7 @@ func (o *coinOp) push(b *batch) error {
 	if err := o.run.meter.spend(n); err != nil {
 		return err
 	}
-	kept := 0
+	passed := 0
 	for i := range n {
 		var c int64
 		for range b.count(i) {
@@ -179,9 +179,9 @@ func (o *coinOp) push(b *batch) error {
 		if b.bulk != nil {
 			b.bulk[i] = c
 		}
-		b.move(i, kept)
-		kept++
+		b.move(i, passed)
+		passed++
 	}
-	b.cut(kept)
+	b.cut(passed)
 	return o.pass(b)
 }

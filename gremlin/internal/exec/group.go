@@ -204,15 +204,15 @@ type groupLast struct {
 	c          *child
 	productive bool
 	vals       []graph.Value
-	has        []bool
+	present    []bool
 }
 
-func (g *groupLast) reset()      { g.vals, g.has = nil, nil }
+func (g *groupLast) reset()      { g.vals, g.present = nil, nil }
 func (g *groupLast) makes() bool { return false }
 
 func (g *groupLast) fresh() {
 	g.vals = append(g.vals, graph.Null)
-	g.has = append(g.has, g.productive)
+	g.present = append(g.present, g.productive)
 }
 
 func (g *groupLast) add(group int, in *batch, i int) error {
@@ -228,12 +228,12 @@ func (g *groupLast) add(group int, in *batch, i int) error {
 	if err != nil {
 		return err
 	}
-	g.vals[group], g.has[group] = v, true
+	g.vals[group], g.present[group] = v, true
 	return g.reserve(bytes - before)
 }
 
 func (g *groupLast) result(group int) (graph.Value, bool, error) {
-	return g.vals[group], g.has[group], nil
+	return g.vals[group], g.present[group], nil
 }
 
 // groupReductions reduces each group incrementally.

@@ -316,7 +316,7 @@ func (o *hasOp) push(b *batch) error {
 		o.handles(b)
 		return o.pass(b)
 	}
-	kept := 0
+	passed := 0
 	for i := range n {
 		var ok bool
 		var err error
@@ -329,11 +329,11 @@ func (o *hasOp) push(b *batch) error {
 			return err
 		}
 		if ok == o.want {
-			b.move(i, kept)
-			kept++
+			b.move(i, passed)
+			passed++
 		}
 	}
-	b.cut(kept)
+	b.cut(passed)
 	return o.pass(b)
 }
 
@@ -348,29 +348,29 @@ func (o *hasOp) handles(b *batch) {
 	if b.kind == graph.KindEdge {
 		rowOf = o.run.g.EdgeRow
 	}
-	kept := 0
+	passed := 0
 	for _, h := range b.ids {
 		l, row := rowOf(h)
 		lt := tt.label(l)
 		ok := lt.ok && lt.row(row) && (len(tt.ids) == 0 || o.test.idsOf(b.kind, h))
 		if ok == o.want {
-			b.ids[kept] = h
-			kept++
+			b.ids[passed] = h
+			passed++
 		}
 	}
-	b.ids = b.ids[:kept]
+	b.ids = b.ids[:passed]
 }
 
 // vertices filters vertices by their label and properties.
 func (o *hasOp) vertices(b *batch, tt *tableTest) {
-	g, kept := o.run.g, 0
+	g, passed := o.run.g, 0
 	for _, h := range b.ids {
 		l, row := g.VertexRow(h)
 		lt := tt.label(l)
 		if (lt.ok && lt.row(row)) == o.want {
-			b.ids[kept] = h
-			kept++
+			b.ids[passed] = h
+			passed++
 		}
 	}
-	b.ids = b.ids[:kept]
+	b.ids = b.ids[:passed]
 }

@@ -147,7 +147,7 @@ func (o *sackOp) push(b *batch) error {
 		return err
 	}
 	b.sack = fill(b.sack, n, graph.Null)
-	kept := 0
+	passed := 0
 	for i := range n {
 		v, ok, err := o.by.row(b, i)
 		if err != nil {
@@ -166,10 +166,10 @@ func (o *sackOp) push(b *batch) error {
 		if err := o.reserve(bytes); err != nil {
 			return err
 		}
-		b.move(i, kept)
-		kept++
+		b.move(i, passed)
+		passed++
 	}
-	b.cut(kept)
+	b.cut(passed)
 	err := o.pass(b)
 	o.base.reset() // operators that store sacks reserve their memory
 	return err

@@ -190,7 +190,7 @@ func (p *pattern) run(row *batch, found func(*batch) error) error {
 		any := false
 		err := p.c.start(start, 0, func(b *batch) error {
 			for j := range b.len() {
-				any = any || p.End == "" || p.agrees(row, b.value(j))
+				any = any || p.End == "" || p.matchesBinding(row, b.value(j))
 			}
 			return nil
 		})
@@ -222,8 +222,8 @@ func withValue(row *batch, v graph.Value) *batch {
 	return out
 }
 
-// agrees reports whether v equals the binding of the pattern's end label.
-func (p *pattern) agrees(row *batch, v graph.Value) bool {
+// matchesBinding reports whether v equals the binding of the pattern's end label.
+func (p *pattern) matchesBinding(row *batch, v graph.Value) bool {
 	w, ok := row.pathOf(0).get(p.End, plan.PopLast)
 	return ok && equal(v, w)
 }
@@ -240,7 +240,7 @@ func (p *pattern) bind(row *batch, path *node, b *batch, found func(*batch) erro
 		}
 		if p.End != "" {
 			if row.pathOf(0).has(p.End) {
-				if !p.agrees(row, next.value(0)) {
+				if !p.matchesBinding(row, next.value(0)) {
 					continue
 				}
 			}

@@ -118,39 +118,39 @@ func (o *filterOp) push(b *batch) error {
 	if o.vertex != nil && b.kind == graph.KindVertex && b.bulk == nil && b.path == nil && b.sack == nil {
 		return o.vertices(b)
 	}
-	kept := 0
+	passed := 0
 	for i := range n {
 		ok, err := o.fn(b, i)
 		if err != nil {
-			b.cut(kept)
+			b.cut(passed)
 			if done := o.pass(b); done == errDone {
 				return done // the receiver did not need the row that failed
 			}
 			return err
 		}
 		if ok {
-			b.move(i, kept)
-			kept++
+			b.move(i, passed)
+			passed++
 		}
 	}
-	b.cut(kept)
+	b.cut(passed)
 	return o.pass(b)
 }
 
 // vertices filters a batch that has only vertices.
 func (o *filterOp) vertices(b *batch) error {
-	kept := 0
+	passed := 0
 	for _, h := range b.ids {
 		if o.vertex(h) {
-			b.ids[kept] = h
-			kept++
+			b.ids[passed] = h
+			passed++
 		}
 	}
 	if o.run.meter.err != nil {
 		return o.run.meter.err
 	}
 	b.from = nil
-	b.ids = b.ids[:kept]
+	b.ids = b.ids[:passed]
 	return o.pass(b)
 }
 

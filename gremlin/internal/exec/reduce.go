@@ -218,7 +218,7 @@ func (f *folding) add(in *batch, i int) (int64, error) {
 			if f.acc, err = operate(f.op, f.acc, v); err != nil {
 				return 0, err
 			}
-			if f.bytes, err = f.run.fits(f.acc); err != nil {
+			if f.bytes, err = f.run.checkSize(f.acc); err != nil {
 				return 0, err
 			}
 		}

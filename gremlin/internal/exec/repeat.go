@@ -72,11 +72,11 @@ func (o *repeatOp) push(b *batch) error {
 		return o.rounds(b)
 	}
 	// Without merging, each start row runs to the end before the next one begins.
-	var one batch
+	var row batch
 	for i := range n {
-		one.clear()
-		one.appendRow(b, i)
-		if err := o.rounds(&one); err != nil {
+		row.clear()
+		row.appendRow(b, i)
+		if err := o.rounds(&row); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (o *repeatOp) enter(b *batch) error {
 	if !o.step.UntilFirst && !o.step.EmitFirst {
 		return nil
 	}
-	kept := 0
+	passed := 0
 	for i := range b.len() {
 		out, err := o.exits(b, i, true)
 		if err != nil {
@@ -190,15 +190,15 @@ func (o *repeatOp) enter(b *batch) error {
 					return err
 				}
 			}
-			b.move(i, kept)
-			kept++
+			b.move(i, passed)
+			passed++
 			continue
 		}
 		if err := o.release(b, i); err != nil {
 			return err
 		}
 	}
-	b.cut(kept)
+	b.cut(passed)
 	return nil
 }
 

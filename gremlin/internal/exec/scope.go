@@ -118,16 +118,16 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 			ring++
 			return bys[(ring-1)%len(bys)]
 		}
-		var left graph.Value
+		var localValue graph.Value
 		var ok bool
 		var err error
 		if s.Start == "" {
-			left, ok, err = by().row(in, i)
+			localValue, ok, err = by().row(in, i)
 		} else {
 			var v graph.Value
 			v, err = r.mustScope(in, i, s.Start)
 			if err == nil {
-				left, ok, err = by().project(v)
+				localValue, ok, err = by().project(v)
 			}
 		}
 		if err != nil {
@@ -137,7 +137,7 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 		if err != nil || !ok || !all {
 			return false, err
 		}
-		return bound.Test(r, left), r.countVisit(left)
+		return bound.Test(r, localValue), r.countVisit(localValue)
 	}), nil
 }
 

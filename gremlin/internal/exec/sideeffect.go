@@ -171,7 +171,7 @@ func (e *sideEffect) add(r *run, v graph.Value, n int64) (int64, error) {
 		if e.val, err = operate(op, e.val, v); err != nil {
 			return 0, err
 		}
-		if e.bytes, err = r.fits(e.val); err != nil {
+		if e.bytes, err = r.checkSize(e.val); err != nil {
 			return 0, err
 		}
 	}

@@ -153,8 +153,8 @@ func (r *run) checkLength(length int64) error {
 	return r.meter.checkSize(length)
 }
 
-// fits returns the size of a new value, and fails when it is too large.
-func (r *run) fits(v graph.Value) (int64, error) {
+// checkSize returns the size of a new value, and fails when it is too large.
+func (r *run) checkSize(v graph.Value) (int64, error) {
 	bytes, err := r.sizeOf(v)
 	if err != nil {
 		return 0, err

@@ -230,13 +230,13 @@ func emitAll(o *output, in *batch, i int, vs []graph.Value) error {
 
 // unfoldBulks emits each value of a bulk set once, with its bulk.
 func unfoldBulks(o *output, in *batch, i int, s *value.BulkSet) error {
-	var one batch
+	var row batch
 	for j := range s.Len() {
 		v, n := s.At(j)
-		one.clear()
-		one.appendRow(in, i)
-		one.bulk = append(trim(fill(one.bulk, 1, 1)), n*in.count(i))
-		if err := o.emit(&one, 0, v); err != nil {
+		row.clear()
+		row.appendRow(in, i)
+		row.bulk = append(trim(fill(row.bulk, 1, 1)), n*in.count(i))
+		if err := o.emit(&row, 0, v); err != nil {
 			return err
 		}
 	}

@@ -76,7 +76,7 @@ func (o *rangeOp) push(b *batch) error {
 // cut keeps the rows of b that are within the range, and reports whether the range is exhausted.
 func (o *rangeOp) cut(b *batch, count *int64) (done bool) {
 	n := b.len()
-	kept := 0
+	passed := 0
 	for i := 0; i < n && !(o.high >= 0 && *count >= o.high); i++ {
 		c := b.count(i)
 		if *count+c <= o.low {
@@ -92,10 +92,10 @@ func (o *rangeOp) cut(b *batch, count *int64) (done bool) {
 		if remaining := c - skip - trim; remaining != c {
 			b.bulk[i] = remaining
 		}
-		b.move(i, kept)
-		kept++
+		b.move(i, passed)
+		passed++
 	}
-	b.cut(kept)
+	b.cut(passed)
 	return o.high >= 0 && *count >= o.high
 }
 
@@ -190,18 +190,18 @@ func (o *dedupOp) push(b *batch) error {
 	if o.wholeObject && b.kind != graph.KindNull && b.path == nil && b.sack == nil && b.from == nil {
 		return o.handles(b)
 	}
-	kept := 0
+	passed := 0
 	for i := range n {
 		fresh, err := o.fresh(b, i)
 		if err != nil {
 			return err
 		}
 		if fresh {
-			b.move(i, kept)
-			kept++
+			b.move(i, passed)
+			passed++
 		}
 	}
-	b.cut(kept)
+	b.cut(passed)
 	b.bulk = nil
 	return o.pass(b)
 }
@@ -231,15 +231,15 @@ func (o *dedupOp) handles(b *batch) error {
 	if err != nil {
 		return err
 	}
-	kept := 0
+	passed := 0
 	for _, h := range b.ids {
 		if !bits.Has(h) {
 			bits.Set(h)
-			b.ids[kept] = h
-			kept++
+			b.ids[passed] = h
+			passed++
 		}
 	}
-	b.ids, b.bulk = b.ids[:kept], nil
+	b.ids, b.bulk = b.ids[:passed], nil
 	return o.pass(b)
 }
 

@@ -113,7 +113,7 @@ func substring(args []graph.Value) func(string) string {
 
 // textCall applies a string function to a string, or to each string of a list. Null stays null.
 func (r *run) textCall(s *plan.Call, fn func(string) graph.Value) func(graph.Value) (graph.Value, error) {
-	one := func(v graph.Value) (graph.Value, error) {
+	convert := func(v graph.Value) (graph.Value, error) {
 		if err := r.meter.spend(v.Len() / 64); err != nil {
 			return graph.Null, err
 		}
@@ -131,7 +131,7 @@ func (r *run) textCall(s *plan.Call, fn func(string) graph.Value) func(graph.Val
 			if v.Kind() != graph.KindString {
 				return graph.Null, value.Errorf("The %s() step can only take string as argument, encountered %s", s.Name, value.ClassName(v))
 			}
-			return one(v)
+			return convert(v)
 		}
 	}
 	bad := func(v graph.Value, where string) error {
@@ -142,7 +142,7 @@ func (r *run) textCall(s *plan.Call, fn func(string) graph.Value) func(graph.Val
 			return v, nil
 		}
 		if v.Kind() == graph.KindString {
-			return one(v)
+			return convert(v)
 		}
 		vs, ok := value.Elems(v)
 		if !ok {
@@ -157,7 +157,7 @@ func (r *run) textCall(s *plan.Call, fn func(string) graph.Value) func(graph.Val
 				return graph.Null, bad(x, " in list")
 			}
 			var err error
-			if out[i], err = one(x); err != nil {
+			if out[i], err = convert(x); err != nil {
 				return graph.Null, err
 			}
 		}

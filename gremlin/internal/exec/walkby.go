@@ -122,8 +122,8 @@ func (b *selectedBy) row(in *batch, i int) (graph.Value, bool, error) {
 }
 
 func (b *selectedBy) project(v graph.Value) (graph.Value, bool, error) {
-	one := batch{vals: []graph.Value{v}}
-	return b.run.scoped(&one, 0, b.name, b.pop)
+	row := batch{vals: []graph.Value{v}}
+	return b.run.scoped(&row, 0, b.name, b.pop)
 }
 
 // listBy lists the results of a walk: vertices, or their values of a key.

@@ -71,13 +71,13 @@ func countFilter(s Step, t *Traversal, negated bool) Step {
 	if !ok || !isOK || len(count.Labels)+len(is.Labels) > 0 || effects(t) {
 		return s
 	}
-	some, limit := countTest(is.Pred)
+	exists, limit := countTest(is.Pred)
 	rest := &Traversal{Steps: t.Steps[:n-2]}
 	meta := Meta{Name: s.Info().Name, Labels: s.Info().Labels}
 	switch {
-	case some != nil && *some != negated:
+	case exists != nil && *exists != negated:
 		return &Filter{Meta: meta, Traversal: rest}
-	case some != nil:
+	case exists != nil:
 		meta.Name = "not"
 		return &Not{Meta: meta, Traversal: rest}
 	case limit > 0:
@@ -90,7 +90,7 @@ func countFilter(s Step, t *Traversal, negated bool) Step {
 
 // countTest reduces a predicate on a count to an existence test, or to the
 // number up to which to count.
-func countTest(p *Pred) (some *bool, limit int64) {
+func countTest(p *Pred) (exists *bool, limit int64) {
 	yes, no := true, false
 	switch p.Op {
 	case AllOf, AnyOf, NotOf:

@@ -71,14 +71,14 @@ func TestOneCauseSendsOneNotice(t *testing.T) {
 
 func TestEpisodes(t *testing.T) {
 	t.Parallel()
-	one := func(id string, since, ended time.Duration) Alert {
+	newAlert := func(id string, since, ended time.Duration) Alert {
 		a := Alert{RuleID: "r", Cause: failedServer, State: Firing, Since: after(since), Subject: Subject{Ref: desktop.Ref{ID: desktop.ID(id)}}}
 		if ended != 0 {
 			a.State, a.ResolvedAt = Resolved, after(ended)
 		}
 		return a
 	}
-	other := one("x", 0, time.Minute)
+	other := newAlert("x", 0, time.Minute)
 	other.Cause = desktop.Ref{Kind: desktop.KindFarm, ID: "f"}
 	type episode struct {
 		Since, Ended time.Time
@@ -87,8 +87,8 @@ func TestEpisodes(t *testing.T) {
 	}
 	var got []episode
 	for _, e := range Episodes([]Alert{
-		one("a", 10*time.Hour, 0), one("b", 10*time.Hour+time.Minute, 11*time.Hour),
-		one("a", 0, time.Hour), one("b", time.Minute, 30*time.Minute), one("c", time.Hour+30*time.Second, 2*time.Hour),
+		newAlert("a", 10*time.Hour, 0), newAlert("b", 10*time.Hour+time.Minute, 11*time.Hour),
+		newAlert("a", 0, time.Hour), newAlert("b", time.Minute, 30*time.Minute), newAlert("c", time.Hour+30*time.Second, 2*time.Hour),
 		other,
 	}) {
 		got = append(got, episode{e.Since, e.Ended, e.State, len(e.Alerts)})

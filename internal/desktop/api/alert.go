@@ -66,11 +66,11 @@ func (a *API) ruleOf(r alert.Rule) rule {
 		CreatedAt: desktop.MillisOf(r.CreatedAt), UpdatedAt: desktop.MillisOf(r.UpdatedAt),
 	}
 	for _, ch := range r.Channels {
-		one := channel{Type: string(ch.Type), URL: ch.URL, To: append([]string{}, ch.To...)}
+		view := channel{Type: string(ch.Type), URL: ch.URL, To: append([]string{}, ch.To...)}
 		if ch.Type == alert.Webhook {
-			one.Signed = new(!ch.Secret.IsZero())
+			view.Signed = new(!ch.Secret.IsZero())
 		}
-		wire.Channels = append(wire.Channels, one)
+		wire.Channels = append(wire.Channels, view)
 	}
 	return wire
 }
@@ -88,12 +88,12 @@ func (a *API) ruleFrom(s ruleSpec, old alert.Rule) alert.Rule {
 	}
 	r.Channels = make([]alert.Channel, len(s.Channels))
 	for i, ch := range s.Channels {
-		one := alert.Channel{Type: alert.ChannelType(ch.Type), URL: ch.URL, To: ch.To, Secret: ch.Secret.Value}
-		index := slices.IndexFunc(old.Channels, func(o alert.Channel) bool { return o.Type == one.Type && o.URL == one.URL })
+		channel := alert.Channel{Type: alert.ChannelType(ch.Type), URL: ch.URL, To: ch.To, Secret: ch.Secret.Value}
+		index := slices.IndexFunc(old.Channels, func(o alert.Channel) bool { return o.Type == channel.Type && o.URL == channel.URL })
 		if !ch.Secret.Sent && index >= 0 {
-			one.Secret = old.Channels[index].Secret
+			channel.Secret = old.Channels[index].Secret
 		}
-		r.Channels[i] = one
+		r.Channels[i] = channel
 	}
 	return r
 }
@@ -166,11 +166,11 @@ func (a *API) testRule(ctx context.Context, in idPath) ([]testResult, error) {
 	}
 	out := []testResult{}
 	for i, err := range a.Alerts.Test(ctx, r) {
-		one := testResult{Channel: i, Delivered: err == nil}
+		result := testResult{Channel: i, Delivered: err == nil}
 		if err != nil {
-			one.Error = err.Error()
+			result.Error = err.Error()
 		}
-		out = append(out, one)
+		out = append(out, result)
 	}
 	return out, nil
 }

@@ -32,8 +32,8 @@ func (q *alertQuery) Validate() error {
 	case q.Limit < 0 || q.Limit > maxAlerts:
 		return fault.Field("limit", "must be from 1 to 1000")
 	}
-	for one := range strings.SplitSeq(q.State, ",") {
-		switch alert.State(one) {
+	for state := range strings.SplitSeq(q.State, ",") {
+		switch alert.State(state) {
 		case "", alert.Pending, alert.Firing, alert.Resolved:
 		default:
 			return fault.Field("state", "must be one of PENDING, FIRING, RESOLVED")

@@ -121,13 +121,13 @@ type rdsQuery struct {
 // it would silently match nothing.
 func (q *rdsQuery) Validate() error {
 	q.State, q.Status, q.Text = strings.ToUpper(q.State), strings.ToUpper(q.Status), strings.ToLower(q.Text)
-	for one := range strings.SplitSeq(q.State, ",") {
-		if q.State != "" && !desktop.RDSState(one).Known() {
-			return fault.Field("state", "is not a state of an RDS server: %s", one)
+	for state := range strings.SplitSeq(q.State, ",") {
+		if q.State != "" && !desktop.RDSState(state).Known() {
+			return fault.Field("state", "is not a state of an RDS server: %s", state)
 		}
 	}
-	for one := range strings.SplitSeq(q.Status, ",") {
-		switch desktop.RDSStatus(one) {
+	for status := range strings.SplitSeq(q.Status, ",") {
+		switch desktop.RDSStatus(status) {
 		case "", desktop.RDSStatusOK, desktop.RDSStatusWarning, desktop.RDSStatusError, desktop.RDSStatusDisabled:
 		default:
 			return fault.Field("status", "must be one of OK, WARNING, ERROR, DISABLED")

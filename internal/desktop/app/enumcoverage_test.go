@@ -83,9 +83,9 @@ func (c *enumCoverage) walk(schema object, where string, value any, visit func(s
 		schema = c.schemas[where]
 	}
 	if all, ok := schema["enum"].([]any); ok {
-		for _, one := range all {
-			if value == nil || value == one {
-				visit(fmt.Sprintf("%s %v", where, one))
+		for _, element := range all {
+			if value == nil || value == element {
+				visit(fmt.Sprintf("%s %v", where, element))
 			}
 		}
 	}
@@ -94,15 +94,15 @@ func (c *enumCoverage) walk(schema object, where string, value any, visit func(s
 		if value == nil {
 			c.walk(items, where, nil, visit)
 		}
-		for _, one := range list {
-			c.walk(items, where, one, visit)
+		for _, element := range list {
+			c.walk(items, where, element, visit)
 		}
 	}
 	properties, _ := schema["properties"].(object)
 	for name, property := range properties {
-		has, _ := value.(object)
-		if one, ok := has[name]; ok && one != nil || value == nil {
-			c.walk(property.(object), where+"."+name, one, visit)
+		members, _ := value.(object)
+		if member, ok := members[name]; ok && member != nil || value == nil {
+			c.walk(property.(object), where+"."+name, member, visit)
 		}
 	}
 }
@@ -117,9 +117,9 @@ func (c *enumCoverage) all() []string {
 	return slices.Compact(out)
 }
 
-// missing returns the values that no test has seen, except those of the event
+// missingValues returns the values that no test has seen, except those of the event
 // database unless VIGIL_TEST_POSTGRES is set.
-func (c *enumCoverage) missing() []string {
+func (c *enumCoverage) missingValues() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(c.all(), func(value string) bool {

@@ -27,7 +27,7 @@ func (c coverageChecked) Run() int {
 			return code // only some of the tests ran
 		}
 	}
-	missing := coverage.missing()
+	missing := coverage.missingValues()
 	if code != 0 || len(missing) == 0 {
 		return code
 	}

@@ -13,7 +13,7 @@ import (
 // Retrying it would lock the account.
 type refused struct {
 	sum     [sha256.Size]byte
-	at      time.Time
+	readAt  time.Time
 	failure *desktop.Failure
 }
 
@@ -64,7 +64,7 @@ func (d *domain) stillRefused(sum [sha256.Size]byte, now time.Time) *desktop.Fai
 			wait = d.lockout.Window + time.Minute
 		}
 	}
-	if now.Sub(d.refused.at) < wait {
+	if now.Sub(d.refused.readAt) < wait {
 		return d.refused.failure
 	}
 	return nil

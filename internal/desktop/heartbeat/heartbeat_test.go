@@ -287,19 +287,19 @@ func TestReplayedReportsAreRefusedEvenAfterARestart(t *testing.T) {
 func TestReportsNeedTheMachinesOwnCertificate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	own, other := f.enrol(gateway), f.enrol(host)
-	_, err := f.client(&other).Beat(t.Context(), own.Enrolment.HeartbeatPath, report(1))
+	gatewayCredential, hostCredential := f.enrol(gateway), f.enrol(host)
+	_, err := f.client(&hostCredential).Beat(t.Context(), gatewayCredential.Enrolment.HeartbeatPath, report(1))
 	wantStatus(t, err, 403)
-	_, err = f.client(nil).Beat(t.Context(), own.Enrolment.HeartbeatPath, report(1))
+	_, err = f.client(nil).Beat(t.Context(), gatewayCredential.Enrolment.HeartbeatPath, report(1))
 	wantStatus(t, err, 401)
-	forged := own
-	forged.Enrolment.Certificate = selfSigned(t, own.Key.(*ecdsa.PrivateKey))
-	_, err = f.client(&forged).Beat(t.Context(), own.Enrolment.HeartbeatPath, report(1))
+	forged := gatewayCredential
+	forged.Enrolment.Certificate = selfSigned(t, gatewayCredential.Key.(*ecdsa.PrivateKey))
+	_, err = f.client(&forged).Beat(t.Context(), gatewayCredential.Enrolment.HeartbeatPath, report(1))
 	wantStatus(t, err, 401)
 	f.mu.Lock()
 	f.known[gateway] = false
 	f.mu.Unlock()
-	_, err = f.client(&own).Beat(t.Context(), own.Enrolment.HeartbeatPath, report(1))
+	_, err = f.client(&gatewayCredential).Beat(t.Context(), gatewayCredential.Enrolment.HeartbeatPath, report(1))
 	wantStatus(t, err, 404)
 }
 

@@ -48,16 +48,16 @@ func TestSamplerStoresMeasuresOverTime(t *testing.T) {
 		now = now.Add(time.Minute)
 	}
 	all := desktop.Series{Kind: desktop.KindRDSServer, Measure: "session_count"}
-	one := desktop.Series{Kind: desktop.KindRDSServer, ID: "r2", Measure: "session_count"}
+	series := desktop.Series{Kind: desktop.KindRDSServer, ID: "r2", Measure: "session_count"}
 	load := desktop.Series{Kind: desktop.KindRDSServer, Measure: "load_index"}
 	point := func(minute int, n, sum, value int64) desktop.Point {
 		return desktop.Point{At: time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC), Count: n, Sum: sum, Min: value, Max: value}
 	}
 	fine := store.points[desktop.FineStep]
 	for series, want := range map[desktop.Series][]desktop.Point{
-		all:  {point(0, 5, 30, 6), point(5, 5, 30, 6)},
-		one:  {point(0, 5, 20, 4), point(5, 5, 20, 4)},
-		load: {point(0, 5, 150, 30), point(5, 5, 150, 30)},
+		all:    {point(0, 5, 30, 6), point(5, 5, 30, 6)},
+		series: {point(0, 5, 20, 4), point(5, 5, 20, 4)},
+		load:   {point(0, 5, 150, 30), point(5, 5, 150, 30)},
 	} {
 		if diff := cmp.Diff(want, fine[series]); diff != "" {
 			t.Errorf("%+v: %s", series, diff)

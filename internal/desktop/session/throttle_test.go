@@ -328,15 +328,15 @@ func TestConcurrentGoodLoginsAllSucceed(t *testing.T) {
 func TestWaitingTooLongIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := newFixture(ThrottleOptions{MaxWait: 10 * time.Millisecond})
-	one := desktop.LockoutPolicy{Threshold: 2, Window: time.Minute}
+	policy := desktop.LockoutPolicy{Threshold: 2, Window: time.Minute}
 	release := make(chan struct{})
 	var wait sync.WaitGroup
 	entered := make(chan struct{})
 	wait.Go(func() {
-		_, _ = b.try(t.Context(), bob, one, func() error { close(entered); <-release; return nil })
+		_, _ = b.try(t.Context(), bob, policy, func() error { close(entered); <-release; return nil })
 	})
 	<-entered
-	if _, err := b.try(t.Context(), bob, one, succeeds); !fault.Is(err, fault.Unavailable) {
+	if _, err := b.try(t.Context(), bob, policy, succeeds); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("%v", err)
 	}
 	close(release)

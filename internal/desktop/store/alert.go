@@ -144,7 +144,7 @@ func (s *Store) ReplaceRule(ctx context.Context, r alert.Rule, version int64) er
 		}
 		_, err = sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT id FROM desktop_alert_rule WHERE id = $1`, r.ID)
 		if err != nil {
-			return missing(err, "alert rule")
+			return notFoundIfMissing(err, "alert rule")
 		}
 		return fault.New(fault.Stale, "the rule has changed meanwhile")
 	})

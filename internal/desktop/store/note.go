@@ -28,7 +28,7 @@ func (s *Store) ChangeNote(ctx context.Context, group, ruleID string, now time.T
 			return err
 		}
 		if _, err := sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT id FROM desktop_alert_rule WHERE id = $1`, ruleID); err != nil {
-			return missing(err, "alert rule")
+			return notFoundIfMissing(err, "alert rule")
 		}
 		n, err = sqldb.QueryOne(tx, scanNote, `SELECT `+noteColumns+` FROM desktop_alert_note WHERE group_id = $1`, group)
 		if err != nil && !sqldb.Missing(err) {

@@ -127,8 +127,8 @@ func fromJSON(text string, target any) error {
 	return nil
 }
 
-// missing converts "no row" to a fault that names the missing object.
-func missing(err error, what string) error {
+// notFoundIfMissing converts "no row" to a fault that names the missing object.
+func notFoundIfMissing(err error, what string) error {
 	if sqldb.Missing(err) {
 		return fault.New(fault.NotFound, "there is no such %s", what)
 	}
@@ -165,7 +165,7 @@ func list[T any](ctx context.Context, s *Store, scan func(sqldb.Row) (T, error),
 func one[T any](ctx context.Context, s *Store, what string, scan func(sqldb.Row) (T, error), text string, args ...any) (out T, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		out, err = sqldb.QueryOne(tx, scan, text, args...)
-		return missing(err, what)
+		return notFoundIfMissing(err, what)
 	})
 	return out, err
 }

@@ -239,11 +239,11 @@ func findingBucketsOf(found map[string]posture.Buckets) map[string]findingBucket
 	for name, buckets := range found {
 		w := findingBuckets{len(buckets), map[string]findingBucket{}}
 		for key, b := range buckets {
-			one := findingBucket{Count: b.Count}
+			bucket := findingBucket{Count: b.Count}
 			if b.Sub != nil {
-				one.SubAggregations = findingBucketsOf(b.Sub)
+				bucket.SubAggregations = findingBucketsOf(b.Sub)
 			}
-			w.Buckets[key] = one
+			w.Buckets[key] = bucket
 		}
 		out[name] = w
 	}

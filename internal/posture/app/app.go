@@ -273,7 +273,7 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Plans: a.store, Collections: a.sweep,
 			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now, Version: a.o.Version,
 			Entities: a.store, Walker: walk.New(a.graphs, a.store, walkOptions(a.o.Install.Config.Posture.Graph, a.o.Now)),
-			Pulses: a.store, Views: a.store, Mutes: a.store, Notify: a.store, Sender: a.senders, User: callerUser, Declarations: a.declarations, Reads: a.reads, Judge: a.judge,
+			Pulses: a.store, Views: a.store, Mutes: a.store, Notify: a.store, Sender: a.senders, User: callerUser, Declarations: a.declarations, Reads: a.typesReadByRules, Judge: a.judge,
 		}).Routes(),
 		document,
 		routes,

@@ -193,8 +193,8 @@ func (l *load) waitForReads(account string) {
 	l.t.Errorf("account %s has pending reads: %s", account, last)
 }
 
-// settle waits until no job of collections, evaluations and events is left.
-func (l *load) settle(in *instance.Installation) {
+// waitForJobs waits until no job of collections, evaluations and events is left.
+func (l *load) waitForJobs(in *instance.Installation) {
 	l.t.Helper()
 	var remaining []string
 	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {

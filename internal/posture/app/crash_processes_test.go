@@ -89,7 +89,7 @@ func underLoad(t *testing.T, dsn string, disturb func(*cluster)) {
 
 	in := s.open()
 	defer in.Close()
-	l.settle(in)
+	l.waitForJobs(in)
 	l.cluster.stop()
 	l.check(in)
 	s.changes = s.changes[:l.rounds*perRound]

@@ -33,9 +33,9 @@ func TestDamagedWALIsDetected(t *testing.T) {
 		}
 	}
 	add(5)
-	before, kept := readWAL(t, wal), added
+	before, expected := readWAL(t, wal), added
 	for add(5); !bytes.Equal(readWAL(t, wal).salts, before.salts); add(5) {
-		before, kept = readWAL(t, wal), added // SQLite restarted the log
+		before, expected = readWAL(t, wal), added // SQLite restarted the log
 	}
 	kill()
 	before.damage(t, wal)
@@ -55,8 +55,8 @@ func TestDamagedWALIsDetected(t *testing.T) {
 	c, kill = h.start()
 	defer kill()
 	remaining, _ := c.do("POST", "/v1/cloud-accounts/query", object{}).body["cloudAccounts"].([]any)
-	if len(remaining) != kept {
-		t.Errorf("%d of %d accounts are left, want the %d from before the damage", len(remaining), added, kept)
+	if len(remaining) != expected {
+		t.Errorf("%d of %d accounts are left, want the %d from before the damage", len(remaining), added, expected)
 	}
 }
 

@@ -257,8 +257,8 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 			t.Errorf("three vertices: %v", got)
 		}
 		for id, e := range got["entities"].(object) {
-			if one := i.want(200, "GET", entityPath(id), nil); !reflect.DeepEqual(one.body, e) {
-				t.Errorf("the entity of the graph is %v, that of GET %v", e, one.body)
+			if entity := i.want(200, "GET", entityPath(id), nil); !reflect.DeepEqual(entity.body, e) {
+				t.Errorf("the entity of the graph is %v, that of GET %v", e, entity.body)
 			}
 		}
 		for _, node := range query("g.V().out().path().limit(5)")["tree"].(object)["nodes"].([]any) {
@@ -272,8 +272,8 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 		}
 
 		// Queries see a change immediately.
-		one := i.all[0]
-		if err := i.store.Replace(t.Context(), posture.Scope{Org: i.org, Account: account, Type: one.Type, Region: one.Region}, nil, []posture.EntityID{one.ID}); err != nil {
+		entity := i.all[0]
+		if err := i.store.Replace(t.Context(), posture.Scope{Org: i.org, Account: account, Type: entity.Type, Region: entity.Region}, nil, []posture.EntityID{entity.ID}); err != nil {
 			t.Fatal(err)
 		}
 		if v := query("g.V().count()")["values"]; !reflect.DeepEqual(v, []any{float64(len(i.all) - 1)}) {

@@ -30,9 +30,9 @@ func TestIDsOfAnotherOrganisationAreUnknown(t *testing.T) {
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		a, in := newApp(t, dsn, new(memcloud.Cloud))
 		base := serve(t, a)
-		one, foreignIDs := newTenant(t, in, base)
+		owner, foreignIDs := newTenant(t, in, base)
 		two, _, _ := newOrg(t, in, base, "two")
-		before := readAll(one, foreignIDs)
+		before := readAll(owner, foreignIDs)
 
 		probes := 0
 		for _, route := range a.Routes() {
@@ -58,9 +58,9 @@ func TestIDsOfAnotherOrganisationAreUnknown(t *testing.T) {
 		if probes < 300 {
 			t.Errorf("only %d probes", probes)
 		}
-		token := one.want(200, "POST", "/v1/cloud-accounts/query", object{"paginationInfo": object{"pageSize": 1}}).member("continuationToken")
+		token := owner.want(200, "POST", "/v1/cloud-accounts/query", object{"paginationInfo": object{"pageSize": 1}}).member("continuationToken")
 		two.want(400, "POST", "/v1/cloud-accounts/query", object{"paginationInfo": object{"pageSize": 1, "continuationToken": token}})
-		if after := readAll(one, foreignIDs); after != before {
+		if after := readAll(owner, foreignIDs); after != before {
 			t.Errorf("something has changed:\n%s\n%s", before, after)
 		}
 	})

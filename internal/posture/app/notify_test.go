@@ -51,13 +51,13 @@ func TestFindingsReachAWebhook(t *testing.T) {
 	if test := <-got; !strings.Contains(test.body, `"test":true`) {
 		t.Errorf("the test message is %s", test.body)
 	}
-	if one := i.want(200, "GET", "/v1/notification-channels/"+id, nil); one.member("name") != "x" || strings.Contains(one.text, signingKey) || strings.Contains(one.text, receiver.URL) {
-		t.Errorf("the channel: %s", one.text)
+	if channel := i.want(200, "GET", "/v1/notification-channels/"+id, nil); channel.member("name") != "x" || strings.Contains(channel.text, signingKey) || strings.Contains(channel.text, receiver.URL) {
+		t.Errorf("the channel: %s", channel.text)
 	}
 	i.want(404, "GET", "/v1/notification-channels/none", nil)
 	rule := i.want(201, "POST", "/v1/notification-rules", object{"name": "all", "channelIds": []string{id}}).member("id")
-	if one := i.want(200, "GET", "/v1/notification-rules/"+rule, nil); one.member("name") != "all" {
-		t.Errorf("the rule: %s", one.text)
+	if stored := i.want(200, "GET", "/v1/notification-rules/"+rule, nil); stored.member("name") != "all" {
+		t.Errorf("the rule: %s", stored.text)
 	}
 	i.want(404, "GET", "/v1/notification-rules/none", nil)
 	i.raise("r", time.Now(), nil, 1, 2)

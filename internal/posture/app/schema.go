@@ -19,9 +19,9 @@ func (a *App) declarations() []collect.Declaration {
 	return all
 }
 
-// reads returns the types and attributes that the rules of an organisation read,
+// typesReadByRules returns the types and attributes that the rules of an organisation read,
 // without those of other clouds.
-func (a *App) reads(ctx context.Context, org posture.OrgID) ([]api.RuleReads, error) {
+func (a *App) typesReadByRules(ctx context.Context, org posture.OrgID) ([]api.RuleReads, error) {
 	rules, err := a.book.Rules(ctx, org)
 	if err != nil {
 		return nil, err

@@ -79,10 +79,10 @@ func (e *cacheEntry) partFor(call *resource.Call, item *resource.Item, v resourc
 		conditions = call.Find
 	}
 	var found []gjson.Result
-	switch path, value, one := conditions.Lookup(v); {
+	switch path, value, single := conditions.Lookup(v); {
 	case len(conditions) == 0:
 		return e.resultOf(call, item, v), nil
-	case one:
+	case single:
 		found = e.group(call, path, item, v)[value]
 	default:
 		for _, element := range e.resultOf(call, item, v).Array() {

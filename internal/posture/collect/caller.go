@@ -89,12 +89,12 @@ func (o *callCache) do(key string, read func() (any, error)) (any, error) {
 	if o.all == nil {
 		o.all = map[string]*outcome{}
 	}
-	one, ok := o.all[key]
+	cached, ok := o.all[key]
 	if !ok {
-		one = new(outcome)
-		o.all[key] = one
+		cached = new(outcome)
+		o.all[key] = cached
 	}
 	o.mu.Unlock()
-	one.once.Do(func() { one.value, one.err = read() })
-	return one.value, one.err
+	cached.once.Do(func() { cached.value, cached.err = read() })
+	return cached.value, cached.err
 }

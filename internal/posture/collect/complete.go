@@ -13,7 +13,7 @@ import (
 
 // complete converts the items of a page to entities and emits them.
 func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resource.Item, emit Emit) error {
-	one := func(ctx context.Context, item *resource.Item) error {
+	completeItem := func(ctx context.Context, item *resource.Item) error {
 		b, refused, err := r.entity(ctx, t, item)
 		if err != nil || b == nil {
 			return err
@@ -27,10 +27,10 @@ func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resourc
 		return nil
 	}
 	if len(t.Calls) > 0 {
-		return parallel(ctx, items, one)
+		return parallel(ctx, items, completeItem)
 	}
 	for i := range items { // no calls are needed
-		if err := one(ctx, &items[i]); err != nil {
+		if err := completeItem(ctx, &items[i]); err != nil {
 			return err
 		}
 	}

@@ -108,8 +108,8 @@ func TestProcessesShareALimit(t *testing.T) {
 		}
 		alone := settled()
 		l.SetProcesses(5)
-		if one := settled(); one != alone/5 {
-			t.Errorf("one of five makes %d calls a second, want %d", one, alone/5)
+		if shared := settled(); shared != alone/5 {
+			t.Errorf("one of five makes %d calls a second, want %d", shared, alone/5)
 		}
 		l.SetProcesses(1)
 		if repeated := settled(); repeated != alone {

@@ -70,11 +70,11 @@ func inAccounts(tx *sqldb.Tx, args *[]any, rowIDs []int64) string {
 
 // sameAccount returns a further condition of a join of two tables. It is empty unless
 // the tables are distributed, see inAccount.
-func sameAccount(tx *sqldb.Tx, one, other string) string {
+func sameAccount(tx *sqldb.Tx, left, right string) string {
 	if !tx.Distributed() {
 		return ""
 	}
-	return fmt.Sprintf(" AND %s = %s", one, other)
+	return fmt.Sprintf(" AND %s = %s", left, right)
 }
 
 // execEach runs a statement for each row, in the shard of the row's account. The first

@@ -124,9 +124,9 @@ func readContexts(tx *sqldb.Tx, where string, args []any) ([]cellContextRow, err
 func readPartitions(tx *sqldb.Tx, accountNos []int64) (map[int64]partition, error) {
 	slices.Sort(accountNos)
 	parts := map[int64]partition{}
-	for some := range slices.Chunk(slices.Compact(accountNos), 1000) {
+	for chunk := range slices.Chunk(slices.Compact(accountNos), 1000) {
 		var args []any
-		found, err := sqldb.Query(tx, scanPartition, `SELECT `+partitionColumns+` FROM entity_partition WHERE account_no IN `+sqldb.List(&args, some), args...)
+		found, err := sqldb.Query(tx, scanPartition, `SELECT `+partitionColumns+` FROM entity_partition WHERE account_no IN `+sqldb.List(&args, chunk), args...)
 		if err != nil {
 			return nil, err
 		}

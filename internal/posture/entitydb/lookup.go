@@ -51,7 +51,7 @@ func (s *Store) EntitiesOf(ctx context.Context, org posture.OrgID, account postu
 	return found, err
 }
 
-// tryPartitions calls look for each account that the entity may belong to, until it
+// tryPartitions calls try for each account that the entity may belong to, until it
 // reports true. An id contains its account between dots, but names may contain dots
 // too, so every part of the id that is an account of the organisation is tried.
 func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.EntityID, try func(accountNo int64) (bool, error)) (bool, error) {

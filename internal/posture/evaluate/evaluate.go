@@ -185,7 +185,7 @@ func (j *judging) classify(v verdict, scope scope) (violating, unknown []graph.H
 
 // finish writes the findings of all violations.
 func (j *judging) finish(ctx context.Context) (posture.Judgement, []*RuleError, error) {
-	entities, err := j.look(ctx)
+	entities, err := j.loadEntities(ctx)
 	if err != nil {
 		return posture.Judgement{}, nil, err
 	}
@@ -197,8 +197,8 @@ func (j *judging) finish(ctx context.Context) (posture.Judgement, []*RuleError, 
 	return posture.Judgement{Account: j.ID, Generation: j.Generation, At: j.at, Rules: j.rules}, j.bad, nil
 }
 
-// look reads the entities that violate a rule.
-func (j *judging) look(ctx context.Context) (map[posture.EntityID]posture.Entity, error) {
+// loadEntities reads the entities that violate a rule.
+func (j *judging) loadEntities(ctx context.Context) (map[posture.EntityID]posture.Entity, error) {
 	if j.lookup == nil || len(j.raised) == 0 {
 		return nil, nil
 	}

@@ -22,21 +22,21 @@ type need struct {
 // only the entities without their edges are unknown. Otherwise every entity that the
 // rule applies to is unknown in their region, as are those without a region.
 func (j *judging) markUnread(q *query, v *verdict) {
-	own, regions := map[graph.Handle]bool{}, map[string]bool{}
+	ownVertices, regions := map[graph.Handle]bool{}, map[string]bool{}
 	for _, n := range q.needs {
 		for _, h := range j.withUnknown([]posture.EntityType{n.owner}, n.labels) {
-			own[h] = n.alone
+			ownVertices[h] = n.alone
 			if !n.alone {
 				regions[j.region(h)] = true
 			}
 		}
 	}
-	if len(own) == 0 {
+	if len(ownVertices) == 0 {
 		return
 	}
 	unreadable := func(h graph.Handle) bool {
 		region := j.region(h)
-		return own[h] || regions[region] || regions[posture.Global] || region == posture.Global && len(regions) > 0
+		return ownVertices[h] || regions[region] || regions[posture.Global] || region == posture.Global && len(regions) > 0
 	}
 	for _, h := range slices.Concat(v.yes, j.subjects(v.subjects)) {
 		if unreadable(h) {
@@ -54,7 +54,7 @@ func (s *Schema) needs(q *query) (all []need) {
 	for _, t := range q.reads.Types {
 		n := need{owner: t, alone: followsOutward && slices.Contains(q.reads.Subjects, t)}
 		for label := range s.out[t] {
-			if q.follows(label) {
+			if q.followsEdge(label) {
 				n.labels = append(n.labels, label)
 			}
 		}
@@ -73,8 +73,8 @@ func (q *query) asksTags() bool {
 	return q.touches.AllKeys || slices.ContainsFunc(q.touches.Keys, func(k string) bool { return strings.HasPrefix(k, graphcache.TagPrefix) })
 }
 
-// follows reports whether the query follows edges of a label.
-func (q *query) follows(label string) bool {
+// followsEdge reports whether the query follows edges of a label.
+func (q *query) followsEdge(label string) bool {
 	return q.touches.AllEdges || slices.Contains(q.touches.Edges, label)
 }
 
@@ -87,7 +87,7 @@ func (s *Schema) followsOutward(q *query) bool {
 	}
 	for _, t := range q.reads.Types {
 		for label, to := range s.out[t] {
-			if q.follows(label) && slices.ContainsFunc(to, func(t posture.EntityType) bool { return slices.Contains(q.reads.Subjects, t) }) {
+			if q.followsEdge(label) && slices.ContainsFunc(to, func(t posture.EntityType) bool { return slices.Contains(q.reads.Subjects, t) }) {
 				return false
 			}
 		}

@@ -31,7 +31,7 @@ type Graphs struct {
 
 	mu      sync.Mutex
 	entries map[posture.AccountRef]*list.Element
-	order   *list.List // of *held, the most recently used first
+	order   *list.List // of *cacheEntry, the most recently used first
 	bytes   int64
 	turns   map[posture.AccountRef]*turn // accounts whose graph is being loaded
 }

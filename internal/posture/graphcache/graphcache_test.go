@@ -253,8 +253,8 @@ func TestCacheStaysWithinItsBytes(t *testing.T) {
 		refs[i] = posture.AccountRef{Org: "org", Account: a.ID}
 		s.change(refs[i], slices.Collect(a.All()))
 	}
-	one := load(t, graphcache.New(s, graphcache.Options{}), refs[0]).Bytes()
-	limit := one * 5 / 2
+	oneGraph := load(t, graphcache.New(s, graphcache.Options{}), refs[0]).Bytes()
+	limit := oneGraph * 5 / 2
 	g := graphcache.New(s, graphcache.Options{Bytes: limit})
 	first := load(t, g, refs[0])
 	for _, r := range refs[1:] {

@@ -135,7 +135,7 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 	if !ok || !slices.Equal(before.Regions, s.Regions) {
 		return errTooOld
 	}
-	if before.Generation == s.Generation && slices.EqualFunc(before.Coverage, s.Coverage, sameCoverage) && j.Now().Sub(before.at) < evaluate.Tick {
+	if before.Generation == s.Generation && slices.EqualFunc(before.Coverage, s.Coverage, sameCoverage) && j.Now().Sub(before.judgedAt) < evaluate.Tick {
 		return nil
 	}
 	changes, ok, err := j.Store.ChangesSince(ctx, org, id, before.Generation)
@@ -149,7 +149,7 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 	for i := range changes.Changed {
 		changed = append(changed, changes.Changed[i].ID)
 	}
-	judgement, bad, err := j.Evaluator.Reevaluate(ctx, s.Account, evaluate.Before{Graph: before.Graph, Coverage: before.Coverage, Verdicts: before.Verdicts, At: before.at}, changed, rules)
+	judgement, bad, err := j.Evaluator.Reevaluate(ctx, s.Account, evaluate.Before{Graph: before.Graph, Coverage: before.Coverage, Verdicts: before.Verdicts, At: before.judgedAt}, changed, rules)
 	if err != nil {
 		return err
 	}

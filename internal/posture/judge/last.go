@@ -12,8 +12,8 @@ import (
 // recorded is an account as it was when it was last judged, and the judgement's number.
 type recorded struct {
 	accountView
-	serial int64     // of the judgement
-	at     time.Time // of the judgement
+	serial   int64     // of the judgement
+	judgedAt time.Time // of the judgement
 }
 
 // judgementCache keeps the last recorded judgement of each account, for

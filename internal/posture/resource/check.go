@@ -140,7 +140,7 @@ func (a *Answer) bind(functions Functions) error {
 
 // checkReferences checks that the types that a declaration refers to are declared.
 func (c *Catalog) checkReferences(t *Type) error {
-	others := t.reads()
+	others := t.referencedTypes()
 	for _, s := range t.List {
 		others = append(append(others, s.From), c.functions.List[s.Function].Reads...)
 	}

@@ -251,11 +251,11 @@ func (es *Exprs) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.SequenceNode {
 		return node.Decode((*[]Expr)(es))
 	}
-	var one Expr
-	if err := node.Decode(&one); err != nil {
+	var parsed Expr
+	if err := node.Decode(&parsed); err != nil {
 		return err
 	}
-	*es = Exprs{one}
+	*es = Exprs{parsed}
 	return nil
 }
 

@@ -107,14 +107,14 @@ func (p *Property) check() error {
 		return fmt.Errorf("is and some require type bool")
 	case len(p.Values) > 0 && p.Kind != Text && p.Kind != Texts:
 		return fmt.Errorf("values require type string")
-	case absent != nil && !p.fits(absent):
+	case absent != nil && !p.accepts(absent):
 		return fmt.Errorf("absent %v is not of type %s", absent, p.Kind)
 	}
 	return nil
 }
 
-// fits reports whether a YAML value has the property's kind.
-func (p *Property) fits(v any) bool {
+// accepts reports whether a YAML value has the property's kind.
+func (p *Property) accepts(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return (p.Kind == Text || p.Kind == Texts) && (len(p.Values) == 0 || slices.Contains(p.Values, v))

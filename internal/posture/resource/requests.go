@@ -53,7 +53,7 @@ func (c *Catalog) Requests(t *Type) iter.Seq[*Request] {
 				}
 			}
 		}
-		for _, other := range t.reads() {
+		for _, other := range t.referencedTypes() {
 			for r := range c.listRequests(c.byType[other]) {
 				if !yield(r) {
 					return
@@ -97,8 +97,8 @@ func (c *Catalog) listRequests(t *Type) iter.Seq[*Request] {
 	}
 }
 
-// reads returns the types whose lists the functions of a type read.
-func (t *Type) reads() (all []posture.EntityType) {
+// referencedTypes returns the types whose lists the functions of a type read.
+func (t *Type) referencedTypes() (all []posture.EntityType) {
 	for a := range t.Answers() {
 		for _, d := range a.Derive {
 			all = append(all, d.function.Reads...)

@@ -85,7 +85,7 @@ func account(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) (posture.Acc
 		SELECT `+accountColumns+`
 		FROM account
 		WHERE org = $1 AND id = $2`, org, id)
-	return a, missing(err, "cloud account %q was not found", id)
+	return a, notFoundIfMissing(err, "cloud account %q was not found", id)
 }
 
 // Accounts implements [posture.OnboardingStore].

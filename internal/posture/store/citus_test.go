@@ -73,7 +73,7 @@ func useAccount(t *testing.T, ctx context.Context, s *store.Store) {
 	must(s.Onboard(ctx, org, func(tx posture.OnboardingTx) error {
 		return tx.AddAccount(posture.Account{ID: a.ID, Provider: a.Provider})
 	}))
-	var one posture.Entity
+	var entity posture.Entity
 	for round := range 3 {
 		for _, u := range a.Units() {
 			rec, err := s.Begin(ctx, collect.Scoped{Org: org, Account: a.ID, Type: u.Type, Region: u.Region})
@@ -84,15 +84,15 @@ func useAccount(t *testing.T, ctx context.Context, s *store.Store) {
 					continue // it is gone
 				}
 				e.Name += strings.Repeat("x", round*(n%2))
-				one = e
+				entity = e
 				must(rec.Put(ctx, e))
 			}
 			must(rec.Commit(ctx, true))
 		}
 	}
-	scope := posture.Scope{Org: org, Account: a.ID, Type: one.Type, Region: one.Region}
-	one.Name = "replaced"
-	must(s.Replace(ctx, scope, []posture.Entity{one}, nil))
+	scope := posture.Scope{Org: org, Account: a.ID, Type: entity.Type, Region: entity.Region}
+	entity.Name = "replaced"
+	must(s.Replace(ctx, scope, []posture.Entity{entity}, nil))
 	must(s.ScopeFailed(ctx, scope, "denied"))
 	generation, err := s.EachEntity(ctx, org, a.ID, func(posture.Entity) error { return nil })
 	must(err)
@@ -103,11 +103,11 @@ func useAccount(t *testing.T, ctx context.Context, s *store.Store) {
 	must(err)
 	_, err = s.Coverage(ctx, org, a.ID)
 	must(err)
-	_, err = s.Entity(ctx, org, one.ID)
+	_, err = s.Entity(ctx, org, entity.ID)
 	must(err)
-	_, err = s.EntitiesOf(ctx, org, a.ID, []posture.EntityID{one.ID, "x"})
+	_, err = s.EntitiesOf(ctx, org, a.ID, []posture.EntityID{entity.ID, "x"})
 	must(err)
-	_, err = s.ChangeLog(ctx, org, one.ID)
+	_, err = s.ChangeLog(ctx, org, entity.ID)
 	must(err)
 	for _, f := range []posture.EntityFilter{
 		{Accounts: []string{string(a.ID)}}, {Accounts: []string{string(a.ID)}, Names: []string{"replaced"}},
@@ -124,6 +124,6 @@ func useAccount(t *testing.T, ctx context.Context, s *store.Store) {
 		must(err)
 	}
 	must(s.Onboard(ctx, org, func(tx posture.OnboardingTx) error { return tx.RemoveAccount(a.ID) }))
-	_, err = s.ChangeLog(ctx, org, one.ID)
+	_, err = s.ChangeLog(ctx, org, entity.ID)
 	must(err)
 }

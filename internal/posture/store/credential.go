@@ -52,7 +52,7 @@ func credential(tx *sqldb.Tx, org posture.OrgID, id posture.CredentialID) (postu
 		SELECT `+credentialColumns+`
 		FROM credential
 		WHERE org = $1 AND id = $2`, org, id)
-	return c, missing(err, "credential %q was not found", id)
+	return c, notFoundIfMissing(err, "credential %q was not found", id)
 }
 
 // Credentials implements [posture.OnboardingStore].
@@ -90,7 +90,7 @@ func (s *Store) Access(ctx context.Context, org posture.OrgID, id posture.Accoun
 			ORDER BY l.created DESC, l.credential DESC
 			LIMIT 1`, org, id)
 		if err != nil {
-			return missing(err, "cloud account %q has no credential", id)
+			return notFoundIfMissing(err, "cloud account %q has no credential", id)
 		}
 		a.Secrets, err = s.secrets(ctx, tx, org, a.Credential.ID)
 		return err

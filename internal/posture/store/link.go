@@ -39,7 +39,7 @@ func (t *onboardTx) Link(a posture.AccountID, c posture.CredentialID) (posture.L
 		SELECT `+linkColumns+`
 		FROM link
 		WHERE org = $1 AND account = $2 AND credential = $3`, t.org, a, c)
-	return l, missing(err, "the link of cloud account %q and credential %q was not found", a, c)
+	return l, notFoundIfMissing(err, "the link of cloud account %q and credential %q was not found", a, c)
 }
 
 // LinksOfAccount implements [posture.OnboardingTx].

@@ -74,7 +74,7 @@ func (s *Store) StartRun(ctx context.Context, org posture.OrgID, r posture.Run, 
 func (s *Store) Run(ctx context.Context, org posture.OrgID, id string) (r posture.Run, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		r, err = sqldb.QueryOne(tx, scanRun, `SELECT `+runColumns+` FROM run WHERE org = $1 AND id = $2`, org, id)
-		return missing(err, "collection %q was not found", id)
+		return notFoundIfMissing(err, "collection %q was not found", id)
 	})
 	return r, err
 }

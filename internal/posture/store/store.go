@@ -128,8 +128,8 @@ func fromJSON(text string, target any) error {
 	return nil
 }
 
-// missing replaces "no row" by a fault.NotFound with a message.
-func missing(err error, format string, args ...any) error {
+// notFoundIfMissing replaces "no row" by a fault.NotFound with a message.
+func notFoundIfMissing(err error, format string, args ...any) error {
 	if sqldb.Missing(err) {
 		return fault.New(fault.NotFound, format, args...)
 	}

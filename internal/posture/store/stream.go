@@ -61,7 +61,7 @@ func findStream(tx *sqldb.Tx, where string, args ...any) (posture.Stream, error)
 		FROM stream s
 		JOIN account a ON a.org = s.org AND a.id = s.account
 		WHERE `+where, args...)
-	return found, missing(err, "there is no such event stream")
+	return found, notFoundIfMissing(err, "there is no such event stream")
 }
 
 // Stream implements [posture.StreamStore].

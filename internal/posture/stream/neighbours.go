@@ -40,18 +40,18 @@ type neighbour struct {
 func (r *Reader) changedNeighbours(ctx context.Context, access posture.Access, reads []read, before map[posture.EntityID]posture.Entity) ([]posture.Target, error) {
 	changed := map[posture.EntityID]neighbour{}
 	fresh := map[posture.EntityID]bool{}
-	for _, one := range reads {
-		for _, e := range one.found {
+	for _, entry := range reads {
+		for _, e := range entry.found {
 			fresh[e.ID] = true
 		}
-		if one.Depth > 0 || one.err != nil {
+		if entry.Depth > 0 || entry.err != nil {
 			continue
 		}
-		d, _ := r.index[access.Account.Provider].Type(one.Type)
-		for _, e := range one.found {
+		d, _ := r.index[access.Account.Provider].Type(entry.Type)
+		for _, e := range entry.found {
 			compareEdges(d, before[e.ID].Edges, e.Edges, changed)
 		}
-		for _, id := range one.removed {
+		for _, id := range entry.removed {
 			compareEdges(d, before[id].Edges, nil, changed)
 		}
 	}
@@ -89,16 +89,16 @@ func compareEdges(d collect.Declaration, before, after []posture.Edge, changed m
 			}
 		}
 	}
-	has := func(list []posture.Edge, e posture.Edge) bool {
+	containsEdge := func(list []posture.Edge, e posture.Edge) bool {
 		return slices.ContainsFunc(list, func(o posture.Edge) bool { return o.Label == e.Label && o.To == e.To })
 	}
 	for _, e := range before {
-		if (e.Label == "HAS" || strings.HasPrefix(e.Label, "HAS_")) && !has(after, e) {
+		if (e.Label == "HAS" || strings.HasPrefix(e.Label, "HAS_")) && !containsEdge(after, e) {
 			add(e, false)
 		}
 	}
 	for _, e := range after {
-		if !has(before, e) {
+		if !containsEdge(before, e) {
 			add(e, true)
 		}
 	}

@@ -23,23 +23,23 @@ func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) 
 		return results, err
 	}
 	saved := map[posture.Scope]bool{}
-	for _, one := range reads {
-		r.classify(ctx, access, one, &results)
-		if one.err != nil || one.skipped || one.readByRunner || saved[one.scope] {
+	for _, entry := range reads {
+		r.classify(ctx, access, entry, &results)
+		if entry.err != nil || entry.skipped || entry.readByRunner || saved[entry.scope] {
 			continue
 		}
-		saved[one.scope] = true
+		saved[entry.scope] = true
 		var found []posture.Entity
 		var removed []posture.EntityID
 		for _, other := range reads {
-			if other.scope == one.scope && other.err == nil {
+			if other.scope == entry.scope && other.err == nil {
 				found, removed = append(found, other.found...), append(removed, other.removed...)
 			}
 		}
 		if len(found) == 0 && !slices.ContainsFunc(removed, func(id posture.EntityID) bool { _, ok := before[id]; return ok }) {
 			continue
 		}
-		if err := r.Entities.Replace(ctx, one.scope, found, removed); err != nil {
+		if err := r.Entities.Replace(ctx, entry.scope, found, removed); err != nil {
 			return results, err
 		}
 	}
@@ -49,37 +49,37 @@ func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) 
 
 // classify adds a read to the results: as done, or as failed and to be retried with
 // exponential backoff until maxTries.
-func (r *Reader) classify(ctx context.Context, access posture.Access, one read, results *posture.ReadResults) {
+func (r *Reader) classify(ctx context.Context, access posture.Access, entry read, results *posture.ReadResults) {
 	p := access.Account.Provider
 	switch {
-	case one.err == nil && len(one.removed) > 0:
+	case entry.err == nil && len(entry.removed) > 0:
 		r.Metrics.reread(p, "gone")
-	case one.err == nil:
+	case entry.err == nil:
 		r.Metrics.reread(p, "found")
-	case one.Tries+1 < maxTries && !errors.Is(one.err, collect.ErrDenied):
+	case entry.Tries+1 < maxTries && !errors.Is(entry.err, collect.ErrDenied):
 		r.Metrics.reread(p, "failed")
-		r.Log.InfoContext(ctx, "read of a changed resource failed, will be retried", "account", access.Account.ID, "type", one.Type, "region", one.Region, "error", one.err)
-		results.Failed = append(results.Failed, one.PendingRead)
+		r.Log.InfoContext(ctx, "read of a changed resource failed, will be retried", "account", access.Account.ID, "type", entry.Type, "region", entry.Region, "error", entry.err)
+		results.Failed = append(results.Failed, entry.PendingRead)
 		// The batch has one retry time: the latest of its reads.
-		if retry := r.Now().Add(time.Second << one.Tries); retry.After(results.RetryAt) {
+		if retry := r.Now().Add(time.Second << entry.Tries); retry.After(results.RetryAt) {
 			results.RetryAt = retry
 		}
 		return
 	default:
 		r.Metrics.reread(p, "given up")
-		r.Log.WarnContext(ctx, "read of a changed resource failed", "account", access.Account.ID, "type", one.Type, "region", one.Region, "error", one.err)
+		r.Log.WarnContext(ctx, "read of a changed resource failed", "account", access.Account.ID, "type", entry.Type, "region", entry.Region, "error", entry.err)
 	}
-	results.Done = append(results.Done, one.PendingRead)
+	results.Done = append(results.Done, entry.PendingRead)
 }
 
 // storedEntities returns the stored versions of the entities that were read.
 func (r *Reader) storedEntities(ctx context.Context, access posture.Access, reads []read) (map[posture.EntityID]posture.Entity, error) {
 	ids := map[posture.EntityID]bool{}
-	for _, one := range reads {
-		for _, e := range one.found {
+	for _, entry := range reads {
+		for _, e := range entry.found {
 			ids[e.ID] = true
 		}
-		for _, id := range one.removed {
+		for _, id := range entry.removed {
 			ids[id] = true
 		}
 	}

@@ -159,7 +159,7 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 		return
 	}
 	run, ok := c.operations[x.service][x.action]
-	if !ok && x.reads() {
+	if !ok && x.isRead() {
 		x.write(w, answer{root: x.action + "Result"})
 		return
 	}
@@ -175,9 +175,9 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 	x.write(w, out)
 }
 
-// reads reports whether a call that is not simulated only reads. Its answer is
+// isRead reports whether a call that is not simulated only reads. Its answer is
 // empty.
-func (c *call) reads() bool {
+func (c *call) isRead() bool {
 	return slices.ContainsFunc([]string{"List", "Describe", "Get", "BatchGet", "Search"}, func(verb string) bool { return strings.HasPrefix(c.action, verb) })
 }
 

@@ -61,12 +61,12 @@ func ec2Service(c *Cloud) {
 
 // ec2Filter returns a function that applies the filters of a call.
 func ec2Filter(x *call) func(string, world.Object) bool {
-	resources, ips, kept := x.filter("resource-id"), x.filter("association.public-ip"), x.texts("PublicIp")
+	resources, ips, publicIPs := x.filter("resource-id"), x.filter("association.public-ip"), x.texts("PublicIp")
 	public := slices.Contains(x.texts("RestorableBy"), "all")
 	return func(_ string, o world.Object) bool {
 		return (resources == nil || slices.Contains(resources, o.Text("resourceId"))) &&
 			(ips == nil || slices.Contains(ips, o.Text("association", "publicIp"))) &&
-			(kept == nil || slices.Contains(kept, o.Text("publicIp"))) &&
+			(publicIPs == nil || slices.Contains(publicIPs, o.Text("publicIp"))) &&
 			(!public || o.Flag("_public"))
 	}
 }

@@ -91,7 +91,7 @@ func (e *inventory) single(t posture.EntityType, make func(p world.Place) world.
 	}
 	return e.add(&world.Kind{
 		Type: t, Count: fixed(1), Name: name,
-		Index: func(p world.Place, given string) (int, bool) { return 0, given == name(p, 0) },
+		Index: func(p world.Place, requested string) (int, bool) { return 0, requested == name(p, 0) },
 		Make:  func(p world.Place, _ int) world.Object { return make(p) },
 	})
 }

@@ -147,7 +147,7 @@ func webService(c *Cloud) {
 		c.register("apigateway", list, func(x *call) (answer, error) {
 			return x.list(c, listing{kind: kind, field: items, token: token, next: token, page: 100})
 		})
-		one := func(x *call) (world.Object, error) {
+		getAPI := func(x *call) (world.Object, error) {
 			o, ok := c.Get(kind, x.place(), x.text(id))
 			if !ok {
 				return nil, &failure{404, "NotFoundException", "Invalid API identifier specified"}
@@ -155,11 +155,11 @@ func webService(c *Cloud) {
 			return o, nil
 		}
 		c.register("apigateway", get, func(x *call) (answer, error) {
-			o, err := one(x)
+			o, err := getAPI(x)
 			return answer{Object: o.Visible()}, err
 		})
 		c.register("apigateway", stages, func(x *call) (answer, error) {
-			o, err := one(x)
+			o, err := getAPI(x)
 			return answer{Object: world.Obj(items, o.List("_stages"))}, err
 		})
 	}

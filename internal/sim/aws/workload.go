@@ -185,22 +185,22 @@ func containerService(c *Cloud) {
 	arns("ListClusters", "clusterArns", "clusterArn", e.ecsClusters)
 	arns("ListServices", "serviceArns", "serviceArn", e.ecsServices)
 	arns("ListTaskDefinitionFamilies", "families", "", e.taskDefinitions)
-	described := func(action, names, field string, kind *world.Kind, name func(x *call, given string) string) {
+	described := func(action, names, field string, kind *world.Kind, name func(x *call, identifier string) string) {
 		c.register("ecs", action, func(x *call) (answer, error) {
 			list, failures := []any{}, []any{}
-			for _, given := range x.texts(names) {
-				if o, ok := c.Get(kind, x.place(), name(x, given)); ok {
+			for _, identifier := range x.texts(names) {
+				if o, ok := c.Get(kind, x.place(), name(x, identifier)); ok {
 					list = append(list, o.Visible())
 				} else {
-					failures = append(failures, world.Obj("arn", given, "reason", "MISSING"))
+					failures = append(failures, world.Obj("arn", identifier, "reason", "MISSING"))
 				}
 			}
 			return answer{Object: world.Obj(field, list, "failures", failures)}, nil
 		})
 	}
-	described("DescribeClusters", "clusters", "clusters", e.ecsClusters, func(_ *call, given string) string { return afterSlash(given) })
-	described("DescribeServices", "services", "services", e.ecsServices, func(x *call, given string) string {
-		return afterSlash(x.text("cluster")) + "/" + afterSlash(given)
+	described("DescribeClusters", "clusters", "clusters", e.ecsClusters, func(_ *call, identifier string) string { return afterSlash(identifier) })
+	described("DescribeServices", "services", "services", e.ecsServices, func(x *call, identifier string) string {
+		return afterSlash(x.text("cluster")) + "/" + afterSlash(identifier)
 	})
 	c.register("ecs", "DescribeTaskDefinition", func(x *call) (answer, error) {
 		family, _, _ := strings.Cut(afterSlash(x.text("taskDefinition")), ":")

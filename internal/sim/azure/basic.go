@@ -73,7 +73,7 @@ func (a address) resource(more ...any) world.Object {
 // reference returns a reference to another resource.
 func reference(id string) world.Object { return world.Obj("id", id) }
 
-// choose returns bad when the resource must violate a rule, else good.
+// choose returns violating when the resource must violate a rule, else compliant.
 func choose[T any](a address, rule string, violating, compliant T) T {
 	if a.violates(rule) {
 		return violating

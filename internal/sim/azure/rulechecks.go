@@ -189,7 +189,7 @@ func unwatched(v *checker, _ world.Object) bool {
 }
 
 func unwatchedLocation(v *checker, o world.Object) bool {
-	has := func(arm string) bool {
+	exists := func(arm string) bool {
 		for other := range v.each(arm) {
 			if other.Text("location") == o.Text("name") {
 				return true
@@ -197,7 +197,7 @@ func unwatchedLocation(v *checker, o world.Object) bool {
 		}
 		return false
 	}
-	return has(vnets) && !has(watchers)
+	return exists(vnets) && !exists(watchers)
 }
 
 func unlogged(_ *checker, o world.Object) bool {

@@ -171,10 +171,10 @@ func parse(name string, words []string) Call {
 		rest, isOption := strings.CutPrefix(word, "--")
 		switch {
 		case isOption:
-			name, value, has := strings.Cut(rest, "=")
+			name, value, hasValue := strings.Cut(rest, "=")
 			option = name
 			c.Options[name] = append(c.Options[name], []string{}...)
-			if has {
+			if hasValue {
 				c.Options[name], option = append(c.Options[name], value), ""
 			}
 		case option != "":

@@ -50,7 +50,7 @@ func (c Call) pathOf(kind string) string {
 	return "gcp/" + c.one("project") + "/" + kind + "/" + c.Words[0]
 }
 
-// createResource, shown and gone return commands that create, describe and delete objects
+// createResource, describeResource and removeResource return commands that create, describe and delete objects
 // without properties.
 func createResource(kind string) func(*Server, context.Context, Call) (string, error) {
 	return func(d *Server, _ context.Context, c Call) (string, error) {

@@ -103,10 +103,10 @@ func (e *entry) packet(id int64, attributes []string) *ber.Packet {
 		for _, v := range a.values {
 			values.AppendChild(text(v))
 		}
-		one := ber.NewSequence("attribute")
-		one.AppendChild(text(a.name))
-		one.AppendChild(values)
-		list.AppendChild(one)
+		attribute := ber.NewSequence("attribute")
+		attribute.AppendChild(text(a.name))
+		attribute.AppendChild(values)
+		list.AppendChild(attribute)
 	}
 	op.AppendChild(list)
 	return envelope(id, op)

@@ -86,7 +86,7 @@ func (b *historyBuilder) day(start time.Time) {
 	}
 }
 
-// fail adds a failure: a status turns bad because of a cause, and good again
+// fail adds a failure: a status changes to failed because of a cause, and to healthy again
 // after a time.
 func (b *historyBuilder) fail(at time.Time, length time.Duration, ref desktop.Ref, part, healthy, failed string, cause desktop.Ref, reason string) {
 	at = at.Add(time.Duration(b.rng.IntN(25_000)) * time.Millisecond)

@@ -94,11 +94,11 @@ func (e *Estate) inventory(self string) ([]byte, error) {
 		d.Domains = append(d.Domains, domainData{DNS: n.dns, NetBIOS: n.netbios, Root: root, Controller: controller, Primary: i == 0})
 	}
 	for i, p := range e.Peers {
-		one := peerData{Name: p.Name, URL: p.URL()}
+		data := peerData{Name: p.Name, URL: p.URL()}
 		if i < len(e.SecurePorts) {
-			one.SecureGateway = e.SecurePorts[i].Addr().String()
+			data.SecureGateway = e.SecurePorts[i].Addr().String()
 		}
-		d.Peers = append(d.Peers, one)
+		d.Peers = append(d.Peers, data)
 	}
 	for i := 0; i < len(e.Pods); i += 2 {
 		d.Pods = append(d.Pods, podData{Name: fmt.Sprintf("pod-%d", i/2+1), Endpoints: []peerData{

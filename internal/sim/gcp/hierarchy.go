@@ -28,8 +28,8 @@ func (a address) folderPolicy() world.Object {
 // hierarchyRoutes are the methods about a project's ancestors.
 var hierarchyRoutes = []route{
 	{"cloudresourcemanager.projects.getAncestry", http.MethodPost, "/v1/projects/{project}:getAncestry", "resourcemanager.projects.get", func(x *call) (world.Object, *failure) {
-		one := func(kind, id string) world.Object { return world.Obj("resourceId", world.Obj("type", kind, "id", id)) }
-		return world.Obj("ancestor", world.Items(one("project", x.project.ID), one("folder", x.project.folder()), one("organization", Organization))), nil
+		resourceOf := func(kind, id string) world.Object { return world.Obj("resourceId", world.Obj("type", kind, "id", id)) }
+		return world.Obj("ancestor", world.Items(resourceOf("project", x.project.ID), resourceOf("folder", x.project.folder()), resourceOf("organization", Organization))), nil
 	}},
 	{"cloudresourcemanager.projects.getEffectiveOrgPolicy", http.MethodPost, "/v1/projects/{project}:getEffectiveOrgPolicy", "orgpolicy.policy.get", func(x *call) (world.Object, *failure) {
 		return world.Obj("constraint", x.body.Text("constraint"), "booleanPolicy", world.Obj()), nil

@@ -93,7 +93,7 @@ func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 func (c *call) match(method, path string) *route {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i := range routes {
-		if r := &routes[i]; r.method == method && r.service() == apiOf(c.service) && c.fits(strings.Split(strings.Trim(r.path, "/"), "/"), segments) {
+		if r := &routes[i]; r.method == method && r.service() == apiOf(c.service) && c.matches(strings.Split(strings.Trim(r.path, "/"), "/"), segments) {
 			return r
 		}
 	}
@@ -108,7 +108,7 @@ func apiOf(host string) string {
 	return host
 }
 
-func (c *call) fits(pattern, segments []string) bool {
+func (c *call) matches(pattern, segments []string) bool {
 	if len(pattern) != len(segments) {
 		return false
 	}

@@ -16,8 +16,8 @@ func init() { // in init because answers refer to kinds
 	routes = slices.Concat(computeRoutes(), projectRoutes, hierarchyRoutes, dataRoutes, runtimeRoutes, watchRoutes)
 }
 
-// reads returns the methods that list and get a kind below a path prefix.
-func reads(api, prefix, methods string, t posture.EntityType, path, permission string, shape ...func(address, world.Object) world.Object) []route {
+// readRoutes returns the methods that list and get a kind below a path prefix.
+func readRoutes(api, prefix, methods string, t posture.EntityType, path, permission string, shape ...func(address, world.Object) world.Object) []route {
 	collection := path[strings.LastIndex(path, "/")+1:]
 	return []route{
 		{api + "." + methods + ".list", http.MethodGet, prefix + path, permission + ".list", list(t, collection, shape...)},
@@ -99,8 +99,8 @@ var projectRoutes = slices.Concat([]route{
 	{"iam.projects.serviceAccounts.keys.get", http.MethodGet, "/v1/projects/{project}/serviceAccounts/{parent}/keys/{name}", "iam.serviceAccountKeys.get", get(keyType)},
 	{"iam.projects.roles.list", http.MethodGet, "/v1/projects/{project}/roles", "iam.roles.list", list(roleType, "roles")},
 },
-	reads("iam", "/v1/projects/{project}/locations/{location}", "projects.locations.workloadIdentityPools", poolType, "/workloadIdentityPools", "iam.workloadIdentityPools"),
-	reads("serviceusage", "/v1/projects/{project}", "services", enabledType, "/services", "serviceusage.services"),
+	readRoutes("iam", "/v1/projects/{project}/locations/{location}", "projects.locations.workloadIdentityPools", poolType, "/workloadIdentityPools", "iam.workloadIdentityPools"),
+	readRoutes("serviceusage", "/v1/projects/{project}", "services", enabledType, "/services", "serviceusage.services"),
 )
 
 var dataRoutes = slices.Concat([]route{
@@ -123,11 +123,11 @@ var dataRoutes = slices.Concat([]route{
 	{"cloudkms.projects.locations.keyRings.cryptoKeys.get", http.MethodGet, kmsBase + "/keyRings/{parent}/cryptoKeys/{name}", "cloudkms.cryptoKeys.get", get(cryptoType)},
 	{"cloudkms.projects.locations.keyRings.cryptoKeys.getIamPolicy", http.MethodGet, kmsBase + "/keyRings/{parent}/cryptoKeys/{name}:getIamPolicy", "cloudkms.cryptoKeys.getIamPolicy", policy(cryptoType)},
 },
-	reads("cloudkms", kmsBase, "projects.locations.keyRings", ringType, "/keyRings", "cloudkms.keyRings"),
-	reads("secretmanager", "/v1/projects/{project}", "projects.secrets", secretType, "/secrets", "secretmanager.secrets"),
-	reads("apikeys", "/v2/projects/{project}/locations/{location}", "projects.locations.keys", apiKeyType, "/keys", "apikeys.keys"),
-	reads("redis", "/v1/projects/{project}/locations/{location}", "projects.locations.instances", redisType, "/instances", "redis.instances"),
-	reads("file", "/v1/projects/{project}/locations/{location}", "projects.locations.instances", fileType, "/instances", "file.instances"),
+	readRoutes("cloudkms", kmsBase, "projects.locations.keyRings", ringType, "/keyRings", "cloudkms.keyRings"),
+	readRoutes("secretmanager", "/v1/projects/{project}", "projects.secrets", secretType, "/secrets", "secretmanager.secrets"),
+	readRoutes("apikeys", "/v2/projects/{project}/locations/{location}", "projects.locations.keys", apiKeyType, "/keys", "apikeys.keys"),
+	readRoutes("redis", "/v1/projects/{project}/locations/{location}", "projects.locations.instances", redisType, "/instances", "redis.instances"),
+	readRoutes("file", "/v1/projects/{project}/locations/{location}", "projects.locations.instances", fileType, "/instances", "file.instances"),
 )
 
 const kmsBase = "/v1/projects/{project}/locations/{location}"
@@ -142,11 +142,11 @@ var runtimeRoutes = slices.Concat([]route{
 	{"artifactregistry.projects.locations.list", http.MethodGet, "/v1/projects/{project}/locations", "artifactregistry.locations.list", locations},
 	{"artifactregistry.projects.locations.repositories.getIamPolicy", http.MethodGet, "/v1/projects/{project}/locations/{location}/repositories/{name}:getIamPolicy", "artifactregistry.repositories.getIamPolicy", policy(repositoryType)},
 },
-	reads("cloudfunctions", "/v2/projects/{project}/locations/{location}", "projects.locations.functions", functionType, "/functions", "cloudfunctions.functions"),
-	reads("run", "/v2/projects/{project}/locations/{location}", "projects.locations.services", runType, "/services", "run.services"),
-	reads("artifactregistry", "/v1/projects/{project}/locations/{location}", "projects.locations.repositories", repositoryType, "/repositories", "artifactregistry.repositories"),
-	reads("pubsub", "/v1/projects/{project}", "projects.topics", topicType, "/topics", "pubsub.topics"),
-	reads("pubsub", "/v1/projects/{project}", "projects.subscriptions", subscriptionType, "/subscriptions", "pubsub.subscriptions"),
+	readRoutes("cloudfunctions", "/v2/projects/{project}/locations/{location}", "projects.locations.functions", functionType, "/functions", "cloudfunctions.functions"),
+	readRoutes("run", "/v2/projects/{project}/locations/{location}", "projects.locations.services", runType, "/services", "run.services"),
+	readRoutes("artifactregistry", "/v1/projects/{project}/locations/{location}", "projects.locations.repositories", repositoryType, "/repositories", "artifactregistry.repositories"),
+	readRoutes("pubsub", "/v1/projects/{project}", "projects.topics", topicType, "/topics", "pubsub.topics"),
+	readRoutes("pubsub", "/v1/projects/{project}", "projects.subscriptions", subscriptionType, "/subscriptions", "pubsub.subscriptions"),
 )
 
 // allClusters answers with all clusters: the list has no pages.
@@ -170,11 +170,11 @@ func nodePool(x *call) (world.Object, *failure) {
 }
 
 var watchRoutes = slices.Concat(
-	reads("logging", "/v2/projects/{project}", "projects.sinks", sinkType, "/sinks", "logging.sinks"),
-	reads("logging", "/v2/projects/{project}", "projects.metrics", metricType, "/metrics", "logging.logMetrics"),
-	reads("logging", "/v2/projects/{project}/locations/{location}", "projects.locations.buckets", logBucketType, "/buckets", "logging.buckets"),
-	reads("monitoring", "/v3/projects/{project}", "projects.alertPolicies", alertType, "/alertPolicies", "monitoring.alertPolicies"),
-	reads("monitoring", "/v3/projects/{project}", "projects.notificationChannels", channelType, "/notificationChannels", "monitoring.notificationChannels"),
-	reads("dns", "/dns/v1/projects/{project}", "managedZones", zoneType, "/managedZones", "dns.managedZones"),
-	reads("dns", "/dns/v1/projects/{project}", "policies", dnsPolicyType, "/policies", "dns.policies"),
+	readRoutes("logging", "/v2/projects/{project}", "projects.sinks", sinkType, "/sinks", "logging.sinks"),
+	readRoutes("logging", "/v2/projects/{project}", "projects.metrics", metricType, "/metrics", "logging.logMetrics"),
+	readRoutes("logging", "/v2/projects/{project}/locations/{location}", "projects.locations.buckets", logBucketType, "/buckets", "logging.buckets"),
+	readRoutes("monitoring", "/v3/projects/{project}", "projects.alertPolicies", alertType, "/alertPolicies", "monitoring.alertPolicies"),
+	readRoutes("monitoring", "/v3/projects/{project}", "projects.notificationChannels", channelType, "/notificationChannels", "monitoring.notificationChannels"),
+	readRoutes("dns", "/dns/v1/projects/{project}", "managedZones", zoneType, "/managedZones", "dns.managedZones"),
+	readRoutes("dns", "/dns/v1/projects/{project}", "policies", dnsPolicyType, "/policies", "dns.policies"),
 )

@@ -53,13 +53,13 @@ func valuesOf(args []syntax.Arg) ([]graph.Value, error) {
 // distinct removes duplicate values.
 func distinct(values []graph.Value) []graph.Value {
 	var seen value.Keys
-	kept := values[:0:0]
+	distinct := values[:0:0]
 	for _, v := range values {
 		if _, fresh := seen.Put(v); fresh {
-			kept = append(kept, v)
+			distinct = append(distinct, v)
 		}
 	}
-	return kept
+	return distinct
 }
 
 func scalar(v any) (graph.Value, error) {

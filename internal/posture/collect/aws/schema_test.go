@@ -362,7 +362,7 @@ func checkPath(t *testing.T, rule, path string, all map[posture.EntityType]colle
 			}
 		}
 		for _, target := range to {
-			if !leads(all, from, label, target) {
+			if !hasEdge(all, from, label, target) {
 				t.Errorf("%s: %s: no edge %s from %v to %s is declared", rule, path, label, from, target)
 			}
 		}
@@ -383,7 +383,7 @@ func hasShortName(t posture.EntityType, short string) bool {
 	return strings.HasSuffix(string(t), "."+short)
 }
 
-func leads(all map[posture.EntityType]collect.Declaration, from []string, label, to string) bool {
+func hasEdge(all map[posture.EntityType]collect.Declaration, from []string, label, to string) bool {
 	for kind, d := range all {
 		if !slices.ContainsFunc(from, func(name string) bool { return hasShortName(kind, name) }) {
 			continue

@@ -60,10 +60,10 @@ func Type(catalog *resource.Catalog, t *resource.Type, describe Describe) []erro
 	}
 	if t.Get != nil {
 		get := t.GetStage()
-		if one := c.list([]resource.Stage{get}); one != nil && one.shape != nil {
-			one.answers = map[string]*model.Shape{}
-			one.parent = listed.parent
-			c.answer(&t.Answer, one)
+		if single := c.list([]resource.Stage{get}); single != nil && single.shape != nil {
+			single.answers = map[string]*model.Shape{}
+			single.parent = listed.parent
+			c.answer(&t.Answer, single)
 		}
 	}
 	listed.answers = map[string]*model.Shape{}

@@ -151,11 +151,11 @@ var awsPrefixListFacts = resource.Function{
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		var all ipset.Set
 		for _, cidr := range in.Value.Get("#.Cidr").Array() {
-			one, err := ipset.Parse(cidr.Str)
+			addresses, err := ipset.Parse(cidr.Str)
 			if err != nil {
 				return err
 			}
-			all = all.Union(one)
+			all = all.Union(addresses)
 		}
 		b.Flag("isInternet", all.IsInternet())
 		return nil

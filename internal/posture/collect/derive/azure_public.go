@@ -12,7 +12,7 @@ import (
 )
 
 // azureOpen returns a function that adds whether the public endpoint of a resource is reachable
-// from the whole internet, which ask decides from the resource's properties.
+// from the whole internet, which predicateOf decides from the resource's properties.
 func azureOpen(predicateOf func(properties gjson.Result) predicate.Answer) resource.Function {
 	return resource.Function{
 		Properties: []resource.Property{{

@@ -80,7 +80,7 @@ func undeclared(d collect.Declaration, e posture.Entity, all map[posture.EntityI
 			problems = append(problems, "edge "+edge.Label+" leads to "+string(edge.To)+", which was not read")
 			continue
 		}
-		if !leads(d, edge.Label, to.Type) {
+		if !hasEdge(d, edge.Label, to.Type) {
 			problems = append(problems, "edge "+edge.Label+" to "+string(to.Type)+" is not declared")
 		}
 	}

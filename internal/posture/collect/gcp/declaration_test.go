@@ -160,7 +160,7 @@ func checkPath(t *testing.T, id, path string, declared map[posture.EntityType]co
 		if label[1] == "<" {
 			from, to = to, from
 		}
-		if from == "" || to == "" || !leads(declared[from], label[2], to) {
+		if from == "" || to == "" || !hasEdge(declared[from], label[2], to) {
 			t.Errorf("%s: %q has no edge %s to %q", id, from, label[2], to)
 		}
 	}
@@ -179,7 +179,7 @@ func fullType(short string, declared map[posture.EntityType]collect.Declaration)
 	return ""
 }
 
-func leads(d collect.Declaration, label string, to posture.EntityType) bool {
+func hasEdge(d collect.Declaration, label string, to posture.EntityType) bool {
 	return slices.ContainsFunc(d.Edges, func(e collect.Edge) bool { return e.Label == label && slices.Contains(e.To, to) })
 }
 

@@ -19,11 +19,11 @@ import (
 func (s *Senders) splunk(ctx context.Context, c notify.Channel, m notify.Message) error {
 	var body bytes.Buffer
 	write := func(at time.Time, e any) {
-		one := map[string]any{"time": float64(at.UnixMilli()) / 1000, "source": "vigil", "sourcetype": "vigil:event", "event": e}
+		event := map[string]any{"time": float64(at.UnixMilli()) / 1000, "source": "vigil", "sourcetype": "vigil:event", "event": e}
 		if index := c.Value("index"); index != "" {
-			one["index"] = index
+			event["index"] = index
 		}
-		body.Write(encode(one))
+		body.Write(encode(event))
 	}
 	for _, e := range m.Events {
 		write(e.At, eventOf(e))

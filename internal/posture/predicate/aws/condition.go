@@ -145,11 +145,11 @@ func (c Condition) admitsAddress(t test) predicate.Answer {
 
 func (c Condition) addresses() (all ipset.Set, err error) {
 	for _, value := range c.Values {
-		one, err := ipset.Parse(value)
+		addresses, err := ipset.Parse(value)
 		if err != nil {
 			return all, err
 		}
-		all = all.Union(one)
+		all = all.Union(addresses)
 	}
 	return all, nil
 }

@@ -138,18 +138,18 @@ func (w *words) UnmarshalJSON(text []byte) error {
 		}
 	}
 	*w = words{}
-	for _, one := range texts {
+	for _, text := range texts {
 		var v any
-		if err := json.Unmarshal(one, &v); err != nil {
+		if err := json.Unmarshal(text, &v); err != nil {
 			return err
 		}
 		switch v := v.(type) {
 		case string:
 			*w = append(*w, v)
 		case bool, float64:
-			*w = append(*w, string(bytes.TrimSpace(one)))
+			*w = append(*w, string(bytes.TrimSpace(text)))
 		default:
-			return fmt.Errorf("%.30s is not a string", one)
+			return fmt.Errorf("%.30s is not a string", text)
 		}
 	}
 	return nil

@@ -45,11 +45,11 @@ func (i Identity) Privileged() predicate.Answer {
 		for _, action := range actions {
 			steps = append(steps, i.may(action))
 		}
-		one := predicate.And(steps...)
-		if one.Truth == predicate.Yes {
-			one.Why = "it may call " + strings.Join(actions, ", ")
+		answer := predicate.And(steps...)
+		if answer.Truth == predicate.Yes {
+			answer.Why = "it may call " + strings.Join(actions, ", ")
 		}
-		all = append(all, one)
+		all = append(all, answer)
 	}
 	return i.complete(predicate.Or(all...))
 }

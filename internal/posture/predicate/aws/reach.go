@@ -53,9 +53,9 @@ func ProtocolName(p string) string {
 }
 
 // carries reports whether a rule's protocol includes the wanted one, which has ports.
-func carries(protocol, wanted string) bool {
+func carries(protocol, required string) bool {
 	name := ProtocolName(protocol)
-	return name == "-1" || name == wanted
+	return name == "-1" || name == required
 }
 
 // ports returns the port range of a rule.
@@ -98,11 +98,11 @@ func (f Firewall) Reaches(protocol string, port int64, version int) predicate.An
 func (f Firewall) peers(r Rule) (all ipset.Set, unread string) {
 	add := func(texts []string) {
 		for _, text := range texts {
-			one, err := ipset.Parse(text)
+			addresses, err := ipset.Parse(text)
 			if err != nil {
 				unread = err.Error()
 			}
-			all = all.Union(one)
+			all = all.Union(addresses)
 		}
 	}
 	add(r.Ranges)

@@ -50,12 +50,12 @@ func securityGroup(rules []string) gjson.Result {
 		setAddresses := func(side, list string) {
 			var addresses []string
 			var groups []any
-			for _, one := range strings.Split(list, ",") {
-				if name, ok := strings.CutPrefix(one, "asg:"); ok {
+			for _, address := range strings.Split(list, ",") {
+				if name, ok := strings.CutPrefix(address, "asg:"); ok {
 					groups = append(groups, map[string]any{"id": "/subscriptions/s/applicationSecurityGroups/" + name})
 					continue
 				}
-				addresses = append(addresses, strings.ReplaceAll(one, "_", " ")) // an underscore stands for a space
+				addresses = append(addresses, strings.ReplaceAll(address, "_", " ")) // an underscore stands for a space
 			}
 			if groups != nil {
 				p[side+"ApplicationSecurityGroups"] = groups
@@ -202,14 +202,14 @@ type role struct {
 func (in privileged) ask() predicate.Answer {
 	var all []azure.Assignment
 	for _, a := range in.Assignments {
-		one := azure.Assignment{Scope: a.Scope, Condition: a.Condition}
-		if one.Scope == "" {
-			one.Scope = "/subscriptions/s"
+		assignment := azure.Assignment{Scope: a.Scope, Condition: a.Condition}
+		if assignment.Scope == "" {
+			assignment.Scope = "/subscriptions/s"
 		}
 		if a.Role != nil {
-			one.Definition = raw(map[string]any{"permissions": a.Role})
+			assignment.Definition = raw(map[string]any{"permissions": a.Role})
 		}
-		all = append(all, one)
+		all = append(all, assignment)
 	}
 	return azure.Privileged(all, in.Unread)
 }

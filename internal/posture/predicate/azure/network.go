@@ -33,8 +33,8 @@ func FromInternet(protocol string, groups ...gjson.Result) (open, unsure []Openi
 	}
 	for _, p := range pieces(all) {
 		certain, perhaps, reason := everywhere, everywhere, ""
-		for _, one := range rules {
-			a := admit(one, p)
+		for _, group := range rules {
+			a := admit(group, p)
 			certain, perhaps = certain.Intersect(a.certain), perhaps.Intersect(a.certain.Union(a.perhaps))
 			reason = cmp.Or(reason, a.why)
 		}

@@ -101,11 +101,11 @@ func (l line) vpc(number int) gjson.Result {
 	var list []any
 	for _, p := range l.protocols {
 		name, ports, _ := strings.Cut(p, ":")
-		one := map[string]any{"IPProtocol": name}
+		entry := map[string]any{"IPProtocol": name}
 		if ports != "" {
-			one["ports"] = strings.Split(ports, ",")
+			entry["ports"] = strings.Split(ports, ",")
 		}
-		list = append(list, one)
+		list = append(list, entry)
 	}
 	r := map[string]any{"name": fmt.Sprintf("rule-%d", number), "priority": l.priority, "direction": direction(l.egress), "disabled": l.disabled, map[string]string{"allow": "allowed", "deny": "denied"}[l.action]: list}
 	if l.sources != nil {
@@ -127,11 +127,11 @@ func policy(lines []string) gjson.Result {
 		var list []any
 		for _, p := range l.protocols {
 			name, ports, _ := strings.Cut(p, ":")
-			one := map[string]any{"ipProtocol": name}
+			entry := map[string]any{"ipProtocol": name}
 			if ports != "" {
-				one["ports"] = strings.Split(ports, ",")
+				entry["ports"] = strings.Split(ports, ",")
 			}
-			list = append(list, one)
+			list = append(list, entry)
 		}
 		m := map[string]any{"layer4Configs": list}
 		if l.sources != nil {

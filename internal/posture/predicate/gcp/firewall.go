@@ -176,9 +176,9 @@ func (n *Network) stages(name string) [][]rule {
 	}
 	var vpc, policy []rule
 	for _, r := range n.Rules {
-		for _, one := range vpcRule(r) {
-			one.asked = name != "" && r.Get("name").String() == name
-			vpc = append(vpc, one)
+		for _, part := range vpcRule(r) {
+			part.asked = name != "" && r.Get("name").String() == name
+			vpc = append(vpc, part)
 		}
 	}
 	for _, p := range n.Policy {
@@ -326,8 +326,8 @@ func vpcRule(v gjson.Result) (all []rule) {
 			ranges = []string{"0.0.0.0/0"} // the default of the cloud
 		}
 		r.from(ranges)
-		for _, one := range list {
-			r.add(one.Get("IPProtocol").String(), texts(one.Get("ports")))
+		for _, element := range list {
+			r.add(element.Get("IPProtocol").String(), texts(element.Get("ports")))
 		}
 		all = append(all, r)
 	}
@@ -378,8 +378,8 @@ func policyRules(policy gjson.Result, network string) (all []rule) {
 			ranges = nil // it denies unknown sources
 		}
 		r.from(ranges)
-		for _, one := range m.Get("layer4Configs").Array() {
-			r.add(one.Get("ipProtocol").String(), texts(one.Get("ports")))
+		for _, config := range m.Get("layer4Configs").Array() {
+			r.add(config.Get("ipProtocol").String(), texts(config.Get("ports")))
 		}
 		all = append(all, r)
 	}

@@ -41,11 +41,11 @@ func Parse(text string) (Set, error) {
 func Must(texts ...string) Set {
 	var all Set
 	for _, text := range texts {
-		one, err := Parse(text)
+		parsed, err := Parse(text)
 		if err != nil {
 			panic(err)
 		}
-		all = all.Union(one)
+		all = all.Union(parsed)
 	}
 	return all
 }

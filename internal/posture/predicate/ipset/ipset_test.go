@@ -71,8 +71,8 @@ func TestSetsMatchAddresses(t *testing.T) {
 		}
 		union, difference, intersection := a.Union(b), a.Less(b), a.Intersect(b)
 		for i := range 256 {
-			one := Set{[]span{{address(i), address(i)}}}
-			if union.Contains(one) != (in[i] || out[i]) || difference.Contains(one) != (in[i] && !out[i]) || intersection.Contains(one) != (in[i] && out[i]) {
+			single := Set{[]span{{address(i), address(i)}}}
+			if union.Contains(single) != (in[i] || out[i]) || difference.Contains(single) != (in[i] && !out[i]) || intersection.Contains(single) != (in[i] && out[i]) {
 				t.Fatalf("%s and %s differ at %s", a, b, address(i))
 			}
 		}

@@ -50,11 +50,11 @@ func countsAgreeWithARecount(t *testing.T, f Fixture) {
 		if err != nil || page.Total != len(page.Findings) {
 			t.Errorf("%s: %d of %d, %v", name, len(page.Findings), page.Total, err)
 		}
-		for outer, one := range fields {
+		for outer, field := range fields {
 			for inner, two := range fields {
 				want := posture.Buckets{}
 				for _, x := range page.Findings {
-					put := want[one(x)]
+					put := want[field(x)]
 					if put.Sub == nil {
 						put.Sub = map[string]posture.Buckets{"in": {}}
 					}
@@ -62,7 +62,7 @@ func countsAgreeWithARecount(t *testing.T, f Fixture) {
 					b.Count++
 					put.Sub["in"][two(x)] = b
 					put.Count++
-					want[one(x)] = put
+					want[field(x)] = put
 				}
 				_, got, err := f.Store.AggregateFindings(t.Context(), org, filter, map[string]posture.Aggregation{"out": {
 					Of: posture.Attribute{Name: outer}, Sub: map[string]posture.Aggregation{"in": {Of: posture.Attribute{Name: inner}}},

@@ -83,8 +83,8 @@ func (x *Index) Type(t posture.EntityType) (collect.Declaration, bool) {
 func (x *Index) Empty() bool { return len(x.types) == 0 }
 
 // Related reports whether one of the types may have an edge to the other.
-func Related(a, b collect.Declaration) bool { return leads(a, b.Type) || leads(b, a.Type) }
+func Related(a, b collect.Declaration) bool { return hasEdge(a, b.Type) || hasEdge(b, a.Type) }
 
-func leads(d collect.Declaration, to posture.EntityType) bool {
+func hasEdge(d collect.Declaration, to posture.EntityType) bool {
 	return slices.ContainsFunc(d.Edges, func(e collect.Edge) bool { return slices.Contains(e.To, to) })
 }

@@ -154,7 +154,7 @@ func TestEntriesNameTheirResources(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const global = "projects/shop-prod-1/global/firewalls"
-	one := func(typ posture.EntityType, name string) []posture.Target {
+	globalTarget := func(typ posture.EntityType, name string) []posture.Target {
 		return []posture.Target{{Type: typ, Region: "global", Name: name}}
 	}
 	for _, tt := range []struct {
@@ -162,27 +162,27 @@ func TestEntriesNameTheirResources(t *testing.T) {
 		data []byte
 		want []posture.Target
 	}{
-		{"a firewall", firewall, one("GCP.Compute.Firewall", global+"/ssh")},
+		{"a firewall", firewall, globalTarget("GCP.Compute.Firewall", global+"/ssh")},
 		{"the beginning of a long call", entry("v1.compute.firewalls.insert", global+"/new", func(e map[string]any) {
 			e["operation"] = map[string]any{"first": true}
 		}), nil},
 		{"its end", entry("v1.compute.firewalls.insert", global+"/new", func(e map[string]any) {
 			e["operation"] = map[string]any{"last": true}
-		}), one("GCP.Compute.Firewall", global+"/new")},
+		}), globalTarget("GCP.Compute.Firewall", global+"/new")},
 		{"a failure", entry("v1.compute.firewalls.patch", global+"/ssh", payload(map[string]any{"status": map[string]any{"code": 7}})), nil},
 		{"a collection, with the name in the request", entry("v1.compute.firewalls.insert", global, payload(map[string]any{
 			"request": map[string]any{"name": "new"},
-		})), one("GCP.Compute.Firewall", global+"/new")},
+		})), globalTarget("GCP.Compute.Firewall", global+"/new")},
 		{"a collection, with a link in the answer", entry("v1.compute.firewalls.insert", global, payload(map[string]any{
 			"response": map[string]any{"targetLink": "https://www.googleapis.com/compute/v1/projects/shop-prod-1/global/firewalls/new"},
-		})), one("GCP.Compute.Firewall", global+"/new")},
-		{"a collection and no name", entry("v1.compute.firewalls.insert", global), one("GCP.Compute.Firewall", "")},
-		{"a bucket", entry("storage.setIamPermissions", "projects/_/buckets/b"), one("GCP.Storage.Bucket", "projects/_/buckets/b")},
+		})), globalTarget("GCP.Compute.Firewall", global+"/new")},
+		{"a collection and no name", entry("v1.compute.firewalls.insert", global), globalTarget("GCP.Compute.Firewall", "")},
+		{"a bucket", entry("storage.setIamPermissions", "projects/_/buckets/b"), globalTarget("GCP.Storage.Bucket", "projects/_/buckets/b")},
 		{"a service account by number", entry("google.iam.admin.v1.DeleteServiceAccount", "projects/-/serviceAccounts/12345", payload(map[string]any{
 			"serviceName": "iam.googleapis.com",
 		}), func(e map[string]any) {
 			e["resource"] = map[string]any{"labels": map[string]string{"email_id": "sa@shop-prod-1.iam.gserviceaccount.com", "project_id": project}}
-		}), one("GCP.IAM.ServiceAccount", "projects/-/serviceAccounts/sa@shop-prod-1.iam.gserviceaccount.com")},
+		}), globalTarget("GCP.IAM.ServiceAccount", "projects/-/serviceAccounts/sa@shop-prod-1.iam.gserviceaccount.com")},
 		{"a project's policy", entry("SetIamPolicy", "projects/shop-prod-1", payload(map[string]any{"serviceName": "cloudresourcemanager.googleapis.com"})),
 			[]posture.Target{{Type: "GCP.IAM.Principal", Region: "global"}, {Type: "GCP.IAM.Role", Region: "global"}}},
 		{"nothing that is read", entry("v1.compute.addresses.insert", "projects/shop-prod-1/regions/r/addresses/a"), nil},

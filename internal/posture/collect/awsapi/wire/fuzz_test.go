@@ -55,7 +55,7 @@ func allShapes(protocol string) *model.Operation {
 	return &model.Operation{Name: "Everything", Service: s, Method: "POST", URI: "/", Output: out}
 }
 
-// A pair is our decoder and the reference decoder of the operation everything.
+// A pair is our decoder and the reference decoder of the operation of allShapes.
 type pair struct {
 	decoder   *Decoder
 	reference *reference

@@ -185,7 +185,7 @@ func (d *xmlDecoder) flatList(f *field) error {
 		if err := d.element(f.value); err != nil {
 			return err
 		}
-		more, err := d.follows(f)
+		more, err := d.sameFieldFollows(f)
 		if err != nil {
 			return err
 		}
@@ -197,9 +197,9 @@ func (d *xmlDecoder) flatList(f *field) error {
 	}
 }
 
-// follows reports whether the next tag starts the same field again. If not, the tag is
+// sameFieldFollows reports whether the next tag starts the same field again. If not, the tag is
 // unread.
-func (d *xmlDecoder) follows(f *field) (bool, error) {
+func (d *xmlDecoder) sameFieldFollows(f *field) (bool, error) {
 	t, err := d.next()
 	if err != nil {
 		return false, err
@@ -240,7 +240,7 @@ func (d *xmlDecoder) flatMap(f *field) error {
 		if err := d.entry(f.node, &keys); err != nil {
 			return err
 		}
-		more, err := d.follows(f)
+		more, err := d.sameFieldFollows(f)
 		if err != nil {
 			return err
 		}
