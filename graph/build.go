@@ -42,7 +42,7 @@ func (e *elements) cover(labels int) {
 // finish computes the adjacency lists and other data derived from the elements.
 func (g *Graph) finish() {
 	for e := range Handle(len(g.src.items)) {
-		if !g.joined(e) {
+		if !g.isConnected(e) {
 			g.hidden = append(g.hidden, e)
 		}
 	}

@@ -112,20 +112,20 @@ func (c *cells) pick(indexes []int32) cells {
 			}
 		}
 	case KindInt:
-		out.ints = picked(c.ints, indexes)
+		out.ints = pickAt(c.ints, indexes)
 	case KindLong:
-		out.longs = picked(c.longs, indexes)
+		out.longs = pickAt(c.longs, indexes)
 	case KindFloat:
-		out.floats = picked(c.floats, indexes)
+		out.floats = pickAt(c.floats, indexes)
 	case KindDouble:
-		out.doubles = picked(c.doubles, indexes)
+		out.doubles = pickAt(c.doubles, indexes)
 	default:
-		out.codes = picked(c.codes, indexes)
+		out.codes = pickAt(c.codes, indexes)
 	}
 	return out
 }
 
-func picked[T any](s []T, indexes []int32) []T {
+func pickAt[T any](s []T, indexes []int32) []T {
 	out := make([]T, len(indexes))
 	for i, p := range indexes {
 		if p >= 0 {

@@ -250,7 +250,7 @@ func (d *decoder) value(depth int) Value {
 		copy(u[:], d.take(16))
 		return UUID(u)
 	case KindBool, KindByte, KindShort, KindInt, KindLong, KindFloat, KindDouble:
-		return narrowed(k, d.uint64())
+		return narrowInteger(k, d.uint64())
 	case KindDateTime:
 		v := Value{kind: k, num: d.uint64()}
 		v.aux, v.off = d.uint32(), int16(d.uint32())
@@ -282,8 +282,8 @@ func (d *decoder) collection(k Kind, depth int) Value {
 	return sliceValue(k, vs)
 }
 
-// narrowed returns a number as a value of a kind.
-func narrowed(k Kind, n uint64) Value {
+// narrowInteger returns a number as a value of a kind.
+func narrowInteger(k Kind, n uint64) Value {
 	switch k {
 	case KindBool:
 		return Bool(n != 0)

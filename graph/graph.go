@@ -51,11 +51,11 @@ func (g *Graph) HasVertex(v Handle) bool {
 // HasEdge reports whether e is a visible edge of the graph.
 func (g *Graph) HasEdge(e Handle) bool {
 	return int(e) < len(g.edges.places.items) && !g.dead.Has(e) &&
-		(len(g.hidden) == 0 || g.joined(e))
+		(len(g.hidden) == 0 || g.isConnected(e))
 }
 
-// joined reports whether both ends of an edge are in the graph.
-func (g *Graph) joined(e Handle) bool {
+// isConnected reports whether both ends of an edge are in the graph.
+func (g *Graph) isConnected(e Handle) bool {
 	return g.HasVertex(g.src.items[e]) && g.HasVertex(g.dst.items[e])
 }
 

@@ -118,7 +118,7 @@ func (g *Graph) VertexIndex(l Label, k Key) *Index {
 	if c == nil {
 		return nil
 	}
-	return c.indexed(g.vertices.tables[l].rows.items)
+	return c.buildIndex(g.vertices.tables[l].rows.items)
 }
 
 // VertexIndexReady reports whether the index of a key has been built.
@@ -139,10 +139,10 @@ func (g *Graph) VerticesWith(dst []Handle, l Label, k Key, v Value) []Handle {
 	if !c.index.ready() && c.index.requests.Add(1) == 1 {
 		return c.scan(dst, rows, v)
 	}
-	return append(dst, c.indexed(rows).Equal(v)...)
+	return append(dst, c.buildIndex(rows).Equal(v)...)
 }
 
-func (c *Column) indexed(rows []Handle) *Index {
+func (c *Column) buildIndex(rows []Handle) *Index {
 	return c.index.index.get(func() *Index { return c.makeIndex(rows) })
 }
 

@@ -46,7 +46,7 @@ func (g *Graph) VerticesOf(l Label) []Handle {
 	if t.removed == 0 {
 		return t.rows.items
 	}
-	return g.lists.vertexOf[l].get(func() []Handle { return filtered(t, g.HasVertex) })
+	return g.lists.vertexOf[l].get(func() []Handle { return filterRows(t, g.HasVertex) })
 }
 
 // EdgesOf returns the visible edges of a label.
@@ -58,10 +58,10 @@ func (g *Graph) EdgesOf(l Label) []Handle {
 	if t.removed == 0 && len(g.hidden) == 0 {
 		return t.rows.items
 	}
-	return g.lists.edgeOf[l].get(func() []Handle { return filtered(t, g.HasEdge) })
+	return g.lists.edgeOf[l].get(func() []Handle { return filterRows(t, g.HasEdge) })
 }
 
-func filtered(t *table, include func(Handle) bool) []Handle {
+func filterRows(t *table, include func(Handle) bool) []Handle {
 	hs := make([]Handle, 0, len(t.rows.items)-t.removed)
 	for _, h := range t.rows.items {
 		if h != NoHandle && include(h) {

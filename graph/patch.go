@@ -235,7 +235,7 @@ func (p *patch) appendID(e *elements, h Handle, id Value) error {
 		e.ids.extend()
 		return e.ids.overwrite(last, p.new.pool)
 	}
-	ids, err := e.ids.edited([]edit{last}, p.new.pool)
+	ids, err := e.ids.withEdits([]edit{last}, p.new.pool)
 	if err != nil {
 		return err
 	}

@@ -250,7 +250,7 @@ func changes() *rapid.Generator[graph.Change] {
 	})
 }
 
-func built(t require, model map[string]graph.Record) *graph.Graph {
+func buildGraph(t require, model map[string]graph.Record) *graph.Graph {
 	b := graph.NewBuilder(graph.Limits{})
 	for _, id := range slices.SortedFunc(maps.Keys(model), cmp.Compare[string]) {
 		if err := b.Add(model[id]); err != nil {
@@ -279,7 +279,7 @@ func TestManyEdgeLabels(t *testing.T) {
 	for i := range 1000 {
 		model[name(i).Str()] = record(i, 100)
 	}
-	g := built(t, model)
+	g := buildGraph(t, model)
 	if size := g.Bytes(); size > 1_000_000 {
 		t.Errorf("graph takes %d bytes", size)
 	}
@@ -293,7 +293,7 @@ func TestManyEdgeLabels(t *testing.T) {
 		if g, err = g.Patch(batch); err != nil {
 			t.Fatal(err)
 		}
-		if diff := gocmp.Diff(dump(t, built(t, model)), dump(t, g)); diff != "" {
+		if diff := gocmp.Diff(dump(t, buildGraph(t, model)), dump(t, g)); diff != "" {
 			t.Fatalf("patched graph differs with %d labels (-rebuilt +patched):\n%s", labels, diff)
 		}
 	}
@@ -308,7 +308,7 @@ func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {
 				model[c.ID.Str()] = c.Record
 			}
 		}
-		g := built(t, model)
+		g := buildGraph(t, model)
 		for range rapid.IntRange(1, 6).Draw(t, "patches") {
 			before, old := g, dump(t, g)
 			batch := rapid.SliceOfN(changes(), 1, 5).Draw(t, "patch")
@@ -322,7 +322,7 @@ func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {
 					model[c.ID.Str()] = c.Record
 				}
 			}
-			want := dump(t, built(t, model))
+			want := dump(t, buildGraph(t, model))
 			if diff := gocmp.Diff(want, dump(t, g)); diff != "" {
 				t.Fatalf("patched graph differs (-rebuilt +patched):\n%s", diff)
 			}
@@ -350,7 +350,7 @@ func TestPatchCompacts(t *testing.T) {
 		r.Properties = []graph.PropertyRecord{{Key: "p", VertexProperty: graph.VertexProperty{Value: graph.String(name(i) + " has a text of its own")}}}
 		model[name(i)] = r
 	}
-	g := built(t, model)
+	g := buildGraph(t, model)
 	var batch []graph.Change
 	for i := range 7000 {
 		delete(model, name(i))
@@ -360,7 +360,7 @@ func TestPatchCompacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(dump(t, built(t, model)), dump(t, small)); diff != "" {
+	if diff := gocmp.Diff(dump(t, buildGraph(t, model)), dump(t, small)); diff != "" {
 		t.Errorf("patched graph differs (-rebuilt +patched):\n%s", diff)
 	}
 	if small.Bytes() > g.Bytes()/3 {
@@ -374,7 +374,7 @@ func TestPatchWithNamedEdges(t *testing.T) {
 	edge := func(id, weight graph.Value) graph.Record {
 		return graph.Record{ID: a, Label: "A", Out: []graph.EdgeRecord{{ID: id, Label: "x", To: b, Properties: []graph.Meta{{Key: "w", Value: weight}}}}}
 	}
-	g := built(t, map[string]graph.Record{"a": edge(graph.Null, graph.Int(1)), "b": {ID: b, Label: "B"}})
+	g := buildGraph(t, map[string]graph.Record{"a": edge(graph.Null, graph.Int(1)), "b": {ID: b, Label: "B"}})
 	for i, id := range []graph.Value{graph.String("first"), graph.String("first"), graph.Null, graph.Long(7)} {
 		var err error
 		if g, err = g.Patch([]graph.Change{{Record: edge(id, graph.Int(int32(i)))}}); err != nil {

@@ -123,7 +123,7 @@ func (p *patch) applyEdits() error {
 			t.keys = slices.Insert(slices.Clone(t.keys), i, ref.key)
 			t.cols = slices.Insert(t.cols, i, &Column{pool: p.new.pool})
 		}
-		c, err := t.cols[i].edited(edits, p.new.pool)
+		c, err := t.cols[i].withEdits(edits, p.new.pool)
 		if err != nil {
 			return err
 		}
@@ -132,8 +132,8 @@ func (p *patch) applyEdits() error {
 	return nil
 }
 
-// edited returns a copy of the column with some rows changed.
-func (c *Column) edited(edits []edit, p *pool) (*Column, error) {
+// withEdits returns a copy of the column with some rows changed.
+func (c *Column) withEdits(edits []edit, p *pool) (*Column, error) {
 	if d, err := c.overwritten(edits, p); d != nil || err != nil {
 		return d, err
 	}

@@ -200,14 +200,14 @@ func (p *patch) updateHidden(ch *edgeChanges) {
 	for _, e := range p.old.hidden {
 		switch {
 		case ch.died[e]:
-		case p.new.joined(e):
+		case p.new.isConnected(e):
 			ch.added[e] = true
 		default:
 			hidden = append(hidden, e)
 		}
 	}
 	for _, e := range ch.born {
-		if p.new.joined(e) {
+		if p.new.isConnected(e) {
 			ch.added[e] = true
 		} else {
 			hidden = append(hidden, e)

@@ -26,10 +26,10 @@ type pool struct {
 }
 
 // count returns the number of codes.
-func (p *pool) count() int { return len(p.ends) + len(p.added()) }
+func (p *pool) count() int { return len(p.ends) + len(p.patchStrings()) }
 
-// added returns the strings that patches have added.
-func (p *pool) added() []string {
+// patchStrings returns the strings that patches have added.
+func (p *pool) patchStrings() []string {
 	if l := p.addedStrings.Load(); l != nil {
 		return *l
 	}
@@ -39,7 +39,7 @@ func (p *pool) added() []string {
 // str returns the string of a code.
 func (p *pool) str(code uint32) string {
 	if int(code) >= len(p.ends) {
-		return p.added()[int(code)-len(p.ends)]
+		return p.patchStrings()[int(code)-len(p.ends)]
 	}
 	if code == 0 {
 		return p.blob[:p.ends[0]]
@@ -79,7 +79,7 @@ func (p *pool) intern(s string) (uint32, error) {
 	}
 	s = strings.Clone(s)
 	code := uint32(p.count())
-	grown := append(p.added(), s)
+	grown := append(p.patchStrings(), s)
 	p.addedStrings.Store(&grown)
 	p.lateCodes[s] = code
 	p.lateBytes += int64(len(s))

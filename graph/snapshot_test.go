@@ -34,7 +34,7 @@ func TestSnapshotKeepsGraph(t *testing.T) {
 				delete(model, id)
 			}
 		}
-		g := built(t, model)
+		g := buildGraph(t, model)
 		g, err := g.Patch(rapid.SliceOfN(changes(), 0, 3).Draw(t, "patch"))
 		if err != nil {
 			t.Fatalf("patch: %v", err)

@@ -39,11 +39,11 @@ func (v Value) String() string {
 func (v Value) compound() string {
 	switch v.kind {
 	case KindList:
-		return "[" + joined(v.Elems(), Value.String) + "]"
+		return "[" + joinText(v.Elems(), Value.String) + "]"
 	case KindSet:
-		return "{" + joined(v.Elems(), Value.String) + "}"
+		return "{" + joinText(v.Elems(), Value.String) + "}"
 	case KindMap:
-		return "[" + joined(v.Entries(), Entry.String) + "]"
+		return "[" + joinText(v.Entries(), Entry.String) + "]"
 	case KindEntry:
 		return v.Entry().String()
 	case KindVertex:
@@ -60,7 +60,7 @@ func (v Value) compound() string {
 // String formats the entry for display.
 func (e Entry) String() string { return e.Key.String() + ":" + e.Value.String() }
 
-func joined[T any](s []T, text func(T) string) string {
+func joinText[T any](s []T, text func(T) string) string {
 	parts := make([]string, len(s))
 	for i, x := range s {
 		parts[i] = text(x)

@@ -191,7 +191,7 @@ func TestConcurrentRuns(t *testing.T) {
 	want := make([][]string, len(graphs))
 	for i, g := range graphs {
 		for _, p := range plans {
-			want[i] = append(want[i], counted(t, p, g))
+			want[i] = append(want[i], countResult(t, p, g))
 		}
 	}
 	var wg sync.WaitGroup
@@ -199,7 +199,7 @@ func TestConcurrentRuns(t *testing.T) {
 		for i, g := range graphs {
 			wg.Go(func() {
 				for k, p := range plans {
-					if got := counted(t, p, g); got != want[i][k] {
+					if got := countResult(t, p, g); got != want[i][k] {
 						t.Errorf("%s: got %s, want %s", p, got, want[i][k])
 					}
 				}
@@ -209,7 +209,7 @@ func TestConcurrentRuns(t *testing.T) {
 	wg.Wait()
 }
 
-func counted(t *testing.T, p *gremlin.Plan, g *graph.Graph) string {
+func countResult(t *testing.T, p *gremlin.Plan, g *graph.Graph) string {
 	res, err := p.Run(t.Context(), g, gremlin.RunOptions{Budget: gremlin.Unlimited})
 	if err != nil {
 		return err.Error()

@@ -125,14 +125,14 @@ func serve(ctx context.Context, dir string, e *estate.Estate) (*app.App, func() 
 	if err != nil {
 		return nil, nil, errors.Join(err, stop())
 	}
-	for len(server.Board().Domains()) == 0 || !reported(server.Board()) {
+	for len(server.Board().Domains()) == 0 || !hasReported(server.Board()) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	return server, stop, nil
 }
 
-// reported reports whether every RDS server has reported.
-func reported(b *desktop.Board) bool {
+// hasReported reports whether every RDS server has reported.
+func hasReported(b *desktop.Board) bool {
 	for _, r := range b.Records(desktop.KindRDSServer) {
 		if m, ok := r.(desktop.RDSServerMonitor); ok && m.Details.State == desktop.RDSWaitForAgent {
 			return false

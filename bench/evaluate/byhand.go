@@ -158,7 +158,7 @@ var byHand = map[posture.RuleID]check{
 		return appliesAnd(not(terminated), min(isText(e, "metadataHttpEndpoint", "enabled"), not(isText(e, "metadataHttpTokens", "required"))))
 	}},
 	"aws-ec2-exposed-admin-instance": {"AWS.EC2.Instance", func(a *readAccount, e *posture.Entity) posture.Truth {
-		exposed := max(a.reached(e, "publicIpAddress", 4), a.reached(e, "ipv6Addresses", 6))
+		exposed := max(a.isReached(e, "publicIpAddress", 4), a.isReached(e, "ipv6Addresses", 6))
 		if exposed == posture.No {
 			return posture.No
 		}
@@ -180,9 +180,9 @@ var byHand = map[posture.RuleID]check{
 	"aws-rds-public": {"AWS.RDS.DBInstance", func(_ *readAccount, e *posture.Entity) posture.Truth { return isFlag(e, "publiclyAccessible", true) }},
 }
 
-// reached reports whether an instance has an address of an IP version and a
+// isReached reports whether an instance has an address of an IP version and a
 // security group that allows the internet over it.
-func (a *readAccount) reached(e *posture.Entity, address string, version int64) posture.Truth {
+func (a *readAccount) isReached(e *posture.Entity, address string, version int64) posture.Truth {
 	hasAddress := has(e, address)
 	if hasAddress == posture.No {
 		return hasAddress

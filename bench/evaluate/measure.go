@@ -222,18 +222,18 @@ func repeat(limit time.Duration, f func() error) (time.Duration, error) {
 	runtime.GC()
 	best := time.Duration(1<<63 - 1)
 	for runs, start := 0, time.Now(); runs < 3 || time.Since(start) < limit; runs++ {
-		start := spent()
+		start := cpuTime()
 		if err := f(); err != nil {
 			return 0, err
 		}
-		best = min(best, spent()-start)
+		best = min(best, cpuTime()-start)
 	}
 	return best, nil
 }
 
-// spent returns the CPU time of this process, which is more accurate than
+// cpuTime returns the CPU time of this process, which is more accurate than
 // wall-clock time on a shared machine.
-func spent() time.Duration {
+func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(err) // cannot fail for the own process

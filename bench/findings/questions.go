@@ -34,17 +34,17 @@ var questions = []question{
 	{name: "deep page, newest first", sorts: newest, deep: true},
 	{name: "substring of a resource name", filter: posture.FindingFilter{Text: "-0001234"}},
 	{name: "substring, open and of one service", filter: posture.FindingFilter{Text: "cache-0001", Statuses: isOpen.Statuses, Services: []string{"S3"}}},
-	{name: "levels, services and rules", counts: nested("level", "service", "ruleId")},
-	{name: "accounts and levels, open", filter: isOpen, counts: nested("cloudAccountId", "level")},
-	{name: "accounts and rules", counts: nested("cloudAccountId", "ruleId")},
-	{name: "rules, regions and levels, not suppressed", filter: posture.FindingFilter{Suppressed: &no}, counts: nested("ruleId", "region", "level")},
+	{name: "levels, services and rules", counts: nestedAggregation("level", "service", "ruleId")},
+	{name: "accounts and levels, open", filter: isOpen, counts: nestedAggregation("cloudAccountId", "level")},
+	{name: "accounts and rules", counts: nestedAggregation("cloudAccountId", "ruleId")},
+	{name: "rules, regions and levels, not suppressed", filter: posture.FindingFilter{Suppressed: &no}, counts: nestedAggregation("ruleId", "region", "level")},
 }
 
-// nested returns an aggregation by nested fields.
-func nested(fields ...string) map[string]posture.Aggregation {
+// nestedAggregation returns an aggregation by nested fields.
+func nestedAggregation(fields ...string) map[string]posture.Aggregation {
 	a := posture.Aggregation{Of: posture.Attribute{Name: fields[0]}}
 	if len(fields) > 1 {
-		a.Sub = nested(fields[1:]...)
+		a.Sub = nestedAggregation(fields[1:]...)
 	}
 	return map[string]posture.Aggregation{fields[0]: a}
 }

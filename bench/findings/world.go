@@ -93,7 +93,7 @@ func (w *world) load(ctx context.Context) error {
 		account := posture.AccountID(fmt.Sprintf("%012d", 100000000000+a*7919))
 		raised := map[posture.RuleID][]posture.Raised{}
 		for i := range each {
-			f := finding(a*each+i, account)
+			f := newFinding(a*each+i, account)
 			raised[f.Rule] = append(raised[f.Rule], posture.Raised{Finding: f, Blob: func() string { return `{"finding":{"id":"` + f.Name + `"}}` }})
 		}
 		for generation, share := range []int{10, 9} { // tenths of the findings
@@ -130,8 +130,8 @@ func (w *world) suppress(ctx context.Context) error {
 	return nil
 }
 
-// finding returns the i-th finding; several rules apply to one resource.
-func finding(i int, account posture.AccountID) posture.Finding {
+// newFinding returns the i-th finding; several rules apply to one resource.
+func newFinding(i int, account posture.AccountID) posture.Finding {
 	resource := i / 3
 	h := uint64(resource)*0x9e3779b97f4a7c15 + 0x1234567
 	h ^= h >> 29

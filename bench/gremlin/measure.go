@@ -17,7 +17,7 @@ type result struct {
 
 // measure runs f until it is warm, then repeatedly for the given time, like the Java program.
 func measure(warm, duration time.Duration, f func() error) (result, error) {
-	runOnce := func() (time.Duration, error) { return timed(f) }
+	runOnce := func() (time.Duration, error) { return measureTime(f) }
 	if err := warmUp(warm, runOnce); err != nil {
 		return result{}, err
 	}
@@ -33,10 +33,10 @@ func measure(warm, duration time.Duration, f func() error) (result, error) {
 	return result{runs: len(runs), best: runs[0], median: runs[len(runs)/2]}, nil
 }
 
-// timed returns the lower of the wall-clock and the CPU time of f, as for
+// measureTime returns the lower of the wall-clock and the CPU time of f, as for
 // TinkerGraph: other load on the machine increases only the former. The CPU time
 // of short runs is not measured.
-func timed(f func() error) (time.Duration, error) {
+func measureTime(f func() error) (time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	used, ok := processor()

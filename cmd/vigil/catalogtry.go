@@ -166,15 +166,15 @@ func printCall(w io.Writer, call collect.TracedCall) {
 		fmt.Fprintf(w, "  at %s\n", call.Address)
 	}
 	for _, page := range call.Pages {
-		fmt.Fprintln(w, indented(page.Raw))
+		fmt.Fprintln(w, indent(page.Raw))
 	}
 	if call.Err != nil {
 		fmt.Fprintf(w, "  refused: %s\n", oneLine(call.Err.Error()))
 	}
 }
 
-// indented returns JSON with line breaks and indentation.
-func indented(text string) string {
+// indent returns JSON with line breaks and indentation.
+func indent(text string) string {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {
 		return "  " + oneLine(text)

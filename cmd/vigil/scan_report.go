@@ -170,7 +170,7 @@ func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
 	regions := map[problem][]string{}
 	var order []problem
 	for _, s := range r.results {
-		for _, u := range append(slices.Clone(s.Outcome.Unread), denied(s.Outcome)...) {
+		for _, u := range append(slices.Clone(s.Outcome.Unread), deniedScopes(s.Outcome)...) {
 			p := problem{u.Type, u.Why}
 			if regions[p] == nil {
 				order = append(order, p)
@@ -197,8 +197,8 @@ func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
 	}
 }
 
-// denied returns the details that could not be read of listed resources.
-func denied(o collect.Outcome) (all []collect.Unread) {
+// deniedScopes returns the details that could not be read of listed resources.
+func deniedScopes(o collect.Outcome) (all []collect.Unread) {
 	unread := map[posture.EntityType]bool{}
 	for _, u := range o.Unread {
 		unread[u.Type] = true

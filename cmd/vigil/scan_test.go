@@ -49,8 +49,8 @@ func simulatedAWS(t *testing.T, flaws float64) (flags []string, faults *gateway.
 	return []string{"--gateway", g.Address(), "--gateway-ca", ca, "--role-arn", account.RoleArn, "--external-id", account.ExternalID}, g.Faults
 }
 
-// scanned runs a scan and returns its exit code and output.
-func scanned(flags []string, more ...string) (code int, stdout, stderr string) {
+// runScan runs a scan and returns its exit code and output.
+func runScan(flags []string, more ...string) (code int, stdout, stderr string) {
 	var out, problems strings.Builder
 	args := append(append([]string{"scan", "aws"}, flags...), more...)
 	code = run(args, nil, &out, &problems)
@@ -61,7 +61,7 @@ func TestScanExitCodes(t *testing.T) {
 	flags, faults := simulatedAWS(t, 1)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "findings.csv")
-	code, out, problems := scanned(flags, "--framework", "cis-aws-3.0", "--rule", "aws-iam-root-mfa", "--fail-on", "medium", "--output", file)
+	code, out, problems := runScan(flags, "--framework", "cis-aws-3.0", "--rule", "aws-iam-root-mfa", "--fail-on", "medium", "--output", file)
 	if code != exitFindings || !strings.Contains(problems, "1 findings are medium or higher") {
 		t.Errorf("exit %d: %s", code, problems)
 	}
@@ -83,24 +83,24 @@ func TestScanExitCodes(t *testing.T) {
 	if remaining, err := os.ReadDir(dir); err != nil || len(remaining) != 1 {
 		t.Errorf("temporary files are left: %v, %v", remaining, err)
 	}
-	if code, out, _ := scanned(flags, "--rule", "aws-iam-root-mfa", "--format", "jsonl"); code != 0 || !strings.HasPrefix(out, `{"id":`) || strings.Count(out, "\n") != 1 {
+	if code, out, _ := runScan(flags, "--rule", "aws-iam-root-mfa", "--format", "jsonl"); code != 0 || !strings.HasPrefix(out, `{"id":`) || strings.Count(out, "\n") != 1 {
 		t.Errorf("exit %d, standard output %q", code, out)
 	}
 	if _, err := faults.Add(gateway.Fault{Match: gateway.Call{Service: "iam", Action: "GetAccountSummary"}, Kind: gateway.Deny}); err != nil {
 		t.Fatal(err)
 	}
-	code, out, problems = scanned(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "high")
+	code, out, problems = runScan(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "high")
 	if code != exitUnknown || !strings.Contains(out, "iam:GetAccountSummary") {
 		t.Errorf("unreadable resources: exit %d: %s%s", code, problems, out)
 	}
-	if code, _, problems := scanned(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "high", "--unknown", "ignore", "-q"); code != 0 {
+	if code, _, problems := runScan(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "high", "--unknown", "ignore", "-q"); code != 0 {
 		t.Errorf("ignored unreadable resources: exit %d: %s", code, problems)
 	}
 }
 
 func TestScanWithoutFindings(t *testing.T) {
 	flags, _ := simulatedAWS(t, 0)
-	if code, out, problems := scanned(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "low"); code != 0 || !strings.Contains(out, "0 findings") {
+	if code, out, problems := runScan(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "low"); code != 0 || !strings.Contains(out, "0 findings") {
 		t.Errorf("exit %d: %s%s", code, problems, out)
 	}
 }
@@ -115,7 +115,7 @@ func TestScanRejectsInvalidFlags(t *testing.T) {
 		"a level that does not exist":     {"--fail-on", "worst"},
 		"an invalid role":                 {"--role-arn", "vigil", "--endpoint", "http://127.0.0.1:1"},
 	} {
-		if code, _, problems := scanned(nil, args...); code != exitUsage {
+		if code, _, problems := runScan(nil, args...); code != exitUsage {
 			t.Errorf("%s: exit %d, want %d: %s", name, code, exitUsage, problems)
 		}
 	}

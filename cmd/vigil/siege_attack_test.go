@@ -78,9 +78,9 @@ func (a *attackers) attack()  { a.send("attack") }
 func (a *attackers) rest()    { a.send("rest") }
 func (a *attackers) dismiss() { _ = a.stdin.Close() }
 
-// answered reports whether the attackers got enough responses for the test. On a busy
+// hasAnswer reports whether the attackers got enough responses for the test. On a busy
 // machine that takes time.
-func (a *attackers) answered() bool {
+func (a *attackers) hasAnswer() bool {
 	a.send("report")
 	return enoughAnswers(a.seen)
 }

@@ -64,7 +64,7 @@ func TestSiege(t *testing.T) {
 			f.behave(&quiet, round/2, func() bool { return true })
 			f.resetPeak()
 			attackers.attack()
-			f.behave(&loud, round, attackers.answered)
+			f.behave(&loud, round, attackers.hasAnswer)
 			memory = max(memory, f.status("VmHWM"))
 			attackers.rest()
 			if time.Since(begin) >= length*3/2 {

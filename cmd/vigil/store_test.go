@@ -196,7 +196,7 @@ func fill(t *testing.T, db *sqldb.DB) {
 		if _, err := tx.Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
 			return err
 		}
-		for _, table := range copied(t, tx) {
+		for _, table := range copiedTables(t, tx) {
 			if err := fillTable(tx, table); err != nil {
 				return fmt.Errorf("%s: %w", table, err)
 			}
@@ -225,8 +225,8 @@ type someJob struct {
 // Kind implements [job.Args].
 func (someJob) Kind() string { return "some" }
 
-// copied returns the tables of a SQLite database that are copied.
-func copied(t *testing.T, tx *sqldb.Tx) []string {
+// copiedTables returns the tables of a SQLite database that are copied.
+func copiedTables(t *testing.T, tx *sqldb.Tx) []string {
 	t.Helper()
 	names, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%'`)
 	if err != nil {
@@ -289,7 +289,7 @@ func dump(t *testing.T, dsn string) map[string][]string {
 	db := dbtest.Open(t, dsn)
 	all := map[string][]string{}
 	err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
-		for _, table := range copied(t, tx) {
+		for _, table := range copiedTables(t, tx) {
 			columns, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM pragma_table_info($1)`, table)
 			if err != nil {
 				return err

@@ -31,7 +31,7 @@ func (p *parser) readArgument(accept Kind, step string) (Arg, *Error) {
 	case tokWord:
 		return p.wordArgument(accept, step)
 	}
-	return nil, p.unexpected(inStep(step), accept.String())
+	return nil, p.unexpectedToken(inStep(step), accept.String())
 }
 
 // wordArgument parses an argument that starts with a word.
@@ -45,15 +45,15 @@ func (p *parser) wordArgument(accept Kind, step string) (Arg, *Error) {
 	}
 	switch p.ahead().kind {
 	case '.':
-		return p.prefixed(name, accept, step)
+		return p.prefixedArgument(name, accept, step)
 	case '(':
-		return p.calling(name, accept, step)
+		return p.callArgument(name, accept, step)
 	}
 	return p.bare(name, accept, step)
 }
 
-// prefixed parses an argument that starts with a word and a dot: __.out(), P.gt(1), T.id.
-func (p *parser) prefixed(name string, accept Kind, step string) (Arg, *Error) {
+// prefixedArgument parses an argument that starts with a word and a dot: __.out(), P.gt(1), T.id.
+func (p *parser) prefixedArgument(name string, accept Kind, step string) (Arg, *Error) {
 	switch name {
 	case "__":
 		return p.traversal()
@@ -86,7 +86,7 @@ func (p *parser) enumToken(e Enum) (Arg, *Error) {
 	start := p.advance()
 	p.advance()
 	if p.tok.kind != tokWord {
-		return nil, p.unexpected("after "+e.String()+".", orList(e.Names()))
+		return nil, p.unexpectedToken("after "+e.String()+".", orList(e.Names()))
 	}
 	name, ok := e.constant(p.text(p.tok))
 	if !ok {
@@ -115,13 +115,13 @@ func (p *parser) cardinalityValue(t *Token) (Arg, *Error) {
 	}
 	p.leaveNesting()
 	if p.tok.kind != ')' {
-		return nil, p.unexpected("after the value of "+t.Name+"()", `")"`)
+		return nil, p.unexpectedToken("after the value of "+t.Name+"()", `")"`)
 	}
 	return &CardinalityValue{Span: Span{t.Pos, p.advance().End}, Cardinality: t.Name, Value: v}, nil
 }
 
-// calling parses an argument that starts with a word and a parenthesis.
-func (p *parser) calling(name string, accept Kind, step string) (Arg, *Error) {
+// callArgument parses an argument that starts with a word and a parenthesis.
+func (p *parser) callArgument(name string, accept Kind, step string) (Arg, *Error) {
 	switch name {
 	case "datetime", "DateTime", "UUID":
 		return p.constructor()
@@ -179,14 +179,14 @@ func (p *parser) bare(name string, accept Kind, step string) (Arg, *Error) {
 		}
 	}
 	switch {
-	case !w.known() && accept&KindVariable != 0:
+	case !w.isKnown() && accept&KindVariable != 0:
 		return &Variable{Span: p.advance().Span, Name: strings.Clone(name)}, nil
 	case w.tokens != nil:
 		t := w.tokens[0]
 		return &Token{Span: p.advance().Span, Enum: t.enum, Name: t.name}, nil // the caller reports the error
 	case w.step != nil || w.predicate != nil:
 		p.advance()
-		return nil, p.unexpected("after "+name, `"("`)
+		return nil, p.unexpectedToken("after "+name, `"("`)
 	}
 	return nil, p.unknownWord(name, accept, step)
 }
@@ -202,7 +202,7 @@ func (p *parser) nestedQuery(accept Kind, step string) (Arg, *Error) {
 	}
 	p.depth++
 	if p.depth > p.limits.Depth {
-		return nil, exceeded(LimitDepth, p.limits.Depth, start.Span, "traversals are nested too deeply")
+		return nil, limitError(LimitDepth, p.limits.Depth, start.Span, "traversals are nested too deeply")
 	}
 	q, err := p.query()
 	if err != nil {

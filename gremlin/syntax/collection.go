@@ -73,7 +73,7 @@ func (p *parser) items(items []Arg, closing tokenKind) ([]Arg, *Error) {
 	for p.tok.kind != closing {
 		if len(items) > 0 {
 			if p.tok.kind != ',' {
-				return nil, p.unexpected("between items", `"," or `+strconv.Quote(string(rune(closing))))
+				return nil, p.unexpectedToken("between items", `"," or `+strconv.Quote(string(rune(closing))))
 			}
 			p.advance()
 		}
@@ -89,7 +89,7 @@ func (p *parser) items(items []Arg, closing tokenKind) ([]Arg, *Error) {
 func (p *parser) emptyMap(start Pos) (Arg, *Error) {
 	p.advance()
 	if p.tok.kind != ']' {
-		return nil, p.unexpected("in an empty map", `"]"`)
+		return nil, p.unexpectedToken("in an empty map", `"]"`)
 	}
 	return &Map{Span: Span{start, p.tok.End}}, nil
 }
@@ -100,7 +100,7 @@ func (p *parser) mapFrom(start Pos, key Arg) (Arg, *Error) {
 	for p.tok.kind != ']' {
 		if len(m.Entries) > 0 {
 			if p.tok.kind != ',' {
-				return nil, p.unexpected("between entries of a map", `"," or "]"`)
+				return nil, p.unexpectedToken("between entries of a map", `"," or "]"`)
 			}
 			p.advance()
 		}
@@ -123,7 +123,7 @@ func (p *parser) entry(key Arg) (e Entry, err *Error) {
 		}
 	}
 	if p.tok.kind != ':' {
-		return e, p.unexpected("after the key of a map", `":"`)
+		return e, p.unexpectedToken("after the key of a map", `":"`)
 	}
 	p.advance()
 	e.Value, err = p.argument(kindItem, "a map")
@@ -145,7 +145,7 @@ func (p *parser) mapKey() (Arg, *Error) {
 			t.Span = Span{open.Pos, p.tok.End}
 		}
 		if p.tok.kind != ')' {
-			return nil, p.unexpected("after the key of a map", `")"`)
+			return nil, p.unexpectedToken("after the key of a map", `")"`)
 		}
 		p.advance()
 		return k, nil

@@ -80,8 +80,8 @@ func (e *Error) Excerpt() string {
 	return string(runes[from:to]) + "\n" + strings.Repeat(" ", column-from) + strings.Repeat("^", marks)
 }
 
-// exceeded returns the error of a limit.
-func exceeded(limit string, allowed int, span Span, what string) *Error {
+// limitError returns the error of a limit.
+func limitError(limit string, allowed int, span Span, what string) *Error {
 	return &Error{
 		Kind: Exceeded, Span: span, Limit: limit, Allowed: allowed,
 		Message: what + " (limit " + limit + " is " + strconv.Itoa(allowed) + ")",

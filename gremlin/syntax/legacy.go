@@ -11,7 +11,7 @@ func (p *parser) modernAggregate(old Step) (Step, *Error) {
 		return inner, nil
 	}
 	if p.depth+1 > p.limits.Depth {
-		return old, exceeded(LimitDepth, p.limits.Depth, old.Span, "traversals are nested too deeply")
+		return old, limitError(LimitDepth, p.limits.Depth, old.Span, "traversals are nested too deeply")
 	}
 	t := &Traversal{Span: old.Span, Steps: []Step{inner}}
 	for p.tok.kind == '.' && p.text(p.ahead()) == "by" {

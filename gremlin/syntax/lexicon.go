@@ -89,7 +89,7 @@ func (l lexicon) enterEnums() {
 	}
 }
 
-// known reports whether the word is reserved, so that it cannot be a variable name.
-func (w *word) known() bool {
+// isKnown reports whether the word is reserved, so that it cannot be a variable name.
+func (w *word) isKnown() bool {
 	return w.reserved || w.step != nil || w.source != nil || w.predicate != nil || w.tokens != nil
 }

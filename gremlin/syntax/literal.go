@@ -31,7 +31,7 @@ func (p *parser) countValue(a Arg) *Error {
 		p.literals += n
 	}
 	if p.literals > p.limits.Literals {
-		return exceeded(LimitLiterals, p.limits.Literals, a.Bounds(), "the query has too many values")
+		return limitError(LimitLiterals, p.limits.Literals, a.Bounds(), "the query has too many values")
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func (p *parser) countValue(a Arg) *Error {
 func (p *parser) enterNesting() *Error {
 	p.inner++
 	if p.inner > p.limits.Depth {
-		return exceeded(LimitDepth, p.limits.Depth, p.tok.Span, "values or predicates are nested too deeply")
+		return limitError(LimitDepth, p.limits.Depth, p.tok.Span, "values or predicates are nested too deeply")
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (p *parser) scalarOrRange() (Arg, *Error) {
 	}
 	p.advance()
 	if p.tok.kind != tokString && p.tok.kind != tokInteger {
-		return nil, p.unexpected("after ..", "the end of the range")
+		return nil, p.unexpectedToken("after ..", "the end of the range")
 	}
 	to, err := p.scalar()
 	if err != nil {
@@ -133,7 +133,7 @@ func (p *parser) constructor() (Arg, *Error) {
 		return f, nil
 	}
 	if p.tok.kind != tokString {
-		return nil, p.unexpected(p.text(name)+"()", "a string")
+		return nil, p.unexpectedToken(p.text(name)+"()", "a string")
 	}
 	l, err := p.scalar()
 	if err != nil {
@@ -152,7 +152,7 @@ func (p *parser) constructor() (Arg, *Error) {
 	case !ok:
 		return nil, &Error{Kind: Malformed, Span: l.Span, Message: "this is not a UUID", Expected: "one such as f47af10b-58cc-4372-a567-0f02b2f3d479"}
 	case p.tok.kind != ')':
-		return nil, p.unexpected(p.text(name)+"()", `")"`)
+		return nil, p.unexpectedToken(p.text(name)+"()", `")"`)
 	}
 	l.Span = Span{name.Pos, p.advance().End}
 	return l, nil

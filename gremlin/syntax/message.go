@@ -52,8 +52,8 @@ func inStep(step string) string {
 	return step + "()"
 }
 
-// unexpected returns the error of an unexpected token.
-func (p *parser) unexpected(where, expected string) *Error {
+// unexpectedToken returns the error of an unexpected token.
+func (p *parser) unexpectedToken(where, expected string) *Error {
 	e := &Error{Kind: Malformed, Span: p.tok.Span, Message: where, Expected: expected, Found: p.describe(p.tok)}
 	if p.tok.kind == tokBad {
 		e.Message, e.Expected, e.Found = p.tok.message, "", ""
@@ -68,7 +68,7 @@ func (p *parser) unexpected(where, expected string) *Error {
 
 // notG returns the error of a query that does not start with g.
 func (p *parser) notG() *Error {
-	e := p.unexpected("a query starts with g", "g")
+	e := p.unexpectedToken("a query starts with g", "g")
 	if p.tok.kind == tokWord {
 		if w := words[p.text(p.tok)]; w.step != nil || p.text(p.tok) == "__" {
 			e.Hint = "write g." + p.text(p.tok) + "..."

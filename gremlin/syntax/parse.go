@@ -14,7 +14,7 @@ type Options struct {
 func Parse(text string, o Options) (*Query, error) {
 	limits := o.Limits.orDefaults()
 	if len(text) > limits.Length {
-		return nil, exceeded(LimitLength, limits.Length, Span{}, "the text is "+strconv.Itoa(len(text))+" bytes long")
+		return nil, limitError(LimitLength, limits.Length, Span{}, "the text is "+strconv.Itoa(len(text))+" bytes long")
 	}
 	p := &parser{lex: newLexer(text), limits: limits, mutation: o.AllowMutation}
 	p.advance()
@@ -70,7 +70,7 @@ func (p *parser) document() (*Query, *Error) {
 		p.advance()
 	}
 	if p.tok.kind != tokEOF {
-		return nil, p.unexpected("after the query", `its end, or "." and a step`)
+		return nil, p.unexpectedToken("after the query", `its end, or "." and a step`)
 	}
 	return q, nil
 }
@@ -92,7 +92,7 @@ func (p *parser) query() (*Query, *Error) {
 		}
 	}
 	if len(q.Steps) == 0 {
-		err := p.unexpected("the query has no step", `"." and a step such as V()`)
+		err := p.unexpectedToken("the query has no step", `"." and a step such as V()`)
 		if p.tok.kind != tokEOF {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (p *parser) traversal() (*Traversal, *Error) {
 	t := &Traversal{Span: Span{Pos: p.tok.Pos}}
 	p.depth++
 	if p.depth > p.limits.Depth {
-		return nil, exceeded(LimitDepth, p.limits.Depth, p.tok.Span, "traversals are nested too deeply")
+		return nil, limitError(LimitDepth, p.limits.Depth, p.tok.Span, "traversals are nested too deeply")
 	}
 	if p.text(p.tok) == "__" {
 		p.advance()
@@ -185,7 +185,7 @@ func (p *parser) chainStep(steps []Step, sig *Signature) ([]Step, *Error) {
 // steps. source is true before the first step of a query.
 func (p *parser) signature(source bool) (*Signature, *Error) {
 	if p.tok.kind != tokWord {
-		return nil, p.unexpected("", "the name of a step")
+		return nil, p.unexpectedToken("", "the name of a step")
 	}
 	name := p.text(p.tok)
 	if err, ok := p.lambdaAhead(name); ok {
@@ -216,7 +216,7 @@ func (p *parser) call(sig *Signature) (Step, *Error) {
 	s := Step{Span: p.tok.Span, Name: sig.Name}
 	p.steps++
 	if p.steps > p.limits.Steps {
-		return s, exceeded(LimitSteps, p.limits.Steps, p.tok.Span, "the query has too many steps")
+		return s, limitError(LimitSteps, p.limits.Steps, p.tok.Span, "the query has too many steps")
 	}
 	p.advance()
 	if err := p.expect('(', "after", sig.Name); err != nil {
@@ -259,7 +259,7 @@ func (p *parser) arguments(sig *Signature) ([]Arg, *Error) {
 // parts to avoid building a string on success.
 func (p *parser) expect(kind tokenKind, where, name string) *Error {
 	if p.tok.kind != kind {
-		return p.unexpected(where+" "+name, strconv.Quote(string(rune(kind))))
+		return p.unexpectedToken(where+" "+name, strconv.Quote(string(rune(kind))))
 	}
 	p.advance()
 	return nil

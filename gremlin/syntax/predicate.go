@@ -64,7 +64,7 @@ func (p *parser) predicate() (Arg, *Error) {
 		}
 		// Chained connectives increase the height without recursion.
 		if p.height > p.limits.Depth {
-			return nil, exceeded(LimitDepth, p.limits.Depth, left.Span, "predicates are nested too deeply")
+			return nil, limitError(LimitDepth, p.limits.Depth, left.Span, "predicates are nested too deeply")
 		}
 	}
 	return left, nil
@@ -78,7 +78,7 @@ func (p *parser) simplePredicate() (*Predicate, *Error) {
 		p.advance()
 	}
 	if p.tok.kind != tokWord {
-		return nil, p.unexpected("", "a predicate")
+		return nil, p.unexpectedToken("", "a predicate")
 	}
 	name := p.text(p.tok)
 	shape := words[name].predicate
@@ -126,7 +126,7 @@ func (p *parser) checkPredicate(pred *Predicate, shape *predicateShape) *Error {
 		return nil
 	}
 	if l, ok := pred.Args[0].(*Literal); ok && len(l.Value.(string)) > p.limits.Regex {
-		return exceeded(LimitRegex, p.limits.Regex, l.Span, "the regular expression is too long")
+		return limitError(LimitRegex, p.limits.Regex, l.Span, "the regular expression is too long")
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (p *parser) connective(left *Predicate) (*Predicate, *Error) {
 	}
 	p.height = height
 	if p.tok.kind != ')' {
-		return nil, p.unexpected("after the argument of "+name+"()", `")"`)
+		return nil, p.unexpectedToken("after the argument of "+name+"()", `")"`)
 	}
 	negated.Span = Span{left.Pos, p.advance().End}
 	return negated, nil

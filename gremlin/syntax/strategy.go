@@ -9,7 +9,7 @@ func (p *parser) strategy() (Arg, *Error) {
 		p.advance()
 	}
 	if p.tok.kind != tokWord {
-		return nil, p.unexpected("", "the name of a strategy")
+		return nil, p.unexpectedToken("", "the name of a strategy")
 	}
 	s.Name = strings.Clone(p.text(p.tok))
 	s.End = p.advance().End
@@ -40,7 +40,7 @@ func (p *parser) strategy() (Arg, *Error) {
 // option parses key: value.
 func (p *parser) option(strategy string) (e Entry, err *Error) {
 	if p.tok.kind != tokWord {
-		return e, p.unexpected("in the options of "+strategy, "a name and a colon")
+		return e, p.unexpectedToken("in the options of "+strategy, "a name and a colon")
 	}
 	t := p.advance()
 	e.Key = p.literal(t.Span, p.text(t))

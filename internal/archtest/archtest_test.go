@@ -151,14 +151,14 @@ func TestImportsFollowPolicy(t *testing.T) {
 		}
 		for _, spec := range f.ast.Imports {
 			imp, internal := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
-			if internal && !allowed(policy[i].mayImport, imp) {
+			if internal && !isAllowed(policy[i].mayImport, imp) {
 				t.Errorf("%s must not import %s", f.name, imp)
 			}
 		}
 	}
 }
 
-func allowed(list, imp string) bool {
+func isAllowed(list, imp string) bool {
 	return list == "*" || slices.ContainsFunc(strings.Fields(list), func(p string) bool { return covers(p, imp) })
 }
 

@@ -21,7 +21,7 @@ type attachmentKey struct{}
 // Attach returns a context in which a change to the database commits the record
 // in the same transaction.
 func (l *Log) Attach(ctx context.Context, a Attachment) context.Context {
-	return l.store.Attach(context.WithValue(ctx, attachmentKey{}, a), a, l.Chain, l.committed)
+	return l.store.Attach(context.WithValue(ctx, attachmentKey{}, a), a, l.Chain, l.onCommit)
 }
 
 // Note adds a fact to the record of the request that ctx belongs to, such as

@@ -14,9 +14,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// attached returns a context in which the first change commits the record of a
+// withAttachment returns a context in which the first change commits the record of a
 // request.
-func attached(ctx context.Context, l *audit.Log, request string, committed *bool) context.Context {
+func withAttachment(ctx context.Context, l *audit.Log, request string, committed *bool) context.Context {
 	return l.Attach(ctx, audit.Attachment{
 		Record: func() (audit.Record, bool) {
 			return audit.Record{Request: request, Operation: "change", Outcome: audit.Success}, !*committed
@@ -41,7 +41,7 @@ func TestRecordIsCommittedWithItsChange(t *testing.T) {
 		for i := range writers {
 			wait.Go(func() {
 				var committed bool
-				ctx := attached(t.Context(), l, fmt.Sprint("r", i), &committed)
+				ctx := withAttachment(t.Context(), l, fmt.Sprint("r", i), &committed)
 				// Every third write fails and leaves neither change nor record.
 				failing := errors.New("no")
 				err := db.Write(ctx, func(tx *sqldb.Tx) error {
@@ -68,7 +68,7 @@ func TestRecordIsCommittedWithItsChange(t *testing.T) {
 		}
 		wait.Wait()
 		var unused bool
-		ctx := sqldb.WithoutCommitHook(attached(t.Context(), l, "counter", &unused))
+		ctx := sqldb.WithoutCommitHook(withAttachment(t.Context(), l, "counter", &unused))
 		if err := db.Write(ctx, insert("counter")); err != nil || unused {
 			t.Errorf("a write without the hook: %v, recorded %t", err, unused)
 		}

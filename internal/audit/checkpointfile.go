@@ -147,8 +147,8 @@ func ReadCheckpointFile(path string) (Checkpoint, error) {
 
 func checksum(text string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(text))) }
 
-// committed handles an entry that was committed.
-func (l *Log) committed(e Entry) {
+// onCommit handles an entry that was committed.
+func (l *Log) onCommit(e Entry) {
 	l.state.Lock()
 	file := l.file
 	l.state.Unlock()

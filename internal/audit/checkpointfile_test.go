@@ -37,7 +37,7 @@ func TestLostRecordsAreDetectedAtStart(t *testing.T) {
 		keep(l, false)
 		fill(t, l, 5)
 		var committed bool
-		if err := db.Write(attached(t.Context(), l, "r", &committed), func(*sqldb.Tx) error { return nil }); err != nil {
+		if err := db.Write(withAttachment(t.Context(), l, "r", &committed), func(*sqldb.Tx) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if c, err := audit.ReadCheckpointFile(path); err != nil || c.Number != 6 {

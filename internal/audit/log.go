@@ -176,7 +176,7 @@ func (l *Log) commit(ctx context.Context) {
 	})
 	if err == nil {
 		l.recordHead(head)
-		l.committed(last)
+		l.onCommit(last)
 	} else {
 		err = fault.Wrap(fault.Unavailable, fmt.Errorf("append audit record: %w", err), "the audit log cannot be written")
 	}

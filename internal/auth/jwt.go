@@ -35,7 +35,7 @@ func (k *Keys) Sign(ctx context.Context, typ string, c Claims) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
 	}
-	key, err := k.signing(ctx)
+	key, err := k.signingKeyFor(ctx)
 	if err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
 	}
@@ -52,8 +52,8 @@ func (k *Keys) Sign(ctx context.Context, typ string, c Claims) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// signing returns the current signing key. It creates the first one.
-func (k *Keys) signing(ctx context.Context) (*signingKey, error) {
+// signingKeyFor returns the current signing key. It creates the first one.
+func (k *Keys) signingKeyFor(ctx context.Context) (*signingKey, error) {
 	v, err := k.view(ctx, keysAge)
 	if err == nil && v.signing == nil {
 		if err = k.Maintain(ctx); err == nil {

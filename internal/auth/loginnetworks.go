@@ -43,7 +43,7 @@ const (
 // again when a lookup misses and the last load is older than a minute.
 func NewLoginNetworks(load func(context.Context) ([]LoginNetwork, error), now func() time.Time) *LoginNetworks {
 	p := &LoginNetworks{load: load, now: now, counts: make(map[string]int)}
-	p.known, _ = simplelru.NewLRU(maxLoginNetworks, p.evicted) // fails only for a size below 1
+	p.known, _ = simplelru.NewLRU(maxLoginNetworks, p.onEvict) // fails only for a size below 1
 	return p
 }
 
@@ -108,8 +108,8 @@ func (n *LoginNetworks) add(network LoginNetwork) bool {
 	return true
 }
 
-// evicted decrements the count of an evicted entry's account.
-func (n *LoginNetworks) evicted(network LoginNetwork, _ struct{}) {
+// onEvict decrements the count of an evicted entry's account.
+func (n *LoginNetworks) onEvict(network LoginNetwork, _ struct{}) {
 	n.counts[network.Account]--
 	if n.counts[network.Account] == 0 {
 		delete(n.counts, network.Account)

@@ -43,10 +43,10 @@ func NewRegistry(store Store, now func() time.Time) *Registry {
 	return &Registry{store: store, now: now, cache: newTokenCache(store, now), used: newUsage()}
 }
 
-// changed returns err after it cleared the token cache. The cache is cleared
+// clearCache returns err after it cleared the token cache. The cache is cleared
 // after failures too: a change may have been committed although its response
 // was lost.
-func (r *Registry) changed(err error) error {
+func (r *Registry) clearCache(err error) error {
 	r.cache.forget()
 	return err
 }
@@ -65,7 +65,7 @@ func (r *Registry) CreateOrg(ctx context.Context, name, admin string) (Org, User
 	now := r.now()
 	o := Org{ID: OrgID(uuid.NewString()), Name: name, CreatedAt: now}
 	u := User{ID: UserID(uuid.NewString()), Org: o.ID, Name: admin, Role: Admin, Version: 1, CreatedAt: now, UpdatedAt: now}
-	return o, u, r.changed(r.store.CreateOrg(ctx, o, u))
+	return o, u, r.clearCache(r.store.CreateOrg(ctx, o, u))
 }
 
 // Orgs returns all organisations by name.
@@ -73,7 +73,7 @@ func (r *Registry) Orgs(ctx context.Context) ([]Org, error) { return r.store.Org
 
 // SetOrgDisabled disables or enables an organisation.
 func (r *Registry) SetOrgDisabled(ctx context.Context, id OrgID, disabled bool) error {
-	return r.changed(r.store.SetOrgDisabled(ctx, id, disabled))
+	return r.clearCache(r.store.SetOrgDisabled(ctx, id, disabled))
 }
 
 // Operator returns the caller of commands on the command line: an admin of one
@@ -124,7 +124,7 @@ func (r *Registry) AddUser(ctx context.Context, caller Caller, e UserEdit) (User
 		Disabled: e.Disabled, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	audit.Note(ctx, "user_id", string(u.ID))
-	return u, r.changed(r.store.CreateUser(ctx, u))
+	return u, r.clearCache(r.store.CreateUser(ctx, u))
 }
 
 // Users returns the users of the caller's organisation by name.
@@ -156,7 +156,7 @@ func (r *Registry) ChangeUser(ctx context.Context, caller Caller, id UserID, ver
 		}
 		u.Name, u.Email, u.Role, u.Disabled = e.Name, e.Email, e.Role, e.Disabled
 		u.Version, u.UpdatedAt = u.Version+1, r.now()
-		err = r.changed(r.store.ReplaceUser(ctx, u))
+		err = r.clearCache(r.store.ReplaceUser(ctx, u))
 		// Without a version the change must succeed: retry it on the new version.
 		if fault.Is(err, fault.Stale) && version == 0 && attempt < 10 {
 			continue
@@ -173,7 +173,7 @@ func staleUser() error {
 // user. It fails with fault.Stale unless version is 0 or the current version.
 func (r *Registry) RemoveUser(ctx context.Context, caller Caller, id UserID, version int64) (User, error) {
 	u, err := r.store.DeleteUser(ctx, caller.Org, id, version)
-	return u, r.changed(err)
+	return u, r.clearCache(err)
 }
 
 // TokenEdit are the fields of a new token.
@@ -232,7 +232,7 @@ func (r *Registry) IssueToken(ctx context.Context, caller Caller, e TokenEdit) (
 	}
 	audit.Note(ctx, "token_id", string(t.ID))
 	audit.Note(ctx, "user_id", string(t.User))
-	return t, text, r.changed(r.store.CreateToken(ctx, t, hash))
+	return t, text, r.clearCache(r.store.CreateToken(ctx, t, hash))
 }
 
 // Tokens returns the tokens of the caller's organisation, newest first.
@@ -243,7 +243,7 @@ func (r *Registry) Tokens(ctx context.Context, caller Caller) ([]Token, error) {
 // RevokeToken revokes a token and all access tokens that were issued for it.
 func (r *Registry) RevokeToken(ctx context.Context, caller Caller, id TokenID) (Token, error) {
 	t, err := r.store.RevokeToken(ctx, caller.Org, id, r.now())
-	return t, r.changed(err)
+	return t, r.clearCache(err)
 }
 
 // checkName trims a name and returns an error if it is empty, too long or not

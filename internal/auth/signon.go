@@ -39,7 +39,7 @@ func (r *Registry) SignOn(ctx context.Context, in SignOn) (TokenState, error) {
 	if err != nil {
 		return TokenState{}, err
 	}
-	if err := r.changed(r.store.RevokeSignOns(ctx, in.Issuer, in.Subject, org.ID, r.now())); err != nil {
+	if err := r.clearCache(r.store.RevokeSignOns(ctx, in.Issuer, in.Subject, org.ID, r.now())); err != nil {
 		return TokenState{Org: org}, err
 	}
 	if org.Disabled {
@@ -64,13 +64,13 @@ func (r *Registry) SignOn(ctx context.Context, in SignOn) (TokenState, error) {
 		ID: TokenID(uuid.NewString()), Org: org.ID, User: u.ID, Name: "Single sign-on", Hint: hintOf(text), Role: in.Role,
 		CreatedBy: u.ID, CreatedAt: now, ExpiresAt: now.Add(in.Life), SignOn: true,
 	}
-	return TokenState{Org: org, User: u, Token: t}, r.changed(r.store.CreateToken(ctx, t, hash))
+	return TokenState{Org: org, User: u, Token: t}, r.clearCache(r.store.CreateToken(ctx, t, hash))
 }
 
 // SignOff ends all sessions by single sign-on of an identity that has lost its
 // access.
 func (r *Registry) SignOff(ctx context.Context, issuer, subject string) error {
-	return r.changed(r.store.RevokeSignOns(ctx, issuer, subject, "", r.now()))
+	return r.clearCache(r.store.RevokeSignOns(ctx, issuer, subject, "", r.now()))
 }
 
 // orgNamed returns an organisation by its name, ignoring case, or its id.
@@ -111,7 +111,7 @@ func (r *Registry) signOnUser(ctx context.Context, org OrgID, in SignOn) (User, 
 			if attempt > 1 { // another user has the name
 				u.Name = fmt.Sprintf("%s (single sign-on %d)", name, attempt-1)
 			}
-			err = r.changed(r.store.CreateUser(ctx, u))
+			err = r.clearCache(r.store.CreateUser(ctx, u))
 		}
 		// A conflict is a name that is taken, or a concurrent first login.
 		if (fault.Is(err, fault.Conflict) || fault.Is(err, fault.Stale)) && attempt < attempts {
@@ -137,7 +137,7 @@ func (r *Registry) refresh(ctx context.Context, u User, name string, in SignOn) 
 			return u, nil
 		}
 		w.Version, w.UpdatedAt = u.Version+1, r.now()
-		err := r.changed(r.store.ReplaceUser(ctx, w))
+		err := r.clearCache(r.store.ReplaceUser(ctx, w))
 		if !fault.Is(err, fault.Conflict) {
 			return w, err
 		}

@@ -66,7 +66,7 @@ func (b *Board) Configure(inv Inventory) {
 	b.inventory = inv
 	b.domains.configure(inv.Domains, func(d Domain) ID { return d.ID })
 	b.servers.configure(inv.ConnectionServers, func(c ConnectionServer) ID { return c.ID })
-	b.database.configure(pointed(inv.EventDatabase), func(d EventDatabase) ID { return d.ID })
+	b.database.configure(sliceOf(inv.EventDatabase), func(d EventDatabase) ID { return d.ID })
 	b.farms.configure(inv.Farms, func(f Farm) ID { return f.ID })
 	b.gateways.configure(inv.Gateways, func(g Gateway) ID { return g.ID })
 	b.hosts.configure(inv.RDSServers, func(r RDSServer) ID { return r.ID })
@@ -249,7 +249,7 @@ func (s *componentSet[S, R]) observe(o Observation) bool {
 	return true
 }
 
-func pointed[T any](p *T) []T {
+func sliceOf[T any](p *T) []T {
 	if p == nil {
 		return nil
 	}

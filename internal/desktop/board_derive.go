@@ -1,5 +1,7 @@
 package desktop
 
+import "cmp"
+
 // observe adds an observation and derives the records that depend on it. The
 // caller holds the lock, as for every function in this file.
 func (b *Board) observe(o Observation) {
@@ -211,7 +213,7 @@ func (b *Board) serverViews(self View, checked bool) []ServerView {
 // trustOf returns the primary domain's trust of a domain, or nil.
 func (b *Board) trustOf(id ID) *TrustedDomain {
 	d := b.domains.specs[id]
-	d.NetBIOSName = firstOf(d.NetBIOSName, b.domains.snaps[id].Good.NetBIOSName)
+	d.NetBIOSName = cmp.Or(d.NetBIOSName, b.domains.snaps[id].Good.NetBIOSName)
 	for _, other := range b.domains.ids {
 		if b.domains.specs[other].Primary {
 			return FindTrust(d, b.domains.snaps[other].Good.Trusts)
@@ -224,8 +226,8 @@ func (b *Board) domainInfo(id ID) DomainInfo {
 	d, reading := b.domains.specs[id], b.domains.snaps[id].Good
 	info := DomainInfo{
 		DNSName:     d.DNSName,
-		ID:          firstOf(d.SID, reading.SID),
-		NetBIOSName: firstOf(d.NetBIOSName, reading.NetBIOSName, netbiosGuess(d.DNSName)),
+		ID:          cmp.Or(d.SID, reading.SID),
+		NetBIOSName: cmp.Or(d.NetBIOSName, reading.NetBIOSName, netbiosGuess(d.DNSName)),
 	}
 	if t := b.trustOf(id); t != nil && info.ID == "" {
 		info.ID = t.SID // the trusting directory knows the SID, even while the domain is down

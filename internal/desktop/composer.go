@@ -101,7 +101,7 @@ func (p Policy) ComposerRecord(c Composer, s Snapshot[ComposerReading], views []
 		})
 		m.views = append(m.views, v)
 	}
-	ending := p.expiring(now, m.Certificates()...)
+	ending := p.expiringCertificates(now, m.Certificates()...)
 	if len(ending) > 0 && m.Status == HealthOK {
 		m.Status = HealthWarning
 	}

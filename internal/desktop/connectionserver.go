@@ -126,7 +126,7 @@ func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, now time.Time) C
 	}
 	m.Details = ConnectionServerDetails{Build: s.Good.Health.Build, Version: s.Good.Health.Version}
 	var problems, notes []string
-	attention := p.expiring(now, m.Certificates()...)
+	attention := p.expiringCertificates(now, m.Certificates()...)
 	switch f := s.Failing(p.FailuresBeforeDown); {
 	case !s.Tried():
 		m.Status, problems = ConnectionServerUnknown, []string{"not checked yet"}

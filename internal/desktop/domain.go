@@ -1,6 +1,7 @@
 package desktop
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -135,11 +136,11 @@ func (p Policy) DomainView(d Domain, s Snapshot[DomainReading], t *TrustedDomain
 // servers; sid is empty while unknown.
 func DomainRecord(d Domain, sid string, s Snapshot[DomainReading], t *TrustedDomain, views []ServerView) DomainMonitor {
 	m := DomainMonitor{
-		DNSName:     firstOf(d.DNSName, s.Good.DNSName),
-		NetBIOSName: firstOf(d.NetBIOSName, s.Good.NetBIOSName, netbiosGuess(d.DNSName)),
+		DNSName:     cmp.Or(d.DNSName, s.Good.DNSName),
+		NetBIOSName: cmp.Or(d.NetBIOSName, s.Good.NetBIOSName, netbiosGuess(d.DNSName)),
 		NT4:         t != nil && t.NT4(),
 		Servers:     []DomainServer{},
-		ID:          ID(firstOf(sid, string(d.ID))),
+		ID:          ID(cmp.Or(sid, string(d.ID))),
 		Status:      healthOfViews(KindDomain, views),
 		ref:         Ref{KindDomain, d.ID, d.DNSName},
 		views:       views,
@@ -149,8 +150,8 @@ func DomainRecord(d Domain, sid string, s Snapshot[DomainReading], t *TrustedDom
 		m.Servers = append(m.Servers, DomainServer{
 			ID:     v.ServerID,
 			Name:   v.ServerName,
-			Status: DomainStatus(firstOf(v.View.Status, string(DomainUnknown))),
-			Trust:  TrustRelationship(firstOf(string(v.View.Trust), string(TrustUnknown))),
+			Status: DomainStatus(cmp.Or(v.View.Status, string(DomainUnknown))),
+			Trust:  TrustRelationship(cmp.Or(string(v.View.Trust), string(TrustUnknown))),
 		})
 	}
 	return m
@@ -176,13 +177,4 @@ func (m DomainMonitor) Certificates() []PartCertificate { return nil }
 func netbiosGuess(dnsName string) string {
 	first, _, _ := strings.Cut(dnsName, ".")
 	return strings.ToUpper(first[:min(len(first), 15)])
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

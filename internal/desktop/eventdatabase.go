@@ -72,7 +72,7 @@ func (p Policy) EventDatabaseRecord(db *EventDatabase, s Snapshot[EventDatabaseR
 		m.EventCount = new(Count(s.Good.EventCount))
 	}
 	m.unchecked = !s.Tried()
-	health, reasons := HealthOf(KindEventDatabase, "", string(m.Status)), p.expiring(now, m.Certificates()...)
+	health, reasons := HealthOf(KindEventDatabase, "", string(m.Status)), p.expiringCertificates(now, m.Certificates()...)
 	if len(reasons) > 0 && health == HealthOK {
 		health = HealthWarning
 	}

@@ -47,7 +47,7 @@ func (p Policy) StatusOfGateway(s Snapshot[GatewayBeat], now time.Time) GatewayS
 	switch {
 	case !s.EverRead():
 		return GatewayNotContacted
-	case silent(s.GoodAt, now, p.GatewayInterval):
+	case isSilent(s.GoodAt, now, p.GatewayInterval):
 		return GatewayStale
 	case len(s.Good.Problems) > 0:
 		return GatewayProblem

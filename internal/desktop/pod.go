@@ -89,7 +89,7 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 		m.Endpoints = append(m.Endpoints, em)
 	}
 	m.Status = healthOfEndpoints(m.Endpoints)
-	expiring := p.expiring(now, m.Certificates()...)
+	expiring := p.expiringCertificates(now, m.Certificates()...)
 	if len(expiring) > 0 && m.Status == HealthOK {
 		m.Status = HealthWarning
 	}

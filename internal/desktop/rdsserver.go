@@ -82,7 +82,7 @@ func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot
 func (p Policy) reachedState(s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSState {
 	broken := l.Failing(p.FailuresBeforeDown)
 	switch state := reportedState(s.Good); {
-	case s.EverRead() && silent(s.GoodAt, now, p.AgentInterval):
+	case s.EverRead() && isSilent(s.GoodAt, now, p.AgentInterval):
 		return RDSAgentUnreachable
 	case s.EverRead() && statusOfState[state] == RDSStatusOK && broken != nil:
 		return RDSProtocolFailure
@@ -108,8 +108,8 @@ func reportedState(b AgentBeat) RDSState {
 	return b.State
 }
 
-// silent reports whether two successive intervals passed without a heartbeat.
-func silent(last, now time.Time, interval time.Duration) bool {
+// isSilent reports whether two successive intervals passed without a heartbeat.
+func isSilent(last, now time.Time, interval time.Duration) bool {
 	return now.Sub(last) > 2*interval
 }
 
@@ -168,7 +168,7 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 		reason = f.Reason
 	}
 	m.certificate = l.Certificate
-	health, ending := HealthOf(KindRDSServer, "", string(m.Status)), p.expiring(now, m.Certificates()...)
+	health, ending := HealthOf(KindRDSServer, "", string(m.Status)), p.expiringCertificates(now, m.Certificates()...)
 	if len(ending) > 0 && health == HealthOK {
 		health = HealthWarning
 	}

@@ -89,9 +89,9 @@ func Count(n int64) int32 {
 	return int32(min(max(n, 0), math.MaxInt32))
 }
 
-// expiring returns the reasons about certificates that expire soon or have
+// expiringCertificates returns the reasons about certificates that expire soon or have
 // expired.
-func (p Policy) expiring(now time.Time, list ...PartCertificate) []string {
+func (p Policy) expiringCertificates(now time.Time, list ...PartCertificate) []string {
 	var out []string
 	for _, c := range list {
 		if reason := p.endingReason(now, c.Certificate); reason != "" {

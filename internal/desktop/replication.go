@@ -26,7 +26,7 @@ func ReplicationOf(a, b Revision, now time.Time, grace time.Duration) Replicatio
 // returns the server's own lag, if any, and notes about its peers: a peer that
 // is down or behind is not a fault of this server.
 func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers []Peer, now time.Time) (lag string, notes []string) {
-	newest := p.agreed(peers)
+	newest := p.majorityRevision(peers)
 	lag = p.lag(self, newest, now)
 	for _, peer := range peers {
 		if peer.Server.ID == self.Server.ID || !peer.Snapshot.Tried() {
@@ -51,9 +51,9 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers
 	return lag, notes
 }
 
-// agreed returns the newest revision of the store that most servers have. In a
+// majorityRevision returns the newest revision of the store that most servers have. In a
 // tie, the store of this server counts.
-func (p Policy) agreed(peers []Peer) Revision {
+func (p Policy) majorityRevision(peers []Peer) Revision {
 	votes := make(map[string]int)
 	newest := make(map[string]Revision)
 	var best string

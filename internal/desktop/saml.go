@@ -1,6 +1,9 @@
 package desktop
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A SAMLAuthenticator is a SAML identity provider.
 type SAMLAuthenticator struct {
@@ -81,7 +84,7 @@ func (p Policy) SAMLView(a SAMLAuthenticator, s Snapshot[SAMLReading], now time.
 		v.Reasons = append(v.Reasons, "its signing certificate expires on "+end.Format(time.DateOnly))
 	}
 	if s.Certificate != nil {
-		v.Reasons = append(v.Reasons, p.expiring(now, PartCertificate{"", *s.Certificate})...)
+		v.Reasons = append(v.Reasons, p.expiringCertificates(now, PartCertificate{"", *s.Certificate})...)
 	}
 	if v.ThumbprintAccepted {
 		v.Reasons = append(v.Reasons, "its TLS certificate is accepted only by its thumbprint")
@@ -106,7 +109,7 @@ func SAMLRecord(a SAMLAuthenticator, s Snapshot[SAMLReading], views []ServerView
 	}
 	m.Freshness = fresh(MillisOf(s.At), m.Status, viewReasons(views)...)
 	for _, v := range views {
-		status := SAMLStatus(firstOf(v.View.Status, string(SAMLUnknown)))
+		status := SAMLStatus(cmp.Or(v.View.Status, string(SAMLUnknown)))
 		m.Servers = append(m.Servers, SAMLServer{v.ServerID, v.ServerName, status, v.View.ThumbprintAccepted})
 	}
 	return m

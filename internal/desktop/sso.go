@@ -1,6 +1,7 @@
 package desktop
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -144,12 +145,12 @@ func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading], 
 	}
 	for _, part := range append(parts, r.CertificateServers...) {
 		for _, reason := range part.Reasons {
-			reasons = append(reasons, firstOf(part.Name, c.Name)+": "+reason)
+			reasons = append(reasons, cmp.Or(part.Name, c.Name)+": "+reason)
 		}
 		m.certificates = append(m.certificates, certificates(part.Name, part.Certificate)...)
 	}
 	m.Status = WorstSSO(m.DomainStatus, m.TemplateStatus, atLeastOne(enrollment), atLeastOne(servers))
-	health, ending := HealthOf(KindSSOConnector, "", string(m.Status)), p.expiring(now, m.enrollmentCertificates()...)
+	health, ending := HealthOf(KindSSOConnector, "", string(m.Status)), p.expiringCertificates(now, m.enrollmentCertificates()...)
 	switch {
 	case !c.Enabled:
 		health = HealthDisabled

@@ -1,6 +1,9 @@
 package desktop
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A VirtualCenter manages virtualization hosts.
 type VirtualCenter struct {
@@ -204,14 +207,14 @@ func (p Policy) VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterRe
 	if !vc.Enabled {
 		m.Status = HealthDisabled
 	}
-	attention := append(m.describeHosts(p.virtualCenterStatus(s) == VirtualCenterOK), p.expiring(now, certificates("", s.Certificate)...)...)
+	attention := append(m.describeHosts(p.virtualCenterStatus(s) == VirtualCenterOK), p.expiringCertificates(now, certificates("", s.Certificate)...)...)
 	if len(attention) > 0 && m.Status == HealthOK {
 		m.Status = HealthWarning
 	}
 	m.Freshness = fresh(MillisOf(s.At), m.Status, append(viewReasons(views), attention...)...)
 	for _, v := range views {
 		m.Servers = append(m.Servers, VirtualCenterServer{
-			v.ServerID, v.ServerName, VirtualCenterStatus(firstOf(v.View.Status, string(VirtualCenterUnknown))),
+			v.ServerID, v.ServerName, VirtualCenterStatus(cmp.Or(v.View.Status, string(VirtualCenterUnknown))),
 			v.View.ThumbprintAccepted, v.View.Certificate,
 		})
 	}

@@ -86,7 +86,7 @@ func Routes() ([]httpapi.Route, error) {
 		return httpapi.Route{Pattern: pattern, Need: httpapi.Public, Operation: operation, Hidden: true, Handler: h}
 	}
 	return []httpapi.Route{
-		hidden("GET /docs", "getDocs", httpapi.Stream(s.front)),
+		hidden("GET /docs", "getDocs", httpapi.Stream(s.frontPage)),
 		hidden("GET /docs/search", "searchDocs", httpapi.Stream(s.search)),
 		hidden("GET /docs/page.css", "getDocsStyle", httpapi.Stream(func(w http.ResponseWriter, r *http.Request) error {
 			return write(w, r, "text/css; charset=utf-8", css)
@@ -100,8 +100,8 @@ func Routes() ([]httpapi.Route, error) {
 	}, nil
 }
 
-// front serves the table of contents.
-func (s *site) front(w http.ResponseWriter, r *http.Request) error {
+// frontPage serves the table of contents.
+func (s *site) frontPage(w http.ResponseWriter, r *http.Request) error {
 	return s.write(w, r, view{Title: "Documentation", Front: true})
 }
 

@@ -26,11 +26,11 @@ const (
 
 // Begin starts a task. End must be called. Begin is cheap; only Grow has a
 // cost.
-func Begin(budget int64) *Work { return &Work{budget: budget, before: mapped()} }
+func Begin(budget int64) *Work { return &Work{budget: budget, before: mappedBytes()} }
 
-// mapped returns the bytes that the runtime has obtained from the operating
+// mappedBytes returns the bytes that the runtime has obtained from the operating
 // system.
-func mapped() int64 {
+func mappedBytes() int64 {
 	s := readAll("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
 	return int64(s[0]) - int64(s[1])
 }
@@ -79,7 +79,7 @@ func (w *Work) End() {
 	limits.tasks--
 	limits.budget -= w.budget
 	limitMemory()
-	if limits.tasks == 0 && !limits.returning && mapped() > limits.lowest+returnFrom {
+	if limits.tasks == 0 && !limits.returning && mappedBytes() > limits.lowest+returnFrom {
 		limits.returning = true
 		time.AfterFunc(max(time.Until(limits.nextReturn), 100*time.Millisecond), returnMemory)
 	}
@@ -128,6 +128,6 @@ func returnMemory() {
 	elapsed := time.Since(begin)
 	limits.Lock()
 	defer limits.Unlock()
-	limits.lowest = mapped()
+	limits.lowest = mappedBytes()
 	limits.nextReturn = time.Now().Add(max(time.Second, 10*elapsed))
 }

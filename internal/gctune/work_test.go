@@ -21,7 +21,7 @@ func TestGrowingTasksSetTheMemoryLimit(t *testing.T) {
 	one.Grow()
 	one.Grow()
 	first := limit()
-	if maxPercent := mapped() + budget*3/2; first > maxPercent {
+	if maxPercent := mappedBytes() + budget*3/2; first > maxPercent {
 		t.Errorf("the limit is %d, want at most %d", first, maxPercent)
 	}
 	two.Grow()
@@ -53,7 +53,7 @@ func TestLimitLeavesRoomForTheLiveHeap(t *testing.T) {
 }
 
 func TestMemoryIsReturned(t *testing.T) {
-	before := mapped()
+	before := mappedBytes()
 	task := Begin(64 << 20)
 	task.Grow()
 	large := make([]byte, 64<<20)
@@ -63,9 +63,9 @@ func TestMemoryIsReturned(t *testing.T) {
 	runtime.KeepAlive(large)
 	large = nil
 	task.End()
-	for end := time.Now().Add(time.Minute); mapped() > before+returnFrom; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); mappedBytes() > before+returnFrom; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d bytes before, %d after", before, mapped())
+			t.Fatalf("%d bytes before, %d after", before, mappedBytes())
 		}
 	}
 }

@@ -28,8 +28,8 @@ func orgGuard(r *http.Request, _ string) (context.Context, error) {
 	return r.Context(), nil
 }
 
-// blocking returns a route whose handler blocks until release is closed.
-func blocking(pattern, need string, release chan struct{}) httpapi.Route {
+// blockingRoute returns a route whose handler blocks until release is closed.
+func blockingRoute(pattern, need string, release chan struct{}) httpapi.Route {
 	return httpapi.Route{Pattern: pattern, Need: need, Operation: "blocked", Handler: httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
 		select {
 		case <-release:
@@ -45,7 +45,7 @@ func TestOneOrganisationDoesNotBlockOthers(t *testing.T) {
 		release := make(chan struct{})
 		m := mux(t, httpapi.Options{Guard: orgGuard, Timeout: time.Minute,
 			Admit: httpapi.Admission{Total: 20, Reads: 2, Changes: 3, Waiting: 4, Wait: 5 * time.Second}},
-			blocking("GET /x", "viewer", release), blocking("POST /x", "viewer", release),
+			blockingRoute("GET /x", "viewer", release), blockingRoute("POST /x", "viewer", release),
 			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: returns(1)})
 		answers := make(chan int, 100)
 		send := func(method, token string) {
@@ -141,7 +141,7 @@ func TestSlotsAreReservedForAdministrators(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		m := mux(t, httpapi.Options{Guard: orgGuard, Admit: httpapi.Admission{Total: 4, Reserved: 1, Anonymous: 2, Address: 2, Reads: 4}},
-			blocking("GET /x", "viewer", release), blocking("GET /open", httpapi.Public, release),
+			blockingRoute("GET /x", "viewer", release), blockingRoute("GET /open", httpapi.Public, release),
 			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: returns(1)},
 			httpapi.Route{Pattern: "GET /healthz", Need: httpapi.Public, Operation: "health", Monitor: true, Handler: returns(1)})
 		for range 2 {

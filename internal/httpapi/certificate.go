@@ -89,12 +89,12 @@ func (c *Certificate) config(clients *x509.CertPool) *tls.Config {
 		ClientAuth:     auth,
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     []string{"h2", "http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.reloaded(), nil },
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.currentCertificate(), nil },
 	}
 }
 
-// reloaded returns the current certificate, reloaded if the files changed.
-func (c *Certificate) reloaded() *tls.Certificate {
+// currentCertificate returns the current certificate, reloaded if the files changed.
+func (c *Certificate) currentCertificate() *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.now().Sub(c.checkedAt) < certificateCheckInterval {

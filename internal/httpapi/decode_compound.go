@@ -118,7 +118,7 @@ func (d *decoder) members(v reflect.Value) {
 	d.each(func(name string) {
 		i, ok := plan.find(name)
 		if !ok {
-			d.ignored(name, plan)
+			d.warnIgnored(name, plan)
 			d.skip()
 			return
 		}

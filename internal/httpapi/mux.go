@@ -93,7 +93,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var err error
 	defer func() {
 		if p := recover(); p != nil {
-			err = m.recovered(rec, r, p)
+			err = m.panicError(rec, r, p)
 		}
 		m.finish(r, x, rec, err)
 		if rec.broken {
@@ -257,8 +257,8 @@ func pathValues(r *http.Request, rt *Route) map[string]string {
 	return values
 }
 
-// recovered turns a panic into an error response.
-func (m *Mux) recovered(rec *recorder, r *http.Request, p any) error {
+// panicError turns a panic into an error response.
+func (m *Mux) panicError(rec *recorder, r *http.Request, p any) error {
 	if p == http.ErrAbortHandler {
 		rec.broken = true
 		return nil

@@ -38,8 +38,8 @@ func start(t *testing.T, o httpapi.ServerOptions) (url string, stop func() error
 	return s.URL(), stop
 }
 
-// trusting returns a client that trusts the certificate in a file.
-func trusting(t *testing.T, certFile string, minTLS uint16) *http.Client {
+// clientTrusting returns a client that trusts the certificate in a file.
+func clientTrusting(t *testing.T, certFile string, minTLS uint16) *http.Client {
 	t.Helper()
 	pem, err := os.ReadFile(certFile)
 	if err != nil {
@@ -85,7 +85,7 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 	url, stop := start(t, httpapi.ServerOptions{TLS: cert, Handler: mux(t, httpapi.Options{}, public("GET /x", returns(1)))})
 	defer stop()
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		res, err := trusting(t, certFile, version).Get(url + "/x")
+		res, err := clientTrusting(t, certFile, version).Get(url + "/x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 			t.Errorf("%s over %s, HSTS %q", res.Proto, tls.VersionName(version), res.Header.Get("Strict-Transport-Security"))
 		}
 	}
-	if _, err := trusting(t, certFile, tls.VersionTLS11).Get(url + "/x"); err == nil {
+	if _, err := clientTrusting(t, certFile, tls.VersionTLS11).Get(url + "/x"); err == nil {
 		t.Error("TLS 1.1 was accepted")
 	}
 
@@ -102,7 +102,7 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 	if err != nil || second == nil {
 		t.Fatalf("second start: %v", err)
 	}
-	old := trusting(t, certFile, tls.VersionTLS13)
+	old := clientTrusting(t, certFile, tls.VersionTLS13)
 	if err := os.Remove(certFile); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock <- (<-clock).Add(time.Minute)
-	if res, err := trusting(t, certFile, tls.VersionTLS13).Get(url + "/x"); err != nil {
+	if res, err := clientTrusting(t, certFile, tls.VersionTLS13).Get(url + "/x"); err != nil {
 		t.Errorf("the new certificate is not in use: %v", err)
 	} else {
 		res.Body.Close()
@@ -139,7 +139,7 @@ func TestClientCertificatesNeedATrustedAuthority(t *testing.T) {
 	}
 	url, stop := start(t, httpapi.ServerOptions{TLS: cert, ClientCAs: x509.NewCertPool(), Handler: mux(t, httpapi.Options{}, public("GET /x", returns(1)))})
 	defer stop()
-	client := trusting(t, filepath.Join(dir, "tls.crt"), tls.VersionTLS13)
+	client := clientTrusting(t, filepath.Join(dir, "tls.crt"), tls.VersionTLS13)
 	if res, err := client.Get(url + "/x"); err != nil {
 		t.Errorf("without a certificate: %v", err)
 	} else {
@@ -149,7 +149,7 @@ func TestClientCertificatesNeedATrustedAuthority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	untrusted := trusting(t, filepath.Join(dir, "tls.crt"), tls.VersionTLS13)
+	untrusted := clientTrusting(t, filepath.Join(dir, "tls.crt"), tls.VersionTLS13)
 	untrusted.Transport.(*http.Transport).TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	if _, err := untrusted.Get(url + "/x"); err == nil {
 		t.Error("a certificate of an unknown authority was accepted")

@@ -16,9 +16,9 @@ type Warnings []string
 // maxWarnings limits the warnings in one response.
 const maxWarnings = 20
 
-// ignored adds a warning about the member at the current path, which is not in
+// warnIgnored adds a warning about the member at the current path, which is not in
 // the plan.
-func (d *decoder) ignored(name string, p *plan) {
+func (d *decoder) warnIgnored(name string, p *plan) {
 	if len(d.path) < 2 || len(d.warnings) >= maxWarnings {
 		return
 	}

@@ -191,7 +191,7 @@ func (q *Queue) orphans(tx *sqldb.Tx) (jobs []*rivertype.JobRow, dead []string, 
 			dead = append(dead, w.id)
 		}
 	}
-	running, err := q.running(tx)
+	running, err := q.runningJobs(tx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -204,8 +204,8 @@ func (q *Queue) orphans(tx *sqldb.Tx) (jobs []*rivertype.JobRow, dead []string, 
 	return jobs, dead, nil
 }
 
-// running returns all jobs stored as running.
-func (q *Queue) running(tx *sqldb.Tx) ([]*rivertype.JobRow, error) {
+// runningJobs returns all jobs stored as running.
+func (q *Queue) runningJobs(tx *sqldb.Tx) ([]*rivertype.JobRow, error) {
 	return q.driver.UnwrapExecutor(tx.SQL()).JobGetStuck(tx.Context(), &riverdriver.JobGetStuckParams{
 		Max:          10_000,
 		StuckHorizon: time.Now().Add(time.Hour), // all of them, even if clocks differ
@@ -285,7 +285,7 @@ func (q *Queue) putBack(tx *sqldb.Tx, jobs []*rivertype.JobRow, dead []string) e
 // deleteLease deletes the lease of this process and returns its jobs to their queues.
 func (q *Queue) deleteLease(ctx context.Context) error {
 	return q.db.Write(ctx, func(tx *sqldb.Tx) error {
-		running, err := q.running(tx)
+		running, err := q.runningJobs(tx)
 		if err != nil {
 			return err
 		}

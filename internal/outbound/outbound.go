@@ -73,7 +73,7 @@ func (p Policy) Check(a netip.Addr) error {
 	if !a.IsValid() || p.refuses(a) {
 		return fmt.Errorf("%w: %s", ErrRefused, a)
 	}
-	if inner, ok := embedded(a); ok && p.refuses(inner) {
+	if inner, ok := embeddedIPv4(a); ok && p.refuses(inner) {
 		return fmt.Errorf("%w: %s", ErrRefused, a)
 	}
 	return nil
@@ -96,9 +96,9 @@ func contains(list []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// embedded returns the IPv4 address in an IPv6 address of one of the embedding
+// embeddedIPv4 returns the IPv4 address in an IPv6 address of one of the embedding
 // networks. It returns false for other addresses.
-func embedded(a netip.Addr) (netip.Addr, bool) {
+func embeddedIPv4(a netip.Addr) (netip.Addr, bool) {
 	if !a.Is6() || a.IsLoopback() || a.IsUnspecified() {
 		return netip.Addr{}, false
 	}

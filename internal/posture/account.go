@@ -204,7 +204,7 @@ func (a Account) Changed(org OrgID, spec AccountSpec, now time.Time) (Account, e
 	spec.Environment.setIfGiven(&a.Environment)
 	spec.Owner.setIfGiven(&a.Owner)
 	spec.Tags.setIfGiven(&a.Tags)
-	return a.touched(now), nil
+	return a.withNewETag(now), nil
 }
 
 // shownProperties validates the properties of a request and returns them in the form of
@@ -297,30 +297,30 @@ func RootProperty(properties []Property) int {
 func (a Account) WithStatus(s AccountStatus, reason string, now time.Time) Account {
 	a.Status.Set(s, now)
 	a.Reason = reason
-	return a.rolled(now)
+	return a.withRollup(now)
 }
 
 // WithRun returns the account with the status of its last run, and the updated rollup.
 func (a Account) WithRun(s RunStatus, now time.Time) Account {
 	a.LastRun = s
-	return a.rolled(now)
+	return a.withRollup(now)
 }
 
 // WithStream returns the account with a new stream status, and the updated rollup.
 func (a Account) WithStream(s StreamStatus, now time.Time) Account {
 	a.Stream.Set(s, now)
 	a.StreamSeen = a.StreamSeen || s == StreamConnected
-	return a.rolled(now)
+	return a.withRollup(now)
 }
 
-// rolled recomputes the rollup.
-func (a Account) rolled(now time.Time) Account {
+// withRollup recomputes the rollup.
+func (a Account) withRollup(now time.Time) Account {
 	a.Rollup.Set(Rollup(a.Status.Value, a.LastRun, a.StreamSeen && a.Stream.Value == StreamDisconnected), now)
-	return a.touched(now)
+	return a.withNewETag(now)
 }
 
-// touched gives the account a new ETag and update time.
-func (a Account) touched(now time.Time) Account {
+// withNewETag gives the account a new ETag and update time.
+func (a Account) withNewETag(now time.Time) Account {
 	a.ETag, a.Updated = NewETag(), now
 	return a
 }

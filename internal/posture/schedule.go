@@ -140,7 +140,7 @@ func (a Account) Reads(region string) bool { return a.Collection.reads(a.Provide
 // WithCollection returns the account with other collection settings.
 func (a Account) WithCollection(s CollectionSettings, now time.Time) Account {
 	a.Collection = s
-	return a.touched(now)
+	return a.withNewETag(now)
 }
 
 // PlanStore stores when accounts are collected and which of their regions are read.

@@ -77,7 +77,7 @@ func (b *Box) Seal(ctx context.Context, c Cell, plaintext []byte) ([]byte, error
 	if err != nil {
 		return nil, fmt.Errorf("seal %s.%s: %w", c.Table, c.Field, err)
 	}
-	sealed, err := set.cipher.Encrypt(plaintext, c.associated())
+	sealed, err := set.cipher.Encrypt(plaintext, c.associatedData())
 	if err != nil {
 		return nil, fmt.Errorf("seal %s.%s: %w", c.Table, c.Field, err)
 	}
@@ -96,7 +96,7 @@ func (b *Box) Open(ctx context.Context, c Cell, sealed []byte) ([]byte, error) {
 		}
 		set = fresh
 	}
-	plaintext, err := set.cipher.Decrypt(sealed, c.associated())
+	plaintext, err := set.cipher.Decrypt(sealed, c.associatedData())
 	if err != nil {
 		return nil, fmt.Errorf("open %s.%s: %w", c.Table, c.Field, ErrOpen)
 	}

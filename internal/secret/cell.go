@@ -11,9 +11,9 @@ type Cell struct {
 	Field string
 }
 
-// associated encodes the cell as associated data. Every part is preceded by its
+// associatedData encodes the cell as associated data. Every part is preceded by its
 // length, so that the encoding is unambiguous.
-func (c Cell) associated() []byte {
+func (c Cell) associatedData() []byte {
 	var out []byte
 	for _, part := range [...]string{"vigil/cell/1", c.Org, c.Table, c.Row, c.Field} {
 		out = binary.AppendUvarint(out, uint64(len(part)))

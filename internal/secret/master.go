@@ -151,7 +151,7 @@ func readPrivate(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 && !guarded(path) {
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && !isProtected(path) {
 		return nil, fmt.Errorf("%s has mode %04o and may be read by others; set it to 0600", path, mode)
 	}
 	var buf bytes.Buffer
@@ -167,10 +167,10 @@ func readPrivate(path string) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// guarded reports whether the file is private regardless of its mode bits:
+// isProtected reports whether the file is private regardless of its mode bits:
 // systemd credentials have a group bit that represents an access list, and
 // Windows has no mode bits.
-func guarded(path string) bool {
+func isProtected(path string) bool {
 	dir := os.Getenv("CREDENTIALS_DIRECTORY")
 	return runtime.GOOS == "windows" || dir != "" && filepath.Dir(path) == filepath.Clean(dir)
 }

@@ -28,7 +28,7 @@ func main() {
 		os.Exit(1)
 	}
 	r.end()
-	if r.failed() {
+	if r.hasFailures() {
 		os.Exit(1)
 	}
 }
@@ -61,7 +61,7 @@ func newReport(out io.Writer) *report {
 	}
 }
 
-func (r *report) failed() bool { return r.broken || r.results["fail"] > 0 }
+func (r *report) hasFailures() bool { return r.broken || r.results["fail"] > 0 }
 
 func (r *report) read(in io.Reader) error {
 	lines := bufio.NewScanner(in)

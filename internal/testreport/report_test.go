@@ -53,8 +53,8 @@ func TestReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.end()
-		if r.failed() != tt.failed {
-			t.Errorf("%s: failed is %v", name, r.failed())
+		if r.hasFailures() != tt.failed {
+			t.Errorf("%s: failed is %v", name, r.hasFailures())
 		}
 		for _, text := range tt.want {
 			if !strings.Contains(out.String(), text) {

@@ -232,11 +232,11 @@ func (r *run) concat(s *plan.Call, next op) (op, error) {
 			}
 			parts = append(parts, w)
 		}
-		return r.joined(append(parts, s.Args...))
+		return r.joinParts(append(parts, s.Args...))
 	}), nil
 }
 
-func (r *run) joined(parts []graph.Value) (graph.Value, bool, error) {
+func (r *run) joinParts(parts []graph.Value) (graph.Value, bool, error) {
 	size, any := int64(0), false
 	for _, p := range parts {
 		if p.IsNull() {

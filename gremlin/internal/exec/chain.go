@@ -103,9 +103,9 @@ func (o *output) flush() error {
 	return err
 }
 
-// failed handles an error of one row. It first pushes the results of earlier
+// setError handles an error of one row. It first pushes the results of earlier
 // rows: if the receiver needs no more than those, the error is not reported.
-func (o *output) failed(err error) error {
+func (o *output) setError(err error) error {
 	if err == errDone {
 		return err
 	}
@@ -266,15 +266,15 @@ func (r *run) label(b *batch, labels []string) error {
 	}
 	for i := range n {
 		var err error
-		if b.path[i], err = r.labelled(b, i, labels); err != nil {
+		if b.path[i], err = r.addLabels(b, i, labels); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// labelled returns the path of a row with labels added to its object.
-func (r *run) labelled(b *batch, i int, labels []string) (*node, error) {
+// addLabels returns the path of a row with labels added to its object.
+func (r *run) addLabels(b *batch, i int, labels []string) (*node, error) {
 	p := b.path[i]
 	if p != nil && sameObject(p.val, b, i) {
 		return attach(p, labels), nil

@@ -43,7 +43,7 @@ func (r *run) knownTest(c *graph.Column, p *plan.Pred) rowTest {
 		return test
 	}
 	if test := r.placeTest(c, p); test != nil {
-		return placed(c, test)
+		return rowTestOf(c, test)
 	}
 	return func(row uint32) bool {
 		v, ok := c.At(row)
@@ -98,8 +98,8 @@ func cellIs[T comparable](c *graph.Column, cells []T, want T) rowTest {
 	return func(row uint32) bool { return int(row) < len(cells) && cells[row] == want && present.Has(row) }
 }
 
-// placed converts a test of positions to a test of rows.
-func placed(c *graph.Column, test func(i int) bool) rowTest {
+// rowTestOf converts a test of positions to a test of rows.
+func rowTestOf(c *graph.Column, test func(i int) bool) rowTest {
 	if _, sparse := c.Rows(); !sparse && c.Present() == nil {
 		n := c.Places()
 		return func(row uint32) bool { return int(row) < n && test(int(row)) }

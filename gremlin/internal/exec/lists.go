@@ -24,7 +24,7 @@ func (r *run) listCall(s *plan.Call, next op) (op, error) {
 				return m, true, err
 			}
 		}
-		a, err := incoming(s.Name, v)
+		a, err := listOperand(s.Name, v)
 		if err != nil {
 			return graph.Null, false, err
 		}
@@ -53,7 +53,7 @@ func (r *run) listCall(s *plan.Call, next op) (op, error) {
 	}), nil
 }
 
-func incoming(name string, v graph.Value) ([]graph.Value, error) {
+func listOperand(name string, v graph.Value) ([]graph.Value, error) {
 	if v.IsNull() {
 		return nil, value.Errorf("Incoming traverser for %s step can't be null.", name)
 	}
@@ -139,7 +139,7 @@ func keep(vs []graph.Value, in *value.Keys, want bool) []graph.Value {
 // conjoin joins the items of a list to a string; it ignores null.
 func (r *run) conjoin(sep string) func(graph.Value) (graph.Value, error) {
 	return func(v graph.Value) (graph.Value, error) {
-		vs, err := incoming("conjoin", v)
+		vs, err := listOperand("conjoin", v)
 		if err != nil {
 			return graph.Null, err
 		}

@@ -31,7 +31,7 @@ func (r *run) localMappers(s plan.Step, next op) (op, error) {
 		fn, err := r.orderLocal(s)
 		return r.valueMapper(s, next, fn), err
 	case *plan.Index:
-		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) { return indexed(v, s.AsMap), nil }), nil
+		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) { return withIndexes(v, s.AsMap), nil }), nil
 	}
 	return nil, nil
 }
@@ -127,8 +127,8 @@ func (r *run) reduceLocal(op plan.ReduceOp, v graph.Value) (graph.Value, bool, e
 	return a.result()
 }
 
-// indexed pairs items with their index.
-func indexed(v graph.Value, asMap bool) graph.Value {
+// withIndexes pairs items with their index.
+func withIndexes(v graph.Value, asMap bool) graph.Value {
 	vs := iterate(v)
 	if asMap {
 		es := make([]graph.Entry, len(vs))

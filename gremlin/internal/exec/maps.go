@@ -126,7 +126,7 @@ func (r *run) formatVar(in *batch, i int, name string, key *keyBy) (graph.Value,
 			return w, ok, err
 		}
 	}
-	return r.scoped(in, i, name, plan.PopLast)
+	return r.lookupLabel(in, i, name, plan.PopLast)
 }
 
 // sackOp updates the sack.

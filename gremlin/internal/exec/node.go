@@ -142,14 +142,14 @@ func (n *node) between(from, to string) ([]*node, error) {
 	all := n.nodes()
 	lo, hi := 0, len(all)
 	if from != "" {
-		lo = slices.IndexFunc(all, labelled(from))
+		lo = slices.IndexFunc(all, hasLabel(from))
 		if lo < 0 {
 			return nil, value.Errorf("The provided from-label does not exist: %s", from)
 		}
 	}
 	if to != "" {
 		i := len(all) - 1
-		for i >= 0 && !labelled(to)(all[i]) {
+		for i >= 0 && !hasLabel(to)(all[i]) {
 			i--
 		}
 		if i < 0 {
@@ -163,7 +163,7 @@ func (n *node) between(from, to string) ([]*node, error) {
 	return all[lo:hi], nil
 }
 
-func labelled(label string) func(*node) bool {
+func hasLabel(label string) func(*node) bool {
 	return func(n *node) bool { return slices.Contains(n.labels, label) }
 }
 

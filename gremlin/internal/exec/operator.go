@@ -46,7 +46,7 @@ func (o *mapOp) push(b *batch) error {
 		}
 		v, ok, err := o.fn(b, i)
 		if err != nil {
-			return o.failed(err)
+			return o.setError(err)
 		}
 		if !ok {
 			continue
@@ -93,7 +93,7 @@ func (o *flatOp) push(b *batch) error {
 	}
 	for i := range n {
 		if err := o.fn(&o.output, b, i); err != nil {
-			return o.failed(err)
+			return o.setError(err)
 		}
 	}
 	return o.flush()

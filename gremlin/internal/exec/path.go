@@ -103,8 +103,8 @@ func (b *lastBy) project(v graph.Value) (graph.Value, bool, error) {
 	return w, ok, err
 }
 
-// remembered wraps by(key) projectors in caches, each for a few positions of a path.
-func remembered(bys []projector) []projector {
+// withCaches wraps by(key) projectors in caches, each for a few positions of a path.
+func withCaches(bys []projector) []projector {
 	const places = 4
 	var out []projector
 	for range places {
@@ -144,7 +144,7 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := remembered(bys)
+	seen := withCaches(bys)
 	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		path := in.pathOf(i)
 		if err := r.meter.spend(path.length()); err != nil {

@@ -75,12 +75,12 @@ func (p *probes) addInput(m *plan.Meta, o op, r *run) op {
 }
 
 func (o *inProbe) push(b *batch) error {
-	return o.timed(func() error { return o.op.push(b) })
+	return o.measureTime(func() error { return o.op.push(b) })
 }
 
-func (o *inProbe) finish() error { return o.timed(o.op.finish) }
+func (o *inProbe) finish() error { return o.measureTime(o.op.finish) }
 
-func (o *inProbe) timed(fn func() error) error {
+func (o *inProbe) measureTime(fn func() error) error {
 	start, work := time.Now(), o.meter.work
 	err := fn()
 	o.m.Time += time.Since(start)

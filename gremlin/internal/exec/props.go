@@ -249,7 +249,7 @@ func (r *run) propertyMap(s *plan.PropertyMap, next op) (op, error) {
 		if s.By == nil {
 			return m.value(), nil
 		}
-		return m.modulated(by)
+		return m.projectValue(by)
 	}), nil
 }
 
@@ -268,8 +268,8 @@ func (m *mapBuilder) collect(k, v graph.Value, list bool) {
 	m.entries[i].Value = graph.List(append(old[:len(old):len(old)], v)...)
 }
 
-// modulated replaces each value by the value of a by(); it drops entries without a value.
-func (m *mapBuilder) modulated(by projector) (graph.Value, error) {
+// projectValue replaces each value by the value of a by(); it drops entries without a value.
+func (m *mapBuilder) projectValue(by projector) (graph.Value, error) {
 	var out mapBuilder
 	for _, e := range m.entries {
 		v, ok, err := by.project(e.Value)

@@ -6,9 +6,9 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// scoped resolves a name for a row, in this order: a key of a map, a side
+// lookupLabel resolves a name for a row, in this order: a key of a map, a side
 // effect, a labelled object of the path.
-func (r *run) scoped(in *batch, i int, name string, pop plan.Pop) (graph.Value, bool, error) {
+func (r *run) lookupLabel(in *batch, i int, name string, pop plan.Pop) (graph.Value, bool, error) {
 	return r.scopedKey(in, i, graph.String(name), name, true, pop)
 }
 
@@ -35,7 +35,7 @@ func (r *run) scopedKey(in *batch, i int, key graph.Value, name string, isName b
 
 // mustScope is scoped for names that must exist.
 func (r *run) mustScope(in *batch, i int, name string) (graph.Value, error) {
-	v, ok, err := r.scoped(in, i, name, plan.PopLast)
+	v, ok, err := r.lookupLabel(in, i, name, plan.PopLast)
 	if err == nil && !ok {
 		err = value.Errorf("Neither the map, sideEffects, nor path has a %s-key", name)
 	}
@@ -50,7 +50,7 @@ func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 	}
 	if s.One {
 		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
-			v, ok, err := r.scoped(in, i, s.Keys[0], s.Pop)
+			v, ok, err := r.lookupLabel(in, i, s.Keys[0], s.Pop)
 			if err != nil || !ok || v.IsNull() {
 				return graph.Null, ok, err
 			}
@@ -60,7 +60,7 @@ func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		var m mapBuilder
 		for k, name := range s.Keys {
-			v, ok, err := r.scoped(in, i, name, s.Pop)
+			v, ok, err := r.lookupLabel(in, i, name, s.Pop)
 			if err != nil || !ok {
 				return graph.Null, false, err
 			}

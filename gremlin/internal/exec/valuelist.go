@@ -17,12 +17,12 @@ const pieceLen = 4096
 func (l *valueList) add(v graph.Value, n int64) {
 	for range n {
 		l.tail = append(l.tail, v)
-		l.grown()
+		l.grow()
 	}
 }
 
-// grown moves the tail to the full chunks when it is long enough.
-func (l *valueList) grown() {
+// grow moves the tail to the full chunks when it is long enough.
+func (l *valueList) grow() {
 	if len(l.tail) >= pieceLen {
 		l.full = append(l.full, l.tail)
 		l.n += len(l.tail)

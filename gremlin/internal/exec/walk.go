@@ -133,15 +133,15 @@ func (r *run) handleTest(s plan.Step, kind graph.Kind) func(graph.Handle) bool {
 		}
 		return func(h graph.Handle) bool { return !t(h) }
 	case *plan.And:
-		return r.connected(s.Traversals, kind, false)
+		return r.connectedTest(s.Traversals, kind, false)
 	case *plan.Or:
-		return r.connected(s.Traversals, kind, true)
+		return r.connectedTest(s.Traversals, kind, true)
 	}
 	return nil
 }
 
-// connected compiles traversals to a test that stops at the first whose result is stop.
-func (r *run) connected(ts []*plan.Traversal, kind graph.Kind, stop bool) func(graph.Handle) bool {
+// connectedTest compiles traversals to a test that stops at the first whose result is stop.
+func (r *run) connectedTest(ts []*plan.Traversal, kind graph.Kind, stop bool) func(graph.Handle) bool {
 	var tests []func(graph.Handle) bool
 	for _, t := range ts {
 		test := r.existence(t, kind)

@@ -118,12 +118,12 @@ type selectedBy struct {
 }
 
 func (b *selectedBy) row(in *batch, i int) (graph.Value, bool, error) {
-	return b.run.scoped(in, i, b.name, b.pop)
+	return b.run.lookupLabel(in, i, b.name, b.pop)
 }
 
 func (b *selectedBy) project(v graph.Value) (graph.Value, bool, error) {
 	row := batch{vals: []graph.Value{v}}
-	return b.run.scoped(&row, 0, b.name, b.pop)
+	return b.run.lookupLabel(&row, 0, b.name, b.pop)
 }
 
 // listBy lists the results of a walk: vertices, or their values of a key.
@@ -160,7 +160,7 @@ func (b *listBy) list(from graph.Handle) (graph.Value, bool, error) {
 			out.tail = b.key.appendAll(out.tail, h)
 		}
 		bytes := listBytes * int64(len(out.tail)-before)
-		out.grown()
+		out.grow()
 		b.reserved += bytes
 		return b.run.meter.reserve(bytes)
 	})

@@ -41,7 +41,7 @@ func (b *builder) scopes(s syntax.Step, sc scope, _ bool) (Step, error) {
 		return &SackPut{Op: Operator(op)}, nil
 	case "project":
 		names, err := b.names(s.Args)
-		if err == nil && repeated(names) {
+		if err == nil && hasDuplicates(names) {
 			err = fmt.Errorf("keys must be unique in ProjectStep")
 		}
 		return &Project{Keys: names}, err
@@ -49,7 +49,7 @@ func (b *builder) scopes(s syntax.Step, sc scope, _ bool) (Step, error) {
 	return nil, nil
 }
 
-func repeated(names []string) bool {
+func hasDuplicates(names []string) bool {
 	sorted := slices.Sorted(slices.Values(names))
 	return len(slices.Compact(sorted)) != len(names)
 }
@@ -105,14 +105,14 @@ func (b *builder) where(args []syntax.Arg, sc scope) (Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	if scoped(t) {
+	if readsLabels(t) {
 		err = scopeWhere(t)
 	}
 	return &Filter{Traversal: t}, err
 }
 
-// scoped reports whether a traversal starts or ends at a label.
-func scoped(t *Traversal) bool {
+// readsLabels reports whether a traversal starts or ends at a label.
+func readsLabels(t *Traversal) bool {
 	if len(t.Steps) == 0 {
 		return false
 	}
@@ -122,15 +122,15 @@ func scoped(t *Traversal) bool {
 			return true
 		}
 	case *And:
-		if slices.ContainsFunc(s.Traversals, scoped) {
+		if slices.ContainsFunc(s.Traversals, readsLabels) {
 			return true
 		}
 	case *Or:
-		if slices.ContainsFunc(s.Traversals, scoped) {
+		if slices.ContainsFunc(s.Traversals, readsLabels) {
 			return true
 		}
 	case *Not:
-		if scoped(s.Traversal) {
+		if readsLabels(s.Traversal) {
 			return true
 		}
 	}
@@ -171,7 +171,7 @@ func scopeWhere(t *Traversal) error {
 
 func scopeAll(ts []*Traversal) error {
 	for _, t := range ts {
-		if !scoped(t) {
+		if !readsLabels(t) {
 			continue
 		}
 		if err := scopeWhere(t); err != nil {

@@ -149,14 +149,14 @@ func inlineFilters(steps []Step) []Step {
 	for _, s := range steps {
 		switch s := s.(type) {
 		case *Filter:
-			if in := inlined(s.Traversal); in != nil {
+			if in := inlineSteps(s.Traversal); in != nil {
 				out = append(out, withLabels(in, s.Labels)...)
 				continue
 			}
 		case *And:
 			var all []Step
 			for _, t := range s.Traversals {
-				if in := inlined(t); in != nil {
+				if in := inlineSteps(t); in != nil {
 					all = append(all, in...)
 				} else {
 					all = append(all, &Filter{Meta: Meta{Name: "filter"}, Traversal: t})
@@ -167,7 +167,7 @@ func inlineFilters(steps []Step) []Step {
 				continue
 			}
 		case *Not:
-			if h := absent(s); h != nil {
+			if h := absenceFilter(s); h != nil {
 				out = append(out, h)
 				continue
 			}
@@ -185,8 +185,8 @@ func withLabels(steps []Step, labels []string) []Step {
 	return steps
 }
 
-// inlined returns the filters of which a traversal consists, or nil if it has other steps.
-func inlined(t *Traversal) []Step {
+// inlineSteps returns the filters of which a traversal consists, or nil if it has other steps.
+func inlineSteps(t *Traversal) []Step {
 	if h := valueTest(t); h != nil {
 		return []Step{h}
 	}
@@ -233,8 +233,8 @@ func valueTest(t *Traversal) Step {
 	return &Has{Meta: Meta{Name: "has"}, Conds: []Cond{c}}
 }
 
-// absent replaces not(values(k)) by hasNot(k).
-func absent(s *Not) Step {
+// absenceFilter replaces not(values(k)) by hasNot(k).
+func absenceFilter(s *Not) Step {
 	if h, ok := valueTest(s.Traversal).(*Has); ok && h.Conds[0].Pred == nil && h.Conds[0].Part == PartProperty {
 		return &HasNot{Meta: Meta{Name: "hasNot", Labels: s.Labels}, Key: h.Conds[0].Key}
 	}

@@ -88,7 +88,7 @@ func (o *optimiser) bulk(t *Traversal) {
 		case *Repeat:
 			o.bulk(s.Body)
 		}
-		if i > 0 && worthMerging(s) && moved(t.Steps[:i]) && t.Steps[i-1].Info().free && !limited(t.Steps[i:]) {
+		if i > 0 && worthMerging(s) && hasMove(t.Steps[:i]) && t.Steps[i-1].Info().free && !hasLimit(t.Steps[i:]) {
 			out = append(out, &Bulk{Meta{Name: "bulk"}})
 		}
 		out = append(out, s)
@@ -96,8 +96,8 @@ func (o *optimiser) bulk(t *Traversal) {
 	t.Steps = out
 }
 
-// moved reports whether the last steps lead to a vertex that other traversers may also reach.
-func moved(steps []Step) bool {
+// hasMove reports whether the last steps lead to a vertex that other traversers may also reach.
+func hasMove(steps []Step) bool {
 	for i := len(steps) - 1; i >= 0; i-- {
 		switch s := steps[i].(type) {
 		case *Has, *HasNot:
@@ -128,8 +128,8 @@ func worthMerging(s Step) bool {
 	return false
 }
 
-// limited reports whether a later step may need only a few results.
-func limited(steps []Step) bool {
+// hasLimit reports whether a later step may need only a few results.
+func hasLimit(steps []Step) bool {
 	for _, s := range steps {
 		switch s := s.(type) {
 		case *Range, *Coin, *TimeLimit:

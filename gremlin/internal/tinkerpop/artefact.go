@@ -33,7 +33,7 @@ func Fetch(ctx context.Context) (*Artefact, error) {
 	if a, err := Open(); err == nil {
 		return a, nil
 	}
-	file, err := cached()
+	file, err := cachedFile()
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func Fetch(ctx context.Context) (*Artefact, error) {
 
 // Open opens the artefact in the user's cache folder.
 func Open() (*Artefact, error) {
-	file, err := cached()
+	file, err := cachedFile()
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func Open() (*Artefact, error) {
 	return &Artefact{jar}, err
 }
 
-// cached returns the path of the artefact in the cache folder.
-func cached() (string, error) {
+// cachedFile returns the path of the artefact in the cache folder.
+func cachedFile() (string, error) {
 	dir, err := os.UserCacheDir()
 	return filepath.Join(dir, "vigil", path.Base(artefactURL)), err
 }

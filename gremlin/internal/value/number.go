@@ -88,12 +88,12 @@ func (op Arith) apply(a, b graph.Value, forceFloat bool) (graph.Value, error) {
 	case w.floating:
 		return op.float(a, b, w.bits), nil
 	}
-	return op.integer(truncated(a), truncated(b), w.bits)
+	return op.integer(truncate(a), truncate(b), w.bits)
 }
 
-// truncated returns an integer. It returns zero for NaN, which is ignored when the
+// truncate returns an integer. It returns zero for NaN, which is ignored when the
 // type of a result is determined.
-func truncated(v graph.Value) int64 {
+func truncate(v graph.Value) int64 {
 	if v.IsInteger() {
 		return v.Int()
 	}

@@ -44,7 +44,7 @@ func (g generator) value(ref *openapi3.SchemaRef, depth int) any {
 	if choices := append(slices.Clone(s.OneOf), s.AnyOf...); len(choices) > 0 {
 		return g.value(pickOne(g, choices...), depth+1)
 	}
-	return g.typed(s, depth)
+	return g.valueOfType(s, depth)
 }
 
 // declaredValue returns an example, default or enumerated value of the schema.
@@ -64,7 +64,7 @@ func (g generator) declaredValue(s *openapi3.Schema) (any, bool) {
 	return nil, false
 }
 
-func (g generator) typed(s *openapi3.Schema, depth int) any {
+func (g generator) valueOfType(s *openapi3.Schema, depth int) any {
 	kind := "object"
 	if types := s.Type.Slice(); len(types) > 0 {
 		kind = pickOne(g, types...)

@@ -96,7 +96,7 @@ func insert(tx *sqldb.Tx, entries []audit.Entry) error {
 		for _, e := range entries {
 			r := e.Record
 			if !yield([]any{r.Number, sqldb.Millis(r.Time), r.Org, r.Actor, r.Operation, string(r.Outcome), string(e.Body),
-				filled(e.Prev), filled(e.Hash), e.Key, filled(e.Signature)}) {
+				nonNil(e.Prev), nonNil(e.Hash), e.Key, nonNil(e.Signature)}) {
 				return
 			}
 		}
@@ -109,8 +109,8 @@ func insert(tx *sqldb.Tx, entries []audit.Entry) error {
 	return err
 }
 
-// filled returns b, or an empty slice for nil, because the column is NOT NULL.
-func filled(b []byte) []byte {
+// nonNil returns b, or an empty slice for nil, because the column is NOT NULL.
+func nonNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
 	}

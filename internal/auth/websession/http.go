@@ -33,8 +33,8 @@ func (s *Sessions) cookie(value string) *http.Cookie {
 	}
 }
 
-// expired returns a cookie that makes the browser delete the session cookie.
-func (s *Sessions) expired() *http.Cookie {
+// expiredCookie returns a cookie that makes the browser delete the session cookie.
+func (s *Sessions) expiredCookie() *http.Cookie {
 	c := s.cookie("")
 	c.MaxAge = -1
 	return c
@@ -109,7 +109,7 @@ func (s *Sessions) Authenticate(r *http.Request) (Session, error) {
 	}
 	session, next, err := s.identify(ctx, cookie.Value)
 	if fault.Is(err, fault.Unauthenticated) {
-		httpapi.SetCookie(ctx, s.expired())
+		httpapi.SetCookie(ctx, s.expiredCookie())
 	}
 	if err != nil {
 		return session, err
@@ -143,7 +143,7 @@ func checkRequest(r *http.Request, session Session) error {
 
 // Logout ends the session of a request that Authenticate accepted.
 func (s *Sessions) Logout(ctx context.Context, session Session) error {
-	httpapi.SetCookie(ctx, s.expired())
+	httpapi.SetCookie(ctx, s.expiredCookie())
 	err := s.end(ctx, session.ID, EndedByLogout, s.Now())
 	if fault.Is(err, fault.NotFound) {
 		return nil // it was ended concurrently

@@ -128,18 +128,18 @@ func (s *Sessions) begin(ctx context.Context, identity Identity, address, agent 
 func (s *Sessions) identify(ctx context.Context, cookie string) (Session, string, error) {
 	handle, secret, ok := strings.Cut(cookie, ".")
 	if !ok || len(cookie) > 200 {
-		return Session{}, "", refused(errors.New("the cookie is malformed"))
+		return Session{}, "", refusalError(errors.New("the cookie is malformed"))
 	}
 	row, err := s.read(ctx, hash(handle))
 	if fault.Is(err, fault.NotFound) {
-		return Session{}, "", refused(errors.New("the session does not exist"))
+		return Session{}, "", refusalError(errors.New("the session does not exist"))
 	}
 	if err != nil {
 		return Session{}, "", err
 	}
 	now := s.Now()
 	if err := s.live(row.session, now); err != nil {
-		return row.session, "", refused(err)
+		return row.session, "", refusalError(err)
 	}
 	hashed := hash(secret)
 	switch {
@@ -157,7 +157,7 @@ func (s *Sessions) identify(ctx context.Context, cookie string) (Session, string
 		if err := s.end(ctx, row.session.ID, EndedByReuse, now); err != nil && !fault.Is(err, fault.NotFound) {
 			return Session{}, "", err
 		}
-		return row.session, "", refused(errors.New(EndedByReuse))
+		return row.session, "", refusalError(errors.New(EndedByReuse))
 	}
 	if now.Sub(row.session.UsedAt) >= usedPrecision {
 		if err := s.touch(ctx, row.session.ID, now); err != nil {
@@ -256,8 +256,8 @@ func (s *Sessions) Run(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// refused returns the error for every invalid cookie; the cause is logged only.
-func refused(cause error) error {
+// refusalError returns the error for every invalid cookie; the cause is logged only.
+func refusalError(cause error) error {
 	return fault.Wrap(fault.Unauthenticated, cause, "the browser session is not valid or has ended; log in again")
 }
 

@@ -79,7 +79,7 @@ func (a *API) createAccount(ctx context.Context, in accountSpec) (httpapi.Reply,
 	if !ok {
 		return httpapi.Reply{}, fault.Field("ad_domain_id", "is not a known directory domain")
 	}
-	if err := a.unused(ctx, in.DomainSID, in.Username); err != nil {
+	if err := a.checkUnused(ctx, in.DomainSID, in.Username); err != nil {
 		return httpapi.Reply{}, err
 	}
 	if in.Verify == nil || *in.Verify {
@@ -102,10 +102,10 @@ func (a *API) createAccount(ctx context.Context, in accountSpec) (httpapi.Reply,
 	return httpapi.Created("/rest/config/v1/ic-domain-accounts/"+string(v.ID), "", accountOf(v)), nil
 }
 
-// unused returns an error if the domain already has an account with this name,
+// checkUnused returns an error if the domain already has an account with this name,
 // before its password is tried. The store checks again, for concurrent
 // requests.
-func (a *API) unused(ctx context.Context, sid, username string) error {
+func (a *API) checkUnused(ctx context.Context, sid, username string) error {
 	all, err := a.Accounts.Accounts(ctx)
 	if err != nil {
 		return err

@@ -125,7 +125,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 		return nil, err
 	}
 	a.heartbeats = heartbeat.New(heartbeat.Options{
-		Store: a.store, Component: a.component, Observe: a.reported, Now: o.Now, Log: o.Log,
+		Store: a.store, Component: a.component, Observe: a.reportBeat, Now: o.Now, Log: o.Log,
 		Policy: func() desktop.Policy { return a.board.Inventory().Policy },
 	})
 	if err := a.heartbeats.Open(ctx); err != nil {
@@ -181,7 +181,7 @@ func (a *App) newListeners() {
 // them.
 func (a *App) newProbes() {
 	options := a.o.Probe
-	options.Now, options.Observe = a.o.Now, a.observed
+	options.Now, options.Observe = a.o.Now, a.observe
 	a.probes = probe.New(options)
 	a.targets = probe.TargetFactory{
 		Directory: a.directory, Secrets: a.secrets, Now: a.o.Now, Self: a.health,

@@ -138,7 +138,7 @@ func (f *fixture) run(o options) {
 		f.Fatal(err)
 	}
 	f.test = f.Name()
-	f.app.Board().Listen(f.changed)
+	f.app.Board().Listen(f.recordChanges)
 	if f.url, err = f.app.Listen(f.Context()); err != nil {
 		f.Fatal(err)
 	}
@@ -315,8 +315,8 @@ func (f *fixture) until(what string, condition func() bool) {
 	}
 }
 
-// changed records changes as they are reported.
-func (f *fixture) changed(changes []desktop.Change) {
+// recordChanges records changes as they are reported.
+func (f *fixture) recordChanges(changes []desktop.Change) {
 	for _, c := range changes {
 		if r, _, ok := f.app.Board().Record(c.Ref.Kind, c.Ref.ID); ok {
 			coverage.note(f.test, r)

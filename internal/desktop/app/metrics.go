@@ -42,8 +42,8 @@ func (m *metrics) register(reg prometheus.Registerer, board *desktop.Board) erro
 	return nil
 }
 
-// observed handles the result of a probe.
-func (a *App) observed(o desktop.Observation) {
+// observe handles the result of a probe.
+func (a *App) observe(o desktop.Observation) {
 	outcome := "good"
 	if o.Failure != nil {
 		outcome = "failed"
@@ -52,8 +52,8 @@ func (a *App) observed(o desktop.Observation) {
 	a.board.Observe(o)
 }
 
-// reported handles a heartbeat of a gateway or an agent.
-func (a *App) reported(o desktop.Observation) {
+// reportBeat handles a heartbeat of a gateway or an agent.
+func (a *App) reportBeat(o desktop.Observation) {
 	a.metrics.beats.WithLabelValues(string(o.Kind)).Inc()
 	a.board.Observe(o)
 }

@@ -25,7 +25,7 @@ func SettingsOf(ctx context.Context, c config.Desktop) (Settings, error) {
 	if err != nil {
 		return Settings{}, fmt.Errorf("read desktop.webhook.deny: %w", err)
 	}
-	receivers, err := trusting(c.Webhook.CAFile)
+	receivers, err := tlsConfigTrusting(c.Webhook.CAFile)
 	if err != nil {
 		return Settings{}, fmt.Errorf("read desktop.webhook.ca_file: %w", err)
 	}
@@ -52,7 +52,7 @@ func SettingsOf(ctx context.Context, c config.Desktop) (Settings, error) {
 func mailOf(ctx context.Context, c config.Mail) (alert.MailOptions, error) {
 	o := alert.MailOptions{Server: mail.Server{Address: c.Server, Security: mail.Security(c.Security), Username: c.Username}, From: c.From}
 	var err error
-	if o.Server.TLS, err = trusting(c.CAFile); err != nil {
+	if o.Server.TLS, err = tlsConfigTrusting(c.CAFile); err != nil {
 		return o, fmt.Errorf("read desktop.mail.ca_file: %w", err)
 	}
 	if c.Password == "" {
@@ -66,9 +66,9 @@ func mailOf(ctx context.Context, c config.Mail) (alert.MailOptions, error) {
 	return o, nil
 }
 
-// trusting returns a TLS configuration that trusts the authorities in a file,
+// tlsConfigTrusting returns a TLS configuration that trusts the authorities in a file,
 // or nil for those of the system.
-func trusting(file string) (*tls.Config, error) {
+func tlsConfigTrusting(file string) (*tls.Config, error) {
 	if file == "" {
 		return nil, nil
 	}

@@ -74,7 +74,7 @@ func (m *Machine) Run(ctx context.Context) error {
 			return nil
 		case hopeless(err):
 			return fmt.Errorf("report: %w", err)
-		case err != nil && m.expired(m.credential):
+		case err != nil && m.isExpired(m.credential):
 			return fmt.Errorf("the certificate has expired, and a new enrolment token is needed: %w", err)
 		case err != nil:
 			failures++
@@ -92,7 +92,7 @@ func (m *Machine) Run(ctx context.Context) error {
 // join loads the credential, or enrols.
 func (m *Machine) join(ctx context.Context) error {
 	saved, err := m.CredentialStore.Load()
-	if err == nil && m.expired(saved) {
+	if err == nil && m.isExpired(saved) {
 		err = fault.New(fault.NotFound, "the certificate has expired")
 	}
 	switch {
@@ -128,9 +128,9 @@ func (m *Machine) join(ctx context.Context) error {
 	}
 }
 
-// expired reports whether the certificate has expired, so that the server
+// isExpired reports whether the certificate has expired, so that the server
 // refuses the TLS handshake.
-func (m *Machine) expired(c Credential) bool { return !m.Now().Before(c.Enrolment.NotAfter.Time()) }
+func (m *Machine) isExpired(c Credential) bool { return !m.Now().Before(c.Enrolment.NotAfter.Time()) }
 
 func (m *Machine) use(c Credential) error {
 	client, err := NewClient(m.Server, m.Trust, &c)

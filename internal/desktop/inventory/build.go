@@ -75,7 +75,7 @@ func (b *builder) domainNamed(path, name string, domains []desktop.Domain) deskt
 			return d.ID
 		}
 	}
-	if b.required(path, "domain", name) {
+	if b.require(path, "domain", name) {
 		b.addError(path+".domain", "is not a domain of the inventory")
 	}
 	return ""
@@ -167,7 +167,7 @@ func (b *builder) database(f *databaseFile) *desktop.EventDatabase {
 	kind := oneOf(b, path, "type", f.Type, desktop.PostgreSQL, desktop.SQLServer, desktop.Oracle)
 	ports := map[desktop.DatabaseType]int{desktop.PostgreSQL: 5432, desktop.SQLServer: 1433, desktop.Oracle: 1521}
 	b.between(path+".port", f.Port, 1, 65535)
-	b.required(path, "database", f.Database)
+	b.require(path, "database", f.Database)
 	if !prefix.MatchString(f.Prefix) {
 		b.addError(path+".prefix", "must be empty, or letters, digits and underscores after a letter, at most 41")
 	}
@@ -196,7 +196,7 @@ func (b *builder) farms(files []farmFile) ([]desktop.Farm, []desktop.RDSServer) 
 			ID:           b.identify(desktop.KindFarm, path, "name", f.Name, f.ID),
 			Name:         f.Name,
 			Type:         oneOf(b, path, "type", f.Type, desktop.FarmAutomated, desktop.FarmManual),
-			Enabled:      enabled(f.Enabled),
+			Enabled:      isEnabled(f.Enabled),
 			Applications: f.Applications,
 			ErrorPercent: f.ErrorPercent,
 		}
@@ -223,7 +223,7 @@ func (b *builder) rdsServer(path string, f rdsFile, farm desktop.ID) desktop.RDS
 		ID:          b.identify(desktop.KindRDSServer, path, "name", f.Name, f.ID),
 		Name:        f.Name,
 		FarmID:      farm,
-		Enabled:     enabled(f.Enabled),
+		Enabled:     isEnabled(f.Enabled),
 		MaxSessions: f.MaxSessions,
 		Address:     f.Address,
 	}
@@ -233,7 +233,7 @@ func (b *builder) gateways(files []gatewayFile) []desktop.Gateway {
 	var out []desktop.Gateway
 	for i, f := range files {
 		path := fmt.Sprintf("gateways[%d]", i)
-		b.required(path, "address", f.Address)
+		b.require(path, "address", f.Address)
 		out = append(out, desktop.Gateway{
 			ID:       b.identify(desktop.KindGateway, path, "name", f.Name, f.ID),
 			Name:     f.Name,
@@ -269,7 +269,7 @@ func (b *builder) pods(files []podFile) []desktop.Pod {
 	var out []desktop.Pod
 	for i, f := range files {
 		path := fmt.Sprintf("pods[%d]", i)
-		b.required(path, "site", f.Site)
+		b.require(path, "site", f.Site)
 		pod := desktop.Pod{
 			ID:     b.identify(desktop.KindPod, path, "name", f.Name, f.ID),
 			Name:   f.Name,
@@ -282,7 +282,7 @@ func (b *builder) pods(files []podFile) []desktop.Pod {
 				ID:      b.identify(desktop.KindPodEndpoint, endpointPath, "name", e.Name, e.ID),
 				Name:    e.Name,
 				URL:     strings.TrimRight(e.URL, "/"),
-				Enabled: enabled(e.Enabled),
+				Enabled: isEnabled(e.Enabled),
 				Trust:   b.trust(endpointPath+".tls", e.TLS),
 			})
 		}

@@ -19,11 +19,11 @@ func (b *builder) sso(files []ssoFile, domains []desktop.Domain) []desktop.SSOCo
 	var out []desktop.SSOConnector
 	for i, f := range files {
 		path := fmt.Sprintf("sso_connectors[%d]", i)
-		b.required(path, "template", f.Template)
+		b.require(path, "template", f.Template)
 		c := desktop.SSOConnector{
 			ID:                 b.identify(desktop.KindSSOConnector, path, "name", f.Name, f.ID),
 			Name:               f.Name,
-			Enabled:            enabled(f.Enabled),
+			Enabled:            isEnabled(f.Enabled),
 			DomainID:           b.domainNamed(path, f.Domain, domains),
 			TemplateName:       f.Template,
 			CertificateServers: f.CertificateServers,
@@ -44,7 +44,7 @@ func (b *builder) sso(files []ssoFile, domains []desktop.Domain) []desktop.SSOCo
 // enrollment builds an enrollment server. Several connectors may share one, so
 // that its name need not be unique.
 func (b *builder) enrollment(path string, f enrollmentFile) desktop.EnrollmentServer {
-	if b.required(path, "dns_name", f.DNSName) && !dnsName.MatchString(f.DNSName) {
+	if b.require(path, "dns_name", f.DNSName) && !dnsName.MatchString(f.DNSName) {
 		b.addError(path+".dns_name", "must be a DNS name")
 	}
 	b.between(path+".port", f.Port, 1, 65535)
@@ -62,7 +62,7 @@ func (b *builder) composers(files []composerFile, centers []desktop.VirtualCente
 	var out []desktop.Composer
 	for i, f := range files {
 		path := fmt.Sprintf("composers[%d]", i)
-		b.required(path, "url", f.URL)
+		b.require(path, "url", f.URL)
 		for j, name := range f.VirtualCenters {
 			known := func(vc desktop.VirtualCenter) bool {
 				return strings.EqualFold(vc.Name, name) || strings.EqualFold(vc.ServerName, name)
@@ -89,7 +89,7 @@ func (b *builder) centers(files []centerFile) []desktop.VirtualCenter {
 		path := fmt.Sprintf("virtual_centers[%d]", i)
 		b.between(path+".port", f.Port, 1, 65535)
 		usual := 443
-		if !enabled(f.UseSSL) {
+		if !isEnabled(f.UseSSL) {
 			usual = 80
 		}
 		out = append(out, desktop.VirtualCenter{
@@ -97,12 +97,12 @@ func (b *builder) centers(files []centerFile) []desktop.VirtualCenter {
 			Name:               cmp.Or(f.DisplayName, f.Server),
 			ServerName:         f.Server,
 			Port:               cmp.Or(f.Port, usual),
-			UseSSL:             enabled(f.UseSSL),
+			UseSSL:             isEnabled(f.UseSSL),
 			UserName:           f.Login.Username,
 			Password:           b.login(path+".login", f.Login),
 			DisplayName:        f.DisplayName,
 			Description:        f.Description,
-			Enabled:            enabled(f.Enabled),
+			Enabled:            isEnabled(f.Enabled),
 			VMCDeployment:      f.VMCDeployment,
 			Trust:              b.trust(path+".tls", f.TLS),
 			Limits:             b.limits(path+".limits", f.Limits),
@@ -134,7 +134,7 @@ func (b *builder) accelerator(path string, f acceleratorFile) desktop.StorageAcc
 	}
 	for i, o := range f.HostOverrides {
 		overridePath := fmt.Sprintf("%s.host_overrides[%d]", path, i)
-		b.required(overridePath, "path", o.Path)
+		b.require(overridePath, "path", o.Path)
 		if o.CacheSizeMB < desktop.MinCacheSizeMB || o.CacheSizeMB > desktop.MaxCacheSizeMB {
 			b.addError(overridePath+".cache_size_mb", "must be between %d and %d", desktop.MinCacheSizeMB, desktop.MaxCacheSizeMB)
 		}

@@ -35,7 +35,7 @@ type builder struct {
 // identify checks a component's name, which is at path and key, and returns its
 // id.
 func (b *builder) identify(k desktop.Kind, path, key, name, givenID string) desktop.ID {
-	if b.required(path, key, name) {
+	if b.require(path, key, name) {
 		used := string(k) + "/" + strings.ToLower(name)
 		if first, ok := b.names[used]; ok {
 			b.addError(path+"."+key, "is %q, which %s already has", name, first)
@@ -63,9 +63,9 @@ func (b *builder) givenOr(path, givenID string, derived desktop.ID) desktop.ID {
 	return desktop.ID(parsed.String())
 }
 
-// required reports an error if a value is missing. It returns whether the value
+// require reports an error if a value is missing. It returns whether the value
 // is present.
-func (b *builder) required(path, key, value string) bool {
+func (b *builder) require(path, key, value string) bool {
 	if value == "" {
 		b.addError(strings.TrimPrefix(path+"."+key, "."), "is required")
 	}
@@ -82,7 +82,7 @@ func oneOf[T ~string](b *builder, path, key, value string, allowed ...T) T {
 	for j, a := range allowed {
 		words[j] = string(a)
 	}
-	if b.required(path, key, value) {
+	if b.require(path, key, value) {
 		b.addError(path+"."+key, "must be one of %s", strings.Join(words, ", "))
 	}
 	return ""
@@ -108,8 +108,8 @@ func (b *builder) secret(path, ref string) desktop.SecretRef {
 
 // login checks a username and the reference to its password.
 func (b *builder) login(path string, l loginFile) desktop.SecretRef {
-	b.required(path, "username", l.Username)
-	b.required(path, "password", l.Password)
+	b.require(path, "username", l.Username)
+	b.require(path, "password", l.Password)
 	return b.secret(path+".password", l.Password)
 }
 
@@ -132,7 +132,7 @@ func (b *builder) trust(path string, t tlsFile) desktop.Trust {
 
 // https checks the address of a web server.
 func (b *builder) https(path, key, text string) {
-	if !b.required(path, key, text) {
+	if !b.require(path, key, text) {
 		return
 	}
 	u, err := url.Parse(text)
@@ -170,4 +170,4 @@ func (b *builder) sid(path, text string) {
 	}
 }
 
-func enabled(p *bool) bool { return p == nil || *p }
+func isEnabled(p *bool) bool { return p == nil || *p }

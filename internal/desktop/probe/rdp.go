@@ -80,11 +80,11 @@ func negotiate(conn net.Conn) (uint32, error) {
 	if _, err := io.ReadFull(conn, body); err != nil {
 		return 0, err
 	}
-	return confirmed(body)
+	return selectedProtocol(body)
 }
 
-// confirmed parses an X.224 connection confirm.
-func confirmed(body []byte) (uint32, error) {
+// selectedProtocol parses an X.224 connection confirm.
+func selectedProtocol(body []byte) (uint32, error) {
 	const confirm, response, refusal = 0xd0, 2, 3
 	if len(body) < 7 || body[1] != confirm {
 		return 0, notRDP("it does not confirm the connection")

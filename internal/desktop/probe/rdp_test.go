@@ -60,7 +60,7 @@ func TestConfirmationsOfRDP(t *testing.T) {
 		{"nothing", nil, 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, err := confirmed(tt.body); got != tt.want || (err == nil) != tt.ok {
+			if got, err := selectedProtocol(tt.body); got != tt.want || (err == nil) != tt.ok {
 				t.Errorf("confirmed = %d %v, want %d", got, err, tt.want)
 			}
 		})
@@ -70,7 +70,7 @@ func TestConfirmationsOfRDP(t *testing.T) {
 func FuzzConfirmed(f *testing.F) {
 	f.Add([]byte{14, 0xd0, 0, 0, 0, 0, 0, 2, 0, 8, 0, 1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if protocol, err := confirmed(body); err == nil && protocol > protocolCredSSP {
+		if protocol, err := selectedProtocol(body); err == nil && protocol > protocolCredSSP {
 			t.Errorf("confirmed(%x) = %d", body, protocol)
 		}
 	})

@@ -47,7 +47,7 @@ func readMetadata(text []byte, signerFile string, now time.Time) (desktop.SAMLRe
 	signed := false
 	if signerFile != "" {
 		var err error
-		if text, err = verified(text, signerFile, now); err != nil {
+		if text, err = verifyMetadata(text, signerFile, now); err != nil {
 			return desktop.SAMLReading{}, err
 		}
 		signed = true
@@ -66,9 +66,9 @@ func readMetadata(text []byte, signerFile string, now time.Time) (desktop.SAMLRe
 	return reading, nil
 }
 
-// verified returns the part of the metadata that is covered by a signature of
+// verifyMetadata returns the part of the metadata that is covered by a signature of
 // an accepted signer. Nothing else may be used.
-func verified(text []byte, signerFile string, now time.Time) ([]byte, error) {
+func verifyMetadata(text []byte, signerFile string, now time.Time) ([]byte, error) {
 	signers, err := certificatesIn(signerFile)
 	if err != nil {
 		return nil, &desktop.Failure{Cause: desktop.Untrusted, Reason: "the certificates of the accepted signers cannot be read", Err: err}

@@ -49,7 +49,7 @@ func successfulRead(context.Context) (desktop.Reading, *desktop.Certificate, err
 	return desktop.ComposerReading{}, nil, nil
 }
 
-func failing(c desktop.Cause) Probe {
+func failingProbe(c desktop.Cause) Probe {
 	return func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
 		return nil, nil, &desktop.Failure{Cause: c, Reason: "broken"}
 	}
@@ -103,7 +103,7 @@ func TestSchedulerBacksOff(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var j recorder
 				s := New(Options{Observe: j.observe})
-				bad := target("a", failing(tt.cause))
+				bad := target("a", failingProbe(tt.cause))
 				bad.Careful = tt.careful
 				s.Configure([]Target{bad})
 				stop := run(t, s)
@@ -209,7 +209,7 @@ func TestReloadKeepsUnchangedTargets(t *testing.T) {
 			return tg
 		}
 		s := New(Options{Observe: j.observe})
-		s.Configure([]Target{make("kept", "1", successfulRead), make("changed", "1", successfulRead), make("gone", "1", successfulRead), make("bad", "1", failing(desktop.Refused))})
+		s.Configure([]Target{make("kept", "1", successfulRead), make("changed", "1", successfulRead), make("gone", "1", successfulRead), make("bad", "1", failingProbe(desktop.Refused))})
 		stop := run(t, s)
 		time.Sleep(5 * time.Second)
 		s.Configure([]Target{make("kept", "1", successfulRead), make("changed", "2", successfulRead), make("bad", "1", successfulRead)})

@@ -116,8 +116,8 @@ func NewAuthenticator(o Options) *Authenticator {
 // Tokens are the result of a login.
 type Tokens struct{ Access, Refresh string }
 
-// refused returns the error for every refused login.
-func refused(after time.Duration) error {
+// tooManyAttempts returns the error for every refused login.
+func tooManyAttempts(after time.Duration) error {
 	return &fault.Error{
 		Kind: fault.Unauthenticated, After: after,
 		Message: "the domain, the user name or the password is wrong, or the user may not log in",
@@ -144,7 +144,7 @@ func (a *Authenticator) OpenSession(ctx context.Context, c Credentials, lifetime
 			a.Log.ErrorContext(ctx, "nobody can log in", "cause", r.Cause, "error", errors.Unwrap(r.Err))
 		}
 		a.Report(ctx, event)
-		return Session{}, refused(after)
+		return Session{}, tooManyAttempts(after)
 	}
 	cause := "the login could not be checked"
 	if f, ok := errors.AsType[*desktop.Failure](err); ok {
@@ -187,8 +187,8 @@ func (a *Authenticator) authenticate(ctx context.Context, c Credentials) (User, 
 	return user, after, err
 }
 
-// KnownAccount returns the rate limit account of a login, if the user has
-// logged in from the same network before, and "" otherwise.
+// KnownAccount returns the name under which the rate limit counts a login of a user
+// who has logged in from the same network before, and "" otherwise.
 func (a *Authenticator) KnownAccount(ctx context.Context, c Credentials) string {
 	d, ok := a.Directory.Find(c.Domain)
 	if !ok {
@@ -197,9 +197,9 @@ func (a *Authenticator) KnownAccount(ctx context.Context, c Credentials) string 
 	return a.throttle.knownUser(ctx, attemptOf(d, c))
 }
 
-// Verify checks credentials without a login, under the same throttle, so that
-// it cannot lock accounts either. Try must fail with a *Refusal when the
-// directory refuses them.
+// Verify checks credentials without a login, limited by the throttle, so that it
+// cannot lock accounts. try must fail with a *Refusal when the directory refuses
+// the credentials.
 func (a *Authenticator) Verify(ctx context.Context, d desktop.Domain, username, source string, try func() error) (time.Duration, error) {
 	c := Credentials{Domain: d.DNSName, Username: username, Source: source}
 	return a.throttle.try(ctx, attemptOf(d, c), a.Directory.Lockout(d.ID), try)
@@ -230,7 +230,7 @@ func (a *Authenticator) access(ctx context.Context, s Session) (string, error) {
 
 // Refresh returns a new access token for the session of a refresh token.
 func (a *Authenticator) Refresh(ctx context.Context, token string) (string, error) {
-	s, err := a.refreshed(ctx, token)
+	s, err := a.sessionOfRefreshToken(ctx, token)
 	if err != nil {
 		return "", err
 	}
@@ -239,7 +239,7 @@ func (a *Authenticator) Refresh(ctx context.Context, token string) (string, erro
 
 // Logout ends the session of a refresh token.
 func (a *Authenticator) Logout(ctx context.Context, token, source string) error {
-	s, err := a.refreshed(ctx, token)
+	s, err := a.sessionOfRefreshToken(ctx, token)
 	if err != nil {
 		return err
 	}
@@ -280,11 +280,12 @@ func (a *Authenticator) End(ctx context.Context, sid, id, source string) error {
 	return a.end(ctx, s, source)
 }
 
-// errRefresh is the error for every invalid refresh token. By the API document
-// it is 400, not 401.
+// errRefresh is the error for every invalid refresh token. The API document
+// specifies the status 400 for it, not 401.
 var errRefresh = fault.Field("refresh_token", "is not valid, has expired or was revoked")
 
-func (a *Authenticator) refreshed(ctx context.Context, token string) (Session, error) {
+// sessionOfRefreshToken returns the live session that a refresh token belongs to.
+func (a *Authenticator) sessionOfRefreshToken(ctx context.Context, token string) (Session, error) {
 	claims, err := a.Keys.Verify(ctx, token, auth.Want{Type: refreshType, Audience: refreshAudience})
 	if fault.Is(err, fault.Unauthenticated) {
 		return Session{}, errRefresh

@@ -48,7 +48,7 @@ func (a *Authenticator) Identify(ctx context.Context, bearer, source string) (Ca
 	if k, ok := a.validated.get(sum, now); ok && k.limits.AllowsAddress(source) {
 		return k.caller, nil
 	}
-	before := a.validated.ended()
+	before := a.validated.endedSessions()
 	var k known
 	var err error
 	if strings.HasPrefix(bearer, keyPrefix) {
@@ -130,9 +130,9 @@ func (c *cache) get(sum [sha256.Size]byte, now time.Time) (known, bool) {
 	return k, true
 }
 
-// ended returns the number of ended sessions. Call it before a token is
+// endedSessions returns the number of ended sessions. Call it before a token is
 // validated, and pass the result to put.
-func (c *cache) ended() int {
+func (c *cache) endedSessions() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.endedCount

@@ -13,14 +13,14 @@ func TestTokenThatEndsDuringValidationIsNotCached(t *testing.T) {
 	sum := sha256.Sum256([]byte("token"))
 	k := known{caller: Caller{ID: "s1"}, checked: now, expires: now.Add(time.Hour)}
 
-	before := c.ended()
+	before := c.endedSessions()
 	c.end("s1") // a logout between validation and caching
 	c.put(sum, k, before)
 	if _, ok := c.get(sum, now); ok {
 		t.Error("a token whose session has ended is cached")
 	}
 
-	c.put(sum, k, c.ended())
+	c.put(sum, k, c.endedSessions())
 	for _, tt := range []struct {
 		after time.Duration
 		want  bool

@@ -12,15 +12,16 @@ type queues struct {
 }
 
 // queue contains the logins of one user. Attempts from known networks, from
-// which the user has logged in before, have a queue of their own, so
-// that attempts from other networks cannot delay them.
+// which the user has logged in before, have a lane of their own, so that
+// attempts from other networks cannot delay them.
 type queue struct {
-	inside int // running or waiting; guarded by the lock of queues
+	attempts int // running or waiting; guarded by the lock of queues
 
 	mu            sync.Mutex
 	known, others lane
 }
 
+// lane contains the attempts from known networks or those from all others.
 type lane struct {
 	head    chan struct{} // holds a token of the first in line, the only one that waits for a slot
 	ended   chan struct{} // signals that a running attempt has ended
@@ -38,7 +39,7 @@ func (q *queues) join(user string) *queue {
 		userQueue = &queue{known: newLane(), others: newLane()}
 		q.users[user] = userQueue
 	}
-	userQueue.inside++
+	userQueue.attempts++
 	return userQueue
 }
 
@@ -46,8 +47,8 @@ func (q *queues) join(user string) *queue {
 func (q *queues) leave(user string, userQueue *queue) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	userQueue.inside--
-	if userQueue.inside == 0 {
+	userQueue.attempts--
+	if userQueue.attempts == 0 {
 		delete(q.users, user)
 	}
 }
@@ -59,10 +60,10 @@ func (q *queue) lane(known bool) *lane {
 	return &q.others
 }
 
-// wait waits for a slot, in FIFO order. Free returns how many attempts may run
+// wait waits for a slot, in FIFO order. limit returns how many attempts may run
 // concurrently: in both lanes together if shared, else in this lane. It is
 // called again whenever an attempt has ended.
-func (q *queue) wait(ctx context.Context, known, shared bool, free func() (int, error)) error {
+func (q *queue) wait(ctx context.Context, known, shared bool, limit func() (int, error)) error {
 	l := q.lane(known)
 	select {
 	case l.head <- struct{}{}:
@@ -71,11 +72,11 @@ func (q *queue) wait(ctx context.Context, known, shared bool, free func() (int, 
 		return ctx.Err()
 	}
 	for {
-		n, err := free()
+		slots, err := limit()
 		if err != nil {
 			return err
 		}
-		if q.take(known, shared, n) {
+		if q.take(known, shared, slots) {
 			return nil
 		}
 		select {
@@ -101,7 +102,8 @@ func (q *queue) take(known, shared bool, slots int) bool {
 	return true
 }
 
-func (q *queue) give(known bool) {
+// release ends an attempt and signals both lanes.
+func (q *queue) release(known bool) {
 	q.mu.Lock()
 	q.lane(known).running--
 	q.mu.Unlock()

@@ -206,7 +206,7 @@ func (t *throttle) try(ctx context.Context, a attempt, policy desktop.LockoutPol
 	r, isRefusal := errors.AsType[*Refusal](err)
 	switch {
 	case err == nil:
-		return 0, t.succeeded(ctx, a, failed)
+		return 0, t.recordSuccess(ctx, a, failed)
 	case !isRefusal:
 		return 0, err
 	}
@@ -225,9 +225,9 @@ func (t *throttle) try(ctx context.Context, a attempt, policy desktop.LockoutPol
 	return 0, err
 }
 
-// succeeded clears the failures, as the directory does, and stores the network
+// recordSuccess clears the failures, as the directory does, and stores the network
 // as known.
-func (t *throttle) succeeded(ctx context.Context, a attempt, c counts) error {
+func (t *throttle) recordSuccess(ctx context.Context, a attempt, c counts) error {
 	if c.pair.Count+c.unknownSubject.Count+c.knownSubject.Count > 0 {
 		if err := t.store.ClearFailures(ctx, a.pairSubject(), a.unknownSubject(), a.knownSubject()); err != nil {
 			return err
@@ -278,16 +278,16 @@ func (t *throttle) enter(ctx context.Context, a attempt, w allowance) (c counts,
 		if errors.Is(err, errThrottled) {
 			err = nil
 		}
-		return counts{}, nil, after, waited(ctx, err)
+		return counts{}, nil, after, waitError(ctx, err)
 	}
 	return c, func() {
-		q.give(a.known)
+		q.release(a.known)
 		t.queues.leave(a.user, q)
 	}, 0, nil
 }
 
-// waited converts the end of MaxWait to an error response.
-func waited(ctx context.Context, err error) error {
+// waitError converts the end of MaxWait to an error response.
+func waitError(ctx context.Context, err error) error {
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &fault.Error{Kind: fault.Unavailable, Message: "too many concurrent logins of this user; try again later", After: time.Second, Err: err}
 	}

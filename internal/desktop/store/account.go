@@ -57,7 +57,7 @@ func (s *Store) ChangePassword(ctx context.Context, id desktop.ID, sealed []byte
 		UPDATE desktop_clone_account
 		SET sealed = $2, updated_at = $3
 		WHERE id = $1`, id, sealed, millis(at))
-	return changed(n, err, "account")
+	return requireChanged(n, err, "account")
 }
 
 // SealedPassword implements [desktop.AccountStore].
@@ -71,5 +71,5 @@ func (s *Store) SealedPassword(ctx context.Context, id desktop.ID) ([]byte, erro
 // RemoveAccount implements [desktop.AccountStore].
 func (s *Store) RemoveAccount(ctx context.Context, id desktop.ID) error {
 	n, err := s.change(ctx, `DELETE FROM desktop_clone_account WHERE id = $1`, id)
-	return changed(n, err, "account")
+	return requireChanged(n, err, "account")
 }

@@ -80,7 +80,7 @@ func (s *Store) TokenByHash(ctx context.Context, hash []byte) (heartbeat.Token, 
 // DeleteToken implements [heartbeat.Store].
 func (s *Store) DeleteToken(ctx context.Context, id string) error {
 	n, err := s.exec(ctx, `DELETE FROM desktop_enrolment_token WHERE id = $1`, id)
-	return changed(n, err, "enrolment token")
+	return requireChanged(n, err, "enrolment token")
 }
 
 // Redeem implements [heartbeat.Store].

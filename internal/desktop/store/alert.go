@@ -153,7 +153,7 @@ func (s *Store) ReplaceRule(ctx context.Context, r alert.Rule, version int64) er
 // DeleteRule implements [alert.Store].
 func (s *Store) DeleteRule(ctx context.Context, id string) error {
 	n, err := s.change(ctx, `DELETE FROM desktop_alert_rule WHERE id = $1`, id)
-	return changed(n, err, "alert rule")
+	return requireChanged(n, err, "alert rule")
 }
 
 const alertColumns = `rule_id, subject, kind, component, name, part, state, summary, since, fired_at, notified_at, resolved_at, cause_kind, cause_id, cause_name`

@@ -50,7 +50,7 @@ func (s *Store) EndSession(ctx context.Context, id string, at time.Time) error {
 		SET ended_at = $2
 		WHERE id = $1
 		  AND ended_at = 0`, id, millis(at))
-	return changed(n, err, "session")
+	return requireChanged(n, err, "session")
 }
 
 // ForgetSessions implements [session.Store].
@@ -189,11 +189,11 @@ func (s *Store) KeyByHash(ctx context.Context, hash []byte) (session.Key, error)
 // UseKey implements [session.Store].
 func (s *Store) UseKey(ctx context.Context, id string, at time.Time, address string) error {
 	n, err := s.exec(ctx, `UPDATE desktop_key SET last_used_at = $2, last_address = $3 WHERE id = $1`, id, millis(at), address)
-	return changed(n, err, "key")
+	return requireChanged(n, err, "key")
 }
 
 // DeleteKey implements [session.Store].
 func (s *Store) DeleteKey(ctx context.Context, id string) error {
 	n, err := s.change(ctx, `DELETE FROM desktop_key WHERE id = $1`, id)
-	return changed(n, err, "key")
+	return requireChanged(n, err, "key")
 }

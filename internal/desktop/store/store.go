@@ -135,8 +135,8 @@ func notFoundIfMissing(err error, what string) error {
 	return err
 }
 
-// changed converts "no row was changed" to the same fault.
-func changed(n int64, err error, what string) error {
+// requireChanged converts "no row was changed" to the same fault.
+func requireChanged(n int64, err error, what string) error {
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound, "there is no such %s", what)
 	}

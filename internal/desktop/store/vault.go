@@ -40,5 +40,5 @@ func (s *Store) Entries(ctx context.Context) ([]string, error) {
 // DeleteEntry deletes a secret of the vault.
 func (s *Store) DeleteEntry(ctx context.Context, name string) error {
 	n, err := s.change(ctx, `DELETE FROM desktop_vault WHERE id = $1`, name)
-	return changed(n, err, "entry in the vault")
+	return requireChanged(n, err, "entry in the vault")
 }

@@ -46,10 +46,10 @@ type (
 func (f accountFilters) filter() (posture.AccountFilter, error) {
 	var bad []fault.Detail
 	out := posture.AccountFilter{
-		Providers:    known("filters.providers", f.Providers, posture.Providers, &bad),
-		Statuses:     known("filters.accountStatuses", f.AccountStatuses, posture.AccountStatuses, &bad),
-		Rollups:      known("filters.rollupStatuses", f.RollupStatuses, posture.RollupStatuses, &bad),
-		Streams:      known("filters.eventStreamStatuses", f.EventStreamStatuses, posture.StreamStatuses, &bad),
+		Providers:    checkKnown("filters.providers", f.Providers, posture.Providers, &bad),
+		Statuses:     checkKnown("filters.accountStatuses", f.AccountStatuses, posture.AccountStatuses, &bad),
+		Rollups:      checkKnown("filters.rollupStatuses", f.RollupStatuses, posture.RollupStatuses, &bad),
+		Streams:      checkKnown("filters.eventStreamStatuses", f.EventStreamStatuses, posture.StreamStatuses, &bad),
 		IDs:          f.CloudAccountIDs,
 		Environments: f.Environments,
 	}
@@ -121,9 +121,9 @@ func (a *API) addCredentials(ctx context.Context, out *accountPage, found []post
 	return nil
 }
 
-// known parses filter values, ignoring case. An invalid value is an error, so that a
+// checkKnown parses filter values, ignoring case. An invalid value is an error, so that a
 // misspelt filter is not mistaken for an empty result.
-func known[T ~string](path string, values []string, set []T, bad *[]fault.Detail) []T {
+func checkKnown[T ~string](path string, values []string, set []T, bad *[]fault.Detail) []T {
 	out := make([]T, 0, len(values))
 	for i, v := range values {
 		ok := false

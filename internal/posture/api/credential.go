@@ -91,7 +91,7 @@ func (a *API) queryCredentials(ctx context.Context, in credentialQuery) (credent
 		return credentialPage{}, err
 	}
 	var bad []fault.Detail
-	providers := known("filters.providers", in.Filters.Providers, posture.Providers, &bad)
+	providers := checkKnown("filters.providers", in.Filters.Providers, posture.Providers, &bad)
 	if len(bad) > 0 {
 		return credentialPage{}, fault.Fields(bad...)
 	}

@@ -76,9 +76,9 @@ func (a *API) discover(ctx context.Context, in discoverIn) (discovered, error) {
 	return discovered{httpapi.Each(found, projectOf)}, err
 }
 
-// tried returns access to an account with a credential that is not stored. Errors name
+// unsavedAccess returns access to an account with a credential that is not stored. Errors name
 // the members of the request instead of the properties.
-func (a *API) tried(ctx context.Context, account posture.Account, given ...[3]string) (posture.Access, error) {
+func (a *API) unsavedAccess(ctx context.Context, account posture.Account, given ...[3]string) (posture.Access, error) {
 	var properties []posture.Property
 	var members []string
 	for _, g := range given { // property, value and member
@@ -105,7 +105,7 @@ func (a *API) tried(ctx context.Context, account posture.Account, given ...[3]st
 func (a *API) discoverMembers(ctx context.Context, in discoverMembersIn) (discoveredMembers, error) {
 	parts := append(strings.Split(in.RoleArn, ":"), "", "", "", "", "")
 	account := posture.Account{Provider: posture.AWS, ID: posture.AccountID(parts[4])}
-	access, err := a.tried(ctx, account, [3]string{posture.PropRoleArn, in.RoleArn, "roleArn"}, [3]string{posture.PropExternalID, in.ExternalID, "externalId"})
+	access, err := a.unsavedAccess(ctx, account, [3]string{posture.PropRoleArn, in.RoleArn, "roleArn"}, [3]string{posture.PropExternalID, in.ExternalID, "externalId"})
 	if err == nil && in.ExternalID != "" {
 		err = a.Store.CheckExternalID(ctx, a.Org(ctx), in.ExternalID)
 		if fault.Is(err, fault.Conflict) {
@@ -126,7 +126,7 @@ func (a *API) discoverSubscriptions(ctx context.Context, in discoverSubscription
 	if in.AccountType != "" {
 		account.Properties = []posture.Property{posture.Text("AccountType", in.AccountType)}
 	}
-	access, err := a.tried(ctx, account, [3]string{posture.PropApplicationID, in.ApplicationID, "applicationId"},
+	access, err := a.unsavedAccess(ctx, account, [3]string{posture.PropApplicationID, in.ApplicationID, "applicationId"},
 		[3]string{posture.PropApplicationKey, in.ApplicationKey, "applicationKey"}, [3]string{posture.PropDirectoryID, in.DirectoryID, "directoryId"})
 	if err != nil {
 		return discoveredSubscriptions{}, err

@@ -62,7 +62,7 @@ const maxFilterValues = 2000
 
 func (f entityFilters) filter() (posture.EntityFilter, error) {
 	var bad []fault.Detail
-	providers := known("filters.providers", f.Providers, posture.Providers, &bad)
+	providers := checkKnown("filters.providers", f.Providers, posture.Providers, &bad)
 	out := posture.EntityFilter{
 		Accounts: f.CloudAccountIDs, Names: f.EntityNames, Types: f.EntityTypes, Regions: f.Regions, Services: f.Services,
 	}

@@ -157,8 +157,8 @@ func (in findingSelection) Validate() error {
 	return nil
 }
 
-// selected returns the filter of a selection.
-func (a *API) selected(ctx context.Context, in findingSelection) (posture.FindingFilter, error) {
+// selectionFilter returns the filter of a selection.
+func (a *API) selectionFilter(ctx context.Context, in findingSelection) (posture.FindingFilter, error) {
 	if in.Filters != nil {
 		return a.findingFilter(ctx, *in.Filters)
 	}
@@ -189,7 +189,7 @@ func (a *API) releaseMany(ctx context.Context, in releaseManyIn) (suppressedMany
 }
 
 func (a *API) suppressSelected(ctx context.Context, in findingSelection, s *posture.Suppression, warnings []string) (suppressedMany, error) {
-	filter, err := a.selected(ctx, in)
+	filter, err := a.selectionFilter(ctx, in)
 	if err != nil {
 		return suppressedMany{}, err
 	}

@@ -90,17 +90,17 @@ func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.Find
 				values[i] = string(posture.LevelMedium)
 			}
 		}
-		return known(path, values, posture.FindingLevels, &bad)
+		return checkKnown(path, values, posture.FindingLevels, &bad)
 	}
 	out := posture.FindingFilter{
 		Services:   f.Services,
 		Levels:     append(levels("filters.levels", f.Levels), levels("filters.Levels", f.CapitalLevels)...),
 		Accounts:   slices.Concat(f.CloudAccountIDs, f.CloudAccountID),
-		Providers:  append(known("filters.cloudProviders", f.CloudProviders, posture.Providers, &bad), known("filters.cloudProvider", f.CloudProvider, posture.Providers, &bad)...),
+		Providers:  append(checkKnown("filters.cloudProviders", f.CloudProviders, posture.Providers, &bad), checkKnown("filters.cloudProvider", f.CloudProvider, posture.Providers, &bad)...),
 		Regions:    f.Regions,
 		Objects:    f.ObjectIDs,
 		Tags:       f.CloudTags,
-		Statuses:   append(known("filters.status", f.Status, posture.FindingStatuses, &bad), known("filters.statuses", f.Statuses, posture.FindingStatuses, &bad)...),
+		Statuses:   append(checkKnown("filters.status", f.Status, posture.FindingStatuses, &bad), checkKnown("filters.statuses", f.Statuses, posture.FindingStatuses, &bad)...),
 		Suppressed: f.IsSuppressed,
 		Text:       f.QueryString,
 		Created:    span(f.CreatedFrom, f.CreatedTo),

@@ -23,8 +23,8 @@ func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only 
 		if r.Status != posture.RuleEnabled {
 			continue
 		}
-		if sees, err := a.Judge.Evaluator.See(r.Query); err == nil { // a rule with an invalid query is unknown for all resources
-			typesOf[string(r.ID)] = sees.Subjects
+		if readSet, err := a.Judge.Evaluator.ReadSet(r.Query); err == nil { // a rule with an invalid query is unknown for all resources
+			typesOf[string(r.ID)] = readSet.Subjects
 		}
 	}
 	accounts, _, err := a.Store.Accounts(ctx, org, posture.AccountFilter{IDs: only}, posture.Page{})

@@ -249,7 +249,7 @@ func (a *API) notifyRuleFrom(id string, b notifyRuleBody) (notify.Rule, error) {
 	r := notify.Rule{ID: id, Name: strings.TrimSpace(b.Name), Enabled: b.Enabled == nil || *b.Enabled, Channels: b.ChannelIDs, ETag: uuid.NewString(), Updated: a.Now()}
 	var bad []fault.Detail
 	r.Filter = notify.Filter{
-		Kinds: known("events", b.Events, notify.Kinds, &bad), Levels: known("levels", b.Levels, posture.FindingLevels, &bad), MinRisk: b.MinRisk, Tags: b.CloudTags,
+		Kinds: checkKnown("events", b.Events, notify.Kinds, &bad), Levels: checkKnown("levels", b.Levels, posture.FindingLevels, &bad), MinRisk: b.MinRisk, Tags: b.CloudTags,
 	}
 	for _, id := range b.RuleIDs {
 		r.Filter.Rules = append(r.Filter.Rules, posture.RuleID(id))

@@ -254,8 +254,8 @@ func (a *API) getRule(ctx context.Context, in getRuleIn) (httpapi.Reply, error) 
 	if in.Include == "" {
 		return httpapi.Tagged(r.ETag, w), nil
 	}
-	if sees, err := a.Judge.Evaluator.See(r.Query); err == nil { // a query that no longer compiles reads nothing
-		reads := readsOf(sees)
+	if readSet, err := a.Judge.Evaluator.ReadSet(r.Query); err == nil { // a query that no longer compiles reads nothing
+		reads := readsOf(readSet)
 		w.Reads = &reads
 	}
 	return httpapi.Tagged(r.ETag, w), nil
@@ -269,10 +269,10 @@ func (a *API) queryRules(ctx context.Context, in ruleQuery) (rulePage, error) {
 	}
 	var bad []fault.Detail
 	filter := posture.RuleFilter{
-		Providers: known("filters.providers", in.Filters.Providers, posture.Providers, &bad),
-		Levels:    known("filters.levels", in.Filters.Levels, posture.RuleLevels, &bad),
-		Statuses:  known("filters.statuses", in.Filters.Statuses, posture.RuleStatuses, &bad),
-		Sources:   known("filters.sources", in.Filters.Sources, posture.RuleSources, &bad),
+		Providers: checkKnown("filters.providers", in.Filters.Providers, posture.Providers, &bad),
+		Levels:    checkKnown("filters.levels", in.Filters.Levels, posture.RuleLevels, &bad),
+		Statuses:  checkKnown("filters.statuses", in.Filters.Statuses, posture.RuleStatuses, &bad),
+		Sources:   checkKnown("filters.sources", in.Filters.Sources, posture.RuleSources, &bad),
 		Services:  in.Filters.Services, Categories: in.Filters.Categories, Frameworks: in.Filters.ComplianceFrameworkIDs, Text: in.Filters.QueryString,
 	}
 	for _, id := range in.Filters.IDs {

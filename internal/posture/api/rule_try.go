@@ -105,7 +105,7 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 	return out, err
 }
 
-func readsOf(s judge.Sees) triedReads {
+func readsOf(s judge.ReadSet) triedReads {
 	return triedReads{texts(s.Types), texts(s.Subjects), texts(s.Properties), texts(s.Edges), s.Clock, texts(s.Undeclared)}
 }
 
@@ -114,11 +114,11 @@ func (a *API) checkRule(ctx context.Context, in boundQuery) (checkRuleOut, error
 	out := checkRuleOut{Errors: []queryError{}}
 	q, err := a.bind(ctx, in)
 	if err == nil {
-		var sees judge.Sees
+		var readSet judge.ReadSet
 		var plan *gremlin.Explanation
-		sees, plan, err = a.Judge.Evaluator.Explain(q)
+		readSet, plan, err = a.Judge.Evaluator.Explain(q)
 		if err == nil {
-			reads := readsOf(sees)
+			reads := readsOf(readSet)
 			out.Valid, out.Reads = true, &reads
 			if plan != nil {
 				out.Explain = explainOf(plan)

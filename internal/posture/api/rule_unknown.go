@@ -86,7 +86,7 @@ func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, erro
 }
 
 // appendUnknown adds entities of an account to a page, with the reasons.
-func (a *API) appendUnknown(ctx context.Context, out *unknownPage, account posture.AccountID, ids []posture.EntityID, reads judge.Sees) error {
+func (a *API) appendUnknown(ctx context.Context, out *unknownPage, account posture.AccountID, ids []posture.EntityID, reads judge.ReadSet) error {
 	found, err := a.Entities.EntitiesOf(ctx, a.Org(ctx), account, ids)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (a *API) appendUnknown(ctx context.Context, out *unknownPage, account postu
 }
 
 // reasonsOf returns why the result of a rule is unknown for an entity.
-func reasonsOf(e posture.Entity, reads judge.Sees, missing []unread) []string {
+func reasonsOf(e posture.Entity, reads judge.ReadSet, missing []unread) []string {
 	reasons := []string{}
 	for _, p := range e.Properties {
 		if p.Type == posture.UnknownProperty && (slices.Contains(reads.Properties, p.Name) || slices.Contains(reads.Edges, p.Name)) {

@@ -99,7 +99,7 @@ func (a *API) queryRuns(ctx context.Context, in runQuery) (runPage, error) {
 		}
 	}
 	var bad []fault.Detail
-	filter.Statuses = known("filters.statuses", in.Filters.Statuses, posture.RunStatuses, &bad)
+	filter.Statuses = checkKnown("filters.statuses", in.Filters.Statuses, posture.RunStatuses, &bad)
 	if len(bad) > 0 {
 		return runPage{}, fault.Fields(bad...)
 	}

@@ -123,14 +123,14 @@ func (l *load) collect(account string) {
 		default:
 			l.t.Errorf("collection of %s: %d %s", account, a.status, a.text)
 		}
-		for k := 0; l.collecting(account, fmt.Sprintf("status-%s-%d-%d", account, j, k)) && !l.finished.Load(); k++ {
+		for k := 0; l.isCollecting(account, fmt.Sprintf("status-%s-%d-%d", account, j, k)) && !l.finished.Load(); k++ {
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
 }
 
-// collecting reports whether an account has a run in progress.
-func (l *load) collecting(account, key string) bool {
+// isCollecting reports whether an account has a run in progress.
+func (l *load) isCollecting(account, key string) bool {
 	a := l.call("POST", "/v1/cloud-accounts/collection-status/query", object{"filters": object{"cloudAccountId": account}}, key)
 	var body struct {
 		Results []struct{ Status string }

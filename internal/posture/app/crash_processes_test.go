@@ -93,7 +93,7 @@ func underLoad(t *testing.T, dsn string, disturb func(*cluster)) {
 	l.cluster.stop()
 	l.check(in)
 	s.changes = s.changes[:l.rounds*perRound]
-	got := s.recorded()
+	got := s.recordedState()
 
 	reference := newLoad()
 	if diff := cmp.Diff(reference.deliverRounds(dbtest.SQLite(t), l.rounds), got); diff != "" {
@@ -118,5 +118,5 @@ func (s *storm) deliverRounds(dsn string, rounds int) state {
 	}
 	stop()
 	s.changes = s.changes[:rounds*perRound]
-	return s.recorded()
+	return s.recordedState()
 }

@@ -28,12 +28,12 @@ func (a *App) typesReadByRules(ctx context.Context, org posture.OrgID) ([]api.Ru
 	}
 	all := make([]api.RuleReads, 0, len(rules))
 	for _, r := range rules {
-		sees, err := a.judge.Evaluator.See(r.Query)
+		readSet, err := a.judge.Evaluator.ReadSet(r.Query)
 		if err != nil {
 			continue // invalid queries were reported when the rule was saved
 		}
-		reads := api.RuleReads{Rule: r.ID, Properties: sees.Properties, Edges: sees.Edges}
-		for _, t := range sees.Types {
+		reads := api.RuleReads{Rule: r.ID, Properties: readSet.Properties, Edges: readSet.Edges}
+		for _, t := range readSet.Types {
 			if t.Provider() == r.Provider {
 				reads.Types = append(reads.Types, t)
 			}

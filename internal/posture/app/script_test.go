@@ -164,12 +164,12 @@ func (d *desk) linkAndStream(p posture.Provider, ids []string, times int, linkin
 			t.Errorf("linked again (-once +twice):\n%s%s %s", diff, credentials, d.credentials())
 		}
 	}
-	d.streamed(p, ids, times, streaming)
-	d.unlinked(p, ids, times, linking, before)
+	d.checkStream(p, ids, times, streaming)
+	d.checkUnlink(p, ids, times, linking, before)
 }
 
-// streamed sets up streams and removes them.
-func (d *desk) streamed(p posture.Provider, ids []string, times int, options []string) {
+// checkStream sets up streams and removes them.
+func (d *desk) checkStream(p posture.Provider, ids []string, times int, options []string) {
 	t, before := d.t, d.Objects()
 	var firstOutput []string
 	for i := range times {
@@ -197,8 +197,8 @@ func (d *desk) streamed(p posture.Provider, ids []string, times int, options []s
 	}
 }
 
-// unlinked removes accounts.
-func (d *desk) unlinked(p posture.Provider, ids []string, times int, options, before []string) {
+// checkUnlink removes accounts.
+func (d *desk) checkUnlink(p posture.Provider, ids []string, times int, options, before []string) {
 	t := d.t
 	if !slices.Contains(options, "--management-group") && p != posture.GCP {
 		options = nil

@@ -240,8 +240,8 @@ type state struct {
 	Findings map[string]string
 }
 
-// recorded reads the state of the server.
-func (s *storm) recorded() state {
+// recordedState reads the state of the server.
+func (s *storm) recordedState() state {
 	s.t.Helper()
 	in := s.open()
 	defer in.Close()
@@ -323,7 +323,7 @@ func (s *storm) deliverInOrder(dsn string) state {
 	}
 	c.quiet()
 	stop()
-	return s.recorded()
+	return s.recordedState()
 }
 
 // deliverAmidCrashes sends all messages several times in random order while the server
@@ -354,7 +354,7 @@ func (s *storm) deliverAmidCrashes(dsn string, kills int) state {
 	c, stop := s.start()
 	c.quiet()
 	stop()
-	return s.recorded()
+	return s.recordedState()
 }
 
 // deliverAndKill sends messages from several clients and kills the server meanwhile. It

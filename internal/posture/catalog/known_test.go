@@ -18,7 +18,7 @@ import (
 // every posture tool is expected to have, where that list is at hand.
 func TestRulesCoverTheKnownChecks(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(shared(t, "rules/rules.json"))
+	text, err := os.ReadFile(readShared(t, "rules/rules.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +89,8 @@ type assigned []string
 
 func (a assigned) has(rule string) bool { return slices.Contains(a, rule) }
 
-// shared returns the path of reference material beside the checkout, or skips.
-func shared(t *testing.T, name string) string {
+// readShared returns the path of reference material beside the checkout, or skips.
+func readShared(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {

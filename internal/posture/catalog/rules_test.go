@@ -36,7 +36,7 @@ func product(t *testing.T) *catalog.Catalog {
 	return c
 }
 
-func declared() []collect.Declaration {
+func declarations() []collect.Declaration {
 	return slices.Concat(aws.Declarations(builtin.Catalog()), azure.New(azure.Options{}).Declarations(), gcp.New(gcp.Options{}).Declarations())
 }
 
@@ -44,7 +44,7 @@ func declared() []collect.Declaration {
 // declarations of all collectors.
 func TestRulesAskOnlyForWhatCollectorsRead(t *testing.T) {
 	t.Parallel()
-	schema := catalog.Schema(declared())
+	schema := catalog.Schema(declarations())
 	for _, e := range product(t).Rules {
 		for _, what := range e.Undeclared(schema) {
 			t.Errorf("%s: %s", e.File, what)
@@ -62,7 +62,7 @@ type bench struct {
 }
 
 func newBench() *bench {
-	all := declared()
+	all := declarations()
 	b := &bench{schema: catalog.Schema(all), global: map[posture.EntityType]bool{}}
 	b.Evaluator = evaluate.New(b.schema, nil, func() time.Time { return catalog.CaseTime })
 	for _, d := range all {

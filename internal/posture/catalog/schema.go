@@ -49,14 +49,14 @@ func (e Entry) Undeclared(s *evaluate.Schema) []string {
 		}
 	}
 	for _, c := range e.Cases {
-		for _, what := range c.undeclared(s) {
+		for _, what := range c.undeclaredNames(s) {
 			undeclared = append(undeclared, fmt.Sprintf("case %q: %s", c.Name, what))
 		}
 	}
 	return undeclared
 }
 
-func (c Case) undeclared(s *evaluate.Schema) []string {
+func (c Case) undeclaredNames(s *evaluate.Schema) []string {
 	var all []string
 	kinds := map[string]posture.EntityType{}
 	for _, e := range c.Entities {

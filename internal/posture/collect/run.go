@@ -80,16 +80,16 @@ const maxErrors = 20
 func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunScope, progress Progress) Outcome {
 	source, ok := r.Sources[a.Account.Provider]
 	if !ok {
-		return failed(fmt.Errorf("no collectors for %s", a.Account.Provider))
+		return failedOutcome(fmt.Errorf("no collectors for %s", a.Account.Provider))
 	}
 	session, err := source.Open(ctx, a)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	defer session.Close()
 	units, err := session.Units(ctx)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	missing := missingRegions(a.Account, session, units)
 	units = slices.DeleteFunc(units, func(u Unit) bool { return !a.Account.Reads(u.Region) })
@@ -241,8 +241,8 @@ func (r *Runner) readAndSave(ctx context.Context, a posture.Access, u Unit) (got
 	return got, nil
 }
 
-// failed returns the outcome of a run that could not start.
-func failed(err error) Outcome {
+// failedOutcome returns the outcome of a run that could not start.
+func failedOutcome(err error) Outcome {
 	o := Outcome{Status: posture.RunFailed, Account: posture.AccountActive, Reason: err.Error()}
 	switch {
 	case errors.Is(err, ErrIdentity):

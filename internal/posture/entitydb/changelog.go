@@ -65,7 +65,7 @@ func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([
 	}
 	l := logReader{store: s, tx: tx, id: id}
 	if current, ok := found[id]; ok && removal.removedAt != 0 {
-		l.removed(current.entity, removal.removedAt)
+		l.addRemoval(current.entity, removal.removedAt)
 	} else if ok {
 		l.begin(current.entity)
 	}
@@ -74,7 +74,7 @@ func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([
 			return nil, err
 		}
 	}
-	l.added()
+	l.addCreation()
 	return l.log, nil
 }
 
@@ -91,16 +91,16 @@ type logReader struct {
 // begin sets the current or last state of the entity.
 func (l *logReader) begin(e posture.Entity) { l.state, l.alive = e, true }
 
-// removed appends the entry of the removal and sets the state before it.
-func (l *logReader) removed(last posture.Entity, at int64) {
+// addRemoval appends the entry of the removal and sets the state before it.
+func (l *logReader) addRemoval(last posture.Entity, at int64) {
 	c := posture.Compare(last, posture.Entity{})
 	c.At = sqldb.Time(at)
 	l.log = append(l.log, c)
 	l.begin(last)
 }
 
-// added appends the entry of the addition.
-func (l *logReader) added() {
+// addCreation appends the entry of the addition.
+func (l *logReader) addCreation() {
 	if !l.alive {
 		return
 	}
@@ -116,8 +116,8 @@ func (l *logReader) read(row changeRow) error {
 		if err != nil || last.ID != l.id {
 			return err
 		}
-		l.added()
-		l.removed(last, row.changedAt)
+		l.addCreation()
+		l.addRemoval(last, row.changedAt)
 		return nil
 	}
 	id, c, err := readChange(row.body)

@@ -45,8 +45,8 @@ func (s *Store) stillCurrentInShard(tx *sqldb.Tx, scope posture.Scope) (bool, er
 	return n > 0, err
 }
 
-// succeeded records a complete collection of the scope.
-func (c *changeSet) succeeded() error {
+// recordSuccess records a complete collection of the scope.
+func (c *changeSet) recordSuccess() error {
 	_, err := c.tx.Exec(`
 		INSERT INTO entity_coverage (account_no, type, scope, succeeded, failed, why, generation)
 		VALUES ($1, $2, $3, $4, 0, '', $5)
@@ -56,8 +56,8 @@ func (c *changeSet) succeeded() error {
 	return err
 }
 
-// failed records that the scope could not be read.
-func (c *changeSet) failed(reason string) error {
+// recordFailure records that the scope could not be read.
+func (c *changeSet) recordFailure(reason string) error {
 	// PostgreSQL rejects invalid UTF-8 and NUL, which a quoted error may contain.
 	reason = strings.ReplaceAll(strings.ToValidUTF8(reason, "?"), "\x00", "?")
 	_, err := c.tx.Exec(`
@@ -76,7 +76,7 @@ func (s *Store) ScopeFailed(ctx context.Context, scope posture.Scope, reason str
 		if err != nil {
 			return err
 		}
-		return c.failed(reason)
+		return c.recordFailure(reason)
 	})
 }
 

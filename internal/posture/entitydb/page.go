@@ -72,12 +72,12 @@ func (s *selection) page(after int64, limit int) (rows []entityRow, total int, e
 		return nil, 0, nil
 	}
 	if s.plan != nil && s.tx.Dialect() == sqldb.Postgres {
-		if rows, total, ok, err := s.listed(after, limit); ok || err != nil {
+		if rows, total, ok, err := s.pageByList(after, limit); ok || err != nil {
 			return rows, total, err
 		}
 	}
 	if s.plan != nil {
-		rows, err = s.planned(after, limit)
+		rows, err = s.pageByPlan(after, limit)
 	} else {
 		rows, err = s.cellPage(after, limit)
 	}
@@ -88,8 +88,8 @@ func (s *selection) page(after int64, limit int) (rows []entityRow, total int, e
 	return rows, total, err
 }
 
-// planned returns a page of the rows that match the plan.
-func (s *selection) planned(after int64, limit int) ([]entityRow, error) {
+// pageByPlan returns a page of the rows that match the plan.
+func (s *selection) pageByPlan(after int64, limit int) ([]entityRow, error) {
 	in := s.rows()
 	in.from = max(in.from, after+1)
 	var args []any
@@ -109,11 +109,11 @@ func (s *selection) planned(after int64, limit int) ([]entityRow, error) {
 // maxListed is how many matches listed materialises.
 const maxListed = 10_000
 
-// listed returns a page of the rows that match the plan in PostgreSQL, and their
+// pageByList returns a page of the rows that match the plan in PostgreSQL, and their
 // number. It materialises the row ids of all matches, because with ORDER BY and LIMIT
 // PostgreSQL may scan the table in order, expecting a match soon. With more than
-// maxListed matches that scan is the right plan, and listed reports false.
-func (s *selection) listed(after int64, limit int) (rows []entityRow, total int, ok bool, err error) {
+// maxListed matches that scan is the right plan, and pageByList reports false.
+func (s *selection) pageByList(after int64, limit int) (rows []entityRow, total int, ok bool, err error) {
 	var args []any
 	from := s.source(s.rows(), &args)
 	args = append(args, after, limit)

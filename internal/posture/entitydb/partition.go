@@ -116,9 +116,9 @@ func (c cell) contextIn(p partition) cellContext {
 	return cellContext{p.account, p.provider, c.typ, c.region}
 }
 
-// covered reports whether a collection of a scope covers the cell. A type may change
+// isCovered reports whether a collection of a scope covers the cell. A type may change
 // between collection per region and collection for all regions at once.
-func (c cell) covered(scope string) bool {
+func (c cell) isCovered(scope string) bool {
 	return scope == posture.Global || c.scope == scope || c.scope == posture.Global && c.region == scope
 }
 

@@ -199,9 +199,9 @@ func (p planner) one(kind byte, values []string) plan {
 	return or(ps...)
 }
 
-// typed returns the plan for entities whose type f accepts. It lists the accepted or
+// planByTypes returns the plan for entities whose type f accepts. It lists the accepted or
 // the rejected types, whichever are fewer.
-func (p planner) typed(f func(posture.EntityType) bool) plan {
+func (p planner) planByTypes(f func(posture.EntityType) bool) plan {
 	var names []string
 	var others []plan
 	for _, t := range p.types {
@@ -222,9 +222,9 @@ func (p planner) typed(f func(posture.EntityType) bool) plan {
 func (p planner) condition(c posture.Condition, want bool) plan {
 	switch c := c.(type) {
 	case posture.AllOf:
-		return p.joined(c, want, want)
+		return p.joinPlans(c, want, want)
 	case posture.AnyOf:
-		return p.joined(c, want, !want)
+		return p.joinPlans(c, want, !want)
 	case posture.Not:
 		return p.condition(c.Part, !want)
 	case posture.Equal:
@@ -242,8 +242,8 @@ func (p planner) condition(c posture.Condition, want bool) plan {
 	return always(false)
 }
 
-// joined returns the conjunction or disjunction of the plans of parts.
-func (p planner) joined(parts []posture.Condition, want, all bool) plan {
+// joinPlans returns the conjunction or disjunction of the plans of parts.
+func (p planner) joinPlans(parts []posture.Condition, want, all bool) plan {
 	ps := make([]plan, len(parts))
 	for i, part := range parts {
 		ps[i] = p.condition(part, want)
@@ -292,9 +292,9 @@ func (p planner) equal(c posture.Equal, want bool) plan {
 	case posture.FieldAccount, posture.FieldPartition:
 		return hitOrMiss(newToken(p.org, accountToken, "", c.Value), want)
 	case posture.FieldService:
-		return p.typed(func(t posture.EntityType) bool { return matches(t.Service()) })
+		return p.planByTypes(func(t posture.EntityType) bool { return matches(t.Service()) })
 	case posture.FieldProvider:
-		return p.typed(func(t posture.EntityType) bool { return matches(string(t.Provider())) })
+		return p.planByTypes(func(t posture.EntityType) bool { return matches(string(t.Provider())) })
 	}
 	return always(false)
 }

@@ -60,7 +60,7 @@ func (r *recording) load(tx *sqldb.Tx) error {
 		return err
 	}
 	for _, c := range cells {
-		if !c.covered(r.scope.Region) {
+		if !c.isCovered(r.scope.Region) {
 			continue
 		}
 		r.versions[c.id] = c.version
@@ -152,7 +152,7 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 
 // commit is Commit within a transaction.
 func (r *recording) commit(tx *sqldb.Tx, complete bool) error {
-	if complete && r.unchanged() {
+	if complete && r.isUnchanged() {
 		if found, err := r.store.stillCurrent(tx, r.scope); found || err != nil {
 			return err
 		}
@@ -168,17 +168,17 @@ func (r *recording) commit(tx *sqldb.Tx, complete bool) error {
 		return err
 	}
 	if complete {
-		return c.succeeded()
+		return c.recordSuccess()
 	}
-	return c.failed("not all of it could be read")
+	return c.recordFailure("not all of it could be read")
 }
 
 // large reports whether the commit may change so many index entries that it should
 // have a transaction of its own. An entity that moved to another region changes two.
 func (r *recording) large() bool { return 2*r.stage.count+r.baseline.unseen >= maxIndexChanges }
 
-// unchanged reports whether the collection equals the baseline.
-func (r *recording) unchanged() bool {
+// isUnchanged reports whether the collection equals the baseline.
+func (r *recording) isUnchanged() bool {
 	return r.stage.count == 0 && r.baseline.unseen == 0
 }
 
@@ -268,7 +268,7 @@ func (r *recording) written(s stagedEntity) bool {
 func (r *recording) changedMeanwhile(c *changeSet) (map[digest]bool, error) {
 	now := map[int64]int64{}
 	for _, each := range c.cells {
-		if each.covered(r.scope.Region) {
+		if each.isCovered(r.scope.Region) {
 			now[each.id] = each.version
 		}
 	}

@@ -31,8 +31,8 @@ func removalOf(tx *sqldb.Tx, accountNo int64) (removal, error) {
 	return r, err
 }
 
-// removing returns the accounts of an organisation whose rows are being removed.
-func removing(tx *sqldb.Tx, org posture.OrgID) ([]int64, error) {
+// accountsInRemoval returns the accounts of an organisation whose rows are being removed.
+func accountsInRemoval(tx *sqldb.Tx, org posture.OrgID) ([]int64, error) {
 	return sqldb.Query(tx, sqldb.Scalar[int64], `SELECT account_no FROM entity_removal WHERE org = $1 ORDER BY account_no`, org)
 }
 

@@ -33,7 +33,7 @@ func (s *Store) selectEntities(tx *sqldb.Tx, org posture.OrgID, f posture.Entity
 
 // resolve determines accounts, types, regions and plan of the filter.
 func (s *selection) resolve() (err error) {
-	if s.removing, err = removing(s.tx, s.org); err != nil {
+	if s.removing, err = accountsInRemoval(s.tx, s.org); err != nil {
 		return err
 	}
 	f := s.filter

@@ -192,7 +192,7 @@ func TestThreeAnswers(t *testing.T) {
 				t.Fatalf("%d rules, errors %v, %v", len(j.Rules), bad, err)
 			}
 			r := j.Rules[0]
-			if diff := cmp.Diff(append([]string{}, test.violates...), names(violating(r), w)); diff != "" {
+			if diff := cmp.Diff(append([]string{}, test.violates...), names(violatingIDs(r), w)); diff != "" {
 				t.Errorf("violations (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(append([]string{}, test.unknown...), names(r.Unknown, w)); diff != "" {

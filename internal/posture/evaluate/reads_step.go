@@ -39,7 +39,7 @@ func (r *reader) step(s *syntax.Step, p position) position {
 	case "as":
 		return r.mark(texts(s.Args), p)
 	case "select":
-		return r.selected(s, p)
+		return r.selectPosition(s, p)
 	case "optional", "choose", "branch": // traversers that no option matches pass unchanged
 		return union(p, r.children(s, p))
 	case "union", "coalesce", "flatMap", "map", "local":
@@ -73,9 +73,9 @@ func (r *reader) mark(names []string, p position) position {
 	return p
 }
 
-// selected returns the place of one label. It does not follow several labels, parts of
+// selectPosition returns the place of one label. It does not follow several labels, parts of
 // maps, side effects and selected traversals.
-func (r *reader) selected(s *syntax.Step, p position) position {
+func (r *reader) selectPosition(s *syntax.Step, p position) position {
 	names := texts(s.Args)
 	if mark, ok := r.marks[first(names)]; ok && len(names) == 1 && len(s.Args) == 1 && !p.lost {
 		return mark
@@ -106,22 +106,22 @@ func (r *reader) children(s *syntax.Step, p position) position {
 // repeat follows a traversal, and the until() and emit() before it, to a fixed point.
 func (r *reader) repeat(s *syntax.Step, tests []syntax.Step, p position) position {
 	for {
-		known := p.size() + r.known()
+		known := p.size() + r.size()
 		p = union(p, r.children(s, p))
-		if p.size()+r.known() > known {
+		if p.size()+r.size() > known {
 			continue
 		}
 		for _, t := range tests {
 			r.children(&t, p)
 		}
-		if r.known() == known-p.size() { // no label in them changes the result
+		if r.size() == known-p.size() { // no label in them changes the result
 			return p
 		}
 	}
 }
 
-// known is a measure for the fixed point: it grows with the places of labels and visited.
-func (r *reader) known() int {
+// size is a measure for the fixed point: it grows with the places of labels and visited.
+func (r *reader) size() int {
 	n := r.visited.size()
 	for _, p := range r.marks {
 		n += 1 + p.size()

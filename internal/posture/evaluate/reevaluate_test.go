@@ -102,7 +102,7 @@ func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 
 // lawAccount builds the graph of a world, or patches the one before.
 func lawAccount(t *rapid.T, w *world, before *graph.Graph, changed []posture.EntityID) evaluate.Account {
-	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Coverage: w.covered()}
+	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Coverage: w.coverageList()}
 	if before == nil || rapid.Bool().Draw(t, "build anew") {
 		b := graph.NewBuilder(graph.Limits{})
 		for _, id := range slices.Sorted(maps.Keys(w.entities)) {
@@ -163,7 +163,7 @@ func change(t *rapid.T, w *world) []posture.EntityID {
 // drawEntity makes one of a few entities, with edges to some of the others.
 func drawEntity(t *rapid.T) posture.Entity {
 	kind := rapid.SampledFrom([]posture.EntityType{groupType, rangeType, hostType, roleType, bucketType, keyType}).Draw(t, "type")
-	e := known(kind, rapid.IntRange(0, 2).Draw(t, "number"))
+	e := knownEntity(kind, rapid.IntRange(0, 2).Draw(t, "number"))
 	if kind != roleType { // an entity may move without getting another name
 		e.Region = rapid.SampledFrom([]string{region, otherPlace}).Draw(t, "place")
 	}
@@ -183,7 +183,7 @@ func drawEntity(t *rapid.T) posture.Entity {
 		}
 		for n := range 3 {
 			if rapid.IntRange(0, 2).Draw(t, label) == 0 {
-				e.Edges = append(e.Edges, posture.Edge{Label: label, To: known(to, n).ID})
+				e.Edges = append(e.Edges, posture.Edge{Label: label, To: knownEntity(to, n).ID})
 			}
 		}
 	}
@@ -218,7 +218,7 @@ func drawEntity(t *rapid.T) posture.Entity {
 	return e
 }
 
-func known(kind posture.EntityType, n int) posture.Entity {
+func knownEntity(kind posture.EntityType, n int) posture.Entity {
 	location := region
 	if kind == roleType {
 		location = posture.Global

@@ -43,9 +43,9 @@ func (e *Evaluator) Try(ctx context.Context, a Account, rules ...posture.Rule) (
 	return answers, nil
 }
 
-// Sees lists what a query reads: all types, properties or edges where the query does not
+// ReadSet lists what a query reads: all types, properties or edges where the query does not
 // restrict them.
-type Sees struct {
+type ReadSet struct {
 	Types      []posture.EntityType // whose entities can affect its result
 	Subjects   []posture.EntityType // of the entities that it returns
 	Properties []string
@@ -54,13 +54,13 @@ type Sees struct {
 	Undeclared []string // names in the query that the schema does not have there
 }
 
-// See returns what a query reads. It fails if the text is wrong.
-func (e *Evaluator) See(q posture.RuleQuery) (Sees, error) {
+// ReadSet returns what a query reads. It fails if the text is wrong.
+func (e *Evaluator) ReadSet(q posture.RuleQuery) (ReadSet, error) {
 	known, err := e.query(q)
 	if err != nil {
-		return Sees{}, err
+		return ReadSet{}, err
 	}
-	return Sees{
+	return ReadSet{
 		Types: slices.Sorted(slices.Values(known.reads.Types)), Subjects: slices.Sorted(slices.Values(known.reads.Subjects)),
 		Properties: slices.Sorted(slices.Values(known.touches.Keys)), Edges: slices.Sorted(slices.Values(known.touches.Edges)),
 		Clock: known.reads.Clock, Undeclared: known.reads.Undeclared,
@@ -69,14 +69,14 @@ func (e *Evaluator) See(q posture.RuleQuery) (Sees, error) {
 
 // Explain returns what a query reads and, of a Gremlin query, how it is run. It fails if
 // the text is wrong.
-func (e *Evaluator) Explain(q posture.RuleQuery) (Sees, *gremlin.Explanation, error) {
-	sees, err := e.See(q)
+func (e *Evaluator) Explain(q posture.RuleQuery) (ReadSet, *gremlin.Explanation, error) {
+	reads, err := e.ReadSet(q)
 	if err != nil {
-		return sees, nil, err
+		return reads, nil, err
 	}
 	known, err := e.query(q)
 	if err != nil || known.plan == nil {
-		return sees, nil, err
+		return reads, nil, err
 	}
-	return sees, known.plan.Explain(), nil
+	return reads, known.plan.Explain(), nil
 }

@@ -78,7 +78,7 @@ func (w *world) fail(t posture.EntityType, region string) {
 	w.coverage[s] = c
 }
 
-func (w *world) covered() []posture.Coverage { return slices.Collect(maps.Values(w.coverage)) }
+func (w *world) coverageList() []posture.Coverage { return slices.Collect(maps.Values(w.coverage)) }
 
 // EntitiesOf implements [evaluate.Lookup].
 func (w *world) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
@@ -114,7 +114,7 @@ func (w *world) graph(t fataler) *graph.Graph {
 }
 
 func (w *world) account(t testing.TB) evaluate.Account {
-	return evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Graph: w.graph(t), Generation: 7, Coverage: w.covered()}
+	return evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Graph: w.graph(t), Generation: 7, Coverage: w.coverageList()}
 }
 
 func evaluator(w *world) *evaluate.Evaluator {
@@ -160,7 +160,7 @@ func names(ids []posture.EntityID, w *world) []string {
 	return all
 }
 
-func violating(r posture.RuleJudgement) []posture.EntityID {
+func violatingIDs(r posture.RuleJudgement) []posture.EntityID {
 	var ids []posture.EntityID
 	for _, v := range r.Violating {
 		ids = append(ids, v.Finding.Object)

@@ -156,8 +156,8 @@ func contents(g *graph.Graph) map[string][]string {
 	return all
 }
 
-// built builds a graph from entities.
-func built(t *testing.T, es map[posture.EntityID]posture.Entity) *graph.Graph {
+// buildGraph builds a graph from entities.
+func buildGraph(t *testing.T, es map[posture.EntityID]posture.Entity) *graph.Graph {
 	t.Helper()
 	b := graph.NewBuilder(graph.Limits{})
 	for _, id := range slices.Sorted(maps.Keys(es)) {
@@ -185,7 +185,7 @@ func TestGraphFollowsEveryCommit(t *testing.T) {
 		if g.Generation != want.generation {
 			t.Errorf("%s: generation %d, want %d", what, g.Generation, want.generation)
 		}
-		if diff := cmp.Diff(contents(built(t, want.entities)), contents(g.Graph)); diff != "" {
+		if diff := cmp.Diff(contents(buildGraph(t, want.entities)), contents(g.Graph)); diff != "" {
 			t.Errorf("%s (-want +got):\n%.2000s", what, diff)
 		}
 	}
@@ -319,7 +319,7 @@ func TestRecordOfAnEntity(t *testing.T) {
 		Tags:  map[string]string{"env": "prod"},
 		Edges: []posture.Edge{{Label: "WRITES_TO", To: "x", Properties: []posture.Property{posture.Text("prefix", "p"), posture.Unknown("u", "denied")}}},
 	}
-	g := built(t, map[posture.EntityID]posture.Entity{e.ID: e})
+	g := buildGraph(t, map[posture.EntityID]posture.Entity{e.ID: e})
 	if _, ok := g.VertexByID(graph.String(string(e.ID))); !ok || g.VertexLabels()[0] != string(e.Type) {
 		t.Fatalf("vertices %v", contents(g))
 	}

@@ -47,8 +47,8 @@ func (j *Judge) Entity(ctx context.Context, org posture.OrgID, e posture.Entity)
 		if r.Provider != e.Provider || r.Status != posture.RuleEnabled {
 			continue
 		}
-		sees, err := j.Evaluator.See(r.Query)
-		if err != nil || !slices.Contains(sees.Subjects, e.Type) {
+		readSet, err := j.Evaluator.ReadSet(r.Query)
+		if err != nil || !slices.Contains(readSet.Subjects, e.Type) {
 			continue
 		}
 		verdict := Pass

@@ -120,9 +120,9 @@ func (f *fixture) in(s posture.Scope) posture.Scope {
 	return s
 }
 
-// notified is what the organisation hears: findings without their ids, which differ,
+// notifications is what the organisation hears: findings without their ids, which differ,
 // and counts.
-func (f *fixture) notified() any {
+func (f *fixture) notifications() any {
 	f.t.Helper()
 	page, err := f.store.Findings(f.t.Context(), f.org, posture.FindingFilter{}, []posture.FindingSort{{Field: "ruleId"}, {Field: "objectId"}}, posture.Page{}, *f.clock)
 	if err != nil {

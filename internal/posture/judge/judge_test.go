@@ -42,7 +42,7 @@ func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 					continue // nobody looks yet
 				}
 				h.judge()
-				if diff := cmp.Diff(h.complete.notified(), h.parts.notified(), cmpopts.EquateEmpty()); diff != "" {
+				if diff := cmp.Diff(h.complete.notifications(), h.parts.notifications(), cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("sequence %d, step %d, after %s (-whole +parts):\n%s", seed, step, what, diff)
 				}
 			}

@@ -19,12 +19,12 @@ type Trial struct {
 	Entities   map[posture.EntityID]posture.Entity // the first of those that are listed
 	Generation int64                               // of the account
 	Took       time.Duration
-	Reads      evaluate.Sees
+	Reads      evaluate.ReadSet
 	Explain    *gremlin.Explanation // nil for a search
 }
 
-// Sees lists what a query reads.
-type Sees = evaluate.Sees
+// ReadSet lists what a query reads.
+type ReadSet = evaluate.ReadSet
 
 // trialTime limits a trial, because a user waits for it.
 const trialTime = 10 * time.Second
@@ -45,7 +45,7 @@ func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID
 	}
 	var t Trial
 	if t.Reads, t.Explain, err = j.Evaluator.Explain(q); err != nil {
-		return t, refused(err)
+		return t, queryError(err)
 	}
 	start := j.Now()
 	limited, cancel := context.WithTimeout(ctx, trialTime)
@@ -55,7 +55,7 @@ func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID
 		return t, ctx.Err()
 	}
 	if err != nil {
-		return t, refused(err)
+		return t, queryError(err)
 	}
 	t.Answer, t.Generation, t.Took = answers[0], s.Generation, j.Now().Sub(start)
 	ids := slices.Concat(first(t.Violating), first(t.Unknown))
@@ -65,8 +65,8 @@ func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID
 
 func first(ids []posture.EntityID) []posture.EntityID { return ids[:min(len(ids), Shown)] }
 
-// refused turns the error of a query into fault.Invalid.
-func refused(err error) error {
+// queryError turns the error of a query into fault.Invalid.
+func queryError(err error) error {
 	if e, ok := errors.AsType[*evaluate.RuleError](err); ok {
 		err = e.Err
 	}

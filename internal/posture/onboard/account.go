@@ -83,7 +83,7 @@ func (s *set) find(id posture.AccountID) (posture.Account, error) {
 // accounts of the set were written, because the set may add the root.
 func (s *set) root(i int) error {
 	a := s.done.Accounts[i]
-	if a.Root() == "" || s.rejected(accountItems, i) {
+	if a.Root() == "" || s.isRejected(accountItems, i) {
 		return nil
 	}
 	root, err := s.tx.Account(a.Root())

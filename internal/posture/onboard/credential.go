@@ -125,7 +125,7 @@ func (s *set) removeCredential(i int) error {
 		return err
 	}
 	for _, l := range links {
-		if err := s.unlinked(l.Account); err != nil {
+		if err := s.checkUnlinked(l.Account); err != nil {
 			return err
 		}
 	}

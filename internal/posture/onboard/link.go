@@ -75,12 +75,12 @@ func (s *set) unlink(i int) error {
 	if err := s.tx.RemoveLink(l.Account, l.Credential); err != nil {
 		return err
 	}
-	return s.unlinked(l.Account)
+	return s.checkUnlinked(l.Account)
 }
 
-// unlinked makes an account a draft if it has no links left, and otherwise enqueues its
+// checkUnlinked makes an account a draft if it has no links left, and otherwise enqueues its
 // validation with a remaining credential.
-func (s *set) unlinked(id posture.AccountID) error {
+func (s *set) checkUnlinked(id posture.AccountID) error {
 	links, err := s.tx.LinksOfAccount(id)
 	if err != nil {
 		return err

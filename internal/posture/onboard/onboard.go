@@ -207,16 +207,16 @@ func (s *set) each(array string, n int, f func(i int) error) error {
 		case err == nil:
 		case fault.Is(err, fault.Internal), fault.Is(err, fault.Unavailable):
 			return err
-		case !s.rejected(array, i):
+		case !s.isRejected(array, i):
 			s.bad = append(s.bad, &ItemError{array, i, err})
 		}
 	}
 	return nil
 }
 
-// rejected reports whether an item has an error already. Its follow-up errors are not
+// isRejected reports whether an item has an error already. Its follow-up errors are not
 // reported.
-func (s *set) rejected(array string, i int) bool {
+func (s *set) isRejected(array string, i int) bool {
 	return slices.ContainsFunc(s.bad, func(e *ItemError) bool { return e.Array == array && e.Index == i })
 }
 

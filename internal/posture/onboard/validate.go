@@ -39,7 +39,7 @@ func (v *Validator) Validate(ctx context.Context, org posture.OrgID, id posture.
 		if err != nil {
 			return err
 		}
-		if err := unchanged(tx, access); err != nil {
+		if err := checkUnchanged(tx, access); err != nil {
 			return err
 		}
 		if a.Status.Value == status && a.Reason == reason {
@@ -54,9 +54,9 @@ func (v *Validator) Validate(ctx context.Context, org posture.OrgID, id posture.
 	return status, err
 }
 
-// unchanged fails if the account is no longer linked to the credential of the
+// checkUnchanged fails if the account is no longer linked to the credential of the
 // validation, or the credential has changed.
-func unchanged(tx posture.OnboardingTx, access posture.Access) error {
+func checkUnchanged(tx posture.OnboardingTx, access posture.Access) error {
 	if _, err := tx.Link(access.Account.ID, access.Credential.ID); err != nil {
 		return err
 	}

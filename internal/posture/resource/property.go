@@ -199,7 +199,7 @@ func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
 	if !p.Each.IsZero() {
 		text = p.Each.Text(&Item{Result: value}, v)
 	}
-	text = p.mapped(text)
+	text = p.mapValue(text)
 	b.Text(p.Name, text)
 	return text != ""
 }
@@ -248,7 +248,7 @@ func (p *Property) texts(value gjson.Result, v Vars) (all []string) {
 		if !p.Each.IsZero() {
 			text = p.Each.Text(&Item{Result: element}, v)
 		}
-		all = append(all, p.mapped(text))
+		all = append(all, p.mapValue(text))
 	}
 	var walk func(gjson.Result)
 	walk = func(r gjson.Result) {
@@ -259,7 +259,7 @@ func (p *Property) texts(value gjson.Result, v Vars) (all []string) {
 			}
 		case r.IsObject() && p.Each.IsZero():
 			r.ForEach(func(key, _ gjson.Result) bool {
-				all = append(all, p.mapped(key.String()))
+				all = append(all, p.mapValue(key.String()))
 				return true
 			})
 		case r.Type != gjson.Null:
@@ -270,7 +270,7 @@ func (p *Property) texts(value gjson.Result, v Vars) (all []string) {
 	return all
 }
 
-func (p *Property) mapped(text string) string {
+func (p *Property) mapValue(text string) string {
 	if to, ok := p.Map[text]; ok {
 		return to
 	}

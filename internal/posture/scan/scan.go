@@ -142,11 +142,11 @@ func typesOf(e *evaluate.Evaluator, rules []posture.Rule, p posture.Provider) []
 	seen := map[posture.EntityType]bool{}
 	var types []posture.EntityType
 	for _, r := range rules {
-		sees, err := e.See(r.Query)
+		readSet, err := e.ReadSet(r.Query)
 		if err != nil {
 			continue
 		}
-		for _, t := range sees.Types {
+		for _, t := range readSet.Types {
 			if !seen[t] && t.Provider() == p {
 				seen[t] = true
 				types = append(types, t)

@@ -96,18 +96,18 @@ func (p *parser) fail(t token, format string, args ...any) error {
 
 // any reads conditions joined by OR.
 func (p *parser) any(depth int) (posture.Condition, error) {
-	return joined(p.all, depth, func() bool { return p.takeWord("or") },
+	return parseJoined(p.all, depth, func() bool { return p.takeWord("or") },
 		func(parts []posture.Condition) posture.Condition { return posture.AnyOf(parts) })
 }
 
 // all reads conditions joined by AND.
 func (p *parser) all(depth int) (posture.Condition, error) {
-	return joined(p.one, depth, func() bool { return p.takeWord("and") },
+	return parseJoined(p.one, depth, func() bool { return p.takeWord("and") },
 		func(parts []posture.Condition) posture.Condition { return posture.AllOf(parts) })
 }
 
-// joined reads parts as long as there is another. One part stands for itself.
-func joined(part func(int) (posture.Condition, error), depth int, more func() bool, join func([]posture.Condition) posture.Condition) (posture.Condition, error) {
+// parseJoined reads parts as long as there is another. One part stands for itself.
+func parseJoined(part func(int) (posture.Condition, error), depth int, more func() bool, join func([]posture.Condition) posture.Condition) (posture.Condition, error) {
 	var parts []posture.Condition
 	for {
 		c, err := part(depth)

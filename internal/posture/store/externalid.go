@@ -41,7 +41,7 @@ func issuedID(tx *sqldb.Tx, org posture.OrgID) (string, error) {
 // CheckExternalID implements [posture.OnboardingStore].
 func (s *Store) CheckExternalID(ctx context.Context, org posture.OrgID, id string) error {
 	return s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		err := owned(tx, org, id)
+		err := checkOwned(tx, org, id)
 		if sqldb.Missing(err) {
 			return nil
 		}
@@ -49,8 +49,8 @@ func (s *Store) CheckExternalID(ctx context.Context, org posture.OrgID, id strin
 	})
 }
 
-// owned fails with fault.Conflict if an external id belongs to another organisation.
-func owned(tx *sqldb.Tx, org posture.OrgID, id string) error {
+// checkOwned fails with fault.Conflict if an external id belongs to another organisation.
+func checkOwned(tx *sqldb.Tx, org posture.OrgID, id string) error {
 	owner, err := sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT org FROM external_id WHERE id = $1`, id)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (t *onboardTx) ClaimExternalID(id string) error {
 	if err := claim(t.tx, t.org, id, sqldb.Millis(t.store.now())); err != nil {
 		return err
 	}
-	return owned(t.tx, t.org, id)
+	return checkOwned(t.tx, t.org, id)
 }
 
 func claim(tx *sqldb.Tx, org posture.OrgID, id string, at int64) error {

@@ -14,6 +14,9 @@ import (
 	"vigil/internal/sqldb"
 )
 
+// findingColumns are the columns that scanFinding reads. put_aside is the suppression
+// as JSON. Other columns of the table: n is the primary key, aside_till the end of the
+// suppression, and mute_rule the mute rule that set it.
 const findingColumns = `id, rule, account, provider, object, type, xid, name, service, region, level, risk, parts, status, tags,
 	put_aside, parameters, created, updated, resolved`
 

@@ -80,7 +80,7 @@ func (g *grouping) all(aggregations map[string]posture.Aggregation) (map[string]
 		if err := g.chain(nil, name, a, buckets); err != nil {
 			return nil, err
 		}
-		found[name] = limited(buckets, a)
+		found[name] = limitBuckets(buckets, a)
 	}
 	return found, nil
 }
@@ -156,7 +156,7 @@ func (g *grouping) group(levels []step, f posture.FindingFilter) ([]group, error
 	table, ok := sumTableFor(slices.Concat(dims, columns))
 	sum := "sum(total)"
 	if !ok {
-		if f.Suppressed != nil && !*f.Suppressed && counted(slices.Concat(columns, without(dims, "aside_till"))) {
+		if f.Suppressed != nil && !*f.Suppressed && isCounted(slices.Concat(columns, without(dims, "aside_till"))) {
 			return g.groupUnsuppressed(levels, f)
 		}
 		table, sum = "finding", "count(*)"
@@ -206,7 +206,7 @@ func (g *grouping) groupByTags(levels []step, filter posture.FindingFilter) ([]g
 		if err != nil {
 			return nil, err
 		}
-		if !tagged(f.Tags, filter.Tags) {
+		if !hasTags(f.Tags, filter.Tags) {
 			continue
 		}
 		values, ok := g.values(f, levels)
@@ -291,8 +291,8 @@ func findingValue(f posture.Finding, column string) string {
 	}
 }
 
-// limited keeps the most frequent values, at every level.
-func limited(b posture.Buckets, a posture.Aggregation) posture.Buckets {
+// limitBuckets keeps the most frequent values, at every level.
+func limitBuckets(b posture.Buckets, a posture.Aggregation) posture.Buckets {
 	keys := slices.SortedFunc(maps.Keys(b), func(x, y string) int {
 		return cmp.Or(cmp.Compare(b[y].Count, b[x].Count), cmp.Compare(x, y))
 	})
@@ -306,7 +306,7 @@ func limited(b posture.Buckets, a posture.Aggregation) posture.Buckets {
 			if bucket.Sub == nil {
 				bucket.Sub = map[string]posture.Buckets{}
 			}
-			bucket.Sub[name] = limited(bucket.Sub[name], sub)
+			bucket.Sub[name] = limitBuckets(bucket.Sub[name], sub)
 		}
 		out[k] = bucket
 	}

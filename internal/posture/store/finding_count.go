@@ -118,7 +118,7 @@ func countFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now
 	}
 	if f.Suppressed != nil && !*f.Suppressed {
 		all, suppressed := splitSuppressed(f)
-		if _, _, dims := findingWhere(tx, org, all, now); counted(dims) {
+		if _, _, dims := findingWhere(tx, org, all, now); isCounted(dims) {
 			total, err := countFindings(tx, org, all, now)
 			if err != nil {
 				return 0, err
@@ -130,7 +130,7 @@ func countFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now
 	return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM finding WHERE `+where, args...)
 }
 
-func counted(dims []string) bool {
+func isCounted(dims []string) bool {
 	_, ok := sumTableFor(dims)
 	return ok
 }
@@ -151,7 +151,7 @@ func countTagged(tx *sqldb.Tx, f posture.FindingFilter, where string, args []any
 		if err != nil {
 			return 0, err
 		}
-		if tagged(row.Tags, f.Tags) {
+		if hasTags(row.Tags, f.Tags) {
 			total++
 		}
 	}

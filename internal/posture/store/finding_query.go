@@ -141,7 +141,7 @@ func (r *pageReader) read(where string, s keyRange) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !tagged(row.finding.Tags, r.filter.Tags) {
+		if !hasTags(row.finding.Tags, r.filter.Tags) {
 			continue
 		}
 		if r.size > 0 && len(r.page.Findings) == r.size {
@@ -156,8 +156,8 @@ func (r *pageReader) read(where string, s keyRange) (bool, error) {
 	return true, nil
 }
 
-// tagged reports whether tags have one of the wanted values for every name.
-func tagged(tags map[string]string, want map[string][]string) bool {
+// hasTags reports whether tags have one of the wanted values for every name.
+func hasTags(tags map[string]string, want map[string][]string) bool {
 	return posture.AccountFilter{Tags: want}.Matches(posture.Account{Tags: tags})
 }
 

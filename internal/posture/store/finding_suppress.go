@@ -47,7 +47,7 @@ func matchingFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, 
 		if err != nil {
 			return nil, err
 		}
-		if !tagged(k.finding.Tags, f.Tags) {
+		if !hasTags(k.finding.Tags, f.Tags) {
 			continue
 		}
 		if len(found) == posture.MaxSuppress {

@@ -67,7 +67,7 @@ func (s *Store) Trends(ctx context.Context, org posture.OrgID, f posture.Finding
 			if err != nil {
 				return err
 			}
-			if tagged(e.tags, f.Tags) {
+			if hasTags(e.tags, f.Tags) {
 				countTrend(t.group(e.group), e)
 			}
 		}

@@ -23,7 +23,7 @@ func (s *Streams) MaintainStreams(ctx context.Context, t posture.StreamTimeouts)
 	if err := s.deleteSeen(ctx, now.Add(-t.Dedup)); err != nil {
 		return nil, err
 	}
-	silent, err := s.silent(ctx, now, t)
+	silent, err := s.silentAccounts(ctx, now, t)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +105,9 @@ func (s *Streams) deleteSeen(ctx context.Context, before time.Time) error {
 	}
 }
 
-// silent returns the accounts whose stream is marked as connected and has missed
+// silentAccounts returns the accounts whose stream is marked as connected and has missed
 // its heartbeat, or has sent nothing while collections found changes.
-func (s *Streams) silent(ctx context.Context, now time.Time, t posture.StreamTimeouts) (refs []posture.AccountRef, err error) {
+func (s *Streams) silentAccounts(ctx context.Context, now time.Time, t posture.StreamTimeouts) (refs []posture.AccountRef, err error) {
 	type candidate struct {
 		posture.AccountRef
 		event, beat, since int64

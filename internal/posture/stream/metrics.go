@@ -43,7 +43,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-func (m *Metrics) accepted(p posture.Provider, o posture.StreamOutcome) {
+func (m *Metrics) countAccepted(p posture.Provider, o posture.StreamOutcome) {
 	if m == nil {
 		return
 	}
@@ -51,7 +51,7 @@ func (m *Metrics) accepted(p posture.Provider, o posture.StreamOutcome) {
 	m.messages.WithLabelValues(string(p), "duplicate").Add(float64(o.Duplicates))
 }
 
-func (m *Metrics) refused(p posture.Provider, r refusal.Reason) {
+func (m *Metrics) countRefused(p posture.Provider, r refusal.Reason) {
 	if m != nil {
 		m.refusals.WithLabelValues(string(p), string(r)).Inc()
 	}

@@ -99,7 +99,7 @@ func (r *Receiver) Azure(ctx context.Context, secret posture.StreamSecret, h htt
 // such a request before it sends CloudEvents.
 func (r *Receiver) AuthenticateAzure(ctx context.Context, secret posture.StreamSecret) error {
 	_, err := r.azure.Authenticate(ctx, secret)
-	return r.counted(posture.Azure, err)
+	return r.countRefusal(posture.Azure, err)
 }
 
 // GCP receives a message of Pub/Sub.
@@ -111,7 +111,7 @@ func (r *Receiver) GCP(ctx context.Context, h http.Header, body []byte) error {
 // accept stores a delivery, unless verifying it has failed.
 func (r *Receiver) accept(ctx context.Context, p posture.Provider, d posture.Delivery, err error) error {
 	if err != nil {
-		return r.counted(p, err)
+		return r.countRefusal(p, err)
 	}
 	verified := r.now()
 	for _, m := range d.Messages {
@@ -122,20 +122,20 @@ func (r *Receiver) accept(ctx context.Context, p posture.Provider, d posture.Del
 	case err != nil:
 		return err
 	case got.Gone:
-		return r.counted(p, refusal.New(refusal.Unknown, "the stream was removed"))
+		return r.countRefusal(p, refusal.New(refusal.Unknown, "the stream was removed"))
 	}
 	r.metrics.stage("store", r.now().Sub(verified), len(d.Messages))
 	if got.Fresh > 0 {
 		r.wake(posture.AccountRef{Org: d.Stream.Org, Account: d.Stream.Account})
 	}
-	r.metrics.accepted(p, got)
+	r.metrics.countAccepted(p, got)
 	return nil
 }
 
-// counted counts a refusal and returns it.
-func (r *Receiver) counted(p posture.Provider, err error) error {
+// countRefusal counts a refusal and returns it.
+func (r *Receiver) countRefusal(p posture.Provider, err error) error {
 	if reason := refusal.ReasonOf(err); reason != "" {
-		r.metrics.refused(p, reason)
+		r.metrics.countRefused(p, reason)
 	}
 	return err
 }

@@ -86,7 +86,7 @@ func (a *Answer) NewText() *Text { return &Text{budget: a.budget} }
 // time budget, or nil.
 func (a *Answer) Fits() error {
 	if a.budget.err != nil {
-		return refused(a.budget.err)
+		return queryError(a.budget.err)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 		if _, genErr := w.graphs.Generation(ctx, q.Org, q.Account); genErr != nil {
 			return Answer{}, genErr
 		}
-		return Answer{}, refused(err)
+		return Answer{}, queryError(err)
 	}
 	start := w.now()
 	leave, err := w.gate.enter(ctx, string(q.Org), q.Caller)
@@ -178,7 +178,7 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gct
 		if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return Answer{}, 0, ctx.Err()
 		}
-		return Answer{}, 0, refused(err)
+		return Answer{}, 0, queryError(err)
 	}
 	remaining.used = res.Held
 	results := newResultBuilder(g.Graph, remaining)
@@ -187,7 +187,7 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gct
 		results.add(item.Value, item.Bulk)
 		res.Items[i] = gremlin.Item{} // release items that have been written
 		if remaining.err != nil {
-			return Answer{}, 0, refused(remaining.err)
+			return Answer{}, 0, queryError(remaining.err)
 		}
 	}
 	results.values.Raw("]")
@@ -246,8 +246,8 @@ func (w *Walker) entities(ctx context.Context, q Query, a *Answer, ids []posture
 	return nil
 }
 
-// refused converts an error of the query engine to fault.Invalid.
-func refused(err error) error {
+// queryError converts an error of the query engine to fault.Invalid.
+func queryError(err error) error {
 	message := err.Error()
 	if e, ok := errors.AsType[*syntax.Error](err); ok {
 		if excerpt := e.Excerpt(); excerpt != "" {

@@ -220,7 +220,7 @@ func TestInvalidQueries(t *testing.T) {
 	}
 }
 
-func explained(text string) walk.Query {
+func explainQuery(text string) walk.Query {
 	q := query(text)
 	q.Explain = true
 	return q
@@ -229,7 +229,7 @@ func explained(text string) walk.Query {
 func TestExplainAndCost(t *testing.T) {
 	t.Parallel()
 	walker := newWalker(newStore("a>b"), walk.Options{})
-	a, err := walker.Ask(t.Context(), explained("g.V().out()"))
+	a, err := walker.Ask(t.Context(), explainQuery("g.V().out()"))
 	if err != nil {
 		t.Fatal(err)
 	}

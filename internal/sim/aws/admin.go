@@ -29,8 +29,8 @@ func (c *Cloud) SwitchOff(account, region string) {
 	c.off.Store(world.Place{Account: account, Region: region}, true)
 }
 
-// closed reports whether a region is disabled for an account.
-func (c *Cloud) closed(account, region string) bool {
+// isClosed reports whether a region is disabled for an account.
+func (c *Cloud) isClosed(account, region string) bool {
 	_, off := c.off.Load(world.Place{Account: account, Region: region})
 	return off
 }

@@ -13,7 +13,7 @@ type compute struct {
 
 func (e *inventory) makeCompute() {
 	e.instances = e.hexNamed("AWS.EC2.Instance", "i-0", 16, e.share(150, 6), e.instance)
-	e.keyPairs = e.wordNamed("AWS.EC2.KeyPair", "key", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.keyPairs = e.wordNamed("AWS.EC2.KeyPair", "key", constantCount(2), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("keyPairId", "key-0"+e.seed(p).With(name).Hex(16), "keyName", name, "keyFingerprint", e.seed(p).With(name).Hex(40),
 			"keyType", "ed25519", "createTime", e.ago(500), "tagSet", e.tagSet(p, "key", i))
 	})

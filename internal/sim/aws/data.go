@@ -14,7 +14,7 @@ type data struct {
 }
 
 func (e *inventory) makeData() {
-	e.dbSubnetGroups = e.wordNamed("AWS.RDS.DBSubnetGroup", "db-subnets", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.dbSubnetGroups = e.wordNamed("AWS.RDS.DBSubnetGroup", "db-subnets", constantCount(1), func(p world.Place, i int, name string) world.Object {
 		subnet := func(j int) world.Object {
 			return world.Obj("SubnetIdentifier", nth(e.subnets, p, j*e.vpcs.Count(p)+i), "SubnetStatus", "Active")
 		}
@@ -22,7 +22,7 @@ func (e *inventory) makeData() {
 			"DBSubnetGroupArn", arn("rds", p, "subgrp:"+name), "Subnets", listOf("Subnet", world.Items(subnet(0), subnet(1))))
 	})
 	e.dbInstances = e.wordNamed("AWS.RDS.DBInstance", "db", e.share(10, 4), e.dbInstance)
-	e.dbClusters = e.wordNamed("AWS.RDS.DBCluster", "aurora", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.dbClusters = e.wordNamed("AWS.RDS.DBCluster", "aurora", constantCount(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DBClusterIdentifier", name, "DBClusterArn", arn("rds", p, "cluster:"+name), "Engine", "aurora-postgresql", "EngineVersion", "16.4",
 			"Status", "available", "Endpoint", name+".cluster-x."+p.Region+".rds.amazonaws.com", "Port", 5432, "StorageEncrypted", true, "KmsKeyId", e.keyARN(p, i),
 			"BackupRetentionPeriod", 7, "DeletionProtection", true, "IAMDatabaseAuthenticationEnabled", true, "HttpEndpointEnabled", false,
@@ -33,7 +33,7 @@ func (e *inventory) makeData() {
 			"Engine", "postgres", "EngineVersion", "16.4", "Status", "available", "SnapshotType", "manual", "SnapshotCreateTime", e.ago(15), "Encrypted", true,
 			"KmsKeyId", e.keyARN(p, i), "TagList", listOf("Tag", e.tagList(p, "dbsnap", i, "Key", "Value")), "_restore", e.restore(p, i))
 	})
-	e.dbClusterSnapshots = e.wordNamed("AWS.RDS.DBClusterSnapshot", "aurora-snapshot", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.dbClusterSnapshots = e.wordNamed("AWS.RDS.DBClusterSnapshot", "aurora-snapshot", constantCount(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DBClusterSnapshotIdentifier", name, "DBClusterSnapshotArn", arn("rds", p, "cluster-snapshot:"+name),
 			"DBClusterIdentifier", nth(e.dbClusters, p, i), "Engine", "aurora-postgresql", "EngineVersion", "16.4", "Status", "available", "SnapshotType", "manual",
 			"SnapshotCreateTime", e.ago(15), "StorageEncrypted", true, "KmsKeyId", e.keyARN(p, i), "_restore", world.Items("123456789012"))
@@ -93,12 +93,12 @@ func (e *inventory) dbInstance(p world.Place, i int, name string) world.Object {
 
 func (e *inventory) makeStores() {
 	group := func(p world.Place, i int) string { return e.securityGroups.Name(p, e.ordinaryGroup(p, 0, i)) }
-	e.replicationGroups = e.wordNamed("AWS.ElastiCache.ReplicationGroup", "redis", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.replicationGroups = e.wordNamed("AWS.ElastiCache.ReplicationGroup", "redis", constantCount(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("ReplicationGroupId", name, "Description", "sessions", "ARN", arn("elasticache", p, "replicationgroup:"+name), "Status", "available",
 			"Engine", "valkey", "AtRestEncryptionEnabled", true, "TransitEncryptionEnabled", true, "AuthTokenEnabled", false, "KmsKeyId", e.keyARN(p, i),
 			"AutomaticFailover", "enabled", "MultiAZ", "enabled", "SnapshotRetentionLimit", 5)
 	})
-	e.cacheClusters = e.wordNamed("AWS.ElastiCache.CacheCluster", "redis-node", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.cacheClusters = e.wordNamed("AWS.ElastiCache.CacheCluster", "redis-node", constantCount(2), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("CacheClusterId", name, "ARN", arn("elasticache", p, "cluster:"+name), "Engine", "redis", "EngineVersion", "7.1", "CacheNodeType", "cache.t4g.micro",
 			"CacheClusterStatus", "available", "AtRestEncryptionEnabled", true, "TransitEncryptionEnabled", i%2 == 0, "AuthTokenEnabled", false,
 			"AutoMinorVersionUpgrade", true, "SnapshotRetentionLimit", 1, "ReplicationGroupId", e.replicationGroups.Name(p, 0),
@@ -121,7 +121,7 @@ func (e *inventory) makeStores() {
 		}
 		return append(o, world.Obj("Encrypted", true, "KmsKeyId", e.keyARN(p, i))...)
 	})
-	e.domains = e.wordNamed("AWS.OpenSearch.Domain", "search", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.domains = e.wordNamed("AWS.OpenSearch.Domain", "search", constantCount(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DomainName", name, "DomainId", p.Account+"/"+name, "ARN", arn("es", p, "domain/"+name), "EngineVersion", "OpenSearch_2.13",
 			"ClusterConfig", world.Obj("InstanceCount", 2), "EncryptionAtRestOptions", world.Obj("Enabled", true, "KmsKeyId", e.keyARN(p, i)),
 			"NodeToNodeEncryptionOptions", world.Obj("Enabled", true), "DomainEndpointOptions", world.Obj("EnforceHTTPS", true, "TLSSecurityPolicy", "Policy-Min-TLS-1-2-2019-07"),

@@ -33,7 +33,7 @@ func (e *inventory) makeIdentity() {
 			"CreateDate", e.ago(300), "Roles", world.Items(world.Obj("Path", "/", "RoleName", role, "RoleId", e.iamID(p, "AROA", role),
 				"Arn", arn("iam", p, "role/"+role), "CreateDate", e.ago(300))))
 	})
-	e.certificates = e.wordNamed("AWS.IAM.ServerCertificate", "certificate", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.certificates = e.wordNamed("AWS.IAM.ServerCertificate", "certificate", constantCount(2), func(p world.Place, i int, name string) world.Object {
 		expires := e.ago(-200)
 		if e.flawed("aws-iam-server-certificate-expired", p, i) {
 			expires = e.ago(10)
@@ -41,7 +41,7 @@ func (e *inventory) makeIdentity() {
 		return world.Obj("Path", "/", "ServerCertificateName", name, "ServerCertificateId", e.iamID(p, "ASCA", name),
 			"Arn", arn("iam", p, "server-certificate/"+name), "UploadDate", e.ago(300), "Expiration", expires)
 	})
-	e.mfaDevices = e.wordNamed("AWS.IAM.VirtualMfaDevice", "mfa", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.mfaDevices = e.wordNamed("AWS.IAM.VirtualMfaDevice", "mfa", constantCount(2), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("SerialNumber", arn("iam", p, "mfa/"+name))
 		if i == 0 {
 			user := e.users.Name(p, 0)
@@ -50,10 +50,10 @@ func (e *inventory) makeIdentity() {
 		}
 		return o
 	})
-	e.samlProviders = e.namedFirst("AWS.IAM.SamlProvider", []string{"corporate"}, "", fixed(1), func(p world.Place, _ int, name string) world.Object {
+	e.samlProviders = e.namedFirst("AWS.IAM.SamlProvider", []string{"corporate"}, "", constantCount(1), func(p world.Place, _ int, name string) world.Object {
 		return world.Obj("Arn", arn("iam", p, "saml-provider/"+name), "CreateDate", e.ago(700), "ValidUntil", e.ago(-700))
 	})
-	e.oidcProviders = e.namedFirst("AWS.IAM.OidcProvider", []string{"token.actions.githubusercontent.com"}, "", fixed(1), func(p world.Place, _ int, name string) world.Object {
+	e.oidcProviders = e.namedFirst("AWS.IAM.OidcProvider", []string{"token.actions.githubusercontent.com"}, "", constantCount(1), func(p world.Place, _ int, name string) world.Object {
 		return world.Obj("Arn", arn("iam", p, "oidc-provider/"+name))
 	})
 	e.summaries = e.single("AWS.IAM.AccountSummary", e.summary)
@@ -90,7 +90,7 @@ func (e *inventory) single(t posture.EntityType, make func(p world.Place) world.
 		return p.Account
 	}
 	return e.add(&world.Kind{
-		Type: t, Count: fixed(1), Name: name,
+		Type: t, Count: constantCount(1), Name: name,
 		Index: func(p world.Place, requested string) (int, bool) { return 0, requested == name(p, 0) },
 		Make:  func(p world.Place, _ int) world.Object { return make(p) },
 	})
@@ -107,7 +107,7 @@ func (e *inventory) user(p world.Place, i int, name string) world.Object {
 		if i%2 == 0 {
 			inline = append(inline, inlinePolicy("own", allow("", "s3:Get*", "*")))
 		} else {
-			attached = append(attached, e.attached(p, e.attachable(p, i)))
+			attached = append(attached, e.attachedPolicy(p, e.attachable(p, i)))
 		}
 	}
 	var boundary any
@@ -158,7 +158,7 @@ func keyColumns(n int, active bool, rotated, used string) world.Object {
 func (e *inventory) group(p world.Place, i int, name string) world.Object {
 	return world.Obj("Path", "/", "GroupName", name, "GroupId", e.iamID(p, "AGPA", name), "Arn", arn("iam", p, "group/"+name), "CreateDate", e.ago(500),
 		"GroupPolicyList", world.Items(inlinePolicy("own", allow("", "ec2:Describe*", "*"))),
-		"AttachedManagedPolicies", world.Items(e.attached(p, e.attachable(p, i))))
+		"AttachedManagedPolicies", world.Items(e.attachedPolicy(p, e.attachable(p, i))))
 }
 
 func inlinePolicy(name string, statements ...world.Object) world.Object {
@@ -169,7 +169,7 @@ func inlinePolicy(name string, statements ...world.Object) world.Object {
 // The last policy is not attached.
 func (e *inventory) attachable(p world.Place, i int) int { return i % (e.policies.Count(p) - 1) }
 
-func (e *inventory) attached(p world.Place, i int) world.Object {
+func (e *inventory) attachedPolicy(p world.Place, i int) world.Object {
 	return world.Obj("PolicyName", strings.TrimPrefix(e.policies.Name(p, i), "aws/"), "PolicyArn", e.policyARN(p, i))
 }
 
@@ -228,7 +228,7 @@ func (e *inventory) role(p world.Place, i int, name string) world.Object {
 		trust = allow("AWS:"+arn("iam", p, "role/"+e.roles.Name(p, len(firstRoles))), "sts:AssumeRole", "")
 	}
 	o := world.Obj("Path", "/", "RoleName", name, "RoleId", e.iamID(p, "AROA", name), "Arn", arn("iam", p, "role/"+name), "CreateDate", e.ago(300),
-		"AssumeRolePolicyDocument", url.PathEscape(policy(trust)), "AttachedManagedPolicies", world.Items(e.attached(p, e.attachable(p, i))),
+		"AssumeRolePolicyDocument", url.PathEscape(policy(trust)), "AttachedManagedPolicies", world.Items(e.attachedPolicy(p, e.attachable(p, i))),
 		"RolePolicyList", world.Items(inlinePolicy("logs", allow("", "logs:PutLogEvents", "*"))), "InstanceProfileList", []any{},
 		"RoleLastUsed", world.Obj("LastUsedDate", e.ago(5), "Region", "us-east-1"), "Tags", e.tagList(p, "role", i, "Key", "Value"))
 	if i%4 == 3 {

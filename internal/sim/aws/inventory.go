@@ -70,8 +70,8 @@ func (e *inventory) share(parts, least int) counter {
 	}
 }
 
-// fixed returns a counter with a fixed result.
-func fixed(n int) counter { return func(world.Place) int { return n } }
+// constantCount returns a counter with a fixed result.
+func constantCount(n int) counter { return func(world.Place) int { return n } }
 
 // maker generates the i-th resource of a place with the given name.
 type maker func(p world.Place, i int, name string) world.Object

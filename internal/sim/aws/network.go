@@ -33,7 +33,7 @@ func (e *inventory) makeNetwork() {
 		n := e.vpcs.Count(p)
 		return n * (1 + max(groupsPerVPC, e.share(60, 0)(p)/n))
 	}, e.securityGroup)
-	e.peerings = e.hexNamed("AWS.EC2.VpcPeeringConnection", "pcx-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
+	e.peerings = e.hexNamed("AWS.EC2.VpcPeeringConnection", "pcx-0", 16, constantCount(1), func(p world.Place, i int, id string) world.Object {
 		side := func(v int) world.Object {
 			return world.Obj("ownerId", p.Account, "vpcId", nth(e.vpcs, p, v), "cidrBlock", cidr(v, 0, 16), "region", p.Region)
 		}
@@ -41,15 +41,15 @@ func (e *inventory) makeNetwork() {
 			"status", world.Obj("code", "active", "message", "Active"), "tagSet", e.tagSet(p, "pcx", i))
 	})
 	e.endpoints = e.hexNamed("AWS.EC2.VpcEndpoint", "vpce-0", 16, perVPC(1), e.endpoint)
-	e.transitGateways = e.hexNamed("AWS.EC2.TransitGateway", "tgw-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
+	e.transitGateways = e.hexNamed("AWS.EC2.TransitGateway", "tgw-0", 16, constantCount(1), func(p world.Place, i int, id string) world.Object {
 		return world.Obj("transitGatewayId", id, "transitGatewayArn", arn("ec2", p, "transit-gateway/"+id), "state", "available", "ownerId", p.Account,
 			"options", world.Obj("autoAcceptSharedAttachments", "disable"), "tagSet", e.tagSet(p, "tgw", i))
 	})
-	e.vpnGateways = e.hexNamed("AWS.EC2.VpnGateway", "vgw-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
+	e.vpnGateways = e.hexNamed("AWS.EC2.VpnGateway", "vgw-0", 16, constantCount(1), func(p world.Place, i int, id string) world.Object {
 		return world.Obj("vpnGatewayId", id, "state", "available", "type", "ipsec.1",
 			"attachments", world.Items(world.Obj("vpcId", nth(e.vpcs, p, i), "state", "attached")), "tagSet", e.tagSet(p, "vgw", i))
 	})
-	e.vpnConnections = e.hexNamed("AWS.EC2.VpnConnection", "vpn-0", 16, fixed(1), func(p world.Place, i int, id string) world.Object {
+	e.vpnConnections = e.hexNamed("AWS.EC2.VpnConnection", "vpn-0", 16, constantCount(1), func(p world.Place, i int, id string) world.Object {
 		tunnel := func(status string) world.Object {
 			return world.Obj("status", status, "outsideIpAddress", "203.0.113.7")
 		}

@@ -36,7 +36,7 @@ func (c *Cloud) Findings(account string) []world.Finding {
 		}
 	}
 	all = append(all, e.regionFindings(places)...)
-	if !e.recorded(global) {
+	if !e.isRecorded(global) {
 		all = append(all, world.Finding{Rule: "aws-cloudtrail-multi-region", Entity: posture.EntityType("AWS.Account.Account").ID(posture.AccountID(account), "", account)})
 	}
 	slices.SortFunc(all, func(a, b world.Finding) int {
@@ -218,8 +218,8 @@ func (e *inventory) regionFindings(places []world.Place) []world.Finding {
 	return all
 }
 
-// recorded reports whether a trail records every region.
-func (e *inventory) recorded(p world.Place) bool {
+// isRecorded reports whether a trail records every region.
+func (e *inventory) isRecorded(p world.Place) bool {
 	found := false
 	e.List(e.trails, world.Place{Account: p.Account, Region: e.options.Regions[0]}, 0, -1, func(_ string, o world.Object) bool {
 		found = found || o.Flag("IsMultiRegionTrail") && o.Flag("_logging")

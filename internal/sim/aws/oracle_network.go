@@ -43,7 +43,7 @@ var networkJudgements = []ruleCheck{
 		return o.Text("ipAddress") != "" && o.Text("instanceState", "name") == "running"
 	}),
 	{rule: "aws-ec2-exposed-admin-instance", kind: ofInstance, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
-		return o.Text("ipAddress") != "" && e.exposed(p, o) && e.powerful(p, o.Text("iamInstanceProfile", "arn"))
+		return o.Text("ipAddress") != "" && e.isExposed(p, o) && e.powerful(p, o.Text("iamInstanceProfile", "arn"))
 	}},
 	{rule: "aws-vpc-flow-logs", kind: func(e *inventory) *world.Kind { return e.vpcs }, bad: func(e *inventory, p world.Place, name string, _ world.Object) bool {
 		recorded := false
@@ -109,10 +109,10 @@ func allowsPort(o world.Object, port int64) bool {
 	return decides.Text("ruleAction") == "allow"
 }
 
-// exposed reports whether a security group of an instance allows the internet
+// isExposed reports whether a security group of an instance allows the internet
 // to connect to a port over IPv4, which is the only version of the instances'
 // addresses. ICMP does not count.
-func (e *inventory) exposed(p world.Place, instance world.Object) bool {
+func (e *inventory) isExposed(p world.Place, instance world.Object) bool {
 	for _, g := range instance.Objects("groupSet") {
 		group, _ := e.Get(e.securityGroups, p, g.Text("groupId"))
 		for _, rule := range group.Objects("ipPermissions") {
@@ -125,9 +125,9 @@ func (e *inventory) exposed(p world.Place, instance world.Object) bool {
 	return false
 }
 
-// bounded reports whether a permissions boundary limits a role: actions that
+// hasBoundary reports whether a permissions boundary limits a role: actions that
 // the boundary does not allow are denied.
-func (e *inventory) bounded(p world.Place, role world.Object) bool {
+func (e *inventory) hasBoundary(p world.Place, role world.Object) bool {
 	arn := role.Text("PermissionsBoundary", "PermissionsBoundaryArn")
 	if arn == "" {
 		return false
@@ -150,7 +150,7 @@ func (e *inventory) powerful(p world.Place, profile string) bool {
 	}
 	for _, r := range o.Objects("Roles") {
 		role, _ := e.Get(e.roles, g, r.Text("RoleName"))
-		if e.bounded(g, role) {
+		if e.hasBoundary(g, role) {
 			continue
 		}
 		for _, inline := range role.Objects("RolePolicyList") {

@@ -32,7 +32,7 @@ func (e *inventory) makeWatch() {
 	})
 	e.metricFilters = e.numberNamed("AWS.Logs.MetricFilter", func(p world.Place, i int) string {
 		return fmt.Sprintf("%s/filter-%d", nth(e.logGroups, p, i), i)
-	}, fixed(2), func(p world.Place, i int, _ string) world.Object {
+	}, constantCount(2), func(p world.Place, i int, _ string) world.Object {
 		return world.Obj("filterName", fmt.Sprintf("filter-%d", i), "filterPattern", "{ $.errorCode = \"AccessDenied\" }", "logGroupName", nth(e.logGroups, p, i),
 			"creationTime", e.ago(100).UnixMilli(), "metricTransformations", world.Items(world.Obj("metricName", "Denied", "metricNamespace", "Security", "metricValue", "1")))
 	})
@@ -45,7 +45,7 @@ func (e *inventory) makeWatch() {
 		return append(o, world.Obj("Namespace", "AWS/EC2", "MetricName", "CPUUtilization", "ComparisonOperator", "GreaterThanThreshold", "Threshold", 80.5,
 			"EvaluationPeriods", 3, "StateUpdatedTimestamp", e.ago(2))...)
 	})
-	e.eventBuses = e.namedFirst("AWS.Events.EventBus", []string{"default"}, "bus", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.eventBuses = e.namedFirst("AWS.Events.EventBus", []string{"default"}, "bus", constantCount(2), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("Name", name, "Arn", arn("events", p, "event-bus/"+name))
 		if i > 0 {
 			o = append(o, world.Obj("Policy", policy(allow("AWS:arn:aws:iam::123456789012:root", "events:PutEvents", arn("events", p, "event-bus/"+name))))...)
@@ -99,7 +99,7 @@ func (e *inventory) makeGuards() {
 		return world.Obj("arn", arn("access-analyzer", p, "analyzer/"+name), "name", name, "type", "ACCOUNT", "createdAt", scalar(e.ago(300)), "status", "ACTIVE",
 			"tags", world.Obj("Owner", "platform"))
 	})
-	e.recorders = e.namedFirst("AWS.Config.Recorder", []string{"default"}, "", fixed(1), func(p world.Place, _ int, name string) world.Object {
+	e.recorders = e.namedFirst("AWS.Config.Recorder", []string{"default"}, "", constantCount(1), func(p world.Place, _ int, name string) world.Object {
 		return world.Obj("name", name, "roleARN", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), 4)),
 			"recordingGroup", world.Obj("allSupported", true, "includeGlobalResourceTypes", p.Region == e.options.Regions[0]),
 			"_recording", !e.flawed("aws-config-recorder", p, 0))

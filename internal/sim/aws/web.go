@@ -28,7 +28,7 @@ func (e *inventory) makeWeb() {
 			"VpcId", e.vpcs.Name(p, 0), "TargetType", "instance", "HealthCheckProtocol", "HTTP", "LoadBalancerArns", world.Items(e.balancerARN(p, i)),
 			"_targets", world.Items(nth(e.instances, p, i)))
 	})
-	e.restAPIs = e.hexNamed("AWS.APIGateway.RestApi", "r", 9, fixed(2), func(p world.Place, i int, id string) world.Object {
+	e.restAPIs = e.hexNamed("AWS.APIGateway.RestApi", "r", 9, constantCount(2), func(p world.Place, i int, id string) world.Object {
 		o := world.Obj("id", id, "name", fmt.Sprintf("rest-%d", i), "createdDate", e.ago(140), "endpointConfiguration", world.Obj("types", world.Items("REGIONAL")),
 			"disableExecuteApiEndpoint", i%2 == 0, "tags", world.Obj("Owner", "web"), "_stages", world.Items(e.stage(p, i, "prod", true), e.stage(p, i, "test", false)))
 		if i == 0 {
@@ -36,12 +36,12 @@ func (e *inventory) makeWeb() {
 		}
 		return o
 	})
-	e.httpAPIs = e.hexNamed("AWS.APIGateway.HttpApi", "h", 9, fixed(2), func(p world.Place, i int, id string) world.Object {
+	e.httpAPIs = e.hexNamed("AWS.APIGateway.HttpApi", "h", 9, constantCount(2), func(p world.Place, i int, id string) world.Object {
 		return world.Obj("apiId", id, "name", fmt.Sprintf("http-%d", i), "protocolType", "HTTP", "apiEndpoint", "https://"+id+".execute-api."+p.Region+".amazonaws.com",
 			"createdDate", scalar(e.ago(130)), "disableExecuteApiEndpoint", false, "corsConfiguration", world.Obj("allowOrigins", world.Items("https://example.com")),
 			"routeSelectionExpression", "$request.method", "tags", world.Obj("Owner", "web"), "_stages", world.Items(e.stage(p, i, "$default", i == 0)))
 	})
-	e.webACLs = e.numberNamed("AWS.WAF.WebACL", func(p world.Place, i int) string { return fmt.Sprintf("acl-%d/id-%d", i, i) }, fixed(1), e.webACL)
+	e.webACLs = e.numberNamed("AWS.WAF.WebACL", func(p world.Place, i int) string { return fmt.Sprintf("acl-%d/id-%d", i, i) }, constantCount(1), e.webACL)
 	site := *e.webACLs // those of CloudFront have no region
 	e.siteACLs = &site
 	e.distributions = e.hexNamed("AWS.CloudFront.Distribution", "E", 12, e.share(2, 3), e.distribution)

@@ -14,7 +14,7 @@ type workload struct {
 
 func (e *inventory) makeWorkload() {
 	e.functions = e.wordNamed("AWS.Lambda.Function", "function", e.share(40, 6), e.function)
-	e.ecsClusters = e.wordNamed("AWS.ECS.Cluster", "containers", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.ecsClusters = e.wordNamed("AWS.ECS.Cluster", "containers", constantCount(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("clusterArn", arn("ecs", p, "cluster/"+name), "clusterName", name, "status", "ACTIVE", "activeServicesCount", e.ecsServices.Count(p),
 			"capacityProviders", world.Items("FARGATE"), "settings", world.Items(world.Obj("name", "containerInsights", "value", "enabled")), "tags", e.tagSet(p, "ecs", i))
 	})
@@ -30,21 +30,21 @@ func (e *inventory) makeWorkload() {
 			"volumes", world.Items(world.Obj("name", "shared", "efsVolumeConfiguration", world.Obj("fileSystemId", nth(e.fileSystems, p, i)))),
 			"_tags", e.tagSet(p, "task", i))
 	})
-	e.eksClusters = e.wordNamed("AWS.EKS.Cluster", "kubernetes", fixed(2), e.eksCluster)
-	e.nodegroups = e.numberNamed("AWS.EKS.Nodegroup", func(p world.Place, i int) string { return fmt.Sprintf("%s/nodes-%d", nth(e.eksClusters, p, i), i) }, fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.eksClusters = e.wordNamed("AWS.EKS.Cluster", "kubernetes", constantCount(2), e.eksCluster)
+	e.nodegroups = e.numberNamed("AWS.EKS.Nodegroup", func(p world.Place, i int) string { return fmt.Sprintf("%s/nodes-%d", nth(e.eksClusters, p, i), i) }, constantCount(2), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("nodegroupName", afterSlash(name), "clusterName", nth(e.eksClusters, p, i), "nodegroupArn", arn("eks", p, "nodegroup/"+name), "version", "1.33",
 			"status", "ACTIVE", "capacityType", "ON_DEMAND", "amiType", "AL2023_x86_64_STANDARD", "instanceTypes", world.Items("m6i.large"),
 			"nodeRole", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i+3)), "subnets", world.Items(nth(e.subnets, p, i)),
 			"remoteAccess", world.Obj("ec2SshKey", nth(e.keyPairs, p, i)), "createdAt", e.ago(60),
 			"resources", world.Obj("autoScalingGroups", world.Items(world.Obj("name", nth(e.scalingGroups, p, i)))), "tags", world.Obj("Owner", "platform"))
 	})
-	e.launchConfigurations = e.wordNamed("AWS.AutoScaling.LaunchConfiguration", "launch", fixed(1), func(p world.Place, i int, name string) world.Object {
+	e.launchConfigurations = e.wordNamed("AWS.AutoScaling.LaunchConfiguration", "launch", constantCount(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("LaunchConfigurationName", name, "LaunchConfigurationARN", arn("autoscaling", p, "launchConfiguration:x:launchConfigurationName/"+name),
 			"ImageId", nth(e.images, p, i), "InstanceType", "t3.micro", "SecurityGroups", world.Items(nth(e.securityGroups, p, i)), "IamInstanceProfile", nth(e.profiles, everywhere(p), i),
 			"KeyName", nth(e.keyPairs, p, i), "AssociatePublicIpAddress", false, "MetadataOptions", world.Obj("HttpTokens", "required", "HttpEndpoint", "enabled", "HttpPutResponseHopLimit", 1),
 			"BlockDeviceMappings", world.Items(world.Obj("DeviceName", "/dev/xvda", "Ebs", world.Obj("Encrypted", true, "VolumeSize", 8))), "CreatedTime", e.ago(400))
 	})
-	e.scalingGroups = e.wordNamed("AWS.AutoScaling.Group", "scaling", fixed(2), func(p world.Place, i int, name string) world.Object {
+	e.scalingGroups = e.wordNamed("AWS.AutoScaling.Group", "scaling", constantCount(2), func(p world.Place, i int, name string) world.Object {
 		template, configuration := any(world.Obj("LaunchTemplateId", nth(e.launchTemplates, p, i), "Version", "1")), any(nil)
 		if i == 1 { // the older form
 			template, configuration = nil, nth(e.launchConfigurations, p, 0)

@@ -57,7 +57,7 @@ var accessKinds = []*kind{
 			if v := a.i - userAssignments; v >= 0 {
 				vm := a.peer(machines, v)
 				principal, kind, scope = vm.principal(), "ServicePrincipal", scope+"/resourceGroups/"+vm.group()
-				if vm.exposed() {
+				if vm.isExposed() {
 					role, scope = world.PickOne(vm.seed("role"), owner, contributor), "/subscriptions/"+a.sub.ID
 				}
 			}

@@ -44,8 +44,8 @@ func (c *Cloud) Unregister(id string) {
 	delete(c.applications.created, id)
 }
 
-// registered calls do with a registered application.
-func (c *Cloud) registered(id string, do func(*registration)) {
+// withRegistration calls do with a registered application.
+func (c *Cloud) withRegistration(id string, do func(*registration)) {
 	c.applications.mu.Lock()
 	defer c.applications.mu.Unlock()
 	if a, ok := c.applications.created[id]; ok {
@@ -56,14 +56,14 @@ func (c *Cloud) registered(id string, do func(*registration)) {
 // NewKey adds a key to an application.
 func (c *Cloud) NewKey(id string) (key string) {
 	key = "sim8Q~" + world.Seed(1).With(id).With("key").Hex(34)
-	c.registered(id, func(a *registration) { a.Key = key })
+	c.withRegistration(id, func(a *registration) { a.Key = key })
 	return key
 }
 
 // Assign sets the actions of an application in a subscription; none removes the
 // assignment.
 func (c *Cloud) Assign(id, subscription string, actions []string) {
-	c.registered(id, func(a *registration) {
+	c.withRegistration(id, func(a *registration) {
 		if len(actions) == 0 {
 			delete(a.roles, subscription)
 			return
@@ -74,12 +74,12 @@ func (c *Cloud) Assign(id, subscription string, actions []string) {
 
 // Consent grants an application permissions in Graph.
 func (c *Cloud) Consent(id string, permissions ...string) {
-	c.registered(id, func(a *registration) { a.consent = permissions })
+	c.withRegistration(id, func(a *registration) { a.consent = permissions })
 }
 
 // canRead reports whether an application has a role in a subscription.
 func (c *Cloud) canRead(id, subscription string) (seen bool) {
-	c.registered(id, func(a *registration) { _, seen = a.roles[subscription] })
+	c.withRegistration(id, func(a *registration) { _, seen = a.roles[subscription] })
 	return seen
 }
 
@@ -89,14 +89,14 @@ func (c *Cloud) isAllowed(id string, t target) (allowed bool) {
 		return true
 	}
 	want := t.space + "/" + t.action
-	c.registered(id, func(a *registration) {
+	c.withRegistration(id, func(a *registration) {
 		allowed = slices.ContainsFunc(a.roles[t.sub.ID], func(action string) bool { return strings.EqualFold(action, want) || action == "*/read" })
 	})
 	return allowed
 }
 
-// consented reports whether an application may read the directory.
-func (c *Cloud) consented(id string) (yes bool) {
-	c.registered(id, func(a *registration) { yes = slices.Contains(a.consent, "Directory.Read.All") })
+// hasConsent reports whether an application may read the directory.
+func (c *Cloud) hasConsent(id string) (yes bool) {
+	c.withRegistration(id, func(a *registration) { yes = slices.Contains(a.consent, "Directory.Read.All") })
 	return yes
 }

@@ -144,7 +144,7 @@ func (c *Cloud) roleOf(application string, government bool) (role, key string, o
 			return role, a.Key, true
 		}
 	}
-	c.registered(application, func(a *registration) { key, ok = a.Key, a.Key != "" && a.Tenant == c.tenant(government) })
+	c.withRegistration(application, func(a *registration) { key, ok = a.Key, a.Key != "" && a.Tenant == c.tenant(government) })
 	return made, key, ok
 }
 

@@ -71,14 +71,14 @@ var computeKinds = []*kind{
 // limits a subscription to some thousand role assignments.
 func (a address) machinesWithRole() int { return min(200, a.countOf(machines)) }
 
-// exposed reports whether a machine is reachable from the internet and has all
+// isExposed reports whether a machine is reachable from the internet and has all
 // permissions.
-func (a address) exposed() bool {
+func (a address) isExposed() bool {
 	return a.i < a.machinesWithRole() && a.violates("azure-vm-exposed-privileged")
 }
 
 // reachable reports whether a machine has a public address.
-func (a address) reachable() bool { return a.i < a.machinesWithRole() && (a.i%5 == 1 || a.exposed()) }
+func (a address) reachable() bool { return a.i < a.machinesWithRole() && (a.i%5 == 1 || a.isExposed()) }
 
 func machineBody(a address) world.Object {
 	osDisk := world.Obj("osType", "Linux", "name", fmt.Sprintf("disk-%05d", a.i), "createOption", "FromImage")

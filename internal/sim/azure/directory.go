@@ -70,8 +70,8 @@ func (c *Cloud) holders(role int) []int {
 	return all
 }
 
-// unregistered reports whether a user has no second factor.
-func (c *Cloud) unregistered(tenant string, user int) bool {
+// lacksRegistration reports whether a user has no second factor.
+func (c *Cloud) lacksRegistration(tenant string, user int) bool {
 	const rule = "azure-entra-privileged-mfa"
 	return c.options.Seed.With(tenant).With(rule).Nth(user).Share(c.options.Shares.Of(rule))
 }
@@ -94,32 +94,32 @@ func (c *Cloud) directoryObject(name string, s collection, tenant string, i int)
 	return o
 }
 
-func fixed(n int) func(*Cloud) int { return func(*Cloud) int { return n } }
+func constantCount(n int) func(*Cloud) int { return func(*Cloud) int { return n } }
 
 func users(c *Cloud) int { return c.options.Users }
 
 // collections are the directory lists by path.
 var collections = map[string]collection{
-	"organization": {count: fixed(1), make: func(_ *Cloud, tenant string, _ int) world.Object {
+	"organization": {count: constantCount(1), make: func(_ *Cloud, tenant string, _ int) world.Object {
 		return world.Obj("id", tenant, "displayName", "Contoso", "verifiedDomains", world.Items(world.Obj("name", "contoso.example", "isDefault", true)))
 	}},
 	"users": {count: users, make: func(c *Cloud, tenant string, i int) world.Object {
 		name := world.PickOne(c.options.Seed.With("first").Nth(i), "Ana", "Ben", "Cleo", "Dev", "Eve", "Finn") + " " + number(i)
 		return world.Obj("id", c.userID(tenant, i), "displayName", name, "userPrincipalName", "user"+number(i)+"@contoso.example", "accountEnabled", true, "userType", "Member", "createdDateTime", "2024-01-01T00:00:00Z")
 	}},
-	"groups": {count: fixed(5), make: func(c *Cloud, tenant string, i int) world.Object {
+	"groups": {count: constantCount(5), make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.groupID(tenant, i), "displayName", "Group "+number(i), "securityEnabled", true, "visibility", "Private")
 	}},
-	"servicePrincipals": {count: fixed(6), make: func(c *Cloud, tenant string, i int) world.Object {
+	"servicePrincipals": {count: constantCount(6), make: func(c *Cloud, tenant string, i int) world.Object {
 		seed := c.options.Seed.With(tenant).With("service principal")
 		return world.Obj("id", seed.UUID(i), "appId", seed.With("app").UUID(i), "displayName", "App "+number(i), "accountEnabled", true, "servicePrincipalType", "Application", "appOwnerOrganizationId", tenant)
 	}},
-	"applications": {count: fixed(4), make: func(c *Cloud, tenant string, i int) world.Object {
+	"applications": {count: constantCount(4), make: func(c *Cloud, tenant string, i int) world.Object {
 		seed := c.options.Seed.With(tenant).With("application object")
 		return world.Obj("id", seed.UUID(i), "appId", c.options.Seed.With(tenant).With("service principal").With("app").UUID(i), "displayName", "App "+number(i), "signInAudience", "AzureADMyOrg",
 			"passwordCredentials", world.Items(world.Obj("keyId", seed.With("key").UUID(i), "endDateTime", "2027-01-01T00:00:00Z")), "keyCredentials", []any{})
 	}},
-	"directoryRoles": {count: fixed(len(roles)), make: func(c *Cloud, tenant string, i int) world.Object {
+	"directoryRoles": {count: constantCount(len(roles)), make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.roleID(tenant, i), "displayName", roles[i].name, "roleTemplateId", roles[i].template)
 	}},
 	"directoryRoles/members":   {},
@@ -127,7 +127,7 @@ var collections = map[string]collection{
 	"roleManagement/directory/roleEligibilityScheduleInstances": {count: func(c *Cloud) int { return len(c.eligible()) }, make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.options.Seed.With(tenant).With("eligible").UUID(i), "principalId", c.userID(tenant, c.eligible()[i]), "roleDefinitionId", roles[eligibleRole].template)
 	}},
-	"identity/conditionalAccess/policies": {count: fixed(2), make: func(c *Cloud, tenant string, i int) world.Object {
+	"identity/conditionalAccess/policies": {count: constantCount(2), make: func(c *Cloud, tenant string, i int) world.Object {
 		state := "enabled"
 		if i == 0 && c.directoryViolates(tenant, "azure-entra-security-defaults") {
 			state = "enabledForReportingButNotEnforced"
@@ -140,22 +140,22 @@ var collections = map[string]collection{
 			"users", world.Obj("includeUsers", world.Items(users), "excludeUsers", []any{}), "applications", world.Obj("includeApplications", world.Items("All"))),
 			"grantControls", world.Obj("operator", "OR", "builtInControls", world.Items(control)))
 	}},
-	"identity/conditionalAccess/namedLocations": {count: fixed(1), make: func(c *Cloud, tenant string, i int) world.Object {
+	"identity/conditionalAccess/namedLocations": {count: constantCount(1), make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("@odata.type", "#microsoft.graph.ipNamedLocation", "id", c.options.Seed.With(tenant).With("location").UUID(i), "displayName", "Offices", "isTrusted", true,
 			"ipRanges", world.Items(world.Obj("@odata.type", "#microsoft.graph.iPv4CidrRange", "cidrAddress", "203.0.113.0/24")))
 	}},
-	"policies/identitySecurityDefaultsEnforcementPolicy": {single: true, count: fixed(1), make: func(_ *Cloud, _ string, _ int) world.Object {
+	"policies/identitySecurityDefaultsEnforcementPolicy": {single: true, count: constantCount(1), make: func(_ *Cloud, _ string, _ int) world.Object {
 		return world.Obj("id", "00000000-0000-0000-0000-000000000005", "displayName", "Security Defaults", "isEnabled", false)
 	}},
-	"policies/authorizationPolicy": {single: true, count: fixed(1), make: func(c *Cloud, tenant string, _ int) world.Object {
+	"policies/authorizationPolicy": {single: true, count: constantCount(1), make: func(c *Cloud, tenant string, _ int) world.Object {
 		return world.Obj("id", "authorizationPolicy", "allowInvitesFrom", "adminsAndGuestInviters", "defaultUserRolePermissions",
 			world.Obj("allowedToCreateApps", c.directoryViolates(tenant, "azure-entra-users-register-apps"), "allowedToCreateTenants", false))
 	}},
-	"groupSettings": {count: fixed(1), make: func(c *Cloud, tenant string, i int) world.Object {
+	"groupSettings": {count: constantCount(1), make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.options.Seed.With(tenant).With("setting").UUID(i), "displayName", "Password Rule Settings", "templateId", "5cf42378-d67d-4f36-ba46-e8b86229381d", "values", world.Items(
 			world.Obj("name", "LockoutThreshold", "value", "10"), world.Obj("name", "LockoutDurationInSeconds", "value", "60"), world.Obj("name", "EnableBannedPasswordCheck", "value", "True")))
 	}},
 	"reports/authenticationMethods/userRegistrationDetails": {noQueryOptions: true, count: users, make: func(c *Cloud, tenant string, i int) world.Object {
-		return world.Obj("id", c.userID(tenant, i), "userPrincipalName", "user"+number(i)+"@contoso.example", "isMfaRegistered", !c.unregistered(tenant, i))
+		return world.Obj("id", c.userID(tenant, i), "userPrincipalName", "user"+number(i)+"@contoso.example", "isMfaRegistered", !c.lacksRegistration(tenant, i))
 	}},
 }

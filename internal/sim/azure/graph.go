@@ -50,7 +50,7 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 			switch {
 			case !ok || claims.Tenant != tenant || !strings.HasPrefix(claims.Audience, "https://graph.") || c.options.Now().Unix() >= claims.Expires:
 				writeJSON(w, http.StatusUnauthorized, graphError("InvalidAuthenticationToken", "Access token is empty, expired or for another service."))
-			case role != "reader" && !c.consented(claims.Application):
+			case role != "reader" && !c.hasConsent(claims.Application):
 				refuseGraph(w, gateway.Fault{Kind: gateway.Deny})
 			case s.noQueryOptions && (r.URL.Query().Has("$top") || r.URL.Query().Has("$select")):
 				writeJSON(w, http.StatusBadRequest, graphError("BadRequest", "Query option is not allowed."))

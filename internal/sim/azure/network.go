@@ -147,7 +147,7 @@ func interfaceBody(a address) world.Object {
 
 // guardedBy returns the number of the security group of a machine's interface.
 func (a address) guardedBy() int {
-	if a.exposed() {
+	if a.isExposed() {
 		return 0
 	}
 	return a.guard(a.i)
@@ -186,14 +186,14 @@ func (a address) guardedInterfaces() []any {
 	var ids []any
 	if a.i == 0 {
 		for v := range a.machinesWithRole() {
-			if a.peer(machines, v).exposed() {
+			if a.peer(machines, v).isExposed() {
 				ids = append(ids, reference(a.ref(interfaces, v)))
 			}
 		}
 		return ids
 	}
 	for v := a.i - 1; v < a.countOf(interfaces); v += a.countOf(nsgs) - 1 {
-		if !a.peer(machines, v).exposed() {
+		if !a.peer(machines, v).isExposed() {
 			ids = append(ids, reference(a.ref(interfaces, v)))
 		}
 	}

@@ -232,7 +232,7 @@ func exposedAdmin(v *checker, o world.Object) bool {
 				}
 			}
 			address := v.find(config.Text("properties", "publicIPAddress", "id"))
-			if guarded && open && (address.Text("properties", "ipAddress") != "" || v.balanced(nic.Text("id"))) {
+			if guarded && open && (address.Text("properties", "ipAddress") != "" || v.isBalanced(nic.Text("id"))) {
 				return true
 			}
 		}
@@ -240,9 +240,9 @@ func exposedAdmin(v *checker, o world.Object) bool {
 	return false
 }
 
-// balanced reports whether a load balancer with a public address has a network
+// isBalanced reports whether a load balancer with a public address has a network
 // interface as a target.
-func (c *checker) balanced(nic string) bool {
+func (c *checker) isBalanced(nic string) bool {
 	for balancer := range c.each(loadBalancers) {
 		leads := slices.ContainsFunc(balancer.Objects("properties", "backendAddressPools"), func(pool world.Object) bool {
 			return slices.ContainsFunc(pool.Objects("properties", "backendIPConfigurations"), func(c world.Object) bool {

@@ -193,7 +193,7 @@ func (s *Server) Locked(user string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.domain.account(user)
-	return a != nil && s.domain.locked(a, s.now())
+	return a != nil && s.domain.isLocked(a, s.now())
 }
 
 // Change edits the domain: users, groups and trusts. The counts of bad

@@ -136,7 +136,7 @@ func (d *domain) window() time.Duration {
 	return d.LockoutWindow
 }
 
-func (d *domain) locked(a *account, now time.Time) bool {
+func (d *domain) isLocked(a *account, now time.Time) bool {
 	return !a.lockedAt.IsZero() && now.Sub(a.lockedAt) < d.window()
 }
 

@@ -7,7 +7,7 @@ import "time"
 // the right password resets the count.
 func (d *domain) check(a *account, password string, now func() time.Time) result {
 	at := now()
-	if d.locked(a, at) {
+	if d.isLocked(a, at) {
 		return refuse(dataLocked)
 	}
 	if at.Sub(a.badAt) >= d.window() {

@@ -98,7 +98,7 @@ func (e *entry) packet(id int64, attributes []string) *ber.Packet {
 	op := ber.Encode(ber.ClassApplication, ber.TypeConstructed, ldap.ApplicationSearchResultEntry, nil, "entry")
 	op.AppendChild(text(e.dn))
 	list := ber.NewSequence("attributes")
-	for _, a := range e.selected(attributes) {
+	for _, a := range e.selectAttributes(attributes) {
 		values := ber.Encode(ber.ClassUniversal, ber.TypeConstructed, ber.TagSet, nil, "values")
 		for _, v := range a.values {
 			values.AppendChild(text(v))

@@ -61,8 +61,8 @@ func (d *domain) visibleTo(e *entry, reader *account) *entry {
 	return &view
 }
 
-// selected returns the attributes of an entry that a search requested.
-func (e *entry) selected(attributes []string) []attribute {
+// selectAttributes returns the attributes of an entry that a search requested.
+func (e *entry) selectAttributes(attributes []string) []attribute {
 	all := len(attributes) == 0 || slices.Contains(attributes, "*")
 	var chosen []attribute
 	for _, a := range e.attributes {

@@ -147,7 +147,7 @@ func (m *machine) Silence(yes bool) {
 	m.ReportNow()
 }
 
-func (m *machine) silent() bool {
+func (m *machine) isSilent() bool {
 	m.quiet.Lock()
 	defer m.quiet.Unlock()
 	return m.mute

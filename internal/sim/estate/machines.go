@@ -27,7 +27,7 @@ func (ms *machines) add(m *machine, report func(heartbeat.Stamp) any) {
 	m.reporter.CredentialStore = new(memoryStore)
 	m.reporter.Now, m.reporter.Log = ms.options.Now, ms.options.Log
 	m.reporter.Report = func(_ context.Context, s heartbeat.Stamp) (any, error) {
-		if m.silent() {
+		if m.isSilent() {
 			return nil, nil
 		}
 		return report(s), nil

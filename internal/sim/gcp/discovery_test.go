@@ -53,9 +53,9 @@ var documents = []string{
 	"iam/v2", "iam/v1", "logging/v2", "monitoring/v3", "pubsub/v1", "redis/v1", "run/v1", "run/v2", "secretmanager/v1", "serviceusage/v1", "sqladmin/v1", "storage/v1",
 }
 
-// discovered reads Google's discovery documents, which are in a module that
+// discoveryMethods reads Google's discovery documents, which are in a module that
 // only the oracle needs.
-func discovered(t *testing.T) map[string][]*method {
+func discoveryMethods(t *testing.T) map[string][]*method {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "google.golang.org/api")
 	list.Dir = filepath.FromSlash("../../../oracle/gcp")
@@ -116,7 +116,7 @@ func covers(wide, narrow string) bool {
 // simulated method with Google's discovery documents.
 func TestRoutesAreGoogles(t *testing.T) {
 	t.Parallel()
-	found := discovered(t)
+	found := discoveryMethods(t)
 	for id, request := range gcp.Routes() {
 		var known []string
 		for _, m := range found[id] {
@@ -136,7 +136,7 @@ func TestRoutesAreGoogles(t *testing.T) {
 // field of every response with Google's discovery documents.
 func TestAnswersAreGoogles(t *testing.T) {
 	t.Parallel()
-	found := discovered(t)
+	found := discoveryMethods(t)
 	c := serve(t, gcp.Options{Seed: 3, Size: 300, Projects: 2})
 	for id, answers := range c.everyAnswer(t) {
 		m := found[id]

@@ -44,7 +44,7 @@ func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 			going := v.visit(t, func(a address, name string, o world.Object) bool {
 				v.parent = a.parent
 				for _, rule := range slices.Sorted(maps.Keys(ruleChecks[t])) {
-					if ruleChecks[t][rule](v, o) && !yield(world.Finding{Rule: rule, Entity: a.entityOf(name, located(a, o))}) {
+					if ruleChecks[t][rule](v, o) && !yield(world.Finding{Rule: rule, Entity: a.entityOf(name, locationOf(a, o))}) {
 						return false
 					}
 				}
@@ -57,8 +57,8 @@ func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 	}
 }
 
-// located returns the location in a resource's name, if any.
-func located(a address, o world.Object) string {
+// locationOf returns the location in a resource's name, if any.
+func locationOf(a address, o world.Object) string {
 	switch a.k.where {
 	case inProject:
 		return posture.Global

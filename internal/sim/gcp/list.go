@@ -129,9 +129,9 @@ func binding(role string, members ...string) world.Object {
 	return world.Obj("role", role, "members", world.Items(members...))
 }
 
-// aggregated returns a handler that answers with a page of a Compute Engine
+// aggregatedList returns a handler that answers with a page of a Compute Engine
 // kind, grouped by location.
-func aggregated(t posture.EntityType) func(*call) (world.Object, *failure) {
+func aggregatedList(t posture.EntityType) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
 		from, no := x.from()
 		if no != nil {

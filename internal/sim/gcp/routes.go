@@ -41,7 +41,7 @@ func computeRoutes() []route {
 		case slices.Contains(global, k.typ):
 			all = append(all, route{"compute." + k.collection + ".list", http.MethodGet, base + "/global/" + k.collection, permission, list(k.typ, "items")})
 		default:
-			all = append(all, route{"compute." + k.collection + ".aggregatedList", http.MethodGet, base + "/aggregated/" + k.collection, permission, aggregated(k.typ)})
+			all = append(all, route{"compute." + k.collection + ".aggregatedList", http.MethodGet, base + "/aggregated/" + k.collection, permission, aggregatedList(k.typ)})
 		}
 	}
 	all = append(all, route{"compute.networks.getEffectiveFirewalls", http.MethodGet, base + "/global/networks/{name}/getEffectiveFirewalls", "compute.networks.getEffectiveFirewalls", effectiveFirewalls})

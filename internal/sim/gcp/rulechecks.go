@@ -98,7 +98,7 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 		"gcp-vm-shielded": func(_ *checker, o world.Object) bool {
 			return !o.Flag("shieldedInstanceConfig", "enableVtpm") || !o.Flag("shieldedInstanceConfig", "enableIntegrityMonitoring")
 		},
-		"gcp-vm-exposed-privileged": exposed,
+		"gcp-vm-exposed-privileged": isExposed,
 	},
 	sqlType: {
 		"gcp-sql-authorized-any": func(_ *checker, o world.Object) bool {
@@ -245,9 +245,9 @@ func public(o world.Object) bool {
 	})
 }
 
-// exposed reports whether an instance is reachable from the internet and its
+// isExposed reports whether an instance is reachable from the internet and its
 // service account has too many permissions.
-func exposed(v *checker, o world.Object) bool {
+func isExposed(v *checker, o world.Object) bool {
 	if !public(o) || !slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool { return v.admins[s.Text("email")] }) {
 		return false
 	}

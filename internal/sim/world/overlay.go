@@ -103,8 +103,8 @@ func (o *Overlay) changeOf(r Ref) (changed, bool) {
 	return c, ok
 }
 
-// added returns the created resources of a kind in a place.
-func (o *Overlay) added(t posture.EntityType, p Place) []createdObject {
+// addedObjects returns the created resources of a kind in a place.
+func (o *Overlay) addedObjects(t posture.EntityType, p Place) []createdObject {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.created[scope{t, p}]

@@ -60,7 +60,7 @@ type World struct {
 // when visit returns false.
 func (w *World) List(k *Kind, p Place, from, max int, visit func(name string, o Object) bool) (next int) {
 	count := k.Count(p)
-	added := w.Changes.added(k.Type, p)
+	added := w.Changes.addedObjects(k.Type, p)
 	for i := from; i < count+len(added); i++ {
 		if max == 0 {
 			return i

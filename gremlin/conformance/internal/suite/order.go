@@ -33,9 +33,9 @@ func (t *toyGraph) edgeOrder() []int {
 	for _, l := range labels {
 		outgoing := t.tables(byLabel[l], func(i int) int64 { return t.Edges[i].OutV.Int() })
 		incoming := t.tables(byLabel[l], func(i int) int64 { return t.Edges[i].InV.Int() })
-		order, ok := sorted(byLabel[l], append(outgoing, incoming...))
+		order, ok := topologicalOrder(byLabel[l], append(outgoing, incoming...))
 		if !ok {
-			order, _ = sorted(byLabel[l], outgoing)
+			order, _ = topologicalOrder(byLabel[l], outgoing)
 		}
 		out = append(out, order...)
 	}
@@ -90,10 +90,10 @@ func hashOf(s string) int32 {
 	return h
 }
 
-// sorted is a topological sort: it returns edges in an order that respects every
+// topologicalOrder is a topological sort: it returns edges in an order that respects every
 // chain, preferring the lowest index. It returns false if there is no such
 // order.
-func sorted(edges []int, chains [][]int) ([]int, bool) {
+func topologicalOrder(edges []int, chains [][]int) ([]int, bool) {
 	next := map[int][]int{}
 	waits := map[int]int{}
 	for _, c := range chains {

@@ -64,8 +64,8 @@ var dialects = map[desktop.DatabaseType]dialect{
 // table returns the quoted name of one of the event tables.
 func (d *Database) table(name string) string { return d.dialect.quote(d.prefix + name) }
 
-// numbered returns the first n parameters, separated by commas.
-func (d dialect) numbered(n int) string {
+// parameter returns the first n parameters, separated by commas.
+func (d dialect) parameter(n int) string {
 	parameters := make([]string, n)
 	for i := range parameters {
 		parameters[i] = d.bind(i + 1)
@@ -73,8 +73,8 @@ func (d dialect) numbered(n int) string {
 	return strings.Join(parameters, ", ")
 }
 
-// doubled quotes a name with double quotes.
-func doubled(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+// quoteIdentifier quotes a name with double quotes.
+func quoteIdentifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // eventColumns returns the columns of the event tables.
 func (d dialect) eventColumns() string {

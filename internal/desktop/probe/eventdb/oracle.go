@@ -32,7 +32,7 @@ var oracle = dialect{
 	},
 	// Oracle folds unquoted names to upper case.
 	spellings: func(prefix string) []string { return []string{strings.ToUpper(prefix)} },
-	quote:     func(name string) string { return doubled(strings.ToUpper(name)) },
+	quote:     func(name string) string { return quoteIdentifier(strings.ToUpper(name)) },
 	bind:      func(n int) string { return fmt.Sprintf(":%d", n) },
 	create: func(table, columns string) string {
 		// -955: the name is in use already.

@@ -32,7 +32,7 @@ var postgres = dialect{
 	},
 	// PostgreSQL folds unquoted names to lower case.
 	spellings: func(prefix string) []string { return []string{prefix, strings.ToLower(prefix)} },
-	quote:     doubled,
+	quote:     quoteIdentifier,
 	bind:      func(n int) string { return fmt.Sprintf("$%d", n) },
 	create: func(table, columns string) string {
 		return "CREATE TABLE IF NOT EXISTS " + table + " (" + columns + ")"

@@ -62,7 +62,7 @@ func dropTables(t *testing.T, l *fixture) {
 		}
 		defer db.Close()
 		for _, name := range append(eventTables, dataTables...) {
-			if _, err := db.Exec("DROP TABLE IF EXISTS " + doubled(strings.ToLower(l.spec.Prefix)+name)); err != nil {
+			if _, err := db.Exec("DROP TABLE IF EXISTS " + quoteIdentifier(strings.ToLower(l.spec.Prefix)+name)); err != nil {
 				t.Error(err)
 			}
 		}

@@ -106,7 +106,7 @@ func (s *tds) answer(kind byte, body []byte) []byte {
 		return []byte{0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0, 0, 0, 0, 2}
 	case packetLogin:
 		if s.loginError != 0 {
-			return failed(s.loginError)
+			return loginError(s.loginError)
 		}
 		ack := append([]byte{1, 0x74, 0, 0, 4}, varchar("stub")...)
 		ack = append(ack, 16, 0, 0, 0)
@@ -126,7 +126,7 @@ func (s *tds) answer(kind byte, body []byte) []byte {
 	s.statements = append(s.statements, text)
 	switch {
 	case s.countError != 0 && strings.Contains(text, "FROM ["):
-		return failed(s.countError)
+		return loginError(s.countError)
 	case strings.Contains(text, "COUNT(*)"):
 		return number(s.events)
 	case strings.Contains(text, "MAX(EventID)"):
@@ -162,7 +162,7 @@ func done(status uint16, rows uint64) []byte {
 	return binary.LittleEndian.AppendUint64(out, rows)
 }
 
-func failed(code uint32) []byte {
+func loginError(code uint32) []byte {
 	body := binary.LittleEndian.AppendUint32(nil, code)
 	body = append(body, 1, 16)
 	body = append(binary.LittleEndian.AppendUint16(body, 2), encodeUTF16("no")...)

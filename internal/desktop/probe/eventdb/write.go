@@ -95,7 +95,7 @@ func (d *Database) nextID(ctx context.Context, tx *sql.Tx) (int64, error) {
 func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.Event) error {
 	for _, name := range eventTables {
 		_, err := tx.ExecContext(ctx, "INSERT INTO "+d.table(name)+
-			" (EventID, Time, Acknowledged, EventType, Severity, Module, ModuleAndEventText, Node, UserSID) VALUES ("+d.dialect.numbered(9)+")",
+			" (EventID, Time, Acknowledged, EventType, Severity, Module, ModuleAndEventText, Node, UserSID) VALUES ("+d.dialect.parameter(9)+")",
 			id, e.At.UTC(), 0, e.Type, string(e.Severity), e.Module, clip(e.Text), clip(e.Node), nullable(e.UserSID))
 		if err != nil {
 			return fmt.Errorf("insert event: %w", err)
@@ -103,7 +103,7 @@ func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.E
 	}
 	for _, name := range dataTables {
 		for _, key := range slices.Sorted(maps.Keys(e.Data)) {
-			_, err := tx.ExecContext(ctx, "INSERT INTO "+d.table(name)+" (EventID, Name, StrValue) VALUES ("+d.dialect.numbered(3)+")",
+			_, err := tx.ExecContext(ctx, "INSERT INTO "+d.table(name)+" (EventID, Name, StrValue) VALUES ("+d.dialect.parameter(3)+")",
 				id, clip(key), nullable(clip(e.Data[key])))
 			if err != nil {
 				return fmt.Errorf("insert event data: %w", err)

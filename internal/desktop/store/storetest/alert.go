@@ -57,7 +57,7 @@ func rulesByVersion(t *testing.T, s Store) {
 	}
 }
 
-func firing(ruleID string) alert.Alert {
+func firingAlert(ruleID string) alert.Alert {
 	return alert.Alert{
 		RuleID: ruleID, State: alert.Firing, Summary: "the status is STALE",
 		Subject: alert.Subject{Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "g1", Name: "edge"}, Part: "p"},
@@ -76,7 +76,7 @@ func delivery(id string, a alert.Alert, due time.Time) alert.Delivery {
 func alertsWithNotices(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddRule(ctx, rule("a")))
-	fired := firing("a")
+	fired := firingAlert("a")
 	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{delivery("d1", fired, after(time.Minute))}}}))
 	open, err := s.Alerts(ctx, after(time.Hour))
 	must(t, err)
@@ -122,10 +122,10 @@ func alertsWithNotices(t *testing.T, s Store) {
 func alertsStale(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddRule(ctx, rule("a")))
-	fired := firing("a")
+	fired := firingAlert("a")
 	first := alert.Transition{Alert: fired, Send: []alert.Delivery{delivery("d1", fired, now)}}
 	twin := alert.Transition{Alert: fired, Send: []alert.Delivery{delivery("d2", fired, now)}}
-	orphan := firing("none")
+	orphan := firingAlert("none")
 	must(t, s.Apply(ctx, []alert.Transition{first, twin, {Alert: orphan}}))
 	pending := fired
 	pending.State = alert.Pending
@@ -145,7 +145,7 @@ func alertsStale(t *testing.T, s Store) {
 func deliveriesClaimed(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddRule(ctx, rule("a")))
-	fired := firing("a")
+	fired := firingAlert("a")
 	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{
 		delivery("d1", fired, now), delivery("d2", fired, now), delivery("d3", fired, after(time.Hour)),
 	}}}))

@@ -26,7 +26,7 @@ type trustedRoles struct {
 
 type trustKey struct{ role, externalID string }
 
-func (t *trustedRoles) recent(k trustKey) bool {
+func (t *trustedRoles) isRecent(k trustKey) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	at, ok := t.roles[k]
@@ -57,7 +57,7 @@ func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, ex
 		return &identityError{role.String() + " can be assumed without an external id" + advice, collect.ErrIdentity}
 	}
 	key := trustKey{role.String(), externalID}
-	if src.trusted.recent(key) {
+	if src.trusted.isRecent(key) {
 		return nil
 	}
 	// An id of the issued form detects policies that accept every id of that form.

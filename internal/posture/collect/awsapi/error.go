@@ -67,8 +67,8 @@ func (e *Error) Throttled() bool {
 	return e.HTTPStatus == http.StatusTooManyRequests || retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(e) == aws.TrueTernary
 }
 
-// expired reports whether the session that signed the call has expired.
-func (e *Error) expired() bool {
+// isExpired reports whether the session that signed the call has expired.
+func (e *Error) isExpired() bool {
 	return slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}, e.Code)
 }
 

@@ -104,7 +104,7 @@ var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 const maxPooled = 8 << 20
 
 func (x *exchange) send(ctx context.Context) ([]byte, error) {
-	r, err := x.signed(ctx)
+	r, err := x.signedRequest(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +132,9 @@ func (x *exchange) send(ctx context.Context) ([]byte, error) {
 	return nil, x.failure(answer, buffer.Bytes())
 }
 
-// signed returns a request for this attempt. Credentials, time and region may differ from
+// signedRequest returns a request for this attempt. Credentials, time and region may differ from
 // those of the previous attempt.
-func (x *exchange) signed(ctx context.Context) (*http.Request, error) {
+func (x *exchange) signedRequest(ctx context.Context) (*http.Request, error) {
 	c := x.client
 	address, signing, err := c.address(x)
 	if err != nil {
@@ -180,7 +180,7 @@ func (x *exchange) retryable(err error) bool {
 	}
 	var refused *Error
 	if errors.As(err, &refused) {
-		if refused.expired() {
+		if refused.isExpired() {
 			holder, ok := x.client.options.Credentials.(interface{ Invalidate() })
 			if ok {
 				holder.Invalidate()

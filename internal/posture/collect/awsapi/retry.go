@@ -38,7 +38,7 @@ type backoff time.Duration
 // BackoffDelay implements [retry.BackoffDelayer].
 func (b backoff) BackoffDelay(attempt int, err error) (time.Duration, error) {
 	var refused *Error
-	if errors.As(err, &refused) && refused.expired() && attempt <= 1 {
+	if errors.As(err, &refused) && refused.isExpired() && attempt <= 1 {
 		return 0, nil // retry at once with new credentials
 	}
 	longest := min(time.Duration(b)<<min(attempt-1, 10), maxBackoff)

@@ -58,8 +58,8 @@ func (src *Source) dial(a posture.Access, env environment) (pipelines, error) {
 	directory.PerRetryPolicies = src.policies(a.Account.ID, graphService)
 	token := runtime.NewBearerTokenPolicy(credential, []string{env.graph + "/.default"}, nil)
 	return pipelines{
-		host(env.cloud.Services[cloud.ResourceManager].Endpoint): resources.Pipeline(),
-		host(env.graph): runtime.NewPipeline("vigil", "v1.0.0", runtime.PipelineOptions{PerRetry: []policy.Policy{token}}, &directory),
+		hostOf(env.cloud.Services[cloud.ResourceManager].Endpoint): resources.Pipeline(),
+		hostOf(env.graph): runtime.NewPipeline("vigil", "v1.0.0", runtime.PipelineOptions{PerRetry: []policy.Policy{token}}, &directory),
 	}, nil
 }
 
@@ -145,8 +145,8 @@ func (c capped) Do(req *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// host returns the host of a URL.
-func host(address string) string {
+// hostOf returns the host of a URL.
+func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
@@ -159,16 +159,16 @@ func host(address string) string {
 func (s *session) get(ctx context.Context, address, permission string) (gjson.Result, error) {
 	used := s.pipelines.Load()
 	answer, err := call(ctx, *used, address, permission)
-	if expired(err) && s.renew(used) == nil {
+	if isExpired(err) && s.renew(used) == nil {
 		answer, err = call(ctx, *s.pipelines.Load(), address, permission)
 	}
 	return answer, err
 }
 
 func call(ctx context.Context, to pipelines, address, permission string) (gjson.Result, error) {
-	pipeline, ok := to[host(address)]
+	pipeline, ok := to[hostOf(address)]
 	if !ok {
-		return gjson.Result{}, fmt.Errorf("call %s: it is not a host of Azure", host(address))
+		return gjson.Result{}, fmt.Errorf("call %s: it is not a host of Azure", hostOf(address))
 	}
 	req, err := runtime.NewRequest(ctx, http.MethodGet, address)
 	if err != nil {
@@ -223,7 +223,7 @@ func follow(address string, answer gjson.Result) (string, error) {
 		return "", nil
 	}
 	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "https" || !strings.EqualFold(u.Host, host(address)) || next == address {
+	if err != nil || u.Scheme != "https" || !strings.EqualFold(u.Host, hostOf(address)) || next == address {
 		return "", fmt.Errorf("the next page %.200q is not on the same host", next)
 	}
 	return next, nil

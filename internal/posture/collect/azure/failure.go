@@ -131,8 +131,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// expired reports whether a token that was valid when issued was refused.
-func expired(err error) bool {
+// isExpired reports whether a token that was valid when issued was refused.
+func isExpired(err error) bool {
 	answer, ok := errors.AsType[*azcore.ResponseError](err)
 	return ok && answer.StatusCode == http.StatusUnauthorized && !slices.Contains(tenantCodes, answer.ErrorCode)
 }

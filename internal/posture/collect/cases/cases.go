@@ -108,7 +108,7 @@ func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t
 	case err == nil && c.Fails:
 		return "the list did not fail"
 	}
-	if call := canned.unused(); call != "" {
+	if call := canned.unusedResponses(); call != "" {
 		return "nothing calls " + call
 	}
 	return compare(c.Entities, got)

@@ -58,7 +58,7 @@ func ReadAll(ctx context.Context, catalog *resource.Catalog, types []posture.Ent
 			out.Failed[name] = err
 		}
 	}
-	if call := canned.unused(); call != "" {
+	if call := canned.unusedResponses(); call != "" {
 		return out, fmt.Errorf("no type makes the call %s", call)
 	}
 	return out, nil

@@ -32,8 +32,8 @@ func newTransport(answers map[string]any) *transport {
 	return &transport{answers: answers, used: map[string]bool{}}
 }
 
-// unused returns a call for which the case has a response and that was not made, or "".
-func (t *transport) unused() string {
+// unusedResponses returns a call for which the case has a response and that was not made, or "".
+func (t *transport) unusedResponses() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, call := range slices.Sorted(maps.Keys(t.answers)) {

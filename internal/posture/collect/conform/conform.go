@@ -162,7 +162,7 @@ func (c *checker) call(r *resource.Request, parent *item) *model.Shape {
 		}
 		c.lookups(r.Call+": input "+strings.Join(m.Names, "."), m.From.Lookups(), parent)
 	}
-	for _, m := range required(input) {
+	for _, m := range requiredMembers(input) {
 		if !slices.ContainsFunc(r.Input.Members(), func(member resource.InputMember) bool { return member.Names[0] == m }) {
 			c.fail("%s: its input needs %s", r.Call, m)
 		}
@@ -170,7 +170,7 @@ func (c *checker) call(r *resource.Request, parent *item) *model.Shape {
 	return output
 }
 
-func required(s *model.Shape) (names []string) {
+func requiredMembers(s *model.Shape) (names []string) {
 	if s == nil {
 		return nil
 	}
@@ -280,14 +280,14 @@ func (c *checker) values(p *resource.Property, enum []string) {
 		return
 	}
 	for _, v := range slices.Concat(p.Values, p.Is) {
-		if !slices.ContainsFunc(enum, func(e string) bool { return strings.EqualFold(e, v) }) && v != p.Absent && !mapped(p, v) {
+		if !slices.ContainsFunc(enum, func(e string) bool { return strings.EqualFold(e, v) }) && v != p.Absent && !isMapped(p, v) {
 			c.fail("property %s: %q is not one of the cloud's values: %s", p.Name, v, strings.Join(enum, ", "))
 		}
 	}
 }
 
-// mapped reports whether the declaration itself produces a value.
-func mapped(p *resource.Property, v string) bool {
+// isMapped reports whether the declaration itself produces a value.
+func isMapped(p *resource.Property, v string) bool {
 	for _, to := range p.Map {
 		if to == v {
 			return true

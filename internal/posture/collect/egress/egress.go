@@ -131,7 +131,7 @@ func New(o Options) (*Transport, error) {
 // lead to other hosts.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	host := strings.ToLower(r.URL.Hostname())
-	if r.URL.Scheme != "https" || !t.allowed(host, r.URL.Port()) {
+	if r.URL.Scheme != "https" || !t.isAllowed(host, r.URL.Port()) {
 		if r.Body != nil {
 			r.Body.Close()
 		}
@@ -157,8 +157,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // response.
 type plainBody struct{ io.ReadCloser }
 
-// allowed reports whether a host and port are allowed. The clouds use only the default port.
-func (t *Transport) allowed(host, port string) bool {
+// isAllowed reports whether a host and port are allowed. The clouds use only the default port.
+func (t *Transport) isAllowed(host, port string) bool {
 	if port != "" && port != "443" {
 		return false
 	}

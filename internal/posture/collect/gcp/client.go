@@ -107,7 +107,7 @@ func (c *client) try(req *http.Request, key collect.Key, token string) (answer *
 		return nil, 0, err
 	}
 	pause = retryPause(answer, body)
-	if limiter != nil && throttling(answer.StatusCode, body) {
+	if limiter != nil && isThrottled(answer.StatusCode, body) {
 		limiter.Throttled(key, pause)
 	}
 	return answer, pause, nil
@@ -140,16 +140,16 @@ func retryPause(answer *http.Response, body []byte) time.Duration {
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusRequestTimeout:
 	default:
-		if !throttling(answer.StatusCode, body) {
+		if !isThrottled(answer.StatusCode, body) {
 			return noRetry
 		}
 	}
 	return retryAfter(answer.Header)
 }
 
-// throttling reports whether a response means that there were too many calls. Some services use a
+// isThrottled reports whether a response means that there were too many calls. Some services use a
 // status for it that otherwise means a missing permission.
-func throttling(status int, body []byte) bool {
+func isThrottled(status int, body []byte) bool {
 	if status == http.StatusTooManyRequests {
 		return true
 	}

@@ -28,7 +28,7 @@ func refusal(status int, body []byte, permission string) error {
 	switch {
 	case answer.reason == "SERVICE_DISABLED" || answer.reason == "accessNotConfigured":
 		return &offError{answer.service, answer.consumer, answer}
-	case throttling(status, body):
+	case isThrottled(status, body):
 		return &classError{collect.ErrThrottled, answer.reason, answer}
 	case status == http.StatusUnauthorized:
 		return &identityError{"Google no longer accepts the key (" + answer.reason + ")", answer}

@@ -108,7 +108,7 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 	}
 	project, err := s.call(ctx, http.MethodGet, projectsPath+"/"+string(s.account), nil, nil, getProject)
 	if err != nil {
-		return nil, s.refused(err)
+		return nil, s.accessErrorOf(err)
 	}
 	s.number = project.Get("projectNumber").String()
 	return s, nil
@@ -130,9 +130,9 @@ func (src *Source) keyOf(a posture.Access) (posture.ServiceAccountKey, error) {
 	return key, nil
 }
 
-// refused converts the error of reading the project to an access error: the project does not exist
+// accessErrorOf converts the error of reading the project to an access error: the project does not exist
 // for this key, or the API is not enabled in the project of the key.
-func (s *session) refused(err error) error {
+func (s *session) accessErrorOf(err error) error {
 	switch {
 	case errors.Is(err, collect.ErrOff), isOtherProjectOff(err):
 		return &accessError{fmt.Sprintf("the Cloud Resource Manager API is not enabled in project %s, which the service account belongs to", s.key.ProjectID), err}
@@ -212,7 +212,7 @@ func (src *Source) discover(ctx context.Context, key posture.ServiceAccountKey) 
 		return nil
 	})
 	if err != nil {
-		return nil, s.refused(err)
+		return nil, s.accessErrorOf(err)
 	}
 	return projects, nil
 }

@@ -122,7 +122,7 @@ func set(p posture.Property) func(*posture.Entity) {
 	}
 }
 
-func scoped(t posture.EntityType, region string) collect.Scoped {
+func newScope(t posture.EntityType, region string) collect.Scoped {
 	return collect.Scoped{Org: org, Account: account, Type: t, Region: region}
 }
 
@@ -173,7 +173,7 @@ func names(t *testing.T, s EntityStore) []string {
 
 func entityComesBackWhole(t *testing.T, f EntityFixture) {
 	want := newEntity(east, "i-1")
-	record(t, f.Store, scoped(instance, east), true, want)
+	record(t, f.Store, newScope(instance, east), true, want)
 	want.Created, want.Updated = f.Clock.T, f.Clock.T
 	got, err := f.Store.Entity(t.Context(), org, want.ID)
 	if err != nil {
@@ -199,10 +199,10 @@ func secondCollectionWritesNothing(t *testing.T, f EntityFixture) {
 	for i := range 1200 {
 		all = append(all, newEntity(east, fmt.Sprintf("i-%d", i)))
 	}
-	record(t, f.Store, scoped(instance, east), true, all...)
+	record(t, f.Store, newScope(instance, east), true, all...)
 	before := generation(t, f.Store)
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	record(t, f.Store, scoped(instance, east), true, append(all, all[7])...) // with a duplicate
+	record(t, f.Store, newScope(instance, east), true, append(all, all[7])...) // with a duplicate
 	if g := generation(t, f.Store); g != before || before == 0 {
 		t.Errorf("generation %d became %d", before, g)
 	}
@@ -218,13 +218,13 @@ func secondCollectionWritesNothing(t *testing.T, f EntityFixture) {
 
 func changesAreFoundAndLogged(t *testing.T, f EntityFixture) {
 	first := newEntity(east, "i-1")
-	record(t, f.Store, scoped(instance, east), true, first)
+	record(t, f.Store, newScope(instance, east), true, first)
 	f.Clock.T = f.Clock.T.Add(time.Hour)
 	second := newEntity(east, "i-1", set(posture.Text("image", "ami-2")), set(posture.Text("owner", "ada")), func(e *posture.Entity) {
 		e.Tags = map[string]string{"env": "test", "cost": "7"}
 		e.Edges = e.Edges[:1]
 	})
-	record(t, f.Store, scoped(instance, east), true, second)
+	record(t, f.Store, newScope(instance, east), true, second)
 
 	second.Created, second.Updated = begin, f.Clock.T
 	got, err := f.Store.Entity(t.Context(), org, second.ID)
@@ -258,16 +258,16 @@ func changesAreFoundAndLogged(t *testing.T, f EntityFixture) {
 
 func incompleteCollectionRemovesNothing(t *testing.T, f EntityFixture) {
 	one, two := newEntity(east, "i-1"), newEntity(east, "i-2")
-	record(t, f.Store, scoped(instance, east), true, one, two)
-	record(t, f.Store, scoped(instance, east), false, newEntity(east, "i-2", set(posture.Text("image", "ami-9"))), newEntity(east, "i-3"))
+	record(t, f.Store, newScope(instance, east), true, one, two)
+	record(t, f.Store, newScope(instance, east), false, newEntity(east, "i-2", set(posture.Text("image", "ami-9"))), newEntity(east, "i-3"))
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-1", "name of i-2", "name of i-3"})
 }
 
 func completeCollectionRemoves(t *testing.T, f EntityFixture) {
 	one, two := newEntity(east, "i-1"), newEntity(east, "i-2")
-	record(t, f.Store, scoped(instance, east), true, one, two)
+	record(t, f.Store, newScope(instance, east), true, one, two)
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	record(t, f.Store, scoped(instance, east), true, two)
+	record(t, f.Store, newScope(instance, east), true, two)
 	_, err := f.Store.Entity(t.Context(), org, one.ID)
 	wantKind(t, "removed entity", err, fault.NotFound)
 
@@ -280,7 +280,7 @@ func completeCollectionRemoves(t *testing.T, f EntityFixture) {
 	}
 
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	record(t, f.Store, scoped(instance, east), true, one, two) // it is added again
+	record(t, f.Store, newScope(instance, east), true, one, two) // it is added again
 	log, err = f.Store.ChangeLog(t.Context(), org, one.ID)
 	if err != nil || len(log) != 3 || !log[0].At.Equal(f.Clock.T) || log[0].Tags["env"].Type != posture.Added {
 		t.Errorf("log %v, %v", log, err)

@@ -141,7 +141,7 @@ func tooManyBuckets(t *testing.T, f EntityFixture) {
 			}
 		}))
 	}
-	record(t, f.Store, scoped(instance, east), true, es...)
+	record(t, f.Store, newScope(instance, east), true, es...)
 	port := posture.Attribute{Kind: posture.PropertyAttribute, Name: "port"}
 	_, _, err := f.Store.Aggregate(t.Context(), org, posture.EntityFilter{}, map[string]posture.Aggregation{
 		"a": {Of: port, Sub: map[string]posture.Aggregation{"b": {Of: port}}},
@@ -163,7 +163,7 @@ func aggregationsKeepCase(t *testing.T, f EntityFixture) {
 			}
 		}))
 	}
-	record(t, f.Store, scoped(instance, east), true, es...)
+	record(t, f.Store, newScope(instance, east), true, es...)
 	size := posture.Attribute{Kind: posture.PropertyAttribute, Name: "SIZE"}
 	env := posture.Attribute{Kind: posture.TagAttribute, Name: "env"}
 	for name, a := range map[string]posture.Aggregation{

@@ -52,8 +52,8 @@ func fill(t *testing.T, f EntityFixture, org posture.OrgID, accounts, entities i
 	return all
 }
 
-// matching returns the ids of the entities that a filter selects.
-func matching(all []posture.Entity, f posture.EntityFilter) []posture.EntityID {
+// matchingIDs returns the ids of the entities that a filter selects.
+func matchingIDs(all []posture.Entity, f posture.EntityFilter) []posture.EntityID {
 	ids := []posture.EntityID{}
 	for i := range all {
 		if f.Matches(&all[i]) {
@@ -98,7 +98,7 @@ func filtersFind(t *testing.T, f EntityFixture) {
 	for range 200 {
 		filter := randomFilter(r, all)
 		found, total := pages(t, f.Store, org, filter, 40+r.IntN(200))
-		want := matching(all, filter)
+		want := matchingIDs(all, filter)
 		if ids := idsOf(found); !slices.Equal(ids, want) || total != len(want) {
 			t.Errorf("%+v: found %d of a total of %d, want %d", filter, len(ids), total, len(want))
 		}
@@ -187,7 +187,7 @@ func pagesAreStable(t *testing.T, f EntityFixture) {
 	for i := range 60 {
 		es = append(es, newEntity(east, fmt.Sprintf("i-%02d", i)))
 	}
-	record(t, f.Store, scoped(instance, east), true, es...)
+	record(t, f.Store, newScope(instance, east), true, es...)
 	for _, filter := range []posture.EntityFilter{{}, {Where: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "env"}, Value: "prod"}}} {
 		seen := map[posture.EntityID]int{}
 		round := 0
@@ -207,7 +207,7 @@ func pagesAreStable(t *testing.T, f EntityFixture) {
 			// is added.
 			last := page.Entities[len(page.Entities)-1]
 			changed := newEntity(east, "i-59", set(posture.Number("round", int64(round))))
-			if err := f.Store.Replace(t.Context(), posture.Scope(scoped(instance, east)),
+			if err := f.Store.Replace(t.Context(), posture.Scope(newScope(instance, east)),
 				[]posture.Entity{changed, newEntity(east, fmt.Sprintf("new-%d", round))}, []posture.EntityID{last.ID}); err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +222,7 @@ func pagesAreStable(t *testing.T, f EntityFixture) {
 				t.Errorf("%s is on no page", e.ID)
 			}
 		}
-		record(t, f.Store, scoped(instance, east), true, es...)
+		record(t, f.Store, newScope(instance, east), true, es...)
 	}
 }
 
@@ -236,7 +236,7 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 		matchAll := posture.Not{Part: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "none"}, Value: "x"}}
 		for _, filter := range []posture.EntityFilter{{}, {Where: matchAll}, {Providers: []string{"aws", "AZURE"}}, {Where: matchAll, Accounts: []string{string(entitygen.New(0, 0).ID), string(entitygen.New(1, 0).ID)}}} {
 			found, total := pages(t, f.Store, c.org, filter, 500)
-			want := matching(c.want, filter)
+			want := matchingIDs(c.want, filter)
 			if !slices.Equal(idsOf(found), want) || total != len(want) {
 				t.Errorf("%s, %+v: %d entities of %d, want %d", c.org, filter, len(found), total, len(want))
 			}
@@ -247,7 +247,7 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 		}
 	}
 	remove(t, f.Store, entitygen.New(0, 0).ID)
-	remaining := matching(own, posture.EntityFilter{Accounts: []string{string(entitygen.New(1, 0).ID)}})
+	remaining := matchingIDs(own, posture.EntityFilter{Accounts: []string{string(entitygen.New(1, 0).ID)}})
 	for _, filter := range []posture.EntityFilter{{}, {Where: posture.Exists{Attribute: posture.Attribute{Name: posture.FieldRegion}}}} {
 		if found, total := pages(t, f.Store, org, filter, 500); !slices.Equal(idsOf(found), remaining) || total != len(remaining) {
 			t.Errorf("after removal: %d entities of %d, want %d", len(found), total, len(remaining))
@@ -268,7 +268,7 @@ func unreadTagsAreNeither(t *testing.T, f EntityFixture) {
 		edited("i-tagged", func(e *posture.Entity) { e.Tags = map[string]string{"env": "prod"} }),
 		edited("i-unread", set(posture.Unknown(posture.TagsUnread, "denied"))),
 	}
-	record(t, f.Store, scoped(instance, east), true, es...)
+	record(t, f.Store, newScope(instance, east), true, es...)
 	for text, want := range map[string][]posture.EntityID{
 		"tag.env = prod":                         {es[1].ID},
 		"tag.env != prod":                        {es[0].ID},
@@ -285,8 +285,8 @@ func unreadTagsAreNeither(t *testing.T, f EntityFixture) {
 		}
 		filter := posture.EntityFilter{Where: where}
 		found, total := pages(t, f.Store, org, filter, 100)
-		if !slices.Equal(idsOf(found), want) || total != len(want) || !slices.Equal(matching(es, filter), want) {
-			t.Errorf("%s: found %v of %d, the condition holds for %v, want %v", text, idsOf(found), total, matching(es, filter), want)
+		if !slices.Equal(idsOf(found), want) || total != len(want) || !slices.Equal(matchingIDs(es, filter), want) {
+			t.Errorf("%s: found %v of %d, the condition holds for %v, want %v", text, idsOf(found), total, matchingIDs(es, filter), want)
 		}
 	}
 }
@@ -301,7 +301,7 @@ func oddTextsAreFound(t *testing.T, f EntityFixture) {
 			e.Tags = map[string]string{"odd " + text: text}
 		}))
 	}
-	record(t, f.Store, scoped(instance, east), true, es...)
+	record(t, f.Store, newScope(instance, east), true, es...)
 	for i, text := range texts {
 		for what, filter := range map[string]posture.EntityFilter{
 			"property": {Where: posture.Equal{Attribute: posture.Attribute{Kind: posture.PropertyAttribute, Name: "ODD"}, Value: text}},
@@ -309,7 +309,7 @@ func oddTextsAreFound(t *testing.T, f EntityFixture) {
 			"name":     {Names: []string{"NAME " + text}, Types: []string{"aws.ec2.instance", text}, Regions: []string{"US-EAST-1", text}, Accounts: []string{string(account), text}},
 		} {
 			found, total := pages(t, f.Store, org, filter, 100)
-			if want := matching(es, filter); !slices.Equal(idsOf(found), want) || total != len(want) || !slices.Contains(want, es[i].ID) {
+			if want := matchingIDs(es, filter); !slices.Equal(idsOf(found), want) || total != len(want) || !slices.Contains(want, es[i].ID) {
 				t.Errorf("%s %q: found %v of %d, want %v", what, text, idsOf(found), total, want)
 			}
 		}

@@ -13,23 +13,23 @@ import (
 )
 
 func otherScopesAreLeftAlone(t *testing.T, f EntityFixture) {
-	record(t, f.Store, scoped(instance, east), true, newEntity(east, "i-1"))
-	record(t, f.Store, scoped(instance, west), true, newEntity(west, "i-2"))
+	record(t, f.Store, newScope(instance, east), true, newEntity(east, "i-1"))
+	record(t, f.Store, newScope(instance, west), true, newEntity(west, "i-2"))
 	var buckets []posture.Entity
 	for _, region := range []string{east, west} { // collected once for all regions
 		buckets = append(buckets, newEntity(region, "b-"+region, func(e *posture.Entity) {
 			e.Type, e.Service, e.ID = bucket, "S3", bucket.ID(account, "", "b-"+region)
 		}))
 	}
-	record(t, f.Store, scoped(bucket, posture.Global), true, buckets...)
-	record(t, f.Store, scoped(instance, east), true)
+	record(t, f.Store, newScope(bucket, posture.Global), true, buckets...)
+	record(t, f.Store, newScope(instance, east), true)
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-2", "name of b-us-east-1", "name of b-us-west-2"})
-	record(t, f.Store, scoped(bucket, posture.Global), true, buckets[1])
+	record(t, f.Store, newScope(bucket, posture.Global), true, buckets[1])
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-2", "name of b-us-west-2"})
 
 	// A collector that changes to one unit per region takes over the entities that it
 	// covers.
-	record(t, f.Store, scoped(bucket, west), true)
+	record(t, f.Store, newScope(bucket, west), true)
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-2"})
 }
 
@@ -41,9 +41,9 @@ func regionMayChange(t *testing.T, f EntityFixture) {
 			e.Properties = append(e.Properties, posture.Text("owner", owner))
 		})
 	}
-	record(t, f.Store, scoped(bucket, posture.Global), true, in(east, "ada"))
+	record(t, f.Store, newScope(bucket, posture.Global), true, in(east, "ada"))
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	record(t, f.Store, scoped(bucket, posture.Global), true, in(west, "bob"))
+	record(t, f.Store, newScope(bucket, posture.Global), true, in(west, "bob"))
 	e, err := f.Store.Entity(t.Context(), org, id)
 	if err != nil || e.Region != west || !e.Created.Equal(begin) {
 		t.Errorf("entity %v, %v", e, err)
@@ -64,9 +64,9 @@ func eventsWin(t *testing.T, f EntityFixture) {
 	image := func(name, image string) posture.Entity {
 		return newEntity(east, name, set(posture.Text("image", image)))
 	}
-	record(t, f.Store, scoped(instance, east), true, image("changed", "1"), image("gone", "1"), image("kept", "1"))
+	record(t, f.Store, newScope(instance, east), true, image("changed", "1"), image("gone", "1"), image("kept", "1"))
 
-	r, err := f.Store.Begin(ctx, scoped(instance, east))
+	r, err := f.Store.Begin(ctx, newScope(instance, east))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func eventsWin(t *testing.T, f EntityFixture) {
 			t.Fatal(err)
 		}
 	}
-	scope := posture.Scope(scoped(instance, east))
+	scope := posture.Scope(newScope(instance, east))
 	err = f.Store.Replace(ctx, scope, []posture.Entity{image("changed", "2"), image("new", "2"), image("newer", "2")}, []posture.EntityID{image("gone", "").ID})
 	if err != nil {
 		t.Fatal(err)
@@ -96,9 +96,9 @@ func eventsWin(t *testing.T, f EntityFixture) {
 func replaceTouchesOnlyItsEntities(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
 	one, two := newEntity(east, "i-1"), newEntity(east, "i-2")
-	record(t, f.Store, scoped(instance, east), true, one, two)
+	record(t, f.Store, newScope(instance, east), true, one, two)
 	before := generation(t, f.Store)
-	scope := posture.Scope(scoped(instance, east))
+	scope := posture.Scope(newScope(instance, east))
 	if err := f.Store.Replace(ctx, scope, []posture.Entity{one, one}, []posture.EntityID{"AWS.EC2.123456789012.us-east-1.Instance.none"}); err != nil {
 		t.Fatal(err)
 	}
@@ -109,14 +109,14 @@ func replaceTouchesOnlyItsEntities(t *testing.T, f EntityFixture) {
 		t.Fatal(err)
 	}
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-2", "name of i-3"})
-	record(t, f.Store, scoped(instance, east), true, two, newEntity(east, "i-3"))
+	record(t, f.Store, newScope(instance, east), true, two, newEntity(east, "i-3"))
 	if g := generation(t, f.Store); g != before+1 {
 		t.Errorf("the collection found differences to the replaced entities: generation %d, want %d", g, before+1)
 	}
 }
 
 func discardedLeavesNothing(t *testing.T, f EntityFixture) {
-	r, err := f.Store.Begin(t.Context(), scoped(instance, east))
+	r, err := f.Store.Begin(t.Context(), newScope(instance, east))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func discardedLeavesNothing(t *testing.T, f EntityFixture) {
 func removedAccountHasNone(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
 	e := newEntity(east, "i-1")
-	record(t, f.Store, scoped(instance, east), true, e, newEntity(east, "i-2"))
+	record(t, f.Store, newScope(instance, east), true, e, newEntity(east, "i-2"))
 	if err := f.Store.SaveSnapshot(ctx, org, account, posture.Snapshot{Generation: 1, Data: []byte("x")}); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func removedAccountHasNone(t *testing.T, f EntityFixture) {
 	}
 	wantSame(t, "names", names(t, f.Store), []string(nil))
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	record(t, f.Store, scoped(instance, east), true, e)
+	record(t, f.Store, newScope(instance, east), true, e)
 	got, err := f.Store.Entity(ctx, org, e.ID)
 	if err != nil || !got.Created.Equal(f.Clock.T) {
 		t.Errorf("created %v, %v", got.Created, err)
@@ -168,7 +168,7 @@ func removedAccountHasNone(t *testing.T, f EntityFixture) {
 }
 
 func recordingOfRemovedAccountIsRefused(t *testing.T, f EntityFixture) {
-	r, err := f.Store.Begin(t.Context(), scoped(instance, east))
+	r, err := f.Store.Begin(t.Context(), newScope(instance, east))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,9 +187,9 @@ func foreignEntityIsRefused(t *testing.T, f EntityFixture) {
 		"account": newEntity(east, "i-1", func(e *posture.Entity) { e.Account = "210987654321" }),
 		"id":      newEntity(east, "i-1", func(e *posture.Entity) { e.ID = instance.ID("210987654321", east, "i-1") }),
 	} {
-		err := tryRecord(t.Context(), f.Store, scoped(instance, east), true, e)
+		err := tryRecord(t.Context(), f.Store, newScope(instance, east), true, e)
 		wantKind(t, "entity of another "+what, err, fault.Invalid)
-		err = f.Store.Replace(t.Context(), posture.Scope(scoped(instance, east)), []posture.Entity{e}, nil)
+		err = f.Store.Replace(t.Context(), posture.Scope(newScope(instance, east)), []posture.Entity{e}, nil)
 		wantKind(t, "entity of another "+what, err, fault.Invalid)
 	}
 }
@@ -197,10 +197,10 @@ func foreignEntityIsRefused(t *testing.T, f EntityFixture) {
 func changeLogsAreForgotten(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
 	one, two := newEntity(east, "i-1"), newEntity(east, "i-2")
-	record(t, f.Store, scoped(instance, east), true, one, two)
-	record(t, f.Store, scoped(instance, east), true, newEntity(east, "i-1", set(posture.Text("image", "2"))), newEntity(east, "i-2", set(posture.Text("image", "2"))))
+	record(t, f.Store, newScope(instance, east), true, one, two)
+	record(t, f.Store, newScope(instance, east), true, newEntity(east, "i-1", set(posture.Text("image", "2"))), newEntity(east, "i-2", set(posture.Text("image", "2"))))
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	record(t, f.Store, scoped(instance, east), true, newEntity(east, "i-2", set(posture.Text("image", "2"))))
+	record(t, f.Store, newScope(instance, east), true, newEntity(east, "i-2", set(posture.Text("image", "2"))))
 	if err := f.Store.ForgetChanges(ctx, f.Clock.T); err != nil {
 		t.Fatal(err)
 	}
@@ -219,11 +219,11 @@ func changeLogsAreForgotten(t *testing.T, f EntityFixture) {
 
 func coverageFollowsCommits(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
-	record(t, f.Store, scoped(instance, east), true, newEntity(east, "i-1"))
-	record(t, f.Store, scoped(instance, west), false)
+	record(t, f.Store, newScope(instance, east), true, newEntity(east, "i-1"))
+	record(t, f.Store, newScope(instance, west), false)
 	later := f.Clock.T.Add(time.Hour)
 	f.Clock.T = later
-	if err := f.Store.ScopeFailed(ctx, posture.Scope(scoped(instance, east)), "throttled\x00\xff"); err != nil {
+	if err := f.Store.ScopeFailed(ctx, posture.Scope(newScope(instance, east)), "throttled\x00\xff"); err != nil {
 		t.Fatal(err)
 	}
 	got, err := f.Store.Coverage(ctx, org, account)
@@ -238,7 +238,7 @@ func coverageFollowsCommits(t *testing.T, f EntityFixture) {
 		t.Errorf("coverage %v", got)
 	}
 	f.Clock.T = later.Add(time.Hour)
-	record(t, f.Store, scoped(instance, east), true, newEntity(east, "i-1"))
+	record(t, f.Store, newScope(instance, east), true, newEntity(east, "i-1"))
 	got, err = f.Store.Coverage(ctx, org, account)
 	if err != nil || !got[0].Current() || !got[0].Succeeded.Equal(f.Clock.T) {
 		t.Errorf("coverage %v, %v", got, err)
@@ -250,10 +250,10 @@ func coverageFollowsCommits(t *testing.T, f EntityFixture) {
 func changesSinceAGeneration(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
 	one, two, three := newEntity(east, "i-1"), newEntity(east, "i-2"), newEntity(east, "i-3")
-	record(t, f.Store, scoped(instance, east), true, one, two)
-	record(t, f.Store, scoped(instance, east), true, one, three)
+	record(t, f.Store, newScope(instance, east), true, one, two)
+	record(t, f.Store, newScope(instance, east), true, one, three)
 	edited := newEntity(east, "i-1", set(posture.Text("image", "2")))
-	record(t, f.Store, scoped(instance, east), true, edited, two)
+	record(t, f.Store, newScope(instance, east), true, edited, two)
 	edited.Created, edited.Updated, two.Created, two.Updated = begin, begin, begin, begin
 
 	for since, want := range map[int64]posture.PartitionChanges{
@@ -290,7 +290,7 @@ func largeCollectionSpills(t *testing.T, f EntityFixture) {
 	for i := range 700 { // about 11 MB
 		all = append(all, newEntity(east, fmt.Sprintf("i-%03d", i), set(posture.Text("policy", fmt.Sprint(i, text)))))
 	}
-	record(t, f.Store, scoped(instance, east), true, all...)
+	record(t, f.Store, newScope(instance, east), true, all...)
 	e, err := f.Store.Entity(t.Context(), org, all[699].ID)
 	if err != nil {
 		t.Fatal(err)

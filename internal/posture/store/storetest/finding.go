@@ -33,7 +33,7 @@ func judge(t *testing.T, f Fixture, generation int64, at time.Time, r posture.Ru
 	}
 }
 
-func violating(rule posture.RuleID, objects ...int) posture.RuleJudgement {
+func newJudgement(rule posture.RuleID, objects ...int) posture.RuleJudgement {
 	r := posture.RuleJudgement{Rule: rule}
 	for _, i := range objects {
 		r.Violating = append(r.Violating, newFinding(i))
@@ -62,7 +62,7 @@ func total(t *testing.T, f Fixture, filter posture.FindingFilter) int {
 var openFindings = posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}}
 
 func findingIsStoredCompletely(t *testing.T, f Fixture) {
-	judge(t, f, 1, begin, violating("r", 1))
+	judge(t, f, 1, begin, newJudgement("r", 1))
 	got := find(t, f, "r", 1)
 	want := newFinding(1).Finding
 	want.ID, want.Rule, want.Account, want.Status = got.ID, "r", "a", posture.FindingOpen
@@ -78,22 +78,22 @@ func findingIsStoredCompletely(t *testing.T, f Fixture) {
 
 func findingIsRaisedResolvedAndRaisedAgain(t *testing.T, f Fixture) {
 	later := func(h int) time.Time { return begin.Add(time.Duration(h) * time.Hour) }
-	judge(t, f, 1, later(0), violating("r", 1, 2))
-	judge(t, f, 2, later(1), violating("r", 1, 2))
+	judge(t, f, 1, later(0), newJudgement("r", 1, 2))
+	judge(t, f, 2, later(1), newJudgement("r", 1, 2))
 	if got := find(t, f, "r", 1); !got.Updated.Equal(begin) {
 		t.Errorf("a finding that did not change was updated at %v", got.Updated)
 	}
-	changed := violating("r", 1, 2)
+	changed := newJudgement("r", 1, 2)
 	changed.Violating[0].Finding.Level = posture.LevelLow
 	judge(t, f, 3, later(2), changed)
 	if got := find(t, f, "r", 1); got.Level != posture.LevelLow || !got.Updated.Equal(later(2)) || !got.Created.Equal(begin) {
 		t.Errorf("updated: %+v", got)
 	}
-	judge(t, f, 4, later(3), violating("r", 2))
+	judge(t, f, 4, later(3), newJudgement("r", 2))
 	if got := find(t, f, "r", 1); got.Status != posture.FindingResolved || !got.Resolved.Equal(later(3)) {
 		t.Errorf("resolved: %+v", got)
 	}
-	judge(t, f, 5, later(4), violating("r", 1, 2))
+	judge(t, f, 5, later(4), newJudgement("r", 1, 2))
 	if got := find(t, f, "r", 1); got.Status != posture.FindingOpen || !got.Created.Equal(later(4)) || !got.Resolved.IsZero() {
 		t.Errorf("reopened: %+v", got)
 	}
@@ -109,7 +109,7 @@ func findingIsRaisedResolvedAndRaisedAgain(t *testing.T, f Fixture) {
 }
 
 func unreadRegionsAreTheReason(t *testing.T, f Fixture) {
-	moved := violating("r", 1, 2)
+	moved := newJudgement("r", 1, 2)
 	moved.Violating[0].Finding.Region = "us-east-1"
 	moved.Violating[1].Finding.Region = "eu-west-1"
 	judge(t, f, 1, begin, moved)
@@ -117,7 +117,7 @@ func unreadRegionsAreTheReason(t *testing.T, f Fixture) {
 	if _, err := f.Store.SetCollection(t.Context(), org, "a", posture.CollectionSettings{Regions: []string{"eu-west-1"}}, ""); err != nil {
 		t.Fatal(err)
 	}
-	judge(t, f, 2, begin.Add(time.Hour), violating("r"))
+	judge(t, f, 2, begin.Add(time.Hour), newJudgement("r"))
 	for i, want := range map[int]string{1: posture.RegionNotRead, 2: ""} {
 		history, err := f.Store.FindingHistory(t.Context(), org, find(t, f, "r", i).ID)
 		if err != nil {
@@ -130,7 +130,7 @@ func unreadRegionsAreTheReason(t *testing.T, f Fixture) {
 }
 
 func unknownVerdictsResolveNoFindings(t *testing.T, f Fixture) {
-	judge(t, f, 1, begin, violating("r", 1, 2, 3))
+	judge(t, f, 1, begin, newJudgement("r", 1, 2, 3))
 	object := func(i int) posture.EntityID { return newFinding(i).Finding.Object }
 	for _, tt := range []struct {
 		name string
@@ -160,7 +160,7 @@ func judgementsByOldRulesAreRefused(t *testing.T, f Fixture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := posture.Judgement{Account: "a", Generation: 1, RulesAt: generation, At: begin, Rules: []posture.RuleJudgement{violating("c", 1)}}
+	j := posture.Judgement{Account: "a", Generation: 1, RulesAt: generation, At: begin, Rules: []posture.RuleJudgement{newJudgement("c", 1)}}
 	if _, err := f.Store.Observe(t.Context(), org, j); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func olderJudgementsAreRefused(t *testing.T, f Fixture) {
 			Account: "a", Generation: generation, Since: since, RulesAt: posture.AnyRules, At: begin, Rules: []posture.RuleJudgement{{Rule: "r"}},
 		})
 	}
-	judge(t, f, 7, begin, violating("r", 1))
+	judge(t, f, 7, begin, newJudgement("r", 1))
 	_, err := observe(6, 0)
 	wantKind(t, "a judgement of an older generation", err, fault.Stale)
 	if got := total(t, f, openFindings); got != 1 {
@@ -203,7 +203,7 @@ func olderJudgementsAreRefused(t *testing.T, f Fixture) {
 
 func removedAccountResolvesItsFindings(t *testing.T, f Fixture) {
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.AddAccount(newAccount("a")) })
-	judge(t, f, 1, begin, violating("r", 1, 2))
+	judge(t, f, 1, begin, newJudgement("r", 1, 2))
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.RemoveAccount("a") })
 	if open, all := total(t, f, openFindings), total(t, f, posture.FindingFilter{}); open != 0 || all != 2 {
 		t.Errorf("%d of %d findings are open", open, all)
@@ -211,8 +211,8 @@ func removedAccountResolvesItsFindings(t *testing.T, f Fixture) {
 }
 
 func findingFilters(t *testing.T, f Fixture) {
-	judge(t, f, 1, begin, violating("r", 1, 2, 3, 4))
-	s := violating("s", 5, 6)
+	judge(t, f, 1, begin, newJudgement("r", 1, 2, 3, 4))
+	s := newJudgement("s", 5, 6)
 	for i := range s.Violating {
 		s.Violating[i].Finding.Service, s.Violating[i].Finding.Region, s.Violating[i].Finding.Level = "EC2", "us-east-1", posture.LevelLow
 	}
@@ -289,7 +289,7 @@ func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
 	for i := range 23 {
 		objects = append(objects, i)
 	}
-	judge(t, f, 1, begin, violating("r", objects...))
+	judge(t, f, 1, begin, newJudgement("r", objects...))
 	for _, sorts := range [][]posture.FindingSort{
 		nil, {{Field: "riskScore"}}, {{Field: "region"}, {Field: "creationTime", Desc: true}}, {{Field: "service", Desc: true}, {Field: "riskScore", Desc: true}}, {{Field: "ID", Desc: true}},
 	} {
@@ -322,8 +322,8 @@ func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
 }
 
 func findingsAreAggregated(t *testing.T, f Fixture) {
-	judge(t, f, 1, begin, violating("r", 1, 2, 3))
-	s := violating("s", 4)
+	judge(t, f, 1, begin, newJudgement("r", 1, 2, 3))
+	s := newJudgement("s", 4)
 	s.Violating[0].Finding.Level = posture.LevelLow
 	judge(t, f, 1, begin, s)
 	field := func(name string) posture.Attribute { return posture.Attribute{Name: name} }
@@ -352,9 +352,9 @@ func findingsAreAggregated(t *testing.T, f Fixture) {
 
 func trendsFollowWhatHappened(t *testing.T, f Fixture) {
 	day := 24 * time.Hour
-	judge(t, f, 1, begin.Add(-3*day), violating("r", 1, 2, 3))
-	judge(t, f, 2, begin.Add(-day), violating("r", 1))
-	judge(t, f, 3, begin, violating("r", 1, 2))
+	judge(t, f, 1, begin.Add(-3*day), newJudgement("r", 1, 2, 3))
+	judge(t, f, 2, begin.Add(-day), newJudgement("r", 1))
+	judge(t, f, 3, begin, newJudgement("r", 1, 2))
 	trends, err := f.Store.Trends(t.Context(), org, posture.FindingFilter{}, "day", "", begin)
 	if err != nil || len(trends.All) < 5 || trends.Groups != nil {
 		t.Fatalf("Trends = %v, %v", trends, err)
@@ -373,7 +373,7 @@ func trendsFollowWhatHappened(t *testing.T, f Fixture) {
 }
 
 func postureCountsVerdicts(t *testing.T, f Fixture) {
-	r := violating("r", 1, 2)
+	r := newJudgement("r", 1, 2)
 	r.Passing, r.Unknown = 5, []posture.EntityID{"x"}
 	judge(t, f, 1, begin, r)
 	got, err := f.Store.Posture(t.Context(), org, []posture.RuleID{"r", "s"})
@@ -381,7 +381,7 @@ func postureCountsVerdicts(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	wantSame(t, "posture", got, map[posture.RuleID]posture.ControlPosture{"r": {Violating: 2, Passing: 5, Unknown: 1}})
-	judge(t, f, 1, begin, violating("s", 1))
+	judge(t, f, 1, begin, newJudgement("s", 1))
 	for _, tt := range []struct {
 		rules    []posture.RuleID
 		accounts []posture.AccountID

@@ -10,15 +10,15 @@ import (
 func trendsAreGrouped(t *testing.T, f Fixture) {
 	day := 24 * time.Hour
 	low := func(objects ...int) posture.RuleJudgement {
-		r := violating("low", objects...)
+		r := newJudgement("low", objects...)
 		for i := range r.Violating {
 			r.Violating[i].Finding.Level = posture.LevelLow
 		}
 		return r
 	}
-	judge(t, f, 1, begin.Add(-2*day), violating("high", 1, 2, 3))
+	judge(t, f, 1, begin.Add(-2*day), newJudgement("high", 1, 2, 3))
 	judge(t, f, 2, begin.Add(-day), low(4))
-	judge(t, f, 3, begin, violating("high", 1))
+	judge(t, f, 3, begin, newJudgement("high", 1))
 	for _, filter := range []posture.FindingFilter{{}, {Tags: map[string][]string{"Team": {"red", "blue"}}}} {
 		got, err := f.Store.Trends(t.Context(), org, filter, "day", "level", begin)
 		if err != nil {
@@ -37,8 +37,8 @@ func trendsAreGrouped(t *testing.T, f Fixture) {
 }
 
 func manyAreSuppressedAtOnce(t *testing.T, f Fixture) {
-	judge(t, f, 1, begin, violating("r", 1, 2, 3))
-	judge(t, f, 1, begin, violating("s", 4))
+	judge(t, f, 1, begin, newJudgement("r", 1, 2, 3))
+	judge(t, f, 1, begin, newJudgement("s", 4))
 	suppression := &posture.Suppression{By: "ann", Reason: "known", Since: begin, Until: begin.Add(time.Hour)}
 	change := func(name string, owner posture.OrgID, filter posture.FindingFilter, s *posture.Suppression, wantMatched, wantChanged int) {
 		t.Helper()

@@ -19,8 +19,8 @@ func ofRule(id posture.RuleID) posture.MuteScope {
 }
 
 func muteRulesSuppressWhatIsThereAndWhatComes(t *testing.T, f Fixture) {
-	judge(t, f, 1, begin, violating("r", 1, 2, 3))
-	judge(t, f, 1, begin, violating("s", 4))
+	judge(t, f, 1, begin, newJudgement("r", 1, 2, 3))
+	judge(t, f, 1, begin, newJudgement("s", 4))
 	byHand := &posture.Suppression{By: "bob", Reason: "mine", Since: begin}
 	if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", 1).ID, byHand, begin); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func muteRulesSuppressWhatIsThereAndWhatComes(t *testing.T, f Fixture) {
 	}
 
 	later := begin.Add(time.Minute)
-	judge(t, f, 2, later, violating("r", 1, 2, 3, 5))
+	judge(t, f, 2, later, newJudgement("r", 1, 2, 3, 5))
 	wantSame(t, "suppression of a new finding", find(t, f, "r", 5).Suppression, m.Suppression(later))
 	history, err := f.Store.FindingHistory(t.Context(), org, find(t, f, "r", 5).ID)
 	if err != nil || len(history) != 2 {
@@ -57,15 +57,15 @@ func muteRulesSuppressWhatIsThereAndWhatComes(t *testing.T, f Fixture) {
 	if err != nil || after.Total != 4 {
 		t.Errorf("%d findings are unsuppressed after the mute rule has expired, %v; want 4", after.Total, err)
 	}
-	judge(t, f, 3, begin.Add(2*time.Hour), violating("r", 1, 2, 3, 5, 6))
+	judge(t, f, 3, begin.Add(2*time.Hour), newJudgement("r", 1, 2, 3, 5, 6))
 	if find(t, f, "r", 6).Suppression != nil {
 		t.Error("an expired mute rule suppresses")
 	}
 }
 
 func mutedFindingsAreReleasedOrHandedOver(t *testing.T, f Fixture) {
-	judge(t, f, 1, begin, violating("r", 1, 2))
-	judge(t, f, 1, begin, violating("s", 3))
+	judge(t, f, 1, begin, newJudgement("r", 1, 2))
+	judge(t, f, 1, begin, newJudgement("s", 3))
 	wide := newMute("wide", posture.MuteScope{Rules: []posture.RuleID{"r", "s"}}, time.Time{})
 	narrow := newMute("narrow", ofRule("r"), begin.Add(time.Hour))
 	for _, m := range []posture.MuteRule{wide, narrow} {
@@ -112,7 +112,7 @@ func mutedFindingsAreReleasedOrHandedOver(t *testing.T, f Fixture) {
 
 func mutesFollowTags(t *testing.T, f Fixture) {
 	tagged := func(env string) posture.RuleJudgement {
-		r := violating("r", 1, 2)
+		r := newJudgement("r", 1, 2)
 		for i := range r.Violating {
 			r.Violating[i].Finding.Tags = map[string]string{"env": env}
 		}

@@ -127,10 +127,10 @@ func kinds(all []notify.Message) (what []string) {
 }
 
 func findingEventsBecomeMessages(t *testing.T, f Fixture) {
-	judge(t, f, 1, begin, violating("r", 9)) // before there is a notification rule: no event
+	judge(t, f, 1, begin, newJudgement("r", 9)) // before there is a notification rule: no event
 	addNotifications(t, f, org, notify.Filter{Rules: []posture.RuleID{"r"}}, "c", "d")
-	judge(t, f, 2, begin, violating("r", 1, 2, 9))
-	judge(t, f, 2, begin, violating("other", 1))
+	judge(t, f, 2, begin, newJudgement("r", 1, 2, 9))
+	judge(t, f, 2, begin, newJudgement("other", 1))
 	nameOf := func(i int) string { return newFinding(i).Finding.Name }
 	dispatch(t, f, begin)
 	for _, channel := range []string{"c", "d"} {
@@ -150,14 +150,14 @@ func findingEventsBecomeMessages(t *testing.T, f Fixture) {
 	if err := f.Store.RecordEndedSuppressions(t.Context(), begin); err != nil { // stores the time
 		t.Fatal(err)
 	}
-	judge(t, f, 3, begin.Add(time.Minute), violating("r", 2)) // 1 is resolved while it is suppressed, 9 while it is not
+	judge(t, f, 3, begin.Add(time.Minute), newJudgement("r", 2)) // 1 is resolved while it is suppressed, 9 while it is not
 	for range 2 {
 		if err := f.Store.RecordEndedSuppressions(t.Context(), until); err != nil {
 			t.Fatal(err)
 		}
 	}
 	later := until.Add(time.Minute)
-	judge(t, f, 4, later, violating("r", 1, 2)) // 1 is reopened
+	judge(t, f, 4, later, newJudgement("r", 1, 2)) // 1 is reopened
 	dispatch(t, f, later)
 	wantSame(t, "later events", kinds(messages(t, f, "c", later)), []string{"FindingResolved " + nameOf(9), "SuppressionEnded " + nameOf(2), "FindingRaised " + nameOf(1)})
 	if orgs, err := f.Store.OutboxOrgs(t.Context()); err != nil || len(orgs) > 0 {
@@ -167,9 +167,9 @@ func findingEventsBecomeMessages(t *testing.T, f Fixture) {
 
 func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 	addNotifications(t, f, org, notify.Filter{}, "c")
-	judge(t, f, 1, begin, violating("r", 1))
+	judge(t, f, 1, begin, newJudgement("r", 1))
 	dispatch(t, f, begin)
-	judge(t, f, 2, begin, violating("r", 1, 2))
+	judge(t, f, 2, begin, newJudgement("r", 1, 2))
 	dispatch(t, f, begin.Add(time.Second))
 	ref := notify.Ref{Org: org, Channel: "c"}
 	first, _, err := f.Store.NextDelivery(t.Context(), ref)

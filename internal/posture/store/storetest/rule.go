@@ -33,7 +33,7 @@ func rulesKeepTheirVersions(t *testing.T, f Fixture) {
 		t.Errorf("history %v, %v", history, err)
 	}
 
-	judge(t, f, 1, begin, violating("c", 1))
+	judge(t, f, 1, begin, newJudgement("c", 1))
 	_, err = f.Store.DeleteRule(t.Context(), other, "c", "", begin)
 	wantKind(t, "deleting from outside", err, fault.NotFound)
 	_, err = f.Store.DeleteRule(t.Context(), org, "c", "stale", begin)

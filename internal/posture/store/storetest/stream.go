@@ -406,13 +406,13 @@ func missedHeartbeatDisconnects(t *testing.T, f StreamFixture) {
 func quietWithChangesDisconnects(t *testing.T, f StreamFixture) {
 	fresh(t, f)
 	s := openStream(t, f)
-	record(t, f.Entities, scoped(instance, east), true, newEntity(east, "i-1"))
+	record(t, f.Entities, newScope(instance, east), true, newEntity(east, "i-1"))
 	deliver(t, f, s, newMessage(f, "m1"))
 	f.Clock.T = f.Clock.T.Add(25 * time.Hour)
 	if silent, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil || len(silent) != 0 {
 		t.Errorf("a quiet account without changes: %v, %v", silent, err)
 	}
-	record(t, f.Entities, scoped(instance, east), true, newEntity(east, "i-1", set(posture.Number("cores", 8))))
+	record(t, f.Entities, newScope(instance, east), true, newEntity(east, "i-1", set(posture.Number("cores", 8))))
 	silent, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts)
 	if err != nil || len(silent) != 1 || streamStatus(t, f) != posture.StreamDisconnected {
 		t.Errorf("a quiet account with changes: %v, %v, %s", silent, err, streamStatus(t, f))

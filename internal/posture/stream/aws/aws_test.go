@@ -196,8 +196,8 @@ type forgery struct {
 	make   func(w *world) (http.Header, []byte)
 }
 
-// bent is a genuine notification that was changed after it was signed.
-func bent(edit func(n *events.Notification)) func(w *world) (http.Header, []byte) {
+// editedAfterSigning is a genuine notification that was changed after it was signed.
+func editedAfterSigning(edit func(n *events.Notification)) func(w *world) (http.Header, []byte) {
 	return func(w *world) (http.Header, []byte) {
 		n := w.sns.Notify(topic, event())
 		edit(&n)
@@ -205,8 +205,8 @@ func bent(edit func(n *events.Notification)) func(w *world) (http.Header, []byte
 	}
 }
 
-// signed is a message that was made and then signed by Amazon.
-func signed(edit func(n *events.Notification)) func(w *world) (http.Header, []byte) {
+// editedBeforeSigning is a message that was made and then signed by Amazon.
+func editedBeforeSigning(edit func(n *events.Notification)) func(w *world) (http.Header, []byte) {
 	return func(w *world) (http.Header, []byte) {
 		n := w.sns.Notify(topic, event())
 		edit(&n)
@@ -217,7 +217,7 @@ func signed(edit func(n *events.Notification)) func(w *world) (http.Header, []by
 
 // withAddress is a notification whose certificate is said to be elsewhere.
 func withAddress(address string) func(w *world) (http.Header, []byte) {
-	return bent(func(n *events.Notification) { n.SigningCertURL = address })
+	return editedAfterSigning(func(n *events.Notification) { n.SigningCertURL = address })
 }
 
 // with is a call of an API destination.
@@ -226,24 +226,24 @@ func with(token string, body string) func(w *world) (http.Header, []byte) {
 }
 
 var forgeries = []forgery{
-	{"message changed", refusal.Signature, bent(func(n *events.Notification) { n.Message = event(detail(map[string]any{"eventName": "DeleteBucket"})) })},
-	{"id changed", refusal.Signature, bent(func(n *events.Notification) { n.MessageID = "another" })},
-	{"time changed", refusal.Signature, bent(func(n *events.Notification) { n.Timestamp = now.Add(time.Second).Format(time.RFC3339) })},
-	{"subject added", refusal.Signature, bent(func(n *events.Notification) { s := "x"; n.Subject = &s })},
-	{"type changed to confirm", refusal.Signature, bent(func(n *events.Notification) { n.Type = "SubscriptionConfirmation" })},
-	{"type changed to end", refusal.Signature, bent(func(n *events.Notification) { n.Type = "UnsubscribeConfirmation" })},
-	{"unknown type", refusal.Malformed, signed(func(n *events.Notification) { n.Type = "Other" })},
-	{"no signature", refusal.Unsigned, bent(func(n *events.Notification) { n.Signature = "" })},
-	{"signature is no base64", refusal.Unsigned, bent(func(n *events.Notification) { n.Signature = "!!!" })},
-	{"signature of zeroes", refusal.Signature, bent(func(n *events.Notification) { n.Signature = base64.StdEncoding.EncodeToString(make([]byte, 256)) })},
+	{"message changed", refusal.Signature, editedAfterSigning(func(n *events.Notification) { n.Message = event(detail(map[string]any{"eventName": "DeleteBucket"})) })},
+	{"id changed", refusal.Signature, editedAfterSigning(func(n *events.Notification) { n.MessageID = "another" })},
+	{"time changed", refusal.Signature, editedAfterSigning(func(n *events.Notification) { n.Timestamp = now.Add(time.Second).Format(time.RFC3339) })},
+	{"subject added", refusal.Signature, editedAfterSigning(func(n *events.Notification) { s := "x"; n.Subject = &s })},
+	{"type changed to confirm", refusal.Signature, editedAfterSigning(func(n *events.Notification) { n.Type = "SubscriptionConfirmation" })},
+	{"type changed to end", refusal.Signature, editedAfterSigning(func(n *events.Notification) { n.Type = "UnsubscribeConfirmation" })},
+	{"unknown type", refusal.Malformed, editedBeforeSigning(func(n *events.Notification) { n.Type = "Other" })},
+	{"no signature", refusal.Unsigned, editedAfterSigning(func(n *events.Notification) { n.Signature = "" })},
+	{"signature is no base64", refusal.Unsigned, editedAfterSigning(func(n *events.Notification) { n.Signature = "!!!" })},
+	{"signature of zeroes", refusal.Signature, editedAfterSigning(func(n *events.Notification) { n.Signature = base64.StdEncoding.EncodeToString(make([]byte, 256)) })},
 	{"signature of another message", refusal.Signature, func(w *world) (http.Header, []byte) {
 		a, b := w.sns.Notify(topic, event()), w.sns.Notify(topic, "other")
 		a.Signature = b.Signature
 		return a.Header(), a.Body()
 	}},
-	{"signature of version 2 said to be 1", refusal.Signature, bent(func(n *events.Notification) { n.SignatureVersion = "1" })},
-	{"signature version 3", refusal.Signature, bent(func(n *events.Notification) { n.SignatureVersion = "3" })},
-	{"no signature version", refusal.Signature, bent(func(n *events.Notification) { n.SignatureVersion = "" })},
+	{"signature of version 2 said to be 1", refusal.Signature, editedAfterSigning(func(n *events.Notification) { n.SignatureVersion = "1" })},
+	{"signature version 3", refusal.Signature, editedAfterSigning(func(n *events.Notification) { n.SignatureVersion = "3" })},
+	{"no signature version", refusal.Signature, editedAfterSigning(func(n *events.Notification) { n.SignatureVersion = "" })},
 	{"signed by another key", refusal.Signature, func(w *world) (http.Header, []byte) {
 		n := w.sns.Notify(topic, event())
 		n.Signature = w.other.Sign(n).Signature
@@ -276,24 +276,24 @@ var forgeries = []forgery{
 	{"certificate on this machine", refusal.Certificate, withAddress("https://127.0.0.1/x.pem")},
 	{"certificate at the metadata service", refusal.Certificate, withAddress("http://169.254.169.254/x.pem")},
 	{"no certificate", refusal.Certificate, withAddress("")},
-	{"topic of another account", refusal.Foreign, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, account, "999999999999", 1) })},
-	{"topic of an unknown stream", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = topic + "x" })},
-	{"topic with another prefix", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "vigil-events-", "other-", 1) })},
-	{"topic of an Azure stream", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, handle, "azurehandle1", 1) })},
-	{"topic that is no topic", refusal.Unknown, signed(func(n *events.Notification) {
+	{"topic of another account", refusal.Foreign, editedBeforeSigning(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, account, "999999999999", 1) })},
+	{"topic of an unknown stream", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) { n.TopicArn = topic + "x" })},
+	{"topic with another prefix", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "vigil-events-", "other-", 1) })},
+	{"topic of an Azure stream", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, handle, "azurehandle1", 1) })},
+	{"topic that is no topic", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) {
 		n.TopicArn = "arn:aws:sqs:eu-west-1:" + account + ":vigil-events-" + handle
 	})},
-	{"topic of a made-up partition", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "arn:aws:", "arn:aws-evil:", 1) })},
-	{"an hour and a second old", refusal.Stale, signed(func(n *events.Notification) { n.Timestamp = now.Add(-time.Hour - time.Second).Format(time.RFC3339) })},
-	{"of the far future", refusal.Stale, signed(func(n *events.Notification) { n.Timestamp = now.Add(6 * time.Minute).Format(time.RFC3339) })},
-	{"of no time", refusal.Stale, signed(func(n *events.Notification) { n.Timestamp = "yesterday" })},
-	{"event of another account in a genuine message", refusal.Foreign, signed(func(n *events.Notification) {
+	{"topic of a made-up partition", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "arn:aws:", "arn:aws-evil:", 1) })},
+	{"an hour and a second old", refusal.Stale, editedBeforeSigning(func(n *events.Notification) { n.Timestamp = now.Add(-time.Hour - time.Second).Format(time.RFC3339) })},
+	{"of the far future", refusal.Stale, editedBeforeSigning(func(n *events.Notification) { n.Timestamp = now.Add(6 * time.Minute).Format(time.RFC3339) })},
+	{"of no time", refusal.Stale, editedBeforeSigning(func(n *events.Notification) { n.Timestamp = "yesterday" })},
+	{"event of another account in a genuine message", refusal.Foreign, editedBeforeSigning(func(n *events.Notification) {
 		n.Message = event(func(e map[string]any) { e["account"] = "999999999999" })
 	})},
-	{"detail of another account in a genuine message", refusal.Foreign, signed(func(n *events.Notification) {
+	{"detail of another account in a genuine message", refusal.Foreign, editedBeforeSigning(func(n *events.Notification) {
 		n.Message = event(detail(map[string]any{"recipientAccountId": "999999999999"}))
 	})},
-	{"without an id", refusal.Malformed, signed(func(n *events.Notification) { n.MessageID = "" })},
+	{"without an id", refusal.Malformed, editedBeforeSigning(func(n *events.Notification) { n.MessageID = "" })},
 	{"confirmation of another topic", refusal.Signature, func(w *world) (http.Header, []byte) {
 		n := w.sns.Confirm(topic)
 		n.SubscribeURL = strings.Replace(n.SubscribeURL, account, "999999999999", 1)

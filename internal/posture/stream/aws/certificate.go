@@ -66,7 +66,7 @@ func (c *Certificates) Key(ctx context.Context, address, host string) (*rsa.Publ
 	if err := checkAddress(address, host); err != nil {
 		return nil, err
 	}
-	if k, ok := c.cached(address); ok {
+	if k, ok := c.lookup(address); ok {
 		return k.key, k.err
 	}
 	// Concurrent callers share the fetch, which must not end with the first one's context.
@@ -94,8 +94,8 @@ func checkAddress(address, host string) error {
 	return nil
 }
 
-// cached returns the cached result of a URL, unless it has expired.
-func (c *Certificates) cached(address string) (cached, bool) {
+// lookup returns the cached result of a URL, unless it has expired.
+func (c *Certificates) lookup(address string) (cached, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k, ok := c.cache[address]

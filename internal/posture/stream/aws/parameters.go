@@ -67,7 +67,7 @@ func (p *parameters) names(t *resource.Type) []string {
 			return []string{name}
 		}
 		if parts := strings.Split(choice, "+"); len(parts) > 1 {
-			if name, ok := p.joined(parts); ok {
+			if name, ok := p.joinParts(parts); ok {
 				names = append(names, name)
 			}
 			continue
@@ -107,8 +107,8 @@ func (p *parameters) valuesOf(member string) []string {
 	return texts
 }
 
-// joined returns a name that is composed of several members, separated by slashes.
-func (p *parameters) joined(parts []string) (string, bool) {
+// joinParts returns a name that is composed of several members, separated by slashes.
+func (p *parameters) joinParts(parts []string) (string, bool) {
 	texts := make([]string, len(parts))
 	for i, part := range parts {
 		member, otherwise, _ := strings.Cut(part, "=")

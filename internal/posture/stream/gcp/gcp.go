@@ -194,9 +194,9 @@ func (e entry) concerns(project posture.AccountID) bool {
 // version matches the prefix of method names of Compute Engine.
 var version = regexp.MustCompile(`^(v[0-9]+(alpha|beta)?[0-9]*|alpha|beta)\.`)
 
-// ended reports whether the entry is about a finished operation: long-running
+// isFinished reports whether the entry is about a finished operation: long-running
 // operations are logged when they begin and again when they end.
-func (e entry) ended() bool {
+func (e entry) isFinished() bool {
 	if e.Payload.Status != nil && e.Payload.Status.Code != 0 {
 		return false
 	}

@@ -236,18 +236,18 @@ type forgery struct {
 	make   func(w *world) (http.Header, []byte)
 }
 
-// claimed is a push whose token says something else.
-func claimed(edits ...func(map[string]any)) func(w *world) (http.Header, []byte) {
+// pushWithClaims is a push whose token says something else.
+func pushWithClaims(edits ...func(map[string]any)) func(w *world) (http.Header, []byte) {
 	return func(w *world) (http.Header, []byte) { return bearer(w.token(edits...)), w.push(firewall) }
 }
 
-// tokened is a push with another token.
-func tokened(f func(w *world) string) func(w *world) (http.Header, []byte) {
+// pushWithToken is a push with another token.
+func pushWithToken(f func(w *world) string) func(w *world) (http.Header, []byte) {
 	return func(w *world) (http.Header, []byte) { return bearer(f(w)), w.push(firewall) }
 }
 
-// bodied is a push with a good token and another body.
-func bodied(f func(p *events.Push)) func(w *world) (http.Header, []byte) {
+// pushWithBody is a push with a good token and another body.
+func pushWithBody(f func(p *events.Push)) func(w *world) (http.Header, []byte) {
 	return func(w *world) (http.Header, []byte) {
 		p := w.google.Push(pushed, firewall, nil)
 		f(&p)
@@ -270,79 +270,79 @@ func mac(w *world) string {
 
 var forgeries = []forgery{
 	{"no token", refusal.Unsigned, func(w *world) (http.Header, []byte) { return nil, w.push(firewall) }},
-	{"an empty token", refusal.Unsigned, tokened(func(*world) string { return "" })},
+	{"an empty token", refusal.Unsigned, pushWithToken(func(*world) string { return "" })},
 	{"another scheme", refusal.Unsigned, func(w *world) (http.Header, []byte) {
 		return http.Header{"Authorization": {"Basic " + w.token()}}, w.push(firewall)
 	}},
-	{"a token that is none", refusal.Signature, tokened(func(*world) string { return "made-up" })},
-	{"an endless token", refusal.Unsigned, tokened(func(*world) string { return strings.Repeat("x", 20000) })},
-	{"stripped signature", refusal.Signature, tokened(func(w *world) string { t := w.token(); return t[:strings.LastIndex(t, ".")+1] })},
-	{"signature of another token", refusal.Signature, tokened(func(w *world) string {
+	{"a token that is none", refusal.Signature, pushWithToken(func(*world) string { return "made-up" })},
+	{"an endless token", refusal.Unsigned, pushWithToken(func(*world) string { return strings.Repeat("x", 20000) })},
+	{"stripped signature", refusal.Signature, pushWithToken(func(w *world) string { t := w.token(); return t[:strings.LastIndex(t, ".")+1] })},
+	{"signature of another token", refusal.Signature, pushWithToken(func(w *world) string {
 		a, b := w.token(), w.token(claim("sub", "other"))
 		return a[:strings.LastIndex(a, ".")] + b[strings.LastIndex(b, "."):]
 	})},
-	{"claims changed", refusal.Signature, tokened(func(w *world) string {
+	{"claims changed", refusal.Signature, pushWithToken(func(w *world) string {
 		a, b := strings.Split(w.token(claim("aud", "x")), "."), strings.Split(w.token(), ".")
 		return a[0] + "." + b[1] + "." + a[2]
 	})},
-	{"no algorithm", refusal.Signature, tokened(func(w *world) string {
+	{"no algorithm", refusal.Signature, pushWithToken(func(w *world) string {
 		t := w.google.Sign(map[string]any{"alg": "none", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience))
 		return t[:strings.LastIndex(t, ".")+1]
 	})},
-	{"another algorithm", refusal.Signature, tokened(func(w *world) string {
+	{"another algorithm", refusal.Signature, pushWithToken(func(w *world) string {
 		return w.google.Sign(map[string]any{"alg": "RS384", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience))
 	})},
-	{"signed with the public key", refusal.Signature, tokened(mac)},
-	{"another key with Google's id", refusal.Signature, tokened(func(w *world) string {
+	{"signed with the public key", refusal.Signature, pushWithToken(mac)},
+	{"another key with Google's id", refusal.Signature, pushWithToken(func(w *world) string {
 		return w.other.Sign(map[string]any{"alg": "RS256", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience))
 	})},
-	{"another key", refusal.Signature, tokened(func(w *world) string { return w.other.Token(w.google.Claims(pusher, audience)) })},
-	{"no key id", refusal.Signature, tokened(func(w *world) string {
+	{"another key", refusal.Signature, pushWithToken(func(w *world) string { return w.other.Token(w.google.Claims(pusher, audience)) })},
+	{"no key id", refusal.Signature, pushWithToken(func(w *world) string {
 		return w.google.Sign(map[string]any{"alg": "RS256"}, w.google.Claims(pusher, audience))
 	})},
-	{"a key that comes along", refusal.Signature, tokened(func(w *world) string {
+	{"a key that comes along", refusal.Signature, pushWithToken(func(w *world) string {
 		return w.other.Sign(map[string]any{"alg": "RS256", "kid": w.other.KeyID(), "jku": "https://evil.example/keys"}, w.google.Claims(pusher, audience))
 	})},
-	{"a key id that is a path", refusal.Signature, tokened(func(w *world) string {
+	{"a key id that is a path", refusal.Signature, pushWithToken(func(w *world) string {
 		return w.google.Sign(map[string]any{"alg": "RS256", "kid": "../../etc/passwd"}, w.google.Claims(pusher, audience))
 	})},
-	{"another issuer", refusal.Claims, claimed(claim("iss", "https://evil.example"))},
-	{"an issuer that ends like another", refusal.Claims, claimed(claim("iss", "https://accounts.google.com.evil.example"))},
-	{"no issuer", refusal.Claims, claimed(claim("iss", nil))},
-	{"another audience", refusal.Claims, claimed(claim("aud", "https://other.example/events/gcp"))},
-	{"an audience that begins like ours", refusal.Claims, claimed(claim("aud", audience+"/x"))},
-	{"two audiences", refusal.Claims, claimed(claim("aud", []string{audience, "https://other.example"}))},
-	{"no audience", refusal.Claims, claimed(claim("aud", nil))},
-	{"another service account", refusal.Unknown, claimed(claim("email", "someone@shop-prod-1.iam.gserviceaccount.com"))},
-	{"service account of our name in another project", refusal.Claims, claimed(claim("email", "vigil-push-abcdefabcdef@evil-project.iam.gserviceaccount.com"))},
-	{"service account of an unknown stream", refusal.Unknown, claimed(claim("email", "vigil-push-zzzzzzzzzzzz@shop-prod-1.iam.gserviceaccount.com"))},
-	{"service account with the handle of an AWS stream", refusal.Unknown, claimed(claim("email", "vigil-push-awshandle123@shop-prod-1.iam.gserviceaccount.com"))},
-	{"service account of another project's stream", refusal.Foreign, claimed(claim("email", "vigil-push-otherhandle1@other-project.iam.gserviceaccount.com"))},
-	{"a person's address", refusal.Claims, claimed(claim("email", "vigil-push-abcdefabcdef@gmail.com"))},
-	{"no address", refusal.Unknown, claimed(claim("email", nil))},
-	{"an address that is not verified", refusal.Claims, claimed(claim("email_verified", false))},
-	{"an address of which that is not said", refusal.Claims, claimed(claim("email_verified", nil))},
-	{"expired", refusal.Stale, claimed(claim("iat", now.Add(-2*time.Hour).Unix()), claim("exp", now.Add(-2*time.Minute).Unix()))},
-	{"not yet valid", refusal.Stale, claimed(claim("nbf", now.Add(10*time.Minute).Unix()))},
-	{"of the future", refusal.Stale, claimed(claim("iat", now.Add(10*time.Minute).Unix()), claim("exp", now.Add(time.Hour).Unix()))},
-	{"without an end", refusal.Claims, claimed(claim("exp", nil))},
-	{"without a beginning", refusal.Claims, claimed(claim("iat", nil))},
-	{"for years", refusal.Claims, claimed(claim("exp", now.AddDate(5, 0, 0).Unix()))},
-	{"another subscription", refusal.Foreign, bodied(func(p *events.Push) { p.Subscription = "projects/shop-prod-1/subscriptions/other" })},
-	{"subscription of another project", refusal.Foreign, bodied(func(p *events.Push) { p.Subscription = strings.Replace(pushed, project, "other-project", 1) })},
-	{"no subscription", refusal.Foreign, bodied(func(p *events.Push) { p.Subscription = "" })},
-	{"log of another project", refusal.Foreign, bodied(func(p *events.Push) {
+	{"another issuer", refusal.Claims, pushWithClaims(claim("iss", "https://evil.example"))},
+	{"an issuer that ends like another", refusal.Claims, pushWithClaims(claim("iss", "https://accounts.google.com.evil.example"))},
+	{"no issuer", refusal.Claims, pushWithClaims(claim("iss", nil))},
+	{"another audience", refusal.Claims, pushWithClaims(claim("aud", "https://other.example/events/gcp"))},
+	{"an audience that begins like ours", refusal.Claims, pushWithClaims(claim("aud", audience+"/x"))},
+	{"two audiences", refusal.Claims, pushWithClaims(claim("aud", []string{audience, "https://other.example"}))},
+	{"no audience", refusal.Claims, pushWithClaims(claim("aud", nil))},
+	{"another service account", refusal.Unknown, pushWithClaims(claim("email", "someone@shop-prod-1.iam.gserviceaccount.com"))},
+	{"service account of our name in another project", refusal.Claims, pushWithClaims(claim("email", "vigil-push-abcdefabcdef@evil-project.iam.gserviceaccount.com"))},
+	{"service account of an unknown stream", refusal.Unknown, pushWithClaims(claim("email", "vigil-push-zzzzzzzzzzzz@shop-prod-1.iam.gserviceaccount.com"))},
+	{"service account with the handle of an AWS stream", refusal.Unknown, pushWithClaims(claim("email", "vigil-push-awshandle123@shop-prod-1.iam.gserviceaccount.com"))},
+	{"service account of another project's stream", refusal.Foreign, pushWithClaims(claim("email", "vigil-push-otherhandle1@other-project.iam.gserviceaccount.com"))},
+	{"a person's address", refusal.Claims, pushWithClaims(claim("email", "vigil-push-abcdefabcdef@gmail.com"))},
+	{"no address", refusal.Unknown, pushWithClaims(claim("email", nil))},
+	{"an address that is not verified", refusal.Claims, pushWithClaims(claim("email_verified", false))},
+	{"an address of which that is not said", refusal.Claims, pushWithClaims(claim("email_verified", nil))},
+	{"expired", refusal.Stale, pushWithClaims(claim("iat", now.Add(-2*time.Hour).Unix()), claim("exp", now.Add(-2*time.Minute).Unix()))},
+	{"not yet valid", refusal.Stale, pushWithClaims(claim("nbf", now.Add(10*time.Minute).Unix()))},
+	{"of the future", refusal.Stale, pushWithClaims(claim("iat", now.Add(10*time.Minute).Unix()), claim("exp", now.Add(time.Hour).Unix()))},
+	{"without an end", refusal.Claims, pushWithClaims(claim("exp", nil))},
+	{"without a beginning", refusal.Claims, pushWithClaims(claim("iat", nil))},
+	{"for years", refusal.Claims, pushWithClaims(claim("exp", now.AddDate(5, 0, 0).Unix()))},
+	{"another subscription", refusal.Foreign, pushWithBody(func(p *events.Push) { p.Subscription = "projects/shop-prod-1/subscriptions/other" })},
+	{"subscription of another project", refusal.Foreign, pushWithBody(func(p *events.Push) { p.Subscription = strings.Replace(pushed, project, "other-project", 1) })},
+	{"no subscription", refusal.Foreign, pushWithBody(func(p *events.Push) { p.Subscription = "" })},
+	{"log of another project", refusal.Foreign, pushWithBody(func(p *events.Push) {
 		p.Message.Data = []byte(strings.ReplaceAll(string(firewall), "projects/shop-prod-1/logs", "projects/other-project/logs"))
 	})},
-	{"log of an organisation", refusal.Foreign, bodied(func(p *events.Push) {
+	{"log of an organisation", refusal.Foreign, pushWithBody(func(p *events.Push) {
 		p.Message.Data = []byte(strings.ReplaceAll(string(firewall), "projects/shop-prod-1/logs", "organizations/1/logs"))
 	})},
-	{"label of another project", refusal.Foreign, bodied(func(p *events.Push) {
+	{"label of another project", refusal.Foreign, pushWithBody(func(p *events.Push) {
 		p.Message.Data = []byte(strings.ReplaceAll(string(firewall), `"project_id":"shop-prod-1"`, `"project_id":"other-project"`))
 	})},
-	{"message without an id", refusal.Malformed, bodied(func(p *events.Push) { p.Message.MessageID = "" })},
-	{"message without a time", refusal.Stale, bodied(func(p *events.Push) { p.Message.PublishTime = time.Time{} })},
-	{"message of the future", refusal.Stale, bodied(func(p *events.Push) { p.Message.PublishTime = now.Add(time.Hour) })},
+	{"message without an id", refusal.Malformed, pushWithBody(func(p *events.Push) { p.Message.MessageID = "" })},
+	{"message without a time", refusal.Stale, pushWithBody(func(p *events.Push) { p.Message.PublishTime = time.Time{} })},
+	{"message of the future", refusal.Stale, pushWithBody(func(p *events.Push) { p.Message.PublishTime = now.Add(time.Hour) })},
 	{"garbage", refusal.Malformed, func(w *world) (http.Header, []byte) { return bearer(w.token()), []byte("garbage") }},
 	{"nothing", refusal.Malformed, func(w *world) (http.Header, []byte) { return bearer(w.token()), nil }},
 }

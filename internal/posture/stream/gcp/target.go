@@ -10,7 +10,7 @@ import (
 
 // targets returns the resources to read because of the entry.
 func (e entry) targets(x *change.Index) []posture.Target {
-	if !e.ended() {
+	if !e.isFinished() {
 		return nil
 	}
 	name := e.resource()

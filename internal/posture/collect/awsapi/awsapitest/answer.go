@@ -147,7 +147,7 @@ func (w *writer) members(s *model.Shape, values map[string]any) {
 					w.item(m.WireName(), m.Shape.Item, e)
 				}
 			case map[string]any:
-				for _, k := range sorted(v) {
+				for _, k := range sortedKeys(v) {
 					w.entry(m.WireName(), m.Shape, k, v[k])
 				}
 			}
@@ -187,7 +187,7 @@ func (w *writer) item(name string, m *model.Member, v any) {
 		}
 	case model.Map:
 		values := v.(map[string]any)
-		for _, k := range sorted(values) {
+		for _, k := range sortedKeys(values) {
 			w.entry("entry", s, k, values[k])
 		}
 	default:
@@ -294,7 +294,7 @@ func (w *writer) jsonValue(m *model.Member, v any) {
 	case model.Map:
 		values := v.(map[string]any)
 		w.WriteByte('{')
-		for i, k := range sorted(values) {
+		for i, k := range sortedKeys(values) {
 			if i > 0 {
 				w.WriteByte(',')
 			}
@@ -323,7 +323,7 @@ func (w *writer) marshal(v any) {
 	w.Write(text)
 }
 
-func sorted(values map[string]any) []string {
+func sortedKeys(values map[string]any) []string {
 	keys := make([]string, 0, len(values))
 	for k := range values {
 		keys = append(keys, k)

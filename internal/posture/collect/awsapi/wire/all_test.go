@@ -12,8 +12,8 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// parsed parses JSON for comparison.
-func parsed(t *testing.T, text []byte) any {
+// parseJSON parses JSON for comparison.
+func parseJSON(t *testing.T, text []byte) any {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -27,7 +27,7 @@ func parsed(t *testing.T, text []byte) any {
 // equalJSON reports whether two JSON documents are equal.
 func equalJSON(t *testing.T, a, b []byte) bool {
 	t.Helper()
-	return bytes.Equal(a, b) || equal(parsed(t, a), parsed(t, b))
+	return bytes.Equal(a, b) || equal(parseJSON(t, a), parseJSON(t, b))
 }
 
 func equal(a, b any) bool {
@@ -120,7 +120,7 @@ func TestDecodeEveryOperation(t *testing.T) {
 			}
 			compared++
 			smithys, err := r.decode(header, body)
-			if err != nil || !equal(smithys, parsed(t, got)) {
+			if err != nil || !equal(smithys, parseJSON(t, got)) {
 				text, _ := json.Marshal(smithys)
 				t.Errorf("%s %s: smithy-go reads %.3000s, %v\nwe read %.3000s", name, op.Name, text, err, got)
 				return

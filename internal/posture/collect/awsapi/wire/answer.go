@@ -166,7 +166,7 @@ func headerValue(f *field, status int, header http.Header) (string, bool) {
 		return values[0], true
 	case "headers":
 		for name := range header {
-			if prefixed(name, m.LocationName) {
+			if hasPrefixFold(name, m.LocationName) {
 				return "", true
 			}
 		}
@@ -174,7 +174,7 @@ func headerValue(f *field, status int, header http.Header) (string, bool) {
 	return "", false
 }
 
-func prefixed(name, prefix string) bool {
+func hasPrefixFold(name, prefix string) bool {
 	return len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
 }
 
@@ -200,7 +200,7 @@ func appendHeader(out []byte, f *field, text string, header http.Header) ([]byte
 func appendHeaderMap(out []byte, prefix string, header http.Header) []byte {
 	names := make([]string, 0, len(header))
 	for name := range header {
-		if prefixed(name, prefix) {
+		if hasPrefixFold(name, prefix) {
 			names = append(names, name)
 		}
 	}

@@ -54,7 +54,7 @@ func TestDamagedResponsesMatchReference(t *testing.T) {
 					for i := 3; i < len(damage); i += 4 {
 						damage[i] = suspicious[random.IntN(len(suspicious))]
 					}
-					body := damaged(append([]byte(nil), intact...), damage)
+					body := applyDamage(append([]byte(nil), intact...), damage)
 					if difference := compare(p.decoder, p.reference, body); difference != "" {
 						failed.Add(1)
 						t.Errorf("%s: %s\n%q", p.decoder.op.Service.Protocol, difference, body)

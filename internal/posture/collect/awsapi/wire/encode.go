@@ -116,7 +116,7 @@ func check(s *model.Shape, v any, path string) error {
 	case model.Float, model.Double:
 		_, ok = number(v)
 	case model.Timestamp:
-		_, ok = moment(v)
+		_, ok = timeOf(v)
 	case model.Blob:
 		text, isText := v.(string)
 		_, err := base64.StdEncoding.DecodeString(text)
@@ -161,8 +161,8 @@ func number(v any) (float64, bool) {
 	return float64(n), ok
 }
 
-// moment parses a time: RFC 3339 or seconds since 1970.
-func moment(v any) (time.Time, bool) {
+// timeOf parses a time: RFC 3339 or seconds since 1970.
+func timeOf(v any) (time.Time, bool) {
 	switch v := v.(type) {
 	case time.Time:
 		return v, true
@@ -304,7 +304,7 @@ func writeScalar(s smithy.ShapeSerializer, schema *smithy.Schema, shape *model.S
 		f, _ := number(v)
 		s.WriteFloat64(schema, f)
 	case model.Timestamp:
-		t, _ := moment(v)
+		t, _ := timeOf(v)
 		s.WriteTime(schema, t)
 	case model.Blob:
 		raw, _ := base64.StdEncoding.DecodeString(v.(string))

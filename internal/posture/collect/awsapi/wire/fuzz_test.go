@@ -122,7 +122,7 @@ func FuzzDamaged(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, damage []byte) {
 		for _, p := range pairs {
 			_, body := awsapitest.Answer(p.decoder.op, awsapitest.New(seed).Output(p.decoder.op))
-			body = damaged(body, damage)
+			body = applyDamage(body, damage)
 			if difference := compare(p.decoder, p.reference, body); difference != "" {
 				t.Errorf("%s: %s\n%q", p.decoder.op.Service.Protocol, difference, body)
 			}
@@ -130,9 +130,9 @@ func FuzzDamaged(f *testing.F) {
 	})
 }
 
-// damaged changes a body once per four bytes of damage: two select the position, one the kind
+// applyDamage changes a body once per four bytes of damage: two select the position, one the kind
 // of change, one the new byte.
-func damaged(body, damage []byte) []byte {
+func applyDamage(body, damage []byte) []byte {
 	for len(damage) >= 4 && len(body) > 0 {
 		offset := int(binary.BigEndian.Uint16(damage)) % len(body)
 		what, c := damage[2], damage[3]

@@ -167,7 +167,7 @@ func (k *keyed) dedupe(out *[]byte) {
 		from++
 	}
 	key := b[from:k.keyEnd]
-	if !k.known(b, key) {
+	if !k.isKnown(b, key) {
 		k.note(b, from)
 		return
 	}
@@ -196,8 +196,8 @@ func (k *keyed) dedupe(out *[]byte) {
 	})
 }
 
-// known reports whether an earlier entry has the key.
-func (k *keyed) known(b, key []byte) bool {
+// isKnown reports whether an earlier entry has the key.
+func (k *keyed) isKnown(b, key []byte) bool {
 	if k.many != nil {
 		_, ok := k.many[string(key)]
 		return ok

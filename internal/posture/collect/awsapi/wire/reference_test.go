@@ -205,7 +205,7 @@ func compare(d *Decoder, r *reference, body []byte) string {
 	got, err := d.Decode(http.StatusOK, http.Header{}, body)
 	want, wantErr := r.decode(http.Header{}, body)
 	if err != nil {
-		if wantErr != nil || malformed(d.op.Service.Protocol, body) {
+		if wantErr != nil || isMalformed(d.op.Service.Protocol, body) {
 			return ""
 		}
 		for _, refusal := range refusals {
@@ -272,8 +272,8 @@ func equalButFarTimes(a, b any) bool {
 	return equal(a, b)
 }
 
-// malformed reports whether the parser of the standard library rejects a body.
-func malformed(protocol string, body []byte) bool {
+// isMalformed reports whether the parser of the standard library rejects a body.
+func isMalformed(protocol string, body []byte) bool {
 	if protocol == model.JSON || protocol == model.RestJSON {
 		return !json.Valid(body)
 	}
