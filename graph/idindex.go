@@ -6,7 +6,7 @@ type idIndex struct {
 	table   []uint32 // see hashTable
 	base    int      // number of elements in table
 	patched []uint32 // table of elements added by patches; holds handle-base
-	extra   int      // number of elements in late
+	extra   int      // number of elements in patched
 }
 
 // find returns the element with an id. The element may be missing from the graph.
@@ -31,7 +31,7 @@ func (e *elements) findWhere(id Value, accept func(Handle) bool) (Handle, bool) 
 	return base + x, ok
 }
 
-// add adds the next element, whose id has the given hash. The table of late
+// add adds the next element, whose id has the given hash. The table of patched
 // elements must not be shared.
 func (x *idIndex) add(hash uint64, id func(Handle) Value) {
 	if !hasRoom(x.patched, x.extra) {

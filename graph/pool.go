@@ -20,7 +20,7 @@ type pool struct {
 	table []uint32 // see hashTable
 
 	addedStrings atomic.Pointer[[]string] // strings with codes from len(ends) on; append-only
-	mu           sync.RWMutex             // guards the following fields and appending to late
+	mu           sync.RWMutex             // guards the following fields and appending to addedStrings
 	lateCodes    map[string]uint32
 	lateBytes    int64
 }

@@ -164,5 +164,5 @@ func (d *Devices) Decide(ctx context.Context, caller Caller, code string, approv
 		CreatedBy: caller.User, CreatedAt: now, ExpiresAt: now.Add(life), Limits: caller.Limits,
 	}
 	audit.Note(ctx, "token_id", string(t.ID))
-	return login, d.Registry.changed(d.Store.DecideDevice(ctx, login, &t))
+	return login, d.Registry.clearCache(d.Store.DecideDevice(ctx, login, &t))
 }

@@ -172,7 +172,7 @@ type condition struct {
 type limit struct {
 	number    int64
 	parameter string
-	atLeast   bool
+	isAbove   bool
 }
 
 // UnmarshalYAML reads a number or a name.
@@ -205,7 +205,7 @@ func (c *condition) resolve(parameters []parameter, table *posture.VersionTable)
 		number, text = int64(standard), name
 	}
 	c.opposite = int(number)
-	if c.limit.atLeast {
+	if c.limit.isAbove {
 		c.step, c.example = fmt.Sprintf(".has('%s', gt(%s))", c.property, text), int(number+1)
 	} else {
 		c.step, c.example = fmt.Sprintf(".has('%s', lt(%s))", c.property, text), int(number-1)
@@ -306,7 +306,7 @@ func newCondition(property string, node *yaml.Node) (condition, error) {
 	case f.Below != nil:
 		c.limit = f.Below
 	case f.Above != nil:
-		c.limit, f.Above.atLeast = f.Above, true
+		c.limit, f.Above.isAbove = f.Above, true
 	default:
 		return c, errors.New("the condition is none of not, lacks, begins, below and above")
 	}
