@@ -23,6 +23,7 @@ import (
 	"vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/telemetry"
+	"vigil/internal/telemetry/tracing"
 )
 
 type serveCmd struct {
@@ -49,16 +50,51 @@ func (c *serveCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(serveAll(e, in, log), in.Close())
+	tracer, err := newTracer(conf.Telemetry, log)
+	if err != nil {
+		return errors.Join(err, in.Close())
+	}
+	err = errors.Join(serveAll(e, in, log, tracer), in.Close())
+	stop, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 5*time.Second)
+	defer cancel()
+	return errors.Join(err, tracer.Stop(stop))
+}
+
+// newTracer returns the tracer of the settings, nil if traces are not recorded.
+func newTracer(t config.Telemetry, log *slog.Logger) (*tracing.Tracer, error) {
+	if t.TracesURL == "" {
+		return nil, nil
+	}
+	token, err := secretOf(t.TracesToken)
+	if err != nil {
+		return nil, fmt.Errorf("telemetry.traces_token: %w", err)
+	}
+	return tracing.New(tracing.Options{
+		URL: t.TracesURL, Token: token, Sample: t.Sample, Service: "vigil", Version: telemetry.ThisBuild(version).Version,
+		Failed: func(err error) { log.Warn("traces were not sent", "error", err) },
+	})
+}
+
+// secretOf returns the value that a reference to a secret names, "" if there is none.
+func secretOf(reference string) (string, error) {
+	kind, name, _ := strings.Cut(reference, ":")
+	switch kind {
+	case "":
+		return "", nil
+	case "env":
+		return os.Getenv(name), nil
+	}
+	text, err := os.ReadFile(name)
+	return strings.TrimSpace(string(text)), err
 }
 
 // serveAll runs the enabled servers until one fails or the process is stopped.
-func serveAll(e *environment, in *instance.Installation, log *slog.Logger) error {
+func serveAll(e *environment, in *instance.Installation, log *slog.Logger, tracer *tracing.Tracer) error {
 	group, ctx := errgroup.WithContext(e.ctx)
 	for _, s := range []struct {
 		name    string
 		enabled bool
-		build   func(context.Context, *instance.Installation, *slog.Logger) (server, error)
+		build   func(context.Context, *instance.Installation, *slog.Logger, *tracing.Tracer) (server, error)
 	}{
 		{"posture", in.Config.Posture.Enabled, newPosture},
 		{"desktop", in.Config.Desktop.Enabled, newDesktop},
@@ -66,7 +102,7 @@ func serveAll(e *environment, in *instance.Installation, log *slog.Logger) error
 		if !s.enabled {
 			continue
 		}
-		built, err := s.build(ctx, in, log)
+		built, err := s.build(ctx, in, log, tracer)
 		if err != nil {
 			return fmt.Errorf("start the %s server: %w", s.name, err)
 		}
@@ -83,7 +119,7 @@ func serveAll(e *environment, in *instance.Installation, log *slog.Logger) error
 	return group.Wait()
 }
 
-func newPosture(ctx context.Context, in *instance.Installation, log *slog.Logger) (server, error) {
+func newPosture(ctx context.Context, in *instance.Installation, log *slog.Logger, tracer *tracing.Tracer) (server, error) {
 	gateway, err := cloudGateway(in.Config.Posture.CloudGateway, in.Config.Posture.CloudGatewayCA)
 	if err != nil {
 		return nil, err
@@ -108,7 +144,7 @@ func newPosture(ctx context.Context, in *instance.Installation, log *slog.Logger
 		log.WarnContext(ctx, "the clouds are simulated", "gateway", gateway.Address)
 	}
 	return posture.New(ctx, posture.Options{
-		Install: in, Warning: warning, Cloud: all, Sources: all.Sources(), Client: all.Client(), Limits: limits, Log: log, Metrics: metrics, Now: time.Now,
+		Install: in, Warning: warning, Cloud: all, Sources: all.Sources(), Client: all.Client(), Limits: limits, Log: log, Metrics: metrics, Tracer: tracer, Now: time.Now,
 		Version: version, Desktop: func() string { return otherServer(in.Config.Desktop.Enabled, in.Config.Desktop.PublicURL) },
 	})
 }
@@ -151,7 +187,7 @@ func cloudProxy(c config.Posture) (proxy *url.URL, authorities []byte, err error
 	return proxy, authorities, nil
 }
 
-func newDesktop(ctx context.Context, in *instance.Installation, log *slog.Logger) (server, error) {
+func newDesktop(ctx context.Context, in *instance.Installation, log *slog.Logger, tracer *tracing.Tracer) (server, error) {
 	settings, err := desktop.SettingsOf(ctx, in.Config.Desktop)
 	if err != nil {
 		return nil, err
@@ -159,7 +195,7 @@ func newDesktop(ctx context.Context, in *instance.Installation, log *slog.Logger
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	return desktop.New(ctx, desktop.Options{
-		Install: in, Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
+		Install: in, Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Tracer: tracer, Now: time.Now,
 		Version: version, Build: version, Reload: reload, Settings: settings,
 		Posture: func() string { return otherServer(in.Config.Posture.Enabled, in.Config.Posture.PublicURL) },
 	})

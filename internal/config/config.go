@@ -30,6 +30,7 @@ type Config struct {
 	Roles     string        `yaml:"roles" default:"api,collect,evaluate,stream" help:"Roles of this process, where several processes share a PostgreSQL database: api, collect, evaluate and stream, separated by commas."`
 	Audit     Audit         `yaml:"audit" embed:"" prefix:"audit-"`
 	Log       Log           `yaml:"log" embed:"" prefix:"log-"`
+	Telemetry Telemetry     `yaml:"telemetry" embed:"" prefix:"telemetry-"`
 	Posture   Posture       `yaml:"posture" embed:"" prefix:"posture-"`
 	Desktop   Desktop       `yaml:"desktop" embed:"" prefix:"desktop-"`
 }
@@ -50,6 +51,13 @@ type Audit struct {
 type Log struct {
 	Level  string `yaml:"level" default:"info" enum:"debug,info,warn,error" help:"Lowest level that is logged: debug, info, warn or error."`
 	Format string `yaml:"format" default:"json" enum:"json,text" help:"Format of log lines: json or text."`
+}
+
+// Telemetry contains the settings of traces.
+type Telemetry struct {
+	TracesURL   string  `yaml:"traces_url" name:"traces-url" help:"Address of an OpenTelemetry collector that receives traces by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces. Without it none are recorded."`
+	TracesToken string  `yaml:"traces_token" secret:"reference" help:"Reference to the bearer token for it (file:PATH or env:NAME)."`
+	Sample      float64 `yaml:"sample" default:"0.05" help:"Share of traces that are recorded, from 0 to 1."`
 }
 
 // Listener contains the address and certificate of a server.
@@ -206,6 +214,9 @@ func (c *Config) Check() error {
 		// The message does not repeat the value: it may be the secret itself.
 		wrong("audit.checkpoint_token", "must be a reference to the token (file: or env:), not the token itself")
 	}
+	for _, problem := range c.Telemetry.problems() {
+		wrong("telemetry."+problem[0], "%s", problem[1])
+	}
 	if !filepath.IsAbs(c.DataDir) {
 		wrong("data_dir", "must be an absolute path")
 	}
@@ -257,6 +268,21 @@ func (c *Config) Check() error {
 		}
 	}
 	return errors.Join(bad...)
+}
+
+// problems returns the errors of the settings, as pairs of setting and message.
+func (t Telemetry) problems() [][2]string {
+	var bad [][2]string
+	if u, err := url.Parse(t.TracesURL); t.TracesURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		bad = append(bad, [2]string{"traces_url", "must be an http:// or https:// address"})
+	}
+	if t.TracesToken != "" && !isReference(t.TracesToken) {
+		bad = append(bad, [2]string{"traces_token", "must be a reference to the token (file: or env:), not the token itself"})
+	}
+	if t.Sample < 0 || t.Sample > 1 {
+		bad = append(bad, [2]string{"sample", "must be from 0 to 1"})
+	}
+	return bad
 }
 
 // problems returns the errors of a listener, as pairs of setting and message.

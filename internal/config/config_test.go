@@ -87,6 +87,9 @@ func TestCheckNamesEverySetting(t *testing.T) {
 		}, "desktop.refresh_life must not be shorter"},
 		{"a negative number", func(c *config.Config) { c.Desktop.Login.FailuresPerUser = -1 }, "desktop.login.failures_per_user must not be negative"},
 		{"probes without a pause", func(c *config.Config) { c.Desktop.Probe.Interval = time.Millisecond }, "desktop.probe.interval must be at least 1s"},
+		{"traces to a host", func(c *config.Config) { c.Telemetry.TracesURL = "collector:4318" }, "telemetry.traces_url must be an http"},
+		{"a token instead of a reference", func(c *config.Config) { c.Telemetry.TracesToken = "hunter2" }, "telemetry.traces_token must be a reference"},
+		{"more than all traces", func(c *config.Config) { c.Telemetry.Sample = 2 }, "telemetry.sample must be from 0 to 1"},
 		{"desktop without inventory", func(c *config.Config) { c.Desktop.Enabled = true }, "desktop.inventory is required"},
 	} {
 		c := valid()

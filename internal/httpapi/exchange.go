@@ -3,11 +3,14 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
 	"time"
+
+	"vigil/internal/telemetry/tracing"
 )
 
 // A Caller identifies the sender of a request in limits, logs and audit
@@ -36,6 +39,7 @@ type Event struct {
 // that guard and handler can add to it. Except for the fields below mu, only
 // the request's own goroutine uses it.
 type exchange struct {
+	span   tracing.Span // of its trace
 	id     string
 	start  time.Time
 	route  *Route
@@ -125,6 +129,24 @@ func (x *exchange) note(key, value string) {
 	x.notedSince = x.notedSince || x.notes[key] != value
 	x.notes[key] = value
 }
+
+// endSpan ends the span of the request.
+func (x *exchange) endSpan(r *http.Request, pattern string, status int) {
+	x.span.Name(pattern)
+	x.span.Set("http.request.method", short(r.Method))
+	x.span.Set("http.route", pattern)
+	x.span.SetInt("http.response.status_code", status)
+	x.span.Set("vigil.request_id", x.id)
+	x.span.Set("vigil.org", x.caller.Org)
+	var err error
+	if status >= http.StatusInternalServerError {
+		err = errFailed
+	}
+	x.span.End(err)
+}
+
+// errFailed marks the span of a request that the server did not answer as asked.
+var errFailed = errors.New("the request failed")
 
 // requestID returns the request id sent by the caller if it is a short
 // printable token, else a new one.

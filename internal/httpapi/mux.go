@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vigil/internal/fault"
+	"vigil/internal/telemetry/tracing"
 )
 
 // A Guard authenticates the sender of a request and checks that they have the
@@ -26,6 +27,7 @@ type Options struct {
 	Audit   Auditor
 	Errors  ErrorBody       // shape of error bodies; PostureError when nil
 	Log     *slog.Logger    // discarded when nil
+	Tracer  *tracing.Tracer // none when nil
 	Metrics *Metrics        // none when nil
 	Rates   map[string]Rate // by the names that routes use; "" is the default
 	Admit   Admission       // limits on concurrent requests
@@ -85,7 +87,8 @@ func NewMux(routes []Route, o Options) (*Mux, error) {
 
 // ServeHTTP handles one request.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{id: requestID(r), start: m.o.Now(), source: m.o.Proxies.source(r), header: w.Header()}
+	r, span := m.o.Tracer.Request(r)
+	x := &exchange{id: requestID(r), start: m.o.Now(), source: m.o.Proxies.source(r), header: w.Header(), span: span}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	rec := &recorder{ResponseWriter: w, head: r.Method == http.MethodHead}
 	rec.before = func(status int) error { return m.audit(r, x, status) }
@@ -283,6 +286,7 @@ func (m *Mux) finish(r *http.Request, x *exchange, rec *recorder, err error) {
 		}
 	}
 	m.o.Metrics.end(pattern, rec.status, elapsed)
+	x.endSpan(r, pattern, rec.status)
 	attrs := []slog.Attr{
 		slog.String("request_id", x.id), slog.String("method", short(r.Method)), slog.String("route", pattern),
 		slog.String("operation", operation), slog.Int("status", rec.status), slog.Duration("duration", elapsed),

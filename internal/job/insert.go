@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"vigil/internal/sqldb"
+	"vigil/internal/telemetry/tracing"
 )
 
 // metadata is stored with a job, beside its arguments.
@@ -21,6 +22,7 @@ type metadata struct {
 	UntilStarted bool   `json:"until_started,omitempty"`
 	Share        string `json:"share,omitempty"` // shareKey
 	Turn         int64  `json:"turn,omitempty"`  // milliseconds since 1970
+	Trace        string `json:"trace,omitempty"` // traceparent of the change that the job follows from
 }
 
 // defaultPriority is the default priority, and River's priority of every job with a
@@ -33,6 +35,7 @@ func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
 	with := metadata{
 		Exclusive:    opts.Exclusive,
 		UntilStarted: opts.Unique != "" && opts.Once == UntilStarted,
+		Trace:        tracing.Parent(tx.Context()),
 	}
 	priority, at := cmp.Or(opts.Priority, defaultPriority), opts.At
 	if opts.Share != "" && at.IsZero() {

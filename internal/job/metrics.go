@@ -43,13 +43,18 @@ func newMetrics(db *sqldb.DB) *metrics {
 	}
 }
 
+// due returns since when a job could have been executed.
+func due(job *rivertype.JobRow, hasTurn bool) time.Time {
+	if hasTurn { // see share.go
+		return job.CreatedAt
+	}
+	return job.ScheduledAt
+}
+
 // begin records the start of a job. The returned function records its end.
 func (m *metrics) begin(job *rivertype.JobRow, hasTurn bool) func(error) {
-	start, due := time.Now(), job.ScheduledAt
-	if hasTurn { // see share.go
-		due = job.CreatedAt
-	}
-	m.latency.WithLabelValues(job.Queue).Observe(max(0, start.Sub(due).Seconds()))
+	start := time.Now()
+	m.latency.WithLabelValues(job.Queue).Observe(max(0, start.Sub(due(job, hasTurn)).Seconds()))
 	running := m.running.WithLabelValues(job.Queue, job.Kind)
 	running.Inc()
 	return func(err error) {

@@ -19,12 +19,14 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"vigil/internal/sqldb"
+	"vigil/internal/telemetry/tracing"
 )
 
 // Config configures a queue. Only Log is required.
 type Config struct {
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // none if nil
+	Tracer  *tracing.Tracer       // none if nil
 
 	// Queues holds the queues whose jobs this process executes, with the number of
 	// workers of each. The default is 10 workers for "default". With an empty map the

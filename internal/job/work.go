@@ -88,9 +88,21 @@ func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(con
 	}
 
 	done := q.metrics.begin(job, meta.Turn != 0)
+	ctx, span := q.conf.Tracer.Job(ctx, job.Kind, job.Queue, meta.Trace, due(job, meta.Turn != 0))
+	span.SetInt("vigil.attempt", job.Attempt)
 	err := handle(ctx)
+	span.End(failure(err))
 	done(err)
 	return q.result(ctx, err)
+}
+
+// failure returns the error of a handler that failed, and nil if it asked to be called
+// again.
+func failure(err error) error {
+	if outcome(err) != "failed" {
+		return nil
+	}
+	return err
 }
 
 // result translates the error of a handler into one of River.

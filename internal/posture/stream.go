@@ -84,6 +84,7 @@ const (
 type Delivery struct {
 	Stream   Stream
 	Messages []StreamMessage
+	Trace    string // traceparent of its request, empty if it is not traced
 }
 
 // A StreamOutcome says how many messages of a delivery were new.
@@ -101,6 +102,7 @@ type PendingRead struct {
 	Tries   int       // failed attempts
 	Confirm bool      // it was read already; this read confirms the first
 	Since   time.Time // when a message first named it
+	Trace   string    // traceparent of the message, empty if it is not traced
 }
 
 // ReadResults are the results of a batch of pending reads.

@@ -3,6 +3,9 @@ package sqldb
 import (
 	"context"
 	"iter"
+	"strings"
+
+	"vigil/internal/telemetry/tracing"
 )
 
 // An Observer is told of every statement of the transactions of a context: its text and
@@ -19,17 +22,37 @@ func WithObserver(ctx context.Context, o Observer) context.Context {
 
 // observe tells the observer of the transaction, if it has one.
 func (tx *Tx) observe(text string, args []any) (end func(error)) {
-	if o, ok := tx.ctx.Value(observing{}).(Observer); ok && o != nil {
+	if o := tx.observer(); o != nil {
 		return o(text, args)
 	}
 	return func(error) {}
 }
 
+// observer returns the observer of the transaction: that of its context, one that
+// records spans if the context has a trace, or nil.
+func (tx *Tx) observer() Observer {
+	if o, ok := tx.ctx.Value(observing{}).(Observer); ok && o != nil {
+		return o
+	}
+	if !tracing.Recording(tx.ctx) {
+		return nil
+	}
+	return func(text string, _ []any) func(error) {
+		text = strings.Join(strings.Fields(text), " ")
+		verb, _, _ := strings.Cut(text, " ")
+		_, span := tracing.Start(tx.ctx, verb, "db.system.name", string(tx.db.dialect), "db.query.text", text[:min(len(text), maxTraced)])
+		return span.End
+	}
+}
+
+// maxTraced limits the text of a statement in a trace.
+const maxTraced = 1000
+
 // observeEach is observe for a statement that is executed with each of args, which it
 // returns. They can be iterated over once.
 func (tx *Tx) observeEach(text string, args iter.Seq[[]any]) (iter.Seq[[]any], func(error)) {
-	o, ok := tx.ctx.Value(observing{}).(Observer)
-	if !ok || o == nil {
+	o := tx.observer()
+	if o == nil {
 		return args, func(error) {}
 	}
 	var end func(error)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vigil/internal/fault"
+	"vigil/internal/telemetry/tracing"
 )
 
 // maxAttempts limits the attempts of a write that PostgreSQL aborts because of a
@@ -148,7 +149,9 @@ func (db *DB) acquire(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
 	}
 	wait, cancel := context.WithTimeoutCause(ctx, db.opts.WaitTimeout, errNoTurn)
 	defer cancel()
+	_, span := tracing.Start(ctx, "wait for a database connection")
 	conn, err := pool.Conn(wait)
+	span.End(err)
 	if err != nil {
 		if ctx.Err() == nil && errors.Is(context.Cause(wait), errNoTurn) {
 			return nil, fault.Wrap(fault.Unavailable, errNoTurn, "the database is busy")

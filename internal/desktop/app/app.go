@@ -36,6 +36,7 @@ import (
 	"vigil/internal/idempotency"
 	"vigil/internal/instance"
 	"vigil/internal/secret"
+	"vigil/internal/telemetry/tracing"
 	"vigil/web"
 )
 
@@ -44,6 +45,7 @@ type Options struct {
 	Install *instance.Installation
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
+	Tracer  *tracing.Tracer // records traces; may be nil
 	Now     func() time.Time
 	Version string
 	Build   string
@@ -229,7 +231,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	}
 	a.handler, err = httpapi.NewMux(routes, httpapi.Options{
 		Guard: served.Guard, Audit: recorder(in.Audit), Errors: httpapi.DesktopError,
-		Log: a.o.Log, Metrics: metrics, Now: a.o.Now, Rates: api.Rates(), Proxies: proxies, Compress: true, Idempotency: idempotency.New(in.DB, "desktop", a.o.Now),
+		Log: a.o.Log, Metrics: metrics, Tracer: a.o.Tracer, Now: a.o.Now, Rates: api.Rates(), Proxies: proxies, Compress: true, Idempotency: idempotency.New(in.DB, "desktop", a.o.Now),
 		Space: func() httpapi.Space { return httpapi.Space(in.Space.Level()) },
 	})
 	if err != nil {

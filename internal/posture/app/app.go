@@ -44,6 +44,7 @@ import (
 	"vigil/internal/posture/store"
 	"vigil/internal/posture/sweep"
 	"vigil/internal/posture/walk"
+	"vigil/internal/telemetry/tracing"
 	"vigil/rules"
 )
 
@@ -60,6 +61,7 @@ type Options struct {
 	Desktop func() string // returns the URL of the desktop server, "" if there is none; may be nil
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
+	Tracer  *tracing.Tracer // records traces; may be nil
 	Now     func() time.Time
 }
 
@@ -97,7 +99,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a := &App{o: o, roles: in.Config.RoleList()}
 	var err error
 	a.queue, err = job.New(in.DB, job.Config{
-		Log: o.Log, Metrics: o.Metrics, Queues: queues(a.roles, in.Config.Posture.Workers), Roles: a.roles, Members: a.shareLimits,
+		Log: o.Log, Metrics: o.Metrics, Tracer: o.Tracer, Queues: queues(a.roles, in.Config.Posture.Workers), Roles: a.roles, Members: a.shareLimits,
 	})
 	if err != nil {
 		return nil, err
@@ -215,7 +217,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	}
 	a.mux, err = httpapi.NewMux(a.table, httpapi.Options{
 		Guard: guard, Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
-		Log: a.o.Log, Metrics: metrics, Timeout: conf.Timeout, Now: a.o.Now, Proxies: proxies, Idempotency: idempotency.New(in.DB, "posture", a.o.Now),
+		Log: a.o.Log, Metrics: metrics, Tracer: a.o.Tracer, Timeout: conf.Timeout, Now: a.o.Now, Proxies: proxies, Idempotency: idempotency.New(in.DB, "posture", a.o.Now),
 		Space: func() httpapi.Space { return httpapi.Space(in.Space.Level()) },
 		Rates: map[string]httpapi.Rate{
 			httpapi.RateDefault: {PerSecond: float64(conf.Rate), Burst: 10 * conf.Rate}, api.RateEvents: eventRate,

@@ -10,6 +10,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/onboard"
 	"vigil/internal/sqldb"
+	"vigil/internal/telemetry/tracing"
 )
 
 // jobs enqueues the jobs that follow from a change.
@@ -101,6 +102,14 @@ type tendArgs struct{}
 // Kind implements [job.Args].
 func (tendArgs) Kind() string { return "tend_runs" }
 
+// evaluate executes a job that evaluates rules.
+func (a *App) evaluate(ctx context.Context, args judgeArgs) error {
+	if args.Rule != "" {
+		return a.judge.Rule(ctx, args.Org, args.Rule)
+	}
+	return a.judge.Account(ctx, args.Org, args.Account)
+}
+
 // handleJobs registers the job handlers.
 func (a *App) handleJobs() error {
 	v := &onboard.Validator{Store: a.store, Cloud: a.o.Cloud, Now: a.o.Now}
@@ -121,10 +130,10 @@ func (a *App) handleJobs() error {
 			return a.sweep.Work(ctx, j.Args.Org, j.Args.Run, j.Attempt > 1)
 		}),
 		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[judgeArgs]) error {
-			if j.Args.Rule != "" {
-				return a.judge.Rule(ctx, j.Args.Org, j.Args.Rule)
-			}
-			return a.judge.Account(ctx, j.Args.Org, j.Args.Account)
+			ctx, span := tracing.Start(ctx, "evaluate rules", "cloud.account.id", string(j.Args.Account))
+			err := a.evaluate(ctx, j.Args)
+			span.End(err)
+			return err
 		}),
 		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[removeArgs]) error {
 			more, err := a.store.RemovePieces(ctx, j.Args.Org, j.Args.Account, time.Minute)

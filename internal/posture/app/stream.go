@@ -78,7 +78,8 @@ func (a *App) newStreams() error {
 	}
 	s := store.NewStreams(a.o.Install.DB, jobs{a.queue}, a.o.Now)
 	reader := stream.NewReader(stream.ReaderOptions{
-		Store: s, Accounts: a.store, Entities: a.store, Sources: a.o.Sources, Runner: a.sweep.Runner, UpdateGraph: a.updateGraph, Evaluate: a.judge.Change,
+		Tracer: a.o.Tracer,
+		Store:  s, Accounts: a.store, Entities: a.store, Sources: a.o.Sources, Runner: a.sweep.Runner, UpdateGraph: a.updateGraph, Evaluate: a.judge.Change,
 		ConfirmAfter: 30 * time.Second, IdleWait: 300 * time.Millisecond, BatchInterval: 250 * time.Millisecond, Log: a.o.Log, Metrics: metrics, Now: a.o.Now,
 	})
 	a.streams = &streams{store: s, reader: reader, receiver: stream.NewReceiver(stream.Options{

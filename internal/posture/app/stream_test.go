@@ -37,7 +37,7 @@ type stage struct {
 func newStage(t *testing.T, dsn string) *stage { return newStageOf(t, dsn, 1) }
 
 // newStageOf starts a stage with several accounts in each cloud.
-func newStageOf(t *testing.T, dsn string, accounts int) *stage {
+func newStageOf(t *testing.T, dsn string, accounts int, with ...func(*app.Options)) *stage {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	g, err := gateway.Listen("127.0.0.1:0", log)
@@ -75,7 +75,7 @@ func newStageOf(t *testing.T, dsn string, accounts int) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.client = serveClouds(t, dsn, c)
+	s.client = serveClouds(t, dsn, c, with...)
 	s.courier.Start(t.Context())
 	t.Cleanup(s.courier.Wait)
 	s.courier.WatchAWS(s.aws)
@@ -84,11 +84,15 @@ func newStageOf(t *testing.T, dsn string, accounts int) *stage {
 }
 
 // serveClouds runs a server that collects from clouds, and returns an admin.
-func serveClouds(t *testing.T, dsn string, c *clouds.Clouds) *client {
+func serveClouds(t *testing.T, dsn string, c *clouds.Clouds, with ...func(*app.Options)) *client {
 	t.Helper()
-	in, base := launch(t, dsn, app.Options{
+	o := app.Options{
 		Cloud: c, Sources: c.Sources(), Client: c.Client(), Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
+	}
+	for _, f := range with {
+		f(&o)
+	}
+	in, base := launch(t, dsn, o)
 	admin, _, _ := newOrg(t, in, base, "org")
 	return admin
 }

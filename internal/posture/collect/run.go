@@ -13,6 +13,7 @@ import (
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
+	"vigil/internal/telemetry/tracing"
 )
 
 // A Recorder stores the entities that are read.
@@ -189,6 +190,8 @@ const commitTime = time.Minute
 // unit reads one unit and saves its entities. When the database is unavailable,
 // it waits and then reads the unit again, so that the run continues.
 func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got reading) {
+	ctx, span := tracing.Start(ctx, "collect "+string(u.Type), "cloud.account.id", string(a.Account.ID), "cloud.region", u.Region)
+	defer func() { span.End(got.err) }()
 	err := RetryUnavailable(ctx, func() (err error) {
 		got, err = r.readAndSave(ctx, a, u)
 		return err

@@ -12,10 +12,12 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/stream/change"
+	"vigil/internal/telemetry/tracing"
 )
 
 // ReaderOptions are the dependencies and settings of a [Reader].
 type ReaderOptions struct {
+	Tracer   *tracing.Tracer // may be nil
 	Store    posture.StreamStore
 	Accounts posture.OnboardingStore
 	Entities posture.EntityStore
@@ -80,7 +82,10 @@ const (
 
 // batch reads some targets of an account, saves the entities, evaluates the rules and
 // records the results.
-func (r *Reader) batch(ctx context.Context, ref posture.AccountRef, due []posture.PendingRead) error {
+func (r *Reader) batch(ctx context.Context, ref posture.AccountRef, due []posture.PendingRead) (err error) {
+	ctx, span := r.Tracer.Continue(ctx, "changed resources", traceOf(due))
+	span.SetInt("vigil.resources", len(due))
+	defer func() { span.End(err) }()
 	finished := r.stageTimer(due)
 	access, err := r.Accounts.Access(ctx, ref.Org, ref.Account)
 	if fault.Is(err, fault.NotFound) { // the account has no credential: the next collection reads all of it
@@ -89,12 +94,16 @@ func (r *Reader) batch(ctx context.Context, ref posture.AccountRef, due []postur
 	if err != nil {
 		return err
 	}
-	reads, err := r.readAll(ctx, access, due)
+	reading, stage := tracing.Start(ctx, "read changed resources")
+	reads, err := r.readAll(reading, access, due)
+	stage.End(err)
 	if err != nil {
 		return err
 	}
 	finished("read")
-	results, err := r.save(ctx, access, reads)
+	saving, stage := tracing.Start(ctx, "save changed resources")
+	results, err := r.save(saving, access, reads)
+	stage.End(err)
 	if fault.Is(err, fault.NotFound) {
 		return nil // the account was removed, and its pending reads with it
 	}
@@ -106,11 +115,24 @@ func (r *Reader) batch(ctx context.Context, ref posture.AccountRef, due []postur
 		return fmt.Errorf("update graph: %w", err)
 	}
 	finished("patch")
-	if err := r.Evaluate(ctx, ref.Org, ref.Account); err != nil {
+	evaluating, stage := tracing.Start(ctx, "evaluate rules")
+	err = r.Evaluate(evaluating, ref.Org, ref.Account)
+	if stage.End(err); err != nil {
 		return fmt.Errorf("evaluate rules: %w", err)
 	}
 	finished("judge")
 	return r.Store.RecordReads(ctx, ref.Org, ref.Account, results)
+}
+
+// traceOf returns the trace that a batch belongs to: that of the first message that is
+// traced.
+func traceOf(due []posture.PendingRead) string {
+	for _, p := range due {
+		if p.Trace != "" {
+			return p.Trace
+		}
+	}
+	return ""
 }
 
 // stageTimer returns a function that records the time since the stage before for

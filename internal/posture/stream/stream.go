@@ -20,6 +20,7 @@ import (
 	"vigil/internal/posture/stream/change"
 	"vigil/internal/posture/stream/gcp"
 	"vigil/internal/posture/stream/refusal"
+	"vigil/internal/telemetry/tracing"
 )
 
 // Options are the dependencies of a [Receiver].
@@ -117,6 +118,7 @@ func (r *Receiver) accept(ctx context.Context, p posture.Provider, d posture.Del
 	for _, m := range d.Messages {
 		r.metrics.stage("receive", verified.Sub(m.Time), 1)
 	}
+	d.Trace = tracing.Parent(ctx)
 	got, err := r.commits.accept(ctx, d)
 	switch {
 	case err != nil:
