@@ -157,3 +157,11 @@ bench-evaluate: ## Compare the evaluation of all rules with checks written by ha
 .PHONY: bench-findings
 bench-findings: ## Compare queries for findings with 10,000 and 1,000,000 findings; DATABASE=postgres://...
 	go run ./bench/findings $(if $(DATABASE),-database "$(DATABASE)")
+
+.PHONY: test-tutorial
+test-tutorial: ## Run the shell blocks of the tutorial against the demo
+	scripts/test-tutorial
+
+.PHONY: bench-export
+bench-export: build ## Export a million findings in every format, measure the memory of the server, and read the files back
+	go run ./bench/export -vigil bin/vigil

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"vigil/internal/client"
@@ -170,7 +171,7 @@ func (c *notifyRuleListCmd) Run(e *environment) error {
 type notifyRuleAddCmd struct {
 	profileFlags
 	Name    string   `arg:"" help:"Name of the rule."`
-	Channel []string `required:"" placeholder:"ID" help:"Send to this channel."`
+	Channel []string `required:"" placeholder:"ID" help:"Send to this channel: its id or its name."`
 	Event   []string `placeholder:"EVENT" help:"FindingRaised, FindingResolved, SuppressionEnded, CollectionFailed or StreamSilent."`
 	Level   []string `placeholder:"LEVEL" help:"Findings of this level: High, Medium or Low."`
 	MinRisk int      `placeholder:"N" help:"Findings with this risk score or a higher one."`
@@ -181,7 +182,11 @@ type notifyRuleAddCmd struct {
 
 // Run implements the command.
 func (c *notifyRuleAddCmd) Run(e *environment) error {
-	in := client.Record{"name": c.Name, "channelIds": c.Channel}
+	channels, err := c.channelIDs(e)
+	if err != nil {
+		return err
+	}
+	in := client.Record{"name": c.Name, "channelIds": channels}
 	for name, values := range map[string][]string{"events": c.Event, "levels": c.Level, "ruleIds": c.Rule, "cloudAccountIds": c.Account} {
 		if len(values) > 0 {
 			in[name] = values
@@ -203,6 +208,23 @@ func (c *notifyRuleAddCmd) Run(e *environment) error {
 	}
 	fmt.Fprintf(e.stdout, "notification rule %s is in force\n", client.Text(created, "id"))
 	return nil
+}
+
+// channelIDs returns the ids of the channels, which may be given by name.
+func (c *notifyRuleAddCmd) channelIDs(e *environment) ([]string, error) {
+	answer, err := c.call(e, http.MethodGet, channelsPath, nil)
+	if err != nil {
+		return nil, err
+	}
+	ids := slices.Clone(c.Channel)
+	for i, given := range ids {
+		for _, known := range client.Records(answer, "results") {
+			if client.Text(known, "name") == given {
+				ids[i] = client.Text(known, "id")
+			}
+		}
+	}
+	return ids, nil
 }
 
 type notifyRuleDeleteCmd struct {

@@ -7,6 +7,7 @@ import (
 
 type demoCmd struct {
 	ReadyFile     string `placeholder:"FILE" help:"File to write addresses, tokens and simulated accounts to (JSON) once everything is running."`
+	EnvFile       string `placeholder:"FILE" help:"File to write the address and API token of the posture server to, as variables for a shell, once everything is running."`
 	Database      string `placeholder:"URL" help:"Database to use instead of a temporary SQLite file: postgres://..."`
 	Listen        string `default:"127.0.0.1:0" help:"Address of the posture server; port 0 selects a free one."`
 	DesktopListen string `default:"127.0.0.1:0" help:"Address of the desktop server; port 0 selects a free one."`
@@ -20,6 +21,6 @@ func (c *demoCmd) Run(e *environment) error {
 		return err
 	}
 	return demo.Run(e.ctx, demo.Options{
-		ReadyFile: c.ReadyFile, Database: c.Database, Listen: c.Listen, DesktopListen: c.DesktopListen, Out: e.stdout, Log: log, Version: version,
+		ReadyFile: c.ReadyFile, EnvFile: c.EnvFile, Database: c.Database, Listen: c.Listen, DesktopListen: c.DesktopListen, Out: e.stdout, Log: log, Version: version,
 	})
 }

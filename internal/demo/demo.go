@@ -29,6 +29,7 @@ import (
 // Options configure the demo.
 type Options struct {
 	ReadyFile     string // written when everything runs; none when empty
+	EnvFile       string // shell variables for the command line, written when everything runs; none when empty
 	Database      string // a temporary SQLite file when empty
 	Listen        string // address of the posture server
 	DesktopListen string
@@ -211,6 +212,12 @@ List the faults of the desktops, inject one, and remove it:
   curl -X POST %s/incidents/NAME
   curl -X DELETE %s/incidents/NAME
 `, r.ConsoleURL, r.PostureURL, r.PostureURL, r.APIToken, r.ViewerAPIToken, r.DesktopURL, r.DesktopURL, r.DesktopDomain, r.DesktopUsername, r.DesktopPassword, r.AuthURL, r.APIToken, incidents, incidents, incidents)
+	if o.EnvFile != "" {
+		text := fmt.Sprintf("export VIGIL_URL=%s VIGIL_TOKEN=%s\n", r.PostureURL, r.APIToken)
+		if err := atomicfile.WriteBytes(o.EnvFile, 0o600, []byte(text)); err != nil {
+			return err
+		}
+	}
 	if o.ReadyFile == "" {
 		return nil
 	}

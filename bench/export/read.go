@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"vigil/internal/posture/export"
+)
+
+// readers count the findings of a file. They fail if the file is not valid in its
+// format.
+var readers = map[export.Format]func(io.Reader) (int, error){
+	export.CSV:   readCSV,
+	export.Lines: readLines,
+	export.OCSF:  func(r io.Reader) (int, error) { return readArray(r) },
+	export.ASFF:  func(r io.Reader) (int, error) { return readArray(r) },
+	export.SARIF: func(r io.Reader) (int, error) { return readArray(r, "runs", "0", "results") },
+	export.JUnit: readJUnit,
+	export.HTML:  readHTML,
+}
+
+// most is how many findings a format lists.
+var most = map[export.Format]int{
+	export.CSV: math.MaxInt, export.Lines: math.MaxInt, export.OCSF: math.MaxInt, export.ASFF: math.MaxInt, export.SARIF: math.MaxInt, export.JUnit: math.MaxInt, export.HTML: 5000,
+}
+
+func readCSV(r io.Reader) (n int, err error) {
+	c := csv.NewReader(r)
+	c.ReuseRecord = true
+	for n = -1; ; n++ { // the first record is the header
+		if _, err := c.Read(); errors.Is(err, io.EOF) {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+	}
+}
+
+func readLines(r io.Reader) (n int, err error) {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, 1<<20)
+	for ; s.Scan(); n++ {
+		if !json.Valid(s.Bytes()) {
+			return n, fmt.Errorf("line %d is not JSON", n+1)
+		}
+	}
+	return n, s.Err()
+}
+
+// readArray counts the elements of the array at a path of members and indexes. It
+// decodes the whole file.
+func readArray(r io.Reader, path ...string) (int, error) {
+	d := json.NewDecoder(bufio.NewReaderSize(r, 1<<20))
+	n, err := walk(d, path)
+	if err != nil {
+		return n, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return n, fmt.Errorf("data after the end: %v", err)
+	}
+	return n, nil
+}
+
+// walk reads one value. It counts the elements of the array at the path below it.
+func walk(d *json.Decoder, path []string) (n int, err error) {
+	start, err := d.Token()
+	if err != nil {
+		return 0, err
+	}
+	for i := 0; d.More(); i++ {
+		key := fmt.Sprint(i)
+		if start == json.Delim('{') {
+			name, err := d.Token()
+			if err != nil {
+				return n, err
+			}
+			key = name.(string)
+		}
+		if len(path) > 0 && key == path[0] {
+			below, err := walk(d, path[1:])
+			if n += below; err != nil {
+				return n, err
+			}
+			continue
+		}
+		var skipped json.RawMessage
+		if err := d.Decode(&skipped); err != nil {
+			return n, err
+		}
+		if len(path) == 0 {
+			n++
+		}
+	}
+	_, err = d.Token()
+	return n, err
+}
+
+// readJUnit counts the failures of test cases.
+func readJUnit(r io.Reader) (n int, err error) {
+	for d := xml.NewDecoder(bufio.NewReaderSize(r, 1<<20)); ; {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		if e, ok := t.(xml.StartElement); ok && e.Name.Local == "failure" {
+			n++
+		}
+	}
+}
+
+// readHTML counts the rows of the table of findings, which is the last one and has the
+// column Account.
+func readHTML(r io.Reader) (n int, err error) {
+	d := xml.NewDecoder(bufio.NewReaderSize(r, 1<<20))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	found := false
+	for {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		switch t := t.(type) {
+		case xml.CharData:
+			found = found || string(t) == "Account"
+		case xml.StartElement:
+			if found && t.Name.Local == "tr" {
+				n++
+			}
+		}
+	}
+}
