@@ -27,8 +27,8 @@ type block struct {
 	sparse     bool
 }
 
-// preferSparse reports whether a block should be sparse.
-func preferSparse(rows, labels, edges int) bool { return rows*(labels-1) > 8*edges+1024 }
+// shouldBeSparse reports whether a block should be sparse.
+func shouldBeSparse(rows, labels, edges int) bool { return rows*(labels-1) > 8*edges+1024 }
 
 // stride returns the number of starts per row.
 func (b *block) stride() int {

@@ -136,7 +136,7 @@ func (g *Graph) shapeBlocks(d Direction) []*block {
 		if b != nil {
 			slices.Sort(b.labels)
 			rows := len(g.vertices.tables[l].rows.items)
-			b.sparse = preferSparse(rows, len(b.labels), sizes[l])
+			b.sparse = shouldBeSparse(rows, len(b.labels), sizes[l])
 			b.starts = make([]uint32, rows*b.stride()+1)
 			b.to, b.edge = make([]Handle, sizes[l]), make([]Handle, sizes[l])
 		}

@@ -109,22 +109,22 @@ func eqEntries(a, b Entry) bool { return Eq(a.Key, b.Key) && Eq(a.Value, b.Value
 // order: different types, NaN, or collections that contain such values. It is
 // the order of Gremlin's lt, lte, gt and gte.
 func Compare(a, b Value) (int, bool) {
-	if !orderable(a, b) {
+	if !isOrderable(a, b) {
 		return 0, false
 	}
 	return Order(a, b), true
 }
 
-func orderable(a, b Value) bool {
+func isOrderable(a, b Value) bool {
 	if rank(a.kind) != rank(b.kind) || a.isNaN() || b.isNaN() {
 		return false
 	}
-	entries := func(x, y Entry) bool { return orderable(x.Key, y.Key) && orderable(x.Value, y.Value) }
+	entries := func(x, y Entry) bool { return isOrderable(x.Key, y.Key) && isOrderable(x.Value, y.Value) }
 	switch a.kind {
 	case KindList:
-		return slices.EqualFunc(a.Elems(), b.Elems(), orderable)
+		return slices.EqualFunc(a.Elems(), b.Elems(), isOrderable)
 	case KindSet:
-		return slices.EqualFunc(sorted(a.Elems(), Order), sorted(b.Elems(), Order), orderable)
+		return slices.EqualFunc(sorted(a.Elems(), Order), sorted(b.Elems(), Order), isOrderable)
 	case KindMap:
 		return slices.EqualFunc(sorted(a.Entries(), orderEntries), sorted(b.Entries(), orderEntries), entries)
 	case KindEntry:

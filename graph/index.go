@@ -22,7 +22,7 @@ type index struct {
 	requests atomic.Int32
 }
 
-func (x *index) ready() bool { return x.index.peek() != nil }
+func (x *index) isReady() bool { return x.index.peek() != nil }
 
 // Distinct returns the number of distinct values.
 func (x *Index) Distinct() int { return x.size }
@@ -124,7 +124,7 @@ func (g *Graph) VertexIndex(l Label, k Key) *Index {
 // VertexIndexReady reports whether the index of a key has been built.
 func (g *Graph) VertexIndexReady(l Label, k Key) bool {
 	c := g.VertexColumn(l, k)
-	return c != nil && c.index.ready()
+	return c != nil && c.index.isReady()
 }
 
 // VerticesWith appends to dst the vertices of a label that have a value [Eq] to
@@ -136,7 +136,7 @@ func (g *Graph) VerticesWith(dst []Handle, l Label, k Key, v Value) []Handle {
 		return dst
 	}
 	rows := g.vertices.tables[l].rows.items
-	if !c.index.ready() && c.index.requests.Add(1) == 1 {
+	if !c.index.isReady() && c.index.requests.Add(1) == 1 {
 		return c.scan(dst, rows, v)
 	}
 	return append(dst, c.buildIndex(rows).Equal(v)...)

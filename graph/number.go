@@ -18,7 +18,7 @@ func compareNumbers(a, b Value) int {
 		return compareDecimals(a, b)
 	case a.kind == KindBigInt || b.kind == KindBigInt:
 		return a.bigInteger().Cmp(b.bigInteger())
-	case a.narrowFloat() && b.narrowFloat():
+	case a.fitsFloat32() && b.fitsFloat32():
 		return compareFloats(float64(float32(a.float())), float64(float32(b.float())))
 	}
 	return compareFloats(a.float(), b.float())
@@ -46,7 +46,7 @@ func javaBits(f float64) int64 {
 
 func (v Value) isFloating() bool { return v.kind == KindFloat || v.kind == KindDouble }
 
-func (v Value) narrowFloat() bool { return v.kind <= KindInt || v.kind == KindFloat }
+func (v Value) fitsFloat32() bool { return v.kind <= KindInt || v.kind == KindFloat }
 
 // isNaN reports whether v is a float or double that is not a number.
 func (v Value) isNaN() bool { return v.isFloating() && math.IsNaN(v.Float()) }

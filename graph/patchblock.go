@@ -49,7 +49,7 @@ func newBlockWriter(g *Graph, d Direction, old *block, rows int, changed []rowEd
 			}
 		}
 	}
-	b := &block{labels: labels, sparse: preferSparse(rows, len(labels), len(old.to))}
+	b := &block{labels: labels, sparse: shouldBeSparse(rows, len(labels), len(old.to))}
 	b.to, b.edge = make([]Handle, 0, size), make([]Handle, 0, size)
 	if b.sparse {
 		b.edgeLabels = make([]Label, 0, size)

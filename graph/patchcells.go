@@ -172,7 +172,7 @@ func (c *Column) overwritten(edits []edit, p *pool) (*Column, error) {
 		return nil, nil
 	}
 	d := &Column{cells: c.clone(), filled: c.filled, pool: p}
-	if c.present != nil || !plainOverwrite(edits, n) {
+	if c.present != nil || !isSimpleOverwrite(edits, n) {
 		d.present = c.presence(max(n, last+1))
 	}
 	for d.n <= last {
@@ -186,8 +186,8 @@ func (c *Column) overwritten(edits []edit, p *pool) (*Column, error) {
 	return d, nil
 }
 
-// plainOverwrite reports whether all edits are to rows below n or append consecutive rows.
-func plainOverwrite(edits []edit, n int) bool {
+// isSimpleOverwrite reports whether all edits are to rows below n or append consecutive rows.
+func isSimpleOverwrite(edits []edit, n int) bool {
 	for _, e := range edits {
 		if len(e.values) == 0 || int(e.row) > n {
 			return false

@@ -37,7 +37,7 @@ func (b *Builder) Add(r Record) error {
 		switch {
 		case p.Unknown:
 			err = b.SetUnknown(v, p.Key, p.Reason)
-		case p.isPlain() && !seenBefore(r.Properties, i):
+		case p.isPlain() && !isRepeated(r.Properties, i):
 			err = b.SetProperty(v, p.Key, p.Value)
 		default:
 			err = b.AddProperty(v, p.Key, p.VertexProperty)
@@ -74,7 +74,7 @@ func (b *Builder) addEdgeRecord(from Value, r EdgeRecord) error {
 // isPlain reports whether the property has neither an id nor meta-properties.
 func (p VertexProperty) isPlain() bool { return p.ID.IsNull() && len(p.Meta) == 0 }
 
-func seenBefore(ps []PropertyRecord, i int) bool {
+func isRepeated(ps []PropertyRecord, i int) bool {
 	for _, p := range ps[:i] {
 		if p.Key == ps[i].Key {
 			return true

@@ -32,7 +32,7 @@ func Compile(text string, opts CompileOptions) (*Plan, error) {
 		return nil, budgetError(err)
 	}
 	p := &Plan{text: text, query: q}
-	if depends(q) {
+	if dependsOnRun(q) {
 		return p, nil
 	}
 	p.root, p.unoptimised, err = prepare(q, plan.Binding{})
@@ -57,9 +57,9 @@ func prepare(q *syntax.Query, bind plan.Binding) (root, unoptimised *plan.Root, 
 	return root, unoptimised, nil
 }
 
-// depends reports whether the plan of a query depends on the run: it has
+// dependsOnRun reports whether the plan of a query depends on the run: it has
 // variables or uses the current time.
-func depends(q *syntax.Query) bool {
+func dependsOnRun(q *syntax.Query) bool {
 	found := false
 	syntax.Walk(q, func(a syntax.Arg) {
 		switch a.(type) {
@@ -93,8 +93,8 @@ func newUUID() (u [16]byte) {
 	return u
 }
 
-// asksTime reports whether a query uses the current time.
-func asksTime(q *syntax.Query) bool {
+// usesTime reports whether a query uses the current time.
+func usesTime(q *syntax.Query) bool {
 	found := false
 	syntax.Walk(q, func(a syntax.Arg) {
 		if f, ok := a.(*syntax.RuntimeValue); ok && f.Name == "datetime" {

@@ -21,11 +21,11 @@ func (p *Plan) Touches(params map[string]graph.Value) Touches {
 	if root == nil {
 		var err error
 		if root, _, err = prepare(p.query, plan.Binding{Vars: params, UUID: newUUID}); err != nil {
-			return Touches{AllLabels: true, AllKeys: true, AllEdges: true, Time: asksTime(p.query)}
+			return Touches{AllLabels: true, AllKeys: true, AllEdges: true, Time: usesTime(p.query)}
 		}
 	}
 	t := plan.Touches(root)
-	t.Time = asksTime(p.query)
+	t.Time = usesTime(p.query)
 	return t
 }
 

@@ -39,8 +39,8 @@ type options struct {
 	changed  float64
 }
 
-// runs reports whether a part is selected.
-func (o options) runs(part string) bool { return o.only == "" || strings.Contains(o.only, part) }
+// isSelected reports whether a part is selected.
+func (o options) isSelected(part string) bool { return o.only == "" || strings.Contains(o.only, part) }
 
 func main() {
 	var o options
@@ -130,7 +130,7 @@ func run(ctx context.Context, o options) (outcome, error) {
 		name string
 		run  func(context.Context) error
 	}{{"questions", b.questions}, {"narrow", b.narrow}, {"graph", b.graph}, {"upsert", b.upsert}, {"readers", b.readers}} {
-		if !o.runs(part.name) || part.name == "narrow" && o.only == "" {
+		if !o.isSelected(part.name) || part.name == "narrow" && o.only == "" {
 			continue
 		}
 		if err := part.run(ctx); err != nil {

@@ -58,15 +58,15 @@ func (r *scanReport) exportReport() export.Report {
 	report.Scope = "a scan of " + strings.Join(accounts, ", ")
 	for _, f := range r.catalog.Frameworks {
 		report.Frameworks[f.ID] = f
-		if c := export.Comply(f, r.rules, r.verdicts); c.Pass+c.Violated+c.Unknown > 0 && (len(r.flags.Framework) == 0 || r.chosen(f.ID)) {
+		if c := export.Comply(f, r.rules, r.verdicts); c.Pass+c.Violated+c.Unknown > 0 && (len(r.flags.Framework) == 0 || r.isSelected(f.ID)) {
 			report.Compliance = append(report.Compliance, c)
 		}
 	}
 	return report
 }
 
-// chosen reports whether a framework was selected.
-func (r *scanReport) chosen(framework string) bool {
+// isSelected reports whether a framework was selected.
+func (r *scanReport) isSelected(framework string) bool {
 	return slices.ContainsFunc(r.flags.Framework, func(id string) bool { return strings.EqualFold(id, framework) })
 }
 
@@ -241,7 +241,7 @@ func (r *scanReport) printSummary(w io.Writer, style terminal.Style) {
 	fmt.Fprintf(w, "%d findings: %s\n", len(r.findings), strings.Join(parts, ", "))
 	fmt.Fprintf(w, "%d rules: %d violated, %d passed, %d unknown, %d without resources\n", len(r.rules), violated, passed, unknown, idle)
 	for _, f := range r.catalog.Frameworks {
-		if r.chosen(f.ID) {
+		if r.isSelected(f.ID) {
 			c := export.Comply(f, r.rules, r.verdicts)
 			fmt.Fprintf(w, "%s %s: %d of %d controls pass, %d are violated, %d unknown, %d are not checked\n", f.Name, f.Version, c.Pass, len(c.Controls), c.Violated, c.Unknown, c.Unchecked)
 		}

@@ -82,10 +82,10 @@ func (a *attackers) dismiss() { _ = a.stdin.Close() }
 // machine that takes time.
 func (a *attackers) hasAnswer() bool {
 	a.send("report")
-	return enoughAnswers(a.seen)
+	return hasEnoughAnswers(a.seen)
 }
 
-func enoughAnswers(statuses map[int]int) bool {
+func hasEnoughAnswers(statuses map[int]int) bool {
 	sent := 0
 	for status, n := range statuses {
 		if status != 0 {

@@ -309,7 +309,7 @@ func (f *fortress) judge(quiet, loud *waits, memory, disk int64, alone bool) {
 	if len(f.problems) > 0 {
 		f.t.Errorf("%d responses that no server may send, such as %s", len(f.problems), f.problems[0])
 	}
-	if !enoughAnswers(f.statuses) {
+	if !hasEnoughAnswers(f.statuses) {
 		f.t.Errorf("%d hostile requests, %v: too few for the test", sent, f.statuses)
 	}
 	if records := f.records(); records != f.written {

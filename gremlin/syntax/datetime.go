@@ -11,7 +11,7 @@ import (
 func ParseTime(s string) (time.Time, bool) {
 	c := cursor{s: s}
 	year, okYear := c.digits(4)
-	okYear = okYear && c.byte('-')
+	okYear = okYear && c.skipByte('-')
 	month, ok := c.digits(2)
 	if !okYear || !ok || month < 1 || month > 12 {
 		return time.Time{}, false
@@ -19,7 +19,7 @@ func ParseTime(s string) (time.Time, bool) {
 	if c.s == "" {
 		return time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC), true
 	}
-	ok = c.byte('-')
+	ok = c.skipByte('-')
 	day, okDay := c.digits(2)
 	if !ok || !okDay || day < 1 || day > daysIn(year, time.Month(month)) {
 		return time.Time{}, false
@@ -27,7 +27,7 @@ func ParseTime(s string) (time.Time, bool) {
 	if c.s == "" {
 		return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC), true
 	}
-	if !c.byte('T') && !c.byte('t') {
+	if !c.skipByte('T') && !c.skipByte('t') {
 		return time.Time{}, false
 	}
 	h, m, sec, nanos, ok := c.clock()
@@ -44,7 +44,7 @@ func ParseTime(s string) (time.Time, bool) {
 // cursor consumes a text from the left.
 type cursor struct{ s string }
 
-func (c *cursor) byte(b byte) bool {
+func (c *cursor) skipByte(b byte) bool {
 	if c.s == "" || c.s[0] != b {
 		return false
 	}
@@ -70,19 +70,19 @@ func (c *cursor) digits(n int) (v int, ok bool) {
 // clock consumes HH:mm, HH:mm:ss or HH:mm:ss.fraction.
 func (c *cursor) clock() (h, m, s, nanos int, ok bool) {
 	h, okHour := c.digits(2)
-	okHour = okHour && c.byte(':')
+	okHour = okHour && c.skipByte(':')
 	m, ok = c.digits(2)
 	if !okHour || !ok || h > 23 || m > 59 {
 		return 0, 0, 0, 0, false
 	}
-	if !c.byte(':') {
+	if !c.skipByte(':') {
 		return h, m, 0, 0, true
 	}
 	s, ok = c.digits(2)
 	if !ok || s > 59 {
 		return 0, 0, 0, 0, false
 	}
-	if c.byte('.') {
+	if c.skipByte('.') {
 		n := 0
 		for ; n < len(c.s) && isDigit(c.s[n]); n++ {
 		}
@@ -102,20 +102,20 @@ func (c *cursor) offset() (*time.Location, bool) {
 		return time.UTC, true
 	}
 	sign := 1
-	if c.byte('-') {
+	if c.skipByte('-') {
 		sign = -1
-	} else if !c.byte('+') {
+	} else if !c.skipByte('+') {
 		return nil, false
 	}
 	h, ok := c.digits(2)
 	if !ok {
 		return nil, false
 	}
-	colon := c.byte(':')
+	colon := c.skipByte(':')
 	m, ok := c.digits(2)
 	s := 0
 	if ok && c.s != "" {
-		if colon && !c.byte(':') {
+		if colon && !c.skipByte(':') {
 			return nil, false
 		}
 		s, ok = c.digits(2)

@@ -64,9 +64,9 @@ func (l *lexer) next() token {
 	}
 	c := l.src[l.off]
 	switch {
-	case isDigit(c), c == '.' && isDigit(l.peek(1)), (c == '+' || c == '-') && l.signsNumber():
+	case isDigit(c), c == '.' && isDigit(l.peek(1)), (c == '+' || c == '-') && l.isNumberSign():
 		t.kind, t.message = l.number()
-	case isLetter(c) || c >= utf8.RuneSelf && l.wideLetter():
+	case isLetter(c) || c >= utf8.RuneSelf && l.skipWideLetter():
 		t.kind = tokWord
 		l.word()
 	case c == '"' || c == '\'':
@@ -116,7 +116,7 @@ func (l *lexer) space() token {
 			// Line comments end at the end of the line.
 		case c == '/' && l.peek(1) == '*':
 			start := l.pos()
-			if !l.comment() {
+			if !l.skipComment() {
 				return token{Span: Span{start, start}, kind: tokBad, message: "a comment that is not closed by */"}
 			}
 		default:
@@ -126,8 +126,8 @@ func (l *lexer) space() token {
 	return token{}
 }
 
-// comment skips /* ... */ and reports whether it is closed.
-func (l *lexer) comment() bool {
+// skipComment skips /* ... */ and reports whether it is closed.
+func (l *lexer) skipComment() bool {
 	end := strings.Index(l.src[l.off+2:], "*/")
 	if end < 0 {
 		l.off = len(l.src)
@@ -198,7 +198,7 @@ func (l *lexer) quoted(q byte) (kind tokenKind, escaped bool, message string) {
 	return tokString, escaped, ""
 }
 
-func (l *lexer) wideLetter() bool {
+func (l *lexer) skipWideLetter() bool {
 	r, _ := utf8.DecodeRuneInString(l.src[l.off:])
 	return isWordRune(r) && !unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd)
 }

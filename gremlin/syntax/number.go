@@ -14,8 +14,8 @@ const (
 	decimalTooWide = "a decimal number has at most 6144 places before or after the point"
 )
 
-// signsNumber reports whether the current sign belongs to a number.
-func (l *lexer) signsNumber() bool {
+// isNumberSign reports whether the current sign belongs to a number.
+func (l *lexer) isNumberSign() bool {
 	c := l.peek(1)
 	return isDigit(c) || c == '.' && isDigit(l.peek(2)) || strings.HasPrefix(l.src[l.off+1:], "Infinity")
 }

@@ -78,7 +78,7 @@ func refusal(cause error) error {
 // wanted type and audience, and that is valid now. Any other token fails with
 // fault.Unauthenticated; the cause is logged only.
 func (k *Keys) Verify(ctx context.Context, text string, want Want) (Claims, error) {
-	if len(text) > maxJWT || !canonical(text) {
+	if len(text) > maxJWT || !isCanonical(text) {
 		return Claims{}, refusal(errors.New("malformed"))
 	}
 	signed, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{algorithm})
@@ -107,10 +107,10 @@ func (k *Keys) Verify(ctx context.Context, text string, want Want) (Claims, erro
 	return c, nil
 }
 
-// canonical reports whether text is three parts in canonical base64url. The
+// isCanonical reports whether text is three parts in canonical base64url. The
 // parser accepts other encodings of the same bytes too, such as with line
 // breaks.
-func canonical(text string) bool {
+func isCanonical(text string) bool {
 	parts := strings.Split(text, ".")
 	for _, part := range parts {
 		data, err := base64.RawURLEncoding.DecodeString(part)

@@ -50,12 +50,12 @@ func NewLoginNetworks(load func(context.Context) ([]LoginNetwork, error), now fu
 // Has reports whether the account has logged in from the network of an address.
 func (n *LoginNetworks) Has(ctx context.Context, account, address string) (bool, error) {
 	network := LoginNetwork{account, Network(address)}
-	if n.find(network) || !n.stale() {
+	if n.find(network) || !n.isStale() {
 		return n.find(network), nil
 	}
 	n.loading.Lock()
 	defer n.loading.Unlock()
-	if !n.stale() { // another caller has loaded meanwhile
+	if !n.isStale() { // another caller has loaded meanwhile
 		return n.find(network), nil
 	}
 	all, err := n.load(ctx)
@@ -86,7 +86,7 @@ func (n *LoginNetworks) Add(account, address string) bool {
 	return n.add(LoginNetwork{account, Network(address)})
 }
 
-func (n *LoginNetworks) stale() bool {
+func (n *LoginNetworks) isStale() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.loaded.IsZero() || n.now().Sub(n.loaded) >= loginNetworksAge

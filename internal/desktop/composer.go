@@ -114,7 +114,7 @@ func (m ComposerMonitor) Ref() Ref { return Ref{KindComposer, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m ComposerMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unchecked: uncheckedByAll(m.views)}}
+	out := []PartStatus{{Status: string(m.Status), Unchecked: isUncheckedByAll(m.views)}}
 	for i, s := range m.Servers {
 		out = append(out, m.views[i].part(string(s.Status)))
 	}

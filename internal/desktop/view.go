@@ -54,7 +54,7 @@ func viewReasons(views []ServerView) []string {
 	return out
 }
 
-// uncheckedByAll reports whether no server has checked a component yet.
-func uncheckedByAll(views []ServerView) bool {
+// isUncheckedByAll reports whether no server has checked a component yet.
+func isUncheckedByAll(views []ServerView) bool {
 	return !slices.ContainsFunc(views, func(v ServerView) bool { return !v.Unchecked && !v.Silent })
 }

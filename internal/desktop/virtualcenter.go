@@ -270,7 +270,7 @@ func (m VirtualCenterMonitor) Ref() Ref { return Ref{KindVirtualCenter, m.ID, m.
 
 // Statuses implements [Record].
 func (m VirtualCenterMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unchecked: uncheckedByAll(m.views)}}
+	out := []PartStatus{{Status: string(m.Status), Unchecked: isUncheckedByAll(m.views)}}
 	for i, s := range m.Servers {
 		out = append(out, m.views[i].part(string(s.Status)))
 	}

@@ -79,8 +79,8 @@ func (g *gate) noteActivity(e admissionRequest, now time.Time) {
 	g.recent[0] = activity{e.key.caller, now}
 }
 
-// onlyActive reports whether no other organisation was active within activeFor.
-func (g *gate) onlyActive(caller string, now time.Time) bool {
+// isOnlyActive reports whether no other organisation was active within activeFor.
+func (g *gate) isOnlyActive(caller string, now time.Time) bool {
 	for _, v := range g.recent {
 		if v.caller != caller && v.caller != "" && now.Sub(v.at) < activeFor {
 			return false
@@ -127,7 +127,7 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 		g.shares[e.key] = s
 	}
 	leave = func() { g.leave(e, s) }
-	if !g.roomFor(e) {
+	if !g.hasRoomFor(e) {
 		g.forget(e.key, s)
 		g.mu.Unlock()
 		return nil, fault.New(fault.Unavailable, "the server handles too many requests at the moment; try again later")
@@ -184,15 +184,15 @@ func (g *gate) limit(e admissionRequest, now time.Time) int {
 		return g.a.Address
 	case e.key.changes:
 		return g.a.Changes
-	case !g.onlyActive(e.key.caller, now):
+	case !g.isOnlyActive(e.key.caller, now):
 		return min(g.a.Shared, g.a.Reads)
 	}
 	return g.a.Reads
 }
 
-// roomFor reports whether the limits of the whole server allow one more
+// hasRoomFor reports whether the limits of the whole server allow one more
 // request.
-func (g *gate) roomFor(e admissionRequest) bool {
+func (g *gate) hasRoomFor(e admissionRequest) bool {
 	switch {
 	case e.admin:
 		return g.running < g.a.Total

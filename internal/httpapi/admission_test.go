@@ -49,16 +49,16 @@ func TestOneOrganisationDoesNotBlockOthers(t *testing.T) {
 			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: returns(1)})
 		answers := make(chan int, 100)
 		send := func(method, token string) {
-			go func() { answers <- ask(m, method, "/x", "", "Authorization", "Bearer "+token).StatusCode }()
+			go func() { answers <- request(m, method, "/x", "", "Authorization", "Bearer "+token).StatusCode }()
 		}
 		for range 2 + 4 {
 			send("GET", "a/viewer")
 		}
 		synctest.Wait()
-		if res := ask(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer"); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+		if res := request(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer"); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
 			t.Errorf("with a full queue: status %d, want 429", res.StatusCode)
 		}
-		if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer b/viewer").StatusCode; got != 200 {
+		if got := request(m, "GET", "/quick", "", "Authorization", "Bearer b/viewer").StatusCode; got != 200 {
 			t.Errorf("another organisation: status %d, want 200", got)
 		}
 		for range 3 {
@@ -81,7 +81,7 @@ func TestOneOrganisationDoesNotBlockOthers(t *testing.T) {
 				t.Errorf("a request with a slot: status %d", code)
 			}
 		}
-		if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer").StatusCode; got != 200 {
+		if got := request(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer").StatusCode; got != 200 {
 			t.Errorf("afterwards: status %d, want 200", got)
 		}
 	})
@@ -105,7 +105,7 @@ func TestReadLimitShrinksWhileOtherOrganisationsAreActive(t *testing.T) {
 			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: returns(1)})
 		done := make(chan int, 20)
 		for range 12 {
-			go func() { done <- ask(m, "GET", "/x", "", "Authorization", "Bearer a/viewer").StatusCode }()
+			go func() { done <- request(m, "GET", "/x", "", "Authorization", "Bearer a/viewer").StatusCode }()
 		}
 		want := func(n int32, when string) {
 			t.Helper()
@@ -115,7 +115,7 @@ func TestReadLimitShrinksWhileOtherOrganisationsAreActive(t *testing.T) {
 			}
 		}
 		want(4, "alone")
-		if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer b/viewer").StatusCode; got != 200 {
+		if got := request(m, "GET", "/quick", "", "Authorization", "Bearer b/viewer").StatusCode; got != 200 {
 			t.Errorf("the other organisation: %d", got)
 		}
 		release <- struct{}{}
@@ -145,20 +145,20 @@ func TestSlotsAreReservedForAdministrators(t *testing.T) {
 			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: returns(1)},
 			httpapi.Route{Pattern: "GET /healthz", Need: httpapi.Public, Operation: "health", Monitor: true, Handler: returns(1)})
 		for range 2 {
-			go ask(m, "GET", "/open", "")
+			go request(m, "GET", "/open", "")
 		}
 		synctest.Wait()
-		if got := ask(m, "GET", "/open", "").StatusCode; got != 503 {
+		if got := request(m, "GET", "/open", "").StatusCode; got != 503 {
 			t.Errorf("anonymous request above the limit: status %d, want 503", got)
 		}
-		go ask(m, "GET", "/x", "", "Authorization", "Bearer a/viewer")
+		go request(m, "GET", "/x", "", "Authorization", "Bearer a/viewer")
 		synctest.Wait()
 		for token, want := range map[string]int{"a/viewer": 503, "b/viewer": 503, "b/admin": 200} {
-			if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer "+token).StatusCode; got != want {
+			if got := request(m, "GET", "/quick", "", "Authorization", "Bearer "+token).StatusCode; got != want {
 				t.Errorf("%s: status %d, want %d", token, got, want)
 			}
 		}
-		if got := ask(m, "GET", "/healthz", "").StatusCode; got != 200 {
+		if got := request(m, "GET", "/healthz", "").StatusCode; got != 200 {
 			t.Errorf("health: status %d", got)
 		}
 		close(release)

@@ -71,7 +71,7 @@ func bound(t *testing.T, target, body string, headers ...string) (got everything
 	t.Helper()
 	h := httpapi.JSON(func(_ context.Context, in everything) (any, error) { got = in; return nil, nil })
 	m := mux(t, httpapi.Options{}, public("POST /x/{id}", h))
-	res := ask(m, "POST", target, body, headers...)
+	res := request(m, "POST", target, body, headers...)
 	var answer struct{ Errors []fault.Detail }
 	if res.StatusCode != 200 {
 		if err := json.Unmarshal([]byte(text(t, res)), &answer); err != nil {
@@ -231,7 +231,7 @@ func TestWholeBodies(t *testing.T) {
 		{"/list", `[{"name": "a"}, {}]`, 400, `{"message":"[1].name is missing","statusCode":400,"errors":[{"path":"[1].name","message":"is missing"}]}`},
 		{"/list", ``, 400, `{"message":"the body is not valid JSON: unexpected end of JSON input (line 1, column 0)","statusCode":400}`},
 	} {
-		res := ask(m, "POST", tt.target, tt.body)
+		res := request(m, "POST", tt.target, tt.body)
 		if diff := cmp.Diff(tt.want, text(t, res)); diff != "" || res.StatusCode != tt.status {
 			t.Errorf("%s %q: status %d (-want +got):\n%s", tt.target, tt.body, res.StatusCode, diff)
 		}
@@ -311,7 +311,7 @@ func TestListsAreBounded(t *testing.T) {
 		{"all lists together", `{"nested":` + nested(900, 10) + `}`, 200, "0"},
 		{"all lists together above it", `{"nested":` + nested(900, 11) + `}`, 400, "all lists of a request together must have at most 10000 elements"},
 	} {
-		res := ask(m, "POST", "/x", tt.body)
+		res := request(m, "POST", "/x", tt.body)
 		if got := text(t, res); res.StatusCode != tt.status || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %d %s, want %d with %q", tt.name, res.StatusCode, got, tt.status, tt.want)
 		}

@@ -13,10 +13,10 @@ const (
 	compressTo   = 16 << 20
 )
 
-// compressible reports whether a response may be compressed. Responses that the
+// isCompressible reports whether a response may be compressed. Responses that the
 // handler encoded are not, nor are those with an entity tag, which identifies
 // the uncompressed bytes.
-func compressible(p Reply, pieces Pieces, data []byte) bool {
+func isCompressible(p Reply, pieces Pieces, data []byte) bool {
 	if p.Status != 0 && p.Status != http.StatusOK || p.Header.Get("Content-Encoding") != "" || p.Header.Get("ETag") != "" {
 		return false
 	}

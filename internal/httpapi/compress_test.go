@@ -41,7 +41,7 @@ func TestLongAnswersToReadsAreCompressed(t *testing.T) {
 		{false, "GET", "/long", "gzip", false, false},
 	} {
 		m := mux(t, httpapi.Options{Compress: tt.compress, Audit: new(auditLog)}, routes...)
-		res := ask(m, tt.method, tt.path, "", "Accept-Encoding", tt.encodings)
+		res := request(m, tt.method, tt.path, "", "Accept-Encoding", tt.encodings)
 		if got := res.Header.Get("Content-Encoding") == "gzip"; res.StatusCode != 200 || got != tt.compressed || (res.Header.Get("Vary") != "") != tt.dependsOnRequest {
 			t.Errorf("%s %s (%s): status %d, compressed %t, Vary %q", tt.method, tt.path, tt.encodings, res.StatusCode, got, res.Header.Get("Vary"))
 		}

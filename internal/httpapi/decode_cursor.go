@@ -28,7 +28,7 @@ func newCursor(data []byte) (cursor, error) {
 	if !json.Valid(data) {
 		return c, syntaxFault(data)
 	}
-	if tooDeep(data) {
+	if isTooDeep(data) {
 		return c, fault.New(fault.Invalid, "the body nests deeper than %d levels", maxDepth)
 	}
 	c.space()
@@ -48,8 +48,8 @@ func syntaxFault(data []byte) error {
 	return fault.New(fault.Invalid, "the body is not valid JSON: %s (line %d, column %d)", bad.Error(), line, column)
 }
 
-// tooDeep reports whether valid JSON nests deeper than maxDepth.
-func tooDeep(data []byte) bool {
+// isTooDeep reports whether valid JSON nests deeper than maxDepth.
+func isTooDeep(data []byte) bool {
 	depth := 0
 	for i := 0; i < len(data); i++ {
 		switch data[i] {

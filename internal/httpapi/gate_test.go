@@ -70,7 +70,7 @@ func TestGuardComesBeforeTheBody(t *testing.T) {
 		token  string
 		status int
 	}{{"none", 401}, {"viewer", 403}, {"admin", 400}} {
-		if res := ask(m, "POST", "/x", "{broken", "Authorization", "Bearer "+tt.token); res.StatusCode != tt.status {
+		if res := request(m, "POST", "/x", "{broken", "Authorization", "Bearer "+tt.token); res.StatusCode != tt.status {
 			t.Errorf("%s: status %d, want %d", tt.token, res.StatusCode, tt.status)
 		}
 	}
@@ -112,7 +112,7 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 	} {
 		log := &auditLog{err: tt.sink}
 		m := mux(t, httpapi.Options{Guard: guard, Audit: log}, routes...)
-		res := ask(m, tt.method, tt.target, "", "Authorization", "Bearer "+tt.token)
+		res := request(m, tt.method, tt.target, "", "Authorization", "Bearer "+tt.token)
 		if res.StatusCode != tt.status {
 			t.Errorf("%s: status %d, want %d", tt.name, res.StatusCode, tt.status)
 		}
@@ -129,7 +129,7 @@ func TestEveryResponseHasTheCommonHeaders(t *testing.T) {
 	t.Parallel()
 	m := mux(t, httpapi.Options{}, public("GET /x", returns(1)))
 	for _, target := range []string{"/x", "/none"} {
-		res := ask(m, "GET", target, "", "X-Request-Id", "mine-1")
+		res := request(m, "GET", target, "", "X-Request-Id", "mine-1")
 		for name, want := range map[string]string{
 			"X-Request-Id": "mine-1", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 			"Cross-Origin-Resource-Policy": "same-origin", "Content-Type": "application/json", "Strict-Transport-Security": "",
@@ -140,7 +140,7 @@ func TestEveryResponseHasTheCommonHeaders(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "two words", "ü", strings.Repeat("x", 129)} {
-		if got := ask(m, "GET", "/x", "", "X-Request-Id", bad).Header.Get("X-Request-Id"); got == bad || len(got) < 16 {
+		if got := request(m, "GET", "/x", "", "X-Request-Id", bad).Header.Get("X-Request-Id"); got == bad || len(got) < 16 {
 			t.Errorf("request id %q was answered with %q", bad, got)
 		}
 	}
@@ -153,8 +153,8 @@ func TestOneLineIsLoggedPerRequest(t *testing.T) {
 	m := mux(t, httpapi.Options{Log: log, Guard: guard},
 		httpapi.Route{Pattern: "GET /x/{id}", Need: "viewer", Operation: "getX", Handler: fails(errors.New("the cause"))},
 		httpapi.Route{Pattern: "GET /healthz", Need: httpapi.Public, Operation: "h", Quiet: true, Handler: returns(1)})
-	ask(m, "GET", "/x/path-value?q=query-value", "", "Authorization", "Bearer viewer", "X-Request-Id", "r1")
-	ask(m, "GET", "/healthz", "")
+	request(m, "GET", "/x/path-value?q=query-value", "", "Authorization", "Bearer viewer", "X-Request-Id", "r1")
+	request(m, "GET", "/healthz", "")
 	if strings.Contains(out.String(), "-value") || strings.Contains(out.String(), "Bearer") {
 		t.Errorf("the log contains a secret: %s", &out)
 	}
@@ -180,7 +180,7 @@ func TestPanicsBecome500(t *testing.T) {
 			fmt.Fprint(w, "half")
 			panic("oops")
 		})))
-	res := ask(m, "GET", "/x", "")
+	res := request(m, "GET", "/x", "")
 	if body := text(t, res); res.StatusCode != 500 || !strings.Contains(body, `"status":"INTERNAL_SERVER_ERROR","error_message":"internal error","errors":[]`) {
 		t.Errorf("status %d: %s", res.StatusCode, body)
 	}
@@ -242,7 +242,7 @@ func TestFormsAreReadFromBodyOrQuery(t *testing.T) {
 		{"/x?refresh_token=q", "refresh_token=b", 200, `"b"`},
 		{"/x", "", 400, `{"message":"refresh_token is missing","statusCode":400,"errors":[{"path":"refresh_token","message":"is missing"}]}`},
 	} {
-		res := ask(m, "POST", tt.target, tt.body)
+		res := request(m, "POST", tt.target, tt.body)
 		if diff := cmp.Diff(tt.want, text(t, res)); diff != "" || res.StatusCode != tt.status {
 			t.Errorf("%s %s: status %d (-want +got):\n%s", tt.target, tt.body, res.StatusCode, diff)
 		}
@@ -257,7 +257,7 @@ func TestSlowHandlersAreCutOff(t *testing.T) {
 			return nil, fmt.Errorf("query: %w", ctx.Err())
 		}))
 		rt.Limits.Timeout = time.Minute
-		res := ask(mux(t, httpapi.Options{}, rt), "GET", "/x", "")
+		res := request(mux(t, httpapi.Options{}, rt), "GET", "/x", "")
 		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
 			t.Errorf("status %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
 		}
@@ -286,7 +286,7 @@ func TestStreamsAreAuditedBeforeTheFirstFlush(t *testing.T) {
 	})
 	for sink, want := range map[error]int{nil: 200, io.ErrShortWrite: 503} {
 		m := mux(t, httpapi.Options{Audit: &auditLog{err: sink}}, public("POST /x", flush))
-		if res := ask(m, "POST", "/x", ""); res.StatusCode != want {
+		if res := request(m, "POST", "/x", ""); res.StatusCode != want {
 			t.Errorf("with audit %v: status %d, want %d", sink, res.StatusCode, want)
 		}
 	}
@@ -301,16 +301,16 @@ func TestTooManyConcurrentRequestsAre503(t *testing.T) {
 			return 1, nil
 		})))
 		first := make(chan int)
-		go func() { first <- ask(m, "GET", "/x", "").StatusCode }()
+		go func() { first <- request(m, "GET", "/x", "").StatusCode }()
 		synctest.Wait()
-		if res := ask(m, "GET", "/x", ""); res.StatusCode != 503 {
+		if res := request(m, "GET", "/x", ""); res.StatusCode != 503 {
 			t.Errorf("status %d, want 503", res.StatusCode)
 		}
 		close(release)
 		if got := <-first; got != 200 {
 			t.Errorf("the first one got %d", got)
 		}
-		if res := ask(m, "GET", "/x", ""); res.StatusCode != 200 {
+		if res := request(m, "GET", "/x", ""); res.StatusCode != 200 {
 			t.Errorf("afterwards: status %d, want 200", res.StatusCode)
 		}
 	})
@@ -323,7 +323,7 @@ func TestRateLimitsArePerCaller(t *testing.T) {
 		"slow": {PerSecond: 0.5, Burst: 2}, httpapi.RateRefused: {PerSecond: 1, Burst: 1},
 	}}, httpapi.Route{Pattern: "GET /x", Need: "viewer", Operation: "x", Limits: httpapi.Limits{Rate: "slow"}, Handler: returns(1)})
 	get := func(token string) (int, string) {
-		res := ask(m, "GET", "/x", "", "Authorization", "Bearer "+token)
+		res := request(m, "GET", "/x", "", "Authorization", "Bearer "+token)
 		return res.StatusCode, res.Header.Get("Retry-After")
 	}
 	for i, want := range []struct {
@@ -349,10 +349,10 @@ func TestMetricsAreLabelledByRoute(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := mux(t, httpapi.Options{Metrics: metrics}, public("GET /x/{id}", returns(1)), httpapi.MetricsRoute(reg, httpapi.Public))
-	ask(m, "GET", "/x/1", "")
-	ask(m, "GET", "/x/2", "")
-	ask(m, "GET", "/none/3", "")
-	got := text(t, ask(m, "GET", "/metrics", ""))
+	request(m, "GET", "/x/1", "")
+	request(m, "GET", "/x/2", "")
+	request(m, "GET", "/none/3", "")
+	got := text(t, request(m, "GET", "/metrics", ""))
 	for _, want := range []string{
 		`vigil_http_requests_total{route="GET /x/{id}",server="posture",status="2xx"} 2`,
 		`vigil_http_requests_total{route="none",server="posture",status="4xx"} 1`,
@@ -398,7 +398,7 @@ func TestAuditRecordIsCommittedWithTheChange(t *testing.T) {
 		{"/failed", nil, 500, []int{0, 500}},
 	} {
 		log.events, log.err = nil, tt.sink
-		if got := ask(m, "POST", tt.path, "", "Authorization", "Bearer admin").StatusCode; got != tt.status {
+		if got := request(m, "POST", tt.path, "", "Authorization", "Bearer admin").StatusCode; got != tt.status {
 			t.Errorf("%s with audit %v: status %d, want %d", tt.path, tt.sink, got, tt.status)
 		}
 		var got []int

@@ -30,8 +30,8 @@ func public(pattern string, h httpapi.Handler) httpapi.Route {
 	return httpapi.Route{Pattern: pattern, Need: httpapi.Public, Operation: "op", Handler: h}
 }
 
-// ask sends one request to a handler.
-func ask(h http.Handler, method, target, body string, headers ...string) *http.Response {
+// request sends one request to a handler.
+func request(h http.Handler, method, target, body string, headers ...string) *http.Response {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
@@ -80,7 +80,7 @@ func TestFaultsBecomeStatuses(t *testing.T) {
 		{errors.New("password=x"), 500, `{"message":"internal error","statusCode":500}`, nil},
 		{fault.Wrap(fault.Internal, errors.New("x"), "secret"), 500, `{"message":"internal error","statusCode":500}`, nil},
 	} {
-		res := ask(mux(t, httpapi.Options{}, public("GET /x", fails(tt.err))), "GET", "/x", "")
+		res := request(mux(t, httpapi.Options{}, public("GET /x", fails(tt.err))), "GET", "/x", "")
 		if res.StatusCode != tt.status {
 			t.Errorf("%v: status %d, want %d", tt.err, res.StatusCode, tt.status)
 		}
@@ -143,7 +143,7 @@ func TestPathsAndMethods(t *testing.T) {
 		{"GET", "/v1/x/%ff", 404, `{"message":"there is nothing at this path","statusCode":404}`, ""},
 		{"GET", "//", 404, `{"message":"there is nothing at this path","statusCode":404}`, ""},
 	} {
-		res := ask(m, tt.method, "http://h"+tt.target, "")
+		res := request(m, tt.method, "http://h"+tt.target, "")
 		got := []string{text(t, res), res.Header.Get("Allow")}
 		if diff := cmp.Diff([]string{tt.body, tt.allow}, got); diff != "" || res.StatusCode != tt.status {
 			t.Errorf("%s %s: status %d, want %d (-want +got):\n%s", tt.method, tt.target, res.StatusCode, tt.status, diff)

@@ -34,7 +34,7 @@ func TestBodyIsSentInPieces(t *testing.T) {
 		p.Sent = func() { sent++ }
 		return p, nil
 	}))
-	res := ask(mux(t, httpapi.Options{}, route), "GET", "/", "")
+	res := request(mux(t, httpapi.Options{}, route), "GET", "/", "")
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK || string(body) != `{"a":1}` || res.ContentLength != 7 ||
 		res.Header.Get("Content-Type") != "application/json" || res.Header.Get("X-Cost") != "7" {
@@ -51,7 +51,7 @@ func TestSentIsCalledWhenTheBodyCannotBeSent(t *testing.T) {
 	route := public("GET /", httpapi.JSON(func(context.Context, struct{}) (httpapi.Reply, error) {
 		return httpapi.Reply{Body: func() {}, Sent: func() { sent++ }}, nil
 	}))
-	res := ask(mux(t, httpapi.Options{}, route), "GET", "/", "")
+	res := request(mux(t, httpapi.Options{}, route), "GET", "/", "")
 	if res.StatusCode != http.StatusInternalServerError || sent != 1 {
 		t.Errorf("%d, Sent called %d times", res.StatusCode, sent)
 	}

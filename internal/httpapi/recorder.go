@@ -96,7 +96,7 @@ func (m *Mux) reply(rec *recorder, body any) error {
 	if m.o.Compress && h.Get("Vary") == "" && kind == "application/json" {
 		h.Set("Vary", "Accept-Encoding")
 	}
-	if rec.acceptsGzip && compressible(p, pieces, data) {
+	if rec.acceptsGzip && isCompressible(p, pieces, data) {
 		compressed, err := compress(pieces, data)
 		if err != nil {
 			return m.fail(rec, fmt.Errorf("compress answer: %w", err))

@@ -38,7 +38,7 @@ type Server struct {
 
 // NewServer checks the options.
 func NewServer(o ServerOptions) (*Server, error) {
-	if o.TLS == nil && !o.AllowPlain && !loopback(o.Address) {
+	if o.TLS == nil && !o.AllowPlain && !isLoopback(o.Address) {
 		return nil, fmt.Errorf("plain HTTP on %s is not encrypted: use TLS or a loopback address, or set insecure_http if a proxy terminates TLS", o.Address)
 	}
 	if o.Log == nil {
@@ -124,8 +124,8 @@ func (s *Server) stop(ctx context.Context) error {
 	return nil
 }
 
-// loopback reports whether an address is reachable from this machine only.
-func loopback(address string) bool {
+// isLoopback reports whether an address is reachable from this machine only.
+func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return false

@@ -273,11 +273,11 @@ func TestReadinessNamesTheFailedCheck(t *testing.T) {
 		{func() { broken = nil; h.Stopping() }, 503, `{"status":"stopping","checks":{"directory":"ok","server":"stopping","store":"ok"}}`},
 	} {
 		tt.change()
-		res := ask(m, "GET", "/readyz", "")
+		res := request(m, "GET", "/readyz", "")
 		if diff := cmp.Diff(tt.want, text(t, res)); diff != "" || res.StatusCode != tt.status {
 			t.Errorf("status %d (-want +got):\n%s", res.StatusCode, diff)
 		}
-		if res := ask(m, "GET", "/healthz", ""); res.StatusCode != 200 {
+		if res := request(m, "GET", "/healthz", ""); res.StatusCode != 200 {
 			t.Errorf("/healthz: %d", res.StatusCode)
 		}
 	}

@@ -29,7 +29,7 @@ func TestDeferrableWritesAreRefusedFirst(t *testing.T) {
 	} {
 		for level, want := range []int{tt.enough, tt.low, tt.criticalSpace} {
 			space = httpapi.Space(level)
-			res := ask(m, tt.method, tt.path, "")
+			res := request(m, tt.method, tt.path, "")
 			if res.StatusCode != want || want == 503 && res.Header.Get("Retry-After") != "60" {
 				t.Errorf("%s %s at level %d: %d, want %d", tt.method, tt.path, level, res.StatusCode, want)
 			}
@@ -44,7 +44,7 @@ func TestLoginsSucceedWithoutAuditRecord(t *testing.T) {
 		httpapi.Route{Pattern: "POST /login", Need: httpapi.Public, Operation: "login", Login: true, Handler: returns(1)},
 		httpapi.Route{Pattern: "POST /x", Need: httpapi.Public, Operation: "x", Handler: returns(1)})
 	for path, want := range map[string]int{"/login": http.StatusOK, "/x": http.StatusServiceUnavailable} {
-		if got := ask(m, "POST", path, "").StatusCode; got != want {
+		if got := request(m, "POST", path, "").StatusCode; got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
 		}
 	}

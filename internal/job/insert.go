@@ -68,7 +68,7 @@ func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
 		return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
 	}
 	tx.AfterCommit(func() {
-		if q.started.Load() && q.doesJobs() {
+		if q.started.Load() && q.executesJobs() {
 			q.driver.pilot.wake(res.Job.Queue)
 		}
 	})

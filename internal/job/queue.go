@@ -140,7 +140,7 @@ func (q *Queue) riverLog() *slog.Logger { return slog.New(warnings{q.log.Handler
 
 // Start starts the workers. It may be called once in the life of a Queue.
 func (q *Queue) Start(ctx context.Context) (err error) {
-	if q.doesJobs() {
+	if q.executesJobs() {
 		if q.client, err = q.newWorkers(); err != nil {
 			return fmt.Errorf("start job queue: %w", err)
 		}
@@ -150,7 +150,7 @@ func (q *Queue) Start(ctx context.Context) (err error) {
 	}
 	// ctx is that of starting; the workers run until Stop.
 	ctx = context.WithoutCancel(ctx)
-	if q.doesJobs() {
+	if q.executesJobs() {
 		if err := q.client.Start(ctx); err != nil {
 			return fmt.Errorf("start job queue: %w", err)
 		}
@@ -161,8 +161,8 @@ func (q *Queue) Start(ctx context.Context) (err error) {
 	return nil
 }
 
-// doesJobs reports whether this process executes jobs.
-func (q *Queue) doesJobs() bool { return len(q.conf.Queues) > 0 }
+// executesJobs reports whether this process executes jobs.
+func (q *Queue) executesJobs() bool { return len(q.conf.Queues) > 0 }
 
 // newWorkers returns the River client that executes jobs.
 func (q *Queue) newWorkers() (*river.Client[*sql.Tx], error) {
@@ -195,7 +195,7 @@ func (q *Queue) Stop(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if q.doesJobs() {
+	if q.executesJobs() {
 		err = q.stopWorkers(ctx)
 	}
 	q.endLoop()

@@ -22,20 +22,20 @@ func (f AccountFilter) Matches(a Account) bool {
 	if a.Environment != nil {
 		env = *a.Environment
 	}
-	if !oneOf(f.Providers, a.Provider) || !oneOf(f.Statuses, a.Status.Value) || !oneOf(f.Rollups, a.Rollup.Value) ||
-		!oneOf(f.Streams, a.Stream.Value) || !oneOf(f.IDs, string(a.ID)) || !oneOf(f.Environments, env) {
+	if !isEmptyOrContains(f.Providers, a.Provider) || !isEmptyOrContains(f.Statuses, a.Status.Value) || !isEmptyOrContains(f.Rollups, a.Rollup.Value) ||
+		!isEmptyOrContains(f.Streams, a.Stream.Value) || !isEmptyOrContains(f.IDs, string(a.ID)) || !isEmptyOrContains(f.Environments, env) {
 		return false
 	}
 	for name, values := range f.Tags {
-		if !slices.ContainsFunc(tagValues(a.Tags, name), func(v string) bool { return oneOf(values, v) }) {
+		if !slices.ContainsFunc(tagValues(a.Tags, name), func(v string) bool { return isEmptyOrContains(values, v) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// oneOf reports whether set is empty or contains v, ignoring case.
-func oneOf[T ~string](set []T, v T) bool {
+// isEmptyOrContains reports whether set is empty or contains v, ignoring case.
+func isEmptyOrContains[T ~string](set []T, v T) bool {
 	if len(set) == 0 {
 		return true
 	}

@@ -180,15 +180,15 @@ func (a Attribute) values(e *Entity) func(yield func(value string, known bool) b
 					return
 				}
 			}
-			if e.tagsUnread() {
+			if e.hasUnreadTags() {
 				yield("", false)
 			}
 		}
 	}
 }
 
-// tagsUnread reports whether the tags of the entity could not be read.
-func (e *Entity) tagsUnread() bool {
+// hasUnreadTags reports whether the tags of the entity could not be read.
+func (e *Entity) hasUnreadTags() bool {
 	for i := range e.Properties {
 		if p := &e.Properties[i]; p.Type == UnknownProperty && equalFold(p.Name, TagsUnread) {
 			return true

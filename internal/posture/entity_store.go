@@ -28,13 +28,13 @@ type EntityFilter struct {
 
 // Matches reports whether the filter selects an entity.
 func (f EntityFilter) Matches(e *Entity) bool {
-	return among(f.Accounts, string(e.Account)) && among(f.Names, e.Name) && among(f.Types, string(e.Type)) &&
-		among(f.Providers, string(e.Provider)) && among(f.Regions, e.Region) && among(f.Services, e.Service) &&
+	return isEmptyOrContainsFold(f.Accounts, string(e.Account)) && isEmptyOrContainsFold(f.Names, e.Name) && isEmptyOrContainsFold(f.Types, string(e.Type)) &&
+		isEmptyOrContainsFold(f.Providers, string(e.Provider)) && isEmptyOrContainsFold(f.Regions, e.Region) && isEmptyOrContainsFold(f.Services, e.Service) &&
 		(f.Where == nil || f.Where.Of(e) == Yes)
 }
 
-// among reports whether set is empty or contains v, ignoring case.
-func among(set []string, v string) bool {
+// isEmptyOrContainsFold reports whether set is empty or contains v, ignoring case.
+func isEmptyOrContainsFold(set []string, v string) bool {
 	for _, each := range set {
 		if equalFold(each, v) {
 			return true

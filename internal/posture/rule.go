@@ -254,8 +254,8 @@ type RuleFilter struct {
 
 // Matches reports whether the filter selects the rule.
 func (f RuleFilter) Matches(r Rule) bool {
-	return oneOf(f.IDs, r.ID) && oneOf(f.Providers, r.Provider) && oneOf(f.Services, r.Service) && oneOf(f.Levels, r.Level) &&
-		oneOf(f.Statuses, r.Status) && oneOf(f.Sources, r.Source) && oneOf(f.Categories, r.Category) &&
+	return isEmptyOrContains(f.IDs, r.ID) && isEmptyOrContains(f.Providers, r.Provider) && isEmptyOrContains(f.Services, r.Service) && isEmptyOrContains(f.Levels, r.Level) &&
+		isEmptyOrContains(f.Statuses, r.Status) && isEmptyOrContains(f.Sources, r.Source) && isEmptyOrContains(f.Categories, r.Category) &&
 		(len(f.Frameworks) == 0 || slices.ContainsFunc(r.Controls, func(c string) bool {
 			return slices.ContainsFunc(f.Frameworks, func(id string) bool { return len(c) > len(id) && strings.EqualFold(c[:len(id)+1], id+"_") })
 		})) &&

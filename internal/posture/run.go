@@ -59,7 +59,7 @@ func (s RunScope) Covers(t EntityType, region string) bool {
 	if region == Global && t.Provider() != AWS {
 		s.Regions = nil
 	}
-	return oneOf(s.Types, t) && oneOf(s.Services, t.Service()) && oneOf(s.Regions, region)
+	return isEmptyOrContains(s.Types, t) && isEmptyOrContains(s.Services, t.Service()) && isEmptyOrContains(s.Regions, region)
 }
 
 // A Run is one collection of an account.

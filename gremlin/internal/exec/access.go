@@ -158,7 +158,7 @@ func (o *graphOp) scan(l graph.Label, fn func([]graph.Handle, *condTest) error) 
 			return err
 		}
 		for i, h := range part {
-			if h == graph.NoHandle || !lt.row(uint32(from+i)) {
+			if h == graph.NoHandle || !lt.matchRow(uint32(from+i)) {
 				continue
 			}
 			found[n] = h
@@ -185,7 +185,7 @@ func (o *graphOp) scanFew(l graph.Label, lt *labelTest, fn func([]graph.Handle, 
 				return err
 			}
 		}
-		if int(row) >= len(all) || all[row] == graph.NoHandle || !lt.row(row) {
+		if int(row) >= len(all) || all[row] == graph.NoHandle || !lt.matchRow(row) {
 			continue
 		}
 		found[n] = all[row]

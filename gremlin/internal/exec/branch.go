@@ -5,8 +5,8 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// branchers builds the branching operators.
-func (r *run) branchers(s plan.Step, next op) (op, error) {
+// branchOperator builds the branching operators.
+func (r *run) branchOperator(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Union:
 		return r.unionOp(s, next)
@@ -20,7 +20,7 @@ func (r *run) branchers(s plan.Step, next op) (op, error) {
 		return r.localOp(s, next)
 	case *plan.MapTo:
 		p, err := r.traversalBy(s.Traversal)
-		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) { return p.row(in, i) }), err
+		return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) { return p.row(in, i) }), err
 	case *plan.FlatMap:
 		c, err := r.newChild(s.Traversal)
 		return r.flatMapper(s, next, func(o *output, in *batch, i int) error {

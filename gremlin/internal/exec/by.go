@@ -75,7 +75,7 @@ func (r *run) simpleBy(t *plan.Traversal) projector {
 		case *plan.ElementPart:
 			return &partOf{run: r, part: s.Part}
 		case *plan.Select:
-			if s.One && len(s.Bys) == 0 && plainInfo(s) && len(s.Info().Forget) == 0 {
+			if s.One && len(s.Bys) == 0 && needsNoPath(s) && len(s.Info().Forget) == 0 {
 				return &selectedBy{run: r, name: s.Keys[0], pop: s.Pop}
 			}
 		}

@@ -162,7 +162,7 @@ func (r *run) dateDiff(s *plan.Call, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		v := in.value(i)
 		if v.Kind() != graph.KindDateTime {
 			return graph.Null, false, value.Errorf("DateDiff can only take OffsetDateTime or Date (deprecated) as argument, encountered %s", value.ClassName(v))
@@ -216,7 +216,7 @@ func (r *run) concat(s *plan.Call, next op) (op, error) {
 		}
 		children = append(children, c)
 	}
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		v := in.value(i)
 		if !v.IsNull() && v.Kind() != graph.KindString {
 			return graph.Null, false, value.Errorf("String concat() can only take string as argument, encountered %s", value.ClassName(v))

@@ -91,7 +91,7 @@ func (o *graphOp) size() (int64, error) {
 			return nil
 		}
 		for _, h := range hs {
-			if rest.handle(o.kind, h) {
+			if rest.matchElement(o.kind, h) {
 				n++
 			}
 		}

@@ -8,15 +8,15 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// filterers builds the filter operators.
-func (r *run) filterers(s plan.Step, next op) (op, error) {
+// filterOperator builds the filter operators.
+func (r *run) filterOperator(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Has:
 		return r.hasOp(s, next), nil
 	case *plan.HasNot:
 		return r.hasNotOp(s, next), nil
 	case *plan.Is:
-		return r.filterer(next, func(in *batch, i int) (bool, error) {
+		return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 			v := in.value(i)
 			return s.Pred.Test(r, v), r.countVisit(v)
 		}), nil
@@ -28,22 +28,22 @@ func (r *run) filterers(s plan.Step, next op) (op, error) {
 	case *plan.WhereEnd:
 		return r.whereEnd(s, next), nil
 	case *plan.Items:
-		return r.filterer(next, func(in *batch, i int) (bool, error) {
+		return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 			v := in.value(i)
-			return r.items(s, v), r.countVisit(v)
+			return r.matchItems(s, v), r.countVisit(v)
 		}), nil
 	case *plan.Identity:
-		return r.filterer(next, func(*batch, int) (bool, error) { return true, nil }), nil
+		return r.newFilterOp(next, func(*batch, int) (bool, error) { return true, nil }), nil
 	case *plan.Discard:
-		return r.filterer(next, func(*batch, int) (bool, error) { return false, nil }), nil
+		return r.newFilterOp(next, func(*batch, int) (bool, error) { return false, nil }), nil
 	case *plan.Fail:
-		return r.filterer(next, func(*batch, int) (bool, error) { return false, value.Errorf("%s", s.Message) }), nil
+		return r.newFilterOp(next, func(*batch, int) (bool, error) { return false, value.Errorf("%s", s.Message) }), nil
 	case *plan.TimeLimit:
 		return r.timeLimit(s, next), nil
 	case *plan.Coin:
 		return r.coin(s, next), nil
 	}
-	return r.cutters(s, next)
+	return r.cutOperator(s, next)
 }
 
 // rowTest builds the test of a filter with traversals.
@@ -116,8 +116,8 @@ func (r *run) traversalTest(t *plan.Traversal) (func(in *batch, i int) (bool, er
 	}, nil
 }
 
-// items reports whether enough items of a collection satisfy a predicate.
-func (r *run) items(s *plan.Items, v graph.Value) bool {
+// matchItems reports whether enough items of a collection satisfy a predicate.
+func (r *run) matchItems(s *plan.Items, v graph.Value) bool {
 	vs, ok := value.Elems(v)
 	if !ok {
 		return false
@@ -136,7 +136,7 @@ func (r *run) items(s *plan.Items, v graph.Value) bool {
 
 func (r *run) timeLimit(s *plan.TimeLimit, next op) op {
 	var until time.Time
-	return r.filterer(next, func(*batch, int) (bool, error) {
+	return r.newFilterOp(next, func(*batch, int) (bool, error) {
 		now := time.Now()
 		if until.IsZero() {
 			until = now.Add(time.Duration(s.Millis) * time.Millisecond)

@@ -14,7 +14,7 @@ import (
 // freeze returns v with all growing parts replaced by copies. The caller must
 // have checked the size of v.
 func freeze(v graph.Value) graph.Value {
-	if !composite(v) || !grows(v) {
+	if !isComposite(v) || !isGrowing(v) {
 		return v
 	}
 	switch v.Kind() {
@@ -54,19 +54,19 @@ func freezeEntry(e graph.Entry) graph.Entry {
 	return graph.Entry{Key: freeze(e.Key), Value: freeze(e.Value)}
 }
 
-// grows reports whether v contains a growing side effect.
-func grows(v graph.Value) bool {
+// isGrowing reports whether v contains a growing side effect.
+func isGrowing(v graph.Value) bool {
 	switch v.Kind() {
 	case graph.KindList, graph.KindSet:
-		return slices.ContainsFunc(v.Elems(), grows)
+		return slices.ContainsFunc(v.Elems(), isGrowing)
 	case graph.KindMap:
-		return slices.ContainsFunc(v.Entries(), func(e graph.Entry) bool { return grows(e.Key) || grows(e.Value) })
+		return slices.ContainsFunc(v.Entries(), func(e graph.Entry) bool { return isGrowing(e.Key) || isGrowing(e.Value) })
 	case graph.KindEntry:
-		return grows(v.Entry().Key) || grows(v.Entry().Value)
+		return isGrowing(v.Entry().Key) || isGrowing(v.Entry().Value)
 	case graph.KindOpaque:
 		switch o := v.Opaque().(type) {
 		case *value.Path:
-			return slices.ContainsFunc(o.Objects, grows)
+			return slices.ContainsFunc(o.Objects, isGrowing)
 		case *value.BulkSet, *value.Tree:
 			return true
 		}

@@ -24,9 +24,9 @@ type groupValue interface {
 	add(group int, in *batch, i int) error
 	// result returns the value of a group, or false for none.
 	result(group int) (graph.Value, bool, error)
-	// makes reports whether results are computed from stored rows on demand, so that
+	// isLazy reports whether results are computed from stored rows on demand, so that
 	// they need additional memory.
-	makes() bool
+	isLazy() bool
 	// reset removes all groups.
 	reset()
 }
@@ -143,7 +143,7 @@ func (g *grouping) value() (graph.Value, error) {
 		if !ok {
 			continue
 		}
-		if g.kind.makes() {
+		if g.kind.isLazy() {
 			bytes, err := g.run.sizeOf(v)
 			if err != nil {
 				return graph.Null, err
@@ -175,8 +175,8 @@ type groupLists struct {
 	lists   []valueList
 }
 
-func (g *groupLists) reset()      { g.lists = nil }
-func (g *groupLists) makes() bool { return false }
+func (g *groupLists) reset()       { g.lists = nil }
+func (g *groupLists) isLazy() bool { return false }
 
 func (g *groupLists) fresh() { g.lists = append(g.lists, valueList{}) }
 
@@ -207,8 +207,8 @@ type groupLast struct {
 	present    []bool
 }
 
-func (g *groupLast) reset()      { g.vals, g.present = nil, nil }
-func (g *groupLast) makes() bool { return false }
+func (g *groupLast) reset()       { g.vals, g.present = nil, nil }
+func (g *groupLast) isLazy() bool { return false }
 
 func (g *groupLast) fresh() {
 	g.vals = append(g.vals, graph.Null)
@@ -248,8 +248,8 @@ type groupReductions struct {
 	reds    []reduction
 }
 
-func (g *groupReductions) reset()      { g.reds = nil }
-func (g *groupReductions) makes() bool { return g.post != nil }
+func (g *groupReductions) reset()       { g.reds = nil }
+func (g *groupReductions) isLazy() bool { return g.post != nil }
 
 func (g *groupReductions) fresh() { g.reds = append(g.reds, g.make()) }
 
@@ -301,8 +301,8 @@ type groupRows struct {
 	rows       []batch
 }
 
-func (g *groupRows) reset()      { g.rows = nil }
-func (g *groupRows) makes() bool { return true }
+func (g *groupRows) reset()       { g.rows = nil }
+func (g *groupRows) isLazy() bool { return true }
 
 func (g *groupRows) fresh() { g.rows = append(g.rows, batch{}) }
 

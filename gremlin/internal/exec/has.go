@@ -139,8 +139,8 @@ func (t *tableTest) column(l graph.Label, c *condition) *graph.Column {
 	return t.test.run.g.VertexColumn(l, c.key)
 }
 
-// row reports whether a row of a label satisfies the conditions on properties.
-func (t *labelTest) row(row uint32) bool {
+// matchRow reports whether a row of a label satisfies the conditions on properties.
+func (t *labelTest) matchRow(row uint32) bool {
 	for _, test := range t.tests {
 		if !test(row) {
 			return false
@@ -149,8 +149,8 @@ func (t *labelTest) row(row uint32) bool {
 	return true
 }
 
-// handle reports whether a vertex or edge satisfies all conditions.
-func (t *condTest) handle(kind graph.Kind, h graph.Handle) bool {
+// matchElement reports whether a vertex or edge satisfies all conditions.
+func (t *condTest) matchElement(kind graph.Kind, h graph.Handle) bool {
 	tt := t.table(kind)
 	l, row := t.run.g.VertexRow, uint32(0)
 	if kind == graph.KindEdge {
@@ -158,13 +158,13 @@ func (t *condTest) handle(kind graph.Kind, h graph.Handle) bool {
 	}
 	label, row := l(h)
 	lt := tt.label(label)
-	if !lt.ok || !lt.row(row) {
+	if !lt.ok || !lt.matchRow(row) {
 		return false
 	}
-	return len(tt.ids) == 0 || t.idsOf(kind, h)
+	return len(tt.ids) == 0 || t.matchIDs(kind, h)
 }
 
-func (t *condTest) idsOf(kind graph.Kind, h graph.Handle) bool {
+func (t *condTest) matchIDs(kind graph.Kind, h graph.Handle) bool {
 	v := graph.VertexOf(h)
 	if kind == graph.KindEdge {
 		v = graph.EdgeOf(h)
@@ -180,7 +180,7 @@ func (t *condTest) idsOf(kind graph.Kind, h graph.Handle) bool {
 // value reports whether any value satisfies the conditions.
 func (t *condTest) value(v graph.Value) (bool, error) {
 	if k := v.Kind(); k == graph.KindVertex || k == graph.KindEdge {
-		return t.handle(k, v.Handle()), nil
+		return t.matchElement(k, v.Handle()), nil
 	}
 	for _, c := range t.conds {
 		ok, err := c.test(v)
@@ -209,7 +209,7 @@ func (r *run) cond(c plan.Cond) *condition {
 	}
 	if c.Part == plan.PartID {
 		out.pred = r.idPred(c.Pred)
-		out.asText = textIDs(out.pred)
+		out.asText = comparesStrings(out.pred)
 	}
 	return out
 }
@@ -237,9 +237,9 @@ func (r *run) idValue(v graph.Value) graph.Value {
 	return v
 }
 
-// textIDs reports whether a predicate compares only with strings. Ids of other
+// comparesStrings reports whether a predicate compares only with strings. Ids of other
 // types are then compared as text.
-func textIDs(p *plan.Pred) bool {
+func comparesStrings(p *plan.Pred) bool {
 	if len(p.Args) > 0 {
 		return false
 	}
@@ -321,7 +321,7 @@ func (o *hasOp) push(b *batch) error {
 		var ok bool
 		var err error
 		if b.kind != graph.KindNull {
-			ok = o.test.handle(b.kind, b.ids[i])
+			ok = o.test.matchElement(b.kind, b.ids[i])
 		} else {
 			ok, err = o.test.value(b.vals[i])
 		}
@@ -352,7 +352,7 @@ func (o *hasOp) handles(b *batch) {
 	for _, h := range b.ids {
 		l, row := rowOf(h)
 		lt := tt.label(l)
-		ok := lt.ok && lt.row(row) && (len(tt.ids) == 0 || o.test.idsOf(b.kind, h))
+		ok := lt.ok && lt.matchRow(row) && (len(tt.ids) == 0 || o.test.matchIDs(b.kind, h))
 		if ok == o.want {
 			b.ids[passed] = h
 			passed++
@@ -367,7 +367,7 @@ func (o *hasOp) vertices(b *batch, tt *tableTest) {
 	for _, h := range b.ids {
 		l, row := g.VertexRow(h)
 		lt := tt.label(l)
-		if (lt.ok && lt.row(row)) == o.want {
+		if (lt.ok && lt.matchRow(row)) == o.want {
 			b.ids[passed] = h
 			passed++
 		}

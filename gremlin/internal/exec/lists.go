@@ -16,7 +16,7 @@ func (r *run) listCall(s *plan.Call, next op) (op, error) {
 		return nil, err
 	}
 	literal := len(s.Traversals) == 0
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		v := in.value(i)
 		if s.Name == "merge" {
 			if es, ok := value.Entries(v); ok {

@@ -44,14 +44,14 @@ func (r *run) localOp(s *plan.Local, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &localOp{base: base{run: r, next: next}, c: c, pure: pure(s.Traversal)}, nil
+	return &localOp{base: base{run: r, next: next}, c: c, pure: isPure(s.Traversal)}, nil
 }
 
 // oneResult returns the projector of a traversal that ends with a count or a
 // list and can be evaluated as a walk, if neither paths nor sacks are needed.
 func (r *run) oneResult(t *plan.Traversal) projector {
 	n := len(t.Steps)
-	if n == 0 || r.sackInit != nil || !plainInfo(t.Steps[n-1]) {
+	if n == 0 || r.sackInit != nil || !needsNoPath(t.Steps[n-1]) {
 		return nil
 	}
 	switch t.Steps[n-1].(type) {
@@ -66,8 +66,8 @@ func (r *run) optionalOp(s *plan.Optional, next op) (op, error) {
 	return &localOp{base: base{run: r, next: next}, c: c, pure: true, keep: true}, err
 }
 
-// pure reports whether t has no side effects and is deterministic.
-func pure(t *plan.Traversal) bool {
+// isPure reports whether t has no side effects and is deterministic.
+func isPure(t *plan.Traversal) bool {
 	ok := true
 	plan.Walk(t, func(s plan.Step) {
 		switch s := s.(type) {

@@ -26,7 +26,7 @@ func (r *run) localMappers(s plan.Step, next op) (op, error) {
 	case *plan.CountLocal:
 		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) { return graph.Long(localSize(v)), nil }), nil
 	case *plan.ReduceLocal:
-		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) { return r.reduceLocal(s.Op, in.value(i)) }), nil
+		return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) { return r.reduceLocal(s.Op, in.value(i)) }), nil
 	case *plan.OrderLocal:
 		fn, err := r.orderLocal(s)
 		return r.valueMapper(s, next, fn), err

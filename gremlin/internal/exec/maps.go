@@ -8,8 +8,8 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// mappers builds the operators with at most one result per row.
-func (r *run) mappers(s plan.Step, next op) (op, error) {
+// mapOperator builds the operators with at most one result per row.
+func (r *run) mapOperator(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Constant:
 		return r.valueMapper(s, next, func(graph.Value) (graph.Value, error) { return s.Value, nil }), nil
@@ -24,7 +24,7 @@ func (r *run) mappers(s plan.Step, next op) (op, error) {
 	case *plan.SelectBy:
 		return r.selectBy(s, next)
 	case *plan.SelectColumn:
-		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 			return column(in.value(i), s.Values)
 		}), nil
 	case *plan.WhereStart:
@@ -34,7 +34,7 @@ func (r *run) mappers(s plan.Step, next op) (op, error) {
 	case *plan.Format:
 		return r.formatOp(s, next)
 	case *plan.SackOf:
-		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 			if in.sack == nil {
 				return graph.Null, true, nil
 			}
@@ -60,7 +60,7 @@ func (r *run) projectOp(s *plan.Project, next op) (op, error) {
 	for i, k := range s.Keys {
 		names[i] = graph.String(k)
 	}
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		es := make([]graph.Entry, 0, len(names))
 		for k, name := range names {
 			v, ok, err := bys[k%len(bys)].row(in, i)
@@ -88,7 +88,7 @@ func (r *run) formatOp(s *plan.Format, next op) (op, error) {
 			keys[p.Var] = r.keyOf(p.Var)
 		}
 	}
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		var b strings.Builder
 		ring := 0
 		for _, p := range pieces {

@@ -94,7 +94,7 @@ func (g *patternGroup) solve(row *batch, done uint64, found func(*batch) error) 
 	}
 	if g.any {
 		for i, p := range g.patterns {
-			if done&(1<<i) != 0 || !p.ready(row) {
+			if done&(1<<i) != 0 || !p.isReady(row) {
 				continue
 			}
 			if err := p.run(row, found); err != nil {
@@ -121,7 +121,7 @@ func (g *patternGroup) solve(row *batch, done uint64, found func(*batch) error) 
 func (g *patternGroup) choose(row *batch, done uint64) int {
 	best := -1
 	for i, p := range g.patterns {
-		if done&(1<<i) != 0 || !p.ready(row) {
+		if done&(1<<i) != 0 || !p.isReady(row) {
 			continue
 		}
 		if p.Where != nil || p.Not || p.End != "" && row.pathOf(0).has(p.End) {
@@ -134,11 +134,11 @@ func (g *patternGroup) choose(row *batch, done uint64) int {
 	return best
 }
 
-// ready reports whether all labels that a pattern needs are bound.
-func (p *pattern) ready(row *batch) bool {
+// isReady reports whether all labels that a pattern needs are bound.
+func (p *pattern) isReady(row *batch) bool {
 	if p.nested != nil {
 		for _, q := range p.nested.patterns {
-			if q.ready(row) {
+			if q.isReady(row) {
 				return true
 			}
 		}

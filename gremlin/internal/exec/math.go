@@ -137,7 +137,7 @@ func (p *exprParser) atom() (expr, error) {
 	}
 	p.skip()
 	start := p.position
-	for p.position < len(p.src) && wordByte(p.src, p.position, start) {
+	for p.position < len(p.src) && isWordByte(p.src, p.position, start) {
 		p.position++
 	}
 	word := p.src[start:p.position]
@@ -150,8 +150,8 @@ func (p *exprParser) atom() (expr, error) {
 	return p.variableOrFunction(word)
 }
 
-// wordByte reports whether the byte at i belongs to a number or name that starts at start.
-func wordByte(s string, i, start int) bool {
+// isWordByte reports whether the byte at i belongs to a number or name that starts at start.
+func isWordByte(s string, i, start int) bool {
 	c := s[i]
 	if c == '+' || c == '-' {
 		// The sign of an exponent: 1e-5.
@@ -204,7 +204,7 @@ func (r *run) mathOp(s *plan.Math, next op) (op, error) {
 		return nil, err
 	}
 	nums := make([]float64, len(vars))
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		for k, name := range vars {
 			v, ok, err := r.mathVar(in, i, name, bys[k%len(bys)])
 			if err != nil || !ok {

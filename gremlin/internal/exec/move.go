@@ -8,8 +8,8 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// movers builds the operators that traverse edges.
-func (r *run) movers(s plan.Step, next op) (op, error) {
+// moveOperator builds the operators that traverse edges.
+func (r *run) moveOperator(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Graph:
 		return r.graphOp(s, next), nil
@@ -18,11 +18,11 @@ func (r *run) movers(s plan.Step, next op) (op, error) {
 	case *plan.EdgeEnd:
 		return r.flatMapper(s, next, r.edgeEnds(s.Dir)), nil
 	case *plan.OtherEnd:
-		return r.mapper(s, next, r.otherEnd), nil
+		return r.newMapOp(s, next, r.otherEnd), nil
 	case *plan.Properties:
 		return r.propertiesOp(s, next)
 	case *plan.ElementPart:
-		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 			return r.part(in.value(i), s.Part)
 		}), nil
 	case *plan.Owner:

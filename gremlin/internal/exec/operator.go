@@ -10,7 +10,7 @@ import (
 // operator builds the operator of a step before the next one.
 func (r *run) operator(s plan.Step, next op) (op, error) {
 	for _, family := range []func(plan.Step, op) (op, error){
-		r.movers, r.filterers, r.mappers, r.reducers, r.branchers, r.effecters,
+		r.moveOperator, r.filterOperator, r.mapOperator, r.reduceOperator, r.branchOperator, r.effectOperator,
 	} {
 		o, err := family(s, next)
 		if o != nil || err != nil {
@@ -58,8 +58,8 @@ func (o *mapOp) push(b *batch) error {
 	return o.flush()
 }
 
-// looksInside reports whether a step reads all parts of a value.
-func looksInside(s plan.Step) bool {
+// readsParts reports whether a step reads all parts of a value.
+func readsParts(s plan.Step) bool {
 	switch s.(type) {
 	case *plan.Call, *plan.OrderLocal, *plan.DedupLocal, *plan.ReduceLocal, *plan.RangeLocal, *plan.TailLocal, *plan.SampleLocal, *plan.Index:
 		return true
@@ -67,14 +67,14 @@ func looksInside(s plan.Step) bool {
 	return false
 }
 
-// mapper builds an operator from a function of a row.
-func (r *run) mapper(s plan.Step, next op, fn func(in *batch, i int) (graph.Value, bool, error)) op {
-	return &mapOp{output: r.output(s, next), fn: fn, countsSize: looksInside(s)}
+// newMapOp builds an operator from a function of a row.
+func (r *run) newMapOp(s plan.Step, next op, fn func(in *batch, i int) (graph.Value, bool, error)) op {
+	return &mapOp{output: r.output(s, next), fn: fn, countsSize: readsParts(s)}
 }
 
 // valueMapper builds an operator from a function of a value.
 func (r *run) valueMapper(s plan.Step, next op, fn func(graph.Value) (graph.Value, error)) op {
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		v, err := fn(in.value(i))
 		return v, true, err
 	})
@@ -154,7 +154,7 @@ func (o *filterOp) vertices(b *batch) error {
 	return o.pass(b)
 }
 
-func (r *run) filterer(next op, fn func(in *batch, i int) (bool, error)) op {
+func (r *run) newFilterOp(next op, fn func(in *batch, i int) (bool, error)) op {
 	return &filterOp{base: base{run: r, next: next}, fn: fn}
 }
 

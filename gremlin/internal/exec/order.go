@@ -19,7 +19,7 @@ type sorter struct {
 	random  *value.Random
 }
 
-func (r *run) sorter(bys []plan.By) (sorter, error) {
+func (r *run) newSorter(bys []plan.By) (sorter, error) {
 	s := sorter{run: r, random: r.random()}
 	ps, err := r.projectors(bys)
 	if err != nil {
@@ -141,7 +141,7 @@ type orderOp struct {
 }
 
 func (r *run) orderOp(s *plan.Order, next op) (op, error) {
-	sort, err := r.sorter(s.Bys)
+	sort, err := r.newSorter(s.Bys)
 	return &orderOp{mergingStore: mergingStore{store: store{base: base{run: r, next: next}}}, sorter: sort, limit: s.Limit}, err
 }
 
@@ -239,7 +239,7 @@ func (o *orderOp) reset() {
 
 // orderLocal sorts a collection.
 func (r *run) orderLocal(s *plan.OrderLocal) (func(graph.Value) (graph.Value, error), error) {
-	sort, err := r.sorter(s.Bys)
+	sort, err := r.newSorter(s.Bys)
 	return func(v graph.Value) (graph.Value, error) {
 		if es, ok := value.Entries(v); ok {
 			items := make([]graph.Value, len(es))

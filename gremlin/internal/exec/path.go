@@ -13,7 +13,7 @@ func (r *run) pathFilter(s *plan.PathFilter, next op) (op, error) {
 		return nil, err
 	}
 	isSimple := len(s.Bys) == 0 && s.From == "" && s.To == ""
-	return r.filterer(next, func(in *batch, i int) (bool, error) {
+	return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 		if err := r.meter.spend(in.pathOf(i).length()); err != nil {
 			return false, err
 		}
@@ -145,7 +145,7 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 		return nil, err
 	}
 	seen := withCaches(bys)
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		path := in.pathOf(i)
 		if err := r.meter.spend(path.length()); err != nil {
 			return graph.Null, false, err

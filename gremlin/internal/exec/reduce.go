@@ -8,18 +8,18 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// reducers builds the operators that reduce their whole input to one result.
-func (r *run) reducers(s plan.Step, next op) (op, error) {
+// reduceOperator builds the operators that reduce their whole input to one result.
+func (r *run) reduceOperator(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Count:
 		if s.Of != nil {
 			return r.countOf(s, next), nil
 		}
-		return r.reducer(s, next, func() reduction { return &counting{} }), nil
+		return r.newReduceOp(s, next, func() reduction { return &counting{} }), nil
 	case *plan.Reduce:
-		return r.reducer(s, next, func() reduction { return &arithmetic{op: s.Op} }), nil
+		return r.newReduceOp(s, next, func() reduction { return &arithmetic{op: s.Op} }), nil
 	case *plan.Fold:
-		return r.reducer(s, next, func() reduction { return newFolding(r, s) }), nil
+		return r.newReduceOp(s, next, func() reduction { return newFolding(r, s) }), nil
 	case *plan.Order:
 		return r.orderOp(s, next)
 	case *plan.Group:
@@ -52,7 +52,7 @@ type reduceOp struct {
 	red  reduction
 }
 
-func (r *run) reducer(s plan.Step, next op, make func() reduction) op {
+func (r *run) newReduceOp(s plan.Step, next op, make func() reduction) op {
 	return &reduceOp{output: r.output(s, next), make: make, red: make()}
 }
 

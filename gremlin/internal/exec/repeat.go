@@ -28,7 +28,7 @@ func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 	o.starts.run = r
 	o.front = &frontier{run: r, bag: bag{run: r}, merge: s.Merge && r.sackInit == nil && !r.root.NoBulk}
 	o.simple = o.front.merge && s.Times >= 0 && !s.UntilFirst && s.Emit == nil && !s.EmitAll
-	o.first = r.cutsShort()
+	o.first = r.mayStopEarly()
 	o.front.byPath = s.MergeByPath && r.sackInit == nil && !r.root.NoBulk
 	plan.Walk(s.Body, func(step plan.Step) {
 		if m := step.Info(); m.Extend || m.Attach {
@@ -83,8 +83,8 @@ func (o *repeatOp) push(b *batch) error {
 	return nil
 }
 
-// cutsShort reports whether a later step may need only some of the results.
-func (r *run) cutsShort() bool {
+// mayStopEarly reports whether a later step may need only some of the results.
+func (r *run) mayStopEarly() bool {
 	cuts := r.root.Take >= 0
 	plan.Walk(&r.root.Traversal, func(s plan.Step) {
 		if _, ok := s.(*plan.Range); ok {

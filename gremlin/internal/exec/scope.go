@@ -49,7 +49,7 @@ func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 		return nil, err
 	}
 	if s.One {
-		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 			v, ok, err := r.lookupLabel(in, i, s.Keys[0], s.Pop)
 			if err != nil || !ok || v.IsNull() {
 				return graph.Null, ok, err
@@ -57,7 +57,7 @@ func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 			return bys[len(bys)-1].project(v)
 		}), nil
 	}
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		var m mapBuilder
 		for k, name := range s.Keys {
 			v, ok, err := r.lookupLabel(in, i, name, s.Pop)
@@ -84,7 +84,7 @@ func (r *run) selectBy(s *plan.SelectBy, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		k, ok, err := key.first(in, i)
 		if err != nil || !ok {
 			return graph.Null, false, err
@@ -112,7 +112,7 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.filterer(next, func(in *batch, i int) (bool, error) {
+	return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 		ring := 0
 		by := func() projector {
 			ring++
@@ -183,7 +183,7 @@ func (r *run) bindPred(p *plan.Pred, in *batch, i int, by func() projector) (*pl
 // whereStart starts a where() traversal at a label, and passes the target to its end.
 func (r *run) whereStart(s *plan.WhereStart, next op) op {
 	end := r.whereEnds[len(r.whereEnds)-1]
-	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		if end.label != "" {
 			v, err := r.mustScope(in, i, end.label)
 			if err != nil {
@@ -207,7 +207,7 @@ type whereTarget struct {
 
 func (r *run) whereEnd(s *plan.WhereEnd, next op) op {
 	t := r.whereEnds[len(r.whereEnds)-1]
-	return r.filterer(next, func(in *batch, i int) (bool, error) {
+	return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 		return equal(in.value(i), t.want), nil
 	})
 }

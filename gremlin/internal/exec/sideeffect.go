@@ -8,38 +8,38 @@ import (
 
 // sideEffects holds the side effects of a run by name.
 type sideEffects struct {
-	run  *run
-	byID map[string]*sideEffect
+	run    *run
+	byName map[string]*sideEffect
 }
 
 // A sideEffect is one side effect: the value that was collected under a name.
 type sideEffect struct {
-	reduce  plan.Operator
-	val     graph.Value // a value that an operator changes
-	bytes   int64       // its reserved memory
-	scalar  bool
-	bulk    *value.BulkSet
-	list    valueList   // a growing list
-	set     *value.Keys // a growing set
-	isList  bool
-	group   *grouping
-	counts  *counts
-	tree    *value.Tree
-	sub     *value.Subgraph
-	version int
-	cached  graph.Value
-	cachedV int
+	reduce        plan.Operator
+	val           graph.Value // a value that an operator changes
+	bytes         int64       // its reserved memory
+	scalar        bool
+	bulk          *value.BulkSet
+	list          valueList   // a growing list
+	set           *value.Keys // a growing set
+	isList        bool
+	group         *grouping
+	counts        *counts
+	tree          *value.Tree
+	sub           *value.Subgraph
+	version       int
+	cached        graph.Value
+	cachedVersion int
 }
 
 // newSideEffects creates all side effects of a plan, so that empty ones exist
 // before anything is added.
 func newSideEffects(r *run) *sideEffects {
-	s := &sideEffects{run: r, byID: map[string]*sideEffect{}}
+	s := &sideEffects{run: r, byName: map[string]*sideEffect{}}
 	for _, init := range r.root.SideEffects {
-		s.byID[init.Key] = initial(init.Initial, init.Reduce)
+		s.byName[init.Key] = newSideEffect(init.Initial, init.Reduce)
 	}
 	for key, v := range r.opt.Side {
-		s.byID[key] = initial(v, "")
+		s.byName[key] = newSideEffect(v, "")
 	}
 	plan.Walk(&r.root.Traversal, func(step plan.Step) {
 		switch t := step.(type) {
@@ -58,9 +58,9 @@ func newSideEffects(r *run) *sideEffects {
 	return s
 }
 
-// initial returns a side effect with an initial value. Without an operator, the
+// newSideEffect returns a side effect with an initial value. Without an operator, the
 // value is a collection to which values are added.
-func initial(v graph.Value, op plan.Operator) *sideEffect {
+func newSideEffect(v graph.Value, op plan.Operator) *sideEffect {
 	if op == "" || op == "addAll" {
 		switch v.Kind() {
 		case graph.KindSet:
@@ -81,16 +81,16 @@ func initial(v graph.Value, op plan.Operator) *sideEffect {
 }
 
 func (s *sideEffects) register(key string, make func() *sideEffect) {
-	if key != "" && s.byID[key] == nil {
-		s.byID[key] = make()
+	if key != "" && s.byName[key] == nil {
+		s.byName[key] = make()
 	}
 }
 
-func (s *sideEffects) has(key string) bool { return s.byID[key] != nil }
+func (s *sideEffects) has(key string) bool { return s.byName[key] != nil }
 
 // value returns the value of a side effect.
 func (s *sideEffects) value(key string) (graph.Value, error) {
-	e := s.byID[key]
+	e := s.byName[key]
 	switch {
 	case e == nil:
 		return graph.Null, value.Errorf("The side-effect key does not exist in the side-effects: %s", key)
@@ -115,7 +115,7 @@ func (s *sideEffects) value(key string) (graph.Value, error) {
 
 // snapshot returns the map of a group side effect. It is computed again only after additions.
 func (s *sideEffects) snapshot(e *sideEffect) (graph.Value, error) {
-	if e.cachedV == e.version && e.cached.Kind() == graph.KindMap {
+	if e.cachedVersion == e.version && e.cached.Kind() == graph.KindMap {
 		return e.cached, nil
 	}
 	var v graph.Value
@@ -130,7 +130,7 @@ func (s *sideEffects) snapshot(e *sideEffect) (graph.Value, error) {
 	default:
 		v = graph.Map()
 	}
-	e.cached, e.cachedV = v, e.version
+	e.cached, e.cachedVersion = v, e.version
 	return v, err
 }
 
@@ -181,7 +181,7 @@ func (e *sideEffect) add(r *run, v graph.Value, n int64) (int64, error) {
 // effectOp updates a side effect for every row. It passes the rows on when it has seen all of them.
 type effectOp struct {
 	store
-	note func(in *batch, i int) (int64, error)
+	update func(in *batch, i int) (int64, error)
 }
 
 func (o *effectOp) push(b *batch) error {
@@ -190,7 +190,7 @@ func (o *effectOp) push(b *batch) error {
 		return err
 	}
 	for i := range n {
-		bytes, err := o.note(b, i)
+		bytes, err := o.update(b, i)
 		if err != nil {
 			return err
 		}
@@ -209,8 +209,8 @@ func (o *effectOp) push(b *batch) error {
 
 func (o *effectOp) finish() error { return o.drain() }
 
-func (r *run) effect(next op, note func(in *batch, i int) (int64, error)) op {
-	return &effectOp{store: store{base: base{run: r, next: next}}, note: note}
+func (r *run) newRowEffect(next op, note func(in *batch, i int) (int64, error)) op {
+	return &effectOp{store: store{base: base{run: r, next: next}}, update: note}
 }
 
 // aggregateOp collects values under a name. The values of one input become
@@ -292,17 +292,17 @@ func (o *aggregateOp) reset() {
 	o.store.reset()
 }
 
-// effecters builds the operators with side effects, and a few others.
-func (r *run) effecters(s plan.Step, next op) (op, error) {
+// effectOperator builds the operators with side effects, and a few others.
+func (r *run) effectOperator(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Aggregate:
 		by, err := r.projector(s.By)
-		return &aggregateOp{store: store{base: base{run: r, next: next}}, by: by, effect: r.sideEffects.byID[s.SideEffect]}, err
+		return &aggregateOp{store: store{base: base{run: r, next: next}}, by: by, effect: r.sideEffects.byName[s.SideEffect]}, err
 	case *plan.SubgraphOf:
 		return r.subgraph(s, next), nil
 	case *plan.SideEffect:
 		c, err := r.newChild(s.Traversal)
-		return r.filterer(next, func(in *batch, i int) (bool, error) {
+		return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 			return true, c.start(in, i, func(*batch) error { return nil })
 		}), err
 	case *plan.Cap:
@@ -322,13 +322,13 @@ func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := r.sideEffects.byID[s.SideEffect]
+	e := r.sideEffects.byName[s.SideEffect]
 	if e.group == nil {
 		e.group = g
 	} else {
 		g.kind = e.group.kind
 	}
-	return r.effect(next, func(in *batch, i int) (int64, error) {
+	return r.newRowEffect(next, func(in *batch, i int) (int64, error) {
 		e.version++
 		e.group.key = g.key
 		return 0, e.group.add(in, i)
@@ -336,8 +336,8 @@ func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
 }
 
 func (r *run) groupCountEffect(s *plan.GroupCount, key projector, next op) op {
-	e := r.sideEffects.byID[s.SideEffect]
-	return r.effect(next, func(in *batch, i int) (int64, error) {
+	e := r.sideEffects.byName[s.SideEffect]
+	return r.newRowEffect(next, func(in *batch, i int) (int64, error) {
 		if e.counts == nil {
 			return 0, value.Errorf("the side effect %s is not a count", s.SideEffect)
 		}
@@ -348,8 +348,8 @@ func (r *run) groupCountEffect(s *plan.GroupCount, key projector, next op) op {
 }
 
 func (r *run) treeEffect(s *plan.TreeOf, t treeMaker, next op) op {
-	e := r.sideEffects.byID[s.SideEffect]
-	return r.effect(next, func(in *batch, i int) (int64, error) {
+	e := r.sideEffects.byName[s.SideEffect]
+	return r.newRowEffect(next, func(in *batch, i int) (int64, error) {
 		if e.tree == nil {
 			return 0, value.Errorf("the side effect %s is not a tree", s.SideEffect)
 		}
@@ -358,8 +358,8 @@ func (r *run) treeEffect(s *plan.TreeOf, t treeMaker, next op) op {
 }
 
 func (r *run) subgraph(s *plan.SubgraphOf, next op) op {
-	e := r.sideEffects.byID[s.SideEffect]
-	return r.effect(next, func(in *batch, i int) (int64, error) {
+	e := r.sideEffects.byName[s.SideEffect]
+	return r.newRowEffect(next, func(in *batch, i int) (int64, error) {
 		h, ok := in.edge(i)
 		if !ok || e.sub == nil {
 			return 0, value.Errorf("%s cannot be cast to Edge", value.ClassName(in.value(i)))

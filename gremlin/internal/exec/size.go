@@ -21,8 +21,8 @@ const (
 // value with little memory can have an excessive number of parts.
 const maxNodes = 1 << 22
 
-// composite reports whether v contains other values.
-func composite(v graph.Value) bool { return v.Kind() >= graph.KindSet }
+// isComposite reports whether v contains other values.
+func isComposite(v graph.Value) bool { return v.Kind() >= graph.KindSet }
 
 // sizer computes the size of a value: the number of contained values and their bytes.
 type sizer struct {
@@ -109,7 +109,7 @@ func (r *run) sizeOf(v graph.Value) (int64, error) {
 	case graph.KindUUID, graph.KindBigInt, graph.KindBigDecimal:
 		return v.Bytes(), nil
 	}
-	if !composite(v) {
+	if !isComposite(v) {
 		return 0, nil
 	}
 	if p, ok := value.As[*value.Path](v); ok {
@@ -164,7 +164,7 @@ func (r *run) checkSize(v graph.Value) (int64, error) {
 
 // countVisit counts visiting a value, for example to hash it, as work.
 func (r *run) countVisit(v graph.Value) error {
-	if !composite(v) {
+	if !isComposite(v) {
 		return nil
 	}
 	_, err := r.sizeOf(v)
@@ -173,7 +173,7 @@ func (r *run) countVisit(v graph.Value) error {
 
 // text formats a value as text, if the length is within the limits.
 func (r *run) text(v graph.Value) (string, error) {
-	if composite(v) {
+	if isComposite(v) {
 		bytes, err := r.sizeOf(v)
 		if err != nil {
 			return "", err

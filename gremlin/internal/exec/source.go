@@ -74,7 +74,7 @@ func (o *graphOp) offer(b *batch, i int, hs []graph.Handle, rest *condTest) erro
 
 func (o *graphOp) pick(b *batch, i int, hs []graph.Handle, rest *condTest, simple bool) error {
 	for _, h := range hs {
-		if rest != nil && !rest.handle(o.kind, h) {
+		if rest != nil && !rest.matchElement(o.kind, h) {
 			continue
 		}
 		if simple {

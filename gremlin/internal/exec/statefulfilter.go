@@ -6,8 +6,8 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// cutters builds the stateful filters.
-func (r *run) cutters(s plan.Step, next op) (op, error) {
+// cutOperator builds the stateful filters.
+func (r *run) cutOperator(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Range:
 		return &rangeOp{base: base{run: r, next: next}, low: s.Low, high: s.High, loops: r.flowLoops()}, nil

@@ -109,14 +109,14 @@ func (w *walk) add(s plan.Step) bool {
 	return true
 }
 
-// passes reports whether an element satisfies the test of a hop.
-func (p *hop) passes(g *graph.Graph, h graph.Handle) bool {
+// matchesHop reports whether an element satisfies the test of a hop.
+func (p *hop) matchesHop(g *graph.Graph, h graph.Handle) bool {
 	if p.elem != graph.KindVertex || len(p.table.ids) > 0 {
-		return p.test.handle(p.elem, h) == p.want
+		return p.test.matchElement(p.elem, h) == p.want
 	}
 	l, row := g.VertexRow(h)
 	lt := p.table.label(l)
-	return (lt.ok && lt.row(row)) == p.want
+	return (lt.ok && lt.matchRow(row)) == p.want
 }
 
 // handleTest compiles a filter with traversals to a test of handles, or returns nil.
@@ -168,7 +168,7 @@ func (r *run) existence(t *plan.Traversal, kind graph.Kind) func(graph.Handle) b
 	if n >= 2 {
 		is, ok := steps[n-1].(*plan.Is)
 		_, counts := steps[n-2].(*plan.Count)
-		if ok && counts && plainInfo(is) {
+		if ok && counts && needsNoPath(is) {
 			return r.countIs(steps[:n-2], is.Pred, kind)
 		}
 	}
@@ -179,7 +179,7 @@ func (r *run) existence(t *plan.Traversal, kind graph.Kind) func(graph.Handle) b
 	return w.exists
 }
 
-func plainInfo(s plan.Step) bool { return !s.Info().Extend && !s.Info().Attach }
+func needsNoPath(s plan.Step) bool { return !s.Info().Extend && !s.Info().Attach }
 
 // countIs compiles a test of whether the number of results satisfies a predicate.
 func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(graph.Handle) bool {
@@ -210,14 +210,14 @@ func (w *walk) exists(h graph.Handle) bool {
 		w.remember()
 	}
 	w.goal, w.n = toFind, 0
-	w.from(0, h)
+	w.continueAt(0, h)
 	return w.n > 0
 }
 
 // count counts the results of the walk from h up to a limit; 0 means no limit.
 func (w *walk) count(h graph.Handle, limit int64) int64 {
 	w.goal, w.n, w.limit = toCount, 0, limit
-	w.from(0, h)
+	w.continueAt(0, h)
 	if limit > 0 {
 		return min(w.n, limit)
 	}
@@ -227,17 +227,17 @@ func (w *walk) count(h graph.Handle, limit int64) int64 {
 // each calls fn for every result of the walk from h.
 func (w *walk) each(h graph.Handle, fn func(graph.Handle) error) error {
 	w.goal, w.visit, w.err = toVisit, fn, nil
-	w.from(0, h)
+	w.continueAt(0, h)
 	return w.err
 }
 
-// from continues at h with hop i. It returns false to stop.
-func (w *walk) from(i int, h graph.Handle) bool {
+// continueAt continues at h with hop i. It returns false to stop.
+func (w *walk) continueAt(i int, h graph.Handle) bool {
 	for ; i < len(w.hops); i++ {
 		p := &w.hops[i]
 		switch p.kind {
 		case hopTest:
-			if !p.passes(w.run.g, h) {
+			if !p.matchesHop(w.run.g, h) {
 				return true
 			}
 		case hopCheck:
@@ -273,15 +273,15 @@ func (w *walk) move(i int, p *hop, h graph.Handle) bool {
 		} else {
 			to = p.ways[k].To(h)
 		}
-		if !w.over(i, to) {
+		if !w.continueWith(i, to) {
 			return false
 		}
 	}
 	return true
 }
 
-// over continues with the results of a move.
-func (w *walk) over(i int, to []graph.Handle) bool {
+// continueWith continues with the results of a move.
+func (w *walk) continueWith(i int, to []graph.Handle) bool {
 	if len(to) == 0 {
 		return true
 	}
@@ -293,21 +293,21 @@ func (w *walk) over(i int, to []graph.Handle) bool {
 		return w.n == 0 || w.goal == toCount && (w.limit == 0 || w.n < w.limit)
 	}
 	if i+2 == len(w.hops) && w.hops[i+1].kind == hopTest && w.goal != toVisit {
-		return w.last(&w.hops[i+1], to)
+		return w.findLast(&w.hops[i+1], to)
 	}
 	for _, h := range to {
-		if !w.from(i+1, h) {
+		if !w.continueAt(i+1, h) {
 			return false
 		}
 	}
 	return true
 }
 
-// last searches for elements that pass the last test of a walk.
-func (w *walk) last(p *hop, targets []graph.Handle) bool {
+// findLast searches for elements that pass the last test of a walk.
+func (w *walk) findLast(p *hop, targets []graph.Handle) bool {
 	g := w.run.g
 	for _, h := range targets {
-		if !p.passes(g, h) {
+		if !p.matchesHop(g, h) {
 			continue
 		}
 		w.n++
@@ -325,7 +325,7 @@ func (w *walk) ends(i int, p *hop, e graph.Handle) bool {
 		if d == graph.In {
 			h = g.Target(e)
 		}
-		if !w.from(i+1, h) {
+		if !w.continueAt(i+1, h) {
 			return false
 		}
 	}

@@ -22,7 +22,7 @@ func (r *run) walkBy(t *plan.Traversal) projector {
 			return r.foldBy(t)
 		}
 	case *plan.Properties:
-		if !end.Values || len(end.Keys) != 1 || end.Filter != nil || !plainInfo(end) {
+		if !end.Values || len(end.Keys) != 1 || end.Filter != nil || !needsNoPath(end) {
 			return nil
 		}
 		if w := r.walk(t.Steps[:n-1], graph.KindVertex); w != nil && w.end == graph.KindVertex {
@@ -38,7 +38,7 @@ func (r *run) foldBy(t *plan.Traversal) projector {
 	steps := t.Steps[:len(t.Steps)-1]
 	if n := len(steps); n > 0 {
 		if v, ok := steps[n-1].(*plan.Properties); ok {
-			if !v.Values || len(v.Keys) != 1 || v.Filter != nil || !plainInfo(v) {
+			if !v.Values || len(v.Keys) != 1 || v.Filter != nil || !needsNoPath(v) {
 				return nil
 			}
 			p.key = r.keyOf(v.Keys[0])

@@ -64,7 +64,7 @@ func needLabels(labels ...string) need {
 // the path each step must store. Paths and labels that no later step uses are
 // dropped, so that equal traversers can be merged.
 func Annotate(r *Root) {
-	origins(&r.Traversal, false)
+	markOrigins(&r.Traversal, false)
 	a := annotator{keep: keptLabels(r), assigned: givenLabels(r)}
 	after := need{full: r.FullPath}
 	if r.Sack != nil && r.Sack.Merge != "" {
@@ -132,10 +132,10 @@ func (a *annotator) chain(t *Traversal, after need) need {
 		m.Forget = a.droppedLabels(s, n)
 		rest := n.before(m.Labels)
 		before := a.ownNeed(s).with(a.children(s, rest))
-		if !resets(s) {
+		if !resetsPath(s) {
 			before = before.with(rest)
 		}
-		m.DropPath = n.empty() && !before.empty() && !resets(s)
+		m.DropPath = n.empty() && !before.empty() && !resetsPath(s)
 		m.free = n.empty()
 		n = before
 	}
@@ -217,12 +217,12 @@ func (a *annotator) loop(r *Repeat, after need) need {
 		n = next
 	}
 	r.Merge = n.empty()
-	r.MergeByPath = !n.full && !labels(r.Body)
+	r.MergeByPath = !n.full && !extendsPaths(r.Body)
 	return n
 }
 
-// labels reports whether steps of t, including nested ones, extend paths.
-func labels(t *Traversal) bool {
+// extendsPaths reports whether steps of t, including nested ones, extend paths.
+func extendsPaths(t *Traversal) bool {
 	found := false
 	Walk(t, func(s Step) { found = found || s.Info().Extend || s.Info().Attach })
 	return found
@@ -285,12 +285,12 @@ func LooksAtPaths(t *Traversal) bool {
 	return found
 }
 
-// resets reports whether the results of a step start a new path.
-func resets(s Step) bool {
+// resetsPath reports whether the results of a step start a new path.
+func resetsPath(s Step) bool {
 	if g, ok := s.(*Graph); ok {
 		return !g.Mid
 	}
-	return reduces(s)
+	return isReducing(s)
 }
 
 // MakesObject reports whether the results of a step are new objects, not its
@@ -311,15 +311,15 @@ func MakesObject(s Step) bool {
 	return true
 }
 
-// origins finds the otherV() steps whose edges carry the vertex from which they
+// markOrigins finds the otherV() steps whose edges carry the vertex from which they
 // were reached, so that no path is needed. It reports whether the results of t
 // are such edges, given whether its input is.
-func origins(t *Traversal, known bool) bool {
+func markOrigins(t *Traversal, known bool) bool {
 	for _, s := range t.Steps {
 		inner := known
 		ends := true
 		for _, c := range Children(s) {
-			ends = origins(c, inner) && ends
+			ends = markOrigins(c, inner) && ends
 		}
 		switch s := s.(type) {
 		case *Move:

@@ -44,7 +44,7 @@ func Build(q *syntax.Query, bind Binding) (*Root, error) {
 		return nil, err
 	}
 	b.applyStrategies()
-	b.root.Lazy = lazy(b.root)
+	b.root.Lazy = isLazy(b.root)
 	return b.root, nil
 }
 
@@ -81,7 +81,7 @@ func (b *builder) chain(steps []syntax.Step, sc scope) (*Traversal, error) {
 		if r, ok := s.(*Repeat); ok && r.Body == nil {
 			return nil, fmt.Errorf("The repeat()-traversal was not defined: %s needs a repeat()", r.Name)
 		}
-		if sc.repeat && reduces(s) {
+		if sc.repeat && isReducing(s) {
 			return nil, fmt.Errorf("The parent of a reducing/supplying barrier can not be repeat()-step: %s()", s.Info().Name)
 		}
 	}
@@ -102,8 +102,8 @@ func withSpan(s syntax.Step, err error) error {
 	return &Error{Pos: s.Pos, Text: err.Error()}
 }
 
-// reduces reports whether a step reduces all traversers to one result.
-func reduces(s Step) bool {
+// isReducing reports whether a step reduces all traversers to one result.
+func isReducing(s Step) bool {
 	switch s := s.(type) {
 	case *Fold, *Count, *Reduce, *Cap:
 		return true

@@ -79,7 +79,7 @@ func (b *builder) by(args []syntax.Arg, sc scope) (By, error) {
 	case *syntax.Traversal:
 		t, err := b.child(a, sc)
 		by.Kind, by.Traversal = ByTraversal, t
-		by.Productive = b.allProduce && err == nil && len(t.Steps) > 0 && !reduces(t.Steps[len(t.Steps)-1])
+		by.Productive = b.allProduce && err == nil && len(t.Steps) > 0 && !isReducing(t.Steps[len(t.Steps)-1])
 		return by, err
 	}
 	key, _, err := b.name(args[0])
@@ -111,7 +111,7 @@ func (b *builder) addBy(t *Traversal, s syntax.Step, sc scope) error {
 		return err
 	}
 	step := last(t)
-	if by.Ordered && !sorts(step) {
+	if by.Ordered && !isSorting(step) {
 		return fmt.Errorf("The by()-modulating step does not support traversal/comparator-based modulation: %s()", s.Name)
 	}
 	if list := byList(step); list != nil {
@@ -135,7 +135,7 @@ func (b *builder) addBy(t *Traversal, s syntax.Step, sc scope) error {
 	return nil
 }
 
-func sorts(s Step) bool {
+func isSorting(s Step) bool {
 	switch s.(type) {
 	case *Order, *OrderLocal:
 		return true

@@ -217,9 +217,9 @@ func (b *builder) applyStrategies() {
 	}
 }
 
-// lazy reports whether a side effect is written one traverser at a time, so that
+// isLazy reports whether a side effect is written one traverser at a time, so that
 // other steps can see it grow.
-func lazy(r *Root) bool {
+func isLazy(r *Root) bool {
 	var visit func(t *Traversal, single bool) bool
 	visit = func(t *Traversal, single bool) bool {
 		for _, s := range t.Steps {

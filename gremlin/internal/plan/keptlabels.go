@@ -35,8 +35,8 @@ type frame struct {
 
 func (f frame) step() Step { return f.t.Steps[f.index] }
 
-// processes reports whether a step drops labels after using some.
-func processes(s Step) bool {
+// dropsLabels reports whether a step drops labels after using some.
+func dropsLabels(s Step) bool {
 	switch s := s.(type) {
 	case *Select, *SelectBy, *WherePred, *Dedup, *Math, *Format, *Match:
 		return true
@@ -73,7 +73,7 @@ func (k *keeper) add(s Step, from labelSet) {
 // addWithin adds labels to every step of t, including nested ones.
 func (k *keeper) addWithin(t *Traversal, from labelSet) {
 	Walk(t, func(s Step) {
-		if processes(s) {
+		if dropsLabels(s) {
 			k.add(s, from)
 		}
 	})
@@ -86,7 +86,7 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 		s := t.Steps[i]
 		later := maps.Clone(needed)
 		add(needed, mentions(s))
-		if processes(s) {
+		if dropsLabels(s) {
 			k.add(s, later)
 			if _, ok := s.(*Match); ok {
 				k.add(s, mentions(s))
@@ -103,7 +103,7 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 		}
 	}
 	for i, s := range t.Steps {
-		if processes(s) {
+		if dropsLabels(s) {
 			k.add(s, trail)
 			if loop {
 				k.add(s, needed)
@@ -129,7 +129,7 @@ func (k *keeper) parent(p frame, needed labelSet) {
 		}
 	}
 	for _, s := range p.t.Steps[:p.index] {
-		if processes(s) {
+		if dropsLabels(s) {
 			k.add(s, needed)
 		}
 		for _, c := range Children(s) {

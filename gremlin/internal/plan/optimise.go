@@ -8,7 +8,7 @@ func Optimise(r *Root) {
 	o.usesPaths = o.usesPaths || r.FullPath
 	o.chain(&r.Traversal)
 	Annotate(r)
-	if !r.Lazy && !r.NoBulk && r.Sack == nil && !o.sacks() {
+	if !r.Lazy && !r.NoBulk && r.Sack == nil && !o.usesSacks() {
 		o.bulk(&r.Traversal)
 	}
 	o.order(&r.Traversal)
@@ -29,7 +29,7 @@ func isOther(s Step) bool {
 	return ok
 }
 
-func (o *optimiser) sacks() bool {
+func (o *optimiser) usesSacks() bool {
 	found := false
 	Walk(&o.root.Traversal, func(s Step) {
 		switch s.(type) {
@@ -87,7 +87,7 @@ func overEdges(steps []Step) []Step {
 			out = append(out, steps[i])
 			continue
 		}
-		if end := steps[i+1]; reaches(m.Dir, end) {
+		if end := steps[i+1]; movesFromEdge(m.Dir, end) {
 			name := [...]string{"out", "in", "both"}[m.Dir]
 			out = append(out, &Move{
 				Meta: Meta{Name: name, Labels: end.Info().Labels}, Dir: m.Dir, Some: m.Some, Over: m.Over,
@@ -100,9 +100,9 @@ func overEdges(steps []Step) []Step {
 	return out
 }
 
-// reaches reports whether a step moves from an edge that was reached in a
+// movesFromEdge reports whether a step moves from an edge that was reached in a
 // direction to its other end.
-func reaches(d Direction, s Step) bool {
+func movesFromEdge(d Direction, s Step) bool {
 	switch s := s.(type) {
 	case *OtherEnd:
 		return true

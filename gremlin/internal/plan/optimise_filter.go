@@ -68,7 +68,7 @@ func countFilter(s Step, t *Traversal, negated bool) Step {
 	}
 	count, ok := t.Steps[n-2].(*Count)
 	is, isOK := t.Steps[n-1].(*Is)
-	if !ok || !isOK || len(count.Labels)+len(is.Labels) > 0 || effects(t) {
+	if !ok || !isOK || len(count.Labels)+len(is.Labels) > 0 || hasSideEffects(t) {
 		return s
 	}
 	exists, limit := countTest(is.Pred)
@@ -129,8 +129,8 @@ func countTest(p *Pred) (exists *bool, limit int64) {
 	return nil, n + 1
 }
 
-// effects reports whether running t has side effects.
-func effects(t *Traversal) bool {
+// hasSideEffects reports whether running t has side effects.
+func hasSideEffects(t *Traversal) bool {
 	found := false
 	Walk(t, func(s Step) {
 		switch s.(type) {

@@ -11,7 +11,7 @@ func earlyLimit(steps []Step) []Step {
 			continue
 		}
 		j := i
-		for j > 0 && oneToOne(out[j-1]) {
+		for j > 0 && isOneToOne(out[j-1]) {
 			out[j], out[j-1] = out[j-1], out[j]
 			j--
 		}
@@ -19,8 +19,8 @@ func earlyLimit(steps []Step) []Step {
 	return out
 }
 
-// oneToOne reports whether a step has exactly one result per object and cannot fail.
-func oneToOne(s Step) bool {
+// isOneToOne reports whether a step has exactly one result per object and cannot fail.
+func isOneToOne(s Step) bool {
 	switch s := s.(type) {
 	case *PropertyMap:
 		return s.By == nil
@@ -42,7 +42,7 @@ func topOrder(steps []Step) []Step {
 		if !ok || r.High < 0 {
 			continue
 		}
-		if s, ok := steps[i-1].(*Order); ok && !s.shuffles() {
+		if s, ok := steps[i-1].(*Order); ok && !s.hasShuffle() {
 			s.Limit = r.High
 		}
 	}
@@ -54,7 +54,7 @@ func bareCount(steps []Step) []Step {
 	var out []Step
 	for _, s := range steps {
 		if _, ok := s.(*Count); ok {
-			for len(out) > 1 && countless(out[len(out)-1]) {
+			for len(out) > 1 && keepsCount(out[len(out)-1]) {
 				out = out[:len(out)-1]
 			}
 		}
@@ -63,15 +63,15 @@ func bareCount(steps []Step) []Step {
 	return out
 }
 
-// countless reports whether a step does not change the number of traversers.
-func countless(s Step) bool {
+// keepsCount reports whether a step does not change the number of traversers.
+func keepsCount(s Step) bool {
 	switch s := s.(type) {
 	case *Order:
 		return len(s.Bys) == 0
 	case *Barrier:
 		return !s.NormSack
 	}
-	return oneToOne(s)
+	return isOneToOne(s)
 }
 
 // bulk inserts steps that merge equal traversers after a move, before the next
@@ -88,7 +88,7 @@ func (o *optimiser) bulk(t *Traversal) {
 		case *Repeat:
 			o.bulk(s.Body)
 		}
-		if i > 0 && worthMerging(s) && hasMove(t.Steps[:i]) && t.Steps[i-1].Info().free && !hasLimit(t.Steps[i:]) {
+		if i > 0 && isWorthMerging(s) && hasMove(t.Steps[:i]) && t.Steps[i-1].Info().free && !hasLimit(t.Steps[i:]) {
 			out = append(out, &Bulk{Meta{Name: "bulk"}})
 		}
 		out = append(out, s)
@@ -115,8 +115,8 @@ func hasMove(steps []Step) bool {
 	return false
 }
 
-// worthMerging reports whether a step costs more for two equal traversers than merging them.
-func worthMerging(s Step) bool {
+// isWorthMerging reports whether a step costs more for two equal traversers than merging them.
+func isWorthMerging(s Step) bool {
 	switch s := s.(type) {
 	case *Move, *Filter, *Not, *And, *Or, *Repeat, *Union, *Choose, *Coalesce, *Optional, *FlatMap, *MapTo, *Local, *Match:
 		return true
@@ -143,7 +143,7 @@ func hasLimit(steps []Step) bool {
 		case *TreeOf:
 			return false
 		case *Local:
-			if effects(s.Traversal) {
+			if hasSideEffects(s.Traversal) {
 				return true
 			}
 		}

@@ -62,9 +62,9 @@ func (p *Pred) Test(s Tester, v graph.Value) bool {
 		c, ok := value.Compare(s, v, p.Value)
 		return ok && p.acceptsOrder(c)
 	case Within:
-		return p.member(s, v)
+		return p.isMember(s, v)
 	case Without:
-		return !p.member(s, v)
+		return !p.isMember(s, v)
 	case TypeOf:
 		return value.IsType(v, p.Text)
 	case AllOf:
@@ -90,7 +90,7 @@ func (p *Pred) acceptsOrder(c int) bool {
 	return c >= 0
 }
 
-func (p *Pred) member(s Tester, v graph.Value) bool {
+func (p *Pred) isMember(s Tester, v graph.Value) bool {
 	if p.Keys != nil && v.Kind() == graph.KindString {
 		return p.Keys.Find(v) >= 0
 	}

@@ -54,7 +54,7 @@ type Order struct {
 	Limit int64 // number of results needed; negative for all
 }
 
-func (o *Order) shuffles() bool {
+func (o *Order) hasShuffle() bool {
 	return len(o.Bys) > 0 && o.Bys[len(o.Bys)-1].Sort == Shuffle
 }
 

@@ -17,7 +17,7 @@ var mathWords = map[string]bool{
 func MathVariables(expr string) []string {
 	var out []string
 	for i := 0; i < len(expr); {
-		if !nameStart(expr[i]) {
+		if !isNameStart(expr[i]) {
 			// The exponent of a number is not a name: 1e5.
 			if expr[i] >= '0' && expr[i] <= '9' {
 				for i < len(expr) && (expr[i] >= '0' && expr[i] <= '9' || expr[i] == '.' || expr[i] == 'e' || expr[i] == 'E') {
@@ -29,7 +29,7 @@ func MathVariables(expr string) []string {
 			continue
 		}
 		j := i
-		for j < len(expr) && (nameStart(expr[j]) || expr[j] >= '0' && expr[j] <= '9') {
+		for j < len(expr) && (isNameStart(expr[j]) || expr[j] >= '0' && expr[j] <= '9') {
 			j++
 		}
 		if name := expr[i:j]; !mathWords[name] && !slices.Contains(out, name) {
@@ -40,7 +40,7 @@ func MathVariables(expr string) []string {
 	return out
 }
 
-func nameStart(c byte) bool {
+func isNameStart(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 

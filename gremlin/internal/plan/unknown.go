@@ -26,7 +26,7 @@ type unknownFinder struct {
 // a top chain, whose results are those of the query, values do not count.
 func (u *unknownFinder) chain(t *Traversal, strict, top bool) {
 	steps := t.Steps
-	if n := len(steps); !top && countsAtEnd(t) {
+	if n := len(steps); !top && endsWithCount(t) {
 		steps = steps[:n-2]
 		if n > 2 {
 			if _, ok := steps[n-3].(*Range); ok {
@@ -34,14 +34,14 @@ func (u *unknownFinder) chain(t *Traversal, strict, top bool) {
 			}
 		}
 	}
-	strict = strict || slices.ContainsFunc(steps, cuts)
+	strict = strict || slices.ContainsFunc(steps, dependsOnOthers)
 	for _, s := range steps {
 		u.step(s, strict)
 	}
 }
 
-// cuts reports whether the result of a step for one traverser depends on other traversers.
-func cuts(s Step) bool {
+// dependsOnOthers reports whether the result of a step for one traverser depends on other traversers.
+func dependsOnOthers(s Step) bool {
 	switch s := s.(type) {
 	case *Range, *Tail, *Sample, *Coin, *Count, *Reduce, *Fold:
 		return true
@@ -51,8 +51,8 @@ func cuts(s Step) bool {
 	return false
 }
 
-// countsAtEnd reports whether a chain ends with a compared count.
-func countsAtEnd(t *Traversal) bool {
+// endsWithCount reports whether a chain ends with a compared count.
+func endsWithCount(t *Traversal) bool {
 	n := len(t.Steps)
 	if n < 2 {
 		return false

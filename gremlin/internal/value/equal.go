@@ -6,14 +6,14 @@ import (
 	"vigil/graph"
 )
 
-// flat reports whether v contains no other values, so that package graph can compare it.
-func flat(v graph.Value) bool { return v.Kind() < graph.KindSet }
+// isFlat reports whether v contains no other values, so that package graph can compare it.
+func isFlat(v graph.Value) bool { return v.Kind() < graph.KindSet }
 
 // Equal reports whether a and b are the same value of the same kind. It is
 // [graph.Value.Equal], except that paths, trees and bulk sets are compared by
 // content.
 func Equal(a, b graph.Value) bool {
-	if flat(a) || a.Kind() != b.Kind() {
+	if isFlat(a) || a.Kind() != b.Kind() {
 		return a.Equal(b)
 	}
 	switch a.Kind() {
@@ -112,7 +112,7 @@ func equalTrees(x, y *Tree) bool {
 
 // Hash returns a hash. Values that are [Equal] have the same hash.
 func Hash(v graph.Value) uint64 {
-	if flat(v) {
+	if isFlat(v) {
 		return v.Hash()
 	}
 	h := uint64(v.Kind()) * 0x9e3779b97f4a7c15

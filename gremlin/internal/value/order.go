@@ -38,7 +38,7 @@ func rank(v graph.Value) int {
 // Eq reports whether a and b are equal in the sense of Gremlin's eq. Edge
 // properties and meta-properties are equal if key and value are.
 func Eq(s Space, a, b graph.Value) bool {
-	if flat(a) && flat(b) {
+	if isFlat(a) && isFlat(b) {
 		if a.Kind() == graph.KindProperty && b.Kind() == graph.KindProperty && s != nil {
 			ka, va := s.Property(a)
 			kb, vb := s.Property(b)
@@ -95,16 +95,16 @@ func eqEntries(s Space, x, y []graph.Entry) bool {
 // Compare orders two values of one type and returns false when they have no
 // order. It is the order of lt, lte, gt and gte.
 func Compare(s Space, a, b graph.Value) (int, bool) {
-	if k := a.Kind(); flat(a) && flat(b) && (k < graph.KindVertex || k != b.Kind()) {
+	if k := a.Kind(); isFlat(a) && isFlat(b) && (k < graph.KindVertex || k != b.Kind()) {
 		return graph.Compare(a, b)
 	}
-	if !comparable2(s, a, b) {
+	if !isComparable(s, a, b) {
 		return 0, false
 	}
 	return Order(s, a, b), true
 }
 
-func comparable2(s Space, a, b graph.Value) bool {
+func isComparable(s Space, a, b graph.Value) bool {
 	if IsNaN(a) || IsNaN(b) || rank(a) != rank(b) {
 		return false
 	}
@@ -113,7 +113,7 @@ func comparable2(s Space, a, b graph.Value) bool {
 		return true
 	}
 	for i := range min(len(x), len(y)) {
-		if !comparable2(s, x[i], y[i]) {
+		if !isComparable(s, x[i], y[i]) {
 			return false
 		}
 	}

@@ -26,7 +26,7 @@ func ParseNumber(text string) (graph.Value, bool) {
 	switch last {
 	case 'l', 'L':
 		n, ok := new(big.Int).SetString(sign+body[:len(body)-1], 10)
-		if !ok || !decimalDigits(body[:len(body)-1]) {
+		if !ok || !isDecimal(body[:len(body)-1]) {
 			return graph.Null, false
 		}
 		if n.IsInt64() {
@@ -36,7 +36,7 @@ func ParseNumber(text string) (graph.Value, bool) {
 	case 'f', 'F', 'd', 'D':
 		return parseFloating(sign+body[:len(body)-1], last)
 	}
-	if decimalDigits(body) {
+	if isDecimal(body) {
 		n, _ := new(big.Int).SetString(sign+body, 10)
 		return integer(n), true
 	}
@@ -50,7 +50,7 @@ func splitSign(s string) (sign, body string) {
 	return "", strings.TrimPrefix(s, "+")
 }
 
-func decimalDigits(s string) bool {
+func isDecimal(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
@@ -77,7 +77,7 @@ func parseRadix(sign, body string) (v graph.Value, ok, done bool) {
 		base, text = 16, body[2:]
 	case strings.HasPrefix(body, "#"):
 		base, text = 16, body[1:]
-	case len(body) > 1 && body[0] == '0' && decimalDigits(body):
+	case len(body) > 1 && body[0] == '0' && isDecimal(body):
 		base, text = 8, body[1:]
 	default:
 		return graph.Null, false, false

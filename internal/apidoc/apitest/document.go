@@ -149,7 +149,7 @@ func (d *Document) CheckRoutes(t testing.TB, routes []httpapi.Route) {
 	t.Helper()
 	var documented, served []string
 	for _, o := range d.operations {
-		documented = append(documented, row(o.method+" "+o.path, o.OperationID, d.public(o)))
+		documented = append(documented, row(o.method+" "+o.path, o.OperationID, d.isPublic(o)))
 	}
 	for _, r := range routes {
 		if !r.Hidden {
@@ -190,8 +190,8 @@ func row(pattern, operation string, public bool) string {
 	return fmt.Sprintf("%s as %s, %s", strings.TrimSuffix(pattern, "/"), operation, caller)
 }
 
-// public reports whether an operation needs no token.
-func (d *Document) public(o *operation) bool {
+// isPublic reports whether an operation needs no token.
+func (d *Document) isPublic(o *operation) bool {
 	security := d.spec.Security
 	if o.Security != nil {
 		security = *o.Security

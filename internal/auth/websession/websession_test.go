@@ -359,12 +359,12 @@ func TestTicketIsValidOnceUntilItExpires(t *testing.T) {
 		if _, err := f.sessions.Redeem(t.Context(), ticket); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("a second time: %v", err)
 		}
-		ticket2, err := f.sessions.Invite(t.Context(), ann, time.Minute)
+		expiring, err := f.sessions.Invite(t.Context(), ann, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f.pass(2 * time.Minute)
-		if _, err := f.sessions.Redeem(t.Context(), ticket2); !fault.Is(err, fault.Unauthenticated) {
+		if _, err := f.sessions.Redeem(t.Context(), expiring); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("after it expired: %v", err)
 		}
 	})

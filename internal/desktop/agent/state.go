@@ -27,7 +27,7 @@ func (h *host) state(ctx context.Context) (desktop.RDSState, []string) {
 	if exists(h.root, "run/reboot-required") || exists(h.root, "var/run/reboot-required") {
 		problems = append(problems, "the machine needs a reboot")
 	}
-	if h.rdp != "" && !answers(ctx, h.rdp) {
+	if h.rdp != "" && !isReachable(ctx, h.rdp) {
 		return desktop.RDSProtocolFailure, append(problems, "the RDP listener on "+h.rdp+" does not answer")
 	}
 	if exists(h.root, "run/nologin") || exists(h.root, "etc/nologin") {
@@ -41,7 +41,7 @@ func exists(root fs.FS, name string) bool {
 	return err == nil
 }
 
-func answers(ctx context.Context, address string) bool {
+func isReachable(ctx context.Context, address string) bool {
 	dialer := net.Dialer{Timeout: 2 * time.Second}
 	c, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {

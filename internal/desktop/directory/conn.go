@@ -120,8 +120,8 @@ type final struct{ error }
 // Unwrap returns the error itself.
 func (f final) Unwrap() error { return f.error }
 
-// busy reports whether a controller answered that it is too busy.
-func busy(err error) bool {
+// isBusy reports whether a controller answered that it is too busy.
+func isBusy(err error) bool {
 	return ldap.IsErrorAnyOf(err, ldap.LDAPResultBusy, ldap.LDAPResultUnavailable, ldap.LDAPResultUnwillingToPerform)
 }
 
@@ -131,7 +131,7 @@ func tryNext(err error) bool {
 		return false
 	}
 	var e *ldap.Error
-	return !errors.As(err, &e) || e.ResultCode == ldap.ErrorNetwork || busy(err)
+	return !errors.As(err, &e) || e.ResultCode == ldap.ErrorNetwork || isBusy(err)
 }
 
 // bind binds with a password and calls do. Unless the controller was too busy
@@ -141,7 +141,7 @@ func (c *conn) bind(name, password string, do func() error) error {
 	if err == nil {
 		err = do()
 	}
-	if err == nil || busy(err) {
+	if err == nil || isBusy(err) {
 		return err
 	}
 	return final{c.broken(err)}

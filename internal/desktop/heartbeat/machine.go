@@ -72,7 +72,7 @@ func (m *Machine) Run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case hopeless(err):
+		case isPermanent(err):
 			return fmt.Errorf("report: %w", err)
 		case err != nil && m.isExpired(m.credential):
 			return fmt.Errorf("the certificate has expired, and a new enrolment token is needed: %w", err)
@@ -117,7 +117,7 @@ func (m *Machine) join(ctx context.Context) error {
 			m.Log.InfoContext(ctx, "enrolled", "name", credential.Enrolment.Name)
 			return m.use(credential)
 		}
-		if hopeless(err) || ctx.Err() != nil {
+		if isPermanent(err) || ctx.Err() != nil {
 			return fmt.Errorf("enrol: %w", err)
 		}
 		wait := backoff(failures, time.Minute)
@@ -212,9 +212,9 @@ func (m *Machine) sleep(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
-// hopeless reports whether retrying cannot help, because the server refuses the
+// isPermanent reports whether retrying cannot help, because the server refuses the
 // credential.
-func hopeless(err error) bool {
+func isPermanent(err error) bool {
 	return isRefusal(err, http.StatusBadRequest) || isRefusal(err, http.StatusUnauthorized) || isRefusal(err, http.StatusForbidden)
 }
 

@@ -28,7 +28,7 @@ func (f TargetFactory) listener(r desktop.RDSServer) Target {
 			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 			defer stop()
 			protocol, err := negotiate(conn)
-			if closedByPeer(err) && ctx.Err() == nil {
+			if isClosedByPeer(err) && ctx.Err() == nil {
 				err = notRDP("it closes the connection")
 			}
 			if err != nil {
@@ -102,8 +102,8 @@ func selectedProtocol(body []byte) (uint32, error) {
 	return value, nil
 }
 
-// closedByPeer reports whether a listener closed a connection that it had accepted.
-func closedByPeer(err error) bool {
+// isClosedByPeer reports whether a listener closed a connection that it had accepted.
+func isClosedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 

@@ -77,7 +77,7 @@ func (d *desk) mustRun(p posture.Provider, script string, arguments ...string) [
 	}
 	var changes []string
 	for _, c := range d.Calls() {
-		if !reading(c) {
+		if !isReadOnly(c) {
 			changes = append(changes, c.String())
 			if !strings.Contains(printed, "+ "+c.String()) {
 				d.t.Errorf("%s %s does not announce %s:\n%s", p, script, c, printed)
@@ -87,8 +87,8 @@ func (d *desk) mustRun(p posture.Provider, script string, arguments ...string) [
 	return changes
 }
 
-// reading reports whether a command is read-only.
-func reading(c cli.Call) bool {
+// isReadOnly reports whether a command is read-only.
+func isReadOnly(c cli.Call) bool {
 	return slices.ContainsFunc(c.Words, func(word string) bool {
 		return slices.ContainsFunc([]string{"describe", "get-", "list", "show", "assume-role", "rest"}, func(verb string) bool { return strings.HasPrefix(word, verb) })
 	})
@@ -285,7 +285,7 @@ func TestDryRun(t *testing.T) {
 		}
 	}
 	for _, c := range d.Calls() {
-		if !reading(c) {
+		if !isReadOnly(c) {
 			t.Errorf("a dry run runs %s", c)
 		}
 	}

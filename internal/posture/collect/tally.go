@@ -60,7 +60,7 @@ func (t *tally) add(u Unit, got reading) {
 	case got.err == nil:
 		tt.succeeded++
 		tt.off(u.Region, got.off)
-	case timedOut(got.err):
+	case isTimedOut(got.err):
 		tt.timedOut++
 		tt.message = reasonOf(got.err)
 	case errors.Is(got.err, ErrDenied):
@@ -78,14 +78,14 @@ func (t *tally) add(u Unit, got reading) {
 	t.progress(Outcome{Status: posture.RunStarted, Collectors: t.results(), Entities: t.entities, Units: t.units}, t.done)
 }
 
-// timedOut reports whether a unit was not read because the run had ended.
-func timedOut(err error) bool {
+// isTimedOut reports whether a unit was not read because the run had ended.
+func isTimedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // reasonOf returns the reason why a unit was not read.
 func reasonOf(err error) string {
-	if timedOut(err) {
+	if isTimedOut(err) {
 		return "not read in time"
 	}
 	return err.Error()

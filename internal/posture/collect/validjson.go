@@ -8,9 +8,9 @@ const maxDepth = 100
 
 // ValidAnswer reports whether a text is valid JSON that can be parsed without
 // exhausting the stack.
-func ValidAnswer(text []byte) bool { return shallow(text) && gjson.ValidBytes(text) }
+func ValidAnswer(text []byte) bool { return isShallow(text) && gjson.ValidBytes(text) }
 
-func shallow(text []byte) bool {
+func isShallow(text []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {

@@ -12,7 +12,7 @@ func TestDeepAnswersAreInvalid(t *testing.T) {
 		`{"a":[1,{"b":"]]]]"}]}`: true, deep: false, strings.Repeat("{", 1<<20): false, `"` + strings.Repeat("[", 1000) + `\""`: true,
 		strings.Repeat("[]", 1000): true, "": true, `{"a":1`: true,
 	} {
-		if got := shallow([]byte(text)); got != want {
+		if got := isShallow([]byte(text)); got != want {
 			t.Errorf("%.30s: %v", text, got)
 		}
 	}

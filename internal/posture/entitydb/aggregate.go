@@ -51,7 +51,7 @@ func (s *selection) aggregate(a posture.Aggregation, c *counter) (int, error) {
 	switch {
 	case s.empty:
 		return 0, nil
-	case !ofCells(a):
+	case !usesOnlyCells(a):
 		return s.countEntities(a, c)
 	case s.plan != nil:
 		return s.countHits(c)
@@ -59,13 +59,13 @@ func (s *selection) aggregate(a posture.Aggregation, c *counter) (int, error) {
 	return uncounted, s.countCells(a, c)
 }
 
-// ofCells reports whether an aggregation uses only fields of the cell context.
-func ofCells(a posture.Aggregation) bool {
+// usesOnlyCells reports whether an aggregation uses only fields of the cell context.
+func usesOnlyCells(a posture.Aggregation) bool {
 	if a.Of.Kind != posture.FieldAttribute || a.Of.Name == posture.FieldName {
 		return false
 	}
 	for _, sub := range a.Sub {
-		if !ofCells(sub) {
+		if !usesOnlyCells(sub) {
 			return false
 		}
 	}

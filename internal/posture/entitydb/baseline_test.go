@@ -82,7 +82,7 @@ func TestNewEntitiesWithSimilarIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !r.written(s) {
+		if !r.markWritten(s) {
 			got = append(got, s.id[4])
 		}
 	}

@@ -169,7 +169,7 @@ func TestManyRemovalsAreExclusive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := r.(*recording).large(); got != test.large {
+			if got := r.(*recording).isLarge(); got != test.large {
 				t.Errorf("removing %d: large is %v, want %v", test.entities, got, test.large)
 			}
 			r.Discard()

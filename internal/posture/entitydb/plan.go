@@ -304,7 +304,7 @@ func (p planner) equal(c posture.Equal, want bool) plan {
 func source(d sqldb.Dialect, org posture.OrgID, p plan, in span, args *[]any) string {
 	if d == sqldb.Postgres {
 		allToken := newToken(org, everyToken, "", "")
-		if !positive(p) { // otherwise it would match other organisations
+		if !isPositive(p) { // otherwise it would match other organisations
 			p = and(hit(allToken), p)
 		}
 		return "entity WHERE " + p.where() + in.where()
@@ -326,15 +326,15 @@ func (s span) where() string {
 	return fmt.Sprintf(" AND row_id BETWEEN %d AND %d", s.from, s.to)
 }
 
-// positive reports whether every match of a plan has a token of the organisation.
-func positive(p plan) bool {
+// isPositive reports whether every match of a plan has a token of the organisation.
+func isPositive(p plan) bool {
 	switch p := p.(type) {
 	case hit:
 		return true
 	case allOf:
-		return slices.ContainsFunc(p, positive)
+		return slices.ContainsFunc(p, isPositive)
 	case anyOf:
-		return !slices.ContainsFunc(p, func(each plan) bool { return !positive(each) })
+		return !slices.ContainsFunc(p, func(each plan) bool { return !isPositive(each) })
 	}
 	return false
 }

@@ -23,7 +23,7 @@ type projection struct {
 // addAttribute adds an attribute.
 func (p *projection) addAttribute(a posture.Attribute) {
 	switch {
-	case !ascii(a.Name): // case folding may change its bytes
+	case !isASCII(a.Name): // case folding may change its bytes
 		p.all = true
 	case a.Kind == posture.PropertyAttribute:
 		p.properties = append(p.properties, a.Name)
@@ -50,17 +50,17 @@ func (p *projection) filter(f posture.EntityFilter) {
 	}
 }
 
-// among reports whether a name may be one of names.
-func among(names []string, name string) bool {
+// mayContain reports whether a name may be one of names.
+func mayContain(names []string, name string) bool {
 	for _, n := range names {
 		if strings.EqualFold(n, name) {
 			return true
 		}
 	}
-	return len(names) > 0 && !ascii(name)
+	return len(names) > 0 && !isASCII(name)
 }
 
-func ascii(s string) bool {
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
 			return false
@@ -95,7 +95,7 @@ func readProjected(doc []byte, h cellContext, w *projection) (posture.Entity, er
 	for range r.count() {
 		name := r.text()
 		p := r.value()
-		if among(w.properties, name) {
+		if mayContain(w.properties, name) {
 			p.Name = name
 			w.found = append(w.found, p)
 		}
@@ -108,7 +108,7 @@ func readProjected(doc []byte, h cellContext, w *projection) (posture.Entity, er
 		clear(w.tagged)
 		for range r.count() {
 			name, value := r.text(), r.text()
-			if among(w.tags, name) {
+			if mayContain(w.tags, name) {
 				w.tagged[name] = value
 			}
 		}

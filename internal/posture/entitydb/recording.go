@@ -141,7 +141,7 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 	}
 	defer r.Discard()
 	write := r.store.db.WriteCooperative
-	if r.large() {
+	if r.isLarge() {
 		write = r.store.db.WriteExclusive
 	}
 	if err := write(ctx, func(tx *sqldb.Tx) error { return r.commit(tx, complete) }); err != nil {
@@ -173,9 +173,9 @@ func (r *recording) commit(tx *sqldb.Tx, complete bool) error {
 	return c.recordFailure("not all of it could be read")
 }
 
-// large reports whether the commit may change so many index entries that it should
+// isLarge reports whether the commit may change so many index entries that it should
 // have a transaction of its own. An entity that moved to another region changes two.
-func (r *recording) large() bool { return 2*r.stage.count+r.baseline.unseen >= maxIndexChanges }
+func (r *recording) isLarge() bool { return 2*r.stage.count+r.baseline.unseen >= maxIndexChanges }
 
 // isUnchanged reports whether the collection equals the baseline.
 func (r *recording) isUnchanged() bool {
@@ -223,7 +223,7 @@ func (r *recording) save(c *changeSet, complete bool) error {
 		if err != nil {
 			return err
 		}
-		if others[s.id] || r.written(s) {
+		if others[s.id] || r.markWritten(s) {
 			continue
 		}
 		if s.rowID != 0 {
@@ -253,9 +253,9 @@ func (r *recording) save(c *changeSet, complete bool) error {
 	return c.remove(removed)
 }
 
-// written reports whether a new entity was written before in this commit, and marks it
+// markWritten reports whether a new entity was written before in this commit, and marks it
 // as written.
-func (r *recording) written(s stagedEntity) bool {
+func (r *recording) markWritten(s stagedEntity) bool {
 	existed, doubtful := r.repeated[s.id]
 	if doubtful {
 		r.repeated[s.id] = true

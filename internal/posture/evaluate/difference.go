@@ -34,7 +34,7 @@ func differences(s *Schema, b Before, a Account, changed []posture.EntityID) *di
 	for _, trusted := range []*trust{before, after} {
 		for t := range trusted.coverage {
 			for region := range after.regions {
-				if newRegions || before.current(t, region) != after.current(t, region) {
+				if newRegions || before.isCurrent(t, region) != after.isCurrent(t, region) {
 					d.scopes[t] = true
 				}
 			}
@@ -103,14 +103,14 @@ func (d *difference) changesTrust(q *query) bool {
 	return slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] })
 }
 
-// touch reports whether a difference can change what a query finds.
-func (d *difference) touch(q *query) bool {
+// mayAffect reports whether a difference can change what a query finds.
+func (d *difference) mayAffect(q *query) bool {
 	t := &q.touches
 	folded := func(name string) bool { return d.keys[posture.Fold(name)] }
 	return d.later && q.reads.Clock ||
 		len(d.labels) > 0 && (t.AllLabels || anyOf(t.Labels, d.labels)) ||
 		len(d.keys) > 0 && (t.AllKeys || slices.ContainsFunc(t.Keys, folded)) ||
-		len(d.keys) > 0 && (t.AllEdges || slices.ContainsFunc(t.Edges, folded) || folded(posture.TagsUnread) && q.asksTags()) || // tags or edges that could not be read
+		len(d.keys) > 0 && (t.AllEdges || slices.ContainsFunc(t.Edges, folded) || folded(posture.TagsUnread) && q.readsTags()) || // tags or edges that could not be read
 		len(d.edges) > 0 && (t.AllEdges || anyOf(t.Edges, d.edges)) ||
 		slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] || d.labels[string(t)] })
 }

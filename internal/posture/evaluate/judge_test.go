@@ -32,7 +32,7 @@ func TestUnreadRegionsMakeAccountWideVerdictsUnknown(t *testing.T) {
 		violating []int // by rule
 	}{
 		{nil, []int{1, 1, 1}},
-		{[]string{region, otherPlace}, []int{0, 1, 1}},
+		{[]string{region, otherRegion}, []int{0, 1, 1}},
 	} {
 		a := w.account(t)
 		a.Regions = tt.regions
@@ -82,7 +82,7 @@ func TestThreeAnswers(t *testing.T) {
 			entities: []posture.Entity{
 				entity(bucketType, region, "a", posture.Flag("public", true)),
 				entity(bucketType, region, "b", posture.Flag("public", false)),
-				entity(bucketType, otherPlace, "c", posture.Flag("public", true)),
+				entity(bucketType, otherRegion, "c", posture.Flag("public", true)),
 			},
 			failed:   [][2]string{{string(bucketType), region}},
 			violates: []string{"c"}, unknown: []string{"a", "b"},
@@ -110,13 +110,13 @@ func TestThreeAnswers(t *testing.T) {
 			entities: []posture.Entity{
 				entity(roleType, posture.Global, "r"),
 			},
-			failed:  [][2]string{{string(hostType), otherPlace}},
+			failed:  [][2]string{{string(hostType), otherRegion}},
 			unknown: []string{"r"},
 		},
 		"edges that could not be read lead anywhere": {
 			rule: rule("lonely", `g.V().hasLabel('AWS.KMS.Key').not(__.in('ENCRYPTED_BY'))`),
 			entities: []posture.Entity{
-				entity(keyType, region, "k"), entity(keyType, otherPlace, "far"),
+				entity(keyType, region, "k"), entity(keyType, otherRegion, "far"),
 				entity(bucketType, region, "b", posture.Unknown("ENCRYPTED_BY", "denied")),
 			},
 			violates: []string{"far"}, unknown: []string{"k"},
@@ -135,7 +135,7 @@ func TestThreeAnswers(t *testing.T) {
 			rule: rule("open", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').out('ALLOWS_INGRESS').has('isInternet', true))`),
 			entities: []posture.Entity{
 				internet, entity(groupType, region, "a"), entity(groupType, region, "b", posture.Unknown("ALLOWS_INGRESS", "denied")),
-				entity(groupType, otherPlace, "c"),
+				entity(groupType, otherRegion, "c"),
 			},
 			unknown: []string{"a", "b"}, passing: 1,
 		},

@@ -120,7 +120,7 @@ func (r *reader) chain(steps []syntax.Step, p position) position {
 			p = union(p, r.children(s, begin))
 		case "until", "emit":
 			tests = append(tests, *s)
-			if !beforeRepeat(steps[i+1:]) {
+			if !isBeforeRepeat(steps[i+1:]) {
 				r.children(s, p)
 			}
 		case "repeat":
@@ -134,8 +134,8 @@ func (r *reader) chain(steps []syntax.Step, p position) position {
 	return p
 }
 
-// beforeRepeat reports whether a repeat() follows the current modulators.
-func beforeRepeat(steps []syntax.Step) bool {
+// isBeforeRepeat reports whether a repeat() follows the current modulators.
+func isBeforeRepeat(steps []syntax.Step) bool {
 	for _, s := range steps {
 		switch s.Name {
 		case "repeat":

@@ -38,7 +38,7 @@ func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed
 		q, err := e.query(r.Query)
 		switch {
 		case err != nil || d.changesTrust(q): // all of the rule's findings are written again
-		case d.touch(q):
+		case d.mayAffect(q):
 			since = &previous{affected, last}
 		case q.mayFind(labels):
 			since = &previous{affected, nil}

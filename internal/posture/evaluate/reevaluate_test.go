@@ -150,7 +150,7 @@ func change(t *rapid.T, w *world) []posture.EntityID {
 		changed = append(changed, e.ID)
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "scopes") {
-		kind, location := rapid.SampledFrom(regional).Draw(t, "type"), rapid.SampledFrom([]string{region, otherPlace}).Draw(t, "region")
+		kind, location := rapid.SampledFrom(regional).Draw(t, "type"), rapid.SampledFrom([]string{region, otherRegion}).Draw(t, "region")
 		if rapid.Bool().Draw(t, "failed") {
 			w.fail(kind, location)
 		} else {
@@ -165,7 +165,7 @@ func drawEntity(t *rapid.T) posture.Entity {
 	kind := rapid.SampledFrom([]posture.EntityType{groupType, rangeType, hostType, roleType, bucketType, keyType}).Draw(t, "type")
 	e := knownEntity(kind, rapid.IntRange(0, 2).Draw(t, "number"))
 	if kind != roleType { // an entity may move without getting another name
-		e.Region = rapid.SampledFrom([]string{region, otherPlace}).Draw(t, "place")
+		e.Region = rapid.SampledFrom([]string{region, otherRegion}).Draw(t, "place")
 	}
 	fact := func(name string) {
 		switch rapid.IntRange(0, 3).Draw(t, name) {

@@ -22,17 +22,17 @@ func newTrust(all []posture.Coverage, partial bool) *trust {
 	return t
 }
 
-// current reports whether the last collection read a type in a region: in the region
+// isCurrent reports whether the last collection read a type in a region: in the region
 // itself and in the scope of all regions, or in every region for types without one. A
 // type that no collection tried to read there is not current. If only some regions are
 // read, a type with entities in regions is not current for entities without a region.
-func (t *trust) current(typ posture.EntityType, region string) bool {
+func (t *trust) isCurrent(typ posture.EntityType, region string) bool {
 	tried := false
 	for _, c := range t.coverage[typ] {
 		if region != posture.Global && !c.Covers(typ, region) {
 			continue
 		}
-		if !c.Current() || region == posture.Global && t.partial && regional(c) {
+		if !c.Current() || region == posture.Global && t.partial && isRegional(c) {
 			return false
 		}
 		tried = true
@@ -40,8 +40,8 @@ func (t *trust) current(typ posture.EntityType, region string) bool {
 	return tried
 }
 
-// regional reports whether a scope has entities in regions.
-func regional(c posture.Coverage) bool {
+// isRegional reports whether a scope has entities in regions.
+func isRegional(c posture.Coverage) bool {
 	return c.Region != posture.Global || slices.ContainsFunc(c.Regions, func(r string) bool { return r != posture.Global })
 }
 
@@ -51,7 +51,7 @@ func (t *trust) scopeOf(reads []posture.EntityType) scope {
 	s := scope{trust: t, reads: reads, known: map[string]bool{}, complete: true}
 	for _, kind := range reads {
 		for region := range t.regions {
-			if !t.current(kind, region) {
+			if !t.isCurrent(kind, region) {
 				s.complete = false
 				return s
 			}
@@ -78,7 +78,7 @@ func (s scope) covers(region string) bool {
 	if !ok {
 		covered = true
 		for _, kind := range s.reads {
-			if !s.trust.current(kind, region) {
+			if !s.trust.isCurrent(kind, region) {
 				covered = false
 				break
 			}

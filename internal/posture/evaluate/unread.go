@@ -50,7 +50,7 @@ func (j *judging) markUnread(q *query, v *verdict) {
 
 // needs returns the edges that a query follows, by type.
 func (s *Schema) needs(q *query) (all []need) {
-	followsOutward := s.followsOutward(q)
+	followsOutward := s.followsOnlyOut(q)
 	for _, t := range q.reads.Types {
 		n := need{owner: t, alone: followsOutward && slices.Contains(q.reads.Subjects, t)}
 		for label := range s.out[t] {
@@ -58,7 +58,7 @@ func (s *Schema) needs(q *query) (all []need) {
 				n.labels = append(n.labels, label)
 			}
 		}
-		if q.asksTags() {
+		if q.readsTags() {
 			n.labels = append(n.labels, posture.TagsUnread)
 		}
 		if len(n.labels) > 0 {
@@ -68,8 +68,8 @@ func (s *Schema) needs(q *query) (all []need) {
 	return all
 }
 
-// asksTags reports whether the query asks for tags.
-func (q *query) asksTags() bool {
+// readsTags reports whether the query asks for tags.
+func (q *query) readsTags() bool {
 	return q.touches.AllKeys || slices.ContainsFunc(q.touches.Keys, func(k string) bool { return strings.HasPrefix(k, graphcache.TagPrefix) })
 }
 
@@ -78,10 +78,10 @@ func (q *query) followsEdge(label string) bool {
 	return q.touches.AllEdges || slices.Contains(q.touches.Edges, label)
 }
 
-// followsOutward reports whether a query follows edges only in their direction, and
+// followsOnlyOut reports whether a query follows edges only in their direction, and
 // never to a type that it finds: then its verdict on an entity does not depend on the
 // edges of other entities of that type.
-func (s *Schema) followsOutward(q *query) bool {
+func (s *Schema) followsOnlyOut(q *query) bool {
 	if q.reads.back {
 		return false
 	}

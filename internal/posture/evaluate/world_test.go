@@ -17,15 +17,15 @@ import (
 var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 const (
-	groupType  posture.EntityType = "AWS.EC2.SecurityGroup"
-	rangeType  posture.EntityType = "AWS.EC2.CidrRange"
-	hostType   posture.EntityType = "AWS.EC2.Instance"
-	roleType   posture.EntityType = "AWS.IAM.Role"
-	bucketType posture.EntityType = "AWS.S3.Bucket"
-	keyType    posture.EntityType = "AWS.KMS.Key"
-	region                        = "eu-west-1"
-	otherPlace                    = "us-east-1"
-	account    posture.AccountID  = "123456789012"
+	groupType   posture.EntityType = "AWS.EC2.SecurityGroup"
+	rangeType   posture.EntityType = "AWS.EC2.CidrRange"
+	hostType    posture.EntityType = "AWS.EC2.Instance"
+	roleType    posture.EntityType = "AWS.IAM.Role"
+	bucketType  posture.EntityType = "AWS.S3.Bucket"
+	keyType     posture.EntityType = "AWS.KMS.Key"
+	region                         = "eu-west-1"
+	otherRegion                    = "us-east-1"
+	account     posture.AccountID  = "123456789012"
 )
 
 // schema is a small part of AWS.
@@ -54,7 +54,7 @@ func newWorld(es ...posture.Entity) *world {
 	w.put(es...)
 	for _, t := range regional {
 		w.read(t, region)
-		w.read(t, otherPlace)
+		w.read(t, otherRegion)
 	}
 	w.read(roleType, posture.Global)
 	return w

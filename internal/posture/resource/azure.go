@@ -119,7 +119,7 @@ func (c *Catalog) listARM(t *Type, version string) error {
 	switch {
 	case len(t.Inside) > 0:
 		last = Stage{Items: t.Inside}
-	case t.leadsToOne():
+	case t.isSingleResource():
 		last.Where = append(last.Where, Condition{At: mustPath("id"), Values: []string{"*"}})
 	default:
 		last.Items = Exprs{mustPath("value")}
@@ -128,8 +128,8 @@ func (c *Catalog) listARM(t *Type, version string) error {
 	return nil
 }
 
-// leadsToOne reports whether ListPath is the path of one resource, not of a list.
-func (t *Type) leadsToOne() bool {
+// isSingleResource reports whether ListPath is the path of one resource, not of a list.
+func (t *Type) isSingleResource() bool {
 	return t.Type == azureSubscription || t.In != "" && t.ListPath != "" && strings.Count(t.ListPath, "/")%2 == 0
 }
 
@@ -182,7 +182,7 @@ func (c *Catalog) relateARM(t *Type) error {
 		call := Call{Request: part.request("${id}"+path, version), When: part.Of, Gone: MeansAbsent, NotEnabled: MeansAbsent}
 		call.Shared = true
 		ref := "value.#.id"
-		if part.leadsToOne() {
+		if part.isSingleResource() {
 			ref = "id"
 		}
 		call.Edges = Edges{{Label: "HAS", To: EntityTypes{name}, Doc: "What it consists of.", Ref: Exprs{mustPath(ref)}}}

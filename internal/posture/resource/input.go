@@ -79,17 +79,17 @@ func newValue(node *yaml.Node) (v value, err error) {
 	return v, err
 }
 
-// static reports whether the input is the same for all items.
-func (in Input) static() bool {
-	return !slices.ContainsFunc(in.members, func(m member) bool { return !m.value.static() })
+// isStatic reports whether the input is the same for all items.
+func (in Input) isStatic() bool {
+	return !slices.ContainsFunc(in.members, func(m member) bool { return !m.value.isStatic() })
 }
 
-func (val value) static() bool {
+func (val value) isStatic() bool {
 	switch {
 	case val.object != nil:
-		return val.object.static()
+		return val.object.isStatic()
 	case val.list != nil:
-		return !slices.ContainsFunc(val.list, func(e value) bool { return !e.static() })
+		return !slices.ContainsFunc(val.list, func(e value) bool { return !e.isStatic() })
 	}
 	return !val.template.dependsOnItem()
 }

@@ -198,7 +198,7 @@ func (c *Call) Static() bool {
 		path = c.Path
 	}
 	address, err := TemplateExpr(path)
-	return err == nil && c.Call != "" && !address.dependsOnItem() && c.Input.static()
+	return err == nil && c.Call != "" && !address.dependsOnItem() && c.Input.isStatic()
 }
 
 // UsesAnswersOf returns the names of the earlier calls whose responses the call uses.

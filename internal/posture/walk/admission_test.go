@@ -19,7 +19,7 @@ type outcome struct {
 	after time.Duration
 }
 
-func (o *outcome) in() bool { return o != nil && o.err == nil }
+func (o *outcome) isAdmitted() bool { return o != nil && o.err == nil }
 
 // try enters a gate in a goroutine. The returned function yields the outcome, nil while the query
 // waits.
@@ -39,7 +39,7 @@ func TestGate(t *testing.T) {
 		g := newGate(Admission{Total: 4, Org: 3, Caller: 2, Queue: 2, Wait: 2 * time.Second})
 		ctx := t.Context()
 		one, two := try(ctx, g, "a", "x"), try(ctx, g, "a", "x")
-		if !one().in() || !two().in() {
+		if !one().isAdmitted() || !two().isAdmitted() {
 			t.Fatal("two queries of a caller were not admitted")
 		}
 		third := try(ctx, g, "a", "x")
@@ -47,7 +47,7 @@ func TestGate(t *testing.T) {
 			t.Fatal("a third query of a caller was admitted")
 		}
 		other := try(ctx, g, "a", "y")
-		if !other().in() {
+		if !other().isAdmitted() {
 			t.Fatal("another caller was not admitted")
 		}
 		fourth := try(ctx, g, "a", "z")
@@ -58,19 +58,19 @@ func TestGate(t *testing.T) {
 			t.Fatal("the queue exceeded its limit")
 		}
 		last := try(ctx, g, "b", "x")
-		if !last().in() {
+		if !last().isAdmitted() {
 			t.Fatal("another organisation was not admitted")
 		}
 
 		one().leave()
 		synctest.Wait()
-		if third().in() == fourth().in() {
+		if third().isAdmitted() == fourth().isAdmitted() {
 			t.Fatal("one query left, but none of the waiting was admitted")
 		}
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		queued := third()
-		if queued.in() {
+		if queued.isAdmitted() {
 			queued = fourth()
 		}
 		if queued == nil || !fault.Is(queued.err, fault.Limited) || queued.after != 2*time.Second {
@@ -85,7 +85,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("a cancelled query got %v", waiting().err)
 		}
 		for _, each := range []func() *outcome{two, other, last, third, fourth} {
-			if each().in() {
+			if each().isAdmitted() {
 				each().leave()
 			}
 		}
@@ -114,7 +114,7 @@ func TestGateNamesTheLimit(t *testing.T) {
 			g := newGate(c.limit)
 			for _, query := range c.in {
 				org, caller, _ := strings.Cut(query, "/")
-				if !try(ctx, g, org, caller)().in() {
+				if !try(ctx, g, org, caller)().isAdmitted() {
 					t.Fatalf("%+v: %s is not admitted", c.limit, query)
 				}
 			}

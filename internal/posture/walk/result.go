@@ -114,11 +114,11 @@ func (t *resultBuilder) add(v graph.Value, bulk int64) {
 	case graph.KindOpaque:
 		switch o := v.Opaque().(type) {
 		case *gremlin.Path:
-			if t.path(o) {
+			if t.addPath(o) {
 				return
 			}
 		case *gremlin.Tree:
-			if t.tree(&t.root, o) || o.Len() == 0 {
+			if t.addTree(&t.root, o) || o.Len() == 0 {
 				return
 			}
 		}
@@ -132,8 +132,8 @@ func (t *resultBuilder) add(v graph.Value, bulk int64) {
 	}
 }
 
-// path adds the vertices of a path as a chain of nodes. It reports whether there were any.
-func (t *resultBuilder) path(p *gremlin.Path) bool {
+// addPath adds the vertices of a path as a chain of nodes. It reports whether there were any.
+func (t *resultBuilder) addPath(p *gremlin.Path) bool {
 	node := &t.root
 	for _, o := range p.Objects {
 		if o.Kind() == graph.KindVertex {
@@ -143,16 +143,16 @@ func (t *resultBuilder) path(p *gremlin.Path) bool {
 	return node != &t.root
 }
 
-// tree adds the vertices of a tree as nodes. Elements that are not vertices are skipped: their
+// addTree adds the vertices of a tree as nodes. Elements that are not vertices are skipped: their
 // children become children of the nearest vertex above. It reports whether there were any vertices.
-func (t *resultBuilder) tree(parent *Node, tree *gremlin.Tree) bool {
+func (t *resultBuilder) addTree(parent *Node, tree *gremlin.Tree) bool {
 	found := false
 	for i := range tree.Len() {
 		child := parent
 		if key := tree.Key(i); key.Kind() == graph.KindVertex {
 			child, found = t.child(parent, key.Handle()), true
 		}
-		found = t.tree(child, tree.Sub(i)) || found
+		found = t.addTree(child, tree.Sub(i)) || found
 		if t.budget.err != nil {
 			return true
 		}

@@ -121,8 +121,8 @@ func (c *Cloud) account(id string) (int, bool) {
 	return i, err == nil && len(id) == 12 && i >= 0 && i < c.options.Accounts
 }
 
-// flawed reports whether the i-th resource must violate a rule.
-func (c *Cloud) flawed(rule string, p world.Place, i int) bool {
+// violates reports whether the i-th resource must violate a rule.
+func (c *Cloud) violates(rule string, p world.Place, i int) bool {
 	return c.seed(p).With(rule).Nth(i).Share(c.options.Shares.Of(rule))
 }
 
@@ -154,7 +154,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer executes a call.
 func (c *Cloud) answer(w http.ResponseWriter, x *call) {
-	if x.role == DeniedRole && x.service != "sts" || c.forbidden(x) {
+	if x.role == DeniedRole && x.service != "sts" || c.isForbidden(x) {
 		x.refuse(w, x.denied())
 		return
 	}

@@ -14,18 +14,18 @@ func (e *inventory) makeBuckets() {
 		return fmt.Sprintf("%s-%s-%s-%d", world.PickOne(e.seed(p).With("bucket").Nth(i), "logs", "assets", "backup", "reports"), p.Account, p.Region, i)
 	}, e.share(30, 4), e.bucket)
 	e.blocks = e.single("AWS.S3.AccountPublicAccessBlock", func(p world.Place) world.Object {
-		blocked := !e.flawed("aws-s3-account-public-access-block", p, 0)
+		blocked := !e.violates("aws-s3-account-public-access-block", p, 0)
 		return world.Obj("BlockPublicAcls", blocked, "IgnorePublicAcls", blocked, "BlockPublicPolicy", blocked, "RestrictPublicBuckets", blocked)
 	})
 }
 
 func (e *inventory) bucket(p world.Place, i int, name string) world.Object {
 	s := e.seed(p).With("bucket").Nth(i)
-	public := e.flawed("aws-s3-bucket-public", p, i)
+	public := e.violates("aws-s3-bucket-public", p, i)
 	resource := "arn:aws:s3:::" + name
 	statements := []world.Object{under(allow("AWS:"+arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "s3:GetObject", resource+"/*"),
 		"StringEquals", "aws:PrincipalAccount", p.Account)}
-	if !e.flawed("aws-s3-bucket-tls-only", p, i) {
+	if !e.violates("aws-s3-bucket-tls-only", p, i) {
 		statements = append(statements, tlsOnly(resource))
 	}
 	grants := world.Items(grant("CanonicalUser", "ID", e.seed(everywhere(p)).With("canonical").Hex(64), "FULL_CONTROL"))
@@ -44,17 +44,17 @@ func (e *inventory) bucket(p world.Place, i int, name string) world.Object {
 	if !public {
 		o = append(o, world.Obj("_block", world.Obj("BlockPublicAcls", true, "IgnorePublicAcls", true, "BlockPublicPolicy", true, "RestrictPublicBuckets", true))...)
 	}
-	if !e.flawed("aws-s3-bucket-encryption", p, i) {
+	if !e.violates("aws-s3-bucket-encryption", p, i) {
 		sse := world.Obj("SSEAlgorithm", "AES256")
 		if s.With("kms").Share(0.5) {
 			sse = world.Obj("SSEAlgorithm", "aws:kms", "KMSMasterKeyID", e.keyARN(p, i))
 		}
 		o = append(o, world.Obj("_encryption", sse)...)
 	}
-	if !e.flawed("aws-s3-bucket-versioning", p, i) {
+	if !e.violates("aws-s3-bucket-versioning", p, i) {
 		o = append(o, world.Obj("_versioning", world.Obj("Status", "Enabled", "MfaDelete", "Disabled"))...)
 	}
-	if !e.flawed("aws-s3-bucket-access-logging", p, i) {
+	if !e.violates("aws-s3-bucket-access-logging", p, i) {
 		o = append(o, world.Obj("_logging", world.Obj("TargetBucket", e.buckets.Name(p, 0), "TargetPrefix", name+"/"))...)
 	}
 	return o
@@ -88,7 +88,7 @@ func s3Service(c *Cloud) {
 	}
 	detail("GetBucketPolicy", "_policy", "NoSuchBucketPolicy", func(o world.Object) (answer, error) { return answer{raw: o.Text("_policy")}, nil })
 	detail("GetBucketPolicyStatus", "_policy", "NoSuchBucketPolicy", func(o world.Object) (answer, error) {
-		return answer{root: "PolicyStatus", Object: world.Obj("IsPublic", anyoneAllowed(o.Text("_policy")))}, nil
+		return answer{root: "PolicyStatus", Object: world.Obj("IsPublic", allowsAnyone(o.Text("_policy")))}, nil
 	})
 	detail("GetBucketAcl", "_acl", "", func(o world.Object) (answer, error) {
 		return answer{root: "AccessControlPolicy", Object: world.Obj("Owner", world.Obj("ID", "owner"), "AccessControlList", listOf("Grant", o.List("_acl")))}, nil

@@ -36,7 +36,7 @@ func (e *inventory) machine(p world.Place, i int) machine {
 	v := e.vpcOf(p, m.subnet)
 	m.group = e.ordinaryGroup(p, v, s.With("group").Intn(1<<16))
 	m.privateIP = fmt.Sprintf("10.%d.%d.%d", v%256, i>>8&255, i&255)
-	if m.running && e.flawed("aws-ec2-instance-public-ip", p, i) {
+	if m.running && e.violates("aws-ec2-instance-public-ip", p, i) {
 		m.publicIP = instanceIP(e.region(p), i)
 	}
 	if s.With("profile").Share(0.7) {
@@ -52,7 +52,7 @@ func (e *inventory) instance(p world.Place, i int, id string) world.Object {
 	if !m.running {
 		state = world.Obj("code", 80, "name", "stopped")
 	}
-	if e.flawed("aws-ec2-imdsv2", p, i) {
+	if e.violates("aws-ec2-imdsv2", p, i) {
 		tokens = "optional"
 	}
 	o := world.Obj("instanceId", id, "imageId", nth(e.images, p, i), "instanceState", state, "privateDnsName", "ip-"+id+".ec2.internal",
@@ -105,7 +105,7 @@ func (e *inventory) securityGroup(p world.Place, i int, id string) world.Object 
 	n := e.vpcs.Count(p)
 	var in, out []any
 	if i < n {
-		if e.flawed("aws-ec2-default-sg-open", p, i) {
+		if e.violates("aws-ec2-default-sg-open", p, i) {
 			in = append(in, world.Obj("ipProtocol", "-1", "groups", world.Items(world.Obj("groupId", id, "userId", p.Account))))
 			out = append(out, permit("-1", 0, 0, "0.0.0.0/0"))
 		}
@@ -125,7 +125,7 @@ func (e *inventory) groupRules(p world.Place, i int) []any {
 	}{
 		{"aws-ec2-sg-ssh-open", "tcp", 22}, {"aws-ec2-sg-rdp-open", "tcp", 3389}, {"aws-ec2-sg-db-ports-open", "tcp", 5432}, {"aws-ec2-sg-all-open", "-1", 0},
 	} {
-		if e.flawed(flaw.rule, p, i) {
+		if e.violates(flaw.rule, p, i) {
 			in = append(in, permit(flaw.protocol, flaw.port, flaw.port, world.PickOne(e.seed(p).With(flaw.rule).Nth(i).With("from"), "0.0.0.0/0", "::/0")))
 		}
 	}

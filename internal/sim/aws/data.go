@@ -40,7 +40,7 @@ func (e *inventory) makeData() {
 	})
 	e.tables = e.wordNamed("AWS.DynamoDB.Table", "table", e.share(15, 3), func(p world.Place, i int, name string) world.Object {
 		status := "ENABLED"
-		if e.flawed("aws-dynamodb-pitr", p, i) {
+		if e.violates("aws-dynamodb-pitr", p, i) {
 			status = "DISABLED"
 		}
 		return world.Obj("TableName", name, "TableArn", arn("dynamodb", p, "table/"+name), "TableStatus", "ACTIVE", "CreationDateTime", e.ago(300),
@@ -52,7 +52,7 @@ func (e *inventory) makeData() {
 
 // restore returns the accounts that may restore a snapshot.
 func (e *inventory) restore(p world.Place, i int) []any {
-	if e.flawed("aws-rds-snapshot-public", p, i) {
+	if e.violates("aws-rds-snapshot-public", p, i) {
 		return world.Items("all")
 	}
 	return []any{}
@@ -66,14 +66,14 @@ func (e *inventory) dbGroups(p world.Place, i int) world.List {
 
 func (e *inventory) dbInstance(p world.Place, i int, name string) world.Object {
 	days := 7
-	if e.flawed("aws-rds-backup", p, i) {
+	if e.violates("aws-rds-backup", p, i) {
 		days = 0
 	}
 	o := world.Obj("DBInstanceIdentifier", name, "DBInstanceArn", arn("rds", p, "db:"+name), "DBInstanceClass", "db.t4g.medium", "Engine", "postgres",
 		"EngineVersion", "16.4", "DBInstanceStatus", "available", "InstanceCreateTime", e.ago(200),
 		"Endpoint", world.Obj("Address", name+".x."+p.Region+".rds.amazonaws.com", "Port", 5432),
-		"PubliclyAccessible", e.flawed("aws-rds-public", p, i), "BackupRetentionPeriod", days,
-		"AutoMinorVersionUpgrade", !e.flawed("aws-rds-minor-upgrade", p, i), "MultiAZ", i%2 == 0, "DeletionProtection", i%3 == 0,
+		"PubliclyAccessible", e.violates("aws-rds-public", p, i), "BackupRetentionPeriod", days,
+		"AutoMinorVersionUpgrade", !e.violates("aws-rds-minor-upgrade", p, i), "MultiAZ", i%2 == 0, "DeletionProtection", i%3 == 0,
 		"IAMDatabaseAuthenticationEnabled", i%2 == 1, "CACertificateIdentifier", "rds-ca-rsa2048-g1",
 		"EnabledCloudwatchLogsExports", world.Items("postgresql"), "VpcSecurityGroups", e.dbGroups(p, i),
 		"DBSubnetGroup", world.Obj("DBSubnetGroupName", e.dbSubnetGroups.Name(p, 0), "VpcId", e.vpcs.Name(p, 0), "SubnetGroupStatus", "Complete"),
@@ -85,7 +85,7 @@ func (e *inventory) dbInstance(p world.Place, i int, name string) world.Object {
 	if i == 1 && days > 0 {
 		o = append(o, world.Obj("ReadReplicaSourceDBInstanceIdentifier", e.dbInstances.Name(p, 0))...)
 	}
-	if e.flawed("aws-rds-encrypted", p, i) {
+	if e.violates("aws-rds-encrypted", p, i) {
 		return append(o, world.Obj("StorageEncrypted", false)...)
 	}
 	return append(o, world.Obj("StorageEncrypted", true, "KmsKeyId", e.keyARN(p, i))...)
@@ -105,7 +105,7 @@ func (e *inventory) makeStores() {
 			"SecurityGroups", world.Items(world.Obj("SecurityGroupId", group(p, i), "Status", "active")))
 	})
 	e.warehouses = e.wordNamed("AWS.Redshift.Cluster", "warehouse", e.share(1, 2), func(p world.Place, i int, name string) world.Object {
-		return world.Obj("ClusterIdentifier", name, "ClusterStatus", "available", "NodeType", "ra3.xlplus", "PubliclyAccessible", e.flawed("aws-redshift-public", p, i),
+		return world.Obj("ClusterIdentifier", name, "ClusterStatus", "available", "NodeType", "ra3.xlplus", "PubliclyAccessible", e.violates("aws-redshift-public", p, i),
 			"Encrypted", true, "KmsKeyId", e.keyARN(p, i), "EnhancedVpcRouting", true, "AllowVersionUpgrade", true, "AutomatedSnapshotRetentionPeriod", 3,
 			"Endpoint", world.Obj("Address", name+".redshift.amazonaws.com", "Port", 5439), "VpcId", e.vpcs.Name(p, 0),
 			"VpcSecurityGroups", listOf("VpcSecurityGroup", world.Items(world.Obj("VpcSecurityGroupId", group(p, i), "Status", "active"))),
@@ -116,7 +116,7 @@ func (e *inventory) makeStores() {
 		o := world.Obj("FileSystemId", id, "FileSystemArn", arn("elasticfilesystem", p, "file-system/"+id), "OwnerId", p.Account, "CreationToken", id,
 			"CreationTime", e.ago(150), "LifeCycleState", "available", "NumberOfMountTargets", 2, "PerformanceMode", "generalPurpose", "ThroughputMode", "elastic",
 			"SizeInBytes", world.Obj("Value", 6144), "Name", fmt.Sprintf("shared-%d", i), "Tags", e.tagList(p, "efs", i, "Key", "Value"))
-		if e.flawed("aws-efs-encrypted", p, i) {
+		if e.violates("aws-efs-encrypted", p, i) {
 			return append(o, world.Obj("Encrypted", false)...)
 		}
 		return append(o, world.Obj("Encrypted", true, "KmsKeyId", e.keyARN(p, i))...)

@@ -35,7 +35,7 @@ func (e *inventory) makeIdentity() {
 	})
 	e.certificates = e.wordNamed("AWS.IAM.ServerCertificate", "certificate", constantCount(2), func(p world.Place, i int, name string) world.Object {
 		expires := e.ago(-200)
-		if e.flawed("aws-iam-server-certificate-expired", p, i) {
+		if e.violates("aws-iam-server-certificate-expired", p, i) {
 			expires = e.ago(10)
 		}
 		return world.Obj("Path", "/", "ServerCertificateName", name, "ServerCertificateId", e.iamID(p, "ASCA", name),
@@ -103,7 +103,7 @@ func (e *inventory) iamID(p world.Place, prefix, name string) string {
 
 func (e *inventory) user(p world.Place, i int, name string) world.Object {
 	var inline, attached []any
-	if e.flawed("aws-iam-user-direct-policy", p, i) {
+	if e.violates("aws-iam-user-direct-policy", p, i) {
 		if i%2 == 0 {
 			inline = append(inline, inlinePolicy("own", allow("", "s3:Get*", "*")))
 		} else {
@@ -122,7 +122,7 @@ func (e *inventory) user(p world.Place, i int, name string) world.Object {
 // reportOf returns a user's row of the credential report.
 func (e *inventory) reportOf(p world.Place, i int) world.Object {
 	s := e.seed(p).With("report").Nth(i)
-	old, idle, single := e.flawed("aws-iam-access-key-age-90", p, i), e.flawed("aws-iam-credential-unused-45", p, i), e.flawed("aws-iam-user-console-mfa", p, i)
+	old, idle, single := e.violates("aws-iam-access-key-age-90", p, i), e.violates("aws-iam-credential-unused-45", p, i), e.violates("aws-iam-user-console-mfa", p, i)
 	password, key := single || s.With("password").Share(0.6), old || idle || s.With("key").Share(0.5)
 	used, rotated := 3, 30
 	if idle {
@@ -184,7 +184,7 @@ func (e *inventory) policy(p world.Place, i int, name string) world.Object {
 	document := policy(allow("", "s3:*", "arn:aws:s3:::"+name+"/*"))
 	if i < len(firstPolicies) {
 		document = policy(allow("", "ec2:Describe*", "*"))
-	} else if e.flawed("aws-iam-policy-admin-star", p, i) {
+	} else if e.violates("aws-iam-policy-admin-star", p, i) {
 		document = policy(allow("", "*", "*"))
 	}
 	return world.Obj("PolicyName", strings.TrimPrefix(name, "aws/"), "PolicyId", e.iamID(p, "ANPA", name), "Arn", e.policyARN(p, i), "Path", "/",
@@ -206,7 +206,7 @@ func (e *inventory) attachmentCount(p world.Place, i int) int {
 		}
 	}
 	for u := i; u < e.users.Count(p); u += used {
-		if e.flawed("aws-iam-user-direct-policy", p, u) && u%2 == 1 {
+		if e.violates("aws-iam-user-direct-policy", p, u) && u%2 == 1 {
 			n++
 		}
 	}
@@ -218,7 +218,7 @@ func (e *inventory) role(p world.Place, i int, name string) world.Object {
 	switch {
 	case i < len(firstRoles):
 		trust = under(allow("AWS:arn:aws:iam::111111111111:root", "sts:AssumeRole", ""), "StringEquals", "sts:ExternalId", e.Account(e.number(p)).ExternalID)
-	case e.flawed("aws-iam-role-trust-wildcard", p, i):
+	case e.violates("aws-iam-role-trust-wildcard", p, i):
 		trust = allow("AWS:*", "sts:AssumeRole", "")
 	case i < len(firstRoles)+e.profiles.Count(p):
 		trust = allow("Service:ec2.amazonaws.com", "sts:AssumeRole", "")
@@ -251,11 +251,11 @@ func (e *inventory) summary(p world.Place) world.Object {
 		return 0
 	}
 	used := "no_information"
-	if e.flawed("aws-iam-root-recent-use", p, 0) {
+	if e.violates("aws-iam-root-recent-use", p, 0) {
 		used = scalar(e.ago(0))
 	}
-	key := e.flawed("aws-iam-root-access-key", p, 0)
-	return world.Obj("AccountMFAEnabled", flag(!e.flawed("aws-iam-root-mfa", p, 0)), "AccountAccessKeysPresent", flag(key), "AccountPasswordPresent", 1,
+	key := e.violates("aws-iam-root-access-key", p, 0)
+	return world.Obj("AccountMFAEnabled", flag(!e.violates("aws-iam-root-mfa", p, 0)), "AccountAccessKeysPresent", flag(key), "AccountPasswordPresent", 1,
 		"Users", e.users.Count(p), "Groups", e.groups.Count(p), "Roles", e.roles.Count(p), "Policies", e.policies.Count(p)-len(firstPolicies),
 		"_report", append(world.Obj("password_enabled", "not_supported", "password_last_used", used, "password_last_changed", "not_supported", "mfa_active", true),
 			append(keyColumns(1, key, scalar(e.ago(600)), scalar(e.ago(100))), keyColumns(2, false, "", "")...)...))
@@ -263,10 +263,10 @@ func (e *inventory) summary(p world.Place) world.Object {
 
 func (e *inventory) passwordPolicy(p world.Place) world.Object {
 	length, reuse := 14, any(24)
-	if e.flawed("aws-iam-password-min-length-14", p, 0) {
+	if e.violates("aws-iam-password-min-length-14", p, 0) {
 		length = 8
 	}
-	if e.flawed("aws-iam-password-reuse-24", p, 0) {
+	if e.violates("aws-iam-password-reuse-24", p, 0) {
 		reuse = nil
 	}
 	return world.Obj("MinimumPasswordLength", length, "RequireSymbols", true, "RequireNumbers", true, "RequireUppercaseCharacters", true,

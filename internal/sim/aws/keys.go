@@ -15,7 +15,7 @@ func (e *inventory) makeVault() {
 		return world.Obj("AliasName", "alias/"+name, "AliasArn", arn("kms", p, "alias/"+name), "TargetKeyId", e.keys.Name(p, i), "CreationDate", e.ago(250))
 	})
 	e.secrets = e.hexNamed("AWS.SecretsManager.Secret", "secret-", 9, e.share(20, 3), func(p world.Place, i int, name string) world.Object {
-		rotates := !e.flawed("aws-secret-rotation", p, i)
+		rotates := !e.violates("aws-secret-rotation", p, i)
 		o := world.Obj("ARN", arn("secretsmanager", p, "secret:"+name), "Name", name[:len(name)-2], "RotationEnabled", rotates, "KmsKeyId", e.keyARN(p, i),
 			"CreatedDate", e.ago(300), "LastChangedDate", e.ago(20), "OwningService", "rds", "Tags", e.tagList(p, "secret", i, "Key", "Value"))
 		if rotates {
@@ -41,7 +41,7 @@ func (e *inventory) keyARN(p world.Place, i int) string {
 
 func (e *inventory) kmsKey(p world.Place, i int, id string) world.Object {
 	statements := []world.Object{allow("AWS:"+arn("iam", everywhere(p), "root"), "kms:*", "*")}
-	if e.flawed("aws-kms-key-public", p, i) {
+	if e.violates("aws-kms-key-public", p, i) {
 		statements = append(statements, allow("AWS:*", "kms:Decrypt", "*"))
 	}
 	manager := "CUSTOMER"
@@ -51,7 +51,7 @@ func (e *inventory) kmsKey(p world.Place, i int, id string) world.Object {
 	o := world.Obj("KeyId", id, "Arn", arn("kms", p, "key/"+id), "AWSAccountId", p.Account, "CreationDate", e.ago(250), "Enabled", true,
 		"Description", "key of "+p.Region, "KeyUsage", "ENCRYPT_DECRYPT", "KeyState", "Enabled", "Origin", "AWS_KMS", "KeyManager", manager,
 		"KeySpec", "SYMMETRIC_DEFAULT", "CustomerMasterKeySpec", "SYMMETRIC_DEFAULT", "EncryptionAlgorithms", world.Items("SYMMETRIC_DEFAULT"),
-		"MultiRegion", false, "_policy", policy(statements...), "_rotation", !e.flawed("aws-kms-rotation", p, i), "_tags", e.tagList(p, "key", i, "TagKey", "TagValue"))
+		"MultiRegion", false, "_policy", policy(statements...), "_rotation", !e.violates("aws-kms-rotation", p, i), "_tags", e.tagList(p, "key", i, "TagKey", "TagValue"))
 	if i%9 == 4 {
 		o = o.With("KeyState", "PendingDeletion").With("DeletionDate", e.ago(-7)).With("Enabled", false)
 	}

@@ -42,7 +42,7 @@ func (e *inventory) makeMessages() {
 // everybody where the resource violates the rule.
 func (e *inventory) openPolicy(rule string, p world.Place, i int, action, resource string) string {
 	statement := allow("AWS:*", action, resource)
-	if !e.flawed(rule, p, i) {
+	if !e.violates(rule, p, i) {
 		statement = under(statement, "StringEquals", "aws:SourceAccount", p.Account)
 	}
 	return policy(statement)

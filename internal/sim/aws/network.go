@@ -76,14 +76,16 @@ func (e *inventory) vpc(p world.Place, i int, id string) world.Object {
 // vpcOf returns the number of the VPC that the i-th subnet is in.
 func (e *inventory) vpcOf(p world.Place, subnet int) int { return subnet % e.vpcs.Count(p) }
 
-// open reports whether the i-th subnet has a route to the internet.
-func (e *inventory) open(p world.Place, subnet int) bool { return subnet/e.vpcs.Count(p)%2 == 0 }
+// isPublicSubnet reports whether the i-th subnet has a route to the internet.
+func (e *inventory) isPublicSubnet(p world.Place, subnet int) bool {
+	return subnet/e.vpcs.Count(p)%2 == 0
+}
 
 func (e *inventory) subnet(p world.Place, i int, id string) world.Object {
 	v := e.vpcOf(p, i)
 	return world.Obj("subnetId", id, "subnetArn", arn("ec2", p, "subnet/"+id), "state", "available", "vpcId", e.vpcs.Name(p, v),
 		"cidrBlock", cidr(v, i/e.vpcs.Count(p)*16, 20), "availableIpAddressCount", 4000, "availabilityZone", zone(p, i), "defaultForAz", v == 0,
-		"mapPublicIpOnLaunch", e.open(p, i), "tagSet", e.tagSet(p, "subnet", i))
+		"mapPublicIpOnLaunch", e.isPublicSubnet(p, i), "tagSet", e.tagSet(p, "subnet", i))
 }
 
 func zone(p world.Place, i int) string { return p.Region + string("abc"[i%3]) }
@@ -106,7 +108,7 @@ func (e *inventory) routeTable(p world.Place, i int, id string) world.Object {
 		routes = append(routes, world.Obj("destinationCidrBlock", "0.0.0.0/0", "gatewayId", e.internetGateways.Name(p, v), "state", "active", "origin", "CreateRoute"))
 	}
 	for s := range e.subnets.Count(p) {
-		if e.vpcOf(p, s) == v && e.open(p, s) != private {
+		if e.vpcOf(p, s) == v && e.isPublicSubnet(p, s) != private {
 			associations = append(associations, world.Obj("routeTableAssociationId", fmt.Sprintf("rtbassoc-%s%d", id[5:], s), "routeTableId", id,
 				"subnetId", e.subnets.Name(p, s), "main", false))
 		}
@@ -188,7 +190,7 @@ func (e *inventory) endpoint(p world.Place, i int, id string) world.Object {
 
 func (e *inventory) flowLog(p world.Place, i int, id string) world.Object {
 	delivery := "SUCCESS"
-	if e.flawed("aws-vpc-flow-logs", p, i) {
+	if e.violates("aws-vpc-flow-logs", p, i) {
 		delivery = "FAILED"
 	}
 	return world.Obj("flowLogId", id, "flowLogStatus", "ACTIVE", "resourceId", e.vpcs.Name(p, i), "trafficType", "ALL", "deliverLogsStatus", delivery,
@@ -207,7 +209,7 @@ func (e *inventory) networkACL(p world.Place, i int, id string) world.Object {
 		return o
 	}
 	entries := world.Items(rule(90, "deny", "0.0.0.0/0", "6", false, 22, 22), rule(91, "deny", "0.0.0.0/0", "6", false, 3389, 3389))
-	if e.flawed("aws-ec2-nacl-admin-open", p, i) {
+	if e.violates("aws-ec2-nacl-admin-open", p, i) {
 		entries = nil
 	}
 	entries = append(entries, rule(100, "allow", "0.0.0.0/0", "-1", false), rule(100, "allow", "0.0.0.0/0", "-1", true),

@@ -102,21 +102,21 @@ var identityJudgements = []ruleCheck{
 	checkOf("aws-iam-user-console-mfa", ofUser, func(_ *inventory, o world.Object) bool {
 		return o.Flag("_report", "password_enabled") && !o.Flag("_report", "mfa_active")
 	}).everywhere(),
-	checkOf("aws-iam-access-key-age-90", ofUser, func(e *inventory, o world.Object) bool { return keyOlder(e, o, "last_rotated", 90) }).everywhere(),
+	checkOf("aws-iam-access-key-age-90", ofUser, func(e *inventory, o world.Object) bool { return isKeyOlder(e, o, "last_rotated", 90) }).everywhere(),
 	checkOf("aws-iam-credential-unused-45", ofUser, func(e *inventory, o world.Object) bool {
 		idle := o.Flag("_report", "password_enabled") && o.Time("_report", "password_last_used").Before(e.ago(45))
-		return idle || keyOlder(e, o, "last_used_date", 45)
+		return idle || isKeyOlder(e, o, "last_used_date", 45)
 	}).everywhere(),
 	checkOf("aws-iam-password-min-length-14", ofPasswords, func(_ *inventory, o world.Object) bool { return o.Number("MinimumPasswordLength") < 14 }).everywhere(),
 	checkOf("aws-iam-password-reuse-24", ofPasswords, func(_ *inventory, o world.Object) bool { return o.Number("PasswordReusePrevention") < 24 }).everywhere(),
 	checkOf("aws-iam-policy-admin-star", func(e *inventory) *world.Kind { return e.policies }, func(_ *inventory, o world.Object) bool {
-		return !strings.Contains(o.Text("Arn"), "::aws:") && o.Number("AttachmentCount") > 0 && administers(o)
+		return !strings.Contains(o.Text("Arn"), "::aws:") && o.Number("AttachmentCount") > 0 && isAdminPolicy(o)
 	}).everywhere(),
 	checkOf("aws-iam-user-direct-policy", ofUser, func(_ *inventory, o world.Object) bool {
 		return len(o.List("UserPolicyList"))+len(o.List("AttachedManagedPolicies")) > 0
 	}).everywhere(),
 	checkOf("aws-iam-role-trust-wildcard", func(e *inventory) *world.Kind { return e.roles }, func(_ *inventory, o world.Object) bool {
-		return anyoneAllowed(unescape(o.Text("AssumeRolePolicyDocument")))
+		return allowsAnyone(unescape(o.Text("AssumeRolePolicyDocument")))
 	}).everywhere(),
 	checkOf("aws-iam-server-certificate-expired", func(e *inventory) *world.Kind { return e.certificates }, func(e *inventory, o world.Object) bool {
 		return o.Time("Expiration").Before(e.options.Today)
@@ -124,9 +124,9 @@ var identityJudgements = []ruleCheck{
 	checkOf("aws-s3-account-public-access-block", func(e *inventory) *world.Kind { return e.blocks }, func(_ *inventory, o world.Object) bool { return !allSwitches(o) }).everywhere(),
 }
 
-// keyOlder reports whether a date column of an active access key is older than
+// isKeyOlder reports whether a date column of an active access key is older than
 // a number of days.
-func keyOlder(e *inventory, o world.Object, column string, days int) bool {
+func isKeyOlder(e *inventory, o world.Object, column string, days int) bool {
 	for _, key := range []string{"access_key_1_", "access_key_2_"} {
 		if o.Flag("_report", key+"active") && o.Time("_report", key+column).Before(e.ago(days)) {
 			return true
@@ -135,10 +135,10 @@ func keyOlder(e *inventory, o world.Object, column string, days int) bool {
 	return false
 }
 
-// administers reports whether a managed policy allows everything.
-func administers(o world.Object) bool {
+// isAdminPolicy reports whether a managed policy allows everything.
+func isAdminPolicy(o world.Object) bool {
 	for _, v := range o.Objects("PolicyVersionList") {
-		if v.Flag("IsDefaultVersion") && everythingAllowed(unescape(v.Text("Document"))) {
+		if v.Flag("IsDefaultVersion") && allowsEverything(unescape(v.Text("Document"))) {
 			return true
 		}
 	}
@@ -150,18 +150,18 @@ func allSwitches(o world.Object) bool {
 }
 
 var bucketJudgements = []ruleCheck{
-	{rule: "aws-s3-bucket-public", kind: ofBucket, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool { return e.publicBucket(p, o) }},
+	{rule: "aws-s3-bucket-public", kind: ofBucket, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool { return e.isPublicBucket(p, o) }},
 	checkOf("aws-s3-bucket-encryption", ofBucket, func(_ *inventory, o world.Object) bool { return o.Get("_encryption") == nil }),
-	checkOf("aws-s3-bucket-tls-only", ofBucket, func(_ *inventory, o world.Object) bool { return !plaintextRefused(o.Text("_policy")) }),
+	checkOf("aws-s3-bucket-tls-only", ofBucket, func(_ *inventory, o world.Object) bool { return !deniesPlaintext(o.Text("_policy")) }),
 	checkOf("aws-s3-bucket-versioning", ofBucket, func(_ *inventory, o world.Object) bool { return o.Text("_versioning", "Status") != "Enabled" }),
 	checkOf("aws-s3-bucket-access-logging", ofBucket, func(_ *inventory, o world.Object) bool { return o.Get("_logging") == nil }),
 }
 
-// publicBucket reports whether a bucket is public: by its policy or ACL, unless
+// isPublicBucket reports whether a bucket is public: by its policy or ACL, unless
 // a public access block of the bucket or account prevents it.
-func (e *inventory) publicBucket(p world.Place, o world.Object) bool {
+func (e *inventory) isPublicBucket(p world.Place, o world.Object) bool {
 	account, _ := e.Get(e.blocks, everywhere(p), p.Account)
-	byPolicy := anyoneAllowed(o.Text("_policy")) && !o.Flag("_block", "RestrictPublicBuckets") && !account.Flag("RestrictPublicBuckets")
+	byPolicy := allowsAnyone(o.Text("_policy")) && !o.Flag("_block", "RestrictPublicBuckets") && !account.Flag("RestrictPublicBuckets")
 	byList := false
 	for _, g := range o.Objects("_acl") {
 		if grantee, ok := g.Get("Grantee").(element); ok {
@@ -177,7 +177,7 @@ var recordJudgements = []ruleCheck{
 	checkOf("aws-cloudtrail-kms", ofTrail, func(_ *inventory, o world.Object) bool { return o.Text("KmsKeyId") == "" }),
 	{rule: "aws-cloudtrail-bucket-public", kind: ofTrail, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
 		bucket, ok := e.Get(e.buckets, p, o.Text("S3BucketName"))
-		return ok && e.publicBucket(p, bucket)
+		return ok && e.isPublicBucket(p, bucket)
 	}},
 	checkOf("aws-cloudtrail-cloudwatch", ofTrail, func(e *inventory, o world.Object) bool {
 		return o.Text("CloudWatchLogsLogGroupArn") == "" || o.Time("_delivered").Before(e.ago(1))
@@ -185,7 +185,7 @@ var recordJudgements = []ruleCheck{
 	checkOf("aws-kms-rotation", ofKey, func(_ *inventory, o world.Object) bool {
 		return o.Text("KeyManager") == "CUSTOMER" && o.Text("KeyState") == "Enabled" && o.Text("KeySpec") == "SYMMETRIC_DEFAULT" && o.Text("Origin") == "AWS_KMS" && !o.Flag("_rotation")
 	}),
-	checkOf("aws-kms-key-public", ofKey, func(_ *inventory, o world.Object) bool { return anyoneAllowed(o.Text("_policy")) }),
+	checkOf("aws-kms-key-public", ofKey, func(_ *inventory, o world.Object) bool { return allowsAnyone(o.Text("_policy")) }),
 }
 
 // regionFindings returns the findings about missing resources of regions.
@@ -241,16 +241,16 @@ var serviceJudgements = []ruleCheck{
 				return true
 			}
 		}
-		return anyoneAllowed(o.Text("_policy"))
+		return allowsAnyone(o.Text("_policy"))
 	}),
 	checkOf("aws-lambda-runtime", ofFunction, func(_ *inventory, o world.Object) bool { return o.Text("Runtime") == "python3.7" }),
-	checkOf("aws-sqs-public", func(e *inventory) *world.Kind { return e.queues }, func(_ *inventory, o world.Object) bool { return anyoneAllowed(o.Text("Policy")) }),
-	checkOf("aws-sns-public", func(e *inventory) *world.Kind { return e.topics }, func(_ *inventory, o world.Object) bool { return anyoneAllowed(o.Text("Policy")) }),
+	checkOf("aws-sqs-public", func(e *inventory) *world.Kind { return e.queues }, func(_ *inventory, o world.Object) bool { return allowsAnyone(o.Text("Policy")) }),
+	checkOf("aws-sns-public", func(e *inventory) *world.Kind { return e.topics }, func(_ *inventory, o world.Object) bool { return allowsAnyone(o.Text("Policy")) }),
 	checkOf("aws-eks-endpoint-public", func(e *inventory) *world.Kind { return e.eksClusters }, func(_ *inventory, o world.Object) bool {
 		return o.Flag("resourcesVpcConfig", "endpointPublicAccess") && slices.Contains(o.List("resourcesVpcConfig", "publicAccessCidrs"), any("0.0.0.0/0"))
 	}),
 	{rule: "aws-elb-https", kind: func(e *inventory) *world.Kind { return e.loadBalancers }, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
-		return o.Text("Scheme") == "internet-facing" && e.plainHTTP(p, o.Text("LoadBalancerArn"))
+		return o.Text("Scheme") == "internet-facing" && e.servesHTTP(p, o.Text("LoadBalancerArn"))
 	}},
 	checkOf("aws-cloudfront-https", func(e *inventory) *world.Kind { return e.distributions }, func(_ *inventory, o world.Object) bool {
 		return o.Text("DefaultCacheBehavior", "ViewerProtocolPolicy") == "allow-all"
@@ -260,8 +260,8 @@ var serviceJudgements = []ruleCheck{
 	checkOf("aws-secret-rotation", func(e *inventory) *world.Kind { return e.secrets }, func(_ *inventory, o world.Object) bool { return !o.Flag("RotationEnabled") }),
 }
 
-// plainHTTP reports whether a load balancer serves HTTP other than a redirect.
-func (e *inventory) plainHTTP(p world.Place, balancer string) bool {
+// servesHTTP reports whether a load balancer serves HTTP other than a redirect.
+func (e *inventory) servesHTTP(p world.Place, balancer string) bool {
 	found := false
 	e.List(e.listeners, p, 0, -1, func(_ string, o world.Object) bool {
 		if o.Text("LoadBalancerArn") == balancer && o.Text("Protocol") == "HTTP" {

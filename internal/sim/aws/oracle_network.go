@@ -15,15 +15,15 @@ func unescape(text string) string {
 }
 
 var networkJudgements = []ruleCheck{
-	checkOf("aws-ec2-sg-ssh-open", ofGroup, func(_ *inventory, o world.Object) bool { return opens(o, 22) }),
-	checkOf("aws-ec2-sg-rdp-open", ofGroup, func(_ *inventory, o world.Object) bool { return opens(o, 3389) }),
+	checkOf("aws-ec2-sg-ssh-open", ofGroup, func(_ *inventory, o world.Object) bool { return opensToInternet(o, 22) }),
+	checkOf("aws-ec2-sg-rdp-open", ofGroup, func(_ *inventory, o world.Object) bool { return opensToInternet(o, 3389) }),
 	checkOf("aws-ec2-sg-db-ports-open", ofGroup, func(_ *inventory, o world.Object) bool {
-		return opens(o, 1433, 1521, 3306, 5432, 6379, 9200, 11211, 27017)
+		return opensToInternet(o, 1433, 1521, 3306, 5432, 6379, 9200, 11211, 27017)
 	}),
 	checkOf("aws-ec2-sg-all-open", ofGroup, func(_ *inventory, o world.Object) bool {
 		for _, rule := range o.Objects("ipPermissions") {
 			allPorts := rule.Text("ipProtocol") == "-1" || rule.Get("fromPort") != nil && rule.Number("fromPort") <= 0 && rule.Number("toPort") >= 65535
-			if allPorts && fromInternet(rule) {
+			if allPorts && isFromInternet(rule) {
 				return true
 			}
 		}
@@ -43,7 +43,7 @@ var networkJudgements = []ruleCheck{
 		return o.Text("ipAddress") != "" && o.Text("instanceState", "name") == "running"
 	}),
 	{rule: "aws-ec2-exposed-admin-instance", kind: ofInstance, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
-		return o.Text("ipAddress") != "" && e.isExposed(p, o) && e.powerful(p, o.Text("iamInstanceProfile", "arn"))
+		return o.Text("ipAddress") != "" && e.isExposed(p, o) && e.isPowerful(p, o.Text("iamInstanceProfile", "arn"))
 	}},
 	{rule: "aws-vpc-flow-logs", kind: func(e *inventory) *world.Kind { return e.vpcs }, bad: func(e *inventory, p world.Place, name string, _ world.Object) bool {
 		recorded := false
@@ -55,8 +55,8 @@ var networkJudgements = []ruleCheck{
 	}},
 }
 
-// fromInternet reports whether a rule applies to all addresses.
-func fromInternet(rule world.Object) bool {
+// isFromInternet reports whether a rule applies to all addresses.
+func isFromInternet(rule world.Object) bool {
 	for _, r := range rule.Objects("ipRanges") {
 		if r.Text("cidrIp") == "0.0.0.0/0" {
 			return true
@@ -70,11 +70,11 @@ func fromInternet(rule world.Object) bool {
 	return false
 }
 
-// opens reports whether a security group allows the internet to connect to one
+// opensToInternet reports whether a security group allows the internet to connect to one
 // of the TCP ports.
-func opens(o world.Object, ports ...int64) bool {
+func opensToInternet(o world.Object, ports ...int64) bool {
 	for _, rule := range o.Objects("ipPermissions") {
-		if !fromInternet(rule) {
+		if !isFromInternet(rule) {
 			continue
 		}
 		protocol := rule.Text("ipProtocol")
@@ -117,7 +117,7 @@ func (e *inventory) isExposed(p world.Place, instance world.Object) bool {
 		group, _ := e.Get(e.securityGroups, p, g.Text("groupId"))
 		for _, rule := range group.Objects("ipPermissions") {
 			protocol := rule.Text("ipProtocol")
-			if fromInternet(rule.With("ipv6Ranges", nil)) && (protocol == "tcp" || protocol == "udp" || protocol == "-1") {
+			if isFromInternet(rule.With("ipv6Ranges", nil)) && (protocol == "tcp" || protocol == "udp" || protocol == "-1") {
 				return true
 			}
 		}
@@ -135,14 +135,14 @@ func (e *inventory) hasBoundary(p world.Place, role world.Object) bool {
 	for i := range e.policies.Count(p) {
 		if e.policyARN(p, i) == arn {
 			boundary, ok := e.Get(e.policies, p, e.policies.Name(p, i))
-			return !ok || !administers(boundary)
+			return !ok || !isAdminPolicy(boundary)
 		}
 	}
 	return true
 }
 
-// powerful reports whether the role of an instance profile may do everything.
-func (e *inventory) powerful(p world.Place, profile string) bool {
+// isPowerful reports whether the role of an instance profile may do everything.
+func (e *inventory) isPowerful(p world.Place, profile string) bool {
 	g := everywhere(p)
 	o, ok := e.Get(e.profiles, g, afterSlash(profile))
 	if !ok {
@@ -154,12 +154,12 @@ func (e *inventory) powerful(p world.Place, profile string) bool {
 			continue
 		}
 		for _, inline := range role.Objects("RolePolicyList") {
-			if everythingAllowed(unescape(inline.Text("PolicyDocument"))) {
+			if allowsEverything(unescape(inline.Text("PolicyDocument"))) {
 				return true
 			}
 		}
 		for _, attached := range role.Objects("AttachedManagedPolicies") {
-			if policy, ok := e.Get(e.policies, g, attached.Text("PolicyName")); ok && administers(policy) {
+			if policy, ok := e.Get(e.policies, g, attached.Text("PolicyName")); ok && isAdminPolicy(policy) {
 				return true
 			}
 		}

@@ -43,9 +43,9 @@ func tlsOnly(bucket string) world.Object {
 	return under(deny, "Bool", "aws:SecureTransport", "false")
 }
 
-// anyoneAllowed reports whether a generated policy allows everybody something
+// allowsAnyone reports whether a generated policy allows everybody something
 // without a condition.
-func anyoneAllowed(text string) bool {
+func allowsAnyone(text string) bool {
 	for _, s := range statementsOf(text) {
 		if s.Text("Effect") == "Allow" && (s.Text("Principal") == "*" || s.Text("Principal", "AWS") == "*") && s.Get("Condition") == nil {
 			return true
@@ -54,9 +54,9 @@ func anyoneAllowed(text string) bool {
 	return false
 }
 
-// everythingAllowed reports whether a generated policy allows all actions on
+// allowsEverything reports whether a generated policy allows all actions on
 // all resources.
-func everythingAllowed(text string) bool {
+func allowsEverything(text string) bool {
 	for _, s := range statementsOf(text) {
 		if s.Text("Effect") == "Allow" && s.Text("Action") == "*" && s.Text("Resource") == "*" {
 			return true
@@ -65,9 +65,9 @@ func everythingAllowed(text string) bool {
 	return false
 }
 
-// plaintextRefused reports whether a generated policy denies unencrypted calls
+// deniesPlaintext reports whether a generated policy denies unencrypted calls
 // with any action, to the bucket and to its objects.
-func plaintextRefused(text string) bool {
+func deniesPlaintext(text string) bool {
 	for _, s := range statementsOf(text) {
 		wholeBucket := s.Text("Action") == "s3:*" && len(s.List("Resource")) == 2
 		if wholeBucket && s.Text("Effect") == "Deny" && s.Text("Condition", "Bool", "aws:SecureTransport") == "false" {

@@ -50,9 +50,9 @@ func (c *Cloud) Role(account, name string) (Role, bool) {
 	return r, ok
 }
 
-// forbidden reports whether the caller's role was created by PutRole and does not allow
+// isForbidden reports whether the caller's role was created by PutRole and does not allow
 // the call.
-func (c *Cloud) forbidden(x *call) bool {
+func (c *Cloud) isForbidden(x *call) bool {
 	r, ok := c.Role(x.account, x.role)
 	return ok && x.service != "sts" && !slices.Contains(r.Actions, x.permission())
 }

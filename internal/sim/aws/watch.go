@@ -71,12 +71,12 @@ func (e *inventory) eventRule(p world.Place, i int, _ string) world.Object {
 func (e *inventory) trail(p world.Place, i int, name string) world.Object {
 	o := world.Obj("Name", name, "TrailARN", arn("cloudtrail", p, "trail/"+name), "HomeRegion", p.Region, "S3BucketName", nth(e.buckets, p, i),
 		"IncludeGlobalServiceEvents", true, "IsMultiRegionTrail", i == 0, "IsOrganizationTrail", false,
-		"LogFileValidationEnabled", !e.flawed("aws-cloudtrail-log-validation", p, i), "SnsTopicARN", arn("sns", p, nth(e.topics, p, 0)), "HasCustomEventSelectors", true,
-		"_logging", i != 0 || !e.flawed("aws-cloudtrail-multi-region", p, i), "_delivered", e.ago(0))
-	if !e.flawed("aws-cloudtrail-kms", p, i) {
+		"LogFileValidationEnabled", !e.violates("aws-cloudtrail-log-validation", p, i), "SnsTopicARN", arn("sns", p, nth(e.topics, p, 0)), "HasCustomEventSelectors", true,
+		"_logging", i != 0 || !e.violates("aws-cloudtrail-multi-region", p, i), "_delivered", e.ago(0))
+	if !e.violates("aws-cloudtrail-kms", p, i) {
 		o = append(o, world.Obj("KmsKeyId", e.keyARN(p, i))...)
 	}
-	if !e.flawed("aws-cloudtrail-cloudwatch", p, i) {
+	if !e.violates("aws-cloudtrail-cloudwatch", p, i) {
 		o = append(o, world.Obj("CloudWatchLogsLogGroupArn", arn("logs", p, "log-group:"+nth(e.logGroups, p, i)+":*"),
 			"CloudWatchLogsRoleArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)))...)
 	}
@@ -86,14 +86,14 @@ func (e *inventory) trail(p world.Place, i int, name string) world.Object {
 func (e *inventory) makeGuards() {
 	unless := func(rule string) counter {
 		return func(p world.Place) int {
-			if e.flawed(rule, p, 0) {
+			if e.violates(rule, p, 0) {
 				return 0
 			}
 			return 1
 		}
 	}
 	e.regions = e.single("AWS.Account.Region", func(p world.Place) world.Object {
-		return world.Obj("ebsEncryptionByDefault", !e.flawed("aws-ec2-ebs-default-encryption", p, 0))
+		return world.Obj("ebsEncryptionByDefault", !e.violates("aws-ec2-ebs-default-encryption", p, 0))
 	})
 	e.analyzers = e.wordNamed("AWS.AccessAnalyzer.Analyzer", "analyzer", unless("aws-accessanalyzer-enabled"), func(p world.Place, _ int, name string) world.Object {
 		return world.Obj("arn", arn("access-analyzer", p, "analyzer/"+name), "name", name, "type", "ACCOUNT", "createdAt", scalar(e.ago(300)), "status", "ACTIVE",
@@ -102,7 +102,7 @@ func (e *inventory) makeGuards() {
 	e.recorders = e.namedFirst("AWS.Config.Recorder", []string{"default"}, "", constantCount(1), func(p world.Place, _ int, name string) world.Object {
 		return world.Obj("name", name, "roleARN", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), 4)),
 			"recordingGroup", world.Obj("allSupported", true, "includeGlobalResourceTypes", p.Region == e.options.Regions[0]),
-			"_recording", !e.flawed("aws-config-recorder", p, 0))
+			"_recording", !e.violates("aws-config-recorder", p, 0))
 	})
 	e.detectors = e.hexNamed("AWS.GuardDuty.Detector", "", 32, unless("aws-guardduty-enabled"), func(p world.Place, i int, _ string) world.Object {
 		return world.Obj("status", "ENABLED", "createdAt", scalar(e.ago(300)), "serviceRole", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), 5)),

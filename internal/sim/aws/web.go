@@ -66,7 +66,7 @@ func (e *inventory) targetGroupARN(p world.Place, i int) string {
 
 func (e *inventory) loadBalancer(p world.Place, i int, name string) world.Object {
 	scheme := world.PickOne(e.seed(p).With("scheme").Nth(i), "internet-facing", "internal")
-	if e.flawed("aws-elb-https", p, i) {
+	if e.violates("aws-elb-https", p, i) {
 		scheme = "internet-facing"
 	}
 	return world.Obj("LoadBalancerArn", e.balancerARN(p, i), "LoadBalancerName", "front", "DNSName", "front-"+afterSlash(name)+"."+p.Region+".elb.amazonaws.com",
@@ -85,7 +85,7 @@ func (e *inventory) listener(p world.Place, i int, name string) world.Object {
 			"Certificates", world.Items(world.Obj("CertificateArn", arn("acm", p, "certificate/"+nth(e.webCertificates, p, i)))))...)
 	}
 	action := world.Obj("Type", "redirect", "RedirectConfig", world.Obj("Protocol", "HTTPS", "Port", "443", "StatusCode", "HTTP_301"))
-	if e.flawed("aws-elb-https", p, i/2) {
+	if e.violates("aws-elb-https", p, i/2) {
 		action = forward
 	}
 	return append(o, world.Obj("Protocol", "HTTP", "Port", 80, "DefaultActions", world.Items(action))...)
@@ -113,7 +113,7 @@ func (e *inventory) webACL(p world.Place, _ int, name string) world.Object {
 
 func (e *inventory) distribution(p world.Place, i int, id string) world.Object {
 	viewerPolicy := "redirect-to-https"
-	if e.flawed("aws-cloudfront-https", p, i) {
+	if e.violates("aws-cloudfront-https", p, i) {
 		viewerPolicy = "allow-all"
 	}
 	home := world.Place{Account: p.Account, Region: e.options.Regions[0]}

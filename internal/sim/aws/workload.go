@@ -60,7 +60,7 @@ func (e *inventory) makeWorkload() {
 
 func (e *inventory) function(p world.Place, i int, name string) world.Object {
 	runtime := "python3.13"
-	if e.flawed("aws-lambda-runtime", p, i) {
+	if e.violates("aws-lambda-runtime", p, i) {
 		runtime = "python3.7"
 	}
 	s := e.seed(p).With("function").Nth(i)
@@ -73,7 +73,7 @@ func (e *inventory) function(p world.Place, i int, name string) world.Object {
 		"DeadLetterConfig", world.Obj("TargetArn", arn("sqs", p, nth(e.queues, p, i))), "LoggingConfig", world.Obj("LogFormat", "Text", "LogGroup", nth(e.logGroups, p, i)),
 		"VpcConfig", world.Obj("VpcId", e.vpcs.Name(p, 0), "SubnetIds", world.Items(e.subnets.Name(p, 0)), "SecurityGroupIds", world.Items(e.securityGroups.Name(p, e.ordinaryGroup(p, 0, i)))))
 	auth := "AWS_IAM"
-	if e.flawed("aws-lambda-public", p, i) {
+	if e.violates("aws-lambda-public", p, i) {
 		if s.With("how").Share(0.5) {
 			statements = append(statements, allow("*", "lambda:InvokeFunction", resource))
 		} else {
@@ -103,7 +103,7 @@ func (e *inventory) ecsService(p world.Place, i int, name string) world.Object {
 
 func (e *inventory) eksCluster(p world.Place, i int, name string) world.Object {
 	cidrs := world.Items("203.0.113.0/24")
-	if e.flawed("aws-eks-endpoint-public", p, i) {
+	if e.violates("aws-eks-endpoint-public", p, i) {
 		cidrs = world.Items("0.0.0.0/0")
 	}
 	group := e.securityGroups.Name(p, e.ordinaryGroup(p, 0, i))

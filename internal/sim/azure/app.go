@@ -20,7 +20,7 @@ var appKinds = []*kind{
 		count: func(a address) int { return a.scaled(40, 4) },
 		body: func(a address) world.Object {
 			kind := "app,linux"
-			if a.function() {
+			if a.isFunctionApp() {
 				kind = "functionapp,linux"
 			}
 			o := a.resource("kind", kind, "properties", world.Obj("state", "Running", "enabled", true, "httpsOnly", !a.violates("azure-app-https-only"), "defaultHostName", a.name()+".azurewebsites.net",
@@ -41,7 +41,7 @@ var appKinds = []*kind{
 	{
 		typ: "Azure.Web.Function", arm: functions, prefix: "fn-", in: sites,
 		count: func(a address) int {
-			if !a.enclosing().function() {
+			if !a.enclosing().isFunctionApp() {
 				return 0
 			}
 			return 2
@@ -101,8 +101,8 @@ var appKinds = []*kind{
 	},
 }
 
-// function reports whether a site runs functions.
-func (a address) function() bool { return a.i%3 == 2 }
+// isFunctionApp reports whether a site runs functions.
+func (a address) isFunctionApp() bool { return a.i%3 == 2 }
 
 func namespaceBody(a address) world.Object {
 	return a.resource("sku", world.Obj("name", "Standard"), "properties", world.Obj("minimumTlsVersion", "1.2", "publicNetworkAccess", "Enabled", "disableLocalAuth", false, "zoneRedundant", true))

@@ -77,8 +77,10 @@ func (a address) isExposed() bool {
 	return a.i < a.machinesWithRole() && a.violates("azure-vm-exposed-privileged")
 }
 
-// reachable reports whether a machine has a public address.
-func (a address) reachable() bool { return a.i < a.machinesWithRole() && (a.i%5 == 1 || a.isExposed()) }
+// isReachable reports whether a machine has a public address.
+func (a address) isReachable() bool {
+	return a.i < a.machinesWithRole() && (a.i%5 == 1 || a.isExposed())
+}
 
 func machineBody(a address) world.Object {
 	osDisk := world.Obj("osType", "Linux", "name", fmt.Sprintf("disk-%05d", a.i), "createOption", "FromImage")

@@ -34,7 +34,7 @@ var dataKinds = []*kind{
 		count: func(address) int { return 2 },
 		body: func(a address) world.Object {
 			access := "None"
-			if a.i == 0 && a.enclosing().enclosing().openBlobs() {
+			if a.i == 0 && a.enclosing().enclosing().allowsPublicBlobs() {
 				access = world.PickOne(a.seed("access"), "Blob", "Container")
 			}
 			return world.Obj("properties", world.Obj("publicAccess", access, "leaseStatus", "Unlocked", "leaseState", "Available", "hasImmutabilityPolicy", false, "hasLegalHold", false, "lastModifiedTime", a.daysAgo(40)))
@@ -99,9 +99,9 @@ func (a address) diagnostic(category string, group bool) world.Object {
 		"properties", world.Obj("storageAccountId", a.ref(storage, 1), "workspaceId", a.ref(workspaces, 0), "logs", world.Items(log)))
 }
 
-// openBlobs reports whether a storage account allows public blobs. The first
+// allowsPublicBlobs reports whether a storage account allows public blobs. The first
 // account stores the activity log.
-func (a address) openBlobs() bool {
+func (a address) allowsPublicBlobs() bool {
 	if a.i == 0 {
 		return a.violates("azure-monitor-log-storage-public")
 	}
@@ -115,7 +115,7 @@ func storageBody(a address) world.Object {
 		encryption = world.Obj("keySource", "Microsoft.Storage")
 	}
 	p := world.Obj("provisioningState", "Succeeded",
-		"supportsHttpsTrafficOnly", !a.violates("azure-storage-https-only"), "allowBlobPublicAccess", a.openBlobs(),
+		"supportsHttpsTrafficOnly", !a.violates("azure-storage-https-only"), "allowBlobPublicAccess", a.allowsPublicBlobs(),
 		"minimumTlsVersion", choose(a, "azure-storage-min-tls", "TLS1_0", "TLS1_2"),
 		"networkAcls", world.Obj("bypass", "AzureServices", "defaultAction", choose(a, "azure-storage-default-deny", "Allow", "Deny"), "ipRules", []any{}, "virtualNetworkRules", world.Items(world.Obj("id", a.anySubnet().Text("id"), "action", "Allow"))),
 		"publicNetworkAccess", "Enabled", "encryption", encryption,

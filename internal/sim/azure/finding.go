@@ -161,8 +161,8 @@ func (c *checker) directory() iter.Seq[world.Finding] {
 	}
 }
 
-// older reports whether a time is more than a number of days before Today.
-func (c *checker) older(text string, days int) bool {
+// isOlder reports whether a time is more than a number of days before Today.
+func (c *checker) isOlder(text string, days int) bool {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	return err == nil && t.Before(c.options.Today.AddDate(0, 0, -days))
 }

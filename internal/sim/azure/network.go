@@ -67,7 +67,7 @@ var networkKinds = []*kind{
 			switch {
 			case a.i >= a.machinesWithRole():
 				p = p.With("ipConfiguration", reference(a.ref(extraIPUsers[a.i-a.machinesWithRole()], 0)+"/frontendIPConfigurations/front"))
-			case a.peer(machines, a.i).reachable():
+			case a.peer(machines, a.i).isReachable():
 				p = p.With("ipConfiguration", reference(a.ref(interfaces, a.i)+"/ipConfigurations/ipconfig1"))
 			}
 			return a.resource("sku", world.Obj("name", "Standard"), "properties", p)
@@ -135,7 +135,7 @@ func interfaceBody(a address) world.Object {
 	vnet := a.i % a.countOf(vnets)
 	config := world.Obj("privateIPAddress", fmt.Sprintf("10.%d.%d.%d", vnet%250, a.i%subnetsEach, 4+a.i/subnetsEach%240), "primary", true,
 		"subnet", reference(a.ref(vnets, vnet)+"/subnets/"+fmt.Sprintf("snet-%05d", a.i%subnetsEach)))
-	if vm.reachable() {
+	if vm.isReachable() {
 		config = config.With("publicIPAddress", reference(a.ref(publicIPs, a.i)))
 	}
 	return a.resource("properties", world.Obj(

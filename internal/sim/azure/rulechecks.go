@@ -145,7 +145,7 @@ func openStorage(_ *checker, o world.Object) bool {
 }
 
 func oldKeys(v *checker, o world.Object) bool {
-	return v.older(o.Text("properties", "keyCreationTime", "key1"), 90) || v.older(o.Text("properties", "keyCreationTime", "key2"), 90)
+	return v.isOlder(o.Text("properties", "keyCreationTime", "key1"), 90) || v.isOlder(o.Text("properties", "keyCreationTime", "key2"), 90)
 }
 
 func publicLogs(v *checker, o world.Object) bool {

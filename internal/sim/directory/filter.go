@@ -28,20 +28,20 @@ func (d *domain) matches(f *ber.Packet, e *entry) bool {
 	case ldap.FilterPresent:
 		return len(e.values(octets(f))) > 0
 	case ldap.FilterEqualityMatch, ldap.FilterApproxMatch:
-		return compares(f, e, strings.EqualFold)
+		return matchComparison(f, e, strings.EqualFold)
 	case ldap.FilterGreaterOrEqual:
-		return compares(f, e, func(value, want string) bool { return order(value, want) >= 0 })
+		return matchComparison(f, e, func(value, want string) bool { return order(value, want) >= 0 })
 	case ldap.FilterLessOrEqual:
-		return compares(f, e, func(value, want string) bool { return order(value, want) <= 0 })
+		return matchComparison(f, e, func(value, want string) bool { return order(value, want) <= 0 })
 	case ldap.FilterSubstrings:
 		return hasSubstrings(f, e)
 	case ldap.FilterExtensibleMatch:
-		return d.extends(f, e)
+		return d.matchExtensible(f, e)
 	}
 	return false
 }
 
-func compares(f *ber.Packet, e *entry, test func(value, want string) bool) bool {
+func matchComparison(f *ber.Packet, e *entry, test func(value, want string) bool) bool {
 	if len(f.Children) != 2 {
 		return false
 	}
@@ -87,7 +87,7 @@ func hasSubstrings(f *ber.Packet, e *entry) bool {
 	})
 }
 
-func (d *domain) extends(f *ber.Packet, e *entry) bool {
+func (d *domain) matchExtensible(f *ber.Packet, e *entry) bool {
 	var rule, name, value string
 	for _, c := range f.Children {
 		switch c.Tag {

@@ -29,7 +29,7 @@ func (in *session) search(id int64, r searchRequest) []*ber.Packet {
 	known := false
 	for _, e := range d.entries {
 		known = known || strings.EqualFold(e.dn, r.base)
-		if !within(e.dn, r.base, r.scope) || !d.matches(r.filter, d.visibleTo(e, in.user)) {
+		if !isWithin(e.dn, r.base, r.scope) || !d.matches(r.filter, d.visibleTo(e, in.user)) {
 			continue
 		}
 		if r.size > 0 && int64(len(packets)) == r.size {
@@ -82,7 +82,7 @@ func isRequested(attributes []string, name string) bool {
 	return slices.ContainsFunc(attributes, func(w string) bool { return strings.EqualFold(w, name) })
 }
 
-func within(dn, base string, scope int64) bool {
+func isWithin(dn, base string, scope int64) bool {
 	dn, base = strings.ToLower(dn), strings.ToLower(base)
 	if scope == ldap.ScopeBaseObject {
 		return dn == base

@@ -83,14 +83,14 @@ func (in *session) answer(ctx context.Context, m message) bool {
 		}
 		return in.send(in.search(m.id, r)...)
 	case ldap.ApplicationExtendedRequest:
-		return in.extended(ctx, m)
+		return in.handleExtended(ctx, m)
 	case ldap.ApplicationAbandonRequest:
 		return true // an abandon request: there is nothing pending
 	}
 	return false // unbind and unsupported requests
 }
 
-func (in *session) extended(ctx context.Context, m message) bool {
+func (in *session) handleExtended(ctx context.Context, m message) bool {
 	if len(m.op.Children) == 0 || octets(m.op.Children[0]) != startTLS {
 		r := result{code: ldap.LDAPResultProtocolError, diagnostic: "unsupported extended operation"}
 		return in.send(r.packet(m.id, ldap.ApplicationExtendedResponse))

@@ -134,7 +134,7 @@ func (f *Faults) decide(c Call) (delay time.Duration, wrong *Fault) {
 	defer f.mu.Unlock()
 	f.counts[c]++
 	for _, a := range f.faults {
-		if !a.Match.matches(c) || !a.hits() {
+		if !a.Match.matches(c) || !a.appliesNow() {
 			continue
 		}
 		if a.Kind != Latency {
@@ -146,9 +146,9 @@ func (f *Faults) decide(c Call) (delay time.Duration, wrong *Fault) {
 	return delay, nil
 }
 
-// hits reports whether the fault applies to the next call. This depends only on
+// appliesNow reports whether the fault applies to the next call. This depends only on
 // the call's number, so that runs are repeatable.
-func (a *armed) hits() bool {
+func (a *armed) appliesNow() bool {
 	n := a.seen - a.Skip
 	a.seen++
 	if n < 0 || a.Times > 0 && a.hit >= a.Times {

@@ -121,7 +121,7 @@ func (c *checker) prepare() {
 		}
 	}
 	for o := range c.each(firewallType) {
-		if ingress(o) {
+		if allowsIngress(o) {
 			c.open = append(c.open, o)
 		}
 	}
@@ -162,8 +162,8 @@ func (c *checker) encrypted(value any) {
 
 func last(link string) string { return link[strings.LastIndexByte(link, '/')+1:] }
 
-// older reports whether a time is more than a number of days before Today.
-func (c *checker) older(text string, days int) bool {
+// isOlder reports whether a time is more than a number of days before Today.
+func (c *checker) isOlder(text string, days int) bool {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	return err == nil && t.Before(c.options.Today.AddDate(0, 0, -days))
 }

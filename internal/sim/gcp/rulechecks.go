@@ -18,7 +18,7 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 	keyType: {
 		"gcp-iam-sa-user-keys": func(_ *checker, o world.Object) bool { return o.Text("keyType") == "USER_MANAGED" },
 		"gcp-iam-sa-key-age-90": func(v *checker, o world.Object) bool {
-			return o.Text("keyType") == "USER_MANAGED" && v.older(o.Text("validAfterTime"), 90)
+			return o.Text("keyType") == "USER_MANAGED" && v.isOlder(o.Text("validAfterTime"), 90)
 		},
 		"gcp-iam-admin-key": func(v *checker, o world.Object) bool {
 			return o.Text("keyType") == "USER_MANAGED" && !o.Flag("disabled") && v.admins[v.parent] && !v.disabled[v.parent]
@@ -43,16 +43,16 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 	},
 	apiKeyType: {
 		"gcp-apikey-api-restrictions": func(_ *checker, o world.Object) bool { return len(o.List("restrictions", "apiTargets")) == 0 },
-		"gcp-apikey-age-90":           func(v *checker, o world.Object) bool { return v.older(o.Text("createTime"), 90) },
+		"gcp-apikey-age-90":           func(v *checker, o world.Object) bool { return v.isOlder(o.Text("createTime"), 90) },
 	},
 	bucketType: {
 		"gcp-log-bucket-retention-lock": func(v *checker, o world.Object) bool {
 			return v.logs[o.Text("name")] && !o.Flag("retentionPolicy", "isLocked")
 		},
 		"gcp-storage-public": func(_ *checker, o world.Object) bool {
-			return publicBucket(o)
+			return isPublicBucket(o)
 		},
-		"gcp-storage-log-bucket-public": func(v *checker, o world.Object) bool { return v.logs[o.Text("name")] && publicBucket(o) },
+		"gcp-storage-log-bucket-public": func(v *checker, o world.Object) bool { return v.logs[o.Text("name")] && isPublicBucket(o) },
 		"gcp-storage-uniform-access":    isFalse("iamConfiguration", "uniformBucketLevelAccess", "enabled"),
 	},
 	networkType: {
@@ -63,9 +63,9 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 		return o.Text("visibility") == "public" && o.Text("dnssecConfig", "state") != "on"
 	}},
 	firewallType: {
-		"gcp-fw-ssh-open": func(_ *checker, o world.Object) bool { return ingress(o) && allows(o, 22) },
-		"gcp-fw-rdp-open": func(_ *checker, o world.Object) bool { return ingress(o) && allows(o, 3389) },
-		"gcp-fw-all-open": func(_ *checker, o world.Object) bool { return ingress(o, "0.0.0.0/0") && allowsAll(o) },
+		"gcp-fw-ssh-open": func(_ *checker, o world.Object) bool { return allowsIngress(o) && allows(o, 22) },
+		"gcp-fw-rdp-open": func(_ *checker, o world.Object) bool { return allowsIngress(o) && allows(o, 3389) },
+		"gcp-fw-all-open": func(_ *checker, o world.Object) bool { return allowsIngress(o, "0.0.0.0/0") && allowsAll(o) },
 	},
 	subnetType: {"gcp-subnet-flow-logs": func(_ *checker, o world.Object) bool {
 		return o.Text("purpose") == "PRIVATE" && !o.Flag("logConfig", "enable")
@@ -74,27 +74,27 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 		overridden := false
 		for i := range v.each(instanceType) {
 			instanceSetting := setting(i, "metadata", "enable-oslogin")
-			overridden = overridden || instanceSetting != "" && !strings.EqualFold(instanceSetting, "true") && !node(i)
+			overridden = overridden || instanceSetting != "" && !strings.EqualFold(instanceSetting, "true") && !isClusterNode(i)
 		}
 		return overridden || !strings.EqualFold(setting(o, "commonInstanceMetadata", "enable-oslogin"), "true")
 	}},
 	instanceType: {
 		"gcp-vm-default-sa": func(v *checker, o world.Object) bool {
-			return !node(o) && runsAs(o, defaultEmail(v))
+			return !isClusterNode(o) && runsAs(o, defaultEmail(v))
 		},
 		"gcp-vm-default-sa-full-scope": func(v *checker, o world.Object) bool {
 			return slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool {
 				return s.Text("email") == defaultEmail(v) && slices.Contains(s.List("scopes"), any(cloudPlatform))
-			}) && !node(o)
+			}) && !isClusterNode(o)
 		},
-		"gcp-vm-public-ip": func(_ *checker, o world.Object) bool { return public(o) && !node(o) },
+		"gcp-vm-public-ip": func(_ *checker, o world.Object) bool { return hasPublicAddress(o) && !isClusterNode(o) },
 		"gcp-vm-project-ssh-keys": func(_ *checker, o world.Object) bool {
-			return !node(o) && !strings.EqualFold(setting(o, "metadata", "block-project-ssh-keys"), "true")
+			return !isClusterNode(o) && !strings.EqualFold(setting(o, "metadata", "block-project-ssh-keys"), "true")
 		},
 		"gcp-vm-serial-port": func(_ *checker, o world.Object) bool {
 			return slices.Contains([]string{"1", "true"}, setting(o, "metadata", "serial-port-enable"))
 		},
-		"gcp-vm-ip-forward": func(_ *checker, o world.Object) bool { return o.Flag("canIpForward") && !node(o) },
+		"gcp-vm-ip-forward": func(_ *checker, o world.Object) bool { return o.Flag("canIpForward") && !isClusterNode(o) },
 		"gcp-vm-shielded": func(_ *checker, o world.Object) bool {
 			return !o.Flag("shieldedInstanceConfig", "enableVtpm") || !o.Flag("shieldedInstanceConfig", "enableIntegrityMonitoring")
 		},
@@ -136,30 +136,30 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 	},
 	functionType: {
 		"gcp-function-public": func(v *checker, o world.Object) bool {
-			return v.callable(o) && o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL"
+			return v.isCallable(o) && o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL"
 		},
 		"gcp-function-public-privileged": func(v *checker, o world.Object) bool {
-			return v.callable(o) && o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL" && v.admins[o.Text("serviceConfig", "serviceAccountEmail")]
+			return v.isCallable(o) && o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL" && v.admins[o.Text("serviceConfig", "serviceAccountEmail")]
 		},
 	},
 }
 
-// callable reports whether everybody may call a function.
-func (c *checker) callable(o world.Object) bool {
+// isCallable reports whether everybody may call a function.
+func (c *checker) isCallable(o world.Object) bool {
 	service := o.Text("serviceConfig", "service")
 	run, ok := (address{Cloud: c.Cloud, k: kinds[runType], project: c.project}).get(last(service))
 	return isPublic(o) || service != "" && ok && isPublic(run)
 }
 
-// publicBucket reports whether a bucket is public.
-func publicBucket(o world.Object) bool {
+// isPublicBucket reports whether a bucket is public.
+func isPublicBucket(o world.Object) bool {
 	listed := slices.ContainsFunc(o.Objects("acl"), func(e world.Object) bool { return isPublicMember(e.Text("entity")) })
 	return (isPublic(o) || listed) && o.Text("iamConfiguration", "publicAccessPrevention") != "enforced"
 }
 
-// node reports whether an instance is a node of a cluster, which Google
+// isClusterNode reports whether an instance is a node of a cluster, which Google
 // configures.
-func node(o world.Object) bool { return o.Get("labels", "goog-gke-node") != nil }
+func isClusterNode(o world.Object) bool { return o.Get("labels", "goog-gke-node") != nil }
 
 // isFalse returns a check that is violated when a flag is not true.
 func isFalse(path ...string) ruleCheck {
@@ -177,8 +177,8 @@ func isPublic(o world.Object) bool {
 	})
 }
 
-// ingress reports whether a firewall rule allows anything from the internet.
-func ingress(o world.Object, from ...string) bool {
+// allowsIngress reports whether a firewall rule allows anything from the internet.
+func allowsIngress(o world.Object, from ...string) bool {
 	if len(from) == 0 {
 		from = []string{"0.0.0.0/0", "::/0"}
 	}
@@ -238,8 +238,8 @@ func runsAs(o world.Object, email string) bool {
 	return slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool { return s.Text("email") == email })
 }
 
-// public reports whether an instance has a public address.
-func public(o world.Object) bool {
+// hasPublicAddress reports whether an instance has a public address.
+func hasPublicAddress(o world.Object) bool {
 	return slices.ContainsFunc(o.Objects("networkInterfaces"), func(n world.Object) bool {
 		return slices.ContainsFunc(n.Objects("accessConfigs"), func(c world.Object) bool { return c.Text("natIP") != "" })
 	})
@@ -248,7 +248,7 @@ func public(o world.Object) bool {
 // isExposed reports whether an instance is reachable from the internet and its
 // service account has too many permissions.
 func isExposed(v *checker, o world.Object) bool {
-	if !public(o) || !slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool { return v.admins[s.Text("email")] }) {
+	if !hasPublicAddress(o) || !slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool { return v.admins[s.Text("email")] }) {
 		return false
 	}
 	return slices.ContainsFunc(v.open, func(f world.Object) bool {

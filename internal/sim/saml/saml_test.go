@@ -59,13 +59,13 @@ func TestMetadataAreSignedUnlessTamperedWith(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), tt.contains) {
 			t.Errorf("fault %d: %.200q, %v", tt.fault, text, err)
 		}
-		if got := verifies(t, text, p.SignerPEM()); got != tt.verifies {
+		if got := hasValidSignature(t, text, p.SignerPEM()); got != tt.verifies {
 			t.Errorf("fault %d: signature verifies: %v", tt.fault, got)
 		}
 	}
 }
 
-func verifies(t *testing.T, text, signer []byte) bool {
+func hasValidSignature(t *testing.T, text, signer []byte) bool {
 	t.Helper()
 	block, _ := pem.Decode(signer)
 	cert, err := x509.ParseCertificate(block.Bytes)

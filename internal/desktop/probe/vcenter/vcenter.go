@@ -61,7 +61,7 @@ func (c *Center) Probe(ctx context.Context) (desktop.Reading, *desktop.Certifica
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	reading, err := c.read(ctx)
-	if sessionEnded(err) {
+	if isSessionEnded(err) {
 		c.drop()
 		reading, err = c.read(ctx)
 	}
@@ -202,9 +202,9 @@ func fault(err error) any {
 	return nil
 }
 
-// sessionEnded reports whether the session has ended, as after an idle time or
+// isSessionEnded reports whether the session has ended, as after an idle time or
 // a restart.
-func sessionEnded(err error) bool {
+func isSessionEnded(err error) bool {
 	switch fault(err).(type) {
 	case types.NotAuthenticated, *types.NotAuthenticated, types.ManagedObjectNotFound, *types.ManagedObjectNotFound:
 		return true

@@ -38,15 +38,15 @@ func get(e posture.Entity, name string) posture.Property {
 	return posture.Property{}
 }
 
-func str(e posture.Entity, name string) string { return get(e, name).String }
-func yes(e posture.Entity, name string) bool   { return get(e, name).Bool }
+func str(e posture.Entity, name string) string   { return get(e, name).String }
+func hasFlag(e posture.Entity, name string) bool { return get(e, name).Bool }
 
 func has(e posture.Entity, name, value string) bool {
 	return slices.ContainsFunc(all(e, name), func(p posture.Property) bool { return p.String == value })
 }
 
-// before reports whether a time is more than some days ago.
-func (d accountData) before(e posture.Entity, name string, days int) bool {
+// isOlderThan reports whether a time is more than some days ago.
+func (d accountData) isOlderThan(e posture.Entity, name string, days int) bool {
 	t, err := time.Parse(time.RFC3339, str(e, name))
 	return err == nil && t.Before(d.today.AddDate(0, 0, -days))
 }
@@ -62,11 +62,11 @@ func (d accountData) to(e posture.Entity, label string) []posture.Entity {
 	return found
 }
 
-// admits reports whether a security group allows traffic from the internet to one of
+// allowsInternet reports whether a security group allows traffic from the internet to one of
 // the TCP ports or, without ports, to any port over IPv4.
-func (d accountData) admits(e posture.Entity, ports ...int64) bool {
+func (d accountData) allowsInternet(e posture.Entity, ports ...int64) bool {
 	return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
-		if edge.Label != "ALLOWS_INGRESS" || !yes(d.entities[edge.To], "isInternet") {
+		if edge.Label != "ALLOWS_INGRESS" || !hasFlag(d.entities[edge.To], "isInternet") {
 			return false
 		}
 		var protocol string
@@ -87,10 +87,10 @@ func (d accountData) admits(e posture.Entity, ports ...int64) bool {
 	})
 }
 
-func (d accountData) public(bucket posture.Entity) bool {
+func (d accountData) isPublic(bucket posture.Entity) bool {
 	account := d.to(bucket, "IN_ACCOUNT")[0]
-	return yes(bucket, "policyStatusIsPublic") && !yes(bucket, "restrictPublicBuckets") && !yes(account, "restrictPublicBuckets") ||
-		yes(bucket, "aclIsPublic") && !yes(bucket, "ignorePublicAcls") && !yes(account, "ignorePublicAcls")
+	return hasFlag(bucket, "policyStatusIsPublic") && !hasFlag(bucket, "restrictPublicBuckets") && !hasFlag(account, "restrictPublicBuckets") ||
+		hasFlag(bucket, "aclIsPublic") && !hasFlag(bucket, "ignorePublicAcls") && !hasFlag(account, "ignorePublicAcls")
 }
 
 // violates decides for each rule whether an entity violates it, using only the
@@ -99,21 +99,23 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 	"aws-iam-root-mfa":        func(_ accountData, e posture.Entity) bool { return get(e, "accountMfaEnabled").Long == 0 },
 	"aws-iam-root-access-key": func(_ accountData, e posture.Entity) bool { return get(e, "accountAccessKeysPresent").Long == 1 },
 	"aws-iam-root-recent-use": func(g accountData, e posture.Entity) bool {
-		recent := func(name string) bool { return str(e, name) != "" && !g.before(e, name, 1) }
+		recent := func(name string) bool { return str(e, name) != "" && !g.isOlderThan(e, name, 1) }
 		return recent("rootPasswordLastUsed") || recent("rootKeyLastUsed")
 	},
-	"aws-iam-user-console-mfa": func(_ accountData, e posture.Entity) bool { return yes(e, "passwordEnabled") && !yes(e, "mfaActive") },
+	"aws-iam-user-console-mfa": func(_ accountData, e posture.Entity) bool {
+		return hasFlag(e, "passwordEnabled") && !hasFlag(e, "mfaActive")
+	},
 	"aws-iam-access-key-age-90": func(g accountData, e posture.Entity) bool {
-		return yes(e, "accessKey1Active") && g.before(e, "accessKey1LastRotated", 90) || yes(e, "accessKey2Active") && g.before(e, "accessKey2LastRotated", 90)
+		return hasFlag(e, "accessKey1Active") && g.isOlderThan(e, "accessKey1LastRotated", 90) || hasFlag(e, "accessKey2Active") && g.isOlderThan(e, "accessKey2LastRotated", 90)
 	},
 	"aws-iam-credential-unused-45": func(g accountData, e posture.Entity) bool {
-		return yes(e, "passwordEnabled") && g.before(e, "passwordLastUsed", 45) || yes(e, "accessKey1Active") && g.before(e, "accessKey1LastUsed", 45) ||
-			yes(e, "accessKey2Active") && g.before(e, "accessKey2LastUsed", 45)
+		return hasFlag(e, "passwordEnabled") && g.isOlderThan(e, "passwordLastUsed", 45) || hasFlag(e, "accessKey1Active") && g.isOlderThan(e, "accessKey1LastUsed", 45) ||
+			hasFlag(e, "accessKey2Active") && g.isOlderThan(e, "accessKey2LastUsed", 45)
 	},
 	"aws-iam-password-min-length-14": func(_ accountData, e posture.Entity) bool { return get(e, "minimumPasswordLength").Long < 14 },
 	"aws-iam-password-reuse-24":      func(_ accountData, e posture.Entity) bool { return get(e, "passwordReusePrevention").Long < 24 },
 	"aws-iam-policy-admin-star": func(g accountData, e posture.Entity) bool {
-		return yes(e, "allowsAdmin") && len(g.to(e, "ATTACHED_TO")) > 0
+		return hasFlag(e, "allowsAdmin") && len(g.to(e, "ATTACHED_TO")) > 0
 	},
 	"aws-iam-user-direct-policy": func(g accountData, e posture.Entity) bool {
 		return len(all(e, "inlinePolicies")) > 0 || len(g.to(e, "HAS_POLICY")) > 0
@@ -123,32 +125,34 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 			return edge.Label == "TRUSTS" && strings.HasSuffix(string(edge.To), ".Principal.*") && !edge.Properties[0].Bool
 		})
 	},
-	"aws-iam-server-certificate-expired": func(g accountData, e posture.Entity) bool { return g.before(e, "expiration", 0) },
+	"aws-iam-server-certificate-expired": func(g accountData, e posture.Entity) bool { return g.isOlderThan(e, "expiration", 0) },
 	"aws-accessanalyzer-enabled":         func(_ accountData, e posture.Entity) bool { return len(all(e, "analyzers")) == 0 },
 	"aws-s3-account-public-access-block": func(_ accountData, e posture.Entity) bool {
-		return !(yes(e, "blockPublicAcls") && yes(e, "ignorePublicAcls") && yes(e, "blockPublicPolicy") && yes(e, "restrictPublicBuckets"))
+		return !(hasFlag(e, "blockPublicAcls") && hasFlag(e, "ignorePublicAcls") && hasFlag(e, "blockPublicPolicy") && hasFlag(e, "restrictPublicBuckets"))
 	},
-	"aws-s3-bucket-public":         func(g accountData, e posture.Entity) bool { return g.public(e) },
+	"aws-s3-bucket-public":         func(g accountData, e posture.Entity) bool { return g.isPublic(e) },
 	"aws-s3-bucket-encryption":     func(_ accountData, e posture.Entity) bool { return str(e, "serverSideEncryption") == "" },
-	"aws-s3-bucket-tls-only":       func(_ accountData, e posture.Entity) bool { return !yes(e, "policyTlsOnly") },
+	"aws-s3-bucket-tls-only":       func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "policyTlsOnly") },
 	"aws-s3-bucket-versioning":     func(_ accountData, e posture.Entity) bool { return str(e, "versioningStatus") != "Enabled" },
 	"aws-s3-bucket-access-logging": func(g accountData, e posture.Entity) bool { return len(g.to(e, "LOGS_TO")) == 0 },
-	"aws-ec2-sg-ssh-open":          func(g accountData, e posture.Entity) bool { return g.admits(e, 22) },
-	"aws-ec2-sg-rdp-open":          func(g accountData, e posture.Entity) bool { return g.admits(e, 3389) },
-	"aws-ec2-sg-all-open":          func(g accountData, e posture.Entity) bool { return g.admits(e, 0) && g.admits(e, 65535) },
+	"aws-ec2-sg-ssh-open":          func(g accountData, e posture.Entity) bool { return g.allowsInternet(e, 22) },
+	"aws-ec2-sg-rdp-open":          func(g accountData, e posture.Entity) bool { return g.allowsInternet(e, 3389) },
+	"aws-ec2-sg-all-open": func(g accountData, e posture.Entity) bool {
+		return g.allowsInternet(e, 0) && g.allowsInternet(e, 65535)
+	},
 	"aws-ec2-sg-db-ports-open": func(g accountData, e posture.Entity) bool {
-		return g.admits(e, 1433, 1521, 3306, 5432, 6379, 9200, 11211, 27017)
+		return g.allowsInternet(e, 1433, 1521, 3306, 5432, 6379, 9200, 11211, 27017)
 	},
 	"aws-ec2-default-sg-open": func(_ accountData, e posture.Entity) bool {
 		return str(e, "groupName") == "default" && len(all(e, "ipPermissions"))+len(all(e, "ipPermissionsEgress")) > 0
 	},
 	"aws-ec2-nacl-admin-open": func(_ accountData, e posture.Entity) bool {
-		return yes(e, "sshOpenToInternet") || yes(e, "rdpOpenToInternet")
+		return hasFlag(e, "sshOpenToInternet") || hasFlag(e, "rdpOpenToInternet")
 	},
-	"aws-ec2-ebs-encrypted":          func(_ accountData, e posture.Entity) bool { return !yes(e, "encrypted") },
-	"aws-ec2-ebs-default-encryption": func(_ accountData, e posture.Entity) bool { return !yes(e, "ebsEncryptionByDefault") },
-	"aws-ec2-snapshot-public":        func(_ accountData, e posture.Entity) bool { return yes(e, "public") },
-	"aws-ec2-ami-public":             func(_ accountData, e posture.Entity) bool { return yes(e, "public") },
+	"aws-ec2-ebs-encrypted":          func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "encrypted") },
+	"aws-ec2-ebs-default-encryption": func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "ebsEncryptionByDefault") },
+	"aws-ec2-snapshot-public":        func(_ accountData, e posture.Entity) bool { return hasFlag(e, "public") },
+	"aws-ec2-ami-public":             func(_ accountData, e posture.Entity) bool { return hasFlag(e, "public") },
 	"aws-ec2-imdsv2": func(_ accountData, e posture.Entity) bool {
 		return str(e, "metadataHttpTokens") != "required" && str(e, "metadataHttpEndpoint") == "enabled"
 	},
@@ -159,54 +163,54 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 		admin := false
 		for _, profile := range g.to(e, "HAS_PROFILE") {
 			for _, role := range g.to(profile, "HAS_ROLE") {
-				admin = admin || yes(role, "isAdmin")
+				admin = admin || hasFlag(role, "isAdmin")
 			}
 		}
-		open := slices.ContainsFunc(g.to(e, "MEMBER_OF"), func(group posture.Entity) bool { return g.admits(group) })
+		open := slices.ContainsFunc(g.to(e, "MEMBER_OF"), func(group posture.Entity) bool { return g.allowsInternet(group) })
 		return admin && open && str(e, "publicIpAddress") != ""
 	},
-	"aws-vpc-flow-logs":             func(_ accountData, e posture.Entity) bool { return !yes(e, "hasActiveFlowLog") },
-	"aws-cloudtrail-multi-region":   func(_ accountData, e posture.Entity) bool { return !yes(e, "multiRegionTrailLogs") },
-	"aws-cloudtrail-log-validation": func(_ accountData, e posture.Entity) bool { return !yes(e, "logFileValidationEnabled") },
+	"aws-vpc-flow-logs":             func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "hasActiveFlowLog") },
+	"aws-cloudtrail-multi-region":   func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "multiRegionTrailLogs") },
+	"aws-cloudtrail-log-validation": func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "logFileValidationEnabled") },
 	"aws-cloudtrail-kms":            func(g accountData, e posture.Entity) bool { return len(g.to(e, "ENCRYPTED_BY")) == 0 },
 	"aws-cloudtrail-bucket-public": func(g accountData, e posture.Entity) bool {
-		return slices.ContainsFunc(g.to(e, "WRITES_TO"), func(to posture.Entity) bool { return to.Type == "AWS.S3.Bucket" && g.public(to) })
+		return slices.ContainsFunc(g.to(e, "WRITES_TO"), func(to posture.Entity) bool { return to.Type == "AWS.S3.Bucket" && g.isPublic(to) })
 	},
 	"aws-cloudtrail-cloudwatch": func(g accountData, e posture.Entity) bool {
-		return str(e, "cloudWatchLogsLogGroupArn") == "" || g.before(e, "latestCloudWatchLogsDeliveryTime", 1)
+		return str(e, "cloudWatchLogsLogGroupArn") == "" || g.isOlderThan(e, "latestCloudWatchLogsDeliveryTime", 1)
 	},
-	"aws-config-recorder": func(_ accountData, e posture.Entity) bool { return !yes(e, "recording") },
+	"aws-config-recorder": func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "recording") },
 	"aws-kms-rotation": func(_ accountData, e posture.Entity) bool {
 		return str(e, "keyManager") == "CUSTOMER" && str(e, "keyState") == "Enabled" && str(e, "keySpec") == "SYMMETRIC_DEFAULT" && str(e, "origin") == "AWS_KMS" &&
-			!yes(e, "rotationEnabled")
+			!hasFlag(e, "rotationEnabled")
 	},
-	"aws-kms-key-public":      func(_ accountData, e posture.Entity) bool { return yes(e, "policyIsPublic") },
-	"aws-rds-public":          func(_ accountData, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
-	"aws-rds-encrypted":       func(_ accountData, e posture.Entity) bool { return !yes(e, "storageEncrypted") },
+	"aws-kms-key-public":      func(_ accountData, e posture.Entity) bool { return hasFlag(e, "policyIsPublic") },
+	"aws-rds-public":          func(_ accountData, e posture.Entity) bool { return hasFlag(e, "publiclyAccessible") },
+	"aws-rds-encrypted":       func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "storageEncrypted") },
 	"aws-rds-snapshot-public": func(_ accountData, e posture.Entity) bool { return has(e, "restoreAttribute", "all") },
 	"aws-rds-backup":          func(_ accountData, e posture.Entity) bool { return get(e, "backupRetentionPeriod").Long == 0 },
-	"aws-rds-minor-upgrade":   func(_ accountData, e posture.Entity) bool { return !yes(e, "autoMinorVersionUpgrade") },
-	"aws-efs-encrypted":       func(_ accountData, e posture.Entity) bool { return !yes(e, "encrypted") },
+	"aws-rds-minor-upgrade":   func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "autoMinorVersionUpgrade") },
+	"aws-efs-encrypted":       func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "encrypted") },
 	"aws-guardduty-enabled":   func(_ accountData, e posture.Entity) bool { return str(e, "detectorStatus") != "ENABLED" },
 	"aws-securityhub-enabled": func(_ accountData, e posture.Entity) bool { return str(e, "hubArn") == "" },
 	"aws-lambda-public": func(_ accountData, e posture.Entity) bool {
-		return yes(e, "policyIsPublic") || has(e, "urlAuthType", "NONE")
+		return hasFlag(e, "policyIsPublic") || has(e, "urlAuthType", "NONE")
 	},
 	"aws-lambda-runtime": func(_ accountData, e posture.Entity) bool { return str(e, "runtime") == "python3.7" },
-	"aws-sqs-public":     func(_ accountData, e posture.Entity) bool { return yes(e, "policyIsPublic") },
-	"aws-sns-public":     func(_ accountData, e posture.Entity) bool { return yes(e, "policyIsPublic") },
+	"aws-sqs-public":     func(_ accountData, e posture.Entity) bool { return hasFlag(e, "policyIsPublic") },
+	"aws-sns-public":     func(_ accountData, e posture.Entity) bool { return hasFlag(e, "policyIsPublic") },
 	"aws-eks-endpoint-public": func(_ accountData, e posture.Entity) bool {
-		return yes(e, "endpointPublicAccess") && has(e, "publicAccessCidrs", "0.0.0.0/0")
+		return hasFlag(e, "endpointPublicAccess") && has(e, "publicAccessCidrs", "0.0.0.0/0")
 	},
 	"aws-elb-https": func(g accountData, e posture.Entity) bool {
 		return str(e, "scheme") == "internet-facing" && slices.ContainsFunc(g.to(e, "HAS"), func(l posture.Entity) bool {
-			return str(l, "protocol") == "HTTP" && !yes(l, "redirectsToHttps")
+			return str(l, "protocol") == "HTTP" && !hasFlag(l, "redirectsToHttps")
 		})
 	},
 	"aws-cloudfront-https": func(_ accountData, e posture.Entity) bool { return has(e, "viewerProtocolPolicy", "allow-all") },
-	"aws-redshift-public":  func(_ accountData, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
+	"aws-redshift-public":  func(_ accountData, e posture.Entity) bool { return hasFlag(e, "publiclyAccessible") },
 	"aws-dynamodb-pitr":    func(_ accountData, e posture.Entity) bool { return str(e, "pointInTimeRecoveryStatus") != "ENABLED" },
-	"aws-secret-rotation":  func(_ accountData, e posture.Entity) bool { return !yes(e, "rotationEnabled") },
+	"aws-secret-rotation":  func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "rotationEnabled") },
 }
 
 // found applies every rule to the collected entities.

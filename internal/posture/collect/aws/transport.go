@@ -27,7 +27,7 @@ func (t transport) Pages(ctx context.Context, r *resource.Request, _ string, inp
 	}
 	for answer, err := range t.client.Pages(ctx, service, operation, t.region, input) {
 		switch {
-		case err != nil && t.notOffered(ctx, err):
+		case err != nil && t.isNotOffered(ctx, err):
 			return &kindError{collect.ErrNotOffered, "no such host", err}
 		case err != nil:
 			return classify(err, Grammar{}.Permission(r))
@@ -39,10 +39,10 @@ func (t transport) Pages(ctx context.Context, r *resource.Request, _ string, inp
 	return nil
 }
 
-// notOffered reports whether AWS does not offer a service in the region: the service has
+// isNotOffered reports whether AWS does not offer a service in the region: the service has
 // no host there, but EC2, which is available in every region, has. When EC2 has none
 // either, our own resolver is at fault and nothing can be concluded.
-func (t transport) notOffered(ctx context.Context, err error) bool {
+func (t transport) isNotOffered(ctx context.Context, err error) bool {
 	unknown, ok := errors.AsType[*net.DNSError](err)
 	if !ok || !unknown.IsNotFound {
 		return false

@@ -72,9 +72,9 @@ func bucketOf(input map[string]any) (string, error) {
 // response becomes a part of a host name.
 var regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+){1,3}-[0-9]{1,2}$`)
 
-// follow reports whether the error of S3 says that the bucket is in another region, and
+// followRedirect reports whether the error of S3 says that the bucket is in another region, and
 // redirects the exchange to that region.
-func (x *exchange) follow(err error) bool {
+func (x *exchange) followRedirect(err error) bool {
 	var e *Error
 	if x.bucket == "" || x.redirected || !errors.As(err, &e) || !regionName.MatchString(e.bucketRegion) {
 		return false

@@ -55,11 +55,11 @@ func (x *exchange) run(ctx context.Context) ([]byte, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if x.follow(err) {
+		if x.followRedirect(err) {
 			attempt.Number-- // a redirect does not count as an attempt
 			continue
 		}
-		if attempt.Number >= c.options.Attempts || !x.retryable(err) {
+		if attempt.Number >= c.options.Attempts || !x.prepareRetry(err) {
 			return nil, err
 		}
 		delay, delayErr := c.retryer.RetryDelay(attempt.Number, err)
@@ -172,8 +172,8 @@ func (x *exchange) signedRequest(ctx context.Context) (*http.Request, error) {
 	return r, err
 }
 
-// retryable reports whether a retry may succeed, and prepares it.
-func (x *exchange) retryable(err error) bool {
+// prepareRetry reports whether a retry may succeed, and prepares it.
+func (x *exchange) prepareRetry(err error) bool {
 	var credentialsErr *credentialsError
 	if errors.As(err, &credentialsErr) {
 		return false // the credentials provider makes its own retries

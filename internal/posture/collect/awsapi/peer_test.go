@@ -185,11 +185,11 @@ func call(t *testing.T, c *awsapi.Client, service, operation string, input map[s
 // TestPeerPages reads page by page and assumes a role.
 func TestPeerPages(t *testing.T) {
 	p := peerServer(t)
-	client2, err := awsapi.New(awsapi.Options{HTTP: &http.Client{Transport: p}, Credentials: credentials.NewStaticCredentialsProvider("AKIATEST", "x", ""), Attempts: 1})
+	ownClient, err := awsapi.New(awsapi.Options{HTTP: &http.Client{Transport: p}, Credentials: credentials.NewStaticCredentialsProvider("AKIATEST", "x", ""), Attempts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	role := client2.AssumeRole(awsapi.Role{ARN: "arn:aws:iam::123456789012:role/vigil", ExternalID: "external", SessionName: "vigil", Region: "us-east-1"})
+	role := ownClient.AssumeRole(awsapi.Role{ARN: "arn:aws:iam::123456789012:role/vigil", ExternalID: "external", SessionName: "vigil", Region: "us-east-1"})
 	c, err := awsapi.New(awsapi.Options{HTTP: &http.Client{Transport: p}, Credentials: aws.NewCredentialsCache(role), Attempts: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -67,9 +67,9 @@ func (m model) in(r *collect.Resource, label string, t posture.EntityType) []*co
 	return all
 }
 
-// opens reports whether a security group allows traffic from the internet to a port, or to
+// opensPort reports whether a security group allows traffic from the internet to a port, or to
 // any port when it is negative.
-func (m model) opens(r *collect.Resource, protocol string, port int64) bool {
+func (m model) opensPort(r *collect.Resource, protocol string, port int64) bool {
 	return slices.ContainsFunc(r.Edges, func(e posture.Edge) bool {
 		if e.Label != "ALLOWS_INGRESS" || m[e.To] == nil || !hasFlag(m[e.To], "isInternet", true) {
 			return false
@@ -86,7 +86,9 @@ func containsAny(all []*collect.Resource, f func(*collect.Resource) bool) bool {
 	return slices.ContainsFunc(all, f)
 }
 
-func open(m model, r *collect.Resource) bool { return m.opens(r, "tcp", -1) || m.opens(r, "udp", -1) }
+func isOpen(m model, r *collect.Resource) bool {
+	return m.opensPort(r, "tcp", -1) || m.opensPort(r, "udp", -1)
+}
 
 // judgements decide which entities violate each rule. They use only properties and edges
 // that the schema declares.
@@ -159,10 +161,10 @@ var judgements = map[string]struct {
 		})
 		return !alert && !slices.Contains(texts(r, "alertedOperations"), strings.ToLower(operation))
 	}},
-	"azure-nsg-rdp-open": {"Azure.Network.NetworkSecurityGroup", func(m model, r *collect.Resource) bool { return m.opens(r, "tcp", 3389) }},
-	"azure-nsg-ssh-open": {"Azure.Network.NetworkSecurityGroup", func(m model, r *collect.Resource) bool { return m.opens(r, "tcp", 22) }},
+	"azure-nsg-rdp-open": {"Azure.Network.NetworkSecurityGroup", func(m model, r *collect.Resource) bool { return m.opensPort(r, "tcp", 3389) }},
+	"azure-nsg-ssh-open": {"Azure.Network.NetworkSecurityGroup", func(m model, r *collect.Resource) bool { return m.opensPort(r, "tcp", 22) }},
 	"azure-nsg-udp-open": {"Azure.Network.NetworkSecurityGroup", func(m model, r *collect.Resource) bool {
-		return m.opens(r, "udp", -1) && len(texts(r, "internetUdpPorts")) > 0
+		return m.opensPort(r, "udp", -1) && len(texts(r, "internetUdpPorts")) > 0
 	}},
 	"azure-network-watcher": {"Azure.Subscription.Location", func(m model, r *collect.Resource) bool {
 		return long(r, "virtualNetworkCount") > 0 && long(r, "networkWatcherCount") == 0 && len(m.in(r, "LOCATED_IN", "Azure.Network.VirtualNetwork")) > 0
@@ -175,7 +177,7 @@ var judgements = map[string]struct {
 	"azure-disk-unattached-cmk": {"Azure.Compute.Disk", func(_ model, r *collect.Resource) bool {
 		return text(r, "diskState") == "Unattached" && text(r, "encryptionType") == "EncryptionAtRestWithPlatformKey"
 	}},
-	"azure-vm-exposed-privileged": {"Azure.Compute.VirtualMachine", exposedAdmin},
+	"azure-vm-exposed-privileged": {"Azure.Compute.VirtualMachine", isExposedAdmin},
 	"azure-keyvault-recoverable": {"Azure.KeyVault.Vault", func(_ model, r *collect.Resource) bool {
 		return hasFlag(r, "enablePurgeProtection", false) || hasFlag(r, "enableSoftDelete", false)
 	}},
@@ -204,7 +206,7 @@ func neverExpires(_ model, r *collect.Resource) bool {
 	return hasFlag(r, "enabled", true) && len(property(r, "exp")) == 0
 }
 
-func exposedAdmin(m model, r *collect.Resource) bool {
+func isExposedAdmin(m model, r *collect.Resource) bool {
 	admin := containsAny(m.out(r, "HAS_IDENTITY", "Azure.Authorization.Principal"), func(p *collect.Resource) bool {
 		return hasFlag(p, "isSubscriptionAdmin", true) && containsAny(m.out(p, "ASSIGNED", "Azure.Authorization.RoleDefinition"), func(d *collect.Resource) bool {
 			return text(d, "roleName") == "Owner" || text(d, "roleName") == "Contributor"
@@ -216,7 +218,7 @@ func exposedAdmin(m model, r *collect.Resource) bool {
 			guarded = append(guarded, m.in(subnet, "GUARDS", "Azure.Network.NetworkSecurityGroup")...)
 		}
 		return containsAny(m.out(nic, "HAS_IP", "Azure.Network.PublicIPAddress"), func(ip *collect.Resource) bool { return text(ip, "ipAddress") != "" }) &&
-			containsAny(guarded, func(g *collect.Resource) bool { return open(m, g) })
+			containsAny(guarded, func(g *collect.Resource) bool { return isOpen(m, g) })
 	})
 }
 

@@ -88,7 +88,7 @@ func azureWatches(alert gjson.Result, subscription string) (operations []string)
 		case field == "operationname" && len(operations) == 0 && equals != "":
 			operations = []string{equals}
 		case field == "category" && equals == "administrative":
-		case field == "" && azureOnlyOperations(c.Get("anyOf")) && len(operations) == 0:
+		case field == "" && azureHasOnlyOperations(c.Get("anyOf")) && len(operations) == 0:
 			for _, any := range c.Get("anyOf").Array() {
 				operations = append(operations, strings.ToLower(any.Get("equals").String()))
 			}
@@ -99,8 +99,8 @@ func azureWatches(alert gjson.Result, subscription string) (operations []string)
 	return operations
 }
 
-// azureOnlyOperations reports whether all conditions of a list are about the operation.
-func azureOnlyOperations(list gjson.Result) bool {
+// azureHasOnlyOperations reports whether all conditions of a list are about the operation.
+func azureHasOnlyOperations(list gjson.Result) bool {
 	for _, c := range list.Array() {
 		if !strings.EqualFold(c.Get("field").String(), "operationName") || c.Get("equals").String() == "" {
 			return false

@@ -132,8 +132,8 @@ var gcpDNSLogging = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("dnsLogging", false) },
 }
 
-// gcpAnybody reports whether an address range is the whole internet.
-func gcpAnybody(cidr string) bool { return cidr == "0.0.0.0/0" || cidr == "::/0" }
+// gcpIsInternet reports whether an address range is the whole internet.
+func gcpIsInternet(cidr string) bool { return cidr == "0.0.0.0/0" || cidr == "::/0" }
 
 // gcpFirewallRule adds what a firewall rule allows and denies. A range of ports is one edge.
 var gcpFirewallRule = resource.Function{
@@ -238,7 +238,7 @@ var gcpCIDR = resource.Function{
 		{Name: "prefixLength", Kind: resource.Long, Doc: "How many bits its addresses share."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		b.Flag("anybody", gcpAnybody(in.Value.String()))
+		b.Flag("anybody", gcpIsInternet(in.Value.String()))
 		prefix, ok := parsePrefix(in.Value.String())
 		if !ok {
 			return nil

@@ -67,8 +67,8 @@ func (m model) in(e posture.Entity, label string, t posture.EntityType) []postur
 	return all
 }
 
-// opens reports whether a firewall rule allows everybody to reach a range of ports.
-func (m model) opens(e posture.Entity, from, to int64, protocols ...string) bool {
+// opensPorts reports whether a firewall rule allows everybody to reach a range of ports.
+func (m model) opensPorts(e posture.Entity, from, to int64, protocols ...string) bool {
 	return hasFlag(e, "disabled", false) && text(e, "direction") == "INGRESS" && slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
 		properties := map[string]posture.Property{}
 		for _, p := range edge.Properties {
@@ -80,9 +80,9 @@ func (m model) opens(e posture.Entity, from, to int64, protocols ...string) bool
 	})
 }
 
-// admin reports whether a service account has a role that controls the project,
+// isAdmin reports whether a service account has a role that controls the project,
 // granted on the project or inherited.
-func (m model) admin(e posture.Entity) bool {
+func (m model) isAdmin(e posture.Entity) bool {
 	return containsAny(m.out(e, "BOUND_TO", "GCP.IAM.Role"), func(r posture.Entity) bool { return hasFlag(r, "privileged", true) }) ||
 		slices.Contains(texts(e, "inheritedBindings"), "roles/owner")
 }
@@ -104,7 +104,7 @@ var judgements = map[string]struct {
 	violated     func(m model, e posture.Entity) bool
 }{
 	"gcp-iam-sa-admin-role": {"GCP.IAM.ServiceAccount", func(m model, e posture.Entity) bool {
-		return hasFlag(e, "userManaged", true) && m.admin(e) && hasFlag(e, "privileged", true)
+		return hasFlag(e, "userManaged", true) && m.isAdmin(e) && hasFlag(e, "privileged", true)
 	}},
 	"gcp-iam-sa-user-keys": {"GCP.IAM.ServiceAccountKey", func(m model, e posture.Entity) bool {
 		return text(e, "keyType") == "USER_MANAGED" && len(m.in(e, "HAS", "GCP.IAM.ServiceAccount")) == 1
@@ -159,13 +159,13 @@ var judgements = map[string]struct {
 		return text(e, "visibility") == "public" && text(e, "dnssecState") != "on"
 	}},
 	"gcp-fw-ssh-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool {
-		return m.opens(e, 22, 22, "tcp", "all") && hasFlag(e, "opensSsh", true)
+		return m.opensPorts(e, 22, 22, "tcp", "all") && hasFlag(e, "opensSsh", true)
 	}},
 	"gcp-fw-rdp-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool {
-		return m.opens(e, 3389, 3389, "tcp", "all") && hasFlag(e, "opensRdp", true)
+		return m.opensPorts(e, 3389, 3389, "tcp", "all") && hasFlag(e, "opensRdp", true)
 	}},
 	"gcp-fw-all-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool {
-		return m.opens(e, 1, 65535, "tcp", "udp", "all") && slices.Contains(texts(e, "sourceRanges"), "0.0.0.0/0") && len(m.out(e, "GUARDS", "GCP.Compute.Network")) == 1
+		return m.opensPorts(e, 1, 65535, "tcp", "udp", "all") && slices.Contains(texts(e, "sourceRanges"), "0.0.0.0/0") && len(m.out(e, "GUARDS", "GCP.Compute.Network")) == 1
 	}},
 	"gcp-subnet-flow-logs": {"GCP.Compute.Subnetwork", func(m model, e posture.Entity) bool {
 		return text(e, "purpose") == "PRIVATE" && hasFlag(e, "logConfigEnable", false) && len(m.out(e, "IN", "GCP.Compute.Network")) == 1
@@ -195,7 +195,7 @@ var judgements = map[string]struct {
 	"gcp-vm-shielded": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
 		return hasFlag(e, "enableVtpm", false) || hasFlag(e, "enableIntegrityMonitoring", false)
 	}},
-	"gcp-vm-exposed-privileged": {"GCP.Compute.Instance", exposedAdmin},
+	"gcp-vm-exposed-privileged": {"GCP.Compute.Instance", isExposedAdmin},
 	"gcp-storage-public": {"GCP.Storage.Bucket", func(_ model, e posture.Entity) bool {
 		return (hasFlag(e, "allUsers", true) || hasFlag(e, "allAuthenticatedUsers", true) || hasFlag(e, "publicAcl", true)) && text(e, "publicAccessPrevention") != "enforced" && hasFlag(e, "public", true)
 	}},
@@ -252,9 +252,9 @@ var judgements = map[string]struct {
 	}},
 }
 
-func exposedAdmin(m model, e posture.Entity) bool {
+func isExposedAdmin(m model, e posture.Entity) bool {
 	admin := containsAny(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool {
-		return m.admin(s)
+		return m.isAdmin(s)
 	})
 	return admin && len(texts(e, "natIP")) > 0 && containsAny(m.out(e, "IN", "GCP.Compute.Network"), func(n posture.Entity) bool {
 		return containsAny(m.in(n, "GUARDS", "GCP.Compute.Firewall"), func(f posture.Entity) bool {

@@ -52,8 +52,8 @@ func ProtocolName(p string) string {
 	return p
 }
 
-// carries reports whether a rule's protocol includes the wanted one, which has ports.
-func carries(protocol, required string) bool {
+// includesProtocol reports whether a rule's protocol includes the wanted one, which has ports.
+func includesProtocol(protocol, required string) bool {
 	name := ProtocolName(protocol)
 	return name == "-1" || name == required
 }
@@ -76,7 +76,7 @@ func (f Firewall) Reaches(protocol string, port int64, version int) predicate.An
 	unread := ""
 	for _, r := range f.Rules {
 		from, to := r.ports()
-		if !carries(r.Protocol, protocol) || port < from || port > to {
+		if !includesProtocol(r.Protocol, protocol) || port < from || port > to {
 			continue
 		}
 		peers, reason := f.peers(r)
@@ -123,7 +123,7 @@ func (f Firewall) Openings() (open []Opening, unread string) {
 		for _, version := range []int{4, 6} {
 			edges := []int64{0, lastPort + 1}
 			for _, r := range f.Rules {
-				if from, to := r.ports(); carries(r.Protocol, protocol) {
+				if from, to := r.ports(); includesProtocol(r.Protocol, protocol) {
 					edges = append(edges, from, to+1)
 				}
 			}
@@ -168,7 +168,7 @@ func Admits(entries []Entry, protocol string, port int64) predicate.Answer {
 	unread := ""
 	for _, e := range entries {
 		from, to := Rule{Protocol: e.Protocol, From: e.From, To: e.To}.ports()
-		if !carries(e.Protocol, protocol) || port < from || port > to {
+		if !includesProtocol(e.Protocol, protocol) || port < from || port > to {
 			continue
 		}
 		peers, err := ipset.Parse(e.Range)

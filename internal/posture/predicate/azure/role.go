@@ -109,15 +109,15 @@ func Allows(permissions gjson.Result, operation string) bool {
 
 func matchesAny(patterns []string, operation string) bool {
 	for _, pattern := range patterns {
-		if wildcard(strings.ToLower(pattern), strings.ToLower(operation)) {
+		if matchesWildcard(strings.ToLower(pattern), strings.ToLower(operation)) {
 			return true
 		}
 	}
 	return false
 }
 
-// wildcard reports whether a pattern, in which * matches anything, matches a text.
-func wildcard(pattern, text string) bool {
+// matchesWildcard reports whether a pattern, in which * matches anything, matches a text.
+func matchesWildcard(pattern, text string) bool {
 	first, rest, found := strings.Cut(pattern, "*")
 	if !found {
 		return pattern == text

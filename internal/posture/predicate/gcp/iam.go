@@ -33,7 +33,7 @@ func Public(denies []gjson.Result, policies ...gjson.Result) predicate.Answer {
 			}
 		}
 	}
-	if out.Truth == predicate.Yes && denied("", denies) {
+	if out.Truth == predicate.Yes && isDenied("", denies) {
 		return predicate.NotKnown(out.Why + ", and a deny policy applies to everybody")
 	}
 	return out
@@ -125,7 +125,7 @@ func Privileged(member string, policies, denies []gjson.Result, role Role, unrea
 			out = predicate.Or(out, predicate.And(Controls(b.Get("role").String(), role), limited(b.Get("condition"), member+" has "+b.Get("role").String())))
 		}
 	}
-	if out.Truth == predicate.Yes && denied(member, denies) {
+	if out.Truth == predicate.Yes && isDenied(member, denies) {
 		return predicate.NotKnown("a deny policy names " + member)
 	}
 	if unread != "" {
@@ -142,8 +142,8 @@ func matches(members []string, member string) bool {
 	})
 }
 
-// denied reports whether a deny policy applies to a member.
-func denied(member string, policies []gjson.Result) bool {
+// isDenied reports whether a deny policy applies to a member.
+func isDenied(member string, policies []gjson.Result) bool {
 	id := cmp.Or(member, "\x00") // matches no specific member
 	if _, name, ok := strings.Cut(member, ":"); ok {
 		id = name

@@ -63,7 +63,7 @@ func (e entry) resource() string {
 			name += "/" + rest
 		}
 	}
-	if !collection(name) {
+	if !isCollection(name) {
 		return name
 	}
 	if link := p.Response.TargetLink; strings.Contains(link, "/projects/") {
@@ -80,9 +80,9 @@ func (e entry) resource() string {
 	return ""
 }
 
-// collection reports whether a name is that of a collection: names of resources are
+// isCollection reports whether a name is that of a collection: names of resources are
 // pairs of collection and id, "global" aside.
-func collection(name string) bool {
+func isCollection(name string) bool {
 	if name == "" {
 		return true
 	}

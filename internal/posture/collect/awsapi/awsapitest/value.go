@@ -52,7 +52,7 @@ func (m *Maker) structure(s *model.Shape, depth int) map[string]any {
 	}
 	for i := range s.Members {
 		member := &s.Members[i]
-		if m.leaveOut(depth) && member.Location != "statusCode" || depth > maxDepth && composite(member.Shape) {
+		if m.shouldOmit(depth) && member.Location != "statusCode" || depth > maxDepth && isComposite(member.Shape) {
 			continue
 		}
 		values[member.Name] = m.value(member, depth+1)
@@ -60,8 +60,8 @@ func (m *Maker) structure(s *model.Shape, depth int) map[string]any {
 	return values
 }
 
-// leaveOut decides whether to omit an optional member.
-func (m *Maker) leaveOut(depth int) bool {
+// shouldOmit decides whether to omit an optional member.
+func (m *Maker) shouldOmit(depth int) bool {
 	switch {
 	case m.Full:
 		return false
@@ -71,7 +71,7 @@ func (m *Maker) leaveOut(depth int) bool {
 	return m.rand.IntN(5) == 0
 }
 
-func composite(s *model.Shape) bool {
+func isComposite(s *model.Shape) bool {
 	return s.Type == model.Structure || s.Type == model.List || s.Type == model.Map
 }
 

@@ -104,7 +104,7 @@ func (d *jsonDecoder) structure(n *node) error {
 		if n.union && o.entries > 0 {
 			return errUnion
 		}
-		repeated := o.begin(&d.out, f)
+		repeated := o.beginMember(&d.out, f)
 		if err := d.value(f.node); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}

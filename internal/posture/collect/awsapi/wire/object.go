@@ -26,9 +26,9 @@ func openObject(out *[]byte) object {
 
 func (o *object) close(out *[]byte) { *out = append(*out, '}') }
 
-// begin writes the name of a member and reports whether the member was written before. If
+// beginMember writes the name of a member and reports whether the member was written before. If
 // so, the caller must call merge after writing the value.
-func (o *object) begin(out *[]byte, f *field) (repeated bool) {
+func (o *object) beginMember(out *[]byte, f *field) (repeated bool) {
 	if o.entries > 0 {
 		*out = append(*out, ',')
 	}

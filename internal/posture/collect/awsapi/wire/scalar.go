@@ -65,9 +65,9 @@ func appendString[T string | []byte](b []byte, s T) []byte {
 	return append(b, '"')
 }
 
-// digits reports whether text is a JSON number that fits without a check: at most n digits,
+// isShortNumber reports whether text is a JSON number that fits without a check: at most n digits,
 // no sign, no leading zero.
-func digits(text []byte, n int) bool {
+func isShortNumber(text []byte, n int) bool {
 	if len(text) == 0 || len(text) > n || text[0] == '0' && len(text) > 1 {
 		return false
 	}
@@ -88,7 +88,7 @@ func bitsOf(k kind) int {
 
 // appendInt appends a whole number in JSON, from text that Go can parse.
 func appendInt(b, text []byte, bits int) ([]byte, error) {
-	if digits(text, 9) {
+	if isShortNumber(text, 9) {
 		return append(b, text...), nil
 	}
 	n, err := strconv.ParseInt(string(text), 10, bits)
@@ -100,7 +100,7 @@ func appendInt(b, text []byte, bits int) ([]byte, error) {
 
 // appendFloat appends a JSON number, or a string for values that JSON lacks.
 func appendFloat(b, text []byte, bits int) ([]byte, error) {
-	if digits(text, 7) {
+	if isShortNumber(text, 7) {
 		return append(b, text...), nil
 	}
 	s := string(text)

@@ -115,7 +115,7 @@ func (d *xmlDecoder) structure(n *node) error {
 		if n.union && o.entries > 0 {
 			return errUnion
 		}
-		repeated := o.begin(&d.out, f)
+		repeated := o.beginMember(&d.out, f)
 		if err := d.field(f); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -145,7 +145,7 @@ func (d *xmlDecoder) attributes(n *node, o *object) error {
 			if !bytes.EqualFold(name, a.name) {
 				continue
 			}
-			repeated := o.begin(&d.out, f)
+			repeated := o.beginMember(&d.out, f)
 			if err := d.scalar(f.node, a.value); err != nil {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}

@@ -64,7 +64,7 @@ func entity(name []byte) (rune, bool) {
 	if r >= 0xd800 && r <= 0xdfff {
 		r = utf8.RuneError
 	}
-	return r, inXML(r)
+	return r, isXMLChar(r)
 }
 
 // cleanText appends text without entities. The text must be UTF-8 without control
@@ -81,7 +81,7 @@ func cleanText(b, raw []byte) ([]byte, error) {
 			continue
 		}
 		if c < utf8.RuneSelf {
-			if !inXML(rune(c)) {
+			if !isXMLChar(rune(c)) {
 				return b, errSyntax
 			}
 			b = append(b, c)
@@ -89,7 +89,7 @@ func cleanText(b, raw []byte) ([]byte, error) {
 			continue
 		}
 		r, size := utf8.DecodeRune(raw[i:])
-		if r == utf8.RuneError && size == 1 || !inXML(r) {
+		if r == utf8.RuneError && size == 1 || !isXMLChar(r) {
 			return b, errSyntax
 		}
 		b = append(b, raw[i:i+size]...)
@@ -98,7 +98,7 @@ func cleanText(b, raw []byte) ([]byte, error) {
 	return b, nil
 }
 
-// inXML reports whether XML allows a character.
-func inXML(r rune) bool {
+// isXMLChar reports whether XML allows a character.
+func isXMLChar(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xd7ff || r >= 0xe000 && r <= 0xfffd || r >= 0x10000 && r <= unicode.MaxRune
 }
