@@ -6,7 +6,7 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// Config is what the console must know before anybody has logged in.
+// Config is the configuration that the console needs before a user has logged in.
 type Config struct {
 	Product     string       `json:"product"` // posture or desktop
 	Version     string       `json:"version"`

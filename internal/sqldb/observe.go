@@ -8,7 +8,7 @@ import (
 	"vigil/internal/telemetry/tracing"
 )
 
-// An Observer is told of every statement of the transactions of a context: its text and
+// An Observer is notified of every statement of the transactions of a context: its text and
 // its arguments, those of the first execution if it is executed for many. It returns a
 // function that is called at the end.
 type Observer func(text string, args []any) (end func(error))

@@ -1,6 +1,5 @@
-// Package aws_test holds package awsapi against the generated modules of the SDK,
-// which are in this module alone, so that neither the binary nor its module graph
-// has them.
+// Package aws_test compares package awsapi with the service modules of the AWS SDK. Only
+// this module requires them, so that neither the binary nor its module graph has them.
 package aws_test
 
 import (
@@ -44,7 +43,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/wafv2"
 )
 
-// clients makes a client of the generated module of each service.
+// clients creates a client of the SDK module of each service.
 var clients = map[string]func(aws.Config) any{
 	"accessanalyzer": func(c aws.Config) any { return accessanalyzer.NewFromConfig(c) },
 	"acm":            func(c aws.Config) any { return acm.NewFromConfig(c) },

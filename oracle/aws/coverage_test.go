@@ -20,13 +20,13 @@ var (
 	collectorCall = regexp.MustCompile(`\b([a-z0-9]+)\.([A-Z][A-Za-z0-9]+)Input\b`)
 )
 
-// packages are the services whose generated module has another name.
+// packages are the SDK modules of services whose names differ.
 var packages = map[string]string{
 	"cloudwatchlogs": "logs", "configservice": "config", "elasticloadbalancingv2": "elbv2", "elbv2": "elbv2", "eventbridge": "events",
 }
 
-// alone are the services without their generated module here. What is called of
-// them is held against smithy-go's own deserializers, in the tests of package wire.
+// alone are the services whose SDK module is not required here. The tests of package
+// wire compare their calls with the deserializers of smithy-go.
 var alone = []string{
 	"account", "acm-pca", "amp", "amplify", "application-autoscaling", "apprunner", "appstream", "appsync", "athena", "backup", "batch",
 	"bedrock", "bedrock-agent", "cloudformation", "cloudhsmv2", "codeartifact", "codebuild", "codecommit", "codepipeline", "cognito-identity",
@@ -38,8 +38,8 @@ var alone = []string{
 	"vpc-lattice", "wellarchitected", "workspaces",
 }
 
-// TestWhatIsCalledIsCompared: every operation that a declaration or a collector
-// calls is in the models, and is held against its generated module above.
+// TestWhatIsCalledIsCompared checks that every operation that a declaration or a
+// collector calls is in the models and is compared with its SDK module.
 func TestWhatIsCalledIsCompared(t *testing.T) {
 	t.Parallel()
 	called := map[string]string{} // operation -> where

@@ -32,12 +32,12 @@ func lacking() []string {
 	return names
 }
 
-// goName is what a generated module calls a member.
+// goName returns the name of a member in an SDK module.
 func goName(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
-// diff says where a value of ours differs from one of a generated module, "" if
-// it does not. A module cannot tell an empty list from none, nor zero from none
-// where it has no pointer.
+// diff describes how a value of ours differs from one of an SDK module; "" if it does
+// not. Modules do not distinguish an empty list from a missing one, nor zero from a
+// missing value where the field is not a pointer.
 func diff(path string, s *model.Shape, ours any, v reflect.Value) string {
 	if strings.HasSuffix(path, ".InferenceAcceleratorInfo.Accelerators") {
 		return "" // the module looks for elements "member" where EC2 sends "item"
@@ -62,7 +62,7 @@ func diff(path string, s *model.Shape, ours any, v reflect.Value) string {
 	}
 	switch {
 	case s.Document:
-		return "" // the modules hand on what was sent
+		return "" // the modules return the value as it was sent
 	case s.Union || v.Kind() == reflect.Interface:
 		return diffUnion(path, s, ours, v)
 	}
@@ -153,7 +153,7 @@ func sameScalar(s *model.Shape, ours any, v reflect.Value) bool {
 	case model.Boolean:
 		return v.Kind() == reflect.Bool && ours == v.Bool()
 	case model.Integer, model.Long:
-		// And strings of a few numbers.
+		// Some modules return numbers as strings.
 		return v.CanInt() && ours == json.Number(fmt.Sprint(v.Int())) || v.Kind() == reflect.String && ours == json.Number(v.String())
 	case model.Float, model.Double:
 		n, ok := ours.(json.Number)
@@ -169,7 +169,7 @@ func sameScalar(s *model.Shape, ours any, v reflect.Value) bool {
 		}
 		return v.Kind() == reflect.Slice && ours == base64.StdEncoding.EncodeToString(v.Bytes())
 	}
-	// The modules make numbers of a few strings.
+	// Some modules return strings as numbers.
 	return v.Kind() == reflect.String && ours == v.String() || v.CanInt() && ours == fmt.Sprint(v.Int())
 }
 
@@ -187,7 +187,7 @@ func fill(v reflect.Value, s *model.Shape, values map[string]any) {
 			continue
 		}
 		if !set(f, m.Shape, value) {
-			delete(values, m.Name) // neither side gets it
+			delete(values, m.Name) // neither side sends it
 		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 	"vigil/internal/posture/collect/awsapi/wire"
 )
 
-// A canned answer is given to whatever is asked. It keeps the question.
+// canned is an HTTP client that returns the same response to every request and stores
+// the request.
 type canned struct {
 	header http.Header
 	body   []byte
@@ -40,7 +41,7 @@ func (c *canned) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// errNotSent says that the generated module refused an input that was made up.
+// errNotSent means that the SDK module refused a generated input.
 var errNotSent = errors.New("nothing was sent")
 
 func config(c *canned) aws.Config {
@@ -54,7 +55,7 @@ func config(c *canned) aws.Config {
 
 const region = "eu-west-1"
 
-// typed calls an operation of a generated module and returns its output.
+// typed calls an operation of an SDK module and returns its output.
 func typed(ctx context.Context, client any, op *model.Operation, c *canned, input map[string]any) (reflect.Value, error) {
 	method := reflect.ValueOf(client).MethodByName(op.Name)
 	if !method.IsValid() {
@@ -75,7 +76,7 @@ func typed(ctx context.Context, client any, op *model.Operation, c *canned, inpu
 	return out[0].Elem(), nil
 }
 
-// operations calls f with every operation that both sides know.
+// operations calls f with every operation that both sides implement.
 func operations(t *testing.T, f func(t *testing.T, client any, c *canned, op *model.Operation)) {
 	for _, service := range slices.Sorted(maps.Keys(clients)) {
 		t.Run(service, func(t *testing.T) {
@@ -95,7 +96,7 @@ func operations(t *testing.T, f func(t *testing.T, client any, c *canned, op *mo
 	}
 }
 
-// seeds is how many answers each operation gets.
+// seeds returns the number of responses that are compared for each operation.
 func seeds() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("ORACLE_SEEDS"), 10, 64); err == nil {
 		return n
@@ -103,7 +104,7 @@ func seeds() uint64 {
 	return 5
 }
 
-// TestAnswersAreReadTheSame gives both decoders the same answers.
+// TestAnswersAreReadTheSame decodes the same responses with both decoders.
 func TestAnswersAreReadTheSame(t *testing.T) {
 	t.Parallel()
 	operations(t, func(t *testing.T, client any, c *canned, op *model.Operation) {
@@ -119,7 +120,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 			maker.Full, maker.Unions = seed == 0, []string{"AnalyticsFilter", "MetricsFilter", "AttributeValue"}
 			output := maker.Output(op)
 			if _, ok := output["MaxItems"].(string); ok {
-				output["MaxItems"] = "7" // the module takes it for a number
+				output["MaxItems"] = "7" // the module decodes it as a number
 			}
 			header, body := awsapitest.Answer(op, output)
 			c.header, c.body = typedAnswer(op, output, header, body)
@@ -154,7 +155,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 	})
 	t.Cleanup(func() {
 		t.Logf("%d answers were compared", compared.Load())
-		t.Logf("what the models have and the modules do not: %v", lacking())
+		t.Logf("members of the models that the modules do not have: %v", lacking())
 	})
 }
 

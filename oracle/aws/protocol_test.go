@@ -9,8 +9,8 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// typedAnswer returns an answer in the protocol of the generated module. It is
-// ours, but for CloudWatch, with which the module speaks CBOR and we JSON.
+// typedAnswer returns a response in the protocol of the SDK module. The protocol is the
+// same as ours except for CloudWatch: the module uses CBOR, we use JSON.
 func typedAnswer(op *model.Operation, output map[string]any, header http.Header, body []byte) (http.Header, []byte) {
 	if op.Service.Name != "cloudwatch" {
 		return header, body

@@ -22,7 +22,7 @@ import (
 // RoundTrip implements [http.RoundTripper].
 func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) { return c.Do(r) }
 
-// TestRequestsAreWrittenTheSame gives both sides the same inputs.
+// TestRequestsAreWrittenTheSame encodes the same inputs with both sides.
 func TestRequestsAreWrittenTheSame(t *testing.T) {
 	t.Parallel()
 	operations(t, func(t *testing.T, client any, c *canned, op *model.Operation) {
@@ -36,7 +36,7 @@ func TestRequestsAreWrittenTheSame(t *testing.T) {
 				input["HostedZoneId"] = "/hostedzone/" + id
 			}
 			c.header, c.body = http.Header{}, nil
-			_, err := typed(t.Context(), client, op, c, input) // also takes out what the module cannot have
+			_, err := typed(t.Context(), client, op, c, input) // also removes members that the module does not have
 			if errors.Is(err, errNotSent) {
 				t.Logf("%s: %v", op.Name, err)
 				continue
@@ -49,7 +49,7 @@ func TestRequestsAreWrittenTheSame(t *testing.T) {
 			}
 			_, err = us.Call(t.Context(), op.Service.Name, op.Name, region, plain(input))
 			if _, bad := errors.AsType[*wire.InputError](err); bad {
-				t.Logf("%s: %v", op.Name, err) // what was taken out was required
+				t.Logf("%s: %v", op.Name, err) // a removed member is required
 				continue
 			}
 			if ours.asked == nil {
@@ -65,7 +65,7 @@ func TestRequestsAreWrittenTheSame(t *testing.T) {
 	t.Cleanup(func() { t.Logf("%d requests were compared", requests.Load()) })
 }
 
-// plain makes of an input what JSON can hold.
+// plain encodes an input as JSON.
 func plain(input map[string]any) json.RawMessage {
 	text, err := json.Marshal(input)
 	if err != nil {
@@ -74,7 +74,7 @@ func plain(input map[string]any) json.RawMessage {
 	return text
 }
 
-// A request is what matters of one.
+// A request holds the parts of a request that are compared.
 type request struct {
 	method, host, path, target, kind, scope string
 	query, form                             url.Values
@@ -89,8 +89,8 @@ func describe(t *testing.T, r *http.Request, body []byte) request {
 	d := request{
 		method: r.Method, host: r.URL.Host, path: r.URL.EscapedPath(), target: r.Header.Get("X-Amz-Target"), kind: r.Header.Get("Content-Type"), query: q,
 	}
-	d.path = strings.TrimSuffix(d.path, "/") // some models have one at the end
-	// CloudTrail takes its target with and without a namespace.
+	d.path = strings.TrimSuffix(d.path, "/") // some models end with a slash
+	// CloudTrail accepts its target with and without a namespace.
 	d.target = strings.TrimPrefix(d.target, "com.amazonaws.cloudtrail.v20131101.")
 	_, scope, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
 	if parts := strings.Split(scope, "/"); len(parts) == 5 {

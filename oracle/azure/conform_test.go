@@ -26,7 +26,7 @@ func open(t *testing.T) *Modules {
 	return all
 }
 
-// check holds a type against the typed modules.
+// check compares the declaration of a type with the typed modules.
 func check(modules *Modules, catalog *resource.Catalog, t *resource.Type) (wrong []error) {
 	describe := func(r *resource.Request) (input, output *model.Shape, err error) {
 		if strings.HasPrefix(r.Call, "graph:") { // Microsoft Graph is in no module of Resource Manager
@@ -64,14 +64,14 @@ func owner(catalog *resource.Catalog, t *resource.Type, r *resource.Request) str
 	return t.ResourceType()
 }
 
-// differ are the answers that are not what the typed modules say, and why we believe
-// the answers.
+// differ are responses that differ from the typed modules, with the reason why the
+// response is right.
 var differ = map[string]string{
 	"azure/security/assessment.yaml: edge ASSESSES: properties.resourceDetails.Id: ResourceDetailsClassification has no member Id":  "answers have Id, the description id: both are read",
 	`azure/sql/server.yaml: property publicNetworkAccess: "SecuredByPerimeter" is not one of the cloud's values: Disabled, Enabled`: "newer versions have it, and it is told to whoever asks in an older one",
 }
 
-// TestDeclarationsAreWhatAzurePublishes holds every declared type of Azure against the
+// TestDeclarationsAreWhatAzurePublishes compares every declared type of Azure with the
 // typed modules.
 func TestDeclarationsAreWhatAzurePublishes(t *testing.T) {
 	t.Parallel()
@@ -94,7 +94,7 @@ func TestDeclarationsAreWhatAzurePublishes(t *testing.T) {
 	}
 	for text := range differ {
 		if !seen[text] {
-			t.Errorf("no longer so: %s", text)
+			t.Errorf("no longer different: %s", text)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package azure holds the declarations of Azure against the models of the typed
+// Package azure compares the declarations of Azure with the models of the typed
 // modules that Microsoft generates from its API descriptions. It reads their
 // source, so that none of them has to be compiled.
 package azure
@@ -23,9 +23,9 @@ type module struct {
 	enums     map[string][]string          // permitted values of string types
 	members   map[string]map[string]string // of structures: JSON member to field
 	concrete  map[string][]string          // of interfaces: the structures that they may be
-	unix      map[string]bool              // structure and field of times that are told in seconds
+	unix      map[string]bool              // structure and field of times that are sent as seconds
 	responses map[string]string            // client and method to the response and its field that has the body
-	requests  map[string]*ast.FuncDecl     // client and method to what makes its request
+	requests  map[string]*ast.FuncDecl     // client and method to the function that creates its request
 	shapes    map[string]*model.Shape
 }
 
@@ -63,7 +63,7 @@ func parseModule(dir string) (*module, error) {
 	return m, nil
 }
 
-// addSpecs takes types and the constants of string types.
+// addSpecs records types and the constants of string types.
 func (m *module) addSpecs(d *ast.GenDecl) {
 	for _, s := range d.Specs {
 		switch s := s.(type) {
@@ -80,9 +80,9 @@ func (m *module) addSpecs(d *ast.GenDecl) {
 	}
 }
 
-// addFunc takes what generated functions tell: the members that a structure is
-// decoded from, the structures that an interface may be, and the requests and
-// responses of methods.
+// addFunc records the information in generated functions: the members from which a
+// structure is decoded, the structures that implement an interface, and the requests
+// and responses of methods.
 func (m *module) addFunc(d *ast.FuncDecl) {
 	name := d.Name.Name
 	if d.Recv == nil {
@@ -130,8 +130,8 @@ func literals(body ast.Node) (all []string) {
 	return all
 }
 
-// decoded takes the fields of a structure by the members of the JSON object that its
-// UnmarshalJSON looks for.
+// decoded records the fields of a structure by the names of the JSON members that its
+// UnmarshalJSON reads.
 func (m *module) decoded(kind string, body ast.Node, receiver string) {
 	all := map[string]string{}
 	m.members[kind] = all
@@ -191,14 +191,14 @@ func body(d *ast.FuncDecl) (kind, field string) {
 	return kind, field
 }
 
-// response returns the shape of the answer of a method, or nil.
+// response returns the shape of the response of a method, or nil.
 func (m *module) response(method string) *model.Shape {
 	kind, field, _ := strings.Cut(m.responses[method], "/")
 	s, ok := m.types[kind].(*ast.StructType)
 	if !ok {
 		return nil
 	}
-	if field == "." { // the whole response, which embeds the only thing it has
+	if field == "." { // the response embeds its only field
 		return m.shape(s.Fields.List[0].Type)
 	}
 	for _, f := range s.Fields.List {
@@ -220,7 +220,7 @@ func embedded(e ast.Expr) string {
 	return ""
 }
 
-// shape turns a type into the form in which declarations are checked.
+// shape converts a type to the form with which declarations are compared.
 func (m *module) shape(e ast.Expr) *model.Shape {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -243,7 +243,7 @@ func (m *module) shape(e ast.Expr) *model.Shape {
 	return &model.Shape{Type: model.Structure, Document: true}
 }
 
-// basic are the types of Go that fields have.
+// basic are the basic Go types of fields.
 var basic = map[string]model.Type{
 	"string": model.String, "bool": model.Boolean, "int32": model.Integer, "int64": model.Long, "int": model.Long, "float32": model.Float, "float64": model.Double,
 }
@@ -264,7 +264,7 @@ func (m *module) named(name string) *model.Shape {
 		shape.Name, shape.Enum = name, m.enums[name]
 	case *ast.StructType:
 		shape.Members = m.structure(name, e)
-	case *ast.InterfaceType: // one of several structures: it has the members of all
+	case *ast.InterfaceType: // implemented by several structures: use the members of all
 		for _, c := range m.concrete[name] {
 			for _, member := range m.named(c).Members {
 				if old := shape.Member(member.Name); old == nil {
@@ -280,7 +280,7 @@ func (m *module) named(name string) *model.Shape {
 	return shape
 }
 
-// merged returns a shape for what is one or the other.
+// merged returns a shape with the members of both.
 func merged(a, b *model.Shape) *model.Shape {
 	if a == b || a.Type != b.Type {
 		return a

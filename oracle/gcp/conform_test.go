@@ -13,8 +13,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// check holds a type against the discovery documents: the calls of its list, of
-// reading one, of completing an item and of its functions.
+// check compares the declaration of a type with the discovery documents: the calls that
+// list its resources, read one, complete an item, and those of its functions.
 func check(documents *Documents, catalog *resource.Catalog, t *resource.Type) (wrong []error) {
 	var names []string
 	for _, other := range append([]*resource.Type{t}, catalog.Of(posture.GCP)...) {
@@ -39,8 +39,8 @@ func check(documents *Documents, catalog *resource.Catalog, t *resource.Type) (w
 	return wrong
 }
 
-// TestDeclarationsAreWhatGooglePublishes holds every declared type of Google Cloud
-// against the discovery documents.
+// TestDeclarationsAreWhatGooglePublishes compares every declared type of Google Cloud
+// with the discovery documents.
 func TestDeclarationsAreWhatGooglePublishes(t *testing.T) {
 	t.Parallel()
 	documents, err := Open()

@@ -1,5 +1,5 @@
-// Package gcp holds the declarations of Google Cloud against the discovery
-// documents that Google publishes and that come with its Go module.
+// Package gcp compares the declarations of Google Cloud with the discovery documents
+// that Google publishes in its Go module.
 package gcp
 
 import (
@@ -12,13 +12,13 @@ import (
 	"slices"
 	"strings"
 
-	_ "google.golang.org/api/googleapi" // its module has the discovery documents
+	_ "google.golang.org/api/googleapi" // its module contains the discovery documents
 
 	"vigil/internal/posture/collect/awsapi/model"
 	"vigil/internal/posture/resource"
 )
 
-// Documents are the discovery documents of APIs, read when they are asked for.
+// Documents are the discovery documents of APIs, read on first use.
 type Documents struct {
 	dir string
 	all map[string]*document // by API and version
@@ -105,11 +105,11 @@ func (d *Documents) document(api, version string) (*document, error) {
 	return doc, nil
 }
 
-// parts replaces the variables of a form by what a path of a method has there.
+// parts replaces the variables of a form by the corresponding parts of a path.
 var parts = regexp.MustCompile(`\{[^}]*\}|\$\{[^}]*\}|\$[a-z0-9]+`)
 
-// Describe returns what the document of an API says of a call of a type. The names
-// are the forms that ${name} may stand for.
+// Describe returns the input and output of a call according to the document of its API.
+// names are the forms that ${name} may have.
 func (d *Documents) Describe(r *resource.Request, names []string) (input, output *model.Shape, err error) {
 	verb, address := "GET", r.Call
 	if rest, ok := strings.CutPrefix(address, "POST "); ok {
@@ -137,14 +137,14 @@ func (d *Documents) Describe(r *resource.Request, names []string) (input, output
 	return nil, nil, fmt.Errorf("no method of %s %s has the path %s", segments[0], segments[1], segments[2])
 }
 
-// covers reports whether a method has a path, whose variables and wildcards may be
-// in the place of parameters alone.
+// covers reports whether a method has a path. Variables and wildcards of the path match
+// only parameters of the method.
 func (doc *document) covers(m *method, path string) bool {
 	own := m.FlatPath
 	if own == "" {
 		own = m.Path
 	}
-	// Some paths begin with the name of the API, which addresses have already.
+	// Some paths begin with the name of the API, which addresses already contain.
 	own = strings.TrimPrefix(doc.ServicePath+own, doc.Name+"/")
 	a, b := strings.Split(parts.ReplaceAllString(own, "{}"), "/"), strings.Split(parts.ReplaceAllString(path, "{}"), "/")
 	return slices.EqualFunc(a, b, func(x, y string) bool {
@@ -154,7 +154,7 @@ func (doc *document) covers(m *method, path string) bool {
 	})
 }
 
-// messages returns the shapes of a method's input and answer. The input of a GET is
+// messages returns the shapes of a method's input and output. The input of a GET is
 // its query.
 func (doc *document) messages(m *method) (input, output *model.Shape) {
 	if m.Response != nil {
@@ -172,7 +172,7 @@ func (doc *document) messages(m *method) (input, output *model.Shape) {
 	return input, output
 }
 
-// shape turns a schema into the form in which declarations are checked.
+// shape converts a schema to the form with which declarations are compared.
 func (doc *document) shape(s *schema) *model.Shape {
 	if s.Ref != "" {
 		if known, ok := doc.shapes[s.Ref]; ok {

@@ -245,7 +245,7 @@ type silenceRequest struct {
 }
 
 // maxSilence limits how long a group can be silenced, so that no silence is
-// forgotten for good.
+// deleted permanently.
 const maxSilence = 90 * 24 * time.Hour
 
 // Validate checks the reason.

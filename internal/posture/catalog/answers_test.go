@@ -11,8 +11,8 @@ import (
 	builtin "vigil/internal/posture/collect/declared"
 )
 
-// build returns the entities of a case, those that its answers tell of included,
-// and what its keys name. Types whose list fails are added to what is unread.
+// build returns the entities of a case, including those that are read from its
+// Answers, and their ids by key. Types whose list fails are added to Unread.
 func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Case, []posture.Entity, map[string]posture.EntityID) {
 	t.Helper()
 	found, ids, err := c.Build()
@@ -40,7 +40,7 @@ func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Ca
 			if key := keyOf(c, f); ids[key] == "" {
 				ids[key] = f.ID
 			} else {
-				t.Fatalf("case %q: the name %q is taken twice; say region and name", c.Name, key)
+				t.Fatalf("case %q: two entities have the name %q; use region and name", c.Name, key)
 			}
 		}
 		if f.Region != posture.Global && !slices.Contains(c.Regions, f.Region) {
@@ -48,7 +48,7 @@ func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Ca
 		}
 	}
 	if checked == 0 && len(reading.Failed) == 0 {
-		t.Fatalf("case %q: the answers tell of no %s", c.Name, e.Type)
+		t.Fatalf("case %q: no %s was read from the answers", c.Name, e.Type)
 	}
 	for _, key := range slices.Concat(c.Violates, c.Unknown) {
 		if ids[key] == "" {
@@ -58,8 +58,8 @@ func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Ca
 	return c, append(found, reading.Entities...), ids
 }
 
-// keyOf returns how a case names an entity that its answers tell of: by region
-// and name where it says so, else by name.
+// keyOf returns the key of an entity that was read from the Answers of a case: region
+// and name if the case uses them, else the name.
 func keyOf(c catalog.Case, e posture.Entity) string {
 	short := cases.ShortID(e)
 	if slices.Contains(slices.Concat(c.Violates, c.Unknown), short) {

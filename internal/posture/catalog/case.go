@@ -9,75 +9,75 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Case shows what a rule does with a few entities of one account. The entities
-// are described as they are stored, or are what raw answers of the cloud come to.
+// A Case is an example of a rule: a few entities of one account and the expected
+// verdicts. The entities are described as they are stored, or as raw responses of the
+// cloud from which they are read.
 type Case struct {
 	Name     string   `yaml:"name"`
 	Entities []Entity `yaml:"entities"`
-	// Answers are what the cloud answers, by call, in the form of the cases of
-	// resource declarations. They go through the declarations of the types that the
-	// rule reads, so that a case covers what turns an answer into a property.
+	// Answers are responses of the cloud by call, in the format of the cases of
+	// resource declarations. They are read according to the declarations of the types
+	// that the rule reads, so that the case also tests these declarations.
 	Answers map[string]any `yaml:"answers"`
 	Unread  []Unread       `yaml:"unread"`
 	// Parameters are values of the rule's parameters; the others have their defaults.
 	Parameters map[string]any `yaml:"parameters"`
-	// At is the time of the evaluation; CaseTime when left out.
+	// At is the time of the evaluation; the default is CaseTime.
 	At time.Time `yaml:"at"`
-	// Regions are where types were read, besides the regions of the entities.
+	// Regions are regions in which types were read, in addition to those of the entities.
 	Regions []string `yaml:"-"`
-	// Violates and Unknown name entities by their keys. What answers tell of goes by
-	// its name, or by region and name.
+	// Violates and Unknown are the keys of entities. The key of an entity that was read
+	// from Answers is its name, or its region and name.
 	Violates []string `yaml:"violates"`
 	Unknown  []string `yaml:"unknown"`
-	// NotApplicable names what the rule is not about. A case that does not say so has
-	// nothing of the kind.
+	// NotApplicable are the keys of the entities that the rule does not apply to. It is
+	// empty when the rule applies to all of them.
 	NotApplicable []string `yaml:"notApplicable"`
 }
 
-// Unread says that a type could not be read when it was last tried, in one
-// region or in all.
+// Unread is a type that the last collection could not read, in one region or in all.
 type Unread struct {
 	Type   posture.EntityType `yaml:"type"`
 	Region string             `yaml:"region"`
 }
 
-// An Entity is an entity as a case describes it. Regions are left out where they
-// do not matter.
+// An Entity is an entity as a case describes it. The region may be omitted where it
+// does not matter.
 type Entity struct {
-	Key        string             `yaml:"key"` // by which the case names it
+	Key        string             `yaml:"key"` // name of the entity within the case
 	Type       posture.EntityType `yaml:"type"`
-	Name       string             `yaml:"name"` // its key when left out
+	Name       string             `yaml:"name"` // the default is the key
 	Region     string             `yaml:"region"`
-	Elsewhere  bool               `yaml:"elsewhere"` // in another account: edges lead to it, but it is not read
+	Elsewhere  bool               `yaml:"elsewhere"` // in another account: it may be the target of edges, but is not read
 	Properties map[string]any     `yaml:"properties"`
 	Unknown    []string           `yaml:"unknown"` // properties that could not be read
 	Tags       map[string]string  `yaml:"tags"`
 	Edges      []Edge             `yaml:"edges"`
 }
 
-// An Edge leads to another entity of the case by its key.
+// An Edge is an edge to another entity of the case, which is given by its key.
 type Edge struct {
 	Label      string         `yaml:"label"`
 	To         string         `yaml:"to"`
 	Properties map[string]any `yaml:"properties"`
 }
 
-// CaseTime is when cases happen, for rules that ask how old something is.
+// CaseTime is the time at which cases are evaluated, for rules that compare ages.
 var CaseTime = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// caseAccounts are the accounts that cases happen in, the same as those of the
-// cases of resource declarations.
+// caseAccounts are the accounts of the entities of cases, the same as in the cases of
+// resource declarations.
 var caseAccounts = map[posture.Provider]posture.AccountID{
 	posture.AWS: "123456789012", posture.Azure: "11111111-2222-3333-4444-555555555555", posture.GCP: "acme-prod",
 }
 
-// Build returns the entities of a case as collectors would have read them, and
-// the ids by which the case's keys are known.
+// Build returns the entities of a case as collectors would have read them, and their
+// ids by key.
 func (c Case) Build() ([]posture.Entity, map[string]posture.EntityID, error) {
 	ids := map[string]posture.EntityID{}
 	for _, e := range c.Entities {
 		if _, exists := ids[e.Key]; exists || e.Key == "" {
-			return nil, nil, fmt.Errorf("case %q: key %q is missing or there twice", c.Name, e.Key)
+			return nil, nil, fmt.Errorf("case %q: key %q is missing or used twice", c.Name, e.Key)
 		}
 		ids[e.Key] = e.id()
 	}
@@ -132,7 +132,7 @@ func (e Entity) build(ids map[string]posture.EntityID) (posture.Entity, error) {
 	for _, edge := range e.Edges {
 		to, ok := ids[edge.To]
 		if !ok {
-			return out, fmt.Errorf("edge %s leads to %q, which is not there", edge.Label, edge.To)
+			return out, fmt.Errorf("edge %s leads to %q, which the case does not have", edge.Label, edge.To)
 		}
 		ps, err := properties(edge.Properties)
 		if err != nil {
@@ -144,7 +144,8 @@ func (e Entity) build(ids map[string]posture.EntityID) (posture.Entity, error) {
 	return out, nil
 }
 
-// properties turns values of YAML into properties; a list is one of each.
+// properties converts values of YAML to properties. A list becomes one property for
+// each element.
 func properties(values map[string]any) ([]posture.Property, error) {
 	var all []posture.Property
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -170,8 +171,8 @@ func properties(values map[string]any) ([]posture.Property, error) {
 	return all, nil
 }
 
-// Coverage returns what the case says of how current types are. Collectors that
-// run once per account are those for which global reports true.
+// Coverage returns when types were last read according to the case. global reports
+// whether a type is read once per account, not once per region.
 func (c Case) Coverage(all []posture.EntityType, global func(posture.EntityType) bool) []posture.Coverage {
 	regions := map[string]bool{}
 	for _, region := range c.Regions {
@@ -202,5 +203,5 @@ func (c Case) Coverage(all []posture.EntityType, global func(posture.EntityType)
 	return covered
 }
 
-// Account returns the account that the cases of a provider happen in.
+// Account returns the account of the entities in cases of a provider.
 func Account(p posture.Provider) posture.AccountID { return caseAccounts[p] }

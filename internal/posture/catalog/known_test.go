@@ -15,7 +15,7 @@ import (
 )
 
 // TestRulesCoverTheKnownChecks compares the catalog with the list of checks that
-// every posture tool is expected to have, where that list is at hand.
+// every posture tool is expected to have, if that list is available.
 func TestRulesCoverTheKnownChecks(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(readShared(t, "rules/rules.json"))

@@ -40,8 +40,8 @@ func declarations() []collect.Declaration {
 	return slices.Concat(aws.Declarations(builtin.Catalog()), azure.New(azure.Options{}).Declarations(), gcp.New(gcp.Options{}).Declarations())
 }
 
-// TestRulesAskOnlyForWhatCollectorsRead holds queries and cases against the
-// declarations of all collectors.
+// TestRulesAskOnlyForWhatCollectorsRead checks that queries and cases use only types,
+// properties and edges that collectors declare.
 func TestRulesAskOnlyForWhatCollectorsRead(t *testing.T) {
 	t.Parallel()
 	schema := catalog.Schema(declarations())
@@ -52,7 +52,7 @@ func TestRulesAskOnlyForWhatCollectorsRead(t *testing.T) {
 	}
 }
 
-// A bench judges the entities of cases as those of an account that was just
+// A bench evaluates rules for the entities of cases, as for an account that was just
 // collected.
 type bench struct {
 	*evaluate.Evaluator
@@ -80,7 +80,7 @@ func (b *bench) evaluatorOf(c catalog.Case) *evaluate.Evaluator {
 	return evaluate.New(b.schema, nil, func() time.Time { return c.At })
 }
 
-// judge holds a rule against what a case has.
+// judge evaluates a rule for the entities of a case.
 func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []posture.Entity) posture.RuleJudgement {
 	t.Helper()
 	judged, bad, err := b.evaluatorOf(c).Judge(t.Context(), evaluate.Account{
@@ -93,7 +93,7 @@ func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []pos
 	return judged.Rules[0]
 }
 
-// outside returns the entities of a case that a rule is not about, by key.
+// outside returns the keys of the entities of a case that a rule does not apply to.
 func (b *bench) outside(t *testing.T, e catalog.Entry, c catalog.Case, found []posture.Entity, ids map[string]posture.EntityID) []string {
 	t.Helper()
 	answers, err := b.evaluatorOf(c).Try(t.Context(), evaluate.Account{
@@ -137,7 +137,7 @@ func TestRulesDoWhatTheirCasesShow(t *testing.T) {
 	}
 }
 
-// check compares a judgement with what a case shows.
+// check compares a judgement with the expected verdicts of a case.
 func check(t *testing.T, c catalog.Case, got posture.RuleJudgement, ids map[string]posture.EntityID) {
 	t.Helper()
 	keys := func(entityIDs []posture.EntityID) []string {
@@ -167,7 +167,7 @@ func objects(raised []posture.Raised) []posture.EntityID {
 	return ids
 }
 
-// shows makes sure that the picture of a violation has the entity in it.
+// shows checks that the visualization of a violation contains the entity.
 func shows(t *testing.T, e catalog.Entry, c catalog.Case, g *graph.Graph, id posture.EntityID) {
 	t.Helper()
 	text := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasId('"+string(id)+"')")
@@ -182,7 +182,7 @@ func shows(t *testing.T, e catalog.Entry, c catalog.Case, g *graph.Graph, id pos
 	for v := range result.Values() {
 		path, ok := v.Opaque().(*gremlin.Path)
 		if !ok {
-			t.Fatalf("case %q shows %v, not paths", c.Name, v)
+			t.Fatalf("the visualization of case %q returns %v, not paths", c.Name, v)
 		}
 		for _, o := range path.Objects {
 			if o.Kind() == graph.KindVertex && g.VertexID(o.Handle()).Str() == string(id) {
@@ -190,7 +190,7 @@ func shows(t *testing.T, e catalog.Entry, c catalog.Case, g *graph.Graph, id pos
 			}
 		}
 	}
-	t.Errorf("case %q: %s is not in its picture", c.Name, id)
+	t.Errorf("case %q: the visualization does not contain %s", c.Name, id)
 }
 
 func build(t *testing.T, es []posture.Entity) *graph.Graph {
@@ -208,8 +208,8 @@ func build(t *testing.T, es []posture.Entity) *graph.Graph {
 	return g
 }
 
-// TestRulesThatAreAboutSomeResourcesShowOthers holds rules that restrict what they
-// are about to a case that shows a resource outside.
+// TestRulesThatAreAboutSomeResourcesShowOthers checks that each rule that applies only to
+// some resources has a case with a resource to which it does not apply.
 func TestRulesThatAreAboutSomeResourcesShowOthers(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -219,10 +219,10 @@ func TestRulesThatAreAboutSomeResourcesShowOthers(t *testing.T) {
 		}
 		n++
 		if !slices.ContainsFunc(e.Cases, func(c catalog.Case) bool { return len(c.NotApplicable) > 0 }) && !strings.Contains(e.Query.Text, "').not(out('") {
-			t.Errorf("%s: no case has a resource that the rule is not about", e.ID)
+			t.Errorf("%s: no case has a resource to which the rule does not apply", e.ID)
 		}
 	}
 	if n < 80 {
-		t.Errorf("%d rules say what they are about", n)
+		t.Errorf("%d rules restrict the resources that they apply to", n)
 	}
 }

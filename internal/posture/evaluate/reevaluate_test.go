@@ -60,7 +60,7 @@ func (m model) observe(j posture.Judgement) {
 }
 
 // TestIncrementalJudgementsLeadToTheSameFindings changes an account at random,
-// judges it after every change in whole and in part, and compares the findings.
+// judges it after every change completely and incrementally, and compares the findings.
 func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -66,7 +66,7 @@ func entity(kind posture.EntityType, region string, n int) posture.Entity {
 	}
 }
 
-// A fixture is an organisation with an account and those who judge it.
+// A fixture is an organisation with an account and its judges.
 type fixture struct {
 	t      *testing.T
 	org    posture.OrgID
@@ -75,7 +75,7 @@ type fixture struct {
 	clock  *time.Time
 }
 
-// idle takes jobs and does nothing: the test does the work itself.
+// idle is a job queue that discards jobs: the test executes them itself.
 type idle struct{}
 
 func (idle) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
@@ -93,8 +93,7 @@ func open(t *testing.T, dsn string) *sqldb.DB {
 	return db
 }
 
-// newFixture returns an organisation that some judges judge who share nothing but
-// the database.
+// newFixture returns an organisation with several judges, which share only the database.
 func newFixture(t *testing.T, db *sqldb.DB, org posture.OrgID, judges int, clock *time.Time) *fixture {
 	t.Helper()
 	c := &fixture{t: t, org: org, store: store.New(db, secrettest.NewBox(t), idle{}).At(func() time.Time { return *clock }), clock: clock}
@@ -120,8 +119,7 @@ func (f *fixture) in(s posture.Scope) posture.Scope {
 	return s
 }
 
-// notifications is what the organisation hears: findings without their ids, which differ,
-// and counts.
+// notifications returns the findings without their ids, which differ, and the counts.
 func (f *fixture) notifications() any {
 	f.t.Helper()
 	page, err := f.store.Findings(f.t.Context(), f.org, posture.FindingFilter{}, []posture.FindingSort{{Field: "ruleId"}, {Field: "objectId"}}, posture.Page{}, *f.clock)

@@ -16,11 +16,11 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestAnySequenceOfJudgementsLeadsToTheSameFindings lets things happen to an
-// account at random: resources are read one by one and scope by scope, to the end
-// and not, scopes fail, rules come, change and go. One organisation is judged in
-// part by two judges that do not know of each other, another one in whole. Both
-// must end up with the same findings and the same counts.
+// TestAnySequenceOfJudgementsLeadsToTheSameFindings applies random changes to an account:
+// resources and scopes are read completely or partially, scopes fail, rules are added,
+// changed and removed. One organisation is judged incrementally by two independent
+// judges, another one completely each time. Both must have the same findings and the
+// same counts.
 func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 	t.Parallel()
 	sequences := 15
@@ -39,30 +39,30 @@ func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 				h.clock = h.clock.Add(36 * time.Hour)
 				what := h.happen()
 				if h.r.IntN(4) == 0 {
-					continue // nobody looks yet
+					continue // compare only after a judgement
 				}
 				h.judge()
 				if diff := cmp.Diff(h.complete.notifications(), h.parts.notifications(), cmpopts.EquateEmpty()); diff != "" {
-					t.Fatalf("sequence %d, step %d, after %s (-whole +parts):\n%s", seed, step, what, diff)
+					t.Fatalf("sequence %d, step %d, after %s (-complete +incremental):\n%s", seed, step, what, diff)
 				}
 			}
 		}
 	})
 }
 
-// A history is what happens to an account that two organisations have.
+// A history is a sequence of changes to an account that two organisations have.
 type history struct {
 	t               *testing.T
 	r               *rand.Rand
 	clock           time.Time
 	parts, complete *fixture
 	rules           map[posture.RuleID]posture.Rule
-	cloud           map[posture.EntityID]posture.Entity // as it is
+	cloud           map[posture.EntityID]posture.Entity // current state
 	former          map[posture.EntityID][]posture.Entity
 	changed         []posture.RuleID // that were not judged yet
 }
 
-// happen does something at random and says what.
+// happen makes a random change and returns its description.
 func (h *history) happen() string {
 	kind := kinds[h.r.IntN(len(kinds))]
 	region := regions[h.r.IntN(len(regions))]
@@ -86,8 +86,8 @@ func (h *history) happen() string {
 	}
 }
 
-// change makes, alters or removes a resource, or makes it what it once was: what
-// flips and flips back is not seen by who looked before and after.
+// change adds, changes or removes a resource, or restores a former state: a change that
+// is undone before the next read must not have any effect.
 func (h *history) change() {
 	e := h.draw()
 	if former := h.former[e.ID]; len(former) > 0 && h.r.IntN(2) == 0 {
@@ -101,7 +101,7 @@ func (h *history) change() {
 	h.cloud[e.ID] = e
 }
 
-// draw makes one of a few resources, with edges to some of the others.
+// draw returns a random resource with edges to some of the others.
 func (h *history) draw() posture.Entity {
 	kind := kinds[h.r.IntN(len(kinds))]
 	e := entity(kind, regions[h.r.IntN(len(regions))], h.r.IntN(3))
@@ -147,7 +147,7 @@ func (h *history) doBoth(do func(f *fixture) error) {
 	}
 }
 
-// reread takes in single resources, as an event makes happen.
+// reread reads single resources, as after an event.
 func (h *history) reread(scope posture.Scope) string {
 	var found []posture.Entity
 	var removed []posture.EntityID
@@ -166,7 +166,7 @@ func (h *history) reread(scope posture.Scope) string {
 	return fmt.Sprintf("reading %d of %s %s again", len(found)+len(removed), scope.Type, scope.Region)
 }
 
-// read reads a scope, to the end or not.
+// read reads a scope completely or partially.
 func (h *history) read(scope posture.Scope, complete bool) string {
 	var found []posture.Entity
 	for n := range 3 {
@@ -220,7 +220,8 @@ func (h *history) rule() string {
 	return "changing " + string(id)
 }
 
-// judge has one organisation judged in part, by either judge, the other in whole.
+// judge judges one organisation incrementally, by one of the two judges, and the other
+// completely.
 func (h *history) judge() {
 	h.t.Helper()
 	changed := slices.Clone(h.changed)

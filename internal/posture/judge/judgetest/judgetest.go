@@ -1,5 +1,5 @@
-// Package judgetest takes an account all the way from a cloud to its findings,
-// and sees what becomes of them when the cloud cannot be read.
+// Package judgetest collects an account of a simulated cloud and evaluates rules, and
+// checks that findings do not change when the cloud cannot be read.
 package judgetest
 
 import (
@@ -34,13 +34,13 @@ type Cloud struct {
 	Access posture.Access
 	Today  time.Time // of its world
 
-	// Change mends what violates a rule and makes something else violate one.
+	// Change fixes one violation of a rule and causes another.
 	Change func() error
-	// Break lets calls that tell of both go wrong, until it is undone.
+	// Break makes the calls that read these two resources fail until it is undone.
 	Break func(Trouble) (undo func())
 }
 
-// Trouble is what goes wrong.
+// Trouble is the way in which calls fail.
 type Trouble string
 
 // The troubles.
@@ -51,8 +51,8 @@ const (
 	Partial Trouble = "a partial page"
 )
 
-// NeverWrong reads a cloud in which something changed while calls go wrong: no
-// finding may be raised or resolved. When all is well again, one is each.
+// NeverWrong reads a cloud that has changed while calls fail: no finding may be raised
+// or resolved. When calls succeed again, one finding is raised and one resolved.
 func NeverWrong(t *testing.T, c Cloud) {
 	l := newLine(t, c)
 	if status := l.run(time.Minute); status != posture.RunCompleted {
@@ -96,11 +96,11 @@ func NeverWrong(t *testing.T, c Cloud) {
 		}
 	}
 	if raised == 0 || resolved == 0 {
-		t.Errorf("when all is well, %d findings are raised and %d resolved", raised, resolved)
+		t.Errorf("after calls succeed again, %d findings are raised and %d resolved", raised, resolved)
 	}
 }
 
-// A line is what turns a cloud into findings.
+// A line is the pipeline from a cloud to findings: store, runner and judge.
 type line struct {
 	t     *testing.T
 	cloud Cloud
@@ -109,7 +109,7 @@ type line struct {
 	judge *judge.Judge
 }
 
-// idle takes jobs and does nothing: the test does the work itself.
+// idle is a job queue that discards jobs: the test executes them itself.
 type idle struct{}
 
 func (idle) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
@@ -118,7 +118,7 @@ func (idle) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error    { return
 func (idle) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error   { return nil }
 func (idle) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { return nil }
 
-// shippedRules are those that come with Vigil, read once for all tests.
+// shippedRules are the rules that come with Vigil, loaded once for all tests.
 var shippedRules = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.Load(rules.Files, frameworks.Files) })
 
 func newLine(t *testing.T, c Cloud) *line {
@@ -145,7 +145,7 @@ func newLine(t *testing.T, c Cloud) *line {
 	return l.onboard()
 }
 
-// onboard adds the account and what opens it.
+// onboard adds the account and its credential.
 func (l *line) onboard() *line {
 	l.t.Helper()
 	now, a, c := time.Now(), l.cloud.Access.Account, l.cloud.Access.Credential
@@ -160,7 +160,7 @@ func (l *line) onboard() *line {
 	return l
 }
 
-// run collects the account and judges it, what changed and then all of it.
+// run collects the account and judges it, first incrementally and then completely.
 func (l *line) run(deadline time.Duration) posture.RunStatus {
 	l.t.Helper()
 	ctx, org, id := l.t.Context(), l.cloud.Access.Org, l.cloud.Access.Account.ID

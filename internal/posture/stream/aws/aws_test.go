@@ -58,7 +58,7 @@ type world struct {
 	internet *streamtest.Internet
 }
 
-// Amazon and somebody else. Keys take long to make.
+// Amazon and of another party. Generating keys takes long.
 var (
 	amazon   = sync.OnceValues(func() (*events.SNS, error) { return events.NewSNS(clock) })
 	otherSNS = sync.OnceValues(func() (*events.SNS, error) { return events.NewSNS(clock, "sns.example.com") })

@@ -53,7 +53,7 @@ type world struct {
 	internet      *streamtest.Internet
 }
 
-// Google and somebody else. Keys take long to make.
+// Google and of another party. Generating keys takes long.
 var (
 	google      = sync.OnceValues(func() (*events.Google, error) { return events.NewGoogle(clock) })
 	otherGoogle = sync.OnceValues(func() (*events.Google, error) { return events.NewGoogle(clock) })
