@@ -244,8 +244,8 @@ type silenceRequest struct {
 	Reason string         `json:"reason"`
 }
 
-// maxSilence limits how long a group can be silenced, so that no silence is
-// deleted permanently.
+// maxSilence limits how long a group can be silenced, so that a
+// forgotten silence ends.
 const maxSilence = 90 * 24 * time.Hour
 
 // Validate checks the reason.

@@ -2,10 +2,9 @@
 //
 // They are data files that a person can read and change. A file with an unknown
 // key, in the wrong folder, with a query that does not compile or a control that
-// does not exist is an error that names the file. What a rule does is shown by
-// the cases in its own file, which [Case.Entities] turns into entities as
-// collectors make them; [Schema] holds queries and cases to what collectors
-// declare.
+// does not exist is an error that names the file. The file of a rule contains cases,
+// which [Case.Build] converts to entities; tests evaluate the rule for them. Queries and
+// cases may only use what collectors declare, see [Schema].
 package catalog
 
 import (
@@ -25,20 +24,19 @@ import (
 	"vigil/internal/posture/evaluate"
 )
 
-// A Catalog is everything that was read.
+// A Catalog contains the rules and frameworks that were read.
 type Catalog struct {
 	Rules      []Entry                 // by id
 	Tables     []*posture.VersionTable // by name
 	Frameworks []posture.Framework
 }
 
-// released is when native rules and frameworks came to be, as far as their
-// records say.
+// released is the creation time of the rules and frameworks that come with Vigil.
 var released = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-// Load reads rules from one folder and frameworks from another, and rules of an
-// organisation's own from further folders. It reports everything that is wrong,
-// with the file and, where it is known, the line.
+// Load reads rules from one folder, frameworks from another, and custom rules of an
+// organisation from further folders. It reports all mistakes, with the file and, where
+// it is known, the line.
 func Load(rules, frameworks fs.FS, customRules ...fs.FS) (*Catalog, error) {
 	c := new(Catalog)
 	var bad []error
@@ -95,7 +93,7 @@ func Load(rules, frameworks fs.FS, customRules ...fs.FS) (*Catalog, error) {
 	return c, errors.Join(bad...)
 }
 
-// A folder is where rules are read from.
+// A folder is a directory from which rules are read.
 type folder struct {
 	files  fs.FS
 	custom bool                             // it is an organisation's own
@@ -135,7 +133,7 @@ func (c *Catalog) CheckOwn(s *evaluate.Schema) error {
 	return errors.Join(bad...)
 }
 
-// Controls returns the ids by which rules name the controls of all frameworks.
+// Controls returns the ids of the controls of all frameworks, as rules refer to them.
 func (c *Catalog) Controls() map[string]bool {
 	known := map[string]bool{}
 	for _, f := range c.Frameworks {

@@ -10,12 +10,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// familyFile ends the names of files that hold one rule for each of several ports,
-// operations or other members of a table.
+// familyFile is the suffix of files that contain one rule for each member of a table,
+// such as ports or operations.
 const familyFile = "-family.yaml"
 
-// loadFamily reads a file of two documents: a table of members, and a rule that is
-// read once for each of them, with ${name} replaced by what the member has there.
+// loadFamily reads a file of two documents: a table of members, and a template of a rule.
+// Each member yields a rule, in which ${name} is replaced by its value of that name.
 func (in *folder) loadFamily(file string) ([]Entry, error) {
 	text, err := fs.ReadFile(in.files, file)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// frameworkFile is a framework as its file has it.
+// frameworkFile is a framework as written in its file.
 type frameworkFile struct {
 	ID          string   `yaml:"id"`
 	Name        string   `yaml:"name"`
@@ -31,11 +31,11 @@ type frameworkFile struct {
 	} `yaml:"sections"`
 }
 
-// controls are those of one section, in the order of the file.
+// controls are the controls of one section, in the order of the file.
 type controls []control
 
-// A control is written as its title, or as an object where its rules are not
-// named by the files of the rules.
+// A control is written as its title, or as an object if the framework, not the files of
+// the rules, assigns its rules.
 type control struct {
 	ID    string   `yaml:"-"`
 	Title string   `yaml:"title"`
@@ -63,8 +63,8 @@ func (c *controls) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// strict refuses keys that an object does not have: KnownFields does not reach
-// objects that are decoded one by one.
+// strict refuses unknown keys of an object. KnownFields does not apply to objects that
+// are decoded separately.
 func strict(n *yaml.Node, known ...string) error {
 	for i := 0; i < len(n.Content); i += 2 {
 		if key := n.Content[i].Value; !slices.Contains(known, key) {
@@ -74,8 +74,8 @@ func strict(n *yaml.Node, known ...string) error {
 	return nil
 }
 
-// An assignment says which rules answer a control, besides those whose files
-// name it.
+// An assignment lists the rules of a control, in addition to those whose files refer to
+// the control.
 type assignment struct {
 	control  string   // <framework id>_<control id>
 	formerID string   // rules of this control answer it too, or empty
@@ -109,14 +109,14 @@ func loadFramework(files fs.FS, file string) (posture.Framework, []assignment, e
 	for _, section := range f.Sections {
 		for _, c := range section.Controls {
 			if c.ID == "" || c.Title == "" || section.Title == "" || seen[c.ID] {
-				return out, nil, fmt.Errorf("control %q has no title or section, or is there twice", c.ID)
+				return out, nil, fmt.Errorf("control %q has no title or section, or is listed twice", c.ID)
 			}
 			seen[c.ID] = true
 			out.Controls = append(out.Controls, posture.Control{ID: c.ID, Title: c.Title, Section: section.Title, Manual: manual[c.ID]})
 			a := assignment{control: out.ControlID(c.ID), rules: c.Rules}
 			if c.Was != "" {
 				if f.Follows == "" {
-					return out, nil, fmt.Errorf("control %s was another one, but follows does not say of which edition", c.ID)
+					return out, nil, fmt.Errorf("control %s has a predecessor, but the member follows (the previous edition) is missing", c.ID)
 				}
 				a.formerID = f.Follows + "_" + c.Was
 			}
@@ -133,14 +133,14 @@ func loadFramework(files fs.FS, file string) (posture.Framework, []assignment, e
 		return out, nil, errors.New("there are no controls")
 	}
 	if len(assigned) > 0 && out.Source == "" {
-		return out, nil, errors.New("source must say where the rules of controls were taken from")
+		return out, nil, errors.New("source is required: the origin of the rules of controls")
 	}
 	return out, assigned, nil
 }
 
-// assign gives rules the controls that frameworks assign to them. What an edition
-// took over from the one before follows from the rules of that one, so it is
-// repeated until nothing is added: an edition may follow one that follows another.
+// assign adds to rules the controls that frameworks assign to them. A control inherits
+// the rules of its predecessor in the previous edition. assign repeats until nothing is
+// added, because that edition may have a predecessor too.
 func (c *Catalog) assign(all []assignment) error {
 	known := c.Controls()
 	indexes := map[string]int{}
@@ -174,7 +174,7 @@ func (c *Catalog) assign(all []assignment) error {
 	return errors.Join(bad...)
 }
 
-// add adds a control, and reports whether the rule lacked it.
+// add adds a control, and reports whether it is new to the rule.
 func (e *Entry) add(control string) bool {
 	i, exists := slices.BinarySearch(e.Controls, control)
 	if !exists {

@@ -50,7 +50,7 @@ func TestRulesCoverTheKnownChecks(t *testing.T) {
 				}
 			}
 		}
-		// The list knows older editions only.
+		// The list contains older editions only.
 		e.Controls = slices.DeleteFunc(slices.Clone(e.Controls), func(id string) bool {
 			return slices.ContainsFunc(newEditions, func(edition string) bool { return strings.HasPrefix(id, edition) })
 		})
@@ -74,14 +74,14 @@ func TestRulesCoverTheKnownChecks(t *testing.T) {
 // newEditions are the prefixes of controls of editions that the list does not have.
 var newEditions = []string{"aws-fsbp-1.0_", "cis-aws-5.0_", "cis-aws-7.0_", "cis-azure-3.0_", "cis-gcp-3.0_"}
 
-// doubtful are assignments of the list that do not say what the control says, by
-// control and rule.
+// doubtful are assignments of the list, by control and rule, in which the rule does not
+// check what the control requires.
 var doubtful = map[string]assigned{
-	// Audit logs are copied to a log server: backups of data are not that.
+	// The control requires copies of audit logs on a log server, not backups of data.
 	"pci-dss-4.0_10.3.3": {
 		"aws-dynamodb-pitr", "aws-rds-backup", "aws-s3-bucket-versioning", "azure-keyvault-recoverable", "azure-storage-soft-delete", "gcp-sql-backup",
 	},
-	// Keys are changed at the end of their time: that data has a customer's key does not say so.
+	// The control requires that keys are rotated; the rule checks only who manages the key.
 	"pci-dss-4.0_3.7.4": {"azure-disk-unattached-cmk", "azure-storage-cmk", "gcp-bigquery-cmek"},
 }
 
@@ -89,7 +89,7 @@ type assigned []string
 
 func (a assigned) has(rule string) bool { return slices.Contains(a, rule) }
 
-// readShared returns the path of reference material beside the checkout, or skips.
+// readShared returns the path of reference material next to the checkout, or skips the test.
 func readShared(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -121,7 +121,7 @@ func TestLoadRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ old, new, want string }{
 		"another id than the file": {"id: house-1", "id: house-2", "is not the name of the file"},
 		"no date":                  {"2026-01-02", "January", "is not a date"},
-		"a control twice":          {`"2.9":`, `"2.10":`, "there twice"},
+		"a control twice":          {`"2.9":`, `"2.10":`, "twice"},
 		"a control without title":  {"Doors are locked", `""`, "no title"},
 		"no author":                {"author: us", "", "are required"},
 	} {

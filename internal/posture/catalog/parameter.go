@@ -56,10 +56,10 @@ func (f *ruleFile) bind(e *Entry) error {
 	return nil
 }
 
-// tablesFolder holds the tables of versions, one file each.
+// tablesFolder contains the tables of versions, one file for each.
 const tablesFolder = "tables"
 
-// tableFile is a table of versions as its file has it.
+// tableFile is a table of versions as written in its file.
 type tableFile struct {
 	Title  string `yaml:"title"`
 	Source string `yaml:"source"`
@@ -112,7 +112,7 @@ func loadTable(files fs.FS, file string) (*posture.VersionTable, error) {
 		case row.Ends != "" && !isDate(row.Ends):
 			return nil, fmt.Errorf("version %s ends on %q, which is not a date", row.Version, row.Ends)
 		case slices.ContainsFunc(t.Rows, func(r posture.VersionRow) bool { return r.Version == row.Version }):
-			return nil, fmt.Errorf("version %s is there twice", row.Version)
+			return nil, fmt.Errorf("version %s is listed twice", row.Version)
 		}
 		t.Rows = append(t.Rows, posture.VersionRow(row))
 	}

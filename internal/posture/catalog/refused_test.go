@@ -14,9 +14,9 @@ import (
 	"vigil/resources"
 )
 
-// TestRefusedCallNeverDecides denies and throttles one call after the other in the
-// cases with raw answers of rules and of resource types. What was a violation may
-// become unknown, and so may what passed; neither may become the other.
+// TestRefusedCallNeverDecides denies and throttles each call in the cases with raw
+// responses, of rules and of resource types. A violation or a pass may become unknown,
+// but a violation must not become a pass, nor a pass a violation.
 //
 // VIGIL_FAULT_PLANS refuses every call of every case; the default denies the calls in the
 // cases of rules.
@@ -57,7 +57,7 @@ func TestRefusedCallNeverDecides(t *testing.T) {
 	}
 }
 
-// refuseEach compares the verdicts of rules on what answers describe with those when one of the answers is refused.
+// refuseEach compares the verdicts of rules with those when one of the calls is refused.
 func (b *bench) refuseEach(t *testing.T, rules []catalog.Entry, c catalog.Case, types []posture.EntityType, all bool) {
 	t.Helper()
 	if len(c.Answers) == 0 {
@@ -93,7 +93,7 @@ func (b *bench) refuseEach(t *testing.T, rules []catalog.Entry, c catalog.Case, 
 	}
 }
 
-// An answered case is a case with what was read from its answers.
+// An answered case is a case with the entities that were read from its answers.
 type answered struct {
 	catalog.Case
 	found  []posture.Entity
@@ -102,7 +102,7 @@ type answered struct {
 
 func (b *bench) readAnswers(t *testing.T, c catalog.Case, types []posture.EntityType, more []posture.Entity) answered {
 	t.Helper()
-	// An answer that is no longer asked for, because the list was refused, is no mistake here.
+	// It is no mistake if an answer is unused because the list was refused.
 	read, _ := cases.ReadAll(t.Context(), builtin.Catalog(), types, c.Answers)
 	out := answered{Case: c, found: slices.Concat(more, read.Entities), failed: map[posture.EntityType]bool{}}
 	for kind := range read.Failed {
@@ -117,8 +117,8 @@ func (b *bench) readAnswers(t *testing.T, c catalog.Case, types []posture.Entity
 	return out
 }
 
-// refusals returns the answers with one of them refused, by what is refused. Without
-// every, calls are only denied, and not for single inputs.
+// refusals returns variants of the answers, by name: in each one, one call is refused.
+// Without every, calls are only denied, and not for single inputs.
 func refusals(answers map[string]any, every bool) map[string]map[string]any {
 	all := map[string]map[string]any{}
 	words := []string{"denied"}

@@ -5,7 +5,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// addRisk adds what the declaration of a type says of risk.
+// addRisk adds the facts about risk in the declaration of a type.
 func addRisk(k *evaluate.Kind, t *resource.Type) {
 	k.Sensitive = t.Sensitive
 	for a := range t.Answers() {

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// An Entry is a rule with what its file says beyond it.
+// An Entry is a rule with the further content of its file.
 type Entry struct {
 	posture.Rule
 	File        string
@@ -28,10 +28,11 @@ type Entry struct {
 	texts     ruleTexts
 }
 
-// ruleTexts are the texts of a rule that may name parameters.
+// ruleTexts are the texts of a rule that may contain names of parameters.
 type ruleTexts struct{ name, description, fix string }
 
-// With returns the rule with values of its parameters; without any it has the defaults.
+// With returns the rule with values of its parameters. Parameters without a value have
+// their default.
 func (e Entry) With(values map[string]any) posture.Rule {
 	r := e.Rule
 	r.Name, r.Description, r.SuggestedAction = e.texts.name, e.texts.description, e.texts.fix
@@ -39,7 +40,7 @@ func (e Entry) With(values map[string]any) posture.Rule {
 	return r.Bind()
 }
 
-// ruleFile is a rule as its file has it.
+// ruleFile is a rule as written in its file.
 type ruleFile struct {
 	ID          string              `yaml:"id"`
 	Title       string              `yaml:"title"`
@@ -77,7 +78,8 @@ func (in *folder) loadRule(file string) (Entry, error) {
 	return f.entry(file)
 }
 
-// checkWritten reports what a rule lacks that does not follow, as it does for settings.
+// checkWritten checks the members that every rule needs except those about settings,
+// for which they are generated.
 func (f *ruleFile) checkWritten() error {
 	if len(f.Controls) == 0 && !f.in.custom {
 		return errors.New("controls are required")
@@ -147,7 +149,7 @@ func memberLine(files fs.FS, file, member string) int {
 	return 1
 }
 
-// check reports what is wrong with a file apart from its queries.
+// check checks everything in a file except its queries.
 func (f *ruleFile) check(file string) error {
 	provider := string(f.Type.Provider())
 	want := strings.ToLower(path.Join(provider, f.Type.Service()))

@@ -28,9 +28,9 @@ func Schema(declared []collect.Declaration) *evaluate.Schema {
 	return evaluate.NewSchema(kinds)
 }
 
-// Undeclared lists what a rule asks for, or its cases show, that a schema does not
-// have: a type, a property or an edge. It also says when the query finds
-// something else than the rule's type.
+// Undeclared lists the types, properties and edges that a rule or its cases use and
+// that a schema does not have. It also reports if the query returns another type than
+// that of the rule.
 func (e Entry) Undeclared(s *evaluate.Schema) []string {
 	reads, err := s.Read(e.Query.Text)
 	if err != nil {

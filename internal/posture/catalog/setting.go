@@ -13,12 +13,12 @@ import (
 	"vigil/internal/posture"
 )
 
-// settingsFile is the name of files that hold rules about single settings.
+// settingsFile is the name of files with rules about single settings.
 const settingsFile = "settings.yaml"
 
 // A setting is a rule about the value of a property of one resource. Its query, its
-// picture and its cases follow from the values that are wrong; only what needs a
-// person is written.
+// visualization and its cases are generated from the wrong values; the file contains
+// the rest.
 type setting struct {
 	ID          string              `yaml:"id"`
 	Title       string              `yaml:"title"`
@@ -60,7 +60,7 @@ func (in *folder) loadSettings(file string) ([]Entry, error) {
 // rule returns the rule of a setting.
 func (s setting) rule(file string, in *folder) (Entry, error) {
 	if len(s.Wrong) == 0 {
-		return Entry{File: file}, errors.New("wrong must say which values violate the rule")
+		return Entry{File: file}, errors.New("wrong is required: the values that violate the rule")
 	}
 	for _, cs := range []conditions{s.About, s.Wrong} {
 		for i := range cs {
@@ -82,7 +82,7 @@ func (s setting) rule(file string, in *folder) (Entry, error) {
 	return f.entry(file)
 }
 
-// describe returns the steps that say what the rule is about.
+// describe returns the steps that select the resources to which the rule applies.
 func (s setting) describe() string {
 	steps := s.About.steps()
 	for _, c := range s.Wrong {
@@ -114,7 +114,7 @@ func (s setting) cases() ([]Case, error) {
 	for _, c := range s.Wrong {
 		wrong[c.property], right[c.property] = c.example, c.example
 	}
-	// One value that is right makes the resource pass.
+	// The resource passes if one value is right.
 	first := s.Wrong[0]
 	switch value, isSet := s.Right[first.property]; {
 	case isSet:
@@ -122,7 +122,7 @@ func (s setting) cases() ([]Case, error) {
 	case first.hasOpposite:
 		right[first.property] = first.opposite
 	default:
-		return nil, fmt.Errorf("right must give a value of %s that passes", first.property)
+		return nil, fmt.Errorf("right must contain a value of %s that passes", first.property)
 	}
 	violating, passing, unread := entity(wrong), entity(right), entity(wrong)
 	cases := []Case{
@@ -155,8 +155,8 @@ func (s setting) cases() ([]Case, error) {
 // conditions are conditions of properties, in the order of the file.
 type conditions []condition
 
-// A condition is one step of a query, with a value for which it holds and one for
-// which it does not. A value of nil is that of a property that is absent.
+// A condition is one step of a query, with a value that satisfies it and one that does
+// not. The value nil means that the property is absent.
 type condition struct {
 	property    string
 	step        string
@@ -167,8 +167,8 @@ type condition struct {
 	ended       bool // it is about versions of a table
 }
 
-// A limit is a number that a value is below or above: one that is written, or the name
-// of a parameter.
+// A limit is a number with which a value is compared: a literal number or the name of a
+// parameter.
 type limit struct {
 	number    int64
 	parameter string
@@ -183,8 +183,8 @@ func (l *limit) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode(&l.parameter)
 }
 
-// resolve makes the step and the values of a condition that has a limit, or that is
-// about the versions of a table.
+// resolve creates the step and the values of a condition with a limit or about the
+// versions of a table.
 func (c *condition) resolve(parameters []parameter, table *posture.VersionTable) error {
 	if c.ended {
 		return c.resolveTable(table)
@@ -213,23 +213,23 @@ func (c *condition) resolve(parameters []parameter, table *posture.VersionTable)
 	return nil
 }
 
-// resolveTable makes the step and the values of a condition about versions. A version
-// that the table does not have is unknown.
+// resolveTable creates the step and the values of a condition about versions. The
+// verdict for a version that the table does not contain is unknown.
 func (c *condition) resolveTable(table *posture.VersionTable) error {
 	if table == nil {
 		return errors.New("the table of versions does not exist")
 	}
 	ended, supported := table.At(CaseTime)
 	if len(ended) == 0 || len(supported) == 0 {
-		return fmt.Errorf("table %s must have versions that have ended at %s, and others", table.Name, CaseTime.Format(time.DateOnly))
+		return fmt.Errorf("table %s must contain versions whose support has ended on %s and others", table.Name, CaseTime.Format(time.DateOnly))
 	}
 	c.step = fmt.Sprintf(".has('%[1]s', without(%[2]s)).as('perhaps').has('%[1]s', within(%[3]s))", c.property, posture.SupportedVariable, posture.EndedVariable)
 	c.example, c.opposite, c.hasOpposite = ended[0], supported[0], true
 	return nil
 }
 
-// other returns a value for which the condition does not hold. That of an edge which
-// must be absent is another entity, which a setting does not have.
+// other returns a value that does not satisfy the condition. It returns false for an edge that
+// must be absent, because a setting has no other entity.
 func (c condition) other() (value any, ok bool) {
 	switch {
 	case c.property == strings.ToUpper(c.property):
@@ -241,8 +241,8 @@ func (c condition) other() (value any, ok bool) {
 }
 
 // UnmarshalYAML reads a map of properties. The condition of a property is a value, a
-// list of values of which it has one, absent, present, ended for a version that has ended
-// by the table of the rule, {not: values} for another value,
+// list of permitted values, absent, present, ended for a version whose support has ended
+// according to the table of the rule, {not: values} for another value,
 // {lacks: values} for another value or none, {begins: text}, {below: number} or
 // {above: number}, where the number may be the name of a parameter. A name in capital
 // letters is the label of an edge, which can only be absent.
@@ -343,7 +343,7 @@ func (c *condition) scalar(node *yaml.Node) error {
 	return nil
 }
 
-// steps returns the steps of a query that conditions are.
+// steps returns the conditions as steps of a query.
 func (cs conditions) steps() string {
 	var b strings.Builder
 	for _, c := range cs {

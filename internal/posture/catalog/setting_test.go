@@ -59,9 +59,9 @@ func TestSettingsBecomeQueries(t *testing.T) {
 func TestWrongSettingsAreRefused(t *testing.T) {
 	t.Parallel()
 	for conditions, want := range map[string]string{
-		"    right: {a: x}":                  "wrong must say which values violate the rule",
-		"    wrong: {a: x}":                  "right must give a value of a that passes",
-		"    wrong: {a: [x]}":                "right must give a value of a that passes",
+		"    right: {a: x}":                  "wrong is required: the values that violate the rule",
+		"    wrong: {a: x}":                  "right must contain a value of a that passes",
+		"    wrong: {a: [x]}":                "right must contain a value of a that passes",
 		"    wrong: {a: []}":                 "the list of values is empty",
 		"    wrong: {a: {over: 3}}":          "none of not, lacks, begins, below and above",
 		"    wrong: {a: 1.5}":                "neither a text, a whole number nor a boolean",

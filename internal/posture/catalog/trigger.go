@@ -9,8 +9,8 @@ import (
 	"vigil/internal/posture/evaluate"
 )
 
-// WithTriggers returns the catalog with the events of rules that name none: those of
-// the types that their queries read.
+// WithTriggers returns the catalog with events for the rules that list none: the events
+// of the types that their queries read.
 func (c *Catalog) WithTriggers(declared []collect.Declaration, schema *evaluate.Schema) (*Catalog, error) {
 	out := *c
 	out.Rules = slices.Clone(c.Rules)

@@ -8,9 +8,9 @@ import (
 	"vigil/internal/posture/catalog"
 )
 
-// TestDeniedPropertyNeverDecides takes away one property after the other from
-// the entities of every case. What was a violation may become unknown, and so
-// may what passed; neither may become the other.
+// TestDeniedPropertyNeverDecides makes each property of the entities of every case
+// unknown. A violation or a pass may become unknown, but a violation must not become a
+// pass, nor a pass a violation.
 func TestDeniedPropertyNeverDecides(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -62,9 +62,9 @@ func deny(es []posture.Entity, i int, name string) []posture.Entity {
 	return es
 }
 
-// TestUnreadScopeNeitherRaisesNorResolves lets the last try at each type that a
-// rule looks at fail, whatever the reason: denied, throttled, timed out or cut
-// off half way. Nothing is raised, and no open finding is resolved.
+// TestUnreadScopeNeitherRaisesNorResolves makes the last read of each type that a rule
+// uses fail: denied, throttled, timed out or interrupted. No finding may be raised and
+// no open finding may be resolved.
 func TestUnreadScopeNeitherRaisesNorResolves(t *testing.T) {
 	t.Parallel()
 	b := newBench()
