@@ -257,11 +257,11 @@ func TestEditionsTakeOverTheRulesOfTheOneBefore(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ old, new, want string }{
 		"a predecessor that is not there": {`was: "2.10"`, `was: "2.11"`, "was house-1_2.11, which does not exist"},
-		"no edition to follow":            {"follows: house-1\n", "", "does not say of which edition"},
+		"no edition to follow":            {"follows: house-1\n", "", "the previous edition"},
 		"a rule that is not there":        {"aws-sqs-open", "aws-sqs-shut", "names the rule aws-sqs-shut"},
 		"a member that is not there":      {"rules:", "rule:", "has no member rule"},
 		"a manual control that is not":    {`manual: ["1"]`, `manual: ["7"]`, "control 7 is manual"},
-		"no source":                       {"source: Our own list.\n", "", "source must say"},
+		"no source":                       {"source: Our own list.\n", "", "source is required"},
 	} {
 		changed := strings.Replace(newer, test.old, test.new, 1)
 		if _, err := loadEditions(changed, newest); changed == newer || err == nil || !strings.Contains(err.Error(), test.want) {
