@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,10 +17,14 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/store"
+	"vigil/internal/sqldb"
 	"vigil/rules"
 )
 
-const accounts = 50
+const (
+	each = 1000   // findings of an account
+	base = 20_000 // findings that are raised; the others are copies of their rows
+)
 
 // load creates an installation with an organisation that has n open findings of the
 // rules for AWS, and returns an API token. It uses an installation that an earlier run
@@ -51,11 +56,20 @@ func load(ctx context.Context, dir string, n int) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	findings := store.New(in.DB, in.Box, nil)
-	for a := range accounts {
+	db, err := sqldb.Open(ctx, conf.Database, sqldb.Options{WriteTimeout: time.Hour, MustExist: true})
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	findings := store.New(db, in.Box, nil)
+	if n > base && n%base != 0 {
+		return "", fmt.Errorf("-findings must be a multiple of %d", base)
+	}
+	first := min(n, base)
+	for a := range (first + each - 1) / each {
 		j := posture.Judgement{Account: posture.AccountID(fmt.Sprintf("%012d", 100000000000+a*7919)), Generation: 1, RulesAt: posture.AnyRules, At: time.Now()}
 		by := map[posture.RuleID][]posture.Raised{}
-		for i := a * n / accounts; i < (a+1)*n/accounts; i++ {
+		for i := a * each; i < min((a+1)*each, first); i++ {
 			f := finding(i, j.Account, all[i%len(all)])
 			by[f.Rule] = append(by[f.Rule], posture.Raised{Finding: f, Blob: func() string { return `{}` }})
 		}
@@ -66,7 +80,43 @@ func load(ctx context.Context, dir string, n int) (token string, err error) {
 			return "", err
 		}
 	}
+	if err := db.Write(ctx, func(tx *sqldb.Tx) error { return copies(tx, n/first) }); err != nil {
+		return "", err
+	}
 	return text.Reveal(), os.WriteFile(tokenFile, []byte(text.Reveal()), 0o600)
+}
+
+// copies makes k findings of each one, with the counts of lists and reports. The copies
+// are not in the text index, which exports do not use: raising each finding would take
+// longer than all exports.
+func copies(tx *sqldb.Tx, k int) error {
+	columns, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM pragma_table_info('finding')`)
+	if err != nil {
+		return err
+	}
+	values := slices.Clone(columns)
+	for i, name := range columns {
+		switch name {
+		case "n":
+			values[i] = "n + $1 * 1000000"
+		case "id":
+			values[i] = "substr(id, 1, 27) || 'x' || printf('%04x', $1)"
+		case "object", "name", "local_id":
+			values[i] = name + " || '-' || $1"
+		}
+	}
+	text := "INSERT INTO finding (" + strings.Join(columns, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM finding WHERE n < 1000000"
+	for i := 1; i < k; i++ {
+		if _, err := tx.Exec(text, i); err != nil {
+			return err
+		}
+	}
+	for _, table := range []string{"finding_place", "finding_kind", "finding_spot", "finding_duty", "finding_cell"} {
+		if _, err := tx.Exec("UPDATE "+table+" SET total = total * $1", k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // awsRules returns the rules for AWS that come with Vigil.
