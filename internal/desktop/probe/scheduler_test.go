@@ -104,7 +104,7 @@ func TestSchedulerBacksOff(t *testing.T) {
 				var j recorder
 				s := New(Options{Observe: j.observe})
 				bad := target("a", failingProbe(tt.cause))
-				bad.Careful = tt.careful
+				bad.LockoutSafe = tt.careful
 				s.Configure([]Target{bad})
 				stop := run(t, s)
 				time.Sleep(time.Hour)
