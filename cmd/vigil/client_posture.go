@@ -196,7 +196,7 @@ func (c *complianceCmd) Run(e *environment) error {
 		in["cloudAccountIds"] = c.Account
 	}
 	return c.get(e, http.MethodPost, "/v1/compliance-frameworks/"+url.PathEscape(c.Framework)+"/posture", "results",
-		"CONTROL=controlId VIOLATING=violating PASSING=passing UNKNOWN=unknown TITLE=title", in)
+		"CONTROL=controlId VIOLATING=violating PASSING=passing UNKNOWN=unknown NOT-APPLICABLE=notApplicable NOT-LISTED=notListed TITLE=title", in)
 }
 
 type suppressCmd struct {

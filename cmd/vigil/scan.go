@@ -33,6 +33,7 @@ type scanCmd struct {
 type scanFlags struct {
 	Framework []string `placeholder:"ID" help:"Evaluate only the rules of this framework, such as cis-aws-3.0. May be repeated."`
 	Rule      []string `placeholder:"ID" help:"Evaluate only this rule. May be repeated."`
+	Parameter []string `sep:"none" placeholder:"RULE.NAME=VALUE" help:"Set a parameter of a rule, such as aws-iam-access-key-age-90.days=60; separate the values of a list with commas. May be repeated."`
 	FailOn    string   `enum:"none,low,medium,high" default:"none" help:"Exit with 3 if there is a finding of this level or a higher one: low, medium or high."`
 	Unknown   string   `enum:"fail,ignore" default:"fail" help:"With --fail-on, exit with 4 (fail) or 0 (ignore) if rules of the level have an unknown result because something could not be read."`
 	Output    []string `short:"o" sep:"none" placeholder:"FILE" help:"Write the findings to this file, or - for standard output. May be repeated."`
@@ -168,13 +169,49 @@ func (c *scanFlags) rules(known *catalog.Catalog) ([]posture.Rule, error) {
 		}
 		filter.IDs = append(filter.IDs, posture.RuleID(id))
 	}
+	settings, err := c.settings(known)
+	if err != nil {
+		return nil, err
+	}
 	var chosen []posture.Rule
 	for _, r := range known.Rules {
-		if filter.Matches(r.Rule) {
-			chosen = append(chosen, r.Rule)
+		if !filter.Matches(r.Rule) {
+			continue
 		}
+		with, err := r.WithValues(settings[r.ID])
+		if err != nil {
+			return nil, err
+		}
+		chosen = append(chosen, r.With(with.Values))
 	}
 	return chosen, nil
+}
+
+// settings returns the values of --parameter by rule and name.
+func (c *scanFlags) settings(known *catalog.Catalog) (map[posture.RuleID]map[string]any, error) {
+	all := map[posture.RuleID]map[string]any{}
+	for _, pair := range c.Parameter {
+		name, text, assigned := strings.Cut(pair, "=")
+		rule, name, dotted := strings.Cut(name, ".")
+		i := slices.IndexFunc(known.Rules, func(r catalog.Entry) bool { return strings.EqualFold(string(r.ID), rule) })
+		if !assigned || !dotted || i < 0 {
+			return nil, fault.New(fault.Invalid, "--parameter %s: give RULE.NAME=VALUE with the id of a rule, such as aws-iam-access-key-age-90.days=60", pair)
+		}
+		r := known.Rules[i].Rule
+		p, _ := r.Parameter(name)
+		value, err := parameterValue(p.Type, text)
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "--parameter %s: %q is not a whole number", pair, text)
+		}
+		if _, err := r.WithValues(map[string]any{name: value}); err != nil {
+			return nil, fmt.Errorf("--parameter %s: %w", pair, err)
+		}
+		if all[r.ID] == nil {
+			all[r.ID] = map[string]any{}
+		}
+		all[r.ID][name] = value
+	}
+	return all, nil
 }
 
 // A scanOutput is a file and its format.

@@ -37,8 +37,7 @@ func (r *scanReport) add(t scan.Target, s scan.Result) {
 		r.rules[rule.ID] = rule
 	}
 	for id, v := range s.Verdicts {
-		sum := r.verdicts[id]
-		r.verdicts[id] = posture.ControlPosture{Violating: sum.Violating + v.Violating, Passing: sum.Passing + v.Passing, Unknown: sum.Unknown + v.Unknown}
+		r.verdicts[id] = r.verdicts[id].Add(v)
 	}
 	r.findings = append(r.findings, s.Findings...)
 	if len(r.results) > 1 {
@@ -98,7 +97,7 @@ func (r *scanReport) exit() error {
 	}
 	unknown := 0
 	for id, v := range r.verdicts {
-		if v.Unknown > 0 && slices.Contains(levels, r.rules[id].Level.FindingLevel()) {
+		if v.Unknown+v.NotListed > 0 && slices.Contains(levels, r.rules[id].Level.FindingLevel()) {
 			unknown++
 		}
 	}
@@ -230,7 +229,7 @@ func (r *scanReport) printSummary(w io.Writer, style terminal.Style) {
 		switch v := r.verdicts[id]; {
 		case v.Violating > 0:
 			violated++
-		case v.Unknown > 0:
+		case v.Unknown+v.NotListed > 0:
 			unknown++
 		case v.Passing > 0:
 			passed++
@@ -243,7 +242,7 @@ func (r *scanReport) printSummary(w io.Writer, style terminal.Style) {
 	for _, f := range r.catalog.Frameworks {
 		if r.isSelected(f.ID) {
 			c := export.Comply(f, r.rules, r.verdicts)
-			fmt.Fprintf(w, "%s %s: %d of %d controls pass, %d are violated, %d unknown, %d are not checked\n", f.Name, f.Version, c.Pass, len(c.Controls), c.Violated, c.Unknown, c.Unchecked)
+			fmt.Fprintf(w, "%s %s: %d of %d controls pass, %d are violated, %d unknown, %d not applicable, %d are not checked\n", f.Name, f.Version, c.Pass, len(c.Controls), c.Violated, c.Unknown, c.NotApplicable, c.Unchecked)
 		}
 	}
 }

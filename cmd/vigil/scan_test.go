@@ -9,9 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"vigil/frameworks"
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/world"
+	"vigil/rules"
 )
 
 // simulatedAWS serves a simulated AWS in which each resource violates a rule with the
@@ -113,10 +117,44 @@ func TestScanRejectsInvalidFlags(t *testing.T) {
 		"a format that does not exist":    {"--format", "pdf"},
 		"a file without a format":         {"--output", "findings"},
 		"a level that does not exist":     {"--fail-on", "worst"},
+		"a parameter without a rule":      {"--parameter", "days=60"},
+		"a parameter without a value":     {"--parameter", "aws-iam-access-key-age-90.days"},
+		"a parameter that does not exist": {"--parameter", "aws-iam-access-key-age-90.weeks=3"},
+		"a parameter of a missing rule":   {"--parameter", "aws-none.days=60"},
+		"a parameter that is no number":   {"--parameter", "aws-iam-access-key-age-90.days=many"},
+		"a parameter that is too large":   {"--parameter", "aws-iam-access-key-age-90.days=99999999"},
 		"an invalid role":                 {"--role-arn", "vigil", "--endpoint", "http://127.0.0.1:1"},
 	} {
 		if code, _, problems := runScan(nil, args...); code != exitUsage {
 			t.Errorf("%s: exit %d, want %d: %s", name, code, exitUsage, problems)
 		}
+	}
+}
+
+func TestScanParametersSetRules(t *testing.T) {
+	t.Parallel()
+	known, err := catalog.Load(rules.Files, frameworks.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := scanFlags{Parameter: []string{
+		"aws-iam-access-key-age-90.days=60", "aws-permitted-region-bucket.permittedRegions=eu-west-1, eu-central-1", "aws-ec2-sg-permitted-ports.permittedTcpPorts=443",
+	}}
+	chosen, err := flags.rules(known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[posture.RuleID]string{
+		"aws-iam-access-key-age-90": `"days":60`, "aws-permitted-region-bucket": `["eu-west-1","eu-central-1"]`, "aws-ec2-sg-permitted-ports": `"permittedTcpPorts":[443]`,
+		"aws-permitted-region-instance": `["any"]`,
+	}
+	for _, r := range chosen {
+		if text, ok := want[r.ID]; ok && !strings.Contains(r.Query.Bound, text) {
+			t.Errorf("%s has %s, want %s", r.ID, r.Query.Bound, text)
+		}
+		delete(want, r.ID)
+	}
+	if len(chosen) != len(known.Rules) || len(want) > 0 {
+		t.Errorf("%d of %d rules, without %v", len(chosen), len(known.Rules), want)
 	}
 }

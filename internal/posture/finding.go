@@ -207,6 +207,14 @@ type Trends struct {
 type ControlPosture struct {
 	Violating, Passing, Unknown int
 	NotApplicable               int // resources of the rules' types that the rules do not apply to
+	// NotListed counts the scopes (type and region) of the rules that could not be
+	// listed, so that their number of resources is unknown. Stores do not keep it.
+	NotListed int
+}
+
+// Add returns the sum of two counts.
+func (p ControlPosture) Add(o ControlPosture) ControlPosture {
+	return ControlPosture{p.Violating + o.Violating, p.Passing + o.Passing, p.Unknown + o.Unknown, p.NotApplicable + o.NotApplicable, p.NotListed + o.NotListed}
 }
 
 // A RuleVerdict counts the results of one rule in one account.

@@ -182,10 +182,10 @@ func (a *API) exportPosture(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	x := newExporter(w, in.Format, "posture", "controlId", "title", "section", "verdict", "violating", "passing", "unknown", "ruleIds")
+	x := newExporter(w, in.Format, "posture", "controlId", "title", "section", "verdict", "violating", "passing", "unknown", "ruleIds", "notApplicable", "notListed")
 	for _, c := range found.Results {
 		if err := x.put(c, c.ControlID, c.Title, c.Section, c.verdict(), strconv.Itoa(c.Violating), strconv.Itoa(c.Passing), strconv.Itoa(c.Unknown),
-			strings.Join(c.RuleIDs, " ")); err != nil {
+			strings.Join(c.RuleIDs, " "), strconv.Itoa(c.NotApplicable), strconv.Itoa(c.NotListed)); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (a *API) exportPosture(w http.ResponseWriter, r *http.Request) error {
 
 // verdict summarises a control.
 func (p controlPosture) verdict() string {
-	return export.VerdictOf(posture.ControlPosture{Violating: p.Violating, Passing: p.Passing, Unknown: p.Unknown})
+	return export.VerdictOf(posture.ControlPosture{Violating: p.Violating, Passing: p.Passing, Unknown: p.Unknown, NotListed: p.NotListed}, len(p.RuleIDs))
 }
 
 // exportRoutes are the routes that stream lists as files.

@@ -115,8 +115,10 @@ func (a *API) report(ctx context.Context, format export.Format, f posture.Findin
 	}
 	r.Verdicts = map[posture.RuleID]posture.ControlPosture{}
 	for _, v := range verdicts {
-		sum := r.Verdicts[v.Rule]
-		r.Verdicts[v.Rule] = posture.ControlPosture{Violating: sum.Violating + v.Violating, Passing: sum.Passing + v.Passing, Unknown: sum.Unknown + v.Unknown, NotApplicable: sum.NotApplicable + v.NotApplicable}
+		r.Verdicts[v.Rule] = r.Verdicts[v.Rule].Add(v.ControlPosture)
+	}
+	if err := a.countNotListed(ctx, rules, f.Accounts, r.Verdicts); err != nil {
+		return r, err
 	}
 	for _, framework := range frameworks {
 		if c := export.Comply(framework, r.Rules, r.Verdicts); c.Pass+c.Violated+c.Unknown > 0 {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"vigil/internal/posture"
 )
@@ -18,15 +19,7 @@ func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only 
 	if err != nil {
 		return err
 	}
-	typesOf := map[string][]posture.EntityType{}
-	for _, r := range rules {
-		if r.Status != posture.RuleEnabled {
-			continue
-		}
-		if readSet, err := a.Judge.Evaluator.ReadSet(r.Query); err == nil { // a rule with an invalid query is unknown for all resources
-			typesOf[string(r.ID)] = readSet.Subjects
-		}
-	}
+	typesOf := a.subjectsOf(rules)
 	accounts, _, err := a.Store.Accounts(ctx, org, posture.AccountFilter{IDs: only}, posture.Page{})
 	if err != nil {
 		return err
@@ -46,6 +39,43 @@ func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only 
 		}
 		for i := range controls {
 			controls[i].addNotListed(string(account.ID), typesOf, unreadOf)
+		}
+	}
+	return nil
+}
+
+// subjectsOf returns the types that enabled rules are about.
+func (a *API) subjectsOf(rules []posture.Rule) map[string][]posture.EntityType {
+	all := map[string][]posture.EntityType{}
+	for _, r := range rules {
+		if r.Status != posture.RuleEnabled {
+			continue
+		}
+		if readSet, err := a.Judge.Evaluator.ReadSet(r.Query); err == nil { // a rule with an invalid query is unknown for all resources
+			all[string(r.ID)] = readSet.Subjects
+		}
+	}
+	return all
+}
+
+// countNotListed adds to the verdicts of rules the scopes that could not be listed.
+func (a *API) countNotListed(ctx context.Context, rules []posture.Rule, only []string, verdicts map[posture.RuleID]posture.ControlPosture) error {
+	accounts, _, err := a.Store.Accounts(ctx, a.Org(ctx), posture.AccountFilter{IDs: only}, posture.Page{})
+	if err != nil {
+		return err
+	}
+	typesOf := a.subjectsOf(rules)
+	for _, account := range accounts {
+		missing, err := a.unreadOf(ctx, account.ID, nil)
+		if err != nil {
+			return err
+		}
+		for _, u := range missing {
+			for rule, types := range typesOf {
+				if slices.Contains(types, posture.EntityType(u.EntityType)) {
+					verdicts[posture.RuleID(rule)] = verdicts[posture.RuleID(rule)].Add(posture.ControlPosture{NotListed: 1})
+				}
+			}
 		}
 	}
 	return nil

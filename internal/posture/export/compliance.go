@@ -8,9 +8,9 @@ import (
 
 // A Compliance is the result of a framework for one or more accounts.
 type Compliance struct {
-	Framework                          posture.Framework
-	Controls                           []ControlResult
-	Pass, Violated, Unknown, Unchecked int // numbers of controls
+	Framework                                         posture.Framework
+	Controls                                          []ControlResult
+	Pass, Violated, Unknown, Unchecked, NotApplicable int // numbers of controls
 }
 
 // A ControlResult is the combined result of the rules of one control.
@@ -18,33 +18,36 @@ type ControlResult struct {
 	posture.Control
 	posture.ControlPosture
 	Rules   []posture.RuleID
-	Verdict string // pass, violation, unknown or "no rule"
+	Verdict string // pass, violation, unknown, "not applicable" or "no rule"
 }
 
 // The verdicts on a control.
 const (
-	ControlPass      = "pass"
-	ControlViolation = "violation"
-	ControlUnknown   = "unknown"
-	ControlUnchecked = "no rule"
+	ControlPass          = "pass"
+	ControlViolation     = "violation"
+	ControlUnknown       = "unknown"
+	ControlNotApplicable = "not applicable"
+	ControlUnchecked     = "no rule"
 )
 
-// VerdictOf summarises a control: it is violated if there is a violation, otherwise
-// unknown if a result is unknown. A control without results is unchecked.
-func VerdictOf(p posture.ControlPosture) string {
+// VerdictOf summarises a control with a number of rules: it is violated if there is a
+// violation, otherwise unknown if a result is unknown or resources could not be listed.
+// A control whose rules apply to no resource is not applicable.
+func VerdictOf(p posture.ControlPosture, rules int) string {
 	switch {
+	case rules == 0:
+		return ControlUnchecked
 	case p.Violating > 0:
 		return ControlViolation
-	case p.Unknown > 0:
+	case p.Unknown+p.NotListed > 0:
 		return ControlUnknown
 	case p.Passing > 0:
 		return ControlPass
 	}
-	return ControlUnchecked
+	return ControlNotApplicable
 }
 
-// Comply combines the verdicts of rules into the result of a framework. A control whose
-// rules apply to no resource passes, because nothing violates it.
+// Comply combines the verdicts of rules into the result of a framework.
 func Comply(f posture.Framework, rules map[posture.RuleID]posture.Rule, verdicts map[posture.RuleID]posture.ControlPosture) Compliance {
 	rulesOf := map[string][]posture.RuleID{}
 	for id, r := range rules {
@@ -58,13 +61,9 @@ func Comply(f posture.Framework, rules map[posture.RuleID]posture.Rule, verdicts
 	for _, control := range f.Controls {
 		result := ControlResult{Control: control, Rules: rulesOf[control.ID]}
 		for _, id := range result.Rules {
-			v := verdicts[id]
-			result.Violating, result.Passing, result.Unknown = result.Violating+v.Violating, result.Passing+v.Passing, result.Unknown+v.Unknown
+			result.ControlPosture = result.Add(verdicts[id])
 		}
-		result.Verdict = VerdictOf(result.ControlPosture)
-		if result.Verdict == ControlUnchecked && len(result.Rules) > 0 {
-			result.Verdict = ControlPass
-		}
+		result.Verdict = VerdictOf(result.ControlPosture, len(result.Rules))
 		switch result.Verdict {
 		case ControlPass:
 			c.Pass++
@@ -72,6 +71,8 @@ func Comply(f posture.Framework, rules map[posture.RuleID]posture.Rule, verdicts
 			c.Violated++
 		case ControlUnknown:
 			c.Unknown++
+		case ControlNotApplicable:
+			c.NotApplicable++
 		default:
 			c.Unchecked++
 		}

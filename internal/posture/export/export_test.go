@@ -283,6 +283,24 @@ func TestComply(t *testing.T) {
 	if c.Violated != 2 || c.Unchecked != 1 || c.Pass+c.Unknown != 0 || c.Controls[0].Verdict != export.ControlViolation {
 		t.Errorf("%+v", c)
 	}
+	for _, test := range []struct {
+		p     posture.ControlPosture
+		rules int
+		want  string
+	}{
+		{posture.ControlPosture{}, 0, export.ControlUnchecked},
+		{posture.ControlPosture{}, 1, export.ControlNotApplicable},
+		{posture.ControlPosture{NotApplicable: 3}, 1, export.ControlNotApplicable},
+		{posture.ControlPosture{NotApplicable: 3, Passing: 1}, 1, export.ControlPass},
+		{posture.ControlPosture{Passing: 1, NotListed: 1}, 1, export.ControlUnknown},
+		{posture.ControlPosture{NotListed: 1}, 1, export.ControlUnknown},
+		{posture.ControlPosture{Passing: 1, Unknown: 1}, 1, export.ControlUnknown},
+		{posture.ControlPosture{Violating: 1, Unknown: 1, Passing: 1}, 1, export.ControlViolation},
+	} {
+		if got := export.VerdictOf(test.p, test.rules); got != test.want {
+			t.Errorf("%+v of %d rules is %q, want %q", test.p, test.rules, got, test.want)
+		}
+	}
 }
 
 func TestFormatOf(t *testing.T) {

@@ -47,9 +47,13 @@ func (j *junit) casesWithoutFindings() (cases []junitCase, skipped int) {
 			continue
 		}
 		c := junitCase{Class: string(id), Name: j.report.Rules[id].Name}
-		if j.report.Verdicts[id].Unknown > 0 {
+		switch v := j.report.Verdicts[id]; {
+		case v.Unknown > 0:
 			skipped++
-			c.Skipped = &junitSkipped{fmt.Sprintf("unknown for %d resources that could not be read completely", j.report.Verdicts[id].Unknown)}
+			c.Skipped = &junitSkipped{fmt.Sprintf("unknown for %d resources that could not be read completely", v.Unknown)}
+		case v.NotListed > 0:
+			skipped++
+			c.Skipped = &junitSkipped{fmt.Sprintf("unknown because resources could not be listed in %d regions or types", v.NotListed)}
 		}
 		cases = append(cases, c)
 	}

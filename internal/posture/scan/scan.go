@@ -122,8 +122,20 @@ func (r *Result) judge(ctx context.Context, e *evaluate.Evaluator, read *invento
 		return err
 	}
 	r.Broken = broken
-	for _, rule := range judgement.Rules {
-		r.Verdicts[rule.Rule] = posture.ControlPosture{Violating: len(rule.Violating), Passing: rule.Passing, Unknown: len(rule.Unknown), NotApplicable: rule.NotApplicable}
+	notListed := map[posture.EntityType]int{}
+	for _, c := range read.coverage() {
+		if !c.Current() {
+			notListed[c.Type]++
+		}
+	}
+	for i, rule := range judgement.Rules {
+		verdict := posture.ControlPosture{Violating: len(rule.Violating), Passing: rule.Passing, Unknown: len(rule.Unknown), NotApplicable: rule.NotApplicable}
+		if readSet, err := e.ReadSet(r.Rules[i].Query); err == nil { // an invalid rule is broken
+			for _, t := range readSet.Subjects {
+				verdict.NotListed += notListed[t]
+			}
+		}
+		r.Verdicts[rule.Rule] = verdict
 		for _, raised := range rule.Violating {
 			f := raised.Finding
 			f.Created, f.Updated = judgement.At, judgement.At
