@@ -45,6 +45,9 @@ type tokenCreateCmd struct {
 	Expires time.Duration `help:"How long it is valid, such as 720h. Default: token_life, 90 days unless set."`
 	Scope   []string      `help:"Parts of the API that it is limited to: accounts, administration, console, entities, findings, rules."`
 	Address []string      `help:"Addresses and networks that it may be used from, such as 192.0.2.0/24."`
+
+	Account    []string `help:"Ids of the cloud accounts that it is limited to; not for the role admin."`
+	AccountTag []string `placeholder:"NAME=VALUE" help:"Tags of the cloud accounts that it is limited to; not for the role admin."`
 }
 
 // tokenEdit holds the members of a new token.
@@ -53,6 +56,8 @@ type tokenEdit struct {
 	role    auth.Role
 	expires time.Duration
 	limits  auth.TokenLimits
+
+	accounts auth.AccountLimit
 }
 
 // Run implements the command.
@@ -80,13 +85,33 @@ func (c *tokenCreateCmd) Run(e *environment) error {
 		if err != nil {
 			return err
 		}
-		return issueToken(e, in, users[i], tokenEdit{c.Name, role, c.Expires, limits})
+		accounts, err := c.accountLimit()
+		if err != nil {
+			return err
+		}
+		return issueToken(e, in, users[i], tokenEdit{c.Name, role, c.Expires, limits, accounts})
 	})
+}
+
+// accountLimit returns the accounts that the flags limit the token to.
+func (c *tokenCreateCmd) accountLimit() (auth.AccountLimit, error) {
+	if len(c.Account)+len(c.AccountTag) == 0 {
+		return auth.AccountLimit{}, nil
+	}
+	tags := map[string][]string{}
+	for _, tag := range c.AccountTag {
+		name, value, ok := strings.Cut(tag, "=")
+		if !ok {
+			return auth.AccountLimit{}, fault.New(fault.Invalid, "--account-tag must be NAME=VALUE, not %q", tag)
+		}
+		tags[name] = append(tags[name], value)
+	}
+	return auth.NewAccountLimit(c.Account, tags)
 }
 
 // issueToken creates an API token for a user and prints it.
 func issueToken(e *environment, in *operation, u auth.User, t tokenEdit) error {
-	edit := auth.TokenEdit{Name: t.name, User: u.ID, Role: t.role, Limits: t.limits}
+	edit := auth.TokenEdit{Name: t.name, User: u.ID, Role: t.role, Limits: t.limits, Accounts: t.accounts}
 	if t.expires > 0 {
 		edit.ExpiresAt = time.Now().Add(t.expires)
 	}
@@ -118,7 +143,7 @@ func (c *tokenListCmd) Run(e *environment) error {
 		fmt.Fprintln(w, "ID\tNAME\tROLE\tBEGINS\tCREATED\tEXPIRES\tLAST USED\tFROM\tLIMITED TO")
 		for _, t := range tokens {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Name, t.Role, t.Hint, day(t.CreatedAt), day(t.ExpiresAt), day(t.LastUsedAt), t.LastAddress,
-				strings.Trim(t.Limits.Scopes+" "+t.Limits.Addresses, " "))
+				strings.Join(strings.Fields(t.Limits.Scopes+" "+t.Limits.Addresses+" "+t.Accounts.IDs+" "+t.Accounts.Tags), " "))
 		}
 		return w.Flush()
 	})

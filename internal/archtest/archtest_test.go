@@ -85,6 +85,7 @@ var policy = []importRule{
 	{"internal/posture", "internal/fault"},
 	{"internal/posture/onboard", "internal/fault internal/posture"},
 	{"internal/posture/search", "internal/fault internal/posture"},
+	{"internal/posture/limit", "internal/fault internal/posture"},
 	{"internal/posture/queryfault", "gremlin/syntax internal/fault internal/posture/search"},
 	{"internal/posture/graphcache", "graph internal/fault internal/posture internal/processors"},
 	{"internal/posture/walk", "graph gremlin gremlin/syntax internal/fault internal/gctune internal/posture internal/posture/graphcache internal/posture/queryfault internal/processors"},

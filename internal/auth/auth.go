@@ -48,6 +48,8 @@ type User struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 
+	Accounts AccountLimit // the accounts that the user may see
+
 	// Identity of a user who was created by single sign-on; empty for others.
 	Issuer, Subject string
 }
@@ -67,6 +69,7 @@ type Token struct {
 	LastUsedAt  time.Time // zero for never; with a precision of a minute
 	LastAddress string
 	Limits      TokenLimits
+	Accounts    AccountLimit // the accounts that it gives access to; limited by the user's
 	// SignOn means that the token stands for a browser session by single sign-on.
 	// Nobody has its text.
 	SignOn bool
@@ -81,7 +84,15 @@ type Caller struct {
 	Token TokenID // the API token behind the access token
 
 	Limits TokenLimits // of that token
+
+	// The accounts that the user and the token are limited to. An account must be
+	// allowed by both.
+	UserAccounts, TokenAccounts AccountLimit
 }
+
+// Limited reports whether the caller may see only some of the organisation's
+// accounts.
+func (c Caller) Limited() bool { return !c.UserAccounts.IsZero() || !c.TokenAccounts.IsZero() }
 
 type callerKey struct{}
 

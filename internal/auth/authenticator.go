@@ -160,7 +160,10 @@ func (a *Authenticator) issue(ctx context.Context, s TokenState, now time.Time) 
 func (s TokenState) Caller() Caller { return s.caller(s.role()) }
 
 func (s TokenState) caller(r Role) Caller {
-	return Caller{Org: s.Org.ID, User: s.User.ID, Name: s.User.Name, Role: r, Token: s.Token.ID, Limits: s.Token.Limits}
+	return Caller{
+		Org: s.Org.ID, User: s.User.ID, Name: s.User.Name, Role: r, Token: s.Token.ID, Limits: s.Token.Limits,
+		UserAccounts: s.User.Accounts, TokenAccounts: s.Token.Accounts,
+	}
 }
 
 // Identify returns the caller of an access token. It fails with

@@ -161,7 +161,7 @@ func (d *Devices) Decide(ctx context.Context, caller Caller, code string, approv
 	login.State = DeviceApproved
 	t := Token{
 		ID: TokenID(uuid.NewString()), Org: caller.Org, User: u.ID, Name: login.Client, Hint: login.Hint, Role: min(u.Role, caller.Role),
-		CreatedBy: caller.User, CreatedAt: now, ExpiresAt: now.Add(life), Limits: caller.Limits,
+		CreatedBy: caller.User, CreatedAt: now, ExpiresAt: now.Add(life), Limits: caller.Limits, Accounts: caller.TokenAccounts,
 	}
 	audit.Note(ctx, "token_id", string(t.ID))
 	return login, d.Registry.clearCache(d.Store.DecideDevice(ctx, login, &t))

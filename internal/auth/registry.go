@@ -86,6 +86,7 @@ type UserEdit struct {
 	Email    string
 	Role     Role
 	Disabled bool
+	Accounts AccountLimit
 }
 
 func (e *UserEdit) check(caller Caller) error {
@@ -101,6 +102,9 @@ func (e *UserEdit) check(caller Caller) error {
 	}
 	if e.Role == NoRole {
 		return fault.Field("role", "is missing")
+	}
+	if err := checkLimited(e.Accounts, e.Role); err != nil {
+		return err
 	}
 	return checkGrant(caller, e.Role)
 }
@@ -121,7 +125,7 @@ func (r *Registry) AddUser(ctx context.Context, caller Caller, e UserEdit) (User
 	now := r.now()
 	u := User{
 		ID: UserID(uuid.NewString()), Org: caller.Org, Name: e.Name, Email: e.Email, Role: e.Role,
-		Disabled: e.Disabled, Version: 1, CreatedAt: now, UpdatedAt: now,
+		Disabled: e.Disabled, Version: 1, CreatedAt: now, UpdatedAt: now, Accounts: e.Accounts,
 	}
 	audit.Note(ctx, "user_id", string(u.ID))
 	return u, r.clearCache(r.store.CreateUser(ctx, u))
@@ -154,7 +158,7 @@ func (r *Registry) ChangeUser(ctx context.Context, caller Caller, id UserID, ver
 		if err := checkGrant(caller, u.Role); err != nil {
 			return User{}, err
 		}
-		u.Name, u.Email, u.Role, u.Disabled = e.Name, e.Email, e.Role, e.Disabled
+		u.Name, u.Email, u.Role, u.Disabled, u.Accounts = e.Name, e.Email, e.Role, e.Disabled, e.Accounts
 		u.Version, u.UpdatedAt = u.Version+1, r.now()
 		err = r.clearCache(r.store.ReplaceUser(ctx, u))
 		// Without a version the change must succeed: retry it on the new version.
@@ -183,6 +187,7 @@ type TokenEdit struct {
 	Role      Role      // if NoRole, the lower of the caller's and the user's
 	ExpiresAt time.Time // after TokenLife if zero
 	Limits    TokenLimits
+	Accounts  AccountLimit
 }
 
 // IssueToken creates an API token and returns its text, which cannot be read
@@ -218,6 +223,9 @@ func (r *Registry) IssueToken(ctx context.Context, caller Caller, e TokenEdit) (
 	if !u.Role.Includes(e.Role) {
 		return Token{}, secret.Text{}, fault.Field("role", "is above that of the user, which is %s", u.Role)
 	}
+	if err := checkLimited(e.Accounts, e.Role); err != nil {
+		return Token{}, secret.Text{}, err
+	}
 	if !caller.Limits.includes(e.Limits) {
 		return Token{}, secret.Text{}, fault.New(fault.Forbidden, "your token is limited to scopes or addresses; a token created with it must be limited to the same or fewer")
 	}
@@ -228,7 +236,7 @@ func (r *Registry) IssueToken(ctx context.Context, caller Caller, e TokenEdit) (
 	}
 	t := Token{
 		ID: TokenID(uuid.NewString()), Org: caller.Org, User: u.ID, Name: name, Hint: hintOf(text), Role: e.Role,
-		CreatedBy: caller.User, CreatedAt: now, ExpiresAt: e.ExpiresAt, Limits: e.Limits,
+		CreatedBy: caller.User, CreatedAt: now, ExpiresAt: e.ExpiresAt, Limits: e.Limits, Accounts: e.Accounts,
 	}
 	audit.Note(ctx, "token_id", string(t.ID))
 	audit.Note(ctx, "user_id", string(t.User))

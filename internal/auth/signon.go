@@ -21,6 +21,7 @@ type SignOn struct {
 	Email           string
 	Org             string // name or id of the organisation
 	Role            Role
+	Accounts        AccountLimit
 	Life            time.Duration // maximum age of the session
 }
 
@@ -35,6 +36,9 @@ type SignOn struct {
 // It fails with fault.NotFound when there is no such organisation, and with
 // fault.Forbidden when the user or the organisation is disabled.
 func (r *Registry) SignOn(ctx context.Context, in SignOn) (TokenState, error) {
+	if err := checkLimited(in.Accounts, in.Role); err != nil {
+		return TokenState{}, err
+	}
 	org, err := r.orgNamed(ctx, in.Org)
 	if err != nil {
 		return TokenState{}, err
@@ -58,11 +62,11 @@ func (r *Registry) SignOn(ctx context.Context, in SignOn) (TokenState, error) {
 	if !ok {
 		return TokenState{}, fmt.Errorf("a new API token is not valid")
 	}
-	// The role is that of this login even if the user could not be changed: see
-	// refresh.
+	// Role and accounts are those of this login even if the user could not be
+	// changed: see refresh.
 	t := Token{
 		ID: TokenID(uuid.NewString()), Org: org.ID, User: u.ID, Name: "Single sign-on", Hint: hintOf(text), Role: in.Role,
-		CreatedBy: u.ID, CreatedAt: now, ExpiresAt: now.Add(in.Life), SignOn: true,
+		CreatedBy: u.ID, CreatedAt: now, ExpiresAt: now.Add(in.Life), SignOn: true, Accounts: in.Accounts,
 	}
 	return TokenState{Org: org, User: u, Token: t}, r.clearCache(r.store.CreateToken(ctx, t, hash))
 }
@@ -106,7 +110,7 @@ func (r *Registry) signOnUser(ctx context.Context, org OrgID, in SignOn) (User, 
 			now := r.now()
 			u = User{
 				ID: UserID(uuid.NewString()), Org: org, Name: name, Email: in.Email, Role: in.Role, Version: 1,
-				CreatedAt: now, UpdatedAt: now, Issuer: in.Issuer, Subject: in.Subject,
+				CreatedAt: now, UpdatedAt: now, Issuer: in.Issuer, Subject: in.Subject, Accounts: in.Accounts,
 			}
 			if attempt > 1 { // another user has the name
 				u.Name = fmt.Sprintf("%s (single sign-on %d)", name, attempt-1)
@@ -126,8 +130,8 @@ func (r *Registry) signOnUser(ctx context.Context, org OrgID, in SignOn) (User, 
 // the role, and only the role of the token is lower.
 func (r *Registry) refresh(ctx context.Context, u User, name string, in SignOn) (User, error) {
 	wanted := []User{u, u, u}
-	wanted[0].Name, wanted[0].Role = name, in.Role
-	wanted[1].Role = in.Role
+	wanted[0].Name, wanted[0].Role, wanted[0].Accounts = name, in.Role, in.Accounts
+	wanted[1].Role, wanted[1].Accounts = in.Role, in.Accounts
 	if strings.HasPrefix(u.Name, name+" (single sign-on ") {
 		wanted = wanted[1:] // the name was taken when the user was created
 	}

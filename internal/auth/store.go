@@ -39,8 +39,8 @@ type Store interface {
 	// identity provider.
 	UserBySubject(ctx context.Context, org OrgID, issuer, subject string) (User, error)
 
-	// ReplaceUser updates the name, email, role, disabled flag, update time and
-	// version of a user. It fails with fault.Stale unless the stored version is
+	// ReplaceUser updates the name, email, role, disabled flag, account limit,
+	// update time and version of a user. It fails with fault.Stale unless the stored version is
 	// u.Version-1, and with fault.Conflict if the name is taken or no enabled admin
 	// would be left.
 	ReplaceUser(ctx context.Context, u User) error

@@ -78,6 +78,12 @@ func Pattern(ctx context.Context) string {
 	return ""
 }
 
+// OpenToLimited reports whether limited callers may call the request's route.
+func OpenToLimited(ctx context.Context) bool {
+	x := exchangeOf(ctx)
+	return x != nil && x.route != nil && x.route.Limited
+}
+
 // SetCaller sets the sender of the request. A guard calls it as soon as it
 // knows the sender; so may a handler that authenticates the caller, such as a
 // login. It must be called from the request's own goroutine.

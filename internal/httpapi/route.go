@@ -38,6 +38,9 @@ type Route struct {
 	Quiet   bool // called so often by machines that it is logged at debug level
 	Monitor bool // reports the server's health: served even when concurrency limits are reached
 	Hidden  bool // not in the OpenAPI document: the console, the document itself
+	// Limited means that callers whose access is limited to a part of their
+	// organisation may call it: the handler keeps to that part.
+	Limited bool
 	Handler Handler
 }
 

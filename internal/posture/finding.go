@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"time"
+
+	"vigil/internal/fault"
 )
 
 // FindingID identifies a finding. It is derived from the organisation, the rule and the
@@ -288,3 +290,8 @@ type FindingEvent struct {
 // RegionNotRead is the reason of findings that are resolved because their region is not
 // read any more.
 const RegionNotRead = "the region is not read any more"
+
+// FindingNotFound returns the error for a finding that does not exist.
+func FindingNotFound(id FindingID) error {
+	return fault.New(fault.NotFound, "finding %q was not found", id)
+}

@@ -101,6 +101,7 @@ const History = 7 * 24 * time.Hour
 type RunFilter struct {
 	Provider Provider
 	Account  AccountID
+	Accounts []AccountID // ignoring case; empty for all
 	Since    time.Time
 	Before   time.Time
 	Statuses []RunStatus

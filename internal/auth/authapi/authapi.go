@@ -61,8 +61,8 @@ func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 	begin.Account = knownAccount(a, func(r loginRequest) secret.Text { return r.APIToken })
 	return []httpapi.Route{
 		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Login: true, Limits: begin, Handler: a.login},
-		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Handler: httpapi.JSON(a.getSession)},
-		{Pattern: "DELETE /console/session", Need: viewer, Operation: "endSession", Handler: httpapi.JSON(a.logout)},
+		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Limited: true, Handler: httpapi.JSON(a.getSession)},
+		{Pattern: "DELETE /console/session", Need: viewer, Operation: "endSession", Limited: true, Handler: httpapi.JSON(a.logout)},
 		{Pattern: "GET /v1/users/{user_id}/sessions", Need: admin, Operation: "listUserSessions", Handler: httpapi.JSON(a.listSessions)},
 		{Pattern: "DELETE /v1/users/{user_id}/sessions/{session_id}", Need: admin, Operation: "endUserSession", Handler: httpapi.JSON(a.endUserSession)},
 		{Pattern: "GET /console/open", Need: httpapi.Public, Operation: "openConsole", Limits: login, Hidden: true, Handler: httpapi.Stream(a.open)},
@@ -110,6 +110,9 @@ func Guard(g *auth.Authenticator, sessions *websession.Sessions) httpapi.Guard {
 		}
 		if scope := ScopeOf(httpapi.Pattern(ctx)); !caller.Limits.AllowsScope(scope) {
 			return nil, fault.New(fault.Forbidden, "the API token is limited to %s; this needs %s", caller.Limits.Scopes, scope)
+		}
+		if caller.Limited() && !httpapi.OpenToLimited(ctx) {
+			return nil, fault.New(fault.Forbidden, "your access is limited to some cloud accounts; this concerns the whole organisation")
 		}
 		return auth.WithCaller(ctx, caller), nil
 	}

@@ -52,8 +52,8 @@ func (a *API) deviceRoutes(login httpapi.Limits) []httpapi.Route {
 	return []httpapi.Route{
 		{Pattern: "POST /v1/device-logins", Need: httpapi.Public, Operation: "startDeviceLogin", Safe: true, Limits: login, Handler: httpapi.JSON(a.startDevice)},
 		{Pattern: "POST /v1/device-logins/state", Need: httpapi.Public, Operation: "getDeviceLoginState", Safe: true, Quiet: true, Limits: login, Handler: httpapi.JSON(a.deviceState)},
-		{Pattern: "GET /console/device-logins/{user_code}", Need: viewer, Operation: "getDeviceLogin", Handler: httpapi.JSON(a.getDevice)},
-		{Pattern: "POST /console/device-logins/{user_code}", Need: viewer, Operation: "decideDeviceLogin", Handler: httpapi.JSON(a.decideDevice)},
+		{Pattern: "GET /console/device-logins/{user_code}", Need: viewer, Operation: "getDeviceLogin", Limited: true, Handler: httpapi.JSON(a.getDevice)},
+		{Pattern: "POST /console/device-logins/{user_code}", Need: viewer, Operation: "decideDeviceLogin", Limited: true, Handler: httpapi.JSON(a.decideDevice)},
 	}
 }
 

@@ -39,6 +39,7 @@ type (
 		EndTime      *httpapi.Time `json:"endTime,omitempty"`
 		IdleEndTime  *httpapi.Time `json:"idleEndTime,omitempty"`
 		CSRFToken    string        `json:"csrfToken,omitempty"`
+		Limited      bool          `json:"limited"` // to some cloud accounts
 	}
 )
 
@@ -137,7 +138,7 @@ func (a *API) getSession(ctx context.Context, _ httpapi.None) (browserSession, e
 func (a *API) sessionOf(s auth.TokenState, session websession.Session) browserSession {
 	out := browserSession{
 		UserID: string(s.User.ID), UserName: s.User.Name, Email: s.User.Email, Role: s.Caller().Role,
-		Organization: organization{string(s.Org.ID), s.Org.Name}, Method: "accessToken",
+		Organization: organization{string(s.Org.ID), s.Org.Name}, Method: "accessToken", Limited: s.Caller().Limited(),
 	}
 	if session.ID != "" {
 		out.SessionID, out.Method, out.CSRFToken = session.ID, session.Method, session.CSRFToken()

@@ -104,9 +104,13 @@ func (a *API) signOn(ctx context.Context, cookie string, query url.Values) (auth
 	if err != nil {
 		return auth.TokenState{}, "", err
 	}
+	limit, err := entry.Limit()
+	if err != nil {
+		return auth.TokenState{}, "", &sso.Failure{Reason: sso.Misconfigured, Err: err}
+	}
 	state, err := a.Registry.SignOn(ctx, auth.SignOn{
 		Issuer: login.Issuer, Subject: login.Subject, Name: login.Name, Email: login.Email,
-		Org: entry.Organization, Role: entry.Role.Role, Life: a.Sessions.Life,
+		Org: entry.Organization, Role: entry.Role.Role, Accounts: limit, Life: a.Sessions.Life,
 	})
 	switch {
 	case fault.Is(err, fault.NotFound):

@@ -23,6 +23,7 @@ type tokenRecord struct {
 	LastAddress string        `json:"lastUsedAddress,omitempty"`
 	Scopes      []string      `json:"scopes"`    // empty for all
 	Addresses   []string      `json:"addresses"` // empty for all
+	LimitedTo   *limitedTo    `json:"limitedTo,omitempty"`
 }
 
 // newTokenRecord is the only response that contains a token's text.
@@ -36,7 +37,7 @@ func wireToken(t auth.Token) tokenRecord {
 		ID: t.ID, Name: t.Name, UserID: t.User, Role: t.Role, Hint: t.Hint, CreatedBy: string(t.CreatedBy),
 		CreatedTime: httpapi.Time{Time: t.CreatedAt}, ExpiryTime: wireTime(t.ExpiresAt),
 		LastUsed: wireTime(t.LastUsedAt), LastAddress: t.LastAddress,
-		Scopes: t.Limits.ScopeList(), Addresses: t.Limits.AddressList(),
+		Scopes: t.Limits.ScopeList(), Addresses: t.Limits.AddressList(), LimitedTo: wireLimit(t.Accounts),
 	}
 }
 
@@ -69,6 +70,8 @@ type createTokenRequest struct {
 	ExpiryTime time.Time `json:"expiryTime"`
 	Scopes     []string  `json:"scopes" maxItems:"10"`
 	Addresses  []string  `json:"addresses" maxItems:"50"`
+
+	LimitedTo *limitedTo `json:"limitedTo"`
 }
 
 func (a *API) createToken(ctx context.Context, in createTokenRequest) (httpapi.Reply, error) {
@@ -83,6 +86,9 @@ func (a *API) createToken(ctx context.Context, in createTokenRequest) (httpapi.R
 		}
 	}
 	if edit.Limits, err = auth.NewTokenLimits(in.Scopes, in.Addresses); err != nil {
+		return httpapi.Reply{}, err
+	}
+	if edit.Accounts, err = in.LimitedTo.limit(); err != nil {
 		return httpapi.Reply{}, err
 	}
 	t, text, err := a.Registry.IssueToken(ctx, caller, edit)

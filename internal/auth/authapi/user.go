@@ -26,6 +26,7 @@ type userRecord struct {
 	ETag           string       `json:"eTag"`
 	CreatedTime    httpapi.Time `json:"createdTime"`
 	LastUpdateTime httpapi.Time `json:"lastUpdateTime"`
+	LimitedTo      *limitedTo   `json:"limitedTo,omitempty"`
 	SingleSignOn   bool         `json:"singleSignOn"` // created by single sign-on, which sets name, email and role
 }
 
@@ -36,7 +37,7 @@ func wireUser(u auth.User) userRecord {
 	}
 	return userRecord{
 		ID: u.ID, Name: u.Name, Email: u.Email, Role: u.Role, Status: status, ETag: userTag(u),
-		CreatedTime: httpapi.Time{Time: u.CreatedAt}, LastUpdateTime: httpapi.Time{Time: u.UpdatedAt}, SingleSignOn: u.Subject != "",
+		CreatedTime: httpapi.Time{Time: u.CreatedAt}, LastUpdateTime: httpapi.Time{Time: u.UpdatedAt}, SingleSignOn: u.Subject != "", LimitedTo: wireLimit(u.Accounts),
 	}
 }
 
@@ -51,13 +52,15 @@ func (a *API) listUsers(ctx context.Context, _ httpapi.None) (list[userRecord], 
 	return list[userRecord]{len(all), httpapi.Each(all, wireUser)}, err
 }
 
-// userEdit is the body of POST and PUT. A PUT without email or status keeps
-// them.
+// userEdit is the body of POST and PUT. A PUT without email, status or limit
+// keeps them.
 type userEdit struct {
 	Name   string                   `json:"name" required:"true"`
 	Email  httpapi.Optional[string] `json:"email"`
 	Role   string                   `json:"role" required:"true" enum:"viewer,analyst,admin"`
 	Status httpapi.Optional[string] `json:"status" enum:"active,disabled"`
+
+	LimitedTo httpapi.Optional[limitedTo] `json:"limitedTo"`
 }
 
 // onto applies the edit to the old user.
@@ -72,6 +75,15 @@ func (e userEdit) onto(old auth.User) (auth.UserEdit, error) {
 	edit := auth.UserEdit{Name: e.Name, Email: e.Email.Or(old.Email), Role: role, Disabled: old.Disabled}
 	if e.Status.Set() {
 		edit.Disabled = e.Status.Value == disabled
+	}
+	edit.Accounts = old.Accounts
+	if e.LimitedTo.Sent {
+		edit.Accounts = auth.AccountLimit{}
+	}
+	if e.LimitedTo.Set() {
+		if edit.Accounts, err = e.LimitedTo.Value.limit(); err != nil {
+			return edit, err
+		}
 	}
 	return edit, nil
 }
@@ -138,7 +150,7 @@ func (a *API) putUser(ctx context.Context, in putUserRequest) (httpapi.Reply, er
 		return httpapi.Reply{}, err
 	}
 	updated := old
-	updated.Name, updated.Email, updated.Role, updated.Disabled = edit.Name, edit.Email, edit.Role, edit.Disabled
+	updated.Name, updated.Email, updated.Role, updated.Disabled, updated.Accounts = edit.Name, edit.Email, edit.Role, edit.Disabled, edit.Accounts
 	httpapi.Note(ctx, NoteChanged, strings.Join(changes(old, updated), ","))
 	u, err := a.Registry.ChangeUser(ctx, caller, old.ID, version, edit)
 	if err != nil {
@@ -153,6 +165,7 @@ func changes(a, b auth.User) []string {
 	var names []string
 	for name, differs := range map[string]bool{
 		"name": a.Name != b.Name, "email": a.Email != b.Email, "role": a.Role != b.Role, "status": a.Disabled != b.Disabled,
+		"limitedTo": a.Accounts != b.Accounts,
 	} {
 		if differs {
 			names = append(names, name)

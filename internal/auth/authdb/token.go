@@ -11,7 +11,7 @@ import (
 )
 
 const tokenColumns = `t.id, t.org_id, t.user_id, t.name, t.hint, t.role, t.created_by, t.created_at,
-	t.expires_at, t.revoked_at, t.last_used_at, t.last_address, t.scopes, t.addresses, t.sign_on`
+	t.expires_at, t.revoked_at, t.last_used_at, t.last_address, t.scopes, t.addresses, t.sign_on, t.accounts, t.account_tags`
 
 // tokenRow holds the columns of a token that need conversion after Scan.
 type tokenRow struct {
@@ -24,7 +24,7 @@ type tokenRow struct {
 func (w *tokenRow) fields() []any {
 	t := &w.token
 	return []any{&t.ID, &t.Org, &t.User, &t.Name, &t.Hint, &w.role, &t.CreatedBy, &w.created,
-		&w.expires, &w.revoked, &w.lastUse, &t.LastAddress, &t.Limits.Scopes, &t.Limits.Addresses, &t.SignOn}
+		&w.expires, &w.revoked, &w.lastUse, &t.LastAddress, &t.Limits.Scopes, &t.Limits.Addresses, &t.SignOn, &t.Accounts.IDs, &t.Accounts.Tags}
 }
 
 func (w *tokenRow) value() (auth.Token, error) {
@@ -70,9 +70,10 @@ func (s *Store) CreateToken(ctx context.Context, t auth.Token, h auth.TokenHash)
 // insertToken inserts the row of a token.
 func insertToken(tx *sqldb.Tx, t auth.Token, h auth.TokenHash) error {
 	_, err := tx.Exec(`
-		INSERT INTO auth_token (id, org_id, user_id, hash, hint, name, role, created_by, created_at, expires_at, scopes, addresses, sign_on)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-		t.ID, t.Org, t.User, h[:], t.Hint, t.Name, t.Role.String(), t.CreatedBy, sqldb.Millis(t.CreatedAt), millis(t.ExpiresAt), t.Limits.Scopes, t.Limits.Addresses, t.SignOn)
+		INSERT INTO auth_token (id, org_id, user_id, hash, hint, name, role, created_by, created_at, expires_at, scopes, addresses, sign_on, accounts, account_tags)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		t.ID, t.Org, t.User, h[:], t.Hint, t.Name, t.Role.String(), t.CreatedBy, sqldb.Millis(t.CreatedAt), millis(t.ExpiresAt),
+		t.Limits.Scopes, t.Limits.Addresses, t.SignOn, t.Accounts.IDs, t.Accounts.Tags)
 	return err
 }
 

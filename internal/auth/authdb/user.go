@@ -10,7 +10,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-const userColumns = `u.id, u.org_id, u.name, u.email, u.role, u.disabled, u.version, u.created_at, u.updated_at, u.issuer, u.subject`
+const userColumns = `u.id, u.org_id, u.name, u.email, u.role, u.disabled, u.version, u.created_at, u.updated_at, u.issuer, u.subject, u.accounts, u.account_tags`
 
 // userRow holds the columns of a user that need conversion after Scan.
 type userRow struct {
@@ -21,7 +21,7 @@ type userRow struct {
 
 func (w *userRow) fields() []any {
 	u := &w.user
-	return []any{&u.ID, &u.Org, &u.Name, &u.Email, &w.role, &u.Disabled, &u.Version, &w.created, &w.updated, &u.Issuer, &u.Subject}
+	return []any{&u.ID, &u.Org, &u.Name, &u.Email, &w.role, &u.Disabled, &u.Version, &w.created, &w.updated, &u.Issuer, &u.Subject, &u.Accounts.IDs, &u.Accounts.Tags}
 }
 
 func (w *userRow) value() (auth.User, error) {
@@ -43,11 +43,11 @@ func noUser() error { return fault.New(fault.NotFound, "the user was not found")
 
 func insertUser(tx *sqldb.Tx, u auth.User) error {
 	n, err := tx.Exec(`
-		INSERT INTO auth_user (id, org_id, name, name_key, email, role, disabled, version, created_at, updated_at, issuer, subject)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		INSERT INTO auth_user (id, org_id, name, name_key, email, role, disabled, version, created_at, updated_at, issuer, subject, accounts, account_tags)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT DO NOTHING`,
 		u.ID, u.Org, u.Name, nameKey(u.Name), u.Email, u.Role.String(), u.Disabled, u.Version,
-		sqldb.Millis(u.CreatedAt), sqldb.Millis(u.UpdatedAt), u.Issuer, u.Subject)
+		sqldb.Millis(u.CreatedAt), sqldb.Millis(u.UpdatedAt), u.Issuer, u.Subject, u.Accounts.IDs, u.Accounts.Tags)
 	if err == nil && n == 0 {
 		err = nameTaken(u.Name)
 	}
@@ -142,10 +142,10 @@ func (s *Store) ReplaceUser(ctx context.Context, u auth.User) error {
 		}
 		_, err = tx.Exec(`
 			UPDATE auth_user
-			SET name = $1, name_key = $2, email = $3, role = $4, disabled = $5, version = $6, updated_at = $7
-			WHERE org_id = $8
-			  AND id = $9`,
-			u.Name, nameKey(u.Name), u.Email, u.Role.String(), u.Disabled, u.Version, sqldb.Millis(u.UpdatedAt), u.Org, u.ID)
+			SET name = $1, name_key = $2, email = $3, role = $4, disabled = $5, version = $6, updated_at = $7, accounts = $8, account_tags = $9
+			WHERE org_id = $10
+			  AND id = $11`,
+			u.Name, nameKey(u.Name), u.Email, u.Role.String(), u.Disabled, u.Version, sqldb.Millis(u.UpdatedAt), u.Accounts.IDs, u.Accounts.Tags, u.Org, u.ID)
 		if err != nil {
 			return err
 		}

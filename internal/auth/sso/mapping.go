@@ -23,6 +23,21 @@ type Entry struct {
 	Group        string `yaml:"group"`
 	Organization string `yaml:"organization"` // name or id
 	Role         Role   `yaml:"role"`
+	// The cloud accounts that the members are limited to, by id or tag; all if both
+	// are empty.
+	Accounts    []string            `yaml:"accounts"`
+	AccountTags map[string][]string `yaml:"account_tags"`
+}
+
+// Limit returns the accounts that the members are limited to.
+func (e Entry) Limit() (auth.AccountLimit, error) {
+	if e.Accounts == nil && e.AccountTags == nil {
+		return auth.AccountLimit{}, nil
+	}
+	if e.Role.Role == auth.Admin {
+		return auth.AccountLimit{}, errors.New("the role admin cannot be limited to accounts")
+	}
+	return auth.NewAccountLimit(e.Accounts, e.AccountTags)
 }
 
 // A Role is an [auth.Role] in YAML.
@@ -74,6 +89,9 @@ func parseMapping(text []byte) (m Mapping, err error) {
 			return nil, fmt.Errorf("entry %d (group %s): organization is missing", i+1, e.Group)
 		case e.Role.Role == auth.NoRole:
 			return nil, fmt.Errorf("entry %d (group %s): role is missing", i+1, e.Group)
+		}
+		if _, err := e.Limit(); err != nil {
+			return nil, fmt.Errorf("entry %d (group %s): %w", i+1, e.Group, err)
 		}
 	}
 	return m, nil

@@ -201,8 +201,8 @@ func (p controlPosture) verdict() string {
 func (a *API) exportRoutes() []httpapi.Route {
 	limits := httpapi.Limits{Timeout: -1, Rate: httpapi.RateHeavy}
 	return []httpapi.Route{
-		{Pattern: "POST /v2/findings/export", Need: viewer, Operation: "exportFindings", Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportFindings)},
-		{Pattern: "POST /v1/entities/export", Need: viewer, Operation: "exportEntities", Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportEntities)},
-		{Pattern: "POST /v1/compliance-frameworks/{framework_id}/posture/export", Need: viewer, Operation: "exportPosture", Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportPosture)},
+		{Pattern: "POST /v2/findings/export", Need: viewer, Operation: "exportFindings", Limited: true, Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportFindings)},
+		{Pattern: "POST /v1/entities/export", Need: viewer, Operation: "exportEntities", Limited: true, Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportEntities)},
+		{Pattern: "POST /v1/compliance-frameworks/{framework_id}/posture/export", Need: viewer, Operation: "exportPosture", Limited: true, Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportPosture)},
 	}
 }

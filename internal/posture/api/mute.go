@@ -219,10 +219,10 @@ func (a *API) deleteMute(ctx context.Context, in deleteMuteIn) (mute, error) {
 // muteRoutes are the routes of mute rules. They require the same roles as suppressions.
 func (a *API) muteRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		{Pattern: "GET /v1/mute-rules", Need: viewer, Operation: "listMuteRules", Handler: httpapi.JSON(a.listMutes)},
+		{Pattern: "GET /v1/mute-rules", Need: viewer, Operation: "listMuteRules", Limited: true, Handler: httpapi.JSON(a.listMutes)},
 		{Pattern: "POST /v1/mute-rules", Need: analyst, Operation: "addMuteRule", Handler: httpapi.JSON(a.addMute)},
-		{Pattern: "POST /v1/mute-rules/preview", Need: viewer, Operation: "previewMuteRule", Safe: true, Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.previewMute)},
-		{Pattern: "GET /v1/mute-rules/{mute_rule_id}", Need: viewer, Operation: "getMuteRule", Handler: httpapi.JSON(a.getMute)},
+		{Pattern: "POST /v1/mute-rules/preview", Need: viewer, Operation: "previewMuteRule", Limited: true, Safe: true, Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.previewMute)},
+		{Pattern: "GET /v1/mute-rules/{mute_rule_id}", Need: viewer, Operation: "getMuteRule", Limited: true, Handler: httpapi.JSON(a.getMute)},
 		{Pattern: "PUT /v1/mute-rules/{mute_rule_id}", Need: analyst, Operation: "putMuteRule", Handler: httpapi.JSON(a.putMute)},
 		{Pattern: "DELETE /v1/mute-rules/{mute_rule_id}", Need: analyst, Operation: "deleteMuteRule", Handler: httpapi.JSON(a.deleteMute)},
 	}

@@ -97,9 +97,9 @@ func (a *API) deleteView(ctx context.Context, in viewPath) (httpapi.Reply, error
 // viewRoutes are the routes of saved views. Every user may have some.
 func (a *API) viewRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		{Pattern: "GET /v1/views", Need: viewer, Operation: "listViews", Handler: httpapi.JSON(a.listViews)},
-		{Pattern: "POST /v1/views", Need: viewer, Operation: "addView", Handler: httpapi.JSON(a.addView)},
-		{Pattern: "PUT /v1/views/{view_id}", Need: viewer, Operation: "putView", Handler: httpapi.JSON(a.putView)},
-		{Pattern: "DELETE /v1/views/{view_id}", Need: viewer, Operation: "deleteView", Handler: httpapi.JSON(a.deleteView)},
+		{Pattern: "GET /v1/views", Need: viewer, Operation: "listViews", Limited: true, Handler: httpapi.JSON(a.listViews)},
+		{Pattern: "POST /v1/views", Need: viewer, Operation: "addView", Limited: true, Handler: httpapi.JSON(a.addView)},
+		{Pattern: "PUT /v1/views/{view_id}", Need: viewer, Operation: "putView", Limited: true, Handler: httpapi.JSON(a.putView)},
+		{Pattern: "DELETE /v1/views/{view_id}", Need: viewer, Operation: "deleteView", Limited: true, Handler: httpapi.JSON(a.deleteView)},
 	}
 }

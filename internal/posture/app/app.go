@@ -38,6 +38,7 @@ import (
 	"vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/graphcache"
 	"vigil/internal/posture/judge"
+	"vigil/internal/posture/limit"
 	"vigil/internal/posture/notify/channel"
 	"vigil/internal/posture/onboard"
 	"vigil/internal/posture/rulebook"
@@ -109,7 +110,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a.admit = &onboard.Service{
 		Store: a.store, Now: o.Now, NewID: func() posture.CredentialID { return posture.CredentialID(uuid.NewString()) },
 	}
-	a.graphs = graphcache.New(a.store, graphcache.Options{Bytes: in.Config.Posture.Graph.CacheMB << 20, Log: o.Log})
+	a.graphs = graphcache.New(a.store, graphcache.Options{Bytes: in.Config.Posture.Graph.CacheMB << 20, Log: o.Log, Check: limit.CheckAccount})
 	if a.book, err = a.newBook(); err != nil {
 		return nil, err
 	}
@@ -216,7 +217,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 		return nil, err
 	}
 	a.mux, err = httpapi.NewMux(a.table, httpapi.Options{
-		Guard: guard, Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
+		Guard: a.limited(guard), Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
 		Log: a.o.Log, Metrics: metrics, Tracer: a.o.Tracer, Timeout: conf.Timeout, Now: a.o.Now, Proxies: proxies, Idempotency: idempotency.New(in.DB, "posture", a.o.Now),
 		Space: func() httpapi.Space { return httpapi.Space(in.Space.Level()) },
 		Rates: map[string]httpapi.Rate{
@@ -263,6 +264,8 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 	if err != nil {
 		return nil, err
 	}
+	admit := *a.admit
+	admit.Store = limit.Onboarding{Store: a.store}
 	single, err := a.newSSO()
 	if err != nil {
 		return nil, err
@@ -272,10 +275,10 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 		(&authapi.API{Registry: in.Registry, Authenticator: gate, Keys: a.keys, Sessions: a.sessions, SSO: single, Devices: &auth.Devices{Registry: in.Registry, Store: in.Auth}}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
-			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Plans: a.store, Collections: a.sweep,
-			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now, Version: a.o.Version,
-			Entities: a.store, Walker: walk.New(a.graphs, a.store, walkOptions(a.o.Install.Config.Posture.Graph, a.o.Now)),
-			Pulses: a.store, Views: a.store, Mutes: a.store, Notify: a.store, Sender: a.senders, User: callerUser, Declarations: a.declarations, Reads: a.typesReadByRules, Judge: a.judge,
+			Org: callerOrg, Onboarding: &admit, Store: limit.Onboarding{Store: a.store}, Cloud: a.o.Cloud, Runs: limit.Runs{Store: a.store}, Plans: a.store,
+			Collections: limit.Collections{Starter: a.sweep}, Book: a.book, Findings: limit.Findings{Store: a.store}, Cursors: cursors, Caller: callerName, Now: a.o.Now, Version: a.o.Version,
+			Entities: limit.Entities{Store: a.store}, Walker: walk.New(a.graphs, a.store, walkOptions(a.o.Install.Config.Posture.Graph, a.o.Now)),
+			Pulses: limit.Pulses{Store: a.store}, Views: limit.Views{Store: a.store}, Mutes: limit.Mutes{Store: a.store}, Notify: a.store, Sender: a.senders, User: callerUser, Declarations: a.declarations, Reads: a.typesReadByRules, Judge: a.judge,
 		}).Routes(),
 		document,
 		routes,

@@ -20,11 +20,15 @@ import (
 type Options struct {
 	Bytes int64        // memory limit of cached graphs; 256 MiB if zero
 	Log   *slog.Logger // discarded if nil
+
+	// Check returns the error for a caller who may not see an account; may be nil.
+	Check func(ctx context.Context, account posture.AccountID) error
 }
 
 // Graphs is a cache of account graphs. Its methods are safe for concurrent use.
 type Graphs struct {
 	store posture.PartitionStore
+	check func(context.Context, posture.AccountID) error
 	limit int64
 	log   *slog.Logger
 	loads chan struct{} // semaphore of concurrent loads
@@ -67,8 +71,11 @@ func New(store posture.PartitionStore, o Options) *Graphs {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Check == nil {
+		o.Check = func(context.Context, posture.AccountID) error { return nil }
+	}
 	return &Graphs{
-		store: store, limit: o.Bytes, log: o.Log, loads: make(chan struct{}, max(2, processors.Count())),
+		store: store, check: o.Check, limit: o.Bytes, log: o.Log, loads: make(chan struct{}, max(2, processors.Count())),
 		entries: map[posture.AccountRef]*list.Element{}, order: list.New(), turns: map[posture.AccountRef]*turn{},
 	}
 }
@@ -76,6 +83,9 @@ func New(store posture.PartitionStore, o Options) *Graphs {
 // Graph returns the current graph of an account. It fails with fault.NotFound if the
 // account does not exist.
 func (g *Graphs) Graph(ctx context.Context, org posture.OrgID, account posture.AccountID) (Graph, error) {
+	if err := g.check(ctx, account); err != nil {
+		return Graph{}, err
+	}
 	ref := posture.AccountRef{Org: org, Account: account}
 	generation, err := g.store.Generation(ctx, org, account)
 	if err != nil {
@@ -213,5 +223,8 @@ func (g *Graphs) enter(ctx context.Context, ref posture.AccountRef) (release fun
 // Generation returns the current generation of an account, or fault.NotFound if it does
 // not exist.
 func (g *Graphs) Generation(ctx context.Context, org posture.OrgID, account posture.AccountID) (int64, error) {
+	if err := g.check(ctx, account); err != nil {
+		return 0, err
+	}
 	return g.store.Generation(ctx, org, account)
 }

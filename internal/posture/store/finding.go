@@ -9,7 +9,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/sqldb"
 )
@@ -91,10 +90,6 @@ func searchText(f posture.Finding) string {
 	return all
 }
 
-func findingNotFound(id posture.FindingID) error {
-	return fault.New(fault.NotFound, "finding %q was not found", id)
-}
-
 // Finding implements [posture.FindingStore].
 func (s *Store) Finding(ctx context.Context, org posture.OrgID, id posture.FindingID) (f posture.Finding, blob string, err error) {
 	var packed []byte
@@ -107,7 +102,7 @@ func (s *Store) Finding(ctx context.Context, org posture.OrgID, id posture.Findi
 			JOIN finding_blob b USING (n)
 			WHERE org = $1 AND id = $2`, org, id)
 		if sqldb.Missing(err) {
-			return findingNotFound(id)
+			return posture.FindingNotFound(id)
 		}
 		return err
 	})
@@ -139,7 +134,7 @@ func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.Find
 			return f, scanFindingInto(row, &f, &n)
 		}, `SELECT `+findingColumns+`, n FROM finding WHERE org = $1 AND id = $2`+tx.ForUpdate(), org, id)
 		if sqldb.Missing(err) {
-			return findingNotFound(id)
+			return posture.FindingNotFound(id)
 		}
 		if err != nil {
 			return err
@@ -183,7 +178,7 @@ func (s *Store) FindingHistory(ctx context.Context, org posture.OrgID, id postur
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT n FROM finding WHERE org = $1 AND id = $2`, org, id)
 		if sqldb.Missing(err) {
-			return findingNotFound(id)
+			return posture.FindingNotFound(id)
 		}
 		if err != nil {
 			return err

@@ -91,6 +91,9 @@ func (s *Store) Runs(ctx context.Context, org posture.OrgID, f posture.RunFilter
 		args = append(args, f.Account)
 		where += fmt.Sprintf(" AND account = $%d", len(args))
 	}
+	if len(f.Accounts) > 0 {
+		where += " AND lower(account) IN " + sqldb.List(&args, sqldb.Lower(sqldb.Strings(f.Accounts)))
+	}
 	if !f.Before.IsZero() {
 		args = append(args, sqldb.Millis(f.Before))
 		where += fmt.Sprintf(" AND started < $%d", len(args))

@@ -34,6 +34,7 @@ export type Buckets = Schemas['FindingBuckets'];
 export type Trends = Schemas['Trends'];
 export type User = Schemas['User'];
 export type ApiToken = Schemas['ApiToken'];
+export type AccountLimit = Schemas['AccountLimit'];
 export type AuditRecord = Schemas['AuditPage']['results'][number];
 export type Role = Schemas['Role'];
 export type View = Schemas['View'];

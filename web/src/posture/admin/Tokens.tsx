@@ -11,6 +11,7 @@ import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { Secret } from '../accounts/ScriptBox';
+import { LimitFields, LimitPill, useLimit } from './Limit';
 import { roles, usersQuery } from './Users';
 
 const unusedAfter = 90 * 24 * 3_600_000;
@@ -20,6 +21,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
   const users = useQuery(usersQuery).data ?? [];
   const [error, setError] = useState<ApiError>();
   const [token, setToken] = useState<string>();
+  const limit = useLimit();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
@@ -28,6 +30,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
         body: {
           name: value('name'),
           role: value('role') as Role,
+          limitedTo: limit.limit,
           ...(value('user') ? { userId: value('user') } : {}),
           ...(value('expiry') ? { expiryTime: new Date(value('expiry')).toISOString() } : {}),
         },
@@ -58,6 +61,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
             options={roles}
             error={error?.field('role') ?? (error && sentence(error.message))}
           />
+          <LimitFields {...limit} error={error} />
           <TextField label="Ends" name="expiry" type="date" hint="Never when left empty" />
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
@@ -110,7 +114,9 @@ export function Tokens() {
                     {t.name} {unused(t) && <span className="pill warn">unused</span>}
                   </th>
                   <td>{users.get(t.userId) ?? t.userId}</td>
-                  <td>{t.role}</td>
+                  <td>
+                    {t.role} <LimitPill limit={t.limitedTo} />
+                  </td>
                   <td className="wide">
                     <code>{t.hint}</code>
                   </td>

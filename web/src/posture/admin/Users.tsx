@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { ApiError } from '../../api/error';
-import { posture, type Role, type User } from '../../api/posture';
+import { posture, type AccountLimit, type Role, type User } from '../../api/posture';
 import { useMay } from '../../api/session';
 import { Button } from '../../parts/Button';
 import { Conflict, differencesOf } from '../../parts/Conflict';
@@ -14,6 +14,7 @@ import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { say } from '../../parts/toast';
+import { LimitFields, LimitPill, useLimit } from './Limit';
 
 export const usersQuery = { queryKey: ['users'], queryFn: async () => (await posture.get('/v1/users')).results };
 export const roles = ['viewer', 'analyst', 'admin'].map((r) => ({ value: r, label: r }));
@@ -23,11 +24,13 @@ interface Body {
   email: string | null;
   role: Role;
   status: 'active' | 'disabled';
+  limitedTo: AccountLimit | null;
 }
 
 function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClose: () => void }) {
   const client = useQueryClient();
   const [error, setError] = useState<ApiError>();
+  const limit = useLimit(user?.limitedTo);
   const [conflict, setConflict] = useState<{ body: Body; theirs: User }>();
   const put = (body: Body, etag: string) => posture.put('/v1/users/{user_id}', { path: { user_id: user?.id ?? '' }, body, etag });
   const submit = async (event: FormEvent<HTMLFormElement>) => {
@@ -38,6 +41,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
       email: value('email') || null,
       role: (value('role') || user?.role || 'viewer') as Role,
       status: (value('status') || 'active') as 'active',
+      limitedTo: limit.limit,
     };
     try {
       if (user) await put(body, user.eTag);
@@ -91,8 +95,15 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
           disabled={last}
           options={roles}
           error={error?.field('role')}
-          hint={last ? 'The last admin cannot be lowered.' : undefined}
+          hint={
+            last
+              ? 'The last admin cannot be lowered.'
+              : user?.singleSignOn
+                ? 'Single sign-on sets name, e-mail, role and accounts again at the next login.'
+                : undefined
+          }
         />
+        <LimitFields {...limit} error={error} />
         {user && (
           <SelectField
             label="Status"
@@ -192,9 +203,13 @@ export function Users() {
             <tbody>
               {users.map((u) => (
                 <tr key={u.id}>
-                  <th scope="row">{u.name}</th>
+                  <th scope="row">
+                    {u.name} {u.singleSignOn && <span className="pill">single sign-on</span>}
+                  </th>
                   <td className="wide t2">{u.email}</td>
-                  <td>{u.role}</td>
+                  <td>
+                    {u.role} <LimitPill limit={u.limitedTo} />
+                  </td>
                   <td>
                     <span className={`word c-${u.status === 'active' ? 'ok' : 'off'}`}>
                       <Mark name={u.status === 'active' ? 'ok' : 'off'} />
