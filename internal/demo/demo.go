@@ -45,6 +45,7 @@ type Ready struct {
 	AuthURL          string     `json:"auth_url"`
 	EventsURL        string     `json:"events_url"`
 	DesktopURL       string     `json:"desktop_url"`
+	SSOURL           string     `json:"sso_url"` // of the simulated identity provider
 	APIToken         string     `json:"api_token"`
 	ViewerAPIToken   string     `json:"viewer_api_token"`
 	OtherOrgAPIToken string     `json:"other_org_api_token"`
@@ -67,7 +68,12 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, desktops.Stop()) }()
-	in, err := instance.OpenOrInit(ctx, settings(dir, desktops.InventoryFile(), o), time.Now)
+	provider, err := newIdentityProvider(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, provider.stop()) }()
+	in, err := instance.OpenOrInit(ctx, settings(dir, desktops.InventoryFile(), provider.settings, o), time.Now)
 	if err != nil {
 		return err
 	}
@@ -77,11 +83,11 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer world.close()
-	return run(ctx, o, in, world, desktops)
+	return run(ctx, o, in, world, desktops, provider)
 }
 
 // run assembles both servers and serves until ctx is done or one of them fails.
-func run(ctx context.Context, o Options, in *instance.Installation, w *world, desktops *estate.Estate) error {
+func run(ctx context.Context, o Options, in *instance.Installation, w *world, desktops *estate.Estate, provider *identityProvider) error {
 	var desktopURL atomic.Value // set when the desktop server listens
 	desktopURL.Store("")
 	posture, err := app.New(ctx, app.Options{
@@ -95,17 +101,21 @@ func run(ctx context.Context, o Options, in *instance.Installation, w *world, de
 	if err != nil {
 		return err
 	}
+	provider.redirect.Store(&url)
 	desktop, err := newDesktop(ctx, in, desktops, url, o)
 	if err != nil {
 		return err
 	}
 	desktopURL.Store(desktop.url)
 	ready := Ready{
-		PostureURL: url, AuthURL: url, EventsURL: url, DesktopURL: desktop.url, Sim: &w.sim,
+		PostureURL: url, AuthURL: url, EventsURL: url, DesktopURL: desktop.url, SSOURL: provider.settings.Issuer, Sim: &w.sim,
 		DesktopDomain: desktops.Admin.Domain, DesktopUsername: desktops.Admin.Username, DesktopPassword: desktops.Admin.Password,
 	}
 	org, err := addTokens(ctx, in.Registry, &ready)
 	if err != nil {
+		return err
+	}
+	if err := provider.mapTo(org, w.firstAccount()); err != nil {
 		return err
 	}
 	var servers errgroup.Group
@@ -146,11 +156,12 @@ func run(ctx context.Context, o Options, in *instance.Installation, w *world, de
 }
 
 // settings returns the configuration of an installation in its own folder.
-func settings(dir, inventory string, o Options) config.Config {
+func settings(dir, inventory string, sso config.SSO, o Options) config.Config {
 	c := config.Config{DataDir: filepath.Join(dir, "data"), Database: o.Database}
 	c.Posture = config.Posture{Enabled: true, Workers: 8, Rate: 2000, Timeout: 30 * time.Second}
 	c.Posture.Listen, c.Posture.PlainHTTP = o.Listen, true
 	c.Posture.NotifyPrivate = true // so that notifications can be tried with a receiver on this machine
+	c.Posture.SSO = sso
 	c.Desktop = config.Desktop{Enabled: true, Inventory: inventory}
 	c.Desktop.Listen = o.DesktopListen
 	c.Complete()
@@ -193,7 +204,8 @@ func announce(o Options, r Ready, incidents string) error {
 	fmt.Fprintf(o.Out, `Vigil runs in a temporary folder, with simulated clouds and desktops. Ctrl-C ends it and removes everything.
 
   console       %s
-                (this link logs you in, once; later log in with the admin's token)
+                (this link logs you in, once; later log in with the admin's token, or by
+                single sign-on at a simulated identity provider)
 
   posture API   %s   (try it at %s/docs/api)
   admin         %s

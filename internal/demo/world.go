@@ -136,6 +136,9 @@ func (w *world) add(p posture.Provider, idProperty, id, name string, credential 
 	})
 }
 
+// firstAccount returns the id of the first account of the demo organisation.
+func (w *world) firstAccount() string { return string(w.sets[0].Links[0].Account) }
+
 func (w *world) addAWS(c *simaws.Cloud) {
 	spare := c.Account(0)
 	w.sim.AWSAccountID, w.sim.AWSRoleArn, w.sim.AWSExternalID, w.sim.AWSDeniedRoleArn = spare.ID, spare.RoleArn, spare.ExternalID, spare.DeniedRoleArn

@@ -6,6 +6,7 @@ interface Ready {
   console_url: string;
   posture_url: string;
   desktop_url: string;
+  sso_url: string;
   api_token: string;
   viewer_api_token: string;
   other_org_api_token: string;
@@ -23,7 +24,8 @@ const failedAnswer = /^Failed to load resource/;
 /** Collects what goes wrong in the pages of a context: script errors, refusals of the content security policy, requests to other origins, console errors. */
 async function watch(context: BrowserContext, failing: () => boolean): Promise<string[]> {
   const complaints: string[] = [];
-  const origins = [new URL(ready().posture_url).origin, new URL(ready().desktop_url).origin];
+  const { posture_url, desktop_url, sso_url } = ready();
+  const origins = [posture_url, desktop_url, sso_url].map((url) => new URL(url).origin);
   await context.addInitScript(() =>
     document.addEventListener('securitypolicyviolation', (e) =>
       console.error(`content security policy: ${e.violatedDirective} ${e.blockedURI}`),

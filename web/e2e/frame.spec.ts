@@ -14,6 +14,14 @@ test.describe('logging in', () => {
     expect(page.url()).toContain('level=High');
   });
 
+  test('logs in by single sign-on and comes back to the same address', async ({ page }) => {
+    await page.goto(postureAt('/findings?level=High'));
+    await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
+    await page.getByRole('link', { name: 'Ada Admin' }).click();
+    await expect(page.getByRole('heading', { name: 'Findings' })).toBeVisible();
+    expect(page.url()).toContain('level=High');
+  });
+
   test('takes a directory login on the desktop server', async ({ page }) => {
     await page.goto(desktopAt('/gateways'));
     await page.getByLabel('Domain').fill(ready().desktop_domain);

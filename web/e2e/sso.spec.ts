@@ -1,0 +1,81 @@
+import { expect, postureAt, ready, settled, test } from './fixtures';
+
+test.describe('single sign-on', () => {
+  test.use({ failing: true });
+
+  test('says that no group gives access, and still takes a token', async ({ page }) => {
+    await page.goto(postureAt('/overview'));
+    await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
+    await page.getByRole('link', { name: 'Ned Nobody' }).click();
+    await expect(page.getByRole('alert')).toContainText('none of your groups has access');
+    await page.getByLabel('API token').fill(ready().api_token);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
+  });
+
+  test('says that the identity provider is away', async ({ page }) => {
+    await page.route('**/console/sso/start*', (route) =>
+      route.fulfill({ status: 303, headers: { Location: postureAt('/?sso=unavailable') } }),
+    );
+    await page.goto(postureAt('/overview'));
+    await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
+    await expect(page.getByRole('alert')).toContainText('identity provider is not available');
+    await expect(page.getByLabel('API token')).toBeVisible();
+  });
+
+  test('shows nothing but the accounts of the group', async ({ page }) => {
+    await page.goto(postureAt('/accounts'));
+    await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
+    await page.getByRole('link', { name: 'Vic Viewer' }).click();
+    await settled(page);
+    await expect(page.getByText('aws-demo-1').first()).toBeVisible();
+    await expect(page.getByText('aws-demo-2')).toHaveCount(0);
+    await expect(page.getByText('azure-demo-1')).toHaveCount(0);
+    await page.goto(postureAt('/findings'));
+    await settled(page);
+    await expect(page.getByText('azure-demo-1')).toHaveCount(0);
+    await page.goto(postureAt('/rules'));
+    await expect(page.getByRole('heading', { name: 'Rules' })).toBeVisible();
+  });
+});
+
+test.describe('limits', () => {
+  test.use({ failing: true }); // an admin with a limit is refused
+
+  test('a user and a token are limited to accounts', async ({ posture: page }) => {
+    await page.goto(postureAt('/admin/users'));
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByLabel('Name').fill('Lena Limited');
+    const account = page.getByLabel('Limited to accounts', { exact: true });
+    await account.fill('no such account');
+    await account.press('Enter');
+    await expect(page.getByText('is not an option')).toBeVisible();
+    await page.getByLabel('Limited to accounts with a tag').fill('team=payments');
+    await page.getByLabel('Limited to accounts with a tag').press('Enter');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const row = page.getByRole('row', { name: /Lena Limited/ });
+    await expect(row.getByText('some accounts')).toBeVisible();
+    await row.getByRole('button', { name: 'Change' }).click();
+    await expect(page.getByText('team=payments')).toBeVisible();
+    await page.getByRole('button', { name: 'Remove team=payments' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(row.getByText('some accounts')).toHaveCount(0);
+
+    await page.goto(postureAt('/admin/tokens'));
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Name').fill('limited');
+    await page.getByLabel('Role').selectOption('admin');
+    await page.getByLabel('Limited to accounts with a tag').fill('team=payments');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await expect(page.getByText('an admin manages the whole organisation').first()).toBeVisible();
+    await page.getByLabel('Role').selectOption('viewer');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.keyboard.press('Escape');
+    await expect(
+      page
+        .getByRole('row', { name: /limited/ })
+        .getByText('some accounts')
+        .first(),
+    ).toBeVisible();
+  });
+});
