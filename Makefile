@@ -91,7 +91,7 @@ crash: ## Kill the server 1,000 times on SQLite and 200 on PostgreSQL, stop Post
 	scripts/crash $(or $(SQLITE),1000) $(or $(POSTGRES),200) $(or $(STOPS),60)
 
 .PHONY: crash-processes
-crash-processes: ## Kill one of three processes on one PostgreSQL every two seconds under load; DURATION=10m
+crash-processes: ## Kill one of three processes on one PostgreSQL every two seconds under load, DURATION=10m; then restart two in turn
 	DURATION=$(or $(DURATION),10m) scripts/crash
 
 .PHONY: siege
@@ -145,6 +145,10 @@ bench-gremlin: ## Compare the query engine with TinkerGraph; needs java and mvn
 .PHONY: bench-stream
 bench-stream: ## Measure the time from a change in a cloud to its finding, stage by stage; DATABASE=postgres://...
 	go run ./bench/stream $(if $(DATABASE),-database "$(DATABASE)")
+
+.PHONY: bench-scale
+bench-scale: ## Measure collections per minute of 1, 2 and 4 processes on one PostgreSQL; DATABASE=postgres://...
+	go run ./bench/scale -database "$(DATABASE)"
 
 .PHONY: bench-collect
 bench-collect: ## Compare the cost of collecting with the bare SDK

@@ -170,7 +170,7 @@ func (l *load) sendEvents() {
 
 // deliver sends a message until a process accepts it, as clouds do.
 func (l *load) deliver(n events.Notification) {
-	for end, i := time.Now().Add(2*time.Minute), rand.IntN(3); !send(l.node(i), n); i++ {
+	for end, i := time.Now().Add(2*time.Minute), rand.IntN(len(l.nodes)); !send(l.node(i), n); i++ {
 		if time.Now().After(end) {
 			l.t.Error("no process accepted a message")
 			return

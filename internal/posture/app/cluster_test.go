@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -20,7 +21,7 @@ type cluster struct {
 
 	mu       sync.Mutex
 	nodes    []*client
-	stops    []func()
+	ends     []func(os.Signal)
 	requests int
 	retried  int // requests that one process did not answer
 	maxTries int // tries of one request
@@ -32,34 +33,34 @@ func newCluster(t *testing.T, h *host, n int) *cluster {
 	t.Helper()
 	c := &cluster{t: t, host: h}
 	for range n {
-		node, stop := h.launch()
+		node, end := h.spawn()
 		if c.token == "" {
 			c.token = node.exchange(h.apiToken)
 		}
 		node.token = c.token
-		c.nodes, c.stops = append(c.nodes, node), append(c.stops, stop)
+		c.nodes, c.ends = append(c.nodes, node), append(c.ends, end)
 	}
 	return c
 }
 
-// replace kills a process and starts another one in its place.
-func (c *cluster) replace(i int) {
+// replace ends a process with a signal and starts another one in its place.
+func (c *cluster) replace(i int, with os.Signal) {
 	c.t.Helper()
 	c.mu.Lock()
-	stop := c.stops[i]
+	end := c.ends[i]
 	c.mu.Unlock()
-	stop()
-	node, stop := c.host.launch()
+	end(with)
+	node, end := c.host.spawn()
 	node.token = c.token
 	c.mu.Lock()
-	c.nodes[i], c.stops[i] = node, stop
+	c.nodes[i], c.ends[i] = node, end
 	c.mu.Unlock()
 }
 
 // stop kills all processes.
 func (c *cluster) stop() {
-	for _, stop := range c.stops {
-		stop()
+	for _, end := range c.ends {
+		end(os.Kill)
 	}
 }
 

@@ -3,6 +3,7 @@ package app_test
 import (
 	"math/rand/v2"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,10 +31,10 @@ func TestKillsOfProcessesLoseNothing(t *testing.T) {
 		t.Fatalf("VIGIL_KILL_PROCESSES: %v", err)
 	}
 	kills := 0
-	underLoad(t, dbtest.Postgres(t), func(c *cluster) {
+	underLoad(t, dbtest.Postgres(t), 3, func(c *cluster) {
 		for end := time.Now().Add(lasts); time.Now().Before(end); kills++ {
 			next := time.Now().Add(killEvery)
-			c.replace(rand.IntN(len(c.nodes)))
+			c.replace(rand.IntN(len(c.nodes)), os.Kill)
 			time.Sleep(time.Until(next))
 		}
 	})
@@ -50,7 +51,7 @@ func TestStopsOfPostgreSQLUnderThreeProcesses(t *testing.T) {
 	}
 	db := newDatabaseServer(t)
 	var slowest time.Duration
-	underLoad(t, db.dsn, func(c *cluster) {
+	underLoad(t, db.dsn, 3, func(c *cluster) {
 		for range min(stops, 10) {
 			time.Sleep(5 * time.Second)
 			db.crash()
@@ -70,8 +71,27 @@ func TestStopsOfPostgreSQLUnderThreeProcesses(t *testing.T) {
 	t.Logf("%d stops; all processes answered at most %s after a start", min(stops, 10), slowest.Round(time.Millisecond))
 }
 
-// underLoad runs disturb on three processes under load, and checks what they stored.
-func underLoad(t *testing.T, dsn string, disturb func(*cluster)) {
+// TestRollingRestartFailsNoRequest replaces each of two processes three times under the
+// same load: it stops one with SIGTERM, starts a new one, and goes on with the other.
+func TestRollingRestartFailsNoRequest(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("VIGIL_KILL_PROCESSES") == "" {
+		t.Skip("takes minutes: see make crash-processes")
+	}
+	var longest time.Duration
+	underLoad(t, dbtest.Postgres(t), 2, func(c *cluster) {
+		for i := range 6 {
+			time.Sleep(2 * time.Second)
+			begin := time.Now()
+			c.replace(i%2, syscall.SIGTERM)
+			longest = max(longest, time.Since(begin))
+		}
+	})
+	t.Logf("6 processes were replaced, the slowest in %s", longest.Round(time.Millisecond))
+}
+
+// underLoad runs disturb on some processes under load, and checks what they stored.
+func underLoad(t *testing.T, dsn string, processes int, disturb func(*cluster)) {
 	t.Helper()
 	const changes = 20_000
 	newLoad := func() *storm {
@@ -82,7 +102,7 @@ func underLoad(t *testing.T, dsn string, disturb func(*cluster)) {
 	}
 	s := newLoad()
 	l := &load{storm: s, streams: s.install(dsn)}
-	l.cluster = newCluster(t, s.host, 3)
+	l.cluster = newCluster(t, s.host, processes)
 	l.start()
 	disturb(l.cluster)
 	l.stop()

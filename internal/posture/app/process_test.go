@@ -112,6 +112,14 @@ func (h *host) start() (admin *client, kill func()) {
 // kills the server.
 func (h *host) launch() (c *client, kill func()) {
 	h.t.Helper()
+	c, end := h.spawn()
+	return c, func() { end(os.Kill) }
+}
+
+// spawn starts the server. It returns a client without a token and a function that ends
+// the server with a signal, at its first call.
+func (h *host) spawn() (c *client, end func(os.Signal)) {
+	h.t.Helper()
 	cmd := exec.Command(crashServer(h.t), append([]string{"-dir", h.dir, "-database", h.dsn}, h.args...)...)
 	cmd.Env = append(os.Environ(), h.env...)
 	cmd.Stderr = os.Stderr
@@ -123,20 +131,22 @@ func (h *host) launch() (c *client, kill func()) {
 		h.t.Fatal(err)
 	}
 	var once sync.Once
-	kill = func() {
+	end = func(with os.Signal) {
 		once.Do(func() {
-			if err := cmd.Process.Kill(); err != nil {
+			if err := cmd.Process.Signal(with); err != nil {
 				h.t.Error(err)
 			}
-			_ = cmd.Wait() // it was killed
+			if err := cmd.Wait(); err != nil && with != os.Kill {
+				h.t.Errorf("the server ended with %v", err)
+			}
 		})
 	}
-	h.t.Cleanup(kill)
+	h.t.Cleanup(func() { end(os.Kill) })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		h.t.Fatalf("the server does not start: %v", err)
 	}
 	// The timeout is long, because a busy machine is slow and a timeout would look like
 	// a crashed server.
-	return &client{t: h.t, base: strings.TrimSpace(line), http: &http.Client{Timeout: 2 * time.Minute}}, kill
+	return &client{t: h.t, base: strings.TrimSpace(line), http: &http.Client{Timeout: 2 * time.Minute}}, end
 }

@@ -3,7 +3,7 @@
 // would spend most of its time starting and would rarely be killed during a write.
 //
 // It prints its address on the first line of standard output and then serves
-// until it is killed. It collects from a simulated cloud in memory or, with
+// until it is killed or, after SIGTERM, has answered its requests. It collects from a simulated cloud in memory or, with
 // -gateway, from the simulated AWS at that address.
 package main
 
@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,7 +36,9 @@ func main() {
 	roles := flag.String("roles", "", "`roles` of the process, all by default")
 	flag.Parse()
 	conf := config.Config{DataDir: *dir, Database: *database, Roles: *roles}
-	if err := serve(context.Background(), conf, *gateway, *ca); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if err := serve(ctx, conf, *gateway, *ca); err != nil {
 		fmt.Fprintln(os.Stderr, "crashserver:", err)
 		os.Exit(1)
 	}

@@ -1,0 +1,354 @@
+// Command scale measures how many collections one, two and four processes on one
+// PostgreSQL database complete in a minute, from a simulated AWS whose responses take a
+// while, so that neither the processors nor the database are the limit.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"vigil/internal/auth"
+	"vigil/internal/config"
+	"vigil/internal/instance"
+	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sqldb"
+)
+
+type options struct {
+	database string
+	accounts int
+	size     int
+	latency  time.Duration
+	lasts    time.Duration
+	counts   string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.database, "database", "", "`URL` of a PostgreSQL database in which schemas may be created")
+	flag.IntVar(&o.accounts, "accounts", 12, "`number` of accounts")
+	flag.IntVar(&o.size, "size", 40, "`size` of an account")
+	flag.DurationVar(&o.latency, "latency", 400*time.Millisecond, "`time` that each response of the cloud takes")
+	flag.DurationVar(&o.lasts, "time", time.Minute, "`time` to measure each number of processes for")
+	flag.StringVar(&o.counts, "processes", "1,2,4", "`numbers` of processes")
+	flag.Parse()
+	if err := run(context.Background(), o); err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	dir, err := os.MkdirTemp("", "vigil-scale-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	binary := filepath.Join(dir, "server")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "./internal/posture/app/crashserver").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the server: %w\n%s", err, out)
+	}
+	fmt.Printf("%d accounts, responses after %s, two collections at a time in each process, %s each\n", o.accounts, o.latency, o.lasts)
+	fmt.Println("processes  collections/min  ratio  server cores")
+	first := 0.0
+	for text := range strings.SplitSeq(o.counts, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		perMinute, cores, err := measure(ctx, o, filepath.Join(dir, text), binary, n)
+		if err != nil {
+			return err
+		}
+		if first == 0 {
+			first = perMinute
+		}
+		fmt.Printf("%9d  %15.1f  %5.2f  %12.2f\n", n, perMinute, perMinute/first, cores)
+	}
+	return nil
+}
+
+// measure returns the collections per minute of n processes and the processors that they
+// used.
+func measure(ctx context.Context, o options, dir, binary string, n int) (perMinute, cores float64, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f := &fleet{o: o, binary: binary, dir: dir}
+	defer func() { err = errors.Join(err, f.stop()) }()
+	if err := f.build(ctx); err != nil {
+		return 0, 0, err
+	}
+	if _, err := f.start(ctx, "api"); err != nil {
+		return 0, 0, err
+	}
+	if err := f.onboard(ctx); err != nil {
+		return 0, 0, err
+	}
+	for range n {
+		if _, err := f.start(ctx, "collect,evaluate"); err != nil {
+			return 0, 0, err
+		}
+	}
+	if err := f.keepCollecting(ctx, 0); err != nil { // the first collections are not measured
+		return 0, 0, err
+	}
+	before, cpu, begin := f.completed, f.cpu(), time.Now()
+	if err := f.keepCollecting(ctx, o.lasts); err != nil {
+		return 0, 0, err
+	}
+	elapsed := time.Since(begin)
+	return float64(f.completed-before) / elapsed.Minutes(), (f.cpu() - cpu).Seconds() / elapsed.Seconds(), nil
+}
+
+// A fleet is the simulated AWS, an installation and its processes.
+type fleet struct {
+	o         options
+	binary    string
+	dir       string
+	database  string
+	cloud     *simaws.Cloud
+	args, env []string
+	apiToken  string
+	base      string
+	token     string
+	processes []*exec.Cmd
+	completed int
+	ended     map[string]string // by account: the last run that was counted
+}
+
+// build starts the cloud and creates an installation in a schema of its own.
+func (f *fleet) build(ctx context.Context) error {
+	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if _, err := g.Faults.Add(gateway.Fault{Kind: gateway.Latency, Delay: gateway.Duration(f.o.latency)}); err != nil {
+		return err
+	}
+	f.cloud = simaws.New(simaws.Options{Seed: 1, Accounts: f.o.accounts, Size: f.o.size, Regions: []string{"us-east-1"}}, g.Faults)
+	for _, host := range simaws.Hosts {
+		g.Handle(host, f.cloud)
+	}
+	go func() { _ = g.Serve(ctx) }()
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
+	ca := filepath.Join(f.dir, "ca.pem")
+	if err := os.WriteFile(ca, g.CA(), 0o600); err != nil {
+		return err
+	}
+	key, secret := f.cloud.Identity()
+	f.env = append(os.Environ(), "AWS_ACCESS_KEY_ID="+key, "AWS_SECRET_ACCESS_KEY="+secret)
+	if f.database, err = newSchema(ctx, f.o.database); err != nil {
+		return err
+	}
+	f.args = []string{"-dir", f.dir, "-database", f.database, "-gateway", g.Address(), "-ca", ca}
+	return f.install(ctx)
+}
+
+// newSchema creates a schema and returns the URL that leads to it.
+func newSchema(ctx context.Context, database string) (string, error) {
+	u, err := url.Parse(database)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return "", errors.New("-database must be the URL of a PostgreSQL database")
+	}
+	db, err := sqldb.Open(ctx, database, sqldb.Options{Connections: 1})
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	schema := fmt.Sprintf("scale_%d", time.Now().UnixNano())
+	if err := db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec("CREATE SCHEMA " + schema)
+		return err
+	}); err != nil {
+		return "", err
+	}
+	q := u.Query()
+	q.Set("search_path", schema)
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}
+
+// install creates the installation and a token.
+func (f *fleet) install(ctx context.Context) error {
+	conf := config.Config{DataDir: f.dir, Database: f.database}
+	conf.Complete()
+	in, err := instance.OpenOrInit(ctx, conf, time.Now)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	_, admin, err := in.Registry.CreateOrg(ctx, "org", "admin")
+	if err != nil {
+		return err
+	}
+	_, text, err := in.Registry.IssueToken(ctx, auth.Operator(admin.Org), auth.TokenEdit{Name: "bench", User: admin.ID})
+	f.apiToken = text.Reveal()
+	return err
+}
+
+// start starts a process with some roles. The first one answers requests.
+func (f *fleet) start(ctx context.Context, roles string) (string, error) {
+	cmd := exec.CommandContext(ctx, f.binary, append(f.args, "-roles", roles)...)
+	cmd.Env, cmd.Stderr = f.env, os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	f.processes = append(f.processes, cmd)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if f.base == "" {
+		f.base = strings.TrimSpace(line)
+	}
+	return line, err
+}
+
+// stop ends the processes.
+func (f *fleet) stop() (err error) {
+	for _, p := range f.processes {
+		err = errors.Join(err, p.Process.Signal(syscall.SIGKILL))
+		_ = p.Wait() // it was killed
+	}
+	return err
+}
+
+// cpu returns the processor time of the processes that collect, on Linux.
+func (f *fleet) cpu() (sum time.Duration) {
+	for _, p := range f.processes[1:] {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(rest)
+		for _, i := range []int{11, 12} { // user and system time in ticks of 10 ms
+			ticks, _ := strconv.Atoi(fields[i])
+			sum += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	return sum
+}
+
+// onboard adds and links all accounts.
+func (f *fleet) onboard(ctx context.Context) error {
+	res, err := http.PostForm(f.base+"/csp/gateway/am/api/auth/api-tokens/authorize", url.Values{"refresh_token": {f.apiToken}})
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	var access struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&access); err != nil {
+		return err
+	}
+	f.token = access.AccessToken
+	property := func(name, value string) map[string]any {
+		return map[string]any{"name": name, "type": "string", "stringV": value}
+	}
+	const aws = "/v1/providers/aws/"
+	for i := range f.o.accounts {
+		a := f.cloud.Account(i)
+		var credential struct{ CredentialID string }
+		for _, step := range []struct {
+			path string
+			body map[string]any
+			into any
+		}{
+			{"cloud-accounts", map[string]any{"cloudAccountName": a.ID, "properties": []any{property("accountId", a.ID)}}, nil},
+			{"cloud-credentials", map[string]any{"properties": []any{property("RoleArn", a.RoleArn), property("ExternalId", a.ExternalID)}}, &credential},
+		} {
+			if _, err := f.post(ctx, aws+step.path, step.body, step.into); err != nil {
+				return err
+			}
+		}
+		if _, err := f.post(ctx, aws+"account-credential-relationship", map[string]any{"cloudAccountId": a.ID, "credentialId": credential.CredentialID}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// post sends a request and decodes the response.
+func (f *fleet) post(ctx context.Context, path string, body, into any) (status int, err error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return 0, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base+path, bytes.NewReader(text))
+	if err != nil {
+		return 0, err
+	}
+	r.Header.Set("Authorization", "Bearer "+f.token)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= 300 && res.StatusCode != http.StatusConflict {
+		err = fmt.Errorf("%s: %s %s", path, res.Status, data)
+	}
+	if err == nil && into != nil {
+		err = json.Unmarshal(data, into)
+	}
+	return res.StatusCode, err
+}
+
+// keepCollecting counts the completed collections, and starts the next one of each
+// account when one has ended, until the time has passed and each has ended once.
+func (f *fleet) keepCollecting(ctx context.Context, lasts time.Duration) error {
+	if f.ended == nil {
+		f.ended = map[string]string{}
+	}
+	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		for i := range f.o.accounts {
+			if err := f.look(ctx, f.cloud.Account(i).ID); err != nil {
+				return err
+			}
+		}
+		if time.Since(begin) >= lasts && len(f.ended) == f.o.accounts {
+			return nil
+		}
+	}
+}
+
+// look counts the newest run of an account if it has ended, and starts the next.
+func (f *fleet) look(ctx context.Context, account string) error {
+	var got struct {
+		Results []struct{ CollectionID, Status string }
+	}
+	if _, err := f.post(ctx, "/v1/cloud-accounts/collection-status/query", map[string]any{"filters": map[string]any{"cloudAccountId": account}}, &got); err != nil {
+		return err
+	}
+	if len(got.Results) == 0 || got.Results[0].Status == "Started" {
+		return nil
+	}
+	if newest := got.Results[0]; f.ended[account] != newest.CollectionID {
+		f.ended[account] = newest.CollectionID
+		f.completed++
+	}
+	_, err := f.post(ctx, "/v1/cloud-accounts/"+account+"/collections", map[string]any{}, nil)
+	return err
+}
