@@ -78,7 +78,7 @@ func TestDeclarationsAreWhatAzurePublishes(t *testing.T) {
 	modules := open(t)
 	catalog := declared.Catalog()
 	types := catalog.Of(posture.Azure)
-	if len(types) < 75 {
+	if len(types) < 115 {
 		t.Errorf("%d types are declared", len(types))
 	}
 	seen := map[string]bool{}

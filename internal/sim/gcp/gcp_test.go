@@ -251,6 +251,14 @@ func samples(before string, p gcp.Project) []string {
 	return number(prefixes[before])
 }
 
+// onlyNames are the names of resources of which a project has one, by API and collection.
+var onlyNames = map[string]string{
+	"alloydb clusters": "alloy-00000", "alloydb instances": "primary-00000", "bigtableadmin instances": "bigtable-00000", "cloudscheduler jobs": "cron-00000", "datafusion instances": "fusion-00000",
+	"dataproc clusters": "spark-00000", "firestore databases": "store-00000", "iam providers": "github-00000", "memcache instances": "memcache-00000", "notebooks instances": "notebook-00000",
+	"pubsub schemas": "schema-00000", "pubsub snapshots": "snap-00000", "redis clusters": "cache-00000", "run jobs": "job-00000", "spanner databases": "db-00000", "spanner instances": "spanner-00000",
+	"workflows workflows": "workflow-00000",
+}
+
 // fill replaces the parameters of an address by names. For a location it tries
 // all.
 func fill(address string, p gcp.Project) []string {
@@ -261,12 +269,15 @@ func fill(address string, p gcp.Project) []string {
 	end := strings.IndexByte(address, '}')
 	name, before := address[start+1:end], address[:start-1]
 	before = before[strings.LastIndexByte(before, '/')+1:]
+	api, _, _ := strings.Cut(strings.TrimPrefix(address, "https://"), ".")
 	var values []string
 	switch {
 	case name == "location" && (strings.Contains(address, "apikeys") || strings.Contains(address, "workloadIdentity") || strings.Contains(address, "logging")):
 		values = []string{"global"}
 	case name == "location":
 		values = []string{"us-central1"}
+	case onlyNames[api+" "+before] != "":
+		values = []string{onlyNames[api+" "+before]}
 	case before == "instances" && strings.Contains(address, "redis."):
 		values = []string{"redis-00000"}
 	case before == "instances" && strings.Contains(address, "file."):

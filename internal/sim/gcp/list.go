@@ -73,6 +73,9 @@ func linkOf(o world.Object) string {
 	if link := o.Text("selfLink"); link != "" {
 		return link
 	}
+	if path := o.Text("_path"); path != "" {
+		return path
+	}
 	return o.Text("name")
 }
 

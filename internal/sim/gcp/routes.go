@@ -13,7 +13,7 @@ import (
 var routes []route
 
 func init() { // in init because answers refer to kinds
-	routes = slices.Concat(computeRoutes(), projectRoutes, hierarchyRoutes, dataRoutes, runtimeRoutes, watchRoutes)
+	routes = slices.Concat(computeRoutes(), projectRoutes, hierarchyRoutes, dataRoutes, runtimeRoutes, watchRoutes, serviceRoutes)
 }
 
 // readRoutes returns the methods that list and get a kind below a path prefix.
@@ -33,8 +33,8 @@ func computeRoutes() []route {
 		o, _ := x.address(computeProjectType).get(x.project.ID)
 		return o.Visible(), nil
 	}}}
-	global := []posture.EntityType{snapshotType, imageType, networkType, routeType, firewallType, sslProxyType, backendBucketType}
-	for _, k := range slices.Concat(computeKinds, networkKinds, balancerKinds) {
+	global := []posture.EntityType{snapshotType, imageType, networkType, routeType, firewallType, sslProxyType, backendBucketType, externalVpnType, machineImageType}
+	for _, k := range slices.Concat(computeKinds, networkKinds, balancerKinds, fabricKinds) {
 		permission := "compute." + k.collection + ".list"
 		switch {
 		case k.typ == computeProjectType:

@@ -155,7 +155,8 @@ func TestMissingResourcesAreGone(t *testing.T) {
 		}
 		unit, _ := session.Unit(d.Type, "europe-west1")
 		name := "nothing"
-		if d.Type == "GCP.IAM.ServiceAccountKey" || d.Type == "GCP.KMS.CryptoKey" || d.Type == "GCP.Container.NodePool" {
+		switch d.Type {
+		case "GCP.AlloyDB.Instance", "GCP.Container.NodePool", "GCP.IAM.ServiceAccountKey", "GCP.IAM.WorkloadIdentityPoolProvider", "GCP.KMS.CryptoKey", "GCP.Spanner.Database":
 			name = "nobody/nothing"
 		}
 		err := unit.Get(t.Context(), name, func(r *collect.Resource) error {

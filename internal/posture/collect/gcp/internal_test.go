@@ -18,6 +18,7 @@ func TestIncompleteListIsAFailure(t *testing.T) {
 		`{"items":{"zones/a":{"warning":{"code":"UNREACHABLE"}}},"unreachables":["zones/e"]}`:         "unreachable locations: zones/e, zones/a",
 		`{"instances":[],"unreachable":["projects/p/locations/l"]}`:                                   "unreachable locations: projects/p/locations/l",
 		`{"clusters":[],"missingZones":["z"]}`:                                                        "unreachable locations: z",
+		`{"instances":[],"failedLocations":["projects/p/locations/l"]}`:                               "unreachable locations: projects/p/locations/l",
 		`{"items":[{}],"warnings":[{"code":"REGION_UNREACHABLE","region":"r"},{"code":"SOMETHING"}]}`: "unreachable locations: r",
 		`{}`: "",
 	} {

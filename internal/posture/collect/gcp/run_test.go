@@ -69,8 +69,8 @@ func TestRunOutcomes(t *testing.T) {
 			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: "redis"}}, status: posture.RunCompleted, account: posture.AccountActive,
 		},
 		"a service is away": {
-			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Fail, Match: gateway.Call{Service: "redis"}},
-			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Redis.Instance", message: "503",
+			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Fail, Match: gateway.Call{Service: "file"}},
+			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Filestore.Instance", message: "503",
 		},
 		"the key ends": {
 			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Expire, Match: gateway.Call{Service: "redis"}},

@@ -126,7 +126,7 @@ func urlOf(address string) (*url.URL, error) {
 // resources are not taken as deleted.
 func incomplete(answer gjson.Result) error {
 	var places []string
-	for _, member := range []string{"unreachable", "unreachables", "missingZones", `warnings.#(code=="REGION_UNREACHABLE")#.region`} {
+	for _, member := range []string{"unreachable", "unreachables", "missingZones", "failedLocations", `warnings.#(code=="REGION_UNREACHABLE")#.region`} {
 		for _, location := range answer.Get(member).Array() {
 			places = append(places, location.String())
 		}

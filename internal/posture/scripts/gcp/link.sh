@@ -60,7 +60,10 @@ there() { gcloud "$@" --format=none >/dev/null 2>&1; }
 make_reader() {
 	local services
 	mapfile -t services <"$folder/services.txt"
-	run gcloud services enable "${services[@]}" --project="$home"
+	local i
+	for ((i = 0; i < ${#services[@]}; i += 20)); do # one request enables at most 20
+		run gcloud services enable "${services[@]:i:20}" --project="$home"
+	done
 	there iam service-accounts describe "$reader" --project="$home" ||
 		run gcloud iam service-accounts create "$name" --project="$home" --display-name='Vigil reads how resources are configured'
 }
