@@ -104,8 +104,8 @@ func quickStart(t *testing.T, dir string, g *gateway.Gateway, cloud *simaws.Clou
 		"127.0.0.1:8443", address, "https://hooks.example.com/vigil", receiver,
 		"arn:aws:iam::123456789012:role/vigil", account.RoleArn+" --external-id "+account.ExternalID, "123456789012", account.ID,
 	).Replace(blocks.String())
-	// Messages are sent every five seconds.
-	script = "trap 'kill ${!:-} 2>/dev/null; wait' EXIT\n" + script + "\nfor i in {1..120}; do vigil notifications deliveries --state delivered | grep -q . && break; sleep 0.5; done\n"
+	// Messages are sent every five seconds, after the evaluation.
+	script = "trap 'kill ${!:-} 2>/dev/null; wait' EXIT\n" + script + "\nuntil vigil notifications deliveries --state delivered -o csv | sed 1d | grep -q .; do sleep 0.5; done\n"
 	key, secret := cloud.Identity()
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "VIGIL_") && !strings.HasPrefix(entry, "AWS_") {
