@@ -122,6 +122,10 @@ oracle: ## Compare our AWS requests and answers with the SDK's generated modules
 oracle-gcp: ## Check the declarations of Google Cloud against Google's discovery documents
 	cd oracle/gcp && go vet . && go test -count=1 .
 
+.PHONY: oracle-dex
+oracle-dex: ## Log in by single sign-on at dex, an identity provider; compiling it takes a minute the first time
+	cd oracle/dex && go vet . && go test -count=1 .
+
 .PHONY: oracle-azure
 oracle-azure: ## Check the declarations of Azure against the models of Microsoft's typed modules
 	cd oracle/azure && go vet . && go test -count=1 .

@@ -4,7 +4,8 @@
 //
 // It is as strict as real providers: a code is valid once, for one client, one
 // redirect address and the PKCE verifier of its challenge. Tests make it hostile
-// with Tamper and Sign of [Options].
+// with Tamper and Sign of [Options]. The module oracle/dex tests against a real
+// provider.
 package idp
 
 import (
