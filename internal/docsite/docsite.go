@@ -38,7 +38,7 @@ type group struct {
 var contents = []group{
 	{"Start", []string{"quickstart", "installation", "scan", "onboarding", "tutorial"}},
 	{"How to", []string{"cli", "clients", "findings", "exports", "notifications", "operations", "capacity", "single-sign-on", "desktop", "troubleshooting"}},
-	{"Reference", []string{"catalog", "rules", "entities", "resources", "resources/aws", "resources/azure", "resources/gcp"}},
+	{"Reference", []string{"catalog", "rules", "unchecked", "queries", "entities", "resources", "resources/aws", "resources/azure", "resources/gcp"}},
 	{"Background", []string{"predicates", "resource-types", "own-types", "entity-storage"}},
 }
 

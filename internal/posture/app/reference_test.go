@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -45,7 +46,27 @@ func fromDeclarations() map[string]string {
 		all["docs/resources/"+p+".md"] = page.String()
 	}
 	all["docs/resources.md"] = index.String()
+	all["docs/queries.md"] = queriesPage()
 	return all
+}
+
+// queriesPage returns the text of docs/queries.md: the queries that the page Explore of the console offers.
+func queriesPage() string {
+	var questions []struct{ Text, Gremlin string }
+	file, err := os.ReadFile(filepath.Join("..", "..", "..", "web", "src", "posture", "explore", "questions.json"))
+	if err == nil {
+		err = json.Unmarshal(file, &questions)
+	}
+	if err != nil {
+		panic(err)
+	}
+	var b strings.Builder
+	b.WriteString("# Ready queries\n\nQueries to begin with. The page Explore of the console offers them; `vigil query ACCOUNT QUERY` runs one in a shell. A test runs each of them on the accounts of\n")
+	b.WriteString("the demo. [Resource types](resources.md) lists the properties and edges of each type. Generated from `web/src/posture/explore/questions.json` by `go generate ./internal/posture/app`.\n")
+	for _, q := range questions {
+		fmt.Fprintf(&b, "\n%s\n\n```groovy\n%s\n```\n", q.Text, q.Gremlin)
+	}
+	return b.String()
 }
 
 // policyPath returns the path of a managed policy of the AWS role.
