@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Delay returns how long a caller must wait after a number of failures: nothing while
-// there are at most free failures, then a second, doubled by each further failure up to
-// longest.
+// Delay returns how long a caller must wait after a number of failures: zero
+// for the first free failures, then a second, doubled by each further failure
+// up to longest.
 func Delay(failures, free int, longest time.Duration) time.Duration {
 	n := failures - free
 	switch {

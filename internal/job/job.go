@@ -48,11 +48,10 @@ type Options struct {
 	Attempts int
 
 	// Unique is a key: while a job of the same kind and key waits or runs, another is
-	// not inserted. See Once about running jobs.
+	// not inserted. Once says whether a running job counts.
 	Unique string
 
-	// Once determines whether a running job prevents another with the same Unique key.
-	// By default it does.
+	// Once applies to Unique. By default a running job counts.
 	Once Once
 
 	// Exclusive is the name of a lock that the job holds while it runs. Jobs of any
@@ -67,9 +66,9 @@ const (
 	// UntilDone permits another when the first has ended.
 	UntilDone Once = iota
 
-	// UntilStarted permits another when the first starts to run. If an insertion was
-	// skipped, the waiting job has not started yet, so that it will read the changes
-	// that were committed with the skipped insertion.
+	// UntilStarted permits another when the first starts to run. A running job
+	// therefore reads everything that was committed together with jobs that were not
+	// inserted because of it.
 	UntilStarted
 )
 

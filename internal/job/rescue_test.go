@@ -104,7 +104,7 @@ func TestJobOfAKilledProcessIsRescued(t *testing.T) {
 			done <- j
 			return nil
 		})
-		// The job runs although the dead process held its exclusive lock.
+		// What the dead process claimed for its job is free again as well.
 		if j := next(t, done); j.Attempt != 2 {
 			t.Errorf("attempt %d, want 2", j.Attempt)
 		}
@@ -152,20 +152,20 @@ func TestJobOfALivingProcessIsNotRescued(t *testing.T) {
 			beats <- struct{}{}
 			return nil
 		})
-		// Wait for more beats than the lease of a dead process lasts.
+		// More beats than a dead process is given.
 		for range 8 {
 			next(t, beats)
 		}
 	})
 }
 
-// TestAllAttemptsAreCancelledWhenTheLeaseExpires makes a process fetch a job that it still
-// executes. This happens when another process rescued the job while this one was
-// suspended. Both attempts must be cancelled.
+// TestAllAttemptsAreCancelledWhenTheLeaseExpires has a process fetch a job again that it
+// still executes, as after a suspension during which others rescued the job: both
+// attempts end.
 func TestAllAttemptsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		running, canceled := make(chan int, 9), make(chan int, 9)
+		running, broken := make(chan int, 9), make(chan int, 9)
 		q := newQueue(t, db, job.Config{Heartbeat: quick})
 		start(t, q, func(ctx context.Context, j job.Job[greet]) error {
 			running <- j.Attempt
@@ -173,7 +173,7 @@ func TestAllAttemptsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 				return nil
 			}
 			<-ctx.Done()
-			canceled <- j.Attempt
+			broken <- j.Attempt
 			return ctx.Err()
 		})
 		insert(t, db, q, "x", job.Options{})
@@ -190,8 +190,8 @@ func TestAllAttemptsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 		change("UPDATE river_job SET state = 'available'")
 		next(t, running)
 		change("DELETE FROM job_worker")
-		if a, b := next(t, canceled), next(t, canceled); a+b != 3 { // attempts 1 and 2
-			t.Errorf("attempts %d and %d were cancelled", a, b)
+		if a, b := next(t, broken), next(t, broken); a+b != 1+2 {
+			t.Errorf("runs %d and %d were broken off", a, b)
 		}
 	})
 }
@@ -199,7 +199,7 @@ func TestAllAttemptsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 func TestJobsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		running, canceled := make(chan struct{}, 2), make(chan error, 2)
+		running, broken := make(chan struct{}, 2), make(chan error, 2)
 		q := newQueue(t, db, job.Config{Heartbeat: quick})
 		start(t, q, func(ctx context.Context, j job.Job[greet]) error {
 			running <- struct{}{}
@@ -207,12 +207,12 @@ func TestJobsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 				return nil
 			}
 			<-ctx.Done()
-			canceled <- context.Cause(ctx)
+			broken <- context.Cause(ctx)
 			return ctx.Err()
 		})
 		insert(t, db, q, "x", job.Options{})
 		next(t, running)
-		// Delete the lease, as another process does when this one was suspended.
+		// As another process would, had this one been asleep.
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			_, err := tx.Exec("DELETE FROM job_worker")
 			return err
@@ -220,8 +220,8 @@ func TestJobsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := next(t, canceled); err == nil {
-			t.Error("the job was cancelled without a cause")
+		if err := next(t, broken); err == nil {
+			t.Error("the job was broken off without a cause")
 		}
 		next(t, running)
 		waitForState(t, db, map[string]int{"completed": 1})

@@ -84,11 +84,11 @@ func (f TargetFactory) Targets(inv desktop.Inventory) []Target {
 	return out
 }
 
-// domain returns the target of a directory domain. It is marked LockoutSafe,
+// domain returns the target of a directory domain. It is marked Careful,
 // because the directory client never retries a refused password.
 func (f TargetFactory) domain(d desktop.Domain) Target {
 	return Target{
-		Ref: desktop.Ref{Kind: desktop.KindDomain, ID: d.ID, Name: d.DNSName}, Spec: d, LockoutSafe: true,
+		Ref: desktop.Ref{Kind: desktop.KindDomain, ID: d.ID, Name: d.DNSName}, Spec: d, Careful: true,
 		Timeout: 20 * time.Second, // there may be several controllers to try
 		Probe: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			r, err := f.Directory.Survey(ctx, d.ID)
@@ -97,8 +97,8 @@ func (f TargetFactory) domain(d desktop.Domain) Target {
 	}
 }
 
-// bearer returns the headers of a request, with an Authorization header if ref is not
-// empty.
+// bearer returns an Authorization header with a token, or nil without a
+// reference.
 func (f TargetFactory) bearer(ctx context.Context, ref desktop.SecretRef) (http.Header, error) {
 	h := http.Header{"Accept": {"application/json"}}
 	if ref == "" {

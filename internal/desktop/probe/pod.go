@@ -24,7 +24,7 @@ func (f TargetFactory) podEndpoint(p desktop.PodEndpoint) Target {
 	server := &web{address: p.URL, trust: p.Trust, now: f.Now}
 	return Target{
 		Ref: desktop.Ref{Kind: desktop.KindPodEndpoint, ID: p.ID, Name: p.Name}, Spec: p,
-		LockoutSafe: true, Close: server.close,
+		Careful: true, Close: server.close,
 		Probe: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			var certificate *desktop.Certificate
 			times := make([]time.Duration, 0, roundTrips)

@@ -162,7 +162,7 @@ func (s *Scheduler) ProbeAll() {
 func (o Options) pause(t Target, failures int, last *desktop.Failure) time.Duration {
 	wait := o.Interval
 	switch {
-	case last != nil && last.Cause == desktop.Refused && !t.LockoutSafe:
+	case last != nil && last.Cause == desktop.Refused && !t.Careful:
 		wait = max(o.RefusedPause, o.Interval)
 	case failures > failuresBeforeBackoff:
 		for range min(failures-failuresBeforeBackoff, 30) {

@@ -104,7 +104,7 @@ func TestSchedulerBacksOff(t *testing.T) {
 				var j recorder
 				s := New(Options{Observe: j.observe})
 				bad := target("a", failingProbe(tt.cause))
-				bad.LockoutSafe = tt.careful
+				bad.Careful = tt.careful
 				s.Configure([]Target{bad})
 				stop := run(t, s)
 				time.Sleep(time.Hour)

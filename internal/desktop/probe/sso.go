@@ -36,7 +36,7 @@ func (f TargetFactory) sso(c desktop.SSOConnector, inv desktop.Inventory) Target
 		}
 	}
 	return Target{
-		Ref: desktop.Ref{Kind: desktop.KindSSOConnector, ID: c.ID, Name: c.Name}, Spec: spec{c, domain}, LockoutSafe: true,
+		Ref: desktop.Ref{Kind: desktop.KindSSOConnector, ID: c.ID, Name: c.Name}, Spec: spec{c, domain}, Careful: true,
 		Timeout: 20 * time.Second,
 		Probe: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			var r desktop.SSOReading

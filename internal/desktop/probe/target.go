@@ -27,10 +27,10 @@ type Target struct {
 	// Timeout limits one probe; 0 means the scheduler's.
 	Timeout time.Duration
 
-	// LockoutSafe means that the probe itself never retries a refused password. Other
+	// Careful means that the probe itself never retries a refused password. Other
 	// targets are probed rarely after a refusal, so that probes do not lock
 	// accounts.
-	LockoutSafe bool
+	Careful bool
 
 	// Close releases the probe's resources. It may be nil.
 	Close func()

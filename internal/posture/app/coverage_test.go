@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,7 +91,38 @@ func catalogPage(c *catalog.Catalog) string {
 		}
 	}
 	b.WriteString(parametersSection(c))
+	b.WriteString("\n## Rules over relations\n\nThe number of rules whose verdict depends on neighbours in the graph: what faces the internet, which role or identity a workload has, whom a role trusts.\n\n")
+	for _, p := range clouds {
+		fmt.Fprintf(&b, "- %s: %d\n", title(string(p)), overRelations(c, p))
+	}
 	return b.String()
+}
+
+// edgeStep is a step of a query that follows edges.
+var edgeStep = regexp.MustCompile(`\b(out|in|both|outE|inE|bothE)\(`)
+
+// overRelations counts the rules of a provider whose queries follow edges.
+func overRelations(c *catalog.Catalog, p posture.Provider) (n int) {
+	for _, e := range c.Rules {
+		if e.Provider == p && edgeStep.MatchString(e.Query.Text) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestEveryCloudHasRulesOverRelations holds the catalog to what only a graph can say.
+func TestEveryCloudHasRulesOverRelations(t *testing.T) {
+	t.Parallel()
+	c, err := catalog.Load(rules.Files, frameworks.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[posture.Provider]int{posture.AWS: 150, posture.Azure: 60, posture.GCP: 30} {
+		if got := overRelations(c, p); got < want {
+			t.Errorf("%d rules of %s follow edges, want at least %d", got, p, want)
+		}
+	}
 }
 
 // parametersSection lists the parameters of rules and the tables of versions.

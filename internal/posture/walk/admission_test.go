@@ -99,11 +99,11 @@ func TestGateNamesTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		for _, c := range []struct {
-			limit       Admission
-			in          []string // org/caller of running queries
-			org, caller string   // the new query
-			kind        fault.Kind
-			message     string
+			limit     Admission
+			in        []string // org/caller of running queries
+			org, user string   // the new query
+			kind      fault.Kind
+			message   string
 		}{
 			{Admission{Total: 9, Org: 5, Caller: 1}, []string{"a/x"}, "a", "x", fault.Limited, "of this token"},
 			{Admission{Total: 9, Org: 2, Caller: 2}, []string{"a/x", "a/y"}, "a", "z", fault.Limited, "of this organisation"},
@@ -118,10 +118,10 @@ func TestGateNamesTheLimit(t *testing.T) {
 					t.Fatalf("%+v: %s is not admitted", c.limit, query)
 				}
 			}
-			_, err := g.enter(ctx, c.org, c.caller)
+			_, err := g.enter(ctx, c.org, c.user)
 			e, _ := errors.AsType[*fault.Error](err)
 			if e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.message) || e.After <= 0 {
-				t.Errorf("%+v: %s/%s got %v, want %q", c.limit, c.org, c.caller, err, c.message)
+				t.Errorf("%+v: %s/%s got %v, want %q", c.limit, c.org, c.user, err, c.message)
 			}
 		}
 	})

@@ -146,10 +146,10 @@ func TestSearches(t *testing.T) {
 	const root, system = "DC=corp,DC=example", "CN=System,DC=corp,DC=example"
 	const alice = "CN=alice,CN=Users," + root
 	for _, tt := range []struct {
-		name, base        string
-		scope             int
-		filter, attribute string
-		want              []string
+		name, base    string
+		scope         int
+		filter, asked string
+		want          []string
 	}{
 		{"person by account name", root, ldap.ScopeWholeSubtree, "(&(objectCategory=person)(sAMAccountName=ALICE))", "cn", []string{"alice"}},
 		{"trusts", system, ldap.ScopeSingleLevel, "(objectClass=trustedDomain)", "flatName", []string{"LAB"}},
@@ -164,8 +164,8 @@ func TestSearches(t *testing.T) {
 		{"may join computers", "OU=Clones," + root, ldap.ScopeBaseObject, "(objectClass=*)", "allowedChildClassesEffective", []string{"computer"}},
 		{"operational attributes must be requested", alice, ldap.ScopeBaseObject, "(objectClass=*)", "*", nil},
 	} {
-		got := search(t, c, tt.base, tt.scope, tt.filter, tt.attribute)
-		if tt.attribute != "*" && !slices.Equal(got, tt.want) {
+		got := search(t, c, tt.base, tt.scope, tt.filter, tt.asked)
+		if tt.asked != "*" && !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

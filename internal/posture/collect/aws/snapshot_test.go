@@ -118,44 +118,44 @@ func TestSimulatedResponsesMatchModels(t *testing.T) {
 }
 
 // compareShape returns the members and values of a response that its shape lacks.
-func compareShape(path string, got any, want *model.Shape) (problems []string) {
+func compareShape(at string, got any, want *model.Shape) (problems []string) {
 	switch got := got.(type) {
 	case map[string]any:
 		switch want.Type {
 		case model.Map:
 			for name, value := range got {
-				problems = append(problems, compareShape(path+"."+name, value, want.Value.Shape)...)
+				problems = append(problems, compareShape(at+"."+name, value, want.Value.Shape)...)
 			}
 		case model.Structure:
 			for name, value := range got {
 				m := wireMember(want, name)
 				if m == nil {
-					problems = append(problems, fmt.Sprintf("%s has no member %s", path, name))
+					problems = append(problems, fmt.Sprintf("%s has no member %s", at, name))
 					continue
 				}
-				problems = append(problems, compareShape(path+"."+name, value, m.Shape)...)
+				problems = append(problems, compareShape(at+"."+name, value, m.Shape)...)
 			}
 		default:
-			problems = append(problems, fmt.Sprintf("%s is an object, not a %s", path, want.Type))
+			problems = append(problems, fmt.Sprintf("%s is an object, not a %s", at, want.Type))
 		}
 	case []any:
 		if want.Type != model.List {
-			return []string{fmt.Sprintf("%s is a list, not a %s", path, want.Type)}
+			return []string{fmt.Sprintf("%s is a list, not a %s", at, want.Type)}
 		}
 		for _, element := range got {
-			problems = append(problems, compareShape(path, element, want.Item.Shape)...)
+			problems = append(problems, compareShape(at, element, want.Item.Shape)...)
 		}
 	case string:
 		if want.Type != model.String && want.Type != model.Timestamp && want.Type != model.Blob {
-			problems = append(problems, fmt.Sprintf("%s is a string, not a %s", path, want.Type))
+			problems = append(problems, fmt.Sprintf("%s is a string, not a %s", at, want.Type))
 		}
 	case bool:
 		if want.Type != model.Boolean {
-			problems = append(problems, fmt.Sprintf("%s is a bool, not a %s", path, want.Type))
+			problems = append(problems, fmt.Sprintf("%s is a bool, not a %s", at, want.Type))
 		}
 	case float64:
 		if want.Type == model.String || want.Type == model.Boolean || want.Type == model.Structure || want.Type == model.List {
-			problems = append(problems, fmt.Sprintf("%s is a number, not a %s", path, want.Type))
+			problems = append(problems, fmt.Sprintf("%s is a number, not a %s", at, want.Type))
 		}
 	}
 	return problems

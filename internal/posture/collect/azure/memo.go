@@ -30,12 +30,12 @@ type slot struct {
 
 	// The following fields are guarded by the semaphore.
 	answer gjson.Result
-	readAt time.Time // zero while there is no response
+	read   time.Time // zero while there is no response
 }
 
-// read returns the cached response of a URL or calls fetch. Concurrent callers wait for
-// the one that fetches.
-func (m *memo) read(ctx context.Context, address string, fetch func() (gjson.Result, error)) (gjson.Result, error) {
+// read returns the cached response of a URL or calls read. Concurrent callers wait for the
+// one that reads.
+func (m *memo) read(ctx context.Context, address string, read func() (gjson.Result, error)) (gjson.Result, error) {
 	s := m.slot(address)
 	select {
 	case s.busy <- struct{}{}:
@@ -43,14 +43,14 @@ func (m *memo) read(ctx context.Context, address string, fetch func() (gjson.Res
 		return gjson.Result{}, ctx.Err()
 	}
 	defer func() { <-s.busy }()
-	if !s.readAt.IsZero() && m.now().Sub(s.readAt) < memoAge {
+	if !s.read.IsZero() && m.now().Sub(s.read) < memoAge {
 		return s.answer, nil
 	}
-	answer, err := fetch()
+	answer, err := read()
 	if err != nil {
 		return gjson.Result{}, err
 	}
-	s.answer, s.readAt = answer, m.now()
+	s.answer, s.read = answer, m.now()
 	m.grow(address, s, len(answer.Raw))
 	return answer, nil
 }

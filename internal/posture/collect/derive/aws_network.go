@@ -139,7 +139,7 @@ var awsCIDRRanges = resource.ListFunction{
 var awsCIDR = resource.Function{
 	Properties: []resource.Property{
 		{Name: "prefixLength", Kind: resource.Long, Doc: "The length of its prefix in bits."},
-		{Name: "ipVersion", Kind: resource.Long, Doc: "4 or 6."},
+		{Name: "ipVersion", Kind: resource.Long, Doc: "The IP version: 4 or 6."},
 		{Name: "isInternet", Kind: resource.Flag, Exposed: "is the internet", Doc: "It is the internet at large: it has more public addresses than a /8 of IPv4 or a /32 of IPv6."},
 		{Name: "isPrivate", Kind: resource.Flag, Doc: "None of its addresses are routed on the internet."},
 	},
@@ -168,7 +168,7 @@ func ipVersion(a netip.Addr) int64 {
 
 // awsIPVersion adds the version of an address.
 var awsIPVersion = resource.Function{
-	Properties: []resource.Property{{Name: "ipVersion", Kind: resource.Long, Doc: "4 or 6."}},
+	Properties: []resource.Property{{Name: "ipVersion", Kind: resource.Long, Doc: "The IP version: 4 or 6."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		if a, err := netip.ParseAddr(in.Value.String()); err == nil {
 			b.Number("ipVersion", ipVersion(a))
