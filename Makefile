@@ -49,6 +49,10 @@ clients: ## Generate clients of both servers in Go, Python and TypeScript into c
 test-clients: ## Generate the clients and test them against the demo
 	scripts/test-clients
 
+.PHONY: test-terraform
+test-terraform: ## Test the Terraform provider against the demo; builds OpenTofu if neither it nor Terraform is installed
+	scripts/test-terraform
+
 .PHONY: bench-entities
 bench-entities: ## Compare the entity storage with hand-written SQL; SIZES=100000,1000000 DATABASE=postgres://...
 	go run ./bench/entities -entities $(or $(SIZES),100000) $(if $(DATABASE),-database "$(DATABASE)")

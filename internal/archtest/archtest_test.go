@@ -130,7 +130,7 @@ var policy = []importRule{
 	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture internal/posture/collect/awsapi/model"},
 
 	// Clients for other programs.
-	{"clients/...", ""},
+	{"clients/...", "clients/..."},
 
 	// Main programs and the demo may import anything, and nothing imports them.
 	{"internal/posture/app/crashserver", "*"},

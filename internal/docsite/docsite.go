@@ -37,7 +37,7 @@ type group struct {
 // contents is the table of contents. It contains every document once.
 var contents = []group{
 	{"Start", []string{"quickstart", "installation", "scan", "onboarding", "tutorial"}},
-	{"How to", []string{"cli", "clients", "findings", "exports", "notifications", "operations", "capacity", "single-sign-on", "desktop", "troubleshooting"}},
+	{"How to", []string{"cli", "clients", "terraform", "findings", "exports", "notifications", "operations", "capacity", "single-sign-on", "desktop", "troubleshooting"}},
 	{"Reference", []string{"catalog", "rules", "unchecked", "queries", "entities", "resources", "resources/aws", "resources/azure", "resources/gcp"}},
 	{"Background", []string{"predicates", "resource-types", "own-types", "entity-storage"}},
 }

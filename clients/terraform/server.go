@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"vigil/clients/go/auth"
+)
+
+// A server is the posture server that resources are managed on.
+type server struct {
+	url   string
+	token *auth.APIToken
+	http  *http.Client
+}
+
+func newServer(url, token string) *server {
+	url = strings.TrimRight(url, "/")
+	client := &http.Client{Timeout: time.Minute}
+	return &server{url: url, token: &auth.APIToken{Server: url, Token: token, HTTP: client}, http: client}
+}
+
+// errNotFound is the error of a record that does not exist.
+var errNotFound = errors.New("not found")
+
+// call calls an operation with a JSON body, unless in is nil, and decodes the
+// response into out, unless it is nil.
+func (s *server) call(ctx context.Context, method, path string, in, out any) error {
+	_, err := s.send(ctx, method, path, "", in, out)
+	return err
+}
+
+// change calls an operation that changes the current version of a record.
+func (s *server) change(ctx context.Context, method, path string, in any) error {
+	eTag, err := s.send(ctx, http.MethodGet, path, "", nil, nil)
+	if err != nil {
+		return err
+	}
+	_, err = s.send(ctx, method, path, eTag, in, nil)
+	return err
+}
+
+// send sends a request and returns the version of the record in the response. A
+// version in ifMatch is the one to change.
+func (s *server) send(ctx context.Context, method, path, ifMatch string, in, out any) (eTag string, err error) {
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return "", err
+		}
+		body = bytes.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, s.url+path, body)
+	if err != nil {
+		return "", err
+	}
+	if err := s.token.Authorize(ctx, r); err != nil {
+		return "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if ifMatch != "" {
+		r.Header.Set("If-Match", ifMatch)
+	}
+	response, err := s.http.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	eTag = response.Header.Get("ETag")
+	switch {
+	case response.StatusCode == http.StatusNotFound:
+		return "", errNotFound
+	case response.StatusCode >= 300:
+		var problem struct {
+			Message string `json:"message"`
+		}
+		_ = json.NewDecoder(response.Body).Decode(&problem) // the status says enough
+		return "", fmt.Errorf("%s %s: %s: %s", method, path, response.Status, problem.Message)
+	case out == nil:
+		return eTag, nil
+	}
+	return eTag, json.NewDecoder(response.Body).Decode(out)
+}
