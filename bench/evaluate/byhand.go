@@ -130,16 +130,8 @@ var byHand = map[posture.RuleID]check{
 		return appliesAnd(isFlag(e, "passwordEnabled", true), isFlag(e, "mfaActive", false))
 	}},
 	"aws-iam-access-key-age-90": {"AWS.IAM.User", func(_ *readAccount, e *posture.Entity) posture.Truth {
-		if max(isFlag(e, "accessKey1Active", true), isFlag(e, "accessKey2Active", true)) == posture.No {
-			return posture.No // the rule does not apply to users without an active key
-		}
-		// Like the rule, it is unknown when one of these properties is unknown.
-		for _, name := range [...]string{"accessKey1Active", "accessKey1LastRotated", "accessKey2Active", "accessKey2LastRotated"} {
-			if has(e, name) == posture.Maybe {
-				return posture.Maybe
-			}
-		}
-		return max(oldKey(e, "accessKey1Active", "accessKey1LastRotated"), oldKey(e, "accessKey2Active", "accessKey2LastRotated"))
+		applies := max(isFlag(e, "accessKey1Active", true), isFlag(e, "accessKey2Active", true))
+		return appliesAnd(applies, max(oldKey(e, "accessKey1Active", "accessKey1LastRotated"), oldKey(e, "accessKey2Active", "accessKey2LastRotated")))
 	}},
 	"aws-s3-bucket-public": {"AWS.S3.Bucket", func(a *readAccount, e *posture.Entity) posture.Truth {
 		return max(open(a, e, "policyStatusIsPublic", "restrictPublicBuckets"), open(a, e, "aclIsPublic", "ignorePublicAcls"))

@@ -30,7 +30,7 @@ type fixture struct {
 }
 
 func newFixture() (*fixture, error) {
-	c, err := catalog.Load(rules.Files, frameworks.Files)
+	c, err := catalog.LoadWithCases(rules.Files, frameworks.Files)
 	if err != nil {
 		return nil, err
 	}

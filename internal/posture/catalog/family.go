@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // familyFile is the suffix of files that contain one rule for each member of a table,
@@ -28,14 +26,13 @@ func (in *folder) loadFamily(file string) ([]Entry, error) {
 	var table struct {
 		Members []map[string]string `yaml:"members"`
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(head))
-	dec.KnownFields(true)
-	if err := dec.Decode(&table); err != nil {
+	if err := decodeText(head, &table); err != nil {
 		return nil, err
 	}
 	if len(table.Members) == 0 {
 		return nil, errors.New("a family must list its members")
 	}
+	template = in.ruleText(template)
 	var all []Entry
 	var bad []error
 	for _, member := range table.Members {
@@ -58,9 +55,7 @@ func (in *folder) familyRule(template string, member map[string]string, file str
 		pairs = append(pairs, "${"+name+"}", value)
 	}
 	f := ruleFile{in: in}
-	dec := yaml.NewDecoder(strings.NewReader(strings.NewReplacer(pairs...).Replace(template)))
-	dec.KnownFields(true)
-	if err := dec.Decode(&f); err != nil {
+	if err := decodeText([]byte(strings.NewReplacer(pairs...).Replace(template)), &f); err != nil {
 		return Entry{File: file}, err
 	}
 	if !strings.HasSuffix(f.ID, "-"+member["name"]) {

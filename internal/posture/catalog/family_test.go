@@ -10,7 +10,7 @@ import (
 
 // family loads a file with rules about queues, one for each member.
 func family(members string) (*catalog.Catalog, error) {
-	return catalog.Load(fstest.MapFS{"aws/sqs/queue-family.yaml": {Data: []byte(members + `
+	return catalog.LoadWithCases(fstest.MapFS{"aws/sqs/queue-family.yaml": {Data: []byte(members + `
 ---
 id: aws-sqs-${name}
 title: Queue ${name}

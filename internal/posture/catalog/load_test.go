@@ -56,7 +56,7 @@ cases:
 `
 
 func load(rulePath, rule, fw string) (*catalog.Catalog, error) {
-	return catalog.Load(
+	return catalog.LoadWithCases(
 		fstest.MapFS{rulePath: {Data: []byte(rule)}, "readme.md": {Data: []byte("not a rule")}},
 		fstest.MapFS{"house-1.yaml": {Data: []byte(fw)}},
 	)
@@ -233,7 +233,7 @@ sections:
 `
 
 func loadEditions(newer, newest string) (*catalog.Catalog, error) {
-	return catalog.Load(fstest.MapFS{"aws/sqs/open.yaml": {Data: []byte(queueRule)}}, fstest.MapFS{
+	return catalog.LoadWithCases(fstest.MapFS{"aws/sqs/open.yaml": {Data: []byte(queueRule)}}, fstest.MapFS{
 		"house-1.yaml": {Data: []byte(framework)}, "house-2.yaml": {Data: []byte(newer)}, "house-3.yaml": {Data: []byte(newest)},
 	})
 }

@@ -64,8 +64,12 @@ type ruleFile struct {
 }
 
 func (in *folder) loadRule(file string) (Entry, error) {
+	text, err := fs.ReadFile(in.files, file)
+	if err != nil {
+		return Entry{File: file}, err
+	}
 	f := ruleFile{in: in}
-	if err := decode(in.files, file, &f); err != nil {
+	if err := decodeText(in.ruleText(text), &f); err != nil {
 		return Entry{File: file}, err
 	}
 	if name := strings.TrimSuffix(path.Base(file), ".yaml"); f.ID != string(f.Type.Provider())+"-"+name && !strings.HasSuffix(f.ID, "-"+name) {
@@ -163,6 +167,14 @@ func (f *ruleFile) check(file string) error {
 	case f.Title == "" || f.Why == "" || f.Fix == "" || f.Show == "":
 		return errors.New("title, why, fix and show are required")
 	}
+	if f.in.withCases {
+		return f.checkCases()
+	}
+	return nil
+}
+
+// checkCases checks that there are cases of each kind.
+func (f *ruleFile) checkCases() error {
 	var violating, passing, unknown bool
 	for _, c := range f.Cases {
 		violating = violating || len(c.Violates) > 0

@@ -25,7 +25,7 @@ import (
 )
 
 // loadProduct reads the rules that come with Vigil, once for all tests.
-var loadProduct = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.Load(rules.Files, frameworks.Files) })
+var loadProduct = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.LoadWithCases(rules.Files, frameworks.Files) })
 
 func product(t *testing.T) *catalog.Catalog {
 	t.Helper()

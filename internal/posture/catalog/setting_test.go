@@ -13,7 +13,7 @@ import (
 
 // settings loads a file with one rule about a queue, of which the conditions vary.
 func settings(conditions string) (*catalog.Catalog, error) {
-	return catalog.Load(fstest.MapFS{"aws/sqs/settings.yaml": {Data: []byte(`
+	return catalog.LoadWithCases(fstest.MapFS{"aws/sqs/settings.yaml": {Data: []byte(`
 settings:
   - id: aws-sqs-test
     title: A test

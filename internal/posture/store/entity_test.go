@@ -23,6 +23,7 @@ func TestEntitiesPostgres(t *testing.T) {
 
 func TestEntitiesCitus(t *testing.T) {
 	t.Parallel()
+	dbtest.RequireCitus(t)
 	storetest.RunEntities(t, func(t *testing.T) storetest.EntityFixture { return entityFixture(t, dbtest.Citus(t), distribute) })
 }
 

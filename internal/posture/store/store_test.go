@@ -59,6 +59,7 @@ func TestPostgres(t *testing.T) {
 // TestCitus runs the suite with the tables of entities distributed over a cluster.
 func TestCitus(t *testing.T) {
 	t.Parallel()
+	dbtest.RequireCitus(t)
 	storetest.Run(t, func(t *testing.T) storetest.Fixture { return fixture(t, dbtest.Citus(t), distribute) })
 }
 

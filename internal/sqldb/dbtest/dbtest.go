@@ -89,15 +89,21 @@ func newSchema(t testing.TB, server string) string {
 }
 
 // Citus returns the URL of a new schema on the coordinator of a Citus cluster, which is
-// dropped at the end of the test. It skips the test unless VIGIL_TEST_CITUS holds the URL
-// of the coordinator.
+// dropped at the end of the test. It skips the test if there is no cluster.
 func Citus(t testing.TB) string {
+	t.Helper()
+	return newSchema(t, RequireCitus(t))
+}
+
+// RequireCitus returns the URL of the coordinator of a Citus cluster, which is that in
+// VIGIL_TEST_CITUS. It skips the test if there is none.
+func RequireCitus(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv("VIGIL_TEST_CITUS")
 	if server == "" {
 		t.Skip("NOT TESTED ON CITUS: VIGIL_TEST_CITUS is not set; set it to the URL of a coordinator with at least two workers")
 	}
-	return newSchema(t, server)
+	return server
 }
 
 // InSchema returns the URL that leads to a schema of a PostgreSQL database.
