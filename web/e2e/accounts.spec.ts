@@ -149,7 +149,7 @@ test('the settings of an account are changed', async ({ posture: page }) => {
   await page.getByRole('link', { name: /azure-demo-2/ }).click();
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByLabel('Environment').fill('trial');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(page.getByText('Saved')).toBeVisible();
   await expect(page.locator('.meta')).toContainText('trial');
 });

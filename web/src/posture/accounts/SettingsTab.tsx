@@ -24,9 +24,9 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
       await posture.delete('/v1/providers/{provider}/cloud-accounts/{cloud_account_id}', {
         path: { provider: account.provider, cloud_account_id: account.cloudAccountId },
       });
-      await client.invalidateQueries({ queryKey: ['accounts'] });
       say(`${account.cloudAccountName} is deleted`);
-      void navigate({ to: '/accounts' } as never);
+      await navigate({ to: '/accounts' } as never); // first, so that nothing reads the deleted account again
+      await client.invalidateQueries({ queryKey: ['accounts'] });
     } catch (cause) {
       onDelete(false);
       setError(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
