@@ -50,7 +50,7 @@ type User struct {
 
 	Accounts AccountLimit // the accounts that the user may see
 
-	// Identity of a user who was created by single sign-on; empty for others.
+	// Issuer and subject of a user that single sign-on created; empty for other users.
 	Issuer, Subject string
 }
 

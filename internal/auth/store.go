@@ -35,8 +35,8 @@ type Store interface {
 	// User returns one user.
 	User(ctx context.Context, org OrgID, id UserID) (User, error)
 
-	// UserBySubject returns the user of an organisation who has an identity at an
-	// identity provider.
+	// UserBySubject returns the user of an organisation with a subject of an identity
+	// provider.
 	UserBySubject(ctx context.Context, org OrgID, issuer, subject string) (User, error)
 
 	// ReplaceUser updates the name, email, role, disabled flag, account limit,

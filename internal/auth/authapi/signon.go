@@ -73,8 +73,8 @@ func (a *API) finishSSO(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// noteSignOn passes the user to log and audit, also one who is refused and has
-// no token.
+// noteSignOn adds the user to the log message and the audit record of the request. A
+// refused user has no token.
 func noteSignOn(ctx context.Context, s auth.TokenState) {
 	note(ctx, s.Caller())
 	if s.Token.ID == "" && s.Org.ID != "" {

@@ -137,7 +137,7 @@ func ownAccount(c *client, db *sqldb.DB, box *secret.Box, theirs map[string]stri
 	return own
 }
 
-// checkOwn checks that a limited caller sees and may change what is in the limit.
+// checkOwn checks that a limited caller can read and change records of its accounts.
 func checkOwn(c *client, own map[string]string) {
 	c.t.Helper()
 	for _, path := range []string{

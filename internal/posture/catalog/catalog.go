@@ -109,7 +109,7 @@ type folder struct {
 	tables    map[string]*posture.VersionTable // its own, and those that come with the product
 }
 
-// A loadedFile has the rules of a file, or what is wrong with it.
+// A loadedFile contains the rules of a file, or the error of reading it.
 type loadedFile struct {
 	file    string // as messages name it
 	entries []Entry
@@ -159,7 +159,8 @@ func wrap(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// CheckOwn checks the custom rules of an organisation against what can be read.
+// CheckOwn checks that the custom rules of an organisation name only declared types,
+// properties and edges.
 func (c *Catalog) CheckOwn(s *evaluate.Schema) error {
 	var bad []error
 	for _, e := range c.Rules {

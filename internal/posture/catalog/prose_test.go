@@ -56,7 +56,7 @@ var misspelled = map[string]string{
 // A text is a text of a rule or a declaration, with where it stands.
 type text struct{ where, prose string }
 
-// checkProse reports what is wrong with the words of a text.
+// checkProse reports mistakes of spelling and form in a text.
 func checkProse(t *testing.T, p text) {
 	t.Helper()
 	plain := code.ReplaceAllString(p.prose, "X")

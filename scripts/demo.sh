@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Sourced by the scripts that test programs against a running demo.
+
+# start_demo builds vigil, starts the demo and waits until it is ready. VIGIL_READY is then its ready file. The demo is
+# stopped when the script ends.
+start_demo() {
+	go build -o bin/vigil ./cmd/vigil
+	VIGIL_READY=$(mktemp -u)
+	bin/vigil demo --ready-file "$VIGIL_READY" >/dev/null 2>&1 &
+	trap "kill $! 2>/dev/null; rm -f $VIGIL_READY" EXIT
+	export VIGIL_READY # after the start: vigil refuses variables of this prefix that are no settings
+	for _ in $(seq 600); do
+		[ -s "$VIGIL_READY" ] && return
+		sleep 0.1
+	done
+	echo "the demo is not ready after a minute" >&2
+	exit 1
+}
