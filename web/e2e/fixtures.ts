@@ -80,6 +80,8 @@ interface Fixtures {
   failing: boolean;
   posture: Page;
   viewer: Page;
+  /** An analyst who is limited to the account aws-demo-1. */
+  limited: Page;
   otherOrg: Page;
   desktop: Page;
 }
@@ -100,6 +102,25 @@ export const test = base.extend<Fixtures>({
   viewer: async ({ page }, use) => {
     await logIn(page, { apiToken: ready().viewer_api_token }, ready().posture_url);
     await use(page);
+  },
+  limited: async ({ page, playwright }, use) => {
+    const { posture_url, api_token } = ready();
+    const api = await playwright.request.newContext({ ignoreHTTPSErrors: true });
+    const authorize = await api.post(`${posture_url}/csp/gateway/am/api/auth/api-tokens/authorize`, { form: { refresh_token: api_token } });
+    const { access_token } = (await authorize.json()) as { access_token: string };
+    const headers = { Authorization: `Bearer ${access_token}` };
+    const found = await api.post(`${posture_url}/v1/cloud-accounts/query`, { headers, data: {} });
+    const { cloudAccounts } = (await found.json()) as { cloudAccounts: { cloudAccountId: string; cloudAccountName: string }[] };
+    const account = cloudAccounts.find((a) => a.cloudAccountName === 'aws-demo-1');
+    const made = await api.post(`${posture_url}/v1/api-tokens`, {
+      headers,
+      data: { name: 'limited', role: 'analyst', limitedTo: { cloudAccountIds: [account?.cloudAccountId] } },
+    });
+    const { id, token } = (await made.json()) as { id: string; token: string };
+    await logIn(page, { apiToken: token }, posture_url);
+    await use(page);
+    await api.delete(`${posture_url}/v1/api-tokens/${id}`, { headers });
+    await api.dispose();
   },
   otherOrg: async ({ page }, use) => {
     await logIn(page, { apiToken: ready().other_org_api_token }, ready().posture_url);

@@ -21,6 +21,8 @@ export interface Session {
   organization?: { id: string; name: string };
   sessionId?: string;
   endTime?: string;
+  /** The caller sees only some cloud accounts. */
+  limited?: boolean;
   csrfToken?: string;
 }
 
@@ -50,8 +52,14 @@ export const logOut = () => send<void>('DELETE', '/console/session');
 
 const ranks = ['viewer', 'analyst', 'admin'];
 
-/** Whether the role of the session is at least the one named. Desktop logins are all admins. */
-export function useMay(role: 'viewer' | 'analyst' | 'admin'): boolean {
-  const session = useQuery(sessionQuery);
-  return ranks.indexOf((session.data?.role ?? '').toLowerCase()) >= ranks.indexOf(role);
+/**
+ * Why the caller may not do what takes a role; undefined for callers who may. Acts on the whole organisation are closed
+ * to callers who are limited to some accounts. Desktop logins are all admins.
+ */
+export function useRefusal(role: 'analyst' | 'admin', concerns: 'accounts' | 'organisation' = 'accounts'): string | undefined {
+  const session = useQuery(sessionQuery).data;
+  if (ranks.indexOf((session?.role ?? '').toLowerCase()) < ranks.indexOf(role)) return `Takes the role ${role}`;
+  if (concerns === 'organisation' && session?.limited)
+    return 'Your access is limited to some cloud accounts; this concerns the whole organisation';
+  return undefined;
 }

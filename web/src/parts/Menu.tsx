@@ -5,7 +5,8 @@ import type { IconName } from './Icon';
 export interface MenuChoice {
   label: string;
   run: () => void;
-  disabled?: boolean;
+  /** Why the caller may not do this; the choice is off then. */
+  refused?: string | undefined;
 }
 
 /** A button that opens a few actions below it. Arrows move, Esc closes. */
@@ -68,7 +69,8 @@ export function Menu({
               key={c.label}
               type="button"
               role="menuitem"
-              disabled={c.disabled}
+              disabled={!!c.refused}
+              title={c.refused}
               onClick={() => {
                 close();
                 c.run();

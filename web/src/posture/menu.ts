@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { posture } from '../api/posture';
+import { sessionQuery } from '../api/session';
 import type { MenuGroup } from '../frame/Navigation';
 import { useServerPulse } from './pulse';
 import { accountsQuery, findingsQuery, frameworksQuery, open, rulesQuery } from './data';
@@ -8,6 +9,7 @@ import { channelsQuery } from './notifications/data';
 /** The navigation with its counts. */
 export function useMenu(): MenuGroup[] {
   useServerPulse();
+  const session = useQuery(sessionQuery).data;
   const findings = useQuery(findingsQuery({ filters: open, paginationInfo: { pageSize: 1 } })).data?.totalCount;
   const entities = useQuery({
     queryKey: ['entities', 'count'],
@@ -17,7 +19,9 @@ export function useMenu(): MenuGroup[] {
   const rules = useQuery(rulesQuery).data?.length;
   const frameworks = useQuery(frameworksQuery).data?.length;
   const sick = useQuery(accountsQuery).data?.filter((a) => a.rollupStatus.value === 'error').length;
-  const failing = useQuery({ ...channelsQuery, staleTime: 60_000 }).data?.filter((c) => c.enabled && c.consecutiveFailures > 0).length;
+  const failing = useQuery({ ...channelsQuery, staleTime: 60_000, enabled: !!session && !session.limited }).data?.filter(
+    (c) => c.enabled && c.consecutiveFailures > 0,
+  ).length;
   return [
     {
       items: [

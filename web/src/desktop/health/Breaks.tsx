@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { desktop, type Incident } from '../../api/desktop';
-import { configQuery, useMay } from '../../api/session';
+import { configQuery, useRefusal } from '../../api/session';
 import { Button } from '../../parts/Button';
 import { Dialog } from '../../parts/Dialog';
 import { Answer } from '../../parts/states';
@@ -45,7 +45,7 @@ function useIncidents() {
 }
 
 function Switch({ incident: i, busy, onFlip }: { incident: Incident; busy: boolean; onFlip: () => void }) {
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   return (
     <li>
       <span className="grow">{sentence(i.summary)}</span>
@@ -55,8 +55,8 @@ function Switch({ incident: i, busy, onFlip }: { incident: Incident; busy: boole
         className="toggle"
         aria-checked={i.active}
         aria-label={sentence(i.summary)}
-        disabled={busy || !admin}
-        title={admin ? undefined : 'Takes the role admin'}
+        disabled={busy || !!refused}
+        title={refused}
         onClick={onFlip}
       />
     </li>

@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Account } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
@@ -83,7 +83,7 @@ function Runs({ account }: { account: Account }) {
 
 /** Has the cloud asked again whether it accepts the credential. */
 function TryAgain({ account: a }: { account: Account }) {
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const client = useQueryClient();
   const run = () =>
     posture.post('/v1/cloud-accounts/{cloud_account_id}/validation', { path: { cloud_account_id: a.cloudAccountId } }).then(
@@ -94,7 +94,7 @@ function TryAgain({ account: a }: { account: Account }) {
       (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'),
     );
   return (
-    <Button className="end" changes takes={!admin && 'admin'} onClick={() => void run()}>
+    <Button className="end" changes refused={refused} onClick={() => void run()}>
       Try the link now
     </Button>
   );
@@ -170,7 +170,7 @@ function Head({ account: a }: { account: Account }) {
 export default function AccountPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const { search, change } = useAddress();
-  const analyst = useMay('analyst');
+  const refused = useRefusal('analyst');
   const { start } = useCollect(id);
   const [deleting, setDeleting] = useState(false); // an account that goes is not asked for again
   const query = useQuery({
@@ -183,7 +183,7 @@ export default function AccountPage() {
     const run = await start();
     if (run) change({ tab: undefined, run: run.collectionId });
   };
-  useKeys([{ keys: 'r', does: 'Read now', run: () => analyst && void read() }]);
+  useKeys([{ keys: 'r', does: 'Read now', run: () => !refused && void read() }]);
   const tab = (search.tab && search.tab in tabs ? search.tab : 'runs') as Tab;
   return (
     <Page
@@ -194,7 +194,7 @@ export default function AccountPage() {
           <Link className="btn wide" to="/findings" search={{ account: id } as never}>
             Findings
           </Link>
-          <Button icon="history" changes takes={!analyst && 'analyst'} onClick={() => void read()}>
+          <Button icon="history" changes refused={refused} onClick={() => void read()}>
             Read now
           </Button>
         </>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { posture, type Account, type Run } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
@@ -14,7 +14,9 @@ import { count, sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { accountsQuery, findingsQuery, open, runsQuery } from '../data';
 import { accountMark } from './accountMarks';
+import { PlanDialog } from './PlanDialog';
 import { RunSquares } from './RunSquares';
+import { inWords, planQuery } from './schedule';
 import './accounts.css';
 
 const useEntityCounts = () =>
@@ -104,7 +106,7 @@ const fits = (a: Account, kind: Kind, text: string) =>
 export default function Accounts() {
   const { search, change } = useAddress();
   const navigate = useNavigate();
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const accounts = useQuery(accountsQuery);
   const runs = useQuery({
     ...runsQuery(undefined, 500),
@@ -114,6 +116,7 @@ export default function Accounts() {
   const findings = useFindingCounts();
   const link = () => void navigate({ to: '/accounts/link' } as never);
   const kind = (search.status && search.status in kinds ? search.status : 'all') as Kind;
+  const plan = useQuery(planQuery).data;
   useKeys([{ keys: 'l', does: 'Link an account', run: link }]);
   const runsOf = (id: string) =>
     (runs.data ?? []).filter((r) => r.cloudAccountId === id).sort((a, b) => b.startTime.localeCompare(a.startTime));
@@ -121,7 +124,7 @@ export default function Accounts() {
     <Page
       title="Accounts"
       actions={
-        <Button look="primary" icon="plus" takes={!admin && 'admin'} onClick={link}>
+        <Button look="primary" icon="plus" refused={refused} onClick={link}>
           Link an account
         </Button>
       }
@@ -157,6 +160,9 @@ export default function Accounts() {
                     count: all.filter((a) => fits(a, k, '')).length,
                   }))}
                 />
+                <Button className="end" icon="history" onClick={() => change({ plan: 'edit' })}>
+                  Schedule{plan && `: ${inWords(plan)}`}
+                </Button>
               </div>
               {shown.length === 0 ? (
                 <Empty
@@ -197,6 +203,7 @@ export default function Accounts() {
           );
         }}
       </Answer>
+      {search.plan && <PlanDialog onClose={() => change({ plan: undefined })} />}
     </Page>
   );
 }

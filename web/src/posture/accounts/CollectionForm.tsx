@@ -2,13 +2,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Account } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { Button } from '../../parts/Button';
 import { SelectField } from '../../parts/Field';
 import { ManyField } from '../../parts/ManyField';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { say } from '../../parts/toast';
+import { every, intervals, inWords, planQuery, type Plan } from './schedule';
 
 interface Settings {
   everyHours: number | null;
@@ -17,18 +18,14 @@ interface Settings {
   effective: { everyHours: number; paused?: boolean };
 }
 
-const intervals = [1, 2, 3, 6, 12, 24, 48, 168];
-const every = (hours: number) =>
-  hours === 1 ? 'Every hour' : hours % 24 === 0 && hours > 24 ? `Every ${hours / 24} days` : `Every ${hours} hours`;
-
 /** The choice of the list that stands for the settings. */
 const choiceOf = (s: Settings) =>
   s.paused ? 'paused' : s.everyHours ? String(s.everyHours) : s.paused === false ? String(s.effective.everyHours) : '';
 
 const examples: Record<string, string> = { aws: 'eu-west-1', azure: 'westeurope', gcp: 'europe-west1' };
 
-function Form({ account, settings, plan }: { account: Account; settings: Settings; plan: { everyHours: number; paused?: boolean } }) {
-  const admin = useMay('admin');
+function Form({ account, settings, plan }: { account: Account; settings: Settings; plan: Plan }) {
+  const refused = useRefusal('admin');
   const client = useQueryClient();
   const [choice, setChoice] = useState(choiceOf(settings));
   const [regions, setRegions] = useState(settings.regions);
@@ -52,7 +49,6 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
       setError(cause);
     }
   };
-  const hours = [...new Set([...intervals, settings.everyHours ?? plan.everyHours])].sort((a, b) => a - b);
   const wrong = error?.fields.find((f) => f.path.startsWith('regions'));
   const field = wrong ? `${regions[Number(/\d+/.exec(wrong.path)?.[0])] ?? 'A region'}: ${wrong.message}` : undefined;
   return (
@@ -64,8 +60,8 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
         onChange={(e) => setChoice(e.target.value)}
         error={error && !wrong ? sentence(error.message) : undefined}
         options={[
-          { value: '', label: `As the organisation: ${plan.paused ? 'paused' : every(plan.everyHours).toLowerCase()}` },
-          ...hours.map((h) => ({ value: String(h), label: every(h) })),
+          { value: '', label: `As the organisation: ${inWords(plan)}` },
+          ...intervals(settings.everyHours ?? plan.everyHours).map((h) => ({ value: String(h), label: every(h) })),
           { value: 'paused', label: 'Paused: only when a user starts it' },
         ]}
       />
@@ -78,7 +74,7 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
         hint={`Such as ${examples[account.provider] ?? 'a region'}. Leave empty to read all. The next collection removes the resources of other regions, and resolves their findings with that reason.`}
       />
       <div className="row">
-        <Button type="submit" look="primary" changes takes={!admin && 'admin'}>
+        <Button type="submit" look="primary" changes refused={refused}>
           Save collection settings
         </Button>
       </div>
@@ -89,16 +85,18 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
 /** When an account is collected and which of its regions are read. */
 export function CollectionForm({ account }: { account: Account }) {
   const path = { cloud_account_id: account.cloudAccountId };
-  const query = useQuery({
+  const plan = useQuery(planQuery);
+  const settings = useQuery({
     queryKey: ['accounts', account.cloudAccountId, 'collection'],
-    queryFn: async () => ({
-      settings: (await posture.get('/v1/cloud-accounts/{cloud_account_id}/collection-settings', { path })) as Settings,
-      plan: await posture.get('/v1/collection-plan'),
-    }),
+    queryFn: async () => (await posture.get('/v1/cloud-accounts/{cloud_account_id}/collection-settings', { path })) as Settings,
   });
   return (
-    <Answer query={query} what="the collection settings">
-      {({ settings, plan }) => <Form key={JSON.stringify(settings)} account={account} settings={settings} plan={plan} />}
+    <Answer query={plan} what="the schedule of the organisation">
+      {(plan) => (
+        <Answer query={settings} what="the collection settings">
+          {(settings) => <Form key={JSON.stringify(settings)} account={account} settings={settings} plan={plan} />}
+        </Answer>
+      )}
     </Answer>
   );
 }

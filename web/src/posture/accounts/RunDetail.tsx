@@ -1,5 +1,5 @@
 import type { Run } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { StackBar } from '../../parts/Bars';
 import { Button } from '../../parts/Button';
 import { Mark } from '../../parts/marks';
@@ -93,7 +93,7 @@ function Problems({ run, provider }: { run: Run; provider: string }) {
 /** One run: how far it is, what it read and what it could not read. */
 export function RunDetail({ cloudAccountId, collectionId }: { cloudAccountId: string; collectionId: string }) {
   const query = useRun(cloudAccountId, collectionId);
-  const analyst = useMay('analyst');
+  const refused = useRefusal('analyst');
   const { stop } = useCollect(cloudAccountId);
   return (
     <Answer query={query} what="the run">
@@ -106,7 +106,7 @@ export function RunDetail({ cloudAccountId, collectionId }: { cloudAccountId: st
               {run.endTime && `, took ${span(new Date(run.endTime).getTime() - new Date(run.startTime).getTime())}`}
             </span>
             {run.status === 'Started' && (
-              <Button className="end" changes takes={!analyst && 'analyst'} onClick={() => void stop(collectionId)}>
+              <Button className="end" changes refused={refused} onClick={() => void stop(collectionId)}>
                 Stop
               </Button>
             )}

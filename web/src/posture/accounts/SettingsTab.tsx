@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Account } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { Button } from '../../parts/Button';
 import { Conflict, differencesOf } from '../../parts/Conflict';
 import { Dialog } from '../../parts/Dialog';
@@ -64,7 +64,7 @@ interface Body {
 
 /** Name, environment and owner of an account, when it is collected, and its end. */
 export function SettingsTab({ account, onDelete }: { account: Account; onDelete: (deleting: boolean) => void }) {
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const client = useQueryClient();
   const [deleting, setDeleting] = useState(false);
   // The form stays as it was opened; what others save meanwhile is a conflict.
@@ -127,10 +127,10 @@ export function SettingsTab({ account, onDelete }: { account: Account; onDelete:
           error={error?.field('ownerInfo.email')}
         />
         <div className="row">
-          <Button type="submit" look="primary" changes takes={!admin && 'admin'}>
+          <Button type="submit" look="primary" changes refused={refused}>
             Save
           </Button>
-          <Button className="end" look="danger" changes takes={!admin && 'admin'} onClick={() => setDeleting(true)}>
+          <Button className="end" look="danger" changes refused={refused} onClick={() => setDeleting(true)}>
             Delete the account
           </Button>
         </div>

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Account, type EventStream } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { Button } from '../../parts/Button';
 import { Mark } from '../../parts/marks';
 import { Failure, Skeleton } from '../../parts/states';
@@ -62,7 +62,7 @@ function Facts({ stream: s }: { stream: EventStream }) {
 export function StreamTab({ account }: { account: Account }) {
   const id = account.cloudAccountId;
   const path = { cloud_account_id: id };
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const client = useQueryClient();
   const [secret, setSecret] = useState<string>();
   const query = useQuery({
@@ -93,11 +93,11 @@ export function StreamTab({ account }: { account: Account }) {
       {query.data && <Facts stream={query.data} />}
       {secret && <Secret label="Secret of the stream" value={secret} />}
       <div className="row">
-        <Button changes takes={!admin && 'admin'} onClick={() => void open()}>
+        <Button changes refused={refused} onClick={() => void open()}>
           {query.data ? 'New secret' : 'Open by hand'}
         </Button>
         {query.data && (
-          <Button look="danger" changes takes={!admin && 'admin'} onClick={() => void close()}>
+          <Button look="danger" changes refused={refused} onClick={() => void close()}>
             Close the stream
           </Button>
         )}

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { posture, type UserSession } from '../../api/posture';
-import { sessionQuery, useMay } from '../../api/session';
+import { sessionQuery, useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
@@ -16,9 +16,9 @@ const methods: Record<string, string> = { apiToken: 'API token', link: 'link', o
 export function Sessions() {
   const { search, change } = useAddress();
   const client = useQueryClient();
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const me = useQuery(sessionQuery).data?.userId ?? '';
-  const users = useQuery({ ...usersQuery, enabled: admin }).data ?? [];
+  const users = useQuery({ ...usersQuery, enabled: !refused }).data ?? [];
   const user = search.user ?? me;
   const [ending, setEnding] = useState<UserSession>();
   const key = ['sessions', user];
@@ -29,7 +29,7 @@ export function Sessions() {
   });
   return (
     <>
-      {admin && (
+      {!refused && (
         <div className="toolbar">
           <Select
             label="User"
@@ -82,7 +82,7 @@ export function Sessions() {
                       </td>
                       <td className="num">
                         {!s.current && (
-                          <Button changes look="danger" takes={!admin && user !== me && 'admin'} onClick={() => setEnding(s)}>
+                          <Button changes look="danger" refused={user === me ? undefined : refused} onClick={() => setEnding(s)}>
                             End
                           </Button>
                         )}

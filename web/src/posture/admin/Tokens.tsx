@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Role } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
 import { Dialog } from '../../parts/Dialog';
@@ -76,7 +76,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
 }
 
 export function Tokens() {
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const client = useQueryClient();
   const [adding, setAdding] = useState(false);
   const users = new Map(useQuery(usersQuery).data?.map((u) => [u.id, u.name]));
@@ -87,7 +87,7 @@ export function Tokens() {
   return (
     <>
       <div className="toolbar">
-        <Button icon="plus" changes takes={!admin && 'admin'} onClick={() => setAdding(true)}>
+        <Button icon="plus" changes refused={refused} onClick={() => setAdding(true)}>
           New token
         </Button>
       </div>
@@ -125,7 +125,7 @@ export function Tokens() {
                     <Time at={t.lastUsedTime} /> <span className="small t3 wide">{t.lastUsedAddress}</span>
                   </td>
                   <td className="num">
-                    <Button changes look="danger" takes={!admin && 'admin'} onClick={() => setRevoking(t)}>
+                    <Button changes look="danger" refused={refused} onClick={() => setRevoking(t)}>
                       Revoke
                     </Button>
                   </td>

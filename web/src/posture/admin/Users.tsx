@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type AccountLimit, type Role, type User } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { Button } from '../../parts/Button';
 import { Conflict, differencesOf } from '../../parts/Conflict';
 import { Dialog } from '../../parts/Dialog';
@@ -171,17 +171,17 @@ function DeleteDialog({ user, onClose }: { user: User; onClose: () => void }) {
 }
 
 export function Users() {
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const query = useQuery(usersQuery);
   const [doing, setDoing] = useState<{ what: 'new' | 'change' | 'delete'; user?: User }>();
-  useKeys([{ keys: 'n', does: 'New user', run: () => admin && setDoing({ what: 'new' }) }]);
+  useKeys([{ keys: 'n', does: 'New user', run: () => !refused && setDoing({ what: 'new' }) }]);
   const admins = query.data?.filter((u) => u.role === 'admin' && u.status === 'active') ?? [];
   const isLast = (u: User) => admins.length === 1 && admins[0]?.id === u.id;
   const close = () => setDoing(undefined);
   return (
     <>
       <div className="toolbar">
-        <Button icon="plus" changes takes={!admin && 'admin'} onClick={() => setDoing({ what: 'new' })}>
+        <Button icon="plus" changes refused={refused} onClick={() => setDoing({ what: 'new' })}>
           New user
         </Button>
       </div>
@@ -224,13 +224,13 @@ export function Users() {
                       <Link className="btn quiet end wide" to="/admin/audit" search={{ actor: u.id } as never}>
                         Audit
                       </Link>
-                      <Button changes takes={!admin && 'admin'} onClick={() => setDoing({ what: 'change', user: u })}>
+                      <Button changes refused={refused} onClick={() => setDoing({ what: 'change', user: u })}>
                         Change
                       </Button>
                       <Button
                         changes
                         look="danger"
-                        takes={!admin && 'admin'}
+                        refused={refused}
                         disabled={isLast(u)}
                         title={isLast(u) ? 'The last admin cannot be deleted' : undefined}
                         onClick={() => setDoing({ what: 'delete', user: u })}

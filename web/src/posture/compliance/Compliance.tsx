@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
 import { download } from '../../api/download';
 import { ApiError } from '../../api/error';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { posture, type ControlPosture, type Framework } from '../../api/posture';
 import { listOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
@@ -54,13 +54,13 @@ const shortNames: [RegExp, string][] = [
 const shortName = (name: string) => shortNames.reduce((text, [long, short]) => text.replace(long, short), name);
 
 function Frameworks({ frameworks, chosen, onNew }: { frameworks: Framework[]; chosen: string; onNew: () => void }) {
-  const admin = useMay('analyst');
+  const refused = useRefusal('analyst', 'organisation');
   const answers = useQueries({ queries: frameworks.map((f) => postureQuery(f.id)) });
   return (
     <nav className="frameworks" aria-label="Frameworks">
       <div className="row">
         <h2>Frameworks</h2>
-        <button type="button" className="link end" disabled={!admin} title={admin ? undefined : 'Takes the role analyst'} onClick={onNew}>
+        <button type="button" className="link end" disabled={!!refused} title={refused} onClick={onNew}>
           New
         </button>
       </div>
@@ -219,7 +219,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
   const [closed, setClosed] = useState<Set<string>>(new Set());
   const [opened, setOpened] = useState<Set<string>>(new Set(search.control ? [search.control] : []));
   const accounts = useQuery(accountsQuery).data ?? [];
-  const admin = useMay('admin');
+  const refused = useRefusal('analyst', 'organisation');
   const client = useQueryClient();
   const navigate = useNavigate();
   const [removing, setRemoving] = useState(false);
@@ -274,7 +274,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
               ]}
             />
             {framework.custom && (
-              <Button look="danger" changes takes={!admin && 'admin'} onClick={() => setRemoving(true)}>
+              <Button look="danger" changes refused={refused} onClick={() => setRemoving(true)}>
                 Delete
               </Button>
             )}

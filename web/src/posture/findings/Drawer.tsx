@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { posture, type Finding } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { Button } from '../../parts/Button';
 import { copyText } from '../../parts/Copy';
 import { Icon } from '../../parts/Icon';
@@ -27,7 +27,8 @@ interface Props {
 }
 
 function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: string) => void }) {
-  const analyst = useMay('analyst');
+  const refused = useRefusal('analyst');
+  const noMuting = useRefusal('analyst', 'organisation');
   const { release } = useSuppress();
   const [json, setJSON] = useState(false);
   const navigate = useNavigate();
@@ -38,11 +39,11 @@ function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: s
           Open resource <kbd aria-hidden="true">O</kbd>
         </Link>
         {finding.isSuppressed ? (
-          <Button changes takes={!analyst && 'analyst'} onClick={() => void release([finding.id])}>
+          <Button changes refused={refused} onClick={() => void release([finding.id])}>
             Release
           </Button>
         ) : (
-          <Button changes keys="S" takes={!analyst && 'analyst'} onClick={() => onSuppress(finding.id)}>
+          <Button changes keys="S" refused={refused} onClick={() => onSuppress(finding.id)}>
             Suppress
           </Button>
         )}
@@ -56,7 +57,7 @@ function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: s
             { label: json ? 'Hide JSON' : 'Show JSON', run: () => setJSON(!json) },
             {
               label: 'Mute what is like it',
-              disabled: !analyst,
+              refused: noMuting,
               run: () =>
                 void navigate({
                   to: '/mute-rules',

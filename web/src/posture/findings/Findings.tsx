@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react';
 import { ApiError } from '../../api/error';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress, type Search } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
@@ -66,7 +66,7 @@ export default function Findings() {
   const [cursor, setCursor] = useState(-1);
   const [selected, setSelected] = useState<Set<string>>(new Set());
   const [suppressing, setSuppressing] = useState<string[]>();
-  const analyst = useMay('analyst');
+  const refused = useRefusal('analyst');
   const { release } = useSuppress();
   const grouping = groupOf(search);
   const openIndex = findings.findIndex((f) => f.id === search.f);
@@ -89,7 +89,7 @@ export default function Findings() {
     if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
   }, [query]);
   const suppress = (ids: string[]) => {
-    if (ids.length && analyst) setSuppressing(ids);
+    if (ids.length && !refused) setSuppressing(ids);
   };
   useKeys([
     { keys: 'j', does: 'Next finding', run: () => move(1) },
@@ -153,11 +153,11 @@ export default function Findings() {
             {ids.length > 0 ? (
               <>
                 <b>{plural(ids.length, 'finding')} selected</b>
-                <Button changes takes={!analyst && 'analyst'} onClick={() => suppress(ids)}>
+                <Button changes refused={refused} onClick={() => suppress(ids)}>
                   Suppress
                 </Button>
                 {stateOf(search) === 'suppressed' && (
-                  <Button changes takes={!analyst && 'analyst'} onClick={() => void release(ids).then(() => setSelected(new Set()))}>
+                  <Button changes refused={refused} onClick={() => void release(ids).then(() => setSelected(new Set()))}>
                     Release
                   </Button>
                 )}

@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Provider } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { ProviderMark } from '../../parts/marks';
@@ -67,7 +67,7 @@ export default function Wizard() {
   const params = useParams({ strict: false }) as { provider?: string; step?: string };
   const { search } = useAddress();
   const navigate = useNavigate();
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const provider = providers.find((p) => p === params.provider);
   const step: Step = params.step && params.step in steps ? (params.step as Step) : 'access';
   const id = search.account ?? '';
@@ -80,7 +80,7 @@ export default function Wizard() {
   };
   return (
     <Page title="Link an account" crumbs={<Link to="/accounts">Accounts</Link>}>
-      {!admin ? (
+      {refused ? (
         <Empty padded title="Linking requires the role admin">
           You can see accounts, their runs and findings. An admin of this organisation can link one.
         </Empty>

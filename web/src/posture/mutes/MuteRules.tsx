@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type MuteRule } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
@@ -87,7 +87,7 @@ function useEnd() {
 /** What is muted: which findings are suppressed as soon as they are raised, why and until when. */
 export default function MuteRules() {
   const { search, change } = useAddress();
-  const analyst = useMay('analyst');
+  const refused = useRefusal('analyst', 'organisation');
   const client = useQueryClient();
   const end = useEnd();
   const [changing, setChanging] = useState<MuteRule>();
@@ -100,14 +100,14 @@ export default function MuteRules() {
     `${m.name} ${m.reason} ${m.by}`.toLowerCase().includes((search.q ?? '').toLowerCase());
   const rows = all.filter(fits);
   const add = () => change({ new: 'yes' }, { push: true });
-  useKeys([{ keys: 'n', does: 'New mute rule', run: () => analyst && add() }]);
+  useKeys([{ keys: 'n', does: 'New mute rule', run: () => !refused && add() }]);
   const active = all.filter((m) => m.inForce).length;
   return (
     <Page
       title="Mute rules"
       beside={query.data && <span className="t3">{count(active)} in force</span>}
       actions={
-        <Button look="primary" icon="plus" takes={!analyst && 'analyst'} onClick={add}>
+        <Button look="primary" icon="plus" refused={refused} onClick={add}>
           New mute rule
         </Button>
       }
@@ -138,7 +138,7 @@ export default function MuteRules() {
               padded
               title="Nothing is muted"
               action={
-                <Button takes={!analyst && 'analyst'} onClick={add}>
+                <Button refused={refused} onClick={add}>
                   New mute rule
                 </Button>
               }
@@ -176,13 +176,7 @@ export default function MuteRules() {
                         </span>
                       </td>
                       <th scope="row">
-                        <button
-                          type="button"
-                          className="link"
-                          disabled={!analyst}
-                          title={analyst ? undefined : 'Takes the role analyst'}
-                          onClick={() => setChanging(m)}
-                        >
+                        <button type="button" className="link" disabled={!!refused} title={refused} onClick={() => setChanging(m)}>
                           {m.name}
                         </button>
                         <span className="small t3 block">{m.reason}</span>
@@ -195,17 +189,11 @@ export default function MuteRules() {
                       <td className="num">
                         <span className="row tight mute-actions">
                           {m.inForce && (
-                            <Button changes aria-label={`End ${m.name}`} takes={!analyst && 'analyst'} onClick={() => void end(m)}>
+                            <Button changes aria-label={`End ${m.name}`} refused={refused} onClick={() => void end(m)}>
                               End
                             </Button>
                           )}
-                          <Button
-                            look="danger"
-                            changes
-                            aria-label={`Delete ${m.name}`}
-                            takes={!analyst && 'analyst'}
-                            onClick={() => setDeleting(m)}
-                          >
+                          <Button look="danger" changes aria-label={`Delete ${m.name}`} refused={refused} onClick={() => setDeleting(m)}>
                             Delete
                           </Button>
                         </span>
@@ -218,7 +206,7 @@ export default function MuteRules() {
           )
         }
       </Answer>
-      {search.new && analyst && (
+      {search.new && !refused && (
         <MuteDialog
           first={draftOfAddress(search)}
           onClose={() => change({ new: undefined, rule: undefined, account: undefined, tag: undefined, resource: undefined })}

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type NotificationChannel } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
@@ -65,7 +65,7 @@ function TestResult({ of }: { of: Tested | 'running' | undefined }) {
 /** Receivers of notifications, whether they accept messages, and who sends to them. */
 export function Channels({ onAdd }: { onAdd: () => void }) {
   const { search, change } = useAddress();
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const client = useQueryClient();
   const { tests, run } = useTests();
   const [changing, setChanging] = useState<NotificationChannel>();
@@ -123,7 +123,7 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
               padded
               title="No channels yet"
               action={
-                <Button takes={!admin && 'admin'} onClick={onAdd}>
+                <Button refused={refused} onClick={onAdd}>
                   New channel
                 </Button>
               }
@@ -170,13 +170,7 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
                         )}
                       </td>
                       <th scope="row">
-                        <button
-                          type="button"
-                          className="link"
-                          disabled={!admin}
-                          title={admin ? undefined : 'Takes the role admin'}
-                          onClick={() => setChanging(c)}
-                        >
+                        <button type="button" className="link" disabled={!!refused} title={refused} onClick={() => setChanging(c)}>
                           {c.name}
                         </button>
                         {target(c) && <span className="small t3 block">{target(c)}</span>}
@@ -216,26 +210,20 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
                       <td className="num">
                         <span className="row tight row-actions">
                           {lost > 0 && (
-                            <Button changes aria-label={`Send again to ${c.name}`} takes={!admin && 'admin'} onClick={() => void retry(c)}>
+                            <Button changes aria-label={`Send again to ${c.name}`} refused={refused} onClick={() => void retry(c)}>
                               Send again
                             </Button>
                           )}
                           <Button
                             changes
                             aria-label={`Test ${c.name}`}
-                            takes={!admin && 'admin'}
+                            refused={refused}
                             disabled={tests[c.id] === 'running'}
                             onClick={() => void run(c)}
                           >
                             Test
                           </Button>
-                          <Button
-                            look="danger"
-                            changes
-                            aria-label={`Delete ${c.name}`}
-                            takes={!admin && 'admin'}
-                            onClick={() => setDeleting(c)}
-                          >
+                          <Button look="danger" changes aria-label={`Delete ${c.name}`} refused={refused} onClick={() => setDeleting(c)}>
                             Delete
                           </Button>
                         </span>
@@ -248,7 +236,7 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
           )
         }
       </Answer>
-      {search.new && admin && <ChannelDialog onClose={() => change({ new: undefined })} />}
+      {search.new && !refused && <ChannelDialog onClose={() => change({ new: undefined })} />}
       {changing && <ChannelDialog key={changing.id} channel={changing} onClose={() => setChanging(undefined)} />}
       {deleting && (
         <Confirm

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type NotificationDelivery } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Button } from '../../parts/Button';
 import { Word, type MarkName } from '../../parts/marks';
@@ -33,7 +33,7 @@ const End = ({ of: d }: { of: NotificationDelivery }) =>
 /** Messages: which wait, which were accepted, and which were given up and can be sent again. */
 export function Deliveries() {
   const { search, change } = useAddress();
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const client = useQueryClient();
   const [busy, setBusy] = useState<string>();
   const state = search.state && search.state in states ? (search.state as State) : undefined;
@@ -84,7 +84,7 @@ export function Deliveries() {
           options={[{ value: '', label: 'Every channel' }, ...channels.map((c) => ({ value: c.id, label: c.name }))]}
         />
         {search.channel && deadHere > 0 && (
-          <Button changes takes={!admin && 'admin'} disabled={busy !== undefined} onClick={() => void retryAll(search.channel ?? '')}>
+          <Button changes refused={refused} disabled={busy !== undefined} onClick={() => void retryAll(search.channel ?? '')}>
             Send all given up again
           </Button>
         )}
@@ -148,7 +148,7 @@ export function Deliveries() {
                             <Button
                               changes
                               aria-label={`Send again: ${d.title}`}
-                              takes={!admin && 'admin'}
+                              refused={refused}
                               disabled={busy !== undefined}
                               onClick={() => void retry(d)}
                             >

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type NotificationRule } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
@@ -43,7 +43,7 @@ function Choices({ of }: { of: NotificationRule }) {
 /** Which events go to which channels. */
 export function NotificationRules({ onAdd }: { onAdd: () => void }) {
   const { search, change } = useAddress();
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const client = useQueryClient();
   const [changing, setChanging] = useState<NotificationRule>();
   const [deleting, setDeleting] = useState<NotificationRule>();
@@ -89,7 +89,7 @@ export function NotificationRules({ onAdd }: { onAdd: () => void }) {
               padded
               title="No event is sent"
               action={
-                <Button takes={!admin && 'admin'} onClick={onAdd}>
+                <Button refused={refused} onClick={onAdd}>
                   New rule
                 </Button>
               }
@@ -127,19 +127,13 @@ export function NotificationRules({ onAdd }: { onAdd: () => void }) {
                           className="toggle"
                           aria-checked={r.enabled}
                           aria-label={`${r.name} is on`}
-                          disabled={!admin}
-                          title={admin ? undefined : 'Takes the role admin'}
+                          disabled={!!refused}
+                          title={refused}
                           onClick={() => void flip(r)}
                         />
                       </td>
                       <th scope="row">
-                        <button
-                          type="button"
-                          className="link"
-                          disabled={!admin}
-                          title={admin ? undefined : 'Takes the role admin'}
-                          onClick={() => setChanging(r)}
-                        >
+                        <button type="button" className="link" disabled={!!refused} title={refused} onClick={() => setChanging(r)}>
                           {r.name}
                         </button>
                       </th>
@@ -164,13 +158,7 @@ export function NotificationRules({ onAdd }: { onAdd: () => void }) {
                       </td>
                       <td className="num">
                         <span className="row tight row-actions">
-                          <Button
-                            look="danger"
-                            changes
-                            aria-label={`Delete ${r.name}`}
-                            takes={!admin && 'admin'}
-                            onClick={() => setDeleting(r)}
-                          >
+                          <Button look="danger" changes aria-label={`Delete ${r.name}`} refused={refused} onClick={() => setDeleting(r)}>
                             Delete
                           </Button>
                         </span>
@@ -183,7 +171,7 @@ export function NotificationRules({ onAdd }: { onAdd: () => void }) {
           )
         }
       </Answer>
-      {search.new && admin && <RuleDialog onClose={() => change({ new: undefined })} />}
+      {search.new && !refused && <RuleDialog onClose={() => change({ new: undefined })} />}
       {changing && <RuleDialog key={changing.id} rule={changing} onClose={() => setChanging(undefined)} />}
       {deleting && (
         <Confirm

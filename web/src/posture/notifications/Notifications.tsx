@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
@@ -19,7 +19,7 @@ type Tab = keyof typeof tabs;
 export default function Notifications() {
   const { tab: given } = useParams({ strict: false }) as { tab?: string };
   const tab = (given && given in tabs ? given : 'channels') as Tab;
-  const admin = useMay('admin');
+  const refused = useRefusal('admin');
   const { change } = useAddress();
   const dead = useQuery(deliveriesQuery('Dead')).data?.totalCount;
   const counts = {
@@ -29,7 +29,7 @@ export default function Notifications() {
   };
   const add = () => change({ new: 'yes' }, { push: true });
   const what = tab === 'rules' ? 'New rule' : 'New channel';
-  useKeys(tab === 'deliveries' ? [] : [{ keys: 'n', does: what, run: () => admin && add() }]);
+  useKeys(tab === 'deliveries' ? [] : [{ keys: 'n', does: what, run: () => !refused && add() }]);
   return (
     <Page
       title="Notifications"
@@ -42,7 +42,7 @@ export default function Notifications() {
       }
       actions={
         tab !== 'deliveries' && (
-          <Button look="primary" icon="plus" changes takes={!admin && 'admin'} onClick={add}>
+          <Button look="primary" icon="plus" changes refused={refused} onClick={add}>
             {what}
           </Button>
         )

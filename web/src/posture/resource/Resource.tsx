@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { ApiError } from '../../api/error';
 import { posture, type Entity, type Finding } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { CopyButton } from '../../parts/Copy';
@@ -112,7 +112,7 @@ function Gone({ id, findings }: { id: string; findings: Finding[] }) {
 export default function Resource() {
   const { id } = useParams({ strict: false }) as { id: string };
   const client = useQueryClient();
-  const analyst = useMay('analyst');
+  const refused = useRefusal('analyst');
   const query = useQuery({
     queryKey: ['entity', id],
     queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: id } }),
@@ -167,7 +167,7 @@ export default function Resource() {
               <Icon name="explore" small />
               Query from here
             </Link>
-            <Button icon="history" changes takes={!analyst && 'analyst'} onClick={() => void readAgain()}>
+            <Button icon="history" changes refused={refused} onClick={() => void readAgain()}>
               Read again
             </Button>
           </>

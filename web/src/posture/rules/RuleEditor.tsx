@@ -3,7 +3,7 @@ import { Link, useBlocker, useNavigate, useParams } from '@tanstack/react-router
 import { lazy, Suspense, useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Rule } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
@@ -67,7 +67,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const [conflict, setConflict] = useState<{ theirs: Versioned; status: Rule['status'] }>();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const analyst = useMay('analyst');
+  const refused = useRefusal('analyst', 'organisation');
   const schema = useQuery(schemaQuery).data;
   const accounts = (useQuery(accountsQuery).data ?? []).filter((a) => a.provider === draft.provider);
   const { run, busy, start } = useDryRun();
@@ -140,7 +140,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
         native ? (
           <>
             {dirty && (
-              <Button changes takes={!analyst && 'analyst'} onClick={() => void save(rule.status)}>
+              <Button changes refused={refused} onClick={() => void save(rule.status)}>
                 Save
               </Button>
             )}
@@ -151,7 +151,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
         ) : (
           <>
             {rule && (
-              <Button look="danger" changes className="wide" takes={!analyst && 'analyst'} onClick={() => setAsking('delete')}>
+              <Button look="danger" changes className="wide" refused={refused} onClick={() => setAsking('delete')}>
                 Delete
               </Button>
             )}
@@ -168,10 +168,10 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                 Discard
               </Button>
             )}
-            <Button changes takes={!analyst && 'analyst'} onClick={() => void save('Disabled')}>
+            <Button changes refused={refused} onClick={() => void save('Disabled')}>
               Save disabled
             </Button>
-            <Button look="primary" changes takes={!analyst && 'analyst'} onClick={() => void save('Enabled')}>
+            <Button look="primary" changes refused={refused} onClick={() => void save('Enabled')}>
               Save and enable
             </Button>
           </>

@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useRef, useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Rule } from '../../api/posture';
-import { useMay } from '../../api/session';
+import { useRefusal } from '../../api/session';
 import { useAddress, type Search } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
@@ -78,7 +78,7 @@ export function useToggle() {
 export default function Rules() {
   const { search, change } = useAddress();
   const navigate = useNavigate();
-  const analyst = useMay('analyst');
+  const refused = useRefusal('analyst', 'organisation');
   const toggle = useToggle();
   const [current, setCurrent] = useState<string>();
   const [shown, setShown] = useState(100);
@@ -117,7 +117,7 @@ export default function Rules() {
       does: 'Open the rule',
       run: () => rows[cursor] && void navigate({ to: `/rules/${encodeURIComponent(rows[cursor].id)}` } as never),
     },
-    { keys: ' ', does: 'Switch the rule', run: () => rows[cursor] && analyst && flip(rows[cursor]) },
+    { keys: ' ', does: 'Switch the rule', run: () => rows[cursor] && !refused && flip(rows[cursor]) },
     { keys: 'n', does: 'New rule', run: add },
   ]);
   const clear = () =>
@@ -127,7 +127,7 @@ export default function Rules() {
       title="Rules"
       beside={<span className="t3">{count(rows.length)}</span>}
       actions={
-        <Button look="primary" icon="plus" takes={!analyst && 'analyst'} onClick={add}>
+        <Button look="primary" icon="plus" refused={refused} onClick={add}>
           New rule
         </Button>
       }
@@ -196,8 +196,8 @@ export default function Rules() {
                           className="toggle"
                           aria-checked={r.status === 'Enabled'}
                           aria-label={`${r.name} is on`}
-                          disabled={!analyst}
-                          title={analyst ? undefined : 'Takes the role analyst'}
+                          disabled={!!refused}
+                          title={refused}
                           onClick={() => flip(r)}
                         />
                       </td>

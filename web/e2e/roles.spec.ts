@@ -1,0 +1,78 @@
+import type { Page } from '@playwright/test';
+import { expect, postureAt, settled, test } from './fixtures';
+
+/** A button or switch that changes something: where it is, its name, and the role that it takes. */
+const changing: [screen: string, name: string | RegExp, role: string][] = [
+  ['/rules', 'New rule', 'analyst'],
+  ['/mute-rules', 'New mute rule', 'analyst'],
+  ['/compliance', 'New', 'analyst'],
+  ['/notifications', 'New channel', 'admin'],
+  ['/notifications/rules', 'New rule', 'admin'],
+  ['/accounts', 'Link an account', 'admin'],
+  ['/accounts?plan=edit', 'Save', 'admin'],
+  ['/rules/new', 'Save and enable', 'analyst'],
+];
+
+async function isOff(page: Page, name: string | RegExp, why: RegExp): Promise<void> {
+  const button = page.getByRole('button', { name, exact: true }).first();
+  await expect(button).toBeDisabled();
+  await expect(button).toHaveAttribute('title', why);
+}
+
+for (const [screen, name, role] of changing)
+  test(`a viewer finds "${name}" on ${screen} off, with the role that it takes`, async ({ viewer: page }) => {
+    await page.goto(postureAt(screen));
+    await isOff(page, name, new RegExp(`Takes the role ${role}`));
+  });
+
+const wholeOrganisation = /limited to some cloud accounts/;
+
+test('a limited analyst sees the findings of the own account only, and may suppress them', async ({ limited: page }) => {
+  await page.goto(postureAt('/findings'));
+  await settled(page);
+  await expect(page.getByRole('checkbox', { name: /aws-demo-1/ })).toBeVisible();
+  await expect(page.getByRole('checkbox', { name: /aws-demo-2/ })).toHaveCount(0);
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: /^Suppress/ })).toBeEnabled();
+  await page.getByRole('button', { name: 'More actions' }).click();
+  const mute = page.getByRole('menuitem', { name: 'Mute what is like it' });
+  await expect(mute).toBeDisabled();
+  await expect(mute).toHaveAttribute('title', wholeOrganisation);
+});
+
+for (const [screen, name] of changing.filter(([, , role]) => role === 'analyst'))
+  test(`a limited analyst finds "${name}" on ${screen} off, because it concerns the whole organisation`, async ({ limited: page }) => {
+    await page.goto(postureAt(screen));
+    await isOff(page, name, wholeOrganisation);
+  });
+
+test('a limited analyst may not switch a rule', async ({ limited: page }) => {
+  await page.goto(postureAt('/rules'));
+  const toggle = page.getByRole('switch').first();
+  await expect(toggle).toBeDisabled();
+  await expect(toggle).toHaveAttribute('title', wholeOrganisation);
+});
+
+test('a limited analyst sees every screen that shows accounts without an error', async ({ limited: page }) => {
+  for (const screen of ['/overview', '/inventory', '/activity', '/compliance', '/accounts']) {
+    await page.goto(postureAt(screen));
+    await settled(page);
+    await expect(page.getByRole('alert')).toHaveCount(0);
+  }
+});
+
+test('an administrator changes the schedule of the organisation', async ({ posture: page }) => {
+  await page.goto(postureAt('/accounts'));
+  await page.getByRole('button', { name: /^Schedule: every/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Schedule of the organisation' });
+  const choice = dialog.getByLabel('All accounts are collected');
+  const before = await choice.inputValue();
+  await choice.selectOption('48');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('button', { name: 'Schedule: every 2 days' })).toBeVisible();
+  await page.getByRole('button', { name: /^Schedule/ }).click();
+  await dialog.getByLabel('All accounts are collected').selectOption(before);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+});
