@@ -1,0 +1,82 @@
+package catalog_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	builtin "vigil/internal/posture/collect/declared"
+	"vigil/internal/posture/collect/derive"
+	"vigil/internal/posture/resource"
+)
+
+// TestRulesAboutDerivedFactsHaveRawCases checks that each rule whose query uses a
+// property, edge or entity that a Go function derives has a violating and a passing case
+// with raw answers of the cloud. Without them nothing shows that the function and the rule
+// together return the right verdict.
+func TestRulesAboutDerivedFactsHaveRawCases(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	derived := 0
+	for _, e := range product(t).Rules {
+		reads, err := b.schema.Read(e.Query.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts := derivedFacts(e, reads.Types)
+		if len(facts) == 0 {
+			continue
+		}
+		derived++
+		raw := slices.DeleteFunc(slices.Clone(e.Cases), func(c catalog.Case) bool { return len(c.Answers) == 0 })
+		violates := slices.ContainsFunc(raw, func(c catalog.Case) bool { return len(c.Violates) > 0 })
+		passes := slices.ContainsFunc(raw, func(c catalog.Case) bool { return len(c.Violates)+len(c.Unknown) == 0 })
+		if !violates || !passes {
+			t.Errorf("%s %s: no violating and passing case with answers of the cloud, although it uses %s", e.Level, e.ID, strings.Join(facts, ", "))
+		}
+	}
+	if derived < 300 {
+		t.Errorf("%d rules use derived facts", derived)
+	}
+}
+
+// derivedFacts returns the properties and edges in the query of a rule that functions
+// derive, and the types that functions list.
+func derivedFacts(e catalog.Entry, types []posture.EntityType) (facts []string) {
+	functions := derive.Functions()
+	uses := func(name string) bool { return strings.Contains(e.Query.Text, "'"+name+"'") }
+	for _, name := range types {
+		kind := builtin.Catalog().Type(name)
+		if kind == nil {
+			continue
+		}
+		add := func(fact string) {
+			if uses(fact) {
+				facts = append(facts, string(name)+" "+fact)
+			}
+		}
+		answers := []*resource.Answer{&kind.Answer}
+		for i := range kind.Calls {
+			answers = append(answers, &kind.Calls[i].Answer)
+			if kind.Calls[i].Function != "" {
+				for _, p := range kind.Calls[i].Properties {
+					add(p.Name)
+				}
+			}
+		}
+		for _, a := range answers {
+			for _, d := range a.Derive {
+				f := functions.Derive[d.Name]
+				for _, p := range f.Properties {
+					add(p.Name)
+				}
+				for _, edge := range f.Edges {
+					add(edge.Label)
+				}
+			}
+		}
+	}
+	return facts
+}
