@@ -23,14 +23,24 @@ const (
 	azureServicePrinc   posture.EntityType = "Azure.Entra.ServicePrincipal"
 )
 
-// azureAssignmentScope adds whether a role assignment applies to a whole subscription.
+// azureAssignmentScope adds to how much a role assignment applies.
 var azureAssignmentScope = resource.Function{
-	Properties: []resource.Property{{Name: "onSubscription", Kind: resource.Flag, Doc: "Its scope is a whole subscription or a management group."}},
+	Properties: []resource.Property{
+		{Name: "onSubscription", Kind: resource.Flag, Doc: "Its scope is a whole subscription or a management group."},
+		{Name: "onResource", Kind: resource.Flag, Doc: "Its scope is a single resource, not a resource group, a subscription or a management group."},
+	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		b.Flag("onSubscription", azure.Wide(in.Value.String()))
+		scope := in.Value.String()
+		b.Flag("onSubscription", azure.Wide(scope)).Flag("onResource", !azure.Wide(scope) && !azureIsResourceGroup(scope))
 		return nil
 	},
-	Absent: func(b *resource.Builder) { b.Flag("onSubscription", true) },
+	Absent: func(b *resource.Builder) { b.Flag("onSubscription", true).Flag("onResource", false) },
+}
+
+// azureIsResourceGroup reports whether a scope is a resource group.
+func azureIsResourceGroup(scope string) bool {
+	parts := strings.Split(strings.Trim(strings.ToLower(scope), "/"), "/")
+	return len(parts) == 4 && parts[0] == "subscriptions" && parts[2] == "resourcegroups"
 }
 
 // azureRolePower adds what the permissions of a role definition allow.
