@@ -8,6 +8,7 @@ help: ## List the targets
 build: ## Build the console and bin/vigil
 	bash -c '. scripts/web.sh && build_web'
 	go build -trimpath -o bin/vigil ./cmd/vigil
+	scripts/check-size bin/vigil
 
 .PHONY: demo
 demo: ## Run everything on a temporary folder, with simulated clouds

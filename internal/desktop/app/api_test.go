@@ -86,6 +86,7 @@ func TestVerifyingAccountsCannotLockThem(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	token := w.login().Access
+	w.until("the inventory is loaded", func() bool { return len(w.app.Board().Domains()) > 0 })
 	domain := w.app.Board().Domains()[0].ID
 	statuses := map[int]int{}
 	for range 15 {

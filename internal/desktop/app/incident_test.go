@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/vmware/govmomi/vim25/types"
-
 	"vigil/internal/desktop"
 	"vigil/internal/sim/directory"
 	"vigil/internal/sim/estate"
 	"vigil/internal/sim/flakylistener"
+	"vigil/internal/sim/vcenter"
 )
 
 // A step injects or removes a fault and has the status that must follow.
@@ -162,14 +161,14 @@ func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
 	}
 	all := center.Hosts()
 	check("all hosts are connected", func(m desktop.VirtualCenterMonitor) bool { return count(m, desktop.HostConnected) == all })
-	for state, status := range map[types.HostSystemConnectionState]desktop.HostStatus{
-		types.HostSystemConnectionStateNotResponding: desktop.HostNotResponding,
-		types.HostSystemConnectionStateDisconnected:  desktop.HostDisconnected,
+	for state, status := range map[vcenter.HostState]desktop.HostStatus{
+		vcenter.NotResponding: desktop.HostNotResponding,
+		vcenter.Disconnected:  desktop.HostDisconnected,
 	} {
 		center.SetHost(0, state)
 		check(string(state), func(m desktop.VirtualCenterMonitor) bool { return count(m, status) == 1 })
 	}
-	center.SetHost(0, types.HostSystemConnectionStateConnected)
+	center.SetHost(0, vcenter.Connected)
 	check("all hosts are connected again", func(m desktop.VirtualCenterMonitor) bool { return count(m, desktop.HostConnected) == all })
 	for _, accessible := range []bool{false, true} {
 		center.SetDatastore(0, accessible)

@@ -157,11 +157,9 @@ func (e *Estate) buildCenters() error {
 		}
 		password := rand.Text()
 		e.secrets[fmt.Sprintf("center-%d", i+1)] = password
-		c, err := vcenter.New(vcenter.Options{User: centerUser, Password: password, Certificate: leaf, Hosts: 4 - i, Desktops: 25})
-		if err != nil {
-			return err
-		}
-		e.Centers = append(e.Centers, c)
+		e.Centers = append(e.Centers, vcenter.New(vcenter.Options{
+			User: centerUser, Password: password, Certificate: leaf, Hosts: 4 - i, Desktops: 25,
+		}))
 	}
 	return nil
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vmware/govmomi/vim25/types"
-
 	"vigil/internal/desktop"
 	"vigil/internal/fault"
 	"vigil/internal/sim/directory"
@@ -192,16 +190,16 @@ func (e *Estate) centerIncidents() []incident {
 		return nil
 	}
 	c := e.Centers[0]
-	host := func(s types.HostSystemConnectionState) func() error { return withoutError(func() { c.SetHost(0, s) }) }
+	host := func(s vcenter.HostState) func() error { return withoutError(func() { c.SetHost(0, s) }) }
 	return []incident{
 		{desktop.IncidentVirtualCenters, "center-down", "the virtual center is down",
 			withoutError(func() { c.Listener().Set(flakylistener.Down) }), withoutError(func() { c.Listener().Set(flakylistener.Up) })},
 		{desktop.IncidentVirtualCenters, "center-denies", "the virtual center denies read access",
 			withoutError(func() { c.Break(vcenter.NoPermission) }), withoutError(func() { c.Break(vcenter.Healthy) })},
 		{desktop.IncidentVirtualCenters, "host-down", fmt.Sprintf("one of %d hosts does not respond", c.Hosts()),
-			host(types.HostSystemConnectionStateNotResponding), host(types.HostSystemConnectionStateConnected)},
+			host(vcenter.NotResponding), host(vcenter.Connected)},
 		{desktop.IncidentVirtualCenters, "host-disconnected", "a host was disconnected",
-			host(types.HostSystemConnectionStateDisconnected), host(types.HostSystemConnectionStateConnected)},
+			host(vcenter.Disconnected), host(vcenter.Connected)},
 		{desktop.IncidentVirtualCenters, "datastore-lost", "a datastore is not accessible",
 			withoutError(func() { c.SetDatastore(0, false) }), withoutError(func() { c.SetDatastore(0, true) })},
 	}

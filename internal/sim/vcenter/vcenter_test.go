@@ -3,7 +3,6 @@ package vcenter_test
 import (
 	"context"
 	"net/url"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,20 +20,9 @@ import (
 
 func TestCenterIsReadableUntilAFaultIsSet(t *testing.T) {
 	t.Parallel()
-	leaf, err := pki.SelfSigned(pki.Around(time.Now(), time.Hour), "localhost")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := vcenter.New(vcenter.Options{User: "svc", Password: "right", Certificate: leaf, Hosts: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer c.Stop()
+	c := start(t, vcenter.Options{User: "svc", Password: "right", Hosts: 2})
 
-	c.SetHost(0, types.HostSystemConnectionStateNotResponding)
+	c.SetHost(0, vcenter.NotResponding)
 	c.SetDatastore(0, false)
 	states, accessible, err := read(t.Context(), c, "right")
 	if err != nil {
@@ -43,11 +31,11 @@ func TestCenterIsReadableUntilAFaultIsSet(t *testing.T) {
 	if states[types.HostSystemConnectionStateNotResponding] != 1 || states[types.HostSystemConnectionStateConnected] != 1 || accessible != 1 {
 		t.Errorf("hosts %v, %d datastores accessible", states, accessible)
 	}
-	if _, _, err := read(t.Context(), c, "wrong"); !isLogin(err) {
+	if _, _, err := read(t.Context(), c, "wrong"); !isFault[types.InvalidLogin](err) {
 		t.Errorf("a wrong password: %v", err)
 	}
 	c.Break(vcenter.NoPermission)
-	if _, _, err := read(t.Context(), c, "right"); err == nil || isLogin(err) {
+	if _, _, err := read(t.Context(), c, "right"); !isFault[types.NoPermission](err) {
 		t.Errorf("no permission: %v", err)
 	}
 	c.Break(vcenter.Healthy)
@@ -61,11 +49,28 @@ func TestCenterIsReadableUntilAFaultIsSet(t *testing.T) {
 	}
 }
 
-func isLogin(err error) bool {
+// start starts a virtual center and stops it at the end of the test.
+func start(t *testing.T, o vcenter.Options) *vcenter.Center {
+	t.Helper()
+	leaf, err := pki.SelfSigned(pki.Around(time.Now(), time.Hour), "localhost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Certificate = leaf
+	c := vcenter.New(o)
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Stop() })
+	return c
+}
+
+// isFault reports whether an error is a fault of the virtual center of type T.
+func isFault[T any](err error) bool {
 	if !soap.IsSoapFault(err) {
 		return false
 	}
-	_, ok := soap.ToSoapFault(err).VimFault().(types.InvalidLogin)
+	_, ok := soap.ToSoapFault(err).VimFault().(T)
 	return ok
 }
 
@@ -109,55 +114,48 @@ func read(ctx context.Context, c *vcenter.Center, password string) (map[types.Ho
 	return states, accessible, nil
 }
 
-// TestSeveralAreMadeAtOnce creates centers concurrently and checks that each
-// has its own settings, into which the simulator writes the server's address.
-func TestSeveralAreMadeAtOnce(t *testing.T) {
+// TestClientsReadAllPages reads more objects than one response has, of one
+// folder.
+func TestClientsReadAllPages(t *testing.T) {
 	t.Parallel()
-	leaf, err := pki.SelfSigned(pki.Around(time.Now(), time.Hour), "localhost")
+	c := start(t, vcenter.Options{User: "svc", Password: "right", Desktops: 65})
+	client, err := login(t.Context(), c, "right")
 	if err != nil {
 		t.Fatal(err)
 	}
-	centers := make([]*vcenter.Center, 3)
-	var wait sync.WaitGroup
-	for i := range centers {
-		wait.Go(func() {
-			c, err := vcenter.New(vcenter.Options{User: "svc", Password: "right", Certificate: leaf})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			centers[i] = c
-		})
+	folder, err := object.NewSearchIndex(client.Client).FindByInventoryPath(t.Context(), "/DC0/vm")
+	if err != nil || folder == nil {
+		t.Fatal(folder, err)
 	}
-	wait.Wait()
-	if t.Failed() {
-		return
+	if none, err := object.NewSearchIndex(client.Client).FindByInventoryPath(t.Context(), "/DC0/none"); err != nil || none != nil {
+		t.Errorf("a folder that does not exist: %v, %v", none, err)
 	}
-	issuers := map[any]bool{}
-	for _, c := range centers {
-		if err := c.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		defer c.Stop()
-		issuers[setting(t, c, "config.vpxd.sso.sts.uri")] = true
-	}
-	if len(issuers) != len(centers) {
-		t.Errorf("the %d servers share the addresses of %d: %v", len(centers), len(issuers), issuers)
-	}
-}
-
-// setting returns one of a server's settings.
-func setting(t *testing.T, c *vcenter.Center, key string) any {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	client, err := login(ctx, c, "right")
+	v, err := view.NewManager(client.Client).CreateContainerView(t.Context(), folder.Reference(), []string{"VirtualMachine"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := object.NewOptionManager(client.Client, *client.ServiceContent.Setting).Query(ctx, key)
-	if err != nil || len(values) != 1 {
-		t.Fatalf("%s: %v, %v", key, values, err)
+	var machines []mo.VirtualMachine
+	if err := v.Retrieve(t.Context(), []string{"VirtualMachine"}, []string{"name", "parent", "config.template"}, &machines); err != nil {
+		t.Fatal(err)
 	}
-	return values[0].GetOptionValue().Value
+	if len(machines) != 65 || machines[64].Name != "DC0_C0_RP0_VM64" || *machines[64].Parent != folder.Reference() || machines[64].Config.Template {
+		t.Errorf("%d machines, the last is %+v", len(machines), machines[len(machines)-1].Name)
+	}
+	var hosts []mo.HostSystem
+	all, err := view.NewManager(client.Client).CreateContainerView(t.Context(), client.ServiceContent.RootFolder, []string{"HostSystem"}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := all.Retrieve(t.Context(), []string{"HostSystem"}, []string{"summary.hardware", "summary.config.product", "config.sharedPassthruGpuTypes"}, &hosts); err != nil {
+		t.Fatal(err)
+	}
+	if len(hosts) != 3 || hosts[0].Summary.Hardware.NumCpuCores != 64 || hosts[0].Summary.Config.Product.ApiVersion != "8.0.3.0" {
+		t.Errorf("hosts = %+v", hosts)
+	}
+	if err := client.Logout(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := all.Retrieve(t.Context(), []string{"HostSystem"}, []string{"name"}, &hosts); !isFault[types.NotAuthenticated](err) {
+		t.Errorf("after a logout: %v", err)
+	}
 }

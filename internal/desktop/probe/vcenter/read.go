@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vmware/govmomi/vim25/mo"
-	"github.com/vmware/govmomi/vim25/types"
-
 	"vigil/internal/desktop"
 )
 
@@ -17,7 +14,7 @@ import (
 var objectTypes = []string{"HostSystem", "Datastore", "ComputeResource", "Folder", "Datacenter"}
 
 // properties are the properties that are read of each type.
-var properties = []types.PropertySpec{
+var properties = []propertySpec{
 	{Type: "HostSystem", PathSet: []string{
 		"name", "parent", "runtime.connectionState", "summary.hardware", "summary.config.product", "config.sharedPassthruGpuTypes",
 	}},
@@ -29,18 +26,8 @@ var properties = []types.PropertySpec{
 }
 
 // retrieve reads all properties of all objects in both views, in one call.
-func (s *vcSession) retrieve(ctx context.Context) ([]types.ObjectContent, error) {
-	through := &types.TraversalSpec{Type: "ContainerView", Path: "view", Skip: types.NewBool(false)}
-	object := func(view types.ManagedObjectReference) types.ObjectSpec {
-		return types.ObjectSpec{Obj: view, Skip: types.NewBool(true), SelectSet: []types.BaseSelectionSpec{through}}
-	}
-	content, err := mo.RetrievePropertiesEx(ctx, s.client, types.RetrievePropertiesEx{
-		This: s.client.ServiceContent.PropertyCollector,
-		SpecSet: []types.PropertyFilterSpec{{
-			PropSet:   properties,
-			ObjectSet: []types.ObjectSpec{object(s.estate), object(s.machines)},
-		}},
-	})
+func (s *vcSession) retrieve(ctx context.Context) ([]objectContent, error) {
+	content, err := s.client.retrieveProperties(ctx, s.content.PropertyCollector, properties, s.estate, s.machines)
 	if err != nil {
 		return nil, fmt.Errorf("retrieve properties: %w", err)
 	}
@@ -50,126 +37,108 @@ func (s *vcSession) retrieve(ctx context.Context) ([]types.ObjectContent, error)
 // treeNode is an object's name and parent in the inventory tree.
 type treeNode struct {
 	name   string
-	parent *types.ManagedObjectReference
+	parent ref
 }
 
-type tree map[types.ManagedObjectReference]treeNode
+type tree map[ref]treeNode
 
 // path returns the inventory path of an object: "/Datacenter/host/cluster/esx1".
-func (t tree) path(ref types.ManagedObjectReference) string {
+func (t tree) path(object ref) string {
 	var names []string
 	for range 64 { // a depth limit, in case of a cycle
-		p, ok := t[ref]
+		p, ok := t[object]
 		if !ok {
 			break // the root folder is not in the view
 		}
 		names = append(names, p.name)
-		if p.parent == nil {
-			break
-		}
-		ref = *p.parent
+		object = p.parent
 	}
 	slices.Reverse(names)
 	return "/" + strings.Join(names, "/")
 }
 
 // describe converts the retrieved objects to a reading.
-func describe(content []types.ObjectContent) (desktop.VirtualCenterReading, error) {
+func describe(content []objectContent) (desktop.VirtualCenterReading, error) {
 	var r desktop.VirtualCenterReading
-	var hosts []mo.HostSystem
-	var stores []mo.Datastore
 	nodes := make(tree)
+	hosts, stores := make(map[ref]map[string]value), make(map[ref]map[string]value)
 	for _, o := range content {
-		if o.Obj.Type == "VirtualMachine" {
+		if o.Object.Type == "VirtualMachine" {
 			if !isTemplate(o) {
 				r.DesktopsCount++
 			}
 			continue
 		}
-		value, err := mo.ObjectContentToType(o)
+		values, err := o.properties()
 		if err != nil {
-			return r, fmt.Errorf("read %s: %w", o.Obj, err)
+			return r, err
 		}
-		switch v := value.(type) {
-		case mo.HostSystem:
-			hosts = append(hosts, v)
-			nodes[v.Self] = treeNode{v.Name, v.Parent}
-		case mo.Datastore:
-			stores = append(stores, v)
-			nodes[v.Self] = treeNode{v.Name, v.Parent}
-		case mo.ClusterComputeResource:
-			nodes[v.Self] = treeNode{v.Name, v.Parent}
-		case mo.ComputeResource:
-			nodes[v.Self] = treeNode{v.Name, v.Parent}
-		case mo.Folder:
-			nodes[v.Self] = treeNode{v.Name, v.Parent}
-		case mo.Datacenter:
-			nodes[v.Self] = treeNode{v.Name, v.Parent}
+		nodes[o.Object] = treeNode{values["name"].Text, values["parent"].reference()}
+		switch o.Object.Type {
+		case "HostSystem":
+			hosts[o.Object] = values
+		case "Datastore":
+			stores[o.Object] = values
 		}
 	}
-	for _, h := range hosts {
-		r.Hosts = append(r.Hosts, host(h, nodes))
+	for _, values := range hosts {
+		r.Hosts = append(r.Hosts, host(values, nodes))
 	}
-	for _, d := range stores {
-		r.Datastores = append(r.Datastores, datastore(d, nodes))
+	for object, values := range stores {
+		r.Datastores = append(r.Datastores, datastore(values["summary"], nodes.path(object)))
 	}
 	slices.SortFunc(r.Hosts, func(a, b desktop.Host) int { return strings.Compare(a.Details.Name, b.Details.Name) })
 	slices.SortFunc(r.Datastores, func(a, b desktop.Datastore) int { return strings.Compare(a.Details.Path, b.Details.Path) })
 	return r, nil
 }
 
-// isTemplate reports whether a virtual machine is a template. It reads the
-// property directly, because decoding thousands of machines for one flag is
-// slow.
-func isTemplate(o types.ObjectContent) bool {
+// isTemplate reports whether a virtual machine is a template. A machine whose
+// properties may not be read counts as a desktop.
+func isTemplate(o objectContent) bool {
 	for _, p := range o.PropSet {
-		if template, ok := p.Val.(bool); ok && p.Name == "config.template" {
-			return template
+		if p.Name == "config.template" {
+			return p.Value.Text == "true"
 		}
 	}
 	return false
 }
 
-func host(h mo.HostSystem, nodes tree) desktop.Host {
-	out := desktop.Host{Details: desktop.HostDetails{Name: h.Name}, Status: desktop.HostDisconnected}
-	switch h.Runtime.ConnectionState {
-	case types.HostSystemConnectionStateConnected:
+func host(values map[string]value, nodes tree) desktop.Host {
+	out := desktop.Host{Details: desktop.HostDetails{Name: values["name"].Text}, Status: desktop.HostDisconnected}
+	switch values["runtime.connectionState"].Text {
+	case "connected":
 		out.Status = desktop.HostConnected
-	case types.HostSystemConnectionStateNotResponding:
+	case "notResponding":
 		out.Status = desktop.HostNotResponding
 	}
-	if h.Parent != nil && h.Parent.Type == "ClusterComputeResource" {
-		out.Details.ClusterName = nodes[*h.Parent].name
+	if parent := values["parent"].reference(); parent.Type == "ClusterComputeResource" {
+		out.Details.ClusterName = nodes[parent].name
 	}
-	if p := h.Summary.Config.Product; p != nil {
-		out.Details.Version, out.Details.APIVersion = p.Version, p.ApiVersion
+	product := values["summary.config.product"]
+	out.Details.Version, out.Details.APIVersion = product.Version, product.APIVersion
+	if hardware, ok := values["summary.hardware"]; ok {
+		out.CPUCoreCount = new(desktop.Count(hardware.CPUCores))
+		out.CPUMHz = new(desktop.Count(hardware.CPUMHz))
+		out.MemorySizeMB = new(desktop.Count(hardware.MemorySize >> 20))
 	}
-	if hw := h.Summary.Hardware; hw != nil {
-		out.CPUCoreCount = new(desktop.Count(int64(hw.NumCpuCores)))
-		out.CPUMHz = new(desktop.Count(int64(hw.CpuMhz)))
-		out.MemorySizeMB = new(desktop.Count(hw.MemorySize >> 20))
-	}
-	if h.Config != nil {
-		out.Details.VGPUTypes = h.Config.SharedPassthruGpuTypes
-	}
+	out.Details.VGPUTypes = values["config.sharedPassthruGpuTypes"].Strings
 	return out
 }
 
 // datastore describes a datastore. The API has two types: every type except
 // vSAN is reported as VMFS.
-func datastore(d mo.Datastore, nodes tree) desktop.Datastore {
-	s := d.Summary
+func datastore(summary value, path string) desktop.Datastore {
 	out := desktop.Datastore{
-		Details:     desktop.DatastoreDetails{Name: s.Name, Path: nodes.path(d.Self), URL: s.Url},
-		CapacityMB:  desktop.Count(s.Capacity >> 20),
-		FreeSpaceMB: desktop.Count(s.FreeSpace >> 20),
+		Details:     desktop.DatastoreDetails{Name: summary.Name, Path: path, URL: summary.URL},
+		CapacityMB:  desktop.Count(summary.Capacity >> 20),
+		FreeSpaceMB: desktop.Count(summary.FreeSpace >> 20),
 		Status:      desktop.DatastoreNotAccessible,
 		Type:        desktop.DatastoreVMFS,
 	}
-	if s.Accessible {
+	if summary.Accessible {
 		out.Status = desktop.DatastoreAccessible
 	}
-	if strings.EqualFold(s.Type, "vsan") {
+	if strings.EqualFold(summary.Type, "vsan") {
 		out.Type = desktop.DatastoreVSAN
 	}
 	return out

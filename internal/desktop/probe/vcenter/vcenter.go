@@ -1,25 +1,17 @@
 // Package vcenter probes virtual centers.
-//
-// It is a separate package because the library that it needs is larger than the
-// rest of the desktop server.
 package vcenter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/vmware/govmomi/object"
-	"github.com/vmware/govmomi/session"
-	"github.com/vmware/govmomi/view"
-	"github.com/vmware/govmomi/vim25"
-	"github.com/vmware/govmomi/vim25/soap"
-	"github.com/vmware/govmomi/vim25/types"
 
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/reach"
@@ -44,10 +36,10 @@ type Center struct {
 
 // vcSession is a session with its container views.
 type vcSession struct {
-	client   *vim25.Client
-	manager  *session.Manager
-	estate   types.ManagedObjectReference // view of hosts, datastores and their folders
-	machines types.ManagedObjectReference // view of the virtual machines that are desktops
+	client   *soapClient
+	content  serviceContent
+	estate   ref // view of hosts, datastores and their folders
+	machines ref // view of the virtual machines that are desktops
 }
 
 // New returns a virtual center. It connects at the first probe.
@@ -84,10 +76,10 @@ func (c *Center) read(ctx context.Context) (desktop.VirtualCenterReading, error)
 	if err != nil {
 		return desktop.VirtualCenterReading{}, err
 	}
-	about := c.vcSession.client.ServiceContent.About
+	about := c.vcSession.content.About
 	reading, err := describe(content)
-	reading.APIVersion, reading.Version, reading.Build = about.ApiVersion, about.Version, about.Build
-	reading.InstanceUUID = about.InstanceUuid
+	reading.APIVersion, reading.Version, reading.Build = about.APIVersion, about.Version, about.Build
+	reading.InstanceUUID = about.InstanceUUID
 	return reading, err
 }
 
@@ -103,14 +95,14 @@ func (c *Center) Close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), logoutTimeout)
 	defer cancel()
-	_ = c.vcSession.manager.Logout(ctx) // an unreachable center has no session to end
+	_ = c.vcSession.logout(ctx) // an unreachable center has no session to end
 	c.drop()
 }
 
 // drop discards the session.
 func (c *Center) drop() {
 	if c.vcSession != nil {
-		c.vcSession.client.CloseIdleConnections()
+		c.vcSession.client.close()
 		c.vcSession = nil
 	}
 }
@@ -134,98 +126,89 @@ func (c *Center) connect(ctx context.Context) (*vcSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	wire := soap.NewClient(c.address(), false)
-	transport := wire.DefaultTransport()
-	transport.Proxy = nil
-	transport.DialContext = reach.Dialer().DialContext
-	transport.DialTLSContext = nil // use TLSClientConfig, which verifies and records the certificate
-	transport.TLSClientConfig = config
-	client, err := vim25.NewClient(ctx, wire)
-	if err != nil {
-		wire.CloseIdleConnections()
+	client := &soapClient{address: c.address().String(), cookies: make(map[string]string), http: &http.Client{
+		Transport: &http.Transport{DialContext: reach.Dialer().DialContext, TLSClientConfig: config, MaxResponseHeaderBytes: 64 << 10},
+		// Probes connect only to the addresses in the inventory.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	l := &vcSession{client: client}
+	if l.content, err = client.serviceContent(ctx); err != nil {
+		client.close()
 		return nil, fmt.Errorf("read service content: %w", err)
 	}
-	l := &vcSession{client: client, manager: session.NewManager(client)}
-	if err := l.manager.Login(ctx, url.UserPassword(c.spec.UserName, password)); err != nil {
-		wire.CloseIdleConnections()
+	if err := client.login(ctx, l.content.SessionManager, c.spec.UserName, password); err != nil {
+		client.close()
 		return nil, fmt.Errorf("log in: %w", err)
 	}
 	if err := c.createViews(ctx, l); err != nil {
-		_ = l.manager.Logout(ctx)
-		wire.CloseIdleConnections()
+		_ = l.logout(ctx)
+		client.close()
 		return nil, err
 	}
 	return l, nil
 }
 
+// logout ends the session at the server.
+func (s *vcSession) logout(ctx context.Context) error {
+	return s.client.logout(ctx, s.content.SessionManager)
+}
+
 // createViews creates the session's views.
 func (c *Center) createViews(ctx context.Context, l *vcSession) error {
-	views := view.NewManager(l.client)
-	root := l.client.ServiceContent.RootFolder
-	estate, err := views.CreateContainerView(ctx, root, objectTypes, true)
-	if err != nil {
+	var err error
+	root := l.content.RootFolder
+	if l.estate, err = l.client.createContainerView(ctx, l.content.ViewManager, root, objectTypes); err != nil {
 		return fmt.Errorf("create the view of hosts: %w", err)
 	}
-	l.estate = estate.Reference()
 	folder := root
 	if c.spec.DesktopFolder != "" {
-		found, err := object.NewSearchIndex(l.client).FindByInventoryPath(ctx, c.spec.DesktopFolder)
+		found, err := l.client.findByInventoryPath(ctx, l.content.SearchIndex, c.spec.DesktopFolder)
 		if err != nil {
 			return fmt.Errorf("find the folder of desktops: %w", err)
 		}
 		if found == nil {
 			return &desktop.Failure{Cause: desktop.Broken, Reason: c.spec.Name + " has no folder " + c.spec.DesktopFolder}
 		}
-		folder = found.Reference()
+		folder = *found
 	}
-	machines, err := views.CreateContainerView(ctx, folder, []string{"VirtualMachine"}, true)
-	if err != nil {
+	if l.machines, err = l.client.createContainerView(ctx, l.content.ViewManager, folder, []string{"VirtualMachine"}); err != nil {
 		return fmt.Errorf("create the view of desktops: %w", err)
 	}
-	l.machines = machines.Reference()
 	return nil
 }
 
-// fault returns the virtual center's own fault in an error, or nil.
-func fault(err error) any {
-	if err == nil {
-		return nil
+// faultType returns the type of the virtual center's own fault in an error, or
+// "".
+func faultType(err error) string {
+	if f, ok := errors.AsType[*soapFault](err); ok {
+		return f.Type
 	}
-	for e := err; e != nil; e = errors.Unwrap(e) {
-		if soap.IsSoapFault(e) {
-			return soap.ToSoapFault(e).VimFault()
-		}
-		if soap.IsVimFault(e) {
-			return soap.ToVimFault(e)
-		}
-	}
-	return nil
+	return ""
 }
 
 // isSessionEnded reports whether the session has ended, as after an idle time or
 // a restart.
 func isSessionEnded(err error) bool {
-	switch fault(err).(type) {
-	case types.NotAuthenticated, *types.NotAuthenticated, types.ManagedObjectNotFound, *types.ManagedObjectNotFound:
-		return true
-	}
-	return false
+	kind := faultType(err)
+	return kind == "NotAuthenticated" || kind == "ManagedObjectNotFound"
 }
 
 func (c *Center) failure(err error) *desktop.Failure {
 	fail := func(cause desktop.Cause, reason string) *desktop.Failure {
 		return &desktop.Failure{Cause: cause, Reason: c.spec.Name + " " + reason, Err: err}
 	}
-	switch f := fault(err).(type) {
-	case nil:
+	fault, ok := errors.AsType[*soapFault](err)
+	if !ok {
 		return reach.Failure(c.spec.Name, err)
-	case types.InvalidLogin, *types.InvalidLogin:
+	}
+	switch fault.Type {
+	case "InvalidLogin":
 		return fail(desktop.Refused, "does not accept the user name and password")
-	case types.NoPermission, *types.NoPermission:
+	case "NoPermission":
 		return fail(desktop.Denied, "does not permit the user to read")
-	case types.NotAuthenticated, *types.NotAuthenticated:
+	case "NotAuthenticated":
 		return fail(desktop.Denied, "ends every session at once")
 	default:
-		return fail(desktop.Denied, fmt.Sprintf("answers with the fault %T", f))
+		return fail(desktop.Denied, "answers with the fault "+cmp.Or(fault.Type, fault.Message))
 	}
 }
