@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -88,25 +89,42 @@ func Run(ctx context.Context, o Options) (err error) {
 
 // run assembles both servers and serves until ctx is done or one of them fails.
 func run(ctx context.Context, o Options, in *instance.Installation, w *world, desktops *estate.Estate, provider *identityProvider) error {
-	var desktopURL atomic.Value // set when the desktop server listens
+	var postureURL, desktopURL atomic.Value // set when the servers listen
+	postureURL.Store("")
 	desktopURL.Store("")
-	posture, err := app.New(ctx, app.Options{
-		Install: in, Warning: "demo: the clouds are simulated", Cloud: w.clouds, Sources: w.clouds.Sources(), Client: w.clouds.Client(), Log: o.Log,
-		Metrics: w.metrics, Now: time.Now, Version: o.Version, Demo: true, Desktop: func() string { return desktopURL.Load().(string) },
+	var (
+		posture *app.App
+		desktop *desktopDemo
+		start   errgroup.Group
+	)
+	start.Go(func() (err error) {
+		posture, err = app.New(ctx, app.Options{
+			Install: in, Warning: "demo: the clouds are simulated", Cloud: w.clouds, Sources: w.clouds.Sources(), Client: w.clouds.Client(), Log: o.Log,
+			Metrics: w.metrics, Now: time.Now, Version: o.Version, Demo: true, Desktop: func() string { return desktopURL.Load().(string) },
+		})
+		if err != nil {
+			return err
+		}
+		url, err := posture.Listen(ctx)
+		if err != nil {
+			return err
+		}
+		provider.redirect.Store(&url)
+		postureURL.Store(url)
+		return nil
 	})
-	if err != nil {
+	start.Go(func() (err error) {
+		desktop, err = newDesktop(ctx, in, desktops, func() string { return postureURL.Load().(string) }, o)
+		if err != nil {
+			return err
+		}
+		desktopURL.Store(desktop.url)
+		return nil
+	})
+	if err := start.Wait(); err != nil {
 		return err
 	}
-	url, err := posture.Listen(ctx)
-	if err != nil {
-		return err
-	}
-	provider.redirect.Store(&url)
-	desktop, err := newDesktop(ctx, in, desktops, url, o)
-	if err != nil {
-		return err
-	}
-	desktopURL.Store(desktop.url)
+	url := postureURL.Load().(string)
 	ready := Ready{
 		PostureURL: url, AuthURL: url, EventsURL: url, DesktopURL: desktop.url, SSOURL: provider.settings.Issuer, Sim: &w.sim,
 		DesktopDomain: desktops.Admin.Domain, DesktopUsername: desktops.Admin.Username, DesktopPassword: desktops.Admin.Password,
@@ -129,30 +147,30 @@ func run(ctx context.Context, o Options, in *instance.Installation, w *world, de
 	}
 	serve(posture.Serve)
 	serve(desktop.app.Serve)
-	desktop.join(ctx, o.Log)
-	if err := w.onboard(ctx, posture, org); err != nil {
-		stop()
-		return errors.Join(err, servers.Wait())
+	// Machines enrol while the accounts are collected.
+	var joined sync.WaitGroup
+	joined.Go(func() { desktop.join(ctx, o.Log) })
+	err = w.onboard(ctx, posture, org)
+	if err == nil {
+		servers.Go(func() error {
+			generateHistory(ctx, in.DB, org, len(w.sets), o.Log)
+			return nil
+		})
+		err = w.stream(ctx, url, ready.APIToken)
 	}
-	servers.Go(func() error {
-		generateHistory(ctx, in.DB, org, len(w.sets), o.Log)
-		return nil
-	})
-	if err := w.stream(ctx, url, ready.APIToken); err != nil {
-		stop()
-		return errors.Join(err, servers.Wait())
+	joined.Wait()
+	if err == nil {
+		var link string
+		link, err = posture.ConsoleLink(ctx, secret.NewText(ready.APIToken), 24*time.Hour)
+		ready.ConsoleURL = url + link
 	}
-	link, err := posture.ConsoleLink(ctx, secret.NewText(ready.APIToken), 24*time.Hour)
+	if err == nil {
+		err = announce(o, ready, desktops.ControlURL())
+	}
 	if err != nil {
 		stop()
-		return errors.Join(err, servers.Wait())
 	}
-	ready.ConsoleURL = url + link
-	if err := announce(o, ready, desktops.ControlURL()); err != nil {
-		stop()
-		return errors.Join(err, servers.Wait())
-	}
-	return servers.Wait()
+	return errors.Join(err, servers.Wait())
 }
 
 // settings returns the configuration of an installation in its own folder.

@@ -28,7 +28,7 @@ type desktopDemo struct {
 }
 
 // newDesktop starts the simulated environment and binds the server's address.
-func newDesktop(ctx context.Context, in *instance.Installation, e *estate.Estate, posture string, o Options) (*desktopDemo, error) {
+func newDesktop(ctx context.Context, in *instance.Installation, e *estate.Estate, posture func() string, o Options) (*desktopDemo, error) {
 	if err := e.Start(ctx); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func newDesktop(ctx context.Context, in *instance.Installation, e *estate.Estate
 	var err error
 	d.app, err = app.New(ctx, app.Options{
 		Install: in, Warning: "demo: the desktops are simulated", Log: o.Log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), Now: time.Now, Version: o.Version, Build: "demo",
-		Incidents: e, Posture: func() string { return posture },
+		Incidents: e, Posture: posture,
 		Prepare: func(url string) error {
 			inv, err := e.WriteInventory(url)
 			if err != nil {

@@ -13,7 +13,6 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/clouds"
-	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/posture/onboard"
@@ -99,9 +98,10 @@ func newWorld(log *slog.Logger, metrics *prometheus.Registry, types *resource.Ca
 	w.tenant.WorkAzure(azure, azure.Subscriptions()[1].ID)
 	w.tenant.WorkGCP(google, google.Projects()[1].ID)
 	key, secret := amazon.Identity()
+	// There is no limiter of calls: the simulated clouds have no rate limits.
 	w.clouds, err = clouds.New(clouds.Options{
 		AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}, Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()},
-		Limiter: collect.NewLimits(time.Now), Metrics: metrics, Catalog: types,
+		Metrics: metrics, Catalog: types,
 	})
 	if err != nil {
 		return nil, err

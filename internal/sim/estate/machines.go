@@ -2,9 +2,10 @@ package estate
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/agent"
@@ -61,30 +62,27 @@ type Tokens func(ctx context.Context, a heartbeat.Agent) (string, error)
 const joining = 8
 
 // Join starts the machines: they enrol with the product at an https URL and
-// report to it until Stop. It returns when all are enrolled.
+// report to it until Stop. It returns when all are enrolled. Each machine starts to
+// report as soon as it is enrolled: if all started at once, the product would refuse
+// some reports because of overload.
 func (e *Estate) Join(ctx context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
 	e.follower.start(ctx, server)
 	ms := e.machines
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ms.cancel = cancel
-	slots := make(chan struct{}, joining)
-	failed := make(chan error, len(ms.all))
+	var enrolments errgroup.Group
+	enrolments.SetLimit(joining)
 	for _, m := range ms.all {
-		slots <- struct{}{}
-		go func() {
-			defer func() { <-slots }()
-			failed <- m.enrol(ctx, server, trust, tokens)
-		}()
+		enrolments.Go(func() error {
+			if err := m.enrol(ctx, server, trust, tokens); err != nil {
+				return err
+			}
+			ms.work.Go(func() { ms.report(running, m) })
+			return nil
+		})
 	}
-	var errs []error
-	for range ms.all {
-		errs = append(errs, <-failed)
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err := enrolments.Wait(); err != nil {
 		return err
-	}
-	for _, m := range ms.all {
-		ms.work.Go(func() { ms.report(running, m) })
 	}
 	return ms.joinThisMachine(ctx, running, server, trust, tokens)
 }
