@@ -38,13 +38,17 @@ func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
 		Trace:        tracing.Parent(tx.Context()),
 	}
 	priority, at := cmp.Or(opts.Priority, defaultPriority), opts.At
+	pending := false
 	if opts.Share != "" && at.IsZero() {
+		if err := q.checkWaiting(tx, opts); err != nil {
+			return false, err
+		}
 		var err error
 		if at, err = q.turn(tx, opts, time.Now()); err != nil {
 			return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
 		}
 		with.Share, with.Turn = shareKey(opts.Share, priority), at.UnixMilli()
-		priority = defaultPriority
+		priority, pending = defaultPriority, q.conf.ShareLimits[opts.Queue] > 0
 	}
 	meta, err := json.Marshal(with)
 	if err != nil {
@@ -54,6 +58,7 @@ func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
 	res, err := q.inserts.InsertTx(ctx, tx.SQL(), args, &river.InsertOpts{
 		MaxAttempts: cmp.Or(opts.Attempts, 10),
 		Metadata:    meta,
+		Pending:     pending, // until admit finds that it is within the quota
 		Priority:    priority,
 		Queue:       opts.Queue,
 		ScheduledAt: at,
@@ -67,12 +72,15 @@ func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
 	if err := q.expedite(tx, res.Job); err != nil {
 		return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
 	}
-	tx.AfterCommit(func() {
-		if q.started.Load() && q.executesJobs() {
-			q.driver.pilot.wake(res.Job.Queue)
-		}
-	})
+	tx.AfterCommit(func() { q.wake(res.Job.Queue) })
 	return true, nil
+}
+
+// wake makes the workers of this process fetch jobs of a queue now.
+func (q *Queue) wake(queue string) {
+	if q.started.Load() && q.executesJobs() {
+		q.driver.pilot.wake(queue)
+	}
 }
 
 // expedite makes a job that is due within seconds available, as River does with

@@ -11,7 +11,7 @@
 // The package wraps River (riverqueue.com) and does not expose its types. It adds
 // heartbeats, so that the jobs of a dead process are rescued within seconds instead
 // of an hour; schedules that survive a restart; uniqueness by a key; mutual exclusion
-// between jobs; and fair queueing between organisations.
+// between jobs; fair queueing between organisations, and quotas of each.
 package job
 
 import (
@@ -43,6 +43,10 @@ type Options struct {
 	// waiting jobs take turns (fair queueing), so that one with many jobs does not
 	// delay the others. It has no effect on a job with At.
 	Share string
+
+	// MaxWaiting limits the jobs of the same Share, Priority and queue that wait. If as
+	// many do, Insert fails with fault.Limited. 0 is no limit.
+	MaxWaiting int
 
 	// Attempts is the maximum number of attempts. The default is 10.
 	Attempts int

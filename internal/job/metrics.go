@@ -27,7 +27,7 @@ func newMetrics(db *sqldb.DB) *metrics {
 	return &metrics{
 		db: db,
 		waiting: prometheus.NewDesc("vigil_jobs_waiting",
-			"Waiting jobs in the database, by state: available, scheduled or retryable.", []string{"queue", "state"}, nil),
+			"Waiting jobs in the database, by state: pending (beyond the quota of the organisation), available, scheduled or retryable.", []string{"queue", "state"}, nil),
 		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "vigil_jobs_running", Help: "Jobs running in this process.",
 		}, []string{"queue", "kind"}),
@@ -104,7 +104,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		}, `
 			SELECT queue, state, count(*)
 			FROM river_job
-			WHERE state IN ('available', 'scheduled', 'retryable')
+			WHERE state IN ('available', 'pending', 'scheduled', 'retryable')
 			GROUP BY queue, state`)
 		for _, c := range counts {
 			ch <- prometheus.MustNewConstMetric(m.waiting, prometheus.GaugeValue, c.n, c.queue, c.state)

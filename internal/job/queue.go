@@ -33,6 +33,11 @@ type Config struct {
 	// process only inserts jobs.
 	Queues map[string]int
 
+	// ShareLimits holds, by queue, how many jobs of one share may run at the same time in
+	// all processes together. Queues that are not in it have no limit. All processes must
+	// use the same values.
+	ShareLimits map[string]int
+
 	// Roles are the roles of this process, which other processes can see.
 	Roles []string
 

@@ -19,31 +19,50 @@ const (
 )
 
 // maintain renews the lease, inserts scheduled jobs and rescues the jobs of dead
-// processes at every heartbeat, until ctx ends.
+// processes at every heartbeat, and admits jobs, until ctx ends.
 func (q *Queue) maintain(ctx context.Context) {
-	tasks := []struct {
-		what string
-		do   func(context.Context) error
-	}{
+	tasks := []maintenance{
 		{"renew its lease", q.keepLease},
 		{"list the living processes", q.reportMembers},
 		{"insert scheduled jobs", q.insertDue},
 		{"restore the turns of jobs", q.restoreTurns},
 		{"rescue the jobs of dead processes", q.rescue},
 	}
+	admission := maintenance{"admit jobs", q.admit}
 	tick := time.NewTicker(q.conf.Heartbeat)
 	defer tick.Stop()
+	var admit <-chan time.Time // never without quotas
+	if len(q.conf.ShareLimits) > 0 {
+		ticker := time.NewTicker(admitInterval)
+		defer ticker.Stop()
+		admit = ticker.C
+	}
 	for {
-		for _, c := range tasks {
-			if err := c.do(ctx); err != nil && ctx.Err() == nil {
-				q.log.ErrorContext(ctx, "the job queue cannot "+c.what, "error", err)
+		for _, task := range tasks {
+			q.do(ctx, task)
+		}
+		for beat := false; !beat; {
+			q.do(ctx, admission)
+			select {
+			case <-ctx.Done():
+				return
+			case <-admit:
+			case <-tick.C:
+				beat = true
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	}
+}
+
+// maintenance is a task of maintain.
+type maintenance struct {
+	what string
+	run  func(context.Context) error
+}
+
+func (q *Queue) do(ctx context.Context, task maintenance) {
+	if err := task.run(ctx); err != nil && ctx.Err() == nil {
+		q.log.ErrorContext(ctx, "the job queue cannot "+task.what, "error", err)
 	}
 }
 

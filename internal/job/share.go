@@ -30,20 +30,25 @@ func shareKey(share string, priority int) string { return strconv.Itoa(priority)
 // turn returns the turn of a new job.
 func (q *Queue) turn(tx *sqldb.Tx, opts Options, now time.Time) (time.Time, error) {
 	priority := cmp.Or(opts.Priority, defaultPriority)
-	args := []any{cmp.Or(opts.Queue, river.QueueDefault)}
 	var keys []string
 	for p := 1; p <= priority; p++ { // less urgent jobs do not delay it
 		keys = append(keys, shareKey(opts.Share, p))
 	}
-	waiting, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `
-		SELECT count(*)
-		FROM river_job
-		WHERE queue = $1 AND state = 'available' AND `+shareOf(tx.Dialect())+` IN `+sqldb.List(&args, keys), args...)
+	waiting, err := waiting(tx, opts.Queue, keys)
 	if err != nil {
 		return now, err
 	}
 	turns := time.Duration(waiting + (priority-1)*priorityTurns)
 	return now.Add(-turnHorizon + min(turns*turnTime, turnHorizon)).Truncate(time.Millisecond), nil
+}
+
+// waiting returns the number of jobs of some shares that wait in a queue.
+func waiting(tx *sqldb.Tx, queue string, keys []string) (int, error) {
+	args := []any{cmp.Or(queue, river.QueueDefault)}
+	return sqldb.QueryOne(tx, sqldb.Scalar[int], `
+		SELECT count(*)
+		FROM river_job
+		WHERE queue = $1 AND state IN ('available', 'pending') AND `+shareOf(tx.Dialect())+` IN `+sqldb.List(&args, keys), args...)
 }
 
 // shareOf returns the expression that the index job_share contains.

@@ -202,7 +202,7 @@ func (l *load) waitForJobs(in *instance.Installation) {
 			remaining, err = sqldb.Query(tx, sqldb.Scalar[string], `
 				SELECT kind || ' ' || CAST(state AS TEXT)
 				FROM river_job
-				WHERE queue IN ('collect', 'evaluate', 'stream') AND state IN ('available', 'running', 'retryable', 'scheduled')
+				WHERE queue IN ('collect', 'evaluate', 'stream') AND state IN ('available', 'pending', 'running', 'retryable', 'scheduled')
 				UNION ALL SELECT 'run ' || id FROM run WHERE status = 'Started'`)
 			return err
 		})

@@ -1,0 +1,3 @@
+-- Jobs that wait for the quota of their share count as waiting too: see quota.go.
+DROP INDEX job_share;
+CREATE INDEX job_share ON river_job (queue, json_extract(metadata, '$.share')) WHERE state IN ('available', 'pending');
