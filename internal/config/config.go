@@ -110,6 +110,7 @@ type Posture struct {
 	RuleDirs       string        `yaml:"rule_dirs" help:"Folders with rules of your own, separated by commas."`
 	NotifyPrivate  bool          `yaml:"notify_private" help:"Also send notifications to this machine and to private networks."`
 	Graph          Graph         `yaml:"graph" embed:"" prefix:"graph-"`
+	Quota          Quota         `yaml:"quota" embed:"" prefix:"quota-"`
 	SSO            SSO           `yaml:"sso" embed:"" prefix:"sso-"`
 }
 
@@ -148,16 +149,24 @@ func members(list string) (all []string) {
 
 // Graph limits the cost of graph queries. 0 means the default.
 type Graph struct {
-	Queries      int           `yaml:"queries" help:"Limit of concurrent graph queries. Default: twice the processors, at least 4."`
-	OrgQueries   int           `yaml:"org_queries" default:"4" help:"Limit of concurrent graph queries of one organisation, always lower than the total."`
-	TokenQueries int           `yaml:"token_queries" default:"2" help:"Limit of concurrent graph queries of one token."`
-	Waiting      int           `yaml:"waiting" default:"64" help:"Limit of queued graph queries; more are refused at once."`
-	Wait         time.Duration `yaml:"wait" default:"2s" help:"How long a graph query is queued before it is refused."`
+	Queries      int           `yaml:"queries" help:"Limit of concurrent expensive queries: graph queries, and counts that read many rows. Default: twice the processors, at least 4."`
+	OrgQueries   int           `yaml:"org_queries" default:"4" help:"Limit of concurrent expensive queries of one organisation, always lower than the total."`
+	TokenQueries int           `yaml:"token_queries" default:"2" help:"Limit of concurrent expensive queries of one token."`
+	Waiting      int           `yaml:"waiting" default:"64" help:"Limit of queued expensive queries; more are refused at once."`
+	Wait         time.Duration `yaml:"wait" default:"2s" help:"How long an expensive query is queued before it is refused."`
 	Work         int64         `yaml:"work" default:"1000000" help:"Traversers and edges that one graph query may touch."`
 	Results      int64         `yaml:"results" default:"10000" help:"Results that one graph query may have."`
 	Time         time.Duration `yaml:"time" default:"10s" help:"How long one graph query may run."`
 	MemoryMB     int64         `yaml:"memory_mb" name:"memory-mb" default:"64" help:"Memory that one graph query may take."`
 	CacheMB      int64         `yaml:"cache_mb" name:"cache-mb" default:"256" help:"Memory for cached graphs that no query is using."`
+}
+
+// Quota limits what one organisation may use, in all processes together. 0 is no limit.
+type Quota struct {
+	Requests    int `yaml:"requests" default:"400" help:"Requests per second that all tokens of one organisation may send together. 0: no limit."`
+	Accounts    int `yaml:"accounts" help:"Cloud accounts that one organisation may have. 0: no limit."`
+	Collections int `yaml:"collections" help:"Collections of one organisation that run at the same time; others wait. Set it lower than the workers of all processes together where several organisations share the server. 0: no limit."`
+	Waiting     int `yaml:"waiting" default:"1000" help:"Collections requested by users of one organisation that may wait; further requests are refused. 0: no limit."`
 }
 
 // The default listen addresses.

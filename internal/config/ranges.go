@@ -74,7 +74,7 @@ func (c Config) ranges() [][2]string {
 
 // ranges returns the settings of the posture server that are out of range.
 func (p Posture) ranges() [][2]string {
-	g := p.Graph
+	g, q := p.Graph, p.Quota
 	return outside(
 		number("posture.workers", int64(p.Workers), 1, 1000),
 		number("posture.rate", int64(p.Rate), 1, 1_000_000),
@@ -90,6 +90,10 @@ func (p Posture) ranges() [][2]string {
 		duration("posture.graph.time", g.Time, time.Millisecond, 10*time.Minute).orZero(),
 		number("posture.graph.memory_mb", g.MemoryMB, 1, 1<<20).orZero(),
 		number("posture.graph.cache_mb", g.CacheMB, 1, 1<<20).orZero(),
+		number("posture.quota.requests", int64(q.Requests), 1, 1_000_000).orZero(),
+		number("posture.quota.accounts", int64(q.Accounts), 1, 1<<20).orZero(),
+		number("posture.quota.collections", int64(q.Collections), 1, 100_000).orZero(),
+		number("posture.quota.waiting", int64(q.Waiting), 1, 1_000_000).orZero(),
 	)
 }
 

@@ -341,6 +341,24 @@ func TestRateLimitsArePerCaller(t *testing.T) {
 	}
 }
 
+// TestOrganisationsHaveARateLimit sends requests with two tokens of one organisation.
+func TestOrganisationsHaveARateLimit(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	m := mux(t, httpapi.Options{Guard: guard, Now: func() time.Time { return now }, Rates: map[string]httpapi.Rate{
+		httpapi.RateOrg: {PerSecond: 0.5, Burst: 2},
+	}}, httpapi.Route{Pattern: "GET /x", Need: "viewer", Operation: "x", Handler: returns(1)})
+	for i, want := range []struct {
+		token string
+		code  int
+	}{{"viewer", 200}, {"admin", 200}, {"viewer", 429}, {"admin", 429}} {
+		res := request(m, "GET", "/x", "", "Authorization", "Bearer "+want.token)
+		if after := res.Header.Get("Retry-After"); res.StatusCode != want.code || want.code == 429 && after != "2" {
+			t.Errorf("request %d as %s: %d with Retry-After %q, want %d", i, want.token, res.StatusCode, after, want.code)
+		}
+	}
+}
+
 func TestMetricsAreLabelledByRoute(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()

@@ -24,6 +24,10 @@ const (
 	RateLogin   = "login"   // exchanging a password or an API token
 	RateHeavy   = "heavy"   // queries that may take seconds
 	RateRefused = "refused" // requests refused by the guard, per network
+
+	// RateOrg limits the requests of an organisation, in addition to those of each
+	// caller. It is unlimited unless configured.
+	RateOrg = "organisation"
 )
 
 // DefaultRates returns the rate limits that apply unless configured otherwise.
@@ -33,6 +37,7 @@ func DefaultRates() map[string]Rate {
 		RateLogin:   {PerSecond: 20, Burst: 200},
 		RateHeavy:   {PerSecond: 50, Burst: 500},
 		RateRefused: {PerSecond: 50, Burst: 1000},
+		RateOrg:     {},
 	}
 }
 
@@ -93,7 +98,11 @@ func (l *limiter) allow(name, caller string) error {
 		return nil
 	}
 	wait := time.Duration(float64(time.Second) * (1 - b.TokensAt(now)) / r.PerSecond)
-	return &fault.Error{Kind: fault.Limited, Message: "too many requests", After: wait}
+	message := "too many requests"
+	if name == RateOrg {
+		message = "too many requests of your organisation"
+	}
+	return &fault.Error{Kind: fault.Limited, Message: message, After: wait}
 }
 
 func (l *limiter) bucket(key bucketKey, r Rate) *rate.Limiter {

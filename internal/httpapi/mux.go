@@ -169,6 +169,11 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 			return nil, err
 		}
 	}
+	if x.caller.Org != "" {
+		if err := m.limiter.allow(RateOrg, x.caller.Org); err != nil {
+			return nil, err
+		}
+	}
 	if err := m.checkSpace(rt); err != nil {
 		return nil, err
 	}

@@ -126,6 +126,10 @@ type EntityStore interface {
 	// Aggregate counts the entities that f selects, in total and by the aggregations.
 	Aggregate(ctx context.Context, org OrgID, f EntityFilter, aggregations map[string]Aggregation) (total int, found map[string]Buckets, err error)
 
+	// AggregationCost returns the number of rows that Aggregate reads at most. Counts
+	// that are stored cost nothing.
+	AggregationCost(ctx context.Context, org OrgID, f EntityFilter, aggregations map[string]Aggregation) (rows int, err error)
+
 	// ChangeLog returns the changes of an entity, newest first, also of a deleted one.
 	// It fails with fault.NotFound if the entity never existed.
 	ChangeLog(ctx context.Context, org OrgID, id EntityID) ([]EntityChange, error)

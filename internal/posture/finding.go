@@ -252,6 +252,10 @@ type FindingStore interface {
 	// aggregations. Attributes are tags, and fields as in the API.
 	AggregateFindings(ctx context.Context, org OrgID, f FindingFilter, aggregations map[string]Aggregation, now time.Time) (total int, found map[string]Buckets, err error)
 
+	// FindingAggregationCost returns the number of rows that AggregateFindings reads at
+	// most. Counts that are stored cost nothing.
+	FindingAggregationCost(ctx context.Context, org OrgID, f FindingFilter, aggregations map[string]Aggregation, now time.Time) (rows int, err error)
+
 	// Suppress suppresses a finding, or ends its suppression if s is nil, and returns
 	// the finding.
 	Suppress(ctx context.Context, org OrgID, id FindingID, s *Suppression, now time.Time) (Finding, error)

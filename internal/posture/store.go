@@ -48,6 +48,7 @@ type OnboardingStore interface {
 type OnboardingTx interface {
 	Account(id AccountID) (Account, error)
 	Members(root AccountID) (int, error) // number of accounts whose root is this one
+	CountAccounts() (int, error)         // of the organisation
 	AddAccount(a Account) error          // fault.Conflict if it exists
 	SaveAccount(a Account) error
 	RemoveAccount(id AccountID) error // with its links

@@ -132,6 +132,15 @@ func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggrega
 	if err != nil {
 		return aggregationsOut{}, err
 	}
+	rows, err := a.Entities.AggregationCost(ctx, a.Org(ctx), filter, checked)
+	if err != nil {
+		return aggregationsOut{}, err
+	}
+	leave, err := a.admitCost(ctx, rows)
+	if err != nil {
+		return aggregationsOut{}, err
+	}
+	defer leave()
 	total, found, err := a.Entities.Aggregate(ctx, a.Org(ctx), filter, checked)
 	return aggregationsOut{total, findingBucketsOf(found), in.Warnings}, err
 }

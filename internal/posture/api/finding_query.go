@@ -194,6 +194,15 @@ func (a *API) aggregateFindings(ctx context.Context, f posture.FindingFilter, re
 	if err != nil {
 		return nil, err
 	}
+	rows, err := a.Findings.FindingAggregationCost(ctx, a.Org(ctx), f, aggregations, a.Now())
+	if err != nil {
+		return nil, err
+	}
+	leave, err := a.admitCost(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	_, found, err := a.Findings.AggregateFindings(ctx, a.Org(ctx), f, aggregations, a.Now())
 	if err != nil {
 		return nil, err

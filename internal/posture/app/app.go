@@ -98,17 +98,20 @@ func New(ctx context.Context, o Options) (*App, error) {
 		return nil, fmt.Errorf("migrate the database: %w", err)
 	}
 	a := &App{o: o, roles: in.Config.RoleList()}
+	quota := in.Config.Posture.Quota
 	var err error
 	a.queue, err = job.New(in.DB, job.Config{
 		Log: o.Log, Metrics: o.Metrics, Tracer: o.Tracer, Queues: queues(a.roles, in.Config.Posture.Workers), Roles: a.roles, Members: a.shareLimits,
+		ShareLimits: shareLimits(quota),
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.store = store.New(in.DB, in.Box, jobs{a.queue})
+	a.store = store.New(in.DB, in.Box, jobs{a.queue, quota.Waiting})
 	a.sweep = a.newSweep()
 	a.admit = &onboard.Service{
 		Store: a.store, Now: o.Now, NewID: func() posture.CredentialID { return posture.CredentialID(uuid.NewString()) },
+		MaxAccounts: quota.Accounts,
 	}
 	a.graphs = graphcache.New(a.store, graphcache.Options{Bytes: in.Config.Posture.Graph.CacheMB << 20, Log: o.Log, Check: limit.CheckAccount})
 	if a.book, err = a.newBook(); err != nil {
@@ -222,6 +225,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 		Space: func() httpapi.Space { return httpapi.Space(in.Space.Level()) },
 		Rates: map[string]httpapi.Rate{
 			httpapi.RateDefault: {PerSecond: float64(conf.Rate), Burst: 10 * conf.Rate}, api.RateEvents: eventRate,
+			httpapi.RateOrg: {PerSecond: float64(conf.Quota.Requests), Burst: 10 * conf.Quota.Requests},
 		},
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"vigil/internal/config"
 	"vigil/internal/fault"
 	"vigil/internal/job"
 	"vigil/internal/posture"
@@ -14,7 +15,10 @@ import (
 )
 
 // jobs enqueues the jobs that follow from a change.
-type jobs struct{ queue *job.Queue }
+type jobs struct {
+	queue   *job.Queue
+	waiting int // limit of requested collections of one organisation that wait; 0 is no limit
+}
 
 // validateArgs are the arguments of the job that validates an account in its cloud.
 type validateArgs struct {
@@ -44,10 +48,23 @@ type collectArgs struct {
 // Kind implements [job.Args].
 func (collectArgs) Kind() string { return "collect" }
 
-// Collect enqueues the execution of a run in tx.
+// Collect enqueues the execution of a run in tx. It fails with fault.Limited if too many
+// requested ones wait. Those that the server starts are as many as there are accounts.
 func (j jobs) Collect(tx *sqldb.Tx, org posture.OrgID, r posture.Run) error {
-	_, err := j.queue.Insert(tx, collectArgs{org, r.ID}, job.Options{Queue: collecting, Share: string(org), Priority: int(r.Urgency)})
+	o := job.Options{Queue: collecting, Share: string(org), Priority: int(r.Urgency)}
+	if r.Urgency == posture.RunRequested {
+		o.MaxWaiting = j.waiting
+	}
+	_, err := j.queue.Insert(tx, collectArgs{org, r.ID}, o)
 	return err
+}
+
+// shareLimits returns how many jobs of one organisation may run at the same time, by queue.
+func shareLimits(q config.Quota) map[string]int {
+	if q.Collections == 0 {
+		return nil
+	}
+	return map[string]int{collecting: q.Collections}
 }
 
 // removeArgs asks for the rest of an account that was removed to be removed.

@@ -76,7 +76,7 @@ func (a *App) newStreams() error {
 	if err != nil {
 		return err
 	}
-	s := store.NewStreams(a.o.Install.DB, jobs{a.queue}, a.o.Now)
+	s := store.NewStreams(a.o.Install.DB, jobs{queue: a.queue}, a.o.Now)
 	reader := stream.NewReader(stream.ReaderOptions{
 		Tracer: a.o.Tracer,
 		Store:  s, Accounts: a.store, Entities: a.store, Sources: a.o.Sources, Runner: a.sweep.Runner, UpdateGraph: a.updateGraph, Evaluate: a.judge.Change,

@@ -38,7 +38,7 @@ func TestJobRunsWhileThePreviousIsNotRecorded(t *testing.T) {
 			}
 		}()
 		for range 2 {
-			if err := db.Write(t.Context(), func(tx *sqldb.Tx) error { return jobs{queue}.Stream(tx, "org", "account") }); err != nil {
+			if err := db.Write(t.Context(), func(tx *sqldb.Tx) error { return jobs{queue: queue}.Stream(tx, "org", "account") }); err != nil {
 				t.Fatal(err)
 			}
 			select {
@@ -77,7 +77,7 @@ func TestJobSurvivesManyCrashes(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			if err := (jobs{queue}).Stream(tx, "org", "account"); err != nil {
+			if err := (jobs{queue: queue}).Stream(tx, "org", "account"); err != nil {
 				return err
 			}
 			// The state that the twentieth crashed worker leaves.

@@ -42,6 +42,12 @@ func (s Entities) Aggregate(ctx context.Context, org posture.OrgID, f posture.En
 	return s.Store.Aggregate(ctx, org, f, as)
 }
 
+// AggregationCost implements [posture.EntityStore].
+func (s Entities) AggregationCost(ctx context.Context, org posture.OrgID, f posture.EntityFilter, as map[string]posture.Aggregation) (int, error) {
+	f.Accounts = within(ctx, f.Accounts)
+	return s.Store.AggregationCost(ctx, org, f, as)
+}
+
 // ChangeLog implements [posture.EntityStore]. The account of a deleted entity is
 // not known, so limited callers get the change logs of existing entities only.
 func (s Entities) ChangeLog(ctx context.Context, org posture.OrgID, id posture.EntityID) ([]posture.EntityChange, error) {

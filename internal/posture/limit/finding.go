@@ -41,6 +41,12 @@ func (s Findings) AggregateFindings(ctx context.Context, org posture.OrgID, f po
 	return s.Store.AggregateFindings(ctx, org, f, as, now)
 }
 
+// FindingAggregationCost implements [posture.FindingStore].
+func (s Findings) FindingAggregationCost(ctx context.Context, org posture.OrgID, f posture.FindingFilter, as map[string]posture.Aggregation, now time.Time) (int, error) {
+	f.Accounts = within(ctx, f.Accounts)
+	return s.Store.FindingAggregationCost(ctx, org, f, as, now)
+}
+
 // Suppress implements [posture.FindingStore].
 func (s Findings) Suppress(ctx context.Context, org posture.OrgID, id posture.FindingID, x *posture.Suppression, now time.Time) (posture.Finding, error) {
 	if err := s.check(ctx, org, id); err != nil {

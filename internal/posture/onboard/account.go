@@ -47,6 +47,21 @@ func (s *set) addAccount(c AccountChange) (posture.Account, error) {
 	return a, nil
 }
 
+// checkQuota rejects the last added accounts if the organisation has too many with them.
+func (s *set) checkQuota() error {
+	if s.maxAccounts == 0 {
+		return nil
+	}
+	n, err := s.tx.CountAccounts()
+	for i := len(s.changes.Accounts) - 1; i >= 0 && err == nil && n > s.maxAccounts; i-- {
+		if s.changes.Accounts[i].Action == Post && !s.isRejected(accountItems, i) {
+			s.bad = append(s.bad, &ItemError{accountItems, i, fault.New(fault.Conflict, "your organisation may have %d cloud accounts, and has them already", s.maxAccounts)})
+			n--
+		}
+	}
+	return err
+}
+
 func (s *set) changeAccount(c AccountChange) (posture.Account, error) {
 	old, err := s.find(c.ID)
 	if err != nil {

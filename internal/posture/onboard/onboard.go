@@ -115,6 +115,8 @@ type Service struct {
 	Store posture.OnboardingStore
 	Now   func() time.Time
 	NewID func() posture.CredentialID
+
+	MaxAccounts int // of one organisation; 0 is no limit
 }
 
 // Apply applies a set of changes, or fails with Rejected and changes nothing. It
@@ -126,7 +128,7 @@ func (s *Service) Apply(ctx context.Context, org posture.OrgID, c Changes) (Chan
 	var done Changed
 	err := s.Store.Onboard(ctx, org, func(tx posture.OnboardingTx) error {
 		set := &set{
-			tx: tx, org: org, now: s.Now(), newID: s.NewID, changes: c,
+			tx: tx, org: org, now: s.Now(), newID: s.NewID, changes: c, maxAccounts: s.MaxAccounts,
 			refs: map[string]posture.Credential{},
 			done: Changed{
 				Credentials: make([]posture.Credential, len(c.Credentials)),
@@ -172,6 +174,8 @@ type set struct {
 	refs    map[string]posture.Credential
 	done    Changed
 	bad     Rejected
+
+	maxAccounts int
 }
 
 // apply processes all items and continues after an invalid one, so that the caller gets
@@ -185,6 +189,7 @@ func (s *set) apply() error {
 		func() error { return s.each(linkItems, len(s.changes.Links), s.unlink) },
 		func() error { return s.removeAccounts(false) },
 		func() error { return s.removeAccounts(true) },
+		s.checkQuota,
 		func() error { return s.each(credentialItems, len(s.changes.Credentials), s.removeCredential) },
 	}
 	for _, step := range steps {

@@ -296,3 +296,34 @@ func TestValidationSetsTheStatus(t *testing.T) {
 		t.Errorf("without a link the status is %s", got)
 	}
 }
+
+// TestQuotaOfAccounts adds accounts up to the quota and beyond, and replaces one.
+func TestQuotaOfAccounts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.MaxAccounts = 2
+	apply := func(changes ...onboard.AccountChange) error {
+		_, err := f.Apply(t.Context(), org, onboard.Changes{Provider: posture.AWS, Accounts: changes})
+		return err
+	}
+	const a, b, c = "111111111111", "222222222222", "333333333333"
+	err := apply(account(onboard.Post, a), account(onboard.Post, b), account(onboard.Post, c))
+	rejected, ok := errors.AsType[onboard.Rejected](err)
+	if !ok || len(rejected) != 1 || rejected[0].Index != 2 || !fault.Is(err, fault.Conflict) {
+		t.Fatalf("three accounts: %v, want that the third is rejected", err)
+	}
+	for _, tt := range []struct {
+		name    string
+		changes []onboard.AccountChange
+		refused bool
+	}{
+		{"two accounts", []onboard.AccountChange{account(onboard.Post, a), account(onboard.Post, b)}, false},
+		{"one more", []onboard.AccountChange{account(onboard.Post, c)}, true},
+		{"a change", []onboard.AccountChange{account(onboard.Put, a)}, false},
+		{"one more instead of another", []onboard.AccountChange{account(onboard.Post, c), account(onboard.Delete, a)}, false},
+	} {
+		if err := apply(tt.changes...); fault.Is(err, fault.Conflict) != tt.refused || !tt.refused && err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}

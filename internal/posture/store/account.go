@@ -170,6 +170,11 @@ func (t *onboardTx) Members(root posture.AccountID) (int, error) {
 	return sqldb.QueryOne(t.tx, sqldb.Scalar[int], `SELECT count(*) FROM account WHERE org = $1 AND root = $2`, t.org, root)
 }
 
+// CountAccounts implements [posture.OnboardingTx].
+func (t *onboardTx) CountAccounts() (int, error) {
+	return sqldb.QueryOne(t.tx, sqldb.Scalar[int], `SELECT count(*) FROM account WHERE org = $1`, t.org)
+}
+
 // AddAccount implements [posture.OnboardingTx].
 func (t *onboardTx) AddAccount(a posture.Account) error {
 	n, err := t.tx.Exec(`

@@ -97,11 +97,11 @@ func (g *gate) leave(org, caller string) {
 func (g *gate) full(org, caller string) error {
 	switch {
 	case g.callers[caller] >= g.limit.Caller:
-		return limitReached(fault.Limited, "limit of %d concurrent graph queries of this token reached; try again later", g.limit.Caller)
+		return limitReached(fault.Limited, "limit of %d concurrent expensive queries of this token reached; try again later", g.limit.Caller)
 	case g.orgs[org] >= g.limit.Org:
-		return limitReached(fault.Limited, "limit of %d concurrent graph queries of this organisation reached; try again later", g.limit.Org)
+		return limitReached(fault.Limited, "limit of %d concurrent expensive queries of this organisation reached; try again later", g.limit.Org)
 	case g.running >= g.limit.Total:
-		return limitReached(fault.Unavailable, "limit of concurrent graph queries of the server reached; try again later")
+		return limitReached(fault.Unavailable, "limit of concurrent expensive queries of the server reached; try again later")
 	}
 	return nil
 }

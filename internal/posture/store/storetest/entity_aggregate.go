@@ -33,7 +33,42 @@ func aggregationsCount(t *testing.T, f EntityFixture) {
 		if total != len(matching) {
 			t.Errorf("%+v: total %d, want %d", filter, total, len(matching))
 		}
+		if cost, err := f.Store.AggregationCost(t.Context(), org, filter, aggregations); err != nil || cost != 0 && cost < total {
+			t.Errorf("%+v of %+v: costs %d, %v, and finds %d entities", aggregations, filter, cost, err, total)
+		}
 		wantSame(t, fmt.Sprintf("%+v of %+v", aggregations, filter), got, map[string]posture.Buckets{"a": countAll(matching, aggregations["a"]), "b": countAll(matching, aggregations["b"])})
+	}
+}
+
+// aggregationsCost checks the number of rows that aggregations are said to read.
+func aggregationsCost(t *testing.T, f EntityFixture) {
+	all := fill(t, f, org, 3, 50)
+	tag := posture.Attribute{Kind: posture.TagAttribute, Name: "env"}
+	stored := posture.Aggregation{Of: posture.Attribute{Name: posture.FieldType}}
+	read := posture.Aggregation{Of: posture.Attribute{Name: posture.FieldRegion}, Sub: map[string]posture.Aggregation{"s": {Of: tag}}}
+	ofAccount := 0
+	for _, e := range all {
+		if e.Account == all[0].Account {
+			ofAccount++
+		}
+	}
+	where := posture.Equal{Attribute: tag, Value: "prod"}
+	for name, tt := range map[string]struct {
+		filter       posture.EntityFilter
+		aggregations map[string]posture.Aggregation
+		want         int
+	}{
+		"stored counts":            {aggregations: map[string]posture.Aggregation{"a": stored}},
+		"a tag":                    {aggregations: map[string]posture.Aggregation{"a": stored, "b": read}, want: len(all)},
+		"two passes":               {aggregations: map[string]posture.Aggregation{"a": read, "b": read}, want: 2 * len(all)},
+		"of one account":           {filter: posture.EntityFilter{Accounts: []string{string(all[0].Account)}}, aggregations: map[string]posture.Aggregation{"b": read}, want: ofAccount},
+		"total with a condition":   {filter: posture.EntityFilter{Where: where}, want: len(all)},
+		"counts with a condition":  {filter: posture.EntityFilter{Where: where}, aggregations: map[string]posture.Aggregation{"a": stored, "b": read}, want: 2 * len(all)},
+		"of an account without id": {filter: posture.EntityFilter{Accounts: []string{"no such account"}}, aggregations: map[string]posture.Aggregation{"b": read}},
+	} {
+		if got, err := f.Store.AggregationCost(t.Context(), org, tt.filter, tt.aggregations); err != nil || got != tt.want {
+			t.Errorf("%s: costs %d, %v; want %d", name, got, err, tt.want)
+		}
 	}
 }
 

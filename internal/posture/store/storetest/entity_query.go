@@ -21,6 +21,7 @@ var queryTests = map[string]func(*testing.T, EntityFixture){
 	"PagesAreStableUnderChange":       pagesAreStable,
 	"AggregationsCountWhatTheyShould": aggregationsCount,
 	"AggregationsNestFiveDeep":        aggregationsNest,
+	"AggregationsHaveACost":           aggregationsCost,
 	"AggregationsKeepCase":            aggregationsKeepCase,
 	"OrganisationsDoNotMix":           organisationsDoNotMix,
 	"OddTextsAreFound":                oddTextsAreFound,

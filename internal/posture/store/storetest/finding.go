@@ -348,6 +348,24 @@ func findingsAreAggregated(t *testing.T, f Fixture) {
 	})
 	_, _, err = f.Store.AggregateFindings(t.Context(), org, posture.FindingFilter{}, map[string]posture.Aggregation{"x": {Of: field("nonsense")}}, begin)
 	wantKind(t, "by nonsense", err, fault.Invalid)
+	unsuppressed := false
+	tag := posture.Attribute{Kind: posture.TagAttribute, Name: "team"}
+	for name, tt := range map[string]struct {
+		filter posture.FindingFilter
+		of     posture.Aggregation
+		want   int
+	}{
+		"stored":                    {of: posture.Aggregation{Of: field("level"), Sub: map[string]posture.Aggregation{"s": {Of: field("ruleId")}}}},
+		"stored minus suppressed":   {filter: posture.FindingFilter{Suppressed: &unsuppressed}, of: posture.Aggregation{Of: field("ruleId")}},
+		"a tag":                     {of: posture.Aggregation{Of: tag}, want: 4},
+		"a tag of a rule":           {filter: posture.FindingFilter{Rules: []posture.RuleID{"r"}}, of: posture.Aggregation{Of: tag}, want: 3},
+		"a tag below a field":       {of: posture.Aggregation{Of: field("level"), Sub: map[string]posture.Aggregation{"s": {Of: tag}}}, want: 4},
+		"total and count with text": {filter: posture.FindingFilter{Text: "x"}, of: posture.Aggregation{Of: field("level")}, want: 8},
+	} {
+		if got, err := f.Store.FindingAggregationCost(t.Context(), org, tt.filter, map[string]posture.Aggregation{"a": tt.of}, begin); err != nil || got != tt.want {
+			t.Errorf("%s: costs %d, %v; want %d", name, got, err, tt.want)
+		}
+	}
 }
 
 func trendsFollowWhatHappened(t *testing.T, f Fixture) {

@@ -1,0 +1,22 @@
+package api
+
+import (
+	"context"
+
+	"vigil/internal/httpapi"
+)
+
+// expensive is the number of rows from which on a query takes a place among the expensive
+// ones. Reading so many takes about 0.1 s.
+const expensive = 50_000
+
+// admitCost waits until a query that reads so many rows may run. Expensive ones share the
+// limits of concurrent graph queries: of the token, of the organisation and of the server.
+// It fails with fault.Limited or fault.Unavailable if a limit is reached. The caller must
+// call leave afterwards.
+func (a *API) admitCost(ctx context.Context, rows int) (leave func(), err error) {
+	if rows < expensive {
+		return func() {}, nil
+	}
+	return a.Walker.Enter(ctx, a.Org(ctx), httpapi.CallerOf(ctx).ID)
+}
