@@ -217,6 +217,16 @@ func balancerService(c *Cloud) {
 				}})
 		})
 	}
+	c.register("elasticloadbalancing", "DescribeRules", func(x *call) (answer, error) {
+		_, name, _ := strings.Cut(x.text("ListenerArn"), ":listener/")
+		o, ok := c.Get(e.listeners, x.place(), name)
+		if !ok {
+			return answer{}, &failure{400, "ListenerNotFound", "There is no listener " + x.text("ListenerArn")}
+		}
+		rule := world.Obj("RuleArn", strings.Replace(x.text("ListenerArn"), ":listener/", ":listener-rule/", 1)+"/1", "Priority", "default", "IsDefault", true,
+			"Conditions", []any{}, "Actions", o.List("DefaultActions"))
+		return answer{Object: world.Obj("Rules", []any{rule})}, nil
+	})
 	c.register("elasticloadbalancing", "DescribeTags", func(x *call) (answer, error) {
 		list := []any{}
 		for _, arn := range x.texts("ResourceArns") {

@@ -57,7 +57,7 @@ func init() { // in init because checks refer to kinds
 		nsgs: {
 			"azure-nsg-rdp-open": func(_ *checker, o world.Object) bool { return reaches(o, "tcp", 3389) },
 			"azure-nsg-ssh-open": func(_ *checker, o world.Object) bool { return reaches(o, "tcp", 22) },
-			"azure-nsg-udp-open": func(_ *checker, o world.Object) bool { return reachesAny(o, "udp") },
+			"azure-nsg-udp-open": func(_ *checker, o world.Object) bool { return reachesAny([]world.Object{o}, "udp") },
 		},
 		subscriptions + "/locations": {"azure-network-watcher": unwatchedLocation},
 		flowLogs: {"azure-nsg-flow-log-retention": func(_ *checker, o world.Object) bool {
@@ -224,15 +224,14 @@ func exposedAdmin(v *checker, o world.Object) bool {
 			subnet := v.find(config.Text("properties", "subnet", "id"))
 			// Traffic passes the security groups of subnet and interface, where they have
 			// one.
-			guarded, open := false, true
+			var groups []world.Object
 			for _, id := range []string{nic.Text("properties", "networkSecurityGroup", "id"), subnet.Text("properties", "networkSecurityGroup", "id")} {
 				if group := v.find(id); group != nil {
-					guarded = true
-					open = open && (reachesAny(group, "tcp") || reachesAny(group, "udp"))
+					groups = append(groups, group)
 				}
 			}
 			address := v.find(config.Text("properties", "publicIPAddress", "id"))
-			if guarded && open && (address.Text("properties", "ipAddress") != "" || v.isBalanced(nic.Text("id"))) {
+			if (reachesAny(groups, "tcp") || reachesAny(groups, "udp")) && (address.Text("properties", "ipAddress") != "" || v.isBalanced(nic.Text("id"))) {
 				return true
 			}
 		}
@@ -284,11 +283,13 @@ func reaches(group world.Object, protocol string, port int) bool {
 }
 
 // reachesAny reports whether everybody can connect to the first port of any
-// rule.
-func reachesAny(group world.Object, protocol string) bool {
-	return slices.ContainsFunc(group.Objects("properties", "securityRules"), func(r world.Object) bool {
-		from, _ := portsOf(r.Text("properties", "destinationPortRange"))
-		return reaches(group, protocol, from)
+// rule through all groups.
+func reachesAny(groups []world.Object, protocol string) bool {
+	return slices.ContainsFunc(groups, func(group world.Object) bool {
+		return slices.ContainsFunc(group.Objects("properties", "securityRules"), func(r world.Object) bool {
+			from, _ := portsOf(r.Text("properties", "destinationPortRange"))
+			return !slices.ContainsFunc(groups, func(g world.Object) bool { return !reaches(g, protocol, from) })
+		})
 	})
 }
 

@@ -86,10 +86,6 @@ func containsAny(all []*collect.Resource, f func(*collect.Resource) bool) bool {
 	return slices.ContainsFunc(all, f)
 }
 
-func isOpen(m model, r *collect.Resource) bool {
-	return m.opensPort(r, "tcp", -1) || m.opensPort(r, "udp", -1)
-}
-
 // judgements decide which entities violate each rule. They use only properties and edges
 // that the schema declares.
 var judgements = map[string]struct {
@@ -218,8 +214,15 @@ func isExposedAdmin(m model, r *collect.Resource) bool {
 			guarded = append(guarded, m.in(subnet, "GUARDS", "Azure.Network.NetworkSecurityGroup")...)
 		}
 		return containsAny(m.out(nic, "HAS_IP", "Azure.Network.PublicIPAddress"), func(ip *collect.Resource) bool { return text(ip, "ipAddress") != "" }) &&
-			containsAny(guarded, func(g *collect.Resource) bool { return isOpen(m, g) })
+			slices.ContainsFunc([]int64{22, 53, 443, 3389}, func(port int64) bool { // ports that the simulation opens
+				return m.openThrough(guarded, "tcp", port) || m.openThrough(guarded, "udp", port)
+			})
 	})
+}
+
+// openThrough reports whether all security groups allow traffic from the internet to a port.
+func (m model) openThrough(groups []*collect.Resource, protocol string, port int64) bool {
+	return len(groups) > 0 && !containsAny(groups, func(g *collect.Resource) bool { return !m.opensPort(g, protocol, port) })
 }
 
 // TestRulesFindExpectedFlaws collects simulations with different shares of

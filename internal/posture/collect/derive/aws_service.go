@@ -16,16 +16,21 @@ import (
 // awsListeners adds how the listeners of a load balancer handle plain HTTP.
 var awsListeners = resource.Function{
 	Properties: []resource.Property{
-		{Name: "listeners", Kind: resource.Texts, Doc: "Protocol and port of its listeners, with redirect for one that redirects to HTTPS."},
+		{Name: "listeners", Kind: resource.Texts, Doc: "Protocol and port of its listeners, with redirect for one whose rules all redirect to HTTPS."},
 		{Name: "httpWithoutRedirect", Kind: resource.Flag, Doc: "An HTTP listener does more than redirect to HTTPS."},
 	},
+	Permissions: []string{"elasticloadbalancing:DescribeRules"},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		var all []string
 		plainHTTP := false
 		for _, l := range in.Value.Array() {
-			redirects := slices.ContainsFunc(l.Get("DefaultActions").Array(), func(a gjson.Result) bool {
-				return a.Get("Type").Str == "redirect" && a.Get("RedirectConfig.Protocol").Str == "HTTPS"
-			})
+			redirects := redirectsToHTTPS(l.Get("DefaultActions"))
+			if redirects && l.Get("Protocol").Str == "HTTP" {
+				var err error
+				if redirects, err = rulesRedirect(in, l); err != nil {
+					return err
+				}
+			}
 			text := fmt.Sprintf("%s %d", l.Get("Protocol").String(), l.Get("Port").Int())
 			if redirects {
 				text += " redirect"
@@ -37,6 +42,30 @@ var awsListeners = resource.Function{
 		return nil
 	},
 	Absent: func(b *resource.Builder) { b.Flag("httpWithoutRedirect", false) },
+}
+
+// redirectsToHTTPS reports whether one of the actions of a rule redirects to HTTPS.
+func redirectsToHTTPS(actions gjson.Result) bool {
+	return slices.ContainsFunc(actions.Array(), func(a gjson.Result) bool {
+		return a.Get("Type").Str == "redirect" && a.Get("RedirectConfig.Protocol").Str == "HTTPS"
+	})
+}
+
+// rulesRedirect reports whether all rules of a listener redirect to HTTPS. Its default
+// action is used only for requests that no other rule matches.
+func rulesRedirect(in resource.FunctionInput, listener gjson.Result) (bool, error) {
+	pages, err := in.Caller.Call(in.Ctx, resource.NewRequest("elbv2.DescribeRules", `{ListenerArn: "${ListenerArn}", PageSize: 400}`), &resource.Item{Result: listener})
+	if err != nil {
+		return false, err
+	}
+	for _, page := range pages {
+		for _, rule := range page.Get("Rules").Array() {
+			if !redirectsToHTTPS(rule.Get("Actions")) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }
 
 // awsEventSelectors adds the events that a trail records.
@@ -133,7 +162,7 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 		if err != nil {
 			return gjson.Result{}, err
 		}
-		logs, foreign, reads, writes := false, false, false, false
+		logs, foreign, reads, writes, elsewhere := false, false, false, false, ""
 		arns := []byte{'['}
 		for _, t := range listed[0].Get("trailList").Array() {
 			if !t.Get("IsMultiRegionTrail").Bool() {
@@ -144,6 +173,10 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 				return gjson.Result{}, fmt.Errorf("CloudTrail lists the trail %s with the ARN %q", t.Get("Name").Str, t.Get("TrailARN").Str)
 			}
 			foreign = foreign || owner.Account != string(c.Vars().Account)
+			group := t.Get("CloudWatchLogsLogGroupArn").Str
+			if home, _ := resource.ParseARN(cmp.Or(group, t.Get("TrailARN").Str)); elsewhere == "" && home.Account != string(c.Vars().Account) {
+				elsewhere = fmt.Sprintf("the trail %s delivers its events to account %s, whose log groups and alarms are not read here", t.Get("TrailARN").Str, home.Account)
+			}
 			if len(arns) > 1 {
 				arns = append(arns, ',')
 			}
@@ -162,8 +195,24 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 			isLogging := status[0].Get("IsLogging").Bool()
 			logs, reads, writes = logs || all && isLogging, reads || objectReads && isLogging, writes || objectWrites && isLogging
 		}
-		return gjson.Parse(fmt.Sprintf(`{"trails":%s],"logs":%t,"foreign":%t,"objectReads":%t,"objectWrites":%t}`, arns, logs, foreign, reads, writes)), nil
+		return gjson.Parse(fmt.Sprintf(`{"trails":%s],"logs":%t,"foreign":%t,"objectReads":%t,"objectWrites":%t,"elsewhere":%s}`,
+			arns, logs, foreign, reads, writes, gjson.AppendJSONString(nil, elsewhere))), nil
 	},
+}
+
+// awsTrailLogs adds whether the alarms on the events of an account can be seen in the
+// account. The log group of an organisation's trail is in another account.
+var awsTrailLogs = resource.Function{
+	Properties: []resource.Property{{Name: "trailLogsAreOwn", Kind: resource.Flag, Doc: "No multi-Region trail delivers its events to log groups of another account; unknown if one does, because alarms on them are not read."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		if reason := in.Value.Get("elsewhere").Str; reason != "" {
+			b.Properties = append(b.Properties, posture.Unknown("trailLogsAreOwn", reason))
+			return nil
+		}
+		b.Flag("trailLogsAreOwn", true)
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("trailLogsAreOwn", true) },
 }
 
 // awsRecordsAllTypes adds whether an active configuration recorder records all types. It uses

@@ -36,6 +36,7 @@ func Functions() resource.Functions {
 			"aws.securityGroupEgress":     awsSecurityGroupRules("ipPermissionsEgress", "ALLOWS_EGRESS", "What may go out"),
 			"aws.securityGroupIngress":    awsSecurityGroupRules("ipPermissions", "ALLOWS_INGRESS", "What may come in"),
 			"aws.stopTime":                awsStopTime,
+			"aws.trailLogs":               awsTrailLogs,
 			"aws.trustPolicy":             awsTrustPolicy,
 			"aws.vpcPeering":              awsVPCPeering,
 			"azure.activeKey":             azureActiveKey,
