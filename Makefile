@@ -71,8 +71,8 @@ test-peers: ## Test the AWS collectors and scripts against moto and the real AWS
 	scripts/test-peers
 
 .PHONY: torture
-torture: ## Run the long versions of the crash, storm and malformed-request tests, and of collections from faulty clouds
-	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|Storm' -timeout 90m
+torture: ## Run the long versions of the crash and malformed-request tests, and of collections from faulty clouds
+	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed' -timeout 90m
 
 .PHONY: mutate
 mutate: ## Change the code of the predicates in one place at a time and check that their corpora notice each change
@@ -99,14 +99,14 @@ crash: ## Kill the server 1,000 times on SQLite and 200 on PostgreSQL, stop Post
 crash-processes: ## Kill one of three processes on one PostgreSQL every two seconds under load, DURATION=10m; then restart two in turn
 	DURATION=$(or $(DURATION),10m) scripts/crash
 
-.PHONY: siege
-siege: ## Run one hostile client against the real server for ten minutes on each database; check the latency of others, memory and disk
-	scripts/siege
+.PHONY: hostile-client
+hostile-client: ## Run one hostile client against the real server for ten minutes on each database; check the latency of others, memory and disk
+	scripts/hostile-client
 
-.PHONY: bombs
-bombs: ## Check that hostile queries stay within their limits of time and memory, without the race detector
-	go test ./gremlin -run 'Bomb' -count 1 -v
-	VIGIL_BOMBS=all go test ./cmd/vigil -run Bomb -count 1 -v
+.PHONY: query-limits
+query-limits: ## Check that hostile queries stay within their limits of time and memory, without the race detector
+	go test ./gremlin -run HostileQueries -count 1 -v
+	VIGIL_HOSTILE_QUERIES=all go test ./cmd/vigil -run HostileQueries -count 1 -v
 
 .PHONY: conformance
 conformance: ## Run the scenarios that Apache TinkerPop publishes against the query engine

@@ -17,7 +17,7 @@ func FuzzRun(f *testing.F) {
 	for _, text := range security {
 		f.Add(text)
 	}
-	for _, b := range bombs(f) {
+	for _, b := range hostileQueries(f) {
 		f.Add(b.text)
 	}
 	for _, text := range scriptQueries(f) {

@@ -29,10 +29,10 @@ const groupType posture.EntityType = "AWS.EC2.SecurityGroup"
 // A cloud is a simulated AWS that reports its changes.
 type cloud struct {
 	*simaws.Cloud
-	gate    *gateway.Gateway
-	courier *events.Publisher
-	ids     []string
-	open    map[world.Ref]bool // groups that are open to the internet
+	gate      *gateway.Gateway
+	publisher *events.Publisher
+	ids       []string
+	open      map[world.Ref]bool // groups that are open to the internet
 
 	end  context.CancelFunc
 	work sync.WaitGroup
@@ -55,7 +55,7 @@ func newCloud(ctx context.Context, o options) (*cloud, error) {
 		g.Handle(host, c.Cloud)
 	}
 	g.Handle("sns."+region+".amazonaws.com", sns.Handler(c.Cloud))
-	c.courier = &events.Publisher{
+	c.publisher = &events.Publisher{
 		Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, SNS: sns,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now,
 	}
@@ -67,13 +67,13 @@ func newCloud(ctx context.Context, o options) (*cloud, error) {
 	}
 	ctx, c.end = context.WithCancel(ctx)
 	c.work.Go(func() { _ = g.Serve(ctx) }) // ends with ctx
-	c.courier.Start(ctx)
+	c.publisher.Start(ctx)
 	return c, nil
 }
 
 func (c *cloud) close() {
 	c.end()
-	c.courier.Wait()
+	c.publisher.Wait()
 	c.work.Wait()
 }
 
@@ -136,7 +136,7 @@ func (c *cloud) plan(rate float64, duration time.Duration) []step {
 	sign := func(from, to int, begin time.Time) {
 		for i := from; i < to; i++ {
 			steps[i].at = begin.Add(time.Duration(float64(i) / rate * float64(time.Second)))
-			steps[i].send = c.courier.PrepareAWS(steps[i].at, world.Change{Ref: steps[i].ref, Patch: rules(true)})
+			steps[i].send = c.publisher.PrepareAWS(steps[i].at, world.Change{Ref: steps[i].ref, Patch: rules(true)})
 		}
 	}
 	const tried = 50

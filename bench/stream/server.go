@@ -81,7 +81,7 @@ func (s *server) prepare(ctx context.Context, o options, c *cloud) error {
 		if err := s.call(ctx, "/v1/cloud-accounts/"+id+"/event-stream", nil, &stream); err != nil {
 			return err
 		}
-		if err := c.courier.Subscribe(ctx, stream); err != nil {
+		if err := c.publisher.Subscribe(ctx, stream); err != nil {
 			return err
 		}
 	}

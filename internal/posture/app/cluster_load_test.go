@@ -23,7 +23,7 @@ import (
 // collections and events.
 type load struct {
 	*cluster
-	storm   *storm
+	events  *eventLoad
 	streams map[string]events.Stream
 
 	finished atomic.Bool
@@ -53,7 +53,7 @@ func (l *load) start() {
 	for i := range 2 {
 		l.working.Go(func() { l.read(i) })
 	}
-	for _, a := range l.storm.accounts[eventAccounts:] {
+	for _, a := range l.events.accounts[eventAccounts:] {
 		l.working.Go(func() { l.collect(a.ID) })
 	}
 	l.working.Go(l.sendEvents)
@@ -144,10 +144,10 @@ func (l *load) isCollecting(account, key string) bool {
 // sendEvents makes changes in the cloud in rounds. It sends the messages of a round up
 // to three times each and in random order, and waits until no read is pending.
 func (l *load) sendEvents() {
-	for from := 0; !l.finished.Load() && from+perRound <= len(l.storm.changes); from += perRound {
-		l.storm.apply(l.storm.changes[from : from+perRound])
+	for from := 0; !l.finished.Load() && from+perRound <= len(l.events.changes); from += perRound {
+		l.events.apply(l.events.changes[from : from+perRound])
 		var posts []events.Notification
-		for _, n := range l.storm.messages(l.streams, from, from+perRound) {
+		for _, n := range l.events.messages(l.streams, from, from+perRound) {
 			posts = append(posts, slices.Repeat([]events.Notification{n}, 1+rand.IntN(3))...)
 		}
 		rand.Shuffle(len(posts), func(i, j int) { posts[i], posts[j] = posts[j], posts[i] })
@@ -160,7 +160,7 @@ func (l *load) sendEvents() {
 			})
 		}
 		senders.Wait()
-		for _, a := range l.storm.accounts[:eventAccounts] {
+		for _, a := range l.events.accounts[:eventAccounts] {
 			l.waitForReads(a.ID)
 		}
 		l.rounds++
@@ -240,7 +240,7 @@ func (l *load) check(in *instance.Installation) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	for _, a := range l.storm.accounts {
+	for _, a := range l.events.accounts {
 		delete(existing, a.ID)
 	}
 	if diff := cmp.Diff(l.accounts, existing); diff != "" {

@@ -15,7 +15,7 @@ func TestCollectionsSurviveCrashesOfPostgreSQL(t *testing.T) {
 		t.Skip("needs its own database server: see make crash")
 	}
 	db := newDatabaseServer(t)
-	s := newStorm(t, 6, 600)
+	s := newEventLoad(t, 6, 600)
 	s.install(db.dsn)
 	c, _ := s.start()
 	other, _ := s.start()
@@ -34,7 +34,7 @@ func TestCollectionsSurviveCrashesOfPostgreSQL(t *testing.T) {
 }
 
 // wantCompleted waits until a run ends and fails the test unless it completed.
-func (s *storm) wantCompleted(c *client, account, run string, stop int) {
+func (s *eventLoad) wantCompleted(c *client, account, run string, stop int) {
 	s.t.Helper()
 	last := ""
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {

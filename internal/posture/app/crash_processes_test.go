@@ -94,14 +94,14 @@ func TestRollingRestartFailsNoRequest(t *testing.T) {
 func underLoad(t *testing.T, dsn string, processes int, disturb func(*cluster)) {
 	t.Helper()
 	const changes = 20_000
-	newLoad := func() *storm {
-		s := newStorm(t, 2*eventAccounts, 600)
+	newLoad := func() *eventLoad {
+		s := newEventLoad(t, 2*eventAccounts, 600)
 		s.changes = nil
 		s.plan(changes, s.accounts[:eventAccounts])
 		return s
 	}
 	s := newLoad()
-	l := &load{storm: s, streams: s.install(dsn)}
+	l := &load{events: s, streams: s.install(dsn)}
 	l.cluster = newCluster(t, s.host, processes)
 	l.start()
 	disturb(l.cluster)
@@ -123,7 +123,7 @@ func underLoad(t *testing.T, dsn string, processes int, disturb func(*cluster)) 
 
 // deliverRounds sends the messages of some rounds of changes once and in order, to one
 // server on SQLite.
-func (s *storm) deliverRounds(dsn string, rounds int) state {
+func (s *eventLoad) deliverRounds(dsn string, rounds int) state {
 	s.t.Helper()
 	streams := s.install(dsn)
 	c, stop := s.start()

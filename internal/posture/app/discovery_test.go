@@ -11,7 +11,7 @@ import (
 // management group and the projects of a service account in simulated clouds.
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
-	s := newStageOf(t, dbtest.SQLite(t), 2)
+	s := newCloudFixtureOf(t, dbtest.SQLite(t), 2)
 	root, member := s.aws.Account(0), s.aws.Account(1)
 	app, denied := s.azure.Reader(false), s.azure.Denied(false)
 	azure := func(id, key, group string) object {

@@ -37,7 +37,7 @@ func TestPeerScripts(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	d := newDesk(t)
+	d := newScriptFixture(t)
 	if err := os.Remove(filepath.Join(d.dir, "aws")); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestPeerScripts(t *testing.T) {
 
 // peerUpdate links an account whose role has an inline policy, and a managed policy with
 // other permissions and as many versions as IAM permits.
-func (d *desk) peerUpdate(id, policy string, ask func(...string) string) {
+func (d *scriptFixture) peerUpdate(id, policy string, ask func(...string) string) {
 	t := d.t
 	if got := ask("iam", "list-policy-versions", "--policy-arn", policy, "--query", "length(Versions)"); got != "1" {
 		t.Errorf("the policy has %s versions after it was linked twice", got)
@@ -138,7 +138,7 @@ func times(option string) int {
 }
 
 // peerStreams sets up a stream in moto in every way and removes it.
-func (d *desk) peerStreams(id string, runAWS func(...string) string) {
+func (d *scriptFixture) peerStreams(id string, runAWS func(...string) string) {
 	t := d.t
 	d.do("POST", "/v1/providers/aws/cloud-accounts", object{"cloudAccountName": "a", "properties": []object{textProperty("accountId", id)}})
 	for _, option := range []string{"", "--cloudformation", "--api-destination"} {

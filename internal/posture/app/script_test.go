@@ -19,24 +19,24 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// A desk is a server with simulated clouds, and a shell with their command-line tools
+// A scriptFixture is a server with simulated clouds, and a shell with their command-line tools
 // and an API token.
-type desk struct {
-	*stage
+type scriptFixture struct {
+	*cloudFixture
 	*cli.Server
 	dir   string
 	token string
 	wait  int // how often scripts poll before they give up
 }
 
-func newDesk(t *testing.T) *desk {
+func newScriptFixture(t *testing.T) *scriptFixture {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
 	}
-	d := &desk{stage: newStageOf(t, dbtest.SQLite(t), 2), dir: t.TempDir(), wait: 200}
+	d := &scriptFixture{cloudFixture: newCloudFixtureOf(t, dbtest.SQLite(t), 2), dir: t.TempDir(), wait: 200}
 	var err error
-	d.Server, err = cli.Open(cli.Options{Dir: d.dir, AWS: d.aws, Azure: d.azure, GCP: d.gcp, Publisher: d.courier})
+	d.Server, err = cli.Open(cli.Options{Dir: d.dir, AWS: d.aws, Azure: d.azure, GCP: d.gcp, Publisher: d.publisher})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 // bash runs a script that the server serves, and returns its output.
-func (d *desk) bash(p posture.Provider, script string, arguments ...string) (printed string, err error) {
+func (d *scriptFixture) bash(p posture.Provider, script string, arguments ...string) (printed string, err error) {
 	d.t.Helper()
 	res, err := http.Get(d.base + "/scripts/" + string(p) + "/" + script)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *desk) bash(p posture.Provider, script string, arguments ...string) (pri
 
 // mustRun runs a script that must succeed, and returns the commands that changed
 // something.
-func (d *desk) mustRun(p posture.Provider, script string, arguments ...string) []string {
+func (d *scriptFixture) mustRun(p posture.Provider, script string, arguments ...string) []string {
 	d.t.Helper()
 	d.Calls()
 	printed, err := d.bash(p, script, arguments...)
@@ -95,7 +95,7 @@ func isReadOnly(c cli.Call) bool {
 }
 
 // status returns one of the statuses of an account.
-func (d *desk) status(id, name string) string {
+func (d *scriptFixture) status(id, name string) string {
 	d.t.Helper()
 	s, _ := d.want(200, "GET", "/v1/cloud-accounts/"+id, nil).body[name].(object)
 	value, _ := s["value"].(string)
@@ -104,7 +104,7 @@ func (d *desk) status(id, name string) string {
 
 // customers returns the accounts of each provider and the variants in which the scripts
 // are run.
-func (d *desk) customers() map[posture.Provider][]string {
+func (d *scriptFixture) customers() map[posture.Provider][]string {
 	var subscriptions, projects []string
 	for _, s := range d.azure.Subscriptions() {
 		subscriptions = append(subscriptions, s.ID)
@@ -126,7 +126,7 @@ func TestScriptsLinkAndStream(t *testing.T) {
 	} {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newScriptFixture(t)
 			for i, variant := range ways { // the first variant for all accounts and twice
 				ids := d.customers()[p]
 				if i > 0 && !strings.Contains(variant[0], "group") {
@@ -138,7 +138,7 @@ func TestScriptsLinkAndStream(t *testing.T) {
 	}
 }
 
-func (d *desk) linkAndStream(p posture.Provider, ids []string, times int, linking, streaming []string) {
+func (d *scriptFixture) linkAndStream(p posture.Provider, ids []string, times int, linking, streaming []string) {
 	t, before := d.t, d.Objects()
 	link := slices.Concat(linking, ids)
 	if slices.Contains(linking, "--management-group") || p == posture.AWS && slices.Contains(linking, "--organization") {
@@ -169,7 +169,7 @@ func (d *desk) linkAndStream(p posture.Provider, ids []string, times int, linkin
 }
 
 // checkStream sets up streams and removes them.
-func (d *desk) checkStream(p posture.Provider, ids []string, times int, options []string) {
+func (d *scriptFixture) checkStream(p posture.Provider, ids []string, times int, options []string) {
 	t, before := d.t, d.Objects()
 	var firstOutput []string
 	for i := range times {
@@ -198,7 +198,7 @@ func (d *desk) checkStream(p posture.Provider, ids []string, times int, options 
 }
 
 // checkUnlink removes accounts.
-func (d *desk) checkUnlink(p posture.Provider, ids []string, times int, options, before []string) {
+func (d *scriptFixture) checkUnlink(p posture.Provider, ids []string, times int, options, before []string) {
 	t := d.t
 	if !slices.Contains(options, "--management-group") && p != posture.GCP {
 		options = nil
@@ -219,7 +219,7 @@ func (d *desk) checkUnlink(p posture.Provider, ids []string, times int, options,
 // as IAM permits, and more managed policies than this version needs.
 func TestLinkUpdatesPolicies(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newScriptFixture(t)
 	id := d.customers()[posture.AWS][0]
 	before := d.Objects()
 	aws := func(arguments ...string) {
@@ -253,7 +253,7 @@ func TestLinkUpdatesPolicies(t *testing.T) {
 }
 
 // collect collects an account and returns the ended run.
-func (d *desk) collect(id string) object {
+func (d *scriptFixture) collect(id string) object {
 	d.t.Helper()
 	d.waitRun(id)
 	d.want(202, "POST", "/v1/cloud-accounts/"+id+"/collections", nil)
@@ -261,7 +261,7 @@ func (d *desk) collect(id string) object {
 }
 
 // credentials lists the credentials of the server.
-func (d *desk) credentials() string {
+func (d *scriptFixture) credentials() string {
 	d.t.Helper()
 	var ids []string
 	all, _ := d.want(200, "POST", "/v1/cloud-credentials/query", object{}).body["credentials"].([]any)
@@ -275,7 +275,7 @@ func (d *desk) credentials() string {
 // TestDryRun checks that a dry run changes nothing in a cloud or on the server.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newScriptFixture(t)
 	for p, ids := range d.customers() {
 		for _, script := range []string{"link.sh", "setup.sh", "teardown.sh", "unlink.sh"} {
 			printed, err := d.bash(p, script, append([]string{"--dry-run"}, ids...)...)
@@ -298,7 +298,7 @@ func TestDryRun(t *testing.T) {
 // other accounts if one fails.
 func TestScriptErrors(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newScriptFixture(t)
 	tooMany := make([]string, 101)
 	for i := range tooMany {
 		tooMany[i] = fmt.Sprintf("%012d", i)

@@ -28,9 +28,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// A storm is a simulated AWS with many changes, and a server that receives their
+// An eventLoad is a simulated AWS with many changes, and a server that receives their
 // events.
-type storm struct {
+type eventLoad struct {
 	t        *testing.T
 	cloud    *simaws.Cloud
 	sns      *events.SNS
@@ -42,23 +42,23 @@ type storm struct {
 	*host // of the server that receives the events
 }
 
-const stormRegion = "us-east-1"
+const eventRegion = "us-east-1"
 
-func newStorm(t *testing.T, accounts, changes int) *storm {
+func newEventLoad(t *testing.T, accounts, changes int) *eventLoad {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	g, err := gateway.Listen("127.0.0.1:0", log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &storm{t: t, cloud: simaws.New(simaws.Options{Seed: 7, Accounts: accounts, Size: changes / accounts, Regions: []string{stormRegion}, Shares: world.Shares{Default: 0.2}}, g.Faults)}
+	s := &eventLoad{t: t, cloud: simaws.New(simaws.Options{Seed: 7, Accounts: accounts, Size: changes / accounts, Regions: []string{eventRegion}, Shares: world.Shares{Default: 0.2}}, g.Faults)}
 	if s.sns, err = events.NewSNS(time.Now); err != nil {
 		t.Fatal(err)
 	}
 	for _, host := range simaws.Hosts {
 		g.Handle(host, s.cloud)
 	}
-	g.Handle("sns."+stormRegion+".amazonaws.com", s.sns.Handler(s.cloud))
+	g.Handle("sns."+eventRegion+".amazonaws.com", s.sns.Handler(s.cloud))
 	background(t, g.Serve)
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(ca, g.CA(), 0o600); err != nil {
@@ -76,10 +76,10 @@ func newStorm(t *testing.T, accounts, changes int) *storm {
 
 // plan generates at least n changes in some accounts: resources of several types that
 // are created, changed repeatedly, and removed.
-func (s *storm) plan(n int, accounts []simaws.Account) {
+func (s *eventLoad) plan(n int, accounts []simaws.Account) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := 0; len(s.changes) < n; i++ {
-		place := world.Place{Account: accounts[i%len(accounts)].ID, Region: stormRegion}
+		place := world.Place{Account: accounts[i%len(accounts)].ID, Region: eventRegion}
 		ref := func(t posture.EntityType, name string) world.Ref { return world.Ref{Type: t, Place: place, Name: name} }
 		switch r.IntN(6) {
 		case 0:
@@ -110,7 +110,7 @@ func (s *storm) plan(n int, accounts []simaws.Account) {
 }
 
 // pick returns the name of the i-th resource of a type.
-func (s *storm) pick(t posture.EntityType, place world.Place, i int) string {
+func (s *eventLoad) pick(t posture.EntityType, place world.Place, i int) string {
 	name, _, ok := s.cloud.Resource(t, place, i)
 	if !ok {
 		name, _, _ = s.cloud.Resource(t, place, 0)
@@ -128,7 +128,7 @@ func openPort(port int, toAll bool) world.Object {
 
 // install creates a new cloud without changes, and an installation that has collected
 // it.
-func (s *storm) install(dsn string) map[string]events.Stream {
+func (s *eventLoad) install(dsn string) map[string]events.Stream {
 	s.t.Helper()
 	s.cloud.Changes.Reset()
 	s.host = newHost(s.t, dsn)
@@ -184,7 +184,7 @@ func (c *client) quiet() {
 }
 
 // messages returns the event messages of the changes from one index to another.
-func (s *storm) messages(streams map[string]events.Stream, from, to int) []events.Notification {
+func (s *eventLoad) messages(streams map[string]events.Stream, from, to int) []events.Notification {
 	var all []events.Notification
 	for i, c := range s.changes[from:to] {
 		source, name, member := "ec2.amazonaws.com", "ModifyVolume", "volumeId"
@@ -195,13 +195,13 @@ func (s *storm) messages(streams map[string]events.Stream, from, to int) []event
 			source, name, member = "s3.amazonaws.com", "PutBucketVersioning", "bucketName"
 		}
 		event, err := json.Marshal(object{
-			"id": fmt.Sprint("event-", from+i), "detail-type": "AWS API Call via CloudTrail", "account": c.Ref.Place.Account, "time": time.Now().UTC(), "region": stormRegion,
-			"detail": object{"eventSource": source, "eventName": name, "awsRegion": stormRegion, "readOnly": false, "requestParameters": object{member: c.Ref.Name}},
+			"id": fmt.Sprint("event-", from+i), "detail-type": "AWS API Call via CloudTrail", "account": c.Ref.Place.Account, "time": time.Now().UTC(), "region": eventRegion,
+			"detail": object{"eventSource": source, "eventName": name, "awsRegion": eventRegion, "readOnly": false, "requestParameters": object{member: c.Ref.Name}},
 		})
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		topic := "arn:aws:sns:" + stormRegion + ":" + c.Ref.Place.Account + ":" + streams[c.Ref.Place.Account].Topic
+		topic := "arn:aws:sns:" + eventRegion + ":" + c.Ref.Place.Account + ":" + streams[c.Ref.Place.Account].Topic
 		all = append(all, s.sns.Notify(topic, string(event)))
 	}
 	return all
@@ -224,7 +224,7 @@ func send(c *client, n events.Notification) bool {
 }
 
 // apply makes changes in the cloud.
-func (s *storm) apply(changes []world.Change) {
+func (s *eventLoad) apply(changes []world.Change) {
 	s.t.Helper()
 	for _, c := range changes {
 		if err := s.cloud.Change(c); err != nil {
@@ -241,7 +241,7 @@ type state struct {
 }
 
 // recordedState reads the state of the server.
-func (s *storm) recordedState() state {
+func (s *eventLoad) recordedState() state {
 	s.t.Helper()
 	in := s.open()
 	defer in.Close()
@@ -281,16 +281,16 @@ func (s *storm) recordedState() state {
 	return a
 }
 
-// TestStormOfEventsLosesNothing sends the events of many changes to a server, each one
+// TestCrashesLoseNoEvents sends the events of many changes to a server, each one
 // to five times and out of order, while it is killed repeatedly. Its final state must
 // equal that of a server that got each event once, in order, without crashes.
-func TestStormOfEventsLosesNothing(t *testing.T) {
+func TestCrashesLoseNoEvents(t *testing.T) {
 	t.Parallel()
 	changes, kills := 250, 3
 	if os.Getenv("VIGIL_TORTURE") != "" {
 		changes, kills = 10_000, 20
 	}
-	reference := newStorm(t, 3, changes)
+	reference := newEventLoad(t, 3, changes)
 	inOrder := reference.deliverInOrder(dbtest.SQLite(t))
 	t.Logf("%d events, %d entities, %d findings", len(reference.changes), len(inOrder.Entities), len(inOrder.Findings))
 	open := 0
@@ -303,7 +303,7 @@ func TestStormOfEventsLosesNothing(t *testing.T) {
 		t.Errorf("%d open findings of %d entities: too few for the test", open, len(inOrder.Entities))
 	}
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
-		crashed := newStorm(t, 3, changes).deliverAmidCrashes(dsn, kills)
+		crashed := newEventLoad(t, 3, changes).deliverAmidCrashes(dsn, kills)
 		if diff := cmp.Diff(inOrder, crashed); diff != "" {
 			t.Errorf("(-in order +amid crashes):\n%.4000s", diff)
 		}
@@ -311,7 +311,7 @@ func TestStormOfEventsLosesNothing(t *testing.T) {
 }
 
 // deliverInOrder sends all messages once and in order, to a server on SQLite.
-func (s *storm) deliverInOrder(dsn string) state {
+func (s *eventLoad) deliverInOrder(dsn string) state {
 	s.t.Helper()
 	streams := s.install(dsn)
 	s.apply(s.changes)
@@ -328,7 +328,7 @@ func (s *storm) deliverInOrder(dsn string) state {
 
 // deliverAmidCrashes sends all messages several times in random order while the server
 // is killed.
-func (s *storm) deliverAmidCrashes(dsn string, kills int) state {
+func (s *eventLoad) deliverAmidCrashes(dsn string, kills int) state {
 	s.t.Helper()
 	streams := s.install(dsn)
 	s.apply(s.changes)

@@ -23,37 +23,37 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// A stage is the three simulated clouds with their events, and a server that collects
+// A cloudFixture is the three simulated clouds with their events, and a server that collects
 // them.
-type stage struct {
-	aws     *simaws.Cloud
-	azure   *simazure.Cloud
-	gcp     *simgcp.Cloud
-	courier *events.Publisher
+type cloudFixture struct {
+	aws       *simaws.Cloud
+	azure     *simazure.Cloud
+	gcp       *simgcp.Cloud
+	publisher *events.Publisher
 	*client
 }
 
-// newStage starts a stage over a database, with one account in each cloud.
-func newStage(t *testing.T, dsn string) *stage { return newStageOf(t, dsn, 1) }
+// newCloudFixture starts a fixture over a database, with one account in each cloud.
+func newCloudFixture(t *testing.T, dsn string) *cloudFixture { return newCloudFixtureOf(t, dsn, 1) }
 
-// newStageOf starts a stage with several accounts in each cloud.
-func newStageOf(t *testing.T, dsn string, accounts int, with ...func(*app.Options)) *stage {
+// newCloudFixtureOf starts a fixture with several accounts in each cloud.
+func newCloudFixtureOf(t *testing.T, dsn string, accounts int, with ...func(*app.Options)) *cloudFixture {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	g, err := gateway.Listen("127.0.0.1:0", log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{
-		aws:     simaws.New(simaws.Options{Seed: 1, Size: 60, Accounts: accounts, Regions: []string{"us-east-1"}}, g.Faults),
-		azure:   simazure.New(simazure.Options{Seed: 2, Size: 60, Subscriptions: accounts}, g.Faults),
-		gcp:     simgcp.New(simgcp.Options{Seed: 3, Size: 60, Projects: accounts}, g.Faults),
-		courier: &events.Publisher{Client: http.DefaultClient, Log: log, Now: time.Now},
+	s := &cloudFixture{
+		aws:       simaws.New(simaws.Options{Seed: 1, Size: 60, Accounts: accounts, Regions: []string{"us-east-1"}}, g.Faults),
+		azure:     simazure.New(simazure.Options{Seed: 2, Size: 60, Subscriptions: accounts}, g.Faults),
+		gcp:       simgcp.New(simgcp.Options{Seed: 3, Size: 60, Projects: accounts}, g.Faults),
+		publisher: &events.Publisher{Client: http.DefaultClient, Log: log, Now: time.Now},
 	}
-	if s.courier.SNS, err = events.NewSNS(time.Now); err != nil {
+	if s.publisher.SNS, err = events.NewSNS(time.Now); err != nil {
 		t.Fatal(err)
 	}
-	if s.courier.Google, err = events.NewGoogle(time.Now); err != nil {
+	if s.publisher.Google, err = events.NewGoogle(time.Now); err != nil {
 		t.Fatal(err)
 	}
 	for _, host := range simaws.Hosts {
@@ -65,8 +65,8 @@ func newStageOf(t *testing.T, dsn string, accounts int, with ...func(*app.Option
 	for _, host := range simgcp.Hosts {
 		g.Handle(host, s.gcp)
 	}
-	g.Handle("sns.us-east-1.amazonaws.com", s.courier.SNS.Handler(s.aws))
-	g.Handle(events.KeysHost, s.courier.Google.Handler(s.gcp))
+	g.Handle("sns.us-east-1.amazonaws.com", s.publisher.SNS.Handler(s.aws))
+	g.Handle(events.KeysHost, s.publisher.Google.Handler(s.gcp))
 	background(t, g.Serve)
 	key, secret := s.aws.Identity()
 	c, err := clouds.New(clouds.Options{
@@ -76,10 +76,10 @@ func newStageOf(t *testing.T, dsn string, accounts int, with ...func(*app.Option
 		t.Fatal(err)
 	}
 	s.client = serveClouds(t, dsn, c, with...)
-	s.courier.Start(t.Context())
-	t.Cleanup(s.courier.Wait)
-	s.courier.WatchAWS(s.aws)
-	s.courier.WatchGCP(s.gcp)
+	s.publisher.Start(t.Context())
+	t.Cleanup(s.publisher.Wait)
+	s.publisher.WatchAWS(s.aws)
+	s.publisher.WatchGCP(s.gcp)
 	return s
 }
 
@@ -98,7 +98,7 @@ func serveClouds(t *testing.T, dsn string, c *clouds.Clouds, with ...func(*app.O
 }
 
 // onboard adds an account with its credential, and waits until it is collected.
-func (s *stage) onboard(p posture.Provider, idProperty, id string, credential ...object) {
+func (s *cloudFixture) onboard(p posture.Provider, idProperty, id string, credential ...object) {
 	s.t.Helper()
 	base := "/v1/providers/" + string(p)
 	s.want(201, "POST", base+"/cloud-accounts", object{"cloudAccountName": "a", "properties": []object{textProperty(idProperty, id)}})
@@ -110,14 +110,14 @@ func (s *stage) onboard(p posture.Provider, idProperty, id string, credential ..
 }
 
 // subscribe opens the account's stream and makes its cloud send events to it.
-func (s *stage) subscribe(id string) events.Stream {
+func (s *cloudFixture) subscribe(id string) events.Stream {
 	s.t.Helper()
 	answer := s.want(201, "POST", "/v1/cloud-accounts/"+id+"/event-stream", nil)
 	var stream events.Stream
 	if err := json.Unmarshal([]byte(answer.text), &stream); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := s.courier.Subscribe(s.t.Context(), stream); err != nil {
+	if err := s.publisher.Subscribe(s.t.Context(), stream); err != nil {
 		s.t.Fatal(err)
 	}
 	record := s.want(200, "GET", "/v1/cloud-accounts/"+id, nil)
@@ -128,7 +128,7 @@ func (s *stage) subscribe(id string) events.Stream {
 }
 
 // findings returns the rules that an entity violates.
-func (s *stage) findings(entity posture.EntityID) map[string]bool {
+func (s *cloudFixture) findings(entity posture.EntityID) map[string]bool {
 	s.t.Helper()
 	got := s.want(200, "POST", "/v2/findings/query", object{"filters": object{"objectIds": []string{string(entity)}, "status": "Open"}})
 	rules := map[string]bool{}
@@ -141,7 +141,7 @@ func (s *stage) findings(entity posture.EntityID) map[string]bool {
 }
 
 // awaitFinding waits until an entity violates a rule, or no longer does.
-func (s *stage) awaitFinding(entity posture.EntityID, rule string, want bool) {
+func (s *cloudFixture) awaitFinding(entity posture.EntityID, rule string, want bool) {
 	s.t.Helper()
 	begin := time.Now()
 	for time.Since(begin) < 2*time.Minute {
@@ -159,14 +159,14 @@ func (s *stage) awaitFinding(entity posture.EntityID, rule string, want bool) {
 func TestChangeInTheCloudBecomesAFinding(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
-		s := newStage(t, dsn)
+		s := newCloudFixture(t, dsn)
 		s.changeAWS()
 		s.changeAzure()
 		s.changeGCP()
 	})
 }
 
-func (s *stage) changeAWS() {
+func (s *cloudFixture) changeAWS() {
 	account := s.aws.Account(0)
 	s.onboard(posture.AWS, "accountId", account.ID, textProperty("RoleArn", account.RoleArn), textProperty("ExternalId", account.ExternalID))
 	s.subscribe(account.ID)
@@ -192,14 +192,14 @@ func (s *stage) changeAWS() {
 }
 
 // requireNoError fails the test if a change failed.
-func (s *stage) requireNoError(err error) {
+func (s *cloudFixture) requireNoError(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *stage) changeAzure() {
+func (s *cloudFixture) changeAzure() {
 	sub, reader := s.azure.Subscriptions()[0], s.azure.Reader(false)
 	s.onboard(posture.Azure, "subscriptionId", sub.ID, textProperty("ApplicationId", reader.Application),
 		textProperty("ApplicationKey", reader.Key), textProperty("DirectoryId", reader.Tenant))
@@ -211,17 +211,17 @@ func (s *stage) changeAzure() {
 			"destinationAddressPrefix", "*", "destinationPortRange", "22")))))
 	}
 	entity := posture.EntityID("Azure.Network." + strings.ToLower(sub.ID) + ".rg-1.NetworkSecurityGroup.nsg-90001")
-	s.requireNoError(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Make: append(world.Obj("location", "eastus"), open("*")...)}))
+	s.requireNoError(s.publisher.ChangeAzure(s.azure, simazure.Change{ID: id, Make: append(world.Obj("location", "eastus"), open("*")...)}))
 	s.awaitFinding(entity, "azure-nsg-ssh-open", true)
-	s.requireNoError(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Patch: open("10.0.0.0/8")}))
+	s.requireNoError(s.publisher.ChangeAzure(s.azure, simazure.Change{ID: id, Patch: open("10.0.0.0/8")}))
 	s.awaitFinding(entity, "azure-nsg-ssh-open", false)
-	s.requireNoError(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Patch: open("Internet")}))
+	s.requireNoError(s.publisher.ChangeAzure(s.azure, simazure.Change{ID: id, Patch: open("Internet")}))
 	s.awaitFinding(entity, "azure-nsg-ssh-open", true)
-	s.requireNoError(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Gone: true}))
+	s.requireNoError(s.publisher.ChangeAzure(s.azure, simazure.Change{ID: id, Gone: true}))
 	s.awaitFinding(entity, "azure-nsg-ssh-open", false)
 }
 
-func (s *stage) changeGCP() {
+func (s *cloudFixture) changeGCP() {
 	project, reader := s.gcp.Projects()[0], s.gcp.Reader()
 	s.onboard(posture.GCP, "projectId", project.ID, textProperty("ServiceAccountEmail", reader.Email), textProperty("ServiceAccountKey", reader.Key))
 	s.subscribe(project.ID)

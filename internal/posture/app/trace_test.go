@@ -22,7 +22,7 @@ func TestTracesFollowRequestsRunsAndEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStageOf(t, dbtest.SQLite(t), 1, func(o *app.Options) { o.Tracer = tracer })
+	s := newCloudFixtureOf(t, dbtest.SQLite(t), 1, func(o *app.Options) { o.Tracer = tracer })
 	const id = "0af7651916cd43dd8448eb211c80319c"
 	s.want(200, "GET", "/v1/entities/schema", nil, "Traceparent", "00-"+id+"-b7ad6b7169203331-01")
 	s.changeAWS()

@@ -46,37 +46,37 @@ func denseGraph(tb testing.TB, n, degree int) *graph.Graph {
 	return g
 }
 
-// A bomb is a query that would exhaust a machine without limits.
-type bomb struct{ name, text string }
+// A hostileQuery is a query that would exhaust a machine without limits.
+type hostileQuery struct{ name, text string }
 
-// bombs reads the bombs, one per line after its name. A test of cmd/vigil sends
+// hostileQueries reads the queries, one per line after its name. A test of cmd/vigil sends
 // the same queries to a server.
-func bombs(tb testing.TB) []bomb {
+func hostileQueries(tb testing.TB) []hostileQuery {
 	tb.Helper()
-	data, err := os.ReadFile("testdata/bombs.txt")
+	data, err := os.ReadFile("testdata/hostile-queries.txt")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var all []bomb
+	var all []hostileQuery
 	for line := range strings.Lines(string(data)) {
 		name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok {
-			tb.Fatalf("not a bomb: %s", line)
+			tb.Fatalf("not a name and a query: %s", line)
 		}
-		all = append(all, bomb{name, text})
+		all = append(all, hostileQuery{name, text})
 	}
 	if len(all) < 60 {
-		tb.Fatalf("%d bombs", len(all))
+		tb.Fatalf("%d queries", len(all))
 	}
 	return all
 }
 
-func TestBombsExceedBudget(t *testing.T) {
+func TestHostileQueriesExceedBudget(t *testing.T) {
 	t.Parallel()
 	g := denseGraph(t, 2000, 8)
 	// A tenth of the default budget, so that the test is faster.
 	budget := gremlin.Budget{Traversers: 100_000, Live: 10_000, Memory: 6 << 20, Results: 1000}
-	for _, b := range bombs(t) {
+	for _, b := range hostileQueries(t) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := run(t.Context(), t, g, b.text, budget)
@@ -105,10 +105,10 @@ func run(ctx context.Context, tb testing.TB, g *graph.Graph, text string, budget
 	return p.Run(ctx, g, gremlin.RunOptions{Budget: budget})
 }
 
-// TestBombsRespectTimeLimit runs each bomb with only a time limit. Other load on
+// TestHostileQueriesRespectTimeLimit runs each query with only a time limit. Other load on
 // the machine can only delay a query, so the test uses the best of many
 // attempts.
-func TestBombsRespectTimeLimit(t *testing.T) {
+func TestHostileQueriesRespectTimeLimit(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("slow, and needs an unloaded machine")
 	}
@@ -116,7 +116,7 @@ func TestBombsRespectTimeLimit(t *testing.T) {
 	budget := gremlin.Unlimited
 	budget.Memory = 128 << 20
 	budget.Time = 300 * time.Millisecond
-	for _, b := range bombs(t) {
+	for _, b := range hostileQueries(t) {
 		t.Run(b.name, func(t *testing.T) {
 			best := time.Hour
 			for range 25 {
@@ -132,16 +132,16 @@ func TestBombsRespectTimeLimit(t *testing.T) {
 	}
 }
 
-// TestBombsRespectMemoryLimit measures the live heap while a bomb runs with only
+// TestHostileQueriesRespectMemoryLimit measures the live heap while a query runs with only
 // a small memory limit and a time limit.
-func TestBombsRespectMemoryLimit(t *testing.T) {
+func TestHostileQueriesRespectMemoryLimit(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("slow, and needs an undisturbed heap")
 	}
 	g := denseGraph(t, 2000, 8)
 	budget := gremlin.Unlimited
 	budget.Memory = 32 << 20
-	for _, b := range bombs(t) {
+	for _, b := range hostileQueries(t) {
 		t.Run(b.name, func(t *testing.T) {
 			w := &heapWatch{Context: t.Context(), allowed: budget.Memory * 11 / 10, remaining: time.Second}
 			_, err := run(w, t, g, b.text, budget)

@@ -17,11 +17,11 @@ import (
 const refusedBytes = 8 << 20
 
 // TestRefusedRequestsDoNotFillTheDisk sends invalid requests to every changing route
-// over three connections, for twenty seconds if VIGIL_SIEGE is set. Before sampling,
+// over three connections, for twenty seconds if VIGIL_HOSTILE_CLIENT is set. Before sampling,
 // that wrote 191 MB of audit records.
 func TestRefusedRequestsDoNotFillTheDisk(t *testing.T) {
 	length := time.Second
-	if os.Getenv("VIGIL_SIEGE") != "" {
+	if os.Getenv("VIGIL_HOSTILE_CLIENT") != "" {
 		length = 20 * time.Second
 	} else if testing.Short() {
 		t.Skip("starts servers")
@@ -30,7 +30,7 @@ func TestRefusedRequestsDoNotFillTheDisk(t *testing.T) {
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		turn.Lock()
 		defer turn.Unlock()
-		f := startFortress(t, dsn, nil)
+		f := startAttackedServer(t, dsn, nil)
 		var routes [][2]string
 		for _, route := range new(api.API).Routes() {
 			method, path, _ := strings.Cut(route.Pattern, " ")

@@ -20,7 +20,7 @@ import (
 // attackers is the process of the hostile client. It is a separate process, so that the
 // well-behaved client does not compete with it in the same scheduler.
 type attackers struct {
-	f     *fortress
+	f     *attackedServer
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	lines *bufio.Scanner
@@ -33,12 +33,12 @@ type attackReport struct {
 	Problems []string
 }
 
-// hire starts the process of the attackers. They are idle until attack is called.
-func (f *fortress) hire() *attackers {
+// startAttackers starts the process of the attackers. They are idle until attack is called.
+func (f *attackedServer) startAttackers() *attackers {
 	f.t.Helper()
-	bad := f.caller(f.hostileToken)
-	a := &attackers{f: f, cmd: exec.Command(os.Args[0], "-test.run", "^TestSiegeAttackers$", "-test.timeout", "2h")}
-	a.cmd.Env = append(os.Environ(), "VIGIL_SIEGE_BASE="+f.base, "VIGIL_SIEGE_TOKEN="+bad.token)
+	hostile := f.caller(f.hostileToken)
+	a := &attackers{f: f, cmd: exec.Command(os.Args[0], "-test.run", "^TestHostileClientProcess$", "-test.timeout", "2h")}
+	a.cmd.Env = append(os.Environ(), "VIGIL_HOSTILE_CLIENT_BASE="+f.base, "VIGIL_HOSTILE_CLIENT_TOKEN="+hostile.token)
 	a.cmd.Stderr = os.Stderr
 	var err error
 	a.stdin, err = a.cmd.StdinPipe()
@@ -74,9 +74,9 @@ func (a *attackers) send(command string) {
 	a.f.t.Fatalf("the process of the attackers ended: %v", a.lines.Err())
 }
 
-func (a *attackers) attack()  { a.send("attack") }
-func (a *attackers) rest()    { a.send("rest") }
-func (a *attackers) dismiss() { _ = a.stdin.Close() }
+func (a *attackers) attack() { a.send("attack") }
+func (a *attackers) pause()  { a.send("pause") }
+func (a *attackers) stop()   { _ = a.stdin.Close() }
 
 // hasAnswer reports whether the attackers got enough responses for the test. On a busy
 // machine that takes time.
@@ -92,19 +92,19 @@ func hasEnoughAnswers(statuses map[int]int) bool {
 			sent += n
 		}
 	}
-	return os.Getenv("VIGIL_SIEGE_ONLY") != "" || sent >= 100 && statuses[401] > 0 && statuses[400] > 0 && statuses[200] > 0
+	return os.Getenv("VIGIL_HOSTILE_CLIENT_ONLY") != "" || sent >= 100 && statuses[401] > 0 && statuses[400] > 0 && statuses[200] > 0
 }
 
-// TestSiegeAttackers is the hostile client, in a process that TestSiege starts.
-func TestSiegeAttackers(t *testing.T) {
-	base := os.Getenv("VIGIL_SIEGE_BASE")
+// TestHostileClientProcess is the hostile client, in a process that TestHostileClient starts.
+func TestHostileClientProcess(t *testing.T) {
+	base := os.Getenv("VIGIL_HOSTILE_CLIENT_BASE")
 	if base == "" {
-		t.Skip("is started by TestSiege")
+		t.Skip("is started by TestHostileClient")
 	}
 	// Lower the priority, so that the attackers do not take processor time from the
 	// server.
 	must(t, syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10))
-	h := &hostile{t: t, base: base, token: os.Getenv("VIGIL_SIEGE_TOKEN"), statuses: map[int]int{}}
+	h := &hostile{t: t, base: base, token: os.Getenv("VIGIL_HOSTILE_CLIENT_TOKEN"), statuses: map[int]int{}}
 	var group sync.WaitGroup
 	stop := func() {}
 	commands := bufio.NewScanner(os.Stdin)
@@ -114,7 +114,7 @@ func TestSiegeAttackers(t *testing.T) {
 			var ctx context.Context
 			ctx, stop = context.WithCancel(t.Context())
 			h.attack(ctx, &group)
-		case "rest":
+		case "pause":
 			stop()
 			group.Wait()
 		}
@@ -150,7 +150,7 @@ func (h *hostile) caller(token string) *caller {
 func (h *hostile) attack(ctx context.Context, group *sync.WaitGroup) {
 	known, anonymous := h.caller(h.token), h.caller("")
 	list := func(n int) string { return `["` + strings.Repeat(`x","`, n-1) + `x"]` }
-	only := os.Getenv("VIGIL_SIEGE_ONLY") // to find the attack that slows others down: read, graph, nobody or stall
+	only := os.Getenv("VIGIL_HOSTILE_CLIENT_ONLY") // to find the attack that slows others down: read, graph, anonymous or stall
 	loop := func(kind string, n int, c *caller, method, path, body string) {
 		if only != "" && !strings.Contains(only, kind) {
 			return
@@ -171,15 +171,15 @@ func (h *hostile) attack(ctx context.Context, group *sync.WaitGroup) {
 	loop("read", 2, known, "POST", "/v1/entities/query", `{"filters":{"entityNames":`+list(1000)+`,"regions":`+list(1000)+`}}`)
 	loop("read", 2, known, "POST", "/v2/findings/query", `{"filters":{"ruleIds":`+list(60_000)+`}}`)
 	// Unauthenticated changes, wrong tokens, forged events, and malformed requests.
-	loop("nobody", 2, anonymous, "POST", "/v1/providers/aws/cloud-accounts", `{}`)
-	loop("nobody", 1, anonymous, "POST", "/csp/gateway/am/api/auth/api-tokens/authorize?refresh_token=vgl_wrong", ``)
-	loop("nobody", 1, anonymous, "POST", "/events/aws", `{"Type":"Notification"}`)
-	loop("nobody", 1, known, "POST", "/v1/cloud-accounts/bulk-update", `{"provider":"aws","cloudAccountUpdates":[`+strings.Repeat(`{"action":"post"},`, 99)+`{}]}`)
+	loop("anonymous", 2, anonymous, "POST", "/v1/providers/aws/cloud-accounts", `{}`)
+	loop("anonymous", 1, anonymous, "POST", "/csp/gateway/am/api/auth/api-tokens/authorize?refresh_token=vgl_wrong", ``)
+	loop("anonymous", 1, anonymous, "POST", "/events/aws", `{"Type":"Notification"}`)
+	loop("anonymous", 1, known, "POST", "/v1/cloud-accounts/bulk-update", `{"provider":"aws","cloudAccountUpdates":[`+strings.Repeat(`{"action":"post"},`, 99)+`{}]}`)
 	// Queries that would exhaust the machine, and responses that are never read.
 	for _, query := range []string{
 		`g.V().as("a").V().as("b").V().as("c").select("a","b","c")`, `g.V().both().both().both().limit(500000).fold()`, `g.V().repeat(both()).times(30).path()`,
 	} {
-		body, err := json.Marshal(map[string]string{"gremlin": query, "partitionKey": string(bombAccount)})
+		body, err := json.Marshal(map[string]string{"gremlin": query, "partitionKey": string(hostileAccount)})
 		must(h.t, err)
 		loop("graph", 2, known, "POST", "/v1/entities/graph-query", string(body))
 	}
@@ -223,7 +223,7 @@ func stall(ctx context.Context, address, path string) {
 
 // unread repeatedly requests a large response and does not read it.
 func unread(ctx context.Context, address, token string) {
-	body := fmt.Sprintf(`{"gremlin":"g.V().map(bothE().fold())","partitionKey":%q}`, bombAccount)
+	body := fmt.Sprintf(`{"gremlin":"g.V().map(bothE().fold())","partitionKey":%q}`, hostileAccount)
 	for ctx.Err() == nil {
 		c, err := net.Dial("tcp", address)
 		if err != nil {

@@ -25,24 +25,24 @@ import (
 
 // The limits of a server under attack.
 const (
-	siegeSlower = 5                     // how many times longer a well-behaved client may wait than without attack,
-	siegeFloor  = 10 * time.Millisecond // counted from at least this time, because the attackers use the same processors
-	siegeMemory = 768 << 20             // maximum resident memory
-	siegeDisk   = 64 << 20              // maximum growth of the data folder and the database, in addition to
-	siegeChange = 16 << 10              // this for each change of the well-behaved client, with its audit record, job and indexes
-	siegeShort  = 4 * time.Second       // duration in a normal test run
-	siegeRound  = 20 * time.Second      // duration of an attack; the phase without attack before it takes half as long
+	maxSlowdown   = 5                     // how many times longer a well-behaved client may wait than without attack,
+	minBaseline   = 10 * time.Millisecond // counted from at least this time, because the attackers use the same processors
+	maxResident   = 768 << 20             // maximum resident memory
+	maxDiskGrowth = 64 << 20              // maximum growth of the data folder and the database, in addition to
+	diskPerChange = 16 << 10              // this for each change of the well-behaved client, with its audit record, job and indexes
+	shortAttack   = 4 * time.Second       // duration in a normal test run
+	attackRound   = 20 * time.Second      // duration of an attack; the phase without attack before it takes half as long
 )
 
-// TestSiege runs the real server with a well-behaved organisation and a hostile client:
+// TestHostileClient runs the real server with a well-behaved organisation and a hostile client:
 // anonymous floods, bodies that never end, the most expensive allowed requests, and
-// invalid ones. VIGIL_SIEGE sets the duration, such as 10m; see make siege. Only then
+// invalid ones. VIGIL_HOSTILE_CLIENT sets the duration, such as 10m; see make hostile-client. Only then
 // the waiting time of the well-behaved client is checked, because the machine has no
 // other load. Phases with and without attack alternate, so that other load affects
 // both.
-func TestSiege(t *testing.T) {
-	length, alone := siegeShort, false
-	if text := os.Getenv("VIGIL_SIEGE"); text != "" {
+func TestHostileClient(t *testing.T) {
+	length, alone := shortAttack, false
+	if text := os.Getenv("VIGIL_HOSTILE_CLIENT"); text != "" {
 		var err error
 		if length, err = time.ParseDuration(text); err != nil {
 			t.Fatal(err)
@@ -55,30 +55,30 @@ func TestSiege(t *testing.T) {
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		turn.Lock()
 		defer turn.Unlock()
-		f := startFortress(t, dsn, fillWeb(t, 500, 4))
-		attackers := f.hire()
-		var quiet, loud waits
+		f := startAttackedServer(t, dsn, fillWeb(t, 500, 4))
+		attackers := f.startAttackers()
+		var baseline, attacked waits
 		before, memory := f.diskUse(), int64(0)
 		for begin := time.Now(); ; {
-			round := min(siegeRound, length)
-			f.behave(&quiet, round/2, func() bool { return true })
+			round := min(attackRound, length)
+			f.useNormally(&baseline, round/2, func() bool { return true })
 			f.resetPeak()
 			attackers.attack()
-			f.behave(&loud, round, attackers.hasAnswer)
+			f.useNormally(&attacked, round, attackers.hasAnswer)
 			memory = max(memory, f.status("VmHWM"))
-			attackers.rest()
+			attackers.pause()
 			if time.Since(begin) >= length*3/2 {
 				break
 			}
-			t.Logf("after %v: in peace %v; under siege %v", time.Since(begin).Round(time.Second), &quiet, &loud)
+			t.Logf("after %v: without attack %v; under attack %v", time.Since(begin).Round(time.Second), &baseline, &attacked)
 		}
-		attackers.dismiss()
-		f.judge(&quiet, &loud, memory, f.diskUse()-before, alone)
+		attackers.stop()
+		f.checkLimits(&baseline, &attacked, memory, f.diskUse()-before, alone)
 	})
 }
 
-// A fortress is a server under attack.
-type fortress struct {
+// An attackedServer is a server that a hostile client attacks.
+type attackedServer struct {
 	t                       *testing.T
 	binary                  string
 	dir, dsn                string
@@ -94,9 +94,9 @@ type fortress struct {
 
 // build builds vigil, always without the race detector, which would make the measured
 // server slow and large.
-func (f *fortress) build() {
+func (f *attackedServer) build() {
 	f.t.Helper()
-	f.binary = os.Getenv("VIGIL_SIEGE_BINARY")
+	f.binary = os.Getenv("VIGIL_HOSTILE_CLIENT_BINARY")
 	if f.binary != "" {
 		return // to compare with another build
 	}
@@ -108,17 +108,17 @@ func (f *fortress) build() {
 }
 
 // vigil returns a command of the built executable.
-func (f *fortress) vigil(args ...string) *exec.Cmd {
+func (f *attackedServer) vigil(args ...string) *exec.Cmd {
 	cmd := exec.Command(f.binary, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "VIGIL_") })
 	return cmd
 }
 
-// startFortress creates an installation with two organisations and starts its server.
+// startAttackedServer creates an installation with two organisations and starts its server.
 // fill, if not nil, adds data before the start.
-func startFortress(t *testing.T, dsn string, fill func(config.Config), flags ...string) *fortress {
+func startAttackedServer(t *testing.T, dsn string, fill func(config.Config), flags ...string) *attackedServer {
 	t.Helper()
-	f := &fortress{t: t, dir: filepath.Join(t.TempDir(), "data"), dsn: dsn, statuses: map[int]int{}}
+	f := &attackedServer{t: t, dir: filepath.Join(t.TempDir(), "data"), dsn: dsn, statuses: map[int]int{}}
 	f.build()
 	settings := []string{"--data-dir", f.dir, "--database", dsn, "--min-free-mb", "0"}
 	run := func(args ...string) string {
@@ -167,13 +167,13 @@ type caller struct {
 	problem func(string) // called for responses that no server may send
 }
 
-func (f *fortress) problem(text string) {
+func (f *attackedServer) problem(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.problems = append(f.problems, text)
 }
 
-func (f *fortress) caller(apiToken string) *caller {
+func (f *attackedServer) caller(apiToken string) *caller {
 	c := &caller{t: f.t, base: f.base, http: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, problem: f.problem}
 	if apiToken == "" {
 		return c
@@ -239,9 +239,9 @@ func (w *waits) String() string {
 	return strings.TrimSpace(text) + ")"
 }
 
-// behave is the well-behaved organisation: it reads and writes, one request at a time,
+// useNormally is the well-behaved organisation: it reads and writes, one request at a time,
 // and measures the response times, for at least length and until stop returns true.
-func (f *fortress) behave(w *waits, length time.Duration, stop func() bool) {
+func (f *attackedServer) useNormally(w *waits, length time.Duration, stop func() bool) {
 	f.t.Helper()
 	c := f.caller(f.goodToken)
 	begin := time.Now()
@@ -268,7 +268,7 @@ func (f *fortress) behave(w *waits, length time.Duration, stop func() bool) {
 }
 
 // diskUse returns the size of the data folder and of the database.
-func (f *fortress) diskUse() (total int64) {
+func (f *attackedServer) diskUse() (total int64) {
 	f.t.Helper()
 	add := func(dir string) {
 		must(f.t, filepath.Walk(dir, func(_ string, info os.FileInfo, err error) error {
@@ -294,16 +294,16 @@ func (f *fortress) diskUse() (total int64) {
 	return total
 }
 
-// judge compares the measurements with the limits.
-func (f *fortress) judge(quiet, loud *waits, memory, disk int64, alone bool) {
+// checkLimits compares the measurements with the limits.
+func (f *attackedServer) checkLimits(baseline, attacked *waits, memory, disk int64, alone bool) {
 	f.t.Helper()
 	sent := 0
 	for _, n := range f.statuses {
 		sent += n
 	}
-	f.t.Logf("in peace %v; under siege %v: %.1f times; %d hostile requests %v; %d MB resident, %d KB more on disk, %d changes",
-		quiet, loud, float64(loud.p(99))/float64(quiet.p(99)), sent, f.statuses, memory>>20, disk>>10, f.written)
-	if limit := siegeDisk + siegeChange*int64(f.written); disk > limit {
+	f.t.Logf("without attack %v; under attack %v: %.1f times; %d hostile requests %v; %d MB resident, %d KB more on disk, %d changes",
+		baseline, attacked, float64(attacked.p(99))/float64(baseline.p(99)), sent, f.statuses, memory>>20, disk>>10, f.written)
+	if limit := maxDiskGrowth + diskPerChange*int64(f.written); disk > limit {
 		f.t.Errorf("the disk use grew by %d MB, at most %d", disk>>20, limit>>20)
 	}
 	if len(f.problems) > 0 {
@@ -315,17 +315,17 @@ func (f *fortress) judge(quiet, loud *waits, memory, disk int64, alone bool) {
 	if records := f.records(); records != f.written {
 		f.t.Errorf("%d audit records of %d changes", records, f.written)
 	}
-	if limit := siegeSlower * max(quiet.p(99), siegeFloor); alone && loud.p(99) > limit {
-		f.t.Errorf("p99 of the well-behaved organisation is %v under siege, %v in peace; at most %v", loud.p(99), quiet.p(99), limit)
+	if limit := maxSlowdown * max(baseline.p(99), minBaseline); alone && attacked.p(99) > limit {
+		f.t.Errorf("p99 of the well-behaved organisation is %v under attack, %v without attack; at most %v", attacked.p(99), baseline.p(99), limit)
 	}
-	if memory > siegeMemory {
-		f.t.Errorf("%d MB resident, at most %d", memory>>20, siegeMemory>>20)
+	if memory > maxResident {
+		f.t.Errorf("%d MB resident, at most %d", memory>>20, maxResident>>20)
 	}
 }
 
 // records returns the number of audit records of changes by the well-behaved
 // organisation.
-func (f *fortress) records() (n int) {
+func (f *attackedServer) records() (n int) {
 	f.t.Helper()
 	c := f.caller(f.goodToken)
 	for token := ""; ; {

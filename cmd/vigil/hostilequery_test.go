@@ -24,14 +24,14 @@ import (
 )
 
 const (
-	bombAccount = posture.AccountID("123456789012")
-	bombMemory  = 64 << 20        // bytes, the default of posture.graph.memory_mb
-	bombTime    = 3 * time.Second // a third of the default of posture.graph.time
-	bombFactor  = 15              // growth of the process, in tenths of the budget
+	hostileAccount  = posture.AccountID("123456789012")
+	memoryBudget    = 64 << 20        // bytes, the default of posture.graph.memory_mb
+	timeBudget      = 3 * time.Second // a third of the default of posture.graph.time
+	maxGrowthTenths = 15              // growth of the process, in tenths of the budget
 )
 
-// largestBombs are the queries of each kind that need the most memory without a limit.
-var largestBombs = []string{
+// largestQueries are the queries of each kind that need the most memory without a limit.
+var largestQueries = []string{
 	"cross product", "match", "short lists in lists", "names that grow", "one list of edges", "one list of vertices", "neighbours as maps",
 }
 
@@ -49,21 +49,21 @@ func fillWeb(t *testing.T, n, degree int) func(config.Config) {
 		var scope collect.Scoped
 		for _, o := range orgs {
 			if o.Name == "bad" {
-				scope = collect.Scoped{Org: posture.OrgID(o.ID), Account: bombAccount, Type: "AWS.Test.Node", Region: posture.Global}
+				scope = collect.Scoped{Org: posture.OrgID(o.ID), Account: hostileAccount, Type: "AWS.Test.Node", Region: posture.Global}
 			}
 		}
 		s := store.New(in.DB, in.Box, nil)
 		must(t, s.Onboard(ctx, scope.Org, func(tx posture.OnboardingTx) error {
-			return tx.AddAccount(posture.Account{ID: bombAccount, Provider: posture.AWS, Name: "web"})
+			return tx.AddAccount(posture.Account{ID: hostileAccount, Provider: posture.AWS, Name: "web"})
 		}))
 		r, err := s.Begin(ctx, scope)
 		must(t, err)
 		name := func(i int) string { return fmt.Sprintf("vertex number %d", i) }
 		for i := range n {
-			e := collect.NewResource(scope.Type, bombAccount, "", name(i)).Text("name", name(i)).Entity
+			e := collect.NewResource(scope.Type, hostileAccount, "", name(i)).Text("name", name(i)).Entity
 			e.Properties = append(e.Properties, posture.Number("n", int64(i)))
 			to := func(j int) {
-				e.Edges = append(e.Edges, posture.Edge{Label: "to", To: scope.Type.ID(bombAccount, "", name(j))})
+				e.Edges = append(e.Edges, posture.Edge{Label: "to", To: scope.Type.ID(hostileAccount, "", name(j))})
 			}
 			for k := range degree {
 				to((i*7 + k*13 + 1) % n)
@@ -84,88 +84,88 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// A bomb is a query that would exhaust the machine without limits.
-type bomb struct{ name, text string }
+// A hostileQuery is a query that would exhaust the machine without limits.
+type hostileQuery struct{ name, text string }
 
-// readBombs reads a file of queries. Each line has a name and a query.
-func readBombs(t *testing.T, path string) []bomb {
+// readQueries reads a file of queries. Each line has a name and a query.
+func readQueries(t *testing.T, path string) []hostileQuery {
 	t.Helper()
 	f, err := os.Open(path)
 	must(t, err)
 	defer f.Close()
-	var all []bomb
+	var all []hostileQuery
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		name, text, ok := strings.Cut(lines.Text(), ": ")
 		if !ok {
 			t.Fatalf("%s: %s", path, lines.Text())
 		}
-		all = append(all, bomb{name, text})
+		all = append(all, hostileQuery{name, text})
 	}
 	return all
 }
 
-// TestBombsOnTheServer sends queries that would exhaust the machine to the real server,
+// TestHostileQueriesOnServer sends queries that would exhaust the machine to the real server,
 // with limits of memory and time and hardly any others. The memory of the process must
-// grow by at most bombFactor times the budget, and shrink again.
-func TestBombsOnTheServer(t *testing.T) {
+// grow by at most maxGrowthTenths times the budget, and shrink again.
+func TestHostileQueriesOnServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	f := startFortress(t, dbtest.SQLite(t), fillWeb(t, 2000, 8),
+	f := startAttackedServer(t, dbtest.SQLite(t), fillWeb(t, 2000, 8),
 		"--posture-graph-work", "1000000000", "--posture-graph-results", "1000000", "--posture-graph-token-queries", "3",
-		"--posture-graph-time", bombTime.String(), "--posture-graph-memory-mb", fmt.Sprint(bombMemory>>20))
+		"--posture-graph-time", timeBudget.String(), "--posture-graph-memory-mb", fmt.Sprint(memoryBudget>>20))
 	c := f.caller(f.hostileToken)
 	c.graphQuery(t.Context(), "g.V().both().count()") // the graph is loaded
-	bombs := append(readBombs(t, "../../gremlin/testdata/bombs.txt"), readBombs(t, "testdata/answerbombs.txt")...)
-	if os.Getenv("VIGIL_BOMBS") == "" { // all of them take three minutes
-		bombs = slices.DeleteFunc(bombs, func(b bomb) bool { return !slices.Contains(largestBombs, b.name) })
-		if len(bombs) != len(largestBombs) {
-			t.Fatalf("found %d of %d bombs", len(bombs), len(largestBombs))
+	queries := append(readQueries(t, "../../gremlin/testdata/hostile-queries.txt"), readQueries(t, "testdata/hostile-responses.txt")...)
+	if os.Getenv("VIGIL_HOSTILE_QUERIES") == "" { // all of them take three minutes
+		queries = slices.DeleteFunc(queries, func(b hostileQuery) bool { return !slices.Contains(largestQueries, b.name) })
+		if len(queries) != len(largestQueries) {
+			t.Fatalf("found %d of %d queries", len(queries), len(largestQueries))
 		}
 	}
 	maximum, idle := int64(0), f.waitUntilSettled(t, 1<<40)
-	measure := func(name string, queries int, send func()) {
+	measure := func(name string, concurrent int, send func()) {
 		before := f.waitUntilSettled(t, idle)
 		f.resetPeak()
 		begin := time.Now()
 		send()
 		used, elapsed := f.status("VmHWM")-before, time.Since(begin)
-		maximum = max(maximum, used/int64(queries))
+		maximum = max(maximum, used/int64(concurrent))
 		t.Logf("%4d MB %6.2fs  %s", used>>20, elapsed.Seconds(), name)
-		if used > int64(queries)*bombMemory*bombFactor/10 {
-			t.Errorf("%s used %d MB with a budget of %d MB", name, used>>20, queries*bombMemory>>20)
+		if used > int64(concurrent)*memoryBudget*maxGrowthTenths/10 {
+			t.Errorf("%s used %d MB with a budget of %d MB", name, used>>20, concurrent*memoryBudget>>20)
 		}
 	}
-	for _, b := range bombs {
-		measure(b.name, 1, func() { c.bomb(b) })
+	for _, b := range queries {
+		measure(b.name, 1, func() { c.sendQuery(b) })
 	}
 	measure("three at a time", 3, func() {
 		var group sync.WaitGroup
-		for _, b := range bombs[:3] {
-			group.Go(func() { c.bomb(b) })
+		for _, b := range queries[:3] {
+			group.Go(func() { c.sendQuery(b) })
 		}
 		group.Wait()
 	})
 	f.waitUntilSettled(t, idle)
-	t.Logf("at most %d MB of %d", maximum>>20, bombMemory>>20)
+	t.Logf("at most %d MB of %d", maximum>>20, memoryBudget>>20)
 }
 
-// bomb sends a query and checks that it is rejected or answered in time.
-func (c *caller) bomb(b bomb) {
+// sendQuery sends a query and checks that it is rejected or answered in time.
+func (c *caller) sendQuery(b hostileQuery) {
 	status, text, ran := c.graphQuery(c.t.Context(), b.text)
 	if status != http.StatusOK && status != http.StatusBadRequest {
 		c.t.Errorf("%s = %d %s", b.name, status, text)
 	}
 	// The machine may be busy, so only a large difference counts.
-	if ran > 2*bombTime+5*time.Second {
-		c.t.Errorf("%s ran for %v, at most %v", b.name, ran, bombTime)
+	if ran > 2*timeBudget+5*time.Second {
+		c.t.Errorf("%s ran for %v, at most %v", b.name, ran, timeBudget)
 	}
 }
 
 // graphQuery returns the status of a response, the beginning of its text, and the time
 // until then.
 func (c *caller) graphQuery(ctx context.Context, query string) (status int, text []byte, elapsed time.Duration) {
-	body, err := json.Marshal(map[string]string{"gremlin": query, "partitionKey": string(bombAccount)})
+	body, err := json.Marshal(map[string]string{"gremlin": query, "partitionKey": string(hostileAccount)})
 	must(c.t, err)
 	r, err := http.NewRequestWithContext(ctx, "POST", c.base+"/v1/entities/graph-query", bytes.NewReader(body))
 	must(c.t, err)
@@ -184,7 +184,7 @@ func (c *caller) graphQuery(ctx context.Context, query string) (status int, text
 
 // waitUntilSettled waits until the memory of the server has shrunk to about idle, and returns
 // it.
-func (f *fortress) waitUntilSettled(t *testing.T, idle int64) int64 {
+func (f *attackedServer) waitUntilSettled(t *testing.T, idle int64) int64 {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		now := f.status("VmRSS")
@@ -198,7 +198,7 @@ func (f *fortress) waitUntilSettled(t *testing.T, idle int64) int64 {
 }
 
 // status returns a value of the server's /proc status in bytes.
-func (f *fortress) status(name string) int64 {
+func (f *attackedServer) status(name string) int64 {
 	f.t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.pid))
 	must(f.t, err)
@@ -215,6 +215,6 @@ func (f *fortress) status(name string) int64 {
 }
 
 // resetPeak resets the peak memory size of the process.
-func (f *fortress) resetPeak() {
+func (f *attackedServer) resetPeak() {
 	must(f.t, os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", f.pid), []byte("5"), 0))
 }
