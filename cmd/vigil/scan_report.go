@@ -127,6 +127,7 @@ func (r *scanReport) print(w io.Writer) {
 		r.printLevel(w, style, level)
 	}
 	r.printUnread(w, style)
+	r.printUnavailable(w)
 	fmt.Fprintln(w)
 	r.printSummary(w, style)
 }

@@ -12,6 +12,8 @@ import (
 	"vigil/frameworks"
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/scan"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/world"
@@ -99,6 +101,41 @@ func TestScanExitCodes(t *testing.T) {
 	}
 	if code, _, problems := runScan(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "high", "--unknown", "ignore", "-q"); code != 0 {
 		t.Errorf("ignored unreadable resources: exit %d: %s", code, problems)
+	}
+}
+
+func TestScanNamesServicesThatAreNotEnabled(t *testing.T) {
+	flags, faults := simulatedAWS(t, 0)
+	if _, err := faults.Add(gateway.Fault{Match: gateway.Call{Service: "guardduty"}, Kind: gateway.Off}); err != nil {
+		t.Fatal(err)
+	}
+	code, out, problems := runScan(flags, "--rule", "aws-guardduty-s3", "--region", "us-east-1", "--fail-on", "low")
+	if !strings.Contains(out, "Not enabled, so there is nothing to read:\n       AWS.GuardDuty in us-east-1\n") || strings.Contains(out, "Not everything could be read") {
+		t.Errorf("exit %d: %s%s", code, problems, out)
+	}
+}
+
+func TestScanNamesServicesThatARegionDoesNotOffer(t *testing.T) {
+	t.Parallel()
+	r := &scanReport{results: []scan.Result{{Outcome: collect.Outcome{Collectors: map[posture.EntityType]posture.CollectorResult{
+		"AWS.Macie.Session":     {NotOffered: []string{"ca-west-1", "mx-central-1"}},
+		"AWS.Lightsail.Disk":    {NotOffered: []string{"a", "b", "c"}},
+		"AWS.Lightsail.Machine": {NotOffered: []string{"a", "d"}},
+		"AWS.S3.Bucket":         {Entities: 3},
+	}}}, {Outcome: collect.Outcome{Collectors: map[posture.EntityType]posture.CollectorResult{
+		"GCP.SQL.Instance": {NotEnabled: []string{posture.Global}},
+	}}}}}
+	var out strings.Builder
+	r.printUnavailable(&out)
+	want := `
+Not enabled, so there is nothing to read:
+       GCP.SQL
+
+Not offered by the region, so there is nothing to read:
+       AWS.Lightsail in 4 regions, AWS.Macie in ca-west-1 and mx-central-1
+`
+	if out.String() != want {
+		t.Errorf("printed %s\nwant %s", out.String(), want)
 	}
 }
 

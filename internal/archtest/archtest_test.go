@@ -106,6 +106,7 @@ var policy = []importRule{
 	{"internal/posture/collect/awsapi/...", "internal/posture/collect/awsapi/..."},
 	{"internal/posture/collect/...", "resources internal/fault internal/outbound internal/posture internal/posture/collect internal/posture/collect/... internal/posture/naming internal/posture/predicate internal/posture/predicate/... internal/posture/resource"},
 	{"internal/posture/catalog", "gremlin graph internal/posture internal/posture/collect internal/posture/evaluate internal/posture/resource"},
+	{"internal/posture/catalog/rulecases", "gremlin graph internal/posture internal/posture/catalog internal/posture/collect internal/posture/collect/cases internal/posture/evaluate internal/posture/graphcache internal/posture/resource"},
 	{"internal/posture/evaluate", "gremlin gremlin/syntax graph internal/fault internal/posture internal/posture/search internal/posture/graphcache"},
 	{"internal/posture/judge", "gremlin internal/fault internal/posture internal/posture/evaluate internal/posture/graphcache internal/posture/queryfault"},
 	{"internal/posture/judge/judgetest", "frameworks rules internal/posture internal/posture/... internal/secret/secrettest internal/sqldb internal/sqldb/dbtest"},

@@ -1,34 +1,30 @@
-package catalog_test
+package rulecases
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
-	"testing"
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/collect/cases"
-	builtin "vigil/internal/posture/collect/declared"
 )
 
-// build returns the entities of a case, including those that are read from its
-// Answers, and their ids by key. Types whose list fails are added to Unread.
-func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Case, []posture.Entity, map[string]posture.EntityID) {
-	t.Helper()
+// Build returns the entities of a case, including those that are read from its Answers,
+// and their ids by key. Types whose list fails are added to Unread of the returned case.
+func (r *Runner) Build(ctx context.Context, e catalog.Entry, c catalog.Case) (catalog.Case, []posture.Entity, map[string]posture.EntityID, error) {
 	found, ids, err := c.Build()
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(c.Answers) == 0 {
+		return c, found, ids, err
 	}
-	if len(c.Answers) == 0 {
-		return c, found, ids
-	}
-	reads, err := b.schema.Read(e.Query.Text)
+	reads, err := r.schema.Read(e.Query.Text)
 	if err != nil {
-		t.Fatal(err)
+		return c, nil, nil, err
 	}
-	reading, err := cases.ReadAll(t.Context(), builtin.Catalog(), reads.Types, c.Answers)
+	reading, err := cases.ReadAll(ctx, r.types, reads.Types, c.Answers)
 	if err != nil {
-		t.Fatalf("case %q: %v", c.Name, err)
+		return c, nil, nil, fmt.Errorf("case %q: %w", c.Name, err)
 	}
 	for kind := range reading.Failed {
 		c.Unread = append(slices.Clone(c.Unread), catalog.Unread{Type: kind})
@@ -37,25 +33,25 @@ func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Ca
 	for _, f := range reading.Entities {
 		if f.Type == e.Type {
 			checked++
-			if key := keyOf(c, f); ids[key] == "" {
-				ids[key] = f.ID
-			} else {
-				t.Fatalf("case %q: two entities have the name %q; use region and name", c.Name, key)
+			key := keyOf(c, f)
+			if ids[key] != "" {
+				return c, nil, nil, fmt.Errorf("case %q: two entities have the name %q; use region and name", c.Name, key)
 			}
+			ids[key] = f.ID
 		}
 		if f.Region != posture.Global && !slices.Contains(c.Regions, f.Region) {
 			c.Regions = append(slices.Clone(c.Regions), f.Region)
 		}
 	}
 	if checked == 0 && len(reading.Failed) == 0 {
-		t.Fatalf("case %q: no %s was read from the answers", c.Name, e.Type)
+		return c, nil, nil, fmt.Errorf("case %q: no %s was read from the answers", c.Name, e.Type)
 	}
 	for _, key := range slices.Concat(c.Violates, c.Unknown) {
 		if ids[key] == "" {
-			t.Fatalf("case %q: there is no %s %q", c.Name, e.Type, key)
+			return c, nil, nil, fmt.Errorf("case %q: there is no %s %q", c.Name, e.Type, key)
 		}
 	}
-	return c, append(found, reading.Entities...), ids
+	return c, append(found, reading.Entities...), ids, nil
 }
 
 // keyOf returns the key of an entity that was read from the Answers of a case: region
