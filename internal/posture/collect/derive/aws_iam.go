@@ -103,7 +103,7 @@ func readPolicies(in resource.FunctionInput) (*policies, error) {
 
 // identityOf returns the permissions of an identity.
 func (all *policies) identityOf(item *resource.Item) aws.Identity {
-	var identity aws.Identity
+	identity := aws.Identity{ARN: item.Get("Arn").Str}
 	all.add(&identity, item)
 	for _, name := range item.Get("GroupList").Array() {
 		group, ok := all.groups[name.Str]

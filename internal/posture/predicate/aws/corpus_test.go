@@ -29,12 +29,14 @@ func TestPublicCorpus(t *testing.T) {
 }
 
 type identityEntry struct {
+	ARN      string   `yaml:"arn"`
 	Policies []string `yaml:"policies"`
 	Boundary *string  `yaml:"boundary"`
 }
 
 // identity parses the policies of an entry.
 func (e identityEntry) identity() (i Identity) {
+	i.ARN = e.ARN
 	for _, text := range e.Policies {
 		p, _, err := Parse(text)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 // all policies that apply to it (inline, attached and of its groups) and its
 // permissions boundary.
 type Identity struct {
+	ARN      string // of the user, group or role; "" when it is not known
 	Policies []Policy
 	Boundary *Policy // nil when there is none
 	// Unread is the reason why a policy or the boundary could not be read, "" when all were

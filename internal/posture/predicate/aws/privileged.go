@@ -37,7 +37,7 @@ var kindsOf = map[string]string{
 
 // Privileged decides whether an identity is administrator or can make itself
 // one: it has all actions of a published privilege escalation, each on every
-// resource of the action's type.
+// resource of the action's type, or may change its own permissions.
 func (i Identity) Privileged() predicate.Answer {
 	all := []predicate.Answer{i.allows(Statement.isBroad, grants)}
 	for _, actions := range escalations {
@@ -51,7 +51,47 @@ func (i Identity) Privileged() predicate.Answer {
 		}
 		all = append(all, answer)
 	}
-	return i.complete(predicate.Or(all...))
+	return i.complete(predicate.Or(append(all, i.grantsItself())...))
+}
+
+// ownGrants are the actions by which a user, group or role gives itself any permission.
+var ownGrants = map[string][]string{
+	"user": {"iam:putuserpolicy", "iam:attachuserpolicy"}, "group": {"iam:putgrouppolicy", "iam:attachgrouppolicy"}, "role": {"iam:putrolepolicy", "iam:attachrolepolicy"},
+}
+
+// grantsItself decides whether an identity may change its own permissions: a
+// statement allows one of ownGrants on the identity itself, by name or, for users,
+// by the variable aws:username.
+func (i Identity) grantsItself() predicate.Answer {
+	field := strings.SplitN(i.ARN, ":", 6)
+	if len(field) != 6 {
+		return predicate.Of(false, "")
+	}
+	kind, path, _ := strings.Cut(field[5], "/")
+	var all []predicate.Answer
+	for _, action := range ownGrants[kind] {
+		onItself := func(s Statement) bool {
+			resources := s.Resources
+			if kind == "user" {
+				resources.List = slices.Clone(resources.List)
+				for n, one := range resources.List {
+					resources.List[n] = strings.ReplaceAll(one, "${aws:username}", path[strings.LastIndex(path, "/")+1:])
+				}
+			}
+			return s.Actions.has(action) && resources.has(i.ARN)
+		}
+		denied := slices.ContainsFunc(i.Policies, func(p Policy) bool {
+			return slices.ContainsFunc(p.Statements, func(s Statement) bool { return !s.Allow && len(s.Conditions) == 0 && onItself(s) })
+		})
+		if !denied {
+			all = append(all, i.allows(onItself, []string{action}))
+		}
+	}
+	answer := predicate.Or(all...)
+	if answer.Truth == predicate.Yes {
+		answer.Why = "it may change its own permissions"
+	}
+	return answer
 }
 
 // may decides whether an identity may call an action on every resource of the action's type.
