@@ -67,7 +67,7 @@ generate-aws: ## Generate the models of AWS's read operations from botocore; a m
 	scripts/generate-aws
 
 .PHONY: test-peers
-test-peers: ## Test the AWS collectors and scripts against moto and the real AWS command line
+test-peers: ## Test the AWS collectors, verdicts on awkward policies and scripts against moto and the real AWS command line
 	scripts/test-peers
 
 .PHONY: torture
@@ -154,6 +154,10 @@ bench-gremlin: ## Compare the query engine with TinkerGraph; needs java and mvn
 .PHONY: bench-stream
 bench-stream: ## Measure the time from a change in a cloud to its finding, stage by stage; DATABASE=postgres://...
 	go run ./bench/stream $(if $(DATABASE),-database "$(DATABASE)")
+
+.PHONY: bench-scan
+bench-scan: ## Compare "vigil scan aws" with Prowler on the same moto account: time, processor time, memory
+	scripts/bench-scan
 
 .PHONY: bench-scale
 bench-scale: ## Measure collections per minute of 1, 2 and 4 processes on one PostgreSQL; DATABASE=postgres://...
