@@ -66,6 +66,10 @@ generate: ## Generate the documents, policies and roles from the declarations
 generate-aws: ## Generate the models of AWS's read operations from botocore; a minute of processor time
 	scripts/generate-aws
 
+.PHONY: generate-secret-rules
+generate-secret-rules: ## Generate the rules that find credentials from those of gitleaks
+	scripts/generate-secret-rules
+
 .PHONY: test-peers
 test-peers: ## Test the AWS collectors, verdicts on awkward policies and scripts against moto and the real AWS command line
 	scripts/test-peers

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"encoding/base64"
 	"fmt"
 
 	"vigil/internal/sim/world"
@@ -69,6 +70,13 @@ func (e *inventory) instance(p world.Place, i int, id string) world.Object {
 		"tagSet", e.tagSet(p, "vm", i))
 	if s.With("windows").Share(0.2) {
 		o = append(o, world.Obj("platform", "windows")...)
+	}
+	if script := s.With("user data"); script.Share(0.1) {
+		text := "#!/bin/bash\nyum -y install httpd\n"
+		if script.Nth(1).Share(0.2) {
+			text += "export DB_PASSWORD=simulated-Passw0rd\n"
+		}
+		o = append(o, world.Obj("_userData", base64.StdEncoding.EncodeToString([]byte(text)))...)
 	}
 	if m.publicIP != "" {
 		o = append(o, world.Obj("ipAddress", m.publicIP, "dnsName", "ec2-"+m.publicIP+".compute.amazonaws.com")...)

@@ -21,6 +21,21 @@ func ec2Service(c *Cloud) {
 		}
 		return answer{Object: world.Obj("regionInfo", all)}, nil
 	})
+	c.register("ec2", "DescribeInstanceAttribute", func(x *call) (answer, error) {
+		id := x.text("InstanceId")
+		o, ok := c.Get(e.instances, x.place(), id)
+		if !ok {
+			return answer{}, &failure{400, "InvalidInstanceID.NotFound", "The instance ID '" + id + "' does not exist"}
+		}
+		if x.text("Attribute") != "userData" {
+			return answer{}, &failure{400, "InvalidParameterValue", "only userData is simulated"}
+		}
+		data := world.Object{}
+		if text := o.Text("_userData"); text != "" {
+			data = world.Obj("value", text)
+		}
+		return answer{Object: world.Obj("instanceId", id, "userData", data)}, nil
+	})
 	for _, l := range []struct {
 		action, field, names, missing string
 		kind                          *world.Kind

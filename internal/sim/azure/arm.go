@@ -101,6 +101,9 @@ func (c *Cloud) find(at string, government bool) (target, *refusal) {
 	if len(rest) > 1 && strings.EqualFold(rest[0], "resourceGroups") && len(rest) > 2 {
 		group, rest = rest[1], rest[2:]
 	}
+	if group != "" && len(rest) == 3 && strings.EqualFold(strings.Join(rest, "/"), deployments) {
+		return t.walk(c, "", subscriptions, append([]string{"resourceGroups", group}, rest...))
+	}
 	if len(rest) > 2 && strings.EqualFold(rest[0], "providers") {
 		t.space = rest[1]
 		return t.walk(c, group, rest[1], rest[2:])

@@ -8,6 +8,7 @@ import (
 const (
 	subscriptions = "Microsoft.Resources/subscriptions"
 	groups        = subscriptions + "/resourceGroups"
+	deployments   = "providers/Microsoft.Resources/deployments" // of a resource group
 )
 
 var basicKinds = []*kind{
@@ -35,7 +36,12 @@ var basicKinds = []*kind{
 			return append(names, "NetworkWatcherRG")
 		},
 		body: func(a address) world.Object {
-			return world.Obj("location", a.location(), "tags", a.tags(), "properties", world.Obj("provisioningState", "Succeeded"))
+			outputs := world.Obj("endpoint", world.Obj("type", "String", "value", "https://"+a.name()+".example.com"))
+			if a.i%5 == 1 {
+				outputs = append(outputs, world.Obj("adminPassword", world.Obj("type", "String", "value", "simulated-Passw0rd"))...)
+			}
+			return world.Obj("location", a.location(), "tags", a.tags(), "properties", world.Obj("provisioningState", "Succeeded"),
+				"_"+deployments, world.Obj("value", world.Items(world.Obj("name", "main", "properties", world.Obj("provisioningState", "Succeeded", "outputs", outputs)))))
 		},
 	},
 	{

@@ -44,7 +44,7 @@ var computeKinds = []*kind{
 			return world.Obj("kind", "compute#project", "id", a.project.Number, "name", a.project.ID, "selfLink", computeBase+"projects/"+a.project.ID)
 		},
 		body: func(a address) world.Object {
-			items := world.Items(item("ssh-keys", "ada:ssh-ed25519 AAAAC3Nza ada"), item("google-compute-default-zone", zones[0]))
+			items := world.Items(item("ssh-keys", "ada:ssh-ed25519 AAAAC3Nza ada"), item("google-compute-default-zone", zones[0]), item("db-password", "simulated-Passw0rd"))
 			if !a.violates("gcp-project-oslogin") {
 				items = append(items, item("enable-oslogin", "TRUE"))
 			}
@@ -93,7 +93,7 @@ var computeKinds = []*kind{
 		count: func(a address) int { return a.scaled(8, 2) },
 		body: func(a address) world.Object {
 			return world.Obj("properties", world.Obj("machineType", "e2-small", "networkInterfaces", world.Items(world.Obj("network", a.ref(networkType, 0), "subnetwork", a.ref(subnetType, 0))),
-				"metadata", world.Obj("items", world.Items(item("enable-oslogin", "TRUE"), item("startup-script", "simulated-template-secret"))),
+				"metadata", world.Obj("items", world.Items(item("enable-oslogin", "TRUE"), item("startup-script", "simulated-template-secret"), item("db-password", "simulated-Passw0rd"))),
 				"serviceAccounts", world.Items(world.Obj("email", a.email(0), "scopes", world.Items(cloudPlatform))),
 				"shieldedInstanceConfig", world.Obj("enableVtpm", true, "enableIntegrityMonitoring", true)))
 		},
@@ -138,7 +138,11 @@ func instance(a address) world.Object {
 	if node {
 		labels = append(labels, world.Field{Name: "goog-gke-node", Value: ""})
 	}
-	metadata := world.Items(item("startup-script", "#! /bin/sh\necho simulated-startup-secret\n"))
+	script := "#! /bin/sh\necho simulated-startup-secret\n"
+	if a.i%20 == 1 {
+		script += "export DB_PASSWORD=simulated-Passw0rd\n"
+	}
+	metadata := world.Items(item("startup-script", script))
 	if !a.violates("gcp-vm-project-ssh-keys") {
 		metadata = append(metadata, item("block-project-ssh-keys", "true"))
 	}

@@ -38,7 +38,7 @@ var runtimeKinds = []*kind{
 			}
 			return world.Obj("uid", a.id(), "uri", "https://"+a.name()+"-x.a.run.app", "ingress", "INGRESS_TRAFFIC_ALL", "createTime", a.created(), "labels", a.labels(),
 				"template", world.Obj("serviceAccount", a.email(a.i%a.accounts()), "encryptionKey", a.keyPath(a.i), "vpcAccess", world.Obj("connector", "projects/"+a.project.ID+"/locations/"+a.location()+"/connectors/office"),
-					"containers", world.Items(world.Obj("image", "europe-docker.pkg.dev/x/y:1", "env", world.Items(world.Obj("name", "MODE", "value", "simulated-run-secret"),
+					"containers", world.Items(world.Obj("image", "europe-docker.pkg.dev/x/y:1", "env", world.Items(world.Obj("name", "DB_PASSWORD", "value", "simulated-Passw0rd"),
 						world.Obj("name", "TOKEN", "valueSource", world.Obj("secretKeyRef", world.Obj("secret", a.peer(secretType, 0).name(), "version", "latest"))))))),
 				"_policy", grants(binding("roles/run.invoker", invoker)))
 		},
@@ -127,7 +127,7 @@ func function(a address) world.Object {
 		trigger = world.Obj("eventType", "google.cloud.pubsub.topic.v1.messagePublished", "pubsubTopic", a.peer(topicType, 0).path(), "triggerRegion", a.location())
 		connector, key = "projects/"+a.project.ID+"/locations/"+a.location()+"/connectors/office", a.keyPath(a.i)
 	}
-	config := world.Obj("vpcConnector", connector, "ingressSettings", ingress, "serviceAccountEmail", a.email(a.i%a.accounts()), "environmentVariables", world.Obj("LEVEL", "simulated-function-secret"))
+	config := world.Obj("vpcConnector", connector, "ingressSettings", ingress, "serviceAccountEmail", a.email(a.i%a.accounts()), "environmentVariables", world.Obj("LEVEL", "simulated-function-secret", "DB_PASSWORD", "simulated-Passw0rd"))
 	if gen == "GEN_2" {
 		config = append(config, world.Obj("service", a.peer(runType, a.i).path())...)
 	}

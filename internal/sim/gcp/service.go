@@ -68,7 +68,7 @@ var fabricKinds = []*kind{
 var serviceKinds = []*kind{
 	service(runJobType, "run", "jobs", inLocation, "job-", func(a address) world.Object {
 		return world.Obj("createTime", a.created(), "labels", a.labels(), "template", world.Obj("template", world.Obj("serviceAccount", a.email(0), "encryptionKey", a.keyPath(0),
-			"containers", world.Items(world.Obj("image", "europe-docker.pkg.dev/x/y:1", "env", world.Items(world.Obj("name", "MODE", "value", "simulated-job-secret"),
+			"containers", world.Items(world.Obj("image", "europe-docker.pkg.dev/x/y:1", "env", world.Items(world.Obj("name", "DB_PASSWORD", "value", "simulated-Passw0rd"),
 				world.Obj("name", "TOKEN", "valueSource", world.Obj("secretKeyRef", world.Obj("secret", a.peer(secretType, 0).name(), "version", "latest")))))))))
 	}),
 	part(providerType, poolType, "iam", "providers", "github-", func(address) world.Object {
@@ -108,7 +108,7 @@ var serviceKinds = []*kind{
 			"dataprocServiceAccount", a.email(0), "gcsBucket", a.peer(bucketType, 0).name(), "cryptoKeyConfig", world.Obj("keyReference", a.keyPath(0)))
 	}),
 	service(workflowType, "workflows", "workflows", inLocation, "workflow-", func(a address) world.Object {
-		return world.Obj("state", "ACTIVE", "serviceAccount", "projects/"+a.project.ID+"/serviceAccounts/"+a.email(0), "callLogLevel", "LOG_ERRORS_ONLY", "cryptoKeyName", a.keyPath(0), "createTime", a.created(), "labels", a.labels())
+		return world.Obj("state", "ACTIVE", "serviceAccount", "projects/"+a.project.ID+"/serviceAccounts/"+a.email(0), "callLogLevel", "LOG_ERRORS_ONLY", "userEnvVars", world.Obj("DB_PASSWORD", "simulated-Passw0rd"), "cryptoKeyName", a.keyPath(0), "createTime", a.created(), "labels", a.labels())
 	}),
 	service(firestoreType, "firestore", "databases", inProject, "store-", func(a address) world.Object {
 		return world.Obj("type", "FIRESTORE_NATIVE", "databaseEdition", "STANDARD", "locationId", "eur3", "deleteProtectionState", "DELETE_PROTECTION_ENABLED", "pointInTimeRecoveryEnablement", "POINT_IN_TIME_RECOVERY_ENABLED",
