@@ -35,6 +35,9 @@ type setting struct {
 	Controls    map[string][]string `yaml:"controls"`
 	Unconfirmed map[string][]string `yaml:"unconfirmed"`
 	Events      map[string][]string `yaml:"events"`
+	// Cases are further cases: those of properties that functions derive begin with
+	// answers of the cloud.
+	Cases []Case `yaml:"cases"`
 }
 
 // loadSettings reads the rules of a settings file.
@@ -73,6 +76,7 @@ func (s setting) rule(file string, in *folder) (Entry, error) {
 	if err != nil {
 		return Entry{File: file}, err
 	}
+	cases = append(cases, s.Cases...)
 	f := ruleFile{
 		ID: s.ID, Title: s.Title, Type: s.Type, Level: s.Level, Why: s.Why, Fix: s.Fix, Link: s.Link,
 		Query: fmt.Sprintf("g.V().hasLabel('%s')%s%s", s.Type, s.describe(), s.Wrong.steps()),

@@ -194,7 +194,7 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 	"aws-guardduty-enabled":   func(_ accountData, e posture.Entity) bool { return str(e, "detectorStatus") != "ENABLED" },
 	"aws-securityhub-enabled": func(_ accountData, e posture.Entity) bool { return str(e, "hubArn") == "" },
 	"aws-lambda-public": func(_ accountData, e posture.Entity) bool {
-		return hasFlag(e, "policyIsPublic") || has(e, "urlAuthType", "NONE")
+		return hasFlag(e, "policyIsPublic") || hasFlag(e, "urlIsPublic")
 	},
 	"aws-lambda-runtime": func(_ accountData, e posture.Entity) bool { return str(e, "runtime") == "python3.7" },
 	"aws-sqs-public":     func(_ accountData, e posture.Entity) bool { return hasFlag(e, "policyIsPublic") },

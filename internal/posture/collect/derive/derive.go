@@ -23,6 +23,7 @@ func Functions() resource.Functions {
 			"aws.eventSelectors":          awsEventSelectors,
 			"aws.functionEnvironment":     awsFunctionEnvironment,
 			"aws.filterPattern":           awsFilterPattern,
+			"aws.functionUrls":            awsFunctionURLs,
 			"aws.identity":                awsIdentity,
 			"aws.inlinePolicies":          awsInlinePolicies,
 			"aws.ipVersion":               awsIPVersion,

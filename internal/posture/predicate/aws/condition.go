@@ -66,6 +66,7 @@ const (
 	userIDKey                 // the unique id of an identity
 	addressKey
 	serviceKey  // the name of an AWS service
+	flagKey     // true for services of AWS, or for callers in a network of the owner
 	endpointKey // the target of notifications
 )
 
@@ -78,8 +79,9 @@ var keyKinds = map[string]keyKind{
 	"aws:sourceorgid": orgKey, "aws:sourceorgpaths": orgKey, "aws:principalorgid": orgKey, "aws:principalorgpaths": orgKey,
 	"aws:vpceorgid": orgKey, "aws:vpceorgpaths": orgKey,
 	"aws:sourcearn": arnKey, "aws:principalarn": arnKey, "s3:dataaccesspointarn": arnKey, "lambda:sourcefunctionarn": arnKey, "aws:federatedprovider": arnKey,
+	"elasticfilesystem:accesspointarn": arnKey, "elasticfilesystem:accessedviamounttarget": flagKey,
 	"aws:sourcevpc": idKey, "aws:sourcevpce": idKey, "aws:ec2instancesourcevpc": idKey, "aws:userid": userIDKey, "aws:sourceip": addressKey,
-	"aws:principalservicename": serviceKey, "aws:principalservicenameslist": serviceKey, "aws:principalisawsservice": serviceKey,
+	"aws:principalservicename": serviceKey, "aws:principalservicenameslist": serviceKey, "aws:principalisawsservice": flagKey,
 	"sns:endpoint": endpointKey,
 }
 
@@ -104,7 +106,9 @@ func (c Condition) admits() predicate.Answer {
 	case t.kind == otherTest:
 		return predicate.NotKnown(c.Key + " is compared with " + c.Operator)
 	case kind == serviceKey:
-		return predicate.Of(!c.demandsService(t), "")
+		return predicate.Of(t.negated || t.ifExists || t.forAll, "")
+	case kind == flagKey:
+		return predicate.Of(!c.demandsFlag(t), "")
 	case (t.ifExists || t.forAll) && !slices.Contains(alwaysPresent, c.Key) && !t.negated:
 		return predicate.Of(true, "") // a request without the key meets it
 	case kind == addressKey:
@@ -119,11 +123,8 @@ func (c Condition) admits() predicate.Answer {
 	return predicate.Or(all...)
 }
 
-// demandsService reports whether only AWS services can meet a condition on a service principal key.
-func (c Condition) demandsService(t test) bool {
-	if c.Key != "aws:principalisawsservice" {
-		return !t.negated && !t.ifExists && !t.forAll
-	}
+// demandsFlag reports whether only callers for whom a flag is true can meet a condition on it.
+func (c Condition) demandsFlag(t test) bool {
 	wantTrue := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "true") })
 	return wantTrue != t.negated && !t.ifExists
 }
@@ -161,8 +162,8 @@ func (c Condition) refuses() predicate.Answer {
 	switch {
 	case t.kind == unknownTest:
 		return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
-	case c.Key == "aws:principalisawsservice":
-		return predicate.Of(c.matchesNoService(t), "")
+	case kind == flagKey:
+		return predicate.Of(c.matchesWithoutFlag(t), "")
 	case !t.negated || t.forAny || kind == freeKey || kind == endpointKey:
 		return predicate.Of(false, "") // strangers can omit the key or choose its value
 	case kind == serviceKey:
@@ -178,10 +179,10 @@ func (c Condition) refuses() predicate.Answer {
 	return predicate.And(all...)
 }
 
-// matchesNoService reports whether every caller that is not a service of AWS
-// meets a condition on aws:PrincipalIsAWSService. The key is "false" for callers
-// with credentials; requests of anonymous callers lack it.
-func (c Condition) matchesNoService(t test) bool {
+// matchesWithoutFlag reports whether every caller for whom a flag is not true meets
+// a condition on it. aws:PrincipalIsAWSService is "false" for callers with
+// credentials; requests of anonymous callers lack it.
+func (c Condition) matchesWithoutFlag(t test) bool {
 	if t.kind != boolTest && t.kind != exactTest {
 		return false
 	}
