@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -94,23 +95,27 @@ func selectedEvents(answer gjson.Result) (texts []string, all bool) {
 			texts = append(texts, "data "+t.String())
 		}
 	}
+	reads, writes := false, false
 	for _, e := range answer.Get("AdvancedEventSelectors").Array() {
-		category, narrowed := "", false
+		category, extent := "", "All"
 		for _, f := range e.Get("FieldSelectors").Array() {
-			if equals := f.Get("Equals").Array(); f.Get("Field").Str == "eventCategory" && len(equals) > 0 {
+			equals := f.Get("Equals").Array()
+			switch field := f.Get("Field").Str; {
+			case field == "eventCategory" && len(equals) > 0:
 				category = equals[0].String()
-			} else {
-				narrowed = true
+			case field == "readOnly" && len(equals) == 1 && extent == "All":
+				extent = map[string]string{"true": "ReadOnly", "false": "WriteOnly"}[equals[0].Str]
+			default:
+				extent = "narrowed"
 			}
 		}
-		extent := "All"
-		if narrowed {
-			extent = "narrowed"
-		}
 		texts = append(texts, fmt.Sprintf("advanced %s %s", category, extent))
-		all = all || category == "Management" && !narrowed
+		if category == "Management" {
+			reads = reads || extent == "All" || extent == "ReadOnly"
+			writes = writes || extent == "All" || extent == "WriteOnly"
+		}
 	}
-	return texts, all
+	return texts, all || reads && writes
 }
 
 // selectedObjectEvents reports whether a trail records that objects of all S3
@@ -245,13 +250,18 @@ var awsEscapedPolicy = resource.Function{
 	},
 }
 
+// bucketHost is the name of the host of a bucket: with or without a region, of its website
+// (s3-website.REGION or s3-website-REGION), and of the old form (s3-REGION). The names of
+// buckets may contain dots.
+var bucketHost = regexp.MustCompile(`^(.+)\.s3([.-][a-z0-9.-]+)?\.amazonaws\.com(\.cn)?$`)
+
 // awsBucketOrigins adds the S3 buckets among the origins of a distribution.
 var awsBucketOrigins = resource.Function{
 	Edges: []resource.Edge{{Label: "ORIGIN", To: resource.EntityTypes{"AWS.S3.Bucket"}, Doc: "The S3 buckets among its origins."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		for _, host := range in.Value.Get("#.DomainName").Array() {
-			if bucket, rest, ok := strings.Cut(host.Str, ".s3."); ok && strings.Contains(rest, "amazonaws.com") {
-				b.Edge("ORIGIN", in.Cloud.Ref(in.Vars, []posture.EntityType{"AWS.S3.Bucket"}, bucket))
+			if found := bucketHost.FindStringSubmatch(host.Str); found != nil {
+				b.Edge("ORIGIN", in.Cloud.Ref(in.Vars, []posture.EntityType{"AWS.S3.Bucket"}, found[1]))
 			}
 		}
 		return nil
