@@ -80,9 +80,10 @@ type Queue struct {
 	started  atomic.Bool
 	stopping atomic.Bool // running jobs are being cancelled
 
-	mu       sync.Mutex
-	active   map[attempt]context.CancelCauseFunc // attempts that run in this process
-	lostFrom map[int64]time.Time                 // jobs stored as running in this process that do not run, and since when
+	mu     sync.Mutex
+	active map[attempt]context.CancelCauseFunc // attempts that run in this process
+
+	lost map[attempt]missing // attempts stored as running in this process that do not run; used by maintain only
 }
 
 //go:embed migrations/*.sql
@@ -123,7 +124,7 @@ func New(db *sqldb.DB, conf Config) (*Queue, error) {
 	q := &Queue{
 		db: db, conf: conf, log: conf.Log, id: uuid.NewString(), driver: newDriver(db),
 		workers: river.NewWorkers(), metrics: newMetrics(db),
-		active: map[attempt]context.CancelCauseFunc{}, lostFrom: map[int64]time.Time{},
+		active: map[attempt]context.CancelCauseFunc{}, lost: map[attempt]missing{},
 	}
 	var err error
 	q.inserts, err = river.NewClient(newDriver(db), &river.Config{

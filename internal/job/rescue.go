@@ -13,9 +13,15 @@ import (
 	"vigil/internal/sqldb"
 )
 
+// leaseBeats is the number of heartbeats after which a lease expires.
+const leaseBeats = 6
+
+// A job that this process should run, and does not, is rescued after so many consecutive
+// heartbeats and this time, in which River starts a job that it has fetched or stores the
+// end of one. A process that was suspended has missed the time, but no heartbeats.
 const (
-	leaseBeats = 6  // heartbeats after which a lease expires
-	lostBeats  = 30 // heartbeats after which a job that this process should run, and does not, is rescued
+	lostBeats = 3
+	lostAfter = 4 * time.Second
 )
 
 // maintain renews the lease, inserts scheduled jobs and rescues the jobs of dead
@@ -154,44 +160,54 @@ func clock(tx *sqldb.Tx) (int64, error) {
 	return sqldb.QueryOne(tx, sqldb.Scalar[int64], text)
 }
 
-// rescue returns the jobs of dead processes to their queues. After an outage of the
-// database it first gives the others time to renew their leases.
+// rescue returns jobs that no living process runs to their queues.
 func (q *Queue) rescue(ctx context.Context) error {
-	if time.Since(q.reachedSince) < leaseBeats*q.conf.Heartbeat {
-		return nil
-	}
 	var orphans []*rivertype.JobRow
 	var dead []string
-	read := func(tx *sqldb.Tx) (err error) {
-		orphans, dead, err = q.orphans(tx)
+	find := func(tx *sqldb.Tx, running []*rivertype.JobRow) (err error) {
+		orphans, dead, err = q.orphans(tx, running)
 		return err
 	}
-	if err := q.db.Read(ctx, read); err != nil || len(orphans)+len(dead) == 0 {
+	err := q.db.Read(ctx, func(tx *sqldb.Tx) error {
+		running, err := q.runningJobs(tx)
+		if err != nil {
+			return err
+		}
+		q.countLost(running)
+		return find(tx, running)
+	})
+	if err != nil || len(orphans)+len(dead) == 0 {
 		return err
 	}
-	err := q.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = q.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := tx.Lock("job_rescue"); err != nil {
 			return err
 		}
-		if err := read(tx); err != nil {
+		running, err := q.runningJobs(tx)
+		if err != nil {
+			return err
+		}
+		if err := find(tx, running); err != nil {
 			return err
 		}
 		return q.putBack(tx, orphans, dead)
 	})
 	if err == nil && len(orphans) > 0 {
-		q.log.WarnContext(ctx, "returned the jobs of dead processes to their queues", "jobs", len(orphans))
+		q.log.WarnContext(ctx, "returned jobs that no process runs to their queues", "jobs", len(orphans))
 	}
 	return err
 }
 
-// orphans returns the running jobs that no living process runs, and the
-// processes that died.
-func (q *Queue) orphans(tx *sqldb.Tx) (jobs []*rivertype.JobRow, dead []string, err error) {
+// orphans returns the running jobs that no living process runs, and the processes that
+// died. After an outage of the database it first gives the others time to renew their
+// leases.
+func (q *Queue) orphans(tx *sqldb.Tx, running []*rivertype.JobRow) (jobs []*rivertype.JobRow, dead []string, err error) {
 	now, err := clock(tx)
 	if err != nil {
 		return nil, nil, err
 	}
-	alive := []string{q.id} // even without a lease: then keepLease cancels its jobs first
+	trusted := time.Since(q.reachedSince) >= leaseBeats*q.conf.Heartbeat
+	var alive []string
 	for w, err := range sqldb.Each(tx, func(r sqldb.Row) (w struct {
 		id   string
 		seen int64
@@ -204,19 +220,19 @@ func (q *Queue) orphans(tx *sqldb.Tx) (jobs []*rivertype.JobRow, dead []string, 
 		}
 		switch {
 		case w.id == q.id:
-		case now-w.seen < (leaseBeats * q.conf.Heartbeat).Milliseconds():
+		case !trusted, now-w.seen < (leaseBeats * q.conf.Heartbeat).Milliseconds():
 			alive = append(alive, w.id)
 		default:
 			dead = append(dead, w.id)
 		}
 	}
-	running, err := q.runningJobs(tx)
-	if err != nil {
-		return nil, nil, err
-	}
-	abandoned := q.abandonedJobs(running)
 	for _, j := range running {
-		if !slices.Contains(alive, runner(j)) || slices.Contains(abandoned, j.ID) {
+		switch r := runner(j); {
+		case r == q.id: // even without a lease: then keepLease cancels its jobs first
+			if q.lost[attempt{j.ID, j.Attempt}].isLost(time.Now()) {
+				jobs = append(jobs, j)
+			}
+		case trusted && !slices.Contains(alive, r):
 			jobs = append(jobs, j)
 		}
 	}
@@ -239,29 +255,34 @@ func runner(j *rivertype.JobRow) string {
 	return j.AttemptedBy[len(j.AttemptedBy)-1]
 }
 
-// abandonedJobs returns the jobs that are stored as running in this process and have not run
-// for lostBeats: River could not store their end, or was interrupted while fetching
-// them.
-func (q *Queue) abandonedJobs(running []*rivertype.JobRow) (ids []int64) {
+// countLost counts the heartbeats at which an attempt is stored as running in this
+// process and does not run: River could not store its end, because the database was
+// unavailable for longer than River tries, or it was interrupted while fetching the job.
+func (q *Queue) countLost(running []*rivertype.JobRow) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now := time.Now()
-	from := map[int64]time.Time{}
+	lost := map[attempt]missing{}
 	for _, j := range running {
-		if _, ok := q.active[attempt{j.ID, j.Attempt}]; ok || runner(j) != q.id {
-			continue
-		}
-		since, ok := q.lostFrom[j.ID]
-		if !ok {
-			since = now
-		}
-		from[j.ID] = since
-		if now.Sub(since) > lostBeats*q.conf.Heartbeat {
-			ids = append(ids, j.ID)
+		a := attempt{j.ID, j.Attempt}
+		if _, ok := q.active[a]; !ok && runner(j) == q.id {
+			m := q.lost[a]
+			if m.beats++; m.beats == 1 {
+				m.since = time.Now()
+			}
+			lost[a] = m
 		}
 	}
-	q.lostFrom = from
-	return ids
+	q.lost = lost
+}
+
+// missing says since when, and at how many heartbeats, an attempt did not run.
+type missing struct {
+	since time.Time
+	beats int
+}
+
+func (m missing) isLost(now time.Time) bool {
+	return m.beats >= lostBeats && now.Sub(m.since) >= lostAfter
 }
 
 // putBack returns jobs to their queues, discards those without attempts left, and

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"vigil/internal/sqldb/dbtest"
 )
 
 // TestCollectionsSurviveCrashesOfPostgreSQL crashes the database server while two
@@ -14,9 +16,9 @@ func TestCollectionsSurviveCrashesOfPostgreSQL(t *testing.T) {
 	if stops == 0 {
 		t.Skip("needs its own database server: see make crash")
 	}
-	db := newDatabaseServer(t)
+	db := dbtest.NewServer(t)
 	s := newEventLoad(t, 6, 600)
-	s.install(db.dsn)
+	s.install(db.URL)
 	c, _ := s.start()
 	other, _ := s.start()
 	for n := range min(stops, 10) {
@@ -25,8 +27,8 @@ func TestCollectionsSurviveCrashesOfPostgreSQL(t *testing.T) {
 			from := []*client{c, other}[i%2]
 			runs[a.ID] = from.want(202, "POST", "/v1/cloud-accounts/"+a.ID+"/collections", object{}).member("collectionId")
 		}
-		db.crash()
-		db.start()
+		db.Crash()
+		db.Start()
 		for _, a := range s.accounts {
 			s.wantCompleted(c, a.ID, runs[a.ID], n)
 		}

@@ -3,14 +3,12 @@ package app_test
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"vigil/internal/sqldb/dbtest"
 )
 
 // TestCrashesOfPostgreSQLLoseNothing repeatedly crashes the database server while
@@ -21,54 +19,17 @@ func TestCrashesOfPostgreSQLLoseNothing(t *testing.T) {
 	if stops == 0 {
 		t.Skip("needs its own database server: see make crash")
 	}
-	db := newDatabaseServer(t)
-	r := &recorder{host: newHost(t, db.dsn), accounts: map[string]string{}, removed: map[string]bool{}}
+	db := dbtest.NewServer(t)
+	r := &recorder{host: newHost(t, db.URL), accounts: map[string]string{}, removed: map[string]bool{}}
 	c, kill := r.start()
 	for n := range stops {
-		r.outage(c, n, db.crash, db.start)
+		r.outage(c, n, db.Crash, db.Start)
 		r.progress(n+1, stops)
 	}
 	r.check(c)
 	kill()
 	r.kills = stops
 	r.checkDatabase()
-}
-
-// A databaseServer is a PostgreSQL server of one test.
-type databaseServer struct {
-	t        *testing.T
-	dir, dsn string
-}
-
-func newDatabaseServer(t *testing.T) *databaseServer {
-	t.Helper()
-	s := &databaseServer{t: t, dir: filepath.Join(t.TempDir(), "postgres")}
-	s.start()
-	t.Cleanup(func() { s.do("stop") })
-	return s
-}
-
-func (s *databaseServer) do(action string) string {
-	s.t.Helper()
-	cmd := exec.Command("../../../scripts/postgres.sh", action, s.dir)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		s.t.Fatalf("%s: %v", cmd, err)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// crash stops the server without a shutdown, like a power failure.
-func (s *databaseServer) crash() { s.t.Helper(); s.do("crash") }
-
-func (s *databaseServer) start() {
-	s.t.Helper()
-	dsn := s.do("start")
-	if s.dsn != "" && dsn != s.dsn {
-		s.t.Fatalf("the address of the database server changed to %s from %s", dsn, s.dsn)
-	}
-	s.dsn = dsn
 }
 
 // outage checks the acknowledged writes, lets clients write, and crashes the database

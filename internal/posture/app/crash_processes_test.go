@@ -49,14 +49,14 @@ func TestStopsOfPostgreSQLUnderThreeProcesses(t *testing.T) {
 	if stops == 0 {
 		t.Skip("needs its own database server: see make crash")
 	}
-	db := newDatabaseServer(t)
+	db := dbtest.NewServer(t)
 	var slowest time.Duration
-	underLoad(t, db.dsn, 3, func(c *cluster) {
+	underLoad(t, db.URL, 3, func(c *cluster) {
 		for range min(stops, 10) {
 			time.Sleep(5 * time.Second)
-			db.crash()
+			db.Crash()
 			time.Sleep(time.Second)
-			db.start()
+			db.Start()
 			up := time.Now()
 			for _, node := range c.nodes {
 				for end := up.Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 	"vigil/internal/job"
 	"vigil/internal/posture"
@@ -123,6 +124,8 @@ func reschedule(ctx context.Context, err error) error {
 		return err
 	case ctx.Err() != nil: // more reads were due all the time
 		return job.Later(0)
+	case fault.Is(err, fault.Unavailable): // the database was away, and this is stored when it is back
+		return job.Later(time.Second)
 	}
 	return job.Later(streamPause)
 }
