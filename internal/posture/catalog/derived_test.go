@@ -158,5 +158,4 @@ var withoutRawCases = map[posture.RuleID]bool{
 	"gcp-vm-default-sa":                         true,
 	"gcp-vm-default-sa-full-scope":              true,
 	"gcp-vm-ip-forward":                         true,
-	"gcp-vm-serial-port":                        true,
 }

@@ -76,12 +76,16 @@ var (
 	gcpInstanceMetadata = gcpMetadata("metadata", map[string]string{
 		"blockProjectSshKeys": "block-project-ssh-keys", "serialPortEnable": "serial-port-enable", "osLogin": "enable-oslogin",
 	}, map[string]string{
-		"blockProjectSshKeys": "SSH keys of the project do not open it.", "serialPortEnable": "Its serial port can be connected to.",
+		"blockProjectSshKeys": "SSH keys of the project do not open it.", "serialPortEnable": "Its serial port can be connected to; absent when the project decides.",
 		"osLogin": "Users log in with their Google identity (OS Login); absent when the project decides.",
-	}, "osLogin")
+	}, "osLogin", "serialPortEnable")
 	gcpTemplateMetadata = gcpMetadata("metadata", nil, nil)
-	gcpProjectMetadata  = gcpMetadata("commonInstanceMetadata", map[string]string{"osLogin": "enable-oslogin"},
-		map[string]string{"osLogin": "Users log in to instances with their Google identity: enable-oslogin."})
+	gcpProjectMetadata  = gcpMetadata("commonInstanceMetadata", map[string]string{
+		"osLogin": "enable-oslogin", "serialPortEnable": "serial-port-enable",
+	}, map[string]string{
+		"osLogin":          "Users log in to instances with their Google identity: enable-oslogin.",
+		"serialPortEnable": "The serial port of instances that do not decide themselves can be connected to: serial-port-enable.",
+	})
 )
 
 // gcpDefaultAccount adds whether one of several service accounts is the default account of
