@@ -134,6 +134,15 @@ type EntityStore interface {
 	// It fails with fault.NotFound if the entity never existed.
 	ChangeLog(ctx context.Context, org OrgID, id EntityID) ([]EntityChange, error)
 
+	// Feed returns one page of the changes of all entities of an organisation, newest
+	// first. It has at most the first thousand changes of a commit, and no entities that
+	// the first collection of a scope found.
+	Feed(ctx context.Context, org OrgID, f FeedFilter, p Page) (FeedPage, error)
+
+	// FeedCounts counts the changes that f selects in steps of time, oldest first. Steps
+	// without a change are omitted.
+	FeedCounts(ctx context.Context, org OrgID, f FeedFilter, step time.Duration) ([]FeedCount, error)
+
 	// Replace saves single entities of a scope that were read after an event, in one
 	// transaction: it adds or replaces those in found and deletes those in gone that
 	// are not in found. It does not change other entities of the scope.
@@ -146,7 +155,7 @@ type EntityStore interface {
 	Coverage(ctx context.Context, org OrgID, account AccountID) ([]Coverage, error)
 
 	// ForgetChanges deletes the change logs of entities that were deleted before a
-	// time.
+	// time, and the change feed before that time.
 	ForgetChanges(ctx context.Context, before time.Time) error
 }
 

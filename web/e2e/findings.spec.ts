@@ -253,7 +253,7 @@ test('an organisation without an account is led to linking one', async ({ otherO
 });
 
 test('activity lists findings raised and resolved, and opens one', async ({ posture: page }) => {
-  await page.goto(postureAt('/activity'));
+  await page.goto(postureAt('/activity?show=findings'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
   await page.locator('tbody tr th a').first().click();
   await expect(page.locator('.drawer')).toBeVisible();

@@ -99,6 +99,7 @@ func (a *API) Routes() []httpapi.Route {
 
 		{Pattern: "POST /v1/entities/query", Need: viewer, Operation: "queryEntities", Limited: true, Safe: true, Handler: httpapi.JSON(a.queryEntities)},
 		{Pattern: "POST /v1/entities/aggregations-query", Need: viewer, Operation: "aggregateEntities", Limited: true, Safe: true, Handler: httpapi.JSON(a.aggregateEntities)},
+		{Pattern: "POST /v1/entities/changes-query", Need: viewer, Operation: "queryChanges", Limited: true, Safe: true, Handler: httpapi.JSON(a.queryFeed)},
 		{Pattern: "POST /v1/entities/graph-query", Need: viewer, Operation: "queryGraph", Limited: true, Safe: true, Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.queryGraph)},
 		{Pattern: "GET /v1/entities/schema", Need: viewer, Operation: "getSchema", Limited: true, Handler: httpapi.JSON(a.getSchema)},
 		{Pattern: "GET /v1/entities/{resource_id}", Need: viewer, Operation: "getEntity", Limited: true, Handler: httpapi.JSON(a.getEntity)},

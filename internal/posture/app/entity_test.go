@@ -156,6 +156,52 @@ func TestEntityIDsWithSpecialCharacters(t *testing.T) {
 	}
 }
 
+func TestChangeFeedOverHTTP(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 1, 10)
+	account := entitygen.New(0, 0).ID
+	scope := collect.Scoped{Org: i.org, Account: account, Type: "AWS.Test.Thing", Region: posture.Global}
+	thing := func(name, value string) posture.Entity {
+		return collect.NewResource(scope.Type, account, "", name).Text("a", value).Entity
+	}
+	const feed = "/v1/entities/changes-query"
+	i.record(scope, thing("t", "1"))
+	if got := i.want(200, "POST", feed, nil); len(results(got)) != 0 {
+		t.Fatalf("the first collection of a type is no change: %s", got.text)
+	}
+	i.record(scope, thing("t", "2"), thing("u", "1"))
+	first := i.want(200, "POST", feed, object{"countBy": "Hour", "paginationInfo": object{"pageSize": 1}})
+	second := i.want(200, "POST", feed, object{"paginationInfo": object{"pageSize": 1, "continuationToken": first.member("continuationToken")}})
+	if len(results(first)) != 1 || len(results(second)) != 1 || second.body["continuationToken"] != nil {
+		t.Fatalf("pages %s, %s", first.text, second.text)
+	}
+	updated := results(second)[0]
+	if updated["entityName"] != "t" {
+		updated = results(first)[0]
+	}
+	delete(updated, "lastUpdateTime")
+	want := object{
+		"changeType": "UPDATE", "cause": "Collection", "entityId": string(thing("t", "").ID), "entityName": "t", "entityType": "AWS.Test.Thing",
+		"cloudAccountId": string(account), "region": posture.Global,
+		"propertyChanges": object{"a": object{"changeType": "UPDATE", "oldValue": "1", "newValue": "2"}},
+	}
+	if !reflect.DeepEqual(updated, want) {
+		t.Errorf("got %v, want %v", updated, want)
+	}
+	counts, _ := first.body["counts"].([]any)
+	if len(counts) != 1 || fmt.Sprint(counts[0].(object)["added"], counts[0].(object)["updated"], counts[0].(object)["deleted"]) != "1 1 0" {
+		t.Errorf("counts %v", counts)
+	}
+	for _, filters := range []object{{"entityTypes": []string{"AWS.EC2.Instance"}}, {"cloudAccountIds": []string{"none"}}, {"to": "2020-01-01T00:00:00Z"}, {"from": "2100-01-01T00:00:00Z"}} {
+		if got := i.want(200, "POST", feed, object{"filters": filters}); len(results(got)) != 0 {
+			t.Errorf("%v: %s", filters, got.text)
+		}
+	}
+	for _, bad := range []object{{"countBy": "Week"}, {"filters": object{"from": "yesterday"}}, {"paginationInfo": object{"continuationToken": "x"}}} {
+		i.want(400, "POST", feed, bad)
+	}
+}
+
 func TestChangeLogOverHTTP(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 1, 10)

@@ -123,6 +123,12 @@ func ownAccount(c *client, db *sqldb.DB, box *secret.Box, theirs map[string]stri
 	i := &inventory{client: c, org: org, store: kept}
 	thing := collect.NewResource("AWS.Test.Thing", posture.AccountID(id), "", "mine").Text("secret", "of two").Entity
 	i.record(collect.Scoped{Org: org, Account: posture.AccountID(id), Type: thing.Type, Region: posture.Global}, thing)
+	for _, account := range []string{id, theirs["cloud_account_id"]} { // a change in each account, for the change feed
+		scope := collect.Scoped{Org: org, Account: posture.AccountID(account), Type: "AWS.Test.Changed", Region: posture.Global}
+		i.record(scope)
+		i.record(scope, collect.NewResource(scope.Type, scope.Account, "", "changed").Entity)
+		i.record(scope)
+	}
 	raised := posture.Finding{Provider: posture.AWS, Object: thing.ID, Name: "mine", Service: "Test", Region: posture.Global, Level: posture.LevelHigh}
 	if _, err := kept.Observe(c.t.Context(), org, posture.Judgement{Account: posture.AccountID(id), RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{
 		{Rule: posture.RuleID(theirs["rule_id"]), Violating: []posture.Raised{{Finding: raised, Blob: func() string { return "{}" }}}},
@@ -153,6 +159,15 @@ func checkOwn(c *client, own map[string]string) {
 		if got := c.want(200, "POST", path, body); fmt.Sprint(got.body["totalCount"]) != "1" {
 			c.t.Errorf("%s: %s", path, got.text)
 		}
+	}
+	changes := c.want(200, "POST", "/v1/entities/changes-query", object{"countBy": "Day"})
+	for _, each := range results(changes) {
+		if each["cloudAccountId"] != own["cloud_account_id"] {
+			c.t.Errorf("the change feed has %v", each)
+		}
+	}
+	if n := len(results(changes)); n != 2 || fmt.Sprint(changes.body["counts"].([]any)[0].(object)["deleted"]) != "1" {
+		c.t.Errorf("change feed: %s", changes.text)
 	}
 	c.want(200, "POST", "/v1/entities/graph-query", object{"partitionKey": own["cloud_account_id"], "gremlin": "g.V()"})
 	suppression := fmt.Sprintf("/v2/findings/%s/suppression", own["finding_id"])

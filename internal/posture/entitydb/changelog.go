@@ -147,6 +147,9 @@ const forgetBatch = 500
 
 // ForgetChanges implements [posture.EntityStore].
 func (s *Store) ForgetChanges(ctx context.Context, before time.Time) error {
+	if err := s.forgetFeed(ctx, before); err != nil {
+		return err
+	}
 	for {
 		n := 0
 		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {

@@ -27,6 +27,7 @@ type changeSet struct {
 	tally      map[string]int64 // by region
 	changed    []int64
 	removed    []posture.EntityID
+	feed       feedEntry
 }
 
 // change begins a change set. It locks the account.
@@ -111,6 +112,7 @@ func (c *changeSet) add(items []stagedEntity) error {
 		if rows[i], err = c.row(s, c.changedAt); err != nil {
 			return err
 		}
+		c.feed.add(posture.Added, rows[i].idHash)
 	}
 	return c.rows.insert(rows)
 }
@@ -170,6 +172,7 @@ func (c *changeSet) update(items []stagedEntity) error {
 		}
 		if diff := posture.Compare(before, after); !diff.Empty() {
 			log = append(log, []any{row.idHash, c.generation, row.rowID, c.changedAt, false, int64(0), appendChange(nil, after.ID, diff)})
+			c.feed.add(posture.Updated, row.idHash)
 		}
 	}
 	if err := c.rows.update(changed); err != nil {
@@ -228,6 +231,7 @@ func (c *changeSet) remove(rowIDs []int64) error {
 				return err
 			}
 			log = append(log, []any{oldRow.idHash, c.generation, rowID, c.changedAt, true, oldRow.created, oldRow.doc})
+			c.feed.add(posture.Deleted, oldRow.idHash)
 		}
 		if err := c.rows.remove(rows); err != nil {
 			return err
@@ -246,7 +250,7 @@ func (c *changeSet) finish() error {
 		c.generation--
 		return nil
 	}
-	for _, step := range []func() error{c.ledger.save, c.saveCells, c.saveDelta, c.saveGeneration, c.rows.finish, c.saveTally} {
+	for _, step := range []func() error{c.ledger.save, c.saveCells, c.saveDelta, c.saveFeed, c.saveGeneration, c.rows.finish, c.saveTally} {
 		if err := step(); err != nil {
 			return err
 		}

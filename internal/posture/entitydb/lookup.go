@@ -176,6 +176,7 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []postur
 		if err != nil {
 			return err
 		}
+		c.feed.event = true
 		existing, err := s.findEntities(tx, c.part.accountNo, ids)
 		if err != nil {
 			return err

@@ -137,7 +137,7 @@ func (s *Store) removeRows(tx *sqldb.Tx, current removal, limit int) (int, error
 	return len(rows), w.finish()
 }
 
-// emptyPartition resets counts, ledger, deltas, snapshot and coverage of an account
+// emptyPartition resets counts, ledger, deltas, snapshot, coverage and feed of an account
 // without entities.
 func emptyPartition(tx *sqldb.Tx, p partition) error {
 	cells, err := sqldb.Query(tx, scanCell, `SELECT `+cellColumns+` FROM entity_cell WHERE account_no = $1 AND count > 0`, p.accountNo)
@@ -162,6 +162,7 @@ func emptyPartition(tx *sqldb.Tx, p partition) error {
 		{`DELETE FROM entity_delta WHERE account_no = $1`, []any{p.accountNo}},
 		{`DELETE FROM entity_snapshot WHERE account_no = $1`, []any{p.accountNo}},
 		{`DELETE FROM entity_coverage WHERE account_no = $1`, []any{p.accountNo}},
+		{`DELETE FROM entity_commit WHERE account_no = $1`, []any{p.accountNo}},
 		{`UPDATE entity_cell SET count = 0, version = $2 WHERE account_no = $1`, []any{p.accountNo, p.generation + 1}},
 	} {
 		if _, err := tx.Exec(step.text, step.args...); err != nil {

@@ -59,6 +59,18 @@ func (s Entities) ChangeLog(ctx context.Context, org posture.OrgID, id posture.E
 	return s.Store.ChangeLog(ctx, org, id)
 }
 
+// Feed implements [posture.EntityStore].
+func (s Entities) Feed(ctx context.Context, org posture.OrgID, f posture.FeedFilter, p posture.Page) (posture.FeedPage, error) {
+	f.Accounts = within(ctx, f.Accounts)
+	return s.Store.Feed(ctx, org, f, p)
+}
+
+// FeedCounts implements [posture.EntityStore].
+func (s Entities) FeedCounts(ctx context.Context, org posture.OrgID, f posture.FeedFilter, step time.Duration) ([]posture.FeedCount, error) {
+	f.Accounts = within(ctx, f.Accounts)
+	return s.Store.FeedCounts(ctx, org, f, step)
+}
+
 // Replace implements [posture.EntityStore].
 func (s Entities) Replace(ctx context.Context, x posture.Scope, found []posture.Entity, gone []posture.EntityID) error {
 	if err := refuse(ctx); err != nil {

@@ -54,6 +54,9 @@ func RunEntities(t *testing.T, open func(t *testing.T) EntityFixture) {
 		"SnapshotsAreReplacedByNewer":        snapshotsAreReplaced,
 		"LargeCollectionSpills":              largeCollectionSpills,
 		"ConcurrentCommits":                  unitsCommitSideBySide,
+		"FeedHasEveryChangeOnce":             feedHasEveryChangeOnce,
+		"FeedIsFiltered":                     feedIsFiltered,
+		"FeedOfALargeCommitIsCut":            feedOfALargeCommitIsCut,
 	}
 	maps.Copy(tests, queryTests)
 	for name, test := range tests {

@@ -1,149 +1,190 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import type { Finding } from '../../api/posture';
-import { useAddress } from '../../frame/address';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { posture, type Finding } from '../../api/posture';
+import { useAddress, type Search } from '../../frame/address';
 import { Page } from '../../frame/Page';
-import { Mark, severity } from '../../parts/marks';
-import { Select } from '../../parts/Segments';
+import { Button } from '../../parts/Button';
+import { useKeys } from '../../parts/keys';
+import { Mark } from '../../parts/marks';
+import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { shortType } from '../../parts/text';
-import { day, Time } from '../../parts/time';
-import { accountsQuery, findingsQuery, useAccountNames, useRules } from '../data';
-import { resourceName } from '../findings/FindingRow';
+import { plural, shortType } from '../../parts/text';
+import { dateTime, useNow } from '../../parts/time';
+import { accountsQuery, buckets, findingsQuery } from '../data';
+import { barsOf, eventsOf } from './events';
+import { Histogram } from './Histogram';
+import { Lines } from './Lines';
 import './activity.css';
 
-interface Event {
-  at: string;
-  what: 'raised' | 'resolved';
-  finding: Finding;
-}
+const hour = 3_600_000;
+const ranges = { '1d': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
+type Range = keyof typeof ranges;
+const kinds = { all: 'All', changes: 'Changes', findings: 'Findings' } as const;
+type Kind = keyof typeof kinds;
+const lengths: Record<Range, number> = { '1d': 24 * hour, '7d': 168 * hour, '30d': 720 * hour };
 
-/** Findings as events: each was raised, and may have been resolved. Newest first. */
-export function eventsOf(findings: Finding[]): Event[] {
-  return findings
-    .flatMap((finding): Event[] => [
-      { at: finding.creationTime, what: 'raised', finding },
-      ...(finding.resolvedTime ? [{ at: finding.resolvedTime, what: 'resolved' as const, finding }] : []),
-    ])
-    .sort((a, b) => b.at.localeCompare(a.at));
-}
-
-function Histogram({ events }: { events: Event[] }) {
-  const hours = new Map<string, { raised: number; resolved: number }>();
-  for (const e of events) {
-    const hour = e.at.slice(0, 13);
-    const known = hours.get(hour) ?? { raised: 0, resolved: 0 };
-    known[e.what]++;
-    hours.set(hour, known);
+/** The time that the address names: a range until now, or from and to. */
+function spanOf(search: Search, now: number): { from: number; to: number; step: number; range: Range | undefined } {
+  const from = Date.parse(search.from ?? '');
+  const to = Date.parse(search.to ?? '');
+  const given = search.range && search.range in lengths ? (search.range as Range) : '7d';
+  if (Number.isNaN(from)) {
+    const end = (Math.floor(now / hour) + 1) * hour;
+    return { from: end - lengths[given], to: end, step: lengths[given] > 168 * hour ? 24 * hour : hour, range: given };
   }
-  const bars = [...hours].sort(([a], [b]) => a.localeCompare(b)).slice(-72);
-  const most = Math.max(1, ...bars.flatMap(([, n]) => [n.raised, n.resolved]));
+  const end = Number.isNaN(to) ? from + lengths[given] : to;
+  return { from, to: end, step: end - from > 168 * hour ? 24 * hour : hour, range: undefined };
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+/** The types of resources that the accounts have, for the filter. */
+const useTypes = () =>
+  buckets(
+    useQuery({
+      queryKey: ['entities', 'types'],
+      queryFn: () =>
+        posture.post('/v1/entities/aggregations-query', {
+          body: { aggregations: { type: { fieldName: 'entityType', aggregationType: 'Terms', termsCount: 1000 } } },
+        }),
+      staleTime: 60_000,
+    }).data?.aggregations.type,
+  )
+    .map((b) => b.value)
+    .sort();
+
+/** Says which accounts tell changes only when they are read. */
+function StreamNote() {
+  const silent = (useQuery(accountsQuery).data ?? []).filter((a) => a.eventStreamStatus.value !== 'connected');
+  if (silent.length === 0) return null;
+  const next = silent
+    .map((a) => a.nextCollectionTime)
+    .filter((at) => at !== undefined)
+    .sort()[0];
   return (
-    <figure className="region activity-chart">
-      <svg
-        viewBox={`0 0 ${Math.max(bars.length, 24) * 14} 72`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`Findings raised and resolved per hour, ${bars.length} hours with a change`}
-      >
-        <line x1="0" x2="100%" y1="44" y2="44" className="gl-strong" />
-        {bars.map(([hour, n], i) => (
-          <g key={hour}>
-            <rect className="bar-new" x={i * 14 + 2} width="10" y={44 - (n.raised * 40) / most} height={(n.raised * 40) / most} rx="1" />
-            <rect className="bar-resolved" x={i * 14 + 2} width="10" y="44" height={(n.resolved * 26) / most} rx="1" />
-          </g>
-        ))}
-      </svg>
-      <figcaption className="small t3">
-        Raised above the line, resolved below it; only hours with a change{bars[0] ? `, since ${day(`${bars[0][0]}:00:00Z`)}` : ''}.
-      </figcaption>
-    </figure>
+    <p className="note unknown region" role="note">
+      <Mark name="unknown" />
+      <span>
+        {plural(silent.length, 'account')} ({silent.map((a) => a.cloudAccountName).join(', ')}) without events: changes show after the next
+        full read
+        {next && `, ${dateTime(next)}`}.
+      </span>
+    </p>
   );
 }
 
-/** Findings raised and resolved, newest first. */
+/** What changed in the clouds, and which change raised a finding. */
 export default function Activity() {
   const { search, change } = useAddress();
   const accounts = useQuery(accountsQuery).data ?? [];
-  const accountName = useAccountNames();
-  const rules = useRules();
-  const query = useQuery(
+  const types = useTypes();
+  const now = useNow();
+  const { from, to, step, range } = spanOf(search, now);
+  const kind: Kind = search.show === 'changes' || search.show === 'findings' ? search.show : 'all';
+  const filters = {
+    from: iso(from),
+    to: iso(to),
+    ...(search.account ? { cloudAccountIds: [search.account] } : {}),
+    ...(search.type ? { entityTypes: [search.type] } : {}),
+  };
+  const feed = useInfiniteQuery({
+    queryKey: ['changes', filters, step],
+    queryFn: ({ pageParam, signal }) =>
+      posture.post('/v1/entities/changes-query', {
+        body: { filters, countBy: step === hour ? 'Hour' : 'Day', paginationInfo: { pageSize: 200, continuationToken: pageParam } },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.continuationToken ?? null,
+    placeholderData: keepPreviousData,
+  });
+  const of = search.account ? { cloudAccountIds: [search.account] } : {};
+  const size = { paginationInfo: { pageSize: 500 } };
+  const raised = useQuery(
     findingsQuery({
-      filters: search.account ? { cloudAccountIds: [search.account] } : {},
-      sorts: [{ fieldName: 'lastUpdateTime', order: 'desc' }],
-      paginationInfo: { pageSize: 500 },
+      filters: { ...of, createdFrom: iso(from), createdTo: iso(to) },
+      sorts: [{ fieldName: 'creationTime', order: 'desc' }],
+      ...size,
     }),
   );
+  const resolved = useQuery(findingsQuery({ filters: { ...of, resolvedFrom: iso(from), resolvedTo: iso(to) }, ...size }));
+  const findings = useMemo(() => {
+    const all = [...(raised.data?.results ?? []), ...(resolved.data?.results ?? [])];
+    const wanted = all.filter((f) => !search.type || f.objectType === search.type);
+    return [...new Map(wanted.map((f): [string, Finding] => [f.id, f])).values()];
+  }, [raised.data, resolved.data, search.type]);
+  const move = (by: number) => {
+    const shift = by * (to - from);
+    change({ from: iso(from + shift), to: iso(to + shift), range: undefined });
+  };
+  useKeys([
+    { keys: 'ArrowLeft', does: 'Earlier', run: () => move(-1) },
+    { keys: 'ArrowRight', does: 'Later', run: () => move(1) },
+  ]);
   return (
-    <Page title="Activity" beside={<span className="t3 wide">findings raised and resolved</span>}>
+    <Page title="Activity" beside={<span className="t3 wide">changes of resources, findings raised and resolved</span>}>
       <div className="toolbar">
+        <Segments<Kind>
+          label="What"
+          value={kind}
+          onChange={(k) => change({ show: k === 'all' ? undefined : k })}
+          options={(Object.keys(kinds) as Kind[]).map((k) => ({ value: k, label: kinds[k] }))}
+        />
         <Select
           label="Account"
           value={search.account ?? ''}
           onChange={(a) => change({ account: a || undefined })}
           options={[{ value: '', label: 'All accounts' }, ...accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))]}
         />
+        <Select
+          label="Type"
+          value={search.type ?? ''}
+          onChange={(t) => change({ type: t || undefined })}
+          options={[{ value: '', label: 'All types' }, ...types.map((t) => ({ value: t, label: shortType(t) }))]}
+        />
+        <span className="row tight end">
+          <Button look="quiet" icon="left" aria-label="Earlier" title={`Until ${dateTime(from)}`} onClick={() => move(-1)} />
+          <Segments<Range | 'other'>
+            label="Range"
+            value={range ?? 'other'}
+            onChange={(r) => r !== 'other' && change({ range: r === '7d' ? undefined : r, from: undefined, to: undefined })}
+            options={(Object.keys(ranges) as Range[]).map((r) => ({ value: r, label: ranges[r] }))}
+          />
+          <Button look="quiet" icon="right" aria-label="Later" disabled={to > now} onClick={() => move(1)} />
+        </span>
       </div>
-      <Answer query={query} what="the activity" padded>
-        {(page) => {
-          const events = eventsOf(page.results);
-          if (events.length === 0)
-            return (
-              <Empty padded title="Nothing has happened yet">
-                No finding was raised or resolved.
-              </Empty>
-            );
+      <StreamNote />
+      <Answer query={feed} what="the activity" padded>
+        {({ pages }) => {
+          const changes = kind === 'findings' ? [] : pages.flatMap((p) => p.results);
+          const more = kind !== 'findings' && feed.hasNextPage;
+          const events = eventsOf(changes, kind === 'changes' ? [] : findings, from, more).filter((e) => Date.parse(e.at) < to);
+          const counts = kind === 'findings' ? [] : (pages[0]?.counts ?? []);
           return (
             <>
-              <Histogram events={events} />
-              <div className="table-scroll">
-                <table className="table">
-                  <thead>
-                    <tr>
-                      <th>When</th>
-                      <th>What</th>
-                      <th>Rule</th>
-                      <th className="wide">Resource</th>
-                      <th className="wide">Account</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {events.slice(0, 300).map((e) => (
-                      <tr key={`${e.finding.id}${e.what}`}>
-                        <td className="t3">
-                          <Time at={e.at} as="date" />
-                        </td>
-                        <td>
-                          {e.what === 'raised' ? (
-                            <span className={`word c-${severity(e.finding.level, e.finding.riskScore)}`}>
-                              <Mark name={severity(e.finding.level, e.finding.riskScore)} />
-                              raised
-                            </span>
-                          ) : (
-                            <span className="word c-pass">
-                              <Mark name="pass" />
-                              resolved
-                            </span>
-                          )}
-                        </td>
-                        <th scope="row">
-                          <Link
-                            to="/findings"
-                            search={{ f: e.finding.id, ...(e.finding.status === 'Resolved' ? { status: 'resolved' } : {}) } as never}
-                          >
-                            {rules.get(e.finding.ruleId)?.name ?? e.finding.ruleId}
-                          </Link>
-                        </th>
-                        <td className="wide">
-                          <Link to={`/resource/${encodeURIComponent(e.finding.entityId)}`}>{resourceName(e.finding)}</Link>{' '}
-                          <span className="t3">{shortType(e.finding.objectType)}</span>
-                        </td>
-                        <td className="wide t2">{accountName(e.finding.cloudAccountId)}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <Histogram
+                bars={barsOf({ from, to, step }, counts, kind === 'changes' ? [] : findings)}
+                step={step}
+                onChoose={(start, end) => change({ from: iso(start), to: iso(end), range: undefined }, { push: true })}
+              />
+              {events.length === 0 ? (
+                <Empty
+                  padded
+                  title={`Nothing happened between ${dateTime(from)} and ${dateTime(Math.min(to, now))}`}
+                  action={<Button onClick={() => move(-1)}>Look earlier</Button>}
+                >
+                  No resource changed, and no finding was raised or resolved{search.account || search.type ? ' with these filters' : ''}.
+                </Empty>
+              ) : (
+                <Lines events={events.slice(0, 1000)} />
+              )}
+              {more && (
+                <div className="region">
+                  <Button disabled={feed.isFetchingNextPage} onClick={() => void feed.fetchNextPage()}>
+                    Show older changes
+                  </Button>
+                </div>
+              )}
             </>
           );
         }}
