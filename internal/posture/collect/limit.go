@@ -16,6 +16,10 @@ type Key struct {
 	Account  posture.AccountID
 	Region   string
 	Service  string
+	// Call and Rate are set for a call that has a limit of its own: the call, and the
+	// published limit in calls per second.
+	Call string
+	Rate float64
 }
 
 // Limiter keeps calls below the rate limits of a cloud. Full runs and events
@@ -32,18 +36,18 @@ type Limiter interface {
 
 // Rates are the initial rates in calls per second by service: half of the
 // published limits, so that the customer's own programs have the other half.
-// When calls of a service have different limits, it is half of the lowest one
-// that is used.
+// Calls with a limit of their own have it in their declaration. When calls of a
+// service have different limits otherwise, it is half of the lowest one that is used.
 var Rates = map[string]float64{
 	"": 10, // default
 
-	"ec2":        10, // AWS: 20/s refill for most Describe calls
-	"iam":        7,  // 15/s, account wide
-	"s3":         50, // hundreds per second for bucket reads
+	"ec2":        10,  // AWS: 20/s refill for most Describe calls
+	"iam":        7,   // 15/s, account wide
+	"s3":         100, // hundreds per second for bucket reads
 	"kms":        25,
 	"sts":        25,
 	"rds":        10,
-	"lambda":     5,   // 10/s for lists
+	"lambda":     7.5, // 15/s for all calls but GetFunction and GetPolicy together
 	"route53":    2.5, // 5/s, account wide
 	"cloudfront": 2.5, // 5/s
 	"wafv2":      2.5, // 5/s
@@ -180,7 +184,10 @@ func (l *Limits) limit(k Key, now time.Time) *limit {
 	m, ok := l.limits[k]
 	if !ok {
 		first, known := Rates[k.Service]
-		if !known {
+		switch {
+		case k.Rate > 0:
+			first = k.Rate / 2
+		case !known:
 			first = Rates[""]
 		}
 		share := rate.Limit(first / float64(l.processes))

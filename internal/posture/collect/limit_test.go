@@ -50,6 +50,25 @@ func TestLimitSlowsDownAndRecovers(t *testing.T) {
 	})
 }
 
+func TestCallWithOwnLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := collect.NewLimits(time.Now)
+		own := ec2
+		own.Call, own.Rate = "ec2.GetEbsEncryptionByDefault", 400
+		for range 3 { // spend the burst
+			calls(t, l, own)
+		}
+		if n := calls(t, l, own); n < 195 || n > 201 {
+			t.Errorf("%d calls a second, want half of 400", n)
+		}
+		l.Throttled(own, time.Hour) // other calls of the service go on
+		if err := l.Wait(t.Context(), ec2); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestLimitHonoursRetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

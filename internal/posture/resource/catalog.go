@@ -20,7 +20,8 @@ type Catalog struct {
 	types     []*Type // in the order of their names
 	byType    map[posture.EntityType]*Type
 	functions Functions
-	calls     map[string]int // number of types that make each call
+	calls     map[string]int     // number of types that make each call
+	rates     map[string]float64 // limits of calls that have their own
 }
 
 // Load reads the declarations below the given roots, each
@@ -105,6 +106,7 @@ func (c *Catalog) connect() (errs []error) {
 		return errs
 	}
 	c.countCalls()
+	errs = append(errs, c.collectRates()...)
 	for _, t := range c.types {
 		for i := range t.List {
 			t.List[i].Shared = t.List[i].Call != "" && c.Shared(t.List[i].Call)
@@ -167,6 +169,30 @@ func (c *Catalog) AnswerFunction(name string) AnswerFunction { return c.function
 
 // Shared reports whether more than one type makes a call.
 func (c *Catalog) Shared(call string) bool { return c.calls[call] > 1 }
+
+// Rate returns the limit of a call that has its own, in calls per second, or 0.
+func (c *Catalog) Rate(call string) float64 { return c.rates[call] }
+
+// collectRates collects the limits of calls. Declarations that make the same call state
+// the same limit, or leave it out.
+func (c *Catalog) collectRates() (errs []error) {
+	c.rates = map[string]float64{}
+	for _, t := range c.types {
+		for r := range c.Requests(t) {
+			stated := c.rates[r.Call]
+			switch {
+			case r.Rate == 0:
+			case r.Rate < 0 || t.Type.Provider() != posture.AWS:
+				errs = append(errs, fmt.Errorf("%s: the rate of %s must be positive, and of a call of AWS", t.where, r.Call))
+			case stated != 0 && stated != r.Rate:
+				errs = append(errs, fmt.Errorf("%s: another type states %v as the rate of %s", t.where, stated, r.Call))
+			default:
+				c.rates[r.Call] = r.Rate
+			}
+		}
+	}
+	return errs
+}
 
 // countCalls counts how many types make each call.
 func (c *Catalog) countCalls() {

@@ -109,8 +109,8 @@ type Request struct {
 	// Permission is the permission that the credential needs when it does not
 	// follow from the call.
 	Permission string `yaml:"permission"`
-	// Rate is the number of these calls per second that the cloud allows when that
-	// is lower than for other calls of the service.
+	// Rate is the limit that AWS publishes for this call alone, in calls per second.
+	// Calls without it share the limit of their service; see collect.Rates.
 	Rate float64 `yaml:"rate"`
 
 	// Path is the template of the whole address of an Azure call that is relative

@@ -94,18 +94,24 @@ func (src *Source) client(credentials aws.CredentialsProvider, account posture.A
 		Timeout: src.options.Timeout, Endpoint: src.options.Endpoint,
 	}
 	if limiter := src.options.Limiter; limiter != nil {
-		o.Before = func(ctx context.Context, a awsapi.Attempt) error { return limiter.Wait(ctx, limitKey(account, a)) }
+		o.Before = func(ctx context.Context, a awsapi.Attempt) error { return limiter.Wait(ctx, src.limitKey(account, a)) }
 		o.After = func(a awsapi.Attempt, err error) {
 			if refused, ok := errors.AsType[*awsapi.Error](err); ok && refused.Throttled() {
-				limiter.Throttled(limitKey(account, a), refused.RetryAfter)
+				limiter.Throttled(src.limitKey(account, a), refused.RetryAfter)
 			}
 		}
 	}
 	return awsapi.New(o)
 }
 
-func limitKey(account posture.AccountID, a awsapi.Attempt) collect.Key {
-	return collect.Key{Provider: posture.AWS, Account: account, Region: a.Region, Service: permissionPrefix(a.Service)}
+// limitKey returns the rate limit that a call counts against: its own if its declaration
+// states one, or that of the service.
+func (src *Source) limitKey(account posture.AccountID, a awsapi.Attempt) collect.Key {
+	k := collect.Key{Provider: posture.AWS, Account: account, Region: a.Region, Service: permissionPrefix(a.Service)}
+	if call := a.Service + "." + a.Operation; src.options.Catalog.Rate(call) > 0 {
+		k.Call, k.Rate = call, src.options.Catalog.Rate(call)
+	}
+	return k
 }
 
 // Provider implements [collect.Source].
