@@ -14,7 +14,7 @@ import (
 
 type accountsCmd struct {
 	List     accountsListCmd     `cmd:"" default:"withargs" help:"List cloud accounts. The default of vigil accounts."`
-	Link     accountsLinkCmd     `cmd:"" help:"Add an AWS account with a role that Vigil may assume. For other clouds, and to create the role, see docs/onboarding.md."`
+	Link     accountsLinkCmd     `cmd:"" help:"Add an AWS account, Azure subscription or Google Cloud project with the identity that Vigil reads it with."`
 	Schedule accountsScheduleCmd `cmd:"" help:"Show or set how often accounts are collected."`
 	Set      accountsSetCmd      `cmd:"" help:"Set which regions of an account are read."`
 }

@@ -67,6 +67,13 @@ func New(p Profile, o Options) (*Client, error) {
 	return &Client{http: &http.Client{Transport: transport}, save: o.Save, now: o.Now, agent: "vigil/" + o.Version, profile: p}, nil
 }
 
+// URL returns the address of the server, without a slash at the end.
+func (c *Client) URL() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.TrimSuffix(c.profile.URL, "/")
+}
+
 // renewBefore is how long before its expiry an access token is renewed.
 const renewBefore = time.Minute
 

@@ -152,6 +152,20 @@ var accountForms = map[Provider]accountForm{
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
+// ProviderOfAccount returns the provider whose account ids have the form of an id. AWS ids
+// and UUIDs also have the form of a project id, but are none: these start with a letter.
+func ProviderOfAccount(id string) (Provider, bool) {
+	for _, p := range []Provider{AWS, Azure, GCP} {
+		if accountForms[p].pattern.MatchString(id) {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+// AccountIDProperty returns the name of the property with the account id in requests.
+func AccountIDProperty(p Provider) string { return accountForms[p].requestName }
+
 // AccountIDOf returns the account id in a spec's properties. It fails with
 // fault.Invalid if the id is missing or malformed.
 func AccountIDOf(p Provider, properties []Property) (AccountID, error) {
