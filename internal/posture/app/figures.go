@@ -26,7 +26,7 @@ func newFigures(s *store.Store, now func() time.Time) *databaseMetrics {
 	return &databaseMetrics{
 		read: s.Figures, now: now,
 		findings:   prometheus.NewDesc("vigil_findings", "Open findings of all organisations, by level and whether they are suppressed.", []string{"level", "suppressed"}, nil),
-		accounts:   prometheus.NewDesc("vigil_accounts", "Cloud accounts that are collected.", []string{"provider"}, nil),
+		accounts:   prometheus.NewDesc("vigil_accounts", "Cloud accounts by cloud and state: scheduled, paused, or draft (not linked yet).", []string{"provider", "state"}, nil),
 		overdue:    prometheus.NewDesc("vigil_accounts_overdue", "Cloud accounts whose collection is late by more than an hour.", nil, nil),
 		oldestRead: prometheus.NewDesc("vigil_account_oldest_collection_seconds", "Time since the last completed collection of the account that was collected least recently.", nil, nil),
 	}
@@ -57,7 +57,9 @@ func (f *databaseMetrics) Collect(ch chan<- prometheus.Metric) {
 		gauge(f.findings, float64(got.Suppressed[level]), string(level), "true")
 	}
 	for _, p := range posture.Providers {
-		gauge(f.accounts, float64(got.Accounts[p]), string(p))
+		for _, state := range store.AccountStates {
+			gauge(f.accounts, float64(got.Accounts[store.AccountGroup{Provider: p, State: state}]), string(p), string(state))
+		}
 	}
 	gauge(f.overdue, float64(got.Overdue))
 	gauge(f.oldestRead, got.OldestRead.Seconds())

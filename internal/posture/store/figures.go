@@ -12,17 +12,36 @@ import (
 type Figures struct {
 	Open       map[posture.FindingLevel]int // open findings, including suppressed ones
 	Suppressed map[posture.FindingLevel]int // open findings that are suppressed
-	Accounts   map[posture.Provider]int     // accounts with a schedule
+	Accounts   map[AccountGroup]int         // accounts by cloud and state
 	Overdue    int                          // accounts whose collection is late by more than OverdueAfter
 	OldestRead time.Duration                // the longest time since an account's last completed collection; 0 if none was collected
 }
+
+// An AccountGroup are the accounts of a cloud in one state.
+type AccountGroup struct {
+	Provider posture.Provider
+	State    AccountState
+}
+
+// An AccountState says whether collections of an account start by themselves.
+type AccountState string
+
+// States of accounts.
+const (
+	AccountScheduled AccountState = "scheduled"
+	AccountPaused    AccountState = "paused" // by its settings or the plan of its organisation
+	AccountUnlinked  AccountState = "draft"  // it was never linked
+)
+
+// AccountStates are all states.
+var AccountStates = []AccountState{AccountScheduled, AccountPaused, AccountUnlinked}
 
 // OverdueAfter is how late a collection may start before its account counts as overdue.
 const OverdueAfter = time.Hour
 
 // Figures returns the current metrics.
 func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err error) {
-	f = Figures{Open: map[posture.FindingLevel]int{}, Suppressed: map[posture.FindingLevel]int{}, Accounts: map[posture.Provider]int{}}
+	f = Figures{Open: map[posture.FindingLevel]int{}, Suppressed: map[posture.FindingLevel]int{}, Accounts: map[AccountGroup]int{}}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		if err := countInto(tx, f.Open, `SELECT level, sum(total) FROM finding_place WHERE status = 'Open' GROUP BY level`); err != nil {
 			return err
@@ -30,7 +49,7 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 		if err := countInto(tx, f.Suppressed, `SELECT level, count(*) FROM finding WHERE aside_till <> 0 AND aside_till > $1 AND status = 'Open' GROUP BY level`, sqldb.Millis(now)); err != nil {
 			return err
 		}
-		if err := countInto(tx, f.Accounts, `SELECT a.provider, count(*) FROM schedule s JOIN account a ON a.org = s.org AND a.id = s.account GROUP BY a.provider`); err != nil {
+		if err := countAccounts(tx, f.Accounts); err != nil {
 			return err
 		}
 		if f.Overdue, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM schedule WHERE due < $1`, sqldb.Millis(now.Add(-OverdueAfter))); err != nil {
@@ -51,6 +70,27 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 		return err
 	})
 	return f, err
+}
+
+// countAccounts counts the accounts of each cloud and state.
+func countAccounts(tx *sqldb.Tx, target map[AccountGroup]int) error {
+	type count struct {
+		group AccountGroup
+		n     int
+	}
+	counts, err := sqldb.Query(tx, func(row sqldb.Row) (c count, err error) { return c, row.Scan(&c.group.Provider, &c.group.State, &c.n) }, `
+		SELECT provider, state, count(*)
+		FROM (
+			SELECT a.provider,
+				CASE WHEN a.status = 'draft' THEN 'draft' WHEN coalesce(a.paused, p.paused, FALSE) THEN 'paused' ELSE 'scheduled' END AS state
+			FROM account a
+			LEFT JOIN collection_plan p ON p.org = a.org
+		) stated
+		GROUP BY provider, state`)
+	for _, c := range counts {
+		target[c.group] = c.n
+	}
+	return err
 }
 
 // countInto reads rows of a name and a count into a map.
