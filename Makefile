@@ -76,7 +76,7 @@ test-peers: ## Test the AWS collectors, verdicts on awkward policies and scripts
 
 .PHONY: torture
 torture: ## Run the long versions of the crash and malformed-request tests, and of collections from faulty clouds
-	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed' -timeout 90m
+	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|UnderFaults|DecodeEveryOperation|AnySequence' -timeout 90m
 
 .PHONY: mutate
 mutate: ## Change the code of the predicates in one place at a time and check that their corpora notice each change
