@@ -163,6 +163,10 @@ bench-stream: ## Measure the time from a change in a cloud to its finding, stage
 bench-scan: ## Compare "vigil scan aws" with Prowler on the same moto account: time, processor time, memory
 	scripts/bench-scan
 
+.PHONY: bench-fairness
+bench-fairness: ## Measure how much an organisation at ten times its quota delays another; DATABASE=postgres://...
+	go run ./bench/fairness $(if $(DATABASE),-database "$(DATABASE)")
+
 .PHONY: bench-scale
 bench-scale: ## Measure collections per minute of 1, 2 and 4 processes on one PostgreSQL; DATABASE=postgres://...
 	go run ./bench/scale -database "$(DATABASE)"
