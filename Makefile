@@ -188,5 +188,5 @@ test-tutorial: ## Run the shell blocks of the tutorial against the demo
 	scripts/test-tutorial
 
 .PHONY: bench-export
-bench-export: build ## Export a million findings in every format, measure the memory of the server, and read the files back
-	go run ./bench/export -vigil bin/vigil
+bench-export: build ## Export a million findings in every format, measure the memory of the server, and read the files back; 20,000 also with the usual readers; FINDINGS=
+	scripts/bench-export

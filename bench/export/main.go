@@ -1,6 +1,8 @@
 // Command export measures exports of many findings by a real server: for each format the
 // time, the size of the file and the peak memory of the server. It reads every file
-// back with a streaming reader of its format and counts the findings.
+// back with a streaming reader of its format and counts the findings. With -python, it
+// also reads every file with the usual reader of its format: readers.py.
+// scripts/bench-export installs those readers.
 //
 //	go run ./bench/export -vigil bin/vigil
 package main
@@ -34,6 +36,7 @@ type options struct {
 	vigil    string // path of the binary
 	dir      string // data folder; a new one when empty
 	most     int    // maximum growth of the server's memory, in MB
+	python   string // Python with the packages of readers.py; "" not to run it
 }
 
 func main() {
@@ -42,6 +45,7 @@ func main() {
 	flag.StringVar(&o.vigil, "vigil", "bin/vigil", "path of the vigil binary")
 	flag.StringVar(&o.dir, "dir", "", "data folder, kept and used again; a new one when empty")
 	flag.IntVar(&o.most, "most", 200, "maximum growth of the server's memory during an export, in MB")
+	flag.StringVar(&o.python, "python", "", "Python with the packages that readers.py needs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -171,6 +175,9 @@ func (s *server) measure(ctx context.Context, o options, f export.Format, before
 		return err
 	}
 	n, err := readers[f](file)
+	if err == nil && o.python != "" {
+		err = readWith(ctx, o.python, f, name, n)
+	}
 	if err := errors.Join(err, file.Close(), os.Remove(name)); err != nil {
 		return fmt.Errorf("read back: %w", err)
 	}

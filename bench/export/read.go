@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
@@ -9,6 +10,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os/exec"
+	"strconv"
+	"strings"
 
 	"vigil/internal/posture/export"
 )
@@ -28,6 +32,22 @@ var readers = map[export.Format]func(io.Reader) (int, error){
 // most is how many findings a format lists.
 var most = map[export.Format]int{
 	export.CSV: math.MaxInt, export.Lines: math.MaxInt, export.OCSF: math.MaxInt, export.ASFF: math.MaxInt, export.SARIF: math.MaxInt, export.JUnit: math.MaxInt, export.HTML: 5000,
+}
+
+// readWith reads a file with the usual reader of its format, and checks the number of
+// findings.
+func readWith(ctx context.Context, python string, f export.Format, name string, want int) error {
+	c := exec.CommandContext(ctx, python, "bench/export/readers.py", string(f), name)
+	var problems strings.Builder
+	c.Stderr = &problems
+	text, err := c.Output()
+	if err != nil {
+		return fmt.Errorf("readers.py: %w\n%s", err, problems.String())
+	}
+	if got := strings.TrimSpace(string(text)); got != strconv.Itoa(want) {
+		return fmt.Errorf("readers.py found %s findings, want %d", got, want)
+	}
+	return nil
 }
 
 func readCSV(r io.Reader) (n int, err error) {
