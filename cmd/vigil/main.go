@@ -94,13 +94,19 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "vigil:", err)
 		return 1
 	}
+	if len(args) == 0 {
+		args = []string{"--help"} // "expected one of" and five commands would help nobody
+	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 { // --help has been printed
 		return exit
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "vigil:", err)
-		return 2
+		if command := commandOf(err); command != "" {
+			fmt.Fprintf(stderr, "vigil %s --help explains the command\n", command)
+		}
+		return exitUsage
 	}
 	err = parsed.Run(&environment{ctx, os.Stdin, stdout, stderr})
 	if err != nil && !errors.Is(err, context.Canceled) {
@@ -108,6 +114,21 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return exitCode(err)
 	}
 	return 0
+}
+
+// commandOf returns the command whose flags or arguments are wrong, "" if there is none.
+func commandOf(err error) string {
+	parse, ok := errors.AsType[*kong.ParseError](err)
+	if !ok {
+		return ""
+	}
+	var names []string
+	for _, p := range parse.Context.Path {
+		if p.Command != nil {
+			names = append(names, p.Command.Name)
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // The exit codes, as docs/cli.md lists them.

@@ -140,7 +140,10 @@ func (c *Client) send(r *http.Request) (*http.Response, error) {
 		return nil, fault.Wrap(fault.Unauthenticated, unknown, "the certificate of %s is not signed by a trusted authority; get it from the server (tls/tls.crt in its data folder) and log in with --ca FILE", r.URL.Host)
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "the server cannot be reached: %v", err)
+		if outer, ok := errors.AsType[*url.Error](err); ok { // it repeats the whole address
+			err = outer.Err
+		}
+		return nil, fault.Wrap(fault.Unavailable, err, "the server %s://%s cannot be reached", r.URL.Scheme, r.URL.Host)
 	}
 	return answer, nil
 }
@@ -266,7 +269,7 @@ func (c *Client) Copy(ctx context.Context, method, path string, in any, to io.Wr
 	}
 	defer answer.Body.Close()
 	if _, err = io.Copy(to, answer.Body); err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the response was interrupted: %v", err)
+		return fault.Wrap(fault.Unavailable, err, "the response was interrupted")
 	}
 	return nil
 }

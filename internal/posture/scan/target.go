@@ -172,7 +172,7 @@ func (g GCP) Targets(ctx context.Context) ([]Target, error) {
 
 // noLogin returns an error for missing credentials that says what to do.
 func noLogin(err error, cloud, fix string) error {
-	return fault.Wrap(fault.Unauthenticated, err, "no credentials for %s were found in the environment: %s (%v)", cloud, fix, firstLine(err))
+	return fault.New(fault.Unauthenticated, "no credentials for %s were found in the environment: %s (%s)", cloud, fix, firstLine(err))
 }
 
 // firstLine returns the first line of an error: those of credential chains have a line
