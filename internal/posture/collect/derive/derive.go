@@ -98,6 +98,7 @@ func Functions() resource.Functions {
 			"gcp.userManaged":             gcpUserManaged,
 			"gcp.watched":                 gcpWatched,
 			"gcp.watchesOwnership":        gcpWatchesOwnership,
+			"network.ranges":              openRanges,
 			"secrets.arguments":           secretsInVariables("argumentSecrets", "its arguments"),
 			"secrets.definition":          secretsInText("definitionSecrets", "its definition"),
 			"secrets.environment":         secretsInVariables("environmentSecrets", "its environment variables"),

@@ -12,7 +12,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/naming"
 	"vigil/internal/posture/predicate"
-	"vigil/internal/posture/predicate/gcp"
+	"vigil/internal/posture/predicate/ipset"
 	"vigil/internal/posture/resource"
 )
 
@@ -186,7 +186,7 @@ var gcpControlPlane = resource.Function{
 		b.Set("masterAuthorizedNetworks", networks)
 		open := predicate.Of(!private, "")
 		if limited.Get("enabled").Bool() {
-			open = predicate.And(open, gcp.Admits(networks))
+			open = predicate.And(open, ipset.Admits(networks))
 		}
 		gcpFlag(b, "openToInternet", open, nil)
 		return nil
@@ -200,7 +200,7 @@ var gcpDatabaseOpen = resource.Function{
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		ip := in.Value.Get("settings.ipConfiguration")
-		gcpFlag(b, "openToInternet", predicate.And(predicate.Of(ip.Get("ipv4Enabled").Bool(), ""), gcp.Admits(texts(ip.Get("authorizedNetworks.#.value")))), nil)
+		gcpFlag(b, "openToInternet", predicate.And(predicate.Of(ip.Get("ipv4Enabled").Bool(), ""), ipset.Admits(texts(ip.Get("authorizedNetworks.#.value")))), nil)
 		return nil
 	},
 }

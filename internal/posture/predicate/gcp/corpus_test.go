@@ -318,14 +318,6 @@ func TestOSLoginCorpus(t *testing.T) {
 	})
 }
 
-func TestAuthorizedNetworksCorpus(t *testing.T) {
-	t.Parallel()
-	type entry struct {
-		Networks []string `yaml:"networks"`
-	}
-	predicatetest.Examples(t, "testdata/networks.yaml", func(in entry) predicate.Answer { return gcp.Admits(in.Networks) })
-}
-
 func worse(a, b predicate.Answer) bool {
 	order := []predicate.Truth{predicate.No, predicate.Unknown, predicate.Yes}
 	return slices.Index(order, a.Truth) > slices.Index(order, b.Truth)
