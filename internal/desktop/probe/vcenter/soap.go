@@ -125,6 +125,7 @@ func call[T any](ctx context.Context, c *soapClient, request any) (*T, error) {
 		}
 		return nil, err
 	}
+	_, _ = io.Copy(io.Discard, limited) // the connection is reused only after the end of the body
 	if f := answer.Body.Fault; f != nil {
 		kind := attribute(f.Detail.Fault.Attr, xsi)
 		if kind == "" {

@@ -2,9 +2,11 @@ package vcenter
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"vigil/internal/desktop"
@@ -61,6 +63,34 @@ func TestMalformedResponsesAreErrors(t *testing.T) {
 				t.Errorf("content = %+v, error %v; want an error that is no fault", content, err)
 			}
 		})
+	}
+}
+
+// TestConnectionsAreReused makes several calls, with faults among them, on one connection.
+func TestConnectionsAreReused(t *testing.T) {
+	t.Parallel()
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(500)
+		_, _ = w.Write([]byte(envelope(`<soapenv:Fault><faultstring>x</faultstring></soapenv:Fault>`)))
+		_ = http.NewResponseController(w).Flush()
+		_, _ = w.Write([]byte("\n")) // after the end of the document
+	}))
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	c := &soapClient{address: server.URL, http: server.Client(), cookies: map[string]string{}}
+	for range 5 {
+		if _, err := c.serviceContent(t.Context()); err == nil {
+			t.Fatal("no fault")
+		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections for 5 calls, want 1", n)
 	}
 }
 
