@@ -1,15 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
-import { ApiError } from '../../api/error';
+import { useState } from 'react';
 import { posture, type MuteRule, type MuteSpec } from '../../api/posture';
-import { Button } from '../../parts/Button';
-import { Conflict, differencesOf } from '../../parts/Conflict';
-import { Dialog } from '../../parts/Dialog';
+import { differencesOf } from '../../parts/Conflict';
+import { EditDialog } from '../../parts/EditDialog';
 import { TextArea, TextField } from '../../parts/Field';
 import { ManyField } from '../../parts/ManyField';
-import { Mark } from '../../parts/marks';
 import { Segments } from '../../parts/Segments';
-import { sentence } from '../../parts/text';
 import { day } from '../../parts/time';
 import { say } from '../../parts/toast';
 import { accountsQuery, rulesQuery } from '../data';
@@ -46,9 +42,6 @@ export function MuteDialog({ rule, first, onClose }: { rule?: MuteRule; first: S
   const [draft, setDraft] = useState(first);
   const [end, setEnd] = useState<End>(rule ? (rule.until ? 'date' : 'never') : '30');
   const [date, setDate] = useState(dateOf(rule?.until));
-  const [error, setError] = useState<ApiError>();
-  const [busy, setBusy] = useState(false);
-  const [theirs, setTheirs] = useState<MuteRule>();
   const client = useQueryClient();
   const rules = useQuery(rulesQuery).data ?? [];
   const accounts = useQuery(accountsQuery).data ?? [];
@@ -56,136 +49,88 @@ export function MuteDialog({ rule, first, onClose }: { rule?: MuteRule; first: S
   const until = untilOf(end, date);
   const spec: MuteSpec = { name, reason, scope, until: until?.toISOString() ?? null };
   const set = (part: keyof ScopeDraft) => (values: string[]) => setDraft({ ...draft, [part]: values });
-  const save = async (etag = rule?.eTag) => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      if (rule) await posture.put('/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: rule.id }, body: spec, etag });
-      else await posture.post('/v1/mute-rules', { body: spec });
-      say(rule ? `${name} is changed` : `${name} is in force`);
-      void client.invalidateQueries({ queryKey: ['mutes'] });
-      void client.invalidateQueries({ queryKey: ['findings'] });
-      onClose();
-    } catch (cause) {
-      if (!(cause instanceof ApiError)) throw cause;
-      if (cause.status === 412 && rule) setTheirs(await posture.get('/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: rule.id } }));
-      else setError(cause);
-    } finally {
-      setBusy(false);
-    }
+  const save = async (etag: string | undefined) => {
+    if (rule) await posture.put('/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: rule.id }, body: spec, etag });
+    else await posture.post('/v1/mute-rules', { body: spec });
+    say(rule ? `${name} is changed` : `${name} is in force`);
+    void client.invalidateQueries({ queryKey: ['mutes'] });
+    void client.invalidateQueries({ queryKey: ['findings'] });
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void save();
+  const read = async ({ id }: MuteRule) => {
+    void client.invalidateQueries({ queryKey: ['mutes'] });
+    return posture.get('/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: id } });
   };
-  const told = error && (['name', 'reason', 'until'].some((f) => error.field(f)) ? undefined : sentence(error.message));
-  if (theirs)
-    return (
-      <Conflict
-        what="the mute rule"
-        differences={differencesOf(labels, plain(spec), plain(theirs))}
-        onClose={() => setTheirs(undefined)}
-        onTheirs={() => {
-          void client.invalidateQueries({ queryKey: ['mutes'] });
-          onClose();
-        }}
-        onMine={() => {
-          setTheirs(undefined);
-          void save(theirs.eTag);
-        }}
-      />
-    );
   return (
-    <Dialog title={rule ? `Change ${rule.name}` : 'New mute rule'} className="broad" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <TextField
-          label="Name"
-          required
-          maxLength={100}
-          value={name}
-          error={error?.field('name')}
-          onChange={(e) => setName(e.target.value)}
-        />
-        <div className="form-2">
-          <ManyField
-            label="Rules"
-            values={draft.rules}
-            onChange={set('rules')}
-            options={rules.map((r) => ({ value: r.id, label: r.name }))}
-            placeholder="Any rule"
-          />
-          <ManyField
-            label="Accounts"
-            values={draft.accounts}
-            onChange={set('accounts')}
-            options={accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))}
-            placeholder="Any account"
-          />
-          <ManyField label="Tags" values={draft.tags} onChange={set('tags')} parse={parseTag} placeholder="env=dev" />
-          <ManyField
-            label="Resources"
-            values={draft.resources}
-            onChange={set('resources')}
-            placeholder="arn:aws:s3:::sandbox-*"
-            hint="Ids or names; * is any text, ? one character"
-          />
-        </div>
-        <MutePreview scope={scope} />
-        <TextArea
-          label="Reason"
-          required
-          rows={2}
-          maxLength={1000}
-          value={reason}
-          error={error?.field('reason')}
-          onChange={(e) => setReason(e.target.value)}
-        />
-        <div className="field">
-          <span className="label">Until</span>
-          <Segments<End>
-            label="Until"
-            value={end}
-            onChange={setEnd}
-            options={[
-              { value: '7', label: '7 days' },
-              { value: '30', label: '30 days' },
-              { value: '90', label: '90 days' },
-              { value: 'date', label: 'A date' },
-              { value: 'never', label: 'For good' },
-            ]}
-          />
-        </div>
-        {end === 'date' && (
-          <TextField
-            label="Date"
-            type="date"
-            required
-            value={date}
-            error={error?.field('until')}
-            onChange={(e) => setDate(e.target.value)}
-          />
-        )}
-        {told && (
-          <div className="note error" role="alert">
-            <Mark name="error" />
-            <span>{told}</span>
+    <EditDialog
+      title={rule ? `Change ${rule.name}` : 'New mute rule'}
+      what="the mute rule"
+      record={rule}
+      fields={['name', 'reason', 'until']}
+      save={save}
+      read={read}
+      differences={(theirs) => differencesOf(labels, plain(spec), plain(theirs))}
+      incomplete={name.trim() === '' || reason.trim() === '' || Object.keys(scope).length === 0}
+      add="Mute"
+      hint={until ? `The findings count again on ${day(until)}.` : 'The findings count again when it is ended or deleted.'}
+      onClose={onClose}
+    >
+      {(problem) => (
+        <>
+          <TextField label="Name" required maxLength={100} value={name} error={problem('name')} onChange={(e) => setName(e.target.value)} />
+          <div className="form-2">
+            <ManyField
+              label="Rules"
+              values={draft.rules}
+              onChange={set('rules')}
+              options={rules.map((r) => ({ value: r.id, label: r.name }))}
+              placeholder="Any rule"
+            />
+            <ManyField
+              label="Accounts"
+              values={draft.accounts}
+              onChange={set('accounts')}
+              options={accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))}
+              placeholder="Any account"
+            />
+            <ManyField label="Tags" values={draft.tags} onChange={set('tags')} parse={parseTag} placeholder="env=dev" />
+            <ManyField
+              label="Resources"
+              values={draft.resources}
+              onChange={set('resources')}
+              placeholder="arn:aws:s3:::sandbox-*"
+              hint="Ids or names; * is any text, ? one character"
+            />
           </div>
-        )}
-        <div className="dialog-foot">
-          <span className="small t3 grow">
-            {until ? `The findings count again on ${day(until)}.` : 'The findings count again when it is ended or deleted.'}
-          </span>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            look="primary"
-            changes
-            disabled={busy || name.trim() === '' || reason.trim() === '' || Object.keys(scope).length === 0}
-          >
-            {rule ? 'Save' : 'Mute'}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+          <MutePreview scope={scope} />
+          <TextArea
+            label="Reason"
+            required
+            rows={2}
+            maxLength={1000}
+            value={reason}
+            error={problem('reason')}
+            onChange={(e) => setReason(e.target.value)}
+          />
+          <div className="field">
+            <span className="label">Until</span>
+            <Segments<End>
+              label="Until"
+              value={end}
+              onChange={setEnd}
+              options={[
+                { value: '7', label: '7 days' },
+                { value: '30', label: '30 days' },
+                { value: '90', label: '90 days' },
+                { value: 'date', label: 'A date' },
+                { value: 'never', label: 'For good' },
+              ]}
+            />
+          </div>
+          {end === 'date' && (
+            <TextField label="Date" type="date" required value={date} error={problem('until')} onChange={(e) => setDate(e.target.value)} />
+          )}
+        </>
+      )}
+    </EditDialog>
   );
 }

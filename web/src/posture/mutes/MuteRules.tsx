@@ -105,7 +105,7 @@ export default function MuteRules() {
   return (
     <Page
       title="Mute rules"
-      beside={query.data && <span className="t3">{count(active)} in force</span>}
+      beside={query.data && <span className="t3 wide">{count(active)} in force</span>}
       actions={
         <Button look="primary" icon="plus" refused={refused} onClick={add}>
           New mute rule
