@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
-import { settled } from './fixtures';
+import { painted, settled } from './fixtures';
 
 const widths = [1440, 768, 360];
 
@@ -11,11 +11,7 @@ export async function check(page: Page, loggedIn = true): Promise<void> {
     for (const scheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
       if (loggedIn) await settled(page);
-      // On a busy machine the colours of the other scheme are still on the page for some frames.
-      await page.evaluate(async () => {
-        await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
-        await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
-      });
+      await painted(page);
       const axe = new AxeBuilder({ page }).setLegacyMode(true); // without it every look opens a tab to merge frames, and there are no frames
       const { violations } = await (scheme === 'dark' ? axe.withRules(['color-contrast']) : axe).analyze();
       expect(

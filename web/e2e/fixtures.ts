@@ -1,4 +1,4 @@
-import { test as base, expect, type BrowserContext, type Page } from '@playwright/test';
+import { test as base, expect, type APIRequestContext, type BrowserContext, type Page } from '@playwright/test';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
@@ -80,6 +80,8 @@ interface Fixtures {
   failing: boolean;
   posture: Page;
   viewer: Page;
+  /** Calls the API of posture as the administrator, beside the browser. */
+  api: APIRequestContext;
   /** An analyst who is limited to the account aws-demo-1. */
   limited: Page;
   otherOrg: Page;
@@ -103,24 +105,31 @@ export const test = base.extend<Fixtures>({
     await logIn(page, { apiToken: ready().viewer_api_token }, ready().posture_url);
     await use(page);
   },
-  limited: async ({ page, playwright }, use) => {
-    const { posture_url, api_token } = ready();
-    const api = await playwright.request.newContext({ ignoreHTTPSErrors: true });
-    const authorize = await api.post(`${posture_url}/csp/gateway/am/api/auth/api-tokens/authorize`, { form: { refresh_token: api_token } });
-    const { access_token } = (await authorize.json()) as { access_token: string };
-    const headers = { Authorization: `Bearer ${access_token}` };
-    const found = await api.post(`${posture_url}/v1/cloud-accounts/query`, { headers, data: {} });
+  api: async ({ playwright }, use) => {
+    const { posture_url: baseURL, api_token } = ready();
+    const login = await playwright.request.newContext({ baseURL, ignoreHTTPSErrors: true });
+    const answer = await login.post('/csp/gateway/am/api/auth/api-tokens/authorize', { form: { refresh_token: api_token } });
+    const { access_token } = (await answer.json()) as { access_token: string };
+    await login.dispose();
+    const api = await playwright.request.newContext({
+      baseURL,
+      ignoreHTTPSErrors: true,
+      extraHTTPHeaders: { Authorization: `Bearer ${access_token}` },
+    });
+    await use(api);
+    await api.dispose();
+  },
+  limited: async ({ page, api }, use) => {
+    const found = await api.post('/v1/cloud-accounts/query', { data: {} });
     const { cloudAccounts } = (await found.json()) as { cloudAccounts: { cloudAccountId: string; cloudAccountName: string }[] };
     const account = cloudAccounts.find((a) => a.cloudAccountName === 'aws-demo-1');
-    const made = await api.post(`${posture_url}/v1/api-tokens`, {
-      headers,
+    const made = await api.post('/v1/api-tokens', {
       data: { name: 'limited', role: 'analyst', limitedTo: { cloudAccountIds: [account?.cloudAccountId] } },
     });
     const { id, token } = (await made.json()) as { id: string; token: string };
-    await logIn(page, { apiToken: token }, posture_url);
+    await logIn(page, { apiToken: token }, ready().posture_url);
     await use(page);
-    await api.delete(`${posture_url}/v1/api-tokens/${id}`, { headers });
-    await api.dispose();
+    await api.delete(`/v1/api-tokens/${id}`);
   },
   otherOrg: async ({ page }, use) => {
     await logIn(page, { apiToken: ready().other_org_api_token }, ready().posture_url);
@@ -135,6 +144,14 @@ export const test = base.extend<Fixtures>({
 export { expect };
 export const postureAt = (path: string) => `${ready().posture_url}/console${path}`;
 export const desktopAt = (path: string) => `${ready().desktop_url}/console${path}`;
+
+/** Waits until animations have ended. On a busy machine the colours of the other scheme are still on the page for some frames. */
+export async function painted(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
+  });
+}
 
 /** Waits until nothing is loading any more. */
 export async function settled(page: Page): Promise<void> {

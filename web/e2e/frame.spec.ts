@@ -183,3 +183,22 @@ test('the first load is within its budget', async ({ posture: page }) => {
   await expect.poll(() => size).toBeGreaterThan(100_000);
   expect(size, 'bytes of JavaScript before compression').toBeLessThan(900_000);
 });
+
+test('a change that another client makes shows without loading the page again', async ({ posture: page, api }) => {
+  const found = await api.post('/v2/findings/query', {
+    data: {
+      filters: { status: 'Open', isSuppressed: false },
+      sorts: [{ fieldName: 'riskScore', order: 'asc' }],
+      paginationInfo: { pageSize: 1 },
+    },
+  });
+  const id = ((await found.json()) as { results: { id: string }[] }).results[0]?.id ?? '';
+  await page.goto(postureAt(`/findings?f=${id}`));
+  await expect(page.getByRole('button', { name: /^Suppress/ })).toBeVisible();
+  await page.waitForResponse((answer) => answer.url().endsWith('/console/pulse') && [200, 304].includes(answer.status()));
+  const path = `/v2/findings/${id}/suppression`;
+  expect((await api.put(path, { data: { reason: 'known' } })).ok()).toBe(true);
+  await expect(page.getByRole('button', { name: 'Release' })).toBeVisible();
+  expect((await api.delete(path)).ok()).toBe(true);
+  await expect(page.getByRole('button', { name: /^Suppress/ })).toBeVisible();
+});

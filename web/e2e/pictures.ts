@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { desktopAt, postureAt, settled, test } from './fixtures';
+import { desktopAt, painted, postureAt, settled, test } from './fixtures';
 import { desktopScreens, postureScreens } from './screens';
 
 async function take(page: Page, address: string, name: string): Promise<void> {
@@ -9,6 +9,7 @@ async function take(page: Page, address: string, name: string): Promise<void> {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme: scheme });
       await settled(page);
+      await painted(page);
       await page.screenshot({ path: `pictures/${name}-${scheme}-${width}.png`, fullPage: width === 390 });
     }
   }

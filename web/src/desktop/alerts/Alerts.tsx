@@ -65,7 +65,7 @@ function Rules() {
                 <tr>
                   <th>On</th>
                   <th>Rule</th>
-                  <th>Alerts when</th>
+                  <th className="wide">Alerts when</th>
                   <th className="wide">Tells</th>
                   <th>
                     <span className="hide">Actions</span>
@@ -87,8 +87,9 @@ function Rules() {
                     </td>
                     <th scope="row">
                       <Link to={`/alert-rules/${r.id}`}>{r.name}</Link>
+                      <span className="small t3 narrow">{conditionText(r)}</span>
                     </th>
-                    <td>{conditionText(r)}</td>
+                    <td className="wide">{conditionText(r)}</td>
                     <td className="wide t2">{r.channels.map((c) => (c.type === 'MAIL' ? (c.to ?? []).join(', ') : c.url)).join(', ')}</td>
                     <td>
                       <span className="row tight">

@@ -89,44 +89,46 @@ function Tokens() {
           tokens.length === 0 ? (
             <p className="region t3">There are no enrolment tokens.</p>
           ) : (
-            <table className="table">
-              <thead>
-                <tr>
-                  <th>Kind</th>
-                  <th>Created by</th>
-                  <th>Created</th>
-                  <th>Ends</th>
-                  <th>
-                    <span className="hide">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {tokens.map((t) => (
-                  <tr key={t.id}>
-                    <td>{words(t.kind)}</td>
-                    <td>{t.created_by}</td>
-                    <td>
-                      <Time at={t.created_at} />
-                    </td>
-                    <td>
-                      {t.used_at ? (
-                        <>
-                          used <Time at={t.used_at} />
-                        </>
-                      ) : (
-                        <Time at={t.expires_at} />
-                      )}
-                    </td>
-                    <td>
-                      <Button changes onClick={() => setRevoking(t.id)}>
-                        Revoke
-                      </Button>
-                    </td>
+            <div className="table-scroll">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th>Kind</th>
+                    <th>Created by</th>
+                    <th>Created</th>
+                    <th>Ends</th>
+                    <th>
+                      <span className="hide">Actions</span>
+                    </th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {tokens.map((t) => (
+                    <tr key={t.id}>
+                      <td>{words(t.kind)}</td>
+                      <td>{t.created_by}</td>
+                      <td>
+                        <Time at={t.created_at} />
+                      </td>
+                      <td>
+                        {t.used_at ? (
+                          <>
+                            used <Time at={t.used_at} />
+                          </>
+                        ) : (
+                          <Time at={t.expires_at} />
+                        )}
+                      </td>
+                      <td>
+                        <Button changes onClick={() => setRevoking(t.id)}>
+                          Revoke
+                        </Button>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
           )
         }
       </Answer>

@@ -70,7 +70,7 @@ export function Audit() {
                 <thead>
                   <tr>
                     <th>When</th>
-                    <th>Who</th>
+                    <th className="wide">Who</th>
                     <th>Operation</th>
                     <th className="wide">On</th>
                     <th>Outcome</th>
@@ -83,8 +83,11 @@ export function Audit() {
                       <td className="t3">
                         <Time at={r.time} as="date" />
                       </td>
-                      <td>{r.actorName ?? r.actor ?? '–'}</td>
-                      <th scope="row">{r.operation}</th>
+                      <td className="wide">{r.actorName ?? r.actor ?? '–'}</td>
+                      <th scope="row">
+                        {r.operation}
+                        <span className="small t3 narrow">{r.actorName ?? r.actor}</span>
+                      </th>
                       <td className="wide t2">
                         {Object.entries(r.targets)
                           .map(([k, v]) => `${k} ${v}`)

@@ -202,8 +202,8 @@ export default function Rules() {
                         />
                       </td>
                       <th scope="row">
-                        <Link to={`/rules/${encodeURIComponent(r.id)}`}>{r.name}</Link>{' '}
-                        <code className="small t3 wide">{r.displayName}</code>
+                        <Link to={`/rules/${encodeURIComponent(r.id)}`}>{r.name}</Link>
+                        <code className="small t3 block wide">{r.displayName}</code>
                       </th>
                       <td>
                         <span className={`word c-${severity(levelName(r.level))}`}>

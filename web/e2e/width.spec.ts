@@ -1,0 +1,21 @@
+import { desktopAt, expect, logInTo, postureAt, settled, test } from './fixtures';
+import { desktopScreens, postureScreens } from './screens';
+
+// Tables scroll within their own box: the page itself must not become wider than a small phone.
+for (const [server, screens, at] of [
+  ['posture', postureScreens, postureAt],
+  ['desktop', desktopScreens, desktopAt],
+] as const)
+  test(`no screen of ${server} is wider than 360 px`, async ({ page }) => {
+    test.setTimeout(240_000);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await logInTo(page, server);
+    const wide: Record<string, number> = {};
+    for (const screen of screens) {
+      await page.goto(at(screen));
+      await settled(page);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      if (width > 360) wide[screen] = width;
+    }
+    expect(wide).toEqual({});
+  });
