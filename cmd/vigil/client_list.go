@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"vigil/internal/client"
@@ -37,14 +40,23 @@ type queryCmd struct {
 	Explain bool   `help:"Also print the query plan and its cost."`
 }
 
-// Run implements the command. It prints the response of the API as JSON.
+// Run implements the command. It prints the response of the API as indented JSON.
 func (c *queryCmd) Run(e *environment) error {
 	to, err := c.client()
 	if err != nil {
 		return err
 	}
 	in := client.Record{"partitionKey": c.Account, "gremlin": c.Gremlin, "explain": c.Explain}
-	return to.Copy(e.ctx, http.MethodPost, "/v1/entities/graph-query", in, e.stdout)
+	var answer json.RawMessage
+	if err := to.Call(e.ctx, http.MethodPost, "/v1/entities/graph-query", in, &answer); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, answer, "", "  "); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "%s\n", bytes.TrimSpace(text.Bytes()))
+	return err
 }
 
 type usersCmd struct{ listFlags }

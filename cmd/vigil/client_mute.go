@@ -12,7 +12,7 @@ import (
 )
 
 type muteCmd struct {
-	List    muteListCmd    `cmd:"" help:"List mute rules."`
+	List    muteListCmd    `cmd:"" default:"withargs" help:"List mute rules. The default of vigil mute."`
 	Preview mutePreviewCmd `cmd:"" help:"Show what a mute rule would suppress, without changing anything."`
 	Add     muteAddCmd     `cmd:"" help:"Add a mute rule."`
 	Delete  muteDeleteCmd  `cmd:"" help:"Delete a mute rule; its findings count again."`

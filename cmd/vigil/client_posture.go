@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -145,6 +146,8 @@ func (c *exportCmd) Run(e *environment) (err error) {
 	format := export.Format(strings.ToLower(c.Format))
 	if known, ok := export.FormatOf(c.Output); format == "" && ok {
 		format = known
+	} else if format == "" && filepath.Ext(c.Output) != "" {
+		return fault.New(fault.Invalid, "%s: the file name has no known suffix; give --format: one of %s", c.Output, export.List())
 	} else if format == "" {
 		format = export.CSV
 	}

@@ -94,8 +94,11 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "vigil:", err)
 		return 1
 	}
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"} // "expected one of" and five commands would help nobody
+	case args[0] == "--version":
+		args = []string{"version"}
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 { // --help has been printed

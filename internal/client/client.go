@@ -107,7 +107,14 @@ func (c *Client) access(ctx context.Context, renew bool) (string, error) {
 		return "", err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
+	switch answer.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return "", fault.New(fault.Unavailable, "%s is not a posture server of Vigil", c.profile.URL)
+	default:
+		if answer.StatusCode >= 500 || answer.StatusCode == http.StatusTooManyRequests { // it says nothing about the token
+			return "", problem(answer)
+		}
 		return "", fault.Wrap(fault.Unauthenticated, problem(answer), "the server does not accept the API token; run vigil login with a new one")
 	}
 	var got struct {

@@ -213,3 +213,22 @@ func TestStreamHasOneHeading(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedLoginNamesItsCause checks what is said when the exchange of the API token
+// fails: only a refusal is about the token.
+func TestRefusedLoginNamesItsCause(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{
+		401: "does not accept the API token", 404: "is not a posture server of Vigil", 405: "is not a posture server of Vigil", 429: "429", 503: "503",
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		defer s.Close()
+		c, err := client.New(client.Profile{Name: "here", URL: s.URL, Token: "api-token"}, client.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Login(t.Context()); err == nil || !strings.Contains(err.Error(), want) || status != 401 && strings.Contains(err.Error(), "token") {
+			t.Errorf("status %d: %v, want %q", status, err, want)
+		}
+	}
+}
