@@ -186,11 +186,12 @@ func (c Case) Coverage(all []posture.EntityType, global func(posture.EntityType)
 	if len(regions) == 0 {
 		regions["nowhere"] = true
 	}
-	var covered []posture.Coverage
+	regional, worldwide := slices.Sorted(maps.Keys(regions)), []string{posture.Global}
+	covered := make([]posture.Coverage, 0, len(all)*len(regional))
 	for _, t := range all {
-		places := slices.Sorted(maps.Keys(regions))
+		places := regional
 		if global(t) {
-			places = []string{posture.Global}
+			places = worldwide
 		}
 		for _, name := range places {
 			state := posture.Coverage{Type: t, Region: name, Succeeded: CaseTime}

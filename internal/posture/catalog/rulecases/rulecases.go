@@ -25,16 +25,16 @@ type Runner struct {
 	types     *resource.Catalog
 	schema    *evaluate.Schema
 	evaluator *evaluate.Evaluator // with the default time of cases
-	kinds     []posture.EntityType
+	kinds     map[posture.Provider][]posture.EntityType
 	global    map[posture.EntityType]bool
 }
 
 // New returns a runner. Cases may use the given types, of which all are the declarations.
 func New(types *resource.Catalog, all []collect.Declaration) *Runner {
-	r := &Runner{types: types, schema: catalog.Schema(all), global: map[posture.EntityType]bool{}}
+	r := &Runner{types: types, schema: catalog.Schema(all), kinds: map[posture.Provider][]posture.EntityType{}, global: map[posture.EntityType]bool{}}
 	r.evaluator = evaluate.New(r.schema, nil, func() time.Time { return catalog.CaseTime })
 	for _, d := range all {
-		r.kinds = append(r.kinds, d.Type)
+		r.kinds[d.Type.Provider()] = append(r.kinds[d.Type.Provider()], d.Type)
 		r.global[d.Type] = d.Scope == collect.PerAccount
 	}
 	return r
@@ -131,7 +131,7 @@ func (r *Runner) account(e catalog.Entry, c catalog.Case, found []posture.Entity
 	}
 	return evaluate.Account{
 		Org: "o", ID: catalog.Account(e.Provider), Provider: e.Provider, Graph: g,
-		Coverage: c.Coverage(r.kinds, func(k posture.EntityType) bool { return r.global[k] }),
+		Coverage: c.Coverage(r.kinds[e.Provider], func(k posture.EntityType) bool { return r.global[k] }),
 	}, nil
 }
 
