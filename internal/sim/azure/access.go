@@ -41,6 +41,17 @@ var accessKinds = []*kind{
 		},
 	},
 	{
+		typ: "Azure.ManagedIdentity.FederatedCredential", arm: identities + "/federatedIdentityCredentials", prefix: "github-", in: identities,
+		count: func(address) int { return 1 },
+		body: func(a address) world.Object {
+			subject := "repo:acme/site:environment:prod"
+			if a.enclosing().i%4 == 1 {
+				subject = "repo:acme/site:pull_request"
+			}
+			return world.Obj("properties", world.Obj("issuer", "https://token.actions.githubusercontent.com", "subject", subject, "audiences", world.Items("api://AzureADTokenExchange")))
+		},
+	},
+	{
 		typ: "Azure.Authorization.RoleAssignment", arm: assignments, where: inSubscription,
 		names: func(a address) []string {
 			names := make([]string, userAssignments+a.machinesWithRole())

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -125,8 +126,8 @@ func (t target) walk(c *Cloud, group, space string, rest []string) (target, *ref
 		if !known && t.object != nil {
 			t.rest = strings.Join(rest, "/")
 			t.action = actionOf(arm + "/" + rest[0])
-			if strings.EqualFold(rest[0], "providers") && len(rest) > 2 {
-				t.space, t.action = rest[1], rest[2]+"/read"
+			if i := slices.Index(rest, "providers"); i >= 0 && len(rest) > i+2 {
+				t.space, t.action = rest[i+1], rest[i+2]+"/read"
 			}
 			return t, nil
 		}

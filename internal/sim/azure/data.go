@@ -26,7 +26,8 @@ var dataKinds = []*kind{
 			bad := a.violates("azure-storage-soft-delete")
 			half := a.seed("half").Intn(2) == 0
 			return world.Obj("properties", world.Obj("isVersioningEnabled", true,
-				"deleteRetentionPolicy", world.Obj("enabled", !bad || half, "days", 14), "containerDeleteRetentionPolicy", world.Obj("enabled", !bad || !half, "days", 14)))
+				"deleteRetentionPolicy", world.Obj("enabled", !bad || half, "days", 14), "containerDeleteRetentionPolicy", world.Obj("enabled", !bad || !half, "days", 14)),
+				"_providers/Microsoft.Insights/diagnosticSettings", world.Obj("value", world.Items(a.diagnostic("StorageRead", half))))
 		},
 	},
 	{
@@ -121,5 +122,7 @@ func storageBody(a address) world.Object {
 		"publicNetworkAccess", "Enabled", "encryption", encryption,
 		"keyCreationTime", world.Obj("key1", a.daysAgo(old("azure-storage-key-rotation")), "key2", a.daysAgo(30)),
 	)
-	return a.resource("kind", "StorageV2", "sku", world.Obj("name", "Standard_GRS", "tier", "Standard"), "properties", p)
+	logged := world.Obj("value", world.Items(a.diagnostic("StorageRead", a.i%2 == 0)))
+	return a.resource("kind", "StorageV2", "sku", world.Obj("name", "Standard_GRS", "tier", "Standard"), "properties", p,
+		"_queueServices/default/providers/Microsoft.Insights/diagnosticSettings", logged, "_tableServices/default/providers/Microsoft.Insights/diagnosticSettings", logged)
 }

@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -49,6 +50,32 @@ func azureLogs(categories ...string) resource.Function {
 		}
 		return all
 	})
+}
+
+// azureStorageLogging returns a function that adds whether diagnostic settings export the requests to
+// a service of a storage account: those that read, write and delete.
+func azureStorageLogging(name, what string) resource.Function {
+	return resource.Function{
+		Properties: []resource.Property{{Name: name, Kind: resource.Flag, Doc: "Requests that read, write and delete " + what + " are logged; absent if the account has no such service."}},
+		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+			var logged []string
+			for _, setting := range in.Value.Array() {
+				for _, log := range setting.Get("properties.logs").Array() {
+					if log.Get("enabled").Bool() {
+						logged = append(logged, strings.ToLower(log.Get("category").String()+log.Get("categoryGroup").String()))
+					}
+				}
+			}
+			missing := func(category string) bool { return !slices.Contains(logged, category) }
+			all := !slices.ContainsFunc([]string{"storageread", "storagewrite", "storagedelete"}, missing) || slices.Contains(logged, "alllogs")
+			if !all && slices.Contains(logged, "audit") {
+				b.Unread(errors.New("the group audit does not say which requests it contains"), name)
+				return nil
+			}
+			b.Flag(name, all)
+			return nil
+		},
+	}
 }
 
 // azureFlowLogRetention adds the retention of a flow log, which is unlimited when its retention
