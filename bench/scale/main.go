@@ -106,7 +106,9 @@ func measure(ctx context.Context, o options, dir, binary string, n int) (perMinu
 			return 0, 0, err
 		}
 	}
-	if err := f.keepCollecting(ctx, 0); err != nil { // the first collections are not measured
+	// The first collections are not measured. Requested ones come before them, so none
+	// are requested meanwhile.
+	if err := f.waitForFirst(ctx); err != nil {
 		return 0, 0, err
 	}
 	before, cpu, begin := f.completed, f.cpu(), time.Now()
@@ -316,39 +318,63 @@ func (f *fleet) post(ctx context.Context, path string, body, into any) (status i
 	return res.StatusCode, err
 }
 
-// keepCollecting counts the completed collections, and starts the next one of each
-// account when one has ended, until the time has passed and each has ended once.
-func (f *fleet) keepCollecting(ctx context.Context, lasts time.Duration) error {
-	if f.ended == nil {
-		f.ended = map[string]string{}
+// pollEvery is the time between two looks at the accounts. Each costs the API process and
+// the database a request per account.
+const pollEvery = 500 * time.Millisecond
+
+// waitForFirst waits until the first collection of each account has ended.
+func (f *fleet) waitForFirst(ctx context.Context) error {
+	f.ended = map[string]string{}
+	for ; len(f.ended) < f.o.accounts; time.Sleep(pollEvery) {
+		for i := range f.o.accounts {
+			id := f.cloud.Account(i).ID
+			run, err := f.newestEnded(ctx, id)
+			if err != nil {
+				return err
+			}
+			if run != "" {
+				f.ended[id] = run
+			}
+		}
 	}
-	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+	return nil
+}
+
+// keepCollecting counts the completed collections, and starts the next one of each
+// account when one has ended, until the time has passed.
+func (f *fleet) keepCollecting(ctx context.Context, lasts time.Duration) error {
+	for begin := time.Now(); time.Since(begin) < lasts; time.Sleep(pollEvery) {
 		for i := range f.o.accounts {
 			if err := f.look(ctx, f.cloud.Account(i).ID); err != nil {
 				return err
 			}
 		}
-		if time.Since(begin) >= lasts && len(f.ended) == f.o.accounts {
-			return nil
-		}
 	}
+	return nil
 }
 
 // look counts the newest run of an account if it has ended, and starts the next.
 func (f *fleet) look(ctx context.Context, account string) error {
+	run, err := f.newestEnded(ctx, account)
+	if err != nil || run == "" {
+		return err
+	}
+	if f.ended[account] != run {
+		f.ended[account] = run
+		f.completed++
+	}
+	_, err = f.post(ctx, "/v1/cloud-accounts/"+account+"/collections", map[string]any{}, nil)
+	return err
+}
+
+// newestEnded returns the newest run of an account, or "" if it has not ended.
+func (f *fleet) newestEnded(ctx context.Context, account string) (string, error) {
 	var got struct {
 		Results []struct{ CollectionID, Status string }
 	}
-	if _, err := f.post(ctx, "/v1/cloud-accounts/collection-status/query", map[string]any{"filters": map[string]any{"cloudAccountId": account}}, &got); err != nil {
-		return err
+	_, err := f.post(ctx, "/v1/cloud-accounts/collection-status/query", map[string]any{"filters": map[string]any{"cloudAccountId": account}}, &got)
+	if err != nil || len(got.Results) == 0 || got.Results[0].Status == "Started" {
+		return "", err
 	}
-	if len(got.Results) == 0 || got.Results[0].Status == "Started" {
-		return nil
-	}
-	if newest := got.Results[0]; f.ended[account] != newest.CollectionID {
-		f.ended[account] = newest.CollectionID
-		f.completed++
-	}
-	_, err := f.post(ctx, "/v1/cloud-accounts/"+account+"/collections", map[string]any{}, nil)
-	return err
+	return got.Results[0].CollectionID, nil
 }
