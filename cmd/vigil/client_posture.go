@@ -101,11 +101,27 @@ type findingsCmd struct {
 
 // Run implements the command.
 func (c *findingsCmd) Run(e *environment) error {
+	if err := c.checkNames(e); err != nil {
+		return err
+	}
 	query := client.Record{"filters": c.filters(), "sorts": []client.Record{{"fieldName": "riskScore", "order": "desc"}}}
 	if _, err := c.list(e, "/v2/findings/query", "results", "LEVEL=level RISK=riskScore RULE=ruleId RESOURCE=objectName TYPE=objectType ACCOUNT=cloudAccountId REGION=region ID=id", query, c.Limit); err != nil {
 		return err
 	}
 	return c.fail(e)
+}
+
+// checkNames fails if an account, rule or framework does not exist: a misspelt name
+// matches no finding, and a pipeline would take that for a clean account.
+func (c *findingsCmd) checkNames(e *environment) error {
+	for path, ids := range map[string][]string{"/v1/cloud-accounts/": c.Account, "/v1/rules/": c.Rule, "/v1/compliance-frameworks/": c.Framework} {
+		for _, id := range ids {
+			if _, err := c.call(e, http.MethodGet, path+url.PathEscape(id), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // fail returns the error of --fail-on. It counts all matching findings, not only the
@@ -126,7 +142,11 @@ func (c *findingsCmd) fail(e *environment) error {
 		return err
 	}
 	if total > 0 {
-		return &exitError{exitFindings, fmt.Sprintf("%d findings are %s or higher", total, c.FailOn)}
+		higher := " or higher"
+		if len(levels) == 1 {
+			higher = ""
+		}
+		return &exitError{exitFindings, fmt.Sprintf("%d findings are %s%s", total, c.FailOn, higher)}
 	}
 	return nil
 }

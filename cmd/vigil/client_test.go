@@ -77,6 +77,11 @@ func TestClientCommands(t *testing.T) {
 	if got := fmt.Sprint((*last)["filters"]); got != "map[isSuppressed:false levels:[High Medium] statuses:[open]]" {
 		t.Errorf("what --fail-on counts: %s", got)
 	}
+	for _, flag := range []string{"--account", "--rule", "--framework"} { // the server knows none
+		if code, _, problems := call("findings", flag, "misspelt", "--fail-on", "high"); code != exitFailed || !strings.Contains(problems, "there is no such thing") {
+			t.Errorf("findings %s misspelt: exit %d: %s", flag, code, problems)
+		}
+	}
 	if code, out, _ := call("findings", "-o", "json"); code != 0 || !strings.Contains(out, `"riskScore": 80`) {
 		t.Errorf("json: exit %d: %s", code, out)
 	}
