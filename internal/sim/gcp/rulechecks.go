@@ -248,7 +248,9 @@ func hasPublicAddress(o world.Object) bool {
 // isExposed reports whether an instance is reachable from the internet and its
 // service account has too many permissions.
 func isExposed(v *checker, o world.Object) bool {
-	if !hasPublicAddress(o) || !slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool { return v.admins[s.Text("email")] }) {
+	if !hasPublicAddress(o) || !slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool {
+		return v.admins[s.Text("email")] && slices.Contains(s.List("scopes"), any(cloudPlatform))
+	}) {
 		return false
 	}
 	return slices.ContainsFunc(v.open, func(f world.Object) bool {

@@ -256,7 +256,7 @@ func isExposedAdmin(m model, e posture.Entity) bool {
 	admin := containsAny(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool {
 		return m.isAdmin(s)
 	})
-	return admin && len(texts(e, "natIP")) > 0 && containsAny(m.out(e, "IN", "GCP.Compute.Network"), func(n posture.Entity) bool {
+	return admin && hasFlag(e, "wideScopes", true) && len(texts(e, "natIP")) > 0 && containsAny(m.out(e, "IN", "GCP.Compute.Network"), func(n posture.Entity) bool {
 		return containsAny(m.in(n, "GUARDS", "GCP.Compute.Firewall"), func(f posture.Entity) bool {
 			tagged := slices.ContainsFunc(texts(f, "targetTags"), func(t string) bool { return slices.Contains(texts(e, "networkTags"), t) })
 			sameAccount := slices.ContainsFunc(texts(f, "targetServiceAccounts"), func(a string) bool { return slices.Contains(texts(e, "serviceAccounts"), a) })
