@@ -6,7 +6,12 @@ import { setPulse } from '../frame/pulse';
 /** Asks every five seconds whether anything has changed, and has the screens ask again when it has. */
 export function useServerPulse(): void {
   const client = useQueryClient();
-  const marks = useQuery({ queryKey: ['pulse'], queryFn: () => posture.get('/console/pulse', { conditional: true }), refetchInterval: 5000, retry: false }).data;
+  const marks = useQuery({
+    queryKey: ['pulse'],
+    queryFn: () => posture.get('/console/pulse', { conditional: true }),
+    refetchInterval: 5000,
+    retry: false,
+  }).data;
   const text = marks && JSON.stringify(marks);
   const known = useRef<string>(undefined);
   const changed = marks?.lastChangeTime;

@@ -188,35 +188,37 @@ export default function DomainAccounts() {
               Instant clones join their domain with such an account.
             </Empty>
           ) : (
-            <table className="table">
-              <thead>
-                <tr>
-                  <th>User name</th>
-                  <th>Domain</th>
-                  <th>
-                    <span className="hide">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {accounts.map((a) => (
-                  <tr key={a.id}>
-                    <th scope="row">{a.username}</th>
-                    <td>{domains.get(a.ad_domain_id) ?? a.ad_domain_id}</td>
-                    <td className="num">
-                      <span className="row tight">
-                        <Button className="end" changes onClick={() => setDoing({ what: 'password', account: a })}>
-                          Change password
-                        </Button>
-                        <Button changes look="danger" onClick={() => setDoing({ what: 'delete', account: a })}>
-                          Delete
-                        </Button>
-                      </span>
-                    </td>
+            <div className="table-scroll">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th>User name</th>
+                    <th>Domain</th>
+                    <th>
+                      <span className="hide">Actions</span>
+                    </th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {accounts.map((a) => (
+                    <tr key={a.id}>
+                      <th scope="row">{a.username}</th>
+                      <td>{domains.get(a.ad_domain_id) ?? a.ad_domain_id}</td>
+                      <td className="num">
+                        <span className="row tight">
+                          <Button className="end" changes onClick={() => setDoing({ what: 'password', account: a })}>
+                            Change password
+                          </Button>
+                          <Button changes look="danger" onClick={() => setDoing({ what: 'delete', account: a })}>
+                            Delete
+                          </Button>
+                        </span>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
           )
         }
       </Answer>

@@ -82,44 +82,46 @@ export function Keys() {
               A key reads the monitor and changes nothing.
             </Empty>
           ) : (
-            <table className="table">
-              <thead>
-                <tr>
-                  <th>Name</th>
-                  <th className="wide">Begins with</th>
-                  <th className="wide">Created by</th>
-                  <th>Created</th>
-                  <th className="wide">Ends</th>
-                  <th>Last used</th>
-                  <th>
-                    <span className="hide">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {keys.map((k) => (
-                  <tr key={k.id}>
-                    <th scope="row">{k.name}</th>
-                    <td className="wide">
-                      <code>{k.hint}</code>
-                    </td>
-                    <td className="wide">{k.created_by}</td>
-                    <td>
-                      <Time at={k.created_at} />
-                    </td>
-                    <td className="wide">{k.expires_at ? <Time at={k.expires_at} as="date" /> : 'never'}</td>
-                    <td>
-                      <Time at={k.last_used_at} />
-                    </td>
-                    <td className="num">
-                      <Button changes look="danger" onClick={() => setRemoving(k)}>
-                        Revoke
-                      </Button>
-                    </td>
+            <div className="table-scroll">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th>Name</th>
+                    <th className="wide">Begins with</th>
+                    <th className="wide">Created by</th>
+                    <th>Created</th>
+                    <th className="wide">Ends</th>
+                    <th>Last used</th>
+                    <th>
+                      <span className="hide">Actions</span>
+                    </th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {keys.map((k) => (
+                    <tr key={k.id}>
+                      <th scope="row">{k.name}</th>
+                      <td className="wide">
+                        <code>{k.hint}</code>
+                      </td>
+                      <td className="wide">{k.created_by}</td>
+                      <td>
+                        <Time at={k.created_at} />
+                      </td>
+                      <td className="wide">{k.expires_at ? <Time at={k.expires_at} as="date" /> : 'never'}</td>
+                      <td>
+                        <Time at={k.last_used_at} />
+                      </td>
+                      <td className="num">
+                        <Button changes look="danger" onClick={() => setRemoving(k)}>
+                          Revoke
+                        </Button>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
           )
         }
       </Answer>

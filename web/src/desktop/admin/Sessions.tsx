@@ -18,50 +18,52 @@ export function Sessions() {
     <>
       <Answer query={query} what="the sessions" padded>
         {(sessions) => (
-          <table className="table">
-            <thead>
-              <tr>
-                <th>From</th>
-                <th>How</th>
-                <th className="wide">Browser</th>
-                <th>Logged in</th>
-                <th className="wide">Last used</th>
-                <th className="wide">Ends</th>
-                <th>
-                  <span className="hide">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {sessions.map((s) => (
-                <tr key={s.id}>
-                  <th scope="row">
-                    {s.source} {s.current && <span className="pill accent">this one</span>}
+          <div className="table-scroll">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>From</th>
+                  <th>How</th>
+                  <th className="wide">Browser</th>
+                  <th>Logged in</th>
+                  <th className="wide">Last used</th>
+                  <th className="wide">Ends</th>
+                  <th>
+                    <span className="hide">Actions</span>
                   </th>
-                  <td>{methods[s.method]}</td>
-                  <td className="wide t2">
-                    <span className="cut block agent">{s.agent}</span>
-                  </td>
-                  <td>
-                    <Time at={s.created_at} />
-                  </td>
-                  <td className="wide">
-                    <Time at={s.last_used_at} />
-                  </td>
-                  <td className="wide">
-                    <Time at={s.expires_at} />
-                  </td>
-                  <td className="num">
-                    {!s.current && (
-                      <Button changes look="danger" onClick={() => setEnding(s)}>
-                        End
-                      </Button>
-                    )}
-                  </td>
                 </tr>
-              ))}
-            </tbody>
-          </table>
+              </thead>
+              <tbody>
+                {sessions.map((s) => (
+                  <tr key={s.id}>
+                    <th scope="row">
+                      {s.source} {s.current && <span className="pill accent">this one</span>}
+                    </th>
+                    <td>{methods[s.method]}</td>
+                    <td className="wide t2">
+                      <span className="cut block agent">{s.agent}</span>
+                    </td>
+                    <td>
+                      <Time at={s.created_at} />
+                    </td>
+                    <td className="wide">
+                      <Time at={s.last_used_at} />
+                    </td>
+                    <td className="wide">
+                      <Time at={s.expires_at} />
+                    </td>
+                    <td className="num">
+                      {!s.current && (
+                        <Button changes look="danger" onClick={() => setEnding(s)}>
+                          End
+                        </Button>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
         )}
       </Answer>
       {ending && (

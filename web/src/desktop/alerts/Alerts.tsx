@@ -60,49 +60,51 @@ function Rules() {
               A rule tells by webhook or mail when something is wrong.
             </Empty>
           ) : (
-            <table className="table">
-              <thead>
-                <tr>
-                  <th>On</th>
-                  <th>Rule</th>
-                  <th className="wide">Alerts when</th>
-                  <th className="wide">Tells</th>
-                  <th>
-                    <span className="hide">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rules.map((r) => (
-                  <tr key={r.id}>
-                    <td>
-                      <button
-                        type="button"
-                        role="switch"
-                        className="toggle"
-                        aria-checked={r.enabled}
-                        aria-label={`${r.name} is on`}
-                        onClick={() => void flip(r)}
-                      />
-                    </td>
-                    <th scope="row">
-                      <Link to={`/alert-rules/${r.id}`}>{r.name}</Link>
-                      <span className="small t3 narrow">{conditionText(r)}</span>
+            <div className="table-scroll">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th>On</th>
+                    <th>Rule</th>
+                    <th className="wide">Alerts when</th>
+                    <th className="wide">Tells</th>
+                    <th>
+                      <span className="hide">Actions</span>
                     </th>
-                    <td className="wide">{conditionText(r)}</td>
-                    <td className="wide t2">{r.channels.map((c) => (c.type === 'MAIL' ? (c.to ?? []).join(', ') : c.url)).join(', ')}</td>
-                    <td>
-                      <span className="row tight">
-                        <Button changes onClick={() => void test(r)}>
-                          Test
-                        </Button>
-                        <Button changes icon="trash" aria-label={`Delete ${r.name}`} onClick={() => setRemoving(r)} />
-                      </span>
-                    </td>
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {rules.map((r) => (
+                    <tr key={r.id}>
+                      <td>
+                        <button
+                          type="button"
+                          role="switch"
+                          className="toggle"
+                          aria-checked={r.enabled}
+                          aria-label={`${r.name} is on`}
+                          onClick={() => void flip(r)}
+                        />
+                      </td>
+                      <th scope="row">
+                        <Link to={`/alert-rules/${r.id}`}>{r.name}</Link>
+                        <span className="small t3 narrow">{conditionText(r)}</span>
+                      </th>
+                      <td className="wide">{conditionText(r)}</td>
+                      <td className="wide t2">{r.channels.map((c) => (c.type === 'MAIL' ? (c.to ?? []).join(', ') : c.url)).join(', ')}</td>
+                      <td>
+                        <span className="row tight">
+                          <Button changes onClick={() => void test(r)}>
+                            Test
+                          </Button>
+                          <Button changes icon="trash" aria-label={`Delete ${r.name}`} onClick={() => setRemoving(r)} />
+                        </span>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
           )
         }
       </Answer>

@@ -93,46 +93,48 @@ export function Tokens() {
       </div>
       <Answer query={query} what="tokens" padded>
         {(tokens) => (
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th>Whose</th>
-                <th>Role</th>
-                <th className="wide">Begins with</th>
-                <th className="wide">Ends</th>
-                <th>Last used</th>
-                <th>
-                  <span className="hide">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {tokens.map((t) => (
-                <tr key={t.id}>
-                  <th scope="row">
-                    {t.name} {unused(t) && <span className="pill warn">unused</span>}
+          <div className="table-scroll">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>Name</th>
+                  <th>Whose</th>
+                  <th>Role</th>
+                  <th className="wide">Begins with</th>
+                  <th className="wide">Ends</th>
+                  <th>Last used</th>
+                  <th>
+                    <span className="hide">Actions</span>
                   </th>
-                  <td>{users.get(t.userId) ?? t.userId}</td>
-                  <td>
-                    {t.role} <LimitPill limit={t.limitedTo} />
-                  </td>
-                  <td className="wide">
-                    <code>{t.hint}</code>
-                  </td>
-                  <td className="wide t2">{t.expiryTime ? <Time at={t.expiryTime} as="date" /> : 'never'}</td>
-                  <td className="t2">
-                    <Time at={t.lastUsedTime} /> <span className="small t3 wide">{t.lastUsedAddress}</span>
-                  </td>
-                  <td className="num">
-                    <Button changes look="danger" refused={refused} onClick={() => setRevoking(t)}>
-                      Revoke
-                    </Button>
-                  </td>
                 </tr>
-              ))}
-            </tbody>
-          </table>
+              </thead>
+              <tbody>
+                {tokens.map((t) => (
+                  <tr key={t.id}>
+                    <th scope="row">
+                      {t.name} {unused(t) && <span className="pill warn">unused</span>}
+                    </th>
+                    <td>{users.get(t.userId) ?? t.userId}</td>
+                    <td>
+                      {t.role} <LimitPill limit={t.limitedTo} />
+                    </td>
+                    <td className="wide">
+                      <code>{t.hint}</code>
+                    </td>
+                    <td className="wide t2">{t.expiryTime ? <Time at={t.expiryTime} as="date" /> : 'never'}</td>
+                    <td className="t2">
+                      <Time at={t.lastUsedTime} /> <span className="small t3 wide">{t.lastUsedAddress}</span>
+                    </td>
+                    <td className="num">
+                      <Button changes look="danger" refused={refused} onClick={() => setRevoking(t)}>
+                        Revoke
+                      </Button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
         )}
       </Answer>
       {revoking && (

@@ -187,62 +187,64 @@ export function Users() {
       </div>
       <Answer query={query} what="users" padded>
         {(users) => (
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th className="wide">E-mail</th>
-                <th>Role</th>
-                <th>Status</th>
-                <th className="wide">Changed</th>
-                <th>
-                  <span className="hide">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {users.map((u) => (
-                <tr key={u.id}>
-                  <th scope="row">
-                    {u.name} {u.singleSignOn && <span className="pill">single sign-on</span>}
+          <div className="table-scroll">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>Name</th>
+                  <th className="wide">E-mail</th>
+                  <th>Role</th>
+                  <th>Status</th>
+                  <th className="wide">Changed</th>
+                  <th>
+                    <span className="hide">Actions</span>
                   </th>
-                  <td className="wide t2">{u.email}</td>
-                  <td>
-                    {u.role} <LimitPill limit={u.limitedTo} />
-                  </td>
-                  <td>
-                    <span className={`word c-${u.status === 'active' ? 'ok' : 'off'}`}>
-                      <Mark name={u.status === 'active' ? 'ok' : 'off'} />
-                      {u.status}
-                    </span>
-                  </td>
-                  <td className="wide t3">
-                    <Time at={u.lastUpdateTime} />
-                  </td>
-                  <td>
-                    <span className="row tight">
-                      <Link className="btn quiet end wide" to="/admin/audit" search={{ actor: u.id } as never}>
-                        Audit
-                      </Link>
-                      <Button changes refused={refused} onClick={() => setDoing({ what: 'change', user: u })}>
-                        Change
-                      </Button>
-                      <Button
-                        changes
-                        look="danger"
-                        refused={refused}
-                        disabled={isLast(u)}
-                        title={isLast(u) ? 'The last admin cannot be deleted' : undefined}
-                        onClick={() => setDoing({ what: 'delete', user: u })}
-                      >
-                        Delete
-                      </Button>
-                    </span>
-                  </td>
                 </tr>
-              ))}
-            </tbody>
-          </table>
+              </thead>
+              <tbody>
+                {users.map((u) => (
+                  <tr key={u.id}>
+                    <th scope="row">
+                      {u.name} {u.singleSignOn && <span className="pill">single sign-on</span>}
+                    </th>
+                    <td className="wide t2">{u.email}</td>
+                    <td>
+                      {u.role} <LimitPill limit={u.limitedTo} />
+                    </td>
+                    <td>
+                      <span className={`word c-${u.status === 'active' ? 'ok' : 'off'}`}>
+                        <Mark name={u.status === 'active' ? 'ok' : 'off'} />
+                        {u.status}
+                      </span>
+                    </td>
+                    <td className="wide t3">
+                      <Time at={u.lastUpdateTime} />
+                    </td>
+                    <td>
+                      <span className="row tight">
+                        <Link className="btn quiet end wide" to="/admin/audit" search={{ actor: u.id } as never}>
+                          Audit
+                        </Link>
+                        <Button changes refused={refused} onClick={() => setDoing({ what: 'change', user: u })}>
+                          Change
+                        </Button>
+                        <Button
+                          changes
+                          look="danger"
+                          refused={refused}
+                          disabled={isLast(u)}
+                          title={isLast(u) ? 'The last admin cannot be deleted' : undefined}
+                          onClick={() => setDoing({ what: 'delete', user: u })}
+                        >
+                          Delete
+                        </Button>
+                      </span>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
         )}
       </Answer>
       {doing?.what === 'delete' && doing.user && <DeleteDialog user={doing.user} onClose={close} />}

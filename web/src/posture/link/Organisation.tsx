@@ -84,45 +84,47 @@ export function Organisation({ provider, onLinked }: { provider: Provider; onLin
       )}
       {members && (
         <>
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Account</th>
-                <th>Id</th>
-                <th>State</th>
-                <th>Result</th>
-              </tr>
-            </thead>
-            <tbody>
-              {members.map((m) => {
-                const mark = markOf(m.id);
-                return (
-                  <tr key={m.id}>
-                    <td>
-                      <Checkbox
-                        label={m.name || m.id}
-                        checked={chosen.has(m.id)}
-                        disabled={linked.has(m.id)}
-                        onChange={() => toggle(m.id)}
-                      />
-                    </td>
-                    <td>
-                      <code>{m.id}</code>
-                    </td>
-                    <td>{m.state.toLowerCase()}</td>
-                    <td>
-                      {mark && (
-                        <span className={`word c-${mark}`}>
-                          <Mark name={mark} />
-                          {results.get(m.id) ?? 'linked before'}
-                        </span>
-                      )}
-                    </td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
+          <div className="table-scroll">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>Account</th>
+                  <th>Id</th>
+                  <th>State</th>
+                  <th>Result</th>
+                </tr>
+              </thead>
+              <tbody>
+                {members.map((m) => {
+                  const mark = markOf(m.id);
+                  return (
+                    <tr key={m.id}>
+                      <td>
+                        <Checkbox
+                          label={m.name || m.id}
+                          checked={chosen.has(m.id)}
+                          disabled={linked.has(m.id)}
+                          onChange={() => toggle(m.id)}
+                        />
+                      </td>
+                      <td>
+                        <code>{m.id}</code>
+                      </td>
+                      <td>{m.state.toLowerCase()}</td>
+                      <td>
+                        {mark && (
+                          <span className={`word c-${mark}`}>
+                            <Mark name={mark} />
+                            {results.get(m.id) ?? 'linked before'}
+                          </span>
+                        )}
+                      </td>
+                    </tr>
+                  );
+                })}
+              </tbody>
+            </table>
+          </div>
           <div className="row">
             <Button look="primary" changes disabled={busy || chosen.size === 0} onClick={() => void link()}>
               Link {plural(chosen.size, 'account')}
