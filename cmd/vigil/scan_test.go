@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/csv"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"vigil/internal/posture/scan"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/gateway/gatewaytest"
 	"vigil/internal/sim/world"
 	"vigil/rules"
 )
@@ -24,23 +23,12 @@ import (
 // probability flaws, and returns the flags to scan its account.
 func simulatedAWS(t *testing.T, flaws float64) (flags []string, faults *gateway.Faults) {
 	t.Helper()
-	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := gatewaytest.Listen(t)
 	cloud := simaws.New(simaws.Options{Seed: 1, Size: 20, Shares: world.Shares{Default: flaws}}, g.Faults)
 	for _, host := range simaws.Hosts {
 		g.Handle(host, cloud)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	gatewaytest.Serve(t, g)
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(ca, g.CA(), 0o600); err != nil {
 		t.Fatal(err)

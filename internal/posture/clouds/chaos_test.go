@@ -62,7 +62,7 @@ const (
 
 // chaos is a cloud with injected faults, and its expected contents.
 type chaos struct {
-	*rig
+	*fixture
 	random   *rand.Rand
 	existing [2]map[posture.EntityID]posture.Entity // by account: existing resources
 	deleted  [2]map[posture.EntityID]bool           // by account: removed resources
@@ -72,7 +72,7 @@ type chaos struct {
 
 func newChaos(t *testing.T, p posture.Provider) *chaos {
 	t.Helper()
-	c := &chaos{rig: newRig(t, p), random: rand.New(rand.NewPCG(seed, 1)), outcomes: map[posture.RunStatus]int{}}
+	c := &chaos{fixture: newFixture(t, p), random: rand.New(rand.NewPCG(seed, 1)), outcomes: map[posture.RunStatus]int{}}
 	for i, a := range c.accounts {
 		if run := c.collect(t, a.Account.ID); run.Status != posture.RunCompleted {
 			t.Fatalf("the first run ended as %s: %s %v", run.Status, run.Reason, run.Collectors)

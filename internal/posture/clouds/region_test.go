@@ -9,7 +9,7 @@ import (
 // TestDisabledRegion disables a region: its entities must be removed, and no others.
 func TestDisabledRegion(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, posture.AWS, "us-east-1", "eu-west-1")
+	r := newFixture(t, posture.AWS, "us-east-1", "eu-west-1")
 	id := r.accounts[0].Account.ID
 	if run := r.collect(t, id); run.Status != posture.RunCompleted {
 		t.Fatalf("the first run ended as %s: %v", run.Status, run.Collectors)
@@ -49,7 +49,7 @@ func TestRunOfARegion(t *testing.T) {
 	for p, region := range map[posture.Provider]string{posture.AWS: "us-east-1", posture.Azure: "westeurope", posture.GCP: "europe-west1"} {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, p)
+			r := newFixture(t, p)
 			id := r.accounts[0].Account.ID
 			run, err := r.sweep.Start(t.Context(), org, id, posture.RunScope{Regions: []string{region}})
 			if err != nil {

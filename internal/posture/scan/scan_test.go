@@ -1,7 +1,6 @@
 package scan_test
 
 import (
-	"context"
 	"encoding/base64"
 	"iter"
 	"log/slog"
@@ -26,6 +25,7 @@ import (
 	simaws "vigil/internal/sim/aws"
 	simazure "vigil/internal/sim/azure"
 	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/gateway/gatewaytest"
 	simgcp "vigil/internal/sim/gcp"
 	"vigil/internal/sim/world"
 	"vigil/rules"
@@ -47,10 +47,7 @@ type clouds struct {
 
 func simulate(t *testing.T) *clouds {
 	t.Helper()
-	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := gatewaytest.Listen(t)
 	c := &clouds{
 		aws:    simaws.New(simaws.Options{Seed: 1, Size: 60, Shares: shares, Today: today}, g.Faults),
 		azure:  simazure.New(simazure.Options{Seed: 2, Subscriptions: 2, Size: 60, Shares: shares, Today: today}, g.Faults),
@@ -66,15 +63,7 @@ func simulate(t *testing.T) *clouds {
 	for _, host := range simgcp.Hosts {
 		g.Handle(host, c.gcp)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	gatewaytest.Serve(t, g)
 	return c
 }
 

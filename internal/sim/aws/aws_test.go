@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -19,36 +18,26 @@ import (
 	"pgregory.net/rapid"
 
 	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/gateway/gatewaytest"
 	"vigil/internal/sim/world"
 )
 
 // serve runs a cloud behind a gateway and returns a client that connects to it.
 func serve(t *testing.T, o Options) (*Cloud, *http.Client) {
 	t.Helper()
-	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := gatewaytest.Listen(t)
 	c := New(o, g.Faults)
 	for _, host := range Hosts {
 		g.Handle(host, c)
 	}
 	c.Administer(g.Admin)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- g.Serve(ctx) }()
+	gatewaytest.Serve(t, g)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(g.CA())
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, g.Address())
 	}}
-	t.Cleanup(func() {
-		transport.CloseIdleConnections()
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(transport.CloseIdleConnections)
 	return c, &http.Client{Transport: transport}
 }
 

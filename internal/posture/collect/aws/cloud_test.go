@@ -1,8 +1,6 @@
 package aws_test
 
 import (
-	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -14,6 +12,7 @@ import (
 	"vigil/internal/posture/collect/egress"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/gateway/gatewaytest"
 )
 
 // cloud is a simulated AWS and a source that reads it through real TLS.
@@ -29,10 +28,7 @@ var today = time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
 // start serves a simulated AWS.
 func start(t testing.TB, o simaws.Options) *cloud {
 	t.Helper()
-	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := gatewaytest.Listen(t)
 	if o.Today.IsZero() {
 		o.Today = today
 	}
@@ -43,20 +39,12 @@ func start(t testing.TB, o simaws.Options) *cloud {
 	for _, host := range simaws.Hosts {
 		g.Handle(host, c.Cloud)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(ctx) }()
+	gatewaytest.Serve(t, g)
 	transport, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		transport.Close()
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(transport.Close)
 	id, secret := c.Identity()
 	c.options = aws.Options{HTTP: transport.Client(), Identity: aws.Identity{AccessKeyID: id, SecretAccessKey: secret}, Attempts: 3, Backoff: time.Millisecond}
 	return c

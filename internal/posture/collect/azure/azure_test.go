@@ -13,7 +13,7 @@ import (
 // the declaration of its type.
 func TestEntitiesMatchDeclarations(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 150, Page: 7})
+	r := newFixture(t, simazure.Options{Size: 150, Page: 7})
 	all := listAll(t, r.open(t, r.access(0)))
 	declared := map[posture.EntityType]collect.Declaration{}
 	for _, d := range r.source.Declarations() {

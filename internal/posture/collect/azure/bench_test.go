@@ -12,7 +12,7 @@ import (
 // BenchmarkSubscription reads a subscription of 20,000 resources. The time includes the
 // simulation.
 func BenchmarkSubscription(b *testing.B) {
-	r := newRig(b, simazure.Options{Size: 20_000, Page: 500})
+	r := newFixture(b, simazure.Options{Size: 20_000, Page: 500})
 	s, err := r.source.Open(b.Context(), r.access(0))
 	if err != nil {
 		b.Fatal(err)

@@ -24,7 +24,7 @@ import (
 
 func TestValidate(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Subscriptions: 2, Government: 1})
+	r := newFixture(t, simazure.Options{Subscriptions: 2, Government: 1})
 	valid := r.access(0)
 	with := func(change func(*simazure.Credential)) posture.Access {
 		c := r.Reader(false)
@@ -69,7 +69,7 @@ func TestValidateUnreachableCloud(t *testing.T) {
 		for _, service := range []string{"login", "Microsoft.Resources"} {
 			t.Run(service+" "+string(kind), func(t *testing.T) {
 				t.Parallel()
-				r := newRig(t, simazure.Options{})
+				r := newFixture(t, simazure.Options{})
 				r.fault(t, gateway.Fault{Match: gateway.Call{Service: service}, Kind: kind})
 				status, reason, err := r.source.Validate(t.Context(), r.access(0))
 				if err == nil || errors.Is(err, collect.ErrIdentity) || errors.Is(err, collect.ErrDenied) {
@@ -101,7 +101,7 @@ func TestDeniedDetailsAreUnknown(t *testing.T) {
 	for action, unknown := range detailActions {
 		t.Run(action, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, simazure.Options{Size: 30})
+			r := newFixture(t, simazure.Options{Size: 30})
 			service, rest, _ := strings.Cut(action, "/")
 			r.fault(t, gateway.Fault{Match: gateway.Call{Service: service, Action: rest}, Kind: gateway.Deny})
 			s := r.open(t, r.access(0))
@@ -134,14 +134,14 @@ func TestDeniedDetailsAreUnknown(t *testing.T) {
 // TestDeniedListsNameThePermission denies each list in turn.
 func TestDeniedListsNameThePermission(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 20})
+	r := newFixture(t, simazure.Options{Size: 20})
 	for _, d := range r.source.Declarations() {
 		if d.Service != "arm" || d.Type == "Azure.Subscription.Subscription" {
 			continue
 		}
 		t.Run(string(d.Type), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, simazure.Options{Size: 20})
+			r := newFixture(t, simazure.Options{Size: 20})
 			s := r.open(t, r.access(0))
 			for _, p := range d.Permissions {
 				service, action, _ := strings.Cut(p, "/")
@@ -160,7 +160,7 @@ func TestDeniedListsNameThePermission(t *testing.T) {
 // still read must have the same edges, or report them as unknown.
 func TestDeniedEdgesAreUnknown(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 60})
+	r := newFixture(t, simazure.Options{Size: 60})
 	unknown := 0
 	for _, d := range r.source.Declarations() {
 		complete, err := list(t, r.open(t, r.access(0)), d.Type)
@@ -201,7 +201,7 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 
 func TestDirectoryWithoutConsentIsUnknown(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 20})
+	r := newFixture(t, simazure.Options{Size: 20})
 	s := r.open(t, r.Subscriptions()[0].Access("org", r.Unconsented(false)))
 	if _, err := list(t, s, "Azure.Entra.User"); !errors.Is(err, collect.ErrDenied) || !strings.Contains(err.Error(), "Directory.Read.All") {
 		t.Errorf("users: %v", err)
@@ -227,7 +227,7 @@ func TestDirectoryWithoutConsentIsUnknown(t *testing.T) {
 
 func TestServiceNotEnabledIsNoError(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{})
+	r := newFixture(t, simazure.Options{})
 	r.fault(t, gateway.Fault{Match: gateway.Call{Service: "Microsoft.Sql"}, Kind: gateway.Off})
 	r.fault(t, gateway.Fault{Match: gateway.Call{Service: "Microsoft.Security"}, Kind: gateway.Off})
 	s := r.open(t, r.access(0))
@@ -267,7 +267,7 @@ func (l *recordingLimiter) Throttled(_ collect.Key, after time.Duration) {
 func TestThrottledCallsAreRetried(t *testing.T) {
 	t.Parallel()
 	p := &recordingLimiter{waits: map[collect.Key]int{}}
-	r := newRig(t, simazure.Options{Size: 20}, func(o *azure.Options) { o.Limiter = p })
+	r := newFixture(t, simazure.Options{Size: 20}, func(o *azure.Options) { o.Limiter = p })
 	s := r.open(t, r.access(0))
 	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "virtualMachines/read"}, Kind: gateway.Throttle, Times: 1, RetryAfter: gateway.Duration(time.Second)})
 	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "users/read"}, Kind: gateway.Throttle, Times: 1})
@@ -301,7 +301,7 @@ func TestTransientFaultsAreRetried(t *testing.T) {
 	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Expire} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, simazure.Options{Size: 40, Page: 3})
+			r := newFixture(t, simazure.Options{Size: 40, Page: 3})
 			s := r.open(t, r.access(0))
 			want, err := list(t, s, "Azure.Storage.StorageAccount")
 			if err != nil {
@@ -327,7 +327,7 @@ func TestPermanentFaultsFailTheList(t *testing.T) {
 	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Stall, gateway.Hang, gateway.Expire} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, simazure.Options{Size: 40, Page: 3}, func(o *azure.Options) {
+			r := newFixture(t, simazure.Options{Size: 40, Page: 3}, func(o *azure.Options) {
 				o.Attempts = 2
 				if kind == gateway.Stall || kind == gateway.Hang { // the others must not run out of time on a busy machine
 					o.Timeout = 2 * time.Second
@@ -348,7 +348,7 @@ func TestPermanentFaultsFailTheList(t *testing.T) {
 
 func TestCancelledContext(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{})
+	r := newFixture(t, simazure.Options{})
 	s := r.open(t, r.access(0))
 	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "disks/read"}, Kind: gateway.Hang})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
@@ -363,7 +363,7 @@ func TestCancelledContext(t *testing.T) {
 // as complete.
 func TestUnreadableParentKeepsOtherItems(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 60})
+	r := newFixture(t, simazure.Options{Size: 60})
 	s := r.open(t, r.access(0))
 	r.fault(t, gateway.Fault{Match: gateway.Call{Action: path.Join("servers", "firewallRules", "read")}, Kind: gateway.Deny, Times: 1})
 	got, err := list(t, s, "Azure.Sql.FirewallRule")
@@ -380,7 +380,7 @@ func TestUnreadableParentKeepsOtherItems(t *testing.T) {
 // TestVanishedResourceIsUnknown removes the resource before its detail calls.
 func TestVanishedResourceIsUnknown(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 20})
+	r := newFixture(t, simazure.Options{Size: 20})
 	s := r.open(t, r.access(0))
 	before, err := list(t, s, "Azure.Web.Site")
 	if err != nil {

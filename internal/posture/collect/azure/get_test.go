@@ -25,7 +25,7 @@ import (
 // and expects the same result.
 func TestSingleReadsAgree(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 40, Shares: half})
+	r := newFixture(t, simazure.Options{Size: 40, Shares: half})
 	s := r.open(t, r.access(0))
 	all := listAll(t, s)
 	manyPerID := map[posture.EntityType]bool{"Azure.Subscription.Location": true, "Azure.Authorization.Principal": true}
@@ -59,7 +59,7 @@ func TestSingleReadsAgree(t *testing.T) {
 
 func TestRemovedResourcesAreGone(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 40})
+	r := newFixture(t, simazure.Options{Size: 40})
 	s := r.open(t, r.access(0))
 	for _, typ := range []posture.EntityType{"Azure.Compute.VirtualMachine", "Azure.Storage.BlobContainer", "Azure.Network.Subnet", "Azure.Sql.Database"} {
 		before, err := list(t, s, typ)
@@ -85,7 +85,7 @@ func TestRemovedResourcesAreGone(t *testing.T) {
 
 func TestChangesAreRead(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 40})
+	r := newFixture(t, simazure.Options{Size: 40})
 	sub := r.Subscriptions()[0].ID
 	if got := findings(listAll(t, r.open(t, r.access(0)))); len(got) != 0 {
 		t.Fatalf("a simulation without flaws has %v", got)
@@ -153,7 +153,7 @@ func TestNextPageOnOtherHostIsRefused(t *testing.T) {
 	for _, to := range []string{"https://evil.example/next", "http://management.azure.com/next", "https://management.azure.com.evil.example/", "https://management.azure.com@evil.example/", "https://graph.microsoft.com/v1.0/users", "SELF", "::"} {
 		t.Run(to, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, simazure.Options{Size: 20})
+			r := newFixture(t, simazure.Options{Size: 20})
 			l := &redirectingPages{RoundTripper: r.out, to: to}
 			source := azure.New(azure.Options{HTTP: &http.Client{Transport: l}})
 			s, err := source.Open(t.Context(), r.access(0))
@@ -175,7 +175,7 @@ func TestNextPageOnOtherHostIsRefused(t *testing.T) {
 // TestSharedListsAreReadOnce counts the calls of a whole run.
 func TestSharedListsAreReadOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 60})
+	r := newFixture(t, simazure.Options{Size: 60})
 	s := r.open(t, r.access(0))
 	r.faults.ResetCounts()
 	listAll(t, s)
@@ -194,7 +194,7 @@ func TestSharedListsAreReadOnce(t *testing.T) {
 // TestSubscriptionsAreListed lists subscriptions, also below a management group.
 func TestSubscriptionsAreListed(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Subscriptions: 5, Government: 2})
+	r := newFixture(t, simazure.Options{Subscriptions: 5, Government: 2})
 	for _, group := range []string{"", "platform"} {
 		got, err := r.source.Subscriptions(t.Context(), r.access(0), group)
 		if err != nil || len(got) != 3 || got[0].ID != posture.AccountID(r.Subscriptions()[0].ID) || got[0].Name == "" {
@@ -252,7 +252,7 @@ func (r memoryRecording) Discard()                           {}
 // them in the government cloud and one without access.
 func TestAccountsAreIsolated(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Subscriptions: 4, Government: 1, Size: 60})
+	r := newFixture(t, simazure.Options{Subscriptions: 4, Government: 1, Size: 60})
 	recorder := &memoryRecorder{counts: map[posture.AccountID]int{}}
 	runner := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.Azure: r.source}, Recorder: recorder, Parallel: 4, Log: slog.New(slog.DiscardHandler)}
 	outcomes := make([]collect.Outcome, 4)

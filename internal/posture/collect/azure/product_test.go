@@ -30,7 +30,7 @@ func TestProductRulesFindExpectedFlaws(t *testing.T) {
 
 func productFindings(t *testing.T, queries map[string]collecttest.Query, o simazure.Options) {
 	t.Helper()
-	r := newRig(t, o)
+	r := newFixture(t, o)
 	want, known := map[world.Finding]bool{}, knownRules(t)
 	for f := range r.Findings(r.Subscriptions()[0].ID) {
 		want[f], known[f.Rule] = true, true

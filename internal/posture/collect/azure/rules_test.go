@@ -237,7 +237,7 @@ func TestRulesFindExpectedFlaws(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, o)
+			r := newFixture(t, o)
 			got := findings(listAll(t, r.open(t, r.access(0))))
 			want := map[world.Finding]bool{}
 			for f := range r.Findings(r.Subscriptions()[0].ID) {

@@ -20,7 +20,7 @@ var troubles = map[judgetest.Trouble]gateway.Fault{
 // while security groups cannot be read. No finding may change.
 func TestFailuresKeepFindings(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, simazure.Options{Size: 40, Page: 2})
+	r := newFixture(t, simazure.Options{Size: 40, Page: 2})
 	id := func(name string) string {
 		return "/subscriptions/" + r.Subscriptions()[0].ID + "/resourceGroups/made/providers/Microsoft.Network/networkSecurityGroups/" + name
 	}

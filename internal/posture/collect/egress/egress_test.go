@@ -1,10 +1,8 @@
 package egress_test
 
 import (
-	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,16 +12,13 @@ import (
 	"testing"
 
 	"vigil/internal/posture/collect/egress"
-	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/gateway/gatewaytest"
 )
 
 // startGateway serves a gateway whose clouds all respond with the requested host.
 func startGateway(t *testing.T) *egress.Gateway {
 	t.Helper()
-	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := gatewaytest.Listen(t)
 	for _, host := range []string{".amazonaws.com", "login.microsoftonline.com", ".googleapis.com"} {
 		g.Handle(host, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/away" {
@@ -33,15 +28,7 @@ func startGateway(t *testing.T) *egress.Gateway {
 			_, _ = io.WriteString(w, r.Host)
 		}))
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- g.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	gatewaytest.Serve(t, g)
 	return &egress.Gateway{Address: g.Address(), CA: g.CA()}
 }
 

@@ -1,8 +1,6 @@
 package azure_test
 
 import (
-	"context"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"vigil/internal/posture/collect/azure"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/gateway/gatewaytest"
 	"vigil/internal/sim/world"
 
 	simazure "vigil/internal/sim/azure"
@@ -20,21 +19,18 @@ import (
 // today is the date of all simulations.
 var today = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// A rig is a simulated Azure and a source that reads it over TLS through package egress.
-type rig struct {
+// A fixture is a simulated Azure and a source that reads it over TLS through package egress.
+type fixture struct {
 	*simazure.Cloud
 	faults *gateway.Faults
 	source *azure.Source
 	out    *egress.Transport
 }
 
-// newRig starts a simulated Azure.
-func newRig(t testing.TB, o simazure.Options, more ...func(*azure.Options)) *rig {
+// newFixture starts a simulated Azure.
+func newFixture(t testing.TB, o simazure.Options, more ...func(*azure.Options)) *fixture {
 	t.Helper()
-	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := gatewaytest.Listen(t)
 	if o.Seed == 0 {
 		o.Seed = 7
 	}
@@ -45,35 +41,27 @@ func newRig(t testing.TB, o simazure.Options, more ...func(*azure.Options)) *rig
 	for _, host := range simazure.Hosts {
 		g.Handle(host, cloud)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(ctx) }()
+	gatewaytest.Serve(t, g)
 	out, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		out.Close()
-		cancel()
-		if err := <-served; err != nil {
-			t.Errorf("Serve: %v", err)
-		}
-	})
+	t.Cleanup(out.Close)
 	options := azure.Options{HTTP: out.Client(), Attempts: 3, RetryDelay: time.Millisecond}
 	for _, f := range more {
 		f(&options)
 	}
-	return &rig{Cloud: cloud, faults: g.Faults, source: azure.New(options), out: out}
+	return &fixture{Cloud: cloud, faults: g.Faults, source: azure.New(options), out: out}
 }
 
 // access returns the credential of the i-th subscription.
-func (r *rig) access(i int) posture.Access {
+func (r *fixture) access(i int) posture.Access {
 	s := r.Subscriptions()[i]
 	return s.Access("org", r.Reader(s.Government))
 }
 
 // fault injects a fault.
-func (r *rig) fault(t testing.TB, f gateway.Fault) {
+func (r *fixture) fault(t testing.TB, f gateway.Fault) {
 	t.Helper()
 	if _, err := r.faults.Add(f); err != nil {
 		t.Fatal(err)
@@ -81,7 +69,7 @@ func (r *rig) fault(t testing.TB, f gateway.Fault) {
 }
 
 // open opens a subscription.
-func (r *rig) open(t testing.TB, a posture.Access) collect.Session {
+func (r *fixture) open(t testing.TB, a posture.Access) collect.Session {
 	t.Helper()
 	s, err := r.source.Open(t.Context(), a)
 	if err != nil {

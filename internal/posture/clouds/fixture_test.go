@@ -1,7 +1,6 @@
 package clouds
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -24,6 +23,7 @@ import (
 	simaws "vigil/internal/sim/aws"
 	simazure "vigil/internal/sim/azure"
 	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/gateway/gatewaytest"
 	simgcp "vigil/internal/sim/gcp"
 	"vigil/internal/sim/world"
 	"vigil/internal/sqldb"
@@ -38,9 +38,9 @@ const ample = 10 * time.Minute
 // today is a fixed date, so that the simulated clouds are deterministic.
 var today = time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
 
-// A rig is a simulated cloud with two accounts, and the components that collect them
+// A fixture is a simulated cloud with two accounts, and the components that collect them
 // into a database.
-type rig struct {
+type fixture struct {
 	provider posture.Provider
 	faults   *gateway.Faults
 	accounts [2]posture.Access
@@ -54,38 +54,27 @@ type rig struct {
 	switchOff func(account, region string)
 }
 
-// newRig starts a simulated cloud and onboards its accounts. AWS has the given regions,
+// newFixture starts a simulated cloud and onboards its accounts. AWS has the given regions,
 // by default one.
-func newRig(t *testing.T, p posture.Provider, regions ...string) *rig {
+func newFixture(t *testing.T, p posture.Provider, regions ...string) *fixture {
 	t.Helper()
-	return newRigOf(t, nil, p, regions...)
+	return newFixtureOf(t, nil, p, regions...)
 }
 
-// newRigOf is newRig with other resource types than the built-in ones.
-func newRigOf(t *testing.T, types *resource.Catalog, p posture.Provider, regions ...string) *rig {
+// newFixtureOf is newFixture with other resource types than the built-in ones.
+func newFixtureOf(t *testing.T, types *resource.Catalog, p posture.Provider, regions ...string) *fixture {
 	t.Helper()
-	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &rig{provider: p, faults: g.Faults, metrics: prometheus.NewRegistry(), regions: append(regions, "us-east-1")[:max(1, len(regions))]}
+	g := gatewaytest.Listen(t)
+	r := &fixture{provider: p, faults: g.Faults, metrics: prometheus.NewRegistry(), regions: append(regions, "us-east-1")[:max(1, len(regions))]}
 	key, secret := r.simulate(g)
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(ctx) }()
+	gatewaytest.Serve(t, g)
 	all, err := New(Options{
 		AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}, Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Metrics: r.metrics, Catalog: types,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		all.Close()
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(all.Close)
 	db := dbtest.Open(t, dbtest.SQLite(t))
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
@@ -106,7 +95,7 @@ func newRigOf(t *testing.T, types *resource.Catalog, p posture.Provider, regions
 }
 
 // simulate creates the cloud. It returns the server's AWS access key.
-func (r *rig) simulate(g *gateway.Gateway) (key, secret string) {
+func (r *fixture) simulate(g *gateway.Gateway) (key, secret string) {
 	const size = 40
 	shares := world.Shares{Default: 0.2}
 	switch r.provider {
@@ -154,7 +143,7 @@ func handle(g *gateway.Gateway, hosts []string, cloud http.Handler) {
 }
 
 // onboard adds the accounts.
-func (r *rig) onboard(t *testing.T) {
+func (r *fixture) onboard(t *testing.T) {
 	t.Helper()
 	now := time.Now()
 	err := r.store.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
@@ -184,7 +173,7 @@ func (noJobs) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { retu
 func (noJobs) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error   { return nil }
 
 // collect runs a collection of an account and returns the ended run.
-func (r *rig) collect(t *testing.T, id posture.AccountID) posture.Run {
+func (r *fixture) collect(t *testing.T, id posture.AccountID) posture.Run {
 	t.Helper()
 	run, err := r.sweep.Start(t.Context(), org, id, posture.RunScope{})
 	if err != nil {
@@ -201,7 +190,7 @@ func (r *rig) collect(t *testing.T, id posture.AccountID) posture.Run {
 }
 
 // known returns the stored entities of an account, and its generation.
-func (r *rig) known(t *testing.T, id posture.AccountID) (map[posture.EntityID]posture.Entity, int64) {
+func (r *fixture) known(t *testing.T, id posture.AccountID) (map[posture.EntityID]posture.Entity, int64) {
 	t.Helper()
 	all := map[posture.EntityID]posture.Entity{}
 	generation, err := r.store.EachEntity(t.Context(), org, id, func(e posture.Entity) error {

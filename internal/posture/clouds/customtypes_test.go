@@ -14,8 +14,8 @@ import (
 	"vigil/internal/posture/collect/declared"
 )
 
-// ownTypes are custom type declarations by file name.
-var ownTypes = map[string]string{
+// customTypes are custom type declarations by file name.
+var customTypes = map[string]string{
 	"aws/sns/mail-topic.yaml": `
 type: AWS.SNS.MailTopic
 doc: An SNS topic and the key of its messages.
@@ -45,7 +45,7 @@ properties:
 func TestAddingATypeTouchesOneFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for file, text := range ownTypes {
+	for file, text := range customTypes {
 		file = filepath.Join(dir, filepath.FromSlash(file))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestAddingATypeTouchesOneFile(t *testing.T) {
 	}{posture.AWS: {"AWS.SNS.MailTopic", "key"}, posture.Azure: {"Azure.Compute.BigDisk", "sizeGB"}} {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
-			r := newRigOf(t, types, p)
+			r := newFixtureOf(t, types, p)
 			id := r.accounts[0].Account.ID
 			run := r.collect(t, id)
 			if run.Status != posture.RunCompleted {

@@ -1,9 +1,7 @@
 package gcp_test
 
 import (
-	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +13,7 @@ import (
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/posture/collect/gcp"
 	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/gateway/gatewaytest"
 	simgcp "vigil/internal/sim/gcp"
 )
 
@@ -31,10 +30,7 @@ var today = time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
 // start serves a simulated Google Cloud.
 func start(t testing.TB, o simgcp.Options) *cloud {
 	t.Helper()
-	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := gatewaytest.Listen(t)
 	if o.Today.IsZero() {
 		o.Today = today
 	}
@@ -45,20 +41,12 @@ func start(t testing.TB, o simgcp.Options) *cloud {
 	for _, host := range simgcp.Hosts {
 		g.Handle(host, c.Cloud)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(ctx) }()
+	gatewaytest.Serve(t, g)
 	transport, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		transport.Close()
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(transport.Close)
 	c.options = gcp.Options{HTTP: transport.Client(), Attempts: 3, RetryDelay: time.Millisecond}
 	return c
 }

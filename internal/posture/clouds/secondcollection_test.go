@@ -15,7 +15,7 @@ func TestSecondCollectionWritesNothing(t *testing.T) {
 	for _, p := range []posture.Provider{posture.AWS, posture.Azure, posture.GCP} {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, p)
+			r := newFixture(t, p)
 			id := r.accounts[0].Account.ID
 			if run := r.collect(t, id); run.Status != posture.RunCompleted {
 				t.Fatalf("the first run ended as %s: %s %v", run.Status, run.Reason, run.Collectors)
