@@ -103,7 +103,7 @@ func (b *block) bytes() int64 {
 
 // block returns the block and row of a vertex.
 func (g *Graph) block(v Handle, d Direction) (*block, uint32) {
-	p := g.vertices.places.items[v]
+	p := g.vertices.positions.items[v]
 	if int(p.label) >= len(g.blocks[d]) {
 		return nil, 0
 	}

@@ -53,7 +53,7 @@ func (g *Graph) finish() {
 }
 
 func (e *elementsBuilder) elements(p *pool, hasIDs bool) elements {
-	out := elements{places: newSharedSlice(fit(e.places)), live: e.live}
+	out := elements{positions: newSharedSlice(fit(e.positions)), live: e.live}
 	for _, tb := range e.tables {
 		t := &table{rows: newSharedSlice(fit(tb.rows)), keys: slices.Sorted(maps.Keys(tb.cols))}
 		for _, k := range t.keys {
@@ -64,7 +64,7 @@ func (e *elementsBuilder) elements(p *pool, hasIDs bool) elements {
 	}
 	if hasIDs {
 		out.ids = e.ids.column(p)
-		out.byID = idIndex{table: e.byID, base: len(e.places)}
+		out.byID = idIndex{table: e.byID, base: len(e.positions)}
 	}
 	return out
 }
@@ -95,7 +95,7 @@ func (g *Graph) makeBlocks(d Direction) []*block {
 	}
 	g.eachEdge(func(e Handle) {
 		from, to := g.endpoints(e, d)
-		b := blocks[g.vertices.places.items[from].label]
+		b := blocks[g.vertices.positions.items[from].label]
 		next := &b.starts[slots[e]]
 		b.to[*next], b.edge[*next] = to, e
 		*next++
@@ -120,7 +120,7 @@ func (g *Graph) shapeBlocks(d Direction) []*block {
 	seen := map[[2]Label]bool{}
 	g.eachEdge(func(e Handle) {
 		from, _ := g.endpoints(e, d)
-		l, edgeLabel := g.vertices.places.items[from].label, g.edges.places.items[e].label
+		l, edgeLabel := g.vertices.positions.items[from].label, g.edges.positions.items[e].label
 		sizes[l]++
 		// Consecutive edges mostly have the same labels, so check the last one first.
 		if b := blocks[l]; b != nil && b.labels[len(b.labels)-1] == edgeLabel || seen[[2]Label{l, edgeLabel}] {
@@ -165,12 +165,12 @@ func (g *Graph) byLabel(a, b Handle) int {
 // position returns the block of an edge and its index in starts.
 func (g *Graph) position(blocks []*block, e Handle, d Direction) (*block, int) {
 	from, _ := g.endpoints(e, d)
-	p := g.vertices.places.items[from]
+	p := g.vertices.positions.items[from]
 	b := blocks[p.label]
 	if b.sparse {
 		return b, int(p.row)
 	}
-	return b, int(p.row)*len(b.labels) + b.slot(g.edges.places.items[e].label)
+	return b, int(p.row)*len(b.labels) + b.slot(g.edges.positions.items[e].label)
 }
 
 // eachEdge calls f for every visible edge.

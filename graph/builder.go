@@ -37,12 +37,12 @@ type Builder struct {
 
 // elementsBuilder collects vertices or edges.
 type elementsBuilder struct {
-	places []position
-	tables []*tableBuilder
-	ids    columnBuilder
-	byID   []uint32 // see hashTable
-	live   int
-	hasIDs bool // at least one element has a given id
+	positions []position
+	tables    []*tableBuilder
+	ids       columnBuilder
+	byID      []uint32 // see hashTable
+	live      int
+	hasIDs    bool // at least one element has a given id
 }
 
 type tableBuilder struct {
@@ -70,7 +70,7 @@ func (b *Builder) AddVertex(id Value, label string) (Handle, error) {
 	if err != nil {
 		return NoHandle, err
 	}
-	if b.vertices.places[v].label != NoLabel {
+	if b.vertices.positions[v].label != NoLabel {
 		return NoHandle, fmt.Errorf("add vertex %s: %w", id, ErrDuplicate)
 	}
 	b.vertices.addRow(v, Label(b.vertexLabels.intern(label)))
@@ -92,10 +92,10 @@ func (b *Builder) vertex(id Value) (Handle, error) {
 	if v, ok := b.vertices.find(id, &b.pool); ok {
 		return v, nil
 	}
-	if n := len(b.vertices.places); n >= math.MaxInt32 || b.limits.Vertices > 0 && n >= b.limits.Vertices {
+	if n := len(b.vertices.positions); n >= math.MaxInt32 || b.limits.Vertices > 0 && n >= b.limits.Vertices {
 		return NoHandle, fmt.Errorf("add vertex %s: %w", id, ErrTooLarge)
 	}
-	return b.vertices.name(id, &b.pool)
+	return b.vertices.create(id, &b.pool)
 }
 
 // AddEdge adds an edge between the vertices with the given ids and returns its
@@ -118,7 +118,7 @@ func (b *Builder) AddEdge(id Value, label string, from, to Value) (Handle, error
 	if err != nil {
 		return NoHandle, err
 	}
-	e, err := b.nameEdge(id)
+	e, err := b.createEdge(id)
 	if err != nil {
 		return NoHandle, err
 	}
@@ -127,23 +127,23 @@ func (b *Builder) AddEdge(id Value, label string, from, to Value) (Handle, error
 	return e, nil
 }
 
-// nameEdge creates an edge with an id. Ids of edges are stored only once an edge has a given id.
-func (b *Builder) nameEdge(id Value) (Handle, error) {
+// createEdge creates an edge with an id. Ids of edges are stored only once an edge has a given id.
+func (b *Builder) createEdge(id Value) (Handle, error) {
 	es := &b.edges
 	if id.IsNull() && !es.hasIDs {
-		es.places = append(es.places, position{label: NoLabel})
-		return Handle(len(es.places) - 1), nil
+		es.positions = append(es.positions, position{label: NoLabel})
+		return Handle(len(es.positions) - 1), nil
 	}
 	if !es.hasIDs {
 		es.hasIDs = true
-		unnamed := es.places
-		es.places = nil
+		unnamed := es.positions
+		es.positions = nil
 		for i := range unnamed {
-			if _, err := es.name(Long(int64(i)), &b.pool); err != nil {
+			if _, err := es.create(Long(int64(i)), &b.pool); err != nil {
 				return NoHandle, err
 			}
 		}
-		copy(es.places, unnamed)
+		copy(es.positions, unnamed)
 		if _, used := es.find(id, &b.pool); used {
 			return NoHandle, fmt.Errorf("add edge %s: %w", id, ErrDuplicate)
 		}
@@ -151,7 +151,7 @@ func (b *Builder) nameEdge(id Value) (Handle, error) {
 	if id.IsNull() {
 		id = b.freshID(es)
 	}
-	return es.name(id, &b.pool)
+	return es.create(id, &b.pool)
 }
 
 // SetProperty sets the only value of a key of a vertex.
@@ -245,17 +245,17 @@ func (e *elementsBuilder) id(h Handle, p *poolBuilder) Value {
 	return e.ids.value(int(h), nil)
 }
 
-// name creates an element for an id that is not yet used.
-func (e *elementsBuilder) name(id Value, p *poolBuilder) (Handle, error) {
-	h := Handle(len(e.places))
+// create adds an element with an id that is not yet used.
+func (e *elementsBuilder) create(id Value, p *poolBuilder) (Handle, error) {
+	h := Handle(len(e.positions))
 	if err := e.ids.set(h, id, p); err != nil {
 		return NoHandle, err
 	}
-	if n := len(e.places); !hasRoom(e.byID, n) {
+	if n := len(e.positions); !hasRoom(e.byID, n) {
 		e.byID = hashTable(n, 2*n+8, func(i uint32) uint64 { return idHash(e.id(i, p)) })
 	}
 	insert(e.byID, idHash(id), h)
-	e.places = append(e.places, position{label: NoLabel})
+	e.positions = append(e.positions, position{label: NoLabel})
 	return h, nil
 }
 
@@ -265,14 +265,14 @@ func (e *elementsBuilder) addRow(h Handle, l Label) {
 		e.tables = append(e.tables, &tableBuilder{cols: map[Key]*columnBuilder{}})
 	}
 	t := e.tables[l]
-	e.places[h] = position{label: l, row: uint32(len(t.rows))}
+	e.positions[h] = position{label: l, row: uint32(len(t.rows))}
 	t.rows = append(t.rows, h)
 	e.live++
 }
 
 // column returns the column of a key and the row of an element in it.
 func (e *elementsBuilder) column(h Handle, k Key) (*columnBuilder, uint32) {
-	p := e.places[h]
+	p := e.positions[h]
 	t := e.tables[p.label]
 	c := t.cols[k]
 	if c == nil {

@@ -37,20 +37,20 @@ func (g *Graph) HiddenEdges() int { return len(g.hidden) }
 
 // VertexCap returns a number above every vertex handle. Not every handle below
 // it is a vertex: see [Graph.HasVertex].
-func (g *Graph) VertexCap() int { return len(g.vertices.places.items) }
+func (g *Graph) VertexCap() int { return len(g.vertices.positions.items) }
 
 // EdgeCap returns a number above every edge handle. Not every handle below it is
 // an edge: see [Graph.HasEdge].
-func (g *Graph) EdgeCap() int { return len(g.edges.places.items) }
+func (g *Graph) EdgeCap() int { return len(g.edges.positions.items) }
 
 // HasVertex reports whether v is a vertex of the graph.
 func (g *Graph) HasVertex(v Handle) bool {
-	return int(v) < len(g.vertices.places.items) && g.vertices.places.items[v].label != NoLabel
+	return int(v) < len(g.vertices.positions.items) && g.vertices.positions.items[v].label != NoLabel
 }
 
 // HasEdge reports whether e is a visible edge of the graph.
 func (g *Graph) HasEdge(e Handle) bool {
-	return int(e) < len(g.edges.places.items) && !g.dead.Has(e) &&
+	return int(e) < len(g.edges.positions.items) && !g.dead.Has(e) &&
 		(len(g.hidden) == 0 || g.isConnected(e))
 }
 
@@ -60,21 +60,21 @@ func (g *Graph) isConnected(e Handle) bool {
 }
 
 // VertexLabel returns the label of a vertex.
-func (g *Graph) VertexLabel(v Handle) Label { return g.vertices.places.items[v].label }
+func (g *Graph) VertexLabel(v Handle) Label { return g.vertices.positions.items[v].label }
 
 // EdgeLabel returns the label of an edge.
-func (g *Graph) EdgeLabel(e Handle) Label { return g.edges.places.items[e].label }
+func (g *Graph) EdgeLabel(e Handle) Label { return g.edges.positions.items[e].label }
 
 // VertexRow returns the label of a vertex and its row in the columns of that
 // label.
 func (g *Graph) VertexRow(v Handle) (Label, uint32) {
-	p := g.vertices.places.items[v]
+	p := g.vertices.positions.items[v]
 	return p.label, p.row
 }
 
 // EdgeRow returns the label of an edge and its row in the columns of that label.
 func (g *Graph) EdgeRow(e Handle) (Label, uint32) {
-	p := g.edges.places.items[e]
+	p := g.edges.positions.items[e]
 	return p.label, p.row
 }
 

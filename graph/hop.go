@@ -5,9 +5,9 @@ package graph
 // [Graph.NeighboursBy] when consecutive vertices mostly have the same label. It
 // is not safe for concurrent use.
 type Hop struct {
-	places []position
-	blocks []*block // by vertex label
-	only   Label    // NoLabel for all
+	positions []position
+	blocks    []*block // by vertex label
+	only      Label    // NoLabel for all
 
 	label  Label // the vertex label of the cached block
 	block  *block
@@ -22,7 +22,7 @@ func (g *Graph) HopAll(d Direction) Hop { return g.HopBy(d, NoLabel) }
 
 // HopBy returns a hop over the edges of one label.
 func (g *Graph) HopBy(d Direction, l Label) Hop {
-	return Hop{places: g.vertices.places.items, blocks: g.blocks[d], only: l, label: NoLabel}
+	return Hop{positions: g.vertices.positions.items, blocks: g.blocks[d], only: l, label: NoLabel}
 }
 
 // selectLabel caches the block for vertices of a label.
@@ -47,7 +47,7 @@ func (h *Hop) selectLabel(l Label) {
 
 // find returns the range of the edges of a vertex in the block of its label.
 func (h *Hop) find(v Handle) (lo, hi uint32) {
-	position := h.places[v]
+	position := h.positions[v]
 	if position.label != h.label {
 		h.selectLabel(position.label)
 	}

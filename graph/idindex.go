@@ -17,7 +17,7 @@ func (e *elements) find(id Value) (Handle, bool) {
 // findWhere returns the element with an id for which accept returns true.
 func (e *elements) findWhere(id Value, accept func(Handle) bool) (Handle, bool) {
 	if e.ids == nil {
-		if !id.IsInteger() || id.Int() < 0 || id.Int() >= int64(len(e.places.items)) {
+		if !id.IsInteger() || id.Int() < 0 || id.Int() >= int64(len(e.positions.items)) {
 			return 0, false
 		}
 		return Handle(id.Int()), accept(Handle(id.Int()))

@@ -15,22 +15,22 @@ func (c *Column) makeIndex(rows []Handle) *Index {
 	case c.kind == KindString:
 		return c.makeTextIndex(rows)
 	}
-	places := make([]uint32, 0, c.filled)
+	positions := make([]uint32, 0, c.filled)
 	for row := range c.filledRows() {
-		places = append(places, uint32(c.Place(row)))
+		positions = append(positions, uint32(c.Place(row)))
 	}
 	order := c.placeOrder()
-	slices.SortStableFunc(places, order)
-	x := &Index{elems: make([]Handle, len(places))}
+	slices.SortStableFunc(positions, order)
+	x := &Index{elems: make([]Handle, len(positions))}
 	var first []uint32 // a place that has the value, by distinct value
-	for i, p := range places {
+	for i, p := range positions {
 		x.elems[i] = rows[c.rowAt(int(p))]
-		if i == 0 || order(places[i-1], p) != 0 {
+		if i == 0 || order(positions[i-1], p) != 0 {
 			first = append(first, p)
 			x.starts = append(x.starts, uint32(i))
 		}
 	}
-	x.starts = fit(append(x.starts, uint32(len(places))))
+	x.starts = fit(append(x.starts, uint32(len(positions))))
 	first = fit(first)
 	x.size = len(first)
 	x.value = func(i int) Value { return c.value(int(first[i]), c.pool) }

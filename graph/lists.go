@@ -16,14 +16,14 @@ func newLists(vertexLabels, edgeLabels int) lists {
 // in which the builder first saw their ids.
 func (g *Graph) Vertices() []Handle {
 	return g.lists.vertices.get(func() []Handle {
-		return present(len(g.vertices.places.items), g.vertices.live, g.HasVertex)
+		return present(len(g.vertices.positions.items), g.vertices.live, g.HasVertex)
 	})
 }
 
 // Edges returns all visible edges in ascending order of handle.
 func (g *Graph) Edges() []Handle {
 	return g.lists.edges.get(func() []Handle {
-		return present(len(g.edges.places.items), g.NumEdges(), g.HasEdge)
+		return present(len(g.edges.positions.items), g.NumEdges(), g.HasEdge)
 	})
 }
 

@@ -121,7 +121,7 @@ func (p *patch) newVertex(id Value) (Handle, error) {
 
 // vertex replaces or removes one vertex, without its edges.
 func (p *patch) vertex(v Handle, c Change) error {
-	old := p.new.vertices.places.items[v]
+	old := p.new.vertices.positions.items[v]
 	if c.Remove {
 		p.removeRow(v, old)
 		return nil
@@ -131,7 +131,7 @@ func (p *patch) vertex(v Handle, c Change) error {
 		p.removeRow(v, old)
 		p.assignRow(v, label)
 	}
-	now := p.new.vertices.places.items[v]
+	now := p.new.vertices.positions.items[v]
 	cells, err := p.collectEdits(c.Properties)
 	if err != nil {
 		return err
@@ -156,11 +156,11 @@ func (p *patch) intern(now, before **symbols, name string) uint32 {
 func (p *patch) setPlace(v Handle, to position) {
 	vs := &p.new.vertices
 	// Elements that this patch appended are not shared.
-	if !p.ownVertexPlaces && int(v) < len(p.old.vertices.places.items) {
-		vs.places = newSharedSlice(slices.Clone(vs.places.items))
+	if !p.ownVertexPlaces && int(v) < len(p.old.vertices.positions.items) {
+		vs.positions = newSharedSlice(slices.Clone(vs.positions.items))
 		p.ownVertexPlaces = true
 	}
-	vs.places.items[v] = to
+	vs.positions.items[v] = to
 	p.moved = append(p.moved, v)
 }
 
@@ -213,7 +213,7 @@ func (p *patch) table(e *elements, l Label) *table {
 
 // append adds an element that has no handle yet.
 func (p *patch) append(e *elements, id Value, position position) (Handle, error) {
-	h := Handle(len(e.places.items))
+	h := Handle(len(e.positions.items))
 	if e.ids != nil {
 		if !p.ownIDs[e] {
 			e.byID.patched = slices.Clone(e.byID.patched)
@@ -224,7 +224,7 @@ func (p *patch) append(e *elements, id Value, position position) (Handle, error)
 		e.byID.add(idHash(id), e.id)
 		p.ownIDs[e] = true
 	}
-	e.places = e.places.with(position)
+	e.positions = e.positions.with(position)
 	return h, nil
 }
 
@@ -252,7 +252,7 @@ func (g *Graph) needsCompaction() bool {
 		rows += t.removed
 	}
 	return rows > g.vertices.live/3+slack ||
-		len(g.edges.places.items)-g.edges.live > g.edges.live/3+slack ||
+		len(g.edges.positions.items)-g.edges.live > g.edges.live/3+slack ||
 		g.pool.addedSize() > int64(len(g.pool.blob))/2+slack<<8
 }
 

@@ -151,13 +151,13 @@ func (p *patch) addEdge(n newEdge, ch *edgeChanges) error {
 func (p *patch) nameEdges() error {
 	es := &p.new.edges
 	var b columnBuilder
-	for h := range Handle(len(es.places.items)) {
+	for h := range Handle(len(es.positions.items)) {
 		if err := b.set(h, Long(int64(h)), p.new.pool); err != nil {
 			return err
 		}
 	}
 	es.ids = b.column(p.new.pool)
-	n := len(es.places.items)
+	n := len(es.positions.items)
 	es.byID = idIndex{table: hashTable(n, 0, func(i uint32) uint64 { return idHash(es.id(i)) }), base: n}
 	p.ownIDs[es] = n > 0
 	return nil
@@ -165,7 +165,7 @@ func (p *patch) nameEdges() error {
 
 // freshEdgeID returns a number that is not used as the id of an edge.
 func (p *patch) freshEdgeID() Value {
-	for i := int64(len(p.new.edges.places.items)); ; i++ {
+	for i := int64(len(p.new.edges.positions.items)); ; i++ {
 		if _, used := p.new.edges.find(Long(i)); !used {
 			return Long(i)
 		}
@@ -178,7 +178,7 @@ func (p *patch) markDead(ch *edgeChanges) {
 		return
 	}
 	g := p.new
-	dead := NewBits(len(g.edges.places.items))
+	dead := NewBits(len(g.edges.positions.items))
 	copy(dead, g.dead)
 	for e := range ch.died {
 		dead.Set(e)
@@ -274,12 +274,12 @@ func (p *patch) rowsOf(v Handle, d Direction, extra []Handle, ch *edgeChanges, r
 				edges = append(edges, e)
 			}
 		}
-		old, now := p.old.vertices.places.items[v], p.new.vertices.places.items[v]
+		old, now := p.old.vertices.positions.items[v], p.new.vertices.positions.items[v]
 		if old != now && len(oldEdges) > 0 {
 			rows[old.label] = append(rows[old.label], rowEdges{row: old.row})
 		}
 	}
-	now := p.new.vertices.places.items[v]
+	now := p.new.vertices.positions.items[v]
 	edges = append(edges, extra...)
 	if now.label == NoLabel || len(edges) == 0 && !p.old.HasVertex(v) {
 		return

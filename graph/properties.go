@@ -41,7 +41,7 @@ func (g *Graph) EdgeKeysOf(l Label) []Key {
 
 // VertexValue returns the first value of a key of a vertex.
 func (g *Graph) VertexValue(v Handle, k Key) (Value, bool) {
-	p := g.vertices.places.items[v]
+	p := g.vertices.positions.items[v]
 	if c := g.vertices.table(p.label).column(k); c != nil {
 		return c.At(p.row)
 	}
@@ -50,7 +50,7 @@ func (g *Graph) VertexValue(v Handle, k Key) (Value, bool) {
 
 // EdgeValue returns the value of a key of an edge.
 func (g *Graph) EdgeValue(e Handle, k Key) (Value, bool) {
-	p := g.edges.places.items[e]
+	p := g.edges.positions.items[e]
 	if c := g.edges.table(p.label).column(k); c != nil {
 		return c.At(p.row)
 	}
@@ -59,7 +59,7 @@ func (g *Graph) EdgeValue(e Handle, k Key) (Value, bool) {
 
 // VertexUnknown returns the reason if the value of a key of a vertex is unknown.
 func (g *Graph) VertexUnknown(v Handle, k Key) (reason string, ok bool) {
-	p := g.vertices.places.items[v]
+	p := g.vertices.positions.items[v]
 	if c := g.vertices.table(p.label).column(k); c != nil {
 		return c.Unknown(p.row)
 	}
@@ -81,7 +81,7 @@ func (g *Graph) HasUnknown(k Key) bool {
 
 // VertexPropertyCount returns the number of values of a key of a vertex.
 func (g *Graph) VertexPropertyCount(v Handle, k Key) int {
-	p := g.vertices.places.items[v]
+	p := g.vertices.positions.items[v]
 	if c := g.vertices.table(p.label).column(k); c != nil {
 		return c.Count(p.row)
 	}
@@ -90,14 +90,14 @@ func (g *Graph) VertexPropertyCount(v Handle, k Key) int {
 
 // VertexPropertyValue returns the i-th value of a key of a vertex. The vertex must have it.
 func (g *Graph) VertexPropertyValue(v Handle, k Key, i int) Value {
-	p := g.vertices.places.items[v]
+	p := g.vertices.positions.items[v]
 	return g.vertices.table(p.label).column(k).Nth(p.row, i)
 }
 
 // VertexPropertyID returns the id of the i-th value of a key of a vertex. A
 // generated id may change with a patch.
 func (g *Graph) VertexPropertyID(v Handle, k Key, i int) Value {
-	p := g.vertices.places.items[v]
+	p := g.vertices.positions.items[v]
 	if id := g.vertices.table(p.label).column(k).detail(p.row, i).id; !id.IsNull() {
 		return id
 	}
@@ -106,6 +106,6 @@ func (g *Graph) VertexPropertyID(v Handle, k Key, i int) Value {
 
 // MetaProperties returns the meta-properties of the i-th value of a key of a vertex.
 func (g *Graph) MetaProperties(v Handle, k Key, i int) []Property {
-	p := g.vertices.places.items[v]
+	p := g.vertices.positions.items[v]
 	return g.vertices.table(p.label).column(k).detail(p.row, i).meta
 }

@@ -101,7 +101,7 @@ func (g *Graph) hiddenFrom(v Handle) []Handle {
 }
 
 func (g *Graph) record(v Handle, hidden []Handle) Record {
-	p := g.vertices.places.items[v]
+	p := g.vertices.positions.items[v]
 	r := Record{ID: g.VertexID(v), Label: g.vertexLabels.names[p.label]}
 	for _, k := range g.VertexKeysOf(p.label) {
 		r.Properties = g.appendProperties(r.Properties, g.VertexColumn(p.label, k), k, p.row)
@@ -132,7 +132,7 @@ func (g *Graph) appendProperties(ps []PropertyRecord, c *Column, k Key, row uint
 }
 
 func (g *Graph) edgeRecord(e Handle) EdgeRecord {
-	p := g.edges.places.items[e]
+	p := g.edges.positions.items[e]
 	r := EdgeRecord{Label: g.edgeLabels.names[p.label], To: g.VertexID(g.dst.items[e])}
 	if g.edges.ids != nil {
 		r.ID = g.EdgeID(e)

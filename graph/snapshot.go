@@ -79,14 +79,14 @@ func (g *Graph) encode(e *encoder) {
 		}
 	}
 	e.buf = binary.LittleEndian.AppendUint64(e.buf, uint64(g.unnamed))
-	e.number(len(g.vertices.places.items))
+	e.number(len(g.vertices.positions.items))
 	for _, t := range g.vertices.tables {
 		encodeNumbers(e, t.rows.items)
 		e.columns(t)
 	}
 	e.column(g.vertices.ids)
-	labels := make([]Label, len(g.edges.places.items))
-	for i, p := range g.edges.places.items {
+	labels := make([]Label, len(g.edges.positions.items))
+	for i, p := range g.edges.positions.items {
 		labels[i] = p.label
 	}
 	encodeNumbers(e, labels)
@@ -146,21 +146,21 @@ func (d *decoder) vertices(g *Graph) {
 		d.fail("more vertices than data")
 		return
 	}
-	places := slices.Repeat([]position{{label: NoLabel}}, n)
+	positions := slices.Repeat([]position{{label: NoLabel}}, n)
 	for l := range g.vertexLabels.names {
 		t := &table{rows: newSharedSlice(decodeNumbers[Handle](d))}
 		for row, v := range t.rows.items {
-			if int(v) >= n || places[v].label != NoLabel {
+			if int(v) >= n || positions[v].label != NoLabel {
 				d.fail("a vertex is duplicated or has no id")
 				return
 			}
-			places[v] = position{Label(l), uint32(row)}
+			positions[v] = position{Label(l), uint32(row)}
 		}
 		g.vertices.live += len(t.rows.items)
 		d.columns(t)
 		g.vertices.tables = append(g.vertices.tables, t)
 	}
-	g.vertices.places = newSharedSlice(places)
+	g.vertices.positions = newSharedSlice(positions)
 	d.limits.rows = n
 	g.vertices.ids = d.column()
 	g.vertices.indexIDs(d)
@@ -170,19 +170,19 @@ func (d *decoder) vertices(g *Graph) {
 func (d *decoder) edges(g *Graph) {
 	labels := decodeNumbers[Label](d)
 	src, dst := decodeNumbers[Handle](d), decodeNumbers[Handle](d)
-	n, ids := len(labels), len(g.vertices.places.items)
+	n, ids := len(labels), len(g.vertices.positions.items)
 	if len(src) != n || len(dst) != n {
 		d.fail("edges without ends")
 		return
 	}
-	places := make([]position, n)
+	positions := make([]position, n)
 	rows := make([][]Handle, len(g.edgeLabels.names))
 	for e, l := range labels {
 		if int(l) >= len(rows) || int(src[e]) >= ids || int(dst[e]) >= ids {
 			d.fail("an edge has no label or no end")
 			return
 		}
-		places[e] = position{l, uint32(len(rows[l]))}
+		positions[e] = position{l, uint32(len(rows[l]))}
 		rows[l] = append(rows[l], Handle(e))
 	}
 	for _, rs := range rows {
@@ -191,7 +191,7 @@ func (d *decoder) edges(g *Graph) {
 		g.edges.tables = append(g.edges.tables, t)
 	}
 	g.src, g.dst = newSharedSlice(src), newSharedSlice(dst)
-	g.edges.places, g.edges.live = newSharedSlice(places), n
+	g.edges.positions, g.edges.live = newSharedSlice(positions), n
 	if d.flag() {
 		d.limits.rows = n
 		g.edges.ids = d.column()
@@ -201,7 +201,7 @@ func (d *decoder) edges(g *Graph) {
 
 // indexIDs builds the id index and checks that ids are unique.
 func (e *elements) indexIDs(d *decoder) {
-	n := len(e.places.items)
+	n := len(e.positions.items)
 	if d.err != nil {
 		return
 	}

@@ -66,11 +66,11 @@ func (t *table) bytes() int64 {
 
 // elements holds the common parts of vertices and edges.
 type elements struct {
-	places sharedSlice[position]
-	tables []*table // by label
-	ids    *Column  // by handle; nil when ids are the handles
-	byID   idIndex
-	live   int
+	positions sharedSlice[position]
+	tables    []*table // by label
+	ids       *Column  // by handle; nil when ids are the handles
+	byID      idIndex
+	live      int
 }
 
 func (e *elements) table(l Label) *table {
@@ -90,7 +90,7 @@ func (e *elements) id(h Handle) Value {
 }
 
 func (e *elements) bytes() int64 {
-	n := 8*int64(cap(e.places.items)) + e.byID.bytes()
+	n := 8*int64(cap(e.positions.items)) + e.byID.bytes()
 	if e.ids != nil {
 		n += e.ids.bytes()
 	}

@@ -6,8 +6,8 @@ import (
 	"vigil/gremlin"
 )
 
-// security are typical security queries about an account.
-var security = []string{
+// securityQueries are typical queries about the security of an account.
+var securityQueries = []string{
 	`g.V().hasLabel("S3.Bucket").has("public", true).values("entityName")`,
 	`g.V().hasLabel("S3.Bucket").has("public", true).not(out("ENCRYPTED_BY")).count()`,
 	`g.V().hasLabel("EC2.Instance").has("public", true).where(out("MEMBER_OF").out("ALLOWS_INGRESS").has("port", 22).has("cidr", "0.0.0.0/0")).values("entityName")`,
@@ -33,9 +33,8 @@ var security = []string{
 
 func BenchmarkSecurity(b *testing.B) {
 	g := account(b, 50_000)
-	for i, text := range security {
+	for _, text := range securityQueries {
 		b.Run(text, func(b *testing.B) {
-			_ = i
 			p, err := gremlin.Compile(text, gremlin.CompileOptions{})
 			if err != nil {
 				b.Fatal(err)

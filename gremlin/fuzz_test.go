@@ -14,7 +14,7 @@ import (
 // FuzzRun runs every text that compiles on a small graph. The query may fail,
 // but only with an error about the query.
 func FuzzRun(f *testing.F) {
-	for _, text := range security {
+	for _, text := range securityQueries {
 		f.Add(text)
 	}
 	for _, b := range hostileQueries(f) {

@@ -178,7 +178,7 @@ func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	graphs := []*graph.Graph{denseGraph(t, 40, 3), denseGraph(t, 60, 2)}
 	var plans []*gremlin.Plan
-	for _, text := range append(security,
+	for _, text := range append(securityQueries,
 		`g.V().out().out().group().by("n").by(count())`, `g.V().as("a").both().as("b").where("a", neq("b")).by("n").select("a", "b")`,
 		`g.V().repeat(both()).times(3).groupCount().by("name")`, `g.V().aggregate("x").out().where(within("x")).order().by("name", desc)`,
 	) {

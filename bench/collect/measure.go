@@ -36,8 +36,9 @@ func (u rusage) cpu() time.Duration { return time.Duration(u.Utime.Nano() + u.St
 // peak returns the peak memory of this process in bytes.
 func peak() int64 { return usage().Maxrss * 1024 }
 
-// modes are the modes in the order of measurement. The first, the bare SDK, is
-// measured before and after each of the others, because the speed of a shared
+// modes are the modes in the order of measurement: the SDK alone, the collectors
+// without a database, the first collection into an empty database, and a second
+// collection, which finds no changes. The first, the bare SDK, is measured before and after each of the others, because the speed of a shared
 // machine changes within a minute.
 var modes = []string{"bare", "read", "first", "again"}
 
@@ -60,7 +61,7 @@ func measureWorld(ctx context.Context, o options, w world) (*report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	m := &measuring{cloud: c}
+	m := &modeRunner{cloud: c}
 	all := map[string][]result{}
 	for round := range o.rounds {
 		bare, err := m.run(ctx, task{Mode: "bare", Profile: profile(o, w, "bare", round)})
@@ -96,8 +97,8 @@ func profile(o options, w world, mode string, round int) string {
 	return fmt.Sprintf("%s-%d-%d-%s.pprof", o.profile, w.Accounts, w.Each, mode)
 }
 
-// A measuring runs modes and checks that all read the same.
-type measuring struct {
+// A modeRunner runs modes and checks that all read the same.
+type modeRunner struct {
 	cloud     cloud
 	want      map[string]int // expected calls by operation
 	total     int            // total number of calls
@@ -105,7 +106,7 @@ type measuring struct {
 }
 
 // run runs one mode.
-func (m *measuring) run(ctx context.Context, t task) (result, error) {
+func (m *modeRunner) run(ctx context.Context, t task) (result, error) {
 	t.Cloud = m.cloud
 	before, err := m.cloud.calls(ctx)
 	if err != nil {

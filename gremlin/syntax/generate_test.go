@@ -223,8 +223,8 @@ func (g generator) strategy() Arg {
 	return s
 }
 
-// predicate draws a predicate. Operands of a connective have another name,
-// because the parser flattens chains.
+// predicate draws a predicate. An operand of and() is never itself an and(), and
+// likewise for or(), because the parser flattens such chains.
 func (g generator) predicate() *Predicate {
 	if g.depth > 0 && g.upTo(3) == 0 {
 		p := &Predicate{Name: pick(g, []string{"and", "or"})}

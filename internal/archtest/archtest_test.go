@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"unicode"
 )
 
 const (
@@ -214,38 +213,6 @@ func TestPackageNamesAreSpecific(t *testing.T) {
 		for _, word := range []string{"util", "utils", "common", "helper", "helpers", "manager", "impl", "misc", "base"} {
 			if slices.Contains(strings.Split(f.pkg, "/"), word) || strings.TrimSuffix(path.Base(f.name), ".go") == word {
 				t.Errorf("%s: %q is not a specific name", f.name, word)
-			}
-		}
-	}
-}
-
-// privateWords are words that the code of this project once used for things that have a
-// known name: the value is that name.
-var privateWords = map[string]string{
-	"anew":     "again",
-	"ekey":     "idHash",
-	"heed":     "updateStatus",
-	"homely":   "contextTokens",
-	"knowns":   "baseline",
-	"leftover": "deferred",
-	"likeness": "tokenGroup",
-	"nudge":    "wake",
-	"teller":   "resultBuilder",
-	"twig":     "treeNode",
-	"whoever":  "the process, caller or user",
-}
-
-func TestCommentsUseKnownWords(t *testing.T) {
-	t.Parallel()
-	for _, f := range files(t) {
-		if f.pkg == "internal/archtest" {
-			continue
-		}
-		for _, group := range f.ast.Comments {
-			for word := range strings.FieldsFuncSeq(strings.ToLower(group.Text()), func(r rune) bool { return !unicode.IsLetter(r) }) {
-				if known, private := privateWords[word]; private {
-					t.Errorf("%s: a comment uses %q; say %s", f.name, word, known)
-				}
 			}
 		}
 	}

@@ -202,29 +202,29 @@ type VersionTable struct {
 // A VersionRow is a version of a product, spelled as in the property of a resource, and
 // the last day of its support: YYYY-MM-DD, or empty if unknown.
 type VersionRow struct {
-	Product string
-	Version string
-	Ends    string
+	Product      string
+	Version      string
+	EndOfSupport string
 }
 
-// Ends returns the last day of support by version.
-func (t *VersionTable) Ends() map[string]string {
-	endOfSupport := make(map[string]string, len(t.Rows))
+// EndOfSupport returns the last day of support by version.
+func (t *VersionTable) EndOfSupport() map[string]string {
+	byVersion := make(map[string]string, len(t.Rows))
 	for _, row := range t.Rows {
-		endOfSupport[row.Version] = row.Ends
+		byVersion[row.Version] = row.EndOfSupport
 	}
-	return endOfSupport
+	return byVersion
 }
 
 // At returns the versions whose support has ended at a time, and the others.
 func (t *VersionTable) At(now time.Time) (ended, supported []string) {
-	return Binding{Ends: t.Ends()}.Versions(now)
+	return Binding{EndOfSupport: t.EndOfSupport()}.Versions(now)
 }
 
 // A Binding holds the values of a query's variables.
 type Binding struct {
-	Values map[string]any    `json:",omitempty"` // of parameters
-	Ends   map[string]string `json:",omitempty"` // of a table: last days by version
+	Values       map[string]any    `json:",omitempty"`     // of parameters
+	EndOfSupport map[string]string `json:"Ends,omitempty"` // of a table: last days by version
 }
 
 // The variables for the versions of a table: those whose support has ended at the time
@@ -238,8 +238,8 @@ const (
 // others.
 func (b Binding) Versions(now time.Time) (ended, supported []string) {
 	today := now.UTC().Format(time.DateOnly)
-	for _, version := range slices.Sorted(maps.Keys(b.Ends)) {
-		if endOfSupport := b.Ends[version]; endOfSupport != "" && endOfSupport < today {
+	for _, version := range slices.Sorted(maps.Keys(b.EndOfSupport)) {
+		if endOfSupport := b.EndOfSupport[version]; endOfSupport != "" && endOfSupport < today {
 			ended = append(ended, version)
 		} else {
 			supported = append(supported, version)
@@ -289,7 +289,7 @@ func (r Rule) Bind() Rule {
 	}
 	b := Binding{Values: r.ParameterValues()}
 	if r.Table != nil {
-		b.Ends = r.Table.Ends()
+		b.EndOfSupport = r.Table.EndOfSupport()
 	}
 	text, err := json.Marshal(b)
 	if err != nil {

@@ -74,7 +74,7 @@ func TestBindRule(t *testing.T) {
 
 func TestVersionTable(t *testing.T) {
 	t.Parallel()
-	table := &posture.VersionTable{Rows: []posture.VersionRow{{Version: "1", Ends: "2026-06-01"}, {Version: "2", Ends: "2026-06-02"}, {Version: "3"}}}
+	table := &posture.VersionTable{Rows: []posture.VersionRow{{Version: "1", EndOfSupport: "2026-06-01"}, {Version: "2", EndOfSupport: "2026-06-02"}, {Version: "3"}}}
 	for today, want := range map[string]string{
 		"2026-06-01T23:59:59Z": "[] [1 2 3]", "2026-06-02T00:00:00Z": "[1] [2 3]", "2026-06-02T23:00:00-05:00": "[1 2] [3]",
 	} {

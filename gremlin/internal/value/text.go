@@ -1,6 +1,7 @@
 package value
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -129,8 +130,7 @@ func writeOpaque(b *strings.Builder, o any) {
 	case Token:
 		b.WriteString(string(x))
 	case *Subgraph:
-		b.WriteString(graph.String("tinkergraph[vertices:").Str())
-		b.WriteString(graph.Int(int32(len(x.Vertices))).String() + " edges:" + graph.Int(int32(len(x.Edges))).String() + "]")
+		fmt.Fprintf(b, "tinkergraph[vertices:%d edges:%d]", len(x.Vertices), len(x.Edges))
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// authority returns the DER of a certificate authority that expires after left.
+// authority returns the certificate of an authority, in DER, that is valid for the
+// remaining time.
 func authority(t *testing.T, remaining time.Duration) []byte {
 	t.Helper()
 	now := time.Now()

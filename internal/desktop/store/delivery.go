@@ -40,8 +40,9 @@ func apply(tx *sqldb.Tx, t alert.Transition) error {
 	if before == alert.Resolved {
 		before = "" // the stored one is resolved: this is a new alert
 	}
-	moved := t.Was == alert.Firing && a.State == alert.Firing && !old.NotifiedAt.Before(a.NotifiedAt)
-	if before != t.Was || moved {
+	// A repeated notification that another process has recorded meanwhile.
+	repeated := t.Was == alert.Firing && a.State == alert.Firing && !old.NotifiedAt.Before(a.NotifiedAt)
+	if before != t.Was || repeated {
 		return nil
 	}
 	known, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM desktop_alert_rule WHERE id = $1`, a.RuleID)

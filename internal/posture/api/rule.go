@@ -62,9 +62,9 @@ type (
 		Rows   []versionRow `json:"versions"`
 	}
 	versionRow struct {
-		Product string `json:"product"`
-		Version string `json:"version"`
-		Ends    string `json:"ends,omitempty"`
+		Product      string `json:"product"`
+		Version      string `json:"version"`
+		EndOfSupport string `json:"ends,omitempty"`
 	}
 
 	// queryText is the JSON object that a rule's query string contains.

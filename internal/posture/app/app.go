@@ -350,17 +350,17 @@ func (a *App) Serve(ctx context.Context) error {
 	if err := a.queue.Start(ctx); err != nil {
 		return err
 	}
-	var tending sync.WaitGroup
-	tending.Go(func() { a.keys.Run(ctx, a.o.Log) })
-	tending.Go(func() { a.sessions.Run(ctx, a.o.Log) })
-	tending.Go(func() { a.o.Install.Registry.Run(ctx, a.o.Log) })
-	tending.Go(func() { a.o.Install.RunAudit(ctx, a.o.Log) })
+	var maintenance sync.WaitGroup
+	maintenance.Go(func() { a.keys.Run(ctx, a.o.Log) })
+	maintenance.Go(func() { a.sessions.Run(ctx, a.o.Log) })
+	maintenance.Go(func() { a.o.Install.Registry.Run(ctx, a.o.Log) })
+	maintenance.Go(func() { a.o.Install.RunAudit(ctx, a.o.Log) })
 	err := a.server.Serve(ctx)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
 	if stopErr := a.queue.Stop(stop); err == nil {
 		err = stopErr
 	}
-	tending.Wait()
+	maintenance.Wait()
 	return err
 }

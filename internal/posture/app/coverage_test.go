@@ -138,7 +138,7 @@ func parametersSection(c *catalog.Catalog) string {
 	for _, t := range c.Tables {
 		fmt.Fprintf(&b, "\n### %s\n\n[Source](%s), read on %s.\n\n| Product | Version | Last day |\n|---|---|---|\n", t.Title, t.Source, t.Read)
 		for _, row := range t.Rows {
-			fmt.Fprintf(&b, "| %s | `%s` | %s |\n", row.Product, row.Version, cmp.Or(row.Ends, "not known"))
+			fmt.Fprintf(&b, "| %s | `%s` | %s |\n", row.Product, row.Version, cmp.Or(row.EndOfSupport, "not known"))
 		}
 	}
 	return b.String()

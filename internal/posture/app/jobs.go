@@ -113,11 +113,11 @@ func (j jobs) JudgeRule(tx *sqldb.Tx, org posture.OrgID, id posture.RuleID) erro
 // do not delay short jobs.
 const collecting = "collect"
 
-// tendArgs are the arguments of the periodic job that maintains runs.
-type tendArgs struct{}
+// maintainRunsArgs are the arguments of the periodic job that maintains runs.
+type maintainRunsArgs struct{}
 
 // Kind implements [job.Args].
-func (tendArgs) Kind() string { return "tend_runs" }
+func (maintainRunsArgs) Kind() string { return "tend_runs" }
 
 // evaluate executes a job that evaluates rules.
 func (a *App) evaluate(ctx context.Context, args judgeArgs) error {
@@ -130,7 +130,7 @@ func (a *App) evaluate(ctx context.Context, args judgeArgs) error {
 // handleJobs registers the job handlers.
 func (a *App) handleJobs() error {
 	v := &onboard.Validator{Store: a.store, Cloud: a.o.Cloud, Now: a.o.Now}
-	a.queue.Every("tend_runs", 30*time.Second, tendArgs{}, job.Options{Attempts: 1})
+	a.queue.Every("tend_runs", 30*time.Second, maintainRunsArgs{}, job.Options{Attempts: 1})
 	return errors.Join(
 		job.Handle(a.queue, time.Minute, func(ctx context.Context, j job.Job[validateArgs]) error {
 			status, err := v.Validate(ctx, j.Args.Org, j.Args.Account)
@@ -159,6 +159,6 @@ func (a *App) handleJobs() error {
 			}
 			return err
 		}),
-		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendArgs]) error { return a.sweep.Maintain(ctx) }),
+		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[maintainRunsArgs]) error { return a.sweep.Maintain(ctx) }),
 	)
 }

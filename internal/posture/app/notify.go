@@ -39,12 +39,12 @@ type deliverArgs struct {
 // Kind implements [job.Args].
 func (deliverArgs) Kind() string { return "notify_deliver" }
 
-// tendNotifyArgs are the arguments of the periodic job that records expired
+// maintainNotificationsArgs are the arguments of the periodic job that records expired
 // suppressions and turns old messages into dead letters.
-type tendNotifyArgs struct{}
+type maintainNotificationsArgs struct{}
 
 // Kind implements [job.Args].
-func (tendNotifyArgs) Kind() string { return "notify_tend" }
+func (maintainNotificationsArgs) Kind() string { return "notify_tend" }
 
 // private are networks that are not part of the internet. No message is sent there
 // unless a setting allows it.
@@ -103,7 +103,7 @@ func (a *App) handleNotifyJobs(senders *channel.Senders) error {
 		Link: func() string { return a.publicURL() + "/console/findings" },
 	}
 	a.queue.Every("notify_dispatch", notify.GroupTime, dispatchArgs{}, job.Options{Attempts: 1, Queue: "default"})
-	a.queue.Every("notify_tend", time.Minute, tendNotifyArgs{}, job.Options{Attempts: 1})
+	a.queue.Every("notify_tend", time.Minute, maintainNotificationsArgs{}, job.Options{Attempts: 1})
 	return errors.Join(
 		job.Handle(a.queue, 2*time.Minute, func(ctx context.Context, _ job.Job[dispatchArgs]) error {
 			due, err := d.Dispatch(ctx)
@@ -123,7 +123,7 @@ func (a *App) handleNotifyJobs(senders *channel.Senders) error {
 		job.Handle(a.queue, 2*time.Minute, func(ctx context.Context, j job.Job[deliverArgs]) error {
 			return d.Channel(ctx, notify.Ref(j.Args))
 		}),
-		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendNotifyArgs]) error {
+		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[maintainNotificationsArgs]) error {
 			now := a.o.Now()
 			return errors.Join(a.store.RecordEndedSuppressions(ctx, now), a.store.ExpireDeliveries(ctx, now, now.Add(-notify.KeptFor)))
 		}),

@@ -43,25 +43,25 @@ type streamArgs struct {
 func (streamArgs) Kind() string { return "stream" }
 
 // Stream enqueues the due reads of an account in tx. The store calls it only if no job
-// of the account is active. The ending of such a job is recorded later, so the new job
-// must not depend on that record.
+// of the account is active. A job that has just ended may still be recorded as running,
+// so the insertion must not be refused because of it.
 func (j jobs) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
-	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Share: string(org), Priority: 1, Attempts: streamLives})
+	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Share: string(org), Priority: 1, Attempts: streamAttempts})
 	return err
 }
 
-// streamLives is how many worker processes may crash during an account's job before the
-// job is given up. Errors do not count: see reschedule.
-const streamLives = 1000
+// streamAttempts is how often the job of an account is started before it is given up.
+// Only crashes of workers count, not errors: see reschedule.
+const streamAttempts = 1000
 
 // streamPause is the pause of an account whose job failed.
 const streamPause = 5 * time.Second
 
-// tendStreamsArgs are the arguments of the periodic job that maintains event streams.
-type tendStreamsArgs struct{}
+// maintainStreamsArgs are the arguments of the periodic job that maintains event streams.
+type maintainStreamsArgs struct{}
 
 // Kind implements [job.Args].
-func (tendStreamsArgs) Kind() string { return "tend_streams" }
+func (maintainStreamsArgs) Kind() string { return "tend_streams" }
 
 // newStreams builds the components for event streams.
 func (a *App) newStreams() error {
@@ -97,7 +97,7 @@ func (a *App) updateGraph(ctx context.Context, org posture.OrgID, id posture.Acc
 
 // handleStreamJobs registers the jobs for event streams.
 func (a *App) handleStreamJobs() error {
-	a.queue.Every("tend_streams", 5*time.Second, tendStreamsArgs{}, job.Options{Queue: streaming, Attempts: 1})
+	a.queue.Every("tend_streams", 5*time.Second, maintainStreamsArgs{}, job.Options{Queue: streaming, Attempts: 1})
 	return errors.Join(
 		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[streamArgs]) error {
 			err := a.streams.reader.Work(ctx, j.Args.Org, j.Args.Account)
@@ -106,7 +106,7 @@ func (a *App) handleStreamJobs() error {
 			}
 			return reschedule(ctx, err)
 		}),
-		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendStreamsArgs]) error {
+		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[maintainStreamsArgs]) error {
 			silent, err := a.streams.store.MaintainStreams(ctx, posture.DefaultStreamTimeouts)
 			for _, ref := range silent {
 				a.o.Log.WarnContext(ctx, "event stream lost", "account", ref.Account)

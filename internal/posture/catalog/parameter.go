@@ -13,20 +13,20 @@ import (
 
 // parameter is a parameter as written in the file of a rule.
 type parameter struct {
-	Name    string                `yaml:"name"`
-	Type    posture.ParameterType `yaml:"type"`
-	Default any                   `yaml:"default"`
-	Minimum *int64                `yaml:"minimum"`
-	Maximum *int64                `yaml:"maximum"`
-	Pattern string                `yaml:"pattern"`
-	Says    string                `yaml:"says"`
+	Name        string                `yaml:"name"`
+	Type        posture.ParameterType `yaml:"type"`
+	Default     any                   `yaml:"default"`
+	Minimum     *int64                `yaml:"minimum"`
+	Maximum     *int64                `yaml:"maximum"`
+	Pattern     string                `yaml:"pattern"`
+	Description string                `yaml:"description"`
 }
 
 // bind adds the parameters and the table of a rule, and checks their values.
 func (f *ruleFile) bind(e *Entry) error {
 	for _, p := range f.Parameters {
 		parameter := posture.RuleParameter{
-			Name: p.Name, Type: p.Type, Minimum: p.Minimum, Maximum: p.Maximum, Pattern: p.Pattern, Description: oneLine(p.Says), Default: p.Default,
+			Name: p.Name, Type: p.Type, Minimum: p.Minimum, Maximum: p.Maximum, Pattern: p.Pattern, Description: oneLine(p.Description), Default: p.Default,
 		}
 		if err := parameter.Validate(); err != nil {
 			return fmt.Errorf("line %d: parameter %s: %w", f.line("parameters"), p.Name, err)
@@ -65,9 +65,9 @@ type tableFile struct {
 	Source string `yaml:"source"`
 	Read   string `yaml:"read"`
 	Rows   []struct {
-		Product string `yaml:"product"`
-		Version string `yaml:"version"`
-		Ends    string `yaml:"ends"`
+		Product      string `yaml:"product"`
+		Version      string `yaml:"version"`
+		EndOfSupport string `yaml:"endOfSupport"`
 	} `yaml:"versions"`
 }
 
@@ -109,8 +109,8 @@ func loadTable(files fs.FS, file string) (*posture.VersionTable, error) {
 		switch {
 		case row.Product == "" || row.Version == "":
 			return nil, fmt.Errorf("version %q of product %q: both names are required", row.Version, row.Product)
-		case row.Ends != "" && !isDate(row.Ends):
-			return nil, fmt.Errorf("version %s ends on %q, which is not a date", row.Version, row.Ends)
+		case row.EndOfSupport != "" && !isDate(row.EndOfSupport):
+			return nil, fmt.Errorf("the end of support of version %s is %q, which is not a date", row.Version, row.EndOfSupport)
 		case slices.ContainsFunc(t.Rows, func(r posture.VersionRow) bool { return r.Version == row.Version }):
 			return nil, fmt.Errorf("version %s is listed twice", row.Version)
 		}

@@ -16,7 +16,7 @@ import (
 // Entities implements [posture.EntityStore]. Pages are in the order of row ids, which
 // are stable.
 func (s *Store) Entities(ctx context.Context, org posture.OrgID, f posture.EntityFilter, p posture.Page) (page posture.EntityPage, err error) {
-	after, err := placeOf(p.After)
+	after, err := parsePosition(p.After)
 	if err != nil {
 		return page, err
 	}
@@ -41,8 +41,8 @@ func (s *Store) Entities(ctx context.Context, org posture.OrgID, f posture.Entit
 	return page, err
 }
 
-// placeOf parses the position that a page begins after.
-func placeOf(after string) (int64, error) {
+// parsePosition parses the position that a page begins after.
+func parsePosition(after string) (int64, error) {
 	if after == "" {
 		return -1, nil
 	}
@@ -106,7 +106,7 @@ func (s *selection) pageByPlan(after int64, limit int) ([]entityRow, error) {
 		ORDER BY row_id`, rowColumns, from, n), args...)
 }
 
-// maxListed is how many matches listed materialises.
+// maxListed is how many matches pageByList materialises.
 const maxListed = 10_000
 
 // pageByList returns a page of the rows that match the plan in PostgreSQL, and their
@@ -239,7 +239,8 @@ func (s *selection) rowsIn(in []span, limit int) ([]entityRow, error) {
 	return sqldb.Query(s.tx, scanRow, text+inSpans(s.tx, &args, in)+order, args...)
 }
 
-// inSpans is inAccounts for the accounts of ranges, each of which may have several.
+// inSpans returns the condition of inAccounts for all accounts that have rows in
+// the ranges. A range may cover several accounts.
 func inSpans(tx *sqldb.Tx, args *[]any, in []span) string {
 	if !tx.Distributed() {
 		return ""

@@ -53,7 +53,7 @@ func entityOf(g *graph.Graph, h graph.Handle) posture.Entity {
 		case p.Unknown:
 			e.Properties = append(e.Properties, posture.Unknown(p.Key, p.Reason))
 			continue
-		case isOwnProperty(&e, p.Key, p.Value):
+		case setField(&e, p.Key, p.Value):
 			continue
 		case strings.HasPrefix(p.Key, graphcache.TagPrefix):
 			if e.Tags == nil {
@@ -75,8 +75,9 @@ func entityOf(g *graph.Graph, h graph.Handle) posture.Entity {
 	return e
 }
 
-// isOwnProperty sets a field of the entity itself.
-func isOwnProperty(e *posture.Entity, key string, v graph.Value) bool {
+// setField sets the field of the entity that a key of its vertex holds. It reports
+// whether the key holds a field.
+func setField(e *posture.Entity, key string, v graph.Value) bool {
 	switch key {
 	case posture.FieldName:
 		e.Name = v.Str()

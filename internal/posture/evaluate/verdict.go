@@ -265,7 +265,7 @@ func (e *Evaluator) readGraph(text string, bound string) (*query, error) {
 		return nil, err
 	}
 	q := &query{text: text, bound: bound, binding: binding, plan: plan, touches: plan.Touches(variables(binding, e.now())), reads: reads}
-	q.reads.Clock = q.reads.Clock || len(binding.Ends) > 0
+	q.reads.Clock = q.reads.Clock || len(binding.EndOfSupport) > 0
 	q.needs = e.schema.needs(q)
 	if about != "" {
 		if q.about, err = e.readGraph(about, bound); err != nil {
@@ -286,14 +286,14 @@ func (e *Evaluator) readGraph(text string, bound string) (*query, error) {
 
 // variables returns the values of a query's variables at a time.
 func variables(b posture.Binding, now time.Time) map[string]graph.Value {
-	if len(b.Values) == 0 && len(b.Ends) == 0 {
+	if len(b.Values) == 0 && len(b.EndOfSupport) == 0 {
 		return nil
 	}
 	values := make(map[string]graph.Value, len(b.Values)+2)
 	for name, v := range b.Values {
 		values[name] = valueOf(v)
 	}
-	if len(b.Ends) > 0 {
+	if len(b.EndOfSupport) > 0 {
 		ended, supported := b.Versions(now)
 		values[posture.EndedVariable], values[posture.SupportedVariable] = textList(ended), textList(supported)
 	}

@@ -119,8 +119,8 @@ func (f *fixture) in(s posture.Scope) posture.Scope {
 	return s
 }
 
-// notifications returns the findings without their ids, which differ, and the counts.
-func (f *fixture) notifications() any {
+// state returns the findings without their ids, which differ, and the counts.
+func (f *fixture) state() any {
 	f.t.Helper()
 	page, err := f.store.Findings(f.t.Context(), f.org, posture.FindingFilter{}, []posture.FindingSort{{Field: "ruleId"}, {Field: "objectId"}}, posture.Page{}, *f.clock)
 	if err != nil {

@@ -42,7 +42,7 @@ func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 					continue // compare only after a judgement
 				}
 				h.judge()
-				if diff := cmp.Diff(h.complete.notifications(), h.parts.notifications(), cmpopts.EquateEmpty()); diff != "" {
+				if diff := cmp.Diff(h.complete.state(), h.parts.state(), cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("sequence %d, step %d, after %s (-complete +incremental):\n%s", seed, step, what, diff)
 				}
 			}

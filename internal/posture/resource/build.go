@@ -122,7 +122,7 @@ func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Cont
 // PutAbsent adds the values that properties have when the cloud has no such thing.
 func (a *Answer) PutAbsent(b *Builder) {
 	for i := range a.Properties {
-		if a.Properties[i].Some {
+		if a.Properties[i].NotEmpty {
 			b.Flag(a.Properties[i].Name, false)
 			continue
 		}

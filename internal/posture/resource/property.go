@@ -42,8 +42,8 @@ type Property struct {
 	// Is converts a string to a bool: true when it is one of these. A list is true
 	// when one of its elements is.
 	Is Strings `yaml:"is"`
-	// Some converts a list or object to a bool: true when it is not empty.
-	Some bool `yaml:"some"`
+	// NotEmpty converts a list or object to a bool: true when it is not empty.
+	NotEmpty bool `yaml:"notEmpty"`
 	// Map maps values of the cloud to values of the property.
 	Map map[string]string `yaml:"map"`
 
@@ -92,7 +92,7 @@ func (ps *Properties) UnmarshalYAML(node *yaml.Node) error {
 func (p *Property) check() error {
 	if p.Kind == "" {
 		p.Kind = Text
-		if len(p.Is) > 0 || p.Some {
+		if len(p.Is) > 0 || p.NotEmpty {
 			p.Kind = Flag
 		}
 	}
@@ -103,7 +103,7 @@ func (p *Property) check() error {
 		return fmt.Errorf("doc is required")
 	case len(p.At) == 0:
 		return fmt.Errorf("at is required: where responses have the value")
-	case (len(p.Is) > 0 || p.Some) && p.Kind != Flag:
+	case (len(p.Is) > 0 || p.NotEmpty) && p.Kind != Flag:
 		return fmt.Errorf("is and some require type bool")
 	case len(p.Values) > 0 && p.Kind != Text && p.Kind != Texts:
 		return fmt.Errorf("values require type string")
@@ -171,7 +171,7 @@ func (p *Property) putAbsent(b *Builder) {
 // read adds a value and reports whether it exists.
 func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
 	switch {
-	case p.Some:
+	case p.NotEmpty:
 		nonEmpty := value.IsObject() && len(value.Map()) > 0 || value.IsArray() && len(value.Array()) > 0 || value.Type == gjson.String && value.Str != ""
 		b.Flag(p.Name, nonEmpty)
 		return true

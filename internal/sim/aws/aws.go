@@ -50,13 +50,13 @@ const (
 // Cloud is a simulated AWS. It is an http.Handler for Hosts.
 type Cloud struct {
 	world.World
-	options    Options
-	faults     *gateway.Faults
-	key        []byte // key of the signatures of session tokens
-	inventory  *inventory
-	operations map[string]map[string]operation
-	madeRoles  roles
-	off        sync.Map // disabled regions by place
+	options      Options
+	faults       *gateway.Faults
+	key          []byte // key of the signatures of session tokens
+	inventory    *inventory
+	operations   map[string]map[string]operation
+	createdRoles roles
+	off          sync.Map // disabled regions by place
 }
 
 // Hosts are the host names that the cloud serves.

@@ -27,26 +27,26 @@ type roles struct {
 
 // PutRole creates or replaces a role.
 func (c *Cloud) PutRole(r Role) {
-	c.madeRoles.mu.Lock()
-	defer c.madeRoles.mu.Unlock()
-	if c.madeRoles.created == nil {
-		c.madeRoles.created = map[string]Role{}
+	c.createdRoles.mu.Lock()
+	defer c.createdRoles.mu.Unlock()
+	if c.createdRoles.created == nil {
+		c.createdRoles.created = map[string]Role{}
 	}
-	c.madeRoles.created[r.Account+"/"+r.Name] = r
+	c.createdRoles.created[r.Account+"/"+r.Name] = r
 }
 
 // DropRole removes a role.
 func (c *Cloud) DropRole(account, name string) {
-	c.madeRoles.mu.Lock()
-	defer c.madeRoles.mu.Unlock()
-	delete(c.madeRoles.created, account+"/"+name)
+	c.createdRoles.mu.Lock()
+	defer c.createdRoles.mu.Unlock()
+	delete(c.createdRoles.created, account+"/"+name)
 }
 
 // Role returns a created role.
 func (c *Cloud) Role(account, name string) (Role, bool) {
-	c.madeRoles.mu.Lock()
-	defer c.madeRoles.mu.Unlock()
-	r, ok := c.madeRoles.created[account+"/"+name]
+	c.createdRoles.mu.Lock()
+	defer c.createdRoles.mu.Unlock()
+	r, ok := c.createdRoles.created[account+"/"+name]
 	return r, ok
 }
 

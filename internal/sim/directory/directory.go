@@ -165,7 +165,7 @@ func (s *Server) Break(f Fault) {
 	s.encrypted.Set(state)
 }
 
-func (s *Server) broken() Fault {
+func (s *Server) currentFault() Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.fault

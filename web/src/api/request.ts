@@ -37,7 +37,7 @@ export interface Request {
 /** The last answer of each conditional request, by address. */
 const known = new Map<string, { etag: string; answer: Answer<unknown> }>();
 
-/** Forgets all answers: they belong to whoever was logged in. */
+/** Discards all cached responses, because they belong to the user who was logged in. */
 export const forgetAnswers = () => known.clear();
 
 let csrfToken = '';

@@ -30,7 +30,7 @@ type Suite struct {
 type Outcome struct {
 	Scenario tinkerpop.Scenario
 	Failure  string
-	Got      []string // the results, as cells
+	Got      []string // the results, in the notation of the scenarios' tables
 	Err      error    // error of the engine or of the scenario's data
 }
 

@@ -25,9 +25,9 @@ import (
 // A Query is the query of a rule with the default values of its parameters and the
 // last days of the versions in its table.
 type Query struct {
-	Text   string
-	Params map[string]graph.Value
-	Ends   map[string]string
+	Text         string
+	Params       map[string]graph.Value
+	EndOfSupport map[string]string
 }
 
 // Queries returns the queries of the product's rules for a cloud by rule id.
@@ -59,7 +59,7 @@ func Queries(t testing.TB, cloud string) map[string]Query {
 				q.Params[p.Name] = valueOf(p.Default)
 			}
 			if rule.Table != "" {
-				q.Ends = endOfSupport(t, rule.Table)
+				q.EndOfSupport = endOfSupport(t, rule.Table)
 			}
 			queries[rule.ID] = q
 		}
@@ -78,14 +78,17 @@ func endOfSupport(t testing.TB, table string) map[string]string {
 		t.Fatal(err)
 	}
 	var file struct {
-		Versions []struct{ Version, Ends string }
+		Versions []struct {
+			Version      string
+			EndOfSupport string `yaml:"endOfSupport"`
+		}
 	}
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		t.Fatalf("table %s: %v", table, err)
 	}
 	all := map[string]string{}
 	for _, row := range file.Versions {
-		all[row.Version] = row.Ends
+		all[row.Version] = row.EndOfSupport
 	}
 	return all
 }
@@ -93,8 +96,8 @@ func endOfSupport(t testing.TB, table string) map[string]string {
 // params returns the values of the query's variables on a day.
 func (q Query) params(today time.Time) map[string]graph.Value {
 	all := maps.Clone(q.Params)
-	if q.Ends != nil {
-		ended, supported := posture.Binding{Ends: q.Ends}.Versions(today)
+	if q.EndOfSupport != nil {
+		ended, supported := posture.Binding{EndOfSupport: q.EndOfSupport}.Versions(today)
 		all[posture.EndedVariable], all[posture.SupportedVariable] = textList(ended), textList(supported)
 	}
 	return all

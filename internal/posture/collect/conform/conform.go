@@ -264,7 +264,7 @@ func (c *checker) kind(p *resource.Property, s *model.Shape, from resource.Expr)
 		inner = inner.Item.Shape
 	}
 	switch {
-	case p.Some, len(p.Is) > 0, !p.Each.IsZero():
+	case p.NotEmpty, len(p.Is) > 0, !p.Each.IsZero():
 	case p.Kind == resource.Flag && inner.Type != model.Boolean && inner.Type != model.String,
 		p.Kind == resource.Long && !slices.Contains([]model.Type{model.Integer, model.Long, model.String, model.Float, model.Double}, inner.Type),
 		p.Kind == resource.Time && inner.Type != model.Timestamp && inner.Type != model.String,

@@ -111,7 +111,7 @@ func textsFunction(name, doc string, read func(gjson.Result) []string) resource.
 
 // azureCountIn adds the number of resources of a type that the subscription has in a location.
 func azureCountIn(property string, counted posture.EntityType, doc string) resource.Function {
-	where := func(location string) string { return strings.ToLower(strings.ReplaceAll(location, " ", "")) }
+	normalize := func(location string) string { return strings.ToLower(strings.ReplaceAll(location, " ", "")) }
 	return resource.Function{
 		Properties: []resource.Property{{Name: property, Kind: resource.Long, Doc: doc}},
 		Reads:      []posture.EntityType{counted},
@@ -119,7 +119,7 @@ func azureCountIn(property string, counted posture.EntityType, doc string) resou
 			counts, err := in.Caller.Once("count "+string(counted), func() (any, error) {
 				counts := map[string]int64{}
 				err := in.Caller.Each(in.Ctx, counted, func(item *resource.Item) error {
-					counts[where(item.Get("location").String())]++
+					counts[normalize(item.Get("location").String())]++
 					return nil
 				})
 				return counts, err
@@ -127,7 +127,7 @@ func azureCountIn(property string, counted posture.EntityType, doc string) resou
 			if err != nil {
 				return err
 			}
-			b.Number(property, counts.(map[string]int64)[where(in.Value.String())])
+			b.Number(property, counts.(map[string]int64)[normalize(in.Value.String())])
 			return nil
 		},
 	}

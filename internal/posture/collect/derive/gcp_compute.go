@@ -76,7 +76,7 @@ var (
 	gcpInstanceMetadata = gcpMetadata("metadata", map[string]string{
 		"blockProjectSshKeys": "block-project-ssh-keys", "serialPortEnable": "serial-port-enable", "osLogin": "enable-oslogin",
 	}, map[string]string{
-		"blockProjectSshKeys": "SSH keys of the project do not open it.", "serialPortEnable": "Its serial port can be connected to; absent when the project decides.",
+		"blockProjectSshKeys": "SSH keys of the project are not accepted.", "serialPortEnable": "Its serial port can be connected to; absent when the project decides.",
 		"osLogin": "Users log in with their Google identity (OS Login); absent when the project decides.",
 	}, "osLogin", "serialPortEnable")
 	gcpTemplateMetadata = gcpMetadata("metadata", nil, nil)

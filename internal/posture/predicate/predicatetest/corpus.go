@@ -43,8 +43,8 @@ func Examples[T any](t *testing.T, file string, ask func(T) predicate.Answer) ma
 		count[e.Answer]++
 		if got := ask(e.Input); got.Truth.String() != e.Answer {
 			t.Errorf("%s: %s: %s (%s), want %s: %s", file, e.Name, got.Truth, got.Why, e.Answer, e.Why)
-		} else if !strings.Contains(got.Why, e.Says) {
-			t.Errorf("%s: %s: the reason is %q, want %q in it", file, e.Name, got.Why, e.Says)
+		} else if !strings.Contains(got.Why, e.Reason) {
+			t.Errorf("%s: %s: the reason is %q, want %q in it", file, e.Name, got.Why, e.Reason)
 		}
 	}
 	return count
@@ -55,7 +55,7 @@ type Entry[T any] struct {
 	Name   string `yaml:"name"`
 	Answer string `yaml:"answer"`
 	Why    string `yaml:"why"`
-	Says   string `yaml:"says"`
+	Reason string `yaml:"reason"` // text that the reason of the answer contains
 	Input  T      `yaml:",inline"`
 }
 

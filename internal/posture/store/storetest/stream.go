@@ -33,9 +33,9 @@ func RunStreams(t *testing.T, open func(t *testing.T) StreamFixture) {
 		"ReadIsConfirmedLater":              readIsConfirmedLater,
 		"StatusFollowsMessages":             statusFollowsMessages,
 		"LateMessageDoesNotReconnect":       lateMessageDoesNotReconnect,
-		"SetStream":                         statusIsSetByHand,
+		"StatusIsSet":                       statusIsSet,
 		"StreamIsRemovedWithItsAccount":     streamIsRemovedWithItsAccount,
-		"OldMessageIDsAreDeleted":           oldMessagesAreForgotten,
+		"OldMessageIDsAreDeleted":           oldMessageIDsAreDeleted,
 		"MissedHeartbeatDisconnects":        missedHeartbeatDisconnects,
 		"QuietWithChangesDisconnects":       quietWithChangesDisconnects,
 		"ManyDeliveriesAtOnce":              manyDeliveriesAtOnce,
@@ -338,7 +338,7 @@ func lateMessageDoesNotReconnect(t *testing.T, f StreamFixture) {
 	wantSame(t, "due", due(t, f), []string{"i-1"})
 }
 
-func statusIsSetByHand(t *testing.T, f StreamFixture) {
+func statusIsSet(t *testing.T, f StreamFixture) {
 	fresh(t, f)
 	for _, want := range []posture.StreamStatus{posture.StreamConnected, posture.StreamDisconnected} {
 		if err := f.Streams.SetStream(t.Context(), org, posture.AWS, account, want); err != nil {
@@ -364,7 +364,7 @@ func streamIsRemovedWithItsAccount(t *testing.T, f StreamFixture) {
 	wantSame(t, "the message", deliver(t, f, s, newMessage(f, "m1", "i-1")), posture.StreamOutcome{Fresh: 1})
 }
 
-func oldMessagesAreForgotten(t *testing.T, f StreamFixture) {
+func oldMessageIDsAreDeleted(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	deliver(t, f, s, newMessage(f, "m1"))
 	for _, step := range []struct {

@@ -38,7 +38,7 @@ function Form({ plan, onClose }: { plan: Plan; onClose: () => void }) {
         value={choice}
         onChange={(e) => setChoice(e.target.value)}
         error={error}
-        hint="Accounts with a schedule of their own keep it. The next collections are planned anew. Regions are chosen for each account, in its settings."
+        hint="Accounts with a schedule of their own keep it. The times of the next collections are set again. Regions are chosen for each account, in its settings."
         options={[
           ...intervals(plan.everyHours).map((h) => ({ value: String(h), label: every(h) })),
           { value: paused, label: 'Paused: only when a user starts a collection' },
