@@ -77,7 +77,7 @@ func (b *block) withLabel(row uint32, l Label) (lo, hi uint32) {
 		return 0, 0
 	}
 	if b.sparse {
-		return b.rangeBySparse(row, l)
+		return b.sparseRange(row, l)
 	}
 	i := int(row)*len(b.labels) + s
 	if i+1 >= len(b.starts) {
@@ -86,7 +86,7 @@ func (b *block) withLabel(row uint32, l Label) (lo, hi uint32) {
 	return b.starts[i], b.starts[i+1]
 }
 
-func (b *block) rangeBySparse(row uint32, l Label) (lo, hi uint32) {
+func (b *block) sparseRange(row uint32, l Label) (lo, hi uint32) {
 	lo, hi = b.all(row)
 	labels := b.edgeLabels[lo:hi]
 	i, _ := slices.BinarySearch(labels, l)

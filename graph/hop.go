@@ -56,7 +56,7 @@ func (h *Hop) find(v Handle) (lo, hi uint32) {
 		return 0, 0
 	}
 	if h.block.sparse && h.only != NoLabel {
-		return h.block.rangeBySparse(position.row, h.only)
+		return h.block.sparseRange(position.row, h.only)
 	}
 	return h.starts[i], h.starts[i+h.span]
 }

@@ -62,10 +62,10 @@ type patch struct {
 	moved    []Handle        // vertices that were removed from or assigned to a row
 	edits    map[columnRef][]edit
 
-	ownVertexPlaces bool
-	ownTables       map[*table]bool
-	ownRows         map[*table]bool
-	ownIDs          map[*elements]bool
+	ownPositions bool
+	ownTables    map[*table]bool
+	ownRows      map[*table]bool
+	ownIDs       map[*elements]bool
 }
 
 // begin creates the new graph.
@@ -152,13 +152,13 @@ func (p *patch) intern(now, before **symbols, name string) uint32 {
 	return (*now).intern(name)
 }
 
-// setPlace changes the label and row of a vertex.
-func (p *patch) setPlace(v Handle, to position) {
+// setPosition changes the label and row of a vertex.
+func (p *patch) setPosition(v Handle, to position) {
 	vs := &p.new.vertices
 	// Elements that this patch appended are not shared.
-	if !p.ownVertexPlaces && int(v) < len(p.old.vertices.positions.items) {
+	if !p.ownPositions && int(v) < len(p.old.vertices.positions.items) {
 		vs.positions = newSharedSlice(slices.Clone(vs.positions.items))
-		p.ownVertexPlaces = true
+		p.ownPositions = true
 	}
 	vs.positions.items[v] = to
 	p.moved = append(p.moved, v)
@@ -181,14 +181,14 @@ func (p *patch) removeRow(v Handle, old position) {
 			p.edit(columnRef{true, old.label, t.keys[i]}, edit{row: old.row})
 		}
 	}
-	p.setPlace(v, position{label: NoLabel})
+	p.setPosition(v, position{label: NoLabel})
 	p.new.vertices.live--
 }
 
 // assignRow adds a vertex as a row to a table.
 func (p *patch) assignRow(v Handle, l Label) {
 	t := p.table(&p.new.vertices, l)
-	p.setPlace(v, position{label: l, row: uint32(len(t.rows.items))})
+	p.setPosition(v, position{label: l, row: uint32(len(t.rows.items))})
 	t.rows = t.rows.with(v)
 	p.new.vertices.live++
 }

@@ -119,7 +119,7 @@ func measure(ctx context.Context, o options, c *cloud, s *server) (*result, erro
 	}
 	w.delays = nil
 	steps := c.plan(o.Rate, o.Time)
-	before, err := s.mark()
+	before, err := s.counters()
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func measure(ctx context.Context, o options, c *cloud, s *server) (*result, erro
 	r := &result{changes: n, duration: time.Since(begin)}
 	r.missing = s.drain(ctx, w)
 	r.benchCPU, r.all, r.stealTime = cpu()-cpuBefore, time.Since(begin), stealTime()-stealBefore
-	after, err := s.mark()
+	after, err := s.counters()
 	if err != nil {
 		return nil, err
 	}

@@ -41,8 +41,8 @@ type ready struct {
 	Entities, Rules int
 }
 
-// A mark holds counters at a point in time.
-type mark struct {
+// counters are counters at a point in time.
+type counters struct {
 	CPU    time.Duration
 	Stages map[string]stage
 }
@@ -54,7 +54,7 @@ type stage struct {
 }
 
 // serve runs the server process. It reads a setup, reports when it is ready, and
-// answers each input line with a mark. It ends with its input. The time between
+// answers each input line with counters. It ends with its input. The time between
 // the first two marks is profiled.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines, encoder := bufio.NewScanner(in), json.NewEncoder(out)
@@ -83,8 +83,8 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		if err = h.profile(s.Options.Profile); err != nil {
 			break
 		}
-		var m mark
-		m, err = h.mark()
+		var m counters
+		m, err = h.counters()
 		if err == nil {
 			err = encoder.Encode(m)
 		}
@@ -187,7 +187,7 @@ func (h *benchServer) createOrganisation(ctx context.Context, accounts []simaws.
 	return target, nil
 }
 
-// profile starts a profile at the first mark and ends it at the second.
+// profile starts a profile at the first request for counters and ends it at the second.
 func (h *benchServer) profile(file string) error {
 	h.marks++
 	if file == "" || h.marks > 2 {
@@ -204,9 +204,9 @@ func (h *benchServer) profile(file string) error {
 	return pprof.StartCPUProfile(f)
 }
 
-// mark returns the current counters.
-func (h *benchServer) mark() (mark, error) {
-	m := mark{Stages: map[string]stage{}}
+// counters returns the current counters.
+func (h *benchServer) counters() (counters, error) {
+	m := counters{Stages: map[string]stage{}}
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
 		return m, err

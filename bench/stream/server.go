@@ -63,11 +63,11 @@ func (s *server) stop() {
 
 func (s *server) prepare(ctx context.Context, o options, c *cloud) error {
 	key, secret := c.Identity()
-	what := setup{Options: o, Gateway: egress.Gateway{Address: c.gate.Address(), CA: c.gate.CA()}, AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}}
+	setup := setup{Options: o, Gateway: egress.Gateway{Address: c.gate.Address(), CA: c.gate.CA()}, AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}}
 	for i := range c.ids {
-		what.Accounts = append(what.Accounts, c.Account(i))
+		setup.Accounts = append(setup.Accounts, c.Account(i))
 	}
-	if err := json.NewEncoder(s.in).Encode(what); err != nil {
+	if err := json.NewEncoder(s.in).Encode(setup); err != nil {
 		return err
 	}
 	if err := s.out.Decode(&s.ready); err != nil {
@@ -122,8 +122,8 @@ func (s *server) checkInventory(ctx context.Context, c *cloud) error {
 	return nil
 }
 
-// mark requests the current counters.
-func (s *server) mark() (m mark, err error) {
+// counters requests the current counters.
+func (s *server) counters() (m counters, err error) {
 	if _, err := io.WriteString(s.in, "mark\n"); err != nil {
 		return m, err
 	}

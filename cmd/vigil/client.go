@@ -91,7 +91,7 @@ func (c *loginCmd) Run(e *environment) error {
 	}
 	var token string
 	if c.Browser {
-		token, err = c.confirmed(e, address)
+		token, err = c.browserToken(e, address)
 	} else {
 		token, err = c.token(e)
 	}

@@ -14,9 +14,9 @@ import (
 	"vigil/internal/terminal"
 )
 
-// confirmed logs in through a browser: it prints a code that the user confirms in the
+// browserToken logs in through a browser: it prints a code that the user confirms in the
 // console, and returns the API token that the user has then given.
-func (c *loginCmd) confirmed(e *environment, address string) (string, error) {
+func (c *loginCmd) browserToken(e *environment, address string) (string, error) {
 	to, err := client.New(client.Profile{URL: address, CA: c.CA}, client.Options{Version: version})
 	if err != nil {
 		return "", err

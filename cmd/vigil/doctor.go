@@ -45,7 +45,7 @@ type diagnosis struct {
 	check, status, detail, next string
 }
 
-func well(format string, args ...any) diagnosis {
+func passed(format string, args ...any) diagnosis {
 	return diagnosis{status: checkOK, detail: fmt.Sprintf(format, args...)}
 }
 
@@ -53,7 +53,7 @@ func skipped(format string, args ...any) diagnosis {
 	return diagnosis{status: checkSkipped, detail: fmt.Sprintf(format, args...)}
 }
 
-func wrong(err error, next string) diagnosis {
+func failed(err error, next string) diagnosis {
 	return diagnosis{status: checkFailed, detail: err.Error(), next: next}
 }
 
@@ -72,7 +72,7 @@ func (c *doctorCmd) Run(e *environment) error {
 	var all []diagnosis
 	conf, err := c.effective()
 	if err != nil {
-		d := wrong(err, "mend what is named, in the file or the environment; vigil config check looks again")
+		d := failed(err, "correct the named settings in the file or the environment, then run vigil config check")
 		d.check = "settings"
 		all = append(all, d)
 	} else {
@@ -81,14 +81,14 @@ func (c *doctorCmd) Run(e *environment) error {
 	if err := c.show(e.stdout, all); err != nil {
 		return err
 	}
-	failed := 0
+	failures := 0
 	for _, d := range all {
 		if d.status == checkFailed {
-			failed++
+			failures++
 		}
 	}
-	if failed > 0 {
-		return &exitError{exitFailed, fmt.Sprintf("%d of %d checks failed", failed, len(all))}
+	if failures > 0 {
+		return &exitError{exitFailed, fmt.Sprintf("%d of %d checks failed", failures, len(all))}
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (d *doctor) examine(ctx context.Context, within time.Duration) (all []diagn
 		run  func(context.Context) diagnosis
 	}
 	checks := []check{
-		{"settings", func(context.Context) diagnosis { return well("they are in order; vigil config print shows them") }},
+		{"settings", func(context.Context) diagnosis { return passed("they are in order; vigil config print shows them") }},
 		{"data folder", d.folder}, {"disk space", d.space}, {"master key", d.master}, {"database", d.database},
 	}
 	for _, s := range []struct {
@@ -158,17 +158,17 @@ func (d *doctor) folder(context.Context) diagnosis {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return wrong(fmt.Errorf("%s does not exist", dir), "for a new installation run vigil init; otherwise set data_dir to the folder of the installation")
+		return failed(fmt.Errorf("%s does not exist", dir), "for a new installation run vigil init; otherwise set data_dir to the folder of the installation")
 	case err != nil:
-		return wrong(err, "run this as the user who runs the servers, such as sudo -u vigil vigil doctor")
+		return failed(err, "run this as the user who runs the servers, such as sudo -u vigil vigil doctor")
 	case !info.IsDir():
-		return wrong(fmt.Errorf("%s is not a folder", dir), "set data_dir to the folder of the installation")
+		return failed(fmt.Errorf("%s is not a folder", dir), "set data_dir to the folder of the installation")
 	case unix.Access(dir, unix.R_OK|unix.W_OK|unix.X_OK) != nil:
-		return wrong(fmt.Errorf("this user cannot write to %s", dir), "run this as the user who runs the servers, such as sudo -u vigil vigil doctor, or give it the folder with chown")
+		return failed(fmt.Errorf("this user cannot write to %s", dir), "run this as the user who runs the servers, such as sudo -u vigil vigil doctor, or give it the folder with chown")
 	case info.Mode().Perm()&0o022 != 0:
-		return wrong(fmt.Errorf("other users can change the files in %s (mode %04o)", dir, info.Mode().Perm()), "chmod 700 "+dir)
+		return failed(fmt.Errorf("other users can change the files in %s (mode %04o)", dir, info.Mode().Perm()), "chmod 700 "+dir)
 	}
-	return well("%s", dir)
+	return passed("%s", dir)
 }
 
 func (d *doctor) space(context.Context) diagnosis {
@@ -184,15 +184,15 @@ func (d *doctor) space(context.Context) diagnosis {
 		}
 		return diagnosis{status: status, detail: notice, next: "make room on the disk of " + d.conf.DataDir + ", or move data_dir to a larger one"}
 	}
-	return well("%d MB are free; servers want %d", free>>20, d.conf.MinFreeMB)
+	return passed("%d MB are free; servers want %d", free>>20, d.conf.MinFreeMB)
 }
 
 func (d *doctor) master(ctx context.Context) diagnosis {
 	if err := instance.CheckMaster(ctx, d.conf); err != nil {
-		return wrong(err, "put the copy of the master key back, or set master_key to where it is; only a new installation gets a new one, by vigil init")
+		return failed(err, "put the copy of the master key back, or set master_key to where it is; only a new installation gets a new one, by vigil init")
 	}
 	kind, _, _ := strings.Cut(d.conf.MasterKey, ":")
-	return well("it can be read (%s)", kind)
+	return passed("it can be read (%s)", kind)
 }
 
 func (d *doctor) database(ctx context.Context) diagnosis {
@@ -207,17 +207,17 @@ func (d *doctor) database(ctx context.Context) diagnosis {
 	d.changed = changed
 	switch {
 	case err == nil:
-		return well("it answers, and its tables are up to date")
+		return passed("it answers, and its tables are up to date")
 	case errors.Is(err, sqldb.ErrPending):
 		return diagnosis{status: checkWarning, detail: err.Error(), next: "make a backup (vigil admin backup FILE, or pg_dump); the servers migrate the database when they start"}
 	case errors.Is(err, fs.ErrNotExist), fault.Is(err, fault.NotFound):
-		return wrong(err, "restore the backup; if this is a new installation run vigil init; or set database to where it is")
+		return failed(err, "restore the backup; if this is a new installation run vigil init; or set database to where it is")
 	case errors.Is(err, fs.ErrPermission):
-		return wrong(err, "run this as the user who runs the servers, such as sudo -u vigil vigil doctor")
+		return failed(err, "run this as the user who runs the servers, such as sudo -u vigil vigil doctor")
 	case strings.Contains(err.Error(), "newer version"):
-		return wrong(err, "install the version of vigil that wrote it, or a newer one")
+		return failed(err, "install the version of vigil that wrote it, or a newer one")
 	}
-	return wrong(err, "see that the database server runs and that the setting database names it, with a user that may log in")
+	return failed(err, "see that the database server runs and that the setting database names it, with a user that may log in")
 }
 
 // certificateSoon is how long before its expiry a certificate leads to a warning.
@@ -226,12 +226,12 @@ const certificateSoon = 30 * 24 * time.Hour
 func (d *doctor) inventory(context.Context) diagnosis {
 	f, err := os.Open(d.conf.Desktop.Inventory)
 	if err != nil {
-		return wrong(err, "set desktop.inventory to the file that describes the desktop environment; see docs/desktop.md")
+		return failed(err, "set desktop.inventory to the file that describes the desktop environment; see docs/desktop.md")
 	}
 	if err := f.Close(); err != nil {
-		return wrong(err, "see whether the disk is sound")
+		return failed(err, "check the disk for errors")
 	}
-	return well("%s can be read; vigil desktop check looks at everything in it", d.conf.Desktop.Inventory)
+	return passed("%s can be read; vigil desktop check looks at everything in it", d.conf.Desktop.Inventory)
 }
 
 // clockTolerance is the maximum error of the clock. Clouds reject signatures with a
@@ -240,18 +240,18 @@ const clockTolerance = 2 * time.Minute
 
 func (d *doctor) clock(context.Context) diagnosis {
 	now := d.now()
-	mend := "set the clock and keep it right, such as with timedatectl set-ntp true"
+	fix := "set the clock and keep it right, such as with timedatectl set-ntp true"
 	switch {
 	case now.Add(clockTolerance).Before(d.changed):
-		return wrong(fmt.Errorf("the time is %s here, but the database was changed at %s", now.UTC().Format(time.RFC3339), d.changed.Format(time.RFC3339)), mend)
+		return failed(fmt.Errorf("the time is %s here, but the database was changed at %s", now.UTC().Format(time.RFC3339), d.changed.Format(time.RFC3339)), fix)
 	case d.checkedTime && d.skew.Abs() > clockTolerance:
-		return wrong(fmt.Errorf("the clock differs by %s from that of a cloud", d.skew.Round(time.Second)), mend)
+		return failed(fmt.Errorf("the clock differs by %s from that of a cloud", d.skew.Round(time.Second)), fix)
 	case d.checkedTime:
-		return well("it agrees with that of a cloud")
+		return passed("it agrees with that of a cloud")
 	case d.changed.IsZero():
 		return skipped("there is nothing to compare it with; --clouds compares it with those of clouds")
 	}
-	return well("it is not before the last change of the database; --clouds compares it with others")
+	return passed("it is not before the last change of the database; --clouds compares it with others")
 }
 
 // tlsFiles returns the paths of the certificate and the key of a server, and whether

@@ -62,8 +62,8 @@ func TestWhatIsCalledIsCompared(t *testing.T) {
 			t.Errorf("%s: %s is not compared; add the generated module of %s to client_test.go and go.mod", where, call, service)
 		case !reflect.ValueOf(client(aws.Config{Region: region})).MethodByName(operation).IsValid():
 			t.Errorf("%s: the generated module has no %s; take a newer one", where, call)
-		case unfit[call] != "":
-			t.Logf("%s is not compared: %s", call, unfit[call])
+		case incomparable[call] != "":
+			t.Logf("%s is not compared: %s", call, incomparable[call])
 		}
 	}
 	t.Logf("%d operations are called", len(called))

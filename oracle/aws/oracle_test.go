@@ -55,8 +55,8 @@ func config(c *canned) aws.Config {
 
 const region = "eu-west-1"
 
-// typed calls an operation of an SDK module and returns its output.
-func typed(ctx context.Context, client any, op *model.Operation, c *canned, input map[string]any) (reflect.Value, error) {
+// callModule calls an operation of an SDK module and returns its output.
+func callModule(ctx context.Context, client any, op *model.Operation, c *canned, input map[string]any) (reflect.Value, error) {
 	method := reflect.ValueOf(client).MethodByName(op.Name)
 	if !method.IsValid() {
 		return reflect.Value{}, errNotSent
@@ -108,7 +108,7 @@ func seeds() uint64 {
 func TestAnswersAreReadTheSame(t *testing.T) {
 	t.Parallel()
 	operations(t, func(t *testing.T, client any, c *canned, op *model.Operation) {
-		if unfit[op.Service.Name+" "+op.Name] != "" {
+		if incomparable[op.Service.Name+" "+op.Name] != "" {
 			return
 		}
 		decoder, err := wire.DecoderOf(op)
@@ -126,7 +126,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 			c.header, c.body = typedAnswer(op, output, header, body)
 			required := awsapitest.New(seed)
 			required.Plain = true
-			got, err := typed(t.Context(), client, op, c, required.Input(op, true))
+			got, err := callModule(t.Context(), client, op, c, required.Input(op, true))
 			if err != nil {
 				if !errors.Is(err, errNotSent) {
 					t.Errorf("%s: the generated module refuses the answer: %v\n%.1500s", op.Name, err, body)
@@ -159,8 +159,8 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 	})
 }
 
-// unfit are the operations that cannot be compared, and why.
-var unfit = map[string]string{
+// incomparable are the operations that cannot be compared, and why.
+var incomparable = map[string]string{
 	"s3 GetObject":             "its body is a stream",
 	"s3 GetObjectAnnotation":   "its body is a stream",
 	"s3 HeadObject":            "the module has Expires as time and as text",
@@ -168,8 +168,8 @@ var unfit = map[string]string{
 	"s3 GetBucketNotification": "deprecated: two members have the same name on the wire",
 }
 
-// unlike are the operations whose requests differ, and why.
-var unlike = map[string]string{
+// differingRequests are the operations whose requests differ, and why.
+var differingRequests = map[string]string{
 	"dynamodb Query":                "the input has unions, which are taken out",
 	"s3 ListParts":                  "the module takes a number for text",
 	"s3control ListRegionalBuckets": "the module goes to the Outpost that the input names",

@@ -60,7 +60,7 @@ func TestCostComparedWithSDK(t *testing.T) {
 			t.Fatal(err)
 		}
 		sdkCost := measure(t, func() error {
-			_, err := typed(context.Background(), client, op, c, input)
+			_, err := callModule(context.Background(), client, op, c, input)
 			return err
 		})
 		ownCost := measure(t, func() error {

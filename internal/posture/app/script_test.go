@@ -102,8 +102,7 @@ func (d *scriptFixture) status(id, name string) string {
 	return value
 }
 
-// customers returns the accounts of each provider and the variants in which the scripts
-// are run.
+// customers returns the accounts of each provider.
 func (d *scriptFixture) customers() map[posture.Provider][]string {
 	var subscriptions, projects []string
 	for _, s := range d.azure.Subscriptions() {
@@ -119,7 +118,7 @@ func (d *scriptFixture) customers() map[posture.Provider][]string {
 // sets up their event streams, and removes everything.
 func TestScriptsLinkAndStream(t *testing.T) {
 	t.Parallel()
-	for p, ways := range map[posture.Provider][][2]string{
+	for p, variants := range map[posture.Provider][][2]string{
 		posture.AWS:   {{"--organization", ""}, {"--cloudformation", "--cloudformation"}, {"", "--api-destination"}},
 		posture.Azure: {{"", ""}, {"--role Reader", "--alert"}, {"--management-group platform", ""}},
 		posture.GCP:   {{"--organization " + simgcp.Organization, ""}},
@@ -127,7 +126,7 @@ func TestScriptsLinkAndStream(t *testing.T) {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
 			d := newScriptFixture(t)
-			for i, variant := range ways { // the first variant for all accounts and twice
+			for i, variant := range variants { // the first variant for all accounts and twice
 				ids := d.customers()[p]
 				if i > 0 && !strings.Contains(variant[0], "group") {
 					ids = ids[1:]
@@ -171,7 +170,7 @@ func (d *scriptFixture) linkAndStream(p posture.Provider, ids []string, times in
 // checkStream sets up streams and removes them.
 func (d *scriptFixture) checkStream(p posture.Provider, ids []string, times int, options []string) {
 	t, before := d.t, d.Objects()
-	var firstOutput []string
+	var afterFirst []string
 	for i := range times {
 		d.mustRun(p, "setup.sh", slices.Concat(options, ids)...)
 		for _, id := range ids {
@@ -180,9 +179,9 @@ func (d *scriptFixture) checkStream(p posture.Provider, ids []string, times int,
 			}
 		}
 		if i == 0 {
-			firstOutput = d.Objects()
+			afterFirst = d.Objects()
 		}
-		if diff := cmp.Diff(firstOutput, d.Objects()); diff != "" {
+		if diff := cmp.Diff(afterFirst, d.Objects()); diff != "" {
 			t.Errorf("set up again (-once +twice):\n%s", diff)
 		}
 	}

@@ -89,19 +89,19 @@ func TestLoadReadsARuleAndItsFramework(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ path, old, new, want string }{
-		"an unknown key":            {"", "title:", "titel:", "field titel not found"},
-		"the wrong folder":          {"aws/sns/open.yaml", "", "", "must be in aws/sqs"},
-		"another id than the file":  {"aws/sqs/shut.yaml", "", "", "does not end with the name of the file"},
-		"an unknown level":          {"", "level: High", "level: Critical", `level "Critical"`},
-		"a query with an error":     {"", "hasLabel(", "hasLable(", "query:"},
-		"a picture with an error":   {"", ".path()", ".pth()", "show:"},
-		"no place for the entity":   {"", "<entity_id_clause>.path()", "path()", "<entity_id_clause>"},
-		"no reason":                 {"", "why: >\n  Anybody may\n  read it.", "", "are required"},
-		"a control that is not":     {"", `["2.9", "2.10"]`, `["2.9", "2.11"]`, "control house-1_2.11 does not exist"},
-		"unconfirmed but not there": {"", `unconfirmed:` + "\n" + `  house-1: ["2.9"]`, "unconfirmed:\n  house-1: [\"7\"]", "unconfirmed"},
-		"no violating case":         {"", "    violates: [q]\n", "", "violating, a passing and an unknown case"},
-		"no passing case":           {"", "{policyIsPublic: false}}]", "{policyIsPublic: true}}]\n    violates: [q]", "a passing and an unknown case"},
-		"no unknown case":           {"", "    unknown: [q]\n", "    violates: [q]\n", "an unknown case"},
+		"an unknown key":             {"", "title:", "titel:", "field titel not found"},
+		"the wrong folder":           {"aws/sns/open.yaml", "", "", "must be in aws/sqs"},
+		"another id than the file":   {"aws/sqs/shut.yaml", "", "", "does not end with the name of the file"},
+		"an unknown level":           {"", "level: High", "level: Critical", `level "Critical"`},
+		"a query with an error":      {"", "hasLabel(", "hasLable(", "query:"},
+		"a show query with an error": {"", ".path()", ".pth()", "show:"},
+		"no place for the entity":    {"", "<entity_id_clause>.path()", "path()", "<entity_id_clause>"},
+		"no reason":                  {"", "why: >\n  Anybody may\n  read it.", "", "are required"},
+		"a control that is not":      {"", `["2.9", "2.10"]`, `["2.9", "2.11"]`, "control house-1_2.11 does not exist"},
+		"unconfirmed but not there":  {"", `unconfirmed:` + "\n" + `  house-1: ["2.9"]`, "unconfirmed:\n  house-1: [\"7\"]", "unconfirmed"},
+		"no violating case":          {"", "    violates: [q]\n", "", "violating, a passing and an unknown case"},
+		"no passing case":            {"", "{policyIsPublic: false}}]", "{policyIsPublic: true}}]\n    violates: [q]", "a passing and an unknown case"},
+		"no unknown case":            {"", "    unknown: [q]\n", "    violates: [q]\n", "an unknown case"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,7 +20,7 @@ type Entry struct {
 	File        string
 	Type        posture.EntityType // of what it raises
 	Plan        *gremlin.Plan
-	Unconfirmed []string // controls assigned by class, without a second source
+	Unconfirmed []string // controls mapped by category, which no second source confirms
 	Cases       []Case
 	Own         bool // it is of an organisation's own folder
 

@@ -42,7 +42,7 @@ func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgem
 			return err
 		}
 		for _, r := range j.Rules {
-			o.rule(j.Account, r)
+			o.compareRule(j.Account, r)
 		}
 		return o.save()
 	})
@@ -191,8 +191,8 @@ type changed struct {
 	muted    string // "suppressed" or "released" if a mute rule did so
 }
 
-// rule compares the result of one rule with the stored findings.
-func (o *observation) rule(account posture.AccountID, r posture.RuleJudgement) {
+// compareRule compares the result of one rule with the stored findings.
+func (o *observation) compareRule(account posture.AccountID, r posture.RuleJudgement) {
 	known := o.known[r.Rule]
 	seen := map[posture.EntityID]bool{}
 	open := 0

@@ -23,7 +23,7 @@ func (e *inventory) bucket(p world.Place, i int, name string) world.Object {
 	s := e.seed(p).With("bucket").Nth(i)
 	public := e.violates("aws-s3-bucket-public", p, i)
 	resource := "arn:aws:s3:::" + name
-	statements := []world.Object{under(allow("AWS:"+arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "s3:GetObject", resource+"/*"),
+	statements := []world.Object{withCondition(allow("AWS:"+arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "s3:GetObject", resource+"/*"),
 		"StringEquals", "aws:PrincipalAccount", p.Account)}
 	if !e.violates("aws-s3-bucket-tls-only", p, i) {
 		statements = append(statements, tlsOnly(resource))

@@ -217,7 +217,7 @@ func (e *inventory) role(p world.Place, i int, name string) world.Object {
 	trust := allow("Service:"+world.PickOne(e.seed(p).With("trust").Nth(i), "lambda.amazonaws.com", "ecs-tasks.amazonaws.com", "events.amazonaws.com"), "sts:AssumeRole", "")
 	switch {
 	case i < len(firstRoles):
-		trust = under(allow("AWS:arn:aws:iam::111111111111:root", "sts:AssumeRole", ""), "StringEquals", "sts:ExternalId", e.Account(e.number(p)).ExternalID)
+		trust = withCondition(allow("AWS:arn:aws:iam::111111111111:root", "sts:AssumeRole", ""), "StringEquals", "sts:ExternalId", e.Account(e.number(p)).ExternalID)
 	case e.violates("aws-iam-role-trust-wildcard", p, i):
 		trust = allow("AWS:*", "sts:AssumeRole", "")
 	case i < len(firstRoles)+e.profiles.Count(p):

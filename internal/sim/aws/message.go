@@ -43,7 +43,7 @@ func (e *inventory) makeMessages() {
 func (e *inventory) openPolicy(rule string, p world.Place, i int, action, resource string) string {
 	statement := allow("AWS:*", action, resource)
 	if !e.violates(rule, p, i) {
-		statement = under(statement, "StringEquals", "aws:SourceAccount", p.Account)
+		statement = withCondition(statement, "StringEquals", "aws:SourceAccount", p.Account)
 	}
 	return policy(statement)
 }

@@ -31,8 +31,8 @@ func allow(principal, action, resource string) world.Object {
 	return o
 }
 
-// under adds a condition to a statement.
-func under(statement world.Object, operator, key, value string) world.Object {
+// withCondition adds a condition to a statement.
+func withCondition(statement world.Object, operator, key, value string) world.Object {
 	return statement.With("Condition", world.Obj(operator, world.Obj(key, value)))
 }
 
@@ -40,7 +40,7 @@ func under(statement world.Object, operator, key, value string) world.Object {
 // objects.
 func tlsOnly(bucket string) world.Object {
 	deny := allow("*", "s3:*", bucket).With("Effect", "Deny").With("Resource", world.Items(bucket, bucket+"/*"))
-	return under(deny, "Bool", "aws:SecureTransport", "false")
+	return withCondition(deny, "Bool", "aws:SecureTransport", "false")
 }
 
 // allowsAnyone reports whether a generated policy allows everybody something

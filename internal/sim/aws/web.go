@@ -32,7 +32,7 @@ func (e *inventory) makeWeb() {
 		o := world.Obj("id", id, "name", fmt.Sprintf("rest-%d", i), "createdDate", e.ago(140), "endpointConfiguration", world.Obj("types", world.Items("REGIONAL")),
 			"disableExecuteApiEndpoint", i%2 == 0, "tags", world.Obj("Owner", "web"), "_stages", world.Items(e.stage(p, i, "prod", true), e.stage(p, i, "test", false)))
 		if i == 0 {
-			o = append(o, world.Obj("policy", strings.ReplaceAll(policy(under(allow("*", "execute-api:Invoke", "*"), "StringEquals", "aws:SourceVpce", nth(e.endpoints, p, 0))), `"`, `\"`))...)
+			o = append(o, world.Obj("policy", strings.ReplaceAll(policy(withCondition(allow("*", "execute-api:Invoke", "*"), "StringEquals", "aws:SourceVpce", nth(e.endpoints, p, 0))), `"`, `\"`))...)
 		}
 		return o
 	})

@@ -65,7 +65,7 @@ func (e *inventory) function(p world.Place, i int, name string) world.Object {
 	}
 	s := e.seed(p).With("function").Nth(i)
 	resource := arn("lambda", p, "function:"+name)
-	statements := []world.Object{under(allow("Service:s3.amazonaws.com", "lambda:InvokeFunction", resource), "ArnLike", "AWS:SourceArn", "arn:aws:s3:::"+nth(e.buckets, p, i))}
+	statements := []world.Object{withCondition(allow("Service:s3.amazonaws.com", "lambda:InvokeFunction", resource), "ArnLike", "AWS:SourceArn", "arn:aws:s3:::"+nth(e.buckets, p, i))}
 	o := world.Obj("FunctionName", name, "FunctionArn", resource, "Runtime", runtime, "Role", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)),
 		"Handler", "main.handler", "CodeSize", 2048, "Timeout", 30, "MemorySize", 256, "LastModified", "2026-01-02T03:04:05.000+0000", "PackageType", "Zip",
 		"Architectures", world.Items("arm64"), "State", "Active", "TracingConfig", world.Obj("Mode", "Active"), "Version", "$LATEST",
@@ -78,7 +78,7 @@ func (e *inventory) function(p world.Place, i int, name string) world.Object {
 			statements = append(statements, allow("*", "lambda:InvokeFunction", resource))
 		} else {
 			auth = "NONE"
-			statements = append(statements, under(allow("*", "lambda:InvokeFunctionUrl", resource), "StringEquals", "lambda:FunctionUrlAuthType", "NONE"))
+			statements = append(statements, withCondition(allow("*", "lambda:InvokeFunctionUrl", resource), "StringEquals", "lambda:FunctionUrlAuthType", "NONE"))
 		}
 	}
 	// Some functions have no policy, to cover the error for that.

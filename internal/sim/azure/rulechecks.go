@@ -79,8 +79,8 @@ func init() { // in init because checks refer to kinds
 			},
 			"azure-keyvault-logging": unlogged,
 		},
-		keys:    {"azure-keyvault-key-expiry": endless},
-		secrets: {"azure-keyvault-secret-expiry": endless},
+		keys:    {"azure-keyvault-key-expiry": hasNoExpiry},
+		secrets: {"azure-keyvault-secret-expiry": hasNoExpiry},
 		sites: {
 			"azure-app-https-only": isFalse("properties", "httpsOnly"),
 			"azure-app-min-tls": func(_ *checker, o world.Object) bool {
@@ -208,7 +208,7 @@ func unlogged(_ *checker, o world.Object) bool {
 	})
 }
 
-func endless(_ *checker, o world.Object) bool {
+func hasNoExpiry(_ *checker, o world.Object) bool {
 	return o.Flag("properties", "attributes", "enabled") && o.Get("properties", "attributes", "exp") == nil
 }
 

@@ -18,7 +18,7 @@ func certificate(serial string, a heartbeat.Agent) heartbeat.Certificate {
 	return heartbeat.Certificate{Serial: serial, Agent: a, NotBefore: now, NotAfter: after(30 * 24 * time.Hour)}
 }
 
-func firstAuthority(t *testing.T, s Store) {
+func authorityIsKept(t *testing.T, s Store) {
 	ctx := t.Context()
 	wantKind(t, second(s.Authority(ctx)), fault.NotFound)
 	first := heartbeat.Keys{Certificate: []byte("certificate"), Key: []byte("key")}
@@ -34,7 +34,7 @@ func firstAuthority(t *testing.T, s Store) {
 	}
 }
 
-func redeemOnce(t *testing.T, s Store) {
+func tokenIsRedeemedOnce(t *testing.T, s Store) {
 	ctx := t.Context()
 	token := heartbeat.Token{ID: "t1", Hash: []byte("h"), Agent: gateway, CreatedBy: "alice", CreatedAt: now, ExpiresAt: after(time.Hour)}
 	must(t, s.AddToken(ctx, token))
@@ -86,7 +86,7 @@ func beat(serial string, sequence int64) heartbeat.Beat {
 	}
 }
 
-func beatsGrow(t *testing.T, s Store) {
+func beatSequenceIncreases(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddCertificate(ctx, certificate("c1", gateway)))
 	must(t, s.AddCertificate(ctx, certificate("c2", gateway)))
@@ -119,7 +119,7 @@ func beatsGrow(t *testing.T, s Store) {
 	}
 }
 
-func beatsRevoked(t *testing.T, s Store) {
+func revokedCertificatesSendNoBeats(t *testing.T, s Store) {
 	ctx := t.Context()
 	other := heartbeat.Agent{Kind: desktop.KindRDSServer, ID: "g1"}
 	must(t, s.AddCertificate(ctx, certificate("c1", gateway)))
@@ -157,7 +157,7 @@ func beatsRevoked(t *testing.T, s Store) {
 	wantKind(t, second(s.Certificate(ctx, "unknown")), fault.NotFound)
 }
 
-func beatOnce(t *testing.T, s Store) {
+func beatIsAcceptedOnce(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddCertificate(ctx, certificate("c1", gateway)))
 	accepted := 0

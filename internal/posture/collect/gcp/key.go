@@ -67,7 +67,7 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 	}
 	token, err := t.source.Token(ctx)
 	if err != nil {
-		return "", signIn(ctx, err)
+		return "", signInError(ctx, err)
 	}
 	if token.Value == "" {
 		return "", errors.New("sign in: the response has no token")
@@ -85,9 +85,9 @@ func (t *tokens) forget(value string) {
 	}
 }
 
-// signIn explains why a key is refused. When Google did not respond, or not as
+// signInError explains why a key is refused. When Google did not respond, or not as
 // expected, the error says nothing about the key.
-func signIn(ctx context.Context, err error) error {
+func signInError(ctx context.Context, err error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func TestTakeovers(t *testing.T) {
 		{"Website Contributor", `[{"actions":["Microsoft.Web/sites/*"]}]`, []string{"sites"}},
 		{"run command alone", `[{"actions":["Microsoft.Compute/virtualMachines/runCommand/action"]}]`, []string{"virtualMachines"}},
 		{"restart alone", `[{"actions":["Microsoft.Compute/virtualMachines/restart/action"]}]`, nil},
-		{"everything of machines but code", `[{"actions":["Microsoft.Compute/virtualMachines/*"],"notActions":["Microsoft.Compute/virtualMachines/runCommand*","Microsoft.Compute/virtualMachines/extensions/*"]}]`, nil},
+		{"all actions on machines except those that run code", `[{"actions":["Microsoft.Compute/virtualMachines/*"],"notActions":["Microsoft.Compute/virtualMachines/runCommand*","Microsoft.Compute/virtualMachines/extensions/*"]}]`, nil},
 	} {
 		if got := Takeovers(gjson.Parse(`{"permissions":` + test.permissions + `}`)); !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
