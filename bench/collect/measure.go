@@ -36,9 +36,8 @@ func (u rusage) cpu() time.Duration { return time.Duration(u.Utime.Nano() + u.St
 // peak returns the peak memory of this process in bytes.
 func peak() int64 { return usage().Maxrss * 1024 }
 
-// modes are the modes in the order of measurement: the SDK alone, the collectors
-// without a database, the first collection into an empty database, and a second
-// collection, which finds no changes. The first, the bare SDK, is measured before and after each of the others, because the speed of a shared
+// modes are the modes in the order of measurement. The first, the bare SDK, is
+// measured before and after each of the others, because the speed of a shared
 // machine changes within a minute.
 var modes = []string{"bare", "read", "first", "again"}
 
@@ -61,7 +60,7 @@ func measureWorld(ctx context.Context, o options, w world) (*report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	m := &modeRunner{cloud: c}
+	m := &measuring{cloud: c}
 	all := map[string][]result{}
 	for round := range o.rounds {
 		bare, err := m.run(ctx, task{Mode: "bare", Profile: profile(o, w, "bare", round)})
@@ -97,8 +96,8 @@ func profile(o options, w world, mode string, round int) string {
 	return fmt.Sprintf("%s-%d-%d-%s.pprof", o.profile, w.Accounts, w.Each, mode)
 }
 
-// A modeRunner runs modes and checks that all read the same.
-type modeRunner struct {
+// A measuring runs modes and checks that all read the same.
+type measuring struct {
 	cloud     cloud
 	want      map[string]int // expected calls by operation
 	total     int            // total number of calls
@@ -106,7 +105,7 @@ type modeRunner struct {
 }
 
 // run runs one mode.
-func (m *modeRunner) run(ctx context.Context, t task) (result, error) {
+func (m *measuring) run(ctx context.Context, t task) (result, error) {
 	t.Cloud = m.cloud
 	before, err := m.cloud.calls(ctx)
 	if err != nil {
