@@ -36,8 +36,7 @@ const region = "us-east-1"
 
 func run(ctx context.Context, vigil, prowler, output string) error {
 	vigilScan := []string{vigil, "scan", "aws", "--region", region, "--output", filepath.Join(output, "vigil.csv")}
-	// The first reader pays for the modules that moto loads when they are first used, so
-	// nobody's first run counts.
+	// moto loads modules when they are first used, so a first run is not measured.
 	if _, err := measure(ctx, filepath.Join(output, "first.log"), vigilScan); err != nil {
 		return err
 	}

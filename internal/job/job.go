@@ -1,5 +1,8 @@
 // Package job is a job queue on the database.
 //
+// [Handle] registers the handler of a type of job, [Queue.Every] a periodic job, and
+// [Queue.Insert] adds a job in a transaction.
+//
 // A job is inserted in the transaction of the change that requires it, so that
 // either both are committed or neither. Any number of processes may share the queue
 // of one PostgreSQL database; each job is taken by one of them. When a process dies,

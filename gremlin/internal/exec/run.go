@@ -55,7 +55,7 @@ type run struct {
 	sideEffects *sideEffects
 	sackInit    *graph.Value
 	loops       []*repeatOp    // enclosing repeats of the operators being built
-	flow        []*repeatOp    // those of loops in which the current rows iterate
+	flow        []*repeatOp    // the enclosing repeats that the current rows are iterating in
 	whereEnds   []*whereTarget // targets of the where() traversals being built
 	negated     bool           // the operators being built are within an odd number of not()
 	random      func() *value.Random

@@ -13,8 +13,8 @@ import (
 // organisation.
 const (
 	sampleWindow = time.Minute
-	sampleKind   = 10   // records of one operation and status in a window
-	sampleAll    = 100  // records of one organisation, or of all unauthenticated callers, in a window
+	maxPerKind   = 10   // records of one operation and status in a window
+	maxPerOrg    = 100  // records of one organisation, or of all unauthenticated callers, in a window
 	maxKinds     = 5000 // kinds counted at a time: operations times statuses times active organisations
 )
 
@@ -65,7 +65,7 @@ func (s *sampler) take(r audit.Record) (write bool, ended []audit.Record) {
 			s.kinds[k] = t
 		}
 	}
-	if t.written < sampleKind && s.orgs[r.Org] < sampleAll {
+	if t.written < maxPerKind && s.orgs[r.Org] < maxPerOrg {
 		t.written++
 		s.orgs[r.Org]++
 		return true, ended

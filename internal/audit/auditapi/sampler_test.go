@@ -19,16 +19,16 @@ func TestRefusedRequestsAreSampled(t *testing.T) {
 			t.Fatal("the window is not over")
 		}
 	}
-	if written != sampleKind {
-		t.Errorf("%d of 100000 refusals were written, want %d", written, sampleKind)
+	if written != maxPerKind {
+		t.Errorf("%d of 100000 refusals were written, want %d", written, maxPerKind)
 	}
-	for i := range 2 * sampleAll {
+	for i := range 2 * maxPerOrg {
 		if write, _ := s.take(audit.Record{Operation: "op" + string(rune('a'+i)), Status: 401}); write {
 			written++
 		}
 	}
-	if written != sampleAll {
-		t.Errorf("%d refusals of unauthenticated callers were written, want %d", written, sampleAll)
+	if written != maxPerOrg {
+		t.Errorf("%d refusals of unauthenticated callers were written, want %d", written, maxPerOrg)
 	}
 	if write, _ := s.take(audit.Record{Org: "acme", Operation: "createThing", Status: 403}); !write {
 		t.Error("unauthenticated callers displaced the record of an organisation")
@@ -41,11 +41,11 @@ func TestRefusedRequestsAreSampled(t *testing.T) {
 	total := int64(0)
 	for _, r := range ended {
 		total += r.Count
-		if r.Operation == "createThing" && (r.Count != 100_000-sampleKind || r.Outcome != audit.Denied || r.Source != "192.0.2.1") {
+		if r.Operation == "createThing" && (r.Count != 100_000-maxPerKind || r.Outcome != audit.Denied || r.Source != "192.0.2.1") {
 			t.Errorf("summary %+v", r)
 		}
 	}
-	if want := int64(100_000 + 2*sampleAll - sampleAll); total != want {
+	if want := int64(100_000 + 2*maxPerOrg - maxPerOrg); total != want {
 		t.Errorf("%d were counted, want %d", total, want)
 	}
 }

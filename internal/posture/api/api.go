@@ -1,5 +1,9 @@
 // Package api implements the HTTP API of the posture server. Each file has the wire
 // types of one kind of record, then its handlers.
+//
+// [API], [Streams] and [Scripts] are structs of the stores and services that their
+// handlers call. Their Routes methods return the route tables, which package app serves
+// with httpapi. [Document] is the OpenAPI document; tests compare the routes with it.
 package api
 
 import (

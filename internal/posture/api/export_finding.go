@@ -15,9 +15,9 @@ type findingExport struct {
 	Format string `json:"format" enum:"csv,jsonl,ocsf,sarif,asff,junit,html"`
 }
 
-// present are the formats that show current problems. By default they contain only
+// openOnly are the formats that show current problems. By default they contain only
 // open findings.
-var present = []export.Format{export.SARIF, export.JUnit, export.HTML}
+var openOnly = []export.Format{export.SARIF, export.JUnit, export.HTML}
 
 func (a *API) exportFindings(w http.ResponseWriter, r *http.Request) error {
 	var in findingExport
@@ -34,7 +34,7 @@ func (a *API) exportFindings(w http.ResponseWriter, r *http.Request) error {
 		format = export.CSV
 	}
 	sorts := in.sorts()
-	if slices.Contains(present, format) {
+	if slices.Contains(openOnly, format) {
 		if len(filter.Statuses) == 0 {
 			filter.Statuses = []posture.FindingStatus{posture.FindingOpen}
 		}

@@ -1,4 +1,8 @@
 // Package app assembles the posture server and runs it.
+//
+// [New] builds a server from [Options]: stores, job queue, collectors, evaluation,
+// notifications and routes. [App.Listen] opens its port, and [App.Serve] handles
+// requests and jobs until its context ends.
 package app
 
 import (

@@ -1,5 +1,8 @@
 // Package clouds combines the three clouds: their HTTP transport, their collectors, and
 // the validation of credentials.
+//
+// [New] returns [Clouds], which package app uses as its posture.Cloud and as its
+// sources of collections ([Clouds.Sources]).
 package clouds
 
 import (

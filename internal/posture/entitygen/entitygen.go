@@ -1,9 +1,10 @@
-// Package entitygen makes up cloud estates for tests and benchmarks: accounts whose
-// types, properties, tags and edges come in the proportions that real ones have.
+// Package entitygen generates cloud accounts for tests and benchmarks. Their types,
+// properties, tags and edges occur in the proportions of real accounts.
 //
-// The same account is made the same way every time, so that an estate of any
-// size needs no memory: an entity can name another that was not made yet. A
-// later revision of an account has some entities changed.
+// [New] returns the account with a number and size; [Account.Units] yields its
+// entities by type and region. The same number always generates the same account,
+// so that no entity is kept in memory: an entity can refer to another that is
+// generated later. A later revision of an account has some changed entities.
 package entitygen
 
 import (
@@ -14,20 +15,20 @@ import (
 	"vigil/internal/posture"
 )
 
-// An Account is made up.
+// An Account describes a generated account.
 type Account struct {
 	ID       posture.AccountID
 	Provider posture.Provider
 	Entities int // about how many
 	Seed     uint64
 
-	// Revision and Changed make a later state: of the entities, that share is
-	// different in each revision. Revision 0 is the first state.
+	// Revision is a later state of the account: in each revision the share Changed
+	// of the entities is different. Revision 0 is the first state.
 	Revision int
 	Changed  float64
 }
 
-// New returns the i-th account of an estate, most of which are AWS accounts.
+// New returns the i-th account. Three of five accounts are AWS accounts.
 func New(i, entities int) Account {
 	a := Account{Entities: entities, Seed: uint64(i)}
 	switch i % 5 {
@@ -44,8 +45,8 @@ func New(i, entities int) Account {
 	return a
 }
 
-// A Unit is all entities of one type in one region, or in all of them where the
-// clouds list them so.
+// A Unit is the entities of one type in one region, or in all regions if the cloud
+// lists the type for all regions at once.
 type Unit struct {
 	Type   posture.EntityType
 	Region string
@@ -53,7 +54,7 @@ type Unit struct {
 	Each   iter.Seq[posture.Entity]
 }
 
-// Units returns what a collection of the account reads.
+// Units returns the units that a collection of the account reads.
 func (a Account) Units() []Unit {
 	var all []Unit
 	for i := range models[a.Provider].kinds {
@@ -94,20 +95,21 @@ func (a Account) total(k *kind) int {
 func (a Account) inRegion(k *kind, r int) int {
 	exact := float64(a.Entities) * k.share / models[a.Provider].sum * models[a.Provider].regions[r].share
 	n := int(exact)
-	// What is too little for every account is in some of them.
+	// A kind with less than one entity per account occurs in some accounts only.
 	if a.random(string(k.typ), r, -1, 0).Float64() < exact-float64(n) {
 		n++
 	}
 	return n
 }
 
-// random returns the random numbers of one thing of the account.
+// random returns a random number generator for one object of the account.
 func (a Account) random(what string, region, i, revision int) *rand.Rand {
 	return rand.New(rand.NewPCG(a.hash(what, region, i), a.Seed<<16|uint64(revision)))
 }
 
-// hash returns a number for one thing of the account. It is FNV-1a, without
-// the detour over an interface, because it is needed several times an entity.
+// hash returns the FNV-1a hash of one object of the account. It does not use
+// package hash/fnv, whose interface makes it slower, because every entity needs it
+// several times.
 func (a Account) hash(what string, region, i int) uint64 {
 	const prime = 1099511628211
 	h := uint64(14695981039346656037)
@@ -130,7 +132,7 @@ func (a Account) each(k *kind, region, n int) iter.Seq[posture.Entity] {
 	}
 }
 
-// entity makes the i-th entity of a kind. Region -1 means that the kind is
+// entity generates the i-th entity of a kind. Region -1 means that the kind is
 // listed for all regions.
 func (a Account) entity(k *kind, region, i int) posture.Entity {
 	m := models[a.Provider]
@@ -167,7 +169,7 @@ func (a Account) locationOf(k *kind, region, _ int) string {
 	return models[a.Provider].regions[region].name
 }
 
-// change changes one thing.
+// change changes one property.
 func change(r *rand.Rand, rev int, e *posture.Entity) {
 	switch r.IntN(3) {
 	case 0:

@@ -8,7 +8,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// A model is what the accounts of one cloud are made of.
+// A model describes the accounts of one cloud.
 type model struct {
 	regions []share
 	kinds   []kind
@@ -17,13 +17,13 @@ type model struct {
 	sum     float64                                    // of the shares of all kinds
 }
 
-// A share is a name and how much of everything has it.
+// A share is a name and the proportion of objects that have it.
 type share struct {
 	name  string
 	share float64
 }
 
-// A kind is an entity type and how its entities are made.
+// A kind is an entity type and the way to generate its entities.
 type kind struct {
 	typ        posture.EntityType
 	share      float64 // relative to other kinds
@@ -55,11 +55,11 @@ func (m *model) kind(t posture.EntityType) *kind {
 			return &m.kinds[i]
 		}
 	}
-	panic("estate: there is no kind " + t)
+	panic("entitygen: there is no kind " + t)
 }
 
-// name makes the name of an entity. It depends on the entity alone, so that
-// others can name it.
+// name generates the name of an entity. It depends on the entity alone, so that
+// other entities can refer to it.
 func (k *kind) name(a Account, _ *rand.Rand, region, i int) string {
 	n := a.random(k.prefix, region, i, 0).Uint64() >> 20
 	const digits = "0123456789abcdef"
@@ -70,7 +70,7 @@ func (k *kind) name(a Account, _ *rand.Rand, region, i int) string {
 	return string(b)
 }
 
-// tag gives an entity the tags that people use.
+// tag adds typical tags to an entity.
 func (*model) tag(r *rand.Rand, e *posture.Entity) {
 	tags := map[string]string{}
 	if r.Float64() < 0.8 {
@@ -95,7 +95,7 @@ func (*model) tag(r *rand.Rand, e *posture.Entity) {
 
 var envs = []share{{"prod", 0.5}, {"staging", 0.2}, {"dev", 0.25}, {"sandbox", 0.05}}
 
-// pick returns one of the names by their shares.
+// pick returns a random name, with the probabilities of the shares.
 func pick(r *rand.Rand, all []share) string {
 	draw := r.Float64()
 	for _, s := range all {
@@ -107,8 +107,8 @@ func pick(r *rand.Rand, all []share) string {
 	return all[len(all)-1].name
 }
 
-// flag makes a bool that is true with a probability. Now and then it cannot be
-// read.
+// flag adds a bool that is true with a probability. A few are unknown, as if they
+// could not be read.
 func flag(name string, p float64) maker {
 	return func(r *rand.Rand, e *posture.Entity) {
 		if r.Float64() < 0.003 {
@@ -119,7 +119,7 @@ func flag(name string, p float64) maker {
 	}
 }
 
-// choice makes a text out of a few. The first is the most frequent.
+// choice adds one of several texts. The first is the most frequent.
 func choice(name string, texts ...string) maker {
 	return func(r *rand.Rand, e *posture.Entity) {
 		i := min(int(r.ExpFloat64()*float64(len(texts))/3), len(texts)-1)
@@ -127,14 +127,14 @@ func choice(name string, texts ...string) maker {
 	}
 }
 
-// number makes a number below a bound.
+// number adds a number below a bound.
 func number(name string, limit int64) maker {
 	return func(r *rand.Rand, e *posture.Entity) {
 		e.Properties = append(e.Properties, posture.Number(name, r.Int64N(limit)))
 	}
 }
 
-// text makes a text that hardly occurs twice, with a probability.
+// text adds, with a probability, a text that is nearly always unique.
 func text(name, prefix string, p float64) maker {
 	return func(r *rand.Rand, e *posture.Entity) {
 		if r.Float64() < p {
@@ -143,7 +143,7 @@ func text(name, prefix string, p float64) maker {
 	}
 }
 
-// list makes up to n texts of one name.
+// list adds up to n texts with one name.
 func list(name, prefix string, n, different int) maker {
 	return func(r *rand.Rand, e *posture.Entity) {
 		for range r.IntN(n + 1) {
@@ -152,7 +152,7 @@ func list(name, prefix string, n, different int) maker {
 	}
 }
 
-// document makes a text as long as a policy.
+// document adds a text with the length of a policy.
 func document(name string, p float64) maker {
 	return func(r *rand.Rand, e *posture.Entity) {
 		if r.Float64() < p {
@@ -163,8 +163,8 @@ func document(name string, p float64) maker {
 	}
 }
 
-// to makes up to n edges to entities of a kind, in the same region where the
-// kind has regions. Some lead to what is not there.
+// to adds up to n edges to entities of a kind, in the same region if the kind has
+// regions. Some targets do not exist.
 func to(label string, t posture.EntityType, n int) edgeMaker {
 	return func(a Account, r *rand.Rand, region int, e *posture.Entity) {
 		m := models[a.Provider]
@@ -186,7 +186,7 @@ func to(label string, t posture.EntityType, n int) edgeMaker {
 	}
 }
 
-// maybe makes an edge with a probability.
+// maybe adds an edge with a probability.
 func maybe(p float64, f edgeMaker) edgeMaker {
 	return func(a Account, r *rand.Rand, region int, e *posture.Entity) {
 		if r.Float64() < p {
@@ -195,7 +195,7 @@ func maybe(p float64, f edgeMaker) edgeMaker {
 	}
 }
 
-// idOf returns the id of an entity without making the rest of it.
+// idOf returns the id of an entity without generating the entity.
 func (a Account) idOf(k *kind, region, i int) posture.EntityID {
 	r := a.random(string(k.typ), region, i, 0)
 	if k.global && k.spread {

@@ -28,10 +28,10 @@ func report() export.Report {
 			Level: posture.High, Category: "Identity", Controls: []string{"cis-aws-3.0_1.5"}, DocumentationLink: "https://docs.aws.amazon.com/x",
 		},
 		"bucket-open": {ID: "bucket-open", Name: "Bucket is public", Description: strings.Repeat("long ", 400), Level: posture.Med, Category: "Storage", Controls: []string{"cis-aws-3.0_2.1"}},
-		"quiet":       {ID: "quiet", Name: "Nothing violates this", Level: posture.Low},
-		"dark":        {ID: "dark", Name: "Not everything could be read", Level: posture.Low},
+		"passing":     {ID: "passing", Name: "Nothing violates this", Level: posture.Low},
+		"unknown":     {ID: "unknown", Name: "Not everything could be read", Level: posture.Low},
 	}}
-	r.Verdicts = map[posture.RuleID]posture.ControlPosture{"root-mfa": {Violating: 1}, "bucket-open": {Violating: 2, Passing: 3}, "quiet": {Passing: 4}, "dark": {Unknown: 2}}
+	r.Verdicts = map[posture.RuleID]posture.ControlPosture{"root-mfa": {Violating: 1}, "bucket-open": {Violating: 2, Passing: 3}, "passing": {Passing: 4}, "unknown": {Unknown: 2}}
 	r.Counts = export.Count(findings())
 	r.Compliance = []export.Compliance{export.Comply(framework, r.Rules, r.Verdicts)}
 	return r

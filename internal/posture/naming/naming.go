@@ -1,5 +1,8 @@
 // Package naming maps the resource names of each cloud to entities: the entity of an
 // item in a response, and the entity that a reference leads to.
+//
+// [Of] returns the rules of one cloud as a resource.Cloud, which package collect passes
+// to declarations.
 package naming
 
 import (

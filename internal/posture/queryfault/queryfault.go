@@ -1,5 +1,6 @@
-// Package queryfault says what is wrong with the text of a query and where, for
-// editors that mark the place.
+// Package queryfault converts the syntax errors of Gremlin queries and of the search
+// language to details of a fault, with line, column and hint, so that an editor can mark
+// the position. [Detail] is its only function.
 package queryfault
 
 import (

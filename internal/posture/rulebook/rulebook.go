@@ -1,5 +1,8 @@
 // Package rulebook manages the rules and frameworks of an organisation: the built-in
 // ones, the organisation's changes to them, and its own.
+//
+// A [Book] merges the catalog with the store. The API reads and changes rules through
+// it, and package judge takes the rules to evaluate from it.
 package rulebook
 
 import (

@@ -1,15 +1,15 @@
-// Package search reads the search language of entities:
+// Package search parses the search language of entities:
 //
 //	property.encrypted = false AND (tag.env = prod OR NOT exists(tag.env))
 //	entityType = AWS.S3.Bucket AND property."default rule" != 'allow all'
 //
 // A condition compares a property, a tag or a field of the entity with a value,
-// or asks whether there is one. AND binds tighter than OR, NOT tighter than
-// both. Values are bare words or stand in quotes, and so do names that hold more
-// than letters. Words, names and values are compared without regard to case.
+// or tests whether it exists. AND has a higher precedence than OR, and NOT than
+// both. Values are bare words or quoted, and so are names with other characters
+// than letters. Words, names and values are compared ignoring case.
 //
-// The result is a [posture.Condition], which says itself whether it holds for an
-// entity; the store turns the same thing into a query.
+// [Parse] returns a [posture.Condition], which can be evaluated on an entity and which
+// the store translates to SQL.
 package search
 
 import (

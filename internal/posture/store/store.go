@@ -1,5 +1,10 @@
 // Package store stores the state of the posture server in SQLite or PostgreSQL.
 //
+// [Store] implements the store interfaces of package posture and of the packages that
+// use them; [Streams] implements posture.StreamStore. Entities are in package entitydb.
+// Jobs that follow from a change are enqueued in the transaction of the change: see
+// [Jobs]. The suite in storetest runs on both databases.
+//
 // Both databases use the same SQL; see package sqldb. Secrets are encrypted before they
 // reach the database, bound to their cell.
 package store

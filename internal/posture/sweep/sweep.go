@@ -1,5 +1,10 @@
 // Package sweep schedules collections: it starts the runs of accounts, executes them,
 // and replaces those that lost their worker.
+//
+// [Sweep.Start] stores a run, for which the store enqueues a job. The job calls
+// [Sweep.Work], which holds the lease of the run while collect.Runner reads the account.
+// [Sweep.Maintain] is called periodically: it replaces runs whose lease has expired, starts
+// due ones and deletes old ones.
 package sweep
 
 import (

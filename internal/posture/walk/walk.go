@@ -1,5 +1,6 @@
-// Package walk answers graph queries about accounts: it limits concurrent queries, runs them on the
-// account's graph within a budget, and returns the results as nodes, entities and values.
+// Package walk answers graph queries about accounts: it limits concurrent queries, runs
+// them on the account's graph within a budget, and returns the results as nodes, entities
+// and values. The API calls a [Walker]; rules are evaluated by package evaluate.
 package walk
 
 import (

@@ -245,5 +245,5 @@ func TestOneSessionServesManyProbes(t *testing.T) {
 	})
 	requireStatus(t, "a second login would fail", l.probe(20), desktop.VirtualCenterOK)
 	l.center.Close()
-	requireStatus(t, "and does", l.probe(2), desktop.VirtualCenterCannotLogin)
+	requireStatus(t, "the second login fails", l.probe(2), desktop.VirtualCenterCannotLogin)
 }
