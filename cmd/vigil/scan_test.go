@@ -59,7 +59,7 @@ func TestScanExitCodes(t *testing.T) {
 	if code != exitFindings || !strings.Contains(problems, "1 findings are medium or higher") {
 		t.Errorf("exit %d: %s", code, problems)
 	}
-	for _, part := range []string{"High   Root user logs in without a second factor  aws-iam-root-mfa", ":root", "1 findings: 1 high, 0 medium, 0 low", "of 62 controls pass"} {
+	for _, part := range []string{"High   Root user has no MFA device  aws-iam-root-mfa", ":root", "1 findings: 1 high, 0 medium, 0 low", "of 62 controls pass"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the report lacks %q:\n%s", part, out)
 		}
