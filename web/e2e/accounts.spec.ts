@@ -9,7 +9,7 @@ async function link(page: Page, provider: string, fields: Record<string, string>
   await page.getByRole('button', { name: 'Link the account' }).click();
   await expect(page.getByRole('heading', { name: `${name} can be read` })).toBeVisible({ timeout: 60_000 });
   await page.getByRole('button', { name: 'Go on' }).click();
-  await expect(page.getByRole('heading', { name: 'Have changes told as they happen' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Receive changes as they happen' })).toBeVisible();
   await page.getByRole('button', { name: /Later|Go on/ }).click();
   await expect(page.getByRole('heading', { name: 'First read' })).toBeVisible();
   await expect(page.getByRole('link', { name: 'See its findings' })).toBeVisible({ timeout: 90_000 });
@@ -184,7 +184,7 @@ test('a token is made, shown once, and revoked', async ({ posture: page }, info)
   await page.goto(postureAt('/admin/tokens'));
   await page.getByRole('button', { name: 'New token' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
-  await page.getByRole('dialog').getByRole('button', { name: 'Make it' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
   await expect(page.getByRole('dialog').locator('.secret')).not.toBeEmpty();
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
   const row = page.locator('tr', { hasText: name });

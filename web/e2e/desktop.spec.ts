@@ -271,7 +271,7 @@ test('a monitoring key is made, shown once, and revoked', async ({ desktop: page
   await page.goto(desktopAt('/admin/keys'));
   await page.getByRole('button', { name: 'New key' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
-  await page.getByRole('dialog').getByRole('button', { name: 'Make it' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
   await expect(page.getByRole('dialog').locator('.secret')).not.toBeEmpty();
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
   const row = page.locator('tr', { hasText: name });
@@ -291,7 +291,7 @@ test('an enrolment token is made, shown once, and revoked', async ({ desktop: pa
   await page.goto(desktopAt('/machines'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
   await page.getByRole('button', { name: 'Enrol' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Make a token' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create a token' }).click();
   await expect(page.getByRole('dialog').locator('.secret')).not.toBeEmpty();
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
   const tokens = page.locator('section', { has: page.getByRole('heading', { name: 'Enrolment tokens' }) });

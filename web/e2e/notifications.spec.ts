@@ -160,7 +160,7 @@ test.describe('answers that refuse', () => {
     await expect(dialog.getByLabel('Token')).toHaveValue('');
     expect(await page.content()).not.toContain('SECRET-TOKEN');
     await dialog.getByLabel('Address of the HTTP Event Collector').fill('https://other.example');
-    await expect(dialog).toContainText('Give it again');
+    await expect(dialog).toContainText('Enter it again');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(dialog.getByLabel('Token')).toHaveAccessibleDescription(/Must be given again when the address changes/);
     await dialog.getByLabel('Token').fill('ANOTHER-TOKEN');

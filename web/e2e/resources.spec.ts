@@ -168,7 +168,7 @@ test("a framework of one's own is made and deleted", async ({ posture: page }, i
   await dialog.getByLabel('Id').fill(id);
   await dialog.getByLabel('Name').fill('House rules');
   await dialog.getByLabel('Controls').fill('1.1 Keys are rotated | Keys\n1.2 Buckets are private | Storage');
-  await dialog.getByRole('button', { name: 'Make it' }).click();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   await expect(page).toHaveURL(new RegExp(id));
   await expect(page.locator('.control-row')).toHaveCount(2);
   await page.getByRole('button', { name: 'Delete' }).click();

@@ -225,7 +225,7 @@ test('what was asked before is offered again', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
   await editor(page).fill('g.V().count()');
   await page.getByRole('button', { name: 'Run' }).click();
-  await expect(page.getByRole('complementary', { name: 'Before' })).toContainText('g.V().count()');
+  await expect(page.getByRole('complementary', { name: 'Earlier queries' })).toContainText('g.V().count()');
 });
 
 test('a question is saved as a rule', async ({ posture: page }) => {

@@ -66,10 +66,10 @@ test.describe('limits', () => {
     await page.getByLabel('Name').fill('limited');
     await page.getByLabel('Role').selectOption('admin');
     await page.getByLabel('Limited to accounts with a tag').fill('team=payments');
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     await expect(page.getByText('an admin manages the whole organisation').first()).toBeVisible();
     await page.getByLabel('Role').selectOption('viewer');
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.keyboard.press('Escape');
     await expect(
       page

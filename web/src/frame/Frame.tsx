@@ -2,7 +2,7 @@ import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { copyText } from '../parts/Copy';
 import { useKeys, type Key } from '../parts/keys';
-import { say, Toasts } from '../parts/toast';
+import { showToast, Toasts } from '../parts/toast';
 import { FrameContext, type FrameActions } from './context';
 import { Help } from './Help';
 import { JumpBox, type Target } from './JumpBox';
@@ -25,7 +25,7 @@ export function Frame({ server, useMenu, letters, find }: Props) {
   const { pathname } = useLocation();
   useEffect(() => setLayer('none'), [pathname]);
 
-  const theme = () => say(`Theme: ${nextTheme()}`);
+  const theme = () => showToast(`Theme: ${nextTheme()}`);
   const go = (to: string) => void navigate({ to } as never);
   const items = groups.flatMap((g) => g.items);
   useKeys([

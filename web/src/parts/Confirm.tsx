@@ -1,9 +1,8 @@
+import { failureText } from './failure';
 import { useState, type ReactNode } from 'react';
-import { ApiError } from '../api/error';
 import { Button } from './Button';
 import { Dialog } from './Dialog';
 import { Mark } from './marks';
-import { sentence } from './text';
 
 interface Props {
   title: string;
@@ -24,7 +23,7 @@ export function Confirm({ title, action, children, run, onClose }: Props) {
       await run();
       onClose();
     } catch (cause) {
-      setError(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      setError(failureText(cause));
       setBusy(false);
     }
   };

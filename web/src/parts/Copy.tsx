@@ -1,5 +1,5 @@
 import { Button } from './Button';
-import { say } from './toast';
+import { showToast } from './toast';
 
 /** Writes to the clipboard; pages without the permission fall back to a selection. */
 export async function copyText(text: string, what = 'Copied'): Promise<void> {
@@ -13,7 +13,7 @@ export async function copyText(text: string, what = 'Copied'): Promise<void> {
     document.execCommand('copy');
     area.remove();
   }
-  say(what);
+  showToast(what);
 }
 
 export const CopyButton = ({ text, label }: { text: string; label: string }) => (

@@ -22,7 +22,7 @@ function expire(id: number): void {
   else drop(id);
 }
 
-export function say(text: string, undo?: () => void): void {
+export function showToast(text: string, undo?: () => void): void {
   const id = next++;
   set([...toasts, undo ? { id, text, undo } : { id, text }]);
   setTimeout(() => expire(id), undo ? 10_000 : 5_000);

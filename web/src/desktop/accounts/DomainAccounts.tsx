@@ -9,7 +9,7 @@ import { Checkbox, SelectField, TextField } from '../../parts/Field';
 import { useKeys } from '../../parts/keys';
 import { Answer, Empty } from '../../parts/states';
 import { sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { accountsQuery, adDomainsQuery } from '../data';
 
 type Doing = { what: 'add' } | { what: 'password' | 'delete'; account: DomainAccount };
@@ -25,7 +25,7 @@ function useChange(onDone: () => void) {
     try {
       await change();
       await client.invalidateQueries({ queryKey: accountsQuery.queryKey });
-      say(done);
+      showToast(done);
       onDone();
     } catch (cause) {
       if (cause instanceof ApiError) setError(cause);

@@ -47,11 +47,11 @@ function NewKey({ onClose }: { onClose: () => void }) {
             maxLength={100}
             error={error && (error.field('name') ?? sentence(error.message))}
           />
-          <TextField label="Ends" name="expiry" type="date" hint="Never when left empty" error={error?.field('expires_at')} />
+          <TextField label="Expires" name="expiry" type="date" hint="Never when left empty" error={error?.field('expires_at')} />
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button type="submit" look="primary" changes>
-              Make it
+              Create
             </Button>
           </div>
         </form>
@@ -90,7 +90,7 @@ export function Keys() {
                     <th className="wide">Begins with</th>
                     <th className="wide">Created by</th>
                     <th>Created</th>
-                    <th className="wide">Ends</th>
+                    <th className="wide">Expires</th>
                     <th>Last used</th>
                     <th>
                       <span className="hide">Actions</span>

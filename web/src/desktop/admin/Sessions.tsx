@@ -27,7 +27,7 @@ export function Sessions() {
                   <th className="wide">Browser</th>
                   <th>Logged in</th>
                   <th className="wide">Last used</th>
-                  <th className="wide">Ends</th>
+                  <th className="wide">Expires</th>
                   <th>
                     <span className="hide">Actions</span>
                   </th>

@@ -1,7 +1,7 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
-import { ApiError } from '../../api/error';
 import { desktop, type AlertGroup } from '../../api/desktop';
 import { useAddress } from '../../frame/address';
 import { Button } from '../../parts/Button';
@@ -13,7 +13,7 @@ import { Segments } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { plural, sentence } from '../../parts/text';
 import { dateTime, Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { addressOf, shortName } from '../components';
 import { alertGroupsQuery } from '../data';
 
@@ -29,10 +29,10 @@ function useGroupChange() {
     try {
       await change();
       await client.invalidateQueries({ queryKey: alertGroupsQuery.queryKey });
-      say(done, undo);
+      showToast(done, undo);
       return true;
     } catch (cause) {
-      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      showToast(failureText(cause));
       return false;
     }
   };

@@ -10,7 +10,7 @@ import { SelectField, TextField } from '../../parts/Field';
 import { Mark } from '../../parts/marks';
 import { Answer } from '../../parts/states';
 import { sentence, words } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { alertRulesQuery } from '../data';
 import { conditionText } from './condition';
 import '../../posture/accounts/accounts.css';
@@ -56,7 +56,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
       if (rule) await desktop.put('/rest/config/v1/alert-rules/{id}', { path: { id: rule.id }, body });
       else await desktop.post('/rest/config/v1/alert-rules', { body });
       await client.invalidateQueries({ queryKey: alertRulesQuery.queryKey });
-      say('Saved');
+      showToast('Saved');
       void navigate({ to: '/alerts' } as never);
     } catch (cause) {
       if (cause instanceof ApiError) setError(cause);
@@ -141,7 +141,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
       )}
       <div className="form-2">
         <TextField
-          label="For seconds"
+          label="Lasts at least, in seconds"
           name="for"
           type="number"
           min={0}
@@ -149,7 +149,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
           error={error?.field('for_seconds')}
         />
         <TextField
-          label="Again after seconds, 0: not"
+          label="Repeat after seconds (0: never)"
           name="repeat"
           type="number"
           min={0}
@@ -158,7 +158,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
         />
       </div>
       <SelectField
-        label="Tells by"
+        label="Notify by"
         value={channel}
         onChange={(e) => setChannel(e.target.value as 'MAIL')}
         options={[

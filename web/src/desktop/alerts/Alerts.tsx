@@ -1,14 +1,13 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError } from '../../api/error';
 import { desktop, type AlertRule } from '../../api/desktop';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
 import { Answer, Empty } from '../../parts/states';
-import { sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { alertRulesQuery } from '../data';
 import { AlertGroups } from './AlertGroups';
 import { conditionText } from './condition';
@@ -16,12 +15,15 @@ import { conditionText } from './condition';
 function Rules() {
   const client = useQueryClient();
   const query = useQuery(alertRulesQuery);
-  const tell = (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+  const showFailure = (cause: unknown) => showToast(failureText(cause));
   const renew = () => client.invalidateQueries({ queryKey: alertRulesQuery.queryKey });
   const test = (r: AlertRule) =>
     desktop
       .post('/rest/config/v1/alert-rules/{id}/test', { path: { id: r.id } })
-      .then((results) => say(results.map((x) => (x.delivered ? 'delivered' : `not delivered: ${x.error ?? ''}`)).join('; ')), tell);
+      .then(
+        (results) => showToast(results.map((x) => (x.delivered ? 'delivered' : `not delivered: ${x.error ?? ''}`)).join('; ')),
+        showFailure,
+      );
   const flip = (r: AlertRule) =>
     desktop
       .put('/rest/config/v1/alert-rules/{id}', {
@@ -35,7 +37,7 @@ function Rules() {
           channels: r.channels,
         },
       })
-      .then(renew, tell);
+      .then(renew, showFailure);
   const [removing, setRemoving] = useState<AlertRule>();
   return (
     <section>

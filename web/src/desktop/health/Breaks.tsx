@@ -1,13 +1,13 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiError } from '../../api/error';
 import { desktop, type Incident } from '../../api/desktop';
 import { configQuery, useRefusal } from '../../api/session';
 import { Button } from '../../parts/Button';
 import { Dialog } from '../../parts/Dialog';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { incidentsQuery } from '../data';
 
 const groupNames: Record<Incident['group'], string> = {
@@ -30,7 +30,7 @@ function useIncidents() {
       await change();
       await client.invalidateQueries({ queryKey: ['desktop'] });
     } catch (cause) {
-      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      showToast(failureText(cause));
     } finally {
       setBusy(undefined);
     }

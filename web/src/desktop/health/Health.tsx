@@ -10,7 +10,7 @@ import { Mark } from '../../parts/marks';
 import { Answer, Empty, Failure, Skeleton } from '../../parts/states';
 import { count, plural, sentence, words } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { Ledger, type Figure } from '../../posture/overview/Ledger';
 import { alertGroupsQuery, changeGroupsQuery, connectionServersQuery, overviewQuery, rdsQuery, setPaused, usePaused } from '../data';
 import { addressOf, everything, shortName, useComponents, type Component, type Components } from '../components';
@@ -263,7 +263,7 @@ export default function Health() {
       does: 'Pause or go on',
       run: () => {
         setPaused(!paused);
-        say(paused ? 'Looking every 15 s again' : 'Paused: the screen stands still');
+        showToast(paused ? 'Looking every 15 s again' : 'Paused: the screen stands still');
       },
     },
   ]);

@@ -1,6 +1,6 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { ApiError } from '../../api/error';
 import { desktop, type Agent } from '../../api/desktop';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
@@ -11,16 +11,16 @@ import { SelectField } from '../../parts/Field';
 import { Mark } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Answer, Empty } from '../../parts/states';
-import { count, sentence, words } from '../../parts/text';
+import { count, words } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { Secret } from '../../posture/accounts/ScriptBox';
 import { agentsQuery, gatewaysQuery, rdsQuery } from '../data';
 import { certificateStatus, daysLeft } from '../status';
 import '../../posture/accounts/accounts.css';
 import '../../posture/findings/findings.css';
 
-const tell = (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+const showFailure = (cause: unknown) => showToast(failureText(cause));
 
 function TokenDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
@@ -35,7 +35,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
     void desktop.post('/rest/config/v1/enrollment-tokens', { body: { kind, component_id } }).then((made) => {
       setToken(made.token);
       void client.invalidateQueries({ queryKey: ['desktop', 'tokens'] });
-    }, tell);
+    }, showFailure);
   };
   return (
     <Dialog title="Enrol a machine" onClose={onClose}>
@@ -62,7 +62,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button type="submit" look="primary" changes>
-              Make a token
+              Create a token
             </Button>
           </div>
         </form>
@@ -96,7 +96,7 @@ function Tokens() {
                     <th>Kind</th>
                     <th>Created by</th>
                     <th>Created</th>
-                    <th>Ends</th>
+                    <th>Expires</th>
                     <th>
                       <span className="hide">Actions</span>
                     </th>

@@ -1,7 +1,7 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError } from '../../api/error';
 import { posture, type Account } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
@@ -13,7 +13,7 @@ import { Mark, ProviderMark, providerName } from '../../parts/marks';
 import { Answer, Empty } from '../../parts/states';
 import { count, sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { runsQuery } from '../data';
 import { accountMark, nextStep } from './accountMarks';
 import { CredentialTab } from './CredentialTab';
@@ -88,10 +88,10 @@ function TryAgain({ account: a }: { account: Account }) {
   const run = () =>
     posture.post('/v1/cloud-accounts/{cloud_account_id}/validation', { path: { cloud_account_id: a.cloudAccountId } }).then(
       () => {
-        say('Trying the credential');
+        showToast('Trying the credential');
         void client.invalidateQueries({ queryKey: ['accounts'] });
       },
-      (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'),
+      (cause: unknown) => showToast(failureText(cause)),
     );
   return (
     <Button className="end" changes refused={refused} onClick={() => void run()}>

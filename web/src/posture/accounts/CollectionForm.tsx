@@ -8,7 +8,7 @@ import { SelectField } from '../../parts/Field';
 import { ManyField } from '../../parts/ManyField';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { every, intervals, inWords, planQuery, type Plan } from './schedule';
 
 interface Settings {
@@ -43,7 +43,7 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
         },
       });
       await client.invalidateQueries({ queryKey: ['accounts'] });
-      say('Saved');
+      showToast('Saved');
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
       setError(cause);

@@ -8,7 +8,7 @@ import { Dialog } from '../../parts/Dialog';
 import { SelectField } from '../../parts/Field';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { every, intervals, inWords, planQuery, type Plan } from './schedule';
 
 const paused = 'paused';
@@ -24,7 +24,7 @@ function Form({ plan, onClose }: { plan: Plan; onClose: () => void }) {
     try {
       await posture.put('/v1/collection-plan', { body: next });
       await client.invalidateQueries({ queryKey: ['accounts'] });
-      say(`Collections of all accounts: ${inWords(next)}`);
+      showToast(`Collections of all accounts: ${inWords(next)}`);
       onClose();
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;

@@ -1,3 +1,4 @@
+import { failureText } from '../../parts/failure';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
@@ -9,7 +10,7 @@ import { Conflict, differencesOf } from '../../parts/Conflict';
 import { Dialog } from '../../parts/Dialog';
 import { TextField } from '../../parts/Field';
 import { sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { CollectionForm } from './CollectionForm';
 
 function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDelete: (deleting: boolean) => void; onClose: () => void }) {
@@ -24,12 +25,12 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
       await posture.delete('/v1/providers/{provider}/cloud-accounts/{cloud_account_id}', {
         path: { provider: account.provider, cloud_account_id: account.cloudAccountId },
       });
-      say(`${account.cloudAccountName} is deleted`);
+      showToast(`${account.cloudAccountName} is deleted`);
       await navigate({ to: '/accounts' } as never); // first, so that nothing reads the deleted account again
       await client.invalidateQueries({ queryKey: ['accounts'] });
     } catch (cause) {
       onDelete(false);
-      setError(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      setError(failureText(cause));
     }
   };
   return (
@@ -77,7 +78,7 @@ export function SettingsTab({ account, onDelete }: { account: Account; onDelete:
       await posture.put('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: account.cloudAccountId }, etag, body });
       await client.invalidateQueries({ queryKey: ['accounts'] });
       setOpened(await posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: account.cloudAccountId } }));
-      say('Saved');
+      showToast('Saved');
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
       if (cause.status === 412)

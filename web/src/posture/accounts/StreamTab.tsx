@@ -1,3 +1,4 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../../api/error';
@@ -6,9 +7,9 @@ import { useRefusal } from '../../api/session';
 import { Button } from '../../parts/Button';
 import { Mark } from '../../parts/marks';
 import { Failure, Skeleton } from '../../parts/states';
-import { count, sentence } from '../../parts/text';
+import { count } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { ScriptBox, Secret } from './ScriptBox';
 
 function Facts({ stream: s }: { stream: EventStream }) {
@@ -77,7 +78,7 @@ export function StreamTab({ account }: { account: Account }) {
       setSecret(stream.secret);
       await client.invalidateQueries({ queryKey: ['stream', id] });
     } catch (cause) {
-      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      showToast(failureText(cause));
     }
   };
   const open = () => run(() => posture.post('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }));

@@ -1,9 +1,8 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { ApiError } from '../../api/error';
 import { posture, type Run } from '../../api/posture';
-import { sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 
 /** A run, asked for every second while it lasts. */
 export function useRun(cloudAccountId: string, collectionId: string | undefined) {
@@ -28,7 +27,7 @@ export function useRun(cloudAccountId: string, collectionId: string | undefined)
 /** Starts and stops reading an account. */
 export function useCollect(cloudAccountId: string) {
   const client = useQueryClient();
-  const tell = (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+  const showFailure = (cause: unknown) => showToast(failureText(cause));
   return {
     start: async (): Promise<Run | undefined> => {
       try {
@@ -37,10 +36,10 @@ export function useCollect(cloudAccountId: string) {
           body: {},
         });
         await client.invalidateQueries({ queryKey: ['runs'] });
-        say('Reading the account');
+        showToast('Reading the account');
         return run as Run;
       } catch (cause) {
-        tell(cause);
+        showFailure(cause);
         return undefined;
       }
     },
@@ -51,7 +50,7 @@ export function useCollect(cloudAccountId: string) {
         });
         await client.invalidateQueries({ queryKey: ['run', collectionId] });
       } catch (cause) {
-        tell(cause);
+        showFailure(cause);
       }
     },
   };

@@ -1,6 +1,6 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { ApiError } from '../../api/error';
 import { posture } from '../../api/posture';
 import { sessionQuery } from '../../api/session';
 import { useAddress } from '../../frame/address';
@@ -8,7 +8,6 @@ import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { TextField } from '../../parts/Field';
 import { Answer } from '../../parts/states';
-import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 
 function EnterCode({ onCode }: { onCode: (code: string) => void }) {
@@ -46,7 +45,7 @@ function Decide({ code }: { code: string }) {
     try {
       client.setQueryData(key, await posture.post('/console/device-logins/{user_code}', { path: { user_code: code }, body: { approve } }));
     } catch (cause) {
-      setError(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      setError(failureText(cause));
     }
   };
   return (

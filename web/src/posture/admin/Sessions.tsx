@@ -55,7 +55,7 @@ export function Sessions() {
                     <th className="wide">Browser</th>
                     <th>Logged in</th>
                     <th>Last used</th>
-                    <th className="wide">Ends</th>
+                    <th className="wide">Expires</th>
                     <th>
                       <span className="hide">Actions</span>
                     </th>

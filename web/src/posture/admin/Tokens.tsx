@@ -50,7 +50,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
         <form className="form" onSubmit={(e) => void submit(e)}>
           <TextField label="Name" name="name" required autoFocus error={error?.field('name')} />
           <SelectField
-            label="Whose"
+            label="Owner"
             name="user"
             options={[{ value: '', label: 'mine' }, ...users.map((u) => ({ value: u.id, label: u.name }))]}
           />
@@ -62,11 +62,11 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
             error={error?.field('role') ?? (error && sentence(error.message))}
           />
           <LimitFields {...limit} error={error} />
-          <TextField label="Ends" name="expiry" type="date" hint="Never when left empty" />
+          <TextField label="Expires" name="expiry" type="date" hint="Never when left empty" />
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button type="submit" look="primary" changes>
-              Make it
+              Create
             </Button>
           </div>
         </form>
@@ -98,10 +98,10 @@ export function Tokens() {
               <thead>
                 <tr>
                   <th>Name</th>
-                  <th>Whose</th>
+                  <th>Owner</th>
                   <th>Role</th>
                   <th className="wide">Begins with</th>
-                  <th className="wide">Ends</th>
+                  <th className="wide">Expires</th>
                   <th>Last used</th>
                   <th>
                     <span className="hide">Actions</span>

@@ -1,3 +1,4 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
@@ -13,7 +14,7 @@ import { Mark } from '../../parts/marks';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { LimitFields, LimitPill, useLimit } from './Limit';
 
 export const usersQuery = { queryKey: ['users'], queryFn: async () => (await posture.get('/v1/users')).results };
@@ -47,7 +48,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
       if (user) await put(body, user.eTag);
       else await posture.post('/v1/users', { body });
       await client.invalidateQueries({ queryKey: ['users'] });
-      say('Saved');
+      showToast('Saved');
       onClose();
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
@@ -58,7 +59,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
   };
   const end = async (text: string) => {
     await client.invalidateQueries({ queryKey: ['users'] });
-    say(text);
+    showToast(text);
     onClose();
   };
   if (conflict)
@@ -142,10 +143,10 @@ function DeleteDialog({ user, onClose }: { user: User; onClose: () => void }) {
     await posture.delete('/v1/users/{user_id}', { path: { user_id: user.id } }).then(
       async () => {
         await client.invalidateQueries({ queryKey: ['users'] });
-        say(`${user.name} is deleted`);
+        showToast(`${user.name} is deleted`);
         onClose();
       },
-      (cause: unknown) => setError(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'),
+      (cause: unknown) => setError(failureText(cause)),
     );
   };
   return (

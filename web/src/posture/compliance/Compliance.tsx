@@ -1,8 +1,8 @@
+import { failureText } from '../../parts/failure';
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
 import { download } from '../../api/download';
-import { ApiError } from '../../api/error';
 import { useRefusal } from '../../api/session';
 import { posture, type ControlPosture, type Framework } from '../../api/posture';
 import { listOf, useAddress } from '../../frame/address';
@@ -17,8 +17,8 @@ import { Menu } from '../../parts/Menu';
 import { SearchInput } from '../../parts/SearchInput';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { count, plural, sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { count, plural } from '../../parts/text';
+import { showToast } from '../../parts/toast';
 import { accountsQuery, frameworksQuery, useRules } from '../data';
 import { levelName } from '../rules/Rules';
 import { NewFramework } from './NewFramework';
@@ -239,9 +239,9 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
         { ...(search.account ? { cloudAccountIds: [search.account] } : {}), format },
         `${framework.id}.${format}`,
       );
-      say(`Saved as ${framework.id}.${format}`);
+      showToast(`Saved as ${framework.id}.${format}`);
     } catch (cause) {
-      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      showToast(failureText(cause));
     }
   };
   const walk = (opens: boolean) => {

@@ -77,7 +77,7 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" changes>
-            Make it
+            Create
           </Button>
         </div>
       </form>

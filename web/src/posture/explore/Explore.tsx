@@ -104,7 +104,7 @@ function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
           ? answer.explain.steps.map((s) => `${'  '.repeat(s.depth)}${s.step}${s.note ? `   ${s.note}` : ''}`).join('\n') +
             '\n' +
             answer.explain.notes.join('\n')
-          : 'The server told no plan.'}
+          : 'The server returned no plan.'}
       </pre>
     );
   if (view === 'graph' && entities.length > 0 && entities.length <= 250)
@@ -443,7 +443,7 @@ export default function Explore() {
           )}
         </div>
         <aside className="explore-past wide" aria-label="Before">
-          <h2>Before</h2>
+          <h2>Earlier queries</h2>
           {past.length === 0 ? (
             <p className="small t3">What you run is kept here, in this browser.</p>
           ) : (

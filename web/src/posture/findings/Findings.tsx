@@ -1,5 +1,5 @@
+import { failureText } from '../../parts/failure';
 import { useCallback, useState } from 'react';
-import { ApiError } from '../../api/error';
 import { useRefusal } from '../../api/session';
 import { useAddress, type Search } from '../../frame/address';
 import { Page } from '../../frame/Page';
@@ -8,8 +8,8 @@ import { copyText } from '../../parts/Copy';
 import { focusSoon, useKeys } from '../../parts/keys';
 import { Menu } from '../../parts/Menu';
 import { Answer, Empty } from '../../parts/states';
-import { count, plural, sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { count, plural } from '../../parts/text';
+import { showToast } from '../../parts/toast';
 import { Drawer } from './Drawer';
 import { exportFindings } from './export';
 import { Facets } from './Facets';
@@ -114,7 +114,7 @@ export default function Findings() {
     try {
       setSelected(new Set(await allIds(search)));
     } catch (cause) {
-      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      showToast(failureText(cause));
     }
   };
   return (

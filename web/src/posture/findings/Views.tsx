@@ -1,3 +1,4 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
@@ -10,7 +11,7 @@ import { Dialog } from '../../parts/Dialog';
 import { Checkbox, TextField } from '../../parts/Field';
 import { Icon } from '../../parts/Icon';
 import { count, sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { activeNames, stateOf, states, type State } from './filters';
 import { useViewCounts } from './useFindings';
 
@@ -33,10 +34,10 @@ function SaveDialog({ search, onClose }: { search: Search; onClose: () => void }
     try {
       await posture.post('/v1/views', { body: { name, screen: 'findings', query: queryOf(search), shared } });
       await client.invalidateQueries({ queryKey: viewsQuery.queryKey });
-      say(`The view ${name} is kept`);
+      showToast(`The view ${name} is kept`);
       onClose();
     } catch (cause) {
-      setError(cause instanceof ApiError ? (cause.field('name') ?? sentence(cause.message)) : 'That failed.');
+      setError(cause instanceof ApiError ? (cause.field('name') ?? sentence(cause.message)) : failureText(cause));
     }
   };
   return (

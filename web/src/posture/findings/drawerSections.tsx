@@ -106,7 +106,7 @@ export function EvidenceSection({ finding }: { finding: Finding }) {
   const entity = query.data as Entity | undefined;
   if (!entity || !reads) return null;
   const names = new Set(reads.properties);
-  const told = new Map(schema?.properties.map((p) => [p.name, p.description]));
+  const descriptions = new Map(schema?.properties.map((p) => [p.name, p.description]));
   const read = entity.properties.filter((p) => names.has(p.name));
   if (read.length === 0) return null;
   return (
@@ -129,7 +129,7 @@ export function EvidenceSection({ finding }: { finding: Finding }) {
                   {propertyText(p)}
                 </code>
               </td>
-              <td className="small t3 wide">{told.get(p.name)}</td>
+              <td className="small t3 wide">{descriptions.get(p.name)}</td>
             </tr>
           ))}
         </tbody>

@@ -1,8 +1,7 @@
+import { failureText } from '../../parts/failure';
 import { download } from '../../api/download';
-import { ApiError } from '../../api/error';
 import type { Search } from '../../frame/address';
-import { sentence } from '../../parts/text';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { filtersOf, sortsOf } from './filters';
 
 export type Format = 'csv' | 'jsonl';
@@ -11,8 +10,8 @@ export type Format = 'csv' | 'jsonl';
 export async function exportFindings(search: Search, format: Format = 'csv'): Promise<void> {
   try {
     await download('/v2/findings/export', { filters: filtersOf(search), sorts: sortsOf(search), format }, `findings.${format}`);
-    say(`Saved as findings.${format}`);
+    showToast(`Saved as findings.${format}`);
   } catch (cause) {
-    say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+    showToast(failureText(cause));
   }
 }

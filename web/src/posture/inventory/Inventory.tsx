@@ -1,9 +1,9 @@
+import { failureText } from '../../parts/failure';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { posture, type Buckets, type Entity, type EntityFilters } from '../../api/posture';
 import { useState } from 'react';
 import { download } from '../../api/download';
-import { ApiError } from '../../api/error';
 import { listOf, useAddress, type Search } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
@@ -16,9 +16,9 @@ import { Menu } from '../../parts/Menu';
 import { SearchInput } from '../../parts/SearchInput';
 import { Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { count, sentence, shortType, typeName } from '../../parts/text';
+import { count, shortType, typeName } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { accountsQuery, buckets, runsQuery, schemaQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { propertyText } from '../resource/property';
@@ -202,9 +202,9 @@ export default function Inventory() {
   const save = async (format: 'csv' | 'jsonl') => {
     try {
       await download('/v1/entities/export', { filters, format }, `resources.${format}`);
-      say(`Saved as resources.${format}`);
+      showToast(`Saved as resources.${format}`);
     } catch (cause) {
-      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      showToast(failureText(cause));
     }
   };
   const query = useInfiniteQuery({

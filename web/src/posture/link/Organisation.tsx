@@ -1,3 +1,4 @@
+import { failureText } from '../../parts/failure';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { ApiError } from '../../api/error';
@@ -29,7 +30,9 @@ export function Organisation({ provider, onLinked }: { provider: Provider; onLin
     try {
       await what();
     } catch (cause) {
-      setError(cause instanceof ApiError ? sentence([cause.message, ...cause.fields.map((f) => f.message)].join('; ')) : 'That failed.');
+      setError(
+        cause instanceof ApiError ? sentence([cause.message, ...cause.fields.map((f) => f.message)].join('; ')) : failureText(cause),
+      );
     } finally {
       setBusy(false);
     }

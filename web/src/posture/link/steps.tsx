@@ -114,7 +114,7 @@ export function StreamStep({ id, provider, onNext }: { id: string; provider: Pro
   const connected = account.data?.eventStreamStatus.value === 'connected';
   return (
     <>
-      <h2>Have changes told as they happen</h2>
+      <h2>Receive changes as they happen</h2>
       <p className="t2">With an event stream a change shows within seconds. Without it, with the next full read. It can be set up later.</p>
       <p aria-live="polite">
         <span className={`word c-${connected ? 'ok' : 'unknown'}`}>

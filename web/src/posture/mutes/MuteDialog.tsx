@@ -7,7 +7,7 @@ import { TextArea, TextField } from '../../parts/Field';
 import { ManyField } from '../../parts/ManyField';
 import { Segments } from '../../parts/Segments';
 import { day } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { accountsQuery, rulesQuery } from '../data';
 import { MutePreview } from './MutePreview';
 import { draftOfScope, parseTag, scopeOf, type ScopeDraft } from './scope';
@@ -52,7 +52,7 @@ export function MuteDialog({ rule, first, onClose }: { rule?: MuteRule; first: S
   const save = async (etag: string | undefined) => {
     if (rule) await posture.put('/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: rule.id }, body: spec, etag });
     else await posture.post('/v1/mute-rules', { body: spec });
-    say(rule ? `${name} is changed` : `${name} is in force`);
+    showToast(rule ? `${name} is changed` : `${name} is in force`);
     void client.invalidateQueries({ queryKey: ['mutes'] });
     void client.invalidateQueries({ queryKey: ['findings'] });
   };

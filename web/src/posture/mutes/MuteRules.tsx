@@ -1,7 +1,7 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError } from '../../api/error';
 import { posture, type MuteRule } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
@@ -13,9 +13,9 @@ import { Mark } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Segments } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { count, sentence } from '../../parts/text';
+import { count } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { useAccountNames, useRules } from '../data';
 import { MuteDialog } from './MuteDialog';
 import { draftOfAddress, draftOfScope } from './scope';
@@ -61,14 +61,14 @@ function useEnd() {
       (await posture.answer('put', '/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: m.id }, body, etag })).headers.get('ETag') ?? ''
     );
   };
-  const failed = (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+  const failed = (cause: unknown) => showToast(failureText(cause));
   return async (m: MuteRule) => {
     try {
       // The end must lie in the future of the server, whose clock is in the header.
       const { headers } = await posture.answer('get', '/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: m.id } });
       const now = new Date(headers.get('Date') ?? Date.now()).getTime();
       const etag = await replace(m, m.eTag, new Date(now + 10_000).toISOString());
-      say(
+      showToast(
         `${m.name} ends within ten seconds; its findings count again then`,
         () =>
           void replace(m, etag, m.until ?? null)

@@ -4,7 +4,7 @@ import { posture, type NotificationChannel, type NotificationChannelSpec } from 
 import { differencesOf } from '../../parts/Conflict';
 import { EditDialog } from '../../parts/EditDialog';
 import { Checkbox, SelectField, TextField } from '../../parts/Field';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { channelTypes, moved, receivers, settingsOf, type ChannelType, type Setting } from './channels';
 import { channelsQuery } from './data';
 
@@ -27,7 +27,7 @@ function SettingField({ setting: s, value, kept, again, error, onChange }: Field
     !s.secret || !kept
       ? s.hint
       : again
-        ? 'Give it again: a secret is not taken to another address.'
+        ? 'Enter it again: a secret is not sent to another address.'
         : 'Not shown. Left empty, it stays as it is.';
   return (
     <TextField
@@ -75,7 +75,7 @@ export function ChannelDialog({ channel, onClose }: { channel?: NotificationChan
   const save = async (etag: string | undefined) => {
     if (channel) await posture.put('/v1/notification-channels/{channel_id}', { path: { channel_id: channel.id }, body: spec, etag });
     else await posture.post('/v1/notification-channels', { body: spec });
-    say(channel ? `${spec.name} is changed` : `${spec.name} is added; test it, then add a rule that sends to it`);
+    showToast(channel ? `${spec.name} is changed` : `${spec.name} is added; test it, then add a rule that sends to it`);
     void client.invalidateQueries({ queryKey: ['notifications'] });
   };
   return (

@@ -1,7 +1,7 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError } from '../../api/error';
 import { posture, type NotificationChannel } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
@@ -13,7 +13,7 @@ import { Segments } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { count, plural, sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { ChannelDialog } from './ChannelDialog';
 import { receivers, standingOf, standings, target, type Standing } from './channels';
 import { channelsQuery, deliveriesQuery, notificationRulesQuery } from './data';
@@ -34,7 +34,7 @@ function useTests() {
       const { delivered, error } = await posture.post('/v1/notification-channels/{channel_id}/test', { path: { channel_id: c.id } });
       end(delivered ? undefined : (error ?? 'It was not accepted.'));
     } catch (cause) {
-      end(cause instanceof ApiError ? cause.message : 'That failed.');
+      end(failureText(cause));
     }
   };
   return { tests, run };
@@ -90,9 +90,9 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
   const retry = async (c: NotificationChannel) => {
     try {
       const { retriedCount } = await posture.post('/v1/notification-channels/{channel_id}/retry', { path: { channel_id: c.id } });
-      say(`${plural(retriedCount, 'message waits', 'messages wait')} to be sent to ${c.name} again`);
+      showToast(`${plural(retriedCount, 'message waits', 'messages wait')} to be sent to ${c.name} again`);
     } catch (cause) {
-      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      showToast(failureText(cause));
     }
     await renew();
   };
@@ -245,7 +245,7 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
           onClose={() => setDeleting(undefined)}
           run={async () => {
             await posture.delete('/v1/notification-channels/{channel_id}', { path: { channel_id: deleting.id }, etag: deleting.eTag });
-            say(`${deleting.name} is deleted`);
+            showToast(`${deleting.name} is deleted`);
             await renew();
           }}
         >

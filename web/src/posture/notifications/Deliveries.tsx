@@ -1,6 +1,6 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiError } from '../../api/error';
 import { posture, type NotificationDelivery } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
@@ -10,7 +10,7 @@ import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { count, plural, sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { channelsQuery, deliveriesQuery } from './data';
 
 type State = NotificationDelivery['state'];
@@ -46,9 +46,9 @@ export function Deliveries() {
   const again = async (key: string, run: () => Promise<string>) => {
     setBusy(key);
     try {
-      say(await run());
+      showToast(await run());
     } catch (cause) {
-      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      showToast(failureText(cause));
     }
     await client.invalidateQueries({ queryKey: ['notifications'] });
     setBusy(undefined);

@@ -1,7 +1,7 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError } from '../../api/error';
 import { posture, type NotificationRule } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
@@ -11,9 +11,9 @@ import { Word } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { count, sentence } from '../../parts/text';
+import { count } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { useAccountNames, useRules } from '../data';
 import { channelsQuery, notificationRulesQuery } from './data';
 import { RuleDialog } from './RuleDialog';
@@ -61,7 +61,7 @@ export function NotificationRules({ onAdd }: { onAdd: () => void }) {
         etag: r.eTag,
       });
     } catch (cause) {
-      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      showToast(failureText(cause));
     }
     await renew();
   };
@@ -183,7 +183,7 @@ export function NotificationRules({ onAdd }: { onAdd: () => void }) {
               path: { notification_rule_id: deleting.id },
               etag: deleting.eTag,
             });
-            say(`${deleting.name} is deleted`);
+            showToast(`${deleting.name} is deleted`);
             await renew();
           }}
         >

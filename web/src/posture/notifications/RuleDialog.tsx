@@ -6,7 +6,7 @@ import { EditDialog } from '../../parts/EditDialog';
 import { Checkbox, TextField } from '../../parts/Field';
 import { ManyField } from '../../parts/ManyField';
 import { Mark } from '../../parts/marks';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { accountsQuery, rulesQuery } from '../data';
 import { parseTag } from '../mutes/scope';
 import { channelsQuery, notificationRulesQuery } from './data';
@@ -77,7 +77,7 @@ export function RuleDialog({ rule, onClose }: { rule?: NotificationRule; onClose
     const body = specOfRule(draft);
     if (rule) await posture.put('/v1/notification-rules/{notification_rule_id}', { path: { notification_rule_id: rule.id }, body, etag });
     else await posture.post('/v1/notification-rules', { body });
-    say(rule ? `${body.name} is changed` : `${body.name} is in force`);
+    showToast(rule ? `${body.name} is changed` : `${body.name} is in force`);
     void client.invalidateQueries({ queryKey: ['notifications'] });
   };
   const check = () => {

@@ -58,7 +58,7 @@ test('a rule without event, level or channel is refused', () => {
   expect(Object.keys(problemsOf({ ...draftOfRule(rule), events: [], levels: [] }))).toEqual(['events']);
 });
 
-test('only what chooses something is told', () => {
+test('only filters that select something are shown', () => {
   expect(choices(rule, names)).toEqual([]);
   expect(choices({ ...rule, events: ['FindingRaised'], minRiskScore: 70, ruleIds: ['x'], cloudTags: { env: ['prod'] } }, names)).toEqual([
     { label: 'event', values: ['raised'] },

@@ -1,3 +1,4 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { ApiError } from '../../api/error';
@@ -11,7 +12,7 @@ import { Mark, ProviderMark, severity } from '../../parts/marks';
 import { Failure, Skeleton } from '../../parts/states';
 import { nameInId, plural, shortType, typeInId, typeName } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { findingsQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { quoted } from '../graph/model';
@@ -136,10 +137,10 @@ export default function Resource() {
         path: { cloud_account_id: entity.cloudAccountId },
         body: { types: [entity.entityType], regions: [entity.region] },
       });
-      say('Reading it again');
+      showToast('Reading it again');
       setTimeout(() => void client.invalidateQueries({ queryKey: ['entity', id] }), 4000);
     } catch (cause) {
-      say(cause instanceof ApiError ? cause.message : 'That failed.');
+      showToast(failureText(cause));
     }
   };
   const gone = query.error instanceof ApiError && query.error.status === 404;

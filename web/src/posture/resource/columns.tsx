@@ -122,7 +122,7 @@ export function PropertiesColumn({ entity, findings }: { entity: Entity; finding
   const [text, setText] = useState('');
   const rules = useRules();
   const schema = useQuery(schemaQuery).data?.types.find((t) => t.entityType === entity.entityType);
-  const told = new Map(schema?.properties.map((p) => [p.name, p.description]));
+  const descriptions = new Map(schema?.properties.map((p) => [p.name, p.description]));
   const queries = findings.filter((f) => f.status === 'Open').map((f) => gremlinOf(rules.get(f.ruleId)?.query ?? ''));
   const red = (name: string) => queries.some((q) => q.includes(`'${name}'`));
   const shown = entity.properties
@@ -142,7 +142,7 @@ export function PropertiesColumn({ entity, findings }: { entity: Entity; finding
           <tbody>
             {shown.map((p, i) => (
               <tr key={`${p.name}${i}`} className={p.type === 'unknown' ? 'unknown' : red(p.name) ? 'red' : ''}>
-                <th scope="row" title={told.get(p.name)}>
+                <th scope="row" title={descriptions.get(p.name)}>
                   {p.type === 'unknown' ? <Mark name="unknown" /> : red(p.name) && <Mark name="violation" />}
                   <span>{p.name}</span>
                 </th>

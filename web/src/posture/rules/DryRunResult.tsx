@@ -179,7 +179,7 @@ export function DryRunResult({ run, level, old }: { run: DryRun; level: string; 
           {run.outcomes
             .find((o) => o.answer?.explain)
             ?.answer?.explain?.steps.map((s) => `${'  '.repeat(s.depth)}${s.step}${s.note ? `   ${s.note}` : ''}`)
-            .join('\n') ?? 'The server told no plan.'}
+            .join('\n') ?? 'The server returned no plan.'}
         </pre>
       )}
       {view === 'json' && (

@@ -16,7 +16,7 @@ import { Segments } from '../../parts/Segments';
 import { Answer, Skeleton } from '../../parts/states';
 import { count, sentence } from '../../parts/text';
 import { clockTime } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { accountsQuery, schemaQuery } from '../data';
 import { queryProblems } from '../editor/problems';
 import { DryRunResult } from './DryRunResult';
@@ -88,7 +88,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     setDirty(false);
     await client.invalidateQueries({ queryKey: ['rules'] });
     await client.invalidateQueries({ queryKey: ['findings'] });
-    say(text);
+    showToast(text);
     if (id) setTimeout(() => void navigate({ to: `/rules/${encodeURIComponent(id)}` } as never));
   };
   const save = async (status: Rule['status'], over: Versioned | undefined = version) => {

@@ -1,7 +1,7 @@
+import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useRef, useState } from 'react';
-import { ApiError } from '../../api/error';
 import { posture, type Rule } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { useAddress, type Search } from '../../frame/address';
@@ -12,9 +12,9 @@ import { Mark, ProviderMark, severity } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Select } from '../../parts/Segments';
 import { Answer, Empty, Skeleton } from '../../parts/states';
-import { count, plural, sentence } from '../../parts/text';
+import { count, plural } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { findingsQuery, frameworksQuery, open, rulesQuery } from '../data';
 import './rules.css';
 
@@ -63,12 +63,12 @@ export function useToggle() {
       await client.invalidateQueries({ queryKey: ['rules'] });
       await client.invalidateQueries({ queryKey: ['findings'] });
       const effect = status === 'Disabled' && findings > 0 ? `; it resolves ${plural(findings, 'finding')}` : '';
-      say(
+      showToast(
         `${rule.name} is ${status.toLowerCase()}${effect}`,
         undo ? () => void set(rule, status === 'Enabled' ? 'Disabled' : 'Enabled', 0, false) : undefined,
       );
     } catch (cause) {
-      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      showToast(failureText(cause));
     }
   };
   return set;
