@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,15 +10,17 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/catalog/rulecases"
 	"vigil/internal/posture/collect"
+	builtin "vigil/internal/posture/collect/declared"
 )
 
 // shares are the numbers of entities per thousand by type. Other types share the rest.
 var shares = map[posture.EntityType]int{
 	"AWS.EC2.NetworkInterface": 120, "AWS.EC2.Volume": 120, "AWS.EC2.Snapshot": 120, "AWS.EC2.Instance": 90, "AWS.Logs.LogGroup": 70,
-	"AWS.EC2.SecurityGroup": 60, "AWS.Lambda.Function": 50, "AWS.IAM.Role": 50, "AWS.IAM.Policy": 30, "AWS.CloudWatch.Alarm": 30,
+	"AWS.EC2.SecurityGroup": 60, "AWS.Lambda.Function": 50, "AWS.IAM.Role": 50, "AWS.IAM.Policy": 30, "AWS.CloudWatch.Alarm": 10,
 	"AWS.IAM.User": 20, "AWS.S3.Bucket": 20, "AWS.SQS.Queue": 15, "AWS.SNS.Topic": 10, "AWS.DynamoDB.Table": 10, "AWS.EC2.Subnet": 15,
-	"AWS.RDS.DBInstance": 10, "AWS.SecretsManager.Secret": 10, "AWS.KMS.Key": 10, "AWS.EC2.Vpc": 3, "AWS.EC2.CidrRange": 5,
+	"AWS.RDS.DBInstance": 10, "AWS.SecretsManager.Secret": 10, "AWS.KMS.Key": 30, "AWS.EC2.Vpc": 3, "AWS.EC2.CidrRange": 5,
 }
 
 // single are the types with one entity per account or region.
@@ -45,28 +48,62 @@ type key struct {
 	name       string
 }
 
-func newMaker(declared []collect.Declaration, entries []catalog.Entry) *maker {
+func newMaker(declared []collect.Declaration, entries []catalog.Entry) (*maker, error) {
 	m := &maker{
 		declared: declared, fine: map[key][]any{}, all: map[key][]any{}, edges: map[key][]map[string]any{}, rnd: rand.New(rand.NewPCG(1, 2)),
 	}
+	cases := rulecases.New(builtin.Catalog(), declared)
 	for _, e := range entries {
+		if e.Provider != posture.AWS {
+			continue
+		}
 		for _, c := range e.Cases {
-			for _, x := range c.Entities {
-				for name, v := range x.Properties {
-					k := key{x.Type, name}
-					m.all[k] = append(m.all[k], v)
-					if len(c.Violates)+len(c.Unknown) == 0 {
-						m.fine[k] = append(m.fine[k], v)
-					}
-				}
-				for _, edge := range x.Edges {
-					k := key{x.Type, edge.Label}
-					m.edges[k] = append(m.edges[k], edge.Properties)
-				}
+			passes := len(c.Violates)+len(c.Unknown) == 0
+			_, entities, _, err := cases.Build(context.Background(), e, c)
+			if err != nil {
+				return nil, err
+			}
+			for i := range entities {
+				m.learn(&entities[i], passes)
 			}
 		}
 	}
-	return m
+	return m, nil
+}
+
+// learn adds the values of an entity of a case to the values that entities may have.
+func (m *maker) learn(e *posture.Entity, passes bool) {
+	for name, v := range values(e.Properties) {
+		k := key{e.Type, name}
+		m.all[k] = append(m.all[k], v)
+		if passes {
+			m.fine[k] = append(m.fine[k], v)
+		}
+	}
+	for _, edge := range e.Edges {
+		k := key{e.Type, edge.Label}
+		m.edges[k] = append(m.edges[k], values(edge.Properties))
+	}
+}
+
+// values returns the known values of properties by name.
+func values(properties []posture.Property) map[string]any {
+	all := map[string][]any{}
+	for _, p := range properties {
+		switch p.Type {
+		case posture.StringProperty:
+			all[p.Name] = append(all[p.Name], p.String)
+		case posture.BoolProperty:
+			all[p.Name] = append(all[p.Name], p.Bool)
+		case posture.LongProperty:
+			all[p.Name] = append(all[p.Name], int(p.Long))
+		}
+	}
+	flat := map[string]any{}
+	for name, list := range all {
+		flat[name] = list
+	}
+	return flat
 }
 
 // count returns the number of entities of a type in an account of a size.
@@ -130,7 +167,7 @@ func (m *maker) entity(d *collect.Declaration, n int, counts map[posture.EntityT
 func (m *maker) property(e *posture.Entity, p collect.Property) {
 	k := key{e.Type, p.Name}
 	pool := m.fine[k]
-	if len(pool) == 0 || m.rnd.IntN(12) == 0 {
+	if len(pool) == 0 || m.rnd.IntN(5) == 0 {
 		pool = m.all[k]
 	}
 	switch {

@@ -41,8 +41,8 @@ func newFixture() (*fixture, error) {
 			w.rules = append(w.rules, e.Rule)
 		}
 	}
-	w.maker = newMaker(w.declared, c.Rules)
-	return w, nil
+	w.maker, err = newMaker(w.declared, c.Rules)
+	return w, err
 }
 
 // A result holds the measurements for one size.

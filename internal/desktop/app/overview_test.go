@@ -261,9 +261,9 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 func TestMeasuresAreStoredOverTime(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny(), join: true, app: func(o *app.Options) { o.SampleEvery = 50 * time.Millisecond }})
-	w.estate.RDSServers[0].SetSessions(7)
+	w.estate.RDSServers[0].SetSessions(70)
 	token := w.login().Access
-	w.until("the server has sessions", func() bool { return w.overview(token).Sessions.RDSSessions == 7 })
+	w.until("the server has sessions", func() bool { return w.overview(token).Sessions.RDSSessions == 70 })
 	o := options{size: tiny()}
 	w.stop() // stopping stores the open point
 	w.run(o)
@@ -280,7 +280,7 @@ func TestMeasuresAreStoredOverTime(t *testing.T) {
 	const path = "/rest/monitor/samples"
 	for _, query := range []string{"?kind=RDS_SERVER&measure=session_count", "?kind=farm&measure=session_count&step=86400", "?kind=RDS_SERVER&measure=session_count&id=" + string(w.estate.RDSServers[0].ID())} {
 		w.expect(200, "GET", path+query, token, nil).decode(t, &got)
-		if len(got.Series) != 1 || len(got.Series[0].Points) == 0 || got.Series[0].Points[len(got.Series[0].Points)-1].Maximum != 7 {
+		if len(got.Series) != 1 || len(got.Series[0].Points) == 0 || got.Series[0].Points[len(got.Series[0].Points)-1].Maximum != 70 {
 			t.Errorf("%s: %+v", query, got)
 		}
 	}
