@@ -75,7 +75,8 @@ func readRequest(d *ast.FuncDecl) *method {
 			return false
 		case *ast.AssignStmt:
 			if name, ok := n.Lhs[0].(*ast.Ident); ok && name.Name == "urlPath" && m.path == "" {
-				m.path, _ = text(n.Rhs[0])
+				path, _ := text(n.Rhs[0])
+				m.path = strings.TrimSuffix(path, "/") // lists of deployments end with it
 			}
 		case *ast.SelectorExpr:
 			get = get || n.Sel.Name == "MethodGet"
