@@ -66,9 +66,9 @@ test('the jump box finds a rule and an account', async ({ posture: page }) => {
   await box.fill('aws-demo-1');
   const targets = page.getByRole('listbox', { name: 'Targets' });
   await expect(targets.getByRole('option', { name: /aws-demo-1/ }).first()).toBeVisible();
-  await box.fill('metadata without a token');
+  await box.fill('does not require IMDSv2');
   await targets
-    .getByRole('option', { name: /metadata without a token/ })
+    .getByRole('option', { name: /does not require IMDSv2/ })
     .first()
     .click();
   await expect(page).toHaveURL(/\/rules\//);

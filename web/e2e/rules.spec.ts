@@ -2,6 +2,13 @@ import type { Page } from '@playwright/test';
 import { expect, postureAt, test } from './fixtures';
 
 const editor = (page: Page) => page.getByRole('textbox', { name: 'Query' });
+
+/** Replaces the query. The editor may not notice a selection before it has the focus, and would then keep the old text. */
+const write = (page: Page, text: string) =>
+  expect(async () => {
+    await editor(page).fill(text);
+    expect(await editor(page).locator('.cm-line').allInnerTexts()).toEqual(text.split('\n'));
+  }).toPass();
 const broken = "g.V().hasLabel('AWS.EC2.Instance'";
 const mended = "g.V().hasLabel('AWS.EC2.Instance').has('metadataHttpEndpoint', 'enabled')";
 
@@ -43,9 +50,9 @@ test('a rule is switched off, and the switch is undone', async ({ posture: page 
 
 test('an error in a query has its place, and the mended query runs', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/new'));
-  await editor(page).fill(broken);
+  await write(page, broken);
   await expect(page.locator('.editor-foot .c-error')).toBeVisible();
-  await editor(page).fill(mended);
+  await write(page, mended);
   await expect(page.locator('.editor-foot')).toContainText('No problems');
   await expect(page.locator('.editor-foot')).toContainText('AWS.EC2.Instance');
   await page.getByRole('button', { name: 'Run' }).click();
@@ -55,17 +62,17 @@ test('an error in a query has its place, and the mended query runs', async ({ po
 
 test('a dry run goes old when the query changes', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/new'));
-  await editor(page).fill(mended);
+  await write(page, mended);
   await page.getByRole('button', { name: 'Run' }).click();
   await expect(page.locator('.dry-summary')).toBeVisible();
-  await editor(page).fill(`${mended}.limit(1)`);
+  await write(page, `${mended}.limit(1)`);
   await expect(page.getByText('Of an older query.')).toBeVisible();
 });
 
 for (const view of ['Accounts', 'Plan', 'JSON']) {
   test(`a dry run is shown as ${view}`, async ({ posture: page }) => {
     await page.goto(postureAt('/rules/new'));
-    await editor(page).fill(mended);
+    await write(page, mended);
     await page.getByRole('button', { name: 'Run' }).click();
     await expect(page.locator('.dry-summary')).toBeVisible();
     await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: view }).click();
@@ -81,7 +88,7 @@ for (const view of ['Accounts', 'Plan', 'JSON']) {
 test('a rule is written, enabled, seen to find, changed and deleted', async ({ posture: page }, info) => {
   const name = `Instances of the demo ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt('/rules/new'));
-  await editor(page).fill(mended);
+  await write(page, mended);
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByRole('button', { name: 'Save and enable' }).click();
   await expect(page.getByRole('heading', { name })).toBeVisible();
@@ -115,7 +122,7 @@ test.describe('what the server refuses', () => {
 
   test('a rule without a name is refused beside the field', async ({ posture: page }) => {
     await page.goto(postureAt('/rules/new'));
-    await editor(page).fill(mended);
+    await write(page, mended);
     await page.getByRole('button', { name: 'Save disabled' }).click();
     await expect(page.getByRole('alert').first()).toBeVisible();
   });
@@ -123,7 +130,7 @@ test.describe('what the server refuses', () => {
   test('a conflict shows theirs and mine, and either can be kept', async ({ posture: page }, info) => {
     const name = `Contested ${info.workerIndex} ${Date.now()}`;
     await page.goto(postureAt('/rules/new'));
-    await editor(page).fill(mended);
+    await write(page, mended);
     await page.getByLabel('Name', { exact: true }).fill(name);
     await page.getByRole('button', { name: 'Save disabled' }).click();
     await expect(page.getByRole('heading', { name })).toBeVisible();
@@ -177,7 +184,7 @@ test('a viewer sees rules and changes none', async ({ viewer: page }) => {
 
 test('a query runs in Explore, and says what it cost', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
-  await editor(page).fill("g.V().hasLabel('AWS.EC2.Instance').limit(3)");
+  await write(page, "g.V().hasLabel('AWS.EC2.Instance').limit(3)");
   await page.getByRole('button', { name: 'Run' }).click();
   await expect(page.locator('.table tbody tr').first()).toBeVisible();
   await expect(page.getByText(/of 1,000,000 steps/).first()).toBeVisible();
@@ -188,17 +195,17 @@ test.describe('a wrong query', () => {
 
   test('of Gremlin is told with line and column', async ({ posture: page }) => {
     await page.goto(postureAt('/explore'));
-    await editor(page).fill(broken);
+    await write(page, broken);
     await page.getByRole('button', { name: 'Run' }).click();
     await expect(page.locator('.note.error')).toContainText(/Line 1/);
-    await editor(page).fill("g.V().hasLabel('AWS.EC2.Instance').limit(3)");
+    await write(page, "g.V().hasLabel('AWS.EC2.Instance').limit(3)");
     await page.getByRole('button', { name: 'Run' }).click();
     await expect(page.locator('.table tbody tr').first()).toBeVisible();
   });
 
   test('of the search language is told', async ({ posture: page }) => {
     await page.goto(postureAt('/explore?lang=search'));
-    await editor(page).fill('property.encrypted = ');
+    await write(page, 'property.encrypted = ');
     await page.getByRole('button', { name: 'Run' }).click();
     await expect(page.locator('.note.error')).toBeVisible();
   });
@@ -215,7 +222,7 @@ for (const view of ['Graph', 'JSON', 'Plan']) {
 
 test('the search language finds resources of every account, with counts by type', async ({ posture: page }) => {
   await page.goto(postureAt('/explore?lang=search'));
-  await editor(page).fill('service = KMS');
+  await write(page, 'service = KMS');
   await page.getByRole('button', { name: 'Run' }).click();
   await expect(page.getByText(/\d+ resources/).first()).toBeVisible();
   await expect(page.getByRole('link', { name: /^KMS\.Key \d/ })).toBeVisible();
@@ -223,14 +230,14 @@ test('the search language finds resources of every account, with counts by type'
 
 test('what was asked before is offered again', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
-  await editor(page).fill('g.V().count()');
+  await write(page, 'g.V().count()');
   await page.getByRole('button', { name: 'Run' }).click();
   await expect(page.getByRole('complementary', { name: 'Earlier queries' })).toContainText('g.V().count()');
 });
 
 test('a question is saved as a rule', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
-  await editor(page).fill(mended);
+  await write(page, mended);
   await page.getByRole('button', { name: 'Save as rule' }).click();
   await expect(page).toHaveURL(/rules\/new/);
   await expect(editor(page)).toContainText('metadataHttpEndpoint');
@@ -238,7 +245,7 @@ test('a question is saved as a rule', async ({ posture: page }) => {
 
 test('all accounts are asked one after the other', async ({ posture: page }) => {
   await page.goto(postureAt('/explore?account=all'));
-  await editor(page).fill('g.V().limit(1)');
+  await write(page, 'g.V().limit(1)');
   await page.getByRole('button', { name: 'Run' }).click();
   await expect(page.locator('.table tbody tr').nth(3)).toBeVisible();
 });

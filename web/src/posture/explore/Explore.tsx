@@ -442,7 +442,7 @@ export default function Explore() {
             </Empty>
           )}
         </div>
-        <aside className="explore-past wide" aria-label="Before">
+        <aside className="explore-past wide" aria-label="Earlier queries">
           <h2>Earlier queries</h2>
           {past.length === 0 ? (
             <p className="small t3">What you run is kept here, in this browser.</p>
