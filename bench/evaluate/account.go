@@ -86,24 +86,21 @@ func (m *maker) learn(e *posture.Entity, passes bool) {
 	}
 }
 
-// values returns the known values of properties by name.
+// values returns the lists of known values of properties by name.
 func values(properties []posture.Property) map[string]any {
-	all := map[string][]any{}
+	all := map[string]any{}
 	for _, p := range properties {
+		list, _ := all[p.Name].([]any)
 		switch p.Type {
 		case posture.StringProperty:
-			all[p.Name] = append(all[p.Name], p.String)
+			all[p.Name] = append(list, p.String)
 		case posture.BoolProperty:
-			all[p.Name] = append(all[p.Name], p.Bool)
+			all[p.Name] = append(list, p.Bool)
 		case posture.LongProperty:
-			all[p.Name] = append(all[p.Name], int(p.Long))
+			all[p.Name] = append(list, int(p.Long))
 		}
 	}
-	flat := map[string]any{}
-	for name, list := range all {
-		flat[name] = list
-	}
-	return flat
+	return all
 }
 
 // count returns the number of entities of a type in an account of a size.

@@ -59,8 +59,8 @@ func (c *catalogOperationsCmd) Run(env *environment) error {
 	return nil
 }
 
-// A describedAPI says what can be called of a cloud whose operations the binary has no
-// description of.
+// A describedAPI lists the calls of the built-in types of a cloud. The binary has no models
+// of the operations of such a cloud, so notice names the page that describes the others.
 type describedAPI struct {
 	provider posture.Provider
 	notice   string

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestClientLink links an account of each cloud, and checks what is sent and what is
-// printed. It sets environment variables, so it is not parallel.
+// TestClientLink links an account of each cloud, and checks the requests and the output of
+// the command. It sets environment variables, so it is not parallel.
 func TestClientLink(t *testing.T) {
 	const subscription = "0A1B2C3D-0000-4000-8000-000000000001"
 	const application, directory = "11111111-0000-4000-8000-000000000001", "22222222-0000-4000-8000-000000000002"

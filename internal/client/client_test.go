@@ -214,8 +214,8 @@ func TestStreamHasOneHeading(t *testing.T) {
 	}
 }
 
-// TestRefusedLoginNamesItsCause checks what is said when the exchange of the API token
-// fails: only a refusal is about the token.
+// TestRefusedLoginNamesItsCause checks the error of a failed exchange of the API token: it
+// names the token only if the server refused the token.
 func TestRefusedLoginNamesItsCause(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{
