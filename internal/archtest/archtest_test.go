@@ -100,7 +100,7 @@ var policy = []importRule{
 	{"internal/posture/resource", "internal/posture"},
 	{"internal/posture/naming", "internal/posture internal/posture/resource"},
 	{"internal/posture/collect", "internal/fault internal/posture internal/posture/resource internal/telemetry/tracing"},
-	{"internal/posture/collect/collecttest", "graph gremlin rules internal/posture internal/posture/graphcache"},
+	{"internal/posture/collect/collecttest", "graph gremlin rules internal/posture internal/posture/collect internal/posture/graphcache"},
 	{"internal/posture/collect/awsapi", "internal/posture/collect/awsapi/..."},
 	{"internal/posture/collect/awsapi/...", "internal/posture/collect/awsapi/..."},
 	{"internal/posture/collect/...", "resources internal/fault internal/outbound internal/posture internal/posture/collect internal/posture/collect/... internal/posture/naming internal/posture/predicate internal/posture/predicate/... internal/posture/resource"},

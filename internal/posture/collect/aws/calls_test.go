@@ -6,6 +6,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/collecttest"
 	simaws "vigil/internal/sim/aws"
 )
 
@@ -22,8 +23,8 @@ func TestIAMTypesShareCalls(t *testing.T) {
 		}
 	}
 	c.gateway.Faults.ResetCounts()
-	if got := collectAll(t, source, c.access(0), types...); len(got.entities) == 0 || len(got.failures) > 0 {
-		t.Fatalf("%d entities, %v", len(got.entities), got.failures)
+	if got := collecttest.All(t, source, c.access(0), types...); len(got.Entities) == 0 || len(got.Failures) > 0 {
+		t.Fatalf("%d entities, %v", len(got.Entities), got.Failures)
 	}
 	calls := map[string]int{}
 	for call, n := range c.gateway.Faults.Calls() {

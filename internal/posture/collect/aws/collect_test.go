@@ -4,24 +4,25 @@ import (
 	"testing"
 
 	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/collecttest"
 	simaws "vigil/internal/sim/aws"
 )
 
 func TestAllTypesAreRead(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})
-	got := collectAll(t, aws.New(c.options), c.access(0))
-	for kind, errs := range got.failures {
+	got := collecttest.All(t, aws.New(c.options), c.access(0))
+	for kind, errs := range got.Failures {
 		t.Errorf("%s: %v", kind, errs)
 	}
-	for kind, errs := range got.problems {
+	for kind, errs := range got.Problems {
 		if len(errs) > 0 {
 			t.Errorf("%s: %v", kind, errs)
 		}
 	}
 	counts := map[string]int{}
-	for _, e := range got.entities {
+	for _, e := range got.Entities {
 		counts[string(e.Type)]++
 	}
-	t.Log(len(got.entities), got.units, counts)
+	t.Log(len(got.Entities), got.Units, counts)
 }

@@ -9,6 +9,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/collecttest"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/world"
@@ -18,9 +19,9 @@ func TestRoleWithoutPermissions(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})
 	a := c.Account(0)
-	got := collectAll(t, aws.New(c.options), accessTo(a.ID, a.DeniedRoleArn, a.ExternalID))
+	got := collecttest.All(t, aws.New(c.options), accessTo(a.ID, a.DeniedRoleArn, a.ExternalID))
 	for kind, d := range declarations() {
-		errs := got.failures[kind]
+		errs := got.Failures[kind]
 		if len(errs) == 0 {
 			t.Errorf("%s was read", kind)
 			continue
@@ -30,7 +31,7 @@ func TestRoleWithoutPermissions(t *testing.T) {
 			t.Errorf("%s: %v names none of its permissions", kind, errs[0])
 		}
 	}
-	for _, e := range got.entities { // types with exactly one resource, which need no list call
+	for _, e := range got.Entities { // types with exactly one resource, which need no list call
 		for _, p := range e.Properties {
 			if p.Type != posture.UnknownProperty && p.Name != "regionName" && p.Name != "accountId" {
 				t.Errorf("%s: %s is %v, want unknown", e.ID, p.Name, p)
@@ -45,7 +46,7 @@ func TestRoleWithoutPermissions(t *testing.T) {
 func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 	t.Parallel()
 	base := start(t, simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
-	complete := collectAll(t, aws.New(base.options), base.access(0))
+	complete := collecttest.All(t, aws.New(base.options), base.access(0))
 	for call := range base.gateway.Faults.Calls() {
 		if call.Service == "sts" {
 			continue
@@ -61,17 +62,17 @@ func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 					types = append(types, kind)
 				}
 			}
-			got := collectAll(t, aws.New(c.options), c.access(0), types...)
+			got := collecttest.All(t, aws.New(c.options), c.access(0), types...)
 			count := 0
 			for _, kind := range types {
-				for _, err := range slices.Concat(got.failures[kind], got.problems[kind]) {
+				for _, err := range slices.Concat(got.Failures[kind], got.Problems[kind]) {
 					if !errors.Is(err, collect.ErrDenied) || !strings.Contains(err.Error(), permission) {
 						t.Errorf("%s: %v does not name %s", kind, err, permission)
 					}
 					count++
 				}
-				if len(got.failures[kind]) == 0 {
-					compareKnown(t, complete.entitiesOf(kind), got)
+				if len(got.Failures[kind]) == 0 {
+					compareKnown(t, complete.EntitiesOf(kind), got)
 				}
 			}
 			if count == 0 {
@@ -83,10 +84,10 @@ func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 
 // compareKnown checks that every entity is still there and that each of its
 // properties, tags and edges is either unchanged or unknown.
-func compareKnown(t *testing.T, want []posture.Entity, got read) {
+func compareKnown(t *testing.T, want []posture.Entity, got collecttest.Read) {
 	t.Helper()
 	for _, w := range want {
-		e, ok := got.entities[w.ID]
+		e, ok := got.Entities[w.ID]
 		if !ok {
 			t.Errorf("%s is missing", w.ID)
 			continue

@@ -14,6 +14,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/collecttest"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/world"
@@ -113,15 +114,15 @@ func TestThrottledCallsAreRetried(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
 	source := aws.New(c.options)
-	want := collectAll(t, source, c.access(0))
+	want := collecttest.All(t, source, c.access(0))
 	for _, service := range []string{"ec2", "iam", "s3", "kms", "lambda"} { // one of each protocol
 		c.fault(t, gateway.Fault{Match: gateway.Call{Service: service}, Kind: gateway.Throttle, Rate: 0.2})
 	}
 	limits := &countingLimiter{}
 	c.options.Limiter, c.options.Attempts = limits, 8
-	got := collectAll(t, aws.New(c.options), c.access(0))
-	if len(got.failures) > 0 || len(got.entities) != len(want.entities) {
-		t.Errorf("%d entities, want %d; %v", len(got.entities), len(want.entities), got.failures)
+	got := collecttest.All(t, aws.New(c.options), c.access(0))
+	if len(got.Failures) > 0 || len(got.Entities) != len(want.Entities) {
+		t.Errorf("%d entities, want %d; %v", len(got.Entities), len(want.Entities), got.Failures)
 	}
 	limits.mu.Lock()
 	defer limits.mu.Unlock()
@@ -169,8 +170,8 @@ func TestPermanentThrottlingIsReported(t *testing.T) {
 	limits := &countingLimiter{}
 	c.options.Limiter, c.options.Attempts = limits, 2
 	begin := time.Now()
-	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.EC2.Volume")
-	if errs := got.failures["AWS.EC2.Volume"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrThrottled) {
+	got := collecttest.All(t, aws.New(c.options), c.access(0), "AWS.EC2.Volume")
+	if errs := got.Failures["AWS.EC2.Volume"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrThrottled) {
 		t.Errorf("%v", errs)
 	}
 	if limits.after != time.Second || time.Since(begin) < time.Second {
@@ -185,9 +186,9 @@ func TestExpiredSessionIsRenewed(t *testing.T) {
 	for _, service := range []string{"ec2", "iam", "s3", "kms", "dynamodb", "lambda", "monitoring"} {
 		c.fault(t, gateway.Fault{Match: gateway.Call{Service: service}, Kind: gateway.Expire, Skip: 2, Times: 1})
 	}
-	got := collectAll(t, aws.New(c.options), c.access(0))
-	if len(got.failures) > 0 {
-		t.Errorf("%v", got.failures)
+	got := collecttest.All(t, aws.New(c.options), c.access(0))
+	if len(got.Failures) > 0 {
+		t.Errorf("%v", got.Failures)
 	}
 	if n := c.gateway.Faults.Calls()[gateway.Call{Cloud: "aws", Region: "us-east-1", Service: "sts", Action: "AssumeRole"}]; n < 4 {
 		t.Errorf("%d sessions were requested", n)
@@ -208,9 +209,9 @@ func TestSessionsAreRenewedBeforeExpiry(t *testing.T) {
 	mu.Lock()
 	now = now.Add(-14*time.Minute - 50*time.Second) // so that they expire ten seconds from now
 	mu.Unlock()
-	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.EC2.Vpc", "AWS.EC2.Volume")
-	if len(got.failures) > 0 {
-		t.Errorf("%v", got.failures)
+	got := collecttest.All(t, aws.New(c.options), c.access(0), "AWS.EC2.Vpc", "AWS.EC2.Volume")
+	if len(got.Failures) > 0 {
+		t.Errorf("%v", got.Failures)
 	}
 	if n := c.gateway.Faults.Calls()[gateway.Call{Cloud: "aws", Region: "us-east-1", Service: "sts", Action: "AssumeRole"}]; n < 3 {
 		t.Errorf("%d sessions were requested", n)
@@ -221,8 +222,8 @@ func TestPermanentlyRefusedSession(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "s3", Action: "GetBucketAcl"}, Kind: gateway.Expire})
-	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.S3.Bucket")
-	if errs := got.failures["AWS.S3.Bucket"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrIdentity) {
+	got := collecttest.All(t, aws.New(c.options), c.access(0), "AWS.S3.Bucket")
+	if errs := got.Failures["AWS.S3.Bucket"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrIdentity) {
 		t.Errorf("%v", errs)
 	}
 }
@@ -258,10 +259,10 @@ func TestMalformedResponses(t *testing.T) {
 			if kind == gateway.Hang || kind == gateway.Stall { // the others must not run out of time on a busy machine
 				c.options.Timeout = 2 * time.Second
 			}
-			got := collectAll(t, aws.New(c.options), c.access(0), types...)
+			got := collecttest.All(t, aws.New(c.options), c.access(0), types...)
 			for _, entity := range types {
-				if errs := got.failures[entity]; len(errs) != 1 || errors.Is(errs[0], collect.ErrGone) || errors.Is(errs[0], collect.ErrOff) || collect.IsFatal(errs[0]) {
-					t.Errorf("%s: %v, with %d entities", entity, errs, len(got.entitiesOf(entity)))
+				if errs := got.Failures[entity]; len(errs) != 1 || errors.Is(errs[0], collect.ErrGone) || errors.Is(errs[0], collect.ErrOff) || collect.IsFatal(errs[0]) {
+					t.Errorf("%s: %v, with %d entities", entity, errs, len(got.EntitiesOf(entity)))
 				}
 			}
 		})
@@ -290,8 +291,8 @@ func TestServiceNotEnabledIsNoError(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "redshift"}, Kind: gateway.Off})
-	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.Redshift.Cluster")
-	if errs := got.failures["AWS.Redshift.Cluster"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrOff) {
+	got := collecttest.All(t, aws.New(c.options), c.access(0), "AWS.Redshift.Cluster")
+	if errs := got.Failures["AWS.Redshift.Cluster"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrOff) {
 		t.Errorf("%v", errs)
 	}
 }
@@ -299,10 +300,10 @@ func TestServiceNotEnabledIsNoError(t *testing.T) {
 func TestPagination(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Size: 9000, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
-	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.EC2.Instance", "AWS.EC2.Volume", "AWS.IAM.User", "AWS.IAM.Role", "AWS.SNS.Topic", "AWS.SQS.Queue",
+	got := collecttest.All(t, aws.New(c.options), c.access(0), "AWS.EC2.Instance", "AWS.EC2.Volume", "AWS.IAM.User", "AWS.IAM.Role", "AWS.SNS.Topic", "AWS.SQS.Queue",
 		"AWS.DynamoDB.Table", "AWS.Lambda.Function", "AWS.RDS.DBInstance", "AWS.Logs.LogGroup", "AWS.CloudWatch.Alarm", "AWS.SSM.Parameter", "AWS.SecretsManager.Secret")
-	if len(got.failures) > 0 {
-		t.Fatal(got.failures)
+	if len(got.Failures) > 0 {
+		t.Fatal(got.Failures)
 	}
 	calls := map[string]int{}
 	for call, n := range c.gateway.Faults.Calls() {
@@ -328,8 +329,8 @@ func TestPagination(t *testing.T) {
 				break
 			}
 		}
-		if len(got.entitiesOf(kind)) != n {
-			t.Errorf("%s: %d were read of %d", kind, len(got.entitiesOf(kind)), n)
+		if len(got.EntitiesOf(kind)) != n {
+			t.Errorf("%s: %d were read of %d", kind, len(got.EntitiesOf(kind)), n)
 		}
 	}
 }
@@ -341,9 +342,9 @@ func TestAccountsAreIsolated(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 2 {
 		group.Go(func() {
-			got := collectAll(t, source, c.access(i))
+			got := collecttest.All(t, source, c.access(i))
 			other := c.Account(1 - i).ID
-			for id, e := range got.entities {
+			for id, e := range got.Entities {
 				if string(e.Account) != c.Account(i).ID || strings.Contains(text(t, e), other) && e.Type != "AWS.Account.Account" {
 					t.Errorf("%s of account %d refers to the other account", id, i)
 				}
@@ -357,13 +358,13 @@ func TestReadingIsDeterministic(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})
 	source := aws.New(c.options)
-	first, second := collectAll(t, source, c.access(0)), collectAll(t, source, c.access(0))
-	if len(first.entities) != len(second.entities) {
-		t.Errorf("%d entities, then %d", len(first.entities), len(second.entities))
+	first, second := collecttest.All(t, source, c.access(0)), collecttest.All(t, source, c.access(0))
+	if len(first.Entities) != len(second.Entities) {
+		t.Errorf("%d entities, then %d", len(first.Entities), len(second.Entities))
 	}
-	for id, e := range first.entities {
-		if text(t, e) != text(t, second.entities[id]) {
-			t.Errorf("%s:\n%s\n%s", id, text(t, e), text(t, second.entities[id]))
+	for id, e := range first.Entities {
+		if text(t, e) != text(t, second.Entities[id]) {
+			t.Errorf("%s:\n%s\n%s", id, text(t, e), text(t, second.Entities[id]))
 		}
 	}
 }
@@ -402,8 +403,8 @@ func TestServiceNotOfferedInRegion(t *testing.T) {
 			}
 			return nil, errors.New("no such host")
 		}
-		got := collectAll(t, aws.New(options), c.access(0), "AWS.Redshift.Cluster")
-		if errs := got.failures["AWS.Redshift.Cluster"]; len(errs) != 1 || errors.Is(errs[0], collect.ErrOff) != test.off {
+		got := collecttest.All(t, aws.New(options), c.access(0), "AWS.Redshift.Cluster")
+		if errs := got.Failures["AWS.Redshift.Cluster"]; len(errs) != 1 || errors.Is(errs[0], collect.ErrOff) != test.off {
 			t.Errorf("%s: %v", name, errs)
 		}
 	}

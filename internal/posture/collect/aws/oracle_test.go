@@ -17,7 +17,7 @@ import (
 
 // An accountData is an account as it was read, with helpers for the rules.
 type accountData struct {
-	read
+	collecttest.Read
 	today time.Time
 }
 
@@ -55,7 +55,7 @@ func (d accountData) isOlderThan(e posture.Entity, name string, days int) bool {
 func (d accountData) to(e posture.Entity, label string) []posture.Entity {
 	var found []posture.Entity
 	for _, edge := range e.Edges {
-		if next, ok := d.entities[edge.To]; ok && edge.Label == label {
+		if next, ok := d.Entities[edge.To]; ok && edge.Label == label {
 			found = append(found, next)
 		}
 	}
@@ -66,7 +66,7 @@ func (d accountData) to(e posture.Entity, label string) []posture.Entity {
 // the TCP ports or, without ports, to any port over IPv4.
 func (d accountData) allowsInternet(e posture.Entity, ports ...int64) bool {
 	return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
-		if edge.Label != "ALLOWS_INGRESS" || !hasFlag(d.entities[edge.To], "isInternet") {
+		if edge.Label != "ALLOWS_INGRESS" || !hasFlag(d.Entities[edge.To], "isInternet") {
 			return false
 		}
 		var protocol string
@@ -82,7 +82,7 @@ func (d accountData) allowsInternet(e posture.Entity, ports ...int64) bool {
 			}
 		}
 		within := func(port int64) bool { return from <= port && port <= to && (protocol == "tcp" || protocol == "-1") }
-		four := get(d.entities[edge.To], "ipVersion").Long == 4 // simulated instances have only IPv4 addresses
+		four := get(d.Entities[edge.To], "ipVersion").Long == 4 // simulated instances have only IPv4 addresses
 		return len(ports) == 0 && four && (protocol == "tcp" || protocol == "udp" || protocol == "-1") || slices.ContainsFunc(ports, within)
 	})
 }
@@ -217,7 +217,7 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 func (d accountData) found(rules []collecttest.Need) []world.Finding {
 	var all []world.Finding
 	for _, r := range rules {
-		for _, e := range d.entitiesOf(r.ResourceType) {
+		for _, e := range d.EntitiesOf(r.ResourceType) {
 			if violates[r.ID](d, e) {
 				all = append(all, world.Finding{Rule: r.ID, Entity: e.ID})
 			}
@@ -252,7 +252,7 @@ func TestRulesFindExpectedFlaws(t *testing.T) {
 	c := start(t, simaws.Options{Seed: 22, Accounts: accounts, Size: 300, Shares: shares})
 	seen := map[string]bool{}
 	for i := range accounts {
-		g := accountData{collectAll(t, aws.New(c.options), c.access(i)), c.Today()}
+		g := accountData{collecttest.All(t, aws.New(c.options), c.access(i)), c.Today()}
 		want := c.Findings(c.Account(i).ID)
 		sortFindings(want)
 		if diff := cmp.Diff(want, g.found(rules)); diff != "" {
@@ -275,7 +275,7 @@ func TestNoFlawsNoFindings(t *testing.T) {
 	if findings := c.Findings(c.Account(0).ID); len(findings) > 0 {
 		t.Errorf("the world says %v", findings)
 	}
-	g := accountData{collectAll(t, aws.New(c.options), c.access(0)), c.Today()}
+	g := accountData{collecttest.All(t, aws.New(c.options), c.access(0)), c.Today()}
 	if findings := g.found(collecttest.Needs(t, "aws")); len(findings) > 0 {
 		t.Errorf("found %v", findings)
 	}
@@ -298,7 +298,7 @@ func TestChangesAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g := accountData{collectAll(t, source, c.access(0)), c.Today()}
+	g := accountData{collecttest.All(t, source, c.access(0)), c.Today()}
 	want := []world.Finding{
 		{Rule: "aws-ec2-ebs-encrypted", Entity: posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, "vol-0new")},
 		{Rule: "aws-ec2-sg-ssh-open", Entity: posture.EntityType("AWS.EC2.SecurityGroup").ID(posture.AccountID(place.Account), place.Region, name)},
@@ -309,7 +309,7 @@ func TestChangesAreRead(t *testing.T) {
 	if diff := cmp.Diff(want, c.Findings(place.Account)); diff != "" {
 		t.Errorf("-want +world\n%s", diff)
 	}
-	if _, exists := g.entities[posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, removed)]; exists {
+	if _, exists := g.Entities[posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, removed)]; exists {
 		t.Error("the removed resource is still there")
 	}
 }

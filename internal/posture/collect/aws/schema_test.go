@@ -99,7 +99,7 @@ func TestEntitiesMatchDeclarations(t *testing.T) {
 	all := declarations()
 	read := map[string]bool{}
 	for i := range 3 {
-		checkEntities(t, collectAll(t, aws.New(c.options), c.access(i)), all, read)
+		checkEntities(t, collecttest.All(t, aws.New(c.options), c.access(i)), all, read)
 	}
 	noteCases(t, read)
 	for kind, d := range all {
@@ -138,9 +138,9 @@ func noteCases(t *testing.T, read map[string]bool) {
 }
 
 // checkEntities compares entities with the declarations and records what was read.
-func checkEntities(t *testing.T, got read, all map[posture.EntityType]collect.Declaration, read map[string]bool) {
+func checkEntities(t *testing.T, got collecttest.Read, all map[posture.EntityType]collect.Declaration, read map[string]bool) {
 	t.Helper()
-	for _, e := range got.entities {
+	for _, e := range got.Entities {
 		d := all[e.Type]
 		if e.Name == "" || e.XID == "" {
 			t.Errorf("%s has no name or no name in the cloud", e.ID)
@@ -166,14 +166,14 @@ func checkEntities(t *testing.T, got read, all map[posture.EntityType]collect.De
 }
 
 // checkEdge checks that an edge leads to an entity of a declared type.
-func checkEdge(t *testing.T, got read, d collect.Declaration, from posture.Entity, e posture.Edge) {
+func checkEdge(t *testing.T, got collecttest.Read, d collect.Declaration, from posture.Entity, e posture.Edge) {
 	t.Helper()
 	i := slices.IndexFunc(d.Edges, func(x collect.Edge) bool { return x.Label == e.Label })
 	if i < 0 {
 		t.Errorf("%s: the edge %s is not declared", from.ID, e.Label)
 		return
 	}
-	to, ok := got.entities[e.To]
+	to, ok := got.Entities[e.To]
 	if !ok {
 		t.Errorf("%s: the edge %s leads to %s, which does not exist", from.ID, e.Label, e.To)
 		return
@@ -188,13 +188,13 @@ func TestSingleReadsAgree(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 5})
 	source := aws.New(c.options)
-	got := collectAll(t, source, c.access(0))
+	got := collecttest.All(t, source, c.access(0))
 	session, err := source.Open(t.Context(), c.access(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	for _, e := range got.entities {
+	for _, e := range got.Entities {
 		unit, ok := session.Unit(e.Type, e.Region)
 		if !ok {
 			t.Fatalf("no unit reads %s", e.Type)

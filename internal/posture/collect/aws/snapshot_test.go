@@ -14,6 +14,7 @@ import (
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/awsapi"
 	"vigil/internal/posture/collect/awsapi/model"
+	"vigil/internal/posture/collect/collecttest"
 	simaws "vigil/internal/sim/aws"
 )
 
@@ -95,7 +96,7 @@ func TestSimulatedResponsesMatchModels(t *testing.T) {
 	c := start(t, simaws.Options{Seed: 3, Size: 600, Regions: []string{"us-east-1"}})
 	r := &recorder{next: c.options.HTTP.Transport, answers: map[string][]byte{}}
 	c.options.HTTP.Transport = r
-	collectAll(t, aws.New(c.options), c.access(0))
+	collecttest.All(t, aws.New(c.options), c.access(0))
 	if len(r.answers) < 30 {
 		t.Errorf("only %d calls were recorded", len(r.answers))
 	}

@@ -1,5 +1,5 @@
-// Package collecttest compares what collectors read with what rules need: the rules of the
-// product, and the list of built-in checks.
+// Package collecttest reads whole accounts, and compares what collectors read with what
+// rules need: the rules of the product, and the list of built-in checks.
 package collecttest
 
 import (

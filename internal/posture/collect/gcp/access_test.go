@@ -15,6 +15,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/collecttest"
 	"vigil/internal/posture/collect/gcp"
 	"vigil/internal/sim/gateway"
 	simgcp "vigil/internal/sim/gcp"
@@ -169,10 +170,10 @@ func TestDiscovery(t *testing.T) {
 func TestRoleIsMinimal(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Size: 60})
-	want := collectAll(t, c.source(), c.access(0))
-	got := collectAll(t, c.source(), c.Projects()[0].Access("org", c.Limited("exact", gcp.Permissions()...)))
-	if diff := cmp.Diff(want.entities, got.entities); diff != "" || len(got.failures) > 0 || len(got.problems) > 0 {
-		t.Errorf("with the role (-all +role):\n%s\n%v %v", diff, got.failures, got.problems)
+	want := collecttest.All(t, c.source(), c.access(0))
+	got := collecttest.All(t, c.source(), c.Projects()[0].Access("org", c.Limited("exact", gcp.Permissions()...)))
+	if diff := cmp.Diff(want.Entities, got.Entities); diff != "" || len(got.Failures) > 0 || len(got.Problems) > 0 {
+		t.Errorf("with the role (-all +role):\n%s\n%v %v", diff, got.Failures, got.Problems)
 	}
 	used := map[string]bool{}
 	for _, p := range simgcp.Methods() {
@@ -192,9 +193,9 @@ func TestDeclaredPermissionsSuffice(t *testing.T) {
 	c := start(t, simgcp.Options{Seed: 5, Size: 60})
 	for _, d := range c.source().Declarations() {
 		credential := c.Limited("only", append([]string{"resourcemanager.projects.get"}, d.Permissions...)...)
-		got := collectAll(t, c.source(), c.Projects()[0].Access("org", credential), d.Type)
-		if len(got.failures) > 0 || len(got.problems) > 0 || len(got.entities) == 0 {
-			t.Errorf("%s with %v: %d read, %v %v", d.Type, d.Permissions, len(got.entities), got.failures, got.problems)
+		got := collecttest.All(t, c.source(), c.Projects()[0].Access("org", credential), d.Type)
+		if len(got.Failures) > 0 || len(got.Problems) > 0 || len(got.Entities) == 0 {
+			t.Errorf("%s with %v: %d read, %v %v", d.Type, d.Permissions, len(got.Entities), got.Failures, got.Problems)
 		}
 	}
 }
@@ -205,7 +206,7 @@ func TestDeclaredPermissionsSuffice(t *testing.T) {
 func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Size: 60})
-	complete := collectAll(t, c.source(), c.access(0))
+	complete := collecttest.All(t, c.source(), c.access(0))
 	called := map[string]bool{}
 	for _, p := range simgcp.Methods() {
 		called[p] = true
@@ -221,13 +222,10 @@ func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 			}
 		}
 		all := slices.DeleteFunc(gcp.Permissions(), func(p string) bool { return p == missing })
-		got := collectAll(t, c.source(), c.Projects()[0].Access("org", c.Limited("nearly", all...)), types...)
+		got := collecttest.All(t, c.source(), c.Projects()[0].Access("org", c.Limited("nearly", all...)), types...)
 		complaints := 0
 		for _, kind := range types {
-			problems := got.problems[kind]
-			if err := got.failures[kind]; err != nil {
-				problems = append(problems, err)
-			}
+			problems := slices.Concat(got.Problems[kind], got.Failures[kind])
 			for _, problem := range problems {
 				if denied, ok := errors.AsType[*collect.DeniedError](problem); !ok || denied.Permission != missing || !errors.Is(problem, collect.ErrDenied) {
 					t.Errorf("without %s: %s: %v", missing, kind, problem)
@@ -239,8 +237,8 @@ func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 			if len(problems) == 0 && strings.HasSuffix(missing, ".list") && missing != "iam.denypolicies.list" {
 				t.Errorf("without %s: %s reports no error", missing, kind)
 			}
-			if got.failures[kind] == nil {
-				checkUnknown(t, missing, complete.entitiesOf(kind), got)
+			if got.Failures[kind] == nil {
+				checkUnknown(t, missing, complete.EntitiesOf(kind), got)
 			}
 		}
 		if complaints == 0 && !strings.HasSuffix(missing, ".get") {
@@ -250,10 +248,10 @@ func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 }
 
 // checkUnknown checks that entities are unchanged except for what could not be read.
-func checkUnknown(t *testing.T, missing string, before []posture.Entity, got read) {
+func checkUnknown(t *testing.T, missing string, before []posture.Entity, got collecttest.Read) {
 	t.Helper()
 	for _, want := range before {
-		e, ok := got.entities[want.ID]
+		e, ok := got.Entities[want.ID]
 		if !ok {
 			t.Errorf("without %s: %s is gone", missing, want.ID)
 			continue

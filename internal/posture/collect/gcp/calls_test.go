@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/collect/collecttest"
 	simgcp "vigil/internal/sim/gcp"
 )
 
@@ -14,8 +15,8 @@ func TestKeysAndRingsShareLists(t *testing.T) {
 	c := start(t, simgcp.Options{Seed: 3, Size: 30})
 	calls := func(types ...posture.EntityType) (locations, rings int) {
 		c.faults.ResetCounts()
-		if got := collectAll(t, c.source(), c.access(0), types...); len(got.entities) == 0 || len(got.failures) > 0 {
-			t.Fatalf("%d entities, %v", len(got.entities), got.failures)
+		if got := collecttest.All(t, c.source(), c.access(0), types...); len(got.Entities) == 0 || len(got.Failures) > 0 {
+			t.Fatalf("%d entities, %v", len(got.Entities), got.Failures)
 		}
 		for call, n := range c.faults.Calls() {
 			switch call.Service + " " + call.Action {

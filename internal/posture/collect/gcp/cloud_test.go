@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -63,65 +62,6 @@ func (c *cloud) fault(t testing.TB, method string, f gateway.Fault) {
 	if _, err := c.faults.Add(f); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// read is the result of reading a project.
-type read struct {
-	entities map[posture.EntityID]posture.Entity
-	problems map[posture.EntityType][]error // details that could not be read
-	failures map[posture.EntityType]error   // lists that could not be read
-}
-
-func (r read) entitiesOf(t posture.EntityType) []posture.Entity {
-	var found []posture.Entity
-	for _, e := range r.entities {
-		if e.Type == t {
-			found = append(found, e)
-		}
-	}
-	slices.SortFunc(found, func(a, b posture.Entity) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return found
-}
-
-// collectAll reads the given types of a project, or all types.
-func collectAll(t testing.TB, source collect.Source, a posture.Access, types ...posture.EntityType) read {
-	t.Helper()
-	session, err := source.Open(t.Context(), a)
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
-	defer session.Close()
-	units, err := session.Units(t.Context())
-	if err != nil {
-		t.Fatalf("units: %v", err)
-	}
-	got := read{entities: map[posture.EntityID]posture.Entity{}, problems: map[posture.EntityType][]error{}, failures: map[posture.EntityType]error{}}
-	var mu sync.Mutex
-	for _, u := range units {
-		if len(types) > 0 && !slices.Contains(types, u.Type) {
-			continue
-		}
-		err := u.List(t.Context(), func(r *collect.Resource) error {
-			mu.Lock()
-			defer mu.Unlock()
-			r.Normalize()
-			if _, exists := got.entities[r.ID]; exists {
-				t.Errorf("%s was read twice", r.ID)
-			}
-			if r.Type != u.Type || r.Account != a.Account.ID || r.Provider != posture.GCP {
-				t.Errorf("%s has type %s and account %s", r.ID, r.Type, r.Account)
-			}
-			got.entities[r.ID] = r.Entity
-			if problems := r.Problems(); len(problems) > 0 {
-				got.problems[u.Type] = append(got.problems[u.Type], problems...)
-			}
-			return nil
-		})
-		if err != nil {
-			got.failures[u.Type] = err
-		}
-	}
-	return got
 }
 
 // property returns a property of an entity, or false when it has none.

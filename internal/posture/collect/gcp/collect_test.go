@@ -9,6 +9,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/collecttest"
 	simgcp "vigil/internal/sim/gcp"
 	"vigil/internal/sim/world"
 )
@@ -20,20 +21,20 @@ func TestEntitiesMatchDeclarations(t *testing.T) {
 	c := start(t, simgcp.Options{Projects: 4, Seed: 7, Size: 400, Page: 7})
 	declared, used := declarations(), map[string]bool{}
 	for i := range c.Projects() {
-		got := collectAll(t, c.source(), c.access(i))
-		for kind, err := range got.failures {
+		got := collecttest.All(t, c.source(), c.access(i))
+		for kind, err := range got.Failures {
 			t.Errorf("%s: %v", kind, err)
 		}
-		for kind, problems := range got.problems {
+		for kind, problems := range got.Problems {
 			t.Errorf("%s: %v", kind, problems)
 		}
-		for id, e := range got.entities {
-			for _, problem := range undeclared(declared[e.Type], e, got.entities, used) {
+		for id, e := range got.Entities {
+			for _, problem := range undeclared(declared[e.Type], e, got.Entities, used) {
 				t.Errorf("%s: %s", id, problem)
 			}
 		}
-		if len(got.entities) < 400 {
-			t.Errorf("%d entities of a project of 400", len(got.entities))
+		if len(got.Entities) < 400 {
+			t.Errorf("%d entities of a project of 400", len(got.Entities))
 		}
 	}
 	for kind, d := range declared {
@@ -96,13 +97,13 @@ func TestSingleReadsAgree(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 9, Size: 60})
 	source := c.source()
-	all := collectAll(t, source, c.access(0))
+	all := collecttest.All(t, source, c.access(0))
 	session, err := source.Open(t.Context(), c.access(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	for id, want := range all.entities {
+	for id, want := range all.Entities {
 		region := locationOf(want)
 		unit, ok := session.Unit(want.Type, region)
 		if !ok || unit.Region != posture.Global {
@@ -174,14 +175,14 @@ func TestMissingResourcesAreGone(t *testing.T) {
 func TestReadingIsDeterministic(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 4, Size: 300})
-	first := collectAll(t, c.source(), c.access(0))
-	second := collectAll(t, c.source(), c.access(0))
-	if diff := cmp.Diff(first.entities, second.entities); diff != "" {
+	first := collecttest.All(t, c.source(), c.access(0))
+	second := collecttest.All(t, c.source(), c.access(0))
+	if diff := cmp.Diff(first.Entities, second.Entities); diff != "" {
 		t.Errorf("the second time (-first +second):\n%s", diff)
 	}
 	small := start(t, simgcp.Options{Seed: 4, Size: 300, Page: 3})
-	paged := collectAll(t, small.source(), small.access(0))
-	if diff := cmp.Diff(first.entities, paged.entities); diff != "" {
+	paged := collecttest.All(t, small.source(), small.access(0))
+	if diff := cmp.Diff(first.Entities, paged.Entities); diff != "" {
 		t.Errorf("in small pages (-first +paged):\n%s", diff)
 	}
 }
@@ -191,7 +192,7 @@ func TestReadingIsDeterministic(t *testing.T) {
 func TestSecretsAreNotRead(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 6, Shares: world.Shares{Default: 1}})
-	text, err := json.Marshal(collectAll(t, c.source(), c.access(0)).entities)
+	text, err := json.Marshal(collecttest.All(t, c.source(), c.access(0)).Entities)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func TestProjectsAreIsolated(t *testing.T) {
 	for i, p := range c.Projects() {
 		t.Run(p.ID, func(t *testing.T) {
 			t.Parallel()
-			for id, e := range collectAll(t, c.source(), c.access(i)).entities {
+			for id, e := range collecttest.All(t, c.source(), c.access(i)).Entities {
 				other := c.Projects()[1-i]
 				if text, _ := json.Marshal(e); strings.Contains(string(text), other.ID) || strings.Contains(string(text), other.Number) {
 					t.Errorf("%s names the other project", id)
@@ -234,7 +235,7 @@ func TestChangesAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := collectAll(t, c.source(), c.access(0)).entities
+	got := collecttest.All(t, c.source(), c.access(0)).Entities
 	want := map[world.Finding]bool{
 		{Rule: "gcp-fw-ssh-open", Entity: posture.EntityID("GCP.Compute." + project + ".global.Firewall.fw-00000")}:                   true,
 		{Rule: "gcp-default-network", Entity: posture.EntityID("GCP.Compute." + project + ".global.Network.default")}:                 true,

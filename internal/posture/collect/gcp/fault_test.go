@@ -12,6 +12,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/collecttest"
 	"vigil/internal/sim/gateway"
 	simgcp "vigil/internal/sim/gcp"
 )
@@ -41,7 +42,7 @@ func (l *recordingLimiter) Throttled(k collect.Key, after time.Duration) {
 func TestTransientFaultsAreRetried(t *testing.T) {
 	t.Parallel()
 	faultless := start(t, simgcp.Options{Seed: 3, Size: 60})
-	want := collectAll(t, faultless.source(), faultless.access(0))
+	want := collecttest.All(t, faultless.source(), faultless.access(0))
 	for _, kind := range []gateway.Kind{gateway.Throttle, gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Expire} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
@@ -50,9 +51,9 @@ func TestTransientFaultsAreRetried(t *testing.T) {
 			if _, err := c.faults.Add(gateway.Fault{Kind: kind, Rate: 1.0 / 3, Match: gateway.Call{Service: "[!o]*"}}); err != nil { // all services but oauth2
 				t.Fatal(err)
 			}
-			got := collectAll(t, c.source(), c.access(0))
-			if diff := cmp.Diff(want.entities, got.entities); diff != "" || len(got.failures) > 0 || len(got.problems) > 0 {
-				t.Errorf("%v %v (-quiet +%s):\n%s", got.failures, got.problems, kind, diff)
+			got := collecttest.All(t, c.source(), c.access(0))
+			if diff := cmp.Diff(want.Entities, got.Entities); diff != "" || len(got.Failures) > 0 || len(got.Problems) > 0 {
+				t.Errorf("%v %v (-quiet +%s):\n%s", got.Failures, got.Problems, kind, diff)
 			}
 		})
 	}
@@ -66,9 +67,9 @@ func TestLimiterCalls(t *testing.T) {
 	c.fault(t, "compute.routes.list", gateway.Fault{Kind: gateway.Throttle, Times: 1}) // Compute Engine responds with 403
 	c.fault(t, "pubsub.projects.topics.list", gateway.Fault{Kind: gateway.Throttle, Times: 1, RetryAfter: gateway.Duration(time.Second)})
 	begin := time.Now()
-	got := collectAll(t, c.source(), c.access(0), "GCP.Compute.Route", "GCP.PubSub.Topic", "GCP.IAM.ServiceAccountKey")
-	if len(got.failures) > 0 || time.Since(begin) < time.Second {
-		t.Errorf("%v after %v", got.failures, time.Since(begin))
+	got := collecttest.All(t, c.source(), c.access(0), "GCP.Compute.Route", "GCP.PubSub.Topic", "GCP.IAM.ServiceAccountKey")
+	if len(got.Failures) > 0 || time.Since(begin) < time.Second {
+		t.Errorf("%v after %v", got.Failures, time.Since(begin))
 	}
 	key := func(service string) collect.Key {
 		return collect.Key{Provider: posture.GCP, Account: c.access(0).Account.ID, Service: service}
@@ -114,8 +115,8 @@ func TestPermanentFaultsFailTheList(t *testing.T) {
 				c.options.Timeout = 2 * time.Second
 			}
 			c.fault(t, "compute.firewalls.list", gateway.Fault{Kind: fault})
-			got := collectAll(t, c.source(), c.access(0), kind, "GCP.Compute.Route")
-			err := got.failures[kind]
+			got := collecttest.All(t, c.source(), c.access(0), kind, "GCP.Compute.Route")
+			err := got.Failure(kind)
 			if err == nil || !strings.Contains(err.Error(), tt.message) || tt.class != nil && !errors.Is(err, tt.class) {
 				t.Fatalf("%v; want %q", err, tt.message)
 			}
@@ -124,8 +125,8 @@ func TestPermanentFaultsFailTheList(t *testing.T) {
 					t.Errorf("%v is also of the class %v", err, class)
 				}
 			}
-			if len(got.failures) != 1 || len(got.entitiesOf("GCP.Compute.Route")) == 0 {
-				t.Errorf("failures %v, want only that of %s", got.failures, kind)
+			if len(got.Failures) != 1 || len(got.EntitiesOf("GCP.Compute.Route")) == 0 {
+				t.Errorf("failures %v, want only that of %s", got.Failures, kind)
 			}
 		})
 	}
@@ -167,15 +168,15 @@ func TestDisabledServices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ownProject := collectAll(t, c.source(), c.access(0), types...)
+		ownProject := collecttest.All(t, c.source(), c.access(0), types...)
 		for _, kind := range types {
-			if err := ownProject.failures[kind]; !errors.Is(err, collect.ErrOff) || len(ownProject.entitiesOf(kind)) > 0 || len(ownProject.problems[kind]) > 0 {
-				t.Errorf("%s is off: %s: %v, %d read, %v", service, kind, err, len(ownProject.entitiesOf(kind)), ownProject.problems[kind])
+			if err := ownProject.Failure(kind); !errors.Is(err, collect.ErrOff) || len(ownProject.EntitiesOf(kind)) > 0 || len(ownProject.Problems[kind]) > 0 {
+				t.Errorf("%s is off: %s: %v, %d read, %v", service, kind, err, len(ownProject.EntitiesOf(kind)), ownProject.Problems[kind])
 			}
 		}
-		otherProject := collectAll(t, c.source(), c.access(1), types...)
+		otherProject := collecttest.All(t, c.source(), c.access(1), types...)
 		for _, kind := range types {
-			if err := otherProject.failures[kind]; err == nil || errors.Is(err, collect.ErrOff) || !strings.Contains(err.Error(), "enable it there") {
+			if err := otherProject.Failure(kind); err == nil || errors.Is(err, collect.ErrOff) || !strings.Contains(err.Error(), "enable it there") {
 				t.Errorf("%s is disabled in the project of the key: %s: %v", service, kind, err)
 			}
 		}
@@ -195,7 +196,7 @@ func TestDisabledServicesOfDerivedProperties(t *testing.T) {
 		}
 	}
 	for i, want := range []string{posture.BoolProperty, posture.UnknownProperty} {
-		got := collectAll(t, c.source(), c.access(i), "GCP.Compute.Network", "GCP.CloudResourceManager.Project")
+		got := collecttest.All(t, c.source(), c.access(i), "GCP.Compute.Network", "GCP.CloudResourceManager.Project")
 		for _, tt := range []struct {
 			kind posture.EntityType
 			name string
@@ -204,7 +205,7 @@ func TestDisabledServicesOfDerivedProperties(t *testing.T) {
 			{"GCP.CloudResourceManager.Project", "exportsAllLogs"},
 			{"GCP.CloudResourceManager.Project", "watchesOwnership"},
 		} {
-			for _, e := range got.entitiesOf(tt.kind) {
+			for _, e := range got.EntitiesOf(tt.kind) {
 				if p, _ := property(e, tt.name); p.Type != want || p.Bool {
 					t.Errorf("project %d: %s of %s is %+v", i, tt.name, e.ID, p)
 				}
@@ -218,9 +219,9 @@ func TestExpiredTokenIsRenewed(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60})
 	c.fault(t, "compute.*", gateway.Fault{Kind: gateway.Expire, Times: 1, Skip: 1})
-	got := collectAll(t, c.source(), c.access(0), "GCP.Compute.Firewall", "GCP.Compute.Route", "GCP.Compute.Disk")
-	if len(got.failures) > 0 {
-		t.Errorf("%v", got.failures)
+	got := collecttest.All(t, c.source(), c.access(0), "GCP.Compute.Firewall", "GCP.Compute.Route", "GCP.Compute.Disk")
+	if len(got.Failures) > 0 {
+		t.Errorf("%v", got.Failures)
 	}
 	if n := c.faults.Calls()[gateway.Call{Cloud: "gcp", Account: c.Projects()[0].ID, Service: "oauth2", Action: "token"}]; n != 2 {
 		t.Errorf("%d tokens were requested", n)

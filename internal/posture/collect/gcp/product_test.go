@@ -33,7 +33,7 @@ func TestProductRulesFindExpectedFlaws(t *testing.T) {
 					}
 				}
 				got := map[world.Finding]bool{}
-				for rule, id := range collecttest.Findings(t, queries, maps.Values(collectAll(t, c.source(), c.access(i)).entities), today) {
+				for rule, id := range collecttest.Findings(t, queries, maps.Values(collecttest.All(t, c.source(), c.access(i)).Entities), today) {
 					got[world.Finding{Rule: rule, Entity: id}] = true
 				}
 				if diff := cmp.Diff(want, got); diff != "" {

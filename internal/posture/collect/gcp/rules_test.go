@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/collect/collecttest"
 	simgcp "vigil/internal/sim/gcp"
 	"vigil/internal/sim/world"
 )
@@ -281,7 +282,7 @@ func TestRulesFindExpectedFlaws(t *testing.T) {
 			c := start(t, o)
 			raised := map[string]bool{}
 			for i, p := range c.Projects() {
-				got := findings(collectAll(t, c.source(), c.access(i)).entities)
+				got := findings(collecttest.All(t, c.source(), c.access(i)).Entities)
 				want := map[world.Finding]bool{}
 				for f := range c.Findings(p.ID) {
 					want[f], raised[f.Rule] = true, true
