@@ -20,6 +20,10 @@ type Admission struct {
 	Shared    int // like Reads, while other organisations are active too; half of Reads
 	Changes   int // limit for one organisation, requests that change something; 64
 
+	CallerStreams int // open event streams of one caller; 16
+	OrgStreams    int // open event streams of one organisation; 128
+	AllStreams    int // open event streams of all callers; 1024
+
 	Waiting int           // requests of one organisation or address that may queue; 1024
 	Wait    time.Duration // how long a queued request waits before it fails; 30 s
 }
@@ -37,6 +41,9 @@ func (a Admission) withDefaults() Admission {
 	set(&a.Reads, max(4, 2*processors.Count()))
 	set(&a.Shared, max(a.Reads/2, 1))
 	set(&a.Changes, 64)
+	set(&a.CallerStreams, 16)
+	set(&a.OrgStreams, 128)
+	set(&a.AllStreams, 1024)
 	set(&a.Waiting, 1024)
 	if a.Wait == 0 {
 		a.Wait = 30 * time.Second

@@ -45,7 +45,9 @@ func (m *Metrics) begin() {
 	}
 }
 
-func (m *Metrics) end(route string, status int, elapsed time.Duration) {
+// end counts an answered request. The duration of a stream says nothing about
+// the server's speed and is left out.
+func (m *Metrics) end(route string, status int, elapsed time.Duration, stream bool) {
 	if m == nil {
 		return
 	}
@@ -55,5 +57,8 @@ func (m *Metrics) end(route string, status int, elapsed time.Duration) {
 		class = strconv.Itoa(status/100) + "xx"
 	}
 	m.requests.WithLabelValues(route, class).Inc()
+	if stream && status < 400 {
+		return
+	}
 	m.duration.WithLabelValues(route, class).Observe(elapsed.Seconds())
 }

@@ -47,6 +47,7 @@ type Mux struct {
 	router  Router[*Route]
 	limiter *limiter
 	gate    *gate
+	streams *streams
 	bodies  bodies
 }
 
@@ -64,7 +65,7 @@ func NewMux(routes []Route, o Options) (*Mux, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Mux{o: o, limiter: newLimiter(o.Rates, o.Now), gate: newGate(o.Admit)}
+	m := &Mux{o: o, limiter: newLimiter(o.Rates, o.Now), gate: newGate(o.Admit), streams: newStreams(o.Admit)}
 	for _, rt := range routes {
 		if err := rt.check(); err != nil {
 			return nil, err
@@ -189,15 +190,11 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 			return nil, err
 		}
 	}
-	if !rt.Monitor {
-		// The request takes a slot only after its body arrived, so that slow senders do
-		// not block others.
-		leave, err := m.gate.enter(ctx, x.admissionRequest())
-		if err != nil {
-			return nil, err
-		}
-		defer leave()
+	leave, err := m.enter(ctx, x)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	ctx = m.attach(ctx, r, x)
 	key, past, err := m.idempotencyKey(ctx, r, x)
 	if err != nil || past != nil {
@@ -214,6 +211,19 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 		err = fault.Wrap(fault.Unavailable, err, "the request took too long")
 	}
 	return body, m.reportOutcome(rec, x, err)
+}
+
+// enter counts the request against the limits of concurrent requests or of open
+// streams, until leave is called. A request takes a slot only after its body
+// arrived, so that slow senders do not block others.
+func (m *Mux) enter(ctx context.Context, x *exchange) (leave func(), err error) {
+	switch {
+	case x.route.Monitor:
+		return func() {}, nil
+	case x.route.Events:
+		return m.streams.enter(x.caller)
+	}
+	return m.gate.enter(ctx, x.admissionRequest())
 }
 
 // withBody returns a copy of a request with its own reader of the body.
@@ -290,7 +300,7 @@ func (m *Mux) finish(r *http.Request, x *exchange, rec *recorder, err error) {
 			level = slog.LevelDebug
 		}
 	}
-	m.o.Metrics.end(pattern, rec.status, elapsed)
+	m.o.Metrics.end(pattern, rec.status, elapsed, x.route != nil && x.route.Events)
 	x.endSpan(r, pattern, rec.status)
 	attrs := []slog.Attr{
 		slog.String("request_id", x.id), slog.String("method", short(r.Method)), slog.String("route", pattern),

@@ -36,6 +36,7 @@ type Route struct {
 	SecretAnswer bool
 
 	Quiet   bool // called so often by machines that it is logged at debug level
+	Events  bool // a stream of server-sent events, see [Feed]: it takes no slot of a request, but counts against the limits of streams
 	Monitor bool // reports the server's health: served even when concurrency limits are reached
 	Hidden  bool // not in the OpenAPI document: the console, the document itself
 	// Limited means that callers whose access is limited to a part of their

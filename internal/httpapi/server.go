@@ -47,8 +47,12 @@ func NewServer(o ServerOptions) (*Server, error) {
 	if o.Grace == 0 {
 		o.Grace = 15 * time.Second
 	}
-	return &Server{o: o, http: &http.Server{
-		Handler:           o.Handler,
+	stopping := make(chan struct{})
+	s := &Server{o: o, http: &http.Server{
+		Handler: o.Handler,
+		BaseContext: func(net.Listener) context.Context {
+			return context.WithValue(context.Background(), stoppingKey{}, stopping)
+		},
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		WriteTimeout:      2 * time.Minute,
@@ -56,7 +60,18 @@ func NewServer(o ServerOptions) (*Server, error) {
 		MaxHeaderBytes:    32 << 10,
 		// Errors of net/http, such as failed handshakes, are logged at debug level.
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
-	}}, nil
+	}}
+	s.http.RegisterOnShutdown(func() { close(stopping) })
+	return s, nil
+}
+
+type stoppingKey struct{}
+
+// stopping returns a channel that is closed when the server of a request stops,
+// so that streams end. It is nil for requests that no Server received.
+func stopping(ctx context.Context) <-chan struct{} {
+	c, _ := ctx.Value(stoppingKey{}).(chan struct{})
+	return c
 }
 
 // Listen binds the address, after which URL is known.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -53,6 +52,8 @@ func (a *API) monitorRoutes() []httpapi.Route {
 			Handler: document(func() desktop.Document { return a.Board.Overview() })},
 		httpapi.Route{Pattern: "GET /rest/monitor/pulse", Need: viewer, Operation: "getPulse", Quiet: true, Limits: limits,
 			Handler: a.pulse},
+		httpapi.Route{Pattern: "GET /rest/monitor/pulse/stream", Need: viewer, Operation: "streamPulse", Quiet: true, Events: true,
+			Limits: httpapi.StreamLimits, Handler: a.streamPulse()},
 		httpapi.Route{Pattern: "GET /rest/monitor/samples", Need: viewer, Operation: "listSamples", Handler: httpapi.JSON(a.listSamples)},
 		httpapi.Route{Pattern: "GET /rest/monitor/history", Need: viewer, Operation: "listStatusChanges", Handler: httpapi.JSON(a.listChanges)},
 		httpapi.Route{Pattern: "GET /rest/monitor/history/groups", Need: viewer, Operation: "listStatusChangeGroups", Handler: httpapi.JSON(a.listChangeGroups)},
@@ -146,27 +147,6 @@ func (q rdsQuery) match(r desktop.Record) bool {
 // contains every value.
 func listContains(list, value string) bool {
 	return list == "" || slices.Contains(strings.Split(list, ","), value)
-}
-
-// pulse contains the times of the latest changes. It is cheap, so that clients
-// can poll it often.
-type pulse struct {
-	desktop.Pulse
-	Alerts        desktop.Millis `json:"alerts"`
-	Configuration desktop.Millis `json:"configuration"`
-}
-
-func (a *API) pulse(_ http.ResponseWriter, r *http.Request) (any, error) {
-	revision, err := a.Revision(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	p := pulse{a.Board.Pulse(), desktop.MillisOf(a.Alerts.ChangedAt()), revision.At}
-	etag := fmt.Sprintf(`"%x-%x-%x-%x-%x"`, p.Records, p.Statuses, p.Inventory, p.Alerts, revision.Number)
-	if httpapi.NotModified(r, etag) {
-		return httpapi.Reply{Status: http.StatusNotModified, Header: http.Header{"Etag": {etag}}}, nil
-	}
-	return httpapi.OK(p).With("ETag", etag), nil
 }
 
 // record serves one encoded record of the board.

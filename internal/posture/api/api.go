@@ -80,6 +80,7 @@ func (a *API) Routes() []httpapi.Route {
 
 		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/validation", Need: admin, Operation: "validateCloudAccount", Handler: httpapi.JSON(a.validateAccount)},
 		{Pattern: "GET /console/pulse", Need: viewer, Operation: "getPulse", Limited: true, Quiet: true, Handler: httpapi.JSON(a.getPulse)},
+		{Pattern: "GET /console/pulse/stream", Need: viewer, Operation: "streamPulse", Limited: true, Quiet: true, Events: true, Limits: httpapi.StreamLimits, Handler: a.streamPulse()},
 
 		{Pattern: "POST /v1/cloud-credentials/query", Need: viewer, Operation: "queryCloudCredentials", Limited: true, Safe: true, Handler: httpapi.JSON(a.queryCredentials)},
 		{Pattern: "GET /v1/cloud-credentials/aws-external-id", Need: admin, Operation: "getAWSExternalId", Handler: httpapi.JSON(a.externalID)},

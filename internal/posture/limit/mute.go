@@ -87,20 +87,3 @@ func (s Views) SaveView(ctx context.Context, org posture.OrgID, v posture.View) 
 func (s Views) DeleteView(ctx context.Context, org posture.OrgID, user, id string) error {
 	return s.Store.DeleteView(ctx, org, user, id)
 }
-
-// Pulses restricts the change markers, which concern the whole organisation but
-// tell nothing about it: only the time of the last change is left out.
-type Pulses struct {
-	Store interface {
-		Pulse(ctx context.Context, org posture.OrgID) (posture.Pulse, error)
-	}
-}
-
-// Pulse returns the change markers.
-func (s Pulses) Pulse(ctx context.Context, org posture.OrgID) (posture.Pulse, error) {
-	p, err := s.Store.Pulse(ctx, org)
-	if _, limited := From(ctx); limited {
-		p.LastChange = time.Time{}
-	}
-	return p, err
-}

@@ -17,6 +17,7 @@ export type TrueSSO = Schemas['TrueSSOMonitorInfo'];
 export type Composer = Schemas['ComposerMonitorInfo'];
 export type VirtualCenter = Schemas['VirtualCenterMonitorInfo'];
 export type EventDatabase = Schemas['EventDatabaseMonitorInfo'];
+export type Pulse = Schemas['Pulse'];
 export type StatusChange = Schemas['StatusChange'];
 export type Alert = Schemas['Alert'];
 export type AlertRule = Schemas['AlertRule'];

@@ -39,6 +39,7 @@ export type ApiToken = Schemas['ApiToken'];
 export type AccountLimit = Schemas['AccountLimit'];
 export type AuditRecord = Schemas['AuditPage']['results'][number];
 export type Role = Schemas['Role'];
+export type Pulse = Schemas['Pulse'];
 export type View = Schemas['View'];
 export type Verdicts = Schemas['Verdicts'];
 export type EntityVerdicts = Schemas['EntityVerdicts'];

@@ -3,9 +3,11 @@ import type { Kind } from '../api/desktop';
 import type { MenuGroup, MenuItem } from '../frame/Navigation';
 import type { IconName } from '../parts/Icon';
 import { alertGroupsQuery, overviewQuery } from './data';
+import { useServerPulse } from './pulse';
 
 /** The navigation with its counts: what has a problem; where nothing has one, how many there are. */
 export function useMenu(): MenuGroup[] {
+  useServerPulse();
   const overview = useQuery(overviewQuery).data;
   const firing = useQuery(alertGroupsQuery).data?.filter((a) => a.state === 'FIRING').length;
   const item = (to: string, icon: IconName, label: string, kind: Kind): MenuItem => {

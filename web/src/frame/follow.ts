@@ -1,0 +1,86 @@
+import { useEffect, useRef, useState } from 'react';
+import { whenBack } from '../api/connection';
+
+/** How long to wait before a stream is opened again: after its regular end, and after a failure. */
+const afterEnd = 1000;
+const afterFailure = 30_000;
+
+/** Returns the data of the events that a text has whole, and the rest of the text. */
+export function splitEvents(text: string): { events: string[]; rest: string } {
+  const blocks = text.split('\n\n');
+  const rest = blocks.pop() ?? '';
+  const data = blocks.map((block) =>
+    block
+      .split('\n')
+      .filter((line) => line.startsWith('data: '))
+      .map((line) => line.slice('data: '.length))
+      .join('\n'),
+  );
+  return { events: data.filter((d) => d !== ''), rest };
+}
+
+/** Reads server-sent events until the stream ends. It fails when the answer is no stream. */
+async function readEvents(address: string, signal: AbortSignal, onOpen: () => void, onEvent: (data: string) => void): Promise<void> {
+  const answer = await fetch(address, { headers: { Accept: 'text/event-stream' }, signal, cache: 'no-store', credentials: 'same-origin' });
+  if (!answer.ok || !answer.body || !answer.headers.get('Content-Type')?.startsWith('text/event-stream')) throw new Error('no stream');
+  onOpen();
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const { events, rest } = splitEvents(text + value);
+    text = rest;
+    events.forEach(onEvent);
+  }
+}
+
+const pause = (time: number, signal: AbortSignal) =>
+  new Promise<void>((done) => {
+    const timer = setTimeout(done, time);
+    signal.addEventListener('abort', () => (clearTimeout(timer), done()), { once: true });
+  });
+
+/** Follows what a server sends while the page is visible. It returns whether a stream is open: while none is, the caller must poll. */
+export function useFollow<T>(address: string, onEvent: (event: T) => void): boolean {
+  const [open, setOpen] = useState(false);
+  const take = useRef(onEvent);
+  useEffect(() => {
+    take.current = onEvent;
+  });
+  useEffect(() => {
+    let stop = new AbortController();
+    const run = async (signal: AbortSignal) => {
+      while (!signal.aborted) {
+        let wait = afterEnd;
+        try {
+          await readEvents(
+            address,
+            signal,
+            () => setOpen(true),
+            (data) => take.current(JSON.parse(data) as T),
+          );
+        } catch {
+          wait = afterFailure;
+          if (!signal.aborted) setOpen(false);
+        }
+        await pause(wait, signal);
+      }
+    };
+    const restart = () => {
+      stop.abort();
+      stop = new AbortController();
+      setOpen(false);
+      if (document.visibilityState === 'visible') void run(stop.signal);
+    };
+    restart();
+    document.addEventListener('visibilitychange', restart);
+    const forget = whenBack(restart);
+    return () => {
+      stop.abort();
+      document.removeEventListener('visibilitychange', restart);
+      forget();
+    };
+  }, [address]);
+  return open;
+}
