@@ -62,7 +62,7 @@ async function serveBuild(context: BrowserContext, folder: string): Promise<void
 }
 
 /** Logs in as the form does, without the form. */
-async function logIn(page: Page, data: Record<string, string>, origin: string): Promise<void> {
+export async function logIn(page: Page, data: Record<string, string>, origin: string): Promise<void> {
   const answer = await page.request.post(`${origin}/console/session`, { data, headers: { Origin: origin } });
   expect(answer.ok(), `log in at ${origin}: ${answer.status()} ${await answer.text()}`).toBe(true);
 }

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect, postureAt, settled, test } from './fixtures';
+import { expect, logIn, postureAt, ready, settled, test } from './fixtures';
 
 /** A button or switch that changes something: where it is, its name, and the role that it takes. */
 const changing: [screen: string, name: string | RegExp, role: string][] = [
@@ -60,6 +60,22 @@ test('a limited analyst sees every screen that shows accounts without an error',
     await settled(page);
     await expect(page.getByRole('alert')).toHaveCount(0);
   }
+});
+
+test.describe('a token with scopes', () => {
+  test.use({ failing: true }); // lists that it may not read are refused
+  test('buttons that the scopes of the token forbid are off and say so', async ({ page, api }) => {
+    const made = await api.post('/v1/api-tokens', {
+      data: { name: 'scoped', role: 'admin', scopes: ['accounts', 'console', 'entities', 'findings', 'rules'] },
+    });
+    const { id, token } = (await made.json()) as { id: string; token: string };
+    await logIn(page, { apiToken: token }, ready().posture_url);
+    await page.goto(postureAt('/accounts'));
+    await expect(page.getByRole('button', { name: 'Link an account' })).toBeEnabled();
+    await page.goto(postureAt('/notifications'));
+    await isOff(page, 'New channel', /limited to .*; this takes administration/);
+    await api.delete(`/v1/api-tokens/${id}`);
+  });
 });
 
 test('an administrator changes the schedule of the organisation', async ({ posture: page }) => {

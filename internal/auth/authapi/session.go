@@ -40,6 +40,7 @@ type (
 		IdleEndTime  *httpapi.Time `json:"idleEndTime,omitempty"`
 		CSRFToken    string        `json:"csrfToken,omitempty"`
 		Limited      bool          `json:"limited"` // to some cloud accounts
+		Scopes       []string      `json:"scopes"`  // parts of the API that the token may use; empty for all
 	}
 )
 
@@ -138,7 +139,7 @@ func (a *API) getSession(ctx context.Context, _ httpapi.None) (browserSession, e
 func (a *API) sessionOf(s auth.TokenState, session websession.Session) browserSession {
 	out := browserSession{
 		UserID: string(s.User.ID), UserName: s.User.Name, Email: s.User.Email, Role: s.Caller().Role,
-		Organization: organization{string(s.Org.ID), s.Org.Name}, Method: "accessToken", Limited: s.Caller().Limited(),
+		Organization: organization{string(s.Org.ID), s.Org.Name}, Method: "accessToken", Limited: s.Caller().Limited(), Scopes: s.Token.Limits.ScopeList(),
 	}
 	if session.ID != "" {
 		out.SessionID, out.Method, out.CSRFToken = session.ID, session.Method, session.CSRFToken()

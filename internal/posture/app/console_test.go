@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/cookiejar"
 	"strings"
@@ -136,5 +137,20 @@ func TestConsoleConfigIsPublic(t *testing.T) {
 	want := `{"product":"posture","version":"1.2.3","demo":true,"warning":"not real","otherServer":{"product":"desktop","url":"https://desktop.test"},"login":["apiToken"]}`
 	if strings.TrimSpace(got.text) != want {
 		t.Errorf("%s\nwant %s", got.text, want)
+	}
+}
+
+func TestSessionTellsTheScopesOfItsToken(t *testing.T) {
+	t.Parallel()
+	a, in := newApp(t, dbtest.SQLite(t), new(memcloud.Cloud))
+	base := serve(t, a)
+	admin, _, _ := newOrg(t, in, base, "org")
+	for want, scopes := range map[string][]string{"[]": {}, "[console findings]": {"findings", "console"}} {
+		token := admin.want(201, "POST", "/v1/api-tokens", object{"name": "x", "role": "analyst", "scopes": scopes}).member("token")
+		b := newBrowser(t, base)
+		b.want(200, "POST", "/console/session", object{"apiToken": token})
+		if got := fmt.Sprint(b.want(200, "GET", "/console/session", nil).body["scopes"]); got != want {
+			t.Errorf("scopes %s, want %s", got, want)
+		}
 	}
 }

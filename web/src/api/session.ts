@@ -23,6 +23,8 @@ export interface Session {
   endTime?: string;
   /** The caller sees only some cloud accounts. */
   limited?: boolean;
+  /** Parts of the API that the caller's token may use; none means all. */
+  scopes?: string[];
   csrfToken?: string;
 }
 
@@ -52,13 +54,25 @@ export const logOut = () => send<void>('DELETE', '/console/session');
 
 const ranks = ['viewer', 'analyst', 'admin'];
 
+/** A part of the posture API that a token can be limited to. */
+export type Scope = 'accounts' | 'administration' | 'findings' | 'rules';
+
+/** Whether the caller's token may use a part of the API. */
+export const allowsScope = (session: Session | undefined, scope: Scope) => !session?.scopes?.length || session.scopes.includes(scope);
+
 /**
- * Why the caller may not do what takes a role; undefined for callers who may. Acts on the whole organisation are closed
- * to callers who are limited to some accounts. Desktop logins are all admins.
+ * Why the caller may not change something; undefined for callers who may. It takes a role and, where tokens are limited to parts of
+ * the API, the part. Acts on the whole organisation are closed to callers who are limited to some accounts. Desktop logins are all admins.
  */
-export function useRefusal(role: 'analyst' | 'admin', concerns: 'accounts' | 'organisation' = 'accounts'): string | undefined {
+export function useRefusal(
+  role: 'analyst' | 'admin',
+  scope?: Scope,
+  concerns: 'accounts' | 'organisation' = 'accounts',
+): string | undefined {
   const session = useQuery(sessionQuery).data;
   if (ranks.indexOf((session?.role ?? '').toLowerCase()) < ranks.indexOf(role)) return `Takes the role ${role}`;
+  if (scope && !allowsScope(session, scope))
+    return `The API token that you logged in with is limited to ${session?.scopes?.join(', ')}; this takes ${scope}`;
   if (concerns === 'organisation' && session?.limited)
     return 'Your access is limited to some cloud accounts; this concerns the whole organisation';
   return undefined;

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { posture } from '../api/posture';
-import { sessionQuery } from '../api/session';
+import { allowsScope, sessionQuery } from '../api/session';
 import type { MenuGroup } from '../frame/Navigation';
 import { useServerPulse } from './pulse';
 import { accountsQuery, findingsQuery, frameworksQuery, open, rulesQuery } from './data';
@@ -19,9 +19,11 @@ export function useMenu(): MenuGroup[] {
   const rules = useQuery(rulesQuery).data?.length;
   const frameworks = useQuery(frameworksQuery).data?.length;
   const sick = useQuery(accountsQuery).data?.filter((a) => a.rollupStatus.value === 'error').length;
-  const failing = useQuery({ ...channelsQuery, staleTime: 60_000, enabled: !!session && !session.limited }).data?.filter(
-    (c) => c.enabled && c.consecutiveFailures > 0,
-  ).length;
+  const failing = useQuery({
+    ...channelsQuery,
+    staleTime: 60_000,
+    enabled: !!session && !session.limited && allowsScope(session, 'administration'),
+  }).data?.filter((c) => c.enabled && c.consecutiveFailures > 0).length;
   return [
     {
       items: [

@@ -83,7 +83,7 @@ function Runs({ account }: { account: Account }) {
 
 /** Has the cloud asked again whether it accepts the credential. */
 function TryAgain({ account: a }: { account: Account }) {
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
   const run = () =>
     posture.post('/v1/cloud-accounts/{cloud_account_id}/validation', { path: { cloud_account_id: a.cloudAccountId } }).then(
@@ -170,7 +170,7 @@ function Head({ account: a }: { account: Account }) {
 export default function AccountPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const { search, change } = useAddress();
-  const refused = useRefusal('analyst');
+  const refused = useRefusal('analyst', 'accounts');
   const { start } = useCollect(id);
   const [deleting, setDeleting] = useState(false); // an account that goes is not asked for again
   const query = useQuery({

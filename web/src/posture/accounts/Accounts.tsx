@@ -106,7 +106,7 @@ const fits = (a: Account, kind: Kind, text: string) =>
 export default function Accounts() {
   const { search, change } = useAddress();
   const navigate = useNavigate();
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'accounts');
   const accounts = useQuery(accountsQuery);
   const runs = useQuery({
     ...runsQuery(undefined, 500),

@@ -25,7 +25,7 @@ const choiceOf = (s: Settings) =>
 const examples: Record<string, string> = { aws: 'eu-west-1', azure: 'westeurope', gcp: 'europe-west1' };
 
 function Form({ account, settings, plan }: { account: Account; settings: Settings; plan: Plan }) {
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
   const [choice, setChoice] = useState(choiceOf(settings));
   const [regions, setRegions] = useState(settings.regions);

@@ -15,7 +15,7 @@ const paused = 'paused';
 
 function Form({ plan, onClose }: { plan: Plan; onClose: () => void }) {
   const client = useQueryClient();
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'accounts');
   const [choice, setChoice] = useState(plan.paused ? paused : String(plan.everyHours));
   const [error, setError] = useState<string>();
   const submit = async (event: FormEvent) => {

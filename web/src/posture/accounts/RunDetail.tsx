@@ -93,7 +93,7 @@ function Problems({ run, provider }: { run: Run; provider: string }) {
 /** One run: how far it is, what it read and what it could not read. */
 export function RunDetail({ cloudAccountId, collectionId }: { cloudAccountId: string; collectionId: string }) {
   const query = useRun(cloudAccountId, collectionId);
-  const refused = useRefusal('analyst');
+  const refused = useRefusal('analyst', 'accounts');
   const { stop } = useCollect(cloudAccountId);
   return (
     <Answer query={query} what="the run">

@@ -65,7 +65,7 @@ interface Body {
 
 /** Name, environment and owner of an account, when it is collected, and its end. */
 export function SettingsTab({ account, onDelete }: { account: Account; onDelete: (deleting: boolean) => void }) {
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
   const [deleting, setDeleting] = useState(false);
   // The form stays as it was opened; what others save meanwhile is a conflict.

@@ -63,7 +63,7 @@ function Facts({ stream: s }: { stream: EventStream }) {
 export function StreamTab({ account }: { account: Account }) {
   const id = account.cloudAccountId;
   const path = { cloud_account_id: id };
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
   const [secret, setSecret] = useState<string>();
   const query = useQuery({

@@ -16,7 +16,7 @@ const methods: Record<string, string> = { apiToken: 'API token', link: 'link', o
 export function Sessions() {
   const { search, change } = useAddress();
   const client = useQueryClient();
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'administration');
   const me = useQuery(sessionQuery).data?.userId ?? '';
   const users = useQuery({ ...usersQuery, enabled: !refused }).data ?? [];
   const user = search.user ?? me;

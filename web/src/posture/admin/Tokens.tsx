@@ -76,7 +76,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
 }
 
 export function Tokens() {
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'administration');
   const client = useQueryClient();
   const [adding, setAdding] = useState(false);
   const users = new Map(useQuery(usersQuery).data?.map((u) => [u.id, u.name]));

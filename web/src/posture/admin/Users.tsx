@@ -172,7 +172,7 @@ function DeleteDialog({ user, onClose }: { user: User; onClose: () => void }) {
 }
 
 export function Users() {
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'administration');
   const query = useQuery(usersQuery);
   const [doing, setDoing] = useState<{ what: 'new' | 'change' | 'delete'; user?: User }>();
   useKeys([{ keys: 'n', does: 'New user', run: () => !refused && setDoing({ what: 'new' }) }]);

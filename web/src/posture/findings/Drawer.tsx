@@ -27,8 +27,8 @@ interface Props {
 }
 
 function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: string) => void }) {
-  const refused = useRefusal('analyst');
-  const noMuting = useRefusal('analyst', 'organisation');
+  const refused = useRefusal('analyst', 'findings');
+  const noMuting = useRefusal('analyst', 'findings', 'organisation');
   const { release } = useSuppress();
   const [json, setJSON] = useState(false);
   const navigate = useNavigate();

@@ -11,7 +11,7 @@ import { Answer, Empty } from '../../parts/states';
 import { count, plural } from '../../parts/text';
 import { showToast } from '../../parts/toast';
 import { Drawer } from './Drawer';
-import { exportFindings } from './export';
+import { exportFindings, formats } from './export';
 import { Facets } from './Facets';
 import { FilterBar, FilterChip, useFilterLabels } from './FilterBar';
 import { activeNames, cleared, groupOf, stateOf } from './filters';
@@ -66,7 +66,7 @@ export default function Findings() {
   const [cursor, setCursor] = useState(-1);
   const [selected, setSelected] = useState<Set<string>>(new Set());
   const [suppressing, setSuppressing] = useState<string[]>();
-  const refused = useRefusal('analyst');
+  const refused = useRefusal('analyst', 'findings');
   const { release } = useSuppress();
   const grouping = groupOf(search);
   const openIndex = findings.findIndex((f) => f.id === search.f);
@@ -127,10 +127,7 @@ export default function Findings() {
           icon="download"
           text="Export"
           className="wide"
-          choices={[
-            { label: 'CSV, for spreadsheets', run: () => void exportFindings(search) },
-            { label: 'JSON lines, for programs', run: () => void exportFindings(search, 'jsonl') },
-          ]}
+          choices={formats.map(({ format, label }) => ({ label, run: () => void exportFindings(search, format) }))}
         />
       }
     >

@@ -67,7 +67,7 @@ export default function Wizard() {
   const params = useParams({ strict: false }) as { provider?: string; step?: string };
   const { search } = useAddress();
   const navigate = useNavigate();
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'accounts');
   const provider = providers.find((p) => p === params.provider);
   const step: Step = params.step && params.step in steps ? (params.step as Step) : 'access';
   const id = search.account ?? '';

@@ -87,7 +87,7 @@ function useEnd() {
 /** What is muted: which findings are suppressed as soon as they are raised, why and until when. */
 export default function MuteRules() {
   const { search, change } = useAddress();
-  const refused = useRefusal('analyst', 'organisation');
+  const refused = useRefusal('analyst', 'findings', 'organisation');
   const client = useQueryClient();
   const end = useEnd();
   const [changing, setChanging] = useState<MuteRule>();

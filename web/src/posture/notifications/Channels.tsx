@@ -65,7 +65,7 @@ function TestResult({ of }: { of: Tested | 'running' | undefined }) {
 /** Receivers of notifications, whether they accept messages, and who sends to them. */
 export function Channels({ onAdd }: { onAdd: () => void }) {
   const { search, change } = useAddress();
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'administration');
   const client = useQueryClient();
   const { tests, run } = useTests();
   const [changing, setChanging] = useState<NotificationChannel>();

@@ -33,7 +33,7 @@ const End = ({ of: d }: { of: NotificationDelivery }) =>
 /** Messages: which wait, which were accepted, and which were given up and can be sent again. */
 export function Deliveries() {
   const { search, change } = useAddress();
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'administration');
   const client = useQueryClient();
   const [busy, setBusy] = useState<string>();
   const state = search.state && search.state in states ? (search.state as State) : undefined;

@@ -43,7 +43,7 @@ function Choices({ of }: { of: NotificationRule }) {
 /** Which events go to which channels. */
 export function NotificationRules({ onAdd }: { onAdd: () => void }) {
   const { search, change } = useAddress();
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'administration');
   const client = useQueryClient();
   const [changing, setChanging] = useState<NotificationRule>();
   const [deleting, setDeleting] = useState<NotificationRule>();

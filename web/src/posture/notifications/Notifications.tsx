@@ -19,7 +19,7 @@ type Tab = keyof typeof tabs;
 export default function Notifications() {
   const { tab: given } = useParams({ strict: false }) as { tab?: string };
   const tab = (given && given in tabs ? given : 'channels') as Tab;
-  const refused = useRefusal('admin');
+  const refused = useRefusal('admin', 'administration');
   const { change } = useAddress();
   const dead = useQuery(deliveriesQuery('Dead')).data?.totalCount;
   const counts = {

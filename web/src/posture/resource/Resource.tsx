@@ -16,7 +16,8 @@ import { showToast } from '../../parts/toast';
 import { findingsQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { quoted } from '../graph/model';
-import { ChangesColumn, FindingsColumn, OtherVerdicts, PropertiesColumn } from './columns';
+import { ChangesColumn } from './ChangesColumn';
+import { FindingsColumn, OtherVerdicts, PropertiesColumn } from './columns';
 import { GraphBand } from './GraphBand';
 import '../accounts/accounts.css';
 import '../findings/findings.css';
@@ -103,7 +104,7 @@ function Gone({ id, findings }: { id: string; findings: Finding[] }) {
       </div>
       <div className="cols resource-columns">
         <FindingsColumn findings={findings} />
-        <ChangesColumn id={id} />
+        <ChangesColumn id={id} findings={findings} />
       </div>
     </>
   );
@@ -113,7 +114,7 @@ function Gone({ id, findings }: { id: string; findings: Finding[] }) {
 export default function Resource() {
   const { id } = useParams({ strict: false }) as { id: string };
   const client = useQueryClient();
-  const refused = useRefusal('analyst');
+  const refused = useRefusal('analyst', 'accounts');
   const query = useQuery({
     queryKey: ['entity', id],
     queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: id } }),
@@ -191,7 +192,7 @@ export default function Resource() {
               <OtherVerdicts id={id} provider={entity.provider} />
             </FindingsColumn>
             <PropertiesColumn entity={entity} findings={findings} />
-            <ChangesColumn id={id} />
+            <ChangesColumn id={id} account={entity.cloudAccountId} findings={findings} />
           </div>
         </>
       )}

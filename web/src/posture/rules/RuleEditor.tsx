@@ -67,7 +67,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const [conflict, setConflict] = useState<{ theirs: Versioned; status: Rule['status'] }>();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const refused = useRefusal('analyst', 'organisation');
+  const refused = useRefusal('analyst', 'rules', 'organisation');
   const schema = useQuery(schemaQuery).data;
   const accounts = (useQuery(accountsQuery).data ?? []).filter((a) => a.provider === draft.provider);
   const { run, busy, start } = useDryRun();

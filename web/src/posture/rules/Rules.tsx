@@ -78,7 +78,7 @@ export function useToggle() {
 export default function Rules() {
   const { search, change } = useAddress();
   const navigate = useNavigate();
-  const refused = useRefusal('analyst', 'organisation');
+  const refused = useRefusal('analyst', 'rules', 'organisation');
   const toggle = useToggle();
   const [current, setCurrent] = useState<string>();
   const [shown, setShown] = useState(100);
