@@ -63,8 +63,8 @@ func TestQuestionsHaveAnswersInTheDemo(t *testing.T) {
 	if err := json.Unmarshal(text, &questions); err != nil {
 		t.Fatal(err)
 	}
-	if len(questions) < 15 {
-		t.Errorf("%d questions, want at least 15", len(questions))
+	if len(questions) < 30 {
+		t.Errorf("%d questions, want at least 30", len(questions))
 	}
 	w, err := newWorld(slog.New(slog.DiscardHandler), prometheus.NewRegistry(), nil)
 	if err != nil {

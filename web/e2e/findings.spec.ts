@@ -226,6 +226,9 @@ test('a view is kept, opened again and removed', async ({ posture: page }, info)
 for (const [choice, file] of [
   ['CSV', 'findings.csv'],
   ['JSON', 'findings.jsonl'],
+  ['SARIF', 'findings.sarif'],
+  ['OCSF', 'findings.ocsf.json'],
+  ['HTML', 'findings.html'],
 ] as const) {
   test(`findings are exported as ${choice}`, async ({ posture: page }) => {
     await page.goto(postureAt('/findings?level=Low'));

@@ -55,6 +55,28 @@ test('changes of a resource are shown', async ({ posture: page }) => {
   await expect(page.getByText(/first read|Nothing has changed/).first()).toBeVisible();
 });
 
+test('changes around a change of a resource are shown', async ({ posture: page }) => {
+  await openResource(page);
+  const views = page.getByRole('group', { name: 'Changes' });
+  await views.getByRole('button', { name: 'Around it' }).click();
+  await expect(page.getByText('Nothing else changed').or(page.locator('.timeline li').first())).toBeVisible();
+  await views.getByRole('button', { name: 'This' }).click();
+  await expect(page.getByText('first read').first()).toBeVisible();
+});
+
+for (const [choice, file] of [
+  ['Picture (PNG)', 'graph.png'],
+  ['JSON', 'graph.json'],
+] as const)
+  test(`the graph of a resource is saved as ${file}`, async ({ posture: page }) => {
+    await openResource(page);
+    await expect(page.locator('.graph-card.me')).toBeVisible();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save the graph' }).click();
+    await page.getByRole('menuitem', { name: choice }).click();
+    expect((await saved).suggestedFilename()).toBe(file);
+  });
+
 test('a resource is read again', async ({ posture: page }) => {
   await openResource(page);
   await page.getByRole('button', { name: 'Read again' }).click();
@@ -94,6 +116,33 @@ test('columns of the inventory are chosen', async ({ posture: page }) => {
   await expect(page.getByRole('columnheader', { name: 'encrypted' })).toHaveCount(0);
 });
 
+test('J and K walk a list, Enter opens a row, and Shift F clears the filters', async ({ posture: page }) => {
+  await page.goto(postureAt('/inventory?type=AWS.S3.Bucket'));
+  const rows = page.locator('tbody th a');
+  await expect(rows.nth(1)).toBeVisible();
+  await page.keyboard.press('j');
+  await expect(rows.nth(0)).toBeFocused();
+  await page.keyboard.press('j');
+  await expect(rows.nth(1)).toBeFocused();
+  await page.keyboard.press('k');
+  await expect(rows.nth(0)).toBeFocused();
+  await page.keyboard.press('Shift+F');
+  await expect(page).not.toHaveURL(/type=/);
+  await expect(rows.first()).toBeVisible();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: 'Properties' })).toBeVisible();
+});
+
+test('a question of Explore takes another type', async ({ posture: page }) => {
+  await page.goto(postureAt('/explore'));
+  await page.getByLabel('Question').selectOption({ label: 'What leads to resources of the type …?' });
+  await page.getByLabel('Type in the question').selectOption('AWS.KMS.Key');
+  await expect(page.getByRole('textbox', { name: 'Query' })).toContainText("hasLabel('AWS.KMS.Key')");
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(page.locator('.table tbody tr').first()).toBeVisible();
+});
+
 test('the inventory is searched by a condition', async ({ posture: page }) => {
   await page.goto(postureAt('/inventory?type=AWS.EC2.Volume'));
   await page.getByLabel('Search resources').fill('property.encrypted = false');
@@ -130,6 +179,13 @@ test('compliance opens a control and leads to its findings', async ({ posture: p
   await expect(page.locator('.rule-row').first()).toBeVisible();
   await page.locator('.rule-row .link').first().click();
   await expect(page).toHaveURL(/findings\?rule=/);
+});
+
+test('the number of violating resources of a control leads to their findings', async ({ posture: page }) => {
+  await page.goto(postureAt('/compliance/cis-aws-3.0?verdict=violation'));
+  await page.locator('.control-row .c-violation a').first().click();
+  await expect(page).toHaveURL(/findings\?control=cis-aws-3.0_/);
+  await expect(page.locator('.finding').first()).toBeVisible();
 });
 
 test('controls are filtered by verdict and by account', async ({ posture: page }) => {

@@ -2,7 +2,9 @@ import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { copyText } from '../parts/Copy';
 import { useKeys, type Key } from '../parts/keys';
+import { rowKeys } from '../parts/rowKeys';
 import { showToast, Toasts } from '../parts/toast';
+import { useAddress, withoutFilters } from './address';
 import { FrameContext, type FrameActions } from './context';
 import { Help } from './Help';
 import { JumpBox, type Target } from './JumpBox';
@@ -23,22 +25,26 @@ export function Frame({ server, useMenu, letters, find }: Props) {
   const groups = useMenu();
   const navigate = useNavigate();
   const { pathname } = useLocation();
+  const { search, change } = useAddress();
   useEffect(() => setLayer('none'), [pathname]);
 
   const theme = () => showToast(`Theme: ${nextTheme()}`);
   const go = (to: string) => void navigate({ to } as never);
   const items = groups.flatMap((g) => g.items);
-  useKeys([
+  const keys: Key[] = [
+    ...rowKeys,
     { keys: 'Ctrl+k', does: 'Search or jump to', run: () => setLayer('jump') },
     { keys: '/', does: 'Search or jump to', run: () => setLayer('jump') },
     { keys: '?', does: 'Keyboard shortcuts of this screen', run: () => setLayer('help') },
     { keys: 't', does: 'Theme', run: theme },
     { keys: 'c', does: 'Copy the link to this screen', run: () => void copyText(location.href, 'Link copied') },
     { keys: 'f', does: 'Focus the filter', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
+    { keys: 'Shift+f', does: 'Clear the filters', run: () => change(withoutFilters(search)) },
     ...items.flatMap((item): Key[] =>
       letters[item.to] ? [{ keys: `g ${letters[item.to]}`, does: `Go to ${item.label}`, run: () => go(item.to) }] : [],
     ),
-  ]);
+  ];
+  useKeys(keys, 'frame');
   const screens: Target[] = items.map((i) => ({ group: 'Screen', icon: i.icon, label: i.label, to: i.to }));
   const actions = useMemo<FrameActions>(
     () => ({

@@ -32,3 +32,38 @@ export function useAddress() {
   );
   return { search, change };
 }
+
+/** What an address says besides its filters: what is open, and how it is shown. */
+const kept = [
+  'f',
+  'id',
+  'tab',
+  'run',
+  'range',
+  'from',
+  'to',
+  'view',
+  'show',
+  'lang',
+  'sort',
+  'group',
+  'graph',
+  'depth',
+  'columns',
+  'color',
+  'way',
+  'plan',
+  'copy',
+  'new',
+  'component',
+  'code',
+  'user',
+];
+
+/** A change of an address that removes its filters. The text of a query in a language is not a filter. */
+export const withoutFilters = (search: Search): Search =>
+  Object.fromEntries(
+    Object.keys(search)
+      .filter((name) => !kept.includes(name) && !(name === 'q' && search.lang))
+      .map((name) => [name, undefined]),
+  );

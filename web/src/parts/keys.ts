@@ -64,16 +64,17 @@ function listen(event: KeyboardEvent): void {
   key.run(event);
 }
 
-/** Makes keys work while the component is mounted. */
-export function useKeys(keys: Key[]): void {
+/** Makes keys work while the component is mounted. Keys of the frame come after those of every screen, which may be mounted before it. */
+export function useKeys(keys: Key[], of: 'screen' | 'frame' = 'screen'): void {
   const layer = useRef(keys);
   layer.current = keys;
   useEffect(() => {
     if (layers.length === 0) window.addEventListener('keydown', listen);
-    layers.push(layer);
+    if (of === 'frame') layers.unshift(layer);
+    else layers.push(layer);
     return () => {
       layers.splice(layers.indexOf(layer), 1);
       if (layers.length === 0) window.removeEventListener('keydown', listen);
     };
-  }, []);
+  }, [of]);
 }

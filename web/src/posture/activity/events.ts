@@ -9,16 +9,23 @@ const cause = 60_000;
 
 const time = (text: string) => new Date(text).getTime();
 
+/** The findings of a resource that a change of it raised. */
+export const raisedBy = (changed: string, findings: Finding[]): Finding[] =>
+  findings.filter((f) => {
+    const after = time(f.creationTime) - time(changed);
+    return after >= 0 && after <= cause;
+  });
+
 /** Changes and findings as lines, newest first. Findings before the oldest change that was read are left out while there are more changes. */
 export function eventsOf(changes: EntityChange[], findings: Finding[], from: number, more: boolean): Event[] {
   const oldest = more ? Math.max(from, ...changes.slice(-1).map((c) => time(c.lastUpdateTime))) : from;
-  const raisedBy = (c: EntityChange) =>
-    findings.filter((f) => {
-      const after = time(f.creationTime) - time(c.lastUpdateTime);
-      return f.entityId === c.entityId && after >= 0 && after <= cause;
-    });
+  const raised = (c: EntityChange) =>
+    raisedBy(
+      c.lastUpdateTime,
+      findings.filter((f) => f.entityId === c.entityId),
+    );
   return [
-    ...changes.map((change): Event => ({ at: change.lastUpdateTime, what: 'change', change, raised: raisedBy(change) })),
+    ...changes.map((change): Event => ({ at: change.lastUpdateTime, what: 'change', change, raised: raised(change) })),
     ...findings.flatMap((finding): Event[] => [
       { at: finding.creationTime, what: 'raised', finding },
       ...(finding.resolvedTime ? [{ at: finding.resolvedTime, what: 'resolved' as const, finding }] : []),

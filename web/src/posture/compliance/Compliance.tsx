@@ -1,217 +1,57 @@
 import { failureText } from '../../parts/failure';
-import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
 import { download } from '../../api/download';
 import { useRefusal } from '../../api/session';
 import { posture, type ControlPosture, type Framework } from '../../api/posture';
 import { listOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
-import { StackBar } from '../../parts/Bars';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
 import { Icon } from '../../parts/Icon';
 import { useKeys } from '../../parts/keys';
-import { Mark, severity, Word } from '../../parts/marks';
+import { Mark } from '../../parts/marks';
 import { Menu } from '../../parts/Menu';
 import { SearchInput } from '../../parts/SearchInput';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { count, plural } from '../../parts/text';
+import { plural } from '../../parts/text';
 import { showToast } from '../../parts/toast';
-import { accountsQuery, frameworksQuery, useRules } from '../data';
-import { levelName } from '../rules/Rules';
+import { accountsQuery, frameworksQuery, useAccountNames } from '../data';
+import { Control, Numbers, zero, type Sums } from './controlRows';
+import { Frameworks, postureQuery } from './Frameworks';
 import { NewFramework } from './NewFramework';
 import { countVerdicts, sections, verdictOf, verdicts, verdictWords, type Verdict } from './verdicts';
 import './compliance.css';
 
-const postureQuery = (id: string, account = '', details = false) => ({
-  queryKey: ['posture', id, account, details],
-  queryFn: async () =>
-    (
-      await posture.post('/v1/compliance-frameworks/{framework_id}/posture', {
-        path: { framework_id: id },
-        body: { ...(account ? { cloudAccountIds: [account] } : {}), details },
-      })
-    ).results,
-  staleTime: 60_000,
-});
-
-/** Names of frameworks as people say them, for a narrow list. */
-const shortNames: [RegExp, string][] = [
-  [/Amazon Web Services/, 'AWS'],
-  [/Microsoft Azure/, 'Azure'],
-  [/Google Cloud Platform/, 'GCP'],
-  [/ Annex A/, ''],
-  [/ Foundations? Benchmark/, ''],
-  [/Foundational Security Best Practices/, 'FSBP'],
-  [/Special Publication /, ''],
-  [/Cybersecurity Framework/, 'CSF'],
-  [/Payment Card Industry Data Security Standard/, 'PCI DSS'],
-  [/ Trust Services Criteria/, ''],
-  [/ Security Rule/, ''],
-];
-const shortName = (name: string) => shortNames.reduce((text, [long, short]) => text.replace(long, short), name);
-
-function Frameworks({ frameworks, chosen, onNew }: { frameworks: Framework[]; chosen: string; onNew: () => void }) {
-  const refused = useRefusal('analyst', 'organisation');
-  const answers = useQueries({ queries: frameworks.map((f) => postureQuery(f.id)) });
+/** What the first page of a printed posture says: of when and of what it is, and what is not known. */
+function PrintedHead({ controls, account, accounts }: { controls: ControlPosture[]; account: string | undefined; accounts: number }) {
+  const unknown = controls.filter((c) => verdictOf(c) === 'unknown');
   return (
-    <nav className="frameworks" aria-label="Frameworks">
-      <div className="row">
-        <h2>Frameworks</h2>
-        <button type="button" className="link end" disabled={!!refused} title={refused} onClick={onNew}>
-          New
-        </button>
-      </div>
+    <section className="print-only">
+      <p>
+        {new Date().toISOString()}, {account ? `account ${account}` : plural(accounts, 'account')}
+      </p>
+      <h2>{plural(unknown.length, 'unknown control')}</h2>
       <ul>
-        {frameworks.map((f, i) => {
-          const n = answers[i]?.data && countVerdicts(answers[i].data);
-          return (
-            <li key={f.id}>
-              <Link to={`/compliance/${encodeURIComponent(f.id)}`} aria-current={f.id === chosen ? 'true' : undefined}>
-                <span className="row tight">
-                  <span className="cut strong" title={`${f.name} ${f.version}`}>
-                    {shortName(f.name)}
-                  </span>
-                  <span className="small t3">{f.version}</span>
-                  {n && (
-                    <span className="end small">
-                      <b>{n.pass}</b> <span className="t3">/ {n.violation + n.unknown + n.pass}</span>
-                    </span>
-                  )}
-                </span>
-                {n && (
-                  <StackBar
-                    parts={verdicts.map((v) => ({ name: v, value: n[v] }))}
-                    label={verdicts.map((v) => `${n[v]} ${verdictWords[v].toLowerCase()}`).join(', ')}
-                  />
-                )}
-              </Link>
-            </li>
-          );
-        })}
-      </ul>
-    </nav>
-  );
-}
-
-interface Sums {
-  violating: number;
-  unknown: number;
-  passing: number;
-  notApplicable: number;
-  notListed: number;
-}
-const zero: Sums = { violating: 0, unknown: 0, passing: 0, notApplicable: 0, notListed: 0 };
-
-/** Resources that are unknown, and types that were not listed: of those nobody knows how many there are. */
-function UnknownCell({ of, rule }: { of: Sums; rule?: string }) {
-  const text = [of.unknown > 0 && count(of.unknown), of.notListed > 0 && `${plural(of.notListed, 'type')} not listed`]
-    .filter(Boolean)
-    .join(', ');
-  if (!text) return <td className="num wide t3">–</td>;
-  return <td className="num wide c-unknown">{rule ? <Link to={`/rules/${encodeURIComponent(rule)}/unknown`}>{text}</Link> : text}</td>;
-}
-
-const Numbers = ({ of, rule }: { of: Sums; rule?: string }) => (
-  <>
-    <td className="wide compliance-bar">
-      <StackBar
-        parts={[
-          { name: 'violation', value: of.violating },
-          { name: 'unknown', value: of.unknown },
-          { name: 'pass', value: of.passing },
-        ]}
-      />
-    </td>
-    <td className={`num ${of.violating ? 'c-violation' : 't3'}`}>{of.violating ? count(of.violating) : '–'}</td>
-    <UnknownCell of={of} {...(rule ? { rule } : {})} />
-    <td className="num wide t2">{of.passing ? count(of.passing) : '–'}</td>
-    <td className="num wide t3">{of.notApplicable ? count(of.notApplicable) : '–'}</td>
-  </>
-);
-
-function RuleRow({ id, sum, account }: { id: string; sum: Sums | undefined; account: string | undefined }) {
-  const rule = useRules().get(id);
-  const n = sum?.violating ?? 0;
-  return (
-    <tr className="rule-row">
-      <td>
-        <span className="row tight">
-          <Mark name={severity(levelName(rule?.level ?? ''))} label />
-          <Link className="cut" to={`/rules/${encodeURIComponent(id)}`}>
-            {rule?.name ?? id}
-          </Link>
-          <code className="small t3 wide">{rule?.displayName}</code>
-        </span>
-      </td>
-      <td>
-        {n > 0 ? (
-          <Link className="link" to="/findings" search={{ rule: id, account } as never}>
-            {n === 1 ? '1 finding' : `${count(n)} findings`}
-          </Link>
-        ) : (
-          <span className="t3">no finding</span>
-        )}
-      </td>
-      <Numbers of={sum ?? zero} rule={id} />
-    </tr>
-  );
-}
-
-function Control({
-  control: c,
-  open: shown,
-  onToggle,
-  account,
-}: {
-  control: ControlPosture;
-  open: boolean;
-  onToggle: () => void;
-  account: string | undefined;
-}) {
-  const verdict = verdictOf(c);
-  return (
-    <>
-      <tr className={`control-row ${shown ? 'open' : ''}`} id={`control-${c.controlId}`}>
-        <td>
-          <button
-            type="button"
-            className="row tight control-button"
-            aria-expanded={shown}
-            disabled={c.ruleIds.length === 0}
-            onClick={onToggle}
-          >
-            {c.ruleIds.length > 0 ? <Icon name={shown ? 'down' : 'right'} small /> : <span className="control-gap" />}
-            <span className="control-id">{c.controlId}</span>
-            <span className="control-title">{c.title}</span>
-          </button>
-        </td>
-        <td>
-          <Word name={verdict}>{verdict === 'none' && c.assessment === 'manual' ? 'A person looks' : verdictWords[verdict]}</Word>
-        </td>
-        <Numbers of={c} />
-      </tr>
-      {shown &&
-        (c.unread ?? []).map((u) => (
-          <tr key={`${u.cloudAccountId}${u.entityType}${u.region}`} className="rule-row">
-            <td colSpan={7}>
-              <span className="row tight">
-                <Mark name="unknown" label />
-                <span className="t2">
-                  {u.entityType} in {u.region || 'every region'} was not listed: {u.why}{' '}
-                  <Link className="inline-link" to={`/accounts/${encodeURIComponent(u.cloudAccountId)}`}>
-                    Fix access
-                  </Link>
-                </span>
-              </span>
-            </td>
-          </tr>
+        {unknown.map((c) => (
+          <li key={c.id}>
+            {c.controlId} {c.title}
+          </li>
         ))}
-      {shown && c.ruleIds.map((id) => <RuleRow key={id} id={id} sum={c.rules?.[id]} account={account} />)}
-    </>
+      </ul>
+    </section>
   );
+}
+
+/** Which accounts could not list types of the framework. */
+function notListed(controls: ControlPosture[], accountName: (id: string) => string): string {
+  const types = new Map<string, Set<string>>();
+  for (const u of controls.flatMap((c) => c.unread ?? []))
+    types.set(u.cloudAccountId, (types.get(u.cloudAccountId) ?? new Set()).add(u.entityType));
+  const parts = [...types].slice(0, 2).map(([id, t]) => `${accountName(id)} could not list ${plural(t.size, 'type')}`);
+  return parts.length ? `: ${parts.join(', ')}${types.size > 2 ? ` and ${types.size - 2} more accounts` : ''}` : '';
 }
 
 function Chosen({ framework, controls }: { framework: Framework; controls: ControlPosture[] }) {
@@ -219,7 +59,8 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
   const [closed, setClosed] = useState<Set<string>>(new Set());
   const [opened, setOpened] = useState<Set<string>>(new Set(search.control ? [search.control] : []));
   const accounts = useQuery(accountsQuery).data ?? [];
-  const refused = useRefusal('analyst', 'organisation');
+  const accountName = useAccountNames();
+  const refused = useRefusal('analyst', 'rules', 'organisation');
   const client = useQueryClient();
   const navigate = useNavigate();
   const [removing, setRemoving] = useState(false);
@@ -256,6 +97,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
   ]);
   return (
     <div className="framework">
+      <PrintedHead controls={controls} account={search.account ? accountName(search.account) : undefined} accounts={accounts.length} />
       <div className="framework-top">
         <div className="row wrap">
           <h2 className="drawer-title">{framework.name}</h2>
@@ -297,7 +139,8 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
             </div>
           ))}
           <p className="framework-note small t2">
-            Unknown is not pass. {n.none === 1 ? '1 control has' : `${n.none} controls have`} no rule: a person must look.
+            Unknown is not pass{notListed(controls, accountName)}. {n.none === 1 ? '1 control has' : `${n.none} controls have`} no rule: a
+            person must look.
             {n.nothing > 0 && ` ${n.nothing} have no resources to check.`}
           </p>
         </div>
@@ -411,21 +254,6 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
           </table>
         </div>
       )}
-      <section className="print-only">
-        <h2>Unknown</h2>
-        <p>
-          {new Date().toISOString()}, {search.account ? `account ${search.account}` : 'all accounts'}
-        </p>
-        <ul>
-          {controls
-            .filter((c) => verdictOf(c) === 'unknown')
-            .map((c) => (
-              <li key={c.id}>
-                {c.controlId} {c.title}
-              </li>
-            ))}
-        </ul>
-      </section>
       {removing && (
         <Confirm
           title={`Delete ${framework.name}`}

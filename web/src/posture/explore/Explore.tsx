@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { ApiError } from '../../api/error';
-import { posture, type Account, type Entity, type GraphAnswer } from '../../api/posture';
+import { posture, type Account, type GraphAnswer } from '../../api/posture';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { StackBar } from '../../parts/Bars';
@@ -12,21 +12,19 @@ import { saveFile } from '../../parts/file';
 import { useKeys } from '../../parts/keys';
 import { Mark } from '../../parts/marks';
 import { Segments, Select } from '../../parts/Segments';
-import { Answer, Empty, Failure, Skeleton } from '../../parts/states';
-import { count, plural, sentence, shortType } from '../../parts/text';
-import { accountsQuery, buckets, schemaQuery } from '../data';
+import { Empty, Failure, Skeleton } from '../../parts/states';
+import { count, plural, sentence } from '../../parts/text';
+import { accountsQuery, schemaQuery } from '../data';
 import { queryProblems } from '../editor/problems';
-import { nodeOf, type Graph } from '../graph/model';
-import { questions } from './questions';
+import { asked as withBlank, questions } from './questions';
+import { Result, SearchResult, type View } from './results';
 import '../findings/findings.css';
 import '../graph/graph.css';
 import '../rules/rules.css';
 import './explore.css';
 
 const CodeEditor = lazy(() => import('../editor/CodeEditor'));
-const GraphView = lazy(() => import('../graph/GraphView'));
 
-type View = 'table' | 'graph' | 'json' | 'plan';
 const stored = 'vigil.explore';
 
 /** Queries that were run, newest first, kept in this browser. */
@@ -46,105 +44,6 @@ function remember(query: Past): Past[] {
   const all = [query, ...kept().filter((q) => q.text !== query.text)].slice(0, 50);
   localStorage.setItem(stored, JSON.stringify(all));
   return all;
-}
-
-/** Edges as the answer has them; a path's own edges have labels in it. */
-function graphOf(answer: GraphAnswer): Graph {
-  const nodes = new Map(
-    Object.entries(answer.entities)
-      .slice(0, 250)
-      .map(([id, e]) => [id, nodeOf(id, e)]),
-  );
-  return { nodes, edges: answer.edges.filter((e) => nodes.has(e.from) && nodes.has(e.to)) };
-}
-
-function EntityTable({ entities }: { entities: Entity[] }) {
-  return (
-    <table className="table">
-      <thead>
-        <tr>
-          <th>Name</th>
-          <th>Type</th>
-          <th className="wide">Region</th>
-          <th className="wide">Id</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entities.map((e) => (
-          <tr key={e.entityId}>
-            <th scope="row">
-              <Link to={`/resource/${encodeURIComponent(e.entityId)}`}>{e.entityName}</Link>
-            </th>
-            <td className="t2">{shortType(e.entityType)}</td>
-            <td className="wide t2">{e.region}</td>
-            <td className="wide">
-              <code className="small">{e.xid}</code>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
-  const navigate = useNavigate();
-  const graph = useMemo(() => graphOf(answer), [answer]);
-  const entities = Object.values(answer.entities);
-  if (view === 'json')
-    return (
-      <pre className="json region" tabIndex={0}>
-        {JSON.stringify(answer, null, 2).slice(0, 200_000)}
-      </pre>
-    );
-  if (view === 'plan')
-    return (
-      <pre className="json region" tabIndex={0}>
-        {answer.explain
-          ? answer.explain.steps.map((s) => `${'  '.repeat(s.depth)}${s.step}${s.note ? `   ${s.note}` : ''}`).join('\n') +
-            '\n' +
-            answer.explain.notes.join('\n')
-          : 'The server returned no plan.'}
-      </pre>
-    );
-  if (view === 'graph' && entities.length > 0 && entities.length <= 250)
-    return (
-      <div className="graph-band">
-        <Suspense fallback={<Skeleton />}>
-          <GraphView
-            graph={graph}
-            centre=""
-            hot={new Set()}
-            findings={new Map()}
-            onOpen={(n) => void navigate({ to: `/resource/${encodeURIComponent(n.id)}` } as never)}
-          />
-        </Suspense>
-      </div>
-    );
-  if (answer.count === 0)
-    return (
-      <Empty padded title="No result">
-        The query is right; nothing in this account matches it.
-      </Empty>
-    );
-  return (
-    <div className="table-scroll">
-      {entities.length > 0 && <EntityTable entities={entities.slice(0, 500)} />}
-      {answer.values.length > 0 && (
-        <table className="table">
-          <tbody>
-            {answer.values.slice(0, 500).map((v, i) => (
-              <tr key={i}>
-                <td>
-                  <code>{typeof v === 'string' ? v : JSON.stringify(v)}</code>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </div>
-  );
 }
 
 interface Answers {
@@ -188,72 +87,6 @@ function joined({ answers }: Answers): GraphAnswer | undefined {
   };
 }
 
-/** A search answers with entities, and with how many there are of each type. */
-function SearchResult({ query, account }: { query: string; account: string }) {
-  const filters = { query, ...(account ? { cloudAccountIds: [account] } : {}) };
-  const found = useQuery({
-    queryKey: ['explore', 'search', filters],
-    queryFn: () => posture.post('/v1/entities/query', { body: { filters, paginationInfo: { pageSize: 200 } } }),
-    retry: false,
-  });
-  const counts = useQuery({
-    queryKey: ['explore', 'counts', filters],
-    enabled: found.isSuccess,
-    queryFn: () =>
-      posture.post('/v1/entities/aggregations-query', {
-        body: { filters, aggregations: { type: { fieldName: 'entityType', aggregationType: 'Terms', termsCount: 12 } } },
-      }),
-  }).data;
-  const problems = queryProblems(found.error);
-  if (problems.length > 0)
-    return (
-      <div className="region">
-        <div className="note error" role="alert">
-          <Mark name="error" />
-          <span>{problems.map((p) => sentence(p.message)).join('; ')}</span>
-        </div>
-      </div>
-    );
-  return (
-    <Answer query={found} what="the search" padded>
-      {(page) =>
-        page.totalCount === 0 ? (
-          <Empty padded title="No result">
-            The search is right; no resource matches it.
-          </Empty>
-        ) : (
-          <>
-            <div className="toolbar">
-              <b>{plural(page.totalCount, 'resource')}</b>
-              {buckets(counts?.aggregations.type).map((b) => (
-                <Link
-                  key={b.value}
-                  className="tag"
-                  to="/inventory"
-                  search={{ type: b.value, q: query, account: account || undefined } as never}
-                >
-                  <b>{shortType(b.value)}</b> {count(b.count)}
-                </Link>
-              ))}
-            </div>
-            <div className="table-scroll">
-              <EntityTable entities={page.results} />
-            </div>
-            {page.totalCount > page.results.length && (
-              <p className="region t3">
-                The first {count(page.results.length)}.{' '}
-                <Link className="link" to="/inventory" search={{ q: query, account: account || undefined } as never}>
-                  All in the inventory
-                </Link>
-              </p>
-            )}
-          </>
-        )
-      }
-    </Answer>
-  );
-}
-
 type Language = 'gremlin' | 'search';
 const firstSearch = 'property.encrypted = false AND NOT exists(tag.Owner)';
 
@@ -267,6 +100,7 @@ export default function Explore() {
   const account = search.account ?? (language === 'gremlin' ? (accounts[0]?.cloudAccountId ?? '') : '');
   const chosen = account === 'all' ? accounts : accounts.filter((a) => a.cloudAccountId === account);
   const [text, setText] = useState(search.q ?? (language === 'search' ? firstSearch : (questions[0]?.gremlin ?? '')));
+  const [typeInText, setTypeInText] = useState('');
   const [asked, setAsked] = useState(search.q ? { text: search.q, n: 0 } : undefined);
   const [past, setPast] = useState(kept);
   const view = (search.view ?? 'table') as View;
@@ -326,8 +160,23 @@ export default function Explore() {
           <Select
             label="Question"
             value=""
-            onChange={(q) => q && use(q)}
-            options={[{ value: '', label: 'Begin with a question' }, ...questions.map((q) => ({ value: q.gremlin, label: q.text }))]}
+            onChange={(gremlin) => {
+              if (!gremlin) return;
+              setTypeInText(questions.find((q) => q.gremlin === gremlin)?.type ?? '');
+              use(gremlin);
+            }}
+            options={[{ value: '', label: 'Begin with a question' }, ...questions.map((q) => ({ value: q.gremlin, label: withBlank(q) }))]}
+          />
+        )}
+        {language === 'gremlin' && typeInText && text.includes(typeInText) && (
+          <Select
+            label="Type in the question"
+            value={typeInText}
+            onChange={(t) => {
+              use(text.replaceAll(`'${typeInText}'`, `'${t}'`));
+              setTypeInText(t);
+            }}
+            options={(schema?.types ?? []).map((t) => ({ value: t.entityType, label: t.entityType }))}
           />
         )}
         <Select

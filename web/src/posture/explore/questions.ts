@@ -1,4 +1,14 @@
 import list from './questions.json';
 
-/** Queries to begin with. docs/queries.md lists them, and a test of the demo runs each of them. */
-export const questions: { text: string; gremlin: string }[] = list;
+/** A query to begin with. In some the type is only an example: the user chooses another one. */
+export interface Question {
+  text: string;
+  gremlin: string;
+  type?: string;
+}
+
+/** docs/queries.md lists the questions, and a test of the demo runs each of them. */
+export const questions: Question[] = list;
+
+/** The text of a question with a blank instead of its example. */
+export const asked = (q: Question) => (q.type ? q.text.replace(q.type, '…') : q.text);

@@ -4,13 +4,33 @@ import type { Search } from '../../frame/address';
 import { showToast } from '../../parts/toast';
 import { filtersOf, sortsOf } from './filters';
 
-export type Format = 'csv' | 'jsonl';
+/** Formats of the server, with the name of the file. */
+const files = {
+  csv: 'findings.csv',
+  jsonl: 'findings.jsonl',
+  sarif: 'findings.sarif',
+  ocsf: 'findings.ocsf.json',
+  asff: 'findings.asff.json',
+  junit: 'findings.junit.xml',
+  html: 'findings.html',
+} as const;
+export type Format = keyof typeof files;
+
+export const formats: { format: Format; label: string }[] = [
+  { format: 'csv', label: 'CSV, for spreadsheets' },
+  { format: 'jsonl', label: 'JSON lines, for programs' },
+  { format: 'sarif', label: 'SARIF, for code scanning' },
+  { format: 'ocsf', label: 'OCSF, for data lakes' },
+  { format: 'asff', label: 'ASFF, for AWS Security Hub' },
+  { format: 'junit', label: 'JUnit, for build servers' },
+  { format: 'html', label: 'HTML, to read and print' },
+];
 
 /** Has the server write every finding of the list to a file. Times are ISO. */
 export async function exportFindings(search: Search, format: Format = 'csv'): Promise<void> {
   try {
-    await download('/v2/findings/export', { filters: filtersOf(search), sorts: sortsOf(search), format }, `findings.${format}`);
-    showToast(`Saved as findings.${format}`);
+    await download('/v2/findings/export', { filters: filtersOf(search), sorts: sortsOf(search), format }, files[format]);
+    showToast(`Saved as ${files[format]}`);
   } catch (cause) {
     showToast(failureText(cause));
   }

@@ -6,9 +6,11 @@ import { useAddress } from '../../frame/address';
 import { Button } from '../../parts/Button';
 import { saveFile } from '../../parts/file';
 import { useKeys } from '../../parts/keys';
+import { Menu } from '../../parts/Menu';
 import { Segments } from '../../parts/Segments';
 import { Answer, Skeleton } from '../../parts/states';
 import { count } from '../../parts/text';
+import { showToast } from '../../parts/toast';
 import { findingsQuery, open, useRules } from '../data';
 import { fold } from '../graph/fold';
 import { neighboursQuery, pictureQuery } from '../graph/load';
@@ -61,6 +63,13 @@ function List({ graph }: { graph: Graph }) {
       </table>
     </div>
   );
+}
+
+async function savePicture(graph: Graph, centre: string, hot: Set<string>): Promise<void> {
+  const { graphPicture } = await import('../graph/picture');
+  const picture = await graphPicture(graph, centre, hot);
+  if (picture) saveFile('graph.png', 'image/png', picture);
+  else showToast('This browser cannot draw the picture');
 }
 
 /** What a resource is connected to, with the path of its worst finding in red. */
@@ -122,12 +131,18 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
           )}
         </span>
         <Button icon="list" aria-label="List of edges" aria-pressed={list} onClick={() => setList(!list)} />
-        <Button
+        <Menu
+          label="Save the graph"
           icon="download"
-          aria-label="Save as JSON"
-          onClick={() =>
-            raw && saveFile('graph.json', 'application/json', JSON.stringify({ nodes: [...raw.nodes.values()], edges: raw.edges }, null, 2))
-          }
+          choices={[
+            { label: 'Picture (PNG)', run: () => graph && void savePicture(graph, entity.entityId, hot) },
+            {
+              label: 'JSON',
+              run: () =>
+                raw &&
+                saveFile('graph.json', 'application/json', JSON.stringify({ nodes: [...raw.nodes.values()], edges: raw.edges }, null, 2)),
+            },
+          ]}
         />
       </div>
       <Answer query={query as typeof near} what="the graph" padded>

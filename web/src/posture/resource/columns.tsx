@@ -4,12 +4,11 @@ import { useState, type ReactNode } from 'react';
 import { posture, type Entity, type Finding } from '../../api/posture';
 import { Mark, severity } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
-import { Answer, Empty } from '../../parts/states';
+import { Answer } from '../../parts/states';
 import { plural } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { schemaQuery, useRules } from '../data';
 import { gremlinOf } from '../graph/load';
-import { differences } from './changes';
 import { propertyText } from './property';
 
 export function FindingsColumn({ findings, children }: { findings: Finding[]; children?: ReactNode }) {
@@ -157,60 +156,6 @@ export function PropertiesColumn({ entity, findings }: { entity: Entity; finding
           </tbody>
         </table>
       </div>
-    </section>
-  );
-}
-
-export function ChangesColumn({ id }: { id: string }) {
-  const query = useQuery({
-    queryKey: ['entities', 'changelog', id],
-    queryFn: () => posture.get('/v1/entities/{resource_id}/changelog', { path: { resource_id: id } }),
-  });
-  return (
-    <section className="region">
-      <header>
-        <h2>Changes</h2>
-      </header>
-      <Answer query={query} what="the change log">
-        {({ changeLog }) =>
-          changeLog.length === 0 ? (
-            <Empty title="Nothing has changed">It is as it was read first.</Empty>
-          ) : (
-            <ol className="timeline">
-              {[...changeLog]
-                .sort((a, b) => b.lastUpdateTime.localeCompare(a.lastUpdateTime))
-                .slice(0, 30)
-                .map((entry, i, all) => {
-                  const lines = differences(entry);
-                  const first = i === all.length - 1 && lines.every((l) => l.before === undefined) && lines.length > 3;
-                  return (
-                    <li key={entry.lastUpdateTime}>
-                      <span className="timeline-head">
-                        <Time at={entry.lastUpdateTime} as="date" />
-                        {first && <span className="t3">first read</span>}
-                      </span>
-                      {first ? (
-                        <p className="small t3">{plural(lines.length, 'value')}</p>
-                      ) : (
-                        <table className="diff">
-                          <tbody>
-                            {lines.slice(0, 12).map((l, k) => (
-                              <tr key={k}>
-                                <th scope="row">{l.name}</th>
-                                <td className={l.before === undefined ? '' : 'del'}>{l.before}</td>
-                                <td className={l.after === undefined ? '' : 'add'}>{l.after}</td>
-                              </tr>
-                            ))}
-                          </tbody>
-                        </table>
-                      )}
-                    </li>
-                  );
-                })}
-            </ol>
-          )
-        }
-      </Answer>
     </section>
   );
 }

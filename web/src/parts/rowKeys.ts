@@ -1,0 +1,28 @@
+import type { Key } from './keys';
+
+/** What opens a row: its first link or button, in the cell that names it where there is one. */
+function handle(row: Element): HTMLElement | undefined {
+  const all = [...row.querySelectorAll<HTMLElement>('th a[href], th button:enabled, a[href], button:enabled')];
+  return all.find((element) => element.getClientRects().length > 0);
+}
+
+const rows = () => [...document.querySelectorAll('main tbody tr, main ul.list > li')].filter((row) => handle(row) !== undefined);
+
+/** Moves the focus to another row; from outside the list to its first row. */
+function move(by: number): void {
+  const all = rows();
+  const at = all.findIndex((row) => row.contains(document.activeElement));
+  const next = all[at < 0 ? 0 : Math.max(0, Math.min(at + by, all.length - 1))];
+  if (next) handle(next)?.focus();
+}
+
+const inRow = (selector: string) =>
+  document.activeElement?.closest('main tbody tr, main ul.list > li')?.querySelector<HTMLElement>(selector)?.click();
+
+/** Keys of every list that has none of its own. Enter opens the focused row by itself. */
+export const rowKeys: Key[] = [
+  { keys: 'j', does: 'Next row', run: () => move(1) },
+  { keys: 'k', does: 'Previous row', run: () => move(-1) },
+  { keys: 'x', does: 'Select the row', run: () => inRow('input[type="checkbox"]') },
+  { keys: '.', does: 'More actions of the row', run: () => inRow('[aria-haspopup="menu"]') },
+];

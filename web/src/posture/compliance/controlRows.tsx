@@ -1,0 +1,140 @@
+import { Link } from '@tanstack/react-router';
+import type { ControlPosture } from '../../api/posture';
+import { StackBar } from '../../parts/Bars';
+import { Icon } from '../../parts/Icon';
+import { Mark, severity, Word } from '../../parts/marks';
+import { count, plural } from '../../parts/text';
+import { useRules } from '../data';
+import { levelName } from '../rules/Rules';
+import { verdictOf, verdictWords } from './verdicts';
+
+export interface Sums {
+  violating: number;
+  unknown: number;
+  passing: number;
+  notApplicable: number;
+  notListed: number;
+}
+export const zero: Sums = { violating: 0, unknown: 0, passing: 0, notApplicable: 0, notListed: 0 };
+
+/** Resources that are unknown, and types that were not listed: of those nobody knows how many there are. */
+function UnknownCell({ of, rule }: { of: Sums; rule?: string }) {
+  const text = [of.unknown > 0 && count(of.unknown), of.notListed > 0 && `${plural(of.notListed, 'type')} not listed`]
+    .filter(Boolean)
+    .join(', ');
+  if (!text) return <td className="num wide t3">–</td>;
+  return <td className="num wide c-unknown">{rule ? <Link to={`/rules/${encodeURIComponent(rule)}/unknown`}>{text}</Link> : text}</td>;
+}
+
+/** Counts of resources. The findings of a control or a rule are one click away. */
+export const Numbers = ({ of, rule, findings }: { of: Sums; rule?: string; findings?: Record<string, string | undefined> }) => (
+  <>
+    <td className="wide compliance-bar">
+      <StackBar
+        parts={[
+          { name: 'violation', value: of.violating },
+          { name: 'unknown', value: of.unknown },
+          { name: 'pass', value: of.passing },
+        ]}
+      />
+    </td>
+    <td className={`num ${of.violating ? 'c-violation' : 't3'}`}>
+      {!of.violating ? (
+        '–'
+      ) : findings ? (
+        <Link to="/findings" search={findings as never}>
+          {count(of.violating)}
+          <span className="hide"> violating, show their findings</span>
+        </Link>
+      ) : (
+        count(of.violating)
+      )}
+    </td>
+    <UnknownCell of={of} {...(rule ? { rule } : {})} />
+    <td className="num wide t2">{of.passing ? count(of.passing) : '–'}</td>
+    <td className="num wide t3">{of.notApplicable ? count(of.notApplicable) : '–'}</td>
+  </>
+);
+
+function RuleRow({ id, sum, account }: { id: string; sum: Sums | undefined; account: string | undefined }) {
+  const rule = useRules().get(id);
+  const n = sum?.violating ?? 0;
+  return (
+    <tr className="rule-row">
+      <td>
+        <span className="row tight">
+          <Mark name={severity(levelName(rule?.level ?? ''))} label />
+          <Link className="cut" to={`/rules/${encodeURIComponent(id)}`}>
+            {rule?.name ?? id}
+          </Link>
+          <code className="small t3 wide">{rule?.displayName}</code>
+        </span>
+      </td>
+      <td>
+        {n > 0 ? (
+          <Link className="link" to="/findings" search={{ rule: id, account } as never}>
+            {n === 1 ? '1 finding' : `${count(n)} findings`}
+          </Link>
+        ) : (
+          <span className="t3">no finding</span>
+        )}
+      </td>
+      <Numbers of={sum ?? zero} rule={id} findings={{ rule: id, account }} />
+    </tr>
+  );
+}
+
+/** A control, and its rules when it is open. */
+export function Control({
+  control: c,
+  open: shown,
+  onToggle,
+  account,
+}: {
+  control: ControlPosture;
+  open: boolean;
+  onToggle: () => void;
+  account: string | undefined;
+}) {
+  const verdict = verdictOf(c);
+  return (
+    <>
+      <tr className={`control-row ${shown ? 'open' : ''}`} id={`control-${c.controlId}`}>
+        <td>
+          <button
+            type="button"
+            className="row tight control-button"
+            aria-expanded={shown}
+            disabled={c.ruleIds.length === 0}
+            onClick={onToggle}
+          >
+            {c.ruleIds.length > 0 ? <Icon name={shown ? 'down' : 'right'} small /> : <span className="control-gap" />}
+            <span className="control-id">{c.controlId}</span>
+            <span className="control-title">{c.title}</span>
+          </button>
+        </td>
+        <td>
+          <Word name={verdict}>{verdict === 'none' && c.assessment === 'manual' ? 'A person looks' : verdictWords[verdict]}</Word>
+        </td>
+        <Numbers of={c} findings={{ control: c.id, account }} />
+      </tr>
+      {shown &&
+        (c.unread ?? []).map((u) => (
+          <tr key={`${u.cloudAccountId}${u.entityType}${u.region}`} className="rule-row">
+            <td colSpan={7}>
+              <span className="row tight">
+                <Mark name="unknown" label />
+                <span className="t2">
+                  {u.entityType} in {u.region || 'every region'} was not listed: {u.why}{' '}
+                  <Link className="inline-link" to={`/accounts/${encodeURIComponent(u.cloudAccountId)}`}>
+                    Fix access
+                  </Link>
+                </span>
+              </span>
+            </td>
+          </tr>
+        ))}
+      {shown && c.ruleIds.map((id) => <RuleRow key={id} id={id} sum={c.rules?.[id]} account={account} />)}
+    </>
+  );
+}

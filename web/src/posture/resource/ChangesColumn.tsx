@@ -1,0 +1,162 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { posture, type ChangeLog, type Finding } from '../../api/posture';
+import { Mark, severity } from '../../parts/marks';
+import { Segments } from '../../parts/Segments';
+import { Answer, Empty } from '../../parts/states';
+import { plural, shortType } from '../../parts/text';
+import { Time } from '../../parts/time';
+import { raisedBy } from '../activity/events';
+import { differences, type Difference } from './changes';
+
+type Entry = ChangeLog['changeLog'][number];
+
+const Differences = ({ lines }: { lines: Difference[] }) => (
+  <table className="diff">
+    <tbody>
+      {lines.slice(0, 12).map((l, i) => (
+        <tr key={i}>
+          <th scope="row">{l.name}</th>
+          <td className={l.before === undefined ? '' : 'del'}>{l.before}</td>
+          <td className={l.after === undefined ? '' : 'add'}>{l.after}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+function Raised({ findings }: { findings: Finding[] }) {
+  const worst = [...findings].sort((a, b) => b.riskScore - a.riskScore)[0];
+  if (!worst) return null;
+  return (
+    <Link
+      className="row tight small"
+      to="/findings"
+      search={{ f: worst.id, ...(worst.status === 'Resolved' ? { status: 'resolved' } : {}) } as never}
+    >
+      <Mark name={severity(worst.level, worst.riskScore)} />
+      Raised {plural(findings.length, 'finding')}
+    </Link>
+  );
+}
+
+function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[] }) {
+  return (
+    <ol className="timeline">
+      {entries.slice(0, 30).map((entry, i, all) => {
+        const lines = differences(entry);
+        const first = i === all.length - 1 && lines.every((l) => l.before === undefined) && lines.length > 3;
+        return (
+          <li key={entry.lastUpdateTime}>
+            <span className="timeline-head">
+              <Time at={entry.lastUpdateTime} as="date" />
+              {first && <span className="t3">first read</span>}
+            </span>
+            {first ? <p className="small t3">{plural(lines.length, 'value')}</p> : <Differences lines={lines} />}
+            <Raised findings={raisedBy(entry.lastUpdateTime, findings)} />
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+/** How long before and after the newest change of a resource others count as around it. */
+const around = 5 * 60_000;
+const words = { ADD: 'added', UPDATE: 'changed', DELETE: 'deleted' } as const;
+const causes = { Event: 'event', Collection: 'collection' } as const;
+
+/** What else changed in the account when the resource changed last. */
+function Around({ id, account, at }: { id: string; account: string; at: string }) {
+  const time = new Date(at).getTime();
+  const query = useQuery({
+    queryKey: ['entities', 'changes-around', account, at],
+    queryFn: () =>
+      posture.post('/v1/entities/changes-query', {
+        body: {
+          filters: {
+            cloudAccountIds: [account],
+            from: new Date(time - around).toISOString(),
+            to: new Date(time + around).toISOString(),
+          },
+          paginationInfo: { pageSize: 50 },
+        },
+      }),
+  });
+  return (
+    <Answer query={query} what="the changes around it">
+      {({ results }) => {
+        const others = results.filter((c) => c.entityId !== id);
+        if (others.length === 0)
+          return (
+            <Empty title="Nothing else changed">
+              No other resource of the account changed within five minutes of <Time at={at} as="date" />.
+            </Empty>
+          );
+        return (
+          <ol className="timeline">
+            {others.map((c) => (
+              <li key={`${c.entityId}${c.lastUpdateTime}${c.changeType}`}>
+                <span className="timeline-head">
+                  <Time at={c.lastUpdateTime} as="date" />
+                  <span className="t3">
+                    {words[c.changeType]}, {causes[c.cause]}
+                  </span>
+                </span>
+                <Link className="link" to={`/resource/${encodeURIComponent(c.entityId)}`}>
+                  {c.entityName}
+                </Link>{' '}
+                <span className="t3">{shortType(c.entityType)}</span>
+                {c.changeType === 'UPDATE' && <Differences lines={differences(c).slice(0, 3)} />}
+              </li>
+            ))}
+          </ol>
+        );
+      }}
+    </Answer>
+  );
+}
+
+/** How a resource changed, and what else changed then. The account is unknown for a resource that is gone. */
+export function ChangesColumn({ id, account, findings }: { id: string; account?: string; findings: Finding[] }) {
+  const [view, setView] = useState<'this' | 'around'>('this');
+  const query = useQuery({
+    queryKey: ['entities', 'changelog', id],
+    queryFn: () => posture.get('/v1/entities/{resource_id}/changelog', { path: { resource_id: id } }),
+  });
+  const entries = [...(query.data?.changeLog ?? [])].sort((a, b) => b.lastUpdateTime.localeCompare(a.lastUpdateTime));
+  const newest = entries[0]?.lastUpdateTime;
+  return (
+    <section className="region">
+      <header>
+        <h2>Changes</h2>
+        {account && newest && (
+          <span className="end">
+            <Segments<'this' | 'around'>
+              small
+              label="Changes"
+              value={view}
+              onChange={setView}
+              options={[
+                { value: 'this', label: 'This' },
+                { value: 'around', label: 'Around it' },
+              ]}
+            />
+          </span>
+        )}
+      </header>
+      <Answer query={query} what="the change log">
+        {() =>
+          !newest ? (
+            <Empty title="Nothing has changed">It is as it was read first.</Empty>
+          ) : view === 'around' && account ? (
+            <Around id={id} account={account} at={newest} />
+          ) : (
+            <Timeline entries={entries} findings={findings} />
+          )
+        }
+      </Answer>
+    </section>
+  );
+}
