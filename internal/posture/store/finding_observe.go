@@ -101,11 +101,10 @@ func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[po
 			ids = append(ids, string(posture.NewFindingID(org, r.Rule, object)))
 		}
 	}
-	read := func(column string, values []string) error {
-		args := []any{org, j.Account}
+	read := func(where string, args []any) error {
 		for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k stored, err error) {
 			return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
-		}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND account = $2 AND `+column+` IN `+sqldb.List(&args, values), args...) {
+		}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND `+where, args...) {
 			if err != nil {
 				return err
 			}
@@ -114,12 +113,16 @@ func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[po
 		return nil
 	}
 	if len(rules) > 0 {
-		if err := read("rule", rules); err != nil {
+		args := []any{org, j.Account}
+		if err := read("account = $2 AND rule IN "+sqldb.List(&args, rules), args); err != nil {
 			return nil, err
 		}
 	}
 	for chunk := range slices.Chunk(ids, 500) {
-		if err := read("id", chunk); err != nil {
+		// The ids belong to objects of the account. A condition on the account as well
+		// would make SQLite read all findings of the account instead of these.
+		args := []any{org}
+		if err := read("id IN "+sqldb.List(&args, chunk), args); err != nil {
 			return nil, err
 		}
 	}
