@@ -11,12 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
-// An abuser is the process of the organisation that exceeds its quota. It has a low
-// priority, so that what it computes itself does not delay the server.
+// An abuser is the process of the organisation that exceeds its quota. It gets only the
+// processor time that the server leaves, so that what it computes itself does not delay the server.
 type abuser struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
@@ -28,7 +27,7 @@ func startAbuser(ctx context.Context, o options, base, apiToken string) (*abuser
 	if err != nil {
 		return nil, err
 	}
-	a := &abuser{cmd: exec.CommandContext(ctx, os.Args[0], "-base", base, "-abuser")}
+	a := &abuser{cmd: exec.CommandContext(ctx, "chrt", "--idle", "0", os.Args[0], "-base", base, "-abuser")}
 	a.cmd.Env = append(os.Environ(), "FAIRNESS_TOKEN="+c.token)
 	a.cmd.Stderr = os.Stderr
 	if a.stdin, err = a.cmd.StdinPipe(); err != nil {
@@ -69,9 +68,6 @@ func (a *abuser) end() {
 
 // beAbuser obeys commands on standard input.
 func beAbuser(ctx context.Context, o options) error {
-	if err := syscall.Setpriority(syscall.PRIO_PROCESS, 0, 5); err != nil {
-		return err
-	}
 	c := newClient(o.base, o.token)
 	var mu sync.Mutex
 	statuses := map[int]int{}
