@@ -47,7 +47,8 @@ type Property struct {
 	// Map maps values of the cloud to values of the property.
 	Map map[string]string `yaml:"map"`
 
-	// Values are the permitted values of a string, as the cloud spells them.
+	// Values are the permitted values of a string, as the cloud documents them.
+	// Responses may spell them in another case.
 	Values Strings `yaml:"values"`
 	// Absent is the value when the response lacks the property: a string, bool or
 	// number. Without Absent the property is left out.
@@ -270,9 +271,18 @@ func (p *Property) texts(value gjson.Result, v Vars) (all []string) {
 	return all
 }
 
+// mapValue returns the value of the property for a string of a response. Clouds, Azure above
+// all, do not keep to one spelling of their enumerations ("Enabled", "enabled"), so a value
+// that differs from a permitted one in case alone is that value.
 func (p *Property) mapValue(text string) string {
 	if to, ok := p.Map[text]; ok {
 		return to
+	}
+	if slices.Contains(p.Values, text) {
+		return text
+	}
+	if i := slices.IndexFunc(p.Values, func(value string) bool { return strings.EqualFold(value, text) }); i >= 0 {
+		return p.Values[i]
 	}
 	return text
 }

@@ -51,6 +51,10 @@ func TestProperties(t *testing.T) {
 		`{at: object, type: strings, doc: d}`:                    "string=k",
 		`{at: objects, type: strings, each: "${b}${a}", doc: d}`: "string=x1 string=y2",
 		`{at: text, map: {web: site}, doc: d}`:                   "string=site",
+		`{at: text, values: [Web, Site], doc: d}`:                "string=Web",
+		`{at: text, values: [WEB, web], doc: d}`:                 "string=web",
+		`{at: text, values: [Site], doc: d}`:                     "string=web",
+		`{at: list, type: strings, values: [A, b], doc: d}`:      "string=A string=b",
 	} {
 		var ps Properties
 		if err := yaml.Unmarshal([]byte("p: "+yamlText), &ps); err != nil {
