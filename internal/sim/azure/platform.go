@@ -74,6 +74,12 @@ var platformKinds = []*kind{
 		},
 	},
 	{
+		typ: "Azure.MySQL.FirewallRule", arm: mysql + "/firewallRules", prefix: "rule-", in: mysql, count: one,
+		body: func(address) world.Object {
+			return world.Obj("properties", world.Obj("startIpAddress", "203.0.113.10", "endIpAddress", "203.0.113.20"))
+		},
+	},
+	{
 		typ: "Azure.Security.Setting", arm: "Microsoft.Security/settings", where: inSubscription,
 		names: func(address) []string { return []string{"MCAS", "WDATP"} },
 		body: func(address) world.Object {

@@ -57,7 +57,7 @@ var azureFirewallRange = resource.Function{
 var azureAlertedOperations = resource.Function{
 	Properties: []resource.Property{{
 		Name: "alertedOperations", Kind: resource.Texts,
-		Doc: "The operations, in lower case, that activity log alerts watch in the whole subscription: alerts that are enabled, have an action group, and leave no event of the operation out.",
+		Doc: "The operations, in lower case, that activity log alerts watch in the whole subscription: alerts that are enabled, have an action group, and leave no event of the operation out; * for all operations.",
 	}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		var all []string
@@ -82,27 +82,47 @@ func azureWatches(alert gjson.Result, subscription string) (operations []string)
 	if !coversSubscription {
 		return nil
 	}
+	everything := false
 	for _, c := range p.Get("condition.allOf").Array() {
 		field, equals := strings.ToLower(c.Get("field").String()), strings.ToLower(c.Get("equals").String())
 		switch {
-		case field == "operationname" && len(operations) == 0 && equals != "":
-			operations = []string{equals}
+		case field == "operationname" && len(operations) == 0 && azureHasOnlyOperations(c):
+			operations = azureOperations(c)
 		case field == "category" && equals == "administrative":
+			everything = true
 		case field == "" && azureHasOnlyOperations(c.Get("anyOf")) && len(operations) == 0:
 			for _, any := range c.Get("anyOf").Array() {
-				operations = append(operations, strings.ToLower(any.Get("equals").String()))
+				operations = append(operations, azureOperations(any)...)
 			}
 		default:
 			return nil // a condition on level, status, caller or resource excludes events
 		}
 	}
+	if len(operations) == 0 && everything {
+		return []string{azureEveryOperation}
+	}
 	return operations
 }
 
-// azureHasOnlyOperations reports whether all conditions of a list are about the operation.
+// azureEveryOperation stands for all operations of the control plane, which an alert on the
+// category alone watches.
+const azureEveryOperation = "*"
+
+// azureOperations returns the operations that a condition names, in lower case.
+func azureOperations(condition gjson.Result) (all []string) {
+	for _, operation := range append(texts(condition.Get("equals")), texts(condition.Get("containsAny"))...) {
+		if operation != "" {
+			all = append(all, strings.ToLower(operation))
+		}
+	}
+	return all
+}
+
+// azureHasOnlyOperations reports whether a condition, or all conditions of a list, are about the
+// operation.
 func azureHasOnlyOperations(list gjson.Result) bool {
 	for _, c := range list.Array() {
-		if !strings.EqualFold(c.Get("field").String(), "operationName") || c.Get("equals").String() == "" {
+		if !strings.EqualFold(c.Get("field").String(), "operationName") || len(azureOperations(c)) == 0 {
 			return false
 		}
 	}

@@ -54,6 +54,7 @@ func Functions() resource.Functions {
 			"azure.firewallRange":         azureFirewallRange,
 			"azure.flowLogRetention":      azureFlowLogRetention,
 			"azure.keyVaultKey":           azureKeyVaultKey,
+			"azure.listedNetworks":        azureOpen(azure.OpenUnlessLimited),
 			"azure.logs":                  azureLogs(),
 			"azure.memberOf":              azureMemberOf,
 			"azure.mfaForAll":             azureMFAForAll,

@@ -99,11 +99,12 @@ var gcpDefaultAccount = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("usesDefaultServiceAccount", false) },
 }
 
-// gcpGKENode adds whether an instance is a node of a cluster.
+// gcpGKENode adds whether an instance, or an instance of a template, is a node of a cluster. The
+// label decides, which users cannot set: anybody can name an instance gke-something.
 var gcpGKENode = resource.Function{
 	Properties: []resource.Property{{Name: "gkeNode", Kind: resource.Flag, Doc: "It is a node of a GKE cluster."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		b.Flag("gkeNode", in.Value.Get("labels.goog-gke-node").Exists() || strings.HasPrefix(in.Value.Get("name").String(), "gke-"))
+		b.Flag("gkeNode", in.Value.Get("labels.goog-gke-node").Exists() || in.Value.Get("properties.labels.goog-gke-node").Exists())
 		return nil
 	},
 }

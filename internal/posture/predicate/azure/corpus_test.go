@@ -127,6 +127,8 @@ func TestPublicCorpus(t *testing.T) {
 			return azure.OpenToAzure(p, rules)
 		case "cosmos":
 			return azure.OpenCosmos(p)
+		case "listed":
+			return azure.OpenUnlessLimited(p)
 		}
 		t.Errorf("unknown kind %q", in.Kind)
 		return predicate.Answer{}

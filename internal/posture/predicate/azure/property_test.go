@@ -196,7 +196,7 @@ func TestDisabledPublicEndpointIsClosed(t *testing.T) {
 		closed["publicNetworkAccess"] = "Disabled"
 		delete(closed, "network")
 		for _, answer := range []predicate.Answer{
-			azure.OpenToNetworks(raw(closed)), azure.OpenCosmos(raw(closed)), azure.OpenDatabase(raw(closed), raw(e.Input.Rules)), azure.OpenDatabase(raw(closed), gjson.Result{}),
+			azure.OpenToNetworks(raw(closed)), azure.OpenCosmos(raw(closed)), azure.OpenUnlessLimited(raw(closed)), azure.OpenDatabase(raw(closed), raw(e.Input.Rules)), azure.OpenDatabase(raw(closed), gjson.Result{}),
 		} {
 			if answer.Truth != predicate.No {
 				t.Errorf("%s: %v with the public endpoint off", e.Name, answer)

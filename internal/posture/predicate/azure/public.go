@@ -26,14 +26,16 @@ func publicNetwork(properties gjson.Result) predicate.Answer {
 }
 
 // OpenToNetworks decides whether a resource with network rules (storage
-// accounts, key vaults, registries, search and cognitive services) is reachable
+// accounts, key vaults, registries, Batch accounts and cognitive services) is reachable
 // from the whole internet: its public endpoint is enabled, and its rules either
 // allow by default or allow ranges that are the internet. It does not consider
 // authentication. properties are those of the resource.
 func OpenToNetworks(properties gjson.Result) predicate.Answer {
 	rules := properties.Get("networkAcls")
-	if !rules.Exists() {
-		rules = properties.Get("networkRuleSet")
+	for _, name := range []string{"networkRuleSet", "networkProfile.accountAccess"} {
+		if !rules.Exists() {
+			rules = properties.Get(name)
+		}
 	}
 	return predicate.And(publicNetwork(properties), admitsByDefault(rules))
 }
@@ -144,6 +146,17 @@ func OpenCosmos(properties gjson.Result) predicate.Answer {
 	admits := internet(open, unclear)
 	if len(ranges) == 0 {
 		admits = predicate.Of(!properties.Get("isVirtualNetworkFilterEnabled").Bool(), "no network is named, so all are let in")
+	}
+	return predicate.And(publicNetwork(properties), admits)
+}
+
+// OpenUnlessLimited decides whether a resource that admits everybody as long as it lists no
+// ranges (Event Grid, Data Explorer) is reachable from the whole internet.
+func OpenUnlessLimited(properties gjson.Result) predicate.Answer {
+	ranges := append(texts(properties.Get("allowedIpRangeList")), texts(properties.Get("inboundIpRules.#.ipMask"))...)
+	admits := predicate.Of(true, "no range is listed, so all are let in")
+	if len(ranges) > 0 {
+		admits = ipset.Admits(ranges)
 	}
 	return predicate.And(publicNetwork(properties), admits)
 }
