@@ -4,6 +4,11 @@ import { desktopScreens, postureScreens } from './screens';
 
 async function take(page: Page, address: string, name: string): Promise<void> {
   await page.goto(address);
+  await takeHere(page, name);
+}
+
+/** Takes pictures of the page as it is. */
+async function takeHere(page: Page, name: string): Promise<void> {
   for (const scheme of ['light', 'dark'] as const) {
     for (const width of [1440, 390]) {
       await page.setViewportSize({ width, height: 900 });
@@ -20,3 +25,21 @@ for (const screen of postureScreens)
   test(`picture of ${screen}`, async ({ posture }) => take(posture, postureAt(screen), `posture-${file(screen)}`));
 for (const screen of desktopScreens)
   test(`picture of the desktop's ${screen}`, async ({ desktop }) => take(desktop, desktopAt(screen), `desktop-${file(screen)}`));
+
+test('picture of a finding and of its resource', async ({ posture: page }) => {
+  await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
+  await page.locator('.finding-link').first().click();
+  await page.locator('.drawer').getByRole('heading', { name: 'Risk' }).waitFor();
+  await takeHere(page, 'posture-finding');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.getByRole('link', { name: 'Open resource' }).click();
+  await page.locator('.graph-card.me').waitFor();
+  await takeHere(page, 'posture-resource');
+});
+
+test('picture of a farm on the wall', async ({ desktop: page }) => {
+  await page.goto(desktopAt('/rds-servers'));
+  await page.locator('.wall-farm').first().click();
+  await page.locator('.panel').waitFor();
+  await takeHere(page, 'desktop-wall-farm');
+});

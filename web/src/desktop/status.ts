@@ -52,6 +52,13 @@ export function certificateStatus(certificate: { valid: boolean; valid_to: numbe
   return !certificate.valid || certificate.valid_to - now < 30 * day ? 'warn' : 'ok';
 }
 
+/** How the certificate of a machine stands. Machines renew theirs by themselves, long before the last week. */
+export function machineCertificateStatus(validTo: number, now = Date.now()): Status {
+  if (validTo === 0) return 'unknown';
+  if (validTo < now) return 'error';
+  return validTo - now < 7 * day ? 'warn' : 'ok';
+}
+
 /** Whether a certificate ends within 30 days, or has ended. */
 export const endsSoon = (certificate: { valid_to: number }, now = Date.now()) =>
   certificate.valid_to > 0 && certificate.valid_to - now < 30 * day;

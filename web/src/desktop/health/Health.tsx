@@ -34,10 +34,12 @@ function Rows({ of }: { of: Component[] }) {
             <Link to={to(c)}>
               <Mark name={c.status} label />
               <span className="grow">
-                <span className="row tight">
-                  <span className="strong">{c.name}</span>
-                  <span className="small t3 cut grow">{c.detail}</span>
-                  <span>{c.measure}</span>
+                <span className="row tight health-line">
+                  <span className="health-names grow">
+                    <span className="strong">{c.name}</span>
+                    {!(c.status === 'unknown' && c.reasons[0]) && <span className="small t3">{c.detail}</span>}
+                  </span>
+                  <span className="nowrap">{c.measure}</span>
                 </span>
                 {c.status !== 'ok' && c.reasons[0] && <span className="small why-line">{sentence(c.reasons[0])}</span>}
               </span>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { RDSServer } from '../../api/desktop';
 import { rdsStatus, type Component } from '../components';
+import { Hatch } from '../Hatch';
 
 const ramp = (load: number) => Math.min(5, 1 + Math.floor(load / 20));
 
@@ -12,6 +13,7 @@ export function ServerTiles({ servers, farms }: { servers: RDSServer[]; farms: C
   const bad = servers.filter((s) => rdsStatus(s) === 'error').length;
   return (
     <Link to="/rds-servers" className="server-tiles" aria-label={`${servers.length} RDS servers, ${bad} in error`}>
+      <Hatch />
       <svg viewBox={`0 0 ${columns * 8.7} ${Math.ceil(sorted.length / columns) * 8.7}`} aria-hidden="true">
         {sorted.map((s, i) => {
           const status = rdsStatus(s);

@@ -16,7 +16,7 @@ import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
 import { Secret } from '../../posture/accounts/ScriptBox';
 import { agentsQuery, gatewaysQuery, rdsQuery } from '../data';
-import { certificateStatus, daysLeft } from '../status';
+import { daysLeft, machineCertificateStatus } from '../status';
 import '../../posture/accounts/accounts.css';
 import '../../posture/findings/findings.css';
 
@@ -190,7 +190,7 @@ export default function Machines() {
                 </thead>
                 <tbody>
                   {shown.slice(0, 300).map((a) => {
-                    const status = a.revoked ? 'off' : certificateStatus({ valid: true, valid_to: a.certificate_not_after });
+                    const status = a.revoked ? 'off' : machineCertificateStatus(a.certificate_not_after);
                     return (
                       <tr key={a.id}>
                         <th scope="row">{a.name}</th>

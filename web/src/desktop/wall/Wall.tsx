@@ -14,6 +14,7 @@ import { Answer, Empty } from '../../parts/states';
 import { count, words } from '../../parts/text';
 import { fromFarm, fromRDS } from '../components';
 import { farmsQuery, rdsQuery } from '../data';
+import { Hatch } from '../Hatch';
 import { ComponentPanel } from '../kinds/ComponentPanel';
 import { rank, worst, type Status } from '../status';
 import { FarmTiles, type Colour } from './FarmTiles';
@@ -259,6 +260,34 @@ export default function Wall() {
   return (
     <Page
       title="RDS servers"
+      actions={
+        <span className="row tight wide">
+          <Select<Colour>
+            label="Colour"
+            visibleLabel
+            value={colour}
+            onChange={(c) => change({ color: c === 'load' ? undefined : c })}
+            options={[
+              { value: 'load', label: 'Load' },
+              { value: 'sessions', label: 'Sessions' },
+              { value: 'state', label: 'State' },
+              { value: 'version', label: 'Agent version' },
+              { value: 'system', label: 'System' },
+            ]}
+          />
+          <Select<GroupBy>
+            label="Group"
+            visibleLabel
+            value={groupBy}
+            onChange={(g) => change({ group: g === 'farm' ? undefined : g, farm: undefined })}
+            options={[
+              { value: 'farm', label: 'Farm' },
+              { value: 'state', label: 'State' },
+              { value: 'version', label: 'Agent version' },
+            ]}
+          />
+        </span>
+      }
       beside={
         <>
           <span className="t3 wide">
@@ -301,37 +330,12 @@ export default function Wall() {
             })),
           ]}
         />
-        <span className="end row tight wide">
-          <Select<Colour>
-            label="Colour"
-            visibleLabel
-            value={colour}
-            onChange={(c) => change({ color: c === 'load' ? undefined : c })}
-            options={[
-              { value: 'load', label: 'Load' },
-              { value: 'sessions', label: 'Sessions' },
-              { value: 'state', label: 'State' },
-              { value: 'version', label: 'Agent version' },
-              { value: 'system', label: 'System' },
-            ]}
-          />
-          <Select<GroupBy>
-            label="Group"
-            visibleLabel
-            value={groupBy}
-            onChange={(g) => change({ group: g === 'farm' ? undefined : g, farm: undefined })}
-            options={[
-              { value: 'farm', label: 'Farm' },
-              { value: 'state', label: 'State' },
-              { value: 'version', label: 'Agent version' },
-            ]}
-          />
-        </span>
       </div>
       <div className={`kind-split ${chosen || server ? 'with-panel' : ''}`}>
         <Answer query={query} what="the list" padded>
           {() => (
             <div className="wall-main">
+              <Hatch />
               <Summary servers={all} />
               <p className="hide" aria-live="polite">
                 {focused && !table

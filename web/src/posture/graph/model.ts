@@ -36,3 +36,9 @@ export const pathsOf = (nodes: TreeNode[]): string[][] =>
 
 /** A text of Gremlin, quoted. */
 export const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+/** Two graphs as one. */
+export function union(a: Graph, b: Graph): Graph {
+  const edges = [...a.edges, ...b.edges].map((e) => [`${e.from} ${e.label} ${e.to}`, e] as const);
+  return { nodes: new Map([...a.nodes, ...b.nodes]), edges: [...new Map(edges).values()] };
+}

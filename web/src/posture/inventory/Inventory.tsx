@@ -154,7 +154,7 @@ function Rows({ entities, columns }: { entities: Entity[]; columns: string[] }) 
       </th>
       <td className="wide t2">{shortType(e.entityType)}</td>
       <td className="t2 nowrap">{accountName(e.cloudAccountId)}</td>
-      <td className="wide t2">{e.region}</td>
+      <td className="wide t2 nowrap">{e.region}</td>
       {columns.map((c) => {
         const p = e.properties.find((x) => x.name === c);
         return (

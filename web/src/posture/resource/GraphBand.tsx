@@ -14,7 +14,7 @@ import { showToast } from '../../parts/toast';
 import { findingsQuery, open, useRules } from '../data';
 import { fold } from '../graph/fold';
 import { neighboursQuery, pictureQuery } from '../graph/load';
-import type { Graph } from '../graph/model';
+import { union, type Graph } from '../graph/model';
 
 const GraphView = lazy(() => import('../graph/GraphView'));
 
@@ -84,7 +84,8 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
   const [opened, setOpened] = useState<Set<string>>(new Set());
   const picture = useQuery(pictureQuery(worst ? rules.get(worst.ruleId) : undefined, entity.entityId, entity.cloudAccountId));
   const near = useQuery(neighboursQuery(entity.entityId, entity.cloudAccountId, depth, view === 'reach' ? 'out' : 'both'));
-  const raw = view === 'why' && (picture.data?.graph.nodes.size ?? 0) > 1 ? picture.data?.graph : near.data;
+  const path = view === 'why' && (picture.data?.graph.nodes.size ?? 0) > 1 ? picture.data?.graph : undefined;
+  const raw = useMemo(() => (path && near.data ? union(path, near.data) : (path ?? near.data)), [path, near.data]);
   const graph = useMemo(() => raw && fold(raw, entity.entityId, opened), [raw, entity.entityId, opened]);
   const hot = useMemo(
     () => new Set(worst && picture.data ? picture.data.paths.filter((p) => p.length > 1).flat() : []),
@@ -109,14 +110,12 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
             { value: 'reach', label: 'Reach' },
           ]}
         />
-        {view !== 'why' && (
-          <Segments
-            label="Depth"
-            value={String(depth)}
-            onChange={(d) => change({ depth: d })}
-            options={['1', '2', '3'].map((d) => ({ value: d, label: d }))}
-          />
-        )}
+        <Segments
+          label="Depth"
+          value={String(depth)}
+          onChange={(d) => change({ depth: d })}
+          options={['1', '2', '3'].map((d) => ({ value: d, label: d }))}
+        />
         <span className="small t3 row tight end">
           {worst && hot.size > 0 && (
             <>
@@ -126,7 +125,7 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
           )}
           {graph && (
             <span>
-              {count(graph.nodes.size)} shown{near.data?.cut && view !== 'why' ? '; the graph is too large, choose depth 1' : ''}
+              {count(graph.nodes.size)} shown{near.data?.cut ? '; the graph is too large, choose depth 1' : ''}
             </span>
           )}
         </span>

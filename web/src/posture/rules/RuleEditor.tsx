@@ -12,14 +12,16 @@ import { Conflict, differencesOf } from '../../parts/Conflict';
 import { Dialog } from '../../parts/Dialog';
 import { useKeys } from '../../parts/keys';
 import { Mark } from '../../parts/marks';
-import { Segments } from '../../parts/Segments';
+import { Menu } from '../../parts/Menu';
+import { Segments, Select } from '../../parts/Segments';
 import { Answer, Skeleton } from '../../parts/states';
-import { count, sentence } from '../../parts/text';
+import { count, plural, sentence } from '../../parts/text';
 import { clockTime } from '../../parts/time';
 import { showToast } from '../../parts/toast';
 import { accountsQuery, schemaQuery } from '../data';
 import { queryProblems } from '../editor/problems';
 import { DryRunResult } from './DryRunResult';
+import { examples } from './examples';
 import { RuleForm } from './RuleForm';
 import { RuleHistory } from './RuleHistory';
 import { levelName } from './Rules';
@@ -31,8 +33,6 @@ import './rules.css';
 
 const CodeEditor = lazy(() => import('../editor/CodeEditor'));
 
-const example =
-  "g.V().hasLabel('AWS.EC2.Instance')\n  .has('metadataHttpEndpoint', 'enabled')\n  .not(has('metadataHttpTokens', 'required'))";
 const empty: Draft = {
   name: '',
   displayName: '',
@@ -43,7 +43,7 @@ const empty: Draft = {
   description: '',
   suggestedAction: '',
   documentationLink: '',
-  query: example,
+  query: examples[0]?.query ?? '',
   language: 'Graph',
   complianceControlIds: [],
   visualizationQuery: '',
@@ -70,6 +70,8 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const refused = useRefusal('analyst', 'rules', 'organisation');
   const schema = useQuery(schemaQuery).data;
   const accounts = (useQuery(accountsQuery).data ?? []).filter((a) => a.provider === draft.provider);
+  const [only, setOnly] = useState('');
+  const tried = accounts.some((a) => a.cloudAccountId === only) ? accounts.filter((a) => a.cloudAccountId === only) : accounts;
   const { run, busy, start } = useDryRun();
   const check = useCheck(draft);
   const native = rule?.source === 'Native';
@@ -82,7 +84,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const saveProblems = queryProblems(error).filter((p) => p.path === 'query' || p.path === 'queryString');
   const problems = check.problems.length ? check.problems : [...queryProblems(failure), ...saveProblems];
   const reads = check.reads ?? rule?.reads;
-  const test = () => void start(draft, accounts);
+  const test = () => void start(draft, tried);
 
   const saved = async (text: string, id?: string) => {
     setDirty(false);
@@ -198,6 +200,17 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                   : 'Every vertex this query returns is a violation.'}
             </span>
             <span className="end row tight">
+              <a className="link wide" href="/docs/resources" target="_blank" rel="noreferrer">
+                Schema
+              </a>
+              {!native && draft.language === 'Graph' && (
+                <Menu
+                  label="Examples"
+                  text="Examples"
+                  className="wide"
+                  choices={examples.map((e) => ({ label: e.label, run: () => change({ query: e.query }) }))}
+                />
+              )}
               {rule && (
                 <>
                   <Link className="link" to="/findings" search={{ rule: rule.id } as never}>
@@ -264,7 +277,15 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
           <section className="dry" aria-label="Dry run">
             <div className="toolbar dry-toolbar">
               <h2>Dry run</h2>
-              <span className="t2">{accounts.length} accounts</span>
+              <Select
+                label="Accounts of the dry run"
+                value={tried === accounts ? '' : only}
+                onChange={setOnly}
+                options={[
+                  { value: '', label: `All ${plural(accounts.length, 'account')}` },
+                  ...accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName })),
+                ]}
+              />
               <Button look="go" icon="play" keys="Ctrl ↵" disabled={busy || accounts.length === 0} onClick={test}>
                 {busy ? 'Running…' : 'Run'}
               </Button>
