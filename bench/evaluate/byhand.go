@@ -3,7 +3,6 @@ package main
 import (
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"vigil/internal/posture"
@@ -132,15 +131,7 @@ var byHand = map[posture.RuleID]check{
 	}},
 	"aws-iam-access-key-age-90": {"AWS.IAM.User", func(_ *readAccount, e *posture.Entity) posture.Truth {
 		applies := max(isFlag(e, "accessKey1Active", true), isFlag(e, "accessKey2Active", true))
-		answer := appliesAnd(applies, max(oldKey(e, "accessKey1Active", "accessKey1LastRotated"), oldKey(e, "accessKey2Active", "accessKey2LastRotated")))
-		// The query calculates with dates. When an account has unknown dates, the engine
-		// finds no violation of a user with an unknown property that the query uses.
-		if answer == posture.Yes && slices.ContainsFunc(e.Properties, func(p posture.Property) bool {
-			return p.Type == posture.UnknownProperty && strings.HasPrefix(p.Name, "accessKey") && !strings.HasSuffix(p.Name, "LastUsed")
-		}) {
-			return posture.Maybe
-		}
-		return answer
+		return appliesAnd(applies, max(oldKey(e, "accessKey1Active", "accessKey1LastRotated"), oldKey(e, "accessKey2Active", "accessKey2LastRotated")))
 	}},
 	"aws-s3-bucket-public": {"AWS.S3.Bucket", func(a *readAccount, e *posture.Entity) posture.Truth {
 		return max(open(a, e, "policyStatusIsPublic", "restrictPublicBuckets"), open(a, e, "aclIsPublic", "ignorePublicAcls"))

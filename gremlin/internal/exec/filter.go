@@ -91,6 +91,9 @@ func (r *run) allTests(ts []*plan.Traversal, stop bool) (func(in *batch, i int) 
 // traversalTest builds a test of whether a traversal has a result.
 func (r *run) traversalTest(t *plan.Traversal) (func(in *batch, i int) (bool, error), error) {
 	if r.opt.Reading != Plain {
+		if keys := plan.OwnValues(t); keys != nil {
+			return r.valueTest(t, keys)
+		}
 		if test, err := r.countTest(t); test != nil || err != nil {
 			return test, err
 		}

@@ -85,3 +85,49 @@ func (r *run) countTest(t *plan.Traversal) (func(in *batch, i int) (bool, error)
 		return test(lo.Int(), hi.Int()), nil
 	}, nil
 }
+
+// valueTest builds the test of a traversal that computes with values of the tested element
+// under some keys. If one of these values is unknown, the Reading decides.
+func (r *run) valueTest(t *plan.Traversal, names []string) (func(in *batch, i int) (bool, error), error) {
+	c, err := r.newChild(t)
+	if err != nil {
+		return nil, err
+	}
+	var keys []graph.Key
+	for _, name := range names {
+		if k, ok := r.g.KeyByName(name); ok && r.g.HasUnknown(k) {
+			keys = append(keys, k)
+		}
+	}
+	possible := (r.opt.Reading == Possible) != r.negated
+	return func(in *batch, i int) (bool, error) {
+		if len(keys) > 0 && r.anyUnknown(in.value(i), keys) {
+			return possible, nil
+		}
+		return c.exists(in, i)
+	}, nil
+}
+
+// anyUnknown reports whether a vertex or edge has an unknown value under one of the keys.
+func (r *run) anyUnknown(v graph.Value, keys []graph.Key) bool {
+	var row uint32
+	var label graph.Label
+	column := r.g.VertexColumn
+	switch v.Kind() {
+	case graph.KindVertex:
+		label, row = r.g.VertexRow(v.Handle())
+	case graph.KindEdge:
+		label, row = r.g.EdgeRow(v.Handle())
+		column = r.g.EdgeColumn
+	default:
+		return false
+	}
+	for _, k := range keys {
+		if c := column(label, k); c != nil {
+			if _, unknown := c.Unknown(row); unknown {
+				return true
+			}
+		}
+	}
+	return false
+}

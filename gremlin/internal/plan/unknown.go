@@ -17,6 +17,48 @@ func Unsure(r *Root) (keys []string, all bool) {
 	return slices.Sorted(maps.Keys(u.keys)), u.all
 }
 
+// OwnValues returns the keys of a traversal that only computes with property values of the
+// element that it starts from, such as values('created').asDate().is(lt(datetime())). As a
+// filter it is a condition: an element on which all of the keys are known satisfies it or
+// does not, others may satisfy it. It returns nil for other traversals.
+func OwnValues(t *Traversal) (keys []string) {
+	if len(t.Steps) == 0 {
+		return nil
+	}
+	switch s := t.Steps[0].(type) {
+	case *Properties:
+		keys = namedValues(s)
+	case *Coalesce:
+		for _, c := range s.Traversals {
+			p, ok := c.Steps[0].(*Properties)
+			if len(c.Steps) != 1 || !ok || namedValues(p) == nil {
+				return nil
+			}
+			keys = append(keys, namedValues(p)...)
+		}
+	}
+	for _, s := range t.Steps[1:] {
+		switch s := s.(type) {
+		case *Call:
+			if len(s.Traversals) > 0 {
+				return nil
+			}
+		case *Is, *Count:
+		default:
+			return nil
+		}
+	}
+	return keys
+}
+
+// namedValues returns the keys of a step that reads the values of some keys.
+func namedValues(p *Properties) []string {
+	if !p.Values || !p.Some || p.Filter != nil {
+		return nil
+	}
+	return p.Keys
+}
+
 type unknownFinder struct {
 	keys map[string]bool
 	all  bool
@@ -86,7 +128,13 @@ func (u *unknownFinder) step(s Step, strict bool) {
 		u.read(s.Keys, s.Some)
 	case *Format:
 		u.read(FormatVariables(s.Template), true)
-	case *Filter, *Not, *And, *Or, *Union, *Local, *FlatMap, *Match:
+	case *Filter, *Not, *And, *Or:
+		for _, c := range appendTraversals(nil, s) {
+			if strict || OwnValues(c) == nil {
+				u.chain(c, strict, false)
+			}
+		}
+	case *Union, *Local, *FlatMap, *Match:
 		for _, c := range appendTraversals(nil, s) {
 			u.chain(c, strict, false)
 		}
