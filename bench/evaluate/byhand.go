@@ -161,9 +161,9 @@ var byHand = map[posture.RuleID]check{
 		}))
 	}},
 	"aws-vpc-flow-logs": {"AWS.EC2.Vpc", func(a *readAccount, e *posture.Entity) posture.Truth {
-		return not(a.out(e, "HAS_FLOW_LOG", func(_ *posture.Edge, log *posture.Entity) posture.Truth {
+		return appliesAnd(not(isFlag(e, "ownedByAccount", false)), not(a.out(e, "HAS_FLOW_LOG", func(_ *posture.Edge, log *posture.Entity) posture.Truth {
 			return min(isText(log, "flowLogStatus", "ACTIVE"), not(isText(log, "deliverLogsStatus", "FAILED")), max(isText(log, "trafficType", "ALL"), isText(log, "trafficType", "REJECT")))
-		}))
+		})))
 	}},
 	"aws-kms-rotation": {"AWS.KMS.Key", func(_ *readAccount, e *posture.Entity) posture.Truth {
 		applies := min(isText(e, "keyManager", "CUSTOMER"), isText(e, "keyState", "Enabled"), isText(e, "keySpec", "SYMMETRIC_DEFAULT"), isText(e, "origin", "AWS_KMS"))
