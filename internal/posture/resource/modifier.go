@@ -22,6 +22,12 @@ func init() {
 		return string(append(list, ']'))
 	})
 	onText("last", func(text, separator string) string { return text[strings.LastIndex(text, separator)+len(separator):] })
+	onText("before", func(text, separator string) string { // logs.example.com.s3.amazonaws.com with .s3 -> logs.example.com
+		if i := strings.LastIndex(text, separator); i >= 0 {
+			return text[:i]
+		}
+		return text
+	})
 	onText("trim", strings.Trim)
 	onText("withoutUserinfo", func(text, _ string) string { // https://user:password@host/path -> https://host/path
 		scheme, rest, ok := strings.Cut(text, "://")

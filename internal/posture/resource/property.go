@@ -181,7 +181,7 @@ func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
 	}
 	switch p.Kind {
 	case Flag:
-		return p.readFlag(b, value)
+		return p.readFlag(b, value, v)
 	case Long:
 		n, ok := wholeNumber(value)
 		if ok {
@@ -205,10 +205,10 @@ func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
 	return text != ""
 }
 
-func (p *Property) readFlag(b *Builder, value gjson.Result) bool {
+func (p *Property) readFlag(b *Builder, value gjson.Result, v Vars) bool {
 	switch text := value.String(); {
 	case len(p.Is) > 0:
-		b.Flag(p.Name, p.isAny(value))
+		b.Flag(p.Name, p.isAny(value, v))
 	case value.IsBool():
 		b.Flag(p.Name, value.Bool())
 	case strings.EqualFold(text, "true"), strings.EqualFold(text, "false"):
@@ -220,11 +220,11 @@ func (p *Property) readFlag(b *Builder, value gjson.Result) bool {
 }
 
 // isAny reports whether a string, or an element of a list, is one of Is.
-func (p *Property) isAny(value gjson.Result) bool {
+func (p *Property) isAny(value gjson.Result, v Vars) bool {
 	if value.IsArray() {
-		return slices.ContainsFunc(value.Array(), p.isAny)
+		return slices.ContainsFunc(value.Array(), func(element gjson.Result) bool { return p.isAny(element, v) })
 	}
-	return slices.ContainsFunc(p.Is, func(want string) bool { return matches(want, value.String()) })
+	return slices.ContainsFunc(p.Is, func(want string) bool { return v.matches(want, value.String()) })
 }
 
 // wholeNumber parses a number or a numeric string.

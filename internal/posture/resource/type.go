@@ -326,18 +326,21 @@ func (cs Conditions) Lookup(v Vars) (path Expr, value string, ok bool) {
 func (cs Conditions) Hold(item *Item, v Vars) bool {
 	for _, c := range cs {
 		text := c.At.Text(item, v)
-		met := slices.ContainsFunc(c.Values, func(want string) bool {
-			if want != "" && want[0] == '$' {
-				value, _ := v.value(want[1:])
-				return text == value.String()
-			}
-			return matches(want, text)
-		})
+		met := slices.ContainsFunc(c.Values, func(want string) bool { return v.matches(want, text) })
 		if met == c.Not {
 			return false
 		}
 	}
 	return true
+}
+
+// matches compares a text with a declared value, which may be a variable: $account.
+func (v Vars) matches(want, text string) bool {
+	if want != "" && want[0] == '$' {
+		value, _ := v.value(want[1:])
+		return text == value.String()
+	}
+	return matches(want, text)
 }
 
 // matches compares a text with a declared value, ignoring case. A star at the

@@ -280,10 +280,18 @@ func (c *checker) values(p *resource.Property, enum []string) {
 		return
 	}
 	for _, v := range slices.Concat(p.Values, p.Is) {
-		if !slices.ContainsFunc(enum, func(e string) bool { return strings.EqualFold(e, v) }) && v != p.Absent && !isMapped(p, v) {
+		if !slices.ContainsFunc(enum, func(e string) bool { return matches(v, e) }) && v != p.Absent && !isMapped(p, v) {
 			c.fail("property %s: %q is not one of the cloud's values: %s", p.Name, v, strings.Join(enum, ", "))
 		}
 	}
+}
+
+// matches compares a declared value, which may be a pattern such as *word*, with a value of the cloud.
+func matches(declared, value string) bool {
+	if word := strings.Trim(declared, "*"); word != declared {
+		return strings.Contains(strings.ToLower(value), strings.ToLower(word))
+	}
+	return strings.EqualFold(declared, value)
 }
 
 // isMapped reports whether the declaration itself produces a value.
