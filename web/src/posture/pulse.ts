@@ -4,8 +4,30 @@ import { posture, type Pulse } from '../api/posture';
 import { useFollow } from '../frame/follow';
 import { setPulse } from '../frame/pulse';
 
-/** Answers that no change of data makes older. */
-const constant = ['pulse', 'session', 'config', 'schema', 'script'];
+type Mark = Exclude<keyof Pulse, 'lastChangeTime'>;
+
+/** Which changes make an answer older, by the first part of its query key. Every change does for those that are not listed. */
+const olderBy: Record<string, Mark[]> = {
+  pulse: [],
+  session: [],
+  config: [],
+  schema: [],
+  script: [],
+  rules: ['rules'],
+  frameworks: ['rules'],
+  accounts: ['accounts', 'collections'],
+  runs: ['collections'],
+};
+
+/** The marks that differ between two pulses. */
+export const changedMarks = (before: Pulse, now: Pulse): Mark[] =>
+  (['findings', 'entities', 'rules', 'accounts', 'collections'] as const).filter((mark) => before[mark] !== now[mark]);
+
+/** Whether an answer may be older than the data after these changes. */
+export const isOlder = (queryKey: readonly unknown[], changed: Mark[]): boolean => {
+  const by = olderBy[String(queryKey[0])];
+  return changed.length > 0 && (!by || by.some((mark) => changed.includes(mark)));
+};
 
 /** During a collection something changes every second: the screens ask again at most this often. */
 const atMostEvery = 3000;
@@ -21,25 +43,25 @@ export function useServerPulse(): void {
     staleTime: live ? Infinity : 0,
     retry: false,
   }).data;
-  const text = marks && JSON.stringify(marks);
-  const known = useRef<string>(undefined);
+  const known = useRef<Pulse>(undefined);
   const askedAt = useRef(0);
-  const changed = marks?.lastChangeTime;
+  const lastChange = marks?.lastChangeTime;
   useEffect(() => {
-    if (changed) setPulse({ changedAt: new Date(changed).getTime() });
-  }, [changed]);
+    if (lastChange) setPulse({ changedAt: new Date(lastChange).getTime() });
+  }, [lastChange]);
   useEffect(() => {
-    if (text === undefined || text === known.current) return;
-    const first = known.current === undefined;
-    known.current = text;
-    if (first) return;
+    if (!marks) return;
+    const before = (known.current ??= marks);
+    if (changedMarks(before, marks).length === 0) return;
     const ask = () => {
       askedAt.current = Date.now();
-      void client.invalidateQueries({ predicate: (q) => !constant.includes(String(q.queryKey[0])) });
+      known.current = marks;
+      const changed = changedMarks(before, marks);
+      void client.invalidateQueries({ predicate: (q) => isOlder(q.queryKey, changed) });
     };
     const wait = askedAt.current + atMostEvery - Date.now();
     if (wait <= 0) return ask();
     const timer = setTimeout(ask, wait);
     return () => clearTimeout(timer);
-  }, [text, client]);
+  }, [marks, client]);
 }

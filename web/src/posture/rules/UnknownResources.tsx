@@ -63,7 +63,7 @@ export default function UnknownResources() {
   const accounts = useQuery(accountsQuery).data ?? [];
   const accountName = useAccountNames();
   const query = useInfiniteQuery({
-    queryKey: ['rules', id, 'unknown', search.account],
+    queryKey: ['verdicts', 'unknown', id, search.account],
     queryFn: ({ pageParam }) =>
       posture.post('/v1/rules/{rule_id}/unknown-query', {
         path: { rule_id: id },

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { changedMarks, isOlder } from './pulse';
+
+const pulse = { findings: '1', entities: '1', rules: '1', accounts: '1', collections: '1' };
+
+test('an answer is asked for again only when a change concerns it', () => {
+  const findings = changedMarks(pulse, { ...pulse, findings: '2', lastChangeTime: '2026-01-01T00:00:00Z' });
+  expect(findings).toEqual(['findings']);
+  expect(isOlder(['findings', 'query', {}], findings)).toBe(true);
+  expect(isOlder(['verdicts', 'rules'], findings)).toBe(true);
+  expect(isOlder(['rules'], findings)).toBe(false);
+  expect(isOlder(['accounts'], findings)).toBe(false);
+  expect(isOlder(['session'], findings)).toBe(false);
+  const runs = changedMarks(pulse, { ...pulse, collections: '2' });
+  expect(isOlder(['accounts'], runs)).toBe(true);
+  expect(isOlder(['runs', '', 100], runs)).toBe(true);
+  expect(isOlder(['rules'], changedMarks(pulse, { ...pulse, rules: '2' }))).toBe(true);
+  expect(isOlder(['findings'], changedMarks(pulse, pulse))).toBe(false);
+});
