@@ -1,21 +1,9 @@
 package derive
 
 import (
-	"errors"
-
-	"vigil/internal/posture/predicate"
 	"vigil/internal/posture/predicate/aws"
 	"vigil/internal/posture/resource"
 )
-
-// putAnswer adds the result of a predicate as a bool, or as unknown.
-func putAnswer(b *resource.Builder, name string, a predicate.Answer) {
-	if a.Truth == predicate.Unknown {
-		b.Unread(errors.New(a.Why), name)
-		return
-	}
-	b.Flag(name, a.Truth == predicate.Yes)
-}
 
 // awsResourcePolicy adds the text of a resource policy and the properties that rules use.
 var awsResourcePolicy = resource.Function{

@@ -9,7 +9,6 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
-	"vigil/internal/posture/predicate"
 	"vigil/internal/posture/predicate/azure"
 	"vigil/internal/posture/resource"
 )
@@ -206,7 +205,7 @@ var azureEnforcesMFA = resource.Function{
 	Properties:  []resource.Property{{Name: "enforcesMfaForAll", Kind: resource.Flag, Doc: "It is enabled and requires multifactor authentication of all users for all cloud apps, emergency accounts aside."}},
 	Permissions: []string{azureGroupMembers.Permission},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		azureAnswer(b, "enforcesMfaForAll", azure.EnforcesMFA(in.Value, azureCountMembers(in)))
+		putAnswer(b, "enforcesMfaForAll", azure.EnforcesMFA(in.Value, azureCountMembers(in)))
 		return nil
 	},
 }
@@ -217,18 +216,9 @@ var azureMFAForAll = resource.Function{
 	Properties:  []resource.Property{{Name: "mfaForAllUsers", Kind: resource.Flag, Doc: "Conditional access policies require multifactor authentication of all users for all cloud apps, emergency accounts aside."}},
 	Permissions: []string{azureGroupMembers.Permission},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		azureAnswer(b, "mfaForAllUsers", azure.MFAForAll(in.Value.Get("value"), azureCountMembers(in)))
+		putAnswer(b, "mfaForAllUsers", azure.MFAForAll(in.Value.Get("value"), azureCountMembers(in)))
 		return nil
 	},
-}
-
-// azureAnswer adds the result of a predicate.
-func azureAnswer(b *resource.Builder, property string, answer predicate.Answer) {
-	if answer.Truth == predicate.Unknown {
-		b.Properties = append(b.Properties, posture.Unknown(property, answer.Why))
-		return
-	}
-	b.Flag(property, answer.Truth == predicate.Yes)
 }
 
 // azureGroupMembers is the call that lists the direct and transitive members of a group.

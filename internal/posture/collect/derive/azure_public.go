@@ -20,10 +20,10 @@ func azureOpen(predicateOf func(properties gjson.Result) predicate.Answer) resou
 			Doc: "The internet at large reaches its public endpoint: it is on, and network rules do not deny by default or let in most of the internet.",
 		}},
 		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-			azureAnswer(b, "openToInternet", predicateOf(in.Value))
+			putAnswer(b, "openToInternet", predicateOf(in.Value))
 			return nil
 		},
-		Absent: func(b *resource.Builder) { azureAnswer(b, "openToInternet", predicateOf(gjson.Result{})) },
+		Absent: func(b *resource.Builder) { putAnswer(b, "openToInternet", predicateOf(gjson.Result{})) },
 	}
 }
 
@@ -35,19 +35,19 @@ var azureFirewallRange = resource.Function{
 		from, err := netip.ParseAddr(in.Value.Get("startIpAddress").String())
 		to, err2 := netip.ParseAddr(in.Value.Get("endIpAddress").String())
 		if err != nil || err2 != nil {
-			azureAnswer(b, "isInternet", predicate.NotKnown("its addresses are not known"))
+			putAnswer(b, "isInternet", predicate.NotKnown("its addresses are not known"))
 			return nil
 		}
 		set, err := ipset.Range(from, to)
 		if err != nil {
-			azureAnswer(b, "isInternet", predicate.NotKnown(err.Error()))
+			putAnswer(b, "isInternet", predicate.NotKnown(err.Error()))
 			return nil
 		}
 		b.Flag("isInternet", set.IsInternet())
 		return nil
 	},
 	Absent: func(b *resource.Builder) {
-		azureAnswer(b, "isInternet", predicate.NotKnown("its addresses are not known"))
+		putAnswer(b, "isInternet", predicate.NotKnown("its addresses are not known"))
 	},
 }
 

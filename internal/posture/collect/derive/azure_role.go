@@ -53,8 +53,8 @@ var azureRolePower = resource.Function{
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		if in.Value.Get("permissions").Exists() {
-			azureAnswer(b, "allowsEverything", azure.WritesEverything(in.Value))
-			azureAnswer(b, "isAdmin", azure.Admin(in.Value))
+			putAnswer(b, "allowsEverything", azure.WritesEverything(in.Value))
+			putAnswer(b, "isAdmin", azure.Admin(in.Value))
 			b.Texts("takesOver", azure.Takeovers(in.Value)...)
 		} else { // a role without permissions allows nothing
 			b.Flag("allowsEverything", false).Flag("isAdmin", false)
@@ -203,7 +203,7 @@ var azurePrincipalRoles = resource.Function{
 		}
 		slices.SortStableFunc(b.Edges, compareEdges)
 		b.Set("subscriptionRoles", roles)
-		azureAnswer(b, "isSubscriptionAdmin", azure.Privileged(assigned, in.Value.Get("unread").String()))
+		putAnswer(b, "isSubscriptionAdmin", azure.Privileged(assigned, in.Value.Get("unread").String()))
 		t, ok := azureDirectoryTypes[strings.ToLower(in.Value.Get("principalType").String())]
 		if ok {
 			b.Edge("IS", t.ID(in.Account, posture.Global, in.Value.Get("principalId").String()))

@@ -110,7 +110,7 @@ var gcpFirewallOpens = resource.Function{
 				}
 				answer = questions[property](network)
 			}
-			gcpFlag(b, property, answer, refused)
+			putAnswerOrRefusal(b, property, answer, refused)
 		}
 		return nil
 	},
@@ -138,7 +138,7 @@ var gcpInternetReachable = resource.Function{
 			network = network.OnMachine(gcp.Machine{Tags: texts(in.Value.Get("tags.items")), Accounts: texts(in.Value.Get("serviceAccounts.#.email")), Addresses: addresses})
 			answer = predicate.Or(answer, gcp.ReachesAny(network))
 		}
-		gcpFlag(b, "internetReachable", answer, refused)
+		putAnswerOrRefusal(b, "internetReachable", answer, refused)
 		return nil
 	},
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/predicate"
 	"vigil/internal/posture/predicate/gcp"
@@ -212,20 +211,6 @@ func gcpRolePermissions(role gjson.Result) []string {
 	return texts(role.Get("includedPermissions"))
 }
 
-// gcpFlag adds the result of a predicate as a property. An undecided result is unknown; the
-// reason is the refused call if there is one.
-func gcpFlag(b *resource.Builder, property string, answer predicate.Answer, refused error) {
-	switch {
-	case answer.Truth == predicate.Unknown && refused != nil:
-		b.Unread(refused, property)
-		return
-	case answer.Truth == predicate.Unknown:
-		b.Properties = append(b.Properties, posture.Unknown(property, answer.Why))
-		return
-	}
-	b.Flag(property, answer.Truth == predicate.Yes)
-}
-
 // gcpMemberPower adds what a member may do by the policies of the project and its ancestors.
 func gcpMemberPower(in resource.FunctionInput, b *resource.Builder, member string, policy gjson.Result) error {
 	chain, err := gcpInherited(in)
@@ -256,7 +241,7 @@ func gcpMemberPower(in resource.FunctionInput, b *resource.Builder, member strin
 		}
 		answer, refused = gcp.Privileged(member, policies, denies, roles, chain.unread()), nil
 	}
-	gcpFlag(b, "privileged", answer, refused)
+	putAnswerOrRefusal(b, "privileged", answer, refused)
 	return nil
 }
 
@@ -288,7 +273,7 @@ var gcpPrivilegedRole = resource.Function{
 		if in.Value.Get("custom").Bool() {
 			read = func(string) ([]string, bool) { return gcpRolePermissions(in.Value), true }
 		}
-		gcpFlag(b, "privileged", gcp.Controls(in.Value.Get("name").String(), read), refused)
+		putAnswerOrRefusal(b, "privileged", gcp.Controls(in.Value.Get("name").String(), read), refused)
 		return nil
 	},
 }
@@ -334,7 +319,7 @@ var gcpExportsAllLogs = resource.Function{
 				answer = predicate.Or(answer, predicate.Of(exports, "a log sink of "+p.String()))
 			}
 		}
-		gcpFlag(b, "exportsAllLogs", answer, refused)
+		putAnswerOrRefusal(b, "exportsAllLogs", answer, refused)
 		return nil
 	},
 	Absent: func(b *resource.Builder) { b.Flag("exportsAllLogs", false) },

@@ -66,7 +66,7 @@ func gcpPolicyFunction(permissions []string, more func(in resource.FunctionInput
 			if err != nil {
 				return err
 			}
-			gcpFlag(b, "public", answer, refused)
+			putAnswerOrRefusal(b, "public", answer, refused)
 			return nil
 		},
 	}
@@ -224,7 +224,7 @@ var gcpAuditConfigs = resource.Function{
 			}
 		}
 		b.Set("auditConfigs", members).Set("auditExemptedMembers", exempted)
-		gcpFlag(b, "auditsAllServices", gcp.AuditsAllServices(append([]gjson.Result{in.Value}, chain.policies...), chain.unread()), chain.refused)
+		putAnswerOrRefusal(b, "auditsAllServices", gcp.AuditsAllServices(append([]gjson.Result{in.Value}, chain.policies...), chain.unread()), chain.refused)
 		return nil
 	},
 }

@@ -188,7 +188,7 @@ var gcpControlPlane = resource.Function{
 		if limited.Get("enabled").Bool() {
 			open = predicate.And(open, ipset.Admits(networks))
 		}
-		gcpFlag(b, "openToInternet", open, nil)
+		putAnswer(b, "openToInternet", open)
 		return nil
 	},
 }
@@ -200,7 +200,7 @@ var gcpDatabaseOpen = resource.Function{
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		ip := in.Value.Get("settings.ipConfiguration")
-		gcpFlag(b, "openToInternet", predicate.And(predicate.Of(ip.Get("ipv4Enabled").Bool(), ""), ipset.Admits(texts(ip.Get("authorizedNetworks.#.value")))), nil)
+		putAnswer(b, "openToInternet", predicate.And(predicate.Of(ip.Get("ipv4Enabled").Bool(), ""), ipset.Admits(texts(ip.Get("authorizedNetworks.#.value")))))
 		return nil
 	},
 }
