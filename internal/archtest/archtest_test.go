@@ -100,7 +100,7 @@ var policy = []importRule{
 	{"internal/posture/resource", "internal/posture"},
 	{"internal/posture/naming", "internal/posture internal/posture/resource"},
 	{"internal/posture/collect", "internal/fault internal/posture internal/posture/resource internal/telemetry/tracing"},
-	{"internal/posture/collect/collecttest", "graph gremlin rules internal/posture internal/posture/collect internal/posture/graphcache"},
+	{"internal/posture/collect/collecttest", "graph gremlin rules internal/posture internal/posture/collect internal/posture/collect/egress internal/posture/graphcache internal/sim/gateway internal/sim/gateway/gatewaytest"},
 	{"internal/posture/collect/awsapi", "internal/posture/collect/awsapi/..."},
 	{"internal/posture/collect/awsapi/...", "internal/posture/collect/awsapi/..."},
 	{"internal/posture/collect/...", "resources internal/fault internal/outbound internal/posture internal/posture/collect internal/posture/collect/... internal/posture/naming internal/posture/predicate internal/posture/predicate/... internal/posture/resource"},
@@ -165,7 +165,7 @@ func isAllowed(list, imp string) bool {
 }
 
 // mayStartSimulators are the packages that may start simulators, in addition to tests.
-var mayStartSimulators = []string{"internal/sim/...", "internal/demo", "internal/posture/app/crashserver", "cmd/...", "bench/..."}
+var mayStartSimulators = []string{"internal/sim/...", "internal/demo", "internal/posture/app/crashserver", "internal/posture/collect/collecttest", "cmd/...", "bench/..."}
 
 func TestOnlyTestsAndTheDemoImportSimulators(t *testing.T) {
 	t.Parallel()

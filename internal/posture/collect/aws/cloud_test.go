@@ -6,7 +6,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect/aws"
-	"vigil/internal/posture/collect/egress"
+	"vigil/internal/posture/collect/collecttest"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/gateway/gatewaytest"
@@ -33,15 +33,7 @@ func start(t testing.TB, o simaws.Options) *cloud {
 		o.Shares.Default = 0.3
 	}
 	c := &cloud{Cloud: simaws.New(o, g.Faults), gateway: g}
-	for _, host := range simaws.Hosts {
-		g.Handle(host, c.Cloud)
-	}
-	gatewaytest.Serve(t, g)
-	transport, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Timeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(transport.Close)
+	transport := collecttest.Serve(t, g, simaws.Hosts, c.Cloud)
 	id, secret := c.Identity()
 	c.options = aws.Options{HTTP: transport.Client(), Identity: aws.Identity{AccessKeyID: id, SecretAccessKey: secret}, Attempts: 3, Backoff: time.Millisecond}
 	return c

@@ -8,6 +8,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/azure"
+	"vigil/internal/posture/collect/collecttest"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/gateway/gatewaytest"
@@ -38,15 +39,7 @@ func newFixture(t testing.TB, o simazure.Options, more ...func(*azure.Options)) 
 		o.Today = today
 	}
 	cloud := simazure.New(o, g.Faults)
-	for _, host := range simazure.Hosts {
-		g.Handle(host, cloud)
-	}
-	gatewaytest.Serve(t, g)
-	out, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(out.Close)
+	out := collecttest.Serve(t, g, simazure.Hosts, cloud)
 	options := azure.Options{HTTP: out.Client(), Attempts: 3, RetryDelay: time.Millisecond}
 	for _, f := range more {
 		f(&options)

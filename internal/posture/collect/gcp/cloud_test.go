@@ -9,7 +9,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
-	"vigil/internal/posture/collect/egress"
+	"vigil/internal/posture/collect/collecttest"
 	"vigil/internal/posture/collect/gcp"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/gateway/gatewaytest"
@@ -37,15 +37,7 @@ func start(t testing.TB, o simgcp.Options) *cloud {
 		o.Shares.Default = 0.3
 	}
 	c := &cloud{Cloud: simgcp.New(o, g.Faults), faults: g.Faults}
-	for _, host := range simgcp.Hosts {
-		g.Handle(host, c.Cloud)
-	}
-	gatewaytest.Serve(t, g)
-	transport, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Timeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(transport.Close)
+	transport := collecttest.Serve(t, g, simgcp.Hosts, c.Cloud)
 	c.options = gcp.Options{HTTP: transport.Client(), Attempts: 3, RetryDelay: time.Millisecond}
 	return c
 }
