@@ -1,14 +1,13 @@
-// Package collect reads cloud accounts: it defines collectors and runs them.
+// Package collect reads cloud accounts.
 //
-// A collector is a declaration (which type it reads, its properties and edges, the
-// permissions that it needs, the events that change it) and two short functions that
-// call the cloud. The runner handles regions, retries, rate limits, storage, metrics and
-// the meaning of errors for all collectors. Each cloud has a package below this one, and
-// only that package imports the cloud's SDK.
+// A [Reader] reads the declared resource types of an account in one region: it lists
+// resources, follows pages, completes items and relates entities. It calls the cloud
+// through a [Transport]; each cloud has a package below this one with its transport. A
+// [Runner] reads all [Unit]s of an account, each of which is one type in one region. It
+// handles rate limits, storage, metrics and the meaning of errors.
 package collect
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,7 +16,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Scope says how often a collector runs per account.
+// Scope says how often a type is read per account.
 type Scope uint8
 
 // The scopes.
@@ -38,7 +37,7 @@ type Declaration struct {
 	Edges       []Edge
 	Events      []Event
 	Forms       []string       // Google Cloud: patterns of resource names in log entries
-	Declared    *resource.Type // the declaration it was derived from; nil for a collector in code
+	Declared    *resource.Type // the declaration it was derived from; nil in some tests
 }
 
 // A Property declares one property of a type.
@@ -63,24 +62,12 @@ type Event struct {
 	Names  []string // "PutBucketPolicy"
 }
 
-// A Collector reads the entities of one type through a session S of its cloud. The session
-// is bound to one account and, if the scope is PerRegion, to one region.
-type Collector[S any] struct {
-	Declaration
-
-	// List emits every entity, page by page.
-	List func(ctx context.Context, s S, emit Emit) error
-
-	// Get emits the entity of this name, or fails with ErrGone when it no longer exists.
-	Get func(ctx context.Context, s S, name string, emit Emit) error
-}
-
-// Emit receives one entity. It returns an error only when the run has ended; the collector
+// Emit receives one entity. It returns an error only when the run has ended; the caller
 // must then return that error.
 type Emit func(*Resource) error
 
-// Serial returns an Emit that may be called concurrently, as collectors do when they read
-// details in parallel. e is called by one goroutine at a time.
+// Serial returns an Emit that may be called concurrently, as readers do when they
+// complete items in parallel. e is called by one goroutine at a time.
 func (e Emit) Serial() Emit {
 	var mu sync.Mutex
 	return func(r *Resource) error {

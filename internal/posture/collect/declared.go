@@ -7,9 +7,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A Grammar derives facts that the declarations of one cloud omit because they follow from
-// the cloud's naming rules.
-type Grammar interface {
+// Conventions are the naming rules of one cloud. They derive facts that declarations omit.
+type Conventions interface {
 	// Permission returns the permission that a call needs.
 	Permission(r *resource.Request) string
 
@@ -22,13 +21,13 @@ type Grammar interface {
 }
 
 // DeclarationOf returns the static facts about a declared type.
-func DeclarationOf(c *resource.Catalog, t *resource.Type, g Grammar) Declaration {
-	d := Declaration{Type: t.Type, Scope: PerAccount, Doc: t.Doc, Service: ServiceOf(c, t, g), Declared: t}
+func DeclarationOf(c *resource.Catalog, t *resource.Type, by Conventions) Declaration {
+	d := Declaration{Type: t.Type, Scope: PerAccount, Doc: t.Doc, Service: ServiceOf(c, t, by), Declared: t}
 	if t.Scope == resource.PerRegion {
 		d.Scope = PerRegion
 	}
 	for r := range c.Requests(t) {
-		d.Permissions = append(d.Permissions, strings.Fields(g.Permission(r))...)
+		d.Permissions = append(d.Permissions, strings.Fields(by.Permission(r))...)
 	}
 	slices.Sort(d.Permissions)
 	d.Permissions = slices.Compact(d.Permissions)
@@ -45,7 +44,7 @@ func DeclarationOf(c *resource.Catalog, t *resource.Type, g Grammar) Declaration
 		d.Forms = append(d.Forms, t.Google[i].Wildcards())
 	}
 	for _, e := range t.Events {
-		d.Events = append(d.Events, Event{Source: g.EventSource(e.Source), Names: e.Names})
+		d.Events = append(d.Events, Event{Source: by.EventSource(e.Source), Names: e.Names})
 	}
 	return d
 }
@@ -61,10 +60,10 @@ func addEdge(edges []Edge, e Edge) []Edge {
 }
 
 // ServiceOf returns the service whose rate limit applies to the first call of a type.
-func ServiceOf(c *resource.Catalog, t *resource.Type, g Grammar) string {
+func ServiceOf(c *resource.Catalog, t *resource.Type, by Conventions) string {
 	for r := range c.Requests(t) {
 		if r.Call != "" {
-			return g.Service(r)
+			return by.Service(r)
 		}
 	}
 	return ""

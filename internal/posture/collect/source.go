@@ -40,22 +40,13 @@ type Regional interface {
 	Closed(region string) bool
 }
 
-// A Unit is one collector bound to a session and a region. When it succeeds, it
-// has read all entities of its type in its region, so that stored entities that
-// it did not read are gone.
+// A Unit reads one type of an account in one region. When it succeeds, it has read
+// all entities of its type in its region, so that stored entities that it did not
+// read are gone.
 type Unit struct {
 	Type    posture.EntityType
-	Region  string // posture.Global for collectors that run once per account
+	Region  string // posture.Global for types that are read once per account
 	Service string // service whose rate limit applies to its calls
 	List    func(ctx context.Context, emit Emit) error
 	Get     func(ctx context.Context, name string, emit Emit) error
-}
-
-// Bind returns the unit of a collector in a session. The unit emits one entity at a time.
-func Bind[S any](c Collector[S], s S, region string) Unit {
-	return Unit{
-		Type: c.Type, Region: region, Service: c.Service,
-		List: func(ctx context.Context, emit Emit) error { return c.List(ctx, s, emit.Serial()) },
-		Get:  func(ctx context.Context, name string, emit Emit) error { return c.Get(ctx, s, name, emit.Serial()) },
-	}
 }

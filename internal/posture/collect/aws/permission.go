@@ -27,11 +27,11 @@ func permissionPrefix(service string) string {
 	return service
 }
 
-// Grammar implements [collect.Grammar].
-type Grammar struct{}
+// conventions are those of AWS. They implement [collect.Conventions].
+type conventions struct{}
 
-// Permission implements [collect.Grammar].
-func (Grammar) Permission(r *resource.Request) string {
+// Permission implements [collect.Conventions].
+func (conventions) Permission(r *resource.Request) string {
 	if r.Permission != "" {
 		return r.Permission
 	}
@@ -43,14 +43,14 @@ func (Grammar) Permission(r *resource.Request) string {
 	return prefix + ":" + operation
 }
 
-// Service implements [collect.Grammar].
-func (Grammar) Service(r *resource.Request) string {
+// Service implements [collect.Conventions].
+func (conventions) Service(r *resource.Request) string {
 	service, _, _ := strings.Cut(r.Call, ".")
 	return permissionPrefix(service)
 }
 
-// EventSource implements [collect.Grammar].
-func (Grammar) EventSource(short string) string { return short + ".amazonaws.com" }
+// EventSource implements [collect.Conventions].
+func (conventions) EventSource(short string) string { return short + ".amazonaws.com" }
 
 // maxPolicy is the number of characters, without white space, that IAM permits for a
 // managed policy.

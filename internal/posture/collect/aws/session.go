@@ -84,7 +84,7 @@ func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 func (s *session) units(scope resource.Scope, r *collect.Reader) (units []collect.Unit) {
 	for _, t := range s.catalog.Of(posture.AWS) {
 		if t.Scope == scope {
-			units = append(units, r.Unit(t, collect.ServiceOf(s.catalog, t, Grammar{})))
+			units = append(units, r.Unit(t, collect.ServiceOf(s.catalog, t, conventions{})))
 		}
 	}
 	return units
@@ -105,7 +105,7 @@ func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bo
 	if t.Scope == resource.PerAccount {
 		region = posture.Global
 	}
-	return s.reader(region, nil).Unit(t, collect.ServiceOf(s.catalog, t, Grammar{})), true
+	return s.reader(region, nil).Unit(t, collect.ServiceOf(s.catalog, t, conventions{})), true
 }
 
 // Close implements [collect.Session].

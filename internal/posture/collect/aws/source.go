@@ -125,7 +125,7 @@ func (src *Source) Declarations() []collect.Declaration {
 // Declarations returns the declarations of the AWS types.
 func Declarations(c *resource.Catalog) (all []collect.Declaration) {
 	for _, t := range c.Of(posture.AWS) {
-		all = append(all, collect.DeclarationOf(c, t, Grammar{}))
+		all = append(all, collect.DeclarationOf(c, t, conventions{}))
 	}
 	return all
 }

@@ -30,7 +30,7 @@ func (t transport) Pages(ctx context.Context, r *resource.Request, _ string, inp
 		case err != nil && t.isNotOffered(ctx, err):
 			return &kindError{collect.ErrNotOffered, "no such host", err}
 		case err != nil:
-			return classify(err, Grammar{}.Permission(r))
+			return classify(err, conventions{}.Permission(r))
 		}
 		if err := page(gjson.ParseBytes(answer)); err != nil {
 			return err

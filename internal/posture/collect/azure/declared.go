@@ -18,28 +18,28 @@ const (
 // graphCall is the prefix of calls of Microsoft Graph.
 const graphCall = "graph:"
 
-// grammar derives facts from a call of Azure. It implements [collect.Grammar].
-type grammar struct{}
+// conventions are those of Azure. They implement [collect.Conventions].
+type conventions struct{}
 
-// Permission implements [collect.Grammar]. The catalog has already set it.
-func (grammar) Permission(r *resource.Request) string { return r.Permission }
+// Permission implements [collect.Conventions]. The catalog has already set it.
+func (conventions) Permission(r *resource.Request) string { return r.Permission }
 
-// Service implements [collect.Grammar].
-func (grammar) Service(r *resource.Request) string {
+// Service implements [collect.Conventions].
+func (conventions) Service(r *resource.Request) string {
 	if strings.HasPrefix(r.Call, graphCall) {
 		return graphService
 	}
 	return armService
 }
 
-// EventSource implements [collect.Grammar].
-func (grammar) EventSource(source string) string { return source }
+// EventSource implements [collect.Conventions].
+func (conventions) EventSource(source string) string { return source }
 
 // declarations returns the declared facts about the types of a catalog.
 func declarations(c *resource.Catalog) []collect.Declaration {
 	var all []collect.Declaration
 	for _, t := range inOrder(c) {
-		all = append(all, collect.DeclarationOf(c, t, grammar{}))
+		all = append(all, collect.DeclarationOf(c, t, conventions{}))
 	}
 	return all
 }

@@ -88,7 +88,7 @@ func (s *session) unit(t *resource.Type) collect.Unit {
 	reader := &collect.Reader{Catalog: s.catalog, Transport: s, Context: resource.Context{
 		Vars: resource.Vars{Account: s.account, Region: posture.Global, Tenant: s.tenant}, Cloud: naming.Of(posture.Azure, s.catalog),
 	}}
-	return reader.Unit(t, collect.ServiceOf(s.catalog, t, grammar{}))
+	return reader.Unit(t, collect.ServiceOf(s.catalog, t, conventions{}))
 }
 
 // Close implements [collect.Session].

@@ -45,7 +45,7 @@ func (s *session) Units(context.Context) ([]collect.Unit, error) {
 	reader := s.reader(posture.Global, collect.NewAnswers())
 	var units []collect.Unit
 	for _, t := range inOrder(s.catalog) {
-		units = append(units, reader.Unit(t, collect.ServiceOf(s.catalog, t, grammar{})))
+		units = append(units, reader.Unit(t, collect.ServiceOf(s.catalog, t, conventions{})))
 	}
 	return units, nil
 }
@@ -57,7 +57,7 @@ func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bo
 	if t == nil || name.Provider() != posture.GCP {
 		return collect.Unit{}, false
 	}
-	unit := s.reader(region, collect.NewAnswers()).Unit(t, collect.ServiceOf(s.catalog, t, grammar{}))
+	unit := s.reader(region, collect.NewAnswers()).Unit(t, collect.ServiceOf(s.catalog, t, conventions{}))
 	unit.Region = posture.Global
 	return unit, true
 }

@@ -25,7 +25,7 @@ var repeated = []string{"compute", "storage", "bigquery", "dns"}
 // Pages implements [collect.Transport]. The address consists of API, version and path of a method:
 // compute/v1/projects/p/aggregated/disks.
 func (s *session) Pages(ctx context.Context, r *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
-	permission, _, _ := strings.Cut(grammar{}.Permission(r), " ")
+	permission, _, _ := strings.Cut(conventions{}.Permission(r), " ")
 	if rest, ok := strings.CutPrefix(address, postCall); ok {
 		answer, err := s.call(ctx, http.MethodPost, rest, nil, input, permission)
 		if err != nil {

@@ -9,23 +9,23 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// grammar derives facts from a call of Google Cloud. It implements [collect.Grammar].
-type grammar struct{}
+// conventions are those of Google Cloud. They implement [collect.Conventions].
+type conventions struct{}
 
-// Permission implements [collect.Grammar]. The catalog has already set it, except for the calls of
+// Permission implements [collect.Conventions]. The catalog has already set it, except for the calls of
 // functions.
-func (grammar) Permission(r *resource.Request) string {
+func (conventions) Permission(r *resource.Request) string {
 	if r.Permission == "" && r.Call != "" {
 		return resource.GooglePermission(r.Call)
 	}
 	return r.Permission
 }
 
-// Service implements [collect.Grammar].
-func (grammar) Service(r *resource.Request) string { return limitOf(apiOf(r)) }
+// Service implements [collect.Conventions].
+func (conventions) Service(r *resource.Request) string { return limitOf(apiOf(r)) }
 
-// EventSource implements [collect.Grammar].
-func (grammar) EventSource(short string) string { return short + ".googleapis.com" }
+// EventSource implements [collect.Conventions].
+func (conventions) EventSource(short string) string { return short + ".googleapis.com" }
 
 // apiOf returns the API of a call.
 func apiOf(r *resource.Request) string {
@@ -37,7 +37,7 @@ func apiOf(r *resource.Request) string {
 func declarations(c *resource.Catalog) []collect.Declaration {
 	var all []collect.Declaration
 	for _, t := range inOrder(c) {
-		all = append(all, collect.DeclarationOf(c, t, grammar{}))
+		all = append(all, collect.DeclarationOf(c, t, conventions{}))
 	}
 	return all
 }
