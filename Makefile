@@ -75,8 +75,8 @@ test-peers: ## Test the AWS collectors, verdicts on awkward policies and scripts
 	scripts/test-peers
 
 .PHONY: torture
-torture: ## Run the long versions of the crash and malformed-request tests, and of collections from faulty clouds
-	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|UnderFaults|DecodeEveryOperation|AnySequence' -timeout 90m
+torture: ## Run the long versions of the tests of crashes, malformed requests, collections from faulty clouds and lost notifications
+	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|UnderFaults|DecodeEveryOperation|AnySequence|LostOrDuplicated' -timeout 90m
 
 .PHONY: mutate
 mutate: ## Change the code of the predicates in one place at a time and check that their corpora notice each change
