@@ -22,7 +22,7 @@ func (c *Column) makeIndex(rows []Handle) *Index {
 	order := c.placeOrder()
 	slices.SortStableFunc(positions, order)
 	x := &Index{elems: make([]Handle, len(positions))}
-	var first []uint32 // a place that has the value, by distinct value
+	var first []uint32 // position of the first cell with each distinct value
 	for i, p := range positions {
 		x.elems[i] = rows[c.rowAt(int(p))]
 		if i == 0 || order(positions[i-1], p) != 0 {

@@ -48,7 +48,7 @@ func (b *bench) upsert(ctx context.Context) error {
 	if err := first.add(b.record(ctx, fresh...)); err != nil {
 		return err
 	}
-	printf("writing %d entities, %d accounts at a time, each, without making them up", partial.entities, count)
+	printf("cost per entity of writing %d entities, %d accounts at a time, without the cost of generating them", partial.entities, count)
 	printf("  the first time            %s", first)
 	printf("  again, all changed        %s", all)
 	printf("  again, %4.1f %% changed     %s", 100*b.o.changed, partial)

@@ -96,7 +96,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	}
 	switch {
 	case len(args) == 0:
-		args = []string{"--help"} // "expected one of" and five commands would help nobody
+		args = []string{"--help"} // the error of the parser would name only five of the commands
 	case args[0] == "--version":
 		args = []string{"version"}
 	}

@@ -73,7 +73,7 @@ func TestRestartIsNotAChange(t *testing.T) {
 	b.Observe(Observation{Kind: KindDomain, ID: "d1", At: now, Reading: DomainReading{SID: "S-1"}})
 	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: now, Reading: GatewayBeat{}})
 	if got := b.Records(KindDomain)[0].Fresh(); got.Since != MillisOf(before) || got.Parts[0].Since != MillisOf(before) {
-		t.Errorf("standing = %+v, want since %d", got.Condition, MillisOf(before))
+		t.Errorf("condition = %+v, want since %d", got.Condition, MillisOf(before))
 	}
 	var got []string
 	for _, c := range changes {

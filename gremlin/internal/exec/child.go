@@ -14,7 +14,7 @@ type child struct {
 	chain
 	one       batch
 	take      func(*batch) error // receiver of the results of the current row
-	needsPath bool               // paths are needed: the path of a value starts with the value
+	needsPath bool               // the traversal uses paths; the path of a value without one starts with the value
 
 	found bool
 	value graph.Value

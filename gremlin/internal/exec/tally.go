@@ -17,7 +17,7 @@ type tally struct {
 	order     []uint32         // codes in order of first occurrence
 	cells     []int64          // their counts
 	positions map[uint32]int32 // code -> index into order
-	recent    [64]recentCell   // small direct-mapped cache of at, by the low bits of the code
+	recent    [64]recentCell   // small direct-mapped cache of positions, by the low bits of the code
 }
 
 // recentCell is a cache entry: the index of a code.

@@ -303,7 +303,7 @@ func (b *builder) typeOf(p *syntax.Predicate) (*Pred, error) {
 	return &Pred{Op: TypeOf, Text: t}, nil
 }
 
-// member builds a within or without. Long lists of strings get a hash table.
+// member builds a within or without. Long lists get a hash table.
 func member(op PredOp, vs []graph.Value) *Pred {
 	p := &Pred{Op: op, Values: vs}
 	if len(vs) > 8 {

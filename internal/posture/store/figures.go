@@ -17,7 +17,7 @@ type Figures struct {
 	OldestRead time.Duration                // the longest time since an account's last completed collection; 0 if none was collected
 }
 
-// An AccountGroup are the accounts of a cloud in one state.
+// An AccountGroup identifies the accounts of a cloud that are in one state.
 type AccountGroup struct {
 	Provider posture.Provider
 	State    AccountState

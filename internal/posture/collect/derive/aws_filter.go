@@ -98,7 +98,7 @@ func awsEvent(identity, source, name string, more map[string]any) gjson.Result {
 var awsFilterPattern = resource.Function{
 	Properties: []resource.Property{{
 		Name: "detects", Kind: resource.Texts,
-		Doc: "The activities whose CloudTrail events its pattern matches, all of them: unauthorizedApiCalls, consoleSignInWithoutMfa, rootUsage, iamPolicyChanges, cloudTrailChanges, consoleSignInFailures, kmsKeyDisabling, s3PolicyChanges, configChanges, securityGroupChanges, networkAclChanges, gatewayChanges, routeTableChanges, vpcChanges, organizationsChanges.",
+		Doc: "The activities of which its pattern matches every CloudTrail event: unauthorizedApiCalls, consoleSignInWithoutMfa, rootUsage, iamPolicyChanges, cloudTrailChanges, consoleSignInFailures, kmsKeyDisabling, s3PolicyChanges, configChanges, securityGroupChanges, networkAclChanges, gatewayChanges, routeTableChanges, vpcChanges, organizationsChanges.",
 	}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		pattern, err := aws.ParseFilterPattern(in.Value.String())

@@ -172,7 +172,7 @@ func (e envelope) confirmURL(t topic) (string, error) {
 	}
 	q := u.Query()
 	if q.Get("Action") != "ConfirmSubscription" || q.Get("TopicArn") != e.TopicArn || q.Get("Token") != e.Token || e.Token == "" {
-		return "", refusal.New(refusal.Signature, "the address that confirms the subscription confirms another")
+		return "", refusal.New(refusal.Signature, "the address that confirms the subscription is for another subscription")
 	}
 	query := url.Values{"Action": {"ConfirmSubscription"}, "TopicArn": {e.TopicArn}, "Token": {e.Token}}
 	return "https://" + t.host() + "/?" + query.Encode(), nil

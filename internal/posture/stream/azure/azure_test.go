@@ -64,7 +64,7 @@ func write() events.Operation {
 	return events.NewOperation(subscription, rule, "Microsoft.Network/networkSecurityGroups/securityRules/write", now)
 }
 
-func TestAllFormsAreTaken(t *testing.T) {
+func TestAllFormatsAreAccepted(t *testing.T) {
 	t.Parallel()
 	verifier := newVerifier()
 	binary := func(o events.Operation) (http.Header, []byte) { return o.Binary() }
@@ -100,7 +100,7 @@ func TestAllFormsAreTaken(t *testing.T) {
 	}
 }
 
-func TestABatchBringsAllItsEvents(t *testing.T) {
+func TestAllEventsOfABatchAreRead(t *testing.T) {
 	t.Parallel()
 	var os []events.Operation
 	for i := range 50 {
@@ -112,7 +112,7 @@ func TestABatchBringsAllItsEvents(t *testing.T) {
 	}
 }
 
-func TestStreamSaysOfItselfWhatItIs(t *testing.T) {
+func TestMessagesAboutTheStreamItself(t *testing.T) {
 	t.Parallel()
 	verifier := newVerifier()
 	h, validation := events.Validation(subscription, "code-1", now)
@@ -262,24 +262,24 @@ var forgeries = []struct {
 		m["source"] = "/subscriptions/" + other
 	})) + "]")},
 	{"one of a batch of another subscription", secret, refusal.Foreign, nil, events.GridBatch(write(), operation(other, foreign, now))},
-	{"of no subscription", secret, refusal.Foreign, nil, edit(write().Classic(), func(m map[string]any) {
+	{"without a subscription", secret, refusal.Foreign, nil, edit(write().Classic(), func(m map[string]any) {
 		a := activity(m)
 		delete(a, "subscriptionId")
 		delete(a, "resourceId")
 		delete(a, "authorization")
 	})},
-	{"resource that is no resource", secret, refusal.Foreign, nil, operation("", "subscriptions", now).Classic()},
+	{"an invalid resource id", secret, refusal.Foreign, nil, operation("", "subscriptions", now).Classic()},
 	{"an hour and a second old, classic", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(-time.Hour-time.Second)).Classic()},
 	{"an hour and a second old, common", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(-time.Hour-time.Second)).Common()},
 	{"an hour and a second old, grid", secret, refusal.Stale, nil, events.GridBatch(operation(subscription, nsg, now.Add(-time.Hour-time.Second)))},
 	{"one old of a batch", secret, refusal.Stale, nil, events.GridBatch(write(), operation(subscription, nsg, now.Add(-2*time.Hour)))},
-	{"of the future", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(2*time.Hour)).CloudEvent()},
+	{"sent in the future", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(2*time.Hour)).CloudEvent()},
 	{"old validation", secret, refusal.Stale, nil, validation(subscription, now.Add(-2*time.Hour))},
 	{"old deletion", secret, refusal.Stale, nil, events.Deleted(subscription, now.Add(-2*time.Hour))},
-	{"of no time", secret, refusal.Stale, nil, edit(write().Classic(), func(m map[string]any) { delete(activity(m), "eventTimestamp") })},
-	{"of a time that is none", secret, refusal.Malformed, nil, edit(write().Classic(), func(m map[string]any) { activity(m)["eventTimestamp"] = "yesterday" })},
+	{"without a time", secret, refusal.Stale, nil, edit(write().Classic(), func(m map[string]any) { delete(activity(m), "eventTimestamp") })},
+	{"an invalid time", secret, refusal.Malformed, nil, edit(write().Classic(), func(m map[string]any) { activity(m)["eventTimestamp"] = "yesterday" })},
 	{"without an id", secret, refusal.Malformed, nil, edit(write().Classic(), func(m map[string]any) { delete(activity(m), "eventDataId") })},
-	{"with an endless id", secret, refusal.Malformed, nil, edit(write().Classic(), func(m map[string]any) { activity(m)["eventDataId"] = strings.Repeat("x", 600) })},
+	{"with a very long id", secret, refusal.Malformed, nil, edit(write().Classic(), func(m map[string]any) { activity(m)["eventDataId"] = strings.Repeat("x", 600) })},
 	{"validation without a code", secret, refusal.Malformed, nil, []byte(strings.Replace(string(validation(subscription, now)), `"code"`, `""`, 1))},
 	{"binary without a time", secret, refusal.Malformed, header("Ce-Time", ""), data()},
 	{"binary without an id", secret, refusal.Malformed, header("Ce-Id", ""), data()},
@@ -302,12 +302,12 @@ func TestForgeriesAreRefused(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range forgeries {
 		if seen[f.name] {
-			t.Errorf("%s is there twice", f.name)
+			t.Errorf("two forgeries have the name %s", f.name)
 		}
 		seen[f.name] = true
 		o, err := verifier.Verify(t.Context(), f.secret, f.h, f.body)
 		if err == nil {
-			t.Errorf("%s: it is believed: %+v", f.name, o)
+			t.Errorf("%s: it was accepted: %+v", f.name, o)
 			continue
 		}
 		if got := refusal.ReasonOf(err); got != f.reason {
@@ -317,7 +317,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 			t.Errorf("%s: kind %d", f.name, k)
 		}
 		if strings.Contains(err.Error(), secret.Reveal()) {
-			t.Errorf("%s: the error tells the secret", f.name)
+			t.Errorf("%s: the error contains the secret", f.name)
 		}
 	}
 	if len(seen) < 30 {
@@ -340,7 +340,7 @@ func FuzzVerify(f *testing.F) {
 			h.Set("Ce-Specversion", version)
 		}
 		if _, err := verifier.Verify(t.Context(), "made-up", h, body); err == nil {
-			t.Fatal("believed without the secret")
+			t.Fatal("it was accepted without the secret")
 		}
 		o, err := verifier.Verify(t.Context(), secret, h, body)
 		if err != nil {
