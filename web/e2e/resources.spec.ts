@@ -64,6 +64,23 @@ test('changes around a change of a resource are shown', async ({ posture: page }
   await expect(page.getByText('first read').first()).toBeVisible();
 });
 
+test('two changes of a resource are compared', async ({ posture: page }) => {
+  const entry = (n: number, old: string, now: string) => ({
+    lastUpdateTime: `2026-11-0${n}T10:00:00Z`,
+    propertyChanges: { metadataHttpTokens: { changeType: 'UPDATE', oldValue: old, newValue: now } },
+  });
+  await page.route('**/changelog', (route) =>
+    route.fulfill({ json: { changeLog: [entry(1, 'a', 'b'), entry(2, 'b', 'c'), entry(3, 'c', 'd')] } }),
+  );
+  await openResource(page);
+  await expect(page.locator('.timeline li')).toHaveCount(3);
+  await page.keyboard.press('d');
+  const dialog = page.getByRole('dialog', { name: 'Compare two changes' });
+  await expect(dialog.locator('.diff tr')).toHaveText('metadataHttpTokensbd');
+  await dialog.getByLabel('and after').selectOption({ index: 1 });
+  await expect(dialog.locator('.diff tr')).toHaveText('metadataHttpTokensbc');
+});
+
 for (const [choice, file] of [
   ['Picture (PNG)', 'graph.png'],
   ['JSON', 'graph.json'],

@@ -2,20 +2,23 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { posture, type ChangeLog, type Finding } from '../../api/posture';
+import { Button } from '../../parts/Button';
+import { Dialog } from '../../parts/Dialog';
+import { useKeys } from '../../parts/keys';
 import { Mark, severity } from '../../parts/marks';
-import { Segments } from '../../parts/Segments';
+import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { plural, shortType } from '../../parts/text';
-import { Time } from '../../parts/time';
+import { dateTime, Time } from '../../parts/time';
 import { raisedBy } from '../activity/events';
-import { differences, type Difference } from './changes';
+import { differences, differencesBetween, type Difference } from './changes';
 
 type Entry = ChangeLog['changeLog'][number];
 
-const Differences = ({ lines }: { lines: Difference[] }) => (
+const Differences = ({ lines, most = 12 }: { lines: Difference[]; most?: number }) => (
   <table className="diff">
     <tbody>
-      {lines.slice(0, 12).map((l, i) => (
+      {lines.slice(0, most).map((l, i) => (
         <tr key={i}>
           <th scope="row">{l.name}</th>
           <td className={l.before === undefined ? '' : 'del'}>{l.before}</td>
@@ -118,6 +121,29 @@ function Around({ id, account, at }: { id: string; account: string; at: string }
   );
 }
 
+/** The states of a resource after two changes, side by side. */
+function Compare({ entries, onClose }: { entries: Entry[]; onClose: () => void }) {
+  const [first, setFirst] = useState(entries.at(-1)?.lastUpdateTime ?? '');
+  const [second, setSecond] = useState(entries[0]?.lastUpdateTime ?? '');
+  const [earlier, later] = first < second ? [first, second] : [second, first];
+  const lines = differencesBetween(entries, earlier, later);
+  const options = entries.map((e) => ({ value: e.lastUpdateTime, label: dateTime(e.lastUpdateTime) }));
+  return (
+    <Dialog title="Compare two changes" onClose={onClose}>
+      <div className="row wrap">
+        <Select label="After" visibleLabel value={first} options={options} onChange={setFirst} />
+        <Select label="and after" visibleLabel value={second} options={options} onChange={setSecond} />
+      </div>
+      {lines.length === 0 ? <p className="t2">Both states are equal.</p> : <Differences lines={lines} most={200} />}
+      <div className="dialog-foot">
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
 /** How a resource changed, and what else changed then. The account is unknown for a resource that is gone. */
 export function ChangesColumn({ id, account, findings }: { id: string; account?: string; findings: Finding[] }) {
   const [view, setView] = useState<'this' | 'around'>('this');
@@ -127,12 +153,20 @@ export function ChangesColumn({ id, account, findings }: { id: string; account?:
   });
   const entries = [...(query.data?.changeLog ?? [])].sort((a, b) => b.lastUpdateTime.localeCompare(a.lastUpdateTime));
   const newest = entries[0]?.lastUpdateTime;
+  const [comparing, setComparing] = useState(false);
+  const compare = () => entries.length > 1 && setComparing(true);
+  useKeys([{ keys: 'd', does: 'Compare two changes', run: compare }]);
   return (
     <section className="region">
       <header>
         <h2>Changes</h2>
         {account && newest && (
-          <span className="end">
+          <span className="row tight end">
+            {entries.length > 1 && (
+              <Button look="quiet" keys="D" onClick={compare}>
+                Compare
+              </Button>
+            )}
             <Segments<'this' | 'around'>
               small
               label="Changes"
@@ -157,6 +191,7 @@ export function ChangesColumn({ id, account, findings }: { id: string; account?:
           )
         }
       </Answer>
+      {comparing && <Compare entries={entries} onClose={() => setComparing(false)} />}
     </section>
   );
 }

@@ -1,5 +1,7 @@
 import type { ChangeLog, ValueChange } from '../../api/posture';
 
+type Entry = ChangeLog['changeLog'][number];
+
 export interface Difference {
   name: string;
   before?: string;
@@ -8,23 +10,37 @@ export interface Difference {
 
 const text = (value: unknown): string => (value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value));
 
-const ofValues = (changes: Record<string, ValueChange> | undefined, prefix: string): Difference[] =>
-  Object.entries(changes ?? {}).map(([name, c]) => ({
-    name: prefix + name,
-    ...(c.changeType !== 'ADD' ? { before: text(c.oldValue) } : {}),
-    ...(c.changeType !== 'DELETE' ? { after: text(c.newValue) } : {}),
-  }));
+const ofValues = (changes: Record<string, ValueChange> | undefined, prefix: string): [key: string, Difference][] =>
+  Object.entries(changes ?? {}).map(([name, c]) => [
+    prefix + name,
+    {
+      name: prefix + name,
+      ...(c.changeType !== 'ADD' ? { before: text(c.oldValue) } : {}),
+      ...(c.changeType !== 'DELETE' ? { after: text(c.newValue) } : {}),
+    },
+  ]);
+
+/** What one change did, by what it did it to. Edges with the same label are told apart by what they lead to. */
+function changed(entry: Entry): [key: string, Difference][] {
+  const edges = (entry.edgeChanges ?? []).map((e): [string, Difference] => {
+    const to = e.to.split('.').slice(5).join('.') || e.to;
+    return [`${e.label} ${e.to}`, { name: e.label, ...(e.changeType === 'ADD' ? { after: to } : { before: to }) }];
+  });
+  return [...ofValues(entry.propertyChanges, ''), ...ofValues(entry.tagChanges, 'tag '), ...edges];
+}
 
 /** What one entry of a change log says, line by line. */
-export function differences(entry: ChangeLog['changeLog'][number]): Difference[] {
-  return [
-    ...ofValues(entry.propertyChanges, ''),
-    ...ofValues(entry.tagChanges, 'tag '),
-    ...(entry.edgeChanges ?? []).map((e) => ({
-      name: e.label,
-      ...(e.changeType === 'ADD'
-        ? { after: e.to.split('.').slice(5).join('.') || e.to }
-        : { before: e.to.split('.').slice(5).join('.') || e.to }),
-    })),
-  ];
+export const differences = (entry: Entry): Difference[] => changed(entry).map(([, difference]) => difference);
+
+/** What differs between the state after one change and the state after a later one. What changed and changed back is left out. */
+export function differencesBetween(log: Entry[], earlier: string, later: string): Difference[] {
+  const all = new Map<string, Difference>();
+  const entries = log
+    .filter((e) => e.lastUpdateTime > earlier && e.lastUpdateTime <= later)
+    .sort((a, b) => a.lastUpdateTime.localeCompare(b.lastUpdateTime));
+  for (const [key, { name, before, after }] of entries.flatMap(changed)) {
+    const start = all.has(key) ? all.get(key)?.before : before;
+    all.set(key, { name, ...(start === undefined ? {} : { before: start }), ...(after === undefined ? {} : { after }) });
+  }
+  return [...all.values()].filter((d) => d.before !== d.after).sort((a, b) => a.name.localeCompare(b.name));
 }

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { differences, differencesBetween } from './changes';
+
+const day = (n: number) => `2026-11-0${n}T00:00:00Z`;
+const log = [
+  { lastUpdateTime: day(1), propertyChanges: { size: { changeType: 'ADD' as const, newValue: 1 } } },
+  {
+    lastUpdateTime: day(2),
+    propertyChanges: { size: { changeType: 'UPDATE' as const, oldValue: 1, newValue: 2 } },
+    tagChanges: { Owner: { changeType: 'UPDATE' as const, oldValue: 'web', newValue: 'data' } },
+    edgeChanges: [
+      { changeType: 'ADD' as const, label: 'MEMBER_OF', to: 'AWS.EC2.1.r.SecurityGroup.sg-1' },
+      { changeType: 'ADD' as const, label: 'MEMBER_OF', to: 'AWS.EC2.1.r.SecurityGroup.sg-2' },
+    ],
+  },
+  {
+    lastUpdateTime: day(3),
+    propertyChanges: { size: { changeType: 'UPDATE' as const, oldValue: 2, newValue: 3 } },
+    tagChanges: { Owner: { changeType: 'UPDATE' as const, oldValue: 'data', newValue: 'web' } },
+    edgeChanges: [{ changeType: 'DELETE' as const, label: 'MEMBER_OF', to: 'AWS.EC2.1.r.SecurityGroup.sg-2' }],
+  },
+];
+
+test('a change is told line by line', () => {
+  expect(differences(log[1] as never)).toEqual([
+    { name: 'size', before: '1', after: '2' },
+    { name: 'tag Owner', before: 'web', after: 'data' },
+    { name: 'MEMBER_OF', after: 'sg-1' },
+    { name: 'MEMBER_OF', after: 'sg-2' },
+  ]);
+});
+
+test('two changes are compared: what changed back is no difference', () => {
+  expect(differencesBetween(log as never, day(1), day(3))).toEqual([
+    { name: 'MEMBER_OF', after: 'sg-1' },
+    { name: 'size', before: '1', after: '3' },
+  ]);
+  expect(differencesBetween(log as never, day(3), day(3))).toEqual([]);
+});
