@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"vigil/internal/client"
@@ -82,15 +81,14 @@ func (c *auditListCmd) query(e *environment, to *client.Client) (url.Values, err
 	if c.Actor == "" {
 		return query, nil
 	}
-	query.Set("actor", c.Actor)
-	var users client.Record
-	if err := to.Call(e.ctx, http.MethodGet, "/v1/users", nil, &users); err != nil {
+	user, err := findUser(e, to, c.Actor)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		query.Set("actor", c.Actor) // the id of a deleted user
+	case err != nil:
 		return nil, err
-	}
-	for _, u := range client.Records(users, "results") {
-		if strings.EqualFold(client.Text(u, "name"), c.Actor) || strings.EqualFold(client.Text(u, "email"), c.Actor) {
-			query.Set("actor", client.Text(u, "id"))
-		}
+	default:
+		query.Set("actor", client.Text(user, "id"))
 	}
 	return query, nil
 }

@@ -58,17 +58,3 @@ func (c *queryCmd) Run(e *environment) error {
 	_, err = fmt.Fprintf(e.stdout, "%s\n", bytes.TrimSpace(text.Bytes()))
 	return err
 }
-
-type usersCmd struct{ listFlags }
-
-// Run implements the command.
-func (c *usersCmd) Run(e *environment) error {
-	return c.get(e, http.MethodGet, "/v1/users", "results", "ID=id NAME=name EMAIL=email ROLE=role STATUS=status", nil)
-}
-
-type tokensCmd struct{ listFlags }
-
-// Run implements the command.
-func (c *tokensCmd) Run(e *environment) error {
-	return c.get(e, http.MethodGet, "/v1/api-tokens", "results", "ID=id NAME=name ROLE=role EXPIRES=expiryTime USED=lastUsedTime FROM=lastUsedAddress", nil)
-}

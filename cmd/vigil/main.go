@@ -49,8 +49,8 @@ type cli struct {
 	Compliance    complianceCmd    `cmd:"" group:"client" help:"List frameworks, or the results of the controls of one."`
 	Entities      entitiesCmd      `cmd:"" group:"client" help:"List the resources of cloud accounts."`
 	Query         queryCmd         `cmd:"" group:"client" help:"Run a Gremlin query over the graph of an account."`
-	Users         usersCmd         `cmd:"" group:"client" help:"List users."`
-	Tokens        tokensCmd        `cmd:"" group:"client" help:"List API tokens."`
+	Users         usersCmd         `cmd:"" group:"client" help:"List, add and change users."`
+	Tokens        tokensCmd        `cmd:"" group:"client" help:"List, create and revoke API tokens."`
 	Audit         auditCmd         `cmd:"" group:"client" help:"List the audit log of a server; verify that of an installation."`
 	Export        exportCmd        `cmd:"" group:"client" help:"Write findings, resources or compliance to a file."`
 	API           apiCmd           `cmd:"" name:"api" group:"client" help:"Call any operation of the API."`

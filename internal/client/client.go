@@ -215,7 +215,12 @@ func (c *Client) request(ctx context.Context, method, path, ifMatch string, body
 
 // Call calls an operation and decodes its response into out, unless out is nil.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
-	answer, err := c.do(ctx, method, path, "", in)
+	return c.CallIfMatch(ctx, method, path, "", in, out)
+}
+
+// CallIfMatch is [Client.Call] for a record that must still have the ETag.
+func (c *Client) CallIfMatch(ctx context.Context, method, path, etag string, in, out any) error {
+	answer, err := c.do(ctx, method, path, etag, in)
 	if err != nil {
 		return err
 	}
@@ -246,11 +251,7 @@ func (c *Client) Patch(ctx context.Context, path string, in, out any) error {
 		return err
 	}
 	now.Body.Close()
-	answer, err := c.do(ctx, http.MethodPatch, path, now.Header.Get("ETag"), in)
-	if err != nil {
-		return err
-	}
-	return decode(answer, http.MethodPatch, path, out)
+	return c.CallIfMatch(ctx, http.MethodPatch, path, now.Header.Get("ETag"), in, out)
 }
 
 // decode decodes a JSON response into out, unless out is nil.

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"vigil/internal/client"
+	"vigil/internal/fault"
+)
+
+type usersCmd struct {
+	List   usersListCmd   `cmd:"" default:"withargs" help:"List users. The default of vigil users."`
+	Add    usersAddCmd    `cmd:"" help:"Add a user."`
+	Set    usersSetCmd    `cmd:"" help:"Change the role, status or accounts of a user."`
+	Delete usersDeleteCmd `cmd:"" help:"Delete a user, with its sessions and API tokens."`
+}
+
+type usersListCmd struct{ listFlags }
+
+// Run implements the command.
+func (c *usersListCmd) Run(e *environment) error {
+	return c.get(e, http.MethodGet, "/v1/users", "results", "ID=id NAME=name EMAIL=email ROLE=role STATUS=status", nil)
+}
+
+// accountLimitFlags limit a user or token to some cloud accounts.
+type accountLimitFlags struct {
+	Account    []string `placeholder:"ID" help:"Limit to this cloud account; not for the role admin."`
+	AccountTag []string `placeholder:"NAME=VALUE" help:"Limit to cloud accounts with this tag; not for the role admin."`
+}
+
+// addTo adds the limit to a request, if there is one.
+func (f accountLimitFlags) addTo(in client.Record) error {
+	tags, err := tagValues(f.AccountTag)
+	if len(f.Account)+len(tags) > 0 {
+		in["limitedTo"] = client.Record{"cloudAccountIds": append([]string{}, f.Account...), "tags": tags}
+	}
+	return err
+}
+
+type usersAddCmd struct {
+	profileFlags
+	accountLimitFlags
+	Name  string `arg:"" help:"Name of the user."`
+	Email string `help:"Email address."`
+	Role  string `enum:"viewer,analyst,admin" default:"viewer" help:"Role: viewer, analyst or admin."`
+}
+
+// Run implements the command.
+func (c *usersAddCmd) Run(e *environment) error {
+	in := client.Record{"name": c.Name, "role": c.Role}
+	if c.Email != "" {
+		in["email"] = c.Email
+	}
+	if err := c.addTo(in); err != nil {
+		return err
+	}
+	u, err := c.call(e, http.MethodPost, "/v1/users", in)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "user %s has the id %s; \"vigil tokens create\" gives it an API token\n", c.Name, client.Text(u, "id"))
+	return nil
+}
+
+type usersSetCmd struct {
+	profileFlags
+	accountLimitFlags
+	User        string `arg:"" help:"Name, email address or id of the user."`
+	Role        string `enum:"viewer,analyst,admin," default:"" help:"Role: viewer, analyst or admin."`
+	Status      string `enum:"active,disabled," default:"" help:"active or disabled. A disabled user cannot log in, and its tokens are refused."`
+	AllAccounts bool   `help:"Remove the limit to some cloud accounts."`
+}
+
+// Run implements the command. It fails if somebody else changes the user meanwhile.
+func (c *usersSetCmd) Run(e *environment) error {
+	in := client.Record{}
+	if err := c.addTo(in); err != nil {
+		return err
+	}
+	if c.AllAccounts {
+		if len(in) > 0 {
+			return fault.New(fault.Invalid, "--all-accounts cannot be used with --account or --account-tag")
+		}
+		in["limitedTo"] = nil
+	}
+	if c.Status != "" {
+		in["status"] = c.Status
+	}
+	if c.Role == "" && len(in) == 0 {
+		return fault.New(fault.Invalid, "nothing to change: give --role, --status, --account, --account-tag or --all-accounts")
+	}
+	to, err := c.client()
+	if err != nil {
+		return err
+	}
+	u, err := findUser(e, to, c.User)
+	if err != nil {
+		return err
+	}
+	in["name"], in["role"] = u["name"], u["role"]
+	if c.Role != "" {
+		in["role"] = c.Role
+	}
+	var changed client.Record
+	if err := to.CallIfMatch(e.ctx, http.MethodPut, "/v1/users/"+url.PathEscape(client.Text(u, "id")), `"`+client.Text(u, "eTag")+`"`, in, &changed); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "user %s has the role %s and is %s\n", client.Text(changed, "name"), client.Text(changed, "role"), client.Text(changed, "status"))
+	return nil
+}
+
+type usersDeleteCmd struct {
+	profileFlags
+	User string `arg:"" help:"Name, email address or id of the user."`
+}
+
+// Run implements the command.
+func (c *usersDeleteCmd) Run(e *environment) error {
+	to, err := c.client()
+	if err != nil {
+		return err
+	}
+	u, err := findUser(e, to, c.User)
+	if err != nil {
+		return err
+	}
+	if err := to.Call(e.ctx, http.MethodDelete, "/v1/users/"+url.PathEscape(client.Text(u, "id")), nil, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "user %s is deleted\n", client.Text(u, "name"))
+	return nil
+}
+
+// findUser returns the user with an id, name or email address.
+func findUser(e *environment, to *client.Client, user string) (client.Record, error) {
+	var users client.Record
+	if err := to.Call(e.ctx, http.MethodGet, "/v1/users", nil, &users); err != nil {
+		return nil, err
+	}
+	var found []client.Record
+	for _, u := range client.Records(users, "results") {
+		if client.Text(u, "id") == user {
+			return u, nil
+		}
+		if strings.EqualFold(client.Text(u, "name"), user) || strings.EqualFold(client.Text(u, "email"), user) {
+			found = append(found, u)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fault.New(fault.NotFound, "there is no user %q; see vigil users", user)
+	case 1:
+		return found[0], nil
+	}
+	return nil, fault.New(fault.Invalid, "%d users are called %q; give the id, see vigil users", len(found), user)
+}
+
+type tokensCmd struct {
+	List   tokensListCmd   `cmd:"" default:"withargs" help:"List API tokens. The default of vigil tokens."`
+	Create tokensCreateCmd `cmd:"" help:"Create an API token and print it. It cannot be shown again."`
+	Revoke tokensRevokeCmd `cmd:"" help:"Revoke an API token."`
+}
+
+type tokensListCmd struct{ listFlags }
+
+// Run implements the command.
+func (c *tokensListCmd) Run(e *environment) error {
+	return c.get(e, http.MethodGet, "/v1/api-tokens", "results", "ID=id NAME=name ROLE=role EXPIRES=expiryTime USED=lastUsedTime FROM=lastUsedAddress", nil)
+}
+
+type tokensCreateCmd struct {
+	profileFlags
+	accountLimitFlags
+	Name    string        `arg:"" help:"Name of the token."`
+	User    string        `placeholder:"USER" help:"Name, email address or id of the user that it belongs to. Default: you."`
+	Role    string        `enum:"viewer,analyst,admin" default:"viewer" help:"Role of the token: viewer, analyst or admin."`
+	Expires time.Duration `help:"How long it is valid, such as 720h. Default: as the server is set, 90 days unless changed."`
+	Scope   []string      `help:"Parts of the API that it is limited to: accounts, administration, console, entities, findings, rules."`
+	Address []string      `help:"Addresses and networks that it may be used from, such as 192.0.2.0/24."`
+}
+
+// Run implements the command. It prints the token alone on standard output, so that a
+// script can store it.
+func (c *tokensCreateCmd) Run(e *environment) error {
+	in := client.Record{"name": c.Name, "role": c.Role}
+	if len(c.Scope) > 0 {
+		in["scopes"] = c.Scope
+	}
+	if len(c.Address) > 0 {
+		in["addresses"] = c.Address
+	}
+	if c.Expires > 0 {
+		in["expiryTime"] = time.Now().Add(c.Expires).UTC().Format(time.RFC3339)
+	}
+	if err := c.addTo(in); err != nil {
+		return err
+	}
+	to, err := c.client()
+	if err != nil {
+		return err
+	}
+	if c.User != "" {
+		u, err := findUser(e, to, c.User)
+		if err != nil {
+			return err
+		}
+		in["userId"] = u["id"]
+	}
+	var created client.Record
+	if err := to.Call(e.ctx, http.MethodPost, "/v1/api-tokens", in, &created); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "token %s, valid until %s; it cannot be shown again\n", client.Text(created, "id"), client.Text(created, "expiryTime"))
+	fmt.Fprintln(e.stdout, client.Text(created, "token"))
+	return nil
+}
+
+type tokensRevokeCmd struct {
+	profileFlags
+	ID string `arg:"" help:"Id of the token; see vigil tokens."`
+}
+
+// Run implements the command.
+func (c *tokensRevokeCmd) Run(e *environment) error {
+	t, err := c.call(e, http.MethodDelete, "/v1/api-tokens/"+url.PathEscape(c.ID), nil)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "token %s is revoked\n", client.Text(t, "name"))
+	return nil
+}
