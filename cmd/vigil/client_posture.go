@@ -211,15 +211,44 @@ type complianceCmd struct {
 
 // Run implements the command.
 func (c *complianceCmd) Run(e *environment) error {
-	if c.Framework == "" {
-		return c.get(e, http.MethodGet, "/v1/compliance-frameworks", "results", "ID=id VERSION=version NAME=name", nil)
-	}
 	in := client.Record{}
 	if len(c.Account) > 0 {
 		in["cloudAccountIds"] = c.Account
 	}
+	if c.Framework == "" {
+		return c.frameworks(e, in)
+	}
 	return c.get(e, http.MethodPost, "/v1/compliance-frameworks/"+url.PathEscape(c.Framework)+"/posture", "results",
 		"CONTROL=controlId VIOLATING=violating PASSING=passing UNKNOWN=unknown NOT-APPLICABLE=notApplicable NOT-LISTED=notListed TITLE=title", in)
+}
+
+// frameworks prints the frameworks with the numbers of their controls by verdict.
+func (c *complianceCmd) frameworks(e *environment, in client.Record) error {
+	to, err := c.client()
+	if err != nil {
+		return err
+	}
+	var answer client.Record
+	if err := to.Call(e.ctx, http.MethodGet, "/v1/compliance-frameworks", nil, &answer); err != nil {
+		return err
+	}
+	all := client.Records(answer, "results")
+	for _, f := range all {
+		var page struct {
+			Sections []struct {
+				Violating, Passing, Unknown int
+			}
+		}
+		if err := to.Call(e.ctx, http.MethodPost, "/v1/compliance-frameworks/"+url.PathEscape(client.Text(f, "id"))+"/posture", in, &page); err != nil {
+			return err
+		}
+		var violated, passed, unknown int
+		for _, s := range page.Sections {
+			violated, passed, unknown = violated+s.Violating, passed+s.Passing, unknown+s.Unknown
+		}
+		f["violatedControls"], f["passedControls"], f["unknownControls"] = violated, passed, unknown
+	}
+	return client.Render(e.stdout, c.Output, client.Columns("ID=id VERSION=version VIOLATED=violatedControls PASSED=passedControls UNKNOWN=unknownControls NAME=name"), all)
 }
 
 type suppressCmd struct {
