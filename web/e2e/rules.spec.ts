@@ -80,6 +80,7 @@ for (const view of ['Accounts', 'Plan', 'JSON']) {
       page
         .locator('.dry')
         .getByText(view === 'Accounts' ? 'aws-demo-1' : view === 'Plan' ? 'AWS.EC2.Instance' : '"violating"')
+        .filter({ visible: true })
         .first(),
     ).toBeVisible();
   });
