@@ -8,6 +8,7 @@ import { count, plural, sentence, shortType } from '../../parts/text';
 import { buckets, useAccountNames } from '../data';
 import { queryProblems } from '../editor/problems';
 import { nodeOf, type Graph } from '../graph/model';
+import { tableOf } from './values';
 
 const GraphView = lazy(() => import('../graph/GraphView'));
 
@@ -48,6 +49,34 @@ function EntityTable({ entities }: { entities: Entity[] }) {
             <td className="wide">
               <code className="small">{e.xid}</code>
             </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const shownAs = (value: unknown) => (value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value));
+
+function ValueTable({ values }: { values: unknown[] }) {
+  const { columns, rows } = useMemo(() => tableOf(values), [values]);
+  return (
+    <table className="table">
+      <thead>
+        <tr>
+          {columns.map((c) => (
+            <th key={c}>{c}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.slice(0, 500).map((row, i) => (
+          <tr key={i}>
+            {row.map((value, k) => (
+              <td key={k}>
+                <code>{shownAs(value)}</code>
+              </td>
+            ))}
           </tr>
         ))}
       </tbody>
@@ -99,19 +128,7 @@ export function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
   return (
     <div className="table-scroll">
       {entities.length > 0 && <EntityTable entities={entities.slice(0, 500)} />}
-      {answer.values.length > 0 && (
-        <table className="table">
-          <tbody>
-            {answer.values.slice(0, 500).map((v, i) => (
-              <tr key={i}>
-                <td>
-                  <code>{typeof v === 'string' ? v : JSON.stringify(v)}</code>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      {answer.values.length > 0 && <ValueTable values={answer.values} />}
     </div>
   );
 }
