@@ -196,6 +196,21 @@ const dialogs: [string, 'posture' | 'desktop', string, (page: Page, api: APIRequ
     },
   ],
   [
+    'compare two changes',
+    'posture',
+    '/findings?rule=aws-ec2-metadata-theft',
+    async (page) => {
+      const change = (n: number) => ({
+        lastUpdateTime: `2026-11-0${n}T10:00:00Z`,
+        propertyChanges: { state: { changeType: 'UPDATE', oldValue: String(n), newValue: String(n + 1) } },
+      });
+      await page.route('**/changelog', (route) => route.fulfill({ json: { changeLog: [change(1), change(2)] } }));
+      await page.locator('.finding-link').first().click();
+      await page.getByRole('link', { name: 'Open resource' }).click();
+      await page.getByRole('button', { name: 'Compare' }).click();
+    },
+  ],
+  [
     'leave a rule',
     'posture',
     '/rules/new',
