@@ -14,7 +14,7 @@ import (
 var (
 	deniedCodes = []string{
 		"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError", "Forbidden", "ForbiddenException",
-		"NotAuthorized", "AllAccessDisabled", "UnauthorizedException", "KMSAccessDeniedException",
+		"NotAuthorized", "NotAuthorizedException", "AllAccessDisabled", "UnauthorizedException", "KMSAccessDeniedException", "CloudHsmAccessDeniedException",
 	}
 	identityCodes = []string{
 		"ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId", "UnrecognizedClientException", "AuthFailure",
@@ -23,6 +23,7 @@ var (
 	notEnabledCodes = []string{
 		"OptInRequired", "SubscriptionRequiredException", "InvalidAccessException", "AWSOrganizationsNotInUseException",
 		"UnsupportedOperation", "UnsupportedOperationException", "RegionDisabledException", "ServiceNotActiveException",
+		"UserPoolAddOnNotEnabledException",
 	}
 	// goneCodes are the codes for a missing resource that isGone cannot recognise by
 	// their names.
@@ -46,6 +47,8 @@ func classify(err error, permission string) error {
 		return err
 	}
 	switch code := refused.Code; {
+	case refused.Service == "macie2" && strings.Contains(refused.Message, "is not enabled"): // with the code of a missing permission
+		return &kindError{collect.ErrOff, code, err}
 	case slices.Contains(deniedCodes, code):
 		return &collect.DeniedError{Permission: permission, Err: err}
 	case slices.Contains(identityCodes, code):

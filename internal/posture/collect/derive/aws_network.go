@@ -220,21 +220,23 @@ var routeTargets = resource.EntityTypes{
 var awsRoutes = resource.Function{
 	Properties: []resource.Property{
 		{Name: "routes", Kind: resource.Texts, Doc: "The destination and target of each route."},
-		{Name: "hasInternetRoute", Kind: resource.Flag, Doc: "It has a default route to an internet gateway."},
+		{Name: "hasInternetRoute", Kind: resource.Flag, Doc: "It has a default route to an internet gateway, or routes that together are one."},
 	},
 	Edges: []resource.Edge{{Label: "ROUTES_TO", To: routeTargets, Doc: "The targets of its routes, with the destination."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		var all []string
-		internet := false
+		var all, toInternet []string
 		for _, route := range in.Value.Array() {
 			to := firstText(route, "GatewayId", "NatGatewayId", "TransitGatewayId", "VpcPeeringConnectionId", "NetworkInterfaceId", "InstanceId",
 				"EgressOnlyInternetGatewayId", "LocalGatewayId", "CarrierGatewayId", "CoreNetworkArn")
 			destination := firstText(route, "DestinationCidrBlock", "DestinationIpv6CidrBlock", "DestinationPrefixListId")
 			all = append(all, destination+" "+to)
-			internet = internet || strings.HasPrefix(to, "igw-") && (destination == "0.0.0.0/0" || destination == "::/0")
+			if strings.HasPrefix(to, "igw-") && route.Get("State").Str != "blackhole" {
+				toInternet = append(toInternet, destination)
+			}
 			b.Edge("ROUTES_TO", in.Cloud.Ref(in.Vars, routeTargets, to), posture.Text("destination", destination))
 		}
-		b.Set("routes", all).Flag("hasInternetRoute", internet)
+		b.Set("routes", all)
+		putAnswer(b, "hasInternetRoute", ipset.Admits(toInternet))
 		return nil
 	},
 	Absent: func(b *resource.Builder) { b.Flag("hasInternetRoute", false) },

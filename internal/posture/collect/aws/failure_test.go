@@ -1,0 +1,27 @@
+package aws
+
+import (
+	"errors"
+	"testing"
+
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/awsapi"
+)
+
+func TestErrorsOfServicesThatAreOff(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  *awsapi.Error
+		want error
+	}{
+		"Macie that was never enabled": {&awsapi.Error{Service: "macie2", Code: "AccessDeniedException", Message: "Macie is not enabled"}, collect.ErrOff},
+		"a missing permission for Macie": {&awsapi.Error{Service: "macie2", Code: "AccessDeniedException",
+			Message: "User: arn:aws:sts::123456789012:assumed-role/vigil/a is not authorized to perform: macie2:GetMacieSession"}, collect.ErrDenied},
+		"a user pool without threat protection": {&awsapi.Error{Service: "cognito-idp", Code: "UserPoolAddOnNotEnabledException"}, collect.ErrOff},
+		"an account without Security Hub":       {&awsapi.Error{Service: "securityhub", Code: "InvalidAccessException"}, collect.ErrOff},
+		"a bucket without a lifecycle":          {&awsapi.Error{Service: "s3", Code: "NoSuchLifecycleConfiguration"}, collect.ErrGone},
+	} {
+		if got := classify(test.err, "service:Action"); !errors.Is(got, test.want) {
+			t.Errorf("%s: the error is %v, want %v", name, got, test.want)
+		}
+	}
+}
