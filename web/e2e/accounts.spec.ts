@@ -30,6 +30,21 @@ async function unlink(page: Page, id: string, name: string): Promise<void> {
 test.describe('AWS', () => {
   test.describe.configure({ mode: 'serial' });
 
+  test('R reads the account of the focused row', async ({ posture: page }) => {
+    let read = '';
+    await page.route('**/collections', (route) => {
+      read = route.request().url();
+      return route.fulfill({ status: 202, json: { collectionId: 'x' } });
+    });
+    await page.goto(postureAt('/accounts'));
+    const row = page.locator('tbody tr').first();
+    await expect(row).toBeVisible();
+    await page.keyboard.press('j');
+    await page.keyboard.press('r');
+    await expect(page.getByText('Reading the account')).toBeVisible();
+    expect(read).toContain(`/cloud-accounts/${await row.getAttribute('data-account')}/collections`);
+  });
+
   test('an account is linked by the wizard, read and deleted', async ({ posture: page }) => {
     const { sim } = ready();
     await link(

@@ -171,7 +171,7 @@ export default function AccountPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const { search, change } = useAddress();
   const refused = useRefusal('analyst', 'accounts');
-  const { start } = useCollect(id);
+  const { start } = useCollect();
   const [deleting, setDeleting] = useState(false); // an account that goes is not asked for again
   const query = useQuery({
     queryKey: ['accounts', id],
@@ -180,7 +180,7 @@ export default function AccountPage() {
     enabled: !deleting,
   });
   const read = async () => {
-    const run = await start();
+    const run = await start(id);
     if (run) change({ tab: undefined, run: run.collectionId });
   };
   useKeys([{ keys: 'r', does: 'Read now', run: () => !refused && void read() }]);

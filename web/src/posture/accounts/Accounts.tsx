@@ -17,6 +17,7 @@ import { accountMark } from './accountMarks';
 import { PlanDialog } from './PlanDialog';
 import { RunSquares } from './RunSquares';
 import { inWords, planQuery } from './schedule';
+import { useCollect } from './useRun';
 import './accounts.css';
 
 const useEntityCounts = () =>
@@ -42,7 +43,7 @@ function Row({ account: a, runs, entities, findings }: { account: Account; runs:
   const stream = a.eventStreamStatus.value === 'connected';
   const last = runs[0];
   return (
-    <tr>
+    <tr data-account={a.cloudAccountId}>
       <th scope="row">
         <Link className="row" to={`/accounts/${encodeURIComponent(a.cloudAccountId)}`}>
           <ProviderMark provider={a.provider} />
@@ -117,7 +118,16 @@ export default function Accounts() {
   const link = () => void navigate({ to: '/accounts/link' } as never);
   const kind = (search.status && search.status in kinds ? search.status : 'all') as Kind;
   const plan = useQuery(planQuery).data;
-  useKeys([{ keys: 'l', does: 'Link an account', run: link }]);
+  const mayNotRead = useRefusal('analyst', 'accounts');
+  const { start } = useCollect();
+  const readFocused = () => {
+    const id = document.activeElement?.closest<HTMLElement>('[data-account]')?.dataset.account;
+    if (id && !mayNotRead) void start(id);
+  };
+  useKeys([
+    { keys: 'l', does: 'Link an account', run: link },
+    { keys: 'r', does: 'Read the account of the row now', run: readFocused },
+  ]);
   const runsOf = (id: string) =>
     (runs.data ?? []).filter((r) => r.cloudAccountId === id).sort((a, b) => b.startTime.localeCompare(a.startTime));
   return (

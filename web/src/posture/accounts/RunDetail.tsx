@@ -94,7 +94,7 @@ function Problems({ run, provider }: { run: Run; provider: string }) {
 export function RunDetail({ cloudAccountId, collectionId }: { cloudAccountId: string; collectionId: string }) {
   const query = useRun(cloudAccountId, collectionId);
   const refused = useRefusal('analyst', 'accounts');
-  const { stop } = useCollect(cloudAccountId);
+  const { stop } = useCollect();
   return (
     <Answer query={query} what="the run">
       {(run) => (
@@ -106,7 +106,7 @@ export function RunDetail({ cloudAccountId, collectionId }: { cloudAccountId: st
               {run.endTime && `, took ${span(new Date(run.endTime).getTime() - new Date(run.startTime).getTime())}`}
             </span>
             {run.status === 'Started' && (
-              <Button className="end" changes refused={refused} onClick={() => void stop(collectionId)}>
+              <Button className="end" changes refused={refused} onClick={() => void stop(cloudAccountId, collectionId)}>
                 Stop
               </Button>
             )}

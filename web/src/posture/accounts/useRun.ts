@@ -25,11 +25,11 @@ export function useRun(cloudAccountId: string, collectionId: string | undefined)
 }
 
 /** Starts and stops reading an account. */
-export function useCollect(cloudAccountId: string) {
+export function useCollect() {
   const client = useQueryClient();
   const showFailure = (cause: unknown) => showToast(failureText(cause));
   return {
-    start: async (): Promise<Run | undefined> => {
+    start: async (cloudAccountId: string): Promise<Run | undefined> => {
       try {
         const run = await posture.post('/v1/cloud-accounts/{cloud_account_id}/collections', {
           path: { cloud_account_id: cloudAccountId },
@@ -43,7 +43,7 @@ export function useCollect(cloudAccountId: string) {
         return undefined;
       }
     },
-    stop: async (collectionId: string) => {
+    stop: async (cloudAccountId: string, collectionId: string) => {
       try {
         await posture.delete('/v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}', {
           path: { cloud_account_id: cloudAccountId, collection_id: collectionId },

@@ -141,7 +141,7 @@ export function StreamStep({ id, provider, onNext }: { id: string; provider: Pro
 /** The first run, with its progress. */
 export function RunStep({ id }: { id: string }) {
   const runs = useQuery({ ...runsQuery(id), refetchInterval: 2000 });
-  const { start } = useCollect(id);
+  const { start } = useCollect();
   const newest = runs.data?.[0];
   return (
     <>
@@ -154,7 +154,7 @@ export function RunStep({ id }: { id: string }) {
             <div className="stack">
               <p className="t2">No collection has started yet. The first starts soon after the credential is accepted.</p>
               <div className="row">
-                <Button changes onClick={() => void start()}>
+                <Button changes onClick={() => void start(id)}>
                   Read now
                 </Button>
               </div>
