@@ -131,6 +131,7 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "DELETE /v1/compliance-frameworks/{framework_id}", Need: analyst, Operation: "deleteFramework", Handler: httpapi.JSON(a.deleteFramework)},
 		{Pattern: "GET /v1/compliance-frameworks/{framework_id}/controls", Need: viewer, Operation: "listControls", Limited: true, Handler: httpapi.JSON(a.listControls)},
 		{Pattern: "POST /v1/compliance-frameworks/{framework_id}/posture", Need: viewer, Operation: "getPosture", Limited: true, Safe: true, Handler: httpapi.JSON(a.getPosture)},
+		{Pattern: "POST /v1/compliance-frameworks/{framework_id}/posture/trend", Need: viewer, Operation: "getPostureTrend", Limited: true, Safe: true, Handler: httpapi.JSON(a.getPostureTrend)},
 
 		{Pattern: "POST /v2/findings/query", Need: viewer, Operation: "queryFindings", Limited: true, Safe: true, Handler: httpapi.JSON(a.queryFindings)},
 		{Pattern: "POST /v2/findings/trends-query", Need: viewer, Operation: "queryTrends", Limited: true, Safe: true, Handler: httpapi.JSON(a.queryTrends)},

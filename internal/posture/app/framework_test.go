@@ -113,3 +113,64 @@ func TestControlsOfUnlistedResourcesAreUnknown(t *testing.T) {
 		t.Errorf("controls by assessment: %v, then %v", before, after)
 	}
 }
+
+// TestPostureTrend checks that a control counts as violated on the days on which a finding
+// of its rules was open.
+func TestPostureTrend(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 0, 0)
+	now := time.Now().UTC()
+	observe := func(account posture.AccountID, generation int64, rule string, daysAgo, violating int) {
+		j := posture.RuleJudgement{Rule: posture.RuleID(rule)}
+		for n := range violating {
+			id := posture.EntityType("AWS.IAM.User").ID(account, "", rule+string(rune('a'+n)))
+			j.Violating = append(j.Violating, posture.Raised{
+				Finding: posture.Finding{Provider: posture.AWS, Object: id, Type: "AWS.IAM.User", Level: posture.LevelLow, Risk: posture.Risk{Score: 1}},
+				Blob:    func() string { return "{}" },
+			})
+		}
+		judgement := posture.Judgement{Account: account, Generation: generation, RulesAt: posture.AnyRules, At: now.AddDate(0, 0, -daysAgo), Rules: []posture.RuleJudgement{j}}
+		if _, err := i.store.Observe(t.Context(), i.org, judgement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const first, second = "111111111111", "222222222222"
+	observe(first, 1, "aws-iam-root-mfa", 10, 1)
+	observe(first, 2, "aws-iam-user-console-mfa", 8, 2)
+	observe(first, 3, "aws-iam-root-mfa", 5, 0)
+	observe(second, 1, "aws-s3-bucket-tls-only", 3, 1)
+
+	trend := func(in object) (violated, findings []float64) {
+		t.Helper()
+		in["interval"] = "day"
+		got := i.want(200, "POST", "/v1/compliance-frameworks/cis-aws-5.0/posture/trend", in)
+		if got.body["controls"].(float64) < 50 {
+			t.Errorf("%v controls have rules", got.body["controls"])
+		}
+		all := results(got)
+		if len(all) != 30 {
+			t.Fatalf("%d days", len(all))
+		}
+		for _, daysAgo := range []int{11, 9, 6, 4, 0} {
+			day := all[29-daysAgo]
+			sum := 0.0
+			for _, n := range day["violatedBySection"].(object) {
+				sum += n.(float64)
+			}
+			if sum != day["violatedControls"] {
+				t.Errorf("%d days ago: sections %v, controls %v", daysAgo, day["violatedBySection"], day["violatedControls"])
+			}
+			violated, findings = append(violated, day["violatedControls"].(float64)), append(findings, day["openFindings"].(float64))
+		}
+		return violated, findings
+	}
+	violated, findings := trend(object{})
+	if !slices.Equal(violated, []float64{0, 1, 2, 1, 2}) || !slices.Equal(findings, []float64{0, 1, 3, 2, 3}) {
+		t.Errorf("all accounts: controls %v, findings %v", violated, findings)
+	}
+	if violated, _ := trend(object{"cloudAccountIds": []any{second}}); !slices.Equal(violated, []float64{0, 0, 0, 0, 1}) {
+		t.Errorf("the second account: controls %v", violated)
+	}
+	i.want(400, "POST", "/v1/compliance-frameworks/cis-aws-5.0/posture/trend", object{"interval": "hour"})
+	i.want(404, "POST", "/v1/compliance-frameworks/none/posture/trend", object{"interval": "day"})
+}
