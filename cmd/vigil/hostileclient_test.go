@@ -92,25 +92,13 @@ type attackedServer struct {
 	written  int
 }
 
-// build builds vigil, always without the race detector, which would make the measured
-// server slow and large.
-func (f *attackedServer) build() {
-	f.t.Helper()
-	f.binary = os.Getenv("VIGIL_HOSTILE_CLIENT_BINARY")
-	if f.binary != "" {
-		return // to compare with another build
-	}
-	f.binary = filepath.Join(f.t.TempDir(), "vigil")
-	cmd := exec.Command("go", "build", "-race=false", "-buildvcs=false", "-ldflags=-s -w", "-o", f.binary, ".")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		f.t.Fatalf("build vigil: %v\n%s", err, out)
-	}
-}
-
-// vigil returns a command of the built executable.
+// vigil returns a command of the built executable, without the settings in the
+// environment of the tests. GOGC and GOMEMLIMIT would change its memory.
 func (f *attackedServer) vigil(args ...string) *exec.Cmd {
 	cmd := exec.Command(f.binary, args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "VIGIL_") })
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool {
+		return strings.HasPrefix(e, "VIGIL_") || strings.HasPrefix(e, "GOGC=") || strings.HasPrefix(e, "GOMEMLIMIT=")
+	})
 	return cmd
 }
 
@@ -118,8 +106,13 @@ func (f *attackedServer) vigil(args ...string) *exec.Cmd {
 // fill, if not nil, adds data before the start.
 func startAttackedServer(t *testing.T, dsn string, fill func(config.Config), flags ...string) *attackedServer {
 	t.Helper()
-	f := &attackedServer{t: t, dir: filepath.Join(t.TempDir(), "data"), dsn: dsn, statuses: map[int]int{}}
-	f.build()
+	f := &attackedServer{t: t, dir: filepath.Join(t.TempDir(), "data"), dsn: dsn, statuses: map[int]int{}, binary: os.Getenv("VIGIL_HOSTILE_CLIENT_BINARY")}
+	if f.binary == "" { // otherwise the test compares with another build
+		var err error
+		if f.binary, err = builtVigil(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	settings := []string{"--data-dir", f.dir, "--database", dsn, "--min-free-mb", "0"}
 	run := func(args ...string) string {
 		out, err := f.vigil(append(args, settings...)...).Output()

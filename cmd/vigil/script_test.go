@@ -1,6 +1,11 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -9,8 +14,33 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"vigil": main})
+	testscript.Main(cleaned{m}, map[string]func(){"vigil": main})
 }
+
+// cleaned removes the executable that builtVigil has built after the tests.
+type cleaned struct{ *testing.M }
+
+func (c cleaned) Run() int {
+	defer func() { _ = os.RemoveAll(builtDir) }() // a temporary folder, or "" if none was created
+	return c.M.Run()
+}
+
+// builtDir is the folder of the executable of builtVigil.
+var builtDir string
+
+// builtVigil builds vigil once and returns its path. It is built without the race detector,
+// which would make the servers that tests measure slow and large.
+var builtVigil = sync.OnceValues(func() (path string, err error) {
+	if builtDir, err = os.MkdirTemp("", "vigil-built-"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(builtDir, "vigil")
+	cmd := exec.Command("go", "build", "-race=false", "-buildvcs=false", "-ldflags=-s -w", "-o", path, ".")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build vigil: %w\n%s", err, out)
+	}
+	return path, nil
+})
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
