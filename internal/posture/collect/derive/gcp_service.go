@@ -2,6 +2,7 @@ package derive
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,8 +19,13 @@ import (
 
 const gcpAlertPolicy posture.EntityType = "GCP.Monitoring.AlertPolicy"
 
-// gcpUserMetric matches the log metrics in a condition of an alert policy.
-var gcpUserMetric = regexp.MustCompile(`logging\.googleapis\.com/user/([^"'\s)]+)`)
+// gcpUserMetric matches the log metrics in a condition of an alert policy. PromQL writes the name
+// with underscores in place of everything but letters and digits.
+var (
+	gcpUserMetric   = regexp.MustCompile(`logging\.googleapis\.com/user/([^"'\s)]+)`)
+	gcpPromQLMetric = regexp.MustCompile(`logging_googleapis_com:user_([A-Za-z0-9_]+)`)
+	gcpNotPromQL    = regexp.MustCompile(`[^A-Za-z0-9]`)
+)
 
 // gcpAlertFilters are the paths of filters in conditions of alert policies.
 var gcpAlertFilters = []string{
@@ -36,7 +42,8 @@ func gcpWatchers(policies gjson.Result) map[string][]string {
 		}
 		for _, condition := range policy.Get("conditions").Array() {
 			for _, path := range gcpAlertFilters {
-				for _, match := range gcpUserMetric.FindAllStringSubmatch(condition.Get(path).String(), -1) {
+				filter := condition.Get(path).String()
+				for _, match := range append(gcpUserMetric.FindAllStringSubmatch(filter, -1), gcpPromQLMetric.FindAllStringSubmatch(filter, -1)...) {
 					if name := policy.Get("name").String(); !slices.Contains(watchers[match[1]], name) {
 						watchers[match[1]] = append(watchers[match[1]], name)
 					}
@@ -47,12 +54,31 @@ func gcpWatchers(policies gjson.Result) map[string][]string {
 	return watchers
 }
 
+// gcpWatchersOf returns the names of the alert policies that watch a log metric.
+func gcpWatchersOf(watchers map[string][]string, metric string) []string {
+	names := watchers[metric]
+	if name := gcpNotPromQL.ReplaceAllString(metric, "_"); name != metric {
+		names = append(names[:len(names):len(names)], watchers[name]...)
+	}
+	return names
+}
+
+// gcpMatchedLogs returns the log filters that enabled alert policies watch without a metric.
+func gcpMatchedLogs(policies gjson.Result) (filters []string) {
+	for _, policy := range policies.Array() {
+		if policy.Get("enabled").Bool() {
+			filters = append(filters, texts(policy.Get("conditions.#.conditionMatchedLog.filter"))...)
+		}
+	}
+	return filters
+}
+
 // gcpWatched adds the alert policies that watch a log metric.
 var gcpWatched = resource.Function{
 	Properties: []resource.Property{{Name: "watched", Kind: resource.Flag, Doc: "An enabled alert policy watches it."}},
 	Edges:      []resource.Edge{{Label: "WATCHED_BY", To: resource.EntityTypes{gcpAlertPolicy}, Doc: "The alert policies that watch it."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		watchers := gcpWatchers(in.Value.Get("alertPolicies"))[in.Item.Get("name").String()]
+		watchers := gcpWatchersOf(gcpWatchers(in.Value.Get("alertPolicies")), in.Item.Get("name").String())
 		for _, name := range watchers {
 			b.Edge("WATCHED_BY", in.Cloud.Ref(in.Vars, []posture.EntityType{gcpAlertPolicy}, name))
 		}
@@ -62,43 +88,54 @@ var gcpWatched = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("watched", false) },
 }
 
-// gcpOwnership are the terms that a log filter for changes of owners must contain.
-var gcpOwnership = []string{"cloudresourcemanager.googleapis.com", "roles/owner"}
-
-// gcpChanges are the changes to alert on, with the terms that a log filter for them must contain.
-var gcpChanges = []struct {
-	name  string
-	words []string
-}{
-	{"auditConfig", []string{"SetIamPolicy", "auditConfigDeltas"}},
-	{"customRole", []string{"iam.admin.v1.CreateRole", "iam.admin.v1.DeleteRole", "iam.admin.v1.UpdateRole"}},
-	{"firewall", []string{"compute.firewalls.insert", "compute.firewalls.patch", "compute.firewalls.delete"}},
-	{"route", []string{"compute.routes.insert", "compute.routes.delete"}},
-	{"network", []string{"compute.networks.insert", "compute.networks.patch", "compute.networks.delete"}},
-	{"storagePermissions", []string{"storage.setIamPermissions"}},
-	{"database", []string{"cloudsql.instances.update"}},
+// A gcpChange is a change to alert on, with the terms that a log filter for it must contain. A
+// filter on the type of the resource alone covers all of its methods.
+type gcpChange struct {
+	name     string
+	words    []string
+	resource string
 }
 
-// gcpWatchesOwnership adds whether a log metric counts changes of owners and an alert policy
-// watches it, and which other changes are watched in this way. It applies to the log metrics;
-// the alert policies are the response named alerts.
+var gcpOwnership = gcpChange{"", []string{"cloudresourcemanager.googleapis.com", "roles/owner"}, ""}
+
+var gcpChanges = []gcpChange{
+	{"auditConfig", []string{"SetIamPolicy", "auditConfigDeltas"}, ""},
+	{"customRole", []string{"iam.admin.v1.CreateRole", "iam.admin.v1.DeleteRole", "iam.admin.v1.UpdateRole"}, "iam_role"},
+	{"firewall", []string{"compute.firewalls.insert", "compute.firewalls.patch", "compute.firewalls.delete"}, "gce_firewall_rule"},
+	{"route", []string{"compute.routes.insert", "compute.routes.delete"}, "gce_route"},
+	{"network", []string{"compute.networks.insert", "compute.networks.patch", "compute.networks.delete"}, "gce_network"},
+	{"storagePermissions", []string{"storage.setIamPermissions"}, ""},
+	{"database", []string{"cloudsql.instances.update"}, ""},
+}
+
+// countedBy reports whether a log filter selects the change.
+func (c gcpChange) countedBy(filter string) bool {
+	if c.resource != "" && strings.Contains(filter, c.resource) && !strings.Contains(filter, "methodName") {
+		return true
+	}
+	return !slices.ContainsFunc(c.words, func(word string) bool { return !strings.Contains(filter, word) })
+}
+
+// gcpWatchesOwnership adds whether an alert policy watches changes of owners, by a log metric that
+// counts them or by the log itself, and which other changes are watched. It applies to the log
+// metrics; the alert policies are the response named alerts.
 var gcpWatchesOwnership = resource.Function{
 	Properties: []resource.Property{
-		{Name: "watchesOwnership", Kind: resource.Flag, Doc: "A log metric counts changes of project owners and an alert policy watches it."},
-		{Name: "watchedChanges", Kind: resource.Texts, Doc: "The changes that log metrics count and alert policies watch: auditConfig, customRole, firewall, route, network, storagePermissions, database."},
+		{Name: "watchesOwnership", Kind: resource.Flag, Doc: "An alert policy watches changes of project owners, by a log metric that counts them or by the log itself."},
+		{Name: "watchedChanges", Kind: resource.Texts, Doc: "The changes that alert policies watch, by a log metric or by the log itself: auditConfig, customRole, firewall, route, network, storagePermissions, database."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		watchers := gcpWatchers(in.Item.Answers["alerts"].Get("alertPolicies"))
-		watched := func(words []string) bool {
-			return slices.ContainsFunc(in.Value.Array(), func(metric gjson.Result) bool {
-				filter := metric.Get("filter").String()
-				counts := !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(filter, word) })
-				return counts && !metric.Get("disabled").Bool() && len(watchers[metric.Get("name").String()]) > 0
-			})
+		policies := in.Item.Answers["alerts"].Get("alertPolicies")
+		watchers, filters := gcpWatchers(policies), gcpMatchedLogs(policies)
+		for _, metric := range in.Value.Get("metrics").Array() {
+			if !metric.Get("disabled").Bool() && len(gcpWatchersOf(watchers, metric.Get("name").String())) > 0 {
+				filters = append(filters, metric.Get("filter").String())
+			}
 		}
+		watched := func(c gcpChange) bool { return slices.ContainsFunc(filters, c.countedBy) }
 		var changes []string
 		for _, c := range gcpChanges {
-			if watched(c.words) {
+			if watched(c) {
 				changes = append(changes, c.name)
 			}
 		}
@@ -110,10 +147,10 @@ var gcpWatchesOwnership = resource.Function{
 
 // gcpRotationDays adds the rotation period of a key in days.
 var gcpRotationDays = resource.Function{
-	Properties: []resource.Property{{Name: "rotationPeriodDays", Kind: resource.Long, Doc: "The rotation period in whole days; absent when it is not rotated."}},
+	Properties: []resource.Property{{Name: "rotationPeriodDays", Kind: resource.Long, Doc: "The rotation period in days, rounded up; absent when it is not rotated."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		if seconds, err := strconv.ParseFloat(strings.TrimSuffix(in.Value.String(), "s"), 64); err == nil {
-			b.Number("rotationPeriodDays", int64(seconds/86400))
+			b.Number("rotationPeriodDays", int64(math.Ceil(seconds/86400)))
 		}
 		return nil
 	},
@@ -177,7 +214,7 @@ var gcpControlPlane = resource.Function{
 		if endpoints.Exists() {
 			off := endpoints.Get("enabled")
 			private = private || !endpoints.Get("enablePublicEndpoint").Bool() || off.Exists() && !off.Bool()
-			if !limited.Exists() {
+			if !limited.Get("enabled").Bool() {
 				limited = endpoints.Get("authorizedNetworksConfig")
 			}
 		}
