@@ -57,7 +57,8 @@ var projectKinds = []*kind{
 			return world.Obj("name", "projects/"+a.project.ID+"/serviceAccounts/"+a.name(), "email", a.name())
 		},
 		body: func(a address) world.Object {
-			return world.Obj("projectId", a.project.ID, "uniqueId", a.id(), "displayName", "Account "+fmt.Sprint(a.i), "description", "Runs something", "oauth2ClientId", a.id(), "disabled", orAbsent(a.i%11 == 7))
+			return world.Obj("projectId", a.project.ID, "uniqueId", a.id(), "displayName", "Account "+fmt.Sprint(a.i), "description", "Runs something", "oauth2ClientId", a.id(), "disabled", orAbsent(a.i%11 == 7),
+				"_policy", grants(binding("roles/iam.workloadIdentityUser", "group:everyone@example.com")))
 		},
 	},
 	{

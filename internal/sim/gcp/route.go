@@ -3,6 +3,7 @@ package gcp
 import (
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -62,7 +63,7 @@ func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 		return x, unauthenticated
 	}
 	if r.Method == http.MethodPost {
-		if err := json.NewDecoder(r.Body).Decode(&x.body); err != nil {
+		if err := json.NewDecoder(r.Body).Decode(&x.body); err != nil && err != io.EOF { // a body may be missing
 			return x, &failure{status: http.StatusBadRequest, reason: "parseError", message: "Parse Error"}
 		}
 	}

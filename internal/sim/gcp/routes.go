@@ -89,6 +89,7 @@ var projectRoutes = slices.Concat([]route{
 	}},
 	{"iam.projects.serviceAccounts.list", http.MethodGet, "/v1/projects/{project}/serviceAccounts", "iam.serviceAccounts.list", list(accountType, "accounts")},
 	{"iam.projects.serviceAccounts.get", http.MethodGet, "/v1/projects/{project}/serviceAccounts/{name}", "iam.serviceAccounts.get", get(accountType)},
+	{"iam.projects.serviceAccounts.getIamPolicy", http.MethodPost, "/v1/projects/{project}/serviceAccounts/{name}:getIamPolicy", "iam.serviceAccounts.getIamPolicy", policy(accountType)},
 	{"iam.projects.serviceAccounts.keys.list", http.MethodGet, "/v1/projects/{project}/serviceAccounts/{parent}/keys", "iam.serviceAccountKeys.list", func(x *call) (world.Object, *failure) {
 		o, no := list(keyType, "keys")(x)
 		if no != nil {

@@ -88,6 +88,7 @@ func Functions() resource.Functions {
 			"gcp.firewallRule":            gcpFirewallRule,
 			"gcp.functionPolicy":          gcpFunctionPolicy,
 			"gcp.gkeNode":                 gcpGKENode,
+			"gcp.impersonators":           gcpImpersonators,
 			"gcp.instanceMetadata":        gcpInstanceMetadata,
 			"gcp.keyPolicy":               gcpKeyPolicy,
 			"gcp.natLogging":              gcpNATLogging,

@@ -16,7 +16,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// postCall is the prefix of calls whose input is a request body, not a query.
+// postCall is the prefix of calls whose input is a request body, except members with a dot in
+// their names, such as options.requestedPolicyVersion, which are query parameters.
 const postCall = "POST "
 
 // repeated are the APIs whose paths begin with the name of the API.
@@ -27,7 +28,8 @@ var repeated = []string{"compute", "storage", "bigquery", "dns"}
 func (s *session) Pages(ctx context.Context, r *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
 	permission, _, _ := strings.Cut(conventions{}.Permission(r), " ")
 	if rest, ok := strings.CutPrefix(address, postCall); ok {
-		answer, err := s.call(ctx, http.MethodPost, rest, nil, input, permission)
+		query, body := splitInput(input)
+		answer, err := s.call(ctx, http.MethodPost, rest, query, body, permission)
 		if err != nil {
 			return err
 		}
@@ -100,6 +102,18 @@ func (s *session) call(ctx context.Context, method, address string, query url.Va
 		return gjson.Result{}, s.classify(refusal(answer.StatusCode, text, permission))
 	}
 	return gjson.ParseBytes(text), nil
+}
+
+// splitInput returns the query parameters and the body of a POST. A method that takes query
+// parameters has no body.
+func splitInput(input []byte) (query url.Values, body []byte) {
+	query = queryOf(gjson.ParseBytes(input))
+	for name := range query {
+		if strings.Contains(name, ".") {
+			return query, nil
+		}
+	}
+	return nil, input
 }
 
 // escape escapes the characters that would end a path. Other characters of names
