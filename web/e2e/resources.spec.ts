@@ -191,6 +191,17 @@ test('an account that does not exist in the search of the inventory says what to
   await expect(page.locator('tbody tr').first()).toBeVisible();
 });
 
+test('compliance shows the violated controls of thirty days, also of one account', async ({ posture: page }) => {
+  await page.goto(postureAt('/compliance/cis-aws-5.0'));
+  const trend = page.getByRole('region', { name: 'Violated controls over time' });
+  await expect(trend.getByText(/Violated of \d+/)).toBeVisible();
+  const shown = () => trend.locator('b').first().innerText();
+  const all = Number(await shown());
+  expect(all).toBeGreaterThan(0);
+  await page.getByRole('combobox', { name: 'Account' }).selectOption({ label: 'aws-demo-2' });
+  await expect.poll(async () => Number(await shown())).toBeLessThan(all);
+});
+
 test('compliance opens a control and leads to its findings', async ({ posture: page }) => {
   await page.goto(postureAt('/compliance/cis-aws-3.0?control=5.2'));
   await expect(page.locator('.rule-row').first()).toBeVisible();

@@ -19,6 +19,7 @@ import { Answer, Empty } from '../../parts/states';
 import { plural } from '../../parts/text';
 import { showToast } from '../../parts/toast';
 import { accountsQuery, frameworksQuery, useAccountNames } from '../data';
+import { ControlTrend } from './ControlTrend';
 import { Control, Numbers, zero, type Sums } from './controlRows';
 import { Frameworks, postureQuery } from './Frameworks';
 import { NewFramework } from './NewFramework';
@@ -144,6 +145,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
             {n.nothing > 0 && ` ${n.nothing} have no resources to check.`}
           </p>
         </div>
+        <ControlTrend framework={framework.id} account={search.account} />
       </div>
       <div className="toolbar">
         <SearchInput label="Search controls" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
