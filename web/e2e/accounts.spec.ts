@@ -26,24 +26,24 @@ async function unlink(page: Page, id: string, name: string): Promise<void> {
   await expect(page).toHaveURL(/\/accounts$/);
 }
 
+test('R reads the account of the focused row', async ({ posture: page }) => {
+  let read = '';
+  await page.route('**/collections', (route) => {
+    read = route.request().url();
+    return route.fulfill({ status: 202, json: { collectionId: 'x' } });
+  });
+  await page.goto(postureAt('/accounts'));
+  const row = page.locator('tbody tr').first();
+  await expect(row).toBeVisible();
+  await page.keyboard.press('j');
+  await page.keyboard.press('r');
+  await expect(page.getByText('Reading the account')).toBeVisible();
+  expect(read).toContain(`/cloud-accounts/${await row.getAttribute('data-account')}/collections`);
+});
+
 // Every scenario links the one spare account of a cloud and unlinks it, so those of one cloud must not meet.
 test.describe('AWS', () => {
   test.describe.configure({ mode: 'serial' });
-
-  test('R reads the account of the focused row', async ({ posture: page }) => {
-    let read = '';
-    await page.route('**/collections', (route) => {
-      read = route.request().url();
-      return route.fulfill({ status: 202, json: { collectionId: 'x' } });
-    });
-    await page.goto(postureAt('/accounts'));
-    const row = page.locator('tbody tr').first();
-    await expect(row).toBeVisible();
-    await page.keyboard.press('j');
-    await page.keyboard.press('r');
-    await expect(page.getByText('Reading the account')).toBeVisible();
-    expect(read).toContain(`/cloud-accounts/${await row.getAttribute('data-account')}/collections`);
-  });
 
   test('an account is linked by the wizard, read and deleted', async ({ posture: page }) => {
     const { sim } = ready();
@@ -165,7 +165,7 @@ test('the settings of an account are changed', async ({ posture: page }) => {
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByLabel('Environment').fill('trial');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await expect(page.getByText('Saved')).toBeVisible();
+  await expect(page.getByText('Saved', { exact: true })).toBeVisible();
   await expect(page.locator('.meta')).toContainText('trial');
 });
 
@@ -239,11 +239,11 @@ test.describe('collection settings', () => {
     await expect(page.getByText(/west europe: must be the name of a region/)).toBeVisible();
     await page.getByRole('button', { name: 'Remove west europe' }).click();
     await page.getByRole('button', { name: 'Save collection settings' }).click();
-    await expect(page.getByText('Saved')).toBeVisible();
+    await expect(page.getByText('Saved', { exact: true })).toBeVisible();
     await page.reload();
     await expect(page.getByLabel('Schedule')).toHaveValue('6');
     await page.getByLabel('Schedule').selectOption('');
     await page.getByRole('button', { name: 'Save collection settings' }).click();
-    await expect(page.getByText('Saved')).toBeVisible();
+    await expect(page.getByText('Saved', { exact: true })).toBeVisible();
   });
 });
