@@ -127,6 +127,7 @@ var policy = []importRule{
 	{"internal/desktop/...", "internal/apidoc internal/atomicfile internal/audit internal/auth internal/auth/websession internal/cursor internal/fault internal/httpapi internal/mail internal/outbound internal/secret internal/secret/secretdb internal/sqldb internal/webhook internal/desktop internal/desktop/..."},
 
 	// Simulated clouds and desktops. Only the demo and tests start them.
+	{"internal/sim/canned", "internal/posture internal/posture/collect/awsapi/... internal/posture/collect/cases internal/posture/resource"},
 	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture internal/posture/collect/awsapi/model"},
 
 	// Clients for other programs.

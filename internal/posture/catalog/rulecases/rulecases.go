@@ -55,7 +55,7 @@ func (r *Runner) Check(ctx context.Context, e catalog.Entry, c catalog.Case) err
 	for _, raised := range got.Violating {
 		violating = append(violating, raised.Finding.Object)
 	}
-	outside, err := r.outside(ctx, e, c, found)
+	outside, err := r.Outside(ctx, e, c, found)
 	if err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func (r *Runner) Judge(ctx context.Context, e catalog.Entry, c catalog.Case, fou
 	return judged.Rules[0], nil
 }
 
-// outside returns the entities of a case that a rule does not apply to.
-func (r *Runner) outside(ctx context.Context, e catalog.Entry, c catalog.Case, found []posture.Entity) (ids []posture.EntityID, err error) {
+// Outside returns the entities of a case that a rule does not apply to.
+func (r *Runner) Outside(ctx context.Context, e catalog.Entry, c catalog.Case, found []posture.Entity) (ids []posture.EntityID, err error) {
 	account, err := r.account(e, c, found)
 	if err != nil {
 		return nil, err

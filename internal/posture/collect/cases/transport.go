@@ -60,9 +60,7 @@ func (t *transport) Pages(_ context.Context, q *resource.Request, address string
 	if answer == nil && !ok {
 		return errors.New("no response")
 	}
-	if list, ok := answer.([]any); ok {
-		answer = selectResponse(list, address, gjson.ParseBytes(input))
-	}
+	answer = Select(answer, address, gjson.ParseBytes(input))
 	if word, ok := answer.(string); ok {
 		return refusal(word)
 	}
@@ -73,8 +71,13 @@ func (t *transport) Pages(_ context.Context, q *resource.Request, address string
 	return page(gjson.ParseBytes(text))
 }
 
-// selectResponse returns the first response whose for member is contained in the input.
-func selectResponse(list []any, address string, input gjson.Result) any {
+// Select returns the response of a call to an address with an input: of a list, the first
+// whose for member is contained in the input.
+func Select(answer any, address string, input gjson.Result) any {
+	list, ok := answer.([]any)
+	if !ok {
+		return answer
+	}
 	for _, element := range list {
 		option, ok := element.(map[string]any)
 		if !ok {

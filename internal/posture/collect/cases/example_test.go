@@ -1,0 +1,98 @@
+package cases_test
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect/cases"
+	"vigil/internal/posture/resource"
+)
+
+const volumes = `
+type: AWS.Test.Volume
+doc: A volume.
+scope: region
+list: [{call: test.ListVolumes, items: Volumes}]
+name: Id
+properties:
+  encrypted: {at: Encrypted, type: bool, absent: false, doc: It is encrypted.}
+  zones: {at: "Zones.#.Name", type: strings, doc: Its zones.}
+  copies: {at: "Copies.#(State==up)#|#", type: long, doc: How many copies are up.}
+  open: {at: Access, is: public, absent: false, doc: Everybody can read it.}
+  engine: {at: "Version|@split:.|0", doc: The major version.}
+edges:
+  OF: {to: AWS.Test.Volume, ref: Source, doc: What it was copied from.}
+calls:
+  - call: test.GetLock
+    input: {Id: $name}
+    at: Lock
+    properties:
+      days: {at: '#(Key=="days").Value', type: long, doc: For how long it is locked.}
+---
+cases:
+  - name: everything set
+    answers:
+      test.ListVolumes: {Volumes: [{Id: v1, Encrypted: true, Zones: [{Name: a, Id: 1}], Copies: [{State: down}], Version: "5.1"}]}
+      test.GetLock: {Lock: [{Key: days, Value: "30"}, {Key: mode, Value: strict}]}
+    entities:
+      - {id: eu-west-1 v1}
+`
+
+// TestAnswersAreDerived checks that entities that are read from derived answers have the
+// values for which the answers were derived.
+func TestAnswersAreDerived(t *testing.T) {
+	t.Parallel()
+	root := fstest.MapFS{"aws/test/volume.yaml": &fstest.MapFile{Data: []byte(volumes)}}
+	catalog, err := resource.Load(resource.Functions{}, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := posture.EntityType("AWS.Test.Volume")
+	for _, want := range []map[string]any{
+		{"encrypted": false, "days": 7},
+		{"zones": []any{"b", "c"}, "copies": 2, "open": true},
+		{"zones": "d", "open": false, "engine": "8"},
+	} {
+		answers, err := cases.Answers(catalog, root, catalog.Type(kind), want, map[string][]any{"OF": {"v0"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reading, err := cases.ReadAll(t.Context(), catalog, []posture.EntityType{kind}, answers)
+		if err != nil || len(reading.Entities) != 1 {
+			t.Fatalf("%v: read %v, %v from %v", want, reading.Entities, err, answers)
+		}
+		got := cases.Describe(reading.Entities[0])
+		for name, value := range want {
+			if number, ok := value.(int); ok {
+				value = int64(number)
+			}
+			if !equal(got.Properties[name], value) {
+				t.Errorf("%s is %v, want %v, from %v", name, got.Properties[name], value, answers)
+			}
+		}
+		if edges := got.Edges["OF"]; len(edges) != 1 || edges[0] != "AWS.Test.123456789012.eu-west-1.Volume.v0" {
+			t.Errorf("edges are %v", edges)
+		}
+	}
+	if _, err := cases.Answers(catalog, root, catalog.Type(kind), map[string]any{"other": 1}, nil); err == nil {
+		t.Error("a property that is not declared was set")
+	}
+}
+
+func equal(a, b any) bool {
+	list, several := b.([]any)
+	if !several {
+		return a == b
+	}
+	other, _ := a.([]any)
+	if len(other) != len(list) {
+		return false
+	}
+	for i := range list {
+		if list[i] != other[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,368 @@
+package canned_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"vigil/frameworks"
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/catalog/rulecases"
+	"vigil/internal/posture/collect/cases"
+	"vigil/internal/posture/collect/declared"
+	"vigil/internal/posture/evaluate"
+	"vigil/internal/posture/resource"
+	"vigil/internal/sim/canned"
+	"vigil/resources"
+	"vigil/rules"
+)
+
+// TestEveryRuleFiresAndRests has each rule evaluated on two accounts of a simulated cloud:
+// on one it must report a violation, on the other a pass. The collectors read the accounts
+// over HTTP in the protocols of the clouds.
+//
+// The answers of the cloud are those of the rule's cases. Where a case has entities
+// instead, the answers are derived from the declarations of their types.
+func TestEveryRuleFiresAndRests(t *testing.T) {
+	t.Parallel()
+	product, err := catalog.LoadWithCases(rules.Files, frameworks.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench()
+	fixtures := map[posture.Provider]chan *fixture{}
+	for _, p := range posture.Providers {
+		fixtures[p] = make(chan *fixture, workers)
+		for range workers {
+			fixtures[p] <- newFixture(t, p)
+		}
+	}
+	var sources [3]atomic.Int64
+	t.Run("rules", func(t *testing.T) {
+		for _, e := range product.Rules {
+			t.Run(string(e.ID), func(t *testing.T) {
+				t.Parallel()
+				for _, want := range []verdict{fires, rests} {
+					a, err := b.find(t.Context(), e, want)
+					_, excepted := noAnswers[string(e.ID)+" "+string(want)]
+					switch {
+					case excepted && err == nil:
+						t.Errorf("there are answers with which it %s: remove it from the list of exceptions", want)
+					case !excepted && err != nil:
+						t.Errorf("no answers with which it %s: %v", want, err)
+					}
+					if err != nil {
+						continue
+					}
+					sources[a.source].Add(1)
+					r := <-fixtures[e.Provider]
+					err = b.confirm(t.Context(), r, e, a, want)
+					fixtures[e.Provider] <- r
+					if err != nil {
+						t.Errorf("case %q: it does not %s: %v", a.Name, strings.TrimSuffix(string(want), "s"), err)
+					}
+				}
+			})
+		}
+	})
+	t.Logf("answers: %d of cases of rules, %d derived from their entities, %d of cases of types", sources[0].Load(), sources[1].Load(), sources[2].Load())
+}
+
+// noAnswers are the rules, with a verdict, for which no answers can be derived from their
+// cases, and the reason. A case with raw answers in the file of a rule removes it from the
+// list.
+var noAnswers = map[string]string{
+	"gcp-permitted-region-subnetwork rests":      "the region is a part of the name",
+	"gcp-permitted-region-database rests":        "the region is a part of the name",
+	"gcp-iam-sa-user-keys fires":                 "a function derives userManaged",
+	"gcp-dns-logging rests":                      "a function derives dnsLogging",
+	"azure-network-watcher fires":                "a function derives virtualNetworkCount",
+	"azure-monitor-log-storage-public rests":     "a function derives logs",
+	"azure-storage-trusted-services rests":       "the value is a part of a text",
+	"azure-bastion-exists fires":                 "a function derives what the subscription contains",
+	"azure-bastion-exists rests":                 "a function derives what the subscription contains",
+	"azure-appinsights-exists fires":             "a function derives what the subscription contains",
+	"azure-appinsights-exists rests":             "a function derives what the subscription contains",
+	"aws-networkfirewall-multi-az rests":         "it needs two subnets",
+	"aws-lambda-multi-az fires":                  "it needs two subnets",
+	"aws-lambda-multi-az rests":                  "it needs two subnets",
+	"aws-bedrock-agent-role-shared fires":        "it needs two agents",
+	"aws-iam-root-virtual-mfa rests":             "a query in the path has no inverse",
+	"aws-iam-policy-admin-star rests":            "a part of the ARN decides",
+	"aws-kms-key-dying-in-use fires":             "a function derives policyIsPublic",
+	"aws-kms-key-dying-in-use rests":             "a function derives policyIsPublic",
+	"aws-ecs-task-environment-keys fires":        "the names are in two nested lists",
+	"aws-iam-cross-account-no-external-id rests": "a function derives the trust of a role",
+	"aws-ec2-vpc-query-logs rests":               "another call of the type returns the edge",
+}
+
+// workers is the number of accounts of each cloud that are read at the same time.
+const workers = 2
+
+// A verdict is what a rule says about an account.
+type verdict string
+
+const (
+	fires verdict = "fires" // at least one resource violates it
+	rests verdict = "rests" // at least one resource passes, and none is unknown
+)
+
+// An attempt is a case with raw answers.
+type attempt struct {
+	catalog.Case
+	source int // 0: a case of the rule; 1: derived from a case of the rule; 2: a case of the type
+}
+
+// A bench evaluates rules.
+type bench struct {
+	*rulecases.Runner
+	types  *resource.Catalog
+	schema *evaluate.Schema
+}
+
+func newBench() *bench {
+	all := declarations()
+	return &bench{rulecases.New(declared.Catalog(), all), declared.Catalog(), catalog.Schema(all)}
+}
+
+// find returns answers of a cloud with which a rule has a verdict.
+func (b *bench) find(ctx context.Context, e catalog.Entry, want verdict) (attempt, error) {
+	candidates, problems := b.candidates(ctx, e)
+	for _, a := range candidates {
+		c, found, err := b.read(ctx, e, a.Case)
+		if err == nil && e.Provider == posture.AWS {
+			err = checkAnswers(a.Answers)
+		}
+		if err == nil {
+			err = b.judge(ctx, e, c, found, want)
+		}
+		if err == nil {
+			return a, nil
+		}
+		problems = append(problems, fmt.Errorf("%q: %w", a.Name, err))
+	}
+	return attempt{}, errors.Join(problems...)
+}
+
+// read returns the entities that are read from the answers of a case without a server.
+func (b *bench) read(ctx context.Context, e catalog.Entry, c catalog.Case) (catalog.Case, []posture.Entity, error) {
+	reads, err := b.schema.Read(e.Query.Text)
+	if err != nil {
+		return c, nil, err
+	}
+	// It is no mistake if an answer is not used: answers are derived for types as a whole.
+	reading, _ := cases.ReadAll(ctx, b.types, reads.Types, c.Answers)
+	return withScope(c, reading.Entities, reading.Failed), reading.Entities, nil
+}
+
+// withScope returns a case in which everything was read but the types that failed.
+func withScope(c catalog.Case, found []posture.Entity, failed map[posture.EntityType]error) catalog.Case {
+	c.Unread, c.Regions = slices.Clone(c.Unread), slices.Clone(c.Regions)
+	for kind := range failed {
+		c.Unread = append(c.Unread, catalog.Unread{Type: kind})
+	}
+	for _, f := range found {
+		if f.Region != posture.Global && !slices.Contains(c.Regions, f.Region) {
+			c.Regions = append(c.Regions, f.Region)
+		}
+	}
+	return c
+}
+
+// checkAnswers fails when an answer is none that AWS could give.
+func checkAnswers(answers map[string]any) error {
+	for call, answer := range answers {
+		options, several := answer.([]any)
+		if !several {
+			options = []any{map[string]any{"answer": answer}}
+		}
+		for _, option := range options {
+			one, _ := option.(map[string]any)
+			if _, ok := one["answer"].(map[string]any); !ok {
+				continue
+			}
+			if err := canned.CheckAWS(call, one["answer"]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// judge fails if a rule does not have a verdict on the entities of a case.
+func (b *bench) judge(ctx context.Context, e catalog.Entry, c catalog.Case, found []posture.Entity, want verdict) error {
+	got, err := b.Judge(ctx, e, c, found)
+	if err != nil {
+		return err
+	}
+	if want == fires {
+		if len(got.Violating) == 0 {
+			return fmt.Errorf("no violation, %d unknown", len(got.Unknown))
+		}
+		return nil
+	}
+	outside, err := b.Outside(ctx, e, c, found)
+	if err != nil {
+		return err
+	}
+	passing := 0
+	for _, f := range found {
+		if f.Type == e.Type {
+			passing++
+		}
+	}
+	passing -= len(got.Violating) + len(got.Unknown) + len(outside)
+	if passing < 1 || len(got.Unknown) > 0 {
+		return fmt.Errorf("%d pass, %d violate, %d are unknown, %d are outside", passing, len(got.Violating), len(got.Unknown), len(outside))
+	}
+	return nil
+}
+
+// candidates returns cases with raw answers for a rule, and why others could not be
+// derived.
+func (b *bench) candidates(ctx context.Context, e catalog.Entry) (all []attempt, problems []error) {
+	for _, c := range e.Cases {
+		if len(c.Answers) > 0 && len(c.Entities) == 0 && len(c.Unread) == 0 {
+			c.Violates, c.Unknown, c.NotApplicable = nil, nil, nil
+			all = append(all, attempt{c, 0})
+		}
+	}
+	for _, o := range []derivation{{true, false}, {false, false}, {true, true}, {false, true}} {
+		for _, c := range e.Cases {
+			if len(c.Entities) == 0 || len(c.Unread) > 0 || len(c.Unknown) > 0 {
+				continue
+			}
+			answers, err := b.derive(ctx, e, c, o)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("%q: %w", c.Name, err))
+				continue
+			}
+			all = append(all, attempt{catalog.Case{Name: c.Name, Answers: answers, Parameters: c.Parameters, At: c.At}, 1})
+		}
+	}
+	told, err := cases.Read(resources.Files, b.types.Type(e.Type).File())
+	if err != nil {
+		problems = append(problems, err)
+	}
+	for _, c := range told {
+		if c.Get == "" && !c.Fails {
+			all = append(all, attempt{catalog.Case{Name: c.Name, Answers: c.Answers}, 2})
+		}
+	}
+	return all, problems
+}
+
+// A derivation is a way to derive answers.
+type derivation struct {
+	remove bool // remove the properties that the query names and the entities do not have
+	named  bool // refer to resources by name instead of external id
+}
+
+// derive returns answers from which the entities of a case are read.
+func (b *bench) derive(ctx context.Context, e catalog.Entry, c catalog.Case, o derivation) (map[string]any, error) {
+	types := map[string]posture.EntityType{} // by key
+	for _, entity := range c.Entities {
+		types[entity.Key] = entity.Type
+	}
+	answers := map[string]any{}
+	seen := map[posture.EntityType]bool{}
+	for _, entity := range c.Entities {
+		t := b.types.Type(entity.Type)
+		if entity.Elsewhere || t == nil {
+			continue
+		}
+		if seen[entity.Type] {
+			return nil, fmt.Errorf("there are several entities of type %s", entity.Type)
+		}
+		seen[entity.Type] = true
+		properties := maps.Clone(entity.Properties)
+		if properties == nil {
+			properties = map[string]any{}
+		}
+		for a := range t.Answers() {
+			for _, p := range a.Properties {
+				if _, given := properties[p.Name]; !given && o.remove && strings.Contains(e.Query.Text, "'"+p.Name+"'") {
+					properties[p.Name] = nil
+				}
+			}
+		}
+		edges := map[string][]any{}
+		for _, edge := range entity.Edges {
+			reference, err := b.reference(ctx, types[edge.To], o.named)
+			if err != nil {
+				return nil, err
+			}
+			edges[edge.Label] = append(edges[edge.Label], reference)
+		}
+		derived, err := cases.Answers(b.types, resources.Files, t, properties, edges)
+		if err != nil {
+			return nil, err
+		}
+		for call, answer := range derived {
+			if _, exists := answers[call]; !exists {
+				answers[call] = answer
+			}
+		}
+	}
+	return answers, nil
+}
+
+// reference returns the external id or the name of the entity in the answers that are
+// derived for a type.
+func (b *bench) reference(ctx context.Context, kind posture.EntityType, named bool) (string, error) {
+	t := b.types.Type(kind)
+	if t == nil {
+		return "", fmt.Errorf("%s is not declared", kind)
+	}
+	answers, err := cases.Answers(b.types, resources.Files, t, nil, nil)
+	if err != nil {
+		return "", err
+	}
+	reading, err := cases.ReadAll(ctx, b.types, []posture.EntityType{kind}, answers)
+	if err != nil || len(reading.Entities) == 0 {
+		return "", fmt.Errorf("no %s was read: %w", kind, err)
+	}
+	if _, name, ok := strings.Cut(cases.ShortID(reading.Entities[0]), " "); ok && named {
+		return name, nil
+	}
+	return reading.Entities[0].XID, nil
+}
+
+// confirm fails if a rule does not have a verdict on the account of a simulated cloud.
+func (b *bench) confirm(ctx context.Context, r *fixture, e catalog.Entry, a attempt, want verdict) error {
+	reads, err := b.schema.Read(e.Query.Text)
+	if err != nil {
+		return err
+	}
+	listing := map[string]bool{}
+	for _, name := range reads.Types {
+		for _, call := range b.types.ListCalls(name) {
+			listing[call] = true
+		}
+	}
+	found, failed, err := r.read(ctx, a.Answers, listing, reads.Types)
+	if err != nil {
+		return err
+	}
+	if err := b.judge(ctx, e, withScope(a.Case, found, failed), found, want); err != nil {
+		var reasons []error
+		for kind, err := range failed {
+			reasons = append(reasons, fmt.Errorf("%s: %w", kind, err))
+		}
+		for _, f := range found {
+			for _, p := range f.Properties {
+				if p.Type == posture.UnknownProperty {
+					reasons = append(reasons, fmt.Errorf("%s of %s: %s", p.Name, f.ID, p.Error))
+				}
+			}
+		}
+		return errors.Join(append([]error{fmt.Errorf("%w, of %d entities", err, len(found))}, reasons...)...)
+	}
+	return nil
+}
