@@ -69,9 +69,14 @@ func newWorld(log *slog.Logger, metrics *prometheus.Registry, types *resource.Ca
 		return nil, err
 	}
 	shares := simworld.Shares{Default: 0.15}
-	amazon := simaws.New(simaws.Options{Seed: 1, Accounts: perCloud, Size: size, Shares: shares}, g.Faults)
-	azure := simazure.New(simazure.Options{Seed: 2, Subscriptions: perCloud, Size: size, Shares: shares}, g.Faults)
-	google := simgcp.New(simgcp.Options{Seed: 3, Projects: perCloud, Size: size, Shares: shares}, g.Faults)
+	defaults, err := newDefaultAnswers()
+	if err != nil {
+		return nil, err
+	}
+	amazon := simaws.New(simaws.Options{Seed: 1, Accounts: perCloud, Size: size, Shares: shares, Unsimulated: defaults.aws}, g.Faults)
+	azure := simazure.New(simazure.Options{Seed: 2, Subscriptions: perCloud, Size: size, Shares: shares, Unsimulated: defaults.azure}, g.Faults)
+	google := simgcp.New(simgcp.Options{Seed: 3, Projects: perCloud, Size: size, Shares: shares, Unsimulated: defaults.google}, g.Faults)
+	defaults.account, defaults.subscription, defaults.project = amazon.Account(1).ID, azure.Subscriptions()[1], google.Projects()[1]
 	for _, host := range simaws.Hosts {
 		g.Handle(host, amazon)
 	}

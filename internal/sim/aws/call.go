@@ -41,6 +41,7 @@ type call struct {
 	form     url.Values
 	body     world.Object
 	vars     map[string]string // from the path
+	request  *http.Request
 }
 
 // operation executes a call.
@@ -64,7 +65,7 @@ func (f *failure) Error() string { return f.code + ": " + f.message }
 
 // parse parses a request and authenticates its sender.
 func (c *Cloud) parse(r *http.Request) (*call, error) {
-	x := &call{vars: map[string]string{}, form: r.URL.Query(), token: r.Header.Get("X-Amz-Security-Token")}
+	x := &call{request: r, vars: map[string]string{}, form: r.URL.Query(), token: r.Header.Get("X-Amz-Security-Token")}
 	x.key, x.region, x.service = signature(r.Header.Get("Authorization"))
 	host, _, _ := strings.Cut(r.Host, ":")
 	if strings.Contains(host, ".s3-control.") {
@@ -74,6 +75,7 @@ func (c *Cloud) parse(r *http.Request) (*call, error) {
 	if err != nil {
 		return x, &failure{http.StatusBadRequest, "RequestTimeout", err.Error()}
 	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	switch target := r.Header.Get("X-Amz-Target"); {
 	case x.key == "":
 		return x, &failure{http.StatusForbidden, "MissingAuthenticationToken", "Request is missing Authentication Token"}
@@ -99,6 +101,12 @@ func (c *Cloud) parse(r *http.Request) (*call, error) {
 			return x, &failure{http.StatusBadRequest, "MalformedQueryString", err.Error()}
 		}
 		x.action = x.form.Get("Action")
+		if x.service == "elasticloadbalancing" && x.form.Get("Version") == "2012-06-01" {
+			x.service = "elb" // classic load balancers, which are not simulated
+		}
+		if engine := x.form.Get("Filters.Filter.1.Values.Value.1"); x.service == "rds" && (engine == "neptune" || engine == "docdb") {
+			x.service = engine // not simulated either
+		}
 	default:
 		x.protocol = restJSON
 		if restServices[x.service] {
@@ -108,6 +116,10 @@ func (c *Cloud) parse(r *http.Request) (*call, error) {
 		if !x.route(r, host) {
 			if name, ok := unsimulated(x.service, r); ok && x.service != "s3" {
 				x.action = name
+				return x, nil
+			}
+			if c.options.Unsimulated != nil && r.Method == http.MethodGet && x.service != "s3" {
+				x.action = "Get" + r.URL.Path
 				return x, nil
 			}
 			return x, &failure{http.StatusNotFound, "UnknownOperationException", r.Method + " " + r.URL.Path}

@@ -56,7 +56,9 @@ func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool)
 			case role == "denied" && t.sub.ID != "", role == made && !c.isAllowed(claims.Application, t):
 				t.refuse(w, gateway.Fault{Kind: gateway.Deny}, claims)
 			case no != nil:
-				no.write(w)
+				if t.sub.ID == "" || !c.isAnswered(w, r, t.sub.ID) {
+					no.write(w)
+				}
 			default:
 				c.answer(w, r, t, func(s Subscription) bool {
 					return s.Government == government && role != "denied" && (role != made || c.canRead(claims.Application, s.ID))
@@ -176,6 +178,9 @@ func (c *Cloud) answer(w http.ResponseWriter, r *http.Request, t target, seen fu
 		c.answerSubscriptions(w, t, seen)
 	case t.rest != "":
 		found, ok := detail(t.object, t.rest)
+		if !ok && c.isAnswered(w, r, t.sub.ID) {
+			return
+		}
 		if !ok {
 			refusal{http.StatusNotFound, "ResourceNotFound", "The Resource '" + t.rest + "' was not found."}.write(w)
 			return

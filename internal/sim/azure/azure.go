@@ -27,6 +27,11 @@ type Options struct {
 	Page          int // page size of lists; 100 when zero
 	Shares        world.Shares
 
+	// Unsimulated, if set, answers reads of what the cloud does not simulate. The account
+	// is a subscription, or "" for Microsoft Graph. It reports false when it has no answer;
+	// the resource does not exist then.
+	Unsimulated func(w http.ResponseWriter, r *http.Request, account string) bool
+
 	// Today is the reference date of ages: keys are old relative to it. It does not
 	// advance, so that the same cloud read twice is the same.
 	Today time.Time
@@ -113,6 +118,11 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		c.manager(w, r, government)
 	}
+}
+
+// isAnswered answers a read of what the cloud does not simulate, if it can.
+func (c *Cloud) isAnswered(w http.ResponseWriter, r *http.Request, account string) bool {
+	return c.options.Unsimulated != nil && c.options.Unsimulated(w, r, account)
 }
 
 // Subscriptions returns the subscriptions in order.

@@ -37,6 +37,9 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 			s, known = collections[name]
 		}
 	}
+	if _, authenticated := c.bearer(r); !known && authenticated && c.isAnswered(w, r, "") {
+		return
+	}
 	if !known {
 		writeJSON(w, http.StatusNotFound, graphError("Request_ResourceNotFound", "Resource '"+path+"' does not exist."))
 		return

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,10 @@ type Options struct {
 	Size     int // approximate number of resources of a project; 200 when zero
 	Page     int // maximum page size of lists; as requested when zero
 	Shares   world.Shares
+
+	// Unsimulated, if set, answers calls that the cloud does not simulate, and calls about
+	// resources that it does not have. It reports false when it has no answer.
+	Unsimulated func(w http.ResponseWriter, r *http.Request, project Project) bool
 
 	// Today is the reference date of ages: keys are old relative to it. It does not
 	// advance, so that the same cloud read twice is the same.
@@ -108,6 +113,9 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x, no := c.parse(r)
+	if no != nil && no.status == http.StatusNotFound && c.isAnswered(w, r) {
+		return
+	}
 	if no != nil {
 		x.refuse(w, no)
 		return
@@ -115,6 +123,19 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.faults.Serve(w, r, gateway.Exchange{
 		Call:   gateway.Call{Cloud: "gcp", Account: x.project.ID, Service: x.service, Action: x.action()},
 		Refuse: func(w http.ResponseWriter, f gateway.Fault) { x.refuse(w, x.fault(w, f)) },
-		Answer: x.answer,
+		Answer: func(w http.ResponseWriter) { x.answer(w, r) },
 	})
+}
+
+// isAnswered answers a call that the cloud does not simulate, if it can.
+func (c *Cloud) isAnswered(w http.ResponseWriter, r *http.Request) bool {
+	if c.options.Unsimulated == nil || c.bearer(r) == nil {
+		return false
+	}
+	for _, p := range c.order {
+		if strings.Contains(r.URL.Path, "/projects/"+p.ID) || strings.Contains(r.URL.Path, "/projects/"+p.Number) || r.URL.Query().Get("project") == p.ID {
+			return c.options.Unsimulated(w, r, p)
+		}
+	}
+	return false
 }

@@ -137,12 +137,15 @@ func (c *call) matches(pattern, segments []string) bool {
 }
 
 // answer executes a call.
-func (c *call) answer(w http.ResponseWriter) {
+func (c *call) answer(w http.ResponseWriter, r *http.Request) {
 	if !c.account.has(c.route.permission) {
 		c.refuse(w, c.denied())
 		return
 	}
 	out, no := c.route.answer(c)
+	if no != nil && no.status == http.StatusNotFound && c.isAnswered(w, r) {
+		return
+	}
 	if no != nil {
 		c.refuse(w, no)
 		return
