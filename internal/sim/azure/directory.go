@@ -114,6 +114,10 @@ var collections = map[string]collection{
 		seed := c.options.Seed.With(tenant).With("service principal")
 		return world.Obj("id", seed.UUID(i), "appId", seed.With("app").UUID(i), "displayName", "App "+number(i), "accountEnabled", true, "servicePrincipalType", "Application", "appOwnerOrganizationId", tenant)
 	}},
+	"applications/federatedIdentityCredentials": {count: constantCount(1), make: func(*Cloud, string, int) world.Object {
+		return world.Obj("id", "f0000000-0000-0000-0000-000000000001", "name", "github", "issuer", "https://token.actions.githubusercontent.com",
+			"subject", "repo:acme/site:environment:prod", "audiences", world.Items("api://AzureADTokenExchange"))
+	}},
 	"applications": {count: constantCount(4), make: func(c *Cloud, tenant string, i int) world.Object {
 		seed := c.options.Seed.With(tenant).With("application object")
 		return world.Obj("id", seed.UUID(i), "appId", c.options.Seed.With(tenant).With("service principal").With("app").UUID(i), "displayName", "App "+number(i), "signInAudience", "AzureADMyOrg",

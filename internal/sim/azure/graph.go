@@ -29,6 +29,9 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 	if group, ok := strings.CutPrefix(path, "groups/"); ok && strings.HasSuffix(group, "/transitiveMembers") {
 		name = "groups/transitiveMembers"
 	}
+	if app, ok := strings.CutPrefix(path, "applications/"); ok && strings.HasSuffix(app, "/federatedIdentityCredentials") {
+		name = "applications/federatedIdentityCredentials"
+	}
 	s, known := collections[name]
 	id := ""
 	if !known {
