@@ -17,7 +17,7 @@ import (
 // together return the right verdict.
 func TestRulesAboutDerivedFactsHaveRawCases(t *testing.T) {
 	t.Parallel()
-	b := newBench()
+	b := sharedBench()
 	derived := 0
 	for _, e := range product(t).Rules {
 		reads, err := b.schema.Read(e.Query.Text)

@@ -22,7 +22,7 @@ import (
 // cases of rules.
 func TestRefusedCallNeverDecides(t *testing.T) {
 	t.Parallel()
-	b := newBench()
+	b := sharedBench()
 	all := os.Getenv("VIGIL_FAULT_PLANS") != ""
 	about := map[posture.EntityType][]catalog.Entry{}
 	for _, e := range product(t).Rules {

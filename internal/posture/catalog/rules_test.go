@@ -54,10 +54,11 @@ type bench struct {
 	schema *evaluate.Schema
 }
 
-func newBench() *bench {
+// sharedBench returns the bench of all tests, so that the query of a rule is compiled once.
+var sharedBench = sync.OnceValue(func() *bench {
 	all := declarations()
 	return &bench{rulecases.New(builtin.Catalog(), all), catalog.Schema(all)}
-}
+})
 
 // build returns the entities of a case and their ids by key.
 func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Case, []posture.Entity, map[string]posture.EntityID) {
@@ -81,7 +82,7 @@ func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []pos
 
 func TestRulesDoWhatTheirCasesShow(t *testing.T) {
 	t.Parallel()
-	b := newBench()
+	b := sharedBench()
 	for _, e := range product(t).Rules {
 		t.Run(string(e.ID), func(t *testing.T) {
 			t.Parallel()

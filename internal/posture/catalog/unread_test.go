@@ -15,7 +15,7 @@ import (
 // pass a violation.
 func TestDeniedPropertyNeverDecides(t *testing.T) {
 	t.Parallel()
-	b := newBench()
+	b := sharedBench()
 	for _, e := range product(t).Rules {
 		t.Run(string(e.ID), func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +83,7 @@ func deny(es []posture.Entity, i int, names []string) []posture.Entity {
 // no open finding may be resolved.
 func TestUnreadScopeNeitherRaisesNorResolves(t *testing.T) {
 	t.Parallel()
-	b := newBench()
+	b := sharedBench()
 	seen := map[posture.Provider]int{}
 	for _, e := range product(t).Rules {
 		seen[e.Provider]++

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -122,9 +123,13 @@ func setenv(t *testing.T, all map[string]string) {
 	}
 }
 
+// shipped loads the built-in rules once for all tests.
+var shipped = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.Load(rules.Files, frameworks.Files) })
+
+// allRules returns a new slice of the built-in rules.
 func allRules(t *testing.T) []posture.Rule {
 	t.Helper()
-	c, err := catalog.Load(rules.Files, frameworks.Files)
+	c, err := shipped()
 	if err != nil {
 		t.Fatal(err)
 	}
