@@ -287,6 +287,7 @@ test('a message that was given up is seen, sent again and delivered', async ({ p
   });
   await page.goto(postureAt(`/rules?q=${encodeURIComponent(name)}`));
   await row(page, name).getByRole('switch').click();
+  await expect(row(page, name).getByRole('switch')).toHaveAttribute('aria-checked', 'true'); // leaving earlier would cancel the request
   await page.goto(postureAt(`/notifications/deliveries?state=Dead&channel=${channel.id}`));
   await expect(row(page, name)).toContainText('Given up', { timeout: 120_000 });
   await expect(row(page, name)).toContainText('400');
