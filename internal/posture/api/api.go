@@ -132,6 +132,8 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "GET /v1/compliance-frameworks/{framework_id}/controls", Need: viewer, Operation: "listControls", Limited: true, Handler: httpapi.JSON(a.listControls)},
 		{Pattern: "POST /v1/compliance-frameworks/{framework_id}/posture", Need: viewer, Operation: "getPosture", Limited: true, Safe: true, Handler: httpapi.JSON(a.getPosture)},
 		{Pattern: "POST /v1/compliance-frameworks/{framework_id}/posture/trend", Need: viewer, Operation: "getPostureTrend", Limited: true, Safe: true, Handler: httpapi.JSON(a.getPostureTrend)},
+		{Pattern: "PUT /v1/compliance-frameworks/{framework_id}/controls/{control_id}/assessment", Need: analyst, Operation: "assessControl", Handler: httpapi.JSON(a.assessControl)},
+		{Pattern: "DELETE /v1/compliance-frameworks/{framework_id}/controls/{control_id}/assessment", Need: analyst, Operation: "deleteAssessment", Handler: httpapi.JSON(a.deleteAssessment)},
 
 		{Pattern: "POST /v2/findings/query", Need: viewer, Operation: "queryFindings", Limited: true, Safe: true, Handler: httpapi.JSON(a.queryFindings)},
 		{Pattern: "POST /v2/findings/trends-query", Need: viewer, Operation: "queryTrends", Limited: true, Safe: true, Handler: httpapi.JSON(a.queryTrends)},

@@ -47,6 +47,7 @@ type (
 		Rules    map[string]*verdictSum `json:"rules,omitempty"`    // by rule, if details were requested
 		Accounts map[string]*verdictSum `json:"accounts,omitempty"` // by account, if details were requested
 		Unread   []unread               `json:"unread,omitempty"`   // the first scopes that were not listed
+		Assessed *assessed              `json:"assessed,omitempty"` // what a person says, if no rule checks the control
 	}
 	verdictSum struct {
 		Violating int `json:"violating"`
@@ -170,6 +171,9 @@ func (a *API) getPosture(ctx context.Context, in postureIn) (posturePage, error)
 		return p
 	})
 	if err := a.addNotListed(ctx, results, in.CloudAccountIDs); err != nil {
+		return posturePage{}, err
+	}
+	if err := a.addAssessments(ctx, in.ID, results); err != nil {
 		return posturePage{}, err
 	}
 	page := posturePage{len(results), results, sectionsOf(results), accountsOf(results)}

@@ -47,7 +47,11 @@ func sectionsOf(controls []controlPosture) []sectionPosture {
 			i = len(all)
 			all = append(all, sectionPosture{Section: c.Section})
 		}
-		all[i].count(c.Assessment, c.verdictSum)
+		if c.Assessed != nil && c.Assessed.InForce {
+			c.Assessed.count(&all[i].controlTally)
+		} else {
+			all[i].count(c.Assessment, c.verdictSum)
+		}
 	}
 	return all
 }

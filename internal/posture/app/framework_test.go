@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,4 +174,59 @@ func TestPostureTrend(t *testing.T) {
 	}
 	i.want(400, "POST", "/v1/compliance-frameworks/cis-aws-5.0/posture/trend", object{"interval": "hour"})
 	i.want(404, "POST", "/v1/compliance-frameworks/none/posture/trend", object{"interval": "day"})
+}
+
+// TestAssessmentsOfControls checks that a person's word counts for controls that no rule
+// checks, and for no other.
+func TestAssessmentsOfControls(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 0, 0)
+	const framework = "/v1/compliance-frameworks/cis-aws-5.0"
+	identity := func() (section, contact object) {
+		t.Helper()
+		got := i.want(200, "POST", framework+"/posture", nil)
+		for _, c := range results(got) {
+			if c["controlId"] == "1.1" {
+				contact = c
+			}
+		}
+		return got.body["sections"].([]any)[0].(object), contact
+	}
+	before, contact := identity()
+	if contact["assessment"] != "manual" || contact["assessed"] != nil {
+		t.Fatalf("control 1.1 is %v", contact)
+	}
+	const path = framework + "/controls/1.1/assessment"
+	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	i.want(200, "PUT", path, object{"verdict": "Violation", "reason": "no contact", "until": until})
+	got := i.want(200, "PUT", path, object{"verdict": "Pass", "reason": " checked with finance ", "until": until})
+	if got.body["reason"] != "checked with finance" || got.body["by"] == "" || got.body["inForce"] != true {
+		t.Errorf("the assessment is %v", got.body)
+	}
+	after, contact := identity()
+	if word, _ := contact["assessed"].(object); word["verdict"] != "Pass" {
+		t.Errorf("control 1.1 is %v", contact)
+	}
+	if after["passing"] != before["passing"].(float64)+1 || after["manual"] != before["manual"].(float64)-1 || after["violating"] != before["violating"] {
+		t.Errorf("the section was %v and is %v", before, after)
+	}
+	for body, status := range map[*object]int{
+		{"verdict": "Perhaps", "reason": "x"}:                               400,
+		{"verdict": "Pass", "reason": " "}:                                  400,
+		{"verdict": "Pass"}:                                                 400,
+		{"verdict": "Pass", "reason": "x", "until": "2020-01-01T00:00:00Z"}: 400,
+		{"verdict": "Pass", "reason": "x", "until": "tomorrow"}:             400,
+		{"verdict": "Pass", "reason": strings.Repeat("x", 1001)}:            400,
+	} {
+		i.want(status, "PUT", path, *body)
+	}
+	pass := object{"verdict": "Pass", "reason": "x"}
+	i.want(404, "PUT", framework+"/controls/99/assessment", pass)
+	i.want(404, "PUT", "/v1/compliance-frameworks/none/controls/1.1/assessment", pass)
+	i.want(409, "PUT", framework+"/controls/1.3/assessment", pass)
+	i.want(200, "DELETE", path, nil)
+	i.want(404, "DELETE", path, nil)
+	if again, _ := identity(); again["manual"] != before["manual"] {
+		t.Errorf("after deleting the section is %v", again)
+	}
 }

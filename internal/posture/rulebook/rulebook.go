@@ -24,6 +24,7 @@ import (
 type Store interface {
 	posture.RuleStore
 	posture.FrameworkStore
+	posture.AssessmentStore
 }
 
 // Book reads and changes rules and frameworks.

@@ -172,6 +172,10 @@ func (s *Store) DeleteFramework(ctx context.Context, org posture.OrgID, id strin
 		if err == nil && n == 0 {
 			return fault.New(fault.NotFound, "compliance framework %q was not found", id)
 		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`DELETE FROM control_assessment WHERE org = $1 AND framework = $2`, org, id)
 		return err
 	})
 }

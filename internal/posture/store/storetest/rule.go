@@ -60,7 +60,44 @@ func frameworksAreKept(t *testing.T, f Fixture) {
 	}
 	wantSame(t, "frameworks", got, []posture.Framework{want})
 	wantKind(t, "deleting from outside", f.Store.DeleteFramework(t.Context(), other, "own"), fault.NotFound)
+	if err := f.Store.SaveAssessment(t.Context(), org, posture.Assessment{Framework: "own", Control: "1"}); err != nil {
+		t.Fatal(err)
+	}
 	if err := f.Store.DeleteFramework(t.Context(), org, "own"); err != nil {
 		t.Error(err)
 	}
+	if left, err := f.Store.Assessments(t.Context(), org, "own"); err != nil || len(left) != 0 {
+		t.Errorf("assessments of a deleted framework: %v, %v", left, err)
+	}
+}
+
+func assessmentsAreKept(t *testing.T, f Fixture) {
+	first := posture.Assessment{Framework: "cis", Control: "1.1", Verdict: posture.AssessedPass, Reason: "seen", By: "ann", At: begin, Until: begin.AddDate(1, 0, 0)}
+	second := posture.Assessment{Framework: "cis", Control: "1.2", Verdict: posture.AssessedViolation, Reason: "no contact", By: "ann", At: begin}
+	for _, a := range []posture.Assessment{second, first, {Framework: "pci", Control: "1.1"}} {
+		if err := f.Store.SaveAssessment(t.Context(), org, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second.Verdict, second.Reason = posture.AssessedPass, "contact added"
+	if err := f.Store.SaveAssessment(t.Context(), org, second); err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.Store.Assessments(t.Context(), org, "cis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "assessments", got, []posture.Assessment{first, second})
+	if foreign, err := f.Store.Assessments(t.Context(), other, "cis"); err != nil || len(foreign) != 0 {
+		t.Errorf("assessments of another organisation: %v, %v", foreign, err)
+	}
+	_, err = f.Store.DeleteAssessment(t.Context(), other, "cis", "1.1")
+	wantKind(t, "deleting from outside", err, fault.NotFound)
+	deleted, err := f.Store.DeleteAssessment(t.Context(), org, "cis", "1.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "deleted assessment", deleted, first)
+	_, err = f.Store.DeleteAssessment(t.Context(), org, "cis", "1.1")
+	wantKind(t, "deleting again", err, fault.NotFound)
 }

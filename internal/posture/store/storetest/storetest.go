@@ -20,6 +20,7 @@ type Store interface {
 	posture.PlanStore
 	posture.RuleStore
 	posture.FrameworkStore
+	posture.AssessmentStore
 	posture.FindingStore
 	posture.ViewStore
 	posture.MuteStore
@@ -86,6 +87,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"PostureCountsVerdicts":             postureCountsVerdicts,
 		"RulesKeepTheirVersions":            rulesKeepTheirVersions,
 		"FrameworkRoundTrips":               frameworksAreKept,
+		"AssessmentRoundTrips":              assessmentsAreKept,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
