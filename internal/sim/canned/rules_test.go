@@ -78,8 +78,6 @@ func TestEveryRuleFiresAndRests(t *testing.T) {
 // cases, and the reason. A case with raw answers in the file of a rule removes it from the
 // list.
 var noAnswers = map[string]string{
-	"gcp-permitted-region-subnetwork rests":      "the region is a part of the name",
-	"gcp-permitted-region-database rests":        "the region is a part of the name",
 	"gcp-iam-sa-user-keys fires":                 "a function derives userManaged",
 	"gcp-dns-logging rests":                      "a function derives dnsLogging",
 	"azure-network-watcher fires":                "a function derives virtualNetworkCount",
