@@ -132,7 +132,7 @@ func TestReloadOfTheInventoryKeepsState(t *testing.T) {
 	if err := os.WriteFile(w.estate.InventoryFile(), []byte("nonsense: ["), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond) // several checks of the file
+	w.until("the broken file is refused", func() bool { return w.app.Board().Refused() != nil })
 	if got := len(w.app.Board().Records(desktop.KindGateway)); got != 2 {
 		t.Errorf("a broken file left %d gateways", got)
 	}
