@@ -173,13 +173,22 @@ var byHand = map[posture.RuleID]check{
 }
 
 // isReached reports whether an instance has an address of an IP version and a
-// security group that allows the internet over it.
+// security group, of an interface with such an address, that allows the internet over it.
 func (a *readAccount) isReached(e *posture.Entity, address string, version int64) posture.Truth {
 	hasAddress := has(e, address)
 	if hasAddress == posture.No {
 		return hasAddress
 	}
-	return min(hasAddress, a.out(e, "MEMBER_OF", func(_ *posture.Edge, group *posture.Entity) posture.Truth {
+	public := "publicIpv4"
+	if version == 6 {
+		public = "publicIpv6"
+	}
+	return min(hasAddress, a.out(e, "MEMBER_OF", func(member *posture.Edge, group *posture.Entity) posture.Truth {
+		for i := range member.Properties {
+			if p := &member.Properties[i]; p.Name == public && !p.Bool {
+				return posture.No
+			}
+		}
 		return a.out(group, "ALLOWS_INGRESS", func(edge *posture.Edge, to *posture.Entity) posture.Truth {
 			if p := text(edge, "protocol"); p != "tcp" && p != "udp" && p != "-1" {
 				return posture.No
