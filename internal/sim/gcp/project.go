@@ -102,7 +102,7 @@ var projectKinds = []*kind{
 	{
 		typ: enabledType, service: "serviceusage", collection: "services",
 		names: func(address) []string {
-			return []string{"bigquery.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com", "container.googleapis.com", "iam.googleapis.com", "storage.googleapis.com"}
+			return []string{"bigquery.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com", "container.googleapis.com", "iam.googleapis.com", "storage.googleapis.com", "translate.googleapis.com"}
 		},
 		named: func(a address) world.Object {
 			return world.Obj("name", "projects/"+a.project.Number+"/services/"+a.name(), "parent", "projects/"+a.project.Number)
