@@ -202,6 +202,23 @@ test('compliance shows the violated controls of thirty days, also of one account
   await expect.poll(async () => Number(await shown())).toBeLessThan(all);
 });
 
+test('a person assesses a control that no rule checks, and withdraws it', async ({ posture: page }) => {
+  await page.goto(postureAt('/compliance/cis-aws-7.0'));
+  const row = page.locator('.control-row').filter({ hasText: 'A person looks' }).first();
+  const id = await row.locator('.control-id').innerText();
+  const control = page.locator(`[id="control-${id}"]`);
+  const assess = control.getByRole('button', { name: `Assess control ${id}` });
+  await assess.click();
+  await page.getByRole('button', { name: 'Violated', exact: true }).click();
+  await page.getByLabel('Reason').fill('No contact is registered, ticket OPS-17');
+  await page.getByRole('button', { name: 'Record', exact: true }).click();
+  await expect(control).toContainText('ticket OPS-17');
+  await expect(control).toContainText('Violated');
+  await assess.click();
+  await page.getByRole('button', { name: 'Withdraw' }).click();
+  await expect(control).toContainText('A person looks');
+});
+
 test('compliance opens a control and leads to its findings', async ({ posture: page }) => {
   await page.goto(postureAt('/compliance/cis-aws-3.0?control=5.2'));
   await expect(page.locator('.rule-row').first()).toBeVisible();

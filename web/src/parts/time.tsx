@@ -23,6 +23,7 @@ const format = (instant: Instant, options: Intl.DateTimeFormatOptions) =>
 
 export const clockTime = (instant: Instant) => format(instant, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 export const day = (instant: Instant) => format(instant, { day: 'numeric', month: 'short' });
+export const date = (instant: Instant) => format(instant, { day: 'numeric', month: 'short', year: 'numeric' });
 export const dateTime = (instant: Instant) => `${day(instant)}, ${clockTime(instant)}`;
 export const fullTime = (instant: Instant) =>
   `${format(instant, { day: 'numeric', month: 'short', year: 'numeric' })}, ${clockTime(instant)}${utc ? ' UTC' : ''}`;

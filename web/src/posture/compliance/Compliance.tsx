@@ -243,6 +243,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
                       s.controls.map((c) => (
                         <Control
                           key={c.id}
+                          framework={framework.id}
                           control={c}
                           open={opened.has(c.controlId)}
                           onToggle={() => setOpened(flip(opened, c.controlId))}

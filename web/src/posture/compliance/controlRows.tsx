@@ -1,11 +1,15 @@
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { ControlPosture } from '../../api/posture';
+import { useRefusal } from '../../api/session';
 import { StackBar } from '../../parts/Bars';
 import { Icon } from '../../parts/Icon';
 import { Mark, severity, Word } from '../../parts/marks';
 import { count, plural } from '../../parts/text';
+import { date } from '../../parts/time';
 import { useRules } from '../data';
 import { levelName } from '../rules/Rules';
+import { AssessDialog } from './AssessDialog';
 import { verdictOf, verdictWords } from './verdicts';
 
 export interface Sums {
@@ -84,13 +88,43 @@ function RuleRow({ id, sum, account }: { id: string; sum: Sums | undefined; acco
   );
 }
 
+/** What a person says about a control that no rule checks, and the button to say it. */
+function Assessment({ framework, control }: { framework: string; control: ControlPosture }) {
+  const [editing, setEditing] = useState(false);
+  const refused = useRefusal('analyst', 'rules', 'organisation');
+  const a = control.assessed;
+  return (
+    <span className="assessment small t2">
+      {a && (
+        <span>
+          {a.by}, {date(Date.parse(a.time))}: {a.reason}
+          {a.until && ` (${a.inForce ? 'until' : 'ended'} ${date(Date.parse(a.until))})`}
+        </span>
+      )}
+      <button
+        type="button"
+        className="link"
+        disabled={!!refused}
+        title={refused}
+        aria-label={`Assess control ${control.controlId}`}
+        onClick={() => setEditing(true)}
+      >
+        {a ? 'Change' : 'Assess'}
+      </button>
+      {editing && <AssessDialog framework={framework} control={control} onClose={() => setEditing(false)} />}
+    </span>
+  );
+}
+
 /** A control, and its rules when it is open. */
 export function Control({
+  framework,
   control: c,
   open: shown,
   onToggle,
   account,
 }: {
+  framework: string;
   control: ControlPosture;
   open: boolean;
   onToggle: () => void;
@@ -112,6 +146,7 @@ export function Control({
             <span className="control-id">{c.controlId}</span>
             <span className="control-title">{c.title}</span>
           </button>
+          {c.ruleIds.length === 0 && <Assessment framework={framework} control={c} />}
         </td>
         <td>
           <Word name={verdict}>{verdict === 'none' && c.assessment === 'manual' ? 'A person looks' : verdictWords[verdict]}</Word>

@@ -10,16 +10,20 @@ export const verdictWords: Record<Verdict, string> = {
   none: 'No rule',
 };
 
-type Counts = Pick<ControlPosture, 'violating' | 'unknown' | 'notListed' | 'passing' | 'ruleIds'>;
+type Counts = Pick<ControlPosture, 'violating' | 'unknown' | 'notListed' | 'passing' | 'ruleIds' | 'assessed'>;
+
+const assessedAs = { Pass: 'pass', Violation: 'violation', NotApplicable: 'nothing' } as const;
 
 /**
  * How a control stands, as the server counts it: violated if one resource violates it; else unknown if one is unknown or
  * resources could not be listed; else pass if one passes. A control whose rules are about nothing that is there has no verdict.
+ * A control without a rule has the verdict of the person who assessed it.
  */
 export function verdictOf(c: Counts): Verdict {
   if (c.violating > 0) return 'violation';
   if (c.unknown > 0 || c.notListed > 0) return 'unknown';
   if (c.passing > 0) return 'pass';
+  if (c.assessed?.inForce) return assessedAs[c.assessed.verdict];
   return c.ruleIds.length > 0 ? 'nothing' : 'none';
 }
 

@@ -1,0 +1,97 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { posture, type ControlPosture } from '../../api/posture';
+import { Button } from '../../parts/Button';
+import { EditDialog } from '../../parts/EditDialog';
+import { TextArea, TextField } from '../../parts/Field';
+import { Segments } from '../../parts/Segments';
+import { showToast } from '../../parts/toast';
+
+type Assessed = NonNullable<ControlPosture['assessed']>;
+
+/** A year from now, as an input of the browser has it: most audits repeat every year. */
+const nextYear = () => new Date(Date.now() + 365 * 24 * 3_600_000).toISOString().slice(0, 10);
+
+/** What a person says about a control that no rule checks: verdict, why, and how long it holds. */
+export function AssessDialog({ framework, control, onClose }: { framework: string; control: ControlPosture; onClose: () => void }) {
+  const old = control.assessed;
+  const [verdict, setVerdict] = useState<Assessed['verdict']>(old?.verdict ?? 'Pass');
+  const [reason, setReason] = useState(old?.reason ?? '');
+  const [date, setDate] = useState(old ? (old.until ?? '').slice(0, 10) : nextYear());
+  const client = useQueryClient();
+  const path = { framework_id: framework, control_id: control.controlId };
+  const done = (text: string) => {
+    showToast(text);
+    void client.invalidateQueries({ queryKey: ['posture', framework] });
+  };
+  const save = async () => {
+    const until = date ? new Date(`${date}T23:59:59`).toISOString() : undefined;
+    await posture.put('/v1/compliance-frameworks/{framework_id}/controls/{control_id}/assessment', {
+      path,
+      body: { verdict, reason, ...(until ? { until } : {}) },
+    });
+    done(`Control ${control.controlId} is assessed`);
+  };
+  const withdraw = async () => {
+    await posture.delete('/v1/compliance-frameworks/{framework_id}/controls/{control_id}/assessment', { path });
+    done(`Control ${control.controlId} is not assessed any more`);
+    onClose();
+  };
+  return (
+    <EditDialog<Assessed & { eTag: string }>
+      title={`Assess control ${control.controlId}`}
+      what="the assessment"
+      fields={['reason', 'until']}
+      save={save}
+      read={() => Promise.resolve(undefined)}
+      differences={() => []}
+      incomplete={reason.trim() === ''}
+      add="Record"
+      hint={
+        old && (
+          <Button look="quiet" changes onClick={() => void withdraw()}>
+            Withdraw
+          </Button>
+        )
+      }
+      onClose={onClose}
+    >
+      {(problem) => (
+        <>
+          <p className="t2">{control.title}</p>
+          <div className="field">
+            <span className="label">Verdict</span>
+            <Segments<Assessed['verdict']>
+              label="Verdict"
+              value={verdict}
+              onChange={setVerdict}
+              options={[
+                { value: 'Pass', label: 'Pass' },
+                { value: 'Violation', label: 'Violated' },
+                { value: 'NotApplicable', label: 'Not applicable' },
+              ]}
+            />
+          </div>
+          <TextArea
+            label="Reason"
+            required
+            rows={3}
+            maxLength={1000}
+            value={reason}
+            error={problem('reason')}
+            hint="What you looked at, and where the evidence is"
+            onChange={(e) => setReason(e.target.value)}
+          />
+          <TextField
+            label="Until"
+            type="date"
+            value={date}
+            error={problem('until')}
+            hint="Then a person must look again; empty for no end"
+            onChange={(e) => setDate(e.target.value)}
+          />
+        </>
+      )}
+    </EditDialog>
+  );
+}
