@@ -71,6 +71,7 @@ var unknown = map[string]string{
 	"cloud_account_id": accountID(777), "credential_id": absentID, "pair": accountID(777) + "_" + absentID, "token_id": absentID, "user_id": absentID,
 	"resource_id": "AWS.Test.000000000777.global.Thing.t", "rule_id": absentID, "framework_id": "missing-framework", "finding_id": absentID, "collection_id": absentID,
 	"session_id": absentID, "view_id": absentID, "mute_rule_id": absentID, "channel_id": absentID, "notification_rule_id": absentID, "delivery_id": absentID,
+	"control_id": "missing-control",
 }
 
 const absentID = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
@@ -85,7 +86,8 @@ func newTenant(t *testing.T, in *instance.Installation, base string) (*client, m
 	c.want(201, "POST", accounts, awsAccount(accountID(2)))
 	credential := c.want(201, "POST", credentials, awsCredential()).member("credentialId")
 	c.want(201, "POST", relationships, object{"cloudAccountId": id, "credentialId": credential})
-	c.want(200, "PUT", "/v1/compliance-frameworks/house-of-one", object{"name": "House rules", "controls": []object{{"controlId": "1", "title": "None"}}})
+	c.want(200, "PUT", "/v1/compliance-frameworks/house-of-one", object{"name": "House rules", "controls": []object{{"controlId": "1-of-one", "title": "None"}}})
+	c.want(200, "PUT", "/v1/compliance-frameworks/house-of-one/controls/1-of-one/assessment", object{"verdict": "Pass", "reason": "seen by one"})
 	rule := c.want(201, "POST", "/v1/rules", object{
 		"name": "Mine", "displayName": "mine", "provider": "aws", "level": "Low", "query": graphQuery("g.V().hasLabel('AWS.EC2.Vpc')"),
 	}).member("id")
@@ -143,7 +145,7 @@ func newTenant(t *testing.T, in *instance.Installation, base string) (*client, m
 		"channel_id": channel, "notification_rule_id": notifyRule, "delivery_id": waiting,
 		"cloud_account_id": id, "credential_id": credential, "pair": id + "_" + credential, "user_id": string(admin.ID),
 		"token_id": c.want(201, "POST", "/v1/api-tokens", object{"name": "x"}).member("id"), "resource_id": string(thing.ID),
-		"rule_id": rule, "framework_id": "house-of-one", "finding_id": finding, "collection_id": run, "session_id": session,
+		"rule_id": rule, "framework_id": "house-of-one", "control_id": "1-of-one", "finding_id": finding, "collection_id": run, "session_id": session,
 		"view_id":      c.want(201, "POST", "/v1/views", object{"name": "Mine", "screen": "findings", "shared": true}).member("id"),
 		"mute_rule_id": c.want(201, "POST", "/v1/mute-rules", object{"name": "Mine", "reason": "known", "scope": object{"ruleIds": []string{rule}}}).member("id"),
 	}

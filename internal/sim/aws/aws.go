@@ -163,6 +163,7 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 		return
 	}
 	run, ok := c.operations[x.service][x.action]
+	ok = ok && !x.unsimulated
 	if !ok && x.isRead() {
 		if c.options.Unsimulated == nil || !c.options.Unsimulated(w, x.request, x.account) {
 			x.write(w, answer{root: x.action + "Result"})

@@ -42,6 +42,8 @@ type call struct {
 	body     world.Object
 	vars     map[string]string // from the path
 	request  *http.Request
+
+	unsimulated bool // of a service that is not simulated and signs with the name of one that is
 }
 
 // operation executes a call.
@@ -101,12 +103,9 @@ func (c *Cloud) parse(r *http.Request) (*call, error) {
 			return x, &failure{http.StatusBadRequest, "MalformedQueryString", err.Error()}
 		}
 		x.action = x.form.Get("Action")
-		if x.service == "elasticloadbalancing" && x.form.Get("Version") == "2012-06-01" {
-			x.service = "elb" // classic load balancers, which are not simulated
-		}
-		if engine := x.form.Get("Filters.Filter.1.Values.Value.1"); x.service == "rds" && (engine == "neptune" || engine == "docdb") {
-			x.service = engine // not simulated either
-		}
+		engine := x.form.Get("Filters.Filter.1.Values.Value.1")
+		x.unsimulated = x.service == "elasticloadbalancing" && x.form.Get("Version") == "2012-06-01" || // classic load balancers
+			x.service == "rds" && (engine == "neptune" || engine == "docdb")
 	default:
 		x.protocol = restJSON
 		if restServices[x.service] {
