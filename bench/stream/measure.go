@@ -84,11 +84,11 @@ func (w *watch) remaining() []posture.EntityID {
 // poll polls the newest findings, like a console.
 func (s *server) poll(ctx context.Context, w *watch) {
 	for ctx.Err() == nil {
-		size := pageSize
-		if w.longest() > time.Second { // the finding may have missed the page
-			size = min(posture.MaxPage, pageSize+2*len(w.remaining()))
+		filters, size := map[string]any{}, pageSize
+		if late := w.remaining(); w.longest() > time.Second && len(late) <= posture.MaxPage/2 { // newer findings may have pushed them off the page
+			filters["objectIds"], filters["ruleIds"], size = late, []string{rule}, posture.MaxPage
 		}
-		found, err := s.findings(ctx, map[string]any{}, size)
+		found, err := s.findings(ctx, filters, size)
 		if err != nil {
 			if ctx.Err() == nil {
 				fmt.Fprintln(os.Stderr, "stream:", err)
