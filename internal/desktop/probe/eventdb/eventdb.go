@@ -43,6 +43,7 @@ type Database struct {
 	db     *sql.DB
 	prefix string // in the spelling of the tables
 	absent bool   // the tables are missing and must not be created
+	closed bool
 	count  count
 }
 
@@ -108,6 +109,9 @@ func (d *Database) countEvents(ctx context.Context) (int64, error) {
 // open returns the connected database. It creates missing tables.
 func (d *Database) open(ctx context.Context) (*sql.DB, error) {
 	d.lastErr.Clear()
+	if d.closed { // a probe or a writer that was waiting would leave connections open
+		return nil, errors.New("the event database is closed")
+	}
 	if d.db != nil {
 		return d.db, nil
 	}
@@ -159,10 +163,11 @@ func (d *Database) findTables(ctx context.Context, db *sql.DB) error {
 	return d.createTables(ctx, db)
 }
 
-// Close closes the connections.
+// Close closes the connections. The database cannot be used afterwards.
 func (d *Database) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.closed = true
 	d.drop()
 }
 
