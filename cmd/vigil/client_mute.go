@@ -40,20 +40,20 @@ func (f muteScopeFlags) scope() (client.Record, error) {
 			scope[name] = values
 		}
 	}
-	tags, err := tagValues(f.Tag)
+	tags, err := tagValues("--tag", f.Tag)
 	if len(tags) > 0 {
 		scope["cloudTags"] = tags
 	}
 	return scope, err
 }
 
-// tagValues returns the values by tag name of the flags --tag NAME=VALUE.
-func tagValues(flags []string) (map[string][]string, error) {
+// tagValues returns the values by tag name of a flag NAME=VALUE that can be repeated.
+func tagValues(flag string, values []string) (map[string][]string, error) {
 	tags := map[string][]string{}
-	for _, t := range flags {
+	for _, t := range values {
 		name, value, ok := strings.Cut(t, "=")
 		if !ok {
-			return nil, fault.New(fault.Invalid, "--tag is NAME=VALUE, not %q", t)
+			return nil, fault.New(fault.Invalid, "%s must be NAME=VALUE, not %q", flag, t)
 		}
 		tags[name] = append(tags[name], value)
 	}

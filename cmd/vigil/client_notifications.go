@@ -195,7 +195,7 @@ func (c *notifyRuleAddCmd) Run(e *environment) error {
 	if c.MinRisk != 0 {
 		in["minRiskScore"] = c.MinRisk
 	}
-	tags, err := tagValues(c.Tag)
+	tags, err := tagValues("--tag", c.Tag)
 	if err != nil {
 		return err
 	}

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,29 +12,12 @@ import (
 func TestNotificationCommands(t *testing.T) {
 	t.Parallel()
 	var request, answer string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/authorize") {
-			_, _ = io.WriteString(w, `{"access_token":"access","expires_in":1800}`)
-			return
-		}
+	secret := writeSecret(t)
+	call := commandsOn(t, secret, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		request = strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Method, r.URL, body))
 		_, _ = io.WriteString(w, answer)
-	}))
-	t.Cleanup(s.Close)
-	dir := t.TempDir()
-	profiles, secret := filepath.Join(dir, "profiles.yaml"), filepath.Join(dir, "secret")
-	if err := os.WriteFile(secret, []byte("hush\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	call := func(args ...string) (int, string) {
-		var out strings.Builder
-		code := run(append(args, "--profiles", profiles), nil, &out, &out)
-		return code, out.String()
-	}
-	if code, out := call("login", s.URL, "--token-file", secret); code != 0 {
-		t.Fatal(out)
-	}
+	})
 	for _, tt := range []struct {
 		args, answer  string
 		code          int

@@ -51,6 +51,40 @@ func pretendServer(t *testing.T) (url string, last *map[string]any) {
 	return s.URL, last
 }
 
+// writeSecret returns a file with a secret.
+func writeSecret(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("hush\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// commandsOn logs in to a fake server with the API token in a file, and returns a function that
+// runs a command there. It returns the exit code and the output. All requests but the login go to serve.
+func commandsOn(t *testing.T, token string, serve http.HandlerFunc) func(args ...string) (int, string) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/authorize") {
+			_, _ = io.WriteString(w, `{"access_token":"access","expires_in":1800}`)
+			return
+		}
+		serve(w, r)
+	}))
+	t.Cleanup(s.Close)
+	profiles := filepath.Join(t.TempDir(), "profiles.yaml")
+	call := func(args ...string) (int, string) {
+		var out strings.Builder
+		code := run(append(args, "--profiles", profiles), nil, &out, &out)
+		return code, out.String()
+	}
+	if code, out := call("login", s.URL, "--token-file", token); code != 0 {
+		t.Fatal(out)
+	}
+	return call
+}
+
 func TestClientCommands(t *testing.T) {
 	t.Parallel()
 	url, last := pretendServer(t)

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"vigil/internal/client"
 	"vigil/internal/fault"
@@ -25,15 +24,9 @@ func (c *usersListCmd) Run(e *environment) error {
 	return c.get(e, http.MethodGet, "/v1/users", "results", "ID=id NAME=name EMAIL=email ROLE=role STATUS=status", nil)
 }
 
-// accountLimitFlags limit a user or token to some cloud accounts.
-type accountLimitFlags struct {
-	Account    []string `placeholder:"ID" help:"Limit to this cloud account; not for the role admin."`
-	AccountTag []string `placeholder:"NAME=VALUE" help:"Limit to cloud accounts with this tag; not for the role admin."`
-}
-
 // addTo adds the limit to a request, if there is one.
 func (f accountLimitFlags) addTo(in client.Record) error {
-	tags, err := tagValues(f.AccountTag)
+	tags, err := f.tags()
 	if len(f.Account)+len(tags) > 0 {
 		in["limitedTo"] = client.Record{"cloudAccountIds": append([]string{}, f.Account...), "tags": tags}
 	}
@@ -156,79 +149,4 @@ func findUser(e *environment, to *client.Client, user string) (client.Record, er
 		return found[0], nil
 	}
 	return nil, fault.New(fault.Invalid, "%d users are called %q; give the id, see vigil users", len(found), user)
-}
-
-type tokensCmd struct {
-	List   tokensListCmd   `cmd:"" default:"withargs" help:"List API tokens. The default of vigil tokens."`
-	Create tokensCreateCmd `cmd:"" help:"Create an API token and print it. It cannot be shown again."`
-	Revoke tokensRevokeCmd `cmd:"" help:"Revoke an API token."`
-}
-
-type tokensListCmd struct{ listFlags }
-
-// Run implements the command.
-func (c *tokensListCmd) Run(e *environment) error {
-	return c.get(e, http.MethodGet, "/v1/api-tokens", "results", "ID=id NAME=name ROLE=role EXPIRES=expiryTime USED=lastUsedTime FROM=lastUsedAddress", nil)
-}
-
-type tokensCreateCmd struct {
-	profileFlags
-	accountLimitFlags
-	Name    string        `arg:"" help:"Name of the token."`
-	User    string        `placeholder:"USER" help:"Name, email address or id of the user that it belongs to. Default: you."`
-	Role    string        `enum:"viewer,analyst,admin" default:"viewer" help:"Role of the token: viewer, analyst or admin."`
-	Expires time.Duration `help:"How long it is valid, such as 720h. Default: as the server is set, 90 days unless changed."`
-	Scope   []string      `help:"Parts of the API that it is limited to: accounts, administration, console, entities, findings, rules."`
-	Address []string      `help:"Addresses and networks that it may be used from, such as 192.0.2.0/24."`
-}
-
-// Run implements the command. It prints the token alone on standard output, so that a
-// script can store it.
-func (c *tokensCreateCmd) Run(e *environment) error {
-	in := client.Record{"name": c.Name, "role": c.Role}
-	if len(c.Scope) > 0 {
-		in["scopes"] = c.Scope
-	}
-	if len(c.Address) > 0 {
-		in["addresses"] = c.Address
-	}
-	if c.Expires > 0 {
-		in["expiryTime"] = time.Now().Add(c.Expires).UTC().Format(time.RFC3339)
-	}
-	if err := c.addTo(in); err != nil {
-		return err
-	}
-	to, err := c.client()
-	if err != nil {
-		return err
-	}
-	if c.User != "" {
-		u, err := findUser(e, to, c.User)
-		if err != nil {
-			return err
-		}
-		in["userId"] = u["id"]
-	}
-	var created client.Record
-	if err := to.Call(e.ctx, http.MethodPost, "/v1/api-tokens", in, &created); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stderr, "token %s, valid until %s; it cannot be shown again\n", client.Text(created, "id"), client.Text(created, "expiryTime"))
-	fmt.Fprintln(e.stdout, client.Text(created, "token"))
-	return nil
-}
-
-type tokensRevokeCmd struct {
-	profileFlags
-	ID string `arg:"" help:"Id of the token; see vigil tokens."`
-}
-
-// Run implements the command.
-func (c *tokensRevokeCmd) Run(e *environment) error {
-	t, err := c.call(e, http.MethodDelete, "/v1/api-tokens/"+url.PathEscape(c.ID), nil)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "token %s is revoked\n", client.Text(t, "name"))
-	return nil
 }

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -16,32 +13,15 @@ func TestUserAndTokenCommands(t *testing.T) {
 	t.Parallel()
 	const users = `{"results":[{"id":"u1","name":"ann","role":"viewer","eTag":"7"},{"id":"u2","name":"bob","email":"bob@example.com"},{"id":"u3","name":"Bob"}]}`
 	var request, answer string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/authorize"):
-			_, _ = io.WriteString(w, `{"access_token":"access","expires_in":1800}`)
-		case r.Method == http.MethodGet && r.URL.Path == "/v1/users":
+	call := commandsOn(t, writeSecret(t), func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.URL.Path == "/v1/users" {
 			_, _ = io.WriteString(w, users)
-		default:
-			body, _ := io.ReadAll(r.Body)
-			request = strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Method, r.URL, r.Header.Get("If-Match"), body))
-			_, _ = io.WriteString(w, answer)
+			return
 		}
-	}))
-	t.Cleanup(s.Close)
-	dir := t.TempDir()
-	profiles, secret := filepath.Join(dir, "profiles.yaml"), filepath.Join(dir, "secret")
-	if err := os.WriteFile(secret, []byte("hush\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	call := func(args ...string) (int, string) {
-		var out strings.Builder
-		code := run(append(args, "--profiles", profiles), nil, &out, &out)
-		return code, out.String()
-	}
-	if code, out := call("login", s.URL, "--token-file", secret); code != 0 {
-		t.Fatal(out)
-	}
+		body, _ := io.ReadAll(r.Body)
+		request = strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Method, r.URL, r.Header.Get("If-Match"), body))
+		_, _ = io.WriteString(w, answer)
+	})
 	for _, tt := range []struct {
 		args, answer  string
 		code          int

@@ -39,15 +39,28 @@ func (f orgFlag) operator(e *environment, in *instance.Installation) (auth.Calle
 type tokenCreateCmd struct {
 	settingsFlags
 	orgFlag
-	Name    string        `arg:"" help:"Name of the token."`
-	User    string        `default:"admin" help:"Name of the user it belongs to."`
+	tokenFlags
+	Name string `arg:"" help:"Name of the token."`
+	User string `default:"admin" help:"Name of the user it belongs to."`
+}
+
+// tokenFlags say what a new API token may do, and how long.
+type tokenFlags struct {
+	accountLimitFlags
 	Role    string        `enum:"viewer,analyst,admin" default:"viewer" help:"Role of the token: viewer, analyst or admin."`
-	Expires time.Duration `help:"How long it is valid, such as 720h. Default: token_life, 90 days unless set."`
+	Expires time.Duration `help:"How long it is valid, such as 720h. Default: token_life of the server, 90 days unless set."`
 	Scope   []string      `help:"Parts of the API that it is limited to: accounts, administration, console, entities, findings, rules."`
 	Address []string      `help:"Addresses and networks that it may be used from, such as 192.0.2.0/24."`
+}
 
-	Account    []string `help:"Ids of the cloud accounts that it is limited to; not for the role admin."`
-	AccountTag []string `placeholder:"NAME=VALUE" help:"Tags of the cloud accounts that it is limited to; not for the role admin."`
+// accountLimitFlags limit a user or token to some cloud accounts.
+type accountLimitFlags struct {
+	Account    []string `placeholder:"ID" help:"Limit to this cloud account; not for the role admin."`
+	AccountTag []string `placeholder:"NAME=VALUE" help:"Limit to cloud accounts with this tag; not for the role admin."`
+}
+
+func (f accountLimitFlags) tags() (map[string][]string, error) {
+	return tagValues("--account-tag", f.AccountTag)
 }
 
 // tokenEdit holds the members of a new token.
@@ -98,13 +111,9 @@ func (c *tokenCreateCmd) accountLimit() (auth.AccountLimit, error) {
 	if len(c.Account)+len(c.AccountTag) == 0 {
 		return auth.AccountLimit{}, nil
 	}
-	tags := map[string][]string{}
-	for _, tag := range c.AccountTag {
-		name, value, ok := strings.Cut(tag, "=")
-		if !ok {
-			return auth.AccountLimit{}, fault.New(fault.Invalid, "--account-tag must be NAME=VALUE, not %q", tag)
-		}
-		tags[name] = append(tags[name], value)
+	tags, err := c.tags()
+	if err != nil {
+		return auth.AccountLimit{}, err
 	}
 	return auth.NewAccountLimit(c.Account, tags)
 }
