@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"vigil/internal/posture"
 	"vigil/internal/posture/resource"
 )
 
@@ -18,6 +19,31 @@ type Conventions interface {
 	// EventSource returns the full source of log entries from its short form in a
 	// declaration.
 	EventSource(short string) string
+}
+
+// Declarations returns the static facts about types.
+func Declarations(c *resource.Catalog, types []*resource.Type, by Conventions) []Declaration {
+	all := make([]Declaration, len(types))
+	for i, t := range types {
+		all[i] = DeclarationOf(c, t, by)
+	}
+	return all
+}
+
+// InOrderOfCalls returns the types of a cloud, ordered so that types whose lists begin with the
+// same call are adjacent: they find its response in the cache, and few responses are cached
+// at a time.
+func InOrderOfCalls(c *resource.Catalog, p posture.Provider) []*resource.Type {
+	all := c.Of(p)
+	slices.SortStableFunc(all, func(a, b *resource.Type) int { return strings.Compare(firstCall(c, a), firstCall(c, b)) })
+	return all
+}
+
+func firstCall(c *resource.Catalog, t *resource.Type) string {
+	for r := range c.Requests(t) {
+		return r.Call
+	}
+	return ""
 }
 
 // DeclarationOf returns the static facts about a declared type.

@@ -123,11 +123,8 @@ func (src *Source) Declarations() []collect.Declaration {
 }
 
 // Declarations returns the declarations of the AWS types.
-func Declarations(c *resource.Catalog) (all []collect.Declaration) {
-	for _, t := range c.Of(posture.AWS) {
-		all = append(all, collect.DeclarationOf(c, t, conventions{}))
-	}
-	return all
+func Declarations(c *resource.Catalog) []collect.Declaration {
+	return collect.Declarations(c, c.Of(posture.AWS), conventions{})
 }
 
 // Open implements [collect.Source]. It only requests a session: when the role may read

@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"slices"
 	"strings"
 
 	"vigil/internal/posture"
@@ -37,25 +36,5 @@ func (conventions) EventSource(source string) string { return source }
 
 // declarations returns the declared facts about the types of a catalog.
 func declarations(c *resource.Catalog) []collect.Declaration {
-	var all []collect.Declaration
-	for _, t := range inOrder(c) {
-		all = append(all, collect.DeclarationOf(c, t, conventions{}))
-	}
-	return all
-}
-
-// inOrder returns the types of Azure, ordered so that types that need the same lists are
-// adjacent and find them in the cache.
-func inOrder(c *resource.Catalog) []*resource.Type {
-	all := c.Of(posture.Azure)
-	slices.SortStableFunc(all, func(a, b *resource.Type) int { return strings.Compare(listedFirst(c, a), listedFirst(c, b)) })
-	return all
-}
-
-// listedFirst returns the first call of a type's list.
-func listedFirst(c *resource.Catalog, t *resource.Type) string {
-	for r := range c.Requests(t) {
-		return r.Call
-	}
-	return ""
+	return collect.Declarations(c, collect.InOrderOfCalls(c, posture.Azure), conventions{})
 }

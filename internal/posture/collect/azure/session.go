@@ -69,7 +69,7 @@ func (s *session) arm(path, version string) string {
 // Units implements [collect.Session].
 func (s *session) Units(context.Context) ([]collect.Unit, error) {
 	var units []collect.Unit
-	for _, t := range inOrder(s.catalog) {
+	for _, t := range collect.InOrderOfCalls(s.catalog, posture.Azure) {
 		units = append(units, s.unit(t))
 	}
 	return units, nil

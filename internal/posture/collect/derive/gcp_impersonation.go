@@ -19,7 +19,7 @@ var gcpImpersonationRoles = []string{
 	"roles/iam.serviceAccountTokenCreator", "roles/iam.serviceAccountUser", "roles/iam.workloadIdentityUser",
 }
 
-// gcpImpersonators adds who may act as a service account, by the IAM policy of the account.
+// gcpImpersonators adds the principals that the IAM policy of a service account lets act as it.
 var gcpImpersonators = resource.Function{
 	Properties: []resource.Property{
 		{Name: "impersonators", Kind: resource.Texts, Doc: "Who may act as it, by its own IAM policy: a role and a member each, such as roles/iam.serviceAccountTokenCreator user:ada@example.com."},

@@ -1,7 +1,6 @@
 package gcp
 
 import (
-	"slices"
 	"strings"
 
 	"vigil/internal/posture"
@@ -35,24 +34,5 @@ func apiOf(r *resource.Request) string {
 
 // declarations returns the declared facts about the types of a catalog.
 func declarations(c *resource.Catalog) []collect.Declaration {
-	var all []collect.Declaration
-	for _, t := range inOrder(c) {
-		all = append(all, collect.DeclarationOf(c, t, conventions{}))
-	}
-	return all
-}
-
-// inOrder returns the types of Google Cloud, ordered so that types that make the
-// same calls are adjacent and few responses are cached at a time.
-func inOrder(c *resource.Catalog) []*resource.Type {
-	all := c.Of(posture.GCP)
-	slices.SortStableFunc(all, func(a, b *resource.Type) int { return strings.Compare(firstCall(c, a), firstCall(c, b)) })
-	return all
-}
-
-func firstCall(c *resource.Catalog, t *resource.Type) string {
-	for r := range c.Requests(t) {
-		return r.Call
-	}
-	return ""
+	return collect.Declarations(c, collect.InOrderOfCalls(c, posture.GCP), conventions{})
 }

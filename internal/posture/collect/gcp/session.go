@@ -44,7 +44,7 @@ func (s *session) reader(region string, answers *collect.Answers) *collect.Reade
 func (s *session) Units(context.Context) ([]collect.Unit, error) {
 	reader := s.reader(posture.Global, collect.NewAnswers())
 	var units []collect.Unit
-	for _, t := range inOrder(s.catalog) {
+	for _, t := range collect.InOrderOfCalls(s.catalog, posture.GCP) {
 		units = append(units, reader.Unit(t, collect.ServiceOf(s.catalog, t, conventions{})))
 	}
 	return units, nil
