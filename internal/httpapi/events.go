@@ -147,7 +147,7 @@ func (e *eventWriter) send(value any) {
 	e.printf("event: %s\ndata: %s\n\n", e.event, data)
 }
 
-// flush sends what was written. It reports whether the client is still connected.
+// flush sends the buffered events and reports whether the client is still connected.
 func (e *eventWriter) flush() bool {
 	if e.err == nil {
 		e.err = http.NewResponseController(e.w).Flush()

@@ -42,14 +42,14 @@ func (a *API) assessControl(ctx context.Context, in assessIn) (*assessed, error)
 	p := posture.Assessment{
 		Framework: in.ID, Control: in.Control, Verdict: posture.AssessmentVerdict(in.Verdict), Reason: strings.TrimSpace(in.Reason), By: a.Caller(ctx), At: now,
 	}
-	switch {
-	case p.Reason == "" || len(p.Reason) > 1000:
+	if p.Reason == "" || len(p.Reason) > 1000 {
 		return nil, fault.Field("reason", "must say why, in at most 1000 bytes")
-	case in.Until.Set() && !in.Until.Value.After(now):
-		return nil, fault.Field("until", "must lie in the future")
-	case in.Until.Set():
-		p.Until = in.Until.Value.UTC()
 	}
+	until, err := futureTime(in.Until, now)
+	if err != nil {
+		return nil, err
+	}
+	p.Until = until.UTC()
 	controls, err := a.controls(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (a *API) assessControl(ctx context.Context, in assessIn) (*assessed, error)
 	if i < 0 {
 		return nil, fault.New(fault.NotFound, "compliance framework %q has no control %q", in.ID, in.Control)
 	}
-	if n := len(controls[i].RuleIDs); n > 0 {
+	if len(controls[i].RuleIDs) > 0 {
 		return nil, fault.New(fault.Conflict, "control %q is checked by rules; suppress their findings instead", in.Control)
 	}
 	return a.assessedOf(p), a.Book.Store.SaveAssessment(ctx, a.Org(ctx), p)

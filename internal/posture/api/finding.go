@@ -139,14 +139,21 @@ func (in *suppressIn) Validate() error {
 func (a *API) suppress(ctx context.Context, in suppressIn) (finding, error) {
 	now := a.Now()
 	s := &posture.Suppression{By: a.Caller(ctx), Reason: in.Reason, Since: now}
-	if in.Until.Set() {
-		if !in.Until.Value.After(now) {
-			return finding{}, fault.Field("until", "must lie in the future")
-		}
-		s.Until = in.Until.Value
+	var err error
+	if s.Until, err = futureTime(in.Until, now); err != nil {
+		return finding{}, err
 	}
 	f, err := a.Findings.Suppress(ctx, a.Org(ctx), posture.FindingID(in.ID), s, now)
 	return a.findingOf(f), err
+}
+
+// futureTime returns the end of a suppression, mute rule or assessment: a time in the future, or
+// zero for no end.
+func futureTime(until httpapi.Optional[time.Time], now time.Time) (time.Time, error) {
+	if until.Set() && !until.Value.After(now) {
+		return time.Time{}, fault.Field("until", "must lie in the future")
+	}
+	return until.Value, nil
 }
 
 // Validate fails if a selection is empty or has both ids and filters.
@@ -175,11 +182,9 @@ func (a *API) suppressMany(ctx context.Context, in suppressManyIn) (suppressedMa
 	if in.Reason == "" {
 		return suppressedMany{}, fault.Field("reason", "must say why")
 	}
-	if in.Until.Set() {
-		if !in.Until.Value.After(now) {
-			return suppressedMany{}, fault.Field("until", "must lie in the future")
-		}
-		s.Until = in.Until.Value
+	var err error
+	if s.Until, err = futureTime(in.Until, now); err != nil {
+		return suppressedMany{}, err
 	}
 	return a.suppressSelected(ctx, in.findingSelection, s, in.Warnings)
 }

@@ -110,7 +110,6 @@ func (a *API) muteRule(ctx context.Context, id string, b muteBody, warnings []st
 		ID: posture.MuteRuleID(id), Name: strings.TrimSpace(b.Name), Reason: strings.TrimSpace(b.Reason), By: a.Caller(ctx),
 		ETag: uuid.NewString(), Created: now, Updated: now,
 	}
-	var err error
 	switch {
 	case len(warnings) > 0: // an unknown member of the scope would mute too much
 		return m, fault.New(fault.Invalid, "%s", warnings[0])
@@ -119,12 +118,11 @@ func (a *API) muteRule(ctx context.Context, id string, b muteBody, warnings []st
 	case m.Reason == "" || len(m.Reason) > 1000:
 		return m, fault.Field("reason", "must say why, in at most 1000 bytes")
 	}
-	if b.Until.Set() {
-		if !b.Until.Value.After(now) {
-			return m, fault.Field("until", "must lie in the future")
-		}
-		m.Until = b.Until.Value.UTC()
+	until, err := futureTime(b.Until, now)
+	if err != nil {
+		return m, err
 	}
+	m.Until = until.UTC()
 	m.Scope, err = b.Scope.scope()
 	return m, err
 }
