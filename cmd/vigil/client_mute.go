@@ -18,17 +18,19 @@ type muteCmd struct {
 	Delete  muteDeleteCmd  `cmd:"" help:"Delete a mute rule; its findings count again."`
 }
 
+const muteRulesPath = "/v1/mute-rules"
+
 type muteListCmd struct{ listFlags }
 
 // Run implements the command.
 func (c *muteListCmd) Run(e *environment) error {
-	return c.get(e, http.MethodGet, "/v1/mute-rules", "results", "ID=id NAME=name UNTIL=until INFORCE=inForce BY=by REASON=reason", nil)
+	return c.get(e, http.MethodGet, muteRulesPath, "results", "ID=id NAME=name UNTIL=until INFORCE=inForce BY=by REASON=reason", nil)
 }
 
 // muteScopeFlags are the scope of a mute rule.
 type muteScopeFlags struct {
-	Rule     []string `placeholder:"ID" help:"Findings of this rule."`
-	Account  []string `placeholder:"ID" help:"Findings of this account."`
+	Rule     []string `names:"rules" placeholder:"ID" help:"Findings of this rule."`
+	Account  []string `names:"accounts" placeholder:"ID" help:"Findings of this account."`
 	Tag      []string `placeholder:"NAME=VALUE" help:"Findings on resources with this tag."`
 	Resource []string `placeholder:"PATTERN" help:"Findings on resources whose id or name matches: * is any text, ? one character."`
 }
@@ -71,7 +73,7 @@ func (c *mutePreviewCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	answer, err := c.call(e, http.MethodPost, "/v1/mute-rules/preview", client.Record{"scope": scope})
+	answer, err := c.call(e, http.MethodPost, muteRulesPath+"/preview", client.Record{"scope": scope})
 	if err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func (c *muteAddCmd) Run(e *environment) error {
 	if c.For > 0 {
 		in["until"] = time.Now().Add(c.For).UTC().Format(time.RFC3339)
 	}
-	created, err := c.call(e, http.MethodPost, "/v1/mute-rules", in)
+	created, err := c.call(e, http.MethodPost, muteRulesPath, in)
 	if err != nil {
 		return err
 	}
@@ -108,12 +110,12 @@ func (c *muteAddCmd) Run(e *environment) error {
 
 type muteDeleteCmd struct {
 	profileFlags
-	ID string `arg:"" help:"Id of the mute rule; see vigil mute list."`
+	ID string `arg:"" names:"mute-rules" help:"Id of the mute rule; see vigil mute list."`
 }
 
 // Run implements the command.
 func (c *muteDeleteCmd) Run(e *environment) error {
-	if _, err := c.call(e, http.MethodDelete, "/v1/mute-rules/"+url.PathEscape(c.ID), nil); err != nil {
+	if _, err := c.call(e, http.MethodDelete, muteRulesPath+"/"+url.PathEscape(c.ID), nil); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "mute rule %s is deleted; its findings are no longer suppressed\n", c.ID)

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -19,24 +20,36 @@ func TestBashCompletes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := map[string][]string{}
-	gather(parser.Model.Node, "", words)
+	all := map[string]completions{}
+	gather(parser.Model.Node, "", all)
 	var script strings.Builder
-	bash(&script, words)
-	script.WriteString("vigil() { echo \"$2-1 $2-2\"; }\n")
+	bash(&script, all)
+	script.WriteString("vigil() { echo $2-1; echo \"$2 2\"; }\n")
 	script.WriteString("try() { COMP_WORDS=(vigil \"$@\"); COMP_CWORD=$#; COMPREPLY=(); _vigil; echo \"$*: ${COMPREPLY[*]}\"; }\n")
 	cases := []struct{ typed, want string }{
 		{"find", "findings"},
 		{"findings --fra", "--framework"},
 		{"findings --level high --fai", "--fail-on"},
-		{"findings --framework ''", "frameworks-1 frameworks-2"},
-		{"findings --account accounts-2", "accounts-2"},
-		{"collect ''", "accounts-1 accounts-2"},
+		{"findings --framework ''", `frameworks-1 frameworks\ 2`},
+		{"findings --account accounts-", "accounts-1"},
+		{"collect ''", `accounts-1 accounts\ 2`},
 		{"collect --wa", "--watch"},
-		{"compliance ''", "frameworks-1 frameworks-2"},
+		{"compliance ''", `frameworks-1 frameworks\ 2`},
 		{"audit --foll", "--follow"},
-		{"desktop machines --farm ''", "farms-1 farms-2"},
+		{"desktop machines --farm ''", `farms-1 farms\ 2`},
 		{"desktop alerts ack", "acknowledge"},
+		{"users set ''", `users-1 users\ 2`},
+		{"tokens revoke tokens-", "tokens-1"},
+		{"tokens create --user ''", `users-1 users\ 2`},
+		{"accounts link --pro", "--profile --profiles"},
+		{"accounts link --watch --ro", "--role-arn"},
+		{"accounts link --profile ''", `profiles-1 profiles\ 2`},
+		{"scan aws --framework ''", `built-in-frameworks-1 built-in-frameworks\ 2`},
+		{"scan aws --profile ''", ""},
+		{"findings -o ''", "table json yaml csv"},
+		{"findings --output ''", "table json yaml csv"},
+		{"rules s", "show set"},
+		{"completion ''", "bash zsh fish"},
 		{"nam", ""},
 	}
 	for _, c := range cases {
@@ -69,5 +82,35 @@ func TestNames(t *testing.T) {
 	}
 	if _, err := runDesktop(t, &namesCmd{Profiles: flags.Profiles, Kind: "rules"}, ""); err == nil {
 		t.Error("names were printed without a login")
+	}
+}
+
+// TestNamesOfEveryFlag checks that every kind of names that a flag or argument states exists.
+func TestNamesOfEveryFlag(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(nil, nil, io.Discard, io.Discard, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]completions{}
+	gather(parser.Model.Node, "", all)
+	kinds := map[string]bool{}
+	for _, c := range all {
+		kinds[c.argument.kind] = true
+		for _, f := range c.flags {
+			kinds[valuesOf(f.Value).kind] = true
+		}
+	}
+	delete(kinds, "")
+	for kind := range namesOf {
+		if !kinds[kind] {
+			t.Errorf("nothing is completed by %s", kind)
+		}
+	}
+	for kind := range kinds {
+		_, err := runDesktop(t, &namesCmd{Profiles: filepath.Join(t.TempDir(), "profiles"), Kind: kind}, "")
+		if err != nil && strings.Contains(err.Error(), "not a kind of names") {
+			t.Error(err)
+		}
 	}
 }
