@@ -41,6 +41,7 @@ func (e *elements) cover(labels int) {
 
 // finish computes the adjacency lists and other data derived from the elements.
 func (g *Graph) finish() {
+	g.lineage = newLineage(len(g.vertices.positions.items))
 	for e := range Handle(len(g.src.items)) {
 		if !g.isConnected(e) {
 			g.hidden = append(g.hidden, e)

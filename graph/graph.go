@@ -22,7 +22,8 @@ type Graph struct {
 	hidden  []Handle // edges with a missing end, ascending
 	unnamed int64    // number of vertex properties beyond the first without a given id
 
-	lists lists
+	lists   lists
+	lineage *lineage
 }
 
 // NumVertices returns the number of vertices.

@@ -22,7 +22,7 @@ type Change struct {
 // The original graph is not changed. Columns and adjacency blocks that a change
 // does not affect are shared, so a patch costs about as much as copying the
 // affected ones. Handles stay valid, unless so much has been removed since the
-// graph was built that the patch compacts it.
+// graph was built that the patch compacts it; see [Graph.SharesHandles].
 func (g *Graph) Patch(changes []Change) (*Graph, error) {
 	p := &patch{old: g, edits: map[columnRef][]edit{}, changed: map[Handle]bool{}}
 	p.begin()
@@ -45,6 +45,7 @@ func (g *Graph) Patch(changes []Change) (*Graph, error) {
 	if p.new.needsCompaction() {
 		return p.new.compact()
 	}
+	p.new.lineage = g.lineage.extend(g.VertexCap(), p.new.VertexCap())
 	return p.new, nil
 }
 
