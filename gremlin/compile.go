@@ -2,6 +2,7 @@ package gremlin
 
 import (
 	"crypto/rand"
+	"sync"
 	"time"
 
 	"vigil/gremlin/internal/plan"
@@ -16,10 +17,12 @@ type CompileOptions struct {
 
 // A Plan is a compiled query. It does not depend on a graph and is safe for concurrent use.
 type Plan struct {
-	text        string
-	query       *syntax.Query
-	root        *plan.Root // nil if it depends on RunOptions
-	unoptimised *plan.Root // before optimisation, for Explain
+	text  string
+	query *syntax.Query
+	root  *plan.Root // nil if it depends on RunOptions
+
+	keysOnce sync.Once
+	keys     verdictKeys // of root
 }
 
 // Compile compiles a query. It fails with a [*syntax.Error] with line and
@@ -35,8 +38,7 @@ func Compile(text string, opts CompileOptions) (*Plan, error) {
 	if dependsOnRun(q) {
 		return p, nil
 	}
-	p.root, p.unoptimised, err = prepare(q, plan.Binding{})
-	if err != nil {
+	if p.root, err = prepare(q, plan.Binding{}); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -46,15 +48,13 @@ func Compile(text string, opts CompileOptions) (*Plan, error) {
 type PlanError = plan.Error
 
 // prepare builds and optimises the plan of a query.
-func prepare(q *syntax.Query, bind plan.Binding) (root, unoptimised *plan.Root, err error) {
-	if unoptimised, err = plan.Build(q, bind); err != nil {
-		return nil, nil, err
-	}
-	if root, err = plan.Build(q, bind); err != nil {
-		return nil, nil, err
+func prepare(q *syntax.Query, bind plan.Binding) (*plan.Root, error) {
+	root, err := plan.Build(q, bind)
+	if err != nil {
+		return nil, err
 	}
 	plan.Optimise(root)
-	return root, unoptimised, nil
+	return root, nil
 }
 
 // dependsOnRun reports whether the plan of a query depends on the run: it has
@@ -82,8 +82,7 @@ func (p *Plan) bound(opts RunOptions) (*plan.Root, error) {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	root, _, err := prepare(p.query, plan.Binding{Vars: opts.Params, Now: now, UUID: newUUID})
-	return root, err
+	return prepare(p.query, plan.Binding{Vars: opts.Params, Now: now, UUID: newUUID})
 }
 
 // newUUID returns the value of UUID().

@@ -33,8 +33,10 @@ func (p *Plan) Explain() *Explanation {
 		e.Notes = append(e.Notes, "the query has variables: how it is run depends on their values")
 		return e
 	}
-	for _, s := range p.unoptimised.Steps {
-		e.Written = append(e.Written, plan.Describe(s))
+	if unoptimised, err := plan.Build(p.query, plan.Binding{}); err == nil { // as in Compile, where it succeeded
+		for _, s := range unoptimised.Steps {
+			e.Written = append(e.Written, plan.Describe(s))
+		}
 	}
 	e.steps(&p.root.Traversal, 0)
 	e.Notes = append(e.Notes, notes(p.root)...)

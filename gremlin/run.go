@@ -22,6 +22,9 @@ type RunOptions struct {
 	Params map[string]graph.Value
 	// SideEffects are initial values of side effects, like those of withSideEffect().
 	SideEffects map[string]graph.Value
+	// From, if not nil, are the vertices that a Verdict is about, each once. The plan must have
+	// a [Plan.Reach].
+	From []graph.Handle
 	// Now is the value of datetime(); the zero Time means the current time.
 	Now time.Time
 	// OnLarge, if not nil, is called once when the query reserves more than [Large] bytes or

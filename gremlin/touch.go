@@ -20,7 +20,7 @@ func (p *Plan) Touches(params map[string]graph.Value) Touches {
 	root := p.root
 	if root == nil {
 		var err error
-		if root, _, err = prepare(p.query, plan.Binding{Vars: params, UUID: newUUID}); err != nil {
+		if root, err = prepare(p.query, plan.Binding{Vars: params, UUID: newUUID}); err != nil {
 			return Touches{AllLabels: true, AllKeys: true, AllEdges: true, Time: usesTime(p.query)}
 		}
 	}

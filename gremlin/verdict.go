@@ -54,7 +54,7 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 	if err != nil {
 		return nil, err
 	}
-	out, err := runRoot(ctx, g, root, opts, exec.Options{Reading: exec.Certain})
+	out, err := runRoot(ctx, g, root, opts, exec.Options{Reading: exec.Certain, From: opts.From})
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +62,11 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 	if v.Yes, err = vertices(out); err != nil {
 		return nil, err
 	}
-	if touched := plan.Touches(root); len(withUnknown(g, touched.Keys, touched.AllKeys)) == 0 {
+	keys := p.keysOf(root)
+	if len(withUnknown(g, keys.read, keys.readAll)) == 0 {
 		return v, nil
 	}
-	possible, err := runRoot(ctx, g, root, opts, exec.Options{Reading: exec.Possible})
+	possible, err := runRoot(ctx, g, root, opts, exec.Options{Reading: exec.Possible, From: opts.From})
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +75,7 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 	if err != nil {
 		return nil, err
 	}
-	keys, any := plan.Unsure(root)
-	v.Unsure = withUnknown(g, keys, any)
+	v.Unsure = withUnknown(g, keys.unsure, keys.allUnsure)
 	if len(v.Unsure) > 0 {
 		all = append(all, v.Yes...)
 		slices.Sort(all)
@@ -88,6 +88,31 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 		}
 	}
 	return v, nil
+}
+
+// verdictKeys are the keys whose unknown values matter for a verdict.
+type verdictKeys struct {
+	read      []string // that the query reads
+	readAll   bool
+	unsure    []string // that it uses other than in conditions
+	allUnsure bool
+}
+
+// keysOf returns the keys of a bound plan. It keeps those of a plan that does not depend
+// on the run.
+func (p *Plan) keysOf(root *plan.Root) verdictKeys {
+	if root == p.root {
+		p.keysOnce.Do(func() { p.keys = findKeys(root) })
+		return p.keys
+	}
+	return findKeys(root)
+}
+
+func findKeys(root *plan.Root) (k verdictKeys) {
+	t := plan.Touches(root)
+	k.read, k.readAll = t.Keys, t.AllKeys
+	k.unsure, k.allUnsure = plan.Unsure(root)
+	return k
 }
 
 // vertices returns the vertices among the results in ascending order.

@@ -95,6 +95,9 @@ func (r *run) idCond(c *condition, kind graph.Kind) ([]graph.Handle, bool) {
 
 // each calls fn with elements and the conditions that remain to be tested.
 func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
+	if from := o.run.opt.From; from != nil && o.step == o.run.root.Steps[0] {
+		return fn(from, o.test)
+	}
 	a := o.access()
 	g := o.run.g
 	switch {

@@ -15,6 +15,7 @@ type Options struct {
 	Side    map[string]graph.Value // initial values of side effects, in addition to those of the query
 	Reading Reading                // treatment of unknown values
 	Profile bool                   // measure every step
+	From    []graph.Handle         // vertices that the first V() is restricted to, each once; nil for all
 	OnLarge func()                 // called once when the run reserves more than Large bytes or does much work; may be nil
 }
 

@@ -1,0 +1,143 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+)
+
+// A Reach bounds the part of a graph that decides whether a query finds a vertex: the
+// vertices that Moves moves from it over edges with these labels can reach, and the
+// edges between them.
+type Reach struct {
+	Out    []string // labels of edges that it follows in their direction
+	AllOut bool     // it follows edges of any label in their direction
+	In     []string // labels of edges that it follows backwards
+	AllIn  bool     // it follows edges of any label backwards
+	Moves  int      // maximum number of consecutive moves; Unlimited for no maximum
+}
+
+// Unlimited is a number of moves without a maximum.
+const Unlimited = -1
+
+// ReachOf returns the reach of a query that decides about each vertex separately: it
+// starts at all vertices and only filters them, by what it reaches from them. It
+// returns false for other queries, and for those with a step that it does not know.
+func ReachOf(r *Root) (Reach, bool) {
+	f := reachFinder{known: true, out: map[string]bool{}, in: map[string]bool{}}
+	if r.Sack != nil || len(r.SideEffects) > 0 || r.Take >= 0 || r.Terminal != "" || len(r.Steps) == 0 {
+		return Reach{}, false
+	}
+	if g, ok := r.Steps[0].(*Graph); !ok || g.Edges || g.ByID || g.Mid {
+		return Reach{}, false
+	}
+	for _, s := range r.Steps[1:] {
+		switch s := s.(type) {
+		case *Has, *HasNot, *Filter, *Not, *And, *Or, *Identity:
+			f.step(s, 0)
+		case *Dedup: // every vertex arrives once
+			f.known = f.known && len(s.Over) == 0 && s.By == nil
+		default:
+			return Reach{}, false
+		}
+	}
+	f.Out, f.In, f.Moves = slices.Sorted(maps.Keys(f.out)), slices.Sorted(maps.Keys(f.in)), f.farthest
+	if f.repeats {
+		f.Moves = Unlimited
+	}
+	return f.Reach, f.known
+}
+
+type reachFinder struct {
+	Reach
+	out, in  map[string]bool
+	farthest int  // the largest distance so far
+	repeats  bool // there is a repeat(), whose moves are not counted
+	known    bool // every step so far is known
+}
+
+// chain records the moves of a chain that starts at a distance, in moves, and returns
+// the distance at which it ends.
+func (f *reachFinder) chain(t *Traversal, distance int) int {
+	for i, s := range t.Steps {
+		if keepsSome(s) && (i+1 == len(t.Steps) || !keepsSome(t.Steps[i+1]) && !isCount(t.Steps[i+1])) {
+			f.known = false
+		}
+		distance = f.step(s, distance)
+		f.farthest = max(f.farthest, distance)
+	}
+	return distance
+}
+
+// keepsSome reports whether a step may keep any of several objects. Which one is kept
+// depends on the order of edges, on which a verdict must not depend; how many are kept
+// does not.
+func keepsSome(s Step) bool {
+	switch s.(type) {
+	case *Range, *Dedup:
+		return true
+	}
+	return false
+}
+
+func isCount(s Step) bool {
+	_, ok := s.(*Count)
+	return ok
+}
+
+// step records the moves of one step and returns the distance of its results, which is
+// at least that of its input. An edge is as far away as its farther end.
+func (f *reachFinder) step(s Step, distance int) int {
+	switch s := s.(type) {
+	case *Move:
+		f.move(s)
+		return distance + 1
+	case *Count:
+		if s.Of != nil {
+			return f.step(s.Of, distance)
+		}
+		return distance
+	case *EdgeEnd, *OtherEnd, *Has, *HasNot, *Is, *Identity, *Constant, *ElementPart, *Loops, *Range, *Bulk:
+		return distance
+	case *Properties:
+		f.known = f.known && s.Filter == nil
+		return distance
+	case *Filter, *Not, *And, *Or, *Call, *Dedup, *Math, *PathFilter, *Select, *WherePred, *WhereStart, *WhereEnd:
+		f.children(s, distance) // some return to earlier objects of the path, which are not farther away
+		return distance
+	case *Union, *Coalesce, *Optional, *FlatMap, *Local:
+		return f.children(s, distance)
+	case *Repeat:
+		f.repeats = true
+		f.children(s, distance)
+		return distance
+	}
+	f.known = false
+	return distance
+}
+
+// children records the moves of nested traversals and returns the largest distance at
+// which one ends, at least that of their start.
+func (f *reachFinder) children(s Step, distance int) int {
+	end := distance
+	for _, c := range Children(s) {
+		end = max(end, f.chain(c, distance))
+	}
+	return end
+}
+
+func (f *reachFinder) move(m *Move) {
+	if m.Dir != In {
+		f.AllOut = f.AllOut || !m.Some
+		addLabels(f.out, m.Over)
+	}
+	if m.Dir != Out {
+		f.AllIn = f.AllIn || !m.Some
+		addLabels(f.in, m.Over)
+	}
+}
+
+func addLabels(to map[string]bool, names []string) {
+	for _, n := range names {
+		to[n] = true
+	}
+}
