@@ -103,13 +103,13 @@ func TestScanNamesServicesThatAreNotEnabled(t *testing.T) {
 	}
 }
 
-func TestScanNamesServicesThatARegionDoesNotOffer(t *testing.T) {
+func TestScanNamesWhatARegionDoesNotOfferAndWhatIsGone(t *testing.T) {
 	t.Parallel()
 	r := &scanReport{results: []scan.Result{{Outcome: collect.Outcome{Collectors: map[posture.EntityType]posture.CollectorResult{
 		"AWS.Macie.Session":     {NotOffered: []string{"ca-west-1", "mx-central-1"}},
 		"AWS.Lightsail.Disk":    {NotOffered: []string{"a", "b", "c"}},
 		"AWS.Lightsail.Machine": {NotOffered: []string{"a", "d"}},
-		"AWS.S3.Bucket":         {Entities: 3},
+		"AWS.S3.Bucket":         {Entities: 3, Gone: 2},
 	}}}, {Outcome: collect.Outcome{Collectors: map[posture.EntityType]posture.CollectorResult{
 		"GCP.SQL.Instance": {NotEnabled: []string{posture.Global}},
 	}}}}}
@@ -121,6 +121,9 @@ Not enabled, so there is nothing to read:
 
 Not offered by the region, so there is nothing to read:
        AWS.Lightsail in 4 regions, AWS.Macie in ca-west-1 and mx-central-1
+
+Listed but gone when their details were read:
+       AWS.S3.Bucket: 2
 `
 	if out.String() != want {
 		t.Errorf("printed %s\nwant %s", out.String(), want)

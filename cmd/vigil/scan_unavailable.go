@@ -11,7 +11,8 @@ import (
 )
 
 // printUnavailable prints the services that have no resources because the account has not
-// enabled them or a region does not offer them. Rules about their resources do not apply.
+// enabled them or a region does not offer them, and the resources that were deleted during
+// the scan. Rules about their resources do not apply.
 func (r *scanReport) printUnavailable(w io.Writer) {
 	notEnabled, notOffered := map[string][]string{}, map[string][]string{} // regions by service
 	for _, s := range r.results {
@@ -23,6 +24,26 @@ func (r *scanReport) printUnavailable(w io.Writer) {
 	}
 	printServices(w, "Not enabled, so there is nothing to read:", notEnabled)
 	printServices(w, "Not offered by the region, so there is nothing to read:", notOffered)
+	r.printGone(w)
+}
+
+// printGone prints how many resources of each type were deleted while the scan ran.
+func (r *scanReport) printGone(w io.Writer) {
+	gone := map[posture.EntityType]int{}
+	for _, s := range r.results {
+		for kind, c := range s.Outcome.Collectors {
+			gone[kind] += c.Gone
+		}
+	}
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(gone)) {
+		if gone[kind] > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d", kind, gone[kind]))
+		}
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(w, "\nListed but gone when their details were read:\n       %s\n", strings.Join(parts, ", "))
+	}
 }
 
 func printServices(w io.Writer, title string, regions map[string][]string) {

@@ -43,6 +43,9 @@ type CollectorResult struct {
 	// has not enabled the service, or because the region does not offer it.
 	NotEnabled []string
 	NotOffered []string
+	// Gone is the number of resources that were listed but no longer existed when their
+	// details were read. They are not among the entities.
+	Gone int
 }
 
 // RunScope restricts a run. Empty lists do not restrict.

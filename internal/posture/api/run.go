@@ -17,6 +17,7 @@ type (
 		Entities   int      `json:"entities"`
 		NotEnabled []string `json:"notEnabled,omitempty"`
 		NotOffered []string `json:"notOffered,omitempty"`
+		Gone       int      `json:"gone,omitempty"`
 	}
 	runProgress struct {
 		Done     int `json:"done"`
@@ -79,7 +80,7 @@ func runOf(r posture.Run) run {
 		w.EndTime = &httpapi.Time{Time: r.End}
 	}
 	for name, c := range r.Collectors {
-		w.CollectorStatus[string(name)] = collector{string(c.Status), c.Errors, c.Message, c.Entities, c.NotEnabled, c.NotOffered}
+		w.CollectorStatus[string(name)] = collector{string(c.Status), c.Errors, c.Message, c.Entities, c.NotEnabled, c.NotOffered, c.Gone}
 	}
 	return w
 }

@@ -15,8 +15,12 @@ import (
 func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resource.Item, emit Emit) error {
 	completeItem := func(ctx context.Context, item *resource.Item) error {
 		b, refused, err := r.entity(ctx, t, item)
-		if err != nil || b == nil {
+		switch {
+		case err != nil:
 			return err
+		case b == nil:
+			countGone(ctx)
+			return nil
 		}
 		if err := emit(b); err != nil {
 			return err

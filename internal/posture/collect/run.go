@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -182,6 +183,7 @@ type reading struct {
 	problems []error // details that could not be read
 	err      error   // error of the list
 	off      error   // ErrOff: there is nothing to read
+	gone     int     // resources that vanished while they were read
 }
 
 // commitTime limits the time to save the entities of a unit.
@@ -227,7 +229,9 @@ func (r *Runner) readAndSave(ctx context.Context, a posture.Access, u Unit) (got
 		saveErr = recording.Put(ctx, res.Entity)
 		return saveErr
 	}
-	got.err = u.List(ctx, emit)
+	var gone atomic.Int64
+	got.err = u.List(withGone(ctx, &gone), emit)
+	got.gone = int(gone.Load())
 	if fault.Is(saveErr, fault.Unavailable) {
 		return reading{}, saveErr
 	}

@@ -91,6 +91,21 @@ const bucket, key = posture.EntityType("AWS.S3.Bucket"), posture.EntityType("AWS
 
 var denied = &collect.DeniedError{Permission: "s3:GetBucketPolicy", Err: errors.New("AccessDenied")}
 
+func TestResourcesThatVanishAreCounted(t *testing.T) {
+	t.Parallel()
+	answers := clusterAnswers()
+	answers[`test.ListNodes {"cluster":"b"}`] = []string{`{"nodes":[]}`}
+	r, _ := newReader(t, answers, clusters, nodes)
+	got, saved := run(t, t.Context(), cloud{units: []collect.Unit{r.Unit(r.Catalog.Type("AWS.Test.Node"), "test")}}, posture.RunScope{})
+	want := map[posture.EntityType]posture.CollectorResult{"AWS.Test.Node": {Status: posture.CollectorSuccess, Entities: 1, Gone: 1}}
+	if diff := cmp.Diff(want, got.Collectors); diff != "" || got.Status != posture.RunCompleted {
+		t.Errorf("%s (-want +got)\n%s", got.Status, diff)
+	}
+	if diff := cmp.Diff(map[string]string{"AWS.Test.Node eu-west-1": "1, complete true"}, saved); diff != "" {
+		t.Errorf("saved (-want +got)\n%s", diff)
+	}
+}
+
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("boom")

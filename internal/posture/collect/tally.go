@@ -30,6 +30,7 @@ type typeTally struct {
 	entities                           int
 	errors                             []string
 	notEnabled, notOffered             []string // regions
+	gone                               int
 	message                            string
 }
 
@@ -53,6 +54,7 @@ func (t *tally) add(u Unit, got reading) {
 	}
 	tt.units++
 	tt.entities += got.entities
+	tt.gone += got.gone
 	if got.err != nil {
 		t.unread = append(t.unread, Unread{u.Type, u.Region, reasonOf(got.err)})
 	}
@@ -121,6 +123,7 @@ func (tt *typeTally) result() posture.CollectorResult {
 	r := posture.CollectorResult{
 		Status: posture.CollectorSuccess, Entities: tt.entities,
 		NotEnabled: slices.Sorted(slices.Values(tt.notEnabled)), NotOffered: slices.Sorted(slices.Values(tt.notOffered)),
+		Gone: tt.gone,
 	}
 	failed := tt.units - tt.succeeded - tt.denied - tt.timedOut
 	switch {

@@ -49,7 +49,7 @@ func runComesBackWhole(t *testing.T, f Fixture) {
 	startRuns(t, f, "a", r)
 	wantSame(t, "asked for", f.Asked(), []posture.AccountID{"r1"})
 	r.Updated, r.Done, r.Units, r.Entities = begin.Add(time.Second), 1, 2, 3
-	r.Collectors["AWS.S3.Bucket"] = posture.CollectorResult{Status: posture.CollectorErrors, Errors: []string{"denied"}, Entities: 3, NotEnabled: []string{"eu-central-2"}, NotOffered: []string{"ca-west-1"}}
+	r.Collectors["AWS.S3.Bucket"] = posture.CollectorResult{Status: posture.CollectorErrors, Errors: []string{"denied"}, Entities: 3, NotEnabled: []string{"eu-central-2"}, NotOffered: []string{"ca-west-1"}, Gone: 2}
 	if stop, err := f.Store.RenewRun(t.Context(), org, r, begin.Add(time.Hour)); stop || err != nil {
 		t.Fatalf("RenewRun = %v, %v", stop, err)
 	}

@@ -31,7 +31,7 @@ const permission = /\b[a-z][a-z0-9-]*:[A-Z][A-Za-z]+|\b[a-zA-Z]+\.[a-zA-Z.]+\.(?
 function Problems({ run, provider }: { run: Run; provider: string }) {
   const bad = Object.entries(run.collectorStatus).filter(([, c]) => c.status !== 'Success');
   const good = Object.entries(run.collectorStatus).length - bad.length;
-  const off = Object.entries(run.collectorStatus).filter(([, c]) => c.notEnabled || c.notOffered);
+  const off = Object.entries(run.collectorStatus).filter(([, c]) => c.notEnabled || c.notOffered || c.gone);
   return (
     <>
       {bad.length > 0 && (
@@ -71,13 +71,17 @@ function Problems({ run, provider }: { run: Run; provider: string }) {
       </p>
       {off.length > 0 && (
         <details>
-          <summary className="t2 small">{plural(off.length, 'type')} of services that are not enabled or not offered somewhere</summary>
+          <summary className="t2 small">{plural(off.length, 'type')} that are not enabled, not offered or gone somewhere</summary>
           <ul className="list">
             {off.map(([type, c]) => (
               <li key={type} className="small t2">
                 <span className="grow">{shortType(type)}</span>
                 <span>
-                  {[c.notEnabled && `not enabled: ${c.notEnabled.join(', ')}`, c.notOffered && `not offered: ${c.notOffered.join(', ')}`]
+                  {[
+                    c.notEnabled && `not enabled: ${c.notEnabled.join(', ')}`,
+                    c.notOffered && `not offered: ${c.notOffered.join(', ')}`,
+                    c.gone && `deleted while it was read: ${c.gone}`,
+                  ]
                     .filter(Boolean)
                     .join('; ')}
                 </span>
