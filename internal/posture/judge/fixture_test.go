@@ -1,9 +1,11 @@
 package judge_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -122,13 +124,16 @@ func (f *fixture) in(s posture.Scope) posture.Scope {
 // state returns the findings without their ids, which differ, and the counts.
 func (f *fixture) state() any {
 	f.t.Helper()
-	page, err := f.store.Findings(f.t.Context(), f.org, posture.FindingFilter{}, []posture.FindingSort{{Field: "ruleId"}, {Field: "objectId"}}, posture.Page{}, *f.clock)
+	page, err := f.store.Findings(f.t.Context(), f.org, posture.FindingFilter{}, nil, posture.Page{}, *f.clock)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	for i := range page.Findings {
 		page.Findings[i].ID = ""
 	}
+	slices.SortFunc(page.Findings, func(a, b posture.Finding) int {
+		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Object, b.Object))
+	})
 	var ids []posture.RuleID
 	for i := range texts {
 		ids = append(ids, posture.RuleID(fmt.Sprint("rule-", i)))
