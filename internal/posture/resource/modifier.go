@@ -12,8 +12,12 @@ import (
 // handle strings that hold several values: "VPCZoneIdentifier|@split:,".
 func init() {
 	gjson.AddModifier("split", func(json, separator string) string {
+		text := gjson.Parse(json).String()
+		if text == "" {
+			return "" // so that the value counts as absent
+		}
 		list := []byte{'['}
-		for part := range strings.SplitSeq(gjson.Parse(json).String(), separator) {
+		for part := range strings.SplitSeq(text, separator) {
 			if len(list) > 1 {
 				list = append(list, ',')
 			}
