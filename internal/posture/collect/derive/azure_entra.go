@@ -200,12 +200,18 @@ var azureMFARegistration = resource.Function{
 }
 
 // azureEnforcesMFA adds whether a conditional access policy requires multifactor authentication
-// of all users.
+// of all users, or of its users at every sign-in.
 var azureEnforcesMFA = resource.Function{
-	Properties:  []resource.Property{{Name: "enforcesMfaForAll", Kind: resource.Flag, Doc: "It is enabled and requires multifactor authentication of all users for all cloud apps, emergency accounts aside."}},
+	Properties: []resource.Property{
+		{Name: "enforcesMfaForAll", Kind: resource.Flag, Doc: "It is enabled and requires multifactor authentication of all users for all cloud apps, emergency accounts aside."},
+		{Name: "requiresMfa", Kind: resource.Flag, Doc: "It grants access only after multifactor authentication; no other control is accepted instead."},
+		{Name: "everySignIn", Kind: resource.Flag, Doc: "It applies to every sign-in of its users to its applications, not only to risky ones or those from certain devices, platforms or places."},
+	},
 	Permissions: []string{azureGroupMembers.Permission},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		putAnswer(b, "enforcesMfaForAll", azure.EnforcesMFA(in.Value, azureCountMembers(in)))
+		putAnswer(b, "requiresMfa", azure.RequiresMFA(in.Value))
+		putAnswer(b, "everySignIn", azure.EverySignIn(in.Value))
 		return nil
 	},
 }

@@ -36,6 +36,18 @@ func EnforcesMFA(policy gjson.Result, members Members) predicate.Answer {
 	return mfaForAll(policy, []gjson.Result{policy}, members)
 }
 
+// RequiresMFA decides whether a policy grants access only after a second factor.
+func RequiresMFA(policy gjson.Result) predicate.Answer { return grantsByMFA(policy.Get("grantControls")) }
+
+// EverySignIn decides whether a policy applies to every sign-in of its users to its
+// applications with a modern client, not only to risky ones or those from certain devices,
+// platforms or places.
+func EverySignIn(policy gjson.Result) predicate.Answer {
+	kinds := texts(policy.Get("conditions.clientAppTypes"))
+	everyModern := len(kinds) == 0 || has(kinds, "all") || has(kinds, modern[0]) && has(kinds, modern[1])
+	return predicate.And(predicate.Of(everyModern, ""), everySignIn(policy))
+}
+
 // mfaForAll decides whether a policy applies to everybody, except those whom other policies cover.
 func mfaForAll(p gjson.Result, all []gjson.Result, members Members) predicate.Answer {
 	return predicate.And(
