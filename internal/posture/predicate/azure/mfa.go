@@ -37,7 +37,9 @@ func EnforcesMFA(policy gjson.Result, members Members) predicate.Answer {
 }
 
 // RequiresMFA decides whether a policy grants access only after a second factor.
-func RequiresMFA(policy gjson.Result) predicate.Answer { return grantsByMFA(policy.Get("grantControls")) }
+func RequiresMFA(policy gjson.Result) predicate.Answer {
+	return grantsByMFA(policy.Get("grantControls"))
+}
 
 // EverySignIn decides whether a policy applies to every sign-in of its users to its
 // applications with a modern client, not only to risky ones or those from certain devices,
