@@ -7,6 +7,7 @@ import (
 
 	"vigil/graph"
 	"vigil/gremlin/syntax"
+	"vigil/internal/posture"
 )
 
 // perhapsMark is the label of the as() step after the part of a query that finds the
@@ -58,8 +59,7 @@ func isMark(a syntax.Arg, mark string) bool {
 // runAbout returns the resources that a rule applies to. Rules with the same part before
 // as('about') share the result.
 func (j *judging) runAbout(ctx context.Context, q *query) (*verdict, error) {
-	key := aboutKey{q.text, q.bound}
-	if v := j.abouts[key]; v != nil {
+	if v := j.abouts[q.key]; v != nil {
 		return v, nil
 	}
 	v, err := j.run(ctx, q)
@@ -67,14 +67,11 @@ func (j *judging) runAbout(ctx context.Context, q *query) (*verdict, error) {
 		return nil, err
 	}
 	if j.abouts == nil {
-		j.abouts = map[aboutKey]*verdict{}
+		j.abouts = map[posture.RuleQuery]*verdict{}
 	}
-	j.abouts[key] = &v
+	j.abouts[q.key] = &v
 	return &v, nil
 }
-
-// aboutKey is the cache key of runAbout.
-type aboutKey struct{ text, bound string }
 
 // runPerhaps marks as unknown the resources that the part before as('perhaps') finds and
 // the whole query does not.

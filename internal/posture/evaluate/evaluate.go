@@ -7,9 +7,9 @@
 // the entity. An unknown verdict neither raises nor resolves a finding. A rule that
 // could not be run is unknown for every entity.
 //
-// [Evaluator.Judge] runs rules on the whole account. [Evaluator.Reevaluate] does so
-// after a change and skips the rules that the change cannot affect. Both lead to the
-// same findings.
+// [Evaluator.Judge] runs rules on the whole account. [Evaluator.Reevaluate] runs them
+// after a change: only the rules that the change can affect, and only on the entities
+// near it. Both lead to the same findings.
 package evaluate
 
 import (
@@ -96,7 +96,8 @@ type judging struct {
 	at     time.Time
 	trust  *trust
 	risks  *risks
-	abouts map[aboutKey]*verdict // results of runAbout
+	since  *change                        // what changed since the last judgement; nil if that is not known
+	abouts map[posture.RuleQuery]*verdict // results of runAbout
 	rules  []posture.RuleJudgement
 	raised []pending
 	bad    []*RuleError
@@ -135,11 +136,8 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *previous) err
 	}
 	raise := result.violating
 	if since != nil {
-		out.Only, raise = since.narrow(ctx, j, r, result.violating, result.unknown)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if since.last == nil && len(out.Only) == 0 {
+		out.Only, raise = since.narrow(j, result)
+		if len(out.Only) == 0 && since.sameCounts(result) {
 			return nil // the verdict and its findings are unchanged
 		}
 	}

@@ -14,18 +14,20 @@ import (
 type Before struct {
 	Graph    *graph.Graph
 	Coverage []posture.Coverage
-	Verdicts *VerdictCache // the verdicts of that judgement; rules that it lacks are run again
+	Verdicts *VerdictCache // the verdicts of that judgement
 	At       time.Time
 }
 
 // Reevaluate judges an account after some entities changed, or after scopes were read
-// with another outcome. It skips the rules whose verdict the change cannot affect, and
-// otherwise returns what Judge would. It also writes the findings of entities near the
-// change again, because their risk may have changed. Rules must be all rules of the account.
+// with another outcome. It skips the rules whose verdict the change cannot affect, runs
+// the others on the entities near the change where that suffices, and otherwise returns
+// what Judge would. It also writes the findings of entities near the change again,
+// because their risk may have changed. Rules must be all rules of the account.
 func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed []posture.EntityID, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage, len(a.Regions) > 0), risks: newRisks(a.Graph, e.schema)}
 	d := differences(e.schema, b, a, changed)
 	d.later = !j.at.Truncate(Tick).Equal(b.At.Truncate(Tick))
+	j.since = changeSince(b, a.Graph, d)
 	affected := d.around(b.Graph, a.Graph)
 	labels := labelSet(a.Graph, affected)
 	a.Graph, a.Coverage, a.Verdicts = b.Graph, b.Coverage, b.Verdicts
@@ -36,14 +38,19 @@ func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed
 		}
 		var since *previous
 		q, err := e.query(r.Query)
-		switch {
-		case err != nil || d.changesTrust(q): // all of the rule's findings are written again
-		case d.mayAffect(q):
-			since = &previous{affected, last}
-		case q.mayFind(labels):
-			since = &previous{affected, nil}
-		default:
-			continue
+		if err == nil && d.mayAffect(q) {
+			if v, ok := b.Verdicts.verdict(r.Query); ok && j.since != nil && !d.changesTrust(q) {
+				outcome := last.settle(v)
+				since = &previous{affected, last, &outcome}
+			}
+		} else if err == nil {
+			if j.since != nil {
+				j.Verdicts.keep(b.Verdicts, q)
+			}
+			if !q.mayFind(labels) {
+				continue
+			}
+			since = &previous{affected: affected}
 		}
 		if err := j.rule(ctx, r, since); err != nil {
 			return posture.Judgement{}, nil, err
@@ -52,60 +59,48 @@ func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed
 	return j.finish(ctx)
 }
 
-// previous is what a rule's verdict is compared with.
+// previous is what a rule's verdict is compared with. Without it all of the rule's
+// findings are written again.
 type previous struct {
 	affected map[graph.Handle]bool // vertices whose findings may have another text or risk now
 	last     *judging              // the last judgement; nil when the rule's verdict is unchanged
+	outcome  *outcome              // of the rule in that judgement
 }
 
 // narrow returns the entities whose verdict or finding may have changed, and which of
-// them violate the rule. If the last verdict is not available, any may have changed:
-// then only is nil.
-func (p *previous) narrow(ctx context.Context, j *judging, r posture.Rule, violating, unknown []graph.Handle) (only []posture.EntityID, raise []graph.Handle) {
-	before, err := p.verdicts(ctx, r)
-	if err != nil {
-		return nil, violating
-	}
+// them violate the rule.
+func (p *previous) narrow(j *judging, now outcome) (only []posture.EntityID, raise []graph.Handle) {
 	only = []posture.EntityID{}
-	for _, h := range unknown {
-		id := j.id(h)
-		if p.last != nil && before[id] != posture.Maybe {
-			only = append(only, id)
+	for _, h := range now.violating {
+		if p.affected[h] || p.last != nil && !contains(p.outcome.violating, h) {
+			only, raise = append(only, j.id(h)), append(raise, h)
 		}
-		delete(before, id)
 	}
-	for _, h := range violating {
-		id := j.id(h)
-		if p.affected[h] || p.last != nil && before[id] != posture.Yes {
-			only, raise = append(only, id), append(raise, h)
+	if p.last != nil {
+		for _, h := range now.unknown {
+			if !contains(p.outcome.unknown, h) {
+				only = append(only, j.id(h))
+			}
 		}
-		delete(before, id)
-	}
-	for id := range before { // they pass now, or were deleted
-		only = append(only, id)
+		for _, h := range slices.Concat(p.outcome.violating, p.outcome.unknown) { // they pass now, or were deleted
+			if !contains(now.violating, h) && !contains(now.unknown, h) {
+				only = append(only, p.last.id(h))
+			}
+		}
 	}
 	slices.Sort(only)
 	return only, raise
 }
 
-// verdicts returns the rule's last verdict on the entities that did not pass.
-func (p *previous) verdicts(ctx context.Context, r posture.Rule) (map[posture.EntityID]posture.Truth, error) {
-	verdicts := map[posture.EntityID]posture.Truth{}
-	if p.last == nil {
-		return verdicts, nil
-	}
-	v, err := p.last.verdict(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	out := p.last.settle(v)
-	for _, h := range out.violating {
-		verdicts[p.last.id(h)] = posture.Yes
-	}
-	for _, h := range out.unknown {
-		verdicts[p.last.id(h)] = posture.Maybe
-	}
-	return verdicts, nil
+// sameCounts reports whether as many entities pass and are unknown as before.
+func (p *previous) sameCounts(now outcome) bool {
+	return p.last == nil || now.passing == p.outcome.passing && now.notApplicable == p.outcome.notApplicable && len(now.unknown) == len(p.outcome.unknown)
+}
+
+// contains reports whether a vertex is among others in ascending order.
+func contains(hs []graph.Handle, h graph.Handle) bool {
+	_, ok := slices.BinarySearch(hs, h)
+	return ok
 }
 
 // labelSet returns the types of some vertices.

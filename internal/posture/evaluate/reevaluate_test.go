@@ -28,16 +28,33 @@ var lawRules = []posture.Rule{
 	rule("old", `g.V().hasLabel('AWS.EC2.Instance').where(values('launchTime').asDate().dateAdd(DT.day, 30).is(lt(datetime())))`),
 	rule("elsewhere", `g.V().hasLabel('AWS.S3.Bucket', 'AWS.KMS.Key').has('region', 'us-east-1')`),
 	rule("named", `g.V().has('entityName', 'b0')`),
+	rule("shared-key", `g.V().hasLabel('AWS.KMS.Key').where(__.in('ENCRYPTED_BY').count().is(gt(1)))`),
+	rule("in-use", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(__.in('MEMBER_OF')).as('about').has('entityName', 'g1')`),
+	rule("perhaps-old", `g.V().hasLabel('AWS.EC2.Instance').has('state').as('perhaps').where(out('HAS_ROLE').has('inlineAllowsAdmin', true))`),
+	rule("same-region", `g.V().hasLabel('AWS.EC2.Instance').as('i').where(out('HAS_ROLE').out('READS').where(eq('i')).by('region'))`),
+	rule("reachable", `g.V().hasLabel('AWS.S3.Bucket').where(repeat(__.in()).until(hasLabel('AWS.EC2.Instance').has('publicIpAddress')))`),
+	rule("elsewhere-read", `g.V().hasLabel('AWS.EC2.Instance').where(__.V().hasLabel('AWS.KMS.Key').has('rotationEnabled', false))`),
+	rule("unsure", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').values('isInternet').dedup().count().is(2))`),
+	rule("found", `g.V().hasLabel('AWS.IAM.Role').out('READS')`),
 	{ID: "search", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{
 		Language: posture.SearchQuery, Text: `entityType = AWS.EC2.Instance AND NOT exists(tag.env) AND property.state != stopped`}},
 }
 
 // A model is a finding store in as few lines as it takes to say what Observe
 // does.
-type model map[posture.FindingID]posture.Finding
+type model struct {
+	Findings map[posture.FindingID]posture.Finding
+	Counts   map[posture.RuleID][3]int // entities that pass, are unknown and that the rule is not applicable to
+}
 
-func (m model) observe(j posture.Judgement) {
+func newModel() *model {
+	return &model{map[posture.FindingID]posture.Finding{}, map[posture.RuleID][3]int{}}
+}
+
+func (s *model) observe(j posture.Judgement) {
+	m := s.Findings
 	for _, r := range j.Rules {
+		s.Counts[r.Rule] = [3]int{r.Passing, len(r.Unknown), r.NotApplicable}
 		seen := map[posture.EntityID]bool{}
 		for _, v := range r.Violating {
 			seen[v.Finding.Object] = true
@@ -70,7 +87,7 @@ func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 		for range rapid.IntRange(3, 12).Draw(t, "entities") {
 			w.put(drawEntity(t))
 		}
-		complete, parts := model{}, model{}
+		complete, parts := newModel(), newModel()
 		a := lawAccount(t, w, nil, nil)
 		j, _, err := e.Judge(t.Context(), a, lawRules)
 		if err != nil {
@@ -79,11 +96,13 @@ func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 		complete.observe(j)
 		parts.observe(j)
 		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
-			before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage, At: clock}
-			clock = clock.AddDate(0, 0, rapid.IntRange(0, 20).Draw(t, "days"))
+			before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage, Verdicts: a.Verdicts, At: clock}
+			clock = clock.AddDate(0, 0, rapid.SampledFrom([]int{0, 0, 0, 1, 20}).Draw(t, "days"))
 			changed := change(t, w)
 			a = lawAccount(t, w, a.Graph, changed)
-			full, _, err := e.Judge(t.Context(), a, lawRules)
+			whole := a
+			whole.Verdicts = nil
+			full, _, err := e.Judge(t.Context(), whole, lawRules)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,13 +115,28 @@ func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 			if diff := cmp.Diff(complete, parts); diff != "" {
 				t.Fatalf("after step %d, which changed %v (-whole +parts):\n%s", step, changed, diff)
 			}
+			for _, r := range lawRules { // the verdicts that the next step starts from
+				if diff := cmp.Diff(tryRule(t, e, whole, r), tryRule(t, e, a, r)); diff != "" {
+					t.Fatalf("verdict of %s after step %d, which changed %v (-whole +kept):\n%s", r.ID, step, changed, diff)
+				}
+			}
 		}
 	})
 }
 
+// tryRule returns the verdict of a rule.
+func tryRule(t *rapid.T, e *evaluate.Evaluator, a evaluate.Account, r posture.Rule) evaluate.Answer {
+	answers, err := e.Try(t.Context(), a, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers[0].Work, answers[0].Outside = 0, nil
+	return answers[0]
+}
+
 // lawAccount builds the graph of a world, or patches the one before.
 func lawAccount(t *rapid.T, w *world, before *graph.Graph, changed []posture.EntityID) evaluate.Account {
-	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Coverage: w.coverageList()}
+	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Coverage: w.coverageList(), Verdicts: new(evaluate.VerdictCache)}
 	if before == nil || rapid.Bool().Draw(t, "build anew") {
 		b := graph.NewBuilder(graph.Limits{})
 		for _, id := range slices.Sorted(maps.Keys(w.entities)) {
@@ -236,6 +270,10 @@ func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {
 	e := evaluator(w)
 	rules := []posture.Rule{lawRules[0], lawRules[2], lawRules[4]} // public, open, lonely-key
 	a := w.account(t)
+	a.Verdicts = new(evaluate.VerdictCache)
+	if _, _, err := e.Judge(t.Context(), a, rules); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		changed posture.Entity
 		want    map[posture.RuleID]int // rule to how many entities it names; -1 for all
@@ -251,9 +289,13 @@ func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {
 		"a tag of an entity in trouble": {entity(groupType, region, "open", to("ALLOWS_INGRESS", internet), map[string]string{"a": "b"}), map[posture.RuleID]int{"open": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			after := newWorld(internet, bucket, group)
-			after.put(test.changed)
-			j, _, err := e.Reevaluate(t.Context(), after.account(t), evaluate.Before{Graph: a.Graph, Coverage: a.Coverage}, []posture.EntityID{test.changed.ID}, rules)
+			after := a
+			after.Verdicts = new(evaluate.VerdictCache)
+			var err error
+			if after.Graph, err = a.Graph.Patch([]graph.Change{{Record: graphcache.Record(&test.changed)}}); err != nil {
+				t.Fatal(err)
+			}
+			j, _, err := e.Reevaluate(t.Context(), after, evaluate.Before{Graph: a.Graph, Coverage: a.Coverage, Verdicts: a.Verdicts}, []posture.EntityID{test.changed.ID}, rules)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -268,5 +310,50 @@ func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {
 				t.Errorf("judged (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestUnsureVerdictIsNotKept reads the value that made all verdicts of a rule unknown: they
+// change also for entities that are not near it.
+func TestUnsureVerdictIsNotKept(t *testing.T) {
+	t.Parallel()
+	internet := entity(rangeType, region, "any", posture.Flag("isInternet", true))
+	denied := entity(rangeType, region, "denied", posture.Unknown("isInternet", "denied"))
+	w := newWorld(internet, denied, entity(groupType, region, "open", to("ALLOWS_INGRESS", internet)), entity(groupType, region, "closed", to("ALLOWS_INGRESS", denied)))
+	e := evaluator(w)
+	rules := []posture.Rule{rule("unsure", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').values('isInternet').dedup().count().is(1))`)}
+	a := w.account(t)
+	a.Verdicts = new(evaluate.VerdictCache)
+	for _, step := range []struct {
+		private            posture.Property
+		violating, unknown []string
+	}{
+		{posture.Flag("isInternet", false), []string{"closed", "open"}, []string{}},
+		{posture.Unknown("isInternet", "denied"), []string{}, []string{"closed", "open"}},
+		{posture.Flag("isInternet", true), []string{"closed", "open"}, []string{}},
+	} {
+		if _, _, err := e.Judge(t.Context(), a, rules); err != nil {
+			t.Fatal(err)
+		}
+		before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage, Verdicts: a.Verdicts, At: now}
+		changed := entity(rangeType, region, "denied", step.private)
+		var err error
+		if a.Graph, err = a.Graph.Patch([]graph.Change{{Record: graphcache.Record(&changed)}}); err != nil {
+			t.Fatal(err)
+		}
+		a.Verdicts = new(evaluate.VerdictCache)
+		if _, _, err := e.Reevaluate(t.Context(), a, before, []posture.EntityID{changed.ID}, rules); err != nil {
+			t.Fatal(err)
+		}
+		answers, err := e.Try(t.Context(), a, rules...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(step.violating, names(answers[0].Violating, w)); diff != "" {
+			t.Errorf("violating with %v (-want +got):\n%s", step.private, diff)
+		}
+		if diff := cmp.Diff(step.unknown, names(answers[0].Unknown, w)); diff != "" {
+			t.Errorf("unknown with %v (-want +got):\n%s", step.private, diff)
+		}
 	}
 }

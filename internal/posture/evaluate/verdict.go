@@ -27,7 +27,7 @@ type verdict struct {
 // verdict runs a rule on the graph, or returns its cached verdict. With an error it
 // still returns the types that the rule applies to, as far as they are known.
 func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) {
-	if v, ok := j.Verdicts.get(r.Query); ok {
+	if v, ok := j.Verdicts.verdict(r.Query); ok {
 		return v, nil
 	}
 	q, err := j.query(r.Query)
@@ -36,7 +36,7 @@ func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) 
 	}
 	v, err := j.run(ctx, q)
 	if err == nil {
-		j.Verdicts.put(r.Query, v)
+		j.Verdicts.putVerdict(r.Query, v)
 	}
 	return v, err
 }
@@ -44,10 +44,6 @@ func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) 
 // run runs a query on the graph.
 func (j *judging) run(ctx context.Context, q *query) (verdict, error) {
 	v := verdict{subjects: q.reads.Subjects, reads: q.reads.Types}
-	if q.where != nil {
-		j.search(q, &v)
-		return v, nil
-	}
 	if q.about != nil {
 		about, err := j.runAbout(ctx, q.about)
 		if err != nil {
@@ -55,11 +51,12 @@ func (j *judging) run(ctx context.Context, q *query) (verdict, error) {
 		}
 		v.about, v.work = about, about.work
 	}
-	found, err := q.plan.Verdict(ctx, j.Graph, j.options(q))
+	found, err := j.find(ctx, q)
 	if err != nil {
 		return v, err
 	}
-	v.yes, v.unknown, v.work = found.Yes, found.Unknown, v.work+found.Work
+	// The answer is kept for the next judgement: appending must copy it.
+	v.yes, v.unknown, v.work = slices.Clip(found.Yes), slices.Clip(found.Unknown), v.work+found.Work
 	if len(found.Unsure) > 0 {
 		if err := j.settleUnsure(ctx, q, found, &v); err != nil {
 			return v, err
@@ -72,35 +69,6 @@ func (j *judging) run(ctx context.Context, q *query) (verdict, error) {
 	}
 	j.markUnread(q, &v)
 	return v, nil
-}
-
-// VerdictCache keeps the verdicts of rules on one graph at one moment. It is safe for
-// concurrent use; nil keeps nothing.
-type VerdictCache struct {
-	mu       sync.Mutex
-	verdicts map[posture.RuleQuery]verdict
-}
-
-func (c *VerdictCache) get(q posture.RuleQuery) (verdict, bool) {
-	if c == nil {
-		return verdict{}, false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v, ok := c.verdicts[q]
-	return v, ok
-}
-
-func (c *VerdictCache) put(q posture.RuleQuery, v verdict) {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.verdicts == nil {
-		c.verdicts = map[posture.RuleQuery]verdict{}
-	}
-	c.verdicts[q] = v
 }
 
 // options are the limits of a rule's query. The number of results is not limited,
@@ -173,36 +141,16 @@ func (j *judging) withUnknown(ts []posture.EntityType, keys []string) []graph.Ha
 	return slices.Compact(all)
 }
 
-// search evaluates a condition of the search language on the entities that it may match.
-func (j *judging) search(q *query, v *verdict) {
-	hs := j.Graph.Vertices()
-	if !q.anywhere {
-		hs = j.subjects(v.subjects)
-	} else {
-		v.subjects = nil
-	}
-	v.work = int64(len(hs))
-	for _, h := range hs {
-		e := entityOf(j.Graph, h)
-		switch q.where.Of(&e) {
-		case posture.Yes:
-			v.yes = append(v.yes, h)
-		case posture.Maybe:
-			v.unknown = append(v.unknown, h)
-		}
-	}
-}
-
 // A query is a parsed and compiled query of a rule.
 type query struct {
-	text     string // of a Gremlin query
-	bound    string // values of its variables, as JSON
+	key      posture.RuleQuery // its text and the values of its variables
 	binding  posture.Binding
 	plan     *gremlin.Plan
 	touches  gremlin.Touches
+	reach    *gremlin.Reach // how far from an entity it reads to decide about it; nil if that is not limited
 	reads    Reads
 	needs    []need
-	where    posture.Condition // of a search query, which has no plan
+	where    posture.Condition // of a search query, which has no plan and no marks
 	about    *query            // selects the resources that the rule applies to; nil for all
 	perhaps  *query            // finds the resources that may violate the rule; nil if the whole query decides
 	anywhere bool              // a search that is not restricted to types
@@ -264,7 +212,11 @@ func (e *Evaluator) readGraph(text string, bound string) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &query{text: text, bound: bound, binding: binding, plan: plan, touches: plan.Touches(variables(binding, e.now())), reads: reads}
+	values := variables(binding, e.now())
+	q := &query{key: posture.RuleQuery{Language: posture.GraphQuery, Text: text, Bound: bound}, binding: binding, plan: plan, touches: plan.Touches(values), reads: reads}
+	if reach, ok := plan.Reach(values); ok {
+		q.reach = reach
+	}
 	q.reads.Clock = q.reads.Clock || len(binding.EndOfSupport) > 0
 	q.needs = e.schema.needs(q)
 	if about != "" {
@@ -330,7 +282,7 @@ func (e *Evaluator) readSearch(text string) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &query{where: where}
+	q := &query{key: posture.RuleQuery{Language: posture.SearchQuery, Text: text}, where: where, reach: &gremlin.Reach{}}
 	where.EachAttribute(func(a posture.Attribute) {
 		if key := vertexKey(a); !slices.Contains(q.touches.Keys, key) {
 			q.touches.Keys = append(q.touches.Keys, key)

@@ -1,0 +1,138 @@
+package evaluate
+
+import (
+	"context"
+	"slices"
+
+	"vigil/graph"
+	"vigil/gremlin"
+	"vigil/internal/posture"
+)
+
+// A change is what happened to an account since its last judgement.
+type change struct {
+	before   *graph.Graph   // it shares its handles with the graph after the change
+	verdicts *VerdictCache  // on that graph
+	old, now []graph.Handle // the changed vertices in the graph before and after
+	later    bool           // time-dependent queries may find something else
+}
+
+// changeSince returns the change between two graphs, or nil if they have different
+// handles: then nothing can be kept.
+func changeSince(b Before, after *graph.Graph, d *difference) *change {
+	if b.Verdicts == nil || !after.SharesHandles(b.Graph) {
+		return nil
+	}
+	return &change{before: b.Graph, verdicts: b.Verdicts, old: handles(b.Graph, d.ids), now: handles(after, d.ids), later: d.later}
+}
+
+// handles returns the vertices of entities, each once.
+func handles(g *graph.Graph, ids []posture.EntityID) []graph.Handle {
+	var all []graph.Handle
+	for _, id := range ids {
+		if h, ok := g.VertexByID(graph.String(string(id))); ok {
+			all = append(all, h)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// find returns what a query finds in the graph. After a change it runs the query only on
+// the vertices from which it reaches a changed one, before or after the change: on all
+// others it reads the same as before, so that its answer is the same.
+func (j *judging) find(ctx context.Context, q *query) (*gremlin.Verdict, error) {
+	if old, near := j.since.near(q, j.Graph); old != nil {
+		live := []graph.Handle{} // nil would mean all vertices
+		for _, h := range near {
+			if j.Graph.HasVertex(h) {
+				live = append(live, h)
+			}
+		}
+		part, err := j.ask(ctx, q, live)
+		if err != nil {
+			return nil, err
+		}
+		if len(part.Unsure) == 0 {
+			part.Yes, part.Unknown = replace(old.Yes, part.Yes, near), replace(old.Unknown, part.Unknown, near)
+			j.Verdicts.putFound(q.key, part)
+			return part, nil
+		}
+	}
+	found, err := j.ask(ctx, q, nil)
+	if err == nil {
+		j.Verdicts.putFound(q.key, found)
+	}
+	return found, err
+}
+
+// near returns the last answer of a query and the vertices, in ascending order, whose
+// answer may be another now. It returns nil if any may be.
+func (c *change) near(q *query, after *graph.Graph) (*gremlin.Verdict, []graph.Handle) {
+	if c == nil || q.reach == nil || c.later && q.reads.Clock {
+		return nil, nil
+	}
+	last := c.verdicts.found(q.key)
+	if last == nil || len(last.Unsure) > 0 {
+		return nil, nil
+	}
+	limit := max(64, after.NumVertices()/16) // beyond, the whole account costs about as much
+	old, ok := q.reach.Dependents(c.before, c.old, limit)
+	if !ok {
+		return nil, nil
+	}
+	now, ok := q.reach.Dependents(after, c.now, limit)
+	if !ok {
+		return nil, nil
+	}
+	all := append(old, now...)
+	slices.Sort(all)
+	return last, slices.Compact(all)
+}
+
+// replace returns old with the vertices in near replaced by those in part. All are in
+// ascending order, and part is contained in near.
+func replace(old, part, near []graph.Handle) []graph.Handle {
+	all := make([]graph.Handle, 0, len(old)+len(part))
+	for _, h := range old {
+		if _, ok := slices.BinarySearch(near, h); !ok {
+			all = append(all, h)
+		}
+	}
+	all = append(all, part...)
+	slices.Sort(all)
+	return all
+}
+
+// ask runs a query on all vertices, or on some.
+func (j *judging) ask(ctx context.Context, q *query, from []graph.Handle) (*gremlin.Verdict, error) {
+	if q.where != nil {
+		return j.search(q, from), nil
+	}
+	o := j.options(q)
+	o.From = from
+	return q.plan.Verdict(ctx, j.Graph, o)
+}
+
+// search evaluates a condition of the search language on the entities that it may match,
+// or on some.
+func (j *judging) search(q *query, from []graph.Handle) *gremlin.Verdict {
+	switch {
+	case from != nil:
+	case q.anywhere:
+		from = j.Graph.Vertices()
+	default:
+		from = j.subjects(q.reads.Subjects)
+	}
+	v := &gremlin.Verdict{Work: int64(len(from))}
+	for _, h := range from {
+		e := entityOf(j.Graph, h)
+		switch q.where.Of(&e) {
+		case posture.Yes:
+			v.Yes = append(v.Yes, h)
+		case posture.Maybe:
+			v.Unknown = append(v.Unknown, h)
+		}
+	}
+	return v
+}
