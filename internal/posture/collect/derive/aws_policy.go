@@ -48,7 +48,7 @@ var awsBucketPolicy = resource.Function{
 			return nil
 		}
 		putAnswer(b, "policyTlsOnly", p.TLSOnly(in.Name))
-		putAnswer(b, "othersManage", p.Others(string(in.Account), bucketManagement))
+		putAnswer(b, "othersManage", p.Others(string(in.Account), in.Name, bucketManagement))
 		return nil
 	},
 	Absent: func(b *resource.Builder) {

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -179,4 +180,46 @@ func TestTrustCorpus(t *testing.T) {
 			t.Errorf("%s: it allows %q, want %q", e.Name, allowed, e.Input.Allowed)
 		}
 	}
+}
+
+func TestDecryptsAllCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Examples(t, "testdata/decrypts.yaml", func(e identityEntry) predicate.Answer { return e.identity().DecryptsAll() })
+}
+
+func TestWholeServicesCorpus(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		Policy   string   `yaml:"policy"`
+		Services []string `yaml:"services"`
+	}
+	for _, e := range predicatetest.Read[entry](t, "testdata/services.yaml") {
+		p, _, err := Parse(e.Input.Policy)
+		if got := p.WholeServices(); err != nil || !slices.Equal(got, e.Input.Services) {
+			t.Errorf("%s: %q (%v), want %q", e.Name, got, err, e.Input.Services)
+		}
+	}
+}
+
+// TestWideFederationsCorpus expects the kinds of issuers in brackets as the reason.
+func TestWideFederationsCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Corpus(t, "testdata/federations.yaml", func(e policyEntry) predicate.Answer {
+		return ask(e.Policy, func(p Policy) predicate.Answer {
+			kinds, known := p.WideFederations()
+			if !known {
+				return predicate.NotKnown("")
+			}
+			return predicate.Answer{Truth: predicate.Of(len(kinds) > 0, "").Truth, Why: fmt.Sprint(kinds)}
+		})
+	})
+}
+
+func TestOthersCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Examples(t, "testdata/others.yaml", func(e policyEntry) predicate.Answer {
+		return ask(e.Policy, func(p Policy) predicate.Answer {
+			return p.Others("123456789012", "logs", []string{"s3:putbucketpolicy", "s3:putobjectacl"})
+		})
+	})
 }

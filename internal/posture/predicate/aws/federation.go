@@ -102,33 +102,55 @@ func (s Statement) narrows(issuer string) (narrow, supported bool) {
 // wideClaim reports whether a value of a claim leaves the repository, project,
 // workspace or namespace open.
 func wideClaim(kind, claim, value string, like bool) bool {
-	if claim == "aud" {
-		return true
+	fixed := func(label string) bool {
+		name := labelled(value, label)
+		return name != "" && !open(name, like)
 	}
-	if kind == otherIssuer {
-		return like && strings.Trim(value, "*?") == "" || strings.Contains(value, callerMark)
-	}
-	part := func(n int) string {
-		field := strings.Split(value, ":")
-		if n >= len(field) {
-			return field[len(field)-1]
-		}
-		return field[n]
+	fixedRepository := func(label string) bool {
+		name := labelled(value, label)
+		return name != "" && !openRepository(name, like)
 	}
 	switch {
-	case kind == gitHub && claim == "sub" && strings.HasPrefix(value, "repo:"), kind == gitLab && claim == "sub":
-		return open(part(1), like)
-	case kind == gitHub && claim == "job_workflow_ref", kind == gitHub && claim == "repository":
-		owner, rest, _ := strings.Cut(value, "/")
-		name, _, _ := strings.Cut(rest, "/")
-		return open(owner+name, like)
+	case claim == "aud":
+		return true
+	case kind == otherIssuer:
+		return like && strings.Trim(value, "*?") == "" || strings.Contains(value, callerMark)
+	case kind == gitHub && claim == "sub":
+		return !slices.ContainsFunc(repositoryLabels, fixedRepository) && !fixed("repository_id")
+	case kind == gitHub && (claim == "job_workflow_ref" || claim == "repository"):
+		return openRepository(value, like)
+	case kind == gitLab && claim == "sub":
+		return !fixed("project_path")
 	case kind == terraform && claim == "sub":
-		return open(part(3), like) && open(part(5), like)
+		return !fixed("organization") || !fixed("project") && !fixed("workspace")
 	case kind == kubernetes && claim == "sub":
-		return open(part(2), like)
-	case kind == gitHub && claim == "sub", claim == "repository_id", claim == "project_id", claim == "project_path",
-		claim == "terraform_project_id", claim == "terraform_workspace_id":
+		return !fixed("serviceaccount")
+	case slices.Contains(fixingClaims, claim):
 		return open(value, like)
 	}
 	return true
+}
+
+// repositoryLabels are the labels in subjects of GitHub before the name of a repository.
+// An organisation chooses which of them its subjects have; the default is repo.
+var repositoryLabels = []string{"repo", "repository", "job_workflow_ref", "workflow_ref"}
+
+// fixingClaims identify one repository, project or workspace.
+var fixingClaims = []string{"repository_id", "project_id", "project_path", "terraform_project_id", "terraform_workspace_id"}
+
+// labelled returns the part after a label of a subject such as
+// "project_path:acme/site:ref_type:branch", "" when it has no such label. A wildcard
+// before the label does not matter, because the parts do not contain colons.
+func labelled(subject, label string) string {
+	_, after, _ := strings.Cut(":"+subject, ":"+label+":")
+	part, _, _ := strings.Cut(after, ":")
+	return part
+}
+
+// openRepository reports whether strangers can match the owner or the name at the
+// beginning of a path in a repository.
+func openRepository(path string, like bool) bool {
+	owner, rest, _ := strings.Cut(path, "/")
+	name, _, _ := strings.Cut(rest, "/")
+	return open(owner+name, like)
 }

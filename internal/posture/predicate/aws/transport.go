@@ -25,9 +25,12 @@ func (p Policy) TLSOnly(bucket string) predicate.Answer {
 	return predicate.And(all...)
 }
 
+// partitions are the beginnings of the ARNs of the AWS partitions.
+var partitions = []string{"arn:aws:", "arn:aws-us-gov:", "arn:aws-cn:"}
+
 // inAnyPartition reports whether the set contains a resource in any AWS partition.
 func (p Patterns) inAnyPartition(resource string) bool {
-	return slices.ContainsFunc([]string{"arn:aws:", "arn:aws-us-gov:", "arn:aws-cn:"}, func(partition string) bool {
+	return slices.ContainsFunc(partitions, func(partition string) bool {
 		return p.has(partition + strings.TrimPrefix(resource, "arn:aws:"))
 	})
 }

@@ -3,6 +3,7 @@ package azure_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -233,4 +234,17 @@ func TestAdminCorpus(t *testing.T) {
 		}
 		return azure.Admin(raw(map[string]any{"permissions": in.Permissions}))
 	})
+}
+
+func TestTakeoversCorpus(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		Role  []role   `yaml:"role"`
+		Kinds []string `yaml:"kinds"`
+	}
+	for _, e := range predicatetest.Read[entry](t, "testdata/takeovers.yaml") {
+		if got := azure.Takeovers(raw(map[string]any{"permissions": e.Input.Role})); !slices.Equal(got, e.Input.Kinds) {
+			t.Errorf("%s: got %q, want %q", e.Name, got, e.Input.Kinds)
+		}
+	}
 }
