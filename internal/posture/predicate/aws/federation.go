@@ -123,20 +123,21 @@ func wideClaim(kind, claim, value string, like bool) bool {
 		return !fixed("project_path")
 	case kind == terraform && claim == "sub":
 		return !fixed("organization") || !fixed("project") && !fixed("workspace")
-	case kind == kubernetes && claim == "sub":
-		return !fixed("serviceaccount")
-	case slices.Contains(fixingClaims, claim):
-		return open(value, like)
+	case kind == kubernetes:
+		return claim != "sub" || !fixed("serviceaccount")
 	}
-	return true
+	return !slices.Contains(fixingClaims[kind], claim) || open(value, like)
 }
 
 // repositoryLabels are the labels in subjects of GitHub before the name of a repository.
 // An organisation chooses which of them its subjects have; the default is repo.
 var repositoryLabels = []string{"repo", "repository", "job_workflow_ref", "workflow_ref"}
 
-// fixingClaims identify one repository, project or workspace.
-var fixingClaims = []string{"repository_id", "project_id", "project_path", "terraform_project_id", "terraform_workspace_id"}
+// fixingClaims are the claims that identify one repository, project or workspace, by the
+// kind of issuer.
+var fixingClaims = map[string][]string{
+	gitHub: {"repository_id"}, gitLab: {"project_id", "project_path"}, terraform: {"terraform_project_id", "terraform_workspace_id"},
+}
 
 // labelled returns the part after a label of a subject such as
 // "project_path:acme/site:ref_type:branch", "" when it has no such label. A wildcard

@@ -116,7 +116,7 @@ func (m *mutator) find(n ast.Node) bool {
 		}
 	case *ast.BinaryExpr:
 		if to, ok := swapped[n.Op]; ok {
-			m.add(n, m.source(n.X)+" "+to.String()+" "+m.source(n.Y), n.Op.String()+" is "+to.String())
+			m.add(n, "("+m.source(n.X)+") "+to.String()+" ("+m.source(n.Y)+")", n.Op.String()+" is "+to.String())
 		}
 	case *ast.UnaryExpr:
 		if n.Op == token.NOT {

@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -47,5 +48,18 @@ func f(a, b int, s string, ok bool) bool {
 	}
 	if _, err := parser.ParseFile(token.NewFileSet(), "x.go", f.text, 0); err != nil {
 		t.Errorf("the mutants are not Go: %v\n%s", err, f.text)
+	}
+}
+
+// TestSwappedOperatorKeepsOperands checks that an operator of higher precedence does not
+// take a part of an operand.
+func TestSwappedOperatorKeepsOperands(t *testing.T) {
+	t.Parallel()
+	f, err := mutate("x.go", []byte("package x\n\nfunc f(a, b, c bool) bool { return a || b || c }\n"), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(f.text); !strings.Contains(text, "case 1: return (a || b) && (c);") {
+		t.Errorf("the mutants are %s", text)
 	}
 }
