@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -187,10 +188,17 @@ func meaningOf(t *resource.Type, call *resource.Call, err error) resource.Meanin
 		return call.Gone
 	case errors.Is(err, ErrNotOffered):
 		return call.NotOffered
-	case errors.Is(err, ErrOff):
+	case errors.Is(err, ErrOff), reportsNotEnabled(call, err):
 		return call.NotEnabled
 	}
 	return resource.MeansUnknown
+}
+
+// reportsNotEnabled reports whether the message of a refusal says that the service is not
+// enabled.
+func reportsNotEnabled(call *resource.Call, err error) bool {
+	denied, ok := errors.AsType[*DeniedError](err)
+	return ok && call.NotEnabledMessage != "" && denied.Err != nil && strings.Contains(denied.Err.Error(), call.NotEnabledMessage)
 }
 
 // joinPages joins several pages into one response by concatenating their lists.

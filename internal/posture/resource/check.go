@@ -83,6 +83,9 @@ func (t *Type) checkCall(i int, functions Functions, claim func(a *Answer, where
 			return fmt.Errorf("%s: the meaning %q of an error must be absent or vanished", c.Call, m)
 		}
 	}
+	if c.NotEnabledMessage != "" && c.NotEnabled == MeansUnknown {
+		return fmt.Errorf("%s has a notEnabledMessage, so it must have notEnabled", c.Call)
+	}
 	if c.Needs != "" && !slices.ContainsFunc(t.Calls[:i], func(o Call) bool { return o.Key() == c.Needs }) {
 		return fmt.Errorf("%s needs %s, which must be called before it", c.Call, c.Needs)
 	}

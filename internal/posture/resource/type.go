@@ -180,6 +180,9 @@ type Call struct {
 	Gone       Meaning `yaml:"gone"`
 	NotEnabled Meaning `yaml:"notEnabled"`
 	NotOffered Meaning `yaml:"notOffered"`
+	// NotEnabledMessage is a text in the message of a refusal that means NotEnabled,
+	// for services that report it with the code of a missing permission.
+	NotEnabledMessage string `yaml:"notEnabledMessage"`
 }
 
 // Key is the name of the call or function.

@@ -191,6 +191,9 @@ func failureOf(word string) failure {
 	case "throttled":
 		return failure{http.StatusTooManyRequests, "ThrottlingException", "rate exceeded"}
 	}
+	if message, ok := strings.CutPrefix(word, "denied "); ok {
+		return failure{http.StatusForbidden, "AccessDenied", message}
+	}
 	code, _ := strings.CutPrefix(word, "code ")
 	return failure{http.StatusNotFound, code, "not found"}
 }

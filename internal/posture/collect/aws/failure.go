@@ -47,8 +47,6 @@ func classify(err error, permission string) error {
 		return err
 	}
 	switch code := refused.Code; {
-	case refused.Service == "macie2" && strings.Contains(refused.Message, "is not enabled"): // with the code of a missing permission
-		return &kindError{collect.ErrOff, code, err}
 	case slices.Contains(deniedCodes, code):
 		return &collect.DeniedError{Permission: permission, Err: err}
 	case slices.Contains(identityCodes, code):

@@ -13,8 +13,7 @@ func TestErrorsOfServicesThatAreOff(t *testing.T) {
 		err  *awsapi.Error
 		want error
 	}{
-		"Macie that was never enabled": {&awsapi.Error{Service: "macie2", Code: "AccessDeniedException", Message: "Macie is not enabled"}, collect.ErrOff},
-		"a missing permission for Macie": {&awsapi.Error{Service: "macie2", Code: "AccessDeniedException",
+		"a missing permission": {&awsapi.Error{Service: "macie2", Code: "AccessDeniedException",
 			Message: "User: arn:aws:sts::123456789012:assumed-role/vigil/a is not authorized to perform: macie2:GetMacieSession"}, collect.ErrDenied},
 		"a user pool without threat protection": {&awsapi.Error{Service: "cognito-idp", Code: "UserPoolAddOnNotEnabledException"}, collect.ErrOff},
 		"an account without Security Hub":       {&awsapi.Error{Service: "securityhub", Code: "InvalidAccessException"}, collect.ErrOff},

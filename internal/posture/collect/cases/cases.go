@@ -29,8 +29,9 @@ type Case struct {
 	// Get reads the resource of this name instead of the list.
 	Get string `yaml:"get"`
 	// Answers are the responses of the cloud by call. A response is an object; or one of
-	// the words denied, gone, notEnabled, notOffered and throttled; or "code " and an
-	// error code; or a list of {for, answer}, selected by the input.
+	// the words denied, gone, notEnabled, notOffered and throttled; or "denied " and the
+	// message of the cloud; or "code " and an error code; or a list of {for, answer},
+	// selected by the input.
 	Answers map[string]any `yaml:"answers"`
 	// Entities are the expected entities in any order.
 	Entities []Entity `yaml:"entities"`

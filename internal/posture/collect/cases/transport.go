@@ -118,6 +118,9 @@ func refusal(word string) error {
 	if kind, ok := kinds[word]; ok {
 		return &refusedError{kind, word}
 	}
+	if message, ok := strings.CutPrefix(word, "denied "); ok {
+		return &collect.DeniedError{Err: errors.New(message)}
+	}
 	if code, ok := strings.CutPrefix(word, "code "); ok {
 		return &refusedError{collect.ErrGone, code}
 	}

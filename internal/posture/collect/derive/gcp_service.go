@@ -33,11 +33,18 @@ var gcpAlertFilters = []string{
 	"conditionPrometheusQueryLanguage.query",
 }
 
-// gcpWatchers returns the names of the enabled alert policies by the log metric that they watch.
+// gcpNotifies reports whether somebody is told of the incidents of an alert policy. Without
+// notification channels, they appear in the console only.
+func gcpNotifies(policy gjson.Result) bool {
+	return policy.Get("enabled").Bool() && len(policy.Get("notificationChannels").Array()) > 0
+}
+
+// gcpWatchers returns the names of the alert policies that notify somebody, by the log metric
+// that they watch.
 func gcpWatchers(policies gjson.Result) map[string][]string {
 	watchers := map[string][]string{}
 	for _, policy := range policies.Array() {
-		if !policy.Get("enabled").Bool() {
+		if !gcpNotifies(policy) {
 			continue
 		}
 		for _, condition := range policy.Get("conditions").Array() {
@@ -63,10 +70,10 @@ func gcpWatchersOf(watchers map[string][]string, metric string) []string {
 	return names
 }
 
-// gcpMatchedLogs returns the log filters that enabled alert policies watch without a metric.
+// gcpMatchedLogs returns the log filters that alert policies watch without a metric.
 func gcpMatchedLogs(policies gjson.Result) (filters []string) {
 	for _, policy := range policies.Array() {
-		if policy.Get("enabled").Bool() {
+		if gcpNotifies(policy) {
 			filters = append(filters, texts(policy.Get("conditions.#.conditionMatchedLog.filter"))...)
 		}
 	}
@@ -75,7 +82,7 @@ func gcpMatchedLogs(policies gjson.Result) (filters []string) {
 
 // gcpWatched adds the alert policies that watch a log metric.
 var gcpWatched = resource.Function{
-	Properties: []resource.Property{{Name: "watched", Kind: resource.Flag, Doc: "An enabled alert policy watches it."}},
+	Properties: []resource.Property{{Name: "watched", Kind: resource.Flag, Doc: "An alert policy that is enabled and has a notification channel watches it."}},
 	Edges:      []resource.Edge{{Label: "WATCHED_BY", To: resource.EntityTypes{gcpAlertPolicy}, Doc: "The alert policies that watch it."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		watchers := gcpWatchersOf(gcpWatchers(in.Value.Get("alertPolicies")), in.Item.Get("name").String())
@@ -121,8 +128,8 @@ func (c gcpChange) countedBy(filter string) bool {
 // metrics; the alert policies are the response named alerts.
 var gcpWatchesOwnership = resource.Function{
 	Properties: []resource.Property{
-		{Name: "watchesOwnership", Kind: resource.Flag, Doc: "An alert policy watches changes of project owners, by a log metric that counts them or by the log itself."},
-		{Name: "watchedChanges", Kind: resource.Texts, Doc: "The changes that alert policies watch, by a log metric or by the log itself: auditConfig, customRole, firewall, route, network, storagePermissions, database."},
+		{Name: "watchesOwnership", Kind: resource.Flag, Doc: "An alert policy that notifies somebody watches changes of project owners, by a log metric that counts them or by the log itself."},
+		{Name: "watchedChanges", Kind: resource.Texts, Doc: "The changes that alert policies that notify somebody watch, by a log metric or by the log itself: auditConfig, customRole, firewall, route, network, storagePermissions, database."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		policies := in.Item.Answers["alerts"].Get("alertPolicies")
