@@ -42,8 +42,8 @@ var gatewayKinds = []*kind{
 		body: func(a address) world.Object {
 			return a.resource("sku", world.Obj("name", "Standard"), "properties", world.Obj(
 				"frontendIPConfigurations", world.Items(world.Obj("name", "front", "properties", world.Obj("publicIPAddress", a.publicIP(0)))),
-				"loadBalancingRules", world.Items(world.Obj("name", "web", "properties", world.Obj("frontendPort", 443, "backendPort", 8443, "protocol", "Tcp"))),
-				"backendAddressPools", world.Items(world.Obj("name", "pool", "properties", world.Obj("backendIPConfigurations", world.Items(reference(a.ref(interfaces, 0)+"/ipConfigurations/ipconfig1"))))),
+				"loadBalancingRules", world.Items(world.Obj("name", "web", "properties", world.Obj("frontendPort", 443, "backendPort", 8443, "protocol", "Tcp", "backendAddressPool", reference(a.id()+"/backendAddressPools/pool")))),
+				"backendAddressPools", world.Items(world.Obj("id", a.id()+"/backendAddressPools/pool", "name", "pool", "properties", world.Obj("backendIPConfigurations", world.Items(reference(a.ref(interfaces, 0)+"/ipConfigurations/ipconfig1"))))),
 			))
 		},
 	},

@@ -301,3 +301,16 @@ var awsWebACLScopes = resource.ListFunction{
 		return scopes, nil
 	},
 }
+
+// awsKafkaAccess adds whether clients of a provisioned MSK cluster need not authenticate: it
+// allows that, or has no method of authentication. Serverless clusters require IAM.
+var awsKafkaAccess = resource.Function{
+	Properties: []resource.Property{{Name: "unauthenticatedAccess", Kind: resource.Flag, Doc: "Clients need not authenticate: it is allowed, or no method of authentication is on."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		auth := in.Value.Get("ClientAuthentication")
+		required := auth.Get("Sasl.Iam.Enabled").Bool() || auth.Get("Sasl.Scram.Enabled").Bool() || auth.Get("Tls.Enabled").Bool()
+		b.Flag("unauthenticatedAccess", auth.Get("Unauthenticated.Enabled").Bool() || !required)
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("unauthenticatedAccess", false) },
+}

@@ -209,7 +209,7 @@ var gcpControlPlane = resource.Function{
 		{Name: "enablePrivateNodes", Kind: resource.Flag, Doc: "Its nodes have no public addresses."},
 		{Name: "masterAuthorizedNetworksEnabled", Kind: resource.Flag, Doc: "Only listed networks reach its control plane."},
 		{Name: "masterAuthorizedNetworks", Kind: resource.Texts, Doc: "The networks that reach its control plane."},
-		{Name: "openToInternet", Kind: resource.Flag, Doc: "The internet at large reaches the IP endpoint of its control plane: it is public, and authorized networks are off or hold the internet.", Exposed: "has a control plane on the internet"},
+		{Name: "openToInternet", Kind: resource.Flag, Doc: "The internet at large reaches its control plane: by a public IP endpoint whose authorized networks are off or hold the internet, or by the DNS endpoint with tokens or certificates of Kubernetes.", Exposed: "has a control plane on the internet"},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		v := in.Value
@@ -232,9 +232,16 @@ var gcpControlPlane = resource.Function{
 		if limited.Get("enabled").Bool() {
 			open = predicate.And(open, ipset.Admits(networks))
 		}
-		putAnswer(b, "openToInternet", open)
+		putAnswer(b, "openToInternet", predicate.Or(open, predicate.Of(gcpOpenDNSEndpoint(v.Get("controlPlaneEndpointsConfig.dnsEndpointConfig")), "")))
 		return nil
 	},
+}
+
+// gcpOpenDNSEndpoint reports whether strangers reach a control plane by its DNS endpoint. It is
+// on the internet, but IAM authorizes each request before the control plane receives it, unless
+// tokens or certificates of Kubernetes are accepted there.
+func gcpOpenDNSEndpoint(endpoint gjson.Result) bool {
+	return endpoint.Get("allowExternalTraffic").Bool() && (endpoint.Get("enableK8sTokensViaDns").Bool() || endpoint.Get("enableK8sCertsViaDns").Bool())
 }
 
 // gcpDatabaseOpen adds whether the whole internet may connect to a Cloud SQL instance.
