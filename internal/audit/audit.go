@@ -16,6 +16,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -65,6 +67,29 @@ type Entry struct {
 	Hash      []byte
 	Key       string // id of the signing key, if this was the last entry of a commit
 	Signature []byte
+	Targets   int // number of rows that it is searched by its targets with
+}
+
+// SearchTargets returns the values of a record's targets by which it is found, sorted and
+// without duplicates. Long values are cut, because databases limit the size of index entries.
+func (r Record) SearchTargets() []string {
+	var all []string
+	for _, v := range r.Targets {
+		if v != "" {
+			all = append(all, SearchTarget(v))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// SearchTarget returns the text by which records with a target are found.
+func SearchTarget(value string) string {
+	value = strings.ToValidUTF8(strings.ReplaceAll(value, "\x00", ""), "")
+	if r := []rune(value); len(r) > 200 {
+		return string(r[:200])
+	}
+	return value
 }
 
 // A Head is the newest entry of a chain. The zero Head precedes the first
@@ -93,6 +118,7 @@ type Filter struct {
 	Org       string
 	Operation string    // any if empty
 	Actor     string    // any if empty
+	Target    string    // value of any target; any if empty
 	Outcome   Outcome   // any if empty
 	From      time.Time // any if zero
 	To        time.Time // exclusive; any if zero

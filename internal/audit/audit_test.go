@@ -128,6 +128,18 @@ func TestPagesAreNewestFirstAndOneOrganisationOnly(t *testing.T) {
 		if diff := cmp.Diff([]audit.Record{wantRecord}, got, cmpopts.IgnoreFields(audit.Record{}, "ID")); err != nil || diff != "" {
 			t.Errorf("filtered: %v (-want +got)\n%s", err, diff)
 		}
+		for f, want := range map[audit.Filter]int{
+			{Org: "o1", Target: "11", Limit: 9}:                  1,
+			{Org: "o2", Target: "11", Limit: 9}:                  0, // number 12 belongs to o1
+			{Org: "o1", Target: "x", Limit: 99}:                  15,
+			{Org: "o1", Target: "x", Operation: "op1", Limit: 1}: 1,
+			{Org: "o1", Target: "none", Limit: 9}:                0,
+			{Org: "o1", Target: "a\x00\xff", Limit: 9}:           0,
+		} {
+			if got, err := l.Page(t.Context(), f); err != nil || len(got) != want {
+				t.Errorf("%+v: %d records, want %d; %v", f, len(got), want, err)
+			}
+		}
 	})
 }
 
@@ -141,6 +153,7 @@ func TestTamperingIsFound(t *testing.T) {
 		"column edited":     {[]string{`UPDATE audit_record SET org_id = 'o9' WHERE number = 7`}, 7, "searched by"},
 		"time edited":       {[]string{`UPDATE audit_record SET at = at + 1 WHERE number = 7`}, 7, "searched by"},
 		"outcome edited":    {[]string{`UPDATE audit_record SET outcome = 'denied' WHERE number = 7`}, 7, "searched by"},
+		"target removed":    {[]string{`DELETE FROM audit_target WHERE number = 7`}, 7, "searched by"},
 		"first removed":     {[]string{`DELETE FROM audit_record WHERE number = 1`}, 1, "missing"},
 		"middle removed":    {[]string{`DELETE FROM audit_record WHERE number = 7`}, 7, "missing"},
 		"last removed":      {[]string{`DELETE FROM audit_record WHERE number = 10`}, 10, "missing"},

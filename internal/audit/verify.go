@@ -130,7 +130,7 @@ func checkFollows(previous Head, e Entry) error {
 	}
 	col := e.Record
 	if body.Number != col.Number || !body.Time.Equal(col.Time) || body.Org != col.Org || body.Actor != col.Actor ||
-		body.Operation != col.Operation || body.Outcome != col.Outcome {
+		body.Operation != col.Operation || body.Outcome != col.Outcome || len(body.SearchTargets()) != e.Targets {
 		return &Break{number, "the columns that it is searched by were altered"}
 	}
 	return nil

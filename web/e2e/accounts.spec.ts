@@ -222,6 +222,19 @@ test('the audit is filtered by outcome and text', async ({ posture: page }) => {
   await expect(page.getByText('No record matches')).toBeVisible();
 });
 
+test('a target in the audit leads to all records of it', async ({ posture: page, api }) => {
+  const made = await api.post('/v1/api-tokens', { data: { name: 'for the audit', role: 'viewer' } });
+  const { id } = (await made.json()) as { id: string };
+  await api.delete(`/v1/api-tokens/${id}`);
+  await page.goto(postureAt('/admin/audit'));
+  await page.getByRole('button', { name: id, exact: true }).first().click();
+  await expect(page).toHaveURL(/target=/);
+  await expect(page.locator('tbody tr')).toHaveCount(2);
+  for (const row of await page.locator('tbody tr').all()) await expect(row).toContainText(id);
+  await page.getByRole('button', { name: 'Remove target' }).click();
+  await expect(page).not.toHaveURL(/target=/);
+});
+
 test.describe('collection settings', () => {
   test.use({ failing: true });
 

@@ -113,6 +113,7 @@ func (a *API) Routes() []httpapi.Route {
 type listRequest struct {
 	Operation string `query:"operation"`
 	Actor     string `query:"actor"`
+	Target    string `query:"target"`
 	Outcome   string `query:"outcome" enum:"success,denied,failure"`
 	From      string `query:"from"`
 	To        string `query:"to"`
@@ -127,7 +128,7 @@ const (
 
 // filter validates the parameters and returns the filter.
 func (in listRequest) filter() (audit.Filter, error) {
-	f := audit.Filter{Operation: in.Operation, Actor: in.Actor, Outcome: audit.Outcome(in.Outcome), Limit: defaultPage}
+	f := audit.Filter{Operation: in.Operation, Actor: in.Actor, Target: in.Target, Outcome: audit.Outcome(in.Outcome), Limit: defaultPage}
 	if in.PageSize != nil {
 		f.Limit = *in.PageSize
 	}
@@ -168,7 +169,7 @@ func (a *API) list(ctx context.Context, in listRequest) (page, error) {
 		return page{}, err
 	}
 	f.Org = string(caller.Org)
-	hash, err := cursor.Hash(in.Operation, in.Actor, in.Outcome, in.From, in.To)
+	hash, err := cursor.Hash(in.Operation, in.Actor, in.Target, in.Outcome, in.From, in.To)
 	if err != nil {
 		return page{}, err
 	}

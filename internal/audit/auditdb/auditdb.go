@@ -104,6 +104,22 @@ func insert(tx *sqldb.Tx, entries []audit.Entry) error {
 	if err != nil {
 		return err
 	}
+	// Where records were lost, their numbers are used again.
+	if _, err := tx.Exec(`DELETE FROM audit_target WHERE number >= $1`, entries[0].Record.Number); err != nil {
+		return err
+	}
+	_, err = tx.ExecEach(`INSERT INTO audit_target (number, org_id, target) VALUES ($1, $2, $3)`, func(yield func([]any) bool) {
+		for _, e := range entries {
+			for _, target := range e.Record.SearchTargets() {
+				if !yield([]any{e.Record.Number, e.Record.Org, target}) {
+					return
+				}
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
 	last := entries[len(entries)-1]
 	_, err = tx.Exec(`UPDATE audit_chain SET number = $1, hash = $2 WHERE id = 1`, last.Record.Number, last.Hash)
 	return err
@@ -125,8 +141,9 @@ func (s *Store) Snapshot(ctx context.Context, f func(audit.Chain) error) error {
 			return err
 		}
 		return f(audit.Chain{Anchor: e.anchor, Head: e.head, Entries: sqldb.Each(tx, scanEntry, `
-			SELECT number, at, org_id, actor, operation, outcome, body, prev, hash, key_id, signature
-			FROM audit_record
+			SELECT number, at, org_id, actor, operation, outcome, body, prev, hash, key_id, signature,
+				(SELECT count(*) FROM audit_target t WHERE t.number = r.number AND t.org_id = r.org_id)
+			FROM audit_record r
 			WHERE number > $1
 			ORDER BY number`, e.anchor.Number)})
 	})
@@ -136,7 +153,7 @@ func scanEntry(r sqldb.Row) (e audit.Entry, err error) {
 	var millis int64
 	var body string
 	rec := &e.Record
-	err = r.Scan(&rec.Number, &millis, &rec.Org, &rec.Actor, &rec.Operation, &rec.Outcome, &body, &e.Prev, &e.Hash, &e.Key, &e.Signature)
+	err = r.Scan(&rec.Number, &millis, &rec.Org, &rec.Actor, &rec.Operation, &rec.Outcome, &body, &e.Prev, &e.Hash, &e.Key, &e.Signature, &e.Targets)
 	rec.Time, e.Body = sqldb.Time(millis), []byte(body)
 	return e, err
 }
@@ -174,6 +191,9 @@ func (s *Store) Cut(ctx context.Context, before time.Time, keep int64, limit int
 		}
 		a, err := sign(head)
 		if err != nil {
+			return err
+		}
+		if _, err = tx.Exec(`DELETE FROM audit_target WHERE number <= $1`, through); err != nil {
 			return err
 		}
 		if n, err = tx.Exec(`DELETE FROM audit_record WHERE number <= $1`, through); err != nil {

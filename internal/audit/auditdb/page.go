@@ -38,6 +38,10 @@ func conditions(f audit.Filter) (string, []any) {
 	}
 	add(f.Operation != "", "operation =", f.Operation)
 	add(f.Actor != "", "actor =", f.Actor)
+	if f.Target != "" {
+		args = append(args, audit.SearchTarget(f.Target))
+		where = append(where, fmt.Sprintf("number IN (SELECT number FROM audit_target WHERE org_id = $1 AND target = $%d)", len(args)))
+	}
 	add(f.Outcome != "", "outcome =", string(f.Outcome))
 	add(!f.From.IsZero(), "at >=", sqldb.Millis(f.From))
 	add(!f.To.IsZero(), "at <", sqldb.Millis(f.To))

@@ -18,6 +18,7 @@ const AuditScope = "desktop"
 type auditQuery struct {
 	Operation string `query:"operation"`
 	Actor     string `query:"actor"`
+	Target    string `query:"target"`
 	Outcome   string `query:"outcome" enum:"success,denied,failure"`
 	Since     int64  `query:"since"`
 	Until     int64  `query:"until"`
@@ -62,7 +63,7 @@ type auditPage struct {
 func (a *API) listAudit(ctx context.Context, q auditQuery) (auditPage, error) {
 	size := cmp.Or(q.Limit, 100)
 	found, err := a.Audit(ctx, audit.Filter{
-		Org: AuditScope, Operation: q.Operation, Actor: q.Actor, Outcome: audit.Outcome(q.Outcome), Before: q.Cursor, Limit: size + 1,
+		Org: AuditScope, Operation: q.Operation, Actor: q.Actor, Target: q.Target, Outcome: audit.Outcome(q.Outcome), Before: q.Cursor, Limit: size + 1,
 		From: desktop.Millis(q.Since).Time(), To: desktop.Millis(q.Until).Time(),
 	})
 	if err != nil {

@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useAddress } from '../frame/address';
 import { Button } from './Button';
+import { Icon } from './Icon';
 import { Mark, type MarkName } from './marks';
 import { SearchInput } from './SearchInput';
 import { Segments } from './Segments';
@@ -62,6 +63,15 @@ export function AuditList({ query, records, children }: Props) {
             { value: 'failure', label: 'Failure' },
           ]}
         />
+        {search.target && (
+          <span className="chip">
+            <span className="k">On</span>
+            <span className="v cut">{search.target}</span>
+            <button type="button" aria-label="Remove target" onClick={() => change({ target: undefined })}>
+              <Icon name="x" small />
+            </button>
+          </span>
+        )}
         {children}
       </div>
       <Answer query={query} what="the audit" padded>
@@ -93,9 +103,15 @@ export function AuditList({ query, records, children }: Props) {
                         <span className="small t3 narrow">{r.who}</span>
                       </th>
                       <td className="wide t2">
-                        {Object.entries(r.targets)
-                          .map(([k, v]) => `${k} ${v}`)
-                          .join(', ')}
+                        {Object.entries(r.targets).map(([k, v], i) => (
+                          <Fragment key={k}>
+                            {i > 0 && ', '}
+                            {k}{' '}
+                            <button type="button" className="link" title="Records of this target" onClick={() => change({ target: v })}>
+                              {v}
+                            </button>
+                          </Fragment>
+                        ))}
                         {!!r.changed?.length && <span className="small t3"> changed {r.changed.join(', ')}</span>}
                       </td>
                       <td>

@@ -5,12 +5,14 @@ import { AuditList, outcomeOf } from '../../parts/AuditList';
 
 /** Who changed what, and who was refused. */
 export function Audit() {
-  const outcome = outcomeOf(useAddress().search.outcome);
+  const { search } = useAddress();
+  const { target } = search;
+  const outcome = outcomeOf(search.outcome);
   const query = useInfiniteQuery({
-    queryKey: ['desktop', 'audit', outcome],
+    queryKey: ['desktop', 'audit', outcome, target],
     queryFn: ({ pageParam }) =>
       desktop.get('/rest/config/v1/audit', {
-        query: { ...(pageParam ? { cursor: Number(pageParam) } : {}), ...(outcome ? { outcome } : {}) },
+        query: { ...(pageParam ? { cursor: Number(pageParam) } : {}), ...(outcome ? { outcome } : {}), ...(target ? { target } : {}) },
       }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_cursor ?? null,

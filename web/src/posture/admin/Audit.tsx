@@ -9,12 +9,13 @@ export function Audit() {
   const { search, change } = useAddress();
   const outcome = outcomeOf(search.outcome);
   const query = useInfiniteQuery({
-    queryKey: ['audit', outcome, search.actor],
+    queryKey: ['audit', outcome, search.actor, search.target],
     queryFn: ({ pageParam }) =>
       posture.get('/v1/audit', {
         query: {
           ...(pageParam ? { continuationToken: pageParam } : {}),
           ...(search.actor ? { actor: search.actor } : {}),
+          ...(search.target ? { target: search.target } : {}),
           ...(outcome ? { outcome } : {}),
         },
       }),
