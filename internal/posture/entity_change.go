@@ -40,6 +40,8 @@ type EdgeChange struct {
 // An EntityChange is one entry of the change log of an entity.
 type EntityChange struct {
 	At         time.Time
+	Cause      ChangeCause // empty if it is not known
+	Actor      string      // who made the change; empty if no event said so
 	Properties map[string]PropertyChange
 	Tags       map[string]TagChange
 	Edges      []EdgeChange

@@ -21,13 +21,12 @@ type FeedFilter struct {
 // A FeedChange is one change of one entity in the change feed of an organisation.
 type FeedChange struct {
 	Type    ChangeType // of the entity
-	Cause   ChangeCause
 	Entity  EntityID
 	Name    string
 	Kind    EntityType
 	Account AccountID
 	Region  string
-	Change  EntityChange // At; and the differences, if the entity was updated
+	Change  EntityChange // At, Cause and Actor; and the differences, if the entity was updated
 }
 
 // A FeedPage is one page of the change feed, newest first.

@@ -23,6 +23,7 @@ type EntityFilter struct {
 	Providers []string
 	Regions   []string
 	Services  []string
+	NameWords []string  // each must be the beginning of a word of the name; see SearchWords
 	Where     Condition // nil for none
 }
 
@@ -30,6 +31,7 @@ type EntityFilter struct {
 func (f EntityFilter) Matches(e *Entity) bool {
 	return isEmptyOrContainsFold(f.Accounts, string(e.Account)) && isEmptyOrContainsFold(f.Names, e.Name) && isEmptyOrContainsFold(f.Types, string(e.Type)) &&
 		isEmptyOrContainsFold(f.Providers, string(e.Provider)) && isEmptyOrContainsFold(f.Regions, e.Region) && isEmptyOrContainsFold(f.Services, e.Service) &&
+		hasNameWords(e.Name, f.NameWords) &&
 		(f.Where == nil || f.Where.Of(e) == Yes)
 }
 
@@ -41,6 +43,18 @@ func isEmptyOrContainsFold(set []string, v string) bool {
 		}
 	}
 	return len(set) == 0
+}
+
+// MaxSortedEntities is the largest number of entities that can be listed in an order other
+// than that of the store.
+const MaxSortedEntities = 50_000
+
+// An EntitySort is an order of entities: by an attribute, or by a time. Entities without
+// a value are last in both directions.
+type EntitySort struct {
+	By      Attribute
+	Updated bool // by the time of the last change, instead of By
+	Desc    bool
 }
 
 // An EntityPage is one page of entities.
@@ -123,6 +137,11 @@ type EntityStore interface {
 	// change while a client reads the pages is on exactly one page.
 	Entities(ctx context.Context, org OrgID, f EntityFilter, p Page) (EntityPage, error)
 
+	// SortedEntities returns one page of the entities that f selects in an order. It reads
+	// all of them for every page, and fails with fault.Invalid if there are more than
+	// MaxSortedEntities.
+	SortedEntities(ctx context.Context, org OrgID, f EntityFilter, s EntitySort, p Page) (EntityPage, error)
+
 	// Aggregate counts the entities that f selects, in total and by the aggregations.
 	Aggregate(ctx context.Context, org OrgID, f EntityFilter, aggregations map[string]Aggregation) (total int, found map[string]Buckets, err error)
 
@@ -145,8 +164,9 @@ type EntityStore interface {
 
 	// Replace saves single entities of a scope that were read after an event, in one
 	// transaction: it adds or replaces those in found and deletes those in gone that
-	// are not in found. It does not change other entities of the scope.
-	Replace(ctx context.Context, s Scope, found []Entity, removed []EntityID) error
+	// are not in found. It does not change other entities of the scope. The actor is who
+	// made the change according to the event; empty if it is not known.
+	Replace(ctx context.Context, s Scope, actor string, found []Entity, removed []EntityID) error
 
 	// ScopeFailed records that a scope could not be read, and why.
 	ScopeFailed(ctx context.Context, s Scope, reason string) error

@@ -67,6 +67,7 @@ type StreamMessage struct {
 	Time   time.Time // when it was sent
 	Signal StreamSignal
 	Target []Target
+	Actor  string // who made the change, empty if the message does not say
 }
 
 // A StreamSignal is what a message says about its stream.
@@ -102,6 +103,7 @@ type PendingRead struct {
 	Tries   int       // failed attempts
 	Confirm bool      // it was read already; this read confirms the first
 	Since   time.Time // when a message first named it
+	Actor   string    // of the last message that named one
 	Trace   string    // traceparent of the message, empty if it is not traced
 }
 

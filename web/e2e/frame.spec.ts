@@ -75,6 +75,20 @@ test('the jump box finds a rule and an account', async ({ posture: page }) => {
   await expect(page).toHaveURL(/\/rules\//);
 });
 
+test('the jump box finds a resource by the beginnings of words of its name', async ({ posture: page, api }) => {
+  await page.goto(postureAt('/overview'));
+  const answer = await api.post('/v1/entities/query', {
+    data: { filters: { entityTypes: ['AWS.S3.Bucket'] }, paginationInfo: { pageSize: 1 } },
+  });
+  const name = ((await answer.json()) as { results: { entityName: string }[] }).results[0]?.entityName ?? '';
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
+  await page.keyboard.press('/');
+  await page.getByRole('combobox', { name: 'Search or jump to' }).fill(name.slice(0, -1));
+  await page.getByRole('option').filter({ hasText: name }).first().click();
+  await expect(page).toHaveURL(/\/resource\//);
+  await expect(page.getByRole('heading', { name }).first()).toBeVisible();
+});
+
 test('the jump box finds a component', async ({ desktop: page }) => {
   await page.goto(desktopAt('/health'));
   await expect(page.locator('.stage').first()).toBeVisible();

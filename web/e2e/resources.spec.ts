@@ -169,6 +169,32 @@ test('the inventory is searched by a condition', async ({ posture: page }) => {
   await expect(page).toHaveURL(/lang=search/);
 });
 
+test('the inventory is searched by parts of names, and sorted', async ({ posture: page }) => {
+  await page.goto(postureAt('/inventory?type=AWS.S3.Bucket'));
+  const names = page.locator('tbody th a');
+  await expect(names.nth(1)).toBeVisible();
+  await page.getByRole('button', { name: 'Name' }).click();
+  await expect(page).toHaveURL(/sort=name/);
+  await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute('aria-sort', 'ascending');
+  const sorted = async () => (await names.allTextContents()).map((n) => n.toLowerCase());
+  await expect(async () => {
+    const all = await sorted();
+    expect(all).toEqual(all.toSorted());
+  }).toPass();
+  const first = (await sorted())[0] ?? '';
+  await page.getByRole('button', { name: 'Name' }).click();
+  await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute('aria-sort', 'descending');
+  await expect(async () => {
+    const all = await sorted();
+    expect(all).toEqual(all.toSorted().reverse());
+  }).toPass();
+  const part = first.slice(0, 4);
+  await page.getByLabel('Search resources').fill(part.toUpperCase());
+  await expect(page).toHaveURL(/q=/);
+  await expect(async () => expect((await sorted()).every((n) => n.includes(part))).toBe(true)).toPass();
+  await expect(page.locator('tbody')).toContainText(first);
+});
+
 test('a resource of the inventory opens', async ({ posture: page }) => {
   await page.goto(postureAt('/inventory?type=AWS.S3.Bucket'));
   await page.locator('tbody th a').first().click();

@@ -42,6 +42,8 @@ type (
 	}
 	change struct {
 		LastUpdateTime  httpapi.Time           `json:"lastUpdateTime"`
+		Cause           string                 `json:"cause,omitempty"`
+		Actor           string                 `json:"actor,omitempty"`
 		PropertyChanges map[string]valueChange `json:"propertyChanges,omitempty"`
 		TagChanges      map[string]valueChange `json:"tagChanges,omitempty"`
 		EdgeChanges     []edgeChange           `json:"edgeChanges,omitempty"`
@@ -75,7 +77,7 @@ func (a *API) getChangeLog(ctx context.Context, in entityPath) (changeLog, error
 }
 
 func changeOf(c posture.EntityChange) change {
-	w := change{LastUpdateTime: httpapi.Time{Time: c.At}}
+	w := change{LastUpdateTime: httpapi.Time{Time: c.At}, Cause: string(c.Cause), Actor: c.Actor}
 	if len(c.Properties) > 0 {
 		w.PropertyChanges = make(map[string]valueChange, len(c.Properties))
 	}

@@ -23,7 +23,6 @@ type (
 	}
 	feedChange struct {
 		ChangeType     string `json:"changeType"`
-		Cause          string `json:"cause"`
 		EntityID       string `json:"entityId"`
 		EntityName     string `json:"entityName"`
 		EntityType     string `json:"entityType"`
@@ -77,7 +76,7 @@ func (a *API) queryFeed(ctx context.Context, in feedQuery) (feedPage, error) {
 
 func feedChangeOf(c posture.FeedChange) feedChange {
 	return feedChange{
-		ChangeType: string(c.Type), Cause: string(c.Cause), EntityID: string(c.Entity), EntityName: c.Name, EntityType: string(c.Kind),
+		ChangeType: string(c.Type), EntityID: string(c.Entity), EntityName: c.Name, EntityType: string(c.Kind),
 		CloudAccountID: string(c.Account), Region: c.Region, change: changeOf(c.Change),
 	}
 }

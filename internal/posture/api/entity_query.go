@@ -21,12 +21,22 @@ type (
 		Providers       []string `json:"providers"`
 		Regions         []string `json:"regions"`
 		Services        []string `json:"services"`
+		NameSearch      string   `json:"nameSearch"`
 		Query           string   `json:"query"`
 		EntityIDs       []string `json:"entityIds" maxItems:"200"`
 	}
+	// entityList determines which entities are listed, and their order.
+	entityList struct {
+		Filters entityFilters `json:"filters" null:"absent"`
+		Sorts   []entitySort  `json:"sorts" null:"absent" maxItems:"1"`
+	}
+	entitySort struct {
+		FieldName string `json:"fieldName" required:"true"`
+		Order     string `json:"order" enum:"asc,desc"`
+	}
 	entityQuery struct {
-		Filters    entityFilters `json:"filters" null:"absent"`
-		Pagination *pagination   `json:"paginationInfo"`
+		entityList
+		Pagination *pagination `json:"paginationInfo"`
 		Warnings   httpapi.Warnings
 
 		IncludeFindings bool `json:"includeFindings"`
@@ -72,6 +82,12 @@ func (f entityFilters) filter() (posture.EntityFilter, error) {
 	if n := len(out.Accounts) + len(out.Names) + len(out.Types) + len(out.Regions) + len(out.Services) + len(out.Providers); n > maxFilterValues {
 		bad = append(bad, fault.Detail{Path: "filters", Message: fmt.Sprintf("has %d values; at most %d are allowed", n, maxFilterValues)})
 	}
+	if strings.TrimSpace(f.NameSearch) != "" {
+		out.NameWords = posture.SearchWords(f.NameSearch)
+		if n := len(out.NameWords); n == 0 || n > posture.MaxNameWords {
+			bad = append(bad, fault.Detail{Path: "filters.nameSearch", Message: fmt.Sprintf("has %d words; it must have 1 to %d, of letters and digits", n, posture.MaxNameWords)})
+		}
+	}
 	if strings.TrimSpace(f.Query) != "" {
 		var err error
 		if out.Where, err = search.Parse(f.Query); err != nil {
@@ -89,7 +105,7 @@ func (f entityFilters) filter() (posture.EntityFilter, error) {
 }
 
 func (a *API) queryEntities(ctx context.Context, in entityQuery) (entityPage, error) {
-	list := listing{"entities", &in.Filters}
+	list := listing{"sortable entities", &in.entityList}
 	want, err := a.page(ctx, list, in.Pagination, defaultPage)
 	if err != nil {
 		return entityPage{}, err
@@ -98,12 +114,7 @@ func (a *API) queryEntities(ctx context.Context, in entityQuery) (entityPage, er
 	if err != nil {
 		return entityPage{}, err
 	}
-	var found posture.EntityPage
-	if len(in.Filters.EntityIDs) > 0 {
-		found, err = a.entitiesByID(ctx, in.Filters.EntityIDs, filter)
-	} else {
-		found, err = a.Entities.Entities(ctx, a.Org(ctx), filter, want)
-	}
+	found, err := a.listEntities(ctx, in.entityList, filter, want)
 	if err != nil {
 		return entityPage{}, err
 	}
@@ -117,6 +128,26 @@ func (a *API) queryEntities(ctx context.Context, in entityQuery) (entityPage, er
 		err = a.addFindings(ctx, out.Results)
 	}
 	return out, err
+}
+
+// listEntities returns a page of a list.
+func (a *API) listEntities(ctx context.Context, in entityList, filter posture.EntityFilter, want posture.Page) (posture.EntityPage, error) {
+	switch {
+	case len(in.Sorts) == 0 && len(in.Filters.EntityIDs) > 0:
+		return a.entitiesByID(ctx, in.Filters.EntityIDs, filter)
+	case len(in.Sorts) == 0:
+		return a.Entities.Entities(ctx, a.Org(ctx), filter, want)
+	case len(in.Filters.EntityIDs) > 0:
+		return posture.EntityPage{}, fault.Field("sorts", "cannot be combined with entityIds")
+	}
+	sort := posture.EntitySort{Desc: in.Sorts[0].Order == "desc", Updated: in.Sorts[0].FieldName == "lastUpdateTime"}
+	if !sort.Updated {
+		var ok bool
+		if sort.By, ok = posture.ParseAttribute(in.Sorts[0].FieldName); !ok {
+			return posture.EntityPage{}, fault.Field("sorts[0].fieldName", "must be property.X, tag.X, lastUpdateTime or one of %s", join(posture.EntityFields))
+		}
+	}
+	return a.Entities.SortedEntities(ctx, a.Org(ctx), filter, sort, want)
 }
 
 func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggregationsOut, error) {

@@ -319,7 +319,7 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 
 		// Queries see a change immediately.
 		entity := i.all[0]
-		if err := i.store.Replace(t.Context(), posture.Scope{Org: i.org, Account: account, Type: entity.Type, Region: entity.Region}, nil, []posture.EntityID{entity.ID}); err != nil {
+		if err := i.store.Replace(t.Context(), posture.Scope{Org: i.org, Account: account, Type: entity.Type, Region: entity.Region}, "", nil, []posture.EntityID{entity.ID}); err != nil {
 			t.Fatal(err)
 		}
 		if v := query("g.V().count()")["values"]; !reflect.DeepEqual(v, []any{float64(len(i.all) - 1)}) {

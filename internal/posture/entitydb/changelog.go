@@ -2,6 +2,7 @@ package entitydb
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -75,7 +76,41 @@ func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([
 		}
 	}
 	l.addCreation()
-	return l.log, nil
+	return l.log, addCauses(tx, accountNo, args[0].(int64), l.log)
+}
+
+// addCauses adds cause and actor to the entries of an entity's change log, from the
+// commits of the feed. Entries that are older than the feed, and entities that the first
+// collection of a scope found, have none.
+func addCauses(tx *sqldb.Tx, accountNo, idHash int64, log []posture.EntityChange) error {
+	byTime := make(map[int64][]int, len(log)) // indexes of entries
+	for i, c := range log {
+		at := sqldb.Millis(c.At)
+		byTime[at] = append(byTime[at], i)
+	}
+	for times := range slices.Chunk(slices.Sorted(maps.Keys(byTime)), 500) {
+		args := []any{accountNo}
+		commits, err := sqldb.Query(tx, scanCommit, `
+			SELECT at, account_no, generation, event, actor, changes
+			FROM entity_commit
+			WHERE account_no = $1 AND at IN `+sqldb.List(&args, times), args...)
+		if err != nil {
+			return err
+		}
+		for _, c := range commits {
+			listed, err := readListed(accountNo, c.changes)
+			if err != nil {
+				return err
+			}
+			if !slices.ContainsFunc(listed, func(l listedChange) bool { return l.idHash == idHash }) {
+				continue
+			}
+			for _, i := range byTime[c.changedAt] {
+				log[i].Cause, log[i].Actor = c.cause(), c.actor
+			}
+		}
+	}
+	return nil
 }
 
 // A logReader reads a change log backwards.

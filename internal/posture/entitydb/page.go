@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -26,19 +25,55 @@ func (s *Store) Entities(ctx context.Context, org posture.OrgID, f posture.Entit
 		if err != nil {
 			return err
 		}
-		var rows []entityRow
-		if rows, page.Total, err = sel.page(after, limit+1); err != nil { // one more, to know whether there is a next page
-			return err
-		}
-		if len(rows) > limit {
-			rows = rows[:limit]
-			page.Next = strconv.FormatInt(rows[limit-1].rowID, 36)
-		}
-		page.Entities, err = sel.read(rows)
-		page.Total -= len(rows) - len(page.Entities)
+		page, err = sel.fullPage(after, limit)
 		return err
 	})
 	return page, err
+}
+
+// maxCandidates bounds the rows that are read for one page.
+const maxCandidates = 10_000
+
+// fullPage returns up to limit entities after a position. The index may find rows that
+// the filter does not match: only the beginnings of long words of names are indexed, and
+// hashes can collide. After maxCandidates rows the page ends early and the next continues.
+func (s *selection) fullPage(after int64, limit int) (page posture.EntityPage, err error) {
+	rows, total, err := s.page(after, limit+1) // one more, to know whether there is a next page
+	if err != nil {
+		return page, err
+	}
+	page.Total = total
+	for size, candidates := limit, 0; ; {
+		more := len(rows) > size
+		rows = rows[:min(size, len(rows))]
+		candidates += len(rows)
+		entities, positions, err := s.read(rows)
+		if err != nil {
+			return page, err
+		}
+		page.Total -= len(rows) - len(entities)
+		missing := limit - len(page.Entities)
+		if len(entities) > missing {
+			more, entities, positions = true, entities[:missing], positions[:missing]
+		}
+		page.Entities = append(page.Entities, entities...)
+		full := len(page.Entities) == limit
+		if !more {
+			return page, nil
+		}
+		after = rows[len(rows)-1].rowID
+		if full {
+			after = positions[len(positions)-1]
+		}
+		if full || candidates >= maxCandidates {
+			page.Next = strconv.FormatInt(after, 36)
+			return page, nil
+		}
+		size = posture.MaxPage
+		if rows, err = s.pageByPlan(after, size+1); err != nil {
+			return page, err
+		}
+	}
 }
 
 // parsePosition parses the position that a page begins after.
@@ -53,17 +88,19 @@ func parsePosition(after string) (int64, error) {
 	return rowID, nil
 }
 
-// read decodes the entities of rows. Two terms may have the same token, so read
-// filters the result of a plan by the original filter.
-func (s *selection) read(rows []entityRow) ([]posture.Entity, error) {
+// read decodes the entities of rows that the filter matches, and returns their row ids.
+func (s *selection) read(rows []entityRow) (entities []posture.Entity, rowIDs []int64, err error) {
 	all, err := s.store.readEntities(s.tx, rows)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if s.plan == nil {
-		return all, nil
+	entities = all[:0]
+	for i, e := range all {
+		if s.plan == nil || s.filter.Matches(&e) {
+			entities, rowIDs = append(entities, e), append(rowIDs, rows[i].rowID)
+		}
 	}
-	return slices.DeleteFunc(all, func(e posture.Entity) bool { return !s.filter.Matches(&e) }), nil
+	return entities, rowIDs, nil
 }
 
 // page returns up to limit rows after a position, and the total number of matches.

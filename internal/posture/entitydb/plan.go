@@ -199,6 +199,19 @@ func (p planner) one(kind byte, values []string) plan {
 	return or(ps...)
 }
 
+// nameWords returns the plan for entities whose names have words with each of the
+// beginnings. Words that differ only after their first maxWordPrefix characters match too.
+func (p planner) nameWords(words []string) plan {
+	ps := make([]plan, len(words))
+	for i, w := range words {
+		if r := []rune(w); len(r) > maxWordPrefix {
+			w = string(r[:maxWordPrefix])
+		}
+		ps[i] = hit(newToken(p.org, wordToken, "", w))
+	}
+	return and(ps...)
+}
+
 // planByTypes returns the plan for entities whose type f accepts. It lists the accepted or
 // the rejected types, whichever are fewer.
 func (p planner) planByTypes(f func(posture.EntityType) bool) plan {

@@ -44,7 +44,7 @@ func (p *projection) aggregation(a posture.Aggregation) {
 
 // filter adds the attributes that a filter compares.
 func (p *projection) filter(f posture.EntityFilter) {
-	p.name = p.name || len(f.Names) > 0
+	p.name = p.name || len(f.Names)+len(f.NameWords) > 0
 	if f.Where != nil {
 		f.Where.EachAttribute(p.addAttribute)
 	}

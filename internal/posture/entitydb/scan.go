@@ -90,18 +90,23 @@ func (s *selection) withAttribute(a posture.Attribute) (*selection, error) {
 // visit calls f for every row of the selection.
 func (s *selection) visit(f func(rowID int64, doc []byte) error) error {
 	var args []any
+	return s.tx.Visit(f, s.scan("row_id, doc", &args), args...)
+}
+
+// scan returns a query of columns of all rows of the selection.
+func (s *selection) scan(columns string, args *[]any) string {
 	if s.plan == nil {
-		where := s.cellWhere(&args)
-		return s.tx.Visit(f, fmt.Sprintf(`
-			SELECT e.row_id, e.doc
-			FROM (SELECT id, account_no FROM entity_cell WHERE %s) AS c
-			JOIN entity e ON e.row_id BETWEEN c.id << %d AND (c.id << %[2]d) + %d%s`, where, memberBits, memberMask, sameAccount(s.tx, "e.account_no", "c.account_no")), args...)
+		where := s.cellWhere(args)
+		return fmt.Sprintf(`
+			SELECT %s
+			FROM (SELECT id, account_no AS cell_account FROM entity_cell WHERE %s) AS c
+			JOIN entity e ON e.row_id BETWEEN c.id << %d AND (c.id << %[3]d) + %d%s`, columns, where, memberBits, memberMask, sameAccount(s.tx, "e.account_no", "c.cell_account"))
 	}
-	from := s.source(s.rows(), &args)
+	from := s.source(s.rows(), args)
 	if s.tx.Dialect() == sqldb.Postgres {
-		return s.tx.Visit(f, `SELECT row_id, doc FROM `+from, args...)
+		return `SELECT ` + columns + ` FROM ` + from
 	}
-	return s.tx.Visit(f, `SELECT row_id, doc FROM entity WHERE row_id IN (SELECT row_id FROM `+from+`)`, args...)
+	return `SELECT ` + columns + ` FROM entity WHERE row_id IN (SELECT row_id FROM ` + from + `)`
 }
 
 // allContexts returns the contexts of all cells of the selection.

@@ -43,7 +43,7 @@ func (s *selection) resolve() (err error) {
 		}
 	}
 	byType := len(f.Types)+len(f.Services)+len(f.Providers) > 0
-	tokens := len(f.Names) > 0 || f.Where != nil
+	tokens := len(f.Names)+len(f.NameWords) > 0 || f.Where != nil
 	var types []posture.EntityType
 	if byType || f.Where != nil && needsTypes(f.Where) {
 		if types, err = s.typesInUse(); err != nil {
@@ -146,6 +146,9 @@ func (s *selection) makePlan(p planner) {
 	all := []plan{}
 	if len(s.filter.Names) > 0 {
 		all = append(all, p.one(nameToken, s.filter.Names))
+	}
+	if len(s.filter.NameWords) > 0 {
+		all = append(all, p.nameWords(s.filter.NameWords))
 	}
 	if s.filter.Where != nil {
 		all = append(all, p.condition(s.filter.Where, true))

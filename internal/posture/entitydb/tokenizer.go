@@ -17,6 +17,7 @@ type tokenizer struct {
 	dialect       sqldb.Dialect
 	org           posture.OrgID
 	name          tokenPrefix
+	word          tokenPrefix
 	attributes    map[tokenName]attributeTokens
 	cellContext   cellContext
 	idPrefix      string  // of cellContext
@@ -40,7 +41,10 @@ type tokenName struct {
 const maxAttributes = 4096
 
 func newTokenizer(d sqldb.Dialect, org posture.OrgID) *tokenizer {
-	return &tokenizer{dialect: d, org: org, name: newTokenPrefix(nil, org, nameToken, ""), attributes: map[tokenName]attributeTokens{}}
+	return &tokenizer{
+		dialect: d, org: org, name: newTokenPrefix(nil, org, nameToken, ""), word: newTokenPrefix(nil, org, wordToken, ""),
+		attributes: map[tokenName]attributeTokens{},
+	}
 }
 
 // tokenize returns the tokens of an entity, sorted and without duplicates.
@@ -53,7 +57,9 @@ func (z *tokenizer) tokenize(doc []byte, h cellContext) ([]token, error) {
 		return nil, errDamaged
 	}
 	r := docReader{rest: string(doc[1:])}
-	z.value(z.name, r.relative(r.relative(z.idPrefix)))
+	name := r.relative(r.relative(z.idPrefix))
+	z.value(z.name, name)
+	z.nameWords(name)
 	_ = r.text() // the XID
 	z.properties(&r)
 	for range r.count() {
@@ -72,6 +78,27 @@ func (z *tokenizer) tokenize(doc []byte, h cellContext) ([]token, error) {
 	slices.Sort(z.tokens)
 	z.tokens = slices.Compact(z.tokens)
 	return slices.Clone(z.tokens), nil
+}
+
+// The beginnings of a word that are indexed: of one character only if it is the whole word.
+// Longer words are found by their first maxWordPrefix characters, and compared afterwards.
+const (
+	minWordPrefix = 2
+	maxWordPrefix = 8
+)
+
+// nameWords adds the tokens of the beginnings of all words of a name.
+func (z *tokenizer) nameWords(name string) {
+	for word := range posture.NameWords(name) {
+		z.text = appendFold(append(z.text[:0], z.word.text...), word)
+		n := len(z.word.text) // end of the beginning
+		for length := 1; n < len(z.text) && length <= maxWordPrefix; length++ {
+			_, size := utf8.DecodeRune(z.text[n:])
+			if n += size; length >= minWordPrefix || n == len(z.text) {
+				z.tokens = append(z.tokens, z.word.hash(z.text[:n]))
+			}
+		}
+	}
 }
 
 // useContext computes what all entities of a cell have in common.

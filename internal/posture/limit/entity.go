@@ -36,6 +36,12 @@ func (s Entities) Entities(ctx context.Context, org posture.OrgID, f posture.Ent
 	return s.Store.Entities(ctx, org, f, p)
 }
 
+// SortedEntities implements [posture.EntityStore].
+func (s Entities) SortedEntities(ctx context.Context, org posture.OrgID, f posture.EntityFilter, by posture.EntitySort, p posture.Page) (posture.EntityPage, error) {
+	f.Accounts = within(ctx, f.Accounts)
+	return s.Store.SortedEntities(ctx, org, f, by, p)
+}
+
 // Aggregate implements [posture.EntityStore].
 func (s Entities) Aggregate(ctx context.Context, org posture.OrgID, f posture.EntityFilter, as map[string]posture.Aggregation) (int, map[string]posture.Buckets, error) {
 	f.Accounts = within(ctx, f.Accounts)
@@ -72,11 +78,11 @@ func (s Entities) FeedCounts(ctx context.Context, org posture.OrgID, f posture.F
 }
 
 // Replace implements [posture.EntityStore].
-func (s Entities) Replace(ctx context.Context, x posture.Scope, found []posture.Entity, gone []posture.EntityID) error {
+func (s Entities) Replace(ctx context.Context, x posture.Scope, actor string, found []posture.Entity, gone []posture.EntityID) error {
 	if err := refuse(ctx); err != nil {
 		return err
 	}
-	return s.Store.Replace(ctx, x, found, gone)
+	return s.Store.Replace(ctx, x, actor, found, gone)
 }
 
 // ScopeFailed implements [posture.EntityStore].

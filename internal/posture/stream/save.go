@@ -11,8 +11,8 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// save writes the entities that were read, one scope at a time in the order of the
-// reads, and returns the results to record.
+// save writes the entities that were read, one scope and actor at a time in the
+// order of the reads, and returns the results to record.
 func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) (posture.ReadResults, error) {
 	var results posture.ReadResults
 	if r.ConfirmAfter > 0 {
@@ -22,24 +22,28 @@ func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) 
 	if err != nil {
 		return results, err
 	}
-	saved := map[posture.Scope]bool{}
+	type commit struct { // changes that are saved together
+		scope posture.Scope
+		actor string
+	}
+	saved := map[commit]bool{}
 	for _, entry := range reads {
 		r.classify(ctx, access, entry, &results)
-		if entry.err != nil || entry.skipped || entry.readByRunner || saved[entry.scope] {
+		if entry.err != nil || entry.skipped || entry.readByRunner || saved[commit{entry.scope, entry.Actor}] {
 			continue
 		}
-		saved[entry.scope] = true
+		saved[commit{entry.scope, entry.Actor}] = true
 		var found []posture.Entity
 		var removed []posture.EntityID
 		for _, other := range reads {
-			if other.scope == entry.scope && other.err == nil {
+			if other.scope == entry.scope && other.Actor == entry.Actor && other.err == nil {
 				found, removed = append(found, other.found...), append(removed, other.removed...)
 			}
 		}
 		if len(found) == 0 && !slices.ContainsFunc(removed, func(id posture.EntityID) bool { _, ok := before[id]; return ok }) {
 			continue
 		}
-		if err := r.Entities.Replace(ctx, entry.scope, found, removed); err != nil {
+		if err := r.Entities.Replace(ctx, entry.scope, entry.Actor, found, removed); err != nil {
 			return results, err
 		}
 	}

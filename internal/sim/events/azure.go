@@ -69,6 +69,7 @@ func (o Operation) data() map[string]any {
 		"authorization": map[string]string{"scope": o.Resource, "action": o.Name}, "correlationId": uuid(), "httpRequest": map[string]any{},
 		"resourceProvider": "Microsoft.Resources", "resourceUri": o.Resource, "operationName": o.Name, "status": "Succeeded",
 		"subscriptionId": o.Subscription, "tenantId": uuid(),
+		"claims": map[string]string{"http://schemas.xmlsoap.org/ws/2005/05/identity/claims/upn": "operator@example.com", "appid": uuid()},
 	}
 }
 

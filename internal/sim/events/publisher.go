@@ -202,7 +202,10 @@ func trailEvent(at time.Time, account, region, source, name string, parameters m
 		"version": "0", "id": uuid(), "detail-type": "AWS API Call via CloudTrail", "source": "aws." + strings.TrimSuffix(source, ".amazonaws.com"),
 		"account": account, "time": at, "region": region, "resources": []any{},
 		"detail": map[string]any{
-			"eventVersion": "1.09", "userIdentity": map[string]any{"type": "AssumedRole", "accountId": account}, "eventTime": at, "eventSource": source,
+			"eventVersion": "1.09", "userIdentity": map[string]any{
+				"type": "AssumedRole", "accountId": account, "principalId": "AROAEXAMPLE:operator",
+				"arn": "arn:aws:sts::" + account + ":assumed-role/admin/operator",
+			}, "eventTime": at, "eventSource": source,
 			"eventName": name, "awsRegion": region, "sourceIPAddress": "198.51.100.7", "requestParameters": parameters, "responseElements": nil,
 			"requestID": uuid(), "eventID": uuid(), "readOnly": false, "eventType": "AwsApiCall", "managementEvent": true, "recipientAccountId": account,
 		},

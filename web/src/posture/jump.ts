@@ -7,7 +7,9 @@ export async function jumpTargets(text: string): Promise<Target[]> {
   const [accounts, rules, entities] = await Promise.all([
     posture.post('/v1/cloud-accounts/query', { body: { paginationInfo: { pageSize: 1000 } } }),
     posture.post('/v1/rules/query', { body: { filters: { queryString: text }, paginationInfo: { pageSize: 10 } } }),
-    posture.post('/v1/entities/query', { body: { filters: { entityNames: [text] }, paginationInfo: { pageSize: 10 } } }),
+    /[\p{L}\p{N}]/u.test(text)
+      ? posture.post('/v1/entities/query', { body: { filters: { nameSearch: text }, paginationInfo: { pageSize: 10 } } })
+      : { results: [] },
   ]);
   const lower = text.toLowerCase();
   return [

@@ -243,7 +243,7 @@ func changesAreFoundAndLogged(t *testing.T, f EntityFixture) {
 	added.At, added.Edges = begin, nil
 	wantSame(t, "log", log, []posture.EntityChange{
 		{
-			At: f.Clock.T,
+			At: f.Clock.T, Cause: posture.CausedByCollection,
 			Properties: map[string]posture.PropertyChange{
 				"image": {Type: posture.Updated, Old: []posture.Property{posture.Text("image", "ami-1")}, New: []posture.Property{posture.Text("image", "ami-2")}},
 				"owner": {Type: posture.Added, New: []posture.Property{posture.Text("owner", "ada")}},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func feedLines(t *testing.T, s posture.EntityStore, f posture.FeedFilter, size i
 			t.Fatal(err)
 		}
 		for _, c := range page.Changes {
-			lines = append(lines, fmt.Sprintf("%s %s %s %s %s", c.Change.At.Sub(begin), c.Type, c.Name, c.Cause, c.Region))
+			lines = append(lines, fmt.Sprintf("%s %s %s %s %s", c.Change.At.Sub(begin), c.Type, c.Name, strings.TrimSpace(string(c.Change.Cause)+" "+c.Change.Actor), c.Region))
 		}
 		if p.After = page.Next; p.After == "" {
 			return lines
@@ -41,7 +42,7 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 	later()
 	record(t, f.Store, scope, true, image("a", "2"), image("b", "1"), image("c", "1")) // nothing changed
 	later()
-	if err := f.Store.Replace(ctx, posture.Scope(scope), []posture.Entity{image("c", "2"), image("d", "1")}, []posture.EntityID{image("b", "").ID}); err != nil {
+	if err := f.Store.Replace(ctx, posture.Scope(scope), "alice", []posture.Entity{image("c", "2"), image("d", "1")}, []posture.EntityID{image("b", "").ID}); err != nil {
 		t.Fatal(err)
 	}
 	later()
@@ -49,9 +50,9 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 
 	want := []string{
 		"4h0m0s DELETE name of d Collection us-east-1",
-		"3h0m0s ADD name of d Event us-east-1",
-		"3h0m0s UPDATE name of c Event us-east-1",
-		"3h0m0s DELETE name of b Event us-east-1",
+		"3h0m0s ADD name of d Event alice us-east-1",
+		"3h0m0s UPDATE name of c Event alice us-east-1",
+		"3h0m0s DELETE name of b Event alice us-east-1",
 		"1h0m0s ADD name of c Collection us-east-1",
 		"1h0m0s UPDATE name of a Collection us-east-1",
 	}
@@ -65,6 +66,22 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 	c := page.Changes[5]
 	if p := c.Change.Properties["image"]; c.Entity != image("a", "").ID || c.Kind != instance || c.Account != account || p.Type != posture.Updated || p.New[0].String != "2" {
 		t.Errorf("change %+v", c)
+	}
+
+	for name, want := range map[string]string{
+		"a": "1h0m0s Collection, 0s", // what the first collection found has no cause
+		"b": "3h0m0s Event alice, 0s",
+		"c": "3h0m0s Event alice, 1h0m0s Collection",
+		"d": "4h0m0s Collection, 3h0m0s Event alice",
+	} {
+		log, err := f.Store.ChangeLog(ctx, org, image(name, "").ID)
+		var lines []string
+		for _, c := range log {
+			lines = append(lines, strings.Join(strings.Fields(fmt.Sprint(c.At.Sub(begin), " ", c.Cause, " ", c.Actor)), " "))
+		}
+		if got := strings.Join(lines, ", "); err != nil || got != want {
+			t.Errorf("causes in the change log of %s: %q, %v; want %q", name, got, err, want)
+		}
 	}
 
 	counts, err := f.Store.FeedCounts(ctx, org, posture.FeedFilter{}, time.Hour)

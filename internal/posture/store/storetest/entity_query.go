@@ -17,6 +17,8 @@ import (
 // all entities.
 var queryTests = map[string]func(*testing.T, EntityFixture){
 	"FiltersFindWhatTheyShould":       filtersFind,
+	"NamesAreFoundByTheirWords":       namesAreFoundByWords,
+	"SortsOrderAllEntities":           sortsOrderAll,
 	"PagesCoverAllEntitiesOnce":       pagesCoverAll,
 	"PagesAreStableUnderChange":       pagesAreStable,
 	"AggregationsCountWhatTheyShould": aggregationsCount,
@@ -122,6 +124,11 @@ func randomFilter(r *rand.Rand, all []posture.Entity) posture.EntityFilter {
 	f.Services = list(0.15, func(e posture.Entity) string { return e.Service })
 	f.Providers = list(0.15, func(e posture.Entity) string { return string(e.Provider) })
 	f.Names = list(0.1, func(e posture.Entity) string { return e.Name })
+	if r.Float64() < 0.15 {
+		words := posture.SearchWords(randomEntity().Name)
+		w := []rune(words[r.IntN(len(words))])
+		f.NameWords = []string{string(w[:1+r.IntN(min(len(w), 8))])}
+	}
 	if r.Float64() < 0.7 {
 		f.Where = randomCondition(r, randomEntity, 0)
 	}
@@ -208,7 +215,7 @@ func pagesAreStable(t *testing.T, f EntityFixture) {
 			// is added.
 			last := page.Entities[len(page.Entities)-1]
 			changed := newEntity(east, "i-59", set(posture.Number("round", int64(round))))
-			if err := f.Store.Replace(t.Context(), posture.Scope(newScope(instance, east)),
+			if err := f.Store.Replace(t.Context(), posture.Scope(newScope(instance, east)), "",
 				[]posture.Entity{changed, newEntity(east, fmt.Sprintf("new-%d", round))}, []posture.EntityID{last.ID}); err != nil {
 				t.Fatal(err)
 			}

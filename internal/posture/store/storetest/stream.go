@@ -22,24 +22,25 @@ type StreamFixture struct {
 // RunStreams runs the tests of streams on stores that open returns.
 func RunStreams(t *testing.T, open func(t *testing.T) StreamFixture) {
 	for name, test := range map[string]func(*testing.T, StreamFixture){
-		"StreamIsOpenedAndRotated":          streamIsOpenedAndRotated,
-		"StreamOfAnotherOrgIsNotFound":      streamOfAnotherOrgIsNotFound,
-		"MessageCountsOnce":                 messageCountsOnce,
-		"BurstsAreMerged":                   burstsAreMerged,
-		"JobIsEnqueuedOnce":                 jobIsEnqueuedOnce,
-		"StuckAccountGetsAnotherJob":        stuckAccountGetsAnotherJob,
-		"TargetNamedDuringAReadIsReadAgain": targetNamedDuringAReadIsReadAgain,
-		"FailedReadIsRetriedLater":          failedReadIsRetriedLater,
-		"ReadIsConfirmedLater":              readIsConfirmedLater,
-		"StatusFollowsMessages":             statusFollowsMessages,
-		"LateMessageDoesNotReconnect":       lateMessageDoesNotReconnect,
-		"StatusIsSet":                       statusIsSet,
-		"StreamIsRemovedWithItsAccount":     streamIsRemovedWithItsAccount,
-		"OldMessageIDsAreDeleted":           oldMessageIDsAreDeleted,
-		"MissedHeartbeatDisconnects":        missedHeartbeatDisconnects,
-		"QuietWithChangesDisconnects":       quietWithChangesDisconnects,
-		"ManyDeliveriesAtOnce":              manyDeliveriesAtOnce,
-		"DeliveryToARemovedStreamIsGone":    deliveryToARemovedStream,
+		"StreamIsOpenedAndRotated":             streamIsOpenedAndRotated,
+		"StreamOfAnotherOrgIsNotFound":         streamOfAnotherOrgIsNotFound,
+		"ActorsAreKeptUntilTheReadIsConfirmed": actorsAreKept,
+		"MessageCountsOnce":                    messageCountsOnce,
+		"BurstsAreMerged":                      burstsAreMerged,
+		"JobIsEnqueuedOnce":                    jobIsEnqueuedOnce,
+		"StuckAccountGetsAnotherJob":           stuckAccountGetsAnotherJob,
+		"TargetNamedDuringAReadIsReadAgain":    targetNamedDuringAReadIsReadAgain,
+		"FailedReadIsRetriedLater":             failedReadIsRetriedLater,
+		"ReadIsConfirmedLater":                 readIsConfirmedLater,
+		"StatusFollowsMessages":                statusFollowsMessages,
+		"LateMessageDoesNotReconnect":          lateMessageDoesNotReconnect,
+		"StatusIsSet":                          statusIsSet,
+		"StreamIsRemovedWithItsAccount":        streamIsRemovedWithItsAccount,
+		"OldMessageIDsAreDeleted":              oldMessageIDsAreDeleted,
+		"MissedHeartbeatDisconnects":           missedHeartbeatDisconnects,
+		"QuietWithChangesDisconnects":          quietWithChangesDisconnects,
+		"ManyDeliveriesAtOnce":                 manyDeliveriesAtOnce,
+		"DeliveryToARemovedStreamIsGone":       deliveryToARemovedStream,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,6 +166,33 @@ func streamIsOpenedAndRotated(t *testing.T, f StreamFixture) {
 	wantKind(t, "closing it again", f.Streams.CloseStream(t.Context(), org, account), fault.NotFound)
 	_, err = f.Streams.StreamWith(t.Context(), second.Digest())
 	wantKind(t, "a closed stream", err, fault.NotFound)
+}
+
+func actorsAreKept(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	by := func(id, actor string) posture.StreamMessage {
+		m := newMessage(f, id, "i-1")
+		m.Actor = actor
+		return m
+	}
+	actor := func() string {
+		t.Helper()
+		all := pendingReads(t, f)
+		if len(all) != 1 {
+			t.Fatalf("pending reads %+v", all)
+		}
+		return all[0].Actor
+	}
+	deliver(t, f, s, by("1", "alice"))
+	deliver(t, f, s, by("2", "bob"), by("3", ""))
+	if got := actor(); got != "bob" {
+		t.Errorf("the actor is %q, want that of the last message that names one", got)
+	}
+	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f), ConfirmAt: f.Clock.T.Add(time.Minute)})
+	f.Clock.T = f.Clock.T.Add(time.Minute)
+	if got := actor(); got != "bob" {
+		t.Errorf("the actor of the confirming read is %q", got)
+	}
 }
 
 func streamOfAnotherOrgIsNotFound(t *testing.T, f StreamFixture) {

@@ -145,6 +145,8 @@ func (v *Verifier) deliver(stream posture.Stream, m posture.StreamMessage, e eve
 		m.Signal = posture.SignalHeartbeat
 	} else {
 		m.Target = e.targets(v.index)
+		who := e.Detail.UserIdentity
+		m.Actor = change.Actor(who.ARN, who.UserName, who.InvokedBy, who.PrincipalID)
 	}
 	return Verified{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
 }
@@ -192,7 +194,11 @@ type detail struct {
 	ReadOnly           bool   `json:"readOnly"`
 	RecipientAccountID string `json:"recipientAccountId"`
 	UserIdentity       struct {
-		Type string `json:"type"`
+		Type        string      `json:"type"`
+		ARN         change.Name `json:"arn"`
+		UserName    change.Name `json:"userName"`
+		PrincipalID change.Name `json:"principalId"`
+		InvokedBy   change.Name `json:"invokedBy"`
 	} `json:"userIdentity"`
 	RequestParameters any `json:"requestParameters"`
 	ResponseElements  any `json:"responseElements"`

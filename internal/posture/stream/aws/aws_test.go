@@ -104,6 +104,7 @@ func event(edit ...func(map[string]any)) string {
 		"account": account, "time": now, "region": "eu-west-1", "resources": []any{},
 		"detail": map[string]any{
 			"eventSource": "s3.amazonaws.com", "eventName": "PutBucketPolicy", "awsRegion": "eu-west-1", "readOnly": false,
+			"userIdentity":       map[string]any{"type": "IAMUser", "arn": "arn:aws:iam::123456789012:user/alice", "userName": "alice"},
 			"recipientAccountId": account, "requestParameters": map[string]any{"bucketName": "logs"},
 		},
 	}
@@ -138,7 +139,7 @@ func TestNotificationsOfBothVersionsAreTaken(t *testing.T) {
 			if err != nil {
 				t.Fatalf("version %s: %v", version, err)
 			}
-			want := []posture.StreamMessage{{ID: "sns " + n.MessageID, Time: now, Target: []posture.Target{{Type: "AWS.S3.Bucket", Region: "eu-west-1", Name: "logs"}}}}
+			want := []posture.StreamMessage{{ID: "sns " + n.MessageID, Time: now, Actor: "arn:aws:iam::123456789012:user/alice", Target: []posture.Target{{Type: "AWS.S3.Bucket", Region: "eu-west-1", Name: "logs"}}}}
 			if diff := cmp.Diff(want, o.Messages); diff != "" || o.Stream.Account != account {
 				t.Errorf("version %s (-want +got):\n%s", version, diff)
 			}

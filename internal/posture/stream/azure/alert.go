@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/stream/change"
 )
 
 // activity is an entry of the activity log in an alert.
@@ -15,14 +16,15 @@ type activity struct {
 		Action string `json:"action"`
 		Scope  string `json:"scope"`
 	} `json:"authorization"`
-	EventDataID    string    `json:"eventDataId"`
-	EventTimestamp time.Time `json:"eventTimestamp"`
-	OperationName  string    `json:"operationName"`
-	OperationID    string    `json:"operationId"`
-	CorrelationID  string    `json:"correlationId"`
-	ResourceID     string    `json:"resourceId"`
-	Status         string    `json:"status"`
-	SubscriptionID string    `json:"subscriptionId"`
+	EventDataID    string      `json:"eventDataId"`
+	EventTimestamp time.Time   `json:"eventTimestamp"`
+	OperationName  string      `json:"operationName"`
+	OperationID    string      `json:"operationId"`
+	CorrelationID  string      `json:"correlationId"`
+	ResourceID     string      `json:"resourceId"`
+	Status         string      `json:"status"`
+	Caller         change.Name `json:"caller"`
+	SubscriptionID string      `json:"subscriptionId"`
 }
 
 // record returns the entry as a record.
@@ -30,6 +32,7 @@ func (a activity) record() record {
 	r := record{
 		id: a.EventDataID, time: a.EventTimestamp, operation: cmp.Or(a.Authorization.Action, a.OperationName), status: a.Status,
 		resource: cmp.Or(a.ResourceID, a.Authorization.Scope), subscribed: a.SubscriptionID,
+		actor: change.Actor(a.Caller),
 	}
 	switch {
 	case strings.EqualFold(a.OperationName, OperationReady):

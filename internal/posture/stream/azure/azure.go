@@ -95,7 +95,7 @@ func (v *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 		if r.id == "" || len(r.id) > 512 {
 			return Verified{}, refusal.New(refusal.Malformed, "a message without an id")
 		}
-		m := posture.StreamMessage{ID: "azure " + r.id, Time: r.time, Signal: r.signal}
+		m := posture.StreamMessage{ID: "azure " + r.id, Time: r.time, Signal: r.signal, Actor: r.actor}
 		if r.validation != "" {
 			o.Validation = r.validation
 		}
@@ -118,6 +118,7 @@ type record struct {
 	topic      string // what sent it, which is in the subscription too
 	signal     posture.StreamSignal
 	validation string
+	actor      string
 }
 
 // subscription returns the subscription that the record is about, or "" when it

@@ -94,7 +94,7 @@ func TestAllFormatsAreAccepted(t *testing.T) {
 			{Type: "Azure.Network.NetworkSecurityGroup", Region: "global", Name: nsg},
 			{Type: "Azure.Network.CidrRange", Region: "global", Name: nsg},
 		}
-		if diff := cmp.Diff(want, m.Target); diff != "" || m.ID != "azure "+o.ID || !m.Time.Equal(now) || m.Signal != posture.SignalEvent {
+		if diff := cmp.Diff(want, m.Target); diff != "" || m.ID != "azure "+o.ID || !m.Time.Equal(now) || m.Signal != posture.SignalEvent || m.Actor != "operator@example.com" {
 			t.Errorf("%s: %+v (-want +got):\n%s", name, m, diff)
 		}
 	}

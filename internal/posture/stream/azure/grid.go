@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/stream/change"
 )
 
 // The types of Event Grid's own events.
@@ -27,7 +28,27 @@ type gridData struct {
 	Status         string `json:"status"`
 	SubscriptionID string `json:"subscriptionId"`
 
+	Claims gridClaims `json:"claims"`
+
 	ValidationCode string `json:"validationCode"`
+}
+
+// gridClaims are the claims of the token that an operation was called with.
+type gridClaims map[string]change.Name
+
+// UnmarshalJSON implements [json.Unmarshaler]. Claims that are not an object are ignored.
+func (c *gridClaims) UnmarshalJSON(b []byte) error {
+	var all map[string]change.Name
+	if json.Unmarshal(b, &all) == nil {
+		*c = all
+	}
+	return nil
+}
+
+// actor returns the user, or the id of the application.
+func (c gridClaims) actor() string {
+	const schema = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/"
+	return change.Actor(c[schema+"upn"], c[schema+"name"], c["name"], c["appid"])
 }
 
 // gridEvent is an event in either schema.
@@ -80,6 +101,7 @@ func (e gridEvent) record(kind string, at time.Time, topic string) (record, erro
 	r := record{
 		id: e.ID, time: at, operation: cmp.Or(d.OperationName, d.Authorization.Action), status: cmp.Or(d.Status, "Succeeded"),
 		resource: cmp.Or(d.ResourceURI, d.Authorization.Scope), subscribed: d.SubscriptionID, topic: topic,
+		actor: d.Claims.actor(),
 	}
 	if r.resource == "" && strings.HasPrefix(strings.ToLower(e.Subject), "/subscriptions/") {
 		r.resource = e.Subject

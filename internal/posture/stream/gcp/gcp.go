@@ -149,6 +149,7 @@ func (v *Verifier) message(p push, stream posture.Stream) (posture.StreamMessage
 		return m, refusal.New(refusal.Foreign, "the entry is of another project's log")
 	}
 	m.Target = e.targets(v.index)
+	m.Actor = change.Actor(e.Payload.Caller.Email, e.Payload.Caller.Subject)
 	return m, nil
 }
 
@@ -168,7 +169,11 @@ type entry struct {
 		ServiceName  string `json:"serviceName"`
 		MethodName   string `json:"methodName"`
 		ResourceName string `json:"resourceName"`
-		Status       *struct {
+		Caller       struct {
+			Email   change.Name `json:"principalEmail"`
+			Subject change.Name `json:"principalSubject"`
+		} `json:"authenticationInfo"`
+		Status *struct {
 			Code int `json:"code"`
 		} `json:"status"`
 		Request struct {

@@ -7,6 +7,7 @@ import { Time } from '../../parts/time';
 import { useAccountNames, useRules } from '../data';
 import { resourceName } from '../findings/FindingRow';
 import { differences } from '../resource/changes';
+import { actorName, byWhom } from './actor';
 import type { Event } from './events';
 
 const words = { ADD: 'Added', UPDATE: 'Changed', DELETE: 'Deleted' } as const;
@@ -17,7 +18,7 @@ const causes = { Event: 'by an event', Collection: 'found by a collection' } as 
 function Difference({ change }: { change: EntityChange }) {
   const lines = differences(change);
   const first = lines[0];
-  if (change.changeType !== 'UPDATE' || !first) return <span className="t3">{causes[change.cause]}</span>;
+  if (change.changeType !== 'UPDATE' || !first) return <span className="t3">{byWhom(causes[change.cause], change.actor)}</span>;
   const all = lines.map((l) => `${l.name}: ${l.before ?? '–'} → ${l.after ?? '–'}`).join('\n');
   return (
     <span className="diff-line" title={all}>
@@ -48,6 +49,12 @@ function ChangeRow({ at, change, raised }: Extract<Event, { what: 'change' }>) {
           <Icon name={icons[change.changeType]} small />
           {words[change.changeType]}
         </span>
+        {change.actor && change.changeType === 'UPDATE' && (
+          <span className="small t3 wide" title={change.actor}>
+            {' '}
+            by {actorName(change.actor)}
+          </span>
+        )}
       </td>
       <th scope="row">
         <Link to={`/resource/${encodeURIComponent(change.entityId)}`} search={{ tab: 'changes' } as never}>

@@ -2,7 +2,7 @@ import { failureText } from '../../parts/failure';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { posture, type Buckets, type Entity, type EntityFilters } from '../../api/posture';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { download } from '../../api/download';
 import { listOf, useAddress, type Search } from '../../frame/address';
 import { Page } from '../../frame/Page';
@@ -22,17 +22,18 @@ import { showToast } from '../../parts/toast';
 import { accountsQuery, buckets, runsQuery, schemaQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { propertyText } from '../resource/property';
+import { maxSorted, SortHead, sortsOf } from './SortHead';
 import './inventory.css';
 
 const searching = /[=<>]|\bAND\b|\bOR\b|\bNOT\b/;
 
-/** The filters of an address. A plain word is a whole name; anything with an operator is the search language. */
+/** The filters of an address. Plain words are beginnings of words of the name; anything with an operator is the search language. */
 function filtersOf(search: Search, type: string | undefined): EntityFilters {
   const q = search.q ?? '';
   return {
     ...(type ? { entityTypes: [type] } : {}),
     ...(search.account ? { cloudAccountIds: listOf(search.account) } : {}),
-    ...(q ? (searching.test(q) ? { query: q } : { entityNames: [q] }) : {}),
+    ...(q ? (searching.test(q) ? { query: q } : { nameSearch: q }) : {}),
   };
 }
 
@@ -207,11 +208,12 @@ export default function Inventory() {
       showToast(failureText(cause));
     }
   };
+  const sorts = sortsOf(search.sort);
   const query = useInfiniteQuery({
-    queryKey: ['entities', 'list', filters],
+    queryKey: ['entities', 'list', filters, sorts],
     queryFn: ({ pageParam }) =>
       posture.post('/v1/entities/query', {
-        body: { filters, includeFindings: true, paginationInfo: { pageSize: 100, continuationToken: pageParam } },
+        body: { filters, sorts, includeFindings: true, paginationInfo: { pageSize: 100, continuationToken: pageParam } },
       }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.continuationToken ?? null,
@@ -219,6 +221,11 @@ export default function Inventory() {
   });
   const entities = query.data?.pages.flatMap((p) => p.results) ?? [];
   const total = query.data?.pages[0]?.totalCount ?? 0;
+  const head = (by: string, label: ReactNode, className?: string) => (
+    <SortHead key={by} by={by} sort={search.sort} off={total > maxSorted} className={className} onSort={(sort) => change({ sort })}>
+      {label}
+    </SortHead>
+  );
   const asQuery = `g.V()${type ? `.hasLabel('${type}')` : ''}.limit(100)`;
   return (
     <Page
@@ -288,24 +295,20 @@ export default function Inventory() {
                 title="No resource matches"
                 action={<Button onClick={() => change({ q: undefined, type: undefined, account: undefined })}>Clear all</Button>}
               >
-                Names are matched whole. With an operator the text is a search: property.encrypted = false.
+                Each word must begin a word of the name. With an operator the text is a search: property.encrypted = false.
               </Empty>
             ) : (
               <div className="table-scroll">
                 <table className="table">
                   <thead>
                     <tr>
-                      <th>Name</th>
-                      <th className="wide">Type</th>
-                      <th>Account</th>
-                      <th className="wide">Region</th>
-                      {columns.map((c) => (
-                        <th key={c} className="wide">
-                          <code>{c}</code>
-                        </th>
-                      ))}
+                      {head('name', 'Name')}
+                      {head('type', 'Type', 'wide')}
+                      {head('account', 'Account')}
+                      {head('region', 'Region', 'wide')}
+                      {columns.map((c) => head(`property.${c}`, <code>{c}</code>, 'wide'))}
                       <th className="num">Findings</th>
-                      <th className="wide">Read</th>
+                      {head('changed', 'Changed', 'wide')}
                     </tr>
                   </thead>
                   <tbody>

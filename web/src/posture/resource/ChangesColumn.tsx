@@ -11,6 +11,7 @@ import { Answer, Empty } from '../../parts/states';
 import { plural, shortType } from '../../parts/text';
 import { dateTime, Time } from '../../parts/time';
 import { raisedBy } from '../activity/events';
+import { byWhom } from '../activity/actor';
 import { differences, differencesBetween, type Difference } from './changes';
 
 type Entry = ChangeLog['changeLog'][number];
@@ -44,6 +45,8 @@ function Raised({ findings }: { findings: Finding[] }) {
   );
 }
 
+const causes = { Event: 'event', Collection: 'collection' } as const;
+
 function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[] }) {
   return (
     <ol className="timeline">
@@ -54,7 +57,11 @@ function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[]
           <li key={entry.lastUpdateTime}>
             <span className="timeline-head">
               <Time at={entry.lastUpdateTime} as="date" />
-              {first && <span className="t3">first read</span>}
+              {first ? (
+                <span className="t3">first read</span>
+              ) : (
+                entry.cause && <span className="t3">{byWhom(causes[entry.cause], entry.actor)}</span>
+              )}
             </span>
             {first ? <p className="small t3">{plural(lines.length, 'value')}</p> : <Differences lines={lines} />}
             <Raised findings={raisedBy(entry.lastUpdateTime, findings)} />
@@ -68,7 +75,6 @@ function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[]
 /** How long before and after the newest change of a resource others count as around it. */
 const around = 5 * 60_000;
 const words = { ADD: 'added', UPDATE: 'changed', DELETE: 'deleted' } as const;
-const causes = { Event: 'event', Collection: 'collection' } as const;
 
 /** What else changed in the account when the resource changed last. */
 function Around({ id, account, at }: { id: string; account: string; at: string }) {
@@ -104,7 +110,7 @@ function Around({ id, account, at }: { id: string; account: string; at: string }
                 <span className="timeline-head">
                   <Time at={c.lastUpdateTime} as="date" />
                   <span className="t3">
-                    {words[c.changeType]}, {causes[c.cause]}
+                    {words[c.changeType]}, {byWhom(causes[c.cause], c.actor)}
                   </span>
                 </span>
                 <Link className="link" to={`/resource/${encodeURIComponent(c.entityId)}`}>

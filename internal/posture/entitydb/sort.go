@@ -1,0 +1,179 @@
+package entitydb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// A sortKey is the position of an entity in a sorted list: its value as text that is
+// ordered like the values, "" without one, then its row id.
+type sortKey struct {
+	value string
+	rowID int64
+}
+
+// maxSortText is the number of characters of a text that the order takes into account.
+const maxSortText = 64
+
+// SortedEntities implements [posture.EntityStore]. There is no index in any order but
+// that of row ids, so it reads the value of every selected entity.
+func (s *Store) SortedEntities(ctx context.Context, org posture.OrgID, f posture.EntityFilter, by posture.EntitySort, p posture.Page) (page posture.EntityPage, err error) {
+	after, err := parseSortKey(p.After)
+	if err != nil {
+		return page, err
+	}
+	limit := cmp.Or(p.Size, posture.MaxPage)
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		sel, err := s.selectEntities(tx, org, f)
+		if err != nil || sel.empty {
+			return err
+		}
+		total, err := sel.count()
+		if err != nil {
+			return err
+		}
+		if err := checkSortable(total); err != nil {
+			return err
+		}
+		keys, err := sel.sortKeys(by)
+		if err != nil {
+			return err
+		}
+		page.Total = len(keys)
+		order := func(a, b sortKey) int { return a.compare(b, by.Desc) }
+		if p.After != "" {
+			keys = slices.DeleteFunc(keys, func(k sortKey) bool { return order(k, after) <= 0 })
+		}
+		slices.SortFunc(keys, order)
+		if len(keys) > limit {
+			keys = keys[:limit]
+			page.Next = keys[limit-1].String()
+		}
+		page.Entities, err = sel.readSorted(keys)
+		return err
+	})
+	return page, err
+}
+
+// checkSortable refuses to sort too many entities.
+func checkSortable(total int) error {
+	if total <= posture.MaxSortedEntities {
+		return nil
+	}
+	return fault.Field("sorts", "%d entities match, and at most %d can be sorted; filter by account or type", total, posture.MaxSortedEntities)
+}
+
+// compare orders keys. Entities without a value are last.
+func (k sortKey) compare(other sortKey, desc bool) int {
+	if k.value != other.value {
+		switch {
+		case k.value == "":
+			return 1
+		case other.value == "":
+			return -1
+		case desc:
+			return cmp.Compare(other.value, k.value)
+		}
+		return cmp.Compare(k.value, other.value)
+	}
+	return cmp.Compare(k.rowID, other.rowID)
+}
+
+// String returns the key as a position of a page.
+func (k sortKey) String() string { return strconv.FormatInt(k.rowID, 36) + ":" + k.value }
+
+func parseSortKey(after string) (sortKey, error) {
+	if after == "" {
+		return sortKey{}, nil
+	}
+	rowID, value, ok := strings.Cut(after, ":")
+	if !ok {
+		return sortKey{}, fault.New(fault.Invalid, "invalid position in a sorted list of entities")
+	}
+	n, err := parsePosition(rowID)
+	return sortKey{value, n}, err
+}
+
+// sortKeys returns the keys of all selected entities.
+func (s *selection) sortKeys(by posture.EntitySort) ([]sortKey, error) {
+	contexts, err := s.allContexts()
+	if err != nil {
+		return nil, err
+	}
+	var w projection
+	w.addAttribute(by.By)
+	if s.plan != nil {
+		w.filter(s.filter)
+	}
+	var args []any
+	var keys []sortKey
+	for row, err := range sqldb.Each(s.tx, scanRow, s.scan(rowColumns, &args), args...) {
+		if err != nil {
+			return nil, err
+		}
+		e, err := readProjected(row.doc, contexts[cellOf(row.rowID)], &w)
+		if err != nil {
+			return nil, err
+		}
+		if s.plan != nil && !s.filter.Matches(&e) {
+			continue
+		}
+		value := sortNumber(row.updated)
+		if !by.Updated {
+			value = sortValue(by.By, &e)
+		}
+		keys = append(keys, sortKey{value, row.rowID})
+	}
+	return keys, nil
+}
+
+// sortValue returns the value of an attribute as text that is ordered like the values:
+// numbers by size and before texts, texts ignoring case. The first of several values counts.
+func sortValue(a posture.Attribute, e *posture.Entity) string {
+	if a.Kind == posture.PropertyAttribute {
+		for _, p := range e.Properties {
+			if p.Type == posture.LongProperty && posture.Fold(p.Name) == posture.Fold(a.Name) {
+				return sortNumber(p.Long)
+			}
+		}
+	}
+	for _, v := range a.Values(e) {
+		v = posture.Fold(strings.ToValidUTF8(v, "\uFFFD"))
+		if r := []rune(v); len(r) > maxSortText {
+			v = string(r[:maxSortText])
+		}
+		return "t" + v
+	}
+	return ""
+}
+
+// sortNumber returns a text of fixed length that is ordered like the numbers.
+func sortNumber(n int64) string { return fmt.Sprintf("n%016x", uint64(n)^1<<63) }
+
+// readSorted decodes the entities of keys, in their order.
+func (s *selection) readSorted(keys []sortKey) ([]posture.Entity, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	rowIDs := make([]int64, len(keys))
+	place := make(map[int64]int, len(keys))
+	for i, k := range keys {
+		rowIDs[i], place[k.rowID] = k.rowID, i
+	}
+	var args []any
+	text := `SELECT ` + rowColumns + ` FROM entity WHERE row_id IN ` + sqldb.List(&args, rowIDs) + inAccounts(s.tx, &args, rowIDs)
+	rows, err := sqldb.Query(s.tx, scanRow, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rows, func(a, b entityRow) int { return cmp.Compare(place[a.rowID], place[b.rowID]) })
+	return s.store.readEntities(s.tx, rows)
+}

@@ -1,0 +1,37 @@
+package entitydb
+
+import (
+	"slices"
+	"testing"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+func TestSortNumbersAreOrdered(t *testing.T) {
+	numbers := []int64{-1 << 63, -1000, -1, 0, 1, 9, 10, 1<<63 - 1}
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = sortNumber(n)
+	}
+	if !slices.IsSorted(texts) {
+		t.Errorf("%q", texts)
+	}
+}
+
+func TestSortKeysAreParsed(t *testing.T) {
+	for _, k := range []sortKey{{"", 7}, {"ta:b", 1 << 40}, {sortNumber(-5), 0}} {
+		if got, err := parseSortKey(k.String()); err != nil || got != k {
+			t.Errorf("%q: %+v, %v", k, got, err)
+		}
+	}
+}
+
+func TestTooManyEntitiesAreNotSorted(t *testing.T) {
+	if err := checkSortable(posture.MaxSortedEntities); err != nil {
+		t.Error(err)
+	}
+	if err := checkSortable(posture.MaxSortedEntities + 1); !fault.Is(err, fault.Invalid) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,117 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+// namesAreFoundByWords searches for words that differ only after the indexed beginning:
+// pages are full nevertheless.
+func namesAreFoundByWords(t *testing.T, f EntityFixture) {
+	var es []posture.Entity
+	for i := range 40 {
+		for _, name := range []string{"application-", "applicable-"} {
+			e := newEntity(east, fmt.Sprintf("%s%02d", name, i))
+			e.Name = fmt.Sprintf("Prod%s%02d", strings.ToUpper(name[:1])+name[1:], i)
+			es = append(es, e)
+		}
+	}
+	record(t, f.Store, newScope(instance, east), true, es...)
+	for search, want := range map[string]int{
+		"application": 40, "APPLICABLE": 40, "applicat 07": 1, "prodapp": 80, "applications": 0, "appl": 80, "0": 0, "07": 2, "pli": 0,
+	} {
+		found, _ := pages(t, f.Store, org, posture.EntityFilter{NameWords: posture.SearchWords(search)}, 15)
+		if len(found) != want {
+			t.Errorf("%q finds %d entities, want %d", search, len(found), want)
+		}
+	}
+}
+
+// sortsOrderAll compares sorted pages with a sort of all entities.
+func sortsOrderAll(t *testing.T, f EntityFixture) {
+	all := fill(t, f, org, 3, 60)
+	for i := range 25 { // numbers, with ties and gaps
+		e := newEntity(east, fmt.Sprintf("n-%02d", i), set(posture.Number("size", int64(i%5*1000-2000))))
+		if i%7 == 0 {
+			e = newEntity(east, e.Name)
+		}
+		all = append(all, e)
+	}
+	record(t, f.Store, newScope(instance, east), true, all[len(all)-25:]...)
+	number := func(e posture.Entity) (int64, bool) {
+		for _, p := range e.Properties {
+			if p.Name == "size" && p.Type == posture.LongProperty {
+				return p.Long, true
+			}
+		}
+		return 0, false
+	}
+	field := func(name string) posture.EntitySort {
+		a, _ := posture.ParseAttribute(name)
+		return posture.EntitySort{By: a}
+	}
+	for name, less := range map[string]func(a, b posture.Entity) int{
+		"entityName": func(a, b posture.Entity) int { return strings.Compare(posture.Fold(a.Name), posture.Fold(b.Name)) },
+		"entityType": func(a, b posture.Entity) int {
+			return strings.Compare(posture.Fold(string(a.Type)), posture.Fold(string(b.Type)))
+		},
+		"property.size": func(a, b posture.Entity) int {
+			x, hasX := number(a)
+			y, hasY := number(b)
+			if !hasX || !hasY {
+				return 0
+			}
+			return cmp.Compare(x, y)
+		},
+	} {
+		for _, filter := range []posture.EntityFilter{{}, {Types: []string{string(instance)}}, {NameWords: []string{"n"}}} {
+			for _, desc := range []bool{false, true} {
+				by := field(name)
+				by.Desc = desc
+				found := sortedPages(t, f.Store, filter, by, 17)
+				if got, want := idsOf(found), matchingIDs(all, filter); !slices.Equal(got, want) {
+					t.Errorf("%s desc=%v %+v: %d entities, want %d", name, desc, filter, len(got), len(want))
+				}
+				direction := 1
+				if desc {
+					direction = -1
+				}
+				for i := 1; i < len(found); i++ {
+					a, b := found[i-1], found[i]
+					_, hasA := number(a)
+					_, hasB := number(b)
+					if less(a, b)*direction > 0 || name == "property.size" && !hasA && hasB {
+						t.Errorf("%s desc=%v: %q is before %q", name, desc, a.Name, b.Name)
+					}
+				}
+			}
+		}
+	}
+	if _, err := f.Store.SortedEntities(t.Context(), org, posture.EntityFilter{}, field("entityName"), posture.Page{After: "?"}); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a position that is none: %v", err)
+	}
+}
+
+func sortedPages(t *testing.T, s EntityStore, f posture.EntityFilter, by posture.EntitySort, size int) (found []posture.Entity) {
+	t.Helper()
+	for p := (posture.Page{Size: size}); ; {
+		page, err := s.SortedEntities(t.Context(), org, f, by, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, page.Entities...)
+		if page.Next == "" {
+			if page.Total != len(found) {
+				t.Errorf("the total is %d of %d", page.Total, len(found))
+			}
+			return found
+		}
+		p.After = page.Next
+	}
+}

@@ -1,0 +1,33 @@
+package change_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture/stream/change"
+)
+
+func TestActor(t *testing.T) {
+	for _, c := range []struct {
+		names []change.Name
+		want  string
+	}{
+		{nil, ""},
+		{[]change.Name{"", " \x00", "second"}, "second"},
+		{[]change.Name{"first", "second"}, "first"},
+		{[]change.Name{"a\nb\xff\u202ec"}, "abc"},
+		{[]change.Name{change.Name(strings.Repeat("ü", 400))}, strings.Repeat("ü", 300)},
+	} {
+		if got := change.Actor(c.names...); got != c.want {
+			t.Errorf("%q: %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
+func TestNamesThatAreNoTextsAreIgnored(t *testing.T) {
+	var e struct{ A, B, C change.Name }
+	if err := json.Unmarshal([]byte(`{"A": 1, "B": {"x": []}, "C": "me"}`), &e); err != nil || e.A != "" || e.B != "" || e.C != "me" {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

@@ -1,0 +1,10 @@
+/** The name of a person or program in the way that people write it: the end of an ARN, otherwise as it is. */
+export function actorName(actor: string): string {
+  if (!actor.startsWith('arn:')) return actor;
+  const resource = actor.split(':').slice(5).join(':');
+  const [kind, ...names] = resource.split('/');
+  return names.length === 0 ? (kind ?? actor) : kind === 'assumed-role' ? names.slice(-2).reverse().join(' as ') : (names.at(-1) ?? actor);
+}
+
+/** What caused a change, or who made it if an event said so. */
+export const byWhom = (cause: string, actor: string | undefined) => (actor ? `by ${actorName(actor)}` : cause);
