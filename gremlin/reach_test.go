@@ -70,9 +70,10 @@ func TestReach(t *testing.T) {
 		"g.V().as('x').where(out('a').as('y').select('x').out('b'))":        {Out: []string{"a", "b"}, Moves: 2},
 		"g.V().where(union(out('a'), out('a').out('a')).in('b'))":           {Out: []string{"a"}, In: []string{"b"}, Moves: 3},
 		"g.V().where(out('a').count().is(gt(2)))":                           {Out: []string{"a"}, Moves: 1},
-		"g.V().where(out('a').values('n').dedup().limit(2).count().is(2))":  {Out: []string{"a"}, Moves: 1},
+		"g.V().where(out('a').out('b').dedup().limit(2).count().is(2))":     {Out: []string{"a", "b"}, Moves: 2},
+		"g.V().where(out('a').values('n').dedup().count().is(2))":           nil, // an unknown n makes every answer unknown
 		"g.V().as('x').where(out('a').where(eq('x')).by(out('b').count()))": {Out: []string{"a", "b"}, Moves: 2},
-		"g.V().where(repeat(out('a')).until(out('b').has('n', 1)))":         {Out: []string{"a", "b"}, Moves: -1},
+		"g.V().where(repeat(out('a')).until(out('b')))":                     {Out: []string{"a", "b"}, Moves: -1},
 		"g.V().where(repeat(out('a')).times(2).has('n', 1))":                {Out: []string{"a"}, Moves: -1},
 		"g.V().out('a')":                                                       nil,
 		"g.V().count()":                                                        nil,
@@ -157,9 +158,6 @@ func requireSameVerdict(t *rapid.T, text string) (*graph.Graph, []graph.Handle) 
 	}
 	old, last := verdict(t, p, before, nil), verdict(t, p, after, nil)
 	part := verdict(t, p, after, slices.AppendSeq([]graph.Handle{}, maps.Keys(from)))
-	if len(old.Unsure)+len(last.Unsure) > 0 {
-		t.Skip("the keys are used for more than conditions")
-	}
 	var yes []graph.Handle
 	for _, h := range after.Vertices() {
 		got := part.Of(h)

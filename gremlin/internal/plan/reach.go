@@ -27,6 +27,9 @@ func ReachOf(r *Root) (Reach, bool) {
 	if r.Sack != nil || len(r.SideEffects) > 0 || r.Take >= 0 || r.Terminal != "" || len(r.Steps) == 0 {
 		return Reach{}, false
 	}
+	if keys, all := Unsure(r); all || len(keys) > 0 {
+		return Reach{}, false // one unknown value makes the answer about every vertex unknown
+	}
 	if g, ok := r.Steps[0].(*Graph); !ok || g.Edges || g.ByID || g.Mid {
 		return Reach{}, false
 	}

@@ -58,11 +58,11 @@ func isMark(a syntax.Arg, mark string) bool {
 
 // runAbout returns the resources that a rule applies to. Rules with the same part before
 // as('about') share the result.
-func (j *judging) runAbout(ctx context.Context, q *query) (*verdict, error) {
+func (j *judging) runAbout(ctx context.Context, q *query, last *verdict) (*verdict, error) {
 	if v := j.abouts[q.key]; v != nil {
 		return v, nil
 	}
-	v, err := j.run(ctx, q)
+	v, err := j.run(ctx, q, last)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +75,12 @@ func (j *judging) runAbout(ctx context.Context, q *query) (*verdict, error) {
 
 // runPerhaps marks as unknown the resources that the part before as('perhaps') finds and
 // the whole query does not.
-func (j *judging) runPerhaps(ctx context.Context, q *query, v *verdict) error {
-	perhaps, err := j.run(ctx, q)
+func (j *judging) runPerhaps(ctx context.Context, q *query, last, v *verdict) error {
+	perhaps, err := j.run(ctx, q, last)
 	if err != nil {
 		return err
 	}
+	v.perhaps = &perhaps
 	v.work += perhaps.work
 	for _, h := range perhaps.yes {
 		if _, violates := slices.BinarySearch(v.yes, h); !violates {

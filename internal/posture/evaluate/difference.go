@@ -106,13 +106,22 @@ func (d *difference) changesTrust(q *query) bool {
 // mayAffect reports whether a difference can change what a query finds.
 func (d *difference) mayAffect(q *query) bool {
 	t := &q.touches
-	folded := func(name string) bool { return d.keys[posture.Fold(name)] }
 	return d.later && q.reads.Clock ||
 		len(d.labels) > 0 && (t.AllLabels || anyOf(t.Labels, d.labels)) ||
-		len(d.keys) > 0 && (t.AllKeys || slices.ContainsFunc(t.Keys, folded)) ||
-		len(d.keys) > 0 && (t.AllEdges || slices.ContainsFunc(t.Edges, folded) || folded(posture.TagsUnread) && q.readsTags()) || // tags or edges that could not be read
+		len(d.keys) > 0 && (t.AllKeys || overlap(d.keys, q.keys)) ||
+		len(d.keys) > 0 && (t.AllEdges || overlap(d.keys, q.edges) || d.keys[posture.Fold(posture.TagsUnread)] && q.readsTags()) || // tags or edges that could not be read
 		len(d.edges) > 0 && (t.AllEdges || anyOf(t.Edges, d.edges)) ||
 		slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] || d.labels[string(t)] })
+}
+
+// overlap reports whether two sets have a common member.
+func overlap(a, b map[string]bool) bool {
+	for name := range a {
+		if b[name] {
+			return true
+		}
+	}
+	return false
 }
 
 func anyOf(names []string, in map[string]bool) bool {

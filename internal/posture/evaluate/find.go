@@ -38,56 +38,56 @@ func handles(g *graph.Graph, ids []posture.EntityID) []graph.Handle {
 	return slices.Compact(all)
 }
 
-// find returns what a query finds in the graph. After a change it runs the query only on
-// the vertices from which it reaches a changed one, before or after the change: on all
-// others it reads the same as before, so that its answer is the same.
-func (j *judging) find(ctx context.Context, q *query) (*gremlin.Verdict, error) {
-	if old, near := j.since.near(q, j.Graph); old != nil {
-		live := []graph.Handle{} // nil would mean all vertices
-		for _, h := range near {
-			if j.Graph.HasVertex(h) {
-				live = append(live, h)
-			}
-		}
-		part, err := j.ask(ctx, q, live)
-		if err != nil {
-			return nil, err
-		}
-		if len(part.Unsure) == 0 {
-			part.Yes, part.Unknown = replace(old.Yes, part.Yes, near), replace(old.Unknown, part.Unknown, near)
-			j.Verdicts.putFound(q.key, part)
-			return part, nil
+// find returns what a query finds in the graph, given what it found before a change. It
+// runs the query only on the vertices from which it reaches a changed one, before or
+// after the change: on all others it reads the same as before, so that its answer is
+// the same.
+func (j *judging) find(ctx context.Context, q *query, last *gremlin.Verdict) (*gremlin.Verdict, error) {
+	near, ok := j.since.near(q, j.Graph)
+	if !ok || last == nil {
+		return j.ask(ctx, q, nil)
+	}
+	if len(near) == 0 {
+		return last, nil
+	}
+	live := []graph.Handle{} // nil would mean all vertices
+	for _, h := range near {
+		if j.Graph.HasVertex(h) {
+			live = append(live, h)
 		}
 	}
-	found, err := j.ask(ctx, q, nil)
-	if err == nil {
-		j.Verdicts.putFound(q.key, found)
+	part, err := j.ask(ctx, q, live)
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	part.Yes, part.Unknown = replace(last.Yes, part.Yes, near), replace(last.Unknown, part.Unknown, near)
+	return part, nil
 }
 
-// near returns the last answer of a query and the vertices, in ascending order, whose
-// answer may be another now. It returns nil if any may be.
-func (c *change) near(q *query, after *graph.Graph) (*gremlin.Verdict, []graph.Handle) {
+// near returns the vertices, in ascending order, for which the answer of a query may be
+// another than before the change. It returns false if any may be.
+func (c *change) near(q *query, after *graph.Graph) ([]graph.Handle, bool) {
 	if c == nil || q.reach == nil || c.later && q.reads.Clock {
-		return nil, nil
-	}
-	last := c.verdicts.found(q.key)
-	if last == nil || len(last.Unsure) > 0 {
-		return nil, nil
+		return nil, false
 	}
 	limit := max(64, after.NumVertices()/16) // beyond, the whole account costs about as much
-	old, ok := q.reach.Dependents(c.before, c.old, limit)
-	if !ok {
-		return nil, nil
+	var all []graph.Handle
+	for _, side := range []struct {
+		graph   *graph.Graph
+		changed []graph.Handle
+	}{{c.before, c.old}, {after, c.now}} {
+		dependents, ok := q.reach.Dependents(side.graph, side.changed, limit)
+		if !ok {
+			return nil, false
+		}
+		for _, h := range dependents {
+			if q.anywhere || slices.Contains(q.reads.Subjects, posture.EntityType(side.graph.VertexLabels()[side.graph.VertexLabel(h)])) {
+				all = append(all, h)
+			}
+		}
 	}
-	now, ok := q.reach.Dependents(after, c.now, limit)
-	if !ok {
-		return nil, nil
-	}
-	all := append(old, now...)
 	slices.Sort(all)
-	return last, slices.Compact(all)
+	return slices.Compact(all), true
 }
 
 // replace returns old with the vertices in near replaced by those in part. All are in

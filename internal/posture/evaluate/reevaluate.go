@@ -39,13 +39,13 @@ func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed
 		var since *previous
 		q, err := e.query(r.Query)
 		if err == nil && d.mayAffect(q) {
-			if v, ok := b.Verdicts.verdict(r.Query); ok && j.since != nil && !d.changesTrust(q) {
-				outcome := last.settle(v)
+			if v := b.Verdicts.get(q); v != nil && j.since != nil && !d.changesTrust(q) {
+				outcome := last.settle(*v)
 				since = &previous{affected, last, &outcome}
 			}
 		} else if err == nil {
-			if j.since != nil {
-				j.Verdicts.keep(b.Verdicts, q)
+			if v := b.Verdicts.get(q); v != nil && j.since != nil {
+				j.Verdicts.put(q, v)
 			}
 			if !q.mayFind(labels) {
 				continue

@@ -313,8 +313,8 @@ func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {
 	}
 }
 
-// TestUnsureVerdictIsNotKept reads the value that made all verdicts of a rule unknown: they
-// change also for entities that are not near it.
+// TestUnsureVerdictIsNotKept changes a value that makes all verdicts of a rule unknown while
+// it could not be read: they change also for entities that are not near it.
 func TestUnsureVerdictIsNotKept(t *testing.T) {
 	t.Parallel()
 	internet := entity(rangeType, region, "any", posture.Flag("isInternet", true))

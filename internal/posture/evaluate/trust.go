@@ -9,12 +9,13 @@ import (
 // trust holds the coverage of the scopes of an account.
 type trust struct {
 	coverage map[posture.EntityType][]posture.Coverage
-	regions  map[string]bool // regions with at least one scope
-	partial  bool            // only some regions are read
+	regions  map[string]bool             // regions with at least one scope
+	partial  bool                        // only some regions are read
+	complete map[posture.EntityType]bool // results of isComplete
 }
 
 func newTrust(all []posture.Coverage, partial bool) *trust {
-	t := &trust{coverage: map[posture.EntityType][]posture.Coverage{}, regions: map[string]bool{}, partial: partial}
+	t := &trust{coverage: map[posture.EntityType][]posture.Coverage{}, regions: map[string]bool{}, partial: partial, complete: map[posture.EntityType]bool{}}
 	for _, c := range all {
 		t.coverage[c.Type] = append(t.coverage[c.Type], c)
 		t.regions[c.Region] = true
@@ -50,15 +51,26 @@ func isRegional(c posture.Coverage) bool {
 func (t *trust) scopeOf(reads []posture.EntityType) scope {
 	s := scope{trust: t, reads: reads, known: map[string]bool{}, complete: true}
 	for _, kind := range reads {
-		for region := range t.regions {
-			if !t.isCurrent(kind, region) {
-				s.complete = false
-				return s
-			}
+		if !t.isComplete(kind) {
+			s.complete = false
+			return s
 		}
 	}
 	s.complete = len(t.regions) > 0
 	return s
+}
+
+// isComplete reports whether a type is current in all regions.
+func (t *trust) isComplete(kind posture.EntityType) bool {
+	complete, ok := t.complete[kind]
+	if !ok {
+		complete = true
+		for region := range t.regions {
+			complete = complete && t.isCurrent(kind, region)
+		}
+		t.complete[kind] = complete
+	}
+	return complete
 }
 
 // A scope is the set of regions in which the verdict of a rule is reliable.

@@ -21,49 +21,57 @@ type verdict struct {
 	subjects     []posture.EntityType
 	reads        []posture.EntityType // types whose entities can change the result
 	about        *verdict             // the resources that the rule applies to; nil for all of its types
+	perhaps      *verdict             // the resources that may violate the rule; nil if the whole query decides
+	found        *gremlin.Verdict     // what the query found, before unread edges were considered
 	work         int64
 }
 
 // verdict runs a rule on the graph, or returns its cached verdict. With an error it
 // still returns the types that the rule applies to, as far as they are known.
 func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) {
-	if v, ok := j.Verdicts.verdict(r.Query); ok {
-		return v, nil
-	}
 	q, err := j.query(r.Query)
 	if err != nil {
 		return verdict{}, err
 	}
-	v, err := j.run(ctx, q)
+	if v := j.Verdicts.get(q); v != nil {
+		return *v, nil
+	}
+	var last *verdict
+	if j.since != nil {
+		last = j.since.verdicts.get(q)
+	}
+	v, err := j.run(ctx, q, last)
 	if err == nil {
-		j.Verdicts.putVerdict(r.Query, v)
+		j.Verdicts.put(q, &v)
 	}
 	return v, err
 }
 
-// run runs a query on the graph.
-func (j *judging) run(ctx context.Context, q *query) (verdict, error) {
+// run runs a query on the graph. last is its verdict before a change, or nil.
+func (j *judging) run(ctx context.Context, q *query, last *verdict) (verdict, error) {
 	v := verdict{subjects: q.reads.Subjects, reads: q.reads.Types}
+	if last == nil {
+		last = &verdict{}
+	}
+	var err error
 	if q.about != nil {
-		about, err := j.runAbout(ctx, q.about)
-		if err != nil {
+		if v.about, err = j.runAbout(ctx, q.about, last.about); err != nil {
 			return v, err
 		}
-		v.about, v.work = about, about.work
+		v.work = v.about.work
 	}
-	found, err := j.find(ctx, q)
-	if err != nil {
+	if v.found, err = j.find(ctx, q, last.found); err != nil {
 		return v, err
 	}
 	// The answer is kept for the next judgement: appending must copy it.
-	v.yes, v.unknown, v.work = slices.Clip(found.Yes), slices.Clip(found.Unknown), v.work+found.Work
-	if len(found.Unsure) > 0 {
-		if err := j.settleUnsure(ctx, q, found, &v); err != nil {
+	v.yes, v.unknown, v.work = slices.Clip(v.found.Yes), slices.Clip(v.found.Unknown), v.work+v.found.Work
+	if len(v.found.Unsure) > 0 {
+		if err := j.settleUnsure(ctx, q, v.found, &v); err != nil {
 			return v, err
 		}
 	}
 	if q.perhaps != nil {
-		if err := j.runPerhaps(ctx, q.perhaps, &v); err != nil {
+		if err := j.runPerhaps(ctx, q.perhaps, last.perhaps, &v); err != nil {
 			return v, err
 		}
 	}
@@ -147,7 +155,9 @@ type query struct {
 	binding  posture.Binding
 	plan     *gremlin.Plan
 	touches  gremlin.Touches
-	reach    *gremlin.Reach // how far from an entity it reads to decide about it; nil if that is not limited
+	keys     map[string]bool // touches.Keys, folded
+	edges    map[string]bool // touches.Edges, folded
+	reach    *gremlin.Reach  // how far from an entity it reads to decide about it; nil if that is not limited
 	reads    Reads
 	needs    []need
 	where    posture.Condition // of a search query, which has no plan and no marks
@@ -182,13 +192,26 @@ func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
+	known.keys, known.edges = foldAll(known.touches.Keys), foldAll(known.touches.Edges)
 	e.queries.mu.Lock()
 	defer e.queries.mu.Unlock()
+	if other := e.queries.queries[q]; other != nil { // verdicts are kept by query, so there is one of each
+		return other, nil
+	}
 	if e.queries.queries == nil || len(e.queries.queries) >= maxQueries {
 		e.queries.queries = map[posture.RuleQuery]*query{}
 	}
 	e.queries.queries[q] = known
 	return known, nil
+}
+
+// foldAll returns names as in [difference].keys.
+func foldAll(names []string) map[string]bool {
+	folded := make(map[string]bool, len(names))
+	for _, n := range names {
+		folded[posture.Fold(n)] = true
+	}
+	return folded
 }
 
 func (e *Evaluator) readGraph(text string, bound string) (*query, error) {

@@ -1,75 +1,33 @@
 package evaluate
 
-import (
-	"sync"
+import "sync"
 
-	"vigil/gremlin"
-	"vigil/internal/posture"
-)
-
-// VerdictCache keeps the verdicts of rules on one graph at one moment, and what their
-// queries found. It is safe for concurrent use; nil keeps nothing.
+// VerdictCache keeps the verdicts of rules on one graph at one moment. It is safe for
+// concurrent use; nil keeps nothing.
 type VerdictCache struct {
 	mu       sync.Mutex
-	verdicts map[posture.RuleQuery]verdict
-	answers  map[posture.RuleQuery]*gremlin.Verdict // of queries and of their parts
+	verdicts map[*query]*verdict
 }
 
-func (c *VerdictCache) verdict(q posture.RuleQuery) (verdict, bool) {
+// get returns the verdict of a query, or nil.
+func (c *VerdictCache) get(q *query) *verdict {
 	if c == nil {
-		return verdict{}, false
+		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v, ok := c.verdicts[q]
-	return v, ok
+	return c.verdicts[q]
 }
 
-func (c *VerdictCache) putVerdict(q posture.RuleQuery, v verdict) {
+// put keeps a verdict, which must not be changed afterwards.
+func (c *VerdictCache) put(q *query, v *verdict) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.verdicts == nil {
-		c.verdicts = map[posture.RuleQuery]verdict{}
+		c.verdicts = map[*query]*verdict{}
 	}
 	c.verdicts[q] = v
-}
-
-// found returns what a query found, or nil if that is not kept.
-func (c *VerdictCache) found(q posture.RuleQuery) *gremlin.Verdict {
-	if c == nil {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.answers[q]
-}
-
-func (c *VerdictCache) putFound(q posture.RuleQuery, v *gremlin.Verdict) {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.answers == nil {
-		c.answers = map[posture.RuleQuery]*gremlin.Verdict{}
-	}
-	c.answers[q] = v
-}
-
-// keep takes over the verdict of a rule that a change of the graph does not affect.
-func (c *VerdictCache) keep(from *VerdictCache, q *query) {
-	if v, ok := from.verdict(q.key); ok {
-		c.putVerdict(q.key, v)
-	}
-	for _, part := range []*query{q, q.about, q.perhaps} {
-		if part == nil {
-			continue
-		}
-		if v := from.found(part.key); v != nil {
-			c.putFound(part.key, v)
-		}
-	}
 }
