@@ -273,7 +273,8 @@ func (p *Property) texts(value gjson.Result, v Vars) (all []string) {
 
 // mapValue returns the value of the property for a string of a response. Clouds, Azure above
 // all, do not keep to one spelling of their enumerations ("Enabled", "enabled"), so a value
-// that differs from a permitted one in case alone is that value.
+// that differs from a permitted one in case alone is that value. Google returns
+// ..._UNSPECIFIED where nothing was chosen, which is the same as no value.
 func (p *Property) mapValue(text string) string {
 	if to, ok := p.Map[text]; ok {
 		return to
@@ -283,6 +284,9 @@ func (p *Property) mapValue(text string) string {
 	}
 	if i := slices.IndexFunc(p.Values, func(value string) bool { return strings.EqualFold(value, text) }); i >= 0 {
 		return p.Values[i]
+	}
+	if len(p.Values) > 0 && strings.HasSuffix(text, "_UNSPECIFIED") {
+		return ""
 	}
 	return text
 }
