@@ -72,7 +72,14 @@ func (c *Catalog) expandAzure(t *Type) error {
 		return errors.New("arm must be a resource type, @ and the version of its API")
 	}
 	for i := range t.Calls {
-		if err := t.Calls[i].address(t, version); err != nil {
+		call := &t.Calls[i]
+		if part := c.byType[posture.EntityType(call.Call)]; part != nil {
+			if err := c.callChildren(t, part, call); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := call.address(t, version); err != nil {
 			return err
 		}
 	}
@@ -157,6 +164,22 @@ func (t *Type) request(path, version string) Request {
 	return r
 }
 
+// callChildren completes a call that reads the list of the resource's children of a type.
+func (c *Catalog) callChildren(t, part *Type, call *Call) error {
+	if part.In != t.Type {
+		return fmt.Errorf("%s is called, but not declared with this type as its parent (in)", part.Type)
+	}
+	path, err := c.partPath(part)
+	if err != nil {
+		return err
+	}
+	_, version, _ := strings.Cut(part.ARM, "@")
+	call.Request = part.request("${id}"+path, version)
+	call.Shared = true
+	call.When, call.Gone, call.NotEnabled = part.Of, MeansAbsent, MeansAbsent
+	return nil
+}
+
 // relateARM adds the edges from a resource to its parent and to its children.
 func (c *Catalog) relateARM(t *Type) error {
 	in := Edge{Label: "IN", To: EntityTypes{azureResourceGroup, azureSubscription}, Doc: "What it is part of.", Ref: Exprs{mustPath("id")}}
@@ -174,13 +197,10 @@ func (c *Catalog) relateARM(t *Type) error {
 		if part == nil || part.In != t.Type {
 			return fmt.Errorf("child type (has) %s is not declared with this type as its parent (in)", name)
 		}
-		path, err := c.partPath(part)
-		if err != nil {
+		var call Call
+		if err := c.callChildren(t, part, &call); err != nil {
 			return err
 		}
-		_, version, _ := strings.Cut(part.ARM, "@")
-		call := Call{Request: part.request("${id}"+path, version), When: part.Of, Gone: MeansAbsent, NotEnabled: MeansAbsent}
-		call.Shared = true
 		ref := "value.#.id"
 		if part.isSingleResource() {
 			ref = "id"

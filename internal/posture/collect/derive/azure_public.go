@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/azure"
 	"vigil/internal/posture/predicate/ipset"
 	"vigil/internal/posture/resource"
 )
@@ -49,6 +50,20 @@ var azureFirewallRange = resource.Function{
 	Absent: func(b *resource.Builder) {
 		putAnswer(b, "isInternet", predicate.NotKnown("its addresses are not known"))
 	},
+}
+
+// azureFirewallRules adds whether the firewall rules of a database server, taken together,
+// allow the whole internet.
+var azureFirewallRules = resource.Function{
+	Properties: []resource.Property{{
+		Name: "firewallAdmitsInternet", Kind: resource.Flag,
+		Doc: "Its firewall rules, taken together, let in the internet at large: more public addresses than a /8 has.",
+	}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		putAnswer(b, "firewallAdmitsInternet", azure.OpenRules(in.Value))
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("firewallAdmitsInternet", false) },
 }
 
 // azureAlertedOperations adds the operations that activity log alerts of a list watch in the

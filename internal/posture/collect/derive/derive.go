@@ -57,6 +57,7 @@ func Functions() resource.Functions {
 			"azure.emails":                azureEmails,
 			"azure.enforcesMFA":           azureEnforcesMFA,
 			"azure.firewallRange":         azureFirewallRange,
+			"azure.firewallRules":         azureFirewallRules,
 			"azure.flowLogRetention":      azureFlowLogRetention,
 			"azure.keyVaultKey":           azureKeyVaultKey,
 			"azure.listedNetworks":        azureOpen(azure.OpenUnlessLimited),

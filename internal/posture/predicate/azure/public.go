@@ -86,7 +86,7 @@ func internet(open ipset.Set, unclear string) predicate.Answer {
 // firewallRules; it does not exist when it could not be read. The rule from
 // 0.0.0.0 to 0.0.0.0 allows services in Azure; see [OpenToAzure].
 func OpenDatabase(properties, rules gjson.Result) predicate.Answer {
-	return predicate.And(publicAccess(properties), openRules(rules))
+	return predicate.And(publicAccess(properties), OpenRules(rules))
 }
 
 // OpenToAzure decides whether a database server allows connections from all of
@@ -112,7 +112,9 @@ func publicAccess(properties gjson.Result) predicate.Answer {
 	return publicNetwork(properties)
 }
 
-func openRules(rules gjson.Result) predicate.Answer {
+// OpenRules decides whether the union of the firewall rules of a database server is the
+// internet.
+func OpenRules(rules gjson.Result) predicate.Answer {
 	if !rules.IsArray() {
 		return predicate.NotKnown("the firewall rules could not be read")
 	}
