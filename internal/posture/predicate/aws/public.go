@@ -62,7 +62,9 @@ func (s Statement) meets() predicate.Answer {
 var sharedProviders = map[string][]string{
 	"accounts.google.com": {"aud", "azp", "oaud", "sub"}, "graph.facebook.com": {"app_id", "id"}, "www.amazon.com": {"app_id", "user_id"},
 	"cognito-identity.amazonaws.com": {"aud", "sub"}, "token.actions.githubusercontent.com": {"sub", "repository", "repository_id", "repository_owner", "repository_owner_id", "job_workflow_ref"},
-	"gitlab.com": {"sub", "project_path", "namespace_path"}, "app.terraform.io": {"sub"}, "oidc.circleci.com": {"sub", "aud"}, "agent.buildkite.com": {"sub"},
+	"gitlab.com":        {"sub", "project_path", "project_id", "namespace_path", "namespace_id"},
+	"app.terraform.io":  {"sub", "terraform_organization_id", "terraform_organization_name", "terraform_project_id", "terraform_workspace_id"},
+	"oidc.circleci.com": {"sub", "aud"}, "agent.buildkite.com": {"sub"},
 }
 
 // admitsAnyUserOf decides whether an arbitrary user of an identity provider can
@@ -78,13 +80,19 @@ func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
 	for _, c := range s.Conditions {
 		claim, ok := strings.CutPrefix(c.Key, strings.ToLower(provider)+":")
 		t := c.test()
-		if !ok || !slices.Contains(claims, claim) || t.negated || t.ifExists || t.forAll || len(c.Values) == 0 {
+		// Every token has a subject, so that IfExists and ForAllValues have no effect on it.
+		skipped := claim != "sub" && (t.ifExists || t.forAll)
+		if !ok || !slices.Contains(claims, claim) || t.negated || skipped || len(c.Values) == 0 {
 			continue
 		}
 		if t.kind == unknownTest {
 			return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
 		}
-		if (t.kind == exactTest || t.kind == likeTest) && !slices.ContainsFunc(c.Values, func(v string) bool { return openClaim(v, t.kind == likeTest) }) {
+		isOpen := openClaim
+		if namedIssuers[strings.ToLower(provider)] == gitHub && claim == "sub" {
+			isOpen = openGitHubSubject
+		}
+		if (t.kind == exactTest || t.kind == likeTest) && !slices.ContainsFunc(c.Values, func(v string) bool { return isOpen(expand(v), t.kind == likeTest) }) {
 			return predicate.Of(false, "")
 		}
 	}
@@ -92,18 +100,24 @@ func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
 }
 
 // openClaim reports whether users of other owners can match a claim of a token.
-// The first part of a subject names the owner: repo:acme/site:*.
+// The first part of a subject names the owner: project_path:acme/site:*.
 func openClaim(value string, pattern bool) bool {
-	value = expand(value)
-	if rest, ok := strings.CutPrefix(value, "repo:"); ok {
-		value = rest
-	}
 	for _, prefix := range []string{"organization:", "project_path:"} {
 		value = strings.TrimPrefix(value, prefix)
 	}
 	owner, _, _ := strings.Cut(value, "/")
 	owner, _, _ = strings.Cut(owner, ":")
 	return owner == "" || open(owner, pattern)
+}
+
+// openGitHubSubject is openClaim for subjects of GitHub. Every organisation chooses of which
+// claims its subjects consist, so that only those that name the owner keep others out.
+func openGitHubSubject(subject string, pattern bool) bool {
+	labels := append([]string{"repository_owner", "repository_id", "repository_owner_id"}, repositoryLabels...)
+	return !slices.ContainsFunc(labels, func(label string) bool {
+		owner, _, _ := strings.Cut(labelled(subject, label), "/")
+		return owner != "" && !open(owner, pattern)
+	})
 }
 
 // notDenied decides whether Deny statements leave something of what a statement allows strangers.

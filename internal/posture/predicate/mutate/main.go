@@ -44,7 +44,7 @@ var targets = []target{
 const timeout = 60 * time.Second
 
 func main() {
-	only := flag.String("only", "", "test only packages whose folder has this text")
+	only := flag.String("only", "", "test only mutants of files whose path has this text")
 	parallel := flag.Int("parallel", 2, "number of concurrent test runs")
 	flag.Parse()
 	survivors, err := run(os.Stdout, *only, *parallel)
@@ -66,7 +66,11 @@ func run(out io.Writer, only string, parallel int) (survivors int, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	total := 0
 	for i, t := range targets {
-		if !strings.Contains(t.dir, only) {
+		files, err := filepath.Glob(filepath.Join(t.dir, "*.go"))
+		if err != nil {
+			return survivors, err
+		}
+		if !slices.ContainsFunc(files, func(name string) bool { return strings.Contains(name, only) }) {
 			continue
 		}
 		dir := filepath.Join(temp, strconv.Itoa(i))
@@ -74,6 +78,7 @@ func run(out io.Writer, only string, parallel int) (survivors int, err error) {
 		if err != nil {
 			return survivors, fmt.Errorf("%s: %w", t.dir, err)
 		}
+		mutants = slices.DeleteFunc(mutants, func(m mutant) bool { return !strings.Contains(m.position, only) })
 		if killed, log := kill(t, binary, 0); killed {
 			return survivors, fmt.Errorf("%s: the tests fail without a mutation:\n%s", t.dir, log)
 		}
