@@ -1,6 +1,7 @@
 package gcp
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,8 +89,8 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 			}) && !isClusterNode(o)
 		},
 		"gcp-vm-public-ip": func(_ *checker, o world.Object) bool { return hasPublicAddress(o) && !isClusterNode(o) },
-		"gcp-vm-project-ssh-keys": func(_ *checker, o world.Object) bool {
-			return !isClusterNode(o) && !strings.EqualFold(setting(o, "metadata", "block-project-ssh-keys"), "true")
+		"gcp-vm-project-ssh-keys": func(v *checker, o world.Object) bool {
+			return !isClusterNode(o) && !strings.EqualFold(setting(o, "metadata", "block-project-ssh-keys"), "true") && !usesOSLogin(v, o)
 		},
 		"gcp-vm-serial-port": func(_ *checker, o world.Object) bool {
 			return slices.Contains([]string{"1", "true"}, setting(o, "metadata", "serial-port-enable"))
@@ -160,6 +161,16 @@ func isPublicBucket(o world.Object) bool {
 // isClusterNode reports whether an instance is a node of a cluster, which Google
 // configures.
 func isClusterNode(o world.Object) bool { return o.Get("labels", "goog-gke-node") != nil }
+
+// usesOSLogin reports whether OS Login is on for an instance, which has the setting of
+// its project unless it has its own.
+func usesOSLogin(v *checker, instance world.Object) bool {
+	value := setting(instance, "metadata", "enable-oslogin")
+	for p := range v.each(computeProjectType) {
+		value = cmp.Or(value, setting(p, "commonInstanceMetadata", "enable-oslogin"))
+	}
+	return strings.EqualFold(value, "true")
+}
 
 // isFalse returns a check that is violated when a flag is not true.
 func isFalse(path ...string) ruleCheck {

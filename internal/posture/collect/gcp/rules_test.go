@@ -180,7 +180,11 @@ var judgements = map[string]struct {
 	"gcp-vm-public-ip": {"GCP.Compute.Instance", func(m model, e posture.Entity) bool {
 		return hasFlag(e, "gkeNode", false) && len(texts(e, "natIP")) > 0 && len(m.out(e, "HAS_IP", "GCP.Compute.PublicIp")) == 1
 	}},
-	"gcp-vm-project-ssh-keys": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
+	"gcp-vm-project-ssh-keys": {"GCP.Compute.Instance", func(m model, e posture.Entity) bool {
+		byProject := containsAny(m.out(e, "SETTINGS_OF", "GCP.Compute.Project"), func(p posture.Entity) bool { return hasFlag(p, "osLogin", true) })
+		if hasFlag(e, "osLogin", true) || !hasFlag(e, "osLogin", false) && byProject {
+			return false
+		}
 		return hasFlag(e, "gkeNode", false) && !slices.Contains(texts(e, "metadata"), "block-project-ssh-keys=true") && hasFlag(e, "blockProjectSshKeys", false)
 	}},
 	"gcp-project-oslogin": {"GCP.Compute.Project", func(m model, e posture.Entity) bool {
