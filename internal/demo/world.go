@@ -111,6 +111,9 @@ func newWorld(log *slog.Logger, metrics *prometheus.Registry, types *resource.Ca
 	if err != nil {
 		return nil, err
 	}
+	if _, err := g.Faults.Add(missingGrant(amazon)); err != nil {
+		return nil, err
+	}
 	w.addAWS(amazon)
 	w.addAzure(azure)
 	w.addGCP(google)
@@ -122,6 +125,12 @@ func newWorld(log *slog.Logger, metrics *prometheus.Registry, types *resource.Ca
 		}
 	})
 	return w, nil
+}
+
+// missingGrant denies the second account one permission, so that the demo shows an account
+// that is read in part: the rotation of its keys is unknown.
+func missingGrant(c *simaws.Cloud) gateway.Fault {
+	return gateway.Fault{Kind: gateway.Deny, Match: gateway.Call{Cloud: "aws", Account: c.Account(2).ID, Service: "kms", Action: "GetKeyRotationStatus"}}
 }
 
 func (w *world) close() {
