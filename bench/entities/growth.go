@@ -33,7 +33,7 @@ func growth(all []outcome) {
 // narrowNames are the queries whose results do not depend on the number of
 // entities: first pages, and selective filters.
 var narrowNames = []string{
-	"first page of all", "one type", "one region", "one provider", "one service", "one account", "account, type and region", "one name", "a rare value",
+	"first page of all", "one type", "one region", "one provider", "one service", "one account", "account, type and region", "one name", "beginning of a name", "a rare value",
 	"a property in an account", "one entity", "count by type", "count by type in an account",
 }
 

@@ -76,6 +76,7 @@ func (b *bench) selectedQuestions() []question {
 		page("account, type and region", `{"cloudAccountIds":[`+quote(account)+`],"entityTypes":[`+quote(typ)+`],"regions":[`+quote(region)+`]}`,
 			" AND account = $1 AND type = $2 AND region = $3", account, typ, region),
 		page("one name", `{"entityNames":[`+quote(vm.Name)+`]}`, " AND lower(name) = $1", strings.ToLower(vm.Name)),
+		page("beginning of a name", `{"nameSearch":`+quote(vm.Name[:len(vm.Name)-4])+`}`, " AND lower(name) LIKE $1", strings.ToLower(vm.Name[:len(vm.Name)-4])+"%"),
 		page("a rare value", search(`property.`+rareName+` = "`+rare+`"`), hasMember(rareName, "stringV", rare)),
 		page("a property in an account", `{"cloudAccountIds":[`+quote(account)+`],"query":"property.encrypted = false"}`,
 			" AND account = $1"+hasMember("encrypted", "boolV", false), account),
