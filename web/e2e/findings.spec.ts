@@ -14,6 +14,7 @@ for (const [key, address] of [
   ['3', /level=High/],
   ['4', /level=Medium/],
   ['5', /level=Low/],
+  ['6', /rules\?unknown=yes/],
 ] as const) {
   test(`the key ${key} opens a figure of the overview`, async ({ posture: page }) => {
     await page.goto(postureAt('/overview'));

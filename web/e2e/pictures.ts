@@ -43,3 +43,23 @@ test('picture of a farm on the wall', async ({ desktop: page }) => {
   await page.locator('.panel').waitFor();
   await takeHere(page, 'desktop-wall-farm');
 });
+
+test('picture of the graph of a dry run', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules/aws-ec2-metadata-theft'));
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: 'Graph' }).click();
+  await page.locator('.dry .graph-card').first().waitFor();
+  await takeHere(page, 'posture-dry-run-graph');
+});
+
+test('picture of the sorted inventory', async ({ posture: page }) =>
+  take(page, postureAt('/inventory?type=AWS.EC2.Volume&sort=-name'), 'posture-inventory-sorted'));
+
+test('picture of the assessment of a control', async ({ posture: page }) => {
+  await page.goto(postureAt('/compliance/cis-aws-7.0'));
+  await page
+    .getByRole('button', { name: /^Assess control/ })
+    .first()
+    .click();
+  await takeHere(page, 'posture-assess');
+});

@@ -306,6 +306,14 @@ test("a framework of one's own is made and deleted", async ({ posture: page }, i
   await expect(page).not.toHaveURL(new RegExp(id));
 });
 
+test('an account that is read in part shows unknown verdicts, and the permission that is missing', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules/aws-kms-rotation/unknown'));
+  await expect(page.getByText(/kms:GetKeyRotationStatus/).first()).toBeVisible();
+  await page.goto(postureAt('/accounts'));
+  await page.getByRole('link', { name: /aws-demo-2/ }).click();
+  await expect(page.getByText(/kms:GetKeyRotationStatus/).first()).toBeVisible();
+});
+
 test('what was judged unknown is not counted as a pass', async ({ posture: page }) => {
   await page.goto(postureAt('/compliance/cis-aws-3.0'));
   await expect(page.getByText(/Unknown is not pass/)).toBeVisible();

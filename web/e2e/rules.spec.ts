@@ -86,6 +86,20 @@ for (const view of ['Accounts', 'Plan', 'JSON']) {
   });
 }
 
+test('a dry run is shown as a graph, and a resource of it opens', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules/new'));
+  await write(page, mended);
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(page.locator('.dry-summary')).toBeVisible();
+  await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: 'Graph' }).click();
+  const card = page.locator('.dry .graph-card').first();
+  await expect(card).toBeVisible();
+  await card.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'The rule is not saved' }).getByRole('button', { name: 'Leave' }).click();
+  await expect(page).toHaveURL(/\/resource\//);
+});
+
 test('a rule is written, enabled, seen to find, changed and deleted', async ({ posture: page }, info) => {
   const name = `Instances of the demo ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt('/rules/new'));

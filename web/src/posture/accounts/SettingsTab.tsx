@@ -1,6 +1,6 @@
 import { failureText } from '../../parts/failure';
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Account } from '../../api/posture';
@@ -131,6 +131,9 @@ export function SettingsTab({ account, onDelete }: { account: Account; onDelete:
           <Button type="submit" look="primary" changes refused={refused}>
             Save
           </Button>
+          <Link className="btn quiet" to="/admin/audit" search={{ target: account.cloudAccountId } as never}>
+            Audit
+          </Link>
           <Button className="end" look="danger" changes refused={refused} onClick={() => setDeleting(true)}>
             Delete the account
           </Button>

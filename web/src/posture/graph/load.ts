@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { posture, type Rule } from '../../api/posture';
-import { nodeOf, pathsOf, quoted, type Graph, type GraphEdge, type GraphNode } from './model';
+import { around, nodeOf, pathsOf, quoted, union, type Graph, type GraphEdge, type GraphNode } from './model';
 
 const most = 250;
 const among = (nodes: Map<string, GraphNode>, edges: GraphEdge[]) => edges.filter((e) => nodes.has(e.from) && nodes.has(e.to));
@@ -50,5 +50,27 @@ export const neighboursQuery = (entityId: string, account: string, depth: number
       const ids = [...new Set([entityId, ...Object.keys(answer.entities)])];
       const nodes = new Map(ids.slice(0, most).map((id) => [id, nodeOf(id, answer.entities[id])]));
       return { nodes, edges: among(nodes, answer.edges), cut: ids.length > most };
+    },
+  });
+
+/** Resources of several accounts with their direct neighbours. */
+export const aroundQuery = (found: { id: string; account: string }[]) =>
+  queryOptions({
+    queryKey: ['graph', 'around', found],
+    enabled: found.length > 0,
+    staleTime: 30_000,
+    queryFn: async (): Promise<Graph & { cut: boolean }> => {
+      let all: Graph = { nodes: new Map(found.map((f) => [f.id, nodeOf(f.id)])), edges: [] };
+      for (const account of new Set(found.map((f) => f.account))) {
+        const ids = found.filter((f) => f.account === account).map((f) => f.id);
+        const gremlin = `g.V().hasId(${ids.map(quoted).join(', ')}).emit().repeat(both().dedup()).times(1).dedup().limit(${most + 1})`;
+        const answer = await posture.post('/v1/entities/graph-query', { body: { partitionKey: account, gremlin } });
+        const nodes = new Map(Object.entries(answer.entities).map(([id, e]) => [id, nodeOf(id, e)]));
+        all = union(all, { nodes, edges: answer.edges });
+      }
+      return around(
+        all,
+        found.map((f) => f.id),
+      );
     },
   });

@@ -42,3 +42,20 @@ export function union(a: Graph, b: Graph): Graph {
   const edges = [...a.edges, ...b.edges].map((e) => [`${e.from} ${e.label} ${e.to}`, e] as const);
   return { nodes: new Map([...a.nodes, ...b.nodes]), edges: [...new Map(edges).values()] };
 }
+
+/** How many nodes are drawn around several resources. The layout of many more takes seconds. */
+const mostAround = 100;
+
+/** Resources with the neighbours that they have edges to. Edges between neighbours are left out, and neighbours when there are too many. */
+export function around(all: Graph, ids: string[]): Graph & { cut: boolean } {
+  const own = new Set(ids);
+  const edges = all.edges.filter((e) => own.has(e.from) || own.has(e.to));
+  const near = [...new Set(edges.flatMap((e) => [e.from, e.to]))].filter((id) => !own.has(id) && all.nodes.has(id));
+  const kept = [...ids, ...near].slice(0, Math.max(mostAround, ids.length));
+  const nodes = new Map(kept.map((id) => [id, all.nodes.get(id) ?? nodeOf(id)]));
+  return {
+    nodes,
+    edges: edges.filter((e) => nodes.has(e.from) && nodes.has(e.to)),
+    cut: kept.length < ids.length + near.length,
+  };
+}

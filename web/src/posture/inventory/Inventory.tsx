@@ -193,7 +193,7 @@ export default function Inventory() {
   const accounts = useQuery(accountsQuery).data ?? [];
   const schema = useQuery(schemaQuery).data?.types.find((t) => t.entityType === type);
   const usual = (schema?.properties ?? [])
-    .filter((p) => !p.list)
+    .filter((p) => !p.list && !/Id$/.test(p.name)) // ids say little and are wide
     .sort((a, b) => b.rules.length - a.rules.length)
     .slice(0, 3)
     .map((p) => p.name);

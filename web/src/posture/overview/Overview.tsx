@@ -11,6 +11,7 @@ import { accountsQuery, rulesQuery, runsQuery } from '../data';
 import { Coverage } from './Coverage';
 import { Ledger, type Figure } from './Ledger';
 import { AccountCounts, Riskiest, TopRules } from './lists';
+import { largestJump } from './jump';
 import { TrendChart } from './TrendChart';
 import { ranges, useOpen, useTrend, useVerdicts, weekChange, type Range, type Series } from './useOverview';
 import type { FindingPage, Verdicts } from '../../api/posture';
@@ -25,7 +26,9 @@ function figures(
   account: string | undefined,
 ): Figure[] {
   const unknown = verdicts?.results.reduce((n, v) => n + v.unknown, 0);
-  const blind = new Set(verdicts?.unread?.map((u) => u.cloudAccountId)).size;
+  const blind = new Set(
+    [...(verdicts?.unread ?? []), ...(verdicts?.results ?? []).filter((v) => v.unknown > 0)].map((u) => u.cloudAccountId),
+  ).size;
   const level = (name: string) => (page ? (page.aggregations?.level?.buckets[name]?.count ?? 0) : undefined);
   const critical =
     page &&
@@ -65,8 +68,7 @@ function figures(
       label: 'Unknown',
       mark: 'unknown',
       value: unknown,
-      to: '/accounts',
-      search: { status: 'error' },
+      ...(unknown ? { to: '/rules', search: { unknown: 'yes' } } : { to: '/accounts', search: { status: 'error' } }),
       detail: unknown === undefined ? ' ' : unknown === 0 && blind === 0 ? 'everything was read' : `verdicts, ${plural(blind, 'account')}`,
     },
   ];
@@ -120,7 +122,7 @@ export default function Overview() {
             </span>
           </header>
           <Answer query={trend.query} what="the trend">
-            {() => trend.series && <TrendChart series={trend.series} />}
+            {() => trend.series && <TrendChart series={trend.series} jump={largestJump(trend.series, accounts.data ?? [])} />}
           </Answer>
         </section>
         <section className="region">

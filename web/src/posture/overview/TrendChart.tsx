@@ -1,6 +1,7 @@
 import { useState, type PointerEvent } from 'react';
 import { count } from '../../parts/text';
 import { day } from '../../parts/time';
+import { jumpText, type Jump } from './jump';
 import type { Series } from './useOverview';
 import { useWidth } from '../../parts/useWidth';
 
@@ -27,7 +28,7 @@ function stacks(series: Series): { name: string; from: number[]; to: number[] }[
 }
 
 /** Open findings by level, stacked, with what was raised and resolved below. */
-export function TrendChart({ series }: { series: Series }) {
+export function TrendChart({ series, jump }: { series: Series; jump: Jump | undefined }) {
   const { ref, width } = useWidth<HTMLDivElement>(780);
   const [at, setAt] = useState<number>();
   const n = series.times.length;
@@ -53,7 +54,7 @@ export function TrendChart({ series }: { series: Series }) {
         width={width}
         height={height}
         role="img"
-        aria-label={`Open findings over time; ${open} now`}
+        aria-label={`Open findings over time; ${open} now${jump ? `; most were added on ${day(series.times[jump.at] ?? 0)}: ${jumpText(jump)}` : ''}`}
         onPointerMove={move}
         onPointerLeave={() => setAt(undefined)}
       >
@@ -103,6 +104,7 @@ export function TrendChart({ series }: { series: Series }) {
             {i === n - 1 ? 'Today' : day(series.times[i] ?? 0)}
           </text>
         ))}
+        {jump && at === undefined && <JumpMark jump={jump} series={series} x={x(jump.at)} y={y(parts.at(-1)?.to[jump.at] ?? 0)} />}
         {at !== undefined && <line x1={x(at)} x2={x(at)} y1={plot.top} y2={bars.middle + bars.most} className="ann" />}
         {right > 20 && (
           <Legend
@@ -119,6 +121,20 @@ export function TrendChart({ series }: { series: Series }) {
           : `${day(series.times[at] ?? 0)}: ${count(open)} open, ${count(series.raised[at] ?? 0)} new, ${count(series.resolved[at] ?? 0)} resolved`}
       </p>
     </div>
+  );
+}
+
+/** The largest increase, with the day and what was linked then. */
+function JumpMark({ jump, series, x, y }: { jump: Jump; series: Series; x: number; y: number }) {
+  const left = x > 260; // the text needs about that much
+  return (
+    <g className="trend-jump">
+      <line x1={x} x2={x} y1={plot.top} y2={plot.bottom} className="ann" />
+      <circle cx={x} cy={y} r="3" className="ann-dot" />
+      <text x={left ? x - 6 : x + 6} y={plot.top + 9} textAnchor={left ? 'end' : 'start'} className="ax">
+        {day(series.times[jump.at] ?? 0)}: {jumpText(jump)}
+      </text>
+    </g>
   );
 }
 

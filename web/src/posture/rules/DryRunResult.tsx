@@ -5,9 +5,10 @@ import { Mark, Word } from '../../parts/marks';
 import { Segments } from '../../parts/Segments';
 import { count, plural, sentence } from '../../parts/text';
 import { propertyText } from '../resource/property';
+import { DryRunGraph } from './DryRunGraph';
 import { totals, type DryRun } from './useDryRun';
 
-type View = 'resources' | 'accounts' | 'plan' | 'json';
+type View = 'resources' | 'accounts' | 'graph' | 'plan' | 'json';
 
 /** What a dry run found: four verdicts, what enabling would do, and every resource. */
 export function DryRunResult({ run, level, old }: { run: DryRun; level: string; old: boolean }) {
@@ -69,6 +70,7 @@ export function DryRunResult({ run, level, old }: { run: DryRun; level: string; 
           options={[
             { value: 'resources', label: 'Resources', count: rows.length },
             { value: 'accounts', label: 'Accounts', count: run.outcomes.length },
+            { value: 'graph', label: 'Graph' },
             { value: 'plan', label: 'Plan' },
             { value: 'json', label: 'JSON' },
           ]}
@@ -173,6 +175,15 @@ export function DryRunResult({ run, level, old }: { run: DryRun; level: string; 
             ))}
           </tbody>
         </table>
+      )}
+      {view === 'graph' && (
+        <DryRunGraph
+          found={rows.map((r) => ({
+            entityId: r.entity.entityId,
+            account: r.account.cloudAccountId,
+            violates: r.verdict === 'Violation',
+          }))}
+        />
       )}
       {view === 'plan' && (
         <pre className="json" tabIndex={0}>

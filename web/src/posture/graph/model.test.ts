@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { around, nodeOf, type Graph } from './model';
+
+const graph = (...edges: [string, string][]): Graph => ({
+  nodes: new Map(edges.flat().map((id) => [id, nodeOf(id)])),
+  edges: edges.map(([from, to]) => ({ from, label: 'USES', to })),
+});
+
+describe('the graph around resources', () => {
+  it('has their neighbours, and no edges between neighbours', () => {
+    const g = around(graph(['a', 'x'], ['y', 'a'], ['x', 'y'], ['z', 'x']), ['a']);
+    expect([...g.nodes.keys()].sort()).toEqual(['a', 'x', 'y']);
+    expect(g.edges.map((e) => `${e.from}${e.to}`)).toEqual(['ax', 'ya']);
+    expect(g.cut).toBe(false);
+  });
+  it('keeps resources without neighbours', () => {
+    expect([...around(graph(['a', 'x']), ['a', 'lonely']).nodes.keys()]).toEqual(['a', 'lonely', 'x']);
+  });
+  it('leaves out neighbours when there are too many, never the resources', () => {
+    const g = around(graph(...Array.from({ length: 300 }, (_, i): [string, string] => ['a', `n${i}`])), ['a', 'b']);
+    expect(g.nodes.size).toBe(100);
+    expect(g.nodes.has('b')).toBe(true);
+    expect(g.cut).toBe(true);
+    expect(g.edges.every((e) => g.nodes.has(e.to))).toBe(true);
+  });
+});

@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { Answer, Empty, Skeleton } from '../../parts/states';
+import { count, plural } from '../../parts/text';
+import { aroundQuery } from '../graph/load';
+
+const GraphView = lazy(() => import('../graph/GraphView'));
+
+export interface Found {
+  entityId: string;
+  account: string;
+  violates: boolean;
+}
+
+/** How many resources are drawn: more cards than that are not read one by one. */
+const mostDrawn = 20;
+
+/** The resources that a dry run found, with what they are connected to. */
+export function DryRunGraph({ found }: { found: Found[] }) {
+  const navigate = useNavigate();
+  const drawn = [...found].sort((a, b) => Number(b.violates) - Number(a.violates)).slice(0, mostDrawn);
+  const query = useQuery(aroundQuery(drawn.map((f) => ({ id: f.entityId, account: f.account }))));
+  if (drawn.length === 0)
+    return (
+      <Empty padded title="Nothing to draw">
+        No resource violates it, and none is unknown.
+      </Empty>
+    );
+  return (
+    <Answer query={query} what="the graph" padded>
+      {(graph) => (
+        <>
+          {(found.length > drawn.length || graph.cut) && (
+            <p className="small t3 dry-note">
+              The graph has {count(drawn.length)} of {plural(found.length, 'resource')}, those that violate the rule first
+              {graph.cut ? ', and some of their neighbours' : ''}.
+            </p>
+          )}
+          <div className="graph-band">
+            <Suspense fallback={<Skeleton />}>
+              <GraphView
+                graph={graph}
+                centre=""
+                hot={new Set(drawn.filter((f) => f.violates).map((f) => f.entityId))}
+                findings={new Map()}
+                onOpen={(n) => void navigate({ to: `/resource/${encodeURIComponent(n.id)}` } as never)}
+              />
+            </Suspense>
+          </div>
+        </>
+      )}
+    </Answer>
+  );
+}
