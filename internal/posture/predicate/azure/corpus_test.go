@@ -187,6 +187,14 @@ func TestMFAForAllCorpus(t *testing.T) {
 	predicatetest.Corpus(t, "testdata/mfa.yaml", func(in mfa) predicate.Answer { return in.ask(t) })
 }
 
+func TestEverySignInCorpus(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		Changes map[string]any `yaml:"changes"`
+	}
+	predicatetest.Examples(t, "testdata/sign-ins.yaml", func(in entry) predicate.Answer { return azure.EverySignIn(policy(t, in.Changes)) })
+}
+
 type privileged struct {
 	Assignments []struct {
 		Scope     string `yaml:"scope"` // the subscription when empty
