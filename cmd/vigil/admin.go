@@ -17,14 +17,16 @@ import (
 // create one, and the audit log has a record of each change. The same commands at the
 // top level are their former names.
 type adminCmd struct {
-	Org    orgCmd        `cmd:"" help:"Add and list organisations."`
-	User   adminUserCmd  `cmd:"" help:"List the users of an organisation."`
-	Token  tokenCmd      `cmd:"" help:"Create, list and revoke API tokens."`
-	Entity entityCmd     `cmd:"" help:"Find the resources of cloud accounts."`
-	Keys   keysCmd       `cmd:"" help:"Rotate the keys that sign tokens and encrypt secrets."`
-	Audit  adminAuditCmd `cmd:"" help:"Verify and prune the audit log, and accept the loss of records."`
-	Backup backupCmd     `cmd:"" help:"Write a copy of the SQLite database to a file; servers may be running."`
-	Store  storeCmd      `cmd:"" help:"Copy the database to another engine, distribute it, and list its tables."`
+	Org     orgCmd        `cmd:"" help:"Add and list organisations."`
+	User    adminUserCmd  `cmd:"" help:"List the users of an organisation."`
+	Token   tokenCmd      `cmd:"" help:"Create, list and revoke API tokens."`
+	Entity  entityCmd     `cmd:"" help:"Find the resources of cloud accounts."`
+	Keys    keysCmd       `cmd:"" help:"Rotate the keys that sign tokens and encrypt secrets."`
+	Audit   adminAuditCmd `cmd:"" help:"Verify and prune the audit log, and accept the loss of records."`
+	Backup  backupCmd     `cmd:"" help:"Write a copy of the SQLite database to a file; servers may be running."`
+	Verify  verifyCmd     `cmd:"" help:"Check that a backup is intact and can be restored. Changes nothing."`
+	Restore restoreCmd    `cmd:"" help:"Replace the SQLite database by a backup, and keep the replaced one. Stop the servers first."`
+	Store   storeCmd      `cmd:"" help:"Copy the database to another engine, distribute it, and list its tables."`
 }
 
 type adminAuditCmd struct {

@@ -100,20 +100,3 @@ func (c *auditAcceptLossCmd) Run(e *environment) error {
 		return nil
 	})
 }
-
-type backupCmd struct {
-	settingsFlags
-	File string `arg:"" type:"path" help:"File to write; it must not exist."`
-}
-
-// Run implements the command.
-func (c *backupCmd) Run(e *environment) error {
-	return c.operate(e, "backup", func(in *operation) error {
-		in.target("file", c.File)
-		if err := in.DB.Backup(in.ctx, c.File); err != nil {
-			return err
-		}
-		fmt.Fprintln(e.stdout, "backup written; its secrets are encrypted: keep the master key, and keep it separately from the backup")
-		return nil
-	})
-}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -99,6 +100,8 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		args = []string{"--help"} // the error of the parser would name only five of the commands
 	case args[0] == "--version":
 		args = []string{"version"}
+	case args[0] == "help":
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 { // --help has been printed

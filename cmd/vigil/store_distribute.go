@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,17 +47,13 @@ func (c *storeDistributeCmd) distribute(e *environment, in *instance.Installatio
 		return err
 	}
 	// A running server writes to the tables as they were when it started.
-	living, err := job.Living(e.ctx, in.DB)
-	if err != nil {
+	if err := requireStopped(e.ctx, in.DB); err != nil {
 		return err
-	}
-	if living > 0 {
-		return fault.New(fault.Conflict, "%d servers use the database: stop them first (one that was killed counts for 12 seconds)", living)
 	}
 	progress := terminal.NewProgress(e.stderr)
 	defer progress.Clear()
 	tables := 0
-	err = posture.Distribute(e.ctx, in.DB, c.Shards, func(table string, rows int64) {
+	err := posture.Distribute(e.ctx, in.DB, c.Shards, func(table string, rows int64) {
 		tables++
 		progress.Say("distributing %s: %d rows", table, rows)
 	})
@@ -111,5 +108,14 @@ func showShards(w io.Writer, shards []sqldb.ShardSize) error {
 		skew = float64(largest) * float64(len(shards)) / float64(total)
 	}
 	_, err := fmt.Fprintf(w, "%d shards, %.1f MB, the largest %.1f times the mean\n", len(shards), float64(total)/1e6, skew)
+	return err
+}
+
+// requireStopped fails if a server uses the database.
+func requireStopped(ctx context.Context, db *sqldb.DB) error {
+	living, err := job.Living(ctx, db)
+	if err == nil && living > 0 {
+		err = fault.New(fault.Conflict, "%d servers use the database: stop them first (one that was killed counts for 12 seconds)", living)
+	}
 	return err
 }

@@ -106,14 +106,14 @@ func open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 	}
 	db, err := sqldb.Open(ctx, c.Database, sqldb.Options{MustExist: true})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; restore it from a backup or, if there is no installation yet, create one with vigil init", err)
+		return nil, fmt.Errorf("%w; restore it from a backup with vigil admin restore or, if there is no installation yet, create one with vigil init", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	exists, err := db.HasTable(ctx, secretdb.Table)
 	if err == nil && !exists {
-		err = fault.New(fault.NotFound, "the database contains no installation; restore it from a backup or, if there is no installation yet, create one with vigil init")
+		err = fault.New(fault.NotFound, "the database contains no installation; restore it from a backup with vigil admin restore or, if there is no installation yet, create one with vigil init")
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

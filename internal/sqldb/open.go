@@ -87,6 +87,16 @@ func Open(ctx context.Context, dsn string, opts Options) (*DB, error) {
 	return nil, fmt.Errorf("database URL must start with sqlite: or postgres:")
 }
 
+// SQLiteFile returns the file of a SQLite database. It reports false for a database of
+// another kind.
+func SQLiteFile(dsn string) (path string, ok bool) {
+	if !strings.HasPrefix(dsn, "sqlite:") {
+		return "", false
+	}
+	path, err := sqlitePath(dsn)
+	return path, err == nil
+}
+
 // sqlitePath returns the path in a sqlite: URL.
 func sqlitePath(dsn string) (string, error) {
 	u, err := url.Parse(dsn)

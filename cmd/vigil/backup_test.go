@@ -1,0 +1,29 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestRestoreRefusesADatabaseInUse pretends that a server holds a lease.
+func TestRestoreRefusesADatabaseInUse(t *testing.T) {
+	t.Parallel()
+	dir := newInventory(t)
+	environ, backup := []string{"VIGIL_DATA_DIR=" + dir}, filepath.Join(t.TempDir(), "backup.db")
+	vigil(t, environ, 0, "admin", "backup", backup)
+	db := dbtest.Open(t, "sqlite://"+filepath.Join(dir, "vigil.db"))
+	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`INSERT INTO job_worker (id, seen_at, roles) VALUES ('w', CAST(unixepoch('subsec') * 1000 AS INTEGER) + 3600000, 'api')`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := vigil(t, environ, 1, "admin", "restore", backup); !strings.Contains(got, "stop them first") {
+		t.Error(got)
+	}
+}
