@@ -15,9 +15,12 @@ import (
 )
 
 type rulesCmd struct {
-	List rulesListCmd `cmd:"" default:"withargs" help:"List rules. The default of vigil rules."`
-	Show rulesShowCmd `cmd:"" help:"Show a rule with its parameters."`
-	Set  rulesSetCmd  `cmd:"" help:"Set parameters, level or status of a rule; it is evaluated again."`
+	List   rulesListCmd   `cmd:"" default:"withargs" help:"List rules. The default of vigil rules."`
+	Show   rulesShowCmd   `cmd:"" help:"Show a rule with its parameters."`
+	Set    rulesSetCmd    `cmd:"" help:"Set parameters, level or status of a rule; it is evaluated again."`
+	Try    rulesTryCmd    `cmd:"" help:"Evaluate a query as a rule on an account; nothing is saved."`
+	Add    rulesAddCmd    `cmd:"" help:"Add a rule of your own."`
+	Delete rulesDeleteCmd `cmd:"" help:"Delete a rule of your own."`
 }
 
 type rulesListCmd struct {
@@ -101,10 +104,10 @@ func (c *rulesSetCmd) Run(e *environment) error {
 	}
 	change := client.Record{}
 	if c.Level != "" {
-		change["level"] = strings.ToUpper(c.Level[:1]) + c.Level[1:]
+		change["level"] = capitalized(c.Level)
 	}
 	if c.Status != "" {
-		change["status"] = strings.ToUpper(c.Status[:1]) + c.Status[1:]
+		change["status"] = capitalized(c.Status)
 	}
 	values, err := parameterValues(c.Values, client.Records(rule, "parameters"))
 	if err != nil {
