@@ -52,7 +52,7 @@ func (w *watch) expect(id posture.EntityID, open bool) bool {
 	return true
 }
 
-// observe records the findings that the API shows, of this and other rules.
+// observe records the findings that the API shows.
 func (w *watch) observe(all []finding, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,12 +81,12 @@ func (w *watch) remaining() []posture.EntityID {
 	return slices.Collect(maps.Keys(w.expected))
 }
 
-// poll polls the newest findings, like a console.
+// poll polls the newest findings of the rule, like a console.
 func (s *server) poll(ctx context.Context, w *watch) {
 	for ctx.Err() == nil {
-		filters, size := map[string]any{}, pageSize
+		filters, size := map[string]any{"ruleIds": []string{rule}}, pageSize
 		if late := w.remaining(); w.longest() > time.Second && len(late) <= posture.MaxPage/2 { // newer findings may have pushed them off the page
-			filters["objectIds"], filters["ruleIds"], size = late, []string{rule}, posture.MaxPage
+			filters["objectIds"], size = late, posture.MaxPage
 		}
 		found, err := s.findings(ctx, filters, size)
 		if err != nil {

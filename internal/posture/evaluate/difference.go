@@ -111,7 +111,7 @@ func (d *difference) mayAffect(q *query) bool {
 		len(d.keys) > 0 && (t.AllKeys || overlap(d.keys, q.keys)) ||
 		len(d.keys) > 0 && (t.AllEdges || overlap(d.keys, q.edges) || d.keys[posture.Fold(posture.TagsUnread)] && q.readsTags()) || // tags or edges that could not be read
 		len(d.edges) > 0 && (t.AllEdges || anyOf(t.Edges, d.edges)) ||
-		slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] || d.labels[string(t)] })
+		len(d.scopes)+len(d.labels) > 0 && slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] || d.labels[string(t)] })
 }
 
 // overlap reports whether two sets have a common member.
