@@ -164,6 +164,8 @@ func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.I
 		return r.Answers.read(ctx, r.Context.Region+" "+call.Function, function)
 	case r.Answers != nil && (call.Static() || r.Catalog.Shared(call.Call)):
 		return r.cacheEntry(ctx, &call.Request, item)
+	case r.Earlier != nil && len(call.Unchanged) > 0:
+		return r.unchanged(ctx, call, item)
 	}
 	k := new(cacheEntry)
 	return k, k.read(ctx, func(ctx context.Context) (pages []gjson.Result, err error) {

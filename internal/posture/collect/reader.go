@@ -24,6 +24,8 @@ type Reader struct {
 	Context   resource.Context
 	// Answers caches the responses that several types need; nil disables caching.
 	Answers *Answers
+	// Earlier has responses of earlier runs; nil if there are none.
+	Earlier *EarlierAnswers
 
 	cache *callCache // cache of the current list
 }

@@ -183,6 +183,9 @@ type Call struct {
 	// NotEnabledMessage is a text in the message of a refusal that means NotEnabled,
 	// for services that report it with the code of a missing permission.
 	NotEnabledMessage string `yaml:"notEnabledMessage"`
+	// Unchanged compares an item with an earlier response of the call. While they agree,
+	// the response is used again and the call is not made.
+	Unchanged Versions `yaml:"unchanged"`
 }
 
 // Key is the name of the call or function.

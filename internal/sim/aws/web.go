@@ -1,6 +1,9 @@
 package aws
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -167,7 +170,7 @@ func webService(c *Cloud) {
 	api("GetApis", "GetApi", "GetV2Stages", "apiId", "items", "nextToken", e.httpAPIs)
 	c.register("wafv2", "ListWebACLs", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.webACLs, global: x.text("Scope") == "CLOUDFRONT", field: "WebACLs", page: 100, shape: func(_ string, o world.Object) any {
-			return world.Obj("Name", o.Get("Name"), "Id", o.Get("Id"), "ARN", o.Get("ARN"), "LockToken", "1")
+			return world.Obj("Name", o.Get("Name"), "Id", o.Get("Id"), "ARN", o.Get("ARN"), "LockToken", lockToken(o))
 		}})
 	})
 	c.register("wafv2", "GetWebACL", func(x *call) (answer, error) {
@@ -179,11 +182,21 @@ func webService(c *Cloud) {
 		if !ok {
 			return answer{}, &failure{400, "WAFNonexistentItemException", "AWS WAF couldn't perform the operation because your resource doesn't exist."}
 		}
-		return answer{Object: world.Obj("WebACL", o.Visible(), "LockToken", "1")}, nil
+		return answer{Object: world.Obj("WebACL", o.Visible(), "LockToken", lockToken(o))}, nil
 	})
 	c.register("wafv2", "ListResourcesForWebACL", func(x *call) (answer, error) {
 		return answer{Object: world.Obj("ResourceArns", world.Items(e.balancerARN(x.place(), 0)))}, nil
 	})
+}
+
+// lockToken returns a token that changes with the resource.
+func lockToken(o world.Object) string {
+	text, err := json.Marshal(o.Visible())
+	if err != nil {
+		panic(err) // an object of the simulator is always valid
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
 }
 
 func balancerService(c *Cloud) {

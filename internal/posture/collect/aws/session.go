@@ -24,12 +24,16 @@ type session struct {
 	catalog     *resource.Catalog
 	client      *awsapi.Client
 	credentials *aws.CredentialsCache
+	earlier     *collect.EarlierAnswers // nil in a scan, which has no earlier run
 	lookupHost  func(ctx context.Context, host string) ([]string, error)
 	disabled    atomic.Pointer[[]string] // regions that are not enabled; nil until regions are listed
 }
 
 func (src *Source) newSession(a posture.Access, role arn.ARN) (*session, error) {
-	s := &session{account: a.Account.ID, chosen: a.Account.Collection.Regions, partition: partitions[role.Partition], catalog: src.options.Catalog, lookupHost: src.options.LookupHost}
+	s := &session{
+		account: a.Account.ID, chosen: a.Account.Collection.Regions, partition: partitions[role.Partition], catalog: src.options.Catalog,
+		earlier: src.earlier.Of(a.Org, a.Account.ID), lookupHost: src.options.LookupHost,
+	}
 	var err error
 	if s.credentials, err = src.assume(s.partition, role, a.Credential.Property(posture.PropExternalID)); err != nil {
 		return nil, err
@@ -74,9 +78,14 @@ func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 	slices.Sort(regions)
 	s.disabled.Store(&disabled)
 	answers := collect.NewAnswers()
-	units := s.units(resource.PerAccount, s.reader(posture.Global, answers))
+	read := func(scope resource.Scope, region string) []collect.Unit {
+		reader := s.reader(region, answers)
+		reader.Earlier = s.earlier // not after an event, which says that something changed
+		return s.units(scope, reader)
+	}
+	units := read(resource.PerAccount, posture.Global)
 	for _, region := range regions {
-		units = append(units, s.units(resource.PerRegion, s.reader(region, answers))...)
+		units = append(units, read(resource.PerRegion, region)...)
 	}
 	return units, nil
 }

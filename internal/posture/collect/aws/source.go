@@ -65,7 +65,11 @@ type Source struct {
 	self        ownName
 	trusted     trustedRoles
 	hub         hubRoles
+	earlier     *collect.EarlierStore
 }
+
+// earlierBytes limits the responses that all accounts keep for their next runs.
+const earlierBytes = 32 << 20
 
 // New returns a source. It makes no calls.
 func New(o Options) *Source {
@@ -81,7 +85,7 @@ func New(o Options) *Source {
 	if o.LookupHost == nil {
 		o.LookupHost = net.DefaultResolver.LookupHost
 	}
-	return &Source{options: o, credentials: aws.NewCredentialsCache(&o.Identity)}
+	return &Source{options: o, credentials: aws.NewCredentialsCache(&o.Identity), earlier: collect.NewEarlierStore(earlierBytes, time.Now)}
 }
 
 var _ collect.Source = (*Source)(nil)

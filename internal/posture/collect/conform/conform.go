@@ -77,6 +77,10 @@ func Type(catalog *resource.Catalog, t *resource.Type, describe Describe) []erro
 			c.lookups(call.Call+": when", condition.At.Lookups(), listed)
 		}
 		shape := c.call(&call.Request, listed)
+		for _, version := range call.Unchanged {
+			c.lookups(call.Call+": unchanged", version.Item.Lookups(), listed)
+			c.lookups(call.Call+": unchanged", version.Answer.Lookups(), &item{shape: shape, parent: listed})
+		}
 		if !call.At.IsZero() {
 			shape = c.follow(call.Call+": at", call.At.Lookups(), &item{shape: shape, parent: listed})
 		}

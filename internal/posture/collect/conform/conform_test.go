@@ -35,6 +35,8 @@ func TestInvalidDeclarations(t *testing.T) {
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, properties: {a: {at: KeyMetadata, doc: d}}}]}`: "the cloud returns a structure",
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, properties: {a: {at: KeyMetadata.KeyState, values: [Enabled, Great], doc: d}}}]}`: `"Great" is not one of`,
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: "${^KeyId}"}}]}`:                                                                          "above the first item",
+		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, unchanged: {Version: KeyMetadata.KeyId}}]}`:                                       "unchanged: Version: ",
+		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, unchanged: {KeyId: KeyMetadata.Version}}]}`:                                       "unchanged: KeyMetadata.Version: ",
 	} {
 		body := strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
 		if body == text {
