@@ -234,8 +234,8 @@ func (t *Type) addIdentity() {
 }
 
 // address completes a call that is declared as a path and a version. The path is
-// relative to the resource unless it begins with the subscription or with the
-// prefix of Microsoft Graph.
+// relative to the resource, "." for the resource itself, unless it begins with the
+// subscription or with the prefix of Microsoft Graph.
 func (r *Request) address(t *Type, version string) error {
 	if r.Call == "" {
 		return nil
@@ -255,6 +255,9 @@ func (r *Request) address(t *Type, version string) error {
 	if rest, ok := strings.CutPrefix(path, subscriptionPath); ok {
 		path = rest
 	} else {
+		if path == "." { // cases name it by the resource type
+			r.Call, path = t.arm()+"/.", ""
+		}
 		r.Path = "${id}" + path
 		kind = t.arm()
 	}

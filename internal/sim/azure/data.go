@@ -61,7 +61,11 @@ var dataKinds = []*kind{
 		typ: "Azure.KeyVault.Key", arm: keys, prefix: "key-", in: vaults,
 		count: func(address) int { return 2 },
 		body: func(a address) world.Object {
-			return world.Obj("location", a.enclosing().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-key-expiry"), "keyUri", a.enclosing().address()+":443/keys/"+a.name()))
+			p := world.Obj("attributes", a.attributes("azure-keyvault-key-expiry"), "keyUri", a.enclosing().address()+":443/keys/"+a.name())
+			if a.i%2 == 0 {
+				p = p.With("rotationPolicy", world.Obj("lifetimeActions", world.Items(world.Obj("trigger", world.Obj("timeAfterCreate", "P90D"), "action", world.Obj("type", "rotate")))))
+			}
+			return world.Obj("location", a.enclosing().location(), "properties", p)
 		},
 	},
 	{

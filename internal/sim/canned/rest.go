@@ -32,8 +32,21 @@ func (c *rest) add(call, template string) {
 		return
 	}
 	c.seen[key] = true
+	if template == "${id}" { // a resource itself
+		template = singleResource(strings.TrimSuffix(call, "/."))
+	}
 	pattern, literals := patternOf(template)
 	c.routes = append(c.routes, route{call, pattern, literals})
+}
+
+// singleResource returns the template of the addresses of single resources of a type.
+func singleResource(kind string) string {
+	namespace, types, _ := strings.Cut(kind, "/")
+	template := "${scope}/providers/" + namespace
+	for name := range strings.SplitSeq(types, "/") {
+		template += "/" + name + "/$name"
+	}
+	return template
 }
 
 // variables matches the parts of a template that are filled in.

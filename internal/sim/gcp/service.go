@@ -157,6 +157,9 @@ var serviceRoutes = slices.Concat([]route{
 	{"compute.regions.list", http.MethodGet, "/compute/v1/projects/{project}/regions", "compute.regions.list", func(*call) (world.Object, *failure) {
 		return world.Obj("items", world.Each(len(regions), func(i int) world.Object { return world.Obj("name", regions[i]) })), nil
 	}},
+	{"accessapproval.projects.getAccessApprovalSettings", http.MethodGet, "/v1/projects/{project}/accessApprovalSettings", "accessapproval.settings.get", func(*call) (world.Object, *failure) {
+		return world.Obj("name", "projects/1/accessApprovalSettings", "enrolledServices", world.Items(world.Obj("cloudProduct", "storage.googleapis.com", "enrollmentLevel", "BLOCK_ALL")), "enrolledAncestor", true), nil
+	}},
 	{"essentialcontacts.projects.contacts.compute", http.MethodGet, "/v1/projects/{project}/contacts:compute", "essentialcontacts.contacts.list", func(*call) (world.Object, *failure) {
 		return world.Obj("contacts", world.Items(world.Obj("name", "organizations/1/contacts/1", "email", "security@example.com", "notificationCategorySubscriptions", world.Items("SECURITY", "TECHNICAL")))), nil
 	}},

@@ -170,6 +170,20 @@ func TestDisabledServices(t *testing.T) {
 		}
 		ownProject := collecttest.All(t, c.source(), c.access(0), types...)
 		for _, kind := range types {
+			if kind == "GCP.AccessApproval.Settings" { // a project that does not use the service is not enrolled
+				enrolled := ""
+				for _, e := range ownProject.EntitiesOf(kind) {
+					for _, p := range e.Properties {
+						if p.Name == "enrolled" {
+							enrolled += p.Plain()
+						}
+					}
+				}
+				if enrolled != "false" {
+					t.Errorf("%s is off: enrolled %q, want one resource with false", service, enrolled)
+				}
+				continue
+			}
 			if err := ownProject.Failure(kind); !errors.Is(err, collect.ErrOff) || len(ownProject.EntitiesOf(kind)) > 0 || len(ownProject.Problems[kind]) > 0 {
 				t.Errorf("%s is off: %s: %v, %d read, %v", service, kind, err, len(ownProject.EntitiesOf(kind)), ownProject.Problems[kind])
 			}
