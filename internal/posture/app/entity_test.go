@@ -214,6 +214,7 @@ func TestChangeLogOverHTTP(t *testing.T) {
 	newest := got[0].(object)
 	delete(newest, "lastUpdateTime")
 	want := object{
+		"cause": "Collection",
 		"propertyChanges": object{
 			"a": object{"changeType": "DELETE", "oldValue": "1"},
 			"b": object{"changeType": "UPDATE", "oldValue": false, "newValue": true},
