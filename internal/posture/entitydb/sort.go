@@ -145,14 +145,15 @@ func sortValue(a posture.Attribute, e *posture.Entity) string {
 			}
 		}
 	}
-	for _, v := range a.Values(e) {
-		v = posture.Fold(strings.ToValidUTF8(v, "\uFFFD"))
-		if r := []rune(v); len(r) > maxSortText {
-			v = string(r[:maxSortText])
-		}
-		return "t" + v
+	values := a.Values(e)
+	if len(values) == 0 {
+		return ""
 	}
-	return ""
+	text := posture.Fold(strings.ToValidUTF8(values[0], "\uFFFD"))
+	if r := []rune(text); len(r) > maxSortText {
+		text = string(r[:maxSortText])
+	}
+	return "t" + text
 }
 
 // sortNumber returns a text of fixed length that is ordered like the numbers.
