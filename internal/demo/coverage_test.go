@@ -21,15 +21,7 @@ import (
 // verdict on them.
 func TestEveryServiceIsInTheDemo(t *testing.T) {
 	t.Parallel()
-	sandbox, err := NewSandbox(nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(sandbox.Close)
-	product, err := catalog.Load(rules.Files, frameworks.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sandbox, product := newSandbox(t)
 	var all []posture.Rule
 	for _, e := range product.Rules {
 		all = append(all, e.Rule)
@@ -75,4 +67,19 @@ func TestEveryServiceIsInTheDemo(t *testing.T) {
 			t.Errorf("%s: %d of %d rules have a verdict, want 80 %%", provider, judged, len(result.Verdicts))
 		}
 	}
+}
+
+// newSandbox returns a sandbox that is closed with the test, and the rules of Vigil.
+func newSandbox(t *testing.T) (*Sandbox, *catalog.Catalog) {
+	t.Helper()
+	sandbox, err := NewSandbox(nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sandbox.Close)
+	product, err := catalog.Load(rules.Files, frameworks.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sandbox, product
 }

@@ -5,26 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"vigil/frameworks"
 	"vigil/internal/posture"
-	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/scan"
-	"vigil/rules"
 )
 
 // TestOneAccountIsReadInPart checks that the second AWS account lacks one permission and
 // has unknown verdicts, and that the first has none for this reason.
 func TestOneAccountIsReadInPart(t *testing.T) {
 	t.Parallel()
-	sandbox, err := NewSandbox(nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(sandbox.Close)
-	product, err := catalog.Load(rules.Files, frameworks.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sandbox, product := newSandbox(t)
 	const rotation posture.RuleID = "aws-kms-rotation"
 	var one []posture.Rule
 	for _, e := range product.Rules {

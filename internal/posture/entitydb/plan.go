@@ -204,10 +204,7 @@ func (p planner) one(kind byte, values []string) plan {
 func (p planner) nameWords(words []string) plan {
 	ps := make([]plan, len(words))
 	for i, w := range words {
-		if r := []rune(w); len(r) > maxWordPrefix {
-			w = string(r[:maxWordPrefix])
-		}
-		ps[i] = hit(newToken(p.org, wordToken, "", w))
+		ps[i] = hit(newToken(p.org, wordToken, "", firstRunes(w, maxWordPrefix)))
 	}
 	return and(ps...)
 }

@@ -149,11 +149,15 @@ func sortValue(a posture.Attribute, e *posture.Entity) string {
 	if len(values) == 0 {
 		return ""
 	}
-	text := posture.Fold(strings.ToValidUTF8(values[0], "\uFFFD"))
-	if r := []rune(text); len(r) > maxSortText {
-		text = string(r[:maxSortText])
+	return "t" + firstRunes(posture.Fold(strings.ToValidUTF8(values[0], "\uFFFD")), maxSortText)
+}
+
+// firstRunes returns the first n characters of a text, or all if it has fewer.
+func firstRunes(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n])
 	}
-	return "t" + text
+	return text
 }
 
 // sortNumber returns a text of fixed length that is ordered like the numbers.
