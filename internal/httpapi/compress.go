@@ -1,17 +1,20 @@
 package httpapi
 
 import (
-	"bytes"
 	"compress/gzip"
 	"net/http"
+	"sync"
 )
 
-// Responses between these sizes are compressed. Shorter ones fit in one packet
-// anyway, and longer ones would need too much memory.
-const (
-	compressFrom = 1 << 10
-	compressTo   = 16 << 20
-)
+// Shorter responses fit in one packet: they are sent uncompressed.
+const compressFrom = 1 << 10
+
+// mayCompress reports whether responses of a route may be compressed. The length
+// of a compressed response depends on all of its text, so a caller who chooses a
+// part of the text and sees the length can guess the rest (the BREACH attack).
+// Responses with a secret are therefore never compressed, nor are those to
+// changes, which may contain a new credential.
+func (rt Route) mayCompress() bool { return !rt.mutates() && !rt.SecretAnswer }
 
 // isCompressible reports whether a response may be compressed. Responses that the
 // handler encoded are not, nor are those with an entity tag, which identifies
@@ -26,23 +29,30 @@ func isCompressible(p Reply, pieces Pieces, data []byte) bool {
 	} else if kind := p.Header.Get("Content-Type"); kind != "" && kind != "application/json" {
 		return false
 	}
-	return size >= compressFrom && size <= compressTo
+	return size >= compressFrom
 }
 
-// compress compresses a body with gzip's fastest level.
-func compress(pieces Pieces, data []byte) ([]byte, error) {
-	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+// compressors keeps gzip writers, because a new one allocates about a megabyte.
+var compressors = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {
-		return nil, err
+		panic(err) // the level is a constant
 	}
+	return w
+}}
+
+// writeCompressed sends a body compressed with gzip's fastest level, without holding the
+// compressed bytes in memory. Errors mean that the caller has closed the
+// connection.
+func (r *recorder) writeCompressed(pieces Pieces, data []byte) {
+	w := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(w)
+	w.Reset(r)
 	if pieces != nil {
-		_, err = pieces.WriteTo(w)
+		_, _ = pieces.WriteTo(w)
 	} else {
-		_, err = w.Write(data)
+		_, _ = w.Write(data)
 	}
-	if err == nil {
-		err = w.Close()
-	}
-	return out.Bytes(), err
+	_ = w.Close()
+	w.Reset(nil) // do not keep the request alive
 }

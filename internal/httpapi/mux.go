@@ -35,7 +35,6 @@ type Options struct {
 	// Idempotency stores requests by their Idempotency-Key; when nil, the header is
 	// ignored.
 	Idempotency Idempotency
-	Compress    bool             // compress long responses to reads, if the caller accepts gzip
 	Space       func() Space     // free disk space; assumed sufficient when nil
 	Timeout     time.Duration    // of handlers without their own; 30 s when zero
 	Now         func() time.Time // time.Now when nil
@@ -131,7 +130,7 @@ func (m *Mux) serve(rec *recorder, r *http.Request, x *exchange) error {
 	body, err := m.run(rec, r, x)
 	switch {
 	case err == nil:
-		rec.acceptsGzip = m.o.Compress && !x.route.mutates() && !x.route.SecretAnswer && AcceptsGzip(r)
+		rec.acceptsGzip = x.route.mayCompress() && AcceptsGzip(r)
 		return m.reply(rec, body)
 	case r.Context().Err() != nil && rec.status == 0:
 		m.problem(rec, Problem{Status: statusClientClosed, Message: "the caller went away"}) // for log and audit record only

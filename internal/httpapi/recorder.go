@@ -93,18 +93,14 @@ func (m *Mux) reply(rec *recorder, body any) error {
 		}
 	}
 	h := rec.Header()
-	if m.o.Compress && h.Get("Vary") == "" && kind == "application/json" {
+	if h.Get("Vary") == "" && kind == "application/json" {
 		h.Set("Vary", "Accept-Encoding")
 	}
-	if rec.acceptsGzip && isCompressible(p, pieces, data) {
-		compressed, err := compress(pieces, data)
-		if err != nil {
-			return m.fail(rec, fmt.Errorf("compress answer: %w", err))
-		}
-		data, long = compressed, false
-		h.Set("Content-Encoding", "gzip")
-	}
+	compressed := rec.acceptsGzip && isCompressible(p, pieces, data)
 	switch {
+	case compressed: // its length is not known yet
+		h.Set("Content-Type", kind)
+		h.Set("Content-Encoding", "gzip")
 	case long:
 		h.Set("Content-Type", kind)
 		h.Set("Content-Length", strconv.FormatInt(pieces.Len(), 10))
@@ -121,6 +117,9 @@ func (m *Mux) reply(rec *recorder, body any) error {
 	rec.WriteHeader(p.Status)
 	switch { // a write fails when the caller has closed the connection: there is nobody to report it to
 	case rec.auditErr != nil:
+	case compressed && !rec.head:
+		rec.writeCompressed(pieces, data)
+	case compressed:
 	case long:
 		_, _ = pieces.WriteTo(rec)
 	case len(data) > 0:
@@ -138,7 +137,7 @@ func (m *Mux) deny(rec *recorder) error {
 	err := fault.Wrap(fault.Unavailable, rec.auditErr, "the request could not be written to the audit log")
 	rec.auditErr = nil
 	rec.before = func(int) error { return nil }
-	for _, name := range []string{"Location", "ETag", "Content-Length"} {
+	for _, name := range []string{"Location", "ETag", "Content-Length", "Content-Encoding"} {
 		rec.Header().Del(name)
 	}
 	return m.fail(rec, err)

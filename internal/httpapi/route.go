@@ -31,8 +31,8 @@ type Route struct {
 	// refused first when disk space is low.
 	Deferrable bool
 
-	// SecretAnswer means that the response contains a secret. It is not stored for
-	// requests repeated with the same Idempotency-Key.
+	// SecretAnswer means that the response contains a secret. It is not compressed,
+	// and not stored for requests repeated with the same Idempotency-Key.
 	SecretAnswer bool
 
 	Quiet   bool // called so often by machines that it is logged at debug level

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"io"
 	"net/http"
 	"testing"
@@ -27,6 +28,19 @@ type checking struct {
 	next     http.RoundTripper
 }
 
+// decoded returns the body of a response, decompressed if the caller asked for gzip
+// itself. Otherwise the transport has decompressed it.
+func decoded(res *http.Response, body []byte) ([]byte, error) {
+	if res.Header.Get("Content-Encoding") != "gzip" || len(body) == 0 {
+		return body, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
 func (c checking) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.t.Helper()
 	res, err := c.next.RoundTrip(r)
@@ -38,8 +52,12 @@ func (c checking) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.document.Check(r, res, body); err != nil {
-		c.t.Errorf("%s %s answered %d: %v\n%.1000s", r.Method, r.URL.EscapedPath(), res.StatusCode, err, body)
+	text, err := decoded(res, body)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.document.Check(r, res, text); err != nil {
+		c.t.Errorf("%s %s answered %d: %v\n%.1000s", r.Method, r.URL.EscapedPath(), res.StatusCode, err, text)
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	return res, nil

@@ -61,7 +61,7 @@ func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 	begin.Account = knownAccount(a, func(r loginRequest) secret.Text { return r.APIToken })
 	return []httpapi.Route{
 		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Login: true, Limits: begin, Handler: a.login},
-		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Limited: true, Handler: httpapi.JSON(a.getSession)},
+		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Limited: true, SecretAnswer: true, Handler: httpapi.JSON(a.getSession)},
 		{Pattern: "DELETE /console/session", Need: viewer, Operation: "endSession", Limited: true, Handler: httpapi.JSON(a.logout)},
 		{Pattern: "GET /v1/users/{user_id}/sessions", Need: admin, Operation: "listUserSessions", Handler: httpapi.JSON(a.listSessions)},
 		{Pattern: "DELETE /v1/users/{user_id}/sessions/{session_id}", Need: admin, Operation: "endUserSession", Handler: httpapi.JSON(a.endUserSession)},

@@ -20,7 +20,7 @@ func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 	const path = "/rest/config/v1/sessions"
 	return []httpapi.Route{
 		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Login: true, Limits: a.loginLimits(login), Handler: a.beginSession},
-		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Handler: httpapi.JSON(a.getSession)},
+		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", SecretAnswer: true, Handler: httpapi.JSON(a.getSession)},
 		{Pattern: "DELETE /console/session", Need: viewer, Operation: "endSession", Handler: httpapi.JSON(a.endSession)},
 		{Pattern: "GET " + path, Need: admin, Operation: "listSessions", Handler: httpapi.JSON(a.listSessions)},
 		{Pattern: "DELETE " + path + "/{id}", Need: admin, Operation: "revokeSession", Handler: httpapi.JSON(a.revokeSession)},

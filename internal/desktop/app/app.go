@@ -231,7 +231,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	}
 	a.handler, err = httpapi.NewMux(routes, httpapi.Options{
 		Guard: served.Guard, Audit: recorder(in.Audit), Errors: httpapi.DesktopError,
-		Log: a.o.Log, Metrics: metrics, Tracer: a.o.Tracer, Now: a.o.Now, Rates: api.Rates(), Proxies: proxies, Compress: true, Idempotency: idempotency.New(in.DB, "desktop", a.o.Now),
+		Log: a.o.Log, Metrics: metrics, Tracer: a.o.Tracer, Now: a.o.Now, Rates: api.Rates(), Proxies: proxies, Idempotency: idempotency.New(in.DB, "desktop", a.o.Now),
 		Space: func() httpapi.Space { return httpapi.Space(in.Space.Level()) },
 	})
 	if err != nil {

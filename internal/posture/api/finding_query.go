@@ -25,6 +25,7 @@ type (
 		RuleIDs                []string                  `json:"ruleIds"`
 		RuleID                 httpapi.OneOrMany[string] `json:"ruleId"`
 		ObjectIDs              []string                  `json:"objectIds"`
+		FindingIDs             []string                  `json:"findingIds"`
 		ComplianceFrameworkIDs []string                  `json:"complianceFrameworkIds"`
 		FrameworkIDs           httpapi.OneOrMany[string] `json:"frameworkIds"`
 		Status                 httpapi.OneOrMany[string] `json:"status"`
@@ -105,6 +106,9 @@ func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.Find
 		Text:       f.QueryString,
 		Created:    span(f.CreatedFrom, f.CreatedTo),
 		Resolved:   span(f.ResolvedFrom, f.ResolvedTo),
+	}
+	for _, id := range f.FindingIDs {
+		out.IDs = append(out.IDs, posture.FindingID(id))
 	}
 	if f.MinRiskScore != nil {
 		out.MinRisk = *f.MinRiskScore

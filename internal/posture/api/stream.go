@@ -52,7 +52,7 @@ func (a *Streams) Routes() []httpapi.Route {
 		cloud("OPTIONS /events/azure/{secret}", "askForAzureEvents", a.greetAzure),
 		cloud("POST /events/gcp", "receiveGCPEvent", a.receiveGCP),
 		{Pattern: "POST /status", Need: admin, Operation: "reportEventStream", Handler: httpapi.JSON(a.reportStream)},
-		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: admin, Operation: "openEventStream", Handler: httpapi.JSON(a.openStream)},
+		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: admin, Operation: "openEventStream", SecretAnswer: true, Handler: httpapi.JSON(a.openStream)},
 		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: viewer, Operation: "getEventStream", Handler: httpapi.JSON(a.getStream)},
 		{Pattern: "DELETE /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: admin, Operation: "closeEventStream", Handler: httpapi.JSON(a.closeStream)},
 	}

@@ -56,6 +56,22 @@ func TestFindingIsFoundByAllNamesOfItsObject(t *testing.T) {
 	}
 }
 
+func TestFindingsAreFilteredByID(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 0, 0)
+	i.raise("r", time.Now(), nil, 1, 2, 3)
+	all := results(i.want(200, "POST", findings, object{}))
+	ids := []any{all[2]["id"], all[0]["id"], "no-such-finding"}
+	found := results(i.want(200, "POST", findings, object{"filters": object{"findingIds": ids}}))
+	if len(found) != 2 || found[0]["id"] != all[0]["id"] || found[1]["id"] != all[2]["id"] {
+		t.Errorf("found %v of %v", found, ids)
+	}
+	exported := i.want(200, "POST", "/v2/findings/export", object{"filters": object{"findingIds": ids}, "format": "jsonl"})
+	if n := strings.Count(exported.text, "\n"); n != 2 {
+		t.Errorf("exported %d lines: %s", n, exported.text)
+	}
+}
+
 func TestPageTokenContainsTheQuery(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {

@@ -64,6 +64,12 @@ func TestIdempotencyKeys(t *testing.T) {
 		if token == "" || strings.Contains(refused.text, token) || !strings.Contains(refused.text, "was executed") {
 			t.Errorf("response %s", refused.text)
 		}
+		stream := "/v1/cloud-accounts/222222222222/event-stream"
+		secret := other.want(201, "POST", stream, nil, header, "k7").member("secret")
+		refused = other.want(409, "POST", stream, nil, header, "k7")
+		if secret == "" || strings.Contains(refused.text, secret) {
+			t.Errorf("response %s", refused.text)
+		}
 
 		// Of many concurrent requests, one is executed.
 		before := count()
