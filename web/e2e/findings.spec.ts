@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, postureAt, test } from './fixtures';
 
 test('a figure of the overview opens the list it counts', async ({ posture: page }) => {
@@ -191,6 +192,20 @@ test('a finding is suppressed with a reason, and the suppression is undone', asy
   await expect(page.locator('.drawer').getByText('Accepted until the load balancer moves')).toBeVisible();
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(page.locator('.drawer').getByRole('button', { name: 'Suppress' })).toBeVisible();
+});
+
+test('the selected findings are exported, and no others', async ({ posture: page }) => {
+  await page.goto(postureAt('/findings?level=High'));
+  await expect(page.locator('.list-head')).toContainText(/findings of [\d,]+ open/);
+  const boxes = page.locator('.finding').getByRole('checkbox');
+  await boxes.nth(0).check();
+  await boxes.nth(1).check();
+  const saved = page.waitForEvent('download');
+  await page.locator('.list-head').getByRole('button', { name: 'Export' }).click();
+  const lines = readFileSync(await (await saved).path(), 'utf8')
+    .trim()
+    .split(/\r?\n/);
+  expect(lines).toHaveLength(3); // the head and two findings
 });
 
 test('many findings are suppressed at once, found among the suppressed, and released', async ({ posture: page }) => {

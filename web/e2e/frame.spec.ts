@@ -89,6 +89,19 @@ test('the jump box finds a resource by the beginnings of words of its name', asy
   await expect(page.getByRole('heading', { name }).first()).toBeVisible();
 });
 
+test('the jump box finds a control and an action', async ({ posture: page }) => {
+  await page.goto(postureAt('/overview'));
+  await expect(page.locator('.ledger')).toBeVisible();
+  await page.keyboard.press('Control+k');
+  const box = page.getByRole('combobox', { name: 'Search or jump to' });
+  await box.fill('link an acc');
+  await expect(page.getByRole('option', { name: /Link an account/ })).toBeVisible();
+  await box.fill('cis aws 5.2');
+  await page.getByRole('option', { name: /CIS AWS 3.0.0 5.2 / }).click();
+  await expect(page).toHaveURL(/compliance\/cis-aws-3.0\?control=5.2/);
+  await expect(page.locator('.rule-row').first()).toBeVisible();
+});
+
 test('the jump box finds a component', async ({ desktop: page }) => {
   await page.goto(desktopAt('/health'));
   await expect(page.locator('.stage').first()).toBeVisible();

@@ -1,11 +1,13 @@
 import { Frame } from '../frame/Frame';
+import type { Target } from '../frame/JumpBox';
 import { routerOf } from '../frame/router';
 import { jumpTargets } from './jump';
 import { useMenu } from './menu';
 
 const letters = { '/health': 'h', '/gateways': 'g', '/connection-servers': 's', '/farms': 'f', '/rds-servers': 'w', '/alerts': 'a' };
 
-const DesktopFrame = () => <Frame server="desktop" useMenu={useMenu} letters={letters} find={jumpTargets} />;
+const shortcuts: Target[] = [{ group: 'Action', icon: 'plus', label: 'New alert rule', to: '/alert-rules/new' }];
+const DesktopFrame = () => <Frame server="desktop" useMenu={useMenu} letters={letters} find={jumpTargets} shortcuts={shortcuts} />;
 
 export const makeRouter = () =>
   routerOf(DesktopFrame, '/health', {

@@ -17,10 +17,12 @@ interface Props {
   /** The letter after G for each address. */
   letters: Record<string, string>;
   find: (text: string) => Promise<Target[]>;
+  /** What the jump box offers beside the screens. */
+  shortcuts: Target[];
 }
 
 /** Everything around a screen: navigation, jump box, help, keys and messages. */
-export function Frame({ server, useMenu, letters, find }: Props) {
+export function Frame({ server, useMenu, letters, find, shortcuts }: Props) {
   const [layer, setLayer] = useState<'none' | 'jump' | 'help' | 'menu'>('none');
   const groups = useMenu();
   const navigate = useNavigate();
@@ -45,7 +47,13 @@ export function Frame({ server, useMenu, letters, find }: Props) {
     ),
   ];
   useKeys(keys, 'frame');
-  const screens: Target[] = items.map((i) => ({ group: 'Screen', icon: i.icon, label: i.label, to: i.to }));
+  const targets: Target[] = [
+    ...items.map((i): Target => ({ group: 'Screen', icon: i.icon, label: i.label, to: i.to })),
+    ...shortcuts,
+    { group: 'Action', icon: 'moon', label: 'Theme', run: theme },
+    { group: 'Action', icon: 'help', label: 'Keyboard shortcuts and UTC', run: () => setLayer('help') },
+    { group: 'Action', icon: 'copy', label: 'Copy the link to this screen', run: () => void copyText(location.href, 'Link copied') },
+  ];
   const actions = useMemo<FrameActions>(
     () => ({
       server,
@@ -67,7 +75,7 @@ export function Frame({ server, useMenu, letters, find }: Props) {
         <Navigation groups={groups} open={layer === 'menu'} />
         <Outlet />
       </div>
-      {layer === 'jump' && <JumpBox fixed={screens} find={find} onClose={() => setLayer('none')} />}
+      {layer === 'jump' && <JumpBox fixed={targets} find={find} onClose={() => setLayer('none')} />}
       {layer === 'help' && <Help onClose={() => setLayer('none')} />}
       <Toasts />
     </FrameContext>

@@ -3,7 +3,9 @@ import { Checkbox } from '../parts/Field';
 import { currentKeys } from '../parts/keys';
 import { setUTC, useUTC } from '../parts/time';
 
-const spelled = (keys: string) => keys.split(/[ +]/).map((k) => (k === 'Escape' ? 'Esc' : k.length === 1 ? k.toUpperCase() : k));
+const names: Record<string, string> = { Escape: 'Esc', ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓', ' ': 'Space' };
+const spelled = (keys: string) =>
+  (keys.length === 1 ? [keys] : keys.split(/[ +]/)).map((k) => names[k] ?? (k.length === 1 ? k.toUpperCase() : k));
 
 /** The keys of this screen, and how times are shown. */
 export function Help({ onClose }: { onClose: () => void }) {

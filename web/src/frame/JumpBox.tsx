@@ -68,7 +68,7 @@ export function JumpBox({ fixed, find, onClose }: Props) {
         aria-controls="jump-list"
         aria-activedescendant={targets.length ? `jump-${current}` : undefined}
         aria-label="Search or jump to"
-        placeholder="Screens, accounts, rules, resources by name"
+        placeholder="Screens, accounts, rules, controls, resources by name"
         value={text}
         autoFocus
         onKeyDown={onKey}

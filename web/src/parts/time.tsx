@@ -1,4 +1,4 @@
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 
 // Times are shown in local time, or in UTC by a switch that is kept in the browser.
 const stored = 'vigil.utc';
@@ -41,6 +41,13 @@ export function span(milliseconds: number): string {
   return `${Math.floor(ms / dayLong)} d`;
 }
 
+/** A span of time with its unit written out: 4 seconds, 1 hour, 9 days. */
+export function spanInWords(milliseconds: number): string {
+  const [n = '0', unit = 's'] = span(milliseconds).split(' ');
+  const word = { s: 'second', min: 'minute', h: 'hour', d: 'day' }[unit] ?? unit;
+  return `${n} ${word}${n === '1' ? '' : 's'}`;
+}
+
 /** How long ago, up to seven days; the day after that. */
 export function ago(instant: Instant, now = Date.now()): string {
   const passed = now - new Date(instant).getTime();
@@ -51,12 +58,39 @@ export function ago(instant: Instant, now = Date.now()): string {
 
 /** The current time, renewed so that ages on the page stay true. */
 export function useNow(every = 30_000): number {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), every);
-    return () => clearInterval(timer);
-  }, [every]);
-  return now;
+  const clock = clockOf(every);
+  return useSyncExternalStore(clock.subscribe, clock.now);
+}
+
+/** A clock that ticks while somebody looks at it. All that tick alike share one: a list has a time in every row. */
+function makeClock(every: number) {
+  const listeners = new Set<() => void>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let now = Date.now();
+  const tick = () => {
+    now = Date.now();
+    listeners.forEach((listener) => listener());
+  };
+  return {
+    now: () => now,
+    subscribe: (listener: () => void) => {
+      if (listeners.size === 0) {
+        now = Date.now();
+        timer = setInterval(tick, every);
+      }
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) clearInterval(timer);
+      };
+    },
+  };
+}
+const clocks = new Map<number, ReturnType<typeof makeClock>>();
+function clockOf(every: number) {
+  const clock = clocks.get(every) ?? makeClock(every);
+  clocks.set(every, clock);
+  return clock;
 }
 
 /** A time in words, with the full time on hover. */

@@ -58,16 +58,27 @@ export const findingsQuery = (body: FindingQuery) =>
 
 export const open = { status: 'Open', isSuppressed: false } as const;
 
+/** Computes something of an answer once, however many rows of a list ask for it. */
+function once<T extends object, U>(compute: (of: T) => U): (of: T) => U {
+  const known = new WeakMap<T, U>();
+  return (of) => {
+    const value = known.get(of) ?? compute(of);
+    known.set(of, value);
+    return value;
+  };
+}
+const none: never[] = [];
+const accountNames = once((accounts: Account[]) => new Map(accounts.map((a) => [a.cloudAccountId, a.cloudAccountName])));
+const rulesById = once((rules: Rule[]) => new Map(rules.map((r) => [r.id, r])));
+
 /** Accounts by id, for names in lists. */
 export function useAccountNames(): (id: string) => string {
-  const accounts = useQuery(accountsQuery).data;
-  const names = new Map(accounts?.map((a) => [a.cloudAccountId, a.cloudAccountName]));
+  const names = accountNames(useQuery(accountsQuery).data ?? none);
   return (id) => names.get(id) ?? id;
 }
 
 export function useRules(): Map<string, Rule> {
-  const rules = useQuery(rulesQuery).data;
-  return new Map(rules?.map((r) => [r.id, r]));
+  return rulesById(useQuery(rulesQuery).data ?? none);
 }
 
 /** Buckets of an aggregation, fullest first. */

@@ -1,15 +1,49 @@
 import { posture } from '../api/posture';
 import type { Target } from '../frame/JumpBox';
 import { shortType } from '../parts/text';
+import { shortName } from './frameworks';
 
-/** Accounts, rules and resources whose name matches. */
+/** A control of a framework, for searching. */
+interface Control {
+  framework: string;
+  label: string;
+  number: string;
+}
+
+// Controls hardly ever change: they are read when somebody searches, and not again for five minutes.
+const reread = 300_000;
+let controls: { read: Promise<Control[]>; at: number } | undefined;
+async function readControls(): Promise<Control[]> {
+  const frameworks = (await posture.get('/v1/compliance-frameworks')).results;
+  const lists = await Promise.all(
+    frameworks.map(async (f) => {
+      const { results } = await posture.get('/v1/compliance-frameworks/{framework_id}/controls', { path: { framework_id: f.id } });
+      return results.map((c) => ({ framework: f.id, label: `${shortName(f.name)} ${f.version}`, number: c.controlId, title: c.title }));
+    }),
+  );
+  return lists.flat().map(({ title, label, ...c }) => ({ ...c, label: `${label} ${c.number} ${title}` }));
+}
+function findControls(text: string): Promise<Control[]> {
+  if (!controls || Date.now() - controls.at > reread) {
+    const read = readControls().catch(() => {
+      controls = undefined; // the next letter tries again
+      return [];
+    });
+    controls = { read, at: Date.now() };
+  }
+  const words = text.toLowerCase().split(/\s+/);
+  return controls.read.then((all) => all.filter((c) => words.every((w) => c.label.toLowerCase().includes(w))).slice(0, 10));
+}
+
+/** Accounts, rules, controls and resources whose name matches. */
 export async function jumpTargets(text: string): Promise<Target[]> {
-  const [accounts, rules, entities] = await Promise.all([
+  const [accounts, rules, entities, found] = await Promise.all([
     posture.post('/v1/cloud-accounts/query', { body: { paginationInfo: { pageSize: 1000 } } }),
     posture.post('/v1/rules/query', { body: { filters: { queryString: text }, paginationInfo: { pageSize: 10 } } }),
     /[\p{L}\p{N}]/u.test(text)
       ? posture.post('/v1/entities/query', { body: { filters: { nameSearch: text }, paginationInfo: { pageSize: 10 } } })
       : { results: [] },
+    findControls(text),
   ]);
   const lower = text.toLowerCase();
   return [
@@ -36,6 +70,14 @@ export async function jumpTargets(text: string): Promise<Target[]> {
       label: r.name,
       detail: `Rule ${r.displayName}`,
       to: `/rules/${encodeURIComponent(r.id)}`,
+    })),
+    ...found.map((c): Target => ({
+      group: 'Control',
+      icon: 'compliance',
+      label: c.label,
+      detail: 'Control',
+      to: `/compliance/${encodeURIComponent(c.framework)}`,
+      search: { control: c.number },
     })),
   ];
 }

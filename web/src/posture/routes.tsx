@@ -1,4 +1,5 @@
 import { Frame } from '../frame/Frame';
+import type { Target } from '../frame/JumpBox';
 import { routerOf } from '../frame/router';
 import { jumpTargets } from './jump';
 import { useMenu } from './menu';
@@ -15,7 +16,11 @@ const letters = {
   '/notifications': 'n',
 };
 
-const PostureFrame = () => <Frame server="posture" useMenu={useMenu} letters={letters} find={jumpTargets} />;
+const shortcuts: Target[] = [
+  { group: 'Action', icon: 'plus', label: 'Link an account', to: '/accounts/link' },
+  { group: 'Action', icon: 'plus', label: 'New rule', to: '/rules/new' },
+];
+const PostureFrame = () => <Frame server="posture" useMenu={useMenu} letters={letters} find={jumpTargets} shortcuts={shortcuts} />;
 
 export const makeRouter = () =>
   routerOf(PostureFrame, '/overview', {

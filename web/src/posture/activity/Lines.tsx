@@ -7,18 +7,19 @@ import { Time } from '../../parts/time';
 import { useAccountNames, useRules } from '../data';
 import { resourceName } from '../findings/FindingRow';
 import { differences } from '../resource/changes';
-import { actorName, byWhom } from './actor';
+import { actorName } from './actor';
 import type { Event } from './events';
 
 const words = { ADD: 'Added', UPDATE: 'Changed', DELETE: 'Deleted' } as const;
 const icons = { ADD: 'plus', UPDATE: 'activity', DELETE: 'x' } as const;
+const sources = { Event: 'event', Collection: 'collection' } as const;
 const causes = { Event: 'by an event', Collection: 'found by a collection' } as const;
 
 /** What is different, in one line; all of it on hover. */
 function Difference({ change }: { change: EntityChange }) {
   const lines = differences(change);
   const first = lines[0];
-  if (change.changeType !== 'UPDATE' || !first) return <span className="t3">{byWhom(causes[change.cause], change.actor)}</span>;
+  if (change.changeType !== 'UPDATE' || !first) return <span className="t3">–</span>;
   const all = lines.map((l) => `${l.name}: ${l.before ?? '–'} → ${l.after ?? '–'}`).join('\n');
   return (
     <span className="diff-line" title={all}>
@@ -49,12 +50,6 @@ function ChangeRow({ at, change, raised }: Extract<Event, { what: 'change' }>) {
           <Icon name={icons[change.changeType]} small />
           {words[change.changeType]}
         </span>
-        {change.actor && change.changeType === 'UPDATE' && (
-          <span className="small t3 wide" title={change.actor}>
-            {' '}
-            by {actorName(change.actor)}
-          </span>
-        )}
       </td>
       <th scope="row">
         <Link to={`/resource/${encodeURIComponent(change.entityId)}`} search={{ tab: 'changes' } as never}>
@@ -74,6 +69,9 @@ function ChangeRow({ at, change, raised }: Extract<Event, { what: 'change' }>) {
       </th>
       <td className="wide">
         <Difference change={change} />
+      </td>
+      <td className="wide small t2 activity-who" title={change.actor ?? causes[change.cause]}>
+        {change.actor ? actorName(change.actor) : <span className="t3">{sources[change.cause]}</span>}
       </td>
       <td className="wide t2 nowrap">{accountName(change.cloudAccountId)}</td>
     </tr>
@@ -104,6 +102,7 @@ function FindingRow({ at, what, finding }: Extract<Event, { what: 'raised' | 're
         <Link to={`/resource/${encodeURIComponent(finding.entityId)}`}>{resourceName(finding)}</Link>{' '}
         <span className="t3">{shortType(finding.objectType)}</span>
       </td>
+      <td className="wide t3">–</td>
       <td className="wide t2 nowrap">{accountName(finding.cloudAccountId)}</td>
     </tr>
   );
@@ -120,6 +119,7 @@ export function Lines({ events }: { events: Event[] }) {
             <th>What</th>
             <th>Resource or rule</th>
             <th className="wide">Difference or resource</th>
+            <th className="wide">Who or what</th>
             <th className="wide">Account</th>
           </tr>
         </thead>

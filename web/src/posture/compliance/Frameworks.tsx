@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { posture, type Framework } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { StackBar } from '../../parts/Bars';
+import { shortName } from '../frameworks';
 import { countVerdicts, verdicts, verdictWords } from './verdicts';
 
 /** The verdicts of a framework's controls. */
@@ -17,22 +18,6 @@ export const postureQuery = (id: string, account = '', details = false) => ({
     ).results,
   staleTime: 60_000,
 });
-
-/** Names of frameworks as people say them, for a narrow list. */
-const shortNames: [RegExp, string][] = [
-  [/Amazon Web Services/, 'AWS'],
-  [/Microsoft Azure/, 'Azure'],
-  [/Google Cloud Platform/, 'GCP'],
-  [/ Annex A/, ''],
-  [/ Foundations? Benchmark/, ''],
-  [/Foundational Security Best Practices/, 'FSBP'],
-  [/Special Publication /, ''],
-  [/Cybersecurity Framework/, 'CSF'],
-  [/Payment Card Industry Data Security Standard/, 'PCI DSS'],
-  [/ Trust Services Criteria/, ''],
-  [/ Security Rule/, ''],
-];
-const shortName = (name: string) => shortNames.reduce((text, [long, short]) => text.replace(long, short), name);
 
 /** The frameworks with their verdicts. */
 export function Frameworks({ frameworks, chosen, onNew }: { frameworks: Framework[]; chosen: string; onNew: () => void }) {

@@ -88,31 +88,32 @@ function RuleRow({ id, sum, account }: { id: string; sum: Sums | undefined; acco
   );
 }
 
-/** What a person says about a control that no rule checks, and the button to say it. */
-function Assessment({ framework, control }: { framework: string; control: ControlPosture }) {
+/** What a person said about a control that no rule checks. */
+const Said = ({ of: a }: { of: NonNullable<ControlPosture['assessed']> }) => (
+  <span className="assessment small t2">
+    {a.by}, {date(Date.parse(a.time))}: {a.reason}
+    {a.until && ` (${a.inForce ? 'until' : 'ended'} ${date(Date.parse(a.until))})`}
+  </span>
+);
+
+/** The button with which a person says whether a control is met. */
+function Assess({ framework, control }: { framework: string; control: ControlPosture }) {
   const [editing, setEditing] = useState(false);
   const refused = useRefusal('analyst', 'rules', 'organisation');
-  const a = control.assessed;
   return (
-    <span className="assessment small t2">
-      {a && (
-        <span>
-          {a.by}, {date(Date.parse(a.time))}: {a.reason}
-          {a.until && ` (${a.inForce ? 'until' : 'ended'} ${date(Date.parse(a.until))})`}
-        </span>
-      )}
+    <>
       <button
         type="button"
-        className="link"
+        className="link small assess"
         disabled={!!refused}
         title={refused}
         aria-label={`Assess control ${control.controlId}`}
         onClick={() => setEditing(true)}
       >
-        {a ? 'Change' : 'Assess'}
+        {control.assessed ? 'Change' : 'Assess'}
       </button>
       {editing && <AssessDialog framework={framework} control={control} onClose={() => setEditing(false)} />}
-    </span>
+    </>
   );
 }
 
@@ -146,10 +147,11 @@ export function Control({
             <span className="control-id">{c.controlId}</span>
             <span className="control-title">{c.title}</span>
           </button>
-          {c.ruleIds.length === 0 && <Assessment framework={framework} control={c} />}
+          {c.assessed && <Said of={c.assessed} />}
         </td>
-        <td>
+        <td className="nowrap">
           <Word name={verdict}>{verdict === 'none' && c.assessment === 'manual' ? 'A person looks' : verdictWords[verdict]}</Word>
+          {c.ruleIds.length === 0 && <Assess framework={framework} control={c} />}
         </td>
         <Numbers of={c} findings={{ control: c.id, account }} />
       </tr>

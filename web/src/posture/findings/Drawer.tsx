@@ -11,7 +11,7 @@ import { Menu } from '../../parts/Menu';
 import { Mark, ProviderMark, Word, severity } from '../../parts/marks';
 import { Answer } from '../../parts/states';
 import { shortType, typeName } from '../../parts/text';
-import { day, span, Time } from '../../parts/time';
+import { day, spanInWords, Time } from '../../parts/time';
 import { useAccountNames, useRules } from '../data';
 import { iconOfType } from '../graph/icons';
 import { ControlsSection, EvidenceSection, HowSection, LifeSection, RiskSection, WhySection } from './drawerSections';
@@ -174,7 +174,7 @@ export function Drawer({ id, inList, onClose, onMove, onSuppress }: Props) {
           <span className="t3 cut">
             ·{' '}
             {finding.status === 'Open'
-              ? `Open since ${day(finding.creationTime)}, ${span(Date.now() - new Date(finding.creationTime).getTime())}`
+              ? `Open since ${day(finding.creationTime)}, ${spanInWords(Date.now() - new Date(finding.creationTime).getTime())}`
               : 'Resolved'}
           </span>
         )}

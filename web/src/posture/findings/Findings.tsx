@@ -11,14 +11,14 @@ import { Answer, Empty } from '../../parts/states';
 import { count, plural } from '../../parts/text';
 import { showToast } from '../../parts/toast';
 import { Drawer } from './Drawer';
-import { exportFindings, formats } from './export';
+import { exportFindings, formats, mostExported } from './export';
 import { Facets } from './Facets';
 import { FilterBar, FilterChip, useFilterLabels } from './FilterBar';
 import { activeNames, cleared, groupOf, stateOf } from './filters';
 import { FindingList } from './FindingList';
 import { GroupedList } from './GroupedList';
 import { SuppressDialog } from './SuppressDialog';
-import { allIds, useFindings } from './useFindings';
+import { allIds, useFindings, useViewCounts } from './useFindings';
 import { useSuppress } from './useSuppress';
 import { Views } from './Views';
 import './findings.css';
@@ -69,6 +69,8 @@ export default function Findings() {
   const refused = useRefusal('analyst', 'findings');
   const { release } = useSuppress();
   const grouping = groupOf(search);
+  const state = stateOf(search);
+  const all = useViewCounts()[state];
   const openIndex = findings.findIndex((f) => f.id === search.f);
   const at = search.f ? openIndex : cursor;
 
@@ -158,6 +160,14 @@ export default function Findings() {
                     Release
                   </Button>
                 )}
+                <Button
+                  icon="download"
+                  disabled={ids.length > mostExported}
+                  title={ids.length > mostExported ? `At most ${count(mostExported)} at a time; export the list instead` : undefined}
+                  onClick={() => void exportFindings(search, 'csv', ids)}
+                >
+                  Export
+                </Button>
                 <Button onClick={() => void copyText(ids.join('\n'), 'Ids copied')}>Copy ids</Button>
                 <Button look="quiet" onClick={() => setSelected(new Set())}>
                   Clear
@@ -166,6 +176,12 @@ export default function Findings() {
             ) : (
               <span aria-live="polite">
                 <b>{total === undefined ? ' ' : plural(total, 'finding')}</b>
+                {total !== undefined && all !== undefined && total < all && (
+                  <span className="t3">
+                    {' '}
+                    of {count(all)} {state}
+                  </span>
+                )}
               </span>
             )}
             <span className="small t3 end wide">

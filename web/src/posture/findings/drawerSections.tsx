@@ -8,6 +8,7 @@ import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { EntityText } from '../EntityText';
 import { schemaQuery } from '../data';
+import { partsOf, useControlName } from '../frameworks';
 import { pictureQuery } from '../graph/load';
 import { PathPicture } from '../graph/PathPicture';
 import { propertyText } from '../resource/property';
@@ -65,6 +66,8 @@ export function HowSection({ finding, rule }: { finding: Finding; rule: Rule | u
   );
 }
 
+const vendors: Record<string, string> = { aws: 'AWS', azure: 'Microsoft', gcp: 'Google' };
+
 export function WhySection({ rule }: { rule: Rule | undefined }) {
   if (!rule) return null;
   return (
@@ -78,8 +81,8 @@ export function WhySection({ rule }: { rule: Rule | undefined }) {
         <p>{rule.suggestedAction}</p>
         {rule.documentationLink && (
           <p>
-            <a className="link row tight" href={rule.documentationLink} target="_blank" rel="noreferrer">
-              How the provider describes it <Icon name="out" small />
+            <a className="link" href={rule.documentationLink} target="_blank" rel="noreferrer">
+              How {vendors[rule.provider] ?? 'the provider'} describes it <Icon name="out" small />
             </a>
           </p>
         )}
@@ -138,11 +141,9 @@ export function EvidenceSection({ finding }: { finding: Finding }) {
   );
 }
 
-const frameworkOf = (control: string) => control.slice(0, control.indexOf('_'));
-const numberOf = (control: string) => control.slice(control.indexOf('_') + 1);
-
 export function ControlsSection({ rule }: { rule: Rule | undefined }) {
   const controls = rule?.complianceControlIds ?? [];
+  const nameOf = useControlName();
   if (controls.length === 0) return null;
   return (
     <section className="drawer-section">
@@ -151,11 +152,14 @@ export function ControlsSection({ rule }: { rule: Rule | undefined }) {
         <span className="end">{controls.length}</span>
       </div>
       <div className="row wrap tight">
-        {controls.map((c) => (
-          <Link key={c} className="tag" to={`/compliance/${frameworkOf(c)}`} search={{ control: numberOf(c) } as never}>
-            <b>{frameworkOf(c)}</b> {numberOf(c)}
-          </Link>
-        ))}
+        {controls.map((c) => {
+          const { framework, number } = nameOf(c);
+          return (
+            <Link key={c} className="tag" to={`/compliance/${partsOf(c).framework}`} search={{ control: number } as never}>
+              <b>{framework}</b> {number}
+            </Link>
+          );
+        })}
       </div>
     </section>
   );

@@ -1,6 +1,7 @@
 import { useMemo, useRef, type KeyboardEvent } from 'react';
 import { Icon } from '../../parts/Icon';
-import { middleCut } from '../../parts/text';
+import { Mark, type MarkName } from '../../parts/marks';
+import { count, middleCut } from '../../parts/text';
 import type { FoldedNode } from './fold';
 import { iconOfType } from './icons';
 import { card, place } from './layout';
@@ -12,15 +13,18 @@ interface Props {
   centre: string;
   /** Nodes of the path that a rule took. */
   hot: Set<string>;
-  /** How many findings a node has. */
-  findings: Map<string, number>;
+  /** How many findings a node has, and how bad the worst is. */
+  findings: Map<string, { count: number; worst: MarkName }>;
+  /** How many neighbours of a node are not drawn. */
+  hidden?: Map<string, number>;
+  onExpand?: (id: string) => void;
   onOpen: (node: FoldedNode) => void;
 }
 
 const margin = 28;
 
 /** Resources as cards, left to right. Arrows move between cards, Enter opens one. */
-export default function GraphView({ graph, centre, hot, findings, onOpen }: Props) {
+export default function GraphView({ graph, centre, hot, findings, hidden, onExpand, onOpen }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const places = useMemo(() => place(graph), [graph]);
   const xs = [...places.values()].map((p) => p.x);
@@ -73,7 +77,8 @@ export default function GraphView({ graph, centre, hot, findings, onOpen }: Prop
           const p = places.get(n.id);
           if (!p) return null;
           const incoming = graph.edges.find((e) => (e.to === n.id && e.from !== n.id) || (e.from === n.id && e.to === centre));
-          const count = findings.get(n.id) ?? 0;
+          const found = findings.get(n.id);
+          const more = (onExpand && hidden?.get(n.id)) || 0;
           return (
             <div
               key={n.id}
@@ -90,17 +95,28 @@ export default function GraphView({ graph, centre, hot, findings, onOpen }: Prop
                 onClick={() => onOpen(n)}
               >
                 <Icon name={iconOfType(n.type)} />
-                <span className="grow">
+                <span className={`grow ${more ? 'graph-short' : ''}`}>
                   <span className="graph-name cut">{middleCut(n.name, 20)}</span>
                   <span className="graph-type cut">{n.type}</span>
                 </span>
-                {count > 0 && (
-                  <span className="graph-count">
-                    {count}
+                {found && (
+                  <span className={`graph-count c-${found.worst}`}>
+                    <Mark name={found.worst} label />
+                    {found.count}
                     <span className="hide"> findings</span>
                   </span>
                 )}
               </button>
+              {more > 0 && (
+                <button
+                  type="button"
+                  className="graph-more"
+                  aria-label={`Show ${more} more neighbours of ${n.name}`}
+                  onClick={() => onExpand?.(n.id)}
+                >
+                  +{count(more)}
+                </button>
+              )}
             </div>
           );
         })}

@@ -26,7 +26,7 @@ export function PathPicture({ picture, entityId }: { picture: Picture; entityId:
   return (
     <div className="paths">
       {shown.map((path) => (
-        <ol key={path.join()} className="path">
+        <ol key={path.join()} className={`path ${path.length < 4 ? 'roomy' : path.length < 5 ? 'medium' : ''}`}>
           {path.map((id, i) => {
             const node = graph.nodes.get(id);
             const before = path[i - 1];

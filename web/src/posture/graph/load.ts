@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { posture, type Rule } from '../../api/posture';
 import { around, nodeOf, pathsOf, quoted, union, type Graph, type GraphEdge, type GraphNode } from './model';
 
@@ -50,6 +50,20 @@ export const neighboursQuery = (entityId: string, account: string, depth: number
       const ids = [...new Set([entityId, ...Object.keys(answer.entities)])];
       const nodes = new Map(ids.slice(0, most).map((id) => [id, nodeOf(id, answer.entities[id])]));
       return { nodes, edges: among(nodes, answer.edges), cut: ids.length > most };
+    },
+  });
+
+/** How many neighbours each resource has in all. */
+export const degreesQuery = (ids: string[], account: string) =>
+  queryOptions({
+    queryKey: ['graph', 'degrees', ids],
+    enabled: ids.length > 0,
+    staleTime: 30_000,
+    placeholderData: keepPreviousData,
+    queryFn: async (): Promise<Map<string, number>> => {
+      const gremlin = `g.V().hasId(${ids.map(quoted).join(', ')}).project('id', 'n').by(id()).by(both().dedup().count())`;
+      const answer = await posture.post('/v1/entities/graph-query', { body: { partitionKey: account, gremlin } });
+      return new Map((answer.values as { id: string; n: number }[]).map((v) => [v.id, v.n]));
     },
   });
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { around, nodeOf, type Graph } from './model';
+import { describe, expect, it, test } from 'vitest';
+import { around, hiddenNeighbours, nodeOf, type Graph } from './model';
 
 const graph = (...edges: [string, string][]): Graph => ({
   nodes: new Map(edges.flat().map((id) => [id, nodeOf(id)])),
@@ -23,4 +23,20 @@ describe('the graph around resources', () => {
     expect(g.cut).toBe(true);
     expect(g.edges.every((e) => g.nodes.has(e.to))).toBe(true);
   });
+});
+
+test('neighbours that are not drawn are counted', () => {
+  const hidden = hiddenNeighbours(
+    graph(['a', 'x'], ['x', 'a'], ['a', 'y']),
+    new Map([
+      ['a', 5],
+      ['x', 1],
+      ['y', 0],
+    ]),
+  );
+  expect([...hidden]).toEqual([
+    ['a', 3],
+    ['x', 0],
+    ['y', 0],
+  ]);
 });

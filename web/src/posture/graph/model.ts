@@ -43,6 +43,16 @@ export function union(a: Graph, b: Graph): Graph {
   return { nodes: new Map([...a.nodes, ...b.nodes]), edges: [...new Map(edges).values()] };
 }
 
+/** How many neighbours of each node are not in the graph, of those that it has in all. */
+export function hiddenNeighbours(graph: Graph, degrees: Map<string, number>): Map<string, number> {
+  const near = new Map<string, Set<string>>([...degrees.keys()].map((id) => [id, new Set()]));
+  for (const e of graph.edges) {
+    near.get(e.from)?.add(e.to);
+    near.get(e.to)?.add(e.from);
+  }
+  return new Map([...degrees].map(([id, all]) => [id, Math.max(0, all - (near.get(id)?.size ?? 0))]));
+}
+
 /** How many nodes are drawn around several resources. The layout of many more takes seconds. */
 const mostAround = 100;
 

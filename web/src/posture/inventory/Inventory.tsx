@@ -143,7 +143,7 @@ function Tree({ search, chosen }: { search: Search; chosen: string | undefined }
   );
 }
 
-function Rows({ entities, columns }: { entities: Entity[]; columns: string[] }) {
+function Rows({ entities, columns, typed }: { entities: Entity[]; columns: string[]; typed: boolean }) {
   const accountName = useAccountNames();
   return entities.map((e) => (
     <tr key={e.entityId}>
@@ -153,14 +153,16 @@ function Rows({ entities, columns }: { entities: Entity[]; columns: string[] }) 
           <span className="cut">{e.entityName}</span>
         </Link>
       </th>
-      <td className="wide t2">{shortType(e.entityType)}</td>
+      {!typed && <td className="wide t2">{shortType(e.entityType)}</td>}
       <td className="t2 nowrap">{accountName(e.cloudAccountId)}</td>
       <td className="wide t2 nowrap">{e.region}</td>
       {columns.map((c) => {
         const p = e.properties.find((x) => x.name === c);
         return (
           <td key={c} className="wide">
-            <code className={p?.type === 'unknown' ? 'c-unknown' : ''}>{p ? propertyText(p) : '–'}</code>
+            <code className={`cell ${p?.type === 'unknown' ? 'c-unknown' : ''}`} title={p && (p.error ?? propertyText(p))}>
+              {p ? propertyText(p) : '–'}
+            </code>
           </td>
         );
       })}
@@ -303,7 +305,7 @@ export default function Inventory() {
                   <thead>
                     <tr>
                       {head('name', 'Name')}
-                      {head('type', 'Type', 'wide')}
+                      {!type && head('type', 'Type', 'wide')}
                       {head('account', 'Account')}
                       {head('region', 'Region', 'wide')}
                       {columns.map((c) => head(`property.${c}`, <code>{c}</code>, 'wide'))}
@@ -313,7 +315,7 @@ export default function Inventory() {
                   </thead>
                   <tbody>
                     {query.data?.pages.map((p, i) => (
-                      <Rows key={i} entities={p.results} columns={columns} />
+                      <Rows key={i} entities={p.results} columns={columns} typed={!!type} />
                     ))}
                   </tbody>
                 </table>

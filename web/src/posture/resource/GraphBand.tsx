@@ -1,11 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import type { Entity, Finding } from '../../api/posture';
+import type { Buckets, Entity, Finding } from '../../api/posture';
 import { useAddress } from '../../frame/address';
 import { Button } from '../../parts/Button';
 import { saveFile } from '../../parts/file';
 import { useKeys } from '../../parts/keys';
+import { severity } from '../../parts/marks';
 import { Menu } from '../../parts/Menu';
 import { Segments } from '../../parts/Segments';
 import { Answer, Skeleton } from '../../parts/states';
@@ -13,23 +14,32 @@ import { count } from '../../parts/text';
 import { showToast } from '../../parts/toast';
 import { findingsQuery, open, useRules } from '../data';
 import { fold } from '../graph/fold';
-import { neighboursQuery, pictureQuery } from '../graph/load';
-import { union, type Graph } from '../graph/model';
+import { degreesQuery, neighboursQuery, pictureQuery } from '../graph/load';
+import { hiddenNeighbours, union, type Graph } from '../graph/model';
 
 const GraphView = lazy(() => import('../graph/GraphView'));
 
 type View = 'why' | 'near' | 'reach';
 
-function useCounts(account: string, ids: string[]): Map<string, number> {
+/** Open findings of resources: how many, and how bad the worst is. */
+function useCounts(account: string, ids: string[]) {
   const page = useQuery({
     ...findingsQuery({
       filters: { ...open, cloudAccountIds: [account], objectIds: ids.slice(0, 250) },
-      aggregations: { object: { fieldName: 'entityId', termsCount: 250 } },
+      aggregations: {
+        object: { fieldName: 'entityId', termsCount: 250, subAggregations: { level: { fieldName: 'level' } } },
+      },
       paginationInfo: { pageSize: 1 },
     }),
     enabled: ids.length > 0,
   }).data;
-  return new Map(Object.entries(page?.aggregations?.object?.buckets ?? {}).map(([id, b]) => [id, b.count]));
+  return new Map(
+    Object.entries(page?.aggregations?.object?.buckets ?? {}).map(([id, b]) => {
+      const levels = (b.subAggregations?.level as Buckets | undefined)?.buckets ?? {};
+      const worst = ['High', 'Medium', 'Low'].find((l) => levels[l]) ?? 'Medium';
+      return [id, { count: b.count, worst: severity(worst) }];
+    }),
+  );
 }
 
 function List({ graph }: { graph: Graph }) {
@@ -81,24 +91,45 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
   const view: View = search.graph === 'reach' ? 'reach' : worst && search.graph !== 'near' ? 'why' : 'near';
   const depth = Math.min(3, Math.max(1, Number(search.depth) || (view === 'reach' ? 3 : 1)));
   const [list, setList] = useState(false);
+  const [whole, setWhole] = useState(false);
   const [opened, setOpened] = useState<Set<string>>(new Set());
   const picture = useQuery(pictureQuery(worst ? rules.get(worst.ruleId) : undefined, entity.entityId, entity.cloudAccountId));
   const near = useQuery(neighboursQuery(entity.entityId, entity.cloudAccountId, depth, view === 'reach' ? 'out' : 'both'));
   const path = view === 'why' && (picture.data?.graph.nodes.size ?? 0) > 1 ? picture.data?.graph : undefined;
-  const raw = useMemo(() => (path && near.data ? union(path, near.data) : (path ?? near.data)), [path, near.data]);
+  const [expanded, setExpanded] = useState<string[]>([]);
+  const more = useQueries({
+    queries: expanded.map((id) => neighboursQuery(id, entity.cloudAccountId, 1)),
+    combine: (answers) => answers.flatMap((a) => a.data ?? []),
+  });
+  const raw = useMemo(
+    () =>
+      [path, near.data, ...more].filter((g) => g !== undefined).reduce<Graph | undefined>((all, g) => (all ? union(all, g) : g), undefined),
+    [path, near.data, more],
+  );
   const graph = useMemo(() => raw && fold(raw, entity.entityId, opened), [raw, entity.entityId, opened]);
   const hot = useMemo(
     () => new Set(worst && picture.data ? picture.data.paths.filter((p) => p.length > 1).flat() : []),
     [picture.data, worst],
   );
-  const counts = useCounts(
-    entity.cloudAccountId,
-    useMemo(() => [...(raw?.nodes.keys() ?? [])].sort(), [raw]),
-  );
-  useKeys([{ keys: 'l', does: 'Graph or list', run: () => setList(!list) }]);
+  const ids = useMemo(() => [...(raw?.nodes.keys() ?? [])].sort(), [raw]);
+  const counts = useCounts(entity.cloudAccountId, ids);
+  const degrees = useQuery(degreesQuery(ids.slice(0, 250), entity.cloudAccountId)).data;
+  const hidden = useMemo(() => (raw && degrees && ids.length < 250 ? hiddenNeighbours(raw, degrees) : undefined), [raw, degrees, ids]);
+  const expand = (id: string) => !expanded.includes(id) && setExpanded([...expanded, id]);
+  useKeys([
+    { keys: 'l', does: 'Graph or list', run: () => setList(!list) },
+    {
+      keys: '+',
+      does: 'Show more neighbours of the card',
+      run: () => {
+        const id = document.activeElement?.getAttribute('data-node');
+        if (id && hidden?.get(id)) expand(id);
+      },
+    },
+  ]);
   const query = view === 'why' && (picture.data?.graph.nodes.size ?? 2) > 1 ? picture : near;
   return (
-    <div className="graph-band">
+    <div className={`graph-band ${whole ? 'whole' : ''}`}>
       <div className="graph-tools">
         <Segments<View>
           label="Graph"
@@ -120,7 +151,9 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
           {worst && hot.size > 0 && (
             <>
               <span className="hot-line" />
-              path of <code>{worst.ruleId}</code>
+              <span>
+                path of <code>{worst.ruleId}</code> ·
+              </span>
             </>
           )}
           {graph && (
@@ -130,6 +163,7 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
           )}
         </span>
         <Button icon="list" aria-label="List of edges" aria-pressed={list} onClick={() => setList(!list)} />
+        <Button icon="expand" aria-label="Whole graph" aria-pressed={whole} onClick={() => setWhole(!whole)} />
         <Menu
           label="Save the graph"
           icon="download"
@@ -156,6 +190,8 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
                 centre={entity.entityId}
                 hot={hot}
                 findings={counts}
+                hidden={hidden}
+                onExpand={expand}
                 onOpen={(n) =>
                   n.members
                     ? setOpened(new Set([...opened, n.id]))

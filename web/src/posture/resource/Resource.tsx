@@ -24,6 +24,8 @@ import '../findings/findings.css';
 import '../graph/graph.css';
 import './resource.css';
 
+const vendors: Record<string, string> = { aws: 'AWS', azure: 'Azure', gcp: 'Google Cloud' };
+
 function Head({ entity, findings }: { entity: Entity; findings: Finding[] }) {
   const accountName = useAccountNames();
   const open = findings.filter((f) => f.status === 'Open' && !f.isSuppressed);
@@ -60,15 +62,15 @@ function Head({ entity, findings }: { entity: Entity; findings: Finding[] }) {
           <dt>Region</dt>
           <dd>{entity.region}</dd>
         </div>
-        <div>
-          <dt>Id in the cloud</dt>
+        <div className="meta-id">
+          <dt>Id in {vendors[entity.provider] ?? 'the cloud'}</dt>
           <dd>
-            <code>{entity.xid}</code>
+            <code title={entity.xid}>{entity.xid}</code>
             <CopyButton text={entity.xid} label="Copy id in the cloud" />
           </dd>
         </div>
         {Object.keys(entity.tags).length > 0 && (
-          <div>
+          <div className="meta-tags">
             <dt>Tags</dt>
             <dd>
               {Object.entries(entity.tags).map(([k, v]) => (

@@ -1,17 +1,43 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Rule } from '../../api/posture';
 import { StackBar } from '../../parts/Bars';
 import { Mark, Word } from '../../parts/marks';
 import { Segments } from '../../parts/Segments';
 import { count, plural, sentence } from '../../parts/text';
+import { buckets, findingsQuery, open, useRules } from '../data';
 import { propertyText } from '../resource/property';
 import { DryRunGraph } from './DryRunGraph';
+import { effect } from './effect';
 import { totals, type DryRun } from './useDryRun';
+
+/** The API takes no more ids in a filter. */
+const mostCompared = 1000;
 
 type View = 'resources' | 'accounts' | 'graph' | 'plan' | 'json';
 
+/** Findings that the violating resources have already: those of the rule, and of the other rule that most of them violate. */
+function useOverlap(ids: string[], own: string | undefined): { own: number; other?: { name: string; count: number } | undefined } {
+  const rules = useRules();
+  const page = useQuery({
+    ...findingsQuery({
+      filters: { ...open, objectIds: ids.slice(0, mostCompared) },
+      aggregations: { rule: { fieldName: 'ruleId', termsCount: 100 } },
+      paginationInfo: { pageSize: 1 },
+    }),
+    enabled: ids.length > 0,
+  }).data;
+  const found = ids.length > 0 ? buckets(page?.aggregations?.rule) : [];
+  const other = found.find((b) => b.value !== own);
+  return {
+    own: found.find((b) => b.value === own)?.count ?? 0,
+    other: other && { name: rules.get(other.value)?.name ?? other.value, count: other.count },
+  };
+}
+
 /** What a dry run found: four verdicts, what enabling would do, and every resource. */
-export function DryRunResult({ run, level, old }: { run: DryRun; level: string; old: boolean }) {
+export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: string; old: boolean; rule: Rule | undefined }) {
   const [view, setView] = useState<View>('resources');
   const t = totals(run);
   const all = t.violating + t.unknown + t.passing;
@@ -20,6 +46,10 @@ export function DryRunResult({ run, level, old }: { run: DryRun; level: string; 
   const blind = new Set([...failed.map((o) => o.account.cloudAccountId), ...unread.map((u) => u.cloudAccountId)]).size;
   const hit = run.outcomes.filter((o) => (o.answer?.violating ?? 0) > 0).length;
   const rows = run.outcomes.flatMap((o) => (o.answer?.results ?? []).map((r) => ({ ...r, account: o.account })));
+  const overlap = useOverlap(
+    rows.filter((r) => r.verdict === 'Violation').map((r) => r.entity.entityId),
+    rule?.id,
+  );
   const reads = [...new Set(run.outcomes.flatMap((o) => o.answer?.reads.properties ?? []))].slice(0, 2);
   return (
     <div className={old ? 'dry-old' : ''}>
@@ -45,10 +75,8 @@ export function DryRunResult({ run, level, old }: { run: DryRun; level: string; 
           </span>
         )}
         <p className="dry-effect">
-          <b>If you enable it:</b>{' '}
-          {t.violating === 0
-            ? 'no finding is raised.'
-            : `${plural(t.violating, 'new finding')} of level ${level} in ${plural(hit, 'account')}.`}
+          <b>{rule?.status === 'Enabled' ? 'It is enabled:' : 'If you enable it:'}</b>{' '}
+          {effect({ violating: t.violating, accounts: hit, level, ...overlap })}
         </p>
       </div>
       <div className="dry-bar">

@@ -199,7 +199,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                   ? 'Every resource that matches is a violation.'
                   : 'Every vertex this query returns is a violation.'}
             </span>
-            <span className="end row tight">
+            <span className="end row rule-links">
               <a className="link wide" href="/docs/resources" target="_blank" rel="noreferrer">
                 Schema
               </a>
@@ -295,7 +295,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                 </span>
               )}
             </div>
-            {run && <DryRunResult run={run} level={levelName(draft.level)} old={run.query !== draft.query} />}
+            {run && <DryRunResult run={run} level={levelName(draft.level)} old={run.query !== draft.query} rule={rule} />}
           </section>
         </div>
         <RuleForm draft={draft} change={change} fixed={native} stored={!!rule} error={error} />

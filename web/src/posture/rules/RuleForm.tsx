@@ -5,6 +5,7 @@ import { Icon } from '../../parts/Icon';
 import { Mark, severity } from '../../parts/marks';
 import { Segments, Select } from '../../parts/Segments';
 import { rulesQuery } from '../data';
+import { useControlName } from '../frameworks';
 import { ParameterFields } from './ParameterFields';
 import { levelName } from './Rules';
 import type { Draft } from './save';
@@ -21,14 +22,15 @@ interface Props {
 function Controls({ draft, change, fixed }: Pick<Props, 'draft' | 'change' | 'fixed'>) {
   const known = [...new Set((useQuery(rulesQuery).data ?? []).flatMap((r) => r.complianceControlIds ?? []))].sort();
   const own = draft.complianceControlIds ?? [];
-  const spoken = (c: string) => c.replace('_', ' ');
+  const nameOf = useControlName();
+  const spoken = (c: string) => `${nameOf(c).framework} ${nameOf(c).number}`;
   return (
     <div className="field">
       <span className="label">Controls</span>
       <div className="row wrap tight">
         {own.map((c) => (
           <span key={c} className="tag">
-            {spoken(c)}
+            <b>{nameOf(c).framework}</b> {nameOf(c).number}
             {!fixed && (
               <button
                 type="button"

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { effect } from './effect';
+
+test('what enabling a rule would do', () => {
+  expect(effect({ violating: 0, accounts: 0, level: 'High', own: 0 })).toBe('no finding is raised.');
+  expect(effect({ violating: 6, accounts: 2, level: 'High', own: 0, other: { name: 'No token', count: 6 } })).toBe(
+    '6 new findings of level High in 2 accounts. All 6 resources already have “No token”.',
+  );
+  expect(effect({ violating: 3, accounts: 1, level: 'Low', own: 1, other: { name: 'X', count: 2 } })).toBe(
+    '2 new findings of level Low in 1 account. 1 finding is there already. 2 resources already have “X”.',
+  );
+  expect(effect({ violating: 1, accounts: 1, level: 'Low', own: 1, other: { name: 'X', count: 1 } })).toBe(
+    '1 finding is there already. The resource already has “X”.',
+  );
+});
