@@ -280,6 +280,10 @@ type RuleStore interface {
 	// changed, complete, by id. The generation increases with every change.
 	Rules(ctx context.Context, org OrgID) (rules map[RuleID]Rule, generation int64, err error)
 
+	// RuleGeneration returns the generation of the organisation's rules, 0 before the
+	// first change.
+	RuleGeneration(ctx context.Context, org OrgID) (int64, error)
+
 	// SaveRule stores a rule, its history and the evaluation jobs that the change needs
 	// in one transaction. A rule of version 1 must not exist yet (fault.Conflict).
 	// Otherwise the stored rule must have the preceding version (fault.Stale); an

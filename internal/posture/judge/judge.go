@@ -30,7 +30,7 @@ type Store interface {
 	Observe(ctx context.Context, org posture.OrgID, j posture.Judgement) (int64, error)
 }
 
-// Book returns the rules of organisations.
+// Book returns the rules of organisations, which must not be changed.
 type Book interface {
 	RulesAt(ctx context.Context, org posture.OrgID) ([]posture.Rule, int64, error)
 	Rule(ctx context.Context, org posture.OrgID, id posture.RuleID) (posture.Rule, error)
@@ -102,7 +102,7 @@ func (j *Judge) judgeAccount(ctx context.Context, org posture.OrgID, id posture.
 		return err
 	}
 	if only != "" {
-		rules = slices.DeleteFunc(rules, func(r posture.Rule) bool { return r.ID != only })
+		rules = onlyRule(rules, only)
 	}
 	s, err := j.loadAccount(ctx, org, id)
 	if err != nil || s.removed {
@@ -118,6 +118,15 @@ func (j *Judge) judgeAccount(ctx context.Context, org posture.OrgID, id posture.
 		j.last.put(recorded{s, serial, judgement.At})
 	}
 	return err
+}
+
+// onlyRule returns the rule with an id, as a list.
+func onlyRule(rules []posture.Rule, id posture.RuleID) []posture.Rule {
+	i := slices.IndexFunc(rules, func(r posture.Rule) bool { return r.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return rules[i : i+1]
 }
 
 // part evaluates the rules that a change can affect. It fails with fault.Stale when

@@ -33,35 +33,8 @@ type Book struct {
 	Store   Store
 	Now     func() time.Time
 	NewID   func() posture.RuleID
-}
 
-// Rules returns all rules of an organisation, sorted by id.
-func (b *Book) Rules(ctx context.Context, org posture.OrgID) ([]posture.Rule, error) {
-	rules, _, err := b.RulesAt(ctx, org)
-	return rules, err
-}
-
-// RulesAt returns all rules of an organisation, sorted by id, and their generation.
-func (b *Book) RulesAt(ctx context.Context, org posture.OrgID) ([]posture.Rule, int64, error) {
-	changed, generation, err := b.Store.Rules(ctx, org)
-	if err != nil {
-		return nil, 0, err
-	}
-	rules := make([]posture.Rule, 0, len(b.Catalog.Rules)+len(changed))
-	for _, native := range b.Catalog.Rules {
-		r := native.Rule
-		if c, ok := changed[r.ID]; ok {
-			r = overridden(native, c)
-		}
-		rules = append(rules, r)
-	}
-	for _, r := range changed {
-		if r.Source == posture.Custom {
-			rules = append(rules, r.Bind())
-		}
-	}
-	slices.SortFunc(rules, func(a, b posture.Rule) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return rules, generation, nil
+	cache ruleCache
 }
 
 // overridden returns a native rule with an organisation's changes applied. All other

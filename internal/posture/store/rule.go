@@ -13,8 +13,7 @@ import (
 func (s *Store) Rules(ctx context.Context, org posture.OrgID) (rules map[posture.RuleID]posture.Rule, generation int64, err error) {
 	rules = map[posture.RuleID]posture.Rule{}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		generation, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT generation FROM rule_generation WHERE org = $1`, org)
-		if err != nil && !sqldb.Missing(err) {
+		if generation, err = ruleGeneration(tx, org); err != nil {
 			return err
 		}
 		for text, err := range sqldb.Each(tx, sqldb.Scalar[string], `SELECT record FROM rule WHERE org = $1`, org) {
@@ -30,6 +29,25 @@ func (s *Store) Rules(ctx context.Context, org posture.OrgID) (rules map[posture
 		return nil
 	})
 	return rules, generation, err
+}
+
+// RuleGeneration implements [posture.RuleStore].
+func (s *Store) RuleGeneration(ctx context.Context, org posture.OrgID) (generation int64, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		generation, err = ruleGeneration(tx, org)
+		return err
+	})
+	return generation, err
+}
+
+// ruleGeneration returns the generation of an organisation's rules, 0 before the first
+// change.
+func ruleGeneration(tx *sqldb.Tx, org posture.OrgID) (int64, error) {
+	generation, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT generation FROM rule_generation WHERE org = $1`, org)
+	if sqldb.Missing(err) {
+		return 0, nil
+	}
+	return generation, err
 }
 
 // SaveRule implements [posture.RuleStore].

@@ -20,12 +20,19 @@ func rulesKeepTheirVersions(t *testing.T, f Fixture) {
 	if err := all(save(newRule("c", 1, posture.Custom)), save(newRule("c", 2, posture.Custom)), save(newRule("n", 2, posture.Native))); err != nil {
 		t.Fatal(err)
 	}
+	generation, err := f.Store.RuleGeneration(t.Context(), org)
+	if err != nil || generation == 0 {
+		t.Errorf("generation %d, %v", generation, err)
+	}
+	if none, err := f.Store.RuleGeneration(t.Context(), other); err != nil || none != 0 {
+		t.Errorf("generation %d of an organisation without changes, %v", none, err)
+	}
 	wantKind(t, "adding it again", save(newRule("c", 1, posture.Custom)), fault.Conflict)
 	wantKind(t, "an old version", save(newRule("c", 2, posture.Custom)), fault.Stale)
 	wantKind(t, "a skipped version", save(newRule("n", 4, posture.Native)), fault.Stale)
-	got, generation, err := f.Store.Rules(t.Context(), org)
-	if err != nil {
-		t.Fatal(err)
+	got, at, err := f.Store.Rules(t.Context(), org)
+	if err != nil || at != generation { // a refused change does not count
+		t.Fatalf("generation %d after %d, %v", at, generation, err)
 	}
 	wantSame(t, "rules", got, map[posture.RuleID]posture.Rule{"c": newRule("c", 2, posture.Custom), "n": newRule("n", 2, posture.Native)})
 	history, err := f.Store.RuleHistory(t.Context(), org, "c")
