@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/syntax"
 )
@@ -83,6 +84,19 @@ func (p *Plan) bound(opts RunOptions) (*plan.Root, error) {
 		now = time.Now()
 	}
 	return prepare(p.query, plan.Binding{Vars: opts.Params, Now: now, UUID: newUUID})
+}
+
+// Bind returns the plan with its variables, datetime() and UUID() replaced by values. Runs
+// of it ignore those in their options, and save the time of replacing them.
+func (p *Plan) Bind(params map[string]graph.Value, now time.Time) (*Plan, error) {
+	if p.root != nil {
+		return p, nil
+	}
+	root, err := prepare(p.query, plan.Binding{Vars: params, Now: now, UUID: newUUID})
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{text: p.text, query: p.query, root: root}, nil
 }
 
 // newUUID returns the value of UUID().

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"maps"
 	"slices"
 
 	"vigil/graph"
@@ -14,32 +13,19 @@ type difference struct {
 	ids    []posture.EntityID // of entities that changed
 	moved  []posture.EntityID // of those whose edges or risk properties changed, which may affect their neighbours
 	labels map[string]bool    // of vertices that were added or removed
-	keys   map[string]bool    // of properties that changed, folded
+	keys   []string           // of properties that changed, folded
 	edges  map[string]bool    // of edges that were added, removed or changed
 	scopes types              // whose coverage changed
 	later  bool               // a later Tick than before
 }
 
 // differences compares the entities that may have changed, and the coverage.
-func differences(s *Schema, b Before, a Account, changed []posture.EntityID) *difference {
-	d := &difference{schema: s, labels: map[string]bool{}, keys: map[string]bool{}, edges: map[string]bool{}, scopes: types{}}
+func differences(last, now *judging, changed []posture.EntityID) *difference {
+	d := &difference{schema: now.schema, labels: map[string]bool{}, edges: map[string]bool{}, scopes: changedTypes(last.trust, now.trust)}
 	for _, id := range changed {
-		d.compare(b.Graph, a.Graph, id)
+		d.compare(last.Graph, now.Graph, id)
 	}
-	before, after := newTrust(b.Coverage, len(a.Regions) > 0), newTrust(a.Coverage, len(a.Regions) > 0)
-	newRegions := !maps.Equal(before.regions, after.regions) // a type is complete only if it was read in all of them
-	for region := range before.regions {
-		after.regions[region] = true
-	}
-	for _, trusted := range []*trust{before, after} {
-		for t := range trusted.coverage {
-			for region := range after.regions {
-				if newRegions || before.isCurrent(t, region) != after.isCurrent(t, region) {
-					d.scopes[t] = true
-				}
-			}
-		}
-	}
+	d.later = !now.at.Truncate(Tick).Equal(last.at.Truncate(Tick))
 	return d
 }
 
@@ -82,7 +68,9 @@ func (d *difference) addAll(g *graph.Graph, h graph.Handle) {
 func (d *difference) isUnchanged(old, current graph.Record, id posture.EntityID) bool {
 	keys := changedKeys(old.Properties, current.Properties)
 	for _, k := range keys {
-		d.keys[posture.Fold(k)] = true
+		if k := posture.Fold(k); !slices.Contains(d.keys, k) {
+			d.keys = append(d.keys, k)
+		}
 		if k == posture.FieldRegion { // it moved to another scope
 			d.labels[current.Label] = true
 		}
@@ -103,25 +91,18 @@ func (d *difference) changesTrust(q *query) bool {
 	return slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] })
 }
 
+// tagsUnread is the key of entities whose tags could not be read, folded.
+var tagsUnread = posture.Fold(posture.TagsUnread)
+
 // mayAffect reports whether a difference can change what a query finds.
 func (d *difference) mayAffect(q *query) bool {
 	t := &q.touches
 	return d.later && q.reads.Clock ||
 		len(d.labels) > 0 && (t.AllLabels || anyOf(t.Labels, d.labels)) ||
-		len(d.keys) > 0 && (t.AllKeys || overlap(d.keys, q.keys)) ||
-		len(d.keys) > 0 && (t.AllEdges || overlap(d.keys, q.edges) || d.keys[posture.Fold(posture.TagsUnread)] && q.readsTags()) || // tags or edges that could not be read
+		len(d.keys) > 0 && (t.AllKeys || anyOf(d.keys, q.keys)) ||
+		len(d.keys) > 0 && (t.AllEdges || anyOf(d.keys, q.edges) || slices.Contains(d.keys, tagsUnread) && q.readsTags()) || // tags or edges that could not be read
 		len(d.edges) > 0 && (t.AllEdges || anyOf(t.Edges, d.edges)) ||
 		len(d.scopes)+len(d.labels) > 0 && slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] || d.labels[string(t)] })
-}
-
-// overlap reports whether two sets have a common member.
-func overlap(a, b map[string]bool) bool {
-	for name := range a {
-		if b[name] {
-			return true
-		}
-	}
-	return false
 }
 
 func anyOf(names []string, in map[string]bool) bool {

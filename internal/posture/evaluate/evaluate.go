@@ -78,11 +78,11 @@ func (e *RuleError) Unwrap() error { return e.Err }
 // it fails when the context ends or entities cannot be looked up.
 func (e *Evaluator) Judge(ctx context.Context, a Account, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage, len(a.Regions) > 0), risks: newRisks(a.Graph, e.schema)}
-	for _, r := range rules {
-		if r.Provider != a.Provider {
+	for i := range rules {
+		if rules[i].Provider != a.Provider {
 			continue
 		}
-		if err := j.rule(ctx, r, nil); err != nil {
+		if err := j.rule(ctx, &rules[i], nil); err != nil {
 			return posture.Judgement{}, nil, err
 		}
 	}
@@ -112,12 +112,12 @@ type pending struct {
 
 // rule adds the verdict of one rule. With since, it omits findings that cannot have
 // changed.
-func (j *judging) rule(ctx context.Context, r posture.Rule, since *previous) error {
+func (j *judging) rule(ctx context.Context, r *posture.Rule, since *previous) error {
 	if r.Status == posture.RuleDisabled {
 		j.rules = append(j.rules, posture.RuleJudgement{Rule: r.ID, Gone: true})
 		return nil
 	}
-	v, err := j.verdict(ctx, r)
+	v, err := j.verdict(ctx, r.Query)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -142,7 +142,7 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *previous) err
 		}
 	}
 	for _, h := range raise {
-		j.raised = append(j.raised, pending{len(j.rules), &r, h})
+		j.raised = append(j.raised, pending{len(j.rules), r, h})
 	}
 	out.Unknown = j.ids(result.unknown)
 	out.Passing, out.NotApplicable = result.passing, result.notApplicable

@@ -109,9 +109,13 @@ func (j *judging) ask(ctx context.Context, q *query, from []graph.Handle) (*grem
 	if q.where != nil {
 		return j.search(q, from), nil
 	}
-	o := j.options(q)
+	plan, err := q.planAt(j.at)
+	if err != nil {
+		return nil, err
+	}
+	o := j.options()
 	o.From = from
-	return q.plan.Verdict(ctx, j.Graph, o)
+	return plan.Verdict(ctx, j.Graph, o)
 }
 
 // search evaluates a condition of the search language on the entities that it may match,

@@ -25,14 +25,14 @@ type Before struct {
 // because their risk may have changed. Rules must be all rules of the account.
 func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed []posture.EntityID, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage, len(a.Regions) > 0), risks: newRisks(a.Graph, e.schema)}
-	d := differences(e.schema, b, a, changed)
-	d.later = !j.at.Truncate(Tick).Equal(b.At.Truncate(Tick))
-	j.since = changeSince(b, a.Graph, d)
-	affected := d.around(b.Graph, a.Graph)
-	labels := labelSet(a.Graph, affected)
 	a.Graph, a.Coverage, a.Verdicts = b.Graph, b.Coverage, b.Verdicts
 	last := &judging{Evaluator: e, Account: a, at: b.At, trust: newTrust(b.Coverage, len(a.Regions) > 0)}
-	for _, r := range rules {
+	d := differences(last, j, changed)
+	j.since = changeSince(b, j.Graph, d)
+	affected := d.around(b.Graph, j.Graph)
+	labels := labelSet(j.Graph, affected)
+	for i := range rules {
+		r := &rules[i]
 		if r.Provider != a.Provider || r.Status == posture.RuleDisabled {
 			continue
 		}

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"maps"
 	"slices"
 
 	"vigil/internal/posture"
@@ -71,6 +72,30 @@ func (t *trust) isComplete(kind posture.EntityType) bool {
 		t.complete[kind] = complete
 	}
 	return complete
+}
+
+// changedTypes returns the types that are current in other regions than before. If the
+// regions changed, all may be: a type is complete only if it was read in all of them.
+func changedTypes(before, after *trust) types {
+	changed, newRegions := types{}, !maps.Equal(before.regions, after.regions)
+	compare := func(t posture.EntityType) {
+		differs := newRegions
+		for region := range after.regions {
+			differs = differs || before.isCurrent(t, region) != after.isCurrent(t, region)
+		}
+		if differs {
+			changed[t] = true
+		}
+	}
+	for t := range before.coverage {
+		compare(t)
+	}
+	for t := range after.coverage {
+		if _, compared := before.coverage[t]; !compared {
+			compare(t)
+		}
+	}
+	return changed
 }
 
 // A scope is the set of regions in which the verdict of a rule is reliable.

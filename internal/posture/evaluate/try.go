@@ -27,7 +27,7 @@ func (e *Evaluator) Try(ctx context.Context, a Account, rules ...posture.Rule) (
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage, len(a.Regions) > 0)}
 	answers := make([]Answer, len(rules))
 	for i, r := range rules {
-		v, err := j.verdict(ctx, r)
+		v, err := j.verdict(ctx, r.Query)
 		if err != nil {
 			return nil, &RuleError{r.ID, err}
 		}

@@ -26,10 +26,10 @@ type verdict struct {
 	work         int64
 }
 
-// verdict runs a rule on the graph, or returns its cached verdict. With an error it
-// still returns the types that the rule applies to, as far as they are known.
-func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) {
-	q, err := j.query(r.Query)
+// verdict runs the query of a rule on the graph, or returns its cached verdict. With an
+// error it still returns the types that the rule applies to, as far as they are known.
+func (j *judging) verdict(ctx context.Context, text posture.RuleQuery) (verdict, error) {
+	q, err := j.query(text)
 	if err != nil {
 		return verdict{}, err
 	}
@@ -79,13 +79,12 @@ func (j *judging) run(ctx context.Context, q *query, last *verdict) (verdict, er
 	return v, nil
 }
 
-// options are the limits of a rule's query. The number of results is not limited,
+// options are the limits of a rule's plan. The number of results is not limited,
 // because every entity may violate the rule.
-func (j *judging) options(q *query) gremlin.RunOptions {
+func (j *judging) options() gremlin.RunOptions {
 	b := gremlin.RuleBudget
 	b.Results = max(b.Results, 4*int64(j.Graph.NumVertices()))
-	now := j.at.Truncate(Tick)
-	return gremlin.RunOptions{Budget: b, Now: now, Params: variables(q.binding, now)}
+	return gremlin.RunOptions{Budget: b}
 }
 
 // settleUnsure decides a verdict about values that are used for more than conditions.
@@ -99,7 +98,11 @@ func (j *judging) settleUnsure(ctx context.Context, q *query, found *gremlin.Ver
 		v.yes, v.unknown = nil, slices.Compact(all)
 		return nil
 	}
-	certain, err := q.plan.Run(ctx, j.Graph, j.options(q))
+	plan, err := q.planAt(j.at)
+	if err != nil {
+		return err
+	}
+	certain, err := plan.Run(ctx, j.Graph, j.options())
 	if err != nil {
 		return err
 	}
@@ -164,6 +167,26 @@ type query struct {
 	about    *query            // selects the resources that the rule applies to; nil for all
 	perhaps  *query            // finds the resources that may violate the rule; nil if the whole query decides
 	anywhere bool              // a search that is not restricted to types
+
+	mu      sync.Mutex
+	bound   *gremlin.Plan // plan with the values of its variables at boundAt
+	boundAt time.Time
+}
+
+// planAt returns the plan with the values of its variables at a time. It keeps the last
+// one, because all runs within a Tick use the same.
+func (q *query) planAt(at time.Time) (*gremlin.Plan, error) {
+	at = at.Truncate(Tick)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.bound == nil || !q.boundAt.Equal(at) {
+		bound, err := q.plan.Bind(variables(q.binding, at), at)
+		if err != nil {
+			return nil, err
+		}
+		q.bound, q.boundAt = bound, at
+	}
+	return q.bound, nil
 }
 
 // queryCache keeps queries by their text. Rules are few, and change rarely.
