@@ -136,8 +136,8 @@ func timeOrZero(ms int64) time.Time {
 
 // addRegions sets the regions that have entities of each scope.
 func addRegions(tx *sqldb.Tx, accountNo int64, all []posture.Coverage) error {
-	for c, err := range sqldb.Each(tx, scanCell, `
-		SELECT `+cellColumns+`
+	for c, err := range sqldb.Each(tx, func(r sqldb.Row) (c cell, err error) { return c, r.Scan(&c.typ, &c.scope, &c.region) }, `
+		SELECT type, scope, region
 		FROM entity_cell
 		WHERE account_no = $1 AND count > 0
 		ORDER BY id`, accountNo) {
