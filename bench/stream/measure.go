@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -19,8 +18,8 @@ import (
 const rule = "aws-ec2-sg-ssh-open"
 
 const (
-	pageSize  = 100                   // findings per poll
-	pollEvery = 25 * time.Millisecond // interval of polling
+	pageSize  = 100                   // findings per page
+	pollEvery = 50 * time.Millisecond // pause between polls
 	warmUp    = 15 * time.Second
 )
 
@@ -64,42 +63,56 @@ func (w *watch) observe(all []finding, now time.Time) {
 	}
 }
 
-// longest returns the age of the oldest expectation.
-func (w *watch) longest() (d time.Duration) {
+// oldest returns the time of the oldest change that has not been seen, or the zero time.
+func (w *watch) oldest() (t time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range w.expected {
-		d = max(d, time.Since(e.since))
+		if t.IsZero() || e.since.Before(t) {
+			t = e.since
+		}
 	}
-	return d
+	return t
 }
 
-// remaining returns the entities whose changes have not been seen.
-func (w *watch) remaining() []posture.EntityID {
+// remaining returns the number of changes that have not been seen.
+func (w *watch) remaining() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Collect(maps.Keys(w.expected))
+	return len(w.expected)
 }
 
-// poll polls the newest findings of the rule, like a console.
+// poll reads the news of the rule again and again, like a client that mirrors findings.
 func (s *server) poll(ctx context.Context, w *watch) {
 	for ctx.Err() == nil {
-		filters, size := map[string]any{"ruleIds": []string{rule}}, pageSize
-		if late := w.remaining(); w.longest() > time.Second && len(late) <= posture.MaxPage/2 { // newer findings may have pushed them off the page
-			filters["objectIds"], size = late, posture.MaxPage
-		}
-		found, err := s.findings(ctx, filters, size)
-		if err != nil {
+		if err := s.readNews(ctx, w); err != nil {
 			if ctx.Err() == nil {
 				fmt.Fprintln(os.Stderr, "stream:", err)
 			}
 			return
 		}
-		w.observe(found, time.Now())
 		select {
 		case <-time.After(pollEvery):
 		case <-ctx.Done():
 		}
+	}
+}
+
+// readNews reads the findings of the rule, the last updated first, page by page back to
+// the oldest change that has not been seen.
+func (s *server) readNews(ctx context.Context, w *watch) error {
+	since, token := w.oldest(), ""
+	for {
+		page, err := s.findings(ctx, map[string]any{"ruleIds": []string{rule}}, pageSize, token)
+		if err != nil {
+			return err
+		}
+		w.observe(page.Results, time.Now())
+		n := len(page.Results)
+		if since.IsZero() || n < pageSize || page.Results[n-1].Updated.Before(since) {
+			return nil
+		}
+		token = page.Token
 	}
 }
 
@@ -190,12 +203,12 @@ func (c *cloud) makeChanges(ctx context.Context, w *watch, steps []step) (int, e
 // drain waits until all expected changes have been seen and returns the number
 // of those that were not.
 func (s *server) drain(ctx context.Context, w *watch) int {
-	for deadline := time.Now().Add(30 * time.Second); len(w.remaining()) > 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(30 * time.Second); w.remaining() > 0 && time.Now().Before(deadline); {
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
-			return len(w.remaining())
+			return w.remaining()
 		}
 	}
-	return len(w.remaining())
+	return w.remaining()
 }

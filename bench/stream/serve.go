@@ -17,6 +17,7 @@ import (
 
 	"vigil/internal/auth"
 	"vigil/internal/config"
+	"vigil/internal/gctune"
 	"vigil/internal/instance"
 	"vigil/internal/posture"
 	"vigil/internal/posture/app"
@@ -24,6 +25,7 @@ import (
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/posture/onboard"
+	"vigil/internal/processors"
 	simaws "vigil/internal/sim/aws"
 )
 
@@ -57,6 +59,8 @@ type stage struct {
 // answers each input line with counters. It ends with its input. The time between
 // the first two marks is profiled.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	gctune.Tune() // like the server
+	processors.Spread()
 	lines, encoder := bufio.NewScanner(in), json.NewEncoder(out)
 	lines.Buffer(nil, 1<<20)
 	if !lines.Scan() {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"time"
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect/aws"
@@ -103,12 +104,12 @@ func (s *server) checkInventory(ctx context.Context, c *cloud) error {
 	}
 	s.ready.Rules = total.TotalCount
 	for _, id := range c.ids {
-		found, err := s.findings(ctx, map[string]any{"ruleIds": []string{rule}, "status": "Open", "cloudAccountIds": []string{id}}, posture.MaxPage)
+		found, err := s.findings(ctx, map[string]any{"ruleIds": []string{rule}, "status": "Open", "cloudAccountIds": []string{id}}, posture.MaxPage, "")
 		if err != nil {
 			return err
 		}
 		open := map[posture.EntityID]bool{}
-		for _, f := range found {
+		for _, f := range found.Results {
 			open[f.EntityID] = true
 		}
 		for i := range perAccount {
@@ -150,19 +151,28 @@ type finding struct {
 	EntityID posture.EntityID `json:"entityId"`
 	RuleID   string           `json:"ruleId"`
 	Status   string           `json:"status"`
+	Updated  time.Time        `json:"lastUpdateTime"`
 }
 
-// findings returns the newest findings that match a filter.
-func (s *server) findings(ctx context.Context, filters map[string]any, size int) ([]finding, error) {
-	var page struct {
-		Results []finding `json:"results"`
+// A page is a page of findings. Token requests the next one.
+type page struct {
+	Results []finding `json:"results"`
+	Token   string    `json:"continuationToken"`
+}
+
+// findings returns the first page of the findings that match a filter, the last updated
+// first, or the page that a token requests.
+func (s *server) findings(ctx context.Context, filters map[string]any, size int, token string) (found page, err error) {
+	pagination := map[string]any{"pageSize": size}
+	if token != "" {
+		pagination["continuationToken"] = token
 	}
-	err := s.call(ctx, "/v2/findings/query", map[string]any{
+	err = s.call(ctx, "/v2/findings/query", map[string]any{
 		"filters":        filters,
 		"sorts":          []any{map[string]string{"fieldName": "lastUpdateTime", "order": "desc"}},
-		"paginationInfo": map[string]any{"pageSize": size},
-	}, &page)
-	return page.Results, err
+		"paginationInfo": pagination,
+	}, &found)
+	return found, err
 }
 
 func (s *server) call(ctx context.Context, path string, body, target any) error {
