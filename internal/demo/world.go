@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -97,11 +98,13 @@ func newWorld(log *slog.Logger, metrics *prometheus.Registry, types *resource.Ca
 	w.publisher.WatchAWS(amazon)
 	w.publisher.WatchGCP(google)
 	w.tenant = &events.Tenant{Publisher: w.publisher, Every: tenantEvery, Log: log}
-	if err := w.tenant.WorkAWS(amazon, amazon.Account(1).ID, "us-east-1"); err != nil {
+	if err := errors.Join(
+		w.tenant.WorkAWS(amazon, amazon.Account(1).ID, "us-east-1"),
+		w.tenant.WorkAzure(azure, azure.Subscriptions()[1].ID),
+		w.tenant.WorkGCP(google, google.Projects()[1].ID),
+	); err != nil {
 		return nil, err
 	}
-	w.tenant.WorkAzure(azure, azure.Subscriptions()[1].ID)
-	w.tenant.WorkGCP(google, google.Projects()[1].ID)
 	key, secret := amazon.Identity()
 	// There is no limiter of calls: the simulated clouds have no rate limits.
 	w.clouds, err = clouds.New(clouds.Options{

@@ -13,13 +13,13 @@ import (
 )
 
 // A Tenant simulates a user of the clouds: periodically it opens a resource to
-// the internet, closes it again, or deletes it.
+// the internet and closes it again.
 type Tenant struct {
 	Publisher *Publisher
 	Every     time.Duration
 	Log       *slog.Logger
 
-	steps []func(round int) error
+	steps []func() error
 }
 
 // Run makes changes until ctx is done.
@@ -32,7 +32,7 @@ func (t *Tenant) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if err := t.steps[i%len(t.steps)](i / len(t.steps)); err != nil {
+		if err := t.steps[i%len(t.steps)](); err != nil {
 			t.Log.Warn("simulated tenant: change failed", "error", err)
 		}
 	}
@@ -50,8 +50,8 @@ func (t *Tenant) WorkAWS(cloud *aws.Cloud, account, region string) error {
 	if err != nil {
 		return err
 	}
-	allow := func(permissions []any) func(int) error {
-		return func(int) error {
+	allow := func(permissions []any) func() error {
+		return func() error {
 			return cloud.Change(world.Change{Ref: ref, Patch: world.Obj("ipPermissions", permissions)})
 		}
 	}
@@ -63,51 +63,45 @@ func (t *Tenant) WorkAWS(cloud *aws.Cloud, account, region string) error {
 }
 
 // WorkAzure makes the tenant change a subscription: a security group is opened,
-// closed and deleted.
-func (t *Tenant) WorkAzure(cloud *azure.Cloud, subscription string) {
-	id := func(round int) string {
-		return fmt.Sprintf("/subscriptions/%s/resourceGroups/maintenance/providers/Microsoft.Network/networkSecurityGroups/nsg-%05d", subscription, 90000+round)
-	}
-	rules := func(from string) world.Object {
+// narrowed and closed again. It exists from the start, too.
+func (t *Tenant) WorkAzure(cloud *azure.Cloud, subscription string) error {
+	id := fmt.Sprintf("/subscriptions/%s/resourceGroups/maintenance/providers/Microsoft.Network/networkSecurityGroups/nsg-maintenance", subscription)
+	rules := func(access, from string) world.Object {
 		return world.Obj("properties", world.Obj("securityRules", world.Items(world.Obj("name", "remote", "properties", world.Obj(
-			"priority", 100, "direction", "Inbound", "access", "Allow", "protocol", "Tcp", "sourceAddressPrefix", from, "sourcePortRange", "*",
+			"priority", 100, "direction", "Inbound", "access", access, "protocol", "Tcp", "sourceAddressPrefix", from, "sourcePortRange", "*",
 			"destinationAddressPrefix", "*", "destinationPortRange", "3389")))))
 	}
-	t.steps = append(t.steps,
-		func(round int) error {
-			return t.Publisher.ChangeAzure(cloud, azure.Change{ID: id(round), Make: append(world.Obj("location", "westeurope"), rules("*")...)})
-		},
-		func(round int) error {
-			return t.Publisher.ChangeAzure(cloud, azure.Change{ID: id(round), Patch: rules("10.0.0.0/8")})
-		},
-		func(round int) error { return t.Publisher.ChangeAzure(cloud, azure.Change{ID: id(round), Gone: true}) },
-	)
+	if err := cloud.Change(azure.Change{ID: id, Make: append(world.Obj("location", "westeurope"), rules("Deny", "*")...)}); err != nil {
+		return err
+	}
+	set := func(access, from string) func() error {
+		return func() error {
+			return t.Publisher.ChangeAzure(cloud, azure.Change{ID: id, Patch: rules(access, from)})
+		}
+	}
+	t.steps = append(t.steps, set("Allow", "*"), set("Allow", "10.0.0.0/8"), set("Deny", "*"))
+	return nil
 }
 
-// WorkGCP makes the tenant change a project: a firewall rule is opened, closed
-// and deleted.
-func (t *Tenant) WorkGCP(cloud *gcp.Cloud, project string) {
-	rule := func(round int) gcp.Change {
-		return gcp.Change{Type: "GCP.Compute.Firewall", Project: project, Name: fmt.Sprintf("maintenance-%d", round)}
+// WorkGCP makes the tenant change a project: a firewall rule is opened, narrowed and
+// disabled again. It exists from the start, too.
+func (t *Tenant) WorkGCP(cloud *gcp.Cloud, project string) error {
+	link := "https://www.googleapis.com/compute/v1/projects/" + project + "/global/"
+	rule := gcp.Change{Type: "GCP.Compute.Firewall", Project: project, Name: "maintenance"}
+	create := rule
+	create.Make = world.Obj("name", rule.Name, "selfLink", link+"firewalls/"+rule.Name, "network", link+"networks/vpc-00001", "direction", "INGRESS",
+		"priority", 1000, "disabled", true, "sourceRanges", world.Items("10.0.0.0/8"),
+		"allowed", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("22"))))
+	if err := cloud.Change(create); err != nil {
+		return err
 	}
-	t.steps = append(t.steps,
-		func(round int) error {
-			c := rule(round)
-			link := "https://www.googleapis.com/compute/v1/projects/" + project + "/global/"
-			c.Make = world.Obj("name", c.Name, "selfLink", link+"firewalls/"+c.Name, "network", link+"networks/vpc-00001", "direction", "INGRESS",
-				"priority", 1000, "disabled", false, "sourceRanges", world.Items("0.0.0.0/0"),
-				"allowed", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("22"))))
+	set := func(disabled bool, from string) func() error {
+		return func() error {
+			c := rule
+			c.Patch = world.Obj("disabled", disabled, "sourceRanges", world.Items(from))
 			return cloud.Change(c)
-		},
-		func(round int) error {
-			c := rule(round)
-			c.Patch = world.Obj("sourceRanges", world.Items("10.0.0.0/8"))
-			return cloud.Change(c)
-		},
-		func(round int) error {
-			c := rule(round)
-			c.Gone = true
-			return cloud.Change(c)
-		},
-	)
+		}
+	}
+	t.steps = append(t.steps, set(false, "0.0.0.0/0"), set(false, "10.0.0.0/8"), set(true, "10.0.0.0/8"))
+	return nil
 }
