@@ -72,27 +72,49 @@ var everywhere = map[int]ipset.Set{4: ipset.Must("0.0.0.0/0"), 6: ipset.Must("::
 // Reaches decides whether a port is reachable from the internet over an IP
 // version: the union of the allowed ranges is the internet. ICMP has no ports.
 func (f Firewall) Reaches(protocol string, port int64, version int) predicate.Answer {
-	var all ipset.Set
-	unread := ""
-	for _, r := range f.Rules {
-		from, to := r.ports()
-		if !includesProtocol(r.Protocol, protocol) || port < from || port > to {
-			continue
-		}
-		peers, reason := f.peers(r)
-		all = all.Union(peers)
-		if reason != "" {
-			unread = reason
-		}
-	}
+	peers, unread := peersOf(f.allowances(protocol), port)
 	switch {
-	case all.Intersect(everywhere[version]).IsInternet():
-		return predicate.Of(true, "its rules let in "+all.Public().String())
+	case isInternet(peers, version):
+		return predicate.Of(true, "its rules let in "+peers.Public().String())
 	case unread != "":
 		return predicate.NotKnown(unread)
 	}
 	return predicate.Of(false, "")
 }
+
+// An allowance is a rule whose ranges are parsed and whose prefix lists are replaced
+// by their entries.
+type allowance struct {
+	from, to int64
+	peers    ipset.Set
+	unread   string // why there may be more peers, or empty
+}
+
+// allowances returns what the rules for a protocol allow.
+func (f Firewall) allowances(protocol string) (all []allowance) {
+	for _, r := range f.Rules {
+		if !includesProtocol(r.Protocol, protocol) {
+			continue
+		}
+		from, to := r.ports()
+		peers, unread := f.peers(r)
+		all = append(all, allowance{from, to, peers, unread})
+	}
+	return all
+}
+
+// peersOf returns the addresses that may reach a port, and the reason if there may be more.
+func peersOf(rules []allowance, port int64) (all ipset.Set, unread string) {
+	for _, r := range rules {
+		if r.from <= port && port <= r.to {
+			all, unread = all.Union(r.peers), cmp.Or(r.unread, unread)
+		}
+	}
+	return all, unread
+}
+
+// isInternet reports whether the addresses of an IP version are the internet.
+func isInternet(s ipset.Set, version int) bool { return s.Intersect(everywhere[version]).IsInternet() }
 
 // peers returns the addresses that a rule allows, and the reason if there may be more.
 func (f Firewall) peers(r Rule) (all ipset.Set, unread string) {
@@ -120,29 +142,27 @@ func (f Firewall) peers(r Rule) (all ipset.Set, unread string) {
 // and the first reason why there may be more.
 func (f Firewall) Openings() (open []Opening, unread string) {
 	for _, protocol := range []string{TCP, UDP} {
+		rules := f.allowances(protocol)
+		edges := []int64{0, lastPort + 1}
+		for _, r := range rules {
+			edges = append(edges, r.from, r.to+1)
+		}
+		slices.Sort(edges)
+		edges = slices.Compact(edges)
 		for _, version := range []int{4, 6} {
-			edges := []int64{0, lastPort + 1}
-			for _, r := range f.Rules {
-				if from, to := r.ports(); includesProtocol(r.Protocol, protocol) {
-					edges = append(edges, from, to+1)
-				}
-			}
-			slices.Sort(edges)
-			edges = slices.Compact(edges)
 			joined := false
 			for i := range len(edges) - 1 {
-				a := f.Reaches(protocol, edges[i], version)
-				if a.Truth == predicate.Unknown {
-					unread = cmp.Or(unread, a.Why)
-				}
+				peers, reason := peersOf(rules, edges[i])
+				isOpen := isInternet(peers, version)
 				switch {
-				case a.Truth != predicate.Yes:
+				case !isOpen:
+					unread = cmp.Or(unread, reason)
 				case joined:
 					open[len(open)-1].To = edges[i+1] - 1
 				default:
 					open = append(open, Opening{protocol, edges[i], edges[i+1] - 1, version})
 				}
-				joined = a.Truth == predicate.Yes
+				joined = isOpen
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // A Set is a set of IPv4 and IPv6 addresses. The zero value is empty.
 type Set struct {
-	ranges []span // sorted, disjoint and not adjacent
+	ranges []span // sorted, IPv4 before IPv6, disjoint and not adjacent
 }
 
 // A span is an inclusive range of addresses of one IP version.
@@ -99,28 +99,55 @@ func touches(a, b span) bool {
 
 // Less returns the addresses that are in the set and not in the other.
 func (s Set) Less(o Set) Set {
-	remaining := s.ranges
-	for _, cut := range o.ranges {
-		var next []span
-		for _, r := range remaining {
-			if r.from.BitLen() != cut.from.BitLen() || r.to.Less(cut.from) || cut.to.Less(r.from) {
-				next = append(next, r)
-				continue
+	var out []span
+	cuts := o.ranges
+	for _, r := range s.ranges {
+		for len(cuts) > 0 && cuts[0].to.Less(r.from) {
+			cuts = cuts[1:]
+		}
+		rest := true
+		for _, cut := range cuts {
+			if r.to.Less(cut.from) {
+				break
 			}
 			if r.from.Less(cut.from) {
-				next = append(next, span{r.from, cut.from.Prev()})
+				out = append(out, span{r.from, cut.from.Prev()})
 			}
-			if cut.to.Less(r.to) {
-				next = append(next, span{cut.to.Next(), r.to})
+			if rest = cut.to.Less(r.to); !rest {
+				break
 			}
+			r.from = cut.to.Next()
 		}
-		remaining = next
+		if rest {
+			out = append(out, r)
+		}
 	}
-	return Set{slices.Clone(remaining)}
+	return Set{out}
 }
 
 // Intersect returns the addresses that are in both sets.
-func (s Set) Intersect(o Set) Set { return s.Less(s.Less(o)) }
+func (s Set) Intersect(o Set) Set {
+	var out []span
+	a, b := s.ranges, o.ranges
+	for len(a) > 0 && len(b) > 0 {
+		both := a[0]
+		if both.from.Less(b[0].from) {
+			both.from = b[0].from
+		}
+		if b[0].to.Less(both.to) {
+			both.to = b[0].to
+		}
+		if !both.to.Less(both.from) {
+			out = append(out, both)
+		}
+		if a[0].to.Less(b[0].to) {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return Set{out}
+}
 
 // private are the addresses that are not routed on the internet.
 var private = Must(
