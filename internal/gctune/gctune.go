@@ -16,7 +16,7 @@ import (
 // bench/collect).
 const (
 	growthPercent = 200      // per cent of the live heap, or
-	minGrowth     = 96 << 20 // bytes if that is more, but at most
+	minGrowth     = 80 << 20 // bytes if that is more, but at most
 	maxPercent    = 400      // per cent, because a small live heap may soon be larger
 )
 

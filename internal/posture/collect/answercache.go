@@ -23,7 +23,7 @@ type Answers struct {
 func NewAnswers() *Answers { return &Answers{all: map[string]*cacheEntry{}} }
 
 // A readFunc makes a call and returns all pages of its answer.
-type readFunc func(ctx context.Context) ([]gjson.Result, error)
+type readFunc func(ctx context.Context) ([]page, error)
 
 // read returns the cached response of a key. The first caller reads it; concurrent
 // callers wait for that read.
@@ -43,7 +43,7 @@ type cacheEntry struct {
 	mu     sync.Mutex // held while the call is made
 	done   bool
 	err    error // error of a refused call
-	pages  []gjson.Result
+	pages  []page
 	joined gjson.Result                         // all pages as one document; use result
 	groups map[string]map[string][]gjson.Result // list elements by the value at a path
 }
@@ -66,7 +66,7 @@ func (e *cacheEntry) result() gjson.Result {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.joined.Exists() {
-		e.joined = joinPages(e.pages)
+		e.joined = joinPages(resultsOf(e.pages))
 	}
 	return e.joined
 }

@@ -155,9 +155,9 @@ func (r *Reader) answer(ctx context.Context, call *resource.Call, item *resource
 }
 
 func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.Item) (*cacheEntry, error) {
-	function := func(ctx context.Context) ([]gjson.Result, error) {
+	function := func(ctx context.Context) ([]page, error) {
 		answer, err := r.Catalog.AnswerFunction(call.Function).Apply(ctx, caller{r})
-		return []gjson.Result{answer}, err
+		return []page{newPage(answer)}, err
 	}
 	switch {
 	case r.Answers != nil && call.Function != "":
@@ -168,12 +168,12 @@ func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.I
 		return r.unchanged(ctx, call, item)
 	}
 	k := new(cacheEntry)
-	return k, k.read(ctx, func(ctx context.Context) (pages []gjson.Result, err error) {
+	return k, k.read(ctx, func(ctx context.Context) (pages []page, err error) {
 		if call.Function != "" {
 			return function(ctx)
 		}
 		err = r.pages(ctx, &call.Request, item, false, func(answer gjson.Result) error {
-			pages = append(pages, answer)
+			pages = append(pages, page{text: answer})
 			return nil
 		})
 		return pages, err

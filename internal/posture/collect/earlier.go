@@ -1,11 +1,12 @@
 package collect
 
 import (
-	"container/list"
 	"context"
+	"math"
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture"
@@ -26,15 +27,13 @@ type EarlierStore struct {
 	limit int
 	now   func() time.Time
 
-	mu    sync.Mutex
-	size  int
-	byKey map[string]*list.Element
-	used  *list.List // of earlierAnswer, the most recently used first
+	mu      sync.Mutex
+	size    int                                   // bytes of all answers
+	answers *simplelru.LRU[string, earlierAnswer] // by account, region and call
 }
 
 type earlierAnswer struct {
-	key   string
-	pages []gjson.Result
+	pages []page
 	read  time.Time
 }
 
@@ -44,7 +43,9 @@ const maxEarlier = 7 * 24 * time.Hour
 
 // NewEarlierStore returns an empty store for at most limit bytes of responses.
 func NewEarlierStore(limit int, now func() time.Time) *EarlierStore {
-	return &EarlierStore{limit: limit, now: now, byKey: map[string]*list.Element{}, used: list.New()}
+	s := &EarlierStore{limit: limit, now: now}
+	s.answers, _ = simplelru.NewLRU(math.MaxInt, func(key string, a earlierAnswer) { s.size -= a.bytes(key) }) // fails only for a size below 1
+	return s
 }
 
 // Of returns the responses of an account.
@@ -53,48 +54,34 @@ func (s *EarlierStore) Of(org posture.OrgID, account posture.AccountID) *Earlier
 }
 
 // bytes returns the approximate size of an entry.
-func (a earlierAnswer) bytes() int {
-	n := len(a.key)
-	for _, page := range a.pages {
-		n += len(page.Raw)
+func (a earlierAnswer) bytes(key string) int {
+	n := len(key)
+	for _, p := range a.pages {
+		n += p.bytes()
 	}
 	return n
 }
 
-func (s *EarlierStore) get(key string) ([]gjson.Result, bool) {
+func (s *EarlierStore) get(key string) ([]page, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.byKey[key]
-	if !ok {
+	a, ok := s.answers.Get(key)
+	if ok && s.now().Sub(a.read) > maxEarlier {
+		s.answers.Remove(key)
 		return nil, false
 	}
-	a := e.Value.(earlierAnswer)
-	if s.now().Sub(a.read) > maxEarlier {
-		s.remove(e)
-		return nil, false
-	}
-	s.used.MoveToFront(e)
-	return a.pages, true
+	return a.pages, ok
 }
 
-func (s *EarlierStore) put(key string, pages []gjson.Result) {
-	a := earlierAnswer{key, pages, s.now()}
+func (s *EarlierStore) put(key string, pages []page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := s.byKey[key]; ok {
-		s.remove(e)
+	s.answers.Remove(key) // subtracts its size
+	a := earlierAnswer{pages, s.now()}
+	s.answers.Add(key, a)
+	for s.size += a.bytes(key); s.size > s.limit; {
+		s.answers.RemoveOldest()
 	}
-	s.byKey[key] = s.used.PushFront(a)
-	for s.size += a.bytes(); s.size > s.limit; {
-		s.remove(s.used.Back())
-	}
-}
-
-// remove removes an entry. The caller holds the lock.
-func (s *EarlierStore) remove(e *list.Element) {
-	a := s.used.Remove(e).(earlierAnswer)
-	delete(s.byKey, a.key)
-	s.size -= a.bytes()
 }
 
 // unchanged returns the earlier response of a call if it describes the listed version of
@@ -113,9 +100,9 @@ func (r *Reader) unchanged(ctx context.Context, call *resource.Call, item *resou
 		}
 	}
 	k := new(cacheEntry)
-	err = k.read(ctx, func(ctx context.Context) (pages []gjson.Result, err error) {
+	err = k.read(ctx, func(ctx context.Context) (pages []page, err error) {
 		err = r.send(ctx, &call.Request, address, input, func(answer gjson.Result) error {
-			pages = append(pages, answer)
+			pages = append(pages, newPage(answer))
 			return nil
 		})
 		return pages, err

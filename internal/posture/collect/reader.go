@@ -297,21 +297,21 @@ func itemsOf(s *resource.Stage, answer gjson.Result, parent *resource.Item, v re
 	return items
 }
 
-// pages makes a call for an item and calls page for every page.
-func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.Item, shared bool, page func(gjson.Result) error) error {
+// pages makes a call for an item and visits every page.
+func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.Item, shared bool, visit func(gjson.Result) error) error {
 	if r.Answers == nil || !shared {
 		address, err := q.Address(item, r.Context.Vars)
 		if err != nil {
 			return err
 		}
-		return r.send(ctx, q, address, q.Input.JSON(item, r.Context.Vars), page)
+		return r.send(ctx, q, address, q.Input.JSON(item, r.Context.Vars), visit)
 	}
 	k, err := r.cacheEntry(ctx, q, item)
 	if err != nil {
 		return err
 	}
-	for _, answer := range k.pages {
-		if err := page(answer); err != nil {
+	for _, p := range k.pages {
+		if err := visit(p.result()); err != nil {
 			return err
 		}
 	}
@@ -325,9 +325,9 @@ func (r *Reader) cacheEntry(ctx context.Context, q *resource.Request, item *reso
 		return nil, err
 	}
 	input := q.Input.JSON(item, r.Context.Vars)
-	return r.Answers.read(ctx, r.Context.Region+" "+address+" "+string(input), func(ctx context.Context) (pages []gjson.Result, err error) {
+	return r.Answers.read(ctx, r.Context.Region+" "+address+" "+string(input), func(ctx context.Context) (pages []page, err error) {
 		err = r.send(ctx, q, address, input, func(answer gjson.Result) error {
-			pages = append(pages, answer)
+			pages = append(pages, newPage(answer))
 			return nil
 		})
 		return pages, err
