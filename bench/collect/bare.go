@@ -20,8 +20,9 @@ import (
 	"vigil/internal/posture"
 )
 
-// types are the types to read. Most resources of a large account have one of them,
-// and the list call returns all of their properties.
+// types are the types to read. Most resources of a large account have one of them.
+// The list call returns all properties, except of instances, launch templates and
+// secrets, which cost one more call each.
 var types = []posture.EntityType{
 	"AWS.EC2.Instance", "AWS.EC2.Volume", "AWS.EC2.NetworkInterface", "AWS.EC2.Snapshot", "AWS.EC2.SecurityGroup", "AWS.EC2.Subnet",
 	"AWS.EC2.RouteTable", "AWS.EC2.NetworkAcl", "AWS.EC2.Image", "AWS.EC2.LaunchTemplate", "AWS.Logs.LogGroup", "AWS.CloudWatch.Alarm",
@@ -41,15 +42,25 @@ type pager[O, Opt any] interface {
 }
 
 // count lists all pages and counts their items.
-func count[O, Opt any](ctx context.Context, p pager[O, Opt], itemsOf func(*O) int) (n int, err error) {
+func count[O, Opt any](ctx context.Context, p pager[O, Opt], itemsOf func(*O) int) (int, error) {
+	return complete(ctx, p, func(page *O) (int, error) { return itemsOf(page), nil })
+}
+
+// complete lists all pages, makes the further calls for the items of each, and counts
+// the items.
+func complete[O, Opt any](ctx context.Context, p pager[O, Opt], page func(*O) (int, error)) (total int, err error) {
 	for p.HasMorePages() {
 		out, err := p.NextPage(ctx)
 		if err != nil {
-			return n, err
+			return total, err
 		}
-		n += itemsOf(out)
+		n, err := page(out)
+		if err != nil {
+			return total, err
+		}
+		total += n
 	}
-	return n, nil
+	return total, nil
 }
 
 // read lists an account.
@@ -86,12 +97,8 @@ func listFunctions(config aws.Config) []func(context.Context) (int, error) {
 	alarms := []cwtypes.AlarmType{cwtypes.AlarmTypeMetricAlarm, cwtypes.AlarmTypeCompositeAlarm}
 	return []func(context.Context) (int, error){
 		func(ctx context.Context) (int, error) {
-			return count(ctx, ec2.NewDescribeInstancesPaginator(e, &ec2.DescribeInstancesInput{MaxResults: many}), func(o *ec2.DescribeInstancesOutput) (n int) {
-				for _, r := range o.Reservations {
-					n += len(r.Instances)
-				}
-				return n
-			})
+			return complete(ctx, ec2.NewDescribeInstancesPaginator(e, &ec2.DescribeInstancesInput{MaxResults: many}),
+				func(o *ec2.DescribeInstancesOutput) (int, error) { return completeInstances(ctx, e, o) })
 		},
 		func(ctx context.Context) (int, error) {
 			return count(ctx, ec2.NewDescribeVolumesPaginator(e, &ec2.DescribeVolumesInput{MaxResults: aws.Int32(500)}),
@@ -130,8 +137,8 @@ func listFunctions(config aws.Config) []func(context.Context) (int, error) {
 				func(o *ec2.DescribeImagesOutput) int { return len(o.Images) })
 		},
 		func(ctx context.Context) (int, error) {
-			return count(ctx, ec2.NewDescribeLaunchTemplatesPaginator(e, &ec2.DescribeLaunchTemplatesInput{MaxResults: aws.Int32(200)}),
-				func(o *ec2.DescribeLaunchTemplatesOutput) int { return len(o.LaunchTemplates) })
+			return complete(ctx, ec2.NewDescribeLaunchTemplatesPaginator(e, &ec2.DescribeLaunchTemplatesInput{MaxResults: aws.Int32(200)}),
+				func(o *ec2.DescribeLaunchTemplatesOutput) (int, error) { return completeTemplates(ctx, e, o) })
 		},
 		func(ctx context.Context) (int, error) {
 			return count(ctx, cloudwatchlogs.NewDescribeLogGroupsPaginator(logs, &cloudwatchlogs.DescribeLogGroupsInput{Limit: few}),
@@ -146,8 +153,9 @@ func listFunctions(config aws.Config) []func(context.Context) (int, error) {
 				func(o *ssm.DescribeParametersOutput) int { return len(o.Parameters) })
 		},
 		func(ctx context.Context) (int, error) {
-			return count(ctx, secretsmanager.NewListSecretsPaginator(secretsmanager.NewFromConfig(config), &secretsmanager.ListSecretsInput{MaxResults: aws.Int32(100)}),
-				func(o *secretsmanager.ListSecretsOutput) int { return len(o.SecretList) })
+			secrets := secretsmanager.NewFromConfig(config)
+			return complete(ctx, secretsmanager.NewListSecretsPaginator(secrets, &secretsmanager.ListSecretsInput{MaxResults: aws.Int32(100)}),
+				func(o *secretsmanager.ListSecretsOutput) (int, error) { return completeSecrets(ctx, secrets, o) })
 		},
 	}
 }

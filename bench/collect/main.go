@@ -8,14 +8,17 @@
 // memory. The operating system reports the processor time and memory of these
 // processes. The modes:
 //
-//	bare    the official SDK lists the pages and discards them
+//	bare    the official SDK lists the pages, makes the further calls for their
+//	        items, and discards the answers
 //	read    the product's collectors produce entities, which are discarded
 //	first   the product collects the account into an empty database
 //	again   the product collects it once more: everything is compared, nothing
 //	        has changed
 //
 // The cloud counts its calls, and the run fails unless all modes make the same
-// calls. There is no rate limiter.
+// calls, except that the product assumes the role of an account three times: it
+// checks that the trust policy refuses a missing and a wrong external id. There is
+// no rate limiter.
 package main
 
 import (
