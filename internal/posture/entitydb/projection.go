@@ -50,6 +50,16 @@ func (p *projection) filter(f posture.EntityFilter) {
 	}
 }
 
+// isEmpty reports whether nothing of a document is decoded.
+func (p *projection) isEmpty() bool {
+	return !p.all && !p.name && len(p.properties)+len(p.tags) == 0
+}
+
+// entity returns the fields that all entities of a cell share.
+func (h cellContext) entity() posture.Entity {
+	return posture.Entity{Type: h.typ, Account: h.account, Provider: h.provider, Region: h.region, Service: h.typ.Service()}
+}
+
 // mayContain reports whether a name may be one of names.
 func mayContain(names []string, name string) bool {
 	for _, n := range names {
@@ -76,9 +86,7 @@ func readProjected(doc []byte, h cellContext, w *projection) (posture.Entity, er
 	if w.all {
 		return readDoc(doc, h)
 	}
-	e := posture.Entity{
-		Type: h.typ, Account: h.account, Provider: h.provider, Region: h.region, Service: h.typ.Service(),
-	}
+	e := h.entity()
 	if len(doc) == 0 || doc[0] != docVersion {
 		return e, errDamaged
 	}
@@ -89,6 +97,12 @@ func readProjected(doc []byte, h cellContext, w *projection) (posture.Entity, er
 	} else {
 		r.skipRelative()
 		r.skipRelative()
+	}
+	if len(w.properties)+len(w.tags) == 0 {
+		if r.malformed {
+			return e, errDamaged
+		}
+		return e, nil
 	}
 	r.text()
 	w.found = w.found[:0]

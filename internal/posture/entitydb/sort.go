@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,16 +44,17 @@ func (s *Store) SortedEntities(ctx context.Context, org posture.OrgID, f posture
 		if err := checkSortable(total); err != nil {
 			return err
 		}
-		keys, err := sel.sortKeys(by)
-		if err != nil {
-			return err
+		first := firstKeys{size: limit + 1, order: func(a, b sortKey) int { return a.compare(b, by.Desc) }}
+		for k, err := range sel.sortKeys(by) {
+			if err != nil {
+				return err
+			}
+			page.Total++
+			if p.After == "" || first.order(k, after) > 0 {
+				first.add(k)
+			}
 		}
-		page.Total = len(keys)
-		order := func(a, b sortKey) int { return a.compare(b, by.Desc) }
-		if p.After != "" {
-			keys = slices.DeleteFunc(keys, func(k sortKey) bool { return order(k, after) <= 0 })
-		}
-		slices.SortFunc(keys, order)
+		keys := first.sorted()
 		if len(keys) > limit {
 			keys = keys[:limit]
 			page.Next = keys[limit-1].String()
@@ -102,37 +104,85 @@ func parseSortKey(after string) (sortKey, error) {
 	return sortKey{value, n}, err
 }
 
-// sortKeys returns the keys of all selected entities.
-func (s *selection) sortKeys(by posture.EntitySort) ([]sortKey, error) {
-	contexts, err := s.allContexts()
-	if err != nil {
-		return nil, err
+// firstKeys keeps the first keys of an order.
+type firstKeys struct {
+	size  int
+	order func(a, b sortKey) int
+	keys  []sortKey
+}
+
+func (f *firstKeys) add(k sortKey) {
+	f.keys = append(f.keys, k)
+	if len(f.keys) >= 4*f.size+1000 {
+		f.cut()
 	}
-	var w projection
-	w.addAttribute(by.By)
-	if s.plan != nil {
-		w.filter(s.filter)
-	}
-	var args []any
-	var keys []sortKey
-	for row, err := range sqldb.Each(s.tx, scanRow, s.scan(rowColumns, &args), args...) {
+}
+
+func (f *firstKeys) cut() {
+	slices.SortFunc(f.keys, f.order)
+	f.keys = f.keys[:min(f.size, len(f.keys))]
+}
+
+// sorted returns the keys in order.
+func (f *firstKeys) sorted() []sortKey {
+	f.cut()
+	return f.keys
+}
+
+// sortKeys yields the keys of all selected entities.
+func (s *selection) sortKeys(by posture.EntitySort) iter.Seq2[sortKey, error] {
+	return func(yield func(sortKey, error) bool) {
+		contexts, err := s.allContexts()
 		if err != nil {
-			return nil, err
+			yield(sortKey{}, err)
+			return
 		}
-		e, err := readProjected(row.doc, contexts[cellOf(row.rowID)], &w)
-		if err != nil {
-			return nil, err
-		}
-		if s.plan != nil && !s.filter.Matches(&e) {
-			continue
-		}
-		value := sortNumber(row.updated)
+		var w projection
 		if !by.Updated {
-			value = sortValue(by.By, &e)
+			w.addAttribute(by.By)
 		}
-		keys = append(keys, sortKey{value, row.rowID})
+		if s.plan != nil {
+			w.filter(s.filter)
+		}
+		columns, scan := rowColumns, scanRow
+		if s.plan == nil && w.isEmpty() { // the cell has all that is needed: do not read the documents
+			columns, scan = `row_id, updated`, scanUpdated
+		}
+		var args []any
+		for row, err := range sqldb.Each(s.tx, scan, s.scan(columns, &args), args...) {
+			e := posture.Entity{}
+			if err == nil {
+				e, err = readForSort(row, contexts[cellOf(row.rowID)], &w)
+			}
+			if err == nil && s.plan != nil && !s.filter.Matches(&e) {
+				continue
+			}
+			key := sortKey{rowID: row.rowID}
+			if by.Updated {
+				key.value = sortNumber(row.updated)
+			} else if err == nil {
+				key.value = sortValue(by.By, &e)
+			}
+			if !yield(key, err) {
+				return
+			}
+		}
 	}
-	return keys, nil
+}
+
+// readForSort decodes the fields of the projection. Without a document it returns the
+// fields of the cell.
+func readForSort(row entityRow, h cellContext, w *projection) (posture.Entity, error) {
+	if row.doc == nil {
+		return h.entity(), nil
+	}
+	return readProjected(row.doc, h, w)
+}
+
+// scanUpdated reads rows without their documents.
+func scanUpdated(r sqldb.Row) (row entityRow, err error) {
+	err = r.Scan(&row.rowID, &row.updated)
+	return row, err
 }
 
 // sortValue returns the value of an attribute as text that is ordered like the values:
@@ -154,6 +204,9 @@ func sortValue(a posture.Attribute, e *posture.Entity) string {
 
 // firstRunes returns the first n characters of a text, or all if it has fewer.
 func firstRunes(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
 	if r := []rune(text); len(r) > n {
 		return string(r[:n])
 	}
