@@ -20,6 +20,7 @@ import (
 	"vigil/internal/atomicfile"
 	"vigil/internal/auth"
 	"vigil/internal/config"
+	"vigil/internal/fault"
 	"vigil/internal/instance"
 	"vigil/internal/posture/app"
 	"vigil/internal/secret"
@@ -186,15 +187,24 @@ func settings(dir, inventory string, sso config.SSO, o Options) config.Config {
 	return c
 }
 
+// createOrg creates an organisation. If the database contains one of that name, of an
+// earlier demo, the name of the new one has the time at its end.
+func createOrg(ctx context.Context, r *auth.Registry, name string) (auth.Org, auth.User, error) {
+	org, admin, err := r.CreateOrg(ctx, name, "admin")
+	if fault.Is(err, fault.Conflict) {
+		return r.CreateOrg(ctx, name+" "+time.Now().UTC().Format("2006-01-02 15:04:05.000"), "admin")
+	}
+	return org, admin, err
+}
+
 // addTokens creates the demo organisation, a second one, and tokens for both.
 // It returns the id of the demo organisation.
 func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) (auth.OrgID, error) {
-	moment := time.Now().UTC().Format("2006-01-02 15:04:05.000") // unique, because the database may contain earlier demos
-	org, admin, err := r.CreateOrg(ctx, "demo "+moment, "admin")
+	org, admin, err := createOrg(ctx, r, "Demo")
 	if err != nil {
 		return "", err
 	}
-	other, otherAdmin, err := r.CreateOrg(ctx, "other "+moment, "admin")
+	other, otherAdmin, err := createOrg(ctx, r, "Other")
 	if err != nil {
 		return "", err
 	}

@@ -41,7 +41,7 @@ function Item({ item, current }: { item: MenuItem; current: boolean }) {
   return (
     <Link to={item.to} aria-current={current ? 'page' : undefined}>
       <Icon name={item.icon} />
-      {item.label}
+      <span className="menu-label">{item.label}</span>
       <Count item={item} />
     </Link>
   );
@@ -99,7 +99,9 @@ export function Navigation({ groups, open, footer }: { groups: MenuGroup[]; open
       <div className="brand">
         <Logo />
         Vigil
-        <span className="brand-org cut">{session?.organization?.name}</span>
+        <span className="brand-org cut" title={session?.organization?.name}>
+          {session?.organization?.name}
+        </span>
       </div>
       <ServerSwitch />
       <div className="menu">

@@ -100,7 +100,7 @@ export function AuditList({ query, records, children }: Props) {
                       <td className="wide">{r.who ?? '–'}</td>
                       <th scope="row">
                         {r.operation}
-                        <span className="small t3 narrow">{r.who}</span>
+                        <span className="small t3 narrow block">{r.who}</span>
                       </th>
                       <td className="wide t2">
                         {Object.entries(r.targets).map(([k, v], i) => (
@@ -117,7 +117,8 @@ export function AuditList({ query, records, children }: Props) {
                       <td>
                         <span className={`word c-${marks[r.outcome]}`} title={r.cause}>
                           <Mark name={marks[r.outcome]} />
-                          {r.outcome}
+                          <span className="wide">{r.outcome}</span>
+                          <span className="hide narrow">{r.outcome}</span>
                         </span>
                       </td>
                       <td className="wide t3">{r.source}</td>

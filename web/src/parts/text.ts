@@ -12,6 +12,9 @@ export const sentence = (text: string) => (/^\S*\.\w/.test(text) ? text : text.c
 /** AGENT_ERR_DOMAIN_FAILURE becomes "agent err domain failure". */
 export const words = (status: string) => status.replaceAll('_', ' ').toLowerCase();
 
+/** WINDOWS_SERVER_2012_R2 becomes "Windows Server 2012 R2". */
+export const systemName = (system: string) => words(system).replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+
 /** AWS.EC2.Instance becomes EC2.Instance. */
 export const shortType = (type: string) => type.split('.').slice(1).join('.') || type;
 

@@ -19,6 +19,9 @@ const shortNames: [RegExp, string][] = [
 /** The name of a framework as people say it, for narrow places. */
 export const shortName = (name: string) => shortNames.reduce((text, [long, short]) => text.replace(long, short), name);
 
+/** A version without words: "Revision 5" is r5, and the sections of a law are left out. */
+export const shortVersion = (version: string) => version.replace(/^Revision (?=\d)/, 'r').replace(/^\d+ CFR .*/, '');
+
 /** The parts of a control's id: cis-aws-7.0_2.1.1. */
 export function partsOf(control: string): { framework: string; number: string } {
   const at = control.indexOf('_');
@@ -28,7 +31,7 @@ export function partsOf(control: string): { framework: string; number: string } 
 /** A framework with its version; the id while the frameworks are not read, or when it is not among them. */
 export function frameworkLabel(id: string, frameworks: Framework[] | undefined): string {
   const f = frameworks?.find((x) => x.id === id);
-  return f ? `${shortName(f.name)} ${f.version}` : id;
+  return f ? `${shortName(f.name)} ${shortVersion(f.version)}`.trim() : id;
 }
 
 /** Names controls by framework and number. */

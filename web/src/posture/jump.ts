@@ -1,7 +1,7 @@
 import { posture } from '../api/posture';
 import type { Target } from '../frame/JumpBox';
 import { shortType } from '../parts/text';
-import { shortName } from './frameworks';
+import { frameworkLabel } from './frameworks';
 
 /** A control of a framework, for searching. */
 interface Control {
@@ -18,7 +18,7 @@ async function readControls(): Promise<Control[]> {
   const lists = await Promise.all(
     frameworks.map(async (f) => {
       const { results } = await posture.get('/v1/compliance-frameworks/{framework_id}/controls', { path: { framework_id: f.id } });
-      return results.map((c) => ({ framework: f.id, label: `${shortName(f.name)} ${f.version}`, number: c.controlId, title: c.title }));
+      return results.map((c) => ({ framework: f.id, label: frameworkLabel(f.id, frameworks), number: c.controlId, title: c.title }));
     }),
   );
   return lists.flat().map(({ title, label, ...c }) => ({ ...c, label: `${label} ${c.number} ${title}` }));

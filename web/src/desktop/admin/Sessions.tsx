@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { desktop, type OwnSession } from '../../api/desktop';
+import { browserName } from '../../parts/browser';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
 import { Answer } from '../../parts/states';
@@ -41,7 +42,9 @@ export function Sessions() {
                     </th>
                     <td>{methods[s.method]}</td>
                     <td className="wide t2">
-                      <span className="cut block agent">{s.agent}</span>
+                      <span className="cut block agent" title={s.agent}>
+                        {browserName(s.agent ?? '')}
+                      </span>
                     </td>
                     <td>
                       <Time at={s.created_at} />

@@ -147,7 +147,7 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
             </span>
           )}
         </td>
-        <td className="wide">
+        <td className="wide nowrap">
           <Link className="t2" to={`/alert-rules/${g.rule_id}`}>
             {g.rule_name}
           </Link>

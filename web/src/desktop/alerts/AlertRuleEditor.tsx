@@ -104,7 +104,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
       )}
       {condition.type === 'STATUS' && (
         <TextField
-          label="Statuses, apart by commas"
+          label="Statuses, separated by commas"
           mono
           value={(condition.statuses ?? []).join(', ')}
           error={error?.field('statuses')}

@@ -90,7 +90,7 @@ function Rules() {
                       </td>
                       <th scope="row">
                         <Link to={`/alert-rules/${r.id}`}>{r.name}</Link>
-                        <span className="small t3 narrow">{conditionText(r)}</span>
+                        <span className="small t3 narrow block">{conditionText(r)}</span>
                       </th>
                       <td className="wide">{conditionText(r)}</td>
                       <td className="wide t2">{r.channels.map((c) => (c.type === 'MAIL' ? (c.to ?? []).join(', ') : c.url)).join(', ')}</td>

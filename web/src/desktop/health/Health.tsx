@@ -51,7 +51,7 @@ function Rows({ of }: { of: Component[] }) {
 }
 
 /** Many components as numbered tiles, those with a problem named below. */
-function Tiles({ of, dense }: { of: Component[]; dense?: boolean }) {
+function Tiles({ of, dense, children }: { of: Component[]; dense?: boolean; children?: ReactNode }) {
   const sick = of.filter((c) => c.status === 'error' || c.status === 'warn');
   return (
     <>
@@ -62,8 +62,40 @@ function Tiles({ of, dense }: { of: Component[]; dense?: boolean }) {
           </Link>
         ))}
       </div>
+      {children}
       {sick.length > 0 && <Rows of={sick.slice(0, 3)} />}
     </>
+  );
+}
+
+/** What the connection servers have in common: replication, secure gateways, and how busy the busiest is. */
+function ServerFacts() {
+  const all = useQuery(connectionServersQuery).data ?? [];
+  const pairs = all.flatMap((s) => s.cs_replications ?? []);
+  const services = all.flatMap((s) => s.services ?? []);
+  const busiest = [...all].sort((a, b) => (b.connection_count ?? 0) - (a.connection_count ?? 0))[0];
+  if (!busiest) return null;
+  const facts: [string, string][] = [
+    ...(pairs.length
+      ? [['Replication', `${count(pairs.filter((p) => p.status === 'OK').length)} of ${count(pairs.length)} pairs`] as [string, string]]
+      : []),
+    ...(services.length
+      ? [['Services', `${count(services.filter((s) => s.status === 'UP').length)} of ${count(services.length)} up`] as [string, string]]
+      : []),
+    [
+      'Busiest',
+      `${count(busiest.connection_count ?? 0)}${busiest.session_threshold ? ` of ${count(busiest.session_threshold)}` : ' connections'}`,
+    ],
+  ];
+  return (
+    <dl className="kv small">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -97,6 +129,7 @@ function Map({ c }: { c: Components }) {
       </Stage>
       <Stage title="Connection servers" of={c.servers}>
         <Tiles of={c.servers} />
+        <ServerFacts />
       </Stage>
       <Stage title="Identity" of={identity}>
         <Rows of={c.domains} />
@@ -104,8 +137,9 @@ function Map({ c }: { c: Components }) {
         <Rows of={[...c.saml, ...c.sso]} />
       </Stage>
       <Stage title="Farms and RDS servers" of={c.farms}>
-        <Tiles of={c.farms} dense />
-        <ServerTiles servers={servers} farms={c.farms} />
+        <Tiles of={c.farms} dense>
+          <ServerTiles servers={servers} farms={c.farms} />
+        </Tiles>
       </Stage>
       <Stage title="Virtual centers" of={c.centers}>
         <Rows of={[...c.centers, ...c.composers]} />

@@ -10,7 +10,7 @@ import { SearchInput } from '../../parts/SearchInput';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { plural, sentence, words } from '../../parts/text';
-import { Time } from '../../parts/time';
+import { dateTime, Time } from '../../parts/time';
 import { addressOf, allKinds, kindWords, shortName } from '../components';
 import { changeGroupsQuery, changesQuery } from '../data';
 import { StatusStrip } from '../kinds/StatusStrip';
@@ -102,7 +102,7 @@ function Lane({ cause, from, to }: { cause: ChangeGroup['cause']; from: number; 
       <Link className="cut" to={addressOf(cause.kind, cause.id)}>
         {shortName(cause)}
       </Link>
-      <StatusStrip changes={own} now={healthMark(own[0].to_health)} from={from} to={to} />
+      <StatusStrip changes={own} now={healthMark(own[0].to_health)} from={from} to={to} axis={false} />
     </div>
   );
 }
@@ -117,6 +117,13 @@ function Lanes({ groups, from, to }: { groups: ChangeGroup[]; from: number; to: 
       {[...causes].slice(0, 6).map(([key, cause]) => (
         <Lane key={key} cause={cause} from={from} to={to} />
       ))}
+      <div className="lane small t3" aria-hidden="true">
+        <span />
+        <span className="row">
+          <span>{dateTime(from).slice(0, -3)}</span>
+          <span className="end">{Date.now() - to < 60_000 ? 'now' : dateTime(to).slice(0, -3)}</span>
+        </span>
+      </div>
     </section>
   );
 }

@@ -9,11 +9,14 @@ export function StatusStrip({
   now,
   from = Math.min(Date.now() - 3_600_000, ...changes.map((c) => c.timestamp - 60_000)),
   to = Date.now(),
+  axis = true,
 }: {
   changes: StatusChange[];
   now: Status;
   from?: number;
   to?: number;
+  /** Whether the times of the ends stand below; once is enough for several strips. */
+  axis?: boolean;
 }) {
   const spans = spansOf(changes, now, from, to);
   const label = (t: number) => (to - from > 36 * 3_600_000 ? day(t) : clockTime(t).slice(0, 5));
@@ -29,10 +32,12 @@ export function StatusStrip({
           />
         ))}
       </div>
-      <span className="row small t3">
-        <span>{label(from)}</span>
-        <span className="end">now</span>
-      </span>
+      {axis && (
+        <span className="row small t3">
+          <span>{label(from)}</span>
+          <span className="end">{Date.now() - to < 60_000 ? 'now' : label(to)}</span>
+        </span>
+      )}
     </div>
   );
 }

@@ -56,14 +56,14 @@ export interface KindSpec<T = never> {
   matrix?: (items: T[]) => MatrixData;
 }
 
-const Bar = ({ value, of }: { value: number; of: number }) =>
+const Bar = ({ value, of, unit = '' }: { value: number; of: number; unit?: string }) =>
   of === 0 ? (
     <>{count(value)}</>
   ) : (
     <span className="row tight kind-bar">
       <StackBar total={Math.max(of, 1)} parts={[{ name: 'ramp', value }]} />
       <span className="small t3">
-        {count(value)}/{count(of)}
+        {count(value)}/{count(of)} {unit}
       </span>
     </span>
   );
@@ -91,6 +91,9 @@ function RoundTrip({ of }: { of: Pod }) {
     <>{trip < 1 ? '<1' : trip} ms</>
   );
 }
+
+const protocols: Record<string, string> = { PCOIP: 'PCoIP', BLAST: 'Blast' };
+const protocolName = (protocol: string) => protocols[protocol] ?? protocol;
 
 const seenBy = (all: { name: string; status: string }[] | undefined) => ({
   title: 'As connection servers see it',
@@ -128,12 +131,12 @@ export const kinds: Record<string, KindSpec> = {
       {
         head: 'Sessions',
         wide: true,
-        cell: (s) => s.session_protocol_data?.map((p) => `${p.session_protocol} ${p.session_count}`).join(', '),
+        cell: (s) => s.session_protocol_data?.map((p) => `${protocolName(p.session_protocol)} ${p.session_count}`).join(', ') || '–',
       },
       {
         head: 'Services',
         wide: true,
-        cell: (s) => `${s.services?.filter((x) => x.status === 'UP').length ?? 0}/${s.services?.length ?? 0} up`,
+        cell: (s) => (s.services?.length ? `${s.services.filter((x) => x.status === 'UP').length}/${s.services.length} up` : '–'),
       },
       { head: 'Certificate', cell: (s) => <Certificate of={s.certificate} /> },
       { head: 'Default certificate', wide: true, cell: (s) => (s.default_certificate ? 'yes' : 'no') },
@@ -146,7 +149,10 @@ export const kinds: Record<string, KindSpec> = {
       ['Build', `${s.details.version}, ${s.details.build}`],
       ['Certificate', <Certificate key="c" of={s.certificate} />],
       ['Thumbprint', <code key="t">{s.certificate.thumbprint?.slice(0, 16) ?? '–'}</code>],
-      ...(s.session_protocol_data ?? []).map((p): [string, ReactNode] => [`${p.session_protocol} sessions`, count(p.session_count)]),
+      ...(s.session_protocol_data ?? []).map((p): [string, ReactNode] => [
+        `${protocolName(p.session_protocol)} sessions`,
+        count(p.session_count),
+      ]),
     ],
     matrix: (all) => ({
       title: 'Replication',
@@ -170,7 +176,7 @@ export const kinds: Record<string, KindSpec> = {
     component: fromDomain,
     columns: [
       { head: 'NetBIOS', wide: true, cell: (d) => d.netbios_name },
-      { head: 'Trust', cell: (d) => words(d.connection_servers?.[0]?.trust_relationship ?? 'UNKNOWN') },
+      { head: 'Trust', wide: true, cell: (d) => words(d.connection_servers?.[0]?.trust_relationship ?? 'UNKNOWN') },
       { head: 'Reached by', num: true, cell: (d) => fromDomain(d).measure },
       { head: 'NT4', wide: true, cell: (d) => (d.nt4_domain ? 'yes' : 'no') },
       { head: 'Looked', wide: true, cell: (d) => <Time at={d.last_updated_timestamp} /> },
@@ -189,7 +195,7 @@ export const kinds: Record<string, KindSpec> = {
     query: farmsQuery as never,
     component: fromFarm,
     columns: [
-      { head: 'Kind', cell: (f) => fromFarm(f).detail },
+      { head: 'Kind', wide: true, cell: (f) => fromFarm(f).detail },
       { head: 'Servers OK', num: true, cell: (f) => `${count(f.healthy_rds_server_count ?? 0)}/${count(f.rds_server_count ?? 0)}` },
       { head: 'Sessions', num: true, cell: (f) => count(f.session_count ?? 0) },
       { head: 'Applications', num: true, wide: true, cell: (f) => count(f.application_count ?? 0) },
@@ -206,12 +212,12 @@ export const kinds: Record<string, KindSpec> = {
       { head: 'Hosts', cell: (c) => `${c.hosts.filter((h) => h.status === 'CONNECTED').length}/${c.hosts.length}` },
       { head: 'Datastores', cell: (c) => `${c.datastores.filter((d) => d.status === 'ACCESSIBLE').length}/${c.datastores.length}` },
       {
-        head: 'Space',
+        head: 'Space used',
         wide: true,
         cell: (c) => {
           const all = c.datastores.reduce((n, d) => n + d.capacity_mb, 0);
           const free = c.datastores.reduce((n, d) => n + d.free_space_mb, 0);
-          return <Bar value={Math.round((all - free) / 1024)} of={Math.round(all / 1024)} />;
+          return <Bar value={Math.round((all - free) / 1024)} of={Math.round(all / 1024)} unit="GB" />;
         },
       },
       { head: 'Desktops', num: true, cell: (c) => count(c.desktops_count) },

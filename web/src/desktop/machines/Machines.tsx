@@ -11,10 +11,11 @@ import { SelectField } from '../../parts/Field';
 import { Mark } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Answer, Empty } from '../../parts/states';
-import { count, words } from '../../parts/text';
+import { count } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
 import { Secret } from '../../posture/accounts/ScriptBox';
+import { kindWords } from '../components';
 import { agentsQuery, gatewaysQuery, rdsQuery } from '../data';
 import { daysLeft, machineCertificateStatus } from '../status';
 import '../../posture/accounts/accounts.css';
@@ -105,7 +106,7 @@ function Tokens() {
                 <tbody>
                   {tokens.map((t) => (
                     <tr key={t.id}>
-                      <td>{words(t.kind)}</td>
+                      <td>{kindWords[t.kind]}</td>
                       <td>{t.created_by}</td>
                       <td>
                         <Time at={t.created_at} />
@@ -194,7 +195,7 @@ export default function Machines() {
                     return (
                       <tr key={a.id}>
                         <th scope="row">{a.name}</th>
-                        <td className="wide t2">{words(a.kind)}</td>
+                        <td className="wide t2">{kindWords[a.kind]}</td>
                         <td>
                           <span className={`word c-${status}`}>
                             <Mark name={status} />

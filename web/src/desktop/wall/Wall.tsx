@@ -11,7 +11,7 @@ import { Mark } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { count, words } from '../../parts/text';
+import { count, systemName, words } from '../../parts/text';
 import { fromFarm, fromRDS } from '../components';
 import { farmsQuery, rdsQuery } from '../data';
 import { Hatch } from '../Hatch';
@@ -37,6 +37,12 @@ interface FarmRow {
 type GroupBy = 'farm' | 'state' | 'version';
 
 /** Servers by their state or the version of their agent, in pieces of forty so that tiles stay wide enough to see. */
+/** Servers that are switched off say nothing about the others. */
+function worstOf(statuses: Status[]): Status {
+  const on = statuses.filter((s) => s !== 'off');
+  return on.length ? worst(on) : 'off';
+}
+
 function groupsOf(servers: RDSServer[], by: 'state' | 'version'): FarmRow[] {
   const rows = new Map<string, RDSServer[]>();
   for (const s of servers) {
@@ -51,7 +57,7 @@ function groupsOf(servers: RDSServer[], by: 'state' | 'version'): FarmRow[] {
         return {
           key: `${name} ${i}`,
           name: all.length > 40 ? `${name} ${i * 40 + 1}–${i * 40 + part.length}` : name,
-          status: worst(part.map((s) => fromRDS(s).status)),
+          status: worstOf(part.map((s) => fromRDS(s).status)),
           servers: part,
         };
       }),
@@ -133,7 +139,9 @@ function FarmPanel({ row }: { row: FarmRow & { farm: Farm } }) {
           {row.servers.map((s) => (
             <li key={s.id}>
               <Link className="row" to={`/rds-servers/${s.id}`}>
-                <span className="strong wall-name cut">{short(s.name)}</span>
+                <span className="strong wall-name cut" title={s.name}>
+                  {short(s.name)}
+                </span>
                 <span className={`word small c-${groupOf(s).mark} grow cut`}>
                   <Mark name={groupOf(s).mark} />
                   {words(s.details.state).replace('agent err ', '')}
@@ -180,13 +188,13 @@ function ServerTable({ servers, farmName }: { servers: RDSServer[]; farmName: (i
                   {words(s.details.state)}
                 </span>
               </td>
-              <td>{farmName(s.farm_id)}</td>
+              <td className="nowrap">{farmName(s.farm_id)}</td>
               <td className="num">{s.load_index ?? '–'}</td>
               <td className="num">
                 {s.session_count ?? 0}/{s.details.max_sessions_count_configured ?? 0}
               </td>
               <td className="wide">{s.details.agent_version}</td>
-              <td className="wide">{words(s.details.operating_system)}</td>
+              <td className="wide">{systemName(s.details.operating_system)}</td>
             </tr>
           ))}
         </tbody>

@@ -10,7 +10,7 @@ import { Mark, ProviderMark } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Segments } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { count, sentence } from '../../parts/text';
+import { count, plural, sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { accountsQuery, findingsQuery, open, runsQuery } from '../data';
 import { accountMark } from './accountMarks';
@@ -42,6 +42,7 @@ function Row({ account: a, runs, entities, findings }: { account: Account; runs:
   const { mark, word } = accountMark(a);
   const stream = a.eventStreamStatus.value === 'connected';
   const last = runs[0];
+  const unread = Object.values(last?.collectorStatus ?? {}).filter((c) => c.status !== 'Success').length;
   return (
     <tr data-account={a.cloudAccountId}>
       <th scope="row">
@@ -61,6 +62,7 @@ function Row({ account: a, runs, entities, findings }: { account: Account; runs:
             {sentence(a.accountStatus.reason)}
           </span>
         )}
+        {!a.accountStatus.reason && unread > 0 && <span className="small t3 block">{plural(unread, 'type')} not read in full</span>}
       </td>
       <td className="wide">
         <span className={`word c-${stream ? 'ok' : 'none'}`}>

@@ -176,7 +176,7 @@ export default function Activity() {
                   No resource changed, and no finding was raised or resolved{search.account || search.type ? ' with these filters' : ''}.
                 </Empty>
               ) : (
-                <Lines events={events.slice(0, 1000)} />
+                <Lines events={events} />
               )}
               {more && (
                 <div className="region">

@@ -1,8 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { EntityChange } from '../../api/posture';
+import { useState } from 'react';
+import { Button } from '../../parts/Button';
 import { Icon } from '../../parts/Icon';
 import { Mark, severity } from '../../parts/marks';
-import { plural, shortType } from '../../parts/text';
+import { count, plural, shortType } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { useAccountNames, useRules } from '../data';
 import { resourceName } from '../findings/FindingRow';
@@ -108,8 +110,12 @@ function FindingRow({ at, what, finding }: Extract<Event, { what: 'raised' | 're
   );
 }
 
+/** How many lines are drawn at first: more of them make the page slow while changes come in. */
+const step = 200;
+
 /** Changes and findings, newest first. */
 export function Lines({ events }: { events: Event[] }) {
+  const [shown, setShown] = useState(step);
   return (
     <div className="table-scroll">
       <table className="table activity">
@@ -124,7 +130,7 @@ export function Lines({ events }: { events: Event[] }) {
           </tr>
         </thead>
         <tbody>
-          {events.map((e) =>
+          {events.slice(0, shown).map((e) =>
             e.what === 'change' ? (
               <ChangeRow key={`${e.change.entityId}${e.at}${e.change.changeType}`} {...e} />
             ) : (
@@ -133,6 +139,11 @@ export function Lines({ events }: { events: Event[] }) {
           )}
         </tbody>
       </table>
+      {events.length > shown && (
+        <div className="region">
+          <Button onClick={() => setShown(shown + step)}>Show more of {count(events.length)}</Button>
+        </div>
+      )}
     </div>
   );
 }

@@ -18,6 +18,12 @@ test('a change has the findings of its resource that were raised right after it'
   expect(events.flatMap((e) => (e.what === 'change' ? e.raised : []))).toEqual([soon]);
 });
 
+test('a finding belongs to the last change before it', () => {
+  const late = finding('a', '2026-01-01T10:05:00Z');
+  const events = eventsOf([change('a', '2026-01-01T10:04:00Z'), change('a', '2026-01-01T10:00:00Z')], [late], from, false);
+  expect(events.map((e) => (e.what === 'change' ? e.raised.length : e.what))).toEqual(['raised', 1, 0]);
+});
+
 test('findings older than the changes that were read wait for the next page', () => {
   const changes = [change('a', '2026-01-01T10:00:00Z')];
   const findings = [finding('b', '2026-01-01T08:00:00Z', '2026-01-01T12:00:00Z')];

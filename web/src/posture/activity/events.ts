@@ -4,26 +4,42 @@ import type { EntityChange, Finding } from '../../api/posture';
 export type Event =
   { at: string; what: 'change'; change: EntityChange; raised: Finding[] } | { at: string; what: 'raised' | 'resolved'; finding: Finding };
 
-/** How long after a change a finding of the same resource counts as raised by it: the evaluation follows within seconds. */
-const cause = 60_000;
+/** How long after a change a finding of the same resource counts as raised by it. The evaluation follows within seconds, on a busy server later. */
+const cause = 600_000;
 
 const time = (text: string) => new Date(text).getTime();
 
-/** The findings of a resource that a change of it raised. */
-export const raisedBy = (changed: string, findings: Finding[]): Finding[] =>
-  findings.filter((f) => {
-    const after = time(f.creationTime) - time(changed);
-    return after >= 0 && after <= cause;
+/** The findings of a resource that a change of it raised: those after the change, and before its next change. */
+export const raisedBy = (changed: string, findings: Finding[], next?: string): Finding[] => {
+  const from = time(changed);
+  const until = Math.min(from + cause, next ? time(next) - 1 : Infinity);
+  return findings.filter((f) => {
+    const at = time(f.creationTime);
+    return at >= from && at <= until;
   });
+};
+
+function byEntity<T extends { entityId: string }>(all: T[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const group = groups.get(one.entityId);
+    if (group) group.push(one);
+    else groups.set(one.entityId, [one]);
+  }
+  return groups;
+}
 
 /** Changes and findings as lines, newest first. Findings before the oldest change that was read are left out while there are more changes. */
 export function eventsOf(changes: EntityChange[], findings: Finding[], from: number, more: boolean): Event[] {
   const oldest = more ? Math.max(from, ...changes.slice(-1).map((c) => time(c.lastUpdateTime))) : from;
-  const raised = (c: EntityChange) =>
-    raisedBy(
-      c.lastUpdateTime,
-      findings.filter((f) => f.entityId === c.entityId),
-    );
+  const found = byEntity(findings);
+  const changed = byEntity(changes);
+  const raised = (c: EntityChange) => {
+    const own = found.get(c.entityId);
+    if (!own) return [];
+    const later = (changed.get(c.entityId) ?? []).map((x) => x.lastUpdateTime).filter((t) => t > c.lastUpdateTime);
+    return raisedBy(c.lastUpdateTime, own, later.sort()[0]);
+  };
   return [
     ...changes.map((change): Event => ({ at: change.lastUpdateTime, what: 'change', change, raised: raised(change) })),
     ...findings.flatMap((finding): Event[] => [
@@ -32,7 +48,7 @@ export function eventsOf(changes: EntityChange[], findings: Finding[], from: num
     ]),
   ]
     .filter((e) => time(e.at) >= oldest)
-    .sort((a, b) => b.at.localeCompare(a.at));
+    .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
 }
 
 export interface Bar {

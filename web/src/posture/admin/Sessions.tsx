@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { posture, type UserSession } from '../../api/posture';
 import { sessionQuery, useRefusal } from '../../api/session';
 import { useAddress } from '../../frame/address';
+import { browserName } from '../../parts/browser';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
 import { Select } from '../../parts/Segments';
@@ -69,7 +70,9 @@ export function Sessions() {
                       </th>
                       <td>{methods[s.method] ?? s.method}</td>
                       <td className="wide t2">
-                        <span className="cut block agent">{s.userAgent}</span>
+                        <span className="cut block agent" title={s.userAgent}>
+                          {browserName(s.userAgent ?? '')}
+                        </span>
                       </td>
                       <td>
                         <Time at={s.startTime} />

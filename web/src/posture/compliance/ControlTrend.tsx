@@ -23,7 +23,7 @@ export function ControlTrend({ framework, account }: { framework: string; accoun
           return (
             <LineChart
               label="Violated controls"
-              lines={[{ label: `Violated of ${controls}`, points }]}
+              lines={[{ label: `Violated of ${controls} controls:`, points }]}
               from={points[0]?.at ?? 0}
               to={points.at(-1)?.at ?? 0}
               height={96}

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { posture, type Framework } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { StackBar } from '../../parts/Bars';
-import { shortName } from '../frameworks';
+import { shortName, shortVersion } from '../frameworks';
 import { countVerdicts, verdicts, verdictWords } from './verdicts';
 
 /** The verdicts of a framework's controls. */
@@ -41,7 +41,7 @@ export function Frameworks({ frameworks, chosen, onNew }: { frameworks: Framewor
                   <span className="cut strong" title={`${f.name} ${f.version}`}>
                     {shortName(f.name)}
                   </span>
-                  <span className="small t3">{f.version}</span>
+                  <span className="small t3">{shortVersion(f.version)}</span>
                   {n && (
                     <span className="end small">
                       <b>{n.pass}</b> <span className="t3">/ {n.violation + n.unknown + n.pass}</span>

@@ -7,8 +7,10 @@ import { drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, l
 import { useEffect, useRef } from 'react';
 import type { FieldError } from '../../api/error';
 import type { Schema } from '../../api/posture';
+import { plural } from '../../parts/text';
 import { completeGremlin, completeSearch } from './completion';
 import { gremlin } from './gremlin';
+import { hangingIndent, hangingIndents } from './hangingIndent';
 
 interface Props {
   label: string;
@@ -40,7 +42,10 @@ const look = EditorView.theme({
     font: 'var(--type-small)',
   },
   '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--selected)', color: 'var(--text)' },
-  '.hover': { padding: '9px 12px', maxWidth: '440px' },
+  '.hover': { padding: '9px 12px', maxWidth: '440px', lineHeight: '1.25rem' },
+  '.hover-head, .hover-rules': { color: 'var(--text-3)' },
+  '.hover-head b': { fontWeight: '600', color: 'var(--text)' },
+  ...hangingIndents,
 });
 
 function hover(schema: Schema | undefined) {
@@ -60,9 +65,26 @@ function hover(schema: Schema | undefined) {
         pos: from,
         end: from + name.length,
         create: () => {
+          const property = type?.properties.find((p) => p === known);
+          const of = type?.entityType === name ? '' : `${property?.type ?? 'edge'} of ${type?.entityType ?? ''}`;
+          const readers = property?.rules ?? [];
           const dom = document.createElement('div');
           dom.className = 'hover';
-          dom.textContent = `${name} of ${type?.entityType ?? ''}: ${known.description}`;
+          const line = (className: string, ...parts: (string | Node)[]) => {
+            const row = document.createElement('div');
+            row.className = className;
+            row.append(...parts);
+            dom.append(row);
+          };
+          const strong = document.createElement('b');
+          strong.textContent = name;
+          line('hover-head', strong, ` ${of}`);
+          line('hover-text', known.description);
+          if (readers.length)
+            line(
+              'hover-rules',
+              `Read by ${plural(readers.length, 'rule')}: ${readers.slice(0, 3).join(', ')}${readers.length > 3 ? ' …' : ''}`,
+            );
           return { dom };
         },
       };
@@ -117,6 +139,7 @@ export default function CodeEditor({ label, value, onChange, onRun, schema, prob
           EditorState.readOnly.of(readOnly),
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.lineWrapping,
+          hangingIndent,
           EditorView.updateListener.of((u) => u.docChanged && latest.current.onChange(u.state.doc.toString())),
         ],
       }),

@@ -16,7 +16,7 @@ import { Empty, Failure, Skeleton } from '../../parts/states';
 import { count, plural, sentence } from '../../parts/text';
 import { accountsQuery, schemaQuery } from '../data';
 import { queryProblems } from '../editor/problems';
-import { asked as withBlank, questions } from './questions';
+import { asked as withBlank, questions, type Question } from './questions';
 import { Result, SearchResult, type View } from './results';
 import '../findings/findings.css';
 import '../graph/graph.css';
@@ -110,10 +110,16 @@ export default function Explore() {
     queryFn: () => askGraph(asked?.text ?? '', chosen),
     retry: false,
   });
-  const run = () => {
-    setPast(remember({ text, language }));
-    change({ q: text, account: search.account });
-    setAsked({ text, n: (asked?.n ?? 0) + 1 });
+  const ask = (q: string) => {
+    setPast(remember({ text: q, language }));
+    change({ q, account: search.account });
+    setAsked({ text: q, n: (asked?.n ?? 0) + 1 });
+  };
+  const run = () => ask(text);
+  const begin = (q: Question) => {
+    setTypeInText(q.type ?? '');
+    setText(q.gremlin);
+    ask(q.gremlin);
   };
   const use = (next: string, lang: Language = 'gremlin') => {
     setText(next);
@@ -289,6 +295,17 @@ export default function Explore() {
                 : 'Gremlin walks the graph of its resources: begin with a question, or write one.'}{' '}
               Ctrl Space completes names.
             </Empty>
+          )}
+          {!asked && language === 'gremlin' && (
+            <ul className="explore-questions" aria-label="Questions">
+              {questions.map((q) => (
+                <li key={q.text}>
+                  <button type="button" className="link" onClick={() => begin(q)}>
+                    {q.text}
+                  </button>
+                </li>
+              ))}
+            </ul>
           )}
         </div>
         <aside className="explore-past wide" aria-label="Earlier queries">

@@ -81,7 +81,7 @@ export function WhySection({ rule }: { rule: Rule | undefined }) {
         <p>{rule.suggestedAction}</p>
         {rule.documentationLink && (
           <p>
-            <a className="link" href={rule.documentationLink} target="_blank" rel="noreferrer">
+            <a className="link row tight nowrap" href={rule.documentationLink} target="_blank" rel="noreferrer">
               How {vendors[rule.provider] ?? 'the provider'} describes it <Icon name="out" small />
             </a>
           </p>

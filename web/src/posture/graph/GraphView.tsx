@@ -1,4 +1,4 @@
-import { useMemo, useRef, type KeyboardEvent } from 'react';
+import { useEffect, useMemo, useRef, type KeyboardEvent } from 'react';
 import { Icon } from '../../parts/Icon';
 import { Mark, type MarkName } from '../../parts/marks';
 import { count, middleCut } from '../../parts/text';
@@ -33,6 +33,13 @@ export default function GraphView({ graph, centre, hot, findings, hidden, onExpa
   const top = Math.min(...ys) - card.height / 2 - margin;
   const width = Math.max(...xs) + card.width / 2 + margin - left;
   const height = Math.max(...ys) + card.height / 2 + margin - top;
+
+  // A graph that is wider than the window begins at its centre.
+  useEffect(() => {
+    const at = places.get(centre);
+    const scroller = box.current;
+    if (at && scroller) scroller.scrollTo(at.x - left - scroller.clientWidth / 2, at.y - top - scroller.clientHeight / 2);
+  }, [centre, left, top, places]);
 
   const walk = (event: KeyboardEvent, id: string) => {
     const from = places.get(id);

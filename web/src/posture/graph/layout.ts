@@ -4,7 +4,7 @@ import type { Graph } from './model';
 
 cytoscape.use(dagre as cytoscape.Ext);
 
-export const card = { width: 150, height: 40 };
+export const card = { width: 166, height: 40 };
 
 /** Places of the nodes' centres, left to right, without overlap. Cytoscape runs without a page: the console draws by itself. */
 export function place(graph: Graph): Map<string, { x: number; y: number }> {

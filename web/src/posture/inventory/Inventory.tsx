@@ -91,7 +91,7 @@ function Tree({ search, chosen }: { search: Search; chosen: string | undefined }
               <section key={p.value}>
                 <h2>
                   <ProviderMark provider={p.value} />
-                  {providerName(p.value)}
+                  <span className="cut">{providerName(p.value)}</span>
                   <span className="end t3 small">{count(p.count)}</span>
                 </h2>
                 {below(p, 'service')

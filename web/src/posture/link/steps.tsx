@@ -21,7 +21,7 @@ export function ByScript({ provider, onChosen }: { provider: Provider; onChosen:
   return (
     <>
       <label className="field settings-form">
-        <span className="label">Accounts, apart by commas</span>
+        <span className="label">Accounts, separated by commas</span>
         <input
           className="input mono"
           value={ids}

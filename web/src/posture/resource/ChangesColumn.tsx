@@ -64,7 +64,7 @@ function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[]
               )}
             </span>
             {first ? <p className="small t3">{plural(lines.length, 'value')}</p> : <Differences lines={lines} />}
-            <Raised findings={raisedBy(entry.lastUpdateTime, findings)} />
+            <Raised findings={raisedBy(entry.lastUpdateTime, findings, all[i - 1]?.lastUpdateTime)} />
           </li>
         );
       })}

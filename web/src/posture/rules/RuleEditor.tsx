@@ -295,6 +295,12 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                 </span>
               )}
             </div>
+            {!run && (
+              <p className="t3 dry-hint">
+                A dry run shows which resources violate the query now, which are unknown, and which findings enabling it would raise.
+                Nothing is kept.
+              </p>
+            )}
             {run && <DryRunResult run={run} level={levelName(draft.level)} old={run.query !== draft.query} rule={rule} />}
           </section>
         </div>

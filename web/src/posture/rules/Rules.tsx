@@ -168,7 +168,7 @@ export default function Rules() {
             <Empty padded title="No rule matches" action={<Button onClick={clear}>Clear all</Button>} />
           ) : (
             <div className="table-scroll">
-              <table className="table">
+              <table className="table rules-table">
                 <thead>
                   <tr>
                     <th>On</th>
@@ -208,7 +208,7 @@ export default function Rules() {
                       <td>
                         <span className={`word c-${severity(levelName(r.level))}`}>
                           <Mark name={severity(levelName(r.level))} />
-                          {levelName(r.level)}
+                          <span className="level-word">{levelName(r.level)}</span>
                         </span>
                       </td>
                       <td className="wide">
