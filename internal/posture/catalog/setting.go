@@ -105,7 +105,9 @@ func (s setting) cases() ([]Case, error) {
 	entity := func(values map[string]any, unknown ...string) []Entity {
 		e := Entity{Key: "one", Type: s.Type, Region: "eu-west-1", Properties: map[string]any{}, Unknown: unknown}
 		for _, c := range s.About {
-			values[c.property] = c.example
+			if _, tested := values[c.property]; !tested {
+				values[c.property] = c.example
+			}
 		}
 		for name, value := range values {
 			if !slices.Contains(unknown, name) && value != nil {

@@ -24,7 +24,7 @@ var databaseKinds = []*kind{
 			if !a.violates("azure-sql-entra-admin") {
 				p = p.With("administrators", world.Obj("administratorType", "ActiveDirectory", "principalType", "Group", "login", "dba", "sid", a.seed("dba").UUID(0), "tenantId", a.sub.Tenant, "azureADOnlyAuthentication", false))
 			}
-			return a.resource("kind", "v12.0", "properties", p,
+			return a.resource("kind", "v12.0", "properties", p, "_ipv6FirewallRules", world.Obj("value", []any{}),
 				"_encryptionProtector/current", world.Obj("name", "current", "properties", world.Obj("serverKeyType", "AzureKeyVault")),
 				"_auditingSettings/default", world.Obj("name", "Default", "properties", world.Obj("state", choose(a, "azure-sql-auditing", "Disabled", "Enabled"), "retentionDays", 120)))
 		},

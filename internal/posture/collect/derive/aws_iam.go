@@ -156,7 +156,7 @@ var awsTrustPolicy = resource.Function{
 		if kinds, known := trust.WideFederations(); known {
 			b.Texts("wideFederations", kinds...)
 		} else {
-			b.Unread(errors.New("a condition on the claims of an OIDC issuer is not supported"), "wideFederations")
+			b.Unread(errors.New("a condition on the claims of an OIDC issuer is not supported, or names a reusable workflow that others may be able to call"), "wideFederations")
 		}
 		for _, t := range trust.Trusts() {
 			var restricted []posture.Property

@@ -314,3 +314,19 @@ var awsKafkaAccess = resource.Function{
 	},
 	Absent: func(b *resource.Builder) { b.Flag("unauthenticatedAccess", false) },
 }
+
+const awsEmailIdentity posture.EntityType = "AWS.SES.EmailIdentity"
+
+// awsIdentityDomains adds the domain of an e-mail address and the domains that contain it. Amazon
+// SES signs messages of an address with the DKIM keys of its domain or of a parent domain.
+var awsIdentityDomains = resource.Function{
+	Edges: []resource.Edge{{Label: "PART_OF", To: resource.EntityTypes{awsEmailIdentity}, Doc: "The identities of the domain of an e-mail address, and of its parent domains."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		_, domain, _ := strings.Cut(strings.ToLower(in.Name), "@")
+		for strings.Contains(domain, ".") {
+			b.Edge("PART_OF", in.Cloud.Ref(in.Vars, []posture.EntityType{awsEmailIdentity}, domain))
+			_, domain, _ = strings.Cut(domain, ".")
+		}
+		return nil
+	},
+}

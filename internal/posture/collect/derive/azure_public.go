@@ -52,18 +52,17 @@ var azureFirewallRange = resource.Function{
 	},
 }
 
-// azureFirewallRules adds whether the firewall rules of a database server, taken together,
-// allow the whole internet.
-var azureFirewallRules = resource.Function{
-	Properties: []resource.Property{{
-		Name: "firewallAdmitsInternet", Kind: resource.Flag,
-		Doc: "Its firewall rules, taken together, let in the internet at large: more public addresses than a /8 has.",
-	}},
-	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		putAnswer(b, "firewallAdmitsInternet", azure.OpenRules(in.Value))
-		return nil
-	},
-	Absent: func(b *resource.Builder) { b.Flag("firewallAdmitsInternet", false) },
+// azureFirewallRules returns a function that adds whether the firewall rules of a database server,
+// taken together, allow the whole internet.
+func azureFirewallRules(property, rules string) resource.Function {
+	return resource.Function{
+		Properties: []resource.Property{{Name: property, Kind: resource.Flag, Doc: "Its " + rules + ", taken together, let in the internet at large: more public addresses than a /8 of IPv4 or a /32 of IPv6 has."}},
+		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+			putAnswer(b, property, azure.OpenRules(in.Value))
+			return nil
+		},
+		Absent: func(b *resource.Builder) { b.Flag(property, false) },
+	}
 }
 
 // azureAlertedOperations adds the operations that activity log alerts of a list watch in the

@@ -115,13 +115,41 @@ var gcpChanges = []gcpChange{
 	{"database", []string{"cloudsql.instances.update"}, ""},
 }
 
-// countedBy reports whether a log filter selects the change.
+// countedBy reports whether a log filter selects the change. A filter that negates a term excludes
+// events, those of a user or a service for example, and does not count.
 func (c gcpChange) countedBy(filter string) bool {
+	filter, negated := gcpFilterTerms(filter)
+	if negated {
+		return false
+	}
 	if c.resource != "" && strings.Contains(filter, c.resource) && !strings.Contains(filter, "methodName") {
 		return true
 	}
 	return !slices.ContainsFunc(c.words, func(word string) bool { return !strings.Contains(filter, word) })
 }
+
+// gcpFilterTerms returns a filter of the Logging query language without its comments, and whether
+// it negates a term with NOT, a minus sign, != or !~.
+func gcpFilterTerms(filter string) (terms string, negated bool) {
+	var kept strings.Builder
+	previous := "" // the token before, without quoted texts, which negate nothing
+	for _, token := range gcpFilterToken.FindAllString(filter, -1) {
+		if strings.HasPrefix(token, "--") {
+			continue
+		}
+		comparison := strings.HasSuffix(previous, "=") || previous == "<" || previous == ">" || previous == ":"
+		negated = negated || token == "NOT" || token == "!=" || token == "!~" || token[0] == '-' && !comparison
+		kept.WriteString(token)
+		if strings.TrimSpace(token) != "" {
+			previous = token
+		}
+	}
+	return kept.String(), negated
+}
+
+// gcpFilterToken matches the tokens of the Logging query language: comments, quoted texts,
+// comparisons, parentheses, white space, and everything else, such as names and numbers.
+var gcpFilterToken = regexp.MustCompile(`--[^\n]*|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|!=|!~|=~|<=|>=|[=<>:]|[()]|\s+|[^\s()"'=<>:!]+|!`)
 
 // gcpWatchesOwnership adds whether an alert policy watches changes of owners, by a log metric that
 // counts them or by the log itself, and which other changes are watched. It applies to the log

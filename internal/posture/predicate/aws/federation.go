@@ -26,7 +26,9 @@ var consumerIssuers = []string{"cognito-identity.amazonaws.com", "accounts.googl
 // admits more than the owner usually means: every repository of a GitHub
 // organisation, every project of a GitLab group, every workspace of a Terraform
 // organisation, the service accounts of every namespace of a cluster, or every
-// subject of another issuer. It returns false if a condition is not supported.
+// subject of another issuer. It returns false if that cannot be decided: a condition is not
+// supported, or it names a reusable workflow of GitHub alone, which other repositories can call if
+// its own is public.
 func (p Policy) WideFederations() (kinds []string, known bool) {
 	known = true
 	for _, s := range p.Statements {
@@ -72,11 +74,12 @@ func issuerKind(issuer string) string {
 	return otherIssuer
 }
 
-// narrows reports whether one of the conditions limits the subjects of an issuer, and
-// whether the operators of all conditions on its claims are supported.
-func (s Statement) narrows(issuer string) (narrow, supported bool) {
+// narrows reports whether the conditions limit the subjects of an issuer, and whether that can be
+// decided.
+func (s Statement) narrows(issuer string) (narrow, decided bool) {
 	kind := issuerKind(issuer)
-	supported = true
+	decided = true
+	workflow, owner := false, false // the conditions fix the reusable workflow, the owner of the calling repository
 	for _, c := range s.Conditions {
 		claim, ok := strings.CutPrefix(c.Key, issuer+":")
 		if !ok {
@@ -84,7 +87,7 @@ func (s Statement) narrows(issuer string) (narrow, supported bool) {
 		}
 		t := c.test()
 		if t.kind == unknownTest {
-			supported = false
+			decided = false
 			continue
 		}
 		// Every token has a subject, so that IfExists and ForAllValues have no effect on it.
@@ -92,16 +95,48 @@ func (s Statement) narrows(issuer string) (narrow, supported bool) {
 		if skipped || t.negated || t.kind != exactTest && t.kind != likeTest || len(c.Values) == 0 {
 			continue
 		}
-		if !slices.ContainsFunc(c.Values, func(v string) bool { return wideClaim(kind, claim, expand(v), t.kind == likeTest) }) {
-			narrow = true
+		every := func(fixed func(kind, claim, value string, like bool) bool) bool {
+			return !slices.ContainsFunc(c.Values, func(v string) bool { return !fixed(kind, claim, expand(v), t.kind == likeTest) })
 		}
+		narrow = narrow || every(narrowClaim)
+		workflow, owner = workflow || every(fixesWorkflow), owner || every(fixesOwner)
 	}
-	return narrow, supported || narrow
+	if workflow {
+		// Who may call the workflow depends on the visibility of its repository, which is not read.
+		narrow, decided = narrow || owner, decided && owner
+	}
+	return narrow, decided || narrow
 }
 
-// wideClaim reports whether a value of a claim leaves the repository, project,
-// workspace or namespace open.
-func wideClaim(kind, claim, value string, like bool) bool {
+// fixesWorkflow reports whether a value of a claim names one reusable workflow of GitHub. It says
+// nothing about the repository that calls the workflow.
+func fixesWorkflow(kind, claim, value string, like bool) bool {
+	if claim == "sub" {
+		value = labelled(value, "job_workflow_ref")
+	}
+	return kind == gitHub && (claim == "sub" || claim == "job_workflow_ref") && value != "" && !openRepository(value, like)
+}
+
+// fixesOwner reports whether a value of a claim names the owner of the repository whose workflow
+// GitHub runs.
+func fixesOwner(kind, claim, value string, like bool) bool {
+	fixed := func(name string) bool {
+		owner, _, _ := strings.Cut(name, "/")
+		return owner != "" && !open(owner, like)
+	}
+	switch {
+	case kind != gitHub:
+		return false
+	case claim == "sub":
+		labels := append([]string{"repository_owner", "repository_owner_id"}, repositoryLabels...)
+		return slices.ContainsFunc(labels, func(label string) bool { return fixed(labelled(value, label)) })
+	}
+	return slices.Contains([]string{"repository_owner", "repository_owner_id", "repository"}, claim) && fixed(value)
+}
+
+// narrowClaim reports whether a value of a claim fixes the repository, project, workspace or
+// namespace.
+func narrowClaim(kind, claim, value string, like bool) bool {
 	fixed := func(label string) bool {
 		name := labelled(value, label)
 		return name != "" && !open(name, like)
@@ -112,26 +147,26 @@ func wideClaim(kind, claim, value string, like bool) bool {
 	}
 	switch {
 	case claim == "aud":
-		return true
+		return false
 	case kind == otherIssuer:
-		return like && strings.Trim(value, "*?") == "" || strings.Contains(value, callerMark)
+		return !(like && strings.Trim(value, "*?") == "") && !strings.Contains(value, callerMark)
 	case kind == gitHub && claim == "sub":
-		return !slices.ContainsFunc(repositoryLabels, fixedRepository) && !fixed("repository_id")
-	case kind == gitHub && (claim == "job_workflow_ref" || claim == "repository"):
-		return openRepository(value, like)
+		return slices.ContainsFunc(repositoryLabels, fixedRepository) || fixed("repository_id")
+	case kind == gitHub && claim == "repository":
+		return !openRepository(value, like)
 	case kind == gitLab && claim == "sub":
-		return !fixed("project_path")
+		return fixed("project_path")
 	case kind == terraform && claim == "sub":
-		return !fixed("organization") || !fixed("project") && !fixed("workspace")
+		return fixed("organization") && (fixed("project") || fixed("workspace"))
 	case kind == kubernetes:
-		return claim != "sub" || !fixed("serviceaccount")
+		return claim == "sub" && fixed("serviceaccount")
 	}
-	return !slices.Contains(fixingClaims[kind], claim) || open(value, like)
+	return slices.Contains(fixingClaims[kind], claim) && !open(value, like)
 }
 
-// repositoryLabels are the labels in subjects of GitHub before the name of a repository.
-// An organisation chooses which of them its subjects have; the default is repo.
-var repositoryLabels = []string{"repo", "repository", "job_workflow_ref", "workflow_ref"}
+// repositoryLabels are the labels in subjects of GitHub before the name of the repository that
+// runs the workflow. An organisation chooses which of them its subjects have; the default is repo.
+var repositoryLabels = []string{"repo", "repository", "workflow_ref"}
 
 // fixingClaims are the claims that identify one repository, project or workspace, by the
 // kind of issuer.

@@ -113,7 +113,7 @@ func openClaim(value string, pattern bool) bool {
 // openGitHubSubject is openClaim for subjects of GitHub. Every organisation chooses of which
 // claims its subjects consist, so that only those that name the owner keep others out.
 func openGitHubSubject(subject string, pattern bool) bool {
-	labels := append([]string{"repository_owner", "repository_id", "repository_owner_id"}, repositoryLabels...)
+	labels := append([]string{"repository_owner", "repository_id", "repository_owner_id", "job_workflow_ref"}, repositoryLabels...)
 	return !slices.ContainsFunc(labels, func(label string) bool {
 		owner, _, _ := strings.Cut(labelled(subject, label), "/")
 		return owner != "" && !open(owner, pattern)

@@ -122,10 +122,8 @@ func TestPublicCorpus(t *testing.T) {
 		switch p := raw(in.Properties); in.Kind {
 		case "networks":
 			return azure.OpenToNetworks(p)
-		case "database":
-			return azure.OpenDatabase(p, rules)
-		case "azure":
-			return azure.OpenToAzure(p, rules)
+		case "rules":
+			return azure.OpenRules(rules)
 		case "cosmos":
 			return azure.OpenCosmos(p)
 		case "listed":

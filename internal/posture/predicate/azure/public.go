@@ -80,40 +80,9 @@ func internet(open ipset.Set, unclear string) predicate.Answer {
 	return predicate.Of(false, "")
 }
 
-// OpenDatabase decides whether a database server (SQL, PostgreSQL, MySQL) is
-// reachable from the whole internet: its public endpoint is enabled, and the
-// union of its firewall rules is the internet. rules is the list of
-// firewallRules; it does not exist when it could not be read. The rule from
-// 0.0.0.0 to 0.0.0.0 allows services in Azure; see [OpenToAzure].
-func OpenDatabase(properties, rules gjson.Result) predicate.Answer {
-	return predicate.And(publicAccess(properties), OpenRules(rules))
-}
-
-// OpenToAzure decides whether a database server allows connections from all of
-// Azure, including other customers.
-func OpenToAzure(properties, rules gjson.Result) predicate.Answer {
-	found := predicate.Of(false, "")
-	if !rules.IsArray() {
-		found = predicate.NotKnown("the firewall rules could not be read")
-	}
-	for _, r := range rules.Array() {
-		if r.Get("properties.startIpAddress").String() == "0.0.0.0" && r.Get("properties.endIpAddress").String() == "0.0.0.0" {
-			found = predicate.Of(true, "its firewall lets in all of Azure")
-		}
-	}
-	return predicate.And(publicAccess(properties), found)
-}
-
-// publicAccess is publicNetwork for servers that have the setting in their network member.
-func publicAccess(properties gjson.Result) predicate.Answer {
-	if network := properties.Get("network"); network.Get("publicNetworkAccess").Exists() {
-		return publicNetwork(network)
-	}
-	return publicNetwork(properties)
-}
-
 // OpenRules decides whether the union of the firewall rules of a database server is the
-// internet.
+// internet. rules is the list of firewallRules or ipv6FirewallRules; it does not exist when it
+// could not be read. The rule from 0.0.0.0 to 0.0.0.0 allows services in Azure, not the internet.
 func OpenRules(rules gjson.Result) predicate.Answer {
 	if !rules.IsArray() {
 		return predicate.NotKnown("the firewall rules could not be read")
@@ -121,8 +90,8 @@ func OpenRules(rules gjson.Result) predicate.Answer {
 	var open ipset.Set
 	unclear := ""
 	for _, r := range rules.Array() {
-		from, _ := netip.ParseAddr(r.Get("properties.startIpAddress").String())
-		to, _ := netip.ParseAddr(r.Get("properties.endIpAddress").String())
+		from, _ := netip.ParseAddr(r.Get("properties.startIpAddress").String() + r.Get("properties.startIPv6Address").String())
+		to, _ := netip.ParseAddr(r.Get("properties.endIpAddress").String() + r.Get("properties.endIPv6Address").String())
 		set, err := ipset.Range(from, to) // which rejects what is not an address
 		if err != nil {
 			unclear = fmt.Sprintf("firewall rule %s: %s", r.Get("name"), err)
