@@ -250,7 +250,7 @@ var serviceJudgements = []ruleCheck{
 		return o.Flag("resourcesVpcConfig", "endpointPublicAccess") && slices.Contains(o.List("resourcesVpcConfig", "publicAccessCidrs"), any("0.0.0.0/0"))
 	}),
 	{rule: "aws-elb-https", kind: func(e *inventory) *world.Kind { return e.loadBalancers }, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
-		return o.Text("Scheme") == "internet-facing" && e.servesHTTP(p, o.Text("LoadBalancerArn"))
+		return e.servesHTTP(p, o.Text("LoadBalancerArn"))
 	}},
 	checkOf("aws-cloudfront-https", func(e *inventory) *world.Kind { return e.distributions }, func(_ *inventory, o world.Object) bool {
 		return o.Text("DefaultCacheBehavior", "ViewerProtocolPolicy") == "allow-all"

@@ -69,9 +69,6 @@ func (e *inventory) targetGroupARN(p world.Place, i int) string {
 
 func (e *inventory) loadBalancer(p world.Place, i int, name string) world.Object {
 	scheme := world.PickOne(e.seed(p).With("scheme").Nth(i), "internet-facing", "internal")
-	if e.violates("aws-elb-https", p, i) {
-		scheme = "internet-facing"
-	}
 	return world.Obj("LoadBalancerArn", e.balancerARN(p, i), "LoadBalancerName", "front", "DNSName", "front-"+afterSlash(name)+"."+p.Region+".elb.amazonaws.com",
 		"Scheme", scheme, "Type", "application", "VpcId", e.vpcs.Name(p, 0), "CreatedTime", e.ago(110), "State", world.Obj("Code", "active"),
 		"AvailabilityZones", world.Items(world.Obj("ZoneName", zone(p, 0), "SubnetId", e.subnets.Name(p, 0))),

@@ -203,7 +203,7 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 		return hasFlag(e, "endpointPublicAccess") && has(e, "publicAccessCidrs", "0.0.0.0/0")
 	},
 	"aws-elb-https": func(g accountData, e posture.Entity) bool {
-		return str(e, "scheme") == "internet-facing" && slices.ContainsFunc(g.to(e, "HAS"), func(l posture.Entity) bool {
+		return slices.ContainsFunc(g.to(e, "HAS"), func(l posture.Entity) bool {
 			return str(l, "protocol") == "HTTP" && !hasFlag(l, "redirectsToHttps")
 		})
 	},
