@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	action          = regexp.MustCompile(`^Microsoft\.[A-Za-z]+(/[A-Za-z]+)+/read$`)
+	action          = regexp.MustCompile(`^Microsoft\.[A-Za-z]+(/[A-Za-z0-9]+)+/read$`)
 	graphPermission = regexp.MustCompile(`^[A-Z][A-Za-z]+\.Read\.(All|Directory)$`)
 )
 

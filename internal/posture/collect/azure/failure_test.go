@@ -269,11 +269,11 @@ func TestThrottledCallsAreRetried(t *testing.T) {
 	p := &recordingLimiter{waits: map[collect.Key]int{}}
 	r := newFixture(t, simazure.Options{Size: 20}, func(o *azure.Options) { o.Limiter = p })
 	s := r.open(t, r.access(0))
-	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "virtualMachines/read"}, Kind: gateway.Throttle, Times: 1, RetryAfter: gateway.Duration(time.Second)})
+	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "disks/read"}, Kind: gateway.Throttle, Times: 1, RetryAfter: gateway.Duration(time.Second)})
 	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "users/read"}, Kind: gateway.Throttle, Times: 1})
 	start := time.Now()
-	if got, err := list(t, s, "Azure.Compute.VirtualMachine"); err != nil || len(got) == 0 {
-		t.Errorf("%d machines, %v", len(got), err)
+	if got, err := list(t, s, "Azure.Compute.Disk"); err != nil || len(got) == 0 {
+		t.Errorf("%d disks, %v", len(got), err)
 	}
 	if elapsed := time.Since(start); elapsed < time.Second {
 		t.Errorf("retried after %v, want a second", elapsed)
@@ -289,8 +289,8 @@ func TestThrottledCallsAreRetried(t *testing.T) {
 	if len(p.waits) != 2 || arm != 3 || graph < 4 {
 		t.Errorf("waited for %v", p.waits)
 	}
-	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "virtualMachines/read"}, Kind: gateway.Throttle})
-	if _, err := list(t, s, "Azure.Compute.VirtualMachine"); !errors.Is(err, collect.ErrThrottled) {
+	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "disks/read"}, Kind: gateway.Throttle})
+	if _, err := list(t, s, "Azure.Compute.Disk"); !errors.Is(err, collect.ErrThrottled) {
 		t.Errorf("a cloud that always throttles: %v", err)
 	}
 }
