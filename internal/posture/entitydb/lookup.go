@@ -95,6 +95,10 @@ type located struct {
 // findEntities returns the entities of an account with the given ids, omitting ids that
 // do not exist.
 func (s *Store) findEntities(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
+	if !tx.Distributed() {
+		return s.findRowsWhere(tx, accountNo, ids, notInRemoval)
+	}
+	// Citus would send the removals, which are on the coordinator, to the shard.
 	removal, err := removalOf(tx, accountNo)
 	if err != nil || removal.removedAt != 0 {
 		return nil, err
@@ -104,6 +108,13 @@ func (s *Store) findEntities(tx *sqldb.Tx, accountNo int64, ids []posture.Entity
 
 // findRows is findEntities including rows that are being removed.
 func (s *Store) findRows(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
+	return s.findRowsWhere(tx, accountNo, ids, inAccount)
+}
+
+// findRowsWhere is findRows with a further condition.
+func (s *Store) findRowsWhere(
+	tx *sqldb.Tx, accountNo int64, ids []posture.EntityID, condition func(tx *sqldb.Tx, args *[]any, accountNo int64) string,
+) (map[posture.EntityID]located, error) {
 	requested := make(map[posture.EntityID]bool, len(ids))
 	keys := make([]int64, len(ids))
 	for i, id := range ids {
@@ -113,7 +124,7 @@ func (s *Store) findRows(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) 
 	found := make(map[posture.EntityID]located, len(ids))
 	for part := range slices.Chunk(keys, 1000) {
 		var args []any
-		where := `id_hash IN ` + sqldb.List(&args, part) + inAccount(tx, &args, accountNo)
+		where := `id_hash IN ` + sqldb.List(&args, part) + condition(tx, &args, accountNo)
 		rows, err := sqldb.Query(tx, scanRow, `SELECT `+rowColumns+` FROM entity WHERE `+where, args...)
 		if err != nil {
 			return nil, err

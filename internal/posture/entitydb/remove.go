@@ -1,6 +1,8 @@
 package entitydb
 
 import (
+	"fmt"
+
 	"vigil/internal/posture"
 	"vigil/internal/sqldb"
 )
@@ -29,6 +31,13 @@ func removalOf(tx *sqldb.Tx, accountNo int64) (removal, error) {
 		return removal{}, nil
 	}
 	return r, err
+}
+
+// notInRemoval returns a further condition of a query for rows of an account: the account
+// is not being removed. It saves the statement of removalOf where tables are not distributed.
+func notInRemoval(_ *sqldb.Tx, args *[]any, accountNo int64) string {
+	*args = append(*args, accountNo)
+	return fmt.Sprintf(" AND NOT EXISTS (SELECT 1 FROM entity_removal WHERE account_no = $%d)", len(*args))
 }
 
 // accountsInRemoval returns the accounts of an organisation whose rows are being removed.
