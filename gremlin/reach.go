@@ -26,8 +26,12 @@ func (p *Plan) Reach(params map[string]graph.Value) (*Reach, bool) {
 
 // Dependents returns the vertices of a graph for which the answer of the query may depend
 // on the given vertices: those from which the query may reach one of them. It gives up
-// and returns false when there are more than limit.
+// and returns false when there are more than limit, and when the answer about every
+// vertex depends on an unknown value.
 func (r *Reach) Dependents(g *graph.Graph, on []graph.Handle, limit int) ([]graph.Handle, bool) {
+	if len(withUnknown(g, r.KnownKeys, false)) > 0 {
+		return nil, false
+	}
 	// From the given vertices the moves of the query lead backwards.
 	hops := appendHops(nil, g, graph.In, r.Out, r.AllOut)
 	hops = appendHops(hops, g, graph.Out, r.In, r.AllIn)

@@ -63,18 +63,19 @@ func TestVerdictOfDependentsMatchesReference(t *testing.T) {
 func TestReach(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]*gremlin.Reach{
-		"g.V().hasLabel('A').has('n', 1).dedup()":                           {},
-		"g.V().where(out('a').has('n', 1))":                                 {Out: []string{"a"}, Moves: 1},
-		"g.V().where(out('a').in('b')).not(both('c').out('d').out('a'))":    {Out: []string{"a", "c", "d"}, In: []string{"b", "c"}, Moves: 3},
-		"g.V().where(outE('a').has('n', 1).inV().inE())":                    {Out: []string{"a"}, AllIn: true, Moves: 2},
-		"g.V().as('x').where(out('a').as('y').select('x').out('b'))":        {Out: []string{"a", "b"}, Moves: 2},
-		"g.V().where(union(out('a'), out('a').out('a')).in('b'))":           {Out: []string{"a"}, In: []string{"b"}, Moves: 3},
-		"g.V().where(out('a').count().is(gt(2)))":                           {Out: []string{"a"}, Moves: 1},
-		"g.V().where(out('a').out('b').dedup().limit(2).count().is(2))":     {Out: []string{"a", "b"}, Moves: 2},
-		"g.V().where(out('a').values('n').dedup().count().is(2))":           nil, // an unknown n makes every answer unknown
-		"g.V().as('x').where(out('a').where(eq('x')).by(out('b').count()))": {Out: []string{"a", "b"}, Moves: 2},
-		"g.V().where(repeat(out('a')).until(out('b')))":                     {Out: []string{"a", "b"}, Moves: -1},
-		"g.V().where(repeat(out('a')).times(2).has('n', 1))":                {Out: []string{"a"}, Moves: -1},
+		"g.V().hasLabel('A').has('n', 1).dedup()":                            {},
+		"g.V().where(out('a').has('n', 1))":                                  {Out: []string{"a"}, Moves: 1},
+		"g.V().where(out('a').in('b')).not(both('c').out('d').out('a'))":     {Out: []string{"a", "c", "d"}, In: []string{"b", "c"}, Moves: 3},
+		"g.V().where(outE('a').has('n', 1).inV().inE())":                     {Out: []string{"a"}, AllIn: true, Moves: 2},
+		"g.V().as('x').where(out('a').as('y').select('x').out('b'))":         {Out: []string{"a", "b"}, Moves: 2},
+		"g.V().where(union(out('a'), out('a').out('a')).in('b'))":            {Out: []string{"a"}, In: []string{"b"}, Moves: 3},
+		"g.V().where(out('a').count().is(gt(2)))":                            {Out: []string{"a"}, Moves: 1},
+		"g.V().where(out('a').out('b').dedup().limit(2).count().is(2))":      {Out: []string{"a", "b"}, Moves: 2},
+		"g.V().where(out('a').values('n').dedup().count().is(2))":            {Out: []string{"a"}, Moves: 1, KnownKeys: []string{"n"}},
+		"g.V().as('x').where(out('a').as('y').where('x', lte('y')).by('n'))": {Out: []string{"a"}, Moves: 1, KnownKeys: []string{"n"}},
+		"g.V().as('x').where(out('a').where(eq('x')).by(out('b').count()))":  {Out: []string{"a", "b"}, Moves: 2},
+		"g.V().where(repeat(out('a')).until(out('b')))":                      {Out: []string{"a", "b"}, Moves: -1},
+		"g.V().where(repeat(out('a')).times(2).has('n', 1))":                 {Out: []string{"a"}, Moves: -1},
 		"g.V().out('a')":                                                       nil,
 		"g.V().count()":                                                        nil,
 		"g.V().limit(1)":                                                       nil,
@@ -147,8 +148,11 @@ func requireSameVerdict(t *rapid.T, text string) (*graph.Graph, []graph.Handle) 
 			}
 		}
 		dependents, ok := reach.Dependents(g, changed, 1000)
-		if !ok {
+		if !ok && len(reach.KnownKeys) == 0 {
 			t.Fatal("more dependents than vertices")
+		}
+		if !ok { // the answer about every vertex may be unknown
+			dependents = g.Vertices()
 		}
 		for _, h := range dependents {
 			if h, ok := after.VertexByID(g.VertexID(h)); ok {
@@ -257,6 +261,8 @@ func drawAnyStep(t *rapid.T) string {
 		func() string { return ".inE('b')" + drawHas(t) + ".outV()" },
 		func() string { return ".bothE().otherV()" },
 		func() string { return ".as('x')" + drawMove(t) + drawHas(t) + ".select('x')" },
+		func() string { return ".as('x')" + drawMove(t) + ".as('y').where('x', lte('y')).by('n')" },
+		func() string { return ".where(" + "__" + drawMove(t) + ".values('n').dedup().count().is(gt(1)))" },
 		func() string { return ".as('x')" + drawMove(t) + ".where(neq('x'))" },
 		func() string { return ".as('x')" + drawMove(t) + ".where(eq('x')).by('n')" },
 		func() string { return ".as('x')" + drawMove(t) + ".where(neq('x')).by(__" + drawMove(t) + ".count())" },

@@ -14,6 +14,10 @@ type Reach struct {
 	In     []string // labels of edges that it follows backwards
 	AllIn  bool     // it follows edges of any label backwards
 	Moves  int      // maximum number of consecutive moves; Unlimited for no maximum
+
+	// KnownKeys are the keys under which the graph must have no unknown value: one would
+	// make the answer about every vertex unknown.
+	KnownKeys []string
 }
 
 // Unlimited is a number of moves without a maximum.
@@ -27,9 +31,11 @@ func ReachOf(r *Root) (Reach, bool) {
 	if r.Sack != nil || len(r.SideEffects) > 0 || r.Take >= 0 || r.Terminal != "" || len(r.Steps) == 0 {
 		return Reach{}, false
 	}
-	if keys, all := Unsure(r); all || len(keys) > 0 {
-		return Reach{}, false // one unknown value makes the answer about every vertex unknown
+	keys, all := Unsure(r)
+	if all {
+		return Reach{}, false
 	}
+	f.KnownKeys = keys
 	if g, ok := r.Steps[0].(*Graph); !ok || g.Edges || g.ByID || g.Mid {
 		return Reach{}, false
 	}

@@ -99,8 +99,7 @@ func (d *difference) mayAffect(q *query) bool {
 	t := &q.touches
 	return d.later && q.reads.Clock ||
 		len(d.labels) > 0 && (t.AllLabels || anyOf(t.Labels, d.labels)) ||
-		len(d.keys) > 0 && (t.AllKeys || anyOf(d.keys, q.keys)) ||
-		len(d.keys) > 0 && (t.AllEdges || anyOf(d.keys, q.edges) || slices.Contains(d.keys, tagsUnread) && q.readsTags()) || // tags or edges that could not be read
+		len(d.keys) > 0 && (t.AllKeys || t.AllEdges || anyOf(d.keys, q.names) || slices.Contains(d.keys, tagsUnread) && q.readsTags()) ||
 		len(d.edges) > 0 && (t.AllEdges || anyOf(t.Edges, d.edges)) ||
 		len(d.scopes)+len(d.labels) > 0 && slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] || d.labels[string(t)] })
 }

@@ -158,8 +158,7 @@ type query struct {
 	binding  posture.Binding
 	plan     *gremlin.Plan
 	touches  gremlin.Touches
-	keys     map[string]bool // touches.Keys, folded
-	edges    map[string]bool // touches.Edges, folded
+	names    map[string]bool // touches.Keys and touches.Edges, folded: an edge that could not be read is a key
 	reach    *gremlin.Reach  // how far from an entity it reads to decide about it; nil if that is not limited
 	reads    Reads
 	needs    []need
@@ -215,7 +214,7 @@ func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	known.keys, known.edges = foldAll(known.touches.Keys), foldAll(known.touches.Edges)
+	known.names = foldAll(known.touches.Keys, known.touches.Edges)
 	e.queries.mu.Lock()
 	defer e.queries.mu.Unlock()
 	if other := e.queries.queries[q]; other != nil { // verdicts are kept by query, so there is one of each
@@ -229,10 +228,10 @@ func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 }
 
 // foldAll returns names as in [difference].keys.
-func foldAll(names []string) map[string]bool {
-	folded := make(map[string]bool, len(names))
-	for _, n := range names {
-		folded[posture.Fold(n)] = true
+func foldAll(lists ...[]string) map[string]bool {
+	folded := map[string]bool{}
+	for _, name := range slices.Concat(lists...) {
+		folded[posture.Fold(name)] = true
 	}
 	return folded
 }
