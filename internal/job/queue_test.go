@@ -171,6 +171,36 @@ func TestJobIsPickedUpAtOnce(t *testing.T) {
 	})
 }
 
+// salute is greet after its kind was renamed.
+type salute struct{ greet }
+
+func (salute) Kind() string          { return "salute" }
+func (salute) KindAliases() []string { return []string{greet{}.Kind()} }
+
+func TestJobOfAKindThatWasRenamedIsHandled(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		earlier := newQueue(t, db, job.Config{})
+		insert(t, db, earlier, "earlier", job.Options{})
+		done := make(chan string, 1)
+		q := newQueue(t, db, job.Config{})
+		err := job.Handle(q, time.Minute, func(_ context.Context, j job.Job[salute]) error {
+			done <- j.Args.Name
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { stop(t, q) })
+		if got := next(t, done); got != "earlier" {
+			t.Errorf("the job has the arguments of %q", got)
+		}
+	})
+}
+
 func TestFailedJobIsRetriedUpToItsAttempts(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {

@@ -117,7 +117,11 @@ const collecting = "collect"
 type maintainRunsArgs struct{}
 
 // Kind implements [job.Args].
-func (maintainRunsArgs) Kind() string { return "tend_runs" }
+func (maintainRunsArgs) Kind() string { return "maintain_runs" }
+
+// KindAliases implements [river.JobArgsWithKindAliases]: the queue may hold a job that an
+// earlier version added.
+func (maintainRunsArgs) KindAliases() []string { return []string{"tend_runs"} }
 
 // evaluate executes a job that evaluates rules.
 func (a *App) evaluate(ctx context.Context, args judgeArgs) error {
@@ -130,7 +134,7 @@ func (a *App) evaluate(ctx context.Context, args judgeArgs) error {
 // handleJobs registers the job handlers.
 func (a *App) handleJobs() error {
 	v := &onboard.Validator{Store: a.store, Cloud: a.o.Cloud, Now: a.o.Now}
-	a.queue.Every("tend_runs", 30*time.Second, maintainRunsArgs{}, job.Options{Attempts: 1})
+	a.queue.Every("maintain_runs", 30*time.Second, maintainRunsArgs{}, job.Options{Attempts: 1})
 	return errors.Join(
 		job.Handle(a.queue, time.Minute, func(ctx context.Context, j job.Job[validateArgs]) error {
 			status, err := v.Validate(ctx, j.Args.Org, j.Args.Account)

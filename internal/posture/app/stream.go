@@ -61,7 +61,11 @@ const streamPause = 5 * time.Second
 type maintainStreamsArgs struct{}
 
 // Kind implements [job.Args].
-func (maintainStreamsArgs) Kind() string { return "tend_streams" }
+func (maintainStreamsArgs) Kind() string { return "maintain_streams" }
+
+// KindAliases implements [river.JobArgsWithKindAliases]: the queue may hold a job that an
+// earlier version added.
+func (maintainStreamsArgs) KindAliases() []string { return []string{"tend_streams"} }
 
 // newStreams builds the components for event streams.
 func (a *App) newStreams() error {
@@ -97,7 +101,7 @@ func (a *App) updateGraph(ctx context.Context, org posture.OrgID, id posture.Acc
 
 // handleStreamJobs registers the jobs for event streams.
 func (a *App) handleStreamJobs() error {
-	a.queue.Every("tend_streams", 5*time.Second, maintainStreamsArgs{}, job.Options{Queue: streaming, Attempts: 1})
+	a.queue.Every("maintain_streams", 5*time.Second, maintainStreamsArgs{}, job.Options{Queue: streaming, Attempts: 1})
 	return errors.Join(
 		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[streamArgs]) error {
 			err := a.streams.reader.Work(ctx, j.Args.Org, j.Args.Account)
