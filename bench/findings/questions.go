@@ -22,13 +22,18 @@ var (
 	isOpen = posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}}
 	no     = false
 	newest = []posture.FindingSort{{Field: "creationTime", Desc: true}}
+
+	isListed = posture.FindingFilter{Statuses: isOpen.Statuses, Suppressed: &no} // the list that the console opens with
 )
 
 var questions = []question{
 	{name: "first page"},
 	{name: "first page, open", filter: isOpen},
-	{name: "first page, open and not suppressed", filter: posture.FindingFilter{Statuses: isOpen.Statuses, Suppressed: &no}},
+	{name: "first page, open and not suppressed", filter: isListed},
 	{name: "first page, newest first", sorts: newest},
+	{name: "first page, open, newest first", filter: isListed, sorts: newest},
+	{name: "first page, open, oldest first", filter: isListed, sorts: []posture.FindingSort{{Field: "creationTime"}}},
+	{name: "first page, open, last changed first", filter: isListed, sorts: []posture.FindingSort{{Field: "lastUpdateTime", Desc: true}}},
 	{name: "deep page", deep: true},
 	{name: "deep page, open", filter: isOpen, deep: true},
 	{name: "deep page, newest first", sorts: newest, deep: true},

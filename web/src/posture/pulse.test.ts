@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedMarks, isOlder } from './pulse';
+import { changedMarks, isDeep, isOlder } from './pulse';
 
 const pulse = { findings: '1', entities: '1', rules: '1', accounts: '1', collections: '1' };
 
@@ -16,4 +16,11 @@ test('an answer is asked for again only when a change concerns it', () => {
   expect(isOlder(['runs', '', 100], runs)).toBe(true);
   expect(isOlder(['rules'], changedMarks(pulse, { ...pulse, rules: '2' }))).toBe(true);
   expect(isOlder(['findings'], changedMarks(pulse, pulse))).toBe(false);
+});
+
+test('a list that was read far down is not asked for again by itself', () => {
+  expect(isDeep({ pages: Array(6).fill({}) })).toBe(true);
+  expect(isDeep({ pages: [{}] })).toBe(false);
+  expect(isDeep(undefined)).toBe(false);
+  expect(isDeep([])).toBe(false);
 });

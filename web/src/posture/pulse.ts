@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type Query } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { posture, type Pulse } from '../api/posture';
 import { useFollow } from '../frame/follow';
@@ -29,6 +29,13 @@ export const isOlder = (queryKey: readonly unknown[], changed: Mark[]): boolean 
   return changed.length > 0 && (!by || by.some((mark) => changed.includes(mark)));
 };
 
+/** Pages that are asked for again when something changes. A list with more would ask for each of them, one after the other. */
+const mostPages = 5;
+
+/** Whether an answer is a list that has been read so far down that it is not asked for again by itself. */
+export const isDeep = (data: unknown): boolean =>
+  typeof data === 'object' && data !== null && 'pages' in data && Array.isArray(data.pages) && data.pages.length > mostPages;
+
 /** During a collection something changes every second: the screens ask again at most this often. */
 const atMostEvery = 3000;
 
@@ -57,7 +64,9 @@ export function useServerPulse(): void {
       askedAt.current = Date.now();
       known.current = marks;
       const changed = changedMarks(before, marks);
-      void client.invalidateQueries({ predicate: (q) => isOlder(q.queryKey, changed) });
+      const older = (q: Query) => isOlder(q.queryKey, changed);
+      void client.invalidateQueries({ predicate: (q) => older(q) && !isDeep(q.state.data) });
+      void client.invalidateQueries({ predicate: (q) => older(q) && isDeep(q.state.data), refetchType: 'none' });
     };
     const wait = askedAt.current + atMostEvery - Date.now();
     if (wait <= 0) return ask();

@@ -130,13 +130,15 @@ export function Lines({ events }: { events: Event[] }) {
           </tr>
         </thead>
         <tbody>
-          {events.slice(0, shown).map((e) =>
-            e.what === 'change' ? (
-              <ChangeRow key={`${e.change.entityId}${e.at}${e.change.changeType}`} {...e} />
-            ) : (
-              <FindingRow key={`${e.finding.id}${e.what}${e.at}`} {...e} />
-            ),
-          )}
+          {events
+            .slice(0, shown)
+            .map((e) =>
+              e.what === 'change' ? (
+                <ChangeRow key={`${e.change.entityId}${e.at}${e.change.changeType}`} {...e} />
+              ) : (
+                <FindingRow key={`${e.finding.id}${e.what}${e.at}`} {...e} />
+              ),
+            )}
         </tbody>
       </table>
       {events.length > shown && (

@@ -1,4 +1,5 @@
 import { failureText } from '../../parts/failure';
+import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { useRefusal } from '../../api/session';
 import { useAddress, type Search } from '../../frame/address';
@@ -10,6 +11,7 @@ import { Menu } from '../../parts/Menu';
 import { Answer, Empty } from '../../parts/states';
 import { count, plural } from '../../parts/text';
 import { showToast } from '../../parts/toast';
+import { isDeep } from '../pulse';
 import { Drawer } from './Drawer';
 import { exportFindings, formats, mostExported } from './export';
 import { Facets } from './Facets';
@@ -68,6 +70,7 @@ export default function Findings() {
   const [suppressing, setSuppressing] = useState<string[]>();
   const refused = useRefusal('analyst', 'findings');
   const { release } = useSuppress();
+  const client = useQueryClient();
   const grouping = groupOf(search);
   const state = stateOf(search);
   const all = useViewCounts()[state];
@@ -183,6 +186,11 @@ export default function Findings() {
                   </span>
                 )}
               </span>
+            )}
+            {query.isStale && isDeep(query.data) && (
+              <button type="button" className="link" onClick={() => void client.resetQueries({ queryKey: ['findings', 'list'] })}>
+                Changed meanwhile: read again
+              </button>
             )}
             <span className="small t3 end wide">
               <kbd>J</kbd> <kbd>K</kbd> move <kbd>X</kbd> select <kbd>S</kbd> suppress

@@ -58,7 +58,8 @@ export function filtersOf(search: Search, without?: string): FindingFilters {
   return filters;
 }
 
-export const sorts = { '-risk': 'Risk', '-new': 'Newest', new: 'Oldest', '-changed': 'Changed', level: 'Level' } as const;
+// There is no sort by level: the risk score contains it, and the server has no index of it.
+export const sorts = { '-risk': 'Risk', '-new': 'Newest', new: 'Oldest', '-changed': 'Changed' } as const;
 export type Sort = keyof typeof sorts;
 export const sortOf = (search: Search): Sort => (search.sort && search.sort in sorts ? (search.sort as Sort) : '-risk');
 
@@ -67,10 +68,6 @@ const orders: Record<Sort, NonNullable<FindingQuery['sorts']>> = {
   '-new': [{ fieldName: 'creationTime', order: 'desc' }],
   new: [{ fieldName: 'creationTime', order: 'asc' }],
   '-changed': [{ fieldName: 'lastUpdateTime', order: 'desc' }],
-  level: [
-    { fieldName: 'level', order: 'asc' },
-    { fieldName: 'riskScore', order: 'desc' },
-  ],
 };
 export const sortsOf = (search: Search) => orders[sortOf(search)];
 

@@ -2,6 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanst
 import { posture, type Finding, type FindingPage } from '../../api/posture';
 import type { Search } from '../../frame/address';
 import { findingsQuery } from '../data';
+import { isDeep } from '../pulse';
 import { filtersOf, sortsOf, states, type State } from './filters';
 
 const pageSize = 200;
@@ -17,6 +18,9 @@ export function useFindings(search: Search) {
     initialPageParam: null as string | null,
     getNextPageParam: (last: FindingPage) => last.continuationToken ?? null,
     placeholderData: keepPreviousData,
+    staleTime: Infinity, // until the server reports a change
+    refetchOnWindowFocus: (q) => !isDeep(q.state.data),
+    refetchOnMount: (q) => !isDeep(q.state.data),
   });
   const findings: Finding[] = query.data?.pages.flatMap((p) => p.results) ?? [];
   return { query, findings, total: query.data?.pages[0]?.totalCount };
