@@ -19,7 +19,7 @@ for (const [key, address] of [
 ] as const) {
   test(`the key ${key} opens a figure of the overview`, async ({ posture: page }) => {
     await page.goto(postureAt('/overview'));
-    await expect(page.locator('.ledger .figure').first()).toHaveText(/^[1-9]/);
+    await expect(page.locator('.ledger .figure').nth(Number(key) - 1)).toHaveText(/^[1-9]/);
     await page.keyboard.press(key);
     await expect(page).toHaveURL(address);
   });

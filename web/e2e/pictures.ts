@@ -7,6 +7,9 @@ async function take(page: Page, address: string, name: string): Promise<void> {
   await takeHere(page, name);
 }
 
+/** How much of a page of a phone is photographed. */
+const longest = 3000;
+
 /** Takes pictures of the page as it is. */
 async function takeHere(page: Page, name: string): Promise<void> {
   for (const scheme of ['light', 'dark'] as const) {
@@ -15,7 +18,13 @@ async function takeHere(page: Page, name: string): Promise<void> {
       await page.emulateMedia({ colorScheme: scheme });
       await settled(page);
       await painted(page);
-      await page.screenshot({ path: `pictures/${name}-${scheme}-${width}.png`, fullPage: width === 390 });
+      const path = `pictures/${name}-${scheme}-${width}.png`;
+      if (width === 1440) await page.screenshot({ path });
+      else {
+        // Whole pages of phones, but not of lists that go on and on.
+        const height = await page.evaluate(() => document.documentElement.scrollHeight);
+        await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width, height: Math.min(height, longest) } });
+      }
     }
   }
 }

@@ -68,7 +68,7 @@ function figures(
       label: 'Unknown',
       mark: 'unknown',
       value: unknown,
-      ...(unknown ? { to: '/rules', search: { unknown: 'yes' } } : { to: '/accounts', search: { status: 'error' } }),
+      ...(unknown === 0 ? { to: '/accounts', search: { status: 'error' } } : { to: '/rules', search: { unknown: 'yes' } }),
       detail: unknown === undefined ? ' ' : unknown === 0 && blind === 0 ? 'everything was read' : `verdicts, ${plural(blind, 'account')}`,
     },
   ];
