@@ -115,6 +115,14 @@ test('the jump box finds a component', async ({ desktop: page }) => {
   await expect(page).toHaveURL(/\/farms\//);
 });
 
+/** Presses G and a letter. A machine that is so busy that the second key comes after the time limit of such keys tries again. */
+const pressBoth = (page: Page, letter: string, address: RegExp) =>
+  expect(async () => {
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    await expect(page).toHaveURL(address, { timeout: 3000 });
+  }).toPass();
+
 for (const [letter, address] of Object.entries({
   f: /findings/,
   i: /inventory/,
@@ -126,9 +134,7 @@ for (const [letter, address] of Object.entries({
   test(`G and ${letter} go to a screen`, async ({ posture: page }) => {
     await page.goto(postureAt('/overview'));
     await expect(page.locator('.ledger')).toBeVisible();
-    await page.keyboard.press('g');
-    await page.keyboard.press(letter);
-    await expect(page).toHaveURL(address);
+    await pressBoth(page, letter, address);
   });
 }
 
@@ -136,9 +142,7 @@ for (const [letter, address] of Object.entries({ g: /gateways/, s: /connection-s
   test(`G and ${letter} go to a screen of the desktop`, async ({ desktop: page }) => {
     await page.goto(desktopAt('/health'));
     await expect(page.locator('.stage').first()).toBeVisible();
-    await page.keyboard.press('g');
-    await page.keyboard.press(letter);
-    await expect(page).toHaveURL(address);
+    await pressBoth(page, letter, address);
   });
 }
 
