@@ -20,9 +20,10 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
   const [date, setDate] = useState(old ? (old.until ?? '').slice(0, 10) : nextYear());
   const client = useQueryClient();
   const path = { framework_id: framework, control_id: control.controlId };
-  const done = (text: string) => {
+  // The dialog closes when the list has the change, so that it does not open again with what was before.
+  const done = async (text: string) => {
+    await client.invalidateQueries({ queryKey: ['posture', framework] });
     showToast(text);
-    void client.invalidateQueries({ queryKey: ['posture', framework] });
   };
   const save = async () => {
     const until = date ? new Date(`${date}T23:59:59`).toISOString() : undefined;
@@ -30,11 +31,11 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
       path,
       body: { verdict, reason, ...(until ? { until } : {}) },
     });
-    done(`Control ${control.controlId} is assessed`);
+    await done(`Control ${control.controlId} is assessed`);
   };
   const withdraw = async () => {
     await posture.delete('/v1/compliance-frameworks/{framework_id}/controls/{control_id}/assessment', { path });
-    done(`Control ${control.controlId} is not assessed any more`);
+    await done(`Control ${control.controlId} is not assessed any more`);
     onClose();
   };
   return (

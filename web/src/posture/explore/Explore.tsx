@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Account, type GraphAnswer } from '../../api/posture';
@@ -297,12 +297,12 @@ export default function Explore() {
             </Empty>
           )}
           {!asked && language === 'gremlin' && (
-            <ul className="explore-questions" aria-label="Questions">
+            <ul className="explore-questions" aria-label="To begin with">
               {questions.map((q) => (
                 <li key={q.text}>
-                  <button type="button" className="link" onClick={() => begin(q)}>
+                  <Link className="link" to="/explore" search={{ ...search, q: q.gremlin } as never} onClick={() => begin(q)}>
                     {q.text}
-                  </button>
+                  </Link>
                 </li>
               ))}
             </ul>
