@@ -145,7 +145,7 @@ func background(t *testing.T, f func(context.Context) error) {
 // waitRun waits until the newest run of an account has ended and returns it.
 func (c *client) waitRun(account string) object {
 	c.t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		got := c.want(200, "POST", "/v1/cloud-accounts/collection-status/query", object{"filters": object{"cloudAccountId": account}})
 		runs, _ := got.body["results"].([]any)
 		if len(runs) > 0 {
@@ -154,6 +154,6 @@ func (c *client) waitRun(account string) object {
 			}
 		}
 	}
-	c.t.Fatal("no run ended within a minute")
+	c.t.Fatal("no run ended within five minutes")
 	return nil
 }

@@ -77,7 +77,7 @@ func TestFindingsReachAWebhook(t *testing.T) {
 	if err != nil || webhook.Sign([]byte(signingKey), time.Unix(seconds, 0), []byte(m.body)) != m.signature {
 		t.Errorf("signature %q, %v", m.signature, err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		delivered := results(i.want(200, "GET", "/v1/notification-deliveries?state=Delivered", nil))
 		if len(delivered) == 1 && delivered[0]["id"] == message.ID {
 			break

@@ -53,7 +53,7 @@ func serveAt(t *testing.T, dsn string, now func() time.Time) func() *client {
 func (c *client) wantStream(status string, since time.Time) {
 	c.t.Helper()
 	var got object
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		got, _ = c.want(200, "GET", accounts+"/"+accountID(1), nil).body["eventStreamStatus"].(object)
 		if got["value"] != status {
 			continue
