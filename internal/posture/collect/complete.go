@@ -173,7 +173,7 @@ func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.I
 			return function(ctx)
 		}
 		err = r.pages(ctx, &call.Request, item, false, func(answer gjson.Result) error {
-			pages = append(pages, page{text: answer})
+			pages = append(pages, page{text: answer}) // used once: not worth compressing
 			return nil
 		})
 		return pages, err

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/resource"
@@ -100,13 +99,7 @@ func (r *Reader) unchanged(ctx context.Context, call *resource.Call, item *resou
 		}
 	}
 	k := new(cacheEntry)
-	err = k.read(ctx, func(ctx context.Context) (pages []page, err error) {
-		err = r.send(ctx, &call.Request, address, input, func(answer gjson.Result) error {
-			pages = append(pages, newPage(answer))
-			return nil
-		})
-		return pages, err
-	})
+	err = k.read(ctx, func(ctx context.Context) ([]page, error) { return r.readPages(ctx, &call.Request, address, input) })
 	if err == nil && agrees(k) {
 		r.Earlier.store.put(key, k.pages)
 	}

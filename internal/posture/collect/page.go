@@ -7,8 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A page is a page of a response in a cache. A large page is compressed, because the
-// cached lists of a large account take a hundred megabytes and more otherwise.
+// A page is a page of a response in a cache. A large page is compressed: the cached lists
+// of an account of 200,000 resources take about a hundred megabytes otherwise.
 type page struct {
 	text       gjson.Result // used if compressed is nil
 	compressed []byte

@@ -325,13 +325,18 @@ func (r *Reader) cacheEntry(ctx context.Context, q *resource.Request, item *reso
 		return nil, err
 	}
 	input := q.Input.JSON(item, r.Context.Vars)
-	return r.Answers.read(ctx, r.Context.Region+" "+address+" "+string(input), func(ctx context.Context) (pages []page, err error) {
-		err = r.send(ctx, q, address, input, func(answer gjson.Result) error {
-			pages = append(pages, newPage(answer))
-			return nil
-		})
-		return pages, err
+	return r.Answers.read(ctx, r.Context.Region+" "+address+" "+string(input), func(ctx context.Context) ([]page, error) {
+		return r.readPages(ctx, q, address, input)
 	})
+}
+
+// readPages makes a call and returns its pages for a cache.
+func (r *Reader) readPages(ctx context.Context, q *resource.Request, address string, input []byte) (pages []page, err error) {
+	err = r.send(ctx, q, address, input, func(answer gjson.Result) error {
+		pages = append(pages, newPage(answer))
+		return nil
+	})
+	return pages, err
 }
 
 // parallel visits items with limited concurrency.
