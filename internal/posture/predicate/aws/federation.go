@@ -102,7 +102,7 @@ func (s Statement) narrows(issuer string) (narrow, decided bool) {
 		workflow, owner = workflow || every(fixesWorkflow), owner || every(fixesOwner)
 	}
 	if workflow {
-		// Who may call the workflow depends on the visibility of its repository, which is not read.
+		// The visibility of the workflow's repository decides who may call the workflow, and Vigil does not read it.
 		narrow, decided = narrow || owner, decided && owner
 	}
 	return narrow, decided || narrow

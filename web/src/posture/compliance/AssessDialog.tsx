@@ -20,7 +20,7 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
   const [date, setDate] = useState(old ? (old.until ?? '').slice(0, 10) : nextYear());
   const client = useQueryClient();
   const path = { framework_id: framework, control_id: control.controlId };
-  // The dialog closes when the list has the change, so that it does not open again with what was before.
+  // The dialog waits until the list of controls is read again. Otherwise it could be opened again with the earlier assessment.
   const done = async (text: string) => {
     await client.invalidateQueries({ queryKey: ['posture', framework] });
     showToast(text);
