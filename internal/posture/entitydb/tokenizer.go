@@ -84,7 +84,7 @@ func (z *tokenizer) tokenize(doc []byte, h cellContext) ([]token, error) {
 // Longer words are found by their first maxWordPrefix characters, and compared afterwards.
 const (
 	minWordPrefix = 2
-	maxWordPrefix = 8
+	maxWordPrefix = 6
 )
 
 // nameWords adds the tokens of the beginnings of all words of a name.
