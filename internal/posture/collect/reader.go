@@ -344,10 +344,18 @@ func parallel(ctx context.Context, items []resource.Item, visit func(context.Con
 	if len(items) == 1 {
 		return visit(ctx, &items[0])
 	}
+	// A goroutine visits many items: a new one for each item would grow its stack each time.
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(concurrency)
-	for i := range items {
-		group.Go(func() error { return visit(ctx, &items[i]) })
+	var next atomic.Int64
+	for range min(concurrency, len(items)) {
+		group.Go(func() error {
+			for i := next.Add(1) - 1; i < int64(len(items)); i = next.Add(1) - 1 {
+				if err := visit(ctx, &items[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	return group.Wait()
 }

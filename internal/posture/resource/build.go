@@ -45,6 +45,7 @@ type Context struct {
 // Begin creates the entity of an item and adds the properties, edges and tags that
 // the item itself holds. It fails when the item cannot be identified.
 func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) (*Builder, Context, error) {
+	item = item.indexed()
 	identity, err := t.identify(item, c)
 	if err != nil {
 		return nil, c, err

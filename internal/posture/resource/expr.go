@@ -17,6 +17,8 @@ type Item struct {
 	Parent  *Item                   // nil for an item of the first stage
 	Answers map[string]gjson.Result // responses of named calls (as) that have completed it so far
 	None    bool                    // it represents the absence of resources of the type
+
+	members memberIndex // of Result; nil if it has not been indexed
 }
 
 // Vars are the variables of templates: the scope of a call.
@@ -88,6 +90,8 @@ type itemPath struct {
 	up     int
 	answer string // name of a call; "" for the item itself
 	text   string
+
+	member, rest string // text as a member of the item and the path in it; "" if it has another form
 }
 
 // dependsOnItem reports whether the value may differ from item to item.
@@ -156,6 +160,9 @@ func newPath(text string) itemPath {
 	if p.text == "" {
 		p.text = "@this"
 	}
+	if p.answer == "" {
+		p.member, p.rest = splitMember(p.text)
+	}
 	return p
 }
 
@@ -216,13 +223,13 @@ func (p part) eval(item *Item, v Vars) gjson.Result {
 	if item == nil { // the call is not made for an item
 		return gjson.Result{}
 	}
-	within := item.Result
-	if p.path.answer != "" {
-		for item.Answers == nil && item.Parent != nil { // responses are stored with the item that is being completed
-			item = item.Parent
-		}
-		within = item.Answers[p.path.answer]
+	if p.path.answer == "" {
+		return p.path.get(item)
 	}
+	for item.Answers == nil && item.Parent != nil { // responses are stored with the item that is being completed
+		item = item.Parent
+	}
+	within := item.Answers[p.path.answer]
 	if p.path.text == "@this" {
 		return within
 	}

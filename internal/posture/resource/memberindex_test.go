@@ -1,0 +1,36 @@
+package resource
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/tidwall/gjson"
+)
+
+// An indexed item has the same values as one that is not.
+func TestMemberIndexAgreesWithGJSON(t *testing.T) {
+	t.Parallel()
+	paths := []string{
+		"a", "a.b", "a.b.c", "a.0", "a.1.b", "a.#", "a.#.b", "a.#.b|0", "a.#(b==1)", "a.#(b==1)#.c", "a.@this", "a.@keys", "a.@values.0", "a.@flatten",
+		"a.b.@split:/", "a|@split:/", "a.@split:/", "a.@last:/", "a.@tostr", "a.@fromstr", "a.@fromstr.b", "a|b", "a|@fromstr|b", `a\.b`, "a*", "?", "*.b", "@this", "@this.a",
+		"@keys", "#", "#.a", "a.", "a..b", "é", "a-b", "a_b", "0", "a.!1", `!"x"`, `a.b\.c`, "[a,b]", "{a,b}", "a.[b,c]", "A", "dup", "dup.x", "missing", "missing.b", "missing.@keys",
+		"missing.#", "missing.@tostr", "n", "n.a", "n.@tostr",
+	}
+	texts := []string{
+		`{}`, `{"a":1}`, `{"a":null,"n":null}`, `{"a":true,"b":false}`, `{"a":"x/y"}`, `{"a":"{\"b\":[1,2]}"}`, `{"a":"[{\"b\":1}]"}`, `{"a":{"b":"x/y","c":2}}`, `{"a":{"b":{"c":[1]}}}`,
+		`{"a":[{"b":1,"c":"x"},{"b":2},3]}`, `{"a":[[1],[2,[3]]]}`, `{"a.b":1,"a-b":2,"a_b":3,"é":4,"0":5,"A":6}`, `{"\u0061":"escaped name"}`, `{"dup":{"x":1},"dup":{"x":2}}`,
+		`{"a":"\u00e9\n","b":-1.5e3}`, ` { "a" : [ 1 , 2 ] } `, `[]`, `[{"a":1},{"a":2}]`, `"a"`, `1`, `null`, ``,
+	}
+	for _, text := range texts {
+		plain := &Item{Result: gjson.Parse(text)}
+		indexed := plain.indexed()
+		for _, path := range paths {
+			e := Expr{source: path, parts: []part{{path: newPath(path)}}}
+			diff := cmp.Diff(e.Eval(plain, Vars{}), e.Eval(indexed, Vars{}), cmpopts.IgnoreFields(gjson.Result{}, "Index", "Indexes"))
+			if diff != "" {
+				t.Errorf("%s in %s (-not indexed +indexed)\n%s", path, text, diff)
+			}
+		}
+	}
+}
