@@ -46,12 +46,12 @@ type Graph struct {
 	Generation int64
 }
 
-// A cacheEntry is a cache entry.
+// A cacheEntry is a cached graph with its size.
 type cacheEntry struct {
 	ref   posture.AccountRef
 	graph Graph
 	bytes int64
-	uses  int // number of uses
+	uses  int // since it was cached; see weighEvery
 }
 
 // weighEvery is the number of uses after which the size of a graph is measured again.
