@@ -73,8 +73,8 @@ func (j *judging) runAbout(ctx context.Context, q *query, last *verdict) (*verdi
 	return &v, nil
 }
 
-// runPerhaps marks as unknown the resources that the part before as('perhaps') finds and
-// the whole query does not.
+// runPerhaps marks as unknown the resources that the part before as('perhaps') finds, or may
+// find, and the whole query does not.
 func (j *judging) runPerhaps(ctx context.Context, q *query, last, v *verdict) error {
 	perhaps, err := j.run(ctx, q, last)
 	if err != nil {
@@ -82,7 +82,7 @@ func (j *judging) runPerhaps(ctx context.Context, q *query, last, v *verdict) er
 	}
 	v.perhaps = &perhaps
 	v.work += perhaps.work
-	for _, h := range perhaps.yes {
+	for _, h := range slices.Concat(perhaps.yes, perhaps.unknown) {
 		if _, violates := slices.BinarySearch(v.yes, h); !violates {
 			v.unknown = append(v.unknown, h)
 		}
