@@ -241,27 +241,3 @@ var awsRoutes = resource.Function{
 	},
 	Absent: func(b *resource.Builder) { b.Flag("hasInternetRoute", false) },
 }
-
-// awsVPCPeering adds the VPCs that a peering connection connects.
-var awsVPCPeering = resource.Function{
-	Properties: []resource.Property{
-		{Name: "crossAccount", Kind: resource.Flag, Doc: "The VPCs belong to different accounts."},
-	},
-	Edges: []resource.Edge{{Label: "CONNECTS", To: resource.EntityTypes{ec2VPC}, Doc: "The VPCs of this account that it connects."}},
-	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		var owners []string
-		for _, name := range []string{"RequesterVpcInfo", "AccepterVpcInfo"} {
-			side := in.Value.Get(name)
-			if !side.IsObject() {
-				continue
-			}
-			owner := side.Get("OwnerId").String()
-			owners = append(owners, owner)
-			if id := side.Get("VpcId").String(); owner == string(in.Account) && id != "" {
-				b.Edge("CONNECTS", ec2VPC.ID(in.Account, cmp.Or(side.Get("Region").String(), in.Region), id))
-			}
-		}
-		b.Flag("crossAccount", len(owners) == 2 && owners[0] != owners[1])
-		return nil
-	},
-}

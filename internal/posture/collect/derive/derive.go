@@ -33,6 +33,7 @@ func Functions() resource.Functions {
 			"aws.jobContainers":           awsJobContainers,
 			"aws.listeners":               awsListeners,
 			"aws.networkAcl":              awsNetworkACL,
+			"aws.peeringRoutes":           awsPeeringRoutes,
 			"aws.policyDocument":          awsPolicyDocument,
 			"aws.prefixList":              awsPrefixListFacts,
 			"aws.principal":               awsPrincipal,
