@@ -4,8 +4,9 @@
 // A verdict is violation, pass or unknown; a resource that the rule is not applicable
 // to has none of them. It is unknown when it depends on something that could not be read: a
 // property that was denied, or a type whose last collection failed in the region of
-// the entity. An unknown verdict neither raises nor resolves a finding. A rule that
-// could not be run is unknown for every entity.
+// the entity. A violation that no further reading can undo is a violation all the same.
+// An unknown verdict neither raises nor resolves a finding. A rule that could not be run is
+// unknown for every entity.
 //
 // [Evaluator.Judge] runs rules on the whole account. [Evaluator.Reevaluate] runs them
 // after a change: only the rules that the change can affect, and only on the entities
@@ -151,22 +152,27 @@ func (j *judging) rule(ctx context.Context, r *posture.Rule, since *previous) er
 }
 
 // classify separates violations from unknown verdicts. In a region that was not read
-// completely, every entity that the rule applies to is unknown.
+// completely, every entity that the rule applies to is unknown, except those that certainly
+// violate the rule.
 func (j *judging) classify(v verdict, scope scope) (violating, unknown []graph.Handle) {
 	unknown = v.unknown
 	if scope.complete && !slices.ContainsFunc(v.yes, func(h graph.Handle) bool { return !scope.covers(j.region(h)) }) {
 		return v.yes, unknown
 	}
-	unreadable := map[graph.Handle]bool{}
+	unreadable, certain := map[graph.Handle]bool{}, map[string]bool{} // certain has the regions of isCertain
 	for _, h := range v.yes {
-		if scope.covers(j.region(h)) {
+		region := j.region(h)
+		if _, known := certain[region]; !known {
+			certain[region] = scope.covers(region) || j.isCertain(v, region)
+		}
+		if certain[region] {
 			violating = append(violating, h)
 		} else {
 			unreadable[h] = true
 		}
 	}
 	for _, h := range j.subjects(v.subjects) {
-		if !scope.covers(j.region(h)) {
+		if !scope.covers(j.region(h)) && !contains(violating, h) {
 			unreadable[h] = true
 		}
 	}

@@ -20,6 +20,7 @@ type verdict struct {
 	yes, unknown []graph.Handle // violating and unknown, in ascending order
 	subjects     []posture.EntityType
 	reads        []posture.EntityType // types whose entities can change the result
+	grows        bool                 // entities that are added keep every violation
 	about        *verdict             // the resources that the rule applies to; nil for all of its types
 	perhaps      *verdict             // the resources that may violate the rule; nil if the whole query decides
 	found        *gremlin.Verdict     // what the query found, before unread edges were considered
@@ -49,7 +50,7 @@ func (j *judging) verdict(ctx context.Context, text posture.RuleQuery) (verdict,
 
 // run runs a query on the graph. last is its verdict before a change, or nil.
 func (j *judging) run(ctx context.Context, q *query, last *verdict) (verdict, error) {
-	v := verdict{subjects: q.reads.Subjects, reads: q.reads.Types}
+	v := verdict{subjects: q.reads.Subjects, reads: q.reads.Types, grows: q.grows}
 	if last == nil {
 		last = &verdict{}
 	}
@@ -162,6 +163,7 @@ type query struct {
 	reach    *gremlin.Reach  // how far from an entity it reads to decide about it; nil if that is not limited
 	reads    Reads
 	needs    []need
+	grows    bool              // onlyGrows
 	where    posture.Condition // of a search query, which has no plan and no marks
 	about    *query            // selects the resources that the rule applies to; nil for all
 	perhaps  *query            // finds the resources that may violate the rule; nil if the whole query decides
@@ -258,7 +260,7 @@ func (e *Evaluator) readGraph(text string, bound string) (*query, error) {
 		return nil, err
 	}
 	values := variables(binding, e.now())
-	q := &query{key: posture.RuleQuery{Language: posture.GraphQuery, Text: text, Bound: bound}, binding: binding, plan: plan, touches: plan.Touches(values), reads: reads}
+	q := &query{key: posture.RuleQuery{Language: posture.GraphQuery, Text: text, Bound: bound}, binding: binding, plan: plan, touches: plan.Touches(values), reads: reads, grows: onlyGrows(text)}
 	if reach, ok := plan.Reach(values); ok {
 		q.reach = reach
 	}
