@@ -138,7 +138,7 @@ var byHand = map[posture.RuleID]check{
 	}},
 	"aws-ec2-sg-ssh-open": {"AWS.EC2.SecurityGroup", func(a *readAccount, e *posture.Entity) posture.Truth {
 		return a.out(e, "ALLOWS_INGRESS", func(edge *posture.Edge, to *posture.Entity) posture.Truth {
-			if p := text(edge, "protocol"); p != "tcp" && p != "-1" || number(edge, "fromPort") > 22 || number(edge, "toPort") < 22 {
+			if p := text(edge, "protocol"); p != "tcp" && p != "udp" && p != "-1" || number(edge, "fromPort") > 22 || number(edge, "toPort") < 22 {
 				return posture.No
 			}
 			return isFlag(to, "isInternet", true)

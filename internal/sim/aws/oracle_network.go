@@ -32,7 +32,9 @@ var networkJudgements = []ruleCheck{
 	checkOf("aws-ec2-default-sg-open", ofGroup, func(_ *inventory, o world.Object) bool {
 		return o.Text("groupName") == "default" && len(o.List("ipPermissions"))+len(o.List("ipPermissionsEgress")) > 0
 	}),
-	checkOf("aws-ec2-nacl-admin-open", func(e *inventory) *world.Kind { return e.networkACLs }, func(_ *inventory, o world.Object) bool { return allowsPort(o, 22) || allowsPort(o, 3389) }),
+	checkOf("aws-ec2-nacl-admin-open", func(e *inventory) *world.Kind { return e.networkACLs }, func(_ *inventory, o world.Object) bool {
+		return !o.Flag("default") && (allowsPort(o, 22) || allowsPort(o, 3389))
+	}),
 	checkOf("aws-ec2-ebs-encrypted", func(e *inventory) *world.Kind { return e.volumes }, func(_ *inventory, o world.Object) bool { return !o.Flag("encrypted") }),
 	checkOf("aws-ec2-snapshot-public", func(e *inventory) *world.Kind { return e.snapshots }, func(_ *inventory, o world.Object) bool { return o.Flag("_public") }),
 	checkOf("aws-ec2-ami-public", func(e *inventory) *world.Kind { return e.images }, func(_ *inventory, o world.Object) bool { return o.Flag("isPublic") }),

@@ -147,7 +147,7 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 		return str(e, "groupName") == "default" && len(all(e, "ipPermissions"))+len(all(e, "ipPermissionsEgress")) > 0
 	},
 	"aws-ec2-nacl-admin-open": func(_ accountData, e posture.Entity) bool {
-		return hasFlag(e, "sshOpenToInternet") || hasFlag(e, "rdpOpenToInternet")
+		return !hasFlag(e, "isDefault") && (hasFlag(e, "sshOpenToInternet") || hasFlag(e, "rdpOpenToInternet"))
 	},
 	"aws-ec2-ebs-encrypted":          func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "encrypted") },
 	"aws-ec2-ebs-default-encryption": func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "ebsEncryptionByDefault") },
