@@ -106,7 +106,8 @@ func (e *inventory) makeGuards() {
 	})
 	e.detectors = e.hexNamed("AWS.GuardDuty.Detector", "", 32, unless("aws-guardduty-enabled"), func(p world.Place, i int, _ string) world.Object {
 		return world.Obj("status", "ENABLED", "createdAt", scalar(e.ago(300)), "serviceRole", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), 5)),
-			"findingPublishingFrequency", "SIX_HOURS", "features", world.Items(world.Obj("name", "S3_DATA_EVENTS", "status", "ENABLED"), world.Obj("name", "EKS_AUDIT_LOGS", "status", "DISABLED")),
+			"findingPublishingFrequency", "SIX_HOURS", "features", world.Items(world.Obj("name", "S3_DATA_EVENTS", "status", "ENABLED"), world.Obj("name", "EKS_AUDIT_LOGS", "status", "DISABLED"),
+				world.Obj("name", "LAMBDA_NETWORK_LOGS", "status", "DISABLED"), world.Obj("name", "RUNTIME_MONITORING", "status", "DISABLED")),
 			"tags", world.Obj("Owner", "platform"))
 	})
 	e.hubs = e.namedFirst("AWS.SecurityHub.Hub", []string{"default"}, "", unless("aws-securityhub-enabled"), func(p world.Place, _ int, _ string) world.Object {
