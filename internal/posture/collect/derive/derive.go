@@ -117,7 +117,7 @@ func Functions() resource.Functions {
 			"secrets.arguments":           secretsInVariables("argumentSecrets", "its arguments"),
 			"secrets.definition":          secretsInText("definitionSecrets", "its definition"),
 			"secrets.environment":         secretsInVariables("environmentSecrets", "its environment variables"),
-			"secrets.metadata":            secretsInVariables("metadataSecrets", "the values of its metadata"),
+			"secrets.metadata":            gcpMetadataSecrets,
 			"secrets.outputs":             secretsInVariables("outputSecrets", "its outputs"),
 			"secrets.parameters":          secretsInVariables("parameterSecrets", "its parameters"),
 			"secrets.userData":            secretsInUserData("userDataSecrets", "its user data"),

@@ -104,10 +104,28 @@ var gcpDefaultAccount = resource.Function{
 var gcpGKENode = resource.Function{
 	Properties: []resource.Property{{Name: "gkeNode", Kind: resource.Flag, Doc: "It is a node of a GKE cluster."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		b.Flag("gkeNode", in.Value.Get("labels.goog-gke-node").Exists() || in.Value.Get("properties.labels.goog-gke-node").Exists())
+		b.Flag("gkeNode", isGKENode(in.Value))
 		return nil
 	},
 }
+
+func isGKENode(v gjson.Result) bool {
+	return v.Get("labels.goog-gke-node").Exists() || v.Get("properties.labels.goog-gke-node").Exists()
+}
+
+// gcpMetadataSecrets adds the credentials in metadata, without those that GKE itself gives its nodes to
+// join the cluster: their owner cannot remove them.
+var gcpMetadataSecrets = resource.Function{
+	Properties: secretsInMetadata.Properties,
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		if in.Item != nil && isGKENode(in.Item.Result) {
+			in.Value = in.Value.Get(`#(key!="kube-env")#`)
+		}
+		return secretsInMetadata.Apply(in, b)
+	},
+}
+
+var secretsInMetadata = secretsInVariables("metadataSecrets", "the values of its metadata")
 
 // gcpNATLogging adds whether logging is enabled on all NAT gateways of a router.
 var gcpNATLogging = resource.Function{
