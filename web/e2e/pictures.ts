@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
-import { desktopAt, painted, postureAt, settled, test } from './fixtures';
-import { desktopScreens, postureScreens } from './screens';
+import { dialogs } from './dialogs';
+import { desktopAt, expect, logInTo, painted, postureAt, settled, test } from './fixtures';
+import { desktopScreens, panels, postureScreens } from './screens';
 
 async function take(page: Page, address: string, name: string): Promise<void> {
   await page.goto(address);
@@ -13,7 +14,7 @@ const longest = 3000;
 /** Takes pictures of the page as it is. */
 async function takeHere(page: Page, name: string): Promise<void> {
   for (const scheme of ['light', 'dark'] as const) {
-    for (const width of [1440, 390]) {
+    for (const width of [1440, 360]) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme: scheme });
       await settled(page);
@@ -29,11 +30,36 @@ async function takeHere(page: Page, name: string): Promise<void> {
   }
 }
 
-const file = (screen: string) => screen.slice(1).replace(/[^a-z0-9]+/gi, '-');
+const file = (name: string) => name.replace(/^\//, '').replace(/[^a-z0-9]+/gi, '-');
 for (const screen of postureScreens)
   test(`picture of ${screen}`, async ({ posture }) => take(posture, postureAt(screen), `posture-${file(screen)}`));
 for (const screen of desktopScreens)
   test(`picture of the desktop's ${screen}`, async ({ desktop }) => take(desktop, desktopAt(screen), `desktop-${file(screen)}`));
+
+for (const [name, server, path, open] of dialogs)
+  test(`picture of the dialog ${name}`, async ({ page, api }) => {
+    await logInTo(page, server);
+    await page.goto(server === 'posture' ? postureAt(path) : desktopAt(path));
+    await open(page, api);
+    await expect(page.getByRole('dialog')).toBeVisible();
+    await takeHere(page, `dialog-${file(name)}`);
+  });
+
+for (const kind of panels)
+  test(`picture of the panel of ${kind}`, async ({ desktop: page }) => {
+    await page.goto(desktopAt(`/${kind}`));
+    await page.locator('tbody th a').first().click();
+    await expect(page.locator('.panel').getByRole('heading', { name: 'Status' })).toBeVisible();
+    await takeHere(page, `desktop-panel-${kind}`);
+  });
+
+for (const tab of ['Runs', 'Stream', 'Credential', 'Settings'])
+  test(`picture of the tab ${tab} of an account`, async ({ posture: page }) => {
+    await page.goto(postureAt('/accounts'));
+    await page.getByRole('link', { name: /aws-demo-1/ }).click();
+    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab }).click();
+    await takeHere(page, `posture-account-${tab.toLowerCase()}`);
+  });
 
 test('picture of a finding and of its resource', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));

@@ -50,3 +50,5 @@ export const desktopScreens = [
   '/admin/sessions',
   '/admin/audit',
 ];
+/** Kinds of the desktop whose components open in a panel beside their list. */
+export const panels = ['connection-servers', 'gateways', 'domains', 'farms', 'virtual-centers', 'pods', 'saml', 'true-sso', 'composers'];
