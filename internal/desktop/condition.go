@@ -55,6 +55,11 @@ func (l *list) track(at time.Time, r Record) []Change {
 			parts = appendPart(parts, ref.Kind, s, 0)
 			continue
 		}
+		if !ok && s.Unconfirmed(ref.Kind) {
+			known[s.Part] = tracked{status: string(HealthUnknown), since: at, cause: s.Cause(ref)}
+			parts = appendPart(parts, ref.Kind, s, 0)
+			continue
+		}
 		now := tracked{status: s.Status, since: old.since, cause: s.Cause(ref)}
 		if !ok || old.status != s.Status {
 			now.since = at
@@ -88,7 +93,11 @@ func appendPart(parts []Part, k Kind, s PartStatus, since Millis) []Part {
 	if s.Part == "" {
 		return parts
 	}
-	return append(parts, Part{Name: s.Part, Status: s.Status, Health: HealthOf(k, s.Part, s.Status), Since: since})
+	health := HealthOf(k, s.Part, s.Status)
+	if s.Unconfirmed(k) {
+		health = HealthUnknown
+	}
+	return append(parts, Part{Name: s.Part, Status: s.Status, Health: health, Since: since})
 }
 
 // RestoreStatuses sets the statuses from before the server started, so that a restart

@@ -86,6 +86,30 @@ func TestRestartIsNotAChange(t *testing.T) {
 	}
 }
 
+// TestStatusBeforeTheFirstCheckIsUnknown covers single sign-on and pods, whose own statuses have no word for it.
+func TestStatusBeforeTheFirstCheckIsUnknown(t *testing.T) {
+	t.Parallel()
+	b, now, changes := newBoard(testInventory())
+	b.Tick()
+	for _, k := range []Kind{KindSSOConnector, KindPod} {
+		for _, p := range b.Records(k)[0].Fresh().Parts {
+			if p.Health != HealthUnknown {
+				t.Errorf("%s: the health of %q is %s before the first check", k, p.Name, p.Health)
+			}
+		}
+	}
+	if len(*changes) != 0 {
+		t.Errorf("changes before the first check: %+v", *changes)
+	}
+	b.Observe(Observation{Kind: KindSSOConnector, ID: "t1", At: *now, Reading: SSOReading{Domain: SSOPart{Status: SSOOK}}})
+	for _, c := range *changes {
+		if c.Ref.ID == "t1" && c.Part == "domain" && c.From == "UNKNOWN" && c.To == "OK" {
+			return
+		}
+	}
+	t.Errorf("changes at the first check = %+v, want the domain from UNKNOWN to OK", *changes)
+}
+
 // TestListsAreNeverAbsent covers components that are down or not checked yet.
 func TestListsAreNeverAbsent(t *testing.T) {
 	t.Parallel()

@@ -60,6 +60,12 @@ func (s PartStatus) Cause(component Ref) Ref {
 	return component
 }
 
+// Unconfirmed reports whether the status is an error that no check has confirmed. Single sign-on and pods have no status
+// for "not checked yet" and are in error until their first check: that is neither a reason to alert nor a past error.
+func (s PartStatus) Unconfirmed(k Kind) bool {
+	return s.Unchecked && HealthOf(k, s.Part, s.Status) == HealthError
+}
+
 // A PartCertificate is a certificate of a record or of one of its parts.
 type PartCertificate struct {
 	Part        string

@@ -13,9 +13,10 @@ import (
 
 // finding is a subject that meets a condition, with the reason.
 type finding struct {
-	subject Subject
-	summary string
-	cause   desktop.Ref
+	subject     Subject
+	summary     string
+	cause       desktop.Ref
+	unconfirmed bool // see [desktop.PartStatus.Unconfirmed]; keeps an open alert, but raises none
 }
 
 // find returns the subjects among the records that meet a condition.
@@ -31,7 +32,7 @@ func (n Condition) find(records []desktop.Record, now time.Time) []finding {
 			cause = statuses[0].Cause(ref)
 		}
 		raise := func(part, format string, args ...any) {
-			found = append(found, finding{Subject{ref, part}, fmt.Sprintf(format, args...), cause})
+			found = append(found, finding{subject: Subject{ref, part}, summary: fmt.Sprintf(format, args...), cause: cause})
 		}
 		switch n.Type {
 		case CertificateExpires:
@@ -70,7 +71,10 @@ func (n Condition) findStatuses(r desktop.Record) (found []finding) {
 		if reasons := r.Fresh().Reasons; len(reasons) > 0 {
 			reason = ": " + strings.Join(reasons[:min(len(reasons), 5)], "; ")
 		}
-		found = append(found, finding{Subject{ref, s.Part}, fmt.Sprintf("the status is %s%s", s.Status, reason), s.Cause(ref)})
+		found = append(found, finding{
+			subject: Subject{ref, s.Part}, summary: fmt.Sprintf("the status is %s%s", s.Status, reason), cause: s.Cause(ref),
+			unconfirmed: s.Unconfirmed(ref.Kind),
+		})
 	}
 	return found
 }
@@ -106,6 +110,8 @@ func transitions(r Rule, found []finding, existing []Alert, notes map[string]Not
 		if old, ok := open[a.Key()]; ok {
 			a, previous = old, old.State
 			delete(open, a.Key())
+		} else if f.unconfirmed {
+			continue
 		}
 		a.Summary = f.summary
 		if t, changed := r.advance(a, previous, now, newID); changed {

@@ -68,12 +68,37 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestUncheckedErrorRaisesNoAlert covers the time between the start and the first check, and an alert from before a restart.
+func TestUncheckedErrorRaisesNoAlert(t *testing.T) {
+	t.Parallel()
+	b := desktop.NewBoard(func() time.Time { return now })
+	b.Configure(desktop.Inventory{
+		Policy:        desktop.DefaultPolicy(),
+		SSOConnectors: []desktop.SSOConnector{{ID: "t1", Name: "sso", Enabled: true}},
+	})
+	rule := Rule{ID: "r", Condition: Condition{Type: StatusIs, Statuses: []string{"ERROR"}}}
+	found := rule.Condition.find(b.Records(desktop.KindSSOConnector), now)
+	if len(found) == 0 {
+		t.Fatal("the connector has no status ERROR before its first check; this test needs one")
+	}
+	id := func() string { return "d" }
+	if got := transitions(rule, found, nil, nil, now, id); len(got) != 0 {
+		t.Errorf("transitions before the first check = %+v, want none", got)
+	}
+	open := Alert{RuleID: "r", Subject: found[0].subject, State: Firing, Since: after(-time.Hour)}
+	for _, c := range transitions(rule, found, []Alert{open}, nil, now, id) {
+		if c.Alert.State == Resolved {
+			t.Errorf("an alert from before the restart ended without a check: %+v", c)
+		}
+	}
+}
+
 // TestAlertLifecycle follows one alert over time.
 func TestAlertLifecycle(t *testing.T) {
 	t.Parallel()
 	r := Rule{ID: "r", Name: "rule", For: time.Minute, Repeat: time.Hour, Channels: []Channel{{Type: Mail}, {Type: Webhook}}}
 	subject := Subject{Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "g1", Name: "edge"}}
-	violation := []finding{{subject, "it is so", subject.Ref}}
+	violation := []finding{{subject: subject, summary: "it is so", cause: subject.Ref}}
 	var existing []Alert
 	ids := 0
 	newID := func() string { ids++; return fmt.Sprint(ids) }

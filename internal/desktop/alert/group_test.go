@@ -14,10 +14,10 @@ var failedServer = desktop.Ref{Kind: desktop.KindConnectionServer, ID: "c2", Nam
 
 // consequences returns the findings of a rule when one of n servers is down.
 func consequences(n int) []finding {
-	out := []finding{{Subject{Ref: failedServer}, "the status is NOT_RESPONDING", failedServer}}
+	out := []finding{{subject: Subject{Ref: failedServer}, summary: "the status is NOT_RESPONDING", cause: failedServer}}
 	for i := range n - 1 {
 		ref := desktop.Ref{Kind: desktop.KindConnectionServer, ID: desktop.ID(fmt.Sprint("p", i)), Name: fmt.Sprint("peer", i)}
-		out = append(out, finding{Subject{ref, "replication cs2"}, "the status is ERROR", failedServer})
+		out = append(out, finding{subject: Subject{ref, "replication cs2"}, summary: "the status is ERROR", cause: failedServer})
 	}
 	return out
 }
