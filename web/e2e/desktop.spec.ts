@@ -205,7 +205,7 @@ test('an alert rule is prefilled from a component, saved, switched and deleted',
   await page.getByLabel('Address of the webhook').fill('https://hooks.example/vigil');
   await page.getByRole('button', { name: 'Save' }).click();
   const row = page.locator('tr', { hasText: name });
-  await expect(row).toContainText('a gateway is');
+  await expect(row).toContainText('the status of one gateway is');
   await row.getByRole('switch').click();
   await expect(row.getByRole('switch')).toHaveAttribute('aria-checked', 'false');
   await row.getByRole('button', { name: `Delete ${name}` }).click();

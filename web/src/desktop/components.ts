@@ -219,6 +219,11 @@ export const kindWords: Record<Kind, string> = {
   COMPOSER: 'composer',
   VIRTUAL_CENTER: 'virtual center',
 };
+/** "a farm", "an event database". */
+export const kindPhrase = (kind: string) => {
+  const word = kindWords[kind as Kind] ?? words(kind);
+  return `${/^([aeiou]|RDS)/.test(word) ? 'an' : 'a'} ${word}`;
+};
 export const allKinds = Object.keys(paths) as Kind[];
 /** The name of a machine without its domain. The name of a domain is its DNS name as a whole. */
 export const shortName = (of: { kind: Kind; name: string }) => (of.kind === 'AD_DOMAIN' ? of.name : short(of.name));

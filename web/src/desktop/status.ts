@@ -23,6 +23,8 @@ const marks: Record<Status, string[]> = {
   unknown: ['UNKNOWN', 'STALE', 'NOT_CONTACTED', 'UNCHECKED', 'NOT_YET_CONNECTED', 'NOT_CONFIGURED'],
   off: ['DISABLED'],
 };
+/** The statuses that the API names, without the states of RDS agents. */
+export const statusNames = Object.values(marks).flat();
 const byName = new Map(Object.entries(marks).flatMap(([mark, names]) => names.map((n) => [n, mark as Status] as const)));
 
 /** The mark of a status that the API names. What is not known is unknown, never well. */

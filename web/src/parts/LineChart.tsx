@@ -1,5 +1,5 @@
 import { useState, type PointerEvent } from 'react';
-import { clockTime, dateTime, day } from './time';
+import { axisEnd, clockTime, dateTime, day } from './time';
 import { count } from './text';
 import { useWidth } from './useWidth';
 
@@ -109,7 +109,7 @@ export function LineChart({ label, lines, from, to, unit = '', atLeast = 0, heig
           {tick(from)}
         </text>
         <text x={width} y={height - 4} textAnchor="end" className="ax">
-          {to > Date.now() - 60_000 ? 'now' : tick(to)}
+          {axisEnd(to, tick)}
         </text>
       </svg>
       <p className="small t3 row wrap tight">

@@ -6,7 +6,7 @@ interface Props {
   /** What is chosen. */
   values: string[];
   onChange: (values: string[]) => void;
-  /** What can be chosen; without it any text can be added. */
+  /** What can be chosen; without it, or with parse, other text can be added too. */
   options?: { value: string; label: string }[];
   /** What a text that was typed stands for, or why it cannot be added. */
   parse?: (text: string) => { value: string } | { error: string };
@@ -25,15 +25,15 @@ export function ManyField({ label, values, onChange, options, parse, placeholder
     const wanted = typed.trim();
     if (wanted === '') return;
     const option = options?.find((o) => o.label === wanted || o.value === wanted);
-    const read = options ? (option ?? { error: `“${wanted}” is not an option.` }) : (parse?.(wanted) ?? { value: wanted });
+    const read = option ?? parse?.(wanted) ?? (options ? { error: `“${wanted}” is not an option.` } : { value: wanted });
     if ('error' in read) return setProblem(read.error);
     onChange([...new Set([...values, read.value])]);
     setText('');
     setProblem(undefined);
   };
   const onKey = (e: KeyboardEvent) => {
-    if ((e.key === 'Enter' || e.key === ',') && text.trim() !== '') {
-      e.preventDefault();
+    if (e.key === 'Enter' || (e.key === ',' && text.trim() !== '')) {
+      e.preventDefault(); // Enter adds a value; it must not submit the form when it is pressed once more
       add(text);
     } else if (e.key === 'Backspace' && text === '') onChange(values.slice(0, -1));
   };
@@ -65,7 +65,12 @@ export function ManyField({ label, values, onChange, options, parse, placeholder
         value={text}
         aria-invalid={!!shown}
         aria-describedby={shown ? `${id}-e` : hint ? `${id}-h` : undefined}
-        onChange={(e) => (options?.some((o) => o.label === e.target.value) ? add(e.target.value) : setText(e.target.value))}
+        onChange={(e) => {
+          // A choice from the list is added at once. Text that is typed waits for Enter: "warn" may become "warning".
+          const typed = (e.nativeEvent as InputEvent).inputType !== 'insertReplacementText' && e.target.value.length - text.length === 1;
+          if (!typed && options?.some((o) => o.label === e.target.value)) add(e.target.value);
+          else setText(e.target.value);
+        }}
         onKeyDown={onKey}
         onBlur={() => add(text)}
       />

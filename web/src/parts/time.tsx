@@ -26,7 +26,7 @@ export const day = (instant: Instant) => format(instant, { day: 'numeric', month
 export const date = (instant: Instant) => format(instant, { day: 'numeric', month: 'short', year: 'numeric' });
 export const dateTime = (instant: Instant) => `${day(instant)}, ${clockTime(instant)}`;
 export const fullTime = (instant: Instant) =>
-  `${format(instant, { day: 'numeric', month: 'short', year: 'numeric' })}, ${clockTime(instant)}${utc ? ' UTC' : ''}`;
+  `${date(instant)}, ${format(instant, { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' })}`;
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -55,6 +55,9 @@ export function ago(instant: Instant, now = Date.now()): string {
   if (passed < minute) return 'now';
   return passed < 7 * dayLong ? `${span(passed)} ago` : day(instant);
 }
+
+/** The end of an axis of time: now, if it lies within the last minute. */
+export const axisEnd = (to: number, label: (time: number) => string) => (Date.now() - to < minute ? 'now' : label(to));
 
 /** The current time, renewed so that ages on the page stay true. */
 export function useNow(every = 30_000): number {

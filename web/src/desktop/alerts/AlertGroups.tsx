@@ -129,7 +129,10 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
               />
             )}
             <Link to={addressOf(g.cause.kind, g.cause.id)}>{shortName(g.cause)}</Link>
-            {g.count > 1 && <span className="small t3">{plural(g.count, 'alert')}</span>}
+            {g.count > 1 && <span className="small t3 nowrap">{plural(g.count, 'alert')}</span>}
+          </span>
+          <span className="narrow block small t3">
+            {sentence(g.summary)} · <Time at={over ? g.resolved_at : g.since} />
           </span>
         </th>
         <td className="wide t2">
@@ -152,11 +155,11 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
             {g.rule_name}
           </Link>
         </td>
-        <td className="t3">
+        <td className="wide t3">
           <Time at={over ? g.resolved_at : g.since} />
         </td>
         <td className="num">
-          <span className="row tight">
+          <span className="row tight alert-actions">
             {over ? null : g.acknowledgement ? (
               <Button
                 className="end"
@@ -195,7 +198,7 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
               <span className="small t2">{sentence(a.summary)}</span>
             </td>
             <td className="wide" />
-            <td className="t3">
+            <td className="wide t3">
               <Time at={a.since} />
             </td>
             <td />
@@ -253,7 +256,7 @@ export function AlertGroups() {
                         <th>What</th>
                         <th className="wide">Why</th>
                         <th className="wide">Rule</th>
-                        <th>Since</th>
+                        <th className="wide">Since</th>
                         <th>
                           <span className="hide">Actions</span>
                         </th>

@@ -7,34 +7,24 @@ import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { SelectField, TextField } from '../../parts/Field';
+import { ManyField } from '../../parts/ManyField';
 import { Mark } from '../../parts/marks';
 import { Answer } from '../../parts/states';
 import { sentence, words } from '../../parts/text';
 import { showToast } from '../../parts/toast';
+import { allKinds, kindWords } from '../components';
 import { alertRulesQuery } from '../data';
+import { statusNames } from '../status';
 import { conditionText } from './condition';
 import '../../posture/accounts/accounts.css';
 
 type Condition = AlertRuleSpec['condition'];
-const kinds = [
-  '',
-  'AD_DOMAIN',
-  'CONNECTION_SERVER',
-  'EVENT_DATABASE',
-  'FARM',
-  'GATEWAY',
-  'RDS_SERVER',
-  'SAML_AUTHENTICATOR',
-  'POD',
-  'TRUE_SSO',
-  'COMPOSER',
-  'VIRTUAL_CENTER',
-];
 
 function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
   const { search } = useAddress();
   const [condition, setCondition] = useState<Condition>(rule?.condition ?? start);
   const [channel, setChannel] = useState<'WEBHOOK' | 'MAIL'>(rule?.channels[0]?.type ?? 'WEBHOOK');
+  const [first, ...others] = rule?.channels ?? []; // the form changes the first channel; the API permits several
   const [error, setError] = useState<ApiError>();
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -49,7 +39,10 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
       condition,
       for_seconds: Number(value('for')) || 0,
       repeat_seconds: Number(value('repeat')) || 0,
-      channels: [channel === 'MAIL' ? { type: 'MAIL', to: target.split(/[\s,]+/).filter(Boolean) } : { type: 'WEBHOOK', url: target }],
+      channels: [
+        channel === 'MAIL' ? { type: 'MAIL', to: target.split(/[\s,]+/).filter(Boolean) } : { type: 'WEBHOOK', url: target },
+        ...others,
+      ],
     };
     setError(undefined);
     try {
@@ -63,7 +56,6 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
       else throw cause;
     }
   };
-  const first = rule?.channels[0];
   return (
     <form className="form settings-form region" onSubmit={(e) => void submit(e)}>
       <TextField
@@ -90,7 +82,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
           const { component_id: _, ...rest } = condition;
           setCondition({ ...rest, kind: e.target.value });
         }}
-        options={kinds.map((k) => ({ value: k, label: k ? words(k) : 'every kind' }))}
+        options={[{ value: '', label: 'every kind' }, ...allKinds.map((k) => ({ value: k as string, label: kindWords[k] }))]}
       />
       {condition.component_id && <p className="small t3">Only {search.name ?? condition.component_id}.</p>}
       {condition.type === 'CERTIFICATE' && (
@@ -103,19 +95,14 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
         />
       )}
       {condition.type === 'STATUS' && (
-        <TextField
-          label="Statuses, separated by commas"
-          mono
-          value={(condition.statuses ?? []).join(', ')}
-          error={error?.field('statuses')}
-          onChange={(e) =>
-            set({
-              statuses: e.target.value
-                .toUpperCase()
-                .split(/[\s,]+/)
-                .filter(Boolean),
-            })
-          }
+        <ManyField
+          label="Statuses"
+          placeholder="Add a status"
+          values={condition.statuses ?? []}
+          options={[...new Set([...statusNames, ...(condition.statuses ?? [])])].map((s) => ({ value: s, label: words(s) }))}
+          parse={(text) => ({ value: text.toUpperCase().replace(/\W+/g, '_') })}
+          error={error?.field('condition.statuses')}
+          onChange={(statuses) => set({ statuses })}
         />
       )}
       {condition.type === 'COUNT' && (
@@ -174,6 +161,9 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
         defaultValue={channel === 'MAIL' ? (first?.to ?? []).join(', ') : (first?.url ?? '')}
         error={error?.field('url') ?? error?.field('to')}
       />
+      {others.length > 0 && (
+        <p className="small t3">Also tells {others.map((c) => (c.type === 'MAIL' ? (c.to ?? []).join(', ') : c.url)).join(', ')}.</p>
+      )}
       <p className="t2">Alerts when {conditionText({ condition, for_seconds: 0 })}.</p>
       {error && (
         <div className="note error" role="alert">

@@ -14,12 +14,20 @@ import { dateTime, Time } from '../../parts/time';
 import { addressOf, allKinds, kindWords, shortName } from '../components';
 import { changeGroupsQuery, changesQuery } from '../data';
 import { StatusStrip } from '../kinds/StatusStrip';
-import { healthMark, rank } from '../status';
+import { TimeAxis } from '../kinds/TimeAxis';
+import { healthMark, rank, type Status } from '../status';
 import '../kinds/kinds.css';
 
 const ranges = { '1h': 3_600_000, '1d': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const;
 type Range = keyof typeof ranges;
 const statuses = ['ERROR', 'PROBLEM', 'DOWN', 'OFFLINE', 'UNCONTACTABLE', 'WARNING', 'UNKNOWN', 'STALE', 'OK'];
+
+const StatusWord = ({ mark, status }: { mark: Status; status: string }) => (
+  <span className={`word c-${mark}`}>
+    <Mark name={mark} />
+    {words(status)}
+  </span>
+);
 
 const Change = ({ of: c }: { of: StatusChange }) => (
   <tr className="alert-member">
@@ -28,13 +36,13 @@ const Change = ({ of: c }: { of: StatusChange }) => (
     </td>
     <td>
       <Link to={addressOf(c.kind, c.id)}>{shortName(c)}</Link> <span className="small t3">{c.part}</span>
+      <span className="narrow block">
+        <StatusWord mark={healthMark(c.to_health)} status={c.to_status} />
+      </span>
     </td>
     <td className="wide t3">{words(c.from_status)}</td>
-    <td>
-      <span className={`word c-${healthMark(c.to_health)}`}>
-        <Mark name={healthMark(c.to_health)} />
-        {words(c.to_status)}
-      </span>
+    <td className="wide">
+      <StatusWord mark={healthMark(c.to_health)} status={c.to_status} />
     </td>
     <td className="wide small t2">{c.reasons[0] && sentence(c.reasons[0])}</td>
   </tr>
@@ -69,13 +77,13 @@ function Group({ group: g }: { group: ChangeGroup }) {
               {g.count > 1 ? (g.component_count > 1 ? plural(g.component_count, 'component') : plural(g.count, 'part')) : last?.part}
             </span>
           </span>
+          <span className="narrow block">
+            <StatusWord mark={mark} status={last?.to_status ?? g.health} />
+          </span>
         </th>
         <td className="wide t3">{last && words(last.from_status)}</td>
-        <td>
-          <span className={`word c-${mark}`}>
-            <Mark name={mark} />
-            {words(last?.to_status ?? g.health)}
-          </span>
+        <td className="wide">
+          <StatusWord mark={mark} status={last?.to_status ?? g.health} />
         </td>
         <td className="wide t2">{g.reasons[0] && sentence(g.reasons[0])}</td>
       </tr>
@@ -117,12 +125,9 @@ function Lanes({ groups, from, to }: { groups: ChangeGroup[]; from: number; to: 
       {[...causes].slice(0, 6).map(([key, cause]) => (
         <Lane key={key} cause={cause} from={from} to={to} />
       ))}
-      <div className="lane small t3" aria-hidden="true">
+      <div className="lane" aria-hidden="true">
         <span />
-        <span className="row">
-          <span>{dateTime(from).slice(0, -3)}</span>
-          <span className="end">{Date.now() - to < 60_000 ? 'now' : dateTime(to).slice(0, -3)}</span>
-        </span>
+        <TimeAxis from={from} to={to} label={(time) => dateTime(time).slice(0, -3)} />
       </div>
     </section>
   );
@@ -201,14 +206,16 @@ export default function History() {
                       <th>When</th>
                       <th>What</th>
                       <th className="wide">From</th>
-                      <th>To</th>
+                      <th className="wide">To</th>
                       <th className="wide">Why</th>
                     </tr>
                   </thead>
                   <tbody>
-                    {groups.map((g) => (
-                      <Group key={g.id} group={g} />
-                    ))}
+                    {[...groups]
+                      .sort((a, b) => b.last_timestamp - a.last_timestamp)
+                      .map((g) => (
+                        <Group key={g.id} group={g} />
+                      ))}
                   </tbody>
                 </table>
               </div>

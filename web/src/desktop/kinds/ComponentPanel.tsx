@@ -96,9 +96,9 @@ export function ComponentHistory({ kind, id, status }: { kind: Kind; id: string;
 export function ComponentPanel({ component: c, children, actions }: { component: Component; children?: ReactNode; actions?: ReactNode }) {
   return (
     <div className="panel-body">
-      <div className="row">
+      <div className="panel-head">
         <Mark name={c.status} />
-        <h2 className="panel-title cut">{c.name}</h2>
+        <h2 className="panel-title">{c.name}</h2>
         <span className={`c-${c.status}`}>{c.word}</span>
         {c.since && (
           <span className="small t3">

@@ -155,28 +155,30 @@ export default function KindScreen() {
         />
       </div>
       <div className={`kind-split ${id ? 'with-panel' : ''}`}>
-        <Answer query={query} what="the list" padded>
-          {() =>
-            all.length === 0 ? (
-              <Empty padded title="No component of this kind">
-                The inventory names no component of this kind.
-              </Empty>
-            ) : rows.length === 0 ? (
-              <Empty
-                padded
-                title="None matches"
-                action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}
-              >
-                Without the filters there are {all.length}.
-              </Empty>
-            ) : (
-              <>
-                <Table spec={spec} rows={rows} chosen={id} cursor={cursor} path={kind} />
-                {matrix && matrix.rows.length > 0 && <Matrix of={matrix} />}
-              </>
-            )
-          }
-        </Answer>
+        <div className="kind-list">
+          <Answer query={query} what="the list" padded>
+            {() =>
+              all.length === 0 ? (
+                <Empty padded title="No component of this kind">
+                  The inventory names no component of this kind.
+                </Empty>
+              ) : rows.length === 0 ? (
+                <Empty
+                  padded
+                  title="None matches"
+                  action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}
+                >
+                  Without the filters there are {all.length}.
+                </Empty>
+              ) : (
+                <>
+                  <Table spec={spec} rows={rows} chosen={id} cursor={cursor} path={kind} />
+                  {matrix && matrix.rows.length > 0 && <Matrix of={matrix} />}
+                </>
+              )
+            }
+          </Answer>
+        </div>
         {id && (
           <aside className="panel" aria-label={spec.one}>
             <Button look="quiet" icon="x" className="panel-close" aria-label="Close" onClick={close} />

@@ -2,6 +2,7 @@ import type { StatusChange } from '../../api/desktop';
 import { clockTime, day } from '../../parts/time';
 import type { Status } from '../status';
 import { spansOf } from './spans';
+import { TimeAxis } from './TimeAxis';
 
 /** How a component was over the last hour, or since its first change. */
 export function StatusStrip({
@@ -32,12 +33,7 @@ export function StatusStrip({
           />
         ))}
       </div>
-      {axis && (
-        <span className="row small t3">
-          <span>{label(from)}</span>
-          <span className="end">{Date.now() - to < 60_000 ? 'now' : label(to)}</span>
-        </span>
-      )}
+      {axis && <TimeAxis from={from} to={to} label={label} />}
     </div>
   );
 }

@@ -262,7 +262,7 @@ export const kinds: Record<string, KindSpec> = {
     component: fromSAML,
     columns: [
       { head: 'Metadata', wide: true, cell: (s) => <code>{s.details.metadata_url}</code> },
-      { head: 'Well for', num: true, cell: (s) => fromSAML(s).measure },
+      { head: 'OK on', num: true, cell: (s) => fromSAML(s).measure },
     ],
     parts: (s) => [seenBy(s.connection_servers)],
   }),

@@ -1,0 +1,44 @@
+import { desktopAt, expect, test } from './fixtures';
+
+test('statuses of an alert rule are chosen one by one, and its other channels are kept', async ({ desktop: page }) => {
+  const rule = {
+    id: 'r1',
+    name: 'Two channels',
+    enabled: true,
+    condition: { type: 'STATUS', statuses: ['ERROR'] },
+    for_seconds: 90,
+    repeat_seconds: 0,
+    channels: [
+      { type: 'WEBHOOK', url: 'https://hooks.example/a' },
+      { type: 'MAIL', to: ['ops@corp.example'] },
+    ],
+  };
+  let saved: typeof rule | undefined;
+  await page.route('**/rest/config/v1/alert-rules/r1', (route) => {
+    if (route.request().method() === 'PUT') saved = route.request().postDataJSON() as typeof rule;
+    return route.fulfill({ json: rule });
+  });
+  await page.goto(desktopAt('/alert-rules/r1'));
+  await expect(page.getByText('Also tells ops@corp.example.')).toBeVisible();
+  const field = page.getByLabel('Statuses', { exact: true });
+  await field.pressSequentially('warning'); // begins with the name of another status, "warn"
+  await field.press('Enter');
+  await field.press('Enter'); // does not submit the form
+  await field.pressSequentially('agent_busy,');
+  await expect(page.getByText('Alerts when the status of any component is error, warning or agent busy.')).toBeVisible();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page).toHaveURL(/\/alerts$/);
+  expect(saved?.condition.statuses).toEqual(['ERROR', 'WARNING', 'AGENT_BUSY']);
+  expect(saved?.channels).toEqual(rule.channels);
+});
+
+for (const kind of ['connection-servers', 'domains'])
+  test(`a component of ${kind} opens beside its list`, async ({ desktop: page }) => {
+    await page.goto(desktopAt(`/${kind}`));
+    await page.locator('tbody th a').first().click();
+    await expect(page.locator('.panel').getByRole('heading', { name: 'Status' })).toBeVisible();
+    const list = await page.locator('.kind-list').boundingBox();
+    const panel = await page.locator('.panel').boundingBox();
+    expect(panel?.y).toBe(list?.y);
+    expect(panel?.x).toBeGreaterThan(list?.x ?? 0);
+  });
