@@ -9,10 +9,12 @@ import (
 
 // DecryptsAll decides whether an identity may decrypt with every KMS key: a statement allows
 // kms:Decrypt or kms:ReEncryptFrom on every resource, or on the keys of all accounts and
-// regions, and neither a Deny nor the boundary prevents it. Conditions are treated as in
-// [Identity.Admin].
+// regions, and neither a Deny nor the boundary prevents it. Conditions of the statement do
+// not count: KMS.1 and KMS.2 of AWS Security Hub look at its resources alone.
 func (i Identity) DecryptsAll() predicate.Answer {
-	return i.complete(i.allows(Statement.onAllKeys, []string{"kms:decrypt", "kms:reencryptfrom"}))
+	return i.complete(i.allowsIf(Statement.onAllKeys, []string{"kms:decrypt", "kms:reencryptfrom"}, func(Statement) predicate.Answer {
+		return predicate.Of(true, "a statement allows it on every key")
+	}))
 }
 
 // onAllKeys reports whether a statement covers every KMS key, or all except some.

@@ -60,6 +60,11 @@ func (s Statement) onEverything() bool {
 // allows decides whether a statement that satisfies kind allows one of the
 // actions on every resource, and neither a Deny nor the boundary prevents it.
 func (i Identity) allows(kind func(Statement) bool, actions []string) predicate.Answer {
+	return i.allowsIf(kind, actions, Statement.unrestricted)
+}
+
+// allowsIf is allows with another decision about the conditions of a statement.
+func (i Identity) allowsIf(kind func(Statement) bool, actions []string, conditions func(Statement) predicate.Answer) predicate.Answer {
 	var all []predicate.Answer
 	for _, p := range i.Policies {
 		for _, s := range p.Statements {
@@ -68,7 +73,7 @@ func (i Identity) allows(kind func(Statement) bool, actions []string) predicate.
 			}
 			for _, action := range actions {
 				if s.Actions.has(action) {
-					all = append(all, predicate.And(s.unrestricted(), i.leaves(action)))
+					all = append(all, predicate.And(conditions(s), i.leaves(action)))
 				}
 			}
 		}

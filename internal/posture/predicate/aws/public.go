@@ -43,6 +43,9 @@ func (s Statement) admitsStrangers() predicate.Answer {
 			all = append(all, predicate.And(s.admitsAnyUserOf(name), s.meets()))
 		case kind == "AWS" && strings.ContainsAny(name, "*?"), kind == "Service" && name == "*":
 			all = append(all, predicate.NotKnown("AWS does not accept wildcards within principals such as "+member))
+		case kind == "Service" && name == "s3.amazonaws.com" && slices.ContainsFunc(s.Actions.List, func(a string) bool { return strings.HasPrefix(a, "lambda:") }):
+			// The names of buckets do not tell their accounts, so that S3 calls functions for buckets of strangers.
+			all = append(all, predicate.And(predicate.Of(true, "buckets of every account can call it"), s.meets()))
 		}
 	}
 	return predicate.Or(all...)
