@@ -6,7 +6,6 @@ import (
 	"path"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -23,19 +22,6 @@ var (
 // packages are the SDK modules of services whose names differ.
 var packages = map[string]string{
 	"cloudwatchlogs": "logs", "configservice": "config", "elasticloadbalancingv2": "elbv2", "elbv2": "elbv2", "eventbridge": "events",
-}
-
-// alone are the services whose SDK module is not required here. The tests of package
-// wire compare their calls with the deserializers of smithy-go.
-var alone = []string{
-	"account", "acm-pca", "amp", "amplify", "application-autoscaling", "apprunner", "appstream", "appsync", "athena", "backup", "batch",
-	"bedrock", "bedrock-agent", "cloudformation", "cloudhsmv2", "codeartifact", "codebuild", "codecommit", "codepipeline", "cognito-identity",
-	"cognito-idp", "connect", "datasync", "dax", "directconnect", "dlm", "dms", "docdb", "docdb-elastic", "ds", "dsql", "elasticbeanstalk",
-	"elb", "emr", "emr-serverless", "firehose", "fsx", "glacier", "glue", "grafana", "inspector2", "kafka", "kafkaconnect", "kinesis",
-	"kinesisvideo", "lightsail", "macie2", "memorydb", "mq", "mwaa", "neptune", "neptune-graph", "network-firewall", "opensearchserverless",
-	"pipes", "ram", "redshift-serverless", "rolesanywhere", "route53domains", "route53resolver", "s3tables", "sagemaker", "scheduler",
-	"servicecatalog", "sesv2", "shield", "sso-admin", "stepfunctions", "storagegateway", "synthetics", "timestream-influxdb", "transfer",
-	"vpc-lattice", "wellarchitected", "workspaces",
 }
 
 // TestWhatIsCalledIsCompared checks that every operation that a declaration or a
@@ -56,8 +42,6 @@ func TestWhatIsCalledIsCompared(t *testing.T) {
 		}
 		client, ok := clients[service]
 		switch {
-		case !ok && slices.Contains(alone, service):
-			t.Logf("%s is not compared with a generated module", call)
 		case !ok:
 			t.Errorf("%s: %s is not compared; add the generated module of %s to client_test.go and go.mod", where, call, service)
 		case !reflect.ValueOf(client(aws.Config{Region: region})).MethodByName(operation).IsValid():
