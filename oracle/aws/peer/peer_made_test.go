@@ -123,6 +123,7 @@ func (m *maker) network() (subnet, group string) {
 	eip := must[*ec2.AllocateAddressOutput](m)(c.AllocateAddress(m.ctx, &ec2.AllocateAddressInput{Domain: ec2types.DomainTypeVpc}))
 	nat := must[*ec2.CreateNatGatewayOutput](m)(c.CreateNatGateway(m.ctx, &ec2.CreateNatGatewayInput{SubnetId: sub, AllocationId: eip.AllocationId})).NatGateway.NatGatewayId
 	must[*ec2.CreateKeyPairOutput](m)(c.CreateKeyPair(m.ctx, &ec2.CreateKeyPairInput{KeyName: sdk.String("door")}))
+	must[*cloudwatchlogs.CreateLogGroupOutput](m)(cloudwatchlogs.NewFromConfig(m.config).CreateLogGroup(m.ctx, &cloudwatchlogs.CreateLogGroupInput{LogGroupName: sdk.String("flow")}))
 	logs := must[*ec2.CreateFlowLogsOutput](m)(c.CreateFlowLogs(m.ctx, &ec2.CreateFlowLogsInput{ResourceIds: []string{*vpc}, ResourceType: ec2types.FlowLogsResourceTypeVpc, TrafficType: ec2types.TrafficTypeAll,
 		LogDestinationType: ec2types.LogDestinationTypeCloudWatchLogs, LogGroupName: sdk.String("flow"), DeliverLogsPermissionArn: sdk.String("arn:aws:iam::" + peerAccount + ":role/anybody")})).FlowLogIds[0]
 	m.expect("AWS.EC2.Vpc", *vpc, posture.Text("cidrBlock", "10.9.0.0/16"), posture.Flag("hasActiveFlowLog", true))

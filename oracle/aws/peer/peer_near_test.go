@@ -4,14 +4,20 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
+	"io"
 	"math/big"
+	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
@@ -63,6 +69,38 @@ func (m *maker) gateways(subnet string) {
 	must[*cloudwatchlogs.PutMetricFilterOutput](m)(l.PutMetricFilter(m.ctx, &cloudwatchlogs.PutMetricFilterInput{LogGroupName: sdk.String("/peer/log"), FilterName: sdk.String("denied"), FilterPattern: sdk.String("x"),
 		MetricTransformations: []logtypes.MetricTransformation{{MetricName: sdk.String("Denied"), MetricNamespace: sdk.String("Security"), MetricValue: sdk.String("1")}}}))
 	m.expect("AWS.Logs.MetricFilter", "/peer/log/denied", posture.Text("metricNames", "Security/Denied"))
+	m.createAlarm(url.Values{"AlarmName": {"denied"}, "Namespace": {"Security"}, "MetricName": {"Denied"}, "ComparisonOperator": {"GreaterThanThreshold"},
+		"EvaluationPeriods": {"1"}, "Period": {"60"}, "Statistic": {"Sum"}, "Threshold": {"0"}})
+	m.expect("AWS.CloudWatch.Alarm", "denied", posture.Text("namespace", "Security"), posture.Text("metricName", "Denied"))
+}
+
+// createAlarm creates an alarm by the query protocol: the generated module speaks CBOR, which moto
+// does not for CloudWatch.
+func (m *maker) createAlarm(form url.Values) {
+	form.Set("Action", "PutMetricAlarm")
+	form.Set("Version", "2010-08-01")
+	body := form.Encode()
+	r, err := http.NewRequestWithContext(m.ctx, http.MethodPost, "https://monitoring."+peerRegion+".amazonaws.com/", strings.NewReader(body))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	keys, err := m.config.Credentials.Retrieve(m.ctx)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if err := v4.NewSigner().SignHTTP(m.ctx, keys, r, fmt.Sprintf("%x", sha256.Sum256([]byte(body))), "monitoring", peerRegion, time.Now()); err != nil {
+		m.t.Fatal(err)
+	}
+	answer, err := m.config.HTTPClient.Do(r)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(answer.Body)
+		m.t.Fatalf("create an alarm: %s %s", answer.Status, text)
+	}
 }
 
 func (m *maker) identityProviders() {
