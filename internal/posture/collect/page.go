@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A page is a page of a response in a cache. A large page is compressed: the cached lists
+// A page is a page of a response in a cache. All but small pages are compressed: the cached lists
 // of an account of 200,000 resources take about a hundred megabytes otherwise.
 type page struct {
 	text       gjson.Result // used if compressed is nil
@@ -15,10 +15,10 @@ type page struct {
 }
 
 // minCompressed is the size in bytes from which a page is compressed.
-const minCompressed = 64 << 10
+const minCompressed = 8 << 10
 
 var (
-	compressor, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true)) // fails only for wrong options
+	compressor, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(256<<10)) // fails only for wrong options
 	decompressor, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 )
 

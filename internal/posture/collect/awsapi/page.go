@@ -34,11 +34,12 @@ func (c *Client) Pages(ctx context.Context, service, operation, region string, i
 		var last []string
 		for {
 			answer, err := c.call(ctx, op, region, values)
-			if !yield(answer, err) || err != nil || page == nil {
+			if err != nil || page == nil {
+				yield(answer, err)
 				return
 			}
-			tokens, more := nextTokens(page, answer)
-			if !more {
+			tokens, more := nextTokens(page, answer) // before the visit, during which it can be freed
+			if !yield(answer, nil) || !more {
 				return
 			}
 			if slices.Equal(tokens, last) {
@@ -73,10 +74,14 @@ func nextTokens(p *model.Page, answer []byte) ([]string, bool) {
 // list as [-1], and || between alternatives.
 func lookup(answer []byte, expression string) gjson.Result {
 	for alternative := range strings.SplitSeq(expression, "||") {
-		found := gjson.ParseBytes(answer)
-		for part := range strings.SplitSeq(strings.TrimSpace(alternative), ".") {
+		var found gjson.Result
+		for i, part := range strings.Split(strings.TrimSpace(alternative), ".") {
 			name, last := strings.CutSuffix(part, "[-1]")
-			found = found.Get(gjson.Escape(name))
+			if i == 0 {
+				found = gjson.GetBytes(answer, gjson.Escape(name)) // copies the value only
+			} else {
+				found = found.Get(gjson.Escape(name))
+			}
 			if last {
 				items := found.Array()
 				if len(items) == 0 {
