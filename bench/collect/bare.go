@@ -124,7 +124,11 @@ func listFunctions(config aws.Config) []func(context.Context) (int, error) {
 			return count(ctx, ec2.NewDescribeSubnetsPaginator(e, &ec2.DescribeSubnetsInput{MaxResults: many}),
 				func(o *ec2.DescribeSubnetsOutput) int { return len(o.Subnets) })
 		},
-		func(ctx context.Context) (int, error) {
+		func(ctx context.Context) (int, error) { // peering connections say which routes lead to a whole VPC
+			peerings := ec2.NewDescribeVpcPeeringConnectionsPaginator(e, &ec2.DescribeVpcPeeringConnectionsInput{MaxResults: many})
+			if _, err := count(ctx, peerings, func(*ec2.DescribeVpcPeeringConnectionsOutput) int { return 0 }); err != nil {
+				return 0, err
+			}
 			return count(ctx, ec2.NewDescribeRouteTablesPaginator(e, &ec2.DescribeRouteTablesInput{MaxResults: aws.Int32(100)}),
 				func(o *ec2.DescribeRouteTablesOutput) int { return len(o.RouteTables) })
 		},
