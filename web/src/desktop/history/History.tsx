@@ -52,7 +52,7 @@ const Change = ({ of: c }: { of: StatusChange }) => (
 function Group({ group: g }: { group: ChangeGroup }) {
   const [open, setOpen] = useState(false);
   const mark = healthMark(g.health);
-  const last = g.changes.at(-1);
+  const shown = g.changes.findLast((c) => c.to_health === g.health) ?? g.changes.at(-1); // the one that the mark is of
   const name = shortName(g.cause);
   return (
     <>
@@ -74,16 +74,16 @@ function Group({ group: g }: { group: ChangeGroup }) {
             )}
             <Link to={addressOf(g.cause.kind, g.cause.id)}>{name}</Link>
             <span className="small t3">
-              {g.count > 1 ? (g.component_count > 1 ? plural(g.component_count, 'component') : plural(g.count, 'part')) : last?.part}
+              {g.count > 1 ? (g.component_count > 1 ? plural(g.component_count, 'component') : plural(g.count, 'part')) : shown?.part}
             </span>
           </span>
           <span className="narrow block">
-            <StatusWord mark={mark} status={last?.to_status ?? g.health} />
+            <StatusWord mark={mark} status={shown?.to_status ?? g.health} />
           </span>
         </th>
-        <td className="wide t3">{last && words(last.from_status)}</td>
+        <td className="wide t3">{shown && words(shown.from_status)}</td>
         <td className="wide">
-          <StatusWord mark={mark} status={last?.to_status ?? g.health} />
+          <StatusWord mark={mark} status={shown?.to_status ?? g.health} />
         </td>
         <td className="wide t2">{g.reasons[0] && sentence(g.reasons[0])}</td>
       </tr>

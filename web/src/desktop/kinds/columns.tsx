@@ -131,7 +131,11 @@ export const kinds: Record<string, KindSpec> = {
       {
         head: 'Sessions',
         wide: true,
-        cell: (s) => s.session_protocol_data?.map((p) => `${protocolName(p.session_protocol)} ${p.session_count}`).join(', ') || '–',
+        cell: (s) => (
+          <span className="nowrap">
+            {s.session_protocol_data?.map((p) => `${protocolName(p.session_protocol)} ${p.session_count}`).join(', ') || '–'}
+          </span>
+        ),
       },
       {
         head: 'Services',

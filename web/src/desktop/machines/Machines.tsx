@@ -1,6 +1,6 @@
 import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { memo, useState, type FormEvent } from 'react';
 import { desktop, type Agent } from '../../api/desktop';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
@@ -145,6 +145,33 @@ function Tokens() {
 /** Orders rds2 before rds10. */
 const names = new Intl.Collator('en', { numeric: true });
 
+/** One machine. It is drawn again only when it changed: there are hundreds, and a dialog above them must open at once. */
+const Machine = memo(function Machine({ of: a, onRevoke }: { of: Agent; onRevoke: (agent: Agent) => void }) {
+  const status = a.revoked ? 'off' : machineCertificateStatus(a.certificate_not_after);
+  return (
+    <tr>
+      <th scope="row">{a.name}</th>
+      <td className="wide t2">{kindWords[a.kind]}</td>
+      <td>
+        <span className={`word c-${status}`}>
+          <Mark name={status} />
+          {a.revoked ? 'revoked' : `${daysLeft(a.certificate_not_after)} d`}
+        </span>
+      </td>
+      <td className="wide t3">
+        <Time at={a.last_seen_at} />
+      </td>
+      <td className="num">
+        {!a.revoked && (
+          <Button changes aria-label={`Revoke ${a.name}`} onClick={() => onRevoke(a)}>
+            Revoke
+          </Button>
+        )}
+      </td>
+    </tr>
+  );
+});
+
 /** The machines whose agents report, and how new ones enrol. */
 export default function Machines() {
   const { search, change } = useAddress();
@@ -190,31 +217,9 @@ export default function Machines() {
                   </tr>
                 </thead>
                 <tbody>
-                  {shown.slice(0, 300).map((a) => {
-                    const status = a.revoked ? 'off' : machineCertificateStatus(a.certificate_not_after);
-                    return (
-                      <tr key={a.id}>
-                        <th scope="row">{a.name}</th>
-                        <td className="wide t2">{kindWords[a.kind]}</td>
-                        <td>
-                          <span className={`word c-${status}`}>
-                            <Mark name={status} />
-                            {a.revoked ? 'revoked' : `${daysLeft(a.certificate_not_after)} d`}
-                          </span>
-                        </td>
-                        <td className="wide t3">
-                          <Time at={a.last_seen_at} />
-                        </td>
-                        <td className="num">
-                          {!a.revoked && (
-                            <Button changes aria-label={`Revoke ${a.name}`} onClick={() => setRevoking(a)}>
-                              Revoke
-                            </Button>
-                          )}
-                        </td>
-                      </tr>
-                    );
-                  })}
+                  {shown.slice(0, 300).map((a) => (
+                    <Machine key={a.id} of={a} onRevoke={setRevoking} />
+                  ))}
                 </tbody>
               </table>
               {shown.length > 300 && <p className="region t3">and {count(shown.length - 300)} more: search for one.</p>}

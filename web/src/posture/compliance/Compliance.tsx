@@ -196,7 +196,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
                 <th>Control</th>
                 <th>Verdict</th>
                 <th className="wide">Resources</th>
-                <th className="num">Violating</th>
+                <th className="num wide">Violating</th>
                 <th className="num wide">Unknown</th>
                 <th className="num wide">Passing</th>
                 <th className="num wide" title="Resources of the rules’ types that the rules do not apply to">

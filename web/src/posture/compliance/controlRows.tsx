@@ -42,7 +42,7 @@ export const Numbers = ({ of, rule, findings }: { of: Sums; rule?: string; findi
         ]}
       />
     </td>
-    <td className={`num ${of.violating ? 'c-violation' : 't3'}`}>
+    <td className={`num wide ${of.violating ? 'c-violation' : 't3'}`}>
       {!of.violating ? (
         '–'
       ) : findings ? (
