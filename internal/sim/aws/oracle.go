@@ -231,7 +231,7 @@ func (e *inventory) isRecorded(p world.Place) bool {
 var serviceJudgements = []ruleCheck{
 	checkOf("aws-rds-public", ofDatabase, func(_ *inventory, o world.Object) bool { return o.Flag("PubliclyAccessible") }),
 	checkOf("aws-rds-encrypted", ofDatabase, func(_ *inventory, o world.Object) bool { return !o.Flag("StorageEncrypted") }),
-	checkOf("aws-rds-backup", ofDatabase, func(_ *inventory, o world.Object) bool { return o.Number("BackupRetentionPeriod") == 0 }),
+	checkOf("aws-rds-backup", ofDatabase, func(_ *inventory, o world.Object) bool { return o.Number("BackupRetentionPeriod") < 7 }),
 	checkOf("aws-rds-minor-upgrade", ofDatabase, func(_ *inventory, o world.Object) bool { return !o.Flag("AutoMinorVersionUpgrade") }),
 	checkOf("aws-rds-snapshot-public", func(e *inventory) *world.Kind { return e.dbSnapshots }, func(_ *inventory, o world.Object) bool { return slices.Contains(o.List("_restore"), any("all")) }),
 	checkOf("aws-efs-encrypted", func(e *inventory) *world.Kind { return e.fileSystems }, func(_ *inventory, o world.Object) bool { return !o.Flag("Encrypted") }),

@@ -188,7 +188,7 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 	"aws-rds-public":          func(_ accountData, e posture.Entity) bool { return hasFlag(e, "publiclyAccessible") },
 	"aws-rds-encrypted":       func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "storageEncrypted") },
 	"aws-rds-snapshot-public": func(_ accountData, e posture.Entity) bool { return has(e, "restoreAttribute", "all") },
-	"aws-rds-backup":          func(_ accountData, e posture.Entity) bool { return get(e, "backupRetentionPeriod").Long == 0 },
+	"aws-rds-backup":          func(_ accountData, e posture.Entity) bool { return get(e, "backupRetentionPeriod").Long < 7 },
 	"aws-rds-minor-upgrade":   func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "autoMinorVersionUpgrade") },
 	"aws-efs-encrypted":       func(_ accountData, e posture.Entity) bool { return !hasFlag(e, "encrypted") },
 	"aws-guardduty-enabled":   func(_ accountData, e posture.Entity) bool { return str(e, "detectorStatus") != "ENABLED" },
