@@ -8,7 +8,7 @@ import { Dialog } from '../../parts/Dialog';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { showToast } from '../../parts/toast';
-import { incidentsQuery } from '../data';
+import { incidentsQuery, watchClosely } from '../data';
 
 const groupNames: Record<Incident['group'], string> = {
   GATEWAYS: 'Gateways',
@@ -28,6 +28,7 @@ function useIncidents() {
     setBusy(name);
     try {
       await change();
+      watchClosely();
       await client.invalidateQueries({ queryKey: ['desktop'] });
     } catch (cause) {
       showToast(failureText(cause));
