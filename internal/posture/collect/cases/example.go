@@ -27,13 +27,14 @@ func Answers(catalog *resource.Catalog, root fs.FS, t *resource.Type, properties
 		return nil, err
 	}
 	x := &example{catalog: catalog, t: t, answers: answers}
-	for name, value := range properties {
-		if err := x.set(name, value); err != nil {
+	// In order of names: several properties can read the same part of a response, which the last one sets.
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if err := x.set(name, properties[name]); err != nil {
 			return nil, fmt.Errorf("%s of %s: %w", name, t.Type, err)
 		}
 	}
-	for label, references := range edges {
-		if err := x.refer(label, references); err != nil {
+	for _, label := range slices.Sorted(maps.Keys(edges)) {
+		if err := x.refer(label, edges[label]); err != nil {
 			return nil, fmt.Errorf("%s of %s: %w", label, t.Type, err)
 		}
 	}
