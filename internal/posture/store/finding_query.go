@@ -14,13 +14,16 @@ import (
 )
 
 // findingFields maps the lower-case names of fields in the API to the columns for
-// sorting and counting.
+// sorting and counting. Levels are sorted by severityOrder.
 var findingFields = map[string]string{
 	"id": "id", "ruleid": "rule", "cloudaccountid": "account", "cloudprovider": "provider", "entityid": "object", "objectid": "local_id", "objectxid": "xid",
 	"objectname": "name", "objecttype": "type",
 	"service": "service", "region": "region", "level": "level", "status": "status", "riskscore": "risk",
 	"creationtime": "created", "lastupdatetime": "updated",
 }
+
+// severityOrder is the sort column of the field level: High comes after Medium and Low.
+const severityOrder = "CASE level WHEN 'High' THEN 3 WHEN 'Medium' THEN 2 ELSE 1 END"
 
 // findingField returns the column of a field by its name in the API.
 func findingField(name string) (string, bool) {
@@ -181,6 +184,9 @@ func findingOrder(sorts []posture.FindingSort) (findingSorts, error) {
 		if !ok {
 			return nil, fault.Field(fmt.Sprintf("sorts[%d].fieldName", i), "is not a field that findings are sorted by")
 		}
+		if column == "level" {
+			column = severityOrder
+		}
 		if !slices.ContainsFunc(order, func(o findingSort) bool { return o.column == column }) {
 			order = append(order, findingSort{column, s.Desc})
 		}
@@ -223,9 +229,10 @@ func (o findingSorts) scan(row sqldb.Row) (p placed, err error) {
 	p.values = make([]any, len(o))
 	columns := make([]any, len(o))
 	for i, s := range o {
-		if s.column == "risk" || s.column == "created" || s.column == "updated" {
+		switch s.column {
+		case "risk", "created", "updated", severityOrder:
 			columns[i] = new(int64)
-		} else {
+		default:
 			columns[i] = new(string)
 		}
 	}

@@ -289,9 +289,14 @@ func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
 	for i := range 23 {
 		objects = append(objects, i)
 	}
-	judge(t, f, 1, begin, newJudgement("r", objects...))
+	all := newJudgement("r", objects...)
+	for i := range all.Violating {
+		all.Violating[i].Finding.Level = posture.FindingLevels[i%len(posture.FindingLevels)]
+	}
+	judge(t, f, 1, begin, all)
+	byLevel := []posture.FindingSort{{Field: "level", Desc: true}}
 	for _, sorts := range [][]posture.FindingSort{
-		nil, {{Field: "riskScore"}}, {{Field: "region"}, {Field: "creationTime", Desc: true}}, {{Field: "service", Desc: true}, {Field: "riskScore", Desc: true}}, {{Field: "ID", Desc: true}},
+		nil, byLevel, {{Field: "riskScore"}}, {{Field: "region"}, {Field: "creationTime", Desc: true}}, {{Field: "service", Desc: true}, {Field: "riskScore", Desc: true}}, {{Field: "ID", Desc: true}},
 	} {
 		allFindings, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, sorts, posture.Page{}, begin)
 		if err != nil {
@@ -318,6 +323,12 @@ func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
 	first, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, nil, posture.Page{}, begin)
 	if err != nil || !slices.IsSortedFunc(first.Findings, func(a, b posture.Finding) int { return b.Risk.Score - a.Risk.Score }) {
 		t.Errorf("the default order is not by risk (%v)", err)
+	}
+	severe, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, byLevel, posture.Page{}, begin)
+	if err != nil || !slices.IsSortedFunc(severe.Findings, func(a, b posture.Finding) int {
+		return slices.Index(posture.FindingLevels, a.Level) - slices.Index(posture.FindingLevels, b.Level)
+	}) {
+		t.Errorf("findings are not sorted by severity (%v)", err)
 	}
 }
 
