@@ -50,13 +50,12 @@ func (l *list) track(at time.Time, r Record) []Change {
 	var since Millis
 	for _, s := range r.Statuses() {
 		old, ok := known[s.Part]
-		if ok && old.status != s.Status && s.Unchecked {
-			// Not checked since the start: keep the status from before the restart.
-			parts = appendPart(parts, ref.Kind, s, 0)
-			continue
-		}
 		if !ok && s.Unconfirmed(ref.Kind) {
-			known[s.Part] = tracked{status: string(HealthUnknown), since: at, cause: s.Cause(ref)}
+			old, ok = tracked{status: string(HealthUnknown), since: at, cause: s.Cause(ref)}, true
+			known[s.Part] = old
+		}
+		if ok && old.status != s.Status && s.Unchecked {
+			// Not checked since the start: keep the last known status, which may be from before the restart.
 			parts = appendPart(parts, ref.Kind, s, 0)
 			continue
 		}

@@ -83,7 +83,7 @@ func (j *judging) runPerhaps(ctx context.Context, q *query, last, v *verdict) er
 	v.perhaps = &perhaps
 	v.work += perhaps.work
 	for _, h := range slices.Concat(perhaps.yes, perhaps.unknown) {
-		if _, violates := slices.BinarySearch(v.yes, h); !violates {
+		if !contains(v.yes, h) {
 			v.unknown = append(v.unknown, h)
 		}
 	}
@@ -102,7 +102,7 @@ type outcome struct {
 }
 
 // settle turns a verdict into an outcome. In a region that was not read completely,
-// every resource that the rule may apply to is unknown.
+// every resource that the rule may apply to is unknown, unless it certainly violates the rule.
 func (j *judging) settle(v verdict) outcome {
 	out := outcome{outside: func(graph.Handle) bool { return false }}
 	scope := j.trust.scopeOf(v.reads)

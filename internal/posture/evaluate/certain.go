@@ -7,9 +7,10 @@ import (
 	"vigil/internal/posture"
 )
 
-// isCertain reports whether violations in a region that was not read completely are certain:
-// what is still to be read can only add violations, and no entity of a type that is not current,
-// whose values may be out of date, can have led to them.
+// isCertain reports whether violations in a region that was not read completely are certain.
+// They are if two conditions hold: the entities that the next collection adds can only add
+// violations, and the graph has no entity of a type that the query reads and that is not
+// current, because its values may be out of date.
 func (j *judging) isCertain(v verdict, region string) bool {
 	return v.grows && !slices.ContainsFunc(v.reads, func(t posture.EntityType) bool {
 		return !j.trust.isCurrent(t, region) && j.count([]posture.EntityType{t}) > 0

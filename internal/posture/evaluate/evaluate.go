@@ -159,7 +159,7 @@ func (j *judging) classify(v verdict, scope scope) (violating, unknown []graph.H
 	if scope.complete && !slices.ContainsFunc(v.yes, func(h graph.Handle) bool { return !scope.covers(j.region(h)) }) {
 		return v.yes, unknown
 	}
-	unreadable, certain := map[graph.Handle]bool{}, map[string]bool{} // certain has the regions of isCertain
+	unreadable, certain := map[graph.Handle]bool{}, map[string]bool{} // certain: by region
 	for _, h := range v.yes {
 		region := j.region(h)
 		if _, known := certain[region]; !known {

@@ -38,7 +38,7 @@ func (c *Client) Pages(ctx context.Context, service, operation, region string, i
 				yield(answer, err)
 				return
 			}
-			tokens, more := nextTokens(page, answer) // before the visit, during which it can be freed
+			tokens, more := nextTokens(page, answer) // before yield, so that the answer can be freed during it
 			if !yield(answer, nil) || !more {
 				return
 			}
@@ -78,7 +78,7 @@ func lookup(answer []byte, expression string) gjson.Result {
 		for i, part := range strings.Split(strings.TrimSpace(alternative), ".") {
 			name, last := strings.CutSuffix(part, "[-1]")
 			if i == 0 {
-				found = gjson.GetBytes(answer, gjson.Escape(name)) // copies the value only
+				found = gjson.GetBytes(answer, gjson.Escape(name)) // ParseBytes would copy the whole answer
 			} else {
 				found = found.Get(gjson.Escape(name))
 			}

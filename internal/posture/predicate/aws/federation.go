@@ -102,7 +102,7 @@ func (s Statement) narrows(issuer string) (narrow, decided bool) {
 		workflow, owner = workflow || every(fixesWorkflow), owner || every(fixesOwner)
 	}
 	if workflow {
-		// The visibility of the workflow's repository decides who may call the workflow, and Vigil does not read it.
+		// Every repository on GitHub can call a workflow of a public repository. Vigil does not read whether the repository is public.
 		narrow, decided = narrow || owner, decided && owner
 	}
 	return narrow, decided || narrow

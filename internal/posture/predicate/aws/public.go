@@ -44,7 +44,7 @@ func (s Statement) admitsStrangers() predicate.Answer {
 		case kind == "AWS" && strings.ContainsAny(name, "*?"), kind == "Service" && name == "*":
 			all = append(all, predicate.NotKnown("AWS does not accept wildcards within principals such as "+member))
 		case kind == "Service" && name == "s3.amazonaws.com" && slices.ContainsFunc(s.Actions.List, func(a string) bool { return strings.HasPrefix(a, "lambda:") }):
-			// The names of buckets do not tell their accounts, so that S3 calls functions for buckets of strangers.
+			// The ARN of a bucket has no account: without a condition on the account, a bucket of any account can call the function.
 			all = append(all, predicate.And(predicate.Of(true, "buckets of every account can call it"), s.meets()))
 		}
 	}
