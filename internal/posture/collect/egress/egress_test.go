@@ -180,13 +180,14 @@ func TestCallsGoThroughTheProxy(t *testing.T) {
 		}
 		defer to.Close()
 		w.WriteHeader(http.StatusOK)
-		from, _, err := http.NewResponseController(w).Hijack()
+		from, received, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		defer from.Close()
-		go func() { _, _ = io.Copy(to, from) }()
+		// The server may have read the beginning of the TLS handshake already.
+		go func() { _, _ = io.Copy(to, received) }()
 		_, _ = io.Copy(from, to)
 	}))
 	defer proxy.Close()
