@@ -20,7 +20,7 @@ const logBuckets = 2
 
 // ownershipFilter matches changes of a project's owners and of permissions on
 // buckets.
-const ownershipFilter = `(protoPayload.serviceName="cloudresourcemanager.googleapis.com") AND (ProjectOwnership OR projectOwnerInvitee) OR (protoPayload.serviceData.policyDelta.bindingDeltas.action="ADD" AND protoPayload.serviceData.policyDelta.bindingDeltas.role="roles/owner") OR protoPayload.methodName="storage.setIamPermissions"`
+const ownershipFilter = `(protoPayload.serviceName="cloudresourcemanager.googleapis.com" AND (ProjectOwnership OR projectOwnerInvitee OR (protoPayload.serviceData.policyDelta.bindingDeltas.action=("ADD" OR "REMOVE") AND protoPayload.serviceData.policyDelta.bindingDeltas.role="roles/owner"))) OR protoPayload.methodName="storage.setIamPermissions"`
 
 // root returns the project as a resource.
 func (a address) root() address { return a.peer(projectType, 0) }
