@@ -1,7 +1,6 @@
 package desktop
 
 import (
-	"fmt"
 	"slices"
 	"time"
 )
@@ -169,7 +168,7 @@ func (p Policy) describeServer(m *ConnectionServerMonitor, self Peer) []string {
 	m.Services = append(m.Services, self.Snapshot.Good.Services...)
 	for _, service := range m.Services {
 		if service.Status == ServiceDown {
-			problems = append(problems, fmt.Sprintf("%s is down", service.Name))
+			problems = append(problems, service.Name.title()+" is down")
 		}
 	}
 	if c := self.Snapshot.Certificate; c != nil && !c.Valid && !c.Accepted && !c.SelfSigned {

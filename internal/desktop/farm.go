@@ -75,8 +75,8 @@ func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []
 	if broken {
 		reasons = append(reasons, fmt.Sprintf("provisioning of %d servers failed", unprovisioned))
 	}
-	bad := note(failed, "%d of %d enabled servers are in ERROR")
-	bad = note(warned, "%d of %d enabled servers are in WARNING") || bad
+	bad := note(failed, "errors on %d of %d enabled servers")
+	bad = note(warned, "warnings on %d of %d enabled servers") || bad
 	mixed := known > 0 && note(unknown, "the load of %d of %d enabled servers is unknown")
 	switch {
 	case broken, failed*100 > threshold*enabled:

@@ -1,6 +1,7 @@
 package desktop
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -113,6 +114,9 @@ func TestEveryReportedStateIsShown(t *testing.T) {
 		got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", snapshotAfter[AgentBeat](AgentBeat{State: state}), Snapshot[ListenerReading]{}, noon)
 		if got.Details.State != state || got.Status != status {
 			t.Errorf("an agent that reports %s is shown as %s %s, want %s", state, got.Details.State, got.Status, status)
+		}
+		if reason := state.Reason(); (reason == "") != (status == RDSStatusOK) || strings.Contains(reason, "_") {
+			t.Errorf("state %s with status %s has the reason %q", state, status, reason)
 		}
 	}
 	if len(statusOfState) != 27 {

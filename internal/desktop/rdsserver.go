@@ -163,7 +163,7 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 	if !r.Enabled {
 		m.Status = RDSStatusDisabled
 	}
-	reason := stateReason(state)
+	reason := state.Reason()
 	if f := l.Failing(p.FailuresBeforeDown); f != nil {
 		reason = f.Reason
 	}
@@ -174,23 +174,6 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 	}
 	m.Freshness = fresh(max(MillisOf(s.At), MillisOf(l.At)), health, slices.Concat([]string{reason}, reasons, ending)...)
 	return m
-}
-
-// stateReason returns a text that explains a state other than AVAILABLE.
-func stateReason(s RDSState) string {
-	switch {
-	case statusOfState[s] == RDSStatusOK:
-		return ""
-	case s == RDSWaitForAgent:
-		return "its agent has never reported"
-	case s == RDSAgentUnreachable:
-		return "its agent has not reported for two intervals"
-	case s == RDSDisableInProgress:
-		return "it is disabled and still has sessions"
-	case s == RDSDisabled:
-		return "it is disabled"
-	}
-	return "its agent reports " + string(s)
 }
 
 // Ref implements [Record].

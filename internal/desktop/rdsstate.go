@@ -65,6 +65,36 @@ var statusOfState = map[RDSState]RDSStatus{
 	RDSUnknown:           RDSStatusWarning,
 }
 
+// stateReasons explains the states that are not healthy.
+var stateReasons = map[RDSState]string{
+	RDSWaitForAgent:      "its agent has never reported",
+	RDSAgentUnreachable:  "its agent has not reported for two intervals",
+	RDSAgentConfigError:  "its agent reports an error in its configuration",
+	RDSDisabled:          "it is disabled",
+	RDSDisableInProgress: "it is disabled and still has sessions",
+	RDSProvisioning:      "it is being provisioned",
+	RDSProvisioningError: "its provisioning failed",
+	RDSCustomizing:       "it is being customized",
+	RDSDeleting:          "it is being deleted",
+	RDSMaintenance:       "it is in maintenance",
+	RDSError:             "its agent reports an error",
+	RDSStartupInProgress: "its agent is starting",
+	RDSAgentDisabled:     "its agent is disabled",
+	RDSInvalidIP:         "its agent reports an invalid IP address",
+	RDSNeedReboot:        "it must be restarted",
+	RDSProtocolFailure:   "its agent reports a failure of a display protocol",
+	RDSDomainFailure:     "its agent reports a failure of the domain",
+	RDSDrainMode:         "it is in drain mode and takes no new sessions",
+	RDSDrainUntilRestart: "it takes no new sessions until it is restarted",
+	RDSAlreadyUsed:       "it is used already",
+	RDSInProgress:        "a change of it is in progress",
+	RDSValidating:        "it is being validated",
+	RDSUnknown:           "its state is unknown",
+}
+
+// Reason explains in words a state that is not healthy. It is empty for a healthy one.
+func (s RDSState) Reason() string { return stateReasons[s] }
+
 // Known reports whether s is a state of the API.
 func (s RDSState) Known() bool {
 	_, ok := statusOfState[s]

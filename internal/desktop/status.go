@@ -1,5 +1,10 @@
 package desktop
 
+import (
+	"cmp"
+	"strings"
+)
+
 // DomainStatus is the status of a directory domain as a connection server sees
 // it.
 type DomainStatus string
@@ -55,6 +60,18 @@ const (
 	ServiceBlast    ServiceName = "BLAST_SECURE_GATEWAY"
 	ServiceSecurity ServiceName = "SECURITY_GATEWAY_COMPONENT"
 )
+
+var serviceTitles = map[ServiceName]string{
+	ServicePCoIP:    "the PCoIP Secure Gateway",
+	ServiceBlast:    "the Blast Secure Gateway",
+	ServiceSecurity: "the security gateway component",
+}
+
+// title returns the name of a service as a sentence has it.
+func (n ServiceName) title() string { return cmp.Or(serviceTitles[n], InWords(string(n))) }
+
+// InWords returns a status as a sentence has it: "not responding" for NOT_RESPONDING.
+func InWords(status string) string { return strings.ToLower(strings.ReplaceAll(status, "_", " ")) }
 
 // ServiceStatus says whether a secure gateway accepts connections.
 type ServiceStatus string

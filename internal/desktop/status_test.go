@@ -100,7 +100,7 @@ func TestStatusOfConnectionServer(t *testing.T) {
 		{"it complains", snapshotAfter[reading](reading{Health: PeerHealth{Problems: []string{"disk full"}, Revision: valid.Health.Revision}}),
 			ConnectionServerError, []string{"disk full"}},
 		{"a secure gateway is down", snapshotAfter[reading](reading{Health: valid.Health, Services: []Service{{ServiceBlast, ServiceDown}}}),
-			ConnectionServerError, []string{"BLAST_SECURE_GATEWAY is down"}},
+			ConnectionServerError, []string{"the Blast Secure Gateway is down"}},
 		{"it lags within the grace", snapshotAfter[reading](lagging), ConnectionServerOK, []string{}},
 		{"a peer lags beyond the grace", snapshotAfter[reading](ahead), ConnectionServerOK, []string{"replication with cs2 lags: cs2 is behind"}},
 	} {

@@ -72,12 +72,15 @@ func (n Condition) findStatuses(r desktop.Record) (found []finding) {
 			reason = ": " + strings.Join(reasons[:min(len(reasons), 5)], "; ")
 		}
 		found = append(found, finding{
-			subject: Subject{ref, s.Part}, summary: fmt.Sprintf("the status is %s%s", s.Status, reason), cause: s.Cause(ref),
+			subject: Subject{ref, s.Part}, summary: StatusSummary(s.Status) + reason, cause: s.Cause(ref),
 			unconfirmed: s.Unconfirmed(ref.Kind),
 		})
 	}
 	return found
 }
+
+// StatusSummary returns the beginning of the summary of an alert on a status.
+func StatusSummary(status string) string { return "the status is " + desktop.InWords(status) }
 
 func (n Condition) findCounts(r desktop.Record, raise raiser) {
 	for _, m := range meter.Of(r) {
@@ -86,9 +89,9 @@ func (n Condition) findCounts(r desktop.Record, raise raiser) {
 		}
 		switch {
 		case n.Operator == Above && m.Value > n.Value:
-			raise(m.Part, "%s is %d, above %d", m.Name, m.Value, n.Value)
+			raise(m.Part, "%s is %d, above %d", desktop.InWords(m.Name), m.Value, n.Value)
 		case n.Operator == Below && m.Value < n.Value:
-			raise(m.Part, "%s is %d, below %d", m.Name, m.Value, n.Value)
+			raise(m.Part, "%s is %d, below %d", desktop.InWords(m.Name), m.Value, n.Value)
 		}
 	}
 }

@@ -42,17 +42,17 @@ func TestConditions(t *testing.T) {
 			"cs1: the certificate expires on 2026-03-06, in 5 days", "cs2: the certificate expired on 2026-02-28"}},
 		{"expired certificates", Condition{Type: CertificateExpires}, []string{"cs2: the certificate expired on 2026-02-28"}},
 		{"a status of any kind", Condition{Type: StatusIs, Statuses: []string{"stale", "ERROR"}}, []string{
-			"edge: the status is STALE: silent", "cs2: the status is ERROR"}},
+			"edge: the status is stale: silent", "cs2: the status is error"}},
 		{"a status of a kind", Condition{Type: StatusIs, Kind: desktop.KindConnectionServer, Statuses: []string{"STALE", "ERROR"}},
-			[]string{"cs2: the status is ERROR"}},
-		{"a status of a part", Condition{Type: StatusIs, Statuses: []string{"DOWN"}}, []string{"cs1 service A: the status is DOWN"}},
+			[]string{"cs2: the status is error"}},
+		{"a status of a part", Condition{Type: StatusIs, Statuses: []string{"DOWN"}}, []string{"cs1 service A: the status is down"}},
 		{"one component", Condition{Type: StatusIs, Kind: desktop.KindConnectionServer, Component: "c1", Statuses: []string{"OK", "ERROR"}},
-			[]string{"cs1: the status is OK"}},
+			[]string{"cs1: the status is ok"}},
 		{"above", Condition{Type: CountIs, Measure: "active_connection_count", Operator: Above, Value: 89},
-			[]string{"edge: active_connection_count is 90, above 89"}},
+			[]string{"edge: active connection count is 90, above 89"}},
 		{"not above", Condition{Type: CountIs, Measure: "active_connection_count", Operator: Above, Value: 90}, nil},
 		{"below", Condition{Type: CountIs, Measure: "active_connection_count", Operator: Below, Value: 100},
-			[]string{"edge: active_connection_count is 90, below 100"}},
+			[]string{"edge: active connection count is 90, below 100"}},
 	} {
 		var got []string
 		for _, f := range tt.c.find(records(), now) {

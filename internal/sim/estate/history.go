@@ -100,7 +100,7 @@ func (b *historyBuilder) fail(at time.Time, length time.Duration, ref desktop.Re
 	}
 	b.Alerts = append(b.Alerts, alert.Alert{
 		RuleID: b.rule.ID, Subject: alert.Subject{Ref: ref, Part: part}, Cause: cause, State: alert.Resolved,
-		Summary: fmt.Sprintf("the status is %s: %s", failed, reason), Since: at, FiredAt: at, NotifiedAt: at, ResolvedAt: end,
+		Summary: alert.StatusSummary(failed) + ": " + reason, Since: at, FiredAt: at, NotifiedAt: at, ResolvedAt: end,
 	})
 }
 
@@ -155,9 +155,9 @@ func (b *historyBuilder) farmFails(at time.Time, length time.Duration) {
 	if len(servers) == 0 {
 		return
 	}
-	b.fail(at, length, farm, "", "OK", "ERROR", farm, fmt.Sprintf("%d of %[1]d enabled servers are in ERROR", len(servers)))
+	b.fail(at, length, farm, "", "OK", "ERROR", farm, fmt.Sprintf("errors on %d of %[1]d enabled servers", len(servers)))
 	for _, s := range servers {
-		b.serverFails(at, length, s, farm, "AGENT_ERR_DOMAIN_FAILURE", "its agent reports AGENT_ERR_DOMAIN_FAILURE")
+		b.serverFails(at, length, s, farm, string(desktop.RDSDomainFailure), desktop.RDSDomainFailure.Reason())
 	}
 }
 
@@ -166,8 +166,8 @@ func (b *historyBuilder) hostsUnreachable(at time.Time, length time.Duration) {
 	if len(servers) == 0 {
 		return
 	}
-	b.fail(at, length, farm, "", "OK", "WARNING", farm, fmt.Sprintf("1 of %d enabled servers are in ERROR", len(servers)))
-	b.serverFails(at, length, one(b.rng, servers), farm, "AGENT_UNREACHABLE", "its agent has not reported for two intervals")
+	b.fail(at, length, farm, "", "OK", "WARNING", farm, fmt.Sprintf("errors on 1 of %d enabled servers", len(servers)))
+	b.serverFails(at, length, one(b.rng, servers), farm, string(desktop.RDSAgentUnreachable), desktop.RDSAgentUnreachable.Reason())
 }
 
 func (b *historyBuilder) serverFails(at time.Time, length time.Duration, s desktop.RDSServer, farm desktop.Ref, state, reason string) {
