@@ -1,6 +1,6 @@
 import { desktopAt, expect, test } from './fixtures';
 
-test('statuses of an alert rule are chosen one by one, and its other channels are kept', async ({ desktop: page }) => {
+test('statuses of an alert rule are chosen one by one, and all its channels are edited', async ({ desktop: page }) => {
   const rule = {
     id: 'r1',
     name: 'Two channels',
@@ -19,7 +19,15 @@ test('statuses of an alert rule are chosen one by one, and its other channels ar
     return route.fulfill({ json: rule });
   });
   await page.goto(desktopAt('/alert-rules/r1'));
-  await expect(page.getByText('Also tells ops@corp.example.')).toBeVisible();
+  await expect(page.getByRole('group', { name: 'Channel 1' }).getByLabel('Address of the webhook')).toHaveValue('https://hooks.example/a');
+  const second = page.getByRole('group', { name: 'Channel 2' });
+  await second.getByLabel('Addresses').fill('ops@corp.example, night@corp.example');
+  await page.getByRole('button', { name: 'Add a channel' }).click();
+  const third = page.getByRole('group', { name: 'Channel 3' });
+  await third.getByLabel('And by').selectOption('mail');
+  await third.getByLabel('Addresses').fill('head@corp.example');
+  await page.getByRole('button', { name: 'Remove channel 1' }).click();
+  await expect(third).toHaveCount(0);
   const field = page.getByLabel('Statuses', { exact: true });
   await field.pressSequentially('warning'); // begins with the name of another status, "warn"
   await field.press('Enter');
@@ -29,7 +37,25 @@ test('statuses of an alert rule are chosen one by one, and its other channels ar
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page).toHaveURL(/\/alerts$/);
   expect(saved?.condition.statuses).toEqual(['ERROR', 'WARNING', 'AGENT_BUSY']);
-  expect(saved?.channels).toEqual(rule.channels);
+  expect(saved?.channels).toEqual([
+    { type: 'MAIL', to: ['ops@corp.example', 'night@corp.example'] },
+    { type: 'MAIL', to: ['head@corp.example'] },
+  ]);
+});
+
+test.describe('a channel that the server refuses', () => {
+  test.use({ failing: true });
+
+  test('has the reason beside it', async ({ desktop: page }) => {
+    await page.goto(desktopAt('/alert-rules/new'));
+    await page.getByLabel('Name', { exact: true }).fill('Refused');
+    await page.getByRole('group', { name: 'Channel 1' }).getByLabel('Address of the webhook').fill('https://hooks.example/a');
+    await page.getByRole('button', { name: 'Add a channel' }).click();
+    await page.getByRole('group', { name: 'Channel 2' }).getByLabel('Address of the webhook').fill('hooks.example');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByRole('group', { name: 'Channel 2' }).getByRole('alert')).toContainText('must be an http or https address');
+    await expect(page.getByRole('group', { name: 'Channel 1' }).getByRole('alert')).toHaveCount(0);
+  });
 });
 
 for (const kind of ['connection-servers', 'domains'])

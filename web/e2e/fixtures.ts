@@ -135,6 +135,7 @@ export const test = base.extend<Fixtures>({
     const { id, token } = (await made.json()) as { id: string; token: string };
     await logIn(page, { apiToken: token }, ready().posture_url);
     await use(page);
+    await page.close(); // a page that still asks would be refused without its token
     await api.delete(`/v1/api-tokens/${id}`);
   },
   otherOrg: async ({ page }, use) => {

@@ -16,6 +16,7 @@ import { dateTime, Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
 import { addressOf, shortName } from '../components';
 import { alertGroupsQuery } from '../data';
+import { partName } from '../partName';
 
 const marks: Record<AlertGroup['state'], MarkName> = { FIRING: 'error', PENDING: 'warn', RESOLVED: 'ok' };
 const states = ['FIRING', 'PENDING', 'RESOLVED'] as const;
@@ -194,7 +195,7 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
           <tr key={`${a.kind}${a.component_id}${a.part ?? ''}`} className="alert-member">
             <td />
             <td colSpan={2}>
-              <Link to={addressOf(a.kind, a.component_id)}>{shortName(a)}</Link> <span className="small t3">{a.part}</span>{' '}
+              <Link to={addressOf(a.kind, a.component_id)}>{shortName(a)}</Link> <span className="small t3">{partName(a.part)}</span>{' '}
               <span className="small t2">{sentence(a.summary)}</span>
             </td>
             <td className="wide" />

@@ -15,7 +15,9 @@ import { showToast } from '../../parts/toast';
 import { allKinds, kindWords } from '../components';
 import { alertRulesQuery } from '../data';
 import { statusNames } from '../status';
+import { channelOfDraft, Channels, draftOfChannel, emptyChannel, type ChannelDraft } from './Channels';
 import { conditionText } from './condition';
+import './alerts.css';
 import '../../posture/accounts/accounts.css';
 
 type Condition = AlertRuleSpec['condition'];
@@ -23,8 +25,7 @@ type Condition = AlertRuleSpec['condition'];
 function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
   const { search } = useAddress();
   const [condition, setCondition] = useState<Condition>(rule?.condition ?? start);
-  const [channel, setChannel] = useState<'WEBHOOK' | 'MAIL'>(rule?.channels[0]?.type ?? 'WEBHOOK');
-  const [first, ...others] = rule?.channels ?? []; // the form changes the first channel; the API permits several
+  const [channels, setChannels] = useState<ChannelDraft[]>(rule?.channels.map(draftOfChannel) ?? [emptyChannel]);
   const [error, setError] = useState<ApiError>();
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -32,17 +33,13 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
-    const target = value('target');
     const body: AlertRuleSpec = {
       name: value('name'),
       enabled: rule?.enabled ?? true,
       condition,
       for_seconds: Number(value('for')) || 0,
       repeat_seconds: Number(value('repeat')) || 0,
-      channels: [
-        channel === 'MAIL' ? { type: 'MAIL', to: target.split(/[\s,]+/).filter(Boolean) } : { type: 'WEBHOOK', url: target },
-        ...others,
-      ],
+      channels: channels.map(channelOfDraft),
     };
     setError(undefined);
     try {
@@ -144,26 +141,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
           error={error?.field('repeat_seconds')}
         />
       </div>
-      <SelectField
-        label="Notify by"
-        value={channel}
-        onChange={(e) => setChannel(e.target.value as 'MAIL')}
-        options={[
-          { value: 'WEBHOOK', label: 'webhook' },
-          { value: 'MAIL', label: 'mail' },
-        ]}
-      />
-      <TextField
-        key={channel}
-        label={channel === 'MAIL' ? 'Addresses' : 'Address of the webhook'}
-        name="target"
-        required
-        defaultValue={channel === 'MAIL' ? (first?.to ?? []).join(', ') : (first?.url ?? '')}
-        error={error?.field('url') ?? error?.field('to')}
-      />
-      {others.length > 0 && (
-        <p className="small t3">Also tells {others.map((c) => (c.type === 'MAIL' ? (c.to ?? []).join(', ') : c.url)).join(', ')}.</p>
-      )}
+      <Channels channels={channels} onChange={setChannels} error={error} />
       <p className="t2">Alerts when {conditionText({ condition, for_seconds: 0 })}.</p>
       {error && (
         <div className="note error" role="alert">

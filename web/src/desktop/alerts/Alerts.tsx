@@ -8,7 +8,7 @@ import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
 import { Answer, Empty } from '../../parts/states';
 import { showToast } from '../../parts/toast';
-import { alertRulesQuery } from '../data';
+import { alertGroupsQuery, alertRulesQuery } from '../data';
 import { AlertGroups } from './AlertGroups';
 import { conditionText } from './condition';
 
@@ -126,10 +126,12 @@ function Rules() {
 
 /** What fires, what is about to, and what ended. */
 export default function Alerts() {
+  const groups = useQuery(alertGroupsQuery);
+  useQuery(alertRulesQuery);
   return (
     <Page title="Alerts">
       <AlertGroups />
-      <Rules />
+      {!(groups.isPending && !groups.failureReason) && <Rules /> /* not before the alerts above, which would move the rules */}
     </Page>
   );
 }

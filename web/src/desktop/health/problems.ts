@@ -1,5 +1,5 @@
 import type { Overview } from '../../api/desktop';
-import { plural, sentence } from '../../parts/text';
+import { plural, sentence, words } from '../../parts/text';
 import { addressOf, kindWords, shortName } from '../components';
 import { healthMark, type Status } from '../status';
 
@@ -20,7 +20,7 @@ export const problemsOf = (problems: Overview['problems']): Problem[] =>
     status: healthMark(p.health),
     title: shortName(p.cause),
     detail: p.count > 1 ? plural(p.count, 'component') : kindWords[p.cause.kind],
-    reason: sentence(p.reasons[0] ?? p.components[0]?.reasons[0] ?? p.components[0]?.status ?? ''),
+    reason: sentence(p.reasons[0] ?? p.components[0]?.reasons[0] ?? words(p.components[0]?.status ?? '')),
     since: p.since,
     to: addressOf(p.cause.kind, p.cause.id),
   }));

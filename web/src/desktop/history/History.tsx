@@ -15,6 +15,7 @@ import { addressOf, allKinds, kindWords, shortName } from '../components';
 import { changeGroupsQuery, changesQuery } from '../data';
 import { StatusStrip } from '../kinds/StatusStrip';
 import { TimeAxis } from '../kinds/TimeAxis';
+import { partName } from '../partName';
 import { healthMark, rank, type Status } from '../status';
 import '../kinds/kinds.css';
 
@@ -35,7 +36,7 @@ const Change = ({ of: c }: { of: StatusChange }) => (
       <Time at={c.timestamp} as="clock" />
     </td>
     <td>
-      <Link to={addressOf(c.kind, c.id)}>{shortName(c)}</Link> <span className="small t3">{c.part}</span>
+      <Link to={addressOf(c.kind, c.id)}>{shortName(c)}</Link> <span className="small t3">{partName(c.part)}</span>
       <span className="narrow block">
         <StatusWord mark={healthMark(c.to_health)} status={c.to_status} />
       </span>
@@ -74,7 +75,11 @@ function Group({ group: g }: { group: ChangeGroup }) {
             )}
             <Link to={addressOf(g.cause.kind, g.cause.id)}>{name}</Link>
             <span className="small t3">
-              {g.count > 1 ? (g.component_count > 1 ? plural(g.component_count, 'component') : plural(g.count, 'part')) : shown?.part}
+              {g.count > 1
+                ? g.component_count > 1
+                  ? plural(g.component_count, 'component')
+                  : plural(g.count, 'part')
+                : partName(shown?.part)}
             </span>
           </span>
           <span className="narrow block">

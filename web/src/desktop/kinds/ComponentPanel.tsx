@@ -8,6 +8,7 @@ import { sentence, words } from '../../parts/text';
 import { Time } from '../../parts/time';
 import type { Component } from '../components';
 import { changesQuery } from '../data';
+import { partName } from '../partName';
 import { markOf, rank } from '../status';
 import { Measures } from './Measures';
 import { StatusStrip } from './StatusStrip';
@@ -23,7 +24,8 @@ export function Parts({
   since?: Component['parts'];
 }) {
   if (rows.length === 0) return null;
-  const changed = (name: string) => since?.find((p) => p.name === name || p.name.startsWith(`${name}.`))?.since;
+  const changed = (name: string) =>
+    since?.find((p) => p.name === name || p.name.startsWith(`${name}.`) || partName(p.name).endsWith(` ${name}`))?.since;
   return (
     <section>
       <div className="region-head">
@@ -36,7 +38,7 @@ export function Parts({
         {[...rows]
           .sort((a, b) => rank(markOf(a.status)) - rank(markOf(b.status)))
           .map((r) => (
-            <li key={r.name}>
+            <li key={`${r.detail} ${r.name}`}>
               <span className="cut grow">
                 {r.name} <span className="small t3">{r.detail}</span>
               </span>
@@ -77,7 +79,7 @@ export function ComponentHistory({ kind, id, status }: { kind: Kind; id: string;
                   <span className="small t3">
                     <Time at={c.timestamp} as="date" />
                   </span>
-                  <span className="cut grow small">{c.part}</span>
+                  <span className="cut grow small">{partName(c.part)}</span>
                   <span className={`word c-${markOf(c.to_status)}`}>
                     <Mark name={markOf(c.to_status)} />
                     {words(c.to_status)}

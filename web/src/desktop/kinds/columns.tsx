@@ -38,6 +38,7 @@ import {
   fromSSO,
   type Component,
 } from '../components';
+import { serviceName } from '../partName';
 import { certificateStatus, daysLeft, markOf } from '../status';
 import type { MatrixData } from './Matrix';
 
@@ -147,7 +148,7 @@ export const kinds: Record<string, KindSpec> = {
     ],
     parts: (s) => [
       { title: 'Replication', rows: (s.cs_replications ?? []).map((r) => ({ name: r.server_name.split('.')[0] ?? '', status: r.status })) },
-      { title: 'Services', rows: (s.services ?? []).map((x) => ({ name: words(x.service_name), status: x.status })) },
+      { title: 'Services', rows: (s.services ?? []).map((x) => ({ name: serviceName(x.service_name), status: x.status })) },
     ],
     facts: (s) => [
       ['Build', `${s.details.version}, ${s.details.build}`],
@@ -287,6 +288,15 @@ export const kinds: Record<string, KindSpec> = {
           { name: s.ad_domain_dns_name, status: s.ad_domain_status, detail: 'domain' },
           { name: s.template_name, status: s.template_status, detail: 'template' },
           { name: s.primary_enrollment_server.dns_name, status: s.primary_enrollment_server.status, detail: 'enrolment server' },
+          ...(s.secondary_enrollment_server
+            ? [
+                {
+                  name: s.secondary_enrollment_server.dns_name,
+                  status: s.secondary_enrollment_server.status,
+                  detail: 'second enrolment server',
+                },
+              ]
+            : []),
           ...s.certificate_server_details.map((c) => ({ name: c.name, status: c.status, detail: 'certificate server' })),
         ],
       },

@@ -17,7 +17,7 @@ export function ControlTrend({ framework, account }: { framework: string; accoun
   return (
     <section className="control-trend" aria-label="Violated controls over time">
       <h3 className="label">Violated controls, 30 days</h3>
-      <Answer query={trend} what="the trend">
+      <Answer query={trend} what="the trend" rows={3}>
         {({ results, controls }) => {
           const points = results.map((r) => ({ at: Date.parse(r.start), value: r.violatedControls }));
           return (
