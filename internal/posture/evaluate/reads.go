@@ -49,7 +49,8 @@ func (s *Schema) Read(text string) (Reads, error) {
 }
 
 // A position is the abstract state of traversers: they can be at vertices of some types,
-// on edges from some types to others, or both. At a value it is empty.
+// on edges from some types to others, or both. At a value it is empty. Positions share
+// their sets, which are never changed.
 type position struct {
 	vertices types // vertices
 	from, to types // ends of edges
@@ -189,7 +190,7 @@ func (r *reader) move(s *syntax.Step, p position) (position, bool) {
 	out, in := r.schema.out, r.schema.in
 	switch name {
 	case "V":
-		return position{vertices: r.schema.all()}, true
+		return position{vertices: r.schema.all}, true
 	case "out":
 		r.edges(out, p, labels)
 		return position{vertices: r.schema.follow(out, p.vertices, labels)}, true
@@ -212,7 +213,7 @@ func (r *reader) move(s *syntax.Step, p position) (position, bool) {
 		to.add(p.vertices)
 		return r.onEdges(from, to), true
 	case "E":
-		return r.onEdges(r.schema.all(), r.schema.all()), true
+		return r.onEdges(r.schema.all, r.schema.all), true
 	case "inV":
 		return position{vertices: p.to}, true
 	case "outV":

@@ -55,7 +55,7 @@ func (r *reader) step(s *syntax.Step, p position) position {
 
 // anywhere returns the place of traversers that could not be followed.
 func (r *reader) anywhere() position {
-	all := r.schema.all()
+	all := r.schema.all
 	r.seen.add(all)
 	r.back = true
 	return position{vertices: all, from: all, to: all, lost: true}

@@ -34,6 +34,7 @@ type Link struct {
 // A Schema says which types there are and where their edges lead.
 type Schema struct {
 	types []posture.EntityType // in order
+	all   types                // the same as a set, which nobody changes
 	props map[posture.EntityType]map[string]bool
 	out   map[posture.EntityType]map[string][]posture.EntityType
 	in    map[posture.EntityType]map[string][]posture.EntityType
@@ -44,6 +45,7 @@ type Schema struct {
 // NewSchema returns the schema of kinds.
 func NewSchema(kinds []Kind) *Schema {
 	s := &Schema{
+		all:   types{},
 		props: map[posture.EntityType]map[string]bool{}, risk: map[posture.EntityType]Kind{}, risky: map[string]bool{},
 		out: map[posture.EntityType]map[string][]posture.EntityType{}, in: map[posture.EntityType]map[string][]posture.EntityType{},
 	}
@@ -66,6 +68,7 @@ func NewSchema(kinds []Kind) *Schema {
 		if s.props[k.Type] == nil {
 			s.props[k.Type] = map[string]bool{}
 			s.types = append(s.types, k.Type)
+			s.all[k.Type] = true
 		}
 		for _, p := range k.Properties {
 			s.props[k.Type][p] = true
@@ -108,15 +111,6 @@ func (s *Schema) follow(ends map[posture.EntityType]map[string][]posture.EntityT
 		}
 	}
 	return to
-}
-
-// all returns every type.
-func (s *Schema) all() types {
-	all := types{}
-	for _, t := range s.types {
-		all[t] = true
-	}
-	return all
 }
 
 // types is a set of entity types.

@@ -15,11 +15,29 @@ type trust struct {
 	complete map[posture.EntityType]bool // results of isComplete
 }
 
+// newTrust groups scopes by type. It is fast if those of a type follow each other: they
+// are not copied then.
 func newTrust(all []posture.Coverage, partial bool) *trust {
-	t := &trust{coverage: map[posture.EntityType][]posture.Coverage{}, regions: map[string]bool{}, partial: partial, complete: map[posture.EntityType]bool{}}
-	for _, c := range all {
-		t.coverage[c.Type] = append(t.coverage[c.Type], c)
+	t := &trust{regions: map[string]bool{}, partial: partial, complete: map[posture.EntityType]bool{}}
+	groups := 0
+	for i, c := range all {
+		if i == 0 || c.Type != all[i-1].Type {
+			groups++
+		}
 		t.regions[c.Region] = true
+	}
+	t.coverage = make(map[posture.EntityType][]posture.Coverage, groups)
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Type == all[0].Type {
+			n++
+		}
+		if before := t.coverage[all[0].Type]; before != nil {
+			t.coverage[all[0].Type] = append(before, all[:n]...)
+		} else {
+			t.coverage[all[0].Type] = all[:n:n]
+		}
+		all = all[n:]
 	}
 	return t
 }
