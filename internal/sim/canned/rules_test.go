@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -90,18 +92,34 @@ type bench struct {
 	*rulecases.Runner
 	types  *resource.Catalog
 	schema *evaluate.Schema
+	// Cases of each type, and the answers of its first one. They are parsed once, because
+	// that takes longer than to evaluate a rule on them.
+	told  map[posture.EntityType]func() ([]cases.Case, error)
+	first map[posture.EntityType]func() (map[string]any, error)
 }
 
 func newBench() *bench {
 	all := declarations()
-	return &bench{rulecases.New(declared.Catalog(), all), declared.Catalog(), catalog.Schema(all)}
+	b := &bench{
+		Runner: rulecases.New(declared.Catalog(), all), types: declared.Catalog(), schema: catalog.Schema(all),
+		told: map[posture.EntityType]func() ([]cases.Case, error){}, first: map[posture.EntityType]func() (map[string]any, error){},
+	}
+	for _, t := range b.types.Types() {
+		b.told[t.Type] = sync.OnceValues(func() ([]cases.Case, error) { return cases.Read(resources.Files, t.File()) })
+		b.first[t.Type] = sync.OnceValues(func() (map[string]any, error) { return cases.First(resources.Files, t) })
+	}
+	return b
 }
 
 // find returns answers of a cloud with which a rule has a verdict.
 func (b *bench) find(ctx context.Context, e catalog.Entry, want verdict) (attempt, error) {
-	candidates, problems := b.candidates(ctx, e)
-	for _, a := range candidates {
-		c, found, err := b.read(ctx, e, a.Case)
+	var problems []error
+	for a, err := range b.candidates(ctx, e) {
+		var c catalog.Case
+		var found []posture.Entity
+		if err == nil {
+			c, found, err = b.read(ctx, e, a.Case)
+		}
 		if err == nil && e.Provider == posture.AWS {
 			err = checkAnswers(a.Answers)
 		}
@@ -190,38 +208,42 @@ func (b *bench) judge(ctx context.Context, e catalog.Entry, c catalog.Case, foun
 	return nil
 }
 
-// candidates returns cases with raw answers for a rule, and why others could not be
-// derived.
-func (b *bench) candidates(ctx context.Context, e catalog.Entry) (all []attempt, problems []error) {
-	for _, c := range e.Cases {
-		if len(c.Answers) > 0 && len(c.Entities) == 0 && len(c.Unread) == 0 {
-			c.Violates, c.Unknown, c.NotApplicable = nil, nil, nil
-			all = append(all, attempt{c, 0})
-		}
-	}
-	for _, o := range []derivation{{true, false}, {false, false}, {true, true}, {false, true}} {
+// candidates yields cases with raw answers for a rule, or why none could be derived from a
+// case. Deriving answers costs more than trying them, so it happens only when the cases
+// before did not serve.
+func (b *bench) candidates(ctx context.Context, e catalog.Entry) iter.Seq2[attempt, error] {
+	return func(yield func(attempt, error) bool) {
 		for _, c := range e.Cases {
-			if len(c.Entities) == 0 || len(c.Unread) > 0 || len(c.Unknown) > 0 {
+			if len(c.Answers) == 0 || len(c.Entities) > 0 || len(c.Unread) > 0 {
 				continue
 			}
-			answers, err := b.derive(ctx, e, c, o)
-			if err != nil {
-				problems = append(problems, fmt.Errorf("%q: %w", c.Name, err))
-				continue
+			c.Violates, c.Unknown, c.NotApplicable = nil, nil, nil
+			if !yield(attempt{c, 0}, nil) {
+				return
 			}
-			all = append(all, attempt{catalog.Case{Name: c.Name, Answers: answers, Parameters: c.Parameters, At: c.At}, 1})
+		}
+		for _, o := range []derivation{{true, false}, {false, false}, {true, true}, {false, true}} {
+			for _, c := range e.Cases {
+				if len(c.Entities) == 0 || len(c.Unread) > 0 || len(c.Unknown) > 0 {
+					continue
+				}
+				answers, err := b.derive(ctx, e, c, o)
+				if !yield(attempt{catalog.Case{Name: c.Name, Answers: answers, Parameters: c.Parameters, At: c.At}, 1}, err) {
+					return
+				}
+			}
+		}
+		told, err := b.told[e.Type]()
+		if err != nil {
+			yield(attempt{source: 2}, err)
+			return
+		}
+		for _, c := range told {
+			if c.Get == "" && !c.Fails && !yield(attempt{catalog.Case{Name: c.Name, Answers: c.Answers}, 2}, nil) {
+				return
+			}
 		}
 	}
-	told, err := cases.Read(resources.Files, b.types.Type(e.Type).File())
-	if err != nil {
-		problems = append(problems, err)
-	}
-	for _, c := range told {
-		if c.Get == "" && !c.Fails {
-			all = append(all, attempt{catalog.Case{Name: c.Name, Answers: c.Answers}, 2})
-		}
-	}
-	return all, problems
 }
 
 // A derivation is a way to derive answers.
@@ -266,7 +288,11 @@ func (b *bench) derive(ctx context.Context, e catalog.Entry, c catalog.Case, o d
 			}
 			edges[edge.Label] = append(edges[edge.Label], reference)
 		}
-		derived, err := cases.Answers(b.types, resources.Files, t, properties, edges)
+		first, err := b.first[t.Type]()
+		if err != nil {
+			return nil, err
+		}
+		derived, err := cases.Answers(b.types, t, first, properties, edges)
 		if err != nil {
 			return nil, err
 		}
@@ -286,7 +312,7 @@ func (b *bench) reference(ctx context.Context, kind posture.EntityType, named bo
 	if t == nil {
 		return "", fmt.Errorf("%s is not declared", kind)
 	}
-	answers, err := cases.Answers(b.types, resources.Files, t, nil, nil)
+	answers, err := b.first[kind]()
 	if err != nil {
 		return "", err
 	}

@@ -15,14 +15,14 @@ import (
 )
 
 // Answers returns raw responses from which an entity of a type is read that has the given
-// properties. They are those of the type's first case, with the values of these properties
-// replaced where the declaration reads them. A property whose value is nil is removed. Edges
-// are the references of its edges by label.
+// properties. They are those of the type's first case (see [First]), with the values of these
+// properties replaced where the declaration reads them. A property whose value is nil is
+// removed. Edges are the references of its edges by label.
 //
 // It fails for values that a declaration does not read from one place of a response, such
 // as those that functions derive.
-func Answers(catalog *resource.Catalog, root fs.FS, t *resource.Type, properties map[string]any, edges map[string][]any) (map[string]any, error) {
-	answers, err := First(root, t)
+func Answers(catalog *resource.Catalog, t *resource.Type, first, properties map[string]any, edges map[string][]any) (map[string]any, error) {
+	answers, err := copyOf(first)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func Answers(catalog *resource.Catalog, root fs.FS, t *resource.Type, properties
 	return x.answers, nil
 }
 
-// First returns a copy of the responses of a type's first case in which everything is read.
+// First returns the responses of a type's first case in which everything is read.
 func First(root fs.FS, t *resource.Type) (map[string]any, error) {
 	all, err := Read(root, t.File())
 	if err != nil {
@@ -52,14 +52,19 @@ func First(root fs.FS, t *resource.Type) (map[string]any, error) {
 		if c.Get != "" || c.Fails || len(c.Entities) == 0 || !complete {
 			continue
 		}
-		text, err := json.Marshal(c.Answers)
-		if err != nil {
-			return nil, err
-		}
-		answers := map[string]any{}
-		return answers, json.Unmarshal(text, &answers)
+		return copyOf(c.Answers)
 	}
 	return nil, fmt.Errorf("%s has no case in which everything is read", t.Type)
+}
+
+// copyOf returns a deep copy of responses with the types that JSON has.
+func copyOf(answers map[string]any) (map[string]any, error) {
+	text, err := json.Marshal(answers)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	return out, json.Unmarshal(text, &out)
 }
 
 // An example is a set of responses that is being changed.

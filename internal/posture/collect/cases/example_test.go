@@ -49,12 +49,16 @@ func TestAnswersAreDerived(t *testing.T) {
 		t.Fatal(err)
 	}
 	kind := posture.EntityType("AWS.Test.Volume")
+	first, err := cases.First(root, catalog.Type(kind))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []map[string]any{
 		{"encrypted": false, "days": 7},
 		{"zones": []any{"b", "c"}, "copies": 2, "open": true},
 		{"zones": "d", "open": false, "engine": "8"},
 	} {
-		answers, err := cases.Answers(catalog, root, catalog.Type(kind), want, map[string][]any{"OF": {"v0"}})
+		answers, err := cases.Answers(catalog, catalog.Type(kind), first, want, map[string][]any{"OF": {"v0"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +79,7 @@ func TestAnswersAreDerived(t *testing.T) {
 			t.Errorf("edges are %v", edges)
 		}
 	}
-	if _, err := cases.Answers(catalog, root, catalog.Type(kind), map[string]any{"other": 1}, nil); err == nil {
+	if _, err := cases.Answers(catalog, catalog.Type(kind), first, map[string]any{"other": 1}, nil); err == nil {
 		t.Error("a property that is not declared was set")
 	}
 }
