@@ -81,7 +81,7 @@ func (src *Source) Principal(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fault.Wrap(fault.Unavailable, err, "AWS cannot identify Vigil now; try again later")
 	}
-	src.self.name = trustable(gjson.GetBytes(answer, "Arn").String())
+	src.self.name = trustable(gjson.Get(answer, "Arn").String())
 	return src.self.name, nil
 }
 

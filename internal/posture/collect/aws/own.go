@@ -32,7 +32,7 @@ func (src *Source) Caller(ctx context.Context) (Caller, error) {
 	if err != nil {
 		return Caller{}, fmt.Errorf("request the caller identity: %w", classify(err, "sts:GetCallerIdentity"))
 	}
-	return Caller{posture.AccountID(gjson.GetBytes(answer, "Account").String()), gjson.GetBytes(answer, "Arn").String()}, nil
+	return Caller{posture.AccountID(gjson.Get(answer, "Account").String()), gjson.Get(answer, "Arn").String()}, nil
 }
 
 // callerRegion returns the region in which to request the caller identity. Credentials

@@ -32,7 +32,7 @@ func (t transport) Pages(ctx context.Context, r *resource.Request, _ string, inp
 		case err != nil:
 			return classify(err, conventions{}.Permission(r))
 		}
-		if err := page(gjson.ParseBytes(answer)); err != nil {
+		if err := page(gjson.Parse(answer)); err != nil {
 			return err
 		}
 	}

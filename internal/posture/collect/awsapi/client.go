@@ -104,14 +104,14 @@ func New(o Options) (*Client, error) {
 //
 // It fails with an [*Error] when AWS refuses the call, and with a [*wire.InputError]
 // before calling when the input does not match the model.
-func (c *Client) Call(ctx context.Context, service, operation, region string, input any) ([]byte, error) {
+func (c *Client) Call(ctx context.Context, service, operation, region string, input any) (string, error) {
 	op, err := model.Find(service, operation)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	values, err := members(input)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	return c.call(ctx, op, region, values)
 }
@@ -135,15 +135,15 @@ func members(input any) (map[string]any, error) {
 	return nil, fmt.Errorf("an input must be a map or JSON, not %T", input)
 }
 
-func (c *Client) call(ctx context.Context, op *model.Operation, region string, input map[string]any) ([]byte, error) {
+func (c *Client) call(ctx context.Context, op *model.Operation, region string, input map[string]any) (string, error) {
 	prepare(op, input)
 	decoder, err := wire.DecoderOf(op)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	request, err := wire.Encode(ctx, op, input)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", op.Service.Name, op.Name, err)
+		return "", fmt.Errorf("%s %s: %w", op.Service.Name, op.Name, err)
 	}
 	switch op.Service.Name {
 	case "apigateway":
@@ -154,11 +154,11 @@ func (c *Client) call(ctx context.Context, op *model.Operation, region string, i
 	x := &exchange{client: c, op: op, region: region, request: request, decoder: decoder}
 	if op.Service.Name == "s3" {
 		if x.bucket, err = bucketOf(input); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
 	if x.hostPrefix, err = hostPrefix(op, input); err != nil {
-		return nil, err
+		return "", err
 	}
 	return x.run(ctx)
 }

@@ -9,9 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
@@ -35,14 +33,14 @@ type exchange struct {
 
 // run makes attempts until one succeeds or fails with an error that a retry would not
 // change.
-func (x *exchange) run(ctx context.Context) ([]byte, error) {
+func (x *exchange) run(ctx context.Context) (string, error) {
 	c := x.client
 	attempt := Attempt{Service: x.op.Service.Name, Operation: x.op.Name, Region: x.region}
 	for {
 		attempt.Number++
 		if c.options.Before != nil {
 			if err := c.options.Before(ctx, attempt); err != nil {
-				return nil, err
+				return "", err
 			}
 		}
 		answer, err := x.try(ctx)
@@ -53,21 +51,21 @@ func (x *exchange) run(ctx context.Context) ([]byte, error) {
 			return answer, nil
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return "", ctx.Err()
 		}
 		if x.followRedirect(err) {
 			attempt.Number-- // a redirect does not count as an attempt
 			continue
 		}
 		if attempt.Number >= c.options.Attempts || !x.prepareRetry(err) {
-			return nil, err
+			return "", err
 		}
 		delay, delayErr := c.retryer.RetryDelay(attempt.Number, err)
 		if delayErr != nil {
-			return nil, err
+			return "", err
 		}
 		if err := pause(ctx, delay); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
 }
@@ -87,49 +85,48 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // try makes one attempt. The timeout also covers a response that stalls.
-func (x *exchange) try(ctx context.Context) ([]byte, error) {
+func (x *exchange) try(ctx context.Context) (string, error) {
 	attempt, cancel := context.WithTimeout(ctx, x.client.options.Timeout)
 	defer cancel()
 	answer, err := x.send(attempt)
 	if err != nil && ctx.Err() == nil && attempt.Err() != nil {
-		return nil, fmt.Errorf("%s %s in %s: %w", x.op.Service.Name, x.op.Name, x.region, ErrSlow)
+		return "", fmt.Errorf("%s %s in %s: %w", x.op.Service.Name, x.op.Name, x.region, ErrSlow)
 	}
 	return answer, err
 }
 
-// bodies are buffers for response bodies. Decoded values do not refer to them.
-var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// maxPooled is the maximum size of a buffer that is reused.
-const maxPooled = 8 << 20
-
-func (x *exchange) send(ctx context.Context) ([]byte, error) {
+func (x *exchange) send(ctx context.Context) (string, error) {
 	r, err := x.signedRequest(ctx)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	answer, err := x.client.options.HTTP.Do(r)
 	if err != nil {
-		return nil, &smithyhttp.RequestSendError{Err: err}
+		return "", &smithyhttp.RequestSendError{Err: err}
 	}
 	defer answer.Body.Close()
-	buffer := bodies.Get().(*bytes.Buffer)
-	defer func() {
-		if buffer.Cap() <= maxPooled {
-			buffer.Reset()
-			bodies.Put(buffer)
-		}
-	}()
-	if n := answer.ContentLength; n > 0 && n <= wire.MaxSize {
-		buffer.Grow(int(n) + bytes.MinRead)
+	b, err := readBody(answer.Body)
+	if err != nil {
+		return "", &smithyhttp.RequestSendError{Err: err}
 	}
-	if _, err := buffer.ReadFrom(io.LimitReader(answer.Body, wire.MaxSize+1)); err != nil {
-		return nil, &smithyhttp.RequestSendError{Err: err}
+	return x.decode(answer, b)
+}
+
+// decode returns the content of a response, and frees its body.
+func (x *exchange) decode(answer *http.Response, b *body) (string, error) {
+	s := scratches.Get().(*scratch)
+	defer s.free()
+	defer b.free()
+	text := b.bytes(&s.body)
+	if answer.StatusCode < 200 || answer.StatusCode >= 300 {
+		return "", x.failure(answer, text)
 	}
-	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
-		return x.decoder.Decode(answer.StatusCode, answer.Header, buffer.Bytes())
+	decoded, err := x.decoder.DecodeInto(s.decoded[:0], answer.StatusCode, answer.Header, text)
+	if err != nil {
+		return "", err
 	}
-	return nil, x.failure(answer, buffer.Bytes())
+	s.decoded = decoded
+	return string(decoded), nil
 }
 
 // signedRequest returns a request for this attempt. Credentials, time and region may differ from

@@ -18,16 +18,16 @@ var ErrEndless = errors.New("AWS returned the same page token twice")
 
 // Pages makes a call and yields its output page by page. An error ends the sequence. An
 // operation without pagination yields one page.
-func (c *Client) Pages(ctx context.Context, service, operation, region string, input any) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+func (c *Client) Pages(ctx context.Context, service, operation, region string, input any) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
 		op, err := model.Find(service, operation)
 		if err != nil {
-			yield(nil, err)
+			yield("", err)
 			return
 		}
 		values, err := members(input)
 		if err != nil {
-			yield(nil, err)
+			yield("", err)
 			return
 		}
 		page := op.Paging()
@@ -43,7 +43,7 @@ func (c *Client) Pages(ctx context.Context, service, operation, region string, i
 				return
 			}
 			if slices.Equal(tokens, last) {
-				yield(nil, fmt.Errorf("%s %s in %s: %w", service, operation, region, ErrEndless))
+				yield("", fmt.Errorf("%s %s in %s: %w", service, operation, region, ErrEndless))
 				return
 			}
 			last = tokens
@@ -58,7 +58,7 @@ func (c *Client) Pages(ctx context.Context, service, operation, region string, i
 }
 
 // nextTokens returns the tokens for the page after a response, and whether there is one.
-func nextTokens(p *model.Page, answer []byte) ([]string, bool) {
+func nextTokens(p *model.Page, answer string) ([]string, bool) {
 	if p.More != "" && !lookup(answer, p.More).Bool() {
 		return nil, false
 	}
@@ -72,13 +72,13 @@ func nextTokens(p *model.Page, answer []byte) ([]string, bool) {
 
 // lookup evaluates a botocore paginator expression: names with dots, the last item of a
 // list as [-1], and || between alternatives.
-func lookup(answer []byte, expression string) gjson.Result {
+func lookup(answer string, expression string) gjson.Result {
 	for alternative := range strings.SplitSeq(expression, "||") {
 		var found gjson.Result
 		for i, part := range strings.Split(strings.TrimSpace(alternative), ".") {
 			name, last := strings.CutSuffix(part, "[-1]")
 			if i == 0 {
-				found = gjson.GetBytes(answer, gjson.Escape(name)) // ParseBytes would copy the whole answer
+				found = gjson.Get(answer, gjson.Escape(name))
 			} else {
 				found = found.Get(gjson.Escape(name))
 			}

@@ -107,12 +107,12 @@ func TestPeerAnswers(t *testing.T) {
 	}
 	byHost := client(awsapi.Options{HTTP: &http.Client{Transport: p}})
 	one := client(awsapi.Options{HTTP: http.DefaultClient, Endpoint: "http://" + string(p)})
-	zone := gjson.GetBytes(call(t, byHost, "route53", "ListHostedZones", nil), "HostedZones.0.Id").String()
-	key := gjson.GetBytes(call(t, byHost, "kms", "ListKeys", nil), "Keys.0.KeyId").String()
-	queue := gjson.GetBytes(call(t, byHost, "sqs", "ListQueues", nil), "QueueUrls.0").String()
-	api := gjson.GetBytes(call(t, byHost, "apigateway", "GetRestApis", nil), "items.0.id").String()
+	zone := gjson.Get(call(t, byHost, "route53", "ListHostedZones", nil), "HostedZones.0.Id").String()
+	key := gjson.Get(call(t, byHost, "kms", "ListKeys", nil), "Keys.0.KeyId").String()
+	queue := gjson.Get(call(t, byHost, "sqs", "ListQueues", nil), "QueueUrls.0").String()
+	api := gjson.Get(call(t, byHost, "apigateway", "GetRestApis", nil), "items.0.id").String()
 	call(t, byHost, "iam", "GenerateCredentialReport", nil) // the first call starts the generation
-	topic := gjson.GetBytes(call(t, byHost, "sns", "ListTopics", nil), "Topics.0.TopicArn").String()
+	topic := gjson.Get(call(t, byHost, "sns", "ListTopics", nil), "Topics.0.TopicArn").String()
 	type in = map[string]any
 	for _, tt := range []struct {
 		service, operation string
@@ -166,14 +166,14 @@ func TestPeerAnswers(t *testing.T) {
 				}
 				continue
 			}
-			if got := gjson.GetBytes(answer, tt.path); err != nil || !gjson.ValidBytes(answer) || got.String() != tt.want {
+			if got := gjson.Get(answer, tt.path); err != nil || !gjson.Valid(answer) || got.String() != tt.want {
 				t.Errorf("%s: %s %s: %s is %s, want %s; %v; %.600s", addressing, tt.service, tt.operation, tt.path, got, tt.want, err, answer)
 			}
 		}
 	}
 }
 
-func call(t *testing.T, c *awsapi.Client, service, operation string, input map[string]any) []byte {
+func call(t *testing.T, c *awsapi.Client, service, operation string, input map[string]any) string {
 	t.Helper()
 	answer, err := c.Call(t.Context(), service, operation, "us-east-1", input)
 	if err != nil {
@@ -199,7 +199,7 @@ func TestPeerPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pages = append(pages, gjson.GetBytes(answer, "Contents.#.Key").Raw)
+		pages = append(pages, gjson.Get(answer, "Contents.#.Key").Raw)
 	}
 	if got := fmt.Sprint(pages); got != `[["a","b"] ["c"]]` {
 		t.Errorf("pages of objects are %s", got)
@@ -209,7 +209,7 @@ func TestPeerPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pages = append(pages, gjson.GetBytes(answer, "logGroups.#.logGroupName").Raw)
+		pages = append(pages, gjson.Get(answer, "logGroups.#.logGroupName").Raw)
 	}
 	if got := fmt.Sprint(pages); got != `[["g"] ["h"]]` {
 		t.Errorf("pages of log groups are %s", got)

@@ -35,7 +35,7 @@ func (c *Client) AssumeRole(r Role) aws.CredentialsProvider {
 		if err != nil {
 			return aws.Credentials{}, err
 		}
-		credentials := gjson.GetBytes(answer, "Credentials")
+		credentials := gjson.Get(answer, "Credentials")
 		expires, err := time.Parse(time.RFC3339, credentials.Get("Expiration").String())
 		if err != nil {
 			return aws.Credentials{}, fmt.Errorf("parse the expiration of the session: %w", err)

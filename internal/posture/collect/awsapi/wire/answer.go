@@ -20,21 +20,25 @@ import (
 // Decode converts a response to JSON: an object with the members of the output. The result
 // does not refer to the body.
 func (d *Decoder) Decode(status int, header http.Header, body []byte) ([]byte, error) {
-	out, err := d.decode(status, header, body)
+	return d.DecodeInto(make([]byte, 0, len(body)+64), status, header, body)
+}
+
+// DecodeInto is Decode into an empty buffer, which it grows if needed.
+func (d *Decoder) DecodeInto(buffer []byte, status int, header http.Header, body []byte) ([]byte, error) {
+	out, err := d.decode(buffer, status, header, body)
 	if err != nil {
 		return nil, fmt.Errorf("decode the response of %s %s: %w", d.op.Service.Name, d.op.Name, err)
 	}
 	return out, nil
 }
 
-func (d *Decoder) decode(status int, header http.Header, body []byte) ([]byte, error) {
+func (d *Decoder) decode(out []byte, status int, header http.Header, body []byte) ([]byte, error) {
 	if len(body) > MaxSize {
 		return nil, ErrSize
 	}
 	if d.output == nil {
-		return []byte("{}"), nil
+		return append(out, "{}"...), nil
 	}
-	out := make([]byte, 0, len(body)+64)
 	switch d.op.Service.Protocol {
 	case model.JSON:
 		if len(body) == 0 {
