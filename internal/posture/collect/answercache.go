@@ -15,27 +15,68 @@ import (
 // because the call would be refused again for the next item. After other failures
 // the call is made again.
 type Answers struct {
-	mu  sync.Mutex
-	all map[string]*cacheEntry
+	mu   sync.Mutex
+	all  map[callKey]map[string]*cacheEntry // by address and input
+	uses map[callKey]int                    // by the units that have been reserved and not released
 }
 
+// A callKey is a call, or a function that makes calls, in a region.
+type callKey struct{ region, call string }
+
 // NewAnswers returns an empty cache for a run.
-func NewAnswers() *Answers { return &Answers{all: map[string]*cacheEntry{}} }
+func NewAnswers() *Answers {
+	return &Answers{all: map[callKey]map[string]*cacheEntry{}, uses: map[callKey]int{}}
+}
+
+// reserve announces the calls of a unit, and how often the unit makes each. When all units
+// that announced a call have been released, its responses are freed.
+func (a *Answers) reserve(region string, uses map[string]int) (release func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for call, n := range uses {
+		a.uses[callKey{region, call}] += n
+	}
+	return sync.OnceFunc(func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for call, n := range uses {
+			k := callKey{region, call}
+			if a.uses[k] -= n; a.uses[k] == 0 {
+				delete(a.uses, k)
+				delete(a.all, k)
+			}
+		}
+	})
+}
+
+// usedOnce reports whether one call is left to the reserved units and there is no response for
+// it, so that caching the response would only take memory.
+func (a *Answers) usedOnce(region, call string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	k := callKey{region, call}
+	return a.uses[k] == 1 && a.all[k] == nil
+}
 
 // A readFunc makes a call and returns all pages of its answer.
 type readFunc func(ctx context.Context) ([]page, error)
 
-// read returns the cached response of a key. The first caller reads it; concurrent
-// callers wait for that read.
-func (a *Answers) read(ctx context.Context, key string, read readFunc) (*cacheEntry, error) {
+// read returns the cached response of a call for an address and input. The first caller
+// reads it; concurrent callers wait for that read.
+func (a *Answers) read(ctx context.Context, k callKey, request string, read readFunc) (*cacheEntry, error) {
 	a.mu.Lock()
-	k, ok := a.all[key]
+	entries := a.all[k]
+	if entries == nil {
+		entries = map[string]*cacheEntry{}
+		a.all[k] = entries
+	}
+	entry, ok := entries[request]
 	if !ok {
-		k = new(cacheEntry)
-		a.all[key] = k
+		entry = new(cacheEntry)
+		entries[request] = entry
 	}
 	a.mu.Unlock()
-	return k, k.read(ctx, read)
+	return entry, entry.read(ctx, read)
 }
 
 // A cacheEntry is the cache entry of one call.

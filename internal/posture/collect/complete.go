@@ -161,7 +161,7 @@ func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.I
 	}
 	switch {
 	case r.Answers != nil && call.Function != "":
-		return r.Answers.read(ctx, r.Context.Region+" "+call.Function, function)
+		return r.Answers.read(ctx, callKey{r.Context.Region, call.Function}, "", function)
 	case r.Answers != nil && (call.Static() || r.Catalog.Shared(call.Call)):
 		return r.cacheEntry(ctx, &call.Request, item)
 	case r.Earlier != nil && len(call.Unchanged) > 0:

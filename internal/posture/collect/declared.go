@@ -34,8 +34,11 @@ func Declarations(c *resource.Catalog, types []*resource.Type, by Conventions) [
 // same call are adjacent: they find its response in the cache, and few responses are cached
 // at a time.
 func InOrderOfCalls(c *resource.Catalog, p posture.Provider) []*resource.Type {
-	all := c.Of(p)
-	slices.SortStableFunc(all, func(a, b *resource.Type) int { return strings.Compare(firstCall(c, a), firstCall(c, b)) })
+	all, first := c.Of(p), map[*resource.Type]string{}
+	for _, t := range all {
+		first[t] = firstCall(c, t)
+	}
+	slices.SortStableFunc(all, func(a, b *resource.Type) int { return strings.Compare(first[a], first[b]) })
 	return all
 }
 

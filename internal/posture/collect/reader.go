@@ -36,11 +36,15 @@ const concurrency = 8
 
 // Unit returns the unit that reads a type.
 func (r *Reader) Unit(t *resource.Type, service string) Unit {
-	return Unit{
+	u := Unit{
 		Type: t.Type, Region: r.Context.Region, Service: service,
 		List: func(ctx context.Context, emit Emit) error { return r.List(ctx, t, emit.Serial()) },
 		Get:  func(ctx context.Context, name string, emit Emit) error { return r.Get(ctx, t, name, emit.Serial()) },
 	}
+	if r.Answers != nil {
+		u.Reserve = func() func() { return r.Answers.reserve(r.Context.Region, r.Catalog.Uses(t)) }
+	}
+	return u
 }
 
 // List emits every resource of a type.
@@ -299,7 +303,7 @@ func itemsOf(s *resource.Stage, answer gjson.Result, parent *resource.Item, v re
 
 // pages makes a call for an item and visits every page.
 func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.Item, shared bool, visit func(gjson.Result) error) error {
-	if r.Answers == nil || !shared {
+	if r.Answers == nil || !shared || r.Answers.usedOnce(r.Context.Region, q.Call) {
 		address, err := q.Address(item, r.Context.Vars)
 		if err != nil {
 			return err
@@ -325,7 +329,7 @@ func (r *Reader) cacheEntry(ctx context.Context, q *resource.Request, item *reso
 		return nil, err
 	}
 	input := q.Input.JSON(item, r.Context.Vars)
-	return r.Answers.read(ctx, r.Context.Region+" "+address+" "+string(input), func(ctx context.Context) ([]page, error) {
+	return r.Answers.read(ctx, callKey{r.Context.Region, q.Call}, address+" "+string(input), func(ctx context.Context) ([]page, error) {
 		return r.readPages(ctx, q, address, input)
 	})
 }

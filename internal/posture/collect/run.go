@@ -102,8 +102,10 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 	t := newTally(len(units), progress)
 	var group errgroup.Group
 	group.SetLimit(max(1, r.Parallel))
-	for _, u := range units {
+	releases := reserve(units)
+	for i, u := range units {
 		group.Go(func() error {
+			defer releases[i]()
 			t.add(u, r.unit(ctx, a, u))
 			return nil
 		})
@@ -115,6 +117,18 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 		o.Status, o.Reason = posture.RunCompletedWithErrors, fmt.Sprintf("regions that the account has not enabled: %s", strings.Join(missing, ", "))
 	}
 	return o
+}
+
+// reserve reserves units. It returns the functions that release them.
+func reserve(units []Unit) []func() {
+	releases := make([]func(), len(units))
+	for i, u := range units {
+		releases[i] = func() {}
+		if u.Reserve != nil {
+			releases[i] = u.Reserve()
+		}
+	}
+	return releases
 }
 
 // missingRegions returns the regions in the settings of an account that a cloud whose

@@ -49,4 +49,9 @@ type Unit struct {
 	Service string // service whose rate limit applies to its calls
 	List    func(ctx context.Context, emit Emit) error
 	Get     func(ctx context.Context, name string, emit Emit) error
+
+	// Reserve, if not nil, announces that the unit will be read in this run. All units of a
+	// run are reserved before the first is read. The returned function is called when the
+	// unit has been read; cached responses that no other unit needs are freed then.
+	Reserve func() (release func())
 }

@@ -20,7 +20,8 @@ type Catalog struct {
 	types     []*Type // in the order of their names
 	byType    map[posture.EntityType]*Type
 	functions Functions
-	calls     map[string]int     // number of types that make each call
+	calls     map[string]int // number of types that make each call
+	uses      map[*Type]map[string]int
 	rates     map[string]float64 // limits of calls that have their own
 }
 
@@ -106,6 +107,7 @@ func (c *Catalog) connect() (errs []error) {
 		return errs
 	}
 	c.countCalls()
+	c.countUses()
 	errs = append(errs, c.collectRates()...)
 	for _, t := range c.types {
 		for i := range t.List {
@@ -192,6 +194,42 @@ func (c *Catalog) collectRates() (errs []error) {
 		}
 	}
 	return errs
+}
+
+// Uses returns how often a list of a type makes each call: once if the call only lists the
+// type, more than once if it may be repeated.
+func (c *Catalog) Uses(t *Type) map[string]int { return c.uses[t] }
+
+// countUses counts the calls of each type for Uses.
+func (c *Catalog) countUses() {
+	c.uses = map[*Type]map[string]int{}
+	for _, t := range c.types {
+		uses := map[string]int{}
+		repeated := func(calls ...string) {
+			for _, call := range calls {
+				uses[call] += 2
+			}
+		}
+		read := func(types []posture.EntityType) {
+			for _, other := range types {
+				for r := range c.listRequests(c.byType[other]) {
+					repeated(r.Call)
+				}
+			}
+		}
+		for _, s := range c.expand(t.List) {
+			uses[s.Call]++
+			repeated(c.functions.List[s.Function].Calls...)
+			read(c.functions.List[s.Function].Reads)
+		}
+		for i := range t.Calls {
+			repeated(t.Calls[i].Call)
+			repeated(c.functions.Answer[t.Calls[i].Function].Calls...)
+		}
+		read(t.referencedTypes())
+		delete(uses, "")
+		c.uses[t] = uses
+	}
 }
 
 // countCalls counts how many types make each call.

@@ -22,6 +22,7 @@ type session struct {
 	chosen      []string // regions to read; empty for all
 	partition   partition
 	catalog     *resource.Catalog
+	types       []typeOfService // in the order in which they are read
 	client      *awsapi.Client
 	credentials *aws.CredentialsCache
 	earlier     *collect.EarlierAnswers // nil in a scan, which has no earlier run
@@ -31,7 +32,7 @@ type session struct {
 
 func (src *Source) newSession(a posture.Access, role arn.ARN) (*session, error) {
 	s := &session{
-		account: a.Account.ID, chosen: a.Account.Collection.Regions, partition: partitions[role.Partition], catalog: src.options.Catalog,
+		account: a.Account.ID, chosen: a.Account.Collection.Regions, partition: partitions[role.Partition], catalog: src.options.Catalog, types: src.types,
 		earlier: src.earlier.Of(a.Org, a.Account.ID), lookupHost: src.options.LookupHost,
 	}
 	var err error
@@ -91,9 +92,9 @@ func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 }
 
 func (s *session) units(scope resource.Scope, r *collect.Reader) (units []collect.Unit) {
-	for _, t := range s.catalog.Of(posture.AWS) {
+	for _, t := range s.types {
 		if t.Scope == scope {
-			units = append(units, r.Unit(t, collect.ServiceOf(s.catalog, t, conventions{})))
+			units = append(units, r.Unit(t.Type, t.service))
 		}
 	}
 	return units

@@ -66,6 +66,13 @@ type Source struct {
 	trusted     trustedRoles
 	hub         hubRoles
 	earlier     *collect.EarlierStore
+	types       []typeOfService // in the order in which they are read
+}
+
+// A typeOfService is a type and the service whose rate limit applies to its calls.
+type typeOfService struct {
+	*resource.Type
+	service string
 }
 
 // earlierBytes limits the responses that all accounts keep for their next runs.
@@ -85,7 +92,11 @@ func New(o Options) *Source {
 	if o.LookupHost == nil {
 		o.LookupHost = net.DefaultResolver.LookupHost
 	}
-	return &Source{options: o, credentials: aws.NewCredentialsCache(&o.Identity), earlier: collect.NewEarlierStore(earlierBytes, time.Now)}
+	src := &Source{options: o, credentials: aws.NewCredentialsCache(&o.Identity), earlier: collect.NewEarlierStore(earlierBytes, time.Now)}
+	for _, t := range collect.InOrderOfCalls(o.Catalog, posture.AWS) {
+		src.types = append(src.types, typeOfService{t, collect.ServiceOf(o.Catalog, t, conventions{})})
+	}
+	return src
 }
 
 var _ collect.Source = (*Source)(nil)
