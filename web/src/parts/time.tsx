@@ -17,16 +17,23 @@ export const useUTC = () =>
   );
 
 type Instant = string | number | Date;
-const zone = () => (utc ? { timeZone: 'UTC' } : {});
-const format = (instant: Instant, options: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat('en-GB', { ...options, ...zone() }).format(new Date(instant));
 
-export const clockTime = (instant: Instant) => format(instant, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-export const day = (instant: Instant) => format(instant, { day: 'numeric', month: 'short' });
-export const date = (instant: Instant) => format(instant, { day: 'numeric', month: 'short', year: 'numeric' });
+/** Writes times in the zone that is chosen. It makes a formatter once for each zone: making one takes much longer than using it. */
+function formatter(options: Intl.DateTimeFormatOptions): (instant: Instant) => string {
+  const made: Partial<Record<'local' | 'utc', Intl.DateTimeFormat>> = {};
+  return (instant) =>
+    (made[utc ? 'utc' : 'local'] ??= new Intl.DateTimeFormat('en-GB', { ...options, ...(utc ? { timeZone: 'UTC' } : {}) })).format(
+      new Date(instant),
+    );
+}
+
+const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+export const clockTime = formatter(clock);
+const clockTimeWithZone = formatter({ ...clock, timeZoneName: 'short' });
+export const day = formatter({ day: 'numeric', month: 'short' });
+export const date = formatter({ day: 'numeric', month: 'short', year: 'numeric' });
 export const dateTime = (instant: Instant) => `${day(instant)}, ${clockTime(instant)}`;
-export const fullTime = (instant: Instant) =>
-  `${date(instant)}, ${format(instant, { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' })}`;
+export const fullTime = (instant: Instant) => `${date(instant)}, ${clockTimeWithZone(instant)}`;
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -62,7 +62,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
           />
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" look="primary" changes>
+            <Button type="submit" look="primary" changes disabled={items.length === 0}>
               Create a token
             </Button>
           </div>
