@@ -3,6 +3,9 @@
 //
 //	go test -json ./... | go run ./internal/testreport
 //
+// With arguments, it reads these files instead, at the same time: several go
+// commands that run beside each other write to named pipes.
+//
 // It prints a line for each package, the output of failed tests and, at the
 // end, the number of passed tests, the slowest tests and every skipped test
 // with its reason. It exits with 1 if anything failed.
@@ -18,12 +21,21 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
 	r := newReport(os.Stdout)
-	if err := r.read(os.Stdin); err != nil {
+	var err error
+	if len(os.Args) > 1 {
+		err = r.readFiles(os.Args[1:])
+	} else {
+		err = r.read(os.Stdin)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "testreport:", err)
 		os.Exit(1)
 	}
@@ -47,6 +59,7 @@ type event struct {
 type test struct{ pkg, name string }
 
 type report struct {
+	mu      sync.Mutex // held while a line is added
 	out     io.Writer
 	output  map[test][]string // of running tests
 	results map[string]int    // number of tests by final action: pass, fail or skip
@@ -63,19 +76,41 @@ func newReport(out io.Writer) *report {
 
 func (r *report) hasFailures() bool { return r.broken || r.results["fail"] > 0 }
 
+// readFiles reads several files at the same time.
+func (r *report) readFiles(names []string) error {
+	var group errgroup.Group
+	for _, name := range names {
+		group.Go(func() error {
+			f, err := os.Open(name)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			return r.read(f)
+		})
+	}
+	return group.Wait()
+}
+
 func (r *report) read(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
-		var e event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			fmt.Fprintln(r.out, lines.Text()) // output of the go command itself
-			r.broken = true
-			continue
-		}
-		r.add(e)
+		r.addLine(lines.Bytes())
 	}
 	return lines.Err()
+}
+
+func (r *report) addLine(line []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil {
+		fmt.Fprintf(r.out, "%s\n", line) // output of the go command itself
+		r.broken = true
+		return
+	}
+	r.add(e)
 }
 
 func (r *report) add(e event) {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -66,5 +69,43 @@ func TestReport(t *testing.T) {
 				t.Errorf("%s: %q in\n%s", name, text, out.String())
 			}
 		}
+	}
+}
+
+// TestReportOfSeveralFiles checks that files that are read at the same time are counted
+// together, and that a missing one is an error.
+func TestReportOfSeveralFiles(t *testing.T) {
+	t.Parallel()
+	const tests = 200
+	var files []string
+	for _, pkg := range []string{"a", "b", "c"} {
+		var text strings.Builder
+		for i := range tests {
+			fmt.Fprintf(&text, `{"Action":"output","Package":%q,"Test":"Test%d","Output":"chatter\n"}`+"\n", pkg, i)
+			fmt.Fprintf(&text, `{"Action":"pass","Package":%q,"Test":"Test%d","Elapsed":1}`+"\n", pkg, i)
+		}
+		fmt.Fprintf(&text, `{"Action":"pass","Package":%q,"Elapsed":2}`+"\n", pkg)
+		file := filepath.Join(t.TempDir(), pkg+".json")
+		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	var out strings.Builder
+	r := newReport(&out)
+	if err := r.readFiles(files); err != nil {
+		t.Fatal(err)
+	}
+	r.end()
+	for _, text := range []string{"pass    2.0s a\n", "pass    2.0s b\n", "pass    2.0s c\n", fmt.Sprintf("%d tests passed, 0 failed", 3*tests)} {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("no %q in\n%s", text, out.String())
+		}
+	}
+	if r.hasFailures() {
+		t.Error("it reports a failure")
+	}
+	if err := newReport(&out).readFiles(append(files, filepath.Join(t.TempDir(), "missing"))); err == nil {
+		t.Error("a missing file was accepted")
 	}
 }
