@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"mime"
@@ -141,7 +142,32 @@ func schemaAt(ref *openapi3.SchemaRef, pointer string) string {
 	return pointer
 }
 
+// A checkedBody identifies a body that was checked against a schema.
+type checkedBody struct {
+	pointer string // to the schema
+	hash    [sha256.Size]byte
+}
+
+// checkJSON checks a body against a schema. It checks equal bodies once: tests that call
+// every route get large lists, such as all rules, hundreds of times.
 func (d *Document) checkJSON(pointer string, body []byte) error {
+	key := checkedBody{pointer, sha256.Sum256(body)}
+	d.mu.Lock()
+	valid := d.valid[key]
+	d.mu.Unlock()
+	if valid {
+		return nil
+	}
+	if err := d.validate(pointer, body); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.valid[key] = true
+	return nil
+}
+
+func (d *Document) validate(pointer string, body []byte) error {
 	schema, err := d.schema(pointer)
 	if err != nil {
 		return err

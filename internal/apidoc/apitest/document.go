@@ -35,6 +35,7 @@ type Document struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	schemas  map[string]*jsonschema.Schema // by JSON pointer
+	valid    map[checkedBody]bool          // bodies that have the schema
 	seen     map[string]map[int]int        // number of responses by operation id and status
 }
 
@@ -77,7 +78,7 @@ func New(document []byte) (*Document, error) {
 	}
 	d := &Document{
 		spec: spec, compiler: jsonschema.NewCompiler(),
-		schemas: make(map[string]*jsonschema.Schema), seen: make(map[string]map[int]int),
+		schemas: make(map[string]*jsonschema.Schema), valid: make(map[checkedBody]bool), seen: make(map[string]map[int]int),
 	}
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
 	d.compiler.AssertFormat()

@@ -60,16 +60,19 @@ func TestLimitedCallersSeeOnlyTheirAccounts(t *testing.T) {
 			all := bodies(foreign, unknown)
 			for _, i := range []int{0, 1, 2, 6, 8, 10} { // those with ids of accounts and of what belongs to them
 				body := all[i]
-				got, absent := byUser.do(method, path, body[0]), byUser.do(method, absentPath, body[1])
+				got, absent := byUser.text(method, path, body[0]), byUser.text(method, absentPath, body[1])
 				probes++
+				leaks(t, route.Pattern, got, theirs)
+				if got.status == absent.status && got.text == absent.text {
+					continue
+				}
 				if got, want := shape(got, foreign), shape(absent, unknown); got != want {
 					t.Errorf("%s:\n  with an id of another account   %.300s\n  with an id that does not exist  %.300s", route.Pattern, got, want)
 				}
-				leaks(t, route.Pattern, got, theirs)
 			}
 			for _, limited := range []*client{byUser, byToken} {
 				for _, body := range []any{nil, object{"name": "x", "level": "Low", "partitionKey": own["cloud_account_id"], "gremlin": "g.V()", "cloudAccountId": own["cloud_account_id"]}} {
-					leaks(t, route.Pattern, limited.do(method, ownPath, body), theirs)
+					leaks(t, route.Pattern, limited.text(method, ownPath, body), theirs)
 				}
 			}
 		}
