@@ -270,6 +270,26 @@ func TestClientReportsInvalidResponses(t *testing.T) {
 	}
 }
 
+// TestEqualBodiesAreCheckedPerSchema checks that a body that has the schema of one response
+// is still reported as the body of another, each time.
+func TestEqualBodiesAreCheckedPerSchema(t *testing.T) {
+	t.Parallel()
+	d := apitest.Load(t, []byte(document))
+	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://server.invalid/things", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := http.Header{"X-Request-Id": {"1"}, "Content-Type": {"application/json"}}
+	for range 2 {
+		if err := d.Check(r, &http.Response{StatusCode: 200, Header: header}, []byte("[]")); err != nil {
+			t.Error(err)
+		}
+		if err := d.Check(r, &http.Response{StatusCode: 400, Header: header}, []byte("[]")); err == nil {
+			t.Error("a list was accepted as an error")
+		}
+	}
+}
+
 func torture(d *apitest.Document, h http.Handler) apitest.Torture {
 	return apitest.Torture{Document: d, Handler: h, N: 1500, Seed: 1, Known: map[string][]string{"id": {"1"}},
 		Authorize: func(h http.Header) { h.Set("Authorization", "Bearer good") }}
