@@ -13,6 +13,7 @@ import (
 	"vigil/internal/posture/api"
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/store"
 	"vigil/internal/sim/memcloud"
 	"vigil/internal/sqldb/dbtest"
 )
@@ -30,6 +31,9 @@ func build(t *testing.T, dsn string, o app.Options) (*app.App, *instance.Install
 	return buildWith(t, dsn, o, func(*config.Posture) {})
 }
 
+// migrated is a database with the tables of the store.
+var migrated = dbtest.NewTemplate(store.Migrate)
+
 // buildWith is build with changed settings.
 func buildWith(t *testing.T, dsn string, o app.Options, change func(*config.Posture)) (*app.App, *instance.Installation) {
 	t.Helper()
@@ -45,6 +49,7 @@ func buildWith(t *testing.T, dsn string, o app.Options, change func(*config.Post
 	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
 	change(&conf.Posture)
 	conf.Complete()
+	migrated.CopyTo(t, dsn)
 	in, err := instance.OpenOrInit(t.Context(), conf, o.Now)
 	if err != nil {
 		t.Fatal(err)

@@ -28,10 +28,7 @@ func TestEntitiesCitus(t *testing.T) {
 }
 
 func entityFixture(t *testing.T, dsn string, prepare ...func(*testing.T, *sqldb.DB)) storetest.EntityFixture {
-	db := dbtest.Open(t, dsn)
-	if err := store.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	db := open(t, dsn)
 	for _, f := range prepare {
 		f(t, db)
 	}

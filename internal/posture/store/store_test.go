@@ -73,11 +73,22 @@ func distribute(t *testing.T, db *sqldb.DB) {
 	}
 }
 
-func fixture(t *testing.T, dsn string, prepare ...func(*testing.T, *sqldb.DB)) storetest.Fixture {
+// migrated is a database with the tables of the store.
+var migrated = dbtest.NewTemplate(store.Migrate)
+
+// open opens a database with the tables of the store.
+func open(t *testing.T, dsn string) *sqldb.DB {
+	t.Helper()
+	migrated.CopyTo(t, dsn)
 	db := dbtest.Open(t, dsn)
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
+	return db
+}
+
+func fixture(t *testing.T, dsn string, prepare ...func(*testing.T, *sqldb.DB)) storetest.Fixture {
+	db := open(t, dsn)
 	for _, f := range prepare {
 		f(t, db)
 	}

@@ -28,10 +28,7 @@ func TestStreamsPostgres(t *testing.T) {
 }
 
 func streamFixture(t *testing.T, dsn string) storetest.StreamFixture {
-	db := dbtest.Open(t, dsn)
-	if err := store.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	db := open(t, dsn)
 	clock := &storetest.Clock{T: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
 	jobs := new(enqueued)
 	return storetest.StreamFixture{
