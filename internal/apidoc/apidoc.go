@@ -25,21 +25,29 @@ var assets embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 
-// Routes returns routes that serve the document, given as YAML, at
-// /openapi.yaml and /openapi.json, and the page at /docs/api. A warning, if not
-// empty, is shown at the top of the page.
-func Routes(document []byte, warning string) ([]httpapi.Route, error) {
+// A Document is an OpenAPI document that can be served.
+type Document struct{ yaml, json []byte }
+
+// Parse reads a document, given as YAML.
+func Parse(document []byte) (*Document, error) {
 	asJSON, err := ToJSON(document)
 	if err != nil {
 		return nil, fmt.Errorf("read API document: %w", err)
 	}
-	page, err := newPage(asJSON, warning)
+	return &Document{document, asJSON}, nil
+}
+
+// Routes returns routes that serve the document at /openapi.yaml and
+// /openapi.json, and the page at /docs/api. A warning, if not empty, is shown at
+// the top of the page.
+func (d *Document) Routes(warning string) ([]httpapi.Route, error) {
+	page, err := newPage(d.json, warning)
 	if err != nil {
 		return nil, err
 	}
 	return []httpapi.Route{
-		hidden("GET /openapi.yaml", "getDocumentYAML", file("application/yaml", document)),
-		hidden("GET /openapi.json", "getDocumentJSON", file("application/json", asJSON)),
+		hidden("GET /openapi.yaml", "getDocumentYAML", file("application/yaml", d.yaml)),
+		hidden("GET /openapi.json", "getDocumentJSON", file("application/json", d.json)),
 		hidden("GET /docs/api", "getDocumentPage", file("text/html; charset=utf-8", page)),
 		hidden("GET /docs/api/{file}", "getDocumentPageFile", httpapi.Stream(asset)),
 	}, nil

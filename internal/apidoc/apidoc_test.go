@@ -23,7 +23,11 @@ paths:
 
 func server(t *testing.T) *httptest.Server {
 	t.Helper()
-	routes, err := apidoc.Routes([]byte(document), "nothing here is <real>")
+	d, err := apidoc.Parse([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes, err := d.Routes("nothing here is <real>")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +118,7 @@ func TestPageLoadsOnlyItsOwnFiles(t *testing.T) {
 func TestBrokenDocumentIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"a: [", "a: &x {b: 1}\nc: {<<: *x}"} {
-		if _, err := apidoc.Routes([]byte(bad), ""); err == nil {
+		if _, err := apidoc.Parse([]byte(bad)); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}

@@ -348,7 +348,11 @@ func TestTorture(t *testing.T) {
 	token := w.login().Access
 	gateway := string(w.estate.Gateways[0].ID())
 	document := apitest.Load(t, api.Document)
-	pages, err := apidoc.Routes(api.Document, "")
+	served, err := apidoc.Parse(api.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := served.Routes("")
 	if err != nil {
 		t.Fatal(err)
 	}

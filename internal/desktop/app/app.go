@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -195,6 +196,10 @@ func (a *App) newProbes() {
 	}
 }
 
+// apiDocument is the document of the API. It is parsed once per process, although tests
+// build many servers.
+var apiDocument = sync.OnceValues(func() (*apidoc.Document, error) { return apidoc.Parse(api.Document) })
+
 // newServer creates the HTTP server with all routes.
 func (a *App) newServer() (*httpapi.Server, error) {
 	in, conf := a.o.Install, a.o.Install.Config.Desktop
@@ -206,7 +211,11 @@ func (a *App) newServer() (*httpapi.Server, error) {
 		return nil, err
 	}
 	served := a.newAPI()
-	document, err := apidoc.Routes(api.Document, a.o.Warning)
+	parsed, err := apiDocument()
+	if err != nil {
+		return nil, err
+	}
+	document, err := parsed.Routes(a.o.Warning)
 	if err != nil {
 		return nil, err
 	}

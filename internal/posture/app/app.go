@@ -249,6 +249,10 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	return httpapi.NewServer(options)
 }
 
+// apiDocument is the document of the API. It is parsed once per process, although tests
+// build many servers.
+var apiDocument = sync.OnceValues(func() (*apidoc.Document, error) { return apidoc.Parse(api.Document) })
+
 // routes returns all routes of the server.
 func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpapi.Route, error) {
 	routes := append(httpapi.HealthRoutes(health), httpapi.MetricsRoute(a.o.Metrics, auth.Admin.String()))
@@ -260,7 +264,11 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 	}
 	in := a.o.Install
 	cursors := cursor.New(in.Box)
-	document, err := apidoc.Routes(api.Document, a.o.Warning)
+	parsed, err := apiDocument()
+	if err != nil {
+		return nil, err
+	}
+	document, err := parsed.Routes(a.o.Warning)
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vigil/internal/apidoc/apitest"
 	"vigil/internal/config"
 	"vigil/internal/instance"
-	"vigil/internal/posture/api"
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/store"
@@ -82,5 +80,5 @@ func launch(t *testing.T, dsn string, o app.Options) (*instance.Installation, st
 func TestRoutesMatchTheDocument(t *testing.T) {
 	t.Parallel()
 	a, _ := newApp(t, dbtest.SQLite(t), new(memcloud.Cloud))
-	apitest.Load(t, api.Document).CheckRoutes(t, a.Routes())
+	document.CheckRoutes(t, a.Routes())
 }

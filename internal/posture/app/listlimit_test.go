@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-	"vigil/internal/apidoc/apitest"
-	"vigil/internal/posture/api"
 	"vigil/internal/sim/memcloud"
 	"vigil/internal/sqldb/dbtest"
 )
@@ -18,7 +16,7 @@ func TestListsAreBoundedAsTheDocumentSays(t *testing.T) {
 		a, in := newApp(t, dsn, new(memcloud.Cloud))
 		base := serve(t, a)
 		c, _, _ := newOrg(t, in, base, "org")
-		apitest.Load(t, api.Document).CheckListLimits(t, http.DefaultClient, base, func(h http.Header) {
+		document.CheckListLimits(t, http.DefaultClient, base, func(h http.Header) {
 			h.Set("Authorization", "Bearer "+c.token)
 		})
 	})
