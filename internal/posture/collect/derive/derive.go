@@ -62,6 +62,7 @@ func Functions() resource.Functions {
 			"azure.firewallRules":         azureFirewallRules("firewallAdmitsInternet", "firewall rules"),
 			"azure.ipv6FirewallRules":     azureFirewallRules("ipv6FirewallAdmitsInternet", "IPv6 firewall rules"),
 			"azure.flowLogRetention":      azureFlowLogRetention,
+			"azure.gatewayTls":            azureGatewayTLS,
 			"azure.keyVaultKey":           azureKeyVaultKey,
 			"azure.listedNetworks":        azureOpen(azure.OpenUnlessLimited),
 			"azure.loadBalancerTargets":   azureLoadBalancerTargets,
