@@ -102,6 +102,14 @@ test('a project of Google Cloud is linked by the wizard, read and deleted', asyn
     },
     'gcp-spare',
   );
+  // The pulse tells of the deletion before the answer does: the page must not ask for what is gone.
+  await page.route('**/v1/providers/gcp/cloud-accounts/*', async (route) => {
+    if (route.request().method() !== 'DELETE') return route.continue();
+    const told = page.waitForRequest((r) => r.url().endsWith('/v1/cloud-accounts/query'));
+    const answer = await route.fetch();
+    await told;
+    await route.fulfill({ response: answer });
+  });
   await unlink(page, sim.gcp_project_id ?? '', 'gcp-spare');
 });
 

@@ -36,7 +36,9 @@ function Rows({ of }: { of: Component[] }) {
               <span className="grow">
                 <span className="row tight health-line">
                   <span className="health-names grow">
-                    <span className="strong">{c.name}</span>
+                    <span className="strong" title={c.name}>
+                      {c.name}
+                    </span>
                     {!(c.status === 'unknown' && c.reasons[0]) && <span className="small t3">{c.detail}</span>}
                   </span>
                   <span className="nowrap">{c.measure}</span>

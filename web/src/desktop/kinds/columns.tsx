@@ -182,7 +182,7 @@ export const kinds: Record<string, KindSpec> = {
     columns: [
       { head: 'NetBIOS', wide: true, cell: (d) => d.netbios_name },
       { head: 'Trust', wide: true, cell: (d) => words(d.connection_servers?.[0]?.trust_relationship ?? 'UNKNOWN') },
-      { head: 'Reached by', num: true, cell: (d) => fromDomain(d).measure },
+      { head: 'Reached by', num: true, wide: true, cell: (d) => fromDomain(d).measure },
       { head: 'NT4', wide: true, cell: (d) => (d.nt4_domain ? 'yes' : 'no') },
       { head: 'Looked', wide: true, cell: (d) => <Time at={d.last_updated_timestamp} /> },
     ],

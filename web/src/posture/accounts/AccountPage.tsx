@@ -214,7 +214,7 @@ export default function AccountPage() {
             {tab === 'runs' && <Runs account={account} />}
             {tab === 'stream' && <StreamTab account={account} />}
             {tab === 'credential' && <CredentialTab account={account} />}
-            {tab === 'settings' && <SettingsTab account={account} onDelete={setDeleting} />}
+            {tab === 'settings' && <SettingsTab ends={deleting} account={account} onDelete={setDeleting} />}
           </>
         )}
       </Answer>

@@ -64,7 +64,7 @@ interface Body {
 }
 
 /** Name, environment and owner of an account, when it is collected, and its end. */
-export function SettingsTab({ account, onDelete }: { account: Account; onDelete: (deleting: boolean) => void }) {
+export function SettingsTab({ account, ends, onDelete }: { account: Account; ends: boolean; onDelete: (deleting: boolean) => void }) {
   const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
   const [deleting, setDeleting] = useState(false);
@@ -139,7 +139,7 @@ export function SettingsTab({ account, onDelete }: { account: Account; onDelete:
           </Button>
         </div>
       </form>
-      <CollectionForm account={account} />
+      <CollectionForm account={account} ends={ends} />
       {conflict && (
         <Conflict
           what="the account"
