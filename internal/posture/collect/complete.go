@@ -16,6 +16,7 @@ import (
 func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resource.Item, emit Emit) error {
 	completeItem := func(ctx context.Context, item *resource.Item) error {
 		b, refused, err := r.entity(ctx, t, item)
+		item.Answers = nil // the other items of the page keep the item in memory
 		switch {
 		case err != nil:
 			return err

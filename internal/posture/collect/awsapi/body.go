@@ -2,6 +2,7 @@ package awsapi
 
 import (
 	"io"
+	"slices"
 	"sync"
 
 	"vigil/internal/posture/collect/awsapi/wire"
@@ -47,7 +48,7 @@ func (b *body) bytes(buffer *[]byte) []byte {
 	if len(b.chunks) == 1 {
 		return b.chunks[0][:b.size]
 	}
-	*buffer = (*buffer)[:0]
+	*buffer = slices.Grow((*buffer)[:0], b.size)
 	for i, c := range b.chunks {
 		*buffer = append(*buffer, c[:min(len(c), b.size-i*len(c))]...)
 	}
@@ -65,13 +66,26 @@ func (b *body) free() {
 // because their size is not known before and is often a fraction of that of the body.
 type scratch struct{ body, decoded []byte }
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+// Most responses are small. They have a pool of their own, because otherwise each of the many
+// calls at a time would hold a scratch that a page has grown to megabytes.
+var smallScratches, scratches = scratchPool(), scratchPool()
+
+func scratchPool() *sync.Pool { return &sync.Pool{New: func() any { return new(scratch) }} }
 
 // maxPooled is the maximum size in bytes of the buffers that are reused.
 const maxPooled = 8 << 20
 
-func (s *scratch) free() {
-	if cap(s.body)+cap(s.decoded) <= maxPooled {
-		scratches.Put(s)
+// scratch returns buffers for decoding the body, and a function that frees them and the body.
+func (b *body) scratch() (s *scratch, free func()) {
+	pool := scratches
+	if len(b.chunks) == 1 {
+		pool = smallScratches
+	}
+	s = pool.Get().(*scratch)
+	return s, func() {
+		b.free()
+		if cap(s.body)+cap(s.decoded) <= maxPooled {
+			pool.Put(s)
+		}
 	}
 }

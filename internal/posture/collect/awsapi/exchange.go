@@ -114,9 +114,8 @@ func (x *exchange) send(ctx context.Context) (string, error) {
 
 // decode returns the content of a response, and frees its body.
 func (x *exchange) decode(answer *http.Response, b *body) (string, error) {
-	s := scratches.Get().(*scratch)
-	defer s.free()
-	defer b.free()
+	s, free := b.scratch()
+	defer free()
 	text := b.bytes(&s.body)
 	if answer.StatusCode < 200 || answer.StatusCode >= 300 {
 		return "", x.failure(answer, text)
