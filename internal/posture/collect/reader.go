@@ -296,7 +296,7 @@ func itemsOf(s *resource.Stage, answer gjson.Result, parent *resource.Item, v re
 		return items
 	}
 	for _, path := range s.Items {
-		flatten(path.Eval(&page, v))
+		path.Visit(&page, v, flatten)
 	}
 	return items
 }

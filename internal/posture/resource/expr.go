@@ -92,6 +92,7 @@ type itemPath struct {
 	text   string
 
 	member, rest string // text as a member of the item and the path in it; "" if it has another form
+	list, each   string // text as a member that is a list and a member of its elements; "" if it has another form
 }
 
 // dependsOnItem reports whether the value may differ from item to item.
@@ -163,6 +164,9 @@ func newPath(text string) itemPath {
 	if p.answer == "" {
 		p.member, p.rest = splitMember(p.text)
 	}
+	if list, each, ok := strings.Cut(p.text, ".#."); ok && each != "" && isPlain(list) && isPlain(each) {
+		p.list, p.each = list, each
+	}
 	return p
 }
 
@@ -197,6 +201,26 @@ func (e Expr) Eval(item *Item, v Vars) gjson.Result {
 		text.WriteString(value.String())
 	}
 	return textResult(text.String())
+}
+
+// Visit visits the value of the expression, or each value if it is a path such as
+// Reservations.#.Instances, whose value would be a copy of most of a page.
+func (e Expr) Visit(item *Item, v Vars, visit func(gjson.Result)) {
+	if len(e.parts) == 1 && e.parts[0].path.list != "" {
+		p := e.parts[0]
+		each := p.path.each
+		p.path.text, p.path.member, p.path.rest = p.path.list, p.path.list, ""
+		if list := p.eval(item, v); list.IsArray() {
+			list.ForEach(func(_, element gjson.Result) bool {
+				if value := element.Get(each); value.Exists() {
+					visit(value)
+				}
+				return true
+			})
+		}
+		return
+	}
+	visit(e.Eval(item, v))
 }
 
 // Text returns the value as a string, "" when it does not exist.

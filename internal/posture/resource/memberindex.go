@@ -59,9 +59,13 @@ func (p itemPath) get(item *Item) gjson.Result {
 // accepts only at the beginning of a path.
 func splitMember(path string) (member, rest string) {
 	member, rest, more := strings.Cut(path, ".")
-	plain := strings.Trim(member, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
-	if !plain || more && (rest == "" || rest[0] == '!') {
+	if !isPlain(member) || more && (rest == "" || rest[0] == '!') {
 		return "", ""
 	}
 	return member, rest
+}
+
+// isPlain reports whether a path is a plain name.
+func isPlain(path string) bool {
+	return strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }

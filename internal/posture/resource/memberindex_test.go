@@ -34,3 +34,33 @@ func TestMemberIndexAgreesWithGJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestVisitAgreesWithEval visits the elements of lists at paths.
+func TestVisitAgreesWithEval(t *testing.T) {
+	t.Parallel()
+	elements := func(value gjson.Result) (all []string) {
+		for _, element := range value.Array() {
+			all = append(all, element.Raw)
+		}
+		return all
+	}
+	for _, path := range []string{"a", "a.b", "a.#.b", "a.#", "a.#.", ".#.b", "a.#.b.#.c", "a.#.b|0", "#.b", "missing.#.b"} {
+		for _, text := range []string{
+			`{}`, `{"a":[]}`, `{"a":[{"b":1},{"c":2},{"b":null},3,{"b":[4,5]}]}`, `{"a":{"b":1}}`, `{"a":"x"}`, `{"a":null}`, `{"a":[{"b":[{"c":1}]}]}`, `[{"a":1,"b":2}]`, ``,
+		} {
+			item := &Item{Result: gjson.Parse(text)}
+			e := Expr{source: path, parts: []part{{path: newPath(path)}}}
+			var got []string
+			e.Visit(item, Vars{}, func(value gjson.Result) {
+				if e.parts[0].path.list != "" {
+					got = append(got, value.Raw)
+				} else {
+					got = elements(value)
+				}
+			})
+			if diff := cmp.Diff(elements(e.Eval(item, Vars{})), got); diff != "" {
+				t.Errorf("%s in %s (-Eval +Visit)\n%s", path, text, diff)
+			}
+		}
+	}
+}
