@@ -15,9 +15,10 @@ import (
 // more than a tenth of the processor time of reading accounts (see
 // bench/collect).
 const (
-	growthPercent = 200      // per cent of the live heap, or
-	minGrowth     = 80 << 20 // bytes if that is more, but at most
-	maxPercent    = 400      // per cent, because a small live heap may soon be larger
+	minGrowth     = 56 << 20 // bytes, or
+	growthPercent = 200      // per cent of the live heap beyond
+	smallHeap     = 24 << 20 // bytes if that is more, but at most
+	maxPercent    = 250      // per cent of the live heap, because a small one may soon be larger
 )
 
 // Tune sets the growth of the heap, unless GOGC is set.
@@ -31,13 +32,19 @@ func Tune() {
 // collection.
 func adjust() {
 	live := max(1, read("/gc/heap/live:bytes"))
-	percent := int(min(maxPercent, max(growthPercent, minGrowth*100/live)))
+	percent := int(percentFor(live))
 	if now := int(read("/gc/gogc:percent")); percent > now+now/10 || percent < now-now/10 {
 		debug.SetGCPercent(percent) // stops the world briefly
 	}
 	adjustLimit()
 	type sentinel struct{ _ *byte } // the pointer keeps it out of the tiny allocator, which would delay its cleanup
 	runtime.AddCleanup(new(sentinel), func(struct{}) { adjust() }, struct{}{})
+}
+
+// percentFor returns the growth for a live heap, in per cent of it.
+func percentFor(live uint64) uint64 {
+	growth := max(minGrowth, (max(live, smallHeap)-smallHeap)*growthPercent/100)
+	return min(maxPercent, growth*100/live)
 }
 
 // read returns a runtime metric.
