@@ -59,14 +59,18 @@ type Provider struct {
 	fault Fault
 }
 
-// New returns a provider with a new signing key.
+// signingKey is the key of all providers of a process. Tests start many providers, and
+// generating a key takes longer than most of them.
+var signingKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
+// New returns a provider.
 func New(o Options) (*Provider, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	p := &Provider{entity: o.EntityID, now: o.Now}
 	var err error
-	if p.key, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+	if p.key, err = signingKey(); err != nil {
 		return nil, err
 	}
 	if p.signing, err = p.certify(o.Now().Add(-time.Hour), o.Now().AddDate(2, 0, 0)); err != nil {
