@@ -229,6 +229,7 @@ test('a view is kept, opened again and removed', async ({ posture: page }, info)
   const name = `mine ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt(`/findings?level=High&service=S3&sort=-new`));
   await page.getByRole('button', { name: 'Keep view' }).click();
+  await expect(page.getByRole('dialog')).toHaveCSS('display', 'block'); // not laid out like the tabs in which it stands
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.getByRole('dialog').getByRole('button', { name: 'Keep', exact: true }).click();
   await page.goto(postureAt('/findings'));

@@ -72,6 +72,10 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
+/** Every machine leaves the token that it used: the newest are enough. */
+const mostTokens = 100;
+const newestFirst = <T extends { created_at: number }>(tokens: T[]) => [...tokens].sort((a, b) => b.created_at - a.created_at);
+
 function Tokens() {
   const client = useQueryClient();
   const query = useQuery({ queryKey: ['desktop', 'tokens'], queryFn: () => desktop.get('/rest/config/v1/enrollment-tokens') });
@@ -104,31 +108,34 @@ function Tokens() {
                   </tr>
                 </thead>
                 <tbody>
-                  {tokens.map((t) => (
-                    <tr key={t.id}>
-                      <td>{kindWords[t.kind]}</td>
-                      <td>{t.created_by}</td>
-                      <td>
-                        <Time at={t.created_at} />
-                      </td>
-                      <td>
-                        {t.used_at ? (
-                          <>
-                            used <Time at={t.used_at} />
-                          </>
-                        ) : (
-                          <Time at={t.expires_at} />
-                        )}
-                      </td>
-                      <td>
-                        <Button changes onClick={() => setRevoking(t.id)}>
-                          Revoke
-                        </Button>
-                      </td>
-                    </tr>
-                  ))}
+                  {newestFirst(tokens)
+                    .slice(0, mostTokens)
+                    .map((t) => (
+                      <tr key={t.id} data-token={t.id}>
+                        <td>{kindWords[t.kind]}</td>
+                        <td>{t.created_by}</td>
+                        <td>
+                          <Time at={t.created_at} />
+                        </td>
+                        <td>
+                          {t.used_at ? (
+                            <>
+                              used <Time at={t.used_at} />
+                            </>
+                          ) : (
+                            <Time at={t.expires_at} />
+                          )}
+                        </td>
+                        <td>
+                          <Button changes onClick={() => setRevoking(t.id)}>
+                            Revoke
+                          </Button>
+                        </td>
+                      </tr>
+                    ))}
                 </tbody>
               </table>
+              {tokens.length > mostTokens && <p className="region t3">and {count(tokens.length - mostTokens)} older ones.</p>}
             </div>
           )
         }
