@@ -59,7 +59,7 @@ var dataKinds = []*kind{
 	{
 		typ: datasetType, service: "bigquery", collection: "datasets", prefix: "dataset_", count: func(a address) int { return a.scaled(20, 4) },
 		named: func(a address) world.Object {
-			return world.Obj("kind", "bigquery#dataset", "id", a.project.ID+":"+a.name(), "datasetReference", world.Obj("projectId", a.project.ID, "datasetId", a.name()))
+			return world.Obj("kind", "bigquery#dataset", "type", "DEFAULT", "id", a.project.ID+":"+a.name(), "datasetReference", world.Obj("projectId", a.project.ID, "datasetId", a.name()))
 		},
 		body: dataset,
 	},

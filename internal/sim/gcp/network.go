@@ -53,7 +53,7 @@ var networkKinds = []*kind{
 		typ: subnetType, service: "compute", collection: "subnetworks", where: computeRegion, prefix: "subnet-",
 		count: func(a address) int { return a.networks() * len(regions) },
 		body: func(a address) world.Object {
-			purpose, logged := "PRIVATE", any(world.Obj("enable", true, "aggregationInterval", "INTERVAL_5_SEC", "flowSampling", 0.5, "metadata", "INCLUDE_ALL_METADATA"))
+			purpose, logged := "PRIVATE", any(world.Obj("enable", true, "aggregationInterval", "INTERVAL_5_SEC", "flowSampling", 1.0, "metadata", "INCLUDE_ALL_METADATA", "filterExpr", "true"))
 			if a.i == 3 {
 				purpose, logged = "REGIONAL_MANAGED_PROXY", nil
 			} else if a.violates("gcp-subnet-flow-logs") {
