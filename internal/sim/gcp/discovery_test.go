@@ -51,6 +51,7 @@ type method struct {
 var documents = []string{
 	"essentialcontacts/v1",
 	"accessapproval/v1",
+	"networkmanagement/v1",
 	"alloydb/v1", "apikeys/v2", "artifactregistry/v1", "bigquery/v2", "bigtableadmin/v2", "cloudfunctions/v2", "cloudkms/v1", "cloudresourcemanager/v3", "cloudresourcemanager/v1", "cloudscheduler/v1", "compute/v1", "container/v1", "datafusion/v1", "dataproc/v1", "dns/v1", "file/v1", "firestore/v1",
 	"iam/v2", "iam/v1", "logging/v2", "memcache/v1", "monitoring/v3", "notebooks/v2", "pubsub/v1", "redis/v1", "run/v1", "run/v2", "secretmanager/v1", "serviceusage/v1", "spanner/v1", "sqladmin/v1", "storage/v1", "workflows/v1",
 }

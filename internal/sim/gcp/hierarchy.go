@@ -52,6 +52,12 @@ var hierarchyRoutes = []route{
 	{"logging.organizations.sinks.list", http.MethodGet, "/v2/organizations/{organization}/sinks", "logging.sinks.list", func(*call) (world.Object, *failure) {
 		return world.Obj("sinks", world.Items(world.Obj("name", "audit", "destination", "storage.googleapis.com/organization-audit", "filter", `logName:"cloudaudit.googleapis.com"`, "includeChildren", true))), nil
 	}},
+	{"networkmanagement.projects.locations.vpcFlowLogsConfigs.list", http.MethodGet, "/v1/projects/{project}/locations/global/vpcFlowLogsConfigs", "networkmanagement.vpcflowlogsconfigs.list", func(*call) (world.Object, *failure) {
+		return world.Obj(), nil
+	}},
+	{"networkmanagement.organizations.locations.vpcFlowLogsConfigs.list", http.MethodGet, "/v1/organizations/{organization}/locations/global/vpcFlowLogsConfigs", "networkmanagement.vpcflowlogsconfigs.list", func(*call) (world.Object, *failure) {
+		return world.Obj(), nil
+	}},
 	{"iam.policies.listPolicies", http.MethodGet, "/v2/policies/{point}/denypolicies", "iam.denypolicies.list", func(x *call) (world.Object, *failure) {
 		if !strings.HasPrefix(x.args["point"], "cloudresourcemanager.googleapis.com/organizations/") {
 			return world.Obj(), nil

@@ -92,6 +92,7 @@ func Functions() resource.Functions {
 			"gcp.dnsLogging":              gcpDNSLogging,
 			"gcp.exportsAllLogs":          gcpExportsAllLogs,
 			"gcp.firewallOpens":           gcpFirewallOpens,
+			"gcp.flowLogsConfigured":      gcpFlowLogsConfigured,
 			"gcp.internetReachable":       gcpInternetReachable,
 			"gcp.firewallRule":            gcpFirewallRule,
 			"gcp.functionPolicy":          gcpFunctionPolicy,
