@@ -101,9 +101,10 @@ type gcpChange struct {
 
 // A gcpAuditEntry is the form of a log entry of Cloud Audit Logs.
 type gcpAuditEntry struct {
-	service, method, resource string
-	labels                    []string       // names of the labels of the resource, beside the project
-	delta                     map[string]any // changes of an IAM policy
+	service, resource string
+	methods           []string       // names of one method in several versions of the API
+	labels            []string       // names of the labels of the resource, beside the project
+	delta             map[string]any // changes of an IAM policy
 }
 
 var gcpOwnership = gcpChange{"", []gcpAuditEntry{
@@ -125,12 +126,12 @@ var gcpChanges = []gcpChange{
 
 // gcpPolicyEntry returns the entry of a change to the IAM policy of the project.
 func gcpPolicyEntry(deltas string, delta map[string]any) gcpAuditEntry {
-	return gcpAuditEntry{service: "cloudresourcemanager.googleapis.com", method: "SetIamPolicy", resource: "project", delta: map[string]any{deltas: []any{delta}}}
+	return gcpAuditEntry{service: "cloudresourcemanager.googleapis.com", methods: []string{"SetIamPolicy"}, resource: "project", delta: map[string]any{deltas: []any{delta}}}
 }
 
 func gcpEntries(service, resource string, labels []string, methods ...string) (all []gcpAuditEntry) {
 	for _, method := range methods {
-		all = append(all, gcpAuditEntry{service: service, method: method, resource: resource, labels: labels})
+		all = append(all, gcpAuditEntry{service: service, methods: []string{method}, resource: resource, labels: labels})
 	}
 	return all
 }
@@ -139,19 +140,21 @@ func gcpEntries(service, resource string, labels []string, methods ...string) (a
 // version of the API.
 func gcpComputeEntries(resource, label string, methods ...string) (all []gcpAuditEntry) {
 	for _, method := range methods {
-		all = append(all, gcpEntries("compute.googleapis.com", resource, []string{label}, "v1.compute."+method, "beta.compute."+method)...)
+		all = append(all, gcpAuditEntry{
+			service: "compute.googleapis.com", methods: []string{"v1.compute." + method, "beta.compute." + method}, resource: resource, labels: []string{label},
+		})
 	}
 	return all
 }
 
 // form returns the log entry in a project as package gcp compares it: null is any value.
-func (e gcpAuditEntry) form(project string) gjson.Result {
+func (e gcpAuditEntry) form(project, method string) gjson.Result {
 	labels := map[string]any{"project_id": project}
 	for _, name := range e.labels {
 		labels[name] = nil
 	}
 	payload := map[string]any{
-		"@type": "type.googleapis.com/google.cloud.audit.AuditLog", "serviceName": e.service, "methodName": e.method, "resourceName": nil,
+		"@type": "type.googleapis.com/google.cloud.audit.AuditLog", "serviceName": e.service, "methodName": method, "resourceName": nil,
 		"authenticationInfo": nil, "authorizationInfo": nil, "requestMetadata": nil, "request": nil, "response": nil, "resourceLocation": nil,
 	}
 	if e.delta != nil {
@@ -167,13 +170,18 @@ func (e gcpAuditEntry) form(project string) gjson.Result {
 	return gjson.ParseBytes(text)
 }
 
-// selectedBy decides whether one of the filters selects every entry of the change.
+// selectedBy decides whether one of the filters selects every entry of the change. One version
+// of a method suffices, because the filters of the CIS benchmark name one.
 func (c gcpChange) selectedBy(filters []gcp.LogFilter, project string) predicate.Answer {
 	var answers []predicate.Answer
 	for _, f := range filters {
 		var every []predicate.Answer
 		for _, e := range c.entries {
-			every = append(every, f.MatchesEvery(e.form(project)))
+			var versions []predicate.Answer
+			for _, method := range e.methods {
+				versions = append(versions, f.MatchesEvery(e.form(project, method)))
+			}
+			every = append(every, predicate.Or(versions...))
 		}
 		answers = append(answers, predicate.And(every...))
 	}
