@@ -3,7 +3,7 @@ import { posture } from '../api/posture';
 import { allowsScope, sessionQuery } from '../api/session';
 import type { MenuGroup } from '../frame/Navigation';
 import { useServerPulse } from './pulse';
-import { accountsQuery, findingsQuery, frameworksQuery, open, rulesQuery } from './data';
+import { accountsQuery, findingsQuery, frameworksQuery, open } from './data';
 import { channelsQuery } from './notifications/data';
 
 /** The navigation with its counts. */
@@ -16,7 +16,12 @@ export function useMenu(): MenuGroup[] {
     queryFn: async () => (await posture.post('/v1/entities/query', { body: { paginationInfo: { pageSize: 1 } } })).totalCount,
     staleTime: 60_000,
   }).data;
-  const rules = useQuery(rulesQuery).data?.length;
+  // The whole list is 2 MB, which most screens do not need.
+  const rules = useQuery({
+    queryKey: ['rules', 'count'],
+    queryFn: async () => (await posture.post('/v1/rules/query', { body: { paginationInfo: { pageSize: 1 } } })).totalCount,
+    staleTime: 60_000,
+  }).data;
   const frameworks = useQuery(frameworksQuery).data?.length;
   const sick = useQuery(accountsQuery).data?.filter((a) => a.rollupStatus.value === 'error').length;
   const failing = useQuery({

@@ -120,6 +120,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     }
     setDirty(false);
     await client.invalidateQueries({ queryKey: ['rules'], exact: true }); // the list
+    await client.invalidateQueries({ queryKey: ['rules', 'count'] });
     setTimeout(() => void navigate({ to: '/rules' } as never));
   };
   useKeys([
