@@ -46,7 +46,10 @@ test.describe('what breaks', () => {
   async function flip(page: Page, summary: RegExp): Promise<void> {
     await page.goto(desktopAt('/health'));
     await page.getByRole('button', { name: /^All \d+/ }).click();
+    // A page that is left before the server has answered takes the request with it.
+    const answered = page.waitForResponse((r) => r.url().includes('/rest/demo/incidents/') && r.request().method() === 'POST');
     await page.getByRole('dialog').getByRole('switch', { name: summary }).click();
+    expect((await answered).ok()).toBe(true);
   }
 
   test('a gateway that reports a problem is seen on the map, and mended', async ({ desktop: page }) => {
