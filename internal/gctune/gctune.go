@@ -15,10 +15,10 @@ import (
 // more than a tenth of the processor time of reading accounts (see
 // bench/collect).
 const (
-	minGrowth     = 56 << 20 // bytes, or
-	growthPercent = 200      // per cent of the live heap beyond
-	smallHeap     = 24 << 20 // bytes if that is more, but at most
-	maxPercent    = 250      // per cent of the live heap, because a small one may soon be larger
+	minGrowth     = 56 << 20 // bytes by which the heap may always grow, within maxPercent
+	smallHeap     = 24 << 20 // bytes; a larger live heap may grow by growthPercent of the rest
+	growthPercent = 200
+	maxPercent    = 250 // maximum growth in per cent of the live heap, because a small one may soon be larger
 )
 
 // Tune sets the growth of the heap, unless GOGC is set.

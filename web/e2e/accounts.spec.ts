@@ -102,7 +102,7 @@ test('a project of Google Cloud is linked by the wizard, read and deleted', asyn
     },
     'gcp-spare',
   );
-  // The pulse tells of the deletion before the answer does: the page must not ask for what is gone.
+  // The event stream reports the deletion before the request is answered. The page must not request the deleted account then.
   await page.route('**/v1/providers/gcp/cloud-accounts/*', async (route) => {
     if (route.request().method() !== 'DELETE') return route.continue();
     const told = page.waitForRequest((r) => r.url().endsWith('/v1/cloud-accounts/query'));

@@ -1,6 +1,8 @@
 package derive
 
 import (
+	"errors"
+
 	"vigil/internal/posture"
 	"vigil/internal/posture/predicate"
 	"vigil/internal/posture/resource"
@@ -23,4 +25,28 @@ func putAnswerOrRefusal(b *resource.Builder, property string, answer predicate.A
 	case !b.IsUnread(property):
 		b.Properties = append(b.Properties, posture.Unknown(property, answer.Why))
 	}
+}
+
+// putNames adds the names of the elements for which a predicate is true as a list. The list is
+// unknown if the predicate is undecided for one of them.
+func putNames[T any](b *resource.Builder, property string, all []T, ask func(T) (name string, answer predicate.Answer)) {
+	var names []string
+	for _, element := range all {
+		switch name, answer := ask(element); answer.Truth {
+		case predicate.Yes:
+			names = append(names, name)
+		case predicate.Unknown:
+			b.Unread(errors.New(answer.Why), property)
+			return
+		}
+	}
+	b.Set(property, names)
+}
+
+// answersFor returns the answers of a predicate for several values.
+func answersFor[T any](all []T, ask func(T) predicate.Answer) (answers []predicate.Answer) {
+	for _, value := range all {
+		answers = append(answers, ask(value))
+	}
+	return answers
 }

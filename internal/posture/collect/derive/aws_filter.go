@@ -3,7 +3,6 @@ package derive
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -106,21 +105,9 @@ var awsFilterPattern = resource.Function{
 			b.Unread(err, "detects")
 			return nil
 		}
-		var detects []string
-		for _, a := range awsActivities {
-			answers := make([]predicate.Answer, len(a.events))
-			for i, e := range a.events {
-				answers[i] = pattern.Matches(e)
-			}
-			switch all := predicate.And(answers...); all.Truth {
-			case predicate.Yes:
-				detects = append(detects, a.name)
-			case predicate.Unknown:
-				b.Unread(errors.New(all.Why), "detects")
-				return nil
-			}
-		}
-		b.Set("detects", detects)
+		putNames(b, "detects", awsActivities, func(a awsActivity) (string, predicate.Answer) {
+			return a.name, predicate.And(answersFor(a.events, pattern.Matches)...)
+		})
 		return nil
 	},
 }

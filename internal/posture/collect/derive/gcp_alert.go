@@ -2,7 +2,6 @@ package derive
 
 import (
 	"encoding/json"
-	"errors"
 	"regexp"
 	"slices"
 
@@ -99,7 +98,7 @@ type gcpChange struct {
 	entries []gcpAuditEntry
 }
 
-// A gcpAuditEntry is the form of a log entry of Cloud Audit Logs.
+// A gcpAuditEntry describes a log entry of Cloud Audit Logs.
 type gcpAuditEntry struct {
 	service, resource string
 	methods           []string       // names of one method in several versions of the API
@@ -147,8 +146,16 @@ func gcpComputeEntries(resource, label string, methods ...string) (all []gcpAudi
 	return all
 }
 
-// form returns the log entry in a project as package gcp compares it: null is any value.
-func (e gcpAuditEntry) form(project, method string) gjson.Result {
+// templates returns the log entry in a project for each name of the method, as package gcp
+// compares it: null is any value.
+func (e gcpAuditEntry) templates(project string) (all []gjson.Result) {
+	for _, method := range e.methods {
+		all = append(all, e.template(project, method))
+	}
+	return all
+}
+
+func (e gcpAuditEntry) template(project, method string) gjson.Result {
 	labels := map[string]any{"project_id": project}
 	for _, name := range e.labels {
 		labels[name] = nil
@@ -173,15 +180,15 @@ func (e gcpAuditEntry) form(project, method string) gjson.Result {
 // selectedBy decides whether one of the filters selects every entry of the change. One version
 // of a method suffices, because the filters of the CIS benchmark name one.
 func (c gcpChange) selectedBy(filters []gcp.LogFilter, project string) predicate.Answer {
+	var entries [][]gjson.Result // by entry and version
+	for _, e := range c.entries {
+		entries = append(entries, e.templates(project))
+	}
 	var answers []predicate.Answer
 	for _, f := range filters {
 		var every []predicate.Answer
-		for _, e := range c.entries {
-			var versions []predicate.Answer
-			for _, method := range e.methods {
-				versions = append(versions, f.MatchesEvery(e.form(project, method)))
-			}
-			every = append(every, predicate.Or(versions...))
+		for _, versions := range entries {
+			every = append(every, predicate.Or(answersFor(versions, f.MatchesEvery)...))
 		}
 		answers = append(answers, predicate.And(every...))
 	}
@@ -209,17 +216,7 @@ var gcpWatchesOwnership = resource.Function{
 			return predicate.Or(c.selectedBy(parsed, in.Item.Get("projectId").String()), unsupported)
 		}
 		putAnswer(b, "watchesOwnership", selected(gcpOwnership))
-		var changes []string
-		for _, c := range gcpChanges {
-			switch answer := selected(c); answer.Truth {
-			case predicate.Yes:
-				changes = append(changes, c.name)
-			case predicate.Unknown:
-				b.Unread(errors.New(answer.Why), "watchedChanges")
-				return nil
-			}
-		}
-		b.Set("watchedChanges", changes)
+		putNames(b, "watchedChanges", gcpChanges, func(c gcpChange) (string, predicate.Answer) { return c.name, selected(c) })
 		return nil
 	},
 	Absent: func(b *resource.Builder) { b.Flag("watchesOwnership", false) },

@@ -77,9 +77,8 @@ func (p *logParser) take(words ...string) (string, bool) {
 	return word, true
 }
 
-// expression parses a conjunction up to a closing parenthesis or the end. The function parses
-// what is not an operator or a parenthesis: a comparison, or one value of those that a field is
-// compared with.
+// expression parses a conjunction up to a closing parenthesis or the end. The parameter operand
+// parses one operand: a comparison, or one of the values that a field is compared with.
 func (p *logParser) expression(operand func() (logNode, error)) (logNode, error) {
 	var all logAnd
 	for {

@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture/predicate/predicatetest"
 )
 
-// firewallEntry is the form of the log entries that the creation of a firewall rule writes. It
+// firewallEntry is the template of the log entries that the creation of a firewall rule writes. It
 // has a list and further texts, which such an entry does not have, for the corpus.
 var firewallEntry = gjson.Parse(`{
 	"logName": "projects/acme-prod/logs/cloudaudit.googleapis.com%2Factivity", "severity": "NOTICE", "insertId": null, "timestamp": null,

@@ -13,20 +13,20 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// MatchesEvery decides whether the filter matches every log entry of a form. The form is a log
-// entry in which null stands for any value: a filter that compares such a field with a value
-// leaves some entries out.
-func (f LogFilter) MatchesEvery(form gjson.Result) predicate.Answer {
+// MatchesEvery decides whether the filter matches every log entry of a template. The template is
+// a log entry in which null stands for any value: a filter that compares such a field with a
+// value leaves some entries out.
+func (f LogFilter) MatchesEvery(template gjson.Result) predicate.Answer {
 	if f.root == nil {
 		return predicate.Of(true, "an empty filter matches everything")
 	}
-	return f.root.matches(form, false)
+	return f.root.matches(template, false)
 }
 
 // A logNode is a comparison or a compound expression. It decides whether it, or its negation,
-// matches every log entry of a form.
+// matches every log entry of a template.
 type logNode interface {
-	matches(form gjson.Result, negated bool) predicate.Answer
+	matches(template gjson.Result, negated bool) predicate.Answer
 }
 
 type (
@@ -53,9 +53,9 @@ type (
 func newLogComparison(field, operator string, value logToken) (logNode, error) {
 	c := logComparison{field: logPath(field), operator: operator, value: value.text}
 	c.exists = operator == ":" && value == logToken{text: "*"}
-	differs := operator[0] == '!'
+	opposite, differs := map[string]string{"!=": "=", "!~": "=~"}[operator]
 	if differs {
-		c.operator = strings.Replace(strings.Replace(operator, "!~", "=~", 1), "!=", "=", 1)
+		c.operator = opposite
 	}
 	if c.operator == "=~" {
 		pattern, err := regexp.Compile(value.text)
@@ -82,20 +82,20 @@ func logPath(name string) (path []string) {
 	return path
 }
 
-func (all logAnd) matches(form gjson.Result, negated bool) predicate.Answer {
-	return join(all, form, negated, negated)
+func (all logAnd) matches(template gjson.Result, negated bool) predicate.Answer {
+	return join(all, template, negated, negated)
 }
 
-func (all logOr) matches(form gjson.Result, negated bool) predicate.Answer {
-	return join(all, form, negated, !negated)
+func (all logOr) matches(template gjson.Result, negated bool) predicate.Answer {
+	return join(all, template, negated, !negated)
 }
 
 // join combines the answers of nodes by "or" or "and". The negation of a conjunction is a
 // disjunction of negations.
-func join(all []logNode, form gjson.Result, negated, or bool) predicate.Answer {
+func join(all []logNode, template gjson.Result, negated, or bool) predicate.Answer {
 	answers := make([]predicate.Answer, len(all))
 	for i, n := range all {
-		answers[i] = n.matches(form, negated)
+		answers[i] = n.matches(template, negated)
 	}
 	if or {
 		return predicate.Or(answers...)
@@ -103,31 +103,31 @@ func join(all []logNode, form gjson.Result, negated, or bool) predicate.Answer {
 	return predicate.And(answers...)
 }
 
-func (n logNot) matches(form gjson.Result, negated bool) predicate.Answer {
-	return n.logNode.matches(form, !negated)
+func (n logNot) matches(template gjson.Result, negated bool) predicate.Answer {
+	return n.logNode.matches(template, !negated)
 }
 
 func (n logUnsupported) matches(gjson.Result, bool) predicate.Answer {
 	return predicate.NotKnown(n.reason)
 }
 
-func (n logID) matches(form gjson.Result, negated bool) predicate.Answer {
-	_, id, _ := strings.Cut(form.Get("logName").String(), "/logs/")
+func (n logID) matches(template gjson.Result, negated bool) predicate.Answer {
+	_, id, _ := strings.Cut(template.Get("logName").String(), "/logs/")
 	id, err := url.PathUnescape(id)
 	return predicate.Of((err == nil && strings.EqualFold(id, n.id)) != negated, "")
 }
 
-func (n logSearch) matches(form gjson.Result, negated bool) predicate.Answer {
-	return anyLeaf(logLeaves(form), negated, func(leaf gjson.Result) bool { return containsFold(leaf.String(), n.text) })
+func (n logSearch) matches(template gjson.Result, negated bool) predicate.Answer {
+	return anyLeaf(logLeaves(template), negated, func(leaf gjson.Result) bool { return containsFold(leaf.String(), n.text) })
 }
 
-func (c logComparison) matches(form gjson.Result, negated bool) predicate.Answer {
-	values := logValues(form, c.field)
+func (c logComparison) matches(template gjson.Result, negated bool) predicate.Answer {
+	values := logValues(template, c.field)
 	if c.exists {
 		return predicate.Of((len(values) > 0) != negated, "")
 	}
 	if len(c.field) == 1 && sameName(c.field[0], "severity") {
-		return c.severity(form.Get("severity").String(), negated)
+		return c.severity(template.Get("severity").String(), negated)
 	}
 	var leaves []gjson.Result
 	for _, v := range values {
@@ -150,13 +150,13 @@ func (c logComparison) matches(form gjson.Result, negated bool) predicate.Answer
 	})
 }
 
-// matches treats a field that the form lacks as unknown: the documentation does not say how an
+// matches treats a field that the template lacks as unknown: the documentation does not say how an
 // inequality compares it.
-func (c logDiffers) matches(form gjson.Result, negated bool) predicate.Answer {
-	if len(logValues(form, c.field)) == 0 {
+func (c logDiffers) matches(template gjson.Result, negated bool) predicate.Answer {
+	if len(logValues(template, c.field)) == 0 {
 		return predicate.NotKnown("log entries may lack " + strings.Join(c.field, "."))
 	}
-	return c.logComparison.matches(form, !negated)
+	return c.logComparison.matches(template, !negated)
 }
 
 // logSeverities are the severities in ascending order. Their numbers are multiples of 100.
@@ -198,7 +198,7 @@ func anyLeaf(leaves []gjson.Result, negated bool, matches func(gjson.Result) boo
 	return predicate.Of(negated && !slices.ContainsFunc(leaves, func(leaf gjson.Result) bool { return !fixed(leaf) }), "")
 }
 
-// fixed reports whether a value of a form stands for itself and not for any value.
+// fixed reports whether a value of a template stands for itself and not for any value.
 func fixed(leaf gjson.Result) bool { return leaf.Type != gjson.Null }
 
 // logValues returns the values of a field. A list has the values of its elements, and a null,
