@@ -73,7 +73,11 @@ func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Ca
 // judge evaluates a rule for the entities of a case.
 func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []posture.Entity) posture.RuleJudgement {
 	t.Helper()
-	judged, err := b.Judge(t.Context(), e, c, found)
+	account, err := b.Account(e, c, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged, err := b.Judge(t.Context(), account, e, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -181,7 +181,11 @@ func checkAnswers(answers map[string]any) error {
 
 // judge fails if a rule does not have a verdict on the entities of a case.
 func (b *bench) judge(ctx context.Context, e catalog.Entry, c catalog.Case, found []posture.Entity, want verdict) error {
-	got, err := b.Judge(ctx, e, c, found)
+	account, err := b.Account(e, c, found)
+	if err != nil {
+		return err
+	}
+	got, err := b.Judge(ctx, account, e, c)
 	if err != nil {
 		return err
 	}
@@ -191,7 +195,7 @@ func (b *bench) judge(ctx context.Context, e catalog.Entry, c catalog.Case, foun
 		}
 		return nil
 	}
-	outside, err := b.Outside(ctx, e, c, found)
+	outside, err := b.Outside(ctx, account, e, c, found)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,11 @@ func (r *Runner) Check(ctx context.Context, e catalog.Entry, c catalog.Case) err
 	if err != nil {
 		return err
 	}
-	got, err := r.Judge(ctx, e, c, found)
+	account, err := r.Account(e, c, found)
+	if err != nil {
+		return err
+	}
+	got, err := r.Judge(ctx, account, e, c)
 	if err != nil {
 		return err
 	}
@@ -55,7 +59,7 @@ func (r *Runner) Check(ctx context.Context, e catalog.Entry, c catalog.Case) err
 	for _, raised := range got.Violating {
 		violating = append(violating, raised.Finding.Object)
 	}
-	outside, err := r.Outside(ctx, e, c, found)
+	outside, err := r.Outside(ctx, account, e, c, found)
 	if err != nil {
 		return err
 	}
@@ -65,7 +69,7 @@ func (r *Runner) Check(ctx context.Context, e catalog.Entry, c catalog.Case) err
 		compare(c, "is not applicable to", c.NotApplicable, keys(ids, outside)),
 	}
 	for _, key := range c.Violates {
-		problems = append(problems, r.checkVisualization(ctx, e, c, found, ids[key]))
+		problems = append(problems, checkVisualization(ctx, account.Graph, e, c, ids[key]))
 	}
 	return errors.Join(problems...)
 }
@@ -90,12 +94,8 @@ func keys(ids map[string]posture.EntityID, of []posture.EntityID) (all []string)
 	return all
 }
 
-// Judge evaluates a rule for the entities of a case.
-func (r *Runner) Judge(ctx context.Context, e catalog.Entry, c catalog.Case, found []posture.Entity) (posture.RuleJudgement, error) {
-	account, err := r.account(e, c, found)
-	if err != nil {
-		return posture.RuleJudgement{}, err
-	}
+// Judge evaluates a rule for the account of a case.
+func (r *Runner) Judge(ctx context.Context, account evaluate.Account, e catalog.Entry, c catalog.Case) (posture.RuleJudgement, error) {
 	judged, broken, err := r.evaluatorOf(c).Judge(ctx, account, []posture.Rule{e.With(c.Parameters)})
 	if err != nil {
 		return posture.RuleJudgement{}, fmt.Errorf("case %q: %w", c.Name, err)
@@ -107,11 +107,7 @@ func (r *Runner) Judge(ctx context.Context, e catalog.Entry, c catalog.Case, fou
 }
 
 // Outside returns the entities of a case that a rule does not apply to.
-func (r *Runner) Outside(ctx context.Context, e catalog.Entry, c catalog.Case, found []posture.Entity) (ids []posture.EntityID, err error) {
-	account, err := r.account(e, c, found)
-	if err != nil {
-		return nil, err
-	}
+func (r *Runner) Outside(ctx context.Context, account evaluate.Account, e catalog.Entry, c catalog.Case, found []posture.Entity) (ids []posture.EntityID, err error) {
 	answers, err := r.evaluatorOf(c).Try(ctx, account, e.With(c.Parameters))
 	if err != nil {
 		return nil, fmt.Errorf("case %q: %w", c.Name, err)
@@ -124,7 +120,8 @@ func (r *Runner) Outside(ctx context.Context, e catalog.Entry, c catalog.Case, f
 	return ids, nil
 }
 
-func (r *Runner) account(e catalog.Entry, c catalog.Case, found []posture.Entity) (evaluate.Account, error) {
+// Account returns an account that has the entities of a case.
+func (r *Runner) Account(e catalog.Entry, c catalog.Case, found []posture.Entity) (evaluate.Account, error) {
 	g, err := graphOf(found)
 	if err != nil {
 		return evaluate.Account{}, fmt.Errorf("case %q: %w", c.Name, err)
@@ -144,12 +141,8 @@ func (r *Runner) evaluatorOf(c catalog.Case) *evaluate.Evaluator {
 }
 
 // checkVisualization checks that the visualization of a violation contains the entity.
-func (r *Runner) checkVisualization(ctx context.Context, e catalog.Entry, c catalog.Case, found []posture.Entity, id posture.EntityID) error {
+func checkVisualization(ctx context.Context, g *graph.Graph, e catalog.Entry, c catalog.Case, id posture.EntityID) error {
 	plan, err := gremlin.Compile(strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasId('"+string(id)+"')"), gremlin.CompileOptions{})
-	if err != nil {
-		return err
-	}
-	g, err := graphOf(found)
 	if err != nil {
 		return err
 	}

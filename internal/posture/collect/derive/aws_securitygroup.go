@@ -69,6 +69,7 @@ func awsSecurityGroupRules(property, label, doc string) resource.Function {
 // reports that it may be the internet.
 func awsOpenings(ctx context.Context, c resource.Caller, rules gjson.Result) []aws.Opening {
 	all, single := aws.Firewall{Lists: map[string][]string{}}, aws.Firewall{}
+	var parts ipset.Set // the ranges that are not the internet by themselves, whatever their ports
 	for _, rule := range rules.Array() {
 		r := aws.Rule{Protocol: rule.Get("IpProtocol").String(), Ranges: awsRuleRanges(rule)}
 		if from, to := rule.Get("FromPort"), rule.Get("ToPort"); from.Exists() && to.Exists() {
@@ -78,16 +79,27 @@ func awsOpenings(ctx context.Context, c resource.Caller, rules gjson.Result) []a
 		alone := r
 		alone.Ranges = slices.DeleteFunc(slices.Clone(r.Ranges), func(text string) bool {
 			set, err := ipset.Parse(text)
-			return err != nil || !set.IsInternet()
+			if err == nil && set.IsInternet() {
+				return false
+			}
+			parts = parts.Union(set)
+			return true
 		})
 		single.Rules = append(single.Rules, alone)
 		for _, list := range rule.Get("PrefixListIds.#.PrefixListId").Array() {
 			if entries, err := awsPrefixListEntries(ctx, c, list.Str); err == nil {
 				r.PrefixLists = append(r.PrefixLists, list.Str)
 				all.Lists[list.Str] = entries
+				for _, text := range entries {
+					set, _ := ipset.Parse(text)
+					parts = parts.Union(set)
+				}
 			}
 		}
 		all.Rules = append(all.Rules, r)
+	}
+	if !parts.IsInternet() {
+		return nil // which is nearly always so, and comparing the openings is slow
 	}
 	open, _ := all.Openings()
 	known, _ := single.Openings()
