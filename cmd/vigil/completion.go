@@ -15,9 +15,13 @@ type completionCmd struct {
 }
 
 // Run implements the command.
-func (c *completionCmd) Run(e *environment, k *kong.Kong) error {
+func (c *completionCmd) Run(e *environment) error {
+	app, err := allCommands()
+	if err != nil {
+		return err
+	}
 	all := map[string]completions{}
-	gather(k.Model.Node, "", all)
+	gather(app.Node, "", all)
 	write := map[string]func(io.Writer, map[string]completions){"bash": bash, "zsh": zsh, "fish": fish}[c.Shell]
 	write(e.stdout, all)
 	return nil

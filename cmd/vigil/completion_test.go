@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,12 +15,12 @@ func TestBashCompletes(t *testing.T) {
 	if err != nil {
 		t.Skip("bash is not installed")
 	}
-	parser, err := newParser(nil, nil, io.Discard, io.Discard, func(int) {})
+	app, err := allCommands()
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]completions{}
-	gather(parser.Model.Node, "", all)
+	gather(app.Node, "", all)
 	var script strings.Builder
 	bash(&script, all)
 	script.WriteString("vigil() { echo $2-1; echo \"$2 2\"; }\n")
@@ -88,12 +87,12 @@ func TestNames(t *testing.T) {
 // TestNamesOfEveryFlag checks that every kind of names that a flag or argument states exists.
 func TestNamesOfEveryFlag(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(nil, nil, io.Discard, io.Discard, func(int) {})
+	app, err := allCommands()
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]completions{}
-	gather(parser.Model.Node, "", all)
+	gather(app.Node, "", all)
 	kinds := map[string]bool{}
 	for _, c := range all {
 		kinds[c.argument.kind] = true

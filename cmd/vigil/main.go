@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -176,7 +177,7 @@ func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int))
 		}
 		return nil, nil
 	}
-	return kong.New(new(cli),
+	return kong.New(commandLine(args),
 		kong.Name("vigil"),
 		kong.Description("Watches over cloud accounts and virtual desktops."),
 		kong.UsageOnError(),
@@ -190,6 +191,27 @@ func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int))
 		}),
 		kong.Vars{"export_formats": export.List()},
 	)
+}
+
+// commandLine returns a cli for kong to fill, with only the command that args begin with if
+// they begin with one: building the parser of all commands takes a tenth of a second.
+func commandLine(args []string) any {
+	all := reflect.TypeFor[cli]()
+	for field := range all.Fields() {
+		if len(args) > 0 && args[0] == strings.ToLower(field.Name) {
+			return reflect.New(reflect.StructOf([]reflect.StructField{all.Field(0), field})).Interface()
+		}
+	}
+	return new(cli)
+}
+
+// allCommands returns the model of the whole command line.
+func allCommands() (*kong.Application, error) {
+	parser, err := newParser(nil, nil, io.Discard, io.Discard, func(int) {})
+	if err != nil {
+		return nil, err
+	}
+	return parser.Model, nil
 }
 
 // configFile finds the settings file before the flags are parsed, because their

@@ -14,7 +14,13 @@ import (
 type manCmd struct{}
 
 // Run implements the command.
-func (c *manCmd) Run(e *environment, k *kong.Kong) error { return writeMan(e.stdout, k.Model) }
+func (c *manCmd) Run(e *environment) error {
+	app, err := allCommands()
+	if err != nil {
+		return err
+	}
+	return writeMan(e.stdout, app)
+}
 
 // writeMan writes the manual page of all commands in troff with the macros of man(7).
 // It has no date, so that the output is reproducible.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -9,15 +8,15 @@ import (
 
 func TestManualHasEveryCommandAndSettingOnce(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(nil, nil, io.Discard, io.Discard, func(int) {})
+	app, err := allCommands()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var page strings.Builder
-	if err := writeMan(&page, parser.Model); err != nil {
+	if err := writeMan(&page, app); err != nil {
 		t.Fatal(err)
 	}
-	for _, leaf := range parser.Model.Leaves(true) {
+	for _, leaf := range app.Leaves(true) {
 		if want := "\n.SS " + quote(leaf.FullPath()) + "\n"; strings.Count(page.String(), want) != 1 {
 			t.Errorf("the page lacks %q", want)
 		}

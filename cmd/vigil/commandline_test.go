@@ -1,0 +1,49 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestOneCommandIsParsedAsInTheWholeCommandLine checks that the parser that has only one
+// command knows the same subcommands and flags for it as the parser of all.
+func TestOneCommandIsParsedAsInTheWholeCommandLine(t *testing.T) {
+	t.Parallel()
+	app, err := allCommands()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range app.Children {
+		parser, err := newParser([]string{command.Name}, nil, io.Discard, io.Discard, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(parser.Model.Children); n != 1 {
+			t.Errorf("%s: the parser has %d commands", command.Name, n)
+		}
+		if got, want := flagsOf(parser.Model.Children[0]), flagsOf(command); !slices.Equal(got, want) {
+			t.Errorf("%s: the parser has the flags %q, want %q", command.Name, got, want)
+		}
+		if got, want := len(parser.Model.Flags), len(app.Flags); got != want {
+			t.Errorf("%s: %d flags before the command, want %d", command.Name, got, want)
+		}
+	}
+}
+
+// flagsOf returns the flags and arguments of a command and its subcommands, with their paths.
+func flagsOf(n *kong.Node) (all []string) {
+	all = append(all, n.FullPath()+" "+n.Help)
+	for _, f := range n.Flags {
+		all = append(all, n.FullPath()+" "+f.Summary()+" "+f.Help)
+	}
+	for _, p := range n.Positional {
+		all = append(all, n.FullPath()+" "+p.Summary())
+	}
+	for _, child := range n.Children {
+		all = append(all, flagsOf(child)...)
+	}
+	return all
+}
