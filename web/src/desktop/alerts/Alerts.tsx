@@ -40,9 +40,9 @@ function Rules() {
       .then(renew, showFailure);
   const [removing, setRemoving] = useState<AlertRule>();
   return (
-    <section>
+    <section aria-labelledby="alert-rules">
       <div className="region-head region">
-        <h2>Rules</h2>
+        <h2 id="alert-rules">Rules</h2>
         <Link className="btn end" to="/alert-rules/new">
           New rule
         </Link>
