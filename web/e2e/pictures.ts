@@ -8,19 +8,22 @@ async function take(page: Page, address: string, name: string): Promise<void> {
   await takeHere(page, name);
 }
 
+/** The widths that are photographed. CONSOLE_WIDTHS=768 is a tablet. */
+const widths = (process.env.CONSOLE_WIDTHS ?? '1440,360').split(',').map(Number);
+
 /** How much of a page of a phone is photographed. */
 const longest = 3000;
 
 /** Takes pictures of the page as it is. */
 async function takeHere(page: Page, name: string): Promise<void> {
   for (const scheme of ['light', 'dark'] as const) {
-    for (const width of [1440, 360]) {
+    for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme: scheme });
       await settled(page);
       await painted(page);
       const path = `pictures/${name}-${scheme}-${width}.png`;
-      if (width === 1440) await page.screenshot({ path });
+      if (width > 640) await page.screenshot({ path });
       else {
         // Whole pages of phones, but not of lists that go on and on.
         const height = await page.evaluate(() => document.documentElement.scrollHeight);

@@ -19,7 +19,7 @@ export function useMenu(): MenuGroup[] {
     {
       items: [
         { to: '/health', icon: 'health', label: 'Health map', count: overview?.problems.length, bad: true },
-        { to: '/alerts', icon: 'bell', label: 'Alerts', count: firing, bad: true },
+        { to: '/alerts', also: '/alert-rules', icon: 'bell', label: 'Alerts', count: firing, bad: true },
         { to: '/history', icon: 'history', label: 'History' },
       ],
     },

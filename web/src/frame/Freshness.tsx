@@ -21,16 +21,17 @@ export function Freshness() {
       </span>
     );
   }
-  const text =
+  const [text, more] =
     server === 'desktop'
-      ? `Looked ${span(now - pulse.lookedAt)} ago, every ${pulse.every} s`
-      : pulse.changedAt
-        ? `Live · last change ${clockTime(pulse.changedAt)}`
-        : 'Live';
+      ? [`Looked ${span(now - pulse.lookedAt)} ago`, `, every ${pulse.every} s`]
+      : ['Live', pulse.changedAt ? ` · last change ${clockTime(pulse.changedAt)}` : ''];
   return (
     <span className="fresh">
       <Mark name="ok" />
-      <span>{text}</span>
+      <span>
+        {text}
+        <span className="roomy">{more}</span>
+      </span>
     </span>
   );
 }

@@ -13,6 +13,8 @@ export interface MenuItem {
   count?: number | undefined;
   /** The count is of things with a problem. */
   bad?: boolean;
+  /** Another address that belongs to it: what its list opens. */
+  also?: string;
 }
 export interface MenuGroup {
   title?: string;
@@ -93,7 +95,8 @@ export function Navigation({ groups, open, footer }: { groups: MenuGroup[]; open
   const { pathname } = useLocation();
   const session = useQuery(sessionQuery).data;
   const items = groups.flatMap((g) => g.items);
-  const current = items.filter((i) => pathname === i.to || pathname.startsWith(i.to + '/')).sort((a, b) => b.to.length - a.to.length)[0];
+  const within = (address: string | undefined) => !!address && (pathname === address || pathname.startsWith(address + '/'));
+  const current = items.filter((i) => within(i.to) || within(i.also)).sort((a, b) => b.to.length - a.to.length)[0];
   return (
     <nav className={`nav ${open ? 'open' : ''}`} aria-label="Main">
       <div className="brand">

@@ -88,7 +88,7 @@ export function AuditList({ query, records, children }: Props) {
                     <th>Operation</th>
                     <th className="wide">On</th>
                     <th>Outcome</th>
-                    <th className="wide">From</th>
+                    <th className="wide roomy">From</th>
                   </tr>
                 </thead>
                 <tbody>
@@ -102,7 +102,7 @@ export function AuditList({ query, records, children }: Props) {
                         {r.operation}
                         <span className="small t3 narrow block">{r.who}</span>
                       </th>
-                      <td className="wide t2">
+                      <td className="wide t2 audit-target">
                         {Object.entries(r.targets).map(([k, v], i) => (
                           <Fragment key={k}>
                             {i > 0 && ', '}
@@ -121,7 +121,7 @@ export function AuditList({ query, records, children }: Props) {
                           <span className="hide narrow">{r.outcome}</span>
                         </span>
                       </td>
-                      <td className="wide t3">{r.source}</td>
+                      <td className="wide roomy t3">{r.source}</td>
                     </tr>
                   ))}
                 </tbody>

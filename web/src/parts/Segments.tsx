@@ -41,7 +41,7 @@ export function Select<T extends string>({ label, value, options, onChange, visi
   return (
     <span className="row tight">
       {visibleLabel && (
-        <span className="t3 small" aria-hidden="true">
+        <span className="t3 small select-label" aria-hidden="true">
           {label}
         </span>
       )}

@@ -31,9 +31,14 @@ export const frameworksQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** The types with their properties. Their descriptions are Markdown, of which only backticks occur; they are shown as plain text. */
 export const schemaQuery = queryOptions({
   queryKey: ['schema'],
-  queryFn: () => posture.get('/v1/entities/schema'),
+  queryFn: async () => {
+    const { types, ...rest } = await posture.get('/v1/entities/schema');
+    const plain = <T extends { description: string }>(of: T): T => ({ ...of, description: of.description.replaceAll('`', '') });
+    return { ...rest, types: types.map((t) => ({ ...plain(t), properties: t.properties.map(plain), edges: t.edges.map(plain) })) };
+  },
   staleTime: Infinity,
 });
 

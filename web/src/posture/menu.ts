@@ -3,6 +3,7 @@ import { posture } from '../api/posture';
 import { allowsScope, sessionQuery } from '../api/session';
 import type { MenuGroup } from '../frame/Navigation';
 import { useServerPulse } from './pulse';
+import { hasProblem } from './accounts/accountMarks';
 import { accountsQuery, findingsQuery, frameworksQuery, open } from './data';
 import { channelsQuery } from './notifications/data';
 
@@ -23,7 +24,7 @@ export function useMenu(): MenuGroup[] {
     staleTime: 60_000,
   }).data;
   const frameworks = useQuery(frameworksQuery).data?.length;
-  const sick = useQuery(accountsQuery).data?.filter((a) => a.rollupStatus.value === 'error').length;
+  const sick = useQuery(accountsQuery).data?.filter(hasProblem).length;
   const failing = useQuery({
     ...channelsQuery,
     staleTime: 60_000,
@@ -39,7 +40,7 @@ export function useMenu(): MenuGroup[] {
     {
       title: 'Look',
       items: [
-        { to: '/inventory', icon: 'inventory', label: 'Inventory', count: entities },
+        { to: '/inventory', also: '/resource', icon: 'inventory', label: 'Inventory', count: entities },
         { to: '/explore', icon: 'explore', label: 'Explore' },
         { to: '/activity', icon: 'activity', label: 'Activity' },
       ],

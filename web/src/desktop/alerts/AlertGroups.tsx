@@ -151,7 +151,7 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
             </span>
           )}
         </td>
-        <td className="wide nowrap">
+        <td className="wide roomy nowrap">
           <Link className="t2" to={`/alert-rules/${g.rule_id}`}>
             {g.rule_name}
           </Link>
@@ -198,7 +198,7 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
               <Link to={addressOf(a.kind, a.component_id)}>{shortName(a)}</Link> <span className="small t3">{partName(a.part)}</span>{' '}
               <span className="small t2">{sentence(a.summary)}</span>
             </td>
-            <td className="wide" />
+            <td className="wide roomy" />
             <td className="wide t3">
               <Time at={a.since} />
             </td>
@@ -256,7 +256,7 @@ export function AlertGroups() {
                         <th>State</th>
                         <th>What</th>
                         <th className="wide">Why</th>
-                        <th className="wide">Rule</th>
+                        <th className="wide roomy">Rule</th>
                         <th className="wide">Since</th>
                         <th>
                           <span className="hide">Actions</span>

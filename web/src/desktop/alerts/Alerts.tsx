@@ -69,7 +69,7 @@ function Rules() {
                     <th>On</th>
                     <th>Rule</th>
                     <th className="wide">Alerts when</th>
-                    <th className="wide">Tells</th>
+                    <th className="wide roomy">Tells</th>
                     <th>
                       <span className="hide">Actions</span>
                     </th>
@@ -93,7 +93,9 @@ function Rules() {
                         <span className="small t3 narrow block">{conditionText(r)}</span>
                       </th>
                       <td className="wide">{conditionText(r)}</td>
-                      <td className="wide t2">{r.channels.map((c) => (c.type === 'MAIL' ? (c.to ?? []).join(', ') : c.url)).join(', ')}</td>
+                      <td className="wide roomy t2">
+                        {r.channels.map((c) => (c.type === 'MAIL' ? (c.to ?? []).join(', ') : c.url)).join(', ')}
+                      </td>
                       <td>
                         <span className="row tight">
                           <Button changes onClick={() => void test(r)}>

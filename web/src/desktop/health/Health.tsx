@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, type ReactNode } from 'react';
+import { Fragment, useEffect, type ReactNode } from 'react';
 import type { Overview } from '../../api/desktop';
 import { Page } from '../../frame/Page';
 import { walkWithArrows } from '../../parts/arrows';
@@ -23,6 +23,15 @@ import './health.css';
 
 const to = (c: Component) => addressOf(c.kind, c.id);
 
+/** A name that may break after its dots, so that the name of a domain does not break within a word. */
+const Breakable = ({ name }: { name: string }) =>
+  name.split(/(?<=\.)/).map((part, i) => (
+    <Fragment key={i}>
+      {i > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+
 /** Components as rows: problems in words, the rest with their measure. */
 function Rows({ of }: { of: Component[] }) {
   return (
@@ -37,7 +46,7 @@ function Rows({ of }: { of: Component[] }) {
                 <span className="row tight health-line">
                   <span className="health-names grow">
                     <span className="strong" title={c.name}>
-                      {c.name}
+                      <Breakable name={c.name} />
                     </span>
                     {!(c.status === 'unknown' && c.reasons[0]) && <span className="small t3">{c.detail}</span>}
                   </span>

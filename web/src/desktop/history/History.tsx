@@ -41,7 +41,7 @@ const Change = ({ of: c }: { of: StatusChange }) => (
         <StatusWord mark={healthMark(c.to_health)} status={c.to_status} />
       </span>
     </td>
-    <td className="wide t3">{words(c.from_status)}</td>
+    <td className="wide roomy t3">{words(c.from_status)}</td>
     <td className="wide">
       <StatusWord mark={healthMark(c.to_health)} status={c.to_status} />
     </td>
@@ -86,7 +86,7 @@ function Group({ group: g }: { group: ChangeGroup }) {
             <StatusWord mark={mark} status={shown?.to_status ?? g.health} />
           </span>
         </th>
-        <td className="wide t3">{shown && words(shown.from_status)}</td>
+        <td className="wide roomy t3">{shown && words(shown.from_status)}</td>
         <td className="wide">
           <StatusWord mark={mark} status={shown?.to_status ?? g.health} />
         </td>
@@ -210,7 +210,7 @@ export default function History() {
                     <tr>
                       <th>When</th>
                       <th>What</th>
-                      <th className="wide">From</th>
+                      <th className="wide roomy">From</th>
                       <th className="wide">To</th>
                       <th className="wide">Why</th>
                     </tr>

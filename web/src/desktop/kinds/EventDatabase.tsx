@@ -16,7 +16,7 @@ export default function EventDatabase() {
     <Page title="Event database">
       <Answer query={query} what="the event database" padded>
         {(d) => (
-          <div className="settings-form">
+          <div className="settings-form event-database">
             <ComponentPanel component={fromEventDatabase(d)}>
               {d.details && (
                 <dl className="kv">

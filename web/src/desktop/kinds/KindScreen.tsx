@@ -25,6 +25,8 @@ const statusLabels: Record<Status | 'all', string> = {
   off: 'Disabled',
 };
 
+const cellClass = (c: KindSpec['columns'][number]) => [c.wide && 'wide', c.roomy && 'roomy', c.num && 'num'].filter(Boolean).join(' ');
+
 interface Row {
   item: never;
   component: Component;
@@ -51,7 +53,7 @@ function Table({
             <th>Name</th>
             <th>Status</th>
             {spec.columns.map((c) => (
-              <th key={c.head} className={`${c.wide ? 'wide' : ''} ${c.num ? 'num' : ''}`}>
+              <th key={c.head} className={cellClass(c)}>
                 {c.head}
               </th>
             ))}
@@ -70,7 +72,7 @@ function Table({
                 </span>
               </td>
               {spec.columns.map((col) => (
-                <td key={col.head} className={`${col.wide ? 'wide' : ''} ${col.num ? 'num' : ''}`}>
+                <td key={col.head} className={cellClass(col)}>
                   {col.cell(item)}
                 </td>
               ))}

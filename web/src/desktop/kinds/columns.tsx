@@ -48,7 +48,7 @@ export interface KindSpec<T = never> {
   one: string;
   query: UseQueryOptions<T[], Error, T[], QueryKey>;
   component: (item: T) => Component;
-  columns: { head: string; wide?: boolean; num?: boolean; cell: (item: T) => ReactNode }[];
+  columns: { head: string; wide?: boolean; roomy?: boolean; num?: boolean; cell: (item: T) => ReactNode }[];
   /** What belongs to one of them, as tables. */
   parts: (item: T) => { title: string; rows: { name: string; status: string; detail?: string }[] }[];
   /** Facts of one of them. */
@@ -110,9 +110,9 @@ export const kinds: Record<string, KindSpec> = {
     component: fromGateway,
     columns: [
       { head: 'Type', cell: (g) => g.details.type },
-      { head: 'Internal', wide: true, cell: (g) => (g.details.internal ? 'yes' : 'no') },
+      { head: 'Internal', wide: true, roomy: true, cell: (g) => (g.details.internal ? 'yes' : 'no') },
       { head: 'Address', wide: true, cell: (g) => <code>{g.details.address}</code> },
-      { head: 'Version', wide: true, cell: (g) => g.details.version },
+      { head: 'Version', wide: true, roomy: true, cell: (g) => g.details.version },
       { head: 'Connections', num: true, cell: (g) => count(g.active_connection_count ?? 0) },
       { head: 'Blast', num: true, wide: true, cell: (g) => count(g.blast_connection_count ?? 0) },
       { head: 'PCoIP', num: true, wide: true, cell: (g) => count(g.pcoip_connection_count ?? 0) },
@@ -126,9 +126,9 @@ export const kinds: Record<string, KindSpec> = {
     query: connectionServersQuery as never,
     component: fromConnectionServer,
     columns: [
-      { head: 'Version', wide: true, cell: (s) => s.details.version },
+      { head: 'Version', wide: true, roomy: true, cell: (s) => s.details.version },
       { head: 'Connections', cell: (s) => <Bar value={s.connection_count ?? 0} of={s.session_threshold ?? 0} /> },
-      { head: 'Tunnels', num: true, wide: true, cell: (s) => count(s.tunnel_connection_count ?? 0) },
+      { head: 'Tunnels', num: true, wide: true, roomy: true, cell: (s) => count(s.tunnel_connection_count ?? 0) },
       {
         head: 'Sessions',
         wide: true,
@@ -141,10 +141,11 @@ export const kinds: Record<string, KindSpec> = {
       {
         head: 'Services',
         wide: true,
+        roomy: true,
         cell: (s) => (s.services?.length ? `${s.services.filter((x) => x.status === 'UP').length}/${s.services.length} up` : '–'),
       },
       { head: 'Certificate', cell: (s) => <Certificate of={s.certificate} /> },
-      { head: 'Default certificate', wide: true, cell: (s) => (s.default_certificate ? 'yes' : 'no') },
+      { head: 'Default certificate', wide: true, roomy: true, cell: (s) => (s.default_certificate ? 'yes' : 'no') },
     ],
     parts: (s) => [
       { title: 'Replication', rows: (s.cs_replications ?? []).map((r) => ({ name: r.server_name.split('.')[0] ?? '', status: r.status })) },

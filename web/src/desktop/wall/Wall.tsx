@@ -36,13 +36,13 @@ interface FarmRow {
 
 type GroupBy = 'farm' | 'state' | 'version';
 
-/** Servers by their state or the version of their agent, in pieces of forty so that tiles stay wide enough to see. */
 /** Servers that are switched off say nothing about the others. */
 function worstOf(statuses: Status[]): Status {
   const on = statuses.filter((s) => s !== 'off');
   return on.length ? worst(on) : 'off';
 }
 
+/** Servers by their state or the version of their agent, in pieces of forty so that tiles stay wide enough to see. */
 function groupsOf(servers: RDSServer[], by: 'state' | 'version'): FarmRow[] {
   const rows = new Map<string, RDSServer[]>();
   for (const s of servers) {
@@ -64,7 +64,7 @@ function groupsOf(servers: RDSServer[], by: 'state' | 'version'): FarmRow[] {
     );
 }
 
-function Summary({ servers }: { servers: RDSServer[] }) {
+function Summary({ servers, legend }: { servers: RDSServer[]; legend: boolean }) {
   const loads = servers
     .filter((s) => s.enabled)
     .map((s) => s.load_index ?? 0)
@@ -95,10 +95,12 @@ function Summary({ servers }: { servers: RDSServer[] }) {
       <span className="wide">
         <b>{new Set(servers.map((s) => s.details.agent_version)).size}</b> <span className="t3">agent versions</span>
       </span>
-      <span className="small t3 row tight end wide">
-        <span className="swatch bg-r3" />
-        height is load
-      </span>
+      {legend && (
+        <span className="small t3 row tight end wide">
+          <span className="swatch bg-r3" />
+          height is load
+        </span>
+      )}
     </div>
   );
 }
@@ -269,36 +271,38 @@ export default function Wall() {
     <Page
       title="RDS servers"
       actions={
-        <span className="row tight wide">
-          <Select<Colour>
-            label="Colour"
-            visibleLabel
-            value={colour}
-            onChange={(c) => change({ color: c === 'load' ? undefined : c })}
-            options={[
-              { value: 'load', label: 'Load' },
-              { value: 'sessions', label: 'Sessions' },
-              { value: 'state', label: 'State' },
-              { value: 'version', label: 'Agent version' },
-              { value: 'system', label: 'System' },
-            ]}
-          />
-          <Select<GroupBy>
-            label="Group"
-            visibleLabel
-            value={groupBy}
-            onChange={(g) => change({ group: g === 'farm' ? undefined : g, farm: undefined })}
-            options={[
-              { value: 'farm', label: 'Farm' },
-              { value: 'state', label: 'State' },
-              { value: 'version', label: 'Agent version' },
-            ]}
-          />
-        </span>
+        !table && (
+          <span className="row tight wide">
+            <Select<Colour>
+              label="Colour"
+              visibleLabel
+              value={colour}
+              onChange={(c) => change({ color: c === 'load' ? undefined : c })}
+              options={[
+                { value: 'load', label: 'Load' },
+                { value: 'sessions', label: 'Sessions' },
+                { value: 'state', label: 'State' },
+                { value: 'version', label: 'Agent version' },
+                { value: 'system', label: 'System' },
+              ]}
+            />
+            <Select<GroupBy>
+              label="Group"
+              visibleLabel
+              value={groupBy}
+              onChange={(g) => change({ group: g === 'farm' ? undefined : g, farm: undefined })}
+              options={[
+                { value: 'farm', label: 'Farm' },
+                { value: 'state', label: 'State' },
+                { value: 'version', label: 'Agent version' },
+              ]}
+            />
+          </span>
+        )
       }
       beside={
         <>
-          <span className="t3 wide">
+          <span className="t3 wide roomy">
             {count(all.length)} in {farms.data?.length ?? 0} farms
           </span>
           <Segments
@@ -344,7 +348,7 @@ export default function Wall() {
           {() => (
             <div className="wall-main">
               <Hatch />
-              <Summary servers={all} />
+              <Summary servers={all} legend={!table} />
               <p className="hide" aria-live="polite">
                 {focused && !table
                   ? `${short(focused.name)}, ${words(focused.details.state)}, load ${focused.load_index ?? 'unknown'}`
@@ -357,7 +361,7 @@ export default function Wall() {
                 />
               )}
               {table ? (
-                <ServerTable servers={all.filter(fits)} farmName={(f) => names.get(f) ?? f} />
+                <ServerTable servers={all.filter(fits).sort(worstFirst)} farmName={(f) => names.get(f) ?? f} />
               ) : (
                 <ul className="wall">
                   {shown.map((r) => (
@@ -425,7 +429,7 @@ export default function Wall() {
                   </div>
                   <div>
                     <dt>System</dt>
-                    <dd>{words(server.details.operating_system)}</dd>
+                    <dd>{systemName(server.details.operating_system)}</dd>
                   </div>
                 </dl>
               </ComponentPanel>
@@ -439,4 +443,7 @@ export default function Wall() {
   );
 }
 
-const order = (r: FarmRow) => (r.status === 'off' ? 9 : rank(r.status));
+const place = (status: Status) => (status === 'off' ? 9 : rank(status));
+const order = (r: FarmRow) => place(r.status);
+const worstFirst = (a: RDSServer, b: RDSServer) =>
+  place(fromRDS(a).status) - place(fromRDS(b).status) || a.name.localeCompare(b.name, 'en', { numeric: true });

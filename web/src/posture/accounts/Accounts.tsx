@@ -13,7 +13,7 @@ import { Answer, Empty } from '../../parts/states';
 import { count, plural, sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { accountsQuery, findingsQuery, open, runsQuery } from '../data';
-import { accountMark } from './accountMarks';
+import { accountMark, hasProblem } from './accountMarks';
 import { PlanDialog } from './PlanDialog';
 import { RunSquares } from './RunSquares';
 import { inWords, planQuery } from './schedule';
@@ -46,10 +46,12 @@ function Row({ account: a, runs, entities, findings }: { account: Account; runs:
   return (
     <tr data-account={a.cloudAccountId}>
       <th scope="row">
-        <Link className="row" to={`/accounts/${encodeURIComponent(a.cloudAccountId)}`}>
+        <Link className="row account-link" to={`/accounts/${encodeURIComponent(a.cloudAccountId)}`}>
           <ProviderMark provider={a.provider} />
-          <span>{a.cloudAccountName}</span>
-          <span className="small t3 wide">{a.cloudAccountId}</span>
+          <span className="account-names">
+            <span>{a.cloudAccountName}</span>
+            <span className="small t3 wide">{a.cloudAccountId}</span>
+          </span>
         </Link>
       </th>
       <td>
@@ -84,7 +86,7 @@ function Row({ account: a, runs, entities, findings }: { account: Account; runs:
           '–'
         )}
       </td>
-      <td className="wide t2">{a.nextCollectionTime ? <Time at={a.nextCollectionTime} /> : '–'}</td>
+      <td className="wide roomy t2">{a.nextCollectionTime ? <Time at={a.nextCollectionTime} /> : '–'}</td>
       <td className="num">
         <Link to="/inventory" search={{ account: a.cloudAccountId } as never}>
           {count(entities)}
@@ -102,7 +104,7 @@ function Row({ account: a, runs, entities, findings }: { account: Account; runs:
 const kinds = { all: 'All', error: 'With a problem', aws: 'AWS', azure: 'Azure', gcp: 'Google Cloud' } as const;
 type Kind = keyof typeof kinds;
 const fits = (a: Account, kind: Kind, text: string) =>
-  (kind === 'all' || (kind === 'error' ? accountMark(a).mark !== 'ok' : a.provider === kind)) &&
+  (kind === 'all' || (kind === 'error' ? hasProblem(a) : a.provider === kind)) &&
   `${a.cloudAccountName} ${a.cloudAccountId}`.toLowerCase().includes(text.toLowerCase());
 
 /** Which clouds are read, and how well. */
@@ -192,7 +194,7 @@ export default function Accounts() {
                         <th className="wide">Events</th>
                         <th className="wide">Runs</th>
                         <th className="wide">Last read</th>
-                        <th className="wide">Next</th>
+                        <th className="wide roomy">Next</th>
                         <th className="num">Entities</th>
                         <th className="num">Findings</th>
                       </tr>

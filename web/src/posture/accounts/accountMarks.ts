@@ -23,6 +23,9 @@ export function accountMark(account: Account): { mark: MarkName; word: string } 
   }
 }
 
+/** Whether something about an account needs attention. The menu counts these accounts, and the list has a filter for them. */
+export const hasProblem = (account: Account) => accountMark(account).mark !== 'ok';
+
 export const runMark: Record<Run['status'], { mark: MarkName; word: string }> = {
   Started: { mark: 'unknown', word: 'Running' },
   Completed: { mark: 'ok', word: 'Completed' },

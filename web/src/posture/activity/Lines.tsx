@@ -72,10 +72,10 @@ function ChangeRow({ at, change, raised }: Extract<Event, { what: 'change' }>) {
       <td className="wide">
         <Difference change={change} />
       </td>
-      <td className="wide small t2 activity-who" title={change.actor ?? causes[change.cause]}>
+      <td className="wide roomy small t2 activity-who" title={change.actor ?? causes[change.cause]}>
         {change.actor ? actorName(change.actor) : <span className="t3">{sources[change.cause]}</span>}
       </td>
-      <td className="wide t2 nowrap">{accountName(change.cloudAccountId)}</td>
+      <td className="wide roomy t2 nowrap">{accountName(change.cloudAccountId)}</td>
     </tr>
   );
 }
@@ -104,8 +104,8 @@ function FindingRow({ at, what, finding }: Extract<Event, { what: 'raised' | 're
         <Link to={`/resource/${encodeURIComponent(finding.entityId)}`}>{resourceName(finding)}</Link>{' '}
         <span className="t3">{shortType(finding.objectType)}</span>
       </td>
-      <td className="wide t3">–</td>
-      <td className="wide t2 nowrap">{accountName(finding.cloudAccountId)}</td>
+      <td className="wide roomy t3">–</td>
+      <td className="wide roomy t2 nowrap">{accountName(finding.cloudAccountId)}</td>
     </tr>
   );
 }
@@ -125,8 +125,8 @@ export function Lines({ events }: { events: Event[] }) {
             <th>What</th>
             <th>Resource or rule</th>
             <th className="wide">Difference or resource</th>
-            <th className="wide">Who or what</th>
-            <th className="wide">Account</th>
+            <th className="wide roomy">Who or what</th>
+            <th className="wide roomy">Account</th>
           </tr>
         </thead>
         <tbody>

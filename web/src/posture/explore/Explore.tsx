@@ -16,7 +16,7 @@ import { Empty, Failure, Skeleton } from '../../parts/states';
 import { count, plural, sentence } from '../../parts/text';
 import { accountsQuery, schemaQuery } from '../data';
 import { queryProblems } from '../editor/problems';
-import { asked as withBlank, questions, type Question } from './questions';
+import { asked as withBlank, questions, questionsFor, searches, type Question } from './questions';
 import { Result, SearchResult, type View } from './results';
 import '../findings/findings.css';
 import '../graph/graph.css';
@@ -88,7 +88,7 @@ function joined({ answers }: Answers): GraphAnswer | undefined {
 }
 
 type Language = 'gremlin' | 'search';
-const firstSearch = 'property.encrypted = false AND NOT exists(tag.Owner)';
+const firstSearch = searches[0]?.query ?? '';
 
 /** Ask anything. */
 export default function Explore() {
@@ -99,6 +99,7 @@ export default function Explore() {
   const language: Language = search.lang === 'search' ? 'search' : 'gremlin';
   const account = search.account ?? (language === 'gremlin' ? (accounts[0]?.cloudAccountId ?? '') : '');
   const chosen = account === 'all' ? accounts : accounts.filter((a) => a.cloudAccountId === account);
+  const offered = questionsFor([...new Set(chosen.map((a) => a.provider))]);
   const [text, setText] = useState(search.q ?? (language === 'search' ? firstSearch : (questions[0]?.gremlin ?? '')));
   const [typeInText, setTypeInText] = useState('');
   const [asked, setAsked] = useState(search.q ? { text: search.q, n: 0 } : undefined);
@@ -168,10 +169,10 @@ export default function Explore() {
             value=""
             onChange={(gremlin) => {
               if (!gremlin) return;
-              setTypeInText(questions.find((q) => q.gremlin === gremlin)?.type ?? '');
+              setTypeInText(offered.find((q) => q.gremlin === gremlin)?.type ?? '');
               use(gremlin);
             }}
-            options={[{ value: '', label: 'Begin with a question' }, ...questions.map((q) => ({ value: q.gremlin, label: withBlank(q) }))]}
+            options={[{ value: '', label: 'Begin with a question' }, ...offered.map((q) => ({ value: q.gremlin, label: withBlank(q) }))]}
           />
         )}
         {language === 'gremlin' && typeInText && text.includes(typeInText) && (
@@ -296,9 +297,29 @@ export default function Explore() {
               Ctrl Space completes names.
             </Empty>
           )}
+          {!asked && language === 'search' && (
+            <ul className="explore-questions" aria-label="To begin with">
+              {searches.map((s) => (
+                <li key={s.query}>
+                  <Link
+                    className="link"
+                    to="/explore"
+                    search={{ ...search, q: s.query } as never}
+                    onClick={() => {
+                      setText(s.query);
+                      ask(s.query);
+                    }}
+                  >
+                    {s.text}
+                  </Link>{' '}
+                  <code className="small t3">{s.query}</code>
+                </li>
+              ))}
+            </ul>
+          )}
           {!asked && language === 'gremlin' && (
             <ul className="explore-questions" aria-label="To begin with">
-              {questions.map((q) => (
+              {offered.map((q) => (
                 <li key={q.text}>
                   <Link className="link" to="/explore" search={{ ...search, q: q.gremlin } as never} onClick={() => begin(q)}>
                     {q.text}

@@ -10,14 +10,16 @@ interface Facet {
   name: string;
   field: string;
   label: string;
+  /** What several values are called. */
+  many: string;
 }
 
 const facets: Facet[] = [
-  { name: 'level', field: 'level', label: 'Level' },
-  { name: 'account', field: 'cloudAccountId', label: 'Account' },
-  { name: 'service', field: 'service', label: 'Service' },
-  { name: 'region', field: 'region', label: 'Region' },
-  { name: 'tag.Environment', field: 'tag.Environment', label: 'Tag: Environment' },
+  { name: 'level', field: 'level', label: 'Level', many: 'levels' },
+  { name: 'account', field: 'cloudAccountId', label: 'Account', many: 'accounts' },
+  { name: 'service', field: 'service', label: 'Service', many: 'services' },
+  { name: 'region', field: 'region', label: 'Region', many: 'regions' },
+  { name: 'tag.Environment', field: 'tag.Environment', label: 'Tag: Environment', many: 'values' },
 ];
 
 const levelOrder = ['High', 'Medium', 'Low'];
@@ -108,7 +110,7 @@ export function Facets({ search, change }: Props) {
               })}
             {values.length > most && !whole.includes(facet.name) && (
               <button type="button" className="link small" onClick={() => setWhole([...whole, facet.name])}>
-                All {values.length} of {facet.label.toLowerCase()}
+                All {values.length} {facet.many}
               </button>
             )}
           </fieldset>

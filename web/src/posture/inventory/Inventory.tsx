@@ -180,7 +180,7 @@ function Rows({ entities, columns, typed }: { entities: Entity[]; columns: strin
           <span className="t3">–</span>
         )}
       </td>
-      <td className="wide t3">
+      <td className="wide roomy t3">
         <Time at={e.lastUpdateTime} />
       </td>
     </tr>
@@ -310,7 +310,7 @@ export default function Inventory() {
                       {head('region', 'Region', 'wide')}
                       {columns.map((c) => head(`property.${c}`, <code>{c}</code>, 'wide'))}
                       <th className="num">Findings</th>
-                      {head('changed', 'Changed', 'wide')}
+                      {head('changed', 'Changed', 'wide roomy')}
                     </tr>
                   </thead>
                   <tbody>

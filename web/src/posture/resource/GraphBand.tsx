@@ -152,12 +152,12 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
             <>
               <span className="hot-line" />
               <span>
-                path of <code>{worst.ruleId}</code> ·
+                path of <code>{worst.ruleId}</code> <span className="roomy">·</span>
               </span>
             </>
           )}
           {graph && (
-            <span>
+            <span className={near.data?.cut ? '' : 'roomy'}>
               {count(graph.nodes.size)} shown{near.data?.cut ? '; the graph is too large, choose depth 1' : ''}
             </span>
           )}

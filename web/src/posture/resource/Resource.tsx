@@ -153,10 +153,10 @@ export default function Resource() {
       title={entity?.entityName ?? nameInId(id)}
       crumbs={
         <>
-          <Link to="/inventory" className="wide">
+          <Link to="/inventory" className="wide roomy">
             Inventory
           </Link>
-          <span className="wide" aria-hidden="true">
+          <span className="wide roomy" aria-hidden="true">
             /
           </span>
           <Link className="wide" to="/inventory" search={{ type } as never}>

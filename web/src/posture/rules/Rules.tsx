@@ -176,14 +176,14 @@ export default function Rules() {
                     <th>Level</th>
                     <th className="wide">Cloud</th>
                     <th className="wide">Service</th>
-                    <th className="wide">Source</th>
+                    <th className="wide roomy">Source</th>
                     <th className="num">Findings</th>
                     <th className="num wide">Unknown</th>
-                    <th className="num wide">Passing</th>
-                    <th className="num wide" title="Resources of the rule’s types that the rule does not apply to">
+                    <th className="num wide roomy">Passing</th>
+                    <th className="num wide roomy" title="Resources of the rule’s types that the rule does not apply to">
                       Not applicable
                     </th>
-                    <th className="wide">Changed</th>
+                    <th className="wide roomy">Changed</th>
                   </tr>
                 </thead>
                 <tbody>
@@ -215,7 +215,7 @@ export default function Rules() {
                         <ProviderMark provider={r.provider} />
                       </td>
                       <td className="wide t2">{r.service}</td>
-                      <td className="wide t2">{r.source.toLowerCase()}</td>
+                      <td className="wide roomy t2">{r.source.toLowerCase()}</td>
                       <td className="num">
                         <Link to="/findings" search={{ rule: r.id } as never}>
                           {count(counts[r.id]?.count ?? 0)}
@@ -228,9 +228,11 @@ export default function Rules() {
                           '–'
                         )}
                       </td>
-                      <td className="num wide t2">{sums.get(r.id)?.passing ? count(sums.get(r.id)?.passing ?? 0) : '–'}</td>
-                      <td className="num wide t3">{sums.get(r.id)?.notApplicable ? count(sums.get(r.id)?.notApplicable ?? 0) : '–'}</td>
-                      <td className="wide t3">
+                      <td className="num wide roomy t2">{sums.get(r.id)?.passing ? count(sums.get(r.id)?.passing ?? 0) : '–'}</td>
+                      <td className="num wide roomy t3">
+                        {sums.get(r.id)?.notApplicable ? count(sums.get(r.id)?.notApplicable ?? 0) : '–'}
+                      </td>
+                      <td className="wide roomy t3">
                         <Time at={r.lastUpdateTime} />
                       </td>
                     </tr>
