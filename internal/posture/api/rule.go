@@ -14,33 +14,34 @@ import (
 type (
 	// rule is the wire form of a rule.
 	rule struct {
-		ID                   string              `json:"id"`
-		OrgID                string              `json:"orgId"`
-		Name                 string              `json:"name"`
-		DisplayName          string              `json:"displayName"`
-		Description          string              `json:"description"`
-		SuggestedAction      string              `json:"suggestedAction"`
-		DocumentationLink    string              `json:"documentationLink"`
-		Status               string              `json:"status"`
-		Type                 string              `json:"type"`
-		Source               string              `json:"source"`
-		Category             string              `json:"category"`
-		Provider             string              `json:"provider"`
-		Service              string              `json:"service"`
-		Level                string              `json:"level"`
-		Query                string              `json:"query"`
-		InventoryProvider    string              `json:"inventoryProvider"`
-		VisualizationQuery   string              `json:"visualizationQuery"`
-		ComplianceControlIDs []string            `json:"complianceControlIds"`
-		Resources            map[string]string   `json:"resources"`
-		Triggers             map[string][]string `json:"triggers"`
-		Tags                 map[string]string   `json:"tags"`
-		CreationTime         int64               `json:"creationTime"`
-		LastUpdateTime       int64               `json:"lastUpdateTime"`
-		Parameters           []ruleParameter     `json:"parameters"`
-		ParameterValues      map[string]any      `json:"parameterValues"`
-		Table                *versionTable       `json:"table,omitempty"`
-		Reads                *triedReads         `json:"reads,omitempty"` // if requested
+		ID                    string              `json:"id"`
+		OrgID                 string              `json:"orgId"`
+		Name                  string              `json:"name"`
+		DisplayName           string              `json:"displayName"`
+		Description           string              `json:"description"`
+		SuggestedAction       string              `json:"suggestedAction"`
+		DocumentationLink     string              `json:"documentationLink"`
+		Status                string              `json:"status"`
+		Type                  string              `json:"type"`
+		Source                string              `json:"source"`
+		Category              string              `json:"category"`
+		Provider              string              `json:"provider"`
+		Service               string              `json:"service"`
+		Level                 string              `json:"level"`
+		Query                 string              `json:"query"`
+		InventoryProvider     string              `json:"inventoryProvider"`
+		VisualizationQuery    string              `json:"visualizationQuery"`
+		ComplianceControlIDs  []string            `json:"complianceControlIds"`
+		UnconfirmedControlIDs []string            `json:"unconfirmedControlIds,omitempty"`
+		Resources             map[string]string   `json:"resources"`
+		Triggers              map[string][]string `json:"triggers"`
+		Tags                  map[string]string   `json:"tags"`
+		CreationTime          int64               `json:"creationTime"`
+		LastUpdateTime        int64               `json:"lastUpdateTime"`
+		Parameters            []ruleParameter     `json:"parameters"`
+		ParameterValues       map[string]any      `json:"parameterValues"`
+		Table                 *versionTable       `json:"table,omitempty"`
+		Reads                 *triedReads         `json:"reads,omitempty"` // if requested
 	}
 
 	ruleParameter struct {
@@ -122,26 +123,27 @@ type (
 		Resources httpapi.Optional[map[string]string] `json:"resources" maxItems:"3"`
 		Values    httpapi.Optional[map[string]any]    `json:"parameterValues" maxItems:"20"`
 
-		ID                   fixed `json:"id"`
-		OrgID                fixed `json:"orgId"`
-		Name                 fixed `json:"name"`
-		DisplayName          fixed `json:"displayName"`
-		Description          fixed `json:"description"`
-		SuggestedAction      fixed `json:"suggestedAction"`
-		DocumentationLink    fixed `json:"documentationLink"`
-		Type                 fixed `json:"type"`
-		Source               fixed `json:"source"`
-		Provider             fixed `json:"provider"`
-		Service              fixed `json:"service"`
-		Query                fixed `json:"query"`
-		InventoryProvider    fixed `json:"inventoryProvider"`
-		VisualizationQuery   fixed `json:"visualizationQuery"`
-		ComplianceControlIDs fixed `json:"complianceControlIds"`
-		Triggers             fixed `json:"triggers"`
-		Parameters           fixed `json:"parameters"`
-		Table                fixed `json:"table"`
-		CreationTime         fixed `json:"creationTime"`
-		LastUpdateTime       fixed `json:"lastUpdateTime"`
+		ID                    fixed `json:"id"`
+		OrgID                 fixed `json:"orgId"`
+		Name                  fixed `json:"name"`
+		DisplayName           fixed `json:"displayName"`
+		Description           fixed `json:"description"`
+		SuggestedAction       fixed `json:"suggestedAction"`
+		DocumentationLink     fixed `json:"documentationLink"`
+		Type                  fixed `json:"type"`
+		Source                fixed `json:"source"`
+		Provider              fixed `json:"provider"`
+		Service               fixed `json:"service"`
+		Query                 fixed `json:"query"`
+		InventoryProvider     fixed `json:"inventoryProvider"`
+		VisualizationQuery    fixed `json:"visualizationQuery"`
+		ComplianceControlIDs  fixed `json:"complianceControlIds"`
+		UnconfirmedControlIDs fixed `json:"unconfirmedControlIds"`
+		Triggers              fixed `json:"triggers"`
+		Parameters            fixed `json:"parameters"`
+		Table                 fixed `json:"table"`
+		CreationTime          fixed `json:"creationTime"`
+		LastUpdateTime        fixed `json:"lastUpdateTime"`
 	}
 
 	// fixed is a member that cannot be patched.
@@ -218,7 +220,7 @@ func ruleOf(org posture.OrgID, r posture.Rule) rule {
 		SuggestedAction: r.SuggestedAction, DocumentationLink: r.DocumentationLink, Status: string(r.Status), Type: "Violation",
 		Source: string(r.Source), Category: r.Category, Provider: string(r.Provider), Service: r.Service, Level: string(r.Level),
 		Query: queryJSON(r.Query), InventoryProvider: r.InventoryProvider, VisualizationQuery: queryJSON(r.Visualization),
-		ComplianceControlIDs: r.Controls, Resources: r.Resources, Triggers: r.Triggers, Tags: r.Tags,
+		ComplianceControlIDs: r.Controls, UnconfirmedControlIDs: r.Unconfirmed, Resources: r.Resources, Triggers: r.Triggers, Tags: r.Tags,
 		CreationTime: r.Created.UnixMilli(), LastUpdateTime: r.Updated.UnixMilli(),
 	}
 	if w.Triggers == nil {
@@ -365,7 +367,8 @@ func (in *patchRuleIn) Validate() error {
 		"id": in.ID, "orgId": in.OrgID, "name": in.Name, "displayName": in.DisplayName, "description": in.Description,
 		"suggestedAction": in.SuggestedAction, "documentationLink": in.DocumentationLink, "type": in.Type, "source": in.Source,
 		"provider": in.Provider, "service": in.Service, "query": in.Query, "inventoryProvider": in.InventoryProvider,
-		"visualizationQuery": in.VisualizationQuery, "complianceControlIds": in.ComplianceControlIDs, "triggers": in.Triggers,
+		"visualizationQuery": in.VisualizationQuery, "complianceControlIds": in.ComplianceControlIDs,
+		"unconfirmedControlIds": in.UnconfirmedControlIDs, "triggers": in.Triggers,
 		"parameters": in.Parameters, "table": in.Table, "creationTime": in.CreationTime, "lastUpdateTime": in.LastUpdateTime,
 	} {
 		if member.Sent {

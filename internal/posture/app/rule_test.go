@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +67,29 @@ func TestRuleTrial(t *testing.T) {
 			if got := i.want(400, "POST", path, try(bad, string(account.ID))); !strings.Contains(got.text, "query") {
 				t.Errorf("%q: %s", bad, got.text)
 			}
+		}
+	})
+}
+
+// Rules say which of their controls were mapped by category, which an auditor must check.
+func TestUnconfirmedControls(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		i := newInventory(t, dsn, 0, 0)
+		const path = "/v1/rules/gcp-sql-postgresql-version"
+		rule := i.want(200, "GET", path, nil)
+		controls, _ := rule.body["complianceControlIds"].([]any)
+		unconfirmed, _ := rule.body["unconfirmedControlIds"].([]any)
+		if !slices.Contains(unconfirmed, any("nist-csf-2.0_PR.PS-02")) {
+			t.Errorf("unconfirmed are %v", unconfirmed)
+		}
+		for _, id := range unconfirmed {
+			if !slices.Contains(controls, id) {
+				t.Errorf("%v is unconfirmed but not a control of the rule", id)
+			}
+		}
+		if got := i.want(400, "PATCH", path, object{"unconfirmedControlIds": []string{}}); !strings.Contains(got.text, "unconfirmedControlIds") {
+			t.Errorf("a change of what is unconfirmed: %s", got.text)
 		}
 	})
 }

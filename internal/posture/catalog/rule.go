@@ -17,12 +17,11 @@ import (
 // An Entry is a rule with the further content of its file.
 type Entry struct {
 	posture.Rule
-	File        string
-	Type        posture.EntityType // of what it raises
-	Plan        *gremlin.Plan
-	Unconfirmed []string // controls mapped by category, which no second source confirms
-	Cases       []Case
-	Own         bool // it is of an organisation's own folder
+	File  string
+	Type  posture.EntityType // of what it raises
+	Plan  *gremlin.Plan
+	Cases []Case
+	Own   bool // it is of an organisation's own folder
 
 	queryLine int
 	texts     ruleTexts
@@ -101,14 +100,14 @@ func (f ruleFile) entry(file string) (Entry, error) {
 		e.queryLine = f.line("query")
 	}
 	provider := f.Type.Provider()
-	e.Type, e.Unconfirmed, e.Cases = f.Type, controlIDs(f.Unconfirmed), f.Cases
+	e.Type, e.Cases = f.Type, f.Cases
 	e.Rule = posture.Rule{
 		ID: posture.RuleID(f.ID), Name: f.Title, DisplayName: f.ID, Description: oneLine(f.Why), SuggestedAction: oneLine(f.Fix),
 		DocumentationLink: f.Link, Status: posture.RuleEnabled, Source: posture.Native, Category: f.Category, Provider: provider,
 		Service: f.Type.Service(), Level: f.Level,
 		Query:         posture.RuleQuery{Language: posture.GraphQuery, Text: strings.TrimSpace(f.Query)},
 		Visualization: posture.RuleQuery{Language: posture.GraphQuery, Text: strings.TrimSpace(f.Show)},
-		Controls:      controlIDs(f.Controls), Triggers: f.Events, InventoryProvider: string(provider),
+		Controls:      controlIDs(f.Controls), Unconfirmed: controlIDs(f.Unconfirmed), Triggers: f.Events, InventoryProvider: string(provider),
 		Version: 1, ETag: "native-1", Created: released, Updated: released,
 	}
 	if e.Category == "" {

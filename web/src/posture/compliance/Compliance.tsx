@@ -18,12 +18,12 @@ import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { plural } from '../../parts/text';
 import { showToast } from '../../parts/toast';
-import { accountsQuery, frameworksQuery, useAccountNames } from '../data';
+import { accountsQuery, frameworksQuery, useAccountNames, useRules } from '../data';
 import { ControlTrend } from './ControlTrend';
 import { Control, Numbers, zero, type Sums } from './controlRows';
 import { Frameworks, postureQuery } from './Frameworks';
 import { NewFramework } from './NewFramework';
-import { countVerdicts, sections, verdictOf, verdicts, verdictWords, type Verdict } from './verdicts';
+import { countUnconfirmed, countVerdicts, sections, verdictOf, verdicts, verdictWords, type Verdict } from './verdicts';
 import './compliance.css';
 
 /** What the first page of a printed posture says: of when and of what it is, and what is not known. */
@@ -67,6 +67,8 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
   const [removing, setRemoving] = useState(false);
   const n = countVerdicts(controls);
   const covered = n.violation + n.unknown + n.pass;
+  const rules = useRules();
+  const unconfirmed = countUnconfirmed(controls, (rule) => rules.get(rule)?.unconfirmedControlIds);
   const wanted = listOf(search.verdict) as Verdict[];
   const shown = controls.filter(
     (c) =>
@@ -124,25 +126,26 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
           </span>
         </div>
         <div className="framework-figures">
-          <div>
+          <button type="button" onClick={() => change({ verdict: 'pass' })}>
             <span className="label">Controls that pass</span>
             <span className="figure">
               {n.pass} <span className="of">of {covered} covered</span>
             </span>
-          </div>
+          </button>
           {(['violation', 'unknown', 'none'] as const).map((v) => (
-            <div key={v}>
+            <button key={v} type="button" onClick={() => change({ verdict: v })}>
               <span className="label row tight">
                 <Mark name={v} />
                 {verdictWords[v]}
               </span>
               <span className="figure">{n[v]}</span>
-            </div>
+            </button>
           ))}
           <p className="framework-note small t2">
             Unknown is not pass{notListed(controls, accountName)}. {n.none === 1 ? '1 control has' : `${n.none} controls have`} no rule: a
             person must look.
             {n.nothing > 0 && ` ${n.nothing} have no resources to check.`}
+            {unconfirmed > 0 && ` No second source confirms the mapping of ${plural(unconfirmed, 'control')}: have an auditor check it.`}
           </p>
         </div>
         <ControlTrend framework={framework.id} account={search.account} />
@@ -199,7 +202,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
                 <th className="num wide">Violating</th>
                 <th className="num wide">Unknown</th>
                 <th className="num wide">Passing</th>
-                <th className="num wide" title="Resources of the rules’ types that the rules do not apply to">
+                <th className="num wide roomy" title="Resources of the rules’ types that the rules do not apply to">
                   Not applicable
                 </th>
               </tr>

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { posture, type Framework } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { StackBar } from '../../parts/Bars';
+import { Mark } from '../../parts/marks';
 import { shortName, shortVersion } from '../frameworks';
 import { countVerdicts, verdicts, verdictWords } from './verdicts';
 
@@ -59,6 +60,14 @@ export function Frameworks({ frameworks, chosen, onNew }: { frameworks: Framewor
           );
         })}
       </ul>
+      <div className="framework-legend" aria-hidden="true">
+        {verdicts.map((v) => (
+          <span key={v} className="row tight">
+            <Mark name={v} />
+            {verdictWords[v].toLowerCase()}
+          </span>
+        ))}
+      </div>
     </nav>
   );
 }

@@ -56,11 +56,11 @@ export const Numbers = ({ of, rule, findings }: { of: Sums; rule?: string; findi
     </td>
     <UnknownCell of={of} {...(rule ? { rule } : {})} />
     <td className="num wide t2">{of.passing ? count(of.passing) : '–'}</td>
-    <td className="num wide t3">{of.notApplicable ? count(of.notApplicable) : '–'}</td>
+    <td className="num wide roomy t3">{of.notApplicable ? count(of.notApplicable) : '–'}</td>
   </>
 );
 
-function RuleRow({ id, sum, account }: { id: string; sum: Sums | undefined; account: string | undefined }) {
+function RuleRow({ id, control, sum, account }: { id: string; control: string; sum: Sums | undefined; account: string | undefined }) {
   const rule = useRules().get(id);
   const n = sum?.violating ?? 0;
   return (
@@ -72,6 +72,11 @@ function RuleRow({ id, sum, account }: { id: string; sum: Sums | undefined; acco
             {rule?.name ?? id}
           </Link>
           <code className="small t3 wide">{rule?.displayName}</code>
+          {rule?.unconfirmedControlIds?.includes(control) && (
+            <span className="small t3 nowrap roomy" title="The rule was mapped to the control by category. Have an auditor check it.">
+              not confirmed
+            </span>
+          )}
         </span>
       </td>
       <td>
@@ -171,7 +176,7 @@ export function Control({
             </td>
           </tr>
         ))}
-      {shown && c.ruleIds.map((id) => <RuleRow key={id} id={id} sum={c.rules?.[id]} account={account} />)}
+      {shown && c.ruleIds.map((id) => <RuleRow key={id} id={id} control={c.id} sum={c.rules?.[id]} account={account} />)}
     </>
   );
 }

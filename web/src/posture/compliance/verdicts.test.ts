@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { verdictOf } from './verdicts';
+import type { ControlPosture } from '../../api/posture';
+import { countUnconfirmed, verdictOf } from './verdicts';
 
 const control = { violating: 0, unknown: 0, notListed: 0, passing: 0, ruleIds: ['r'] };
 
@@ -16,4 +17,11 @@ test('resources that could not be listed leave a control unknown, though others 
 test('a control whose rules are about nothing that is there is not unknown, and one without a rule is another thing', () => {
   expect(verdictOf(control)).toBe('nothing');
   expect(verdictOf({ ...control, ruleIds: [] })).toBe('none');
+});
+
+test('a control is confirmed when one of its rules is', () => {
+  const mapped = (id: string, ...ruleIds: string[]) => ({ ...control, id, ruleIds }) as unknown as ControlPosture;
+  const unconfirmed: Record<string, string[]> = { r: ['c1', 'c2'], s: ['c1'] };
+  const controls = [mapped('c1', 'r', 's'), mapped('c2', 'r', 's'), mapped('c3')];
+  expect(countUnconfirmed(controls, (rule) => unconfirmed[rule])).toBe(1);
 });

@@ -30,6 +30,10 @@ export function verdictOf(c: Counts): Verdict {
 export const countVerdicts = (controls: ControlPosture[]) =>
   Object.fromEntries(verdicts.map((v) => [v, controls.filter((c) => verdictOf(c) === v).length])) as Record<Verdict, number>;
 
+/** How many controls are judged only by rules that were mapped to them by category, which no second source confirms. */
+export const countUnconfirmed = (controls: ControlPosture[], unconfirmed: (rule: string) => string[] | undefined) =>
+  controls.filter((c) => c.ruleIds.length > 0 && c.ruleIds.every((rule) => unconfirmed(rule)?.includes(c.id))).length;
+
 export interface Section {
   name: string;
   number: string;
