@@ -52,6 +52,10 @@ type User struct {
 
 	// Issuer and subject of a user that single sign-on created; empty for other users.
 	Issuer, Subject string
+
+	// LastSeenAt is when one of the user's tokens or sessions was last used, with a
+	// precision of a minute; zero for never. Only [Store.Users] and [Store.User] set it.
+	LastSeenAt time.Time
 }
 
 // A Token describes an API token. Only its holder knows the text.

@@ -242,6 +242,37 @@ func TestLastUseOfTokensIsRecordedOncePerMinute(t *testing.T) {
 	})
 }
 
+func TestUsersAreSeenWhenTheirTokensAreUsed(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
+		p := h.process(t)
+		admin, text := p.org(t, "acme")
+		other, err := p.AddUser(t.Context(), admin, auth.UserEdit{Name: "other", Role: auth.Viewer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Identify(t.Context(), p.access(t, text), ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		users, err := p.Users(t.Context(), admin)
+		if err != nil || len(users) != 2 {
+			t.Fatalf("%d users, %v", len(users), err)
+		}
+		for _, listed := range users {
+			want := time.Time{}
+			if listed.ID != other.ID {
+				want = h.clock.now()
+			}
+			one, err := p.User(t.Context(), admin, listed.ID)
+			if err != nil || !listed.LastSeenAt.Equal(want) || !one.LastSeenAt.Equal(want) {
+				t.Errorf("%s was seen at %s, alone at %s, %v; want %s", listed.Name, listed.LastSeenAt, one.LastSeenAt, err, want)
+			}
+		}
+	})
+}
+
 func TestTokensExpireByDefault(t *testing.T) {
 	t.Parallel()
 	h := onSQLite(t)

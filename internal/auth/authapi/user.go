@@ -18,16 +18,17 @@ const (
 )
 
 type userRecord struct {
-	ID             auth.UserID  `json:"id"`
-	Name           string       `json:"name"`
-	Email          string       `json:"email,omitempty"`
-	Role           auth.Role    `json:"role"`
-	Status         string       `json:"status"`
-	ETag           string       `json:"eTag"`
-	CreatedTime    httpapi.Time `json:"createdTime"`
-	LastUpdateTime httpapi.Time `json:"lastUpdateTime"`
-	LimitedTo      *limitedTo   `json:"limitedTo,omitempty"`
-	SingleSignOn   bool         `json:"singleSignOn"` // created by single sign-on, which sets name, email and role
+	ID             auth.UserID   `json:"id"`
+	Name           string        `json:"name"`
+	Email          string        `json:"email,omitempty"`
+	Role           auth.Role     `json:"role"`
+	Status         string        `json:"status"`
+	ETag           string        `json:"eTag"`
+	CreatedTime    httpapi.Time  `json:"createdTime"`
+	LastUpdateTime httpapi.Time  `json:"lastUpdateTime"`
+	LastSeenTime   *httpapi.Time `json:"lastSeenTime,omitempty"`
+	LimitedTo      *limitedTo    `json:"limitedTo,omitempty"`
+	SingleSignOn   bool          `json:"singleSignOn"` // created by single sign-on, which sets name, email and role
 }
 
 func wireUser(u auth.User) userRecord {
@@ -37,7 +38,7 @@ func wireUser(u auth.User) userRecord {
 	}
 	return userRecord{
 		ID: u.ID, Name: u.Name, Email: u.Email, Role: u.Role, Status: status, ETag: userTag(u),
-		CreatedTime: httpapi.Time{Time: u.CreatedAt}, LastUpdateTime: httpapi.Time{Time: u.UpdatedAt}, SingleSignOn: u.Subject != "", LimitedTo: wireLimit(u.Accounts),
+		CreatedTime: httpapi.Time{Time: u.CreatedAt}, LastUpdateTime: httpapi.Time{Time: u.UpdatedAt}, LastSeenTime: wireTime(u.LastSeenAt), SingleSignOn: u.Subject != "", LimitedTo: wireLimit(u.Accounts),
 	}
 }
 

@@ -39,6 +39,21 @@ func scanUser(r sqldb.Row) (auth.User, error) {
 	return w.value()
 }
 
+// seenColumns are the columns of a user and when one of its tokens was last used.
+// Sessions of browsers have tokens too.
+const seenColumns = userColumns + `, (SELECT MAX(t.last_used_at) FROM auth_token t WHERE t.user_id = u.id)`
+
+func scanSeenUser(r sqldb.Row) (auth.User, error) {
+	var w userRow
+	var seen *int64
+	if err := r.Scan(append(w.fields(), &seen)...); err != nil {
+		return auth.User{}, err
+	}
+	u, err := w.value()
+	u.LastSeenAt = timeOf(seen)
+	return u, err
+}
+
 func noUser() error { return fault.New(fault.NotFound, "the user was not found") }
 
 func insertUser(tx *sqldb.Tx, u auth.User) error {
@@ -69,8 +84,8 @@ func (s *Store) CreateUser(ctx context.Context, u auth.User) error {
 // Users implements [auth.Store].
 func (s *Store) Users(ctx context.Context, org auth.OrgID) (all []auth.User, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		all, err = sqldb.Query(tx, scanUser, `
-			SELECT `+userColumns+`
+		all, err = sqldb.Query(tx, scanSeenUser, `
+			SELECT `+seenColumns+`
 			FROM auth_user u
 			WHERE u.org_id = $1
 			ORDER BY u.name_key`, org)
@@ -89,8 +104,8 @@ func (s *Store) User(ctx context.Context, org auth.OrgID, id auth.UserID) (u aut
 }
 
 func readUser(tx *sqldb.Tx, org auth.OrgID, id auth.UserID) (auth.User, error) {
-	u, err := sqldb.QueryOne(tx, scanUser, `
-		SELECT `+userColumns+`
+	u, err := sqldb.QueryOne(tx, scanSeenUser, `
+		SELECT `+seenColumns+`
 		FROM auth_user u
 		WHERE u.org_id = $1
 		  AND u.id = $2`, org, id)

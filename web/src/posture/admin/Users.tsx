@@ -196,7 +196,8 @@ export function Users() {
                   <th className="wide">E-mail</th>
                   <th>Role</th>
                   <th>Status</th>
-                  <th className="wide">Changed</th>
+                  <th className="wide">Last seen</th>
+                  <th className="wide roomy">Changed</th>
                   <th>
                     <span className="hide">Actions</span>
                   </th>
@@ -218,7 +219,8 @@ export function Users() {
                         {u.status}
                       </span>
                     </td>
-                    <td className="wide t3">
+                    <td className="wide t3">{u.lastSeenTime ? <Time at={u.lastSeenTime} /> : 'never'}</td>
+                    <td className="wide roomy t3">
                       <Time at={u.lastUpdateTime} />
                     </td>
                     <td>
