@@ -138,7 +138,7 @@ func (a Account) entity(k *kind, region, i int) posture.Entity {
 	m := models[a.Provider]
 	r := a.random(string(k.typ), region, i, 0)
 	e := posture.Entity{Type: k.typ, Account: a.ID, Provider: a.Provider, Service: k.typ.Service()}
-	location := a.locationOf(k, region, i)
+	location := a.locationOf(k, region)
 	e.Region = location
 	if k.global && k.spread {
 		e.Region = m.region(r)
@@ -162,7 +162,7 @@ func (a Account) entity(k *kind, region, i int) posture.Entity {
 }
 
 // locationOf returns the region in the id of an entity.
-func (a Account) locationOf(k *kind, region, _ int) string {
+func (a Account) locationOf(k *kind, region int) string {
 	if k.global {
 		return posture.Global
 	}

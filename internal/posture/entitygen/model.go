@@ -201,5 +201,5 @@ func (a Account) idOf(k *kind, region, i int) posture.EntityID {
 	if k.global && k.spread {
 		models[a.Provider].region(r)
 	}
-	return k.typ.ID(a.ID, models[a.Provider].group(a.locationOf(k, region, i), r), k.name(a, r, region, i))
+	return k.typ.ID(a.ID, models[a.Provider].group(a.locationOf(k, region), r), k.name(a, r, region, i))
 }

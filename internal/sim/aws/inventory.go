@@ -11,7 +11,7 @@ import (
 
 // services register the operations of the simulated services.
 var services = []func(*Cloud){
-	stsService, ec2Service, iamService, s3Service, vaultService, dataService, watchService, workloadService, webService, messageService,
+	stsService, ec2Service, iamService, s3Service, vaultService, dataService, monitoringService, workloadService, webService, messageService,
 }
 
 // An inventory contains the resources of the accounts, one field per kind. Kinds
@@ -26,7 +26,7 @@ type inventory struct {
 	identity
 	vault
 	data
-	watch
+	monitoring
 	workload
 	web
 	messages
@@ -42,7 +42,7 @@ func newInventory(c *Cloud) *inventory {
 	e.makeBuckets()
 	e.makeVault()
 	e.makeData()
-	e.makeWatch()
+	e.makeMonitoring()
 	e.makeWorkload()
 	e.makeWeb()
 	e.makeMessages()

@@ -44,7 +44,7 @@ var kinds map[string]*kind
 
 func init() {
 	kinds = map[string]*kind{}
-	for _, k := range slices.Concat(basicKinds, networkKinds, gatewayKinds, computeKinds, dataKinds, databaseKinds, appKinds, accessKinds, watchKinds, platformKinds, serviceKinds) {
+	for _, k := range slices.Concat(basicKinds, networkKinds, gatewayKinds, computeKinds, dataKinds, databaseKinds, appKinds, accessKinds, monitoringKinds, platformKinds, serviceKinds) {
 		kinds[strings.ToLower(k.arm)] = k
 	}
 }

@@ -55,7 +55,7 @@ var kinds map[posture.EntityType]*kind
 
 func init() {
 	kinds = map[posture.EntityType]*kind{}
-	for _, k := range slices.Concat(projectKinds, computeKinds, networkKinds, balancerKinds, dataKinds, runtimeKinds, watchKinds, fabricKinds, serviceKinds) {
+	for _, k := range slices.Concat(projectKinds, computeKinds, networkKinds, balancerKinds, dataKinds, runtimeKinds, monitoringKinds, fabricKinds, serviceKinds) {
 		kinds[k.typ] = k
 	}
 }

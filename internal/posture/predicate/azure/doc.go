@@ -32,8 +32,8 @@ func has(list []string, value string) bool {
 	return false
 }
 
-// hasAny reports whether a value is a list or object that is not empty, or
-// another value that is not null.
+// hasAny reports whether a value is a list that is not empty, an object that has such
+// a member, or another value that is neither null nor "".
 func hasAny(v gjson.Result) bool {
 	switch {
 	case v.IsArray():

@@ -20,7 +20,7 @@ var defenderRules = map[string]string{
 	"VirtualMachines": "azure-defender-servers", "StorageAccounts": "azure-defender-storage", "SqlServers": "azure-defender-sql", "KeyVaults": "azure-defender-keyvault",
 }
 
-var watchKinds = []*kind{
+var monitoringKinds = []*kind{
 	{
 		typ: "Azure.OperationalInsights.Workspace", arm: workspaces, prefix: "log-", count: one,
 		body: func(a address) world.Object {

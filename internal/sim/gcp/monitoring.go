@@ -25,7 +25,7 @@ const ownershipFilter = `(protoPayload.serviceName="cloudresourcemanager.googlea
 // root returns the project as a resource.
 func (a address) root() address { return a.peer(projectType, 0) }
 
-var watchKinds = []*kind{
+var monitoringKinds = []*kind{
 	{
 		typ: sinkType, service: "logging", collection: "sinks",
 		names: func(address) []string { return []string{"_Default", "audit", "archive", "warehouse"} },

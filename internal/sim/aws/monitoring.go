@@ -2,17 +2,19 @@ package aws
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"vigil/internal/sim/world"
 )
 
-// watch contains the kinds of logging and monitoring services.
-type watch struct {
+// monitoring contains the kinds of logging and monitoring services.
+type monitoring struct {
 	trails, logGroups, metricFilters, alarms, eventBuses, eventRules *world.Kind
 	regions, analyzers, recorders, detectors, hubs                   *world.Kind
 }
 
-func (e *inventory) makeWatch() {
+func (e *inventory) makeMonitoring() {
 	home := func(n int) counter { // only in the first region
 		return func(p world.Place) int {
 			if p.Region != e.options.Regions[0] {
@@ -53,7 +55,7 @@ func (e *inventory) makeWatch() {
 		return o
 	})
 	e.eventRules = e.numberNamed("AWS.Events.Rule", func(p world.Place, i int) string { return fmt.Sprintf("%s/rule-%d", nth(e.eventBuses, p, i), i) }, e.share(5, 3), e.eventRule)
-	e.makeGuards()
+	e.makeDetection()
 }
 
 func (e *inventory) eventRule(p world.Place, i int, _ string) world.Object {
@@ -83,7 +85,7 @@ func (e *inventory) trail(p world.Place, i int, name string) world.Object {
 	return o
 }
 
-func (e *inventory) makeGuards() {
+func (e *inventory) makeDetection() {
 	unless := func(rule string) counter {
 		return func(p world.Place) int {
 			if e.violates(rule, p, 0) {
@@ -115,12 +117,12 @@ func (e *inventory) makeGuards() {
 	})
 }
 
-func watchService(c *Cloud) {
+func monitoringService(c *Cloud) {
 	e := c.inventory
 	trailService(c)
 	c.register("logs", "DescribeLogGroups", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.logGroups, field: "logGroups", token: "nextToken", next: "nextToken", max: "limit", page: 50,
-			only: func(name string, _ world.Object) bool { return hasPrefix(name, x.text("logGroupNamePrefix")) }})
+			only: func(name string, _ world.Object) bool { return strings.HasPrefix(name, x.text("logGroupNamePrefix")) }})
 	})
 	c.register("logs", "DescribeMetricFilters", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.metricFilters, field: "metricFilters", token: "nextToken", next: "nextToken", max: "limit", page: 50})
@@ -140,7 +142,7 @@ func watchService(c *Cloud) {
 	})
 	c.register("events", "ListEventBuses", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.eventBuses, field: "EventBuses", token: "NextToken", next: "NextToken", max: "Limit", page: 100,
-			only: func(name string, _ world.Object) bool { return hasPrefix(name, x.text("NamePrefix")) }})
+			only: func(name string, _ world.Object) bool { return strings.HasPrefix(name, x.text("NamePrefix")) }})
 	})
 	c.register("events", "ListRules", func(x *call) (answer, error) {
 		return x.list(c, listing{kind: e.eventRules, field: "Rules", token: "NextToken", next: "NextToken", max: "Limit", page: 100,
@@ -153,10 +155,8 @@ func watchService(c *Cloud) {
 		}
 		return answer{Object: world.Obj("Targets", o.List("_targets"))}, nil
 	})
-	guardService(c)
+	detectionService(c)
 }
-
-func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(prefix)] == prefix }
 
 // trailService registers CloudTrail. Trails of all regions are listed in each
 // region on request.
@@ -169,7 +169,7 @@ func trailService(c *Cloud) {
 		list := []any{}
 		c.List(e.trails, home(x), 0, -1, func(name string, o world.Object) bool {
 			visible := x.region == home(x).Region || shadows && o.Flag("IsMultiRegionTrail")
-			if visible && (len(requested) == 0 || contains(requested, name)) {
+			if visible && (len(requested) == 0 || slices.Contains(requested, name)) {
 				list = append(list, o.Visible())
 			}
 			return true
@@ -198,16 +198,7 @@ func trailService(c *Cloud) {
 	})
 }
 
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
-}
-
-func guardService(c *Cloud) {
+func detectionService(c *Cloud) {
 	e := c.inventory
 	c.register("ec2", "GetEbsEncryptionByDefault", func(x *call) (answer, error) {
 		o, _ := c.Get(e.regions, x.place(), x.region)
