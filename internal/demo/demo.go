@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	desktops, err := estate.New(estate.Options{Dir: filepath.Join(dir, "estate"), ThisMachine: true, Log: o.Log})
+	desktops, err := estate.New(estate.Options{Dir: filepath.Join(dir, "estate"), ThisMachine: true, Events: estate.DemoEvents, Log: o.Log})
 	if err != nil {
 		return err
 	}

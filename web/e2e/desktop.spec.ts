@@ -173,6 +173,13 @@ for (const [kind, part] of Object.entries(lists)) {
   });
 }
 
+test('the event database says how many events it has, also over time', async ({ desktop: page }) => {
+  await page.goto(desktopAt('/event-database'));
+  await expect(page.locator('.panel-head')).toContainText('connected');
+  await expect(page.locator('.event-database .kv')).toContainText(/Events[1-9]/);
+  await expect(page.locator('.line-chart .chart-line').first()).toBeVisible();
+});
+
 test('a list is filtered by status and searched', async ({ desktop: page }) => {
   await page.goto(desktopAt('/connection-servers'));
   await page.getByLabel('Search', { exact: true }).fill('cs1');

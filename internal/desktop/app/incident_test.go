@@ -47,7 +47,7 @@ const (
 
 func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: estate.Small(), join: true})
+	w := start(t, options{size: estate.Small(), join: true, estate: func(o *estate.Options) { o.Events = 100 }})
 	for _, s := range []step{
 		{"a healthy domain", noEffect, desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
 		{"a domain without controllers", begin("domain-down"), desktop.KindDomain, "lab.example", self, "UNCONTACTABLE"},
@@ -120,6 +120,10 @@ func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 		{"it recovers", end("center-down"), desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
 		{"a virtual center that denies", begin("center-denies"), desktop.KindVirtualCenter, "vc1.corp.example", self, "CANNOT_LOGIN"},
 		{"it recovers", end("center-denies"), desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
+
+		{"a healthy event database", noEffect, desktop.KindEventDatabase, "127.0.0.1", "", "CONNECTED"},
+		{"an event database that is down", begin("event-database-down"), desktop.KindEventDatabase, "127.0.0.1", "", "DISCONNECTED"},
+		{"it recovers", end("event-database-down"), desktop.KindEventDatabase, "127.0.0.1", "", "CONNECTED"},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			w.T = t

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vigil/internal/sim/directory"
+	"vigil/internal/sim/eventdatabase"
 	"vigil/internal/sim/pki"
 	"vigil/internal/sim/saml"
 	"vigil/internal/sim/site"
@@ -22,11 +23,13 @@ const (
 	ssoTemplate = "DesktopLogon"
 	issuerName  = "CORP-Issuing-CA"
 	centerUser  = "svc-vigil@vsphere.local"
+	eventName   = "events"
+	eventPrefix = "vdi_"
 )
 
 func (e *Estate) build() error {
 	for _, step := range []func() error{
-		e.buildDomains, e.buildPeers, e.buildPods, e.buildSites, e.buildCenters,
+		e.buildDomains, e.buildPeers, e.buildPods, e.buildSites, e.buildCenters, e.buildEvents,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -161,5 +164,21 @@ func (e *Estate) buildCenters() error {
 			User: centerUser, Password: password, Certificate: leaf, Hosts: 4 - i, Desktops: 25,
 		}))
 	}
+	return nil
+}
+
+func (e *Estate) buildEvents() error {
+	if e.options.Events == 0 || e.options.EventDatabase != nil {
+		return nil
+	}
+	leaf, err := e.leaf()
+	if err != nil {
+		return err
+	}
+	password := rand.Text()
+	e.secrets["event-database"] = password
+	e.Events = eventdatabase.New(eventdatabase.Options{
+		Database: eventName, User: serviceUser, Password: password, Certificate: leaf, Prefix: eventPrefix, Events: e.options.Events,
+	})
 	return nil
 }

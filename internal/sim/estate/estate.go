@@ -1,6 +1,6 @@
 // Package estate simulates a whole virtual-desktop infrastructure over the real
 // protocols: directory domains, connection servers, gateways, RDS servers, a
-// SAML provider, pods, single sign-on, a composer and virtual centers. It
+// SAML provider, pods, single sign-on, a composer, virtual centers and an event database. It
 // writes an inventory for the product, and injects faults on request.
 package estate
 
@@ -20,6 +20,7 @@ import (
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/inventory"
 	"vigil/internal/sim/directory"
+	"vigil/internal/sim/eventdatabase"
 	"vigil/internal/sim/pki"
 	"vigil/internal/sim/saml"
 	"vigil/internal/sim/site"
@@ -55,6 +56,7 @@ type Database struct {
 	Password string
 	Plain    bool   // without TLS
 	Prefix   string // of the event tables; vigil_demo_ when empty
+	CAFile   string // of the only accepted authority; that of the system when empty
 }
 
 // Options configure the simulated environment.
@@ -62,6 +64,7 @@ type Options struct {
 	Dir             string // folder of the inventory, certificates and secrets; created if missing
 	Size            Size   // Demo when zero
 	EventDatabase   *Database
+	Events          int64         // in a simulated event database; without any, and with a real one, there is none
 	GatewayInterval time.Duration // how often gateways report; 10 s when zero
 	AgentInterval   time.Duration // how often RDS agents report; 20 s when zero
 	Failures        int           // failures in succession before a component counts as down; the product's default when zero
@@ -85,7 +88,8 @@ type Estate struct {
 	Centers     []*vcenter.Center
 	Gateways    []*Gateway
 	RDSServers  []*RDSServer
-	SecurePorts []*Port // secure gateways of the connection servers
+	SecurePorts []*Port               // secure gateways of the connection servers
+	Events      *eventdatabase.Server // nil without
 
 	Admin Administrator
 
@@ -167,6 +171,9 @@ func (e *Estate) Start(ctx context.Context) error {
 	}
 	for _, p := range e.SecurePorts {
 		all = append(all, p)
+	}
+	if e.Events != nil {
+		all = append(all, e.Events)
 	}
 	for _, c := range all {
 		if err := c.Start(ctx); err != nil {

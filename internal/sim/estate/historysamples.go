@@ -15,6 +15,12 @@ type curve struct {
 	coarse time.Duration
 }
 
+// DemoEvents is the number of events in the event database of the demo when it starts.
+const DemoEvents = 41_873
+
+// eventsPerHour is the rate of events in the simulated history.
+const eventsPerHour = 24
+
 // sample generates the samples of all series.
 func (b *historyBuilder) sample() {
 	for _, c := range b.curves() {
@@ -80,5 +86,10 @@ func (b *historyBuilder) curves() []curve {
 		add(desktop.KindGateway, g.ID, "active_connection_count", fine, month, func(at time.Time) float64 { return 120 * busy(at) * ripple(i, at) })
 	}
 	add(desktop.KindGateway, "", "active_connection_count", fine, month, total(float64(len(b.inv.Gateways)), 120, 3))
+	if db := b.inv.EventDatabase; db != nil {
+		add(desktop.KindEventDatabase, db.ID, "event_count", fine, month, func(at time.Time) float64 {
+			return DemoEvents - eventsPerHour*b.now.Sub(at).Hours()
+		})
+	}
 	return out
 }

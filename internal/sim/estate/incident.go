@@ -69,7 +69,7 @@ func (e *Estate) Incidents() []desktop.Incident {
 }
 
 func (e *Estate) incidents() []incident {
-	all := slices.Concat(e.directoryIncidents(), e.serverIncidents(), e.machineIncidents(), e.siteIncidents(), e.centerIncidents())
+	all := slices.Concat(e.directoryIncidents(), e.serverIncidents(), e.machineIncidents(), e.siteIncidents(), e.centerIncidents(), e.eventIncidents())
 	slices.SortFunc(all, func(a, b incident) int { return strings.Compare(a.name, b.name) })
 	return all
 }
@@ -202,5 +202,15 @@ func (e *Estate) centerIncidents() []incident {
 			host(vcenter.Disconnected), host(vcenter.Connected)},
 		{desktop.IncidentVirtualCenters, "datastore-lost", "a datastore is not accessible",
 			withoutError(func() { c.SetDatastore(0, false) }), withoutError(func() { c.SetDatastore(0, true) })},
+	}
+}
+
+func (e *Estate) eventIncidents() []incident {
+	if e.Events == nil {
+		return nil
+	}
+	return []incident{
+		{desktop.IncidentVirtualCenters, "event-database-down", "the event database is down",
+			withoutError(func() { e.Events.Listener().Set(flakylistener.Down) }), withoutError(func() { e.Events.Listener().Set(flakylistener.Up) })},
 	}
 }

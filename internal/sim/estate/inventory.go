@@ -80,13 +80,24 @@ type centerData struct {
 	Secret string
 }
 
+// eventDatabase returns the real event database or the simulated one, nil for none.
+func (e *Estate) eventDatabase() *Database {
+	if e.Events == nil {
+		return e.options.EventDatabase
+	}
+	return &Database{
+		Host: "127.0.0.1", Port: e.Events.Listener().Port(), Name: eventName, User: serviceUser, Prefix: eventPrefix,
+		CAFile: filepath.ToSlash(e.options.Dir) + "/ca.pem",
+	}
+}
+
 // inventory returns the inventory as YAML.
 func (e *Estate) inventory(self string) ([]byte, error) {
 	d := inventoryData{
 		Dir: filepath.ToSlash(e.options.Dir), Failures: e.options.Failures,
 		GatewayInterval: e.options.GatewayInterval.String(), AgentInterval: e.options.AgentInterval.String(),
 		AdminGroup: adminGroup, ServiceUser: serviceUser, CloneUnit: cloneUnit, Template: ssoTemplate, Issuer: issuerName,
-		Self: self, EventDatabase: e.options.EventDatabase, MetadataURL: e.SAML.MetadataURL(), ComposerURL: e.Composer.URL(),
+		Self: self, EventDatabase: e.eventDatabase(), MetadataURL: e.SAML.MetadataURL(), ComposerURL: e.Composer.URL(),
 	}
 	for i, n := range domainNames {
 		controller := net.JoinHostPort("127.0.0.1", strconv.Itoa(e.Domains[i].SecurePort()))
