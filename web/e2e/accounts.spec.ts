@@ -163,6 +163,7 @@ for (const tab of ['Stream', 'Credential', 'Settings']) {
     await page.getByRole('link', { name: /aws-demo-1/ }).click();
     await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab }).click();
     await expect(page).toHaveURL(new RegExp(`tab=${tab.toLowerCase()}`));
+    await expect(page.getByRole('navigation', { name: 'Account' }).locator('[aria-current]')).toHaveText(tab);
     await expect(page.locator('main')).toContainText({ Stream: 'Endpoint', Credential: 'RoleArn', Settings: 'Environment' }[tab] ?? '');
   });
 }

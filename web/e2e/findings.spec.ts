@@ -25,6 +25,11 @@ for (const [key, address] of [
   });
 }
 
+test('the view of the address is marked, and no other', async ({ posture: page }) => {
+  await page.goto(postureAt('/findings?risk=90'));
+  await expect(page.getByRole('navigation', { name: 'Views' }).locator('[aria-current]')).toHaveText(/^Critical risk/);
+});
+
 test('the trend has a month, and its range is in the address', async ({ posture: page }) => {
   await page.goto(postureAt('/overview'));
   await expect(page.locator('.trend .bar-new')).toHaveCount(30);

@@ -1,6 +1,7 @@
+import { Fragment } from 'react';
 import { Dialog } from '../parts/Dialog';
 import { Checkbox } from '../parts/Field';
-import { currentKeys } from '../parts/keys';
+import { currentKeys, shortcuts } from '../parts/keys';
 import { setUTC, useUTC } from '../parts/time';
 
 const names: Record<string, string> = { Escape: 'Esc', ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓', ' ': 'Space' };
@@ -10,22 +11,20 @@ const spelled = (keys: string) =>
 /** The keys of this screen, and how times are shown. */
 export function Help({ onClose }: { onClose: () => void }) {
   const utc = useUTC();
-  const keys = [
-    ...new Map(
-      currentKeys()
-        .filter((k) => k.does)
-        .map((k) => [k.keys, k]),
-    ).values(),
-  ].reverse();
   return (
     <Dialog title="Keyboard shortcuts of this screen" onClose={onClose}>
       <dl className="kv">
-        {keys.map((k) => (
-          <div key={k.keys}>
-            <dt>{k.does}</dt>
+        {[...shortcuts(currentKeys())].map(([does, ways]) => (
+          <div key={does}>
+            <dt>{does}</dt>
             <dd className="row tight">
-              {spelled(k.keys).map((name, i) => (
-                <kbd key={i}>{name}</kbd>
+              {ways.map((keys, i) => (
+                <Fragment key={keys}>
+                  {i > 0 && 'or'}
+                  {spelled(keys).map((name, j) => (
+                    <kbd key={j}>{name}</kbd>
+                  ))}
+                </Fragment>
               ))}
             </dd>
           </div>

@@ -12,7 +12,20 @@ const layers: { current: Key[] }[] = [];
 let prefix = '';
 let prefixTimer: ReturnType<typeof setTimeout> | undefined;
 
-export const currentKeys = (): Key[] => layers.flatMap((layer) => layer.current);
+/** The keys that work now: first those of the topmost layer, last those of the frame. */
+export const currentKeys = (): Key[] => [...layers].reverse().flatMap((layer) => layer.current);
+
+/** What keys do, each with all its keys. A key that several layers have does what the topmost one says. */
+export function shortcuts(keys: Pick<Key, 'keys' | 'does'>[]): Map<string, string[]> {
+  const all = new Map<string, string[]>();
+  const seen = new Set<string>();
+  for (const { keys: spelled, does } of keys) {
+    if (!does || seen.has(spelled.toLowerCase())) continue;
+    seen.add(spelled.toLowerCase());
+    all.set(does, [...(all.get(does) ?? []), spelled]);
+  }
+  return all;
+}
 
 function typing(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;

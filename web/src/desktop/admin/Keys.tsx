@@ -47,7 +47,13 @@ function NewKey({ onClose }: { onClose: () => void }) {
             maxLength={100}
             error={error && (error.field('name') ?? sentence(error.message))}
           />
-          <TextField label="Expires" name="expiry" type="date" hint="Never when left empty" error={error?.field('expires_at')} />
+          <TextField
+            label="Expires"
+            name="expiry"
+            type="date"
+            hint="In 90 days when left empty, unless the setting token_life says otherwise"
+            error={error?.field('expires_at')}
+          />
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button type="submit" look="primary" changes>

@@ -13,6 +13,14 @@ export interface Problem {
   to: string;
 }
 
+/** Why: the reason of the cause, and that of the parts that it sums up, such as the servers of a farm. */
+function reasonOf({ cause, reasons, components }: Overview['problems'][number]): string {
+  const own = reasons[0] ?? components[0]?.reasons[0] ?? words(components[0]?.status ?? '');
+  const parts = components.filter((c) => c.id !== cause.id).flatMap((c) => c.reasons);
+  const common = parts.length > 0 && parts.every((r) => r === parts[0]) ? parts[0] : undefined;
+  return sentence(common && common !== own ? `${own}: ${common}` : own);
+}
+
 /** What is wrong, by cause, in the order of the server: worst first. */
 export const problemsOf = (problems: Overview['problems']): Problem[] =>
   problems.map((p) => ({
@@ -20,7 +28,7 @@ export const problemsOf = (problems: Overview['problems']): Problem[] =>
     status: healthMark(p.health),
     title: shortName(p.cause),
     detail: p.count > 1 ? plural(p.count, 'component') : kindWords[p.cause.kind],
-    reason: sentence(p.reasons[0] ?? p.components[0]?.reasons[0] ?? words(p.components[0]?.status ?? '')),
+    reason: reasonOf(p),
     since: p.since,
     to: addressOf(p.cause.kind, p.cause.id),
   }));

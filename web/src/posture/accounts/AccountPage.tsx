@@ -206,7 +206,13 @@ export default function AccountPage() {
             <Head account={account} />
             <nav className="tabs" aria-label="Account">
               {(Object.keys(tabs) as Tab[]).map((t) => (
-                <Link key={t} to="." search={{ tab: t === 'runs' ? undefined : t } as never} aria-current={t === tab ? 'true' : undefined}>
+                <Link
+                  key={t}
+                  to="."
+                  search={{ tab: t === 'runs' ? undefined : t } as never}
+                  activeOptions={{ exact: true }} // else the first, which sets nothing, counts as the current one always
+                  aria-current={t === tab ? 'true' : undefined}
+                >
                   {tabs[t]}
                 </Link>
               ))}

@@ -62,7 +62,12 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
             error={error?.field('role') ?? (error && sentence(error.message))}
           />
           <LimitFields {...limit} error={error} />
-          <TextField label="Expires" name="expiry" type="date" hint="Never when left empty" />
+          <TextField
+            label="Expires"
+            name="expiry"
+            type="date"
+            hint="In 90 days when left empty, unless the setting token_life says otherwise"
+          />
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button type="submit" look="primary" changes>

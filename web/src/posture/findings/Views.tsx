@@ -67,7 +67,13 @@ export function Views({ search }: { search: Search }) {
   const own = kept.find((v) => v.query === now);
   const current = own ? undefined : search.since ? 'today' : search.risk ? 'critical' : stateOf(search);
   const tab = (name: string, label: string, to: Search) => (
-    <Link key={name} to="/findings" search={to as never} aria-current={name === current ? 'true' : undefined}>
+    <Link
+      key={name}
+      to="/findings"
+      search={to as never}
+      activeOptions={{ exact: true }} // else Open, which sets nothing, counts as the current one always
+      aria-current={name === current ? 'true' : undefined}
+    >
       {label}
       <span className="n">{counts[name] === undefined ? '' : count(counts[name])}</span>
     </Link>
@@ -84,6 +90,7 @@ export function Views({ search }: { search: Search }) {
           <Link
             to="/findings"
             search={parseSearch(v.query) as never}
+            activeOptions={{ exact: true }}
             aria-current={v === own ? 'true' : undefined}
             title={v.shared ? 'Everybody sees this view' : 'Only you see this view'}
           >

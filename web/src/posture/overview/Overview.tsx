@@ -91,7 +91,7 @@ export default function Overview() {
   useKeys([
     ...row.map((f, i) => ({
       keys: String(i + 1),
-      does: `Open ${f.label}`,
+      does: `Show ${f.label.toLowerCase()}`,
       run: () => void navigate({ to: f.to, search: f.search } as never),
     })),
     { keys: 'r', does: 'Next range', run: () => change({ range: names[(names.indexOf(range) + 1) % names.length] }) },
