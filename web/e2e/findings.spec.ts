@@ -51,7 +51,7 @@ test('the overview of one account counts that account', async ({ posture: page }
 
 test('facets narrow the list, and the address can be shared', async ({ posture: page, context }) => {
   await page.goto(postureAt('/findings'));
-  await page.getByRole('button', { name: /^All \d+ of service/ }).click();
+  await page.getByRole('button', { name: /^All \d+ services/ }).click();
   await page.locator('.facet-value', { hasText: 'KMS' }).locator('input').check();
   await expect(page).toHaveURL(/service=KMS/);
   await expect(page.locator('.chip', { hasText: 'Service' })).toBeVisible();

@@ -1,4 +1,5 @@
 import { useId, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes } from 'react';
+import { Icon } from './Icon';
 
 interface Common {
   label: string;
@@ -61,13 +62,16 @@ export function SelectField({
   return (
     <Labelled label={label} error={error} hint={hint}>
       {(wiring) => (
-        <select className="input" {...rest} {...wiring}>
-          {options.map((o) => (
-            <option key={o.value} value={o.value}>
-              {o.label}
-            </option>
-          ))}
-        </select>
+        <span className="select-box">
+          <select className="input" {...rest} {...wiring}>
+            {options.map((o) => (
+              <option key={o.value} value={o.value}>
+                {o.label}
+              </option>
+            ))}
+          </select>
+          <Icon name="down" small />
+        </span>
       )}
     </Labelled>
   );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { frameworkLabel, partsOf } from './frameworks';
+import { byFramework, frameworkLabel, partsOf } from './frameworks';
 
 const framework = (id: string, name: string, version: string) => ({ id, name, version, custom: false }) as never;
 
@@ -14,4 +14,11 @@ test('controls are named by framework and number', () => {
   expect(frameworkLabel('nist-800-53-r5', all)).toBe('NIST 800-53 r5');
   expect(frameworkLabel('hipaa-45cfr164', all)).toBe('HIPAA');
   expect(frameworkLabel('own', all)).toBe('own');
+});
+
+test('controls are told by their framework', () => {
+  expect([...byFramework(['nist-csf-1.1_ID.RA-5', 'soc2_CC6.1', 'nist-csf-1.1_PR.AC-4'])]).toEqual([
+    ['nist-csf-1.1', ['nist-csf-1.1_ID.RA-5', 'nist-csf-1.1_PR.AC-4']],
+    ['soc2', ['soc2_CC6.1']],
+  ]);
 });

@@ -28,6 +28,13 @@ export function partsOf(control: string): { framework: string; number: string } 
   return { framework: control.slice(0, Math.max(0, at)), number: control.slice(at + 1) };
 }
 
+/** Controls by the id of their framework, in their order. */
+export function byFramework(controls: string[]): Map<string, string[]> {
+  const all = new Map<string, string[]>();
+  for (const c of controls) all.set(partsOf(c).framework, [...(all.get(partsOf(c).framework) ?? []), c]);
+  return all;
+}
+
 /** A framework with its version; the id while the frameworks are not read, or when it is not among them. */
 export function frameworkLabel(id: string, frameworks: Framework[] | undefined): string {
   const f = frameworks?.find((x) => x.id === id);

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { Fragment } from 'react';
 import { posture, type Entity, type Finding, type Rule } from '../../api/posture';
 import { StackBar } from '../../parts/Bars';
 import { Icon } from '../../parts/Icon';
@@ -8,7 +9,7 @@ import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { EntityText } from '../EntityText';
 import { schemaQuery } from '../data';
-import { partsOf, useControlName } from '../frameworks';
+import { byFramework, partsOf, useControlName } from '../frameworks';
 import { pictureQuery } from '../graph/load';
 import { PathPicture } from '../graph/PathPicture';
 import { propertyText } from '../resource/property';
@@ -151,16 +152,21 @@ export function ControlsSection({ rule }: { rule: Rule | undefined }) {
         <h3>Controls</h3>
         <span className="end">{controls.length}</span>
       </div>
-      <div className="row wrap tight">
-        {controls.map((c) => {
-          const { framework, number } = nameOf(c);
-          return (
-            <Link key={c} className="tag" to={`/compliance/${partsOf(c).framework}`} search={{ control: number } as never}>
-              <b>{framework}</b> {number}
-            </Link>
-          );
-        })}
-      </div>
+      <ul className="control-lines">
+        {[...byFramework(controls)].map(([id, of]) => (
+          <li key={id}>
+            <span className="t3">{nameOf(of[0] ?? '').framework}</span>{' '}
+            {of.map((c, i) => (
+              <Fragment key={c}>
+                {i > 0 && ', '}
+                <Link className="inline-link" to={`/compliance/${id}`} search={{ control: partsOf(c).number } as never}>
+                  {partsOf(c).number}
+                </Link>
+              </Fragment>
+            ))}
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

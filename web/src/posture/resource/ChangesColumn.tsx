@@ -12,7 +12,7 @@ import { plural, shortType } from '../../parts/text';
 import { dateTime, Time } from '../../parts/time';
 import { raisedBy } from '../activity/events';
 import { byWhom } from '../activity/actor';
-import { differences, differencesBetween, type Difference } from './changes';
+import { differences, differencesBetween, extent, type Difference } from './changes';
 
 type Entry = ChangeLog['changeLog'][number];
 
@@ -63,7 +63,7 @@ function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[]
                 entry.cause && <span className="t3">{byWhom(causes[entry.cause], entry.actor)}</span>
               )}
             </span>
-            {first ? <p className="small t3">{plural(lines.length, 'value')}</p> : <Differences lines={lines} />}
+            {first ? <p className="small t3">{extent(entry)}</p> : <Differences lines={lines} />}
             <Raised findings={raisedBy(entry.lastUpdateTime, findings, all[i - 1]?.lastUpdateTime)} />
           </li>
         );

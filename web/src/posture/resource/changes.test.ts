@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { differences, differencesBetween } from './changes';
+import { differences, differencesBetween, extent } from './changes';
 
 const day = (n: number) => `2026-11-0${n}T00:00:00Z`;
 const log = [
@@ -36,4 +36,8 @@ test('two changes are compared: what changed back is no difference', () => {
     { name: 'size', before: '1', after: '3' },
   ]);
   expect(differencesBetween(log as never, day(3), day(3))).toEqual([]);
+});
+
+test('a change says how many properties, tags and edges it set', () => {
+  expect(log.map((entry) => extent(entry as never))).toEqual(['1 property', '1 property, 1 tag, 2 edges', '1 property, 1 tag, 1 edge']);
 });

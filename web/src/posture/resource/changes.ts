@@ -1,4 +1,5 @@
 import type { ChangeLog, ValueChange } from '../../api/posture';
+import { plural } from '../../parts/text';
 
 type Entry = ChangeLog['changeLog'][number];
 
@@ -31,6 +32,17 @@ function changed(entry: Entry): [key: string, Difference][] {
 
 /** What one entry of a change log says, line by line. */
 export const differences = (entry: Entry): Difference[] => changed(entry).map(([, difference]) => difference);
+
+/** How much one change set: "14 properties, 3 tags, 8 edges". */
+export const extent = (entry: Entry): string =>
+  [
+    [Object.keys(entry.propertyChanges ?? {}).length, 'property', 'properties'] as const,
+    [Object.keys(entry.tagChanges ?? {}).length, 'tag', 'tags'] as const,
+    [entry.edgeChanges?.length ?? 0, 'edge', 'edges'] as const,
+  ]
+    .filter(([n]) => n > 0)
+    .map(([n, one, many]) => plural(n, one, many))
+    .join(', ');
 
 /** What differs between the state after one change and the state after a later one. What changed and changed back is left out. */
 export function differencesBetween(log: Entry[], earlier: string, later: string): Difference[] {

@@ -5,7 +5,7 @@ import { Icon } from '../../parts/Icon';
 import { Mark, severity } from '../../parts/marks';
 import { Segments, Select } from '../../parts/Segments';
 import { rulesQuery } from '../data';
-import { useControlName } from '../frameworks';
+import { byFramework, useControlName } from '../frameworks';
 import { ParameterFields } from './ParameterFields';
 import { levelName } from './Rules';
 import type { Draft } from './save';
@@ -27,11 +27,19 @@ function Controls({ draft, change, fixed }: Pick<Props, 'draft' | 'change' | 'fi
   return (
     <div className="field">
       <span className="label">Controls</span>
-      <div className="row wrap tight">
-        {own.map((c) => (
-          <span key={c} className="tag">
-            <b>{nameOf(c).framework}</b> {nameOf(c).number}
-            {!fixed && (
+      {fixed ? (
+        <ul className="control-lines">
+          {[...byFramework(own)].map(([id, of]) => (
+            <li key={id}>
+              <span className="t3">{nameOf(of[0] ?? '').framework}</span> {of.map((c) => nameOf(c).number).join(', ')}
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <div className="row wrap tight">
+          {own.map((c) => (
+            <span key={c} className="tag">
+              <b>{nameOf(c).framework}</b> {nameOf(c).number}
               <button
                 type="button"
                 className="link t3"
@@ -40,10 +48,8 @@ function Controls({ draft, change, fixed }: Pick<Props, 'draft' | 'change' | 'fi
               >
                 <Icon name="x" small />
               </button>
-            )}
-          </span>
-        ))}
-        {!fixed && (
+            </span>
+          ))}
           <Select
             label="Add a control"
             value=""
@@ -53,8 +59,8 @@ function Controls({ draft, change, fixed }: Pick<Props, 'draft' | 'change' | 'fi
               ...known.filter((c) => !own.includes(c)).map((c) => ({ value: c, label: spoken(c) })),
             ]}
           />
-        )}
-      </div>
+        </div>
+      )}
     </div>
   );
 }
