@@ -13,7 +13,7 @@ import type {
   TrueSSO,
   VirtualCenter,
 } from '../api/desktop';
-import { words } from '../parts/text';
+import { count, words } from '../parts/text';
 import {
   centersQuery,
   composersQuery,
@@ -187,7 +187,7 @@ export const fromEventDatabase = (e: EventDatabase): Component => ({
   id: e.id ?? 'event-database',
   name: 'Event database',
   word: words(e.status ?? 'UNKNOWN'),
-  detail: e.details ? `${e.details.server_name}, ${e.event_count ?? 0} events` : 'the inventory names none',
+  detail: e.details ? `${e.details.server_name}, ${count(e.event_count ?? 0)} events` : 'the inventory names none',
 });
 
 /** Where a component of a kind is shown. */

@@ -49,9 +49,9 @@ function pieces(points: Line['points']): Line['points'][] {
 export function LineChart({ label, lines, from, to, unit = '', atLeast = 0, height = 132 }: Props) {
   const { ref, width } = useWidth<HTMLDivElement>(300);
   const [at, setAt] = useState<number>();
-  const left = 34;
   const bottom = height - 18;
   const { top, lines: grid } = scaleOf(Math.max(atLeast, ...lines.flatMap((l) => l.points.map((p) => p.most ?? p.value))));
+  const left = Math.max(34, 8 + 7 * count(top).length); // room for the longest number of the axis
   const x = (t: number) => left + ((t - from) * (width - left - 4)) / Math.max(1, to - from);
   const y = (v: number) => bottom - (v * (bottom - 8)) / top;
   const move = (e: PointerEvent<SVGSVGElement>) =>
