@@ -40,7 +40,11 @@ func (m *Maker) Output(op *model.Operation) map[string]any {
 	if op.Output == nil {
 		return map[string]any{}
 	}
-	return m.structure(op.Output, 0)
+	values := m.structure(op.Output, 0)
+	if p := op.Output.Payload; values[p] == "" {
+		delete(values, p) // an empty body is an absent payload
+	}
+	return values
 }
 
 func (m *Maker) structure(s *model.Shape, depth int) map[string]any {
