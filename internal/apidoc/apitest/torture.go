@@ -151,6 +151,9 @@ func (x *Torture) send(r *http.Request) (answer, error) {
 	o, _ := x.Document.find(r)
 	a := answer{status: res.StatusCode, accepted: o != nil && res.StatusCode < 300}
 	body, err := io.ReadAll(res.Body)
+	if err == nil {
+		body, err = decoded(res, body)
+	}
 	if err != nil {
 		return a, fmt.Errorf("read answer: %w", err)
 	}
