@@ -33,6 +33,16 @@ func TestOneCommandIsParsedAsInTheWholeCommandLine(t *testing.T) {
 	}
 }
 
+// TestOtherWordsAreNoCommands checks that the name of a field that is not a command is refused.
+func TestOtherWordsAreNoCommands(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"configfile", "nosuch"} {
+		if code := run([]string{word}, nil, io.Discard, io.Discard); code != exitUsage {
+			t.Errorf("vigil %s exits with %d, want %d", word, code, exitUsage)
+		}
+	}
+}
+
 // flagsOf returns the flags and arguments of a command and its subcommands, with their paths.
 func flagsOf(n *kong.Node) (all []string) {
 	all = append(all, n.FullPath()+" "+n.Help)

@@ -198,7 +198,7 @@ func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int))
 func commandLine(args []string) any {
 	all := reflect.TypeFor[cli]()
 	for field := range all.Fields() {
-		if len(args) > 0 && args[0] == strings.ToLower(field.Name) {
+		if _, command := field.Tag.Lookup("cmd"); command && len(args) > 0 && args[0] == strings.ToLower(field.Name) {
 			return reflect.New(reflect.StructOf([]reflect.StructField{all.Field(0), field})).Interface()
 		}
 	}
