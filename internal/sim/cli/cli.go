@@ -84,8 +84,8 @@ var programs = map[string]program{"aws": awsProgram, "az": azProgram, "gcloud": 
 func Open(o Options) (*Server, error) {
 	d := &Server{o: o, objects: map[string]map[string]string{}}
 	d.server = httptest.NewServer(d)
+	address := strings.Replace(d.server.Listener.Addr().String(), ":", "/", 1) // as in the files of bash for sockets
 	for name := range programs {
-		address := strings.Replace(d.server.Listener.Addr().String(), ":", "/", 1)
 		text := strings.NewReplacer("@program@", name, "@address@", address).Replace(script)
 		if err := os.WriteFile(filepath.Join(o.Dir, name), []byte(text), 0o755); err != nil { // #nosec G306 -- a program must be executable
 			d.Close()

@@ -137,10 +137,6 @@ func (x *session) simple(text string) error {
 	if err != nil {
 		return err
 	}
-	if s.kind == empty {
-		x.backend.Send(&pgproto3.EmptyQueryResponse{})
-		return nil
-	}
 	if d := s.row(nil); d != nil {
 		x.backend.Send(d)
 	}
@@ -180,10 +176,6 @@ func (x *session) extended(m pgproto3.FrontendMessage) error {
 		if err != nil {
 			return err
 		}
-		if p.kind == empty {
-			x.backend.Send(&pgproto3.EmptyQueryResponse{})
-			return nil
-		}
 		x.send(result, p.results)
 	case *pgproto3.Close:
 		if m.ObjectType == 'S' {
@@ -218,8 +210,13 @@ func (x *session) describe(m *pgproto3.Describe) error {
 	return nil
 }
 
-// send sends the row of a result, if it has one, and its end.
+// send sends the row of a result, if it has one, and its end. The result of an empty
+// statement has no tag.
 func (x *session) send(r result, formats []int16) {
+	if r.tag == "" {
+		x.backend.Send(&pgproto3.EmptyQueryResponse{})
+		return
+	}
 	if r.value != nil {
 		x.backend.Send(&pgproto3.DataRow{Values: [][]byte{encode(*r.value, r.oid, formats)}})
 	}
