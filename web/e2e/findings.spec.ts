@@ -135,6 +135,14 @@ for (const group of ['rule', 'resource', 'account', 'service']) {
   });
 }
 
+test('findings are selected inside a group', async ({ posture: page }) => {
+  await page.goto(postureAt('/findings?group=rule'));
+  await page.locator('.group-head').first().click();
+  await page.locator('.grouped .finding').first().getByRole('checkbox').check();
+  await expect(page.locator('.list-head')).toContainText('1 finding selected');
+  await expect(page.locator('.list-head').getByRole('button', { name: 'Suppress' })).toBeEnabled();
+});
+
 test('brackets walk the groups', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?group=rule'));
   await expect(page.locator('.group-head').nth(1)).toBeVisible();

@@ -71,7 +71,7 @@ export function FindingList({ findings, total, compact, search, cursor, selected
                   on={search.f === finding.id}
                   cursor={row.index === cursor}
                   selected={selected.has(finding.id)}
-                  onSelect={() => onSelect(finding.id)}
+                  onSelect={onSelect}
                   search={search}
                 />
               </li>

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
 import type { Finding } from '../../api/posture';
 import type { Search } from '../../frame/address';
 import { Mark, severity } from '../../parts/marks';
@@ -16,7 +17,7 @@ interface Props {
   on: boolean;
   cursor: boolean;
   selected: boolean;
-  onSelect: () => void;
+  onSelect: (id: string) => void;
   search: Search;
 }
 
@@ -62,12 +63,20 @@ function Wide({ finding, ruleName, accountName }: Pick<Props, 'finding' | 'ruleN
   );
 }
 
-/** One finding in a list: two lines beside the drawer, columns without it. */
-export function FindingRow(props: Props) {
+/**
+ * One finding in a list: two lines beside the drawer, columns without it. It is rendered again
+ * only if its properties change, because scrolling renders the list for every frame.
+ */
+export const FindingRow = memo(function FindingRow(props: Props) {
   const { finding, compact, on, cursor, selected, onSelect, search } = props;
   return (
     <div className={`finding ${compact ? 'compact' : 'columns'} ${on ? 'on' : ''} ${cursor ? 'cursor' : ''}`}>
-      <input type="checkbox" aria-label={`Select ${props.ruleName}, ${resourceName(finding)}`} checked={selected} onChange={onSelect} />
+      <input
+        type="checkbox"
+        aria-label={`Select ${props.ruleName}, ${resourceName(finding)}`}
+        checked={selected}
+        onChange={() => onSelect(finding.id)}
+      />
       <Link
         to="/findings"
         search={{ ...search, f: finding.id } as never}
@@ -81,4 +90,4 @@ export function FindingRow(props: Props) {
       </Link>
     </div>
   );
-}
+});

@@ -89,7 +89,10 @@ export default function Findings() {
     if (search.f) change({ f: findings[next]?.id });
     else focusSoon(rowOf(findings[next]?.id ?? ''));
   };
-  const toggle = (id: string) => setSelected((before) => new Set(before.has(id) ? [...before].filter((v) => v !== id) : [...before, id]));
+  const toggle = useCallback(
+    (id: string) => setSelected((before) => new Set(before.has(id) ? [...before].filter((v) => v !== id) : [...before, id])),
+    [],
+  );
   const more = useCallback(() => {
     if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
   }, [query]);
@@ -197,7 +200,7 @@ export default function Findings() {
             </span>
           </div>
           {grouping !== 'none' ? (
-            <GroupedList search={search} grouping={grouping} compact={!!search.f} />
+            <GroupedList search={search} grouping={grouping} compact={!!search.f} selected={selected} onSelect={toggle} />
           ) : (
             <Answer query={query} what="the list" padded rows={12}>
               {() =>

@@ -14,7 +14,15 @@ import { FindingRow } from './FindingRow';
 type Grouping = Exclude<Group, 'none'>;
 const member = { rule: 'ruleIds', resource: 'objectIds', account: 'cloudAccountIds', service: 'services' } as const;
 
-function Members({ search, grouping, value, compact }: { search: Search; grouping: Grouping; value: string; compact: boolean }) {
+interface Props {
+  search: Search;
+  grouping: Grouping;
+  compact: boolean;
+  selected: Set<string>;
+  onSelect: (id: string) => void;
+}
+
+function Members({ search, grouping, value, compact, selected, onSelect }: Props & { value: string }) {
   const query = useQuery(
     findingsQuery({
       filters: { ...filtersOf(search), [member[grouping]]: [value] },
@@ -37,8 +45,8 @@ function Members({ search, grouping, value, compact }: { search: Search; groupin
                 compact={compact}
                 on={search.f === f.id}
                 cursor={false}
-                selected={false}
-                onSelect={() => undefined}
+                selected={selected.has(f.id)}
+                onSelect={onSelect}
                 search={search}
               />
             </li>
@@ -71,7 +79,8 @@ const levels = (of: Buckets | undefined) =>
   ['High', 'Medium', 'Low'].map((level) => ({ name: level.toLowerCase(), value: of?.buckets[level]?.count ?? 0 }));
 
 /** Findings by rule, resource, account or service; a group opens in place. */
-export function GroupedList({ search, grouping, compact }: { search: Search; grouping: Grouping; compact: boolean }) {
+export function GroupedList(props: Props) {
+  const { search, grouping } = props;
   const [open, setOpen] = useState<Set<string>>(new Set());
   const name = useGroupName(grouping);
   const query = useQuery(
@@ -110,7 +119,7 @@ export function GroupedList({ search, grouping, compact }: { search: Search; gro
                   </span>
                   <span className="num group-count">{count(g.count)}</span>
                 </button>
-                {open.has(g.value) && <Members search={search} grouping={grouping} value={g.value} compact={compact} />}
+                {open.has(g.value) && <Members {...props} value={g.value} />}
               </section>
             ))}
           </div>
