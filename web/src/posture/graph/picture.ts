@@ -1,22 +1,10 @@
+import { colours } from '../../parts/colours';
 import { middleCut } from '../../parts/text';
 import { card, place } from './layout';
 import type { Graph } from './model';
 
 const margin = 28;
 const sharpness = 2;
-
-/** The colours of the theme that is shown. */
-function colours<Name extends string>(names: Record<Name, string>): Record<Name, string> {
-  const probe = document.body.appendChild(document.createElement('span'));
-  const found = Object.fromEntries(
-    Object.entries(names).map(([name, token]) => {
-      probe.style.color = `var(${String(token)})`;
-      return [name, getComputedStyle(probe).color];
-    }),
-  );
-  probe.remove();
-  return found as Record<Name, string>;
-}
 
 /** Draws a graph as the screen shows it, and returns it as PNG. */
 export function graphPicture(graph: Graph, centre: string, hot: Set<string>): Promise<Blob | null> {

@@ -1,0 +1,54 @@
+import uPlot from 'uplot';
+
+export interface Line {
+  label: string;
+  points: { at: number; value: number; least?: number; most?: number }[];
+}
+
+/** A round number above the largest value, and the lines below it. */
+export function scaleOf(most: number, parts = 3): { top: number; lines: number[] } {
+  const rough = Math.max(most, parts) / parts;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = Math.max(1, [1, 2, 2.5, 5, 10].map((m) => m * unit).find((s) => s >= rough) ?? rough);
+  const top = Math.ceil(Math.max(most, 1) / step) * step;
+  return { top, lines: Array.from({ length: Math.round(top / step) + 1 }, (_, i) => i * step) };
+}
+
+/** The points of a line, with null between two of them that are much further apart than usual: nothing was measured there. */
+function withGaps(points: Line['points']): { at: number; point: Line['points'][number] | null }[] {
+  const distance = (i: number) => (points[i]?.at ?? 0) - (points[i - 1]?.at ?? 0);
+  const distances = points
+    .slice(1)
+    .map((_, i) => distance(i + 1))
+    .sort((a, b) => a - b);
+  const usual = distances[Math.floor(distances.length / 2)] ?? 0;
+  return points.flatMap((point, i) => {
+    const own = { at: point.at, point };
+    return i > 0 && distance(i) > usual * 2.5 ? [{ at: point.at - distance(i) / 2, point: null }, own] : [own];
+  });
+}
+
+/** With one line, the band between its least and greatest values is drawn too. */
+export const hasBand = (lines: Line[]) => lines.length === 1 && !!lines[0]?.points.some((p) => p.most !== undefined);
+
+/**
+ * The columns that uPlot draws: times, and for each line its values, or its values, greatest and
+ * least ones. A line ends at null; it goes on at undefined, a time of another line.
+ */
+export function columns(lines: Line[]): uPlot.AlignedData {
+  const band = hasBand(lines);
+  return uPlot.join(
+    lines.map((line) => {
+      const points = withGaps(line.points);
+      const of = (value: (p: Line['points'][number]) => number) => points.map(({ point }) => point && value(point));
+      const values = of((p) => p.value);
+      return [points.map((p) => p.at), values, ...(band ? [of((p) => p.most ?? p.value), of((p) => p.least ?? p.value)] : [])];
+    }),
+  );
+}
+
+/** The values that have no neighbour, through which no line can be drawn. */
+export function isolated(values: (number | null | undefined)[]): number[] {
+  const there = values.map((value, at) => ({ value, at })).filter(({ value }) => value !== undefined);
+  return there.filter(({ value }, i) => value !== null && there[i - 1]?.value == null && there[i + 1]?.value == null).map(({ at }) => at);
+}
