@@ -37,11 +37,18 @@ type EdgeChange struct {
 	To    EntityID
 }
 
+// A ChangeOrigin is what an event says about how a change was made. What it does not say
+// is empty.
+type ChangeOrigin struct {
+	Actor     string // who made the change
+	Operation string // the call, for example ModifyInstanceMetadataOptions
+}
+
 // An EntityChange is one entry of the change log of an entity.
 type EntityChange struct {
-	At         time.Time
-	Cause      ChangeCause // empty if it is not known
-	Actor      string      // who made the change; empty if no event said so
+	At    time.Time
+	Cause ChangeCause // empty if it is not known
+	ChangeOrigin
 	Properties map[string]PropertyChange
 	Tags       map[string]TagChange
 	Edges      []EdgeChange

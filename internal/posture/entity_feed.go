@@ -26,7 +26,7 @@ type FeedChange struct {
 	Kind    EntityType
 	Account AccountID
 	Region  string
-	Change  EntityChange // At, Cause and Actor; and the differences, if the entity was updated
+	Change  EntityChange // At, Cause and ChangeOrigin; and the differences, if the entity was updated
 }
 
 // A FeedPage is one page of the change feed, newest first.

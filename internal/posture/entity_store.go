@@ -164,9 +164,9 @@ type EntityStore interface {
 
 	// Replace saves single entities of a scope that were read after an event, in one
 	// transaction: it adds or replaces those in found and deletes those in gone that
-	// are not in found. It does not change other entities of the scope. The actor is who
-	// made the change according to the event; empty if it is not known.
-	Replace(ctx context.Context, s Scope, actor string, found []Entity, removed []EntityID) error
+	// are not in found. It does not change other entities of the scope. The
+	// origin is what the event says about the change.
+	Replace(ctx context.Context, s Scope, origin ChangeOrigin, found []Entity, removed []EntityID) error
 
 	// ScopeFailed records that a scope could not be read, and why.
 	ScopeFailed(ctx context.Context, s Scope, reason string) error

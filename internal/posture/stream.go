@@ -67,7 +67,7 @@ type StreamMessage struct {
 	Time   time.Time // when it was sent
 	Signal StreamSignal
 	Target []Target
-	Actor  string // who made the change, empty if the message does not say
+	ChangeOrigin
 }
 
 // A StreamSignal is what a message says about its stream.
@@ -98,13 +98,13 @@ type StreamOutcome struct {
 // A PendingRead is a target that waits to be read.
 type PendingRead struct {
 	Target
-	Version int64     // incremented by each message that names the target
-	Depth   int       // 0 for targets named by a message, 1 for their neighbours
-	Tries   int       // failed attempts
-	Confirm bool      // it was read already; this read confirms the first
-	Since   time.Time // when a message first named it
-	Actor   string    // of the last message that named one
-	Trace   string    // traceparent of the message, empty if it is not traced
+	Version      int64     // incremented by each message that names the target
+	Depth        int       // 0 for targets named by a message, 1 for their neighbours
+	Tries        int       // failed attempts
+	Confirm      bool      // it was read already; this read confirms the first
+	Since        time.Time // when a message first named it
+	Trace        string    // traceparent of the message, empty if it is not traced
+	ChangeOrigin           // of the last message that has one
 }
 
 // ReadResults are the results of a batch of pending reads.

@@ -8,7 +8,7 @@ test.describe('changes', () => {
     await page.goto(postureAt('/activity?show=changes'));
     const row = page.locator('tbody tr', { hasText: /Added|Changed|Deleted/ }).first();
     await expect(row).toBeVisible({ timeout: 60_000 });
-    await expect(page.locator('tbody tr', { hasText: /operator as admin/ }).first()).toBeVisible({ timeout: 60_000 });
+    await expect(page.locator('tbody tr', { hasText: /operator as admin · [A-Z]\w+/ }).first()).toBeVisible({ timeout: 60_000 });
     await row.locator('th a').first().click();
     await expect(page).toHaveURL(/\/resource\//);
     await expect(page.getByRole('heading', { name: 'Changes' })).toBeVisible();

@@ -44,6 +44,7 @@ type (
 		LastUpdateTime  httpapi.Time           `json:"lastUpdateTime"`
 		Cause           string                 `json:"cause,omitempty"`
 		Actor           string                 `json:"actor,omitempty"`
+		Operation       string                 `json:"operation,omitempty"`
 		PropertyChanges map[string]valueChange `json:"propertyChanges,omitempty"`
 		TagChanges      map[string]valueChange `json:"tagChanges,omitempty"`
 		EdgeChanges     []edgeChange           `json:"edgeChanges,omitempty"`
@@ -77,7 +78,7 @@ func (a *API) getChangeLog(ctx context.Context, in entityPath) (changeLog, error
 }
 
 func changeOf(c posture.EntityChange) change {
-	w := change{LastUpdateTime: httpapi.Time{Time: c.At}, Cause: string(c.Cause), Actor: c.Actor}
+	w := change{LastUpdateTime: httpapi.Time{Time: c.At}, Cause: string(c.Cause), Actor: c.Actor, Operation: c.Operation}
 	if len(c.Properties) > 0 {
 		w.PropertyChanges = make(map[string]valueChange, len(c.Properties))
 	}

@@ -192,6 +192,17 @@ func TestChangeFeedOverHTTP(t *testing.T) {
 	if len(counts) != 1 || fmt.Sprint(counts[0].(object)["added"], counts[0].(object)["updated"], counts[0].(object)["deleted"]) != "1 1 0" {
 		t.Errorf("counts %v", counts)
 	}
+	origin := posture.ChangeOrigin{Actor: "arn:aws:iam::123456789012:user/alice", Operation: "ModifyThing"}
+	if err := i.store.Replace(t.Context(), posture.Scope(scope), origin, []posture.Entity{thing("t", "3")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	newest := results(i.want(200, "POST", feed, object{"paginationInfo": object{"pageSize": 1}}))
+	logged := i.want(200, "GET", entityPath(string(thing("t", "").ID))+"/changelog", nil).body["changeLog"].([]any)
+	for name, got := range map[string]object{"feed": newest[0], "change log": logged[0].(object)} {
+		if got["cause"] != "Event" || got["actor"] != origin.Actor || got["operation"] != origin.Operation {
+			t.Errorf("the newest change of the %s is %v", name, got)
+		}
+	}
 	for _, filters := range []object{{"entityTypes": []string{"AWS.EC2.Instance"}}, {"cloudAccountIds": []string{"none"}}, {"to": "2020-01-01T00:00:00Z"}, {"from": "2100-01-01T00:00:00Z"}} {
 		if got := i.want(200, "POST", feed, object{"filters": filters}); len(results(got)) != 0 {
 			t.Errorf("%v: %s", filters, got.text)
@@ -320,7 +331,7 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 
 		// Queries see a change immediately.
 		entity := i.all[0]
-		if err := i.store.Replace(t.Context(), posture.Scope{Org: i.org, Account: account, Type: entity.Type, Region: entity.Region}, "", nil, []posture.EntityID{entity.ID}); err != nil {
+		if err := i.store.Replace(t.Context(), posture.Scope{Org: i.org, Account: account, Type: entity.Type, Region: entity.Region}, posture.ChangeOrigin{}, nil, []posture.EntityID{entity.ID}); err != nil {
 			t.Fatal(err)
 		}
 		if v := query("g.V().count()")["values"]; !reflect.DeepEqual(v, []any{float64(len(i.all) - 1)}) {

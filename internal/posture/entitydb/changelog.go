@@ -79,7 +79,7 @@ func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([
 	return l.log, addCauses(tx, accountNo, args[0].(int64), l.log)
 }
 
-// addCauses adds cause and actor to the entries of an entity's change log, from the
+// addCauses adds cause and origin to the entries of an entity's change log, from the
 // commits of the feed. Entries that are older than the feed, and entities that the first
 // collection of a scope found, have none.
 func addCauses(tx *sqldb.Tx, accountNo, idHash int64, log []posture.EntityChange) error {
@@ -91,7 +91,7 @@ func addCauses(tx *sqldb.Tx, accountNo, idHash int64, log []posture.EntityChange
 	for times := range slices.Chunk(slices.Sorted(maps.Keys(byTime)), 500) {
 		args := []any{accountNo}
 		commits, err := sqldb.Query(tx, scanCommit, `
-			SELECT at, account_no, generation, event, actor, changes
+			SELECT at, account_no, generation, event, actor, operation, changes
 			FROM entity_commit
 			WHERE account_no = $1 AND at IN `+sqldb.List(&args, times), args...)
 		if err != nil {
@@ -106,7 +106,7 @@ func addCauses(tx *sqldb.Tx, accountNo, idHash int64, log []posture.EntityChange
 				continue
 			}
 			for _, i := range byTime[c.changedAt] {
-				log[i].Cause, log[i].Actor = c.cause(), c.actor
+				log[i].Cause, log[i].ChangeOrigin = c.cause(), c.origin
 			}
 		}
 	}

@@ -14,8 +14,8 @@ const maxFeedChanges = 1000
 
 // A feedEntry is what the feed says about one commit.
 type feedEntry struct {
-	event                   bool   // caused by an event
-	actor                   string // who made the changes; empty if unknown
+	event                   bool // caused by an event
+	origin                  posture.ChangeOrigin
 	added, updated, removed int64
 	listed                  int
 	changes                 []byte // change type and id hash of those that are listed
@@ -76,9 +76,9 @@ func (c *changeSet) saveFeed() error {
 		return nil
 	}
 	_, err := c.tx.Exec(`
-		INSERT INTO entity_commit (org, at, account_no, generation, type, event, actor, added, updated, removed, changes)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		c.part.org, c.changedAt, c.part.accountNo, c.generation, c.scope.Type, e.event, e.actor, e.added, e.updated, e.removed, e.changes)
+		INSERT INTO entity_commit (org, at, account_no, generation, type, event, actor, operation, added, updated, removed, changes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		c.part.org, c.changedAt, c.part.accountNo, c.generation, c.scope.Type, e.event, e.origin.Actor, e.origin.Operation, e.added, e.updated, e.removed, e.changes)
 	return err
 }
 

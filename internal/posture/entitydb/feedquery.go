@@ -15,12 +15,12 @@ import (
 type feedCommit struct {
 	changedAt, accountNo, generation int64
 	event                            bool
-	actor                            string
+	origin                           posture.ChangeOrigin
 	changes                          []byte
 }
 
 func scanCommit(r sqldb.Row) (c feedCommit, err error) {
-	err = r.Scan(&c.changedAt, &c.accountNo, &c.generation, &c.event, &c.actor, &c.changes)
+	err = r.Scan(&c.changedAt, &c.accountNo, &c.generation, &c.event, &c.origin.Actor, &c.origin.Operation, &c.changes)
 	return c, err
 }
 
@@ -69,7 +69,7 @@ func (s *Store) Feed(ctx context.Context, org posture.OrgID, f posture.FeedFilte
 		}
 		args = append(args, p.Size+1)
 		commits, err := sqldb.Query(tx, scanCommit, `
-			SELECT at, account_no, generation, event, actor, changes
+			SELECT at, account_no, generation, event, actor, operation, changes
 			FROM entity_commit
 			WHERE `+where+fmt.Sprintf(`
 			ORDER BY at DESC, account_no DESC, generation DESC
@@ -262,7 +262,7 @@ func (r *feedReader) change(item feedItem) (change posture.FeedChange, found boo
 	default:
 		e, found, err = r.entity(item, func(e posture.Entity) bool { return sqldb.Millis(e.Created) == item.changedAt })
 	}
-	change.Type, change.Change.Cause, change.Change.Actor = item.typ, item.cause(), item.actor
+	change.Type, change.Change.Cause, change.Change.ChangeOrigin = item.typ, item.cause(), item.origin
 	change.Entity, change.Name, change.Kind, change.Account, change.Region = e.ID, e.Name, e.Type, e.Account, e.Region
 	change.Change.At = sqldb.Time(item.changedAt)
 	return change, found, err

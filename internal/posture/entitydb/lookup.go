@@ -165,7 +165,7 @@ func (r entityRow) entity(h cellContext) (posture.Entity, error) {
 }
 
 // Replace implements [posture.EntityStore].
-func (s *Store) Replace(ctx context.Context, scope posture.Scope, actor string, found []posture.Entity, removed []posture.EntityID) error {
+func (s *Store) Replace(ctx context.Context, scope posture.Scope, origin posture.ChangeOrigin, found []posture.Entity, removed []posture.EntityID) error {
 	items := make([]stagedEntity, len(found))
 	removed = slices.DeleteFunc(slices.Clone(removed), func(id posture.EntityID) bool {
 		return slices.ContainsFunc(found, func(e posture.Entity) bool { return e.ID == id })
@@ -187,7 +187,7 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, actor string, 
 		if err != nil {
 			return err
 		}
-		c.feed.event, c.feed.actor = true, actor
+		c.feed.event, c.feed.origin = true, origin
 		existing, err := s.findEntities(tx, c.part.accountNo, ids)
 		if err != nil {
 			return err

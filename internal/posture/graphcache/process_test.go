@@ -113,7 +113,7 @@ func (p process) change(t *testing.T, n int64) {
 			Properties: []posture.Property{posture.Text("change", fmt.Sprint(n))},
 		})
 	}
-	if err := p.store.Replace(t.Context(), scope, "", es, nil); err != nil {
+	if err := p.store.Replace(t.Context(), scope, posture.ChangeOrigin{}, es, nil); err != nil {
 		t.Fatal(err)
 	}
 }

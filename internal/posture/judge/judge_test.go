@@ -162,7 +162,9 @@ func (h *history) reread(scope posture.Scope) string {
 			removed = append(removed, id)
 		}
 	}
-	h.doBoth(func(f *fixture) error { return f.store.Replace(h.t.Context(), f.in(scope), "", found, removed) })
+	h.doBoth(func(f *fixture) error {
+		return f.store.Replace(h.t.Context(), f.in(scope), posture.ChangeOrigin{}, found, removed)
+	})
 	return fmt.Sprintf("reading %d of %s %s again", len(found)+len(removed), scope.Type, scope.Region)
 }
 

@@ -78,11 +78,11 @@ func (s Entities) FeedCounts(ctx context.Context, org posture.OrgID, f posture.F
 }
 
 // Replace implements [posture.EntityStore].
-func (s Entities) Replace(ctx context.Context, x posture.Scope, actor string, found []posture.Entity, gone []posture.EntityID) error {
+func (s Entities) Replace(ctx context.Context, x posture.Scope, origin posture.ChangeOrigin, found []posture.Entity, gone []posture.EntityID) error {
 	if err := refuse(ctx); err != nil {
 		return err
 	}
-	return s.Store.Replace(ctx, x, actor, found, gone)
+	return s.Store.Replace(ctx, x, origin, found, gone)
 }
 
 // ScopeFailed implements [posture.EntityStore].

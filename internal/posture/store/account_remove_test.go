@@ -71,7 +71,7 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 			t.Error(err)
 		}
 		scope := posture.Scope{Org: "org", Account: large.ID, Type: before.Type, Region: before.Region}
-		if err := r.store.Replace(t.Context(), scope, "", []posture.Entity{before}, nil); !fault.Is(err, fault.Unavailable) {
+		if err := r.store.Replace(t.Context(), scope, posture.ChangeOrigin{}, []posture.Entity{before}, nil); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("an entity is written while old ones are removed: %v", err)
 		}
 		r.collect(large)

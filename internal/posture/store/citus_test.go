@@ -92,7 +92,7 @@ func useAccount(t *testing.T, ctx context.Context, s *store.Store) {
 	}
 	scope := posture.Scope{Org: org, Account: a.ID, Type: entity.Type, Region: entity.Region}
 	entity.Name = "replaced"
-	must(s.Replace(ctx, scope, "", []posture.Entity{entity}, nil))
+	must(s.Replace(ctx, scope, posture.ChangeOrigin{}, []posture.Entity{entity}, nil))
 	must(s.ScopeFailed(ctx, scope, "denied"))
 	generation, err := s.EachEntity(ctx, org, a.ID, func(posture.Entity) error { return nil })
 	must(err)

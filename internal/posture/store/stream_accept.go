@@ -66,7 +66,7 @@ func (s *Streams) accept(tx *sqldb.Tx, d posture.Delivery) (o posture.StreamOutc
 		case m.Signal == posture.SignalEvent && len(m.Target) == 0:
 			unmapped++
 		}
-		if err := s.addPending(tx, org, id, m.Target, 0, now, d.Trace, m.Actor); err != nil {
+		if err := s.addPending(tx, org, id, m.Target, 0, now, d.Trace, m.ChangeOrigin); err != nil {
 			return o, err
 		}
 		work = work || len(m.Target) > 0
@@ -89,19 +89,20 @@ func (s *Streams) accept(tx *sqldb.Tx, d posture.Delivery) (o posture.StreamOutc
 
 // addPending inserts pending reads of targets. A target that is pending already gets
 // a new version instead of a second row.
-func (s *Streams) addPending(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, targets []posture.Target, depth int, due int64, trace, actor string) error {
+func (s *Streams) addPending(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, targets []posture.Target, depth int, due int64, trace string, origin posture.ChangeOrigin) error {
 	for _, t := range targets {
 		if _, err := tx.Exec(`
-			INSERT INTO stream_reread (org, account, type, region, name, version, depth, tries, again, since, due, trace, actor)
-			VALUES ($1, $2, $3, $4, $5, 1, $6, 0, FALSE, $7, $7, $8, $9)
+			INSERT INTO stream_reread (org, account, type, region, name, version, depth, tries, again, since, due, trace, actor, operation)
+			VALUES ($1, $2, $3, $4, $5, 1, $6, 0, FALSE, $7, $7, $8, $9, $10)
 			ON CONFLICT (org, account, type, region, name) DO UPDATE
 			SET version = stream_reread.version + 1, tries = 0, again = FALSE,
 				depth = CASE WHEN stream_reread.depth < excluded.depth THEN stream_reread.depth ELSE excluded.depth END,
 				since = CASE WHEN stream_reread.due > excluded.due THEN excluded.since ELSE stream_reread.since END,
 				due = CASE WHEN stream_reread.due > excluded.due THEN excluded.due ELSE stream_reread.due END,
 				trace = CASE WHEN excluded.trace = '' THEN stream_reread.trace ELSE excluded.trace END,
-				actor = CASE WHEN excluded.actor = '' THEN stream_reread.actor ELSE excluded.actor END`,
-			org, id, t.Type, t.Region, t.Name, depth, due, trace, actor); err != nil {
+				actor = CASE WHEN excluded.actor || excluded.operation = '' THEN stream_reread.actor ELSE excluded.actor END,
+				operation = CASE WHEN excluded.actor || excluded.operation = '' THEN stream_reread.operation ELSE excluded.operation END`,
+			org, id, t.Type, t.Region, t.Name, depth, due, trace, origin.Actor, origin.Operation); err != nil {
 			return err
 		}
 	}

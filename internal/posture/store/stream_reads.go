@@ -9,7 +9,7 @@ import (
 
 func scanPendingRead(r sqldb.Row) (w posture.PendingRead, err error) {
 	var since int64
-	err = r.Scan(&w.Type, &w.Region, &w.Name, &w.Version, &w.Depth, &w.Tries, &w.Confirm, &since, &w.Trace, &w.Actor)
+	err = r.Scan(&w.Type, &w.Region, &w.Name, &w.Version, &w.Depth, &w.Tries, &w.Confirm, &since, &w.Trace, &w.Actor, &w.Operation)
 	w.Since = sqldb.Time(since)
 	return w, err
 }
@@ -18,7 +18,7 @@ func scanPendingRead(r sqldb.Row) (w posture.PendingRead, err error) {
 func (s *Streams) PendingReads(ctx context.Context, org posture.OrgID, id posture.AccountID, limit int) (due []posture.PendingRead, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		due, err = sqldb.Query(tx, scanPendingRead, `
-			SELECT type, region, name, version, depth, tries, again, since, trace, actor
+			SELECT type, region, name, version, depth, tries, again, since, trace, actor, operation
 			FROM stream_reread
 			WHERE org = $1 AND account = $2 AND due <= $3
 			ORDER BY since, type, region, name
@@ -45,7 +45,7 @@ func (s *Streams) RecordReads(ctx context.Context, org posture.OrgID, id posture
 				return err
 			}
 		}
-		return s.addPending(tx, org, id, results.Neighbours, 1, sqldb.Millis(s.now()), "", "")
+		return s.addPending(tx, org, id, results.Neighbours, 1, sqldb.Millis(s.now()), "", posture.ChangeOrigin{})
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// save writes the entities that were read, one scope and actor at a time in the
+// save writes the entities that were read, one scope and origin at a time in the
 // order of the reads, and returns the results to record.
 func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) (posture.ReadResults, error) {
 	var results posture.ReadResults
@@ -23,27 +23,27 @@ func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) 
 		return results, err
 	}
 	type commit struct { // changes that are saved together
-		scope posture.Scope
-		actor string
+		scope  posture.Scope
+		origin posture.ChangeOrigin
 	}
 	saved := map[commit]bool{}
 	for _, entry := range reads {
 		r.classify(ctx, access, entry, &results)
-		if entry.err != nil || entry.skipped || entry.readByRunner || saved[commit{entry.scope, entry.Actor}] {
+		if entry.err != nil || entry.skipped || entry.readByRunner || saved[commit{entry.scope, entry.ChangeOrigin}] {
 			continue
 		}
-		saved[commit{entry.scope, entry.Actor}] = true
+		saved[commit{entry.scope, entry.ChangeOrigin}] = true
 		var found []posture.Entity
 		var removed []posture.EntityID
 		for _, other := range reads {
-			if other.scope == entry.scope && other.Actor == entry.Actor && other.err == nil {
+			if other.scope == entry.scope && other.ChangeOrigin == entry.ChangeOrigin && other.err == nil {
 				found, removed = append(found, other.found...), append(removed, other.removed...)
 			}
 		}
 		if len(found) == 0 && !slices.ContainsFunc(removed, func(id posture.EntityID) bool { _, ok := before[id]; return ok }) {
 			continue
 		}
-		if err := r.Entities.Replace(ctx, entry.scope, entry.Actor, found, removed); err != nil {
+		if err := r.Entities.Replace(ctx, entry.scope, entry.ChangeOrigin, found, removed); err != nil {
 			return results, err
 		}
 	}

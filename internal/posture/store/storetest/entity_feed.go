@@ -19,7 +19,7 @@ func feedLines(t *testing.T, s posture.EntityStore, f posture.FeedFilter, size i
 			t.Fatal(err)
 		}
 		for _, c := range page.Changes {
-			lines = append(lines, fmt.Sprintf("%s %s %s %s %s", c.Change.At.Sub(begin), c.Type, c.Name, strings.TrimSpace(string(c.Change.Cause)+" "+c.Change.Actor), c.Region))
+			lines = append(lines, fmt.Sprintf("%s %s %s %s %s", c.Change.At.Sub(begin), c.Type, c.Name, strings.Join(strings.Fields(fmt.Sprint(c.Change.Cause, " ", c.Change.Actor, " ", c.Change.Operation)), " "), c.Region))
 		}
 		if p.After = page.Next; p.After == "" {
 			return lines
@@ -42,7 +42,7 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 	later()
 	record(t, f.Store, scope, true, image("a", "2"), image("b", "1"), image("c", "1")) // nothing changed
 	later()
-	if err := f.Store.Replace(ctx, posture.Scope(scope), "alice", []posture.Entity{image("c", "2"), image("d", "1")}, []posture.EntityID{image("b", "").ID}); err != nil {
+	if err := f.Store.Replace(ctx, posture.Scope(scope), posture.ChangeOrigin{Actor: "alice", Operation: "CopyImage"}, []posture.Entity{image("c", "2"), image("d", "1")}, []posture.EntityID{image("b", "").ID}); err != nil {
 		t.Fatal(err)
 	}
 	later()
@@ -50,9 +50,9 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 
 	want := []string{
 		"4h0m0s DELETE name of d Collection us-east-1",
-		"3h0m0s ADD name of d Event alice us-east-1",
-		"3h0m0s UPDATE name of c Event alice us-east-1",
-		"3h0m0s DELETE name of b Event alice us-east-1",
+		"3h0m0s ADD name of d Event alice CopyImage us-east-1",
+		"3h0m0s UPDATE name of c Event alice CopyImage us-east-1",
+		"3h0m0s DELETE name of b Event alice CopyImage us-east-1",
 		"1h0m0s ADD name of c Collection us-east-1",
 		"1h0m0s UPDATE name of a Collection us-east-1",
 	}
@@ -70,14 +70,14 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 
 	for name, want := range map[string]string{
 		"a": "1h0m0s Collection, 0s", // what the first collection found has no cause
-		"b": "3h0m0s Event alice, 0s",
-		"c": "3h0m0s Event alice, 1h0m0s Collection",
-		"d": "4h0m0s Collection, 3h0m0s Event alice",
+		"b": "3h0m0s Event alice CopyImage, 0s",
+		"c": "3h0m0s Event alice CopyImage, 1h0m0s Collection",
+		"d": "4h0m0s Collection, 3h0m0s Event alice CopyImage",
 	} {
 		log, err := f.Store.ChangeLog(ctx, org, image(name, "").ID)
 		var lines []string
 		for _, c := range log {
-			lines = append(lines, strings.Join(strings.Fields(fmt.Sprint(c.At.Sub(begin), " ", c.Cause, " ", c.Actor)), " "))
+			lines = append(lines, strings.Join(strings.Fields(fmt.Sprint(c.At.Sub(begin), " ", c.Cause, " ", c.Actor, " ", c.Operation)), " "))
 		}
 		if got := strings.Join(lines, ", "); err != nil || got != want {
 			t.Errorf("causes in the change log of %s: %q, %v; want %q", name, got, err, want)

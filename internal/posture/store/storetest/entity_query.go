@@ -215,7 +215,7 @@ func pagesAreStable(t *testing.T, f EntityFixture) {
 			// is added.
 			last := page.Entities[len(page.Entities)-1]
 			changed := newEntity(east, "i-59", set(posture.Number("round", int64(round))))
-			if err := f.Store.Replace(t.Context(), posture.Scope(newScope(instance, east)), "",
+			if err := f.Store.Replace(t.Context(), posture.Scope(newScope(instance, east)), posture.ChangeOrigin{},
 				[]posture.Entity{changed, newEntity(east, fmt.Sprintf("new-%d", round))}, []posture.EntityID{last.ID}); err != nil {
 				t.Fatal(err)
 			}

@@ -76,7 +76,7 @@ func eventsWin(t *testing.T, f EntityFixture) {
 		}
 	}
 	scope := posture.Scope(newScope(instance, east))
-	err = f.Store.Replace(ctx, scope, "", []posture.Entity{image("changed", "2"), image("new", "2"), image("newer", "2")}, []posture.EntityID{image("gone", "").ID})
+	err = f.Store.Replace(ctx, scope, posture.ChangeOrigin{}, []posture.Entity{image("changed", "2"), image("new", "2"), image("newer", "2")}, []posture.EntityID{image("gone", "").ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,13 +99,13 @@ func replaceTouchesOnlyItsEntities(t *testing.T, f EntityFixture) {
 	record(t, f.Store, newScope(instance, east), true, one, two)
 	before := generation(t, f.Store)
 	scope := posture.Scope(newScope(instance, east))
-	if err := f.Store.Replace(ctx, scope, "", []posture.Entity{one, one}, []posture.EntityID{"AWS.EC2.123456789012.us-east-1.Instance.none"}); err != nil {
+	if err := f.Store.Replace(ctx, scope, posture.ChangeOrigin{}, []posture.Entity{one, one}, []posture.EntityID{"AWS.EC2.123456789012.us-east-1.Instance.none"}); err != nil {
 		t.Fatal(err)
 	}
 	if g := generation(t, f.Store); g != before {
 		t.Errorf("nothing changed, but generation %d became %d", before, g)
 	}
-	if err := f.Store.Replace(ctx, scope, "", []posture.Entity{newEntity(east, "i-3")}, []posture.EntityID{one.ID}); err != nil {
+	if err := f.Store.Replace(ctx, scope, posture.ChangeOrigin{}, []posture.Entity{newEntity(east, "i-3")}, []posture.EntityID{one.ID}); err != nil {
 		t.Fatal(err)
 	}
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-2", "name of i-3"})
@@ -189,7 +189,7 @@ func foreignEntityIsRefused(t *testing.T, f EntityFixture) {
 	} {
 		err := tryRecord(t.Context(), f.Store, newScope(instance, east), true, e)
 		wantKind(t, "entity of another "+what, err, fault.Invalid)
-		err = f.Store.Replace(t.Context(), posture.Scope(newScope(instance, east)), "", []posture.Entity{e}, nil)
+		err = f.Store.Replace(t.Context(), posture.Scope(newScope(instance, east)), posture.ChangeOrigin{}, []posture.Entity{e}, nil)
 		wantKind(t, "entity of another "+what, err, fault.Invalid)
 	}
 }

@@ -22,25 +22,25 @@ type StreamFixture struct {
 // RunStreams runs the tests of streams on stores that open returns.
 func RunStreams(t *testing.T, open func(t *testing.T) StreamFixture) {
 	for name, test := range map[string]func(*testing.T, StreamFixture){
-		"StreamIsOpenedAndRotated":             streamIsOpenedAndRotated,
-		"StreamOfAnotherOrgIsNotFound":         streamOfAnotherOrgIsNotFound,
-		"ActorsAreKeptUntilTheReadIsConfirmed": actorsAreKept,
-		"MessageCountsOnce":                    messageCountsOnce,
-		"BurstsAreMerged":                      burstsAreMerged,
-		"JobIsEnqueuedOnce":                    jobIsEnqueuedOnce,
-		"StuckAccountGetsAnotherJob":           stuckAccountGetsAnotherJob,
-		"TargetNamedDuringAReadIsReadAgain":    targetNamedDuringAReadIsReadAgain,
-		"FailedReadIsRetriedLater":             failedReadIsRetriedLater,
-		"ReadIsConfirmedLater":                 readIsConfirmedLater,
-		"StatusFollowsMessages":                statusFollowsMessages,
-		"LateMessageDoesNotReconnect":          lateMessageDoesNotReconnect,
-		"StatusIsSet":                          statusIsSet,
-		"StreamIsRemovedWithItsAccount":        streamIsRemovedWithItsAccount,
-		"OldMessageIDsAreDeleted":              oldMessageIDsAreDeleted,
-		"MissedHeartbeatDisconnects":           missedHeartbeatDisconnects,
-		"QuietWithChangesDisconnects":          quietWithChangesDisconnects,
-		"ManyDeliveriesAtOnce":                 manyDeliveriesAtOnce,
-		"DeliveryToARemovedStreamIsGone":       deliveryToARemovedStream,
+		"StreamIsOpenedAndRotated":              streamIsOpenedAndRotated,
+		"StreamOfAnotherOrgIsNotFound":          streamOfAnotherOrgIsNotFound,
+		"OriginsAreKeptUntilTheReadIsConfirmed": originsAreKept,
+		"MessageCountsOnce":                     messageCountsOnce,
+		"BurstsAreMerged":                       burstsAreMerged,
+		"JobIsEnqueuedOnce":                     jobIsEnqueuedOnce,
+		"StuckAccountGetsAnotherJob":            stuckAccountGetsAnotherJob,
+		"TargetNamedDuringAReadIsReadAgain":     targetNamedDuringAReadIsReadAgain,
+		"FailedReadIsRetriedLater":              failedReadIsRetriedLater,
+		"ReadIsConfirmedLater":                  readIsConfirmedLater,
+		"StatusFollowsMessages":                 statusFollowsMessages,
+		"LateMessageDoesNotReconnect":           lateMessageDoesNotReconnect,
+		"StatusIsSet":                           statusIsSet,
+		"StreamIsRemovedWithItsAccount":         streamIsRemovedWithItsAccount,
+		"OldMessageIDsAreDeleted":               oldMessageIDsAreDeleted,
+		"MissedHeartbeatDisconnects":            missedHeartbeatDisconnects,
+		"QuietWithChangesDisconnects":           quietWithChangesDisconnects,
+		"ManyDeliveriesAtOnce":                  manyDeliveriesAtOnce,
+		"DeliveryToARemovedStreamIsGone":        deliveryToARemovedStream,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,30 +168,34 @@ func streamIsOpenedAndRotated(t *testing.T, f StreamFixture) {
 	wantKind(t, "a closed stream", err, fault.NotFound)
 }
 
-func actorsAreKept(t *testing.T, f StreamFixture) {
+func originsAreKept(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
-	by := func(id, actor string) posture.StreamMessage {
+	by := func(id, actor, operation string) posture.StreamMessage {
 		m := newMessage(f, id, "i-1")
-		m.Actor = actor
+		m.ChangeOrigin = posture.ChangeOrigin{Actor: actor, Operation: operation}
 		return m
 	}
-	actor := func() string {
+	origin := func() posture.ChangeOrigin {
 		t.Helper()
 		all := pendingReads(t, f)
 		if len(all) != 1 {
 			t.Fatalf("pending reads %+v", all)
 		}
-		return all[0].Actor
+		return all[0].ChangeOrigin
 	}
-	deliver(t, f, s, by("1", "alice"))
-	deliver(t, f, s, by("2", "bob"), by("3", ""))
-	if got := actor(); got != "bob" {
-		t.Errorf("the actor is %q, want that of the last message that names one", got)
+	deliver(t, f, s, by("1", "alice", "StartInstances"))
+	deliver(t, f, s, by("2", "bob", ""), by("3", "", ""))
+	if got := origin(); got != (posture.ChangeOrigin{Actor: "bob"}) {
+		t.Errorf("the origin is %+v, want that of the last message that has one", got)
+	}
+	deliver(t, f, s, by("4", "", "StopInstances"))
+	if got := origin(); got != (posture.ChangeOrigin{Operation: "StopInstances"}) {
+		t.Errorf("the origin is %+v, want that of one message", got)
 	}
 	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f), ConfirmAt: f.Clock.T.Add(time.Minute)})
 	f.Clock.T = f.Clock.T.Add(time.Minute)
-	if got := actor(); got != "bob" {
-		t.Errorf("the actor of the confirming read is %q", got)
+	if got := origin(); got != (posture.ChangeOrigin{Operation: "StopInstances"}) {
+		t.Errorf("the origin of the confirming read is %+v", got)
 	}
 }
 

@@ -146,7 +146,8 @@ func (v *Verifier) deliver(stream posture.Stream, m posture.StreamMessage, e eve
 	} else {
 		m.Target = e.targets(v.index)
 		who := e.Detail.UserIdentity
-		m.Actor = change.Actor(who.ARN, who.UserName, who.InvokedBy, who.PrincipalID)
+		m.Actor = change.Printable(who.ARN, who.UserName, who.InvokedBy, who.PrincipalID)
+		m.Operation = change.Printable(change.Name(e.Detail.EventName))
 	}
 	return Verified{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
 }

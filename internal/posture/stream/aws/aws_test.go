@@ -139,7 +139,9 @@ func TestNotificationsOfBothVersionsAreTaken(t *testing.T) {
 			if err != nil {
 				t.Fatalf("version %s: %v", version, err)
 			}
-			want := []posture.StreamMessage{{ID: "sns " + n.MessageID, Time: now, Actor: "arn:aws:iam::123456789012:user/alice", Target: []posture.Target{{Type: "AWS.S3.Bucket", Region: "eu-west-1", Name: "logs"}}}}
+			want := []posture.StreamMessage{{ID: "sns " + n.MessageID, Time: now,
+				ChangeOrigin: posture.ChangeOrigin{Actor: "arn:aws:iam::123456789012:user/alice", Operation: "PutBucketPolicy"},
+				Target:       []posture.Target{{Type: "AWS.S3.Bucket", Region: "eu-west-1", Name: "logs"}}}}
 			if diff := cmp.Diff(want, o.Messages); diff != "" || o.Stream.Account != account {
 				t.Errorf("version %s (-want +got):\n%s", version, diff)
 			}

@@ -32,7 +32,7 @@ func (a activity) record() record {
 	r := record{
 		id: a.EventDataID, time: a.EventTimestamp, operation: cmp.Or(a.Authorization.Action, a.OperationName), status: a.Status,
 		resource: cmp.Or(a.ResourceID, a.Authorization.Scope), subscribed: a.SubscriptionID,
-		actor: change.Actor(a.Caller),
+		actor: change.Printable(a.Caller),
 	}
 	switch {
 	case strings.EqualFold(a.OperationName, OperationReady):

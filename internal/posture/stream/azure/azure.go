@@ -95,7 +95,7 @@ func (v *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 		if r.id == "" || len(r.id) > 512 {
 			return Verified{}, refusal.New(refusal.Malformed, "a message without an id")
 		}
-		m := posture.StreamMessage{ID: "azure " + r.id, Time: r.time, Signal: r.signal, Actor: r.actor}
+		m := posture.StreamMessage{ID: "azure " + r.id, Time: r.time, Signal: r.signal, ChangeOrigin: posture.ChangeOrigin{Actor: r.actor, Operation: change.Printable(change.Name(r.operation))}}
 		if r.validation != "" {
 			o.Validation = r.validation
 		}

@@ -94,7 +94,7 @@ func TestAllFormatsAreAccepted(t *testing.T) {
 			{Type: "Azure.Network.NetworkSecurityGroup", Region: "global", Name: nsg},
 			{Type: "Azure.Network.CidrRange", Region: "global", Name: nsg},
 		}
-		if diff := cmp.Diff(want, m.Target); diff != "" || m.ID != "azure "+o.ID || !m.Time.Equal(now) || m.Signal != posture.SignalEvent || m.Actor != "operator@example.com" {
+		if diff := cmp.Diff(want, m.Target); diff != "" || m.ID != "azure "+o.ID || !m.Time.Equal(now) || m.Signal != posture.SignalEvent || m.ChangeOrigin != (posture.ChangeOrigin{Actor: "operator@example.com", Operation: o.Name}) {
 			t.Errorf("%s: %+v (-want +got):\n%s", name, m, diff)
 		}
 	}

@@ -48,7 +48,7 @@ func (c *gridClaims) UnmarshalJSON(b []byte) error {
 // actor returns the user, or the id of the application.
 func (c gridClaims) actor() string {
 	const schema = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/"
-	return change.Actor(c[schema+"upn"], c[schema+"name"], c["name"], c["appid"])
+	return change.Printable(c[schema+"upn"], c[schema+"name"], c["name"], c["appid"])
 }
 
 // gridEvent is an event in either schema.

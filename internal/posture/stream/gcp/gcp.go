@@ -149,7 +149,8 @@ func (v *Verifier) message(p push, stream posture.Stream) (posture.StreamMessage
 		return m, refusal.New(refusal.Foreign, "the entry is of another project's log")
 	}
 	m.Target = e.targets(v.index)
-	m.Actor = change.Actor(e.Payload.Caller.Email, e.Payload.Caller.Subject)
+	m.Actor = change.Printable(e.Payload.Caller.Email, e.Payload.Caller.Subject)
+	m.Operation = change.Printable(change.Name(e.Payload.MethodName))
 	return m, nil
 }
 

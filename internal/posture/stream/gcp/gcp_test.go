@@ -115,7 +115,7 @@ func TestAPushIsTaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []posture.StreamMessage{{ID: "pubsub " + p.Message.MessageID, Time: now, Actor: "operator@example.com", Target: []posture.Target{
+		want := []posture.StreamMessage{{ID: "pubsub " + p.Message.MessageID, Time: now, ChangeOrigin: posture.ChangeOrigin{Actor: "operator@example.com", Operation: "v1.compute.firewalls.patch"}, Target: []posture.Target{
 			{Type: "GCP.Compute.Firewall", Region: "global", Name: "projects/shop-prod-1/global/firewalls/ssh"},
 		}}}
 		if diff := cmp.Diff(want, d.Messages); diff != "" || d.Stream.Account != project {

@@ -72,8 +72,12 @@ function ChangeRow({ at, change, raised }: Extract<Event, { what: 'change' }>) {
       <td className="wide">
         <Difference change={change} />
       </td>
-      <td className="wide roomy small t2 activity-who" title={change.actor ?? causes[change.cause]}>
+      <td
+        className="wide roomy small t2 activity-who"
+        title={[change.actor ?? causes[change.cause], change.operation].filter(Boolean).join('\n')}
+      >
         {change.actor ? actorName(change.actor) : <span className="t3">{sources[change.cause]}</span>}
+        {change.operation && <span className="t3"> · {change.operation}</span>}
       </td>
       <td className="wide roomy t2 nowrap">{accountName(change.cloudAccountId)}</td>
     </tr>

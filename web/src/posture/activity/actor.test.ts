@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { actorName, byWhom } from './actor';
+import { actorName, causeText } from './actor';
 
 it('shortens ARNs to the names in them', () => {
   expect(actorName('arn:aws:iam::123456789012:user/team/alice')).toBe('alice');
@@ -8,7 +8,10 @@ it('shortens ARNs to the names in them', () => {
   expect(actorName('operator@example.com')).toBe('operator@example.com');
 });
 
-it('names the cause where nobody is named', () => {
-  expect(byWhom('event', undefined)).toBe('event');
-  expect(byWhom('event', 'arn:aws:iam::123456789012:user/alice')).toBe('by alice');
+it('adds to the cause what the event says', () => {
+  const actor = 'arn:aws:iam::123456789012:user/alice';
+  expect(causeText('event', {})).toBe('event');
+  expect(causeText('event', { actor })).toBe('event by alice');
+  expect(causeText('event', { operation: 'RunInstances' })).toBe('event, RunInstances');
+  expect(causeText('event', { actor, operation: 'RunInstances' })).toBe('event, RunInstances by alice');
 });

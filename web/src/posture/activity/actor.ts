@@ -6,5 +6,6 @@ export function actorName(actor: string): string {
   return names.length === 0 ? (kind ?? actor) : kind === 'assumed-role' ? names.slice(-2).reverse().join(' as ') : (names.at(-1) ?? actor);
 }
 
-/** What caused a change, or who made it if an event said so. */
-export const byWhom = (cause: string, actor: string | undefined) => (actor ? `by ${actorName(actor)}` : cause);
+/** What caused a change; also the call and who made it, if an event said so: event, RunInstances by alice. */
+export const causeText = (cause: string, { actor, operation }: { actor?: string; operation?: string }) =>
+  cause + (operation ? `, ${operation}` : '') + (actor ? ` by ${actorName(actor)}` : '');

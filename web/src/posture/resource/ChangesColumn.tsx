@@ -11,7 +11,7 @@ import { Answer, Empty } from '../../parts/states';
 import { plural, shortType } from '../../parts/text';
 import { dateTime, Time } from '../../parts/time';
 import { raisedBy } from '../activity/events';
-import { byWhom } from '../activity/actor';
+import { causeText } from '../activity/actor';
 import { differences, differencesBetween, extent, type Difference } from './changes';
 
 type Entry = ChangeLog['changeLog'][number];
@@ -60,7 +60,7 @@ function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[]
               {first ? (
                 <span className="t3">first read</span>
               ) : (
-                entry.cause && <span className="t3">{byWhom(causes[entry.cause], entry.actor)}</span>
+                entry.cause && <span className="t3">{causeText(causes[entry.cause], entry)}</span>
               )}
             </span>
             {first ? <p className="small t3">{extent(entry)}</p> : <Differences lines={lines} />}
@@ -110,7 +110,7 @@ function Around({ id, account, at }: { id: string; account: string; at: string }
                 <span className="timeline-head">
                   <Time at={c.lastUpdateTime} as="date" />
                   <span className="t3">
-                    {words[c.changeType]}, {byWhom(causes[c.cause], c.actor)}
+                    {words[c.changeType]}, {causeText(causes[c.cause], c)}
                   </span>
                 </span>
                 <Link className="link" to={`/resource/${encodeURIComponent(c.entityId)}`}>

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// A Name is a member of an event that names who made a call. Anything but a text is
-// ignored: a message is not refused because of it.
+// A Name is a member of an event that names the caller. Anything but a text is ignored:
+// a message is not refused because of it.
 type Name string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -19,11 +19,11 @@ func (n *Name) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// maxActor is the length that names are cut to.
-const maxActor = 300
+// maxPrintable is the length that names are cut to.
+const maxPrintable = 300
 
-// Actor returns the first name that is not empty, for people to read.
-func Actor(names ...Name) string {
+// Printable returns the first name that is not empty, for people to read.
+func Printable(names ...Name) string {
 	for _, n := range names {
 		s := strings.Map(func(r rune) rune {
 			if !unicode.IsGraphic(r) {
@@ -31,8 +31,8 @@ func Actor(names ...Name) string {
 			}
 			return r
 		}, strings.ToValidUTF8(string(n), ""))
-		if r := []rune(s); len(r) > maxActor {
-			s = string(r[:maxActor])
+		if r := []rune(s); len(r) > maxPrintable {
+			s = string(r[:maxPrintable])
 		}
 		if s = strings.TrimSpace(s); s != "" {
 			return s

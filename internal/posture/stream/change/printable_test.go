@@ -8,7 +8,7 @@ import (
 	"vigil/internal/posture/stream/change"
 )
 
-func TestActor(t *testing.T) {
+func TestPrintable(t *testing.T) {
 	for _, c := range []struct {
 		names []change.Name
 		want  string
@@ -19,7 +19,7 @@ func TestActor(t *testing.T) {
 		{[]change.Name{"a\nb\xff\u202ec"}, "abc"},
 		{[]change.Name{change.Name(strings.Repeat("ü", 400))}, strings.Repeat("ü", 300)},
 	} {
-		if got := change.Actor(c.names...); got != c.want {
+		if got := change.Printable(c.names...); got != c.want {
 			t.Errorf("%q: %q, want %q", c.names, got, c.want)
 		}
 	}
