@@ -6,23 +6,23 @@ async function link(page: Page, provider: string, fields: Record<string, string>
   await page.goto(postureAt(`/accounts/link/${provider}/access?way=hand`));
   await page.getByLabel('Name', { exact: true }).fill(name);
   for (const [label, value] of Object.entries(fields)) await page.getByLabel(label).fill(value);
-  await page.getByRole('button', { name: 'Link the account' }).click();
+  await page.getByRole('button', { name: 'Link the account', exact: true }).click();
   await expect(page.getByRole('heading', { name: `${name} can be read` })).toBeVisible({ timeout: 60_000 });
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Go on', exact: true }).click();
   await expect(page.getByRole('heading', { name: 'Receive changes as they happen' })).toBeVisible();
   await page.getByRole('button', { name: /Later|Go on/ }).click();
   await expect(page.getByRole('heading', { name: 'First read' })).toBeVisible();
-  await expect(page.getByRole('link', { name: 'See its findings' })).toBeVisible({ timeout: 90_000 });
+  await expect(page.getByRole('link', { name: 'See its findings', exact: true })).toBeVisible({ timeout: 90_000 });
 }
 
 /** Deletes an account, so that the scenario can run again. */
 async function unlink(page: Page, id: string, name: string): Promise<void> {
   await page.goto(postureAt(`/accounts/${encodeURIComponent(id)}?tab=settings`));
-  await page.getByRole('button', { name: 'Delete the account' }).click();
+  await page.getByRole('button', { name: 'Delete the account', exact: true }).click();
   const dialog = page.getByRole('dialog');
-  await expect(dialog.getByRole('button', { name: 'Delete' })).toBeDisabled();
+  await expect(dialog.getByRole('button', { name: 'Delete', exact: true })).toBeDisabled();
   await dialog.getByLabel(/Type/).fill(name);
-  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page).toHaveURL(/\/accounts$/);
 }
 
@@ -54,7 +54,7 @@ test.describe('AWS', () => {
       { 'Account id': sim.aws_account_id ?? '', 'ARN of the role': sim.aws_role_arn ?? '', 'External id': sim.aws_external_id ?? '' },
       'aws-spare',
     );
-    await page.getByRole('link', { name: 'The account' }).click();
+    await page.getByRole('link', { name: 'The account', exact: true }).click();
     await expect(page.getByText('types read completely')).toBeVisible();
     await unlink(page, sim.aws_account_id ?? '', 'aws-spare');
   });
@@ -66,10 +66,10 @@ test.describe('AWS', () => {
     await page.getByLabel('Account id').fill(sim.aws_account_id ?? '');
     await page.getByLabel('ARN of the role').fill(sim.aws_denied_role_arn ?? '');
     await page.getByLabel('External id').fill(sim.aws_external_id ?? '');
-    await page.getByRole('button', { name: 'Link the account' }).click();
+    await page.getByRole('button', { name: 'Link the account', exact: true }).click();
     await expect(page.getByRole('heading', { name: 'aws-denied cannot be read' })).toBeVisible({ timeout: 60_000 });
     await page.goto(postureAt(`/accounts/${sim.aws_account_id}`));
-    await page.getByRole('button', { name: 'Try the link now' }).click();
+    await page.getByRole('button', { name: 'Try the link now', exact: true }).click();
     await expect(page.getByText('Trying the credential')).toBeVisible();
     await unlink(page, sim.aws_account_id ?? '', 'aws-denied');
   });
@@ -121,7 +121,7 @@ test.describe('what is entered wrongly', () => {
     await page.getByLabel('Name', { exact: true }).fill('wrong');
     await page.getByLabel('Account id').fill('12');
     await page.getByLabel('ARN of the role').fill('nonsense');
-    await page.getByRole('button', { name: 'Link the account' }).click();
+    await page.getByRole('button', { name: 'Link the account', exact: true }).click();
     await expect(page.getByRole('alert').first()).toBeVisible();
   });
 });
@@ -130,9 +130,9 @@ for (const provider of ['aws', 'azure', 'gcp']) {
   test(`the wizard has the script of ${provider}, its dry run and how to undo it`, async ({ posture: page }) => {
     await page.goto(postureAt(`/accounts/link/${provider}/access`));
     await expect(page.getByLabel('Commands')).toContainText(`/scripts/${provider}/link.sh`);
-    await page.getByRole('button', { name: 'Read the script' }).click();
+    await page.getByRole('button', { name: 'Read the script', exact: true }).click();
     await expect(page.getByLabel('Script', { exact: true })).toContainText('#!');
-    await expect(page.getByRole('link', { name: 'How to undo it' })).toBeVisible();
+    await expect(page.getByRole('link', { name: 'How to undo it', exact: true })).toBeVisible();
   });
 }
 
@@ -154,7 +154,7 @@ test('an account is read now, and the run is followed', async ({ posture: page }
   await page.goto(postureAt('/accounts'));
   await page.getByRole('link', { name: /gcp-demo-2/ }).click();
   await expect(page.getByText('types read completely')).toBeVisible();
-  await page.getByRole('button', { name: 'Read now' }).click();
+  await page.getByRole('button', { name: 'Read now', exact: true }).click();
   await expect(page.getByText(/Reading the account|already/).first()).toBeVisible();
 });
 
@@ -162,7 +162,7 @@ for (const tab of ['Stream', 'Credential', 'Settings']) {
   test(`the tab ${tab} of an account is in the address`, async ({ posture: page }) => {
     await page.goto(postureAt('/accounts'));
     await page.getByRole('link', { name: /aws-demo-1/ }).click();
-    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab }).click();
+    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab, exact: true }).click();
     await expect(page).toHaveURL(new RegExp(`tab=${tab.toLowerCase()}`));
     await expect(page.getByRole('navigation', { name: 'Account' }).locator('[aria-current]')).toHaveText(tab);
     await expect(page.locator('main')).toContainText({ Stream: 'Endpoint', Credential: 'RoleArn', Settings: 'Environment' }[tab] ?? '');
@@ -172,7 +172,7 @@ for (const tab of ['Stream', 'Credential', 'Settings']) {
 test('the settings of an account are changed', async ({ posture: page }) => {
   await page.goto(postureAt('/accounts'));
   await page.getByRole('link', { name: /azure-demo-2/ }).click();
-  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
   await page.getByLabel('Environment').fill('trial');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(page.getByText('Saved', { exact: true })).toBeVisible();
@@ -181,7 +181,7 @@ test('the settings of an account are changed', async ({ posture: page }) => {
 
 test('what a viewer may not do with accounts is shown, off, and says the role', async ({ viewer: page }) => {
   await page.goto(postureAt('/accounts'));
-  const button = page.getByRole('button', { name: 'Link an account' });
+  const button = page.getByRole('button', { name: 'Link an account', exact: true });
   await expect(button).toBeDisabled();
   await expect(button).toHaveAttribute('title', /admin/);
 });
@@ -189,32 +189,32 @@ test('what a viewer may not do with accounts is shown, off, and says the role', 
 test('a user is added, changed and deleted by name', async ({ posture: page }, info) => {
   const name = `Someone ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt('/admin/users'));
-  await page.getByRole('button', { name: 'New user' }).click();
+  await page.getByRole('button', { name: 'New user', exact: true }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
-  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   const row = page.locator('tr', { hasText: name });
   await expect(row).toContainText('never'); // seen
-  await row.getByRole('button', { name: 'Change' }).click();
+  await row.getByRole('button', { name: 'Change', exact: true }).click();
   await page.getByRole('dialog').getByLabel('Role').selectOption('analyst');
-  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await expect(row).toContainText('analyst');
-  await row.getByRole('button', { name: 'Delete' }).click();
+  await row.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('dialog').getByLabel(/Type/).fill(name);
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(row).toHaveCount(0);
 });
 
 test('a token is made, shown once, and revoked', async ({ posture: page }, info) => {
   const name = `token ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt('/admin/tokens'));
-  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByRole('button', { name: 'New token', exact: true }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
   await expect(page.getByRole('dialog').locator('.secret')).not.toBeEmpty();
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();
   const row = page.locator('tr', { hasText: name });
-  await row.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await row.getByRole('button', { name: 'Revoke', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
   await expect(row).toHaveCount(0);
 });
 
@@ -226,7 +226,7 @@ test("one's sessions are listed", async ({ posture: page }) => {
 test('the audit is filtered by outcome and text', async ({ posture: page }) => {
   await page.goto(postureAt('/admin/audit'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
-  await page.getByRole('button', { name: 'Success' }).click();
+  await page.getByRole('button', { name: 'Success', exact: true }).click();
   await expect(page).toHaveURL(/outcome=success/);
   await page.getByLabel('Search the audit').fill('no such operation');
   await expect(page.getByText('No record matches')).toBeVisible();
@@ -241,7 +241,7 @@ test('a target in the audit leads to all records of it', async ({ posture: page,
   await expect(page).toHaveURL(/target=/);
   await expect(page.locator('tbody tr')).toHaveCount(2);
   for (const row of await page.locator('tbody tr').all()) await expect(row).toContainText(id);
-  await page.getByRole('button', { name: 'Remove target' }).click();
+  await page.getByRole('button', { name: 'Remove target', exact: true }).click();
   await expect(page).not.toHaveURL(/target=/);
 });
 
@@ -258,15 +258,15 @@ test.describe('collection settings', () => {
     await page.getByLabel('Schedule').selectOption({ label: 'Every 6 hours' });
     await page.getByLabel('Regions', { exact: true }).fill('west europe');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Save collection settings' }).click();
+    await page.getByRole('button', { name: 'Save collection settings', exact: true }).click();
     await expect(page.getByText(/west europe: must be the name of a region/)).toBeVisible();
-    await page.getByRole('button', { name: 'Remove west europe' }).click();
-    await page.getByRole('button', { name: 'Save collection settings' }).click();
+    await page.getByRole('button', { name: 'Remove west europe', exact: true }).click();
+    await page.getByRole('button', { name: 'Save collection settings', exact: true }).click();
     await expect(page.getByText('Saved', { exact: true })).toBeVisible();
     await page.reload();
     await expect(page.getByLabel('Schedule')).toHaveValue('6');
     await page.getByLabel('Schedule').selectOption('');
-    await page.getByRole('button', { name: 'Save collection settings' }).click();
+    await page.getByRole('button', { name: 'Save collection settings', exact: true }).click();
     await expect(page.getByText('Saved', { exact: true })).toBeVisible();
   });
 });

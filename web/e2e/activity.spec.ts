@@ -27,10 +27,10 @@ test('activity keeps filters and range in the address', async ({ posture: page }
   await page.goto(postureAt('/activity'));
   await settled(page);
   await page.getByLabel('Account').selectOption({ label: 'aws-demo-1' });
-  await page.getByRole('button', { name: '24 hours' }).click();
+  await page.getByRole('button', { name: '24 hours', exact: true }).click();
   await expect(page).toHaveURL(/account=.*range=1d/);
   await page.reload();
-  await expect(page.getByRole('button', { name: '24 hours' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(page.getByRole('button', { name: '24 hours', exact: true })).toHaveAttribute('aria-pressed', 'true');
   await expect(page.getByLabel('Account')).not.toHaveValue('');
 });
 
@@ -40,6 +40,6 @@ test('the arrow keys move the range of the activity, and an empty range says so'
   await page.keyboard.press('ArrowLeft');
   await expect(page).toHaveURL(/from=/);
   await expect(page.getByRole('heading', { name: /^Nothing happened between/ })).toBeVisible();
-  await page.getByRole('button', { name: '7 days' }).click();
+  await page.getByRole('button', { name: '7 days', exact: true }).click();
   await expect(page).not.toHaveURL(/from=/);
 });

@@ -22,11 +22,11 @@ test('statuses of an alert rule are chosen one by one, and all its channels are 
   await expect(page.getByRole('group', { name: 'Channel 1' }).getByLabel('Address of the webhook')).toHaveValue('https://hooks.example/a');
   const second = page.getByRole('group', { name: 'Channel 2' });
   await second.getByLabel('Addresses').fill('ops@corp.example, night@corp.example');
-  await page.getByRole('button', { name: 'Add a channel' }).click();
+  await page.getByRole('button', { name: 'Add a channel', exact: true }).click();
   const third = page.getByRole('group', { name: 'Channel 3' });
   await third.getByLabel('And by').selectOption('mail');
   await third.getByLabel('Addresses').fill('head@corp.example');
-  await page.getByRole('button', { name: 'Remove channel 1' }).click();
+  await page.getByRole('button', { name: 'Remove channel 1', exact: true }).click();
   await expect(third).toHaveCount(0);
   const field = page.getByLabel('Statuses', { exact: true });
   await field.pressSequentially('warning'); // begins with the name of another status, "warn"
@@ -34,7 +34,7 @@ test('statuses of an alert rule are chosen one by one, and all its channels are 
   await field.press('Enter'); // does not submit the form
   await field.pressSequentially('agent_busy,');
   await expect(page.getByText('Alerts when the status of any component is error, warning or agent busy.')).toBeVisible();
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(page).toHaveURL(/\/alerts$/);
   expect(saved?.condition.statuses).toEqual(['ERROR', 'WARNING', 'AGENT_BUSY']);
   expect(saved?.channels).toEqual([
@@ -50,9 +50,9 @@ test.describe('a channel that the server refuses', () => {
     await page.goto(desktopAt('/alert-rules/new'));
     await page.getByLabel('Name', { exact: true }).fill('Refused');
     await page.getByRole('group', { name: 'Channel 1' }).getByLabel('Address of the webhook').fill('https://hooks.example/a');
-    await page.getByRole('button', { name: 'Add a channel' }).click();
+    await page.getByRole('button', { name: 'Add a channel', exact: true }).click();
     await page.getByRole('group', { name: 'Channel 2' }).getByLabel('Address of the webhook').fill('hooks.example');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await expect(page.getByRole('group', { name: 'Channel 2' }).getByRole('alert')).toContainText('must be an http or https address');
     await expect(page.getByRole('group', { name: 'Channel 1' }).getByRole('alert')).toHaveCount(0);
   });

@@ -13,7 +13,7 @@ test('axe finds nothing on a finding and its resource', async ({ posture: page }
   await expect(page.locator('.drawer .path').first()).toBeVisible();
   await check(page);
   await page.setViewportSize({ width: 1440, height: 900 });
-  await page.getByRole('link', { name: 'Open resource' }).click();
+  await page.getByRole('link', { name: 'Open resource', exact: true }).click();
   await expect(page.locator('.graph-card.me')).toBeVisible();
   await check(page);
 });
@@ -53,7 +53,7 @@ for (const tab of ['Stream', 'Credential', 'Settings']) {
   test(`axe finds nothing on the tab ${tab} of an account`, async ({ posture: page }) => {
     await page.goto(postureAt('/accounts'));
     await page.getByRole('link', { name: /aws-demo-1/ }).click();
-    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab }).click();
+    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab, exact: true }).click();
     await check(page);
   });
 }
@@ -62,7 +62,7 @@ test('axe finds nothing on selected findings and an open menu', async ({ posture
   await page.goto(postureAt('/findings'));
   await page.locator('.finding').first().getByRole('checkbox').check();
   await page.locator('.finding-link').nth(1).click();
-  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('button', { name: 'More actions', exact: true }).click();
   await expect(page.getByRole('menu')).toBeVisible();
   await check(page);
 });
@@ -73,7 +73,7 @@ test.describe('without a session', () => {
   test('axe finds nothing on the screen to log in', async ({ page }) => {
     for (const address of [postureAt('/findings'), desktopAt('/health')]) {
       await page.goto(address);
-      await expect(page.getByRole('button', { name: 'Log in' }).first()).toBeVisible();
+      await expect(page.getByRole('button', { name: 'Log in', exact: true }).first()).toBeVisible();
       await check(page, false);
     }
   });
@@ -97,9 +97,9 @@ test.describe('a change that someone else made', () => {
       route.request().method() === 'GET' ? route.continue() : route.fulfill({ status: 412, json: { message: 'it has another version' } }),
     );
     await page.goto(postureAt('/admin/users'));
-    await page.getByRole('button', { name: 'Change' }).first().click();
+    await page.getByRole('button', { name: 'Change', exact: true }).first().click();
     await page.getByRole('dialog').getByLabel('Name').fill('Another name');
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
     await expect(page.getByRole('dialog', { name: 'Someone else saved a change' })).toBeVisible();
     await check(page);
   });

@@ -12,9 +12,9 @@ test('the map stands still while it is paused', async ({ desktop: page }) => {
   await page.goto(desktopAt('/health'));
   await expect(page.locator('.stage')).toHaveCount(5);
   await page.keyboard.press('p');
-  await expect(page.getByRole('button', { name: 'Paused' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(page.getByRole('button', { name: 'Paused', exact: true })).toHaveAttribute('aria-pressed', 'true');
   await page.keyboard.press('p');
-  await expect(page.getByRole('button', { name: 'Pause' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Pause', exact: true })).toBeVisible();
 });
 
 test('arrows walk the map', async ({ desktop: page }) => {
@@ -54,16 +54,16 @@ test.describe('what breaks', () => {
 
   test('a gateway that reports a problem is seen on the map, and mended', async ({ desktop: page }) => {
     await flip(page, /gw1\.corp\.example reports a problem/i);
-    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click();
     await expect(page.locator('.stage').first().locator('.error')).not.toHaveCount(0, { timeout: 60_000 });
     await expect(page.locator('.problem-list')).toContainText('gw1');
-    await page.getByRole('button', { name: 'Mend all' }).click();
+    await page.getByRole('button', { name: 'Mend all', exact: true }).click();
     await expect(page.locator('.problem-list').getByText('gw1')).toHaveCount(0, { timeout: 60_000 });
   });
 
   test('a domain whose controller is down is one problem, and its parts are listed', async ({ desktop: page }) => {
     await flip(page, /controller of lab\.example is down/i);
-    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click();
     await expect(page.locator('.problem-list')).toContainText('lab.example', { timeout: 60_000 });
     await page.goto(desktopAt('/domains'));
     await expect(page.locator('tbody tr').first()).toContainText('lab.example', { timeout: 60_000 });
@@ -71,7 +71,7 @@ test.describe('what breaks', () => {
     await page.goto(desktopAt('/history?q=lab.example'));
     await expect(page.locator('tbody tr').first()).toContainText('lab.example');
     await page.goto(desktopAt('/health'));
-    await page.getByRole('button', { name: 'Mend all' }).click();
+    await page.getByRole('button', { name: 'Mend all', exact: true }).click();
     await expect(page.getByText('Nothing is broken.')).toBeVisible();
   });
 
@@ -80,20 +80,20 @@ test.describe('what breaks', () => {
     await page.goto(desktopAt('/alerts?state=firing'));
     const row = page.locator('tbody tr', { hasText: 'gw1' }).first();
     await expect(row).toBeVisible({ timeout: 60_000 });
-    await row.getByRole('button', { name: 'Acknowledge' }).click();
+    await row.getByRole('button', { name: 'Acknowledge', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Comment').fill('I am on it');
-    await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge', exact: true }).click();
     await expect(row).toContainText('I am on it');
-    await row.getByRole('button', { name: 'Take back' }).click();
-    await expect(row.getByRole('button', { name: 'Acknowledge' })).toBeVisible();
-    await row.getByRole('button', { name: 'Silence' }).click();
+    await row.getByRole('button', { name: 'Take back', exact: true }).click();
+    await expect(row.getByRole('button', { name: 'Acknowledge', exact: true })).toBeVisible();
+    await row.getByRole('button', { name: 'Silence', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('Maintenance');
-    await page.getByRole('dialog').getByRole('button', { name: 'Silence' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Silence', exact: true }).click();
     await expect(row).toContainText('Silent until');
-    await row.getByRole('button', { name: 'End silence' }).click();
+    await row.getByRole('button', { name: 'End silence', exact: true }).click();
     await expect(row.getByRole('button', { name: 'Silence', exact: true })).toBeVisible();
     await page.goto(desktopAt('/health'));
-    await page.getByRole('button', { name: 'Mend all' }).click();
+    await page.getByRole('button', { name: 'Mend all', exact: true }).click();
     await expect(page.getByText('Nothing is broken.')).toBeVisible();
   });
 
@@ -102,7 +102,7 @@ test.describe('what breaks', () => {
     await page.goto(desktopAt('/rds-servers'));
     await expect(page.locator('.wall-farm').first()).toContainText('farm-01', { timeout: 90_000 });
     await page.goto(desktopAt('/health'));
-    await page.getByRole('button', { name: 'Mend all' }).click();
+    await page.getByRole('button', { name: 'Mend all', exact: true }).click();
     await expect(page.getByText('Nothing is broken.')).toBeVisible();
   });
 });
@@ -206,7 +206,7 @@ test('measures of a farm are drawn over time', async ({ desktop: page }) => {
   await page.goto(desktopAt('/farms'));
   await page.locator('tbody th a').first().click();
   await expectLine(page.locator('.panel .line-chart canvas'));
-  await page.locator('.panel').getByRole('button', { name: '7 days' }).click();
+  await page.locator('.panel').getByRole('button', { name: '7 days', exact: true }).click();
   await expectLine(page.locator('.panel .line-chart canvas'));
 });
 
@@ -222,19 +222,19 @@ test('an alert rule is prefilled from a component, saved, switched and deleted',
   const name = `rule ${info.workerIndex} ${Date.now()}`;
   await page.goto(desktopAt('/gateways'));
   // Other scenarios break gw1 and look for its alerts; a rule on it would fire among them.
-  await page.locator('tbody').getByRole('link', { name: 'gw2' }).click();
-  await page.getByRole('link', { name: 'Alert on this' }).click();
+  await page.locator('tbody').getByRole('link', { name: 'gw2', exact: true }).click();
+  await page.getByRole('link', { name: 'Alert on this', exact: true }).click();
   await expect(page).toHaveURL(/kind=GATEWAY/);
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Address of the webhook').fill('https://hooks.example/vigil');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   // Alerts name their rule too.
   const row = page.getByRole('region', { name: 'Rules' }).getByRole('row').filter({ hasText: name });
   await expect(row).toContainText('the status of one gateway is');
   await row.getByRole('switch').click();
   await expect(row.getByRole('switch')).toHaveAttribute('aria-checked', 'false');
-  await row.getByRole('button', { name: `Delete ${name}` }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await row.getByRole('button', { name: `Delete ${name}`, exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(row).toHaveCount(0);
 });
 
@@ -250,16 +250,16 @@ test.describe('a domain account', () => {
       await page.getByLabel('User name').fill(name);
       await page.getByLabel('Password').fill('not tried');
       await page.getByLabel('Try it with the domain first').uncheck();
-      await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
     };
     await add();
     await expect(page.getByRole('rowheader', { name })).toBeVisible();
     await add();
     await expect(page.getByRole('dialog').getByRole('alert')).toBeVisible();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-    await page.locator('tr', { hasText: name }).getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.locator('tr', { hasText: name }).getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByLabel(/Type/).fill(name);
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     await expect(page.getByRole('rowheader', { name })).toHaveCount(0);
   });
 
@@ -269,7 +269,7 @@ test.describe('a domain account', () => {
     await page.getByRole('button', { name: /^Add/ }).first().click();
     await page.getByLabel('User name').fill('nobody-of-that-name');
     await page.getByLabel('Password').fill('wrong');
-    await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
     await expect(page.getByRole('dialog').getByRole('alert')).toBeVisible();
   });
 });
@@ -277,7 +277,7 @@ test.describe('a domain account', () => {
 for (const range of ['1 hour', '7 days', '30 days']) {
   test(`the history of ${range} is listed`, async ({ desktop: page }) => {
     await page.goto(desktopAt('/history'));
-    await page.getByRole('button', { name: range }).click();
+    await page.getByRole('button', { name: range, exact: true }).click();
     await expect(page.locator('tbody tr').first()).toBeVisible();
   });
 }
@@ -294,35 +294,35 @@ test('the history is filtered by kind and text', async ({ desktop: page }) => {
 test('a monitoring key is made, shown once, and revoked', async ({ desktop: page }, info) => {
   const name = `key ${info.workerIndex} ${Date.now()}`;
   await page.goto(desktopAt('/admin/keys'));
-  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByRole('button', { name: 'New key', exact: true }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
   await expect(page.getByRole('dialog').locator('.secret')).not.toBeEmpty();
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();
   const row = page.locator('tr', { hasText: name });
-  await row.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await row.getByRole('button', { name: 'Revoke', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
   await expect(row).toHaveCount(0);
 });
 
 test("one's own sessions and the audit of the desktop server are listed", async ({ desktop: page }) => {
   await page.goto(desktopAt('/admin/sessions'));
   await expect(page.getByText('this one')).toBeVisible();
-  await page.getByRole('link', { name: 'Audit' }).click();
+  await page.getByRole('link', { name: 'Audit', exact: true }).click();
   await expect(page.locator('tbody tr').first()).toBeVisible();
 });
 
 test('an enrolment token is made, shown once, and revoked', async ({ desktop: page }) => {
   await page.goto(desktopAt('/machines'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
-  await page.getByRole('button', { name: 'Enrol' }).click();
+  await page.getByRole('button', { name: 'Enrol', exact: true }).click();
   const made = page.waitForResponse((r) => r.request().method() === 'POST' && r.url().endsWith('/enrollment-tokens'));
-  await page.getByRole('dialog').getByRole('button', { name: 'Create a token' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create a token', exact: true }).click();
   await expect(page.getByRole('dialog').locator('.secret')).not.toBeEmpty();
   const { id } = (await (await made).json()) as { id: string };
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click();
   const row = page.locator(`[data-token="${id}"]`); // other scenarios make tokens too
-  await row.getByRole('button', { name: 'Revoke' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await row.getByRole('button', { name: 'Revoke', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
   await expect(row).toHaveCount(0);
 });

@@ -15,7 +15,7 @@ test('the command line logs in with a code that is confirmed in the console', as
   await page.goto(postureAt(`/device-login?code=${code}`));
   await expect(page.getByText(code)).toBeVisible();
   await expect(page.getByText(/vigil command line/)).toBeVisible();
-  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByRole('button', { name: 'Confirm', exact: true }).click();
   await expect(page.getByText('The program is logged in.')).toBeVisible();
   expect(await ended).toBe(0);
   expect(readFileSync(profiles, 'utf8')).toContain('vgl_');

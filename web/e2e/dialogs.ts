@@ -7,7 +7,7 @@ async function domainAccount(page: Page, action: string): Promise<void> {
     route.fulfill({ json: [{ id: 'a1', username: 'clone-joiner', ad_domain_id: 'd1' }] }),
   );
   await page.reload();
-  await page.getByRole('button', { name: action }).click();
+  await page.getByRole('button', { name: action, exact: true }).click();
 }
 
 /** Every dialog: its name, the server and the address of its screen, and how it is opened. Checked with axe and photographed. */
@@ -23,7 +23,7 @@ export const dialogs: [string, 'posture' | 'desktop', string, (page: Page, api: 
     },
   ],
   ['add a filter', 'posture', '/findings', (page) => page.getByRole('button', { name: 'Filter', exact: true }).click()],
-  ['keep a view', 'posture', '/findings?level=High', (page) => page.getByRole('button', { name: 'Keep view' }).click()],
+  ['keep a view', 'posture', '/findings?level=High', (page) => page.getByRole('button', { name: 'Keep view', exact: true }).click()],
   [
     'keys',
     'posture',
@@ -42,10 +42,15 @@ export const dialogs: [string, 'posture' | 'desktop', string, (page: Page, api: 
       await page.keyboard.press('Control+k');
     },
   ],
-  ['new user', 'posture', '/admin/users', (page) => page.getByRole('button', { name: 'New user' }).click()],
-  ['new token', 'posture', '/admin/tokens', (page) => page.getByRole('button', { name: 'New token' }).click()],
+  ['new user', 'posture', '/admin/users', (page) => page.getByRole('button', { name: 'New user', exact: true }).click()],
+  ['new token', 'posture', '/admin/tokens', (page) => page.getByRole('button', { name: 'New token', exact: true }).click()],
   ['new framework', 'posture', '/compliance', (page) => page.getByRole('button', { name: 'New', exact: true }).click()],
-  ['versions of a rule', 'posture', '/rules/aws-ec2-metadata-theft', (page) => page.getByRole('button', { name: 'History' }).click()],
+  [
+    'versions of a rule',
+    'posture',
+    '/rules/aws-ec2-metadata-theft',
+    (page) => page.getByRole('button', { name: 'History', exact: true }).click(),
+  ],
   [
     'new mute rule',
     'posture',
@@ -73,8 +78,8 @@ export const dialogs: [string, 'posture' | 'desktop', string, (page: Page, api: 
       await page.keyboard.press('n');
     },
   ],
-  ['monitoring key', 'desktop', '/admin/keys', (page) => page.getByRole('button', { name: 'New key' }).click()],
-  ['enrol', 'desktop', '/machines', (page) => page.getByRole('button', { name: 'Enrol' }).click()],
+  ['monitoring key', 'desktop', '/admin/keys', (page) => page.getByRole('button', { name: 'New key', exact: true }).click()],
+  ['enrol', 'desktop', '/machines', (page) => page.getByRole('button', { name: 'Enrol', exact: true }).click()],
   [
     'new channel',
     'posture',
@@ -95,7 +100,7 @@ export const dialogs: [string, 'posture' | 'desktop', string, (page: Page, api: 
       await expect(page.getByText('Choose a channel.')).toBeVisible();
     },
   ],
-  ['change a user', 'posture', '/admin/users', (page) => page.getByRole('button', { name: 'Change' }).first().click()],
+  ['change a user', 'posture', '/admin/users', (page) => page.getByRole('button', { name: 'Change', exact: true }).first().click()],
   [
     'delete a user',
     'posture',
@@ -104,17 +109,17 @@ export const dialogs: [string, 'posture' | 'desktop', string, (page: Page, api: 
       const name = `axe ${Date.now()}`; // the only other user is the caller, who cannot delete itself
       expect((await api.post('/v1/users', { data: { name, role: 'viewer' } })).ok()).toBe(true);
       await page.reload();
-      await page.locator('tbody tr', { hasText: name }).getByRole('button', { name: 'Delete' }).click();
+      await page.locator('tbody tr', { hasText: name }).getByRole('button', { name: 'Delete', exact: true }).click();
     },
   ],
-  ['revoke a token', 'posture', '/admin/tokens', (page) => page.getByRole('button', { name: 'Revoke' }).first().click()],
+  ['revoke a token', 'posture', '/admin/tokens', (page) => page.getByRole('button', { name: 'Revoke', exact: true }).first().click()],
   [
     'delete an account',
     'posture',
     '/accounts',
     async (page) => {
       await page.getByRole('link', { name: /aws-demo-1/ }).click();
-      await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'Settings' }).click();
+      await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'Settings', exact: true }).click();
       await page
         .getByRole('main')
         .getByRole('button', { name: /^Delete/ })
@@ -132,8 +137,8 @@ export const dialogs: [string, 'posture' | 'desktop', string, (page: Page, api: 
       });
       await page.route('**/changelog', (route) => route.fulfill({ json: { changeLog: [change(1), change(2)] } }));
       await page.locator('.finding-link').first().click();
-      await page.getByRole('link', { name: 'Open resource' }).click();
-      await page.getByRole('button', { name: 'Compare' }).click();
+      await page.getByRole('link', { name: 'Open resource', exact: true }).click();
+      await page.getByRole('button', { name: 'Compare', exact: true }).click();
     },
   ],
   [

@@ -58,7 +58,7 @@ test('the request id of a failure can be copied', async ({ posture: page }) => {
   await page.route('**/v2/findings/query', failures[500] as never);
   await page.goto(postureAt('/findings'));
   await expect(page.getByText('REQUEST1').first()).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Copy request id' }).first()).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Copy request id', exact: true }).first()).toBeVisible();
 });
 
 test('a refusal for too many requests counts down', async ({ posture: page }) => {
@@ -84,7 +84,7 @@ test('a session that ends asks to log in above the page, and goes on where one w
   await expect(dialog).toBeVisible();
   await expect(page.locator('.finding').first()).toBeAttached();
   await dialog.getByLabel('API token').fill(ready().api_token);
-  await dialog.getByRole('button', { name: 'Log in' }).click();
+  await dialog.getByRole('button', { name: 'Log in', exact: true }).click();
   await expect(dialog).toHaveCount(0);
   await expect(page).toHaveURL(/level=High,Medium/);
   await expect(page.locator('.list-head b')).toContainText('finding');
@@ -98,7 +98,7 @@ test('a lost server is told, and what was known stays', async ({ posture: page }
   await expect(page.getByText('Not reached since')).toBeVisible();
   await expect(page.locator('.fresh.late')).toBeVisible();
   await page.unrouteAll();
-  await page.getByRole('button', { name: 'Try now' }).first().click();
+  await page.getByRole('button', { name: 'Try now', exact: true }).first().click();
   await expect(page.getByText('Not reached since')).toHaveCount(0);
   await expect(page.locator('.finding').first()).toBeVisible();
 });
@@ -107,7 +107,7 @@ test('the desktop server is lost and comes back by itself', async ({ desktop: pa
   await page.goto(desktopAt('/gateways'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
   await page.context().setOffline(true);
-  await page.getByRole('link', { name: 'History' }).click();
+  await page.getByRole('link', { name: 'History', exact: true }).click();
   await expect(page.getByText('Not reached since')).toBeVisible();
   await page.context().setOffline(false);
   await expect(page.getByText('Not reached since')).toHaveCount(0);

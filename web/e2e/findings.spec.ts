@@ -33,7 +33,7 @@ test('the view of the address is marked, and no other', async ({ posture: page }
 test('the trend has a month, and its range is in the address', async ({ posture: page }) => {
   await page.goto(postureAt('/overview'));
   await expect(page.locator('.trend .bar-new')).toHaveCount(30);
-  await page.getByRole('button', { name: '13 weeks' }).click();
+  await page.getByRole('button', { name: '13 weeks', exact: true }).click();
   await expect(page).toHaveURL(/range=13w/);
   await expect(page.locator('.trend .bar-new')).toHaveCount(13);
 });
@@ -83,7 +83,7 @@ test('the text search finds by rule and resource', async ({ posture: page }) => 
 test('a search that finds nothing says what to remove', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?level=High&q=nothing-has-this-name'));
   await expect(page.getByRole('heading', { name: 'No finding matches' })).toBeVisible();
-  await page.getByRole('button', { name: 'Remove Text' }).last().click();
+  await page.getByRole('button', { name: 'Remove Text', exact: true }).last().click();
   await expect(page.locator('.finding').first()).toBeVisible();
 });
 
@@ -91,7 +91,7 @@ test('a filter by rule is added by name', async ({ posture: page }) => {
   await page.goto(postureAt('/findings'));
   await page.getByRole('button', { name: 'Filter', exact: true }).click();
   await page.getByRole('dialog').getByLabel('Rule').fill('Security group allows SSH from the internet');
-  await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
   await expect(page).toHaveURL(/rule=aws-ec2-sg-ssh-open/);
   await expect(page.locator('.finding').first()).toContainText('SSH');
 });
@@ -102,7 +102,7 @@ test('a filter by tag is added', async ({ posture: page }) => {
   await page.getByRole('dialog').getByLabel('By').selectOption('tag');
   await page.getByRole('dialog').getByLabel('Tag').fill('Environment');
   await page.getByRole('dialog').getByLabel('Value').fill('production');
-  await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
   await expect(page).toHaveURL(/tag\.Environment=production/);
   await expect(page.locator('.finding').first()).toBeVisible();
 });
@@ -140,7 +140,7 @@ test('findings are selected inside a group', async ({ posture: page }) => {
   await page.locator('.group-head').first().click();
   await page.locator('.grouped .finding').first().getByRole('checkbox').check();
   await expect(page.locator('.list-head')).toContainText('1 finding selected');
-  await expect(page.locator('.list-head').getByRole('button', { name: 'Suppress' })).toBeEnabled();
+  await expect(page.locator('.list-head').getByRole('button', { name: 'Suppress', exact: true })).toBeEnabled();
 });
 
 test('brackets walk the groups', async ({ posture: page }) => {
@@ -175,8 +175,8 @@ test('a finding that is not in the list opens alone', async ({ posture: page }) 
 test('the raw record of a finding is shown on request', async ({ posture: page }) => {
   await page.goto(postureAt('/findings'));
   await page.locator('.finding-link').first().click();
-  await page.getByRole('button', { name: 'More actions' }).click();
-  await page.getByRole('menuitem', { name: 'Show JSON' }).click();
+  await page.getByRole('button', { name: 'More actions', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Show JSON', exact: true }).click();
   await expect(page.locator('.drawer pre.json')).toContainText('"riskScore"');
 });
 
@@ -197,14 +197,14 @@ test('keys walk the list, open, move on and close', async ({ posture: page }) =>
 test('a finding is suppressed with a reason, and the suppression is undone', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?level=Low&provider=azure'));
   await page.locator('.finding-link').first().click();
-  await page.locator('.drawer').getByRole('button', { name: 'Suppress' }).click();
+  await page.locator('.drawer').getByRole('button', { name: 'Suppress', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await expect(dialog.getByRole('button', { name: 'Suppress', exact: true })).toBeDisabled();
   await dialog.getByLabel('Reason').fill('Accepted until the load balancer moves');
   await dialog.getByRole('button', { name: 'Suppress', exact: true }).click();
   await expect(page.locator('.drawer').getByText('Accepted until the load balancer moves')).toBeVisible();
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await expect(page.locator('.drawer').getByRole('button', { name: 'Suppress' })).toBeVisible();
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(page.locator('.drawer').getByRole('button', { name: 'Suppress', exact: true })).toBeVisible();
 });
 
 test('the selected findings are exported, and no others', async ({ posture: page }) => {
@@ -214,7 +214,7 @@ test('the selected findings are exported, and no others', async ({ posture: page
   await boxes.nth(0).check();
   await boxes.nth(1).check();
   const saved = page.waitForEvent('download');
-  await page.locator('.list-head').getByRole('button', { name: 'Export' }).click();
+  await page.locator('.list-head').getByRole('button', { name: 'Export', exact: true }).click();
   const lines = readFileSync(await (await saved).path(), 'utf8')
     .trim()
     .split(/\r?\n/);
@@ -226,14 +226,14 @@ test('many findings are suppressed at once, found among the suppressed, and rele
   await expect(page.locator('.finding').first()).toBeVisible();
   await page.getByLabel('Select all findings of this list').click();
   await expect(page.locator('.list-head b')).toContainText('selected');
-  await page.locator('.list-head').getByRole('button', { name: 'Suppress' }).click();
+  await page.locator('.list-head').getByRole('button', { name: 'Suppress', exact: true }).click();
   await page.getByRole('dialog').getByLabel('Reason').fill('All of these are known');
   await page.getByRole('dialog').getByRole('button', { name: 'Suppress', exact: true }).click();
   await expect(page.getByText(/findings? suppressed/)).toBeVisible();
   await page.goto(postureAt('/findings?status=suppressed&rule=gcp-vm-serial-port'));
   await expect(page.locator('.finding').first()).toBeVisible();
   await page.getByLabel('Select all findings of this list').click();
-  await page.getByRole('button', { name: 'Release' }).click();
+  await page.getByRole('button', { name: 'Release', exact: true }).click();
   await expect(page.getByText(/findings? released/)).toBeVisible();
   await expect(page.getByText('Nothing is here').or(page.getByText('No finding matches'))).toBeVisible();
 });
@@ -241,15 +241,15 @@ test('many findings are suppressed at once, found among the suppressed, and rele
 test('a view is kept, opened again and removed', async ({ posture: page }, info) => {
   const name = `mine ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt(`/findings?level=High&service=S3&sort=-new`));
-  await page.getByRole('button', { name: 'Keep view' }).click();
+  await page.getByRole('button', { name: 'Keep view', exact: true }).click();
   await expect(page.getByRole('dialog')).toHaveCSS('display', 'block'); // not laid out like the tabs in which it stands
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.getByRole('dialog').getByRole('button', { name: 'Keep', exact: true }).click();
   await page.goto(postureAt('/findings'));
   await page.getByRole('link', { name }).click();
   await expect(page).toHaveURL(/service=S3/);
-  await page.getByRole('button', { name: `Remove the view ${name}` }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('button', { name: `Remove the view ${name}`, exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
   await expect(page.getByRole('link', { name })).toHaveCount(0);
 });
 
@@ -264,7 +264,7 @@ for (const [choice, file] of [
     await page.goto(postureAt('/findings?level=Low'));
     await expect(page.locator('.finding').first()).toBeVisible();
     const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
     await page.getByRole('menuitem', { name: choice }).click();
     expect((await saved).suggestedFilename()).toBe(file);
   });
@@ -273,7 +273,7 @@ for (const [choice, file] of [
 test('what a viewer may not do with findings is shown, off, and says the role', async ({ viewer: page }) => {
   await page.goto(postureAt('/findings'));
   await page.locator('.finding-link').first().click();
-  const button = page.locator('.drawer').getByRole('button', { name: 'Suppress' });
+  const button = page.locator('.drawer').getByRole('button', { name: 'Suppress', exact: true });
   await expect(button).toBeDisabled();
   await expect(button).toHaveAttribute('title', /analyst/);
 });
@@ -281,7 +281,7 @@ test('what a viewer may not do with findings is shown, off, and says the role', 
 test('an organisation without an account is led to linking one', async ({ otherOrg: page }) => {
   await page.goto(postureAt('/overview'));
   await expect(page.getByRole('heading', { name: 'No account is linked' })).toBeVisible();
-  await page.getByRole('link', { name: 'Link Azure' }).click();
+  await page.getByRole('link', { name: 'Link Azure', exact: true }).click();
   await expect(page).toHaveURL(/accounts\/link\/azure/);
 });
 

@@ -7,18 +7,18 @@ test.describe('logging in', () => {
   test('takes an API token and comes back to the same address', async ({ page }) => {
     await page.goto(postureAt('/findings?level=High'));
     await page.getByLabel('API token').fill('wrong');
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
     await expect(page.getByRole('alert')).toBeVisible();
     await page.getByLabel('API token').fill(ready().api_token);
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
     await expect(page.getByRole('heading', { name: 'Findings' })).toBeVisible();
     expect(page.url()).toContain('level=High');
   });
 
   test('logs in by single sign-on and comes back to the same address', async ({ page }) => {
     await page.goto(postureAt('/findings?level=High'));
-    await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
-    await page.getByRole('link', { name: 'Ada Admin' }).click();
+    await page.getByRole('link', { name: 'Continue with single sign-on', exact: true }).click();
+    await page.getByRole('link', { name: 'Ada Admin', exact: true }).click();
     await expect(page.getByRole('heading', { name: 'Findings' })).toBeVisible();
     expect(page.url()).toContain('level=High');
   });
@@ -28,7 +28,7 @@ test.describe('logging in', () => {
     await page.getByLabel('Domain').fill(ready().desktop_domain);
     await page.getByLabel('User name').fill(ready().desktop_username);
     await page.getByLabel('Password').fill(ready().desktop_password);
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
     await expect(page.getByRole('heading', { name: 'Gateways' })).toBeVisible();
   });
 
@@ -37,13 +37,13 @@ test.describe('logging in', () => {
     await page.getByLabel('Domain').fill(ready().desktop_domain);
     await page.getByLabel('User name').fill('nobody-of-that-name');
     await page.getByLabel('Password').fill('wrong');
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
     await expect(page.getByRole('alert')).toBeVisible();
   });
 
   test('ends with logging out', async ({ posture: page }) => {
     await page.goto(postureAt('/overview'));
-    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Log out', exact: true }).click();
     await expect(page.getByLabel('API token')).toBeVisible();
     await page.goto(postureAt('/findings'));
     await expect(page.getByLabel('API token')).toBeVisible();
@@ -166,8 +166,8 @@ test('times are shown in UTC on request', async ({ posture: page }) => {
 
 test('the theme is kept', async ({ posture: page }) => {
   await page.goto(postureAt('/overview'));
-  await page.getByRole('button', { name: 'Theme' }).click();
-  await page.getByRole('button', { name: 'Theme' }).click();
+  await page.getByRole('button', { name: 'Theme', exact: true }).click();
+  await page.getByRole('button', { name: 'Theme', exact: true }).click();
   await page.reload();
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
 });
@@ -193,7 +193,7 @@ test('the menu is a sheet on a narrow screen', async ({ posture: page }) => {
 
 test('the switch leads to the other server', async ({ posture: page }) => {
   await page.goto(postureAt('/overview'));
-  await expect(page.getByRole('group', { name: 'Server' }).getByRole('link', { name: 'Desktop' })).toHaveAttribute(
+  await expect(page.getByRole('group', { name: 'Server' }).getByRole('link', { name: 'Desktop', exact: true })).toHaveAttribute(
     'href',
     new RegExp(`^${ready().desktop_url}`),
   );
@@ -232,7 +232,7 @@ async function leastRisk(api: APIRequestContext, place: number): Promise<string>
 async function seesChanges(page: Page, api: APIRequestContext, id: string): Promise<void> {
   const path = `/v2/findings/${id}/suppression`;
   expect((await api.put(path, { data: { reason: 'known' } })).ok()).toBe(true);
-  await expect(page.getByRole('button', { name: 'Release' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Release', exact: true })).toBeVisible();
   expect((await api.delete(path)).ok()).toBe(true);
   await expect(page.getByRole('button', { name: /^Suppress/ })).toBeVisible();
 }

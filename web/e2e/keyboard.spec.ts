@@ -36,7 +36,7 @@ test('keyboard: suppress a finding and undo it', async ({ posture: page }) => {
   await page.keyboard.press('Enter');
   await expect(page.getByText('1 finding suppressed')).toBeVisible();
   await expect(page.getByRole('dialog')).toHaveCount(0);
-  await page.getByRole('button', { name: 'Undo' }).focus();
+  await page.getByRole('button', { name: 'Undo', exact: true }).focus();
   await page.keyboard.press('Enter');
   await expect(page.getByText('1 finding released')).toBeVisible();
 });

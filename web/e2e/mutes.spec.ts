@@ -15,7 +15,7 @@ const unique = (what: string) => `${what} ${Date.now()} ${Math.random().toString
 test('a mute rule shows what it would suppress, is made, ended and deleted', async ({ posture: page }) => {
   const name = unique('Sandbox');
   await page.goto(postureAt('/mute-rules'));
-  await page.getByRole('button', { name: 'New mute rule' }).first().click();
+  await page.getByRole('button', { name: 'New mute rule', exact: true }).first().click();
   const dialog = page.getByRole('dialog', { name: 'New mute rule' });
   await expect(dialog).toContainText('Choose findings by rule, account, tag or resource');
   await expect(dialog.getByRole('button', { name: 'Mute', exact: true })).toBeDisabled();
@@ -25,13 +25,13 @@ test('a mute rule shows what it would suppress, is made, ended and deleted', asy
   const row = page.locator('tbody tr', { hasText: name });
   await expect(row).toContainText('In force');
   await expect(row).toContainText('It is a sandbox.');
-  await row.getByRole('button', { name: `End ${name}` }).click();
+  await row.getByRole('button', { name: `End ${name}`, exact: true }).click();
   await expect(page.getByText(`${name} ends within ten seconds`)).toBeVisible();
   await expect(row).toContainText('Ended', { timeout: 60_000 });
   await page.getByLabel('Search mute rules').fill(name);
   await expect(page.locator('tbody tr')).toHaveCount(1);
-  await row.getByRole('button', { name: `Delete ${name}` }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await row.getByRole('button', { name: `Delete ${name}`, exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page.getByText('No mute rule matches').or(page.getByText('Nothing is muted'))).toBeVisible();
 });
 
@@ -46,7 +46,7 @@ test('the preview counts the findings of a rule, and an unknown rule is refused 
   await dialog.getByLabel('Tags', { exact: true }).fill('env');
   await dialog.getByLabel('Tags', { exact: true }).press('Enter');
   await expect(dialog.getByText('A tag is written name=value.')).toBeVisible();
-  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
   await expect(page).toHaveURL(/\/mute-rules$/);
 });
 
@@ -73,20 +73,20 @@ test.describe('somebody else', () => {
       headers: { ...headers, 'If-Match': `"${stored?.eTag}"` },
     });
     expect(put.status(), await put.text()).toBe(200);
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     const conflict = page.getByRole('dialog', { name: 'Someone else saved a change' });
     await expect(conflict).toContainText('Theirs.');
-    await conflict.getByRole('button', { name: 'Save mine' }).click();
+    await conflict.getByRole('button', { name: 'Save mine', exact: true }).click();
     await expect(row).toContainText('Mine.');
-    await row.getByRole('button', { name: `Delete ${name}` }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await row.getByRole('button', { name: `Delete ${name}`, exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     await expect(row).toHaveCount(0);
   });
 });
 
 test('a viewer sees what is muted, and which role it takes to change it', async ({ viewer: page }) => {
   await page.goto(postureAt('/mute-rules'));
-  const button = page.getByRole('button', { name: 'New mute rule' }).first();
+  const button = page.getByRole('button', { name: 'New mute rule', exact: true }).first();
   await expect(button).toBeDisabled();
   await expect(button).toHaveAttribute('title', /analyst/);
 });
@@ -94,8 +94,8 @@ test('a viewer sees what is muted, and which role it takes to change it', async 
 test('a finding leads to a mute rule of what is like it', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
   await page.locator('.finding-link').first().click();
-  await page.getByRole('button', { name: 'More actions' }).click();
-  await page.getByRole('menuitem', { name: 'Mute what is like it' }).click();
+  await page.getByRole('button', { name: 'More actions', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Mute what is like it', exact: true }).click();
   await expect(page.getByRole('dialog', { name: 'New mute rule' }).getByRole('region', { name: 'Preview' })).toContainText(
     /open findings? match/,
   );

@@ -55,9 +55,9 @@ const row = (page: Page, name: string): Locator => page.locator('tbody tr', { ha
 
 async function remove(page: Page, name: string): Promise<void> {
   await row(page, name)
-    .getByRole('button', { name: `Delete ${name}` })
+    .getByRole('button', { name: `Delete ${name}`, exact: true })
     .click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(row(page, name)).toHaveCount(0);
 }
 
@@ -65,7 +65,7 @@ test('a channel is added, tested, switched off and deleted', async ({ posture: p
   const receiver = await receive();
   const name = unique('Hook');
   await page.goto(postureAt('/notifications'));
-  await page.getByRole('button', { name: 'New channel' }).first().click();
+  await page.getByRole('button', { name: 'New channel', exact: true }).first().click();
   const dialog = page.getByRole('dialog', { name: 'New channel' });
   await dialog.getByLabel('Name', { exact: true }).fill(name);
   await dialog.getByLabel('Address').fill(receiver.url);
@@ -73,7 +73,7 @@ test('a channel is added, tested, switched off and deleted', async ({ posture: p
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   await expect(row(page, name)).toContainText('Not used yet');
   await row(page, name)
-    .getByRole('button', { name: `Test ${name}` })
+    .getByRole('button', { name: `Test ${name}`, exact: true })
     .click();
   await expect(row(page, name).getByRole('status')).toContainText('The receiver accepted the test');
   expect(receiver.bodies).toHaveLength(1);
@@ -82,10 +82,10 @@ test('a channel is added, tested, switched off and deleted', async ({ posture: p
   await expect(change.getByLabel('Address')).toHaveValue('');
   await expect(change).toContainText('Left empty, it stays as it is.');
   await change.getByLabel('On: messages are sent to it').uncheck();
-  await change.getByRole('button', { name: 'Save' }).click();
+  await change.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(row(page, name)).toContainText('Off');
   await row(page, name)
-    .getByRole('button', { name: `Test ${name}` })
+    .getByRole('button', { name: `Test ${name}`, exact: true })
     .click();
   await expect(row(page, name).getByRole('status')).toContainText('The receiver accepted the test');
   expect(receiver.bodies, 'the address was kept').toHaveLength(2);
@@ -99,7 +99,7 @@ test('a test that the receiver refuses says why', async ({ posture: page }) => {
   await addWebhook(page, name, receiver.url);
   await page.reload();
   await row(page, name)
-    .getByRole('button', { name: `Test ${name}` })
+    .getByRole('button', { name: `Test ${name}`, exact: true })
     .click();
   await expect(row(page, name).getByRole('status')).toContainText(/Test failed: .*500/);
   await remove(page, name);
@@ -161,10 +161,10 @@ test.describe('answers that refuse', () => {
     expect(await page.content()).not.toContain('SECRET-TOKEN');
     await dialog.getByLabel('Address of the HTTP Event Collector').fill('https://other.example');
     await expect(dialog).toContainText('Enter it again');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await expect(dialog.getByLabel('Token')).toHaveAccessibleDescription(/Must be given again when the address changes/);
     await dialog.getByLabel('Token').fill('ANOTHER-TOKEN');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await expect(row(page, name)).toContainText('https://other.example');
     await remove(page, name);
   });
@@ -180,15 +180,15 @@ test.describe('answers that refuse', () => {
     });
     await page.reload();
     await row(page, name)
-      .getByRole('button', { name: `Delete ${name}` })
+      .getByRole('button', { name: `Delete ${name}`, exact: true })
       .click();
     const dialog = page.getByRole('dialog', { name: `Delete ${name}` });
     await expect(dialog).toContainText(`Rule of ${name} sends to it.`);
-    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await expect(dialog.getByRole('alert')).toBeVisible();
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
     await row(page, name)
-      .getByRole('link', { name: `1 rule of ${name}` })
+      .getByRole('link', { name: `1 rule of ${name}`, exact: true })
       .click();
     await expect(page).toHaveURL(new RegExp(`/notifications/rules\\?channel=${id}`));
     await expect(page.locator('tbody tr')).toHaveCount(1);
@@ -216,10 +216,10 @@ test.describe('answers that refuse', () => {
       { name, enabled: false, minRiskScore: 20, channelIds: [channel.id] },
       rule.eTag,
     );
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     const conflict = page.getByRole('dialog', { name: 'Someone else saved a change' });
     await expect(conflict.getByRole('row', { name: /Risk/ })).toContainText('20');
-    await conflict.getByRole('button', { name: 'Save mine' }).click();
+    await conflict.getByRole('button', { name: 'Save mine', exact: true }).click();
     await expect(row(page, name)).toContainText('70 and more');
     await remove(page, name);
     await call(page, 'DELETE', `/v1/notification-channels/${channel.id}`);
@@ -304,7 +304,7 @@ test('a message that was given up is seen, sent again and delivered', async ({ p
     .getByRole('button', { name: /^Send again/ })
     .click();
   await expect(page.getByText(`The message waits to be sent to ${name} again`)).toBeVisible();
-  await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Delivered' }).click();
+  await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Delivered', exact: true }).click();
   await expect(row(page, name).first()).toContainText('Delivered', { timeout: 60_000 });
   expect(receiver.bodies.at(-1)?.rule).toBe(`Rule of ${name}`);
   await call(page, 'DELETE', `/v1/notification-rules/${sends.id}`);
@@ -329,10 +329,10 @@ test('keyboard: add a channel and delete it', async ({ posture: page }) => {
   await page.keyboard.press('Enter');
   await expect(dialog).toHaveCount(0);
   await row(page, name)
-    .getByRole('button', { name: `Delete ${name}` })
+    .getByRole('button', { name: `Delete ${name}`, exact: true })
     .focus();
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).focus();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).focus();
   await page.keyboard.press('Enter');
   await expect(row(page, name)).toHaveCount(0);
 });
@@ -345,13 +345,13 @@ test('an organisation without channels is told the next step', async ({ otherOrg
     .getByRole('link', { name: /^Rules/ })
     .click();
   await expect(page.getByText('Add a channel first.')).toBeVisible();
-  await page.getByRole('navigation', { name: 'Notifications' }).getByRole('link', { name: 'Deliveries' }).click();
+  await page.getByRole('navigation', { name: 'Notifications' }).getByRole('link', { name: 'Deliveries', exact: true }).click();
   await expect(page.getByRole('heading', { name: 'No message was sent in the last 14 days' })).toBeVisible();
 });
 
 test('a viewer sees the channels, and which role it takes to change them', async ({ viewer: page }) => {
   await page.goto(postureAt('/notifications'));
-  const button = page.getByRole('button', { name: 'New channel' }).first();
+  const button = page.getByRole('button', { name: 'New channel', exact: true }).first();
   await expect(button).toBeDisabled();
   await expect(button).toHaveAttribute('title', /admin/);
 });

@@ -60,7 +60,7 @@ for (const tab of ['Runs', 'Stream', 'Credential', 'Settings'])
   test(`picture of the tab ${tab} of an account`, async ({ posture: page }) => {
     await page.goto(postureAt('/accounts'));
     await page.getByRole('link', { name: /aws-demo-1/ }).click();
-    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab }).click();
+    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab, exact: true }).click();
     await takeHere(page, `posture-account-${tab.toLowerCase()}`);
   });
 
@@ -70,7 +70,7 @@ test('picture of a finding and of its resource', async ({ posture: page }) => {
   await page.locator('.drawer').getByRole('heading', { name: 'Risk' }).waitFor();
   await takeHere(page, 'posture-finding');
   await page.setViewportSize({ width: 1440, height: 900 });
-  await page.getByRole('link', { name: 'Open resource' }).click();
+  await page.getByRole('link', { name: 'Open resource', exact: true }).click();
   await page.locator('.graph-card.me').waitFor();
   await takeHere(page, 'posture-resource');
 });
@@ -84,8 +84,8 @@ test('picture of a farm on the wall', async ({ desktop: page }) => {
 
 test('picture of the graph of a dry run', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/aws-ec2-metadata-theft'));
-  await page.getByRole('button', { name: 'Run' }).click();
-  await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: 'Graph' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: 'Graph', exact: true }).click();
   await page.locator('.dry .graph-card').first().waitFor();
   await takeHere(page, 'posture-dry-run-graph');
 });

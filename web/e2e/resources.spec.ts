@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 async function openResource(page: Page): Promise<void> {
   await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
   await page.locator('.finding-link').first().click();
-  await page.getByRole('link', { name: 'Open resource' }).click();
+  await page.getByRole('link', { name: 'Open resource', exact: true }).click();
   await expect(page.getByRole('heading', { name: 'Properties' })).toBeVisible();
 }
 
@@ -18,7 +18,7 @@ test('a resource shows its graph, findings, other verdicts and properties', asyn
 for (const view of ['Neighbours', 'Reach']) {
   test(`the graph of a resource shows ${view}`, async ({ posture: page }) => {
     await openResource(page);
-    await page.getByRole('button', { name: view }).click();
+    await page.getByRole('button', { name: view, exact: true }).click();
     await expect(page.locator('.graph-card').nth(3)).toBeVisible();
     await expect(page.locator('.graph-label').first()).not.toBeEmpty();
   });
@@ -32,7 +32,7 @@ test('the graph has a list for those who cannot see it', async ({ posture: page 
 
 test('arrows walk the graph, and Enter makes a neighbour the centre', async ({ posture: page }) => {
   await openResource(page);
-  await page.getByRole('button', { name: 'Neighbours' }).click();
+  await page.getByRole('button', { name: 'Neighbours', exact: true }).click();
   await expect(page.locator('.graph-card').nth(3)).toBeVisible();
   const before = page.url();
   await page.locator('.graph-card.me').focus();
@@ -75,9 +75,9 @@ test('changes of a resource are shown', async ({ posture: page }) => {
 test('changes around a change of a resource are shown', async ({ posture: page }) => {
   await openResource(page);
   const views = page.getByRole('group', { name: 'Changes' });
-  await views.getByRole('button', { name: 'Around it' }).click();
+  await views.getByRole('button', { name: 'Around it', exact: true }).click();
   await expect(page.getByText('Nothing else changed').or(page.locator('.timeline li').first())).toBeVisible();
-  await views.getByRole('button', { name: 'This' }).click();
+  await views.getByRole('button', { name: 'This', exact: true }).click();
   await expect(page.getByText('first read').first()).toBeVisible();
 });
 
@@ -106,14 +106,14 @@ for (const [choice, file] of [
     await openResource(page);
     await expect(page.locator('.graph-card.me')).toBeVisible();
     const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Save the graph' }).click();
-    await page.getByRole('menuitem', { name: choice }).click();
+    await page.getByRole('button', { name: 'Save the graph', exact: true }).click();
+    await page.getByRole('menuitem', { name: choice, exact: true }).click();
     expect((await saved).suggestedFilename()).toBe(file);
   });
 
 test('a resource is read again', async ({ posture: page }) => {
   await openResource(page);
-  await page.getByRole('button', { name: 'Read again' }).click();
+  await page.getByRole('button', { name: 'Read again', exact: true }).click();
   await expect(page.getByText(/Reading it again|runs already|already/).first()).toBeVisible();
 });
 
@@ -146,7 +146,7 @@ test('columns of the inventory are chosen', async ({ posture: page }) => {
     .getByRole('dialog')
     .getByLabel(/^encrypted/)
     .uncheck();
-  await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click();
   await expect(page.getByRole('columnheader', { name: 'encrypted' })).toHaveCount(0);
 });
 
@@ -175,7 +175,7 @@ test('a question of Explore takes another type', async ({ posture: page }) => {
   await page.getByLabel('Question').selectOption({ label: 'What leads to resources of the type …?' });
   await page.getByLabel('Type in the question').selectOption('AWS.KMS.Key');
   await expect(page.getByRole('textbox', { name: 'Query' })).toContainText("hasLabel('AWS.KMS.Key')");
-  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.locator('.table tbody tr').first()).toBeVisible();
 });
 
@@ -184,7 +184,7 @@ test('the inventory is searched by a condition', async ({ posture: page }) => {
   await page.getByLabel('Search resources').fill('property.encrypted = false');
   await expect(page).toHaveURL(/q=/);
   await expect(page.locator('tbody tr').first()).toContainText('false');
-  await page.getByRole('link', { name: 'Show as query' }).click();
+  await page.getByRole('link', { name: 'Show as query', exact: true }).click();
   await expect(page).toHaveURL(/lang=search/);
 });
 
@@ -192,7 +192,7 @@ test('the inventory is searched by parts of names, and sorted', async ({ posture
   await page.goto(postureAt('/inventory?type=AWS.S3.Bucket'));
   const names = page.locator('tbody th a');
   await expect(names.nth(1)).toBeVisible();
-  await page.getByRole('button', { name: 'Name' }).click();
+  await page.getByRole('button', { name: 'Name', exact: true }).click();
   await expect(page).toHaveURL(/sort=name/);
   await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute('aria-sort', 'ascending');
   const sorted = async () => (await names.allTextContents()).map((n) => n.toLowerCase());
@@ -201,7 +201,7 @@ test('the inventory is searched by parts of names, and sorted', async ({ posture
     expect(all).toEqual(all.toSorted());
   }).toPass();
   const first = (await sorted())[0] ?? '';
-  await page.getByRole('button', { name: 'Name' }).click();
+  await page.getByRole('button', { name: 'Name', exact: true }).click();
   await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute('aria-sort', 'descending');
   await expect(async () => {
     const all = await sorted();
@@ -224,7 +224,7 @@ test('the inventory is exported', async ({ posture: page }) => {
   await page.goto(postureAt('/inventory?type=AWS.S3.Bucket'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
   const saved = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
   await page.getByRole('menuitem', { name: 'CSV' }).click();
   expect((await saved).suggestedFilename()).toBe('resources.csv');
 });
@@ -232,7 +232,7 @@ test('the inventory is exported', async ({ posture: page }) => {
 test('an account that does not exist in the search of the inventory says what to do', async ({ posture: page }) => {
   await page.goto(postureAt('/inventory?q=no-such-name'));
   await expect(page.getByText('No resource matches')).toBeVisible();
-  await page.getByRole('button', { name: 'Clear all' }).click();
+  await page.getByRole('button', { name: 'Clear all', exact: true }).click();
   await expect(page.locator('tbody tr').first()).toBeVisible();
 });
 
@@ -254,7 +254,7 @@ test('a person assesses a control that no rule checks, and withdraws it', async 
   const row = assessable.nth(info.parallelIndex);
   const id = await row.locator('.control-id').innerText();
   const control = page.locator(`[id="control-${id}"]`);
-  const assess = control.getByRole('button', { name: `Assess control ${id}` });
+  const assess = control.getByRole('button', { name: `Assess control ${id}`, exact: true });
   await assess.click();
   await page.getByRole('button', { name: 'Violated', exact: true }).click();
   await page.getByLabel('Reason').fill('No contact is registered, ticket OPS-17');
@@ -263,7 +263,7 @@ test('a person assesses a control that no rule checks, and withdraws it', async 
   await expect(control).toContainText('ticket OPS-17');
   await expect(control).toContainText('Violated');
   await assess.click();
-  await page.getByRole('button', { name: 'Withdraw' }).click();
+  await page.getByRole('button', { name: 'Withdraw', exact: true }).click();
   await expect(control).toContainText('A person looks');
 });
 
@@ -307,7 +307,7 @@ test('posture is exported', async ({ posture: page }) => {
   await page.goto(postureAt('/compliance/cis-aws-3.0'));
   await expect(page.locator('.control-row').first()).toBeVisible();
   const saved = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
   await page.getByRole('menuitem', { name: 'CSV' }).click();
   expect((await saved).suggestedFilename()).toBe('cis-aws-3.0.csv');
 });
@@ -323,8 +323,8 @@ test("a framework of one's own is made and deleted", async ({ posture: page }, i
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   await expect(page).toHaveURL(new RegExp(id));
   await expect(page.locator('.control-row')).toHaveCount(2);
-  await page.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page).not.toHaveURL(new RegExp(id));
 });
 

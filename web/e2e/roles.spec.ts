@@ -35,8 +35,8 @@ test('a limited analyst sees the findings of the own account only, and may suppr
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('button', { name: /^Suppress/ })).toBeEnabled();
-  await page.getByRole('button', { name: 'More actions' }).click();
-  const mute = page.getByRole('menuitem', { name: 'Mute what is like it' });
+  await page.getByRole('button', { name: 'More actions', exact: true }).click();
+  const mute = page.getByRole('menuitem', { name: 'Mute what is like it', exact: true });
   await expect(mute).toBeDisabled();
   await expect(mute).toHaveAttribute('title', wholeOrganisation);
 });
@@ -71,7 +71,7 @@ test.describe('a token with scopes', () => {
     const { id, token } = (await made.json()) as { id: string; token: string };
     await logIn(page, { apiToken: token }, ready().posture_url);
     await page.goto(postureAt('/accounts'));
-    await expect(page.getByRole('button', { name: 'Link an account' })).toBeEnabled();
+    await expect(page.getByRole('button', { name: 'Link an account', exact: true })).toBeEnabled();
     await page.goto(postureAt('/notifications'));
     await isOff(page, 'New channel', /limited to .*; this takes administration/);
     await api.delete(`/v1/api-tokens/${id}`);
@@ -85,10 +85,10 @@ test('an administrator changes the schedule of the organisation', async ({ postu
   const choice = dialog.getByLabel('All accounts are collected');
   const before = await choice.inputValue();
   await choice.selectOption('48');
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByRole('button', { name: 'Schedule: every 2 days' })).toBeVisible();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Schedule: every 2 days', exact: true })).toBeVisible();
   await page.getByRole('button', { name: /^Schedule/ }).click();
   await dialog.getByLabel('All accounts are collected').selectOption(before);
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(dialog).toHaveCount(0);
 });

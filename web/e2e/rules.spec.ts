@@ -44,7 +44,7 @@ test('a rule is switched off, and the switch is undone', async ({ posture: page 
   await expect(toggle).toHaveAttribute('aria-checked', 'true');
   await toggle.click();
   await expect(toggle).toHaveAttribute('aria-checked', 'false');
-  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect(toggle).toHaveAttribute('aria-checked', 'true');
 });
 
@@ -55,7 +55,7 @@ test('an error in a query has its place, and the mended query runs', async ({ po
   await write(page, mended);
   await expect(page.locator('.editor-foot')).toContainText('No problems');
   await expect(page.locator('.editor-foot')).toContainText('AWS.EC2.Instance');
-  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.locator('.dry-effect')).toContainText('If you enable it');
   await expect(page.locator('.dry-effect')).toContainText(/already ha(s|ve) “/); // the resources violate other rules too
   await expect(page.locator('.dry .table tbody tr').first()).toBeVisible();
@@ -64,7 +64,7 @@ test('an error in a query has its place, and the mended query runs', async ({ po
 test('a dry run goes old when the query changes', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/new'));
   await write(page, mended);
-  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.locator('.dry-summary')).toBeVisible();
   await write(page, `${mended}.limit(1)`);
   await expect(page.getByText('Of an older query.')).toBeVisible();
@@ -74,7 +74,7 @@ for (const view of ['Accounts', 'Plan', 'JSON']) {
   test(`a dry run is shown as ${view}`, async ({ posture: page }) => {
     await page.goto(postureAt('/rules/new'));
     await write(page, mended);
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
     await expect(page.locator('.dry-summary')).toBeVisible();
     await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: view }).click();
     await expect(
@@ -90,14 +90,14 @@ for (const view of ['Accounts', 'Plan', 'JSON']) {
 test('a dry run is shown as a graph, and a resource of it opens', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/new'));
   await write(page, mended);
-  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.locator('.dry-summary')).toBeVisible();
-  await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: 'Graph' }).click();
+  await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: 'Graph', exact: true }).click();
   const card = page.locator('.dry .graph-card').first();
   await expect(card).toBeVisible();
   await card.focus();
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: 'The rule is not saved' }).getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('dialog', { name: 'The rule is not saved' }).getByRole('button', { name: 'Leave', exact: true }).click();
   await expect(page).toHaveURL(/\/resource\//);
 });
 
@@ -106,19 +106,19 @@ test('a rule is written, enabled, seen to find, changed and deleted', async ({ p
   await page.goto(postureAt('/rules/new'));
   await write(page, mended);
   await page.getByLabel('Name', { exact: true }).fill(name);
-  await page.getByRole('button', { name: 'Save and enable' }).click();
+  await page.getByRole('button', { name: 'Save and enable', exact: true }).click();
   await expect(page.getByRole('heading', { name })).toBeVisible();
-  await page.getByRole('link', { name: 'Findings of this rule' }).click();
+  await page.getByRole('link', { name: 'Findings of this rule', exact: true }).click();
   await expect(page.locator('.finding').first()).toBeVisible({ timeout: 60_000 });
   await page.goBack();
   await page.getByLabel('Why it matters').fill('Because it was asked for.');
-  await page.getByRole('button', { name: 'Save disabled' }).click();
+  await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
   await expect(page.getByText(/^Saved; the rule is disabled/)).toBeVisible();
-  await page.getByRole('button', { name: 'History' }).click();
+  await page.getByRole('button', { name: 'History', exact: true }).click();
   await expect(page.getByRole('dialog')).toContainText('Why it matters');
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
-  await page.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).last().click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page).toHaveURL(/\/rules$/);
 });
 
@@ -126,10 +126,10 @@ test('leaving a rule that is not saved asks first', async ({ posture: page }) =>
   await page.goto(postureAt('/rules/new'));
   await page.getByLabel('Name', { exact: true }).fill('Not saved');
   await page.getByRole('link', { name: 'Rules', exact: true }).last().click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stay', exact: true }).click();
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Not saved');
   await page.getByRole('link', { name: 'Rules', exact: true }).last().click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave', exact: true }).click();
   await expect(page).toHaveURL(/\/rules$/);
 });
 
@@ -139,7 +139,7 @@ test.describe('what the server refuses', () => {
   test('a rule without a name is refused beside the field', async ({ posture: page }) => {
     await page.goto(postureAt('/rules/new'));
     await write(page, mended);
-    await page.getByRole('button', { name: 'Save disabled' }).click();
+    await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
     await expect(page.getByRole('alert').first()).toBeVisible();
   });
 
@@ -148,31 +148,31 @@ test.describe('what the server refuses', () => {
     await page.goto(postureAt('/rules/new'));
     await write(page, mended);
     await page.getByLabel('Name', { exact: true }).fill(name);
-    await page.getByRole('button', { name: 'Save disabled' }).click();
+    await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
     await expect(page.getByRole('heading', { name })).toBeVisible();
     const other = await page.context().newPage();
     await other.goto(page.url());
     await other.getByLabel('What to do').fill('What they say');
-    await other.getByRole('button', { name: 'Save disabled' }).click();
+    await other.getByRole('button', { name: 'Save disabled', exact: true }).click();
     await expect(other.getByText('Saved', { exact: true })).toBeVisible();
     await page.getByLabel('What to do').fill('What I say');
-    await page.getByRole('button', { name: 'Save disabled' }).click();
+    await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Someone else saved a change' });
     await expect(dialog).toContainText('What they say');
     await expect(dialog).toContainText('What I say');
-    await dialog.getByRole('button', { name: 'Save mine' }).click();
+    await dialog.getByRole('button', { name: 'Save mine', exact: true }).click();
     await expect(page.getByText('Saved', { exact: true })).toBeVisible();
     await other.reload();
     await expect(other.getByLabel('What to do')).toHaveValue('What I say');
-    await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     await expect(page).toHaveURL(/\/rules$/);
   });
 });
 
 test('a native rule is read-only and can be copied', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/aws-ec2-metadata-theft'));
-  await page.getByRole('link', { name: 'Copy as custom' }).click();
+  await page.getByRole('link', { name: 'Copy as custom', exact: true }).click();
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue(/\(copy\)$/);
 });
 
@@ -185,7 +185,7 @@ test('a parameter of a native rule is set, checked and set back', async ({ postu
   await expect(page.getByText('Enter a whole number')).toBeVisible();
   for (const value of ['60', '90']) {
     await days.fill(value);
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await expect(page.getByText('Saved', { exact: true }).first()).toBeVisible();
     await page.reload();
     await expect(days).toHaveValue(value);
@@ -194,14 +194,14 @@ test('a parameter of a native rule is set, checked and set back', async ({ postu
 
 test('a viewer sees rules and changes none', async ({ viewer: page }) => {
   await page.goto(postureAt('/rules'));
-  await expect(page.getByRole('button', { name: 'New rule' })).toBeDisabled();
+  await expect(page.getByRole('button', { name: 'New rule', exact: true })).toBeDisabled();
   await expect(page.locator('tbody tr').first().getByRole('switch')).toBeDisabled();
 });
 
 test('a query runs in Explore, and says what it cost', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
   await write(page, "g.V().hasLabel('AWS.EC2.Instance').limit(3)");
-  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.locator('.table tbody tr').first()).toBeVisible();
   await expect(page.getByText(/of 1,000,000 steps/).first()).toBeVisible();
 });
@@ -212,17 +212,17 @@ test.describe('a wrong query', () => {
   test('of Gremlin is told with line and column', async ({ posture: page }) => {
     await page.goto(postureAt('/explore'));
     await write(page, broken);
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
     await expect(page.locator('.note.error')).toContainText(/Line 1/);
     await write(page, "g.V().hasLabel('AWS.EC2.Instance').limit(3)");
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
     await expect(page.locator('.table tbody tr').first()).toBeVisible();
   });
 
   test('of the search language is told', async ({ posture: page }) => {
     await page.goto(postureAt('/explore?lang=search'));
     await write(page, 'property.encrypted = ');
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
     await expect(page.locator('.note.error')).toBeVisible();
   });
 });
@@ -231,7 +231,7 @@ for (const view of ['Graph', 'JSON', 'Plan']) {
   test(`an answer is shown as ${view}`, async ({ posture: page }) => {
     await page.goto(postureAt(`/explore?q=${encodeURIComponent("g.V().hasLabel('AWS.EC2.Instance').limit(2).out().path()")}`));
     await expect(page.locator('.table tbody tr').first()).toBeVisible();
-    await page.getByRole('group', { name: 'View' }).getByRole('button', { name: view }).click();
+    await page.getByRole('group', { name: 'View' }).getByRole('button', { name: view, exact: true }).click();
     await expect(page.locator(view === 'Graph' ? '.graph-card' : 'pre.json').first()).toBeVisible();
   });
 }
@@ -239,7 +239,7 @@ for (const view of ['Graph', 'JSON', 'Plan']) {
 test('the search language finds resources of every account, with counts by type', async ({ posture: page }) => {
   await page.goto(postureAt('/explore?lang=search'));
   await write(page, 'service = KMS');
-  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.getByText(/\d+ resources/).first()).toBeVisible();
   await expect(page.getByRole('link', { name: /^KMS\.Key \d/ })).toBeVisible();
 });
@@ -247,14 +247,14 @@ test('the search language finds resources of every account, with counts by type'
 test('what was asked before is offered again', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
   await write(page, 'g.V().count()');
-  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.getByRole('complementary', { name: 'Earlier queries' })).toContainText('g.V().count()');
 });
 
 test('a question is saved as a rule', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
   await write(page, mended);
-  await page.getByRole('button', { name: 'Save as rule' }).click();
+  await page.getByRole('button', { name: 'Save as rule', exact: true }).click();
   await expect(page).toHaveURL(/rules\/new/);
   await expect(editor(page)).toContainText('metadataHttpEndpoint');
 });
@@ -262,6 +262,6 @@ test('a question is saved as a rule', async ({ posture: page }) => {
 test('all accounts are asked one after the other', async ({ posture: page }) => {
   await page.goto(postureAt('/explore?account=all'));
   await write(page, 'g.V().limit(1)');
-  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.locator('.table tbody tr').nth(3)).toBeVisible();
 });

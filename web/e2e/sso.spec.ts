@@ -5,11 +5,11 @@ test.describe('single sign-on', () => {
 
   test('says that no group gives access, and still takes a token', async ({ page }) => {
     await page.goto(postureAt('/overview'));
-    await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
-    await page.getByRole('link', { name: 'Ned Nobody' }).click();
+    await page.getByRole('link', { name: 'Continue with single sign-on', exact: true }).click();
+    await page.getByRole('link', { name: 'Ned Nobody', exact: true }).click();
     await expect(page.getByRole('alert')).toContainText('none of your groups has access');
     await page.getByLabel('API token').fill(ready().api_token);
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
     await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
   });
 
@@ -18,15 +18,15 @@ test.describe('single sign-on', () => {
       route.fulfill({ status: 303, headers: { Location: postureAt('/?sso=unavailable') } }),
     );
     await page.goto(postureAt('/overview'));
-    await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
+    await page.getByRole('link', { name: 'Continue with single sign-on', exact: true }).click();
     await expect(page.getByRole('alert')).toContainText('identity provider is not available');
     await expect(page.getByLabel('API token')).toBeVisible();
   });
 
   test('shows nothing but the accounts of the group', async ({ page }) => {
     await page.goto(postureAt('/accounts'));
-    await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
-    await page.getByRole('link', { name: 'Vic Viewer' }).click();
+    await page.getByRole('link', { name: 'Continue with single sign-on', exact: true }).click();
+    await page.getByRole('link', { name: 'Vic Viewer', exact: true }).click();
     await settled(page);
     await expect(page.getByText('aws-demo-1').first()).toBeVisible();
     await expect(page.getByText('aws-demo-2')).toHaveCount(0);
@@ -44,7 +44,7 @@ test.describe('limits', () => {
 
   test('a user and a token are limited to accounts', async ({ posture: page }) => {
     await page.goto(postureAt('/admin/users'));
-    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByRole('button', { name: 'New user', exact: true }).click();
     await page.getByLabel('Name').fill('Lena Limited');
     const account = page.getByLabel('Limited to accounts', { exact: true });
     await account.fill('no such account');
@@ -52,17 +52,17 @@ test.describe('limits', () => {
     await expect(page.getByText('is not an option')).toBeVisible();
     await page.getByLabel('Limited to accounts with a tag').fill('team=payments');
     await page.getByLabel('Limited to accounts with a tag').press('Enter');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     const row = page.getByRole('row', { name: /Lena Limited/ });
     await expect(row.getByText('some accounts')).toBeVisible();
-    await row.getByRole('button', { name: 'Change' }).click();
+    await row.getByRole('button', { name: 'Change', exact: true }).click();
     await expect(page.getByText('team=payments')).toBeVisible();
-    await page.getByRole('button', { name: 'Remove team=payments' }).click();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Remove team=payments', exact: true }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await expect(row.getByText('some accounts')).toHaveCount(0);
 
     await page.goto(postureAt('/admin/tokens'));
-    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByRole('button', { name: 'New token', exact: true }).click();
     await page.getByLabel('Name').fill('limited');
     await page.getByLabel('Role').selectOption('admin');
     await page.getByLabel('Limited to accounts with a tag').fill('team=payments');

@@ -57,7 +57,7 @@ test('rules of the type that are not about a resource are not applicable, not un
   );
   await page.goto(postureAt(`/findings?rule=${rule}`));
   await page.locator('.finding-link').first().click();
-  await page.getByRole('link', { name: 'Open resource' }).click();
+  await page.getByRole('link', { name: 'Open resource', exact: true }).click();
   await expect(page.getByText('1 rule is about its type, but not about this resource: not applicable')).toBeVisible();
   await expect(page.locator('.c-unknown', { hasText: 'Unknown' })).toHaveCount(1);
 });

@@ -21,6 +21,12 @@ interface Props {
   shortcuts: Target[];
 }
 
+/** What the jump box finds on each server. */
+const hints = {
+  posture: 'Screens, accounts, rules, controls, resources by name',
+  desktop: 'Screens and components by name',
+};
+
 /** Everything around a screen: navigation, jump box, help, keys and messages. */
 export function Frame({ server, useMenu, letters, find, shortcuts }: Props) {
   const [layer, setLayer] = useState<'none' | 'jump' | 'help' | 'menu'>('none');
@@ -75,7 +81,7 @@ export function Frame({ server, useMenu, letters, find, shortcuts }: Props) {
         <Navigation groups={groups} open={layer === 'menu'} />
         <Outlet />
       </div>
-      {layer === 'jump' && <JumpBox fixed={targets} find={find} onClose={() => setLayer('none')} />}
+      {layer === 'jump' && <JumpBox fixed={targets} hint={hints[server]} find={find} onClose={() => setLayer('none')} />}
       {layer === 'help' && <Help onClose={() => setLayer('none')} />}
       <Toasts />
     </FrameContext>

@@ -18,6 +18,8 @@ export interface Target {
 interface Props {
   /** Targets that are known without asking: screens and actions. */
   fixed: Target[];
+  /** Says what can be found. */
+  hint: string;
   /** Asks the server for targets that match. */
   find: (text: string) => Promise<Target[]>;
   onClose: () => void;
@@ -30,7 +32,7 @@ function matches(target: Target, text: string): boolean {
 }
 
 /** Goes anywhere by name. */
-export function JumpBox({ fixed, find, onClose }: Props) {
+export function JumpBox({ fixed, hint, find, onClose }: Props) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   const asked = useDeferredValue(text.trim());
@@ -68,7 +70,7 @@ export function JumpBox({ fixed, find, onClose }: Props) {
         aria-controls="jump-list"
         aria-activedescendant={targets.length ? `jump-${current}` : undefined}
         aria-label="Search or jump to"
-        placeholder="Screens, accounts, rules, controls, resources by name"
+        placeholder={hint}
         value={text}
         autoFocus
         onKeyDown={onKey}

@@ -20,6 +20,12 @@ interface Plot {
   onPoint: (at: number | undefined) => void;
 }
 
+/** Reports whether the label of a time has room: at the ends it would cover the other axis or be cut. */
+function fits(plot: uPlot, time: number): boolean {
+  const at = plot.valToPos(time, 'x');
+  return at > 18 && at < plot.bbox.width / devicePixelRatio - 14;
+}
+
 /** How uPlot draws lines. Colours are read at each drawing, so that redraw() follows the theme. */
 export function options({ lines, from, to, atLeast, width, height, utc, onPoint }: Plot): uPlot.Options {
   const { top, lines: grid } = scaleOf(Math.max(atLeast, ...lines.flatMap((l) => l.points.map((p) => p.most ?? p.value))));
@@ -54,7 +60,7 @@ export function options({ lines, from, to, atLeast, width, height, utc, onPoint 
         grid: { show: false },
         ticks: { show: false },
         incrs: days ? [1, 2, 5, 10].map((d) => d * 24 * hour) : [1 / 12, 0.25, 0.5, 1, 2, 3, 6, 12].map((h) => h * hour),
-        values: (_, times) => times.map((t) => (days ? day(t) : clockTime(t).slice(0, 5))),
+        values: (plot, times) => times.map((t) => (fits(plot, t) ? (days ? day(t) : clockTime(t).slice(0, 5)) : '')),
       },
       {
         stroke: colour('--text-3'),

@@ -11,6 +11,7 @@ import { Menu } from '../../parts/Menu';
 import { Answer, Empty } from '../../parts/states';
 import { count, plural } from '../../parts/text';
 import { showToast } from '../../parts/toast';
+import { useMedia } from '../../parts/useMedia';
 import { isDeep } from '../pulse';
 import { Drawer } from './Drawer';
 import { exportFindings, formats, mostExported } from './export';
@@ -76,6 +77,8 @@ export default function Findings() {
   const all = useViewCounts()[state];
   const openIndex = findings.findIndex((f) => f.id === search.f);
   const at = search.f ? openIndex : cursor;
+  const phone = useMedia('(max-width: 640px)');
+  const compact = !!search.f || phone;
 
   const close = () => {
     const id = search.f ?? '';
@@ -200,7 +203,7 @@ export default function Findings() {
             </span>
           </div>
           {grouping !== 'none' ? (
-            <GroupedList search={search} grouping={grouping} compact={!!search.f} selected={selected} onSelect={toggle} />
+            <GroupedList search={search} grouping={grouping} compact={compact} selected={selected} onSelect={toggle} />
           ) : (
             <Answer query={query} what="the list" padded rows={12}>
               {() =>
@@ -210,7 +213,7 @@ export default function Findings() {
                   <FindingList
                     findings={findings}
                     total={total ?? 0}
-                    compact={!!search.f}
+                    compact={compact}
                     search={search}
                     cursor={at}
                     selected={selected}
