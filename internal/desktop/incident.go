@@ -20,4 +20,5 @@ const (
 	IncidentSignOn            IncidentGroup = "SIGN_ON"
 	IncidentFarms             IncidentGroup = "FARMS"
 	IncidentVirtualCenters    IncidentGroup = "VIRTUAL_CENTERS"
+	IncidentEventDatabase     IncidentGroup = "EVENT_DATABASE" // beside the path
 )

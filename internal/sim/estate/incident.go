@@ -210,7 +210,7 @@ func (e *Estate) eventIncidents() []incident {
 		return nil
 	}
 	return []incident{
-		{desktop.IncidentVirtualCenters, "event-database-down", "the event database is down",
+		{desktop.IncidentEventDatabase, "event-database-down", "the event database is down",
 			withoutError(func() { e.Events.Listener().Set(flakylistener.Down) }), withoutError(func() { e.Events.Listener().Set(flakylistener.Up) })},
 	}
 }

@@ -17,6 +17,7 @@ const groupNames: Record<Incident['group'], string> = {
   SIGN_ON: 'Sign-on',
   FARMS: 'Farms',
   VIRTUAL_CENTERS: 'Virtual centers',
+  EVENT_DATABASE: 'Event database',
 };
 const order = Object.keys(groupNames) as Incident['group'][];
 
