@@ -233,7 +233,7 @@ func (s *eventLoad) apply(changes []world.Change) {
 	}
 }
 
-// A state is all that a server has stored, without times.
+// A state is all that a server has stored, without times and without who changed what.
 type state struct {
 	Entities map[posture.EntityID]posture.Entity
 	Changes  map[posture.EntityID][]posture.EntityChange
@@ -267,7 +267,8 @@ func (s *eventLoad) recordedState() state {
 			continue // the server never collected it
 		}
 		for i := range log {
-			log[i].At = time.Time{}
+			// The origin is empty if the entity was read first as the neighbour of another.
+			log[i].At, log[i].ChangeOrigin = time.Time{}, posture.ChangeOrigin{}
 		}
 		a.Changes[id] = log
 	}
