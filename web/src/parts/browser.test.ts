@@ -11,6 +11,7 @@ test('user agents are read', () => {
   expect(
     browserName('Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Version/17.5 Mobile/15E148 Safari/604.1'),
   ).toBe('Safari 17 on iOS');
+  expect(browserName(`Mozilla/5.0 (X11; Linux x86_64) ${webkit} HeadlessChrome/140.0.0.0 Safari/537.36`)).toBe('Chrome 140 on Linux');
   expect(browserName('curl/8.5.0')).toBe('curl/8.5.0');
   expect(browserName('')).toBe('');
 });

@@ -2,7 +2,7 @@ const browsers: [RegExp, string][] = [
   [/\bEdg\/(\d+)/, 'Edge'],
   [/\bOPR\/(\d+)/, 'Opera'],
   [/\bFirefox\/(\d+)/, 'Firefox'],
-  [/\bChrome\/(\d+)/, 'Chrome'],
+  [/\b(?:Headless)?Chrome\/(\d+)/, 'Chrome'],
   [/\bVersion\/(\d+).*\bSafari\//, 'Safari'],
 ];
 const systems: [RegExp, string][] = [
