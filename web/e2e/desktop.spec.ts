@@ -173,7 +173,7 @@ for (const [kind, part] of Object.entries(lists)) {
   });
 }
 
-/** Waits until a chart shows a line: at least one blue pixel in fifty columns; grid and labels are grey. */
+/** Waits until a chart shows a line: blue pixels in more than fifty columns; grid and labels are grey. */
 const expectLine = (canvas: Locator) =>
   expect
     .poll(() =>

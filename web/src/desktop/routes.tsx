@@ -7,7 +7,10 @@ import { useMenu } from './menu';
 const letters = { '/health': 'h', '/gateways': 'g', '/connection-servers': 's', '/farms': 'f', '/rds-servers': 'w', '/alerts': 'a' };
 
 const shortcuts: Target[] = [{ group: 'Action', icon: 'plus', label: 'New alert rule', to: '/alert-rules/new' }];
-const DesktopFrame = () => <Frame server="desktop" useMenu={useMenu} letters={letters} find={jumpTargets} shortcuts={shortcuts} />;
+const hint = 'Screens and components by name';
+const DesktopFrame = () => (
+  <Frame server="desktop" useMenu={useMenu} letters={letters} find={jumpTargets} hint={hint} shortcuts={shortcuts} />
+);
 
 export const makeRouter = () =>
   routerOf(DesktopFrame, '/health', {

@@ -17,18 +17,14 @@ interface Props {
   /** The letter after G for each address. */
   letters: Record<string, string>;
   find: (text: string) => Promise<Target[]>;
+  /** Says what the jump box finds. */
+  hint: string;
   /** What the jump box offers beside the screens. */
   shortcuts: Target[];
 }
 
-/** What the jump box finds on each server. */
-const hints = {
-  posture: 'Screens, accounts, rules, controls, resources by name',
-  desktop: 'Screens and components by name',
-};
-
 /** Everything around a screen: navigation, jump box, help, keys and messages. */
-export function Frame({ server, useMenu, letters, find, shortcuts }: Props) {
+export function Frame({ server, useMenu, letters, find, hint, shortcuts }: Props) {
   const [layer, setLayer] = useState<'none' | 'jump' | 'help' | 'menu'>('none');
   const groups = useMenu();
   const navigate = useNavigate();
@@ -81,7 +77,7 @@ export function Frame({ server, useMenu, letters, find, shortcuts }: Props) {
         <Navigation groups={groups} open={layer === 'menu'} />
         <Outlet />
       </div>
-      {layer === 'jump' && <JumpBox fixed={targets} hint={hints[server]} find={find} onClose={() => setLayer('none')} />}
+      {layer === 'jump' && <JumpBox fixed={targets} hint={hint} find={find} onClose={() => setLayer('none')} />}
       {layer === 'help' && <Help onClose={() => setLayer('none')} />}
       <Toasts />
     </FrameContext>

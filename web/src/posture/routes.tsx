@@ -20,7 +20,10 @@ const shortcuts: Target[] = [
   { group: 'Action', icon: 'plus', label: 'Link an account', to: '/accounts/link' },
   { group: 'Action', icon: 'plus', label: 'New rule', to: '/rules/new' },
 ];
-const PostureFrame = () => <Frame server="posture" useMenu={useMenu} letters={letters} find={jumpTargets} shortcuts={shortcuts} />;
+const hint = 'Screens, accounts, rules, controls, resources by name';
+const PostureFrame = () => (
+  <Frame server="posture" useMenu={useMenu} letters={letters} find={jumpTargets} hint={hint} shortcuts={shortcuts} />
+);
 
 export const makeRouter = () =>
   routerOf(PostureFrame, '/overview', {

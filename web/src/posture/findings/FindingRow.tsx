@@ -64,7 +64,7 @@ function Wide({ finding, ruleName, accountName }: Pick<Props, 'finding' | 'ruleN
 }
 
 /**
- * One finding in a list: two lines beside the drawer, columns without it. It is rendered again
+ * One finding in a list: two lines beside the drawer and on phones, otherwise columns. It is rendered again
  * only if its properties change, because scrolling renders the list for every frame.
  */
 export const FindingRow = memo(function FindingRow(props: Props) {
