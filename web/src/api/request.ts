@@ -1,24 +1,9 @@
 import { ApiError, readError } from './error';
 import { reached, lost } from './connection';
+import { Slots } from './slots';
 
 /** Calls of this page that run at a time. Browsers and the server's limits both suffer from more. */
-const limit = 4;
-let running = 0;
-const waiting: (() => void)[] = [];
-
-async function turn(): Promise<void> {
-  if (running < limit) {
-    running++;
-    return;
-  }
-  await new Promise<void>((go) => waiting.push(go));
-}
-
-function done(): void {
-  const next = waiting.shift();
-  if (next) next();
-  else running--;
-}
+const slots = new Slots(4);
 
 export interface Answer<T> {
   data: T;
@@ -102,9 +87,10 @@ async function readBody<T>(answer: Response, asked: boolean): Promise<T> {
   }
 }
 
-/** Questions whose session has ended: they wait for the next login. Changes do not, because somebody else may log in. */
+/** Reads whose session has ended: they wait for the next login. Changes do not, because somebody else may log in. */
 const waitingForLogin: (() => void)[] = [];
-const asks = (method: string, path: string) => method === 'GET' || path.endsWith('query') || path.endsWith('/preview');
+const reading = /(query|\/preview|\/posture|\/trend|\/rules\/check|\/rules\/test)$/;
+const isRead = (method: string, path: string) => method === 'GET' || (method === 'POST' && reading.test(path));
 
 /** Asks again what was refused because the session had ended. */
 export const loggedInAgain = () => waitingForLogin.splice(0).forEach((go) => go());
@@ -118,7 +104,7 @@ export async function send<T>(method: string, path: string, request: Request = {
       const ended = cause instanceof ApiError && cause.status === 401 && path !== '/console/session';
       if (!ended) throw cause;
       onLoggedOut.forEach((listener) => listener());
-      if (!asks(method, path)) throw cause;
+      if (!isRead(method, path)) throw cause;
       await new Promise<void>((go) => waitingForLogin.push(go));
       request.signal?.throwIfAborted();
     }
@@ -126,18 +112,18 @@ export async function send<T>(method: string, path: string, request: Request = {
 }
 
 async function sendOnce<T>(method: string, path: string, request: Request): Promise<Answer<T>> {
-  await turn();
-  try {
-    const url = address(path, request.query);
-    const before = request.conditional ? known.get(url) : undefined;
+  const url = address(path, request.query);
+  const before = request.conditional ? known.get(url) : undefined;
+  const read = isRead(method, path);
+  const call = async () => {
     const answer = await reach(url, init(method, request, before?.etag));
     if (answer.status === 304 && before) return before.answer as Answer<T>;
     if (!answer.ok) throw await readError(answer);
-    const read = { data: await readBody<T>(answer, asks(method, path)), headers: answer.headers };
+    const result = { data: await readBody<T>(answer, read), headers: answer.headers };
     const etag = answer.headers.get('ETag');
-    if (request.conditional && etag) known.set(url, { etag, answer: read });
-    return read;
-  } finally {
-    done();
-  }
+    if (request.conditional && etag) known.set(url, { etag, answer: result });
+    return result;
+  };
+  // A user waits for a change, so it overtakes the reads of the page.
+  return slots.run(call, !read);
 }

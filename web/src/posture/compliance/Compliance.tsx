@@ -267,8 +267,9 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
           onClose={() => setRemoving(false)}
           run={async () => {
             await posture.delete('/v1/compliance-frameworks/{framework_id}', { path: { framework_id: framework.id } });
-            await client.invalidateQueries({ queryKey: ['frameworks'] });
-            void navigate({ to: '/compliance' } as never);
+            await navigate({ to: '/compliance' } as never);
+            client.setQueryData(frameworksQuery.queryKey, (all) => all?.filter((f) => f.id !== framework.id));
+            void client.invalidateQueries(frameworksQuery);
           }}
         >
           Its controls are not shown any more; rules stay as they are.

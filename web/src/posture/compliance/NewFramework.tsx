@@ -7,6 +7,7 @@ import { Button } from '../../parts/Button';
 import { Dialog } from '../../parts/Dialog';
 import { TextArea, TextField } from '../../parts/Field';
 import { sentence } from '../../parts/text';
+import { frameworksQuery } from '../data';
 
 /** One control a line: number, title, and its section after a bar. */
 export const controlsOf = (text: string) =>
@@ -30,7 +31,7 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
     const form = new FormData(event.currentTarget);
     const value = (name: string) => String(form.get(name) ?? '').trim();
     try {
-      await posture.put('/v1/compliance-frameworks/{framework_id}', {
+      const made = await posture.put('/v1/compliance-frameworks/{framework_id}', {
         path: { framework_id: value('id') },
         body: {
           name: value('name'),
@@ -39,9 +40,10 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
           controls: controlsOf(value('controls')),
         },
       });
-      await client.invalidateQueries({ queryKey: ['frameworks'] });
+      client.setQueryData(frameworksQuery.queryKey, (all) => all && [...all.filter((f) => f.id !== made.id), made]);
+      void client.invalidateQueries(frameworksQuery);
       onClose();
-      void navigate({ to: `/compliance/${encodeURIComponent(value('id'))}` } as never);
+      void navigate({ to: `/compliance/${encodeURIComponent(made.id)}` } as never);
     } catch (cause) {
       if (cause instanceof ApiError) setError(cause);
       else throw cause;
