@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -182,10 +183,12 @@ func (a *API) exportPosture(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	x := newExporter(w, in.Format, "posture", "controlId", "title", "section", "verdict", "violating", "passing", "unknown", "ruleIds", "notApplicable", "notListed")
+	x := newExporter(w, in.Format, "posture", "controlId", "title", "section", "verdict", "violating", "passing", "unknown", "ruleIds", "notApplicable", "notListed", "time", "cloudAccountIds")
+	now := timeCell(&httpapi.Time{Time: a.Now()})
+	accounts := cmp.Or(strings.Join(in.CloudAccountIDs, " "), "all")
 	for _, c := range found.Results {
 		if err := x.put(c, c.ControlID, c.Title, c.Section, c.verdict(), strconv.Itoa(c.Violating), strconv.Itoa(c.Passing), strconv.Itoa(c.Unknown),
-			strings.Join(c.RuleIDs, " "), strconv.Itoa(c.NotApplicable), strconv.Itoa(c.NotListed)); err != nil {
+			strings.Join(c.RuleIDs, " "), strconv.Itoa(c.NotApplicable), strconv.Itoa(c.NotListed), now, accounts); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package app_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,8 @@ func TestListsAreExported(t *testing.T) {
 		}
 		if rows := export("/v1/compliance-frameworks/cis-aws-3.0/posture/export", object{}); len(rows) < 10 {
 			t.Errorf("posture %v", rows)
+		} else if head, first := rows[0], rows[1]; !slices.Equal(head[len(head)-2:], []string{"time", "cloudAccountIds"}) || first[len(first)-2] == "" || first[len(first)-1] != "all" {
+			t.Errorf("posture without time and accounts: %q, %q", head, first)
 		}
 		lines := strings.Split(strings.TrimSpace(i.want(200, "POST", "/v2/findings/export", object{"format": "jsonl"}).text), "\n")
 		var f object
