@@ -148,6 +148,11 @@ test('columns of the inventory are chosen', async ({ posture: page }) => {
     .uncheck();
   await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click();
   await expect(page.getByRole('columnheader', { name: 'encrypted' })).toHaveCount(0);
+  await page.keyboard.press('v');
+  const chosen = page.getByRole('dialog').getByRole('checkbox', { checked: true });
+  for (let left = await chosen.count(); left > 0; left--) await chosen.first().uncheck();
+  await expect(page).toHaveURL(/columns=none/);
+  await expect(page.locator('thead code')).toHaveCount(0);
 });
 
 test('J and K walk a list, Enter opens a row, and Shift F clears the filters', async ({ posture: page }) => {
@@ -301,6 +306,14 @@ test('arrows open and close a control', async ({ posture: page }) => {
   await expect(page.locator('.rule-row').first()).toBeVisible();
   await page.keyboard.press('ArrowLeft');
   await expect(page.locator('.rule-row')).toHaveCount(0);
+});
+
+test('the number of a section opens the findings of its controls', async ({ posture: page }) => {
+  await page.goto(postureAt('/compliance/cis-aws-3.0'));
+  await page.locator('.section-row').getByRole('link').first().click();
+  await expect(page).toHaveURL(/findings\?control=cis-aws-3\.0_/);
+  await expect(page.locator('.chip')).toContainText('Control');
+  await expect(page.locator('.list-head b')).toHaveText(/^[1-9]/);
 });
 
 test('posture is exported', async ({ posture: page }) => {

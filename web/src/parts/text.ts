@@ -6,6 +6,10 @@ export const count = (n: number) => counts.format(n);
 /** "1 finding", "2 findings". */
 export const plural = (n: number, one: string, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 
+/** The first of many names, and how many more there are. */
+export const someOf = (names: string[]) =>
+  names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+
 /** A sentence of the API, with its first letter in upper case. */
 export const sentence = (text: string) => (/^\S*\.\w/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)); // host names stay as they are
 

@@ -240,7 +240,16 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
                             ))}
                         </span>
                       </td>
-                      <Numbers of={total} />
+                      <Numbers
+                        of={total}
+                        findings={{
+                          control: s.controls
+                            .filter((c) => c.violating > 0)
+                            .map((c) => c.id)
+                            .join(','),
+                          account: search.account,
+                        }}
+                      />
                     </tr>
                     {!closed.has(s.name) &&
                       s.controls.map((c) => (

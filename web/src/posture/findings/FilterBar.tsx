@@ -4,6 +4,7 @@ import { Button } from '../../parts/Button';
 import { Icon } from '../../parts/Icon';
 import { SearchInput } from '../../parts/SearchInput';
 import { Select } from '../../parts/Segments';
+import { someOf } from '../../parts/text';
 import { useAccountNames, useRules } from '../data';
 import { AddFilter } from './AddFilter';
 import { activeNames, cleared, groupOf, groups, kinds, sortOf, sorts, type Group, type Sort } from './filters';
@@ -28,12 +29,7 @@ export function useFilterLabels() {
           : text;
   return {
     label,
-    value: (name: string, text: string) =>
-      name === 'q'
-        ? text
-        : listOf(text)
-            .map((v) => value(name, v))
-            .join(', '),
+    value: (name: string, text: string) => (name === 'q' ? text : someOf(listOf(text).map((v) => value(name, v)))),
   };
 }
 

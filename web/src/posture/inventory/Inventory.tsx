@@ -199,7 +199,9 @@ export default function Inventory() {
     .sort((a, b) => b.rules.length - a.rules.length)
     .slice(0, 3)
     .map((p) => p.name);
-  const columns = search.columns === undefined ? usual : listOf(search.columns);
+  // An address without columns shows the usual ones, "none" shows none.
+  const columns =
+    search.columns === undefined ? usual : listOf(search.columns).filter((name) => schema?.properties.some((p) => p.name === name));
   const [choosing, setChoosing] = useState(false);
   useKeys([{ keys: 'v', does: 'Columns', run: () => type && setChoosing(true) }]);
   const save = async (format: 'csv' | 'jsonl') => {
@@ -345,7 +347,7 @@ export default function Inventory() {
                 checked={columns.includes(p.name)}
                 onChange={() =>
                   change({
-                    columns: (columns.includes(p.name) ? columns.filter((c) => c !== p.name) : [...columns, p.name]).join(',') || undefined,
+                    columns: (columns.includes(p.name) ? columns.filter((c) => c !== p.name) : [...columns, p.name]).join(',') || 'none',
                   })
                 }
               />
