@@ -23,6 +23,9 @@ need_that() {
 
 # need_go: makes sure that Go is installed. The go command itself checks the version in go.mod.
 need_go() {
+	# Without the paths of files in compiled packages, all checkouts on a machine share the
+	# build cache.
+	export GOFLAGS="${GOFLAGS:+$GOFLAGS }-trimpath"
 	command -v go >/dev/null && return
 	[ -x /usr/local/go/bin/go ] && PATH=$PATH:/usr/local/go/bin && return
 	echo "Go is missing. See https://go.dev/doc/install for how to install it." >&2
