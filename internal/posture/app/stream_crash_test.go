@@ -287,11 +287,11 @@ func (s *eventLoad) recordedState() state {
 // equal that of a server that got each event once, in order, without crashes.
 func TestCrashesLoseNoEvents(t *testing.T) {
 	t.Parallel()
-	changes, kills := 250, 3
+	accounts, changes, kills := 2, 250, 3
 	if os.Getenv("VIGIL_TORTURE") != "" {
-		changes, kills = 10_000, 20
+		accounts, changes, kills = 3, 10_000, 20
 	}
-	reference := newEventLoad(t, 3, changes)
+	reference := newEventLoad(t, accounts, changes)
 	inOrder := reference.deliverInOrder(dbtest.SQLite(t))
 	t.Logf("%d events, %d entities, %d findings", len(reference.changes), len(inOrder.Entities), len(inOrder.Findings))
 	open := 0
@@ -304,7 +304,7 @@ func TestCrashesLoseNoEvents(t *testing.T) {
 		t.Errorf("%d open findings of %d entities: too few for the test", open, len(inOrder.Entities))
 	}
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
-		crashed := newEventLoad(t, 3, changes).deliverAmidCrashes(dsn, kills)
+		crashed := newEventLoad(t, accounts, changes).deliverAmidCrashes(dsn, kills)
 		if diff := cmp.Diff(inOrder, crashed); diff != "" {
 			t.Errorf("(-in order +amid crashes):\n%.4000s", diff)
 		}
@@ -341,18 +341,18 @@ func (s *eventLoad) deliverAmidCrashes(dsn string, kills int) state {
 		}
 	}
 	r.Shuffle(len(posts), func(i, j int) { posts[i], posts[j] = posts[j], posts[i] })
+	var unacknowledged []events.Notification
 	for part := range slices.Chunk(posts, len(posts)/(kills+1)+1) {
 		c, stop := s.start()
-		unacknowledged := deliverAndKill(c, part, stop)
-		c, stop = s.start() // send unacknowledged messages again, as clouds do
-		for _, n := range unacknowledged {
-			if !send(c, n) {
-				s.t.Fatal("a message was not accepted")
-			}
-		}
-		stop()
+		// Send unacknowledged messages again, as clouds do.
+		unacknowledged = deliverAndKill(c, slices.Concat(unacknowledged, part), stop)
 	}
 	c, stop := s.start()
+	for _, n := range unacknowledged {
+		if !send(c, n) {
+			s.t.Fatal("a message was not accepted")
+		}
+	}
 	c.quiet()
 	stop()
 	return s.recordedState()
