@@ -245,6 +245,7 @@ test('a view is kept, opened again and removed', async ({ posture: page }, info)
   await expect(page.getByRole('dialog')).toHaveCSS('display', 'block'); // not laid out like the tabs in which it stands
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.getByRole('dialog').getByRole('button', { name: 'Keep', exact: true }).click();
+  await expect(page.getByRole('link', { name })).toBeVisible(); // it is saved
   await page.goto(postureAt('/findings'));
   await page.getByRole('link', { name }).click();
   await expect(page).toHaveURL(/service=S3/);
