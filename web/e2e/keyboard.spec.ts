@@ -70,8 +70,9 @@ test('keyboard: from the map to a server on the wall and back', async ({ desktop
   await expect(page.locator('.stage')).toHaveCount(5);
   await page.keyboard.press('g');
   await page.keyboard.press('w');
-  await expect(page.locator('.wall-farm').first()).toBeVisible();
+  await expect(page.locator('.wall-farm rect').first()).toBeAttached(); // farms are drawn before their servers
   await page.keyboard.press('ArrowRight');
+  await expect(page.locator('.tile-chosen')).toBeAttached();
   await page.keyboard.press('Enter');
   await expect(page.locator('.panel')).toBeVisible();
   await page.keyboard.press('Escape');

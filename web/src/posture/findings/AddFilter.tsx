@@ -12,8 +12,9 @@ const kinds: Record<Kind, string> = { rule: 'Rule', framework: 'Framework', cont
 /** Filters that the facets do not have: rule, framework, control, provider and any tag. */
 export function AddFilter({ search, change, onClose }: { search: Search; change: (patch: Search) => void; onClose: () => void }) {
   const [kind, setKind] = useState<Kind>('rule');
-  const rules = useQuery(rulesQuery).data ?? [];
-  const frameworks = useQuery(frameworksQuery).data ?? [];
+  const [rulesAnswer, frameworksAnswer] = [useQuery(rulesQuery), useQuery(frameworksQuery)];
+  const rules = rulesAnswer.data ?? [];
+  const frameworks = frameworksAnswer.data ?? [];
   const controls = [...new Set(rules.flatMap((r) => r.complianceControlIds ?? []))].sort();
   const options: Record<Kind, { value: string; label: string }[]> = {
     rule: rules.map((r) => ({ value: r.id, label: r.name })),
@@ -57,7 +58,8 @@ export function AddFilter({ search, change, onClose }: { search: Search; change:
         </datalist>
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary">
+          {/* Without the lists, the name of a rule would be taken for its id. */}
+          <Button type="submit" look="primary" disabled={rulesAnswer.isPending || frameworksAnswer.isPending}>
             Add
           </Button>
         </div>
