@@ -194,6 +194,12 @@ func (q *Queue) newWorkers() (*river.Client[*sql.Tx], error) {
 	})
 }
 
+// cancelGrace is how long cancelled jobs may take to end. On a machine that is short of
+// processor time, a job needs many seconds to notice and to record that it was cancelled.
+// Together with the time that servers wait before they cancel jobs, it must be below the
+// 60 s after which systemd and Kubernetes kill the process.
+const cancelGrace = 30 * time.Second
+
 // Stop fetches no more jobs and waits for the running ones. When ctx ends first, it
 // cancels them; they return to the queue.
 func (q *Queue) Stop(ctx context.Context) error {
@@ -215,7 +221,7 @@ func (q *Queue) stopWorkers(ctx context.Context) error {
 		return err
 	}
 	q.stopping.Store(true)
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelGrace)
 	defer cancel()
 	if err := q.client.StopAndCancel(grace); err != nil {
 		return fmt.Errorf("stop job queue: a job does not end: %w", err)
