@@ -35,7 +35,7 @@ type (
 	}
 	schema struct {
 		Types  []schemaType `json:"types"`
-		Fields []string     `json:"fields"` // of every vertex
+		Fields []string     `json:"fields"` // names of the fields that entities of all types have
 	}
 )
 
@@ -48,10 +48,10 @@ type RuleReads struct {
 }
 
 func (a *API) getSchema(ctx context.Context, _ httpapi.None) (schema, error) {
-	var reads []RuleReads
+	var allRules []RuleReads
 	if a.Reads != nil {
 		var err error
-		if reads, err = a.Reads(ctx, a.Org(ctx)); err != nil {
+		if allRules, err = a.Reads(ctx, a.Org(ctx)); err != nil {
 			return schema{}, err
 		}
 	}
@@ -62,39 +62,45 @@ func (a *API) getSchema(ctx context.Context, _ httpapi.None) (schema, error) {
 		Types:  make([]schemaType, len(declared)),
 	}
 	for i, d := range declared {
-		readers := slices.DeleteFunc(slices.Clone(reads), func(r RuleReads) bool { return !slices.Contains(r.Types, d.Type) })
+		var readers []RuleReads
+		for _, r := range allRules {
+			if slices.Contains(r.Types, d.Type) {
+				readers = append(readers, r)
+			}
+		}
 		out.Types[i] = schemaTypeOf(d, readers)
 	}
 	return out, nil
 }
 
-// schemaTypeOf describes a type and lists the rules that read it.
-func schemaTypeOf(d collect.Declaration, reads []RuleReads) schemaType {
-	rules := func(uses func(RuleReads) bool) []string {
+// schemaTypeOf describes a type. Its readers are the rules that read it; for each property and
+// edge it lists those that read the property or edge.
+func schemaTypeOf(d collect.Declaration, readers []RuleReads) schemaType {
+	rulesWhere := func(uses func(RuleReads) bool) []string {
 		ids := []string{}
-		for _, r := range reads {
+		for _, r := range readers {
 			if uses(r) {
 				ids = append(ids, string(r.Rule))
 			}
 		}
 		return ids
 	}
-	w := schemaType{
+	out := schemaType{
 		EntityType: string(d.Type), Provider: string(d.Type.Provider()), Service: d.Type.Service(), Description: d.Doc,
-		Properties: []schemaProperty{}, Edges: []schemaEdge{}, Rules: rules(func(RuleReads) bool { return true }),
+		Properties: []schemaProperty{}, Edges: []schemaEdge{}, Rules: rulesWhere(func(RuleReads) bool { return true }),
 	}
 	for _, p := range d.Properties {
-		w.Properties = append(w.Properties, schemaProperty{
-			p.Name, p.Kind, p.List, p.Doc, rules(func(r RuleReads) bool {
+		out.Properties = append(out.Properties, schemaProperty{
+			p.Name, p.Kind, p.List, p.Doc, rulesWhere(func(r RuleReads) bool {
 				return slices.ContainsFunc(r.Properties, func(name string) bool { return strings.EqualFold(name, p.Name) })
 			}),
 		})
 	}
 	for _, e := range d.Edges {
 		to := httpapi.Each(e.To, func(t posture.EntityType) string { return string(t) })
-		w.Edges = append(w.Edges, schemaEdge{
-			e.Label, to, e.Doc, rules(func(r RuleReads) bool { return slices.Contains(r.Edges, e.Label) }),
+		out.Edges = append(out.Edges, schemaEdge{
+			e.Label, to, e.Doc, rulesWhere(func(r RuleReads) bool { return slices.Contains(r.Edges, e.Label) }),
 		})
 	}
-	return w
+	return out
 }
