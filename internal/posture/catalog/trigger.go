@@ -9,8 +9,8 @@ import (
 	"vigil/internal/posture/evaluate"
 )
 
-// WithTriggers returns the catalog with events for the rules that list none: the events
-// of the types that their queries read.
+// WithTriggers returns a copy of the catalog in which the rules that declare no triggers have
+// the events of all types that their queries read.
 func (c *Catalog) WithTriggers(declared []collect.Declaration, schema *evaluate.Schema) (*Catalog, error) {
 	out := *c
 	out.Rules = slices.Clone(c.Rules)
@@ -19,28 +19,28 @@ func (c *Catalog) WithTriggers(declared []collect.Declaration, schema *evaluate.
 		events[d.Type] = d.Events
 	}
 	for i := range out.Rules {
-		e := &out.Rules[i]
-		if len(e.Triggers) > 0 {
+		rule := &out.Rules[i]
+		if len(rule.Triggers) > 0 {
 			continue
 		}
-		reads, err := schema.Read(e.Query.Text)
+		reads, err := schema.Read(rule.Query.Text)
 		if err != nil {
-			return nil, wrap(e.File, err)
+			return nil, wrap(rule.File, err)
 		}
-		names := map[string]map[string]bool{}
+		namesBySource := map[string]map[string]bool{}
 		for _, t := range reads.Types {
 			for _, event := range events[t] {
-				if names[event.Source] == nil {
-					names[event.Source] = map[string]bool{}
+				if namesBySource[event.Source] == nil {
+					namesBySource[event.Source] = map[string]bool{}
 				}
 				for _, n := range event.Names {
-					names[event.Source][n] = true
+					namesBySource[event.Source][n] = true
 				}
 			}
 		}
-		e.Triggers = make(map[string][]string, len(names))
-		for source, set := range names {
-			e.Triggers[source] = slices.Sorted(maps.Keys(set))
+		rule.Triggers = make(map[string][]string, len(namesBySource))
+		for source, names := range namesBySource {
+			rule.Triggers[source] = slices.Sorted(maps.Keys(names))
 		}
 	}
 	return &out, nil
