@@ -31,7 +31,7 @@ type activity struct {
 func (a activity) record() record {
 	r := record{
 		id: a.EventDataID, time: a.EventTimestamp, operation: cmp.Or(a.Authorization.Action, a.OperationName), status: a.Status,
-		resource: cmp.Or(a.ResourceID, a.Authorization.Scope), subscribed: a.SubscriptionID,
+		resource: cmp.Or(a.ResourceID, a.Authorization.Scope), subscriptionID: a.SubscriptionID,
 		actor: change.Printable(a.Caller),
 	}
 	switch {
@@ -57,7 +57,7 @@ func parseClassic(body []byte) (record, error) {
 		return record{}, err
 	}
 	if !strings.EqualFold(alert.SchemaID, "Microsoft.Insights/activityLogs") || alert.Data.Context.ActivityLog == nil {
-		return record{}, errForm
+		return record{}, errUnknownSchema
 	}
 	return alert.Data.Context.ActivityLog.record(), nil
 }

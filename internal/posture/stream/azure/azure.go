@@ -109,23 +109,23 @@ func (v *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 
 // A record is one event, independent of its schema.
 type record struct {
-	id         string
-	time       time.Time
-	operation  string // Microsoft.Network/networkSecurityGroups/write
-	status     string // Succeeded
-	resource   string // the id of what it was done to
-	subscribed string // the subscription, where the form says it by itself
-	topic      string // what sent it, which is in the subscription too
-	signal     posture.StreamSignal
-	validation string
-	actor      string
+	id             string
+	time           time.Time
+	operation      string // Microsoft.Network/networkSecurityGroups/write
+	status         string // Succeeded
+	resource       string // the id of the resource that the operation changed
+	subscriptionID string // empty if the schema has no member for it
+	topic          string // the id of the sender, which is in the subscription too
+	signal         posture.StreamSignal
+	validation     string
+	actor          string
 }
 
 // subscription returns the subscription that the record is about, or "" when it
 // contradicts itself.
 func (r record) subscription() string {
 	var found string
-	for _, text := range []string{r.subscribed, subscriptionOf(r.resource), subscriptionOf(r.topic)} {
+	for _, text := range []string{r.subscriptionID, subscriptionOf(r.resource), subscriptionOf(r.topic)} {
 		switch {
 		case text == "":
 		case found == "":
@@ -146,7 +146,7 @@ func subscriptionOf(id string) string {
 	return part[1]
 }
 
-var errForm = errors.New("it has none of the known forms")
+var errUnknownSchema = errors.New("it is in none of the known schemas")
 
 // parse parses the body of a request in any of the four schemas.
 func parse(h http.Header, body []byte) ([]record, error) {
@@ -195,5 +195,5 @@ func parseOne(body []byte) (record, error) {
 	case form.EventType != "":
 		return parseGrid(body)
 	}
-	return record{}, errForm
+	return record{}, errUnknownSchema
 }

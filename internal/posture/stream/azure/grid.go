@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture/stream/change"
 )
 
-// The types of Event Grid's own events.
+// The types of events about the Event Grid subscription itself.
 const (
 	typeValidation = "Microsoft.EventGrid.SubscriptionValidationEvent"
 	typeDeleted    = "Microsoft.EventGrid.SubscriptionDeletedEvent"
@@ -33,7 +33,8 @@ type gridData struct {
 	ValidationCode string `json:"validationCode"`
 }
 
-// gridClaims are the claims of the token that an operation was called with.
+// gridClaims are the claims of the token that an operation was called with. Claims that are
+// not strings are empty.
 type gridClaims map[string]change.Name
 
 // UnmarshalJSON implements [json.Unmarshaler]. Claims that are not an object are ignored.
@@ -51,12 +52,12 @@ func (c gridClaims) actor() string {
 	return change.Printable(c[schema+"upn"], c[schema+"name"], c["name"], c["appid"])
 }
 
-// gridEvent is an event in either schema.
+// gridEvent is an event in the Event Grid schema or the CloudEvents schema.
 type gridEvent struct {
 	ID      string    `json:"id"`
 	Subject string    `json:"subject"`
-	Topic   string    `json:"topic"`  // of the Event Grid schema
-	Source  string    `json:"source"` // of CloudEvents
+	Topic   string    `json:"topic"`  // only in the Event Grid schema
+	Source  string    `json:"source"` // only in the CloudEvents schema
 	Type    string    `json:"eventType"`
 	CEType  string    `json:"type"`
 	Time    time.Time `json:"eventTime"`
@@ -95,12 +96,13 @@ func parseBinary(h http.Header, body []byte) (record, error) {
 	return e.record(h.Get("Ce-Type"), at, h.Get("Ce-Source"))
 }
 
-// record returns the event as a record.
+// record converts the event to a record. Events without a status are about operations that
+// succeeded.
 func (e gridEvent) record(kind string, at time.Time, topic string) (record, error) {
 	d := e.Data
 	r := record{
 		id: e.ID, time: at, operation: cmp.Or(d.OperationName, d.Authorization.Action), status: cmp.Or(d.Status, "Succeeded"),
-		resource: cmp.Or(d.ResourceURI, d.Authorization.Scope), subscribed: d.SubscriptionID, topic: topic,
+		resource: cmp.Or(d.ResourceURI, d.Authorization.Scope), subscriptionID: d.SubscriptionID, topic: topic,
 		actor: d.Claims.actor(),
 	}
 	if r.resource == "" && strings.HasPrefix(strings.ToLower(e.Subject), "/subscriptions/") {
@@ -109,7 +111,7 @@ func (e gridEvent) record(kind string, at time.Time, topic string) (record, erro
 	switch {
 	case strings.EqualFold(kind, typeValidation):
 		if d.ValidationCode == "" {
-			return r, errForm
+			return r, errUnknownSchema
 		}
 		r.signal, r.validation = posture.SignalConnected, d.ValidationCode
 	case strings.EqualFold(kind, typeDeleted):
@@ -119,7 +121,7 @@ func (e gridEvent) record(kind string, at time.Time, topic string) (record, erro
 	case strings.EqualFold(d.OperationName, OperationNotReady):
 		r.signal = posture.SignalDisconnected
 	case !strings.HasPrefix(strings.ToLower(kind), "microsoft.resources.resource"):
-		r.status = "" // not about a resource of the subscription
+		r.status = "" // not about a resource: a record without the status Succeeded has no targets
 	case !strings.HasSuffix(strings.ToLower(kind), "success"):
 		r.status = "Failed"
 	}
