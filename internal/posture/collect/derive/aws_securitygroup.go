@@ -32,7 +32,7 @@ func awsSecurityGroupRules(property, label, doc string) resource.Function {
 		Properties: []resource.Property{{Name: property, Kind: resource.Texts, Doc: doc + ": protocol, ports and peer, such as tcp 22-22 0.0.0.0/0."}},
 		Edges: []resource.Edge{{
 			Label: label, To: resource.EntityTypes{awsCIDRRange, awsSecurityGroup, awsPrefixList},
-			Doc: doc + ", with protocol (-1 for all), fromPort and toPort; to 0.0.0.0/0 or ::/0 also where ranges and prefix lists together are the internet, with together: true.",
+			Doc: doc + ", with protocol (-1 for all), fromPort and toPort. If ranges and prefix lists only together are the internet, there is one more edge to 0.0.0.0/0 or ::/0, with together: true.",
 		}},
 		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 			var all []string
@@ -64,52 +64,56 @@ func awsSecurityGroupRules(property, label, doc string) resource.Function {
 	}
 }
 
-// awsOpenings returns the port ranges that the rules of a security group open to the internet
-// only in combination. An unreadable prefix list or range is ignored here: its own entity
-// reports that it may be the internet.
+// awsOpenings returns the port ranges that are open to the internet only because several ranges
+// or prefix lists of a security group's rules together are the internet. A returned port range
+// may include adjacent ports that a single range opens. Prefix lists and ranges that cannot be
+// read are ignored here: their own entities report that they may be the internet.
 func awsOpenings(ctx context.Context, c resource.Caller, rules gjson.Result) []aws.Opening {
-	all, single := aws.Firewall{Lists: map[string][]string{}}, aws.Firewall{}
-	var parts ipset.Set // the ranges that are not the internet by themselves, whatever their ports
+	combined := aws.Firewall{Lists: map[string][]string{}} // all rules
+	separate := aws.Firewall{}                             // only the ranges that are the internet by themselves
+	var parts ipset.Set                                    // union of the other ranges and of the prefix lists, of all ports
 	for _, rule := range rules.Array() {
 		r := aws.Rule{Protocol: rule.Get("IpProtocol").String(), Ranges: awsRuleRanges(rule)}
 		if from, to := rule.Get("FromPort"), rule.Get("ToPort"); from.Exists() && to.Exists() {
 			first, last := from.Int(), to.Int()
 			r.From, r.To = &first, &last
 		}
-		alone := r
-		alone.Ranges = slices.DeleteFunc(slices.Clone(r.Ranges), func(text string) bool {
+		internetOnly := r
+		internetOnly.Ranges = nil
+		for _, text := range r.Ranges {
 			set, err := ipset.Parse(text)
 			if err == nil && set.IsInternet() {
-				return false
+				internetOnly.Ranges = append(internetOnly.Ranges, text)
+			} else {
+				parts = parts.Union(set) // the set is empty if the range cannot be read
 			}
-			parts = parts.Union(set)
-			return true
-		})
-		single.Rules = append(single.Rules, alone)
+		}
+		separate.Rules = append(separate.Rules, internetOnly)
 		for _, list := range rule.Get("PrefixListIds.#.PrefixListId").Array() {
 			if entries, err := awsPrefixListEntries(ctx, c, list.Str); err == nil {
 				r.PrefixLists = append(r.PrefixLists, list.Str)
-				all.Lists[list.Str] = entries
+				combined.Lists[list.Str] = entries
 				for _, text := range entries {
 					set, _ := ipset.Parse(text)
 					parts = parts.Union(set)
 				}
 			}
 		}
-		all.Rules = append(all.Rules, r)
+		combined.Rules = append(combined.Rules, r)
 	}
 	if !parts.IsInternet() {
-		return nil // which is nearly always so, and comparing the openings is slow
+		return nil // the usual case; it avoids the slow comparison below
 	}
-	open, _ := all.Openings()
-	known, _ := single.Openings()
-	return slices.DeleteFunc(open, func(o aws.Opening) bool { return slices.Contains(known, o) })
+	open, _ := combined.Openings()
+	openSeparately, _ := separate.Openings()
+	return slices.DeleteFunc(open, func(o aws.Opening) bool { return slices.Contains(openSeparately, o) })
 }
 
 // awsPrefixListEntries returns the address ranges of a prefix list.
 func awsPrefixListEntries(ctx context.Context, c resource.Caller, id string) ([]string, error) {
 	read, err := c.Once("prefix list "+id, func() (any, error) {
-		item := &resource.Item{Result: gjson.ParseBytes(append(gjson.AppendJSONString([]byte(`{"id":`), id), '}'))}
+		parameters := append(gjson.AppendJSONString([]byte(`{"id":`), id), '}')
+		item := &resource.Item{Result: gjson.ParseBytes(parameters)}
 		answers, err := c.Call(ctx, resource.NewRequest("ec2.GetManagedPrefixListEntries", `{PrefixListId: "${id}", MaxResults: 100}`), item)
 		if err != nil {
 			return nil, err
@@ -128,7 +132,7 @@ func awsPrefixListEntries(ctx context.Context, c resource.Caller, id string) ([]
 	return read.([]string), nil
 }
 
-// awsPorts returns the port range of a rule: all ports when it names none.
+// awsPorts returns the port range of a rule: all ports if the rule has none.
 func awsPorts(protocol string, from, to gjson.Result) (int64, int64) {
 	if protocol == "-1" || !from.Exists() || !to.Exists() || from.Int() == -1 && to.Int() == -1 {
 		return 0, 65535
@@ -146,8 +150,8 @@ func awsRuleRanges(rule gjson.Result) (all []string) {
 	return all
 }
 
-// compareEdges orders edges that differ only in their properties, independently of the order
-// of the response.
+// compareEdges orders edges by label, target and properties, so that their order does not depend
+// on the order of a response.
 func compareEdges(a, b posture.Edge) int {
 	return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.To, b.To),
 		slices.CompareFunc(a.Properties, b.Properties, func(a, b posture.Property) int {
@@ -155,10 +159,11 @@ func compareEdges(a, b posture.Edge) int {
 		}))
 }
 
-// awsPrefixListFacts adds whether the entries of a prefix list together are the internet.
-var awsPrefixListFacts = resource.Function{
+// awsPrefixListInternet adds the property isInternet: whether the entries of a prefix list
+// together are the internet.
+var awsPrefixListInternet = resource.Function{
 	Properties: []resource.Property{
-		{Name: "isInternet", Kind: resource.Flag, Exposed: "is the internet", Doc: "Its entries together are the internet at large."},
+		{Name: "isInternet", Kind: resource.Flag, Exposed: "is the internet", Doc: "It is the internet at large: its entries together have more public addresses than a /8 of IPv4 or a /32 of IPv6."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		var all ipset.Set

@@ -5,10 +5,11 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// openRanges adds whether a list of address ranges, of any cloud, contains the internet. The
-// ranges are evaluated together, because two halves of the internet are as open as all of it.
-var openRanges = resource.Function{
-	Properties: []resource.Property{{Name: "rangesAreInternet", Kind: resource.Flag, Doc: "The address ranges that it admits are, together, the internet at large; false when none are listed."}},
+// rangesAreInternet adds the property rangesAreInternet: whether a list of address ranges, of
+// any cloud, admits the internet. It evaluates the union of the ranges, because two ranges that
+// each hold half of the internet admit all of it.
+var rangesAreInternet = resource.Function{
+	Properties: []resource.Property{{Name: "rangesAreInternet", Kind: resource.Flag, Doc: "It admits the internet at large: its address ranges together have more public addresses than a /8 of IPv4 or a /32 of IPv6. False when none are listed."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		putAnswer(b, "rangesAreInternet", ipset.Admits(texts(in.Value)))
 		return nil
