@@ -39,7 +39,7 @@ func (src *Source) newSession(a posture.Access) (*session, error) {
 		memo:    memo{now: src.options.Now},
 		dial:    func() (pipelines, error) { return src.dial(a, env) },
 	}
-	return s, s.renew(nil)
+	return s, s.renew(nil) // creates the first pipelines
 }
 
 // renew replaces the pipelines, and with them the token, unless another goroutine has just

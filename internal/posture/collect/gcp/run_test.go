@@ -23,21 +23,21 @@ type completenessRecorder struct {
 }
 
 type recording struct {
-	completenessRecorder *completenessRecorder
-	kind                 posture.EntityType
+	recorder *completenessRecorder
+	kind     posture.EntityType
 }
 
-func (n *completenessRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
-	return recording{n, s.Type}, nil
+func (c *completenessRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
+	return recording{c, s.Type}, nil
 }
 
 func (recording) Put(context.Context, posture.Entity) error { return nil }
 func (recording) Discard()                                  {}
 
 func (r recording) Commit(_ context.Context, complete bool) error {
-	r.completenessRecorder.mu.Lock()
-	defer r.completenessRecorder.mu.Unlock()
-	r.completenessRecorder.complete[r.kind] = complete
+	r.recorder.mu.Lock()
+	defer r.recorder.mu.Unlock()
+	r.recorder.complete[r.kind] = complete
 	return nil
 }
 
@@ -54,6 +54,7 @@ func TestRunOutcomes(t *testing.T) {
 		account    posture.AccountStatus
 		message    string             // message of the run or of the type
 		kind       posture.EntityType // type that does not succeed
+		complete   bool               // the type is still recorded as complete
 	}{
 		"all is well":     {credential: (*cloud).reader, status: posture.RunCompleted, account: posture.AccountActive},
 		"nothing allowed": {credential: (*cloud).denied, status: posture.RunFailed, account: posture.AccountDenyAccess, message: "resourcemanager.projects.get"},
@@ -64,15 +65,16 @@ func TestRunOutcomes(t *testing.T) {
 		"a detail is denied": {
 			credential: func(c *cloud) simgcp.Credential { return c.Limited("some", without("storage.buckets.getIamPolicy")...) },
 			status:     posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Storage.Bucket", message: "permission storage.buckets.getIamPolicy is missing",
+			complete: true, // only a property is missing
 		},
 		"a service is off": {
 			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: "redis"}}, status: posture.RunCompleted, account: posture.AccountActive,
 		},
-		"a service is away": {
+		"a service is unavailable": {
 			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Fail, Match: gateway.Call{Service: "file"}},
 			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Filestore.Instance", message: "503",
 		},
-		"the key ends": {
+		"the key expires": {
 			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Expire, Match: gateway.Call{Service: "redis"}},
 			status: posture.RunFailed, account: posture.AccountValidationFailed, message: "no longer accepts the key",
 		},
@@ -89,23 +91,24 @@ func TestRunOutcomes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			ctx, deadline := t.Context(), 2*time.Minute
+			timeout := 2 * time.Minute
 			if tt.status == posture.RunTimeout {
-				deadline = 5 * time.Second
+				timeout = 5 * time.Second
 			}
-			ctx, cancel := context.WithTimeout(ctx, deadline)
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
 			defer cancel()
-			n := &completenessRecorder{complete: map[posture.EntityType]bool{}}
+			recorder := &completenessRecorder{complete: map[posture.EntityType]bool{}}
 			r := &collect.Runner{
-				Sources: map[posture.Provider]collect.Source{posture.GCP: c.source()}, Recorder: n, Parallel: 8, Log: slog.New(slog.DiscardHandler),
+				Sources: map[posture.Provider]collect.Source{posture.GCP: c.source()}, Recorder: recorder, Parallel: 8, Log: slog.New(slog.DiscardHandler),
 			}
 			got := r.Run(ctx, c.Projects()[0].Access("org", tt.credential(c)), posture.RunScope{}, nil)
 			if got.Status != tt.status || got.Account != tt.account {
 				t.Errorf("run %s, account %q: %s", got.Status, got.Account, got.Reason)
 			}
 			text := got.Reason
+			finished := tt.status != posture.RunFailed && tt.status != posture.RunTimeout // then all other types succeed
 			for kind, result := range got.Collectors {
-				if (result.Status != posture.CollectorSuccess) != (kind == tt.kind) && tt.status != posture.RunFailed && tt.status != posture.RunTimeout {
+				if failed := result.Status != posture.CollectorSuccess; finished && failed != (kind == tt.kind) {
 					t.Errorf("%s: %+v", kind, result)
 				}
 				if kind == tt.kind {
@@ -115,12 +118,14 @@ func TestRunOutcomes(t *testing.T) {
 			if !strings.Contains(text, tt.message) {
 				t.Errorf("message %q, want %q", text, tt.message)
 			}
-			if complete := n.complete[tt.kind]; tt.kind != "" && complete != (name == "a detail is denied") {
+			if complete := recorder.complete[tt.kind]; tt.kind != "" && complete != tt.complete {
 				t.Errorf("%s was recorded as complete: %v", tt.kind, complete)
 			}
 		})
 	}
 }
+
+// The method expressions of the test table need methods of cloud itself.
 
 func (c *cloud) reader() simgcp.Credential { return c.Reader() }
 func (c *cloud) denied() simgcp.Credential { return c.Denied() }
