@@ -18,6 +18,7 @@ import (
 
 // TestLargeAccountIsRemovedInBatches removes an account with too many entities and
 // findings for one transaction, and adds it again before the removal has finished.
+// RemoveAccount resolves 2,000 findings at once; RemoveSome resolves 500 at a time.
 func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
@@ -32,10 +33,11 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 		initial := r.counts(small)
 		r.raise(large, 2100)
 
-		before := r.first(large)
+		removed := r.first(large)
 		if err := r.store.Onboard(t.Context(), "org", func(tx posture.OnboardingTx) error { return tx.RemoveAccount(large.ID) }); err != nil {
 			t.Fatal(err)
 		}
+		// The fake queue records the removal of an account by its id with this prefix.
 		if want := []posture.AccountID{"remove " + large.ID}; !slices.Equal(jobs.all(), want) {
 			t.Errorf("the jobs are %v, want %v", jobs.all(), want)
 		}
@@ -47,10 +49,10 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 			if got := r.counts(small); got != initial {
 				t.Errorf("%s the other account has %+v, want %+v", when, got, initial)
 			}
-			if _, err := r.store.Entity(t.Context(), "org", before.ID); !fault.Is(err, fault.NotFound) {
+			if _, err := r.store.Entity(t.Context(), "org", removed.ID); !fault.Is(err, fault.NotFound) {
 				t.Errorf("%s an entity is found: %v", when, err)
 			}
-			if got := r.history(before.ID); got != 2 {
+			if got := r.history(removed.ID); got != 2 {
 				t.Errorf("%s the change log has %d entries, want those of the addition and the removal", when, got)
 			}
 		}
@@ -58,11 +60,11 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 		if n := r.open(large); n != 100 {
 			t.Errorf("%d findings are left to be resolved, want 100", n)
 		}
-		for range 2 { // then the process crashes
+		for range 2 { // the remaining batches are not removed, as after a crash of the process
 			if more, err := r.store.RemoveSome(t.Context(), "org", large.ID); err != nil || !more {
 				t.Fatalf("more is %v, %v", more, err)
 			}
-			requireRemoved("between pieces")
+			requireRemoved("between batches")
 		}
 
 		r.onboard(large)
@@ -70,8 +72,8 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 		if _, err := r.store.EachEntity(t.Context(), "org", large.ID, func(e posture.Entity) error { return fmt.Errorf("%s still exists", e.ID) }); err != nil {
 			t.Error(err)
 		}
-		scope := posture.Scope{Org: "org", Account: large.ID, Type: before.Type, Region: before.Region}
-		if err := r.store.Replace(t.Context(), scope, posture.ChangeOrigin{}, []posture.Entity{before}, nil); !fault.Is(err, fault.Unavailable) {
+		scope := posture.Scope{Org: "org", Account: large.ID, Type: removed.Type, Region: removed.Region}
+		if err := r.store.Replace(t.Context(), scope, posture.ChangeOrigin{}, []posture.Entity{removed}, nil); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("an entity is written while old ones are removed: %v", err)
 		}
 		r.collect(large)
@@ -84,7 +86,7 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 		if got := r.counts(large); got.all < 2000 || got.tagged == 0 {
 			t.Errorf("after the next collection the account has %+v", got)
 		}
-		if got := r.history(before.ID); got != 3 {
+		if got := r.history(removed.ID); got != 3 {
 			t.Errorf("the change log has %d entries after the entity was added again, want 3", got)
 		}
 		if err := db.IntegrityCheck(t.Context()); err != nil {
@@ -140,8 +142,9 @@ func (r removalTest) raise(a entitygen.Account, n int) {
 			Provider: a.Provider, Object: posture.EntityID(fmt.Sprint("it", i)), Level: posture.LevelHigh,
 		}, Blob: func() string { return "{}" }})
 	}
+	const generation = 1000 // newer than all entities of the test
 	if _, err := r.store.Observe(r.t.Context(), "org", posture.Judgement{
-		Account: a.ID, Generation: 1000, RulesAt: posture.AnyRules, At: time.Now(), Rules: []posture.RuleJudgement{rule},
+		Account: a.ID, Generation: generation, RulesAt: posture.AnyRules, At: time.Now(), Rules: []posture.RuleJudgement{rule},
 	}); err != nil {
 		r.t.Fatal(err)
 	}

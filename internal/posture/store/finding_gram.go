@@ -14,7 +14,8 @@ import (
 // grow with the number of findings.
 const gramLen = 5
 
-// indexGrams indexes findings. Each row has the number of a finding and its text.
+// indexGrams indexes findings. Each row has the number of a finding and its text, which
+// indexGrams replaces by the n-grams of the text.
 func indexGrams(tx *sqldb.Tx, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
@@ -22,11 +23,11 @@ func indexGrams(tx *sqldb.Tx, rows [][]any) error {
 	for _, row := range rows {
 		row[1] = gramText(row[1].(string))
 	}
-	text := `INSERT INTO finding_gram (n, grams) VALUES ($1, $2::text::tsvector) ON CONFLICT (n) DO UPDATE SET grams = excluded.grams`
+	statement := `INSERT INTO finding_gram (n, grams) VALUES ($1, $2::text::tsvector) ON CONFLICT (n) DO UPDATE SET grams = excluded.grams`
 	if tx.Dialect() == sqldb.SQLite {
-		text = `INSERT OR REPLACE INTO finding_gram (rowid, grams) VALUES ($1, $2)`
+		statement = `INSERT OR REPLACE INTO finding_gram (rowid, grams) VALUES ($1, $2)`
 	}
-	_, err := tx.ExecEach(text, slices.Values(rows))
+	_, err := tx.ExecEach(statement, slices.Values(rows))
 	return err
 }
 
@@ -42,13 +43,16 @@ func gramText(text string) string {
 	return string(out)
 }
 
-// textTerm returns the condition for a substring. From three characters on, it uses the
-// index to preselect rows; LIKE decides.
+// minIndexed is the length of the shortest substring that textTerm looks up in the index.
+const minIndexed = 3
+
+// textTerm returns the condition that the text of a finding contains a substring, and appends
+// the arguments of the condition to args. The index preselects rows, and LIKE checks them.
 func textTerm(tx *sqldb.Tx, args *[]any, text string) string {
 	*args = append(*args, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)+"%")
 	condition := fmt.Sprintf(`words LIKE $%d ESCAPE '\'`, len(*args))
 	runes := []rune(text)
-	if len(runes) < 3 {
+	if len(runes) < minIndexed {
 		return condition
 	}
 	if tx.Dialect() == sqldb.SQLite {
@@ -59,16 +63,16 @@ func textTerm(tx *sqldb.Tx, args *[]any, text string) string {
 	return fmt.Sprintf("n IN (SELECT n FROM finding_gram WHERE grams @@ $%d::text::tsquery) AND %s", len(*args), condition)
 }
 
-// gramQuery returns the query for all n-grams of a text, or a prefix query if the text
-// is shorter than gramLen.
-func gramQuery(text []rune, operator, prefix string) string {
-	write := func(gram []rune) string { return hex.EncodeToString([]byte(string(gram))) }
+// gramQuery returns the full-text query for all n-grams of a text, joined by the operator. If
+// the text is shorter than gramLen, it returns a prefix query: the text and prefixMark.
+func gramQuery(text []rune, operator, prefixMark string) string {
+	encode := func(gram []rune) string { return hex.EncodeToString([]byte(string(gram))) }
 	if len(text) < gramLen {
-		return write(text) + prefix
+		return encode(text) + prefixMark
 	}
 	var parts []string
 	for i := range len(text) - gramLen + 1 {
-		if part := write(text[i : i+gramLen]); !slices.Contains(parts, part) {
+		if part := encode(text[i : i+gramLen]); !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
 	}
