@@ -16,10 +16,14 @@ func TestEntitiesAreFoundByPartsOfNamesAndSorted(t *testing.T) {
 	i := newInventory(t, dbtest.SQLite(t), 1, 10)
 	account := entitygen.New(0, 0).ID
 	var es []posture.Entity
-	for n, name := range []string{"prod-web-server-2", "ProdDbServer", "staging-web", "prod-web-server-10"} {
-		es = append(es, collect.NewResource("AWS.Test.Thing", account, "", name).Number("size", int64(n*n-3*n)).Entity) // 0, -2, -2, 0
+	for _, thing := range []struct {
+		name string
+		size int64
+	}{{"prod-web-server-2", 0}, {"ProdDbServer", -2}, {"staging-web", -2}, {"prod-web-server-10", 0}} {
+		es = append(es, collect.NewResource("AWS.Test.Thing", account, "", thing.name).Number("size", thing.size).Entity)
 	}
 	i.record(collect.Scoped{Org: i.org, Account: account, Type: "AWS.Test.Thing", Region: posture.Global}, es...)
+	// names returns the names of all pages, sorted if the query has no order.
 	names := func(filters, sort object) string {
 		var all []string
 		for token := ""; ; {
@@ -61,15 +65,15 @@ func TestEntitiesAreFoundByPartsOfNamesAndSorted(t *testing.T) {
 			t.Errorf("sorted by %s %s: %q, want %q", c.field, c.order, got, c.want)
 		}
 	}
-	for bad, path := range map[string]object{
+	for path, body := range map[string]object{ // the path of the invalid member
 		"filters.nameSearch": {"filters": object{"nameSearch": "--"}},
 		"sorts":              {"sorts": []object{{"fieldName": "entityName"}, {"fieldName": "region"}}},
 		"sorts[0].fieldName": {"sorts": []object{{"fieldName": "findings"}}},
 		"sorts[0].order":     {"sorts": []object{{"fieldName": "region", "order": "up"}}},
 		"entityIds":          {"sorts": []object{{"fieldName": "region"}}, "filters": object{"entityIds": []string{"x"}}},
 	} {
-		if got := i.want(400, "POST", entities+"/query", path); !strings.Contains(got.text, bad) {
-			t.Errorf("%s: %s", bad, got.text)
+		if got := i.want(400, "POST", entities+"/query", body); !strings.Contains(got.text, path) {
+			t.Errorf("%s: %s", path, got.text)
 		}
 	}
 	many := strings.Repeat("a ", posture.MaxNameWords+1)
