@@ -21,8 +21,8 @@ type RenewRequest struct {
 	CSR string `json:"csr" required:"true"` // PEM
 }
 
-// Enrolment is the response to both: the certificate, and the settings of
-// heartbeats.
+// Enrolment is the response to an enrolment and to a renewal: the certificate, and
+// the settings of heartbeats.
 type Enrolment struct {
 	Kind            desktop.Kind   `json:"kind"`
 	ID              desktop.ID     `json:"id"`
@@ -90,8 +90,8 @@ func (r AgentReport) Validate() error {
 	c.stamp(r.Stamp)
 	c.text("agent_version", r.AgentVersion, 64)
 	c.text("agent_build", r.AgentBuild, 64)
-	c.require("operating_system", r.OperatingSystem.Known(), "is not an operating system of the API")
-	c.require("state", r.State == "" || r.State.Known(), "is not a state of the API")
+	c.require("operating_system", r.OperatingSystem.Known(), "is not a known operating system")
+	c.require("state", r.State == "" || r.State.Known(), "is not a known state")
 	c.require("load_index", r.LoadIndex == nil || *r.LoadIndex >= 0 && *r.LoadIndex <= 100, "must be from 0 to 100")
 	c.count("session_count", r.SessionCount)
 	c.problems(r.Problems)
@@ -125,8 +125,8 @@ func (c *checks) text(path, s string, limit int) {
 	}
 }
 
-// maxProblems limits the problems that one machine can add to the monitor
-// lists.
+// maxProblems is the number of problems that a report may have, so that one machine
+// cannot fill the lists of the monitoring API.
 const maxProblems = 16
 
 func (c *checks) problems(list []string) {
