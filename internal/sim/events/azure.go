@@ -82,9 +82,9 @@ func (o Operation) Grid() map[string]any {
 }
 
 // GridBatch returns operations as one request of Event Grid.
-func GridBatch(os ...Operation) []byte {
-	all := make([]any, len(os))
-	for i, o := range os {
+func GridBatch(operations ...Operation) []byte {
+	all := make([]any, len(operations))
+	for i, o := range operations {
 		all[i] = o.Grid()
 	}
 	return encode(all)
@@ -127,7 +127,7 @@ func Deleted(subscription string, at time.Time) []byte {
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot fail: strings only
+		panic(err) // events have only values that JSON can encode
 	}
 	return text
 }
