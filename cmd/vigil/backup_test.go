@@ -9,13 +9,15 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestRestoreRefusesADatabaseInUse pretends that a server holds a lease.
+// TestRestoreRefusesADatabaseInUse inserts a worker whose lease has not expired, as a running
+// server would.
 func TestRestoreRefusesADatabaseInUse(t *testing.T) {
 	t.Parallel()
 	dir := newInventory(t)
 	environ, backup := []string{"VIGIL_DATA_DIR=" + dir}, filepath.Join(t.TempDir(), "backup.db")
 	vigil(t, environ, 0, "admin", "backup", backup)
 	db := dbtest.Open(t, "sqlite://"+filepath.Join(dir, "vigil.db"))
+	// A worker that was last seen in the future keeps its lease until the test ends.
 	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`INSERT INTO job_worker (id, seen_at, roles) VALUES ('w', CAST(unixepoch('subsec') * 1000 AS INTEGER) + 3600000, 'api')`)
 		return err
