@@ -9,58 +9,61 @@ import (
 )
 
 // CheckListsAreRequired checks that every list in a successful response is
-// required and not nullable in the document. Responses in tests are checked
-// against the document, so that clients may iterate over a list without
-// checking that it exists. Except names lists, by schema and member, that are
-// optional because requests use the same schema.
+// required and not nullable in the document, so that clients may iterate over it
+// without checking that it exists. Other tests check that the responses match the
+// document. The parameter except has lists that may be optional because requests
+// use the same schema, in the form Schema.member.
 func (d *Document) CheckListsAreRequired(t testing.TB, except ...string) {
 	t.Helper()
-	p := presence{t: t, except: except, seen: map[*openapi3.Schema]bool{}}
+	w := listWalker{t: t, except: except, seen: map[*openapi3.Schema]bool{}}
 	for _, o := range d.operations {
 		for status, r := range o.Responses.Map() {
 			if !strings.HasPrefix(status, "2") {
 				continue
 			}
 			for _, c := range r.Value.Content {
-				p.walk(o.OperationID, c.Schema)
+				w.walk(o.OperationID, c.Schema)
 			}
 		}
 	}
-	if p.lists == 0 {
-		t.Error("the document has no list in any answer: nothing was checked")
+	if w.lists == 0 {
+		t.Error("the document has no list in any response: nothing was checked")
 	}
 }
 
-type presence struct {
+// listWalker visits the schemas of responses once each.
+type listWalker struct {
 	t      testing.TB
 	except []string
 	seen   map[*openapi3.Schema]bool
-	lists  int
+	lists  int // number of lists that were checked
 }
 
-func (p *presence) walk(name string, ref *openapi3.SchemaRef) {
-	p.t.Helper()
-	if ref == nil || ref.Value == nil || p.seen[ref.Value] {
+// walk checks the lists of a schema and of the schemas in it. The name is the path of the
+// schema in error messages, unless the schema has a name of its own.
+func (w *listWalker) walk(name string, ref *openapi3.SchemaRef) {
+	w.t.Helper()
+	if ref == nil || ref.Value == nil || w.seen[ref.Value] {
 		return
 	}
 	s := ref.Value
-	p.seen[s] = true
+	w.seen[s] = true
 	if ref.Ref != "" {
 		name = ref.Ref[strings.LastIndex(ref.Ref, "/")+1:]
 	}
 	for member, property := range s.Properties {
 		path := name + "." + member
-		if property.Value.Type.Includes("array") && !slices.Contains(p.except, path) {
-			p.lists++
+		if property.Value.Type.Includes("array") && !slices.Contains(w.except, path) {
+			w.lists++
 			if !slices.Contains(s.Required, member) || property.Value.Type.Includes("null") || property.Value.Nullable {
-				p.t.Errorf("the list %s may be absent or null in an answer", path)
+				w.t.Errorf("the list %s may be absent or null in a response", path)
 			}
 		}
-		p.walk(path, property)
+		w.walk(path, property)
 	}
-	p.walk(name+"[]", s.Items)
-	p.walk(name+"{}", s.AdditionalProperties.Schema)
+	w.walk(name+"[]", s.Items)
+	w.walk(name+"{}", s.AdditionalProperties.Schema)
 	for _, part := range slices.Concat(s.AllOf, s.AnyOf, s.OneOf) {
-		p.walk(name, part)
+		w.walk(name, part)
 	}
 }
