@@ -41,7 +41,7 @@ var narrowNames = []string{
 // large for the plain tables.
 func (b *bench) narrow(ctx context.Context) error {
 	printf("%-42s %10s %10s", "query", "clock", "CPU")
-	for _, q := range append(b.selectedQuestions(), b.sortedPages()...) {
+	for _, q := range append(b.allQuestions(), b.sortedPages()...) {
 		if !strings.Contains(q.name, b.o.queries) {
 			continue
 		}

@@ -129,7 +129,7 @@ func run(ctx context.Context, o options) (outcome, error) {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
-	}{{"questions", b.questions}, {"narrow", b.narrow}, {"graph", b.graph}, {"upsert", b.upsert}, {"readers", b.readers}} {
+	}{{"questions", b.compareQuestions}, {"narrow", b.narrow}, {"graph", b.graph}, {"upsert", b.upsert}, {"readers", b.readers}} {
 		if !o.isSelected(part.name) || part.name == "narrow" && o.only == "" {
 			continue
 		}

@@ -194,7 +194,7 @@ func (b *bench) plainRoutes() []httpapi.Route {
 	return []httpapi.Route{{
 		Pattern: "POST /plain/{question}", Need: httpapi.Public, Operation: "plain", Safe: true,
 		Handler: httpapi.JSON(func(ctx context.Context, in plainIn) (any, error) {
-			all := b.selectedQuestions()
+			all := b.allQuestions()
 			i := slices.IndexFunc(all, func(q question) bool { return q.name == in.Question })
 			ctx, cancel := context.WithTimeout(ctx, b.o.patience)
 			defer cancel()

@@ -11,7 +11,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A question is a query for the API, and for the plain tables.
+// A question is a query in two forms: a request to the API, and hand-written SQL for the
+// plain table.
 type question struct {
 	name   string
 	method string
@@ -19,18 +20,19 @@ type question struct {
 	body   string
 
 	where   string // condition of the hand-written SQL, with parameters from $1
-	join    string // further tables
+	join    string // further tables of the SQL, from a comma
 	args    []any
 	groups  string // columns to count by
-	columns int
-	single  bool // one record, not a page
+	columns int    // number of columns in groups
+	single  bool   // one record, not a page
 }
 
 func (q question) from() string {
 	return "plain_entity e" + q.join + " WHERE org = 'bench'" + q.where
 }
 
-// groupBy refers to the columns by number, as both databases allow.
+// groupBy returns the numbers of the columns to group by, which both databases accept
+// instead of expressions.
 func (q question) groupBy() string {
 	var all []string
 	for i := range q.columns {
@@ -39,10 +41,10 @@ func (q question) groupBy() string {
 	return strings.Join(all, ", ")
 }
 
-// selectedQuestions returns the queries for the generated entities.
-func (b *bench) selectedQuestions() []question {
-	if b.cached != nil {
-		return b.cached
+// allQuestions returns the queries, with values of generated entities in their filters.
+func (b *bench) allQuestions() []question {
+	if b.cachedQuestions != nil {
+		return b.cachedQuestions
 	}
 	var vm, bucket posture.Entity
 	for _, e := range b.sample(2000) {
@@ -54,19 +56,18 @@ func (b *bench) selectedQuestions() []question {
 		}
 	}
 	account, typ, region := string(vm.Account), string(vm.Type), vm.Region
-	hasMember := func(name, member string, value any) string { return b.hasProperty(name, member, value) }
 	tag := func(name, value string) string {
 		if b.db.Dialect() == sqldb.Postgres {
 			return ` AND tags @> '` + toJSON(map[string]string{name: value}) + `'`
 		}
 		return ` AND json_extract(tags, '$."` + name + `"') = '` + value + `'`
 	}
-	ip := posture.Attribute{Kind: posture.PropertyAttribute, Name: "privateIpAddress"}.Values(&vm)
-	rare, rareName := "none", "privateIpAddress"
-	if len(ip) > 0 {
-		rare = ip[0]
+	const rareProperty = "privateIpAddress"
+	rareValue := "none"
+	if values := (posture.Attribute{Kind: posture.PropertyAttribute, Name: rareProperty}).Values(&vm); len(values) > 0 {
+		rareValue = values[0]
 	}
-	b.cached = []question{
+	b.cachedQuestions = []question{
 		page("first page of all", `{}`, ""),
 		page("one type", `{"entityTypes":[`+quote(typ)+`]}`, " AND type = $1", typ),
 		page("one region", `{"regions":[`+quote(region)+`]}`, " AND region = $1", region),
@@ -77,25 +78,25 @@ func (b *bench) selectedQuestions() []question {
 			" AND account = $1 AND type = $2 AND region = $3", account, typ, region),
 		page("one name", `{"entityNames":[`+quote(vm.Name)+`]}`, " AND lower(name) = $1", strings.ToLower(vm.Name)),
 		page("beginning of a name", `{"nameSearch":`+quote(vm.Name[:len(vm.Name)-4])+`}`, " AND lower(name) LIKE $1", strings.ToLower(vm.Name[:len(vm.Name)-4])+"%"),
-		page("a rare value", search(`property.`+rareName+` = "`+rare+`"`), hasMember(rareName, "stringV", rare)),
+		page("a rare value", search(`property.`+rareProperty+` = "`+rareValue+`"`), b.hasProperty(rareProperty, "stringV", rareValue)),
 		page("a property in an account", `{"cloudAccountIds":[`+quote(account)+`],"query":"property.encrypted = false"}`,
-			" AND account = $1"+hasMember("encrypted", "boolV", false), account),
+			" AND account = $1"+b.hasProperty("encrypted", "boolV", false), account),
 		page("a frequent tag", search(`tag.env = prod`), tag("env", "prod")),
-		page("two frequent terms", search(`tag.env = prod AND property.encrypted = true`), tag("env", "prod")+hasMember("encrypted", "boolV", true)),
+		page("two frequent terms", search(`tag.env = prod AND property.encrypted = true`), tag("env", "prod")+b.hasProperty("encrypted", "boolV", true)),
 		page("type and property", `{"entityTypes":[`+quote(string(bucket.Type))+`],"query":"tag.team = team-3"}`, " AND type = $1"+tag("team", "team-3"), string(bucket.Type)),
 		{name: "one entity", method: "GET", path: "/v1/entities/" + url.PathEscape(string(vm.ID)), where: " AND id = $1", args: []any{string(vm.ID)}, single: true},
 		terms("count by type", `{}`, "", "type", 1, "entityType"),
 		terms("count by account", `{}`, "", "account", 1, "cloudAccountId"),
 		terms("count by provider, service, type, region", `{}`, "", "provider, service, type, region", 4, "provider", "service", "entityType", "region"),
-		terms("count by type in an account", `{"cloudAccountIds":[`+quote(account)+`]}`, " AND account = $1", "type", 1, "entityType").with(account),
+		terms("count by type in an account", `{"cloudAccountIds":[`+quote(account)+`]}`, " AND account = $1", "type", 1, "entityType").withArgs(account),
 		terms("count by type where a tag is", search(`tag.env = prod`), tag("env", "prod"), "type", 1, "entityType"),
-		b.tagTerms("count by a tag in an account", `{"cloudAccountIds":[`+quote(account)+`]}`, " AND account = $1").with(account),
+		b.tagTerms("count by a tag in an account", `{"cloudAccountIds":[`+quote(account)+`]}`, " AND account = $1").withArgs(account),
 		b.tagTerms("count by a tag", `{}`, ""),
-		b.tagTerms("count by a tag where a property is", search(`property.encrypted = false`), hasMember("encrypted", "boolV", false)),
+		b.tagTerms("count by a tag where a property is", search(`property.encrypted = false`), b.hasProperty("encrypted", "boolV", false)),
 		b.tagTerms("count by type and a tag", `{}`, "", "entityType"),
 		b.propertyTerms("count by a property", "encrypted", "boolV"),
 	}
-	return b.cached
+	return b.cachedQuestions
 }
 
 func quote(s string) string { return strconv.Quote(s) }
@@ -106,6 +107,8 @@ func page(name, filters, where string, args ...any) question {
 	return question{name: name, method: "POST", path: "/v1/entities/query", body: `{"filters":` + filters + `}`, where: where, args: args}
 }
 
+// terms returns a query that counts entities by fields, nested in this order. The
+// groups are the columns of the plain table for the fields.
 func terms(name, filters, where, groups string, columns int, fields ...string) question {
 	body := ""
 	for i := len(fields) - 1; i >= 0; i-- {
@@ -121,12 +124,14 @@ func terms(name, filters, where, groups string, columns int, fields ...string) q
 	}
 }
 
-func (q question) with(args ...any) question {
+// withArgs returns the query with arguments for the parameters of its condition.
+func (q question) withArgs(args ...any) question {
 	q.args = args
 	return q
 }
 
-// tagTerms counts by fields and by the tag team.
+// tagTerms counts by the tag team, and before it by entity type if fields is entityType,
+// the only field that it supports.
 func (b *bench) tagTerms(name, filters, where string, fields ...string) question {
 	column := `json_extract(tags, '$.team')`
 	if b.db.Dialect() == sqldb.Postgres {
@@ -139,20 +144,20 @@ func (b *bench) tagTerms(name, filters, where string, fields ...string) question
 	return terms(name, filters, where+" AND "+column+" IS NOT NULL", groups, len(fields)+1, append(fields, "tag.team")...)
 }
 
-// propertyTerms counts by a property.
+// propertyTerms counts by a property. Its values are in a member of their kind, such as
+// boolV.
 func (b *bench) propertyTerms(name, property, member string) question {
-	q := terms(name, `{}`, ` AND json_extract(p.value, '$.name') = '`+property+`' AND json_extract(p.value, '$.`+member+`') IS NOT NULL`,
-		`json_extract(p.value, '$.`+member+`')`, 1, "property."+property)
-	q.join = ", json_each(e.properties) p"
+	elements, nameColumn, valueColumn := ", json_each(e.properties) p", `json_extract(p.value, '$.name')`, `json_extract(p.value, '$.`+member+`')`
 	if b.db.Dialect() == sqldb.Postgres {
-		q.join = ", jsonb_array_elements(e.properties) p"
-		q.where = ` AND p ->> 'name' = '` + property + `' AND p ->> '` + member + `' IS NOT NULL`
-		q.groups = `p ->> '` + member + `'`
+		elements, nameColumn, valueColumn = ", jsonb_array_elements(e.properties) p", `p ->> 'name'`, `p ->> '`+member+`'`
 	}
+	q := terms(name, `{}`, ` AND `+nameColumn+` = '`+property+`' AND `+valueColumn+` IS NOT NULL`, valueColumn, 1, "property."+property)
+	q.join = elements
 	return q
 }
 
-// hasProperty returns the condition that a property has a value.
+// hasProperty returns the SQL condition that a property has a value. The value is in a
+// member of its kind, such as boolV.
 func (b *bench) hasProperty(name, member string, value any) string {
 	if b.db.Dialect() == sqldb.Postgres {
 		return ` AND properties @> '` + toJSON([]map[string]any{{"name": name, member: value}}) + `'`
@@ -165,11 +170,12 @@ func (b *bench) hasProperty(name, member string, value any) string {
 		WHERE json_extract(p.value, '$.name') = '` + name + `' AND json_extract(p.value, '$.` + member + `') = ` + text + `)`
 }
 
-// questions runs all queries in both ways.
-func (b *bench) questions(ctx context.Context) error {
-	printf("%-42s %10s %10s %7s %10s %10s %7s", "question", "API", "by hand", "clock", "API cpu", "hand cpu", "cpu")
+// compareQuestions runs all queries through the API and as hand-written SQL, and prints
+// both times and their ratio.
+func (b *bench) compareQuestions(ctx context.Context) error {
+	printf("%-42s %10s %10s %7s %10s %10s %7s", "question", "API", "by hand", "ratio", "API CPU", "hand CPU", "ratio")
 	worst := [2]float64{}
-	for _, q := range b.selectedQuestions() {
+	for _, q := range b.allQuestions() {
 		if !strings.Contains(q.name, b.o.queries) {
 			continue
 		}
@@ -182,7 +188,7 @@ func (b *bench) questions(ctx context.Context) error {
 		worst[0], worst[1] = max(worst[0], clock), max(worst[1], cpu)
 		mark := " "
 		if hand.wall >= b.o.patience {
-			mark = "<"
+			mark = "<" // timed out: the ratio is below the printed one
 		}
 		printf("%-42s %10s %10s %s%6.2f %10s %10s %s%6.2f", q.name, short(api.wall), short(hand.wall), mark, clock, short(api.cpu), short(hand.cpu), mark, cpu)
 	}
@@ -194,9 +200,9 @@ func (b *bench) questions(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// measureBoth runs a query in both ways. The first results warm the caches and are
-// compared. They are used as the measurement if they take so long that there is
-// no time for repetitions.
+// measureBoth runs a query through the API and as hand-written SQL. The first runs warm
+// the caches, and their results are compared. If the first run of the SQL takes longer
+// than maxDuration, the first runs are also the measurement.
 func (b *bench) measureBoth(q question) (api, hand cost, err error) {
 	askAPI := func() error {
 		_, err := b.send(q.method, q.path, q.body)

@@ -19,7 +19,7 @@ import (
 // long series, because hand-written queries read whole tables and evict
 // everything else from the caches.
 func (b *bench) readers(ctx context.Context) error {
-	quick := b.selectedQuestions()[:8] // pages and selective filters: interactive queries
+	quick := b.allQuestions()[:8] // pages and selective filters: interactive queries
 	readers := []reader{{"API", func(q question) error {
 		_, err := b.send(q.method, q.path, q.body)
 		return err

@@ -32,14 +32,14 @@ const org = posture.OrgID("bench")
 
 // bench is a filled database with both implementations of the queries.
 type bench struct {
-	o        options
-	db       *sqldb.DB
-	store    *store.Store
-	accounts []entitygen.Account
-	mux      *httpapi.Mux // the API, and the same queries as hand-written SQL
-	count    int
-	cached   []question
-	costs    map[string]cost // cost of the API by query
+	o               options
+	db              *sqldb.DB
+	store           *store.Store
+	accounts        []entitygen.Account
+	mux             *httpapi.Mux // the API, and the same queries as hand-written SQL
+	count           int
+	cachedQuestions []question
+	costs           map[string]cost // cost of the API by query
 }
 
 // plainBox does not encrypt: continuation tokens are not measured.
