@@ -176,13 +176,13 @@ func (s *server) measure(ctx context.Context, o options, f export.Format, before
 	}
 	n, err := readers[f](file)
 	if err == nil && o.python != "" {
-		err = readWith(ctx, o.python, f, name, n)
+		err = checkWithPython(ctx, o.python, f, name, n)
 	}
 	if err := errors.Join(err, file.Close(), os.Remove(name)); err != nil {
 		return fmt.Errorf("read back: %w", err)
 	}
 	fmt.Printf("%-8s %10d %8.1f %10.1f %10d %10d\n", f, o.findings, elapsed.Seconds(), float64(size)/1e6, peak, n)
-	if want := min(o.findings, most[f]); n != want {
+	if want := min(o.findings, maxFindings[f]); n != want {
 		return fmt.Errorf("the file has %d findings, want %d", n, want)
 	}
 	if peak-before > o.most {

@@ -17,8 +17,8 @@ import (
 	"vigil/internal/posture/export"
 )
 
-// readers count the findings of a file. They fail if the file is not valid in its
-// format.
+// readers count the findings of a file, by format. They fail if the file is not
+// well-formed CSV, JSON, XML or HTML.
 var readers = map[export.Format]func(io.Reader) (int, error){
 	export.CSV:   readCSV,
 	export.Lines: readLines,
@@ -29,20 +29,20 @@ var readers = map[export.Format]func(io.Reader) (int, error){
 	export.HTML:  readHTML,
 }
 
-// most is how many findings a format lists.
-var most = map[export.Format]int{
+// maxFindings is the number of findings that a file may have, by format.
+var maxFindings = map[export.Format]int{
 	export.CSV: math.MaxInt, export.Lines: math.MaxInt, export.OCSF: math.MaxInt, export.ASFF: math.MaxInt, export.SARIF: math.MaxInt, export.JUnit: math.MaxInt, export.HTML: 5000,
 }
 
-// readWith reads a file with the usual reader of its format, and checks the number of
-// findings.
-func readWith(ctx context.Context, python string, f export.Format, name string, want int) error {
+// checkWithPython reads a file with readers.py, which uses a common library for each
+// format, and checks the number of findings.
+func checkWithPython(ctx context.Context, python string, f export.Format, name string, want int) error {
 	c := exec.CommandContext(ctx, python, "bench/export/readers.py", string(f), name)
-	var problems strings.Builder
-	c.Stderr = &problems
+	var stderr strings.Builder
+	c.Stderr = &stderr
 	text, err := c.Output()
 	if err != nil {
-		return fmt.Errorf("readers.py: %w\n%s", err, problems.String())
+		return fmt.Errorf("readers.py: %w\n%s", err, stderr.String())
 	}
 	if got := strings.TrimSpace(string(text)); got != strconv.Itoa(want) {
 		return fmt.Errorf("readers.py found %s findings, want %d", got, want)
@@ -73,11 +73,11 @@ func readLines(r io.Reader) (n int, err error) {
 	return n, s.Err()
 }
 
-// readArray counts the elements of the array at a path of members and indexes. It
+// readArray counts the elements of the array at a path of member names and indexes. It
 // decodes the whole file.
 func readArray(r io.Reader, path ...string) (int, error) {
 	d := json.NewDecoder(bufio.NewReaderSize(r, 1<<20))
-	n, err := walk(d, path)
+	n, err := countAt(d, path)
 	if err != nil {
 		return n, err
 	}
@@ -87,8 +87,9 @@ func readArray(r io.Reader, path ...string) (int, error) {
 	return n, nil
 }
 
-// walk reads one value. It counts the elements of the array at the path below it.
-func walk(d *json.Decoder, path []string) (n int, err error) {
+// countAt reads an array or object to its end, and counts the elements of the array at
+// the path in it: of the value itself if the path is empty.
+func countAt(d *json.Decoder, path []string) (n int, err error) {
 	start, err := d.Token()
 	if err != nil {
 		return 0, err
@@ -103,8 +104,8 @@ func walk(d *json.Decoder, path []string) (n int, err error) {
 			key = name.(string)
 		}
 		if len(path) > 0 && key == path[0] {
-			below, err := walk(d, path[1:])
-			if n += below; err != nil {
+			found, err := countAt(d, path[1:])
+			if n += found; err != nil {
 				return n, err
 			}
 			continue
@@ -117,7 +118,7 @@ func walk(d *json.Decoder, path []string) (n int, err error) {
 			n++
 		}
 	}
-	_, err = d.Token()
+	_, err = d.Token() // the closing bracket
 	return n, err
 }
 
@@ -142,7 +143,7 @@ func readJUnit(r io.Reader) (n int, err error) {
 func readHTML(r io.Reader) (n int, err error) {
 	d := xml.NewDecoder(bufio.NewReaderSize(r, 1<<20))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
-	found := false
+	inTable := false // after the column Account
 	for {
 		t, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -153,9 +154,9 @@ func readHTML(r io.Reader) (n int, err error) {
 		}
 		switch t := t.(type) {
 		case xml.CharData:
-			found = found || string(t) == "Account"
+			inTable = inTable || string(t) == "Account"
 		case xml.StartElement:
-			if found && t.Name.Local == "tr" {
+			if inTable && t.Name.Local == "tr" {
 				n++
 			}
 		}
