@@ -16,10 +16,10 @@ import { differences, differencesBetween, extent, type Difference } from './chan
 
 type Entry = ChangeLog['changeLog'][number];
 
-const Differences = ({ lines, most = 12 }: { lines: Difference[]; most?: number }) => (
+const Differences = ({ lines, limit = 12 }: { lines: Difference[]; limit?: number }) => (
   <table className="diff">
     <tbody>
-      {lines.slice(0, most).map((l, i) => (
+      {lines.slice(0, limit).map((l, i) => (
         <tr key={i}>
           <th scope="row">{l.name}</th>
           <td className={l.before === undefined ? '' : 'del'}>{l.before}</td>
@@ -30,6 +30,7 @@ const Differences = ({ lines, most = 12 }: { lines: Difference[]; most?: number 
   </table>
 );
 
+/** A link to the worst of the findings that a change raised, with their number. */
 function Raised({ findings }: { findings: Finding[] }) {
   const worst = [...findings].sort((a, b) => b.riskScore - a.riskScore)[0];
   if (!worst) return null;
@@ -52,19 +53,21 @@ function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[]
     <ol className="timeline">
       {entries.slice(0, 30).map((entry, i, all) => {
         const lines = differences(entry);
-        const first = i === all.length - 1 && lines.every((l) => l.before === undefined) && lines.length > 3;
+        // The first collection of a resource adds all its values; a later change that only adds values adds few.
+        const isFirstRead = i === all.length - 1 && lines.every((l) => l.before === undefined) && lines.length > 3;
+        const nextChange = all[i - 1]?.lastUpdateTime;
         return (
           <li key={entry.lastUpdateTime}>
             <span className="timeline-head">
               <Time at={entry.lastUpdateTime} as="date" />
-              {first ? (
+              {isFirstRead ? (
                 <span className="t3">first read</span>
               ) : (
                 entry.cause && <span className="t3">{causeText(causes[entry.cause], entry)}</span>
               )}
             </span>
-            {first ? <p className="small t3">{extent(entry)}</p> : <Differences lines={lines} />}
-            <Raised findings={raisedBy(entry.lastUpdateTime, findings, all[i - 1]?.lastUpdateTime)} />
+            {isFirstRead ? <p className="small t3">{extent(entry)}</p> : <Differences lines={lines} />}
+            <Raised findings={raisedBy(entry.lastUpdateTime, findings, nextChange)} />
           </li>
         );
       })}
@@ -72,11 +75,11 @@ function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[]
   );
 }
 
-/** How long before and after the newest change of a resource others count as around it. */
-const around = 5 * 60_000;
-const words = { ADD: 'added', UPDATE: 'changed', DELETE: 'deleted' } as const;
+/** Around lists changes that are at most this long before or after the newest change of the resource. */
+const aroundMillis = 5 * 60_000;
+const verbs = { ADD: 'added', UPDATE: 'changed', DELETE: 'deleted' } as const;
 
-/** What else changed in the account when the resource changed last. */
+/** The other resources of the account that changed at about the time of the newest change of the resource. */
 function Around({ id, account, at }: { id: string; account: string; at: string }) {
   const time = new Date(at).getTime();
   const query = useQuery({
@@ -86,15 +89,15 @@ function Around({ id, account, at }: { id: string; account: string; at: string }
         body: {
           filters: {
             cloudAccountIds: [account],
-            from: new Date(time - around).toISOString(),
-            to: new Date(time + around).toISOString(),
+            from: new Date(time - aroundMillis).toISOString(),
+            to: new Date(time + aroundMillis).toISOString(),
           },
           paginationInfo: { pageSize: 50 },
         },
       }),
   });
   return (
-    <Answer query={query} what="the changes around it">
+    <Answer query={query} what="the other changes of the account">
       {({ results }) => {
         const others = results.filter((c) => c.entityId !== id);
         if (others.length === 0)
@@ -110,7 +113,7 @@ function Around({ id, account, at }: { id: string; account: string; at: string }
                 <span className="timeline-head">
                   <Time at={c.lastUpdateTime} as="date" />
                   <span className="t3">
-                    {words[c.changeType]}, {causeText(causes[c.cause], c)}
+                    {verbs[c.changeType]}, {causeText(causes[c.cause], c)}
                   </span>
                 </span>
                 <Link className="link" to={`/resource/${encodeURIComponent(c.entityId)}`}>
@@ -140,7 +143,7 @@ function Compare({ entries, onClose }: { entries: Entry[]; onClose: () => void }
         <Select label="After" visibleLabel value={first} options={options} onChange={setFirst} />
         <Select label="and after" visibleLabel value={second} options={options} onChange={setSecond} />
       </div>
-      {lines.length === 0 ? <p className="t2">Both states are equal.</p> : <Differences lines={lines} most={200} />}
+      {lines.length === 0 ? <p className="t2">Both states are equal.</p> : <Differences lines={lines} limit={200} />}
       <div className="dialog-foot">
         <Button look="primary" onClick={onClose}>
           Done
@@ -150,7 +153,7 @@ function Compare({ entries, onClose }: { entries: Entry[]; onClose: () => void }
   );
 }
 
-/** How a resource changed, and what else changed then. The account is unknown for a resource that is gone. */
+/** The changes of a resource, or those of other resources at the same time. The account is unknown if the resource no longer exists. */
 export function ChangesColumn({ id, account, findings }: { id: string; account?: string; findings: Finding[] }) {
   const [view, setView] = useState<'this' | 'around'>('this');
   const query = useQuery({
@@ -189,7 +192,7 @@ export function ChangesColumn({ id, account, findings }: { id: string; account?:
       <Answer query={query} what="the change log">
         {() =>
           !newest ? (
-            <Empty title="Nothing has changed">It is as it was read first.</Empty>
+            <Empty title="Nothing has changed">The resource is the same as when it was first read.</Empty>
           ) : view === 'around' && account ? (
             <Around id={id} account={account} at={newest} />
           ) : (
