@@ -3,7 +3,7 @@ import type { MarkName } from '../../parts/marks';
 
 type State = RDSServer['details']['state'];
 
-/** The 27 states of an RDS server in seven groups. */
+/** The groups in which the wall shows RDS servers, with the states in each. groupOf puts servers in the group full, which has no state of its own. */
 export const groups: { name: string; label: string; mark: MarkName; states: State[] }[] = [
   {
     name: 'available',
@@ -39,7 +39,7 @@ export const groups: { name: string; label: string; mark: MarkName; states: Stat
   { name: 'disabled', label: 'Disabled', mark: 'off', states: ['DISABLED'] },
 ];
 
-/** The group of a server. One that takes no more sessions is full, whatever it reports. */
+/** The group of a server: disabled if it is not enabled, full if it is available but takes no more sessions, otherwise by its state. */
 export function groupOf(s: RDSServer): (typeof groups)[number] {
   const find = (name: string) => groups.find((g) => g.name === name) as (typeof groups)[number];
   if (!s.enabled || s.details.state === 'DISABLED') return find('disabled');
