@@ -14,7 +14,7 @@ import { showToast } from '../../parts/toast';
 import { useMedia } from '../../parts/useMedia';
 import { isDeep } from '../pulse';
 import { Drawer } from './Drawer';
-import { exportFindings, formats, mostExported } from './export';
+import { exportFindings, formats, maxExportedIds } from './export';
 import { Facets } from './Facets';
 import { FilterBar, FilterChip, useFilterLabels } from './FilterBar';
 import { activeNames, cleared, groupOf, stateOf } from './filters';
@@ -171,8 +171,8 @@ export default function Findings() {
                 )}
                 <Button
                   icon="download"
-                  disabled={ids.length > mostExported}
-                  title={ids.length > mostExported ? `At most ${count(mostExported)} at a time; export the list instead` : undefined}
+                  disabled={ids.length > maxExportedIds}
+                  title={ids.length > maxExportedIds ? `At most ${count(maxExportedIds)} at a time; export the list instead` : undefined}
                   onClick={() => void exportFindings(search, 'csv', ids)}
                 >
                   Export

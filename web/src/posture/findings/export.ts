@@ -4,8 +4,8 @@ import type { Search } from '../../frame/address';
 import { showToast } from '../../parts/toast';
 import { filtersOf, sortsOf } from './filters';
 
-/** Formats of the server, with the name of the file. */
-const files = {
+/** The name of the saved file for each format that the server can write. */
+const fileNames = {
   csv: 'findings.csv',
   jsonl: 'findings.jsonl',
   sarif: 'findings.sarif',
@@ -14,7 +14,7 @@ const files = {
   junit: 'findings.junit.xml',
   html: 'findings.html',
 } as const;
-export type Format = keyof typeof files;
+export type Format = keyof typeof fileNames;
 
 export const formats: { format: Format; label: string }[] = [
   { format: 'csv', label: 'CSV, for spreadsheets' },
@@ -26,15 +26,15 @@ export const formats: { format: Format; label: string }[] = [
   { format: 'html', label: 'HTML, to read and print' },
 ];
 
-/** The API takes no more ids in a filter. */
-export const mostExported = 1000;
+/** The maximum number of ids in a filter of the API. */
+export const maxExportedIds = 1000;
 
-/** Has the server write every finding of the list to a file, or only those with the given ids. Times are ISO. */
+/** Downloads the findings with the given ids as a file, or all that match the filters of the search. A toast shows the outcome. */
 export async function exportFindings(search: Search, format: Format = 'csv', ids?: string[]): Promise<void> {
   try {
     const filters = ids ? { findingIds: ids } : filtersOf(search);
-    await download('/v2/findings/export', { filters, sorts: sortsOf(search), format }, files[format]);
-    showToast(`Saved as ${files[format]}`);
+    await download('/v2/findings/export', { filters, sorts: sortsOf(search), format }, fileNames[format]);
+    showToast(`Saved as ${fileNames[format]}`);
   } catch (cause) {
     showToast(failureText(cause));
   }
