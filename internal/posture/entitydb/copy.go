@@ -28,11 +28,11 @@ const CopySkip = "entity_retoken"
 func (s *Store) copyRows(tx *sqldb.Tx, changes []dbcopy.Change) error {
 	var old, current []entityRow
 	for _, c := range changes {
-		if c.Was != nil {
-			old = append(old, copiedRow(c.Was))
+		if c.Before != nil {
+			old = append(old, copiedRow(c.Before))
 		}
-		if c.Is != nil {
-			current = append(current, copiedRow(c.Is))
+		if c.After != nil {
+			current = append(current, copiedRow(c.After))
 		}
 	}
 	if tx.Dialect() == sqldb.SQLite { // to remove a row from its index takes the tokens

@@ -8,8 +8,8 @@ import (
 	"vigil/internal/sqldb/dbcopy"
 )
 
-// CopyWriters returns the writers of tables with derived indexes, for copies from
-// another database.
+// CopyWriters returns the writers of tables with derived indexes. A copy from another
+// database uses them to fill the indexes of the target.
 func CopyWriters() []dbcopy.Writer {
 	return []dbcopy.Writer{entitydb.CopyWriter(), {Table: "finding", Write: copyFindings}}
 }
@@ -17,25 +17,26 @@ func CopyWriters() []dbcopy.Writer {
 // CopySkip lists the tables that are not copied: indexes and their build progress.
 var CopySkip = []string{entitydb.CopySkip, "finding_gram"}
 
-// copyFindings writes findings and their text index.
+// copyFindings writes findings and their text index. indexGrams replaces the index
+// entries of updated findings.
 func copyFindings(tx *sqldb.Tx, changes []dbcopy.Change, writeRows func() error) error {
 	if err := writeRows(); err != nil {
 		return err
 	}
-	var removed, added [][]any
+	var deleted, written [][]any
 	for _, c := range changes {
-		if c.Is == nil {
-			removed = append(removed, []any{c.Was.Value("n")})
+		if c.After == nil {
+			deleted = append(deleted, []any{c.Before.Value("n")})
 		} else {
-			added = append(added, []any{c.Is.Value("n"), c.Is.Value("words")})
+			written = append(written, []any{c.After.Value("n"), c.After.Value("words")})
 		}
 	}
-	key := "n"
+	keyColumn := "n"
 	if tx.Dialect() == sqldb.SQLite {
-		key = "rowid"
+		keyColumn = "rowid"
 	}
-	if _, err := tx.ExecEach(`DELETE FROM finding_gram WHERE `+key+` = $1`, slices.Values(removed)); err != nil {
+	if _, err := tx.ExecEach(`DELETE FROM finding_gram WHERE `+keyColumn+` = $1`, slices.Values(deleted)); err != nil {
 		return err
 	}
-	return indexGrams(tx, added)
+	return indexGrams(tx, written)
 }

@@ -57,9 +57,9 @@ type Writer struct {
 	Write func(tx *sqldb.Tx, changes []Change, writeRows func() error) error
 }
 
-// A Change is a change of a row: an insert if Was is nil, a delete if Is is nil,
+// A Change is a change of a row: an insert if Before is nil, a delete if After is nil,
 // otherwise an update.
-type Change struct{ Was, Is *Row }
+type Change struct{ Before, After *Row }
 
 // Progress is the progress of a copy.
 type Progress struct {
@@ -163,7 +163,7 @@ func (c *copier) removeGone(ctx context.Context, source *sqldb.Tx, i int) (int64
 		if sourceRow != nil {
 			return nil
 		}
-		return w.add(Change{Was: targetRow})
+		return w.add(Change{Before: targetRow})
 	})
 	return w.done(err)
 }
@@ -189,7 +189,7 @@ func (c *copier) copyTable(ctx context.Context, source *sqldb.Tx, i int) (int64,
 		if targetRow == nil || sourceRow != nil && targetRow.equal(sourceRow) {
 			return nil
 		}
-		return w.add(Change{Was: targetRow})
+		return w.add(Change{Before: targetRow})
 	})
 	if _, err := w.done(err); err != nil {
 		return n, err

@@ -34,8 +34,8 @@ func (c *copier) writer(ctx context.Context, t table) *batch {
 // add adds a change, and writes the batch when it is full.
 func (b *batch) add(c Change) error {
 	b.changes = append(b.changes, c)
-	if c.Is != nil {
-		b.bytes += len(c.Is.code)
+	if c.After != nil {
+		b.bytes += len(c.After.code)
 	}
 	if len(b.changes) < maxRows && b.bytes < maxBytes {
 		return nil
@@ -67,7 +67,7 @@ func (b *batch) flush() error {
 		return writeRows()
 	})
 	if err != nil {
-		if row := b.changes[0].Is; row != nil && !errors.Is(err, sqldb.ErrUnique) {
+		if row := b.changes[0].After; row != nil && !errors.Is(err, sqldb.ErrUnique) {
 			err = fmt.Errorf("rows from %v: %w", row.key(), err)
 		}
 		return err
@@ -88,18 +88,18 @@ func (t table) write(tx *sqldb.Tx, changes []Change) error {
 			}
 		}
 	}
-	values := func(c Change) []any { return c.Is.values }
+	values := func(c Change) []any { return c.After.values }
 	if _, err := tx.ExecEach(t.deletion(tx.Dialect()), pick(
-		func(c Change) bool { return c.Is == nil }, func(c Change) []any { return c.Was.key() })); err != nil {
+		func(c Change) bool { return c.After == nil }, func(c Change) []any { return c.Before.key() })); err != nil {
 		return err
 	}
 	if t.unique { // otherwise rows with equal keys are equal
 		if _, err := tx.ExecEach(t.insertion(tx.Dialect(), true), pick(
-			func(c Change) bool { return c.Was != nil && c.Is != nil }, values)); err != nil {
+			func(c Change) bool { return c.Before != nil && c.After != nil }, values)); err != nil {
 			return err
 		}
 	}
-	inserted := pick(func(c Change) bool { return c.Was == nil }, values)
+	inserted := pick(func(c Change) bool { return c.Before == nil }, values)
 	if !t.isSimple() {
 		_, err := tx.ExecEach(t.insertion(tx.Dialect(), false), inserted)
 		return err
