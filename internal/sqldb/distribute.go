@@ -40,7 +40,7 @@ func (db *DB) Distributed() bool { return db.distributed.Load() }
 // already stay. All tables are distributed by the values of their columns in the same
 // way, so that joins over them need one node. report is called before each table.
 func (db *DB) Distribute(ctx context.Context, tables []Distribution, shards int, report func(table string, rows int64)) error {
-	if err := db.findDistributed(ctx); err != nil {
+	if err := db.detectDistributed(ctx); err != nil {
 		return err
 	}
 	err := db.Exclusive(ctx, func(tx *Tx) error {
@@ -74,15 +74,15 @@ func (db *DB) Distribute(ctx context.Context, tables []Distribution, shards int,
 			return err
 		}
 	}
-	return db.findDistributed(ctx)
+	return db.detectDistributed(ctx)
 }
 
 func hasCitus(tx *Tx) (bool, error) {
 	return QueryOne(tx, Scalar[bool], `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus')`)
 }
 
-// findDistributed sets whether tables of the schema are distributed.
-func (db *DB) findDistributed(ctx context.Context) error {
+// detectDistributed records in db whether Citus distributes tables of the schema.
+func (db *DB) detectDistributed(ctx context.Context) error {
 	if db.dialect != Postgres {
 		return nil
 	}

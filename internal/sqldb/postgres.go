@@ -34,7 +34,7 @@ func openPostgres(ctx context.Context, dsn string, opts Options) (*DB, error) {
 
 	db := &DB{dialect: Postgres, writer: pool, reader: pool, opts: opts}
 	if err = db.checkServer(ctx); err == nil {
-		err = db.findDistributed(ctx)
+		err = db.detectDistributed(ctx)
 	}
 	if err != nil {
 		_ = pool.Close()
