@@ -16,9 +16,9 @@ import (
 func TestStreamWithoutHeartbeatIsDisconnected(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
-		var later atomic.Int64
-		now := func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
-		logIn := serveAt(t, dsn, now)
+		var clockOffset atomic.Int64 // nanoseconds
+		now := func() time.Time { return time.Now().Add(time.Duration(clockOffset.Load())) }
+		logIn := serveWithClock(t, dsn, now)
 		c := logIn()
 		c.want(201, "POST", accounts, awsAccount(accountID(1)))
 		token := c.want(201, "POST", "/v1/cloud-accounts/"+accountID(1)+"/event-stream", nil).member("secret")
@@ -31,7 +31,7 @@ func TestStreamWithoutHeartbeatIsDisconnected(t *testing.T) {
 		beat("first")
 		c.wantStream("connected", begin)
 
-		later.Store(int64(4 * time.Hour))
+		clockOffset.Store(int64(4 * time.Hour))
 		c = logIn() // the access token has expired as well
 		c.wantStream("disconnected", begin.Add(4*time.Hour))
 		begin = now()
@@ -40,17 +40,18 @@ func TestStreamWithoutHeartbeatIsDisconnected(t *testing.T) {
 	})
 }
 
-// serveAt runs a server with a clock and returns a function that logs its admin in.
-func serveAt(t *testing.T, dsn string, now func() time.Time) func() *client {
+// serveWithClock runs a server that uses the given clock, and returns a function that
+// logs its admin in.
+func serveWithClock(t *testing.T, dsn string, now func() time.Time) func() *client {
 	t.Helper()
 	in, base := launch(t, dsn, app.Options{Cloud: new(memcloud.Cloud), Now: now})
 	_, _, admin := newOrg(t, in, base, "org")
 	return func() *client { return newClient(t, in, base, admin, auth.Admin) }
 }
 
-// wantStream waits until the account shows a stream status, which must have changed
-// after a time.
-func (c *client) wantStream(status string, since time.Time) {
+// wantStream waits until the account shows the status of its event stream. It fails if
+// the account says that the status changed before notBefore.
+func (c *client) wantStream(status string, notBefore time.Time) {
 	c.t.Helper()
 	var got object
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
@@ -59,8 +60,8 @@ func (c *client) wantStream(status string, since time.Time) {
 			continue
 		}
 		text, _ := got["lastUpdateTime"].(string)
-		if at, err := time.Parse(time.RFC3339, text); err != nil || at.Before(since.Truncate(time.Second)) {
-			c.t.Errorf("the stream is %s since %q, not after %s: %v", status, text, since, got)
+		if at, err := time.Parse(time.RFC3339, text); err != nil || at.Before(notBefore.Truncate(time.Second)) {
+			c.t.Errorf("the stream became %s at %q, want %s or later: %v", status, text, notBefore, got)
 		}
 		return
 	}
