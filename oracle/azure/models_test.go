@@ -1,6 +1,6 @@
-// Package azure compares the declarations of Azure with the models of the typed
-// modules that Microsoft generates from its API descriptions. It reads their
-// source, so that none of them has to be compiled.
+// Package azure compares the declared Azure resource types with the typed modules of
+// the Azure SDK, which Microsoft generates from its API descriptions. It parses the
+// source of the modules, so that none of them has to be compiled.
 package azure
 
 import (
@@ -16,23 +16,23 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// A module is the source of one typed module.
+// A module holds what the source of one typed module declares.
 type module struct {
 	name      string
 	types     map[string]ast.Expr          // declared types by name
 	enums     map[string][]string          // permitted values of string types
-	members   map[string]map[string]string // of structures: JSON member to field
-	concrete  map[string][]string          // of interfaces: the structures that they may be
-	unix      map[string]bool              // structure and field of times that are sent as seconds
-	responses map[string]string            // client and method to the response and its field that has the body
-	requests  map[string]*ast.FuncDecl     // client and method to the function that creates its request
-	shapes    map[string]*model.Shape
+	members   map[string]map[string]string // structure name -> JSON member -> field
+	concrete  map[string][]string          // interface name -> structures that implement it
+	unixTimes map[string]bool              // "Structure.Field" of times that are sent as Unix seconds
+	responses map[string]string            // "Client.Method" -> "Response/Field", where Field holds the decoded body
+	requests  map[string]*ast.FuncDecl     // "Client.Method" -> the function that creates the request
+	shapes    map[string]*model.Shape      // converted types by name
 }
 
 // parseModule reads the source of a module.
 func parseModule(dir string) (*module, error) {
 	m := &module{
-		name: filepath.Base(dir), types: map[string]ast.Expr{}, enums: map[string][]string{}, members: map[string]map[string]string{}, concrete: map[string][]string{}, unix: map[string]bool{},
+		name: filepath.Base(dir), types: map[string]ast.Expr{}, enums: map[string][]string{}, members: map[string]map[string]string{}, concrete: map[string][]string{}, unixTimes: map[string]bool{},
 		responses: map[string]string{}, requests: map[string]*ast.FuncDecl{}, shapes: map[string]*model.Shape{},
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -86,8 +86,10 @@ func (m *module) addSpecs(d *ast.GenDecl) {
 func (m *module) addFunc(d *ast.FuncDecl) {
 	name := d.Name.Name
 	if d.Recv == nil {
+		// unmarshalXClassification decodes the interface XClassification: its body has a
+		// literal of every structure that implements it.
 		if kind, ok := strings.CutPrefix(name, "unmarshal"); ok && strings.HasSuffix(kind, "Classification") {
-			m.concrete[kind] = literals(d.Body)
+			m.concrete[kind] = compositeTypes(d.Body)
 		}
 		return
 	}
@@ -97,11 +99,11 @@ func (m *module) addFunc(d *ast.FuncDecl) {
 	}
 	kind := star.X.(*ast.Ident).Name
 	if name == "UnmarshalJSON" {
-		m.decoded(kind, d.Body, d.Recv.List[0].Names[0].Name)
+		m.recordMembers(kind, d.Body, d.Recv.List[0].Names[0].Name)
 	} else if method, ok := strings.CutSuffix(name, "CreateRequest"); ok {
 		m.requests[kind+"."+method] = d
 	} else if method, ok := strings.CutSuffix(name, "HandleResponse"); ok {
-		if response, field := body(d); field != "" {
+		if response, field := responseBody(d); field != "" {
 			m.responses[kind+"."+method] = response + "/" + field
 		}
 	}
@@ -117,8 +119,8 @@ func text(e ast.Expr) (string, bool) {
 	return value, err == nil
 }
 
-// literals returns the types of the composite literals in a function.
-func literals(body ast.Node) (all []string) {
+// compositeTypes returns the types of the composite literals in a function.
+func compositeTypes(body ast.Node) (all []string) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CompositeLit); ok {
 			if kind, ok := c.Type.(*ast.Ident); ok {
@@ -130,9 +132,9 @@ func literals(body ast.Node) (all []string) {
 	return all
 }
 
-// decoded records the fields of a structure by the names of the JSON members that its
-// UnmarshalJSON reads.
-func (m *module) decoded(kind string, body ast.Node, receiver string) {
+// recordMembers records the fields of a structure by the names of the JSON members that
+// its UnmarshalJSON reads.
+func (m *module) recordMembers(kind string, body ast.Node, receiver string) {
 	all := map[string]string{}
 	m.members[kind] = all
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -144,16 +146,16 @@ func (m *module) decoded(kind string, body ast.Node, receiver string) {
 		if !ok {
 			return true
 		}
-		unix := false
+		isUnixTime := false
 		for _, s := range clause.Body {
 			ast.Inspect(s, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.Ident:
-					unix = unix || n.Name == "unpopulateTimeUnix"
+					isUnixTime = isUnixTime || n.Name == "unpopulateTimeUnix"
 				case *ast.SelectorExpr:
 					if x, ok := n.X.(*ast.Ident); ok && x.Name == receiver && all[member] == "" {
 						all[member] = n.Sel.Name
-						m.unix[kind+"."+n.Sel.Name] = unix
+						m.unixTimes[kind+"."+n.Sel.Name] = isUnixTime
 					}
 				}
 				return true
@@ -163,9 +165,9 @@ func (m *module) decoded(kind string, body ast.Node, receiver string) {
 	})
 }
 
-// body returns the type of a response and the field that its body is decoded into;
-// "" for the response itself.
-func body(d *ast.FuncDecl) (kind, field string) {
+// responseBody returns the type of a method's response and the field that the JSON body
+// is decoded into: "." for the response itself, "" if no body is decoded.
+func responseBody(d *ast.FuncDecl) (kind, field string) {
 	ast.Inspect(d.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || len(call.Args) != 2 {
@@ -243,14 +245,14 @@ func (m *module) shape(e ast.Expr) *model.Shape {
 	return &model.Shape{Type: model.Structure, Document: true}
 }
 
-// basic are the basic Go types of fields.
-var basic = map[string]model.Type{
+// basicTypes maps basic Go types to types of shapes.
+var basicTypes = map[string]model.Type{
 	"string": model.String, "bool": model.Boolean, "int32": model.Integer, "int64": model.Long, "int": model.Long, "float32": model.Float, "float64": model.Double,
 }
 
 // named returns the shape of a type by its name.
 func (m *module) named(name string) *model.Shape {
-	if kind, ok := basic[name]; ok {
+	if kind, ok := basicTypes[name]; ok {
 		return &model.Shape{Name: name, Type: kind}
 	}
 	if known, ok := m.shapes[name]; ok {
@@ -270,7 +272,7 @@ func (m *module) named(name string) *model.Shape {
 				if old := shape.Member(member.Name); old == nil {
 					shape.Members = append(shape.Members, member)
 				} else {
-					old.Shape = merged(old.Shape, member.Shape)
+					old.Shape = mergeShapes(old.Shape, member.Shape)
 				}
 			}
 		}
@@ -280,8 +282,9 @@ func (m *module) named(name string) *model.Shape {
 	return shape
 }
 
-// merged returns a shape with the members of both.
-func merged(a, b *model.Shape) *model.Shape {
+// mergeShapes returns a shape with the members of both and, if both are enumerations,
+// the values of both. If their types differ, it returns a.
+func mergeShapes(a, b *model.Shape) *model.Shape {
 	if a == b || a.Type != b.Type {
 		return a
 	}
@@ -313,7 +316,7 @@ func (m *module) structure(name string, s *ast.StructType) (all []model.Member) 
 	}
 	for member, field := range m.members[name] {
 		switch kind, ok := fields[field]; {
-		case m.unix[name+"."+field]:
+		case m.unixTimes[name+"."+field]:
 			all = append(all, model.Member{Name: member, Shape: &model.Shape{Type: model.Long}})
 		case ok:
 			all = append(all, model.Member{Name: member, Shape: m.shape(kind)})
