@@ -18,16 +18,17 @@ const (
 )
 
 var (
-	// code is what prose quotes: commands, names and values.
-	code = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|'\\{[^']*\\}'")
-	// sentenceEnd separates sentences; abbreviations are followed by lower-case letters.
+	// quoted matches commands, names and values in quotation marks or backticks.
+	quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|'\\{[^']*\\}'")
+	// sentenceEnd separates sentences. It also splits after abbreviations such as "e.g.",
+	// so that their sentences count as shorter.
 	sentenceEnd = regexp.MustCompile(`[.!?]\s+`)
 	// word is a word of prose. Tokens with digits, dots, slashes or capitals inside are identifiers.
 	word = regexp.MustCompile(`^[A-Za-z][a-z]*(-[a-z]+)*$`)
 )
 
-// misspelled are common misspellings, and spellings that the documents do not use, with the right
-// word. Words of the clouds keep their spelling: authorization, analyzer, catalog.
+// misspelled maps common misspellings, and American spellings, to the correct British word.
+// Terms of the cloud providers keep their spelling: authorization, analyzer, catalog.
 var misspelled = map[string]string{
 	"accross": "across", "acces": "access", "accomodate": "accommodate", "adress": "address", "adresses": "addresses", "agressive": "aggressive",
 	"allready": "already", "alot": "a lot", "arguement": "argument", "atleast": "at least", "authenication": "authentication", "authentification": "authentication",
@@ -53,14 +54,14 @@ var misspelled = map[string]string{
 	"authorise": "authorize", "authorised": "authorized", "authorisation": "authorization",
 }
 
-// A text is a text of a rule or a declaration, with where it stands.
+// A text is prose to check. Errors name it by where, such as the rule and the field.
 type text struct{ where, prose string }
 
 // checkProse reports mistakes of spelling and form in a text.
 func checkProse(t *testing.T, p text) {
 	t.Helper()
-	plain := code.ReplaceAllString(p.prose, "X")
-	last := ""
+	plain := quoted.ReplaceAllString(p.prose, "X")
+	last := "" // the previous word; empty after punctuation and identifiers
 	for token := range strings.FieldsSeq(plain) {
 		w := strings.Trim(token, ".,;:!?()")
 		if !word.MatchString(w) {
@@ -70,7 +71,10 @@ func checkProse(t *testing.T, p text) {
 		if right := misspelled[w]; right != "" {
 			t.Errorf("%s: %q should be %q", p.where, w, right)
 		}
-		if right := misspelled[strings.ToLower(w)]; right != "" && len(last) == 0 && w != strings.ToLower(w) && !strings.HasPrefix(w, "Organization") {
+		// A capitalised word that begins a sentence is checked too, except Organization and
+		// Organizations, which are names of cloud services. Elsewhere it may be a name.
+		lower := strings.ToLower(w)
+		if right := misspelled[lower]; right != "" && last == "" && w != lower && !strings.HasPrefix(w, "Organization") {
 			t.Errorf("%s: %q should be %q", p.where, w, right)
 		}
 		if w == last && w != "that" && w != "had" {
@@ -88,18 +92,20 @@ func checkProse(t *testing.T, p text) {
 	}
 }
 
-// checkSentences reports a text that is not a sequence of sentences within a length.
+// checkSentences reports a text that is not a sequence of sentences, or is longer than
+// longest characters. Quotations are not counted, and 0 allows any length.
 func checkSentences(t *testing.T, p text, longest int) {
 	t.Helper()
 	checkProse(t, p)
 	first, _ := utf8.DecodeRuneInString(p.prose)
+	length := utf8.RuneCountInString(quoted.ReplaceAllString(p.prose, "X"))
 	switch {
 	case !unicode.IsUpper(first) && !strings.ContainsRune("`\"", first):
 		t.Errorf("%s: begins with a lower-case letter: %.40s", p.where, p.prose)
 	case !strings.HasSuffix(p.prose, "."):
 		t.Errorf("%s: does not end with a full stop: …%s", p.where, p.prose[max(0, len(p.prose)-40):])
-	case longest > 0 && utf8.RuneCountInString(code.ReplaceAllString(p.prose, "X")) > longest:
-		t.Errorf("%s: %d characters, more than %d", p.where, utf8.RuneCountInString(p.prose), longest)
+	case longest > 0 && length > longest:
+		t.Errorf("%s: %d characters without quotations, more than %d", p.where, length, longest)
 	}
 }
 
@@ -135,20 +141,22 @@ func TestProseOfResourceTypes(t *testing.T) {
 	}
 }
 
-// TestMisspellingsAreFound makes sure that the checks of prose see what they are for.
-func TestMisspellingsAreFound(t *testing.T) {
+// TestMisspellingsAreConsistent checks that checkProse can match every misspelling, and
+// that no correction is itself a misspelling.
+func TestMisspellingsAreConsistent(t *testing.T) {
 	t.Parallel()
 	for wrong, right := range misspelled {
 		if wrong == right || !word.MatchString(wrong) {
-			t.Errorf("%q cannot be found, or is right", wrong)
+			t.Errorf("%q does not match the pattern of a word, or is its own correction", wrong)
 		}
 		if misspelled[right] != "" {
-			t.Errorf("%q is both right and wrong", right)
+			t.Errorf("%q is both a correction and a misspelling", right)
 		}
 	}
 }
 
-// TestNoTwoRulesSayTheSame compares queries without regard to white space, and titles.
+// TestNoTwoRulesSayTheSame fails if two rules have the same title, or the same query
+// apart from white space.
 func TestNoTwoRulesSayTheSame(t *testing.T) {
 	t.Parallel()
 	queries, titles := map[string]string{}, map[string]string{}
