@@ -41,7 +41,7 @@ type (
 		Parameters            []ruleParameter     `json:"parameters"`
 		ParameterValues       map[string]any      `json:"parameterValues"`
 		Table                 *versionTable       `json:"table,omitempty"`
-		Reads                 *triedReads         `json:"reads,omitempty"` // if requested
+		Reads                 *queryReads         `json:"reads,omitempty"` // only if the request includes reads
 	}
 
 	ruleParameter struct {
@@ -59,7 +59,7 @@ type (
 		Name   string       `json:"name"`
 		Title  string       `json:"title"`
 		Source string       `json:"source"`
-		Read   string       `json:"read"`
+		Read   string       `json:"read"` // the date on which the source was read
 		Rows   []versionRow `json:"versions"`
 	}
 	versionRow struct {
@@ -111,8 +111,8 @@ type (
 		IfMatch httpapi.Match `header:"If-Match"`
 	}
 
-	// patchRuleIn has the members that may be changed, and those that may not, to
-	// report them.
+	// patchRuleIn declares the members that may be changed, and the fixed ones, which
+	// Validate rejects by name.
 	patchRuleIn struct {
 		rulePath
 		IfMatch   httpapi.Match                       `header:"If-Match"`
@@ -146,7 +146,7 @@ type (
 		LastUpdateTime        fixed `json:"lastUpdateTime"`
 	}
 
-	// fixed is a member that cannot be patched.
+	// fixed is a member that a request cannot change.
 	fixed = httpapi.Optional[json.RawMessage]
 
 	ruleQuery struct {
@@ -181,6 +181,7 @@ type (
 	}
 )
 
+// queryJSON returns the query string of a rule's wire form: see queryText.
 func queryJSON(q posture.RuleQuery) string {
 	if q.Text == "" {
 		return ""
@@ -194,7 +195,7 @@ func queryJSON(q posture.RuleQuery) string {
 	return strings.TrimSpace(text.String())
 }
 
-// readQuery parses the JSON of a rule's query.
+// readQuery parses the query string of a rule. Its errors name the member at path.
 func readQuery(path, text string) (posture.RuleQuery, error) {
 	if text == "" {
 		return posture.RuleQuery{}, nil
@@ -214,6 +215,7 @@ func readQuery(path, text string) (posture.RuleQuery, error) {
 	return posture.RuleQuery{}, fault.Field(path, "must have the inventoryQueryType Graph or Search")
 }
 
+// ruleOf returns the wire form of a rule.
 func ruleOf(org posture.OrgID, r posture.Rule) rule {
 	w := rule{
 		ID: string(r.ID), OrgID: string(org), Name: r.Name, DisplayName: r.DisplayName, Description: r.Description,
@@ -236,15 +238,16 @@ func ruleOf(org posture.OrgID, r posture.Rule) rule {
 	return w
 }
 
-// ruleShown returns a function that converts rules to their wire form for the caller.
-func (a *API) ruleShown(ctx context.Context) func(posture.Rule) rule {
+// ruleConverter returns a function that converts rules of the caller's organisation to
+// their wire form.
+func (a *API) ruleConverter(ctx context.Context) func(posture.Rule) rule {
 	org := a.Org(ctx)
 	return func(r posture.Rule) rule { return ruleOf(org, r) }
 }
 
 func (a *API) listRules(ctx context.Context, _ httpapi.None) ([]rule, error) {
 	rules, err := a.Book.Rules(ctx, a.Org(ctx))
-	return httpapi.Each(rules, a.ruleShown(ctx)), err
+	return httpapi.Each(rules, a.ruleConverter(ctx)), err
 }
 
 func (a *API) getRule(ctx context.Context, in getRuleIn) (httpapi.Reply, error) {
@@ -265,7 +268,7 @@ func (a *API) getRule(ctx context.Context, in getRuleIn) (httpapi.Reply, error) 
 
 func (a *API) queryRules(ctx context.Context, in ruleQuery) (rulePage, error) {
 	list := listing{"rules", &in.Filters}
-	want, err := a.page(ctx, list, in.Pagination, 0)
+	page, err := a.page(ctx, list, in.Pagination, 0)
 	if err != nil {
 		return rulePage{}, err
 	}
@@ -288,17 +291,17 @@ func (a *API) queryRules(ctx context.Context, in ruleQuery) (rulePage, error) {
 		return rulePage{}, err
 	}
 	out := rulePage{Results: []rule{}, Warnings: in.Warnings}
-	for _, r := range rules { // some hundreds, sorted by id
+	for _, r := range rules { // sorted by id; there are only hundreds
 		if !filter.Matches(r) {
 			continue
 		}
 		out.TotalCount++
-		if string(r.ID) > want.After && (want.Size == 0 || len(out.Results) < want.Size) {
+		if string(r.ID) > page.After && (page.Size == 0 || len(out.Results) < page.Size) {
 			out.Results = append(out.Results, ruleOf(a.Org(ctx), r))
 		}
 	}
 	if n := len(out.Results); n > 0 {
-		out.ContinuationToken, err = a.next(ctx, list, want, n, out.Results[n-1].ID)
+		out.ContinuationToken, err = a.next(ctx, list, page, n, out.Results[n-1].ID)
 	}
 	return out, err
 }
@@ -315,7 +318,7 @@ func (a *API) addRule(ctx context.Context, in addRuleIn) (httpapi.Reply, error) 
 	return httpapi.Created("/v1/rules/"+string(added.ID), added.ETag, ruleOf(a.Org(ctx), added)), nil
 }
 
-// rule returns the rule of a request.
+// rule converts a request to a rule. Members that were left out get their defaults.
 func (in addRuleIn) rule(org posture.OrgID) (posture.Rule, error) {
 	if in.OrgID != "" && in.OrgID != string(org) {
 		return posture.Rule{}, fault.Field("orgId", "must be the id of your organisation, or left out")
@@ -360,7 +363,7 @@ func (in addRuleIn) rule(org posture.OrgID) (posture.Rule, error) {
 	return r, nil
 }
 
-// Validate fails if members cannot be patched or must not be null.
+// Validate reports fixed members, and null where a string is required.
 func (in *patchRuleIn) Validate() error {
 	var bad []fault.Detail
 	for name, member := range map[string]fixed{
@@ -408,7 +411,7 @@ func (a *API) patchRule(ctx context.Context, in patchRuleIn) (httpapi.Reply, err
 	return a.changeRule(ctx, in.rulePath, in.IfMatch, p)
 }
 
-// changeRule changes a rule if the caller has its newest version.
+// changeRule applies a patch if the If-Match header names the current version of the rule.
 func (a *API) changeRule(ctx context.Context, path rulePath, match httpapi.Match, p posture.RulePatch) (httpapi.Reply, error) {
 	check := func(etag string) error {
 		if err := match.Require(); err != nil {

@@ -28,7 +28,7 @@ type (
 		Verdict string `json:"verdict"`
 		Entity  entity `json:"entity"`
 	}
-	triedReads struct {
+	queryReads struct {
 		EntityTypes []string `json:"entityTypes"`
 		FindsTypes  []string `json:"findsTypes"`
 		Properties  []string `json:"properties"`
@@ -52,7 +52,7 @@ type (
 	checkRuleOut struct {
 		Valid   bool          `json:"valid"`
 		Errors  []queryError  `json:"errors"`
-		Reads   *triedReads   `json:"reads,omitempty"`
+		Reads   *queryReads   `json:"reads,omitempty"`
 		Explain *graphExplain `json:"explain,omitempty"`
 	}
 	tryRuleOut struct {
@@ -61,7 +61,7 @@ type (
 		Passing       int           `json:"passing"`
 		NotApplicable int           `json:"notApplicable"`
 		Results       []triedEntity `json:"results"`
-		Reads         triedReads    `json:"reads"`
+		Reads         queryReads    `json:"reads"`
 		Cost          triedCost     `json:"cost"`
 		Explain       *graphExplain `json:"explain,omitempty"`
 		Unread        []unread      `json:"unread"` // scopes of its types that could not be read
@@ -105,8 +105,8 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 	return out, err
 }
 
-func readsOf(s judge.ReadSet) triedReads {
-	return triedReads{texts(s.Types), texts(s.Subjects), texts(s.Properties), texts(s.Edges), s.Clock, texts(s.Undeclared)}
+func readsOf(s judge.ReadSet) queryReads {
+	return queryReads{texts(s.Types), texts(s.Subjects), texts(s.Properties), texts(s.Edges), s.Clock, texts(s.Undeclared)}
 }
 
 // checkRule compiles a query without running it.
