@@ -354,7 +354,7 @@ func Rollup(status AccountStatus, lastRun RunStatus, streamLost bool) RollupStat
 	}
 }
 
-// CheckVersion fails with fault.Stale if wanted, an ETag or a list of them, is given
+// CheckVersion fails with fault.Stale if required, an ETag or a list of them, is given
 // and does not match the account's.
 func (a Account) CheckVersion(required string) error { return checkVersion(a.ETag, required) }
 

@@ -154,7 +154,8 @@ func SecretNames(p Provider) []string {
 	return names
 }
 
-// CheckVersion fails with fault.Stale if wanted is given and is not the current ETag.
+// CheckVersion fails with fault.Stale if required, an ETag or a list of them, is given
+// and does not match the credential's.
 func (c Credential) CheckVersion(required string) error { return checkVersion(c.ETag, required) }
 
 var (

@@ -56,7 +56,7 @@ const MaxPage = 1000
 // NewETag returns a random, unique version of a record.
 func NewETag() string { return rand.Text()[:20] }
 
-// checkVersion fails with fault.Stale if wanted, a comma-separated list of ETags, is
+// checkVersion fails with fault.Stale if required, a comma-separated list of ETags, is
 // given and does not contain current. "*" matches every version.
 func checkVersion(current, required string) error {
 	if required == "" || required == "*" || slices.Contains(strings.Split(required, ","), current) {

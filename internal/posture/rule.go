@@ -63,8 +63,8 @@ const (
 type RuleQuery struct {
 	Language string
 	Text     string
-	// Bound is the [Binding] of its variables as JSON, so that queries can be compared.
-	// [Rule.Bind] makes it.
+	// Bound holds the values of the query's variables: a [Binding] as JSON, so that ==
+	// compares queries. [Rule.Bind] sets it.
 	Bound string `json:"-"`
 }
 
@@ -113,7 +113,7 @@ type RulePatch struct {
 	Level     Given[RuleLevel]
 	Tags      Given[map[string]string]
 	Resources Given[map[string]string]
-	Values    map[string]any // of parameters; nil is the default
+	Values    map[string]any // by parameter; a nil value restores the default
 
 	// Allowed for custom rules only.
 	Name, DisplayName, Description, SuggestedAction, DocumentationLink Given[string]
@@ -122,8 +122,8 @@ type RulePatch struct {
 	Controls                                                           Given[[]string]
 }
 
-// ownOnly returns the paths of set members that only custom rules allow.
-func (p RulePatch) ownOnly() (paths []string) {
+// customOnly returns the paths of the set members that only custom rules allow.
+func (p RulePatch) customOnly() (paths []string) {
 	for _, m := range []struct {
 		path  string
 		given bool
@@ -148,7 +148,7 @@ func (r Rule) Patched(p RulePatch, now time.Time) (Rule, error) {
 	p.Resources.setIfGiven(&r.Resources)
 	if r.Source == Native {
 		var bad []fault.Detail
-		for _, path := range p.ownOnly() {
+		for _, path := range p.customOnly() {
 			bad = append(bad, fault.Detail{Path: path, Message: "cannot be changed in a rule that comes with the product; make a copy"})
 		}
 		if len(bad) > 0 {
@@ -179,7 +179,8 @@ func (r Rule) Patched(p RulePatch, now time.Time) (Rule, error) {
 	return r, nil
 }
 
-// CheckVersion fails with fault.Stale if wanted is given and is not the current ETag.
+// CheckVersion fails with fault.Stale if required, an ETag or a list of them, is given
+// and does not match the rule's.
 func (r Rule) CheckVersion(required string) error { return checkVersion(r.ETag, required) }
 
 // Validate checks a rule except for its queries and controls, which need the query
@@ -277,8 +278,8 @@ type RuleChange struct {
 // RuleStore stores custom rules and the changes of native ones by organisation. Several
 // processes may share it.
 type RuleStore interface {
-	// Rules returns the organisation's custom rules and the native rules that it has
-	// changed, complete, by id. The generation increases with every change.
+	// Rules returns the organisation's custom rules, and the native rules that it has
+	// changed with all their members. The generation increases with every change.
 	Rules(ctx context.Context, org OrgID) (rules map[RuleID]Rule, generation int64, err error)
 
 	// RuleGeneration returns the generation of the organisation's rules, 0 before the
@@ -286,9 +287,9 @@ type RuleStore interface {
 	RuleGeneration(ctx context.Context, org OrgID) (int64, error)
 
 	// SaveRule stores a rule, its history and the evaluation jobs that the change needs
-	// in one transaction. A rule of version 1 must not exist yet (fault.Conflict).
-	// Otherwise the stored rule must have the preceding version (fault.Stale); an
-	// unchanged native rule has version 1.
+	// in one transaction. It fails with fault.Conflict if r has version 1 and a rule with
+	// its id exists. If r has a later version, it fails with fault.Stale unless the
+	// stored rule has the version before it; an unchanged native rule has version 1.
 	SaveRule(ctx context.Context, org OrgID, r Rule, actor string) error
 
 	// DeleteRule deletes a custom rule, resolves its findings, and returns it. It fails
