@@ -56,7 +56,7 @@ type Database struct {
 	Password string
 	Plain    bool   // without TLS
 	Prefix   string // of the event tables; vigil_demo_ when empty
-	CAFile   string // of the only accepted authority; that of the system when empty
+	CAFile   string // certificate of the only trusted authority; when empty, the system's authorities are trusted
 }
 
 // Options configure the simulated environment.
@@ -64,7 +64,7 @@ type Options struct {
 	Dir             string // folder of the inventory, certificates and secrets; created if missing
 	Size            Size   // Demo when zero
 	EventDatabase   *Database
-	Events          int64         // in a simulated event database; without any, and with a real one, there is none
+	Events          int64         // number of events in the simulated event database; there is none if this is 0 or EventDatabase is set
 	GatewayInterval time.Duration // how often gateways report; 10 s when zero
 	AgentInterval   time.Duration // how often RDS agents report; 20 s when zero
 	Failures        int           // failures in succession before a component counts as down; the product's default when zero
@@ -82,23 +82,23 @@ type Estate struct {
 	Domains     []*directory.Server // the first is the primary one
 	Peers       []*Peer             // connection servers other than the product itself
 	SAML        *saml.Provider
-	Pods        []*Peer // endpoints of remote pods
-	Enrollment  []*site.Site
+	Pods        []*Peer      // endpoints of remote pods
+	Enrollment  []*site.Site // enrollment servers for single sign-on
 	Composer    *site.Site
 	Centers     []*vcenter.Center
 	Gateways    []*Gateway
 	RDSServers  []*RDSServer
 	SecurePorts []*Port               // secure gateways of the connection servers
-	Events      *eventdatabase.Server // nil without
+	Events      *eventdatabase.Server // nil if there is no simulated event database
 
 	Admin Administrator
 
 	options  Options
 	ca       *pki.Authority
 	secrets  map[string]string // file name -> secret
-	follower *follower
-	machines *machines
-	control  *control
+	follower *follower         // copies the product's replication state to the peers
+	machines *machines         // send heartbeats for gateways and RDS servers
+	control  *control          // serves ControlURL
 	running  []component
 
 	mu     sync.Mutex
@@ -184,7 +184,7 @@ func (e *Estate) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop stops everything and waits for it.
+// Stop stops every component and waits until they have ended.
 func (e *Estate) Stop() error {
 	e.machines.stop()
 	e.follower.stop()

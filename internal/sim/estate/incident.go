@@ -104,7 +104,7 @@ func (e *Estate) serverIncidents() []incident {
 		{desktop.IncidentConnectionServers, "server-complains", peer.Name + " reports a problem",
 			withoutError(func() { peer.SetProblems("its disk is full") }), withoutError(func() { peer.SetProblems() })},
 		{desktop.IncidentConnectionServers, "server-lags", peer.Name + " no longer replicates",
-			withoutError(func() { peer.Lag(true) }), withoutError(func() { peer.Lag(false) })},
+			withoutError(func() { peer.SetDiverged(true) }), withoutError(func() { peer.SetDiverged(false) })},
 		{desktop.IncidentConnectionServers, "server-certificate-expired", "the certificate of " + peer.Name + " has expired",
 			func() error { return e.reissue(peer, -time.Hour) }, func() error { return e.reissue(peer, 365*24*time.Hour) }},
 		{desktop.IncidentConnectionServers, "server-certificate-ending", "the certificate of " + peer.Name + " expires in five days",

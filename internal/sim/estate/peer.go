@@ -22,7 +22,7 @@ type Peer struct {
 
 	mu        sync.Mutex
 	problems  []string
-	lagging   bool
+	diverged  bool                  // reports a store of its own
 	overrides map[desktop.ID]string // overridden statuses of components in its views
 }
 
@@ -39,11 +39,12 @@ func (p *Peer) SetProblems(problems ...string) {
 	p.problems = problems
 }
 
-// Lag makes the peer fall behind in replication, or catch up.
-func (p *Peer) Lag(yes bool) {
+// SetDiverged makes the peer report a replicated store of its own, which the product
+// treats as an error at once, unlike an old revision. False makes it follow the product again.
+func (p *Peer) SetDiverged(diverged bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.lagging = yes
+	p.diverged = diverged
 }
 
 // OverrideView overrides the status of a component in the peer's views; empty removes
@@ -73,26 +74,27 @@ func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Peer) health() desktop.PeerHealth {
-	followed := p.follower.last()
+	product := p.follower.last()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	// The number of sessions differs between peers and changes every minute.
 	sessions := 3 + len(p.Name)*7%23 + int(p.follower.now().Unix()/60%7)
 	h := desktop.PeerHealth{
-		Name: p.Name, Version: followed.Version, Build: followed.Build, Problems: slices.Clone(p.problems),
+		Name: p.Name, Version: product.Version, Build: product.Build, Problems: slices.Clone(p.problems),
 		ConnectionCount: sessions, TunnelCount: sessions / 3,
 		Sessions: map[desktop.SessionProtocol]int{
 			desktop.ProtocolBlast: sessions / 2, desktop.ProtocolPCoIP: sessions / 3, desktop.ProtocolRDP: sessions - sessions/2 - sessions/3,
 		},
-		Revision: followed.Revision,
-		Views:    slices.Clone(followed.Views),
+		Revision: product.Revision,
+		Views:    slices.Clone(product.Views),
 	}
-	if p.lagging {
-		h.Revision.Store = "a store of its own" // another store is an error at once, unlike a lag
+	if p.diverged {
+		h.Revision.Store = "a store of its own"
 	}
 	for i, v := range h.Views {
-		h.Views[i].Certificate, h.Views[i].Reasons = v.Certificate, nil
+		h.Views[i].Reasons = nil
 		if status, ok := p.overrides[v.ID]; ok {
-			h.Views[i].Status, h.Views[i].Reasons = status, []string{"seen so from " + p.Name}
+			h.Views[i].Status, h.Views[i].Reasons = status, []string{"as seen from " + p.Name}
 		}
 	}
 	return h
