@@ -118,8 +118,8 @@ func (c *Cloud) Account(i int) Account {
 	}
 }
 
-// account returns the number of an account, or false for an unknown one.
-func (c *Cloud) account(id string) (int, bool) {
+// accountIndex returns the index of an account, or false for an unknown one.
+func (c *Cloud) accountIndex(id string) (int, bool) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	i := int(n - c.options.First)
 	return i, err == nil && len(id) == 12 && i >= 0 && i < c.options.Accounts

@@ -239,7 +239,7 @@ func (e *inventory) role(p world.Place, i int, name string) world.Object {
 
 // number returns the number of a place's account.
 func (e *inventory) number(p world.Place) int {
-	i, _ := e.account(p.Account)
+	i, _ := e.accountIndex(p.Account)
 	return i
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // A session is the content of a session token. Tokens are signed, so that the
-// cloud does not store them.
+// simulated cloud can verify them without storing them.
 type session struct {
 	Account string    `json:"account"`
 	Role    string    `json:"role"`
@@ -22,7 +22,8 @@ type session struct {
 	Ends    time.Time `json:"ends"`
 }
 
-func (c *Cloud) seal(s session) string {
+// encodeToken returns the signed token of a session.
+func (c *Cloud) encodeToken(s session) string {
 	text, _ := json.Marshal(s)
 	return base64.StdEncoding.EncodeToString(text) + "." + c.sign(text)
 }
@@ -33,7 +34,8 @@ func (c *Cloud) sign(text []byte) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-func (c *Cloud) unseal(token string) (s session, ok bool) {
+// decodeToken returns the session of a token, or false if the signature is wrong.
+func (c *Cloud) decodeToken(token string) (s session, ok bool) {
 	body, mac, _ := strings.Cut(token, ".")
 	text, err := base64.StdEncoding.DecodeString(body)
 	if err != nil || !equal(mac, c.sign(text)) || json.Unmarshal(text, &s) != nil {
@@ -42,18 +44,19 @@ func (c *Cloud) unseal(token string) (s session, ok bool) {
 	return s, true
 }
 
-// authenticate determines the sender of a call: the identity that may only
-// assume roles, or a session of a role.
+// authenticate checks the credentials of a call: the configured access key, which may
+// call only STS, or the token of a session, whose account and role it records in the
+// call.
 func (c *Cloud) authenticate(x *call) error {
 	if x.token == "" {
 		if x.key != c.options.AccessKeyID || x.service != "sts" {
-			return x.unknown("The security token included in the request is invalid.")
+			return x.invalidCredentials("The security token included in the request is invalid.")
 		}
 		return nil
 	}
-	s, ok := c.unseal(x.token)
+	s, ok := c.decodeToken(x.token)
 	if !ok || s.Key != x.key {
-		return x.unknown("The security token included in the request is invalid")
+		return x.invalidCredentials("The security token included in the request is invalid")
 	}
 	if c.options.Now().After(s.Ends) {
 		if x.protocol == queryXML || x.protocol == restXML {
@@ -68,8 +71,8 @@ func (c *Cloud) authenticate(x *call) error {
 	return nil
 }
 
-// unknown returns the service's error for invalid credentials.
-func (c *call) unknown(message string) *failure {
+// invalidCredentials returns the service's error for invalid credentials.
+func (c *call) invalidCredentials(message string) *failure {
 	switch c.protocol {
 	case ec2XML:
 		return &failure{http.StatusUnauthorized, "AuthFailure", "AWS was not able to validate the provided access credentials"}
@@ -91,9 +94,9 @@ func stsService(c *Cloud) {
 	})
 }
 
-// accepts reports whether a trust policy accepts an external id. A policy
-// without one accepts any; one that ends in * matches by prefix, like
-// StringLike.
+// accepts reports whether a trust policy that requires an external id accepts the given
+// one. An empty required id accepts any, and one that ends in * matches by prefix, like
+// the operator StringLike.
 func accepts(required, given string) bool {
 	prefix, isPrefix := strings.CutSuffix(required, "*")
 	return required == "" || equal(given, required) || isPrefix && strings.HasPrefix(given, prefix)
@@ -108,7 +111,7 @@ func (c *Cloud) assumeRole(x *call) (answer, error) {
 	if len(parts) != 6 || parts[2] != "iam" || !strings.HasPrefix(parts[5], "role/") {
 		return answer{}, &failure{http.StatusBadRequest, "ValidationError", arn + " is invalid"}
 	}
-	i, ok := c.account(parts[4])
+	i, ok := c.accountIndex(parts[4])
 	if !ok {
 		return answer{}, refused
 	}
@@ -124,7 +127,7 @@ func (c *Cloud) assumeRole(x *call) (answer, error) {
 	}
 	expires := c.options.Now().Add(time.Duration(x.number("DurationSeconds", 3600)) * time.Second).UTC().Truncate(time.Second)
 	key := "ASIA" + strings.ToUpper(c.options.Seed.With(arn).With(expires.String()).Hex(16))
-	token := c.seal(session{account.ID, role, key, expires})
+	token := c.encodeToken(session{account.ID, role, key, expires})
 	return answer{Object: world.Obj(
 		"Credentials", world.Obj("AccessKeyId", key, "SecretAccessKey", c.sign([]byte(key)), "SessionToken", token, "Expiration", expires),
 		"AssumedRoleUser", world.Obj("AssumedRoleId", "AROASIM:"+x.text("RoleSessionName"),
