@@ -11,12 +11,11 @@ func ReplicationOf(a, b Revision, now time.Time, grace time.Duration) Replicatio
 	if a.Store != b.Store {
 		return ReplicationError
 	}
-	newest := max(a.Number, b.Number)
-	reached := a.At
-	if b.Number == newest {
-		reached = b.At
+	newest := a
+	if b.Number >= a.Number {
+		newest = b
 	}
-	if a.Number != b.Number && now.Sub(reached.Time()) > grace {
+	if a.Number != b.Number && now.Sub(newest.At.Time()) > grace {
 		return ReplicationError
 	}
 	return ReplicationOK
@@ -35,11 +34,10 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers
 		name := peer.Server.Name
 		r := Replication{ServerName: name, Status: ReplicationError}
 		blame := Ref{KindConnectionServer, peer.Server.ID, name}
-		switch f := peer.Snapshot.Failing(p.FailuresBeforeDown); {
-		case f != nil:
+		if peer.Snapshot.Failing(p.FailuresBeforeDown) != nil {
 			r.blame = blame
 			notes = append(notes, "nothing is replicated to "+name+", which does not answer")
-		default:
+		} else {
 			r.Status = ReplicationOf(self.Snapshot.Good.Health.Revision, peer.Snapshot.Good.Health.Revision, now, p.ReplicationGrace)
 			if r.Status == ReplicationError && lag == "" {
 				r.blame = blame
@@ -62,7 +60,7 @@ func (p Policy) majorityRevision(peers []Peer) Revision {
 			continue
 		}
 		r := peer.Snapshot.Good.Health.Revision
-		votes[r.Store] += 2
+		votes[r.Store] += 2 // even, so that one more vote only breaks ties
 		if peer.Server.Self {
 			votes[r.Store]++
 		}
@@ -76,8 +74,8 @@ func (p Policy) majorityRevision(peers []Peer) Revision {
 	return newest[best]
 }
 
-// lag describes how far a server is behind the newest revision. It returns ""
-// when it is not, or not longer than the grace period.
+// lag describes how far a server is behind the newest revision. It returns "" if the
+// server has that revision, or the grace period has not passed yet.
 func (p Policy) lag(self Peer, newest Revision, now time.Time) string {
 	current := self.Snapshot.Good.Health.Revision
 	switch {
