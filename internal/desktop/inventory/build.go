@@ -168,7 +168,7 @@ func (b *builder) database(f *databaseFile) *desktop.EventDatabase {
 	ports := map[desktop.DatabaseType]int{desktop.PostgreSQL: 5432, desktop.SQLServer: 1433, desktop.Oracle: 1521}
 	b.between(path+".port", f.Port, 1, 65535)
 	b.require(path, "database", f.Database)
-	if !prefix.MatchString(f.Prefix) {
+	if !tablePrefix.MatchString(f.Prefix) {
 		b.addError(path+".prefix", "must be empty, or letters, digits and underscores after a letter, at most 41")
 	}
 	return &desktop.EventDatabase{

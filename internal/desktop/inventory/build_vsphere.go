@@ -49,7 +49,7 @@ func (b *builder) enrollment(path string, f enrollmentFile) desktop.EnrollmentSe
 	}
 	b.between(path+".port", f.Port, 1, 65535)
 	return desktop.EnrollmentServer{
-		ID:      b.givenOr(path, f.ID, DeriveID("ENROLLMENT_SERVER", f.DNSName)),
+		ID:      b.idOrDerived(path, f.ID, DeriveID("ENROLLMENT_SERVER", f.DNSName)),
 		DNSName: f.DNSName,
 		Port:    cmp.Or(f.Port, enrollmentPort),
 		Trust:   b.trust(path+".tls", f.TLS),

@@ -15,8 +15,8 @@ import (
 	"vigil/internal/desktop"
 )
 
-// namespace is the UUID name space of derived ids. It must never change,
-// because the ids would.
+// namespace is the UUID namespace of derived ids. It must never change: another
+// namespace would change every derived id.
 var namespace = uuid.MustParse("6c2f6b1e-2d1f-5f0c-9a55-7d6f0a6f3c11")
 
 // DeriveID returns the id of a component for which the inventory has none.
@@ -32,8 +32,8 @@ type builder struct {
 	ids     map[desktop.ID]string // id -> path of its first use
 }
 
-// identify checks a component's name, which is at path and key, and returns its
-// id.
+// identify checks the name of the component at path, and returns the component's id.
+// key is the key of the name in the file.
 func (b *builder) identify(k desktop.Kind, path, key, name, givenID string) desktop.ID {
 	if b.require(path, key, name) {
 		used := string(k) + "/" + strings.ToLower(name)
@@ -43,7 +43,7 @@ func (b *builder) identify(k desktop.Kind, path, key, name, givenID string) desk
 		}
 		b.names[used] = path
 	}
-	id := b.givenOr(path, givenID, DeriveID(k, name))
+	id := b.idOrDerived(path, givenID, DeriveID(k, name))
 	if first, ok := b.ids[id]; ok && name != "" {
 		b.addError(path+".id", "is already the id of %s", first)
 	}
@@ -51,8 +51,8 @@ func (b *builder) identify(k desktop.Kind, path, key, name, givenID string) desk
 	return id
 }
 
-// givenOr returns the id in the file, or else the derived one.
-func (b *builder) givenOr(path, givenID string, derived desktop.ID) desktop.ID {
+// idOrDerived returns the id that the file gives, or the derived one if it gives none.
+func (b *builder) idOrDerived(path, givenID string, derived desktop.ID) desktop.ID {
 	if givenID == "" {
 		return derived
 	}
@@ -88,7 +88,7 @@ func oneOf[T ~string](b *builder, path, key, value string, allowed ...T) T {
 	return ""
 }
 
-// between checks an optional number.
+// between checks a number that the file may leave out.
 func (b *builder) between(path string, n, low, high int) {
 	if b.isSet(path) && (n < low || n > high) {
 		b.addError(path, "must be between %d and %d", low, high)
@@ -120,7 +120,7 @@ func (b *builder) trust(path string, t tlsFile) desktop.Trust {
 		b.addError(path+".thumbprint", "must be the SHA-256 of a certificate, 64 hex digits")
 	}
 	if t.CAFile != "" && t.CAPEM != "" {
-		b.addError(path+".ca_pem", "and ca_file must not both be set")
+		b.addError(path+".ca_pem", "must not be set together with ca_file")
 	}
 	if t.CAPEM != "" {
 		if block, _ := pem.Decode([]byte(t.CAPEM)); block == nil || block.Type != "CERTIFICATE" {
@@ -158,9 +158,9 @@ func validPort(port string, optional bool) bool {
 }
 
 var (
-	dnsName    = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9-]{1,63})*$`)
-	sidPattern = regexp.MustCompile(`^S-1-[0-9]{1,14}(-[0-9]{1,10}){1,15}$`)
-	prefix     = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]{0,40})?$`)
+	dnsName     = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9-]{1,63})*$`)
+	sidPattern  = regexp.MustCompile(`^S-1-[0-9]{1,14}(-[0-9]{1,10}){1,15}$`)
+	tablePrefix = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]{0,40})?$`)
 )
 
 // sid checks an optional security identifier.
@@ -170,4 +170,5 @@ func (b *builder) sid(path, text string) {
 	}
 }
 
+// isEnabled returns the value of a switch that is on by default.
 func isEnabled(p *bool) bool { return p == nil || *p }
