@@ -11,8 +11,8 @@ var ErrDuplicate = errors.New("graph: id is already used")
 
 // Limits limit the size of a graph. Zero means only the limit of the format.
 type Limits struct {
-	Vertices int   // vertices and ids that edges refer to
-	Edges    int   // edges, including hidden ones
+	Vertices int   // vertices, including those that only edges refer to
+	Edges    int   // edges, including hidden ones: those with a missing end
 	Bytes    int64 // estimated bytes of strings and cells; roughly the size of the graph
 }
 
@@ -31,7 +31,7 @@ type Builder struct {
 	src, dst     []Handle
 	cellBytes    int64
 	nextID       int64 // next generated id
-	unnamed      int64 // number of vertex properties beyond the first without a given id
+	unnamed      int64 // number of vertex properties without a given id, except the first of each vertex and key
 	built        bool
 }
 
@@ -53,10 +53,10 @@ type tableBuilder struct {
 // NewBuilder returns an empty builder.
 func NewBuilder(l Limits) *Builder { return &Builder{limits: l} }
 
-// text returns the string of a code.
+// text returns the string with a code: see intern.
 func (b *poolBuilder) text(code uint32) string { return string(b.bytesOf(code)) }
 
-// text returns the string of a code.
+// text returns the string with a code: see intern.
 func (p *pool) text(code uint32) string { return p.str(code) }
 
 // AddVertex adds a vertex and returns its handle, which is also its handle in
@@ -64,9 +64,9 @@ func (p *pool) text(code uint32) string { return p.str(code) }
 // [ErrDuplicate] when the id is used.
 func (b *Builder) AddVertex(id Value, label string) (Handle, error) {
 	if id.IsNull() {
-		id = b.freshID(&b.vertices)
+		id = b.unusedID(&b.vertices)
 	}
-	v, err := b.vertex(id)
+	v, err := b.vertexHandle(id)
 	if err != nil {
 		return NoHandle, err
 	}
@@ -77,18 +77,20 @@ func (b *Builder) AddVertex(id Value, label string) (Handle, error) {
 	return v, nil
 }
 
-// freshID returns a number that is not yet used as an id.
-func (b *Builder) freshID(e *elementsBuilder) Value {
-	for ; ; b.nextID++ {
-		if _, used := e.find(Long(b.nextID), &b.pool); !used {
-			b.nextID++
-			return Long(b.nextID - 1)
+// unusedID returns a number that is not yet used as an id.
+func (b *Builder) unusedID(e *elementsBuilder) Value {
+	for {
+		id := Long(b.nextID)
+		b.nextID++
+		if _, used := e.find(id, &b.pool); !used {
+			return id
 		}
 	}
 }
 
-// vertex returns the handle of an id. The vertex itself may be added later.
-func (b *Builder) vertex(id Value) (Handle, error) {
+// vertexHandle returns the handle of the vertex with an id. If the id is new, it reserves
+// a handle for a vertex that may be added later.
+func (b *Builder) vertexHandle(id Value) (Handle, error) {
 	if v, ok := b.vertices.find(id, &b.pool); ok {
 		return v, nil
 	}
@@ -110,11 +112,11 @@ func (b *Builder) AddEdge(id Value, label string, from, to Value) (Handle, error
 			return NoHandle, fmt.Errorf("add edge %s: %w", id, ErrDuplicate)
 		}
 	}
-	src, err := b.vertex(from)
+	src, err := b.vertexHandle(from)
 	if err != nil {
 		return NoHandle, err
 	}
-	dst, err := b.vertex(to)
+	dst, err := b.vertexHandle(to)
 	if err != nil {
 		return NoHandle, err
 	}
@@ -127,7 +129,8 @@ func (b *Builder) AddEdge(id Value, label string, from, to Value) (Handle, error
 	return e, nil
 }
 
-// createEdge creates an edge with an id. Ids of edges are stored only once an edge has a given id.
+// createEdge creates an edge with an id. Until the first edge with a given id, ids are
+// equal to handles and not stored; that edge makes createEdge store the earlier ones.
 func (b *Builder) createEdge(id Value) (Handle, error) {
 	es := &b.edges
 	if id.IsNull() && !es.hasIDs {
@@ -136,20 +139,20 @@ func (b *Builder) createEdge(id Value) (Handle, error) {
 	}
 	if !es.hasIDs {
 		es.hasIDs = true
-		unnamed := es.positions
+		earlier := es.positions
 		es.positions = nil
-		for i := range unnamed {
+		for i := range earlier {
 			if _, err := es.create(Long(int64(i)), &b.pool); err != nil {
 				return NoHandle, err
 			}
 		}
-		copy(es.positions, unnamed)
+		copy(es.positions, earlier)
 		if _, used := es.find(id, &b.pool); used {
 			return NoHandle, fmt.Errorf("add edge %s: %w", id, ErrDuplicate)
 		}
 	}
 	if id.IsNull() {
-		id = b.freshID(es)
+		id = b.unusedID(es)
 	}
 	return es.create(id, &b.pool)
 }
@@ -186,7 +189,7 @@ func (b *Builder) AddProperty(vertex Handle, key string, p VertexProperty) error
 	for _, m := range p.Meta {
 		d.meta = append(d.meta, Property{Key(b.keys.intern(m.Key)), detach(m.Value)})
 	}
-	if _, more := c.find(row); more && d.id.IsNull() {
+	if _, exists := c.find(row); exists && d.id.IsNull() {
 		b.unnamed++
 		d.id = Long(-b.unnamed)
 	}
@@ -213,7 +216,7 @@ func (b *Builder) SetEdgeProperty(edge Handle, key string, v Value) error {
 	return c.set(row, v, &b.pool)
 }
 
-// charge adds the size of one cell to the total and fails when that exceeds the limit.
+// charge adds the size of a value to the total. It fails if the total would exceed the limit.
 func (b *Builder) charge(v Value) error {
 	n := int64(8)
 	if cellKind(v.kind) == Mixed {

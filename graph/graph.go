@@ -20,7 +20,7 @@ type Graph struct {
 	blocks [2][]*block // by direction, by vertex label
 
 	hidden  []Handle // edges with a missing end, ascending
-	unnamed int64    // number of vertex properties beyond the first without a given id
+	unnamed int64    // number of vertex properties without a given id, except the first of each vertex and key
 
 	lists   lists
 	lineage *lineage

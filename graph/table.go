@@ -56,6 +56,8 @@ func (t *table) column(k Key) *Column {
 	return nil
 }
 
+// bytes returns the estimated memory: 4 bytes per row, and 4 for the key and 8 for the
+// pointer of each column.
 func (t *table) bytes() int64 {
 	n := 4*int64(cap(t.rows.items)) + 12*int64(len(t.keys))
 	for _, c := range t.cols {
@@ -70,7 +72,7 @@ type elements struct {
 	tables    []*table // by label
 	ids       *Column  // by handle; nil when ids are the handles
 	byID      idIndex
-	live      int
+	live      int // number of elements that are not removed
 }
 
 func (e *elements) table(l Label) *table {
@@ -89,6 +91,7 @@ func (e *elements) id(h Handle) Value {
 	return v
 }
 
+// bytes returns the estimated memory. A position has 8 bytes.
 func (e *elements) bytes() int64 {
 	n := 8*int64(cap(e.positions.items)) + e.byID.bytes()
 	if e.ids != nil {
