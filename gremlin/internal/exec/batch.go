@@ -91,14 +91,15 @@ func (b *batch) clear() {
 	b.from = trim(b.from)
 }
 
-// bare prepares an empty batch for handles without further columns except, if bulks is true, bulks.
-func (b *batch) bare(k graph.Kind, bulks bool) {
+// prepareHandles makes a batch that is empty hold handles. Columns other than ids become
+// nil, except that bulks are kept if withBulks is true.
+func (b *batch) prepareHandles(k graph.Kind, withBulks bool) {
 	if b.len() > 0 {
 		return
 	}
 	b.kind = k
 	b.path, b.sack, b.from = nil, nil, nil
-	if !bulks {
+	if !withBulks {
 		b.bulk = nil
 	}
 	if b.ids == nil {

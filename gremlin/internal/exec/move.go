@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// moveOperator builds the operators that traverse edges.
+// moveOperator builds the operators that traverse edges. It returns nil for other steps.
 func (r *run) moveOperator(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Graph:
@@ -36,9 +36,9 @@ func (r *run) moveOperator(s plan.Step, next op) (op, error) {
 // moveOp goes from vertices to neighbours or edges.
 type moveOp struct {
 	output
-	hops    []graph.Hop
-	toEdge  bool
-	touched int // neighbours not yet counted as work
+	hops      []graph.Hop
+	toEdge    bool
+	unmetered int // neighbours that addNeighbours appended and that are not yet spent as work
 }
 
 func (r *run) moveOp(s *plan.Move, next op) op {
@@ -48,9 +48,9 @@ func (r *run) moveOp(s *plan.Move, next op) op {
 // hops returns the hops of a move, by direction and then by label.
 func (r *run) hops(s *plan.Move) []graph.Hop {
 	var out []graph.Hop
-	edgeLabels := r.edgeLabels(s.Over)
+	edgeLabels := r.edgeLabels(s.EdgeLabels)
 	for _, d := range dirsOf(s.Dir) {
-		if !s.Some {
+		if !s.ByLabel {
 			out = append(out, r.g.HopAll(d))
 		}
 		for _, l := range edgeLabels {
@@ -73,7 +73,8 @@ func dirsOf(d plan.Direction) []graph.Direction {
 
 var bothDirs = []graph.Direction{graph.Out, graph.In}
 
-// edgeLabels returns the labels that exist in the graph.
+// edgeLabels returns the labels with the given names. It skips names that the graph
+// does not have.
 func (r *run) edgeLabels(names []string) []graph.Label {
 	var out []graph.Label
 	for _, name := range names {
@@ -100,29 +101,30 @@ func (o *moveOp) push(b *batch) error {
 		if !ok {
 			return value.Errorf("%s cannot be cast to Vertex", value.ClassName(b.value(i)))
 		}
-		if err := o.from(b, i, v); err != nil {
+		if err := o.moveFrom(b, i, v); err != nil {
 			return err
 		}
 	}
 	return o.flush()
 }
 
-// pushHandles is the fast path for rows that have only handles and bulks.
+// pushHandles is the fast path for rows that have a handle and a bulk, but no path or sack.
 func (o *moveOp) pushHandles(b *batch) error {
 	for i, v := range b.ids {
 		for k := range o.hops {
-			if err := o.hopTo(b, i, o.hops[k].To(v)); err != nil {
+			if err := o.addNeighbours(b, i, o.hops[k].To(v)); err != nil {
 				return err
 			}
 		}
 	}
-	work := o.touched
-	o.touched = 0
+	work := o.unmetered
+	o.unmetered = 0
 	return o.run.meter.spend(work)
 }
 
-// hopTo adds the neighbours of row i. Its fast path handles few neighbours that fit into the batch.
-func (o *moveOp) hopTo(b *batch, i int, to []graph.Handle) error {
+// addNeighbours adds the neighbours of row i without paths. If they have no bulks and fit
+// into the batch that was begun, it only appends them.
+func (o *moveOp) addNeighbours(b *batch, i int, to []graph.Handle) error {
 	n := len(o.b.ids)
 	if len(to) == 0 {
 		return nil
@@ -130,7 +132,7 @@ func (o *moveOp) hopTo(b *batch, i int, to []graph.Handle) error {
 	if n == 0 || b.bulk != nil || o.b.bulk != nil || n+len(to) >= o.run.size {
 		return o.emitNeighbours(b, i, to)
 	}
-	o.touched += len(to)
+	o.unmetered += len(to)
 	o.b.ids = append(o.b.ids, to...)
 	return nil
 }
@@ -138,7 +140,7 @@ func (o *moveOp) hopTo(b *batch, i int, to []graph.Handle) error {
 // emitNeighbours adds the neighbours of row i batch by batch.
 func (o *moveOp) emitNeighbours(b *batch, i int, to []graph.Handle) error {
 	for len(to) > 0 {
-		o.b.bare(graph.KindVertex, b.bulk != nil)
+		o.b.prepareHandles(graph.KindVertex, b.bulk != nil)
 		n := min(len(to), o.run.size-len(o.b.ids))
 		if err := o.run.meter.spend(n); err != nil {
 			return err
@@ -161,17 +163,19 @@ func (o *moveOp) emitNeighbours(b *batch, i int, to []graph.Handle) error {
 	return nil
 }
 
-func (o *moveOp) from(b *batch, i int, v graph.Handle) error {
+// moveFrom emits what row i, the vertex v, reaches by every hop.
+func (o *moveOp) moveFrom(b *batch, i int, v graph.Handle) error {
 	for k := range o.hops {
 		edges, to := o.hops[k].Edges(v)
-		if err := o.reach(b, i, v, edges, to); err != nil {
+		if err := o.emitHop(b, i, v, edges, to); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (o *moveOp) reach(b *batch, i int, v graph.Handle, edges, to []graph.Handle) error {
+// emitHop emits the edges of one hop from v, or the neighbours at their other ends.
+func (o *moveOp) emitHop(b *batch, i int, v graph.Handle, edges, to []graph.Handle) error {
 	if err := o.run.meter.spend(len(to)); err != nil {
 		return err
 	}
@@ -194,13 +198,13 @@ func (o *moveOp) reach(b *batch, i int, v graph.Handle, edges, to []graph.Handle
 	return nil
 }
 
-// emitNeighboursWithPath adds neighbours with their paths.
+// emitNeighboursWithPath adds neighbours. It extends the path by each of them.
 func (o *moveOp) emitNeighboursWithPath(path *node, to []graph.Handle) error {
 	for _, w := range to {
 		if len(o.b.ids) == 0 {
-			path := o.b.path
-			o.b.bare(graph.KindVertex, false)
-			o.b.path = path[:0]
+			paths := o.b.path // keep the memory of the column
+			o.b.prepareHandles(graph.KindVertex, false)
+			o.b.path = paths[:0]
 		}
 		o.b.ids = append(o.b.ids, w)
 		o.b.path = append(o.b.path, extend(path, graph.VertexOf(w), o.labels, 0))
@@ -233,7 +237,7 @@ func (r *run) edgeEnds(d plan.Direction) func(o *output, in *batch, i int) error
 }
 
 // otherEnd moves to the end point of an edge from which the traverser did not
-// come. It is known from the batch or from the path.
+// come. The batch or the path of the traverser tells from which one it came.
 func (r *run) otherEnd(in *batch, i int) (graph.Value, bool, error) {
 	e, ok := in.edge(i)
 	if !ok {
@@ -269,7 +273,7 @@ func (r *run) owner(v graph.Value) (graph.Value, error) {
 		if p.Edge {
 			return graph.EdgeOf(p.Owner), nil
 		}
-		return graph.VertexPropertyOf(p.Owner, p.Key, p.Index), nil
+		return graph.VertexPropertyOf(p.Owner, p.Key, p.Index), nil // p is a meta-property
 	}
 	return graph.Null, value.Errorf("%s cannot be cast to Property", value.ClassName(v))
 }

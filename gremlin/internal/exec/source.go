@@ -50,7 +50,7 @@ func (o *graphOp) offer(b *batch, i int, hs []graph.Handle, rest *condTest) erro
 	simple := b.bulk == nil && b.path == nil && b.sack == nil && !o.extend
 	for len(hs) > 0 {
 		if simple {
-			o.b.bare(o.kind, false)
+			o.b.prepareHandles(o.kind, false)
 		}
 		n := min(len(hs), o.rows-o.b.len())
 		if err := o.run.meter.spend(n); err != nil {

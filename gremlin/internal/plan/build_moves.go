@@ -64,7 +64,7 @@ func direction(name string) Direction {
 
 func (b *builder) move(d Direction, toEdge bool, labels []syntax.Arg) (Step, error) {
 	names, err := b.names(labels)
-	return &Move{Dir: d, ToEdge: toEdge, Some: len(labels) > 0, Over: names}, err
+	return &Move{Dir: d, ToEdge: toEdge, ByLabel: len(labels) > 0, EdgeLabels: names}, err
 }
 
 func (b *builder) propertyMap(s syntax.Step) (Step, error) {

@@ -136,7 +136,7 @@ func (b *builder) edgeLabels(conf map[string]syntax.Arg) error {
 	}
 	b.verify = append(b.verify, func(t *Traversal) error {
 		for _, s := range t.Steps {
-			if m, ok := s.(*Move); ok && !m.Some {
+			if m, ok := s.(*Move); ok && !m.ByLabel {
 				return fmt.Errorf("The provided traversal contains a vertex step without any specified edge label: %s()\nAlways specify edge labels which restrict traversal paths ensuring optimal performance.", m.Name)
 			}
 		}

@@ -84,7 +84,7 @@ func describe(s Step) string {
 		}
 		return text + ")" + conds(s.Conds)
 	case *Move:
-		return name + "(" + quoted(s.Over) + ")"
+		return name + "(" + quoted(s.EdgeLabels) + ")"
 	case *Properties:
 		return name + "(" + quoted(s.Keys) + ")"
 	case *PropertyMap:

@@ -90,7 +90,7 @@ func overEdges(steps []Step) []Step {
 		if end := steps[i+1]; movesFromEdge(m.Dir, end) {
 			name := [...]string{"out", "in", "both"}[m.Dir]
 			out = append(out, &Move{
-				Meta: Meta{Name: name, Labels: end.Info().Labels}, Dir: m.Dir, Some: m.Some, Over: m.Over,
+				Meta: Meta{Name: name, Labels: end.Info().Labels}, Dir: m.Dir, ByLabel: m.ByLabel, EdgeLabels: m.EdgeLabels,
 			})
 			i++
 			continue

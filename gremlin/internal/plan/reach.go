@@ -136,12 +136,12 @@ func (f *reachFinder) children(s Step, distance int) int {
 
 func (f *reachFinder) move(m *Move) {
 	if m.Dir != In {
-		f.AllOut = f.AllOut || !m.Some
-		addLabels(f.out, m.Over)
+		f.AllOut = f.AllOut || !m.ByLabel
+		addLabels(f.out, m.EdgeLabels)
 	}
 	if m.Dir != Out {
-		f.AllIn = f.AllIn || !m.Some
-		addLabels(f.in, m.Over)
+		f.AllIn = f.AllIn || !m.ByLabel
+		addLabels(f.in, m.EdgeLabels)
 	}
 }
 

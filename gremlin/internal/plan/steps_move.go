@@ -15,10 +15,10 @@ type Graph struct {
 // Move moves from vertices to their neighbours or edges.
 type Move struct {
 	Meta
-	Dir    Direction
-	ToEdge bool
-	Some   bool // only edges with labels in Over
-	Over   []string
+	Dir        Direction
+	ToEdge     bool
+	ByLabel    bool // only edges with a label in EdgeLabels
+	EdgeLabels []string
 }
 
 // EdgeEnd moves from edges to their end points.

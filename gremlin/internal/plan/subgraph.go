@@ -53,7 +53,7 @@ func (c criteria) viaEdges(steps []Step) []Step {
 			out = append(out, s)
 			continue
 		}
-		e := &Move{Meta: Meta{Name: m.Name + "E"}, Dir: m.Dir, ToEdge: true, Some: m.Some, Over: m.Over}
+		e := &Move{Meta: Meta{Name: m.Name + "E"}, Dir: m.Dir, ToEdge: true, ByLabel: m.ByLabel, EdgeLabels: m.EdgeLabels}
 		out = append(out, e)
 		switch m.Dir {
 		case Both:

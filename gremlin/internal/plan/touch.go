@@ -110,11 +110,11 @@ func labelsOf(conds []Cond) ([]string, bool) {
 }
 
 func (t *toucher) follow(m *Move) {
-	if !m.Some {
+	if !m.ByLabel {
 		t.AllEdges = true
 		return
 	}
-	for _, l := range m.Over {
+	for _, l := range m.EdgeLabels {
 		t.edges[l] = true
 	}
 }
