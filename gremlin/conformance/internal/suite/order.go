@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Scenarios with a seeded shuffle depend on the order in which the reference
-// graph returns the edges of a vertex: the order of hash tables, one per label
-// and direction. No engine guarantees an order. This engine keeps the order in
-// which edges were added, so toy graphs are loaded in an order that yields that
-// of the reference.
+// Scenarios with a seeded shuffle depend on the order in which TinkerGraph, the
+// reference implementation, returns the edges of a vertex: the iteration order of
+// Java hash tables, one per label and direction. No engine guarantees an order. This
+// engine returns edges in the order in which they were added, so the edges of toy
+// graphs are added in the order of TinkerGraph.
 
 // edgeOrder returns the indexes of edges in the order to add them. When the
 // orders of outgoing and incoming edges conflict, that of outgoing edges is
@@ -19,7 +19,7 @@ func (t *toyGraph) edgeOrder() []int {
 	var labels []string
 	for i, e := range t.Edges {
 		if !e.ID.IsInteger() || !e.OutV.IsInteger() || !e.InV.IsInteger() {
-			return t.written()
+			return t.fileOrder()
 		}
 		if byLabel[e.Label] == nil {
 			labels = append(labels, e.Label)
@@ -27,12 +27,12 @@ func (t *toyGraph) edgeOrder() []int {
 		byLabel[e.Label] = append(byLabel[e.Label], i)
 	}
 	slices.SortStableFunc(labels, func(a, b string) int {
-		return cmp.Compare(bucket(hashOf(a), 16), bucket(hashOf(b), 16))
+		return cmp.Compare(bucket(hashOf(a), minTableSize), bucket(hashOf(b), minTableSize))
 	})
 	var out []int
 	for _, l := range labels {
-		outgoing := t.tables(byLabel[l], func(i int) int64 { return t.Edges[i].OutV.Int() })
-		incoming := t.tables(byLabel[l], func(i int) int64 { return t.Edges[i].InV.Int() })
+		outgoing := t.groupInTableOrder(byLabel[l], func(i int) int64 { return t.Edges[i].OutV.Int() })
+		incoming := t.groupInTableOrder(byLabel[l], func(i int) int64 { return t.Edges[i].InV.Int() })
 		order, ok := topologicalOrder(byLabel[l], append(outgoing, incoming...))
 		if !ok {
 			order, _ = topologicalOrder(byLabel[l], outgoing)
@@ -42,7 +42,8 @@ func (t *toyGraph) edgeOrder() []int {
 	return out
 }
 
-func (t *toyGraph) written() []int {
+// fileOrder returns the indexes of the edges in the order of the file.
+func (t *toyGraph) fileOrder() []int {
 	out := make([]int, len(t.Edges))
 	for i := range out {
 		out[i] = i
@@ -50,8 +51,9 @@ func (t *toyGraph) written() []int {
 	return out
 }
 
-// tables groups edges by a vertex and sorts each group in the order of a hash table of edge ids.
-func (t *toyGraph) tables(edges []int, vertex func(int) int64) [][]int {
+// groupInTableOrder groups edges by one of their vertices. It sorts each group in the
+// iteration order of a hash table of edge ids.
+func (t *toyGraph) groupInTableOrder(edges []int, vertex func(int) int64) [][]int {
 	groups := map[int64][]int{}
 	for _, i := range edges {
 		groups[vertex(i)] = append(groups[vertex(i)], i)
@@ -67,21 +69,26 @@ func (t *toyGraph) tables(edges []int, vertex func(int) int64) [][]int {
 	return out
 }
 
-// tableSize returns the number of buckets of a hash table with n members.
+// minTableSize is the initial number of buckets of a java.util.HashMap.
+const minTableSize = 16
+
+// tableSize returns the number of buckets of a hash table with n members. The table
+// doubles when it is more than three quarters full.
 func tableSize(n int) uint32 {
-	size := 16
+	size := minTableSize
 	for 4*n > 3*size {
 		size *= 2
 	}
 	return uint32(size)
 }
 
+// bucket returns the bucket of a hash in a table of the given size, as in java.util.HashMap.
 func bucket(hash int32, size uint32) uint32 {
 	h := uint32(hash)
 	return (h ^ h>>16) & (size - 1)
 }
 
-// hashOf returns the hash of a string in the reference implementation.
+// hashOf returns the hash of a string as Java's String.hashCode does.
 func hashOf(s string) int32 {
 	var h int32
 	for _, c := range s {
@@ -90,9 +97,9 @@ func hashOf(s string) int32 {
 	return h
 }
 
-// topologicalOrder is a topological sort: it returns edges in an order that respects every
-// chain, preferring the lowest index. It returns false if there is no such
-// order.
+// topologicalOrder sorts edges topologically: each edge comes after those before it in
+// every chain. Among several possible edges, the lowest index comes first. It returns
+// false if the chains conflict.
 func topologicalOrder(edges []int, chains [][]int) ([]int, bool) {
 	next := map[int][]int{}
 	waits := map[int]int{}

@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// marko is a small graph for parsing cells.
+// marko is a small graph that cells refer to.
 const marko = `g.addV("person").property("name", "marko").property("age", 29).as("a").
   addV("software").property("name", "lop").property(list, "tag", "x", "since", 1).property(list, "tag", "y").as("b").
   addE("created").from("a").to("b").property("weight", 0.4d)`
@@ -30,29 +31,28 @@ func markoParser(t *testing.T) cellParser {
 
 func TestCellRoundTrip(t *testing.T) {
 	t.Parallel()
-	w := markoParser(t)
+	parser := markoParser(t)
 	for _, text := range []string{
 		"plain", "{name=[marko]}", "x[1]", "d[1].b", "d[-2].s", "d[3].i", "d[4].l", "d[5].n", "d[1.5].f", "d[0.4].d", "d[1.50].m", "d[NaN].d", "d[Infinity].d",
 		"v[marko]", "e[marko-created->lop]", "l[]", "s[]", "l[a,l[d[1].i,b],m[{x:y}]]", "s[a,b]", "p[v[marko],e[marko-created->lop],v[lop]]",
 		"t[id]", "m[{}]", "prop[age,d[29].i]", "prop[tag,y]", "prop[since,d[1].i]", "null[null]", "boolean[true]",
 	} {
 		in := text
-		switch {
-		case strings.HasPrefix(text, "prop["):
+		switch { // values that describe prints in another notation than cells have
 		case strings.Contains(text, "m[{x"):
 			in = `l[a,l[d[1].i,b],m[{"x":"y"}]]`
 		case text == "null[null]" || text == "boolean[true]":
 			in = strings.TrimSuffix(strings.SplitN(text, "[", 2)[1], "]")
 		}
-		v, err := w.cell(in)
+		v, err := parser.cell(in)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := w.describe(v); got != text {
+		if got := parser.describe(v); got != text {
 			t.Errorf("%s is parsed as %s", text, got)
 		}
-		if !w.equalValue(v, v) && v.Kind() != graph.KindOpaque {
+		if !parser.equalValue(v, v) && v.Kind() != graph.KindOpaque { // results never have the opaque types of cells
 			t.Errorf("%s does not equal itself", text)
 		}
 	}
@@ -60,31 +60,31 @@ func TestCellRoundTrip(t *testing.T) {
 
 func TestReferences(t *testing.T) {
 	t.Parallel()
-	w := markoParser(t)
+	parser := markoParser(t)
 	for text, want := range map[string]string{
 		"v[marko].id": "d[0].l", "v[marko].sid": "0", "e[marko-created->lop].id": "d[7].l", "e[marko-created->lop].sid": "7",
 		"vp[marko-age->d[29].i]": "prop[age,d[29].i]", "str[v[1]]": "v[1]", "dt[2023-08-08T00:00:00Z]": "datetime[2023-08-08T00:00Z]",
 		`m[{"d[1].i": {"a": [1, 2.5, null, true]}, "t[id]": "v[lop]"}]`: "m[{d[1].i:m[{a:l[d[1].i,d[2.5].d,null[null],boolean[true]]}],t[id]:v[lop]}]",
 	} {
-		v, err := w.cell(text)
+		v, err := parser.cell(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
-		} else if got := w.describe(v); got != want {
+		} else if got := parser.describe(v); got != want {
 			t.Errorf("%s is parsed as %s, not %s", text, got, want)
 		}
 	}
 	for _, text := range []string{"v[nobody]", "e[marko-knows->lop]", "e[x]", "d[x].i", "d[300].b", "d[1].q", "dt[x]", "uuid[x]", "vp[marko-age->d[1].i]", "m[{]"} {
-		if v, err := w.cell(text); err == nil {
-			t.Errorf("%s is parsed as %s", text, w.describe(v))
+		if v, err := parser.cell(text); err == nil {
+			t.Errorf("%s is parsed as %s", text, parser.describe(v))
 		}
 	}
 }
 
 func TestTypesMatter(t *testing.T) {
 	t.Parallel()
-	w := markoParser(t)
+	parser := markoParser(t)
 	prop := func(key string) graph.Value {
-		k, _ := w.g.KeyByName(key)
+		k, _ := parser.g.KeyByName(key)
 		return graph.VertexPropertyOf(0, k, 0)
 	}
 	bulk := &value.BulkSet{}
@@ -99,7 +99,7 @@ func TestTypesMatter(t *testing.T) {
 		{"d[1].d", graph.Double(1 + 5e-16), true},
 		{"d[1].d", graph.Double(1 + 5e-15), false},
 		{"d[1].f", graph.Double(1), false},
-		{"d[NaN]", graph.Double(nan()), true},
+		{"d[NaN]", graph.Double(math.NaN()), true},
 		{"1", graph.Int(1), false},
 		{"null", graph.Null, true},
 		{"null", graph.String("null"), false},
@@ -124,17 +124,15 @@ func TestTypesMatter(t *testing.T) {
 		{"prop[name,d[29].i]", prop("age"), false},
 		{"vp[marko-age->d[29].i]", prop("age"), true},
 	} {
-		want, err := w.cell(c.cell)
+		want, err := parser.cell(c.cell)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := w.equalValue(want, c.got); got != c.equal {
-			t.Errorf("%s and %s: same is %v", c.cell, w.describe(c.got), got)
+		if got := parser.equalValue(want, c.got); got != c.equal {
+			t.Errorf("equalValue(%s, %s) = %v", c.cell, parser.describe(c.got), got)
 		}
 	}
 }
-
-func nan() float64 { zero := 0.0; return zero / zero }
 
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
@@ -153,11 +151,11 @@ func TestOutcomes(t *testing.T) {
 		passes bool
 	}{
 		{"unordered", tinkerpop.Expectation{Kind: "unordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two}, nil, true},
-		{"unordered counts", tinkerpop.Expectation{Kind: "unordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two, two}, nil, false},
+		{"unordered with a surplus value", tinkerpop.Expectation{Kind: "unordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two, two}, nil, false},
 		{"ordered", tinkerpop.Expectation{Kind: "ordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two}, nil, false},
-		{"of", tinkerpop.Expectation{Kind: "of", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, one}, nil, true},
-		{"not of", tinkerpop.Expectation{Kind: "of", Values: []string{"d[2].i"}}, []graph.Value{one}, nil, false},
-		{"of and count", tinkerpop.Expectation{Kind: "of", Values: []string{"d[1].i"}, Also: []tinkerpop.Expectation{{Kind: "count", Count: 2}}}, []graph.Value{one}, nil, false},
+		{"some of the values", tinkerpop.Expectation{Kind: "of", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, one}, nil, true},
+		{"not one of the values", tinkerpop.Expectation{Kind: "of", Values: []string{"d[2].i"}}, []graph.Value{one}, nil, false},
+		{"one of the values, with a wrong count", tinkerpop.Expectation{Kind: "of", Values: []string{"d[1].i"}, Also: []tinkerpop.Expectation{{Kind: "count", Count: 2}}}, []graph.Value{one}, nil, false},
 		{"count", tinkerpop.Expectation{Kind: "count", Count: 1}, []graph.Value{one}, nil, true},
 		{"empty", tinkerpop.Expectation{Kind: "empty"}, nil, nil, true},
 		{"not empty", tinkerpop.Expectation{Kind: "empty"}, []graph.Value{one}, nil, false},
@@ -209,8 +207,8 @@ func TestNextComparesItemsOfFirstResult(t *testing.T) {
 func TestQueryValuesAndPanics(t *testing.T) {
 	t.Parallel()
 	s := &Suite{Engine: func(_ context.Context, q Query) ([]graph.Value, error) {
-		w := cellParser{q.Graph}
-		got := q.Text + " x=" + w.describe(q.Params["x"]) + " a=" + w.describe(q.SideEffects["a"])
+		parser := cellParser{q.Graph}
+		got := q.Text + " x=" + parser.describe(q.Params["x"]) + " a=" + parser.describe(q.SideEffects["a"])
 		if want := "g.V().out() x=y a=s[d[1].l,b]"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -260,13 +258,13 @@ func TestEveryScenarioIsParsed(t *testing.T) {
 
 func TestBuildGraph(t *testing.T) {
 	t.Parallel()
-	w := markoParser(t)
+	parser := markoParser(t)
 	got := []string{}
-	for _, v := range w.g.Vertices() {
-		r := w.g.Record(v)
+	for _, v := range parser.g.Vertices() {
+		r := parser.g.Record(v)
 		got = append(got, r.Label+" "+r.ID.String())
 		for _, p := range r.Properties {
-			got = append(got, "  "+p.Key+" "+w.describe(p.Value))
+			got = append(got, "  "+p.Key+" "+parser.describe(p.Value))
 		}
 		for _, e := range r.Out {
 			got = append(got, "  -"+e.Label+"-> "+e.To.String()+" "+e.Properties[0].Key)
