@@ -4,7 +4,7 @@ import { desktopScreens, postureScreens } from './screens';
 
 test.use({ failing: true });
 
-/** How an API can fail a screen. Each must leave the frame, a title and a sentence that says what is wrong. */
+/** Ways in which a request can fail. With each, the page must still show the navigation, a title and a message about the failure. */
 const failures: Record<string, (route: Route) => Promise<void>> = {
   403: (route) =>
     route.fulfill({ status: 403, json: { message: 'this takes the role admin', error_message: 'this takes the role admin' } }),
@@ -24,14 +24,14 @@ const failures: Record<string, (route: Route) => Promise<void>> = {
       headers: { 'X-Request-Id': 'REQUEST1' },
       json: { message: 'internal error', error_message: 'internal error' },
     }),
-  garbage: (route) => route.fulfill({ status: 200, contentType: 'application/json', body: '<html>{"results":' }),
+  'malformed JSON': (route) => route.fulfill({ status: 200, contentType: 'application/json', body: '<html>{"results":' }),
   503: (route) => route.fulfill({ status: 503, headers: { 'Retry-After': '60' }, json: { message: 'no room', error_message: 'no room' } }),
   'no body': (route) => route.fulfill({ status: 200, contentType: 'application/json', body: '' }),
-  nothing: (route) => route.abort('connectionreset'),
+  'connection reset': (route) => route.abort('connectionreset'),
 };
 
-/** Screens that show something without asking the server first. */
-const standsAlone = /^\/(explore|rules\/new|accounts\/link|alert-rules\/new)/;
+/** Screens that show their content without sending a request first. */
+const needsNoRequest = /^\/(explore|rules\/new|accounts\/link|alert-rules\/new)/;
 
 async function failEverything(page: Page, address: string, path: string): Promise<void> {
   for (const [name, fail] of Object.entries(failures)) {
@@ -42,44 +42,45 @@ async function failEverything(page: Page, address: string, path: string): Promis
     await expect(page.locator('.nav'), name).toBeAttached();
     await expect(page.locator('h1').first(), name).not.toBeEmpty();
     if (name === '401') await expect(page.getByRole('dialog', { name: 'Log in again' }), name).toBeVisible();
-    else if (!standsAlone.test(path)) await expect(page.getByRole('alert').or(page.locator('.state, .banner')).first(), name).toBeVisible();
+    else if (!needsNoRequest.test(path))
+      await expect(page.getByRole('alert').or(page.locator('.state, .banner')).first(), name).toBeVisible();
     else await expect(main, name).toContainText(/\w{3}/);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   }
 }
 
 for (const path of postureScreens)
-  test(`answers that fail leave a useful page at ${path}`, async ({ posture }) => failEverything(posture, postureAt(path), path));
+  test(`the page stays usable when requests fail at ${path}`, async ({ posture }) => failEverything(posture, postureAt(path), path));
 for (const path of desktopScreens)
-  test(`answers that fail leave a useful page at the desktop's ${path}`, async ({ desktop }) =>
+  test(`the page stays usable when requests fail at the desktop's ${path}`, async ({ desktop }) =>
     failEverything(desktop, desktopAt(path), path));
 
 test('the request id of a failure can be copied', async ({ posture: page }) => {
-  await page.route('**/v2/findings/query', failures[500] as never);
+  await page.route('**/v2/findings/query', failures[500]!);
   await page.goto(postureAt('/findings'));
   await expect(page.getByText('REQUEST1').first()).toBeVisible();
   await expect(page.getByRole('button', { name: 'Copy request id', exact: true }).first()).toBeVisible();
 });
 
-test('a refusal for too many requests counts down', async ({ posture: page }) => {
-  await page.route('**/v1/compliance-frameworks', failures[429] as never);
+test('after 429 Too Many Requests, the page counts down to the next try', async ({ posture: page }) => {
+  await page.route('**/v1/compliance-frameworks', failures[429]!);
   await page.goto(postureAt('/compliance'));
   await expect(page.getByText(/next try in \d+ s/).first()).toBeVisible();
 });
 
-test('one region that fails leaves the others', async ({ posture: page }) => {
-  await page.route('**/v2/findings/trends-query', failures[500] as never);
+test('a part of the page that fails does not affect the other parts', async ({ posture: page }) => {
+  await page.route('**/v2/findings/trends-query', failures[500]!);
   await page.goto(postureAt('/overview'));
   await expect(page.getByRole('alert')).toContainText('The trend could not be read');
   await expect(page.getByRole('heading', { name: 'Riskiest resources' })).toBeVisible();
   await expect(page.locator('.ledger .figure').first()).toHaveText(/^[1-9]/);
 });
 
-test('a session that ends asks to log in above the page, and goes on where one was', async ({ posture: page }) => {
+test('when the session ends, a dialog asks to log in, and the page then continues in the same place', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?level=High'));
   await expect(page.locator('.finding').first()).toBeVisible();
   await page.context().clearCookies();
-  // The page may have noticed that the session ended, and the dialog would keep the mouse from the filter.
+  // Click by script: if the page has already noticed the end of the session, the dialog covers the filter.
   await page
     .locator('.facet-value', { hasText: 'Medium' })
     .locator('input')
@@ -94,7 +95,7 @@ test('a session that ends asks to log in above the page, and goes on where one w
   await expect(page.locator('.list-head b')).toContainText('finding');
 });
 
-test('a lost server is told, and what was known stays', async ({ posture: page }) => {
+test('when the server cannot be reached, the page says so and keeps showing what it has loaded', async ({ posture: page }) => {
   await page.goto(postureAt('/findings'));
   await expect(page.locator('.finding').first()).toBeVisible();
   await page.route(/\/(v1|v2|console\/(config|pulse))/, (route) => route.abort());
@@ -107,7 +108,7 @@ test('a lost server is told, and what was known stays', async ({ posture: page }
   await expect(page.locator('.finding').first()).toBeVisible();
 });
 
-test('the desktop server is lost and comes back by itself', async ({ desktop: page }) => {
+test('when the desktop server can be reached again, the page reconnects by itself', async ({ desktop: page }) => {
   await page.goto(desktopAt('/gateways'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
   await page.context().setOffline(true);
@@ -117,7 +118,7 @@ test('the desktop server is lost and comes back by itself', async ({ desktop: pa
   await expect(page.getByText('Not reached since')).toHaveCount(0);
 });
 
-test('ten thousand items are shown without a stall', async ({ desktop: page }) => {
+test('a list of ten thousand items can be searched', async ({ desktop: page }) => {
   await page.route('**/rest/config/v1/agents', (route) =>
     route.fulfill({
       json: Array.from({ length: 10_000 }, (_, i) => ({
