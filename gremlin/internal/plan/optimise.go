@@ -49,7 +49,7 @@ func (o *optimiser) chain(t *Traversal) {
 	}
 	t.Steps = dropIdentities(t.Steps)
 	if !o.root.Lazy {
-		t.Steps = limitCounts(t.Steps)
+		t.Steps = simplifyTests(t.Steps)
 	}
 	t.Steps = inlineFilters(t.Steps)
 	if !o.usesPaths {

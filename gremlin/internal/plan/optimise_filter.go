@@ -5,26 +5,28 @@ import (
 	"slices"
 )
 
-// limitCounts makes comparisons of counts stop as early as possible: a count of
-// zero is an existence test, and "more than five" is decided at six.
-func limitCounts(steps []Step) []Step {
+// simplifyTests replaces tests by cheaper ones. A trailing values() of a test
+// becomes a condition. A comparison of a count stops counting as early as possible:
+// a comparison with zero is an existence test, and "more than five" is decided at six.
+// The traversals of the steps are changed in place.
+func simplifyTests(steps []Step) []Step {
 	out := slices.Clone(steps)
 	for i := range out {
-		for _, t := range tests(out[i]) {
-			testTail(t)
+		for _, t := range testsOf(out[i]) {
+			replaceTrailingValues(t)
 		}
 		switch s := out[i].(type) {
 		case *Filter:
-			out[i] = countFilter(s, s.Traversal, false)
+			out[i] = simplifyCount(s, s.Traversal, false)
 		case *Not:
-			out[i] = countFilter(s, s.Traversal, true)
+			out[i] = simplifyCount(s, s.Traversal, true)
 		}
 	}
 	return out
 }
 
-// tests returns the traversals of a step for which only the existence of a result matters.
-func tests(s Step) []*Traversal {
+// testsOf returns the traversals of a step for which only the existence of a result matters.
+func testsOf(s Step) []*Traversal {
 	switch s := s.(type) {
 	case *Filter, *Not, *And, *Or:
 		return appendTraversals(nil, s)
@@ -45,23 +47,26 @@ func tests(s Step) []*Traversal {
 	return nil
 }
 
-// testTail replaces a trailing values() of a test by a condition: only the
-// existence of such a value matters.
-func testTail(t *Traversal) {
+// replaceTrailingValues replaces values(k).is(p) or values(k) at the end of a test by a
+// has step: only the existence of such a value matters.
+func replaceTrailingValues(t *Traversal) {
 	for n := min(2, len(t.Steps)); n > 0; n-- {
-		tail := &Traversal{Steps: t.Steps[len(t.Steps)-n:]}
+		before := len(t.Steps) - n
+		tail := &Traversal{Steps: t.Steps[before:]}
 		if len(last(tail).Info().Labels) > 0 {
 			return
 		}
-		if h := valueTest(tail); h != nil {
-			t.Steps = append(t.Steps[:len(t.Steps)-n:len(t.Steps)-n], h)
+		if h := asHas(tail); h != nil {
+			t.Steps = append(slices.Clone(t.Steps[:before]), h)
 			return
 		}
 	}
 }
 
-// countFilter rewrites where(x.count().is(p)).
-func countFilter(s Step, t *Traversal, negated bool) Step {
+// simplifyCount returns a step that is equivalent to where(x.count().is(p)), or to
+// not(x.count().is(p)) if negated is set: where(x) or not(x) for an existence test, else
+// s with a limit() before its count(). It returns any other step unchanged.
+func simplifyCount(s Step, t *Traversal, negated bool) Step {
 	n := len(t.Steps)
 	if n < 3 {
 		return s
@@ -71,32 +76,33 @@ func countFilter(s Step, t *Traversal, negated bool) Step {
 	if !ok || !isOK || len(count.Labels)+len(is.Labels) > 0 || hasSideEffects(t) {
 		return s
 	}
-	exists, limit := countTest(is.Pred)
-	rest := &Traversal{Steps: t.Steps[:n-2]}
+	wantResult, limit := limitOfCount(is.Pred)
+	counted := &Traversal{Steps: t.Steps[:n-2]}
 	meta := Meta{Name: s.Info().Name, Labels: s.Info().Labels}
 	switch {
-	case exists != nil && *exists != negated:
-		return &Filter{Meta: meta, Traversal: rest}
-	case exists != nil:
+	case wantResult != nil && *wantResult != negated:
+		return &Filter{Meta: meta, Traversal: counted}
+	case wantResult != nil:
 		meta.Name = "not"
-		return &Not{Meta: meta, Traversal: rest}
+		return &Not{Meta: meta, Traversal: counted}
 	case limit > 0:
-		if _, cut := t.Steps[n-3].(*Range); !cut {
+		if _, limited := t.Steps[n-3].(*Range); !limited {
 			t.Steps = slices.Insert(t.Steps, n-2, Step(&Range{Meta: Meta{Name: "limit"}, High: limit}))
 		}
 	}
 	return s
 }
 
-// countTest reduces a predicate on a count to an existence test, or to the
-// number up to which to count.
-func countTest(p *Pred) (exists *bool, limit int64) {
-	yes, no := true, false
+// limitOfCount finds out how far to count for a predicate on the count. If the predicate
+// is an existence test, wantResult is true when there must be a result and false when
+// there must be none. Otherwise wantResult is nil, and limit is the number at which counting
+// can stop, or 0 if there is no such number.
+func limitOfCount(p *Pred) (wantResult *bool, limit int64) {
 	switch p.Op {
 	case AllOf, AnyOf, NotOf:
 		for _, a := range p.Args {
-			any, n := countTest(a)
-			if any != nil {
+			existence, n := limitOfCount(a)
+			if existence != nil {
 				n = 1
 			}
 			if n == 0 {
@@ -113,16 +119,24 @@ func countTest(p *Pred) (exists *bool, limit int64) {
 			limit = max(limit, v.Int()+1)
 		}
 		return nil, limit
+	case Eq, Neq, Lt, Lte, Gt, Gte:
+		return limitOfComparison(p)
 	}
-	if p.Op > Gte || !p.Value.IsInteger() || p.Value.Int() < 0 || p.Value.Int() > 1<<32 {
+	return nil, 0
+}
+
+// limitOfComparison is limitOfCount for the comparison of a count with a number.
+func limitOfComparison(p *Pred) (wantResult *bool, limit int64) {
+	const highest = 1 << 32 // a higher limit saves nothing
+	if !p.Value.IsInteger() || p.Value.Int() < 0 || p.Value.Int() > highest {
 		return nil, 0
 	}
 	n := p.Value.Int()
 	switch {
 	case n == 0 && (p.Op == Gt || p.Op == Neq), n == 1 && p.Op == Gte:
-		return &yes, 0
+		return new(true), 0
 	case n == 0 && (p.Op == Eq || p.Op == Lte), n == 1 && p.Op == Lt:
-		return &no, 0
+		return new(false), 0
 	case p.Op == Gte || p.Op == Lt:
 		return nil, max(n, 1)
 	}
@@ -167,7 +181,7 @@ func inlineFilters(steps []Step) []Step {
 				continue
 			}
 		case *Not:
-			if h := absenceFilter(s); h != nil {
+			if h := asHasNot(s); h != nil {
 				out = append(out, h)
 				continue
 			}
@@ -177,6 +191,7 @@ func inlineFilters(steps []Step) []Step {
 	return out
 }
 
+// withLabels adds labels to the last step.
 func withLabels(steps []Step, labels []string) []Step {
 	if len(labels) > 0 {
 		end := steps[len(steps)-1].Info()
@@ -187,7 +202,7 @@ func withLabels(steps []Step, labels []string) []Step {
 
 // inlineSteps returns the filters of which a traversal consists, or nil if it has other steps.
 func inlineSteps(t *Traversal) []Step {
-	if h := valueTest(t); h != nil {
+	if h := asHas(t); h != nil {
 		return []Step{h}
 	}
 	for _, s := range t.Steps {
@@ -203,8 +218,9 @@ func inlineSteps(t *Traversal) []Step {
 	return t.Steps
 }
 
-// valueTest replaces values(k).is(p) by has(k, p), and values(k) by has(k).
-func valueTest(t *Traversal) Step {
+// asHas returns the has step that tests the same: has(k, p) for values(k).is(p), and has(k)
+// for values(k). It returns nil for other traversals.
+func asHas(t *Traversal) *Has {
 	if len(t.Steps) == 0 || len(t.Steps) > 2 || len(t.Steps[0].Info().Labels) > 0 {
 		return nil
 	}
@@ -233,9 +249,9 @@ func valueTest(t *Traversal) Step {
 	return &Has{Meta: Meta{Name: "has"}, Conds: []Cond{c}}
 }
 
-// absenceFilter replaces not(values(k)) by hasNot(k).
-func absenceFilter(s *Not) Step {
-	if h, ok := valueTest(s.Traversal).(*Has); ok && h.Conds[0].Pred == nil && h.Conds[0].Part == PartProperty {
+// asHasNot returns hasNot(k) for not(values(k)), and nil for other steps.
+func asHasNot(s *Not) *HasNot {
+	if h := asHas(s.Traversal); h != nil && h.Conds[0].Pred == nil && h.Conds[0].Part == PartProperty {
 		return &HasNot{Meta: Meta{Name: "hasNot", Labels: s.Labels}, Key: h.Conds[0].Key}
 	}
 	return nil
@@ -248,13 +264,13 @@ func mergeHas(steps []Step) []Step {
 		h, ok := s.(*Has)
 		if ok && len(out) > 0 {
 			if before, ok := out[len(out)-1].(*Has); ok && len(before.Labels) == 0 {
-				before.Conds = append(before.Conds[:len(before.Conds):len(before.Conds)], h.Conds...)
+				before.Conds = slices.Concat(before.Conds, h.Conds)
 				before.Labels = h.Labels
 				continue
 			}
 		}
 		if ok {
-			c := *h
+			c := *h // a copy, because the next has step may be merged into it
 			s = &c
 		}
 		out = append(out, s)
@@ -269,8 +285,11 @@ func mergeHas(steps []Step) []Step {
 
 // condCost ranks conditions: cheap and selective ones come first.
 func condCost(c Cond) int {
-	if c.Part == PartID || c.Part == PartLabel {
-		return int(c.Part)
+	switch c.Part {
+	case PartID:
+		return 1
+	case PartLabel:
+		return 2
 	}
 	if c.Pred == nil {
 		return 20
