@@ -12,7 +12,7 @@ import (
 
 // CompileOptions configure [Compile].
 type CompileOptions struct {
-	// Budget limits the text. The limits of running are ignored.
+	// Budget limits the text. Compile ignores the limits that apply to a run.
 	Budget Budget
 }
 
@@ -23,7 +23,7 @@ type Plan struct {
 	root  *plan.Root // nil if it depends on RunOptions
 
 	keysOnce sync.Once
-	keys     verdictKeys // of root
+	keys     verdictKeys // cache of keysOf(root)
 }
 
 // Compile compiles a query. It fails with a [*syntax.Error] with line and
@@ -86,8 +86,9 @@ func (p *Plan) bound(opts RunOptions) (*plan.Root, error) {
 	return prepare(p.query, plan.Binding{Vars: opts.Params, Now: now, UUID: newUUID})
 }
 
-// Bind returns the plan with its variables, datetime() and UUID() replaced by values. Runs
-// of it ignore those in their options, and save the time of replacing them.
+// Bind returns the plan with its variables, datetime() and UUID() replaced by values. A run
+// of the returned plan ignores the variables and the time in its RunOptions, and does not
+// have to prepare the plan again.
 func (p *Plan) Bind(params map[string]graph.Value, now time.Time) (*Plan, error) {
 	if p.root != nil {
 		return p, nil

@@ -7,9 +7,10 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// Growing side effects are returned by reference and show later additions. A
-// side effect that contains itself would be infinite. So values are frozen
-// before they are added to a side effect: growing parts are replaced by copies.
+// A side effect can grow after a step has returned it: a bulk set or a tree is returned by
+// reference, so that it shows later additions. If one were added to itself, it would be
+// infinite. Therefore freeze copies the growing parts of a value before the value is
+// added to a side effect.
 
 // freeze returns v with all growing parts replaced by copies. The caller must
 // have checked the size of v.
