@@ -16,8 +16,11 @@ func (c *Cloud) roleID(tenant string, i int) string {
 	return c.options.Seed.With(tenant).With("directory role").UUID(i)
 }
 
-// privileged is the number of roles with full access.
-const privileged = 2
+// privilegedRoles is the number of roles with full access, which are the first ones.
+const privilegedRoles = 2
+
+// policyCount is the number of Conditional Access policies.
+const policyCount = 2
 
 // members returns the numbers of the users who have a role.
 func (c *Cloud) members(role int) []int {
@@ -131,7 +134,7 @@ var collections = map[string]collection{
 	"roleManagement/directory/roleEligibilityScheduleInstances": {count: func(c *Cloud) int { return len(c.eligible()) }, make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.options.Seed.With(tenant).With("eligible").UUID(i), "principalId", c.userID(tenant, c.eligible()[i]), "roleDefinitionId", roles[eligibleRole].template)
 	}},
-	"identity/conditionalAccess/policies": {count: constantCount(2), make: func(c *Cloud, tenant string, i int) world.Object {
+	"identity/conditionalAccess/policies": {count: constantCount(policyCount), make: func(c *Cloud, tenant string, i int) world.Object {
 		state := "enabled"
 		if i == 0 && c.directoryViolates(tenant, "azure-entra-security-defaults") {
 			state = "enabledForReportingButNotEnforced"

@@ -12,9 +12,9 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A ruleCheck reports whether a resource violates a rule, from its description
-// alone.
-type ruleCheck func(v *checker, o world.Object) bool
+// A ruleCheck reports whether a resource violates a rule. It decides by the description of
+// the resource, and does not know which violations the simulator created on purpose.
+type ruleCheck func(c *checker, o world.Object) bool
 
 // checker checks the resources of one subscription.
 type checker struct {
@@ -25,43 +25,44 @@ type checker struct {
 }
 
 // Findings returns the findings that the built-in rules must report for a
-// subscription, including changes.
+// subscription, with the changes that were made to its resources since the start.
 func (c *Cloud) Findings(subscription string) iter.Seq[world.Finding] {
 	return func(yield func(world.Finding) bool) {
 		sub, ok := c.subs[subscription]
 		if !ok {
 			return
 		}
-		v := &checker{Cloud: c, sub: sub, admins: map[string]bool{}, logs: map[string]bool{}}
-		v.prepare()
-		for f := range v.directory() {
+		check := &checker{Cloud: c, sub: sub, admins: map[string]bool{}, logs: map[string]bool{}}
+		check.prepare()
+		for f := range check.directory() {
 			if !yield(f) {
 				return
 			}
 		}
-		for _, arm := range slices.Sorted(maps.Keys(ruleChecks)) {
-			k := kinds[strings.ToLower(arm)]
-			for o := range v.each(arm) {
-				for _, rule := range slices.Sorted(maps.Keys(ruleChecks[arm])) {
-					if ruleChecks[arm][rule](v, o) && !yield(world.Finding{Rule: rule, Entity: entityOf(k.typ, o.Text("id"))}) {
+		for _, armType := range slices.Sorted(maps.Keys(ruleChecks)) {
+			k := kinds[strings.ToLower(armType)]
+			for o := range check.each(armType) {
+				for _, rule := range slices.Sorted(maps.Keys(ruleChecks[armType])) {
+					if ruleChecks[armType][rule](check, o) && !yield(world.Finding{Rule: rule, Entity: entityOf(k.typ, o.Text("id"))}) {
 						return
 					}
 				}
 			}
 		}
-		if v.hasNone(contacts) && !yield(world.Finding{Rule: "azure-security-contact", Entity: v.entity("Azure.Security.SecurityContact", "default")}) {
+		if check.hasNone(contacts) && !yield(world.Finding{Rule: "azure-security-contact", Entity: check.entity("Azure.Security.SecurityContact", "default")}) {
 			return
 		}
 	}
 }
 
-// prepare collects the data that checks of other kinds need.
+// prepare collects the facts from role assignments and diagnostic settings that the
+// checks of other kinds of resources need.
 func (c *checker) prepare() {
 	for o := range c.each(assignments) {
 		p, _ := o.Get("properties").(world.Object)
 		role := p.Text("roleDefinitionId")
 		role = role[strings.LastIndex(role, "/")+1:]
-		if strings.Count(p.Text("scope"), "/") == 2 && (role == builtIn[owner].id || role == builtIn[contributor].id) {
+		if isSubscriptionScope(p.Text("scope")) && (role == builtIn[owner].id || role == builtIn[contributor].id) {
 			c.admins[p.Text("principalId")] = true
 		}
 	}
@@ -70,24 +71,28 @@ func (c *checker) prepare() {
 	}
 }
 
+// isSubscriptionScope reports whether the scope of a role is a whole subscription:
+// /subscriptions/ID.
+func isSubscriptionScope(scope string) bool { return strings.Count(scope, "/") == 2 }
+
 // each visits all resources of a kind.
-func (c *checker) each(arm string) iter.Seq[world.Object] {
+func (c *checker) each(armType string) iter.Seq[world.Object] {
 	return func(yield func(world.Object) bool) {
-		k := kinds[strings.ToLower(arm)]
+		k := kinds[strings.ToLower(armType)]
 		c.visit(k, func(_ address, o world.Object) bool { return yield(o) })
 	}
 }
 
 // visit visits all resources of a kind, including those nested in others.
 func (c *checker) visit(k *kind, f func(address, world.Object) bool) bool {
-	list := func(in address) bool {
-		going := true
-		in.list(0, -1, func(name string, o world.Object) bool {
-			in.i, _ = in.index(name)
-			going = f(in, o)
-			return going
+	list := func(at address) bool {
+		more := true
+		at.list(0, -1, func(name string, o world.Object) bool {
+			at.i, _ = at.index(name) // at is now the address of o
+			more = f(at, o)
+			return more
 		})
-		return going
+		return more
 	}
 	if k.in == "" {
 		return list(address{Cloud: c.Cloud, k: k, sub: c.sub, place: world.Place{Account: c.sub.ID}})
@@ -95,28 +100,28 @@ func (c *checker) visit(k *kind, f func(address, world.Object) bool) bool {
 	return c.visit(kinds[strings.ToLower(k.in)], func(parent address, _ world.Object) bool { return list(parent.nested(k.arm)) })
 }
 
-func (c *checker) hasNone(arm string) bool {
-	for range c.each(arm) {
+func (c *checker) hasNone(armType string) bool {
+	for range c.each(armType) {
 		return false
 	}
 	return true
 }
 
-// find returns a resource by its id.
+// find returns a resource by its id, or nil if there is none.
 func (c *checker) find(id string) world.Object {
-	t, no := c.Cloud.find(id, c.sub.Government)
-	if no != nil {
+	t, refused := c.Cloud.find(id, c.sub.Government)
+	if refused != nil {
 		return nil
 	}
 	return t.object
 }
 
-// entity returns the id of an entity without a group.
+// entity returns the id of an entity that is not in a resource group.
 func (c *checker) entity(t posture.EntityType, name string) posture.EntityID {
 	return t.ID(posture.AccountID(c.sub.ID), posture.Global, strings.ToLower(name))
 }
 
-// entityOf returns the product's entity id of a resource.
+// entityOf returns the entity id that Vigil gives to a resource with this ARM id.
 func entityOf(t posture.EntityType, id string) posture.EntityID {
 	parts := strings.Split(strings.ToLower(strings.Trim(id, "/")), "/")
 	account, location, name := parts[1], posture.Global, ""
@@ -133,24 +138,25 @@ func entityOf(t posture.EntityType, id string) posture.EntityID {
 	return t.ID(posture.AccountID(account), location, cmp.Or(strings.TrimPrefix(name, "/"), account))
 }
 
-// directory returns the findings about the directory, as each subscription
-// reports them.
+// directory returns the findings about the Entra directory of the subscription's tenant.
+// Vigil reports them for each subscription of the tenant.
 func (c *checker) directory() iter.Seq[world.Finding] {
 	return func(yield func(world.Finding) bool) {
 		tenant := c.sub.Tenant
 		object := func(name string, i int) world.Object { return c.directoryObject(name, collections[name], tenant, i) }
-		enforced := slices.ContainsFunc([]int{0, 1}, func(i int) bool {
+		mfaEnforced := false
+		for i := range policyCount {
 			p := object("identity/conditionalAccess/policies", i)
-			return p.Text("state") == "enabled" && slices.Contains(p.List("grantControls", "builtInControls"), any("mfa"))
-		})
+			mfaEnforced = mfaEnforced || p.Text("state") == "enabled" && slices.Contains(p.List("grantControls", "builtInControls"), any("mfa"))
+		}
 		tenantEntity := c.entity("Azure.Entra.Tenant", tenant)
-		if !enforced && !object("policies/identitySecurityDefaultsEnforcementPolicy", 0).Flag("isEnabled") && !yield(world.Finding{Rule: "azure-entra-security-defaults", Entity: tenantEntity}) {
+		if !mfaEnforced && !object("policies/identitySecurityDefaultsEnforcementPolicy", 0).Flag("isEnabled") && !yield(world.Finding{Rule: "azure-entra-security-defaults", Entity: tenantEntity}) {
 			return
 		}
 		if object("policies/authorizationPolicy", 0).Flag("defaultUserRolePermissions", "allowedToCreateApps") && !yield(world.Finding{Rule: "azure-entra-users-register-apps", Entity: tenantEntity}) {
 			return
 		}
-		for role := range roles[:privileged] {
+		for role := range privilegedRoles {
 			for _, u := range c.holders(role) {
 				report := object("reports/authenticationMethods/userRegistrationDetails", u)
 				if !report.Flag("isMfaRegistered") && !yield(world.Finding{Rule: "azure-entra-privileged-mfa", Entity: c.entity("Azure.Entra.User", c.userID(tenant, u))}) {

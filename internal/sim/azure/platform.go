@@ -1,6 +1,8 @@
 package azure
 
 import (
+	"strings"
+
 	"vigil/internal/sim/world"
 )
 
@@ -9,7 +11,9 @@ const (
 	backupPolicies = recoveryVaults + "/backupPolicies"
 )
 
-// platformKinds are services of which a subscription has only a few resources.
+// platformKinds are services of which a subscription has only a few resources. A field
+// whose name begins with an underscore is the result of a call for that sub-path of the
+// resource; see detail.
 var platformKinds = []*kind{
 	{
 		typ: "Azure.Search.Service", arm: "Microsoft.Search/searchServices", prefix: "searchx", count: one,
@@ -46,10 +50,11 @@ var platformKinds = []*kind{
 		typ: "Azure.RecoveryServices.Vault", arm: recoveryVaults, prefix: "rsv-", count: one,
 		body: func(a address) world.Object {
 			item := a.backupItem()
+			itemPath := strings.TrimPrefix(item.Text("id"), a.id()+"/")
 			return a.resource("sku", world.Obj("name", "RS0", "tier", "Standard"), "properties", world.Obj("publicNetworkAccess", "Enabled",
 				"securitySettings", world.Obj("softDeleteSettings", world.Obj("softDeleteState", "Enabled"), "immutabilitySettings", world.Obj("state", "Unlocked")),
 				"redundancySettings", world.Obj("standardTierStorageRedundancy", "GeoRedundant", "crossRegionRestore", "Enabled")),
-				"_backupProtectedItems", world.Obj("value", world.Items(item)), "_"+item.Text("id")[len(a.id())+1:], item)
+				"_backupProtectedItems", world.Obj("value", world.Items(item)), "_"+itemPath, item)
 		},
 	},
 	{

@@ -15,7 +15,7 @@ var ruleChecks map[string]map[string]ruleCheck
 func init() { // in init because checks refer to kinds
 	ruleChecks = map[string]map[string]ruleCheck{
 		definitions: {"azure-iam-custom-owner-role": func(_ *checker, o world.Object) bool {
-			wide := slices.ContainsFunc(o.List("properties", "assignableScopes"), func(s any) bool { return s == "/" || strings.Count(s.(string), "/") == 2 })
+			wide := slices.ContainsFunc(o.List("properties", "assignableScopes"), func(s any) bool { return s == "/" || isSubscriptionScope(s.(string)) })
 			all := slices.ContainsFunc(o.Objects("properties", "permissions"), func(p world.Object) bool { return slices.Contains(p.List("actions"), any("*")) })
 			return o.Text("properties", "type") == "CustomRole" && wide && all
 		}},
