@@ -29,16 +29,15 @@ func notFound(what string) *failure {
 	return &failure{status: http.StatusNotFound, reason: "notFound", state: "NOT_FOUND", message: "The resource '" + what + "' was not found"}
 }
 
-// older are services that use only the older error format.
-var older = []string{"compute", "storage", "sqladmin", "bigquery", "dns"}
+// olderFormat are the services that use only the older error format.
+var olderFormat = []string{"compute", "storage", "sqladmin", "bigquery", "dns"}
 
 // refuse sends a failure in the service's format.
 func (c *call) refuse(w http.ResponseWriter, f *failure) {
 	e := world.Obj("code", f.status, "message", f.message)
-	if slices.Contains(older, c.service) {
+	if slices.Contains(olderFormat, c.service) {
 		e = append(e, world.Obj("errors", world.Items(world.Obj("message", f.message, "domain", "global", "reason", f.reason)))...)
-	}
-	if !slices.Contains(older, c.service) {
+	} else {
 		e = append(e, world.Obj("status", f.state)...)
 	}
 	if f.info != nil {
@@ -79,7 +78,8 @@ func (c *call) email() string {
 	return c.account.email
 }
 
-// fault returns the service's error for an injected fault.
+// fault returns the service's error for an injected fault, and sets the header Retry-After
+// if the fault has one.
 func (c *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
 	switch f.Kind {
 	case gateway.Throttle:
