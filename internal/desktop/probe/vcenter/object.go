@@ -56,14 +56,15 @@ type value struct {
 	Strings []string `xml:"string"`
 }
 
-// reference returns the reference that a value is.
-func (v value) reference() ref { return ref{attribute(v.Attr, ""), v.Text} }
+// reference returns a value whose type is ManagedObjectReference.
+func (v value) reference() ref { return ref{Type: typeAttribute(v.Attr, ""), Value: v.Text} }
 
 // properties returns the properties by path, or an error if the server withheld
 // one.
 func (o objectContent) properties() (map[string]value, error) {
-	for _, m := range o.MissingSet {
-		kind := unprefixed(attribute(m.Fault.Fault.Attr, xsi))
+	if len(o.MissingSet) > 0 {
+		m := o.MissingSet[0]
+		kind := unprefixed(typeAttribute(m.Fault.Fault.Attr, xsi))
 		return nil, fmt.Errorf("read %s of %s: %w", m.Path, o.Object, &soapFault{Type: kind, Message: m.Fault.Message})
 	}
 	values := make(map[string]value, len(o.PropSet))

@@ -50,12 +50,12 @@ func (r ref) String() string { return r.Type + ":" + r.Value }
 // UnmarshalXML decodes a reference. Its attribute type has the same local name
 // as xsi:type, which struct tags cannot tell apart.
 func (r *ref) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
-	r.Type = attribute(start.Attr, "")
+	r.Type = typeAttribute(start.Attr, "")
 	return d.DecodeElement(&r.Value, &start)
 }
 
-// attribute returns the attribute named type of a namespace.
-func attribute(attributes []xml.Attr, space string) string {
+// typeAttribute returns the value of the attribute whose local name is type, in a namespace.
+func typeAttribute(attributes []xml.Attr, space string) string {
 	for _, a := range attributes {
 		if a.Name.Local == "type" && a.Name.Space == space {
 			return a.Value
@@ -127,7 +127,7 @@ func call[T any](ctx context.Context, c *soapClient, request any) (*T, error) {
 	}
 	_, _ = io.Copy(io.Discard, limited) // the connection is reused only after the end of the body
 	if f := answer.Body.Fault; f != nil {
-		kind := attribute(f.Detail.Fault.Attr, xsi)
+		kind := typeAttribute(f.Detail.Fault.Attr, xsi)
 		if kind == "" {
 			kind = strings.TrimSuffix(f.Detail.Fault.XMLName.Local, "Fault")
 		}
