@@ -64,13 +64,13 @@ var dialects = map[desktop.DatabaseType]dialect{
 // table returns the quoted name of one of the event tables.
 func (d *Database) table(name string) string { return d.dialect.quote(d.prefix + name) }
 
-// parameter returns the first n parameters, separated by commas.
-func (d dialect) parameter(n int) string {
-	parameters := make([]string, n)
-	for i := range parameters {
-		parameters[i] = d.bind(i + 1)
+// parameters returns the placeholders of the first n parameters, separated by commas.
+func (d dialect) parameters(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = d.bind(i + 1)
 	}
-	return strings.Join(parameters, ", ")
+	return strings.Join(all, ", ")
 }
 
 // quoteIdentifier quotes a name with double quotes.

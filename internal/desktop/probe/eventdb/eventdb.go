@@ -80,7 +80,7 @@ func (d *Database) Probe(ctx context.Context) (desktop.Reading, *desktop.Certifi
 	defer d.mu.Unlock()
 	events, err := d.countEvents(ctx)
 	if err != nil {
-		d.drop()
+		d.disconnect()
 		return nil, d.peerCert.Certificate(), d.failure(err)
 	}
 	return desktop.EventDatabaseReading{EventCount: events, NoTables: d.absent}, d.peerCert.Certificate(), nil
@@ -168,10 +168,11 @@ func (d *Database) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true
-	d.drop()
+	d.disconnect()
 }
 
-func (d *Database) drop() {
+// disconnect closes the connections. The next use opens new ones.
+func (d *Database) disconnect() {
 	if d.db != nil {
 		_ = d.db.Close() // no transaction is open
 		d.db = nil

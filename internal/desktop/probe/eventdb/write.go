@@ -40,7 +40,7 @@ func (d *Database) Write(ctx context.Context, events []desktop.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.write(ctx, events); err != nil {
-		d.drop()
+		d.disconnect()
 		return d.failure(err)
 	}
 	return nil
@@ -95,7 +95,7 @@ func (d *Database) nextID(ctx context.Context, tx *sql.Tx) (int64, error) {
 func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.Event) error {
 	for _, name := range eventTables {
 		_, err := tx.ExecContext(ctx, "INSERT INTO "+d.table(name)+
-			" (EventID, Time, Acknowledged, EventType, Severity, Module, ModuleAndEventText, Node, UserSID) VALUES ("+d.dialect.parameter(9)+")",
+			" (EventID, Time, Acknowledged, EventType, Severity, Module, ModuleAndEventText, Node, UserSID) VALUES ("+d.dialect.parameters(9)+")",
 			id, e.At.UTC(), 0, e.Type, string(e.Severity), e.Module, clip(e.Text), clip(e.Node), nullable(e.UserSID))
 		if err != nil {
 			return fmt.Errorf("insert event: %w", err)
@@ -103,7 +103,7 @@ func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.E
 	}
 	for _, name := range dataTables {
 		for _, key := range slices.Sorted(maps.Keys(e.Data)) {
-			_, err := tx.ExecContext(ctx, "INSERT INTO "+d.table(name)+" (EventID, Name, StrValue) VALUES ("+d.dialect.parameter(3)+")",
+			_, err := tx.ExecContext(ctx, "INSERT INTO "+d.table(name)+" (EventID, Name, StrValue) VALUES ("+d.dialect.parameters(3)+")",
 				id, clip(key), nullable(clip(e.Data[key])))
 			if err != nil {
 				return fmt.Errorf("insert event data: %w", err)
@@ -116,7 +116,8 @@ func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.E
 // columnSize is the length of text columns in characters.
 const columnSize = 512
 
-// clip truncates a text to its column's length and removes invalid characters.
+// clip truncates a text to its column's length. It replaces invalid UTF-8 by U+FFFD and
+// removes NUL characters, which PostgreSQL refuses.
 func clip(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 	if utf8.RuneCountInString(text) <= columnSize {
