@@ -8,7 +8,7 @@ import (
 	"vigil/internal/desktop"
 )
 
-// Board provides the records.
+// Board provides the current monitor records of the components.
 type Board interface {
 	Records(k desktop.Kind) []desktop.Record
 }
@@ -30,7 +30,7 @@ func NewCollector(b Board) *Collector {
 	c := &Collector{
 		board: b,
 		status: prometheus.NewDesc("vigil_desktop_status",
-			"The status of a component or of a part of it: 1 for the status it has.", append(labels, "status"), nil),
+			"Always 1: the label status has the current status of a component or of a part of it.", append(labels, "status"), nil),
 		updated: prometheus.NewDesc("vigil_desktop_last_updated_timestamp_seconds",
 			"When a component was last checked.", labels, nil),
 		notAfter: prometheus.NewDesc("vigil_desktop_certificate_not_after_timestamp_seconds",

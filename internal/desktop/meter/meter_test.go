@@ -83,7 +83,7 @@ vigil_desktop_active_connection_count{id="g1",kind="GATEWAY",name="edge",part=""
 # HELP vigil_desktop_certificate_not_after_timestamp_seconds When a certificate of a component expires.
 # TYPE vigil_desktop_certificate_not_after_timestamp_seconds gauge
 vigil_desktop_certificate_not_after_timestamp_seconds{id="c1",kind="CONNECTION_SERVER",name="cs1",part=""} 1.7e+09
-# HELP vigil_desktop_status The status of a component or of a part of it: 1 for the status it has.
+# HELP vigil_desktop_status Always 1: the label status has the current status of a component or of a part of it.
 # TYPE vigil_desktop_status gauge
 vigil_desktop_status{id="c1",kind="CONNECTION_SERVER",name="cs1",part="",status="OK"} 1
 vigil_desktop_status{id="c1",kind="CONNECTION_SERVER",name="cs1",part="service A",status="UP"} 1
