@@ -24,7 +24,7 @@ type Claims struct {
 	IssuedAt  time.Time
 	NotBefore time.Time
 	ExpiresAt time.Time
-	Extra     map[string]any // further claims, under other names
+	Extra     map[string]any // further claims by name; see reservedNames
 }
 
 // wireClaims is the JSON payload. Pointers distinguish a missing time from
@@ -42,8 +42,9 @@ type wireClaims struct {
 	ExpiresAt *int64   `json:"exp"`
 }
 
-// registered are the claim names that Extra must not contain.
-var registered = []string{"iss", "aud", "sub", "org", "roles", "sid", "jti", "iat", "nbf", "exp"}
+// reservedNames are the names of the claims that have their own field. Extra must not
+// contain them.
+var reservedNames = []string{"iss", "aud", "sub", "org", "roles", "sid", "jti", "iat", "nbf", "exp"}
 
 // encode returns the payload of a token with these claims.
 func (c Claims) encode() ([]byte, error) {
@@ -58,7 +59,7 @@ func (c Claims) encode() ([]byte, error) {
 	if err != nil || len(c.Extra) == 0 {
 		return wire, err
 	}
-	for _, name := range registered {
+	for _, name := range reservedNames {
 		if _, reserved := c.Extra[name]; reserved {
 			return nil, fmt.Errorf("claim %q is reserved and cannot be in Extra", name)
 		}
@@ -82,7 +83,7 @@ func decodeClaims(payload []byte) (Claims, error) {
 	if err := json.Unmarshal(payload, &extra); err != nil {
 		return Claims{}, fmt.Errorf("read claims: %w", err)
 	}
-	for _, name := range registered {
+	for _, name := range reservedNames {
 		delete(extra, name)
 	}
 	if len(extra) == 0 {
