@@ -27,30 +27,31 @@ func (c *Client) address(x *exchange) (*url.URL, model.Endpoint, error) {
 	if err != nil {
 		return nil, endpoint, err
 	}
-	to := x.request.URL
-	to.Scheme, to.Host = "https", x.hostPrefix+endpoint.Host
+	u := x.request.URL // a copy: the next attempt may have another address
+	u.Scheme, u.Host = "https", x.hostPrefix+endpoint.Host
 	switch {
 	case c.endpoint != nil:
-		to.Scheme, to.Host = c.endpoint.Scheme, c.endpoint.Host
+		u.Scheme, u.Host = c.endpoint.Scheme, c.endpoint.Host
 		base := strings.TrimSuffix(c.endpoint.Path, "/")
-		if to.RawPath != "" {
-			to.RawPath = base + to.RawPath
+		if u.RawPath != "" {
+			u.RawPath = base + u.RawPath
 		}
-		to.Path = base + to.Path
+		u.Path = base + u.Path
 	case virtualHost.MatchString(x.bucket):
-		to.Host = x.bucket + "." + to.Host
-		to.Path = cutBucket(to.Path, x.bucket)
-		if to.RawPath != "" {
-			to.RawPath = cutBucket(to.RawPath, x.bucket)
+		u.Host = x.bucket + "." + u.Host
+		u.Path = cutBucket(u.Path, x.bucket)
+		if u.RawPath != "" {
+			u.RawPath = cutBucket(u.RawPath, x.bucket)
 		}
 	}
-	return &to, endpoint, nil
+	return &u, endpoint, nil
 }
 
 // virtualHost matches bucket names that can be part of S3's host name. Names with a dot
 // do not match its certificate.
 var virtualHost = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 
+// cutBucket removes the bucket from the beginning of a path.
 func cutBucket(path, bucket string) string {
 	rest := strings.TrimPrefix(path, "/"+bucket)
 	if !strings.HasPrefix(rest, "/") {
@@ -128,7 +129,7 @@ func prepare(op *model.Operation, input map[string]any) {
 	}
 }
 
-// parseMembers parses an input that is a JSON object.
+// parseMembers parses an input that is a JSON object, null or empty.
 func parseMembers(text []byte) (map[string]any, error) {
 	if len(text) == 0 {
 		return map[string]any{}, nil
@@ -142,7 +143,7 @@ func parseMembers(text []byte) (map[string]any, error) {
 	if err := decoder.Decode(&values); err != nil {
 		return nil, fmt.Errorf("the input must be a JSON object: %w", err)
 	}
-	if values == nil {
+	if values == nil { // the input is null
 		values = map[string]any{}
 	}
 	return values, nil
