@@ -25,14 +25,14 @@ func Permissions() []string {
 // them with predefined roles.
 var parentPermissions = []string{"resourcemanager.folders.", "resourcemanager.organizations.", "iam.denypolicies."}
 
-// APIs returns the APIs that are called. They must be enabled in the project of
-// the service account, where Google counts the calls.
+// APIs returns the host names of the APIs that collections call. They must be enabled in
+// the project of the service account, where Google counts the calls.
 func APIs() []string {
 	all := []string{"cloudresourcemanager.googleapis.com"}
 	catalog := declared.Catalog()
 	for _, t := range catalog.Of(posture.GCP) {
 		for r := range catalog.Requests(t) {
-			if r.Call != "" {
+			if r.Call != "" { // other requests only declare a permission
 				all = append(all, apiOf(r)+".googleapis.com")
 			}
 		}
@@ -41,7 +41,7 @@ func APIs() []string {
 	return slices.Compact(all)
 }
 
-// Role returns a custom role with these permissions as a file for
+// Role returns a custom role with the permissions of [Permissions] as a file for
 //
 //	gcloud iam roles create vigil --project=PROJECT --file=role.yaml
 //
