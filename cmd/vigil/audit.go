@@ -32,8 +32,8 @@ func (c *auditVerifyCmd) Run(e *environment) error {
 		if known.Number > 0 {
 			checkpoints = append(checkpoints, known)
 		}
-		outside, unasked := in.Witnesses.Known(e.ctx)
-		checkpoints = append(checkpoints, outside...)
+		published, unreachable := in.Witnesses.Known(e.ctx)
+		checkpoints = append(checkpoints, published...)
 		report, err := in.Audit.Verify(e.ctx, checkpoints...)
 		if err != nil {
 			return err
@@ -43,25 +43,27 @@ func (c *auditVerifyCmd) Run(e *environment) error {
 		}
 		fmt.Fprintf(e.stdout, "%d records, %d to %d, are intact\n", report.Records, report.First, report.Last)
 		if report.First > 1 {
-			fmt.Fprintf(e.stdout, "records 1 to %d were pruned; the signature of that is valid\n", report.First-1)
+			fmt.Fprintf(e.stdout, "records 1 to %d were pruned; the anchor where the log was pruned has a valid signature\n", report.First-1)
 		}
 		if known.Number == 0 {
-			fmt.Fprintln(e.stdout, "there is no checkpoint file, so missing newest records cannot be detected")
+			fmt.Fprintln(e.stdout, "there is no checkpoint file, so a loss of the newest records may not be detected")
 		}
-		if unasked != nil {
-			return fault.New(fault.Unavailable, "a checkpoint store could not be reached: %v", unasked)
+		if unreachable != nil {
+			return fault.New(fault.Unavailable, "a checkpoint store could not be reached: %v", unreachable)
 		}
 		return nil
 	})
 }
 
-// despiteLoss runs use on an installation whose newest records may be missing.
-func (f *settingsFlags) despiteLoss(e *environment, accept bool, use func(*instance.Installation) error) error {
+// despiteLoss opens the installation, even if the newest audit records of its database are
+// missing, calls use, and closes it. If acceptLoss is set, the loss is recorded first, and
+// the installation can be opened normally afterwards.
+func (f *settingsFlags) despiteLoss(e *environment, acceptLoss bool, use func(*instance.Installation) error) error {
 	conf, err := f.effective()
 	if err != nil {
 		return err
 	}
-	in, err := instance.OpenDespiteLoss(e.ctx, conf, time.Now, accept)
+	in, err := instance.OpenDespiteLoss(e.ctx, conf, time.Now, acceptLoss)
 	if err != nil {
 		return err
 	}

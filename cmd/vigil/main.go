@@ -86,7 +86,8 @@ type environment struct {
 var reserved = []string{"VIGIL_CONFIG", "VIGIL_TEST_POSTGRES", "VIGIL_TEST_POSTGRES_REQUIRED", "VIGIL_PROFILE", "VIGIL_PROFILES", "VIGIL_URL", "VIGIL_TOKEN", "VIGIL_CA",
 	"VIGIL_DESKTOP_PROFILE", "VIGIL_DESKTOP_URL", "VIGIL_DESKTOP_KEY"}
 
-// run is main without the process. It returns the exit code.
+// run executes a command line and returns the exit code of the process. Tests call it
+// instead of main.
 func run(args, environ []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -193,13 +194,15 @@ func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int))
 	)
 }
 
-// commandLine returns a cli for kong to fill, with only the command that args begin with if
-// they begin with one: building the parser of all commands takes a tenth of a second.
+// commandLine returns the struct that kong fills. If the first argument is a command, the
+// struct has only that command, because building the parser of all commands takes a tenth
+// of a second. Otherwise it is a cli.
 func commandLine(args []string) any {
 	all := reflect.TypeFor[cli]()
+	configFlag, _ := all.FieldByName("ConfigFile")
 	for field := range all.Fields() {
-		if _, command := field.Tag.Lookup("cmd"); command && len(args) > 0 && args[0] == strings.ToLower(field.Name) {
-			return reflect.New(reflect.StructOf([]reflect.StructField{all.Field(0), field})).Interface()
+		if _, isCommand := field.Tag.Lookup("cmd"); isCommand && len(args) > 0 && args[0] == strings.ToLower(field.Name) {
+			return reflect.New(reflect.StructOf([]reflect.StructField{configFlag, field})).Interface()
 		}
 	}
 	return new(cli)
