@@ -98,12 +98,12 @@ func TestFaultsBecomeStatuses(t *testing.T) {
 func TestIncompleteRoutesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, rt := range []httpapi.Route{
-		{Pattern: "GET /x", Operation: "x", Handler: returns(1)},
-		{Pattern: "GET /x", Need: "viewer", Handler: returns(1)},
-		{Pattern: "GET /x", Need: httpapi.Public, Operation: "x"},
-		{Pattern: "GET /x", Need: "viewer", Operation: "x", Handler: returns(1)}, // without a guard
-		{Pattern: "/x", Need: httpapi.Public, Operation: "x", Handler: returns(1)},
-		{Pattern: "GET /{}", Need: httpapi.Public, Operation: "x", Handler: returns(1)},
+		{Pattern: "GET /x", Operation: "x", Handler: returns(1)},                        // no Need
+		{Pattern: "GET /x", Need: "viewer", Handler: returns(1)},                        // no operation id
+		{Pattern: "GET /x", Need: httpapi.Public, Operation: "x"},                       // no handler
+		{Pattern: "GET /x", Need: "viewer", Operation: "x", Handler: returns(1)},        // the options have no guard
+		{Pattern: "/x", Need: httpapi.Public, Operation: "x", Handler: returns(1)},      // no method
+		{Pattern: "GET /{}", Need: httpapi.Public, Operation: "x", Handler: returns(1)}, // a parameter without a name
 	} {
 		if _, err := httpapi.NewMux([]httpapi.Route{rt}, httpapi.Options{}); err == nil {
 			t.Errorf("%+v was accepted", rt)
