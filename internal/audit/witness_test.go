@@ -19,43 +19,51 @@ import (
 
 // memoryWitness is an in-memory witness that can be unreachable.
 type memoryWitness struct {
-	got chan audit.Checkpoint
+	got chan audit.Checkpoint // every checkpoint that Put stored
 
-	mu      sync.Mutex
-	lastErr bool
-	stored  audit.Checkpoint
+	mu          sync.Mutex
+	unreachable bool
+	stored      audit.Checkpoint
 }
 
 func (*memoryWitness) Name() string { return "memory" }
 
-func (r *memoryWitness) Put(_ context.Context, c audit.Checkpoint) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lastErr {
+func (w *memoryWitness) Put(_ context.Context, c audit.Checkpoint) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.unreachable {
 		return errors.New("connection refused")
 	}
-	r.stored = c
-	r.got <- c
+	w.stored = c
+	w.got <- c
 	return nil
 }
 
-func (r *memoryWitness) Newest(context.Context) (audit.Checkpoint, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lastErr {
+func (w *memoryWitness) Newest(context.Context) (audit.Checkpoint, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.unreachable {
 		return audit.Checkpoint{}, errors.New("connection refused")
 	}
-	return r.stored, nil
+	return w.stored, nil
 }
 
-func (r *memoryWitness) set(lastErr bool, stored audit.Checkpoint) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lastErr, r.stored = lastErr, stored
+func (w *memoryWitness) set(unreachable bool, stored audit.Checkpoint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unreachable, w.stored = unreachable, stored
 }
 
-// rounds runs Publish until notice and metric have the wanted values.
-func rounds(t *testing.T, w *audit.Witnesses, level float64, notice string) (log string) {
+// The values of the metric vigil_audit_witness_level that the test expects.
+const (
+	allAgree = 0
+	notAsked = 2 // a witness could not be asked since the start
+	lossSeen = 3 // records that a checkpoint covers are missing
+)
+
+// publishUntil runs Publish until the metric has the wanted level, then checks the notice.
+// It returns what was logged.
+func publishUntil(t *testing.T, w *audit.Witnesses, level float64, notice string) (log string) {
 	t.Helper()
 	var text bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,7 +79,8 @@ func rounds(t *testing.T, w *audit.Witnesses, level float64, notice string) (log
 	if got := testutil.ToFloat64(w.Collector()); got != level {
 		t.Errorf("level %v, want %v", got, level)
 	}
-	if got := w.Notice(); got == "" != (notice == "") || !strings.Contains(got, notice) {
+	got := w.Notice()
+	if isEmpty, wantEmpty := got == "", notice == ""; isEmpty != wantEmpty || !strings.Contains(got, notice) {
 		t.Errorf("notice %q, want %q", got, notice)
 	}
 	return text.String()
@@ -89,7 +98,7 @@ func TestUnreachableWitnessIsComparedLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	witness := &memoryWitness{got: make(chan audit.Checkpoint, 100), lastErr: true, stored: seen}
+	witness := &memoryWitness{got: make(chan audit.Checkpoint, 100), unreachable: true, stored: seen}
 	start := func() *audit.Witnesses {
 		w := audit.NewWitnesses(open(t, db, box), witness)
 		if err := w.Compare(t.Context()); err != nil {
@@ -99,22 +108,22 @@ func TestUnreachableWitnessIsComparedLater(t *testing.T) {
 	}
 
 	w := start()
-	if log := rounds(t, w, 2, "could not be asked since the start"); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "place=memory") {
+	if log := publishUntil(t, w, notAsked, "could not be asked since the start"); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "place=memory") {
 		t.Errorf("the log does not report the unreachable witness: %s", log)
 	}
 	if strings.Contains(w.Notice(), "memory") {
 		t.Error("the notice contains the address of the witness")
 	}
 	witness.set(false, seen)
-	rounds(t, w, 0, "")
+	publishUntil(t, w, allAgree, "")
 	<-witness.got
 
 	witness.set(true, seen)
 	exec(t, db, `DELETE FROM audit_record WHERE number > 3`, `UPDATE audit_chain SET number = 3, hash = (SELECT hash FROM audit_record WHERE number = 3)`)
 	w = start()
-	rounds(t, w, 2, "could not be asked")
+	publishUntil(t, w, notAsked, "could not be asked")
 	witness.set(false, seen)
-	if log := rounds(t, w, 3, "missing"); !strings.Contains(log, "audit records are missing") {
+	if log := publishUntil(t, w, lossSeen, "missing"); !strings.Contains(log, "audit records are missing") {
 		t.Errorf("the log does not report the loss: %s", log)
 	}
 	if len(witness.got) != 0 {
@@ -129,5 +138,5 @@ func TestUnreachableWitnessIsComparedLater(t *testing.T) {
 	if err := w.Replace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	rounds(t, w, 0, "")
+	publishUntil(t, w, allAgree, "")
 }
