@@ -81,7 +81,7 @@ function Runs({ account }: { account: Account }) {
   );
 }
 
-/** Has the cloud asked again whether it accepts the credential. */
+/** Button that makes the server ask the cloud again whether it accepts the credential. */
 function TryAgain({ account: a }: { account: Account }) {
   const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
@@ -172,7 +172,7 @@ export default function AccountPage() {
   const { search, change } = useAddress();
   const refused = useRefusal('analyst', 'accounts');
   const { start } = useCollect();
-  const [deleting, setDeleting] = useState(false); // an account that goes is not asked for again
+  const [deleting, setDeleting] = useState(false); // while the account is being deleted, nothing requests it again
   const query = useQuery({
     queryKey: ['accounts', id],
     queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: id } }),
@@ -210,7 +210,7 @@ export default function AccountPage() {
                   key={t}
                   to="."
                   search={{ tab: t === 'runs' ? undefined : t } as never}
-                  activeOptions={{ exact: true }} // else the first, which sets nothing, counts as the current one always
+                  activeOptions={{ exact: true }} // else the first link, which has no search parameters, is always marked active
                   aria-current={t === tab ? 'true' : undefined}
                 >
                   {tabs[t]}
@@ -220,7 +220,7 @@ export default function AccountPage() {
             {tab === 'runs' && <Runs account={account} />}
             {tab === 'stream' && <StreamTab account={account} />}
             {tab === 'credential' && <CredentialTab account={account} />}
-            {tab === 'settings' && <SettingsTab ends={deleting} account={account} onDelete={setDeleting} />}
+            {tab === 'settings' && <SettingsTab isBeingDeleted={deleting} account={account} onDelete={setDeleting} />}
           </>
         )}
       </Answer>

@@ -82,14 +82,14 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
   );
 }
 
-/** When an account is collected and which of its regions are read. An account that ends, because it is being deleted, is not asked for again. */
-export function CollectionForm({ account, ends }: { account: Account; ends: boolean }) {
+/** When an account is collected and which of its regions are read. The settings of an account that is being deleted are not requested. */
+export function CollectionForm({ account, isBeingDeleted }: { account: Account; isBeingDeleted: boolean }) {
   const path = { cloud_account_id: account.cloudAccountId };
   const plan = useQuery(planQuery);
   const settings = useQuery({
     queryKey: ['accounts', account.cloudAccountId, 'collection'],
     queryFn: async () => (await posture.get('/v1/cloud-accounts/{cloud_account_id}/collection-settings', { path })) as Settings,
-    enabled: !ends,
+    enabled: !isBeingDeleted,
   });
   return (
     <Answer query={plan} what="the schedule of the organisation">

@@ -64,7 +64,15 @@ interface Body {
 }
 
 /** Name, environment and owner of an account, when it is collected, and its end. */
-export function SettingsTab({ account, ends, onDelete }: { account: Account; ends: boolean; onDelete: (deleting: boolean) => void }) {
+export function SettingsTab({
+  account,
+  isBeingDeleted,
+  onDelete,
+}: {
+  account: Account;
+  isBeingDeleted: boolean;
+  onDelete: (deleting: boolean) => void;
+}) {
   const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
   const [deleting, setDeleting] = useState(false);
@@ -139,7 +147,7 @@ export function SettingsTab({ account, ends, onDelete }: { account: Account; end
           </Button>
         </div>
       </form>
-      <CollectionForm account={account} ends={ends} />
+      <CollectionForm account={account} isBeingDeleted={isBeingDeleted} />
       {conflict && (
         <Conflict
           what="the account"
