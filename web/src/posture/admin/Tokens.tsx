@@ -14,7 +14,7 @@ import { Secret } from '../accounts/ScriptBox';
 import { LimitFields, LimitPill, useLimit } from './Limit';
 import { roles, usersQuery } from './Users';
 
-const unusedAfter = 90 * 24 * 3_600_000;
+const unusedAfter = 90 * 24 * 3_600_000; // milliseconds in 90 days
 
 function TokenDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();

@@ -13,7 +13,7 @@ import { Ledger, type Figure } from './Ledger';
 import { AccountCounts, Riskiest, TopRules } from './lists';
 import { largestJump } from './jump';
 import { TrendChart } from './TrendChart';
-import { ranges, useOpen, useTrend, useVerdicts, weekChange, type Range, type Series } from './useOverview';
+import { ranges, useOpenFindings, useTrend, useVerdicts, weekChange, type Range, type Series } from './useOverview';
 import type { FindingPage, Verdicts } from '../../api/posture';
 import './overview.css';
 
@@ -83,7 +83,7 @@ export default function Overview() {
   const accounts = useQuery(accountsQuery);
   const runs = useQuery(runsQuery());
   const rules = useQuery(rulesQuery);
-  const findings = useOpen(account);
+  const findings = useOpenFindings(account);
   const trend = useTrend(range, account);
   const verdicts = useVerdicts(account);
   const row = figures(findings.data, range === '30d' ? trend.series : undefined, verdicts.data, account);

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { posture, type FindingFilters, type Trends } from '../../api/posture';
-import { findingsQuery, open } from '../data';
+import { findingsQuery, open as openFilter } from '../data';
 
 export type Range = '30d' | '13w' | '12m';
 export const ranges: Record<Range, { label: string; interval: 'day' | 'week' | 'month' }> = {
@@ -12,23 +12,25 @@ export const ranges: Record<Range, { label: string; interval: 'day' | 'week' | '
 const scope = (account: string | undefined): FindingFilters => (account ? { cloudAccountIds: [account] } : {});
 
 /** Open findings by level, rule and account, with the riskiest first. */
-export const useOpen = (account: string | undefined) =>
+export const useOpenFindings = (account: string | undefined) =>
   useQuery(
     findingsQuery({
-      filters: { ...open, ...scope(account) },
+      filters: { ...openFilter, ...scope(account) },
       paginationInfo: { pageSize: 100 },
       aggregations: {
         level: { fieldName: 'level' },
         rule: { fieldName: 'ruleId', termsCount: 9 },
         account: { fieldName: 'cloudAccountId', termsCount: 500, subAggregations: { level: { fieldName: 'level' } } },
-        risk: { fieldName: 'riskScore', termsCount: 101 },
+        risk: { fieldName: 'riskScore', termsCount: 101 }, // all scores, from 0 to 100
       },
     }),
   );
 
+type LevelName = 'low' | 'medium' | 'high';
+
 export interface Series {
   times: string[];
-  levels: { name: 'low' | 'medium' | 'high'; open: number[] }[];
+  levels: { name: LevelName; open: number[] }[];
   raised: number[];
   resolved: number[];
 }
@@ -47,7 +49,7 @@ export function useTrend(range: Range, account: string | undefined) {
   const times = Object.keys(query.data?.results.Open.buckets ?? {}).sort();
   const series: Series | undefined = query.data && {
     times,
-    levels: levels.map((level) => ({ name: level.toLowerCase() as 'low', open: values(query.data.groups?.[level]?.Open, times) })),
+    levels: levels.map((level) => ({ name: level.toLowerCase() as LevelName, open: values(query.data.groups?.[level]?.Open, times) })),
     raised: values(query.data.results.New, times),
     resolved: values(query.data.results.Resolved, times),
   };
@@ -62,9 +64,9 @@ export const useVerdicts = (account: string | undefined) =>
       posture.post('/v1/rules/verdicts-query', { body: { filters: account ? { cloudAccountIds: [account] } : {}, includeUnread: true } }),
   });
 
-/** How a level changed over the last seven days, when the trend is by day. */
+/** How the number of open findings of a level changed over the last seven days. The steps of the series must be days. */
 export function weekChange(series: Series | undefined, level: string): number | undefined {
-  const open = series?.levels.find((l) => l.name === level)?.open;
-  if (!open || open.length < 8) return undefined;
-  return (open.at(-1) ?? 0) - (open.at(-8) ?? 0);
+  const counts = series?.levels.find((l) => l.name === level)?.open;
+  if (!counts || counts.length < 8) return undefined;
+  return (counts.at(-1) ?? 0) - (counts.at(-8) ?? 0);
 }
