@@ -10,9 +10,11 @@ import (
 // Store stores channels, rules and deliveries.
 //
 // Methods are safe for concurrent use. Records of other organisations are reported as
-// not found.
+// not found. Methods that replace or delete a record call check with the ETag of the
+// stored record, and change nothing if it returns an error.
 type Store interface {
-	Channels(ctx context.Context, org posture.OrgID) ([]Channel, error) // without secrets, by name
+	// Channels returns the channels without their secrets, sorted by name.
+	Channels(ctx context.Context, org posture.OrgID) ([]Channel, error)
 	Channel(ctx context.Context, org posture.OrgID, id string) (Channel, error)
 	AddChannel(ctx context.Context, org posture.OrgID, c Channel) error
 	// ReplaceChannel keeps the stored secrets that c does not set.
@@ -53,7 +55,8 @@ type Outbox interface {
 	OutboxOrgs(ctx context.Context) ([]posture.OrgID, error)
 
 	// Dispatch groups the oldest events of an organisation into messages and removes
-	// them from the outbox, in one transaction. It returns true if there are more.
+	// them from the outbox, in one transaction. The messages link to the URL link of the
+	// console. It returns true if there are more events.
 	Dispatch(ctx context.Context, org posture.OrgID, link string, now time.Time) (more bool, err error)
 
 	// DueChannels returns the channels that have messages and are not paused, those
@@ -76,7 +79,8 @@ type Outbox interface {
 	// and the time of the next attempt.
 	SaveAttempt(ctx context.Context, r Ref, d Delivery, failures int, resume time.Time) error
 
-	// PauseChannel sets the time of the next attempt.
+	// PauseChannel saves the number of consecutive failures of a channel and the time of
+	// the next attempt.
 	PauseChannel(ctx context.Context, r Ref, failures int, resume time.Time) error
 
 	// ExpireDeliveries turns messages that have waited too long into dead letters, and
