@@ -13,14 +13,16 @@ import (
 func TestMetricsCountFindingsAndAccounts(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
-		i := newInventory(t, dsn, 0, 0)
-		i.raise("r", time.Now(), nil, 1, 2, 3)
-		i.raise("s", time.Now(), nil, 4)
-		i.want(201, "POST", muteRules, object{"name": "x", "reason": "x", "scope": object{"ruleIds": []string{"s"}}})
+		const noAccounts, noEntities = 0, 0
+		i := newInventory(t, dsn, noAccounts, noEntities)
+		i.raise("unmuted", time.Now(), nil, 1, 2, 3) // by three buckets
+		i.raise("muted", time.Now(), nil, 4)
+		i.want(201, "POST", muteRules, object{"name": "x", "reason": "x", "scope": object{"ruleIds": []string{"muted"}}})
 		for _, id := range []string{"111111111111", "222222222222", "333333333333"} {
 			i.want(201, "POST", accounts, awsAccount(id))
 		}
-		if err := i.install.DB.Write(t.Context(), func(tx *sqldb.Tx) error { // as the job that validates the link does
+		// There are no job workers, so the test activates two accounts itself.
+		if err := i.install.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
 			_, err := tx.Exec(`UPDATE account SET status = 'active' WHERE id <> '333333333333'`)
 			return err
 		}); err != nil {
