@@ -1,5 +1,5 @@
 // Package secretdb stores the keyset of package secret in the database, and
-// reseals columns.
+// reseals the values of columns with the primary key.
 package secretdb
 
 import (
@@ -13,7 +13,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Table contains the keyset. A database with this table has an installation.
+// Table is the name of the table that contains the keyset. If a database has this
+// table, it contains an installation.
 const Table = "secret_keyset"
 
 //go:embed migrations/*.sql
@@ -75,7 +76,9 @@ func (k *Keyring) Replace(ctx context.Context, w secret.Wrapped) error {
 	})
 }
 
-// Bookmark returns the progress of a column.
+// Bookmark returns the place from which to resume resealing a column, and whether
+// the whole column is resealed. The place is empty if nothing is stored for the
+// generation.
 func (k *Keyring) Bookmark(ctx context.Context, column string, generation int64) (bookmark string, done bool, err error) {
 	err = k.db.Read(ctx, func(tx *sqldb.Tx) error {
 		return tx.QueryRow(`
@@ -90,7 +93,8 @@ func (k *Keyring) Bookmark(ctx context.Context, column string, generation int64)
 	return bookmark, done, err
 }
 
-// SetBookmark stores the progress of a column.
+// SetBookmark stores the place from which to resume resealing a column, and whether
+// the whole column is resealed.
 func (k *Keyring) SetBookmark(ctx context.Context, column string, generation int64, bookmark string, done bool) error {
 	err := k.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`
