@@ -35,10 +35,9 @@ const (
 // not have been made: the database connection was lost during the commit.
 var ErrOutcomeUnknown = errors.New("it is not known whether the change was made")
 
-// A Detail is an error of one member of the input, by its path:
-// "properties[0].stringV".
+// A Detail is an error of one member of the input.
 type Detail struct {
-	Path    string
+	Path    string // path of the member, such as "properties[0].stringV"
 	Message string
 
 	// Position in the member's text, if it is a query: lines and columns count from
