@@ -39,7 +39,7 @@ func withCondition(statement world.Object, operator, key, value string) world.Ob
 // tlsOnly returns a statement that denies unencrypted calls to a bucket and its
 // objects.
 func tlsOnly(bucket string) world.Object {
-	deny := allow("*", "s3:*", bucket).With("Effect", "Deny").With("Resource", world.Items(bucket, bucket+"/*"))
+	deny := world.Obj("Effect", "Deny", "Principal", "*", "Action", "s3:*", "Resource", world.Items(bucket, bucket+"/*"))
 	return withCondition(deny, "Bool", "aws:SecureTransport", "false")
 }
 
