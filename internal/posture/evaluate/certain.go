@@ -8,44 +8,46 @@ import (
 )
 
 // isCertain reports whether violations in a region that was not read completely are certain.
-// They are if two conditions hold: the entities that the next collection adds can only add
-// violations, and the graph has no entity of a type that the query reads and that is not
-// current, because its values may be out of date.
+// They are if two conditions hold:
+//   - The query is monotonic: entities that the next collection adds can only add violations.
+//   - The query reads no entity that may be out of date. An entity may be out of date if its
+//     type is not current in the region.
 func (j *judging) isCertain(v verdict, region string) bool {
-	return v.grows && !slices.ContainsFunc(v.reads, func(t posture.EntityType) bool {
+	return v.monotonic && !slices.ContainsFunc(v.reads, func(t posture.EntityType) bool {
 		return !j.trust.isCurrent(t, region) && j.count([]posture.EntityType{t}) > 0
 	})
 }
 
-// onlyGrows reports whether a query keeps every result when entities and edges are added to the
-// graph. That does not hold if it asks for the absence, the number or the first of something.
-func onlyGrows(text string) bool {
+// isMonotonic reports whether a query keeps every result when entities and edges are added to
+// the graph. A query that asks for the absence, the number or the first of something does not.
+func isMonotonic(text string) bool {
 	q, err := syntax.Parse(text, syntax.Options{Limits: queryLimits})
-	return err == nil && chainGrows(syntax.Connect(q.Steps, true))
+	return err == nil && isMonotonicChain(syntax.Connect(q.Steps, true))
 }
 
-// chainGrows is onlyGrows for a chain of steps.
-func chainGrows(steps []syntax.Step) bool {
+// isMonotonicChain is isMonotonic for a chain of steps.
+func isMonotonicChain(steps []syntax.Step) bool {
 	for i, s := range steps {
-		if !stepGrows(s) || s.Name == "dedup" && i+1 < len(steps) && steps[i+1].Name == "by" {
+		if !isMonotonicStep(s) || s.Name == "dedup" && i+1 < len(steps) && steps[i+1].Name == "by" {
 			return false
 		}
 	}
 	return true
 }
 
-func stepGrows(s syntax.Step) bool {
+// isMonotonicStep is isMonotonic for one step.
+func isMonotonicStep(s syntax.Step) bool {
 	switch s.Name {
-	case "not", "by":
+	case "not", "by": // more results of their traversals can remove or replace a result
 		return eachChain(s, isStatic)
-	case "where", "filter", "and", "or": // each traverser is decided by itself
-		return eachChain(s, func(steps []syntax.Step) bool { return isStatic(steps) || chainGrows(steps) })
+	case "where", "filter", "and", "or": // they keep or drop each traverser independently of the others
+		return eachChain(s, func(steps []syntax.Step) bool { return isStatic(steps) || isMonotonicChain(steps) })
 	case "dedup":
 		return len(s.Args) == 0 // dedup('a') keeps the first traverser of each 'a', which an added entity can replace
 	case "V", "hasLabel", "has", "hasNot", "hasId", "as", "identity", "select",
 		"out", "in", "both", "outE", "inE", "bothE", "outV", "inV", "otherV", "union",
 		"values", "is", "asDate", "dateAdd", "dateDiff", "math", "constant":
-		return eachChain(s, chainGrows)
+		return eachChain(s, isMonotonicChain)
 	}
 	return false
 }

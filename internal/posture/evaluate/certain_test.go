@@ -2,7 +2,7 @@ package evaluate
 
 import "testing"
 
-func TestOnlyGrows(t *testing.T) {
+func TestIsMonotonic(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{
 		`g.V().hasLabel('Bucket').has('public', true)`:                                                          true,
@@ -27,7 +27,7 @@ func TestOnlyGrows(t *testing.T) {
 		`g.V().hasLabel('Bucket').where(repeat(out('A')).until(has('x')).has('y'))`:                             false,
 		`g.V().hasLabel('Bucket').optional(out('A'))`:                                                           false,
 	} {
-		if got := onlyGrows(query); got != want {
+		if got := isMonotonic(query); got != want {
 			t.Errorf("%s: %v", query, got)
 		}
 	}

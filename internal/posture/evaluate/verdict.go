@@ -20,7 +20,7 @@ type verdict struct {
 	yes, unknown []graph.Handle // violating and unknown, in ascending order
 	subjects     []posture.EntityType
 	reads        []posture.EntityType // types whose entities can change the result
-	grows        bool                 // entities that are added keep every violation
+	monotonic    bool                 // entities that are added keep every violation
 	about        *verdict             // the resources that the rule applies to; nil for all of its types
 	perhaps      *verdict             // the resources that may violate the rule; nil if the whole query decides
 	found        *gremlin.Verdict     // what the query found, before unread edges were considered
@@ -50,7 +50,7 @@ func (j *judging) verdict(ctx context.Context, text posture.RuleQuery) (verdict,
 
 // run runs a query on the graph. last is its verdict before a change, or nil.
 func (j *judging) run(ctx context.Context, q *query, last *verdict) (verdict, error) {
-	v := verdict{subjects: q.reads.Subjects, reads: q.reads.Types, grows: q.grows}
+	v := verdict{subjects: q.reads.Subjects, reads: q.reads.Types, monotonic: q.monotonic}
 	if last == nil {
 		last = &verdict{}
 	}
@@ -155,19 +155,19 @@ func (j *judging) withUnknown(ts []posture.EntityType, keys []string) []graph.Ha
 
 // A query is a parsed and compiled query of a rule.
 type query struct {
-	key      posture.RuleQuery // its text and the values of its variables
-	binding  posture.Binding
-	plan     *gremlin.Plan
-	touches  gremlin.Touches
-	names    map[string]bool // touches.Keys and touches.Edges, folded: an edge that could not be read is a key
-	reach    *gremlin.Reach  // how far from an entity it reads to decide about it; nil if that is not limited
-	reads    Reads
-	needs    []need
-	grows    bool              // onlyGrows
-	where    posture.Condition // of a search query, which has no plan and no marks
-	about    *query            // selects the resources that the rule applies to; nil for all
-	perhaps  *query            // finds the resources that may violate the rule; nil if the whole query decides
-	anywhere bool              // a search that is not restricted to types
+	key       posture.RuleQuery // its text and the values of its variables
+	binding   posture.Binding
+	plan      *gremlin.Plan
+	touches   gremlin.Touches
+	names     map[string]bool // touches.Keys and touches.Edges, folded: an edge that could not be read is a key
+	reach     *gremlin.Reach  // how far from an entity it reads to decide about it; nil if that is not limited
+	reads     Reads
+	needs     []need
+	monotonic bool              // isMonotonic
+	where     posture.Condition // of a search query, which has no plan and no marks
+	about     *query            // selects the resources that the rule applies to; nil for all
+	perhaps   *query            // finds the resources that may violate the rule; nil if the whole query decides
+	anywhere  bool              // a search that is not restricted to types
 
 	mu      sync.Mutex
 	bound   *gremlin.Plan // plan with the values of its variables at boundAt
@@ -260,7 +260,7 @@ func (e *Evaluator) readGraph(text string, bound string) (*query, error) {
 		return nil, err
 	}
 	values := variables(binding, e.now())
-	q := &query{key: posture.RuleQuery{Language: posture.GraphQuery, Text: text, Bound: bound}, binding: binding, plan: plan, touches: plan.Touches(values), reads: reads, grows: onlyGrows(text)}
+	q := &query{key: posture.RuleQuery{Language: posture.GraphQuery, Text: text, Bound: bound}, binding: binding, plan: plan, touches: plan.Touches(values), reads: reads, monotonic: isMonotonic(text)}
 	if reach, ok := plan.Reach(values); ok {
 		q.reach = reach
 	}
