@@ -23,17 +23,18 @@ const cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
 
 func (a address) instances() int { return a.scaled(250, 8) }
 
-// machine returns the link of a machine type.
-func (a address) machine(name string) string {
+// machineTypeLink returns the link of a machine type.
+func (a address) machineTypeLink(name string) string {
 	return computeBase + "projects/" + a.project.ID + "/zones/" + a.location() + "/machineTypes/" + name
 }
 
 // item returns one entry of metadata.
 func item(key, value string) world.Object { return world.Obj("key", key, "value", value) }
 
-// publicIP returns the i-th public address of a block.
+// publicIP returns the i-th public address of a block. The blocks are the multiples of 8:
+// each has the networks 34.block.0.0/16 to 34.(block+7).0.0/16.
 func publicIP(block, i int) string {
-	return fmt.Sprintf("34.%d.%d.%d", block+i>>16&7, i>>8&255, i&255)
+	return fmt.Sprintf("34.%d.%d.%d", block+(i>>16&7), i>>8&255, i&255)
 }
 
 var computeKinds = []*kind{
@@ -125,17 +126,17 @@ func (a address) encryption(field string) any {
 
 // instance generates a virtual machine.
 func instance(a address) world.Object {
-	node := a.i%37 == 5 // a node of a cluster
+	isClusterNode := a.i%37 == 5
 	email, scopes := a.email(a.i%a.accounts()), world.Items(cloudPlatform)
-	full := a.violates("gcp-vm-default-sa-full-scope")
-	if full || node || a.violates("gcp-vm-default-sa") {
+	hasFullScope := a.violates("gcp-vm-default-sa-full-scope") // with the default service account
+	if hasFullScope || isClusterNode || a.violates("gcp-vm-default-sa") {
 		email = a.defaultAccount()
-		if !full {
+		if !hasFullScope {
 			scopes = world.Items("https://www.googleapis.com/auth/devstorage.read_only", "https://www.googleapis.com/auth/logging.write")
 		}
 	}
 	labels := a.labels()
-	if node {
+	if isClusterNode {
 		labels = append(labels, world.Field{Name: "goog-gke-node", Value: ""})
 	}
 	script := "#! /bin/sh\necho simulated-startup-secret\n"
@@ -153,7 +154,7 @@ func instance(a address) world.Object {
 		metadata = append(metadata, item("enable-oslogin", "TRUE"))
 	}
 	shielded := !a.violates("gcp-vm-shielded")
-	return world.Obj("zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location(), "machineType", a.machine(world.PickOne(a.seed("size"), "e2-medium", "n2-standard-4")),
+	return world.Obj("zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location(), "machineType", a.machineTypeLink(world.PickOne(a.seed("size"), "e2-medium", "n2-standard-4")),
 		"status", world.PickOne(a.seed("status"), "RUNNING", "RUNNING", "RUNNING", "TERMINATED"), "cpuPlatform", "Intel Broadwell",
 		"tags", world.Obj("fingerprint", "x1", "items", world.Items([]string{"web", "app", "app"}[a.i%3])),
 		"canIpForward", a.violates("gcp-vm-ip-forward"), "networkInterfaces", world.Items(a.nic()),

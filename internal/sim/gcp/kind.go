@@ -26,8 +26,9 @@ type kind struct {
 	count func(a address) int
 	// body returns the description of one, without name and link.
 	body func(a address) world.Object
-	// named returns the field with the name or path. When nil, it is the field name
-	// without a path.
+	// named returns the fields that identify a resource, such as its name or path. When
+	// nil, describe adds the usual ones: the name without a path, and for Compute Engine
+	// also kind, id, link and creation time.
 	named func(a address) world.Object
 }
 
