@@ -20,6 +20,7 @@ var builtIn = []struct{ id, name, action string }{
 	{"21090545-7ca7-4776-b22c-e363652d74d2", "Key Vault Reader", "Microsoft.KeyVault/vaults/read"},
 }
 
+// Indexes of roles in builtIn.
 const (
 	owner = iota
 	contributor
@@ -37,7 +38,7 @@ var accessKinds = []*kind{
 		typ: "Azure.ManagedIdentity.UserAssignedIdentity", arm: identities, prefix: "id-",
 		count: func(a address) int { return a.scaled(10, 2) },
 		body: func(a address) world.Object {
-			return a.resource("properties", world.Obj("tenantId", a.sub.Tenant, "principalId", a.principal(), "clientId", a.client()))
+			return a.resource("properties", world.Obj("tenantId", a.sub.Tenant, "principalId", a.principal(), "clientId", a.clientID()))
 		},
 	},
 	{
@@ -61,19 +62,21 @@ var accessKinds = []*kind{
 			return names
 		},
 		body: func(a address) world.Object {
-			role, principal, kind, scope := reader, a.user(a.i), "User", "/subscriptions/"+a.sub.ID
+			subscription := "/subscriptions/" + a.sub.ID
+			role, scope := reader, subscription
 			if a.i == 0 {
 				role = owner
 			}
-			if v := a.i - userAssignments; v >= 0 {
-				vm := a.peer(machines, v)
-				principal, kind, scope = vm.principal(), "ServicePrincipal", scope+"/resourceGroups/"+vm.group()
+			principal, principalType := a.assignedUserID(a.i), "User"
+			if machine := a.i - userAssignments; machine >= 0 {
+				vm := a.peer(machines, machine)
+				principal, principalType, scope = vm.principal(), "ServicePrincipal", subscription+"/resourceGroups/"+vm.group()
 				if vm.isExposed() {
-					role, scope = world.PickOne(vm.seed("role"), owner, contributor), "/subscriptions/"+a.sub.ID
+					role, scope = world.PickOne(vm.seed("role"), owner, contributor), subscription
 				}
 			}
-			return world.Obj("properties", world.Obj("roleDefinitionId", "/subscriptions/"+a.sub.ID+"/providers/"+definitions+"/"+builtIn[role].id,
-				"principalId", principal, "principalType", kind, "scope", scope, "createdOn", a.daysAgo(100)))
+			return world.Obj("properties", world.Obj("roleDefinitionId", subscription+"/providers/"+definitions+"/"+builtIn[role].id,
+				"principalId", principal, "principalType", principalType, "scope", scope, "createdOn", a.daysAgo(100)))
 		},
 	},
 	{
@@ -111,11 +114,11 @@ var accessKinds = []*kind{
 	},
 }
 
-// client returns the application id of a managed identity.
-func (a address) client() string { return a.options.Seed.With(a.sub.ID).With("client").UUID(a.i) }
+// clientID returns the application id of a managed identity.
+func (a address) clientID() string { return a.options.Seed.With(a.sub.ID).With("client").UUID(a.i) }
 
-// user returns the object id of the i-th user of the subscription's directory.
-func (a address) user(i int) string { return a.userID(a.sub.Tenant, i%a.options.Users) }
+// assignedUserID returns the object id of the user who has the i-th role assignment.
+func (a address) assignedUserID(i int) string { return a.userID(a.sub.Tenant, i%a.options.Users) }
 
 func (c *Cloud) userID(tenant string, i int) string {
 	return c.options.Seed.With(tenant).With("user").UUID(i)

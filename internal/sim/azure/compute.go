@@ -100,7 +100,7 @@ func machineBody(a address) world.Object {
 		return o.With("identity", a.identity())
 	case a.i%3 == 0:
 		identity := a.peer(identities, a.i%a.countOf(identities))
-		return o.With("identity", world.Obj("type", "UserAssigned", "userAssignedIdentities", world.Obj(identity.id(), world.Obj("principalId", identity.principal(), "clientId", identity.client()))))
+		return o.With("identity", world.Obj("type", "UserAssigned", "userAssignedIdentities", world.Obj(identity.id(), world.Obj("principalId", identity.principal(), "clientId", identity.clientID()))))
 	}
 	return o
 }
