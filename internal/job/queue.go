@@ -33,9 +33,9 @@ type Config struct {
 	// process only inserts jobs.
 	Queues map[string]int
 
-	// ShareLimits holds, by queue, how many jobs of one share may run at the same time in
-	// all processes together. Queues that are not in it have no limit. All processes must
-	// use the same values.
+	// ShareLimits holds, by queue, how many jobs of one share (see [Options.Share]) may run
+	// at the same time in all processes together. Queues that are not in it have no limit.
+	// All processes must use the same values.
 	ShareLimits map[string]int
 
 	// Roles are the roles of this process, which other processes can see.
@@ -66,16 +66,18 @@ type Queue struct {
 	log     *slog.Logger
 	id      string // of this process
 	driver  driver
-	inserts *river.Client[*sql.Tx]
+	inserts *river.Client[*sql.Tx] // client that only inserts jobs
 	metrics *metrics
 
 	workers   *river.Workers
 	schedules []schedule
-	client    *river.Client[*sql.Tx]
+	client    *river.Client[*sql.Tx] // client that executes jobs; nil if this process executes none
 	loop      sync.WaitGroup
 	endLoop   context.CancelFunc
 
-	reachedSince time.Time // since when every heartbeat has succeeded; zero if none has failed
+	// reachableSince is the time since which the database has been reachable: one heartbeat
+	// after the last one that failed. It is zero if none has failed.
+	reachableSince time.Time
 
 	started  atomic.Bool
 	stopping atomic.Bool // running jobs are being cancelled
@@ -83,7 +85,9 @@ type Queue struct {
 	mu     sync.Mutex
 	active map[attempt]context.CancelCauseFunc // attempts that run in this process
 
-	lost map[attempt]missing // attempts stored as running in this process that do not run; used by maintain only
+	// lost holds the attempts that the database stores as running in this process but that
+	// do not run. Only maintain uses it.
+	lost map[attempt]missing
 }
 
 //go:embed migrations/*.sql
@@ -147,14 +151,14 @@ func (q *Queue) riverLog() *slog.Logger { return slog.New(warnings{q.log.Handler
 // Start starts the workers. It may be called once in the life of a Queue.
 func (q *Queue) Start(ctx context.Context) (err error) {
 	if q.executesJobs() {
-		if q.client, err = q.newWorkers(); err != nil {
+		if q.client, err = q.newExecutor(); err != nil {
 			return fmt.Errorf("start job queue: %w", err)
 		}
 	}
 	if _, err := q.renewLease(ctx); err != nil {
 		return fmt.Errorf("start job queue: %w", err)
 	}
-	// ctx is that of starting; the workers run until Stop.
+	// ctx may end when the start is complete; the workers run until Stop.
 	ctx = context.WithoutCancel(ctx)
 	if q.executesJobs() {
 		if err := q.client.Start(ctx); err != nil {
@@ -170,8 +174,8 @@ func (q *Queue) Start(ctx context.Context) (err error) {
 // executesJobs reports whether this process executes jobs.
 func (q *Queue) executesJobs() bool { return len(q.conf.Queues) > 0 }
 
-// newWorkers returns the River client that executes jobs.
-func (q *Queue) newWorkers() (*river.Client[*sql.Tx], error) {
+// newExecutor returns the River client that executes jobs.
+func (q *Queue) newExecutor() (*river.Client[*sql.Tx], error) {
 	queues := map[string]river.QueueConfig{}
 	for name, workers := range q.conf.Queues {
 		queues[name] = river.QueueConfig{MaxWorkers: workers}

@@ -77,7 +77,7 @@ func (q *Queue) do(ctx context.Context, task maintenance) {
 func (q *Queue) keepLease(ctx context.Context) error {
 	held, err := q.renewLease(ctx)
 	if err != nil {
-		q.reachedSince = time.Now().Add(q.conf.Heartbeat)
+		q.reachableSince = time.Now().Add(q.conf.Heartbeat)
 	}
 	if err != nil || held {
 		return err
@@ -206,7 +206,7 @@ func (q *Queue) orphans(tx *sqldb.Tx, running []*rivertype.JobRow) (jobs []*rive
 	if err != nil {
 		return nil, nil, err
 	}
-	trusted := time.Since(q.reachedSince) >= leaseBeats*q.conf.Heartbeat
+	trusted := time.Since(q.reachableSince) >= leaseBeats*q.conf.Heartbeat
 	var alive []string
 	for w, err := range sqldb.Each(tx, func(r sqldb.Row) (w struct {
 		id   string
