@@ -60,13 +60,14 @@ func worse(a, b Health) Health {
 
 // healthOfViews grades a component by the views of the connection servers: the
 // worst view counts. Views with unknown health are ignored, unless all are
-// unknown.
+// unknown. The record of the component has each view as a part with the name of
+// its server.
 func healthOfViews(k Kind, views []ServerView) Health {
 	out := HealthUnknown
 	for _, v := range views {
 		h := HealthOf(k, v.ServerName, v.View.Status)
 		switch {
-		case h == HealthUnknown:
+		case h == HealthUnknown: // ignore it
 		case out == HealthUnknown:
 			out = h
 		default:
