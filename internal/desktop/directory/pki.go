@@ -41,7 +41,7 @@ func (c *Client) PublicKeyServices(ctx context.Context, id desktop.ID) (PublicKe
 	}
 	var out PublicKeyServices
 	err = c.asService(ctx, d, func(conn *conn, r root) error {
-		out = PublicKeyServices{}
+		out = PublicKeyServices{} // drop what an earlier attempt on another controller read
 		services := "CN=Public Key Services,CN=Services," + r.config
 		entries, err := conn.search("CN=Enrollment Services,"+services, ldap.ScopeSingleLevel,
 			"(objectClass=pKIEnrollmentService)", "cn", "dNSHostName", "certificateTemplates", "cACertificate")
