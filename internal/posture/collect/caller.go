@@ -49,7 +49,7 @@ func (c caller) Each(ctx context.Context, t posture.EntityType, visit func(*reso
 
 // One implements [resource.Caller].
 func (c caller) One(ctx context.Context, t posture.EntityType, name string) (*resource.Item, error) {
-	return c.one(ctx, c.Catalog.Type(t), name)
+	return c.itemNamed(ctx, c.Catalog.Type(t), name)
 }
 
 // Answer implements [resource.Caller].

@@ -56,6 +56,7 @@ func (r *Reader) List(ctx context.Context, t *resource.Type, emit Emit) error {
 		return list.complete(ctx, t, items, emit)
 	})
 	if t.None != "" && !found.Load() && (err == nil || errors.Is(err, ErrOff)) {
+		// Emit the entity that represents the absence of resources.
 		return list.complete(ctx, t, []resource.Item{{Result: gjson.Parse("{}"), None: true}}, emit)
 	}
 	return err
@@ -68,8 +69,9 @@ func (r *Reader) begin() *Reader {
 	return &list
 }
 
-// Get emits the resource of a name, or fails with ErrGone. For a gathered type
-// it emits all entities that are related to the name.
+// Get emits the resource of a name, or fails with ErrGone. For a gathered type, whose
+// entities are made from several resources each, it emits all entities to which the
+// resource of the name contributes.
 func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Emit) error {
 	found, emitted := false, false
 	emitFound := func(b *Resource) error {
@@ -80,9 +82,9 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 	if t.Gathered && t.Get == nil {
 		return list.List(ctx, t, emit)
 	}
-	requestName := r.Context.Cloud.RequestName(t, r.Context.Vars, name)
-	if t.Gathered {
-		requestName = name
+	requestName := name
+	if !t.Gathered {
+		requestName = r.Context.Cloud.RequestName(t, r.Context.Vars, name)
 	}
 	if requestName == "" {
 		return notNamed(t, name)
@@ -95,12 +97,15 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 		for i := range items {
 			item := &items[i]
 			identity, err := r.Context.Cloud.Identify(t, item, r.Context.Vars)
-			if err != nil || identity.Name != requestName && identity.ID != id && !strings.EqualFold(identity.XID, requestName) || found {
+			if found || err != nil {
+				continue
+			}
+			if identity.Name != requestName && identity.ID != id && !strings.EqualFold(identity.XID, requestName) {
 				continue
 			}
 			found = true
 			if identity.Region == posture.Global && t.In != "" && item.Parent == nil { // use the region of its parent
-				if item.Parent, err = list.one(ctx, r.Catalog.Type(t.In), name); err != nil {
+				if item.Parent, err = list.itemNamed(ctx, r.Catalog.Type(t.In), name); err != nil {
 					return err
 				}
 			}
@@ -139,8 +144,9 @@ func (r *Reader) find(ctx context.Context, t *resource.Type, name string, pick v
 	return single.stages(ctx, []resource.Stage{t.GetStage()}, nil, pick)
 }
 
-// one returns the item of the resource that has the name or contains a part of that name.
-func (r *Reader) one(ctx context.Context, t *resource.Type, name string) (item *resource.Item, err error) {
+// itemNamed returns the item of the resource that the name identifies: the resource has the
+// name, or contains a part that has it.
+func (r *Reader) itemNamed(ctx context.Context, t *resource.Type, name string) (item *resource.Item, err error) {
 	requestName := r.Context.Cloud.RequestName(t, r.Context.Vars, name)
 	if requestName == "" {
 		return nil, notNamed(t, name)
@@ -170,7 +176,7 @@ func (r *Reader) stages(ctx context.Context, stages []resource.Stage, parent *re
 		return nil
 	}
 	s, rest := &stages[0], stages[1:]
-	if s.From != "" {
+	if s.From != "" { // start with the items of another type's list
 		return r.stages(ctx, slices.Concat(r.Catalog.Type(s.From).List, rest), parent, last)
 	}
 	next := last
@@ -210,15 +216,16 @@ func (r *Reader) nextStage(ctx context.Context, rest []resource.Stage, items []r
 	})
 }
 
-// substage runs the remaining stages for one item.
+// substage runs the remaining stages for one item. An error of last stops the list. For an
+// error of a call, f decides whether the list continues with the other items.
 func (r *Reader) substage(ctx context.Context, rest []resource.Stage, item *resource.Item, f *Failures, last visit) error {
-	var stop error
+	var lastErr error
 	err := r.stages(ctx, rest, item, func(ctx context.Context, items []resource.Item) error {
-		stop = last(ctx, items)
-		return stop
+		lastErr = last(ctx, items)
+		return lastErr
 	})
-	if stop != nil {
-		return stop
+	if lastErr != nil {
+		return lastErr
 	}
 	return f.Note(err)
 }
@@ -232,15 +239,15 @@ func (r *Reader) batch(ctx context.Context, rest []resource.Stage, items []resou
 		}
 		values = append(values, rest[0].Batch.Of.Eval(&items[i], r.Context.Vars).Raw...)
 	}
-	with := *r
-	with.Context.Batch = string(append(values, ']'))
-	return with.substage(ctx, rest, items[0].Parent, f, last)
+	batched := *r
+	batched.Context.Batch = string(append(values, ']'))
+	return batched.substage(ctx, rest, items[0].Parent, f, last)
 }
 
 // stage makes the calls of one stage for an item, and visits the items of each page.
 func (r *Reader) stage(ctx context.Context, s *resource.Stage, parent *resource.Item, next visit) error {
 	switch {
-	case s.One:
+	case s.One: // a single item without a call
 		item := gjson.Parse("{}")
 		if r.Context.Name != "" {
 			item = gjson.ParseBytes(append(gjson.AppendJSONString([]byte(`{"name":`), r.Context.Name), '}'))
@@ -255,15 +262,15 @@ func (r *Reader) stage(ctx context.Context, s *resource.Stage, parent *resource.
 	case parent != nil && !s.When.Hold(parent, r.Context.Vars):
 		return nil
 	case s.Call == "":
-		return visitSome(ctx, next, itemsOf(s, parent.Result, parent, r.Context.Vars))
+		return visitIfAny(ctx, next, itemsOf(s, parent.Result, parent, r.Context.Vars))
 	}
 	return r.pages(ctx, &s.Request, parent, r.Catalog.Shared(s.Call), func(answer gjson.Result) error {
-		return visitSome(ctx, next, itemsOf(s, answer, parent, r.Context.Vars))
+		return visitIfAny(ctx, next, itemsOf(s, answer, parent, r.Context.Vars))
 	})
 }
 
-// visitSome visits items unless there are none.
-func visitSome(ctx context.Context, next visit, items []resource.Item) error {
+// visitIfAny visits items unless there are none.
+func visitIfAny(ctx context.Context, next visit, items []resource.Item) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -310,11 +317,11 @@ func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.
 		}
 		return r.send(ctx, q, address, q.Input.JSON(item, r.Context.Vars), visit)
 	}
-	k, err := r.cacheEntry(ctx, q, item)
+	entry, err := r.cacheEntry(ctx, q, item)
 	if err != nil {
 		return err
 	}
-	for _, p := range k.pages {
+	for _, p := range entry.pages {
 		if err := visit(p.result()); err != nil {
 			return err
 		}
