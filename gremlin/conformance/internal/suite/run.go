@@ -23,7 +23,7 @@ type Query struct {
 // Suite runs scenarios against one engine.
 type Suite struct {
 	Engine Engine
-	Graphs map[string]*graph.Graph // by name; "empty" is optional
+	Graphs map[string]*graph.Graph // by name, without "empty", which each scenario fills itself
 }
 
 // An Outcome is the result of one scenario. Failure is empty if it passed.
@@ -47,11 +47,11 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 		o.Failure, o.Err = "setup failed", err
 		return o
 	}
-	w := cellParser{g}
+	parser := cellParser{g}
 	q := Query{Graph: g, Text: sc.Gremlin}
-	q.Params, err = w.parseNamed(sc.Params)
+	q.Params, err = parser.parseNamed(sc.Params)
 	if err == nil {
-		q.SideEffects, err = w.parseNamed(sc.SideEffects)
+		q.SideEffects, err = parser.parseNamed(sc.SideEffects)
 	}
 	if err != nil {
 		o.Failure, o.Err = "malformed values", err
@@ -59,7 +59,7 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 	}
 	results, err := s.Engine(ctx, q)
 	o.Err = err
-	o.Got = w.describeAll(results)
+	o.Got = parser.describeAll(results)
 	if err == nil && sc.When == tinkerpop.Next && sc.Expect.Kind != "error" {
 		if results, err = next(results, sc.Expect.Kind); err != nil {
 			o.Failure = err.Error()
@@ -67,7 +67,7 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 		}
 	}
 	for _, e := range append([]tinkerpop.Expectation{sc.Expect}, sc.Expect.Also...) {
-		o.Failure = w.check(e, results, o.Err)
+		o.Failure = parser.check(e, results, o.Err)
 		if o.Failure != "" {
 			return o
 		}
@@ -75,17 +75,20 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 	return o
 }
 
+// graph returns the graph of a scenario. Only the graph "empty" is built by the scenario's
+// setup.
 func (s *Suite) graph(sc tinkerpop.Scenario) (*graph.Graph, error) {
-	if g, ok := s.Graphs[sc.Graph]; ok && sc.Graph != "empty" {
-		if sc.Setup != "" {
-			return nil, fmt.Errorf("graph %s is read-only", sc.Graph)
-		}
-		return g, nil
+	if sc.Graph == "empty" {
+		return BuildGraph(sc.Setup)
 	}
-	if sc.Graph != "empty" {
+	g, ok := s.Graphs[sc.Graph]
+	if !ok {
 		return nil, fmt.Errorf("unknown graph %s", sc.Graph)
 	}
-	return BuildGraph(sc.Setup)
+	if sc.Setup != "" {
+		return nil, fmt.Errorf("graph %s is read-only", sc.Graph)
+	}
+	return g, nil
 }
 
 // parseNamed parses named values.
