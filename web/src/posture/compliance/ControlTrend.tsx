@@ -3,7 +3,7 @@ import { posture } from '../../api/posture';
 import { LineChart } from '../../parts/LineChart';
 import { Answer } from '../../parts/states';
 
-/** The controls of a framework that were violated on each of the last thirty days. */
+/** A chart of how many controls of a framework were violated at the end of each of the last thirty days. */
 export function ControlTrend({ framework, account }: { framework: string; account?: string }) {
   const trend = useQuery({
     queryKey: ['posture-trend', framework, account],
