@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -43,7 +42,7 @@ func (r *recorder) outage(c *client, n int, crash, start func()) {
 	var writers sync.WaitGroup
 	for i := range 4 {
 		writers.Go(func() {
-			for j := 0; !finished.Load() && r.write(c, fmt.Sprintf("%03d%d%04d", n, i, j), i+j); j++ {
+			for j := 0; !finished.Load() && r.write(c, seedOf(n, i, j), i+j); j++ {
 				if j > 1000 {
 					time.Sleep(10 * time.Millisecond) // without the database, the server responds immediately
 				}
@@ -53,7 +52,7 @@ func (r *recorder) outage(c *client, n int, crash, start func()) {
 	r.wait("takes no writes", func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.acked >= perCycle
+		return r.acked >= minAcked
 	})
 	crash()
 	finished.Store(true)

@@ -22,7 +22,8 @@ func TestCrashesLoseNothing(t *testing.T) {
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		kills := crashes(t, "VIGIL_KILLS_SQLITE", 10, 1000)
 		if strings.HasPrefix(dsn, "postgres") {
-			kills = crashes(t, "VIGIL_KILLS_POSTGRES", 10, 200) // durability is PostgreSQL's responsibility
+			// Fewer, because PostgreSQL, which the test does not kill, makes the writes durable.
+			kills = crashes(t, "VIGIL_KILLS_POSTGRES", 10, 200)
 		}
 		r := &recorder{host: newHost(t, dsn), accounts: map[string]string{}, removed: map[string]bool{}}
 		for n := range kills {
@@ -35,7 +36,8 @@ func TestCrashesLoseNothing(t *testing.T) {
 }
 
 // crashes returns the number of crashes: the value of the environment variable (see
-// scripts/crash), otherwise few, or many with VIGIL_TORTURE.
+// scripts/crash), otherwise few, or many with VIGIL_TORTURE. It skips the test if the value
+// is 0.
 func crashes(t *testing.T, variable string, few, many int) int {
 	t.Helper()
 	if text := os.Getenv(variable); text != "" {
@@ -54,9 +56,9 @@ func crashes(t *testing.T, variable string, few, many int) int {
 	return few
 }
 
-// perCycle is the minimum number of acknowledged writes before a kill, so that there is
+// minAcked is the minimum number of acknowledged writes before a kill, so that there is
 // something to lose.
-const perCycle = 12
+const minAcked = 12
 
 // A recorder records the acknowledged writes.
 type recorder struct {
@@ -64,20 +66,20 @@ type recorder struct {
 	kills int
 
 	mu         sync.Mutex
-	acked      int
+	acked      int               // acknowledged writes of the current cycle
 	accounts   map[string]string // name by id, as last acknowledged
 	removed    map[string]bool   // ids of acknowledged removals
-	inProgress map[string]bool   // ids of requests that were in progress at a crash
+	inProgress map[string]bool   // ids that requests in progress, or interrupted by a crash, change
 	refused    map[string]bool   // ids of additions that the server reported as not made
-	bulk       int
-	answers    map[string]int // numbers of 503 responses by their Vigil-Change header
+	bulk       int               // acknowledged bulk-updates
+	answers    map[string]int    // numbers of 503 responses by their Vigil-Change header
 	attempts   []*attempt
 }
 
 // progress logs the progress of long runs.
 func (r *recorder) progress(n, total int) {
 	if n%50 == 0 && n < total {
-		r.t.Logf("%d of %d, %d writes sent", n, total, len(r.attempts))
+		r.t.Logf("%d of %d crashes, %d writes sent", n, total, len(r.attempts))
 	}
 }
 
@@ -95,9 +97,9 @@ func (r *recorder) cycle(n int) {
 	var writers sync.WaitGroup
 	for i := range 4 {
 		writers.Go(func() {
-			for j := 0; r.write(c, fmt.Sprintf("%03d%d%04d", n, i, j), i+j); j++ {
+			for j := 0; r.write(c, seedOf(n, i, j), i+j); j++ {
 				r.mu.Lock()
-				if r.acked >= perCycle {
+				if r.acked >= minAcked {
 					once.Do(func() { close(reached) })
 				}
 				r.mu.Unlock()
@@ -108,27 +110,35 @@ func (r *recorder) cycle(n int) {
 	case <-reached:
 	case <-time.After(5 * time.Minute):
 		r.mu.Lock()
-		r.t.Errorf("the server acknowledged only %d of %d writes", r.acked, perCycle)
+		r.t.Errorf("the server acknowledged only %d of %d writes", r.acked, minAcked)
 		r.mu.Unlock()
 	}
 	kill()
 	writers.Wait()
 }
 
-// write makes one write, of a kind that depends on the number. It returns false if the
-// server has crashed.
+// seedOf returns the digits that identify a write: by its cycle, its writer and its number
+// among the writes of that writer.
+func seedOf(cycle, writer, number int) string {
+	return fmt.Sprintf("%03d%d%04d", cycle, writer, number)
+}
+
+// write makes one write. The kind determines whether it adds, changes or removes accounts.
+// The digits of the seed are part of the ids of added accounts: 1 and the seed, or 2 and the
+// seed for those of a bulk-update. It returns false if the server has crashed.
 func (r *recorder) write(c *client, seed string, kind int) bool {
 	switch kind % 4 {
 	case 0, 1:
 		return r.add(c, "1"+seed+strings.Repeat("0", 11-len(seed)))
 	case 2:
-		return r.rename(c, seed)
+		return r.renameOrRemove(c, seed)
 	default:
 		return r.bulkAdd(c, seed)
 	}
 }
 
-// try sends a request and returns its status, or 0 if the server has crashed.
+// try sends a request that changes the accounts with the given ids. It returns the status,
+// or 0 if the server has crashed.
 func (r *recorder) try(c *client, method, path string, body any, ids ...string) int {
 	r.mu.Lock()
 	for _, id := range ids {
@@ -136,9 +146,9 @@ func (r *recorder) try(c *client, method, path string, body any, ids ...string) 
 	}
 	a := &attempt{request: fmt.Sprintf("write-%d", len(r.attempts))}
 	switch method {
-	case "POST":
+	case "POST": // adds accounts
 		a.ids = ids
-	case "PUT":
+	case "PUT": // renames an account
 		record, _ := body.(object)
 		a.name, _ = record["cloudAccountName"].(string)
 	}
@@ -176,7 +186,7 @@ func (r *recorder) outcome(a *attempt, result string, ids []string) {
 	case "unknown": // the ids stay in progress
 	case "made":
 		a.acked = true
-	case "":
+	case "": // the change was not made
 		for _, id := range ids {
 			delete(r.inProgress, id)
 		}
@@ -199,8 +209,9 @@ func (r *recorder) add(c *client, id string) bool {
 	return status != 0
 }
 
-// rename renames or removes an existing account.
-func (r *recorder) rename(c *client, seed string) bool {
+// renameOrRemove renames an existing account, or removes it if the seed ends with 2. It does
+// not change accounts of bulk-updates, so that those stay complete.
+func (r *recorder) renameOrRemove(c *client, seed string) bool {
 	r.mu.Lock()
 	var id string
 	for id = range r.accounts {
@@ -264,7 +275,7 @@ func (r *recorder) check(c *client) {
 	got := c.do("POST", "/v1/cloud-accounts/query", object{})
 	list, _ := got.body["cloudAccounts"].([]any)
 	existing := map[string]string{}
-	sets := map[string]int{}
+	sets := map[string]int{} // numbers of accounts by bulk-update: by their ids without the last digit
 	for _, each := range list {
 		record, _ := each.(object)
 		id, _ := record["cloudAccountId"].(string)
@@ -308,8 +319,8 @@ func (r *recorder) checkDatabase() {
 	r.t.Helper()
 	in := r.open()
 	defer in.Close()
-	if err := in.DB.IntegrityCheck(r.t.Context()); err != nil && strings.HasPrefix(r.dsn, "sqlite") {
-		r.t.Errorf("integrity_check: %v", err)
+	if err := in.DB.IntegrityCheck(r.t.Context()); err != nil { // does nothing on PostgreSQL
+		r.t.Errorf("integrity check: %v", err)
 	}
 	report, err := in.Audit.Verify(r.t.Context())
 	if err != nil || report.Broken != nil {
@@ -329,7 +340,8 @@ func (r *recorder) checkDatabase() {
 		r.kills, len(r.attempts), acked, len(r.accounts), len(r.removed), r.bulk, report.Records, r.answers)
 }
 
-// send is do for a server that may have crashed.
+// send sends a request to a server that may have crashed: unlike do, it returns the error
+// instead of failing the test.
 func (c *client) send(method, path string, body any, headers ...string) (int, http.Header, error) {
 	r, err := c.request(method, path, body, headers...)
 	if err != nil {
