@@ -22,7 +22,34 @@ func (j *judging) isCertain(v verdict, region string) bool {
 // the graph. A query that asks for the absence, the number or the first of something does not.
 func isMonotonic(text string) bool {
 	q, err := syntax.Parse(text, syntax.Options{Limits: queryLimits})
-	return err == nil && isMonotonicChain(syntax.Connect(q.Steps, true))
+	if err != nil {
+		return false
+	}
+	steps := syntax.Connect(q.Steps, true)
+	// Of the traversers at an element, dedup keeps the first, which an added entity can replace
+	// by one with another path.
+	if containsStep(steps, isDedup) && containsStep(steps, readsPath) {
+		return false
+	}
+	return isMonotonicChain(steps)
+}
+
+func isDedup(s syntax.Step) bool { return s.Name == "dedup" }
+
+// readsPath reports whether the result of a step depends on the path of a traverser.
+func readsPath(s syntax.Step) bool {
+	switch s.Name {
+	case "select", "otherV", "as":
+		return true
+	}
+	return false
+}
+
+// containsStep reports whether a condition holds for a step of a chain or of a traversal in it.
+func containsStep(steps []syntax.Step, holds func(syntax.Step) bool) bool {
+	return slices.ContainsFunc(steps, func(s syntax.Step) bool {
+		return holds(s) || !eachChain(s, func(nested []syntax.Step) bool { return !containsStep(nested, holds) })
+	})
 }
 
 // isMonotonicChain is isMonotonic for a chain of steps.
