@@ -401,6 +401,22 @@ func TestStrangersCauseFewCalls(t *testing.T) {
 	}
 }
 
+func TestMessagesAreNotRefusedWhileTheKeysCannotBeFetched(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.internet.Hosts = nil
+	h, body := bearer(w.token()), w.push(firewall)
+	for n := range 2 { // the second message arrives before the next fetch
+		_, err := w.verifier.Verify(t.Context(), h, body)
+		if !fault.Is(err, fault.Unavailable) || refusal.ReasonOf(err) != "" {
+			t.Errorf("message %d: %v, want that the keys are unavailable", n+1, err)
+		}
+	}
+	if got := w.internet.Calls.Load(); got != 1 {
+		t.Errorf("%d fetches, want one", got)
+	}
+}
+
 func FuzzVerify(f *testing.F) {
 	w := newWorld(f)
 	f.Add(w.token(), w.push(firewall))

@@ -42,6 +42,7 @@ type Keys struct {
 	set     jose.JSONWebKeySet
 	fetched time.Time
 	tried   time.Time
+	failure error // of the last fetch
 }
 
 // NewKeys returns an empty cache. The client must be restricted to the addresses of
@@ -118,7 +119,9 @@ func (k *Keys) verify(ctx context.Context, token, audience, email string) error 
 }
 
 // key returns the key with an id. It fetches the keys when the cached ones have
-// expired or lack the id, but at most once per fetchPause.
+// expired or lack the id, but at most once per fetchPause. A key that is missing after
+// a failed fetch may exist: the error is fault.Unavailable, so that the sender repeats
+// the message.
 func (k *Keys) key(ctx context.Context, id string) (*jose.JSONWebKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -127,16 +130,16 @@ func (k *Keys) key(ctx context.Context, id string) (*jose.JSONWebKey, error) {
 	stale := now.Sub(k.fetched) > keysKept
 	if (len(found) == 0 || stale) && now.Sub(k.tried) > fetchPause {
 		k.tried = now
-		set, err := k.fetch(context.WithoutCancel(ctx))
-		switch {
-		case err == nil:
+		var set jose.JSONWebKeySet
+		if set, k.failure = k.fetch(context.WithoutCancel(ctx)); k.failure == nil {
 			k.set, k.fetched = set, now
 			found = k.set.Key(id)
-		case len(found) == 0:
-			return nil, fault.Wrap(fault.Unavailable, err, "Google's public keys could not be fetched")
 		}
 	}
-	if len(found) == 0 {
+	switch {
+	case len(found) == 0 && k.failure != nil:
+		return nil, fault.Wrap(fault.Unavailable, k.failure, "Google's public keys could not be fetched")
+	case len(found) == 0:
 		return nil, refusal.New(refusal.Signature, "unknown key id")
 	}
 	if found[0].Algorithm != "" && found[0].Algorithm != string(jose.RS256) || !found[0].IsPublic() {
