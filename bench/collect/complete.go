@@ -24,23 +24,20 @@ func completeEach[T any](ctx context.Context, items []T, call func(context.Conte
 }
 
 // completeInstances reads the user data of the instances that still exist.
-func completeInstances(ctx context.Context, client *ec2.Client, page *ec2.DescribeInstancesOutput) (n int, err error) {
+func completeInstances(ctx context.Context, client *ec2.Client, page *ec2.DescribeInstancesOutput) (int, error) {
+	var instances []ec2types.Instance
 	for _, r := range page.Reservations {
-		n += len(r.Instances)
-		err := completeEach(ctx, r.Instances, func(ctx context.Context, i ec2types.Instance) error {
-			if s := i.State.Name; s == ec2types.InstanceStateNameTerminated || s == ec2types.InstanceStateNameShuttingDown {
-				return nil
-			}
-			_, err := client.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{
-				InstanceId: i.InstanceId, Attribute: ec2types.InstanceAttributeNameUserData,
-			})
-			return err
-		})
-		if err != nil {
-			return n, err
-		}
+		instances = append(instances, r.Instances...)
 	}
-	return n, nil
+	return len(instances), completeEach(ctx, instances, func(ctx context.Context, i ec2types.Instance) error {
+		if s := i.State.Name; s == ec2types.InstanceStateNameTerminated || s == ec2types.InstanceStateNameShuttingDown {
+			return nil
+		}
+		_, err := client.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{
+			InstanceId: i.InstanceId, Attribute: ec2types.InstanceAttributeNameUserData,
+		})
+		return err
+	})
 }
 
 // completeTemplates reads the default version of launch templates.
