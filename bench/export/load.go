@@ -30,6 +30,9 @@ const (
 // rules for AWS, and returns an API token. It uses an installation that an earlier run
 // has created.
 func load(ctx context.Context, dir string, n int) (token string, err error) {
+	if n < 1 || n > base && n%base != 0 {
+		return "", fmt.Errorf("-findings must be between 1 and %d, or a multiple of %[1]d", base)
+	}
 	conf := config.Config{DataDir: dir}
 	conf.Complete()
 	tokenFile := filepath.Join(dir, "bench-token")
@@ -62,9 +65,6 @@ func load(ctx context.Context, dir string, n int) (token string, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	findings := store.New(db, in.Box, nil)
-	if n > base && n%base != 0 {
-		return "", fmt.Errorf("-findings must be a multiple of %d", base)
-	}
 	first := min(n, base)
 	for a := range (first + each - 1) / each {
 		j := posture.Judgement{Account: posture.AccountID(fmt.Sprintf("%012d", 100000000000+a*7919)), Generation: 1, RulesAt: posture.AnyRules, At: time.Now()}
@@ -86,9 +86,9 @@ func load(ctx context.Context, dir string, n int) (token string, err error) {
 	return text.Reveal(), os.WriteFile(tokenFile, []byte(text.Reveal()), 0o600)
 }
 
-// copies makes k findings of each one, with the counts of lists and reports. The copies
-// are not in the text index, which exports do not use: raising each finding would take
-// longer than all exports.
+// copies adds k-1 copies of each finding, and multiplies the counters of lists and reports
+// by k. The copies are not in the text index, which exports do not use: raising each
+// finding would take longer than all exports.
 func copies(tx *sqldb.Tx, k int) error {
 	columns, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM pragma_table_info('finding')`)
 	if err != nil {
