@@ -4,6 +4,7 @@ package gcp
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,8 +29,11 @@ type Documents struct {
 func Open() (*Documents, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "google.golang.org/api").Output()
 	dir := strings.TrimSpace(string(out))
-	if err != nil || dir == "" {
+	if err != nil {
 		return nil, fmt.Errorf("find the module google.golang.org/api: %w", err)
+	}
+	if dir == "" {
+		return nil, errors.New("the module google.golang.org/api is not in the module cache; run go mod download")
 	}
 	return &Documents{dir: dir, all: map[string]*document{}}, nil
 }
@@ -105,8 +109,9 @@ func (d *Documents) document(api, version string) (*document, error) {
 	return doc, nil
 }
 
-// parts replaces the variables of a form by the corresponding parts of a path.
-var parts = regexp.MustCompile(`\{[^}]*\}|\$\{[^}]*\}|\$[a-z0-9]+`)
+// variables matches the variables of paths: {name} in discovery documents and in forms,
+// $name and ${name} in calls.
+var variables = regexp.MustCompile(`\{[^}]*\}|\$\{[^}]*\}|\$[a-z0-9]+`)
 
 // Describe returns the input and output of a call according to the document of its API.
 // names are the forms that ${name} may have.
@@ -120,7 +125,7 @@ func (d *Documents) Describe(r *resource.Request, names []string) (input, output
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range append(slices.Clone(names), "") {
+	for _, name := range append(slices.Clone(names), "") { // "" leaves ${name} a variable
 		path := segments[2]
 		for _, variable := range []string{"${name}", "$name"} {
 			if rest, ok := strings.CutPrefix(path, variable); ok && name != "" {
@@ -146,7 +151,7 @@ func (doc *document) covers(m *method, path string) bool {
 	}
 	// Some paths begin with the name of the API, which addresses already contain.
 	own = strings.TrimPrefix(doc.ServicePath+own, doc.Name+"/")
-	a, b := strings.Split(parts.ReplaceAllString(own, "{}"), "/"), strings.Split(parts.ReplaceAllString(path, "{}"), "/")
+	a, b := strings.Split(variables.ReplaceAllString(own, "{}"), "/"), strings.Split(variables.ReplaceAllString(path, "{}"), "/")
 	return slices.EqualFunc(a, b, func(x, y string) bool {
 		x, xVerb, _ := strings.Cut(x, ":")
 		y, yVerb, _ := strings.Cut(y, ":")
