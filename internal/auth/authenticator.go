@@ -43,8 +43,9 @@ type Grant struct {
 	ValidFor    time.Duration // the access token is valid for at least this long
 }
 
-// Exchange exchanges the text of an API token for an access token. Any invalid
-// token fails with the same fault.Invalid message; the cause is logged only.
+// Exchange exchanges the text of an API token for an access token. Every invalid
+// token fails with the same fault.Invalid message, or with fault.Limited if its network
+// sent too many; the cause is logged only.
 func (a *Authenticator) Exchange(ctx context.Context, text secret.Text, address string) (Grant, error) {
 	s, err := a.Authenticate(ctx, text, address)
 	if err != nil {
