@@ -26,7 +26,7 @@ type ServerOptions struct {
 	Proxies    Proxies        // exempt from the connection limit per address
 
 	Grace time.Duration // how long running requests may take after a stop; 15 s when zero
-	Drain time.Duration // how long to keep serving after /readyz turned unready
+	Drain time.Duration // how long to keep accepting requests after a stop, while /readyz is unready
 }
 
 // A Server listens on one address. It does nothing before Listen.
@@ -134,7 +134,7 @@ func (s *Server) stop(ctx context.Context) error {
 	defer cancel()
 	if err := s.http.Shutdown(ctx); err != nil {
 		s.o.Log.WarnContext(ctx, "requests did not finish in time", "grace", s.o.Grace, "err", err)
-		return errors.Join(s.http.Close())
+		return s.http.Close()
 	}
 	return nil
 }
