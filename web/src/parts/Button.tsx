@@ -6,13 +6,13 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   icon?: IconName;
   look?: 'primary' | 'quiet' | 'danger' | 'go';
   keys?: string;
-  /** Why the caller may not do this; the button is off then. */
+  /** Why the caller may not do this; the button is disabled then. */
   refused?: string | undefined;
-  /** Changes something on the server, so it is off while the server is not reached. */
+  /** Changes something on the server, so it is disabled while the server cannot be reached. */
   changes?: boolean;
 }
 
-/** A button. What may not be done is shown, off, and says why. */
+/** A button. It stays visible when the caller may not use it, disabled and with the reason as its title. */
 export function Button({ icon, look, keys, refused, changes, children, className = '', ...rest }: Props) {
   const { lostSince } = useConnection();
   const unreached = changes && lostSince !== undefined;

@@ -14,7 +14,7 @@ describe('the filters of an address', () => {
       queryString: 'ssh',
     });
   });
-  it('leave one out, to count what it would show', () => {
+  it('omit one filter, to count what each of its values would match', () => {
     expect(filtersOf(search, 'level').levels).toBeUndefined();
     expect(filtersOf(search, 'tag.env').cloudTags).toBeUndefined();
   });

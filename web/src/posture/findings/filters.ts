@@ -43,7 +43,7 @@ export const tagsOf = (search: Search) =>
     .filter(([k, v]) => k.startsWith('tag.') && v)
     .map(([k, v]) => [k.slice(4), listOf(v)] as const);
 
-/** The filters of an address as the API takes them. `without` leaves one out, to count what it would show. */
+/** The filters of an address as the API takes them. `without` omits one filter, to count what each of its values would match. */
 export function filtersOf(search: Search, without?: string): FindingFilters {
   const filters: FindingFilters = { ...states[stateOf(search)].filters };
   for (const kind of kinds) {
