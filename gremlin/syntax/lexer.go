@@ -34,7 +34,7 @@ type lexer struct {
 	off       int
 	line      int32
 	lineStart int // offset of the line's first byte
-	wide      int // continuation bytes of UTF-8 in the line before off
+	wide      int // number of UTF-8 continuation bytes between lineStart and off
 }
 
 func newLexer(src string) lexer { return lexer{src: src, line: 1} }
@@ -66,7 +66,7 @@ func (l *lexer) next() token {
 	switch {
 	case isDigit(c), c == '.' && isDigit(l.peek(1)), (c == '+' || c == '-') && l.isNumberSign():
 		t.kind, t.message = l.number()
-	case isLetter(c) || c >= utf8.RuneSelf && l.skipWideLetter():
+	case isLetter(c) || c >= utf8.RuneSelf && l.isWideLetter():
 		t.kind = tokWord
 		l.word()
 	case c == '"' || c == '\'':
@@ -110,10 +110,11 @@ func (l *lexer) space() token {
 		case c == ' ' || c == '\t' || c == '\r' || c == '\f':
 			l.off++
 		case c == '/' && l.peek(1) == '/':
-			for l.off < len(l.src) && l.src[l.off] != '\n' {
-				l.off++
+			end := strings.IndexByte(l.src[l.off:], '\n')
+			if end < 0 {
+				end = len(l.src) - l.off
 			}
-			// Line comments end at the end of the line.
+			l.skip(l.off + end) // the newline itself is not part of the comment
 		case c == '/' && l.peek(1) == '*':
 			start := l.pos()
 			if !l.skipComment() {
@@ -198,7 +199,9 @@ func (l *lexer) quoted(q byte) (kind tokenKind, escaped bool, message string) {
 	return tokString, escaped, ""
 }
 
-func (l *lexer) skipWideLetter() bool {
+// isWideLetter reports whether the current character, which is not ASCII, can
+// start a name.
+func (l *lexer) isWideLetter() bool {
 	r, _ := utf8.DecodeRuneInString(l.src[l.off:])
 	return isWordRune(r) && !unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd)
 }
