@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -66,6 +67,16 @@ func TestSortWithLimit(t *testing.T) {
 		if diff := cmp.Diff(c.want, texts(g, res)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.text, diff)
 		}
+	}
+}
+
+func TestMergedSacksCountAsMemory(t *testing.T) {
+	t.Parallel()
+	text := "g.withSack([" + strings.Repeat("1,", 899) + "1], addAll).V().constant(1).barrier().constant(2)"
+	_, err := run(t.Context(), t, denseGraph(t, 200, 0), text, gremlin.Budget{Memory: 2 << 20, Traversers: 1 << 40}) // the merged sack takes 4 MB
+	var budgetErr *gremlin.BudgetError
+	if !errors.As(err, &budgetErr) || !strings.Contains(budgetErr.Limit, "memory") {
+		t.Errorf("got %v, want an error about memory", err)
 	}
 }
 

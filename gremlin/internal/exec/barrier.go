@@ -11,7 +11,7 @@ import (
 // without one, traversers with sacks are not merged.
 type mergingStore struct {
 	store
-	table map[uint64][]int32
+	table map[uint64][]int32 // rows by the hash of object and path
 }
 
 // put adds row i of in and reports whether it was not merged with an existing row.
@@ -48,7 +48,7 @@ func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 			continue
 		}
 		if in.from != nil && (o.rows.from == nil || o.rows.from[j] != in.from[i]) {
-			continue
+			continue // otherV() needs to know from which vertex each edge was reached
 		}
 		return true, o.join(in, i, j, sackMerge)
 	}
@@ -56,7 +56,8 @@ func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 	return false, o.reserve(64)
 }
 
-// join merges row i of in into row j.
+// join merges row i of in into row j. After withBulk(false) the merged row still
+// counts as one traverser, as in TinkerPop: only the sacks are merged.
 func (o *mergingStore) join(in *batch, i, j int, sackMerge plan.Operator) error {
 	if !o.run.root.NoBulk {
 		o.rows.bulk = fill(o.rows.bulk, o.rows.len(), 1)
@@ -65,9 +66,20 @@ func (o *mergingStore) join(in *batch, i, j int, sackMerge plan.Operator) error 
 	if in.sack == nil {
 		return nil
 	}
+	before, err := o.run.sizeOf(o.rows.sack[j])
+	if err != nil {
+		return err
+	}
 	v, err := operate(sackMerge, o.rows.sack[j], in.sack[i])
+	if err != nil {
+		return err
+	}
 	o.rows.sack[j] = v
-	return err
+	after, err := o.run.sizeOf(v)
+	if err != nil {
+		return err
+	}
+	return o.reserve(max(0, after-before))
 }
 
 func (o *mergingStore) drain() error {

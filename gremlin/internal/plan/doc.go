@@ -43,7 +43,7 @@ type Root struct {
 	Sack        *Sack
 	SideEffects []SideEffectInit
 	Seed        *int64 // seed of random choices
-	NoBulk      bool   // equal traversers are not merged
+	NoBulk      bool   // merged traversers count as one; nothing is merged to save work
 	FullPath    bool   // store paths even if no step uses them
 	Lazy        bool   // side effects are visible one traverser at a time
 	Take        int64  // number of results needed; negative for all
