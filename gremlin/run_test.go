@@ -59,6 +59,7 @@ func TestSortWithLimit(t *testing.T) {
 		{`g.V().order().by("n").range(998, 1000).values("n")`, []string{"998", "999"}},
 		{`g.V().order().by(shuffle).limit(2).count()`, []string{"2"}},
 		{`g.V().order().by("n").by(shuffle).limit(700).count()`, []string{"700"}},
+		{`g.V().order().by("n", desc).by(shuffle).by("n").limit(2).values("n")`, []string{"0", "1"}},
 	} {
 		res, err := run(t.Context(), t, g, c.text, gremlin.DefaultBudget)
 		if err != nil {

@@ -10,12 +10,14 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// sorter compares by keys.
+// sorter compares by keys. As in TinkerPop, the keys before the last shuffle
+// have no effect.
 type sorter struct {
 	run     *run
-	bys     []projector
-	sorts   []plan.Sort
-	shuffle bool
+	bys     []projector // one per by(), or the object itself without a by()
+	sorts   []plan.Sort // the order of each of bys
+	first   int         // index of the first key to compare
+	shuffle bool        // the last by() shuffles: there is no key to compare
 	random  *value.Random
 }
 
@@ -26,14 +28,16 @@ func (r *run) newSorter(bys []plan.By) (sorter, error) {
 		return s, err
 	}
 	s.bys = ps
-	s.sorts = []plan.Sort{plan.Asc}
 	for i, by := range bys {
-		if i == 0 {
-			s.sorts = nil
-		}
 		s.sorts = append(s.sorts, by.Sort)
+		if by.Sort == plan.Shuffle {
+			s.first = i + 1
+		}
 	}
-	s.shuffle = s.sorts[len(s.sorts)-1] == plan.Shuffle
+	if len(bys) == 0 {
+		s.sorts = []plan.Sort{plan.Asc}
+	}
+	s.shuffle = s.first == len(s.sorts)
 	return s, nil
 }
 
@@ -75,12 +79,9 @@ func sortKey(v graph.Value) graph.Value {
 
 // compare compares two lists of keys.
 func (s *sorter) compare(a, b []graph.Value) int {
-	for i, sort := range s.sorts {
-		if sort == plan.Shuffle {
-			continue
-		}
+	for i := s.first; i < len(s.sorts); i++ {
 		if c := s.order(a[i], b[i]); c != 0 {
-			if sort == plan.Desc {
+			if s.sorts[i] == plan.Desc {
 				return -c
 			}
 			return c
@@ -135,7 +136,7 @@ func (s *sorter) arrange(n int, keys []graph.Value) []int {
 type orderOp struct {
 	mergingStore
 	sorter
-	keyRow []graph.Value
+	keyRow []graph.Value // keys of all stored rows, one row after another
 	limit  int64         // number of results needed; negative for all
 	worst  []graph.Value // keys of the last row among the first limit rows, once known
 }
@@ -156,7 +157,7 @@ func (o *orderOp) push(b *batch) error {
 		if err != nil {
 			return err
 		}
-		o.keyRow = keys[:before]
+		o.keyRow = keys[:before] // keepRow appends the keys if the row is stored
 		switch {
 		case !ok:
 		case o.shuffle:
