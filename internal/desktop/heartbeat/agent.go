@@ -90,8 +90,9 @@ type Store interface {
 	// fails with fault.Conflict when the token was used before.
 	Redeem(ctx context.Context, tokenID string, at time.Time, c Certificate) error
 
-	// AddCertificate stores a renewed certificate.
-	AddCertificate(ctx context.Context, c Certificate) error
+	// Renew stores a certificate that renews the one with the serial number. It
+	// fails with fault.Conflict when that one is revoked.
+	Renew(ctx context.Context, serial string, c Certificate) error
 
 	// Certificate returns the certificate with a serial number.
 	Certificate(ctx context.Context, serial string) (Certificate, error)

@@ -96,7 +96,11 @@ func (s *Service) Renew(ctx context.Context, client *x509.Certificate, r RenewRe
 	if err != nil {
 		return Enrolment{}, err
 	}
-	if err := s.Store.AddCertificate(ctx, certificateOf(agent, cert)); err != nil {
+	err = s.Store.Renew(ctx, serialOf(client), certificateOf(agent, cert))
+	if fault.Is(err, fault.Conflict) {
+		return Enrolment{}, errRevoked // since it was identified
+	}
+	if err != nil {
 		return Enrolment{}, err
 	}
 	return s.enrolment(ref, agent, cert), nil

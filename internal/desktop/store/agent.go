@@ -9,7 +9,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// authorityID is the one row of its table.
+// authorityID is the id of the only row of its table.
 const authorityID = "agent"
 
 // Authority implements [heartbeat.Store].
@@ -97,11 +97,43 @@ func (s *Store) Redeem(ctx context.Context, tokenID string, at time.Time, c hear
 		if n == 0 {
 			return fault.New(fault.Conflict, "the enrolment token was used before")
 		}
+		if err := tx.Lock(agentLock(c.Agent)); err != nil {
+			return err
+		}
 		if _, err := revoke(tx, c.Agent, at); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(`DELETE FROM desktop_beat WHERE kind = $1 AND component = $2`, c.Agent.Kind, c.Agent.ID); err != nil {
 			return err
+		}
+		return addCertificate(tx, c)
+	})
+}
+
+// agentLock is the lock of the certificates of an agent. It prevents a renewal from
+// adding a certificate while the others are being revoked.
+func agentLock(a heartbeat.Agent) string {
+	return "desktop_agent/" + string(a.Kind) + "/" + string(a.ID)
+}
+
+// Renew implements [heartbeat.Store].
+func (s *Store) Renew(ctx context.Context, serial string, c heartbeat.Certificate) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := tx.Lock(agentLock(c.Agent)); err != nil {
+			return err
+		}
+		valid, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `
+			SELECT count(*)
+			FROM desktop_agent_certificate
+			WHERE serial = $1
+			  AND kind = $2
+			  AND component = $3
+			  AND revoked_at = 0`, serial, c.Agent.Kind, c.Agent.ID)
+		if err != nil {
+			return err
+		}
+		if valid == 0 {
+			return fault.New(fault.Conflict, "the certificate to renew is revoked")
 		}
 		return addCertificate(tx, c)
 	})
@@ -113,11 +145,6 @@ func addCertificate(tx *sqldb.Tx, c heartbeat.Certificate) error {
 		VALUES ($1, $2, $3, $4, $5, $6)`,
 		c.Serial, c.Agent.Kind, c.Agent.ID, millis(c.NotBefore), millis(c.NotAfter), millis(c.RevokedAt))
 	return err
-}
-
-// AddCertificate implements [heartbeat.Store].
-func (s *Store) AddCertificate(ctx context.Context, c heartbeat.Certificate) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return addCertificate(tx, c) })
 }
 
 // Certificate implements [heartbeat.Store].
@@ -145,6 +172,9 @@ func scanCertificate(r sqldb.Row) (c heartbeat.Certificate, err error) {
 // Revoke implements [heartbeat.Store].
 func (s *Store) Revoke(ctx context.Context, a heartbeat.Agent, at time.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := tx.Lock(agentLock(a)); err != nil {
+			return err
+		}
 		n, err = revoke(tx, a, at)
 		return err
 	})

@@ -18,6 +18,15 @@ func certificate(serial string, a heartbeat.Agent) heartbeat.Certificate {
 	return heartbeat.Certificate{Serial: serial, Agent: a, NotBefore: now, NotAfter: after(30 * 24 * time.Hour)}
 }
 
+// enrol stores the first certificate of an agent.
+func enrol(t *testing.T, s Store, c heartbeat.Certificate) {
+	t.Helper()
+	token := heartbeat.Token{ID: "for " + c.Serial, Hash: []byte(c.Serial), Agent: c.Agent, CreatedAt: now, ExpiresAt: after(time.Hour)}
+	must(t, s.AddToken(t.Context(), token))
+	must(t, s.Redeem(t.Context(), token.ID, now, c))
+	must(t, s.DeleteToken(t.Context(), token.ID))
+}
+
 func authorityIsKept(t *testing.T, s Store) {
 	ctx := t.Context()
 	wantKind(t, second(s.Authority(ctx)), fault.NotFound)
@@ -43,7 +52,7 @@ func tokenIsRedeemedOnce(t *testing.T, s Store) {
 	if diff := cmp.Diff(token, got); diff != "" {
 		t.Error(diff)
 	}
-	must(t, s.AddCertificate(ctx, certificate("old", gateway)))
+	enrol(t, s, certificate("old", gateway))
 	verdicts, err := s.Record(ctx, []heartbeat.Beat{beat("old", 1000)})
 	must(t, err)
 	if verdicts[0] != heartbeat.Accepted {
@@ -88,8 +97,8 @@ func beat(serial string, sequence int64) heartbeat.Beat {
 
 func beatSequenceIncreases(t *testing.T, s Store) {
 	ctx := t.Context()
-	must(t, s.AddCertificate(ctx, certificate("c1", gateway)))
-	must(t, s.AddCertificate(ctx, certificate("c2", gateway)))
+	enrol(t, s, certificate("c1", gateway))
+	must(t, s.Renew(ctx, "c1", certificate("c2", gateway)))
 	for _, tt := range []struct {
 		serial   string
 		sequence int64
@@ -122,8 +131,8 @@ func beatSequenceIncreases(t *testing.T, s Store) {
 func revokedCertificatesSendNoBeats(t *testing.T, s Store) {
 	ctx := t.Context()
 	other := heartbeat.Agent{Kind: desktop.KindRDSServer, ID: "g1"}
-	must(t, s.AddCertificate(ctx, certificate("c1", gateway)))
-	must(t, s.AddCertificate(ctx, certificate("c2", other)))
+	enrol(t, s, certificate("c1", gateway))
+	enrol(t, s, certificate("c2", other))
 	verdicts, err := s.Record(ctx, []heartbeat.Beat{beat("unknown", 1), beat("c2", 1), beat("c1", 1)})
 	must(t, err)
 	// A certificate of another agent is valid, but not for this one.
@@ -159,7 +168,7 @@ func revokedCertificatesSendNoBeats(t *testing.T, s Store) {
 
 func beatIsAcceptedOnce(t *testing.T, s Store) {
 	ctx := t.Context()
-	must(t, s.AddCertificate(ctx, certificate("c1", gateway)))
+	enrol(t, s, certificate("c1", gateway))
 	accepted := 0
 	for _, v := range concurrently(8, func(int) heartbeat.Verdict {
 		verdicts, err := s.Record(ctx, []heartbeat.Beat{beat("c1", 5)})
@@ -175,5 +184,31 @@ func beatIsAcceptedOnce(t *testing.T, s Store) {
 	}
 	if accepted != 1 {
 		t.Errorf("one beat sent 8 times was accepted %d times", accepted)
+	}
+}
+
+func revokedCertificatesAreNotRenewed(t *testing.T, s Store) {
+	ctx := t.Context()
+	enrol(t, s, certificate("c0", gateway))
+	wantKind(t, s.Renew(ctx, "unknown", certificate("c1", gateway)), fault.Conflict)
+	// A stolen certificate that is renewed during the revocation does not survive it.
+	for _, err := range concurrently(16, func(i int) error {
+		if i == 8 {
+			_, err := s.Revoke(ctx, gateway, after(time.Minute))
+			return err
+		}
+		return s.Renew(ctx, "c0", certificate(fmt.Sprint("renewed", i), gateway))
+	}) {
+		if err != nil {
+			wantKind(t, err, fault.Conflict)
+		}
+	}
+	wantKind(t, s.Renew(ctx, "c0", certificate("late", gateway)), fault.Conflict)
+	all, err := s.Certificates(ctx, now)
+	must(t, err)
+	for _, c := range all {
+		if c.RevokedAt.IsZero() {
+			t.Errorf("certificate %s is valid after the revocation", c.Serial)
+		}
 	}
 }

@@ -43,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"ATokenIsRedeemedOnceByConcurrentCallers":  tokenIsRedeemedOnce,
 		"HeartbeatsNeedIncreasingSequenceNumbers":  beatSequenceIncreases,
 		"BeatsOfRevokedCertificatesAreRefused":     revokedCertificatesSendNoBeats,
+		"RevokedCertificatesAreNotRenewed":         revokedCertificatesAreNotRenewed,
 		"ConcurrentEqualHeartbeatsAreAcceptedOnce": beatIsAcceptedOnce,
 		"RulesKeepTheirSecrets":                    rulesKeepSecrets,
 		"RulesAreReplacedByVersion":                rulesByVersion,
