@@ -51,7 +51,7 @@ type domain struct {
 	netbios string               // read from the directory, if the spec has none
 	groups  map[string]groupSID  // cached SIDs of administrator groups by name
 	lockout *desktop.LockoutPolicy
-	refused refused
+	refused refused // password of the service account that must not be tried again yet
 }
 
 type groupSID struct {
@@ -73,7 +73,8 @@ func New(o Options) *Client {
 	return &Client{options: o}
 }
 
-// Configure replaces the domains and administrator groups.
+// Configure replaces the domains and administrator groups. It keeps what is known
+// about a domain with the same id and DNS name.
 func (c *Client) Configure(inv desktop.Inventory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +86,7 @@ func (c *Client) Configure(inv desktop.Inventory) {
 			failed: make(map[string]time.Time),
 			groups: make(map[string]groupSID),
 		}
-		if old := c.domains[spec.ID]; old != nil {
+		if old := c.domains[spec.ID]; old != nil && strings.EqualFold(old.spec.DNSName, spec.DNSName) {
 			old.mu.Lock()
 			next[spec.ID].netbios, next[spec.ID].lockout = old.netbios, old.lockout
 			if spec.BindUser == old.spec.BindUser {

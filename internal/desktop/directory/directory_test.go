@@ -238,6 +238,25 @@ func TestSurveyReadsTheDomain(t *testing.T) {
 	}
 }
 
+func TestNamesOfAReplacedDomainAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, func(inv *desktop.Inventory) { inv.Domains[0].NetBIOSName = "" })
+	if _, err := s.client.Survey(t.Context(), "d1"); err != nil {
+		t.Fatal(err)
+	}
+	spec := s.spec
+	spec.NetBIOSName = ""
+	s.client.Configure(desktop.Inventory{Domains: []desktop.Domain{spec}})
+	if _, ok := s.client.Find("CORP"); !ok {
+		t.Error("the NetBIOS name was forgotten although the domain is the same")
+	}
+	spec.DNSName = "other.example"
+	s.client.Configure(desktop.Inventory{Domains: []desktop.Domain{spec}})
+	if d, ok := s.client.Find("CORP"); ok {
+		t.Errorf("CORP is found as %s", d.DNSName)
+	}
+}
+
 func TestSurveyClassifiesFailures(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
