@@ -3,21 +3,21 @@ import { posture, type Account, type FindingQuery, type Rule, type Run } from '.
 
 /** Questions that several screens ask, so that the answer is asked for once. */
 
-export const accountsQuery = queryOptions({
-  queryKey: ['accounts'],
-  queryFn: async () => {
-    const accounts: Account[] = [];
-    let token: string | undefined;
-    do {
-      const page = await posture.post('/v1/cloud-accounts/query', {
-        body: { paginationInfo: { pageSize: 1000, continuationToken: token ?? null } },
-      });
-      accounts.push(...page.cloudAccounts);
-      token = page.continuationToken;
-    } while (token);
-    return accounts;
-  },
-});
+/** Reads all accounts, page by page. */
+export async function readAccounts(): Promise<Account[]> {
+  const accounts: Account[] = [];
+  let token: string | undefined;
+  do {
+    const page = await posture.post('/v1/cloud-accounts/query', {
+      body: { paginationInfo: { pageSize: 1000, continuationToken: token ?? null } },
+    });
+    accounts.push(...page.cloudAccounts);
+    token = page.continuationToken;
+  } while (token);
+  return accounts;
+}
+
+export const accountsQuery = queryOptions({ queryKey: ['accounts'], queryFn: readAccounts });
 
 export const rulesQuery = queryOptions({
   queryKey: ['rules'],

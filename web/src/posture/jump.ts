@@ -1,6 +1,7 @@
 import { posture } from '../api/posture';
 import type { Target } from '../frame/JumpBox';
 import { shortType } from '../parts/text';
+import { readAccounts } from './data';
 import { frameworkLabel } from './frameworks';
 
 /** A control of a framework, for searching. */
@@ -38,7 +39,7 @@ function findControls(text: string): Promise<Control[]> {
 /** Accounts, rules, controls and resources whose name matches. */
 export async function jumpTargets(text: string): Promise<Target[]> {
   const [accounts, rules, entities, found] = await Promise.all([
-    posture.post('/v1/cloud-accounts/query', { body: { paginationInfo: { pageSize: 1000 } } }),
+    readAccounts(),
     posture.post('/v1/rules/query', { body: { filters: { queryString: text }, paginationInfo: { pageSize: 10 } } }),
     /[\p{L}\p{N}]/u.test(text)
       ? posture.post('/v1/entities/query', { body: { filters: { nameSearch: text }, paginationInfo: { pageSize: 10 } } })
@@ -47,7 +48,7 @@ export async function jumpTargets(text: string): Promise<Target[]> {
   ]);
   const lower = text.toLowerCase();
   return [
-    ...accounts.cloudAccounts
+    ...accounts
       .filter((a) => `${a.cloudAccountName} ${a.cloudAccountId}`.toLowerCase().includes(lower))
       .slice(0, 10)
       .map((a): Target => ({

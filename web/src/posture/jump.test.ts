@@ -1,0 +1,26 @@
+import { expect, test, vi } from 'vitest';
+import { jumpTargets } from './jump';
+
+interface Body {
+  paginationInfo: { continuationToken?: string | null };
+}
+
+const account = (id: string, name: string) => ({ cloudAccountId: id, cloudAccountName: name });
+
+vi.mock('../api/posture', () => ({
+  posture: {
+    get: () => Promise.resolve({ results: [] }),
+    post: (path: string, { body }: { body: Body }) => {
+      if (path !== '/v1/cloud-accounts/query') return Promise.resolve({ results: [] });
+      return Promise.resolve(
+        body.paginationInfo.continuationToken
+          ? { cloudAccounts: [account('2', 'payroll')] }
+          : { cloudAccounts: [account('1', 'website')], continuationToken: 'next' },
+      );
+    },
+  },
+}));
+
+test('an account on a later page is found', async () => {
+  expect(await jumpTargets('payr')).toMatchObject([{ group: 'Account', label: 'payroll', to: '/accounts/2' }]);
+});
