@@ -14,7 +14,7 @@ import (
 
 type desktopAlertsCmd struct {
 	List        desktopAlertsListCmd    `cmd:"" default:"withargs" help:"List alerts by rule and cause, newest first. The default of vigil desktop alerts."`
-	Acknowledge desktopAlertsAckCmd     `cmd:"" help:"Mark a group of alerts as being handled; no further messages are sent about it."`
+	Acknowledge desktopAlertsAckCmd     `cmd:"" help:"Mark a group of alerts as being handled: messages about it are not repeated until it ends."`
 	Silence     desktopAlertsSilenceCmd `cmd:"" help:"Send no messages about a group of alerts for some time."`
 }
 
