@@ -12,7 +12,7 @@ import (
 type Index struct {
 	size   int // number of distinct values
 	value  func(i int) Value
-	starts []uint32 // start of the elements by distinct value, with an end offset
+	starts []uint32 // elems[starts[i]:starts[i+1]] have the i-th distinct value
 	elems  []Handle
 }
 

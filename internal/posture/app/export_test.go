@@ -15,8 +15,8 @@ import (
 func TestListsAreExported(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
-		i := newInventory(t, dsn, 1, 1100) // more than one page
-		i.raise("aws-iam-root-mfa", time.Now(), func(n int, f *posture.Finding) { f.Name = "=cmd()," }, 1, 2, 3)
+		i := newInventory(t, dsn, 1, 1100)                                                                       // more than one page
+		i.raise("aws-iam-root-mfa", time.Now(), func(n int, f *posture.Finding) { f.Name = "=cmd()," }, 1, 2, 3) // with the risk scores 10, 20 and 30
 		export := func(path string, body object) (rows [][]string) {
 			got := i.want(200, "POST", path, body)
 			if kind := got.header.Get("Content-Type"); kind != "text/csv; charset=utf-8" || !strings.Contains(got.header.Get("Content-Disposition"), ".csv") {

@@ -17,7 +17,7 @@ var (
 	someSources = []string{"*", "Internet", "10.0.0.0/8", "0.0.0.0/1", "128.0.0.0/1", "52.0.0.0/8", "VirtualNetwork", "asg:a", "AzureCloud", "not_understood"}
 	someTargets = []string{"*", "VirtualNetwork", "10.0.0.0/16", "10.0.1.0/24", "asg:web", "asg:db"}
 	somePorts   = []string{"*", "22", "20-30", "0-21", "23-65535", "80,443,22", "70000"}
-	someFrom    = []string{"", " from=1-1023", " from=*"}
+	someFrom    = []string{"", " from=1-1023", " from=*"} // source ports
 )
 
 func drawRule(t *rapid.T, priority int, access string) string {
@@ -170,10 +170,10 @@ func TestPrivilegedWithUnreadInput(t *testing.T) {
 			t.Errorf("%s: %v became %v when groups were refused", e.Name, complete, after)
 		}
 		for i := range e.Input.Assignments {
-			dark := e.Input
-			dark.Assignments = slices.Clone(dark.Assignments)
-			dark.Assignments[i].Role = nil
-			if after := dark.ask(); after.Truth != complete.Truth && after.Truth != predicate.Unknown {
+			unreadable := e.Input
+			unreadable.Assignments = slices.Clone(unreadable.Assignments)
+			unreadable.Assignments[i].Role = nil
+			if after := unreadable.ask(); after.Truth != complete.Truth && after.Truth != predicate.Unknown {
 				t.Errorf("%s: %v became %v when role %d was refused", e.Name, complete, after, i)
 			}
 			reduced := e.Input
