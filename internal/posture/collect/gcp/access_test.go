@@ -122,6 +122,9 @@ func TestValidateUnreachableCloud(t *testing.T) {
 	if status != posture.AccountDenyAccess || !strings.Contains(reason, "Cloud Resource Manager API is not enabled") || err != nil {
 		t.Errorf("the API is off: %q, %q, %v", status, reason, err)
 	}
+	if strings.Contains(reason, "Grant") || !strings.Contains(reason, "Enable the API") {
+		t.Errorf("the API is off, and the advice is: %s", reason)
+	}
 }
 
 func TestDiscovery(t *testing.T) {

@@ -131,11 +131,15 @@ func (src *Source) keyOf(a posture.Access) (posture.ServiceAccountKey, error) {
 }
 
 // accessErrorOf converts the error of reading the project to an access error: the project does not exist
-// for this key, or the API is not enabled in the project of the key.
+// for this credential, or the API is not enabled in the project that calls are counted against.
 func (s *session) accessErrorOf(err error) error {
 	switch {
 	case errors.Is(err, collect.ErrOff), isOtherProjectOff(err):
-		return &accessError{fmt.Sprintf("the Cloud Resource Manager API is not enabled in project %s, which the service account belongs to", s.key.ProjectID), err}
+		where := s.key.ProjectID
+		if s.client.src.options.Tokens == nil {
+			where += ", which the service account belongs to"
+		}
+		return &accessError{"the Cloud Resource Manager API is not enabled in project " + where, err}
 	case errors.Is(err, collect.ErrGone):
 		return &collect.DeniedError{Permission: getProject, Err: err}
 	}
@@ -161,6 +165,8 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 		return posture.AccountActive, "", nil
 	case errors.Is(err, collect.ErrIdentity):
 		return posture.AccountValidationFailed, sentence(err), nil
+	case errors.Is(err, collect.ErrDenied) && (errors.Is(err, collect.ErrOff) || isOtherProjectOff(err)):
+		return posture.AccountDenyAccess, fmt.Sprintf("The key is accepted, but it may not read project %s: %s Enable the API there.", a.Account.ID, lower(sentence(err))), nil
 	case errors.Is(err, collect.ErrDenied):
 		return posture.AccountDenyAccess, fmt.Sprintf("The key is accepted, but it may not read project %s: %s %s", a.Account.ID, lower(sentence(err)), advice), nil
 	}

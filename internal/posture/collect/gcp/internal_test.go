@@ -1,13 +1,16 @@
 package gcp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
+	"cloud.google.com/go/auth"
 	"github.com/tidwall/gjson"
 
+	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 )
 
@@ -110,3 +113,21 @@ func TestErrorClasses(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorsOfScansDoNotNameAServiceAccount(t *testing.T) {
+	t.Parallel()
+	own := New(Options{Tokens: ownTokens{}})
+	s, err := own.newSession("p", posture.ServiceAccountKey{ProjectID: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "the Cloud Resource Manager API is not enabled in project p"
+	if err := s.accessErrorOf(&offError{}); err.Error() != want || !errors.Is(err, collect.ErrDenied) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// ownTokens stands for the credentials of a user.
+type ownTokens struct{}
+
+func (ownTokens) Token(context.Context) (*auth.Token, error) { return nil, errors.New("not used") }
