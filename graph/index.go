@@ -104,6 +104,8 @@ func (x *Index) Prefix(s string) []Handle {
 	return x.part(lo, hi)
 }
 
+// bytes returns the memory of the index, with 4 bytes per distinct value for the
+// positions or string codes that value looks up.
 func (x *Index) bytes() int64 {
 	if x == nil {
 		return 0

@@ -228,13 +228,9 @@ func (o *orderOp) finish() error {
 	return err
 }
 
-func (o *orderOp) forget() {
+func (o *orderOp) reset() {
 	clear(o.keyRow)
 	o.keyRow, o.worst = o.keyRow[:0], nil
-}
-
-func (o *orderOp) reset() {
-	o.forget()
 	o.mergingStore.reset()
 }
 
