@@ -404,6 +404,25 @@ func TestForgeriesCauseFewCalls(t *testing.T) {
 	}
 }
 
+// SNS repeats a message after a 5xx response, but not after a refusal.
+func TestMessagesAreNotRefusedWhileTheCertificateCannotBeFetched(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		fx := newFixture(t)
+		fx.internet.Hosts = map[string]http.Handler{host: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })}
+		n := fx.sns.Notify(topic, event())
+		for range 2 { // the second message arrives before the next fetch
+			_, err := fx.verifier.Verify(t.Context(), n.Header(), n.Body())
+			if !fault.Is(err, fault.Unavailable) || refusal.ReasonOf(err) != "" {
+				t.Errorf("status %d: %v, want that the certificate is unavailable", status, err)
+			}
+		}
+		if got := fx.internet.Calls.Load(); got != 1 {
+			t.Errorf("status %d: %d fetches, want one", status, got)
+		}
+	}
+}
+
 func TestEventsTargetResources(t *testing.T) {
 	t.Parallel()
 	fx := newFixture(t)

@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"vigil/internal/fault"
 	"vigil/internal/posture/stream/refusal"
 )
 
@@ -137,15 +139,21 @@ func (c *Certificates) download(ctx context.Context, address string) (*x509.Cert
 	}
 	res, err := c.http.Do(r)
 	if err != nil {
-		return nil, refusal.New(refusal.Certificate, "fetch certificate: %w", err)
+		return nil, unavailable(err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
+	switch {
+	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusInternalServerError:
+		return nil, unavailable(fmt.Errorf("status %d", res.StatusCode))
+	case res.StatusCode != http.StatusOK:
 		return nil, refusal.New(refusal.Certificate, "fetch certificate: status %d", res.StatusCode)
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, fetchSize+1))
-	if err != nil || len(text) > fetchSize {
-		return nil, refusal.New(refusal.Certificate, "fetch certificate: %d bytes, %w", len(text), err)
+	switch {
+	case err != nil:
+		return nil, unavailable(err)
+	case len(text) > fetchSize:
+		return nil, refusal.New(refusal.Certificate, "fetch certificate: more than %d bytes", fetchSize)
 	}
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE" {
@@ -156,6 +164,12 @@ func (c *Certificates) download(ctx context.Context, address string) (*x509.Cert
 		return nil, refusal.New(refusal.Certificate, "read certificate: %w", err)
 	}
 	return cert, nil
+}
+
+// unavailable returns the error of a genuine address that could not be read. SNS sends a
+// message again after this error, but not after a refusal.
+func unavailable(err error) error {
+	return fault.Wrap(fault.Unavailable, err, "the certificate of SNS could not be fetched")
 }
 
 // check returns the key of a certificate if it is valid now and issued to SNS.
