@@ -9,7 +9,8 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// listCall builds the functions of two collections.
+// listCall builds the steps that combine the current list with the list in their argument:
+// combine, product, merge, intersect, difference and disjunct. merge also takes two maps.
 func (r *run) listCall(s *plan.Call, next op) (op, error) {
 	arg, err := r.argument(s)
 	if err != nil {
@@ -36,12 +37,13 @@ func (r *run) listCall(s *plan.Call, next op) (op, error) {
 		if err != nil {
 			return graph.Null, false, err
 		}
+		// The memory of the result: items and bytes of each. The other steps use hash tables.
 		size, each := len(a)+len(b), int64(2*keyBytes)
 		switch s.Name {
 		case "combine":
-			each = 24
+			each = 24 // one value
 		case "product":
-			size, each = len(a)*len(b), 72
+			size, each = len(a)*len(b), 72 // a list of two values
 		}
 		if err := r.meter.checkSize(each * int64(size)); err != nil {
 			return graph.Null, false, err
@@ -93,7 +95,7 @@ func (r *run) mergeMap(es []graph.Entry, arg func(*batch, int) (graph.Value, err
 	return mergeMaps(es, other), r.meter.spend(len(es) + len(other))
 }
 
-// combine applies a function of two collections.
+// combine returns the result of the step with a name for two lists.
 func combine(name string, a, b []graph.Value) graph.Value {
 	switch name {
 	case "combine":
@@ -157,18 +159,14 @@ func (r *run) conjoin(sep string) func(graph.Value) (graph.Value, error) {
 				return graph.Null, err
 			}
 			parts = append(parts, t)
-			size += int64(len(parts[len(parts)-1]) + len(sep))
+			size += int64(len(t) + len(sep))
 			if err := r.checkLength(size); err != nil {
 				return graph.Null, err
 			}
 		}
-		if len(parts) == 0 {
+		if size == 0 { // only null, or empty strings without a separator, as in TinkerPop
 			return graph.Null, nil
 		}
-		s := strings.Join(parts, sep)
-		if s == "" {
-			return graph.Null, nil
-		}
-		return graph.String(s), nil
+		return graph.String(strings.Join(parts, sep)), nil
 	}
 }
