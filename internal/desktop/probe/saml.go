@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,14 +53,18 @@ func readMetadata(text []byte, signerFile string, now time.Time) (desktop.SAMLRe
 		}
 		signed = true
 	}
-	entity, err := decodeMetadata(text)
+	entity, ends, err := decodeMetadata(text)
 	if err != nil {
 		return desktop.SAMLReading{}, err
 	}
 	reading := desktop.SAMLReading{EntityID: entity.EntityID, Signed: signed}
-	if entity.ValidUntil != "" {
-		if reading.ValidUntil, err = time.Parse(time.RFC3339, entity.ValidUntil); err != nil {
+	for _, text := range ends {
+		end, err := time.Parse(time.RFC3339, text)
+		if err != nil {
 			return desktop.SAMLReading{}, brokenMetadata("have a malformed validUntil", err)
+		}
+		if reading.ValidUntil.IsZero() || end.Before(reading.ValidUntil) {
+			reading.ValidUntil = end
 		}
 	}
 	reading.Signing = signingCertificate(entity, now)
@@ -133,25 +138,24 @@ type provider struct {
 }
 
 // decodeMetadata returns the identity provider in metadata: the root entity, or
-// the first one in a list.
-func decodeMetadata(text []byte) (entity, error) {
+// the first one in a list. ends are the validUntil attributes that apply to it, its own
+// and that of the list.
+func decodeMetadata(text []byte) (provider entity, ends []string, err error) {
 	var root entity
 	if err := xml.NewDecoder(bytes.NewReader(text)).Decode(&root); err != nil {
-		return entity{}, brokenMetadata("are not XML", err)
+		return entity{}, nil, brokenMetadata("are not XML", err)
 	}
 	for _, e := range append([]entity{root}, root.Entities...) {
 		if len(e.Providers) > 0 && e.EntityID != "" {
-			if e.ValidUntil == "" {
-				e.ValidUntil = root.ValidUntil
-			}
-			return e, nil
+			ends = []string{root.ValidUntil, e.ValidUntil}
+			return e, slices.DeleteFunc(ends, func(end string) bool { return end == "" }), nil
 		}
 	}
-	return entity{}, brokenMetadata("contain no identity provider", nil)
+	return entity{}, nil, brokenMetadata("contain no identity provider", nil)
 }
 
-// signingCertificate returns the currently valid signing certificate that
-// expires last, or else the last one.
+// signingCertificate returns the signing certificate that expires last, of those that
+// are currently valid if there are any, and nil if there is no certificate.
 func signingCertificate(e entity, now time.Time) *desktop.Certificate {
 	var best *desktop.Certificate
 	for _, p := range e.Providers {

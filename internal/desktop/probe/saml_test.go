@@ -180,6 +180,33 @@ func TestOnlySignedMetadataAreUsed(t *testing.T) {
 	}
 }
 
+func TestMetadataAreValidUntilTheEarliestEnd(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Truncate(time.Second)
+	const day = 24 * time.Hour
+	for _, tt := range []struct {
+		name         string
+		list, entity string // validUntil of the list and of the entity in it
+		want         time.Time
+	}{
+		{"the list ends first", now.Add(day).Format(time.RFC3339), now.Add(9 * day).Format(time.RFC3339), now.Add(day)},
+		{"the entity ends first", now.Add(9 * day).Format(time.RFC3339), now.Add(day).Format(time.RFC3339), now.Add(day)},
+		{"only the list ends", now.Add(day).Format(time.RFC3339), "", now.Add(day)},
+		{"nothing ends", "", "", time.Time{}},
+	} {
+		text := fmt.Sprintf(`<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" validUntil="%s">`+
+			`<EntityDescriptor entityID="https://idp.example" validUntil="%s"><IDPSSODescriptor/></EntityDescriptor></EntitiesDescriptor>`, tt.list, tt.entity)
+		r, err := readMetadata([]byte(text), "", now)
+		if err != nil || !r.ValidUntil.Equal(tt.want) {
+			t.Errorf("%s: valid until %s, want %s (%v)", tt.name, r.ValidUntil, tt.want, err)
+		}
+	}
+	text := `<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" validUntil="soon">` + metadata(now) + `</EntitiesDescriptor>`
+	if r, err := readMetadata([]byte(text), "", now); err == nil {
+		t.Errorf("metadata that are valid until soon were accepted: %+v", r)
+	}
+}
+
 func FuzzReadMetadata(f *testing.F) {
 	f.Add(metadata(time.Unix(0, 0)))
 	f.Add(`<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"><EntityDescriptor/></EntitiesDescriptor>`)

@@ -24,8 +24,8 @@ import (
 	"vigil/internal/sim/site"
 )
 
-// Fault is a fault of the metadata. Its Site simulates that the provider is
-// down or has a bad certificate.
+// Fault is a fault of the metadata. That the provider is down or has a bad TLS
+// certificate is simulated by Provider.Site.
 type Fault int
 
 // The faults of a provider.
