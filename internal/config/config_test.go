@@ -75,6 +75,7 @@ func TestCheckNamesEverySetting(t *testing.T) {
 		{"a mail password instead of a reference", func(c *config.Config) { c.Desktop.Mail.Password = "hunter2" }, "desktop.mail.password must be a reference"},
 		{"mail without a sender", func(c *config.Config) { c.Desktop.Mail.Server = "mail:25" }, "desktop.mail.from must be an address"},
 		{"mail without a port", func(c *config.Config) { c.Desktop.Mail.Server, c.Desktop.Mail.From = "mail", "a@b.example" }, "desktop.mail.server must be host:port"},
+		{"mail with an empty port", func(c *config.Config) { c.Desktop.Mail.Server, c.Desktop.Mail.From = "mail:", "a@b.example" }, "desktop.mail.server must be host:port"},
 		{"mail with an unencrypted password", func(c *config.Config) {
 			c.Desktop.Mail = config.Mail{Server: "mail:25", From: "a@b.example", Username: "u", Password: "env:P", Security: "none"}
 		}, "desktop.mail.security must not be none"},
@@ -85,6 +86,8 @@ func TestCheckNamesEverySetting(t *testing.T) {
 		{"sessions shorter than tokens", func(c *config.Config) {
 			c.Desktop.AccessLife, c.Desktop.RefreshLife = time.Hour, time.Minute
 		}, "desktop.refresh_life must not be shorter"},
+		{"sessions shorter than tokens of the default", func(c *config.Config) { c.Desktop.RefreshLife = 10 * time.Minute }, "desktop.refresh_life must not be shorter"},
+		{"sessions of the default shorter than tokens", func(c *config.Config) { c.Desktop.AccessLife = 9 * time.Hour }, "desktop.refresh_life must not be shorter"},
 		{"a negative number", func(c *config.Config) { c.Desktop.Login.FailuresPerUser = -1 }, "desktop.login.failures_per_user must not be negative"},
 		{"probes without a pause", func(c *config.Config) { c.Desktop.Probe.Interval = time.Millisecond }, "desktop.probe.interval must be at least 1s"},
 		{"traces to a host", func(c *config.Config) { c.Telemetry.TracesURL = "collector:4318" }, "telemetry.traces_url must be an http"},

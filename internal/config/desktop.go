@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net"
 	"net/mail"
 	"net/netip"
@@ -23,13 +24,13 @@ type Desktop struct {
 	Webhook     Webhook       `yaml:"webhook" embed:"" prefix:"webhook-"`
 }
 
-// DesktopLogin limits failed logins. The limits stay below the lockout
-// threshold of the user's directory in any case.
+// DesktopLogin limits failed logins. Whatever the settings, fewer wrong passwords
+// reach the directory than lock an account, unless one wrong password locks it.
 type DesktopLogin struct {
-	FailuresPerUser    int           `yaml:"failures_per_user" default:"5" help:"Wrong passwords of one user from one address before the next must wait: a second, then twice as long each time. Fewer are passed on where the directory locks accounts sooner."`
+	FailuresPerUser    int           `yaml:"failures_per_user" default:"5" help:"Wrong passwords of one user from one address before the next login must wait: a second, then twice as long each time. If the directory locks accounts after fewer, fewer are passed on to it."`
 	FailuresPerAddress int           `yaml:"failures_per_address" default:"200" help:"Refused logins from one address before further ones must wait, longer each time."`
 	Window             time.Duration `yaml:"window" default:"15m" help:"Time after which failures are forgotten, if the directory has no such setting."`
-	MaxWait            time.Duration `yaml:"max_wait" default:"1m" help:"How long a login waits for others of the same user."`
+	MaxWait            time.Duration `yaml:"max_wait" default:"1m" help:"How long a login waits for concurrent logins of the same user."`
 }
 
 // Probe contains the intervals of probes.
@@ -68,7 +69,7 @@ func (w Webhook) Networks() ([]netip.Prefix, error) {
 func (d Desktop) problems() [][2]string {
 	var bad [][2]string
 	wrong := func(name, complaint string) { bad = append(bad, [2]string{name, complaint}) }
-	if d.RefreshLife > 0 && d.RefreshLife < d.AccessLife {
+	if cmp.Or(d.RefreshLife, 8*time.Hour) < cmp.Or(d.AccessLife, 30*time.Minute) {
 		wrong("refresh_life", "must not be shorter than access_life")
 	}
 	if _, err := d.Webhook.Networks(); err != nil {
@@ -94,7 +95,7 @@ func (m Mail) problems() [][2]string {
 	if m.Server == "" {
 		return bad
 	}
-	if host, _, err := net.SplitHostPort(m.Server); err != nil || host == "" {
+	if host, port, err := net.SplitHostPort(m.Server); err != nil || host == "" || port == "" {
 		wrong("server", "must be host:port")
 	}
 	if a, err := mail.ParseAddress(m.From); err != nil || a.Name != "" {
