@@ -35,3 +35,56 @@ func TestMachineWithExpiredCertificateNeedsANewToken(t *testing.T) {
 		t.Error("the new certificate was not saved")
 	}
 }
+
+func TestMachineRecoversAfterItsClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := f.enrol(gateway)
+	if _, err := f.client(&c).Beat(t.Context(), c.Enrolment.HeartbeatPath, report(1<<60)); err != nil {
+		t.Fatal(err)
+	}
+	m := heartbeat.NewMachine()
+	m.Server, m.Trust, m.CredentialStore = f.server.URL, f.trust(), credentialKeeper{&c}
+	m.Log = slog.New(slog.DiscardHandler)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	m.Report = func(_ context.Context, s heartbeat.Stamp) (any, error) { return report(s.Sequence), nil }
+	recovered := false
+	f.mu.Lock()
+	f.accepted = func() {
+		recovered = true
+		cancel()
+	}
+	f.mu.Unlock()
+	done := make(chan error, 1)
+	go func() { done <- m.Run(ctx) }()
+	select {
+	case err := <-done:
+		if err != nil || !recovered {
+			t.Errorf("the machine ended with %v; a report was accepted: %t", err, recovered)
+		}
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the machine did not recover")
+	}
+}
+
+func TestMachineStopsWhenItIsRevoked(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := f.enrol(gateway)
+	if err := f.service.Revoke(t.Context(), gateway); err != nil {
+		t.Fatal(err)
+	}
+	m := heartbeat.NewMachine()
+	m.Server, m.Trust, m.CredentialStore = f.server.URL, f.trust(), credentialKeeper{&c}
+	m.Log = slog.New(slog.DiscardHandler)
+	m.Report = func(_ context.Context, s heartbeat.Stamp) (any, error) { return report(s.Sequence), nil }
+	if err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "revoked") {
+		t.Errorf("a revoked machine ends with %v", err)
+	}
+}
+
+type credentialKeeper struct{ c *heartbeat.Credential }
+
+func (k credentialKeeper) Load() (heartbeat.Credential, error) { return *k.c, nil }
+func (k credentialKeeper) Save(c heartbeat.Credential) error   { *k.c = c; return nil }
