@@ -20,19 +20,22 @@ import {
 /** How many components of a kind are offered. */
 const most = 8;
 
-/** Components whose name matches. */
+/** Components whose name matches, with or without its domain. */
 export async function jumpTargets(text: string): Promise<Target[]> {
+  const lower = text.toLowerCase();
+  const matches = (name: string) => name.toLowerCase().includes(lower);
+  const matching = <T extends { name: string }>(all: T[], make: (x: T) => Component) => all.filter((x) => matches(x.name)).map(make);
   const lists = await Promise.all([
-    desktop.get('/rest/monitor/gateways').then((all) => all.map(fromGateway)),
-    desktop.get('/rest/monitor/connection-servers').then((all) => all.map(fromConnectionServer)),
-    desktop.get('/rest/monitor/farms').then((all) => all.map(fromFarm)),
-    desktop.get('/rest/monitor/rds-servers').then((all) => all.map(fromRDS)),
-    desktop.get('/rest/monitor/virtual-centers').then((all) => all.map(fromCenter)),
-    desktop.get('/rest/monitor/ad-domains').then((all) => all.map(fromDomain)),
-    desktop.get('/rest/monitor/v1/pods').then((all) => all.map(fromPod)),
-    desktop.get('/rest/monitor/saml-authenticators').then((all) => all.map(fromSAML)),
-    desktop.get('/rest/monitor/v1/true-sso').then((all) => all.map(fromSSO)),
-    desktop.get('/rest/monitor/desktop-composers').then((all) => all.map(fromComposer)),
+    desktop.get('/rest/monitor/gateways').then((all) => matching(all, fromGateway)),
+    desktop.get('/rest/monitor/connection-servers').then((all) => matching(all, fromConnectionServer)),
+    desktop.get('/rest/monitor/farms').then((all) => matching(all, fromFarm)),
+    desktop.get('/rest/monitor/rds-servers').then((all) => matching(all, fromRDS)),
+    desktop.get('/rest/monitor/virtual-centers').then((all) => matching(all, fromCenter)),
+    desktop.get('/rest/monitor/ad-domains').then((all) => all.map(fromDomain).filter((c) => matches(c.name))),
+    desktop.get('/rest/monitor/v1/pods').then((all) => matching(all, fromPod)),
+    desktop.get('/rest/monitor/saml-authenticators').then((all) => all.map(fromSAML).filter((c) => matches(c.name))),
+    desktop.get('/rest/monitor/v1/true-sso').then((all) => matching(all, fromSSO)),
+    desktop.get('/rest/monitor/desktop-composers').then((all) => matching(all, fromComposer)),
   ]);
   const icons: Partial<Record<Component['kind'], Target['icon']>> = {
     GATEWAY: 'gateway',
@@ -46,17 +49,13 @@ export async function jumpTargets(text: string): Promise<Target[]> {
     TRUE_SSO: 'key',
     COMPOSER: 'composer',
   };
-  const lower = text.toLowerCase();
   return lists.flatMap((all) =>
-    all
-      .filter((c) => c.name.toLowerCase().includes(lower))
-      .slice(0, most)
-      .map((c): Target => ({
-        group: c.kind,
-        icon: icons[c.kind] ?? 'box',
-        label: c.name,
-        detail: `${sentence(kindWords[c.kind])}, ${c.word}`,
-        to: addressOf(c.kind, c.id),
-      })),
+    all.slice(0, most).map((c): Target => ({
+      group: c.kind,
+      icon: icons[c.kind] ?? 'box',
+      label: c.name,
+      detail: `${sentence(kindWords[c.kind])}, ${c.word}`,
+      to: addressOf(c.kind, c.id),
+    })),
   );
 }
