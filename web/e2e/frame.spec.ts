@@ -102,6 +102,18 @@ test('the jump box finds a control and an action', async ({ posture: page }) => 
   await expect(page.locator('.rule-row').first()).toBeVisible();
 });
 
+test.describe('a failed search', () => {
+  test.use({ failing: true });
+  test('is not shown as a search without a result', async ({ desktop: page }) => {
+    await page.route('**/rest/monitor/farms', (route) => route.fulfill({ status: 500, json: { error_message: 'internal error' } }));
+    await page.goto(desktopAt('/alerts'));
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search or jump to' }).fill('farm-07');
+    await expect(page.getByRole('dialog').getByRole('alert')).toContainText('The search failed. Internal error');
+  });
+});
+
 test('the jump box finds a component', async ({ desktop: page }) => {
   await page.goto(desktopAt('/health'));
   await expect(page.locator('.stage').first()).toBeVisible();

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useState, type KeyboardEvent } from 'react';
 import { Dialog } from '../parts/Dialog';
+import { failureText } from '../parts/failure';
 import { Icon, type IconName } from '../parts/Icon';
 
 /** A place to jump to. */
@@ -82,7 +83,7 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
       <div className="jump-list" role="listbox" id="jump-list" aria-label="Targets">
         {targets.map((t, i) => (
           <div
-            key={`${t.group}${t.label}${t.detail ?? ''}`}
+            key={`${t.group}${t.label}${t.detail ?? ''}${t.to ?? ''}`}
             id={`jump-${i}`}
             role="option"
             aria-selected={i === current}
@@ -95,7 +96,13 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
           </div>
         ))}
       </div>
-      {targets.length === 0 && <p className="region t3">{found.isFetching ? 'Searching…' : 'Nothing has this name.'}</p>}
+      {found.isError ? (
+        <p className="region t3" role="alert">
+          The search failed. {failureText(found.error)}
+        </p>
+      ) : (
+        targets.length === 0 && <p className="region t3">{found.isFetching ? 'Searching…' : 'Nothing has this name.'}</p>
+      )}
     </Dialog>
   );
 }
