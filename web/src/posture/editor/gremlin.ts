@@ -1,6 +1,9 @@
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
 
+/** Hexadecimal or decimal digits, with the suffix of a type: 0xFFL, 2.5e3, 1_000i. */
+const number = /^(?:0x[\da-f_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:e[+-]?\d[\d_]*)?)[bsilnfdm]?/i;
+
 const keywords = new Set([
   'true',
   'false',
@@ -20,13 +23,13 @@ const keywords = new Set([
   'asc',
 ]);
 
-/** Colours of Gremlin and of the search language: steps, texts, numbers and words. */
+/** Tokens of Gremlin, and of the search language as far as they are the same. The kind of a token decides its colour. */
 const language = StreamLanguage.define({
   token(stream) {
     if (stream.eatSpace()) return null;
     if (stream.match(/^\/\/.*/)) return 'comment';
     if (stream.match(/^'(?:[^'\\]|\\.)*'?/) || stream.match(/^"(?:[^"\\]|\\.)*"?/)) return 'string';
-    if (stream.match(/^\d+(?:\.\d+)?[lLdD]?/)) return 'number';
+    if (stream.match(number)) return 'number';
     const word = stream.match(/^[A-Za-z_]\w*/);
     if (word) {
       const text = (word as RegExpMatchArray)[0];
