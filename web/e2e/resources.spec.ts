@@ -234,7 +234,7 @@ test('the inventory is exported', async ({ posture: page }) => {
   expect((await saved).suggestedFilename()).toBe('resources.csv');
 });
 
-test('an account that does not exist in the search of the inventory says what to do', async ({ posture: page }) => {
+test('a search of the inventory without a result offers to clear the filters', async ({ posture: page }) => {
   await page.goto(postureAt('/inventory?q=no-such-name'));
   await expect(page.getByText('No resource matches')).toBeVisible();
   await page.getByRole('button', { name: 'Clear all', exact: true }).click();
@@ -356,7 +356,7 @@ test('an account that is read in part shows unknown verdicts, and the permission
   await expect(page.getByText(/kms:GetKeyRotationStatus/).first()).toBeVisible();
 });
 
-test('what was judged unknown is not counted as a pass', async ({ posture: page }) => {
+test('the coverage of a framework does not count unknown verdicts as passes', async ({ posture: page }) => {
   await page.goto(postureAt('/compliance/cis-aws-3.0'));
   await expect(page.getByText(/Unknown is not pass/)).toBeVisible();
   await expect(page.locator('.framework-figures .of')).toHaveText(/of \d+ covered/);
