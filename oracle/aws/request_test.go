@@ -31,7 +31,8 @@ func TestRequestsAreWrittenTheSame(t *testing.T) {
 			return
 		}
 		for seed := range uint64(2) {
-			input := awsapitest.New(seed).Input(op, seed == 0)
+			onlyRequired := seed == 0
+			input := awsapitest.New(seed).Input(op, onlyRequired)
 			if id, ok := input["HostedZoneId"].(string); ok && op.Service.Name == "route53" {
 				input["HostedZoneId"] = "/hostedzone/" + id
 			}

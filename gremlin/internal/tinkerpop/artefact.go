@@ -47,7 +47,7 @@ func Fetch(ctx context.Context) (*Artefact, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nil, err
 	}
-	// Download to a temporary name, because another process may read the file.
+	// Write to a temporary name, because another process may read the file.
 	part := fmt.Sprintf("%s.%d", file, os.Getpid())
 	if err := os.WriteFile(part, data, 0o644); err != nil {
 		return nil, err

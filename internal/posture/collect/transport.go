@@ -13,9 +13,9 @@ import (
 // It is safe for concurrent use.
 type Transport interface {
 	// Pages makes a call and calls page for every page of its response. The address is
-	// the call of the request with its templates filled in. Errors are those of this
-	// package: ErrDenied, ErrGone, ErrOff and so on. An error of page is returned
-	// unchanged.
+	// the result of r.Address: the template in r.Call or r.Path, filled in. Errors are
+	// those of this package: ErrDenied, ErrGone, ErrOff and so on. An error of page is
+	// returned unchanged.
 	Pages(ctx context.Context, r *resource.Request, address string, input []byte, page func(gjson.Result) error) error
 }
 

@@ -74,8 +74,8 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// appendRelative appends a text as its difference from another: the length of the
-// common prefix and the rest, or the length of the common suffix.
+// appendRelative appends a text as its difference from another: only the length of the
+// text if the other ends with it, otherwise the length of the common prefix and the rest.
 func appendRelative(b []byte, other, s string) []byte {
 	if len(s) > 2 && strings.HasSuffix(other, s) {
 		// The lowest bit distinguishes suffix (1) and prefix (0).
@@ -173,8 +173,8 @@ func (r *docReader) uvarint() uint64 {
 	return 0
 }
 
-// count reads the length of a list. Each element takes at least one byte, which bounds
-// the length of malformed input.
+// count reads the length of a list or text. Each element takes at least one byte: a length
+// above that of the rest is malformed, and would allocate too much memory.
 func (r *docReader) count() int {
 	n := r.uvarint()
 	if n > uint64(len(r.rest)) {

@@ -24,7 +24,8 @@ type Answer struct {
 // status and provider, to show their results and costs. It fails with the error of the
 // first rule that cannot be run.
 func (e *Evaluator) Try(ctx context.Context, a Account, rules ...posture.Rule) ([]Answer, error) {
-	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage, len(a.Regions) > 0)}
+	onlySomeRegions := len(a.Regions) > 0
+	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage, onlySomeRegions)}
 	answers := make([]Answer, len(rules))
 	for i, r := range rules {
 		v, err := j.verdict(ctx, r.Query)

@@ -64,27 +64,28 @@ func TestSetsMatchAddresses(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		var a, b Set
-		var in, out [256]bool
+		var inA, inB [256]bool // whether address(i) is in the set
 		for range 1 + random.IntN(5) {
-			fill(random, &a, &in)
-			fill(random, &b, &out)
+			fill(random, &a, &inA)
+			fill(random, &b, &inB)
 		}
 		union, difference, intersection := a.Union(b), a.Less(b), a.Intersect(b)
 		for i := range 256 {
 			single := Set{[]span{{address(i), address(i)}}}
-			if union.Contains(single) != (in[i] || out[i]) || difference.Contains(single) != (in[i] && !out[i]) || intersection.Contains(single) != (in[i] && out[i]) {
+			if union.Contains(single) != (inA[i] || inB[i]) || difference.Contains(single) != (inA[i] && !inB[i]) || intersection.Contains(single) != (inA[i] && inB[i]) {
 				t.Fatalf("%s and %s differ at %s", a, b, address(i))
 			}
 		}
 	}
 }
 
+// fill adds a random network to a set and to its members.
 func fill(random *rand.Rand, s *Set, members *[256]bool) {
 	bits := 24 + random.IntN(9)
 	first := random.IntN(256) &^ (1<<(32-bits) - 1)
 	*s = s.Union(Must(netip.PrefixFrom(address(first), bits).String()))
-	for i := first; i < first+1<<(32-bits); i++ {
-		members[i] = true
+	for i := range 1 << (32 - bits) {
+		members[first+i] = true
 	}
 }
 
