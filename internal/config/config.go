@@ -70,7 +70,12 @@ type Listener struct {
 	PublicURL    string `yaml:"public_url" name:"public-url" help:"Address that clients use, if it differs from the listen address."`
 
 	TrustedProxies string `yaml:"trusted_proxies" name:"trusted-proxies" help:"Addresses and networks of reverse proxies, separated by commas. Their X-Forwarded-For header is trusted, so that limits apply to each client and not to the proxy."`
+
+	Drain time.Duration `yaml:"drain" help:"How long to keep accepting requests after a stop signal, while /readyz is unready, so that load balancers send requests elsewhere first. At most 30s."`
 }
+
+// maxDrain leaves time for requests and jobs to end before service managers kill the process.
+const maxDrain = 30 * time.Second
 
 // Proxies returns the networks of trusted proxies.
 func (l Listener) Proxies() ([]netip.Prefix, error) { return networks(l.TrustedProxies) }
@@ -309,6 +314,9 @@ func (l Listener) problems() [][2]string {
 	}
 	if _, err := l.Proxies(); err != nil {
 		bad = append(bad, [2]string{"trusted_proxies", "must be addresses or networks such as 10.0.0.0/8, separated by commas"})
+	}
+	if l.Drain < 0 || l.Drain > maxDrain {
+		bad = append(bad, [2]string{"drain", fmt.Sprintf("must be from 0s to %s", maxDrain)})
 	}
 	if u, err := url.Parse(l.PublicURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		bad = append(bad, [2]string{"public_url", "must be an http or https address"})

@@ -71,6 +71,8 @@ func TestCheckNamesEverySetting(t *testing.T) {
 		{"plain HTTP behind a proxy", func(c *config.Config) {
 			c.Posture.Listen, c.Posture.PlainHTTP, c.Posture.InsecureHTTP = "0.0.0.0:80", true, true
 		}, ""},
+		{"a drain of half a minute", func(c *config.Config) { c.Posture.Drain = 30 * time.Second }, ""},
+		{"a drain longer than a process may take to stop", func(c *config.Config) { c.Posture.Drain = time.Minute }, "posture.drain must be from 0s to 30s"},
 		{"a certificate without a key", func(c *config.Config) { c.Desktop.TLSCert = "x" }, "desktop.tls_cert and tls_key must be set together"},
 		{"a mail password instead of a reference", func(c *config.Config) { c.Desktop.Mail.Password = "hunter2" }, "desktop.mail.password must be a reference"},
 		{"mail without a sender", func(c *config.Config) { c.Desktop.Mail.Server = "mail:25" }, "desktop.mail.from must be an address"},

@@ -34,6 +34,7 @@ type Server struct {
 	o        ServerOptions
 	listener net.Listener
 	http     *http.Server
+	sleep    func(time.Duration)
 }
 
 // NewServer checks the options.
@@ -48,7 +49,7 @@ func NewServer(o ServerOptions) (*Server, error) {
 		o.Grace = 15 * time.Second
 	}
 	stopping := make(chan struct{})
-	s := &Server{o: o, http: &http.Server{
+	s := &Server{o: o, sleep: time.Sleep, http: &http.Server{
 		Handler: o.Handler,
 		BaseContext: func(net.Listener) context.Context {
 			return context.WithValue(context.Background(), stoppingKey{}, stopping)
@@ -127,9 +128,7 @@ func (s *Server) stop(ctx context.Context) error {
 	if s.o.Health != nil {
 		s.o.Health.Stopping()
 	}
-	if s.o.Drain > 0 {
-		time.Sleep(s.o.Drain)
-	}
+	s.sleep(s.o.Drain)
 	ctx, cancel := context.WithTimeout(ctx, s.o.Grace)
 	defer cancel()
 	if err := s.http.Shutdown(ctx); err != nil {

@@ -235,6 +235,45 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	}
 }
 
+// TestStopDrains checks that requests are served while a stopped server drains, although it
+// is not ready any more.
+func TestStopDrains(t *testing.T) {
+	t.Parallel()
+	var health httpapi.Health
+	routes := append(httpapi.HealthRoutes(&health), public("GET /x", returns(1)))
+	s, err := httpapi.NewServer(httpapi.ServerOptions{
+		Address: "127.0.0.1:0", Health: &health, Drain: 10 * time.Second, Handler: mux(t, httpapi.Options{}, routes...),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := func(path string) int {
+		t.Helper()
+		res, err := http.Get(s.URL() + path)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		res.Body.Close()
+		return res.StatusCode
+	}
+	if err := s.Listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	drained := time.Duration(0)
+	s.SetSleep(func(d time.Duration) {
+		drained = d
+		if ready, served := status("/readyz"), status("/x"); ready != http.StatusServiceUnavailable || served != http.StatusOK {
+			t.Errorf("/readyz has status %d, want 503; a request has status %d, want 200", ready, served)
+		}
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := s.Serve(ctx); err != nil || drained != 10*time.Second {
+		t.Errorf("drained for %s: %v", drained, err)
+	}
+}
+
 func TestStopHasADeadline(t *testing.T) {
 	t.Parallel()
 	entered := make(chan struct{})

@@ -248,7 +248,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	}
 	options := httpapi.ServerOptions{
 		Address: conf.Listen, Handler: a.handler, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP,
-		ClientCAs: a.heartbeats.ClientCAs(), Proxies: proxies,
+		ClientCAs: a.heartbeats.ClientCAs(), Proxies: proxies, Drain: conf.Drain,
 	}
 	switch {
 	case conf.PlainHTTP:

@@ -235,7 +235,9 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := httpapi.ServerOptions{Address: conf.Listen, Handler: a.mux, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP, Proxies: proxies}
+	options := httpapi.ServerOptions{
+		Address: conf.Listen, Handler: a.mux, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP, Proxies: proxies, Drain: conf.Drain,
+	}
 	switch {
 	case conf.PlainHTTP:
 	case conf.TLSCert != "":
