@@ -168,6 +168,25 @@ func TestThreeAnswers(t *testing.T) {
 			},
 			violates: []string{"old"}, unknown: []string{"odd"}, passing: 1,
 		},
+		"with a limit on an order, an unknown value makes all unknown": {
+			rule: rule("newest", `g.V().hasLabel('AWS.S3.Bucket').order().by('versioning').limit(1)`),
+			entities: []posture.Entity{
+				entity(bucketType, region, "a", posture.Text("versioning", "a")),
+				entity(bucketType, region, "b", posture.Text("versioning", "b")),
+				entity(bucketType, region, "c", posture.Unknown("versioning", "denied")),
+			},
+			unknown: []string{"a", "b", "c"},
+		},
+		"a search that names a type twice": {
+			rule: posture.Rule{ID: "s", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{
+				Language: posture.SearchQuery, Text: `(entityType = aws.s3.bucket OR entityType = AWS.S3.Bucket) AND property.public = true`,
+			}},
+			entities: []posture.Entity{
+				entity(bucketType, region, "a", posture.Flag("public", true)),
+				entity(bucketType, region, "b", posture.Flag("public", false)),
+			},
+			violates: []string{"a"}, passing: 1,
+		},
 		"a search": {
 			rule: posture.Rule{ID: "s", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{
 				Language: posture.SearchQuery, Text: `entityType = aws.s3.bucket AND property.PUBLIC = true AND tag.env = prod`,

@@ -20,7 +20,7 @@ type verdict struct {
 	yes, unknown []graph.Handle // violating and unknown, in ascending order
 	subjects     []posture.EntityType
 	reads        []posture.EntityType // types whose entities can change the result
-	monotonic    bool                 // entities that are added keep every violation
+	monotonic    bool                 // adding entities to the graph removes no violation, see isMonotonic
 	about        *verdict             // the resources that the rule applies to; nil for all of its types
 	perhaps      *verdict             // the resources that may violate the rule; nil if the whole query decides
 	found        *gremlin.Verdict     // what the query found, before unread edges were considered
@@ -88,12 +88,12 @@ func (j *judging) options() gremlin.RunOptions {
 	return gremlin.RunOptions{Budget: b}
 }
 
-// settleUnsure decides a verdict about values that are used for more than conditions.
-// If the query follows no edges, the verdict on a vertex depends on that vertex alone:
-// only vertices with unknown values are unknown. Otherwise all are.
+// settleUnsure decides a verdict if keys with unknown values are used other than in
+// conditions (gremlin.Verdict.Unsure). If the query decides about each vertex separately and
+// follows no edges, only vertices with unknown values are unknown. Otherwise all are.
 func (j *judging) settleUnsure(ctx context.Context, q *query, found *gremlin.Verdict, v *verdict) error {
 	touches := q.touches
-	if touches.AllEdges || len(touches.Edges) > 0 || touches.AllKeys {
+	if q.reach == nil || touches.AllEdges || len(touches.Edges) > 0 || touches.AllKeys {
 		all := append(j.subjects(v.subjects), found.Unknown...)
 		slices.Sort(all)
 		v.yes, v.unknown = nil, slices.Compact(all)
@@ -159,12 +159,12 @@ type query struct {
 	binding   posture.Binding
 	plan      *gremlin.Plan
 	touches   gremlin.Touches
-	names     map[string]bool // touches.Keys and touches.Edges, folded: an edge that could not be read is a key
+	names     map[string]bool // touches.Keys and touches.Edges, folded; edges are included because the label of unread edges is the key of an unknown property
 	reach     *gremlin.Reach  // how far from an entity it reads to decide about it; nil if that is not limited
 	reads     Reads
 	needs     []need
 	monotonic bool              // isMonotonic
-	where     posture.Condition // of a search query, which has no plan and no marks
+	where     posture.Condition // of a search query, which has no plan, about or perhaps
 	about     *query            // selects the resources that the rule applies to; nil for all
 	perhaps   *query            // finds the resources that may violate the rule; nil if the whole query decides
 	anywhere  bool              // a search that is not restricted to types
@@ -229,7 +229,7 @@ func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 	return known, nil
 }
 
-// foldAll returns names as in [difference].keys.
+// foldAll returns the set of all names, folded with [posture.Fold] like difference.keys.
 func foldAll(lists ...[]string) map[string]bool {
 	folded := map[string]bool{}
 	for _, name := range slices.Concat(lists...) {
@@ -299,7 +299,8 @@ func variables(b posture.Binding, now time.Time) map[string]graph.Value {
 	return values
 }
 
-// valueOf returns a value of a parameter, as JSON decodes it.
+// valueOf converts a decoded JSON value of a parameter: a whole number, a text, or a list
+// of them.
 func valueOf(v any) graph.Value {
 	switch v := v.(type) {
 	case float64:
@@ -335,18 +336,20 @@ func (e *Evaluator) readSearch(text string) (*query, error) {
 			q.touches.Keys = append(q.touches.Keys, key)
 		}
 	})
-	kinds, ok := typesOf(where)
+	restricted, ok := typesOf(where)
 	if !ok {
 		q.anywhere, q.touches.AllLabels = true, true
 		q.reads.Types = e.schema.types
 		return q, nil
 	}
-	for t := range kinds {
-		for _, known := range e.schema.types {
-			if posture.Fold(string(known)) == posture.Fold(string(t)) {
-				q.reads.Types = append(q.reads.Types, known)
-				q.touches.Labels = append(q.touches.Labels, string(known))
-			}
+	names := map[string]bool{}
+	for t := range restricted {
+		names[posture.Fold(string(t))] = true
+	}
+	for _, known := range e.schema.types {
+		if names[posture.Fold(string(known))] {
+			q.reads.Types = append(q.reads.Types, known)
+			q.touches.Labels = append(q.touches.Labels, string(known))
 		}
 	}
 	q.reads.Subjects = q.reads.Types
