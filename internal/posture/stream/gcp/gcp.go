@@ -6,6 +6,7 @@ package gcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -142,7 +143,7 @@ func (v *Verifier) message(p push, stream posture.Stream) (posture.StreamMessage
 		return m, nil
 	}
 	var e entry
-	if err := json.Unmarshal(p.Message.Data, &e); err != nil {
+	if err := json.Unmarshal(p.Message.Data, &e); err != nil && !isWrongType(err) {
 		return m, nil //nolint:nilerr // a message published by hand, which names no resource
 	}
 	if e.LogName != "" && !e.concerns(stream.Account) {
@@ -152,6 +153,13 @@ func (v *Verifier) message(p push, stream posture.Stream) (posture.StreamMessage
 	m.Actor = change.Printable(e.Payload.Caller.Email, e.Payload.Caller.Subject)
 	m.Operation = change.Printable(change.Name(e.Payload.MethodName))
 	return m, nil
+}
+
+// isWrongType reports whether JSON was decoded except for members of another type than expected.
+// Which types the members of requests and responses have depends on the service.
+func isWrongType(err error) bool {
+	var wrong *json.UnmarshalTypeError
+	return errors.As(err, &wrong)
 }
 
 // entry is an entry of an audit log.
@@ -200,8 +208,8 @@ func (e entry) concerns(project posture.AccountID) bool {
 // version matches the prefix of method names of Compute Engine.
 var version = regexp.MustCompile(`^(v[0-9]+(alpha|beta)?[0-9]*|alpha|beta)\.`)
 
-// isFinished reports whether the entry is about a finished operation: long-running
-// operations are logged when they begin and again when they end.
+// isFinished reports whether the entry is about an operation that has finished without an
+// error: long-running operations are logged when they begin and again when they end.
 func (e entry) isFinished() bool {
 	if e.Payload.Status != nil && e.Payload.Status.Code != 0 {
 		return false

@@ -186,6 +186,10 @@ func TestEntriesNameTheirResources(t *testing.T) {
 		{"a project's policy", entry("SetIamPolicy", "projects/shop-prod-1", payload(map[string]any{"serviceName": "cloudresourcemanager.googleapis.com"})),
 			[]posture.Target{{Type: "GCP.IAM.Principal", Region: "global"}, {Type: "GCP.IAM.Role", Region: "global"}}},
 		{"nothing that is read", entry("v1.compute.addresses.insert", "projects/shop-prod-1/regions/r/addresses/a"), nil},
+		{"members that are not text", entry("v1.compute.firewalls.patch", global+"/ssh", payload(map[string]any{
+			"request": map[string]any{"name": map[string]any{"value": "ssh"}}, "response": map[string]any{"name": 7},
+		})), globalTarget("GCP.Compute.Firewall", global+"/ssh")},
+		{"JSON that is not an entry", []byte(`["hello"]`), nil},
 		{"something written by hand", []byte("hello"), nil},
 	} {
 		d, err := w.verifier.Verify(t.Context(), bearer(w.token()), w.push(tt.data))
