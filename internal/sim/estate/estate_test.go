@@ -32,6 +32,25 @@ func TestInventoryOfTheDemoIsValid(t *testing.T) {
 	}
 }
 
+// TestIncidentsCanOverlap begins every incident while all others are active.
+func TestIncidentsCanOverlap(t *testing.T) {
+	t.Parallel()
+	e := start(t, estate.Small())
+	for _, i := range e.Incidents() {
+		if err := e.Begin(i.Name); err != nil {
+			t.Errorf("begin %s: %v", i.Name, err)
+		}
+	}
+	for _, i := range e.Incidents() {
+		if !i.Active {
+			t.Errorf("%s is not active", i.Name)
+		}
+		if err := e.End(i.Name); err != nil {
+			t.Errorf("end %s: %v", i.Name, err)
+		}
+	}
+}
+
 func TestIncidentsCanBeBegunAndEnded(t *testing.T) {
 	t.Parallel()
 	e := start(t, estate.Small())

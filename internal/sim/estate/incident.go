@@ -85,15 +85,18 @@ func (e *Estate) directoryIncidents() []incident {
 			withoutError(func() { lab.Break(directory.PingOnly) }), withoutError(func() { lab.Break(directory.Healthy) })},
 		{desktop.IncidentSignOn, "sso-template-gone", "the certificate template of single sign-on was deleted",
 			withoutError(func() { corp.Change(func(d *directory.Domain) { d.Templates = nil }) }),
-			withoutError(func() { corp.Change(restoreTemplate) })},
+			withoutError(func() { corp.Change(templateWithKey(2048)) })},
 		{desktop.IncidentSignOn, "sso-template-weak", "the certificate template of single sign-on allows short keys",
-			withoutError(func() { corp.Change(func(d *directory.Domain) { d.Templates[0].KeySize = 1024 }) }),
-			withoutError(func() { corp.Change(restoreTemplate) })},
+			withoutError(func() { corp.Change(templateWithKey(1024)) }), withoutError(func() { corp.Change(templateWithKey(2048)) })},
 	}
 }
 
-func restoreTemplate(d *directory.Domain) {
-	d.Templates = []directory.Template{{Name: ssoTemplate, Usages: []string{directory.SmartCardLogon}, KeySize: 2048}}
+// templateWithKey returns a function that replaces the certificate templates of a domain by the
+// one of single sign-on, with a minimum key size in bits.
+func templateWithKey(size int) func(*directory.Domain) {
+	return func(d *directory.Domain) {
+		d.Templates = []directory.Template{{Name: ssoTemplate, Usages: []string{directory.SmartCardLogon}, KeySize: size}}
+	}
 }
 
 func (e *Estate) serverIncidents() []incident {
@@ -116,7 +119,7 @@ func (e *Estate) serverIncidents() []incident {
 	}
 }
 
-// reissue replaces a peer's certificate by one that expires after left.
+// reissue replaces a peer's certificate by one that expires after the remaining time.
 func (e *Estate) reissue(p *Peer, remaining time.Duration) error {
 	now := e.options.Now()
 	leaf, err := e.ca.Leaf(pki.Validity{From: now.Add(-48 * time.Hour), To: now.Add(remaining)}, "localhost", "127.0.0.1")
