@@ -114,14 +114,15 @@ type MuteStore interface {
 	PreviewMute(ctx context.Context, org OrgID, s MuteScope, now time.Time) (MutePreview, error)
 
 	// AddMuteRule adds a mute rule, suppresses the open findings in its scope that are
-	// not suppressed, and returns their number. It fails with fault.Conflict if there
+	// not suppressed, or only by a mute rule that ends earlier, and returns their number. It fails with fault.Conflict if there
 	// are MaxMuteRules already, and with fault.Invalid if more than MaxMuted findings
 	// would be suppressed.
 	AddMuteRule(ctx context.Context, org OrgID, m MuteRule) (changed int, err error)
 
 	// ReplaceMuteRule replaces a mute rule if check accepts its ETag. It ends the
-	// suppression of findings that left the scope. It returns the new rule and how many
-	// findings changed.
+	// suppression of findings that left the scope, unless another mute rule applies to
+	// them, and transfers those to which a mute rule applies that now ends later. It
+	// returns the new rule and how many findings changed.
 	ReplaceMuteRule(ctx context.Context, org OrgID, m MuteRule, check func(etag string) error) (changed int, now MuteRule, err error)
 
 	// DeleteMuteRule deletes a mute rule if check accepts its ETag. It ends the

@@ -188,7 +188,7 @@ func (s *Store) FindingHistory(ctx context.Context, org posture.OrgID, id postur
 			err = row.Scan(&at, &e.What, &e.By, &e.Reason)
 			e.At = sqldb.Time(at)
 			return e, err
-		}, `SELECT at, what, who, reason FROM finding_event WHERE n = $1 ORDER BY at DESC, what`, n)
+		}, `SELECT at, what, who, reason FROM finding_event WHERE n = $1 ORDER BY at DESC, what DESC`, n) // "raised" is the oldest of events at the same time
 		return err
 	})
 	return all, err

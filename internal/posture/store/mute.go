@@ -47,6 +47,9 @@ func muteOf(mutes []posture.MuteRule, f posture.Finding) (posture.MuteRule, bool
 	return mutes[i], true
 }
 
+// mutedUntil returns the value of the column until for a mute rule.
+func mutedUntil(m posture.MuteRule) int64 { return suppressedUntil(posture.Suppression{Until: m.Until}) }
+
 // MuteRule implements [posture.MuteStore].
 func (s *Store) MuteRule(ctx context.Context, org posture.OrgID, id posture.MuteRuleID) (m posture.MuteRule, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
@@ -70,7 +73,7 @@ func saveMuteRule(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule) error {
 		VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org, id) DO UPDATE
 		SET name = excluded.name, until = excluded.until, record = excluded.record`,
-		org, m.ID, m.Name, suppressedUntil(posture.Suppression{Until: m.Until}), toJSON(m))
+		org, m.ID, m.Name, mutedUntil(m), toJSON(m))
 	return err
 }
 
@@ -81,7 +84,7 @@ func openInScope(tx *sqldb.Tx, org posture.OrgID, s posture.MuteScope, lock stri
 	if len(s.Rules) > 0 {
 		filter.Rules = s.Rules
 	}
-	where, args, _ := findingWhere(tx, org, filter, time.Time{})
+	where, args, _ := findingWhere(tx, org, filter, time.Time{}) // the filter does not depend on the time
 	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k stored, err error) {
 		return k, scanFindingInto(row, &k.finding, &k.n)
 	}, `SELECT `+findingColumns+`, n FROM finding WHERE `+where+` ORDER BY risk DESC, id`+lock, args...) {
@@ -138,12 +141,12 @@ func (s *Store) AddMuteRule(ctx context.Context, org posture.OrgID, m posture.Mu
 	return changed, err
 }
 
-// mute suppresses the open findings in the scope of a mute rule that are not
-// suppressed.
+// mute suppresses the open findings in the scope of a mute rule that are not suppressed, or
+// only by a mute rule that ends earlier.
 func mute(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule, at time.Time) (int, error) {
 	var found []stored
 	err := openInScope(tx, org, m.Scope, tx.ForUpdate(), func(k stored) error {
-		if k.finding.Suppressed(at) {
+		if s := k.finding.Suppression; k.finding.Suppressed(at) && (s.MuteRule == "" || suppressedUntil(*s) >= mutedUntil(m)) {
 			return nil
 		}
 		if len(found) == posture.MaxMuted {
@@ -182,22 +185,30 @@ func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m postur
 		if err != nil {
 			return err
 		}
-		var stay []stored
+		others, err := mutesInForce(tx, org, now.Updated)
+		if err != nil {
+			return err
+		}
+		others = slices.DeleteFunc(others, func(other posture.MuteRule) bool { return other.ID == now.ID })
+		var stay, leave []stored
 		for _, k := range muted {
-			if now.Scope.Matches(k.finding) {
+			other, ok := muteOf(others, k.finding)
+			if now.Scope.Matches(k.finding) && (!ok || mutedUntil(other) <= mutedUntil(now)) {
 				stay = append(stay, k)
+			} else {
+				leave = append(leave, k)
 			}
 		}
 		rows, events := suppressionRows(org, stay, now.Suppression(now.Updated), now.Updated)
 		if err := saveSuppressions(tx, rows, events); err != nil {
 			return err
 		}
-		remaining, err := handOver(tx, org, now.ID, slices.DeleteFunc(muted, func(k stored) bool { return now.Scope.Matches(k.finding) }), now.Updated)
+		released, err := handOver(tx, org, others, leave, now.Updated)
 		if err != nil {
 			return err
 		}
 		joined, err := mute(tx, org, now, now.Updated)
-		changed = len(stay) + remaining + joined
+		changed = len(stay) + released + joined
 		return err
 	})
 	return changed, now, err
@@ -215,14 +226,9 @@ func lockedMuteRule(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID, chec
 	return m, err
 }
 
-// handOver ends the suppression of findings by a mute rule, or transfers them to
-// another mute rule that matches.
-func handOver(tx *sqldb.Tx, org posture.OrgID, from posture.MuteRuleID, found []stored, at time.Time) (int, error) {
-	mutes, err := mutesInForce(tx, org, at)
-	if err != nil {
-		return 0, err
-	}
-	mutes = slices.DeleteFunc(mutes, func(m posture.MuteRule) bool { return m.ID == from })
+// handOver transfers findings to the first of some mute rules that matches, or ends their
+// suppression.
+func handOver(tx *sqldb.Tx, org posture.OrgID, mutes []posture.MuteRule, found []stored, at time.Time) (int, error) {
 	var free []stored
 	reassigned := map[posture.MuteRuleID][]stored{}
 	for _, k := range found {
@@ -253,7 +259,11 @@ func (s *Store) DeleteMuteRule(ctx context.Context, org posture.OrgID, id postur
 		if err != nil {
 			return err
 		}
-		changed, err = handOver(tx, org, id, muted, at)
+		others, err := mutesInForce(tx, org, at)
+		if err != nil {
+			return err
+		}
+		changed, err = handOver(tx, org, others, muted, at)
 		return err
 	})
 	return changed, old, err

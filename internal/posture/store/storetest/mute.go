@@ -49,6 +49,9 @@ func muteRulesSuppressWhatIsThereAndWhatComes(t *testing.T, f Fixture) {
 	if err != nil || len(history) != 2 {
 		t.Errorf("history %v, %v; want raised and suppressed", history, err)
 	}
+	if history[0].What != "suppressed" || history[1].What != "raised" {
+		t.Errorf("history %v, want the suppression before the event that it followed", history)
+	}
 	no, yes := false, true
 	if n := total(t, f, posture.FindingFilter{Suppressed: &yes}); n != 4 {
 		t.Errorf("%d findings are suppressed, want 4", n)
@@ -108,6 +111,36 @@ func mutedFindingsAreReleasedOrHandedOver(t *testing.T, f Fixture) {
 	if find(t, f, "r", 1).Suppression != nil || find(t, f, "s", 3).Suppression == nil {
 		t.Error("findings did not follow the scope")
 	}
+}
+
+func longestMuteRuleSuppresses(t *testing.T, f Fixture) {
+	judge(t, f, 1, begin, newJudgement("r", 1, 2))
+	short := newMute("short", ofRule("r"), begin.Add(time.Hour))
+	long := newMute("long", ofRule("r"), begin.Add(2*time.Hour))
+	if changed, err := f.Store.AddMuteRule(t.Context(), org, short); err != nil || changed != 2 {
+		t.Fatalf("muted %d findings, %v; want 2", changed, err)
+	}
+	if changed, err := f.Store.AddMuteRule(t.Context(), org, long); err != nil || changed != 2 {
+		t.Errorf("the rule that ends later took over %d findings, %v; want 2", changed, err)
+	}
+	wantSame(t, "suppression by the rule that ends later", find(t, f, "r", 1).Suppression, long.Suppression(begin))
+
+	later := begin.Add(time.Minute)
+	long.Until, long.Updated = begin.Add(30*time.Minute), later
+	if changed, _, err := f.Store.ReplaceMuteRule(t.Context(), org, long, anyVersion); err != nil || changed != 2 {
+		t.Errorf("an earlier end changed %d findings, %v; want 2", changed, err)
+	}
+	wantSame(t, "suppression after the other rule ends earlier", find(t, f, "r", 2).Suppression, short.Suppression(later))
+
+	equal := newMute("equal", ofRule("r"), short.Until)
+	if changed, err := f.Store.AddMuteRule(t.Context(), org, equal); err != nil || changed != 0 {
+		t.Errorf("a rule that ends at the same time changed %d findings, %v; want 0", changed, err)
+	}
+	short.Reason, short.Updated = "still known", later
+	if _, _, err := f.Store.ReplaceMuteRule(t.Context(), org, short, anyVersion); err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "suppression by the replaced rule", find(t, f, "r", 1).Suppression, short.Suppression(later))
 }
 
 func mutesFollowTags(t *testing.T, f Fixture) {

@@ -81,6 +81,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"MuteRulesSuppress":                 muteRulesSuppressWhatIsThereAndWhatComes,
 		"MutedFindingsAreReleased":          mutedFindingsAreReleasedOrHandedOver,
 		"MutesFollowTags":                   mutesFollowTags,
+		"LongestMuteRuleSuppresses":         longestMuteRuleSuppresses,
 		"ChannelsKeepTheirSecrets":          channelsKeepTheirSecrets,
 		"FindingEventsBecomeMessages":       findingEventsBecomeMessages,
 		"DeliveriesAreRetriedAndExpire":     deliveriesAreRetriedAndExpire,
