@@ -123,7 +123,7 @@ func (w *world) suppress(ctx context.Context) error {
 		if i%5 != 0 {
 			continue
 		}
-		if _, err := w.store.Suppress(ctx, org, f.ID, &posture.Suppression{By: "ada", Reason: "known", Since: now}, now); err != nil {
+		if _, err := w.store.Suppress(ctx, org, f.ID, &posture.Suppression{By: "ada", Reason: "known", Since: now}, "ada", now); err != nil {
 			return err
 		}
 	}

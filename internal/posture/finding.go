@@ -150,8 +150,8 @@ type RuleJudgement struct {
 	Passing, NotApplicable int
 }
 
-// FindingFilter selects findings. Empty members do not filter. Values are compared
-// ignoring case.
+// FindingFilter selects findings. Empty members do not filter. Services, accounts, regions,
+// tags and Text are compared ignoring case.
 type FindingFilter struct {
 	Services   []string
 	Levels     []FindingLevel
@@ -163,7 +163,7 @@ type FindingFilter struct {
 	Tags       map[string][]string // each name must have one of its values
 	Statuses   []FindingStatus
 	Suppressed *bool
-	Text       string // a substring of ids, names, rule, service or region
+	Text       string // a substring of ids, names, rule, service, region or level
 	IDs        []FindingID
 	MinRisk    int // 0 for all
 	Created    Span
@@ -257,18 +257,19 @@ type FindingStore interface {
 	FindingAggregationCost(ctx context.Context, org OrgID, f FindingFilter, aggregations map[string]Aggregation, now time.Time) (rows int, err error)
 
 	// Suppress suppresses a finding, or ends its suppression if s is nil, and returns
-	// the finding.
-	Suppress(ctx context.Context, org OrgID, id FindingID, s *Suppression, now time.Time) (Finding, error)
+	// the finding. The history names by as the user who did it.
+	Suppress(ctx context.Context, org OrgID, id FindingID, s *Suppression, by string, now time.Time) (Finding, error)
 
 	// FindingHistory returns the events of a finding, newest first.
 	FindingHistory(ctx context.Context, org OrgID, id FindingID) ([]FindingEvent, error)
 
 	// SuppressAll suppresses every finding that f selects, or ends their suppressions
-	// if s is nil, in one transaction. It returns how many f selects and how many of
-	// them changed. It fails with fault.Invalid if f selects more than MaxSuppress.
-	SuppressAll(ctx context.Context, org OrgID, f FindingFilter, s *Suppression, now time.Time) (matched, changed int, err error)
+	// if s is nil, in one transaction. The history names by as the user who did it. It
+	// returns how many f selects and how many of them changed. It fails with
+	// fault.Invalid if f selects more than MaxSuppress.
+	SuppressAll(ctx context.Context, org OrgID, f FindingFilter, s *Suppression, by string, now time.Time) (matched, changed int, err error)
 
-	// Trends counts findings by interval: day, week or month. If by is the name of a
+	// Trends counts findings by interval: day, week or month. If groupBy is the name of a
 	// field in the API, it also counts by the values of that field.
 	Trends(ctx context.Context, org OrgID, f FindingFilter, interval, groupBy string, now time.Time) (Trends, error)
 

@@ -143,7 +143,7 @@ func (a *API) suppress(ctx context.Context, in suppressIn) (finding, error) {
 	if s.Until, err = futureTime(in.Until, now); err != nil {
 		return finding{}, err
 	}
-	f, err := a.Findings.Suppress(ctx, a.Org(ctx), posture.FindingID(in.ID), s, now)
+	f, err := a.Findings.Suppress(ctx, a.Org(ctx), posture.FindingID(in.ID), s, s.By, now)
 	return a.findingOf(f), err
 }
 
@@ -201,12 +201,12 @@ func (a *API) suppressSelected(ctx context.Context, in findingSelection, s *post
 	if len(warnings) > 0 { // an unknown filter would select too many findings
 		return suppressedMany{}, fault.New(fault.Invalid, "%s", warnings[0])
 	}
-	matched, changed, err := a.Findings.SuppressAll(ctx, a.Org(ctx), filter, s, a.Now())
+	matched, changed, err := a.Findings.SuppressAll(ctx, a.Org(ctx), filter, s, a.Caller(ctx), a.Now())
 	httpapi.Note(ctx, "findings", strconv.Itoa(changed))
 	return suppressedMany{matched, changed}, err
 }
 
 func (a *API) release(ctx context.Context, in findingPath) (finding, error) {
-	f, err := a.Findings.Suppress(ctx, a.Org(ctx), posture.FindingID(in.ID), nil, a.Now())
+	f, err := a.Findings.Suppress(ctx, a.Org(ctx), posture.FindingID(in.ID), nil, a.Caller(ctx), a.Now())
 	return a.findingOf(f), err
 }

@@ -199,6 +199,14 @@ func TestSuppressManyFindings(t *testing.T) {
 	changed(i.want(200, "POST", suppress, object{"reason": "x", "filters": object{"minRiskScore": 20}}), 2, 2)
 	id := results(i.want(200, "POST", findings, object{"filters": object{"isSuppressed": true}}))[0]["id"]
 	changed(i.want(200, "POST", release, object{"findingIds": []any{id, "none"}}), 1, 1)
+	history := results(i.want(200, "GET", "/v2/findings/"+id.(string)+"/history", nil))
+	by := map[any]any{}
+	for _, event := range history {
+		by[event["what"]] = event["by"]
+	}
+	if by["released"] == nil || by["released"] != by["suppressed"] {
+		t.Errorf("history %v, want a release by the user who suppressed the finding", history)
+	}
 	changed(i.want(200, "POST", release, object{"filters": object{"ruleIds": []string{"r"}}}), 3, 1)
 	trends := i.want(200, "POST", "/v2/findings/trends-query", object{"interval": "day", "groupBy": "level"})
 	if groups, _ := trends.body["groups"].(object); len(groups) != 1 || groups["High"] == nil {

@@ -127,7 +127,7 @@ func unpack(data []byte) (string, error) {
 }
 
 // Suppress implements [posture.FindingStore].
-func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.FindingID, sup *posture.Suppression, now time.Time) (f posture.Finding, err error) {
+func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.FindingID, sup *posture.Suppression, by string, now time.Time) (f posture.Finding, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		var n int64
 		f, err = sqldb.QueryOne(tx, func(row sqldb.Row) (f posture.Finding, err error) {
@@ -142,21 +142,21 @@ func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.Find
 		if sup == nil && f.Suppression == nil {
 			return nil
 		}
-		what, actor := "released", ""
+		what := "released"
 		var (
 			suppression *string
 			until       int64
 		)
 		if sup != nil {
 			text := toJSON(sup)
-			suppression, until, what, actor = &text, suppressedUntil(*sup), "suppressed", sup.By
+			suppression, until, what = &text, suppressedUntil(*sup), "suppressed"
 		}
 		f.Suppression, f.Updated = sup, now
 		_, err = tx.Exec(`UPDATE finding SET put_aside = $2, aside_till = $3, mute_rule = '', updated = $4 WHERE n = $1`, n, suppression, until, sqldb.Millis(now))
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(`INSERT INTO finding_event (org, n, at, what, who) VALUES ($1, $2, $3, $4, $5)`, org, n, sqldb.Millis(now), what, actor)
+		_, err = tx.Exec(`INSERT INTO finding_event (org, n, at, what, who) VALUES ($1, $2, $3, $4, $5)`, org, n, sqldb.Millis(now), what, by)
 		return err
 	})
 	return f, err

@@ -11,14 +11,14 @@ import (
 )
 
 // SuppressAll implements [posture.FindingStore].
-func (s *Store) SuppressAll(ctx context.Context, org posture.OrgID, f posture.FindingFilter, sup *posture.Suppression, now time.Time) (matched, changed int, err error) {
+func (s *Store) SuppressAll(ctx context.Context, org posture.OrgID, f posture.FindingFilter, sup *posture.Suppression, by string, now time.Time) (matched, changed int, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		found, err := matchingFindings(tx, org, f, now)
 		if err != nil {
 			return err
 		}
 		matched = len(found)
-		rows, events := suppressionRows(org, found, sup, now)
+		rows, events := suppressionRows(org, found, sup, by, now)
 		changed = len(rows)
 		return saveSuppressions(tx, rows, events)
 	})
@@ -60,22 +60,22 @@ func matchingFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, 
 
 // suppressionRows returns the changes of findings and their history events. A finding
 // that is not suppressed is not released.
-func suppressionRows(org posture.OrgID, found []stored, sup *posture.Suppression, now time.Time) (rows, events [][]any) {
-	what, actor := "released", ""
+func suppressionRows(org posture.OrgID, found []stored, sup *posture.Suppression, by string, now time.Time) (rows, events [][]any) {
+	what := "released"
 	var (
 		suppression any
 		until       int64
 		mute        posture.MuteRuleID
 	)
 	if sup != nil {
-		suppression, until, what, actor, mute = toJSON(sup), suppressedUntil(*sup), "suppressed", sup.By, sup.MuteRule
+		suppression, until, what, mute = toJSON(sup), suppressedUntil(*sup), "suppressed", sup.MuteRule
 	}
 	for _, k := range found {
 		if sup == nil && k.finding.Suppression == nil {
 			continue
 		}
 		rows = append(rows, []any{k.n, suppression, until, sqldb.Millis(now), string(mute)})
-		events = append(events, []any{string(org), k.n, sqldb.Millis(now), what, actor})
+		events = append(events, []any{string(org), k.n, sqldb.Millis(now), what, by})
 	}
 	return rows, events
 }

@@ -158,7 +158,7 @@ func mute(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule, at time.Time) (in
 	if err != nil || !m.InForce(at) {
 		return 0, err
 	}
-	rows, events := suppressionRows(org, found, m.Suppression(at), at)
+	rows, events := suppressionRows(org, found, m.Suppression(at), m.By, at)
 	return len(rows), saveSuppressions(tx, rows, events)
 }
 
@@ -199,7 +199,7 @@ func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m postur
 				leave = append(leave, k)
 			}
 		}
-		rows, events := suppressionRows(org, stay, now.Suppression(now.Updated), now.Updated)
+		rows, events := suppressionRows(org, stay, now.Suppression(now.Updated), now.By, now.Updated)
 		if err := saveSuppressions(tx, rows, events); err != nil {
 			return err
 		}
@@ -238,9 +238,9 @@ func handOver(tx *sqldb.Tx, org posture.OrgID, mutes []posture.MuteRule, found [
 			free = append(free, k)
 		}
 	}
-	rows, events := suppressionRows(org, free, nil, at)
+	rows, events := suppressionRows(org, free, nil, "", at)
 	for _, m := range mutes {
-		r, e := suppressionRows(org, reassigned[m.ID], m.Suppression(at), at)
+		r, e := suppressionRows(org, reassigned[m.ID], m.Suppression(at), m.By, at)
 		rows, events = append(rows, r...), append(events, e...)
 	}
 	return len(rows), saveSuppressions(tx, rows, events)

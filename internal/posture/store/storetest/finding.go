@@ -217,7 +217,7 @@ func findingFilters(t *testing.T, f Fixture) {
 		s.Violating[i].Finding.Service, s.Violating[i].Finding.Region, s.Violating[i].Finding.Level = "EC2", "us-east-1", posture.LevelLow
 	}
 	judge(t, f, 1, begin, s)
-	if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", 1).ID, &posture.Suppression{By: "ada", Reason: "known", Since: begin, Until: begin.Add(time.Hour)}, begin); err != nil {
+	if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", 1).ID, &posture.Suppression{By: "ada", Reason: "known", Since: begin, Until: begin.Add(time.Hour)}, "ada", begin); err != nil {
 		t.Fatal(err)
 	}
 	yes, no := true, false

@@ -30,7 +30,7 @@ func countsAgreeWithARecount(t *testing.T, f Fixture) {
 	}
 	for i := range 5 {
 		sup := &posture.Suppression{By: "ada", Reason: "known", Since: begin, Until: begin.Add(time.Duration(i) * time.Hour)}
-		if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", i).ID, sup, begin); err != nil {
+		if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", i).ID, sup, "ada", begin); err != nil {
 			t.Fatal(err)
 		}
 	}

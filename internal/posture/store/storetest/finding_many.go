@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func manyAreSuppressedAtOnce(t *testing.T, f Fixture) {
 	suppression := &posture.Suppression{By: "ann", Reason: "known", Since: begin, Until: begin.Add(time.Hour)}
 	change := func(name string, owner posture.OrgID, filter posture.FindingFilter, s *posture.Suppression, wantMatched, wantChanged int) {
 		t.Helper()
-		matched, changed, err := f.Store.SuppressAll(t.Context(), owner, filter, s, begin)
+		matched, changed, err := f.Store.SuppressAll(t.Context(), owner, filter, s, "ann", begin)
 		if err != nil || matched != wantMatched || changed != wantChanged {
 			t.Errorf("%s: %d matched, %d changed, %v; want %d and %d", name, matched, changed, err, wantMatched, wantChanged)
 		}
@@ -61,6 +62,10 @@ func manyAreSuppressedAtOnce(t *testing.T, f Fixture) {
 		t.Errorf("history %v, %v", history, err)
 	}
 	change("release one by its id", org, posture.FindingFilter{IDs: []posture.FindingID{got.ID}}, nil, 1, 1)
+	history, err = f.Store.FindingHistory(t.Context(), org, got.ID)
+	if !slices.ContainsFunc(history, func(e posture.FindingEvent) bool { return e.What == "released" && e.By == "ann" }) {
+		t.Errorf("history %v, %v; want who released it", history, err)
+	}
 	change("release all by tag", org, posture.FindingFilter{Tags: map[string][]string{"Team": {"red", "blue"}}}, nil, 4, 2)
 	if find(t, f, "r", 1).Suppression != nil {
 		t.Error("a released finding is suppressed")

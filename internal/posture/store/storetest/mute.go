@@ -22,7 +22,7 @@ func muteRulesSuppressWhatIsThereAndWhatComes(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, newJudgement("r", 1, 2, 3))
 	judge(t, f, 1, begin, newJudgement("s", 4))
 	byHand := &posture.Suppression{By: "bob", Reason: "mine", Since: begin}
-	if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", 1).ID, byHand, begin); err != nil {
+	if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", 1).ID, byHand, "bob", begin); err != nil {
 		t.Fatal(err)
 	}
 	p, err := f.Store.PreviewMute(t.Context(), org, ofRule("r"), begin)
@@ -161,7 +161,7 @@ func mutesFollowTags(t *testing.T, f Fixture) {
 		t.Errorf("suppression %v after the tag of the scope was set", s)
 	}
 	// A person releases one: the mute rule must not suppress it again.
-	if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", 2).ID, nil, begin); err != nil {
+	if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", 2).ID, nil, "bob", begin); err != nil {
 		t.Fatal(err)
 	}
 	second := tagged("dev")

@@ -143,7 +143,7 @@ func findingEventsBecomeMessages(t *testing.T, f Fixture) {
 
 	until := begin.Add(time.Hour)
 	for i := range 2 {
-		if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", i+1).ID, &posture.Suppression{By: "bob", Reason: "known", Since: begin, Until: until}, begin); err != nil {
+		if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", i+1).ID, &posture.Suppression{By: "bob", Reason: "known", Since: begin, Until: until}, "bob", begin); err != nil {
 			t.Fatal(err)
 		}
 	}
