@@ -48,7 +48,9 @@ func muteOf(mutes []posture.MuteRule, f posture.Finding) (posture.MuteRule, bool
 }
 
 // mutedUntil returns the value of the column until for a mute rule.
-func mutedUntil(m posture.MuteRule) int64 { return suppressedUntil(posture.Suppression{Until: m.Until}) }
+func mutedUntil(m posture.MuteRule) int64 {
+	return suppressedUntil(posture.Suppression{Until: m.Until})
+}
 
 // MuteRule implements [posture.MuteStore].
 func (s *Store) MuteRule(ctx context.Context, org posture.OrgID, id posture.MuteRuleID) (m posture.MuteRule, err error) {
