@@ -50,8 +50,8 @@ type fixture struct {
 	sweep    *sweep.Sweep
 	metrics  *prometheus.Registry
 
-	regions   []string // of AWS
-	switchOff func(account, region string)
+	regions   []string                     // of AWS
+	switchOff func(account, region string) // of AWS: makes the region disabled in the account
 }
 
 // newFixture starts a simulated cloud and onboards its accounts. AWS has the given regions,
@@ -65,7 +65,10 @@ func newFixture(t *testing.T, p posture.Provider, regions ...string) *fixture {
 func newFixtureOf(t *testing.T, types *resource.Catalog, p posture.Provider, regions ...string) *fixture {
 	t.Helper()
 	g := gatewaytest.Listen(t)
-	r := &fixture{provider: p, faults: g.Faults, metrics: prometheus.NewRegistry(), regions: append(regions, "us-east-1")[:max(1, len(regions))]}
+	r := &fixture{provider: p, faults: g.Faults, metrics: prometheus.NewRegistry(), regions: regions}
+	if len(r.regions) == 0 {
+		r.regions = []string{"us-east-1"}
+	}
 	key, secret := r.simulate(g)
 	gatewaytest.Serve(t, g)
 	all, err := New(Options{

@@ -35,7 +35,7 @@ func TestMemberIndexAgreesWithGJSON(t *testing.T) {
 	}
 }
 
-// TestVisitAgreesWithEval visits the elements of lists at paths.
+// TestVisitAgreesWithEval checks that Visit passes the elements of the list that Eval returns.
 func TestVisitAgreesWithEval(t *testing.T) {
 	t.Parallel()
 	elements := func(value gjson.Result) (all []string) {
@@ -52,7 +52,7 @@ func TestVisitAgreesWithEval(t *testing.T) {
 			e := Expr{source: path, parts: []part{{path: newPath(path)}}}
 			var got []string
 			e.Visit(item, Vars{}, func(value gjson.Result) {
-				if e.parts[0].path.list != "" {
+				if e.parts[0].path.list != "" { // Visit passes single elements, otherwise the whole list
 					got = append(got, value.Raw)
 				} else {
 					got = elements(value)

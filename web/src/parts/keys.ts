@@ -15,7 +15,7 @@ let prefixTimer: ReturnType<typeof setTimeout> | undefined;
 /** The keys that work now: first those of the topmost layer, last those of the frame. */
 export const currentKeys = (): Key[] => [...layers].reverse().flatMap((layer) => layer.current);
 
-/** What keys do, each with all its keys. A key that several layers have does what the topmost one says. */
+/** The keys by what they do. Of a key that several layers have, only the description of the topmost layer is included. */
 export function shortcuts(keys: Pick<Key, 'keys' | 'does'>[]): Map<string, string[]> {
   const all = new Map<string, string[]>();
   const seen = new Set<string>();
@@ -29,7 +29,7 @@ export function shortcuts(keys: Pick<Key, 'keys' | 'does'>[]): Map<string, strin
 
 function typing(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target.shadowRoot) return true;
+  if (target.shadowRoot) return true; // the code editor, the only component with a shadow root
   return (
     target.isContentEditable ||
     ['TEXTAREA', 'SELECT'].includes(target.tagName) ||

@@ -28,6 +28,7 @@ describe('the graph around resources', () => {
 test('neighbours that are not drawn are counted', () => {
   const hidden = hiddenNeighbours(
     graph(['a', 'x'], ['x', 'a'], ['a', 'y']),
+    // How many neighbours each node has in all.
     new Map([
       ['a', 5],
       ['x', 1],
