@@ -76,7 +76,7 @@ test-peers: ## Test the AWS collectors, verdicts on awkward policies and scripts
 
 .PHONY: torture
 torture: ## Run the long versions of the tests of crashes, malformed requests, collections from faulty clouds and lost notifications
-	VIGIL_TORTURE=1 VIGIL_TEST_BROWSER=0 scripts/test -run 'Torture|Crash|Malformed|UnderFaults|DecodeEveryOperation|AnySequence|LostOrDuplicated' -timeout 90m
+	VIGIL_TEST_BROWSER=0 VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|UnderFaults|DecodeEveryOperation|AnySequence|LostOrDuplicated' -timeout 90m
 
 .PHONY: mutate
 mutate: ## Change the code of the predicates in one place at a time and check that their corpora notice each change
