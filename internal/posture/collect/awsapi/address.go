@@ -15,7 +15,8 @@ import (
 	"vigil/internal/posture/collect/awsapi/wire"
 )
 
-// address returns the URL of a call and the endpoint to sign it for.
+// address returns the URL of an attempt and the endpoint to sign it for, and records the region
+// in x.sentTo.
 func (c *Client) address(x *exchange) (*url.URL, model.Endpoint, error) {
 	region := x.region
 	if x.bucket != "" {
@@ -23,6 +24,7 @@ func (c *Client) address(x *exchange) (*url.URL, model.Endpoint, error) {
 			region = known.(string)
 		}
 	}
+	x.sentTo = region
 	endpoint, err := x.op.Endpoint(region, c.options.FIPS)
 	if err != nil {
 		return nil, endpoint, err
@@ -80,16 +82,12 @@ func (x *exchange) followRedirect(err error) bool {
 	if x.bucket == "" || x.redirected || !errors.As(err, &e) || !regionName.MatchString(e.bucketRegion) {
 		return false
 	}
-	requested := x.region
-	if known, ok := x.client.buckets.Load(x.bucket); ok {
-		requested = known.(string)
-	}
 	switch e.HTTPStatus {
 	case http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect, http.StatusBadRequest:
 	default:
 		return false
 	}
-	if e.bucketRegion == requested || model.PartitionOf(e.bucketRegion) != model.PartitionOf(requested) {
+	if e.bucketRegion == x.sentTo || model.PartitionOf(e.bucketRegion) != model.PartitionOf(x.sentTo) {
 		return false
 	}
 	x.redirected = true

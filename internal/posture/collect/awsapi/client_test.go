@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -365,6 +366,36 @@ func TestBucketRegionRedirect(t *testing.T) {
 	if _, err := c.Call(t.Context(), "s3", "GetBucketTagging", "us-east-1", in{"Bucket": "evil-bucket"}); err == nil || len(hosts) != 1 {
 		t.Errorf("a redirect to no region: %v after %v", err, hosts)
 	}
+}
+
+// TestConcurrentCallsFollowTheRedirectOfOneBucket holds the responses to both first attempts
+// until both were sent, so that the second is redirected after the first stored the region.
+func TestConcurrentCallsFollowTheRedirectOfOneBucket(t *testing.T) {
+	t.Parallel()
+	const calls = 2
+	var first sync.WaitGroup
+	first.Add(calls)
+	c := serve(t, awsapi.Options{Attempts: 1}, func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.Host, "eu-central-1") {
+			_, _ = io.WriteString(w, `<Tagging><TagSet/></Tagging>`)
+			return
+		}
+		first.Done()
+		first.Wait()
+		w.Header().Set("X-Amz-Bucket-Region", "eu-central-1")
+		w.WriteHeader(301)
+		_, _ = io.WriteString(w, `<Error><Code>PermanentRedirect</Code></Error>`)
+	})
+	var group sync.WaitGroup
+	for range calls {
+		group.Go(func() {
+			answer, err := c.Call(t.Context(), "s3", "GetBucketTagging", "us-east-1", in{"Bucket": "far-bucket"})
+			if err != nil || answer != `{"TagSet":[]}` {
+				t.Errorf("%s, %v", answer, err)
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestPages(t *testing.T) {

@@ -29,6 +29,9 @@ type exchange struct {
 	request    *wire.Request
 	decoder    *wire.Decoder
 	redirected bool
+	// sentTo is the region that the last attempt was sent to. Client.buckets may say another one
+	// by the time of its response, when a concurrent call was redirected.
+	sentTo string
 }
 
 // run makes attempts until one succeeds or fails with an error that a retry would not
