@@ -109,6 +109,10 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	if exit >= 0 { // --help has been printed
 		return exit
 	}
+	if invalid, ok := errors.AsType[*settingsError](err); ok {
+		fmt.Fprintln(stderr, "vigil:", invalid)
+		return exitFailed
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, "vigil:", err)
 		if command := commandOf(err); command != "" {
@@ -166,18 +170,9 @@ func exitCode(err error) int {
 }
 
 // newParser returns a parser whose flags default to the environment, then to the
-// settings file that args or the environment name.
+// settings file that the command line or the environment names.
 func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
-	source, err := config.Read(configFile(args, environ), environ, reserved...)
-	if err != nil {
-		return nil, err
-	}
-	resolve := func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		if value, _, ok := source.Lookup(flag.Name); ok {
-			return value, nil
-		}
-		return nil, nil
-	}
+	settings := &settingsReader{environ: environ}
 	return kong.New(commandLine(args),
 		kong.Name("vigil"),
 		kong.Description("Watches over cloud accounts and virtual desktops."),
@@ -185,7 +180,8 @@ func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int))
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Resolvers(kong.ResolverFunc(resolve)),
+		kong.WithBeforeResolve(settings.read),
+		kong.Resolvers(kong.ResolverFunc(settings.resolve)),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "client", Title: "Commands that call a server:"},
 			{Key: "installation", Title: "Commands that work on the installation of this machine:"},
@@ -217,21 +213,50 @@ func allCommands() (*kong.Application, error) {
 	return parser.Model, nil
 }
 
-// configFile finds the settings file before the flags are parsed, because their
-// defaults depend on it.
-func configFile(args, environ []string) string {
-	for i, arg := range args {
-		if path, ok := strings.CutPrefix(arg, "--config="); ok {
-			return path
-		}
-		if (arg == "--config" || arg == "-c") && i+1 < len(args) {
-			return args[i+1]
+// A settingsReader reads the settings file and the environment when the flags are parsed:
+// only the parser knows which of the arguments names the file.
+type settingsReader struct {
+	environ []string
+	source  *config.Source
+}
+
+// A settingsError is an error in the settings file or in the environment.
+type settingsError struct{ error }
+
+// read reads the settings once. The parser calls it for every part of the command line,
+// before resolve.
+func (s *settingsReader) read(c *kong.Context) error {
+	if s.source != nil {
+		return nil
+	}
+	source, err := config.Read(s.file(c), s.environ, reserved...)
+	if err != nil {
+		return &settingsError{err}
+	}
+	s.source = source
+	return nil
+}
+
+// file returns the path of the settings file, or "" if none is named. A flag goes before
+// the environment.
+func (s *settingsReader) file(c *kong.Context) string {
+	for _, part := range c.Path {
+		if part.Flag != nil && part.Flag.Name == "config" {
+			return c.Value(part).String()
 		}
 	}
-	for _, entry := range environ {
+	for _, entry := range s.environ {
 		if path, ok := strings.CutPrefix(entry, "VIGIL_CONFIG="); ok {
 			return path
 		}
 	}
 	return ""
+}
+
+// resolve implements [kong.ResolverFunc].
+func (s *settingsReader) resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if value, _, ok := s.source.Lookup(flag.Name); ok {
+		return value, nil
+	}
+	return nil, nil
 }
