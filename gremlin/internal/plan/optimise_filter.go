@@ -156,6 +156,9 @@ func hasSideEffects(t *Traversal) bool {
 	return found
 }
 
+// childrenHaveSideEffects reports whether a nested traversal of s has side effects.
+func childrenHaveSideEffects(s Step) bool { return slices.ContainsFunc(Children(s), hasSideEffects) }
+
 // inlineFilters replaces filters that test only the current object by their
 // conditions: where(has("a", 1)) becomes has("a", 1).
 func inlineFilters(steps []Step) []Step {
@@ -313,12 +316,13 @@ func condCost(c Cond) int {
 	return 50
 }
 
-// rankFilters orders consecutive filters by cost.
+// rankFilters orders consecutive filters by cost. A filter with side effects keeps its place, and
+// no other passes it: it must run for the same objects.
 func rankFilters(steps []Step) []Step {
 	out := slices.Clone(steps)
 	for i := 0; i < len(out); {
 		j := i
-		for j < len(out) && filterCost(out[j]) > 0 && len(out[j].Info().Labels) == 0 {
+		for j < len(out) && filterCost(out[j]) > 0 && len(out[j].Info().Labels) == 0 && !childrenHaveSideEffects(out[j]) {
 			j++
 		}
 		if j-i > 1 {
