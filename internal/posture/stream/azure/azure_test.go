@@ -136,6 +136,16 @@ func TestMessagesAboutTheStreamItself(t *testing.T) {
 	}
 }
 
+// TestValidationWithoutACodeIsRefused checks that the reason is not the schema, which is known.
+func TestValidationWithoutACodeIsRefused(t *testing.T) {
+	t.Parallel()
+	h, body := events.Validation(subscription, "", now)
+	_, err := newVerifier().Verify(t.Context(), secret, h, body)
+	if refusal.ReasonOf(err) != refusal.Malformed || !strings.Contains(err.Error(), "without a validation code") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestOperationsNameTheirResources(t *testing.T) {
 	t.Parallel()
 	verifier := newVerifier()

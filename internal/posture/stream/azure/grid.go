@@ -3,6 +3,7 @@ package azure
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -111,7 +112,7 @@ func (e gridEvent) record(kind string, at time.Time, topic string) (record, erro
 	switch {
 	case strings.EqualFold(kind, typeValidation):
 		if d.ValidationCode == "" {
-			return r, errUnknownSchema
+			return r, errors.New("it is a validation event without a validation code")
 		}
 		r.signal, r.validation = posture.SignalConnected, d.ValidationCode
 	case strings.EqualFold(kind, typeDeleted):
