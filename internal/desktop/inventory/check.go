@@ -148,7 +148,11 @@ func (b *builder) address(path, text string, bare bool) {
 		host, port, err = text, "", nil
 	}
 	if err != nil || host == "" || strings.ContainsAny(host, " /@") || !validPort(port, bare) {
-		b.addError(path, "must be host:port")
+		form := "host:port"
+		if bare {
+			form = "host or host:port"
+		}
+		b.addError(path, "must be %s", form)
 	}
 }
 
@@ -157,8 +161,12 @@ func validPort(port string, optional bool) bool {
 	return port == "" && optional || err == nil && n > 0 && n < 1<<16
 }
 
+// dnsLabel matches a label of a DNS name: up to 63 characters, of which the first and the last
+// are no hyphens.
+const dnsLabel = `[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?`
+
 var (
-	dnsName     = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9-]{1,63})*$`)
+	dnsName     = regexp.MustCompile(`^` + dnsLabel + `(\.` + dnsLabel + `)*$`)
 	sidPattern  = regexp.MustCompile(`^S-1-[0-9]{1,14}(-[0-9]{1,10}){1,15}$`)
 	tablePrefix = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]{0,40})?$`)
 )

@@ -149,6 +149,12 @@ func TestBrokenFiles(t *testing.T) {
 			"must have exactly one server with self: true"},
 		{"peers without a token", "version: 1\nconnection_servers: [{name: a, url: https://a, self: true}, {name: b, url: https://b}]\n",
 			"peer_token is required"},
+		{"a domain controller", "version: 1\ndomains: [{dns_name: a.b, primary: true, controllers: ['dc1:x']}]\n",
+			"domains[0].controllers[0] must be host or host:port"},
+		{"a gateway without a port", "version: 1\nconnection_servers: [{name: a, url: https://a, secure_gateways: [{address: a, service: blast}]}]\n",
+			"connection_servers[0].secure_gateways[0].address must be host:port"},
+		{"a label that ends with a hyphen", "version: 1\ndomains: [{dns_name: a-.b, primary: true}]\n", "domains[0].dns_name must be a DNS name"},
+		{"a label that begins with a hyphen", "version: 1\ndomains: [{dns_name: a.-b, primary: true}]\n", "domains[0].dns_name must be a DNS name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Parse([]byte(tt.text), Options{})
@@ -156,6 +162,19 @@ func TestBrokenFiles(t *testing.T) {
 				t.Errorf("Parse = %v, want an error with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestDNSNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 63)
+	for name, want := range map[string]bool{
+		"a": true, "corp.example": true, "a--b.c-d.1": true, long + "." + long: true,
+		"": false, "-a": false, "a-": false, "a.-": false, "a..b": false, "a.": false, long + "a": false, "a." + long + "a": false, "a_b": false,
+	} {
+		if got := dnsName.MatchString(name); got != want {
+			t.Errorf("%q is a DNS name: %t, want %t", name, got, want)
+		}
 	}
 }
 
