@@ -36,7 +36,13 @@ type dialect struct {
 	explain func(error) explanation
 
 	number, text, timestamp string // column types
+
+	// length returns what a character adds to the length of a text in a column.
+	length func(r rune) int
 }
+
+// countCharacters counts every character as one.
+func countCharacters(rune) int { return 1 }
 
 // missingTable is a cause that open resolves by creating the tables.
 const missingTable desktop.Cause = "MISSING_TABLE"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf16"
 
 	ora "github.com/sijms/go-ora/v2"
 	"github.com/sijms/go-ora/v2/network"
@@ -59,4 +60,7 @@ var oracle = dialect{
 		return explanation{desktop.Broken, fmt.Sprintf("answers with the error ORA-%05d", e.ErrCode)}
 	},
 	number: "NUMBER(10)", text: "VARCHAR2(512 CHAR)", timestamp: "TIMESTAMP",
+	// Oracle counts characters in the character set AL32UTF8, and UTF-16 code units in the older
+	// UTF8 and in NVARCHAR2 columns, which another product may have created.
+	length: utf16.RuneLen,
 }

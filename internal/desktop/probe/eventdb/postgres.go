@@ -58,4 +58,5 @@ var postgres = dialect{
 		return explanation{desktop.Broken, "answers with the error " + e.Code}
 	},
 	number: "INTEGER", text: "VARCHAR(512)", timestamp: "TIMESTAMP",
+	length: countCharacters,
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
@@ -66,4 +67,5 @@ var sqlServer = dialect{
 		return explanation{desktop.Broken, fmt.Sprintf("answers with the error %d", e.Number)}
 	},
 	number: "INT", text: "NVARCHAR(512)", timestamp: "DATETIME2",
+	length: utf16.RuneLen, // the length of NVARCHAR is in byte pairs
 }

@@ -1,7 +1,6 @@
 package eventdb
 
 import (
-	"bytes"
 	"encoding/binary"
 	"io"
 	"net"
@@ -234,17 +233,32 @@ func TestInvalidPrefixesAreRefused(t *testing.T) {
 	}
 }
 
+// TestTextsFitTheirColumns measures clipped texts as the databases do: all but PostgreSQL may
+// count an emoji as two characters.
 func TestTextsFitTheirColumns(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("ä", 600)
-	if got := []rune(clip(long)); len(got) != columnSize || got[columnSize-1] != '…' {
-		t.Errorf("clip leaves %d characters", len(got))
-	}
-	if got := clip("ok"); got != "ok" {
-		t.Errorf("clip = %q", got)
-	}
-	if !bytes.Equal([]byte(clip("a\xffb\x00c")), []byte("a\uFFFDbc")) {
-		t.Errorf("clip = %q", clip("a\xffb\x00c"))
+	for _, tt := range []struct {
+		name, text string
+		utf16      string // what fits if UTF-16 code units are counted
+		characters string // what fits if characters are counted
+	}{
+		{"short", "ok", "ok", "ok"},
+		{"not UTF-8", "a\xffb\x00c", "a\uFFFDbc", "a\uFFFDbc"},
+		{"letters", strings.Repeat("ä", 513), strings.Repeat("ä", 511) + "…", strings.Repeat("ä", 511) + "…"},
+		{"letters that fit", strings.Repeat("ä", 512), strings.Repeat("ä", 512), strings.Repeat("ä", 512)},
+		{"emoji", strings.Repeat("😀", 600), strings.Repeat("😀", 255) + "…", strings.Repeat("😀", 511) + "…"},
+		{"emoji that fit", strings.Repeat("😀", 256), strings.Repeat("😀", 256), strings.Repeat("😀", 256)},
+		{"a pair at the limit", strings.Repeat("a", 510) + "😀b", strings.Repeat("a", 510) + "…", strings.Repeat("a", 510) + "😀b"},
+	} {
+		for kind, d := range dialects {
+			want := tt.utf16
+			if kind == desktop.PostgreSQL {
+				want = tt.characters
+			}
+			if got := d.clip(tt.text); got != want {
+				t.Errorf("%s, %s: %d bytes %q, want %d", kind, tt.name, len(got), got, len(want))
+			}
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.E
 	for _, name := range eventTables {
 		_, err := tx.ExecContext(ctx, "INSERT INTO "+d.table(name)+
 			" (EventID, Time, Acknowledged, EventType, Severity, Module, ModuleAndEventText, Node, UserSID) VALUES ("+d.dialect.parameters(9)+")",
-			id, e.At.UTC(), 0, e.Type, string(e.Severity), e.Module, clip(e.Text), clip(e.Node), nullable(e.UserSID))
+			id, e.At.UTC(), 0, e.Type, string(e.Severity), e.Module, d.dialect.clip(e.Text), d.dialect.clip(e.Node), nullable(e.UserSID))
 		if err != nil {
 			return fmt.Errorf("insert event: %w", err)
 		}
@@ -104,7 +104,7 @@ func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.E
 	for _, name := range dataTables {
 		for _, key := range slices.Sorted(maps.Keys(e.Data)) {
 			_, err := tx.ExecContext(ctx, "INSERT INTO "+d.table(name)+" (EventID, Name, StrValue) VALUES ("+d.dialect.parameters(3)+")",
-				id, clip(key), nullable(clip(e.Data[key])))
+				id, d.dialect.clip(key), nullable(d.dialect.clip(e.Data[key])))
 			if err != nil {
 				return fmt.Errorf("insert event data: %w", err)
 			}
@@ -113,17 +113,25 @@ func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.E
 	return nil
 }
 
-// columnSize is the length of text columns in characters.
+// columnSize is the length of text columns, as the database counts.
 const columnSize = 512
 
 // clip truncates a text to its column's length. It replaces invalid UTF-8 by U+FFFD and
 // removes NUL characters, which PostgreSQL refuses.
-func clip(text string) string {
+func (d dialect) clip(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
-	if utf8.RuneCountInString(text) <= columnSize {
+	const ellipsis = '…'
+	size, kept := 0, 0 // of the text so far, and of the part that fits with an ellipsis, in bytes
+	for i, r := range text {
+		size += d.length(r)
+		if size <= columnSize-d.length(ellipsis) {
+			kept = i + utf8.RuneLen(r)
+		}
+	}
+	if size <= columnSize {
 		return text
 	}
-	return string([]rune(text)[:columnSize-1]) + "…"
+	return text[:kept] + string(ellipsis)
 }
 
 // nullable returns the text, or NULL for none.
