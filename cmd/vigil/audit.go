@@ -23,7 +23,7 @@ type auditVerifyCmd struct {
 
 // Run implements the command.
 func (c *auditVerifyCmd) Run(e *environment) error {
-	return c.despiteLoss(e, false, func(in *instance.Installation) error {
+	return c.despiteLoss(e, func(in *instance.Installation) error {
 		known, err := audit.ReadCheckpointFile(in.Config.Audit.Checkpoint)
 		if err != nil {
 			return err
@@ -56,14 +56,13 @@ func (c *auditVerifyCmd) Run(e *environment) error {
 }
 
 // despiteLoss opens the installation, even if the newest audit records of its database are
-// missing, calls use, and closes it. If acceptLoss is set, the loss is recorded first, and
-// the installation can be opened normally afterwards.
-func (f *settingsFlags) despiteLoss(e *environment, acceptLoss bool, use func(*instance.Installation) error) error {
+// missing, calls use, and closes it.
+func (f *settingsFlags) despiteLoss(e *environment, use func(*instance.Installation) error) error {
 	conf, err := f.effective()
 	if err != nil {
 		return err
 	}
-	in, err := instance.OpenDespiteLoss(e.ctx, conf, time.Now, acceptLoss)
+	in, err := instance.OpenDespiteLoss(e.ctx, conf, time.Now)
 	if err != nil {
 		return err
 	}
@@ -95,10 +94,19 @@ type auditAcceptLossCmd struct {
 	settingsFlags
 }
 
-// Run implements the command.
+// Run implements the command. It succeeds if nothing is lost, because the servers can start
+// then too.
 func (c *auditAcceptLossCmd) Run(e *environment) error {
-	return c.despiteLoss(e, true, func(*instance.Installation) error {
-		fmt.Fprintln(e.stdout, "the loss is recorded; the servers can start again")
+	return c.despiteLoss(e, func(in *instance.Installation) error {
+		lost, err := in.AcceptLoss(e.ctx)
+		switch {
+		case err != nil:
+			return err
+		case lost:
+			fmt.Fprintln(e.stdout, "the loss is recorded; the servers can start again")
+		default:
+			fmt.Fprintln(e.stdout, "no audit records are missing, so nothing was changed")
+		}
 		return nil
 	})
 }

@@ -66,7 +66,7 @@ func verifyBackup(e *environment, conf config.Config, backup, target string) err
 	if err != nil {
 		return fmt.Errorf("%s is damaged or not a backup: %w", backup, err)
 	}
-	in, err := instance.OpenDespiteLoss(e.ctx, conf, time.Now, false)
+	in, err := instance.OpenDespiteLoss(e.ctx, conf, time.Now)
 	if err != nil {
 		return fmt.Errorf("%s cannot be used: %w", backup, err)
 	}
@@ -128,7 +128,10 @@ func (c *restoreCmd) Run(e *environment) error {
 	if err := replaceDatabase(database, prepared, kept); err != nil {
 		return err
 	}
-	return c.despiteLoss(e, true, func(in *instance.Installation) error {
+	return c.despiteLoss(e, func(in *instance.Installation) error {
+		if _, err := in.AcceptLoss(e.ctx); err != nil {
+			return err
+		}
 		return recorded(e.ctx, in, "restore", func(o *operation) error {
 			o.target("file", c.File)
 			fmt.Fprintf(e.stdout, "the database is restored, and the servers can start; the replaced one is %s\n", kept)

@@ -32,52 +32,88 @@ const checkpointSlot = 512 // bytes; a checkpoint has about 250
 
 // KeepCheckpoint makes the log store its newest checkpoint in a file from now
 // on. It fails with [ErrTruncated] if the database lacks records that the file's
-// checkpoint covers, unless acceptLoss is set; the accepted loss is recorded.
-func (l *Log) KeepCheckpoint(ctx context.Context, path string, acceptLoss bool) error {
+// checkpoint covers.
+func (l *Log) KeepCheckpoint(ctx context.Context, path string) error {
 	known, err := ReadCheckpointFile(path)
 	if err != nil {
 		return err
 	}
+	if err := l.findLoss(ctx, known); err != nil {
+		return err
+	}
+	return l.openCheckpoint(path, known.Number)
+}
+
+// AcceptLoss is [Log.KeepCheckpoint] for a database that may lack records, also ones that only
+// the published checkpoints of witnesses cover. It reports whether records are missing, and records
+// the loss; if none are, it records nothing.
+func (l *Log) AcceptLoss(ctx context.Context, path string, published ...Checkpoint) (lost bool, err error) {
+	known, err := ReadCheckpointFile(path)
+	if err != nil {
+		return false, err
+	}
 	head, err := l.store.Head(ctx)
 	if err != nil {
-		return fmt.Errorf("read audit log: %w", err)
+		return false, fmt.Errorf("read audit log: %w", err)
 	}
+	err = l.findLoss(ctx, append([]Checkpoint{known}, published...)...)
+	if err == nil {
+		return false, l.openCheckpoint(path, known.Number)
+	}
+	if !errors.Is(err, ErrTruncated) {
+		return false, err
+	}
+	if err := l.openCheckpoint(path, 0); err != nil {
+		return false, err
+	}
+	if err := l.reanchor(ctx); err != nil {
+		return false, err
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		return false, fmt.Errorf("empty audit checkpoint: %w", err)
+	}
+	had := known.Number
+	for _, c := range published {
+		had = max(had, c.Number)
+	}
+	return true, l.Append(ctx, Record{
+		Operation: "audit.acceptLoss", ActorName: "operator", Outcome: Success,
+		Targets: map[string]string{"had": fmt.Sprint(had), "has": fmt.Sprint(head.Number)},
+	})
+}
+
+// openCheckpoint opens the file that stores the newest checkpoint, and creates it if it does
+// not exist. last is the number of the checkpoint that it contains.
+func (l *Log) openCheckpoint(path string, last int64) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("open audit checkpoint: %w", err)
 	}
-	c := &checkpointFile{file: file}
-	gap := l.checkComplete(ctx)
-	loss := l.checkAgainst(ctx, known, head)
-	if loss == nil {
-		loss = gap
-	}
-	switch {
-	case loss != nil && !acceptLoss:
-		return errors.Join(loss, file.Close())
-	case loss != nil:
-		if err := errors.Join(l.reanchor(ctx, gap), file.Truncate(0)); err != nil {
-			return errors.Join(err, file.Close())
-		}
-	case known.Number > 0:
-		c.last = known.Number
-	}
 	l.state.Lock()
-	l.file = c
-	l.state.Unlock()
-	if loss == nil {
-		return nil
+	defer l.state.Unlock()
+	l.file = &checkpointFile{file: file, last: last}
+	return nil
+}
+
+// findLoss fails with [ErrTruncated] if the database lacks records, as far as the checkpoints and
+// the ends of the chain reveal that.
+func (l *Log) findLoss(ctx context.Context, known ...Checkpoint) error {
+	head, err := l.store.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("read audit log: %w", err)
 	}
-	return l.Append(ctx, Record{
-		Operation: "audit.acceptLoss", ActorName: "operator", Outcome: Success,
-		Targets: map[string]string{"had": fmt.Sprint(known.Number), "has": fmt.Sprint(head.Number)},
-	})
+	for _, c := range known {
+		if err := l.checkAgainst(ctx, c, head); err != nil {
+			return err
+		}
+	}
+	return l.checkComplete(ctx)
 }
 
 // reanchor sets a new anchor at the head if entries are missing.
-func (l *Log) reanchor(ctx context.Context, gap error) error {
-	if !errors.Is(gap, ErrTruncated) {
-		return gap
+func (l *Log) reanchor(ctx context.Context) error {
+	if err := l.checkComplete(ctx); !errors.Is(err, ErrTruncated) {
+		return err
 	}
 	key := l.signer()
 	return l.store.Reanchor(ctx, func(h Head) (Anchor, error) {

@@ -27,14 +27,14 @@ func TestLostRecordsAreDetectedAtStart(t *testing.T) {
 			t.Cleanup(func() { _ = l.Close() })
 			return l
 		}
-		keep := func(l *audit.Log, accept bool) {
+		keep := func(l *audit.Log) {
 			t.Helper()
-			if err := l.KeepCheckpoint(t.Context(), path, accept); err != nil {
+			if err := l.KeepCheckpoint(t.Context(), path); err != nil {
 				t.Fatal(err)
 			}
 		}
 		l := start()
-		keep(l, false)
+		keep(l)
 		fill(t, l, 5)
 		var committed bool
 		if err := db.Write(withAttachment(t.Context(), l, "r", &committed), func(*sqldb.Tx) error { return nil }); err != nil {
@@ -43,7 +43,7 @@ func TestLostRecordsAreDetectedAtStart(t *testing.T) {
 		if c, err := audit.ReadCheckpointFile(path); err != nil || c.Number != 6 {
 			t.Errorf("checkpoint %+v, %v; want record 6", c, err)
 		}
-		keep(start(), false)
+		keep(start())
 		exec(t, db, `DELETE FROM audit_record WHERE number > 3`,
 			`UPDATE audit_chain SET number = 3, hash = (SELECT hash FROM audit_record WHERE number = 3)`)
 		l = start()
@@ -57,15 +57,52 @@ func TestLostRecordsAreDetectedAtStart(t *testing.T) {
 		if r := verify(t, l, c); r.Broken == nil {
 			t.Error("the checkpoint did not reveal the loss")
 		}
-		if err := l.KeepCheckpoint(t.Context(), path, false); !errors.Is(err, audit.ErrTruncated) {
+		if err := l.KeepCheckpoint(t.Context(), path); !errors.Is(err, audit.ErrTruncated) {
 			t.Errorf("started without the newest records: %v", err)
 		}
-		keep(l, true)
+		if lost, err := l.AcceptLoss(t.Context(), path); !lost || err != nil {
+			t.Fatalf("accept the loss: %t, %v", lost, err)
+		}
 		page, err := auditdb.NewStore(db).Page(t.Context(), audit.Filter{Operation: "audit.acceptLoss", Limit: 10})
 		if err != nil || len(page) != 1 || page[0].Targets["had"] != "6" || page[0].Targets["has"] != "3" {
 			t.Errorf("the loss is recorded as %+v, %v", page, err)
 		}
-		keep(start(), false) // the next start succeeds
+		keep(start()) // the next start succeeds
+	})
+}
+
+// TestAcceptLossRecordsOnlyALoss accepts a loss that only a witness reveals, because the checkpoint
+// file is lost too, and then one that does not exist.
+func TestAcceptLossRecordsOnlyALoss(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		box, path := secrettest.NewBox(t), filepath.Join(t.TempDir(), "audit.checkpoint")
+		l := open(t, db, box)
+		defer l.Close()
+		fill(t, l, 5)
+		published, err := l.Checkpoint(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lost, err := l.AcceptLoss(t.Context(), path, published); lost || err != nil {
+			t.Errorf("nothing is lost: %t, %v", lost, err)
+		}
+		exec(t, db, `DELETE FROM audit_record WHERE number > 3`,
+			`UPDATE audit_chain SET number = 3, hash = (SELECT hash FROM audit_record WHERE number = 3)`)
+		for _, want := range []bool{true, false} {
+			l := open(t, db, box)
+			defer l.Close()
+			if lost, err := l.AcceptLoss(t.Context(), path, published); lost != want || err != nil {
+				t.Errorf("accept: %t, %v, want %t", lost, err, want)
+			}
+			page, err := auditdb.NewStore(db).Page(t.Context(), audit.Filter{Operation: "audit.acceptLoss", Limit: 10})
+			if err != nil || len(page) != 1 || page[0].Targets["had"] != "5" || page[0].Targets["has"] != "3" {
+				t.Errorf("recorded as %+v, %v", page, err)
+			}
+			if published, err = l.Checkpoint(t.Context()); err != nil { // the witness has it after a loss was accepted
+				t.Fatal(err)
+			}
+		}
 	})
 }
 
@@ -88,19 +125,19 @@ func TestDeletedRecordsPreventStart(t *testing.T) {
 				exec(t, db, statement)
 				l = open(t, db, box)
 				t.Cleanup(func() { _ = l.Close() })
-				if err := l.KeepCheckpoint(t.Context(), path, false); !errors.Is(err, audit.ErrTruncated) {
+				if err := l.KeepCheckpoint(t.Context(), path); !errors.Is(err, audit.ErrTruncated) {
 					t.Fatalf("started: %v", err)
 				}
 				if r := verify(t, l); r.Broken == nil {
 					t.Error("verify finds nothing")
 				}
-				if err := l.KeepCheckpoint(t.Context(), path, true); err != nil {
-					t.Fatal(err)
+				if lost, err := l.AcceptLoss(t.Context(), path); !lost || err != nil {
+					t.Fatalf("accept the loss: %t, %v", lost, err)
 				}
 				fill(t, l, 2)
 				second := open(t, db, box)
 				t.Cleanup(func() { _ = second.Close() })
-				if err := second.KeepCheckpoint(t.Context(), path, false); err != nil {
+				if err := second.KeepCheckpoint(t.Context(), path); err != nil {
 					t.Errorf("after the loss was accepted: %v", err)
 				}
 				if r := verify(t, second); r.Broken != nil || r.First != 36 || r.Last != 38 {
@@ -143,7 +180,7 @@ func TestInterruptedWriteKeepsThePreviousCheckpoint(t *testing.T) {
 	db, path := dbtest.Open(t, dbtest.SQLite(t)), filepath.Join(t.TempDir(), "audit.checkpoint")
 	l := open(t, db, secrettest.NewBox(t))
 	defer l.Close()
-	if err := l.KeepCheckpoint(t.Context(), path, false); err != nil {
+	if err := l.KeepCheckpoint(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	fill(t, l, 4) // the fourth is in the second slot

@@ -85,7 +85,7 @@ func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 	if err != nil {
 		return nil, err
 	}
-	err = i.Audit.KeepCheckpoint(ctx, c.Audit.Checkpoint, false)
+	err = i.Audit.KeepCheckpoint(ctx, c.Audit.Checkpoint)
 	if err == nil {
 		err = i.Witnesses.Compare(ctx)
 	}
@@ -121,21 +121,29 @@ func open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 	return openOn(ctx, c, db, master, now)
 }
 
-// OpenDespiteLoss is Open for an installation whose newest audit records are
-// missing. If accept is set, the loss is recorded, and Open works again.
-func OpenDespiteLoss(ctx context.Context, c config.Config, now func() time.Time, accept bool) (*Installation, error) {
-	i, err := open(ctx, c, now)
-	if err != nil || !accept {
-		return i, err
+// OpenDespiteLoss is Open for an installation whose newest audit records may be
+// missing. Its checkpoint file is left as it is.
+func OpenDespiteLoss(ctx context.Context, c config.Config, now func() time.Time) (*Installation, error) {
+	return open(ctx, c, now)
+}
+
+// AcceptLoss records that audit records are missing, so that Open works again. It reports
+// whether any are missing; otherwise it records nothing. It is for an installation that was opened
+// by [OpenDespiteLoss].
+func (i *Installation) AcceptLoss(ctx context.Context) (lost bool, err error) {
+	published, unreachable := i.Witnesses.Known(ctx)
+	lost, err = i.Audit.AcceptLoss(ctx, i.Config.Audit.Checkpoint, published...)
+	if err != nil {
+		return false, err
 	}
-	if err := i.Audit.KeepCheckpoint(ctx, c.Audit.Checkpoint, true); err != nil {
-		return nil, errors.Join(err, i.Close())
+	switch {
+	case lost:
+		// Otherwise the witnesses would report the loss at the next start.
+		return true, i.Witnesses.Replace(ctx)
+	case unreachable != nil:
+		return false, fault.New(fault.Unavailable, "a checkpoint store could not be reached, and may reveal a loss: %v", unreachable)
 	}
-	// Otherwise the witnesses would report the loss at the next start.
-	if err := i.Witnesses.Replace(ctx); err != nil {
-		return nil, errors.Join(err, i.Close())
-	}
-	return i, nil
+	return false, nil
 }
 
 // RunAudit prunes the audit log and publishes its checkpoints to the witnesses,

@@ -45,9 +45,12 @@ func TestDamagedWALIsDetected(t *testing.T) {
 	if _, err := instance.Open(t.Context(), conf, time.Now); !errors.Is(err, audit.ErrTruncated) {
 		t.Fatalf("open: %v, want %v", err, audit.ErrTruncated)
 	}
-	in, err := instance.OpenDespiteLoss(t.Context(), conf, time.Now, true)
+	in, err := instance.OpenDespiteLoss(t.Context(), conf, time.Now)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if lost, err := in.AcceptLoss(t.Context()); !lost || err != nil {
+		t.Errorf("accept the loss: %t, %v", lost, err)
 	}
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
