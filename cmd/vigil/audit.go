@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"vigil/internal/audit"
@@ -41,18 +42,37 @@ func (c *auditVerifyCmd) Run(e *environment) error {
 		if b := report.Broken; b != nil {
 			return fault.New(fault.Conflict, "the audit log is broken at record %d: %s", b.Number, b.Problem)
 		}
-		fmt.Fprintf(e.stdout, "%d records, %d to %d, are intact\n", report.Records, report.First, report.Last)
-		if report.First > 1 {
-			fmt.Fprintf(e.stdout, "records 1 to %d were pruned; the anchor where the log was pruned has a valid signature\n", report.First-1)
-		}
-		if known.Number == 0 {
-			fmt.Fprintln(e.stdout, "there is no checkpoint file, so a loss of the newest records may not be detected")
-		}
+		printIntact(e.stdout, report, known, published)
 		if unreachable != nil {
 			return fault.New(fault.Unavailable, "a checkpoint store could not be reached: %v", unreachable)
 		}
 		return nil
 	})
+}
+
+// printIntact prints which records an unbroken log has, and which losses of the newest ones
+// neither the checkpoint file nor the checkpoints of witnesses would have revealed.
+func printIntact(w io.Writer, r audit.Report, file audit.Checkpoint, published []audit.Checkpoint) {
+	if r.Records == 0 {
+		fmt.Fprintln(w, "the log has no records")
+	} else {
+		fmt.Fprintf(w, "%d records, %d to %d, are intact\n", r.Records, r.First, r.Last)
+	}
+	if r.First > 1 {
+		fmt.Fprintf(w, "records 1 to %d were pruned; the anchor where the log was pruned has a valid signature\n", r.First-1)
+	}
+	if file.Number > 0 { // it is written with every record
+		return
+	}
+	var newest int64
+	for _, c := range published {
+		newest = max(newest, c.Number)
+	}
+	if newest == 0 {
+		fmt.Fprintln(w, "there is no checkpoint to compare with, so a loss of the newest records may not be detected")
+		return
+	}
+	fmt.Fprintf(w, "there is no checkpoint file, and the newest checkpoint of a witness is of record %d: a loss of later records may not be detected\n", newest)
 }
 
 // despiteLoss opens the installation, even if the newest audit records of its database are

@@ -93,7 +93,11 @@ func describeBackup(e *environment, in *instance.Installation) error {
 	for _, t := range tables {
 		rows += t.Rows
 	}
-	fmt.Fprintf(e.stdout, "the backup is intact: %d rows in %d tables, audit records %d to %d\n", rows, len(tables), report.First, report.Last)
+	records := "no audit records"
+	if report.Records > 0 {
+		records = fmt.Sprintf("audit records %d to %d", report.First, report.Last)
+	}
+	fmt.Fprintf(e.stdout, "the backup is intact: %d rows in %d tables, %s\n", rows, len(tables), records)
 	return nil
 }
 
