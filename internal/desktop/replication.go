@@ -25,8 +25,9 @@ func ReplicationOf(a, b Revision, now time.Time, grace time.Duration) Replicatio
 // returns the server's own lag, if any, and notes about its peers: a peer that
 // is down or behind is not a fault of this server.
 func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers []Peer, now time.Time) (lag string, notes []string) {
-	newest := p.majorityRevision(peers)
-	lag = p.lag(self, newest, now)
+	revision := self.Snapshot.Good.Health.Revision
+	newest, decided := p.majorityRevision(peers, revision.Store)
+	lag = p.lag(revision, newest, now)
 	for _, peer := range peers {
 		if peer.Server.ID == self.Server.ID || !peer.Snapshot.Tried() {
 			continue
@@ -34,11 +35,15 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers
 		name := peer.Server.Name
 		r := Replication{ServerName: name, Status: ReplicationError}
 		blame := Ref{KindConnectionServer, peer.Server.ID, name}
-		if peer.Snapshot.Failing(p.FailuresBeforeDown) != nil {
+		other := peer.Snapshot.Good.Health.Revision
+		switch {
+		case peer.Snapshot.Failing(p.FailuresBeforeDown) != nil:
 			r.blame = blame
 			notes = append(notes, "nothing is replicated to "+name+", which does not answer")
-		} else {
-			r.Status = ReplicationOf(self.Snapshot.Good.Health.Revision, peer.Snapshot.Good.Health.Revision, now, p.ReplicationGrace)
+		case !decided && other.Store != revision.Store:
+			continue // not known yet which of the two is at fault
+		default:
+			r.Status = ReplicationOf(revision, other, now, p.ReplicationGrace)
 			if r.Status == ReplicationError && lag == "" {
 				r.blame = blame
 				notes = append(notes, "replication with "+name+" lags: "+name+" is behind")
@@ -50,20 +55,28 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers
 }
 
 // majorityRevision returns the newest revision of the store that most servers have. In a
-// tie, the store of this server counts.
-func (p Policy) majorityRevision(peers []Peer) Revision {
+// tie, the store of this server counts. While servers that were not checked yet could
+// change the majority, it is not decided, and the newest revision of the given store is returned:
+// the servers that happen to be checked first at a start do not outvote the others.
+func (p Policy) majorityRevision(peers []Peer, store string) (revision Revision, decided bool) {
 	votes := make(map[string]int)
 	newest := make(map[string]Revision)
 	var best string
+	unchecked := 0
 	for _, peer := range peers {
+		weight := 2 // even, so that one more vote only breaks ties
+		if peer.Server.Self {
+			weight++
+		}
+		if !peer.Snapshot.Tried() {
+			unchecked += weight
+			continue
+		}
 		if !peer.Snapshot.EverRead() || peer.Snapshot.Failing(p.FailuresBeforeDown) != nil {
 			continue
 		}
 		r := peer.Snapshot.Good.Health.Revision
-		votes[r.Store] += 2 // even, so that one more vote only breaks ties
-		if peer.Server.Self {
-			votes[r.Store]++
-		}
+		votes[r.Store] += weight
 		if known, ok := newest[r.Store]; !ok || r.Number > known.Number {
 			newest[r.Store] = r
 		}
@@ -71,13 +84,21 @@ func (p Policy) majorityRevision(peers []Peer) Revision {
 			best = r.Store
 		}
 	}
-	return newest[best]
+	second := 0
+	for s, n := range votes {
+		if s != best {
+			second = max(second, n)
+		}
+	}
+	if unchecked > 0 && votes[best]-second <= unchecked {
+		return newest[store], false
+	}
+	return newest[best], true
 }
 
 // lag describes how far a server is behind the newest revision. It returns "" if the
 // server has that revision, or the grace period has not passed yet.
-func (p Policy) lag(self Peer, newest Revision, now time.Time) string {
-	current := self.Snapshot.Good.Health.Revision
+func (p Policy) lag(current, newest Revision, now time.Time) string {
 	switch {
 	case current.Store != newest.Store:
 		return "it keeps another store than the other servers"

@@ -72,3 +72,50 @@ func TestOnlyTheServerAtFaultIsInError(t *testing.T) {
 		})
 	}
 }
+
+// TestFewCheckedServersOutvoteNoOther checks servers one after the other, as at a
+// start. The one with another store is checked first.
+func TestFewCheckedServersOutvoteNoOther(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		n, wrong int // the one with another store
+		decided  int // so many servers are checked when the majority is certain
+	}{{"twenty servers", 20, 6, 12}, {"three servers", 3, 2, 3}} {
+		t.Run(tt.name, func(t *testing.T) {
+			all := servers(tt.n)
+			all[tt.wrong].Snapshot = snapshotAfter[ConnectionServerReading](revision("b", 9, time.Hour))
+			peers := servers(tt.n)
+			for i := range peers {
+				peers[i].Snapshot = Snapshot[ConnectionServerReading]{}
+			}
+			order := []int{tt.wrong} // this server is the last one
+			for i := tt.n - 1; i >= 0; i-- {
+				if i != tt.wrong {
+					order = append(order, i)
+				}
+			}
+			for checked, i := range order {
+				peers[i] = all[i]
+				for j, p := range peers {
+					m := policy.ConnectionServerRecord(p, peers, noon)
+					want := ConnectionServerOK
+					switch {
+					case !p.Snapshot.Tried():
+						want = ConnectionServerUnknown
+					case j == tt.wrong && checked+1 >= tt.decided:
+						want = ConnectionServerError
+					}
+					if m.Status != want {
+						t.Errorf("when %d servers are checked, %s is %s, want %s: %q", checked+1, m.Name, m.Status, want, m.Reasons)
+					}
+					for _, r := range m.Replications {
+						if r.Status == ReplicationError && checked+1 < tt.decided {
+							t.Errorf("when %d servers are checked, %s does not replicate to %s", checked+1, m.Name, r.ServerName)
+						}
+					}
+				}
+			}
+		})
+	}
+}
