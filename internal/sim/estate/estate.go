@@ -134,7 +134,7 @@ func New(o Options) (*Estate, error) {
 		e.secrets["event-database"] = o.EventDatabase.Password
 	}
 	e.machines = newMachines(o)
-	e.follower = &follower{token: e.secrets["peer-token"], now: o.Now}
+	e.follower = newFollower(e.secrets["peer-token"], o.Now)
 	if err := e.build(); err != nil {
 		return nil, fmt.Errorf("create the simulated environment: %w", err)
 	}
@@ -217,6 +217,7 @@ func (e *Estate) WriteInventory(self string) (desktop.Inventory, error) {
 		return desktop.Inventory{}, err
 	}
 	e.machines.setInventory(inv)
+	e.follower.setServer(self)
 	return inv, nil
 }
 

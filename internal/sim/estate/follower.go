@@ -15,32 +15,44 @@ import (
 // follower simulates replication: it reads the product's health like a peer,
 // and the simulated connection servers report the same revision.
 type follower struct {
-	token string
-	now   func() time.Time
-
-	mu     sync.Mutex
-	health desktop.PeerHealth
+	token  string
+	now    func() time.Time
+	client *http.Client
 	cancel context.CancelFunc
 	work   sync.WaitGroup
+
+	mu     sync.Mutex
+	server string             // https URL of the product
+	health desktop.PeerHealth // without a version before the first reading
 }
 
 // followEvery is well below the grace period of replication.
 const followEvery = 2 * time.Second
 
-// start follows the server at an https URL. It does not verify the certificate:
-// the token is worthless outside the simulation.
-func (f *follower) start(ctx context.Context, server string) {
-	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	client := &http.Client{
+// newFollower returns a follower that does not verify the product's certificate: the token
+// is worthless outside the simulation.
+func newFollower(token string, now func() time.Time) *follower {
+	return &follower{token: token, now: now, client: &http.Client{
 		Timeout:   5 * time.Second,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
-	}
+	}}
+}
+
+// setServer sets the https URL of the product.
+func (f *follower) setServer(server string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.server = server
+}
+
+// start follows the product until stop.
+func (f *follower) start(ctx context.Context) {
+	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	f.work.Go(func() {
-		defer client.CloseIdleConnections()
 		tick := time.NewTicker(followEvery)
 		defer tick.Stop()
 		for {
-			f.follow(ctx, client, server)
+			f.follow(ctx)
 			select {
 			case <-ctx.Done():
 				return
@@ -50,15 +62,18 @@ func (f *follower) start(ctx context.Context, server string) {
 	})
 }
 
-// follow reads the health once. If the server does not answer, the last health
+// follow reads the health once. If the product does not answer, the last health
 // is kept.
-func (f *follower) follow(ctx context.Context, client *http.Client, server string) {
+func (f *follower) follow(ctx context.Context) {
+	f.mu.Lock()
+	server := f.server
+	f.mu.Unlock()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+desktop.HealthPath, nil)
 	if err != nil {
 		return
 	}
 	request.Header.Set("Authorization", "Bearer "+f.token)
-	response, err := client.Do(request)
+	response, err := f.client.Do(request)
 	if err != nil {
 		return
 	}
@@ -71,14 +86,23 @@ func (f *follower) follow(ctx context.Context, client *http.Client, server strin
 	}
 }
 
-func (f *follower) last() desktop.PeerHealth {
+// last returns the health that was read last, or false if none can be read. The product
+// probes its peers as soon as it serves, sometimes before the first reading: then last reads
+// the health now. A real server knows its store before it answers its peers; one that named
+// none would seem to keep another store than the others.
+func (f *follower) last(ctx context.Context) (desktop.PeerHealth, bool) {
+	h, ok := f.known()
+	if !ok {
+		f.follow(ctx)
+		h, ok = f.known()
+	}
+	return h, ok
+}
+
+func (f *follower) known() (desktop.PeerHealth, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	h := f.health
-	if h.Version == "" {
-		h.Version, h.Build = "starting", "0"
-	}
-	return h
+	return f.health, f.health.Version != ""
 }
 
 func (f *follower) stop() {
@@ -86,4 +110,5 @@ func (f *follower) stop() {
 		f.cancel()
 		f.work.Wait()
 	}
+	f.client.CloseIdleConnections()
 }

@@ -68,13 +68,18 @@ func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Header.Get("Authorization") != "Bearer "+p.token:
 		http.Error(w, "the peer token is required", http.StatusUnauthorized)
 	default:
+		followed, ok := p.follower.last(r.Context())
+		if !ok {
+			http.Error(w, "this server has no copy of the shared store yet", http.StatusServiceUnavailable)
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(p.health()) // ignored: the client has disconnected
+		_ = json.NewEncoder(w).Encode(p.health(followed)) // ignored: the client has disconnected
 	}
 }
 
-func (p *Peer) health() desktop.PeerHealth {
-	product := p.follower.last()
+// health returns the health of the peer, with what it has in common with the product.
+func (p *Peer) health(product desktop.PeerHealth) desktop.PeerHealth {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// The number of sessions differs between peers and changes every minute.
