@@ -165,3 +165,11 @@ export async function settled(page: Page): Promise<void> {
   await expect(page.locator('main')).toBeVisible();
   await expect(page.locator('[aria-label="Loading"]')).toHaveCount(0);
 }
+
+/** Opens the resource of a finding. */
+export async function openResource(page: Page): Promise<void> {
+  await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
+  await page.locator('.finding-link').first().click();
+  await page.getByRole('link', { name: 'Open resource', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Properties' })).toBeVisible();
+}

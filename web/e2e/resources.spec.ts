@@ -1,12 +1,4 @@
-import { expect, postureAt, ready, test } from './fixtures';
-import type { Page } from '@playwright/test';
-
-async function openResource(page: Page): Promise<void> {
-  await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
-  await page.locator('.finding-link').first().click();
-  await page.getByRole('link', { name: 'Open resource', exact: true }).click();
-  await expect(page.getByRole('heading', { name: 'Properties' })).toBeVisible();
-}
+import { expect, openResource, postureAt, ready, test } from './fixtures';
 
 test('a resource shows its graph, findings, other verdicts and properties', async ({ posture: page }) => {
   await openResource(page);
@@ -64,38 +56,6 @@ test('properties are searched', async ({ posture: page }) => {
   await page.getByLabel('Search properties').fill('metadata');
   await expect(page.locator('.properties tr').filter({ hasNotText: /metadata/i })).toHaveCount(0);
   await expect(page.locator('.properties tr').filter({ hasText: /metadata/i })).not.toHaveCount(0);
-});
-
-test('changes of a resource are shown', async ({ posture: page }) => {
-  await openResource(page);
-  await expect(page.getByRole('heading', { name: 'Changes' })).toBeVisible();
-  await expect(page.getByText(/first read|Nothing has changed/).first()).toBeVisible();
-});
-
-test('changes around a change of a resource are shown', async ({ posture: page }) => {
-  await openResource(page);
-  const views = page.getByRole('group', { name: 'Changes' });
-  await views.getByRole('button', { name: 'Around it', exact: true }).click();
-  await expect(page.getByText('Nothing else changed').or(page.locator('.timeline li').first())).toBeVisible();
-  await views.getByRole('button', { name: 'This', exact: true }).click();
-  await expect(page.getByText('first read').first()).toBeVisible();
-});
-
-test('two changes of a resource are compared', async ({ posture: page }) => {
-  const entry = (n: number, old: string, now: string) => ({
-    lastUpdateTime: `2026-11-0${n}T10:00:00Z`,
-    propertyChanges: { metadataHttpTokens: { changeType: 'UPDATE', oldValue: old, newValue: now } },
-  });
-  await page.route('**/changelog', (route) =>
-    route.fulfill({ json: { changeLog: [entry(1, 'a', 'b'), entry(2, 'b', 'c'), entry(3, 'c', 'd')] } }),
-  );
-  await openResource(page);
-  await expect(page.locator('.timeline li')).toHaveCount(3);
-  await page.keyboard.press('d');
-  const dialog = page.getByRole('dialog', { name: 'Compare two changes' });
-  await expect(dialog.locator('.diff tr')).toHaveText('metadataHttpTokensbd');
-  await dialog.getByLabel('and after').selectOption({ index: 1 });
-  await expect(dialog.locator('.diff tr')).toHaveText('metadataHttpTokensbc');
 });
 
 for (const [choice, file] of [

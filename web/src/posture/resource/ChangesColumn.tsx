@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { posture, type ChangeLog, type Finding } from '../../api/posture';
@@ -8,27 +8,42 @@ import { useKeys } from '../../parts/keys';
 import { Mark, severity } from '../../parts/marks';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { plural, shortType } from '../../parts/text';
+import { count, plural, shortType } from '../../parts/text';
 import { dateTime, Time } from '../../parts/time';
 import { raisedBy } from '../activity/events';
 import { causeText } from '../activity/actor';
-import { differences, differencesBetween, extent, type Difference } from './changes';
+import { differences, differencesBetween, extent, isFirstRead, type Difference } from './changes';
 
 type Entry = ChangeLog['changeLog'][number];
 
-const Differences = ({ lines, limit = 12 }: { lines: Difference[]; limit?: number }) => (
-  <table className="diff">
-    <tbody>
-      {lines.slice(0, limit).map((l, i) => (
-        <tr key={i}>
-          <th scope="row">{l.name}</th>
-          <td className={l.before === undefined ? '' : 'del'}>{l.before}</td>
-          <td className={l.after === undefined ? '' : 'add'}>{l.after}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
+/** Differences line by line: the first of many, and all when asked for. */
+function Differences({ lines, limit = 12 }: { lines: Difference[]; limit?: number }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? lines : lines.slice(0, limit);
+  return (
+    <>
+      <table className="diff">
+        <tbody>
+          {shown.map((l, i) => (
+            <tr key={i}>
+              <th scope="row">{l.name}</th>
+              <td className={l.before === undefined ? '' : 'del'}>{l.before}</td>
+              <td className={l.after === undefined ? '' : 'add'}>{l.after}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {shown.length < lines.length && (
+        <p className="row tight small t3">
+          {count(shown.length)} of {plural(lines.length, 'difference')}
+          <button type="button" className="link" onClick={() => setAll(true)}>
+            Show all
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
 
 /** A link to the worst of the findings that a change raised, with their number. */
 function Raised({ findings }: { findings: Finding[] }) {
@@ -48,30 +63,42 @@ function Raised({ findings }: { findings: Finding[] }) {
 
 const causes = { Event: 'event', Collection: 'collection' } as const;
 
+/** How many changes are drawn at first, and how many more at a time. */
+const step = 30;
+
 function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[] }) {
+  const [shown, setShown] = useState(step);
   return (
-    <ol className="timeline">
-      {entries.slice(0, 30).map((entry, i, all) => {
-        const lines = differences(entry);
-        // The first collection of a resource adds all its values; a later change that only adds values adds few.
-        const isFirstRead = i === all.length - 1 && lines.every((l) => l.before === undefined) && lines.length > 3;
-        const nextChange = all[i - 1]?.lastUpdateTime;
-        return (
-          <li key={entry.lastUpdateTime}>
-            <span className="timeline-head">
-              <Time at={entry.lastUpdateTime} as="date" />
-              {isFirstRead ? (
-                <span className="t3">first read</span>
-              ) : (
-                entry.cause && <span className="t3">{causeText(causes[entry.cause], entry)}</span>
-              )}
-            </span>
-            {isFirstRead ? <p className="small t3">{extent(entry)}</p> : <Differences lines={lines} />}
-            <Raised findings={raisedBy(entry.lastUpdateTime, findings, nextChange)} />
-          </li>
-        );
-      })}
-    </ol>
+    <>
+      <ol className="timeline">
+        {entries.slice(0, shown).map((entry, i) => {
+          const isFirst = isFirstRead(entries, i);
+          const nextChange = entries[i - 1]?.lastUpdateTime;
+          return (
+            <li key={entry.lastUpdateTime}>
+              <span className="timeline-head">
+                <Time at={entry.lastUpdateTime} as="date" />
+                {isFirst ? (
+                  <span className="t3">first read</span>
+                ) : (
+                  entry.cause && <span className="t3">{causeText(causes[entry.cause], entry)}</span>
+                )}
+              </span>
+              {isFirst ? <p className="small t3">{extent(entry)}</p> : <Differences lines={differences(entry)} />}
+              <Raised findings={raisedBy(entry.lastUpdateTime, findings, nextChange)} />
+            </li>
+          );
+        })}
+      </ol>
+      {shown < entries.length && (
+        <p className="row">
+          <Button onClick={() => setShown(shown + step)}>Show older changes</Button>
+          <span className="small t3">
+            {count(shown)} of {plural(entries.length, 'change')}
+          </span>
+        </p>
+      )}
+    </>
   );
 }
 
@@ -82,9 +109,9 @@ const verbs = { ADD: 'added', UPDATE: 'changed', DELETE: 'deleted' } as const;
 /** The other resources of the account that changed at about the time of the newest change of the resource. */
 function Around({ id, account, at }: { id: string; account: string; at: string }) {
   const time = new Date(at).getTime();
-  const query = useQuery({
+  const query = useInfiniteQuery({
     queryKey: ['entities', 'changes-around', account, at],
-    queryFn: () =>
+    queryFn: ({ pageParam, signal }) =>
       posture.post('/v1/entities/changes-query', {
         body: {
           filters: {
@@ -92,38 +119,50 @@ function Around({ id, account, at }: { id: string; account: string; at: string }
             from: new Date(time - aroundMillis).toISOString(),
             to: new Date(time + aroundMillis).toISOString(),
           },
-          paginationInfo: { pageSize: 50 },
+          paginationInfo: { pageSize: 50, continuationToken: pageParam },
         },
+        signal,
       }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.continuationToken ?? null,
   });
   return (
     <Answer query={query} what="the other changes of the account">
-      {({ results }) => {
-        const others = results.filter((c) => c.entityId !== id);
-        if (others.length === 0)
+      {({ pages }) => {
+        const others = pages.flatMap((p) => p.results).filter((c) => c.entityId !== id);
+        if (others.length === 0 && !query.hasNextPage)
           return (
             <Empty title="Nothing else changed">
               No other resource of the account changed within five minutes of <Time at={at} as="date" />.
             </Empty>
           );
         return (
-          <ol className="timeline">
-            {others.map((c) => (
-              <li key={`${c.entityId}${c.lastUpdateTime}${c.changeType}`}>
-                <span className="timeline-head">
-                  <Time at={c.lastUpdateTime} as="date" />
-                  <span className="t3">
-                    {verbs[c.changeType]}, {causeText(causes[c.cause], c)}
+          <>
+            <ol className="timeline">
+              {others.map((c) => (
+                <li key={`${c.entityId}${c.lastUpdateTime}${c.changeType}`}>
+                  <span className="timeline-head">
+                    <Time at={c.lastUpdateTime} as="date" />
+                    <span className="t3">
+                      {verbs[c.changeType]}, {causeText(causes[c.cause], c)}
+                    </span>
                   </span>
-                </span>
-                <Link className="link" to={`/resource/${encodeURIComponent(c.entityId)}`}>
-                  {c.entityName}
-                </Link>{' '}
-                <span className="t3">{shortType(c.entityType)}</span>
-                {c.changeType === 'UPDATE' && <Differences lines={differences(c).slice(0, 3)} />}
-              </li>
-            ))}
-          </ol>
+                  <Link className="link" to={`/resource/${encodeURIComponent(c.entityId)}`}>
+                    {c.entityName}
+                  </Link>{' '}
+                  <span className="t3">{shortType(c.entityType)}</span>
+                  {c.changeType === 'UPDATE' && <Differences lines={differences(c)} limit={3} />}
+                </li>
+              ))}
+            </ol>
+            {query.hasNextPage && (
+              <p className="row">
+                <Button disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+                  Show older changes
+                </Button>
+              </p>
+            )}
+          </>
         );
       }}
     </Answer>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { differences, differencesBetween, extent } from './changes';
+import { differences, differencesBetween, extent, isFirstRead } from './changes';
 
 const day = (n: number) => `2026-11-0${n}T00:00:00Z`;
 const log = [
@@ -40,4 +40,16 @@ test('two changes are compared: what changed back is no difference', () => {
 
 test('a change says how many properties, tags and edges it set', () => {
   expect(log.map((entry) => extent(entry as never))).toEqual(['1 property', '1 property, 1 tag, 2 edges', '1 property, 1 tag, 1 edge']);
+});
+
+test('only the oldest entry of the whole log is the first read, if it adds many values', () => {
+  const adds = (n: number, count: number) => ({
+    lastUpdateTime: day(n),
+    propertyChanges: Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, { changeType: 'ADD' as const, newValue: i }])),
+  });
+  const newestFirst = [adds(3, 5), adds(2, 5), adds(1, 5)] as never[];
+  expect([0, 1, 2].map((i) => isFirstRead(newestFirst, i))).toEqual([false, false, true]);
+  expect(isFirstRead([adds(1, 3)] as never[], 0)).toBe(false);
+  expect(isFirstRead([log[1]] as never[], 0)).toBe(false);
+  expect(isFirstRead([], 0)).toBe(false);
 });

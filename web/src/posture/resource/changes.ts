@@ -33,6 +33,17 @@ function changed(entry: Entry): [key: string, Difference][] {
 /** What one entry of a change log says, line by line. */
 export const differences = (entry: Entry): Difference[] => changed(entry).map(([, difference]) => difference);
 
+/**
+ * Whether an entry of a change log, newest first, is what the first collection of the resource found: the oldest that adds all values.
+ * A later change that only adds values adds few.
+ */
+export function isFirstRead(log: Entry[], at: number): boolean {
+  const entry = log[at];
+  if (!entry || at < log.length - 1) return false;
+  const lines = differences(entry);
+  return lines.length > 3 && lines.every((l) => l.before === undefined);
+}
+
 /** How much one change set: "14 properties, 3 tags, 8 edges". */
 export const extent = (entry: Entry): string =>
   [
