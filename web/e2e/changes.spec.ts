@@ -1,4 +1,4 @@
-import { expect, openResource, test } from './fixtures';
+import { expect, openResource, postureAt, test } from './fixtures';
 
 test('changes of a resource are shown', async ({ posture: page }) => {
   await openResource(page);
@@ -81,4 +81,18 @@ test('two changes of a resource are compared', async ({ posture: page }) => {
   await expect(dialog.locator('.diff tr')).toHaveText('metadataHttpTokensbd');
   await dialog.getByLabel('and after').selectOption({ index: 1 });
   await expect(dialog.locator('.diff tr')).toHaveText('metadataHttpTokensbc');
+});
+
+test.describe('a resource that is gone', () => {
+  test.use({ failing: true });
+  test('has changes that can be compared', async ({ posture: page }) => {
+    const entry = (n: number, old: string, now: string) => ({
+      lastUpdateTime: `2026-11-0${n}T10:00:00Z`,
+      propertyChanges: { metadataHttpTokens: { changeType: 'UPDATE', oldValue: old, newValue: now } },
+    });
+    await page.route('**/changelog', (route) => route.fulfill({ json: { changeLog: [entry(1, 'a', 'b'), entry(2, 'b', 'c')] } }));
+    await page.goto(postureAt('/resource/AWS.EC2.200000000002.eu-west-1.Instance.i-0'));
+    await page.getByRole('button', { name: 'Compare', exact: true }).click();
+    await expect(page.getByRole('dialog', { name: 'Compare two changes' }).locator('.diff tr')).toHaveText('metadataHttpTokensbc');
+  });
 });

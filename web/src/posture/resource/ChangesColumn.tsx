@@ -208,23 +208,25 @@ export function ChangesColumn({ id, account, findings }: { id: string; account?:
     <section className="region">
       <header>
         <h2>Changes</h2>
-        {account && newest && (
+        {newest && (
           <span className="row tight end">
             {entries.length > 1 && (
               <Button look="quiet" keys="D" onClick={compare}>
                 Compare
               </Button>
             )}
-            <Segments<'this' | 'around'>
-              small
-              label="Changes"
-              value={view}
-              onChange={setView}
-              options={[
-                { value: 'this', label: 'This' },
-                { value: 'around', label: 'Around it' },
-              ]}
-            />
+            {account && (
+              <Segments<'this' | 'around'>
+                small
+                label="Changes"
+                value={view}
+                onChange={setView}
+                options={[
+                  { value: 'this', label: 'This' },
+                  { value: 'around', label: 'Around it' },
+                ]}
+              />
+            )}
           </span>
         )}
       </header>
