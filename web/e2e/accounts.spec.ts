@@ -218,6 +218,33 @@ test('a token is made, shown once, and revoked', async ({ posture: page }, info)
   await expect(row).toHaveCount(0);
 });
 
+test.describe('a token that the server refuses', () => {
+  test.use({ failing: true });
+  test('is refused beside the field, until it is sent again', async ({ posture: page }) => {
+    const answers = [
+      {
+        status: 400,
+        json: { message: 'expiryTime: must lie in the future', errors: [{ path: 'expiryTime', message: 'must lie in the future' }] },
+      },
+      { status: 403, json: { message: 'your token is limited to scopes' } },
+    ];
+    await page.route('**/v1/api-tokens', (route) =>
+      route.request().method() === 'POST' ? route.fulfill(answers.shift() ?? { status: 500 }) : route.continue(),
+    );
+    await page.goto(postureAt('/admin/tokens'));
+    await page.getByRole('button', { name: 'New token', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    const create = dialog.getByRole('button', { name: 'Create', exact: true });
+    await dialog.getByLabel('Name').fill('refused');
+    await create.click();
+    await expect(dialog.getByRole('alert')).toHaveText('must lie in the future');
+    await expect(dialog.getByLabel('Expires')).toHaveAttribute('aria-invalid', 'true');
+    await create.click();
+    await expect(dialog.getByRole('alert')).toHaveText('Your token is limited to scopes');
+    await expect(dialog.getByLabel('Expires')).toHaveAttribute('aria-invalid', 'false');
+  });
+});
+
 test("one's sessions are listed", async ({ posture: page }) => {
   await page.goto(postureAt('/admin/sessions'));
   await expect(page.getByText('this one')).toBeVisible();

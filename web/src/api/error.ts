@@ -24,6 +24,11 @@ export class ApiError extends Error {
   field(path: string): string | undefined {
     return this.fields.find((f) => f.path === path || f.path.endsWith('.' + path))?.message;
   }
+
+  /** The message as a whole, unless it is about one of these members, beside which it is shown. */
+  apartFrom(...paths: string[]): string | undefined {
+    return paths.some((path) => this.field(path)) ? undefined : this.message;
+  }
 }
 
 export const notReached = (error: unknown) => error instanceof ApiError && error.status === 0;

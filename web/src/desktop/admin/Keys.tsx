@@ -20,6 +20,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
   const [error, setError] = useState<ApiError>();
   const add = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    setError(undefined);
     const form = new FormData(event.currentTarget);
     const ends = String(form.get('expiry') ?? '');
     try {
@@ -45,7 +46,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
             required
             autoFocus
             maxLength={100}
-            error={error && (error.field('name') ?? sentence(error.message))}
+            error={error && sentence(error.field('name') ?? error.apartFrom('expires_at') ?? '')}
           />
           <TextField
             label="Expires"

@@ -25,6 +25,9 @@ export function useLimit(old?: AccountLimit) {
   return { ids, setIds, pairs, setPairs, limit };
 }
 
+/** The members whose messages LimitFields shows. */
+export const limitPaths = ['limitedTo', 'limitedTo.cloudAccountIds', 'limitedTo.tags'];
+
 export function LimitFields({ ids, setIds, pairs, setPairs, error }: ReturnType<typeof useLimit> & { error: ApiError | undefined }) {
   const accounts = useQuery(accountsQuery).data ?? [];
   return (

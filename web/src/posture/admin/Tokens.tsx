@@ -7,11 +7,12 @@ import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
 import { Dialog } from '../../parts/Dialog';
 import { SelectField, TextField } from '../../parts/Field';
+import { Mark } from '../../parts/marks';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { Secret } from '../accounts/ScriptBox';
-import { LimitFields, LimitPill, useLimit } from './Limit';
+import { LimitFields, LimitPill, limitPaths, useLimit } from './Limit';
 import { roles, usersQuery } from './Users';
 
 const unusedAfter = 90 * 24 * 3_600_000; // milliseconds in 90 days
@@ -24,6 +25,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
   const limit = useLimit();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    setError(undefined);
     const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
     try {
       const made = await posture.post('/v1/api-tokens', {
@@ -42,6 +44,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
       else throw cause;
     }
   };
+  const other = error?.apartFrom('name', 'role', 'expiryTime', ...limitPaths);
   return (
     <Dialog title="New API token" onClose={onClose}>
       {token ? (
@@ -54,20 +57,21 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
             name="user"
             options={[{ value: '', label: 'mine' }, ...users.map((u) => ({ value: u.id, label: u.name }))]}
           />
-          <SelectField
-            label="Role"
-            name="role"
-            defaultValue="viewer"
-            options={roles}
-            error={error?.field('role') ?? (error && sentence(error.message))}
-          />
+          <SelectField label="Role" name="role" defaultValue="viewer" options={roles} error={error?.field('role')} />
           <LimitFields {...limit} error={error} />
           <TextField
             label="Expires"
             name="expiry"
             type="date"
             hint="In 90 days when left empty, unless the setting token_life says otherwise"
+            error={error?.field('expiryTime')}
           />
+          {other && (
+            <div className="note error" role="alert">
+              <Mark name="error" />
+              <span>{sentence(other)}</span>
+            </div>
+          )}
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button type="submit" look="primary" changes>

@@ -15,7 +15,7 @@ import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
-import { LimitFields, LimitPill, useLimit } from './Limit';
+import { LimitFields, LimitPill, limitPaths, useLimit } from './Limit';
 
 export const usersQuery = { queryKey: ['users'], queryFn: async () => (await posture.get('/v1/users')).results };
 export const roles = ['viewer', 'analyst', 'admin'].map((r) => ({ value: r, label: r }));
@@ -36,6 +36,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
   const put = (body: Body, etag: string) => posture.put('/v1/users/{user_id}', { path: { user_id: user?.id ?? '' }, body, etag });
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    setError(undefined);
     const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
     const body: Body = {
       name: value('name'),
@@ -84,6 +85,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
         }
       />
     );
+  const other = error?.apartFrom('name', 'email', 'role', ...limitPaths);
   return (
     <Dialog title={user ? `Change ${user.name}` : 'New user'} onClose={onClose}>
       <form className="form" onSubmit={(e) => void submit(e)}>
@@ -117,10 +119,10 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
             ]}
           />
         )}
-        {error && (
+        {other && (
           <div className="note error" role="alert">
             <Mark name="error" />
-            <span>{sentence(error.message)}</span>
+            <span>{sentence(other)}</span>
           </div>
         )}
         <div className="dialog-foot">
