@@ -13,7 +13,7 @@ import { Ledger, type Figure } from './Ledger';
 import { AccountCounts, Riskiest, TopRules } from './lists';
 import { largestJump } from './jump';
 import { TrendChart } from './TrendChart';
-import { ranges, useOpenFindings, useTrend, useVerdicts, weekChange, type Range, type Series } from './useOverview';
+import { levels, ranges, useOpenFindings, useTrend, useVerdicts, weekChange, type Range, type Series } from './useOverview';
 import type { FindingPage, Verdicts } from '../../api/posture';
 import './overview.css';
 
@@ -29,7 +29,6 @@ function figures(
   const blind = new Set(
     [...(verdicts?.unread ?? []), ...(verdicts?.results ?? []).filter((v) => v.unknown > 0)].map((u) => u.cloudAccountId),
   ).size;
-  const level = (name: string) => (page ? (page.aggregations?.level?.buckets[name]?.count ?? 0) : undefined);
   const critical =
     page &&
     Object.entries(page.aggregations?.risk?.buckets ?? {}).reduce((sum, [score, b]) => sum + (Number(score) >= 90 ? b.count : 0), 0);
@@ -56,13 +55,13 @@ function figures(
       search: { ...search, risk: '90' },
       detail: 'score 90 and more',
     },
-    ...(['High', 'Medium', 'Low'] as const).map((name): Figure => ({
-      label: name,
-      mark: name.toLowerCase() as 'high',
-      value: level(name),
+    ...levels.toReversed().map(({ level, name }): Figure => ({
+      label: level,
+      mark: name,
+      value: page ? (page.aggregations?.level?.buckets[level]?.count ?? 0) : undefined,
       to: '/findings',
-      search: { ...search, level: name },
-      detail: signed(weekChange(series, name.toLowerCase())),
+      search: { ...search, level },
+      detail: signed(weekChange(series, name)),
     })),
     {
       label: 'Unknown',

@@ -26,7 +26,14 @@ export const useOpenFindings = (account: string | undefined) =>
     }),
   );
 
-type LevelName = 'low' | 'medium' | 'high';
+/** The levels of findings, as the API names them and as marks are named. */
+export const levels = [
+  { level: 'Low', name: 'low' },
+  { level: 'Medium', name: 'medium' },
+  { level: 'High', name: 'high' },
+] as const;
+
+type LevelName = (typeof levels)[number]['name'];
 
 export interface Series {
   times: string[];
@@ -35,7 +42,6 @@ export interface Series {
   resolved: number[];
 }
 
-const levels = ['Low', 'Medium', 'High'] as const;
 const values = (trend: Trends['results']['Open'] | undefined, times: string[]) => times.map((t) => trend?.buckets[t]?.count ?? 0);
 
 /** Open, new and resolved findings over time, by level. */
@@ -49,7 +55,7 @@ export function useTrend(range: Range, account: string | undefined) {
   const times = Object.keys(query.data?.results.Open.buckets ?? {}).sort();
   const series: Series | undefined = query.data && {
     times,
-    levels: levels.map((level) => ({ name: level.toLowerCase() as LevelName, open: values(query.data.groups?.[level]?.Open, times) })),
+    levels: levels.map(({ level, name }) => ({ name, open: values(query.data.groups?.[level]?.Open, times) })),
     raised: values(query.data.results.New, times),
     resolved: values(query.data.results.Resolved, times),
   };
@@ -65,7 +71,7 @@ export const useVerdicts = (account: string | undefined) =>
   });
 
 /** How the number of open findings of a level changed over the last seven days. The steps of the series must be days. */
-export function weekChange(series: Series | undefined, level: string): number | undefined {
+export function weekChange(series: Series | undefined, level: LevelName): number | undefined {
   const counts = series?.levels.find((l) => l.name === level)?.open;
   if (!counts || counts.length < 8) return undefined;
   return (counts.at(-1) ?? 0) - (counts.at(-8) ?? 0);
