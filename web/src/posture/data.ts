@@ -25,6 +25,13 @@ export const rulesQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** How many rules there are. The whole list is 2 MB, which most screens do not need. */
+export const ruleCountQuery = queryOptions({
+  queryKey: ['rules', 'count'],
+  queryFn: async () => (await posture.post('/v1/rules/query', { body: { paginationInfo: { pageSize: 1 } } })).totalCount,
+  staleTime: 60_000,
+});
+
 export const frameworksQuery = queryOptions({
   queryKey: ['frameworks'],
   queryFn: async () => (await posture.get('/v1/compliance-frameworks')).results,
@@ -84,6 +91,20 @@ export function useAccountNames(): (id: string) => string {
 
 export function useRules(): Map<string, Rule> {
   return rulesById(useQuery(rulesQuery).data ?? none);
+}
+
+/** A few rules by id, for screens that name no others. */
+export function useSomeRules(ids: string[]): Map<string, Rule> {
+  const wanted = [...new Set(ids)].sort();
+  const query = useQuery({
+    queryKey: ['rules', 'some', wanted],
+    queryFn: async () =>
+      (await posture.post('/v1/rules/query', { body: { filters: { ids: wanted }, paginationInfo: { pageSize: wanted.length } } })).results,
+    staleTime: 60_000,
+    enabled: wanted.length > 0,
+    placeholderData: keepPreviousData, // so that names do not become ids while others are asked for
+  });
+  return rulesById(query.data ?? none);
 }
 
 /** Buckets of an aggregation, fullest first. */

@@ -4,7 +4,7 @@ import { allowsScope, sessionQuery } from '../api/session';
 import type { MenuGroup } from '../frame/Navigation';
 import { useServerPulse } from './pulse';
 import { hasProblem } from './accounts/accountMarks';
-import { accountsQuery, findingsQuery, frameworksQuery, open } from './data';
+import { accountsQuery, findingsQuery, frameworksQuery, open, ruleCountQuery } from './data';
 import { channelsQuery } from './notifications/data';
 
 /** The navigation with its counts. */
@@ -17,12 +17,7 @@ export function useMenu(): MenuGroup[] {
     queryFn: async () => (await posture.post('/v1/entities/query', { body: { paginationInfo: { pageSize: 1 } } })).totalCount,
     staleTime: 60_000,
   }).data;
-  // The whole list is 2 MB, which most screens do not need.
-  const rules = useQuery({
-    queryKey: ['rules', 'count'],
-    queryFn: async () => (await posture.post('/v1/rules/query', { body: { paginationInfo: { pageSize: 1 } } })).totalCount,
-    staleTime: 60_000,
-  }).data;
+  const rules = useQuery(ruleCountQuery).data;
   const frameworks = useQuery(frameworksQuery).data?.length;
   const sick = useQuery(accountsQuery).data?.filter(hasProblem).length;
   const failing = useQuery({

@@ -7,7 +7,7 @@ import { useKeys } from '../../parts/keys';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { count, plural } from '../../parts/text';
-import { accountsQuery, rulesQuery, runsQuery } from '../data';
+import { accountsQuery, ruleCountQuery, runsQuery } from '../data';
 import { Coverage } from './Coverage';
 import { Ledger, type Figure } from './Ledger';
 import { AccountCounts, Riskiest, TopRules } from './lists';
@@ -81,7 +81,7 @@ export default function Overview() {
   const range: Range = search.range && search.range in ranges ? (search.range as Range) : '30d';
   const accounts = useQuery(accountsQuery);
   const runs = useQuery(runsQuery());
-  const rules = useQuery(rulesQuery);
+  const rules = useQuery(ruleCountQuery).data;
   const findings = useOpenFindings(account);
   const trend = useTrend(range, account);
   const verdicts = useVerdicts(account);
@@ -152,7 +152,7 @@ export default function Overview() {
           <header>
             <h2>Rules that find most</h2>
             <Link className="end" to="/rules">
-              {count(rules.data?.length ?? 0)} rules
+              {rules === undefined ? 'All' : count(rules)} rules
             </Link>
           </header>
           <Answer query={findings} what="the list">

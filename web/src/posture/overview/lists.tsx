@@ -3,7 +3,7 @@ import type { Account, Buckets, Finding, FindingPage } from '../../api/posture';
 import { StackBar } from '../../parts/Bars';
 import { Mark, ProviderMark, severity } from '../../parts/marks';
 import { count, middleCut, shortType } from '../../parts/text';
-import { buckets, useRules } from '../data';
+import { buckets, useSomeRules } from '../data';
 import { resourceName } from '../findings/FindingRow';
 
 /** The riskiest finding of each resource, and how many more it has. */
@@ -17,8 +17,14 @@ export function riskiest(findings: Finding[]): { finding: Finding; more: number 
   return [...byResource.values()].slice(0, 9);
 }
 
+const topRules = (page: FindingPage) => buckets(page.aggregations?.rule).slice(0, 9);
+
+/** The rules that the lists name. Both lists ask for the rules of both, so that one answer serves them. */
+const useListedRules = (page: FindingPage) =>
+  useSomeRules([...riskiest(page.results).map((r) => r.finding.ruleId), ...topRules(page).map((b) => b.value)]);
+
 export function Riskiest({ page }: { page: FindingPage }) {
-  const rules = useRules();
+  const rules = useListedRules(page);
   return (
     <ul className="list">
       {riskiest(page.results).map(({ finding, more }) => (
@@ -39,8 +45,8 @@ export function Riskiest({ page }: { page: FindingPage }) {
 }
 
 export function TopRules({ page }: { page: FindingPage }) {
-  const rules = useRules();
-  const top = buckets(page.aggregations?.rule).slice(0, 9);
+  const rules = useListedRules(page);
+  const top = topRules(page);
   return (
     <ul className="list">
       {top.map((b) => {
