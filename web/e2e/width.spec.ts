@@ -1,4 +1,4 @@
-import { desktopAt, expect, logInTo, postureAt, settled, test } from './fixtures';
+import { desktopAt, expect, logInTo, openResource, postureAt, settled, test } from './fixtures';
 import { desktopScreens, postureScreens } from './screens';
 
 // Tables scroll within their own box: the page itself must not become wider than a small phone.
@@ -19,3 +19,15 @@ for (const [server, screens, at] of [
     }
     expect(wide).toEqual({});
   });
+
+test('a graph that is wider than a tablet scrolls in its own box', async ({ posture: page }) => {
+  await page.setViewportSize({ width: 768, height: 1024 });
+  await openResource(page);
+  await page.getByRole('button', { name: 'Reach', exact: true }).click();
+  const graph = page.getByRole('region', { name: 'Graph' });
+  await expect.poll(() => graph.evaluate((box) => box.scrollWidth - box.clientWidth)).toBeGreaterThan(0);
+  for (const whole of [false, true]) {
+    if (whole) await page.getByRole('button', { name: 'Whole graph', exact: true }).click();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(768);
+  }
+});
