@@ -9,7 +9,7 @@ import { count, plural, sentence } from '../../parts/text';
 import { buckets, findingsQuery, open, useRules } from '../data';
 import { propertyText } from '../resource/property';
 import { DryRunGraph } from './DryRunGraph';
-import { effect } from './effect';
+import { columnsOf, effect } from './effect';
 import { totals, type DryRun } from './useDryRun';
 
 /** The API takes no more ids in a filter. */
@@ -50,7 +50,10 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
     rows.filter((r) => r.verdict === 'Violation').map((r) => r.entity.entityId),
     rule?.id,
   );
-  const reads = [...new Set(run.outcomes.flatMap((o) => o.answer?.reads.properties ?? []))].slice(0, 2);
+  const reads = columnsOf(
+    run.outcomes.flatMap((o) => o.answer?.reads.properties ?? []),
+    rows.map((r) => r.entity),
+  );
   return (
     <div className={old ? 'dry-old' : ''}>
       {old && <p className="small t3 dry-note">Of an older query.</p>}

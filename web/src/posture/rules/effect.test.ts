@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { effect } from './effect';
+import { columnsOf, effect } from './effect';
 
 test('what enabling a rule would do', () => {
   expect(effect({ violating: 0, accounts: 0, level: 'High', own: 0 })).toBe('no finding is raised.');
@@ -12,4 +12,11 @@ test('what enabling a rule would do', () => {
   expect(effect({ violating: 1, accounts: 1, level: 'Low', own: 1, other: { name: 'X', count: 1 } })).toBe(
     '1 finding is there already. The resource already has “X”.',
   );
+});
+
+test('columns of a dry run are properties of what it found, rather than of what it is connected to', () => {
+  const found = [{ properties: [{ name: 'tokens' }, { name: 'endpoint' }] }];
+  expect(columnsOf(['cidr', 'endpoint', 'cidr', 'port', 'tokens'], found)).toEqual(['endpoint', 'tokens']);
+  expect(columnsOf(['cidr', 'port', 'tokens'], found)).toEqual(['tokens', 'cidr']);
+  expect(columnsOf(['cidr'], [])).toEqual(['cidr']);
 });

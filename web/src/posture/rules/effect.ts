@@ -26,3 +26,9 @@ export function effect({ violating, accounts, level, own, other }: Found): strin
   }
   return sentences.join(' ');
 }
+
+/** Two of the properties that a rule reads, as columns beside what it found: at first those that the resources themselves have. */
+export function columnsOf(reads: string[], found: { properties: { name: string }[] }[]): string[] {
+  const own = new Set(found.flatMap((r) => r.properties.map((p) => p.name)));
+  return [...new Set(reads)].sort((a, b) => Number(own.has(b)) - Number(own.has(a))).slice(0, 2);
+}
