@@ -13,11 +13,11 @@ import { useKeys } from '../../parts/keys';
 import { Mark } from '../../parts/marks';
 import { Segments, Select } from '../../parts/Segments';
 import { Empty, Failure, Skeleton } from '../../parts/states';
-import { count, plural, sentence } from '../../parts/text';
+import { count, sentence } from '../../parts/text';
 import { accountsQuery, schemaQuery } from '../data';
 import { queryProblems } from '../editor/problems';
 import { asked as withBlank, questions, questionsFor, searches, type Question } from './questions';
-import { Result, SearchResult, type View } from './results';
+import { extentOf, Result, SearchResult, type View } from './results';
 import '../findings/findings.css';
 import '../graph/graph.css';
 import '../rules/rules.css';
@@ -242,7 +242,7 @@ export default function Explore() {
           </div>
           {cost && (
             <div className="explore-cost small t3">
-              <span>{plural(answer.count, 'result')}</span>
+              <span>{extentOf(answer)}</span>
               <span className="cost-bar">
                 <StackBar
                   total={1_000_000}

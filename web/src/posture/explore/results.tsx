@@ -58,30 +58,51 @@ function EntityTable({ entities }: { entities: Entity[] }) {
 
 const shownAs = (value: unknown) => (value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value));
 
+/** How many results are drawn; the others stay in the answer. */
+const most = 500;
+
+/** Says that there are more results than are drawn. */
+const Cut = ({ of }: { of: number }) =>
+  of > most && (
+    <p className="region t3">
+      The first {count(most)} of {count(of)}.
+    </p>
+  );
+
 function ValueTable({ values }: { values: unknown[] }) {
   const { columns, rows } = useMemo(() => tableOf(values), [values]);
   return (
-    <table className="table">
-      <thead>
-        <tr>
-          {columns.map((c) => (
-            <th key={c}>{c}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.slice(0, 500).map((row, i) => (
-          <tr key={i}>
-            {row.map((value, k) => (
-              <td key={k}>
-                <code>{shownAs(value)}</code>
-              </td>
+    <>
+      <table className="table">
+        <thead>
+          <tr>
+            {columns.map((c) => (
+              <th key={c}>{c}</th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.slice(0, most).map((row, i) => (
+            <tr key={i}>
+              {row.map((value, k) => (
+                <td key={k}>
+                  <code>{shownAs(value)}</code>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Cut of={rows.length} />
+    </>
   );
+}
+
+/** How much a query found. A map of counts is one result with many rows. */
+export function extentOf(answer: GraphAnswer): string {
+  const rows = Object.keys(answer.entities).length + tableOf(answer.values).rows.length;
+  const results = plural(answer.count, 'result');
+  return answer.count > 0 && rows > answer.count ? `${results} with ${plural(rows, 'row')}` : results;
 }
 
 /** The results of a query in one of its views. */
@@ -127,7 +148,8 @@ export function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
     );
   return (
     <div className="table-scroll">
-      {entities.length > 0 && <EntityTable entities={entities.slice(0, 500)} />}
+      {entities.length > 0 && <EntityTable entities={entities.slice(0, most)} />}
+      <Cut of={entities.length} />
       {answer.values.length > 0 && <ValueTable values={answer.values} />}
     </div>
   );
