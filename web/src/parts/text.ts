@@ -11,7 +11,7 @@ export const someOf = (names: string[]) =>
   names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
 
 /** A sentence of the API, with its first letter in upper case. */
-export const sentence = (text: string) => (/^\S*\.\w/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)); // host names stay as they are
+export const sentence = (text: string) => (/^\S*(\.\w|: )/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)); // names of hosts and regions stay as they are
 
 /** AGENT_ERR_DOMAIN_FAILURE becomes "agent err domain failure". */
 export const words = (status: string) => status.replaceAll('_', ' ').toLowerCase();

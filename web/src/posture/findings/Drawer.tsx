@@ -124,8 +124,11 @@ function Body({ finding, inList, onSuppress }: { finding: Finding; inList: boole
         <Link className="link" to={`/resource/${encodeURIComponent(finding.entityId)}`}>
           {resourceName(finding)}
         </Link>
-        <span className="t3">{type}</span>·<ProviderMark provider={finding.cloudProvider} />
-        {accountName(finding.cloudAccountId)} · {finding.region}
+        <span className="t3">{type}</span>
+        <span className="row tight">
+          <ProviderMark provider={finding.cloudProvider} />
+          {accountName(finding.cloudAccountId)} · {finding.region}
+        </span>
       </div>
       <Actions finding={shown} onSuppress={onSuppress} />
       <RiskSection finding={finding} />
