@@ -34,6 +34,7 @@ type Board struct {
 	podOf     map[ID]ID   // pod endpoint -> its pod
 	pending   []Change
 	pulse     Pulse
+	revisions []Revision        // that connection servers had; see Policy.remember
 	loadedAt  Millis            // of the inventory
 	refused   *RefusedInventory // a newer inventory that was refused
 	revision  uint64            // incremented when a record changes

@@ -96,8 +96,9 @@ func (b *Board) deriveServers() {
 	for _, id := range b.servers.ids {
 		peers = append(peers, Peer{b.servers.specs[id], b.servers.snaps[id]})
 	}
+	b.revisions = b.inventory.Policy.remember(b.revisions, peers)
 	for _, p := range peers {
-		b.put(KindConnectionServer, p.Server.ID, b.inventory.Policy.ConnectionServerRecord(p, peers, b.now()))
+		b.put(KindConnectionServer, p.Server.ID, b.inventory.Policy.ConnectionServerRecord(p, peers, b.revisions, b.now()))
 	}
 }
 

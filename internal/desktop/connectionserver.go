@@ -109,8 +109,9 @@ type ProtocolSessions struct {
 }
 
 // ConnectionServerRecord derives the monitor record of a connection server.
-// Peers are all servers of the inventory, including me.
-func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, now time.Time) ConnectionServerMonitor {
+// Peers are all servers of the inventory, including me, and seen are revisions that any of them
+// had before.
+func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, seen []Revision, now time.Time) ConnectionServerMonitor {
 	cs, s := self.Server, self.Snapshot
 	m := ConnectionServerMonitor{
 		ID: cs.ID, Name: cs.Name, Status: ConnectionServerOK, unchecked: !s.Tried(),
@@ -136,7 +137,7 @@ func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, now time.Time) C
 	default:
 		problems = p.describeServer(&m, self)
 		var lag string
-		lag, notes = p.describeReplication(&m, self, peers, now)
+		lag, notes = p.describeReplication(&m, self, peers, seen)
 		if lag != "" {
 			problems = append(problems, lag)
 		}

@@ -1,33 +1,86 @@
 package desktop
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
-// ReplicationOf compares the revisions of two servers. A lag within the grace
-// period is OK; a longer lag, or another store, is an error.
-func ReplicationOf(a, b Revision, now time.Time, grace time.Duration) ReplicationStatus {
-	if a.Store != b.Store {
-		return ReplicationError
-	}
-	newest := a
-	if b.Number >= a.Number {
-		newest = b
-	}
-	if a.Number != b.Number && now.Sub(newest.At.Time()) > grace {
+// A storeCopy is a server's copy of the shared store when the server was read.
+type storeCopy struct {
+	Revision
+	readAt time.Time
+}
+
+func copyOf(p Peer) storeCopy {
+	return storeCopy{p.Snapshot.Good.Health.Revision, p.Snapshot.GoodAt}
+}
+
+// replicationOf compares the copies of two servers. A lag within the grace period is OK;
+// a longer lag, or another store, is an error.
+func (p Policy) replicationOf(a, b storeCopy, seen []Revision) ReplicationStatus {
+	if a.Store != b.Store || p.isLate(a, b.Revision, seen) || p.isLate(b, a.Revision, seen) {
 		return ReplicationError
 	}
 	return ReplicationOK
 }
 
+// isLate reports whether a copy lacked a revision, up to the given one, for longer than the grace
+// period. The period begins when the first missing revision appeared: the newest one may
+// always be recent. seen are the revisions of which that time is known.
+func (p Policy) isLate(c storeCopy, upTo Revision, seen []Revision) bool {
+	isOverdue := func(r Revision) bool {
+		return r.Store == c.Store && r.Number > c.Number && r.Number <= upTo.Number && c.readAt.Sub(r.At.Time()) > p.ReplicationGrace
+	}
+	return isOverdue(upTo) || slices.ContainsFunc(seen, isOverdue)
+}
+
+// remember adds the revisions of the servers to those that were seen before, and removes those
+// that isLate no longer needs. They are sorted by number.
+func (p Policy) remember(seen []Revision, peers []Peer) []Revision {
+	var current []Revision
+	newest := make(map[string]int64) // of each store
+	var firstRead time.Time
+	for _, peer := range peers {
+		if !peer.Snapshot.EverRead() || peer.Snapshot.Failing(p.FailuresBeforeDown) != nil {
+			continue
+		}
+		c := copyOf(peer)
+		current = append(current, c.Revision)
+		newest[c.Store] = max(newest[c.Store], c.Number)
+		if firstRead.IsZero() || c.readAt.Before(firstRead) {
+			firstRead = c.readAt
+		}
+	}
+	all := slices.DeleteFunc(slices.Concat(seen, current), func(r Revision) bool {
+		n, ok := newest[r.Store]
+		return !ok || r.Number > n // the store was restored from an older copy
+	})
+	slices.SortFunc(all, func(a, b Revision) int {
+		return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Number, b.Number), cmp.Compare(b.At, a.At))
+	})
+	all = slices.CompactFunc(all, func(a, b Revision) bool { return a.Store == b.Store && a.Number == b.Number })
+	// Of the revisions whose grace period has passed for every server, one between the revisions
+	// of two servers is enough.
+	var out []Revision
+	for i, r := range all {
+		superseded := i+1 < len(all) && all[i+1].Store == r.Store && firstRead.Sub(all[i+1].At.Time()) > p.ReplicationGrace &&
+			!slices.ContainsFunc(current, func(c Revision) bool { return c.Store == r.Store && c.Number >= r.Number && c.Number < all[i+1].Number })
+		if !superseded {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // describeReplication fills in the state of replication to every peer. It
 // returns the server's own lag, if any, and notes about its peers: a peer that
 // is down or behind is not a fault of this server.
-func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers []Peer, now time.Time) (lag string, notes []string) {
-	revision := self.Snapshot.Good.Health.Revision
-	newest, decided := p.majorityRevision(peers, revision.Store)
-	lag = p.lag(revision, newest, now)
+func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers []Peer, seen []Revision) (lag string, notes []string) {
+	own := copyOf(self)
+	newest, decided := p.majorityRevision(peers, own.Store)
+	lag = p.lag(own, newest, seen)
 	for _, peer := range peers {
 		if peer.Server.ID == self.Server.ID || !peer.Snapshot.Tried() {
 			continue
@@ -35,16 +88,22 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers
 		name := peer.Server.Name
 		r := Replication{ServerName: name, Status: ReplicationError}
 		blame := Ref{KindConnectionServer, peer.Server.ID, name}
-		other := peer.Snapshot.Good.Health.Revision
+		other := copyOf(peer)
 		switch {
 		case peer.Snapshot.Failing(p.FailuresBeforeDown) != nil:
 			r.blame = blame
 			notes = append(notes, "nothing is replicated to "+name+", which does not answer")
-		case !decided && other.Store != revision.Store:
+		case !decided && other.Store != own.Store:
 			continue // not known yet which of the two is at fault
 		default:
-			r.Status = ReplicationOf(revision, other, now, p.ReplicationGrace)
-			if r.Status == ReplicationError && lag == "" {
+			r.Status = p.replicationOf(own, other, seen)
+			if r.Status == ReplicationOK || lag != "" {
+				break
+			}
+			if other.Store != own.Store {
+				r.blame = blame
+				notes = append(notes, "there is no replication with "+name+": it keeps another store")
+			} else if other.Number < own.Number {
 				r.blame = blame
 				notes = append(notes, "replication with "+name+" lags: "+name+" is behind")
 			}
@@ -98,12 +157,12 @@ func (p Policy) majorityRevision(peers []Peer, store string) (revision Revision,
 
 // lag describes how far a server is behind the newest revision. It returns "" if the
 // server has that revision, or the grace period has not passed yet.
-func (p Policy) lag(current, newest Revision, now time.Time) string {
+func (p Policy) lag(own storeCopy, newest Revision, seen []Revision) string {
 	switch {
-	case current.Store != newest.Store:
+	case own.Store != newest.Store:
 		return "it keeps another store than the other servers"
-	case current.Number < newest.Number && now.Sub(newest.At.Time()) > p.ReplicationGrace:
-		return fmt.Sprintf("it lags in replication: it has revision %d of %d", current.Number, newest.Number)
+	case p.isLate(own, newest, seen):
+		return fmt.Sprintf("it lags in replication: it has revision %d of %d", own.Number, newest.Number)
 	}
 	return ""
 }

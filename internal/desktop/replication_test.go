@@ -49,7 +49,7 @@ func TestOnlyTheServerAtFaultIsInError(t *testing.T) {
 				peers[i].Snapshot = s
 			}
 			for i, p := range peers {
-				m := policy.ConnectionServerRecord(p, peers, noon)
+				m := policy.ConnectionServerRecord(p, peers, nil, noon)
 				want := ConnectionServerOK
 				if s, ok := tt.want[i]; ok {
 					want = s
@@ -98,7 +98,7 @@ func TestFewCheckedServersOutvoteNoOther(t *testing.T) {
 			for checked, i := range order {
 				peers[i] = all[i]
 				for j, p := range peers {
-					m := policy.ConnectionServerRecord(p, peers, noon)
+					m := policy.ConnectionServerRecord(p, peers, nil, noon)
 					want := ConnectionServerOK
 					switch {
 					case !p.Snapshot.Tried():

@@ -128,7 +128,7 @@ type Policy struct {
 	FailuresBeforeDown int           // failures in succession before a component counts as down
 	GiveUpAfter        int           // failures in succession before RECONNECTING becomes down
 	CertificateWarning time.Duration // how long before expiry a certificate causes a warning
-	ReplicationGrace   time.Duration // how long a peer may lack the newest revision
+	ReplicationGrace   time.Duration // how long a server may lack a revision that another has
 	GatewayInterval    time.Duration // how often gateways report
 	AgentInterval      time.Duration // how often RDS agents report
 	FarmErrorPercent   int           // a farm is in ERROR when more than this percentage of its enabled servers is

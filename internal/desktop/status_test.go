@@ -106,7 +106,7 @@ func TestStatusOfConnectionServer(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			self := Peer{ConnectionServer{ID: "1", Name: "cs1"}, tt.snap}
-			got := policy.ConnectionServerRecord(self, []Peer{self, other}, noon)
+			got := policy.ConnectionServerRecord(self, []Peer{self, other}, nil, noon)
 			if got.Status != tt.want || !cmp.Equal(got.Reasons, tt.reasons) {
 				t.Errorf("status = %s %q, want %s %q", got.Status, got.Reasons, tt.want, tt.reasons)
 			}
@@ -129,8 +129,8 @@ func TestReplication(t *testing.T) {
 		{"the stores differ", revision(5, 0), Revision{"b", 5, MillisOf(noon)}, ReplicationError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := ReplicationOf(tt.a, tt.b, noon, time.Minute); got != tt.want {
-				t.Errorf("ReplicationOf = %s, want %s", got, tt.want)
+			if got := policy.replicationOf(storeCopy{tt.a, noon}, storeCopy{tt.b, noon}, nil); got != tt.want {
+				t.Errorf("replicationOf = %s, want %s", got, tt.want)
 			}
 		})
 	}
