@@ -13,7 +13,8 @@ import (
 // Methods are safe for concurrent use. Returned records and documents are
 // shared and must not be changed.
 type Board struct {
-	now func() time.Time
+	now     func() time.Time
+	started time.Time // when agents could report for the first time
 
 	mu        sync.Mutex
 	inventory Inventory
@@ -48,7 +49,7 @@ type Board struct {
 
 // NewBoard returns a board without components.
 func NewBoard(now func() time.Time) *Board {
-	b := &Board{now: now, lists: make(map[Kind]*list), revision: uint64(now().UnixNano())}
+	b := &Board{now: now, started: now(), lists: make(map[Kind]*list), revision: uint64(now().UnixNano())}
 	for _, k := range Kinds() {
 		b.lists[k] = &list{entries: make(map[ID]entry), tracked: make(map[ID]map[string]tracked), single: k == KindEventDatabase, revision: uint64(now().UnixNano())}
 	}

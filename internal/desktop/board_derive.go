@@ -120,12 +120,12 @@ func (b *Board) deriveDatabase() {
 }
 
 func (b *Board) deriveGateway(id ID) {
-	b.put(KindGateway, id, b.inventory.Policy.GatewayRecord(b.gateways.specs[id], b.gateways.snaps[id], b.now()))
+	b.put(KindGateway, id, b.inventory.Policy.GatewayRecord(b.gateways.specs[id], b.gateways.snaps[id], b.started, b.now()))
 }
 
 func (b *Board) deriveHost(id ID) {
 	host := b.hosts.specs[id]
-	b.put(KindRDSServer, id, b.inventory.Policy.RDSServerRecord(host, b.farms.specs[host.FarmID].Name, b.hosts.snaps[id], b.ports.snaps[id], b.now()))
+	b.put(KindRDSServer, id, b.inventory.Policy.RDSServerRecord(host, b.farms.specs[host.FarmID].Name, b.hosts.snaps[id], b.ports.snaps[id], b.started, b.now()))
 }
 
 func (b *Board) deriveFarm(id ID) {

@@ -105,6 +105,7 @@ func appendPart(parts []Part, k Kind, s PartStatus, since Millis) []Part {
 func (b *Board) RestoreStatuses(last []LastStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.started = b.now()
 	for _, s := range last {
 		l := b.lists[s.Kind]
 		if l == nil {

@@ -28,6 +28,7 @@ type FarmMonitor struct {
 	SessionCount     int32       `json:"session_count"`            // on all its servers that report
 	LoadIndex        *int32      `json:"load_index,omitempty"`     // mean of the servers that report one
 	Freshness
+	unchecked bool
 }
 
 // FarmDetails describes the configuration of a farm.
@@ -37,12 +38,13 @@ type FarmDetails struct {
 }
 
 // StatusOfFarm derives the status of a farm from its servers, with the reasons.
-// Disabled servers are ignored, even when all are disabled.
+// Disabled servers are ignored, even when all are disabled. Servers that were not checked since the start count as a
+// warning, until they report or are silent for too long.
 func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []string) {
 	if !f.Enabled {
 		return FarmDisabled, []string{"the farm is disabled"}
 	}
-	var enabled, failed, warned, known, unknown, unprovisioned int
+	var enabled, unchecked, failed, warned, known, unknown, unprovisioned int
 	for _, s := range servers {
 		if s.Details.State == RDSProvisioningError {
 			unprovisioned++
@@ -51,6 +53,10 @@ func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []
 			continue
 		}
 		enabled++
+		if s.unchecked {
+			unchecked++
+			continue
+		}
 		switch s.Status {
 		case RDSStatusError:
 			failed++
@@ -77,6 +83,7 @@ func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []
 	}
 	bad := note(failed, "errors on %d of %d enabled servers")
 	bad = note(warned, "warnings on %d of %d enabled servers") || bad
+	bad = note(unchecked, "%d of %d enabled servers were not checked since this server started") || bad
 	mixed := known > 0 && note(unknown, "the load of %d of %d enabled servers is unknown")
 	switch {
 	case broken, failed*100 > threshold*enabled:
@@ -91,9 +98,11 @@ func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []
 func (p Policy) FarmRecord(f Farm, servers []RDSServerMonitor) FarmMonitor {
 	status, reasons := p.StatusOfFarm(f, servers)
 	var newest Millis
+	unchecked := false
 	var healthy, sessions, load, loaded int64
 	for _, s := range servers {
 		newest = max(newest, s.LastUpdated)
+		unchecked = unchecked || s.unchecked && s.Status != RDSStatusDisabled
 		if s.Status == RDSStatusOK {
 			healthy++
 		}
@@ -111,8 +120,14 @@ func (p Policy) FarmRecord(f Farm, servers []RDSServerMonitor) FarmMonitor {
 		RDSServerCount:   Count(int64(len(servers))),
 		HealthyCount:     Count(healthy),
 		SessionCount:     Count(sessions),
-		Freshness:        fresh(newest, HealthOf(KindFarm, "", string(status)), reasons...),
+		// The servers that were not checked yet cannot undo an error.
+		unchecked: unchecked && f.Enabled && status != FarmError,
 	}
+	health := HealthOf(KindFarm, "", string(status))
+	if m.unchecked {
+		health = HealthUnknown
+	}
+	m.Freshness = fresh(newest, health, reasons...)
 	if loaded > 0 {
 		m.LoadIndex = new(Count(load / loaded))
 	}
@@ -124,7 +139,7 @@ func (m FarmMonitor) Ref() Ref { return Ref{KindFarm, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m FarmMonitor) Statuses() []PartStatus {
-	return []PartStatus{{Status: string(m.Status), Unchecked: m.LastUpdated == 0}}
+	return []PartStatus{{Status: string(m.Status), Unchecked: m.unchecked}}
 }
 
 // Certificates implements [Record].

@@ -29,7 +29,7 @@ func TestStatusOfFarm(t *testing.T) {
 		case unprovisioned:
 			beat.State = RDSProvisioningError
 		}
-		return policy.RDSServerRecord(RDSServer{Enabled: kind != disabled}, "farm", snapshotAfter[AgentBeat](beat), Snapshot[ListenerReading]{}, noon)
+		return policy.RDSServerRecord(RDSServer{Enabled: kind != disabled}, "farm", snapshotAfter[AgentBeat](beat), Snapshot[ListenerReading]{}, time.Time{}, noon)
 	}
 	enabled := Farm{Enabled: true, Type: FarmManual}
 	automated := Farm{Enabled: true, Type: FarmAutomated, Source: SourceInstantClone}
@@ -97,7 +97,7 @@ func TestStateOfRDSServer(t *testing.T) {
 		{"a state we do not know", false, snapshotAfter[beat](beat{State: "DANCING"}), noon, RDSUnknown, RDSStatusWarning},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := policy.RDSServerRecord(RDSServer{Enabled: !tt.disabled}, "farm", tt.snap, Snapshot[ListenerReading]{}, tt.now)
+			got := policy.RDSServerRecord(RDSServer{Enabled: !tt.disabled}, "farm", tt.snap, Snapshot[ListenerReading]{}, time.Time{}, tt.now)
 			if got.Details.State != tt.state || got.Status != tt.status {
 				t.Errorf("state = %s %s, want %s %s", got.Details.State, got.Status, tt.state, tt.status)
 			}
@@ -111,7 +111,7 @@ func TestStateOfRDSServer(t *testing.T) {
 func TestEveryReportedStateIsShown(t *testing.T) {
 	t.Parallel()
 	for state, status := range statusOfState {
-		got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", snapshotAfter[AgentBeat](AgentBeat{State: state}), Snapshot[ListenerReading]{}, noon)
+		got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", snapshotAfter[AgentBeat](AgentBeat{State: state}), Snapshot[ListenerReading]{}, time.Time{}, noon)
 		if got.Details.State != state || got.Status != status {
 			t.Errorf("an agent that reports %s is shown as %s %s, want %s", state, got.Details.State, got.Status, status)
 		}
@@ -156,7 +156,7 @@ func TestListenerAffectsTheStateOfItsServer(t *testing.T) {
 		{"the agent reports, the listener is back", snapshotAfter[beat](beat{}), snapshotAfter[listener](Unreachable, listener{}), RDSAvailable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", tt.beats, tt.listener, noon)
+			got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", tt.beats, tt.listener, time.Time{}, noon)
 			if got.Details.State != tt.state {
 				t.Errorf("state = %s, want %s", got.Details.State, tt.state)
 			}

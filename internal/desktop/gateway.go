@@ -32,6 +32,7 @@ type GatewayMonitor struct {
 	BlastConnections  *int32         `json:"blast_connection_count,omitempty"`
 	PCoIPConnections  *int32         `json:"pcoip_connection_count,omitempty"`
 	Freshness
+	unchecked bool
 }
 
 // GatewayDetails describes a gateway.
@@ -42,10 +43,11 @@ type GatewayDetails struct {
 	Version  string      `json:"version"`
 }
 
-// StatusOfGateway derives the status of a gateway from its last heartbeat.
-func (p Policy) StatusOfGateway(s Snapshot[GatewayBeat], now time.Time) GatewayStatus {
+// StatusOfGateway derives the status of a gateway from its last heartbeat. A gateway could not report before this
+// server started.
+func (p Policy) StatusOfGateway(s Snapshot[GatewayBeat], started, now time.Time) GatewayStatus {
 	switch {
-	case !s.EverRead():
+	case !s.EverRead(), isAwaited(s.GoodAt, started, now, p.GatewayInterval):
 		return GatewayNotContacted
 	case isSilent(s.GoodAt, now, p.GatewayInterval):
 		return GatewayStale
@@ -56,16 +58,20 @@ func (p Policy) StatusOfGateway(s Snapshot[GatewayBeat], now time.Time) GatewayS
 }
 
 // GatewayRecord derives the monitor record of a gateway.
-func (p Policy) GatewayRecord(g Gateway, s Snapshot[GatewayBeat], now time.Time) GatewayMonitor {
+func (p Policy) GatewayRecord(g Gateway, s Snapshot[GatewayBeat], started, now time.Time) GatewayMonitor {
 	m := GatewayMonitor{
 		ID: g.ID, Name: g.Name,
-		Status:  p.StatusOfGateway(s, now),
-		Details: GatewayDetails{g.Address, g.Internal, g.Type, s.Good.Version},
+		Status:    p.StatusOfGateway(s, started, now),
+		Details:   GatewayDetails{g.Address, g.Internal, g.Type, s.Good.Version},
+		unchecked: isAwaited(s.GoodAt, started, now, p.GatewayInterval),
 	}
 	var reasons []string
 	switch m.Status {
 	case GatewayNotContacted:
 		reasons = []string{"it has never reported"}
+		if s.EverRead() {
+			reasons = []string{"it has not reported since this server started"}
+		}
 	case GatewayStale:
 		reasons = []string{"it has not reported for two intervals"}
 	default:
@@ -83,7 +89,7 @@ func (m GatewayMonitor) Ref() Ref { return Ref{KindGateway, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m GatewayMonitor) Statuses() []PartStatus {
-	return []PartStatus{{Status: string(m.Status), Unchecked: m.LastUpdated == 0}}
+	return []PartStatus{{Status: string(m.Status), Unchecked: m.unchecked}}
 }
 
 // Certificates implements [Record].

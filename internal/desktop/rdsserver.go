@@ -51,6 +51,7 @@ type RDSServerMonitor struct {
 	SessionCount   *int32           `json:"session_count,omitempty"`
 	Freshness
 	certificate *Certificate
+	unchecked   bool
 }
 
 // RDSServerDetails describes an RDS server.
@@ -64,9 +65,10 @@ type RDSServerDetails struct {
 
 // StateOfRDSServer derives the state of an RDS server from its agent's
 // heartbeat and its RDP listener. A problem that the agent reports takes
-// precedence over the server being disabled, because the problem persists.
-func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSState {
-	switch state := p.reachedState(s, l, now); {
+// precedence over the server being disabled, because the problem persists. An
+// agent could not report before this server started.
+func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot[ListenerReading], started, now time.Time) RDSState {
+	switch state := p.reachedState(s, l, started, now); {
 	case statusOfState[state] != RDSStatusOK:
 		return state
 	case !enabled && s.Good.SessionCount > 0:
@@ -79,9 +81,11 @@ func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot
 }
 
 // reachedState derives the state as if the server were enabled.
-func (p Policy) reachedState(s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSState {
+func (p Policy) reachedState(s Snapshot[AgentBeat], l Snapshot[ListenerReading], started, now time.Time) RDSState {
 	broken := l.Failing(p.FailuresBeforeDown)
 	switch state := reportedState(s.Good); {
+	case s.EverRead() && isAwaited(s.GoodAt, started, now, p.AgentInterval):
+		return RDSWaitForAgent
 	case s.EverRead() && isSilent(s.GoodAt, now, p.AgentInterval):
 		return RDSAgentUnreachable
 	case s.EverRead() && statusOfState[state] == RDSStatusOK && broken != nil:
@@ -113,6 +117,12 @@ func isSilent(last, now time.Time, interval time.Duration) bool {
 	return now.Sub(last) > 2*interval
 }
 
+// isAwaited reports whether an agent has been silent for two intervals, but had no two intervals since the start of
+// this server to report. While the server was down, nobody could report.
+func isAwaited(last, started, now time.Time, interval time.Duration) bool {
+	return isSilent(last, now, interval) && !isSilent(started, now, interval)
+}
+
 // PreferenceOf derives the load preference from a load index, nil if unknown.
 func PreferenceOf(load *int) LoadPreference {
 	switch {
@@ -130,8 +140,9 @@ func PreferenceOf(load *int) LoadPreference {
 
 // RDSServerRecord derives the monitor record of an RDS server; farm is its
 // farm's name.
-func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSServerMonitor {
-	state := p.StateOfRDSServer(r.Enabled, s, l, now)
+func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat], l Snapshot[ListenerReading], started, now time.Time) RDSServerMonitor {
+	state := p.StateOfRDSServer(r.Enabled, s, l, started, now)
+	awaited := isAwaited(s.GoodAt, started, now, p.AgentInterval)
 	m := RDSServerMonitor{
 		ID: r.ID, Name: r.Name, FarmID: r.FarmID, FarmName: farm, Enabled: r.Enabled,
 		Status: statusOfState[state],
@@ -140,6 +151,7 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 			OperatingSystem: OSUnknown, State: state,
 		},
 		LoadPreference: LoadUnknown,
+		unchecked:      awaited && (s.EverRead() || !l.Tried()) || r.Address != "" && !l.Tried(),
 	}
 	if s.Good.OperatingSystem.Known() {
 		m.Details.OperatingSystem = s.Good.OperatingSystem
@@ -148,7 +160,7 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 		m.Details.MaxSessions = new(Count(int64(r.MaxSessions)))
 	}
 	var reasons []string
-	if s.EverRead() && state != RDSAgentUnreachable {
+	if s.EverRead() && state != RDSAgentUnreachable && !awaited {
 		reasons = append(reasons, s.Good.Problems...)
 		m.SessionCount = new(Count(int64(s.Good.SessionCount)))
 		m.LoadPreference = PreferenceOf(s.Good.LoadIndex)
@@ -164,12 +176,18 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 		m.Status = RDSStatusDisabled
 	}
 	reason := state.Reason()
+	if s.EverRead() && awaited {
+		reason = "its agent has not reported since this server started"
+	}
 	if f := l.Failing(p.FailuresBeforeDown); f != nil {
 		reason = f.Reason
 	}
 	m.certificate = l.Certificate
 	health, ending := HealthOf(KindRDSServer, "", string(m.Status)), p.expiringCertificates(now, m.Certificates()...)
-	if len(ending) > 0 && health == HealthOK {
+	switch {
+	case m.unchecked && r.Enabled:
+		health = HealthUnknown
+	case len(ending) > 0 && health == HealthOK:
 		health = HealthWarning
 	}
 	m.Freshness = fresh(max(MillisOf(s.At), MillisOf(l.At)), health, slices.Concat([]string{reason}, reasons, ending)...)
@@ -181,11 +199,10 @@ func (m RDSServerMonitor) Ref() Ref { return Ref{KindRDSServer, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m RDSServerMonitor) Statuses() []PartStatus {
-	unchecked := m.LastUpdated == 0
 	farm := Ref{KindFarm, m.FarmID, m.FarmName}
 	return []PartStatus{
-		{Status: string(m.Status), Unchecked: unchecked, BlamedOn: farm},
-		{Part: statePart, Status: string(m.Details.State), Unchecked: unchecked, BlamedOn: farm},
+		{Status: string(m.Status), Unchecked: m.unchecked, BlamedOn: farm},
+		{Part: statePart, Status: string(m.Details.State), Unchecked: m.unchecked, BlamedOn: farm},
 	}
 }
 

@@ -184,7 +184,7 @@ func TestStatusOfGateway(t *testing.T) {
 		{"it comes back", snapshotAfter[beat](beat{Problems: []string{"x"}}, beat{}), noon, GatewayOK},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := policy.StatusOfGateway(tt.snap, tt.now); got != tt.want {
+			if got := policy.StatusOfGateway(tt.snap, time.Time{}, tt.now); got != tt.want {
 				t.Errorf("StatusOfGateway = %s, want %s", got, tt.want)
 			}
 		})
@@ -193,7 +193,7 @@ func TestStatusOfGateway(t *testing.T) {
 
 func TestGatewayConnectionsAddUp(t *testing.T) {
 	t.Parallel()
-	m := policy.GatewayRecord(Gateway{}, snapshotAfter[GatewayBeat](GatewayBeat{BlastConnections: 3, PCoIPConnections: 4}), noon)
+	m := policy.GatewayRecord(Gateway{}, snapshotAfter[GatewayBeat](GatewayBeat{BlastConnections: 3, PCoIPConnections: 4}), time.Time{}, noon)
 	if *m.ActiveConnections != 7 || *m.BlastConnections != 3 || *m.PCoIPConnections != 4 {
 		t.Errorf("connections = %d (%d blast, %d pcoip), want 7 (3, 4)", *m.ActiveConnections, *m.BlastConnections, *m.PCoIPConnections)
 	}

@@ -1,0 +1,162 @@
+package desktop
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// restart returns a board that starts at noon, after a board with the given changes ended.
+// The agents had their last beats an hour before.
+func restart(inv Inventory, before []Change) (b *Board, now *time.Time, changes *[]Change) {
+	clock := noon
+	b = NewBoard(func() time.Time { return clock })
+	now, changes = &clock, new([]Change)
+	b.Listen(func(c []Change) { *changes = append(*changes, c...) })
+	var last []LastStatus
+	for _, c := range before {
+		last = append(last, LastStatus{c.Ref.Kind, c.Ref.ID, c.Part, c.To, c.At})
+	}
+	b.RestoreStatuses(last)
+	b.Configure(inv)
+	anHourAgo := noon.Add(-time.Hour)
+	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: anHourAgo, Reading: GatewayBeat{Version: "8.1", BlastConnections: 3}})
+	b.Observe(Observation{Kind: KindRDSServer, ID: "r1", At: anHourAgo, Reading: AgentBeat{AgentVersion: "8.1", SessionCount: 3}})
+	return b, now, changes
+}
+
+// ran returns the changes of a board that ran until two hours before noon.
+func ran(inv Inventory, observe func(b *Board, at time.Time)) []Change {
+	clock := noon.Add(-3 * time.Hour)
+	b := NewBoard(func() time.Time { return clock })
+	var changes []Change
+	b.Listen(func(c []Change) { changes = append(changes, c...) })
+	b.Configure(inv)
+	for range 8 {
+		clock = clock.Add(5 * time.Second)
+		observe(b, clock)
+	}
+	return changes
+}
+
+func inWords(changes []Change) (out []string) {
+	for _, c := range changes {
+		text := c.Ref.Name
+		if c.Part != "" {
+			text += " " + c.Part
+		}
+		out = append(out, text+" "+c.From+">"+c.To)
+	}
+	return out
+}
+
+func beats(b *Board, at time.Time) {
+	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: at, Reading: GatewayBeat{}})
+	b.Observe(Observation{Kind: KindRDSServer, ID: "r1", At: at, Reading: AgentBeat{}})
+}
+
+// TestSilenceCountsFromTheStart covers agents that could not report while the server was down.
+func TestSilenceCountsFromTheStart(t *testing.T) {
+	t.Parallel()
+	inv := testInventory()
+	b, now, changes := restart(inv, ran(inv, beats))
+	grace := 2 * inv.Policy.GatewayInterval
+	for *now = noon; !now.After(noon.Add(grace)); *now = now.Add(2 * time.Second) {
+		b.Tick()
+		gateway := b.Records(KindGateway)[0].(GatewayMonitor)
+		if gateway.Status != GatewayNotContacted || gateway.Health != HealthUnknown || gateway.Details.Version != "8.1" || gateway.BlastConnections != nil {
+			t.Fatalf("%s after the start, the gateway is %s (%s): %+v", now.Sub(noon), gateway.Status, gateway.Health, gateway)
+		}
+		host := b.Records(KindRDSServer)[0].(RDSServerMonitor)
+		if host.Details.State != RDSWaitForAgent || host.Health != HealthUnknown || host.SessionCount != nil {
+			t.Fatalf("%s after the start, the server is %s (%s): %+v", now.Sub(noon), host.Details.State, host.Health, host)
+		}
+		if farm := b.Records(KindFarm)[0].(FarmMonitor); farm.Status != FarmWarning || farm.Health != HealthUnknown {
+			t.Fatalf("%s after the start, the farm is %s (%s)", now.Sub(noon), farm.Status, farm.Health)
+		}
+		for _, r := range []Record{gateway, host} {
+			if f := r.Fresh(); f.LastUpdated != MillisOf(noon.Add(-time.Hour)) || len(f.Reasons) != 1 {
+				t.Fatalf("%s: last updated %d, %q", r.Ref().Name, f.LastUpdated, f.Reasons)
+			}
+		}
+	}
+	if got := inWords(*changes); len(got) != 0 {
+		t.Errorf("changes before the agents had their chance: %q", got)
+	}
+	b.Tick()
+	want := []string{"gw OK>STALE", "rds1 OK>ERROR", "rds1 state AVAILABLE>AGENT_UNREACHABLE", "farm OK>ERROR"}
+	if diff := cmp.Diff(want, inWords(*changes)); diff != "" {
+		t.Errorf("changes after that (-want +got):\n%s", diff)
+	}
+}
+
+func TestAgentsThatReportAfterARestartChangeNothing(t *testing.T) {
+	t.Parallel()
+	inv := testInventory()
+	b, now, changes := restart(inv, ran(inv, beats))
+	for *now = noon; now.Before(noon.Add(5 * time.Minute)); *now = now.Add(25 * time.Second) {
+		b.Tick()
+		if now.After(noon) {
+			beats(b, *now)
+		}
+	}
+	if got := inWords(*changes); len(got) != 0 {
+		t.Errorf("changes = %q, want none", got)
+	}
+	if got := b.Records(KindGateway)[0].(GatewayMonitor); got.Status != GatewayOK || got.Since == 0 || got.Since >= MillisOf(noon) {
+		t.Errorf("the gateway is %s since %d", got.Status, got.Since)
+	}
+}
+
+func TestAgentsThatWereSilentBeforeARestartStaySilent(t *testing.T) {
+	t.Parallel()
+	inv := testInventory()
+	since := noon.Add(-2 * time.Hour)
+	b, now, changes := restart(inv, []Change{
+		{At: since, Ref: Ref{KindGateway, "g1", "gw"}, To: "STALE"},
+		{At: since, Ref: Ref{KindRDSServer, "r1", "rds1"}, To: "ERROR"},
+		{At: since, Ref: Ref{KindRDSServer, "r1", "rds1"}, Part: "state", To: "AGENT_UNREACHABLE"},
+		{At: since, Ref: Ref{KindFarm, "f1", "farm"}, To: "ERROR"},
+	})
+	for *now = noon; now.Before(noon.Add(5 * time.Minute)); *now = now.Add(10 * time.Second) {
+		b.Tick()
+	}
+	if got := inWords(*changes); len(got) != 0 {
+		t.Errorf("changes = %q, want none", got)
+	}
+	if got := b.Records(KindGateway)[0].(GatewayMonitor); got.Status != GatewayStale || got.Since != MillisOf(since) {
+		t.Errorf("the gateway is %s since %d", got.Status, got.Since)
+	}
+}
+
+// TestFarmWaitsForItsServers starts with one server that reports an error and two that did not report yet.
+func TestFarmWaitsForItsServers(t *testing.T) {
+	t.Parallel()
+	inv := testInventory()
+	inv.RDSServers = append(inv.RDSServers, RDSServer{ID: "r2", Name: "rds2", FarmID: "f1", Enabled: true}, RDSServer{ID: "r3", Name: "rds3", FarmID: "f1", Enabled: true})
+	report := func(b *Board, at time.Time, states map[ID]RDSState) {
+		for _, r := range inv.RDSServers {
+			if s, ok := states[r.ID]; ok {
+				b.Observe(Observation{Kind: KindRDSServer, ID: r.ID, At: at, Reading: AgentBeat{State: s}})
+			}
+		}
+	}
+	all := map[ID]RDSState{"r1": RDSDomainFailure, "r2": RDSDomainFailure, "r3": RDSAvailable}
+	b, now, changes := restart(inv, ran(inv, func(b *Board, at time.Time) { report(b, at, all) }))
+	for _, id := range []ID{"r2", "r3"} {
+		b.Observe(Observation{Kind: KindRDSServer, ID: id, At: noon.Add(-time.Hour), Reading: AgentBeat{}})
+	}
+	for _, id := range []ID{"r3", "r1", "r2"} {
+		*now = now.Add(10 * time.Second)
+		report(b, *now, map[ID]RDSState{id: all[id]})
+	}
+	if got := inWords(*changes); len(got) != 0 {
+		t.Errorf("changes = %q, want none", got)
+	}
+	farm := b.Records(KindFarm)[0].(FarmMonitor)
+	if farm.Status != FarmError || !slices.Contains(farm.Reasons, "errors on 2 of 3 enabled servers") {
+		t.Errorf("the farm is %s: %q", farm.Status, farm.Reasons)
+	}
+}
