@@ -35,6 +35,7 @@ type ComposerMonitor struct {
 	Status  Health           `json:"status"`
 	Freshness
 	views []ServerView // parallel to Servers
+	own   PartStatus
 }
 
 // ComposerDetails describes the software of a composer. The API version is also
@@ -92,8 +93,12 @@ func (p Policy) ComposerRecord(c Composer, s Snapshot[ComposerReading], views []
 		Servers: []ComposerServer{},
 		Status:  healthOfViews(KindComposer, views),
 	}
+	var unlisted []string
 	for _, v := range views {
 		if v.View.Status == "" {
+			if v.Unchecked {
+				unlisted = append(unlisted, v.ServerName)
+			}
 			continue
 		}
 		m.Servers = append(m.Servers, ComposerServer{
@@ -106,6 +111,7 @@ func (p Policy) ComposerRecord(c Composer, s Snapshot[ComposerReading], views []
 		m.Status = HealthWarning
 	}
 	m.Freshness = fresh(MillisOf(s.At), m.Status, append(viewReasons(views), ending...)...)
+	m.unlisted, m.own = unlisted, statusOfViews(m.Status, views)
 	return m
 }
 
@@ -114,7 +120,7 @@ func (m ComposerMonitor) Ref() Ref { return Ref{KindComposer, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m ComposerMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unchecked: isUncheckedByAll(m.views)}}
+	out := []PartStatus{m.own}
 	for i, s := range m.Servers {
 		out = append(out, m.views[i].part(string(s.Status)))
 	}

@@ -93,7 +93,7 @@ func appendPart(parts []Part, k Kind, s PartStatus, since Millis) []Part {
 		return parts
 	}
 	health := HealthOf(k, s.Part, s.Status)
-	if s.Unconfirmed(k) {
+	if s.Unchecked {
 		health = HealthUnknown
 	}
 	return append(parts, Part{Name: s.Part, Status: s.Status, Health: health, Since: since})

@@ -142,7 +142,7 @@ func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, seen []Revision,
 			problems = append(problems, lag)
 		}
 		if len(problems) > 0 {
-			m.Status = ConnectionServerError
+			m.Status, m.unchecked = ConnectionServerError, false
 		}
 		attention = append(slices.Clone(s.Good.Health.Warnings), attention...)
 	}
@@ -150,7 +150,9 @@ func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, seen []Revision,
 	if len(attention) > 0 && health == HealthOK {
 		health = HealthWarning
 	}
+	unlisted := m.unlisted
 	m.Freshness = fresh(MillisOf(s.At), health, slices.Concat(problems, attention, notes)...)
+	m.Freshness.unlisted = unlisted
 	return m
 }
 
@@ -178,6 +180,9 @@ func (p Policy) describeServer(m *ConnectionServerMonitor, self Peer) []string {
 	return problems
 }
 
+// replicationPart begins the names of the parts about replication.
+const replicationPart = "replication "
+
 // Ref implements [Record].
 func (m ConnectionServerMonitor) Ref() Ref { return Ref{KindConnectionServer, m.ID, m.Name} }
 
@@ -185,7 +190,7 @@ func (m ConnectionServerMonitor) Ref() Ref { return Ref{KindConnectionServer, m.
 func (m ConnectionServerMonitor) Statuses() []PartStatus {
 	out := []PartStatus{{Status: string(m.Status), Unchecked: m.unchecked}}
 	for _, r := range m.Replications {
-		out = append(out, PartStatus{Part: "replication " + r.ServerName, Status: string(r.Status), BlamedOn: r.blame})
+		out = append(out, PartStatus{Part: replicationPart + r.ServerName, Status: string(r.Status), BlamedOn: r.blame})
 	}
 	for _, s := range m.Services {
 		out = append(out, PartStatus{Part: "service " + string(s.Name), Status: string(s.Status)})

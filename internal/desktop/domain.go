@@ -162,7 +162,7 @@ func (m DomainMonitor) Ref() Ref { return m.ref }
 
 // Statuses implements [Record].
 func (m DomainMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unchecked: isUncheckedByAll(m.views)}}
+	out := []PartStatus{statusOfViews(m.Status, m.views)}
 	for i, s := range m.Servers {
 		out = append(out, m.views[i].part(string(s.Status)))
 	}

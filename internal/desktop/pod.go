@@ -35,6 +35,7 @@ type PodMonitor struct {
 	Endpoints []PodEndpointMonitor `json:"endpoints"`
 	Status    Health               `json:"status"`
 	Freshness
+	unchecked bool
 }
 
 // PodEndpointMonitor is the part of a pod's record about one endpoint.
@@ -73,6 +74,7 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 		newest = max(newest, MillisOf(s.At))
 		em := PodEndpointMonitor{ID: e.ID, Name: e.Name, Enabled: e.Enabled, URL: e.URL, certificate: s.Certificate, notTried: !s.Tried()}
 		em.Status = p.StatusOfPodEndpoint(s)
+		m.unchecked = m.unchecked || em.notTried && e.Enabled
 		switch {
 		case !e.Enabled:
 			reasons = append(reasons, e.Name+": it is disabled")
@@ -132,9 +134,9 @@ func (m PodMonitor) Ref() Ref { return Ref{KindPod, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m PodMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unchecked: m.LastUpdated == 0}}
+	out := []PartStatus{{Status: string(m.Status), Unchecked: m.unchecked, Disabled: m.Status == HealthDisabled}}
 	for _, e := range m.Endpoints {
-		out = append(out, PartStatus{Part: e.Name, Status: string(e.Status), Unchecked: e.notTried})
+		out = append(out, PartStatus{Part: e.Name, Status: string(e.Status), Unchecked: e.notTried, Disabled: !e.Enabled})
 	}
 	return out
 }

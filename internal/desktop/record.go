@@ -3,6 +3,7 @@ package desktop
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -25,6 +26,7 @@ type Record interface {
 type Freshness struct {
 	Reasons     []string `json:"reasons"`                          // what is wrong and why; empty when healthy
 	LastUpdated Millis   `json:"last_updated_timestamp,omitempty"` // time of the last reading; absent if never read
+	unlisted    []string // parts that are not listed, because they were not checked since the start
 	*Condition           // a pointer, because the board completes it when it stores the record
 }
 
@@ -47,7 +49,8 @@ func (f Freshness) Fresh() Freshness { return f }
 type PartStatus struct {
 	Part      string
 	Status    string
-	Unchecked bool // not checked yet: the status is meaningless
+	Unchecked bool // not checked since the start: the status is meaningless
+	Disabled  bool // it is disabled and will not be checked
 	BlamedOn  Ref  // the other component that causes the status; zero for the record's own
 }
 
@@ -64,6 +67,20 @@ func (s PartStatus) Cause(component Ref) Ref {
 // for "not checked yet" and are in error until their first check: that is neither a reason to alert nor a past error.
 func (s PartStatus) Unconfirmed(k Kind) bool {
 	return s.Unchecked && HealthOf(k, s.Part, s.Status) == HealthError
+}
+
+// Unchecked reports whether a component, or the part of it with the given name, will be checked but was not checked
+// since the start. Parts that are not listed may be listed after the next check.
+func Unchecked(r Record, part string) bool {
+	incomplete := slices.Contains(r.Fresh().unlisted, part)
+	for _, s := range r.Statuses() {
+		waits := s.Unchecked && !s.Disabled
+		if s.Part == part {
+			return waits
+		}
+		incomplete = incomplete || waits
+	}
+	return incomplete
 }
 
 // A PartCertificate is a certificate of a record or of one of its parts.

@@ -81,11 +81,16 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers
 	own := copyOf(self)
 	newest, decided := p.majorityRevision(peers, own.Store)
 	lag = p.lag(own, newest, seen)
+	m.unchecked = !decided // it may turn out to be the one with another store
 	for _, peer := range peers {
-		if peer.Server.ID == self.Server.ID || !peer.Snapshot.Tried() {
+		name := peer.Server.Name
+		if peer.Server.ID == self.Server.ID {
 			continue
 		}
-		name := peer.Server.Name
+		if !peer.Snapshot.Tried() {
+			m.unlisted = append(m.unlisted, replicationPart+name)
+			continue
+		}
 		r := Replication{ServerName: name, Status: ReplicationError}
 		blame := Ref{KindConnectionServer, peer.Server.ID, name}
 		other := copyOf(peer)
@@ -94,7 +99,8 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers
 			r.blame = blame
 			notes = append(notes, "nothing is replicated to "+name+", which does not answer")
 		case !decided && other.Store != own.Store:
-			continue // not known yet which of the two is at fault
+			m.unlisted = append(m.unlisted, replicationPart+name) // not known yet which of the two is at fault
+			continue
 		default:
 			r.Status = p.replicationOf(own, other, seen)
 			if r.Status == ReplicationOK || lag != "" {

@@ -122,7 +122,7 @@ func (m SAMLAuthenticatorMonitor) Ref() Ref {
 
 // Statuses implements [Record].
 func (m SAMLAuthenticatorMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unchecked: isUncheckedByAll(m.views)}}
+	out := []PartStatus{statusOfViews(m.Status, m.views)}
 	for i, s := range m.Servers {
 		out = append(out, m.views[i].part(string(s.Status)))
 	}

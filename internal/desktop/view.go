@@ -54,7 +54,10 @@ func viewReasons(views []ServerView) []string {
 	return out
 }
 
-// isUncheckedByAll reports whether no server has checked a component yet.
-func isUncheckedByAll(views []ServerView) bool {
-	return !slices.ContainsFunc(views, func(v ServerView) bool { return !v.Unchecked && !v.Silent })
+// statusOfViews returns the status of a component that follows from the views of the servers. While a server has not
+// checked the component, it is unchecked, unless others see an error, which no view can undo.
+func statusOfViews(status Health, views []ServerView) PartStatus {
+	checked := slices.ContainsFunc(views, func(v ServerView) bool { return !v.Unchecked && !v.Silent })
+	complete := !slices.ContainsFunc(views, func(v ServerView) bool { return v.Unchecked })
+	return PartStatus{Status: string(status), Unchecked: !checked || !complete && status != HealthError}
 }

@@ -270,9 +270,12 @@ func (m VirtualCenterMonitor) Ref() Ref { return Ref{KindVirtualCenter, m.ID, m.
 
 // Statuses implements [Record].
 func (m VirtualCenterMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unchecked: isUncheckedByAll(m.views)}}
+	out := []PartStatus{statusOfViews(m.Status, m.views)}
 	for i, s := range m.Servers {
 		out = append(out, m.views[i].part(string(s.Status)))
+	}
+	for i := range out {
+		out[i].Disabled = m.Status == HealthDisabled
 	}
 	for _, h := range m.Hosts {
 		out = append(out, PartStatus{Part: "host " + h.Details.Name, Status: string(h.Status)})

@@ -16,7 +16,7 @@ type finding struct {
 	subject     Subject
 	summary     string
 	cause       desktop.Ref
-	unconfirmed bool // see [desktop.PartStatus.Unconfirmed]; keeps an open alert, but raises none
+	unconfirmed bool // not checked since the start; keeps an open alert as it is, but raises none
 }
 
 // find returns the subjects among the records that meet a condition.
@@ -24,7 +24,7 @@ func (n Condition) find(records []desktop.Record, now time.Time) []finding {
 	var found []finding
 	for _, r := range records {
 		ref := r.Ref()
-		if n.Kind != "" && ref.Kind != n.Kind || n.Component != "" && ref.ID != n.Component {
+		if !n.isAbout(ref) {
 			continue
 		}
 		cause := ref
@@ -32,7 +32,10 @@ func (n Condition) find(records []desktop.Record, now time.Time) []finding {
 			cause = statuses[0].Cause(ref)
 		}
 		raise := func(part, format string, args ...any) {
-			found = append(found, finding{subject: Subject{ref, part}, summary: fmt.Sprintf(format, args...), cause: cause})
+			found = append(found, finding{
+				subject: Subject{ref, part}, summary: fmt.Sprintf(format, args...), cause: cause,
+				unconfirmed: n.Type == CountIs && desktop.Unchecked(r, part),
+			})
 		}
 		switch n.Type {
 		case CertificateExpires:
@@ -41,6 +44,34 @@ func (n Condition) find(records []desktop.Record, now time.Time) []finding {
 			found = append(found, n.findStatuses(r)...)
 		case CountIs:
 			n.findCounts(r, raise)
+		}
+	}
+	return found
+}
+
+// isAbout reports whether a condition applies to a component.
+func (n Condition) isAbout(ref desktop.Ref) bool {
+	return (n.Kind == "" || ref.Kind == n.Kind) && (n.Component == "" || ref.ID == n.Component)
+}
+
+// unconfirmed returns findings about the open alerts whose subjects were not checked since the start: it is not known
+// whether their condition still holds.
+func (n Condition) unconfirmed(alerts []Alert, records []desktop.Record) (found []finding) {
+	if len(alerts) == 0 {
+		return nil
+	}
+	all := make(map[desktop.Kind]map[desktop.ID]desktop.Record)
+	for _, r := range records {
+		ref := r.Ref()
+		if all[ref.Kind] == nil {
+			all[ref.Kind] = make(map[desktop.ID]desktop.Record)
+		}
+		all[ref.Kind][ref.ID] = r
+	}
+	for _, a := range alerts {
+		r, ok := all[a.Subject.Ref.Kind][a.Subject.Ref.ID]
+		if ok && n.isAbout(r.Ref()) && desktop.Unchecked(r, a.Subject.Part) {
+			found = append(found, finding{subject: a.Subject, unconfirmed: true})
 		}
 	}
 	return found
@@ -67,13 +98,16 @@ func (n Condition) findStatuses(r desktop.Record) (found []finding) {
 		if !slices.ContainsFunc(n.Statuses, func(want string) bool { return strings.EqualFold(want, s.Status) }) {
 			continue
 		}
+		if s.Unchecked && s.Disabled {
+			continue
+		}
 		reason := ""
 		if reasons := r.Fresh().Reasons; len(reasons) > 0 {
 			reason = ": " + strings.Join(reasons[:min(len(reasons), 5)], "; ")
 		}
 		found = append(found, finding{
 			subject: Subject{ref, s.Part}, summary: StatusSummary(s.Status) + reason, cause: s.Cause(ref),
-			unconfirmed: s.Unconfirmed(ref.Kind),
+			unconfirmed: s.Unchecked,
 		})
 	}
 	return found
@@ -108,13 +142,15 @@ func transitions(r Rule, found []finding, existing []Alert, notes map[string]Not
 	}
 	var out []Transition
 	for _, f := range found {
+		if f.unconfirmed {
+			delete(open, Alert{Subject: f.subject}.Key())
+			continue
+		}
 		a := Alert{RuleID: r.ID, Subject: f.subject, Cause: f.cause, State: Pending, Since: now}
 		previous := State("")
 		if old, ok := open[a.Key()]; ok {
 			a, previous = old, old.State
 			delete(open, a.Key())
-		} else if f.unconfirmed {
-			continue
 		}
 		a.Summary = f.summary
 		if t, changed := r.advance(a, previous, now, newID); changed {

@@ -1,0 +1,211 @@
+package alert_test
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
+)
+
+// estate is an inventory with the kinds whose parts are not listed before the first check.
+func estate() desktop.Inventory {
+	return desktop.Inventory{
+		Policy:            desktop.DefaultPolicy(),
+		ConnectionServers: []desktop.ConnectionServer{{ID: "c1", Name: "cs1", Self: true}, {ID: "c2", Name: "cs2"}},
+		Gateways:          []desktop.Gateway{{ID: "g1", Name: "edge"}},
+		Farms:             []desktop.Farm{{ID: "f1", Name: "farm", Enabled: true}},
+		RDSServers:        []desktop.RDSServer{{ID: "r1", Name: "rds1", FarmID: "f1", Enabled: true}},
+		Domains:           []desktop.Domain{{ID: "d1", DNSName: "corp.example"}},
+		Composers:         []desktop.Composer{{ID: "m1", Name: "composer"}},
+		Pods:              []desktop.Pod{{ID: "p1", Name: "pod", Endpoints: []desktop.PodEndpoint{{ID: "p1e1", Name: "far", Enabled: true}}}},
+		VirtualCenters:    []desktop.VirtualCenter{{ID: "v1", Name: "vc", Enabled: true}},
+	}
+}
+
+// failing returns what is observed while everything has a problem that some rule alerts on; well is without problems.
+func failing() []desktop.Observation { return observations(false) }
+func well() []desktop.Observation    { return observations(true) }
+
+func observations(ok bool) []desktop.Observation {
+	pick := func(good, bad string) string {
+		if ok {
+			return good
+		}
+		return bad
+	}
+	peer := desktop.Observation{Kind: desktop.KindConnectionServer, ID: "c2", Failure: &desktop.Failure{Cause: desktop.Unreachable, Reason: "no answer"}}
+	if ok {
+		peer.Failure, peer.Reading = nil, desktop.ConnectionServerReading{Health: desktop.PeerHealth{Views: []desktop.View{
+			{Kind: desktop.KindVirtualCenter, ID: "v1", Status: "OK"},
+		}}}
+	}
+	pod := desktop.Observation{Kind: desktop.KindPodEndpoint, ID: "p1e1", Reading: desktop.PodReading{}}
+	composer := desktop.Observation{Kind: desktop.KindComposer, ID: "m1", Reading: desktop.ComposerReading{}}
+	domain := desktop.Observation{Kind: desktop.KindDomain, ID: "d1", Reading: desktop.DomainReading{}}
+	if !ok {
+		pod.Reading, pod.Failure = nil, peer.Failure
+		composer.Reading, composer.Failure = nil, peer.Failure
+		domain.Reading, domain.Failure = nil, peer.Failure
+	}
+	certificate := &desktop.Certificate{Valid: true, ValidTo: desktop.MillisOf(now.Add(1000 * 24 * time.Hour))}
+	sessions := 3
+	if !ok {
+		certificate.ValidTo, sessions = desktop.MillisOf(now.Add(24*time.Hour)), 90
+	}
+	return []desktop.Observation{
+		{Kind: desktop.KindConnectionServer, ID: "c1", Reading: desktop.ConnectionServerReading{}, Certificate: certificate},
+		peer, pod, composer, domain,
+		{Kind: desktop.KindVirtualCenter, ID: "v1", Reading: desktop.VirtualCenterReading{Hosts: []desktop.Host{
+			{Details: desktop.HostDetails{Name: "esx1"}, Status: desktop.HostStatus(pick("CONNECTED", "DISCONNECTED"))},
+		}}},
+		{Kind: desktop.KindRDSServer, ID: "r1", Reading: desktop.AgentBeat{State: desktop.RDSState(pick("AVAILABLE", "AGENT_ERR_DOMAIN_FAILURE")), SessionCount: sessions}},
+		{Kind: desktop.KindGateway, ID: "g1", Reading: desktop.GatewayBeat{Problems: map[bool][]string{false: {"disk full"}}[ok]}},
+	}
+}
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// TestOpenAlertWaitsForTheFirstCheckAfterARestart observes the components one after the other after a restart, in both
+// directions. No alert ends or starts, and each ends when its component is well.
+func TestOpenAlertWaitsForTheFirstCheckAfterARestart(t *testing.T) {
+	t.Parallel()
+	status := func(k desktop.Kind, all ...string) alert.Condition {
+		return alert.Condition{Type: alert.StatusIs, Kind: k, Statuses: all}
+	}
+	for name, c := range map[string]alert.Condition{
+		"connection servers": status(desktop.KindConnectionServer, "NOT_RESPONDING"),
+		"replication":        status(desktop.KindConnectionServer, "ERROR"),
+		"domains":            status(desktop.KindDomain, "UNCONTACTABLE"),
+		"the domain":         status(desktop.KindDomain, "ERROR"),
+		"composers":          status(desktop.KindComposer, "ERROR"),
+		"pods":               status(desktop.KindPod, "ERROR", "OFFLINE"),
+		"hosts":              status(desktop.KindVirtualCenter, "DISCONNECTED"),
+		"virtual centers":    status(desktop.KindVirtualCenter, "WARNING"),
+		"agents":             status(desktop.KindRDSServer, "ERROR", "AGENT_ERR_DOMAIN_FAILURE"),
+		"farms":              status(desktop.KindFarm, "ERROR"),
+		"gateways":           status(desktop.KindGateway, "PROBLEM"),
+		"certificates":       {Type: alert.CertificateExpires, Days: 7},
+		"counts":             {Type: alert.CountIs, Kind: desktop.KindFarm, Measure: "session_count", Operator: alert.Above, Value: 50},
+	} {
+		for _, backwards := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, backwards), func(t *testing.T) {
+				t.Parallel()
+				o, _, s := newEngine(t)
+				if err := s.DeleteRule(t.Context(), "r1"); err != nil {
+					t.Fatal(err)
+				}
+				rule := alert.Rule{ID: "r2", Name: "all", Enabled: true, Version: 1, Condition: c, Channels: []alert.Channel{{Type: alert.Mail, To: []string{"ops@corp.example"}}}}
+				if err := s.AddRule(t.Context(), rule); err != nil {
+					t.Fatal(err)
+				}
+				boot := func() (*desktop.Board, *alert.Engine) {
+					b := desktop.NewBoard(o.now)
+					b.Configure(estate())
+					return b, alert.NewEngine(alert.Options{Store: s, Board: b, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
+				}
+				observe := func(b *desktop.Board, seen desktop.Observation) {
+					o.set("", time.Second)
+					seen.At = o.now()
+					b.Observe(seen)
+				}
+				b, e := boot()
+				round(t, e)
+				wantSent(t, o)
+				for range 2 {
+					for _, seen := range failing() {
+						observe(b, seen)
+					}
+				}
+				round(t, e)
+				wantSent(t, o, "FIRING")
+				beat := o.now()
+				o.set("", time.Hour)
+				b, e = boot()
+				for _, seen := range failing() {
+					if seen.Kind == desktop.KindGateway || seen.Kind == desktop.KindRDSServer {
+						seen.At = beat
+						b.Observe(seen)
+					}
+				}
+				round(t, e)
+				wantSent(t, o)
+				all := failing()
+				for range 2 {
+					for i := range all {
+						if backwards {
+							i = len(all) - 1 - i
+						}
+						observe(b, all[i])
+						round(t, e)
+						wantSent(t, o)
+					}
+				}
+				for range 3 {
+					for _, seen := range well() {
+						observe(b, seen)
+					}
+				}
+				round(t, e)
+				wantSent(t, o, "RESOLVED")
+			})
+		}
+	}
+}
+
+// TestUnknownStatusRaisesNoAlert starts with rules on the statuses that components have before the first check.
+func TestUnknownStatusRaisesNoAlert(t *testing.T) {
+	t.Parallel()
+	o, _, s := newEngine(t)
+	b := desktop.NewBoard(o.now)
+	b.Configure(estate())
+	err := s.AddRule(t.Context(), alert.Rule{
+		ID: "r2", Name: "all", Enabled: true, Version: 1,
+		Condition: alert.Condition{Type: alert.StatusIs, Statuses: []string{"UNKNOWN", "NOT_CONTACTED", "WARNING", "OFFLINE", "ERROR", "WAIT_FOR_AGENT", "NOT_YET_CONNECTED"}},
+		Channels:  []alert.Channel{{Type: alert.Mail, To: []string{"ops@corp.example"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := alert.NewEngine(alert.Options{Store: s, Board: b, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
+	round(t, e)
+	wantSent(t, o)
+	o.set("", 2*time.Minute) // now it is certain that the gateway and the agent never reported
+	b.Tick()
+	round(t, e)
+	wantSent(t, o, "FIRING", "FIRING")
+}
+
+// TestDisabledComponentKeepsNoAlert covers components that are disabled while the server is down: nothing checks them.
+func TestDisabledComponentKeepsNoAlert(t *testing.T) {
+	t.Parallel()
+	for _, c := range []alert.Condition{
+		{Type: alert.StatusIs, Kind: desktop.KindPod, Statuses: []string{"OFFLINE", "ERROR"}},
+		{Type: alert.StatusIs, Kind: desktop.KindVirtualCenter, Statuses: []string{"DISCONNECTED"}},
+	} {
+		o, _, s := newEngine(t)
+		rule := alert.Rule{ID: "r2", Name: "all", Enabled: true, Version: 1, Condition: c, Channels: []alert.Channel{{Type: alert.Mail, To: []string{"ops@corp.example"}}}}
+		if err := s.AddRule(t.Context(), rule); err != nil {
+			t.Fatal(err)
+		}
+		inv := estate()
+		inv.ConnectionServers = inv.ConnectionServers[:1]
+		for _, want := range []string{"FIRING", "RESOLVED"} {
+			b := desktop.NewBoard(o.now)
+			b.Configure(inv)
+			e := alert.NewEngine(alert.Options{Store: s, Board: b, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
+			for _, seen := range failing() {
+				if want == "FIRING" || seen.Kind == desktop.KindConnectionServer {
+					seen.At = o.now()
+					b.Observe(seen)
+				}
+			}
+			round(t, e)
+			wantSent(t, o, want)
+			inv.Pods = []desktop.Pod{{ID: "p1", Name: "pod", Endpoints: []desktop.PodEndpoint{{ID: "p1e1", Name: "far"}}}}
+			inv.VirtualCenters = []desktop.VirtualCenter{{ID: "v1", Name: "vc"}}
+		}
+	}
+}
