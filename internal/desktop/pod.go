@@ -1,6 +1,9 @@
 package desktop
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A Pod is a remote group of connection servers.
 type Pod struct {
@@ -49,6 +52,7 @@ type PodEndpointMonitor struct {
 
 	certificate *Certificate
 	notTried    bool
+	unverified  bool // it has answered only once since the start, so that it is not known whether it was offline
 }
 
 // StatusOfPodEndpoint derives the status of an endpoint: offline until it
@@ -74,7 +78,7 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 		newest = max(newest, MillisOf(s.At))
 		em := PodEndpointMonitor{ID: e.ID, Name: e.Name, Enabled: e.Enabled, URL: e.URL, certificate: s.Certificate, notTried: !s.Tried()}
 		em.Status = p.StatusOfPodEndpoint(s)
-		m.unchecked = m.unchecked || em.notTried && e.Enabled
+		em.unverified = em.Status == PodEndpointUnchecked && s.FailuresBefore == firstContact
 		switch {
 		case !e.Enabled:
 			reasons = append(reasons, e.Name+": it is disabled")
@@ -83,7 +87,11 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 		case em.Status == PodEndpointOffline:
 			reasons = append(reasons, e.Name+": "+s.Failure.Reason)
 		case em.Status == PodEndpointUnchecked:
-			reasons = append(reasons, e.Name+": it answers again and is not yet verified")
+			reason := "it answers again and is not yet verified"
+			if em.unverified {
+				reason = "it has answered once and is not yet verified"
+			}
+			reasons = append(reasons, e.Name+": "+reason)
 		}
 		if em.Status != PodEndpointOffline {
 			em.RoundTrip = new(s.Good.RoundTrip.Milliseconds())
@@ -91,12 +99,21 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 		m.Endpoints = append(m.Endpoints, em)
 	}
 	m.Status = healthOfEndpoints(m.Endpoints)
+	m.unchecked = m.hasUnchecked()
 	expiring := p.expiringCertificates(now, m.Certificates()...)
 	if len(expiring) > 0 && m.Status == HealthOK {
 		m.Status = HealthWarning
 	}
 	m.Freshness = fresh(newest, m.Status, append(reasons, expiring...)...)
 	return m
+}
+
+// hasUnchecked reports whether endpoints that were not checked yet can change the pod's status. One that has answered
+// is not offline.
+func (m PodMonitor) hasUnchecked() bool {
+	return slices.ContainsFunc(m.Endpoints, func(e PodEndpointMonitor) bool {
+		return e.Enabled && (e.notTried || e.unverified && m.Status != HealthWarning)
+	})
 }
 
 // healthOfEndpoints returns the health of a pod: an error if all enabled endpoints are
@@ -136,7 +153,7 @@ func (m PodMonitor) Ref() Ref { return Ref{KindPod, m.ID, m.Name} }
 func (m PodMonitor) Statuses() []PartStatus {
 	out := []PartStatus{{Status: string(m.Status), Unchecked: m.unchecked, Disabled: m.Status == HealthDisabled}}
 	for _, e := range m.Endpoints {
-		out = append(out, PartStatus{Part: e.Name, Status: string(e.Status), Unchecked: e.notTried, Disabled: !e.Enabled})
+		out = append(out, PartStatus{Part: e.Name, Status: string(e.Status), Unchecked: e.notTried || e.unverified, Disabled: !e.Enabled})
 	}
 	return out
 }

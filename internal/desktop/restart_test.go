@@ -160,3 +160,72 @@ func TestFarmWaitsForItsServers(t *testing.T) {
 		t.Errorf("the farm is %s: %q", farm.Status, farm.Reasons)
 	}
 }
+
+// TestRestartWithoutAnyFailureChangesNothing checks everything one after the other after a restart, and again.
+func TestRestartWithoutAnyFailureChangesNothing(t *testing.T) {
+	t.Parallel()
+	inv := testInventory()
+	inv.Pods[0].Endpoints = append(inv.Pods[0].Endpoints, PodEndpoint{ID: "p1e2", Name: "farther", Enabled: true})
+	inv.VirtualCenters[0].Enabled = true
+	down := &Failure{Cause: Unreachable, Reason: "no answer"}
+	views := []View{
+		{Kind: KindDomain, ID: "d1", Status: "FULLY_ACCESSIBLE"}, {Kind: KindDomain, ID: "d2", Status: "CANNOT_BIND"},
+		{Kind: KindSAMLAuthenticator, ID: "s1", Status: "OK"}, {Kind: KindComposer, ID: "m1", Status: "OK"},
+		{Kind: KindVirtualCenter, ID: "v1", Status: "OK"},
+	}
+	part := SSOPart{Status: SSOOK}
+	all := []Observation{
+		{Kind: KindConnectionServer, ID: "c2", Reading: ConnectionServerReading{Health: PeerHealth{Views: views}}},
+		{Kind: KindConnectionServer, ID: "c1", Reading: ConnectionServerReading{}},
+		{Kind: KindDomain, ID: "d1", Reading: DomainReading{}},
+		{Kind: KindDomain, ID: "d2", Reading: DomainReading{}},
+		{Kind: KindEventDatabase, ID: "e1", Reading: EventDatabaseReading{}},
+		{Kind: KindGateway, ID: "g1", Reading: GatewayBeat{}},
+		{Kind: KindRDSServer, ID: "r1", Reading: AgentBeat{}},
+		{Kind: KindSAMLAuthenticator, ID: "s1", Reading: SAMLReading{Signing: certificateUntil(1000 * time.Hour)}},
+		{Kind: KindPodEndpoint, ID: "p1e1", Reading: PodReading{}},
+		{Kind: KindPodEndpoint, ID: "p1e2", Failure: down},
+		{Kind: KindSSOConnector, ID: "t1", Reading: SSOReading{part, part, part, part, []SSOPart{part}}},
+		{Kind: KindComposer, ID: "m1", Failure: down},
+		{Kind: KindVirtualCenter, ID: "v1", Reading: VirtualCenterReading{Hosts: []Host{{Details: HostDetails{Name: "esx1"}, Status: HostDisconnected}}}},
+	}
+	before := ran(inv, func(b *Board, at time.Time) {
+		for _, o := range all {
+			o.At = at
+			b.Observe(o)
+		}
+	})
+	for _, backwards := range []bool{false, true} {
+		b, now, changes := restart(inv, before)
+		for range 3 {
+			for i := range all {
+				if backwards {
+					i = len(all) - 1 - i
+				}
+				*now = now.Add(time.Second)
+				o := all[i]
+				o.At = *now
+				b.Tick()
+				b.Observe(o)
+			}
+		}
+		if got := inWords(*changes); len(got) != 0 {
+			t.Errorf("changes = %q, want none", got)
+		}
+	}
+}
+
+// TestPodThatIsBackAfterARestartIsAChange covers an endpoint that was down before the restart.
+func TestPodThatIsBackAfterARestartIsAChange(t *testing.T) {
+	t.Parallel()
+	since := noon.Add(-2 * time.Hour)
+	pod := Ref{KindPod, "p1", "pod"}
+	b, now, changes := restart(testInventory(), []Change{{At: since, Ref: pod, To: "ERROR"}, {At: since, Ref: pod, Part: "far", To: "OFFLINE"}})
+	for range 3 {
+		*now = now.Add(time.Second)
+		b.Observe(Observation{Kind: KindPodEndpoint, ID: "p1e1", At: *now, Reading: PodReading{}})
+	}
+	if diff := cmp.Diff([]string{"pod ERROR>OK", "pod far OFFLINE>ONLINE"}, inWords(*changes)); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+}
