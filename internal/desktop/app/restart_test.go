@@ -4,7 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
 	"vigil/internal/desktop/app"
 	"vigil/internal/sim/estate"
 )
@@ -42,4 +45,34 @@ func TestAgentsAreNotSilentBecauseTheServerWasDown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOpenAlertContinuesAfterARestart restarts the server while a connection server is down.
+func TestOpenAlertContinuesAfterARestart(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	begin("server-down")(w)
+	w.status(desktop.KindConnectionServer, peer, "", "NOT_RESPONDING")
+	idOf(t, w.expect(201, "POST", "/rest/config/v1/alert-rules", w.login().Access, object{
+		"name": "down", "condition": object{"type": "STATUS", "kind": "CONNECTION_SERVER", "statuses": []string{"NOT_RESPONDING"}},
+		"channels": []object{{"type": "MAIL", "to": []string{"ops@corp.example"}}},
+	}))
+	alerts := func() []alert.Alert {
+		all, err := w.app.Store().Alerts(t.Context(), time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	w.until("the alert fires", func() bool { all := alerts(); return len(all) == 1 && all[0].State == alert.Firing })
+	before := alerts()
+	w.stop()
+	w.run(options{size: tiny()})
+	w.status(desktop.KindConnectionServer, peer, "", "NOT_RESPONDING")
+	time.Sleep(time.Second) // ten evaluations
+	if diff := cmp.Diff(before, alerts()); diff != "" {
+		t.Fatalf("alerts after the restart (-before +after):\n%s", diff)
+	}
+	end("server-down")(w)
+	w.until("the alert ends", func() bool { all := alerts(); return len(all) == 1 && all[0].State == alert.Resolved })
 }
