@@ -62,7 +62,7 @@ const (
 )
 
 // publishUntil runs Publish until the metric has the wanted level, then checks the notice.
-// It returns what was logged.
+// It returns the text of the log.
 func publishUntil(t *testing.T, w *audit.Witnesses, level float64, notice string) (log string) {
 	t.Helper()
 	var text bytes.Buffer

@@ -257,14 +257,14 @@ type FindingStore interface {
 	FindingAggregationCost(ctx context.Context, org OrgID, f FindingFilter, aggregations map[string]Aggregation, now time.Time) (rows int, err error)
 
 	// Suppress suppresses a finding, or ends its suppression if s is nil, and returns
-	// the finding. The history names by as the user who did it.
+	// the finding. The parameter by is the user that the history records.
 	Suppress(ctx context.Context, org OrgID, id FindingID, s *Suppression, by string, now time.Time) (Finding, error)
 
 	// FindingHistory returns the events of a finding, newest first.
 	FindingHistory(ctx context.Context, org OrgID, id FindingID) ([]FindingEvent, error)
 
 	// SuppressAll suppresses every finding that f selects, or ends their suppressions
-	// if s is nil, in one transaction. The history names by as the user who did it. It
+	// if s is nil, in one transaction. The parameter by is the user that the history records. It
 	// returns how many f selects and how many of them changed. It fails with
 	// fault.Invalid if f selects more than MaxSuppress.
 	SuppressAll(ctx context.Context, org OrgID, f FindingFilter, s *Suppression, by string, now time.Time) (matched, changed int, err error)

@@ -25,7 +25,8 @@ func estate() desktop.Inventory {
 	}
 }
 
-// failing returns what is observed while everything has a problem that some rule alerts on; well is without problems.
+// failing returns observations in which every component has a problem that some alert rule reports;
+// well returns observations without problems.
 func failing() []desktop.Observation { return observations(false) }
 func well() []desktop.Observation    { return observations(true) }
 
