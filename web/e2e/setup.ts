@@ -1,18 +1,14 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startVigil } from './vigil';
 
 /** Starts one demo for all scenarios and hands over where it is. CONSOLE_READY names the ready file of one that runs already. */
 export default async function setup(): Promise<() => Promise<void>> {
   if (process.env.CONSOLE_READY) return async () => undefined;
   const folder = mkdtempSync(join(tmpdir(), 'vigil-e2e-'));
   const file = join(folder, 'ready.json');
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VIGIL_'))); // those would be settings
-  const demo = spawn(process.env.CONSOLE_BIN ?? '../bin/vigil', ['demo', '--ready-file', file], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env,
-  });
+  const demo = startVigil(['demo', '--ready-file', file], ['ignore', 'ignore', 'inherit']);
   const ended = new Promise<void>((done) => demo.once('exit', () => done()));
   for (let waited = 0; !existsSync(file); waited += 200) {
     if (demo.exitCode !== null) throw new Error(`the demo ended with status ${demo.exitCode}`);
