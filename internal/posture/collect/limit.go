@@ -125,25 +125,34 @@ func (l *Limits) SetProcesses(n int) {
 // burstOf returns the burst size of a limit.
 func burstOf(first rate.Limit) int { return max(1, int(first*burst)) }
 
-// Wait implements [Limiter].
+// Wait implements [Limiter]. A pause that begins while a call waits for the rate
+// applies to this call too. Afterwards the call waits for the rate again, so that not
+// all such calls are made at the end of the pause.
 func (l *Limits) Wait(ctx context.Context, k Key) error {
-	limit, pause := l.prepare(k)
-	if pause > 0 {
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return ctx.Err()
+	for hasToken := false; ; {
+		limiter, pause := l.prepare(k)
+		switch {
+		case pause > 0:
+			hasToken = false
+			timer := time.NewTimer(pause)
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				timer.Stop()
+				return ctx.Err()
+			}
+		case hasToken:
+			return nil
+		default:
+			if err := limiter.Wait(ctx); err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				return context.DeadlineExceeded // the call would have to wait beyond the deadline
+			}
+			hasToken = true
 		}
 	}
-	if err := limit.Wait(ctx); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return context.DeadlineExceeded // the call would have to wait beyond the deadline
-	}
-	return nil
 }
 
 // prepare returns the limiter of a key, with its rate recovered for the elapsed
@@ -197,14 +206,15 @@ func (l *Limits) limit(k Key, now time.Time) *limit {
 	return m
 }
 
-// sweep removes unused limits from time to time. The caller holds mu.
+// sweep removes unused limits from time to time, but none whose pause has not ended. The
+// caller holds mu.
 func (l *Limits) sweep(now time.Time) {
 	if now.Sub(l.swept) < idleAfter {
 		return
 	}
 	l.swept = now
 	for k, m := range l.limits {
-		if now.Sub(m.touched) > idleAfter {
+		if now.Sub(m.touched) > idleAfter && !m.resume.After(now) {
 			delete(l.limits, k)
 		}
 	}

@@ -84,6 +84,52 @@ func TestLimitHonoursRetryAfter(t *testing.T) {
 	})
 }
 
+// TestPauseAppliesToWaitingCalls starts a pause while calls wait for the rate, and extends one
+// while they wait for its end.
+func TestPauseAppliesToWaitingCalls(t *testing.T) {
+	t.Parallel()
+	for _, first := range []time.Duration{0, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			l := collect.NewLimits(time.Now)
+			calls(t, l, ec2) // spend the burst
+			l.Throttled(ec2, first)
+			begin := time.Now()
+			made := make(chan time.Duration)
+			const waiting = 30
+			for range waiting {
+				go func() {
+					if err := l.Wait(t.Context(), ec2); err != nil {
+						t.Error(err)
+					}
+					made <- time.Since(begin)
+				}()
+			}
+			time.AfterFunc(500*time.Millisecond, func() { l.Throttled(ec2, 10*time.Second) })
+			for range waiting {
+				if at := <-made; at > 500*time.Millisecond && at < 10500*time.Millisecond {
+					t.Errorf("after a pause of %v: a call after %v, within the pause of 10 s that began after 500 ms", first, at)
+				}
+			}
+		})
+	}
+}
+
+func TestUnusedLimitKeepsItsPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := collect.NewLimits(time.Now)
+		l.Throttled(ec2, time.Hour)
+		begin := time.Now()
+		time.Sleep(30 * time.Minute)
+		if err := l.Wait(t.Context(), ec2); err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(begin); waited < time.Hour {
+			t.Errorf("waited %v, want 1 h", waited)
+		}
+	})
+}
+
 func TestWaitBeyondDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
