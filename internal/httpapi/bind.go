@@ -44,7 +44,7 @@ func Bind(r *http.Request, dst any) error {
 func bind(r *http.Request, v reflect.Value) error {
 	p := planOf(v.Type())
 	var details []fault.Detail
-	var form url.Values
+	var form parameters
 	if p.form || p.body != nil || len(p.members) > 0 {
 		body, err := readBody(r)
 		if err != nil {
@@ -52,7 +52,7 @@ func bind(r *http.Request, v reflect.Value) error {
 		}
 		switch {
 		case p.form:
-			form, _ = url.ParseQuery(string(body))
+			form = parseParameters(string(body))
 		case p.body != nil:
 			err = bindWhole(body, v.FieldByIndex(p.body))
 		default:
@@ -100,14 +100,45 @@ func bindMembers(body []byte, v reflect.Value, p *plan) error {
 	return d.fault()
 }
 
-func bindParams(r *http.Request, v reflect.Value, p *plan, form url.Values) []fault.Detail {
-	var details []fault.Detail
-	var query url.Values
-	for _, pm := range p.params {
-		if query == nil && (pm.source == "query" || pm.source == "form") {
-			query = r.URL.Query()
+// parameters are those of a query or of a form body.
+type parameters struct {
+	values url.Values
+	broken map[string]bool // parameters with a value that is not encoded correctly
+}
+
+// parseParameters parses the parameters. [url.ParseQuery] leaves out those with a value that
+// is not encoded correctly; they are reported, because a missing filter would select more.
+func parseParameters(text string) parameters {
+	values, err := url.ParseQuery(text)
+	p := parameters{values: values}
+	if err == nil {
+		return p
+	}
+	p.broken = make(map[string]bool)
+	for pair := range strings.SplitSeq(text, "&") {
+		if _, err := url.ParseQuery(pair); err != nil {
+			name, _, _ := strings.Cut(pair, "=")
+			if name, err = url.QueryUnescape(name); err == nil {
+				p.broken[name] = true
+			}
 		}
-		values := pm.values(r, query, form)
+	}
+	return p
+}
+
+func bindParams(r *http.Request, v reflect.Value, p *plan, form parameters) []fault.Detail {
+	var details []fault.Detail
+	var query parameters
+	for _, pm := range p.params {
+		encoded := pm.source == "query" || pm.source == "form"
+		if encoded && query.values == nil {
+			query = parseParameters(r.URL.RawQuery)
+		}
+		if encoded && query.broken[pm.name] || pm.source == "form" && form.broken[pm.name] {
+			details = append(details, fault.Detail{Path: pm.name, Message: "is not encoded as a URL parameter"})
+			continue
+		}
+		values := pm.values(r, query.values, form.values)
 		if len(values) == 0 {
 			if pm.required {
 				details = append(details, fault.Detail{Path: pm.name, Message: "is missing"})

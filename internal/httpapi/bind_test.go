@@ -181,6 +181,13 @@ func TestBindReportsBadParameters(t *testing.T) {
 	if _, _, status := bound(t, "/x/1?limit=%00", `{"name": "n"}`); status != 400 {
 		t.Errorf("NUL in a parameter: status %d", status)
 	}
+	for _, query := range []string{"verify=%zz&limit=3", "limit=3&verify=true;other=1", "verify=true&verify=%e"} {
+		_, details, status := bound(t, "/x/1?"+query, `{"name": "n"}`)
+		want := []fault.Detail{{Path: "verify", Message: "is not encoded as a URL parameter"}}
+		if diff := cmp.Diff(want, details); diff != "" || status != 400 {
+			t.Errorf("%s: status %d (-want +got):\n%s", query, status, diff)
+		}
+	}
 }
 
 func TestUnbindableInputTypesPanicAtConstruction(t *testing.T) {
