@@ -11,10 +11,10 @@ import (
 func NotModified(r *http.Request, etags ...string) bool {
 	for _, value := range r.Header.Values("If-None-Match") {
 		for part := range strings.SplitSeq(value, ",") {
-			tag := bareTag(part)
-			if tag == "*" {
+			if strings.TrimSpace(part) == "*" { // quoted, it is an ordinary tag
 				return true
 			}
+			tag := bareTag(part)
 			for _, etag := range etags {
 				if tag != "" && tag == bareTag(etag) {
 					return true
@@ -26,8 +26,9 @@ func NotModified(r *http.Request, etags ...string) bool {
 }
 
 // AcceptsGzip reports whether the caller accepts a response compressed with
-// gzip.
+// gzip. An asterisk stands for gzip only if the header does not name it.
 func AcceptsGzip(r *http.Request) bool {
+	others := false
 	for _, value := range r.Header.Values("Accept-Encoding") {
 		for part := range strings.SplitSeq(value, ",") {
 			coding, params, _ := strings.Cut(part, ";")
@@ -36,11 +37,13 @@ func AcceptsGzip(r *http.Request) bool {
 				continue
 			}
 			q, found := strings.CutPrefix(strings.TrimSpace(params), "q=")
-			if weight, err := strconv.ParseFloat(q, 64); found && err == nil && weight == 0 {
-				continue
+			weight, err := strconv.ParseFloat(q, 64)
+			accepted := !found || err != nil || weight != 0
+			if coding != "*" {
+				return accepted
 			}
-			return true
+			others = accepted
 		}
 	}
-	return false
+	return others
 }

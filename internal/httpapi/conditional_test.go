@@ -10,7 +10,7 @@ import (
 func TestNotModified(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{
-		"": false, `"a"`: true, `W/"a"`: true, `"b", "a"`: true, `"a-gzip"`: true, `"b"`: false, "*": true, `""`: false, "a": true,
+		"": false, `"a"`: true, `W/"a"`: true, `"b", "a"`: true, `"a-gzip"`: true, `"b"`: false, "*": true, `""`: false, "a": true, `"*"`: false,
 	} {
 		r := &http.Request{Header: http.Header{"If-None-Match": {value}}}
 		if got := httpapi.NotModified(r, `"a"`, `"a-gzip"`); got != want {
@@ -23,6 +23,7 @@ func TestAcceptsGzip(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{
 		"": false, "gzip": true, "br, gzip;q=0.5": true, "*": true, "gzip;q=0": false, "br": false, "GZIP": true, "gzip; q=0.0": false,
+		"gzip;q=0, *": false, "*, gzip;q=0": false, "*;q=0": false, "*;q=0, gzip": true, "identity, *;q=0.5": true,
 	} {
 		r := &http.Request{Header: http.Header{"Accept-Encoding": {value}}}
 		if got := httpapi.AcceptsGzip(r); got != want {
