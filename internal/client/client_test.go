@@ -214,6 +214,23 @@ func TestStreamHasOneHeading(t *testing.T) {
 	}
 }
 
+// TestDesktopLoginAtAnotherServer checks the error of a login at a server that lacks the operation.
+func TestDesktopLoginAtAnotherServer(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{401: "401", 404: "is not a desktop server of Vigil", 405: "is not a desktop server of Vigil", 503: "503"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		defer s.Close()
+		c, err := client.New(client.Profile{Name: "here", Server: client.Desktop, URL: s.URL}, client.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.LoginDesktop(t.Context(), client.Credentials{Domain: "CORP", User: "ann", Password: "x"})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("status %d: %v, want %q", status, err, want)
+		}
+	}
+}
+
 // TestRefusedLoginNamesItsCause checks the error of a failed exchange of the API token: it
 // names the token only if the server refused the token.
 func TestRefusedLoginNamesItsCause(t *testing.T) {

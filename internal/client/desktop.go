@@ -42,7 +42,8 @@ func (c *Client) LogoutDesktop(ctx context.Context) error {
 	return c.callPublic(ctx, "/rest/logout", Record{"refresh_token": c.profile.Token}, nil)
 }
 
-// refreshDesktop requests a new access token of the session.
+// refreshDesktop requests a new access token of the session. The caller holds mu. The
+// server refuses a refresh token of an ended session with the status 400.
 func (c *Client) refreshDesktop(ctx context.Context) error {
 	var got struct {
 		Access string `json:"access_token"`
@@ -68,7 +69,10 @@ func (c *Client) callPublic(ctx context.Context, path string, in Record, out any
 		return err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
+	switch {
+	case answer.StatusCode == http.StatusNotFound, answer.StatusCode == http.StatusMethodNotAllowed:
+		return fault.New(fault.Unavailable, "%s is not a desktop server of Vigil", c.profile.URL)
+	case answer.StatusCode/100 != 2:
 		return problem(answer)
 	}
 	if out == nil {
