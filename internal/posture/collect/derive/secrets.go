@@ -42,7 +42,11 @@ func secretsInVariables(name, what string) resource.Function {
 
 // variableSecrets scans named values.
 func variableSecrets(value gjson.Result) (found []string) {
-	eachVariable(value, func(key, text string) {
+	each := eachVariable
+	if value.IsObject() { // not an element of a list, whatever the names of the variables are
+		each = eachMember
+	}
+	each(value, func(key, text string) {
 		if strings.Contains(text, "\n") {
 			for _, match := range secretscan.Text(text[:min(len(text), secretText)]) {
 				found = append(found, fmt.Sprintf("%s in %s, line %d", match.Kind, key, match.Line))
@@ -128,16 +132,21 @@ func eachVariable(value gjson.Result, visit func(key, text string)) {
 				return
 			}
 		}
-		value.ForEach(func(key, element gjson.Result) bool {
-			if element.IsObject() {
-				element = firstOf(element, variableValues)
-			}
-			if element.Exists() && element.Type != gjson.Null {
-				visit(key.String(), element.String())
-			}
-			return true
-		})
+		eachMember(value, visit)
 	}
+}
+
+// eachMember visits the members of an object from name to value.
+func eachMember(object gjson.Result, visit func(key, text string)) {
+	object.ForEach(func(key, element gjson.Result) bool {
+		if element.IsObject() {
+			element = firstOf(element, variableValues)
+		}
+		if element.Exists() && element.Type != gjson.Null {
+			visit(key.String(), element.String())
+		}
+		return true
+	})
 }
 
 // firstOf returns the first of several members of an object that exists.

@@ -32,7 +32,7 @@ var secretInputs = map[string]string{
 	"secrets.variables":       `{"dbPassword":"` + leaked + `"}`,
 }
 
-func TestSecretFunctionsFindCredentialsAndKeepThem(t *testing.T) {
+func TestSecretFunctionsReportCredentialsWithoutTheirValue(t *testing.T) {
 	for name, f := range Functions().Derive {
 		secrets := slices.ContainsFunc(f.Properties, func(p resource.Property) bool { return strings.HasSuffix(p.Name, "Secrets") })
 		input, ok := secretInputs[name]
@@ -104,9 +104,17 @@ func TestUserData(t *testing.T) {
 	}
 }
 
-func TestVariablesNamedLikeMembersAreScanned(t *testing.T) {
-	found, _ := applySecrets(t, Functions().Derive["secrets.environment"], `{"name":"web","DB_PASSWORD":"hunter2x","count":3,"none":null}`)
-	if !slices.Equal(found, []string{"password in DB_PASSWORD"}) {
-		t.Errorf("found %v", found)
+// TestObjectOfVariablesIsNotAnElement scans objects from name to value whose variables have the
+// names that members have in lists of objects, such as name and value.
+func TestObjectOfVariablesIsNotAnElement(t *testing.T) {
+	for _, variables := range []string{
+		`{"name":"web","DB_PASSWORD":"hunter2x","count":3,"none":null}`,
+		`{"name":"web","value":"3","DB_PASSWORD":"hunter2x"}`,
+		`{"key":"web","type":"prod","DB_PASSWORD":"hunter2x"}`,
+	} {
+		found, _ := applySecrets(t, Functions().Derive["secrets.environment"], variables)
+		if !slices.Equal(found, []string{"password in DB_PASSWORD"}) {
+			t.Errorf("%s: found %v", variables, found)
+		}
 	}
 }
