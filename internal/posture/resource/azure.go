@@ -71,6 +71,9 @@ func (c *Catalog) expandAzure(t *Type) error {
 	if t.ARM != "" && !versioned {
 		return errors.New("arm must be a resource type, @ and the version of its API")
 	}
+	if err := t.checkAzure(); err != nil {
+		return err
+	}
 	for i := range t.Calls {
 		call := &t.Calls[i]
 		if part := c.byType[posture.EntityType(call.Call)]; part != nil {
@@ -104,6 +107,17 @@ func (c *Catalog) expandAzure(t *Type) error {
 	return c.relateARM(t)
 }
 
+// checkAzure reports members that would have no effect.
+func (t *Type) checkAzure() error {
+	switch {
+	case t.In == "" && len(t.Of)+len(t.Inside) > 0:
+		return errors.New("of and inside need a parent type (in)")
+	case t.ARM == "" && (t.In != "" || len(t.Has) > 0 || t.Identity):
+		return errors.New("in, has and identity need arm")
+	}
+	return nil
+}
+
 // listARM adds the stages that list a type before the stages that the
 // declaration has.
 func (c *Catalog) listARM(t *Type, version string) error {
@@ -125,7 +139,7 @@ func (c *Catalog) listARM(t *Type, version string) error {
 	}
 	switch {
 	case len(t.Inside) > 0:
-		last = Stage{Items: t.Inside}
+		last = Stage{When: t.Of, Items: t.Inside}
 	case t.isSingleResource():
 		last.Where = append(last.Where, Condition{At: mustPath("id"), Values: []string{"*"}})
 	default:
@@ -135,7 +149,8 @@ func (c *Catalog) listARM(t *Type, version string) error {
 	return nil
 }
 
-// isSingleResource reports whether ListPath is the path of one resource, not of a list.
+// isSingleResource reports whether ListPath is the path of one resource, not of a list: types
+// and names alternate in a path, and this one ends with a name.
 func (t *Type) isSingleResource() bool {
 	return t.Type == azureSubscription || t.In != "" && t.ListPath != "" && strings.Count(t.ListPath, "/")%2 == 0
 }
@@ -255,7 +270,7 @@ func (r *Request) address(t *Type, version string) error {
 	if rest, ok := strings.CutPrefix(path, subscriptionPath); ok {
 		path = rest
 	} else {
-		if path == "." { // cases name it by the resource type
+		if path == "." { // the cases of a declaration name the call TYPE/.
 			r.Call, path = t.arm()+"/.", ""
 		}
 		r.Path = "${id}" + path

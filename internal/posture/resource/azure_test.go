@@ -107,6 +107,18 @@ func TestExpandAzureTypes(t *testing.T) {
 	}
 }
 
+func TestConditionAppliesToChildrenInTheDescriptionOfTheParent(t *testing.T) {
+	t.Parallel()
+	c, err := load(strings.Replace(server, "has: [Azure.Sql.Rule]\n", "", 1), rule+"inside: properties.rules\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := c.Type("Azure.Sql.Rule").List[1]
+	if last.Call != "" || len(last.Items) != 1 || len(last.When) != 1 {
+		t.Errorf("the last stage has call %q, items %v and when %v; want no call, the path and the condition", last.Call, last.Items, last.When)
+	}
+}
+
 func TestGetGraphObjectByID(t *testing.T) {
 	t.Parallel()
 	c, err := load(`
@@ -134,6 +146,10 @@ func TestInvalidAzureTypes(t *testing.T) {
 		server: "child type (has) Azure.Sql.Rule is not declared",
 		rule:   "parent type (in) Azure.Sql.Server is not declared",
 		"type: Azure.A.B\ndoc: It.\nname: id\nlist: [{call: /subscriptions/$subscription/things}]": "lacks the version of the API",
+		strings.Replace(rule, "in: Azure.Sql.Server\n", "", 1):                                     "of and inside need a parent type (in)",
+		"type: Azure.A.B\ndoc: It.\narm: A/b@1\ninside: properties.parts\n":                        "of and inside need a parent type (in)",
+		"type: Azure.A.B\ndoc: It.\nname: id\nidentity: true\nlist: [{call: \"graph:/x\"}]":        "need arm",
+		"type: Azure.A.B\ndoc: It.\nname: id\nin: Azure.A.C\nlist: [{call: \"graph:/x\"}]":         "need arm",
 	} {
 		if _, err := load(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", text, err, want)
