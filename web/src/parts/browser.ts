@@ -1,8 +1,8 @@
 const browsers: [RegExp, string][] = [
-  [/\bEdg\/(\d+)/, 'Edge'],
+  [/\bEdg(?:A|iOS)?\/(\d+)/, 'Edge'],
   [/\bOPR\/(\d+)/, 'Opera'],
-  [/\bFirefox\/(\d+)/, 'Firefox'],
-  [/\b(?:Headless)?Chrome\/(\d+)/, 'Chrome'],
+  [/\b(?:Firefox|FxiOS)\/(\d+)/, 'Firefox'],
+  [/\b(?:(?:Headless)?Chrome|CriOS)\/(\d+)/, 'Chrome'],
   [/\bVersion\/(\d+).*\bSafari\//, 'Safari'],
 ];
 const systems: [RegExp, string][] = [
