@@ -12,9 +12,9 @@ type Role uint8
 // The roles. The zero value permits nothing.
 const (
 	NoRole  Role = iota
-	Viewer       // reads everything but tokens
-	Analyst      // also changes rules and suppressions and starts collections
-	Admin        // also manages accounts, credentials, links, tokens and users
+	Viewer       // reads everything but tokens, sessions of others, external ids and the audit log
+	Analyst      // also changes rules, frameworks and suppressions and starts collections
+	Admin        // also manages accounts, credentials, links, notifications, tokens and users
 )
 
 // Roles lists the roles that can be granted, lowest first.
