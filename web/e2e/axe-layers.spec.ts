@@ -36,6 +36,7 @@ for (const kind of panels) {
   });
 }
 
+// The wall shows each RDS server as a tile, grouped by farm.
 test('axe finds nothing on a farm and a server beside the wall', async ({ desktop: page }) => {
   await page.goto(desktopAt('/rds-servers'));
   await page.locator('.wall-farm:not(:disabled)').first().click();
@@ -68,7 +69,7 @@ test('axe finds nothing on selected findings and an open menu', async ({ posture
 });
 
 test.describe('without a session', () => {
-  test.use({ failing: true }); // the session is asked for and refused
+  test.use({ failing: true }); // the browser logs that the request for the session is refused
 
   test('axe finds nothing on the screen to log in', async ({ page }) => {
     for (const address of [postureAt('/findings'), desktopAt('/health')]) {
@@ -90,7 +91,7 @@ for (const [name, server, path, open] of dialogs) {
 }
 
 test.describe('a change that someone else made', () => {
-  test.use({ failing: true }); // saving is refused
+  test.use({ failing: true }); // the browser logs that the request to save is refused
 
   test('axe finds nothing on the dialog of a conflict', async ({ posture: page }) => {
     await page.route('**/v1/users/*', (route) =>

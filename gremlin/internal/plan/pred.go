@@ -36,7 +36,7 @@ type Pred struct {
 	Op     PredOp
 	Value  graph.Value    // operand of a comparison
 	Values []graph.Value  // operands of within and without
-	Keys   *value.Keys    // hash table of Values, if all can be looked up by hash
+	Keys   *value.Keys    // hash table of Values, if there are many; for strings only
 	Set    *value.BulkSet // in place of Values
 	Text   string         // operand of a text predicate; name of a type
 	Re     *regexp.Regexp
@@ -91,7 +91,7 @@ func (p *Pred) acceptsOrder(c int) bool {
 }
 
 func (p *Pred) isMember(s Tester, v graph.Value) bool {
-	if p.Keys != nil && v.Kind() == graph.KindString {
+	if p.Keys != nil && v.Kind() == graph.KindString { // equal numbers can have different hashes
 		return p.Keys.Find(v) >= 0
 	}
 	if p.Set != nil {
@@ -103,8 +103,8 @@ func (p *Pred) isMember(s Tester, v graph.Value) bool {
 	return slices.ContainsFunc(p.Values, func(w graph.Value) bool { return value.Eq(s, v, w) })
 }
 
-// inSet searches for v in a bulk set: elements and strings by hash, numbers
-// linearly, because numbers of different width may be equal.
+// inSet searches for v in a bulk set: elements and strings by hash, all others
+// linearly, because numbers of different width may be equal, also within lists.
 func (p *Pred) inSet(s Tester, v graph.Value) bool {
 	if k := v.Kind(); k == graph.KindVertex || k == graph.KindEdge || k == graph.KindString || k == graph.KindVertexProperty {
 		return p.Set.Has(v)

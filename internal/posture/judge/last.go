@@ -28,7 +28,8 @@ type judgementCache struct {
 const judgementsKept = 256
 
 // get returns the last judgement of an account, unless the account was removed and
-// added again since.
+// added again since, or now is of an earlier generation: changes are known only from a
+// generation to later ones.
 func (c *judgementCache) get(now accountView) (recorded, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

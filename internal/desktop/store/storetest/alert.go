@@ -110,7 +110,7 @@ func alertsWithNotices(t *testing.T, s Store) {
 	all, err := s.Alerts(ctx, now)
 	must(t, err)
 	if diff := cmp.Diff([]alert.Alert{second, ended}, all); diff != "" {
-		t.Errorf("the resolved alert was not replaced: %s", diff)
+		t.Errorf("the new alert replaced the resolved one: %s", diff)
 	}
 	must(t, s.DeleteRule(ctx, "a"))
 	open, err = s.Alerts(ctx, now)
@@ -125,9 +125,9 @@ func alertsStale(t *testing.T, s Store) {
 	fired := firingAlert("a")
 	first := alert.Transition{Alert: fired, Send: []alert.Delivery{delivery("d1", fired, now)}}
 	twin := alert.Transition{Alert: fired, Send: []alert.Delivery{delivery("d2", fired, now)}}
-	orphan := firingAlert("none")
+	orphan := firingAlert("none") // of a rule that does not exist
 	must(t, s.Apply(ctx, []alert.Transition{first, twin, {Alert: orphan}}))
-	pending := fired
+	pending := fired // as a process sees it that has not read that it fired, and deletes it
 	pending.State = alert.Pending
 	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Pending, Alert: pending, Gone: true}}))
 	open, err := s.Alerts(ctx, now)

@@ -136,6 +136,7 @@ func (c logComparison) matches(template gjson.Result, negated bool) predicate.An
 		}
 		leaves = append(leaves, logLeaves(v)...)
 	}
+	// With nulls only, anyLeaf answers no: some values satisfy the comparison, others do not.
 	if strings.ContainsAny(c.operator, "<>") && slices.ContainsFunc(leaves, fixed) {
 		return predicate.NotKnown("the comparison " + c.operator + " of " + strings.Join(c.field, ".") + " is not supported")
 	}
@@ -189,8 +190,9 @@ func (c logComparison) severity(of string, negated bool) predicate.Answer {
 	return predicate.Of(matches != negated, "")
 }
 
-// anyLeaf decides whether one of the values matches, or none if negated. A null can be a value
-// that matches and one that does not, so neither holds for every entry.
+// anyLeaf decides whether one of the values matches in every entry, or none if negated. A null
+// matches in some entries and not in others: it alone never makes the answer yes, and it makes
+// the negated answer no.
 func anyLeaf(leaves []gjson.Result, negated bool, matches func(gjson.Result) bool) predicate.Answer {
 	if slices.ContainsFunc(leaves, func(leaf gjson.Result) bool { return fixed(leaf) && matches(leaf) }) {
 		return predicate.Of(!negated, "")
