@@ -106,17 +106,17 @@ type parameters struct {
 	broken map[string]bool // parameters with a value that is not encoded correctly
 }
 
-// parseParameters parses the parameters. [url.ParseQuery] leaves out those with a value that
-// is not encoded correctly; they are reported, because a missing filter would select more.
+// parseParameters parses the parameters one by one. [url.ParseQuery] leaves out those with a
+// value that is not encoded correctly, and all if they are too many; a request that lacks a
+// filter would select more than its caller meant.
 func parseParameters(text string) parameters {
-	values, err := url.ParseQuery(text)
-	p := parameters{values: values}
-	if err == nil {
-		return p
-	}
-	p.broken = make(map[string]bool)
+	p := parameters{values: make(url.Values), broken: make(map[string]bool)}
 	for pair := range strings.SplitSeq(text, "&") {
-		if _, err := url.ParseQuery(pair); err != nil {
+		one, err := url.ParseQuery(pair)
+		for name, values := range one {
+			p.values[name] = append(p.values[name], values...)
+		}
+		if err != nil {
 			name, _, _ := strings.Cut(pair, "=")
 			if name, err = url.QueryUnescape(name); err == nil {
 				p.broken[name] = true
