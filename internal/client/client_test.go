@@ -231,6 +231,22 @@ func TestDesktopLoginAtAnotherServer(t *testing.T) {
 	}
 }
 
+func TestInterruptedDesktopLoginIsReportedAsSuch(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = io.WriteString(w, `{"access_token":"a`)
+	}))
+	defer s.Close()
+	c, err := client.New(client.Profile{Name: "here", Server: client.Desktop, URL: s.URL}, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.LoginDesktop(t.Context(), client.Credentials{}); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("%v, want an interrupted response", err)
+	}
+}
+
 // TestRefusedLoginNamesItsCause checks the error of a failed exchange of the API token: it
 // names the token only if the server refused the token.
 func TestRefusedLoginNamesItsCause(t *testing.T) {
