@@ -112,6 +112,16 @@ func alertsWithNotices(t *testing.T, s Store) {
 	if diff := cmp.Diff([]alert.Alert{second, ended}, all); diff != "" {
 		t.Errorf("the new alert replaced the resolved one: %s", diff)
 	}
+	must(t, s.Forget(ctx, ended.ResolvedAt, now)) // none was resolved before this time
+	if all, err = s.Alerts(ctx, now); err != nil || len(all) != 2 {
+		t.Errorf("resolved at the time before which alerts are forgotten: %v, %v", all, err)
+	}
+	must(t, s.Forget(ctx, ended.ResolvedAt.Add(time.Millisecond), now))
+	all, err = s.Alerts(ctx, now)
+	must(t, err)
+	if diff := cmp.Diff([]alert.Alert{second}, all); diff != "" {
+		t.Errorf("after the resolved alert was forgotten: %s", diff)
+	}
 	must(t, s.DeleteRule(ctx, "a"))
 	open, err = s.Alerts(ctx, now)
 	if err != nil || len(open) != 0 {
