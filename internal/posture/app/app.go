@@ -306,9 +306,9 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 // Onboarding returns the service that changes accounts, credentials and links.
 func (a *App) Onboarding() *onboard.Service { return a.admit }
 
-// Settled reports whether every account of an organisation that has a credential was
-// collected. A run that timed out or lost its worker does not count, because another
-// run replaces it.
+// Settled reports whether every account of an organisation was collected, except drafts
+// that are not linked to a credential. A run that timed out or lost its worker does not
+// count, because another run replaces it.
 func (a *App) Settled(ctx context.Context, org posture.OrgID) (bool, error) {
 	all, _, err := a.store.Accounts(ctx, org, posture.AccountFilter{}, posture.Page{})
 	if err != nil {
@@ -365,16 +365,19 @@ func (a *App) Serve(ctx context.Context) error {
 		return err
 	}
 	var maintenance sync.WaitGroup
-	maintenance.Go(func() { a.keys.Run(ctx, a.o.Log) })
-	maintenance.Go(func() { a.sessions.Run(ctx, a.o.Log) })
-	maintenance.Go(func() { a.o.Install.Registry.Run(ctx, a.o.Log) })
-	maintenance.Go(func() { a.o.Install.RunAudit(ctx, a.o.Log) })
+	work, endWork := context.WithCancel(ctx)
+	defer endWork()
+	maintenance.Go(func() { a.keys.Run(work, a.o.Log) })
+	maintenance.Go(func() { a.sessions.Run(work, a.o.Log) })
+	maintenance.Go(func() { a.o.Install.Registry.Run(work, a.o.Log) })
+	maintenance.Go(func() { a.o.Install.RunAudit(work, a.o.Log) })
 	err := a.server.Serve(ctx)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
 	if stopErr := a.queue.Stop(stop); err == nil {
 		err = stopErr
 	}
+	endWork() // a server that failed ends before ctx does
 	maintenance.Wait()
 	return err
 }

@@ -1,7 +1,10 @@
 package app_test
 
 import (
+	"context"
+	"errors"
 	"log/slog"
+	"net/http"
 	"testing"
 	"time"
 
@@ -75,6 +78,39 @@ func launch(t *testing.T, dsn string, o app.Options) (*instance.Installation, st
 	}
 	background(t, a.Serve)
 	return in, base
+}
+
+// TestServeEndsWhenTheServerFails starts a server again after it closed its port.
+func TestServeEndsWhenTheServerFails(t *testing.T) {
+	t.Parallel()
+	a, _ := newApp(t, dbtest.SQLite(t), new(memcloud.Cloud))
+	base, err := a.Listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { served <- a.Serve(ctx) }()
+	response, err := http.Get(base + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	stop()
+	if err := <-served; err != nil {
+		t.Fatal(err)
+	}
+
+	go func() { served <- a.Serve(t.Context()) }()
+	select {
+	case err := <-served:
+		if !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("the closed server ends with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("Serve does not return although the server is closed")
+	}
 }
 
 func TestRoutesMatchTheDocument(t *testing.T) {
