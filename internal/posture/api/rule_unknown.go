@@ -61,9 +61,11 @@ func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, erro
 	}
 	defer leave()
 	from, after, _ := strings.Cut(want.After, " ") // account and entity
+	// A resource that was deleted since the graph was read counts as listed, so that the page does not end the list.
+	listed, last := 0, ""
 	for _, v := range verdicts {
 		out.TotalCount += v.Unknown
-		if v.Unknown == 0 || string(v.Account) < from || len(out.Results) == want.Size {
+		if v.Unknown == 0 || string(v.Account) < from || listed == want.Size {
 			continue
 		}
 		trial, err := a.Judge.Try(ctx, org, v.Account, rule.Query)
@@ -74,14 +76,16 @@ func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, erro
 		if string(v.Account) == from {
 			ids = slices.DeleteFunc(ids, func(id posture.EntityID) bool { return string(id) <= after })
 		}
-		if err := a.appendUnknown(ctx, &out, v.Account, ids[:min(len(ids), want.Size-len(out.Results))], trial.Reads); err != nil {
+		if ids = ids[:min(len(ids), want.Size-listed)]; len(ids) == 0 {
+			continue
+		}
+		if err := a.appendUnknown(ctx, &out, v.Account, ids, trial.Reads); err != nil {
 			return out, err
 		}
+		listed += len(ids)
+		last = string(v.Account) + " " + string(ids[len(ids)-1])
 	}
-	if n := len(out.Results); n > 0 {
-		last := out.Results[n-1].Entity
-		out.ContinuationToken, err = a.next(ctx, list, want, n, last.CloudAccountID+" "+last.EntityID)
-	}
+	out.ContinuationToken, err = a.next(ctx, list, want, listed, last)
 	return out, err
 }
 
@@ -104,9 +108,14 @@ func (a *API) appendUnknown(ctx context.Context, out *unknownPage, account postu
 func reasonsOf(e posture.Entity, reads judge.ReadSet, missing []unread) []string {
 	reasons := []string{}
 	for _, p := range e.Properties {
-		if p.Type == posture.UnknownProperty && (slices.Contains(reads.Properties, p.Name) || slices.Contains(reads.Edges, p.Name)) {
-			reasons = append(reasons, fmt.Sprintf("%s could not be read: %s", p.Name, p.Error))
+		if p.Type != posture.UnknownProperty || !isRead(reads, p.Name) {
+			continue
 		}
+		name := p.Name
+		if name == posture.TagsUnread {
+			name = "tags"
+		}
+		reasons = append(reasons, fmt.Sprintf("%s could not be read: %s", name, p.Error))
 	}
 	for _, u := range missing {
 		if u.Region == e.Region || u.Region == posture.Global || e.Region == posture.Global {
@@ -114,7 +123,17 @@ func reasonsOf(e posture.Entity, reads judge.ReadSet, missing []unread) []string
 		}
 	}
 	if len(reasons) == 0 {
-		reasons = append(reasons, "a resource that it is related to could not be read whole")
+		reasons = append(reasons, "the resource, or one that it is related to, could not be read completely")
 	}
 	return reasons
+}
+
+// isRead reports whether a query reads the property or edge of a name, or tags if it is
+// [posture.TagsUnread]. It ignores case, as searches do.
+func isRead(reads judge.ReadSet, name string) bool {
+	matches := func(read string) bool {
+		attribute, _ := posture.ParseAttribute(read)
+		return posture.Fold(read) == posture.Fold(name) || name == posture.TagsUnread && attribute.Kind == posture.TagAttribute
+	}
+	return slices.ContainsFunc(reads.Properties, matches) || slices.ContainsFunc(reads.Edges, matches)
 }

@@ -12,6 +12,7 @@ import (
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/entitygen"
+	"vigil/internal/sqldb"
 	"vigil/internal/sqldb/dbtest"
 )
 
@@ -147,6 +148,42 @@ func TestRuleVerdictsAndUnknownResources(t *testing.T) {
 	}
 	i.want(404, "POST", "/v1/rules/none/unknown-query", nil)
 	i.want(400, "POST", "/v1/rules/"+rule+"/unknown-query", object{"paginationInfo": object{"pageSize": 0}})
+}
+
+// TestUnknownResourcesContinueAfterDeletedOnes deletes the first of two unknown resources
+// after their graph was read.
+func TestUnknownResourcesContinueAfterDeletedOnes(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 0, 0, aws.New(aws.Options{}))
+	account, vpcs := i.network()
+	second := posture.Entity{
+		ID: posture.EntityType("AWS.EC2.Vpc").ID(account, "us-east-1", "second"), Type: "AWS.EC2.Vpc", Name: "second", XID: "second", Account: account,
+		Provider: posture.AWS, Region: "us-east-1", Service: "EC2", Properties: []posture.Property{posture.Unknown("isDefault", "denied")},
+	}
+	i.record(collect.Scoped{Org: i.org, Account: account, Type: second.Type, Region: second.Region}, second)
+	rule := i.ownRule(defaultNetworks).member("id")
+	_, err := i.store.Observe(t.Context(), i.org, posture.Judgement{Account: account, RulesAt: posture.AnyRules, At: time.Now(), Rules: []posture.RuleJudgement{{
+		Rule: posture.RuleID(rule), Unknown: []posture.EntityID{vpcs[2].ID, second.ID},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/v1/rules/" + rule + "/unknown-query"
+	if all := results(i.want(200, "POST", path, nil)); len(all) != 2 {
+		t.Fatalf("unknown: %v", all)
+	}
+	err = i.install.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`DELETE FROM entity WHERE row_id >> 28 IN (SELECT id FROM entity_cell WHERE type = $1 AND region = $2)`, "AWS.EC2.Vpc", "eu-west-1")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := i.want(200, "POST", path, object{"paginationInfo": object{"pageSize": 1}})
+	rest := i.want(200, "POST", path, object{"paginationInfo": object{"pageSize": 1, "continuationToken": first.body["continuationToken"]}})
+	if all := results(rest); len(results(first)) != 0 || len(all) != 1 || all[0]["entity"].(object)["entityName"] != "second" {
+		t.Errorf("first page %s, second page %s", first.text, rest.text)
+	}
 }
 
 func TestEditAndCheckCustomRule(t *testing.T) {
