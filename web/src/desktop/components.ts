@@ -27,7 +27,7 @@ import {
   samlQuery,
   ssoQuery,
 } from './data';
-import { healthMark, markOf, worst, type Status } from './status';
+import { healthMark, markOf, rank, worst, type Status } from './status';
 
 /** One component of any kind, as lists and the map show it. */
 export interface Component {
@@ -224,11 +224,14 @@ export const kindPhrase = (kind: string) => {
   const word = kindWords[kind as Kind] ?? words(kind);
   return `${/^([aeiou]|RDS)/.test(word) ? 'an' : 'a'} ${word}`;
 };
+/** Components by status, the worst first, then by name. */
+export const worstFirst = <T extends { status: Status; name: string }>(of: T[]): T[] =>
+  [...of].sort((a, b) => rank(a.status) - rank(b.status) || a.name.localeCompare(b.name, 'en', { numeric: true }));
 export const allKinds = Object.keys(paths) as Kind[];
 /** The name of a machine without its domain. The name of a domain is its DNS name as a whole. */
 export const shortName = (of: { kind: Kind; name: string }) => (of.kind === 'AD_DOMAIN' ? of.name : short(of.name));
 
-/** Every component, by kind; a kind that did not answer is missing. */
+/** Every component, by kind; a kind that did not answer is missing, and complete is false. */
 export function useComponents() {
   const answers = useQueries({
     queries: [
@@ -249,6 +252,7 @@ export function useComponents() {
   const database = answers[10]?.data as EventDatabase | undefined;
   return {
     loaded: answers.some((a) => a.data !== undefined),
+    complete: answers.every((a) => a.data !== undefined),
     error: (answers.find((a) => a.error && a.data === undefined)?.error ?? undefined) as unknown,
     retry: () => answers.forEach((a) => void a.refetch()),
     gateways: of(0, fromGateway),

@@ -63,6 +63,9 @@ export function ago(instant: Instant, now = Date.now()): string {
   return passed < 7 * dayLong ? `${span(passed)} ago` : day(instant);
 }
 
+/** Whether a time is less than about a day ago, so that the time of day identifies it. */
+export const isWithinDay = (at: number) => Date.now() - at < 22 * hour;
+
 /** The end of an axis of time: now, if it lies within the last minute. */
 export const axisEnd = (to: number, label: (time: number) => string) => (Date.now() - to < minute ? 'now' : label(to));
 

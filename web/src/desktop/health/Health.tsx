@@ -9,12 +9,12 @@ import { useKeys } from '../../parts/keys';
 import { Mark } from '../../parts/marks';
 import { Answer, Empty, Failure, Skeleton } from '../../parts/states';
 import { count, plural, sentence, words } from '../../parts/text';
-import { Time } from '../../parts/time';
+import { isWithinDay, Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
 import { Ledger, type Figure } from '../../posture/overview/Ledger';
 import { alertGroupsQuery, changeGroupsQuery, connectionServersQuery, overviewQuery, rdsQuery, setPaused, usePaused } from '../data';
-import { addressOf, everything, shortName, useComponents, type Component, type Components } from '../components';
-import { countBy, endsSoon, healthMark, rank, worst } from '../status';
+import { addressOf, everything, shortName, useComponents, worstFirst, type Component, type Components } from '../components';
+import { countBy, endsSoon, healthMark, worst } from '../status';
 import { Breaks } from './Breaks';
 import { problemsOf } from './problems';
 import { ServerTiles } from './ServerTiles';
@@ -32,38 +32,36 @@ const Breakable = ({ name }: { name: string }) =>
     </Fragment>
   ));
 
-/** Components as rows: problems in words, the rest with their measure. */
+/** Components as rows, the worst first, with their measure; those that are not OK also with the reason. */
 function Rows({ of }: { of: Component[] }) {
   return (
     <ul className="health-rows">
-      {[...of]
-        .sort((a, b) => rank(a.status) - rank(b.status) || a.name.localeCompare(b.name, 'en', { numeric: true }))
-        .map((c) => (
-          <li key={c.id} className={c.status}>
-            <Link to={to(c)}>
-              <Mark name={c.status} label />
-              <span className="grow">
-                <span className="row tight health-line">
-                  <span className="health-names grow">
-                    <span className="strong" title={c.name}>
-                      <Breakable name={c.name} />
-                    </span>
-                    {!(c.status === 'unknown' && c.reasons[0]) && <span className="small t3">{c.detail}</span>}
+      {worstFirst(of).map((c) => (
+        <li key={c.id} className={c.status}>
+          <Link to={to(c)}>
+            <Mark name={c.status} label />
+            <span className="grow">
+              <span className="row tight health-line">
+                <span className="health-names grow">
+                  <span className="strong" title={c.name}>
+                    <Breakable name={c.name} />
                   </span>
-                  <span className="nowrap">{c.measure}</span>
+                  {!(c.status === 'unknown' && c.reasons[0]) && <span className="small t3">{c.detail}</span>}
                 </span>
-                {c.status !== 'ok' && c.reasons[0] && <span className="small why-line">{sentence(c.reasons[0])}</span>}
+                <span className="nowrap">{c.measure}</span>
               </span>
-            </Link>
-          </li>
-        ))}
+              {c.status !== 'ok' && c.reasons[0] && <span className="small why-line">{sentence(c.reasons[0])}</span>}
+            </span>
+          </Link>
+        </li>
+      ))}
     </ul>
   );
 }
 
-/** Many components as numbered tiles, those with a problem named below. */
+/** Many components as numbered tiles. Below them, the worst three of those with a problem by name. */
 function Tiles({ of, dense, children }: { of: Component[]; dense?: boolean; children?: ReactNode }) {
-  const sick = of.filter((c) => c.status === 'error' || c.status === 'warn');
+  const sick = worstFirst(of.filter((c) => c.status === 'error' || c.status === 'warn'));
   return (
     <>
       <div className={`tiles ${dense ? 'dense' : ''}`}>
@@ -75,6 +73,7 @@ function Tiles({ of, dense, children }: { of: Component[]; dense?: boolean; chil
       </div>
       {children}
       {sick.length > 0 && <Rows of={sick.slice(0, 3)} />}
+      {sick.length > 3 && <p className="small t3">and {sick.length - 3} more with a problem</p>}
     </>
   );
 }
@@ -208,10 +207,10 @@ function useFigures(c: Components, overview: Overview | undefined): Figure[] {
     {
       label: 'Unknown',
       mark: 'unknown',
-      value: c.loaded ? unknown.length : undefined,
+      value: c.complete ? unknown.length : undefined,
       to: '/history',
       search: { status: 'UNKNOWN' },
-      detail: unknown[0] ? `${unknown[0].name}: ${unknown[0].word}` : 'everything is known',
+      detail: unknown[0] ? `${unknown[0].name}: ${unknown[0].word}` : c.complete ? 'everything is known' : 'not every list was read',
     },
   ];
 }
@@ -238,7 +237,7 @@ function Changes() {
                   <li key={g.id}>
                     <Link className="row" to="/history" search={{ q: g.cause.name } as never}>
                       <span className="t3 small change-time">
-                        <Time at={g.last_timestamp} as={Date.now() - g.last_timestamp < 80_000_000 ? 'clock' : 'ago'} />
+                        <Time at={g.last_timestamp} as={isWithinDay(g.last_timestamp) ? 'clock' : 'ago'} />
                       </span>
                       <span className="cut grow">
                         {shortName(g.cause)} <span className="small t3">{g.count > 1 ? `${g.count} changes` : last?.part}</span>
@@ -283,7 +282,7 @@ function Problems({ query }: { query: UseQueryResult<Overview> }) {
                     </span>
                     {p.since && (
                       <span className="small t3 wide">
-                        since <Time at={p.since} as={Date.now() - p.since < 80_000_000 ? 'clock' : 'date'} />
+                        since <Time at={p.since} as={isWithinDay(p.since) ? 'clock' : 'date'} />
                       </span>
                     )}
                   </Link>
@@ -297,7 +296,7 @@ function Problems({ query }: { query: UseQueryResult<Overview> }) {
   );
 }
 
-/** Can people connect, and if not, where on the way does it break. */
+/** Whether people can connect, and if not, which stage of the path to a desktop fails. */
 export default function Health() {
   const c = useComponents();
   const overview = useQuery(overviewQuery);

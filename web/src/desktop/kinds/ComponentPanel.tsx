@@ -5,7 +5,7 @@ import type { Kind } from '../../api/desktop';
 import { Mark } from '../../parts/marks';
 import { Answer } from '../../parts/states';
 import { sentence, words } from '../../parts/text';
-import { Time } from '../../parts/time';
+import { isWithinDay, Time } from '../../parts/time';
 import type { Component } from '../components';
 import { changesQuery } from '../data';
 import { partName } from '../partName';
@@ -104,7 +104,7 @@ export function ComponentPanel({ component: c, children, actions }: { component:
         <span className={`c-${c.status}`}>{c.word}</span>
         {c.since && (
           <span className="small t3">
-            since <Time at={c.since} as={Date.now() - c.since < 80_000_000 ? 'clock' : 'date'} />
+            since <Time at={c.since} as={isWithinDay(c.since) ? 'clock' : 'date'} />
           </span>
         )}
       </div>
