@@ -16,9 +16,11 @@ const pause = () => (Date.now() < watchUntil ? soon : every);
 
 // Whether the screens stand still.
 let paused = false;
+const secondsBetween = () => (paused ? 0 : pause() / 1000);
 const onPause = new Set<() => void>();
 export function setPaused(on: boolean): void {
   paused = on;
+  setPulse({ every: secondsBetween() });
   onPause.forEach((listener) => listener());
 }
 export const usePaused = () =>
@@ -32,7 +34,7 @@ function list<T>(name: string, ask: () => Promise<T>) {
     queryKey: ['desktop', name],
     queryFn: async () => {
       const answer = await ask();
-      setPulse({ lookedAt: Date.now(), every: pause() / 1000 });
+      setPulse({ lookedAt: Date.now(), every: secondsBetween() });
       return answer;
     },
     refetchInterval: () => (paused ? false : pause()),

@@ -4,9 +4,9 @@ import { Button } from '../parts/Button';
 import { Mark } from '../parts/marks';
 import { clockTime, span, useNow, useUTC } from '../parts/time';
 import { useFrame } from './context';
-import { usePulse } from './pulse';
+import { paceText, usePulse } from './pulse';
 
-/** How old what is on the screen is. */
+/** The age of the data on the screen. */
 export function Freshness() {
   const { lostSince } = useConnection();
   const { server } = useFrame();
@@ -23,7 +23,7 @@ export function Freshness() {
   }
   const [text, more] =
     server === 'desktop'
-      ? [`Looked ${span(now - pulse.lookedAt)} ago`, `, every ${pulse.every} s`]
+      ? [`Looked ${span(now - pulse.lookedAt)} ago`, paceText(pulse)]
       : ['Live', pulse.changedAt ? ` · last change ${clockTime(pulse.changedAt)}` : ''];
   return (
     <span className="fresh">
@@ -36,7 +36,7 @@ export function Freshness() {
   );
 }
 
-/** Says that the server is not reached; what was known stays. */
+/** Says that the server cannot be reached. The screen keeps the last data. */
 export function StaleBanner() {
   const { lostSince, nextTry } = useConnection();
   const now = useNow(1000);

@@ -5,6 +5,7 @@ interface Pulse {
   /** Unknown until the first change that was seen. */
   changedAt?: number;
   lookedAt: number;
+  /** Seconds between requests; 0 while they are paused. */
   every: number;
 }
 
@@ -16,8 +17,10 @@ export function setPulse(patch: Partial<Pulse>): void {
   listeners.forEach((listener) => listener());
 }
 
+/** How often the server is asked, after "Looked 4 s ago". */
+export const paceText = ({ every }: Pulse) => (every > 0 ? `, every ${every} s` : ', paused');
+
+export const currentPulse = (): Pulse => pulse;
+
 export const usePulse = (): Pulse =>
-  useSyncExternalStore(
-    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-    () => pulse,
-  );
+  useSyncExternalStore((listener) => (listeners.add(listener), () => listeners.delete(listener)), currentPulse);

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { currentPulse, paceText } from '../frame/pulse';
+import { setPaused } from './data';
+
+test('paused screens do not claim that they ask regularly', () => {
+  expect(paceText(currentPulse())).toBe(', every 15 s');
+  setPaused(true);
+  expect(paceText(currentPulse())).toBe(', paused');
+  setPaused(false);
+  expect(paceText(currentPulse())).toBe(', every 15 s');
+});
