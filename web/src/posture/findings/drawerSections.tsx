@@ -13,6 +13,7 @@ import { byFramework, partsOf, useControlName } from '../frameworks';
 import { pictureQuery } from '../graph/load';
 import { PathPicture } from '../graph/PathPicture';
 import { propertyText } from '../resource/property';
+import { eventText } from './eventText';
 
 const partColours = ['high', 'medium', 'low', 'critical'];
 
@@ -49,7 +50,7 @@ export function RiskSection({ finding }: { finding: Finding }) {
   );
 }
 
-/** The picture of the rule for this resource. */
+/** The graph that the rule's visualization query finds for this resource. */
 export function HowSection({ finding, rule }: { finding: Finding; rule: Rule | undefined }) {
   const query = useQuery(pictureQuery(rule, finding.entityId, finding.cloudAccountId));
   return (
@@ -118,13 +119,13 @@ export function EvidenceSection({ finding }: { finding: Finding }) {
       <div className="region-head">
         <h3>Evidence</h3>
         <span className="end">
-          as read <Time at={entity.lastUpdateTime} as="clock" />
+          last changed <Time at={entity.lastUpdateTime} as="date" />
         </span>
       </div>
       <table className="evidence">
         <tbody>
-          {read.map((p) => (
-            <tr key={p.name}>
+          {read.map((p, i) => (
+            <tr key={i}>
               <th scope="row">
                 <code>{p.name}</code>
               </th>
@@ -171,8 +172,6 @@ export function ControlsSection({ rule }: { rule: Rule | undefined }) {
   );
 }
 
-const happened: Record<string, string> = { raised: 'Raised', resolved: 'Resolved', suppressed: 'Suppressed', released: 'Released' };
-
 export function LifeSection({ finding }: { finding: Finding }) {
   const query = useQuery({
     queryKey: ['findings', 'history', finding.id],
@@ -189,11 +188,7 @@ export function LifeSection({ finding }: { finding: Finding }) {
             {history.results.map((e, i) => (
               <li key={i}>
                 <span className="timeline-head">
-                  <Time at={e.time} as="date" />{' '}
-                  <span className="t2">
-                    {happened[e.what]}
-                    {e.by ? ` by ${e.by}` : ''}
-                  </span>
+                  <Time at={e.time} as="date" /> <span className="t2">{eventText(e)}</span>
                 </span>
               </li>
             ))}
