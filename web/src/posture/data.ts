@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { posture, type Account, type FindingQuery, type Rule, type Run } from '../api/posture';
 
-/** Questions that several screens ask, so that the answer is asked for once. */
+/** Queries that several screens share, so that each is sent once. */
 
 /** Reads all accounts, page by page. */
 export async function readAccounts(): Promise<Account[]> {
@@ -70,7 +70,7 @@ export const findingsQuery = (body: FindingQuery) =>
 
 export const open = { status: 'Open', isSuppressed: false } as const;
 
-/** Computes something of an answer once, however many rows of a list ask for it. */
+/** Memoizes a function of an object, such as an index of a response that every row of a list uses. */
 function once<T extends object, U>(compute: (of: T) => U): (of: T) => U {
   const known = new WeakMap<T, U>();
   return (of) => {
