@@ -172,8 +172,9 @@ var byHand = map[posture.RuleID]check{
 	"aws-rds-public": {"AWS.RDS.DBInstance", func(_ *readAccount, e *posture.Entity) posture.Truth { return isFlag(e, "publiclyAccessible", true) }},
 }
 
-// isReached reports whether an instance has an address of an IP version and a
-// security group, of an interface with such an address, that allows the internet over it.
+// isReached reports whether the internet can reach an instance over an IP version (4 or
+// 6): the instance has an address of that version, and an interface with a public address
+// of that version is in a security group that allows ingress from the internet over it.
 func (a *readAccount) isReached(e *posture.Entity, address string, version int64) posture.Truth {
 	hasAddress := has(e, address)
 	if hasAddress == posture.No {

@@ -21,8 +21,8 @@ func TestDelayDoublesAfterTheFreeFailures(t *testing.T) {
 	}
 }
 
-// TestValidTokenIsAcceptedWhileOthersAtTheAddressFail sends thousands of
-// invalid tokens from one address.
+// TestValidTokenIsAcceptedWhileOthersAtTheAddressFail sends hundreds of invalid
+// tokens from one address.
 func TestValidTokenIsAcceptedWhileOthersAtTheAddressFail(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)

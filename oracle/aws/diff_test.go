@@ -136,7 +136,7 @@ func diffUnion(path string, s *model.Shape, ours any, v reflect.Value) string {
 			}
 			return fmt.Sprintf("%s: the module has none, we have %v", path, ours)
 		}
-		v = v.Elem().Elem()
+		v = v.Elem().Elem() // the interface holds a pointer to the struct of a member
 	}
 	for name, e := range ours.(map[string]any) {
 		if !strings.HasSuffix(v.Type().Name(), "Member"+goName(name)) {

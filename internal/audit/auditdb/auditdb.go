@@ -104,7 +104,7 @@ func insert(tx *sqldb.Tx, entries []audit.Entry) error {
 	if err != nil {
 		return err
 	}
-	// Where records were lost, their numbers are used again.
+	// Records that were lost left their targets. The new records reuse their numbers.
 	if _, err := tx.Exec(`DELETE FROM audit_target WHERE number >= $1`, entries[0].Record.Number); err != nil {
 		return err
 	}

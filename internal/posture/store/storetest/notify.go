@@ -147,7 +147,7 @@ func findingEventsBecomeMessages(t *testing.T, f Fixture) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.Store.RecordEndedSuppressions(t.Context(), begin); err != nil { // stores the time
+	if err := f.Store.RecordEndedSuppressions(t.Context(), begin); err != nil { // the first call only stores its time
 		t.Fatal(err)
 	}
 	judge(t, f, 3, begin.Add(time.Minute), newJudgement("r", 2)) // 1 is resolved while it is suppressed, 9 while it is not
@@ -204,6 +204,7 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 	}
 
 	day := begin.Add(notify.GiveUpAfter)
+	// The first message has waited too long. Nothing ended before begin, so nothing is deleted.
 	if err := f.Store.ExpireDeliveries(t.Context(), day, begin); err != nil {
 		t.Fatal(err)
 	}
@@ -225,6 +226,7 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 	if d, found, err := f.Store.NextDelivery(t.Context(), ref); err != nil || !found || len(d.Message.Events) != 1 {
 		t.Errorf("the dead letter that is tried again has %d events, %v", len(d.Message.Events), err)
 	}
+	// The repeated message has waited too long again; the second one, which ended before day, is deleted.
 	if err := f.Store.ExpireDeliveries(t.Context(), day.Add(notify.GiveUpAfter), day.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
