@@ -365,7 +365,7 @@ func (a *App) Serve(ctx context.Context) error {
 		return err
 	}
 	var maintenance sync.WaitGroup
-	work, endWork := context.WithCancel(ctx)
+	work, endWork := context.WithCancel(context.WithoutCancel(ctx)) // requests need it until they have ended
 	defer endWork()
 	maintenance.Go(func() { a.keys.Run(work, a.o.Log) })
 	maintenance.Go(func() { a.sessions.Run(work, a.o.Log) })
@@ -377,7 +377,7 @@ func (a *App) Serve(ctx context.Context) error {
 	if stopErr := a.queue.Stop(stop); err == nil {
 		err = stopErr
 	}
-	endWork() // a server that failed ends before ctx does
+	endWork()
 	maintenance.Wait()
 	return err
 }

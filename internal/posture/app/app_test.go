@@ -10,12 +10,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vigil/internal/auth"
 	"vigil/internal/config"
 	"vigil/internal/instance"
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/store"
 	"vigil/internal/sim/memcloud"
+	"vigil/internal/sqldb"
 	"vigil/internal/sqldb/dbtest"
 )
 
@@ -110,6 +112,38 @@ func TestServeEndsWhenTheServerFails(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Error("Serve does not return although the server is closed")
+	}
+}
+
+// TestUseOfTokensIsRecordedWhileTheServerStops exchanges a token after the stop signal,
+// while the server still accepts requests.
+func TestUseOfTokensIsRecordedWhileTheServerStops(t *testing.T) {
+	t.Parallel()
+	a, in := buildWith(t, dbtest.SQLite(t), app.Options{Cloud: new(memcloud.Cloud)}, func(c *config.Posture) { c.Drain = 3 * time.Second })
+	base, err := a.Listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { served <- a.Serve(ctx) }()
+	_, _, admin := newOrg(t, in, base, "org")
+	stop()
+	time.Sleep(200 * time.Millisecond)
+	newClient(t, in, base, admin, auth.Admin)
+	if err := <-served; err != nil {
+		t.Fatal(err)
+	}
+	err = in.DB.Read(t.Context(), func(tx *sqldb.Tx) error {
+		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT count(*) FROM auth_token WHERE last_used_at IS NULL`)
+		if n != 0 {
+			t.Errorf("the use of %d tokens was not recorded", n)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
