@@ -9,7 +9,7 @@ import (
 )
 
 // usagePrecision is the precision of the time of last use: each token's use is
-// written at most once per usageGrain.
+// written at most once per usagePrecision.
 const usagePrecision = time.Minute
 
 // usage buffers uses of tokens until they are written.
@@ -23,7 +23,7 @@ func newUsage() *usage {
 	return &usage{written: make(map[TokenID]time.Time), pending: make(map[TokenID]Use)}
 }
 
-// add records a use, unless one was written within usageGrain before.
+// add records a use, unless one was written within usagePrecision before.
 func (u *usage) add(use Use) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
