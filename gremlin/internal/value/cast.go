@@ -28,14 +28,18 @@ func plainDecimal(v graph.Value) string {
 	return u.String() + "e" + strconv.FormatInt(-int64(s), 10)
 }
 
-// BigInt converts any number to a big integer and truncates fractions.
+// BigInt converts any number to a big integer and truncates fractions. The scale of a
+// decimal other than zero must not be below -maxScale.
 func BigInt(v graph.Value) *big.Int {
 	switch v.Kind() {
 	case graph.KindBigInt:
 		return v.BigInt()
 	case graph.KindFloat, graph.KindDouble, graph.KindBigDecimal:
 		u, s := decimalParts(v)
-		if s > 0 {
+		switch {
+		case u.Sign() == 0 || 3*s > int64(u.BitLen()): // |u| < 10^s
+			return new(big.Int)
+		case s > 0:
 			return new(big.Int).Quo(u, pow10(s))
 		}
 		return new(big.Int).Mul(u, pow10(-s))
@@ -61,16 +65,28 @@ func Cast(v graph.Value, to graph.Kind) (graph.Value, error) {
 	case graph.KindFloat, graph.KindDouble:
 		return castFloat(v, to)
 	case graph.KindBigInt:
-		if err := finite(v, to); err != nil {
+		b, err := integerPart(v, to)
+		if err != nil {
 			return graph.Null, err
 		}
-		return graph.BigInt(BigInt(v)), nil
+		return graph.BigInt(b), nil
 	}
 	if err := finite(v, to); err != nil {
 		return graph.Null, err
 	}
 	u, s := decimalParts(v)
 	return graph.BigDecimal(u, int32(s)), nil
+}
+
+// integerPart returns the integer part of a number that is converted to another kind.
+func integerPart(v graph.Value, to graph.Kind) (*big.Int, error) {
+	if err := finite(v, to); err != nil {
+		return nil, err
+	}
+	if u, s := decimalParts(v); u.Sign() != 0 && s < -maxScale {
+		return nil, overflow(v, to)
+	}
+	return BigInt(v), nil
 }
 
 func finite(v graph.Value, to graph.Kind) error {
@@ -88,14 +104,14 @@ func overflow(v graph.Value, to graph.Kind) error {
 }
 
 func castInteger(v graph.Value, to graph.Kind) (graph.Value, error) {
-	if err := finite(v, to); err != nil {
-		return graph.Null, err
-	}
 	var n int64
 	if v.IsInteger() {
 		n = v.Int()
 	} else {
-		b := BigInt(v)
+		b, err := integerPart(v, to)
+		if err != nil {
+			return graph.Null, err
+		}
 		if !b.IsInt64() {
 			return graph.Null, overflow(v, to)
 		}

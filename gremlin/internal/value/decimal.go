@@ -27,13 +27,15 @@ func decimalParts(v graph.Value) (*big.Int, int64) {
 	return big.NewInt(v.Int()), 0
 }
 
-// maxScale limits the number of digits that aligning two decimals may produce.
+// maxScale limits the power of ten by which an operation multiplies a number. An
+// operation that needs a greater one fails.
 const maxScale = 1 << 14
 
+// errDecimalRange is the error of an operation whose operands or result exceed a limit.
+var errDecimalRange = Errorf("BigDecimal would overflow supported range")
+
+// pow10 returns 10^n. The caller limits n.
 func pow10(n int64) *big.Int {
-	if n > maxScale {
-		n = maxScale
-	}
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
 }
 
@@ -46,7 +48,7 @@ func (op Arith) decimal(a, b graph.Value) (graph.Value, error) {
 	x, xs := decimalParts(a)
 	y, ys := decimalParts(b)
 	if x.BitLen()+y.BitLen() > maxBits || xs-ys > maxScale || ys-xs > maxScale || xs+ys != int64(int32(xs+ys)) {
-		return graph.Null, Errorf("BigDecimal would overflow supported range")
+		return graph.Null, errDecimalRange
 	}
 	switch op {
 	case Mul:
@@ -65,8 +67,9 @@ func (op Arith) decimal(a, b graph.Value) (graph.Value, error) {
 	return graph.BigDecimal(new(big.Int).Sub(x, y), int32(xs)), nil
 }
 
-// divide returns the exact quotient if it is finite, otherwise one rounded to
-// ten more digits than the operands have.
+// divide returns the exact quotient if its decimal expansion is finite. Otherwise it
+// rounds like TinkerPop: first to ten digits more than the longer operand has, then to
+// the greater scale of the operands, but at least ten places.
 func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
 	if y.Sign() == 0 {
 		return graph.Null, Errorf("Division by zero")
@@ -75,24 +78,24 @@ func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
 	if x.Sign() == 0 {
 		return graph.BigDecimal(new(big.Int), int32(clampScale(preferred))), nil
 	}
-	if u, s, ok := exactQuotient(x, y, preferred); ok {
-		return graph.BigDecimal(u, int32(s)), nil
+	if shift, ok := exactShift(x, y); ok {
+		if shift > maxScale {
+			return graph.Null, errDecimalRange
+		}
+		q := new(big.Int).Mul(x, pow10(shift))
+		return graph.BigDecimal(q.Quo(q, y), int32(preferred+shift)), nil
 	}
 	precision := max(digits(x), digits(y)) + 10
-	// Scale so that the quotient has at least precision digits, then round.
-	shift := int64(precision) - int64(digits(x)) + int64(digits(y)) + 1
-	num := new(big.Int).Set(x)
-	if shift > 0 {
-		num.Mul(num, pow10(shift))
-	} else {
-		shift = 0
+	// With this shift the quotient has one or two digits too many. Dividing by them too
+	// rounds only once.
+	shift := int64(precision-digits(x)+digits(y)) + 1
+	if shift > maxScale {
+		return graph.Null, errDecimalRange
 	}
-	q := roundHalfUp(num, y)
-	s := preferred + shift
-	if extra := int64(digits(q) - precision); extra > 0 {
-		q = roundHalfUp(q, pow10(extra))
-		s -= extra
-	}
+	num := new(big.Int).Mul(x, pow10(shift))
+	extra := int64(digits(new(big.Int).Quo(num, y)) - precision)
+	q := roundHalfUp(num, new(big.Int).Mul(y, pow10(extra)))
+	s := preferred + shift - extra
 	if limit := max(xs, ys, 10); s > limit {
 		q = roundHalfUp(q, pow10(s-limit))
 		s = limit
@@ -100,18 +103,13 @@ func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
 	return graph.BigDecimal(q, int32(s)), nil
 }
 
-// exactQuotient returns the exact quotient if the reduced divisor has only the
-// prime factors 2 and 5.
-func exactQuotient(x, y *big.Int, preferred int64) (*big.Int, int64, bool) {
+// exactShift returns the smallest n for which x * 10^n / y is an integer. There is one
+// if the reduced divisor has only the prime factors 2 and 5.
+func exactShift(x, y *big.Int) (int64, bool) {
 	g := new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y))
 	d := new(big.Int).Quo(new(big.Int).Abs(y), g)
 	twos, fives := strip(d, 2), strip(d, 5)
-	if d.Cmp(big.NewInt(1)) != 0 {
-		return nil, 0, false
-	}
-	shift := max(twos, fives)
-	q := new(big.Int).Mul(x, pow10(shift))
-	return q.Quo(q, y), preferred + shift, true
+	return max(twos, fives), d.Cmp(big.NewInt(1)) == 0
 }
 
 // strip divides d by p as often as possible and returns the count.

@@ -71,6 +71,7 @@ func TestDecimalArithmetic(t *testing.T) {
 		{value.Div, "10", "4", "2.5"},
 		{value.Div, "1", "3", "0.3333333333"},
 		{value.Div, "2", "3", "0.6666666667"},
+		{value.Div, "1", "21e-25", "4.76190476190E+23"}, // rounding twice would return ...191
 	} {
 		got, err := c.op.Apply(decimal(t, c.a), decimal(t, c.b))
 		if err != nil || value.Text(nil, got) != c.want {
@@ -82,6 +83,7 @@ func TestDecimalArithmetic(t *testing.T) {
 func TestInvalidArithmetic(t *testing.T) {
 	t.Parallel()
 	enormous := graph.BigInt(new(big.Int).Lsh(big.NewInt(1), 1<<16))
+	power, three := new(big.Int).Lsh(big.NewInt(1), 30_000), big.NewInt(3)
 	for _, c := range []struct {
 		op   value.Arith
 		a, b graph.Value
@@ -92,6 +94,8 @@ func TestInvalidArithmetic(t *testing.T) {
 		{value.Div, decimal(t, "1"), decimal(t, "0")},
 		{value.Add, graph.String("a"), graph.Int(1)},
 		{value.Mul, enormous, enormous},
+		{value.Div, decimal(t, "1"), graph.BigDecimal(power, 0)},                               // exact, with 30,000 places
+		{value.Div, decimal(t, "1"), graph.BigDecimal(new(big.Int).Mul(three, power), 10_000)}, // 9,000 digits
 	} {
 		if got, err := c.op.Apply(c.a, c.b); err == nil {
 			t.Errorf("%v %v: got %s, want an error", c.op, text(c.b), text(got))
@@ -129,12 +133,18 @@ func TestCast(t *testing.T) {
 	if err != nil || text(got) != "double 0.1" {
 		t.Errorf("got %s (%v), want double 0.1", text(got), err)
 	}
+	for _, zero := range []string{"1e-2000000000", "0e2000000000"} {
+		if got, err = value.Cast(decimal(t, zero), graph.KindBigInt); err != nil || text(got) != "biginteger 0" {
+			t.Errorf("%s: got %s (%v), want biginteger 0", zero, text(got), err)
+		}
+	}
 	for _, c := range []struct {
 		v  graph.Value
 		to graph.Kind
 	}{
 		{graph.Int(300), graph.KindByte}, {graph.Double(math.NaN()), graph.KindInt}, {graph.Double(math.Inf(1)), graph.KindLong},
 		{graph.Double(1e300), graph.KindFloat}, {decimal(t, "1e400"), graph.KindDouble},
+		{decimal(t, "1e20000"), graph.KindBigInt}, {decimal(t, "1e2000000000"), graph.KindLong},
 	} {
 		if got, err := value.Cast(c.v, c.to); err == nil {
 			t.Errorf("%s as %v: got %s, want an error", text(c.v), c.to, text(got))
