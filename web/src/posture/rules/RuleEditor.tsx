@@ -97,7 +97,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     setError(undefined);
     try {
       if (over) {
-        await saveRule(draft, status, over);
+        await saveRule(draft, status, over, setVersion);
         setVersion(await readRule(over.rule.id));
         await saved(status === over.rule.status ? 'Saved' : `Saved; the rule is ${status.toLowerCase()}`);
       } else {

@@ -1,10 +1,10 @@
 import { posture, type Rule, type RuleEdit, type RuleSpec } from '../../api/posture';
 import { gremlinOf } from '../graph/load';
 
-/** What the editor keeps of a rule. The query is plain text, not the JSON that the API stores. */
+/** A rule in the editor. Its queries are plain text, not the JSON that the API stores. */
 export interface Draft extends RuleSpec {
   language: 'Graph' | 'Search';
-  /** The rule whose parameters and table the variables of the query are: this one, or the one it is a copy of. */
+  /** Id of the rule whose parameters and table define the variables of the query: this rule, or the one that it was copied from. */
   variablesOf?: string;
 }
 
@@ -86,13 +86,24 @@ function editOf(draft: Draft, rule: Rule): RuleEdit {
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a ?? {}) === JSON.stringify(b ?? {});
 
-/** Saves a rule that is stored: texts and queries by PUT, the rest by PATCH, each only if the stored version is still the one that was read. */
-export async function saveRule(draft: Draft, status: Rule['status'], { rule, etag }: Versioned): Promise<void> {
+/**
+ * Saves changes of a stored rule: texts and queries by PUT, the rest by PATCH. Both fail with 412 if the rule has changed since it was read.
+ * PATCH may fail after PUT: afterPut receives the version that PUT stored, on which the next attempt must be based.
+ */
+export async function saveRule(
+  draft: Draft,
+  status: Rule['status'],
+  { rule, etag }: Versioned,
+  afterPut: (version: Versioned) => void,
+): Promise<void> {
   const path = { rule_id: rule.id };
   const edit = editOf(draft, rule);
   let version = etag;
-  if (Object.keys(edit).length > 0)
-    version = (await posture.answer('put', '/v1/rules/{rule_id}', { path, body: edit, etag: version })).headers.get('ETag') ?? '';
+  if (Object.keys(edit).length > 0) {
+    const { data, headers } = await posture.answer('put', '/v1/rules/{rule_id}', { path, body: edit, etag: version });
+    version = headers.get('ETag') ?? '';
+    afterPut({ rule: data, etag: version });
+  }
   const patch = {
     ...(status !== rule.status ? { status } : {}),
     ...(draft.level !== rule.level ? { level: draft.level } : {}),
