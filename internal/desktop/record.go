@@ -99,7 +99,7 @@ type Certificate struct {
 	Accepted   bool   `json:"-"`                    // does not verify, but is accepted by its thumbprint
 }
 
-// certificates returns c under the given part, or nothing when c is nil.
+// certificates returns c under the given part, or nothing when c is nil or empty.
 func certificates(part string, c *Certificate) []PartCertificate {
 	if c == nil || c.ValidTo == 0 {
 		return nil
@@ -138,12 +138,17 @@ func (p Policy) endingReason(now time.Time, c Certificate) string {
 	if !expiry.After(now) {
 		return "its certificate expired on " + day
 	}
-	switch days := int(expiry.Sub(now).Hours() / 24); days {
+	return "its certificate expires on " + day + ", " + RemainingDays(expiry.Sub(now))
+}
+
+// RemainingDays formats a time that remains in whole days: "in 5 days".
+func RemainingDays(d time.Duration) string {
+	switch days := int(d.Hours() / 24); days {
 	case 0:
-		return "its certificate expires on " + day + ", within a day"
+		return "within a day"
 	case 1:
-		return "its certificate expires on " + day + ", in 1 day"
+		return "in 1 day"
 	default:
-		return fmt.Sprintf("its certificate expires on %s, in %d days", day, days)
+		return fmt.Sprintf("in %d days", days)
 	}
 }

@@ -25,7 +25,7 @@ type ConditionType string
 
 // The condition types.
 const (
-	CertificateExpires ConditionType = "CERTIFICATE" // a certificate expires within Days, or is not valid
+	CertificateExpires ConditionType = "CERTIFICATE" // a certificate expires within Days, or has expired
 	StatusIs           ConditionType = "STATUS"      // a status is one of Statuses
 	CountIs            ConditionType = "COUNT"       // a measure is above or below Value
 )

@@ -87,7 +87,7 @@ func (n Condition) findCertificates(r desktop.Record, now time.Time, raise raise
 		case remaining <= 0:
 			raise(p.Part, "the certificate expired on %s", expiry.Format(time.DateOnly))
 		case remaining <= time.Duration(n.Days)*24*time.Hour:
-			raise(p.Part, "the certificate expires on %s, in %d days", expiry.Format(time.DateOnly), int(remaining.Hours()/24))
+			raise(p.Part, "the certificate expires on %s, %s", expiry.Format(time.DateOnly), desktop.RemainingDays(remaining))
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (n Condition) findStatuses(r desktop.Record) (found []finding) {
 			continue
 		}
 		if s.Unchecked && s.Disabled {
-			continue
+			continue // the status is meaningless, and no check will follow
 		}
 		reason := ""
 		if reasons := r.Fresh().Reasons; len(reasons) > 0 {
@@ -141,16 +141,21 @@ func transitions(r Rule, found []finding, existing []Alert, notes map[string]Not
 		}
 	}
 	var out []Transition
+	seen := map[string]bool{} // parts of a component may have the same name; the first finding counts
 	for _, f := range found {
-		if f.unconfirmed {
-			delete(open, Alert{Subject: f.subject}.Key())
+		a := Alert{RuleID: r.ID, Subject: f.subject, Cause: f.cause, State: Pending, Since: now}
+		if seen[a.Key()] {
 			continue
 		}
-		a := Alert{RuleID: r.ID, Subject: f.subject, Cause: f.cause, State: Pending, Since: now}
+		seen[a.Key()] = true
+		old, known := open[a.Key()]
+		delete(open, a.Key())
+		if f.unconfirmed {
+			continue
+		}
 		previous := State("")
-		if old, ok := open[a.Key()]; ok {
+		if known {
 			a, previous = old, old.State
-			delete(open, a.Key())
 		}
 		a.Summary = f.summary
 		if t, changed := r.advance(a, previous, now, newID); changed {

@@ -93,6 +93,41 @@ func TestUncheckedErrorRaisesNoAlert(t *testing.T) {
 	}
 }
 
+func TestSummaryOfACertificateThatExpiresSoon(t *testing.T) {
+	t.Parallel()
+	for remaining, want := range map[time.Duration]string{
+		5 * time.Hour:  "the certificate expires on 2026-03-01, within a day",
+		30 * time.Hour: "the certificate expires on 2026-03-02, in 1 day",
+		50 * time.Hour: "the certificate expires on 2026-03-03, in 2 days",
+	} {
+		server := desktop.ConnectionServerMonitor{ID: "c1", Name: "cs1", Certificate: desktop.Certificate{ValidTo: desktop.MillisOf(after(remaining))}}
+		found := Condition{Type: CertificateExpires, Days: 7}.find([]desktop.Record{server}, now)
+		if len(found) != 1 || found[0].summary != want {
+			t.Errorf("%s before: %+v, want %q", remaining, found, want)
+		}
+	}
+}
+
+// TestFindingsOnTheSameSubjectAreOneAlert covers parts with the same name, such as the datastores of two datacenters.
+func TestFindingsOnTheSameSubjectAreOneAlert(t *testing.T) {
+	t.Parallel()
+	center := desktop.Ref{Kind: desktop.KindVirtualCenter, ID: "v1", Name: "vc"}
+	subject := Subject{center, "local"}
+	found := []finding{
+		{subject: subject, summary: "free space percent is 5, below 10", cause: center},
+		{subject: subject, summary: "free space percent is 7, below 10", cause: center},
+	}
+	r := Rule{ID: "r", Channels: []Channel{{Type: Mail}}}
+	id := func() string { return "d" }
+	first := transitions(r, found, nil, nil, now, id)
+	if len(first) != 1 || first[0].Alert.Summary != found[0].summary {
+		t.Fatalf("at first: %+v, want one alert", first)
+	}
+	if again := transitions(r, found, []Alert{first[0].Alert}, nil, after(time.Minute), id); len(again) != 0 {
+		t.Errorf("while the condition holds: %+v, want no transition", again)
+	}
+}
+
 // TestAlertLifecycle follows one alert over time.
 func TestAlertLifecycle(t *testing.T) {
 	t.Parallel()
