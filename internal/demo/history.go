@@ -18,10 +18,10 @@ const historyDays = 30
 
 // findingHistory is the simulated history of one finding.
 type findingHistory struct {
-	n        int64
-	id       string
-	raised   time.Time      // when it was last raised
-	episodes [][2]time.Time // earlier periods from raised to resolved
+	n            int64
+	rule, object string
+	raised       time.Time      // when it was last raised
+	episodes     [][2]time.Time // earlier periods from raised to resolved
 }
 
 // generateHistory generates the history of an organisation in the background,
@@ -61,8 +61,8 @@ func generateHistory(ctx context.Context, db *sqldb.DB, id auth.OrgID, accounts 
 // change the past.
 func backdateFindings(ctx context.Context, db *sqldb.DB, org posture.OrgID, now time.Time) error {
 	err := db.Write(ctx, func(tx *sqldb.Tx) error {
-		found, err := sqldb.Query(tx, func(row sqldb.Row) (p findingHistory, err error) { return p, row.Scan(&p.n, &p.id) },
-			`SELECT n, id FROM finding WHERE org = $1 AND status = 'Open' ORDER BY n`, org)
+		found, err := sqldb.Query(tx, func(row sqldb.Row) (p findingHistory, err error) { return p, row.Scan(&p.n, &p.rule, &p.object) },
+			`SELECT n, rule, object FROM finding WHERE org = $1 AND status = 'Open' ORDER BY n`, org)
 		if err != nil {
 			return err
 		}
@@ -90,11 +90,13 @@ func backdateFindings(ctx context.Context, db *sqldb.DB, org posture.OrgID, now 
 	return nil
 }
 
-// generate generates the history of a finding. It depends only on the finding,
-// so that it is the same in every demo.
+// generate generates the history of a finding. Its pseudo-random numbers depend
+// only on the rule and the resource, so that every demo has the same history. The
+// id of the finding would not do: it depends on the organisation, which is new in
+// every demo.
 func (f *findingHistory) generate(now time.Time) {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(f.id))
+	_, _ = h.Write([]byte(f.rule + "\x00" + f.object))
 	seed := h.Sum64()
 	next := func(limit int) int { // a pseudo-random number below a limit
 		seed ^= seed << 13
@@ -102,18 +104,19 @@ func (f *findingHistory) generate(now time.Time) {
 		seed ^= seed << 17
 		return int(seed % uint64(limit))
 	}
-	const minutes = 24 * 60
-	back := func(limit int) time.Duration { return time.Duration(1+next(limit*minutes)) * time.Minute }
-	// Most findings have existed since the start of the history.
+	const minutesPerDay = 24 * 60
+	upTo := func(days int) time.Duration { return time.Duration(1+next(days*minutesPerDay)) * time.Minute }
+	// 45 % of the findings have existed since the start of the history.
 	age := historyDays * 24 * time.Hour
 	if next(100) < 55 {
-		age = back(historyDays - 1)
+		age = upTo(historyDays - 1)
 	}
 	f.raised = now.Add(-age)
-	// One in three was resolved and raised again.
+	// Of the others, one in three was resolved and raised again, and one in three of
+	// those twice.
 	for begin := f.raised; next(3) == 0; {
-		resolved := begin.Add(-back(4))
-		raised := resolved.Add(-back(6))
+		resolved := begin.Add(-upTo(4))
+		raised := resolved.Add(-upTo(6))
 		if now.Sub(raised) > historyDays*24*time.Hour {
 			return
 		}

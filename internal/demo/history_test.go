@@ -27,13 +27,15 @@ func TestHistoryCoversAMonthAndKeepsOpenFindings(t *testing.T) {
 				Blob:    func() string { return "{}" },
 			})
 		}
-		for _, org := range []posture.OrgID{"org", "other"} {
+		for _, org := range []posture.OrgID{"org", "repeated", "other"} {
 			if _, err := s.Observe(t.Context(), org, posture.Judgement{Account: "a", RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{r}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := backdateFindings(t.Context(), db, "org", now); err != nil {
-			t.Fatal(err)
+		for _, org := range []posture.OrgID{"org", "repeated"} {
+			if err := backdateFindings(t.Context(), db, org, now); err != nil {
+				t.Fatal(err)
+			}
 		}
 		trends, err := s.Trends(t.Context(), "org", posture.FindingFilter{}, "day", "", now)
 		if err != nil {
@@ -53,7 +55,18 @@ func TestHistoryCoversAMonthAndKeepsOpenFindings(t *testing.T) {
 		if err != nil || page.Total != 400 {
 			t.Fatalf("%d findings, %v", page.Total, err)
 		}
+		repeated, err := s.Findings(t.Context(), "repeated", posture.FindingFilter{}, nil, posture.Page{Size: 1000}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		created := map[posture.EntityID]time.Time{}
+		for _, f := range repeated.Findings {
+			created[f.Object] = f.Created
+		}
 		for _, f := range page.Findings {
+			if !created[f.Object].Equal(f.Created) {
+				t.Fatalf("%s was raised at %s, and in another demo at %s", f.Object, f.Created, created[f.Object])
+			}
 			if f.Status != posture.FindingOpen || f.Created.After(now) || now.Sub(f.Created) > 31*24*time.Hour {
 				t.Fatalf("finding %+v", f)
 			}
