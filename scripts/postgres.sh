@@ -160,12 +160,22 @@ start() {
 	cat "$dir/url"
 }
 
-# pause stops the server with a shutdown mode of pg_ctl.
+# halt stops the server with a shutdown mode of pg_ctl.
+halt() {
+	control -m "$1" -w stop && return
+	if control status >/dev/null 2>&1; then
+		say "the server does not stop"
+		exit 1
+	fi
+	say "the server was not running"
+}
+
+# pause stops the server and keeps its data.
 pause() {
 	[ -f "$dir/data/postmaster.pid" ] || return 0
 	dir=$(cd "$dir" && pwd)
 	server
-	control -m "$1" -w stop || say "the server was not running"
+	halt "$1"
 }
 
 stop() {
@@ -173,7 +183,7 @@ stop() {
 	dir=$(cd "$dir" && pwd)
 	if [ -f "$dir/data/postmaster.pid" ]; then
 		server
-		control -m immediate -w stop || say "the server was not running"
+		halt immediate
 	fi
 	remove
 	rmdir "$dir" 2>/dev/null || true
