@@ -20,7 +20,7 @@ var sections = []struct {
 	{ModulatorStep, "Modulators: modify the previous step"},
 	{TerminalStep, "Terminals: how results are returned, at the end of the whole query"},
 	{MutatingStep, "Rejected: these change the graph"},
-	{RefusedStep, "Rejected: these access external resources or need a graph computer"},
+	{RefusedStep, "Rejected: these access external resources, control transactions or need a graph computer"},
 }
 
 // WriteReference writes the tables of steps, predicates and constants as

@@ -19,7 +19,7 @@ const (
 	ModulatorStep                  // modifies the previous step
 	TerminalStep                   // says how results are returned
 	MutatingStep                   // changes the graph: rejected
-	RefusedStep                    // accesses external resources or needs a graph computer: rejected
+	RefusedStep                    // accesses external resources, controls a transaction or needs a graph computer: rejected
 )
 
 var categoryNames = [...]string{"source", "map", "flatMap", "filter", "sideEffect", "branch", "modulator", "terminal", "mutating", "refused"}

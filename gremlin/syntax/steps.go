@@ -12,9 +12,10 @@ type row struct {
 var starters = []string{"V", "E", "inject", "union", "addV", "addE", "mergeV", "mergeE", "io", "call"}
 
 const (
-	noMutation = "changes the graph: the provided traversal has a mutating step and thus is not read only"
-	noOutside  = "reaches outside the graph, and queries are read-only"
-	noComputer = "needs a graph computer, which this engine does not have"
+	noMutation    = "changes the graph: the provided traversal has a mutating step and thus is not read only"
+	noOutside     = "reaches outside the graph, and queries are read-only"
+	noTransaction = "controls a transaction, and queries are read-only"
+	noComputer    = "needs a graph computer, which this engine does not have"
 )
 
 // instead are the replacements for rejected steps.
@@ -34,7 +35,7 @@ var sourceRows = []row{
 	{"withStrategies", SourceStep, "strategy:strategy, more...:strategy", "adds strategies"},
 	{"withoutStrategies", SourceStep, "strategy:strategy, more...:strategy", "removes strategies"},
 	{"withComputer", RefusedStep, "options...:value$", noComputer},
-	{"tx", RefusedStep, "-", noMutation},
+	{"tx", RefusedStep, "-", noTransaction},
 }
 
 // mapRows are the steps with one result per traverser.
@@ -169,7 +170,7 @@ var otherRows = []row{
 	{"union", BranchStep, "traversals...:traversal", "takes the results of all traversals"},
 
 	{"as", ModulatorStep, "label:str, more...:str?", "labels the step"},
-	{"by", ModulatorStep, "- | order:Order | token:T/Column | token:T/Column, order:Order | key:str | key:str, order:Order | traversal:traversal | traversal:traversal, order:Order", "says what the step before it looks at"},
+	{"by", ModulatorStep, "- | order:Order | token:T/Column | token:T/Column, order:Order | key:str | key:str, order:Order | traversal:traversal | traversal:traversal, order:Order", "gives the previous step a key, traversal or order to use"},
 	{"emit", ModulatorStep, "- | predicate:P | traversal:traversal", "says which intermediate results repeat() returns"},
 	{"from", ModulatorStep, "label:str | traversal:traversal", "says where the path, or the new edge, starts"},
 	{"option", ModulatorStep, "pick:value/P/traversal$, traversal:traversal | traversal:traversal | merge:Merge, map:map?$ | merge:Merge, map:map?$, cardinality:Cardinality | merge:Merge, traversal:traversal", "gives choose() or branch() an option"},
