@@ -2,7 +2,9 @@
 //
 // The user who configures a channel chooses its address, and the server can reach
 // addresses that the user cannot (SSRF). So every connection goes through package
-// outbound, and errors for users only say that the receiver did not accept the message.
+// outbound, and the error of an attempt without a response has the same text for every
+// cause. Responses are reported with their status, without their body, except those of
+// mail servers and of AWS.
 package channel
 
 import (
@@ -97,11 +99,23 @@ func (b busy) Unwrap() error { return b.error }
 // maxRetryAfter limits the Retry-After of receivers.
 const maxRetryAfter = time.Hour
 
+// retryAfter returns the pause of a Retry-After header, which has seconds or a date. It
+// is not positive if there is none.
+func retryAfter(header string, now time.Time) time.Duration {
+	if seconds, err := strconv.Atoi(header); err == nil {
+		return time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
+	}
+	if at, err := http.ParseTime(header); err == nil {
+		return min(at.Sub(now), maxRetryAfter)
+	}
+	return 0
+}
+
 // RetryAfter returns how long the receiver asked to wait, or 0.
 func RetryAfter(err error) time.Duration {
 	var b busy
 	if errors.As(err, &b) {
-		return min(b.pause, maxRetryAfter)
+		return b.pause
 	}
 	return 0
 }
@@ -153,8 +167,8 @@ func (s *Senders) call(ctx context.Context, method, address string, header map[s
 		case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 			return refused{err}
 		}
-		if seconds, bad := strconv.Atoi(res.Header.Get("Retry-After")); bad == nil && seconds > 0 {
-			return busy{err, time.Duration(min(seconds, int(maxRetryAfter/time.Second))) * time.Second}
+		if pause := retryAfter(res.Header.Get("Retry-After"), s.o.Now()); pause > 0 {
+			return busy{err, pause}
 		}
 		return err
 	}

@@ -215,6 +215,8 @@ func TestErrorResponses(t *testing.T) {
 		{status: 400, refused: true}, {status: 413, refused: true},
 		{status: 429, header: map[string]string{"Retry-After": "30"}, pause: 30 * time.Second},
 		{status: 503, header: map[string]string{"Retry-After": "999999999"}, pause: time.Hour},
+		{status: 503, header: map[string]string{"Retry-After": "Fri, 01 Jan 2100 00:00:00 GMT"}, pause: time.Hour},
+		{status: 503, header: map[string]string{"Retry-After": "Fri, 01 Jan 2010 00:00:00 GMT"}},
 	} {
 		address, _ := receive(t, c.status, c.header, "secret response body")
 		err := senders().Send(t.Context(), notify.Channel{Type: notify.Slack, Secrets: map[string]string{"url": address}}, message())
