@@ -69,8 +69,8 @@ func awaitTrace(t *testing.T, spans *tracetest.InMemoryExporter, route string, n
 	}
 }
 
-// missingSpans returns those of the names that the most complete trace which begins with a
-// request to a route lacks.
+// missingSpans returns the names without a span in a trace that begins with a request to a
+// route. If there are several such traces, it uses the most complete one.
 func missingSpans(all tracetest.SpanStubs, route string, names []string) []string {
 	missing := names
 	for _, s := range all {

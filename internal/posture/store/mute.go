@@ -144,8 +144,11 @@ func (s *Store) AddMuteRule(ctx context.Context, org posture.OrgID, m posture.Mu
 }
 
 // mute suppresses the open findings in the scope of a mute rule that are not suppressed, or
-// only by a mute rule that ends earlier.
+// only by a mute rule that ends earlier. A mute rule that is not in force suppresses none.
 func mute(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule, at time.Time) (int, error) {
+	if !m.InForce(at) {
+		return 0, nil
+	}
 	var found []stored
 	err := openInScope(tx, org, m.Scope, tx.ForUpdate(), func(k stored) error {
 		if s := k.finding.Suppression; k.finding.Suppressed(at) && (s.MuteRule == "" || suppressedUntil(*s) >= mutedUntil(m)) {
@@ -157,14 +160,15 @@ func mute(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule, at time.Time) (in
 		found = append(found, k)
 		return nil
 	})
-	if err != nil || !m.InForce(at) {
+	if err != nil {
 		return 0, err
 	}
 	rows, events := suppressionRows(org, found, m.Suppression(at), m.By, at)
 	return len(rows), saveSuppressions(tx, rows, events)
 }
 
-// mutedBy returns the findings that a mute rule has suppressed, open or not.
+// mutedBy returns the findings that a mute rule has suppressed, open or not. The second
+// condition on mute_rule lets the query use the partial index finding_mute.
 func mutedBy(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID) ([]stored, error) {
 	return sqldb.Query(tx, func(row sqldb.Row) (k stored, err error) {
 		return k, scanFindingInto(row, &k.finding, &k.n)

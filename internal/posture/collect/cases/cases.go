@@ -109,7 +109,7 @@ func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t
 	case err == nil && c.Fails:
 		return "the list did not fail"
 	}
-	if call := canned.unusedResponses(); call != "" {
+	if call := canned.unusedResponse(); call != "" {
 		return "nothing calls " + call
 	}
 	return compare(c.Entities, got)

@@ -58,7 +58,7 @@ func ReadAll(ctx context.Context, catalog *resource.Catalog, types []posture.Ent
 			out.Failed[name] = err
 		}
 	}
-	if call := canned.unusedResponses(); call != "" {
+	if call := canned.unusedResponse(); call != "" {
 		return out, fmt.Errorf("no type makes the call %s", call)
 	}
 	return out, nil

@@ -19,21 +19,21 @@ import (
 // transport is a transport with the responses of a case.
 type transport struct {
 	answers map[string]any
-	// unanswered returns the response of a call that the case does not mention; such a
-	// call fails when it is nil.
+	// unanswered returns the response of a call for which the case has none. If the
+	// function is nil, such a call fails and missing is set.
 	unanswered func(call string) any
 
 	mu      sync.Mutex
-	used    map[string]bool
-	missing string
+	used    map[string]bool // calls that got a response of the case
+	missing string          // the last call without a response
 }
 
 func newTransport(answers map[string]any) *transport {
 	return &transport{answers: answers, used: map[string]bool{}}
 }
 
-// unusedResponses returns a call for which the case has a response and that was not made, or "".
-func (t *transport) unusedResponses() string {
+// unusedResponse returns a call for which the case has a response and that was not made, or "".
+func (t *transport) unusedResponse() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, call := range slices.Sorted(maps.Keys(t.answers)) {
@@ -71,8 +71,10 @@ func (t *transport) Pages(_ context.Context, q *resource.Request, address string
 	return page(gjson.ParseBytes(text))
 }
 
-// Select returns the response of a call to an address with an input: of a list, the first
-// whose for member is contained in the input.
+// Select returns the response of a call to an address with an input. If answer is a list
+// of {for, answer}, it returns the answer of the first element whose "for" has only
+// members with the values of the input, or "gone" if there is none. The member
+// "address" is compared with the address instead.
 func Select(answer any, address string, input gjson.Result) any {
 	list, ok := answer.([]any)
 	if !ok {

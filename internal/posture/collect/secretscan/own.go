@@ -32,12 +32,13 @@ var ownRules = []rule{
 }
 
 var (
-	// passwordName matches the name of a variable that holds a password or another secret itself. Names
-	// of a secret, or of the place where it is, go on: DB_PASSWORD_ARN, TOKEN_URL.
+	// passwordName matches the name of a variable that holds a password or another secret. It ends
+	// with the word for the secret, so that it does not match variables that hold the name or the
+	// place of a secret: DB_PASSWORD_ARN, TOKEN_URL.
 	passwordName = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:[a-z0-9]*(?:password|passwd|passphrase)|pwd|pass|secret|client[_.-]?secret|secret[_.-]?(?:access[_.-]?)?key|api[_.-]?key|access[_.-]?key|private[_.-]?key|auth[_.-]?token|access[_.-]?token|bearer[_.-]?token)$`)
 	camelCase    = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	// reference matches values that name something: an ARN, a path, a URL, or words joined by
-	// punctuation such as the name of a secret.
+	// reference matches values that are not secrets: an ARN, a path, a URL, words joined by
+	// punctuation such as the name of a secret, a number, a version or an IPv4 address.
 	reference     = regexp.MustCompile(`(?i)^(?:arn:.*|[a-z][a-z0-9+.-]*://.*|[~./].*|projects/.*|(?:ssm|vault|secretsmanager|sm|resolve|env|file)[:/].*|[a-z]+(?:[-_./][a-z]+)+|\d+|\d+(?:\.\d+)+)$`)
 	isPlaceholder = regexp.MustCompile(placeholder)
 	// assignment matches a line that sets a variable in a shell script, an .env file, YAML, JSON or a

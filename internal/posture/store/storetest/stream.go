@@ -10,13 +10,12 @@ import (
 	"vigil/internal/posture"
 )
 
-// A StreamFixture is a store of streams under test, empty, the entities that it
-// reads, and the accounts that it enqueued jobs for.
+// A StreamFixture is an empty store of streams under test.
 type StreamFixture struct {
 	Streams  posture.StreamStore
-	Entities EntityStore
+	Entities EntityStore // the store of the accounts and entities that Streams reads
 	Clock    *Clock
-	Jobs     func() []posture.AccountID
+	Jobs     func() []posture.AccountID // accounts for which Streams enqueued jobs, one for each job
 }
 
 // RunStreams runs the tests of streams on stores that open returns.
