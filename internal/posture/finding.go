@@ -193,7 +193,8 @@ type FindingPage struct {
 	Next     string // the cursor for Page.After; empty on the last page
 }
 
-// A Trend counts the findings that were open, created and resolved in one interval.
+// A Trend counts the findings that were open at the end of one interval, and how often
+// findings were raised and resolved in it. A finding that is raised again counts again.
 type Trend struct {
 	Start               time.Time
 	Open, New, Resolved int

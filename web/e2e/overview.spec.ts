@@ -11,3 +11,10 @@ test('the overview names rules without loading all of them', async ({ posture: p
   expect(asked).toContain('POST /v1/rules/query');
   expect(asked).not.toContain('GET /v1/rules');
 });
+
+test('the overview says what raised and resolved count', async ({ posture: page }) => {
+  await page.goto(postureAt('/overview'));
+  const open = page.locator('.ledger a').first();
+  await expect(open).toContainText(/\+[\d,]+ raised, −[\d,]+ resolved today/);
+  await expect(open).toHaveAccessibleDescription(/counts each time it is raised or resolved/);
+});

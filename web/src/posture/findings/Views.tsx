@@ -66,11 +66,12 @@ export function Views({ search }: { search: Search }) {
   const now = queryOf(search);
   const own = kept.find((v) => v.query === now);
   const current = own ? undefined : search.since ? 'today' : search.risk ? 'critical' : stateOf(search);
-  const tab = (name: string, label: string, to: Search) => (
+  const tab = (name: string, label: string, to: Search, title?: string) => (
     <Link
       key={name}
       to="/findings"
       search={to as never}
+      title={title}
       activeOptions={{ exact: true }} // else Open, which sets nothing, counts as the current one always
       aria-current={name === current ? 'true' : undefined}
     >
@@ -82,7 +83,12 @@ export function Views({ search }: { search: Search }) {
   return (
     <nav className="tabs" aria-label="Views">
       {tab(first ?? 'open', 'Open', {})}
-      {tab('today', 'New today', { since: 'today', sort: '-new' })}
+      {tab(
+        'today',
+        'New today',
+        { since: 'today', sort: '-new' },
+        'Open findings that were raised since midnight, for the first time or again',
+      )}
       {tab('critical', 'Critical risk', { risk: '90' })}
       {rest.map((s) => tab(s, states[s].label, { status: s }))}
       {kept.map((v) => (

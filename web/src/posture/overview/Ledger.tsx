@@ -8,6 +8,8 @@ export interface Figure {
   mark?: MarkName;
   value: number | undefined;
   detail: ReactNode;
+  /** Explains the detail. */
+  title?: string | undefined;
   to: string;
   search?: Record<string, string | undefined>;
 }
@@ -17,7 +19,7 @@ export function Ledger({ figures }: { figures: Figure[] }) {
   return (
     <div className="ledger">
       {figures.map((f) => (
-        <Link key={f.label} to={f.to} search={(f.search ?? {}) as never}>
+        <Link key={f.label} to={f.to} search={(f.search ?? {}) as never} title={f.title}>
           <span className="label row tight">
             {f.mark && <Mark name={f.mark} />}
             {f.label}

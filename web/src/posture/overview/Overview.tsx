@@ -12,6 +12,7 @@ import { Coverage } from './Coverage';
 import { Ledger, type Figure } from './Ledger';
 import { AccountCounts, Riskiest, TopRules } from './lists';
 import { largestJump } from './jump';
+import { Today, todayTitle } from './Today';
 import { TrendChart } from './TrendChart';
 import { levels, ranges, useOpenFindings, useTrend, useVerdicts, weekChange, type Range, type Series } from './useOverview';
 import type { FindingPage, Verdicts } from '../../api/posture';
@@ -32,7 +33,6 @@ function figures(
   const critical =
     page &&
     Object.entries(page.aggregations?.risk?.buckets ?? {}).reduce((sum, [score, b]) => sum + (Number(score) >= 90 ? b.count : 0), 0);
-  const today = { raised: series?.raised.at(-1) ?? 0, resolved: series?.resolved.at(-1) ?? 0 };
   const search = account ? { account } : {};
   return [
     {
@@ -40,12 +40,8 @@ function figures(
       value: page?.totalCount,
       to: '/findings',
       search,
-      detail: (
-        <>
-          <span className="c-high">+{count(today.raised)}</span> new, <span className="c-pass">−{count(today.resolved)}</span> resolved
-          today
-        </>
-      ),
+      detail: series ? <Today raised={series.raised.at(-1) ?? 0} resolved={series.resolved.at(-1) ?? 0} /> : ' ',
+      title: series && todayTitle,
     },
     {
       label: 'Critical risk',

@@ -27,7 +27,7 @@ function stacks(series: Series): { name: string; from: number[]; to: number[] }[
   });
 }
 
-/** Open findings by level, stacked, with what was raised and resolved below. */
+/** Open findings by level, stacked, with how often findings were raised and resolved below. */
 export function TrendChart({ series, jump }: { series: Series; jump: Jump | undefined }) {
   const { ref, width } = useWidth<HTMLDivElement>(780);
   const [at, setAt] = useState<number>();
@@ -117,8 +117,8 @@ export function TrendChart({ series, jump }: { series: Series; jump: Jump | unde
       </svg>
       <p className="trend-at small t3" aria-live="off">
         {at === undefined
-          ? ' '
-          : `${day(series.times[at] ?? 0)}: ${count(open)} open, ${count(series.raised[at] ?? 0)} new, ${count(series.resolved[at] ?? 0)} resolved`}
+          ? 'A finding counts each time it is raised or resolved.'
+          : `${day(series.times[at] ?? 0)}: ${count(open)} open, ${count(series.raised[at] ?? 0)} raised, ${count(series.resolved[at] ?? 0)} resolved`}
       </p>
     </div>
   );
@@ -152,7 +152,7 @@ function Legend({ series, shown, x, y }: { series: Series; shown: number; x: num
         </text>
       ))}
       <text x={x} y={bars.middle - 8} className="ax">
-        <tspan className="ax-strong">+{count(series.raised[shown] ?? 0)}</tspan> new
+        <tspan className="ax-strong">+{count(series.raised[shown] ?? 0)}</tspan> raised
       </text>
       <text x={x} y={bars.middle + 16} className="ax">
         <tspan className="ax-strong">−{count(series.resolved[shown] ?? 0)}</tspan> resolved

@@ -38,13 +38,14 @@ type LevelName = (typeof levels)[number]['name'];
 export interface Series {
   times: string[];
   levels: { name: LevelName; open: number[] }[];
+  /** How often findings were raised, also the same one again. */
   raised: number[];
   resolved: number[];
 }
 
 const values = (trend: Trends['results']['Open'] | undefined, times: string[]) => times.map((t) => trend?.buckets[t]?.count ?? 0);
 
-/** Open, new and resolved findings over time, by level. */
+/** Open findings over time, by level, and how often findings were raised and resolved. */
 export function useTrend(range: Range, account: string | undefined) {
   const interval = ranges[range].interval;
   const filters = scope(account);
