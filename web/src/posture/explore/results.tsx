@@ -8,6 +8,7 @@ import { count, plural, sentence, shortType } from '../../parts/text';
 import { buckets, useAccountNames } from '../data';
 import { queryProblems } from '../editor/problems';
 import { nodeOf, type Graph } from '../graph/model';
+import { JsonView } from './JsonView';
 import { tableOf } from './values';
 
 const GraphView = lazy(() => import('../graph/GraphView'));
@@ -110,12 +111,7 @@ export function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
   const navigate = useNavigate();
   const graph = useMemo(() => graphOf(answer), [answer]);
   const entities = Object.values(answer.entities);
-  if (view === 'json')
-    return (
-      <pre className="json region" tabIndex={0}>
-        {JSON.stringify(answer, null, 2).slice(0, 200_000)}
-      </pre>
-    );
+  if (view === 'json') return <JsonView answer={answer} />;
   if (view === 'plan')
     return (
       <pre className="json region" tabIndex={0}>
