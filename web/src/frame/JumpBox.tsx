@@ -4,6 +4,7 @@ import { useDeferredValue, useState, type KeyboardEvent } from 'react';
 import { Dialog } from '../parts/Dialog';
 import { failureText } from '../parts/failure';
 import { Icon, type IconName } from '../parts/Icon';
+import { composing } from '../parts/keys';
 
 /** A place to jump to. */
 export interface Target {
@@ -55,6 +56,7 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
     else void navigate({ to: target.to, search: target.search ?? {} } as never);
   };
   const onKey = (event: KeyboardEvent) => {
+    if (composing(event.nativeEvent)) return;
     if (event.key === 'ArrowDown') setChosen(Math.min(current + 1, targets.length - 1));
     else if (event.key === 'ArrowUp') setChosen(Math.max(current - 1, 0));
     else if (event.key === 'Enter') go(targets[current]);

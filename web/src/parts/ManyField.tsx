@@ -1,5 +1,6 @@
 import { useId, useState, type KeyboardEvent } from 'react';
 import { Icon } from './Icon';
+import { composing } from './keys';
 
 interface Props {
   label: string;
@@ -32,6 +33,7 @@ export function ManyField({ label, values, onChange, options, parse, placeholder
     setProblem(undefined);
   };
   const onKey = (e: KeyboardEvent) => {
+    if (composing(e.nativeEvent)) return;
     if (e.key === 'Enter' || (e.key === ',' && text.trim() !== '')) {
       e.preventDefault(); // Enter adds a value; it must not submit the form when it is pressed once more
       add(text);

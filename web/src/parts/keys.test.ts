@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { shortcuts } from './keys';
+import { expect, test, vi } from 'vitest';
+import { addLayer, shortcuts } from './keys';
 
 test('keys are listed in their order, with all keys that do the same', () => {
   const all = shortcuts([
@@ -22,4 +22,25 @@ test('a key of a layer hides that of the layers below, and one without a descrip
     { keys: 'Tab', does: '' },
   ]);
   expect([...all.keys()]).toEqual(['Suppress this']);
+});
+
+test('a key that an input method uses is no shortcut', () => {
+  const page = new EventTarget();
+  vi.stubGlobal('window', page);
+  vi.stubGlobal('document', { querySelector: () => null });
+  vi.stubGlobal('HTMLElement', class {});
+  vi.stubGlobal('Element', class {});
+  const run = vi.fn();
+  const remove = addLayer({ current: ['j', 'Ctrl+Enter', 'Escape'].map((keys) => ({ keys, does: 'Something', run })) }, 'screen');
+  const press = (key: object) => page.dispatchEvent(Object.assign(new Event('keydown', { cancelable: true }), key));
+  const keys = [{ key: 'j' }, { key: 'Enter', ctrlKey: true }, { key: 'Escape' }];
+  for (const key of keys) {
+    expect(press({ ...key, isComposing: true }), key.key).toBe(true);
+    expect(press({ ...key, keyCode: 229 }), key.key).toBe(true);
+  }
+  expect(run).not.toHaveBeenCalled();
+  for (const key of keys) expect(press(key), key.key).toBe(false);
+  expect(run).toHaveBeenCalledTimes(3);
+  remove();
+  vi.unstubAllGlobals();
 });

@@ -48,6 +48,9 @@ export function focusSoon(selector: string): void {
   requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus()));
 }
 
+/** An input method uses the key: Enter accepts what it suggests, and must not do anything else. */
+export const composing = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229; // Safari ends the composition before it reports the key
+
 function spell(event: KeyboardEvent): string {
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const shifted = event.shiftKey && /^[a-z]$/.test(name) ? 'Shift+' : '';
@@ -63,6 +66,7 @@ function find(keys: string): Key | undefined {
 }
 
 function listen(event: KeyboardEvent): void {
+  if (composing(event)) return;
   const spelled = spell(event);
   const chord = spelled.startsWith('Ctrl+') || spelled.startsWith('Alt+') || spelled === 'Escape';
   if (event.defaultPrevented || (typing(event.target) && !chord) || activates(event)) return;
@@ -77,17 +81,20 @@ function listen(event: KeyboardEvent): void {
   key.run(event);
 }
 
+/** Makes the keys of a layer work until the function that it returns is called. */
+export function addLayer(layer: { current: Key[] }, of: 'screen' | 'frame'): () => void {
+  if (layers.length === 0) window.addEventListener('keydown', listen);
+  if (of === 'frame') layers.unshift(layer);
+  else layers.push(layer);
+  return () => {
+    layers.splice(layers.indexOf(layer), 1);
+    if (layers.length === 0) window.removeEventListener('keydown', listen);
+  };
+}
+
 /** Makes keys work while the component is mounted. Keys of the frame come after those of every screen, which may be mounted before it. */
 export function useKeys(keys: Key[], of: 'screen' | 'frame' = 'screen'): void {
   const layer = useRef(keys);
   layer.current = keys;
-  useEffect(() => {
-    if (layers.length === 0) window.addEventListener('keydown', listen);
-    if (of === 'frame') layers.unshift(layer);
-    else layers.push(layer);
-    return () => {
-      layers.splice(layers.indexOf(layer), 1);
-      if (layers.length === 0) window.removeEventListener('keydown', listen);
-    };
-  }, [of]);
+  useEffect(() => addLayer(layer, of), [of]);
 }
