@@ -7,6 +7,7 @@ import { Mark, type MarkName } from './marks';
 import { SearchInput } from './SearchInput';
 import { Segments } from './Segments';
 import { Answer, Empty } from './states';
+import { targetName } from './text';
 import { Time } from './time';
 
 export type Outcome = 'success' | 'denied' | 'failure';
@@ -106,7 +107,7 @@ export function AuditList({ query, records, children }: Props) {
                         {Object.entries(r.targets).map(([k, v], i) => (
                           <Fragment key={k}>
                             {i > 0 && ', '}
-                            {k}{' '}
+                            {targetName(k)}{' '}
                             <button type="button" className="link" title="Records of this target" onClick={() => change({ target: v })}>
                               {v}
                             </button>

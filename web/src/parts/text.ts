@@ -36,3 +36,13 @@ export function typeInId(id: string): string {
 
 export const middleCut = (text: string, length = 24) =>
   text.length <= length ? text : `${text.slice(0, length / 2 - 1)}…${text.slice(-(length / 2 - 2))}`;
+
+const targetNames: Record<string, string> = {
+  had: 'last record before',
+  has: 'last record now',
+  through: 'up to record',
+  removed: 'records removed',
+};
+
+/** The name of a target of the audit: cloud_account_id becomes "cloud account". */
+export const targetName = (name: string) => targetNames[name] ?? (name.replace(/_id$/, '').replaceAll('_', ' ') || name);
