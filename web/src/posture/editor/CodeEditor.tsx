@@ -4,12 +4,12 @@ import { bracketMatching } from '@codemirror/language';
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { Compartment, EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import type { FieldError } from '../../api/error';
 import type { Schema } from '../../api/posture';
 import { plural } from '../../parts/text';
 import { completeGremlin, completeSearch } from './completion';
-import { gremlin } from './gremlin';
+import { gremlin, search } from './gremlin';
 import { hangingIndent, hangingIndents } from './hangingIndent';
 
 interface Props {
@@ -110,6 +110,14 @@ export default function CodeEditor({ label, value, onChange, onRun, schema, prob
   const latest = useRef({ onChange, onRun });
   latest.current = { onChange, onRun };
   const known = useRef(new Compartment());
+  const knowledge = useMemo(
+    () => [
+      language === 'Search' ? search : gremlin,
+      autocompletion({ override: [language === 'Search' ? completeSearch(schema) : completeGremlin(schema)] }),
+      hover(schema),
+    ],
+    [schema, language],
+  );
   useEffect(() => {
     const element = host.current;
     if (!element) return;
@@ -132,9 +140,8 @@ export default function CodeEditor({ label, value, onChange, onRun, schema, prob
           closeBrackets(),
           highlightActiveLine(),
           lintGutter(),
-          gremlin,
           look,
-          known.current.of([]),
+          known.current.of(knowledge),
           keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
           EditorState.readOnly.of(readOnly),
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
@@ -146,16 +153,7 @@ export default function CodeEditor({ label, value, onChange, onRun, schema, prob
     });
     return () => view.current?.destroy();
   }, [label, readOnly]);
-  useEffect(
-    () =>
-      view.current?.dispatch({
-        effects: known.current.reconfigure([
-          autocompletion({ override: [language === 'Search' ? completeSearch(schema) : completeGremlin(schema)] }),
-          hover(schema),
-        ]),
-      }),
-    [schema, language],
-  );
+  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure(knowledge) }), [knowledge]);
   useEffect(() => {
     const editor = view.current;
     if (editor && editor.state.doc.toString() !== value)

@@ -1,4 +1,4 @@
-import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
+import { HighlightStyle, StreamLanguage, syntaxHighlighting, type StreamParser } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
 
 /** Hexadecimal or decimal digits, with the suffix of a type: 0xFFL, 2.5e3, 1_000i. */
@@ -23,11 +23,16 @@ const keywords = new Set([
   'asc',
 ]);
 
-/** Tokens of Gremlin, and of the search language as far as they are the same. The kind of a token decides its colour. */
-const language = StreamLanguage.define({
+interface Position {
+  /** Within a comment that began on this line or an earlier one. */
+  comment: boolean;
+}
+
+/** Tokens that Gremlin and the search language have in common. The kind of a token decides its colour. */
+const common: StreamParser<Position> = {
+  startState: () => ({ comment: false }),
   token(stream) {
     if (stream.eatSpace()) return null;
-    if (stream.match(/^\/\/.*/)) return 'comment';
     if (stream.match(/^'(?:[^'\\]|\\.)*'?/) || stream.match(/^"(?:[^"\\]|\\.)*"?/)) return 'string';
     if (stream.match(number)) return 'number';
     const word = stream.match(/^[A-Za-z_]\w*/);
@@ -40,7 +45,21 @@ const language = StreamLanguage.define({
     return 'punctuation';
   },
   tokenTable: { function: tags.function(tags.variableName) },
-});
+};
+
+/** Comments are of Gremlin alone: the search language has none. */
+const withComments: StreamParser<Position> = {
+  ...common,
+  token(stream, position) {
+    if (!position.comment) {
+      if (stream.match(/^\/\/.*/)) return 'comment';
+      if (!stream.match('/*')) return common.token(stream, position);
+    }
+    position.comment = !stream.match(/^.*?\*\//);
+    if (position.comment) stream.skipToEnd();
+    return 'comment';
+  },
+};
 
 const colours = HighlightStyle.define([
   { tag: tags.function(tags.variableName), color: 'var(--code-step)' },
@@ -51,4 +70,5 @@ const colours = HighlightStyle.define([
   { tag: tags.comment, color: 'var(--text-3)' },
 ]);
 
-export const gremlin = [language, syntaxHighlighting(colours)];
+export const gremlin = [StreamLanguage.define(withComments), syntaxHighlighting(colours)];
+export const search = [StreamLanguage.define(common), syntaxHighlighting(colours)];
