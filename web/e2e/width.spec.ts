@@ -31,3 +31,17 @@ test('a graph that is wider than a tablet scrolls in its own box', async ({ post
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(768);
   }
 });
+
+test('a wide font does not cut off names in the navigation', async ({ desktop: page }) => {
+  await page.goto(desktopAt('/connection-servers'));
+  const label = page.getByRole('navigation', { name: 'Main' }).locator('[aria-current=page] .menu-label');
+  await expect(label).toHaveText('Connection servers');
+  for (const spacing of ['0', '2px']) {
+    await page.evaluate((wide) => (document.documentElement.style.letterSpacing = wide), spacing);
+    const cut = () => label.evaluate((text) => text.scrollWidth - text.clientWidth);
+    expect(await cut(), spacing).toBeLessThanOrEqual(0);
+    expect(await page.getByRole('navigation', { name: 'Main' }).evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBeLessThanOrEqual(
+      0,
+    );
+  }
+});
