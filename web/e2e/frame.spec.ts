@@ -114,6 +114,19 @@ test.describe('a failed search', () => {
   });
 });
 
+test('the jump box says when it does not show all that match', async ({ desktop: page }) => {
+  await page.goto(desktopAt('/health'));
+  await expect(page.locator('.stage').first()).toBeVisible();
+  await page.keyboard.press('Control+k');
+  const box = page.getByRole('combobox', { name: 'Search or jump to' });
+  const sign = page.getByRole('dialog').getByText(/^Only \d+ matches are shown/);
+  await box.fill('farm');
+  await expect(sign).toBeVisible();
+  await box.fill('farm-07');
+  await expect(page.getByRole('option', { name: /farm-07/ }).first()).toBeVisible();
+  await expect(sign).toHaveCount(0);
+});
+
 test('the jump box finds a component', async ({ desktop: page }) => {
   await page.goto(desktopAt('/health'));
   await expect(page.locator('.stage').first()).toBeVisible();

@@ -1,5 +1,5 @@
 import { desktop } from '../api/desktop';
-import type { Target } from '../frame/JumpBox';
+import type { Found, Target } from '../frame/JumpBox';
 import { sentence } from '../parts/text';
 import {
   addressOf,
@@ -21,7 +21,7 @@ import {
 const most = 8;
 
 /** Components whose name matches, with or without its domain. */
-export async function jumpTargets(text: string): Promise<Target[]> {
+export async function jumpTargets(text: string): Promise<Found> {
   const lower = text.toLowerCase();
   const matches = (name: string) => name.toLowerCase().includes(lower);
   const matching = <T extends { name: string }>(all: T[], make: (x: T) => Component) => all.filter((x) => matches(x.name)).map(make);
@@ -49,7 +49,7 @@ export async function jumpTargets(text: string): Promise<Target[]> {
     TRUE_SSO: 'key',
     COMPOSER: 'composer',
   };
-  return lists.flatMap((all) =>
+  const targets = lists.flatMap((all) =>
     all.slice(0, most).map((c): Target => ({
       group: c.kind,
       icon: icons[c.kind] ?? 'box',
@@ -58,4 +58,5 @@ export async function jumpTargets(text: string): Promise<Target[]> {
       to: addressOf(c.kind, c.id),
     })),
   );
+  return { targets, more: lists.some((all) => all.length > most) };
 }

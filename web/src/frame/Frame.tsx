@@ -7,7 +7,7 @@ import { showToast, Toasts } from '../parts/toast';
 import { useAddress, withoutFilters } from './address';
 import { FrameContext, type FrameActions } from './context';
 import { Help } from './Help';
-import { JumpBox, type Target } from './JumpBox';
+import { JumpBox, type Found, type Target } from './JumpBox';
 import { Navigation, type MenuGroup } from './Navigation';
 import { nextTheme } from './theme';
 
@@ -16,7 +16,7 @@ interface Props {
   useMenu: () => MenuGroup[];
   /** The letter after G for each address. */
   letters: Record<string, string>;
-  find: (text: string) => Promise<Target[]>;
+  find: (text: string) => Promise<Found>;
   /** Says what the jump box finds. */
   hint: string;
   /** What the jump box offers beside the screens. */

@@ -17,15 +17,25 @@ export interface Target {
   run?: () => void;
 }
 
+/** What a search found. Each kind of target has a limit. */
+export interface Found {
+  targets: Target[];
+  /** More targets match than the limits permit. */
+  more: boolean;
+}
+
 interface Props {
   /** Targets that are known without asking: screens and actions. */
   fixed: Target[];
   /** Says what can be found. */
   hint: string;
   /** Asks the server for targets that match. */
-  find: (text: string) => Promise<Target[]>;
+  find: (text: string) => Promise<Found>;
   onClose: () => void;
 }
+
+/** How many targets are shown. */
+const most = 40;
 
 function matches(target: Target, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/);
@@ -46,7 +56,10 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
     placeholderData: (before) => before,
   });
   const navigate = useNavigate();
-  const targets = [...fixed.filter((t) => matches(t, text)), ...(asked.length > 1 ? (found.data ?? []) : [])].slice(0, 40);
+  const answer = asked.length > 1 ? found.data : undefined;
+  const all = [...fixed.filter((t) => matches(t, text)), ...(answer?.targets ?? [])];
+  const targets = all.slice(0, most);
+  const more = answer?.more || all.length > most;
   const current = Math.min(chosen, targets.length - 1);
 
   const go = (target: Target | undefined) => {
@@ -104,6 +117,11 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
         </p>
       ) : (
         targets.length === 0 && <p className="region t3">{found.isFetching ? 'Searching…' : 'Nothing has this name.'}</p>
+      )}
+      {more && (
+        <p className="region t3" role="status">
+          Only {targets.length} matches are shown. Type more of the name to find the others.
+        </p>
       )}
     </Dialog>
   );

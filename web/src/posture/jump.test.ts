@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { jumpTargets } from './jump';
 
 interface Body {
+  filters?: { queryString?: string };
   paginationInfo: { continuationToken?: string | null };
 }
 
@@ -11,6 +12,8 @@ vi.mock('../api/posture', () => ({
   posture: {
     get: () => Promise.resolve({ results: [] }),
     post: (path: string, { body }: { body: Body }) => {
+      if (path === '/v1/rules/query' && body.filters?.queryString === 'many rules')
+        return Promise.resolve({ results: [], continuationToken: 'next' });
       if (path !== '/v1/cloud-accounts/query') return Promise.resolve({ results: [] });
       return Promise.resolve(
         body.paginationInfo.continuationToken
@@ -22,5 +25,9 @@ vi.mock('../api/posture', () => ({
 }));
 
 test('an account on a later page is found', async () => {
-  expect(await jumpTargets('payr')).toMatchObject([{ group: 'Account', label: 'payroll', to: '/accounts/2' }]);
+  expect(await jumpTargets('payr')).toMatchObject({ targets: [{ group: 'Account', label: 'payroll', to: '/accounts/2' }], more: false });
+});
+
+test('another page of rules is not concealed', async () => {
+  expect((await jumpTargets('many rules')).more).toBe(true);
 });

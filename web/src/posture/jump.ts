@@ -1,5 +1,5 @@
 import { posture } from '../api/posture';
-import type { Target } from '../frame/JumpBox';
+import type { Found, Target } from '../frame/JumpBox';
 import { shortType } from '../parts/text';
 import { readAccounts } from './data';
 import { frameworkLabel } from './frameworks';
@@ -10,6 +10,9 @@ interface Control {
   label: string;
   number: string;
 }
+
+/** How many targets of a kind are offered. */
+const most = 10;
 
 // Controls hardly ever change: they are read when somebody searches, and not again for five minutes.
 const reread = 300_000;
@@ -33,31 +36,29 @@ function findControls(text: string): Promise<Control[]> {
     controls = { read, at: Date.now() };
   }
   const words = text.toLowerCase().split(/\s+/);
-  return controls.read.then((all) => all.filter((c) => words.every((w) => c.label.toLowerCase().includes(w))).slice(0, 10));
+  return controls.read.then((all) => all.filter((c) => words.every((w) => c.label.toLowerCase().includes(w))));
 }
 
 /** Accounts, rules, controls and resources whose name matches. */
-export async function jumpTargets(text: string): Promise<Target[]> {
+export async function jumpTargets(text: string): Promise<Found> {
   const [accounts, rules, entities, found] = await Promise.all([
     readAccounts(),
-    posture.post('/v1/rules/query', { body: { filters: { queryString: text }, paginationInfo: { pageSize: 10 } } }),
+    posture.post('/v1/rules/query', { body: { filters: { queryString: text }, paginationInfo: { pageSize: most } } }),
     /[\p{L}\p{N}]/u.test(text)
-      ? posture.post('/v1/entities/query', { body: { filters: { nameSearch: text }, paginationInfo: { pageSize: 10 } } })
-      : { results: [] },
+      ? posture.post('/v1/entities/query', { body: { filters: { nameSearch: text }, paginationInfo: { pageSize: most } } })
+      : { results: [], continuationToken: undefined },
     findControls(text),
   ]);
   const lower = text.toLowerCase();
-  return [
-    ...accounts
-      .filter((a) => `${a.cloudAccountName} ${a.cloudAccountId}`.toLowerCase().includes(lower))
-      .slice(0, 10)
-      .map((a): Target => ({
-        group: 'Account',
-        icon: 'accounts',
-        label: a.cloudAccountName,
-        detail: `Account ${a.cloudAccountId}`,
-        to: `/accounts/${a.cloudAccountId}`,
-      })),
+  const named = accounts.filter((a) => `${a.cloudAccountName} ${a.cloudAccountId}`.toLowerCase().includes(lower));
+  const targets = [
+    ...named.slice(0, most).map((a): Target => ({
+      group: 'Account',
+      icon: 'accounts',
+      label: a.cloudAccountName,
+      detail: `Account ${a.cloudAccountId}`,
+      to: `/accounts/${a.cloudAccountId}`,
+    })),
     ...entities.results.map((e): Target => ({
       group: 'Resource',
       icon: 'box',
@@ -72,7 +73,7 @@ export async function jumpTargets(text: string): Promise<Target[]> {
       detail: `Rule ${r.displayName}`,
       to: `/rules/${encodeURIComponent(r.id)}`,
     })),
-    ...found.map((c): Target => ({
+    ...found.slice(0, most).map((c): Target => ({
       group: 'Control',
       icon: 'compliance',
       label: c.label,
@@ -81,4 +82,7 @@ export async function jumpTargets(text: string): Promise<Target[]> {
       search: { control: c.number },
     })),
   ];
+  // The total of a search by name can be too high; only a continuation token says that there is another page.
+  const more = named.length > most || found.length > most || !!entities.continuationToken || !!rules.continuationToken;
+  return { targets, more };
 }
