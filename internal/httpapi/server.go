@@ -34,8 +34,13 @@ type Server struct {
 	o        ServerOptions
 	listener net.Listener
 	http     *http.Server
+	handlers *runningHandlers
+	cancel   context.CancelFunc // cancels the contexts of all requests
 	sleep    func(time.Duration)
 }
+
+// cancelTime is how long a stop waits for the handlers of requests that it cancelled.
+const cancelTime = 5 * time.Second
 
 // NewServer checks the options.
 func NewServer(o ServerOptions) (*Server, error) {
@@ -49,11 +54,11 @@ func NewServer(o ServerOptions) (*Server, error) {
 		o.Grace = 15 * time.Second
 	}
 	stopping := make(chan struct{})
-	s := &Server{o: o, sleep: time.Sleep, http: &http.Server{
-		Handler: o.Handler,
-		BaseContext: func(net.Listener) context.Context {
-			return context.WithValue(context.Background(), stoppingKey{}, stopping)
-		},
+	requests, cancel := context.WithCancel(context.WithValue(context.Background(), stoppingKey{}, stopping))
+	handlers := newRunningHandlers(o.Handler)
+	s := &Server{o: o, sleep: time.Sleep, handlers: handlers, cancel: cancel, http: &http.Server{
+		Handler:           handlers,
+		BaseContext:       func(net.Listener) context.Context { return requests },
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		WriteTimeout:      2 * time.Minute,
@@ -108,7 +113,9 @@ func (s *Server) URL() string {
 }
 
 // Serve serves requests until ctx is done, then waits up to Grace for running
-// requests. Cancelling ctx does not cancel running requests.
+// requests. Cancelling ctx does not cancel them, but the end of Grace does. Serve then
+// waits a few seconds more until their handlers return, so that the caller can close
+// what the handlers use.
 func (s *Server) Serve(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() { done <- s.http.Serve(s.listener) }()
@@ -131,11 +138,16 @@ func (s *Server) stop(ctx context.Context) error {
 	s.sleep(s.o.Drain)
 	ctx, cancel := context.WithTimeout(ctx, s.o.Grace)
 	defer cancel()
-	if err := s.http.Shutdown(ctx); err != nil {
+	err := s.http.Shutdown(ctx)
+	if err != nil {
 		s.o.Log.WarnContext(ctx, "requests did not finish in time", "grace", s.o.Grace, "err", err)
-		return s.http.Close()
+		err = s.http.Close()
 	}
-	return nil
+	s.cancel() // a closed connection does not cancel a request whose body was not read
+	if n := s.handlers.stop(cancelTime); n > 0 {
+		s.o.Log.WarnContext(ctx, "requests still run after they were cancelled", "requests", n, "waited", cancelTime)
+	}
+	return err
 }
 
 // isLoopback reports whether an address is reachable from this machine only.
