@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // An interner assigns codes to strings.
@@ -153,10 +154,12 @@ func (c *cells) bytes() int64 {
 	return total
 }
 
+// valueSize is the size of a Value without what it refers to.
+const valueSize = int64(unsafe.Sizeof(Value{}))
+
 // Bytes returns the memory that v uses, including the Value itself.
 func (v Value) Bytes() int64 {
-	const size = 24
-	n := int64(size)
+	n := valueSize
 	switch v.kind {
 	case KindString:
 		n += int64(v.num)

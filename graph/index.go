@@ -14,6 +14,7 @@ type Index struct {
 	value  func(i int) Value
 	starts []uint32 // elems[starts[i]:starts[i+1]] have the i-th distinct value
 	elems  []Handle
+	held   int64 // bytes that value holds besides the column
 }
 
 // index is the lazily built index of a column.
@@ -104,13 +105,12 @@ func (x *Index) Prefix(s string) []Handle {
 	return x.part(lo, hi)
 }
 
-// bytes returns the memory of the index, with 4 bytes per distinct value for the
-// positions or string codes that value looks up.
+// bytes returns the memory of the index.
 func (x *Index) bytes() int64 {
 	if x == nil {
 		return 0
 	}
-	return 4*int64(cap(x.starts)+cap(x.elems)) + 4*int64(x.size) + 80
+	return 4*int64(cap(x.starts)+cap(x.elems)) + x.held + 80
 }
 
 // VertexIndex returns the index of a key for the vertices of a label and builds

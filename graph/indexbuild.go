@@ -32,7 +32,7 @@ func (c *Column) makeIndex(rows []Handle) *Index {
 	}
 	x.starts = fit(append(x.starts, uint32(len(positions))))
 	first = fit(first)
-	x.size = len(first)
+	x.size, x.held = len(first), 4*int64(cap(first))
 	x.value = func(i int) Value { return c.value(int(first[i]), c.pool) }
 	return x
 }
@@ -67,7 +67,7 @@ func (c *Column) makeTextIndex(rows []Handle) *Index {
 		x.elems[*slot] = rows[row]
 		*slot++
 	}
-	x.value = func(i int) Value { return String(c.pool.str(codes[i])) }
+	x.value, x.held = func(i int) Value { return String(c.pool.str(codes[i])) }, 4*int64(cap(codes))
 	return x
 }
 
@@ -101,7 +101,7 @@ func (c *Column) makeWideIndex(rows []Handle) *Index {
 		x.elems = append(x.elems, a.h)
 	}
 	x.starts = append(x.starts, uint32(len(all)))
-	x.size = len(values)
+	x.size, x.held = len(values), valueSize*int64(cap(values)) // what the values refer to belongs to the column
 	x.value = func(i int) Value { return values[i] }
 	return x
 }
