@@ -96,6 +96,11 @@ type Suppression struct {
 	MuteRule MuteRuleID `json:",omitempty"` // the mute rule that suppressed it; empty if a person did
 }
 
+// IsContinuedBy reports whether two suppressions differ at most in their beginning.
+func (s Suppression) IsContinuedBy(next Suppression) bool {
+	return s.By == next.By && s.Reason == next.Reason && s.MuteRule == next.MuteRule && s.Until.Equal(next.Until)
+}
+
 // A Risk is a score and its parts.
 type Risk struct {
 	Score int // 0 to 100

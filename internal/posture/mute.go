@@ -121,8 +121,9 @@ type MuteStore interface {
 
 	// ReplaceMuteRule replaces a mute rule if check accepts its ETag. It ends the
 	// suppression of findings that left the scope, unless another mute rule applies to
-	// them, and transfers those to which a mute rule applies that now ends later. It
-	// returns the new rule and how many findings changed.
+	// them, and transfers those to which a mute rule applies that now ends later. A
+	// suppression that would differ only in its beginning is unchanged. It returns the
+	// new rule and how many findings changed.
 	ReplaceMuteRule(ctx context.Context, org OrgID, m MuteRule, check func(etag string) error) (changed int, now MuteRule, err error)
 
 	// DeleteMuteRule deletes a mute rule if check accepts its ETag. It ends the

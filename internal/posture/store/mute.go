@@ -196,16 +196,18 @@ func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m postur
 			return err
 		}
 		others = slices.DeleteFunc(others, func(other posture.MuteRule) bool { return other.ID == now.ID })
-		var stay, leave []stored
+		var change, leave []stored
+		next := now.Suppression(now.Updated)
 		for _, k := range muted {
 			other, ok := muteOf(others, k.finding)
-			if now.Scope.Matches(k.finding) && (!ok || mutedUntil(other) <= mutedUntil(now)) {
-				stay = append(stay, k)
-			} else {
+			switch {
+			case !now.Scope.Matches(k.finding) || ok && mutedUntil(other) > mutedUntil(now):
 				leave = append(leave, k)
+			case k.finding.Suppression == nil || !k.finding.Suppression.IsContinuedBy(*next):
+				change = append(change, k)
 			}
 		}
-		rows, events := suppressionRows(org, stay, now.Suppression(now.Updated), now.By, now.Updated)
+		rows, events := suppressionRows(org, change, next, now.By, now.Updated)
 		if err := saveSuppressions(tx, rows, events); err != nil {
 			return err
 		}
@@ -214,7 +216,7 @@ func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m postur
 			return err
 		}
 		joined, err := mute(tx, org, now, now.Updated)
-		changed = len(stay) + released + joined
+		changed = len(rows) + released + joined
 		return err
 	})
 	return changed, now, err

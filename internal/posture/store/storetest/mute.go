@@ -143,6 +143,48 @@ func longestMuteRuleSuppresses(t *testing.T, f Fixture) {
 	wantSame(t, "suppression by the replaced rule", find(t, f, "r", 1).Suppression, short.Suppression(later))
 }
 
+func repeatedMuteRuleKeepsSuppressions(t *testing.T, f Fixture) {
+	judge(t, f, 1, begin, newJudgement("r", 1, 2))
+	judge(t, f, 1, begin, newJudgement("s", 3))
+	m := newMute("m", ofRule("r"), begin.Add(time.Hour))
+	if _, err := f.Store.AddMuteRule(t.Context(), org, m); err != nil {
+		t.Fatal(err)
+	}
+	replace := func(m posture.MuteRule, want int) {
+		t.Helper()
+		if changed, _, err := f.Store.ReplaceMuteRule(t.Context(), org, m, anyVersion); err != nil || changed != want {
+			t.Errorf("replacing changed %d findings, %v; want %d", changed, err, want)
+		}
+	}
+	events := func(rule posture.RuleID, n, want int) {
+		t.Helper()
+		history, err := f.Store.FindingHistory(t.Context(), org, find(t, f, rule, n).ID)
+		if err != nil || len(history) != want {
+			t.Errorf("history %v, %v; want %d events", history, err, want)
+		}
+	}
+	later := begin.Add(time.Minute)
+	same := m
+	same.ETag, same.Updated = "v2", later
+	replace(same, 0)
+	wantSame(t, "suppression after the same rule was stored again", find(t, f, "r", 1).Suppression, m.Suppression(begin))
+	events("r", 1, 2)
+
+	wide := same
+	wide.Scope.Rules = []posture.RuleID{"r", "s"}
+	replace(wide, 1)
+	wantSame(t, "suppression of a finding that the scope had already", find(t, f, "r", 2).Suppression, m.Suppression(begin))
+	wantSame(t, "suppression of a finding that entered the scope", find(t, f, "s", 3).Suppression, m.Suppression(later))
+	events("r", 2, 2)
+	events("s", 3, 2)
+
+	taken := wide
+	taken.By = "bob"
+	replace(taken, 3)
+	wantSame(t, "suppression after another user stored the rule", find(t, f, "r", 1).Suppression, taken.Suppression(later))
+	events("r", 1, 3)
+}
+
 func mutesFollowTags(t *testing.T, f Fixture) {
 	tagged := func(env string) posture.RuleJudgement {
 		r := newJudgement("r", 1, 2)

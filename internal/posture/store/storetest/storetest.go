@@ -82,6 +82,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"MutedFindingsAreReleased":          mutedFindingsAreReleasedOrHandedOver,
 		"MutesFollowTags":                   mutesFollowTags,
 		"LongestMuteRuleSuppresses":         longestMuteRuleSuppresses,
+		"RepeatedMuteRuleKeepsSuppressions": repeatedMuteRuleKeepsSuppressions,
 		"ChannelsKeepTheirSecrets":          channelsKeepTheirSecrets,
 		"FindingEventsBecomeMessages":       findingEventsBecomeMessages,
 		"DeliveriesAreRetriedAndExpire":     deliveriesAreRetriedAndExpire,
