@@ -19,16 +19,9 @@ func (p *Provider) login(ctx context.Context, found *oidc.Provider, id *oidc.IDT
 		return out, fail(Invalid, fmt.Errorf("read the ID token: %w", err))
 	}
 	if claimOf(claims, p.o.GroupsClaim) == nil && found.UserInfoEndpoint() != "" {
-		info, err := found.UserInfo(ctx, oauth2.StaticTokenSource(token))
+		more, err := p.userInformation(ctx, found, id.Subject, token)
 		if err != nil {
-			return out, fail(Unavailable, errors.New("the identity provider did not answer the request for user information"))
-		}
-		if info.Subject != id.Subject {
-			return out, fail(Invalid, errors.New("the user information is about another user"))
-		}
-		more := map[string]any{}
-		if err := info.Claims(&more); err != nil {
-			return out, fail(Invalid, fmt.Errorf("read the user information: %w", err))
+			return out, err
 		}
 		for name, value := range more {
 			if _, taken := claims[name]; !taken {

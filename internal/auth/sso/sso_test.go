@@ -6,6 +6,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/base64"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -135,6 +136,47 @@ func TestGroupsAreReadFromUserInformationWhereTheIDTokenHasNone(t *testing.T) {
 	cookie, query := f.begin()
 	if got, err := f.client.Finish(t.Context(), cookie, query); err != nil || !slices.Equal(got.Groups, ann.Groups) {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestFailuresOfUserInformationAreDistinguished(t *testing.T) {
+	t.Parallel()
+	answer := func(status int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body) // the client reports what it misses
+		}
+	}
+	for name, c := range map[string]struct {
+		reason sso.Reason
+		cause  string
+		handle http.HandlerFunc
+	}{
+		"no answer":       {sso.Unavailable, "did not answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+		"a failure":       {sso.Unavailable, "answered with status 503", answer(503, "down")},
+		"too many calls":  {sso.Unavailable, "answered with status 429", answer(429, "")},
+		"a refusal":       {sso.Misconfigured, `answered with status 403; permit the client to read it there, or add the claim "groups" to the ID token`, answer(403, "s3cret")},
+		"a redirect":      {sso.Misconfigured, "answered with status 302", answer(302, "")},
+		"a page":          {sso.Invalid, "cannot be read", answer(200, "<html>")},
+		"a list":          {sso.Invalid, "cannot be read", answer(200, "[]")},
+		"part of a body":  {sso.Invalid, "cannot be read", answer(200, `{"sub": "ann-1", "groups": [`)},
+		"no subject":      {sso.Invalid, "no subject", answer(200, `{"groups": ["cloud admins"]}`)},
+		"another subject": {sso.Invalid, "another subject", answer(200, `{"sub": "bob-1", "groups": ["cloud admins"]}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, func(o *idp.Options, _ *sso.Options) { o.UserInfoOnly = true })
+			provider := f.server.Config.Handler
+			f.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/userinfo" {
+					c.handle(w, r)
+					return
+				}
+				provider.ServeHTTP(w, r)
+			})
+			cookie, query := f.begin()
+			f.fails(c.reason, c.cause, cookie, query)
+		})
 	}
 }
 
