@@ -85,6 +85,8 @@ func TestReach(t *testing.T) {
 		"g.V().where(__.V().count().is(1))":                                    nil,
 		"g.V().where(out('a').limit(1).has('n', 1))":                           nil, // depends on the order of edges
 		"g.V().where(out('a').dedup().by('m').has('n', 1))":                    nil,
+		"g.V().where(out('a').limit(2).dedup().count().is(1))":                 nil,
+		"g.V().where(out('a').dedup().by('n').dedup().by('m').count().is(1))":  nil,
 		"g.V().where(out('a').order().by('n').limit(1).has('m', 1))":           nil,
 		"g.V().aggregate('x').where(out('a').where(within('x')))":              nil,
 		"g.V().where(out('a').aggregate('x').cap('x').unfold().has('n', 1))":   nil,

@@ -6,8 +6,8 @@ import (
 )
 
 // A Reach bounds the part of a graph that decides whether a query finds a vertex: the
-// vertices that Moves moves from it over edges with these labels can reach, and the
-// edges between them.
+// vertices that can be reached from it in at most Moves moves over edges with these
+// labels, and the edges between them.
 type Reach struct {
 	Out    []string // labels of edges that it follows in their direction
 	AllOut bool     // it follows edges of any label in their direction
@@ -68,7 +68,7 @@ type reachFinder struct {
 // the distance at which it ends.
 func (f *reachFinder) chain(t *Traversal, distance int) int {
 	for i, s := range t.Steps {
-		if keepsSome(s) && (i+1 == len(t.Steps) || !keepsSome(t.Steps[i+1]) && !isCount(t.Steps[i+1])) {
+		if keepsSome(s) && (i+1 == len(t.Steps) || !onlyCounts(t.Steps[i+1])) {
 			f.known = false
 		}
 		distance = f.step(s, distance)
@@ -79,7 +79,7 @@ func (f *reachFinder) chain(t *Traversal, distance int) int {
 
 // keepsSome reports whether a step may keep any of several objects. Which one is kept
 // depends on the order of edges, on which a verdict must not depend; how many are kept
-// does not.
+// does not. The next step must therefore only count them.
 func keepsSome(s Step) bool {
 	switch s.(type) {
 	case *Range, *Dedup:
@@ -88,9 +88,16 @@ func keepsSome(s Step) bool {
 	return false
 }
 
-func isCount(s Step) bool {
-	_, ok := s.(*Count)
-	return ok
+// onlyCounts reports whether the number of results of a step depends only on the number
+// of its input objects.
+func onlyCounts(s Step) bool {
+	switch s := s.(type) {
+	case *Range:
+		return true
+	case *Count:
+		return s.Of == nil // otherwise it counts what a move from these objects reaches
+	}
+	return false
 }
 
 // step records the moves of one step and returns the distance of its results, which is
