@@ -23,7 +23,7 @@ const (
 	RateDefault = ""
 	RateLogin   = "login"   // exchanging a password or an API token
 	RateHeavy   = "heavy"   // queries that may take seconds
-	RateRefused = "refused" // requests refused by the guard, per network
+	RateRefused = "refused" // requests that fail authentication or authorisation, per network
 
 	// RateOrg limits the requests of an organisation, in addition to those of each
 	// caller. It is unlimited unless configured.

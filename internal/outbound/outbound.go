@@ -1,7 +1,7 @@
 // Package outbound restricts the destinations of outgoing connections.
 //
-// Anybody who may configure an address (an administrator, an inventory, a
-// message of a cloud) could otherwise use the server to connect to addresses
+// Anybody who may choose an address (in settings, in an inventory, or in a
+// message to an event stream) could otherwise use the server to connect to addresses
 // that they cannot reach: its own services, or the metadata service with the
 // machine's credentials (server-side request forgery). The check applies to the
 // resolved address at the time of connecting, so that a name cannot resolve
@@ -32,17 +32,16 @@ var metadata = []netip.Prefix{
 	netip.MustParsePrefix("192.0.0.192/32"),     // Oracle Cloud
 }
 
-// embedding are IPv6 networks whose addresses contain an IPv4 address, and its
-// offset in bytes.
+// embedding are IPv6 networks whose addresses contain an IPv4 address.
 var embedding = []struct {
 	prefix netip.Prefix
-	next   int
+	offset int // of the IPv4 address, in bytes
 }{
-	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64
-	{netip.MustParsePrefix("::/96"), 12},        // IPv4-compatible, obsolete
-	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4
-	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},
-	{netip.MustParsePrefix("2001::/32"), 12}, // Teredo; the client's address, inverted
+	{netip.MustParsePrefix("64:ff9b::/96"), 12},   // NAT64
+	{netip.MustParsePrefix("::/96"), 12},          // IPv4-compatible, obsolete
+	{netip.MustParsePrefix("2002::/16"), 2},       // 6to4
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12}, // NAT64 of a local network, with a prefix of 96 bits
+	{netip.MustParsePrefix("2001::/32"), 12},      // Teredo; the client's address, inverted
 }
 
 // A Policy determines which addresses may be connected to. The zero value
@@ -107,7 +106,7 @@ func embeddedIPv4(a netip.Addr) (netip.Addr, bool) {
 		if !e.prefix.Contains(a) {
 			continue
 		}
-		inner := [4]byte(bytes[e.next : e.next+4])
+		inner := [4]byte(bytes[e.offset : e.offset+4])
 		if e.prefix.Bits() == 32 { // Teredo
 			for i := range inner {
 				inner[i] ^= 0xff

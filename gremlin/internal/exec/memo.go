@@ -5,11 +5,11 @@ import "vigil/graph"
 // A memo caches by vertex whether a walk from it has a result. Many walks meet
 // at the same vertices: instances share groups, users share roles.
 type memo struct {
-	known graph.Bits
-	leads graph.Bits
+	known graph.Bits // vertices whose answer is cached
+	leads graph.Bits // those of them from which the walk has a result
 }
 
-// memoAfter is the minimum ratio of walks to table size from which a memo is worthwhile.
+// memoAfter determines when a memo is worthwhile: after one walk per memoAfter vertices of the graph.
 const memoAfter = 64
 
 // remember adds memos to the moves of the walk after the first, if the budget allows.

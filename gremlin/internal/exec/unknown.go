@@ -9,7 +9,9 @@ import (
 // number. Whether it satisfies a predicate depends on the Reading: with Possible,
 // if some number of the range does; with Certain, if all do.
 
-// bounds builds something twice: for the certain and for the possible elements.
+// bounds builds something twice: low for the elements that certainly match, as with the
+// Reading Certain, and high for those that possibly match, as with Possible. A negated
+// part has the opposite Reading, so r.negated selects it.
 func bounds[T any](r *run, build func() T) (low, high T) {
 	before := r.negated
 	r.negated = r.opt.Reading == Possible
@@ -20,7 +22,8 @@ func bounds[T any](r *run, build func() T) (low, high T) {
 	return low, high
 }
 
-// rangeTest converts a predicate to a test of ranges.
+// rangeTest converts a predicate to a test of ranges. It does not try the numbers of a
+// very wide range, but assumes that some satisfy the predicate and some do not.
 func (r *run) rangeTest(p *plan.Pred) func(low, high int64) bool {
 	possible := (r.opt.Reading == Possible) != r.negated
 	return func(low, high int64) bool {

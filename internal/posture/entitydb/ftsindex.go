@@ -12,8 +12,8 @@ import (
 // The table is contentless: a removal must name the words to remove. Only the words
 // that changed are written.
 //
-// FTS5 buffers changes in memory and flushes the buffer on every other statement and
-// on every row id that is not ascending. Changes are therefore deferred to the end of
+// FTS5 buffers changes in memory, and flushes the buffer when another statement runs in
+// between and on every row id that is not ascending. Changes are therefore deferred to the end of
 // the transaction and applied in the order of row ids, for all of its writers at once.
 type ftsIndex struct{}
 

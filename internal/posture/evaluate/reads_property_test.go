@@ -17,11 +17,11 @@ import (
 	"vigil/internal/posture"
 )
 
-// TestTypesThatAreNotReadMakeNoDifference takes all entities of the types away
-// that a query does not read, as far as Read knows, and asks again: the answer is
-// the same. What it finds is of the types that Read names. Queries and accounts
-// are random; the engine that answers is itself held to the reference interpreter
-// by a test of package gremlin.
+// TestTypesThatAreNotReadMakeNoDifference runs a query on an account, and again
+// without the entities of types that the query does not read according to
+// schema.Read: the results are the same. The types of the vertices found are among
+// the Subjects of Read. Queries and accounts are random. A test of package gremlin
+// compares the engine itself with the reference interpreter.
 func TestTypesThatAreNotReadMakeNoDifference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, readsSuffice)
@@ -147,8 +147,8 @@ func drawDirection(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"OUT", "IN", "BOTH"}).Draw(t, "direction")
 }
 
-// drawNarrow is mostly a condition on the type: a query that begins anywhere reads
-// everything, and shows nothing.
+// drawNarrow draws a condition on the type in nine of ten cases. A query without one
+// reads all types, so that no entity is removed and nothing is tested.
 func drawNarrow(t *rapid.T) string {
 	if rapid.IntRange(0, 9).Draw(t, "narrow") == 0 {
 		return ""

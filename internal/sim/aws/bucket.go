@@ -114,6 +114,7 @@ func s3Service(c *Cloud) {
 	detail("GetBucketTagging", "_tags", "NoSuchTagSet", func(o world.Object) (answer, error) {
 		return answer{root: "Tagging", Object: world.Obj("TagSet", listOf("Tag", o.List("_tags")))}, nil
 	})
+	// No bucket has the following fields, so that these calls always answer that there is none.
 	detail("GetBucketLifecycleConfiguration", "_lifecycle", "NoSuchLifecycleConfiguration", nil)
 	detail("GetBucketOwnershipControls", "_ownership", "OwnershipControlsNotFoundError", nil)
 	detail("GetObjectLockConfiguration", "_lock", "ObjectLockConfigurationNotFoundError", nil)

@@ -2,7 +2,8 @@ package ipset
 
 import "vigil/internal/posture/predicate"
 
-// Admits decides whether the union of some address ranges is the internet.
+// Admits decides whether address ranges together admit the internet, as
+// [Set.IsInternet] defines it.
 func Admits(ranges []string) predicate.Answer {
 	var all Set
 	unclear := ""

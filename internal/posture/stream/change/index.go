@@ -20,7 +20,7 @@ type Index struct {
 
 type key struct{ source, name string }
 
-// prefixed is a declaration of all events with a prefix.
+// prefixed is a declaration that names all events that begin with a prefix.
 type prefixed struct {
 	begin string
 	collect.Declaration
@@ -53,7 +53,8 @@ func NewIndex(ds []collect.Declaration) *Index {
 // UpdateFunctionConfiguration20150331v2.
 var apiVersion = regexp.MustCompile(`[0-9]{8}(v[0-9]+)?$`)
 
-// Of returns the declarations that name an event, in the order they were given.
+// Of returns the declarations that name an event: first those that name it exactly, then
+// those that name it by a prefix.
 func (x *Index) Of(source, name string) []collect.Declaration {
 	source, name = strings.ToLower(source), strings.ToLower(name)
 	found := slices.Clone(x.exact[key{source, name}])
