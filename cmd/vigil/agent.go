@@ -24,8 +24,8 @@ func (c *agentCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	return agent.Run(e.ctx, agent.Options{
+	return e.untilStopped(agent.Run(e.ctx, agent.Options{
 		Server: c.Server, CAFile: c.CAFile, Thumbprint: c.Thumbprint, Token: strings.TrimSpace(string(c.TokenFile)), StateDir: c.StateDir,
 		RDPAddress: c.RDPAddress, Version: version, Build: version, Now: time.Now, Log: log,
-	})
+	}))
 }

@@ -47,7 +47,7 @@ func (c *auditListCmd) Run(e *environment) error {
 		return err
 	}
 	if c.Follow {
-		return c.follow(e, to, query)
+		return e.untilStopped(c.follow(e, to, query))
 	}
 	all, more, err := auditRecords(e, to, query, c.Limit, "")
 	if err != nil {

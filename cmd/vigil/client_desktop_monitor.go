@@ -36,6 +36,9 @@ func (c *desktopStatusCmd) Run(e *environment) error {
 	for {
 		var overview client.Record
 		if err := to.Call(e.ctx, http.MethodGet, "/rest/monitor/overview", nil, &overview); err != nil {
+			if c.Watch {
+				err = e.untilStopped(err)
+			}
 			return err
 		}
 		if c.Watch && terminal.Is(e.stdout) {
@@ -48,7 +51,7 @@ func (c *desktopStatusCmd) Run(e *environment) error {
 			return c.fail(overview)
 		}
 		if err := wait(e.ctx, c.Interval); err != nil {
-			return err
+			return e.untilStopped(err)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (c *demoCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	return demo.Run(e.ctx, demo.Options{
+	return e.untilStopped(demo.Run(e.ctx, demo.Options{
 		ReadyFile: c.ReadyFile, EnvFile: c.EnvFile, Database: c.Database, Listen: c.Listen, DesktopListen: c.DesktopListen, Out: e.stdout, Log: log, Version: version,
-	})
+	}))
 }

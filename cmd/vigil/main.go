@@ -82,6 +82,15 @@ type environment struct {
 	stdout, stderr io.Writer
 }
 
+// untilStopped returns the error of a command that runs until it is interrupted. The
+// interruption itself is none.
+func (e *environment) untilStopped(err error) error {
+	if e.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
 // reserved are environment variables with the prefix VIGIL_ that are not settings.
 var reserved = []string{"VIGIL_CONFIG", "VIGIL_TEST_POSTGRES", "VIGIL_TEST_POSTGRES_REQUIRED", "VIGIL_PROFILE", "VIGIL_PROFILES", "VIGIL_URL", "VIGIL_TOKEN", "VIGIL_CA",
 	"VIGIL_DESKTOP_PROFILE", "VIGIL_DESKTOP_URL", "VIGIL_DESKTOP_KEY"}
@@ -121,7 +130,11 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	err = parsed.Run(&environment{ctx, os.Stdin, stdout, stderr})
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		fmt.Fprintln(stderr, "vigil: interrupted")
+		return exitFailed
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "vigil:", err)
 		return exitCode(err)
 	}
@@ -145,7 +158,7 @@ func commandOf(err error) string {
 
 // The exit codes, as docs/cli.md lists them.
 const (
-	exitFailed   = 1 // the command failed
+	exitFailed   = 1 // the command failed or was interrupted
 	exitUsage    = 2 // the command or its input is invalid
 	exitFindings = 3 // there are findings of the --fail-on level or a higher one
 	exitUnknown  = 4 // there are none, but not everything could be read

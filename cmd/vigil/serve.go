@@ -48,7 +48,7 @@ func (c *serveCmd) Run(e *environment) error {
 	}
 	in, err := instance.Open(e.ctx, conf, time.Now)
 	if err != nil {
-		return err
+		return e.untilStopped(err)
 	}
 	tracer, err := newTracer(conf.Telemetry, log)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *serveCmd) Run(e *environment) error {
 	err = errors.Join(serveAll(e, in, log, tracer), in.Close())
 	stop, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 5*time.Second)
 	defer cancel()
-	return errors.Join(err, tracer.Stop(stop))
+	return e.untilStopped(errors.Join(err, tracer.Stop(stop)))
 }
 
 // newTracer returns the tracer of the settings, nil if traces are not recorded.
