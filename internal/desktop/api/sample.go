@@ -74,6 +74,8 @@ func (q sampleQuery) filter(now time.Time) (f desktop.SampleFilter, step time.Du
 	f.Step = desktop.FineStep
 	if step%desktop.CoarseStep == 0 {
 		f.Step = desktop.CoarseStep
+	} else if f.Since.Before(now.Add(-desktop.FineKept - desktop.FineStep)) { // a client may have rounded a week ago down
+		return f, 0, fault.Field("step", "must be a multiple of 3600 seconds: the range begins more than a week ago, and steps of five minutes are kept for a week")
 	}
 	return f, step, nil
 }

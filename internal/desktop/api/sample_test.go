@@ -1,0 +1,47 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/fault"
+)
+
+// TestStepsThatAreNotKeptAreRefused covers ranges that begin before the oldest sample of five minutes.
+func TestStepsThatAreNotKeptAreRefused(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	now := time.Date(2026, 3, 1, 12, 3, 4, 0, time.UTC)
+	for _, tt := range []struct {
+		name        string
+		begin, long time.Duration // the beginning is so long ago
+		step        time.Duration // 0 for the default
+		stored      time.Duration // 0 if the request is refused
+	}{
+		{"fine steps of the last day", day, day, 5 * time.Minute, desktop.FineStep},
+		{"fine steps of a week", 7 * day, 7 * day, 10 * time.Minute, desktop.FineStep},
+		{"fine steps of a week, rounded down", 7*day + 4*time.Second, 7 * day, 10 * time.Minute, desktop.FineStep},
+		{"fine steps of eight days", 8 * day, 8 * day, 10 * time.Minute, 0},
+		{"fine steps of a day that is over for a week", 8 * day, day, 5 * time.Minute, 0},
+		{"a step of more than an hour that is not a multiple of it", 30 * day, 30 * day, 90 * time.Minute, 0},
+		{"hours of a month", 30 * day, 30 * day, time.Hour, desktop.CoarseStep},
+		{"days of a month", 30 * day, 30 * day, day, desktop.CoarseStep},
+		{"the default of eight days", 8 * day, 8 * day, 0, desktop.CoarseStep},
+		{"the default of a year", 365 * day, 365 * day, 0, desktop.CoarseStep},
+	} {
+		since := now.Add(-tt.begin)
+		q := sampleQuery{Since: since.UnixMilli(), Until: since.Add(tt.long).UnixMilli(), Step: int64(tt.step / time.Second)}
+		f, step, err := q.filter(now)
+		switch {
+		case tt.stored == 0:
+			if !fault.Is(err, fault.Invalid) {
+				t.Errorf("%s: error %v, want a refusal of the step", tt.name, err)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case f.Step != tt.stored || step%f.Step != 0 || tt.step != 0 && step != tt.step:
+			t.Errorf("%s: a step of %s from samples of %s, want samples of %s", tt.name, step, f.Step, tt.stored)
+		}
+	}
+}
