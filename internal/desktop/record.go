@@ -83,6 +83,22 @@ func Unchecked(r Record, part string) bool {
 	return incomplete
 }
 
+// CertificateUnknown reports whether a record lacks the certificate of the given part while the part, or a component
+// without such a part, is not in order: what does not answer presents no certificate.
+func CertificateUnknown(r Record, part string) bool {
+	if slices.ContainsFunc(r.Certificates(), func(c PartCertificate) bool { return c.Part == part }) {
+		return false
+	}
+	var owner PartStatus
+	for i, s := range r.Statuses() {
+		if i == 0 || s.Part == part {
+			owner = s
+		}
+	}
+	health := HealthOf(r.Ref().Kind, owner.Part, owner.Status)
+	return !owner.Disabled && (owner.Unchecked || health != HealthOK && health != HealthDisabled)
+}
+
 // A PartCertificate is a certificate of a record or of one of its parts.
 type PartCertificate struct {
 	Part        string

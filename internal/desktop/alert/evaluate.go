@@ -16,7 +16,7 @@ type finding struct {
 	subject     Subject
 	summary     string
 	cause       desktop.Ref
-	unconfirmed bool // not checked since the start; keeps an open alert as it is, but raises none
+	unconfirmed bool // not known, as before the first check; keeps an open alert as it is, but raises none
 }
 
 // find returns the subjects among the records that meet a condition.
@@ -54,11 +54,15 @@ func (n Condition) isAbout(ref desktop.Ref) bool {
 	return (n.Kind == "" || ref.Kind == n.Kind) && (n.Component == "" || ref.ID == n.Component)
 }
 
-// unconfirmed returns findings about the open alerts whose subjects were not checked since the start: it is not known
-// whether their condition still holds.
+// unconfirmed returns findings about the open alerts whose subjects were not checked since the start, or whose
+// certificates were not seen: it is not known whether their condition still holds.
 func (n Condition) unconfirmed(alerts []Alert, records []desktop.Record) (found []finding) {
 	if len(alerts) == 0 {
 		return nil
+	}
+	isUnknown := desktop.Unchecked
+	if n.Type == CertificateExpires {
+		isUnknown = desktop.CertificateUnknown
 	}
 	all := make(map[desktop.Kind]map[desktop.ID]desktop.Record)
 	for _, r := range records {
@@ -70,7 +74,7 @@ func (n Condition) unconfirmed(alerts []Alert, records []desktop.Record) (found 
 	}
 	for _, a := range alerts {
 		r, ok := all[a.Subject.Ref.Kind][a.Subject.Ref.ID]
-		if ok && n.isAbout(r.Ref()) && desktop.Unchecked(r, a.Subject.Part) {
+		if ok && n.isAbout(r.Ref()) && isUnknown(r, a.Subject.Part) {
 			found = append(found, finding{subject: a.Subject, unconfirmed: true})
 		}
 	}

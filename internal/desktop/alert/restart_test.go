@@ -210,3 +210,84 @@ func TestDisabledComponentKeepsNoAlert(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenAlertAboutACertificateWaitsUntilItIsSeen covers components that do not answer after a restart. The alert ends when
+// they present another certificate.
+func TestOpenAlertAboutACertificateWaitsUntilItIsSeen(t *testing.T) {
+	t.Parallel()
+	inv := estate()
+	inv.ConnectionServers = inv.ConnectionServers[:1]
+	inv.EventDatabase = &desktop.EventDatabase{ID: "e1", Server: "db"}
+	inv.SAMLAuthenticators = []desktop.SAMLAuthenticator{{ID: "s1", Label: "idp"}}
+	inv.SSOConnectors = []desktop.SSOConnector{{ID: "t1", Name: "sso", Primary: desktop.EnrollmentServer{DNSName: "es1"}}}
+	type observation func(presented *desktop.Certificate) desktop.Observation // without a certificate if it does not answer
+	presents := func(k desktop.Kind, id desktop.ID, reading desktop.Reading) observation {
+		return func(c *desktop.Certificate) desktop.Observation {
+			if c == nil {
+				return desktop.Observation{Kind: k, ID: id, Failure: &desktop.Failure{Cause: desktop.Unreachable, Reason: "no answer"}}
+			}
+			return desktop.Observation{Kind: k, ID: id, Reading: reading, Certificate: c}
+		}
+	}
+	works := desktop.SSOPart{Status: desktop.SSOOK}
+	for name, observation := range map[string]observation{
+		"connection server": presents(desktop.KindConnectionServer, "c1", desktop.ConnectionServerReading{}),
+		"event database":    presents(desktop.KindEventDatabase, "e1", desktop.EventDatabaseReading{}),
+		"pod endpoint":      presents(desktop.KindPodEndpoint, "p1e1", desktop.PodReading{}),
+		"composer":          presents(desktop.KindComposer, "m1", desktop.ComposerReading{}),
+		"virtual center":    presents(desktop.KindVirtualCenter, "v1", desktop.VirtualCenterReading{}),
+		"RDS server":        presents(desktop.KindRDSListener, "r1", desktop.ListenerReading{}),
+		"SAML signer": func(c *desktop.Certificate) desktop.Observation {
+			return presents(desktop.KindSAMLAuthenticator, "s1", desktop.SAMLReading{Signing: c})(c)
+		},
+		"enrollment server": func(c *desktop.Certificate) desktop.Observation {
+			primary := desktop.SSOPart{Name: "es1", Status: desktop.SSOOK, Certificate: c}
+			if c == nil {
+				primary.Status = desktop.SSOError
+			}
+			return desktop.Observation{Kind: desktop.KindSSOConnector, ID: "t1", Reading: desktop.SSOReading{
+				Domain: works, Template: works, Primary: primary, CertificateServers: []desktop.SSOPart{works},
+			}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, _, s := newEngine(t)
+			rule := alert.Rule{
+				ID: "r2", Name: "certificates", Enabled: true, Version: 1, Condition: alert.Condition{Type: alert.CertificateExpires, Days: 7},
+				Channels: []alert.Channel{{Type: alert.Mail, To: []string{"ops@corp.example"}}},
+			}
+			if err := s.AddRule(t.Context(), rule); err != nil {
+				t.Fatal(err)
+			}
+			for _, start := range [][]*desktop.Certificate{{validFor(1)}, {nil, nil, nil, validFor(1), validFor(100)}} {
+				o.set("", time.Hour)
+				b := desktop.NewBoard(o.now)
+				b.Configure(inv)
+				e := alert.NewEngine(alert.Options{Store: s, Board: b, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
+				round(t, e)
+				wantSent(t, o)
+				for i, c := range start {
+					o.set("", time.Second)
+					seen := observation(c)
+					seen.At = o.now()
+					b.Observe(seen)
+					round(t, e)
+					switch {
+					case len(start) == 1:
+						wantSent(t, o, "FIRING")
+					case i == len(start)-1:
+						wantSent(t, o, "RESOLVED")
+					default:
+						wantSent(t, o)
+					}
+				}
+			}
+		})
+	}
+}
+
+// validFor returns a certificate that expires so many days after now.
+func validFor(days int) *desktop.Certificate {
+	return &desktop.Certificate{Valid: true, ValidTo: desktop.MillisOf(now.Add(time.Duration(days) * 24 * time.Hour))}
+}
