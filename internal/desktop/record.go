@@ -64,7 +64,11 @@ func (s PartStatus) Cause(component Ref) Ref {
 }
 
 // Unconfirmed reports whether the status is an error that no check has confirmed. Single sign-on and pods have no status
-// for "not checked yet" and are in error until their first check: that is neither a reason to alert nor a past error.
+// for "not checked yet" and are in error until their first check: the history must not begin with that.
+//
+// Unchecked does not suffice there. The history of other kinds begins with their status before the first check, such as
+// NOT_CONTACTED or CONNECTING: if it began with UNKNOWN instead, a gateway that never reports would have a change to
+// NOT_CONTACTED. Everything else asks for Unchecked, because a WARNING or OFFLINE before the first check is no finding either.
 func (s PartStatus) Unconfirmed(k Kind) bool {
 	return s.Unchecked && HealthOf(k, s.Part, s.Status) == HealthError
 }
