@@ -181,6 +181,7 @@ func (e *Estate) Start(ctx context.Context) error {
 		}
 		e.running = append(e.running, c)
 	}
+	e.follower.start(ctx) // until it follows, the views of the peers are from before the first probes of the product
 	return nil
 }
 

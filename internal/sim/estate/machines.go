@@ -66,7 +66,6 @@ const joining = 8
 // report as soon as it is enrolled: if all started at once, the product would refuse
 // some reports because of overload.
 func (e *Estate) Join(ctx context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
-	e.follower.start(ctx)
 	ms := e.machines
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ms.cancel = cancel
