@@ -104,7 +104,7 @@ func (b *Board) deriveServers() {
 
 func (b *Board) deriveDomains() {
 	for _, id := range b.domains.ids {
-		views := b.serverViews(b.domainView(id), b.domains.snaps[id].Tried())
+		views := b.serverViews(b.domainView(id))
 		b.put(KindDomain, id, DomainRecord(b.domains.specs[id], b.domainInfo(id).ID, b.domains.snaps[id], b.trustOf(id), views))
 	}
 }
@@ -143,7 +143,7 @@ func (b *Board) deriveFarm(id ID) {
 }
 
 func (b *Board) deriveSAML(id ID) {
-	b.put(KindSAMLAuthenticator, id, SAMLRecord(b.saml.specs[id], b.saml.snaps[id], b.serverViews(b.samlView(id), b.saml.snaps[id].Tried())))
+	b.put(KindSAMLAuthenticator, id, SAMLRecord(b.saml.specs[id], b.saml.snaps[id], b.serverViews(b.samlView(id))))
 }
 
 func (b *Board) derivePod(id ID) {
@@ -159,12 +159,12 @@ func (b *Board) deriveSSO() {
 }
 
 func (b *Board) deriveComposer(id ID) {
-	views := b.serverViews(b.composerView(id), b.composers.snaps[id].Tried())
+	views := b.serverViews(b.composerView(id))
 	b.put(KindComposer, id, b.inventory.Policy.ComposerRecord(b.composers.specs[id], b.composers.snaps[id], views, b.now()))
 }
 
 func (b *Board) deriveCenter(id ID) {
-	views := b.serverViews(b.centerView(id), b.centers.snaps[id].Tried())
+	views := b.serverViews(b.centerView(id))
 	b.put(KindVirtualCenter, id, b.inventory.Policy.VirtualCenterRecord(b.centers.specs[id], b.centers.snaps[id], views, b.now()))
 }
 
@@ -185,16 +185,16 @@ func (b *Board) centerView(id ID) View {
 }
 
 // serverViews returns the view of every connection server of the component of our
-// own view (self); checked reports whether this server has checked it. A peer that does
-// not answer, or has not checked it, has an empty view.
-func (b *Board) serverViews(self View, checked bool) []ServerView {
+// own view (self). A peer that does not answer has an empty view, and so has one whose inventory lacks the
+// component: that one does not count as unchecked, because no check will change it.
+func (b *Board) serverViews(self View) []ServerView {
 	out := make([]ServerView, 0, len(b.servers.ids))
 	for _, id := range b.servers.ids {
 		cs, snap := b.servers.specs[id], b.servers.snaps[id]
 		v := ServerView{ServerID: id, ServerName: cs.Name, Self: cs.Self}
 		switch {
 		case cs.Self:
-			v.View, v.Unchecked = self, !checked
+			v.View, v.Unchecked = self, !self.isChecked()
 		case !snap.Tried():
 			v.Unchecked = true
 		case snap.Failing(b.inventory.Policy.FailuresBeforeDown) != nil:
@@ -202,7 +202,7 @@ func (b *Board) serverViews(self View, checked bool) []ServerView {
 		default:
 			for _, seen := range snap.Good.Health.Views {
 				if seen.Kind == self.Kind && seen.ID == self.ID {
-					v.View = seen
+					v.View, v.Unchecked = seen, !seen.isChecked()
 				}
 			}
 		}

@@ -229,3 +229,47 @@ func TestPodThatIsBackAfterARestartIsAChange(t *testing.T) {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }
+
+// TestRestartOfAPeerIsNotAChange covers a peer that reports errors, starts again, and reports the same errors. In between,
+// its views are not based on a check.
+func TestRestartOfAPeerIsNotAChange(t *testing.T) {
+	t.Parallel()
+	inv := testInventory()
+	inv.VirtualCenters[0].Enabled = true
+	b, now, changes := newBoard(inv)
+	peer, _, _ := newBoard(inv)
+	unchecked := peer.Views()
+	kinds := map[Kind]ID{KindDomain: "d1", KindSAMLAuthenticator: "s1", KindComposer: "m1", KindVirtualCenter: "v1"}
+	for k, id := range kinds {
+		peer.Observe(Observation{Kind: k, ID: id, At: *now, Failure: &Failure{Cause: Unreachable, Reason: "no answer"}})
+	}
+	observe := func(views []View) {
+		*now = now.Add(time.Second)
+		b.Observe(Observation{Kind: KindConnectionServer, ID: "c2", At: *now, Reading: ConnectionServerReading{Health: PeerHealth{Views: views}}})
+	}
+	for _, o := range []Observation{
+		{Kind: KindDomain, ID: "d1", Reading: DomainReading{}},
+		{Kind: KindSAMLAuthenticator, ID: "s1", Reading: SAMLReading{Signing: certificateUntil(1000 * time.Hour)}},
+		{Kind: KindComposer, ID: "m1", Reading: ComposerReading{}},
+		{Kind: KindVirtualCenter, ID: "v1", Reading: VirtualCenterReading{}},
+	} {
+		o.At = *now
+		b.Observe(o)
+	}
+	observe(peer.Views())
+	*changes = nil
+	for _, views := range [][]View{unchecked, peer.Views()} {
+		observe(views)
+		for k := range kinds {
+			r := b.Records(k)[0]
+			for _, part := range []string{"", "cs2"} {
+				if got, want := Unchecked(r, part), &views[0] == &unchecked[0]; got != want {
+					t.Errorf("%s %q: unchecked = %t, want %t", r.Ref().Name, part, got, want)
+				}
+			}
+		}
+	}
+	if got := inWords(*changes); len(got) != 0 {
+		t.Errorf("changes = %q, want none", got)
+	}
+}

@@ -15,6 +15,16 @@ type View struct {
 	Reasons            []string          `json:"reasons"`
 }
 
+// isChecked reports whether a view is based on a check of the component, and not on the status that the
+// component has until then, as after a start of the server. It looks at the status because older peers report nothing else.
+func (v View) isChecked() bool {
+	switch v.Status {
+	case "", string(HealthUnknown), string(VirtualCenterNotYetConnected):
+		return false
+	}
+	return true
+}
+
 // A ServerView is a view and the server it belongs to. The view of a server
 // that has reported none has no status.
 type ServerView struct {
@@ -22,7 +32,7 @@ type ServerView struct {
 	ServerName string
 	Self       bool
 	Silent     bool // the server does not answer, so that its view is unknown
-	Unchecked  bool // the server was not checked yet
+	Unchecked  bool // the server was not checked yet, or has not checked the component yet
 	View       View
 }
 
