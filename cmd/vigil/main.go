@@ -91,9 +91,10 @@ func (e *environment) untilStopped(err error) error {
 	return err
 }
 
-// reserved are environment variables with the prefix VIGIL_ that are not settings.
+// reserved are environment variables with the prefix VIGIL_ that are not settings. The Terraform provider reads
+// VIGIL_SERVER, and the script that links AWS accounts reads VIGIL_API_TOKEN.
 var reserved = []string{"VIGIL_CONFIG", "VIGIL_TEST_POSTGRES", "VIGIL_TEST_POSTGRES_REQUIRED", "VIGIL_PROFILE", "VIGIL_PROFILES", "VIGIL_URL", "VIGIL_TOKEN", "VIGIL_CA",
-	"VIGIL_DESKTOP_PROFILE", "VIGIL_DESKTOP_URL", "VIGIL_DESKTOP_KEY"}
+	"VIGIL_DESKTOP_PROFILE", "VIGIL_DESKTOP_URL", "VIGIL_DESKTOP_KEY", "VIGIL_SERVER", "VIGIL_API_TOKEN"}
 
 // run executes a command line and returns the exit code of the process. Tests call it
 // instead of main.
