@@ -96,9 +96,7 @@ type attackedServer struct {
 // environment of the tests. GOGC and GOMEMLIMIT would change its memory.
 func (f *attackedServer) vigil(args ...string) *exec.Cmd {
 	cmd := exec.Command(f.binary, args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool {
-		return strings.HasPrefix(e, "VIGIL_") || strings.HasPrefix(e, "GOGC=") || strings.HasPrefix(e, "GOMEMLIMIT=")
-	})
+	cmd.Env = environWithout("VIGIL_", "GOGC=", "GOMEMLIMIT=")
 	return cmd
 }
 

@@ -24,7 +24,7 @@ func TestInterruptedCommandFails(t *testing.T) {
 	t.Cleanup(s.Close)
 	var stderr strings.Builder
 	cmd := exec.CommandContext(t.Context(), "vigil", "accounts")
-	cmd.Env = append(os.Environ(), "VIGIL_URL="+s.URL, "VIGIL_TOKEN=token", "VIGIL_PROFILES="+t.TempDir()+"/profiles.yaml")
+	cmd.Env = append(environWithout("VIGIL_"), "VIGIL_URL="+s.URL, "VIGIL_TOKEN=token", "VIGIL_PROFILES="+t.TempDir()+"/profiles.yaml")
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -107,11 +107,6 @@ func quickStart(t *testing.T, dir string, g *gateway.Gateway, cloud *simaws.Clou
 	// Messages are sent every five seconds, after the evaluation.
 	script = "trap 'kill ${!:-} 2>/dev/null; wait' EXIT\n" + script + "\nuntil vigil notifications deliveries --state delivered -o csv | sed 1d | grep -q .; do sleep 0.5; done\n"
 	key, secret := cloud.Identity()
-	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "VIGIL_") && !strings.HasPrefix(entry, "AWS_") {
-			environment = append(environment, entry)
-		}
-	}
-	return script, append(environment, "HOME="+dir, "VIGIL_PROFILES="+filepath.Join(dir, "profiles.yaml"), "VIGIL_POSTURE_LISTEN="+address, "VIGIL_POSTURE_NOTIFY_PRIVATE=true",
+	return script, append(environWithout("VIGIL_", "AWS_"), "HOME="+dir, "VIGIL_PROFILES="+filepath.Join(dir, "profiles.yaml"), "VIGIL_POSTURE_LISTEN="+address, "VIGIL_POSTURE_NOTIFY_PRIVATE=true",
 		"VIGIL_POSTURE_CLOUD_GATEWAY="+g.Address(), "VIGIL_POSTURE_CLOUD_GATEWAY_CA="+authority, "AWS_ACCESS_KEY_ID="+key, "AWS_SECRET_ACCESS_KEY="+secret)
 }
