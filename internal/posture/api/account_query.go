@@ -75,17 +75,15 @@ func (a *API) queryAccounts(ctx context.Context, in accountQuery) (accountPage, 
 	if err != nil {
 		return accountPage{}, err
 	}
-	found, total, err := a.Store.Accounts(ctx, a.Org(ctx), filter, want)
+	found, total, err := a.Store.Accounts(ctx, a.Org(ctx), filter, withOneMore(want))
 	if err != nil {
 		return accountPage{}, err
 	}
-	out := accountPage{TotalCount: total, CloudAccounts: httpapi.Each(found, accountOf), Warnings: in.Warnings}
-	if len(found) > 0 {
-		out.ContinuationToken, err = a.next(ctx, list, want, len(found), string(found[len(found)-1].ID))
-		if err != nil {
-			return accountPage{}, err
-		}
+	found, token, err := endPage(ctx, a, list, want, found, func(a posture.Account) string { return string(a.ID) })
+	if err != nil {
+		return accountPage{}, err
 	}
+	out := accountPage{TotalCount: total, CloudAccounts: httpapi.Each(found, accountOf), ContinuationToken: token, Warnings: in.Warnings}
 	if err := a.addSchedules(ctx, out.CloudAccounts, ""); err != nil {
 		return accountPage{}, err
 	}

@@ -95,15 +95,12 @@ func (a *API) queryCredentials(ctx context.Context, in credentialQuery) (credent
 	if len(bad) > 0 {
 		return credentialPage{}, fault.Fields(bad...)
 	}
-	found, total, err := a.Store.Credentials(ctx, a.Org(ctx), providers, want)
+	found, total, err := a.Store.Credentials(ctx, a.Org(ctx), providers, withOneMore(want))
 	if err != nil {
 		return credentialPage{}, err
 	}
-	out := credentialPage{TotalCount: total, Credentials: credentialsOf(ctx, found), Warnings: in.Warnings}
-	if len(found) > 0 {
-		out.ContinuationToken, err = a.next(ctx, list, want, len(found), string(found[len(found)-1].ID))
-	}
-	return out, err
+	found, token, err := endPage(ctx, a, list, want, found, func(c posture.Credential) string { return string(c.ID) })
+	return credentialPage{TotalCount: total, Credentials: credentialsOf(ctx, found), ContinuationToken: token, Warnings: in.Warnings}, err
 }
 
 // applyCredential applies a change of one credential.

@@ -107,11 +107,20 @@ func (a *API) token(ctx context.Context, l listing, after string) (string, error
 	return a.Cursors.Seal(ctx, a.cursorOf(ctx, l), packed.Bytes())
 }
 
-// next returns the token that continues a listing after a page of n records that ends
-// at last. It is empty if the page was not full.
-func (a *API) next(ctx context.Context, l listing, p posture.Page, n int, last string) (string, error) {
-	if p.Size == 0 || n < p.Size {
-		return "", nil
+// withOneMore returns a page with one record more, which shows whether there is a next page.
+func withOneMore(p posture.Page) posture.Page {
+	if p.Size > 0 {
+		p.Size++
 	}
-	return a.token(ctx, l, last)
+	return p
+}
+
+// endPage cuts the records found for withOneMore(p) to p, and returns the token of the
+// next page if there is one. Key returns the position of a record in the list.
+func endPage[T any](ctx context.Context, a *API, l listing, p posture.Page, found []T, key func(T) string) ([]T, string, error) {
+	if p.Size == 0 || len(found) <= p.Size {
+		return found, "", nil
+	}
+	token, err := a.token(ctx, l, key(found[p.Size-1]))
+	return found[:p.Size], token, err
 }

@@ -290,19 +290,19 @@ func (a *API) queryRules(ctx context.Context, in ruleQuery) (rulePage, error) {
 	if err != nil {
 		return rulePage{}, err
 	}
-	out := rulePage{Results: []rule{}, Warnings: in.Warnings}
+	var found []posture.Rule
+	out := rulePage{Warnings: in.Warnings}
 	for _, r := range rules { // sorted by id; there are only hundreds
 		if !filter.Matches(r) {
 			continue
 		}
 		out.TotalCount++
-		if string(r.ID) > page.After && (page.Size == 0 || len(out.Results) < page.Size) {
-			out.Results = append(out.Results, ruleOf(a.Org(ctx), r))
+		if string(r.ID) > page.After {
+			found = append(found, r)
 		}
 	}
-	if n := len(out.Results); n > 0 {
-		out.ContinuationToken, err = a.next(ctx, list, page, n, out.Results[n-1].ID)
-	}
+	found, out.ContinuationToken, err = endPage(ctx, a, list, page, found, func(r posture.Rule) string { return string(r.ID) })
+	out.Results = httpapi.Each(found, a.ruleConverter(ctx))
 	return out, err
 }
 

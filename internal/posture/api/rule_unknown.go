@@ -62,10 +62,10 @@ func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, erro
 	defer leave()
 	from, after, _ := strings.Cut(want.After, " ") // account and entity
 	// A resource that was deleted since the graph was read counts as listed, so that the page does not end the list.
-	listed, last := 0, ""
+	listed, last, more := 0, "", false
 	for _, v := range verdicts {
 		out.TotalCount += v.Unknown
-		if v.Unknown == 0 || string(v.Account) < from || listed == want.Size {
+		if v.Unknown == 0 || string(v.Account) < from || more {
 			continue
 		}
 		trial, err := a.Judge.Try(ctx, org, v.Account, rule.Query)
@@ -76,7 +76,9 @@ func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, erro
 		if string(v.Account) == from {
 			ids = slices.DeleteFunc(ids, func(id posture.EntityID) bool { return string(id) <= after })
 		}
-		if ids = ids[:min(len(ids), want.Size-listed)]; len(ids) == 0 {
+		missing := want.Size - listed
+		more = len(ids) > missing
+		if ids = ids[:min(len(ids), missing)]; len(ids) == 0 {
 			continue
 		}
 		if err := a.appendUnknown(ctx, &out, v.Account, ids, trial.Reads); err != nil {
@@ -85,7 +87,9 @@ func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, erro
 		listed += len(ids)
 		last = string(v.Account) + " " + string(ids[len(ids)-1])
 	}
-	out.ContinuationToken, err = a.next(ctx, list, want, listed, last)
+	if more {
+		out.ContinuationToken, err = a.token(ctx, list, last)
+	}
 	return out, err
 }
 

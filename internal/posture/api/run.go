@@ -109,15 +109,13 @@ func (a *API) queryRuns(ctx context.Context, in runQuery) (runPage, error) {
 	if when.From.After(filter.Since) {
 		filter.Since = when.From
 	}
-	found, total, err := a.Runs.Runs(ctx, a.Org(ctx), filter, want)
+	found, total, err := a.Runs.Runs(ctx, a.Org(ctx), filter, withOneMore(want))
 	if err != nil {
 		return runPage{}, err
 	}
-	out := runPage{Results: httpapi.Each(found, runOf), Warnings: in.Warnings, Pagination: runPlacement{TotalCount: total, PageSize: want.Size}}
-	if len(found) > 0 {
-		out.Pagination.ContinuationToken, err = a.next(ctx, list, want, len(found), found[len(found)-1].Place())
-	}
-	return out, err
+	found, token, err := endPage(ctx, a, list, want, found, posture.Run.Place)
+	placement := runPlacement{TotalCount: total, PageSize: want.Size, ContinuationToken: token}
+	return runPage{Results: httpapi.Each(found, runOf), Warnings: in.Warnings, Pagination: placement}, err
 }
 
 func (a *API) startRun(ctx context.Context, in startRunIn) (httpapi.Reply, error) {
