@@ -163,7 +163,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                 look="quiet"
                 className="wide"
                 onClick={() => {
-                  setDraft(first);
+                  setDraft(rule ? draftOf(rule) : first); // what is stored now: a save that failed half-way stored a part
                   setDirty(false);
                   setError(undefined);
                 }}

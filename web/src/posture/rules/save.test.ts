@@ -2,24 +2,42 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { posture, type Rule } from '../../api/posture';
 import { draftOf, saveRule, type Versioned } from './save';
 
-vi.mock('../../api/posture', () => ({ posture: { answer: vi.fn(), patch: vi.fn() } }));
+vi.mock('../../api/posture', () => ({ posture: { answer: vi.fn() } }));
 
 beforeEach(() => vi.resetAllMocks());
 
 const rule = { id: 'r', name: 'Old', level: 'Med', status: 'Disabled', query: '', visualizationQuery: '' } as unknown as Rule;
+const stored = (changes: Partial<Rule>, etag: string) => ({ data: { ...rule, ...changes }, headers: new Headers({ ETag: etag }) }) as never;
+const path = { rule_id: 'r' };
 
 test('after a refused PATCH, the next save follows the version that PUT stored', async () => {
-  const put = vi
+  const answer = vi
     .mocked(posture.answer)
-    .mockResolvedValue({ data: { ...rule, name: 'New' }, headers: new Headers({ ETag: '"2"' }) } as never);
-  const patch = vi.mocked(posture.patch).mockRejectedValueOnce(new Error('refused'));
+    .mockResolvedValueOnce(stored({ name: 'New' }, '"2"'))
+    .mockRejectedValueOnce(new Error('refused'))
+    .mockResolvedValueOnce(stored({ name: 'New', status: 'Enabled' }, '"3"'));
   const draft = { ...draftOf(rule), name: 'New' };
   let version: Versioned = { rule, etag: '"1"' };
-  const save = () => saveRule(draft, 'Enabled', version, (stored) => (version = stored));
+  const save = () => saveRule(draft, 'Enabled', version, (v) => (version = v));
 
   await expect(save()).rejects.toThrow('refused');
   await save();
 
-  expect(put).toHaveBeenCalledOnce();
-  expect(patch).toHaveBeenLastCalledWith('/v1/rules/{rule_id}', { path: { rule_id: 'r' }, body: { status: 'Enabled' }, etag: '"2"' });
+  expect(answer.mock.calls.map(([method]) => method)).toEqual(['put', 'patch', 'patch']);
+  expect(answer).toHaveBeenLastCalledWith('patch', '/v1/rules/{rule_id}', { path, body: { status: 'Enabled' }, etag: '"2"' });
+});
+
+test('after PATCH, the next save follows the version that PATCH stored', async () => {
+  const answer = vi
+    .mocked(posture.answer)
+    .mockResolvedValueOnce(stored({ status: 'Enabled' }, '"2"'))
+    .mockResolvedValueOnce(stored({ status: 'Disabled' }, '"3"'));
+  let version: Versioned = { rule, etag: '"1"' };
+  const save = (status: Rule['status']) => saveRule(draftOf(rule), status, version, (v) => (version = v));
+
+  await save('Enabled');
+  await save('Disabled');
+
+  expect(answer).toHaveBeenLastCalledWith('patch', '/v1/rules/{rule_id}', { path, body: { status: 'Disabled' }, etag: '"2"' });
+  expect(version).toMatchObject({ rule: { status: 'Disabled' }, etag: '"3"' });
 });

@@ -1,4 +1,5 @@
 import { posture, type Rule, type RuleEdit, type RuleSpec } from '../../api/posture';
+import type { Answer } from '../../api/request';
 import { gremlinOf } from '../graph/load';
 
 /** A rule in the editor. Its queries are plain text, not the JSON that the API stores. */
@@ -88,29 +89,29 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a ?? {}) === JSON.string
 
 /**
  * Saves changes of a stored rule: texts and queries by PUT, the rest by PATCH. Both fail with 412 if the rule has changed since it was read.
- * PATCH may fail after PUT: afterPut receives the version that PUT stored, on which the next attempt must be based.
+ * What follows may fail: onStored receives each version that was stored, on which the next attempt must be based.
  */
 export async function saveRule(
   draft: Draft,
   status: Rule['status'],
   { rule, etag }: Versioned,
-  afterPut: (version: Versioned) => void,
+  onStored: (version: Versioned) => void,
 ): Promise<void> {
   const path = { rule_id: rule.id };
   const edit = editOf(draft, rule);
   let version = etag;
-  if (Object.keys(edit).length > 0) {
-    const { data, headers } = await posture.answer('put', '/v1/rules/{rule_id}', { path, body: edit, etag: version });
+  const stored = ({ data, headers }: Answer<Rule>) => {
     version = headers.get('ETag') ?? '';
-    afterPut({ rule: data, etag: version });
-  }
+    onStored({ rule: data, etag: version });
+  };
+  if (Object.keys(edit).length > 0) stored(await posture.answer('put', '/v1/rules/{rule_id}', { path, body: edit, etag: version }));
   const patch = {
     ...(status !== rule.status ? { status } : {}),
     ...(draft.level !== rule.level ? { level: draft.level } : {}),
     ...(draft.category && draft.category !== rule.category ? { category: draft.category } : {}),
     ...(same(draft.parameterValues, rule.parameterValues) ? {} : { parameterValues: draft.parameterValues }),
   };
-  if (Object.keys(patch).length > 0) await posture.patch('/v1/rules/{rule_id}', { path, body: patch, etag: version });
+  if (Object.keys(patch).length > 0) stored(await posture.answer('patch', '/v1/rules/{rule_id}', { path, body: patch, etag: version }));
 }
 
 /** Stores a new rule. */
