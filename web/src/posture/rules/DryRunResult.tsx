@@ -18,19 +18,25 @@ const mostCompared = 1000;
 type View = 'resources' | 'accounts' | 'graph' | 'plan' | 'json';
 
 /** Findings that the violating resources have already: those of the rule, and of the other rule that most of them violate. */
-function useOverlap(ids: string[], own: string | undefined): { own: number; other?: { name: string; count: number } | undefined } {
+function useOverlap(
+  ids: string[],
+  own: string | undefined,
+): { compared: number; own: number; other?: { name: string; count: number } | undefined } {
   const rules = useRules();
-  const page = useQuery({
+  const compared = ids.slice(0, mostCompared);
+  const answer = useQuery({
     ...findingsQuery({
-      filters: { ...open, objectIds: ids.slice(0, mostCompared) },
+      filters: { ...open, objectIds: compared },
       aggregations: { rule: { fieldName: 'ruleId', termsCount: 100 } },
       paginationInfo: { pageSize: 1 },
     }),
     enabled: ids.length > 0,
-  }).data;
+  });
+  const page = answer.isPlaceholderData ? undefined : answer.data; // not the answer about the resources before
   const found = ids.length > 0 ? buckets(page?.aggregations?.rule) : [];
   const other = found.find((b) => b.value !== own);
   return {
+    compared: page ? compared.length : 0,
     own: found.find((b) => b.value === own)?.count ?? 0,
     other: other && { name: rules.get(other.value)?.name ?? other.value, count: other.count },
   };

@@ -2,16 +2,28 @@ import { expect, test } from 'vitest';
 import { columnsOf, effect } from './effect';
 
 test('what enabling a rule would do', () => {
-  expect(effect({ violating: 0, accounts: 0, level: 'High', own: 0 })).toBe('no finding is raised.');
-  expect(effect({ violating: 6, accounts: 2, level: 'High', own: 0, other: { name: 'No token', count: 6 } })).toBe(
+  expect(effect({ violating: 0, compared: 0, accounts: 0, level: 'High', own: 0 })).toBe('no finding is raised.');
+  expect(effect({ violating: 6, compared: 6, accounts: 2, level: 'High', own: 0, other: { name: 'No token', count: 6 } })).toBe(
     '6 new findings of level High in 2 accounts. All 6 resources already have “No token”.',
   );
-  expect(effect({ violating: 3, accounts: 1, level: 'Low', own: 1, other: { name: 'X', count: 2 } })).toBe(
+  expect(effect({ violating: 3, compared: 3, accounts: 1, level: 'Low', own: 1, other: { name: 'X', count: 2 } })).toBe(
     '2 new findings of level Low in 1 account. 1 finding is there already. 2 resources already have “X”.',
   );
-  expect(effect({ violating: 1, accounts: 1, level: 'Low', own: 1, other: { name: 'X', count: 1 } })).toBe(
+  expect(effect({ violating: 1, compared: 1, accounts: 1, level: 'Low', own: 1, other: { name: 'X', count: 1 } })).toBe(
     '1 finding is there already. The resource already has “X”.',
   );
+});
+
+test('what was not compared is not counted', () => {
+  const many = { violating: 2500, compared: 1000, accounts: 30, level: 'High' };
+  expect(effect({ ...many, own: 0 })).toBe('Up to 2,500 new findings of level High in 30 accounts.');
+  expect(effect({ ...many, own: 1, other: { name: 'X', count: 1000 } })).toBe(
+    'Up to 2,499 new findings of level High in 30 accounts. At least 1 finding is there already. At least 1,000 resources already have “X”.',
+  );
+});
+
+test('a finding more than resources does not change the grammar', () => {
+  expect(effect({ violating: 1, compared: 1, accounts: 1, level: 'Low', own: 2 })).toBe('1 finding is there already.');
 });
 
 test('columns of a dry run are properties of what it found, rather than of what it is connected to', () => {

@@ -3,31 +3,38 @@ import { plural } from '../../parts/text';
 /** What a dry run found, and which findings its resources have already. */
 export interface Found {
   violating: number;
+  /** Number of violating resources whose findings were counted: large results are not listed in full. */
+  compared: number;
   /** How many accounts have a violating resource. */
   accounts: number;
   level: string;
-  /** Open findings of the rule itself. */
+  /** Open findings of the rule itself, of the compared resources. */
   own: number;
-  /** The other rule that most of the resources violate. */
+  /** The other rule that most of the compared resources violate. */
   other?: { name: string; count: number } | undefined;
 }
 
-/** What enabling a rule would do, in sentences. */
-export function effect({ violating, accounts, level, own, other }: Found): string {
+/** What enabling a rule would do: the text after “If you enable it:”. */
+export function effect({ violating, compared, accounts, level, own, other }: Found): string {
   if (violating === 0) return 'no finding is raised.';
-  const fresh = Math.max(0, violating - own);
+  // Of resources that were not compared nobody knows which findings they have already, so the counts are bounds.
+  const [upTo, atLeast] = compared < violating ? ['Up to ', 'At least '] : ['', ''];
+  const present = Math.min(own, violating);
+  const fresh = violating - present;
   const sentences = [];
-  if (fresh > 0) sentences.push(`${plural(fresh, 'new finding')} of level ${level} in ${plural(accounts, 'account')}.`);
-  if (own > 0) sentences.push(`${plural(Math.min(own, violating), 'finding')} ${own === 1 ? 'is' : 'are'} there already.`);
+  if (fresh > 0) sentences.push(`${upTo}${plural(fresh, 'new finding')} of level ${level} in ${plural(accounts, 'account')}.`);
+  if (present > 0) sentences.push(`${atLeast}${plural(present, 'finding')} ${present === 1 ? 'is' : 'are'} there already.`);
   if (other && other.count > 0) {
-    const all = other.count >= violating;
-    const who = violating === 1 ? 'The resource' : all ? `All ${plural(violating, 'resource')}` : plural(other.count, 'resource');
-    sentences.push(`${who} already ${violating === 1 || other.count === 1 ? 'has' : 'have'} “${other.name}”.`);
+    const count = Math.min(other.count, violating);
+    let who = `${atLeast}${plural(count, 'resource')}`;
+    if (violating === 1) who = 'The resource';
+    else if (count === violating) who = `All ${plural(violating, 'resource')}`;
+    sentences.push(`${who} already ${count === 1 ? 'has' : 'have'} “${other.name}”.`);
   }
   return sentences.join(' ');
 }
 
-/** Two of the properties that a rule reads, as columns beside what it found: at first those that the resources themselves have. */
+/** The two properties to show as columns of the results: of those that the rule reads, first the ones that the found resources have themselves. */
 export function columnsOf(reads: string[], found: { properties: { name: string }[] }[]): string[] {
   const own = new Set(found.flatMap((r) => r.properties.map((p) => p.name)));
   return [...new Set(reads)].sort((a, b) => Number(own.has(b)) - Number(own.has(a))).slice(0, 2);
