@@ -20,7 +20,7 @@ interface Props {
   schema: Schema | undefined;
   problems?: FieldError[];
   readOnly?: boolean;
-  /** Search queries are completed and coloured less. */
+  /** The language decides completion and highlighting. */
   language?: 'Graph' | 'Search';
 }
 
@@ -109,8 +109,8 @@ export default function CodeEditor({ label, value, onChange, onRun, schema, prob
   const view = useRef<EditorView>(undefined);
   const latest = useRef({ onChange, onRun });
   latest.current = { onChange, onRun };
-  const known = useRef(new Compartment());
-  const knowledge = useMemo(
+  const languageCompartment = useRef(new Compartment());
+  const languageSupport = useMemo(
     () => [
       language === 'Search' ? search : gremlin,
       autocompletion({ override: [language === 'Search' ? completeSearch(schema) : completeGremlin(schema)] }),
@@ -141,7 +141,7 @@ export default function CodeEditor({ label, value, onChange, onRun, schema, prob
           highlightActiveLine(),
           lintGutter(),
           look,
-          known.current.of(knowledge),
+          languageCompartment.current.of(languageSupport),
           keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
           EditorState.readOnly.of(readOnly),
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
@@ -153,7 +153,7 @@ export default function CodeEditor({ label, value, onChange, onRun, schema, prob
     });
     return () => view.current?.destroy();
   }, [label, readOnly]);
-  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure(knowledge) }), [knowledge]);
+  useEffect(() => view.current?.dispatch({ effects: languageCompartment.current.reconfigure(languageSupport) }), [languageSupport]);
   useEffect(() => {
     const editor = view.current;
     if (editor && editor.state.doc.toString() !== value)

@@ -29,6 +29,14 @@ test('Gremlin has comments to the end of the line and in /* */', () => {
   expect(tokens("'/* a */' '// b'")).toEqual(["string '/* a */'", "string '// b'"]);
 });
 
+test('a string can have several lines, and no comments', () => {
+  expect(tokens("'a\n /* b\n\n// c' 1")).toEqual(["string 'a", 'string  /* b', "string // c'", 'number 1']);
+  expect(tokens("'a\\\nb' 1")).toEqual(["string 'a\\", "string b'", 'number 1']);
+  expect(tokens("'a\n'\n1")).toEqual(["string 'a", "string '", 'number 1']);
+  expect(tokens(`'a"' "b\\"'" 1`)).toEqual([`string 'a"'`, `string "b\\"'"`, 'number 1']);
+  expect(tokens('"a\n1" 2', search)).toEqual(['string "a', 'string 1"', 'number 2']);
+});
+
 test('the search language has no comments', () => {
   const url = tokens('tag.url = https://example AND a = 1', search);
   expect(url.filter((token) => token.startsWith('comment'))).toEqual([]);

@@ -23,17 +23,26 @@ const keywords = new Set([
   'asc',
 ]);
 
-interface Position {
-  /** Within a comment that began on this line or an earlier one. */
-  comment: boolean;
+/** What the tokenizer is in the middle of. Strings and comments can continue on the next line. */
+interface State {
+  inComment: boolean;
+  /** The quote that ends the string; empty outside strings. */
+  quote: string;
 }
 
 /** Tokens that Gremlin and the search language have in common. The kind of a token decides its colour. */
-const common: StreamParser<Position> = {
-  startState: () => ({ comment: false }),
-  token(stream) {
-    if (stream.eatSpace()) return null;
-    if (stream.match(/^'(?:[^'\\]|\\.)*'?/) || stream.match(/^"(?:[^"\\]|\\.)*"?/)) return 'string';
+const common: StreamParser<State> = {
+  startState: () => ({ inComment: false, quote: '' }),
+  token(stream, state) {
+    if (!state.quote) {
+      if (stream.eatSpace()) return null;
+      state.quote = stream.eat(/['"]/) ?? '';
+    }
+    if (state.quote) {
+      stream.match(state.quote === "'" ? /^(?:[^'\\]|\\.?)*/ : /^(?:[^"\\]|\\.?)*/); // a backslash escapes also the end of a line
+      if (stream.eat(state.quote)) state.quote = '';
+      return 'string';
+    }
     if (stream.match(number)) return 'number';
     const word = stream.match(/^[A-Za-z_]\w*/);
     if (word) {
@@ -47,16 +56,17 @@ const common: StreamParser<Position> = {
   tokenTable: { function: tags.function(tags.variableName) },
 };
 
-/** Comments are of Gremlin alone: the search language has none. */
-const withComments: StreamParser<Position> = {
+/** Tokens of Gremlin: the common ones and comments, which the search language does not have. */
+const withComments: StreamParser<State> = {
   ...common,
-  token(stream, position) {
-    if (!position.comment) {
+  token(stream, state) {
+    if (state.quote) return common.token(stream, state);
+    if (!state.inComment) {
       if (stream.match(/^\/\/.*/)) return 'comment';
-      if (!stream.match('/*')) return common.token(stream, position);
+      if (!stream.match('/*')) return common.token(stream, state);
     }
-    position.comment = !stream.match(/^.*?\*\//);
-    if (position.comment) stream.skipToEnd();
+    state.inComment = !stream.match(/^.*?\*\//);
+    if (state.inComment) stream.skipToEnd();
     return 'comment';
   },
 };
