@@ -141,7 +141,7 @@ export default function Explore() {
     { keys: 'Ctrl+s', does: 'Save as rule', run: saveRule },
     ...views.map((v, i) => ({ keys: `Alt+${i + 1}`, does: `Show as ${v}`, run: () => change({ view: v === 'table' ? undefined : v }) })),
   ]);
-  const answer = query.data && joined(query.data);
+  const answer = useMemo(() => query.data && joined(query.data), [query.data]);
   const failed = query.data?.answers.filter((a) => a.error) ?? [];
   const cost = answer?.cost;
   return (
