@@ -168,6 +168,27 @@ test.describe('what the server refuses', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     await expect(page).toHaveURL(/\/rules$/);
   });
+
+  test('after a save of which only a part was stored, Discard goes back to what is stored', async ({ posture: page }, info) => {
+    const name = `Half stored ${info.workerIndex} ${Date.now()}`;
+    await page.goto(postureAt('/rules/new'));
+    await write(page, mended);
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
+    await expect(page.getByRole('heading', { name })).toBeVisible();
+    await page.route('**/v1/rules/*', (route) =>
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 400, json: { message: 'refused by the test' } }) : route.fallback(),
+    );
+    await page.getByLabel('What to do').fill('What is stored');
+    await page.getByRole('button', { name: 'Save and enable', exact: true }).click();
+    await expect(page.getByRole('alert').first()).toContainText('Refused by the test');
+    await page.getByLabel('What to do').fill('What is not stored');
+    await page.getByRole('button', { name: 'Discard', exact: true }).click();
+    await expect(page.getByLabel('What to do')).toHaveValue('What is stored');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await expect(page).toHaveURL(/\/rules$/);
+  });
 });
 
 test('a native rule is read-only and can be copied', async ({ posture: page }) => {
