@@ -3,7 +3,6 @@ import { Page } from '../../frame/Page';
 import { Audit } from './Audit';
 import { Keys } from './Keys';
 import { Sessions } from './Sessions';
-import '../../posture/accounts/accounts.css';
 
 const tabs = { keys: 'Monitoring keys', sessions: 'My sessions', audit: 'Audit' } as const;
 type Tab = keyof typeof tabs;

@@ -18,7 +18,6 @@ import { statusNames } from '../status';
 import { channelOfDraft, Channels, draftOfChannel, emptyChannel, type ChannelDraft } from './Channels';
 import { conditionText } from './condition';
 import './alerts.css';
-import '../../posture/accounts/accounts.css';
 
 type Condition = AlertRuleSpec['condition'];
 

@@ -6,7 +6,6 @@ import { Time } from '../../parts/time';
 import { fromEventDatabase } from '../components';
 import { eventDatabaseQuery } from '../data';
 import { ComponentPanel } from './ComponentPanel';
-import '../../posture/accounts/accounts.css';
 import './kinds.css';
 
 /** Where the events of the desktops are kept. */

@@ -18,7 +18,6 @@ import { Secret } from '../../posture/accounts/ScriptBox';
 import { kindWords } from '../components';
 import { agentsQuery, gatewaysQuery, rdsQuery } from '../data';
 import { daysLeft, machineCertificateStatus } from '../status';
-import '../../posture/accounts/accounts.css';
 import '../../posture/findings/findings.css';
 
 const showFailure = (cause: unknown) => showToast(failureText(cause));

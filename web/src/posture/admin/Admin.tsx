@@ -4,7 +4,6 @@ import { Audit } from './Audit';
 import { Sessions } from './Sessions';
 import { Tokens } from './Tokens';
 import { Users } from './Users';
-import '../accounts/accounts.css';
 
 const tabs = { users: 'Users', tokens: 'Tokens', sessions: 'Sessions', audit: 'Audit' } as const;
 type Tab = keyof typeof tabs;

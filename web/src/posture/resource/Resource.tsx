@@ -19,7 +19,6 @@ import { quoted } from '../graph/model';
 import { ChangesColumn } from './ChangesColumn';
 import { FindingsColumn, OtherVerdicts, PropertiesColumn } from './columns';
 import { GraphBand } from './GraphBand';
-import '../accounts/accounts.css';
 import '../findings/findings.css';
 import '../graph/graph.css';
 import './resource.css';
