@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode } from 'react';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
-import { useAddress } from '../frame/address';
+import { choiceOf, useAddress } from '../frame/address';
 import { Button } from './Button';
 import { Icon } from './Icon';
 import { Mark, type MarkName } from './marks';
@@ -29,7 +29,7 @@ export interface AuditLine {
 const marks: Record<Outcome, MarkName> = { success: 'ok', denied: 'warn', failure: 'error' };
 
 /** The outcome that the address selects; undefined for all. */
-export const outcomeOf = (text: string | undefined) => (text && text in marks ? (text as Outcome) : undefined);
+export const outcomeOf = (text: string | undefined) => choiceOf(marks, text, undefined);
 
 const words = (r: AuditLine) => `${r.operation} ${r.who ?? ''} ${Object.values(r.targets).join(' ')}`.toLowerCase();
 

@@ -1,4 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router';
+import { choiceOf } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Audit } from './Audit';
 import { Keys } from './Keys';
@@ -10,7 +11,7 @@ type Tab = keyof typeof tabs;
 /** Keys for monitoring, one's own sessions, and who changed what. */
 export default function Admin() {
   const { tab: given } = useParams({ strict: false }) as { tab?: string };
-  const tab = (given && given in tabs ? given : 'keys') as Tab;
+  const tab: Tab = choiceOf(tabs, given, 'keys');
   return (
     <Page title="Admin">
       <nav className="tabs" aria-label="Admin">

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ChangeGroup, StatusChange } from '../../api/desktop';
-import { useAddress } from '../../frame/address';
+import { choiceOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { Mark } from '../../parts/marks';
@@ -141,7 +141,7 @@ function Lanes({ groups, from, to }: { groups: ChangeGroup[]; from: number; to: 
 /** What was how, when. */
 export default function History() {
   const { search, change } = useAddress();
-  const range = (search.range && search.range in ranges ? search.range : '1d') as Range;
+  const range: Range = choiceOf(ranges, search.range, '1d');
   const minute = 60_000;
   const until = search.to ? Number(search.to) || undefined : undefined;
   const since = Number(search.from) || Math.floor(((until ?? Date.now()) - ranges[range]) / minute) * minute;

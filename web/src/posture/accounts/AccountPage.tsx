@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { posture, type Account } from '../../api/posture';
 import { useRefusal } from '../../api/session';
-import { useAddress } from '../../frame/address';
+import { choiceOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { CopyButton } from '../../parts/Copy';
@@ -184,7 +184,7 @@ export default function AccountPage() {
     if (run) change({ tab: undefined, run: run.collectionId });
   };
   useKeys([{ keys: 'r', does: 'Read now', run: () => !refused && void read() }]);
-  const tab = (search.tab && search.tab in tabs ? search.tab : 'runs') as Tab;
+  const tab: Tab = choiceOf(tabs, search.tab, 'runs');
   return (
     <Page
       title={query.data?.cloudAccountName ?? id}

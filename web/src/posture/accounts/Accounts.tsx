@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { posture, type Account, type Run } from '../../api/posture';
 import { useRefusal } from '../../api/session';
-import { useAddress } from '../../frame/address';
+import { choiceOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { useKeys } from '../../parts/keys';
@@ -120,7 +120,7 @@ export default function Accounts() {
   const entities = useEntityCounts();
   const findings = useFindingCounts();
   const link = () => void navigate({ to: '/accounts/link' } as never);
-  const kind = (search.status && search.status in kinds ? search.status : 'all') as Kind;
+  const kind: Kind = choiceOf(kinds, search.status, 'all');
   const plan = useQuery(planQuery).data;
   const mayNotRead = useRefusal('analyst', 'accounts');
   const { start } = useCollect();

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { posture, type Finding } from '../../api/posture';
-import { useAddress, type Search } from '../../frame/address';
+import { choiceOf, useAddress, type Search } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { useKeys } from '../../parts/keys';
@@ -27,7 +27,7 @@ const lengths: Record<Range, number> = { '1d': 24 * hour, '7d': 168 * hour, '30d
 function spanOf(search: Search, now: number): { from: number; to: number; step: number; range: Range | undefined } {
   const from = Date.parse(search.from ?? '');
   const to = Date.parse(search.to ?? '');
-  const given = search.range && search.range in lengths ? (search.range as Range) : '7d';
+  const given: Range = choiceOf(lengths, search.range, '7d');
   if (Number.isNaN(from)) {
     const end = (Math.floor(now / hour) + 1) * hour;
     return { from: end - lengths[given], to: end, step: lengths[given] > 168 * hour ? 24 * hour : hour, range: given };

@@ -1,4 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router';
+import { choiceOf } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Audit } from './Audit';
 import { Sessions } from './Sessions';
@@ -11,7 +12,7 @@ type Tab = keyof typeof tabs;
 /** Who may do what, and who did. */
 export default function Admin() {
   const { tab: given } = useParams({ strict: false }) as { tab?: string };
-  const tab = (given && given in tabs ? given : 'users') as Tab;
+  const tab: Tab = choiceOf(tabs, given, 'users');
   return (
     <Page title="Admin">
       <nav className="tabs" aria-label="Admin">

@@ -1,5 +1,5 @@
 import type { FindingFilters, FindingQuery } from '../../api/posture';
-import { listOf, type Search } from '../../frame/address';
+import { choiceOf, listOf, type Search } from '../../frame/address';
 
 /** A filter of findings: its name in addresses, in the API, and on the screen. */
 export interface FilterKind {
@@ -36,7 +36,7 @@ export const states = {
 } satisfies Record<string, { label: string; filters: FindingFilters }>;
 export type State = keyof typeof states;
 
-export const stateOf = (search: Search): State => (search.status && search.status in states ? (search.status as State) : 'open');
+export const stateOf = (search: Search): State => choiceOf(states, search.status, 'open');
 
 export const tagsOf = (search: Search) =>
   Object.entries(search)
@@ -61,7 +61,7 @@ export function filtersOf(search: Search, without?: string): FindingFilters {
 // There is no sort by level: the risk score contains it, and the server has no index of it.
 export const sorts = { '-risk': 'Risk', '-new': 'Newest', new: 'Oldest', '-changed': 'Changed' } as const;
 export type Sort = keyof typeof sorts;
-export const sortOf = (search: Search): Sort => (search.sort && search.sort in sorts ? (search.sort as Sort) : '-risk');
+export const sortOf = (search: Search): Sort => choiceOf(sorts, search.sort, '-risk');
 
 const orders: Record<Sort, NonNullable<FindingQuery['sorts']>> = {
   '-risk': [{ fieldName: 'riskScore', order: 'desc' }],
@@ -83,7 +83,7 @@ export const cleared = (search: Search): Search => Object.fromEntries(activeName
 
 export const groups = { none: 'None', rule: 'Rule', resource: 'Resource', account: 'Account', service: 'Service' } as const;
 export type Group = keyof typeof groups;
-export const groupOf = (search: Search): Group => (search.group && search.group in groups ? (search.group as Group) : 'none');
+export const groupOf = (search: Search): Group => choiceOf(groups, search.group, 'none');
 export const groupField: Record<Exclude<Group, 'none'>, string> = {
   rule: 'ruleId',
   resource: 'entityId',

@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Provider } from '../../api/posture';
 import { useRefusal } from '../../api/session';
-import { useAddress } from '../../frame/address';
+import { choiceOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { ProviderMark } from '../../parts/marks';
 import { Segments } from '../../parts/Segments';
@@ -69,7 +69,7 @@ export default function Wizard() {
   const navigate = useNavigate();
   const refused = useRefusal('admin', 'accounts');
   const provider = providers.find((p) => p === params.provider);
-  const step: Step = params.step && params.step in steps ? (params.step as Step) : 'access';
+  const step: Step = choiceOf(steps, params.step, 'access');
   const id = search.account ?? '';
   const go = (next: Step, account = id) => void navigate({ to: `/accounts/link/${provider}/${next}`, search: { account } } as never);
   const content: Record<Step, () => ReactNode> = {

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { posture, type NotificationDelivery } from '../../api/posture';
 import { useRefusal } from '../../api/session';
-import { useAddress } from '../../frame/address';
+import { choiceOf, useAddress } from '../../frame/address';
 import { Button } from '../../parts/Button';
 import { Word, type MarkName } from '../../parts/marks';
 import { Segments, Select } from '../../parts/Segments';
@@ -36,7 +36,7 @@ export function Deliveries() {
   const refused = useRefusal('admin', 'administration');
   const client = useQueryClient();
   const [busy, setBusy] = useState<string>();
-  const state = search.state && search.state in states ? (search.state as State) : undefined;
+  const state = choiceOf(states, search.state, undefined);
   const query = useQuery(deliveriesQuery(state));
   const dead = useQuery(deliveriesQuery('Dead')).data;
   const channels = useQuery(channelsQuery).data ?? [];

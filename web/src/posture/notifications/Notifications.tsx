@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useRefusal } from '../../api/session';
-import { useAddress } from '../../frame/address';
+import { choiceOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { useKeys } from '../../parts/keys';
@@ -18,7 +18,7 @@ type Tab = keyof typeof tabs;
 /** Who is notified of what: receivers, which events go to them, and what became of the messages. */
 export default function Notifications() {
   const { tab: given } = useParams({ strict: false }) as { tab?: string };
-  const tab = (given && given in tabs ? given : 'channels') as Tab;
+  const tab: Tab = choiceOf(tabs, given, 'channels');
   const refused = useRefusal('admin', 'administration');
   const { change } = useAddress();
   const dead = useQuery(deliveriesQuery('Dead')).data?.totalCount;

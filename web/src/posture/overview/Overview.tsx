@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useAddress } from '../../frame/address';
+import { choiceOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Icon } from '../../parts/Icon';
 import { useKeys } from '../../parts/keys';
@@ -74,7 +74,7 @@ export default function Overview() {
   const { search, change } = useAddress();
   const navigate = useNavigate();
   const account = search.account;
-  const range: Range = search.range && search.range in ranges ? (search.range as Range) : '30d';
+  const range: Range = choiceOf(ranges, search.range, '30d');
   const accounts = useQuery(accountsQuery);
   const runs = useQuery(runsQuery());
   const rules = useQuery(ruleCountQuery).data;
