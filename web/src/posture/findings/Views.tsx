@@ -87,7 +87,7 @@ export function Views({ search }: { search: Search }) {
         'today',
         'New today',
         { since: 'today', sort: '-new' },
-        'Open findings that were raised since midnight, for the first time or again',
+        'Open findings that were raised since 00:00 UTC, for the first time or again',
       )}
       {tab('critical', 'Critical risk', { risk: '90' })}
       {rest.map((s) => tab(s, states[s].label, { status: s }))}

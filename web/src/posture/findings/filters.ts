@@ -54,7 +54,8 @@ export function filtersOf(search: Search, without?: string): FindingFilters {
   if (tags.length) filters.cloudTags = Object.fromEntries(tags);
   if (search.q && without !== 'q') filters.queryString = search.q;
   if (search.risk && without !== 'risk') filters.minRiskScore = Number(search.risk) || 0;
-  if (search.since === 'today' && without !== 'since') filters.createdFrom = new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
+  // Days begin at 00:00 UTC, as those of the server do.
+  if (search.since === 'today' && without !== 'since') filters.createdFrom = new Date(new Date().setUTCHours(0, 0, 0, 0)).toISOString();
   return filters;
 }
 
