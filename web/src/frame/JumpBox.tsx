@@ -5,6 +5,7 @@ import { Dialog } from '../parts/Dialog';
 import { failureText } from '../parts/failure';
 import { Icon, type IconName } from '../parts/Icon';
 import { composing } from '../parts/keys';
+import { plural } from '../parts/text';
 
 /** A place to jump to. */
 export interface Target {
@@ -43,6 +44,15 @@ function matches(target: Target, text: string): boolean {
   return words.every((word) => where.includes(word));
 }
 
+/** Says below the targets what was found; undefined if all that matches is shown. */
+export function outcomeText(shown: number, more: boolean, searching: boolean): string | undefined {
+  if (shown === 0 && searching) return 'Searching…';
+  // A search by name can end before it has found something.
+  if (shown === 0)
+    return more ? 'Nothing was found, but the search did not reach the end. Type more of the name.' : 'Nothing has this name.';
+  return more ? `Only ${plural(shown, 'match is', 'matches are')} shown. Type more of the name to find the others.` : undefined;
+}
+
 /** Goes anywhere by name. */
 export function JumpBox({ fixed, hint, find, onClose }: Props) {
   const [text, setText] = useState('');
@@ -59,7 +69,8 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
   const answer = asked.length > 1 ? found.data : undefined;
   const all = [...fixed.filter((t) => matches(t, text)), ...(answer?.targets ?? [])];
   const targets = all.slice(0, most);
-  const more = answer?.more || all.length > most;
+  const more = !!answer?.more || all.length > most;
+  const outcome = outcomeText(targets.length, more, found.isFetching);
   const current = Math.min(chosen, targets.length - 1);
 
   const go = (target: Target | undefined) => {
@@ -116,12 +127,11 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
           The search failed. {failureText(found.error)}
         </p>
       ) : (
-        targets.length === 0 && <p className="region t3">{found.isFetching ? 'Searching…' : 'Nothing has this name.'}</p>
-      )}
-      {more && (
-        <p className="region t3" role="status">
-          Only {targets.length} matches are shown. Type more of the name to find the others.
-        </p>
+        outcome && (
+          <p className="region t3" role="status">
+            {outcome}
+          </p>
+        )
       )}
     </Dialog>
   );

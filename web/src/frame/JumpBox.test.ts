@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { outcomeText } from './JumpBox';
+
+test('the jump box does not say both that there is nothing and that there is more', () => {
+  expect(outcomeText(0, false, false)).toBe('Nothing has this name.');
+  expect(outcomeText(0, true, false)).toBe('Nothing was found, but the search did not reach the end. Type more of the name.');
+  expect(outcomeText(0, true, true)).toBe('Searching…');
+  expect(outcomeText(1, true, false)).toBe('Only 1 match is shown. Type more of the name to find the others.');
+  expect(outcomeText(40, true, false)).toBe('Only 40 matches are shown. Type more of the name to find the others.');
+  expect(outcomeText(40, false, true)).toBeUndefined();
+});
