@@ -17,7 +17,7 @@ export function setPulse(patch: Partial<Pulse>): void {
   listeners.forEach((listener) => listener());
 }
 
-/** How often the server is asked, after "Looked 4 s ago". */
+/** The second half of "Looked 4 s ago, every 15 s": the interval of the requests, or that they are paused. */
 export const paceText = ({ every }: Pulse) => (every > 0 ? `, every ${every} s` : ', paused');
 
 export const currentPulse = (): Pulse => pulse;

@@ -63,7 +63,7 @@ export function ago(instant: Instant, now = Date.now()): string {
   return passed < 7 * dayLong ? `${span(passed)} ago` : day(instant);
 }
 
-/** Whether a time is less than about a day ago, so that the time of day identifies it. */
+/** Whether a time is less than 22 hours ago. Then the time of day is enough to tell which day is meant. */
 export const isWithinDay = (at: number) => Date.now() - at < 22 * hour;
 
 /** The end of an axis of time: now, if it lies within the last minute. */

@@ -119,7 +119,7 @@ export function EvidenceSection({ finding }: { finding: Finding }) {
       <div className="region-head">
         <h3>Evidence</h3>
         <span className="end">
-          last changed <Time at={entity.lastUpdateTime} as="date" />
+          resource last changed <Time at={entity.lastUpdateTime} as="date" />
         </span>
       </div>
       <table className="evidence">

@@ -38,7 +38,7 @@ type LevelName = (typeof levels)[number]['name'];
 export interface Series {
   times: string[];
   levels: { name: LevelName; open: number[] }[];
-  /** How often findings were raised, also the same one again. */
+  /** Number of times that findings were raised; a finding that is raised again counts again. */
   raised: number[];
   resolved: number[];
 }
