@@ -224,9 +224,12 @@ export const kindPhrase = (kind: string) => {
   const word = kindWords[kind as Kind] ?? words(kind);
   return `${/^([aeiou]|RDS)/.test(word) ? 'an' : 'a'} ${word}`;
 };
-/** Components by status, the worst first, then by name. */
-export const worstFirst = <T extends { status: Status; name: string }>(of: T[]): T[] =>
-  [...of].sort((a, b) => rank(a.status) - rank(b.status) || a.name.localeCompare(b.name, 'en', { numeric: true }));
+interface Ranked {
+  status: Status;
+  name: string;
+}
+/** Orders by status, the worst first, then by name. */
+export const byStatus = (a: Ranked, b: Ranked) => rank(a.status) - rank(b.status) || a.name.localeCompare(b.name, 'en', { numeric: true });
 export const allKinds = Object.keys(paths) as Kind[];
 /** The name of a machine without its domain. The name of a domain is its DNS name as a whole. */
 export const shortName = (of: { kind: Kind; name: string }) => (of.kind === 'AD_DOMAIN' ? of.name : short(of.name));

@@ -13,7 +13,7 @@ import { isWithinDay, Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
 import { Ledger, type Figure } from '../../posture/overview/Ledger';
 import { alertGroupsQuery, changeGroupsQuery, connectionServersQuery, overviewQuery, rdsQuery, setPaused, usePaused } from '../data';
-import { addressOf, everything, shortName, useComponents, worstFirst, type Component, type Components } from '../components';
+import { addressOf, byStatus, everything, shortName, useComponents, type Component, type Components } from '../components';
 import { countBy, endsSoon, healthMark, worst } from '../status';
 import { Breaks } from './Breaks';
 import { problemsOf } from './problems';
@@ -36,7 +36,7 @@ const Breakable = ({ name }: { name: string }) =>
 function Rows({ of }: { of: Component[] }) {
   return (
     <ul className="health-rows">
-      {worstFirst(of).map((c) => (
+      {[...of].sort(byStatus).map((c) => (
         <li key={c.id} className={c.status}>
           <Link to={to(c)}>
             <Mark name={c.status} label />
@@ -61,7 +61,7 @@ function Rows({ of }: { of: Component[] }) {
 
 /** Many components as numbered tiles. Below them, the worst three of those with a problem by name. */
 function Tiles({ of, dense, children }: { of: Component[]; dense?: boolean; children?: ReactNode }) {
-  const sick = worstFirst(of.filter((c) => c.status === 'error' || c.status === 'warn'));
+  const sick = of.filter((c) => c.status === 'error' || c.status === 'warn').sort(byStatus);
   return (
     <>
       <div className={`tiles ${dense ? 'dense' : ''}`}>

@@ -9,8 +9,8 @@ import { Mark } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Segments } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import type { Component } from '../components';
-import { countBy, rank, type Status } from '../status';
+import { byStatus, type Component } from '../components';
+import { countBy, type Status } from '../status';
 import { ComponentPanel, Parts } from './ComponentPanel';
 import { kinds, type KindSpec } from './columns';
 import { Matrix } from './Matrix';
@@ -97,10 +97,7 @@ export default function KindScreen() {
   });
   const all: Row[] = (query.data ?? [])
     .map((item) => ({ item, component: (spec as KindSpec).component(item) }))
-    .sort(
-      (a, b) =>
-        rank(a.component.status) - rank(b.component.status) || a.component.name.localeCompare(b.component.name, 'en', { numeric: true }),
-    );
+    .sort((a, b) => byStatus(a.component, b.component));
   const rows = all.filter(
     ({ component: c }) =>
       (!search.status || c.status === search.status) &&

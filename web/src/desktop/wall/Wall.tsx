@@ -361,7 +361,7 @@ export default function Wall() {
                 />
               )}
               {table ? (
-                <ServerTable servers={all.filter(fits).sort(worstFirst)} farmName={(f) => names.get(f) ?? f} />
+                <ServerTable servers={all.filter(fits).sort(disabledLast)} farmName={(f) => names.get(f) ?? f} />
               ) : (
                 <ul className="wall">
                   {shown.map((r) => (
@@ -445,5 +445,6 @@ export default function Wall() {
 
 const place = (status: Status) => (status === 'off' ? 9 : rank(status));
 const order = (r: FarmRow) => place(r.status);
-const worstFirst = (a: RDSServer, b: RDSServer) =>
+/** Orders by status, the worst first and those that are disabled last, then by name. */
+const disabledLast = (a: RDSServer, b: RDSServer) =>
   place(fromRDS(a).status) - place(fromRDS(b).status) || a.name.localeCompare(b.name, 'en', { numeric: true });
