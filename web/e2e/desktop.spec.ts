@@ -8,6 +8,22 @@ test('the health map shows the five stages of a connection', async ({ desktop: p
   await expect(page.locator('.ledger .figure').first()).toHaveText(/^[1-9]/);
 });
 
+test.describe('a list that cannot be read', () => {
+  test.use({ failing: true });
+  test('makes its stage of the health map unknown', async ({ desktop: page }) => {
+    await page.route('**/rest/monitor/gateways', (route) => route.fulfill({ status: 500, json: { error_message: 'internal error' } }));
+    await page.goto(desktopAt('/health'));
+    const stage = page.locator('.stage').first();
+    await expect(stage).toContainText('The list of gateways could not be read');
+    await expect(stage.locator('.stage-head')).toContainText('Not read');
+    await expect(stage.locator('.stage-node')).toHaveClass(/unknown/);
+    await expect(page.locator('.stage-head').nth(1)).toContainText(/ of \d+ OK$/);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await stage.getByRole('button', { name: 'Try again', exact: true }).click();
+    await expect(stage.locator('.stage-head')).toContainText(/\d of 6 OK$/);
+  });
+});
+
 test('the map stands still while it is paused', async ({ desktop: page }) => {
   await page.goto(desktopAt('/health'));
   await expect(page.locator('.stage')).toHaveCount(5);

@@ -1,4 +1,4 @@
-import { useQueries } from '@tanstack/react-query';
+import { useQueries, type UseQueryResult } from '@tanstack/react-query';
 import type {
   ADDomain,
   Composer,
@@ -234,40 +234,44 @@ export const allKinds = Object.keys(paths) as Kind[];
 /** The name of a machine without its domain. The name of a domain is its DNS name as a whole. */
 export const shortName = (of: { kind: Kind; name: string }) => (of.kind === 'AD_DOMAIN' ? of.name : short(of.name));
 
-/** Every component, by kind; a kind that did not answer is missing, and complete is false. */
+/** The lists of components, as useComponents asks for them. */
+const listQueries = {
+  gateways: gatewaysQuery,
+  servers: connectionServersQuery,
+  domains: domainsQuery,
+  farms: farmsQuery,
+  rds: rdsQuery,
+  centers: centersQuery,
+  pods: podsQuery,
+  saml: samlQuery,
+  sso: ssoQuery,
+  composers: composersQuery,
+  database: eventDatabaseQuery,
+};
+type ListName = keyof typeof listQueries;
+
+/** Every component, by kind. A list that was not read is empty, and complete is false. */
 export function useComponents() {
-  const answers = useQueries({
-    queries: [
-      gatewaysQuery,
-      connectionServersQuery,
-      domainsQuery,
-      farmsQuery,
-      rdsQuery,
-      centersQuery,
-      podsQuery,
-      samlQuery,
-      ssoQuery,
-      composersQuery,
-      eventDatabaseQuery,
-    ] as never[],
-  }) as { data?: unknown; error?: unknown; refetch: () => unknown }[];
-  const of = <T>(i: number, make: (x: T) => Component) => ((answers[i]?.data as T[] | undefined) ?? []).map(make);
-  const database = answers[10]?.data as EventDatabase | undefined;
+  const answers = useQueries({ queries: Object.values(listQueries) as never[] }) as UseQueryResult[];
+  const lists = Object.fromEntries(Object.keys(listQueries).map((name, i) => [name, answers[i]])) as Record<ListName, UseQueryResult>;
+  const of = <T>(name: ListName, make: (x: T) => Component) => ((lists[name].data as T[] | undefined) ?? []).map(make);
+  const database = lists.database.data as EventDatabase | undefined;
   return {
+    lists,
     loaded: answers.some((a) => a.data !== undefined),
     complete: answers.every((a) => a.data !== undefined),
-    error: (answers.find((a) => a.error && a.data === undefined)?.error ?? undefined) as unknown,
+    error: answers.find((a) => a.error && a.data === undefined)?.error ?? undefined,
     retry: () => answers.forEach((a) => void a.refetch()),
-    gateways: of(0, fromGateway),
-    servers: of(1, fromConnectionServer),
-    domains: of(2, fromDomain),
-    farms: of(3, fromFarm),
-    rds: of(4, fromRDS),
-    centers: of(5, fromCenter),
-    pods: of(6, fromPod),
-    saml: of(7, fromSAML),
-    sso: of(8, fromSSO),
-    composers: of(9, fromComposer),
+    gateways: of('gateways', fromGateway),
+    servers: of('servers', fromConnectionServer),
+    domains: of('domains', fromDomain),
+    farms: of('farms', fromFarm),
+    rds: of('rds', fromRDS),
+    centers: of('centers', fromCenter),
+    pods: of('pods', fromPod),
+    saml: of('saml', fromSAML),
+    sso: of('sso', fromSSO),
+    composers: of('composers', fromComposer),
     database: database ? [fromEventDatabase(database)] : [],
   };
 }

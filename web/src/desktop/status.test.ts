@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StatusChange } from '../api/desktop';
 import { spansOf } from './kinds/spans';
-import { certificateStatus, healthMark, markOf, worst } from './status';
+import { certificateStatus, healthMark, markOf, statusOfStage, worst } from './status';
 
 const change = (timestamp: number, from_status: string, to_status: string, part?: string): StatusChange => ({
   timestamp,
@@ -25,6 +25,12 @@ describe('statuses', () => {
     expect(healthMark('NEW')).toBe('unknown');
     expect(worst([])).toBe('unknown');
     expect(worst(['ok', 'warn', 'unknown'])).toBe('warn');
+  });
+  it('of a stage are never OK while a list was not read', () => {
+    expect(statusOfStage(['ok', 'off'], true)).toBe('ok');
+    expect(statusOfStage(['ok', 'ok'], false)).toBe('unknown');
+    expect(statusOfStage([], false)).toBe('unknown');
+    expect(statusOfStage(['ok', 'error'], false)).toBe('error');
   });
   it('of a certificate warn below thirty days', () => {
     const now = 1_000_000_000_000;

@@ -42,6 +42,10 @@ export const rank = (status: Status) => order.indexOf(status);
 /** The worst of several statuses; unknown where there is none. */
 export const worst = (statuses: Status[]): Status => [...statuses].sort((a, b) => rank(a) - rank(b))[0] ?? 'unknown';
 
+/** The worst status of a stage of the health map, without what is disabled. A list that was not read may conceal a problem. */
+export const statusOfStage = (statuses: Status[], complete: boolean): Status =>
+  worst([...statuses.filter((s) => s !== 'off'), ...(complete ? [] : ['unknown' as const])]);
+
 export const countBy = (statuses: Status[]) =>
   Object.fromEntries(order.map((s) => [s, statuses.filter((x) => x === s).length])) as Record<Status, number>;
 
