@@ -202,7 +202,7 @@ func (b *Board) VirtualCenters() []VirtualCenterInfo {
 }
 
 // Views returns this server's own views of the components that every connection
-// server checks for itself. Peers read them.
+// server checks for itself, without disabled ones, which are not checked. Peers read them.
 func (b *Board) Views() []View {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -217,7 +217,9 @@ func (b *Board) Views() []View {
 		out = append(out, b.composerView(id))
 	}
 	for _, id := range b.centers.ids {
-		out = append(out, b.centerView(id))
+		if b.centers.specs[id].Enabled {
+			out = append(out, b.centerView(id))
+		}
 	}
 	return out
 }

@@ -184,9 +184,9 @@ func (b *Board) centerView(id ID) View {
 	return b.inventory.Policy.VirtualCenterView(b.centers.specs[id], b.centers.snaps[id])
 }
 
-// serverViews returns the view of every connection server of the component of our
-// own view (self). A peer that does not answer has an empty view, and so has one whose inventory lacks the
-// component: that one does not count as unchecked, because no check will change it.
+// serverViews returns every connection server's view of the component that our own view (self) is about. A peer that does
+// not answer has an empty view, and so has one whose inventory lacks or disables the component: that one does not count as
+// unchecked, because no check will change it.
 func (b *Board) serverViews(self View) []ServerView {
 	out := make([]ServerView, 0, len(b.servers.ids))
 	for _, id := range b.servers.ids {

@@ -273,3 +273,29 @@ func TestRestartOfAPeerIsNotAChange(t *testing.T) {
 		t.Errorf("changes = %q, want none", got)
 	}
 }
+
+// TestCenterThatAPeerDoesNotCheckRecovers covers a virtual center that the inventory of a peer disables: that peer will never
+// have a view of it, so its status depends on the others alone.
+func TestCenterThatAPeerDoesNotCheckRecovers(t *testing.T) {
+	t.Parallel()
+	inv := testInventory()
+	peer, _, _ := newBoard(inv)
+	inv.VirtualCenters = []VirtualCenter{{ID: "v1", Name: "vc", Enabled: true}}
+	b, now, changes := newBoard(inv)
+	observe := func(o Observation) {
+		*now = now.Add(time.Second)
+		o.At = *now
+		b.Observe(o)
+	}
+	observe(Observation{Kind: KindConnectionServer, ID: "c2", Reading: ConnectionServerReading{Health: PeerHealth{Views: peer.Views()}}})
+	*changes = nil
+	observe(Observation{Kind: KindVirtualCenter, ID: "v1", Failure: &Failure{Cause: Unreachable, Reason: "no answer"}})
+	observe(Observation{Kind: KindVirtualCenter, ID: "v1", Reading: VirtualCenterReading{}})
+	want := []string{"vc UNKNOWN>ERROR", "vc cs1 NOT_YET_CONNECTED>DOWN", "vc ERROR>OK", "vc cs1 DOWN>OK"}
+	if diff := cmp.Diff(want, inWords(*changes)); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	if r := b.Records(KindVirtualCenter)[0]; Unchecked(r, "") {
+		t.Error("the center is unchecked after its check")
+	}
+}

@@ -15,8 +15,8 @@ type View struct {
 	Reasons            []string          `json:"reasons"`
 }
 
-// isChecked reports whether a view is based on a check of the component, and not on the status that the
-// component has until then, as after a start of the server. It looks at the status because older peers report nothing else.
+// isChecked reports whether a view is based on a check of the component. Until the first check after a start, a view has one
+// of the statuses below, or none; no other field of a view tells.
 func (v View) isChecked() bool {
 	switch v.Status {
 	case "", string(HealthUnknown), string(VirtualCenterNotYetConnected):
