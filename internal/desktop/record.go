@@ -15,7 +15,7 @@ type Record interface {
 	// Fresh returns the age of the record and the reasons of its status.
 	Fresh() Freshness
 
-	// Statuses returns the record's own status and those of its parts.
+	// Statuses returns the record's own status, which is the first, and those of its parts.
 	Statuses() []PartStatus
 
 	// Certificates returns the certificates that the record depends on.
@@ -63,18 +63,18 @@ func (s PartStatus) Cause(component Ref) Ref {
 	return component
 }
 
-// Unconfirmed reports whether the status is an error that no check has confirmed. Single sign-on and pods have no status
-// for "not checked yet" and are in error until their first check: the history must not begin with that.
+// Unconfirmed reports whether the status is an error that no check has confirmed. Single sign-on and the endpoints of pods have
+// no status for "not checked yet" and are in error until their first check: the history must not begin with that.
 //
-// Unchecked does not suffice there. The history of other kinds begins with their status before the first check, such as
-// NOT_CONTACTED or CONNECTING: if it began with UNKNOWN instead, a gateway that never reports would have a change to
-// NOT_CONTACTED. Everything else asks for Unchecked, because a WARNING or OFFLINE before the first check is no finding either.
+// The history cannot ask for Unchecked instead, because that of other kinds begins with their status before the first check,
+// such as NOT_CONTACTED or CONNECTING. If it began with UNKNOWN, a gateway that never reports would have a change to
+// NOT_CONTACTED. Alerts ask for Unchecked: a farm in WARNING before its servers have reported is no reason for an alert either.
 func (s PartStatus) Unconfirmed(k Kind) bool {
 	return s.Unchecked && HealthOf(k, s.Part, s.Status) == HealthError
 }
 
 // Unchecked reports whether a component, or the part of it with the given name, will be checked but was not checked
-// since the start. Parts that are not listed may be listed after the next check.
+// since the start. For a part that is not listed, it reports whether any check is missing, because that check may list it.
 func Unchecked(r Record, part string) bool {
 	incomplete := slices.Contains(r.Fresh().unlisted, part)
 	for _, s := range r.Statuses() {
@@ -87,20 +87,36 @@ func Unchecked(r Record, part string) bool {
 	return incomplete
 }
 
-// CertificateUnknown reports whether a record lacks the certificate of the given part while the part, or a component
-// without such a part, is not in order: what does not answer presents no certificate.
+// CertificateUnknown reports whether a record lacks the certificate of a part because that part was not checked or is not in
+// order: what does not answer presents no certificate. It returns false for a part that was removed.
 func CertificateUnknown(r Record, part string) bool {
 	if slices.ContainsFunc(r.Certificates(), func(c PartCertificate) bool { return c.Part == part }) {
 		return false
 	}
-	var owner PartStatus
-	for i, s := range r.Statuses() {
-		if i == 0 || s.Part == part {
-			owner = s
+	owner, ok := certificateOwner(r, part)
+	health := HealthOf(r.Ref().Kind, owner.Part, owner.Status)
+	return ok && !owner.Disabled && (owner.Unchecked || health != HealthOK && health != HealthDisabled)
+}
+
+// certificateOwner returns the status of what presents the certificate of the given part. It returns false if the component
+// has no such part.
+func certificateOwner(r Record, part string) (PartStatus, bool) {
+	statuses, names := r.Statuses(), []string{part}
+	switch r := r.(type) {
+	case SAMLAuthenticatorMonitor:
+		return statuses[0], part == "" || part == signingPart
+	case SSOConnectorMonitor:
+		names = []string{enrollmentPart(part), certificateServerPart(part)}
+		if r.DomainStatus == SSOError {
+			names = append(names, "") // it may be a certificate server that only the directory lists
 		}
 	}
-	health := HealthOf(r.Ref().Kind, owner.Part, owner.Status)
-	return !owner.Disabled && (owner.Unchecked || health != HealthOK && health != HealthDisabled)
+	for _, name := range names {
+		if i := slices.IndexFunc(statuses, func(s PartStatus) bool { return s.Part == name }); i >= 0 {
+			return statuses[i], true
+		}
+	}
+	return PartStatus{}, false
 }
 
 // A PartCertificate is a certificate of a record or of one of its parts.

@@ -37,6 +37,9 @@ type SAMLAuthenticatorMonitor struct {
 	views                []ServerView
 }
 
+// signingPart is the part of a record that names the signing certificate.
+const signingPart = "signing"
+
 // SAMLDetails describes the addresses of a SAML authenticator.
 type SAMLDetails struct {
 	Label            string `json:"label"`
@@ -131,5 +134,5 @@ func (m SAMLAuthenticatorMonitor) Statuses() []PartStatus {
 
 // Certificates implements [Record].
 func (m SAMLAuthenticatorMonitor) Certificates() []PartCertificate {
-	return append(certificates("", m.certificate), certificates("signing", m.signing)...)
+	return append(certificates("", m.certificate), certificates(signingPart, m.signing)...)
 }

@@ -186,19 +186,23 @@ func (m SSOConnectorMonitor) Statuses() []PartStatus {
 		{Status: string(m.Status), BlamedOn: blame},
 		{Part: "domain", Status: string(m.DomainStatus), BlamedOn: m.domain},
 		{Part: "template", Status: string(m.TemplateStatus), BlamedOn: blame},
-		{Part: "enrollment " + m.Primary.DNSName, Status: string(m.Primary.Status)},
+		{Part: enrollmentPart(m.Primary.DNSName), Status: string(m.Primary.Status)},
 	}
 	if m.Secondary != nil {
-		out = append(out, PartStatus{Part: "enrollment " + m.Secondary.DNSName, Status: string(m.Secondary.Status)})
+		out = append(out, PartStatus{Part: enrollmentPart(m.Secondary.DNSName), Status: string(m.Secondary.Status)})
 	}
 	for _, c := range m.CertificateServers {
-		out = append(out, PartStatus{Part: "certificates " + c.Name, Status: string(c.Status), BlamedOn: blame})
+		out = append(out, PartStatus{Part: certificateServerPart(c.Name), Status: string(c.Status), BlamedOn: blame})
 	}
 	for i := range out {
 		out[i].Unchecked = m.unchecked
 	}
 	return out
 }
+
+// The statuses of enrollment and certificate servers are those of parts with these names; their certificates have the plain names.
+func enrollmentPart(dnsName string) string     { return "enrollment " + dnsName }
+func certificateServerPart(name string) string { return "certificates " + name }
 
 // enrollmentCertificates returns the certificates of the enrollment servers.
 // Those of certificate servers are checked when they are read.

@@ -253,11 +253,7 @@ func TestOpenAlertAboutACertificateWaitsUntilItIsSeen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o, _, s := newEngine(t)
-			rule := alert.Rule{
-				ID: "r2", Name: "certificates", Enabled: true, Version: 1, Condition: alert.Condition{Type: alert.CertificateExpires, Days: 7},
-				Channels: []alert.Channel{{Type: alert.Mail, To: []string{"ops@corp.example"}}},
-			}
-			if err := s.AddRule(t.Context(), rule); err != nil {
+			if err := s.AddRule(t.Context(), certificateRule()); err != nil {
 				t.Fatal(err)
 			}
 			for _, start := range [][]*desktop.Certificate{{validFor(1)}, {nil, nil, nil, validFor(1), validFor(100)}} {
