@@ -80,6 +80,15 @@ type Rule struct {
 	Version   int64
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	TypeSince time.Time // since when the condition has its type; zero for always
+}
+
+// SetCondition replaces the condition.
+func (r *Rule) SetCondition(n Condition, now time.Time) {
+	if r.Condition.Type != "" && n.Type != r.Condition.Type {
+		r.TypeSince = now.Truncate(time.Millisecond) // as precise as the times of alerts
+	}
+	r.Condition = n
 }
 
 // State is the state of an alert.

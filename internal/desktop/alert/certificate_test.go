@@ -102,3 +102,59 @@ func certificateRule() alert.Rule {
 		Channels: []alert.Channel{{Type: alert.Mail, To: []string{"ops@corp.example"}}},
 	}
 }
+
+// TestAlertEndsWhenItsRuleGetsAnotherType changes a rule about statuses to one about certificates. The component does not answer,
+// so that its certificate is not known: that keeps an alert about the certificate open, but not the one about the status.
+func TestAlertEndsWhenItsRuleGetsAnotherType(t *testing.T) {
+	t.Parallel()
+	o, _, s := newEngine(t)
+	if err := s.DeleteRule(t.Context(), "r1"); err != nil {
+		t.Fatal(err)
+	}
+	rule := certificateRule()
+	condition := rule.Condition
+	rule.Condition = alert.Condition{Type: alert.StatusIs, Statuses: []string{"OFFLINE", "ERROR"}}
+	if err := s.AddRule(t.Context(), rule); err != nil {
+		t.Fatal(err)
+	}
+	b := desktop.NewBoard(o.now)
+	inv := estate()
+	inv.ConnectionServers = inv.ConnectionServers[:1]
+	b.Configure(inv)
+	e := alert.NewEngine(alert.Options{Store: s, Board: b, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
+	observe := func(c *desktop.Certificate) {
+		t.Helper()
+		o.set("", time.Second)
+		seen := desktop.Observation{Kind: desktop.KindPodEndpoint, ID: "p1e1", At: o.now(), Certificate: c}
+		if c == nil {
+			seen.Failure = &desktop.Failure{Cause: desktop.Unreachable, Reason: "no answer"}
+		} else {
+			seen.Reading = desktop.PodReading{}
+		}
+		b.Observe(seen)
+		round(t, e)
+	}
+	observe(nil)
+	wantSent(t, o, "FIRING")
+	o.set("", time.Second)
+	rule.SetCondition(condition, o.now())
+	rule.Version = 2
+	if err := s.ReplaceRule(t.Context(), rule, 1); err != nil {
+		t.Fatal(err)
+	}
+	observe(nil)
+	wantSent(t, o, "RESOLVED")
+
+	observe(validFor(1))
+	wantSent(t, o, "FIRING")
+	rule.SetCondition(condition, o.now())
+	rule.Name, rule.Version = "renamed", 3
+	if err := s.ReplaceRule(t.Context(), rule, 2); err != nil {
+		t.Fatal(err)
+	}
+	b = desktop.NewBoard(o.now)
+	b.Configure(inv)
+	e = alert.NewEngine(alert.Options{Store: s, Board: b, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
+	observe(nil)
+	wantSent(t, o)
+}

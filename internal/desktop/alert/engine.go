@@ -125,7 +125,7 @@ func (e *Engine) Evaluate(ctx context.Context) error {
 	for _, r := range rules {
 		var found []finding
 		if r.Enabled {
-			found = append(r.Condition.find(records, now), r.Condition.unconfirmed(existing[r.ID], records)...)
+			found = append(r.Condition.find(records, now), r.unconfirmed(existing[r.ID], records)...)
 		}
 		changes = append(changes, transitions(r, found, existing[r.ID], notes, now, uuid.NewString)...)
 	}

@@ -16,7 +16,7 @@ type finding struct {
 	subject     Subject
 	summary     string
 	cause       desktop.Ref
-	unconfirmed bool // not known, as before the first check; keeps an open alert as it is, but raises none
+	unconfirmed bool // it is not known whether the condition holds, as before the first check: an open alert stays, and none is raised
 }
 
 // find returns the subjects among the records that meet a condition.
@@ -55,26 +55,27 @@ func (n Condition) isAbout(ref desktop.Ref) bool {
 }
 
 // unconfirmed returns findings about the open alerts whose subjects were not checked since the start, or whose
-// certificates were not seen: it is not known whether their condition still holds.
-func (n Condition) unconfirmed(alerts []Alert, records []desktop.Record) (found []finding) {
+// certificates were not seen: it is not known whether their condition still holds. Alerts from before the condition had its
+// type are not among them, because they are about another condition.
+func (r Rule) unconfirmed(alerts []Alert, records []desktop.Record) (found []finding) {
 	if len(alerts) == 0 {
 		return nil
 	}
 	isUnknown := desktop.Unchecked
-	if n.Type == CertificateExpires {
+	if r.Condition.Type == CertificateExpires {
 		isUnknown = desktop.CertificateUnknown
 	}
 	all := make(map[desktop.Kind]map[desktop.ID]desktop.Record)
-	for _, r := range records {
-		ref := r.Ref()
+	for _, record := range records {
+		ref := record.Ref()
 		if all[ref.Kind] == nil {
 			all[ref.Kind] = make(map[desktop.ID]desktop.Record)
 		}
-		all[ref.Kind][ref.ID] = r
+		all[ref.Kind][ref.ID] = record
 	}
 	for _, a := range alerts {
-		r, ok := all[a.Subject.Ref.Kind][a.Subject.Ref.ID]
-		if ok && n.isAbout(r.Ref()) && isUnknown(r, a.Subject.Part) {
+		record, ok := all[a.Subject.Ref.Kind][a.Subject.Ref.ID]
+		if ok && !a.Since.Before(r.TypeSince) && r.Condition.isAbout(record.Ref()) && isUnknown(record, a.Subject.Part) {
 			found = append(found, finding{subject: a.Subject, unconfirmed: true})
 		}
 	}

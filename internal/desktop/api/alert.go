@@ -82,10 +82,10 @@ func (a *API) ruleFrom(s ruleSpec, old alert.Rule) alert.Rule {
 	r := old
 	r.Name, r.Enabled = s.Name, s.Enabled == nil || *s.Enabled
 	r.For, r.Repeat = time.Duration(s.For)*time.Second, time.Duration(s.Repeat)*time.Second
-	r.Condition = alert.Condition{
+	r.SetCondition(alert.Condition{
 		Type: alert.ConditionType(c.Type), Kind: desktop.Kind(c.Kind), Component: a.Board.ComponentID(c.Component), Days: c.Days,
 		Statuses: c.Statuses, Measure: c.Measure, Operator: alert.Operator(c.Operator), Value: c.Value,
-	}
+	}, a.Now())
 	r.Channels = make([]alert.Channel, len(s.Channels))
 	for i, ch := range s.Channels {
 		channel := alert.Channel{Type: alert.ChannelType(ch.Type), URL: ch.URL, To: ch.To, Secret: ch.Secret.Value}

@@ -18,6 +18,7 @@ type definition struct {
 	For       time.Duration
 	Repeat    time.Duration
 	Channels  []channel
+	TypeSince time.Time `json:",omitzero"`
 }
 
 type channel struct {
@@ -28,7 +29,7 @@ type channel struct {
 
 // split separates a rule into its JSON and the sealed secrets of its channels.
 func (s *Store) split(ctx context.Context, r alert.Rule) (text string, sealed []byte, err error) {
-	d := definition{Condition: r.Condition, For: r.For, Repeat: r.Repeat}
+	d := definition{Condition: r.Condition, For: r.For, Repeat: r.Repeat, TypeSince: r.TypeSince}
 	secrets := make([]string, len(r.Channels))
 	for i, ch := range r.Channels {
 		d.Channels = append(d.Channels, channel{ch.Type, ch.URL, ch.To})
@@ -57,7 +58,7 @@ func scanRule(r sqldb.Row) (v storedRule, err error) {
 	if err := fromJSON(text, &d); err != nil {
 		return v, err
 	}
-	v.rule.Condition, v.rule.For, v.rule.Repeat = d.Condition, d.For, d.Repeat
+	v.rule.Condition, v.rule.For, v.rule.Repeat, v.rule.TypeSince = d.Condition, d.For, d.Repeat, d.TypeSince
 	for _, ch := range d.Channels {
 		v.rule.Channels = append(v.rule.Channels, alert.Channel{Type: ch.Type, URL: ch.URL, To: ch.To})
 	}

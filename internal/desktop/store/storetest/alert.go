@@ -46,6 +46,7 @@ func rulesByVersion(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddRule(ctx, rule("a")))
 	next := rule("a")
+	next.SetCondition(alert.Condition{Type: alert.CertificateExpires, Days: 7}, after(time.Minute))
 	next.Name, next.Enabled, next.Version, next.Channels = "renamed", false, 2, next.Channels[1:]
 	must(t, s.ReplaceRule(ctx, next, 1))
 	wantKind(t, s.ReplaceRule(ctx, next, 1), fault.Stale)
