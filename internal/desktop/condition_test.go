@@ -36,6 +36,40 @@ func TestStatusOfAnAbsentPartIsKept(t *testing.T) {
 	}
 }
 
+// TestDatastoresWithTheSameName covers two datacenters, each with a datastore that has the usual name.
+func TestDatastoresWithTheSameName(t *testing.T) {
+	t.Parallel()
+	inv := testInventory()
+	inv.VirtualCenters[0].Enabled = true
+	inv.ConnectionServers = inv.ConnectionServers[:1]
+	b, now, changes := newBoard(inv)
+	read := func(second DatastoreStatus) {
+		*now = now.Add(time.Minute)
+		b.Observe(Observation{Kind: KindVirtualCenter, ID: "v1", At: *now, Reading: VirtualCenterReading{Datastores: []Datastore{
+			{Details: DatastoreDetails{Name: "local", Path: "/A/local"}, Status: DatastoreAccessible},
+			{Details: DatastoreDetails{Name: "local", Path: "/B/local"}, Status: second},
+			{Details: DatastoreDetails{Name: "other", Path: "/B/other"}, Status: DatastoreAccessible},
+		}}})
+	}
+	read(DatastoreAccessible)
+	*changes = nil
+	read(DatastoreNotAccessible)
+	for range 3 {
+		b.Tick()
+	}
+	want := []string{"vc OK>WARNING", "vc datastore /B/local ACCESSIBLE>NOT_ACCESSIBLE"}
+	if diff := cmp.Diff(want, inWords(*changes)); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	m := b.Records(KindVirtualCenter)[0].(VirtualCenterMonitor)
+	if diff := cmp.Diff([]string{"the datastore /B/local is not accessible"}, m.Reasons); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"/A/local", "/B/local", "other"}, m.DatastoreNames()); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
 func TestRecordHasTheTimeOfItsStatus(t *testing.T) {
 	t.Parallel()
 	b, now, _ := newBoard(testInventory())

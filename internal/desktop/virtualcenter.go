@@ -238,12 +238,12 @@ func (m *VirtualCenterMonitor) describeHosts(readable bool) []string {
 			unreachable = append(unreachable, "the host "+h.Details.Name+" is disconnected")
 		}
 	}
-	for i, d := range m.Datastores {
+	for i, name := range m.DatastoreNames() {
 		switch {
 		case !readable:
 			m.Datastores[i].Status = DatastoreUnknown
-		case d.Status == DatastoreNotAccessible:
-			unreachable = append(unreachable, "the datastore "+d.Details.Name+" is not accessible")
+		case m.Datastores[i].Status == DatastoreNotAccessible:
+			unreachable = append(unreachable, "the datastore "+name+" is not accessible")
 		}
 	}
 	return unreachable
@@ -280,8 +280,25 @@ func (m VirtualCenterMonitor) Statuses() []PartStatus {
 	for _, h := range m.Hosts {
 		out = append(out, PartStatus{Part: "host " + h.Details.Name, Status: string(h.Status)})
 	}
+	for i, name := range m.DatastoreNames() {
+		out = append(out, PartStatus{Part: "datastore " + name, Status: string(m.Datastores[i].Status)})
+	}
+	return out
+}
+
+// DatastoreNames returns a unique name for each datastore: its name, or its path if another datastore, which then is in another
+// datacenter, has the same name.
+func (m VirtualCenterMonitor) DatastoreNames() []string {
+	count := make(map[string]int)
 	for _, d := range m.Datastores {
-		out = append(out, PartStatus{Part: "datastore " + d.Details.Name, Status: string(d.Status)})
+		count[d.Details.Name]++
+	}
+	out := make([]string, len(m.Datastores))
+	for i, d := range m.Datastores {
+		out[i] = d.Details.Name
+		if count[d.Details.Name] > 1 {
+			out[i] = d.Details.Path
+		}
 	}
 	return out
 }

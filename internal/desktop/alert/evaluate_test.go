@@ -108,7 +108,7 @@ func TestSummaryOfACertificateThatExpiresSoon(t *testing.T) {
 	}
 }
 
-// TestFindingsOnTheSameSubjectAreOneAlert covers parts with the same name, such as the datastores of two datacenters.
+// TestFindingsOnTheSameSubjectAreOneAlert covers parts with the same name.
 func TestFindingsOnTheSameSubjectAreOneAlert(t *testing.T) {
 	t.Parallel()
 	center := desktop.Ref{Kind: desktop.KindVirtualCenter, ID: "v1", Name: "vc"}

@@ -79,11 +79,12 @@ func Of(r desktop.Record) []Measure {
 		}
 	case desktop.VirtualCenterMonitor:
 		m.add("desktops_count", "", &r.DesktopsCount)
-		for _, d := range r.Datastores {
-			m.add("free_space_mb", d.Details.Name, &d.FreeSpaceMB)
+		for i, name := range r.DatastoreNames() {
+			d := r.Datastores[i]
+			m.add("free_space_mb", name, &d.FreeSpaceMB)
 			if d.CapacityMB > 0 {
 				percent := int32(int64(d.FreeSpaceMB) * 100 / int64(d.CapacityMB))
-				m.add("free_space_percent", d.Details.Name, &percent)
+				m.add("free_space_percent", name, &percent)
 			}
 		}
 	}

@@ -33,9 +33,12 @@ func TestUnknownMeasuresAreOmitted(t *testing.T) {
 	center := desktop.VirtualCenterMonitor{Datastores: []desktop.Datastore{
 		{Details: desktop.DatastoreDetails{Name: "a"}, CapacityMB: 200, FreeSpaceMB: 50},
 		{Details: desktop.DatastoreDetails{Name: "b"}},
+		{Details: desktop.DatastoreDetails{Name: "local", Path: "/A/local"}, FreeSpaceMB: 1},
+		{Details: desktop.DatastoreDetails{Name: "local", Path: "/B/local"}, FreeSpaceMB: 2},
 	}}
 	want := []meter.Measure{
 		{"desktops_count", "", 0}, {"free_space_mb", "a", 50}, {"free_space_percent", "a", 25}, {"free_space_mb", "b", 0},
+		{"free_space_mb", "/A/local", 1}, {"free_space_mb", "/B/local", 2},
 	}
 	if diff := cmp.Diff(want, meter.Of(center)); diff != "" {
 		t.Error(diff)
