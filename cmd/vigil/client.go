@@ -118,6 +118,13 @@ func (c *loginCmd) token(e *environment) (string, error) {
 	return strings.TrimSpace(token), err
 }
 
+// maxSecret is the maximum length of secrets that are read from files and standard input.
+const maxSecret = 64 << 10
+
+func errLongSecret() error {
+	return fault.New(fault.Invalid, "the secret is longer than 64 KiB")
+}
+
 // readSecret reads a line of a file or of standard input. On a terminal it prompts and
 // does not echo.
 func readSecret(e *environment, file, what, hint string) (string, error) {
@@ -134,7 +141,10 @@ func readSecret(e *environment, file, what, hint string) (string, error) {
 		defer fmt.Fprintln(e.stderr)
 		defer terminal.HideTyping(in)()
 	}
-	line, err := bufio.NewReader(io.LimitReader(in, 64<<10)).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(in, maxSecret+1)).ReadString('\n')
+	if len(line) > maxSecret {
+		return "", errLongSecret()
+	}
 	secret := strings.TrimRight(line, "\r\n")
 	if secret == "" {
 		return "", fault.New(fault.Invalid, "no %s was given (%v); %s", what, err, hint)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -26,7 +25,7 @@ type desktopCmd struct {
 	Accounts   desktopAccountsCmd   `cmd:"" help:"List the domain accounts of instant clones."`
 	Sessions   desktopSessionsCmd   `cmd:"" help:"List your own sessions at the desktop server, and end one."`
 	API        desktopAPICmd        `cmd:"" name:"api" help:"Call any operation of the desktop server's API."`
-	Check      desktopCheckCmd      `cmd:"" group:"installation" help:"Probe everything in the inventory once and print problems with their reasons."`
+	Check      desktopCheckCmd      `cmd:"" group:"installation" help:"Probe the components in the inventory once, except those whose agents report, and print problems with their reasons."`
 	Enrol      desktopEnrolCmd      `cmd:"" group:"installation" help:"Create and print a one-time token with which the agent of a gateway or RDS server enrols."`
 	Vault      desktopVaultCmd      `cmd:"" group:"installation" help:"Manage the secrets that the inventory refers to as vault:NAME."`
 }
@@ -42,7 +41,7 @@ func (c *desktopEnrolCmd) Run(e *environment) error {
 	if c.Expires <= 0 {
 		return fault.Field("expires", "must be longer than zero")
 	}
-	return c.withVault(e, func(in *instance.Installation, tables *store.Store) error {
+	return c.withDesktopStore(e, func(in *instance.Installation, tables *store.Store) error {
 		return recorded(e.ctx, in, "desktop.enrol", func(o *operation) error {
 			o.target("machine", c.Machine)
 			_, text, err := app.NewEnrolmentToken(o.ctx, in.Config.Desktop.Inventory, tables, c.Machine, c.Expires, time.Now)
@@ -61,7 +60,7 @@ type desktopCheckCmd struct {
 
 // Run implements the command.
 func (c *desktopCheckCmd) Run(e *environment) error {
-	return c.withVault(e, func(in *instance.Installation, vault *store.Store) error {
+	return c.withDesktopStore(e, func(in *instance.Installation, vault *store.Store) error {
 		report, err := app.Check(e.ctx, in.Config.Desktop.Inventory, vault, time.Now)
 		if err != nil {
 			return err
@@ -93,8 +92,8 @@ func printReport(out io.Writer, report app.Report) error {
 	}
 	all := len(report.Findings)
 	fmt.Fprintf(out, "\n%d components checked: %d ok, %d with a warning, %d failing.\n", all, all-warnings-bad, warnings, bad)
-	if report.Silent > 0 {
-		fmt.Fprintf(out, "%d gateways and RDS servers were not checked: their agents report to the server.\n", report.Silent)
+	if report.Unprobed > 0 {
+		fmt.Fprintf(out, "%d gateways and RDS servers were not checked: their agents report to the server.\n", report.Unprobed)
 	}
 	if bad > 0 {
 		return fault.New(fault.Unavailable, "%d of %d components cannot be read", bad, all)
@@ -102,8 +101,8 @@ func printReport(out io.Writer, report app.Report) error {
 	return nil
 }
 
-// withVault migrates the tables of the desktop server and runs use.
-func (f *settingsFlags) withVault(e *environment, use func(*instance.Installation, *store.Store) error) error {
+// withDesktopStore opens the installation, migrates the tables of the desktop server, and runs use with their store.
+func (f *settingsFlags) withDesktopStore(e *environment, use func(*instance.Installation, *store.Store) error) error {
 	return f.withInstallation(e.ctx, func(in *instance.Installation) error {
 		if err := store.Migrate(e.ctx, in.DB); err != nil {
 			return err
@@ -125,15 +124,18 @@ type vaultSetCmd struct {
 
 // Run implements the command.
 func (c *vaultSetCmd) Run(e *environment) error {
-	text, err := io.ReadAll(io.LimitReader(os.Stdin, 64<<10))
+	text, err := io.ReadAll(io.LimitReader(e.stdin, maxSecret+1))
 	if err != nil {
 		return err
+	}
+	if len(text) > maxSecret {
+		return errLongSecret()
 	}
 	value := strings.TrimRight(string(text), "\r\n")
 	if value == "" {
 		return fault.New(fault.Invalid, "the secret is empty: give it on standard input")
 	}
-	return c.withVault(e, func(in *instance.Installation, vault *store.Store) error {
+	return c.withDesktopStore(e, func(in *instance.Installation, vault *store.Store) error {
 		return recorded(e.ctx, in, "vault.set", func(o *operation) error {
 			o.target("name", c.Name)
 			return vault.SetEntry(o.ctx, c.Name, secret.NewText(value))
@@ -147,7 +149,7 @@ type vaultListCmd struct {
 
 // Run implements the command.
 func (c *vaultListCmd) Run(e *environment) error {
-	return c.withVault(e, func(_ *instance.Installation, vault *store.Store) error {
+	return c.withDesktopStore(e, func(_ *instance.Installation, vault *store.Store) error {
 		names, err := vault.Entries(e.ctx)
 		for _, name := range names {
 			fmt.Fprintln(e.stdout, name)
@@ -163,7 +165,7 @@ type vaultDeleteCmd struct {
 
 // Run implements the command.
 func (c *vaultDeleteCmd) Run(e *environment) error {
-	return c.withVault(e, func(in *instance.Installation, vault *store.Store) error {
+	return c.withDesktopStore(e, func(in *instance.Installation, vault *store.Store) error {
 		return recorded(e.ctx, in, "vault.delete", func(o *operation) error {
 			o.target("name", c.Name)
 			return vault.DeleteEntry(o.ctx, c.Name)

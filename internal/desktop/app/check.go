@@ -25,7 +25,7 @@ type Finding struct {
 // A Report is the result of a check.
 type Report struct {
 	Findings []Finding
-	Silent   int // number of gateways and RDS servers, which report themselves and are not probed
+	Unprobed int // number of gateways and RDS servers that are not probed, because their agents report
 }
 
 // Check reads an inventory and probes each of its components once, all
@@ -59,7 +59,7 @@ func Check(ctx context.Context, path string, vault inventory.Vault, now func() t
 		},
 	}
 	targets := e.Targets(inv)
-	found := Report{Findings: make([]Finding, len(targets)), Silent: len(inv.Gateways) + len(inv.RDSServers)}
+	found := Report{Findings: make([]Finding, len(targets)), Unprobed: len(inv.Gateways) + len(inv.RDSServers)}
 	for i, o := range probe.Once(ctx, targets, 10*time.Second, now) {
 		f := Finding{Ref: targets[i].Ref, Took: o.Took, Problem: problemOf(o)}
 		if f.Problem == "" {
@@ -67,7 +67,7 @@ func Check(ctx context.Context, path string, vault inventory.Vault, now func() t
 		}
 		found.Findings[i] = f
 		if targets[i].Ref.Kind == desktop.KindRDSListener {
-			found.Silent--
+			found.Unprobed--
 		}
 	}
 	found.Findings = append(found.Findings, checkGroups(ctx, client, inv, now)...)

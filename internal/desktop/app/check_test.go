@@ -40,8 +40,8 @@ func TestCheckReportsProblemsWithReasons(t *testing.T) {
 				out[f.Ref.Name] = "warning: " + f.Warning
 			}
 		}
-		if report.Silent != 11 {
-			t.Errorf("%d machines are not probed, want 11", report.Silent)
+		if report.Unprobed != 11 {
+			t.Errorf("%d machines are not probed, want 11", report.Unprobed)
 		}
 		return out
 	}
