@@ -159,7 +159,7 @@ func commandOf(err error) string {
 
 // The exit codes, as docs/cli.md lists them.
 const (
-	exitFailed   = 1 // the command failed or was interrupted
+	exitFailed   = 1 // the command failed, or was interrupted before its end
 	exitUsage    = 2 // the command or its input is invalid
 	exitFindings = 3 // there are findings of the --fail-on level or a higher one
 	exitUnknown  = 4 // there are none, but not everything could be read

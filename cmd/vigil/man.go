@@ -61,9 +61,11 @@ func writeMan(w io.Writer, app *kong.Application) error {
 	}
 	m.section("EXIT STATUS")
 	for _, code := range [][2]string{
-		{"0", "It worked."}, {"1", "It did not work."}, {"2", "The command or what it was given makes no sense."},
-		{"3", "There are findings of the level that --fail-on names, or of a higher one; or components of a desktop server as bad as it names."},
-		{"4", "A scan with --fail-on found none, but could not read everything."},
+		{"0", "The command succeeded, or it runs until it is interrupted, and was."},
+		{"1", "The command failed, or was interrupted before its end."},
+		{"2", "The command line or its input is invalid."},
+		{"3", "With --fail-on: there are findings of that level or a higher one, or desktop components in that state or a worse one."},
+		{"4", "With --fail-on, a scan found none, but could not read everything."},
 	} {
 		m.item(code[0], code[1])
 	}
