@@ -14,7 +14,7 @@ import { accountsQuery, adDomainsQuery } from '../data';
 
 type Doing = { what: 'add' } | { what: 'password' | 'delete'; account: DomainAccount };
 
-/** Runs a change and keeps what the server objects to. */
+/** Runs a change on the server; error is the server's answer if it refused the change. */
 function useChange(onDone: () => void) {
   const client = useQueryClient();
   const [error, setError] = useState<ApiError>();
@@ -39,6 +39,20 @@ function useChange(onDone: () => void) {
 
 const message = (error: ApiError | undefined) => error && sentence(error.message);
 
+/**
+ * The errors that are shown beside the fields of a new account. An answer that names no field, as when the domain refuses the
+ * login, is shown beside the password.
+ */
+export function accountErrors(error: ApiError | undefined) {
+  if (error?.status === 409) return { username: message(error) };
+  const other = error?.apartFrom('ad_domain_id', 'username');
+  return {
+    domain: error?.field('ad_domain_id'),
+    username: error?.field('username'),
+    password: error?.field('password') ?? (other && sentence(other)),
+  };
+}
+
 function AddDialog({ onClose }: { onClose: () => void }) {
   const domains = useQuery(adDomainsQuery).data ?? [];
   const [verify, setVerify] = useState(true);
@@ -49,11 +63,11 @@ function AddDialog({ onClose }: { onClose: () => void }) {
     const body = {
       ad_domain_id: String(form.get('domain')),
       username: String(form.get('username')).trim(),
-      password: [String(form.get('password'))],
+      password: [String(form.get('password'))], // the API takes a list of strings, which it joins
     };
     void run(() => desktop.post('/rest/config/v1/ic-domain-accounts', { body, query: { verify } }), `${body.username} is added`);
   };
-  const conflict = error?.status === 409;
+  const errors = accountErrors(error);
   return (
     <Dialog title="Add a domain account" onClose={onClose}>
       <form className="form" onSubmit={submit}>
@@ -62,23 +76,10 @@ function AddDialog({ onClose }: { onClose: () => void }) {
           name="domain"
           required
           options={domains.map((d) => ({ value: d.id, label: `${d.dns_name} (${d.netbios_name})` }))}
-          error={error?.field('ad_domain_id')}
+          error={errors.domain}
         />
-        <TextField
-          label="User name"
-          name="username"
-          required
-          autoComplete="off"
-          error={conflict ? message(error) : error?.field('username')}
-        />
-        <TextField
-          label="Password"
-          name="password"
-          type="password"
-          required
-          autoComplete="new-password"
-          error={conflict ? undefined : (error?.field('password') ?? message(error))}
-        />
+        <TextField label="User name" name="username" required autoComplete="off" error={errors.username} />
+        <TextField label="Password" name="password" type="password" required autoComplete="new-password" error={errors.password} />
         <Checkbox label="Try it with the domain first" checked={verify} onChange={(e) => setVerify(e.target.checked)} />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
@@ -95,7 +96,7 @@ function PasswordDialog({ account, onClose }: { account: DomainAccount; onClose:
   const { run, error, busy } = useChange(onClose);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const password = [String(new FormData(event.currentTarget).get('password'))];
+    const password = [String(new FormData(event.currentTarget).get('password'))]; // the API takes a list of strings, which it joins
     void run(
       () => desktop.put('/rest/config/v1/ic-domain-accounts/{id}', { path: { id: account.id }, body: { password } }),
       `The password of ${account.username} is changed`,
