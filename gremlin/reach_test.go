@@ -93,6 +93,16 @@ func TestReach(t *testing.T) {
 		"g.withSideEffect('x', 1).V().where(out('a').select('x').is(1))":       nil,
 		"g.withSack(0).V().where(out('a').sack(sum).by('n').sack().is(gt(1)))": nil,
 		"g.V().where(out('a').coin(0.5))":                                      nil,
+
+		// by() and the like use the first result, which depends on the order of edges if there may be several.
+		"g.V().where(out('b').dedup().by(__.in('a').label()).count().is(1))":                     nil,
+		"g.V().as('x').where(out('c').select('x').by(__.in('a').label()).is('A'))":               nil,
+		"g.V().where(math('_ + 0').by(__.in('a').values('n')).is(1.0))":                          nil,
+		"g.V().as('x').where(out('c').where(eq('x')).by(__.in('a').label()))":                    nil,
+		"g.V().where(label().concat(__.in('a').label()).is('AB'))":                               nil,
+		"g.V().as('x').where(out('c').where(eq('x')).by(coalesce(__.in('a').label(), label())))": nil,
+		"g.V().as('x').where(out('a').where(eq('x')).by(local(out('b').count())))":               {Out: []string{"a", "b"}, Moves: 2},
+		"g.V().where(math('_ + 0').by(coalesce(values('n'), constant(0))).is(1.0))":              {KnownKeys: []string{"n"}},
 	} {
 		p, err := gremlin.Compile(text, gremlin.CompileOptions{})
 		if err != nil {
@@ -268,6 +278,7 @@ func drawAnyStep(t *rapid.T) string {
 		func() string { return ".as('x')" + drawMove(t) + ".where(neq('x'))" },
 		func() string { return ".as('x')" + drawMove(t) + ".where(eq('x')).by('n')" },
 		func() string { return ".as('x')" + drawMove(t) + ".where(neq('x')).by(__" + drawMove(t) + ".count())" },
+		func() string { return ".as('x')" + drawMove(t) + ".where(eq('x')).by(__" + drawMove(t) + ".label())" },
 		func() string { return ".as('x')" + drawMove(t) + ".where(__.as('x')" + drawMove(t) + drawHas(t) + ")" },
 		func() string { return ".where(__" + drawMove(t) + ".count().is(gt(1)))" },
 		func() string { return ".where(__" + drawMove(t) + drawMove(t) + ".dedup().limit(2).count().is(2))" },

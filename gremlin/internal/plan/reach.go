@@ -15,8 +15,8 @@ type Reach struct {
 	AllIn  bool     // it follows edges of any label backwards
 	Moves  int      // maximum number of consecutive moves; Unlimited for no maximum
 
-	// KnownKeys are the keys under which the graph must have no unknown value: one would
-	// make the answer about every vertex unknown.
+	// KnownKeys are the property keys whose values must be known on all elements of the
+	// graph: a single unknown value makes the answer about every vertex unknown.
 	KnownKeys []string
 }
 
@@ -68,7 +68,7 @@ type reachFinder struct {
 // the distance at which it ends.
 func (f *reachFinder) chain(t *Traversal, distance int) int {
 	for i, s := range t.Steps {
-		if keepsSome(s) && (i+1 == len(t.Steps) || !onlyCounts(t.Steps[i+1])) {
+		if keepsArbitrary(s) && (i+1 == len(t.Steps) || !onlyCounts(t.Steps[i+1])) {
 			f.known = false
 		}
 		distance = f.step(s, distance)
@@ -77,10 +77,10 @@ func (f *reachFinder) chain(t *Traversal, distance int) int {
 	return distance
 }
 
-// keepsSome reports whether a step may keep any of several objects. Which one is kept
-// depends on the order of edges, on which a verdict must not depend; how many are kept
-// does not. The next step must therefore only count them.
-func keepsSome(s Step) bool {
+// keepsArbitrary reports whether a step chooses arbitrarily which of several objects it
+// keeps. The choice depends on the order of edges, on which a verdict must not depend; the
+// number of kept objects does not. The next step must therefore only count them.
+func keepsArbitrary(s Step) bool {
 	switch s.(type) {
 	case *Range, *Dedup:
 		return true
@@ -100,6 +100,28 @@ func onlyCounts(s Step) bool {
 	return false
 }
 
+// hasSeveral reports whether a traversal may have several results for one object. Which of
+// them is the first depends on the order of edges.
+func hasSeveral(t *Traversal) bool {
+	several := false
+	for _, s := range t.Steps {
+		switch s := s.(type) {
+		case *Count:
+			several = false
+		case *EdgeEnd:
+			several = several || s.Dir == Both
+		case *Coalesce, *Optional, *FlatMap, *Local:
+			several = several || slices.ContainsFunc(Children(s), hasSeveral)
+		case *Has, *HasNot, *Filter, *Not, *And, *Or, *Is, *Identity, *Constant, *ElementPart, *Loops, *Bulk, *OtherEnd,
+			*Call, *Dedup, *Math, *PathFilter, *Select, *WherePred, *WhereStart, *WhereEnd: // at most one for each object
+		case *Properties: // several values of one element are in its own order
+		default:
+			several = true
+		}
+	}
+	return several
+}
+
 // step records the moves of one step and returns the distance of its results, which is
 // at least that of its input. An edge is as far away as its farther end.
 func (f *reachFinder) step(s Step, distance int) int {
@@ -117,8 +139,12 @@ func (f *reachFinder) step(s Step, distance int) int {
 	case *Properties:
 		f.known = f.known && s.Filter == nil
 		return distance
-	case *Filter, *Not, *And, *Or, *Call, *Dedup, *Math, *PathFilter, *Select, *WherePred, *WhereStart, *WhereEnd:
+	case *Call, *Dedup, *Math, *PathFilter, *Select, *WherePred: // of a nested traversal, they use the first result
+		f.known = f.known && !slices.ContainsFunc(Children(s), hasSeveral)
 		f.children(s, distance) // some return to earlier objects of the path, which are not farther away
+		return distance
+	case *Filter, *Not, *And, *Or, *WhereStart, *WhereEnd:
+		f.children(s, distance)
 		return distance
 	case *Union, *Coalesce, *Optional, *FlatMap, *Local:
 		return f.children(s, distance)
