@@ -119,6 +119,7 @@ func Functions() resource.Functions {
 			"secrets.arguments":           secretsInVariables("argumentSecrets", "its arguments"),
 			"secrets.definition":          secretsInText("definitionSecrets", "its definition"),
 			"secrets.environment":         secretsInVariables("environmentSecrets", "its environment variables"),
+			"secrets.environmentMaps":     secretsInMaps("environmentSecrets", "its environment variables"),
 			"secrets.metadata":            gcpMetadataSecrets,
 			"secrets.outputs":             secretsInVariables("outputSecrets", "its outputs"),
 			"secrets.parameters":          secretsInVariables("parameterSecrets", "its parameters"),

@@ -40,12 +40,27 @@ func secretsInVariables(name, what string) resource.Function {
 	return secretFunction(name, what, func(value gjson.Result) ([]string, error) { return variableSecrets(value), nil })
 }
 
+// secretsInMaps returns a function that scans objects from name to value: one, or a list of
+// them. They are not elements of a list of variables, whatever the names of the variables are.
+func secretsInMaps(name, what string) resource.Function {
+	return secretFunction(name, what, func(value gjson.Result) (found []string, _ error) {
+		for _, variables := range value.Array() {
+			found = append(found, scanVariables(variables, eachMember)...)
+		}
+		return found, nil
+	})
+}
+
 // variableSecrets scans named values.
-func variableSecrets(value gjson.Result) (found []string) {
-	each := eachVariable
-	if value.IsObject() { // not an element of a list, whatever the names of the variables are
-		each = eachMember
+func variableSecrets(value gjson.Result) []string {
+	if value.IsObject() { // not an element of a list
+		return scanVariables(value, eachMember)
 	}
+	return scanVariables(value, eachVariable)
+}
+
+// scanVariables scans the named values that each visits.
+func scanVariables(value gjson.Result, each func(value gjson.Result, visit func(key, text string))) (found []string) {
 	each(value, func(key, text string) {
 		if strings.Contains(text, "\n") {
 			for _, match := range secretscan.Text(text[:min(len(text), secretText)]) {
