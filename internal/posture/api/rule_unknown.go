@@ -61,11 +61,10 @@ func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, erro
 	}
 	defer leave()
 	from, after, _ := strings.Cut(want.After, " ") // account and entity
-	// A resource that was deleted since the graph was read counts as listed, so that the page does not end the list.
-	listed, last, more := 0, "", false
+	size := withOneMore(want).Size
 	for _, v := range verdicts {
 		out.TotalCount += v.Unknown
-		if v.Unknown == 0 || string(v.Account) < from || more {
+		if v.Unknown == 0 || string(v.Account) < from || len(out.Results) == size {
 			continue
 		}
 		trial, err := a.Judge.Try(ctx, org, v.Account, rule.Query)
@@ -76,43 +75,51 @@ func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, erro
 		if string(v.Account) == from {
 			ids = slices.DeleteFunc(ids, func(id posture.EntityID) bool { return string(id) <= after })
 		}
-		missing := want.Size - listed
-		more = len(ids) > missing
-		if ids = ids[:min(len(ids), missing)]; len(ids) == 0 {
-			continue
-		}
-		if err := a.appendUnknown(ctx, &out, v.Account, ids, trial.Reads); err != nil {
+		if err := a.appendUnknown(ctx, &out, size, v.Account, ids, trial.Reads); err != nil {
 			return out, err
 		}
-		listed += len(ids)
-		last = string(v.Account) + " " + string(ids[len(ids)-1])
 	}
-	if more {
-		out.ContinuationToken, err = a.token(ctx, list, last)
-	}
+	key := func(e unknownEntity) string { return e.Entity.CloudAccountID + " " + e.Entity.EntityID }
+	out.Results, out.ContinuationToken, err = endPage(ctx, a, list, want, out.Results, key)
 	return out, err
 }
 
-// appendUnknown adds entities of an account to a page, with the reasons.
-func (a *API) appendUnknown(ctx context.Context, out *unknownPage, account posture.AccountID, ids []posture.EntityID, reads judge.ReadSet) error {
-	found, err := a.Entities.EntitiesOf(ctx, a.Org(ctx), account, ids)
+// appendUnknown adds entities of an account to a page until it has the given size, with the
+// reasons. It skips those that were deleted since the graph was read.
+func (a *API) appendUnknown(ctx context.Context, out *unknownPage, size int, account posture.AccountID, ids []posture.EntityID, reads judge.ReadSet) error {
+	missing, err := a.unreadOf(ctx, account, reads.Types)
 	if err != nil {
 		return err
 	}
-	missing, err := a.unreadOf(ctx, account, reads.Types)
-	for _, id := range ids {
-		if e, ok := found[id]; ok {
-			out.Results = append(out.Results, unknownEntity{entityOf(e), reasonsOf(e, reads, missing)})
+	labels := map[posture.EntityType][]string{}
+	for _, d := range a.Declarations() {
+		for _, e := range d.Edges {
+			labels[d.Type] = append(labels[d.Type], e.Label)
 		}
 	}
-	return err
+	for part := range slices.Chunk(ids, max(size, defaultPage)) {
+		found, err := a.Entities.EntitiesOf(ctx, a.Org(ctx), account, part)
+		if err != nil {
+			return err
+		}
+		for _, id := range part {
+			if len(out.Results) == size {
+				return nil
+			}
+			if e, ok := found[id]; ok {
+				out.Results = append(out.Results, unknownEntity{entityOf(e), reasonsOf(e, reads, labels[e.Type], missing)})
+			}
+		}
+	}
+	return nil
 }
 
-// reasonsOf returns why the result of a rule is unknown for an entity.
-func reasonsOf(e posture.Entity, reads judge.ReadSet, missing []unread) []string {
+// reasonsOf returns why the result of a rule is unknown for an entity. Its type has edges
+// with the given labels.
+func reasonsOf(e posture.Entity, reads judge.ReadSet, labels []string, missing []unread) []string {
 	reasons := []string{}
 	for _, p := range e.Properties {
-		if p.Type != posture.UnknownProperty || !isRead(reads, p.Name) {
+		if p.Type != posture.UnknownProperty || !isRead(reads, labels, p.Name) {
 			continue
 		}
 		name := p.Name
@@ -133,11 +140,9 @@ func reasonsOf(e posture.Entity, reads judge.ReadSet, missing []unread) []string
 }
 
 // isRead reports whether a query reads the property or edge of a name, or tags if it is
-// [posture.TagsUnread]. It ignores case, as searches do.
-func isRead(reads judge.ReadSet, name string) bool {
-	matches := func(read string) bool {
-		attribute, _ := posture.ParseAttribute(read)
-		return posture.Fold(read) == posture.Fold(name) || name == posture.TagsUnread && attribute.Kind == posture.TagAttribute
-	}
-	return slices.ContainsFunc(reads.Properties, matches) || slices.ContainsFunc(reads.Edges, matches)
+// [posture.TagsUnread]. It ignores case, as searches do. The labels are those of edges.
+func isRead(reads judge.ReadSet, labels []string, name string) bool {
+	isName := func(read string) bool { return posture.Fold(read) == posture.Fold(name) }
+	return reads.AllProperties || reads.AllEdges && slices.Contains(labels, name) || reads.Tags && name == posture.TagsUnread ||
+		slices.ContainsFunc(reads.Properties, isName) || slices.ContainsFunc(reads.Edges, isName)
 }

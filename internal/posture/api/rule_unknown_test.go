@@ -13,7 +13,7 @@ import (
 func TestReasonsNameWhatTheRuleReads(t *testing.T) {
 	t.Parallel()
 	e := posture.Entity{Region: "eu", Properties: []posture.Property{
-		posture.Unknown("encrypted", "denied"), posture.Unknown(posture.TagsUnread, "throttled"), posture.Unknown("other", "denied"),
+		posture.Unknown("encrypted", "denied"), posture.Unknown(posture.TagsUnread, "throttled"), posture.Unknown("other", "denied"), posture.Unknown("MEMBER_OF", "denied"),
 	}}
 	unlisted := []unread{{EntityType: "AWS.EC2.Subnet", Region: "us", Why: "denied"}, {EntityType: "AWS.EC2.Vpc", Region: "eu", Why: "denied"}}
 	for name, tt := range map[string]struct {
@@ -21,14 +21,18 @@ func TestReasonsNameWhatTheRuleReads(t *testing.T) {
 		missing []unread
 		want    []string
 	}{
-		"a property":         {judge.ReadSet{Properties: []string{"encrypted", "name"}}, nil, []string{"encrypted could not be read: denied"}},
-		"in another case":    {judge.ReadSet{Properties: []string{"Encrypted"}}, nil, []string{"encrypted could not be read: denied"}},
-		"an edge":            {judge.ReadSet{Edges: []string{"other"}}, nil, []string{"other could not be read: denied"}},
-		"a tag":              {judge.ReadSet{Properties: []string{"tag.env"}}, nil, []string{"tags could not be read: throttled"}},
+		"a property":      {judge.ReadSet{Properties: []string{"encrypted", "name"}}, nil, []string{"encrypted could not be read: denied"}},
+		"in another case": {judge.ReadSet{Properties: []string{"Encrypted"}}, nil, []string{"encrypted could not be read: denied"}},
+		"an edge":         {judge.ReadSet{Edges: []string{"other"}}, nil, []string{"other could not be read: denied"}},
+		"a tag":           {judge.ReadSet{Tags: true}, nil, []string{"tags could not be read: throttled"}},
+		"any edge":        {judge.ReadSet{AllEdges: true}, nil, []string{"MEMBER_OF could not be read: denied"}},
+		"any property": {judge.ReadSet{AllProperties: true}, nil, []string{
+			"encrypted could not be read: denied", "tags could not be read: throttled", "other could not be read: denied", "MEMBER_OF could not be read: denied",
+		}},
 		"types":              {judge.ReadSet{}, unlisted, []string{"AWS.EC2.Vpc could not be listed in eu: denied"}},
 		"a related resource": {judge.ReadSet{Properties: []string{"name"}}, nil, []string{"the resource, or one that it is related to, could not be read completely"}},
 	} {
-		if got := reasonsOf(e, tt.reads, tt.missing); !slices.Equal(got, tt.want) {
+		if got := reasonsOf(e, tt.reads, []string{"MEMBER_OF", "PART_OF"}, tt.missing); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"vigil/gremlin"
 	"vigil/internal/posture"
+	"vigil/internal/posture/evaluate"
 )
 
 const openGroup = `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').has('isInternet', true))`
@@ -338,6 +339,28 @@ func TestTrySaysWhatARuleWouldDo(t *testing.T) {
 	}
 	if _, err := evaluator(w).Try(t.Context(), w.account(t), rule("r", `g.V(`)); err == nil {
 		t.Error("a broken rule has an answer")
+	}
+}
+
+// TestReadSetOfUnrestrictedQueries checks that a query without names of edges or properties
+// reads all of them.
+func TestReadSetOfUnrestrictedQueries(t *testing.T) {
+	t.Parallel()
+	e := evaluator(newWorld())
+	for text, want := range map[string]evaluate.ReadSet{
+		`g.V().hasLabel('AWS.EC2.Instance').out()`:                             {AllEdges: true},
+		`g.V().hasLabel('AWS.EC2.Instance').out('MEMBER_OF')`:                  {},
+		`g.V().hasLabel('AWS.S3.Bucket').where(__.values().is('x'))`:           {AllProperties: true, Tags: true},
+		`g.V().hasLabel('AWS.S3.Bucket').has('public', true)`:                  {},
+		`g.V().hasLabel('AWS.S3.Bucket').has('tag.env', 'prod').not(__.out())`: {AllEdges: true, Tags: true},
+	} {
+		got, err := e.ReadSet(rule("r", text).Query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.AllEdges != want.AllEdges || got.AllProperties != want.AllProperties || got.Tags != want.Tags {
+			t.Errorf("%s reads %+v, want %+v", text, got, want)
+		}
 	}
 }
 

@@ -147,8 +147,8 @@ func drawDirection(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"OUT", "IN", "BOTH"}).Draw(t, "direction")
 }
 
-// drawNarrow draws a condition on the type in nine of ten cases. A query without one
-// reads all types, so that no entity is removed and nothing is tested.
+// drawNarrow mostly draws a condition on the type. A query without one usually reads all
+// types, so that no entity is removed.
 func drawNarrow(t *rapid.T) string {
 	if rapid.IntRange(0, 9).Draw(t, "narrow") == 0 {
 		return ""

@@ -44,15 +44,17 @@ func (e *Evaluator) Try(ctx context.Context, a Account, rules ...posture.Rule) (
 	return answers, nil
 }
 
-// ReadSet lists what a query reads: all types, properties or edges where the query does not
-// restrict them.
+// ReadSet lists what a query reads.
 type ReadSet struct {
-	Types      []posture.EntityType // whose entities can affect its result
-	Subjects   []posture.EntityType // of the entities that it returns
-	Properties []string
-	Edges      []string
-	Clock      bool     // its result depends on the time
-	Undeclared []string // names in the query that the schema does not have there
+	Types         []posture.EntityType // whose entities can affect its result
+	Subjects      []posture.EntityType // of the entities that it returns
+	Properties    []string             // that the query names
+	AllProperties bool                 // it may read properties of any name
+	Edges         []string             // labels that the query names
+	AllEdges      bool                 // it may follow edges of any label
+	Tags          bool                 // it may read tags
+	Clock         bool                 // its result depends on the time
+	Undeclared    []string             // names in the query that the schema does not have there
 }
 
 // ReadSet returns what a query reads. It fails if the text is wrong.
@@ -63,7 +65,9 @@ func (e *Evaluator) ReadSet(q posture.RuleQuery) (ReadSet, error) {
 	}
 	return ReadSet{
 		Types: slices.Sorted(slices.Values(known.reads.Types)), Subjects: slices.Sorted(slices.Values(known.reads.Subjects)),
-		Properties: slices.Sorted(slices.Values(known.touches.Keys)), Edges: slices.Sorted(slices.Values(known.touches.Edges)),
+		Properties: slices.Sorted(slices.Values(known.touches.Keys)), AllProperties: known.touches.AllKeys,
+		Edges: slices.Sorted(slices.Values(known.touches.Edges)), AllEdges: known.touches.AllEdges,
+		Tags:  known.readsTags(),
 		Clock: known.reads.Clock, Undeclared: known.reads.Undeclared,
 	}, nil
 }
