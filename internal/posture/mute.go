@@ -34,7 +34,7 @@ type MuteRule struct {
 	Name    string
 	Scope   MuteScope
 	Reason  string
-	By      string    // user who created it
+	By      string    // user who stored it last
 	Until   time.Time // zero for no end
 	ETag    string
 	Created time.Time

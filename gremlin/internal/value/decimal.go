@@ -76,7 +76,7 @@ func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
 	}
 	preferred := xs - ys
 	if x.Sign() == 0 {
-		return graph.BigDecimal(new(big.Int), int32(clampScale(preferred))), nil
+		return graph.BigDecimal(new(big.Int), int32(preferred)), nil
 	}
 	if shift, ok := exactShift(x, y); ok {
 		if shift > maxScale {
@@ -139,8 +139,6 @@ func roundHalfUp(x, y *big.Int) *big.Int {
 }
 
 func digits(u *big.Int) int { return len(new(big.Int).Abs(u).String()) }
-
-func clampScale(s int64) int64 { return min(max(s, -maxScale), maxScale) }
 
 // FormatFloat formats a float or double like Java: 1.0, 1.0E10, NaN.
 func FormatFloat(v graph.Value) string {

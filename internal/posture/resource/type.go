@@ -128,7 +128,7 @@ type Stage struct {
 	// it is empty. A stage with items and without a call extracts them from the
 	// item of the previous stage.
 	Items Exprs `yaml:"items"`
-	// When selects the items of the previous stage for which the call is made.
+	// When selects the items of the previous stage that the stage applies to.
 	When Conditions `yaml:"when"`
 	// Where keeps only the items that meet the conditions.
 	Where Conditions `yaml:"where"`

@@ -203,7 +203,7 @@ func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m postur
 			switch {
 			case !now.Scope.Matches(k.finding) || ok && mutedUntil(other) > mutedUntil(now):
 				leave = append(leave, k)
-			case k.finding.Suppression == nil || !k.finding.Suppression.IsContinuedBy(*next):
+			case !k.finding.Suppression.IsContinuedBy(*next):
 				change = append(change, k)
 			}
 		}
