@@ -163,11 +163,16 @@ func Strings[T ~string](values []T) []string {
 	return all
 }
 
-// Lower returns the texts in lower case. For ASCII that equals the database's lower().
+// Lower returns the texts with ASCII letters in lower case, like lower() of both databases.
 func Lower(values []string) []string {
 	all := make([]string, len(values))
 	for i, v := range values {
-		all[i] = strings.ToLower(v)
+		all[i] = strings.Map(func(r rune) rune {
+			if 'A' <= r && r <= 'Z' {
+				return r + 'a' - 'A'
+			}
+			return r
+		}, v)
 	}
 	return all
 }

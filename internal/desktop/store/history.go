@@ -108,7 +108,7 @@ func where(f desktop.ChangeFilter, after string, args *[]any) string {
 	}
 	if f.Text != "" {
 		addCondition(`lower(name || ' ' || part || ' ' || from_status || ' ' || to_status || ' ' || cause_name || ' ' || reasons) LIKE %s ESCAPE '\'`,
-			"%"+likeEscape.Replace(strings.ToLower(f.Text))+"%")
+			"%"+likeEscape.Replace(sqldb.Lower([]string{f.Text})[0])+"%")
 	}
 	if len(f.Statuses) > 0 {
 		all = append(all, "to_status IN "+sqldb.List(args, f.Statuses))

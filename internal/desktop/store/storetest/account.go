@@ -137,7 +137,7 @@ func changesSearched(t *testing.T, s Store) {
 		change(time.Minute, desktop.KindGateway, "g2", "PROBLEM"),
 		change(2*time.Minute, desktop.KindFarm, "f1", "ERROR"),
 	}
-	all[0].Reasons = []string{"it has been silent, 100% of the time"}
+	all[0].Reasons = []string{"it has been silent, 100% of the time: Überlast"}
 	all[1].Cause = desktop.Ref{Kind: desktop.KindFarm, ID: "f1", Name: "Farm One"}
 	must(t, s.AppendChanges(ctx, all))
 	for _, tt := range []struct {
@@ -150,6 +150,7 @@ func changesSearched(t *testing.T, s Store) {
 		{"a reason", desktop.ChangeFilter{Text: "SILENT"}, []int{0}},
 		{"a percent sign is no wildcard", desktop.ChangeFilter{Text: "0%"}, []int{0}},
 		{"an underscore is no wildcard", desktop.ChangeFilter{Text: "0_"}, []int{}},
+		{"letters that are not ASCII", desktop.ChangeFilter{Text: "Überlast"}, []int{0}},
 		{"the cause", desktop.ChangeFilter{Text: "farm one"}, []int{1}},
 	} {
 		got, _, err := s.Changes(ctx, tt.filter)

@@ -79,12 +79,15 @@ func failedTransactionLeavesNothing(t *testing.T, f Fixture) {
 }
 
 func filtersAndTotals(t *testing.T, f Fixture) {
-	dev := "Dev"
+	dev, training := "Dev", "Übung"
 	change(t, f.Store, func(tx posture.OnboardingTx) error {
 		return all(
 			tx.AddAccount(newAccount("a")),
 			tx.AddAccount(newAccount("b", func(a *posture.Account) {
 				a.Provider, a.Status.Value, a.Rollup.Value, a.Environment = posture.GCP, posture.AccountActive, posture.RollupHealthy, &dev
+			})),
+			tx.AddAccount(newAccount("d", func(a *posture.Account) {
+				a.Provider, a.Environment, a.Status.Value = posture.Azure, &training, posture.AccountActive
 			})),
 			tx.AddAccount(newAccount("C", func(a *posture.Account) {
 				a.Stream.Value, a.Environment, a.Tags = posture.StreamConnected, nil, map[string]string{"Team": "Red"}
@@ -96,13 +99,14 @@ func filtersAndTotals(t *testing.T, f Fixture) {
 		filter posture.AccountFilter
 		want   []string
 	}{
-		{"none", posture.AccountFilter{}, []string{"C", "a", "b"}},
+		{"none", posture.AccountFilter{}, []string{"C", "a", "b", "d"}},
 		{"provider", posture.AccountFilter{Providers: []posture.Provider{posture.GCP}}, []string{"b"}},
 		{"status", posture.AccountFilter{Statuses: []posture.AccountStatus{posture.AccountDraft}}, []string{"C", "a"}},
 		{"rollup", posture.AccountFilter{Rollups: []posture.RollupStatus{posture.RollupHealthy}}, []string{"b"}},
 		{"stream", posture.AccountFilter{Streams: []posture.StreamStatus{posture.StreamConnected}}, []string{"C"}},
 		{"ids without case", posture.AccountFilter{IDs: []string{"A", "c"}}, []string{"C", "a"}},
 		{"environment without case", posture.AccountFilter{Environments: []string{"DEV"}}, []string{"b"}},
+		{"environment that is not ASCII", posture.AccountFilter{Environments: []string{"Übung"}}, []string{"d"}},
 		{"tag without case", posture.AccountFilter{Tags: map[string][]string{"TEAM": {"red", "green"}}}, []string{"C"}},
 		{"combined", posture.AccountFilter{Providers: []posture.Provider{posture.AWS}, IDs: []string{"a", "b"}}, []string{"a"}},
 		{"nothing matches", posture.AccountFilter{IDs: []string{"x"}}, nil},
