@@ -71,9 +71,6 @@ func (c *Catalog) expandAzure(t *Type) error {
 	if t.ARM != "" && !versioned {
 		return errors.New("arm must be a resource type, @ and the version of its API")
 	}
-	if err := t.checkAzure(); err != nil {
-		return err
-	}
 	for i := range t.Calls {
 		call := &t.Calls[i]
 		if part := c.byType[posture.EntityType(call.Call)]; part != nil {
@@ -105,17 +102,6 @@ func (c *Catalog) expandAzure(t *Type) error {
 		t.addIdentity()
 	}
 	return c.relateARM(t)
-}
-
-// checkAzure reports members that would have no effect.
-func (t *Type) checkAzure() error {
-	switch {
-	case t.In == "" && len(t.Of)+len(t.Inside) > 0:
-		return errors.New("of and inside need a parent type (in)")
-	case t.ARM == "" && (t.In != "" || len(t.Has) > 0 || t.Identity):
-		return errors.New("in, has and identity need arm")
-	}
-	return nil
 }
 
 // listARM adds the stages that list a type before the stages that the

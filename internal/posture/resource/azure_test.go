@@ -146,13 +146,31 @@ func TestInvalidAzureTypes(t *testing.T) {
 		server: "child type (has) Azure.Sql.Rule is not declared",
 		rule:   "parent type (in) Azure.Sql.Server is not declared",
 		"type: Azure.A.B\ndoc: It.\nname: id\nlist: [{call: /subscriptions/$subscription/things}]": "lacks the version of the API",
-		strings.Replace(rule, "in: Azure.Sql.Server\n", "", 1):                                     "of and inside need a parent type (in)",
-		"type: Azure.A.B\ndoc: It.\narm: A/b@1\ninside: properties.parts\n":                        "of and inside need a parent type (in)",
-		"type: Azure.A.B\ndoc: It.\nname: id\nidentity: true\nlist: [{call: \"graph:/x\"}]":        "need arm",
-		"type: Azure.A.B\ndoc: It.\nname: id\nin: Azure.A.C\nlist: [{call: \"graph:/x\"}]":         "need arm",
+		strings.Replace(rule, "in: Azure.Sql.Server\n", "", 1):                                     "5: of needs a parent type (in)",
+		"type: Azure.A.B\ndoc: It.\narm: A/b@1\ninside: properties.parts\n":                        "4: inside needs a parent type (in)",
 	} {
 		if _, err := load(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestMembersWithoutEffect adds a member to a type that does not use it.
+func TestMembersWithoutEffect(t *testing.T) {
+	t.Parallel()
+	const list = "doc: It.\nscope: account\nname: id\nlist: [{call: \"graph:/x\"}]\n"
+	for _, member := range []string{
+		"spelled: A/B", "path: /x", "in: Azure.A.C", "has: [Azure.A.C]", "identity: true", "query: {a: b}", "permissions: [a/read]",
+		"google: a/v1/projects/{project}/b/{name}", "granted: a.b", "eachLocation: v1", "policy: true", "arm: A/b@1",
+	} {
+		name, _, _ := strings.Cut(member, ":")
+		for _, cloud := range []string{"Azure", "AWS", "GCP"} {
+			if name == "arm" && cloud == "Azure" || cloud == "GCP" && slices.Contains([]string{"google", "granted", "eachLocation", "policy"}, name) {
+				continue
+			}
+			if _, err := load("type: " + cloud + ".A.B\n" + list + member + "\n"); err == nil || !strings.Contains(err.Error(), " 6: "+name+" needs ") {
+				t.Errorf("%s of a type of %s: %v", member, cloud, err)
+			}
 		}
 	}
 }

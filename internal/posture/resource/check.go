@@ -28,6 +28,9 @@ func (t *Type) check(functions Functions) error {
 	case t.Place != "" && t.Place != posture.Global:
 		return t.withLine("place", fmt.Errorf("place %q must be global", t.Place))
 	}
+	if err := t.checkMembers(); err != nil {
+		return err
+	}
 	for i := range t.List {
 		if err := t.List[i].check(i, functions); err != nil {
 			return t.withLine(fmt.Sprintf("list[%d]", i), fmt.Errorf("list stage %d: %w", i+1, err))
@@ -150,6 +153,37 @@ func (c *Catalog) checkReferences(t *Type) error {
 	for _, other := range others {
 		if other != "" && c.byType[other] == nil {
 			return fmt.Errorf("it reads the list of %s, which is not declared", other)
+		}
+	}
+	return nil
+}
+
+// checkMembers reports members for one cloud that would have no effect.
+func (t *Type) checkMembers() error {
+	isAzure, isGCP := t.Type.Provider() == posture.Azure, t.Type.Provider() == posture.GCP
+	for _, m := range []struct {
+		name      string
+		set       bool
+		effective bool
+		needs     string
+	}{
+		{"arm", t.ARM != "", isAzure, "a type of Azure"},
+		{"spelled", t.Spelled != "", t.ARM != "", "arm"},
+		{"path", t.ListPath != "", t.ARM != "", "arm"},
+		{"in", t.In != "", t.ARM != "", "arm"},
+		{"of", len(t.Of) > 0, t.In != "", "a parent type (in)"},
+		{"inside", len(t.Inside) > 0, t.In != "", "a parent type (in)"},
+		{"has", len(t.Has) > 0, t.ARM != "", "arm"},
+		{"identity", t.Identity, t.ARM != "", "arm"},
+		{"query", len(t.Query.members) > 0, t.ARM != "" || len(t.Google) > 0, "arm or google"},
+		{"permissions", len(t.Permissions) > 0, t.ARM != "" || len(t.Google) > 0, "arm or google"},
+		{"google", len(t.Google) > 0, isGCP, "a type of Google Cloud"},
+		{"granted", t.Granted != "", isGCP, "a type of Google Cloud"},
+		{"eachLocation", t.EachLocation != "", isGCP, "a type of Google Cloud"},
+		{"policy", t.Policy, isGCP, "a type of Google Cloud"},
+	} {
+		if m.set && !m.effective {
+			return t.withLine(m.name, fmt.Errorf("%s needs %s", m.name, m.needs))
 		}
 	}
 	return nil

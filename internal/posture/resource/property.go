@@ -105,7 +105,7 @@ func (p *Property) check() error {
 	case len(p.At) == 0:
 		return fmt.Errorf("at is required: where responses have the value")
 	case (len(p.Is) > 0 || p.NotEmpty) && p.Kind != Flag:
-		return fmt.Errorf("is and some require type bool")
+		return fmt.Errorf("is and notEmpty require type bool")
 	case len(p.Values) > 0 && p.Kind != Text && p.Kind != Texts:
 		return fmt.Errorf("values require type string")
 	case absent != nil && !p.accepts(absent):

@@ -84,7 +84,7 @@ func TestInvalidProperties(t *testing.T) {
 		`{at: x, doc: d, absent: 1}`:               "not of type string",
 		`{at: x, doc: d, values: [a], absent: b}`:  "not of type string",
 		`{at: x, doc: d, type: bool, values: [a]}`: "values require type string",
-		`{at: x, doc: d, type: long, is: a}`:       "require type bool",
+		`{at: x, doc: d, type: long, is: a}`:       "is and notEmpty require type bool",
 	} {
 		var ps Properties
 		err := yaml.Unmarshal([]byte("p: "+yamlText), &ps)
