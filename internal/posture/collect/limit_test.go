@@ -85,7 +85,7 @@ func TestLimitHonoursRetryAfter(t *testing.T) {
 }
 
 // TestPauseAppliesToWaitingCalls starts a pause while calls wait for the rate, and extends one
-// while they wait for its end.
+// while they wait for its end. They must not all be made at its end, but at the rate again.
 func TestPauseAppliesToWaitingCalls(t *testing.T) {
 	t.Parallel()
 	for _, first := range []time.Duration{0, time.Second} {
@@ -95,7 +95,7 @@ func TestPauseAppliesToWaitingCalls(t *testing.T) {
 			l.Throttled(ec2, first)
 			begin := time.Now()
 			made := make(chan time.Duration)
-			const waiting = 30
+			const waiting, burst = 30, 20
 			for range waiting {
 				go func() {
 					if err := l.Wait(t.Context(), ec2); err != nil {
@@ -105,10 +105,18 @@ func TestPauseAppliesToWaitingCalls(t *testing.T) {
 				}()
 			}
 			time.AfterFunc(500*time.Millisecond, func() { l.Throttled(ec2, 10*time.Second) })
+			atEnd := 0
 			for range waiting {
-				if at := <-made; at > 500*time.Millisecond && at < 10500*time.Millisecond {
+				at := <-made
+				if at == 10500*time.Millisecond {
+					atEnd++
+				}
+				if at > 500*time.Millisecond && at < 10500*time.Millisecond {
 					t.Errorf("after a pause of %v: a call after %v, within the pause of 10 s that began after 500 ms", first, at)
 				}
+			}
+			if atEnd > burst {
+				t.Errorf("after a pause of %v: %d calls at the end of the pause, want at most the burst of %d", first, atEnd, burst)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -164,9 +165,9 @@ func randomAttribute(r *rand.Rand, e posture.Entity) (posture.Attribute, string)
 		a := posture.Attribute{Name: posture.EntityFields[r.IntN(len(posture.EntityFields))]}
 		return a, a.Values(&e)[0]
 	case len(e.Tags) > 0 && r.IntN(3) == 0:
-		for name, value := range e.Tags {
-			return posture.Attribute{Kind: posture.TagAttribute, Name: name}, value
-		}
+		names := slices.Sorted(maps.Keys(e.Tags))
+		name := names[r.IntN(len(names))]
+		return posture.Attribute{Kind: posture.TagAttribute, Name: name}, e.Tags[name]
 	}
 	p := e.Properties[r.IntN(len(e.Properties))]
 	return posture.Attribute{Kind: posture.PropertyAttribute, Name: p.Name}, p.Plain()
