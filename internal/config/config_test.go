@@ -37,6 +37,45 @@ func TestTheEnvironmentWinsOverTheFile(t *testing.T) {
 	}
 }
 
+// TestTheFileIsReadAsYAML reads values that YAML and the command line spell differently,
+// and text that looks like a number or a time.
+func TestTheFileIsReadAsYAML(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ file, flag, want string }{
+		{"audit: {max_records: 5e6}", "audit-max-records", "5000000"},
+		{"audit: {max_records: 5_000_000}", "audit-max-records", "5000000"},
+		{"audit: {max_records: 0x10}", "audit-max-records", "16"},
+		{"telemetry: {sample: 1e-6}", "telemetry-sample", "1e-06"},
+		{"posture: {enabled: off}", "posture-enabled", "false"},
+		{"posture: {sso: {client_id: 0123456}}", "posture-sso-client-id", "0123456"},
+		{"posture: {sso: {client_id: 2026-01-31}}", "posture-sso-client-id", "2026-01-31"},
+		{"posture: {sso: {client_id: true}}", "posture-sso-client-id", "true"},
+		{`audit: {checkpoint: ""}`, "audit-checkpoint", ""},
+	} {
+		s, err := config.Read(write(t, tt.file), nil)
+		if err != nil {
+			t.Errorf("%s: %v", tt.file, err)
+			continue
+		}
+		if got, _, ok := s.Lookup(tt.flag); got != tt.want || !ok {
+			t.Errorf("%s: %s is %q, %t; want %q", tt.file, tt.flag, got, ok, tt.want)
+		}
+	}
+}
+
+func TestKeyWithoutValueIsNotSet(t *testing.T) {
+	t.Parallel()
+	s, err := config.Read(write(t, "master_key: ~\naudit:\n  checkpoint:\nlog:\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []string{"master-key", "audit-checkpoint", "log"} {
+		if got, _, ok := s.Lookup(flag); ok {
+			t.Errorf("%s is %q", flag, got)
+		}
+	}
+}
+
 func TestUnknownNamesAreErrors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, file, env, want string }{

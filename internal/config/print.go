@@ -67,21 +67,10 @@ func maskURL(s string) string {
 }
 
 // Names returns the names of all settings in the file.
-func Names() []string { return names(reflect.TypeFor[Config](), "") }
-
-func names(t reflect.Type, prefix string) []string {
+func Names() []string {
 	var all []string
-	for i := range t.NumField() {
-		f := t.Field(i)
-		key, inline, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		switch {
-		case inline == "inline":
-			all = append(all, names(f.Type, prefix)...)
-		case f.Type.Kind() == reflect.Struct:
-			all = append(all, names(f.Type, prefix+key+".")...)
-		default:
-			all = append(all, prefix+key)
-		}
+	for name := range settings(reflect.ValueOf(Config{}), "") {
+		all = append(all, name)
 	}
 	return all
 }

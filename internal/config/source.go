@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -69,26 +71,60 @@ func (s *Source) readFile() error {
 	if err != nil {
 		return err
 	}
+	var decoded Config
 	strict := yaml.NewDecoder(bytes.NewReader(text))
 	strict.KnownFields(true) // reports an unknown key with its line
-	if err := strict.Decode(new(Config)); err != nil && !errors.Is(err, io.EOF) {
+	if err := strict.Decode(&decoded); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	var tree map[string]any
 	if err := yaml.Unmarshal(text, &tree); err != nil {
 		return err
 	}
-	flatten(tree, "", s.file)
+	present := map[string]bool{}
+	flatten(tree, "", present)
+	for name, v := range settings(reflect.ValueOf(decoded), "") {
+		if present[name] {
+			// Not the value in tree: 0123 is a number there, but the setting may be text.
+			s.file[Flag(name)] = fmt.Sprint(v.Interface())
+		}
+	}
 	return nil
 }
 
-// flatten stores the leaves of a YAML tree under their flag names.
-func flatten(tree map[string]any, prefix string, target map[string]string) {
+// flatten adds the names of the settings in a YAML tree. A key without a value is none.
+func flatten(tree map[string]any, prefix string, present map[string]bool) {
 	for key, v := range tree {
-		if sub, ok := v.(map[string]any); ok {
-			flatten(sub, prefix+key+".", target)
-			continue
+		switch v := v.(type) {
+		case nil:
+		case map[string]any:
+			flatten(v, prefix+key+".", present)
+		default:
+			present[prefix+key] = true
 		}
-		target[Flag(prefix+key)] = fmt.Sprint(v)
+	}
+}
+
+// settings yields the settings of a struct by their names in the file.
+func settings(v reflect.Value, prefix string) iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		for f, field := range v.Fields() {
+			key, inline, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			nested := prefix + key + "."
+			if inline == "inline" {
+				nested = prefix
+			}
+			if field.Kind() != reflect.Struct {
+				if !yield(prefix+key, field) {
+					return
+				}
+				continue
+			}
+			for name, value := range settings(field, nested) {
+				if !yield(name, value) {
+					return
+				}
+			}
+		}
 	}
 }
