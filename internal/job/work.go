@@ -87,14 +87,26 @@ func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(con
 		}
 	}
 
+	return q.result(ctx, q.measure(ctx, job, meta, handle))
+}
+
+// measure calls handle and records the attempt in the metrics and in a trace.
+func (q *Queue) measure(ctx context.Context, job *rivertype.JobRow, meta metadata, handle func(context.Context) error) (err error) {
 	done := q.metrics.begin(job, meta.Turn != 0)
 	ctx, span := q.conf.Tracer.Job(ctx, job.Kind, job.Queue, meta.Trace, due(job, meta.Turn != 0))
 	span.SetInt("vigil.attempt", job.Attempt)
-	err := handle(ctx)
-	span.End(failure(err))
-	done(err)
-	return q.result(ctx, err)
+	err = errPanic
+	defer func() {
+		span.End(failure(err))
+		done(err)
+	}()
+	err = handle(ctx)
+	return err
 }
+
+// errPanic is the error of an attempt in the metrics and traces if its handler panics. River
+// recovers the panic.
+var errPanic = errors.New("the handler panicked")
 
 // failure returns the error of a handler that failed, and nil if it asked to be called
 // again.
