@@ -117,9 +117,12 @@ func parseParameters(text string) parameters {
 			p.values[name] = append(p.values[name], values...)
 		}
 		if err != nil {
-			name, _, _ := strings.Cut(pair, "=")
-			if name, err = url.QueryUnescape(name); err == nil {
-				p.broken[name] = true
+			// A semicolon is an error too. It may have been meant to separate parameters.
+			for part := range strings.SplitSeq(pair, ";") {
+				name, _, _ := strings.Cut(part, "=")
+				if name, err = url.QueryUnescape(name); err == nil {
+					p.broken[name] = true
+				}
 			}
 		}
 	}

@@ -184,7 +184,7 @@ func TestBindReportsBadParameters(t *testing.T) {
 	if _, details, status := bound(t, "/x/1?limit=x"+strings.Repeat("&a", 10000), `{"name": "n"}`); status != 400 || len(details) != 1 || details[0].Path != "limit" {
 		t.Errorf("a parameter before many others: status %d, details %v", status, details)
 	}
-	for _, query := range []string{"verify=%zz&limit=3", "limit=3&verify=true;other=1", "verify=true&verify=%e"} {
+	for _, query := range []string{"verify=%zz&limit=3", "limit=3&verify=true;other=1", "other=1;verify=true&limit=3", "verify=true&verify=%e"} {
 		_, details, status := bound(t, "/x/1?"+query, `{"name": "n"}`)
 		want := []fault.Detail{{Path: "verify", Message: "is not encoded as a URL parameter"}}
 		if diff := cmp.Diff(want, details); diff != "" || status != 400 {

@@ -132,6 +132,8 @@ func (m *Mux) serve(rec *recorder, r *http.Request, x *exchange) error {
 	case err == nil:
 		rec.acceptsGzip = x.route.mayCompress() && AcceptsGzip(r)
 		return m.reply(rec, body)
+	case errors.Is(context.Cause(r.Context()), errStopped) && rec.status == 0:
+		return m.fail(rec, fault.Wrap(fault.Unavailable, err, "the server stopped before the request ended"))
 	case r.Context().Err() != nil && rec.status == 0:
 		m.problem(rec, Problem{Status: statusClientClosed, Message: "the caller went away"}) // for log and audit record only
 		return nil

@@ -46,13 +46,13 @@ func (h *runningHandlers) add(n int) bool {
 }
 
 // stop refuses new requests and waits until no handler runs, for a limited time. It
-// returns the number of those that still run.
+// returns the number of those that still run. It may be called again.
 func (h *runningHandlers) stop(limit time.Duration) int {
 	h.mu.Lock()
-	h.stopped = true
-	if h.count == 0 {
+	if !h.stopped && h.count == 0 {
 		close(h.idle)
 	}
+	h.stopped = true
 	h.mu.Unlock()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

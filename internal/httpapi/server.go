@@ -35,12 +35,15 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 	handlers *runningHandlers
-	cancel   context.CancelFunc // cancels the contexts of all requests
+	cancel   context.CancelCauseFunc // cancels the contexts of all requests
 	sleep    func(time.Duration)
 }
 
 // cancelTime is how long a stop waits for the handlers of requests that it cancelled.
 const cancelTime = 5 * time.Second
+
+// errStopped is the cause of the context of a request that the server cancelled.
+var errStopped = errors.New("the server stopped")
 
 // NewServer checks the options.
 func NewServer(o ServerOptions) (*Server, error) {
@@ -54,7 +57,7 @@ func NewServer(o ServerOptions) (*Server, error) {
 		o.Grace = 15 * time.Second
 	}
 	stopping := make(chan struct{})
-	requests, cancel := context.WithCancel(context.WithValue(context.Background(), stoppingKey{}, stopping))
+	requests, cancel := context.WithCancelCause(context.WithValue(context.Background(), stoppingKey{}, stopping))
 	handlers := newRunningHandlers(o.Handler)
 	s := &Server{o: o, sleep: time.Sleep, handlers: handlers, cancel: cancel, http: &http.Server{
 		Handler:           handlers,
@@ -115,12 +118,15 @@ func (s *Server) URL() string {
 // Serve serves requests until ctx is done, then waits up to Grace for running
 // requests. Cancelling ctx does not cancel them, but the end of Grace does. Serve then
 // waits a few seconds more until their handlers return, so that the caller can close
-// what the handlers use.
+// what the handlers use. If the listener fails, it cancels them at once.
 func (s *Server) Serve(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() { done <- s.http.Serve(s.listener) }()
 	select {
 	case err := <-done:
+		s.cancel(errStopped)
+		err = errors.Join(err, s.http.Close())
+		s.awaitHandlers(ctx)
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
@@ -141,13 +147,22 @@ func (s *Server) stop(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		s.o.Log.WarnContext(ctx, "requests did not finish in time", "grace", s.o.Grace, "err", err)
+	}
+	// Close does not cancel a request whose body was not read, and cancels others without
+	// the cause.
+	s.cancel(errStopped)
+	if err != nil {
 		err = s.http.Close()
 	}
-	s.cancel() // a closed connection does not cancel a request whose body was not read
+	s.awaitHandlers(ctx)
+	return err
+}
+
+// awaitHandlers waits until the handlers of cancelled requests return, for a limited time.
+func (s *Server) awaitHandlers(ctx context.Context) {
 	if n := s.handlers.stop(cancelTime); n > 0 {
 		s.o.Log.WarnContext(ctx, "requests still run after they were cancelled", "requests", n, "waited", cancelTime)
 	}
-	return err
 }
 
 // isLoopback reports whether an address is reachable from this machine only.

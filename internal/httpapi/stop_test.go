@@ -2,9 +2,13 @@ package httpapi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -17,13 +21,18 @@ import (
 // clock of synctest.
 type pipeListener struct {
 	conns  chan net.Conn
+	fails  chan struct{} // makes Accept fail when it is closed
 	closed chan struct{}
 }
+
+var errAccept = errors.New("too many open files")
 
 func (l *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
 		return c, nil
+	case <-l.fails:
+		return nil, errAccept
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
@@ -40,6 +49,18 @@ func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
 // the handler runs, and returns how long the stop took.
 func stopDuring(t *testing.T, grace time.Duration, handle func(*http.Request)) time.Duration {
 	t.Helper()
+	end := func(_ *pipeListener, stop context.CancelFunc) { stop() }
+	took, err := endDuring(t, grace, handle, end)
+	if err != nil {
+		t.Error(err)
+	}
+	return took
+}
+
+// endDuring sends a request without the body that it announces and calls end while the
+// handler runs. It returns how long the server took to return afterwards, and its error.
+func endDuring(t *testing.T, grace time.Duration, handle func(*http.Request), end func(l *pipeListener, stop context.CancelFunc)) (time.Duration, error) {
+	t.Helper()
 	entered := make(chan struct{})
 	s, err := httpapi.NewServer(httpapi.ServerOptions{
 		Address: "127.0.0.1:0", Grace: grace,
@@ -51,9 +72,10 @@ func stopDuring(t *testing.T, grace time.Duration, handle func(*http.Request)) t
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &pipeListener{make(chan net.Conn), make(chan struct{})}
+	l := &pipeListener{make(chan net.Conn), make(chan struct{}), make(chan struct{})}
 	s.SetListener(l)
 	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx) }()
 	client, server := net.Pipe()
@@ -64,11 +86,9 @@ func stopDuring(t *testing.T, grace time.Duration, handle func(*http.Request)) t
 	}
 	<-entered
 	began := time.Now()
-	stop()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	return time.Since(began)
+	end(l, stop)
+	err = <-done
+	return time.Since(began), err
 }
 
 func TestStopWaitsForHandlersThatItCancelled(t *testing.T) {
@@ -88,6 +108,73 @@ func TestStopWaitsForHandlersThatItCancelled(t *testing.T) {
 			t.Errorf("the stop ended after %s, the handler had finished: %t", took, finished.Load())
 		}
 	})
+}
+
+func TestFailedListenerCancelsAndAwaitsHandlers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var finished atomic.Bool
+		handle := func(r *http.Request) {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(time.Hour):
+				t.Error("the request was not cancelled")
+			}
+			<-time.After(time.Second)
+			finished.Store(true)
+		}
+		_, err := endDuring(t, time.Minute, handle, func(l *pipeListener, _ context.CancelFunc) { close(l.fails) })
+		if !errors.Is(err, errAccept) {
+			t.Errorf("the server ends with %v", err)
+		}
+		if !finished.Load() {
+			t.Error("the server did not wait for the handler")
+		}
+	})
+}
+
+// TestRequestsThatAStopCancelsAreRecordedAsSuch checks that the log and the audit log do
+// not say that the caller closed the connection.
+func TestRequestsThatAStopCancelsAreRecordedAsSuch(t *testing.T) {
+	t.Parallel()
+	entered := make(chan struct{})
+	hang := httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
+		close(entered)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	var log strings.Builder
+	records := &recordingAuditor{}
+	handler := mux(t, httpapi.Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Audit: records}, public("POST /hang", hang))
+	url, stop := start(t, httpapi.ServerOptions{Grace: 10 * time.Millisecond, Handler: handler})
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		if res, err := http.Post(url+"/hang", "application/json", nil); err == nil {
+			res.Body.Close()
+		}
+	}()
+	<-entered
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	<-answered
+	if got := log.String(); !strings.Contains(got, "status=503") || !strings.Contains(got, "level=INFO") {
+		t.Errorf("the log has %s", got)
+	}
+	if !slices.Equal(records.statuses, []int{http.StatusServiceUnavailable}) {
+		t.Errorf("the audit records have the statuses %d", records.statuses)
+	}
+}
+
+// recordingAuditor records the statuses of audit records.
+type recordingAuditor struct{ statuses []int }
+
+func (*recordingAuditor) Attach(ctx context.Context, _ httpapi.Pending) context.Context { return ctx }
+
+func (a *recordingAuditor) Append(_ context.Context, e httpapi.Event) error {
+	a.statuses = append(a.statuses, e.Status)
+	return nil
 }
 
 func TestStopDoesNotWaitForeverForHandlers(t *testing.T) {
