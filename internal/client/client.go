@@ -121,13 +121,29 @@ func (c *Client) access(ctx context.Context, renew bool) (string, error) {
 		Access  string `json:"access_token"`
 		Seconds int    `json:"expires_in"`
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&got); err != nil || got.Access == "" {
+	if err := decodeLogin(answer, c.profile.URL, "posture", &got); err != nil {
+		return "", err
+	}
+	if got.Access == "" {
 		return "", fmt.Errorf("%s is not a posture server of Vigil", c.profile.URL)
 	}
 	if err := c.keep(got.Access, time.Duration(got.Seconds)*time.Second); err != nil {
 		return "", err
 	}
 	return c.profile.Access, nil
+}
+
+// decodeLogin decodes the response of a posture or desktop server to a login. Another
+// program may answer at its address.
+func decodeLogin(answer *http.Response, address, kind string, out any) error {
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err, "the response of %s was interrupted", address)
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("%s is not a %s server of Vigil: %w", address, kind, err)
+	}
+	return nil
 }
 
 // keep stores an access token in the profile. The caller holds mu.

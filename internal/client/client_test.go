@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -231,19 +232,35 @@ func TestDesktopLoginAtAnotherServer(t *testing.T) {
 	}
 }
 
-func TestInterruptedDesktopLoginIsReportedAsSuch(t *testing.T) {
+func TestInterruptedLoginIsReportedAsSuch(t *testing.T) {
 	t.Parallel()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "100")
-		_, _ = io.WriteString(w, `{"access_token":"a`)
-	}))
-	defer s.Close()
-	c, err := client.New(client.Profile{Name: "here", Server: client.Desktop, URL: s.URL}, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.LoginDesktop(t.Context(), client.Credentials{}); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "interrupted") {
-		t.Errorf("%v, want an interrupted response", err)
+	for _, server := range []string{client.Posture, client.Desktop} {
+		for _, byUser := range []bool{false, true} {
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Length", "100")
+				_, _ = io.WriteString(w, `{"access_token":"a`)
+				if byUser {
+					_ = http.NewResponseController(w).Flush()
+					interrupt()
+					<-r.Context().Done()
+				}
+			}))
+			defer s.Close()
+			c, err := client.New(client.Profile{Name: "here", Server: server, URL: s.URL, Token: "api-token"}, client.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if server == client.Desktop {
+				err = c.LoginDesktop(ctx, client.Credentials{})
+			} else {
+				err = c.Login(ctx)
+			}
+			if !fault.Is(err, fault.Unavailable) || errors.Is(err, context.Canceled) != byUser || !byUser && !strings.Contains(err.Error(), "interrupted") {
+				t.Errorf("server %q, interrupted by the user: %t: %v", server, byUser, err)
+			}
+		}
 	}
 }
 

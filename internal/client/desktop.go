@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -79,12 +77,5 @@ func (c *Client) callPublic(ctx context.Context, path string, in Record, out any
 	if out == nil {
 		return nil
 	}
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the response of %s was interrupted", c.profile.URL)
-	}
-	if err := json.Unmarshal(text, out); err != nil {
-		return fmt.Errorf("%s is not a desktop server of Vigil: %w", c.profile.URL, err)
-	}
-	return nil
+	return decodeLogin(answer, c.profile.URL, "desktop", out)
 }
