@@ -152,14 +152,19 @@ func TestFailuresOfUserInformationAreDistinguished(t *testing.T) {
 		cause  string
 		handle http.HandlerFunc
 	}{
-		"no answer":       {sso.Unavailable, "did not answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
-		"a failure":       {sso.Unavailable, "answered with status 503", answer(503, "down")},
-		"too many calls":  {sso.Unavailable, "answered with status 429", answer(429, "")},
-		"a refusal":       {sso.Misconfigured, `answered with status 403; permit the client to read it there, or add the claim "groups" to the ID token`, answer(403, "s3cret")},
-		"a redirect":      {sso.Misconfigured, "answered with status 302", answer(302, "")},
-		"a page":          {sso.Invalid, "cannot be read", answer(200, "<html>")},
-		"a list":          {sso.Invalid, "cannot be read", answer(200, "[]")},
-		"part of a body":  {sso.Invalid, "cannot be read", answer(200, `{"sub": "ann-1", "groups": [`)},
+		"no answer":      {sso.Unavailable, "did not answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+		"a failure":      {sso.Unavailable, "answered with status 503", answer(503, "down")},
+		"too many calls": {sso.Unavailable, "answered with status 429", answer(429, "")},
+		"a refusal":      {sso.Misconfigured, `answered with status 403; permit the client to read it there, or add the claim "groups" to the ID token`, answer(403, "s3cret")},
+		"a redirect":     {sso.Misconfigured, "answered with status 302", answer(302, "")},
+		"a page":         {sso.Invalid, "cannot be read", answer(200, "<html>")},
+		"a list":         {sso.Invalid, "cannot be read", answer(200, "[]")},
+		"part of a body": {sso.Invalid, "cannot be read", answer(200, `{"sub": "ann-1", "groups": [`)},
+		"too long":       {sso.Invalid, "cannot be read", answer(200, `{"sub": "ann-1", "x": "`+strings.Repeat("x", 1<<20)+`"}`)},
+		"a lost connection": {sso.Unavailable, "was interrupted", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "500")
+			_, _ = io.WriteString(w, `{"sub": "ann-1", `)
+		}},
 		"no subject":      {sso.Invalid, "no subject", answer(200, `{"groups": ["cloud admins"]}`)},
 		"another subject": {sso.Invalid, "another subject", answer(200, `{"sub": "bob-1", "groups": ["cloud admins"]}`)},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -17,11 +18,11 @@ func (p *Provider) userInformation(ctx context.Context, found *oidc.Provider, su
 	client.Transport = answer
 	info, err := found.UserInfo(oidc.ClientContext(ctx, &client), oauth2.StaticTokenSource(token))
 	if err != nil {
-		return nil, p.userInfoFailure(answer.status, err)
+		return nil, p.userInfoFailure(answer, err)
 	}
 	claims := map[string]any{}
 	if err := info.Claims(&claims); err != nil {
-		return nil, p.userInfoFailure(answer.status, err)
+		return nil, p.userInfoFailure(answer, err)
 	}
 	switch info.Subject {
 	case subject:
@@ -32,13 +33,14 @@ func (p *Provider) userInformation(ctx context.Context, found *oidc.Provider, su
 	return nil, fail(Invalid, errors.New("the user information is about another subject than the ID token: the identity provider must send the same claim sub in both"))
 }
 
-// userInfoFailure returns the failure for an error of the user info endpoint, which
-// answered with a status, or not at all if it is 0. The error of a status has the body,
-// which may contain personal data; only the status is used.
-func (p *Provider) userInfoFailure(status int, err error) error {
-	switch {
+// userInfoFailure returns the failure for an error of the user info endpoint. The error of a
+// status has the body, which may contain personal data; only the status is used.
+func (p *Provider) userInfoFailure(answer *statusRecorder, err error) error {
+	switch status := answer.status; {
 	case status == 0:
 		return fail(Unavailable, fmt.Errorf("the identity provider did not answer the request for user information: %w", err))
+	case status == http.StatusOK && answer.broken != nil:
+		return fail(Unavailable, fmt.Errorf("the response of the identity provider with the user information was interrupted: %w", answer.broken))
 	case status == http.StatusOK:
 		return fail(Invalid, errors.New("the user information that the identity provider sent cannot be read: "+printable(err.Error())))
 	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
@@ -46,14 +48,15 @@ func (p *Provider) userInfoFailure(status int, err error) error {
 	}
 	return fail(Misconfigured, fmt.Errorf(
 		"the identity provider refused to send user information: it answered with status %d; permit the client to read it there, or add the claim %q to the ID token",
-		status, p.o.GroupsClaim))
+		answer.status, p.o.GroupsClaim))
 }
 
-// A statusRecorder records the status of a response, which the errors of package oidc
-// have only in their text.
+// A statusRecorder records the status of a response and why its body ended early, which
+// the errors of package oidc have only in their text.
 type statusRecorder struct {
 	next   http.RoundTripper
-	status int
+	status int   // 0 without a response
+	broken error // of the connection, while the body was read
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -61,6 +64,22 @@ func (s *statusRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := s.next.RoundTrip(r)
 	if err == nil {
 		s.status = res.StatusCode
+		res.Body = &recordedBody{res.Body, s}
 	}
 	return res, err
+}
+
+// A recordedBody is the body of a response to a statusRecorder.
+type recordedBody struct {
+	io.ReadCloser
+	recorder *statusRecorder
+}
+
+func (b *recordedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	_, tooLong := errors.AsType[*http.MaxBytesError](err)
+	if err != nil && err != io.EOF && !tooLong {
+		b.recorder.broken = err
+	}
+	return n, err
 }
