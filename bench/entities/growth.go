@@ -97,8 +97,8 @@ func emptySchema(ctx context.Context, database string) error {
 	})
 }
 
-// inSchema sets the schema in the database URL, if it is PostgreSQL.
-func inSchema(o *options) error {
+// setSchema sets the schema in the database URL, if it is PostgreSQL.
+func setSchema(o *options) error {
 	if strings.HasPrefix(o.database, "sqlite:") {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ import (
 type options struct {
 	entities int
 	account  int           // entities of an account
-	atOnce   int           // accounts that are recorded concurrently
+	atOnce   int           // accounts that upsert records concurrently
 	database string        // URL; a new SQLite file when empty
 	dir      string        // for SQLite files
 	rounds   int           // measurements per query
@@ -40,26 +41,49 @@ type options struct {
 }
 
 // isSelected reports whether a part is selected.
-func (o options) isSelected(part string) bool { return o.only == "" || strings.Contains(o.only, part) }
+func (o options) isSelected(part string) bool {
+	return o.only == "" || slices.Contains(strings.Split(o.only, ","), part)
+}
+
+// check returns an error if the flags do not fit together.
+func (o options) check() error {
+	if o.account < 1 {
+		return fmt.Errorf("-account must be at least 1")
+	}
+	if o.reuse && o.database == "" {
+		return fmt.Errorf("-reuse needs -database, because SQLite files are removed after a run")
+	}
+	parts := []string{"narrow", "questions", "graph", "upsert", "readers"}
+	for part := range strings.SplitSeq(o.only, ",") {
+		if o.only != "" && !slices.Contains(parts, part) {
+			return fmt.Errorf("%q is not a part; the parts are %s", part, strings.Join(parts, ", "))
+		}
+	}
+	return nil
+}
 
 func main() {
 	var o options
 	var sizes, profile string
 	flag.StringVar(&sizes, "entities", "100000", "total number of entities; several comma-separated numbers make several runs")
 	flag.IntVar(&o.account, "account", 50_000, "entities of an account")
-	flag.IntVar(&o.atOnce, "at-once", 8, "accounts that are recorded concurrently; the default is that of the server")
+	flag.IntVar(&o.atOnce, "at-once", 8, "accounts that the part upsert records concurrently; the default is that of the server")
 	flag.StringVar(&o.database, "database", "", "PostgreSQL URL, in whose schema vigil_bench everything is removed; a new SQLite file when empty")
 	flag.StringVar(&o.dir, "dir", "", "folder for SQLite files, which are removed afterwards; the temporary folder when empty")
 	flag.IntVar(&o.rounds, "rounds", 15, "number of measurements per query")
-	flag.StringVar(&o.only, "only", "", "parts to run, of narrow, questions, graph, upsert and readers; all but narrow when empty")
+	flag.StringVar(&o.only, "only", "", "parts to run, separated by commas: narrow (selective API queries, for sizes that are too large for the plain table), questions (all queries, compared with SQL), graph (loading a graph), upsert (a second collection), readers (queries during a collection); all but narrow when empty")
 	flag.StringVar(&o.queries, "ask", "", "run only queries whose name contains this")
 	flag.BoolVar(&o.bulk, "bulk", false, "load two accounts at a time, and build PostgreSQL's indexes afterwards")
-	flag.BoolVar(&o.reuse, "reuse", false, "use and keep the database of an earlier run of this size")
+	flag.BoolVar(&o.reuse, "reuse", false, "use and keep the PostgreSQL database of an earlier run of this size; needs -database")
 	flag.DurationVar(&o.patience, "patience", 30*time.Second, "timeout of hand-written queries")
-	flag.StringVar(&profile, "profile", "", "write a CPU profile of all parts except loading to this file")
+	flag.StringVar(&profile, "profile", "", "write a CPU profile of the whole run, including loading, to this file")
 	flag.Float64Var(&o.changed, "changed", 0.01, "share of entities that change in the second collection")
 	flag.Parse()
 	o.atOnce = max(o.atOnce, 1)
+	if err := o.check(); err != nil {
+		fmt.Fprintln(os.Stderr, "entities:", err)
+		os.Exit(2)
+	}
 	gctune.Tune() // like the server
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -115,7 +139,7 @@ func run(ctx context.Context, o options) (outcome, error) {
 			return outcome{}, err
 		}
 	}
-	if err := inSchema(&o); err != nil {
+	if err := setSchema(&o); err != nil {
 		return outcome{}, err
 	}
 	b, err := open(ctx, o)
