@@ -127,7 +127,7 @@ func (g generator) argOf(kind Kind) Arg {
 	case KindDate:
 		return g.date()
 	case KindUUID:
-		return pick(g, []Arg{&RuntimeValue{Name: freshUUID}, &Literal{Value: UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(g.T, "uuid"))}})
+		return pick(g, []Arg{&RuntimeValue{Name: uuidName}, &Literal{Value: UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(g.T, "uuid"))}})
 	case KindCollection:
 		return g.deeper().collection()
 	case KindMap:

@@ -118,7 +118,7 @@ func KindOf(a Arg) Kind {
 	case *Map:
 		return KindMap
 	case *RuntimeValue:
-		if a.Name == freshUUID {
+		if a.Name == uuidName {
 			return KindUUID
 		}
 		return KindDate

@@ -4,12 +4,13 @@ import (
 	"encoding/hex"
 	"math"
 	"strings"
+	"unicode/utf8"
 )
 
-const freshUUID = "UUID"
+const uuidName = "UUID"
 
-// literal returns a literal node. Nodes are allocated in slabs: a within() of a
-// thousand values costs a dozen allocations.
+// literal returns a literal node. Nodes are allocated in slabs that grow to 64: a
+// within() of a thousand values costs about twenty allocations.
 func (p *parser) literal(span Span, v any) *Literal {
 	if len(p.slab) == 0 {
 		p.slab = make([]Literal, min(4+p.literals, 64))
@@ -20,8 +21,8 @@ func (p *parser) literal(span Span, v any) *Literal {
 	return l
 }
 
-// countValue counts a value against the limit. Keys, labels and the numbers of
-// limit() and similar steps are not counted.
+// countValue counts a value against the limit. Keys of maps are counted. Keys of
+// properties, labels and the numbers of limit() and similar steps are not.
 func (p *parser) countValue(a Arg) *Error {
 	switch a := a.(type) {
 	case *Literal, *RuntimeValue, *Token:
@@ -110,13 +111,15 @@ func (p *parser) stringLiteral(t token) (*Literal, *Error) {
 	return p.literal(t.Span, text), nil
 }
 
-// inside returns the position n bytes into a token.
+// inside returns the span of the escape (a backslash and one character) that starts n
+// bytes into a token.
 func (p *parser) inside(t token, n int) Span {
 	l := lexer{src: p.lex.src, off: int(t.Pos.Offset), line: t.Pos.Line}
 	l.lineStart = l.off - int(t.Pos.Column) + 1
 	l.skip(l.off + n)
 	start := l.pos()
-	l.skip(min(l.off+2, int(t.End.Offset)))
+	_, size := utf8.DecodeRuneInString(l.src[l.off+1:]) // of the character after the backslash
+	l.skip(min(l.off+1+size, int(t.End.Offset)))
 	return Span{start, l.pos()}
 }
 
@@ -124,9 +127,9 @@ func (p *parser) inside(t token, n int) Span {
 func (p *parser) constructor() (Arg, *Error) {
 	name := p.advance()
 	p.advance()
-	date := p.text(name) != freshUUID
+	date := p.text(name) != uuidName // datetime or DateTime
 	if p.tok.kind == ')' {
-		f := &RuntimeValue{Span: Span{name.Pos, p.advance().End}, Name: freshUUID}
+		f := &RuntimeValue{Span: Span{name.Pos, p.advance().End}, Name: uuidName}
 		if date {
 			f.Name = "datetime"
 		}

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"testing"
@@ -65,6 +66,29 @@ func TestInvalidScalars(t *testing.T) {
 	} {
 		if q, err := Parse("g.inject("+text+")", Options{}); err == nil {
 			t.Errorf("%s is parsed as %s", text, q)
+		}
+	}
+}
+
+func TestSpanOfInvalidEscape(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`"a\q"`:      `\q`,
+		`"é\q"`:      `\q`,
+		`"a\éb"`:     `\é`,
+		`"日\日本"`:     `\日`,
+		`'\😀'`:       `\😀`,
+		"\"a\n\\é\"": `\é`,
+	} {
+		query := "g.inject(" + text + ")"
+		_, err := Parse(query, Options{})
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := query[e.Span.Pos.Offset:e.Span.End.Offset]; got != want {
+			t.Errorf("%s: the error is at %q, want %q", text, got, want)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescape decodes the inside of a quoted string. On failure at is the offset of
-// the invalid escape in s.
+// unescape decodes the inside of a quoted string. On failure offset is that of the
+// invalid escape in s.
 func unescape(s string) (text string, offset int, message string) {
 	var b strings.Builder
 	b.Grow(len(s))
