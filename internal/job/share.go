@@ -45,10 +45,11 @@ func (q *Queue) turn(tx *sqldb.Tx, opts Options, now time.Time) (time.Time, erro
 // waiting returns the number of jobs of some shares that wait in a queue.
 func waiting(tx *sqldb.Tx, queue string, keys []string) (int, error) {
 	args := []any{cmp.Or(queue, river.QueueDefault)}
+	in := sqldb.List(&args, keys)
 	return sqldb.QueryOne(tx, sqldb.Scalar[int], `
 		SELECT count(*)
 		FROM river_job
-		WHERE queue = $1 AND state IN ('available', 'pending') AND `+shareOf(tx.Dialect())+` IN `+sqldb.List(&args, keys), args...)
+		WHERE queue = $1 AND state IN ('available', 'pending') AND `+shareOf(tx.Dialect())+` IN `+in, args...)
 }
 
 // shareOf returns the expression that the index job_share contains.

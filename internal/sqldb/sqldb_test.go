@@ -376,7 +376,8 @@ func TestLongListsOfTexts(t *testing.T) {
 			begin := time.Now()
 			err := db.Read(t.Context(), func(tx *sqldb.Tx) (err error) {
 				var args []any
-				found, err = sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM thing WHERE name IN `+tx.Dialect().TextList(&args, values), args...)
+				text := `SELECT name FROM thing WHERE name IN ` + tx.Dialect().TextList(&args, values)
+				found, err = sqldb.Query(tx, sqldb.Scalar[string], text, args...)
 				return err
 			})
 			if err != nil || len(found) != 2 || !slices.Contains(found, `with "quotes"`) || !slices.Contains(found, "ü") {

@@ -90,10 +90,11 @@ func addCauses(tx *sqldb.Tx, accountNo, idHash int64, log []posture.EntityChange
 	}
 	for times := range slices.Chunk(slices.Sorted(maps.Keys(byTime)), 500) {
 		args := []any{accountNo}
+		in := sqldb.List(&args, times)
 		commits, err := sqldb.Query(tx, scanCommit, `
 			SELECT at, account_no, generation, event, actor, operation, changes
 			FROM entity_commit
-			WHERE account_no = $1 AND at IN `+sqldb.List(&args, times), args...)
+			WHERE account_no = $1 AND at IN `+in, args...)
 		if err != nil {
 			return err
 		}

@@ -28,12 +28,13 @@ func (s *Store) stillCurrent(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
 	return n > 0, err
 }
 
-// stillCurrentInShard is stillCurrent for distributed tables: it finds the account
-// first, because that is known on the coordinator only.
+// stillCurrentInShard is stillCurrent for distributed tables. It looks the account up
+// first: the tables account and entity_partition are on the coordinator only, so that an
+// UPDATE that runs in a shard cannot join them.
 func (s *Store) stillCurrentInShard(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
 	p, err := livePartition(tx, scope.Org, scope.Account)
 	if err != nil || p.accountNo == 0 {
-		if fault.Is(err, fault.NotFound) {
+		if fault.Is(err, fault.NotFound) { // as in stillCurrent: the caller goes on and finds that the account is missing
 			err = nil
 		}
 		return false, err
@@ -89,9 +90,10 @@ func (s *Store) ForgetCoverage(ctx context.Context, org posture.OrgID, account p
 			return err
 		}
 		args := []any{p.accountNo}
+		scopes := sqldb.List(&args, regions)
 		_, err = tx.Exec(`
 			DELETE FROM entity_coverage
-			WHERE account_no = $1 AND scope IN `+sqldb.List(&args, regions)+` AND NOT EXISTS (
+			WHERE account_no = $1 AND scope IN `+scopes+` AND NOT EXISTS (
 				SELECT 1 FROM entity_cell c
 				WHERE c.account_no = entity_coverage.account_no AND c.type = entity_coverage.type AND c.scope = entity_coverage.scope AND c.count > 0)`,
 			args...)
@@ -134,9 +136,11 @@ func timeOrZero(ms int64) time.Time {
 	return sqldb.Time(ms)
 }
 
-// addRegions sets the regions that have entities of each scope.
+// addRegions sets the regions that have entities of each scope. The region of a scope is
+// Coverage.Region.
 func addRegions(tx *sqldb.Tx, accountNo int64, all []posture.Coverage) error {
-	for c, err := range sqldb.Each(tx, func(r sqldb.Row) (c cell, err error) { return c, r.Scan(&c.typ, &c.scope, &c.region) }, `
+	scan := func(r sqldb.Row) (c cell, err error) { return c, r.Scan(&c.typ, &c.scope, &c.region) }
+	for c, err := range sqldb.Each(tx, scan, `
 		SELECT type, scope, region
 		FROM entity_cell
 		WHERE account_no = $1 AND count > 0

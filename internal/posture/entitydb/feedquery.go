@@ -217,7 +217,8 @@ func (r *feedReader) load() error {
 	r.hashes, r.generations = slices.Compact(r.hashes), slices.Compact(r.generations)
 	r.current, r.changes = map[int64][]posture.Entity{}, map[int64][]changeRow{}
 	var args []any
-	rows, err := sqldb.Query(r.tx, scanRow, `SELECT `+rowColumns+` FROM entity WHERE id_hash IN `+sqldb.List(&args, r.hashes)+inAccount(r.tx, &args, r.accountNo), args...)
+	text := `SELECT ` + rowColumns + ` FROM entity WHERE id_hash IN ` + sqldb.List(&args, r.hashes) + inAccount(r.tx, &args, r.accountNo)
+	rows, err := sqldb.Query(r.tx, scanRow, text, args...)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,8 @@ func readPartitions(tx *sqldb.Tx, accountNos []int64) (map[int64]partition, erro
 	parts := map[int64]partition{}
 	for chunk := range slices.Chunk(slices.Compact(accountNos), 1000) {
 		var args []any
-		found, err := sqldb.Query(tx, scanPartition, `SELECT `+partitionColumns+` FROM entity_partition WHERE account_no IN `+sqldb.List(&args, chunk), args...)
+		text := `SELECT ` + partitionColumns + ` FROM entity_partition WHERE account_no IN ` + sqldb.List(&args, chunk)
+		found, err := sqldb.Query(tx, scanPartition, text, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -67,10 +67,11 @@ func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.Entity
 		}
 	}
 	args := []any{org}
+	accounts := sqldb.List(&args, storable(parts))
 	all, err := sqldb.Query(tx, scanPartition, `
 		SELECT `+partitionColumns+`
 		FROM entity_partition
-		WHERE org = $1 AND account IN `+sqldb.List(&args, storable(parts)), args...)
+		WHERE org = $1 AND account IN `+accounts, args...)
 	if err != nil {
 		return false, err
 	}

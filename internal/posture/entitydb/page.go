@@ -273,7 +273,8 @@ func (s *selection) rowsIn(in []span, limit int) ([]entityRow, error) {
 	args = append(args, limit)
 	text := fmt.Sprintf(`SELECT %s FROM entity WHERE (%s)`, rowColumns, strings.Join(terms, " OR "))
 	order := fmt.Sprintf(` ORDER BY row_id LIMIT $%d`, len(args))
-	return sqldb.Query(s.tx, scanRow, text+inSpans(s.tx, &args, in)+order, args...)
+	text += inSpans(s.tx, &args, in) + order
+	return sqldb.Query(s.tx, scanRow, text, args...)
 }
 
 // inSpans returns the condition of inAccounts for all accounts that have rows in

@@ -90,7 +90,8 @@ func (s *selection) withAttribute(a posture.Attribute) (*selection, error) {
 // visit calls f for every row of the selection.
 func (s *selection) visit(f func(rowID int64, doc []byte) error) error {
 	var args []any
-	return s.tx.Visit(f, s.scan("row_id, doc", &args), args...)
+	text := s.scan("row_id, doc", &args)
+	return s.tx.Visit(f, text, args...)
 }
 
 // scan returns a query of columns of all rows of the selection.

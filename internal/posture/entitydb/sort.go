@@ -149,7 +149,8 @@ func (s *selection) sortKeys(by posture.EntitySort) iter.Seq2[sortKey, error] {
 			columns, scan = `row_id, updated`, scanUpdated
 		}
 		var args []any
-		for row, err := range sqldb.Each(s.tx, scan, s.scan(columns, &args), args...) {
+		text := s.scan(columns, &args)
+		for row, err := range sqldb.Each(s.tx, scan, text, args...) {
 			e := posture.Entity{}
 			if err == nil {
 				e, err = readForSort(row, contexts[cellOf(row.rowID)], &w)

@@ -16,20 +16,20 @@ const accountColumns = `id, provider, name, csp_project_id, environment, owner, 
 
 func scanAccount(r sqldb.Row) (posture.Account, error) {
 	var (
-		a                      posture.Account
-		owner                  *string
-		properties, tags       string
-		regions                string
-		status, stream, rollup int64
-		created, updated       int64
+		a                                     posture.Account
+		owner                                 *string
+		properties, tags                      string
+		regions                               string
+		statusSince, streamSince, rollupSince int64
+		created, updated                      int64
 	)
 	err := r.Scan(&a.ID, &a.Provider, &a.Name, &a.CSPProjectID, &a.Environment, &owner, &properties, &tags,
-		&a.Status.Value, &status, &a.Reason, &a.Stream.Value, &stream, &a.StreamSeen, &a.Rollup.Value, &rollup, &a.LastRun,
+		&a.Status.Value, &statusSince, &a.Reason, &a.Stream.Value, &streamSince, &a.StreamSeen, &a.Rollup.Value, &rollupSince, &a.LastRun,
 		&a.ETag, &created, &updated, &a.Collection.EveryHours, &a.Collection.Paused, &regions)
 	if err != nil {
 		return a, err
 	}
-	a.Status.Since, a.Stream.Since, a.Rollup.Since = sqldb.Time(status), sqldb.Time(stream), sqldb.Time(rollup)
+	a.Status.Since, a.Stream.Since, a.Rollup.Since = sqldb.Time(statusSince), sqldb.Time(streamSince), sqldb.Time(rollupSince)
 	a.Created, a.Updated = sqldb.Time(created), sqldb.Time(updated)
 	if owner != nil {
 		a.Owner = new(posture.Owner)
@@ -40,7 +40,7 @@ func scanAccount(r sqldb.Row) (posture.Account, error) {
 	if err := fromJSON(properties, &a.Properties); err != nil {
 		return a, err
 	}
-	if regions != "[]" {
+	if regions != "[]" { // no regions are nil, not an empty list
 		if err := fromJSON(regions, &a.Collection.Regions); err != nil {
 			return a, err
 		}
@@ -92,7 +92,7 @@ func account(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) (posture.Acc
 func (s *Store) Accounts(ctx context.Context, org posture.OrgID, f posture.AccountFilter, p posture.Page) (page []posture.Account, total int, err error) {
 	where, args := accountWhere(s.db.Dialect(), org, f)
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		if len(f.Tags) > 0 { // the database cannot query tags, which are JSON: filter them here
+		if len(f.Tags) > 0 { // SQL that works on both databases cannot query tags, which are JSON: filter them here
 			page, total, err = s.taggedAccounts(tx, where, args, f, p)
 			return err
 		}
@@ -100,7 +100,8 @@ func (s *Store) Accounts(ctx context.Context, org posture.OrgID, f posture.Accou
 		if err != nil {
 			return err
 		}
-		page, err = sqldb.Query(tx, scanAccount, pageOf(`SELECT `+accountColumns+` FROM account WHERE `+where, "id", &args, p), args...)
+		text := pageOf(`SELECT `+accountColumns+` FROM account WHERE `+where, "id", &args, p)
+		page, err = sqldb.Query(tx, scanAccount, text, args...)
 		return err
 	})
 	return page, total, err
@@ -146,7 +147,8 @@ func accountWhere(d sqldb.Dialect, org posture.OrgID, f posture.AccountFilter) (
 	return strings.Join(terms, " AND "), args
 }
 
-// pageOf appends the clauses to a query that select one page in the order of key.
+// pageOf returns the text of a query, which must end in a WHERE condition, with the
+// clauses that select one page in the order of key. It appends their parameters to args.
 func pageOf(text, key string, args *[]any, p posture.Page) string {
 	if p.After != "" {
 		*args = append(*args, p.After)

@@ -67,7 +67,8 @@ func (s *Store) Credentials(ctx context.Context, org posture.OrgID, ps []posture
 		if err != nil {
 			return err
 		}
-		page, err = sqldb.Query(tx, scanCredential, pageOf(`SELECT `+credentialColumns+` FROM credential WHERE `+where, "id", &args, p), args...)
+		text := pageOf(`SELECT `+credentialColumns+` FROM credential WHERE `+where, "id", &args, p)
+		page, err = sqldb.Query(tx, scanCredential, text, args...)
 		return err
 	})
 	return page, total, err

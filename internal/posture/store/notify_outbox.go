@@ -151,7 +151,8 @@ func (s *Store) Dispatch(ctx context.Context, org posture.OrgID, link string, no
 			for i, e := range chunk {
 				ids[i] = e.ID
 			}
-			if _, err := tx.Exec(`DELETE FROM notify_outbox WHERE org = $1 AND id IN `+sqldb.List(&args, ids), args...); err != nil {
+			text := `DELETE FROM notify_outbox WHERE org = $1 AND id IN ` + sqldb.List(&args, ids)
+			if _, err := tx.Exec(text, args...); err != nil {
 				return err
 			}
 		}
