@@ -20,9 +20,9 @@ func TestPlansStaySmall(t *testing.T) {
 		return posture.Equal{Attribute: posture.Attribute{Name: name}, Value: value}
 	}
 	not := func(c posture.Condition) posture.Condition { return posture.Not{Part: c} }
-	var others, all, same posture.AllOf
+	var notAbsent, all, same posture.AllOf
 	for i := range 100 {
-		others = append(others, not(field(posture.FieldService, fmt.Sprint("x", i))))
+		notAbsent = append(notAbsent, not(field(posture.FieldService, fmt.Sprint("x", i))))
 		all = append(all, not(field(posture.FieldService, fmt.Sprint("S", i))))
 		same = append(same, not(field(posture.FieldProvider, "aws")))
 	}
@@ -30,16 +30,16 @@ func TestPlansStaySmall(t *testing.T) {
 		condition posture.Condition
 		tokens    int
 	}{
-		"a service":                      {field(posture.FieldService, "s1"), 2},
-		"all but a service":              {not(field(posture.FieldService, "s1")), 3},
-		"a provider":                     {field(posture.FieldProvider, "aws"), 100},
-		"a provider, repeated":           {same, 100},
-		"any provider, repeated":         {posture.AnyOf(same), 100},
-		"all but services of no type":    {others, 1},
-		"any but a service of no type":   {posture.AnyOf(others), 1},
-		"all but every service":          {all, 201},
-		"a region, twice":                {posture.AnyOf{field(posture.FieldRegion, "eu"), field(posture.FieldRegion, "EU")}, 1},
-		"services that exist and do not": {posture.AllOf{field(posture.FieldService, "S1"), others[0]}, 2},
+		"a service":                    {field(posture.FieldService, "s1"), 2},
+		"all but a service":            {not(field(posture.FieldService, "s1")), 3},
+		"a provider":                   {field(posture.FieldProvider, "aws"), 100},
+		"all but a provider, repeated": {same, 100},
+		"all but a provider, repeated in a disjunction": {posture.AnyOf(same), 100},
+		"none of several services without types":        {notAbsent, 1},
+		"not all of several services without types":     {posture.AnyOf(notAbsent), 1},
+		"none of all services, which matches nothing":   {all, 201},
+		"a region, twice":                      {posture.AnyOf{field(posture.FieldRegion, "eu"), field(posture.FieldRegion, "EU")}, 1},
+		"a service, and not one without types": {posture.AllOf{field(posture.FieldService, "S1"), notAbsent[0]}, 2},
 	} {
 		text := p.condition(c.condition, true).matchQuery(newToken(p.org, everyToken, "", ""))
 		tokens := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("() ", r) })

@@ -38,7 +38,7 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The fake queue records the removal of an account by its id with this prefix.
-		if want := []posture.AccountID{"remove " + large.ID}; !slices.Equal(jobs.all(), want) {
+		if want := []string{"remove " + string(large.ID)}; !slices.Equal(jobs.all(), want) {
 			t.Errorf("the jobs are %v, want %v", jobs.all(), want)
 		}
 		requireRemoved := func(when string) {

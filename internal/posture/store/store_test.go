@@ -14,36 +14,42 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// enqueued records the jobs of committed transactions.
+// enqueued records jobs once their transaction is committed: the account of a validation,
+// the run of a collection, and "remove " with the account of a removal. It ignores
+// judgements.
 type enqueued struct {
-	mu  sync.Mutex
-	ids []posture.AccountID
+	mu   sync.Mutex
+	jobs []string
 }
 
-func (e *enqueued) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
+func (e *enqueued) record(tx *sqldb.Tx, job string) error {
 	tx.AfterCommit(func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.ids = append(e.ids, id)
+		e.jobs = append(e.jobs, job)
 	})
 	return nil
 }
 
+func (e *enqueued) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
+	return e.record(tx, string(id))
+}
+
 func (e *enqueued) Collect(tx *sqldb.Tx, _ posture.OrgID, r posture.Run) error {
-	return e.Validate(tx, "", posture.AccountID(r.ID))
+	return e.record(tx, string(r.ID))
 }
 
 func (*enqueued) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
 func (*enqueued) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
 
 func (e *enqueued) Remove(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
-	return e.Validate(tx, "", "remove "+id)
+	return e.record(tx, "remove "+string(id))
 }
 
-func (e *enqueued) all() []posture.AccountID {
+func (e *enqueued) all() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.ids
+	return e.jobs
 }
 
 func TestSQLite(t *testing.T) {
@@ -63,7 +69,8 @@ func TestCitus(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Fixture { return fixture(t, dbtest.Citus(t), distribute) })
 }
 
-// distribute distributes the tables of a database. The second time it changes nothing.
+// distribute distributes the tables of a database, twice: Distribute must accept tables
+// that are distributed already.
 func distribute(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	for range 2 {
@@ -79,7 +86,7 @@ var migrated = dbtest.NewTemplate(store.Migrate)
 // open opens a database with the tables of the store.
 func open(t *testing.T, dsn string) *sqldb.DB {
 	t.Helper()
-	migrated.CopyTo(t, dsn)
+	migrated.CopyTo(t, dsn) // the template is for SQLite only; on PostgreSQL, Migrate creates the tables
 	db := dbtest.Open(t, dsn)
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
@@ -93,10 +100,11 @@ func fixture(t *testing.T, dsn string, prepare ...func(*testing.T, *sqldb.DB)) s
 		f(t, db)
 	}
 	jobs := new(enqueued)
-	return storetest.Fixture{Store: store.New(db, secrettest.NewBox(t), jobs), Asked: jobs.all}
+	return storetest.Fixture{Store: store.New(db, secrettest.NewBox(t), jobs), Enqueued: jobs.all}
 }
 
-// TestSecretsAreBoundToTheirCell swaps two encrypted secrets in the database.
+// TestSecretsAreBoundToTheirCell copies an encrypted secret to another row of the same
+// column, where it must not decrypt.
 func TestSecretsAreBoundToTheirCell(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {

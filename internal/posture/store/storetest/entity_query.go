@@ -28,7 +28,7 @@ var queryTests = map[string]func(*testing.T, EntityFixture){
 	"AggregationsKeepCase":            aggregationsKeepCase,
 	"OrganisationsDoNotMix":           organisationsDoNotMix,
 	"OddTextsAreFound":                oddTextsAreFound,
-	"UnreadTagsAreNeither":            unreadTagsAreNeither,
+	"UnreadTagsNeitherMatchNorDiffer": unreadTagsNeitherMatchNorDiffer,
 	"TooManyBucketsAreRefused":        tooManyBuckets,
 }
 
@@ -186,8 +186,8 @@ func pagesCoverAll(t *testing.T, f EntityFixture) {
 		t.Fatal(page, err)
 	}
 	wantSame(t, "entity", page.Entities[0], all[0])
-	_, err = f.Store.Entities(t.Context(), org, posture.EntityFilter{}, posture.Page{After: "not a place!"})
-	wantKind(t, "bad place", err, fault.Invalid)
+	_, err = f.Store.Entities(t.Context(), org, posture.EntityFilter{}, posture.Page{After: "not a cursor!"})
+	wantKind(t, "bad cursor", err, fault.Invalid)
 }
 
 // pagesAreStable changes entities between pages.
@@ -242,8 +242,9 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 		org  posture.OrgID
 		want []posture.Entity
 	}{{org, own}, {other, foreign}} {
+		first, second := string(entitygen.New(0, 0).ID), string(entitygen.New(1, 0).ID) // accounts of both organisations
 		matchAll := posture.Not{Part: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "none"}, Value: "x"}}
-		for _, filter := range []posture.EntityFilter{{}, {Where: matchAll}, {Providers: []string{"aws", "AZURE"}}, {Where: matchAll, Accounts: []string{string(entitygen.New(0, 0).ID), string(entitygen.New(1, 0).ID)}}} {
+		for _, filter := range []posture.EntityFilter{{}, {Where: matchAll}, {Providers: []string{"aws", "AZURE"}}, {Where: matchAll, Accounts: []string{first, second}}} {
 			found, total := pages(t, f.Store, c.org, filter, 500)
 			want := matchingIDs(c.want, filter)
 			if !slices.Equal(idsOf(found), want) || total != len(want) {
@@ -267,8 +268,8 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 	}
 }
 
-// unreadTagsAreNeither queries tags of an entity whose tags could not be read.
-func unreadTagsAreNeither(t *testing.T, f EntityFixture) {
+// unreadTagsNeitherMatchNorDiffer queries tags of an entity whose tags could not be read.
+func unreadTagsNeitherMatchNorDiffer(t *testing.T, f EntityFixture) {
 	edited := func(name string, edit func(*posture.Entity)) posture.Entity {
 		return newEntity(east, name, func(e *posture.Entity) { e.Tags = nil; edit(e) })
 	}
@@ -315,7 +316,8 @@ func oddTextsAreFound(t *testing.T, f EntityFixture) {
 		for what, filter := range map[string]posture.EntityFilter{
 			"property": {Where: posture.Equal{Attribute: posture.Attribute{Kind: posture.PropertyAttribute, Name: "ODD"}, Value: text}},
 			"tag":      {Where: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "Odd " + text}, Value: text}},
-			"name":     {Names: []string{"NAME " + text}, Types: []string{"aws.ec2.instance", text}, Regions: []string{"US-EAST-1", text}, Accounts: []string{string(account), text}},
+			// The odd text is also one of the values of the other filters; it must not break them.
+			"name": {Names: []string{"NAME " + text}, Types: []string{"aws.ec2.instance", text}, Regions: []string{"US-EAST-1", text}, Accounts: []string{string(account), text}},
 		} {
 			found, total := pages(t, f.Store, org, filter, 100)
 			if want := matchingIDs(es, filter); !slices.Equal(idsOf(found), want) || total != len(want) || !slices.Contains(want, es[i].ID) {

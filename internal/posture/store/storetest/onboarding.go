@@ -185,7 +185,7 @@ func validationCommitsWithItsChange(t *testing.T, f Fixture) {
 		return all(tx.Validate("111111111111"), boom)
 	})
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.Validate("222222222222") })
-	wantSame(t, "validated", f.Asked(), []posture.AccountID{"222222222222"})
+	wantSame(t, "enqueued", f.Enqueued(), []string{"222222222222"})
 }
 
 // concurrentWritersSeeEachOther appends to an account's name concurrently: a lost

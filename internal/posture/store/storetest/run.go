@@ -47,7 +47,7 @@ func endRun(t *testing.T, f Fixture, r posture.Run) {
 func runComesBackWhole(t *testing.T, f Fixture) {
 	r := newRun("r1", "a", begin)
 	startRuns(t, f, "a", r)
-	wantSame(t, "asked for", f.Asked(), []posture.AccountID{"r1"})
+	wantSame(t, "enqueued", f.Enqueued(), []string{"r1"})
 	r.Updated, r.Done, r.Units, r.Entities = begin.Add(time.Second), 1, 2, 3
 	r.Collectors["AWS.S3.Bucket"] = posture.CollectorResult{Status: posture.CollectorErrors, Errors: []string{"denied"}, Entities: 3, NotEnabled: []string{"eu-central-2"}, NotOffered: []string{"ca-west-1"}, Gone: 2}
 	if stop, err := f.Store.RenewRun(t.Context(), org, r, begin.Add(time.Hour)); stop || err != nil {

@@ -28,11 +28,12 @@ type Store interface {
 	notify.Outbox
 }
 
-// A Fixture is an empty store under test, and the accounts and runs that it enqueued
-// jobs for.
+// A Fixture is an empty store under test. Enqueued returns the jobs that it enqueued: the
+// account of a validation, the run of a collection, and "remove " with the account of a
+// removal.
 type Fixture struct {
-	Store Store
-	Asked func() []posture.AccountID
+	Store    Store
+	Enqueued func() []string
 }
 
 // Run runs all tests, each on a new store that open returns.
