@@ -15,8 +15,9 @@ type caller struct{ *Reader }
 
 // Call implements [resource.Caller].
 func (c caller) Call(ctx context.Context, q resource.Request, item *resource.Item) (answers []gjson.Result, err error) {
-	q.Shared = true
-	err = c.pages(ctx, &q, item, c.Catalog.Shared(q.Call), func(answer gjson.Result) error {
+	q.Shared = true                     // the session of Azure caches the response: the function may make the same call for other items
+	several := c.Catalog.Shared(q.Call) // Answers caches the response only if several types make the call
+	err = c.pages(ctx, &q, item, several, func(answer gjson.Result) error {
 		answers = append(answers, answer)
 		return nil
 	})
@@ -54,11 +55,11 @@ func (c caller) One(ctx context.Context, t posture.EntityType, name string) (*re
 
 // Answer implements [resource.Caller].
 func (c caller) Answer(ctx context.Context, function string) (gjson.Result, error) {
-	k, err := c.read(ctx, &resource.Call{Function: function}, nil)
+	entry, err := c.read(ctx, &resource.Call{Function: function}, nil)
 	if err != nil {
 		return gjson.Result{}, err
 	}
-	return k.result(), nil
+	return entry.result(), nil
 }
 
 // Vars implements [resource.Caller].
@@ -66,9 +67,6 @@ func (c caller) Vars() resource.Vars { return c.Context.Vars }
 
 // Once implements [resource.Caller].
 func (c caller) Once(key string, read func() (any, error)) (any, error) {
-	if c.cache == nil {
-		return read()
-	}
 	return c.cache.do(key, read)
 }
 

@@ -148,11 +148,11 @@ func fatalProblem(b *resource.Builder) error {
 // answer returns the part of a call's response that concerns an item. A call whose input is
 // the same for all items is made once.
 func (r *Reader) answer(ctx context.Context, call *resource.Call, item *resource.Item) (gjson.Result, error) {
-	k, err := r.read(ctx, call, item)
+	entry, err := r.read(ctx, call, item)
 	if err != nil {
 		return gjson.Result{}, err
 	}
-	return k.partFor(call, item, r.Context.Vars)
+	return entry.partFor(call, item, r.Context.Vars)
 }
 
 func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.Item) (*cacheEntry, error) {
@@ -168,8 +168,8 @@ func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.I
 	case r.Earlier != nil && len(call.Unchanged) > 0:
 		return r.unchanged(ctx, call, item)
 	}
-	k := new(cacheEntry)
-	return k, k.read(ctx, func(ctx context.Context) (pages []page, err error) {
+	entry := new(cacheEntry)
+	return entry, entry.read(ctx, func(ctx context.Context) (pages []page, err error) {
 		if call.Function != "" {
 			return function(ctx)
 		}

@@ -92,16 +92,16 @@ func (r *Reader) unchanged(ctx context.Context, call *resource.Call, item *resou
 	}
 	input := call.Input.JSON(item, r.Context.Vars)
 	key := r.Earlier.account + " " + r.Context.Region + " " + address + " " + string(input)
-	agrees := func(k *cacheEntry) bool { return call.Unchanged.Agree(item, k.result(), r.Context.Vars) }
+	agrees := func(entry *cacheEntry) bool { return call.Unchanged.Agree(item, entry.result(), r.Context.Vars) }
 	if pages, ok := r.Earlier.store.get(key); ok {
-		if k := (&cacheEntry{done: true, pages: pages}); agrees(k) {
-			return k, nil
+		if entry := (&cacheEntry{done: true, pages: pages}); agrees(entry) {
+			return entry, nil
 		}
 	}
-	k := new(cacheEntry)
-	err = k.read(ctx, func(ctx context.Context) ([]page, error) { return r.readPages(ctx, &call.Request, address, input) })
-	if err == nil && agrees(k) {
-		r.Earlier.store.put(key, k.pages)
+	entry := new(cacheEntry)
+	err = entry.read(ctx, func(ctx context.Context) ([]page, error) { return r.readPages(ctx, &call.Request, address, input) })
+	if err == nil && agrees(entry) {
+		r.Earlier.store.put(key, entry.pages)
 	}
-	return k, err
+	return entry, err
 }
