@@ -92,9 +92,6 @@ func (s Onboarding) Credentials(ctx context.Context, org posture.OrgID, ps []pos
 
 // Links implements [posture.OnboardingStore].
 func (s Onboarding) Links(ctx context.Context, org posture.OrgID, accounts []posture.AccountID) ([]posture.Link, error) {
-	if _, limited := From(ctx); !limited {
-		return s.Store.Links(ctx, org, accounts)
-	}
 	links, err := s.Store.Links(ctx, org, accounts)
 	return slices.DeleteFunc(links, func(l posture.Link) bool { return !Allows(ctx, l.Account) }), err
 }

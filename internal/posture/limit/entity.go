@@ -43,15 +43,15 @@ func (s Entities) SortedEntities(ctx context.Context, org posture.OrgID, f postu
 }
 
 // Aggregate implements [posture.EntityStore].
-func (s Entities) Aggregate(ctx context.Context, org posture.OrgID, f posture.EntityFilter, as map[string]posture.Aggregation) (int, map[string]posture.Buckets, error) {
+func (s Entities) Aggregate(ctx context.Context, org posture.OrgID, f posture.EntityFilter, aggregations map[string]posture.Aggregation) (int, map[string]posture.Buckets, error) {
 	f.Accounts = within(ctx, f.Accounts)
-	return s.Store.Aggregate(ctx, org, f, as)
+	return s.Store.Aggregate(ctx, org, f, aggregations)
 }
 
 // AggregationCost implements [posture.EntityStore].
-func (s Entities) AggregationCost(ctx context.Context, org posture.OrgID, f posture.EntityFilter, as map[string]posture.Aggregation) (int, error) {
+func (s Entities) AggregationCost(ctx context.Context, org posture.OrgID, f posture.EntityFilter, aggregations map[string]posture.Aggregation) (int, error) {
 	f.Accounts = within(ctx, f.Accounts)
-	return s.Store.AggregationCost(ctx, org, f, as)
+	return s.Store.AggregationCost(ctx, org, f, aggregations)
 }
 
 // ChangeLog implements [posture.EntityStore]. The account of a deleted entity is

@@ -36,15 +36,15 @@ func (s Findings) Findings(ctx context.Context, org posture.OrgID, f posture.Fin
 }
 
 // AggregateFindings implements [posture.FindingStore].
-func (s Findings) AggregateFindings(ctx context.Context, org posture.OrgID, f posture.FindingFilter, as map[string]posture.Aggregation, now time.Time) (int, map[string]posture.Buckets, error) {
+func (s Findings) AggregateFindings(ctx context.Context, org posture.OrgID, f posture.FindingFilter, aggregations map[string]posture.Aggregation, now time.Time) (int, map[string]posture.Buckets, error) {
 	f.Accounts = within(ctx, f.Accounts)
-	return s.Store.AggregateFindings(ctx, org, f, as, now)
+	return s.Store.AggregateFindings(ctx, org, f, aggregations, now)
 }
 
 // FindingAggregationCost implements [posture.FindingStore].
-func (s Findings) FindingAggregationCost(ctx context.Context, org posture.OrgID, f posture.FindingFilter, as map[string]posture.Aggregation, now time.Time) (int, error) {
+func (s Findings) FindingAggregationCost(ctx context.Context, org posture.OrgID, f posture.FindingFilter, aggregations map[string]posture.Aggregation, now time.Time) (int, error) {
 	f.Accounts = within(ctx, f.Accounts)
-	return s.Store.FindingAggregationCost(ctx, org, f, as, now)
+	return s.Store.FindingAggregationCost(ctx, org, f, aggregations, now)
 }
 
 // Suppress implements [posture.FindingStore].
