@@ -1,17 +1,17 @@
 package resource
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // An Input is the input of a call: a JSON object whose strings may be templates.
 type Input struct {
-	members []member // in the order of the file
+	members []member // in the order in which they were declared
 }
 
 type member struct {
@@ -42,8 +42,9 @@ func (in *Input) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// NewRequest returns the request of a call whose input is written as in a
-// declaration. It is for requests written in Go, and panics when the input is invalid.
+// NewRequest returns a request with the given call and input. The input is YAML, as in the
+// declaration of a resource type. It is for requests written in Go, and panics when the
+// input is invalid.
 func NewRequest(call, input string) Request {
 	q := Request{Call: call}
 	if err := yaml.Unmarshal([]byte(input), &q.Input); err != nil {
@@ -65,7 +66,7 @@ func newValue(node *yaml.Node) (v value, err error) {
 			}
 		}
 		return v, nil
-	case node.Kind == yaml.ScalarNode && node.Tag == "!!str" && bytes.ContainsRune([]byte(node.Value), '$'):
+	case node.Kind == yaml.ScalarNode && node.Tag == "!!str" && strings.Contains(node.Value, "$"):
 		if v.template, err = TemplateExpr(node.Value); err != nil {
 			return v, withLine(node, err)
 		}
@@ -97,17 +98,17 @@ func (val value) isStatic() bool {
 // usedCalls returns the names of the calls whose responses the input uses.
 func (in Input) usedCalls() (names []string) {
 	for _, m := range in.members {
-		names = append(names, m.value.answers()...)
+		names = append(names, m.value.usedCalls()...)
 	}
 	return names
 }
 
-func (val value) answers() (names []string) {
+func (val value) usedCalls() (names []string) {
 	if val.object != nil {
 		return val.object.usedCalls()
 	}
 	for _, element := range val.list {
-		names = append(names, element.answers()...)
+		names = append(names, element.usedCalls()...)
 	}
 	return append(names, val.template.answers()...)
 }

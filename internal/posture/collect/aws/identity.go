@@ -60,7 +60,7 @@ func (src *Source) assume(p partition, role arn.ARN, externalID string) (*aws.Cr
 		return nil, err
 	}
 	provider := client.AssumeRole(awsapi.Role{
-		ARN: role.String(), ExternalID: externalID, SessionName: src.options.SessionName, Length: src.options.SessionLength, Region: p.homeRegion,
+		ARN: role.String(), ExternalID: externalID, SessionName: src.options.SessionName, SessionLength: src.options.SessionLength, Region: p.homeRegion,
 	})
 	return aws.NewCredentialsCache(assumedRole{provider, role}, func(o *aws.CredentialsCacheOptions) {
 		o.ExpiryWindow = src.options.SessionLength / 10

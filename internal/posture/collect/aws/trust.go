@@ -83,7 +83,7 @@ func (src *Source) accepts(ctx context.Context, p partition, role arn.ARN, exter
 		return false, err
 	}
 	_, err = client.AssumeRole(awsapi.Role{
-		ARN: role.String(), ExternalID: externalID, SessionName: src.options.SessionName, Length: 15 * time.Minute, Region: p.homeRegion,
+		ARN: role.String(), ExternalID: externalID, SessionName: src.options.SessionName, SessionLength: 15 * time.Minute, Region: p.homeRegion,
 	}).Retrieve(ctx)
 	refused, ok := errors.AsType[*awsapi.Error](err)
 	switch {

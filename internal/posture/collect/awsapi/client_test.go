@@ -461,7 +461,7 @@ func TestRolesAreAssumedWithTheExternalID(t *testing.T) {
 		form = r.Host + " " + string(body)
 		_, _ = io.WriteString(w, `<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2030-01-02T03:04:05Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`)
 	})
-	got, err := c.AssumeRole(awsapi.Role{ARN: "arn:aws-us-gov:iam::1:role/r", ExternalID: "ext", SessionName: "vigil", Length: time.Hour, Region: "us-gov-west-1"}).Retrieve(t.Context())
+	got, err := c.AssumeRole(awsapi.Role{ARN: "arn:aws-us-gov:iam::1:role/r", ExternalID: "ext", SessionName: "vigil", SessionLength: time.Hour, Region: "us-gov-west-1"}).Retrieve(t.Context())
 	if err != nil || got.AccessKeyID != "ASIA" || got.SecretAccessKey != "s" || got.SessionToken != "t" || !got.Expires.Equal(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)) {
 		t.Errorf("%+v, %v", got, err)
 	}

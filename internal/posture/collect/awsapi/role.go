@@ -12,11 +12,11 @@ import (
 
 // A Role is the role to assume for reading an account.
 type Role struct {
-	ARN         string
-	ExternalID  string // not sent when empty
-	SessionName string // name in the logs of the account
-	Length      time.Duration
-	Region      string // region of the STS call
+	ARN           string
+	ExternalID    string        // not sent when empty
+	SessionName   string        // name in the logs of the account
+	SessionLength time.Duration // not sent when zero: STS then chooses
+	Region        string        // region of the STS call
 }
 
 // AssumeRole returns a provider of the credentials of a role. The client signs with the
@@ -25,8 +25,8 @@ type Role struct {
 func (c *Client) AssumeRole(r Role) aws.CredentialsProvider {
 	return aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
 		input := map[string]any{"RoleArn": r.ARN, "RoleSessionName": r.SessionName}
-		if r.Length > 0 {
-			input["DurationSeconds"] = int(r.Length / time.Second)
+		if r.SessionLength > 0 {
+			input["DurationSeconds"] = int(r.SessionLength / time.Second)
 		}
 		if r.ExternalID != "" {
 			input["ExternalId"] = r.ExternalID

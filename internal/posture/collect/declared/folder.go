@@ -20,11 +20,13 @@ type Folder string
 // Open implements [fs.FS].
 func (f Folder) Open(name string) (fs.File, error) { return os.DirFS(string(f)).Open(name) }
 
-// Path returns the path of a file of the folder.
+// Path returns the path of a file of the folder. Package resource calls it for the paths in
+// error messages.
 func (f Folder) Path(file string) string { return filepath.Join(string(f), file) }
 
 // Load returns the types that come with Vigil and those in folders. The error names every
-// mistake in the folders with its file and line.
+// mistake in the folders with its file and line; calls and edges are checked once all files
+// can be parsed.
 func Load(folders ...string) (*resource.Catalog, error) {
 	if len(folders) == 0 {
 		return Catalog(), nil
@@ -37,11 +39,12 @@ func Load(folders ...string) (*resource.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, checkConforms(c, func(t *resource.Type) bool { return t.Root() > 0 })
+	return c, checkConforms(c, func(t *resource.Type) bool { return t.Root() > 0 }) // root 0 is resources.Files
 }
 
-// LoadReplacing is Load with the type of one more file, which replaces the type of the same
-// name.
+// LoadReplacing loads like Load, but with the type that file declares in place of the loaded
+// type of the same name, if there is one. It returns that type too, and checks the calls and
+// edges of that type only.
 func LoadReplacing(file string, folders ...string) (*resource.Catalog, *resource.Type, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -93,7 +96,7 @@ func checkConforms(c *resource.Catalog, include func(*resource.Type) bool) error
 
 // unknownTargets returns an error for each edge of a type whose target is not declared.
 func unknownTargets(c *resource.Catalog, t *resource.Type) (errs []error) {
-	for a := range t.Answers() {
+	for a := range t.Answers() { // the responses of the list and of the calls, each with the edges that it contributes
 		for _, e := range a.Edges {
 			for _, to := range e.To {
 				if c.Type(to) == nil {

@@ -8,7 +8,8 @@ import (
 )
 
 // Answer encodes an output as the service would: headers and body. The service must have
-// an XML or JSON protocol. JSON objects have members that decoders must ignore.
+// an XML or JSON protocol. To JSON objects it adds members that are not in the model, which
+// decoders must ignore.
 func Answer(op *model.Operation, output map[string]any) (http.Header, []byte) {
 	return server.Encoder{UnknownMembers: true}.Encode(op, output)
 }
