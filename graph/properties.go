@@ -95,12 +95,16 @@ func (g *Graph) VertexPropertyValue(v Handle, k Key, i int) Value {
 }
 
 // VertexPropertyID returns the id of the i-th value of a key of a vertex. A
-// generated id may change with a patch.
+// generated id may change with a patch, and may equal an id that was given to another
+// value.
 func (g *Graph) VertexPropertyID(v Handle, k Key, i int) Value {
 	p := g.vertices.positions.items[v]
 	if id := g.vertices.table(p.label).column(k).detail(p.row, i).id; !id.IsNull() {
 		return id
 	}
+	// Only the first value of a key can have no stored id: the builder generates negative ids
+	// for the others. Keys have fewer than 31 bits, so that this number is unique by vertex
+	// and key.
 	return Long(int64(v)<<31 | int64(k))
 }
 

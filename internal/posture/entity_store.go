@@ -92,7 +92,7 @@ type Buckets map[string]Bucket
 type Coverage struct {
 	Type       EntityType
 	Region     string    // of the scope: Global for collectors that run once per account
-	Regions    []string  // that its entities are in
+	Regions    []string  // regions of its entities
 	Succeeded  time.Time // when it was last read completely; zero for never
 	Failed     time.Time // when the last failed attempt was; zero for never
 	Why        string    // reason of the failure
@@ -163,8 +163,8 @@ type EntityStore interface {
 	FeedCounts(ctx context.Context, org OrgID, f FeedFilter, step time.Duration) ([]FeedCount, error)
 
 	// Replace saves single entities of a scope that were read after an event, in one
-	// transaction: it adds or replaces those in found and deletes those in gone that
-	// are not in found. It does not change other entities of the scope. The
+	// transaction: it adds or replaces those in found and deletes those in removed
+	// that are not in found. It does not change other entities of the scope. The
 	// origin is what the event says about the change.
 	Replace(ctx context.Context, s Scope, origin ChangeOrigin, found []Entity, removed []EntityID) error
 
@@ -179,11 +179,12 @@ type EntityStore interface {
 	ForgetChanges(ctx context.Context, before time.Time) error
 }
 
-// ChangesKept is how long the change logs of deleted entities are kept.
+// ChangesKept is the default of how long the change logs of deleted entities and the
+// change feed are kept.
 const ChangesKept = 90 * 24 * time.Hour
 
-// PartitionChanges are the differences between two generations of an account's
-// entities.
+// PartitionChanges are the differences between two generations of a partition, which is
+// the entities of one account (the partitionKey of graph queries).
 type PartitionChanges struct {
 	Generation int64 // the newer one
 	Changed    []Entity

@@ -20,8 +20,10 @@ func (a *App) newSSO() (*authapi.SSO, error) {
 	}
 	client, err := sso.NewClient(conf.CAFile, conf.Proxy)
 	if err != nil {
-		return nil, fmt.Errorf("read posture.sso.ca_file: %w", err)
+		return nil, fmt.Errorf("prepare calls to the identity provider (posture.sso.ca_file, posture.sso.proxy): %w", err)
 	}
+	// The file is read again at each login, so that changes apply without a restart. Reading it
+	// here as well reports mistakes early.
 	mapping := func() (sso.Mapping, error) { return sso.ReadMapping(conf.GroupsFile) }
 	if _, err := mapping(); err != nil {
 		return nil, fmt.Errorf("read posture.sso.groups_file: %w", err)
@@ -42,7 +44,8 @@ func (a *App) newSSO() (*authapi.SSO, error) {
 }
 
 // ssoRedirect returns the address that the identity provider sends browsers back
-// to. It never depends on a request. With port 0 it is the port that was opened.
+// to. It never depends on a request. If redirect_base ends with port 0, the URL of the
+// opened port replaces all of it.
 func (a *App) ssoRedirect() string {
 	conf := a.o.Install.Config.Posture.SSO
 	if opened := a.listening.Load(); opened != nil && strings.HasSuffix(conf.RedirectBase, ":0") {

@@ -69,7 +69,7 @@ func value(p posture.Property) graph.Value {
 func edgeRecord(e posture.Edge) graph.EdgeRecord {
 	r := graph.EdgeRecord{Label: e.Label, To: graph.String(string(e.To))}
 	for _, p := range e.Properties {
-		if p.Type != posture.UnknownProperty { // edges have no unknown values
+		if p.Type != posture.UnknownProperty { // edges of the graph cannot hold unknown values: leave them out
 			r.Properties = append(r.Properties, graph.Meta{Key: p.Name, Value: value(p)})
 		}
 	}

@@ -16,14 +16,14 @@ import (
 // A Trial is the result of a rule on an account, with its costs and plan.
 type Trial struct {
 	evaluate.Answer
-	Entities   map[posture.EntityID]posture.Entity // the first of those that are listed
+	Entities   map[posture.EntityID]posture.Entity // the first Shown that violate and the first Shown that are unknown
 	Generation int64                               // of the account
 	Took       time.Duration
-	Reads      evaluate.ReadSet
+	Reads      ReadSet
 	Explain    *gremlin.Explanation // nil for a search
 }
 
-// ReadSet lists what a query reads.
+// ReadSet is evaluate.ReadSet, for package api, which does not import evaluate.
 type ReadSet = evaluate.ReadSet
 
 // trialTime limits a trial, because a user waits for it.

@@ -12,22 +12,22 @@ import (
 	"vigil/internal/gctune"
 )
 
-// A budget is the memory and time that remain for the response after the query has run. Its methods
-// must be called from one goroutine.
+// A budget tracks the memory and time of a query while its response is built. The result of the
+// query counts as used while it is held. The methods must be called from one goroutine.
 type budget struct {
 	limit    gremlin.Budget
-	used     int64     // bytes
-	deadline time.Time // no deadline when zero
-	until    int       // steps until the next check of the clock
-	task     *gctune.Work
-	err      error // a *gremlin.BudgetError after the budget is exceeded
+	used     int64        // bytes
+	deadline time.Time    // no deadline when zero
+	until    int          // calls of tick until the next check of the clock
+	task     *gctune.Work // told when the query uses much memory, so that garbage is collected sooner
+	err      error        // a *gremlin.BudgetError after the budget is exceeded
 }
 
 // take reserves bytes. It returns false when the memory or time budget is exceeded.
 func (b *budget) take(bytes int64) bool {
 	b.used += bytes
 	if b.used > gremlin.Large {
-		b.task.Grow()
+		b.task.Grow() // only the first call has an effect
 	}
 	if b.err == nil && b.limit.Memory > 0 && b.used > b.limit.Memory {
 		b.err = &gremlin.BudgetError{Limit: gremlin.LimitMemory, Allowed: b.limit.Memory}
@@ -35,7 +35,8 @@ func (b *budget) take(bytes int64) bool {
 	return b.tick()
 }
 
-// tick returns false when the deadline has passed. It reads the clock only every few calls.
+// tick returns false when the memory or time budget is exceeded. It reads the clock only about
+// every 1000 calls.
 func (b *budget) tick() bool {
 	b.until--
 	if b.until < 0 && b.err == nil {
@@ -51,8 +52,8 @@ func (b *budget) tick() bool {
 func (b *budget) release(bytes int64) { b.used -= bytes }
 
 // A Text is a part of a response as JSON, written within the budget of its query. It is stored in
-// chunks, so that long texts are never copied. After the budget is exceeded, further writes do
-// nothing; see Err.
+// pieces, so that a text that grows is not copied. After the budget is exceeded, the text is
+// incomplete; see Err.
 type Text struct {
 	budget *budget
 	pieces [][]byte
@@ -60,8 +61,8 @@ type Text struct {
 }
 
 const (
-	firstPiece = 1 << 10
-	lastPiece  = 64 << 10
+	minPiece = 1 << 10
+	maxPiece = 64 << 10
 )
 
 // Len returns the number of bytes.
@@ -113,9 +114,9 @@ func write[S string | []byte](t *Text, s S) {
 	for len(s) > 0 {
 		last := len(t.pieces) - 1
 		if last < 0 || len(t.pieces[last]) == cap(t.pieces[last]) {
-			size := int64(firstPiece)
+			size := int64(minPiece)
 			if last >= 0 {
-				size = min(2*int64(cap(t.pieces[last])), lastPiece)
+				size = min(2*int64(cap(t.pieces[last])), maxPiece)
 			}
 			if !t.budget.take(size) {
 				return
@@ -201,7 +202,7 @@ func (t *Text) float(f float64, single bool) {
 // marshal writes a small value that JSON can represent.
 func (t *Text) marshal(v any) {
 	data, err := json.Marshal(v)
-	if err != nil {
+	if err != nil { // never happens; keeps the response valid JSON
 		data, _ = json.Marshal(err.Error()) // a string always marshals
 	}
 	write(t, data)

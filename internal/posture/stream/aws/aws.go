@@ -22,7 +22,10 @@ const TokenHeader = "X-Event-Token"
 
 // Streams finds the stream of a message.
 type Streams interface {
+	// StreamOf returns the stream with a handle, which is part of its topic's name.
 	StreamOf(ctx context.Context, handle string) (posture.Stream, error)
+
+	// StreamWith returns the stream whose token has a digest.
 	StreamWith(ctx context.Context, d posture.StreamDigest) (posture.Stream, error)
 }
 
@@ -117,7 +120,7 @@ func (v *Verifier) verifyNotification(ctx context.Context, h http.Header, body [
 		return Verified{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
 	}
 	e, err := parseEvent([]byte(env.Message))
-	if err != nil { // a signed message that is no event, such as one published by hand: it names nothing
+	if err != nil { // a signed message that is not an event, such as one published by hand: it is delivered without targets
 		return Verified{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
 	}
 	return v.deliver(stream, m, e)
@@ -164,7 +167,7 @@ func (v *Verifier) Confirm(ctx context.Context, o Verified) error {
 	if err != nil {
 		return fmt.Errorf("confirm subscription: %w", err)
 	}
-	res, err := v.keys.http.Do(r)
+	res, err := v.keys.http.Do(r) // the client of the certificates follows no redirects
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the subscription could not be confirmed")
 	}

@@ -20,14 +20,14 @@ import (
 // keysURL is the address of Google's public keys of identity tokens.
 const keysURL = "https://www.googleapis.com/oauth2/v3/certs"
 
-// Limits of fetching the keys.
+// Limits of fetching the keys, and of the tokens.
 const (
 	fetchTime  = 5 * time.Second
 	fetchSize  = 64 << 10
 	keysKept   = time.Hour        // Google rotates them within days
 	fetchPause = 30 * time.Second // minimum time between fetches
 	leeway     = time.Minute      // permitted difference between clocks
-	maxLife    = 24 * time.Hour   // of a token
+	maxLife    = 24 * time.Hour   // maximum lifetime of a token
 )
 
 // issuers are the issuers of Google's identity tokens.
@@ -131,6 +131,7 @@ func (k *Keys) key(ctx context.Context, id string) (*jose.JSONWebKey, error) {
 	if (len(found) == 0 || stale) && now.Sub(k.tried) > fetchPause {
 		k.tried = now
 		var set jose.JSONWebKeySet
+		// Other requests use the result too, so that the end of this one must not cancel the fetch.
 		if set, k.failure = k.fetch(context.WithoutCancel(ctx)); k.failure == nil {
 			k.set, k.fetched = set, now
 			found = k.set.Key(id)
