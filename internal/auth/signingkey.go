@@ -39,7 +39,7 @@ type KeyStore interface {
 	AddSigningKey(ctx context.Context, k SigningKey) error
 
 	// DropSigningKeys removes the keys of a realm with numbers below the given one.
-	DropSigningKeys(ctx context.Context, realm string, olderThan int64) error
+	DropSigningKeys(ctx context.Context, realm string, below int64) error
 }
 
 // Sealer encrypts and decrypts private keys. *secret.Box implements it.
@@ -48,11 +48,12 @@ type Sealer interface {
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
 }
 
-// SigningKeyTable is the table name in the cells of sealed private keys.
+// SigningKeyTable is the table of signing keys. Its name is part of what a private key is
+// sealed with; see [secret.Cell].
 const SigningKeyTable = "auth_signing_key"
 
-// cell returns the database cell that the private key is sealed for. [authdb]
-// reseals it there.
+// cell returns the database cell that the private key is sealed for. It must match the
+// column that authdb.SealedColumns lists for resealing.
 func (k SigningKey) cell() secret.Cell {
 	return secret.Cell{Table: SigningKeyTable, Row: k.ID, Field: "sealed"}
 }

@@ -50,8 +50,9 @@ type Store interface {
 	// and with fault.Conflict if no enabled admin would be left.
 	DeleteUser(ctx context.Context, org OrgID, id UserID, version int64) (User, error)
 
-	// CreateToken adds an API token of an existing user. For a token of single
-	// sign-on it also deletes those of the user that have expired or are revoked.
+	// CreateToken adds an API token of an existing user. If it is a token of single
+	// sign-on, the user's other sign-on tokens that have expired or are revoked are
+	// deleted.
 	CreateToken(ctx context.Context, t Token, h TokenHash) error
 
 	// Tokens returns the tokens of an organisation that are not revoked, newest
@@ -62,8 +63,8 @@ type Store interface {
 	// the token is already revoked.
 	RevokeToken(ctx context.Context, org OrgID, id TokenID, at time.Time) (Token, error)
 
-	// RevokeSignOns revokes the tokens of single sign-on of an identity, in all
-	// organisations but keep.
+	// RevokeSignOns revokes the single sign-on tokens of an identity in all
+	// organisations except the organisation keep.
 	RevokeSignOns(ctx context.Context, issuer, subject string, keep OrgID, at time.Time) error
 
 	// TokenState returns a token with its user and organisation.
@@ -72,8 +73,8 @@ type Store interface {
 	// TokenStateByHash is like TokenState, by the hash of the token's text.
 	TokenStateByHash(ctx context.Context, h TokenHash) (TokenState, error)
 
-	// TokenNetworks returns the networks from which unrevoked tokens were last used;
-	// the account is the token's hash.
+	// TokenNetworks returns the networks from which unrevoked tokens, without those of
+	// single sign-on, were last used. LoginNetwork.Account is the hash of the token.
 	TokenNetworks(ctx context.Context) ([]LoginNetwork, error)
 
 	// Used records when tokens were last used. It ignores tokens that no longer
@@ -96,7 +97,7 @@ type Use struct {
 	Address string
 }
 
-// check returns an error if the token is not valid now or not from this
+// check returns an error if the token is not valid now or must not be used from this
 // address.
 func (s TokenState) check(now time.Time, address string) error {
 	switch {

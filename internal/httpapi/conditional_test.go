@@ -10,7 +10,16 @@ import (
 func TestNotModified(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{
-		"": false, `"a"`: true, `W/"a"`: true, `"b", "a"`: true, `"a-gzip"`: true, `"b"`: false, "*": true, `""`: false, "a": true, `"*"`: false,
+		``:         false,
+		`"a"`:      true,
+		`W/"a"`:    true, // a weak tag
+		`"b", "a"`: true,
+		`"a-gzip"`: true, // the tag of another coding
+		`"b"`:      false,
+		`*`:        true,
+		`""`:       false,
+		`a`:        true,  // without quotes
+		`"*"`:      false, // in quotes it is an ordinary tag
 	} {
 		r := &http.Request{Header: http.Header{"If-None-Match": {value}}}
 		if got := httpapi.NotModified(r, `"a"`, `"a-gzip"`); got != want {

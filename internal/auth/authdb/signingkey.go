@@ -49,9 +49,9 @@ func (s *Store) AddSigningKey(ctx context.Context, k auth.SigningKey) error {
 }
 
 // DropSigningKeys implements [auth.KeyStore].
-func (s *Store) DropSigningKeys(ctx context.Context, realm string, olderThan int64) error {
+func (s *Store) DropSigningKeys(ctx context.Context, realm string, below int64) error {
 	return s.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(`DELETE FROM auth_signing_key WHERE realm = $1 AND number < $2`, realm, olderThan)
+		_, err := tx.Exec(`DELETE FROM auth_signing_key WHERE realm = $1 AND number < $2`, realm, below)
 		return err
 	})
 }
