@@ -16,7 +16,7 @@ import (
 func pretendServer(t *testing.T) (url string, last *map[string]any) {
 	t.Helper()
 	last = new(map[string]any)
-	asked := 0 // for the state of a login
+	stateRequests := 0 // requests for the state of the browser login; the third is answered "approved"
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/authorize") {
 			_, _ = io.WriteString(w, `{"access_token":"access","expires_in":1800}`)
@@ -32,7 +32,7 @@ func pretendServer(t *testing.T) (url string, last *map[string]any) {
 			_, _ = io.WriteString(w, `{"deviceToken":"device-token","userCode":"BCDF-GHJK","verificationPath":"/console/device-login?code=BCDF-GHJK","expiresIn":600,"interval":0}`)
 		case "/v1/device-logins/state":
 			state := "pending"
-			if asked++; asked > 2 {
+			if stateRequests++; stateRequests > 2 {
 				state = "approved"
 			}
 			_, _ = io.WriteString(w, `{"state":"`+state+`"}`)
@@ -111,7 +111,7 @@ func TestClientCommands(t *testing.T) {
 	if got := fmt.Sprint((*last)["filters"]); got != "map[isSuppressed:false levels:[High Medium] statuses:[open]]" {
 		t.Errorf("what --fail-on counts: %s", got)
 	}
-	for _, flag := range []string{"--account", "--rule", "--framework"} { // the server knows none
+	for _, flag := range []string{"--account", "--rule", "--framework"} { // the server has no account, rule or framework "misspelt"
 		if code, _, problems := call("findings", flag, "misspelt", "--fail-on", "high"); code != exitFailed || !strings.Contains(problems, "there is no such thing") {
 			t.Errorf("findings %s misspelt: exit %d: %s", flag, code, problems)
 		}
@@ -132,6 +132,7 @@ func TestClientCommands(t *testing.T) {
 	if code, out, problems := call("accounts", "schedule", "--every", "1d"); code != 0 || out != "accounts are collected every 24 hours\n" || (*last)["everyHours"] != 24.0 {
 		t.Errorf("schedule: exit %d: %s%s, request %v", code, out, problems, *last)
 	}
+	// Not whole hours, too long, too short, and --default, which needs an account.
 	for _, args := range [][]string{{"--every", "90m"}, {"--every", "8d"}, {"--every", "0h"}, {"--default"}} {
 		if code, out, _ := call(append([]string{"accounts", "schedule"}, args...)...); code != exitUsage {
 			t.Errorf("schedule %v: exit %d: %s", args, code, out)

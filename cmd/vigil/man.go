@@ -25,9 +25,9 @@ func (c *manCmd) Run(e *environment) error {
 // writeMan writes the manual page of all commands in troff with the macros of man(7).
 // It has no date, so that the output is reproducible.
 func writeMan(w io.Writer, app *kong.Application) error {
-	m := &manual{Writer: bufio.NewWriter(w), settings: map[string]string{}}
+	m := &manual{Writer: bufio.NewWriter(w), settings: map[string]bool{}}
 	for _, name := range config.Names() {
-		m.settings[config.Flag(name)] = name
+		m.settings[config.Flag(name)] = true
 	}
 	m.macro(".TH VIGIL 1 \"\" %s \"User Commands\"", quote("vigil "+version))
 	m.section("NAME")
@@ -61,11 +61,11 @@ func writeMan(w io.Writer, app *kong.Application) error {
 	}
 	m.section("EXIT STATUS")
 	for _, code := range [][2]string{
-		{"0", "The command succeeded, or it runs until it is interrupted, and was."},
+		{"0", "The command succeeded, or it is a command that runs until it is interrupted, and was interrupted."},
 		{"1", "The command failed, or was interrupted before its end."},
-		{"2", "The command line or its input is invalid."},
-		{"3", "With --fail-on: there are findings of that level or a higher one, or desktop components in that state or a worse one."},
-		{"4", "With --fail-on, a scan found none, but could not read everything."},
+		{"2", "The command or its input is invalid."},
+		{"3", "There are findings of the level that --fail-on names or of a higher one, or components of a desktop server with the status that --fail-on names or a worse one."},
+		{"4", "A scan with --fail-on found no findings of that level or a higher one, but could not read everything."},
 	} {
 		m.item(code[0], code[1])
 	}
@@ -75,7 +75,7 @@ func writeMan(w io.Writer, app *kong.Application) error {
 // manual writes the parts of a manual page.
 type manual struct {
 	*bufio.Writer
-	settings map[string]string // names of settings by flag
+	settings map[string]bool // flags that are settings
 }
 
 func (m *manual) macro(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }
@@ -109,7 +109,7 @@ func (m *manual) command(n *kong.Node) {
 	}
 	m.flags(n.Flags)
 	for _, f := range n.Flags {
-		if m.settings[f.Name] != "" {
+		if m.settings[f.Name] {
 			m.macro(".PP")
 			m.text("It also takes the flags of SETTINGS.")
 			break
@@ -120,7 +120,7 @@ func (m *manual) command(n *kong.Node) {
 // flags writes the flags that are not settings.
 func (m *manual) flags(flags []*kong.Flag) {
 	for _, f := range flags {
-		if !f.Hidden && m.settings[f.Name] == "" {
+		if !f.Hidden && !m.settings[f.Name] {
 			m.flag(f, f.Envs...)
 		}
 	}
@@ -147,7 +147,7 @@ func (m *manual) settingFlags(app *kong.Application) {
 	for _, leaf := range app.Leaves(true) {
 		found := false
 		for _, f := range leaf.Flags {
-			if m.settings[f.Name] != "" && !f.Hidden {
+			if m.settings[f.Name] && !f.Hidden {
 				found = true
 				m.flag(f, config.EnvName(f.Name))
 			}
