@@ -44,7 +44,7 @@ func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecor
 	return w
 }
 
-func TestEveryAddressOfTheConsoleIsItsPage(t *testing.T) {
+func TestEveryAddressInTheConsoleServesIndexHTML(t *testing.T) {
 	t.Parallel()
 	h := serve(t, built)
 	for _, path := range []string{"/console/", "/console", "/console/findings?level=High", "/console/resource/aws%2Fx", "/console/index.html"} {
@@ -100,7 +100,7 @@ func TestWithoutABuildThePageSaysHowToMakeOne(t *testing.T) {
 	if w := get(h, "/console/findings"); w.Code != 200 || w.Body.String() != "how to build" || w.Header().Get("Content-Security-Policy") != Policy {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	// The placeholder itself must hold under the policy.
+	// The content security policy must not block any part of the real placeholder.
 	page, err := dist.ReadFile("dist/placeholder.html")
 	if err != nil {
 		t.Fatal(err)

@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	org             = posture.OrgID("bench")
-	accounts        = 4 // accounts that are read concurrently
-	concurrentLists = 8 // lists of an account that are read concurrently
+	org                = posture.OrgID("bench")
+	concurrentAccounts = 4
+	concurrentLists    = 8 // lists of an account that are read concurrently
 )
 
 // A task is one mode of reading all accounts of a cloud.
@@ -34,15 +34,18 @@ type task struct {
 	Mode     string
 	Cloud    cloud
 	Database string // a SQLite file
-	Profile  string
+	Profile  string // file for a CPU profile, or ""
 }
 
 // A result is the cost of a task.
 type result struct {
 	Resources int
 	Took      cost
-	Peak      int64   // bytes of memory
-	OfBare    float64 // CPU time relative to the bare SDK before and after it
+	Peak      int64 // bytes of memory
+
+	// OfBare is the CPU time divided by the mean of the bare runs before and after the task.
+	// The parent process sets it.
+	OfBare float64
 }
 
 // run runs the task and prints its cost to standard output.
@@ -74,7 +77,7 @@ func (t task) run(ctx context.Context) error {
 	var total atomic.Int64
 	took, err := measure(func() error {
 		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(accounts)
+		group.SetLimit(concurrentAccounts)
 		for _, a := range t.Cloud.Accounts {
 			group.Go(func() error {
 				n, err := read(ctx, access(a))
@@ -118,7 +121,7 @@ func (t task) reader(ctx context.Context, transport *egress.Transport) (func(con
 	}, done, nil
 }
 
-// open opens the database and adds the accounts if they are missing.
+// open opens the database. In mode "first" it is new, and open adds the accounts.
 func (t task) open(ctx context.Context) (*sqldb.DB, error) {
 	db, err := sqldb.Open(ctx, "sqlite:"+t.Database, sqldb.Options{WriteTimeout: time.Hour, WaitTimeout: time.Hour})
 	if err != nil {

@@ -37,13 +37,13 @@ func volumePlain(g *graph.Graph) int64 {
 func volumePlainRunning(g *graph.Graph) int64 {
 	n := names{g}
 	volume := n.edge("volume")
-	encrypted := n.column("AWS.EC2.Volume", "encrypted").Bools()
+	isEncrypted := n.column("AWS.EC2.Volume", "encrypted").Bools() // every volume has a value
 	state := n.column("AWS.EC2.Instance", "state").Codes()
 	running, _ := g.CodeOf("running")
 	seen := graph.NewBits(g.VertexCap())
 	count := int64(0)
 	for row, v := range g.VertexRows(n.vertex("AWS.EC2.Volume")) {
-		if encrypted.Has(uint32(row)) {
+		if isEncrypted.Has(uint32(row)) {
 			continue
 		}
 		for _, i := range g.NeighboursBy(v, graph.In, volume) {
@@ -68,6 +68,7 @@ func instanceExposed(g *graph.Graph) int64 {
 		for _, s := range g.NeighboursBy(v, graph.Out, group) {
 			for _, r := range g.NeighboursBy(s, graph.Out, rule) {
 				_, row := g.VertexRow(r)
+				// Every rule has a direction, so its place is its row; only some have a cidr.
 				if i := cidr.Place(row); direction[row] == ingress && i >= 0 && cidr.Codes()[i] == world {
 					return true
 				}
@@ -107,6 +108,8 @@ func instanceAdmin(g *graph.Graph) int64 {
 	return count
 }
 
+// countBySize groups like the query. It returns the sum of the groups, only so that it can be
+// compared with the query's.
 func countBySize(g *graph.Graph) int64 {
 	counts := map[uint32]int64{}
 	for _, code := range (names{g}).column("AWS.EC2.Instance", "instanceType").Codes() {

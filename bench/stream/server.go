@@ -86,20 +86,21 @@ func (s *server) prepare(ctx context.Context, o options, c *cloud) error {
 			return err
 		}
 	}
-	return s.checkInventory(ctx, c)
+	return s.readInventory(ctx, c)
 }
 
-// checkInventory reads the number of entities, and the groups that an earlier run left open.
-func (s *server) checkInventory(ctx context.Context, c *cloud) error {
-	first := map[string]any{"paginationInfo": map[string]any{"pageSize": 1}}
+// readInventory reads the numbers of entities and rules, and opens in the simulation the
+// groups that an earlier run left open.
+func (s *server) readInventory(ctx context.Context, c *cloud) error {
+	onlyTotal := map[string]any{"paginationInfo": map[string]any{"pageSize": 1}}
 	var total struct {
 		TotalCount int `json:"totalCount"`
 	}
-	if err := s.call(ctx, "/v1/entities/query", first, &total); err != nil {
+	if err := s.call(ctx, "/v1/entities/query", onlyTotal, &total); err != nil {
 		return err
 	}
 	s.ready.Entities = total.TotalCount
-	if err := s.call(ctx, "/v1/rules/query", first, &total); err != nil {
+	if err := s.call(ctx, "/v1/rules/query", onlyTotal, &total); err != nil {
 		return err
 	}
 	s.ready.Rules = total.TotalCount
@@ -125,10 +126,11 @@ func (s *server) checkInventory(ctx context.Context, c *cloud) error {
 
 // counters requests the current counters.
 func (s *server) counters() (m counters, err error) {
-	if _, err := io.WriteString(s.in, "mark\n"); err != nil {
+	if _, err := io.WriteString(s.in, "counters\n"); err != nil { // any line requests them; see serve
 		return m, err
 	}
-	return m, s.out.Decode(&m)
+	err = s.out.Decode(&m)
+	return m, err
 }
 
 // logIn exchanges the API token for an access token.
@@ -141,7 +143,7 @@ func (s *server) logIn(ctx context.Context) error {
 	var grant struct {
 		AccessToken string `json:"access_token"`
 	}
-	err = answer(r, &grant)
+	err = send(r, &grant)
 	s.token = grant.AccessToken
 	return err
 }
@@ -185,10 +187,11 @@ func (s *server) call(ctx context.Context, path string, body, target any) error 
 		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+s.token)
-	return answer(r, target)
+	return send(r, target)
 }
 
-func answer(r *http.Request, target any) error {
+// send sends a request and decodes the JSON response into target.
+func send(r *http.Request, target any) error {
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err
