@@ -129,7 +129,7 @@ export function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
           <GraphView
             graph={graph}
             centre=""
-            hot={new Set()}
+            highlighted={new Set()}
             findings={new Map()}
             onOpen={(n) => void navigate({ to: `/resource/${encodeURIComponent(n.id)}` } as never)}
           />

@@ -12,7 +12,7 @@ interface Props {
   graph: Graph & { nodes: Map<string, FoldedNode> };
   centre: string;
   /** Nodes of the path that a rule took. */
-  hot: Set<string>;
+  highlighted: Set<string>;
   /** How many findings a node has, and how bad the worst is. */
   findings: Map<string, { count: number; worst: MarkName }>;
   /** How many neighbours of a node are not drawn. */
@@ -24,7 +24,7 @@ interface Props {
 const margin = 28;
 
 /** Resources as cards, left to right. Arrows move between cards, Enter opens one. */
-export default function GraphView({ graph, centre, hot, findings, hidden, onExpand, onOpen }: Props) {
+export default function GraphView({ graph, centre, highlighted, findings, hidden, onExpand, onOpen }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const places = useMemo(() => place(graph), [graph]);
   const xs = [...places.values()].map((p) => p.x);
@@ -69,11 +69,11 @@ export default function GraphView({ graph, centre, hot, findings, hidden, onExpa
             const x1 = a.x - left + (back ? -1 : 1) * (card.width / 2);
             const x2 = b.x - left + (back ? 1 : -1) * (card.width / 2);
             const bend = Math.max(16, Math.abs(x2 - x1) / 2) * (back ? -1 : 1);
-            const isHot = hot.has(e.from) && hot.has(e.to);
+            const isHighlighted = highlighted.has(e.from) && highlighted.has(e.to);
             return (
               <path
                 key={`${e.from}${e.label}${e.to}`}
-                className={`graph-edge ${isHot ? 'hot' : ''}`}
+                className={`graph-edge ${isHighlighted ? 'hot' : ''}`}
                 markerEnd="url(#arrow)"
                 d={`M${x1} ${a.y - top}C${x1 + bend} ${a.y - top} ${x2 - bend} ${b.y - top} ${x2} ${b.y - top}`}
               />
@@ -92,11 +92,11 @@ export default function GraphView({ graph, centre, hot, findings, hidden, onExpa
               className="graph-place"
               style={{ transform: `translate(${p.x - left - card.width / 2}px, ${p.y - top - card.height / 2}px)` }}
             >
-              {incoming && n.id !== centre && <span className={`graph-label ${hot.has(n.id) ? 'hot' : ''}`}>{incoming.label}</span>}
+              {incoming && n.id !== centre && <span className={`graph-label ${highlighted.has(n.id) ? 'hot' : ''}`}>{incoming.label}</span>}
               <button
                 type="button"
                 data-node={n.id}
-                className={`graph-card ${n.id === centre ? 'me' : ''} ${hot.has(n.id) ? 'hot' : ''} ${n.members ? 'folded' : ''}`}
+                className={`graph-card ${n.id === centre ? 'me' : ''} ${highlighted.has(n.id) ? 'hot' : ''} ${n.members ? 'folded' : ''}`}
                 title={n.name}
                 onKeyDown={(e) => walk(e, n.id)}
                 onClick={() => onOpen(n)}

@@ -7,7 +7,7 @@ const margin = 28;
 const sharpness = 2;
 
 /** Draws a graph as the screen shows it, and returns it as PNG. */
-export function graphPicture(graph: Graph, centre: string, hot: Set<string>): Promise<Blob | null> {
+export function graphPicture(graph: Graph, centre: string, highlighted: Set<string>): Promise<Blob | null> {
   const places = place(graph);
   const xs = [...places.values()].map((p) => p.x);
   const ys = [...places.values()].map((p) => p.y);
@@ -42,7 +42,7 @@ export function graphPicture(graph: Graph, centre: string, hot: Set<string>): Pr
     const x1 = from.x - left + back * (card.width / 2);
     const x2 = to.x - left - back * (card.width / 2);
     const bend = Math.max(16, Math.abs(x2 - x1) / 2) * back;
-    draw.strokeStyle = hot.has(e.from) && hot.has(e.to) ? ink.hot : ink.edge;
+    draw.strokeStyle = highlighted.has(e.from) && highlighted.has(e.to) ? ink.hot : ink.edge;
     draw.lineWidth = 1.25;
     draw.beginPath();
     draw.moveTo(x1, from.y - top);
@@ -58,7 +58,7 @@ export function graphPicture(graph: Graph, centre: string, hot: Set<string>): Pr
     const x = p.x - left - card.width / 2;
     const y = p.y - top - card.height / 2;
     draw.fillStyle = node.id === centre ? ink.soft : ink.canvas;
-    draw.strokeStyle = node.id === centre ? ink.me : hot.has(node.id) ? ink.hot : ink.line;
+    draw.strokeStyle = node.id === centre ? ink.me : highlighted.has(node.id) ? ink.hot : ink.line;
     draw.beginPath();
     draw.roundRect(x, y, card.width, card.height, 6);
     draw.fill();

@@ -75,9 +75,9 @@ function List({ graph }: { graph: Graph }) {
   );
 }
 
-async function savePicture(graph: Graph, centre: string, hot: Set<string>): Promise<void> {
+async function savePicture(graph: Graph, centre: string, highlighted: Set<string>): Promise<void> {
   const { graphPicture } = await import('../graph/picture');
-  const picture = await graphPicture(graph, centre, hot);
+  const picture = await graphPicture(graph, centre, highlighted);
   if (picture) saveFile('graph.png', 'image/png', picture);
   else showToast('This browser cannot draw the picture');
 }
@@ -107,7 +107,7 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
     [path, near.data, more],
   );
   const graph = useMemo(() => raw && fold(raw, entity.entityId, opened), [raw, entity.entityId, opened]);
-  const hot = useMemo(
+  const highlighted = useMemo(
     () => new Set(worst && picture.data ? picture.data.paths.filter((p) => p.length > 1).flat() : []),
     [picture.data, worst],
   );
@@ -148,7 +148,7 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
           options={['1', '2', '3'].map((d) => ({ value: d, label: d }))}
         />
         <span className="small t3 row tight end">
-          {worst && hot.size > 0 && (
+          {worst && highlighted.size > 0 && (
             <>
               <span className="hot-line" />
               <span>
@@ -168,7 +168,7 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
           label="Save the graph"
           icon="download"
           choices={[
-            { label: 'Picture (PNG)', run: () => graph && void savePicture(graph, entity.entityId, hot) },
+            { label: 'Picture (PNG)', run: () => graph && void savePicture(graph, entity.entityId, highlighted) },
             {
               label: 'JSON',
               run: () =>
@@ -188,7 +188,7 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
               <GraphView
                 graph={graph}
                 centre={entity.entityId}
-                hot={hot}
+                highlighted={highlighted}
                 findings={counts}
                 hidden={hidden}
                 onExpand={expand}

@@ -13,7 +13,7 @@ export interface Found {
   violates: boolean;
 }
 
-/** How many resources are drawn: more cards than that are not read one by one. */
+/** At most this many resources are drawn: nobody looks at more cards one by one. */
 const mostDrawn = 20;
 
 /** The resources that a dry run found, with what they are connected to. */
@@ -24,7 +24,7 @@ export function DryRunGraph({ found }: { found: Found[] }) {
   if (drawn.length === 0)
     return (
       <Empty padded title="Nothing to draw">
-        No resource violates it, and none is unknown.
+        No resource violates the rule, and none is unknown.
       </Empty>
     );
   return (
@@ -42,7 +42,7 @@ export function DryRunGraph({ found }: { found: Found[] }) {
               <GraphView
                 graph={graph}
                 centre=""
-                hot={new Set(drawn.filter((f) => f.violates).map((f) => f.entityId))}
+                highlighted={new Set(drawn.filter((f) => f.violates).map((f) => f.entityId))}
                 findings={new Map()}
                 onOpen={(n) => void navigate({ to: `/resource/${encodeURIComponent(n.id)}` } as never)}
               />

@@ -179,7 +179,7 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
               {rows.length === 0 && failed.length === 0 && unread.length === 0 && (
                 <tr>
                   <td colSpan={4 + reads.length} className="t3">
-                    No resource violates it, and none is unknown.
+                    No resource violates the rule, and none is unknown.
                   </td>
                 </tr>
               )}
