@@ -115,7 +115,7 @@ test('a project of Google Cloud is linked by the wizard, read and deleted', asyn
 });
 
 test.describe('what is entered wrongly', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
   test('is refused beside its field', async ({ posture: page }) => {
     await page.goto(postureAt('/accounts/link/aws/access?way=hand'));
     await page.getByLabel('Name', { exact: true }).fill('wrong');
@@ -219,7 +219,7 @@ test('a token is made, shown once, and revoked', async ({ posture: page }, info)
 });
 
 test.describe('a token that the server refuses', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
   test('is refused beside the field, until it is sent again', async ({ posture: page }) => {
     const answers = [
       {
@@ -273,7 +273,7 @@ test('a target in the audit leads to all records of it', async ({ posture: page,
 });
 
 test.describe('collection settings', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
 
   test('the schedule and the regions of an account are set', async ({ posture: page }) => {
     await page.goto(postureAt('/accounts'));

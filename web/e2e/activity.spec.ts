@@ -2,7 +2,7 @@ import { expect, postureAt, settled, test } from './fixtures';
 
 // The simulated clouds change resources all the time and send events of it.
 test.describe('changes', () => {
-  test.use({ failing: true }); // a resource that is deleted meanwhile is 404
+  test.use({ expectsFailedAnswers: true }); // a resource that is deleted meanwhile is 404
 
   test('activity shows which resource changed, how, and leads to it', async ({ posture: page }) => {
     await page.goto(postureAt('/activity?show=changes'));

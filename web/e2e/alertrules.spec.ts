@@ -44,7 +44,7 @@ test('statuses of an alert rule are chosen one by one, and all its channels are 
 });
 
 test.describe('a channel that the server refuses', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
 
   test('has the reason beside it', async ({ desktop: page }) => {
     await page.goto(desktopAt('/alert-rules/new'));

@@ -69,7 +69,7 @@ test('axe finds nothing on selected findings and an open menu', async ({ posture
 });
 
 test.describe('without a session', () => {
-  test.use({ failing: true }); // the browser logs that the request for the session is refused
+  test.use({ expectsFailedAnswers: true }); // the browser logs that the request for the session is refused
 
   test('axe finds nothing on the screen to log in', async ({ page }) => {
     for (const address of [postureAt('/findings'), desktopAt('/health')]) {
@@ -91,7 +91,7 @@ for (const [name, server, path, open] of dialogs) {
 }
 
 test.describe('a change that someone else made', () => {
-  test.use({ failing: true }); // the browser logs that the request to save is refused
+  test.use({ expectsFailedAnswers: true }); // the browser logs that the request to save is refused
 
   test('axe finds nothing on the dialog of a conflict', async ({ posture: page }) => {
     await page.route('**/v1/users/*', (route) =>

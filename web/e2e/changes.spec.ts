@@ -16,14 +16,14 @@ test('changes around a change of a resource are shown', async ({ posture: page }
 });
 
 test('a long change log says what it leaves out, and shows it', async ({ posture: page }) => {
-  const set = (n: number, changes: number) => ({
+  const entry = (n: number, changes: number) => ({
     lastUpdateTime: new Date(Date.UTC(2026, 10, 1, n)).toISOString(),
     propertyChanges: Object.fromEntries(
       Array.from({ length: changes }, (_, i) => [`property${i}`, { changeType: 'ADD', newValue: `value ${n}` }]),
     ),
   });
   await page.route('**/changelog', (route) =>
-    route.fulfill({ json: { changeLog: Array.from({ length: 40 }, (_, n) => set(n, n === 39 ? 20 : 5)) } }),
+    route.fulfill({ json: { changeLog: Array.from({ length: 40 }, (_, n) => entry(n, n === 39 ? 20 : 5)) } }),
   );
   await openResource(page);
   const entries = page.locator('.timeline li');
@@ -78,13 +78,14 @@ test('two changes of a resource are compared', async ({ posture: page }) => {
   await expect(page.locator('.timeline li')).toHaveCount(3);
   await page.keyboard.press('d');
   const dialog = page.getByRole('dialog', { name: 'Compare two changes' });
+  // The text of a row: the property, its state after the first change (b) and after the last (d).
   await expect(dialog.locator('.diff tr')).toHaveText('metadataHttpTokensbd');
   await dialog.getByLabel('and after').selectOption({ index: 1 });
   await expect(dialog.locator('.diff tr')).toHaveText('metadataHttpTokensbc');
 });
 
 test.describe('a resource that is gone', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
   test('has changes that can be compared', async ({ posture: page }) => {
     const entry = (n: number, old: string, now: string) => ({
       lastUpdateTime: `2026-11-0${n}T10:00:00Z`,

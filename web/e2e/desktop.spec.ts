@@ -255,7 +255,7 @@ test('an alert rule is prefilled from a component, saved, switched and deleted',
 });
 
 test.describe('a domain account', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
 
   test('is added, refused when it is there already, and deleted by name', async ({ desktop: page }, info) => {
     const name = `clone-joiner-${info.workerIndex}-${Date.now()}`;

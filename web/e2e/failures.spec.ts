@@ -2,7 +2,7 @@ import type { Page, Route } from '@playwright/test';
 import { desktopAt, expect, postureAt, ready, test } from './fixtures';
 import { desktopScreens, postureScreens } from './screens';
 
-test.use({ failing: true });
+test.use({ expectsFailedAnswers: true });
 
 /** Ways in which a request can fail. With each, the page must still show the navigation, a title and a message about the failure. */
 const failures: Record<string, (route: Route) => Promise<void>> = {

@@ -18,14 +18,14 @@ interface Ready {
 
 export const ready = (): Ready => JSON.parse(readFileSync(process.env.CONSOLE_READY ?? '', 'utf8')) as Ready;
 
-/** What the browser complains about when an answer is not a success. Scenarios with failing answers expect it. */
+/** What the browser complains about when an answer is not a success. Scenarios that expect failed answers expect it. */
 const failedAnswer = /^Failed to load resource/;
 
 /** Frameworks that a scenario makes and deletes. Another one may have read the list that still names it. */
 const madeElsewhere = /\/v1\/compliance-frameworks\/own-/;
 
 /** Collects what goes wrong in the pages of a context: script errors, refusals of the content security policy, requests to other origins, console errors. */
-async function watch(context: BrowserContext, failing: () => boolean): Promise<string[]> {
+async function watch(context: BrowserContext, expectsFailedAnswers: boolean): Promise<string[]> {
   const complaints: string[] = [];
   const { posture_url, desktop_url, sso_url } = ready();
   const origins = [posture_url, desktop_url, sso_url].map((url) => new URL(url).origin);
@@ -37,7 +37,7 @@ async function watch(context: BrowserContext, failing: () => boolean): Promise<s
   context.on('weberror', (error) => complaints.push(`script: ${error.error().message}`));
   context.on('console', (message) => {
     if (message.type() !== 'error') return;
-    if (failedAnswer.test(message.text()) && (failing() || madeElsewhere.test(message.location().url))) return;
+    if (failedAnswer.test(message.text()) && (expectsFailedAnswers || madeElsewhere.test(message.location().url))) return;
     complaints.push(`console: ${message.text()} ${message.location().url}`);
   });
   context.on('request', (request) => {
@@ -80,8 +80,8 @@ export function logInTo(page: Page, server: 'posture' | 'desktop'): Promise<void
 }
 
 interface Fixtures {
-  /** The scenario has failing answers: what the browser logs about them is no error. */
-  failing: boolean;
+  /** The scenario has failed answers: what the browser logs about them is no error. */
+  expectsFailedAnswers: boolean;
   posture: Page;
   viewer: Page;
   /** Calls the API of posture as the administrator, beside the browser. */
@@ -94,10 +94,10 @@ interface Fixtures {
 
 /** Pages that are logged in. Every page of a scenario fails it when the page complains. */
 export const test = base.extend<Fixtures>({
-  failing: [false, { option: true }],
-  context: async ({ context, failing }, use) => {
+  expectsFailedAnswers: [false, { option: true }],
+  context: async ({ context, expectsFailedAnswers }, use) => {
     if (process.env.CONSOLE_DIST) await serveBuild(context, process.env.CONSOLE_DIST);
-    const complaints = await watch(context, () => failing);
+    const complaints = await watch(context, expectsFailedAnswers);
     await use(context);
     // A screen may ask again while the scenario ends; then a handler of a route fails, and the scenario with it.
     for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });

@@ -51,7 +51,7 @@ test('the preview counts the findings of a rule, and an unknown rule is refused 
 });
 
 test.describe('somebody else', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
 
   test('changes a mute rule meanwhile, and both versions are shown', async ({ posture: page }) => {
     const name = unique('Contested');

@@ -128,7 +128,7 @@ test('each of the eight types asks for its own settings', async ({ posture: page
 });
 
 test.describe('answers that refuse', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
 
   test('settings that the server refuses are told beside their fields, and the first gets the focus', async ({ posture: page }) => {
     await page.goto(postureAt('/notifications/channels?new=yes'));

@@ -18,3 +18,23 @@ test('the overview says what raised and resolved count', async ({ posture: page 
   await expect(open).toContainText(/\+[\d,]+ raised, −[\d,]+ resolved today/);
   await expect(open).toHaveAccessibleDescription(/counts each time it is raised or resolved/);
 });
+
+test('the overview of one account covers only it, and leads to its findings', async ({ posture: page, api }) => {
+  const found = await api.post('/v1/cloud-accounts/query', { data: {} });
+  const { cloudAccounts } = (await found.json()) as { cloudAccounts: { cloudAccountId: string; cloudAccountName: string }[] };
+  const id = cloudAccounts.find((a) => a.cloudAccountName === 'aws-demo-1')?.cloudAccountId ?? '';
+  await page.goto(postureAt(`/overview?account=${id}`));
+  const region = (name: string) => page.locator('.region', { has: page.getByRole('heading', { name, exact: true }) });
+  await expect(region('Coverage')).toContainText('1 of 1 account is current');
+  await expect(region('Coverage')).not.toContainText(/(azure|gcp)-demo/);
+  const account = new RegExp(`[?&]account=${id}(&|$)`);
+  await expect(page.getByRole('link', { name: 'All by risk', exact: true })).toHaveAttribute('href', account);
+  for (const list of ['Riskiest resources', 'Rules that find most'])
+    await expect(region(list).getByRole('listitem').first().getByRole('link')).toHaveAttribute('href', account);
+});
+
+test('a range that does not exist is the usual one', async ({ posture: page }) => {
+  await page.goto(postureAt('/overview?range=toString'));
+  await expect(page.getByRole('group', { name: 'Range' }).getByRole('button', { name: '30 days' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(page.locator('.trend')).toBeVisible();
+});

@@ -78,7 +78,7 @@ test('a resource is read again', async ({ posture: page }) => {
 });
 
 test.describe('a resource that is gone', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
   test('says so', async ({ posture: page }) => {
     await page.goto(postureAt('/resource/AWS.EC2.200000000002.eu-west-1.Instance.i-0'));
     await expect(page.getByText(/is gone, or was never read/)).toBeVisible();

@@ -63,7 +63,7 @@ test('a limited analyst sees every screen that shows accounts without an error',
 });
 
 test.describe('a token with scopes', () => {
-  test.use({ failing: true }); // lists that it may not read are refused
+  test.use({ expectsFailedAnswers: true }); // lists that it may not read are refused
   test('buttons that the scopes of the token forbid are off and say so', async ({ page, api }) => {
     const made = await api.post('/v1/api-tokens', {
       data: { name: 'scoped', role: 'admin', scopes: ['accounts', 'console', 'entities', 'findings', 'rules'] },

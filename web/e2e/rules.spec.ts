@@ -134,7 +134,7 @@ test('leaving a rule that is not saved asks first', async ({ posture: page }) =>
 });
 
 test.describe('what the server refuses', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
 
   test('a rule without a name is refused beside the field', async ({ posture: page }) => {
     await page.goto(postureAt('/rules/new'));
@@ -228,7 +228,7 @@ test('a query runs in Explore, and says what it cost', async ({ posture: page })
 });
 
 test.describe('a wrong query', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
 
   test('of Gremlin is told with line and column', async ({ posture: page }) => {
     await page.goto(postureAt('/explore'));

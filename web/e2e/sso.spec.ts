@@ -1,7 +1,7 @@
 import { expect, postureAt, ready, settled, test } from './fixtures';
 
 test.describe('single sign-on', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
 
   test('says that no group gives access, and still takes a token', async ({ page }) => {
     await page.goto(postureAt('/overview'));
@@ -40,7 +40,7 @@ test.describe('single sign-on', () => {
 });
 
 test.describe('limits', () => {
-  test.use({ failing: true }); // an admin with a limit is refused
+  test.use({ expectsFailedAnswers: true }); // an admin with a limit is refused
 
   test('a user and a token are limited to accounts', async ({ posture: page }) => {
     await page.goto(postureAt('/admin/users'));
