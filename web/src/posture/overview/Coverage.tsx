@@ -13,26 +13,19 @@ interface Item {
   search?: Record<string, string>;
 }
 
-/** Types of the newest run that could not be read. */
-const unread = (run: Run | undefined) => Object.entries(run?.collectorStatus ?? {}).filter(([, c]) => c.status !== 'Success');
+/** The types that a run could not read. */
+const unreadTypes = (run: Run) =>
+  Object.entries(run.collectorStatus)
+    .filter(([, c]) => c.status !== 'Success')
+    .map(([type]) => type);
 
-/** The newest run of each account. */
-export function latestRuns(runs: Run[]): Map<string, Run> {
-  const latest = new Map<string, Run>();
-  for (const run of runs) {
-    const known = latest.get(run.cloudAccountId);
-    if (!known || known.startTime < run.startTime) latest.set(run.cloudAccountId, run);
-  }
-  return latest;
-}
-
-/** What keeps the numbers from being believed, and what was read. */
-export function coverageOf(accounts: Account[], runs: Run[], verdicts?: Verdicts): Item[] {
-  const latest = latestRuns(runs);
+/** What keeps the numbers from being believed, and what was read. The runs are those that did not read everything. */
+export function coverageOf(accounts: Account[], incomplete: Run[], verdicts?: Verdicts): Item[] {
+  const unread = new Map(incomplete.map((r) => [r.collectionId, unreadTypes(r)]));
   const items: Item[] = [];
   for (const a of accounts) {
     const to = `/accounts/${encodeURIComponent(a.cloudAccountId)}`;
-    const run = latest.get(a.cloudAccountId);
+    const run = a.lastCollection;
     if (a.accountStatus.value !== 'active') {
       items.push({
         mark: a.accountStatus.value === 'draft' ? 'unknown' : 'error',
@@ -51,15 +44,12 @@ export function coverageOf(accounts: Account[], runs: Run[], verdicts?: Verdicts
         action: 'Run',
         to,
       });
-    const missing = unread(run);
-    if (missing.length && run?.status !== 'Started')
+    const missing = (run && run.status !== 'Started' && unread.get(run.collectionId)) || [];
+    if (missing.length)
       items.push({
         mark: 'unknown',
         title: `${plural(missing.length, 'type')} of ${a.cloudAccountName} not read`,
-        text: `${missing
-          .slice(0, 3)
-          .map(([t]) => t)
-          .join(', ')}${missing.length > 3 ? ` and ${missing.length - 3} more` : ''}. Their verdicts are unknown.`,
+        text: `${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ` and ${missing.length - 3} more` : ''}. Their verdicts are unknown.`,
         action: 'Show',
         to,
       });
@@ -75,12 +65,12 @@ export function coverageOf(accounts: Account[], runs: Run[], verdicts?: Verdicts
   }
   const unknown = verdicts?.results.reduce((n, v) => n + v.unknown, 0) ?? 0;
   if (unknown > 0) {
-    const blind = [...new Set(verdicts?.unread?.map((u) => u.entityType))];
+    const types = [...new Set(verdicts?.unread?.map((u) => u.entityType))];
     items.push({
       mark: 'unknown',
       title: `${plural(unknown, 'verdict')} ${unknown === 1 ? 'is' : 'are'} unknown`,
-      text: blind.length
-        ? `${blind.slice(0, 2).join(', ')}${blind.length > 2 ? ` and ${blind.length - 2} more types` : ''} could not be read.`
+      text: types.length
+        ? `${types.slice(0, 2).join(', ')}${types.length > 2 ? ` and ${plural(types.length - 2, 'more type')}` : ''} could not be read.`
         : 'Data that their rules need could not be read.',
       action: 'Show',
       to: '/rules',
@@ -91,17 +81,15 @@ export function coverageOf(accounts: Account[], runs: Run[], verdicts?: Verdicts
     .map((a) => a.nextCollectionTime ?? '')
     .filter(Boolean)
     .sort()[0];
-  const current = accounts.filter(
-    (a) => a.accountStatus.value === 'active' && latest.get(a.cloudAccountId)?.status.startsWith('Completed'),
-  );
-  const newest = [...latest.values()]
-    .map((r) => r.endTime ?? '')
+  const current = accounts.filter((a) => a.accountStatus.value === 'active' && a.lastCollection?.status.startsWith('Completed'));
+  const newest = accounts
+    .map((a) => a.lastCollection?.endTime ?? '')
     .sort()
     .at(-1);
   if (current.length)
     items.push({
       mark: 'ok',
-      title: `${current.length} of ${accounts.length} accounts are current`,
+      title: `${count(current.length)} of ${plural(accounts.length, 'account')} ${current.length === 1 ? 'is' : 'are'} current`,
       text: newest ? `Last full read ended ${clockTime(newest)}${next ? `, next ${clockTime(next)}` : ''}.` : 'Everything was read.',
       action: 'Runs',
       to: '/accounts',
@@ -109,8 +97,8 @@ export function coverageOf(accounts: Account[], runs: Run[], verdicts?: Verdicts
   return items;
 }
 
-export function Coverage({ accounts, runs, verdicts }: { accounts: Account[]; runs: Run[]; verdicts: Verdicts | undefined }) {
-  const items = coverageOf(accounts, runs, verdicts);
+export function Coverage(props: { accounts: Account[]; incomplete: Run[]; verdicts: Verdicts | undefined }) {
+  const items = coverageOf(props.accounts, props.incomplete, props.verdicts);
   const shown = items.length > 5 ? [...items.slice(0, 4), ...items.slice(-1)] : items;
   return (
     <ul className="attention">

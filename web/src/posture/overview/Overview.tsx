@@ -7,18 +7,35 @@ import { useKeys } from '../../parts/keys';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { count, plural } from '../../parts/text';
-import { accountsQuery, ruleCountQuery, runsQuery } from '../data';
+import { accountsQuery, ruleCountQuery } from '../data';
 import { Coverage } from './Coverage';
 import { Ledger, type Figure } from './Ledger';
 import { AccountCounts, Riskiest, TopRules } from './lists';
 import { largestJump } from './jump';
 import { Today, todayTitle } from './Today';
 import { TrendChart } from './TrendChart';
-import { levels, ranges, useOpenFindings, useTrend, useVerdicts, weekChange, type Range, type Series } from './useOverview';
+import {
+  levels,
+  ranges,
+  useIncompleteRuns,
+  useOpenFindings,
+  useTrend,
+  useVerdicts,
+  weekChange,
+  type Range,
+  type Series,
+} from './useOverview';
 import type { FindingPage, Verdicts } from '../../api/posture';
 import './overview.css';
 
 const signed = (n: number | undefined) => (n === undefined ? ' ' : `${n > 0 ? '+' : n < 0 ? '−' : '±'}${count(Math.abs(n))} in 7 days`);
+
+const unreadText = (verdicts: number, accounts: number) =>
+  verdicts > 0
+    ? `verdicts in ${plural(accounts, 'account')}`
+    : accounts > 0
+      ? `${plural(accounts, 'account')} not fully read`
+      : 'everything was read';
 
 function figures(
   page: FindingPage | undefined,
@@ -27,7 +44,8 @@ function figures(
   account: string | undefined,
 ): Figure[] {
   const unknown = verdicts?.results.reduce((n, v) => n + v.unknown, 0);
-  const blind = new Set(
+  // Accounts with unread types or unknown verdicts.
+  const incompleteAccounts = new Set(
     [...(verdicts?.unread ?? []), ...(verdicts?.results ?? []).filter((v) => v.unknown > 0)].map((u) => u.cloudAccountId),
   ).size;
   const critical =
@@ -63,8 +81,9 @@ function figures(
       label: 'Unknown',
       mark: 'unknown',
       value: unknown,
+      // Without unknown verdicts the list of rules would be empty; accounts with problems are shown instead.
       ...(unknown === 0 ? { to: '/accounts', search: { status: 'error' } } : { to: '/rules', search: { unknown: 'yes' } }),
-      detail: unknown === undefined ? ' ' : unknown === 0 && blind === 0 ? 'everything was read' : `verdicts, ${plural(blind, 'account')}`,
+      detail: unknown === undefined ? ' ' : unreadText(unknown, incompleteAccounts),
     },
   ];
 }
@@ -76,11 +95,13 @@ export default function Overview() {
   const account = search.account;
   const range: Range = choiceOf(ranges, search.range, '30d');
   const accounts = useQuery(accountsQuery);
-  const runs = useQuery(runsQuery());
+  const covered = (accounts.data ?? []).filter((a) => !account || a.cloudAccountId === account);
+  const incomplete = useIncompleteRuns(account);
   const rules = useQuery(ruleCountQuery).data;
   const findings = useOpenFindings(account);
   const trend = useTrend(range, account);
   const verdicts = useVerdicts(account);
+  // Only this range has steps of a day, which "today" and "in 7 days" need.
   const row = figures(findings.data, range === '30d' ? trend.series : undefined, verdicts.data, account);
   const names = Object.keys(ranges) as Range[];
   useKeys([
@@ -117,7 +138,7 @@ export default function Overview() {
             </span>
           </header>
           <Answer query={trend.query} what="the trend">
-            {() => trend.series && <TrendChart series={trend.series} jump={largestJump(trend.series, accounts.data ?? [])} />}
+            {() => trend.series && <TrendChart series={trend.series} jump={largestJump(trend.series, covered)} />}
           </Answer>
         </section>
         <section className="region">
@@ -127,8 +148,8 @@ export default function Overview() {
               Collection runs
             </Link>
           </header>
-          <Answer query={runs} what="coverage">
-            {(all) => <Coverage accounts={accounts.data ?? []} runs={all} verdicts={verdicts.data} />}
+          <Answer query={incomplete} what="coverage">
+            {(runs) => <Coverage accounts={covered} incomplete={runs} verdicts={verdicts.data} />}
           </Answer>
         </section>
       </div>
@@ -136,30 +157,30 @@ export default function Overview() {
         <section className="region">
           <header>
             <h2>Riskiest resources</h2>
-            <Link className="end" to="/findings">
+            <Link className="end" to="/findings" search={{ account } as never}>
               All by risk
             </Link>
           </header>
           <Answer query={findings} what="the list">
-            {(page) => <Riskiest page={page} />}
+            {(page) => <Riskiest page={page} account={account} />}
           </Answer>
         </section>
         <section className="region">
           <header>
             <h2>Rules that find most</h2>
             <Link className="end" to="/rules">
-              {rules === undefined ? 'All' : count(rules)} rules
+              {rules === undefined ? 'All rules' : plural(rules, 'rule')}
             </Link>
           </header>
           <Answer query={findings} what="the list">
-            {(page) => <TopRules page={page} />}
+            {(page) => <TopRules page={page} account={account} />}
           </Answer>
         </section>
         <section className="region">
           <header>
             <h2>Accounts</h2>
             <Link className="end" to="/accounts">
-              {count(accounts.data?.length ?? 0)} accounts
+              {plural(accounts.data?.length ?? 0, 'account')}
             </Link>
           </header>
           <Answer query={findings} what="the list">

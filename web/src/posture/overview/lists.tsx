@@ -23,13 +23,13 @@ const topRules = (page: FindingPage) => buckets(page.aggregations?.rule).slice(0
 const useListedRules = (page: FindingPage) =>
   useSomeRules([...riskiest(page.results).map((r) => r.finding.ruleId), ...topRules(page).map((b) => b.value)]);
 
-export function Riskiest({ page }: { page: FindingPage }) {
+export function Riskiest({ page, account }: { page: FindingPage; account: string | undefined }) {
   const rules = useListedRules(page);
   return (
     <ul className="list">
       {riskiest(page.results).map(({ finding, more }) => (
         <li key={finding.id}>
-          <Link className="row" to="/findings" search={{ f: finding.id } as never}>
+          <Link className="row" to="/findings" search={{ account, f: finding.id } as never}>
             <Mark name={severity(finding.level, finding.riskScore)} label />
             <b className="risk">{finding.riskScore}</b>
             <span className="cut">{rules.get(finding.ruleId)?.name ?? finding.ruleId}</span>
@@ -44,7 +44,7 @@ export function Riskiest({ page }: { page: FindingPage }) {
   );
 }
 
-export function TopRules({ page }: { page: FindingPage }) {
+export function TopRules({ page, account }: { page: FindingPage; account: string | undefined }) {
   const rules = useListedRules(page);
   const top = topRules(page);
   return (
@@ -54,7 +54,7 @@ export function TopRules({ page }: { page: FindingPage }) {
         const mark = severity(rule?.level === 'Med' ? 'Medium' : (rule?.level ?? ''));
         return (
           <li key={b.value}>
-            <Link className="row" to="/findings" search={{ rule: b.value } as never}>
+            <Link className="row" to="/findings" search={{ account, rule: b.value } as never}>
               <Mark name={mark} label />
               <span className="cut grow">{rule?.name ?? b.value}</span>
               <span className="barbox">
