@@ -71,11 +71,12 @@ func (q sampleQuery) filter(now time.Time) (f desktop.SampleFilter, step time.Du
 	if length/step > maxPoints {
 		return f, 0, fault.Field("step", "must be larger: a series has at most %d points", maxPoints)
 	}
+	oldest := now.Add(-desktop.FineKept - desktop.FineStep) // with tolerance: a client may round the beginning of its range down
 	f.Step = desktop.FineStep
 	if step%desktop.CoarseStep == 0 {
 		f.Step = desktop.CoarseStep
-	} else if f.Since.Before(now.Add(-desktop.FineKept - desktop.FineStep)) { // a client may have rounded a week ago down
-		return f, 0, fault.Field("step", "must be a multiple of 3600 seconds: the range begins more than a week ago, and steps of five minutes are kept for a week")
+	} else if f.Since.Before(oldest) {
+		return f, 0, fault.Field("step", "must be a multiple of 3600 seconds, because the range begins more than a week ago")
 	}
 	return f, step, nil
 }

@@ -15,7 +15,7 @@ func TestStepsThatAreNotKeptAreRefused(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 3, 4, 0, time.UTC)
 	for _, tt := range []struct {
 		name        string
-		begin, long time.Duration // the beginning is so long ago
+		ago, length time.Duration // the range begins so long before now, and is so long
 		step        time.Duration // 0 for the default
 		stored      time.Duration // 0 if the request is refused
 	}{
@@ -23,15 +23,15 @@ func TestStepsThatAreNotKeptAreRefused(t *testing.T) {
 		{"fine steps of a week", 7 * day, 7 * day, 10 * time.Minute, desktop.FineStep},
 		{"fine steps of a week, rounded down", 7*day + 4*time.Second, 7 * day, 10 * time.Minute, desktop.FineStep},
 		{"fine steps of eight days", 8 * day, 8 * day, 10 * time.Minute, 0},
-		{"fine steps of a day that is over for a week", 8 * day, day, 5 * time.Minute, 0},
+		{"fine steps of a day that ended a week ago", 8 * day, day, 5 * time.Minute, 0},
 		{"a step of more than an hour that is not a multiple of it", 30 * day, 30 * day, 90 * time.Minute, 0},
 		{"hours of a month", 30 * day, 30 * day, time.Hour, desktop.CoarseStep},
 		{"days of a month", 30 * day, 30 * day, day, desktop.CoarseStep},
 		{"the default of eight days", 8 * day, 8 * day, 0, desktop.CoarseStep},
 		{"the default of a year", 365 * day, 365 * day, 0, desktop.CoarseStep},
 	} {
-		since := now.Add(-tt.begin)
-		q := sampleQuery{Since: since.UnixMilli(), Until: since.Add(tt.long).UnixMilli(), Step: int64(tt.step / time.Second)}
+		since := now.Add(-tt.ago)
+		q := sampleQuery{Since: since.UnixMilli(), Until: since.Add(tt.length).UnixMilli(), Step: int64(tt.step / time.Second)}
 		f, step, err := q.filter(now)
 		switch {
 		case tt.stored == 0:
