@@ -112,8 +112,8 @@ func (f *findingHistory) generate(now time.Time) {
 		age = upTo(historyDays - 1)
 	}
 	f.raised = now.Add(-age)
-	// Of the others, one in three was resolved and raised again, and one in three of
-	// those twice.
+	// Of the others, up to one in three was resolved and raised again, and up to one
+	// in three of those twice: what would begin before the history is left out.
 	for begin := f.raised; next(3) == 0; {
 		resolved := begin.Add(-upTo(4))
 		raised := resolved.Add(-upTo(6))

@@ -26,7 +26,7 @@ type Domain struct {
 	OUs       []string // names of organisational units below the root
 
 	LockoutThreshold int           // bad passwords that lock an account; 0 is never
-	LockoutWindow    time.Duration // window of the count, and duration of the lock; 30 min when zero
+	LockoutWindow    time.Duration // time after which bad passwords are forgotten, and duration of the lock; 30 min when zero
 }
 
 // User is an account of the domain.

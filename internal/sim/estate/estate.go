@@ -96,7 +96,7 @@ type Estate struct {
 	options  Options
 	ca       *pki.Authority
 	secrets  map[string]string // file name -> secret
-	follower *follower         // copies the product's replication state to the peers
+	follower *follower         // copies the product's replication state and views to the peers
 	machines *machines         // send heartbeats for gateways and RDS servers
 	control  *control          // serves ControlURL
 	running  []component
@@ -181,7 +181,7 @@ func (e *Estate) Start(ctx context.Context) error {
 		}
 		e.running = append(e.running, c)
 	}
-	e.follower.start(ctx) // until it follows, the views of the peers are from before the first probes of the product
+	e.follower.start(ctx) // without it, the peers would keep the views that they read first, from before the first probes of the product
 	return nil
 }
 

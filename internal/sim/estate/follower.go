@@ -12,8 +12,9 @@ import (
 	"vigil/internal/desktop"
 )
 
-// follower simulates replication: it reads the product's health like a peer,
-// and the simulated connection servers report the same revision.
+// follower copies the product's replication state and views to the peers: it reads
+// the product's health like a peer, and the simulated connection servers report the
+// same revision and views.
 type follower struct {
 	token  string
 	now    func() time.Time
