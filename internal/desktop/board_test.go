@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testInventory returns a small inventory with one component of each kind, and a peer.
+// testInventory returns a small inventory with at least one component of each kind: two domains, and with cs2 a peer of the own
+// server cs1.
 func testInventory() Inventory {
 	return Inventory{
 		Policy:             DefaultPolicy(),
@@ -112,6 +113,7 @@ func TestBoardIncludesTheViewsOfPeers(t *testing.T) {
 	t.Parallel()
 	b, now, _ := newBoard(testInventory())
 	b.Observe(Observation{Kind: KindDomain, ID: "d1", At: *now, Reading: DomainReading{
+		// An outbound (2) trust in an NT4 domain (1). The case of its name differs from that in the inventory.
 		SID: "S-1-5-21-1", Trusts: []TrustedDomain{{Partner: "LAB.example", SID: "S-1-5-21-2", Direction: 2, Type: 1}},
 	}})
 	b.Observe(Observation{Kind: KindDomain, ID: "d2", At: *now, Failure: &Failure{Cause: Unreachable, Reason: "connection refused"}})
@@ -132,11 +134,12 @@ func TestBoardIncludesTheViewsOfPeers(t *testing.T) {
 	if !got.NT4 {
 		t.Error("a downlevel trust is not shown as an NT4 domain")
 	}
+	// The SID of lab.example is that of the trust. The NetBIOS names are guessed from the DNS names.
 	infos := []DomainInfo{{"corp.example", "S-1-5-21-1", "CORP"}, {"lab.example", "S-1-5-21-2", "LAB"}}
 	if diff := cmp.Diff(infos, b.Domains()); diff != "" {
 		t.Errorf("domains (-want +got):\n%s", diff)
 	}
-	for i := range 2 { // the peer stops answering
+	for i := range DefaultPolicy().FailuresBeforeDown { // the peer stops answering; fewer failures would not count
 		b.Observe(Observation{Kind: KindConnectionServer, ID: "c2", At: now.Add(time.Duration(i+1) * time.Second), Failure: &Failure{Cause: Unreachable}})
 	}
 	if got := b.Records(KindDomain)[1].(DomainMonitor).Servers[1].Status; got != DomainUnknown {

@@ -47,7 +47,7 @@ type fixture struct {
 	stop      func()
 
 	document *apitest.Document
-	test     string // its name
+	test     string // name of the test; recordChanges, which the server calls, must not use T, because subtests replace it
 
 	mu      sync.Mutex
 	changes []desktop.Change // all changes so far
@@ -106,7 +106,8 @@ func start(t *testing.T, o options) *fixture {
 	return w
 }
 
-// run starts the server. It can be stopped and run again on the same folder.
+// run starts the server. It can be stopped and run again on the same folder. The test's context ends before its cleanups run,
+// but only stop may end the server.
 func (f *fixture) run(o options) {
 	f.Helper()
 	in, err := instance.OpenOrInit(f.Context(), f.conf, time.Now)
@@ -171,8 +172,8 @@ func (f *fixture) run(o options) {
 }
 
 // directoriesRead waits until every directory was read. Before that the server
-// does not know how many wrong passwords lock an account, and lets only one
-// through.
+// does not know how many wrong passwords lock an account: after one wrong password
+// it refuses further logins of the user.
 func (f *fixture) directoriesRead() {
 	f.Helper()
 	for _, d := range f.app.Board().Inventory().Domains {
@@ -186,8 +187,8 @@ func (f *fixture) directoriesRead() {
 // once.
 var document = sync.OnceValues(func() (*apitest.Document, error) { return apitest.New(api.Document) })
 
-// connect creates a client that accepts the server's certificate by its
-// thumbprint.
+// connect creates clients that accept any certificate, and stores the thumbprint of
+// the server's certificate in trust, for heartbeats.
 func (f *fixture) connect() {
 	address := strings.TrimPrefix(f.url, "https://")
 	c, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
@@ -276,6 +277,8 @@ func (f *fixture) callWith(headers http.Header, method, path, token string, body
 
 type object = map[string]any
 
+// credentials returns the body of a login. The API takes a password as a list of
+// strings, which it joins.
 func (f *fixture) credentials(password string) object {
 	return object{"domain": f.estate.Admin.Domain, "username": f.estate.Admin.Username, "password": []string{password}}
 }

@@ -9,7 +9,7 @@ import (
 // decodeSID returns the text form of a binary security identifier.
 func decodeSID(b []byte) (string, error) {
 	if len(b) < 8 || len(b) != 8+4*int(b[1]) {
-		return "", fmt.Errorf("decode SID: %d bytes", len(b))
+		return "", fmt.Errorf("decode SID: %d bytes are not a valid length", len(b))
 	}
 	authority := uint64(binary.BigEndian.Uint16(b[2:]))<<32 | uint64(binary.BigEndian.Uint32(b[4:]))
 	var out strings.Builder

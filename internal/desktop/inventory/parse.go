@@ -23,7 +23,7 @@ const maxSize = 8 << 20
 // Options contain settings that are not in the file.
 type Options struct {
 	// Self is the name of the connection server that this process represents. If
-	// empty, the inventory determines it by self: true.
+	// empty, it is the one with self: true. A single server needs neither.
 	Self string
 }
 
@@ -41,8 +41,9 @@ func Load(path string, o Options) (desktop.Inventory, error) {
 	return Parse(text, o)
 }
 
-// Parse parses an inventory. Its error has the kind fault.Invalid and lists all
-// problems; its cause is a Problems.
+// Parse parses an inventory. It fails with fault.TooLarge if the text is larger than
+// maxSize, else with fault.Invalid: that error lists all problems, and its cause is a
+// Problems.
 func Parse(text []byte, o Options) (desktop.Inventory, error) {
 	if len(text) > maxSize {
 		return desktop.Inventory{}, fault.New(fault.TooLarge, "the inventory is larger than %d bytes", maxSize)

@@ -46,20 +46,20 @@ func TestWatcherReloadsChangedFiles(t *testing.T) {
 		reload := make(chan os.Signal)
 		done := make(chan struct{})
 		go func() { defer close(done); w.Run(ctx, reload) }()
-		pass := func() { time.Sleep(6 * time.Second); synctest.Wait() }
+		nextCheck := func() { time.Sleep(6 * time.Second); synctest.Wait() } // the file is checked every 5 s
 
-		pass() // nothing changed
+		nextCheck() // nothing changed
 		write("- {name: a, address: y}", "- {name: c, address: x}")
-		pass()
+		nextCheck()
 		write("- {name: a, address: y}", "- nonsense")
-		pass()
-		pass() // refused once, not at each check
+		nextCheck()
+		nextCheck() // refused once, not at each check
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		pass()
+		nextCheck()
 		write("- {name: a, address: y}", "- {name: c, address: x}")
-		pass()
+		nextCheck()
 		reload <- os.Interrupt // any signal
 		synctest.Wait()
 		stop()

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func TestDomainProbe(t *testing.T) {
 			{Partner: "two.example", NetBIOS: "TWO", Direction: 3, Type: 2},
 			{Partner: "forest.example", NetBIOS: "FOREST", Direction: 3, Type: 2, Attributes: 0x20},
 			{Partner: "out.example", NetBIOS: "OUT", Direction: 2, Type: 2},
-			{Partner: "in.example", NetBIOS: "IN", Direction: 1, Type: 1},
+			{Partner: "in.example", NetBIOS: "IN", Direction: 1, Type: 1}, // a domain of Windows NT 4
 		},
 	})
 	inv := desktop.Inventory{
@@ -115,9 +116,10 @@ func TestConnectionServerProbe(t *testing.T) {
 		t.Errorf("service = %s, want DOWN", m.Services[0].Status)
 	}
 	gateway.Set(flakylistener.Up)
+	// For an hour cs2 has not had the revision of cs1.
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Revision: desktop.Revision{Store: "s", Number: 9, At: desktop.MillisOf(time.Now().Add(-time.Hour))}})
 	l.probe(1)
-	if m := status("the other server lags", desktop.ConnectionServerOK); m.Replications[0].Status != desktop.ReplicationError {
+	if m := status("cs2 lags behind it", desktop.ConnectionServerOK); m.Replications[0].Status != desktop.ReplicationError {
 		t.Errorf("replication = %s, want ERROR", m.Replications[0].Status)
 	}
 	if lagging := l.board.Records(desktop.KindConnectionServer)[1].(desktop.ConnectionServerMonitor); lagging.Status != desktop.ConnectionServerError {
@@ -215,6 +217,7 @@ func TestComposerProbe(t *testing.T) {
 	l.configure(inv)
 	l.probe(1)
 	m := status("no problems", desktop.ComposerOK)
+	// The record also has the version as api_verion, the historic misspelling.
 	if m.Details.APIVersion != "2.0" || m.Details.APIVerion != "2.0" || m.Servers[0].ThumbprintAccepted || !m.Servers[0].Certificate.Valid {
 		t.Errorf("record = %+v", m)
 	}
@@ -246,10 +249,11 @@ func TestRDPListenerProbe(t *testing.T) {
 	t.Parallel()
 	l := newFixture(t)
 	rdp := l.rdpServer()
-	l.configure(desktop.Inventory{
+	inv := desktop.Inventory{
 		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true, Type: desktop.FarmManual}},
 		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: rdp.Addr().String()}},
-	})
+	}
+	l.configure(inv)
 	status := func(want desktop.RDSState) {
 		t.Helper()
 		m := first[desktop.RDSServerMonitor](l, desktop.KindRDSServer)
@@ -268,10 +272,9 @@ func TestRDPListenerProbe(t *testing.T) {
 	l.probe(1)
 	status(desktop.RDSAvailable)
 	web := l.server(func(http.ResponseWriter, *http.Request) {})
-	l.configure(desktop.Inventory{
-		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true}},
-		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: web.listener.Addr().String()}},
-	})
+	inv.RDSServers = slices.Clone(inv.RDSServers)
+	inv.RDSServers[0].Address = web.listener.Addr().String()
+	l.configure(inv)
 	l.probe(2)
 	status(desktop.RDSProtocolFailure)
 }

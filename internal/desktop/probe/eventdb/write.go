@@ -113,7 +113,7 @@ func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.E
 	return nil
 }
 
-// columnSize is the length of text columns, as the database counts.
+// columnSize is the length of text columns, in the units of dialect.length.
 const columnSize = 512
 
 // clip truncates a text to its column's length. It replaces invalid UTF-8 by U+FFFD and
@@ -121,7 +121,8 @@ const columnSize = 512
 func (d dialect) clip(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 	const ellipsis = '…'
-	size, kept := 0, 0 // of the text so far, and of the part that fits with an ellipsis, in bytes
+	size := 0 // of the text so far, as the database counts
+	kept := 0 // bytes of the longest beginning that fits together with an ellipsis
 	for i, r := range text {
 		size += d.length(r)
 		if size <= columnSize-d.length(ellipsis) {
