@@ -146,8 +146,8 @@ func (t target) walk(c *Cloud, group, space string, rest []string) (target, *ref
 		if !ok || depth == 0 && !found.isIn(group) {
 			return t, missing
 		}
-		t.in.i, t.name, t.object = found.i, rest[1], object
-		t.in.parent = append(t.in.parent[:len(t.in.parent):len(t.in.parent)], found.i)
+		t.in.member, t.name, t.object = found.member, rest[1], object
+		t.in.parent = append(t.in.parent[:len(t.in.parent):len(t.in.parent)], found.member)
 		place.Region = strings.TrimPrefix(place.Region+"/"+strings.ToLower(rest[1]), "/")
 		arm, rest = k.arm, rest[2:]
 	}
@@ -168,7 +168,7 @@ func (a address) isIn(group string) bool {
 	case inWatcherGroup:
 		return strings.EqualFold(group, "NetworkWatcherRG")
 	}
-	return strings.EqualFold(group, a.group()) || a.i >= a.count() // created resources may be in any group
+	return strings.EqualFold(group, a.group()) || a.created != "" || a.i >= a.count() // created resources may be in any group
 }
 
 // answer sends the response.

@@ -155,3 +155,43 @@ func TestChangesOverHTTP(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestFindingsOfCreatedResources creates resources whose names have no number: what they
+// contain is created too, and is not that of the first resource.
+func TestFindingsOfCreatedResources(t *testing.T) {
+	t.Parallel()
+	c := newCloud(azure.Options{Seed: 2, Size: 50, Shares: world.Shares{ByRule: map[string]float64{"azure-network-watcher": 1, "azure-keyvault-key-expiry": 1}}})
+	sub := c.Subscriptions()[0].ID
+	before := findings(c, sub)
+	group := "/subscriptions/" + sub + "/resourceGroups/"
+	vault := group + "created/providers/Microsoft.KeyVault/vaults/newvault"
+	for _, change := range []azure.Change{
+		{ID: group + "NetworkWatcherRG/providers/Microsoft.Network/networkWatchers/NetworkWatcher_westeurope", Make: world.Obj("location", "westeurope")},
+		{ID: vault, Make: world.Obj("location", "westeurope")},
+		{ID: vault + "/keys/plain", Make: world.Obj("properties", world.Obj("attributes", world.Obj("enabled", true)))},
+	} {
+		if err := c.Change(change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var added []world.Finding
+	seen := map[world.Finding]bool{}
+	for _, f := range findings(c, sub) {
+		if seen[f] {
+			t.Errorf("%s is reported twice for %s", f.Rule, f.Entity)
+		}
+		seen[f] = true
+		if strings.Contains(string(f.Entity), "newvault/") {
+			added = append(added, f)
+		}
+	}
+	for _, f := range before {
+		if !seen[f] && !strings.Contains(f.Rule, "watcher") {
+			t.Errorf("%s is no longer reported for %s", f.Rule, f.Entity)
+		}
+	}
+	want := []world.Finding{{Rule: "azure-keyvault-key-expiry", Entity: posture.EntityID("Azure.KeyVault." + sub + ".created.Key.newvault/plain")}}
+	if diff := cmp.Diff(want, added); diff != "" {
+		t.Errorf("findings of the created vault's parts (-want +got):\n%s", diff)
+	}
+}

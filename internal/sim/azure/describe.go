@@ -46,11 +46,9 @@ func (a address) list(from, max int, visit func(name string, o world.Object) boo
 
 // get returns a resource by name.
 func (a address) get(name string) (address, world.Object, bool) {
-	if i, ok := a.index(name); ok {
-		a.i = i
-		if i < a.count() {
-			name = a.name()
-		}
+	a.member = a.memberOf(name)
+	if a.i < a.count() {
+		name = a.name()
 	}
 	o, ok := a.World.Get(a.kindIn(), a.place, name)
 	if !ok {

@@ -25,7 +25,7 @@ type checker struct {
 }
 
 // Findings returns the findings that the built-in rules must report for a
-// subscription, with the changes that were made to its resources since the start.
+// subscription in its current state, including the changes made since the start.
 func (c *Cloud) Findings(subscription string) iter.Seq[world.Finding] {
 	return func(yield func(world.Finding) bool) {
 		sub, ok := c.subs[subscription]
@@ -83,12 +83,13 @@ func (c *checker) each(armType string) iter.Seq[world.Object] {
 	}
 }
 
-// visit visits all resources of a kind, including those nested in others.
+// visit calls f for every resource of a kind, which may be nested in another kind, until f
+// returns false. It reports whether f always returned true.
 func (c *checker) visit(k *kind, f func(address, world.Object) bool) bool {
 	list := func(at address) bool {
 		more := true
 		at.list(0, -1, func(name string, o world.Object) bool {
-			at.i, _ = at.index(name) // at is now the address of o
+			at.member = at.memberOf(name) // at is now the address of o
 			more = f(at, o)
 			return more
 		})
@@ -127,7 +128,7 @@ func entityOf(t posture.EntityType, id string) posture.EntityID {
 	account, location, name := parts[1], posture.Global, ""
 	rest := parts[2:]
 	if len(rest) > 2 && rest[0] == "resourcegroups" {
-		location, rest = rest[1], rest[2:]
+		location, rest = rest[1], rest[2:] // in ids of entities, the resource group is the location
 	}
 	if len(rest) > 2 && rest[0] == "providers" {
 		rest = rest[2:]
@@ -135,6 +136,7 @@ func entityOf(t posture.EntityType, id string) posture.EntityID {
 	for i := 1; i < len(rest); i += 2 {
 		name += "/" + rest[i]
 	}
+	// The subscription itself has no further parts: its name is its id.
 	return t.ID(posture.AccountID(account), location, cmp.Or(strings.TrimPrefix(name, "/"), account))
 }
 

@@ -52,11 +52,25 @@ func init() {
 // address identifies one resource by its place and number.
 type address struct {
 	*Cloud
-	k      *kind
-	sub    Subscription
-	place  world.Place
-	i      int
-	parent []int // numbers of the enclosing resources, outermost first
+	k     *kind
+	sub   Subscription
+	place world.Place
+	member
+	parent []member // the enclosing resources, outermost first
+}
+
+// A member identifies a resource among those of its kind in a place.
+type member struct {
+	i       int
+	created string // name of a resource that a change created, if the name has no number
+}
+
+// memberOf returns the member with a name.
+func (a address) memberOf(name string) member {
+	if i, ok := a.index(name); ok {
+		return member{i: i}
+	}
+	return member{created: name}
 }
 
 // seed returns the seed of a random property of the resource.
@@ -78,6 +92,9 @@ func (a address) countOf(arm string) int {
 
 // count returns the number of resources of the kind in the resource's place.
 func (a address) count() int {
+	if slices.ContainsFunc(a.parent, func(m member) bool { return m.created != "" }) {
+		return 0 // what a created resource contains is created too
+	}
 	if a.k.count == nil {
 		return len(a.k.names(a))
 	}
@@ -87,7 +104,7 @@ func (a address) count() int {
 // peer returns the i-th resource of another kind in the subscription.
 func (a address) peer(arm string, i int) address {
 	k := kinds[strings.ToLower(arm)]
-	return address{Cloud: a.Cloud, k: k, sub: a.sub, place: world.Place{Account: a.sub.ID}, i: i}
+	return address{Cloud: a.Cloud, k: k, sub: a.sub, place: world.Place{Account: a.sub.ID}, member: member{i: i}}
 }
 
 // ref returns the id of the i-th resource of a kind.
@@ -95,6 +112,9 @@ func (a address) ref(arm string, i int) string { return a.peer(arm, i).id() }
 
 // name returns the resource's own name.
 func (a address) name() string {
+	if a.created != "" {
+		return a.created
+	}
 	if a.k.names != nil {
 		return a.k.names(a)[a.i]
 	}
@@ -179,7 +199,7 @@ func (a address) enclosing() address {
 	k := kinds[strings.ToLower(a.k.in)]
 	names, last := strings.Split(a.place.Region, "/"), len(a.parent)-1
 	return address{
-		Cloud: a.Cloud, k: k, sub: a.sub, i: a.parent[last], parent: a.parent[:last],
+		Cloud: a.Cloud, k: k, sub: a.sub, member: a.parent[last], parent: a.parent[:last],
 		place: world.Place{Account: a.place.Account, Region: strings.Join(names[:len(names)-1], "/")},
 	}
 }
@@ -187,7 +207,7 @@ func (a address) enclosing() address {
 // nested returns the place of the nested resources of a kind.
 func (a address) nested(arm string) address {
 	return address{
-		Cloud: a.Cloud, k: kinds[strings.ToLower(arm)], sub: a.sub, parent: append(slices.Clone(a.parent), a.i),
+		Cloud: a.Cloud, k: kinds[strings.ToLower(arm)], sub: a.sub, parent: append(slices.Clone(a.parent), a.member),
 		place: world.Place{Account: a.place.Account, Region: strings.TrimPrefix(a.place.Region+"/"+strings.ToLower(a.name()), "/")},
 	}
 }

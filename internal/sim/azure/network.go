@@ -38,10 +38,10 @@ var networkKinds = []*kind{
 		typ: "Azure.Network.Subnet", arm: subnets, prefix: "snet-", in: vnets,
 		count: func(address) int { return subnetsEach },
 		body: func(a address) world.Object {
-			p := world.Obj("provisioningState", "Succeeded", "addressPrefix", fmt.Sprintf("10.%d.%d.0/24", a.parent[0]%250, a.i), "privateEndpointNetworkPolicies", "Disabled",
+			p := world.Obj("provisioningState", "Succeeded", "addressPrefix", fmt.Sprintf("10.%d.%d.0/24", a.parent[0].i%250, a.i), "privateEndpointNetworkPolicies", "Disabled",
 				"serviceEndpoints", world.Items(world.Obj("service", "Microsoft.Storage")))
 			if a.i < subnetsEach-1 {
-				p = p.With("networkSecurityGroup", reference(a.ref(nsgs, a.guard(a.parent[0]*subnetsEach+a.i)))).With("routeTable", reference(a.ref(routes, a.parent[0]%a.countOf(routes))))
+				p = p.With("networkSecurityGroup", reference(a.ref(nsgs, a.guard(a.parent[0].i*subnetsEach+a.i)))).With("routeTable", reference(a.ref(routes, a.parent[0].i%a.countOf(routes))))
 			}
 			return world.Obj("properties", p)
 		},
@@ -50,8 +50,8 @@ var networkKinds = []*kind{
 		typ: "Azure.Network.VirtualNetworkPeering", arm: peerings, prefix: "peer-", in: vnets,
 		count: func(a address) int { return 1 },
 		body: func(a address) world.Object {
-			return world.Obj("properties", world.Obj("peeringState", "Connected", "allowVirtualNetworkAccess", true, "allowForwardedTraffic", a.parent[0]%2 == 0,
-				"remoteVirtualNetwork", reference(a.ref(vnets, (a.parent[0]+1)%a.countOf(vnets)))))
+			return world.Obj("properties", world.Obj("peeringState", "Connected", "allowVirtualNetworkAccess", true, "allowForwardedTraffic", a.parent[0].i%2 == 0,
+				"remoteVirtualNetwork", reference(a.ref(vnets, (a.parent[0].i+1)%a.countOf(vnets)))))
 		},
 	},
 	{
