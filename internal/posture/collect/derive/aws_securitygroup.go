@@ -24,33 +24,36 @@ const (
 var awsEverywhere = map[int]string{4: "0.0.0.0/0", 6: "::/0"}
 
 // awsSecurityGroupRules adds the rules of a security group in one direction, as strings and as
-// edges. A range of ports is one edge. When several ranges or prefix lists together cover the
-// internet, it adds an edge to 0.0.0.0/0 or ::/0 as well, so that queries need not combine
+// edges. A range of ports is one edge. When several ranges, or prefix lists, together count as
+// the internet (see [ipset.Set.IsInternet]), it adds an edge to 0.0.0.0/0 or ::/0 as well, so that queries need not combine
 // ranges.
 func awsSecurityGroupRules(property, label, doc string) resource.Function {
 	return resource.Function{
 		Properties: []resource.Property{{Name: property, Kind: resource.Texts, Doc: doc + ": protocol, ports and peer, such as tcp 22-22 0.0.0.0/0."}},
 		Edges: []resource.Edge{{
 			Label: label, To: resource.EntityTypes{awsCIDRRange, awsSecurityGroup, awsPrefixList},
-			Doc: doc + ", with protocol (-1 for all), fromPort and toPort. If ranges and prefix lists only together are the internet, there is one more edge to 0.0.0.0/0 or ::/0, with together: true.",
+			Doc: doc + ", with protocol (-1 for all), fromPort and toPort. If no single range counts as the internet, but the ranges and the entries of prefix lists for a port do when taken together, there is one more edge to 0.0.0.0/0 or ::/0, with together: true.",
 		}},
 		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 			var all []string
 			for _, rule := range in.Value.Array() {
 				protocol := aws.ProtocolName(rule.Get("IpProtocol").String())
 				from, to := awsPorts(protocol, rule.Get("FromPort"), rule.Get("ToPort"))
-				add := func(peer string, kind posture.EntityType) {
+				add := func(peer string, kind posture.EntityType, account posture.AccountID) {
 					all = append(all, fmt.Sprintf("%s %d-%d %s", protocol, from, to, peer))
-					b.Edge(label, kind.ID(in.Account, in.Region, peer), posture.Text("protocol", protocol), posture.Number("fromPort", from), posture.Number("toPort", to))
+					b.Edge(label, kind.ID(account, in.Region, peer), posture.Text("protocol", protocol), posture.Number("fromPort", from), posture.Number("toPort", to))
 				}
 				for _, cidr := range awsRuleRanges(rule) {
-					add(cidr, awsCIDRRange)
+					add(cidr, awsCIDRRange, in.Account)
 				}
-				for _, group := range rule.Get("UserIdGroupPairs.#.GroupId").Array() {
-					add(group.String(), awsSecurityGroup)
+				for _, pair := range rule.Get("UserIdGroupPairs").Array() {
+					if group := pair.Get("GroupId"); group.Exists() {
+						owner := cmp.Or(posture.AccountID(pair.Get("UserId").String()), in.Account) // with VPC peering, it can be another account
+						add(group.String(), awsSecurityGroup, owner)
+					}
 				}
 				for _, list := range rule.Get("PrefixListIds.#.PrefixListId").Array() {
-					add(list.String(), awsPrefixList)
+					add(list.String(), awsPrefixList, in.Account)
 				}
 			}
 			b.Set(property, all)
@@ -64,14 +67,14 @@ func awsSecurityGroupRules(property, label, doc string) resource.Function {
 	}
 }
 
-// awsOpenings returns the port ranges that are open to the internet only because several ranges
-// or prefix lists of a security group's rules together are the internet. A returned port range
-// may include adjacent ports that a single range opens. Prefix lists and ranges that cannot be
+// awsOpenings returns the port ranges that are open to the internet although no single range of
+// the rules counts as the internet: several ranges, or the entries of prefix lists, do so
+// together. A returned port range may include adjacent ports that a single range opens. Prefix lists and ranges that cannot be
 // read are ignored here: their own entities report that they may be the internet.
 func awsOpenings(ctx context.Context, c resource.Caller, rules gjson.Result) []aws.Opening {
 	combined := aws.Firewall{Lists: map[string][]string{}} // all rules
 	separate := aws.Firewall{}                             // only the ranges that are the internet by themselves
-	var parts ipset.Set                                    // union of the other ranges and of the prefix lists, of all ports
+	var parts ipset.Set                                    // union of the other ranges and of the prefix lists, regardless of ports
 	for _, rule := range rules.Array() {
 		r := aws.Rule{Protocol: rule.Get("IpProtocol").String(), Ranges: awsRuleRanges(rule)}
 		if from, to := rule.Get("FromPort"), rule.Get("ToPort"); from.Exists() && to.Exists() {
