@@ -9,7 +9,7 @@ test('the health map shows the five stages of a connection', async ({ desktop: p
 });
 
 test.describe('a list that cannot be read', () => {
-  test.use({ failing: true });
+  test.use({ expectsFailedAnswers: true });
   test('makes its stage of the health map unknown', async ({ desktop: page }) => {
     await page.route('**/rest/monitor/gateways', (route) => route.fulfill({ status: 500, json: { error_message: 'internal error' } }));
     await page.goto(desktopAt('/health'));

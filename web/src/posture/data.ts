@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
-import { posture, type Account, type FindingQuery, type Rule, type Run } from '../api/posture';
+import { ApiError } from '../api/error';
+import { posture, type Account, type Entity, type FindingQuery, type Rule, type Run } from '../api/posture';
 
 /** Queries that several screens share, so that each is sent once. */
 
@@ -59,6 +60,38 @@ export const runsQuery = (cloudAccountId?: string, pageSize = 100) =>
           body: { ...(cloudAccountId ? { filters: { cloudAccountId } } : {}), paginationInfo: { pageSize } },
         })
       ).results,
+  });
+
+/**
+ * The runs that did not read everything, of one account or of all. A run that an account has finished since may have read
+ * what an older one could not: compare with `lastCollection` of the account.
+ */
+export const incompleteRunsQuery = (account?: string) =>
+  queryOptions({
+    queryKey: ['runs', 'incomplete', account ?? ''],
+    queryFn: async (): Promise<Run[]> =>
+      (
+        await posture.post('/v1/cloud-accounts/collection-status/query', {
+          body: {
+            filters: { statuses: ['CompletedWithErrors', 'Failed', 'Timeout'], ...(account ? { cloudAccountId: account } : {}) },
+            paginationInfo: { pageSize: 1000 },
+          },
+        })
+      ).results,
+  });
+
+/** A resource, or null if it is gone. Gone is data and not an error, so that what is shown of it stays while it is read again. */
+export const entityQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['entity', id],
+    queryFn: async (): Promise<Entity | null> => {
+      try {
+        return await posture.get('/v1/entities/{resource_id}', { path: { resource_id: id } });
+      } catch (cause) {
+        if (cause instanceof ApiError && cause.status === 404) return null;
+        throw cause;
+      }
+    },
   });
 
 export const findingsQuery = (body: FindingQuery) =>

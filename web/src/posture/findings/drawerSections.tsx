@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
-import { posture, type Entity, type Finding, type Rule } from '../../api/posture';
+import { posture, type Finding, type Rule } from '../../api/posture';
 import { StackBar } from '../../parts/Bars';
 import { Icon } from '../../parts/Icon';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { EntityText } from '../EntityText';
-import { schemaQuery } from '../data';
+import { entityQuery, schemaQuery } from '../data';
 import { byFramework, partsOf, useControlName } from '../frameworks';
 import { pictureQuery } from '../graph/load';
 import { PathPicture } from '../graph/PathPicture';
@@ -102,13 +102,9 @@ const readsQuery = (id: string) => ({
 
 /** The properties of the resource that the rule reads, with what they mean. */
 export function EvidenceSection({ finding }: { finding: Finding }) {
-  const query = useQuery({
-    queryKey: ['entity', finding.entityId],
-    queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: finding.entityId } }),
-  });
   const reads = useQuery(readsQuery(finding.ruleId)).data?.reads;
   const schema = useQuery(schemaQuery).data?.types.find((t) => t.entityType === finding.objectType);
-  const entity = query.data as Entity | undefined;
+  const entity = useQuery(entityQuery(finding.entityId)).data;
   if (!entity || !reads) return null;
   const names = new Set(reads.properties);
   const descriptions = new Map(schema?.properties.map((p) => [p.name, p.description]));

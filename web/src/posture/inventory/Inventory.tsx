@@ -19,8 +19,9 @@ import { Answer, Empty } from '../../parts/states';
 import { count, shortType, typeName } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
-import { accountsQuery, buckets, runsQuery, schemaQuery, useAccountNames } from '../data';
+import { accountsQuery, buckets, incompleteRunsQuery, schemaQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
+import { unreadNow } from '../unread';
 import { propertyText } from '../resource/property';
 import { maxSorted, SortHead, sortsOf } from './SortHead';
 import './inventory.css';
@@ -67,21 +68,9 @@ function useTree(search: Search) {
 type Level = { value: string; count: number; subAggregations?: Record<string, Buckets> };
 const below = (level: Level, name: string) => buckets(level.subAggregations?.[name]) as Level[];
 
-/** Types that the newest runs could not read, and why. */
-function useUnread(): Map<string, string> {
-  const runs = useQuery(runsQuery()).data ?? [];
-  return new Map(
-    runs.flatMap((r) =>
-      Object.entries(r.collectorStatus)
-        .filter(([, c]) => c.status !== 'Success')
-        .map(([t, c]) => [t, c.errors?.[0] ?? c.message ?? 'It could not be read'] as const),
-    ),
-  );
-}
-
 function Tree({ search, chosen }: { search: Search; chosen: string | undefined }) {
   const query = useTree(search);
-  const unread = useUnread();
+  const unread = unreadNow(useQuery(accountsQuery).data ?? [], useQuery(incompleteRunsQuery()).data ?? []);
   return (
     <nav className="tree" aria-label="Types">
       <Answer query={query} what="the tree">

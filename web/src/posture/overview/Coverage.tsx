@@ -3,6 +3,7 @@ import type { Account, Run, Verdicts } from '../../api/posture';
 import { Mark, type MarkName } from '../../parts/marks';
 import { count, plural, sentence } from '../../parts/text';
 import { clockTime } from '../../parts/time';
+import { unreadTypes } from '../unread';
 
 interface Item {
   mark: MarkName;
@@ -13,15 +14,9 @@ interface Item {
   search?: Record<string, string>;
 }
 
-/** The types that a run could not read. */
-const unreadTypes = (run: Run) =>
-  Object.entries(run.collectorStatus)
-    .filter(([, c]) => c.status !== 'Success')
-    .map(([type]) => type);
-
 /** What keeps the numbers from being believed, and what was read. The runs are those that did not read everything. */
 export function coverageOf(accounts: Account[], incomplete: Run[], verdicts?: Verdicts): Item[] {
-  const unread = new Map(incomplete.map((r) => [r.collectionId, unreadTypes(r)]));
+  const unread = new Map(incomplete.map((r) => [r.collectionId, unreadTypes(r).map((u) => u.type)]));
   const items: Item[] = [];
   for (const a of accounts) {
     const to = `/accounts/${encodeURIComponent(a.cloudAccountId)}`;

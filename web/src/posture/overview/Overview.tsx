@@ -7,24 +7,14 @@ import { useKeys } from '../../parts/keys';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { count, plural } from '../../parts/text';
-import { accountsQuery, ruleCountQuery } from '../data';
+import { accountsQuery, incompleteRunsQuery, ruleCountQuery } from '../data';
 import { Coverage } from './Coverage';
 import { Ledger, type Figure } from './Ledger';
 import { AccountCounts, Riskiest, TopRules } from './lists';
 import { largestJump } from './jump';
 import { Today, todayTitle } from './Today';
 import { TrendChart } from './TrendChart';
-import {
-  levels,
-  ranges,
-  useIncompleteRuns,
-  useOpenFindings,
-  useTrend,
-  useVerdicts,
-  weekChange,
-  type Range,
-  type Series,
-} from './useOverview';
+import { levels, ranges, useOpenFindings, useTrend, useVerdicts, weekChange, type Range, type Series } from './useOverview';
 import type { FindingPage, Verdicts } from '../../api/posture';
 import './overview.css';
 
@@ -96,7 +86,7 @@ export default function Overview() {
   const range: Range = choiceOf(ranges, search.range, '30d');
   const accounts = useQuery(accountsQuery);
   const covered = (accounts.data ?? []).filter((a) => !account || a.cloudAccountId === account);
-  const incomplete = useIncompleteRuns(account);
+  const incomplete = useQuery(incompleteRunsQuery(account));
   const rules = useQuery(ruleCountQuery).data;
   const findings = useOpenFindings(account);
   const trend = useTrend(range, account);

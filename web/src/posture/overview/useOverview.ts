@@ -63,24 +63,6 @@ export function useTrend(range: Range, account: string | undefined) {
   return { query, series };
 }
 
-/**
- * The newest runs that did not read everything. Accounts name their newest run and its status, so that the complete runs, which are most, need
- * not be loaded.
- */
-export const useIncompleteRuns = (account: string | undefined) =>
-  useQuery({
-    queryKey: ['runs', 'incomplete', account ?? ''],
-    queryFn: async () =>
-      (
-        await posture.post('/v1/cloud-accounts/collection-status/query', {
-          body: {
-            filters: { statuses: ['CompletedWithErrors', 'Failed', 'Timeout'], ...(account ? { cloudAccountId: account } : {}) },
-            paginationInfo: { pageSize: 1000 },
-          },
-        })
-      ).results,
-  });
-
 /** How many verdicts are unknown, and what was not read. */
 export const useVerdicts = (account: string | undefined) =>
   useQuery({

@@ -1,7 +1,6 @@
 import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { ApiError } from '../../api/error';
 import { posture, type Entity, type Finding } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { Page } from '../../frame/Page';
@@ -13,7 +12,7 @@ import { Failure, Skeleton } from '../../parts/states';
 import { nameInId, plural, shortType, typeInId, typeName } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
-import { findingsQuery, useAccountNames } from '../data';
+import { entityQuery, findingsQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { quoted } from '../graph/model';
 import { ChangesColumn } from './ChangesColumn';
@@ -116,10 +115,7 @@ export default function Resource() {
   const { id } = useParams({ strict: false }) as { id: string };
   const client = useQueryClient();
   const refused = useRefusal('analyst', 'accounts');
-  const query = useQuery({
-    queryKey: ['entity', id],
-    queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: id } }),
-  });
+  const query = useQuery(entityQuery(id));
   const findings =
     useQuery(
       findingsQuery({
@@ -145,7 +141,6 @@ export default function Resource() {
       showToast(failureText(cause));
     }
   };
-  const gone = query.error instanceof ApiError && query.error.status === 404;
   const type = entity?.entityType;
   return (
     <Page
@@ -182,8 +177,8 @@ export default function Resource() {
           <Skeleton />
         </div>
       )}
-      {query.isError && !gone && <Failure padded error={query.error} what="the resource" onRetry={() => void query.refetch()} />}
-      {gone && <Gone id={id} findings={findings} />}
+      {query.isError && <Failure padded error={query.error} what="the resource" onRetry={() => void query.refetch()} />}
+      {entity === null && <Gone id={id} findings={findings} />}
       {entity && (
         <>
           <Head entity={entity} findings={findings} />
