@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,11 +126,13 @@ func (c *cloud) do(t *testing.T, r *http.Request) (int, map[string]any) {
 	return w.Code, answer
 }
 
-// send sends one call.
+// send sends one call. Its body is for the calls that test permissions.
 func (c *cloud) send(t *testing.T, verb, address string) (int, map[string]any) {
 	t.Helper()
 	r := httptest.NewRequest(verb, address, bytes.NewReader([]byte(`{"permissions":["compute.instances.list"]}`)))
-	r.Header.Set("Authorization", "Bearer "+c.token)
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	return c.do(t, r)
 }
 
@@ -192,8 +195,8 @@ func TestCallsNeedAToken(t *testing.T) {
 	}
 }
 
-// everyAnswer calls every method, with names from its lists, and returns the
-// responses.
+// everyAnswer calls every method, with the names of samples and singleNames, and returns the
+// responses. It omits keys.get of service accounts, whose names are random.
 func (c *cloud) everyAnswer(t *testing.T) map[string][]any {
 	t.Helper()
 	all := map[string][]any{}
@@ -215,7 +218,8 @@ func (c *cloud) everyAnswer(t *testing.T) map[string][]any {
 	return all
 }
 
-// samples returns existing names by the path segment before them.
+// samples returns names that exist in the collection before, which is the path segment in
+// front of the parameter: "topics".
 func samples(before string, p gcp.Project) []string {
 	number := func(prefix string) []string {
 		return []string{prefix + "00000", prefix + "00001"}
@@ -231,36 +235,33 @@ func samples(before string, p gcp.Project) []string {
 		return []string{"vpc-00001", "vpc-00002"}
 	case "workloadIdentityPools":
 		return []string{"github"}
-	case "services":
-		return nil
 	case "sinks":
 		return []string{"_Default", "archive"}
 	case "metrics":
-		return []string{"errors", "web%252Fslow"}
+		return []string{"errors", "web%252Fslow"} // web/slow: clients escape the slash in the name, and then the name in the path
+	case "notificationChannels":
+		return []string{"20000000"}
 	case "buckets":
 		return []string{"_Default"}
 	}
 	prefixes := map[string]string{
 		"b": p.ID + "-data-", "instances": "sql-", "datasets": "dataset_", "keyRings": "ring-", "cryptoKeys": "key-", "secrets": "secret-", "keys": "apikey-", "functions": "fn-",
-		"repositories": "repo-", "topics": "topic-", "subscriptions": "sub-", "alertPolicies": "100", "notificationChannels": "200", "managedZones": "zone-", "policies": "dns-",
-		"clusters": "gke-", "nodePools": "pool-",
-	}
-	if before == "notificationChannels" {
-		return []string{"20000000"}
+		"repositories": "repo-", "topics": "topic-", "subscriptions": "sub-", "alertPolicies": "100", "managedZones": "zone-", "policies": "dns-",
+		"clusters": "gke-",
 	}
 	return number(prefixes[before])
 }
 
-// onlyNames are the names of resources of which a project has one, by API and collection.
-var onlyNames = map[string]string{
+// singleNames are the names of resources of which a project has only one, by API and collection.
+var singleNames = map[string]string{
 	"alloydb clusters": "alloy-00000", "alloydb instances": "primary-00000", "bigtableadmin instances": "bigtable-00000", "cloudscheduler jobs": "cron-00000", "datafusion instances": "fusion-00000",
 	"dataproc clusters": "spark-00000", "firestore databases": "store-00000", "iam providers": "github-00000", "memcache instances": "memcache-00000", "notebooks instances": "notebook-00000",
 	"pubsub schemas": "schema-00000", "pubsub snapshots": "snap-00000", "redis clusters": "cache-00000", "run jobs": "job-00000", "spanner databases": "db-00000", "spanner instances": "spanner-00000",
 	"workflows workflows": "workflow-00000",
 }
 
-// fill replaces the parameters of an address by names. For a location it tries
-// all.
+// fill replaces the parameters of an address by names and returns one address per
+// combination. The location is always "global" or "us-central1".
 func fill(address string, p gcp.Project) []string {
 	start := strings.IndexByte(address, '{')
 	if start < 0 {
@@ -276,8 +277,8 @@ func fill(address string, p gcp.Project) []string {
 		values = []string{"global"}
 	case name == "location":
 		values = []string{"us-central1"}
-	case onlyNames[api+" "+before] != "":
-		values = []string{onlyNames[api+" "+before]}
+	case singleNames[api+" "+before] != "":
+		values = []string{singleNames[api+" "+before]}
 	case before == "instances" && strings.Contains(address, "redis."):
 		values = []string{"redis-00000"}
 	case before == "instances" && strings.Contains(address, "file."):
@@ -288,7 +289,7 @@ func fill(address string, p gcp.Project) []string {
 		values = []string{"fn-00000"}
 	case before == "nodePools":
 		values = []string{"pool-0", "pool-1"}
-	case strings.Contains(address, "us-central1"): // the location of even numbers
+	case strings.Contains(address, "us-central1"): // resources with even numbers are in us-central1, so only the first sample exists there
 		values = samples(before, p)[:1]
 		if before == "cryptoKeys" {
 			values = samples(before, p)
@@ -309,29 +310,33 @@ func TestPagesContainEverythingOnce(t *testing.T) {
 	t.Parallel()
 	c := serve(t, gcp.Options{Size: 200})
 	p := c.Projects()[0]
-	for name, address := range map[string]string{
-		"items":   "https://compute.googleapis.com/compute/v1/projects/" + p.ID + "/global/firewalls?maxResults=5",
-		"topics":  "https://pubsub.googleapis.com/v1/projects/" + p.ID + "/topics?pageSize=2",
-		"metrics": "https://logging.googleapis.com/v2/projects/" + p.ID + "/metrics?pageSize=1",
+	for name, tt := range map[string]struct{ address, size, small string }{
+		"items":   {"https://compute.googleapis.com/compute/v1/projects/" + p.ID + "/global/firewalls", "maxResults", "5"},
+		"topics":  {"https://pubsub.googleapis.com/v1/projects/" + p.ID + "/topics", "pageSize", "2"},
+		"metrics": {"https://logging.googleapis.com/v2/projects/" + p.ID + "/metrics", "pageSize", "1"},
 	} {
-		seen, pages := map[string]bool{}, 0
-		for token := ""; ; pages++ {
-			_, answer := c.send(t, http.MethodGet, address+"&pageToken="+url.QueryEscape(token))
-			items, _ := answer[name].([]any)
-			for _, item := range items {
-				key := fmt.Sprint(item.(map[string]any)["name"])
-				if seen[key] {
-					t.Errorf("%s twice", key)
+		// read returns the names of all items, and the number of pages of a size.
+		read := func(size string) (names []string, pages int) {
+			for token := ""; pages == 0 || token != ""; pages++ {
+				status, answer := c.send(t, http.MethodGet, tt.address+"?"+tt.size+"="+size+"&pageToken="+url.QueryEscape(token))
+				if status != http.StatusOK {
+					t.Fatalf("%s: status %d", name, status)
 				}
-				seen[key] = true
+				items, _ := answer[name].([]any)
+				for _, item := range items {
+					names = append(names, fmt.Sprint(item.(map[string]any)["name"]))
+				}
+				token, _ = answer["nextPageToken"].(string)
 			}
-			token, _ = answer["nextPageToken"].(string)
-			if token == "" {
-				break
-			}
+			slices.Sort(names)
+			return names, pages
 		}
-		if pages == 0 || len(seen) < 2 {
-			t.Errorf("%s: %d of them on %d pages", name, len(seen), pages+1)
+		all, pages := read("1000")
+		if pages != 1 || len(all) < 2 || len(slices.Compact(slices.Clone(all))) != len(all) {
+			t.Errorf("%s: %d pages of up to 1000 with %v", name, pages, all)
+		}
+		if got, pages := read(tt.small); pages < 2 || !slices.Equal(got, all) {
+			t.Errorf("%s: %v on %d pages, want %v on several", name, got, pages, all)
 		}
 	}
 }
