@@ -18,9 +18,9 @@ import (
 
 // TestAnySequenceOfJudgementsLeadsToTheSameFindings applies random changes to an account:
 // resources and scopes are read completely or partially, scopes fail, rules are added,
-// changed and removed. One organisation is judged incrementally by two independent
-// judges, another one completely each time. Both must have the same findings and the
-// same counts.
+// changed and removed. Two organisations get the same changes. The first is judged
+// incrementally, by two independent judges; the second is judged completely each time.
+// Both must have the same findings and the same counts.
 func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 	t.Parallel()
 	sequences := 15
@@ -31,18 +31,18 @@ func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 		db := open(t, dsn)
 		for seed := range sequences {
 			h := &history{
-				t: t, r: rand.New(rand.NewPCG(uint64(seed), 6)), clock: begin, rules: map[posture.RuleID]posture.Rule{}, cloud: map[posture.EntityID]posture.Entity{}, former: map[posture.EntityID][]posture.Entity{},
+				t: t, r: rand.New(rand.NewPCG(uint64(seed), 6)), clock: begin, rules: map[posture.RuleID]posture.Rule{}, cloud: map[posture.EntityID]posture.Entity{}, drawn: map[posture.EntityID][]posture.Entity{},
 			}
-			h.parts = newFixture(t, db, posture.OrgID(fmt.Sprint("parts-", seed)), 2, &h.clock)
-			h.complete = newFixture(t, db, posture.OrgID(fmt.Sprint("whole-", seed)), 1, &h.clock)
+			h.incremental = newFixture(t, db, posture.OrgID(fmt.Sprint("incremental-", seed)), 2, &h.clock)
+			h.complete = newFixture(t, db, posture.OrgID(fmt.Sprint("complete-", seed)), 1, &h.clock)
 			for step := range 20 {
 				h.clock = h.clock.Add(36 * time.Hour)
 				what := h.happen()
 				if h.r.IntN(4) == 0 {
-					continue // compare only after a judgement
+					continue // let several changes accumulate before the next judgement
 				}
 				h.judge()
-				if diff := cmp.Diff(h.complete.state(), h.parts.state(), cmpopts.EquateEmpty()); diff != "" {
+				if diff := cmp.Diff(h.complete.state(), h.incremental.state(), cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("sequence %d, step %d, after %s (-complete +incremental):\n%s", seed, step, what, diff)
 				}
 			}
@@ -50,16 +50,16 @@ func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 	})
 }
 
-// A history is a sequence of changes to an account that two organisations have.
+// A history makes the same random changes to an account of each of two organisations.
 type history struct {
-	t               *testing.T
-	r               *rand.Rand
-	clock           time.Time
-	parts, complete *fixture
-	rules           map[posture.RuleID]posture.Rule
-	cloud           map[posture.EntityID]posture.Entity // current state
-	former          map[posture.EntityID][]posture.Entity
-	changed         []posture.RuleID // that were not judged yet
+	t                     *testing.T
+	r                     *rand.Rand
+	clock                 time.Time
+	incremental, complete *fixture // the same account, judged in two ways
+	rules                 map[posture.RuleID]posture.Rule
+	cloud                 map[posture.EntityID]posture.Entity   // current state
+	drawn                 map[posture.EntityID][]posture.Entity // all states drawn so far, to be restored at random
+	changed               []posture.RuleID                      // that were not judged yet
 }
 
 // happen makes a random change and returns its description.
@@ -90,10 +90,10 @@ func (h *history) happen() string {
 // is undone before the next read must not have any effect.
 func (h *history) change() {
 	e := h.draw()
-	if former := h.former[e.ID]; len(former) > 0 && h.r.IntN(2) == 0 {
-		e = former[h.r.IntN(len(former))]
+	if drawn := h.drawn[e.ID]; len(drawn) > 0 && h.r.IntN(2) == 0 {
+		e = drawn[h.r.IntN(len(drawn))]
 	}
-	h.former[e.ID] = append(h.former[e.ID], e)
+	h.drawn[e.ID] = append(h.drawn[e.ID], e)
 	if _, ok := h.cloud[e.ID]; ok && h.r.IntN(4) == 0 {
 		delete(h.cloud, e.ID)
 		return
@@ -140,7 +140,7 @@ func (h *history) draw() posture.Entity {
 
 func (h *history) doBoth(do func(f *fixture) error) {
 	h.t.Helper()
-	for _, c := range []*fixture{h.parts, h.complete} {
+	for _, c := range []*fixture{h.incremental, h.complete} {
 		if err := do(c); err != nil {
 			h.t.Fatal(err)
 		}
@@ -222,22 +222,22 @@ func (h *history) rule() string {
 	return "changing " + string(id)
 }
 
-// judge judges one organisation incrementally, by one of the two judges, and the other
-// completely.
+// judge judges one organisation incrementally, each step by a random one of its judges,
+// and the other completely.
 func (h *history) judge() {
 	h.t.Helper()
 	changed := slices.Clone(h.changed)
 	h.changed = nil
-	pick := func() int { return h.r.IntN(len(h.parts.judges)) }
+	pick := func() int { return h.r.IntN(len(h.incremental.judges)) }
 	first := h.r.IntN(2) == 0
 	if first {
-		h.requireNoError(h.parts.judges[pick()].Change(h.t.Context(), h.parts.org, account))
+		h.requireNoError(h.incremental.judges[pick()].Change(h.t.Context(), h.incremental.org, account))
 	}
 	for _, id := range changed {
-		h.requireNoError(h.parts.judges[pick()].Rule(h.t.Context(), h.parts.org, id))
+		h.requireNoError(h.incremental.judges[pick()].Rule(h.t.Context(), h.incremental.org, id))
 	}
 	if !first || h.r.IntN(2) == 0 {
-		h.requireNoError(h.parts.judges[pick()].Change(h.t.Context(), h.parts.org, account))
+		h.requireNoError(h.incremental.judges[pick()].Change(h.t.Context(), h.incremental.org, account))
 	}
 	h.requireNoError(h.complete.judges[0].Account(h.t.Context(), h.complete.org, account))
 }
