@@ -3,6 +3,7 @@ package app_test
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,12 +60,13 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 			}
 			return object{"properties": properties}
 		}
-		status := func(c *client) (value, reason string) {
+		// status waits for a status other than draft and before.
+		status := func(c *client, before ...any) (value, reason string) {
 			t.Helper()
 			for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 				got := c.want(200, "GET", accounts+"/"+account, nil)
 				s, _ := got.body["accountStatus"].(object)
-				if s["value"] != "draft" {
+				if s["value"] != "draft" && !slices.Contains(before, s["value"]) {
 					reason, _ := s["reason"].(string)
 					return s["value"].(string), reason
 				}
@@ -122,8 +124,12 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 			t.Errorf("a role without a condition is %s: %s", value, reason)
 		}
 		role(aID)
+		a.want(202, "POST", "/v1/cloud-accounts/"+account+"/validation", nil)
+		if value, reason := status(a, "validation-failed"); value != "active" {
+			t.Errorf("the corrected role is %s: %s", value, reason)
+		}
 
-		// Only administrators can read it.
+		// Only administrators can read A's external id.
 		viewer := newClient(t, in, base, admin, auth.Viewer)
 		viewer.want(403, "GET", issue, nil)
 		for _, got := range []answer{

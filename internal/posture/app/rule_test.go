@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/app"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/entitygen"
@@ -31,7 +33,7 @@ func TestRuleTrial(t *testing.T) {
 		}
 		i.record(collect.Scoped{Org: i.org, Account: account.ID, Type: "AWS.EC2.Vpc", Region: "eu-west-1"},
 			vpc("bad", posture.Flag("isDefault", true)), vpc("good", posture.Flag("isDefault", false)), vpc("dark", posture.Unknown("isDefault", "denied")))
-		try := func(query, key string) object { return object{"query": query, "partitionKey": key} }
+		try := func(query, account string) object { return object{"query": query, "partitionKey": account} }
 		const path, text = "/v1/rules/test", `g.V().hasLabel('AWS.EC2.Vpc').has('isDefault', true)`
 
 		for _, query := range []string{text, graphQuery(text)} {
@@ -71,7 +73,8 @@ func TestRuleTrial(t *testing.T) {
 	})
 }
 
-// Rules say which of their controls were mapped by category, which an auditor must check.
+// TestUnconfirmedControls checks that a rule lists its unconfirmed controls: those that were
+// assigned to it by their category, without a second source. An auditor must check them.
 func TestUnconfirmedControls(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
@@ -98,6 +101,7 @@ func TestRuleHistory(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0)
+		// versions returns "<by> <level>" of each version, newest first.
 		versions := func(id string) []string {
 			var all []string
 			for _, v := range results(i.want(200, "GET", "/v1/rules/"+id+"/history", nil)) {
@@ -117,6 +121,7 @@ func TestRuleHistory(t *testing.T) {
 			i.want(412, "PATCH", "/v1/rules/"+id, object{"level": oldLevel}, "If-Match", old.header.Get("ETag"))
 			i.want(200, "PATCH", "/v1/rules/"+id, object{"level": oldLevel}, "If-Match", changed.header.Get("ETag"))
 			got := versions(id)
+			// A leading space would mean that nobody is named as the author.
 			if len(got) != 3 || !strings.HasSuffix(got[0], " "+oldLevel) || !strings.HasSuffix(got[1], " "+next) || strings.HasPrefix(got[0], " ") || len(before) != 1 || got[len(got)-1] != before[0] {
 				t.Errorf("%s: versions %q after %q", id, got, before)
 			}
@@ -125,19 +130,14 @@ func TestRuleHistory(t *testing.T) {
 	})
 }
 
-// TestRuleParameters sets a parameter of a native rule, which must be evaluated again,
-// and adds a rule with a parameter.
+// TestRuleParameters sets a parameter of a native rule, and adds a rule with a parameter.
 func TestRuleParameters(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0, aws.New(aws.Options{}))
 		account := entitygen.New(0, 0)
 		i.collect(account)
-		kind := posture.EntityType("AWS.Logs.LogGroup")
-		i.record(collect.Scoped{Org: i.org, Account: account.ID, Type: kind, Region: "eu-west-1"}, posture.Entity{
-			ID: kind.ID(account.ID, "eu-west-1", "app"), Type: kind, Name: "app", XID: "app", Account: account.ID, Provider: posture.AWS,
-			Region: "eu-west-1", Service: "Logs", Properties: []posture.Property{posture.Number("retentionInDays", 100)},
-		})
+		i.record(collect.Scoped{Org: i.org, Account: account.ID, Type: "AWS.Logs.LogGroup", Region: "eu-west-1"}, logGroup(account.ID))
 		const path, text = "/v1/rules/aws-logs-retention", "g.V().hasLabel('AWS.Logs.LogGroup').has('retentionInDays', lt(days))"
 		rule := i.want(200, "GET", path, nil)
 		if rule.body["name"] != "Log group keeps events for less than 365 days" || rule.body["parameterValues"].(object)["days"] != 365.0 {
@@ -182,12 +182,48 @@ func TestRuleParameters(t *testing.T) {
 		if created.body["name"] != "Below 20" {
 			t.Errorf("an own rule: %s", created.text)
 		}
-		renamed := i.want(200, "PUT", "/v1/rules/"+created.body["id"].(string), object{"description": "Below {days}"}, "If-Match", created.header.Get("ETag"))
-		second := i.want(200, "PATCH", "/v1/rules/"+created.body["id"].(string), object{"parameterValues": object{"days": 30}}, "If-Match", renamed.header.Get("ETag"))
+		described := i.want(200, "PUT", "/v1/rules/"+created.body["id"].(string), object{"description": "Below {days}"}, "If-Match", created.header.Get("ETag"))
+		second := i.want(200, "PATCH", "/v1/rules/"+created.body["id"].(string), object{"parameterValues": object{"days": 30}}, "If-Match", described.header.Get("ETag"))
 		if second.body["name"] != "Below 30" || second.body["description"] != "Below 30" {
 			t.Errorf("an own rule with another value: %s", second.text)
 		}
 	})
+}
+
+// TestChangedParameterIsEvaluated changes a parameter of a native rule, after which the rule
+// must be evaluated again.
+func TestChangedParameterIsEvaluated(t *testing.T) {
+	t.Parallel()
+	source := aws.New(aws.Options{})
+	i := newInventory(t, dbtest.SQLite(t), 0, 0, source)
+	account := entitygen.New(0, 0)
+	i.collect(account)
+	i.record(collect.Scoped{Org: i.org, Account: account.ID, Type: "AWS.Logs.LogGroup", Region: "eu-west-1"}, logGroup(account.ID))
+	i.restart(func(o *app.Options) { o.Sources = []collect.Source{source} })
+	const path = "/v1/rules/aws-logs-retention"
+	etag := i.want(200, "GET", path, nil).header.Get("ETag")
+	for _, tt := range []struct{ days, open float64 }{{400, 1}, {90, 0}, {101, 1}} {
+		changed := i.want(200, "PATCH", path, object{"parameterValues": object{"days": tt.days}}, "If-Match", etag)
+		etag = changed.header.Get("ETag")
+		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+			found := i.want(200, "POST", findings, object{"filters": object{"ruleIds": []string{"aws-logs-retention"}, "status": []string{"Open"}}})
+			if found.body["totalCount"] == tt.open {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%v days: %v open findings after five minutes, want %v", tt.days, found.body["totalCount"], tt.open)
+			}
+		}
+	}
+}
+
+// logGroup returns a log group that keeps events for 100 days.
+func logGroup(account posture.AccountID) posture.Entity {
+	kind := posture.EntityType("AWS.Logs.LogGroup")
+	return posture.Entity{
+		ID: kind.ID(account, "eu-west-1", "app"), Type: kind, Name: "app", XID: "app", Account: account, Provider: posture.AWS,
+		Region: "eu-west-1", Service: "Logs", Properties: []posture.Property{posture.Number("retentionInDays", 100)},
+	}
 }
 
 func TestCustomFrameworks(t *testing.T) {
