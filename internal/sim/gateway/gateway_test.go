@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -172,6 +173,24 @@ func TestConnectionFaults(t *testing.T) {
 	if rest, err := io.ReadAll(answer.Body); !errors.Is(err, context.Canceled) || len(rest) > 0 {
 		t.Errorf("stall: then %q, %v", rest, err)
 	}
+}
+
+// TestCallThatIsCancelledWhileItIsDelayedHasNoResponse checks the handler itself: a client
+// seldom sees the empty response of a handler that returns.
+func TestCallThatIsCancelledWhileItIsDelayedHasNoResponse(t *testing.T) {
+	t.Parallel()
+	g, _ := start(t, func(*gateway.Gateway) {})
+	if _, err := g.Faults.Add(gateway.Fault{Kind: gateway.Latency, Delay: gateway.Duration(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	defer func() {
+		if p := recover(); p != http.ErrAbortHandler {
+			t.Errorf("the handler panics with %v, want %v", p, http.ErrAbortHandler)
+		}
+	}()
+	g.Faults.Serve(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil), gateway.Exchange{})
 }
 
 func TestFaultsAreSetOverHTTP(t *testing.T) {

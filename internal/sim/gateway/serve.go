@@ -26,7 +26,7 @@ func (f *Faults) Serve(w http.ResponseWriter, r *http.Request, x Exchange) {
 		select {
 		case <-timer.C:
 		case <-r.Context().Done():
-			return
+			panic(http.ErrAbortHandler) // an end without panic would send an empty response
 		}
 	}
 	if wrong == nil {
@@ -84,7 +84,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 //	POST   /faults       adds one
 //	DELETE /faults       removes all
 //	DELETE /faults/{id}  removes one
-//	GET    /calls        returns the number of each call
+//	GET    /calls        returns how often each call was made
 func (f *Faults) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /faults", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, f.List()) })
 	mux.HandleFunc("POST /faults", func(w http.ResponseWriter, r *http.Request) {
