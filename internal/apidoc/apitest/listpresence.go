@@ -11,8 +11,8 @@ import (
 // CheckListsAreRequired checks that every list in a successful response is
 // required and not nullable in the document, so that clients may iterate over it
 // without checking that it exists. Other tests check that the responses match the
-// document. The parameter except has lists that may be optional because requests
-// use the same schema, in the form Schema.member.
+// document. The lists in except, written Schema.member, may be optional, because
+// requests use the same schema.
 func (d *Document) CheckListsAreRequired(t testing.TB, except ...string) {
 	t.Helper()
 	w := listWalker{t: t, except: except, seen: map[*openapi3.Schema]bool{}}
@@ -53,9 +53,9 @@ func (w *listWalker) walk(name string, ref *openapi3.SchemaRef) {
 	}
 	for member, property := range s.Properties {
 		path := name + "." + member
-		if property.Value.Type.Includes("array") && !slices.Contains(w.except, path) {
+		if includes(property, "array") && !slices.Contains(w.except, path) {
 			w.lists++
-			if !slices.Contains(s.Required, member) || property.Value.Type.Includes("null") || property.Value.Nullable {
+			if !slices.Contains(s.Required, member) || includes(property, "null") || property.Value.Nullable {
 				w.t.Errorf("the list %s may be absent or null in a response", path)
 			}
 		}
@@ -66,4 +66,13 @@ func (w *listWalker) walk(name string, ref *openapi3.SchemaRef) {
 	for _, part := range slices.Concat(s.AllOf, s.AnyOf, s.OneOf) {
 		w.walk(name, part)
 	}
+}
+
+// includes reports whether a schema or one that it is composed of permits a type.
+func includes(ref *openapi3.SchemaRef, kind string) bool {
+	if ref == nil || ref.Value == nil {
+		return false
+	}
+	s := ref.Value
+	return s.Type.Includes(kind) || slices.ContainsFunc(slices.Concat(s.AllOf, s.AnyOf, s.OneOf), func(part *openapi3.SchemaRef) bool { return includes(part, kind) })
 }
