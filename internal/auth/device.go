@@ -53,7 +53,7 @@ const (
 // DeviceStore stores device logins. Its methods are safe for concurrent use.
 type DeviceStore interface {
 	// AddDevice adds a device login and deletes those that have expired. It fails with
-	// fault.Limited if there are most already.
+	// fault.Limited if most are pending already.
 	AddDevice(ctx context.Context, d DeviceLogin, most int) error
 
 	// DeviceByCode and DeviceByHash return a device login, or fault.NotFound.

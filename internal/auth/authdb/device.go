@@ -25,7 +25,7 @@ func (s *Store) AddDevice(ctx context.Context, d auth.DeviceLogin, most int) err
 		if _, err := tx.Exec(`DELETE FROM auth_device WHERE expires_at <= $1`, sqldb.Millis(d.CreatedAt)); err != nil {
 			return err
 		}
-		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM auth_device`)
+		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM auth_device WHERE state = 'pending'`)
 		if err != nil {
 			return err
 		}
