@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -23,7 +24,8 @@ func TestTokenLimitsAreChecked(t *testing.T) {
 		{nil, []string{"example.com"}, auth.TokenLimits{}, true},
 		{nil, []string{"10.0.0.0/33"}, auth.TokenLimits{}, true},
 		{nil, []string{"fe80::1%eth0"}, auth.TokenLimits{}, true},
-		{nil, make([]string, 51), auth.TokenLimits{}, true},
+		{nil, slices.Repeat([]string{"192.0.2.7"}, 50), auth.TokenLimits{Addresses: "192.0.2.7/32"}, false},
+		{nil, slices.Repeat([]string{"192.0.2.7"}, 51), auth.TokenLimits{}, true},
 	} {
 		got, err := auth.NewTokenLimits(tt.scopes, tt.addresses)
 		if got != tt.want || (err != nil) != tt.bad || err != nil && !fault.Is(err, fault.Invalid) {
