@@ -65,7 +65,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := []string{"/docs", "/docs/api", "/docs/page.css", "/console/"}
+	noDocuments := []string{"/docs", "/docs/api", "/docs/page.css", "/console/"} // targets that are not documents
 	anchors := map[string][]string{}
 	texts := map[string]string{}
 	for path := range s.pages {
@@ -85,7 +85,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				t.Errorf("%s: %v", path, err)
 				continue
 			}
-			if u.Scheme != "" || slices.Contains(elsewhere, u.Path) {
+			if u.Scheme != "" || slices.Contains(noDocuments, u.Path) {
 				continue
 			}
 			to := u.Path
@@ -104,7 +104,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func TestSearchFindsSections(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ query, want string }{
-		{"mute rule", `href="/docs/`},
+		{"mute rule", `for <strong>mute rule</strong>`},
 		{"AWS.S3.Bucket", `href="/docs/resources/aws#awss3bucket"`},
 		{"", "Enter search words"},
 		{"xyzzy plugh", "No document contains all of these words"},
@@ -120,7 +120,7 @@ func TestSearchFindsSections(t *testing.T) {
 	}
 }
 
-func TestUnknownPages(t *testing.T) {
+func TestStatusOfPages(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]int{"/docs": 200, "/docs/rules.md": 200, "/docs/none": 404, "/docs/resources/none": 404, "/docs/..%2Fdocs.go": 404} {
 		if w := get(t, path); w.Code != want {
