@@ -365,7 +365,7 @@ func (a *App) Serve(ctx context.Context) error {
 		return err
 	}
 	var maintenance sync.WaitGroup
-	work, endWork := context.WithCancel(context.WithoutCancel(ctx)) // requests need it until they have ended
+	work, endWork := context.WithCancel(context.WithoutCancel(ctx)) // of the maintenance, which requests need until they have ended
 	defer endWork()
 	maintenance.Go(func() { a.keys.Run(work, a.o.Log) })
 	maintenance.Go(func() { a.sessions.Run(work, a.o.Log) })

@@ -1,10 +1,16 @@
 package app_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,11 +121,11 @@ func TestServeEndsWhenTheServerFails(t *testing.T) {
 	}
 }
 
-// TestUseOfTokensIsRecordedWhileTheServerStops exchanges a token after the stop signal,
-// while the server still accepts requests.
+// TestUseOfTokensIsRecordedWhileTheServerStops exchanges a token in a request that began
+// before the stop signal.
 func TestUseOfTokensIsRecordedWhileTheServerStops(t *testing.T) {
 	t.Parallel()
-	a, in := buildWith(t, dbtest.SQLite(t), app.Options{Cloud: new(memcloud.Cloud)}, func(c *config.Posture) { c.Drain = 3 * time.Second })
+	a, in := newApp(t, dbtest.SQLite(t), new(memcloud.Cloud))
 	base, err := a.Listen(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -129,9 +135,32 @@ func TestUseOfTokensIsRecordedWhileTheServerStops(t *testing.T) {
 	defer stop()
 	go func() { served <- a.Serve(ctx) }()
 	_, _, admin := newOrg(t, in, base, "org")
+	_, text, err := in.Registry.IssueToken(t.Context(), auth.Operator(admin.Org), auth.TokenEdit{Name: "second", User: admin.ID, Role: auth.Admin})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := url.Values{"refresh_token": {text.Reveal()}}.Encode()
+	fmt.Fprintf(conn, "POST /csp/gateway/am/api/auth/api-tokens/authorize HTTP/1.1\r\nHost: vigil\r\nContent-Type: application/x-www-form-urlencoded\r\n"+
+		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(body))
+	answers := bufio.NewReader(conn)
+	// The server sends this line when it reads the body.
+	if line, err := answers.ReadString('\n'); !strings.Contains(line, "100 Continue") {
+		t.Fatalf("%q, %v", line, err)
+	}
 	stop()
-	time.Sleep(200 * time.Millisecond)
-	newClient(t, in, base, admin, auth.Admin)
+	time.Sleep(200 * time.Millisecond) // for what ends at the signal instead of at the end of the requests
+	if _, err := io.WriteString(conn, body); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(answers); !strings.Contains(string(rest), "200 OK") {
+		t.Fatalf("the exchange returns %s, %v", rest, err)
+	}
 	if err := <-served; err != nil {
 		t.Fatal(err)
 	}
