@@ -34,6 +34,9 @@ func (d *doctor) certificate(name string, l config.Listener) diagnosis {
 	remaining := pair.Leaf.NotAfter.Sub(d.now())
 	detail := fmt.Sprintf("%s ends at %s", cert, pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	switch {
+	case pair.Leaf.NotBefore.After(d.now()):
+		return failed(fmt.Errorf("%s is not valid before %s", cert, pair.Leaf.NotBefore.UTC().Format(time.RFC3339)),
+			"set the clock of this machine, or install a certificate that is valid now; the server reloads it automatically")
 	case remaining <= 0 && selfSigned:
 		return diagnosis{status: checkWarning, detail: detail, next: "restart the server, which generates a new one, and give that to clients (--ca)"}
 	case remaining <= 0:
@@ -80,14 +83,14 @@ func (d *doctor) ready(ctx context.Context, name string, l config.Listener) diag
 	if err != nil {
 		return failed(err, "set "+name+".listen to HOST:PORT")
 	}
-	// Do not verify the certificate: nothing secret is sent, and it names the public
-	// address.
+	// Do not verify the certificate: nothing secret is sent, and the certificate is for the
+	// public address, not for the listen address that is asked here.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}}
 	defer transport.CloseIdleConnections()
-	other := fmt.Sprintf("stop the other program, or choose another address as %s.listen", name)
+	fix := fmt.Sprintf("stop the other program, or choose another address as %s.listen", name)
 	answer, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
-		return failed(fmt.Errorf("a program listens at %s that does not respond like a Vigil server: %w", l.Listen, err), other)
+		return failed(fmt.Errorf("a program listens at %s that does not respond like a Vigil server: %w", l.Listen, err), fix)
 	}
 	defer answer.Body.Close()
 	var response struct {
@@ -95,7 +98,7 @@ func (d *doctor) ready(ctx context.Context, name string, l config.Listener) diag
 		Checks map[string]string `json:"checks"`
 	}
 	if err := json.NewDecoder(answer.Body).Decode(&response); err != nil || response.Status == "" {
-		return failed(fmt.Errorf("another program than Vigil responds at %s", l.Listen), other)
+		return failed(fmt.Errorf("another program than Vigil responds at %s", l.Listen), fix)
 	}
 	if answer.StatusCode != http.StatusOK {
 		var bad []string

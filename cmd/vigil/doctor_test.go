@@ -136,7 +136,7 @@ func TestDoctorChecksCertificates(t *testing.T) {
 	for _, c := range []struct {
 		later                  time.Duration
 		selfSigned, configured string
-	}{{0, checkOK, checkOK}, {2*365*24*time.Hour - 48*time.Hour, checkWarning, checkWarning}, {3 * 365 * 24 * time.Hour, checkWarning, checkFailed}} {
+	}{{-48 * time.Hour, checkFailed, checkFailed}, {0, checkOK, checkOK}, {2*365*24*time.Hour - 48*time.Hour, checkWarning, checkWarning}, {3 * 365 * 24 * time.Hour, checkWarning, checkFailed}} {
 		d.now = func() time.Time { return time.Now().Add(c.later) }
 		if a, b := d.certificate("posture", selfSigned), d.certificate("posture", configured); a.status != c.selfSigned || b.status != c.configured {
 			t.Errorf("after %s: %+v and %+v", c.later, a, b)
