@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,36 +11,74 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vigil/internal/fault"
 )
 
-// TestInterruptedCommandFails interrupts a command that waits for a server: a script must
-// not take that for success.
-func TestInterruptedCommandFails(t *testing.T) {
+// TestInterruptedCommands interrupts commands that wait for a server. A script must not take
+// the interruption for success, except of a command that runs until it is interrupted.
+func TestInterruptedCommands(t *testing.T) {
 	t.Parallel()
-	called := make(chan struct{}, 10)
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		called <- struct{}{}
-		_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the connection is not noticed
-		<-r.Context().Done()
-	}))
-	t.Cleanup(s.Close)
-	var stderr strings.Builder
-	cmd := exec.CommandContext(t.Context(), "vigil", "accounts")
-	cmd.Env = append(environWithout("VIGIL_"), "VIGIL_URL="+s.URL, "VIGIL_TOKEN=token", "VIGIL_PROFILES="+t.TempDir()+"/profiles.yaml")
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	for _, tt := range []struct {
+		args   []string
+		code   int
+		stderr string
+	}{
+		{[]string{"accounts"}, exitFailed, "vigil: interrupted\n"},
+		{[]string{"audit", "list", "--follow"}, 0, ""},
+	} {
+		t.Run(tt.args[0], func(t *testing.T) {
+			t.Parallel()
+			called := make(chan struct{}, 10)
+			s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				called <- struct{}{}
+				_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the connection is not noticed
+				<-r.Context().Done()
+			}))
+			t.Cleanup(s.Close)
+			var stderr strings.Builder
+			cmd := exec.CommandContext(t.Context(), "vigil", tt.args...)
+			cmd.Env = append(environWithout("VIGIL_"), "VIGIL_URL="+s.URL, "VIGIL_TOKEN=token", "VIGIL_PROFILES="+t.TempDir()+"/profiles.yaml")
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-called:
+			case <-time.After(2 * time.Minute):
+				t.Error("the server was not called")
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Error(err)
+			}
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != tt.code || stderr.String() != tt.stderr {
+				t.Errorf("exit %d, want %d: %s", code, tt.code, stderr.String())
+			}
+		})
 	}
-	select {
-	case <-called:
-	case <-time.After(time.Minute):
-		t.Error("the server was not called")
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Error(err)
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || stderr.String() != "vigil: interrupted\n" {
-		t.Errorf("exit %d: %s", code, stderr.String())
+}
+
+func TestInterruptionDoesNotHideOtherErrors(t *testing.T) {
+	t.Parallel()
+	interrupted := fault.Wrap(fault.Unavailable, context.Canceled, "the server cannot be reached")
+	broken := errors.New("the database cannot be closed")
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for _, tt := range []struct {
+		ctx       context.Context
+		err, want error
+	}{
+		{stopped, nil, nil},
+		{stopped, interrupted, nil},
+		{stopped, errors.Join(interrupted, nil), nil},
+		{stopped, errors.Join(errors.Join(interrupted, broken), context.Canceled), broken},
+		{stopped, broken, broken},
+		{t.Context(), interrupted, context.Canceled},
+	} {
+		err := (&environment{ctx: tt.ctx}).untilStopped(tt.err)
+		if !errors.Is(err, tt.want) || tt.want != context.Canceled && errors.Is(err, context.Canceled) {
+			t.Errorf("%v: %v, want %v", tt.err, err, tt.want)
+		}
 	}
 }

@@ -82,17 +82,33 @@ type environment struct {
 	stdout, stderr io.Writer
 }
 
-// untilStopped returns the error of a command that runs until it is interrupted. The
-// interruption itself is none.
+// untilStopped returns the error of a command that runs until it is interrupted; the
+// interruption itself is not an error.
 func (e *environment) untilStopped(err error) error {
-	if e.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	if e.ctx.Err() != nil {
+		return withoutInterruption(err)
+	}
+	return err
+}
+
+// withoutInterruption returns the errors that are joined with that of an interruption, such
+// as one of closing the database, or nil if there are none.
+func withoutInterruption(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var others []error
+		for _, each := range joined.Unwrap() {
+			others = append(others, withoutInterruption(each))
+		}
+		return errors.Join(others...)
+	}
+	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
 
 // reserved are environment variables with the prefix VIGIL_ that are not settings. The Terraform provider reads
-// VIGIL_SERVER, and the script that links AWS accounts reads VIGIL_API_TOKEN.
+// VIGIL_SERVER, and the onboarding scripts of all clouds read VIGIL_API_TOKEN.
 var reserved = []string{"VIGIL_CONFIG", "VIGIL_TEST_POSTGRES", "VIGIL_TEST_POSTGRES_REQUIRED", "VIGIL_PROFILE", "VIGIL_PROFILES", "VIGIL_URL", "VIGIL_TOKEN", "VIGIL_CA",
 	"VIGIL_DESKTOP_PROFILE", "VIGIL_DESKTOP_URL", "VIGIL_DESKTOP_KEY", "VIGIL_SERVER", "VIGIL_API_TOKEN"}
 
@@ -133,6 +149,9 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	err = parsed.Run(&environment{ctx, os.Stdin, stdout, stderr})
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		fmt.Fprintln(stderr, "vigil: interrupted")
+		if other := withoutInterruption(err); other != nil {
+			fmt.Fprintln(stderr, "vigil:", other)
+		}
 		return exitFailed
 	}
 	if err != nil {
