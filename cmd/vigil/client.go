@@ -19,7 +19,7 @@ import (
 
 // profileFlags select the server that a command calls.
 type profileFlags struct {
-	Profile  string `env:"VIGIL_PROFILE" names:"profiles" placeholder:"NAME" help:"Profile of the server; see vigil profiles. Default: the current one."`
+	Profile  string `env:"VIGIL_PROFILE" completes:"profiles" placeholder:"NAME" help:"Profile of the server; see vigil profiles. Default: the current one."`
 	Profiles string `env:"VIGIL_PROFILES" placeholder:"FILE" help:"File with the profiles."`
 }
 
@@ -173,7 +173,7 @@ func (c *logoutCmd) Run(e *environment) error {
 
 type profilesCmd struct {
 	profileFlags
-	Use string `names:"profiles" placeholder:"NAME" help:"Make this the current profile of its server."`
+	Use string `completes:"profiles" placeholder:"NAME" help:"Make this the current profile of its server."`
 }
 
 // Run implements the command.

@@ -38,7 +38,7 @@ func (c *accountsListCmd) Run(e *environment) error {
 
 type accountsScheduleCmd struct {
 	profileFlags
-	Account string `arg:"" optional:"" names:"accounts" help:"Id of the cloud account; see vigil accounts. Default: the plan of the organisation."`
+	Account string `arg:"" optional:"" completes:"accounts" help:"Id of the cloud account; see vigil accounts. Default: the plan of the organisation."`
 	Every   string `placeholder:"TIME" help:"Time between two collections, in hours or days: 6h or 2d, at most 7d."`
 	Pause   bool   `xor:"pause" help:"Start no collections automatically."`
 	Resume  bool   `xor:"pause" help:"Start collections automatically again."`
@@ -137,7 +137,7 @@ func printRegions(e *environment, settings client.Record) {
 
 type accountsSetCmd struct {
 	profileFlags
-	Account    string   `arg:"" names:"accounts" help:"Id of the cloud account; see vigil accounts."`
+	Account    string   `arg:"" completes:"accounts" help:"Id of the cloud account; see vigil accounts."`
 	Regions    []string `xor:"regions" placeholder:"NAME" help:"Regions to read, such as eu-west-1,eu-central-1. Resources without a region are always read."`
 	AllRegions bool     `xor:"regions" help:"Read all regions."`
 }

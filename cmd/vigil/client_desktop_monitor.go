@@ -167,7 +167,7 @@ func components(e *environment, to *client.Client, kind desktop.Kind) ([]client.
 
 type desktopMachinesCmd struct {
 	desktopListFlags
-	Farm   []string `names:"farms" placeholder:"NAME" help:"Only machines of this farm, by name or id."`
+	Farm   []string `completes:"farms" placeholder:"NAME" help:"Only machines of this farm, by name or id."`
 	State  []string `placeholder:"STATE" help:"Only machines in this state, such as available."`
 	Status []string `enum:"ok,warning,error,disabled" placeholder:"STATUS" help:"Only machines with this status: ok, warning, error or disabled."`
 	Text   string   `help:"Only machines with this text in their name or that of their farm."`

@@ -11,7 +11,7 @@ import (
 
 type entitiesCmd struct {
 	listFlags
-	Account []string `names:"accounts" placeholder:"ID" help:"Only resources of this account."`
+	Account []string `completes:"accounts" placeholder:"ID" help:"Only resources of this account."`
 	Type    []string `placeholder:"TYPE" help:"Only resources of this type, such as AWS.S3.Bucket."`
 	Region  []string `placeholder:"NAME" help:"Only resources of this region."`
 	Search  string   `placeholder:"QUERY" help:"Only resources that this search finds; see docs/entities.md."`
@@ -35,7 +35,7 @@ func (c *entitiesCmd) Run(e *environment) error {
 
 type queryCmd struct {
 	profileFlags
-	Account string `arg:"" names:"accounts" help:"Id of the cloud account; see vigil accounts."`
+	Account string `arg:"" completes:"accounts" help:"Id of the cloud account; see vigil accounts."`
 	Gremlin string `arg:"" help:"The query."`
 	Explain bool   `help:"Also print the query plan and its cost."`
 }

@@ -29,8 +29,8 @@ func (c *muteListCmd) Run(e *environment) error {
 
 // muteScopeFlags are the scope of a mute rule.
 type muteScopeFlags struct {
-	Rule     []string `names:"rules" placeholder:"ID" help:"Findings of this rule."`
-	Account  []string `names:"accounts" placeholder:"ID" help:"Findings of this account."`
+	Rule     []string `completes:"rules" placeholder:"ID" help:"Findings of this rule."`
+	Account  []string `completes:"accounts" placeholder:"ID" help:"Findings of this account."`
 	Tag      []string `placeholder:"NAME=VALUE" help:"Findings on resources with this tag."`
 	Resource []string `placeholder:"PATTERN" help:"Findings on resources whose id or name matches: * is any text, ? one character."`
 }
@@ -110,7 +110,7 @@ func (c *muteAddCmd) Run(e *environment) error {
 
 type muteDeleteCmd struct {
 	profileFlags
-	ID string `arg:"" names:"mute-rules" help:"Id of the mute rule; see vigil mute list."`
+	ID string `arg:"" completes:"mute-rules" help:"Id of the mute rule; see vigil mute list."`
 }
 
 // Run implements the command.

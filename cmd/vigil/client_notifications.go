@@ -51,7 +51,7 @@ func (c *channelShowCmd) Run(e *environment) error {
 
 type notifyRuleShowCmd struct {
 	profileFlags
-	ID     string `arg:"" names:"notification-rules" help:"Id of the rule; see vigil notifications rule list."`
+	ID     string `arg:"" completes:"notification-rules" help:"Id of the rule; see vigil notifications rule list."`
 	Output string `short:"o" enum:"yaml,json" default:"yaml" help:"Output format: yaml or json."`
 }
 
@@ -149,7 +149,7 @@ func (c *channelDeleteCmd) Run(e *environment) error {
 // channelFlags name a channel.
 type channelFlags struct {
 	profileFlags
-	ID string `arg:"" names:"channels" help:"Id of the channel; see vigil notifications channel list."`
+	ID string `arg:"" completes:"channels" help:"Id of the channel; see vigil notifications channel list."`
 }
 
 func (f channelFlags) path() string { return channelsPath + "/" + url.PathEscape(f.ID) }
@@ -171,12 +171,12 @@ func (c *notifyRuleListCmd) Run(e *environment) error {
 type notifyRuleAddCmd struct {
 	profileFlags
 	Name    string   `arg:"" help:"Name of the rule."`
-	Channel []string `required:"" names:"channels" placeholder:"ID" help:"Send to this channel: its id or its name."`
+	Channel []string `required:"" completes:"channels" placeholder:"ID" help:"Send to this channel: its id or its name."`
 	Event   []string `placeholder:"EVENT" help:"FindingRaised, FindingResolved, SuppressionEnded, CollectionFailed or StreamSilent."`
 	Level   []string `placeholder:"LEVEL" help:"Findings of this level: High, Medium or Low."`
 	MinRisk int      `placeholder:"N" help:"Findings with this risk score or a higher one."`
-	Rule    []string `names:"rules" placeholder:"ID" help:"Findings of this rule."`
-	Account []string `names:"accounts" placeholder:"ID" help:"Events of this account."`
+	Rule    []string `completes:"rules" placeholder:"ID" help:"Findings of this rule."`
+	Account []string `completes:"accounts" placeholder:"ID" help:"Events of this account."`
 	Tag     []string `placeholder:"NAME=VALUE" help:"Findings on resources with this tag."`
 }
 
@@ -229,7 +229,7 @@ func (c *notifyRuleAddCmd) channelIDs(e *environment) ([]string, error) {
 
 type notifyRuleDeleteCmd struct {
 	profileFlags
-	ID string `arg:"" names:"notification-rules" help:"Id of the rule; see vigil notifications rule list."`
+	ID string `arg:"" completes:"notification-rules" help:"Id of the rule; see vigil notifications rule list."`
 }
 
 // Run implements the command.

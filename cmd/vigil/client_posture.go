@@ -21,7 +21,7 @@ import (
 
 type collectCmd struct {
 	profileFlags
-	Account string `arg:"" names:"accounts" help:"Id of the cloud account; see vigil accounts."`
+	Account string `arg:"" completes:"accounts" help:"Id of the cloud account; see vigil accounts."`
 	Watch   bool   `short:"w" help:"Wait until the collection ends, and show its progress."`
 }
 
@@ -64,11 +64,11 @@ func (c *collectCmd) Run(e *environment) error {
 // findingFlags select findings.
 type findingFlags struct {
 	Level     []string `enum:"high,medium,low" placeholder:"LEVEL" help:"Only findings of this level: high, medium or low."`
-	Account   []string `names:"accounts" placeholder:"ID" help:"Only findings of this account."`
-	Rule      []string `names:"rules" placeholder:"ID" help:"Only findings of this rule."`
+	Account   []string `completes:"accounts" placeholder:"ID" help:"Only findings of this account."`
+	Rule      []string `completes:"rules" placeholder:"ID" help:"Only findings of this rule."`
 	Service   []string `placeholder:"NAME" help:"Only findings of this service."`
 	Region    []string `placeholder:"NAME" help:"Only findings of this region."`
-	Framework []string `names:"frameworks" placeholder:"ID" help:"Only findings of the rules of this framework."`
+	Framework []string `completes:"frameworks" placeholder:"ID" help:"Only findings of the rules of this framework."`
 	Status    string   `enum:"open,resolved,all" default:"open" help:"Only findings that are open or resolved, or all."`
 	Text      string   `help:"Only findings with this text in their names and ids."`
 }
@@ -158,7 +158,7 @@ type exportCmd struct {
 	Output    string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	Format    string   `placeholder:"FORMAT" help:"${export_formats}; resources and compliance in csv and jsonl. Default: the format of the file name's suffix, or csv."`
 	Level     []string `enum:"high,medium,low" placeholder:"LEVEL" help:"Only findings of this level."`
-	Account   []string `names:"accounts" placeholder:"ID" help:"Only this account."`
+	Account   []string `completes:"accounts" placeholder:"ID" help:"Only this account."`
 }
 
 // Run implements the command.
@@ -205,8 +205,8 @@ func (c *exportCmd) Run(e *environment) (err error) {
 
 type complianceCmd struct {
 	listFlags
-	Framework string   `arg:"" optional:"" names:"frameworks" help:"Id of a framework, to list its controls. Default: list frameworks."`
-	Account   []string `names:"accounts" placeholder:"ID" help:"Only this account."`
+	Framework string   `arg:"" optional:"" completes:"frameworks" help:"Id of a framework, to list its controls. Default: list frameworks."`
+	Account   []string `completes:"accounts" placeholder:"ID" help:"Only this account."`
 }
 
 // Run implements the command.

@@ -26,7 +26,7 @@ type rulesCmd struct {
 type rulesListCmd struct {
 	listFlags
 	Provider  []string `enum:"aws,azure,gcp" placeholder:"CLOUD" help:"Only rules of this cloud."`
-	Framework []string `names:"frameworks" placeholder:"ID" help:"Only rules of this framework."`
+	Framework []string `completes:"frameworks" placeholder:"ID" help:"Only rules of this framework."`
 	Text      string   `help:"Only rules with this text in their names and descriptions."`
 	Limit     int      `default:"1000" help:"Maximum number of rules."`
 }
@@ -49,7 +49,7 @@ func (c *rulesListCmd) Run(e *environment) error {
 
 type rulesShowCmd struct {
 	profileFlags
-	Rule string `arg:"" names:"rules" help:"Id of the rule; see vigil rules."`
+	Rule string `arg:"" completes:"rules" help:"Id of the rule; see vigil rules."`
 }
 
 // Run implements the command.
@@ -86,7 +86,7 @@ func printParameters(e *environment, rule client.Record) {
 
 type rulesSetCmd struct {
 	profileFlags
-	Rule   string   `arg:"" names:"rules" help:"Id of the rule; see vigil rules."`
+	Rule   string   `arg:"" completes:"rules" help:"Id of the rule; see vigil rules."`
 	Values []string `arg:"" optional:"" help:"NAME=VALUE; lists are separated by commas, and NAME= restores the default."`
 	Level  string   `enum:"high,med,low," default:"" help:"Level of the rule: high, med or low."`
 	Status string   `enum:"enabled,disabled," default:"" help:"Whether the rule is evaluated: enabled or disabled."`

@@ -26,7 +26,7 @@ type tokensCreateCmd struct {
 	profileFlags
 	tokenFlags
 	Name string `arg:"" help:"Name of the token."`
-	User string `names:"users" placeholder:"USER" help:"Name, email address or id of the user that it belongs to. Default: you."`
+	User string `completes:"users" placeholder:"USER" help:"Name, email address or id of the user that it belongs to. Default: you."`
 }
 
 // Run implements the command. It prints the token alone on standard output, so that a
@@ -67,7 +67,7 @@ func (c *tokensCreateCmd) Run(e *environment) error {
 
 type tokensRevokeCmd struct {
 	profileFlags
-	ID string `arg:"" names:"tokens" help:"Id of the token; see vigil tokens."`
+	ID string `arg:"" completes:"tokens" help:"Id of the token; see vigil tokens."`
 }
 
 // Run implements the command.

@@ -61,7 +61,7 @@ func (c *usersAddCmd) Run(e *environment) error {
 type usersSetCmd struct {
 	profileFlags
 	accountLimitFlags
-	User        string `arg:"" names:"users" help:"Name, email address or id of the user."`
+	User        string `arg:"" completes:"users" help:"Name, email address or id of the user."`
 	Role        string `enum:"viewer,analyst,admin," default:"" help:"Role: viewer, analyst or admin."`
 	Status      string `enum:"active,disabled," default:"" help:"active or disabled. A disabled user cannot log in, and its tokens are refused."`
 	AllAccounts bool   `help:"Remove the limit to some cloud accounts."`
@@ -107,7 +107,7 @@ func (c *usersSetCmd) Run(e *environment) error {
 
 type usersDeleteCmd struct {
 	profileFlags
-	User string `arg:"" names:"users" help:"Name, email address or id of the user."`
+	User string `arg:"" completes:"users" help:"Name, email address or id of the user."`
 }
 
 // Run implements the command.

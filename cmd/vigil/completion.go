@@ -40,7 +40,7 @@ type values struct{ words, kind string }
 
 // valuesOf returns the completions that the tags of a flag or argument state.
 func valuesOf(v *kong.Value) values {
-	return values{words: strings.TrimSpace(strings.Join(v.EnumSlice(), " ")), kind: v.Tag.Get("names")}
+	return values{words: strings.TrimSpace(strings.Join(v.EnumSlice(), " ")), kind: v.Tag.Get("completes")}
 }
 
 // gather collects the completions of a command and its subcommands by their paths. The

@@ -31,8 +31,8 @@ type scanCmd struct {
 
 // scanFlags are the flags of all scan commands.
 type scanFlags struct {
-	Framework []string `names:"built-in-frameworks" placeholder:"ID" help:"Evaluate only the rules of this framework, such as cis-aws-3.0. May be repeated."`
-	Rule      []string `names:"built-in-rules" placeholder:"ID" help:"Evaluate only this rule. May be repeated."`
+	Framework []string `completes:"built-in-frameworks" placeholder:"ID" help:"Evaluate only the rules of this framework, such as cis-aws-3.0. May be repeated."`
+	Rule      []string `completes:"built-in-rules" placeholder:"ID" help:"Evaluate only this rule. May be repeated."`
 	Parameter []string `sep:"none" placeholder:"RULE.NAME=VALUE" help:"Set a parameter of a rule, such as aws-iam-access-key-age-90.days=60; separate the values of a list with commas. May be repeated."`
 	FailOn    string   `enum:"none,low,medium,high" default:"none" help:"Exit with 3 if there is a finding of this level or a higher one: low, medium or high."`
 	Unknown   string   `enum:"fail,ignore" default:"fail" help:"With --fail-on, exit with 4 (fail) or 0 (ignore) if rules of the level have an unknown result because something could not be read."`

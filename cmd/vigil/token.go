@@ -55,7 +55,7 @@ type tokenFlags struct {
 
 // accountLimitFlags limit a user or token to some cloud accounts.
 type accountLimitFlags struct {
-	Account    []string `names:"accounts" placeholder:"ID" help:"Limit to this cloud account; not for the role admin."`
+	Account    []string `completes:"accounts" placeholder:"ID" help:"Limit to this cloud account; not for the role admin."`
 	AccountTag []string `placeholder:"NAME=VALUE" help:"Limit to cloud accounts with this tag; not for the role admin."`
 }
 
