@@ -25,7 +25,7 @@ func (g gremlinText) read() (string, error) {
 
 type rulesTryCmd struct {
 	listFlags
-	Account string      `arg:"" names:"accounts" help:"Id of the cloud account; see vigil accounts."`
+	Account string      `arg:"" completes:"accounts" help:"Id of the cloud account; see vigil accounts."`
 	Query   gremlinText `arg:"" help:"Gremlin query that returns the resources in violation; @FILE reads a file."`
 }
 
@@ -40,8 +40,10 @@ func (c *rulesTryCmd) Run(e *environment) error {
 		return err
 	}
 	fmt.Fprintf(e.stderr, "%s resources violate the rule, %s pass, %s are unknown, and it does not apply to %s\n", client.Text(tried, "violating"), client.Text(tried, "passing"), client.Text(tried, "unknown"), client.Text(tried, "notApplicable"))
-	if names := client.Text(tried, "reads.notInSchema"); names != "" {
-		fmt.Fprintf(e.stderr, "no resource type has: %s\n", names)
+	reads, _ := tried["reads"].(client.Record)
+	unknown, _ := reads["notInSchema"].([]any)
+	for _, name := range unknown {
+		fmt.Fprintln(e.stderr, "not in the schema:", name)
 	}
 	return client.Render(e.stdout, c.Output, client.Columns("VERDICT=verdict TYPE=entity.entityType NAME=entity.entityName REGION=entity.region ID=entity.entityId"), client.Records(tried, "results"))
 }
@@ -82,13 +84,13 @@ func (c *rulesAddCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "rule %s is added; the accounts of the cloud are evaluated\n", client.Text(added, "id"))
+	fmt.Fprintf(e.stdout, "rule %s is added; it will be evaluated on all accounts of this cloud\n", client.Text(added, "id"))
 	return nil
 }
 
 type rulesDeleteCmd struct {
 	profileFlags
-	Rule string `arg:"" names:"rules" help:"Id of the rule; see vigil rules."`
+	Rule string `arg:"" completes:"rules" help:"Id of the rule; see vigil rules."`
 }
 
 // Run implements the command.

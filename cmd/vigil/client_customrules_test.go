@@ -23,7 +23,7 @@ func TestCustomRuleCommands(t *testing.T) {
 		request = strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Method, r.URL, body))
 		_, _ = io.WriteString(w, answer)
 	})
-	const tried = `{"violating":1,"passing":2,"unknown":0,"notApplicable":3,"reads":{"notInSchema":["colour"]},"results":[{"verdict":"Violation","entity":{"entityName":"logs"}}]}`
+	const tried = `{"violating":1,"passing":2,"unknown":0,"notApplicable":3,"reads":{"notInSchema":["the property colour of AWS.S3.Bucket","the edge paints"]},"results":[{"verdict":"Violation","entity":{"entityName":"logs"}}]}`
 	for _, tt := range []struct {
 		args          []string
 		answer        string
@@ -32,7 +32,7 @@ func TestCustomRuleCommands(t *testing.T) {
 	}{
 		{
 			[]string{"rules", "try", "123", "@" + file}, tried, 0,
-			`POST /v1/rules/test {"partitionKey":"123","query":"g.V()"}`, "1 resources violate the rule, 2 pass, 0 are unknown, and it does not apply to 3\nno resource type has: colour\n",
+			`POST /v1/rules/test {"partitionKey":"123","query":"g.V()"}`, "1 resources violate the rule, 2 pass, 0 are unknown, and it does not apply to 3\nnot in the schema: the property colour of AWS.S3.Bucket\nnot in the schema: the edge paints\n",
 		},
 		{[]string{"rules", "try", "123", "g.V()"}, tried, 0, `POST /v1/rules/test {"partitionKey":"123","query":"g.V()"}`, "logs"},
 		{[]string{"rules", "try", "123", "@" + file + "x"}, tried, exitFailed, "", "no such file"},
