@@ -235,7 +235,8 @@ export const kinds: Record<string, KindSpec> = {
       {
         title: 'Datastores',
         rows: c.datastores.map((d) => ({
-          name: d.details.name,
+          // Two datacenters may have datastores of the same name.
+          name: c.datastores.some((o) => o !== d && o.details.name === d.details.name) ? d.details.path : d.details.name,
           status: d.status,
           detail: `${count(Math.round(d.free_space_mb / 1024))} of ${count(Math.round(d.capacity_mb / 1024))} GB free`,
         })),
