@@ -26,7 +26,7 @@ func (systemResolver) LookupSRV(ctx context.Context, service, proto, name string
 }
 
 // attempt limits the time of one controller, so that one that hangs leaves time
-// for the next. The last controller may use the remaining time.
+// for the next. The last controller, which has no next one, gets lastAttempt.
 const (
 	attempt     = 6 * time.Second
 	lastAttempt = 15 * time.Second
@@ -41,8 +41,8 @@ const (
 	ldapsPort = 636
 )
 
-// controllers returns the addresses of a domain's controllers, those that
-// answered recently first.
+// controllers returns the addresses of a domain's controllers. Those that
+// recently did not answer are at the end.
 func (c *Client) controllers(ctx context.Context, d *domain) ([]string, error) {
 	port := ldapsPort
 	if d.spec.StartTLS {
@@ -53,7 +53,7 @@ func (c *Client) controllers(ctx context.Context, d *domain) ([]string, error) {
 		_, records, err := c.options.Resolver.LookupSRV(ctx, "ldap", "tcp", "dc._msdcs."+d.spec.DNSName)
 		if err != nil || len(records) == 0 {
 			return nil, &desktop.Failure{
-				Cause: desktop.Unreachable, Reason: "DNS has no controllers of " + d.spec.DNSName, Err: err,
+				Cause: desktop.Unreachable, Reason: "DNS returned no controllers of " + d.spec.DNSName, Err: err,
 			}
 		}
 		for _, r := range records { // the record's port is that of plain LDAP
@@ -78,7 +78,12 @@ func (c *Client) controllers(ctx context.Context, d *domain) ([]string, error) {
 	return addresses, nil
 }
 
-func (d *domain) note(controller string, at time.Time, answered bool) {
+// note records whether a controller answered. A caller that left before an
+// answer says nothing about the controller.
+func (d *domain) note(ctx context.Context, controller string, at time.Time, answered bool) {
+	if !answered && errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if answered {
@@ -128,13 +133,13 @@ func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) erro
 		}
 		err := c.try(ctx, d, address, limit, do)
 		if err == nil || !tryNext(err) {
-			d.note(address, c.options.Now(), true)
+			d.note(ctx, address, c.options.Now(), err == nil || failureOf(address, err).Cause != desktop.Unreachable)
 			if refusal, ok := errors.AsType[*Refusal](err); ok || err == nil {
-				return asError(refusal)
+				return asError(refusal) // a refusal is not a failure of the controller
 			}
 			return failureOf(address, err)
 		}
-		d.note(address, c.options.Now(), false)
+		d.note(ctx, address, c.options.Now(), false)
 		failures = append(failures, failureOf(address, err))
 		if ctx.Err() != nil {
 			break
@@ -172,8 +177,8 @@ func (c *Client) try(ctx context.Context, d *domain, address string, limit time.
 	return timeout
 }
 
-// joinFailures combines the failures of all controllers. Its cause is that of
-// the controller that came closest to answering.
+// joinFailures combines the failures of all controllers. The cause is the last
+// one that is not Unreachable, or Unreachable if all are.
 func joinFailures(failures []*desktop.Failure) error {
 	joined := &desktop.Failure{Cause: desktop.Unreachable}
 	var reasons []string
@@ -188,8 +193,8 @@ func joinFailures(failures []*desktop.Failure) error {
 	return joined
 }
 
-// pingAny pings the controllers over UDP and then, since many networks only
-// permit TCP, by connecting.
+// pingAny pings the controllers over UDP until one answers, and returns its
+// response and address.
 func (c *Client) pingAny(ctx context.Context, d *domain) (Pong, string, error) {
 	addresses, err := c.controllers(ctx, d)
 	if err != nil {
@@ -206,8 +211,8 @@ func (c *Client) pingAny(ctx context.Context, d *domain) (Pong, string, error) {
 	return Pong{}, "", joinFailures(failures)
 }
 
-// pingAddress returns the address of a controller for pings: the port of plain
-// LDAP.
+// pingAddress returns the address of a controller for pings, on the port of
+// plain LDAP: with StartTLS, that is the controller's own.
 func pingAddress(d desktop.Domain, controller string) string {
 	host, port, err := net.SplitHostPort(controller)
 	if err != nil || d.StartTLS && port != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -184,6 +185,38 @@ func TestLoginFailsOverToTheNextController(t *testing.T) {
 				t.Error("the broken controller was tried first again")
 			}
 		})
+	}
+}
+
+// No other controller sees the password in the same login: the one that hangs may
+// have counted it.
+func TestLoginAvoidsAControllerThatHungDuringABind(t *testing.T) {
+	t.Parallel()
+	s := start(t, 2, func(inv *desktop.Inventory) { inv.Administrators[0].SID = corp().GroupSID("Root Admins") })
+	s.controllers[0].Break(sim.BindHung)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := s.client.Login(ctx, "d1", "alice", "right"); err == nil {
+		t.Error("Login at a controller that does not answer binds succeeded")
+	}
+	if silent := s.client.Silent("d1"); !slices.Equal(silent, s.spec.Controllers[:1]) {
+		t.Errorf("Silent = %q, want the first of %q", silent, s.spec.Controllers)
+	}
+	if _, err := s.client.Login(t.Context(), "d1", "alice", "right"); err != nil {
+		t.Errorf("second Login = %v", err)
+	}
+}
+
+func TestControllersAreNotBlamedForCallersThatLeave(t *testing.T) {
+	t.Parallel()
+	s := start(t, 2, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 10 {
+		_, _ = s.client.Login(ctx, "d1", "alice", "right")
+	}
+	if silent := s.client.Silent("d1"); len(silent) != 0 {
+		t.Errorf("Silent = %q, want none", silent)
 	}
 }
 

@@ -31,6 +31,7 @@ const (
 	Healthy   Fault = iota
 	Down            // connections are reset, pings are not answered
 	Hung            // connections are accepted and nothing is answered
+	BindHung        // binds are not answered
 	PingOnly        // pings and the rootDSE are answered, binds are refused
 	Unwilling       // every bind is answered with "busy"
 )

@@ -75,6 +75,9 @@ func (in *session) answer(ctx context.Context, m message) bool {
 		if err != nil {
 			return false
 		}
+		if in.server.currentFault() == BindHung {
+			return true
+		}
 		return in.send(in.bind(r).packet(m.id, ldap.ApplicationBindResponse))
 	case ldap.ApplicationSearchRequest:
 		r, err := parseSearch(m.op)
