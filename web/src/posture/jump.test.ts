@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { jumpTargets } from './jump';
 
 interface Body {
-  filters?: { queryString?: string };
+  filters?: { queryString?: string; nameSearch?: string };
   paginationInfo: { continuationToken?: string | null };
 }
 
@@ -14,6 +14,7 @@ vi.mock('../api/posture', () => ({
     post: (path: string, { body }: { body: Body }) => {
       if (path === '/v1/rules/query' && body.filters?.queryString === 'many rules')
         return Promise.resolve({ results: [], continuationToken: 'next' });
+      if (path === '/v1/entities/query' && body.filters!.nameSearch!.split(' ').length > 12) return Promise.reject(new Error('400'));
       if (path !== '/v1/cloud-accounts/query') return Promise.resolve({ results: [] });
       return Promise.resolve(
         body.paginationInfo.continuationToken
@@ -30,4 +31,8 @@ test('an account on a later page is found', async () => {
 
 test('another page of rules is not concealed', async () => {
   expect((await jumpTargets('many rules')).more).toBe(true);
+});
+
+test('more words than the server accepts in names of resources find accounts, rules and controls', async () => {
+  expect(await jumpTargets(Array(13).fill('word').join(' '))).toEqual({ targets: [], more: false });
 });

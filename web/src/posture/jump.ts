@@ -14,6 +14,9 @@ interface Control {
 /** How many targets of a kind are offered. */
 const most = 10;
 
+/** How many words the server accepts in a search for names of resources. */
+const mostWords = 12;
+
 // Controls hardly ever change: they are read when somebody searches, and not again for five minutes.
 const reread = 300_000;
 let controls: { read: Promise<Control[]>; at: number } | undefined;
@@ -41,10 +44,11 @@ function findControls(text: string): Promise<Control[]> {
 
 /** Accounts, rules, controls and resources whose name matches. */
 export async function jumpTargets(text: string): Promise<Found> {
+  const words = text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
   const [accounts, rules, entities, found] = await Promise.all([
     readAccounts(),
     posture.post('/v1/rules/query', { body: { filters: { queryString: text }, paginationInfo: { pageSize: most } } }),
-    /[\p{L}\p{N}]/u.test(text)
+    words > 0 && words <= mostWords // the server refuses other names
       ? posture.post('/v1/entities/query', { body: { filters: { nameSearch: text }, paginationInfo: { pageSize: most } } })
       : { results: [], continuationToken: undefined },
     findControls(text),
