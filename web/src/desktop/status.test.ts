@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StatusChange } from '../api/desktop';
 import { spansOf } from './kinds/spans';
-import { certificateStatus, healthMark, markOf, statusOfStage, worst } from './status';
+import { certificateStatus, healthMark, markOf, stageText, statusOfStage, worst } from './status';
 
 const change = (timestamp: number, from_status: string, to_status: string, part?: string): StatusChange => ({
   timestamp,
@@ -31,6 +31,21 @@ describe('statuses', () => {
     expect(statusOfStage(['ok', 'ok'], false)).toBe('unknown');
     expect(statusOfStage([], false)).toBe('unknown');
     expect(statusOfStage(['ok', 'error'], false)).toBe('error');
+  });
+  it('of a stage are called unread only after a request has failed', () => {
+    const read = { data: [], error: null, failureReason: null };
+    const loading = { data: undefined, error: null, failureReason: null };
+    const failed = { data: undefined, error: new Error('refused'), failureReason: null };
+    const failing = { data: undefined, error: null, failureReason: new Error('no room') };
+    expect(stageText(['ok', 'warn'], [read, read])).toBe('1 of 2 OK');
+    expect(stageText([], [read])).toBe('0 of 0 OK');
+    expect(stageText([], [loading])).toBe(' ');
+    expect(stageText(['ok'], [read, loading])).toBe('1 of 1 OK');
+    for (const unread of [failed, failing]) {
+      expect(stageText([], [unread])).toBe('Not read');
+      expect(stageText(['ok'], [read, unread])).toBe('1 of 1 OK, others not read');
+    }
+    expect(stageText(['ok'], [{ data: [], error: new Error('old data stays'), failureReason: null }])).toBe('1 of 1 OK');
   });
   it('of a certificate warn below thirty days', () => {
     const now = 1_000_000_000_000;

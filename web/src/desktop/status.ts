@@ -1,4 +1,5 @@
 import type { MarkName } from '../parts/marks';
+import { count } from '../parts/text';
 
 /** The five marks of a component. */
 export type Status = Extract<MarkName, 'ok' | 'warn' | 'error' | 'unknown' | 'off'>;
@@ -48,6 +49,17 @@ export const statusOfStage = (statuses: Status[], complete: boolean): Status =>
 
 export const countBy = (statuses: Status[]) =>
   Object.fromEntries(order.map((s) => [s, statuses.filter((x) => x === s).length])) as Record<Status, number>;
+
+/**
+ * How many components of a stage are OK. A list is called unread only after a request has failed: while the first one is on its
+ * way, nobody knows whether it can be read.
+ */
+export function stageText(statuses: Status[], lists: { data?: unknown; error: unknown; failureReason: unknown }[]): string {
+  const waiting = lists.some((l) => l.data === undefined);
+  const failed = lists.some((l) => l.data === undefined && (l.error || l.failureReason));
+  if (waiting && statuses.length === 0) return failed ? 'Not read' : ' ';
+  return `${count(countBy(statuses).ok)} of ${count(statuses.length)} OK${failed ? ', others not read' : ''}`;
+}
 
 const day = 24 * 3_600_000;
 

@@ -6,7 +6,7 @@ import { Answer } from '../../parts/states';
 import { count, sentence } from '../../parts/text';
 import { connectionServersQuery, rdsQuery } from '../data';
 import { addressOf, byStatus, type Component, type Components } from '../components';
-import { countBy, statusOfStage } from '../status';
+import { stageText, statusOfStage } from '../status';
 import { ServerTiles } from './ServerTiles';
 
 const to = (c: Component) => addressOf(c.kind, c.id);
@@ -110,12 +110,11 @@ interface StageProps {
 }
 
 function Stage({ title, of, lists, children }: StageProps) {
-  const complete = lists.every((l) => l.data !== undefined);
+  const statuses = of.map((c) => c.status);
   const status = statusOfStage(
-    of.map((c) => c.status),
-    complete,
+    statuses,
+    lists.every((l) => l.data !== undefined),
   );
-  const ok = countBy(of.map((c) => c.status)).ok;
   return (
     <section className="stage">
       <header className="stage-head">
@@ -124,9 +123,7 @@ function Stage({ title, of, lists, children }: StageProps) {
         </span>
         <div>
           <h2>{title}</h2>
-          <p className="small t3">
-            {complete || of.length > 0 ? `${count(ok)} of ${count(of.length)} OK${complete ? '' : ', others not read'}` : 'Not read'}
-          </p>
+          <p className="small t3">{stageText(statuses, lists)}</p>
         </div>
       </header>
       {children}
