@@ -23,5 +23,6 @@ func (l *lineage) extend(before, after int) *lineage {
 
 // SharesHandles reports whether a vertex handle of g that is also a handle of o belongs to
 // the same vertex id in both. It is true for a graph and those patched from it, until a
-// patch compacts the graph. Either graph may lack the vertex: see [Graph.HasVertex].
+// patch compacts the graph. If several patches of one graph add vertices, it is true for
+// the first of them only. Either graph may lack the vertex: see [Graph.HasVertex].
 func (g *Graph) SharesHandles(o *Graph) bool { return g.lineage == o.lineage }

@@ -80,7 +80,7 @@ func has(e *posture.Entity, name string) posture.Truth {
 func not(t posture.Truth) posture.Truth { return posture.Yes - t }
 
 // appliesAnd combines whether a rule applies to a resource with whether the
-// resource is wrong. If it may apply, the result is not certain.
+// resource is wrong. If applies is Maybe, so is the result, even if nothing is wrong.
 func appliesAnd(applies, wrong posture.Truth) posture.Truth {
 	if applies == posture.Maybe {
 		return posture.Maybe

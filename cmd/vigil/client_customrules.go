@@ -41,8 +41,8 @@ func (c *rulesTryCmd) Run(e *environment) error {
 	}
 	fmt.Fprintf(e.stderr, "%s resources violate the rule, %s pass, %s are unknown, and it does not apply to %s\n", client.Text(tried, "violating"), client.Text(tried, "passing"), client.Text(tried, "unknown"), client.Text(tried, "notApplicable"))
 	reads, _ := tried["reads"].(client.Record)
-	unknown, _ := reads["notInSchema"].([]any)
-	for _, name := range unknown {
+	notInSchema, _ := reads["notInSchema"].([]any)
+	for _, name := range notInSchema {
 		fmt.Fprintln(e.stderr, "not in the schema:", name)
 	}
 	return client.Render(e.stdout, c.Output, client.Columns("VERDICT=verdict TYPE=entity.entityType NAME=entity.entityName REGION=entity.region ID=entity.entityId"), client.Records(tried, "results"))

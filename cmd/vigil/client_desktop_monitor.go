@@ -56,7 +56,7 @@ func (c *desktopStatusCmd) Run(e *environment) error {
 	}
 }
 
-// show prints the kinds of components, and as a table also the problems.
+// show prints the kinds of components and, in the table format, the problems.
 func (c *desktopStatusCmd) show(w io.Writer, overview client.Record) error {
 	if c.Output == "json" || c.Output == "yaml" {
 		return client.Render(w, c.Output, nil, []client.Record{overview})
@@ -158,7 +158,7 @@ func components(e *environment, to *client.Client, kind desktop.Kind) ([]client.
 		if r["name"] == nil {
 			r["name"] = cmp.Or(client.Text(r, "dns_name"), client.Text(r, "details.label"), client.Text(r, "server_name"))
 		}
-		if r["status"] == nil { // only connection servers that monitor it report one
+		if r["status"] == nil { // defensive: the server reports one for every kind
 			r["status"] = r["health"]
 		}
 	}
@@ -181,20 +181,20 @@ func (c *desktopMachinesCmd) Run(e *environment) error {
 		if err != nil {
 			return err
 		}
-		ids := map[string]string{}
+		idOf := map[string]string{} // by id and by name
 		for _, f := range farms {
 			id := client.Text(f, "id")
-			ids[id], ids[strings.ToLower(client.Text(f, "name"))] = id, id
+			idOf[id], idOf[strings.ToLower(client.Text(f, "name"))] = id, id
 		}
-		var names []string
+		var ids []string
 		for _, name := range c.Farm {
-			id, ok := ids[strings.ToLower(name)]
+			id, ok := idOf[strings.ToLower(name)]
 			if !ok {
 				return fault.New(fault.NotFound, "there is no farm %q; see vigil desktop farms", name)
 			}
-			names = append(names, id)
+			ids = append(ids, id)
 		}
-		query.Set("farm_id", strings.Join(names, ","))
+		query.Set("farm_id", strings.Join(ids, ","))
 	}
 	for name, value := range map[string]string{"state": strings.Join(c.State, ","), "status": strings.ToUpper(strings.Join(c.Status, ",")), "q": c.Text} {
 		if value != "" {
@@ -221,8 +221,8 @@ func (c *desktopFarmsCmd) Run(e *environment) error {
 
 type desktopAccountsCmd struct{ desktopListFlags }
 
-// Run implements the command. The server identifies domains by SID; the output has
-// their names.
+// Run implements the command. The server identifies domains by SID; a table has their
+// names instead, and the other formats have the SIDs.
 func (c *desktopAccountsCmd) Run(e *environment) error {
 	all, err := c.records(e, "/rest/config/v1/ic-domain-accounts", nil)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // browserToken logs in through a browser: it prints a code that the user confirms in the
-// console, and returns the API token that the user has then given.
+// console. It returns the device token, which the confirmation makes an API token.
 func (c *loginCmd) browserToken(e *environment, address string) (string, error) {
 	to, err := client.New(client.Profile{URL: address, CA: c.CA}, client.Options{Version: version})
 	if err != nil {
@@ -53,6 +53,7 @@ func (c *loginCmd) browserToken(e *environment, address string) (string, error) 
 		case now.State == "denied":
 			return "", fault.New(fault.Unauthenticated, "the login was refused in the console")
 		}
+		// When the code has expired, the loop continues and returns the error above.
 		if err := wait(ctx, time.Duration(started.Interval)*time.Second); err != nil && e.ctx.Err() != nil {
 			return "", err
 		}

@@ -101,8 +101,8 @@ func printEntities(e *environment, found []posture.Entity) error {
 	return w.Flush()
 }
 
-// oneLine removes control characters, so that names of resources cannot move the
-// cursor.
+// oneLine replaces characters that cannot be printed by spaces, so that names of
+// resources cannot move the cursor.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -30,7 +30,7 @@ func (s *Store) Attach(ctx context.Context, a audit.Attachment, chain func(audit
 // appender chains records for one log.
 type appender struct {
 	chain func(audit.Head, []audit.Record) ([]audit.Entry, error)
-	last  audit.Entry // of the record's transaction
+	last  audit.Entry // the last one of the transaction, which has the signature
 }
 
 // work is one record with the appender that chains it.
@@ -43,21 +43,22 @@ type work struct {
 type finisher struct{ store *Store }
 
 // Finish implements [sqldb.Finisher].
-func (f finisher) Finish(tx *sqldb.Tx, attachments []any) error {
+func (f finisher) Finish(tx *sqldb.Tx, deferred []any) error {
 	e, err := lockEnds(tx)
 	if err != nil {
 		return err
 	}
-	records := make([]audit.Record, len(attachments))
-	for i, l := range attachments {
-		records[i] = l.(work).record
+	records := make([]audit.Record, len(deferred))
+	for i, d := range deferred {
+		records[i] = d.(work).record
 	}
-	entries, err := attachments[0].(work).to.chain(e.head, records)
+	// All work is for the only log of the store.
+	entries, err := deferred[0].(work).to.chain(e.head, records)
 	if err != nil {
 		return err
 	}
-	for _, l := range attachments {
-		l.(work).to.last = entries[len(entries)-1]
+	for _, d := range deferred {
+		d.(work).to.last = entries[len(entries)-1]
 	}
 	return insert(tx, entries)
 }

@@ -11,12 +11,12 @@ import (
 
 func TestRoutesAndDocumentHaveTheSameOperations(t *testing.T) {
 	t.Parallel()
-	routes := append(api.New(api.Options{Incidents: noIncidents{}}).Routes(), web.ConfigRoute(nil))
+	routes := append(api.New(api.Options{Incidents: stubIncidents{}}).Routes(), web.ConfigRoute(nil))
 	apitest.Load(t, api.Document).CheckRoutes(t, routes)
 }
 
-// noIncidents makes the API include the routes of the demo.
-type noIncidents struct{ api.IncidentSwitches }
+// stubIncidents makes the API include the routes of the demo. Its methods are not called.
+type stubIncidents struct{ api.IncidentSwitches }
 
 func TestIncidentsAreServedByTheDemoOnly(t *testing.T) {
 	t.Parallel()

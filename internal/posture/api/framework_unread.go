@@ -7,7 +7,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// maxUnread limits the unlisted scopes that a control names.
+// maxUnread limits how many unlisted scopes the answer has for one control.
 const maxUnread = 20
 
 // addNotListed adds to every control the scopes of its rules that could not be listed.
@@ -51,7 +51,7 @@ func (a *API) subjectsOf(rules []posture.Rule) map[string][]posture.EntityType {
 		if r.Status != posture.RuleEnabled {
 			continue
 		}
-		if readSet, err := a.Judge.Evaluator.ReadSet(r.Query); err == nil { // a rule with an invalid query is unknown for all resources
+		if readSet, err := a.Judge.Evaluator.ReadSet(r.Query); err == nil { // the rest are unknown for all resources anyway
 			all[string(r.ID)] = readSet.Subjects
 		}
 	}

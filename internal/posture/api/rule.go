@@ -259,7 +259,7 @@ func (a *API) getRule(ctx context.Context, in getRuleIn) (httpapi.Reply, error) 
 	if in.Include == "" {
 		return httpapi.Tagged(r.ETag, w), nil
 	}
-	if readSet, err := a.Judge.Evaluator.ReadSet(r.Query); err == nil { // a query that no longer compiles reads nothing
+	if readSet, err := a.Judge.Evaluator.ReadSet(r.Query); err == nil { // left out if the query no longer compiles
 		reads := readsOf(readSet)
 		w.Reads = &reads
 	}

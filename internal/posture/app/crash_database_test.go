@@ -11,7 +11,7 @@ import (
 )
 
 // TestCrashesOfPostgreSQLLoseNothing repeatedly crashes the database server while
-// clients write. The server must continue when the database is available again.
+// clients write. Vigil must continue when the database is available again.
 func TestCrashesOfPostgreSQLLoseNothing(t *testing.T) {
 	t.Parallel()
 	stops := crashes(t, "VIGIL_STOPS_POSTGRES", 0, 60)
@@ -44,7 +44,7 @@ func (r *recorder) outage(c *client, n int, crash, start func()) {
 		writers.Go(func() {
 			for j := 0; !finished.Load() && r.write(c, seedOf(n, i, j), i+j); j++ {
 				if j > 1000 {
-					time.Sleep(10 * time.Millisecond) // without the database, the server responds immediately
+					time.Sleep(10 * time.Millisecond) // without the database, requests fail at once: limit their number
 				}
 			}
 		})

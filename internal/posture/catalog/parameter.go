@@ -31,7 +31,7 @@ func (f *ruleFile) bind(e *Entry) error {
 		if err := parameter.Validate(); err != nil {
 			return fmt.Errorf("line %d: parameter %s: %w", f.line("parameters"), p.Name, err)
 		}
-		parameter.Default, _ = parameter.Check(p.Default)
+		parameter.Default, _ = parameter.Check(p.Default) // Validate has checked it
 		e.Parameters = append(e.Parameters, parameter)
 	}
 	if f.Table != "" {
@@ -40,6 +40,7 @@ func (f *ruleFile) bind(e *Entry) error {
 			return fmt.Errorf("line %d: there is no table %s", f.line("table"), f.Table)
 		}
 	}
+	// With inserts values into these texts, so keep them as they were written.
 	e.texts = ruleTexts{e.Name, e.Description, e.SuggestedAction}
 	for _, c := range e.Cases {
 		for name, value := range c.Parameters {

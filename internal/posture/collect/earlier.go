@@ -12,8 +12,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// EarlierAnswers keeps responses between the runs of one account, so that calls whose
-// declaration says unchanged are not made again for resources that did not change. The
+// EarlierAnswers keeps responses between the runs of one account, so that calls declared
+// with the key unchanged are not made again for resources that did not change. The
 // responses are in memory only.
 type EarlierAnswers struct {
 	store   *EarlierStore

@@ -26,7 +26,7 @@ func newWriter(j *judging, entities map[posture.EntityID]posture.Entity) *writer
 func (w *writer) raise(r *posture.Rule, h graph.Handle) posture.Raised {
 	e := w.entity(h)
 	f := posture.Finding{
-		ID: posture.NewFindingID(w.Org, r.ID, e.ID), Rule: r.ID, Account: w.ID, Provider: w.Provider, Object: e.ID, Type: e.Type, XID: e.XID, Name: e.Name,
+		ID: posture.NewFindingID(w.Org, r.ID, e.ID), Rule: r.ID, Account: w.Account.ID, Provider: w.Provider, Object: e.ID, Type: e.Type, XID: e.XID, Name: e.Name,
 		Service: e.Service, Region: e.Region, Level: r.Level.FindingLevel(), Risk: w.risks.riskOf(r.Level, h), Status: posture.FindingOpen, Tags: e.Tags,
 	}
 	if len(r.Parameters) > 0 {
@@ -43,7 +43,7 @@ func (w *writer) entity(h graph.Handle) posture.Entity {
 		return e
 	}
 	e := entityOf(w.Graph, h)
-	e.XID = string(id)
+	e.XID = string(id) // the graph lacks the cloud's own name
 	return e
 }
 

@@ -46,7 +46,7 @@ var accessKinds = []*kind{
 		count: func(address) int { return 1 },
 		body: func(a address) world.Object {
 			subject := "repo:acme/site:environment:prod"
-			if a.enclosing().i%4 == 1 {
+			if a.enclosing().i%4 == 1 { // violates azure-identity-federation-pull-request
 				subject = "repo:acme/site:pull_request"
 			}
 			return world.Obj("properties", world.Obj("issuer", "https://token.actions.githubusercontent.com", "subject", subject, "audiences", world.Items("api://AzureADTokenExchange")))

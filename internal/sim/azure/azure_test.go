@@ -156,8 +156,8 @@ func TestChangesOverHTTP(t *testing.T) {
 	}
 }
 
-// TestFindingsOfCreatedResources creates resources whose names have no number: what they
-// contain is created too, and is not that of the first resource.
+// TestFindingsOfCreatedResources creates resources whose names have no number. They
+// contain only what is created in them, not what the generated resource 0 contains.
 func TestFindingsOfCreatedResources(t *testing.T) {
 	t.Parallel()
 	c := newCloud(azure.Options{Seed: 2, Size: 50, Shares: world.Shares{ByRule: map[string]float64{"azure-network-watcher": 1, "azure-keyvault-key-expiry": 1}}})

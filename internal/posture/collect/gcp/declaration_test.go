@@ -37,7 +37,7 @@ func TestDeclarationsAreComplete(t *testing.T) {
 	for _, d := range all {
 		name := string(d.Type)
 		if first := d.Doc[:1]; first != strings.ToUpper(first) {
-			t.Errorf("%s: %q", name, d.Doc)
+			t.Errorf("%s: %q does not begin with a capital letter", name, d.Doc)
 		}
 		if d.Type.Provider() != posture.GCP || strings.Count(name, ".") != 2 || d.Scope != collect.PerAccount || d.Service == "" || len(d.Permissions) == 0 || len(d.Properties) == 0 {
 			t.Errorf("%s is declared as %+v", name, d)
@@ -81,8 +81,8 @@ func TestDeclarationsAreComplete(t *testing.T) {
 	}
 }
 
-// TestRuleInputsAreDeclared checks that the types, properties, permissions, edges and events in the
-// list of checks are declared.
+// TestRuleInputsAreDeclared checks that the types, properties, permissions, edges and events that
+// each rule needs, by the list of built-in checks, are declared.
 func TestRuleInputsAreDeclared(t *testing.T) {
 	t.Parallel()
 	declared := declarations()
@@ -93,7 +93,7 @@ func TestRuleInputsAreDeclared(t *testing.T) {
 	for _, r := range rules {
 		declaration, ok := declared[r.ResourceType]
 		if !ok || judgements[r.ID].resourceType != r.ResourceType {
-			t.Errorf("%s: no type %s", r.ID, r.ResourceType)
+			t.Errorf("%s: the type %s is not declared, or the judgement of the rule is of another type", r.ID, r.ResourceType)
 			continue
 		}
 		related := neighbours(declared, declaration)
@@ -168,7 +168,7 @@ func checkPath(t *testing.T, id, path string, declared map[posture.EntityType]co
 
 // fullType returns the type that a short name denotes.
 func fullType(short string, declared map[posture.EntityType]collect.Declaration) posture.EntityType {
-	if short == "Project" {
+	if short == "Project" { // other types end so too
 		return "GCP.CloudResourceManager.Project"
 	}
 	for t := range declared {
@@ -183,8 +183,8 @@ func hasEdge(d collect.Declaration, label string, to posture.EntityType) bool {
 	return slices.ContainsFunc(d.Edges, func(e collect.Edge) bool { return e.Label == label && slices.Contains(e.To, to) })
 }
 
-// methods returns the methods that a trigger denotes: "a.b.insert, patch" and "SetIamPolicy
-// (cloudkms)".
+// methods returns the methods that a trigger denotes: a.b.insert and a.b.patch for "a.b.insert,
+// patch", and SetIamPolicy, without the service, for "SetIamPolicy (cloudkms)".
 func methods(trigger string) []string {
 	trigger, _, _ = strings.Cut(trigger, " (")
 	var all []string

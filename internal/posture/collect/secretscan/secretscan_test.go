@@ -110,7 +110,7 @@ func TestRulesAreValid(t *testing.T) {
 	}
 }
 
-// No result contains a part of the secret.
+// No result contains a secret, with or without the prefix of its kind, such as AKIA.
 func TestResultsHaveNoSecrets(t *testing.T) {
 	for _, secret := range []string{awsKey, awsSecret, slack, github, google, "hunter2x"} {
 		text, err := json.Marshal([]any{Text("DB_PASSWORD=" + secret), Variable("DB_PASSWORD", secret)})

@@ -167,7 +167,7 @@ func nextFilterToken(text string) (token filterToken, rest string, err error) {
 	case '"':
 		dec := json.NewDecoder(strings.NewReader(text))
 		if err := dec.Decode(&token.text); err != nil {
-			return filterToken{}, "", errors.New("a quotation mark in the filter pattern is not closed")
+			return filterToken{}, "", errors.New("a quotation mark in the filter pattern is not closed, or an escape in the text is invalid")
 		}
 		token.quoted = true
 		return token, text[dec.InputOffset():], nil

@@ -4,7 +4,7 @@ import { card, place } from './layout';
 import type { Graph } from './model';
 
 const margin = 28;
-const sharpness = 2;
+const pixelRatio = 2;
 
 /** Draws a graph as the screen shows it, and returns it as PNG. */
 export function graphPicture(graph: Graph, centre: string, highlighted: Set<string>): Promise<Blob | null> {
@@ -16,8 +16,8 @@ export function graphPicture(graph: Graph, centre: string, highlighted: Set<stri
   const width = Math.max(...xs) + card.width / 2 + margin - left;
   const height = Math.max(...ys) + card.height / 2 + margin - top;
   const canvas = document.createElement('canvas');
-  canvas.width = width * sharpness;
-  canvas.height = height * sharpness;
+  canvas.width = width * pixelRatio;
+  canvas.height = height * pixelRatio;
   const draw = canvas.getContext('2d');
   if (!draw) return Promise.resolve(null);
   const ink = colours({
@@ -25,31 +25,31 @@ export function graphPicture(graph: Graph, centre: string, highlighted: Set<stri
     line: '--line-strong',
     edge: '--line-control',
     hot: '--sev-high-fill',
-    me: '--accent',
+    centre: '--accent',
     soft: '--accent-soft',
     text: '--text',
     type: '--text-3',
   });
   const family = getComputedStyle(document.body).fontFamily;
-  draw.scale(sharpness, sharpness);
+  draw.scale(pixelRatio, pixelRatio);
   draw.fillStyle = ink.canvas;
   draw.fillRect(0, 0, width, height);
   for (const e of graph.edges) {
     const from = places.get(e.from);
     const to = places.get(e.to);
     if (!from || !to) continue;
-    const back = to.x < from.x ? -1 : 1;
-    const x1 = from.x - left + back * (card.width / 2);
-    const x2 = to.x - left - back * (card.width / 2);
-    const bend = Math.max(16, Math.abs(x2 - x1) / 2) * back;
+    const direction = to.x < from.x ? -1 : 1;
+    const x1 = from.x - left + direction * (card.width / 2);
+    const x2 = to.x - left - direction * (card.width / 2);
+    const bend = Math.max(16, Math.abs(x2 - x1) / 2) * direction;
     draw.strokeStyle = highlighted.has(e.from) && highlighted.has(e.to) ? ink.hot : ink.edge;
     draw.lineWidth = 1.25;
     draw.beginPath();
     draw.moveTo(x1, from.y - top);
     draw.bezierCurveTo(x1 + bend, from.y - top, x2 - bend, to.y - top, x2, to.y - top);
-    draw.moveTo(x2 - 5 * back, to.y - top - 4);
+    draw.moveTo(x2 - 5 * direction, to.y - top - 4);
     draw.lineTo(x2, to.y - top);
-    draw.lineTo(x2 - 5 * back, to.y - top + 4);
+    draw.lineTo(x2 - 5 * direction, to.y - top + 4);
     draw.stroke();
   }
   for (const node of graph.nodes.values()) {
@@ -58,7 +58,7 @@ export function graphPicture(graph: Graph, centre: string, highlighted: Set<stri
     const x = p.x - left - card.width / 2;
     const y = p.y - top - card.height / 2;
     draw.fillStyle = node.id === centre ? ink.soft : ink.canvas;
-    draw.strokeStyle = node.id === centre ? ink.me : highlighted.has(node.id) ? ink.hot : ink.line;
+    draw.strokeStyle = node.id === centre ? ink.centre : highlighted.has(node.id) ? ink.hot : ink.line;
     draw.beginPath();
     draw.roundRect(x, y, card.width, card.height, 6);
     draw.fill();

@@ -178,7 +178,7 @@ func (c *compiler) structure(n *node, s *model.Shape) error {
 		}
 		f := &field{node: target, name: m.Name, key: append(appendString(nil, m.Name), ':'), wireName: m.Name, index: i, member: m}
 		f.flattened = (m.Flattened || m.Shape.Flattened) && (target.kind == kindList || target.kind == kindMap)
-		// In the plain JSON protocols, members have the names of the model.
+		// JSON without REST, and CBOR, have the names of the model on the wire.
 		if m.LocationName != "" && c.protocol != model.JSON && c.protocol != model.CBOR {
 			f.wireName = m.LocationName
 		}
@@ -194,6 +194,7 @@ func (c *compiler) structure(n *node, s *model.Shape) error {
 			}
 		}
 	}
+	// REST JSON responses may have the names of the model in place of those on the wire.
 	if c.protocol == model.RestJSON {
 		for _, f := range n.fields {
 			if _, exists := n.byName[f.name]; !exists && f.member.Location == "" {
@@ -209,7 +210,7 @@ type Decoder struct {
 	op      *model.Operation
 	output  *node  // nil when there is no output
 	payload *field // the member that is the whole body, or nil
-	bound   bool   // some members are in headers
+	bound   bool   // some members are in headers or the status code
 }
 
 var decoders sync.Map // *model.Operation -> func() (*Decoder, error)
