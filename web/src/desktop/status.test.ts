@@ -39,7 +39,7 @@ describe('statuses', () => {
     const failing = { data: undefined, error: null, failureReason: new Error('no room') };
     expect(stageText(['ok', 'warn'], [read, read])).toBe('1 of 2 OK');
     expect(stageText([], [read])).toBe('0 of 0 OK');
-    expect(stageText([], [loading])).toBe(' ');
+    expect(stageText([], [loading])).toBe('–');
     expect(stageText(['ok'], [read, loading])).toBe('1 of 1 OK');
     for (const unread of [failed, failing]) {
       expect(stageText([], [unread])).toBe('Not read');

@@ -57,7 +57,7 @@ export const countBy = (statuses: Status[]) =>
 export function stageText(statuses: Status[], lists: { data?: unknown; error: unknown; failureReason: unknown }[]): string {
   const waiting = lists.some((l) => l.data === undefined);
   const failed = lists.some((l) => l.data === undefined && (l.error || l.failureReason));
-  if (waiting && statuses.length === 0) return failed ? 'Not read' : ' ';
+  if (waiting && statuses.length === 0) return failed ? 'Not read' : '–';
   return `${count(countBy(statuses).ok)} of ${count(statuses.length)} OK${failed ? ', others not read' : ''}`;
 }
 
