@@ -98,15 +98,18 @@ func (n Network) any(ask func(n Network, protocol string, port int) predicate.An
 const lastPort = 65535
 
 // starts returns the ports at which a port range of a rule begins, or the first
-// port after one. All ports between two starts are treated in the same way.
+// port after one. All ports between two starts are treated in the same way, and so
+// are those from the last start to lastPort.
 func (n *Network) starts() []int {
-	ports := map[int]bool{1: true} // one after the last port changes nothing
+	ports := map[int]bool{1: true}
 	for _, stage := range n.stages("") {
 		for _, r := range stage {
 			for _, m := range r.matches {
 				for _, p := range m.ports {
 					ports[max(p.from, 1)] = true
-					ports[p.to+1] = true
+					if p.to < lastPort { // no range contains lastPort+1, so a deny of ranges would not cover it
+						ports[p.to+1] = true
+					}
 				}
 			}
 		}
