@@ -25,6 +25,17 @@ test.describe('a list that cannot be read', () => {
     await stage.getByRole('button', { name: 'Try again', exact: true }).click();
     await expect(stage.locator('.stage-head')).toContainText(/\d of 6 OK$/);
   });
+
+  test('makes the stage unknown that it stands in with another list', async ({ desktop: page }) => {
+    await page.route('**/rest/monitor/desktop-composers', (route) =>
+      route.fulfill({ status: 500, json: { error_message: 'internal error' } }),
+    );
+    await page.goto(desktopAt('/health'));
+    const stage = page.locator('.stage').last();
+    await expect(stage).toContainText('The list of composers could not be read');
+    await expect(stage.locator('.stage-head')).toContainText(/ OK, others not read$/);
+    await expect(stage.locator('.stage-node')).not.toHaveClass(/ok/);
+  });
 });
 
 test('the map stands still while it is paused', async ({ desktop: page }) => {

@@ -185,7 +185,7 @@ export function HealthMap({ c }: { c: Components }) {
           )}
         </Answer>
       </Stage>
-      <Stage title="Virtual centers" of={c.centers} lists={[lists.centers]}>
+      <Stage title="Virtual centers" of={c.centers} lists={[lists.centers, lists.composers]}>
         <ListRows
           lists={[
             ['the list of virtual centers', lists.centers],
