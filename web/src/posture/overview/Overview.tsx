@@ -14,18 +14,12 @@ import { AccountCounts, Riskiest, TopRules } from './lists';
 import { largestJump } from './jump';
 import { Today, todayTitle } from './Today';
 import { TrendChart } from './TrendChart';
+import { unknownText } from './unknown';
 import { levels, ranges, useOpenFindings, useTrend, useVerdicts, weekChange, type Range, type Series } from './useOverview';
 import type { FindingPage, Verdicts } from '../../api/posture';
 import './overview.css';
 
 const signed = (n: number | undefined) => (n === undefined ? ' ' : `${n > 0 ? '+' : n < 0 ? '−' : '±'}${count(Math.abs(n))} in 7 days`);
-
-const unreadText = (verdicts: number, accounts: number) =>
-  verdicts > 0
-    ? `verdicts in ${plural(accounts, 'account')}`
-    : accounts > 0
-      ? `${plural(accounts, 'account')} not fully read`
-      : 'everything was read';
 
 function figures(
   page: FindingPage | undefined,
@@ -34,10 +28,6 @@ function figures(
   account: string | undefined,
 ): Figure[] {
   const unknown = verdicts?.results.reduce((n, v) => n + v.unknown, 0);
-  // Accounts with unread types or unknown verdicts.
-  const incompleteAccounts = new Set(
-    [...(verdicts?.unread ?? []), ...(verdicts?.results ?? []).filter((v) => v.unknown > 0)].map((u) => u.cloudAccountId),
-  ).size;
   const critical =
     page &&
     Object.entries(page.aggregations?.risk?.buckets ?? {}).reduce((sum, [score, b]) => sum + (Number(score) >= 90 ? b.count : 0), 0);
@@ -73,7 +63,7 @@ function figures(
       value: unknown,
       // Without unknown verdicts the list of rules would be empty; accounts with problems are shown instead.
       ...(unknown === 0 ? { to: '/accounts', search: { status: 'error' } } : { to: '/rules', search: { unknown: 'yes' } }),
-      detail: unknown === undefined ? ' ' : unreadText(unknown, incompleteAccounts),
+      detail: verdicts ? unknownText(verdicts) : ' ',
     },
   ];
 }
