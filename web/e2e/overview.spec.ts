@@ -38,3 +38,13 @@ test('a range that does not exist is the usual one', async ({ posture: page }) =
   await expect(page.getByRole('group', { name: 'Range' }).getByRole('button', { name: '30 days' })).toHaveAttribute('aria-pressed', 'true');
   await expect(page.locator('.trend')).toBeVisible();
 });
+
+test.describe('accounts that cannot be read', () => {
+  test.use({ expectsFailedAnswers: true });
+  test('are the reason why the overview shows no coverage', async ({ posture: page }) => {
+    await page.route('**/v1/cloud-accounts/query', (route) => route.fulfill({ status: 500, json: { message: 'internal error' } }));
+    await page.goto(postureAt('/overview'));
+    const coverage = page.locator('.region', { has: page.getByRole('heading', { name: 'Coverage', exact: true }) });
+    await expect(coverage.getByRole('alert')).toContainText('Coverage could not be read');
+  });
+});

@@ -128,8 +128,12 @@ export default function Overview() {
               Collection runs
             </Link>
           </header>
-          <Answer query={incomplete} what="coverage">
-            {(runs) => <Coverage accounts={covered} incomplete={runs} verdicts={verdicts.data} />}
+          <Answer query={accounts} what="coverage">
+            {() => (
+              <Answer query={incomplete} what="coverage">
+                {(runs) => <Coverage accounts={covered} incomplete={runs} verdicts={verdicts.data} />}
+              </Answer>
+            )}
           </Answer>
         </section>
       </div>
