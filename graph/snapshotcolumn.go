@@ -222,8 +222,8 @@ func (d *decoder) side(c *Column) *side {
 
 func (d *decoder) detail() detail {
 	dt := detail{id: d.value(0)}
-	for range d.count(5) {
-		k := d.count(0)
+	for range d.count(5) { // the least size of a key and a value
+		k := d.count(0) // a number, not followed by items
 		if k >= d.limits.keys {
 			d.fail("a property has a wrong key")
 			break

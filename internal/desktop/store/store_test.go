@@ -64,6 +64,7 @@ func TestAuthorityKeyIsSealed(t *testing.T) {
 func TestRevisionCountsConfigurationChanges(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		// A second migration, as after a restart, must not add another revision.
 		if err := errors.Join(store.Migrate(t.Context(), db), store.Migrate(t.Context(), db)); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // stillCurrent records a complete collection of a scope that changed nothing. It
-// reports false if the scope was never collected before.
+// reports false if no earlier collection, successful or failed, is recorded.
 func (s *Store) stillCurrent(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
 	if tx.Distributed() {
 		return s.stillCurrentInShard(tx, scope)
@@ -136,8 +136,8 @@ func timeOrZero(ms int64) time.Time {
 	return sqldb.Time(ms)
 }
 
-// addRegions sets the regions that have entities of each scope. The region of a scope is
-// Coverage.Region.
+// addRegions sets Coverage.Regions, the regions of each scope's entities. They may differ
+// from Coverage.Region, the region of the scope.
 func addRegions(tx *sqldb.Tx, accountNo int64, all []posture.Coverage) error {
 	scan := func(r sqldb.Row) (c cell, err error) { return c, r.Scan(&c.typ, &c.scope, &c.region) }
 	for c, err := range sqldb.Each(tx, scan, `

@@ -54,9 +54,9 @@ type Property struct {
 	// number. Without Absent the property is left out.
 	Absent any `yaml:"absent"`
 
-	// Exposed says that the resource is reachable from the internet when the
-	// property has a value, is true, or is one of ExposedIf. It is the reason to
-	// show: "has a public address".
+	// Exposed is the reason to show, such as "has a public address", when the
+	// property makes the resource reachable from the internet: when it has a
+	// value, is true, or is one of ExposedIf.
 	Exposed   string  `yaml:"exposed"`
 	ExposedIf Strings `yaml:"exposedIf"`
 	// Powerful says that an identity or policy has full access when it is true.

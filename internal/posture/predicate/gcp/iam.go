@@ -54,8 +54,8 @@ func limited(condition gjson.Result, reason string) predicate.Answer {
 type Role func(name string) (permissions []string, known bool)
 
 // control are the permissions with which a principal can give itself every
-// permission in a project: by its policy, by its roles, or by acting as its
-// service accounts.
+// permission in a project: by changing the project's policy or roles, or by
+// acting as one of its service accounts.
 var control = []string{
 	"resourcemanager.projects.setIamPolicy", "resourcemanager.folders.setIamPolicy", "resourcemanager.organizations.setIamPolicy", "iam.roles.update",
 	"iam.serviceAccounts.setIamPolicy", "iam.serviceAccountKeys.create", "iam.serviceAccounts.getAccessToken", "iam.serviceAccounts.implicitDelegation",
@@ -66,7 +66,8 @@ var control = []string{
 // that has all of them administers a project.
 var everywhere = []string{"compute.instances.create", "storage.buckets.delete", "cloudsql.instances.update", "iam.serviceAccounts.actAs"}
 
-// basic are the roles whose permissions are known without reading them.
+// basic has permissions of common roles, basic and predefined ones. They are not
+// complete, but enough for Controls, which need not read these roles.
 var basic = map[string][]string{
 	"roles/owner":   append([]string{"resourcemanager.projects.setIamPolicy"}, everywhere...),
 	"roles/editor":  everywhere,
@@ -174,9 +175,9 @@ func Invocable(ingress string, public predicate.Answer) predicate.Answer {
 	return predicate.And(open, public)
 }
 
-// PublicBucket decides whether everybody has access to a bucket: by an IAM
-// policy, or by its access control list, which applies unless access is uniform;
-// and neither the bucket nor an organisation policy prevents public access.
+// PublicBucket decides whether everybody has access to a bucket: an IAM policy,
+// or the access control list unless access is uniform, gives it to them, and
+// neither the bucket nor an organisation policy prevents public access.
 func PublicBucket(bucket gjson.Result, byPolicy, prevented predicate.Answer) predicate.Answer {
 	configuration := bucket.Get("iamConfiguration")
 	if strings.EqualFold(configuration.Get("publicAccessPrevention").String(), "enforced") {
@@ -188,9 +189,9 @@ func PublicBucket(bucket gjson.Result, byPolicy, prevented predicate.Answer) pre
 }
 
 // AuditsAllServices decides whether the audit configurations of policies, the
-// project's first, log all reads and writes of all services. Logging that an
-// ancestor enables for everybody also applies to members whom the project
-// exempts.
+// project's first, log all reads and writes of all services. They do not if the
+// project exempts a member, whatever its ancestors log. Logging by an ancestor
+// that exempts a member does not count.
 func AuditsAllServices(policies []gjson.Result, unread string) predicate.Answer {
 	missing := map[string]bool{"ADMIN_READ": true, "DATA_READ": true, "DATA_WRITE": true}
 	for i, policy := range policies {
