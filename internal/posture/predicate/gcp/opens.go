@@ -42,9 +42,9 @@ func OpensAll(n Network, name string) predicate.Answer {
 	alone := Network{Rules: slices.DeleteFunc(slices.Clone(n.Rules), func(r gjson.Result) bool { return r.Get("name").String() != name })}
 	out := predicate.Of(false, "")
 	for _, protocol := range []string{"tcp", "udp"} {
-		if certain, possible, _ := opened(alone, name, protocol); certain < lastPort {
+		if certain, possible, reason := opened(alone, name, protocol); certain < lastPort {
 			if possible == lastPort {
-				out = predicate.Or(out, predicate.NotKnown("its ports are not supported"))
+				out = predicate.Or(out, predicate.NotKnown(reason))
 			}
 			continue
 		}
