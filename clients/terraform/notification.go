@@ -55,7 +55,7 @@ var notificationChannel = kind[channelModel]{
 		}
 		m.Name, m.Type = types.StringValue(out.Name), types.StringValue(out.Type)
 		m.Enabled, m.PerMinute = types.BoolValue(out.Enabled), types.Int64Value(out.PerMinute)
-		if m.Settings.IsNull() { // after an import; otherwise the state also has the secrets, which the server does not return
+		if m.Settings.IsNull() { // after an import; later the state is kept, because the server does not return the secrets in it
 			m.Settings, _ = types.MapValueFrom(ctx, types.StringType, out.Settings) // a map of strings always converts
 		}
 		return nil

@@ -7,7 +7,7 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// operator builds the operator of a step before the next one.
+// operator builds the operator of a step, which pushes its results to next.
 func (r *run) operator(s plan.Step, next op) (op, error) {
 	for _, family := range []func(plan.Step, op) (op, error){
 		r.moveOperator, r.filterOperator, r.mapOperator, r.reduceOperator, r.branchOperator, r.effectOperator,
@@ -39,7 +39,7 @@ func (o *mapOp) push(b *batch) error {
 		return err
 	}
 	for i := range n {
-		if o.countsSize && b.kind == graph.KindNull {
+		if o.countsSize && b.kind == graph.KindNull { // vertices and edges are small
 			if err := o.run.countVisit(b.vals[i]); err != nil {
 				return err
 			}
@@ -146,10 +146,10 @@ func (o *filterOp) vertices(b *batch) error {
 			passed++
 		}
 	}
-	if o.run.meter.err != nil {
+	if o.run.meter.err != nil { // o.vertex cannot return an error
 		return o.run.meter.err
 	}
-	b.from = nil
+	b.from = nil // only edges need it
 	b.ids = b.ids[:passed]
 	return o.pass(b)
 }

@@ -10,6 +10,7 @@ const GraphView = lazy(() => import('../graph/GraphView'));
 export interface Found {
   entityId: string;
   account: string;
+  /** If false, it is unknown whether the resource violates the rule. */
   violates: boolean;
 }
 

@@ -139,6 +139,8 @@ func (m *Maker) scalar(r *model.Member) any {
 		return float64(m.rand.IntN(1<<20)-1<<19) / 8 // exact in 32 bits too
 	case model.Timestamp:
 		t := time.Unix(m.rand.Int64N(4e9), 0).UTC()
+		// The format is that of the member or its shape. rfc822, the default in headers, has no
+		// fractions of seconds.
 		if format := r.TimestampFormat + s.TimestampFormat; format != "rfc822" && r.Location != "header" && m.rand.IntN(2) == 0 {
 			t = t.Add(time.Duration(m.rand.IntN(4)) * 250 * time.Millisecond)
 		}
