@@ -10,6 +10,7 @@ export type Account = Schemas['CloudAccount'];
 export type AccountPage = Schemas['CloudAccountPage'];
 export type Credential = Schemas['Credential'];
 export type Run = Schemas['Collection'];
+export type CollectionQuery = Schemas['CollectionQuery'];
 export type EventStream = Schemas['EventStream'];
 export type Entity = Schemas['Entity'];
 export type EntityFilters = Schemas['EntityFilters'];

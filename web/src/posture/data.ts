@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { ApiError } from '../api/error';
-import { posture, type Account, type Entity, type FindingQuery, type Rule, type Run } from '../api/posture';
+import { posture, type Account, type CollectionQuery, type Entity, type FindingQuery, type Rule, type Run } from '../api/posture';
 
 /** Queries that several screens share, so that each is sent once. */
 
@@ -62,6 +62,24 @@ export const runsQuery = (cloudAccountId?: string, pageSize = 100) =>
       ).results,
   });
 
+const incompleteStatuses: Run['status'][] = ['CompletedWithErrors', 'Failed', 'Timeout'];
+
+type RunFilters = NonNullable<CollectionQuery['filters']>;
+
+/** Reads all runs that match, newest first, page by page. */
+async function readRuns(filters: RunFilters): Promise<Run[]> {
+  const runs: Run[] = [];
+  let token: string | undefined;
+  do {
+    const page = await posture.post('/v1/cloud-accounts/collection-status/query', {
+      body: { filters, paginationInfo: { pageSize: 1000, continuationToken: token ?? null } },
+    });
+    runs.push(...page.results);
+    token = page.paginationInfo.continuationToken;
+  } while (token);
+  return runs;
+}
+
 /**
  * The runs that did not read everything, of one account or of all. A run that an account has finished since may have read
  * what an older one could not: compare with `lastCollection` of the account.
@@ -69,15 +87,7 @@ export const runsQuery = (cloudAccountId?: string, pageSize = 100) =>
 export const incompleteRunsQuery = (account?: string) =>
   queryOptions({
     queryKey: ['runs', 'incomplete', account ?? ''],
-    queryFn: async (): Promise<Run[]> =>
-      (
-        await posture.post('/v1/cloud-accounts/collection-status/query', {
-          body: {
-            filters: { statuses: ['CompletedWithErrors', 'Failed', 'Timeout'], ...(account ? { cloudAccountId: account } : {}) },
-            paginationInfo: { pageSize: 1000 },
-          },
-        })
-      ).results,
+    queryFn: () => readRuns({ statuses: incompleteStatuses, ...(account ? { cloudAccountId: account } : {}) }),
   });
 
 /** A resource, or null if it is gone. Gone is data and not an error, so that what is shown of it stays while it is read again. */
