@@ -38,7 +38,7 @@ var gcpDatasetAccess = resource.Function{
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		var all []string
 		var grants []posture.Edge
-		public := map[string]bool{}
+		named := map[string]bool{}
 		for _, access := range in.Value.Get("access").Array() {
 			role := access.Get("role").String()
 			for _, kind := range []string{"specialGroup", "userByEmail", "groupByEmail", "domain", "iamMember"} {
@@ -49,18 +49,18 @@ var gcpDatasetAccess = resource.Function{
 				kind = strings.TrimSuffix(kind, "ByEmail")
 				member := kind + ":" + name
 				all = append(all, strings.TrimSpace(role+" "+member))
-				public[name] = true
 				switch {
-				case kind == "iamMember", strings.HasPrefix(name, "all"):
+				case kind == "iamMember", kind == "specialGroup" && strings.HasPrefix(name, "all"): // allAuthenticatedUsers, unlike projectOwners, is a member of IAM policies
 					member = name
-				case strings.HasSuffix(name, "gserviceaccount.com"):
+				case kind == "user" && strings.HasSuffix(name, ".gserviceaccount.com"):
 					member = "serviceAccount:" + name
 				}
+				named[member] = true
 				grants = append(grants, gcpGrantTo(in, member, role))
 			}
 		}
 		gcpAddEdges(b, grants)
-		b.Set("access", all).Flag("allUsers", public["allUsers"]).Flag("allAuthenticatedUsers", public["allAuthenticatedUsers"])
+		b.Set("access", all).Flag("allUsers", named["allUsers"]).Flag("allAuthenticatedUsers", named["allAuthenticatedUsers"])
 		return nil
 	},
 }
@@ -83,8 +83,8 @@ var gcpControlPlane = resource.Function{
 			nodes = v.Get("privateClusterConfig.enablePrivateNodes").Bool()
 		}
 		if endpoints.Exists() {
-			off := endpoints.Get("enabled")
-			private = private || !endpoints.Get("enablePublicEndpoint").Bool() || off.Exists() && !off.Bool()
+			enabled := endpoints.Get("enabled")
+			private = private || !endpoints.Get("enablePublicEndpoint").Bool() || enabled.Exists() && !enabled.Bool()
 			if !limited.Get("enabled").Bool() {
 				limited = endpoints.Get("authorizedNetworksConfig")
 			}
