@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { ApiError } from '../api/error';
 import { posture, type Account, type CollectionQuery, type Entity, type FindingQuery, type Rule, type Run } from '../api/posture';
+import { startsOf, unreadTypes, type UnreadType } from './unread';
 
 /** Queries that several screens share, so that each is sent once. */
 
@@ -80,14 +81,27 @@ async function readRuns(filters: RunFilters): Promise<Run[]> {
   return runs;
 }
 
+/** How many accounts are asked for their own complete runs; for more, one request for all accounts is quicker. */
+const mostAskedAlone = 4;
+
 /**
- * The runs that did not read everything, of one account or of all. A run that an account has finished since may have read
- * what an older one could not: compare with `lastCollection` of the account.
+ * The types that could not be read in full, of one account or of all. Complete runs are large and say only what was read: they
+ * are asked for only where an incomplete one left types unread, and only those since.
  */
-export const incompleteRunsQuery = (account?: string) =>
+export const unreadQuery = (account?: string) =>
   queryOptions({
-    queryKey: ['runs', 'incomplete', account ?? ''],
-    queryFn: () => readRuns({ statuses: incompleteStatuses, ...(account ? { cloudAccountId: account } : {}) }),
+    queryKey: ['runs', 'unread', account ?? ''],
+    queryFn: async (): Promise<UnreadType[]> => {
+      const incomplete = await readRuns({ statuses: incompleteStatuses, ...(account ? { cloudAccountId: account } : {}) });
+      const starts = startsOf(unreadTypes(incomplete));
+      const statuses: Run['status'][] = ['Completed'];
+      const filters: RunFilters[] = [...starts].map(([cloudAccountId, startedFrom]) => ({ statuses, cloudAccountId, startedFrom }));
+      const oldest = [...starts.values()].sort()[0];
+      const complete = await Promise.all(
+        (filters.length > mostAskedAlone && oldest ? [{ statuses, startedFrom: oldest }] : filters).map(readRuns),
+      );
+      return unreadTypes([...incomplete, ...complete.flat()]);
+    },
   });
 
 /** A resource, or null if it is gone. Gone is data and not an error, so that what is shown of it stays while it is read again. */

@@ -1,18 +1,36 @@
-import type { Account, Run } from '../api/posture';
+import type { Run } from '../api/posture';
 
-/** The types that a run could not read, and why. */
-export const unreadTypes = (run: Run) =>
-  Object.entries(run.collectorStatus)
-    .filter(([, c]) => c.status !== 'Success')
-    .map(([type, c]) => ({ type, why: c.errors?.[0] ?? c.message ?? 'It could not be read' }));
+/** A type that could not be read in full in an account, and why. */
+export interface UnreadType {
+  cloudAccountId: string;
+  type: string;
+  why: string;
+  /** When the run started that could not read it. */
+  since: string;
+}
 
-/** The types that the newest run of an account could not read, and why in one of the accounts. Older runs no longer matter. */
-export function unreadNow(accounts: Account[], incomplete: Run[]): Map<string, string> {
-  const newest = new Set(accounts.map((a) => a.lastCollection?.collectionId));
-  return new Map(
-    incomplete
-      .filter((r) => newest.has(r.collectionId))
-      .flatMap(unreadTypes)
-      .map((u) => [u.type, u.why]),
-  );
+/**
+ * The types that are unread after these runs. For each type of an account the newest finished run that covers the type decides:
+ * a run can be limited to some types, and says nothing about the others.
+ */
+export function unreadTypes(runs: Run[]): UnreadType[] {
+  const decided = new Map<string, UnreadType | undefined>();
+  for (const run of runs.filter((r) => r.status !== 'Started').sort((a, b) => b.startTime.localeCompare(a.startTime)))
+    for (const [type, c] of Object.entries(run.collectorStatus)) {
+      const key = `${run.cloudAccountId} ${type}`;
+      if (decided.has(key)) continue;
+      const why = c.errors?.[0] ?? c.message ?? 'It could not be read';
+      decided.set(key, c.status === 'Success' ? undefined : { cloudAccountId: run.cloudAccountId, type, why, since: run.startTime });
+    }
+  return [...decided.values()].filter((u) => u !== undefined);
+}
+
+/** The start of the oldest run that could not read one of the types, by account. Only runs since then can have read them. */
+export function startsOf(unread: UnreadType[]): Map<string, string> {
+  const starts = new Map<string, string>();
+  for (const { cloudAccountId: id, since } of unread) {
+    const start = starts.get(id);
+    if (start === undefined || since < start) starts.set(id, since);
+  }
+  return starts;
 }

@@ -19,9 +19,8 @@ import { Answer, Empty } from '../../parts/states';
 import { count, shortType, typeName } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
-import { accountsQuery, buckets, incompleteRunsQuery, schemaQuery, useAccountNames } from '../data';
+import { accountsQuery, buckets, schemaQuery, unreadQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
-import { unreadNow } from '../unread';
 import { propertyText } from '../resource/property';
 import { maxSorted, SortHead, sortsOf } from './SortHead';
 import './inventory.css';
@@ -70,7 +69,7 @@ const below = (level: Level, name: string) => buckets(level.subAggregations?.[na
 
 function Tree({ search, chosen }: { search: Search; chosen: string | undefined }) {
   const query = useTree(search);
-  const unread = unreadNow(useQuery(accountsQuery).data ?? [], useQuery(incompleteRunsQuery()).data ?? []);
+  const unread = new Map(useQuery(unreadQuery()).data?.map((u) => [u.type, u.why]));
   return (
     <nav className="tree" aria-label="Types">
       <Answer query={query} what="the tree">

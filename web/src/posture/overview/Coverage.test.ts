@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import type { Account, Run } from '../../api/posture';
+import type { Account } from '../../api/posture';
+import type { UnreadType } from '../unread';
 import { coverageOf } from './Coverage';
 
 vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // times are written in the zone that the browser keeps
@@ -18,28 +19,27 @@ const account = (n: number, status: string) =>
       progress: { done: 1, total: 2, entities: 3 },
     },
   }) as unknown as Account;
-const run = (collectionId: string, cloudAccountId: string, ...unread: string[]) =>
-  ({
-    collectionId,
-    cloudAccountId,
-    status: 'CompletedWithErrors',
-    startTime: '2026-11-15T10:00:00Z',
-    collectorStatus: { 'AWS.EC2.Vpc': { status: 'Success' }, ...Object.fromEntries(unread.map((t) => [t, { status: 'Failure' }])) },
-  }) as unknown as Run;
-const titles = (accounts: Account[], incomplete: Run[]) => coverageOf(accounts, incomplete).map((i) => i.title);
+const unread = (cloudAccountId: string, type: string): UnreadType => ({
+  cloudAccountId,
+  type,
+  why: 'denied',
+  since: '2026-11-15T10:00:00Z',
+});
+const titles = (accounts: Account[], types: UnreadType[]) => coverageOf(accounts, types).map((i) => i.title);
 
-test('an account is current by its own newest run, whether that is in the list of runs or not', () => {
+test('an account is current by its own newest run, whatever runs are listed', () => {
   const accounts = Array.from({ length: 150 }, (_, n) => account(n, 'Completed'));
   expect(titles(accounts, [])).toEqual(['150 of 150 accounts are current']);
   expect(titles(accounts.slice(0, 1), [])).toEqual(['1 of 1 account is current']);
 });
 
-test('only the newest run says what was not read', () => {
+test('what was not read stays named while the account is read again', () => {
   const accounts = [account(1, 'CompletedWithErrors'), account(2, 'Completed'), account(3, 'Started')];
-  const incomplete = [
-    run('newest-1', '1', 'AWS.S3.Bucket', 'AWS.KMS.Key'),
-    run('older-2', '2', 'AWS.S3.Bucket'),
-    run('older-3', '3', 'AWS.S3.Bucket'),
-  ];
-  expect(titles(accounts, incomplete)).toEqual(['2 types of account-1 not read', 'account-3 is being read', '2 of 3 accounts are current']);
+  const types = [unread('1', 'AWS.S3.Bucket'), unread('1', 'AWS.KMS.Key'), unread('3', 'AWS.S3.Bucket')];
+  expect(titles(accounts, types)).toEqual([
+    '2 types of account-1 not read',
+    'account-3 is being read',
+    '1 type of account-3 not read',
+    '2 of 3 accounts are current',
+  ]);
 });

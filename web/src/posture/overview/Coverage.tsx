@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import type { Account, Run, Verdicts } from '../../api/posture';
+import type { Account, Verdicts } from '../../api/posture';
 import { Mark, type MarkName } from '../../parts/marks';
 import { count, plural, sentence } from '../../parts/text';
 import { clockTime } from '../../parts/time';
-import { unreadTypes } from '../unread';
+import type { UnreadType } from '../unread';
 
 interface Item {
   mark: MarkName;
@@ -14,9 +14,8 @@ interface Item {
   search?: Record<string, string>;
 }
 
-/** What keeps the numbers from being believed, and what was read. The runs are those that did not read everything. */
-export function coverageOf(accounts: Account[], incomplete: Run[], verdicts?: Verdicts): Item[] {
-  const unread = new Map(incomplete.map((r) => [r.collectionId, unreadTypes(r).map((u) => u.type)]));
+/** What keeps the numbers from being believed, and what was read. */
+export function coverageOf(accounts: Account[], unread: UnreadType[], verdicts?: Verdicts): Item[] {
   const items: Item[] = [];
   for (const a of accounts) {
     const to = `/accounts/${encodeURIComponent(a.cloudAccountId)}`;
@@ -39,7 +38,7 @@ export function coverageOf(accounts: Account[], incomplete: Run[], verdicts?: Ve
         action: 'Run',
         to,
       });
-    const missing = (run && run.status !== 'Started' && unread.get(run.collectionId)) || [];
+    const missing = unread.filter((u) => u.cloudAccountId === a.cloudAccountId).map((u) => u.type);
     if (missing.length)
       items.push({
         mark: 'unknown',
@@ -92,8 +91,8 @@ export function coverageOf(accounts: Account[], incomplete: Run[], verdicts?: Ve
   return items;
 }
 
-export function Coverage(props: { accounts: Account[]; incomplete: Run[]; verdicts: Verdicts | undefined }) {
-  const items = coverageOf(props.accounts, props.incomplete, props.verdicts);
+export function Coverage(props: { accounts: Account[]; unread: UnreadType[]; verdicts: Verdicts | undefined }) {
+  const items = coverageOf(props.accounts, props.unread, props.verdicts);
   const shown = items.length > 5 ? [...items.slice(0, 4), ...items.slice(-1)] : items;
   return (
     <ul className="attention">

@@ -7,7 +7,7 @@ import { useKeys } from '../../parts/keys';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { count, plural } from '../../parts/text';
-import { accountsQuery, incompleteRunsQuery, ruleCountQuery } from '../data';
+import { accountsQuery, ruleCountQuery, unreadQuery } from '../data';
 import { Coverage } from './Coverage';
 import { Ledger, type Figure } from './Ledger';
 import { AccountCounts, Riskiest, TopRules } from './lists';
@@ -76,7 +76,7 @@ export default function Overview() {
   const range: Range = choiceOf(ranges, search.range, '30d');
   const accounts = useQuery(accountsQuery);
   const covered = (accounts.data ?? []).filter((a) => !account || a.cloudAccountId === account);
-  const incomplete = useQuery(incompleteRunsQuery(account));
+  const unread = useQuery(unreadQuery(account));
   const rules = useQuery(ruleCountQuery).data;
   const findings = useOpenFindings(account);
   const trend = useTrend(range, account);
@@ -130,8 +130,8 @@ export default function Overview() {
           </header>
           <Answer query={accounts} what="coverage">
             {() => (
-              <Answer query={incomplete} what="coverage">
-                {(runs) => <Coverage accounts={covered} incomplete={runs} verdicts={verdicts.data} />}
+              <Answer query={unread} what="coverage">
+                {(types) => <Coverage accounts={covered} unread={types} verdicts={verdicts.data} />}
               </Answer>
             )}
           </Answer>
