@@ -21,7 +21,7 @@ type View = 'resources' | 'accounts' | 'graph' | 'plan' | 'json';
 function useOverlap(
   ids: string[],
   own: string | undefined,
-): { compared: number; own: number; other?: { name: string; count: number } | undefined } {
+): { compared: number | undefined; own: number; other?: { name: string; count: number } | undefined } {
   const rules = useRules();
   const compared = ids.slice(0, mostCompared);
   const answer = useQuery({
@@ -36,7 +36,7 @@ function useOverlap(
   const found = ids.length > 0 ? buckets(page?.aggregations?.rule) : [];
   const other = found.find((b) => b.value !== own);
   return {
-    compared: page ? compared.length : 0,
+    compared: page ? compared.length : answer.isError ? 0 : undefined,
     own: found.find((b) => b.value === own)?.count ?? 0,
     other: other && { name: rules.get(other.value)?.name ?? other.value, count: other.count },
   };

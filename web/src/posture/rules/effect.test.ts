@@ -22,6 +22,12 @@ test('what was not compared is not counted', () => {
   );
 });
 
+test('before it is known which findings are there, none is called new, and no bound is given', () => {
+  const pending = { violating: 6, compared: undefined, accounts: 2, level: 'High', own: 0 };
+  expect(effect(pending)).toBe('6 findings of level High in 2 accounts.');
+  expect(effect({ ...pending, compared: 0 })).toBe('Up to 6 new findings of level High in 2 accounts.'); // they could not be read
+});
+
 test('a finding more than resources does not change the grammar', () => {
   expect(effect({ violating: 1, compared: 1, accounts: 1, level: 'Low', own: 2 })).toBe('1 finding is there already.');
 });

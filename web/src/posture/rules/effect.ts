@@ -3,8 +3,8 @@ import { plural } from '../../parts/text';
 /** What a dry run found, and which findings its resources have already. */
 export interface Found {
   violating: number;
-  /** Number of violating resources whose findings were counted: large results are not listed in full. */
-  compared: number;
+  /** Number of violating resources whose findings were counted: large results are not listed in full. Undefined until the answer is there. */
+  compared: number | undefined;
   /** How many accounts have a violating resource. */
   accounts: number;
   level: string;
@@ -17,6 +17,7 @@ export interface Found {
 /** What enabling a rule would do: the text after “If you enable it:”. */
 export function effect({ violating, compared, accounts, level, own, other }: Found): string {
   if (violating === 0) return 'no finding is raised.';
+  if (compared === undefined) return `${plural(violating, 'finding')} of level ${level} in ${plural(accounts, 'account')}.`;
   // Of resources that were not compared nobody knows which findings they have already, so the counts are bounds.
   const [upTo, atLeast] = compared < violating ? ['Up to ', 'At least '] : ['', ''];
   const present = Math.min(own, violating);
