@@ -70,7 +70,7 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
   const all = [...fixed.filter((t) => matches(t, text)), ...(answer?.targets ?? [])];
   const targets = all.slice(0, most);
   const more = !!answer?.more || all.length > most;
-  const outcome = outcomeText(targets.length, more, found.isFetching);
+  const outcome = found.isError ? undefined : outcomeText(targets.length, more, found.isFetching);
   const current = Math.min(chosen, targets.length - 1);
 
   const go = (target: Target | undefined) => {
@@ -122,17 +122,15 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
           </div>
         ))}
       </div>
-      {found.isError ? (
+      {found.isError && (
         <p className="region t3" role="alert">
           The search failed. {failureText(found.error)}
         </p>
-      ) : (
-        outcome && (
-          <p className="region t3" role="status">
-            {outcome}
-          </p>
-        )
       )}
+      {/* Always mounted: many screen readers announce only changes within a status that is there already. */}
+      <p className={outcome && 'region t3'} role="status">
+        {outcome}
+      </p>
     </Dialog>
   );
 }
