@@ -127,14 +127,15 @@ func (b Budget) syntax() syntax.Limits {
 // exec returns the limits of the run.
 func (b Budget) exec() exec.Limits {
 	return exec.Limits{
-		Work: b.Traversers, Live: b.Live, Memory: b.Memory, Results: b.Results, Repeat: b.Repeat, Path: b.PathLength, Time: b.Time,
+		Work: b.Traversers, Live: b.Live, Memory: b.Memory, Results: b.Results, Repeat: b.Repeat, Path: b.PathLength,
+		Regex: int64(b.Regex), Time: b.Time,
 	}
 }
 
 // limitNames maps the limit names of the executor to those of this package.
 var limitNames = map[string]string{
 	"work": LimitTraversers, "live traversers": LimitLive, "memory": LimitMemory, "results": LimitResults, "repeat": LimitRepeat,
-	"path length": LimitPath, "time": LimitTime,
+	"path length": LimitPath, "regex": LimitRegex, "time": LimitTime,
 }
 
 // budgetError converts limit errors of the parser and the executor to a

@@ -106,6 +106,8 @@ func setBudget(b *gremlin.Budget, arg datadriven.CmdArg) error {
 		b.Depth = int(n)
 	case "length":
 		b.Length = int(n)
+	case "regex":
+		b.Regex = int(n)
 	default:
 		return fmt.Errorf("unknown limit %s", arg.Key)
 	}

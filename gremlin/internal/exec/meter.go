@@ -14,6 +14,7 @@ type Limits struct {
 	Results int64         // results
 	Repeat  int64         // iterations of a repeat
 	Path    int64         // objects of a path
+	Regex   int64         // bytes of a regular expression that is a value
 	Time    time.Duration // of the run
 }
 

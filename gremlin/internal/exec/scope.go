@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"regexp"
+
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/internal/value"
@@ -12,8 +14,10 @@ func (r *run) lookupLabel(in *batch, i int, name string, pop plan.Pop) (graph.Va
 	return r.scopedKey(in, i, graph.String(name), name, true, pop)
 }
 
+// scopedKey is lookupLabel for a key of any kind, which is searched in a map. Only if isName
+// is true, name is also searched in the side effects and the path.
 func (r *run) scopedKey(in *batch, i int, key graph.Value, name string, isName bool, pop plan.Pop) (graph.Value, bool, error) {
-	if in.kind == graph.KindNull {
+	if in.kind == graph.KindNull { // the batch holds values, which may be maps
 		if es, ok := value.Entries(in.vals[i]); ok {
 			for _, e := range es {
 				if equal(e.Key, key) {
@@ -33,7 +37,7 @@ func (r *run) scopedKey(in *batch, i int, key graph.Value, name string, isName b
 	return v, ok, nil
 }
 
-// mustScope is scoped for names that must exist.
+// mustScope is lookupLabel for names that must exist.
 func (r *run) mustScope(in *batch, i int, name string) (graph.Value, error) {
 	v, ok, err := r.lookupLabel(in, i, name, plan.PopLast)
 	if err == nil && !ok {
@@ -100,7 +104,7 @@ func (r *run) selectBy(s *plan.SelectBy, next op) (op, error) {
 		}
 		v, ok, err = by.project(v)
 		if !ok {
-			v = graph.Null
+			v = graph.Null // unlike selectOp, which drops the row
 		}
 		return v, true, err
 	}), nil
@@ -165,7 +169,8 @@ func (r *run) bindPred(p *plan.Pred, in *batch, i int, by func() projector) (*pl
 		return nil, false, err
 	}
 	q.Value, q.Keys = v, nil
-	if q.Op == plan.Within || q.Op == plan.Without {
+	switch q.Op {
+	case plan.Within, plan.Without:
 		q.Set, ok = value.As[*value.BulkSet](v)
 		if !ok {
 			q.Values, ok = value.Elems(v)
@@ -173,14 +178,67 @@ func (r *run) bindPred(p *plan.Pred, in *batch, i int, by func() projector) (*pl
 				q.Values = []graph.Value{v}
 			}
 		}
-	}
-	if v.Kind() == graph.KindString {
-		q.Text = v.Str()
+	case plan.TypeOf, plan.StartingWith, plan.EndingWith, plan.Containing, plan.Regex:
+		if err := r.bindText(&q, v); err != nil {
+			return nil, false, err
+		}
 	}
 	return &q, true, nil
 }
 
-// whereStart starts a where() traversal at a label, and passes the target to its end.
+// bindText replaces the operand of a text predicate or of typeOf, which is the name of a
+// label, by the label's value. A value that cannot be an operand is an error: if it made the
+// predicate false, it would make the negated predicate true.
+func (r *run) bindText(p *plan.Pred, v graph.Value) error {
+	if v.Kind() != graph.KindString {
+		return value.Errorf("%s() can only take string as argument, encountered %s", p.Name(), value.ClassName(v))
+	}
+	p.Text = v.Str()
+	switch p.Op {
+	case plan.TypeOf:
+		t, ok := value.TypeName(p.Text)
+		if !ok {
+			return value.Errorf("%s is not a registered type", p.Text)
+		}
+		p.Text = t
+	case plan.Regex:
+		re, err := r.compileRegex(p.Text)
+		if err != nil {
+			return err
+		}
+		p.Re = re
+	}
+	return nil
+}
+
+// The cost of compiling one byte of a regular expression: units of work for an ordinary one,
+// memory for the worst, which consists of counted repetitions.
+const (
+	regexWork  = 16
+	regexBytes = 64 << 10
+)
+
+// compileRegex compiles a regular expression that is a value of the query. The parser checks
+// the length of the others.
+func (r *run) compileRegex(text string) (*regexp.Regexp, error) {
+	if limit := r.meter.limits.Regex; limit > 0 && int64(len(text)) > limit {
+		return nil, &LimitError{Name: "regex", Allowed: limit}
+	}
+	if err := r.meter.checkSize(regexBytes * int64(len(text))); err != nil {
+		return nil, err
+	}
+	if err := r.meter.spend(regexWork * len(text)); err != nil {
+		return nil, err
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, value.Errorf("regex(): %v", err)
+	}
+	return re, nil
+}
+
+// whereStart starts a where() traversal at a label, and passes the target to its end. One
+// target is enough, because the traversal runs for one row at a time.
 func (r *run) whereStart(s *plan.WhereStart, next op) op {
 	end := r.whereEnds[len(r.whereEnds)-1]
 	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {

@@ -326,9 +326,12 @@ var predNames = map[PredOp]string{
 	AllOf: "and", AnyOf: "or", NotOf: "not",
 }
 
+// Name returns the name of the predicate, without a negation.
+func (p *Pred) Name() string { return predNames[p.Op] }
+
 // String formats the predicate in query syntax.
 func (p *Pred) String() string {
-	name := predNames[p.Op]
+	name := p.Name()
 	switch {
 	case p.Op < Within:
 		return name + "(" + literalText(p.Value) + ")"
