@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { posture, type Account, type Run } from '../../api/posture';
+import { posture, type Account } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { choiceOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
@@ -12,9 +12,10 @@ import { Segments } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { count, plural, sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { accountsQuery, findingsQuery, open, runsQuery } from '../data';
+import { accountsQuery, findingsQuery, open, runsQuery, unreadQuery } from '../data';
 import { accountMark, hasProblem } from './accountMarks';
 import { PlanDialog } from './PlanDialog';
+import { runsOf, type RunSummary } from './runs';
 import { RunSquares } from './RunSquares';
 import { inWords, planQuery } from './schedule';
 import { useCollect } from './useRun';
@@ -38,11 +39,19 @@ const useFindingCounts = () =>
     }),
   ).data?.aggregations?.account?.buckets ?? {};
 
-function Row({ account: a, runs, entities, findings }: { account: Account; runs: Run[]; entities: number; findings: number }) {
+interface RowProps {
+  account: Account;
+  runs: RunSummary[];
+  /** How many of its types were not read in full. */
+  unread: number;
+  entities: number;
+  findings: number;
+}
+
+function Row({ account: a, runs, unread, entities, findings }: RowProps) {
   const { mark, word } = accountMark(a);
   const stream = a.eventStreamStatus.value === 'connected';
   const last = runs[0];
-  const unread = Object.values(last?.collectorStatus ?? {}).filter((c) => c.status !== 'Success').length;
   return (
     <tr data-account={a.cloudAccountId}>
       <th scope="row">
@@ -117,6 +126,7 @@ export default function Accounts() {
     ...runsQuery(undefined, 500),
     refetchInterval: (q) => (q.state.data?.some((r) => r.status === 'Started') ? 2000 : false),
   });
+  const unread = useQuery(unreadQuery()).data ?? [];
   const entities = useEntityCounts();
   const findings = useFindingCounts();
   const link = () => void navigate({ to: '/accounts/link' } as never);
@@ -132,8 +142,6 @@ export default function Accounts() {
     { keys: 'l', does: 'Link an account', run: link },
     { keys: 'r', does: 'Read the account of the row now', run: readFocused },
   ]);
-  const runsOf = (id: string) =>
-    (runs.data ?? []).filter((r) => r.cloudAccountId === id).sort((a, b) => b.startTime.localeCompare(a.startTime));
   return (
     <Page
       title="Accounts"
@@ -204,7 +212,8 @@ export default function Accounts() {
                         <Row
                           key={a.cloudAccountId}
                           account={a}
-                          runs={runsOf(a.cloudAccountId)}
+                          runs={runsOf(a, runs.data ?? [])}
+                          unread={unread.filter((u) => u.cloudAccountId === a.cloudAccountId).length}
                           entities={entities[a.cloudAccountId]?.count ?? 0}
                           findings={findings[a.cloudAccountId]?.count ?? 0}
                         />
