@@ -154,7 +154,7 @@ var awsCIDR = resource.Function{
 			return err
 		}
 		b.Number("prefixLength", int64(p.Bits())).Number("ipVersion", ipVersion(p.Addr())).Flag("isInternet", set.IsInternet())
-		b.Flag("isPrivate", p.Bits() > 7 && (p.Addr().IsPrivate() || p.Addr().IsLoopback() || p.Addr().IsLinkLocalUnicast()))
+		b.Flag("isPrivate", isPrivate(p))
 		return nil
 	},
 }

@@ -98,7 +98,7 @@ var azureCIDRRangeFacts = resource.Function{
 			version = 4
 		}
 		b.Number("prefixLength", int64(p.Bits())).Number("ipVersion", version).Flag("isInternet", p.Bits() == 0)
-		b.Flag("isPrivate", p.Bits() > 7 && (p.Addr().IsPrivate() || p.Addr().IsLoopback() || p.Addr().IsLinkLocalUnicast()))
+		b.Flag("isPrivate", isPrivate(p))
 		return nil
 	},
 }
@@ -236,6 +236,19 @@ func parsePrefix(text string) (netip.Prefix, bool) {
 		return netip.Prefix{}, false
 	}
 	return netip.PrefixFrom(a, a.BitLen()), true
+}
+
+// privateRanges are the address ranges that are not routed on the internet.
+var privateRanges = []netip.Prefix{
+	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
+	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("127.0.0.0/8"),
+	netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("::1/128"),
+}
+
+// isPrivate reports whether a range lies within one of privateRanges. Its first address alone
+// does not tell: 192.168.0.0/15 has public addresses.
+func isPrivate(p netip.Prefix) bool {
+	return slices.ContainsFunc(privateRanges, func(r netip.Prefix) bool { return p.Bits() >= r.Bits() && r.Contains(p.Addr()) })
 }
 
 // texts returns the strings of a value, which may be a string, a list or a nested list.

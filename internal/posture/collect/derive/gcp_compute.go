@@ -2,7 +2,6 @@ package derive
 
 import (
 	"context"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -266,17 +265,9 @@ var gcpCIDR = resource.Function{
 		if !ok {
 			return nil
 		}
-		private := slices.ContainsFunc(gcpPrivateRanges, func(p netip.Prefix) bool { return p.Contains(prefix.Addr()) && prefix.Bits() >= p.Bits() })
-		b.Flag("private", private).Number("ipVersion", ipVersion(prefix.Addr())).Number("prefixLength", int64(prefix.Bits()))
+		b.Flag("private", isPrivate(prefix)).Number("ipVersion", ipVersion(prefix.Addr())).Number("prefixLength", int64(prefix.Bits()))
 		return nil
 	},
-}
-
-// gcpPrivateRanges are the address ranges that are not routed on the internet.
-var gcpPrivateRanges = []netip.Prefix{
-	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
-	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("127.0.0.0/8"),
-	netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("::1/128"),
 }
 
 // gcpPublicIPs lists the public addresses of instances and load balancers, and reserved ones.
