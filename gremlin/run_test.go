@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 	"sync"
 	"testing"
@@ -183,6 +184,53 @@ func TestErrorsHavePosition(t *testing.T) {
 	if err == nil {
 		t.Error("times() without repeat() was accepted")
 	}
+}
+
+// TestWrongArgumentsHavePosition binds values of a wrong kind to variables, whose kind is
+// known only when the query runs.
+func TestWrongArgumentsHavePosition(t *testing.T) {
+	t.Parallel()
+	huge := graph.BigInt(new(big.Int).Lsh(big.NewInt(1), 70))
+	for _, c := range []struct {
+		text string
+		bad  []graph.Value
+	}{
+		{`g.inject('a').concat(x)`, []graph.Value{graph.Int(5), graph.Bool(true), graph.List(graph.String("b")), huge}},
+		{`g.inject('a').concat('b', x)`, []graph.Value{graph.Int(5), graph.VertexOf(0)}},
+		{
+			`g.inject(datetime('2020-01-01')).dateAdd(DT.day, x)`,
+			[]graph.Value{graph.String("1"), graph.Null, graph.Bool(true), graph.List(graph.Int(1)), graph.Double(1), huge},
+		},
+		{`g.inject(datetime('2020-01-01')).dateAdd(DT.day, 99999999999999999999999n)`, []graph.Value{graph.Null}},
+		{`g.inject('abc').substring(99999999999999999999999n)`, []graph.Value{graph.Null}},
+		{`g.inject(['abc']).substring(local, 0, -99999999999999999999999n)`, []graph.Value{graph.Null}},
+		{`g.V().out(x)`, []graph.Value{graph.Int(5)}},
+		{`g.V().limit(x)`, []graph.Value{graph.Null, graph.String("1"), huge}},
+	} {
+		for _, x := range c.bad {
+			var planErr *gremlin.PlanError
+			if err := runWith(t, c.text, x); !errors.As(err, &planErr) || planErr.Pos.Line != 1 || planErr.Pos.Column < 3 {
+				t.Errorf("%s with x = %s: got %v, want a plan error with a position", c.text, x, err)
+			}
+		}
+	}
+	for _, text := range []string{`g.inject('a').concat(x)`, `g.inject(null).concat(x, 'b')`} {
+		for _, x := range []graph.Value{graph.Null, graph.String("b")} {
+			if err := runWith(t, text, x); err != nil {
+				t.Errorf("%s with x = %s: %v", text, x, err)
+			}
+		}
+	}
+}
+
+// runWith compiles a query and runs it with a value of the variable x.
+func runWith(t *testing.T, text string, x graph.Value) error {
+	t.Helper()
+	p, err := gremlin.Compile(text, gremlin.CompileOptions{})
+	if err == nil {
+		_, err = p.Run(t.Context(), denseGraph(t, 1, 0), gremlin.RunOptions{Params: map[string]graph.Value{"x": x}})
+	}
+	return err
 }
 
 // TestConcurrentRuns runs one plan on two graphs from many goroutines. With

@@ -163,10 +163,11 @@ func (b *builder) names(args []syntax.Arg) ([]string, error) {
 	}
 	out := []string{}
 	for _, v := range vs {
-		if v.Kind() == graph.KindString {
+		if err := requireText(v); err != nil {
+			return nil, err
+		}
+		if !v.IsNull() {
 			out = append(out, v.Str())
-		} else if !v.IsNull() {
-			return nil, fmt.Errorf("a string was expected, not %s", v)
 		}
 	}
 	return out, nil
@@ -175,25 +176,41 @@ func (b *builder) names(args []syntax.Arg) ([]string, error) {
 // name returns the string value of an argument; ok is false for null.
 func (b *builder) name(a syntax.Arg) (s string, ok bool, err error) {
 	v, err := b.value(a)
+	if err == nil {
+		err = requireText(v)
+	}
 	if err != nil || v.IsNull() {
 		return "", false, err
 	}
-	if v.Kind() != graph.KindString {
-		return "", false, fmt.Errorf("a string was expected, not %s", v)
-	}
 	return v.Str(), true, nil
+}
+
+// requireText returns an error for a value that is neither a string nor null.
+func requireText(v graph.Value) error {
+	if v.Kind() != graph.KindString && !v.IsNull() {
+		return fmt.Errorf("a string was expected, not %s", v)
+	}
+	return nil
 }
 
 // int returns the integer value of an argument.
 func (b *builder) int(a syntax.Arg) (int64, error) {
 	v, err := b.value(a)
+	if err == nil {
+		err = requireInt(v)
+	}
 	if err != nil {
 		return 0, err
 	}
-	if !v.IsInteger() {
-		return 0, fmt.Errorf("a whole number was expected, not %s", v)
-	}
 	return v.Int(), nil
+}
+
+// requireInt returns an error for a value without an Int.
+func requireInt(v graph.Value) error {
+	if !v.IsInteger() {
+		return fmt.Errorf("a whole number was expected, not %s", v)
+	}
+	return nil
 }
 
 // scopeArg removes a leading scope from the arguments.

@@ -133,7 +133,8 @@ func token0(args []syntax.Arg, e syntax.Enum) (string, bool) {
 	return token(args[0], e)
 }
 
-// callNames are the functions of one value. Package exec implements them.
+// callNames are the steps that compute a value from the current one, such as trim(). Package
+// exec implements them.
 var callNames = map[string]bool{
 	"asBool": true, "asDate": true, "asNumber": true, "asString": true, "combine": true, "concat": true, "conjoin": true,
 	"dateAdd": true, "dateDiff": true, "difference": true, "disjunct": true, "intersect": true, "length": true, "lTrim": true,
@@ -141,7 +142,7 @@ var callNames = map[string]bool{
 	"toLower": true, "toUpper": true, "trim": true,
 }
 
-// calls builds the functions of one value.
+// calls builds the steps of callNames. It has nothing to do with Gremlin's step call().
 func (b *builder) calls(s syntax.Step, sc scope, _ bool) (Step, error) {
 	if !callNames[s.Name] {
 		return nil, nil
@@ -167,8 +168,16 @@ func (b *builder) calls(s syntax.Step, sc scope, _ bool) (Step, error) {
 	return c, b.checkCall(s.Name, c)
 }
 
+// checkCall checks what the parser cannot: the kinds of variables, and numbers that are too
+// large. Package exec relies on it.
 func (b *builder) checkCall(name string, c *Call) error {
 	switch name {
+	case "dateAdd":
+		return requireInt(c.Args[1])
+	case "substring":
+		return requireAll(c.Args, requireInt)
+	case "concat":
+		return requireAll(c.Args, requireText)
 	case "asNumber":
 		if len(c.Args) == 0 {
 			return nil
@@ -180,6 +189,16 @@ func (b *builder) checkCall(name string, c *Call) error {
 	case "conjoin":
 		if c.Args[0].IsNull() {
 			return fmt.Errorf("Input delimiter to conjoin step can't be null.")
+		}
+	}
+	return nil
+}
+
+// requireAll returns the first error of require for the values.
+func requireAll(vs []graph.Value, require func(graph.Value) error) error {
+	for _, v := range vs {
+		if err := require(v); err != nil {
+			return err
 		}
 	}
 	return nil
