@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"bytes"
+	goversion "go/version"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestSeparateModulesHaveChecksums checks that the separate modules, which scripts/test does
-// not build all of, have checksums for everything that the packages they import from the
-// main module depend on. Without them they do not build.
+// TestSeparateModulesHaveChecksums checks that the go.sum of each separate module has the
+// modules that its imported packages of the main module depend on, in the versions that it
+// uses. Without them it does not build, which scripts/test notices for only some of the separate modules.
 func TestSeparateModulesHaveChecksums(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../*/*/go.mod")
@@ -33,7 +34,7 @@ func TestSeparateModulesHaveChecksums(t *testing.T) {
 		packages := importsOfMain(t, dir)
 		t.Run(strings.TrimPrefix(dir, "../../"), func(t *testing.T) {
 			t.Parallel()
-			list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}"}, packages...)...)
+			list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}"}, packages...)...)
 			list.Dir = "../.."
 			out, err := list.Output()
 			if err != nil {
@@ -43,14 +44,46 @@ func TestSeparateModulesHaveChecksums(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			modules := strings.Fields(string(out))
+			modules := strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' })
 			slices.Sort(modules)
 			for _, module := range slices.Compact(modules) {
-				if has := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(module) + ` v[^/ ]+ h1:`); module != "vigil" && !has.Match(sums) {
+				if !hasChecksum(text, sums, module) {
 					t.Errorf("go.sum has no checksum of %s: run go mod tidy", module)
 				}
 			}
 		})
+	}
+}
+
+// hasChecksum reports whether the go.sum of a separate module has the checksum of a module,
+// "path version", that the main module depends on. The go.mod of the separate module may
+// require a newer version, which it then uses instead.
+func hasChecksum(mod, sums []byte, module string) bool {
+	path, version, _ := strings.Cut(module, " ")
+	required := regexp.MustCompile(`(?m)^(?:require|\t) ?` + regexp.QuoteMeta(path) + ` v(\S+)`).FindSubmatch(mod)
+	// Versions of Go are compared as versions of modules are, without what follows a hyphen.
+	if required != nil && goversion.Compare("go"+string(required[1]), "go"+strings.TrimPrefix(version, "v")) > 0 {
+		version = "v" + string(required[1])
+	}
+	return bytes.Contains(append([]byte("\n"), sums...), []byte("\n"+path+" "+version+" h1:"))
+}
+
+func TestHasChecksum(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		mod, sums string
+		want      bool
+	}{
+		"same":                      {"require a.b/c v1.9.0\n", "a.b/c v1.9.0 h1:x=\n", true},
+		"raised in the main module": {"require (\n\ta.b/c v1.8.0\n)\n", "a.b/c v1.8.0 h1:x=\n", false},
+		"newer":                     {"require (\n\ta.b/c v1.10.0 // indirect\n)\n", "z v1.0.0 h1:x=\na.b/c v1.10.0 h1:x=\n", true},
+		"newer, without a checksum": {"require a.b/c v1.10.0\n", "a.b/c v1.9.0 h1:x=\n", false},
+		"checksum of go.mod only":   {"require a.b/c v1.9.0\n", "a.b/c v1.9.0/go.mod h1:x=\n", false},
+		"module with a longer path": {"require x/a.b/c v1.9.0\n", "x/a.b/c v1.9.0 h1:x=\n", false},
+	} {
+		if got := hasChecksum([]byte(c.mod), []byte(c.sums), "a.b/c v1.9.0"); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 
