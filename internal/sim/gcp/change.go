@@ -32,7 +32,7 @@ func (c *Cloud) Change(change Change) error {
 	case !known:
 		return fmt.Errorf("there is no project %q", change.Project)
 	case k.in == "" && change.Parent != "", k.in != "" && change.Parent == "":
-		return fmt.Errorf("%s: parent %q", change.Type, change.Parent)
+		return fmt.Errorf("the parent of a %s is %q; it must be set if the type is nested in another, and only then", change.Type, change.Parent)
 	}
 	a := address{Cloud: c, k: k, project: p, parent: change.Parent}
 	if _, exists := a.get(change.Name); exists == (change.Make != nil) {
@@ -53,11 +53,7 @@ func (c *Cloud) Resource(change Change) (service, name string) {
 		return "", ""
 	}
 	a := address{Cloud: c, k: k, project: p, parent: change.Parent}
-	location := posture.Global
-	if i, ok := a.index(change.Name); ok {
-		a.i = i
-		location = a.location()
-	}
+	location := a.locationFor(change.Name)
 	if change.Make != nil {
 		location = placeOf(linkOf(change.Make))
 	}

@@ -19,8 +19,10 @@ import (
 	"testing"
 	"time"
 
+	"vigil/internal/posture"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/gcp"
+	"vigil/internal/sim/world"
 )
 
 // cloud is a simulated cloud with a client that uses no SDK.
@@ -337,6 +339,61 @@ func TestPagesContainEverythingOnce(t *testing.T) {
 		}
 		if got, pages := read(tt.small); pages < 2 || !slices.Equal(got, all) {
 			t.Errorf("%s: %v on %d pages, want %v on several", name, got, pages, all)
+		}
+	}
+}
+
+// TestChangesNameTheirResources checks the names that events of changes have: the location of a
+// created resource is in its description, and that of a generated one depends on its number.
+func TestChangesNameTheirResources(t *testing.T) {
+	t.Parallel()
+	c := serve(t, gcp.Options{Size: 50})
+	project := c.Projects()[0].ID
+	var got string
+	c.Changes.Watch = func(change world.Change) {
+		_, got = c.Resource(gcp.Change{Type: change.Ref.Type, Project: change.Ref.Place.Account, Parent: change.Ref.Place.Region, Name: change.Ref.Name, Make: change.Make})
+	}
+	link := func(path string) world.Object {
+		return world.Obj("selfLink", "https://www.googleapis.com/compute/v1/"+path)
+	}
+	named := func(path string) world.Object { return world.Obj("name", path) }
+	steps := []struct {
+		kind         posture.EntityType
+		parent, name string
+		verbs        string                    // which changes: create, patch, delete
+		path         string                    // below the project
+		made         func(string) world.Object // its description, by its path
+	}{
+		{"GCP.Compute.Instance", "", "vm-00000", "patch delete", "zones/us-central1-a/instances/vm-00000", nil},
+		{"GCP.Compute.Instance", "", "web", "create patch delete", "zones/us-central1-b/instances/web", link},
+		{"GCP.Compute.Instance", "", "web", "create patch delete", "zones/europe-west1-c/instances/web", link},
+		{"GCP.Compute.Instance", "", "vm-90000", "create patch delete", "zones/us-central1-b/instances/vm-90000", link},
+		{"GCP.Compute.Instance", "", "vm-00000", "create patch delete", "zones/europe-west1-b/instances/vm-00000", link},
+		{"GCP.Compute.Subnetwork", "", "inner", "create patch delete", "regions/europe-west1/subnetworks/inner", link},
+		{"GCP.Compute.Firewall", "", "web", "create patch delete", "global/firewalls/web", link},
+		{"GCP.KMS.CryptoKey", "ring-00001", "key-00000", "patch", "locations/europe-west1/keyRings/ring-00001/cryptoKeys/key-00000", nil},
+		{"GCP.KMS.KeyRing", "", "own", "create patch", "locations/europe-west1/keyRings/own", named},
+		{"GCP.KMS.CryptoKey", "own", "data", "create patch delete", "locations/europe-west1/keyRings/own/cryptoKeys/data", named},
+		{"GCP.KMS.KeyRing", "", "own", "delete", "locations/europe-west1/keyRings/own", nil},
+	}
+	for _, step := range steps {
+		want := "projects/" + project + "/" + step.path
+		for _, verb := range strings.Fields(step.verbs) {
+			change := gcp.Change{Type: step.kind, Project: project, Parent: step.parent, Name: step.name}
+			switch verb {
+			case "create":
+				change.Make = step.made(want)
+			case "patch":
+				change.Patch = world.Obj("description", "changed")
+			case "delete":
+				change.Gone = true
+			}
+			if err := c.Change(change); err != nil {
+				t.Fatalf("%s %s: %v", verb, want, err)
+			}
+			if got != want {
+				t.Errorf("%s: %s, want %s", verb, got, want)
+			}
 		}
 	}
 }

@@ -136,6 +136,26 @@ func (a address) location() string {
 	return posture.Global
 }
 
+// locationFor returns the location of the resource with a name. The location of a created
+// resource is in its description, even if its name is like those of generated ones.
+func (a address) locationFor(name string) string {
+	if o, ok := a.Changes.Created(world.Ref{Type: a.k.typ, Place: a.place(), Name: name}); ok {
+		return locationOf(a, o)
+	}
+	i, ok := a.index(name)
+	if !ok {
+		return posture.Global
+	}
+	a.i = i
+	return a.location()
+}
+
+// enclosing returns the kind of the resource in which a is nested, and its location.
+func (a address) enclosing() (parent address, location string) {
+	parent = a.peer(a.k.in, 0)
+	return parent, parent.locationFor(a.parent)
+}
+
 // path returns the resource's full name.
 func (a address) path() string { return a.pathTo(a.location(), a.name()) }
 
@@ -143,9 +163,8 @@ func (a address) pathTo(location, name string) string {
 	base := "projects/" + a.project.ID + "/"
 	switch {
 	case a.k.in != "":
-		parent := address{Cloud: a.Cloud, k: kinds[a.k.in], project: a.project}
-		parent.i, _ = parent.index(a.parent)
-		return parent.path() + "/" + a.k.collection + "/" + name
+		parent, within := a.enclosing()
+		return parent.pathTo(within, a.parent) + "/" + a.k.collection + "/" + name
 	case a.k.where == inLocation, a.k.where == inGlobal:
 		base += "locations/" + location + "/"
 	case a.k.where == inProject:
@@ -188,9 +207,8 @@ func (a address) labels() world.Object {
 // entityOf returns the product's entity id of a resource.
 func (a address) entityOf(name, location string) posture.EntityID {
 	if a.k.in != "" {
-		parent := address{Cloud: a.Cloud, k: kinds[a.k.in], project: a.project}
-		parent.i, _ = parent.index(a.parent)
-		name, location = a.parent+"/"+name, parent.location()
+		_, location = a.enclosing()
+		name = a.parent + "/" + name
 	}
 	return a.k.typ.ID(posture.AccountID(a.project.ID), location, name)
 }

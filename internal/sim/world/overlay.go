@@ -103,6 +103,13 @@ func (o *Overlay) changeOf(r Ref) (changed, bool) {
 	return c, ok
 }
 
+// Created returns a created resource as it is now, or as it was when it was deleted.
+// It returns false for generated resources.
+func (o *Overlay) Created(r Ref) (Object, bool) {
+	c, _ := o.changeOf(r)
+	return c.patch, c.created
+}
+
 // addedObjects returns the created resources of a kind in a place.
 func (o *Overlay) addedObjects(t posture.EntityType, p Place) []createdObject {
 	o.mu.RLock()
