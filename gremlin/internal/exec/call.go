@@ -89,7 +89,10 @@ func (r *run) asNumber(s *plan.Call) func(graph.Value) (graph.Value, error) {
 			}
 			v = n
 		case v.Kind() == graph.KindDateTime:
-			v = graph.Long(v.Time().UnixMilli())
+			var err error
+			if v, err = unixMillis(v.Time()); err != nil {
+				return graph.Null, err
+			}
 		case !v.IsNumber():
 			return graph.Null, value.Errorf("Can't parse type %s as number.", value.ClassName(v))
 		}
@@ -144,16 +147,28 @@ func reverse(v graph.Value) (graph.Value, error) {
 	return graph.List(out...), nil
 }
 
+// maxYear is the last year of a date; the first is -maxYear. These are the limits of Java's
+// OffsetDateTime.
+const maxYear = 999_999_999
+
+// dateAdd adds seconds instead of a time.Duration, which is at most 292 years.
 func dateAdd(s *plan.Call) func(graph.Value) (graph.Value, error) {
 	unit, _ := value.As[value.Token](s.Args[0])
-	n := time.Duration(s.Args[1].Int()) * map[value.Token]time.Duration{
-		"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour,
-	}[unit]
+	seconds := map[value.Token]int64{"second": 1, "minute": 60, "hour": 3600, "day": 24 * 3600}[unit]
+	n := s.Args[1].Int()
+	first := time.Date(-maxYear, time.January, 1, 0, 0, 0, 0, time.UTC).Unix()
+	last := time.Date(maxYear+1, time.January, 1, 0, 0, 0, 0, time.UTC).Unix() - 1
+	most := (last - first) / seconds // a larger amount leads out of the range from every date, and may overflow
 	return func(v graph.Value) (graph.Value, error) {
 		if v.Kind() != graph.KindDateTime {
 			return graph.Null, value.Errorf("dateAdd accept only OffsetDateTime or Date (deprecated).")
 		}
-		return graph.DateTime(v.Time().Add(n)), nil
+		t := v.Time()
+		sum := t.Unix() + n*seconds
+		if n < -most || n > most || sum < first || sum > last {
+			return graph.Null, value.Errorf("dateAdd() leads to a date outside of the years -%d to %d.", maxYear, maxYear)
+		}
+		return graph.DateTime(time.Unix(sum, int64(t.Nanosecond())).In(t.Location())), nil
 	}
 }
 
@@ -171,21 +186,31 @@ func (r *run) dateDiff(s *plan.Call, next op) (op, error) {
 		if err != nil {
 			return graph.Null, false, err
 		}
+		var diff graph.Value
 		switch {
 		case other.IsNull():
-			return graph.Long(v.Time().UnixMilli()), true, nil
-		case other.Kind() != graph.KindDateTime:
-			return graph.Null, false, value.Errorf("DateDiff can only take OffsetDateTime or Date (deprecated) as argument, encountered %s", value.ClassName(other))
+			diff, err = unixMillis(v.Time())
+		case other.Kind() == graph.KindDateTime:
+			diff, err = millisBetween(other.Time(), v.Time())
+		default:
+			err = value.Errorf("DateDiff can only take OffsetDateTime or Date (deprecated) as argument, encountered %s", value.ClassName(other))
 		}
-		return millisBetween(other.Time(), v.Time()), true, nil
+		return diff, err == nil, err
 	}), nil
 }
 
-func millisBetween(a, b time.Time) graph.Value {
+// unixMillis returns the milliseconds since 1970.
+func unixMillis(t time.Time) (graph.Value, error) { return millisBetween(time.Unix(0, 0), t) }
+
+// millisBetween returns an error for dates that are more than 292 million years apart.
+func millisBetween(a, b time.Time) (graph.Value, error) {
 	d := new(big.Int).Sub(big.NewInt(b.Unix()), big.NewInt(a.Unix()))
 	d.Mul(d, big.NewInt(1000))
 	d.Add(d, big.NewInt(int64(b.Nanosecond()-a.Nanosecond())/1e6))
-	return graph.Long(d.Int64())
+	if !d.IsInt64() {
+		return graph.Null, value.Errorf("long overflow")
+	}
+	return graph.Long(d.Int64()), nil
 }
 
 // argument returns the second argument of a function: a literal, or the result

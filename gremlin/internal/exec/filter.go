@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"time"
 
 	"vigil/graph"
@@ -138,11 +139,13 @@ func (r *run) matchItems(s *plan.Items, v graph.Value) bool {
 }
 
 func (r *run) timeLimit(s *plan.TimeLimit, next op) op {
+	const longest = math.MaxInt64 / int64(time.Millisecond) // in a time.Duration
+	limit := time.Duration(max(-longest, min(s.Millis, longest))) * time.Millisecond
 	var until time.Time
 	return r.newFilterOp(next, func(*batch, int) (bool, error) {
 		now := time.Now()
 		if until.IsZero() {
-			until = now.Add(time.Duration(s.Millis) * time.Millisecond)
+			until = now.Add(limit)
 		}
 		if now.After(until) {
 			return false, errDone
