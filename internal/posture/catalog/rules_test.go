@@ -99,6 +99,40 @@ func TestRulesDoWhatTheirCasesShow(t *testing.T) {
 	}
 }
 
+// TestKeysOfAnswersMayNameTheRegion checks the keys of entities of one name in two regions
+// that are read from the answers of a case, for each list of keys.
+func TestKeysOfAnswersMayNameTheRegion(t *testing.T) {
+	t.Parallel()
+	b := sharedBench()
+	rules := product(t).Rules
+	e := rules[slices.IndexFunc(rules, func(e catalog.Entry) bool { return e.ID == "gcp-subnet-private-google-access" })]
+	subnet := func(region, purpose string) map[string]any {
+		link := "https://www.googleapis.com/compute/v1/projects/acme-prod/regions/" + region + "/subnetworks/one"
+		return map[string]any{"subnetworks": []any{map[string]any{"name": "one", "selfLink": link, "purpose": purpose}}}
+	}
+	both := []string{"europe-west1 one", "us-central1 one"}
+	for name, tt := range map[string]struct {
+		first, second string // their purposes
+		keys          catalog.Case
+		want          string // in the error
+	}{
+		"violating":          {"PRIVATE", "PRIVATE", catalog.Case{Violates: both}, ""},
+		"not applicable":     {"REGIONAL_MANAGED_PROXY", "REGIONAL_MANAGED_PROXY", catalog.Case{NotApplicable: both}, ""},
+		"one of each":        {"PRIVATE", "REGIONAL_MANAGED_PROXY", catalog.Case{Violates: both[:1], NotApplicable: both[1:]}, ""},
+		"without the region": {"REGIONAL_MANAGED_PROXY", "REGIONAL_MANAGED_PROXY", catalog.Case{NotApplicable: []string{"one"}}, "use region and name"},
+		"another region":     {"PRIVATE", "REGIONAL_MANAGED_PROXY", catalog.Case{Violates: both[:1], NotApplicable: []string{both[1], "asia-east1 one"}}, `there is no GCP.Compute.Subnetwork "asia-east1 one"`},
+	} {
+		c := tt.keys
+		c.Name = name
+		c.Answers = map[string]any{"compute/v1/projects/$project/aggregated/subnetworks": map[string]any{"items": map[string]any{
+			"regions/europe-west1": subnet("europe-west1", tt.first), "regions/us-central1": subnet("us-central1", tt.second),
+		}}}
+		if err := b.Check(t.Context(), e, c); tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
 func objects(raised []posture.Raised) []posture.EntityID {
 	var ids []posture.EntityID
 	for _, r := range raised {

@@ -12,7 +12,7 @@ import (
 )
 
 // Build returns the entities of a case, including those that are read from its Answers,
-// and their ids by key. Types whose list fails are added to Unread of the returned case.
+// and their ids by key. Types that cannot be listed are added to Unread of the returned case.
 func (r *Runner) Build(ctx context.Context, e catalog.Entry, c catalog.Case) (catalog.Case, []posture.Entity, map[string]posture.EntityID, error) {
 	found, ids, err := c.Build()
 	if err != nil || len(c.Answers) == 0 {
@@ -46,7 +46,7 @@ func (r *Runner) Build(ctx context.Context, e catalog.Entry, c catalog.Case) (ca
 	if checked == 0 && len(reading.Failed) == 0 {
 		return c, nil, nil, fmt.Errorf("case %q: no %s was read from the answers", c.Name, e.Type)
 	}
-	for _, key := range slices.Concat(c.Violates, c.Unknown) {
+	for _, key := range slices.Concat(c.Violates, c.Unknown, c.NotApplicable) {
 		if ids[key] == "" {
 			return c, nil, nil, fmt.Errorf("case %q: there is no %s %q", c.Name, e.Type, key)
 		}
@@ -58,7 +58,7 @@ func (r *Runner) Build(ctx context.Context, e catalog.Entry, c catalog.Case) (ca
 // and name if the case uses them, else the name.
 func keyOf(c catalog.Case, e posture.Entity) string {
 	short := cases.ShortID(e)
-	if slices.Contains(slices.Concat(c.Violates, c.Unknown), short) {
+	if slices.Contains(slices.Concat(c.Violates, c.Unknown, c.NotApplicable), short) {
 		return short
 	}
 	_, name, _ := strings.Cut(short, " ")
