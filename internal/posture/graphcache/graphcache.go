@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"vigil/graph"
+	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/processors"
 )
@@ -88,8 +89,10 @@ func (g *Graphs) Graph(ctx context.Context, org posture.OrgID, account posture.A
 	}
 	ref := posture.AccountRef{Org: org, Account: account}
 	generation, err := g.store.Generation(ctx, org, account)
-	if err != nil {
+	if fault.Is(err, fault.NotFound) {
 		g.forget(ref)
+	}
+	if err != nil {
 		return Graph{}, err
 	}
 	if found, ok := g.take(ref); ok && found.Generation >= generation {

@@ -2,6 +2,7 @@ package graphcache_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,7 +61,10 @@ func (s *fakeStore) accountOf(org posture.OrgID, id posture.AccountID) (*fakeAcc
 	return nil, fault.New(fault.NotFound, "no account")
 }
 
-func (s *fakeStore) Generation(_ context.Context, org posture.OrgID, id posture.AccountID) (int64, error) {
+func (s *fakeStore) Generation(ctx context.Context, org posture.OrgID, id posture.AccountID) (int64, error) {
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, err := s.accountOf(org, id)
@@ -305,6 +309,22 @@ func TestGraphOfMissingAccount(t *testing.T) {
 	delete(s.accounts, ref)
 	if _, err := g.Graph(t.Context(), ref.Org, ref.Account); !fault.Is(err, fault.NotFound) || g.Bytes() != 0 {
 		t.Errorf("removed account: %v, %d bytes are cached", err, g.Bytes())
+	}
+}
+
+func TestGraphStaysCachedWhenACallerGivesUp(t *testing.T) {
+	t.Parallel()
+	s := new(fakeStore)
+	s.change(ref, slices.Collect(entitygen.New(0, 100).All()))
+	g := graphcache.New(s, graphcache.Options{})
+	cached := load(t, g, ref)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := g.Graph(ctx, ref.Org, ref.Account); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a cancelled context: %v", err)
+	}
+	if load(t, g, ref).Graph != cached.Graph {
+		t.Error("the graph was loaded again")
 	}
 }
 
