@@ -151,6 +151,9 @@ func scopeWhere(t *Traversal) error {
 		return scopeAll([]*Traversal{s.Traversal})
 	case *Identity:
 		if startsAt(s) {
+			if len(s.Labels) > 1 {
+				return fmt.Errorf("The start step of a where()-traversal can only have one label: %s", s.Labels)
+			}
 			t.Steps[0] = &WhereStart{Meta{Name: "as"}, s.Labels[0]}
 		}
 	}

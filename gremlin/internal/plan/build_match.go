@@ -94,6 +94,9 @@ func pattern(t *Traversal) (Pattern, error) {
 		return Pattern{Where: s, Traversal: t, Needs: needsOf(s.Traversal)}, nil
 	case *Identity:
 		if startsAt(s) {
+			if len(s.Labels) > 1 {
+				return Pattern{}, fmt.Errorf("The start step of a match()-traversal can only have one label: %s", s.Labels)
+			}
 			return fromLabel(s.Labels[0], t)
 		}
 	}
