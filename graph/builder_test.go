@@ -3,6 +3,8 @@ package graph_test
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
 	"sync"
 	"testing"
 
@@ -121,6 +123,83 @@ func TestUnnamedElementsGetIDs(t *testing.T) {
 	}
 	if len(seen) != 7 {
 		t.Errorf("ids are not distinct: %v", seen)
+	}
+}
+
+func TestLargeNumbersOfAnyKindAreOneID(t *testing.T) {
+	t.Parallel()
+	b := graph.NewBuilder(graph.Limits{})
+	if _, err := b.AddVertex(graph.Long(1<<62), "A"); err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []graph.Value{graph.Double(1 << 62), graph.BigInt(big.NewInt(1 << 62)), graph.BigDecimal(big.NewInt(1<<62), 0)} {
+		if _, ok := g.VertexByID(id); !ok {
+			t.Errorf("%s (%s) is not found", id, id.Kind())
+		}
+	}
+	for _, id := range []graph.Value{graph.Double(1 << 63), graph.Double(-1 << 63), graph.Double(1 << 61)} {
+		if _, ok := g.VertexByID(id); ok {
+			t.Errorf("%s (%s) is found", id, id.Kind())
+		}
+	}
+}
+
+// TestNumbersOfAnyKindAreOneID looks up ids of vertices and edges by equal numbers of other kinds.
+func TestNumbersOfAnyKindAreOneID(t *testing.T) {
+	t.Parallel()
+	build := func(edgeID graph.Value) *graph.Graph {
+		b := graph.NewBuilder(graph.Limits{})
+		for range 12 {
+			if _, err := b.AddVertex(graph.Null, "A"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 12 {
+			id := graph.Null
+			if i == 11 {
+				id = edgeID
+			}
+			if _, err := b.AddEdge(id, "x", graph.Long(0), graph.Long(1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	huge := new(big.Int).Lsh(big.NewInt(1), 70)
+	graphs := map[string]*graph.Graph{"generated ids": build(graph.Null), "stored ids": build(graph.String("named"))}
+	for name, g := range graphs {
+		for _, id := range []graph.Value{
+			graph.Byte(10), graph.Int(10), graph.Long(10), graph.Float(10), graph.Double(10), graph.BigInt(big.NewInt(10)),
+			graph.BigDecimal(big.NewInt(10), 0), graph.BigDecimal(big.NewInt(1000), 2), graph.BigDecimal(big.NewInt(1), -1),
+		} {
+			if e, ok := g.EdgeByID(id); !ok || e != 10 {
+				t.Errorf("%s: edge %s (%s) is not found: %v, %v", name, id, id.Kind(), e, ok)
+			}
+			if v, ok := g.VertexByID(id); !ok || v != 10 {
+				t.Errorf("%s: vertex %s (%s) is not found: %v, %v", name, id, id.Kind(), v, ok)
+			}
+		}
+		for _, id := range []graph.Value{
+			graph.Double(0.5), graph.Double(-1), graph.Double(math.Copysign(0, -1)), graph.Double(math.NaN()), graph.Double(math.Inf(1)),
+			graph.Double(1e300), graph.Double(1 << 62), graph.Float(10.5), graph.Long(-1), graph.Long(1 << 32), graph.Double(1 << 32),
+			graph.BigInt(huge), graph.BigInt(new(big.Int).Neg(huge)), graph.BigDecimal(big.NewInt(5), 1), graph.BigDecimal(big.NewInt(1), math.MinInt32),
+			graph.BigDecimal(big.NewInt(1), math.MaxInt32), graph.Null, graph.String("10"), graph.Bool(true),
+		} {
+			if e, ok := g.EdgeByID(id); ok {
+				t.Errorf("%s: edge %s (%s) is %d", name, id, id.Kind(), e)
+			}
+			if v, ok := g.VertexByID(id); ok {
+				t.Errorf("%s: vertex %s (%s) is %d", name, id, id.Kind(), v)
+			}
+		}
 	}
 }
 

@@ -68,20 +68,16 @@ func unorderedHash[T any](k uint64, s []T, hash func(T) uint64) uint64 {
 	return mix(k, h)
 }
 
-// idHash returns a hash of an id. Ids that are [Eq] have the same hash: 1, 1L and 1.0 are one id.
+// idHash returns a hash of an id. Whole numbers that are [Eq] have the same hash: 1, 1L, 1.0 and
+// 1.00M are one id.
 func idHash(v Value) uint64 {
+	if n, ok := v.wholeNumber(); ok {
+		return mix(uint64(KindLong), uint64(n))
+	}
 	switch {
-	case v.IsInteger():
-		return mix(uint64(KindLong), v.num)
 	case v.isFloating():
-		if f := v.Float(); f == math.Trunc(f) && math.Abs(f) < 1<<62 {
-			return mix(uint64(KindLong), uint64(int64(f)))
-		}
 		return mix(uint64(KindDouble), math.Float64bits(v.Float()))
 	case v.IsNumber():
-		if u, s := v.decimal(); s == 0 && u.IsInt64() {
-			return mix(uint64(KindLong), uint64(u.Int64()))
-		}
 		return uint64(KindBigInt)
 	}
 	return v.Hash()

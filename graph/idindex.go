@@ -9,7 +9,8 @@ type idIndex struct {
 	extra   int      // number of elements in patched
 }
 
-// find returns the element with an id. The element may be missing from the graph.
+// find returns the handle for an id. The handle remains when its element is removed, and
+// an edge to a vertex that was not added yet reserves one.
 func (e *elements) find(id Value) (Handle, bool) {
 	return e.findWhere(id, func(Handle) bool { return true })
 }
@@ -17,10 +18,11 @@ func (e *elements) find(id Value) (Handle, bool) {
 // findWhere returns the element with an id for which accept returns true.
 func (e *elements) findWhere(id Value, accept func(Handle) bool) (Handle, bool) {
 	if e.ids == nil {
-		if !id.IsInteger() || id.Int() < 0 || id.Int() >= int64(len(e.positions.items)) {
+		n, ok := id.wholeNumber()
+		if !ok || n < 0 || n >= int64(len(e.positions.items)) || !Eq(id, Long(n)) {
 			return 0, false
 		}
-		return Handle(id.Int()), accept(Handle(id.Int()))
+		return Handle(n), accept(Handle(n))
 	}
 	h := idHash(id)
 	if x, ok := probe(e.byID.table, h, func(x uint32) bool { return Eq(e.id(x), id) && accept(x) }); ok {

@@ -67,6 +67,43 @@ func (v Value) bigInteger() *big.Int {
 	return big.NewInt(v.Int())
 }
 
+// wholeNumber returns the integer that a number of any kind has as its value, if it fits 64
+// bits. The integer of -0.0 is 0, although these are not [Eq].
+func (v Value) wholeNumber() (int64, bool) {
+	switch {
+	case v.IsInteger():
+		return v.Int(), true
+	case v.isFloating():
+		if f := v.Float(); f == math.Trunc(f) && f >= -1<<63 && f < 1<<63 {
+			return int64(f), true
+		}
+		return 0, false
+	case v.IsNumber():
+		return wholeDecimal(v.decimal())
+	}
+	return 0, false
+}
+
+// wholeDecimal returns u * 10^-scale if it is an integer of 64 bits. It computes no power of ten
+// that is much longer than u.
+func wholeDecimal(u *big.Int, scale int64) (int64, bool) {
+	switch m := magnitude(u, scale); {
+	case u.Sign() == 0:
+		return 0, true
+	case m > 20, m < -1: // at least 10^20, or a fraction of 1
+		return 0, false
+	case scale < 0:
+		u = new(big.Int).Mul(u, pow10(-scale))
+	case scale > 0:
+		q, r := new(big.Int).QuoRem(u, pow10(scale), new(big.Int))
+		if r.Sign() != 0 {
+			return 0, false
+		}
+		u = q
+	}
+	return u.Int64(), u.IsInt64()
+}
+
 // decimalLimit limits the power of ten that a comparison computes. Numbers whose
 // scales differ by more are compared by magnitude.
 const decimalLimit = 4096

@@ -49,6 +49,21 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// TestGeneratedEdgeIDs finds an edge by numbers that are equal to its generated id.
+func TestGeneratedEdgeIDs(t *testing.T) {
+	t.Parallel()
+	g := denseGraph(t, 3, 0)
+	for _, text := range []string{`g.E(1)`, `g.E(1.0)`, `g.E(1.0f)`, `g.E(1n)`, `g.E(1.00m)`, `g.E("1")`, `g.E().hasId(1.0)`, `g.E().hasId(1n)`} {
+		res, err := run(t.Context(), t, g, text+`.inV().values("n")`, gremlin.DefaultBudget)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff([]string{"1"}, texts(g, res)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
 func TestSortWithLimit(t *testing.T) {
 	t.Parallel()
 	g := denseGraph(t, 2000, 0)
