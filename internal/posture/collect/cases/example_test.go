@@ -1,6 +1,7 @@
 package cases_test
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -99,4 +100,18 @@ func equal(a, b any) bool {
 		}
 	}
 	return true
+}
+
+// TestListThatIsOffIsEmpty checks that a list whose service is not enabled or not offered is
+// empty and complete, as in a collection, and that other refusals make it incomplete.
+func TestListThatIsOffIsEmpty(t *testing.T) {
+	t.Parallel()
+	catalog := load(t, resource.Functions{}, volumes[:strings.Index(volumes, "---\n")])
+	kind := posture.EntityType("AWS.Test.Volume")
+	for response, failed := range map[string]bool{"notEnabled": false, "notOffered": false, "denied": true, "throttled": true} {
+		reading, err := cases.ReadAll(t.Context(), catalog, []posture.EntityType{kind}, map[string]any{"test.ListVolumes": response})
+		if err != nil || len(reading.Entities) != 0 || (reading.Failed[kind] != nil) != failed {
+			t.Errorf("%s: read %v, failed %v, %v", response, reading.Entities, reading.Failed, err)
+		}
+	}
 }

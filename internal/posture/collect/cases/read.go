@@ -2,6 +2,7 @@ package cases
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"vigil/internal/posture"
@@ -54,7 +55,8 @@ func ReadAll(ctx context.Context, catalog *resource.Catalog, types []posture.Ent
 			out.Entities = append(out.Entities, r.Entity)
 			return nil
 		}).Serial()
-		if err := reader.List(ctx, t, emit); err != nil {
+		// A service that is off has no resources: its list is complete, as in a collection.
+		if err := reader.List(ctx, t, emit); err != nil && !errors.Is(err, collect.ErrOff) {
 			out.Failed[name] = err
 		}
 	}
