@@ -23,10 +23,10 @@ func (s *Store) Generation(ctx context.Context, org posture.OrgID, account postu
 func (s *Store) EachEntity(ctx context.Context, org posture.OrgID, account posture.AccountID, f func(posture.Entity) error) (generation int64, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		p, err := livePartition(tx, org, account)
+		generation = p.generation
 		if err != nil || p.accountNo == 0 {
 			return err
 		}
-		generation = p.generation
 		cells, err := sqldb.Query(tx, scanCell, `SELECT `+cellColumns+` FROM entity_cell WHERE account_no = $1`, p.accountNo)
 		if err != nil {
 			return err

@@ -132,7 +132,9 @@ func cellsOf(tx *sqldb.Tx, accountNo int64, t posture.EntityType) ([]cell, error
 }
 
 // livePartition returns the partition of an account, or an empty one if it was never
-// collected. It fails with fault.NotFound if there is no such account.
+// collected. While the entities that the account had before its removal are still being
+// removed, it returns only the generation, which must not decrease: caches and judgements
+// compare it with earlier ones. It fails with fault.NotFound if there is no such account.
 func livePartition(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID) (partition, error) {
 	_, err := sqldb.QueryOne(tx, sqldb.Scalar[posture.AccountID], `
 		SELECT id FROM account WHERE org = $1 AND id = $2`, org, account)
@@ -147,8 +149,11 @@ func livePartition(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID) (
 		return p, err
 	}
 	removal, err := removalOf(tx, p.accountNo)
-	if err != nil || removal.removedAt != 0 { // it was added again and has no entities yet
+	if err != nil {
 		return partition{}, err
+	}
+	if removal.removedAt != 0 { // it was added again and has no entities yet
+		return partition{generation: p.generation}, nil
 	}
 	return p, nil
 }

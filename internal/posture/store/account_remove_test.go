@@ -33,7 +33,7 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 		initial := r.counts(small)
 		r.raise(large, 2100)
 
-		removed := r.first(large)
+		removed, generation := r.first(large), r.generation(large)
 		if err := r.store.Onboard(t.Context(), "org", func(tx posture.OnboardingTx) error { return tx.RemoveAccount(large.ID) }); err != nil {
 			t.Fatal(err)
 		}
@@ -69,8 +69,16 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 
 		r.onboard(large)
 		requireRemoved("after it was added again")
-		if _, err := r.store.EachEntity(t.Context(), "org", large.ID, func(e posture.Entity) error { return fmt.Errorf("%s still exists", e.ID) }); err != nil {
-			t.Error(err)
+		now := r.generation(large)
+		if now <= generation {
+			t.Errorf("after it was added again the account has generation %d, before it was removed %d", now, generation)
+		}
+		read, err := r.store.EachEntity(t.Context(), "org", large.ID, func(e posture.Entity) error { return fmt.Errorf("%s still exists", e.ID) })
+		if err != nil || read != now {
+			t.Errorf("read generation %d of %d: %v", read, now, err)
+		}
+		if _, ok, err := r.store.ChangesSince(t.Context(), "org", large.ID, generation); ok || err != nil {
+			t.Errorf("the changes since the removal are known: %v, %v", ok, err)
 		}
 		scope := posture.Scope{Org: "org", Account: large.ID, Type: removed.Type, Region: removed.Region}
 		if err := r.store.Replace(t.Context(), scope, posture.ChangeOrigin{}, []posture.Entity{removed}, nil); !fault.Is(err, fault.Unavailable) {
@@ -191,6 +199,15 @@ func (r removalTest) counts(a entitygen.Account) (c counts) {
 		c.byTag += b.Sub["accounts"][string(a.ID)].Count
 	}
 	return c
+}
+
+func (r removalTest) generation(a entitygen.Account) int64 {
+	r.t.Helper()
+	generation, err := r.store.Generation(r.t.Context(), "org", a.ID)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return generation
 }
 
 // history returns the length of an entity's change log.
