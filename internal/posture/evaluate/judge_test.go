@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -45,6 +47,26 @@ func TestUnreadRegionsMakeAccountWideVerdictsUnknown(t *testing.T) {
 			if got := j.Rules[i]; len(got.Violating) != want || len(got.Unknown) != 1-want {
 				t.Errorf("regions %v, rule %s: %d violating, %d unknown", tt.regions, got.Rule, len(got.Violating), len(got.Unknown))
 			}
+		}
+	}
+}
+
+// TestTypesOfOtherCloudsNeedNotBeRead checks that queries that name no type have certain
+// verdicts, although a collection does not read the types of other clouds.
+func TestTypesOfOtherCloudsNeedNotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(entity(bucketType, region, "a", posture.Flag("public", true)), entity(bucketType, region, "b", posture.Flag("public", false)))
+	search := rule("search", `property.public = true`)
+	search.Query.Language = posture.SearchQuery
+	rules := []posture.Rule{search, rule("graph", `g.V().not(has('public', false))`)}
+	e := evaluate.New(evaluate.NewSchema([]evaluate.Kind{{Type: bucketType}, {Type: "GCP.Storage.Bucket"}}), w, func() time.Time { return now })
+	j, _, err := e.Judge(t.Context(), w.account(t), rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range j.Rules {
+		if got := names(violatingIDs(r), w); !slices.Equal(got, []string{"a"}) || len(r.Unknown) > 0 || r.Passing != 1 {
+			t.Errorf("rule %s: %v violate, %v are unknown, %d pass", r.Rule, got, r.Unknown, r.Passing)
 		}
 	}
 }
@@ -187,6 +209,29 @@ func TestThreeAnswers(t *testing.T) {
 				entity(bucketType, region, "b", posture.Flag("public", false)),
 			},
 			violates: []string{"a"}, passing: 1,
+		},
+		"a search in all types": {
+			rule: posture.Rule{ID: "s", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{
+				Language: posture.SearchQuery, Text: `property.public = true`,
+			}},
+			entities: []posture.Entity{
+				entity(bucketType, region, "a", posture.Flag("public", true)),
+				entity(bucketType, region, "b", posture.Unknown("public", "denied")),
+				entity(groupType, region, "c"),
+			},
+			violates: []string{"a"}, unknown: []string{"b"}, passing: 1,
+		},
+		"a search in all types, one of which could not be read": {
+			rule: posture.Rule{ID: "s", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{
+				Language: posture.SearchQuery, Text: `property.public = true`,
+			}},
+			entities: []posture.Entity{
+				entity(bucketType, region, "a", posture.Flag("public", true)),
+				entity(bucketType, otherRegion, "b", posture.Flag("public", true)),
+				entity(groupType, region, "c"),
+			},
+			failed:   [][2]string{{string(keyType), region}},
+			violates: []string{"b"}, unknown: []string{"a", "c"},
 		},
 		"a search": {
 			rule: posture.Rule{ID: "s", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{

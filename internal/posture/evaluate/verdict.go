@@ -50,7 +50,7 @@ func (j *judging) verdict(ctx context.Context, text posture.RuleQuery) (verdict,
 
 // run runs a query on the graph. last is its verdict before a change, or nil.
 func (j *judging) run(ctx context.Context, q *query, last *verdict) (verdict, error) {
-	v := verdict{subjects: q.reads.Subjects, reads: q.reads.Types, monotonic: q.monotonic}
+	v := verdict{subjects: q.reads.Subjects, reads: ofCloud(q.reads.Types, j.Provider), monotonic: q.monotonic}
 	if last == nil {
 		last = &verdict{}
 	}
@@ -78,6 +78,16 @@ func (j *judging) run(ctx context.Context, q *query, last *verdict) (verdict, er
 	}
 	j.markUnread(q, &v)
 	return v, nil
+}
+
+// ofCloud returns the types of a cloud. A query that names no type reads those of all
+// clouds, but collections of an account read only the types of its own.
+func ofCloud(all []posture.EntityType, p posture.Provider) []posture.EntityType {
+	isOther := func(t posture.EntityType) bool { return t.Provider() != p }
+	if !slices.ContainsFunc(all, isOther) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), isOther)
 }
 
 // options are the limits of a rule's plan. The number of results is not limited,
@@ -339,7 +349,7 @@ func (e *Evaluator) readSearch(text string) (*query, error) {
 	restricted, ok := typesOf(where)
 	if !ok {
 		q.anywhere, q.touches.AllLabels = true, true
-		q.reads.Types = e.schema.types
+		q.reads.Types, q.reads.Subjects = e.schema.types, e.schema.types
 		return q, nil
 	}
 	names := map[string]bool{}
