@@ -5,7 +5,7 @@ import { count, middleCut } from '../../parts/text';
 import type { FoldedNode } from './fold';
 import { iconOfType } from './icons';
 import { card, place } from './layout';
-import type { Graph } from './model';
+import { edgeOf, type Graph } from './model';
 import './graph.css';
 
 interface Props {
@@ -83,7 +83,7 @@ export default function GraphView({ graph, centre, highlighted, findings, hidden
         {[...graph.nodes.values()].map((n: FoldedNode) => {
           const p = places.get(n.id);
           if (!p) return null;
-          const incoming = graph.edges.find((e) => (e.to === n.id && e.from !== n.id) || (e.from === n.id && e.to === centre));
+          const edge = edgeOf(graph, n.id, centre);
           const found = findings.get(n.id);
           const more = (onExpand && hidden?.get(n.id)) || 0;
           return (
@@ -92,7 +92,7 @@ export default function GraphView({ graph, centre, highlighted, findings, hidden
               className="graph-place"
               style={{ transform: `translate(${p.x - left - card.width / 2}px, ${p.y - top - card.height / 2}px)` }}
             >
-              {incoming && n.id !== centre && <span className={`graph-label ${highlighted.has(n.id) ? 'hot' : ''}`}>{incoming.label}</span>}
+              {edge && <span className={`graph-label ${highlighted.has(n.id) ? 'hot' : ''}`}>{edge.label}</span>}
               <button
                 type="button"
                 data-node={n.id}

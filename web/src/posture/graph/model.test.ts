@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { around, hiddenNeighbours, nodeOf, type Graph } from './model';
+import { around, edgeOf, hiddenNeighbours, nodeOf, type Graph } from './model';
 
 const graph = (...edges: [string, string][]): Graph => ({
   nodes: new Map(edges.flat().map((id) => [id, nodeOf(id)])),
@@ -40,4 +40,24 @@ test('neighbours that are not drawn are counted', () => {
     ['x', 0],
     ['y', 0],
   ]);
+});
+
+describe('the edge that labels a card', () => {
+  const g: Graph = {
+    nodes: new Map(['me', 'a', 'b', 'c'].map((id) => [id, nodeOf(id)])),
+    edges: [
+      { from: 'a', label: 'SELF', to: 'a' },
+      { from: 'me', label: 'USES', to: 'a' },
+      { from: 'b', label: 'READS', to: 'me' },
+      { from: 'b', label: 'IN', to: 'c' },
+    ],
+  };
+  it('leads to the card, or from it to the centre', () => {
+    expect(['a', 'b', 'c'].map((id) => edgeOf(g, id, 'me')?.label)).toEqual(['USES', 'READS', 'IN']);
+    expect(edgeOf(g, 'b', 'c')?.label).toBe('IN');
+  });
+  it('is none for the centre, and for a card that no edge leads to', () => {
+    expect(edgeOf(g, 'me', 'me')).toBeUndefined();
+    expect(edgeOf(g, 'b', '')).toBeUndefined();
+  });
 });

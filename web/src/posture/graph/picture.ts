@@ -1,7 +1,7 @@
 import { colours } from '../../parts/colours';
 import { middleCut } from '../../parts/text';
 import { card, place } from './layout';
-import type { Graph } from './model';
+import { edgeOf, type Graph } from './model';
 
 const margin = 28;
 const pixelRatio = 2;
@@ -69,8 +69,8 @@ export function graphPicture(graph: Graph, centre: string, highlighted: Set<stri
     draw.fillStyle = ink.type;
     draw.font = `11px ${family}`;
     draw.fillText(node.type, x + 10, y + 31, card.width - 20);
-    const incoming = graph.edges.find((e) => e.to === node.id && e.from !== node.id);
-    if (incoming && node.id !== centre) draw.fillText(incoming.label, x + 2, y - 4, card.width);
+    const edge = edgeOf(graph, node.id, centre);
+    if (edge) draw.fillText(edge.label, x + 2, y - 4, card.width);
   }
   return new Promise((done) => canvas.toBlob(done, 'image/png'));
 }
