@@ -104,6 +104,8 @@ type HistoryStore interface {
 	// status ever changed.
 	LastStatuses(ctx context.Context) ([]LastStatus, error)
 
-	// ForgetChanges deletes the changes before the given time.
-	ForgetChanges(ctx context.Context, before time.Time) error
+	// ForgetChanges deletes the changes before the given time. It keeps the newest
+	// change of every component and part, which LastStatuses returns, if the
+	// component exists.
+	ForgetChanges(ctx context.Context, before time.Time, exists func(Kind, ID) bool) error
 }

@@ -47,6 +47,47 @@ func TestAgentsAreNotSilentBecauseTheServerWasDown(t *testing.T) {
 	}
 }
 
+// TestStableStatusesContinueAfterARestart covers components whose last change is older than the history: a restart must not
+// report their statuses as new.
+func TestStableStatusesContinueAfterARestart(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	since := func() (at desktop.Millis) {
+		w.status(desktop.KindConnectionServer, peer, "", "OK")
+		w.until("the connection server was checked", func() bool {
+			at = w.record(desktop.KindConnectionServer, peer).Fresh().Since
+			return at != 0
+		})
+		return at
+	}
+	before := since()
+	removed := desktop.Change{At: time.Now().Add(-time.Hour), Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "removed", Name: "removed"}, To: "OK"}
+	if err := w.app.Store().AppendChanges(t.Context(), []desktop.Change{removed}); err != nil {
+		t.Fatal(err)
+	}
+	w.stop()
+	w.run(options{size: tiny(), app: func(o *app.Options) { o.HistoryKept = time.Nanosecond }})
+	w.until("old changes are forgotten", func() bool {
+		page, _, err := w.app.Store().Changes(t.Context(), desktop.ChangeFilter{ID: removed.Ref.ID})
+		return err == nil && len(page) == 0
+	})
+	w.stop()
+	w.mu.Lock()
+	w.changes = nil
+	w.mu.Unlock()
+	w.run(options{size: tiny()})
+	if got := since(); got != before {
+		t.Errorf("the connection server is OK since %d, want %d as before the restart", got, before)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.changes {
+		if c.Ref.Kind == desktop.KindConnectionServer {
+			t.Errorf("the restart changed %s %q: %s>%s", c.Ref.Name, c.Part, c.From, c.To)
+		}
+	}
+}
+
 // TestOpenAlertContinuesAfterARestart restarts the server while a connection server is down.
 func TestOpenAlertContinuesAfterARestart(t *testing.T) {
 	t.Parallel()

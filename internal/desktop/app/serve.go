@@ -114,8 +114,12 @@ func (a *App) forget(ctx context.Context) error {
 		return err
 	}
 	now := a.o.Now()
+	monitored := func(k desktop.Kind, id desktop.ID) bool {
+		_, _, ok := a.board.Record(k, id)
+		return ok
+	}
 	return errors.Join(
-		a.store.ForgetChanges(ctx, now.Add(-a.o.HistoryKept)),
+		a.store.ForgetChanges(ctx, now.Add(-a.o.HistoryKept), monitored),
 		a.store.ForgetSamples(ctx, desktop.FineStep, now.Add(-desktop.FineKept)),
 		a.store.ForgetSamples(ctx, desktop.CoarseStep, now.Add(-a.o.HistoryKept)),
 	)

@@ -83,9 +83,9 @@ func scanChange(r sqldb.Row) (c stored, err error) {
 // maxPage is the default and maximum page size.
 const maxPage = 1000
 
-// where returns the SQL condition of a filter; after is the column of its
-// cursor.
-func where(f desktop.ChangeFilter, after string, args *[]any) string {
+// where returns the SQL condition of a filter. cursorColumn is the column that
+// f.After is a value of.
+func where(f desktop.ChangeFilter, cursorColumn string, args *[]any) string {
 	var all []string
 	addCondition := func(format string, value any) {
 		*args = append(*args, value)
@@ -104,7 +104,7 @@ func where(f desktop.ChangeFilter, after string, args *[]any) string {
 		addCondition("changed_at < %s", millis(f.Until))
 	}
 	if f.After != "" {
-		addCondition(after+" < %s", f.After)
+		addCondition(cursorColumn+" < %s", f.After)
 	}
 	if f.Text != "" {
 		addCondition(`lower(name || ' ' || part || ' ' || from_status || ' ' || to_status || ' ' || cause_name || ' ' || reasons) LIKE %s ESCAPE '\'`,
@@ -204,7 +204,36 @@ func (s *Store) LastStatuses(ctx context.Context) ([]desktop.LastStatus, error) 
 }
 
 // ForgetChanges implements [desktop.HistoryStore].
-func (s *Store) ForgetChanges(ctx context.Context, before time.Time) error {
-	_, err := s.exec(ctx, `DELETE FROM desktop_change WHERE changed_at < $1`, millis(before))
-	return err
+func (s *Store) ForgetChanges(ctx context.Context, before time.Time, exists func(desktop.Kind, desktop.ID) bool) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`
+			DELETE FROM desktop_change
+			WHERE changed_at < $1
+			  AND EXISTS (
+				SELECT 1
+				FROM desktop_change AS later
+				WHERE later.kind = desktop_change.kind
+				  AND later.component = desktop_change.component
+				  AND later.part = desktop_change.part
+				  AND later.id > desktop_change.id)`, millis(before))
+		if err != nil {
+			return err
+		}
+		old, err := sqldb.Query(tx, func(r sqldb.Row) (ref desktop.Ref, err error) {
+			err = r.Scan(&ref.Kind, &ref.ID)
+			return ref, err
+		}, `SELECT DISTINCT kind, component FROM desktop_change WHERE changed_at < $1`, millis(before))
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecEach(`DELETE FROM desktop_change WHERE kind = $1 AND component = $2 AND changed_at < $3`,
+			func(yield func([]any) bool) {
+				for _, ref := range old {
+					if !exists(ref.Kind, ref.ID) && !yield([]any{ref.Kind, ref.ID, millis(before)}) {
+						return
+					}
+				}
+			})
+		return err
+	})
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -122,10 +123,54 @@ func changesFiltered(t *testing.T, s Store) {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
-	must(t, s.ForgetChanges(ctx, after(2*time.Minute)))
-	remaining, _, err := s.Changes(ctx, desktop.ChangeFilter{})
+}
+
+// changesForgotten checks that the newest change of every component and part that still exists is kept: a restart restores it.
+func changesForgotten(t *testing.T, s Store) {
+	ctx := t.Context()
+	all := []desktop.Change{
+		change(0, desktop.KindGateway, "g1", "STALE"),
+		change(time.Minute, desktop.KindGateway, "g1", "OK"),
+		change(2*time.Minute, desktop.KindGateway, "g1", "OK"),
+		change(3*time.Minute, desktop.KindGateway, "g2", "STALE"),
+		change(4*time.Minute, desktop.KindFarm, "g1", "ERROR"),
+		change(5*time.Minute, desktop.KindGateway, "gone", "OK"),
+		change(6*time.Minute, desktop.KindGateway, "g2", "OK"),
+		change(7*time.Minute, desktop.KindGateway, "gone too", "OK"),
+	}
+	all[2].Part = "another part"
+	must(t, s.AppendChanges(ctx, all))
+	last, err := s.LastStatuses(ctx)
 	must(t, err)
-	if diff := cmp.Diff(all[2:], remaining); diff != "" {
+	exists := func(_ desktop.Kind, id desktop.ID) bool { return id == "g1" || id == "g2" }
+	for _, tt := range []struct {
+		before time.Duration
+		want   []int
+	}{
+		{0, []int{7, 6, 5, 4, 3, 2, 1, 0}},
+		{2 * time.Minute, []int{7, 6, 5, 4, 3, 2, 1}},
+		{6 * time.Minute, []int{7, 6, 4, 2, 1}},
+		{time.Hour, []int{6, 4, 2, 1}},
+		{time.Hour, []int{6, 4, 2, 1}},
+	} {
+		must(t, s.ForgetChanges(ctx, after(tt.before), exists))
+		remaining, _, err := s.Changes(ctx, desktop.ChangeFilter{})
+		must(t, err)
+		want := []desktop.Change{}
+		for _, i := range tt.want {
+			want = append(want, all[i])
+		}
+		if diff := cmp.Diff(want, remaining); diff != "" {
+			t.Errorf("%s: %s", tt.before, diff)
+		}
+	}
+	want := slices.DeleteFunc(last, func(l desktop.LastStatus) bool { return !exists(l.Kind, l.ID) })
+	kept, err := s.LastStatuses(ctx)
+	must(t, err)
+	byStart := func(a, b desktop.LastStatus) int { return a.Since.Compare(b.Since) }
+	slices.SortFunc(want, byStart)
+	slices.SortFunc(kept, byStart)
+	if diff := cmp.Diff(want, kept); diff != "" {
 		t.Error(diff)
 	}
 }
