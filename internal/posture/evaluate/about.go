@@ -140,7 +140,7 @@ func (j *judging) leaveOut(about *verdict, scope scope, out *outcome) {
 
 // countOutside counts the resources that a rule is not applicable to.
 func (j *judging) countOutside(v verdict, scope scope, outside func(graph.Handle) bool) int {
-	if len(v.about.subjects) == len(v.subjects) && scope.complete {
+	if len(v.about.subjects) == len(v.subjects) && scope.complete { // all resources of about are of these types
 		return max(0, j.count(v.subjects)-len(v.about.yes)-len(v.about.unknown))
 	}
 	n := 0

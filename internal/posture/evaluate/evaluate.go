@@ -69,7 +69,7 @@ type RuleError struct {
 	Err  error
 }
 
-func (e *RuleError) Error() string { return fmt.Sprintf("judge by rule %s: %v", e.Rule, e.Err) }
+func (e *RuleError) Error() string { return fmt.Sprintf("evaluate rule %s: %v", e.Rule, e.Err) }
 
 // Unwrap returns the cause.
 func (e *RuleError) Unwrap() error { return e.Err }
@@ -216,7 +216,7 @@ func (j *judging) loadEntities(ctx context.Context) (map[posture.EntityID]postur
 	}
 	found, err := j.lookup.EntitiesOf(ctx, j.Org, j.ID, ids)
 	if err != nil {
-		return nil, fmt.Errorf("look up what violates rules: %w", err)
+		return nil, fmt.Errorf("read the entities that violate rules: %w", err)
 	}
 	return found, nil
 }

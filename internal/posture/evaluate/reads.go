@@ -74,8 +74,8 @@ func (p position) size() int { return len(p.vertices) + len(p.from) + len(p.to) 
 type reader struct {
 	schema     *Schema
 	seen       types               // types read so far
-	visited    position            // union of all places so far, which by() may refer to
-	marks      map[string]position // places of as() labels
+	visited    position            // union of all positions so far, which by() may refer to
+	marks      map[string]position // positions of as() labels
 	undeclared map[string]bool
 	back       bool
 }
@@ -156,7 +156,7 @@ func isCondition(s *syntax.Step) bool {
 	case "has", "hasLabel", "hasNot", "hasId", "hasKey", "hasValue", "as", "identity":
 		return true
 	case "dedup":
-		return len(s.Args) == 0 // with labels, the result depends on other places
+		return len(s.Args) == 0 // with labels, the result depends on other positions
 	case "where", "filter", "not", "and", "or":
 		clean := true
 		for _, a := range s.Args {

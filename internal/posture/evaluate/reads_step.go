@@ -46,14 +46,14 @@ func (r *reader) step(s *syntax.Step, p position) position {
 		return r.children(s, p)
 	case "by":
 		r.keys(p, texts(s.Args))
-		r.children(s, union(p, r.visited)) // path() and select() apply by() to earlier places
+		r.children(s, union(p, r.visited)) // path() and select() apply by() to earlier positions
 		return p
 	}
 	r.children(s, union(p, r.visited))
 	return r.anywhere()
 }
 
-// anywhere returns the place of traversers that could not be followed.
+// anywhere returns the position of traversers that could not be followed.
 func (r *reader) anywhere() position {
 	all := r.schema.all
 	r.seen.add(all)
@@ -61,8 +61,8 @@ func (r *reader) anywhere() position {
 	return position{vertices: all, from: all, to: all, lost: true}
 }
 
-// mark records the place of as() labels. At the start of where(as('a').out()) a known
-// label returns to its place.
+// mark records the position of as() labels. At the start of where(as('a').out()) a known
+// label returns to its position.
 func (r *reader) mark(names []string, p position) position {
 	for _, name := range names {
 		p = union(p, r.marks[name])
@@ -73,7 +73,7 @@ func (r *reader) mark(names []string, p position) position {
 	return p
 }
 
-// selectPosition returns the place of one label. It does not follow several labels, parts of
+// selectPosition returns the position of one label. It does not follow several labels, parts of
 // maps, side effects and selected traversals.
 func (r *reader) selectPosition(s *syntax.Step, p position) position {
 	names := texts(s.Args)
@@ -120,7 +120,7 @@ func (r *reader) repeat(s *syntax.Step, tests []syntax.Step, p position) positio
 	}
 }
 
-// size is a measure for the fixed point: it grows with the places of labels and visited.
+// size is a measure for the fixed point: it grows with the positions of labels and visited.
 func (r *reader) size() int {
 	n := r.visited.size()
 	for _, p := range r.marks {
@@ -129,7 +129,7 @@ func (r *reader) size() int {
 	return n
 }
 
-// keys records properties that no type at the place has as undeclared.
+// keys records properties that no type at the position has as undeclared.
 func (r *reader) keys(p position, names []string) {
 	if len(p.from) > 0 || len(p.vertices) == 0 {
 		return // the schema does not declare properties of edges

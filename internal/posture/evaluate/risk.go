@@ -16,7 +16,7 @@ var levelPoints = map[posture.RuleLevel]int{posture.High: 55, posture.Med: 35, p
 
 const (
 	exposedPoints = 25 // the entity itself is exposed
-	nearPoints    = 15 // an entity that leads to it is exposed
+	nearPoints    = 15 // an entity that may expose it is exposed
 	sensitiveEach = 4  // points for each sensitive entity within reach
 	sensitiveMost = 5  // at most this many count
 	exposureHops  = 4
@@ -183,8 +183,8 @@ func (r *risks) exposure(h graph.Handle) (int, string) {
 		found := ""
 		for _, n := range r.next {
 			if reason := r.isExposed(n); reason != "" {
-				if id := r.g.VertexID(n).Str() + " " + reason; found == "" || id < found {
-					found = id // the first by name, whatever the order of edges
+				if text := r.g.VertexID(n).Str() + " " + reason; found == "" || text < found {
+					found = text // the first by id, whatever the order of edges
 				}
 			}
 		}
@@ -196,7 +196,7 @@ func (r *risks) exposure(h graph.Handle) (int, string) {
 	return 0, ""
 }
 
-// towards adds the vertices that may expose a vertex to the frontier.
+// towards adds to the frontier the vertices that may expose a vertex.
 func (r *risks) towards(v graph.Handle) {
 	for _, l := range r.outLabels {
 		r.visit(r.g.NeighboursBy(v, graph.Out, l))

@@ -18,7 +18,8 @@ type Kind struct {
 	Sensitive bool     // the resources hold data or secrets
 }
 
-// A Fact is that a property has one of some values, or is set when there are none.
+// A Fact holds for an entity whose property has one of the values. Without values, a flag
+// must be set, and another property must be known.
 type Fact struct {
 	Property string
 	Values   []string

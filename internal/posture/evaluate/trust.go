@@ -42,10 +42,10 @@ func newTrust(all []posture.Coverage, partial bool) *trust {
 	return t
 }
 
-// isCurrent reports whether the last collection read a type in a region: in the region
-// itself and in the scope of all regions, or in every region for types without one. A
-// type that no collection tried to read there is not current. If only some regions are
-// read, a type with entities in regions is not current for entities without a region.
+// isCurrent reports whether the last collection read a type in a region: every scope of
+// the type that covers the region is current. For posture.Global, every scope of the type
+// must be. A type that no collection tried to read there is not current. If only some
+// regions are read, a type with entities in regions is not current for posture.Global.
 func (t *trust) isCurrent(typ posture.EntityType, region string) bool {
 	tried := false
 	for _, c := range t.coverage[typ] {

@@ -14,7 +14,7 @@ import (
 type need struct {
 	owner  posture.EntityType
 	labels []string
-	alone  bool // an entity that lacks it makes no other entity unknown
+	alone  bool // an entity whose edges or tags are unread makes no other entity unknown
 }
 
 // markUnread makes verdicts unknown that depend on edges or tags that could not be
@@ -22,21 +22,21 @@ type need struct {
 // only the entities without their edges are unknown. Otherwise every entity that the
 // rule applies to is unknown in their region, as are those without a region.
 func (j *judging) markUnread(q *query, v *verdict) {
-	ownVertices, regions := map[graph.Handle]bool{}, map[string]bool{}
+	unread, regions := map[graph.Handle]bool{}, map[string]bool{} // unread: false if its whole region is unknown
 	for _, n := range q.needs {
 		for _, h := range j.withUnknown([]posture.EntityType{n.owner}, n.labels) {
-			ownVertices[h] = n.alone
+			unread[h] = n.alone
 			if !n.alone {
 				regions[j.region(h)] = true
 			}
 		}
 	}
-	if len(ownVertices) == 0 {
+	if len(unread) == 0 {
 		return
 	}
 	unreadable := func(h graph.Handle) bool {
 		region := j.region(h)
-		return ownVertices[h] || regions[region] || regions[posture.Global] || region == posture.Global && len(regions) > 0
+		return unread[h] || regions[region] || regions[posture.Global] || region == posture.Global && len(regions) > 0
 	}
 	for _, h := range slices.Concat(v.yes, j.subjects(v.subjects)) {
 		if unreadable(h) {
