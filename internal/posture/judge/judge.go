@@ -142,7 +142,7 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 	}
 	before, ok := j.last.get(s)
 	if !ok || !slices.Equal(before.Regions, s.Regions) {
-		return errTooOld
+		return errNotIncremental
 	}
 	if before.Generation == s.Generation && slices.EqualFunc(before.Coverage, s.Coverage, sameCoverage) && j.Now().Sub(before.judgedAt) < evaluate.Tick {
 		return nil
@@ -152,7 +152,7 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 		return err
 	}
 	if !ok {
-		return errTooOld
+		return errNotIncremental
 	}
 	changed := changes.Gone
 	for i := range changes.Changed {
@@ -170,8 +170,9 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 	return err
 }
 
-// errTooOld says that the last judgement is not kept.
-var errTooOld = fault.New(fault.Stale, "the last judgement is not known")
+// errNotIncremental says that the account cannot be judged incrementally: its last judgement is
+// not kept, was about other regions, or the change log does not reach back to it.
+var errNotIncremental = fault.New(fault.Stale, "the account must be judged completely: the changes since its last judgement are not known")
 
 // record logs the rules that could not be evaluated and saves the judgement.
 func (j *Judge) record(ctx context.Context, org posture.OrgID, judgement posture.Judgement, bad []*evaluate.RuleError) (int64, error) {
