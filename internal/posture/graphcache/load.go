@@ -27,7 +27,7 @@ func (g *Graphs) load(ctx context.Context, ref posture.AccountRef, cached Graph)
 			return now, err
 		}
 		if ok {
-			if changed > stale(now) {
+			if changed > savedAfter(now) {
 				g.save(ctx, ref, now)
 			}
 			return now, nil
@@ -40,9 +40,9 @@ func (g *Graphs) load(ctx context.Context, ref posture.AccountRef, cached Graph)
 	return now, err
 }
 
-// stale returns the number of changes since the snapshot from which a new snapshot is
-// worth saving.
-func stale(g Graph) int { return 500 + g.NumVertices()/10 }
+// savedAfter returns the number of changes since a snapshot after which a new one is
+// saved.
+func savedAfter(g Graph) int { return 500 + g.NumVertices()/10 }
 
 // patch applies the changes since the generation of a graph. It returns false if the
 // change log does not reach back that far.

@@ -20,7 +20,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// Limits of what is read, so that a query costs no more than it looks like.
+// Limits of a query, which bound the cost of parsing and evaluating it.
 const (
 	MaxLength     = 4 << 10 // bytes
 	MaxConditions = 100

@@ -244,8 +244,8 @@ func (t *resultBuilder) object(w *Text, es []graph.Entry) {
 // members with the same key, only the last is written.
 func (t *resultBuilder) members(w *Text, n int, key func(int) graph.Value, value func(int)) {
 	type member struct {
-		name string
-		next int
+		name  string
+		index int
 	}
 	bytes := int64(n) * keyBytes
 	defer func() { t.budget.release(bytes) }()
@@ -274,7 +274,7 @@ func (t *resultBuilder) members(w *Text, n int, key func(int) graph.Value, value
 		first = false
 		w.String(m.name)
 		w.Raw(":")
-		value(m.next)
+		value(m.index)
 		if t.budget.err != nil {
 			return
 		}
