@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react';
 import { posture, type Pulse } from '../api/posture';
 import { useFollow } from '../frame/follow';
 import { setPulse } from '../frame/pulse';
+import { Throttle } from '../frame/throttle';
 
 type Mark = Exclude<keyof Pulse, 'lastChangeTime'>;
 
@@ -36,7 +37,10 @@ const mostPages = 5;
 export const isDeep = (data: unknown): boolean =>
   typeof data === 'object' && data !== null && 'pages' in data && Array.isArray(data.pages) && data.pages.length > mostPages;
 
-/** During a collection something changes every second: the screens ask again at most this often. */
+/**
+ * During a collection something changes every second: the screens ask again at most this often, and not before they have
+ * the answers of the last time. Otherwise requests to a slow server would queue up, and a new screen would wait behind them.
+ */
 const atMostEvery = 3000;
 
 /** Follows the changes that the server reports, and has the screens ask again. Without a stream it asks every five seconds. */
@@ -51,26 +55,20 @@ export function useServerPulse(): void {
     retry: false,
   }).data;
   const known = useRef<Pulse>(undefined);
-  const askedAt = useRef(0);
+  const throttle = useRef(new Throttle(atMostEvery));
   const lastChange = marks?.lastChangeTime;
   useEffect(() => {
     if (lastChange) setPulse({ changedAt: new Date(lastChange).getTime() });
   }, [lastChange]);
   useEffect(() => {
     if (!marks) return;
-    const before = (known.current ??= marks);
-    if (changedMarks(before, marks).length === 0) return;
-    const ask = () => {
-      askedAt.current = Date.now();
+    if (changedMarks((known.current ??= marks), marks).length === 0) return;
+    throttle.current.run(() => {
+      const changed = changedMarks(known.current ?? marks, marks);
       known.current = marks;
-      const changed = changedMarks(before, marks);
       const older = (q: Query) => isOlder(q.queryKey, changed);
-      void client.invalidateQueries({ predicate: (q) => older(q) && !isDeep(q.state.data) });
       void client.invalidateQueries({ predicate: (q) => older(q) && isDeep(q.state.data), refetchType: 'none' });
-    };
-    const wait = askedAt.current + atMostEvery - Date.now();
-    if (wait <= 0) return ask();
-    const timer = setTimeout(ask, wait);
-    return () => clearTimeout(timer);
+      return client.invalidateQueries({ predicate: (q) => older(q) && !isDeep(q.state.data) });
+    });
   }, [marks, client]);
 }
