@@ -85,7 +85,7 @@ const maxPage = 1000
 
 // where returns the SQL condition of a filter. cursorColumn is the column that
 // f.After is a value of.
-func where(f desktop.ChangeFilter, cursorColumn string, args *[]any) string {
+func (s *Store) where(f desktop.ChangeFilter, cursorColumn string, args *[]any) string {
 	var all []string
 	addCondition := func(format string, value any) {
 		*args = append(*args, value)
@@ -107,8 +107,13 @@ func where(f desktop.ChangeFilter, cursorColumn string, args *[]any) string {
 		addCondition(cursorColumn+" < %s", f.After)
 	}
 	if f.Text != "" {
-		addCondition(`lower(name || ' ' || part || ' ' || from_status || ' ' || to_status || ' ' || cause_name || ' ' || reasons) LIKE %s ESCAPE '\'`,
-			"%"+likeEscape.Replace(sqldb.Lower([]string{f.Text})[0])+"%")
+		// The comparison with the JSON text saves decoding it where no reason can match.
+		text := sqldb.Lower([]string{f.Text})[0]
+		encoded := toJSON(text)
+		*args = append(*args, contains(text), contains(encoded[1:len(encoded)-1]))
+		all = append(all, fmt.Sprintf(`(lower(name || ' ' || part || ' ' || from_status || ' ' || to_status || ' ' || cause_name) LIKE $%[1]d ESCAPE '\'
+			OR lower(reasons) LIKE $%[2]d ESCAPE '\' AND EXISTS (SELECT 1 FROM %[3]s WHERE lower(reason.value) LIKE $%[1]d ESCAPE '\'))`,
+			len(*args)-1, len(*args), reasonRows[s.db.Dialect()]))
 	}
 	if len(f.Statuses) > 0 {
 		all = append(all, "to_status IN "+sqldb.List(args, f.Statuses))
@@ -119,13 +124,25 @@ func where(f desktop.ChangeFilter, cursorColumn string, args *[]any) string {
 	return strings.Join(all, " AND ")
 }
 
+// reasonRows is the table of the reasons of a change, in its column value. PostgreSQL
+// does not decode the character U+0000.
+var reasonRows = map[sqldb.Dialect]string{
+	sqldb.SQLite: `json_each(reasons) AS reason`,
+	sqldb.Postgres: `(
+		SELECT value COLLATE "C" AS value
+		FROM json_array_elements_text(CAST(replace(replace(nullif(reasons, 'null'), '\\', '\u005c'), '\u0000', ' ') AS json))) AS reason`,
+}
+
+// contains returns the pattern of LIKE for texts that contain the given one.
+func contains(text string) string { return "%" + likeEscape.Replace(text) + "%" }
+
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // Changes implements [desktop.HistoryStore].
 func (s *Store) Changes(ctx context.Context, f desktop.ChangeFilter) ([]desktop.Change, string, error) {
 	limit := min(maxPage, cmp.Or(f.Limit, maxPage))
 	var args []any
-	condition := where(f, "id", &args)
+	condition := s.where(f, "id", &args)
 	args = append(args, limit+1)
 	rows, err := list(ctx, s, scanChange, `
 		SELECT `+changeColumns+`
@@ -155,7 +172,7 @@ func (s *Store) Changes(ctx context.Context, f desktop.ChangeFilter) ([]desktop.
 func (s *Store) ChangeGroups(ctx context.Context, f desktop.ChangeFilter) (page []desktop.ChangeGroup, next string, err error) {
 	limit := min(maxPage, cmp.Or(f.Limit, maxPage))
 	var args []any
-	condition := where(f, "group_id", &args)
+	condition := s.where(f, "group_id", &args)
 	args = append(args, limit+1)
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		ids, err := sqldb.Query(tx, sqldb.Scalar[string], `

@@ -182,7 +182,9 @@ func changesSearched(t *testing.T, s Store) {
 		change(time.Minute, desktop.KindGateway, "g2", "PROBLEM"),
 		change(2*time.Minute, desktop.KindFarm, "f1", "ERROR"),
 	}
-	all[0].Reasons = []string{"it has been silent, 100% of the time: Überlast"}
+	all[0].Reasons = []string{"it has been silent, 100% of the time: Überlast", `it does not offer the template R&D "Logon" of C:\new <\u0041>`}
+	all[1].Reasons = []string{"zone\x00zone"}
+	all[2].Reasons = nil
 	all[1].Cause = desktop.Ref{Kind: desktop.KindFarm, ID: "f1", Name: "Farm One"}
 	must(t, s.AppendChanges(ctx, all))
 	for _, tt := range []struct {
@@ -196,7 +198,17 @@ func changesSearched(t *testing.T, s Store) {
 		{"a percent sign is no wildcard", desktop.ChangeFilter{Text: "0%"}, []int{0}},
 		{"an underscore is no wildcard", desktop.ChangeFilter{Text: "0_"}, []int{}},
 		{"letters that are not ASCII", desktop.ChangeFilter{Text: "Überlast"}, []int{0}},
+		{"an ampersand", desktop.ChangeFilter{Text: "r&d"}, []int{0}},
+		{"a character that PostgreSQL does not decode", desktop.ChangeFilter{Text: "ZONE"}, []int{1}},
+		{"quotes", desktop.ChangeFilter{Text: `"LOGON"`}, []int{0}},
+		{"a backslash", desktop.ChangeFilter{Text: `c:\NEW`}, []int{0}},
+		{"angle brackets", desktop.ChangeFilter{Text: `<\U0041>`}, []int{0}},
+		{"an escape sequence of JSON", desktop.ChangeFilter{Text: "u0026"}, []int{}},
+		{"brackets of JSON", desktop.ChangeFilter{Text: "["}, []int{}},
+		{"two reasons", desktop.ChangeFilter{Text: "berlast\",\"it"}, []int{}},
+		{"no reasons", desktop.ChangeFilter{Text: "null"}, []int{}},
 		{"the cause", desktop.ChangeFilter{Text: "farm one"}, []int{1}},
+		{"the name and the part", desktop.ChangeFilter{Text: "g1 part"}, []int{0}},
 	} {
 		got, _, err := s.Changes(ctx, tt.filter)
 		must(t, err)
