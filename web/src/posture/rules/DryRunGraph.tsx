@@ -17,24 +17,33 @@ export interface Found {
 /** At most this many resources are drawn: nobody looks at more cards one by one. */
 const mostDrawn = 20;
 
+interface Props {
+  /** The resources that the server lists. */
+  found: Found[];
+  /** The number of resources that violate the rule or are unknown. The server does not list all of many. */
+  total: number;
+  /** If false, not everything was read that the rule reads. */
+  complete: boolean;
+}
+
 /** The resources that a dry run found, with what they are connected to. */
-export function DryRunGraph({ found }: { found: Found[] }) {
+export function DryRunGraph({ found, total, complete }: Props) {
   const navigate = useNavigate();
   const drawn = [...found].sort((a, b) => Number(b.violates) - Number(a.violates)).slice(0, mostDrawn);
   const query = useQuery(aroundQuery(drawn.map((f) => ({ id: f.entityId, account: f.account }))));
   if (drawn.length === 0)
     return (
       <Empty padded title="Nothing to draw">
-        No resource violates the rule, and none is unknown.
+        {complete ? 'No resource violates the rule, and none is unknown.' : 'No violation was found, but not everything could be read.'}
       </Empty>
     );
   return (
     <Answer query={query} what="the graph" padded>
       {(graph) => (
         <>
-          {(found.length > drawn.length || graph.cut) && (
+          {(total > drawn.length || graph.cut) && (
             <p className="small t3 dry-note">
-              The graph has {count(drawn.length)} of {plural(found.length, 'resource')}, those that violate the rule first
+              The graph has {count(drawn.length)} of {plural(total, 'resource')}, those that violate the rule first
               {graph.cut ? ', and some of their neighbours' : ''}.
             </p>
           )}

@@ -153,6 +153,14 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
                   </tr>
                 );
               })}
+              {rows.length < t.violating + t.unknown && (
+                <tr>
+                  <td colSpan={4 + reads.length} className="t3">
+                    {count(rows.length)} of {plural(t.violating + t.unknown, 'resource')}: the server lists the first 100 of each verdict in
+                    an account.
+                  </td>
+                </tr>
+              )}
               {failed.map((o) => (
                 <tr key={o.account.cloudAccountId} className="dry-unknown">
                   <td>
@@ -176,7 +184,7 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
                   </td>
                 </tr>
               ))}
-              {rows.length === 0 && failed.length === 0 && unread.length === 0 && (
+              {rows.length === 0 && blind === 0 && (
                 <tr>
                   <td colSpan={4 + reads.length} className="t3">
                     No resource violates the rule, and none is unknown.
@@ -215,6 +223,8 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
       )}
       {view === 'graph' && (
         <DryRunGraph
+          total={t.violating + t.unknown}
+          complete={blind === 0}
           found={rows.map((r) => ({
             entityId: r.entity.entityId,
             account: r.account.cloudAccountId,
