@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
 import { outcomeText } from './JumpBox';
 
+test('one character that only the server could find is not called unknown', () => {
+  expect(outcomeText('x', 0, false, false)).toBe('Type more of the name.');
+  expect(outcomeText('x', 1, false, false)).toBeUndefined();
+});
+
 test('the jump box does not say both that there is nothing and that there is more', () => {
-  expect(outcomeText(0, false, false)).toBe('Nothing has this name.');
-  expect(outcomeText(0, true, false)).toBe('Nothing was found, but the search did not reach the end. Type more of the name.');
-  expect(outcomeText(0, true, true)).toBe('Searching…');
-  expect(outcomeText(1, true, false)).toBe('Only 1 match is shown. Type more of the name to find the others.');
-  expect(outcomeText(40, true, false)).toBe('Only 40 matches are shown. Type more of the name to find the others.');
-  expect(outcomeText(40, false, true)).toBeUndefined();
+  expect(outcomeText('name', 0, false, false)).toBe('Nothing has this name.');
+  expect(outcomeText('name', 0, true, false)).toBe('Nothing was found, but the search did not reach the end. Type more of the name.');
+  expect(outcomeText('name', 0, true, true)).toBe('Searching…');
+  expect(outcomeText('name', 1, true, false)).toBe('Only 1 match is shown. Type more of the name to find the others.');
+  expect(outcomeText('name', 40, true, false)).toBe('Only 40 matches are shown. Type more of the name to find the others.');
+  expect(outcomeText('name', 40, false, true)).toBeUndefined();
 });

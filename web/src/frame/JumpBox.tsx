@@ -38,6 +38,9 @@ interface Props {
 /** How many targets are shown. */
 const most = 40;
 
+/** The server is asked for names of at least so many characters. */
+const fewest = 2;
+
 function matches(target: Target, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/);
   const where = `${target.label} ${target.detail ?? ''}`.toLowerCase();
@@ -45,8 +48,9 @@ function matches(target: Target, text: string): boolean {
 }
 
 /** Says below the targets what was found; undefined if all that matches is shown. */
-export function outcomeText(shown: number, more: boolean, searching: boolean): string | undefined {
+export function outcomeText(asked: string, shown: number, more: boolean, searching: boolean): string | undefined {
   if (shown === 0 && searching) return 'Searching…';
+  if (shown === 0 && asked.length < fewest) return 'Type more of the name.';
   // A search by name can end before it has found something.
   if (shown === 0)
     return more ? 'Nothing was found, but the search did not reach the end. Type more of the name.' : 'Nothing has this name.';
@@ -61,17 +65,17 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
   const found = useQuery({
     queryKey: ['jump', asked],
     queryFn: () => find(asked),
-    enabled: asked.length > 1,
+    enabled: asked.length >= fewest,
     staleTime: 60_000,
     placeholderData: (before) => before,
   });
   const navigate = useNavigate();
-  const answer = asked.length > 1 ? found.data : undefined;
+  const answer = asked.length >= fewest ? found.data : undefined;
   const all = [...fixed.filter((t) => matches(t, text)), ...(answer?.targets ?? [])];
   const targets = all.slice(0, most);
   const more = !!answer?.more || all.length > most;
-  const outcome = found.isError ? undefined : outcomeText(targets.length, more, found.isFetching);
-  const current = Math.min(chosen, targets.length - 1);
+  const outcome = found.isError ? undefined : outcomeText(asked, targets.length, more, found.isFetching);
+  const current = Math.max(0, Math.min(chosen, targets.length - 1));
 
   const go = (target: Target | undefined) => {
     if (!target) return;
