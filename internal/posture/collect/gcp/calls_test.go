@@ -1,10 +1,14 @@
 package gcp_test
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect/collecttest"
+	"vigil/internal/posture/collect/declared"
+	"vigil/internal/posture/resource"
 	simgcp "vigil/internal/sim/gcp"
 )
 
@@ -32,4 +36,93 @@ func TestKeysAndRingsShareLists(t *testing.T) {
 	if locations, rings := calls("GCP.KMS.KeyRing", "GCP.KMS.CryptoKey"); locations != 1 || rings != alone || rings == 0 {
 		t.Errorf("locations were listed %d times, rings %d times; want 1 and %d", locations, rings, alone)
 	}
+}
+
+// TestRequestsNeedTheirMethodsPermission checks the permission that each request declares,
+// also of requests that are made only after an event, against that of the simulated method.
+func TestRequestsNeedTheirMethodsPermission(t *testing.T) {
+	t.Parallel()
+	catalog, permissions := declared.Catalog(), simgcp.Methods()
+	for _, typ := range catalog.Of(posture.GCP) {
+		for r := range catalog.Requests(typ) {
+			if r.Call == "" {
+				continue // it only declares a permission, for the calls of a function
+			}
+			method := methodOf(typ, r.Call)
+			if want, ok := permissions[method]; !ok || permissionOf(r) != want {
+				t.Errorf("%s: %s needs %s, but the simulated method %q needs %q", typ.Type, r.Call, permissionOf(r), method, want)
+			}
+		}
+	}
+}
+
+// permissionOf returns the permission that a request needs for its call. It may declare
+// others, which the call needs for some resources.
+func permissionOf(r *resource.Request) string {
+	if r.Permission == "" {
+		return resource.GooglePermission(r.Call)
+	}
+	permission, _, _ := strings.Cut(r.Permission, " ")
+	return permission
+}
+
+// methodOf returns the simulated method that a call of a type reaches, or "".
+func methodOf(typ *resource.Type, call string) string {
+	verb := http.MethodGet
+	if rest, ok := strings.CutPrefix(call, http.MethodPost+" "); ok {
+		verb, call = http.MethodPost, rest
+	}
+	found, most := "", -1
+	for id, request := range simgcp.Routes() {
+		of, address, _ := strings.Cut(request, " https://")
+		api, path, _ := strings.Cut(address, ".googleapis.com/")
+		if !strings.HasPrefix(path, api+"/") {
+			path = api + "/" + path
+		}
+		for _, wanted := range addressesOf(typ, call) {
+			if n := matchingSegments(path, wanted); of == verb && n > most {
+				found, most = id, n
+			}
+		}
+	}
+	return found
+}
+
+// addressesOf returns the address of a call with the full name of a resource, as in
+// pubsub/v1/$name, for each form of that name: of a resource of the type, or of one in which
+// the type is nested.
+func addressesOf(typ *resource.Type, call string) []string {
+	version, rest, ok := strings.Cut(strings.ReplaceAll(call, "${name}", "$name"), "/$name")
+	if !ok || strings.Count(version, "/") != 1 {
+		return []string{call}
+	}
+	var all []string
+	for _, form := range typ.Google {
+		name := form.Path()
+		if strings.HasPrefix(rest, "/") {
+			name, _, _ = strings.Cut(name, rest+"/")
+		}
+		all = append(all, version+"/"+name+rest)
+	}
+	return all
+}
+
+// matchingSegments returns how many segments of an address are those of a method's path, or -1
+// if it is not an address of the method. Parameters of the path match everything.
+func matchingSegments(path, address string) int {
+	segments, wanted := strings.Split(path, "/"), strings.Split(address, "/")
+	if len(segments) != len(wanted) {
+		return -1
+	}
+	n := 0
+	for i, s := range segments {
+		parameter, verb, isParameter := strings.Cut(s, "}")
+		switch {
+		case s == wanted[i]:
+			n++
+		case !isParameter || !strings.HasPrefix(parameter, "{") || !strings.HasSuffix(wanted[i], verb) || verb == "" && strings.Contains(wanted[i], ":"):
+			return -1
+		}
+	}
+	return n
 }
