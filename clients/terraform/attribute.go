@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -59,11 +59,52 @@ func textOrNull(text string) types.String {
 	return types.StringValue(text)
 }
 
-// textsOf returns the elements of a set.
-func textsOf(ctx context.Context, set types.Set) []string {
+// An elements converts sets and maps of attributes. It keeps the first error: a filter from
+// which a null element was dropped would match more than the configuration says.
+type elements struct{ err error }
+
+func (e *elements) refuse(format string, attribute string) {
+	if e.err == nil {
+		e.err = fmt.Errorf(format+"; give it a value or leave it out", attribute)
+	}
+}
+
+// texts returns the elements of a set.
+func (e *elements) texts(attribute string, set types.Set) []string {
 	all := []string{} // the server refuses null
-	if !set.IsNull() {
-		set.ElementsAs(ctx, &all, false)
+	for _, element := range set.Elements() {
+		text, _ := element.(types.String)
+		if text.IsNull() {
+			e.refuse("%s has a null element", attribute)
+		}
+		all = append(all, text.ValueString())
+	}
+	return all
+}
+
+// tags returns the elements of a map.
+func (e *elements) tags(attribute string, tags types.Map) map[string]string {
+	all := map[string]string{}
+	for name, element := range tags.Elements() {
+		text, _ := element.(types.String)
+		if text.IsNull() {
+			e.refuse("%s is null", fmt.Sprintf("%s[%q]", attribute, name))
+		}
+		all[name] = text.ValueString()
+	}
+	return all
+}
+
+// tagFilter returns the values of a tag filter.
+func (e *elements) tagFilter(attribute string, filter types.Map) map[string][]string {
+	all := map[string][]string{} // the server refuses null
+	for name, element := range filter.Elements() {
+		tag := fmt.Sprintf("%s[%q]", attribute, name)
+		values, _ := element.(types.Set)
+		if values.IsNull() {
+			e.refuse("%s is null", tag)
+		}
+		all[name] = e.texts(tag, values)
 	}
 	return all
 }
@@ -82,15 +123,6 @@ func setOf(texts []string) types.Set {
 		all = append(all, types.StringValue(t))
 	}
 	return types.SetValueMust(types.StringType, all)
-}
-
-// tagFilterOf returns the values of a tag filter.
-func tagFilterOf(ctx context.Context, filter types.Map) map[string][]string {
-	all := map[string][]string{} // the server refuses null
-	if !filter.IsNull() {
-		filter.ElementsAs(ctx, &all, false)
-	}
-	return all
 }
 
 // tagFilterOrNull returns a tag filter, or null if it is empty.

@@ -52,10 +52,13 @@ var cloudAccount = kind[cloudAccountModel]{
 	},
 	importID: []string{"cloud", "id"},
 	create: func(ctx context.Context, s *server, m *cloudAccountModel) error {
-		in := m.record(ctx)
+		in, err := m.record()
+		if err != nil {
+			return err
+		}
 		in.Properties = []property{{Name: accountIDNames[m.Cloud.ValueString()], Type: "string", Value: m.AccountID.ValueString()}}
 		var out cloudAccountRecord
-		err := s.call(ctx, http.MethodPost, "/v1/providers/"+m.Cloud.ValueString()+"/cloud-accounts", in, &out)
+		err = s.call(ctx, http.MethodPost, "/v1/providers/"+m.Cloud.ValueString()+"/cloud-accounts", in, &out)
 		m.ID = types.StringValue(out.ID)
 		return err
 	},
@@ -80,7 +83,11 @@ var cloudAccount = kind[cloudAccountModel]{
 		return nil
 	},
 	update: func(ctx context.Context, s *server, m *cloudAccountModel) error {
-		return s.change(ctx, http.MethodPut, m.path(), m.record(ctx))
+		in, err := m.record()
+		if err != nil {
+			return err
+		}
+		return s.change(ctx, http.MethodPut, m.path(), in)
 	},
 	delete: func(ctx context.Context, s *server, m *cloudAccountModel) error {
 		return s.call(ctx, http.MethodDelete, m.path(), nil, nil)
@@ -91,8 +98,8 @@ func (m *cloudAccountModel) path() string {
 	return "/v1/providers/" + m.Cloud.ValueString() + "/cloud-accounts/" + m.ID.ValueString()
 }
 
-func (m *cloudAccountModel) record(ctx context.Context) cloudAccountRecord {
-	r := cloudAccountRecord{Name: m.Name.ValueString(), Environment: m.Environment.ValueStringPointer(), Tags: map[string]string{}}
-	m.Tags.ElementsAs(ctx, &r.Tags, false)
-	return r
+func (m *cloudAccountModel) record() (cloudAccountRecord, error) {
+	var e elements
+	r := cloudAccountRecord{Name: m.Name.ValueString(), Environment: m.Environment.ValueStringPointer(), Tags: e.tags("tags", m.Tags)}
+	return r, e.err
 }

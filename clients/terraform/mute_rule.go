@@ -51,8 +51,12 @@ var muteRule = kind[muteRuleModel]{
 	},
 	importID: []string{"id"},
 	create: func(ctx context.Context, s *server, m *muteRuleModel) error {
+		in, err := m.record()
+		if err != nil {
+			return err
+		}
 		var out muteRuleRecord
-		err := s.call(ctx, http.MethodPost, "/v1/mute-rules", m.record(ctx), &out)
+		err = s.call(ctx, http.MethodPost, "/v1/mute-rules", in, &out)
 		m.ID = types.StringValue(out.ID)
 		return err
 	},
@@ -72,7 +76,11 @@ var muteRule = kind[muteRuleModel]{
 		return nil
 	},
 	update: func(ctx context.Context, s *server, m *muteRuleModel) error {
-		return s.change(ctx, http.MethodPut, m.path(), m.record(ctx))
+		in, err := m.record()
+		if err != nil {
+			return err
+		}
+		return s.change(ctx, http.MethodPut, m.path(), in)
 	},
 	delete: func(ctx context.Context, s *server, m *muteRuleModel) error {
 		return s.call(ctx, http.MethodDelete, m.path(), nil, nil)
@@ -81,12 +89,14 @@ var muteRule = kind[muteRuleModel]{
 
 func (m *muteRuleModel) path() string { return "/v1/mute-rules/" + m.ID.ValueString() }
 
-func (m *muteRuleModel) record(ctx context.Context) muteRuleRecord {
-	return muteRuleRecord{
+func (m *muteRuleModel) record() (muteRuleRecord, error) {
+	var e elements
+	r := muteRuleRecord{
 		Name: m.Name.ValueString(), Reason: m.Reason.ValueString(), Until: m.Until.ValueStringPointer(),
 		Scope: muteScope{
-			RuleIDs: textsOf(ctx, m.RuleIDs), CloudAccountIDs: textsOf(ctx, m.CloudAccountIDs),
-			CloudTags: tagFilterOf(ctx, m.CloudTags), ResourcePatterns: textsOf(ctx, m.ResourcePatterns),
+			RuleIDs: e.texts("rule_ids", m.RuleIDs), CloudAccountIDs: e.texts("cloud_account_ids", m.CloudAccountIDs),
+			CloudTags: e.tagFilter("cloud_tags", m.CloudTags), ResourcePatterns: e.texts("resource_patterns", m.ResourcePatterns),
 		},
 	}
+	return r, e.err
 }

@@ -44,7 +44,7 @@ var notificationChannel = kind[channelModel]{
 	importID: []string{"id"},
 	create: func(ctx context.Context, s *server, m *channelModel) error {
 		var out channelRecord
-		err := s.call(ctx, http.MethodPost, "/v1/notification-channels", m.record(ctx), &out)
+		err := s.call(ctx, http.MethodPost, "/v1/notification-channels", m.record(), &out)
 		m.ID = types.StringValue(out.ID)
 		return err
 	},
@@ -61,7 +61,7 @@ var notificationChannel = kind[channelModel]{
 		return nil
 	},
 	update: func(ctx context.Context, s *server, m *channelModel) error {
-		return s.change(ctx, http.MethodPut, m.path(), m.record(ctx))
+		return s.change(ctx, http.MethodPut, m.path(), m.record())
 	},
 	delete: func(ctx context.Context, s *server, m *channelModel) error {
 		return s.call(ctx, http.MethodDelete, m.path(), nil, nil)
@@ -70,9 +70,13 @@ var notificationChannel = kind[channelModel]{
 
 func (m *channelModel) path() string { return "/v1/notification-channels/" + m.ID.ValueString() }
 
-func (m *channelModel) record(ctx context.Context) channelRecord {
+func (m *channelModel) record() channelRecord {
 	r := channelRecord{Name: m.Name.ValueString(), Type: m.Type.ValueString(), Enabled: m.Enabled.ValueBool(), PerMinute: m.PerMinute.ValueInt64(), Settings: map[string]string{}}
-	m.Settings.ElementsAs(ctx, &r.Settings, false)
+	for name, element := range m.Settings.Elements() {
+		if text, _ := element.(types.String); !text.IsNull() { // a null setting is not given, as for attributes
+			r.Settings[name] = text.ValueString()
+		}
+	}
 	return r
 }
 
@@ -121,8 +125,12 @@ var notificationRule = kind[notificationRuleModel]{
 	},
 	importID: []string{"id"},
 	create: func(ctx context.Context, s *server, m *notificationRuleModel) error {
+		in, err := m.record()
+		if err != nil {
+			return err
+		}
 		var out notificationRuleRecord
-		err := s.call(ctx, http.MethodPost, "/v1/notification-rules", m.record(ctx), &out)
+		err = s.call(ctx, http.MethodPost, "/v1/notification-rules", in, &out)
 		m.ID = types.StringValue(out.ID)
 		return err
 	},
@@ -137,7 +145,11 @@ var notificationRule = kind[notificationRuleModel]{
 		return nil
 	},
 	update: func(ctx context.Context, s *server, m *notificationRuleModel) error {
-		return s.change(ctx, http.MethodPut, m.path(), m.record(ctx))
+		in, err := m.record()
+		if err != nil {
+			return err
+		}
+		return s.change(ctx, http.MethodPut, m.path(), in)
 	},
 	delete: func(ctx context.Context, s *server, m *notificationRuleModel) error {
 		return s.call(ctx, http.MethodDelete, m.path(), nil, nil)
@@ -146,10 +158,13 @@ var notificationRule = kind[notificationRuleModel]{
 
 func (m *notificationRuleModel) path() string { return "/v1/notification-rules/" + m.ID.ValueString() }
 
-func (m *notificationRuleModel) record(ctx context.Context) notificationRuleRecord {
-	return notificationRuleRecord{
+func (m *notificationRuleModel) record() (notificationRuleRecord, error) {
+	var e elements
+	r := notificationRuleRecord{
 		Name: m.Name.ValueString(), Enabled: m.Enabled.ValueBool(), MinRiskScore: m.MinRiskScore.ValueInt64(),
-		Events: textsOf(ctx, m.Events), Levels: textsOf(ctx, m.Levels), ChannelIDs: textsOf(ctx, m.ChannelIDs),
-		RuleIDs: textsOf(ctx, m.RuleIDs), CloudAccountIDs: textsOf(ctx, m.CloudAccountIDs), CloudTags: tagFilterOf(ctx, m.CloudTags),
+		Events: e.texts("events", m.Events), Levels: e.texts("levels", m.Levels), ChannelIDs: e.texts("channel_ids", m.ChannelIDs),
+		RuleIDs: e.texts("rule_ids", m.RuleIDs), CloudAccountIDs: e.texts("cloud_account_ids", m.CloudAccountIDs),
+		CloudTags: e.tagFilter("cloud_tags", m.CloudTags),
 	}
+	return r, e.err
 }

@@ -63,7 +63,7 @@ func TestResources(t *testing.T) {
 		},
 		{
 			typeName: "vigil_notification_channel", notReturned: []string{"settings"},
-			before: `name = "before"; type = "webhook"; settings = { url = "https://hooks.example.com/1" }`,
+			before: `name = "before"; type = "webhook"; settings = { url = "https://hooks.example.com/1", signingKey = null }`,
 			after:  `name = "after"; type = "webhook"; enabled = false; settings = { url = "https://hooks.example.com/2" }`,
 		},
 		{

@@ -74,9 +74,13 @@ var rule = kind[ruleModel]{
 	},
 	importID: []string{"id"},
 	create: func(ctx context.Context, s *server, m *ruleModel) error {
-		in := ruleRecord{ruleText: m.text(ctx), ruleSwitches: m.switches(), Provider: m.Cloud.ValueString()}
+		text, err := m.text()
+		if err != nil {
+			return err
+		}
+		in := ruleRecord{ruleText: text, ruleSwitches: m.switches(), Provider: m.Cloud.ValueString()}
 		var out ruleRecord
-		err := s.call(ctx, http.MethodPost, "/v1/rules", in, &out)
+		err = s.call(ctx, http.MethodPost, "/v1/rules", in, &out)
 		m.ID = types.StringValue(out.ID)
 		return err
 	},
@@ -96,7 +100,11 @@ var rule = kind[ruleModel]{
 		return nil
 	},
 	update: func(ctx context.Context, s *server, m *ruleModel) error {
-		if err := s.change(ctx, http.MethodPut, m.path(), m.text(ctx)); err != nil {
+		text, err := m.text()
+		if err != nil {
+			return err
+		}
+		if err := s.change(ctx, http.MethodPut, m.path(), text); err != nil {
 			return err
 		}
 		return s.change(ctx, http.MethodPatch, m.path(), m.switches())
@@ -108,13 +116,15 @@ var rule = kind[ruleModel]{
 
 func (m *ruleModel) path() string { return "/v1/rules/" + m.ID.ValueString() }
 
-func (m *ruleModel) text(ctx context.Context) ruleText {
+func (m *ruleModel) text() (ruleText, error) {
 	query, _ := json.Marshal(graphQuery{Type: "Graph", Text: m.Query.ValueString()}) // strings always marshal
-	return ruleText{
+	var e elements
+	r := ruleText{
 		Name: m.Name.ValueString(), DisplayName: m.DisplayName.ValueString(), Query: string(query),
 		Description: m.Description.ValueString(), SuggestedAction: m.SuggestedAction.ValueString(), DocumentationLink: m.DocumentationLink.ValueString(),
-		ComplianceControlIDs: textsOf(ctx, m.ComplianceControlIDs),
+		ComplianceControlIDs: e.texts("compliance_control_ids", m.ComplianceControlIDs),
 	}
+	return r, e.err
 }
 
 func (m *ruleModel) switches() ruleSwitches {
