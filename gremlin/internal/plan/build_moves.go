@@ -208,6 +208,7 @@ func (b *builder) rangeOf(name string, local bool, args []syntax.Arg) (Step, err
 	if low != -1 && high != -1 && low > high {
 		return nil, fmt.Errorf("Not a legal range: [%d, %d]", low, high)
 	}
+	low = max(low, 0) // differences from the smallest integer would overflow
 	if local {
 		return &RangeLocal{Low: low, High: high}, err
 	}
