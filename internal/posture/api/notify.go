@@ -48,6 +48,8 @@ type (
 		Settings       map[string]string `json:"settings"`
 		Failures       int               `json:"consecutiveFailures"`
 		NextTime       *httpapi.Time     `json:"nextAttemptTime,omitempty"`
+		DeadCount      int               `json:"deadCount"`
+		LastState      string            `json:"lastDeliveryState,omitempty"`
 		ETag           string            `json:"eTag"`
 		LastUpdateTime httpapi.Time      `json:"lastUpdateTime"`
 	}
@@ -63,7 +65,8 @@ type (
 		Results    []T `json:"results"`
 	}
 	deliveriesIn struct {
-		State string `query:"state" enum:"Waiting,Delivered,Dead"`
+		ChannelID string `query:"channelId"`
+		State     string `query:"state" enum:"Waiting,Delivered,Dead"`
 	}
 	deliveryPath struct {
 		ID string `path:"delivery_id"`
@@ -83,7 +86,7 @@ type (
 )
 
 func notifyChannelOf(c notify.Channel) notifyChannel {
-	w := notifyChannel{c.ID, c.Name, string(c.Type), c.Enabled, c.PerMinute, c.Settings, c.Failures, optionalTime(c.Resume), c.ETag, httpapi.Time{Time: c.Updated}}
+	w := notifyChannel{c.ID, c.Name, string(c.Type), c.Enabled, c.PerMinute, c.Settings, c.Failures, optionalTime(c.Resume), c.DeadCount, string(c.LastState), c.ETag, httpapi.Time{Time: c.Updated}}
 	if w.Settings == nil {
 		w.Settings = map[string]string{}
 	}
@@ -185,7 +188,7 @@ func deliveryOf(d notify.Delivery) delivery {
 const shownDeliveries = 200
 
 func (a *API) listDeliveries(ctx context.Context, in deliveriesIn) (notifyList[delivery], error) {
-	all, total, err := a.Notify.Deliveries(ctx, a.Org(ctx), notify.DeliveryState(in.State), shownDeliveries)
+	all, total, err := a.Notify.Deliveries(ctx, a.Org(ctx), notify.DeliveryFilter{State: notify.DeliveryState(in.State), Channel: in.ChannelID}, shownDeliveries)
 	return notifyList[delivery]{total, httpapi.Each(all, deliveryOf)}, err
 }
 

@@ -162,6 +162,12 @@ func TestMutedFindingsSendNothing(t *testing.T) {
 	if len(got) != 1 || got[0]["eventCount"] != 1.0 {
 		t.Errorf("deliveries %v, want one, for the finding that is not muted and of high level and risk", got)
 	}
+	for channel, want := range map[string]int{id: 1, absentID: 0} {
+		page := i.want(200, "GET", "/v1/notification-deliveries?channelId="+channel, nil)
+		if len(results(page)) != want || page.body["totalCount"] != float64(want) {
+			t.Errorf("deliveries to the channel %s: %s, want %d", channel, page.text, want)
+		}
+	}
 }
 
 // TestSecurityHubChannel checks that the external id of a channel is the one that was

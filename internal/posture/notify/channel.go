@@ -46,6 +46,9 @@ type Channel struct {
 
 	Failures int       `json:"-"` // consecutive failed attempts
 	Resume   time.Time `json:"-"` // no attempts before this time
+
+	DeadCount int           `json:"-"` // number of dead letters
+	LastState DeliveryState `json:"-"` // Delivered or Dead, of the delivery that ended last; empty if none did
 }
 
 // Value returns a setting or a secret.

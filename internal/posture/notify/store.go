@@ -28,14 +28,20 @@ type Store interface {
 	ReplaceNotifyRule(ctx context.Context, org posture.OrgID, r Rule, check func(etag string) error) error
 	DeleteNotifyRule(ctx context.Context, org posture.OrgID, id string, check func(etag string) error) (Rule, error)
 
-	// Deliveries returns the newest deliveries in a state ("" for all), and their total
+	// Deliveries returns the newest deliveries that a filter selects, and their total
 	// number.
-	Deliveries(ctx context.Context, org posture.OrgID, s DeliveryState, limit int) (newest []Delivery, total int, err error)
+	Deliveries(ctx context.Context, org posture.OrgID, f DeliveryFilter, limit int) (newest []Delivery, total int, err error)
 	// RetryDelivery sets a dead letter to Waiting.
 	RetryDelivery(ctx context.Context, org posture.OrgID, id string, now time.Time) (Delivery, error)
 	// RetryChannel sets all dead letters of a channel to Waiting and returns their
 	// number.
 	RetryChannel(ctx context.Context, org posture.OrgID, id string, now time.Time) (int, error)
+}
+
+// A DeliveryFilter selects deliveries; zero fields match all.
+type DeliveryFilter struct {
+	State   DeliveryState
+	Channel string
 }
 
 // A Ref identifies a channel of an organisation.

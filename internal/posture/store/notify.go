@@ -15,14 +15,21 @@ func channelCell(org posture.OrgID, id string) secret.Cell {
 	return secret.Cell{Org: string(org), Table: "notify_channel", Row: id, Field: "secrets"}
 }
 
-const channelColumns = `record, failures, resume_at`
+const channelColumns = `record, failures, resume_at,
+	(SELECT count(*) FROM notify_delivery d WHERE d.org = notify_channel.org AND d.channel = notify_channel.id AND d.state = 'Dead'),
+	coalesce((
+		SELECT d.state
+		FROM notify_delivery d
+		WHERE d.org = notify_channel.org AND d.channel = notify_channel.id AND d.ended <> 0
+		ORDER BY d.ended DESC, d.id
+		LIMIT 1), '')`
 
 func scanChannel(row sqldb.Row, more ...any) (c notify.Channel, err error) {
 	var (
 		text   string
 		resume int64
 	)
-	if err := row.Scan(append([]any{&text, &c.Failures, &resume}, more...)...); err != nil {
+	if err := row.Scan(append([]any{&text, &c.Failures, &resume, &c.DeadCount, &c.LastState}, more...)...); err != nil {
 		return c, err
 	}
 	if resume != 0 {
@@ -129,6 +136,7 @@ func (s *Store) ReplaceChannel(ctx context.Context, org posture.OrgID, c notify.
 		if err := c.KeepSecrets(old); err != nil {
 			return err
 		}
+		c.DeadCount, c.LastState = old.DeadCount, old.LastState
 		return s.saveChannel(ctx, tx, org, c)
 	})
 	return c, err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"vigil/internal/fault"
@@ -132,18 +133,26 @@ func (s *Store) ExpireDeliveries(ctx context.Context, now, forget time.Time) err
 }
 
 // Deliveries implements [notify.Store].
-func (s *Store) Deliveries(ctx context.Context, org posture.OrgID, state notify.DeliveryState, limit int) (all []notify.Delivery, total int, err error) {
+func (s *Store) Deliveries(ctx context.Context, org posture.OrgID, f notify.DeliveryFilter, limit int) (all []notify.Delivery, total int, err error) {
+	condition, args := `org = $1`, []any{org}
+	for _, c := range []struct{ column, value string }{{"channel", f.Channel}, {"state", string(f.State)}} {
+		if c.value != "" {
+			args = append(args, c.value)
+			condition += fmt.Sprintf(` AND %s = $%d`, c.column, len(args))
+		}
+	}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		all, err = sqldb.Query(tx, func(row sqldb.Row) (notify.Delivery, error) { return scanDelivery(row) }, `
-			SELECT `+deliveryColumns+`
-			FROM notify_delivery
-			WHERE org = $1 AND ($2 = '' OR state = $2)
-			ORDER BY created DESC, id
-			LIMIT $3`, org, string(state), limit)
+		total, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM notify_delivery WHERE `+condition, args...)
 		if err != nil {
 			return err
 		}
-		total, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM notify_delivery WHERE org = $1 AND ($2 = '' OR state = $2)`, org, string(state))
+		args = append(args, limit)
+		all, err = sqldb.Query(tx, func(row sqldb.Row) (notify.Delivery, error) { return scanDelivery(row) }, fmt.Sprintf(`
+			SELECT `+deliveryColumns+`
+			FROM notify_delivery
+			WHERE `+condition+`
+			ORDER BY created DESC, id
+			LIMIT $%d`, len(args)), args...)
 		return err
 	})
 	return all, total, err

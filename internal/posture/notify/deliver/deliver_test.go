@@ -193,7 +193,7 @@ func (f fixture) until(waiting int) {
 	for range 1000 {
 		f.round(&sending)
 		sending.Wait()
-		_, n, err := f.store.Deliveries(f.Context(), "many", notify.Waiting, 1)
+		_, n, err := f.store.Deliveries(f.Context(), "many", notify.DeliveryFilter{State: notify.Waiting}, 1)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func TestNoFindingIsLostOrDuplicated(t *testing.T) {
 		if err := f.store.ExpireDeliveries(f.Context(), f.clock.now(), f.clock.now().Add(-notify.KeptFor)); err != nil {
 			f.Fatal(err)
 		}
-		dead, total, err := f.store.Deliveries(f.Context(), "many", notify.Dead, 1000)
+		dead, total, err := f.store.Deliveries(f.Context(), "many", notify.DeliveryFilter{State: notify.Dead}, 1000)
 		if err != nil || total != messages || len(dead) != messages || dead[0].Channel != "dead" || dead[0].Count != notify.MaxItems {
 			f.Fatalf("%d dead letters, %v; want the %d of the dead receiver", total, err, messages)
 		}
@@ -292,7 +292,7 @@ func TestRefusedMessageDoesNotDelayOthers(t *testing.T) {
 		f.round(&sending)
 		sending.Wait()
 		r.check(f.T, "r", 2*notify.MaxItems, 2)
-		dead, total, err := f.store.Deliveries(f.Context(), "org", notify.Dead, 10)
+		dead, total, err := f.store.Deliveries(f.Context(), "org", notify.DeliveryFilter{State: notify.Dead}, 10)
 		if err != nil || total != 1 || dead[0].Error != "the receiver answered 400" {
 			f.Errorf("dead letters %+v, %v; want the refused message", dead, err)
 		}
@@ -358,7 +358,7 @@ func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 			f.round(&sending)
 			sending.Wait()
 		}
-		if _, total, err := f.store.Deliveries(f.Context(), "org", notify.Delivered, 10); err != nil || total != 10 || limit != 4 {
+		if _, total, err := f.store.Deliveries(f.Context(), "org", notify.DeliveryFilter{State: notify.Delivered}, 10); err != nil || total != 10 || limit != 4 {
 			f.Errorf("%d messages were delivered, %v, to %d channels at a time at most; want 10, to 4", total, err, limit)
 		}
 	})

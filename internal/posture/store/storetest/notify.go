@@ -209,7 +209,7 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	due(day, 0)
-	dead, total, err := f.Store.Deliveries(t.Context(), org, notify.Dead, 10)
+	dead, total, err := f.Store.Deliveries(t.Context(), org, notify.DeliveryFilter{State: notify.Dead}, 10)
 	if err != nil || total != 1 || len(dead) != 1 || dead[0].ID != first.ID || dead[0].Error != "answered 500" {
 		t.Fatalf("dead letters %+v of %d, %v", dead, total, err)
 	}
@@ -230,7 +230,7 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 	if err := f.Store.ExpireDeliveries(t.Context(), day.Add(notify.GiveUpAfter), day.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if _, total, err := f.Store.Deliveries(t.Context(), org, "", 10); err != nil || total != 1 {
+	if _, total, err := f.Store.Deliveries(t.Context(), org, notify.DeliveryFilter{}, 10); err != nil || total != 1 {
 		t.Errorf("%d deliveries are kept, %v; want only the dead letter", total, err)
 	}
 	if n, err := f.Store.RetryChannel(t.Context(), org, "c", day); err != nil || n != 1 {
@@ -238,5 +238,64 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 	}
 	if _, err := f.Store.RetryChannel(t.Context(), other, "c", day); !fault.Is(err, fault.NotFound) {
 		t.Errorf("retrying the channel of another organisation: %v", err)
+	}
+}
+
+// deliveriesOfChannels checks that the deliveries of a channel are found behind newer ones of another channel.
+func deliveriesOfChannels(t *testing.T, f Fixture) {
+	addNotifications(t, f, org, notify.Filter{Rules: []posture.RuleID{"r"}}, "c")
+	addNotifications(t, f, org, notify.Filter{Rules: []posture.RuleID{"s"}}, "d")
+	for i, end := range []struct {
+		rule    posture.RuleID
+		objects []int
+		channel string
+		state   notify.DeliveryState
+	}{
+		{"r", []int{1}, "c", notify.Dead},
+		{"r", []int{1, 2}, "c", notify.Delivered},
+		{"r", []int{1, 2, 3}, "c", notify.Waiting},
+		{"s", []int{1}, "d", notify.Waiting},
+	} {
+		at := begin.Add(time.Duration(i) * time.Minute)
+		judge(t, f, int64(i+1), at, newJudgement(end.rule, end.objects...))
+		dispatch(t, f, at)
+		if end.state == notify.Waiting {
+			continue
+		}
+		ref := notify.Ref{Org: org, Channel: end.channel}
+		d, _, err := f.Store.NextDelivery(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.State, d.Ended = end.state, at
+		if err := f.Store.SaveAttempt(t.Context(), ref, d, 0, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		owner  posture.OrgID
+		filter notify.DeliveryFilter
+		newest time.Duration // creation of the newest
+		total  int
+	}{
+		{org, notify.DeliveryFilter{}, 3 * time.Minute, 4},
+		{org, notify.DeliveryFilter{Channel: "c"}, 2 * time.Minute, 3},
+		{org, notify.DeliveryFilter{Channel: "c", State: notify.Delivered}, time.Minute, 1},
+		{org, notify.DeliveryFilter{Channel: "c", State: notify.Dead}, 0, 1},
+		{org, notify.DeliveryFilter{Channel: "d", State: notify.Dead}, 0, 0},
+		{org, notify.DeliveryFilter{Channel: "missing"}, 0, 0},
+		{other, notify.DeliveryFilter{Channel: "c"}, 0, 0},
+	} {
+		got, total, err := f.Store.Deliveries(t.Context(), tt.owner, tt.filter, 1)
+		if err != nil || total != tt.total || len(got) != min(total, 1) || len(got) > 0 && !got[0].Created.Equal(begin.Add(tt.newest)) {
+			t.Errorf("%s %+v: %+v of %d, %v; want the one of %s of %d", tt.owner, tt.filter, got, total, err, tt.newest, tt.total)
+		}
+	}
+	all, err := f.Store.Channels(t.Context(), org)
+	if err != nil || len(all) != 2 || all[0].DeadCount != 1 || all[0].LastState != notify.Delivered || all[1].DeadCount != 0 || all[1].LastState != "" {
+		t.Errorf("channels %+v, %v; want one dead letter and Delivered for the first", all, err)
+	}
+	if c, err := f.Store.ReplaceChannel(t.Context(), org, newChannel("c"), anyVersion); err != nil || c.DeadCount != 1 || c.LastState != notify.Delivered {
+		t.Errorf("a channel that was replaced: %+v, %v", c, err)
 	}
 }

@@ -87,6 +87,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"ChannelsKeepTheirSecrets":          channelsKeepTheirSecrets,
 		"FindingEventsBecomeMessages":       findingEventsBecomeMessages,
 		"DeliveriesAreRetriedAndExpire":     deliveriesAreRetriedAndExpire,
+		"DeliveriesOfChannels":              deliveriesOfChannels,
 		"PostureCountsVerdicts":             postureCountsVerdicts,
 		"RulesKeepTheirVersions":            rulesKeepTheirVersions,
 		"FrameworkRoundTrips":               frameworksAreKept,

@@ -16,7 +16,7 @@ import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
 import { ChannelDialog } from './ChannelDialog';
 import { receivers, standingOf, standings, target, type Standing } from './channels';
-import { channelsQuery, deliveriesQuery, notificationRulesQuery } from './data';
+import { channelsQuery, notificationRulesQuery } from './data';
 
 interface Tested {
   at: number;
@@ -72,14 +72,11 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
   const [deleting, setDeleting] = useState<NotificationChannel>();
   const query = useQuery({ ...channelsQuery, refetchInterval: 10_000 });
   const rules = useQuery(notificationRulesQuery).data ?? [];
-  const newest = useQuery(deliveriesQuery()).data?.results ?? [];
-  const dead = useQuery(deliveriesQuery('Dead')).data?.results ?? [];
   const renew = () => client.invalidateQueries({ queryKey: ['notifications'] });
   const all = (query.data ?? []).map((channel) => ({
     channel,
-    standing: standingOf(channel, newest),
+    standing: standingOf(channel),
     rules: rules.filter((r) => r.channelIds.includes(channel.id)),
-    dead: dead.filter((d) => d.channelId === channel.id).length,
   }));
   const chosen = (search.status ?? 'all') as Standing | 'all';
   const rows = all.filter(
@@ -154,7 +151,7 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
                   </tr>
                 </thead>
                 <tbody>
-                  {rows.map(({ channel: c, standing, rules: by, dead: lost }) => (
+                  {rows.map(({ channel: c, standing, rules: by }) => (
                     <tr key={c.id}>
                       <td>
                         <Word name={standings[standing].mark}>{standings[standing].label}</Word>
@@ -191,13 +188,13 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
                         )}
                       </td>
                       <td className="wide num">
-                        {lost > 0 ? (
+                        {c.deadCount > 0 ? (
                           <Link
                             to="/notifications/deliveries"
                             search={{ state: 'Dead', channel: c.id } as never}
-                            aria-label={`${plural(lost, 'message')} given up of ${c.name}`}
+                            aria-label={`${plural(c.deadCount, 'message')} given up of ${c.name}`}
                           >
-                            {count(lost)}
+                            {count(c.deadCount)}
                           </Link>
                         ) : (
                           <span className="t3">0</span>
@@ -209,7 +206,7 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
                       </td>
                       <td className="num">
                         <span className="row tight row-actions">
-                          {lost > 0 && (
+                          {c.deadCount > 0 && (
                             <Button changes aria-label={`Send again to ${c.name}`} refused={refused} onClick={() => void retry(c)}>
                               Send again
                             </Button>

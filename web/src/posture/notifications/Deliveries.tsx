@@ -37,13 +37,11 @@ export function Deliveries() {
   const client = useQueryClient();
   const [busy, setBusy] = useState<string>();
   const state = choiceOf(states, search.state, undefined);
-  const query = useQuery(deliveriesQuery(state));
-  const dead = useQuery(deliveriesQuery('Dead')).data;
+  const query = useQuery(deliveriesQuery(state, search.channel));
+  const dead = useQuery(deliveriesQuery('Dead', search.channel)).data;
   const channels = useQuery(channelsQuery).data ?? [];
   const nameOf = (id: string) => channels.find((c) => c.id === id)?.name ?? id;
-  const ofChannel = (d: NotificationDelivery) => !search.channel || d.channelId === search.channel;
-  const deadHere = dead?.results.filter(ofChannel).length ?? 0;
-  const again = async (key: string, run: () => Promise<string>) => {
+  const runRetry = async (key: string, run: () => Promise<string>) => {
     setBusy(key);
     try {
       showToast(await run());
@@ -54,12 +52,12 @@ export function Deliveries() {
     setBusy(undefined);
   };
   const retry = (d: NotificationDelivery) =>
-    again(d.id, async () => {
+    runRetry(d.id, async () => {
       await posture.post('/v1/notification-deliveries/{delivery_id}/retry', { path: { delivery_id: d.id } });
       return `The message waits to be sent to ${nameOf(d.channelId)} again`;
     });
   const retryAll = (id: string) =>
-    again(id, async () => {
+    runRetry(id, async () => {
       const { retriedCount } = await posture.post('/v1/notification-channels/{channel_id}/retry', { path: { channel_id: id } });
       return `${plural(retriedCount, 'message waits', 'messages wait')} to be sent to ${nameOf(id)} again`;
     });
@@ -83,7 +81,7 @@ export function Deliveries() {
           onChange={(channel) => change({ channel: channel || undefined })}
           options={[{ value: '', label: 'Every channel' }, ...channels.map((c) => ({ value: c.id, label: c.name }))]}
         />
-        {search.channel && deadHere > 0 && (
+        {search.channel && !!dead?.totalCount && (
           <Button changes refused={refused} disabled={busy !== undefined} onClick={() => void retryAll(search.channel ?? '')}>
             Send all given up again
           </Button>
@@ -92,8 +90,7 @@ export function Deliveries() {
       </div>
       <Answer query={query} what="the list of messages" padded>
         {({ results, totalCount }) => {
-          const rows = results.filter(ofChannel);
-          if (rows.length === 0)
+          if (results.length === 0)
             return state || search.channel ? (
               <Empty
                 padded
@@ -123,7 +120,7 @@ export function Deliveries() {
                   </tr>
                 </thead>
                 <tbody>
-                  {rows.map((d) => (
+                  {results.map((d) => (
                     <tr key={d.id}>
                       <td>
                         <Word name={states[d.state].mark}>{states[d.state].label}</Word>

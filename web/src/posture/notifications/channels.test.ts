@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NotificationChannel, NotificationDelivery } from '../../api/posture';
+import type { NotificationChannel } from '../../api/posture';
 import { moved, receivers, settingsOf, standingOf, target } from './channels';
 
 const channel: NotificationChannel = {
@@ -10,18 +10,10 @@ const channel: NotificationChannel = {
   perMinute: 30,
   settings: { url: 'https://splunk.example' },
   consecutiveFailures: 0,
+  deadCount: 0,
   eTag: 'e',
   lastUpdateTime: '2026-01-01T00:00:00Z',
 };
-const delivery = (state: NotificationDelivery['state'], channelId = 'c'): NotificationDelivery => ({
-  id: state,
-  channelId,
-  state,
-  title: 't',
-  eventCount: 1,
-  attempts: 1,
-  creationTime: '2026-01-01T00:00:00Z',
-});
 
 test('settings without a value are left out, and so are those of another type', () => {
   expect(settingsOf('splunk', { url: ' https://splunk.example ', token: '', project: 'SEC' })).toEqual({ url: 'https://splunk.example' });
@@ -38,12 +30,11 @@ test('another address asks for the secrets again, a secret address is not compar
 });
 
 test('a channel is called good only when a message was delivered', () => {
-  expect(standingOf(channel, [])).toBe('unused');
-  expect(standingOf(channel, [delivery('Waiting'), delivery('Dead', 'other')])).toBe('unused');
-  expect(standingOf(channel, [delivery('Waiting'), delivery('Delivered'), delivery('Dead')])).toBe('delivers');
-  expect(standingOf(channel, [delivery('Dead'), delivery('Delivered')])).toBe('failing');
-  expect(standingOf({ ...channel, consecutiveFailures: 2 }, [delivery('Delivered')])).toBe('failing');
-  expect(standingOf({ ...channel, enabled: false, consecutiveFailures: 2 }, [])).toBe('off');
+  expect(standingOf(channel)).toBe('unused');
+  expect(standingOf({ ...channel, lastDeliveryState: 'Delivered', deadCount: 1 })).toBe('delivers');
+  expect(standingOf({ ...channel, lastDeliveryState: 'Dead' })).toBe('failing');
+  expect(standingOf({ ...channel, lastDeliveryState: 'Delivered', consecutiveFailures: 2 })).toBe('failing');
+  expect(standingOf({ ...channel, enabled: false, consecutiveFailures: 2 })).toBe('off');
 });
 
 test('the target of a channel is what is no secret', () => {

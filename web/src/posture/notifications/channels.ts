@@ -1,4 +1,4 @@
-import type { NotificationChannel, NotificationDelivery } from '../../api/posture';
+import type { NotificationChannel } from '../../api/posture';
 import type { MarkName } from '../../parts/marks';
 
 export type ChannelType = NotificationChannel['type'];
@@ -149,11 +149,11 @@ export function target(channel: Pick<NotificationChannel, 'type' | 'settings'>):
 export type Standing = 'failing' | 'delivers' | 'unused' | 'off';
 
 /** What is known of a channel. One that was never used is not called good. */
-export function standingOf(channel: NotificationChannel, deliveries: NotificationDelivery[]): Standing {
+export function standingOf(channel: NotificationChannel): Standing {
   if (!channel.enabled) return 'off';
   if (channel.consecutiveFailures > 0) return 'failing';
-  const last = deliveries.find((d) => d.channelId === channel.id && d.state !== 'Waiting'); // the newest comes first
-  return last === undefined ? 'unused' : last.state === 'Dead' ? 'failing' : 'delivers';
+  if (!channel.lastDeliveryState) return 'unused';
+  return channel.lastDeliveryState === 'Dead' ? 'failing' : 'delivers';
 }
 
 export const standings: Record<Standing, { mark: MarkName; label: string }> = {

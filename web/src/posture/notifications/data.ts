@@ -15,10 +15,10 @@ export const notificationRulesQuery = queryOptions({
   queryFn: async () => (await posture.get('/v1/notification-rules')).results,
 });
 
-/** The newest 200 messages, of one state or of all. */
-export const deliveriesQuery = (state?: NotificationDelivery['state']) =>
+/** The newest 200 messages, of one state or of all, and to one channel or to all. */
+export const deliveriesQuery = (state?: NotificationDelivery['state'], channelId?: string) =>
   queryOptions({
-    queryKey: ['notifications', 'deliveries', state ?? ''],
-    queryFn: () => posture.get('/v1/notification-deliveries', state ? { query: { state } } : {}),
+    queryKey: ['notifications', 'deliveries', state ?? '', channelId ?? ''],
+    queryFn: () => posture.get('/v1/notification-deliveries', { query: { ...(state && { state }), ...(channelId && { channelId }) } }),
     refetchInterval,
   });
