@@ -45,6 +45,18 @@ test('a range that does not exist is the usual one', async ({ posture: page }) =
   await expect(page.locator('.trend')).toBeVisible();
 });
 
+test('the label of the trend has the newest count, whichever day is pointed at', async ({ posture: page }) => {
+  const trend = { buckets: { '2026-11-17T00:00:00Z': { count: 3 }, '2026-11-18T00:00:00Z': { count: 7 } } };
+  await page.route('**/v2/findings/trends-query', (route) =>
+    route.fulfill({ json: { results: { Open: trend, New: trend, Resolved: trend }, groups: { High: { Open: trend } } } }),
+  );
+  await page.goto(postureAt('/overview'));
+  const chart = page.getByRole('img', { name: 'Open findings over time' });
+  await chart.hover({ position: { x: 50, y: 100 } });
+  await expect(page.locator('.trend-at')).toContainText('3 open, 3 raised, 3 resolved');
+  await expect(chart).toHaveAccessibleName(/; 7 now/);
+});
+
 test.describe('accounts that cannot be read', () => {
   test.use({ expectsFailedAnswers: true });
   test('are the reason why the overview shows no coverage', async ({ posture: page }) => {

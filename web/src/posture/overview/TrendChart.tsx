@@ -35,7 +35,8 @@ export function TrendChart({ series, jump }: { series: Series; jump: Jump | unde
   const right = width < 520 ? 8 : plot.right;
   const x = (i: number) => plot.left + (i * (width - plot.left - right)) / Math.max(n - 1, 1);
   const parts = stacks(series);
-  const { top, lines } = scale(Math.max(...(parts.at(-1)?.to ?? [0])));
+  const open = parts.at(-1)?.to ?? [0];
+  const { top, lines } = scale(Math.max(...open));
   const y = (v: number) => plot.bottom - (v * (plot.bottom - plot.top)) / top;
   const most = Math.max(1, ...series.raised, ...series.resolved);
   const bar = (v: number) => (v === 0 ? 0 : Math.max(1.5, (v * bars.most) / most));
@@ -47,14 +48,13 @@ export function TrendChart({ series, jump }: { series: Series; jump: Jump | unde
     setAt(Math.max(0, Math.min(n - 1, Math.round((px - plot.left) / step))));
   };
   const shown = at ?? n - 1;
-  const open = parts.at(-1)?.to[shown] ?? 0;
   return (
     <div ref={ref} className="trend">
       <svg
         width={width}
         height={height}
         role="img"
-        aria-label={`Open findings over time; ${open} now${jump ? `; most were added on ${day(series.times[jump.at] ?? 0)}: ${jumpText(jump)}` : ''}`}
+        aria-label={`Open findings over time; ${open.at(-1) ?? 0} now${jump ? `; most were added on ${day(series.times[jump.at] ?? 0)}: ${jumpText(jump)}` : ''}`}
         onPointerMove={move}
         onPointerLeave={() => setAt(undefined)}
       >
@@ -104,7 +104,7 @@ export function TrendChart({ series, jump }: { series: Series; jump: Jump | unde
             {i === n - 1 ? 'Today' : day(series.times[i] ?? 0)}
           </text>
         ))}
-        {jump && at === undefined && <JumpMark jump={jump} series={series} x={x(jump.at)} y={y(parts.at(-1)?.to[jump.at] ?? 0)} />}
+        {jump && at === undefined && <JumpMark jump={jump} series={series} x={x(jump.at)} y={y(open[jump.at] ?? 0)} />}
         {at !== undefined && <line x1={x(at)} x2={x(at)} y1={plot.top} y2={bars.middle + bars.most} className="ann" />}
         {right > 20 && (
           <Legend
@@ -118,13 +118,13 @@ export function TrendChart({ series, jump }: { series: Series; jump: Jump | unde
       <p className="trend-at small t3" aria-live="off">
         {at === undefined
           ? 'A finding counts each time it is raised or resolved.'
-          : `${day(series.times[at] ?? 0)}: ${count(open)} open, ${count(series.raised[at] ?? 0)} raised, ${count(series.resolved[at] ?? 0)} resolved`}
+          : `${day(series.times[at] ?? 0)}: ${count(open[at] ?? 0)} open, ${count(series.raised[at] ?? 0)} raised, ${count(series.resolved[at] ?? 0)} resolved`}
       </p>
     </div>
   );
 }
 
-/** The largest increase, with the day and what was linked then. */
+/** The mark of the largest increase, with its day and the accounts that were linked then. */
 function JumpMark({ jump, series, x, y }: { jump: Jump; series: Series; x: number; y: number }) {
   const left = x > 260; // the text needs about that much
   return (
