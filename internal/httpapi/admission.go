@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -164,6 +165,9 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 		err = tooManyAtOnce(e, limit)
 	case <-ctx.Done():
 		err = ctx.Err()
+		if errors.Is(err, context.DeadlineExceeded) { // the timeout of the route ended before Wait
+			err = tooManyAtOnce(e, limit)
+		}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -136,6 +136,26 @@ func TestReadLimitShrinksWhileOtherOrganisationsAreActive(t *testing.T) {
 	})
 }
 
+func TestQueuedRequestsThatTimeOutAre429(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		rt := blockingRoute("GET /x", "viewer", release)
+		quick := httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Limits: httpapi.Limits{Timeout: 20 * time.Second}, Handler: returns(1)}
+		m := mux(t, httpapi.Options{Guard: orgGuard, Timeout: time.Hour, Admit: httpapi.Admission{Reads: 1, Wait: 30 * time.Second}}, rt, quick)
+		first := make(chan int)
+		go func() { first <- request(m, "GET", "/x", "", "Authorization", "Bearer a/viewer").StatusCode }()
+		synctest.Wait()
+		if res := request(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer"); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+			t.Errorf("queued for longer than the timeout of the route: status %d, want 429", res.StatusCode)
+		}
+		close(release)
+		if got := <-first; got != 200 {
+			t.Errorf("the request with the slot: status %d", got)
+		}
+	})
+}
+
 func TestSlotsAreReservedForAdministrators(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
