@@ -36,7 +36,7 @@ type request struct {
 
 // Publisher delivers events like the clouds: several of an account concurrently,
 // so that they may arrive out of order, and each with retries until it is
-// accepted or refused permanently.
+// accepted, refused permanently, or lost after all retries.
 type Publisher struct {
 	Client *http.Client
 	SNS    *SNS
@@ -54,21 +54,23 @@ type Publisher struct {
 // A queue is the queue of one stream.
 type queue struct {
 	Stream
-	waiting []func(Stream) request // signed when they are sent
+	waiting []func(Stream) request // build and sign the requests when they are sent
 	busy    int                    // running deliveries
 }
 
 // maxConcurrent is the number of concurrent deliveries of an account.
 const maxConcurrent = 4
 
-// Start starts deliveries, until ctx is done and Wait returns.
+// Start prepares for deliveries, which end when ctx is done. Call it before any
+// other method.
 func (pub *Publisher) Start(ctx context.Context) {
 	pub.mu.Lock()
 	defer pub.mu.Unlock()
 	pub.ctx, pub.streams = ctx, map[string]*queue{}
 }
 
-// Wait waits for the deliveries after ctx is done.
+// Wait refuses further events and waits for the running deliveries. Call it
+// when ctx is done; before that, it waits until the queues are empty.
 func (pub *Publisher) Wait() {
 	pub.mu.Lock()
 	pub.ended = true
@@ -91,8 +93,12 @@ func (pub *Publisher) Subscribe(ctx context.Context, s Stream) error {
 	default:
 		return fmt.Errorf("unknown cloud %q", s.Provider)
 	}
-	if status, err := pub.send(ctx, p); err != nil || status/100 != 2 {
-		return fmt.Errorf("subscribe %s: status %d, %w", s.Account, status, err)
+	status, err := pub.send(ctx, p)
+	if err != nil {
+		return fmt.Errorf("subscribe %s: %w", s.Account, err)
+	}
+	if status/100 != 2 {
+		return fmt.Errorf("subscribe %s: status %d", s.Account, status)
 	}
 	pub.mu.Lock()
 	defer pub.mu.Unlock()
@@ -148,10 +154,13 @@ func (pub *Publisher) deliverQueued(l *queue) {
 	}
 }
 
-// sendWithRetries sends an event until it is accepted, like the clouds.
+// sendWithRetries sends an event until it is accepted or refused, like the
+// clouds. After eleven attempts it gives up.
 func (pub *Publisher) sendWithRetries(p request) {
+	var status int
+	var err error
 	for pause := 50 * time.Millisecond; pause < time.Minute; pause *= 2 {
-		status, err := pub.send(pub.ctx, p)
+		status, err = pub.send(pub.ctx, p)
 		switch {
 		case err == nil && status/100 == 2:
 			return
@@ -165,6 +174,7 @@ func (pub *Publisher) sendWithRetries(p request) {
 			return
 		}
 	}
+	pub.Log.Warn("simulated event lost after all attempts", "status", status, "error", err)
 }
 
 func (pub *Publisher) send(ctx context.Context, p request) (int, error) {
@@ -184,18 +194,6 @@ func (pub *Publisher) send(ctx context.Context, p request) (int, error) {
 	return res.StatusCode, err
 }
 
-// Idle reports whether all events were delivered.
-func (pub *Publisher) Idle() bool {
-	pub.mu.Lock()
-	defer pub.mu.Unlock()
-	for _, l := range pub.streams {
-		if l.busy > 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // trailEvent returns CloudTrail's event of a call.
 func trailEvent(at time.Time, account, region, source, name string, parameters map[string]any) string {
 	e, err := json.Marshal(map[string]any{
@@ -211,7 +209,7 @@ func trailEvent(at time.Time, account, region, source, name string, parameters m
 		},
 	})
 	if err != nil {
-		panic(err) // cannot fail: strings only
+		panic(err) // cannot fail: the parameters are strings
 	}
 	return string(e)
 }
