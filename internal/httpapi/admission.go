@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -105,12 +106,7 @@ type shareKey struct {
 // share holds the running and queued requests of one organisation or address.
 type share struct {
 	running int
-	waiting []*waiter // in order of arrival
-}
-
-type waiter struct {
-	admitted  chan struct{}
-	cancelled bool // it stopped waiting
+	waiting []chan struct{} // one per queued request, in order of arrival; closed when it is admitted
 }
 
 func newGate(a Admission) *gate {
@@ -152,14 +148,14 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 		g.mu.Unlock()
 		return nil, tooManyAtOnce(e, limit)
 	}
-	w := &waiter{admitted: make(chan struct{})}
-	s.waiting = append(s.waiting, w)
+	admitted := make(chan struct{})
+	s.waiting = append(s.waiting, admitted)
 	g.mu.Unlock()
 
 	timer := time.NewTimer(g.a.Wait)
 	defer timer.Stop()
 	select {
-	case <-w.admitted:
+	case <-admitted:
 		return leave, nil
 	case <-timer.C:
 		err = tooManyAtOnce(e, limit)
@@ -171,12 +167,11 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	select {
-	case <-w.admitted: // admitted while the wait ended
+	i := slices.Index(s.waiting, admitted)
+	if i < 0 { // admitted while the wait ended
 		return leave, nil
-	default:
 	}
-	w.cancelled = true
+	s.waiting = slices.Delete(s.waiting, i, i+1)
 	return nil, err
 }
 
@@ -232,13 +227,9 @@ func (g *gate) leave(e admissionRequest, s *share) {
 		g.anonymous--
 	}
 	for limit := g.limit(e, time.Now()); len(s.waiting) > 0 && s.running < limit; {
-		w := s.waiting[0]
-		s.waiting = s.waiting[1:]
-		if w.cancelled {
-			continue
-		}
 		g.admit(e, s)
-		close(w.admitted)
+		close(s.waiting[0])
+		s.waiting = s.waiting[1:]
 	}
 	g.forget(e.key, s)
 }

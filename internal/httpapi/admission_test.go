@@ -156,6 +156,38 @@ func TestQueuedRequestsThatTimeOutAre429(t *testing.T) {
 	})
 }
 
+func TestRequestsThatStoppedWaitingFreeTheirPlaceInTheQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		m := mux(t, httpapi.Options{Guard: orgGuard, Timeout: time.Hour, Admit: httpapi.Admission{Reads: 1, Waiting: 2, Wait: 5 * time.Second}},
+			blockingRoute("GET /x", "viewer", release),
+			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: returns(1)})
+		answers := make(chan int, 4)
+		send := func(path string) {
+			go func() { answers <- request(m, "GET", path, "", "Authorization", "Bearer a/viewer").StatusCode }()
+			synctest.Wait()
+		}
+		send("/x")
+		send("/quick")
+		send("/quick")
+		time.Sleep(6 * time.Second)
+		synctest.Wait()
+		for range 2 {
+			if code := <-answers; code != 429 {
+				t.Errorf("queued for too long: status %d, want 429", code)
+			}
+		}
+		send("/quick")
+		close(release)
+		for range 2 {
+			if code := <-answers; code != 200 {
+				t.Errorf("after the queue was left: status %d, want 200", code)
+			}
+		}
+	})
+}
+
 func TestSlotsAreReservedForAdministrators(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
