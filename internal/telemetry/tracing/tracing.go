@@ -7,7 +7,9 @@ package tracing
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -51,13 +53,24 @@ func New(o Options) (*Tracer, error) {
 	} else {
 		processor = sdk.WithBatcher(newExporter(o), sdk.WithBatchTimeout(2*time.Second))
 	}
-	// Whether a trace that a caller began is recorded depends on its id, not on the
-	// caller: otherwise any caller could have everything recorded.
+	// The share applies to traces that callers began too: otherwise every caller that sets
+	// the sampled flag would have everything recorded.
 	ratio := sdk.TraceIDRatioBased(o.Sample)
 	p := sdk.NewTracerProvider(processor,
-		sdk.WithSampler(sdk.ParentBased(ratio, sdk.WithRemoteParentSampled(ratio), sdk.WithRemoteParentNotSampled(sdk.NeverSample()))),
+		sdk.WithSampler(sdk.ParentBased(ratio, sdk.WithRemoteParentSampled(randomSampler{ratio}), sdk.WithRemoteParentNotSampled(sdk.NeverSample()))),
 		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", o.Service), attribute.String("service.version", o.Version))))
 	return &Tracer{p, p.Tracer(scope)}, nil
+}
+
+// randomSampler replaces the trace id that a sampler decides by: the caller chose that of
+// the request.
+type randomSampler struct{ sdk.Sampler }
+
+// ShouldSample implements [sdk.Sampler].
+func (s randomSampler) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
+	binary.BigEndian.PutUint64(p.TraceID[:8], rand.Uint64())
+	binary.BigEndian.PutUint64(p.TraceID[8:], rand.Uint64())
+	return s.Sampler.ShouldSample(p)
 }
 
 // Stop sends the remaining spans.
@@ -100,7 +113,7 @@ func (t *Tracer) Job(ctx context.Context, kind, queue, parent string, due time.T
 }
 
 // Continue starts a span in the trace with the given traceparent, in another process or
-// after the request has ended. Without one it starts it within the span of the context.
+// after the request has ended. If parent is empty, the span of the context is its parent.
 func (t *Tracer) Continue(ctx context.Context, name, parent string) (context.Context, Span) {
 	if t == nil || parent == "" {
 		return Start(ctx, name)
@@ -109,8 +122,9 @@ func (t *Tracer) Continue(ctx context.Context, name, parent string) (context.Con
 	return ctx, Span{span}
 }
 
-// parentIn returns a context in which spans belong to a trace with the given traceparent.
-// The process that made it has decided whether the trace is recorded.
+// parentIn returns a context in which spans belong to the trace of the given traceparent.
+// The span counts as local, so that the trace is not sampled again: the server that wrote
+// the traceparent has decided whether it is recorded.
 func parentIn(ctx context.Context, parent string) context.Context {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": parent})
 	if of := trace.SpanContextFromContext(ctx); of.IsValid() {
@@ -148,8 +162,8 @@ func Start(ctx context.Context, name string, attributes ...string) (context.Cont
 	return ctx, s
 }
 
-// Recording reports whether the span of a context is recorded, to save preparing one
-// within it.
+// Recording reports whether the span of a context is recorded. If not, a caller need not
+// prepare the attributes of a span within it.
 func Recording(ctx context.Context) bool { return trace.SpanFromContext(ctx).IsRecording() }
 
 // Name changes the name.

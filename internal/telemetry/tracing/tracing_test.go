@@ -80,31 +80,41 @@ func TestSpansAreSentByOTLP(t *testing.T) {
 // TestSampling tries the shares of traces with and without a parent.
 func TestSampling(t *testing.T) {
 	t.Parallel()
+	const low, high = "00-00000000000000010000000000000000-b7ad6b7169203331-01", "00-0000000000000001ffffffffffffffff-b7ad6b7169203331-01"
 	for _, tt := range []struct {
-		name, parent string
-		sample       float64
-		want         int
+		name, parent    string
+		sample          float64
+		requests        int
+		atLeast, atMost int // recorded spans
 	}{
-		{"all", "", 1, 1},
-		{"none", "", 0, 0},
-		{"a caller cannot have its traces recorded", traceparent, 0, 0},
-		{"a caller can have its traces not recorded", traceparent[:len(traceparent)-1] + "0", 1, 0},
-		{"a traceparent that is none is ignored", "00-x-y-01", 1, 1},
+		{"all", "", 1, 1, 1, 1},
+		{"none", "", 0, 1, 0, 0},
+		{"a share", "", 0.5, 200, 50, 150}, // seven standard deviations
+		{"a caller cannot have its traces recorded", traceparent, 0, 1, 0, 0},
+		{"a caller can have its traces not recorded", traceparent[:len(traceparent)-1] + "0", 1, 1, 0, 0},
+		{"a caller cannot have its traces recorded by a low trace id", low, 0.5, 200, 50, 150},
+		{"a high trace id changes nothing either", high, 0.5, 200, 50, 150},
+		{"all traces of callers", high, 1, 1, 1, 1},
+		{"a traceparent that is none is ignored", "00-x-y-01", 1, 1, 1, 1},
 	} {
 		exporter := tracetest.NewInMemoryExporter()
 		tracer, err := tracing.New(tracing.Options{Sample: tt.sample, Exporter: exporter})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.Header.Set("Traceparent", tt.parent)
-		r, span := tracer.Request(r)
-		if recorded := tracing.Parent(r.Context()) != ""; recorded != (tt.want == 1) {
-			t.Errorf("%s: jobs get the trace: %v", tt.name, recorded)
+		for range tt.requests {
+			before := len(exporter.GetSpans())
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.Header.Set("Traceparent", tt.parent)
+			r, span := tracer.Request(r)
+			recorded := tracing.Parent(r.Context()) != ""
+			span.End(nil)
+			if got := len(exporter.GetSpans()) > before; got != recorded {
+				t.Errorf("%s: the request is recorded: %v, but jobs get the trace: %v", tt.name, got, recorded)
+			}
 		}
-		span.End(nil)
-		if got := len(exporter.GetSpans()); got != tt.want {
-			t.Errorf("%s: %d spans, want %d", tt.name, got, tt.want)
+		if got := len(exporter.GetSpans()); got < tt.atLeast || got > tt.atMost {
+			t.Errorf("%s: %d spans of %d requests, want from %d to %d", tt.name, got, tt.requests, tt.atLeast, tt.atMost)
 		}
 	}
 }
