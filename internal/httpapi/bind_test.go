@@ -239,7 +239,9 @@ func TestWholeBodies(t *testing.T) {
 		{"/raw", "\x00 anything", 200, `"\u0000 anything"`},
 		{"/list", `[{"name": "a"}, {"name": "b"}]`, 200, "2"},
 		{"/list", `[{"name": "a"}, {}]`, 400, `{"message":"[1].name is missing","statusCode":400,"errors":[{"path":"[1].name","message":"is missing"}]}`},
-		{"/list", ``, 400, `{"message":"the body is not valid JSON: unexpected end of JSON input (line 1, column 0)","statusCode":400}`},
+		{"/list", ``, 400, `{"message":"the body is not valid JSON: unexpected end of JSON input (line 1, column 1)","statusCode":400}`},
+		{"/list", "[\n  x]", 400, `{"message":"the body is not valid JSON: invalid character 'x' looking for beginning of value (line 2, column 3)","statusCode":400}`},
+		{"/list", "[\n  \"a\n\"]", 400, `{"message":"the body is not valid JSON: invalid character '\\n' in string literal (line 2, column 5)","statusCode":400}`},
 	} {
 		res := request(m, "POST", tt.target, tt.body)
 		if diff := cmp.Diff(tt.want, text(t, res)); diff != "" || res.StatusCode != tt.status {

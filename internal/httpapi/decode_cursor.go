@@ -42,9 +42,9 @@ func syntaxFault(data []byte) error {
 	if !ok {
 		return fault.New(fault.Invalid, "the body is not valid JSON")
 	}
-	before := data[:min(int(bad.Offset), len(data))]
+	before := data[:min(max(int(bad.Offset)-1, 0), len(data))] // Offset counts the bad byte, which may be a line break
 	line := bytes.Count(before, []byte("\n")) + 1
-	column := len(before) - (bytes.LastIndexByte(before, '\n') + 1)
+	column := len(before) - bytes.LastIndexByte(before, '\n')
 	return fault.New(fault.Invalid, "the body is not valid JSON: %s (line %d, column %d)", bad.Error(), line, column)
 }
 
