@@ -75,7 +75,7 @@ type Report struct {
 
 	Frameworks map[string]posture.Framework              // by id
 	Counts     Counts                                    // of the findings; for JUnit and HTML
-	Verdicts   map[posture.RuleID]posture.ControlPosture // for JUnit, to show unknown results
+	Verdicts   map[posture.RuleID]posture.ControlPosture // for JUnit, to find rules that did not pass
 	Compliance []Compliance                              // for HTML
 }
 

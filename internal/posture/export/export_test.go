@@ -242,6 +242,21 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
+// TestJUnitSkipsViolatedRulesWithoutFindings checks that a rule whose findings a filter
+// excludes is not a passed test.
+func TestJUnitSkipsViolatedRulesWithoutFindings(t *testing.T) {
+	t.Parallel()
+	r := report()
+	high := findings()[:1] // as with a filter on the level High
+	r.Counts = export.Count(high)
+	text := write(t, export.JUnit, r, high)
+	for _, want := range []string{`tests="4" failures="1" skipped="2"`, `name="Bucket is public"><skipped message="2 violations are suppressed or excluded by the filters"`, `name="Nothing violates this"></testcase>`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s lacks %s", text, want)
+		}
+	}
+}
+
 func TestHTMLHasNoScripts(t *testing.T) {
 	t.Parallel()
 	text := write(t, export.HTML, report(), findings())

@@ -11,7 +11,7 @@ import (
 )
 
 // junit writes a test suite in which every finding is a failed test, and every rule
-// without violations a passed one. Its header has the totals, which come from the
+// without findings a passed or skipped one. Its header has the totals, which come from the
 // report.
 type junit struct {
 	w       io.Writer
@@ -40,7 +40,7 @@ type (
 )
 
 // casesWithoutFindings returns the test cases of rules without findings: passed, or skipped if the
-// result is unknown.
+// result is unknown or the report has none of the violations.
 func (j *junit) casesWithoutFindings() (cases []junitCase, skipped int) {
 	for _, id := range slices.Sorted(maps.Keys(j.report.Rules)) {
 		if j.report.Counts.Rules[id] > 0 {
@@ -48,6 +48,9 @@ func (j *junit) casesWithoutFindings() (cases []junitCase, skipped int) {
 		}
 		c := junitCase{Class: string(id), Name: j.report.Rules[id].Name}
 		switch v := j.report.Verdicts[id]; {
+		case v.Violating > 0:
+			skipped++
+			c.Skipped = &junitSkipped{fmt.Sprintf("%d violations are suppressed or excluded by the filters", v.Violating)}
 		case v.Unknown > 0:
 			skipped++
 			c.Skipped = &junitSkipped{fmt.Sprintf("unknown for %d resources that could not be read completely", v.Unknown)}
