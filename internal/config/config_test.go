@@ -152,6 +152,8 @@ func TestPrintMasksSecrets(t *testing.T) {
 		"postgres://db/vigil?password=hunter2&sslmode=require",
 		"postgres://db/vigil?sslpassword=hunter2",
 		"postgres://vigil:hunter2@[broken/vigil",
+		"postgres:vigil:hunter2@db/vigil",
+		"postgres:/vigil:hunter2@db/vigil",
 	} {
 		var out strings.Builder
 		if err := config.Print(&out, config.Config{Database: secret}); err != nil {

@@ -47,10 +47,11 @@ func isReference(s string) bool {
 }
 
 // maskURL masks a URL's password, including PostgreSQL's password parameter. It
-// masks the whole value if it is not a URL.
+// masks the whole value if it is not a URL, or if a password may be elsewhere in
+// it: postgres:user:password@host lacks the slashes.
 func maskURL(s string) string {
 	u, err := url.Parse(s)
-	if err != nil {
+	if err != nil || u.User == nil && strings.Contains(s, "@") {
 		return masked
 	}
 	if _, ok := u.User.Password(); ok {
