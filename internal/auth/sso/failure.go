@@ -2,7 +2,9 @@ package sso
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"unicode"
 
@@ -59,6 +61,9 @@ func reasonOf(code string) Reason {
 
 // exchangeFailure returns the failure for an error of the token endpoint.
 func exchangeFailure(err error) error {
+	if connection, ok := errors.AsType[*url.Error](err); ok {
+		return fail(Unavailable, fmt.Errorf("the identity provider did not answer the exchange of the code: %w", connection))
+	}
 	answer, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case !ok || answer.Response != nil && answer.Response.StatusCode >= http.StatusInternalServerError:

@@ -325,6 +325,14 @@ func TestWrongIssuerAndClientSecretAreReported(t *testing.T) {
 	}
 }
 
+func TestErrorOfTheConnectionToTheTokenEndpointIsReported(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	cookie, query := f.begin()
+	f.server.Close()
+	f.fails(sso.Unavailable, "connection refused", cookie, query)
+}
+
 func TestReturnsOnlyToPagesOfTheConsole(t *testing.T) {
 	t.Parallel()
 	for _, valid := range []string{"/console/", "/console/findings?level=High&account=a%2Fb", "/console/rules/x#top"} {
