@@ -113,6 +113,9 @@ func readsOf(s judge.ReadSet) queryReads {
 func (a *API) checkRule(ctx context.Context, in boundQuery) (checkRuleOut, error) {
 	out := checkRuleOut{Errors: []queryError{}}
 	q, err := a.bind(ctx, in)
+	if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotFound) {
+		return out, err // not an error in the query
+	}
 	if err == nil {
 		var readSet judge.ReadSet
 		var plan *gremlin.Explanation
