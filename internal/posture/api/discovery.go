@@ -82,16 +82,14 @@ func (a *API) unsavedAccess(ctx context.Context, account posture.Account, given 
 	var properties []posture.Property
 	var members []string
 	for _, g := range given { // property, value and member
-		if g[1] != "" {
-			properties, members = append(properties, posture.Text(g[0], g[1])), append(members, g[2])
-		}
+		properties, members = append(properties, posture.Text(g[0], g[1])), append(members, g[2])
 	}
 	credential, secrets, err := posture.NewCredential("", account.Provider, properties, a.Now())
 	bad := fault.Details(err)
 	for i, d := range bad {
 		for index, name := range members {
 			if strings.HasPrefix(d.Path, fmt.Sprintf("properties[%d]", index)) {
-				_, message, _ := strings.Cut(d.Message, ") ")
+				_, message, _ := strings.Cut(d.Message, ") ") // without "(property) "
 				bad[i] = fault.Detail{Path: name, Message: message}
 			}
 		}
@@ -105,7 +103,11 @@ func (a *API) unsavedAccess(ctx context.Context, account posture.Account, given 
 func (a *API) discoverMembers(ctx context.Context, in discoverMembersIn) (discoveredMembers, error) {
 	parts := append(strings.Split(in.RoleArn, ":"), "", "", "", "", "")
 	account := posture.Account{Provider: posture.AWS, ID: posture.AccountID(parts[4])}
-	access, err := a.unsavedAccess(ctx, account, [3]string{posture.PropRoleArn, in.RoleArn, "roleArn"}, [3]string{posture.PropExternalID, in.ExternalID, "externalId"})
+	given := [][3]string{{posture.PropRoleArn, in.RoleArn, "roleArn"}}
+	if in.ExternalID != "" {
+		given = append(given, [3]string{posture.PropExternalID, in.ExternalID, "externalId"})
+	}
+	access, err := a.unsavedAccess(ctx, account, given...)
 	if err == nil && in.ExternalID != "" {
 		err = a.Store.CheckExternalID(ctx, a.Org(ctx), in.ExternalID)
 		if fault.Is(err, fault.Conflict) {

@@ -28,11 +28,13 @@ func TestDiscovery(t *testing.T) {
 		{"another external id", "aws", object{"roleArn": root.RoleArn, "externalId": "another"}, 400, []string{"trust policy"}},
 		{"no role", "aws", object{"roleArn": "arn:aws:iam::1:user/x"}, 400, []string{`"path":"roleArn"`, "must be a role resource name"}},
 		{"nothing", "aws", object{}, 400, []string{`"path":"roleArn"`}},
+		{"an empty role", "aws", object{"roleArn": ""}, 400, []string{`"path":"roleArn"`}},
 		{"all subscriptions", "azure", azure(app.Application, app.Key, ""), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID, `"state":"Enabled"`}},
 		{"a group", "azure", azure(app.Application, app.Key, "platform"), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID}},
 		{"a path", "azure", azure(app.Application, app.Key, "../x"), 400, []string{"must be an id"}},
 		{"no role assigned", "azure", azure(denied.Application, denied.Key, ""), 200, []string{`"subscriptions":[]`}},
 		{"a wrong secret", "azure", azure(app.Application, "wrong", ""), 400, []string{"refuses to list the subscriptions"}},
+		{"an empty secret", "azure", azure(app.Application, "", ""), 400, []string{`"path":"applicationKey"`, "must not be empty"}},
 		{"a secret's identifier", "azure", azure(app.Application, app.Application, ""), 400, []string{`"path":"applicationKey"`, "secret's identifier"}},
 		{"projects", "gcp", object{"serviceAccountKey": s.gcp.Reader().Key}, 200, []string{s.gcp.Projects()[0].ID, s.gcp.Projects()[1].ID}},
 	} {
