@@ -49,7 +49,7 @@ type (
 func (a *API) getNeighbors(ctx context.Context, in neighborsIn) (neighborPage, error) {
 	id := in.ID
 	list := listing{"neighbors", &in.neighborList}
-	query := pagination{Token: in.ContinuationToken}
+	query := pagination{Token: in.ContinuationToken, inURL: true}
 	if in.PageSize != nil {
 		query.Size = httpapi.Some(*in.PageSize)
 	}

@@ -22,6 +22,16 @@ const defaultPage = 100
 type pagination struct {
 	Token *string               `json:"continuationToken"`
 	Size  httpapi.Optional[int] `json:"pageSize"`
+
+	inURL bool // the members are query parameters
+}
+
+// path returns the path of a member in the request.
+func (p *pagination) path(member string) string {
+	if p.inURL {
+		return member
+	}
+	return "paginationInfo." + member
 }
 
 // A listing is a paginated query. Its continuation tokens contain the query, because
@@ -51,18 +61,18 @@ func (a *API) page(ctx context.Context, l listing, p *pagination, size int) (pos
 	}
 	want.Size = defaultPage
 	if p.Size.Null {
-		return want, fault.Field("paginationInfo.pageSize", "must be an integer, not null")
+		return want, fault.Field(p.path("pageSize"), "must be an integer, not null")
 	}
 	want.Size = p.Size.Or(want.Size)
 	if want.Size < 1 || want.Size > posture.MaxPage {
-		return want, fault.Field("paginationInfo.pageSize", "must be from 1 to %d", posture.MaxPage)
+		return want, fault.Field(p.path("pageSize"), "must be from 1 to %d", posture.MaxPage)
 	}
 	if p.Token == nil || *p.Token == "" {
 		return want, nil
 	}
 	packed, err := a.Cursors.Open(ctx, a.cursorOf(ctx, l), *p.Token)
 	if fault.Is(err, fault.Invalid) {
-		return want, fault.Field("paginationInfo.continuationToken", "is not a token of this operation")
+		return want, fault.Field(p.path("continuationToken"), "is not a token of this operation")
 	}
 	if err != nil {
 		return want, err

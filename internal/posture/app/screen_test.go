@@ -75,6 +75,9 @@ func TestVerdictsNeighboursAndFindingsOfAnEntity(t *testing.T) {
 			t.Errorf("neighbours: %s", out.text)
 		}
 		i.want(400, "GET", entityPath(string(vpcs[0].ID))+"/neighbors?direction=up", nil)
+		if bad := i.want(400, "GET", entityPath(string(vpcs[0].ID))+"/neighbors?pageSize=0", nil); !strings.Contains(bad.text, `"path":"pageSize"`) {
+			t.Errorf("an invalid page size: %s", bad.text)
+		}
 		walked := i.want(200, "POST", entities+"/graph-query", object{"gremlin": `g.V().hasLabel('AWS.EC2.Subnet').out().path()`, "partitionKey": account})
 		if edges := walked.body["edges"].([]any); len(edges) != 1 || edges[0].(object)["label"] != "PART_OF" || edges[0].(object)["to"] != string(vpcs[0].ID) {
 			t.Errorf("edges: %s", walked.text)
