@@ -151,6 +151,9 @@ func (a *API) listEntities(ctx context.Context, in entityList, filter posture.En
 }
 
 func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggregationsOut, error) {
+	if len(in.Filters.EntityIDs) > 0 {
+		return aggregationsOut{}, fault.Field("filters.entityIds", "is allowed in lists and exports only")
+	}
 	filter, err := in.Filters.filter()
 	if err != nil {
 		return aggregationsOut{}, err

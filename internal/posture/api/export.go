@@ -151,7 +151,7 @@ func (a *API) exportEntities(w http.ResponseWriter, r *http.Request) error {
 	x := newExporter(w, in.Format, "resources", "entityId", "entityType", "entityName", "provider", "cloudAccountId", "region", "service", "xid",
 		"creationTime", "lastUpdateTime", "tags", "properties")
 	return x.pages(func(p posture.Page) (string, error) {
-		page, err := a.Entities.Entities(ctx, a.Org(ctx), filter, p)
+		page, err := a.listEntities(ctx, entityList{Filters: in.Filters}, filter, p)
 		if err != nil {
 			return "", err
 		}

@@ -78,4 +78,7 @@ func TestEntitiesAreFoundByPartsOfNamesAndSorted(t *testing.T) {
 	}
 	many := strings.Repeat("a ", posture.MaxNameWords+1)
 	i.want(400, "POST", entities+"/aggregations-query", object{"filters": object{"nameSearch": many}})
+	if got := i.want(400, "POST", entities+"/aggregations-query", object{"filters": object{"entityIds": []string{"x"}}}); !strings.Contains(got.text, "filters.entityIds") {
+		t.Errorf("aggregations of entities by id: %s", got.text)
+	}
 }

@@ -38,6 +38,10 @@ func TestListsAreExported(t *testing.T) {
 		if rows := export("/v1/entities/export", object{}); len(rows) != len(i.all)+1 {
 			t.Errorf("%d rows of %d entities", len(rows), len(i.all))
 		}
+		id := string(i.all[1].ID)
+		if rows := export("/v1/entities/export", object{"filters": object{"entityIds": []string{id, "none"}}}); len(rows) != 2 || rows[1][0] != id {
+			t.Errorf("%d rows of one entity", len(rows)-1)
+		}
 		if rows := export("/v1/compliance-frameworks/cis-aws-3.0/posture/export", object{}); len(rows) < 10 {
 			t.Errorf("posture %v", rows)
 		} else if head, first := rows[0], rows[1]; !slices.Equal(head[len(head)-2:], []string{"time", "cloudAccountIds"}) || first[len(first)-2] == "" || first[len(first)-1] != "all" {
