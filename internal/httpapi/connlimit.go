@@ -10,7 +10,7 @@ import (
 // TLS, even when idle.
 const (
 	maxConns        = 8192
-	maxConnsAddress = 2048 // from one address that is not a trusted proxy
+	maxConnsNetwork = 2048 // from one network that is not a trusted proxy; see network
 )
 
 // A connLimiter is a listener that closes new connections above the limits.
@@ -20,11 +20,11 @@ type connLimiter struct {
 
 	mu    sync.Mutex
 	total int
-	open  map[netip.Addr]int
+	open  map[string]int // by network
 }
 
 func limitConns(l net.Listener, trusted Proxies) net.Listener {
-	return &connLimiter{Listener: l, trusted: trusted, open: make(map[netip.Addr]int)}
+	return &connLimiter{Listener: l, trusted: trusted, open: make(map[string]int)}
 }
 
 // Accept returns the next connection that is within the limits.
@@ -45,21 +45,23 @@ func (l *connLimiter) Accept() (net.Conn, error) {
 func (l *connLimiter) take(from netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.total >= maxConns || l.open[from] >= maxConnsAddress && !l.trusted.Contains(from) {
+	key := network(from.String())
+	if l.total >= maxConns || l.open[key] >= maxConnsNetwork && !l.trusted.Contains(from) {
 		return false
 	}
 	l.total++
-	l.open[from]++
+	l.open[key]++
 	return true
 }
 
 func (l *connLimiter) release(from netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	key := network(from.String())
 	l.total--
-	l.open[from]--
-	if l.open[from] == 0 {
-		delete(l.open, from)
+	l.open[key]--
+	if l.open[key] == 0 {
+		delete(l.open, key)
 	}
 }
 

@@ -23,7 +23,7 @@ type ServerOptions struct {
 	TLS        *Certificate   // plain HTTP when nil
 	ClientCAs  *x509.CertPool // authorities of accepted client certificates; none when nil
 	AllowPlain bool           // allow plain HTTP on addresses other than loopback
-	Proxies    Proxies        // exempt from the connection limit per address
+	Proxies    Proxies        // exempt from the connection limit per network
 
 	Grace time.Duration // how long running requests may take after a stop; 15 s when zero
 	Drain time.Duration // how long to keep accepting requests after a stop, while /readyz is unready
