@@ -83,12 +83,12 @@ func (f *Feed[K, V]) Stream(key func(context.Context) K, show func(context.Conte
 			case <-beat.C:
 				out.printf(": connected\n\n")
 			case <-next.C:
-				now, err := f.value(ctx, k)
+				latest, err := f.value(ctx, k)
 				if err != nil {
 					return nil // the response has begun: the client learns the reason when it connects again
 				}
-				if now != value {
-					value = now
+				if latest != value {
+					value = latest
 					out.send(show(ctx, value))
 				}
 			}

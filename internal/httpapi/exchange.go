@@ -151,7 +151,7 @@ func (x *exchange) endSpan(r *http.Request, pattern string, status int) {
 	x.span.End(err)
 }
 
-// errFailed marks the span of a request that the server did not answer as asked.
+// errFailed marks the span of a request that was answered with a 5xx status.
 var errFailed = errors.New("the request failed")
 
 // requestID returns the request id sent by the caller if it is a short

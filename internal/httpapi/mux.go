@@ -265,7 +265,7 @@ func (x *exchange) admissionRequest() admissionRequest {
 
 // pathValues returns the values of a route's wildcards.
 func pathValues(r *http.Request, rt *Route) map[string]string {
-	_, names, _ := parseSegment(rt.Pattern)
+	_, names, _ := parseSegment(rt.Pattern) // finds the wildcards of all segments
 	values := make(map[string]string, len(names))
 	for _, name := range names {
 		name = strings.TrimSuffix(name, "...")

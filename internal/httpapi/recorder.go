@@ -185,9 +185,9 @@ func setHeaders(h http.Header, r *http.Request, id string) {
 	}
 }
 
-// drain reads up to limit bytes of a body that is too large. Most callers then
-// finish sending and read the response, instead of failing on a closed
-// connection.
+// drain reads a body that is too large, unless it has more than twice as many
+// bytes as allowed. Most callers then finish sending and read the response,
+// instead of failing on a closed connection.
 func drain(r *http.Request, limit int64) {
 	if r.ContentLength <= 2*limit {
 		_, _ = io.CopyN(io.Discard, r.Body, r.ContentLength)
