@@ -30,15 +30,15 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 // Kept is how long keys are stored.
 const Kept = 24 * time.Hour
 
-// pruneEvery is the number of keys after which old ones are deleted.
+// pruneEvery is the number of stored answers after which expired keys are deleted.
 const pruneEvery = 200
 
 // Store implements [httpapi.Idempotency].
 type Store struct {
-	db    *sqldb.DB
-	now   func() time.Time
-	realm string // the server, so that both can use one database
-	added atomic.Int64
+	db     *sqldb.DB
+	now    func() time.Time
+	realm  string       // the server, so that both can use one database
+	stored atomic.Int64 // number of stored answers
 }
 
 var _ httpapi.Idempotency = (*Store)(nil)
@@ -111,7 +111,7 @@ func (s *Store) StoreAnswer(ctx context.Context, owner, key string, a httpapi.An
 			UPDATE idempotency_key
 			SET status = $4, location = $5, etag = $6, content_type = $7, body = $8
 			WHERE realm = $1 AND owner = $2 AND key = $3`, s.realm, owner, key, a.Status, a.Location, a.ETag, a.ContentType, body)
-		if err != nil || s.added.Add(1)%pruneEvery != 1 {
+		if err != nil || s.stored.Add(1)%pruneEvery != 1 { // also with the first, for processes that store few
 			return err
 		}
 		_, err = tx.Exec(`DELETE FROM idempotency_key WHERE created_at < $1`, s.oldest())
