@@ -24,8 +24,8 @@ type Desktop struct {
 	Webhook     Webhook       `yaml:"webhook" embed:"" prefix:"webhook-"`
 }
 
-// DesktopLogin limits failed logins. Whatever the settings, fewer wrong passwords
-// reach the directory than lock an account, unless one wrong password locks it.
+// DesktopLogin limits failed logins. Whatever the settings, the server sends the
+// directory fewer wrong passwords than lock an account, unless one locks it.
 type DesktopLogin struct {
 	FailuresPerUser    int           `yaml:"failures_per_user" default:"5" help:"Wrong passwords of one user from one address before the next login must wait: a second, then twice as long each time. If the directory locks accounts after fewer, fewer are passed on to it."`
 	FailuresPerAddress int           `yaml:"failures_per_address" default:"200" help:"Refused logins from one address before further ones must wait, longer each time."`

@@ -8,13 +8,13 @@ import (
 // Upper limits of durations. They detect a mistyped unit when the settings are
 // read.
 const (
-	hour  = time.Hour
-	day   = 24 * time.Hour
-	years = 10 * 365 * day
+	hour     = time.Hour
+	day      = 24 * time.Hour
+	tenYears = 10 * 365 * day
 )
 
-// A span is a setting with its valid range. With zero set, 0 is allowed too and
-// means the default.
+// A span is a setting with its valid range. With zero set, 0 is allowed too: it
+// means the default or no limit.
 type span struct {
 	name       string
 	value      int64
@@ -63,9 +63,9 @@ func outside(spans ...span) [][2]string {
 // ranges returns the settings of both servers that are out of range.
 func (c Config) ranges() [][2]string {
 	problems := outside(
-		duration("token_life", c.TokenLife, hour, years).orZero(),
+		duration("token_life", c.TokenLife, hour, tenYears).orZero(),
 		number("min_free_mb", c.MinFreeMB, 1, 1<<30).orZero(),
-		duration("audit.kept", c.Audit.Kept, day, years).orZero(),
+		duration("audit.kept", c.Audit.Kept, day, tenYears).orZero(),
 		duration("audit.checkpoint_every", c.Audit.CheckpointEvery, time.Second, day).orZero(),
 		number("audit.max_records", c.Audit.MaxRecords, 1000, 1e12).orZero(),
 	)
@@ -79,7 +79,7 @@ func (p Posture) ranges() [][2]string {
 		number("posture.workers", int64(p.Workers), 1, 1000),
 		number("posture.rate", int64(p.Rate), 1, 1_000_000),
 		duration("posture.timeout", p.Timeout, time.Second, 10*time.Minute).orZero(),
-		duration("posture.changes_kept", p.ChangesKept, hour, years).orZero(),
+		duration("posture.changes_kept", p.ChangesKept, hour, tenYears).orZero(),
 		number("posture.graph.queries", int64(g.Queries), 1, 1000).orZero(),
 		number("posture.graph.org_queries", int64(g.OrgQueries), 1, 1000).orZero(),
 		number("posture.graph.token_queries", int64(g.TokenQueries), 1, 1000).orZero(),
@@ -102,7 +102,7 @@ func (d Desktop) ranges() [][2]string {
 	return outside(
 		duration("desktop.access_life", d.AccessLife, time.Minute, day).orZero(),
 		duration("desktop.refresh_life", d.RefreshLife, time.Minute, 30*day).orZero(),
-		duration("desktop.history_kept", d.HistoryKept, hour, years).orZero(),
+		duration("desktop.history_kept", d.HistoryKept, hour, tenYears).orZero(),
 		number("desktop.login.failures_per_user", int64(d.Login.FailuresPerUser), 1, 1000).orZero(),
 		number("desktop.login.failures_per_address", int64(d.Login.FailuresPerAddress), 1, 1_000_000).orZero(),
 		duration("desktop.login.window", d.Login.Window, time.Second, day).orZero(),

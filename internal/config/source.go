@@ -92,7 +92,8 @@ func (s *Source) readFile() error {
 	return nil
 }
 
-// flatten adds the names of the settings in a YAML tree. A key without a value is none.
+// flatten adds the names of the settings in a YAML tree. A key without a value
+// counts as not set.
 func flatten(tree map[string]any, prefix string, present map[string]bool) {
 	for key, v := range tree {
 		switch v := v.(type) {
