@@ -24,9 +24,10 @@ const (
 )
 
 // NewAccountLimit validates account ids, and values by the names of tags, and
-// returns the limit. It fails when a limit is asked for that allows nothing.
+// returns the limit. It fails if there are neither ids nor tags: such a limit
+// would allow no account.
 func NewAccountLimit(ids []string, tags map[string][]string) (AccountLimit, error) {
-	var names, pairs []string
+	var accounts, pairs []string
 	for _, id := range ids {
 		id = strings.ToLower(strings.TrimSpace(id))
 		if id == "" || len(id) > 64 || strings.ContainsFunc(id, func(c rune) bool {
@@ -34,7 +35,7 @@ func NewAccountLimit(ids []string, tags map[string][]string) (AccountLimit, erro
 		}) {
 			return AccountLimit{}, fault.Field("limitedTo.cloudAccountIds", "must be ids of cloud accounts")
 		}
-		names = append(names, id)
+		accounts = append(accounts, id)
 	}
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
 		for _, value := range tags[name] {
@@ -44,18 +45,18 @@ func NewAccountLimit(ids []string, tags map[string][]string) (AccountLimit, erro
 			pairs = append(pairs, name+"="+value)
 		}
 	}
-	slices.Sort(names)
+	slices.Sort(accounts)
 	slices.Sort(pairs)
-	names, pairs = slices.Compact(names), slices.Compact(pairs)
+	accounts, pairs = slices.Compact(accounts), slices.Compact(pairs)
 	switch {
-	case len(names) > maxLimitIDs:
+	case len(accounts) > maxLimitIDs:
 		return AccountLimit{}, fault.Field("limitedTo.cloudAccountIds", "must have at most %d elements", maxLimitIDs)
 	case len(pairs) > maxLimitTags:
 		return AccountLimit{}, fault.Field("limitedTo.tags", "must have at most %d values", maxLimitTags)
-	case len(names)+len(pairs) == 0:
+	case len(accounts)+len(pairs) == 0:
 		return AccountLimit{}, fault.Field("limitedTo", "must have account ids or tags")
 	}
-	return AccountLimit{strings.Join(names, ","), strings.Join(pairs, "\n")}, nil
+	return AccountLimit{strings.Join(accounts, ","), strings.Join(pairs, "\n")}, nil
 }
 
 func printable(s string, most int) bool {

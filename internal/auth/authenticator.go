@@ -24,14 +24,14 @@ type Authenticator struct {
 	AuthenticatorOptions
 	registry *Registry
 	keys     *Keys
-	places   *LoginNetworks
+	networks *LoginNetworks
 	failures *failures
 }
 
 // NewAuthenticator returns the authenticator of one server.
 func NewAuthenticator(r *Registry, k *Keys, o AuthenticatorOptions) *Authenticator {
 	o.Life = cmp.Or(o.Life, 30*time.Minute)
-	return &Authenticator{AuthenticatorOptions: o, registry: r, keys: k, places: NewLoginNetworks(r.store.TokenNetworks, r.now), failures: newFailures(r.now)}
+	return &Authenticator{AuthenticatorOptions: o, registry: r, keys: k, networks: NewLoginNetworks(r.store.TokenNetworks, r.now), failures: newFailures(r.now)}
 }
 
 // A Grant is the result of exchanging an API token.
@@ -82,7 +82,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, text secret.Text, addr
 	if cause := s.check(now, address); cause != nil {
 		return s, a.badAPIToken(address, cause)
 	}
-	a.places.Add(accountOf(hash), address)
+	a.networks.Add(accountOf(hash), address)
 	a.registry.used.add(Use{s.Token.ID, now, address})
 	return s, nil
 }
@@ -96,7 +96,7 @@ func (a *Authenticator) KnownAccount(ctx context.Context, text secret.Text, addr
 	if !ok {
 		return ""
 	}
-	known, err := a.places.Has(ctx, accountOf(hash), address)
+	known, err := a.networks.Has(ctx, accountOf(hash), address)
 	if err != nil || !known {
 		return "" // the login gets and reports the same error
 	}

@@ -53,8 +53,8 @@ const (
 // DeviceStore stores device logins. Its methods are safe for concurrent use.
 type DeviceStore interface {
 	// AddDevice adds a device login and deletes those that have expired. It fails with
-	// fault.Limited if most are pending already.
-	AddDevice(ctx context.Context, d DeviceLogin, most int) error
+	// fault.Limited if the number of pending ones has reached maxPending.
+	AddDevice(ctx context.Context, d DeviceLogin, maxPending int) error
 
 	// DeviceByCode and DeviceByHash return a device login, or fault.NotFound.
 	DeviceByCode(ctx context.Context, code string) (DeviceLogin, error)

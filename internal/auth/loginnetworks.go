@@ -42,9 +42,9 @@ const (
 // NewLoginNetworks returns an empty cache. It calls load at the first lookup, and
 // again when a lookup misses and the last load is older than a minute.
 func NewLoginNetworks(load func(context.Context) ([]LoginNetwork, error), now func() time.Time) *LoginNetworks {
-	p := &LoginNetworks{load: load, now: now, counts: make(map[string]int)}
-	p.known, _ = simplelru.NewLRU(maxLoginNetworks, p.onEvict) // fails only for a size below 1
-	return p
+	n := &LoginNetworks{load: load, now: now, counts: make(map[string]int)}
+	n.known, _ = simplelru.NewLRU(maxLoginNetworks, n.onEvict) // fails only for a size below 1
+	return n
 }
 
 // Has reports whether the account has logged in from the network of an address.

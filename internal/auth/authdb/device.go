@@ -20,7 +20,7 @@ func scanDevice(r sqldb.Row) (d auth.DeviceLogin, err error) {
 }
 
 // AddDevice implements [auth.DeviceStore].
-func (s *Store) AddDevice(ctx context.Context, d auth.DeviceLogin, most int) error {
+func (s *Store) AddDevice(ctx context.Context, d auth.DeviceLogin, maxPending int) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(`DELETE FROM auth_device WHERE expires_at <= $1`, sqldb.Millis(d.CreatedAt)); err != nil {
 			return err
@@ -29,7 +29,7 @@ func (s *Store) AddDevice(ctx context.Context, d auth.DeviceLogin, most int) err
 		if err != nil {
 			return err
 		}
-		if n >= most {
+		if n >= maxPending {
 			return fault.New(fault.Limited, "too many logins wait for confirmation; try again in some minutes")
 		}
 		_, err = tx.Exec(`

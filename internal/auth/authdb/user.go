@@ -204,8 +204,8 @@ func readVersion(tx *sqldb.Tx, org auth.OrgID, id auth.UserID, version int64) (a
 }
 
 // adminsWithToken counts the admins who can log in: enabled, with an API token
-// that does not expire soon, grants the role, and is not limited to scopes
-// without administration.
+// that is valid now, grants the role, and is not limited to scopes without
+// administration.
 func adminsWithToken(tx *sqldb.Tx, org auth.OrgID) (int64, error) {
 	return sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 		SELECT count(DISTINCT u.id)

@@ -189,7 +189,7 @@ func (s *Sessions) rotate(ctx context.Context, row storedSession, now time.Time)
 func (s *Sessions) live(session Session, now time.Time) error {
 	switch {
 	case !session.EndedAt.IsZero():
-		return errors.New("the session was logged out or ended by an administrator")
+		return errors.New("the session was ended: by logout, by an administrator or because its cookie was copied")
 	case !now.Before(session.EndsAt):
 		return errors.New("the session has reached its maximum age")
 	case now.Sub(session.UsedAt) >= s.Idle+usedPrecision:
@@ -274,10 +274,10 @@ func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // shorten truncates a User-Agent header.
 func shorten(agent string) string {
-	const maxSessions = 200
+	const maxLength = 200
 	agent = strings.ToValidUTF8(strings.ReplaceAll(agent, "\x00", ""), "")
-	if len(agent) > maxSessions {
-		agent = strings.ToValidUTF8(agent[:maxSessions], "")
+	if len(agent) > maxLength {
+		agent = strings.ToValidUTF8(agent[:maxLength], "")
 	}
 	return agent
 }
