@@ -30,7 +30,7 @@ type AccountState string
 const (
 	AccountScheduled AccountState = "scheduled"
 	AccountPaused    AccountState = "paused" // by its settings or the plan of its organisation
-	AccountUnlinked  AccountState = "draft"  // it was never linked
+	AccountUnlinked  AccountState = "draft"  // it has no credential, or was not validated yet
 )
 
 // AccountStates are all states.
@@ -52,7 +52,12 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 		if err := countAccounts(tx, f.Accounts); err != nil {
 			return err
 		}
-		if f.Overdue, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM schedule WHERE due < $1`, sqldb.Millis(now.Add(-OverdueAfter))); err != nil {
+		// An account that was unlinked keeps its schedule, but is not collected: see DueAccounts.
+		if f.Overdue, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `
+			SELECT count(*)
+			FROM schedule s
+			JOIN account a ON a.org = s.org AND a.id = s.account
+			WHERE s.due < $1 AND a.status <> 'draft'`, sqldb.Millis(now.Add(-OverdueAfter))); err != nil {
 			return err
 		}
 		oldest, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
@@ -60,8 +65,9 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 			FROM (
 				SELECT max(r.ended) AS last
 				FROM schedule s
+				JOIN account a ON a.org = s.org AND a.id = s.account
 				JOIN run r ON r.org = s.org AND r.account = s.account
-				WHERE r.status IN ('Completed', 'CompletedWithErrors')
+				WHERE a.status <> 'draft' AND r.status IN ('Completed', 'CompletedWithErrors')
 				GROUP BY s.org, s.account
 			) newest`)
 		if err == nil && oldest > 0 {
