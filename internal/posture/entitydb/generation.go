@@ -19,6 +19,16 @@ func (s *Store) Generation(ctx context.Context, org posture.OrgID, account postu
 	return generation, err
 }
 
+// GenerationOf returns the generation of an account's entities, also after its removal; 0 if
+// it was never collected.
+func GenerationOf(tx *sqldb.Tx, ref posture.AccountRef) (int64, error) {
+	p, err := findPartition(tx, ref.Org, ref.Account)
+	if sqldb.Missing(err) {
+		return 0, nil
+	}
+	return p.generation, err
+}
+
 // EachEntity implements [posture.PartitionStore].
 func (s *Store) EachEntity(ctx context.Context, org posture.OrgID, account posture.AccountID, f func(posture.Entity) error) (generation int64, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {

@@ -20,13 +20,25 @@ const (
 
 // RemoveAccount implements [posture.OnboardingTx].
 func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
-	now := t.store.now()
+	now, ref := t.store.now(), posture.AccountRef{Org: t.org, Account: id}
+	// The first call waits for a judgement that is being recorded and blocks others. The
+	// second one makes those stale that were evaluated on the removed entities.
+	if err := supersedeJudgements(t.tx, ref, 0); err != nil {
+		return err
+	}
 	more, err := removeFindings(t.tx, t.org, id, now, resolvedAtOnce)
 	if err != nil {
 		return err
 	}
-	pending, err := entitydb.RemoveAccount(t.tx, posture.AccountRef{Org: t.org, Account: id}, sqldb.Millis(now), more)
+	pending, err := entitydb.RemoveAccount(t.tx, ref, sqldb.Millis(now), more)
 	if err != nil {
+		return err
+	}
+	generation, err := entitydb.GenerationOf(t.tx, ref)
+	if err != nil {
+		return err
+	}
+	if err := supersedeJudgements(t.tx, ref, generation); err != nil {
 		return err
 	}
 	for more && !pending && err == nil { // an account that was never collected
@@ -44,6 +56,19 @@ func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 		return err
 	}
 	_, err = t.tx.Exec(`DELETE FROM account WHERE org = $1 AND id = $2`, t.org, id)
+	return err
+}
+
+// supersedeJudgements makes judgements of an account stale that were evaluated before a
+// generation of its entities. It locks the account's judgements until the end of the
+// transaction, as recordJudgement does.
+func supersedeJudgements(tx *sqldb.Tx, ref posture.AccountRef, generation int64) error {
+	_, err := tx.Exec(`
+		INSERT INTO judged (org, account, generation, serial)
+		VALUES ($1, $2, $3, 1)
+		ON CONFLICT (org, account) DO UPDATE
+		SET generation = CASE WHEN judged.generation < excluded.generation THEN excluded.generation ELSE judged.generation END,
+			serial = judged.serial + 1`, ref.Org, ref.Account, generation)
 	return err
 }
 

@@ -103,6 +103,65 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 	})
 }
 
+// TestRemovedAccountHasNoOpenFindings removes an account between its evaluation and the
+// recording of the judgement, and during the recording.
+func TestRemovedAccountHasNoOpenFindings(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		if err := store.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		r := removalTest{t, store.New(db, secrettest.NewBox(t), new(enqueued))}
+		account := entitygen.New(0, 60)
+		remove := func() error {
+			return r.store.Onboard(t.Context(), "org", func(tx posture.OnboardingTx) error { return tx.RemoveAccount(account.ID) })
+		}
+		observe := func(generation int64, during func()) error {
+			rule := posture.RuleJudgement{Rule: "rule", Violating: []posture.Raised{{
+				Finding: posture.Finding{Provider: account.Provider, Object: "it", Level: posture.LevelHigh},
+				Blob:    func() string { during(); return "{}" },
+			}}}
+			_, err := r.store.Observe(t.Context(), "org", posture.Judgement{
+				Account: account.ID, Generation: generation, RulesAt: posture.AnyRules, At: time.Now(), Rules: []posture.RuleJudgement{rule},
+			})
+			return err
+		}
+
+		r.add(account)
+		generation := r.generation(account)
+		removed := make(chan error, 1)
+		if err := observe(generation, func() {
+			go func() { removed <- remove() }()
+			time.Sleep(300 * time.Millisecond) // without a lock the removal is committed before the judgement
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-removed; err != nil {
+			t.Fatal(err)
+		}
+		if n := r.open(account); n != 0 {
+			t.Errorf("%d findings of an account that was removed during the recording are open", n)
+		}
+
+		r.add(account)
+		generation = r.generation(account)
+		if err := remove(); err != nil {
+			t.Fatal(err)
+		}
+		if err := observe(generation, func() {}); !fault.Is(err, fault.Stale) {
+			t.Errorf("a judgement of the removed account is recorded: %v", err)
+		}
+		if n := r.open(account); n != 0 {
+			t.Errorf("%d findings of an account that was removed before the recording are open", n)
+		}
+
+		r.add(account)
+		if err := observe(r.generation(account), func() {}); err != nil {
+			t.Errorf("judge the account after it was added again: %v", err)
+		}
+	})
+}
+
 type removalTest struct {
 	t     *testing.T
 	store *store.Store
