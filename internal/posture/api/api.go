@@ -174,7 +174,7 @@ func sameProvider(path posture.Provider, body string) error {
 	return fault.Field("provider", "must be %q, as in the path", path)
 }
 
-// one returns the single record of a set with one change, or its error.
+// one returns the only record of a set of changes that has one item, or the item's error.
 func one[T any](records []T, err error) (T, error) {
 	if err != nil {
 		var zero T

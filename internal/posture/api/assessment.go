@@ -88,7 +88,7 @@ func (a *API) addAssessments(ctx context.Context, framework string, controls []c
 	return nil
 }
 
-// count adds a control that a person assessed.
+// count counts the control that a person assessed.
 func (p *assessed) count(t *controlTally) {
 	switch p.Verdict {
 	case posture.AssessedPass:

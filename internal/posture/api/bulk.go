@@ -87,7 +87,8 @@ func (in bulkIn) changes() (onboard.Changes, error) {
 	return c, nil
 }
 
-// blame appends the errors of one item, prefixed with its path.
+// blame appends the errors of one item, prefixed with its path. The message of an error
+// that names no member is a sentence, so it follows the path in parentheses.
 func blame(bad *[]fault.Detail, path string, err error) {
 	if err == nil {
 		return

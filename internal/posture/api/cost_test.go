@@ -45,19 +45,19 @@ func TestExpensiveAggregationsAreLimited(t *testing.T) {
 		}
 		return err
 	}
-	if err := count(expensive - 1); err != nil {
+	if err := count(expensiveRows - 1); err != nil {
 		t.Errorf("a cheap aggregation: %v", err)
 	}
-	if err := count(expensive); !fault.Is(err, fault.Limited) {
+	if err := count(expensiveRows); !fault.Is(err, fault.Limited) {
 		t.Errorf("an expensive aggregation beside another query: %v, want that it is limited", err)
 	}
 	org = "b"
-	if err := count(expensive); err != nil {
+	if err := count(expensiveRows); err != nil {
 		t.Errorf("an expensive aggregation of another organisation: %v", err)
 	}
 	org = "a"
 	leave()
-	if err := count(expensive); err != nil {
+	if err := count(expensiveRows); err != nil {
 		t.Errorf("an expensive aggregation after the other query: %v", err)
 	}
 }

@@ -101,7 +101,7 @@ func (a *API) unsavedAccess(ctx context.Context, account posture.Account, given 
 }
 
 func (a *API) discoverMembers(ctx context.Context, in discoverMembersIn) (discoveredMembers, error) {
-	parts := append(strings.Split(in.RoleArn, ":"), "", "", "", "", "")
+	parts := append(strings.Split(in.RoleArn, ":"), "", "", "", "", "") // at least five parts, also of an invalid ARN
 	account := posture.Account{Provider: posture.AWS, ID: posture.AccountID(parts[4])}
 	given := [][3]string{{posture.PropRoleArn, in.RoleArn, "roleArn"}}
 	if in.ExternalID != "" {

@@ -105,7 +105,7 @@ func (f entityFilters) filter() (posture.EntityFilter, error) {
 }
 
 func (a *API) queryEntities(ctx context.Context, in entityQuery) (entityPage, error) {
-	list := listing{"sortable entities", &in.entityList}
+	list := listing{"sortable entities", &in.entityList} // tokens of "entities", of older versions, contain only filters
 	want, err := a.page(ctx, list, in.Pagination, defaultPage)
 	if err != nil {
 		return entityPage{}, err

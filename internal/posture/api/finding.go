@@ -128,7 +128,7 @@ func (a *API) getFindingHistory(ctx context.Context, in findingPath) (findingHis
 	})}, err
 }
 
-// Validate fails if a suppression has no reason or has ended already.
+// Validate fails if a suppression has no reason.
 func (in *suppressIn) Validate() error {
 	if in.Reason == "" {
 		return fault.Field("reason", "must say why")

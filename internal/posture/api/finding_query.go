@@ -17,7 +17,7 @@ type (
 		Levels                 []string                  `json:"levels"`
 		CapitalLevels          []string                  `json:"Levels"` // spelled as in the OpenAPI document
 		CloudAccountIDs        []string                  `json:"cloudAccountIds"`
-		CloudAccountID         httpapi.OneOrMany[string] `json:"cloudAccountId"` // synonym of cloudAccountIds; those below are synonyms too
+		CloudAccountID         httpapi.OneOrMany[string] `json:"cloudAccountId"` // synonym of the member above, like cloudProvider, ruleId, frameworkIds and statuses
 		CloudProviders         []string                  `json:"cloudProviders"`
 		CloudProvider          httpapi.OneOrMany[string] `json:"cloudProvider"`
 		CloudTags              map[string][]string       `json:"cloudTags" maxItems:"50"`

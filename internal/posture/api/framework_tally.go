@@ -10,7 +10,7 @@ type (
 		Violating int `json:"violating"`
 		Unknown   int `json:"unknown"`
 		Passing   int `json:"passing"`
-		Nothing   int `json:"nothing"` // has rules, which apply to no resource
+		Nothing   int `json:"nothing"` // its rules apply to no resource, or a person assessed it as not applicable
 		Manual    int `json:"manual"`
 		NoRule    int `json:"noRule"`
 	}
@@ -20,7 +20,7 @@ type (
 	}
 )
 
-// count adds a control with the given results.
+// count counts a control with the given results.
 func (t *controlTally) count(assessment string, sum verdictSum) {
 	switch {
 	case assessment == "manual":

@@ -32,13 +32,13 @@ func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only 
 		if len(missing) == 0 {
 			continue
 		}
-		unreadOf := map[posture.EntityType][]unread{}
+		unreadByType := map[posture.EntityType][]unread{}
 		for _, u := range missing {
 			t := posture.EntityType(u.EntityType)
-			unreadOf[t] = append(unreadOf[t], u)
+			unreadByType[t] = append(unreadByType[t], u)
 		}
 		for i := range controls {
-			controls[i].addNotListed(string(account.ID), typesOf, unreadOf)
+			controls[i].addNotListed(string(account.ID), typesOf, unreadByType)
 		}
 	}
 	return nil
@@ -51,7 +51,7 @@ func (a *API) subjectsOf(rules []posture.Rule) map[string][]posture.EntityType {
 		if r.Status != posture.RuleEnabled {
 			continue
 		}
-		if readSet, err := a.Judge.Evaluator.ReadSet(r.Query); err == nil { // the rest are unknown for all resources anyway
+		if readSet, err := a.Judge.Evaluator.ReadSet(r.Query); err == nil { // a rule that does not compile is unknown for all resources anyway
 			all[string(r.ID)] = readSet.Subjects
 		}
 	}
@@ -82,11 +82,11 @@ func (a *API) countNotListed(ctx context.Context, rules []posture.Rule, only []s
 }
 
 // addNotListed adds the scopes of one account, each once per control.
-func (p *controlPosture) addNotListed(account string, typesOf map[string][]posture.EntityType, unreadOf map[posture.EntityType][]unread) {
+func (p *controlPosture) addNotListed(account string, typesOf map[string][]posture.EntityType, unreadByType map[posture.EntityType][]unread) {
 	seen := map[posture.EntityType]bool{}
 	for _, rule := range p.RuleIDs {
 		for _, t := range typesOf[rule] {
-			n := len(unreadOf[t])
+			n := len(unreadByType[t])
 			if n == 0 {
 				continue
 			}
@@ -97,7 +97,7 @@ func (p *controlPosture) addNotListed(account string, typesOf map[string][]postu
 			seen[t] = true
 			p.NotListed += n
 			sumOf(p.Accounts, account).NotListed += n
-			p.Unread = append(p.Unread, unreadOf[t][:min(n, maxUnread-len(p.Unread))]...)
+			p.Unread = append(p.Unread, unreadByType[t][:min(n, maxUnread-len(p.Unread))]...)
 		}
 	}
 }

@@ -74,24 +74,24 @@ type (
 
 // scope validates and returns a scope.
 func (s muteScope) scope() (out posture.MuteScope, err error) {
-	text := func(path, value string) {
+	checkLength := func(path, value string) {
 		if err == nil && (strings.TrimSpace(value) == "" || len(value) > 500) {
 			err = fault.Field(path, "must have from 1 to 500 bytes")
 		}
 	}
 	for i, id := range s.RuleIDs {
-		text(fmt.Sprintf("scope.ruleIds[%d]", i), id)
+		checkLength(fmt.Sprintf("scope.ruleIds[%d]", i), id)
 		out.Rules = append(out.Rules, posture.RuleID(id))
 	}
 	for i, id := range s.CloudAccountIDs {
-		text(fmt.Sprintf("scope.cloudAccountIds[%d]", i), id)
+		checkLength(fmt.Sprintf("scope.cloudAccountIds[%d]", i), id)
 		out.Accounts = append(out.Accounts, posture.AccountID(id))
 	}
 	for i, p := range s.ResourcePatterns {
-		text(fmt.Sprintf("scope.resourcePatterns[%d]", i), p)
+		checkLength(fmt.Sprintf("scope.resourcePatterns[%d]", i), p)
 	}
 	for name, values := range s.CloudTags {
-		text("scope.cloudTags", name)
+		checkLength("scope.cloudTags", name)
 		if err == nil && len(values) == 0 {
 			err = fault.Field("scope.cloudTags", "must have a value for each name")
 		}

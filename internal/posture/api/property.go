@@ -38,7 +38,8 @@ func propertyOf(p posture.Property) property {
 	return w
 }
 
-// parse returns the property. If the type is missing, it is derived from the value.
+// parse returns the property. A type that was left out is derived from the value. If the
+// value is not in the member of its type, missing is the name of that member.
 func (w property) parse() (p posture.Property, missing string) {
 	p = posture.Property{Name: w.Name, Type: w.Type}
 	switch {

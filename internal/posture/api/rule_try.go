@@ -72,7 +72,7 @@ type (
 func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 	org, account := a.Org(ctx), posture.AccountID(in.PartitionKey)
 	if _, err := a.Store.Account(ctx, org, account); err != nil {
-		return tryRuleOut{}, err // check access to the account before the text
+		return tryRuleOut{}, err // check access to the account before the query is parsed
 	}
 	q, err := a.bind(ctx, in.boundQuery)
 	if err != nil {
@@ -148,7 +148,7 @@ func (out *tryRuleOut) add(t judge.Trial, verdict string, ids []posture.EntityID
 
 // bind parses a query and binds its variables to the parameters of a rule.
 func (a *API) bind(ctx context.Context, in boundQuery) (posture.RuleQuery, error) {
-	q, err := tryQuery(in.Query)
+	q, err := parseQuery(in.Query)
 	if err != nil || in.RuleID == "" {
 		return q, err
 	}
@@ -163,8 +163,8 @@ func (a *API) bind(ctx context.Context, in boundQuery) (posture.RuleQuery, error
 	return q, nil
 }
 
-// tryQuery parses the JSON query of a rule, or plain Gremlin.
-func tryQuery(text string) (posture.RuleQuery, error) {
+// parseQuery parses the JSON query of a rule, or plain Gremlin.
+func parseQuery(text string) (posture.RuleQuery, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":

@@ -140,7 +140,8 @@ func reasonsOf(e posture.Entity, reads judge.ReadSet, labels []string, missing [
 }
 
 // isRead reports whether a query reads the property or edge of a name, or tags if it is
-// [posture.TagsUnread]. It ignores case, as searches do. The labels are those of edges.
+// [posture.TagsUnread]. It ignores case, as searches do. The labels are those of the edges
+// that the entity's type has.
 func isRead(reads judge.ReadSet, labels []string, name string) bool {
 	isName := func(read string) bool { return posture.Fold(read) == posture.Fold(name) }
 	return reads.AllProperties || reads.AllEdges && slices.Contains(labels, name) || reads.Tags && name == posture.TagsUnread ||

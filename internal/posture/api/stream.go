@@ -49,7 +49,7 @@ func (a *Streams) Routes() []httpapi.Route {
 		cloud("POST /events/aws", "receiveAWSEvent", a.receiveAWS),
 		cloud("POST /events/azure", "receiveAzureEventWithCode", a.receiveAzure),
 		cloud("POST /events/azure/{secret}", "receiveAzureEvent", a.receiveAzure),
-		cloud("OPTIONS /events/azure/{secret}", "askForAzureEvents", a.greetAzure),
+		cloud("OPTIONS /events/azure/{secret}", "askForAzureEvents", a.validateAzure),
 		cloud("POST /events/gcp", "receiveGCPEvent", a.receiveGCP),
 		{Pattern: "POST /status", Need: admin, Operation: "reportEventStream", Handler: httpapi.JSON(a.reportStream)},
 		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: admin, Operation: "openEventStream", SecretAnswer: true, Handler: httpapi.JSON(a.openStream)},
@@ -135,9 +135,9 @@ func (a *Streams) receiveAzure(_ http.ResponseWriter, r *http.Request) (any, err
 	return map[string]string{"validationResponse": code}, nil
 }
 
-// greetAzure responds to the validation request that Event Grid sends before
+// validateAzure responds to the validation request that Event Grid sends before
 // CloudEvents.
-func (a *Streams) greetAzure(_ http.ResponseWriter, r *http.Request) (any, error) {
+func (a *Streams) validateAzure(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := a.Receiver.AuthenticateAzure(r.Context(), azureSecret(r)); err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (a *Streams) show(ctx context.Context, s posture.Stream) (eventStream, erro
 	w := eventStream{
 		Provider: string(s.Provider), CloudAccountID: string(s.Account), Handle: s.Handle, Endpoint: a.URL() + "/events/" + string(s.Provider),
 		Status: statusOf(account.Stream), CreatedTime: httpapi.Time{Time: s.Created}, RotatedTime: httpapi.Time{Time: s.Rotated},
-		LastEventTime: whenEver(s.LastEvent), LastHeartbeatTime: whenEver(s.LastBeat),
+		LastEventTime: optionalTime(s.LastEvent), LastHeartbeatTime: optionalTime(s.LastBeat),
 		Pending: s.Pending, Accepted: s.Accepted, Duplicates: s.Duplicates, Unmapped: s.Unmapped,
 	}
 	switch s.Provider {
@@ -179,13 +179,6 @@ func (a *Streams) show(ctx context.Context, s posture.Stream) (eventStream, erro
 		w.TopicName, w.SubscriptionName, w.ServiceAccount = gcp.TopicPrefix+s.Handle, gcp.SubscriptionPrefix+s.Handle, gcp.ServiceAccount(s)
 	}
 	return w, nil
-}
-
-func whenEver(t time.Time) *httpapi.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &httpapi.Time{Time: t}
 }
 
 func (a *Streams) openStream(ctx context.Context, in streamPath) (httpapi.Reply, error) {
