@@ -80,7 +80,7 @@ type App struct {
 	store     *store.Store
 	sweep     *sweep.Sweep
 	book      *rulebook.Book
-	admit     *onboard.Service
+	onboard   *onboard.Service
 	graphs    *graphcache.Graphs
 	streams   *streams
 	judge     *judge.Judge
@@ -105,7 +105,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	quota := in.Config.Posture.Quota
 	var err error
 	a.queue, err = job.New(in.DB, job.Config{
-		Log: o.Log, Metrics: o.Metrics, Tracer: o.Tracer, Queues: queues(a.roles, in.Config.Posture.Workers), Roles: a.roles, Members: a.shareLimits,
+		Log: o.Log, Metrics: o.Metrics, Tracer: o.Tracer, Queues: queues(a.roles, in.Config.Posture.Workers), Roles: a.roles, Members: a.divideRateLimits,
 		ShareLimits: shareLimits(quota),
 	})
 	if err != nil {
@@ -113,7 +113,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	a.store = store.New(in.DB, in.Box, jobs{a.queue, quota.Waiting})
 	a.sweep = a.newSweep()
-	a.admit = &onboard.Service{
+	a.onboard = &onboard.Service{
 		Store: a.store, Now: o.Now, NewID: func() posture.CredentialID { return posture.CredentialID(uuid.NewString()) },
 		MaxAccounts: quota.Accounts,
 	}
@@ -201,7 +201,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	health.Add("database", in.DB.Check)
 	health.AddNotice("disk", in.Space.Notice)
 	health.AddNotice("audit", in.Witnesses.Notice)
-	for _, c := range []prometheus.Collector{in.Space.Collector(), in.Witnesses.Collector(), newFigures(a.store, a.o.Now)} {
+	for _, c := range []prometheus.Collector{in.Space.Collector(), in.Witnesses.Collector(), newDatabaseMetrics(a.store, a.o.Now)} {
 		if err := a.o.Metrics.Register(c); err != nil {
 			return nil, err
 		}
@@ -282,18 +282,18 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 	if err != nil {
 		return nil, err
 	}
-	admit := *a.admit
-	admit.Store = limit.Onboarding{Store: a.store}
-	single, err := a.newSSO()
+	onboarding := *a.onboard
+	onboarding.Store = limit.Onboarding{Store: a.store}
+	singleSignOn, err := a.newSSO()
 	if err != nil {
 		return nil, err
 	}
 	return slices.Concat(
 		console, pages,
-		(&authapi.API{Registry: in.Registry, Authenticator: gate, Keys: a.keys, Sessions: a.sessions, SSO: single, Devices: &auth.Devices{Registry: in.Registry, Store: in.Auth}}).Routes(),
+		(&authapi.API{Registry: in.Registry, Authenticator: gate, Keys: a.keys, Sessions: a.sessions, SSO: singleSignOn, Devices: &auth.Devices{Registry: in.Registry, Store: in.Auth}}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
-			Org: callerOrg, Onboarding: &admit, Store: limit.Onboarding{Store: a.store}, Cloud: a.o.Cloud, Runs: limit.Runs{Store: a.store}, Plans: a.store,
+			Org: callerOrg, Onboarding: &onboarding, Store: limit.Onboarding{Store: a.store}, Cloud: a.o.Cloud, Runs: limit.Runs{Store: a.store}, Plans: a.store,
 			Collections: limit.Collections{Starter: a.sweep}, Book: a.book, Findings: limit.Findings{Store: a.store}, Cursors: cursors, Caller: callerName, Now: a.o.Now, Version: a.o.Version,
 			Entities: limit.Entities{Store: a.store}, Walker: walk.New(a.graphs, a.store, walkOptions(a.o.Install.Config.Posture.Graph, a.o.Now)),
 			Pulses: limit.Pulses{Store: a.store}, Views: limit.Views{Store: a.store}, Mutes: limit.Mutes{Store: a.store}, Notify: a.store, Sender: a.senders, User: callerUser, Declarations: a.declarations, Reads: a.typesReadByRules, Judge: a.judge,
@@ -304,7 +304,7 @@ func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpap
 }
 
 // Onboarding returns the service that changes accounts, credentials and links.
-func (a *App) Onboarding() *onboard.Service { return a.admit }
+func (a *App) Onboarding() *onboard.Service { return a.onboard }
 
 // Settled reports whether every account of an organisation was collected, except drafts
 // that are not linked to a credential. A run that timed out or lost its worker does not
@@ -365,7 +365,7 @@ func (a *App) Serve(ctx context.Context) error {
 		return err
 	}
 	var maintenance sync.WaitGroup
-	work, endWork := context.WithCancel(context.WithoutCancel(ctx)) // of the maintenance, which requests need until they have ended
+	work, endWork := context.WithCancel(context.WithoutCancel(ctx)) // requests in progress need the maintenance after ctx ends
 	defer endWork()
 	maintenance.Go(func() { a.keys.Run(work, a.o.Log) })
 	maintenance.Go(func() { a.sessions.Run(work, a.o.Log) })

@@ -22,7 +22,7 @@ type databaseMetrics struct {
 	oldestRead *prometheus.Desc
 }
 
-func newFigures(s *store.Store, now func() time.Time) *databaseMetrics {
+func newDatabaseMetrics(s *store.Store, now func() time.Time) *databaseMetrics {
 	return &databaseMetrics{
 		read: s.Figures, now: now,
 		findings:   prometheus.NewDesc("vigil_findings", "Open findings of all organisations, by level and whether they are suppressed.", []string{"level", "suppressed"}, nil),

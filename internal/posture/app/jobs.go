@@ -49,7 +49,7 @@ type collectArgs struct {
 func (collectArgs) Kind() string { return "collect" }
 
 // Collect enqueues the execution of a run in tx. It fails with fault.Limited if too many
-// requested ones wait. Those that the server starts are as many as there are accounts.
+// requested runs wait. Those that the server starts need no limit: an account has one at most.
 func (j jobs) Collect(tx *sqldb.Tx, org posture.OrgID, r posture.Run) error {
 	o := job.Options{Queue: collecting, Share: string(org), Priority: int(r.Urgency)}
 	if r.Urgency == posture.RunRequested {
@@ -67,7 +67,8 @@ func shareLimits(q config.Quota) map[string]int {
 	return map[string]int{collecting: q.Collections}
 }
 
-// removeArgs asks for the rest of an account that was removed to be removed.
+// removeArgs are the arguments of the job that deletes the remaining data of a removed
+// account.
 type removeArgs struct {
 	Org     posture.OrgID     `json:"org"`
 	Account posture.AccountID `json:"account"`
@@ -76,8 +77,8 @@ type removeArgs struct {
 // Kind implements [job.Args].
 func (removeArgs) Kind() string { return "remove_account" }
 
-// Remove asks for the rest of an account to be removed once tx is committed. It is tried
-// until it is done.
+// Remove enqueues the deletion of the remaining data of a removed account in tx. It is
+// repeated until nothing remains.
 func (j jobs) Remove(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	key := string(org) + "/" + string(id)
 	_, err := j.queue.Insert(tx, removeArgs{org, id}, job.Options{Unique: key, Exclusive: "remove/" + key, Share: string(org), Priority: 4, Attempts: 10_000})

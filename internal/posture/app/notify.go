@@ -17,7 +17,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// notifying is the queue of channels to send to. Receivers may be slow, so the queue
+// notifying is the queue of jobs that send to channels. Receivers may be slow, so the queue
 // has its own workers, which mostly wait for responses.
 const (
 	notifying     = "notify"

@@ -31,9 +31,9 @@ func queues(roles []string, collectors int) map[string]int {
 	return all
 }
 
-// shareLimits sets this process's share of the rate limits: API limits are divided
+// divideRateLimits sets this process's share of the rate limits: API limits are divided
 // among processes that serve requests, cloud limits among those that call the clouds.
-func (a *App) shareLimits(living []job.Member) {
+func (a *App) divideRateLimits(living []job.Member) {
 	api, callers := 0, 0
 	for _, m := range living {
 		if slices.Contains(m.Roles, config.RoleAPI) {

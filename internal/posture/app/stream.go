@@ -126,9 +126,9 @@ func reschedule(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.Is(ctx.Err(), context.Canceled): // done, or the process shuts down
 		return err
-	case ctx.Err() != nil: // more reads were due all the time
+	case ctx.Err() != nil: // the time limit passed while reads were due
 		return job.Later(0)
-	case fault.Is(err, fault.Unavailable): // the database was away, and this is stored when it is back
+	case fault.Is(err, fault.Unavailable): // the database is not reachable
 		return job.Later(time.Second)
 	}
 	return job.Later(streamPause)
