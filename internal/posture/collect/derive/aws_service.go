@@ -85,17 +85,19 @@ var awsEventSelectors = resource.Function{
 // selectedEvents describes the events that a trail records, and reports whether they include
 // every management event.
 func selectedEvents(answer gjson.Result) (texts []string, all bool) {
+	reads, writes := false, false
 	for _, e := range answer.Get("EventSelectors").Array() {
 		if e.Get("IncludeManagementEvents").Bool() {
 			kind := e.Get("ReadWriteType").String()
 			texts = append(texts, "management "+kind)
-			all = all || kind == "All" && len(e.Get("ExcludeManagementEventSources").Array()) == 0
+			if len(e.Get("ExcludeManagementEventSources").Array()) == 0 {
+				reads, writes = reads || kind != "WriteOnly", writes || kind != "ReadOnly"
+			}
 		}
 		for _, t := range e.Get("DataResources.#.Type").Array() {
 			texts = append(texts, "data "+t.String())
 		}
 	}
-	reads, writes := false, false
 	for _, e := range answer.Get("AdvancedEventSelectors").Array() {
 		category, extent := "", "All"
 		for _, f := range e.Get("FieldSelectors").Array() {
@@ -115,7 +117,7 @@ func selectedEvents(answer gjson.Result) (texts []string, all bool) {
 			writes = writes || extent == "All" || extent == "WriteOnly"
 		}
 	}
-	return texts, all || reads && writes
+	return texts, reads && writes
 }
 
 // selectedObjectEvents reports whether a trail records that objects of all S3
