@@ -26,7 +26,7 @@ var awsListeners = resource.Function{
 		plainHTTP := false
 		for _, l := range in.Value.Array() {
 			redirects := redirectsToHTTPS(l.Get("DefaultActions"))
-			if redirects && l.Get("Protocol").Str == "HTTP" {
+			if redirects {
 				var err error
 				if redirects, err = rulesRedirect(in, l); err != nil {
 					return err
