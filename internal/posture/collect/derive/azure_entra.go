@@ -27,7 +27,7 @@ var azureRoleMembers = resource.Request{
 // activate (Privileged Identity Management).
 var azureEligibleRoles = resource.Request{
 	Call: "graph:/v1.0/roleManagement/directory/roleEligibilityScheduleInstances", Permission: "RoleEligibilitySchedule.Read.Directory",
-	Input: resource.NewInput("$select", "principalId,roleDefinitionId"),
+	Input: resource.NewInput("$select", "principalId,roleDefinitionId", "$expand", "principal"),
 }
 
 // azureMemberOf adds the directory roles of a user, group or service principal.
@@ -120,10 +120,9 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 			holders.roles[id] = append(holders.roles[id], role)
 		}
 	}
-	give := func(holder gjson.Result, role posture.EntityID) {
-		id := holder.Get("id").String()
+	give := func(id, kind string, role posture.EntityID) {
 		add(id, role)
-		if !strings.EqualFold(holder.Get("@odata\\.type").String(), "#microsoft.graph.group") {
+		if !strings.EqualFold(kind, "#microsoft.graph.group") {
 			return
 		}
 		members, err := azureMembersOf(in, id)
@@ -146,7 +145,7 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 		}
 		for _, page := range pages {
 			for _, member := range page.Get("value").Array() {
-				give(member, role)
+				give(member.Get("id").String(), member.Get("@odata\\.type").String(), role)
 			}
 		}
 	}
@@ -157,7 +156,7 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 	for _, page := range pages {
 		for _, e := range page.Get("value").Array() {
 			if role, ok := templates[strings.ToLower(e.Get("roleDefinitionId").String())]; ok {
-				add(e.Get("principalId").String(), role)
+				give(e.Get("principalId").String(), e.Get("principal.@odata\\.type").String(), role)
 			}
 		}
 	}
