@@ -64,8 +64,8 @@ var azureRolePower = resource.Function{
 	},
 }
 
-// azureUsedRoles drops the hundreds of built-in roles that are not assigned. When the
-// assignments are unknown, it keeps all roles.
+// azureUsedRoles drops the hundreds of built-in roles that nobody is assigned or eligible for.
+// When the assignments are unknown, it keeps all roles.
 func azureUsedRoles(ctx context.Context, c resource.Caller, items []resource.Item) ([]resource.Item, error) {
 	used, err := c.Once("assigned roles", func() (any, error) {
 		used := map[string]bool{}
@@ -73,7 +73,17 @@ func azureUsedRoles(ctx context.Context, c resource.Caller, items []resource.Ite
 			used[azureRoleOf(a.Result)] = true
 			return nil
 		})
-		return used, err
+		if err != nil {
+			return nil, err
+		}
+		// If this call fails, azurePrincipals reports the error and adds no eligible roles.
+		pages, _ := c.Call(ctx, azureEligible, nil)
+		for _, page := range pages {
+			for _, a := range page.Get("value").Array() {
+				used[azureRoleOf(a)] = true
+			}
+		}
+		return used, nil
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -137,7 +137,7 @@ func Functions() resource.Functions {
 			"aws.webACLScopes":      awsWebACLScopes,
 			"azure.cidrRanges":      {Reads: []posture.EntityType{azureNetworkSecurityGroup}, Apply: azureCIDRRanges},
 			"azure.principals":      {Calls: []string{azureEligible.Call}, Reads: []posture.EntityType{azureRoleAssignment}, Apply: azurePrincipals},
-			"azure.usedRoles":       {Reads: []posture.EntityType{azureRoleAssignment}, Apply: azureUsedRoles},
+			"azure.usedRoles":       {Calls: []string{azureEligible.Call}, Reads: []posture.EntityType{azureRoleAssignment}, Apply: azureUsedRoles},
 			"gcp.cidrRanges":        gcpCIDRRanges,
 			"gcp.principals":        gcpPrincipals,
 			"gcp.publicAddresses":   gcpPublicIPs,
