@@ -63,10 +63,13 @@ func variableSecrets(value gjson.Result) []string {
 func scanVariables(value gjson.Result, each func(value gjson.Result, visit func(key, text string))) (found []string) {
 	each(value, func(key, text string) {
 		if strings.Contains(text, "\n") {
-			for _, match := range secretscan.Text(text[:min(len(text), secretText)]) {
+			matches := secretscan.Text(text[:min(len(text), secretText)])
+			for _, match := range matches {
 				found = append(found, fmt.Sprintf("%s in %s, line %d", match.Kind, key, match.Line))
 			}
-			return
+			if len(matches) > 0 || strings.Contains(strings.TrimSpace(text), "\n") {
+				return
+			}
 		}
 		for _, kind := range secretscan.Variable(key, text[:min(len(text), secretText)]) {
 			found = append(found, kind+" in "+key)

@@ -107,6 +107,14 @@ func TestUserData(t *testing.T) {
 	}
 }
 
+// TestVariableWithTrailingNewline scans a password that was read from a file with its last newline.
+func TestVariableWithTrailingNewline(t *testing.T) {
+	found, _ := applySecrets(t, Functions().Derive["secrets.variables"], `{"DB_PASSWORD":"hunter2x\n"}`)
+	if !slices.Equal(found, []string{"password in DB_PASSWORD"}) {
+		t.Errorf("found %v, want the password", found)
+	}
+}
+
 // TestObjectOfVariablesIsNotAnElement scans objects that map names of variables to values. Some
 // variables are called name, value, key or type, like the members of an element of a list of
 // variables ({"name": …, "value": …}); the object must not be taken for such an element.
