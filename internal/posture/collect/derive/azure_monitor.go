@@ -14,7 +14,9 @@ import (
 // azureAlertConditions adds the conditions of an activity log alert.
 var azureAlertConditions = textsFunction("conditions", "Its conditions, such as operationName = Microsoft.Sql/servers/write.", func(alert gjson.Result) (all []string) {
 	for _, c := range azureConditions(alert) {
-		all = append(all, c.Get("field").String()+" = "+c.Get("equals").String())
+		for _, value := range append(texts(c.Get("equals")), texts(c.Get("containsAny"))...) {
+			all = append(all, c.Get("field").String()+" = "+value)
+		}
 	}
 	return all
 })
